@@ -22,7 +22,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
-	"dmebench/internal/commandline"
+	"dmebench/internal/cli"
 )
 
 // scenarios are the worked examples of the papers, with what they refer to.
@@ -40,5 +40,5 @@ func Main(own ...*dme.Algorithm) {
 // Run is Main for a caller that decides itself when to exit: it returns the
 // exit code. args[0] is the program's name.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, own ...*dme.Algorithm) int {
-	return commandline.Run(args, stdin, stdout, stderr, append(catalog.All(), own...), scenarios)
+	return cli.Run(args, stdin, stdout, stderr, append(catalog.All(), own...), scenarios)
 }

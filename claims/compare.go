@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // Cell is what was run under one condition at one number of nodes: repetitions,

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/report/stats"
 	"dmebench/result"
+	"dmebench/stats"
 )
 
 // At a limit itself a mean is still within it. The numbers are such that nothing is lost

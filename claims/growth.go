@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/report/stats"
-	"dmebench/report/units"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // What a fit of a growth needs, and when it agrees with a claim.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/report/stats"
 	"dmebench/result"
+	"dmebench/stats"
 )
 
 // runsWith are runs that measured one mean of messages per CS, and as much of response

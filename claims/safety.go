@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"dmebench/dme"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // Everywhere reports whether a claim is about every run of the algorithm,

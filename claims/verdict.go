@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // Question is a claim that is put to the test.

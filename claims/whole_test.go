@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/golden"
+	"dmebench/internal/testkit/golden"
 	"dmebench/result"
 )
 

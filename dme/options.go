@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/suggest"
+	"dmebench/internal/platform/suggest"
 )
 
 // Option is a setting of an algorithm, a workload or a transport, given as

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/exit"
-	"dmebench/internal/golden"
-	"dmebench/internal/prove"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/search/prove"
+	"dmebench/internal/testkit/golden"
 )
 
 // provenTable is the table of checking.md.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/golden"
+	"dmebench/internal/testkit/golden"
 )
 
 // Every command of every page does what the page says: it runs, in order, in a

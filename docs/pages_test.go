@@ -13,8 +13,8 @@ import (
 
 	"dmebench"
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/exit"
-	"dmebench/internal/golden"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/testkit/golden"
 )
 
 // say runs the program, which must end with the given exit code, and returns
@@ -76,7 +76,7 @@ func TestSurvivalPage(t *testing.T) {
 	dir := t.TempDir()
 	say(t, exit.Held, "validate", "--faults", "--quick", "--quiet", "--out", dir)
 	golden.MustBe(t, "survival.md", read(t, filepath.Join(dir, "survival.md")))
-	golden.MustBe(t, filepath.FromSlash("../internal/advise/survival.csv"), read(t, filepath.Join(dir, "survival.csv")))
+	golden.MustBe(t, filepath.FromSlash("../internal/experiment/advise/survival.csv"), read(t, filepath.Join(dir, "survival.csv")))
 }
 
 // counterexamples says where the literal texts are searched: the smallest

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/golden"
+	"dmebench/internal/testkit/golden"
 )
 
 // python returns a Python that has pandas, as Debian's package python3-pandas gives it.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"dmebench/internal/exit"
+	"dmebench/internal/cli/exit"
 )
 
 // A real result is what its schema says, and stops being so where a key is

@@ -16,8 +16,8 @@ import (
 
 	"dmebench"
 
-	"dmebench/internal/exit"
-	"dmebench/internal/golden"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/testkit/golden"
 )
 
 var full = flag.Bool("full", false, "carry out the simulated experiments again and compare their figures with those of the documentation")

@@ -10,9 +10,9 @@ import (
 	"dmebench/report/circumstance"
 	"dmebench/report/plots"
 	"dmebench/report/rank"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // What the page begins with.

@@ -11,8 +11,8 @@ import (
 
 	"dmebench/report/circumstance"
 	"dmebench/report/plots"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // family is cells that differ in their place on one axis alone: a load that

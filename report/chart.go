@@ -7,9 +7,9 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // chart is what the figures over one abscissa have in common: the numbers of

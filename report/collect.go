@@ -8,9 +8,9 @@ import (
 
 	"dmebench/report/circumstance"
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // collection is everything a report is made of, in order.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // course is how a cell's runs went over time, from the first fault of each on:

@@ -8,9 +8,9 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // distributions are those of response and waiting time at the largest size that most

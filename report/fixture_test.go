@@ -15,7 +15,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dmebench/internal/golden"
+	"dmebench/internal/testkit/golden"
 	"dmebench/report"
 	"dmebench/report/plots"
 	"dmebench/result"

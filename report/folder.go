@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/atomicfile"
-	"dmebench/internal/tables"
+	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/tables"
 	"dmebench/report/plots"
-	"dmebench/report/units"
+	"dmebench/units"
 )
 
 // folder is that of a report. What is put into it is written when all of it is there.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"dmebench/report/plots"
-	"dmebench/report/stats"
 	"dmebench/result"
+	"dmebench/stats"
 )
 
 // picture is a figure that a report can draw, with what its caption says and, where it

@@ -8,9 +8,9 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // growth is what was fitted to one series over one network.

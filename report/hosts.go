@@ -9,10 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dmebench/internal/environment"
-	"dmebench/report/stats"
-	"dmebench/report/units"
+	"dmebench/internal/platform/environment"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // hostsView is what the page says about the hosts of some runs.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // Others on a host disturb where they take more than this part of its cores, and

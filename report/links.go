@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // link is what is known of the way from one host to another, over all runs that

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // mostSteps is in how many steps a run is shown over time: enough to see it rise, level

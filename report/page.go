@@ -26,8 +26,8 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report/plots"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 //go:embed page.html

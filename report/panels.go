@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dmebench/report/plots"
-	"dmebench/report/units"
+	"dmebench/units"
 )
 
 // mostPanels is how many pictures become one figure.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // recovery is what the page says about the faults of a set: what each cost, and

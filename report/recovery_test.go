@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/stall"
+	"dmebench/internal/runtime/stall"
 	"dmebench/report"
 	"dmebench/result"
 )

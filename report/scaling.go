@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"dmebench/report/circumstance"
-	"dmebench/report/stats"
-	"dmebench/report/units"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // fewestSizes is how many numbers of nodes there must be before it is said how

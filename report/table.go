@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/internal/tables"
+	"dmebench/internal/platform/tables"
 	"dmebench/report/columns"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // shownEstimate is an estimate as the page shows it.

@@ -12,9 +12,9 @@ import (
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // theory evaluates claims for the cells of an experiment.

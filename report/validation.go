@@ -7,8 +7,8 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // ValidationLines writes a line for each claim, which begins with the name of

@@ -7,9 +7,9 @@ import (
 
 	"dmebench/claims"
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // measuredGrowth is one series of a card's figure.

@@ -15,8 +15,8 @@ import (
 	"dmebench/report/columns"
 	"dmebench/report/plots"
 	"dmebench/report/survival"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 //go:embed validation.html

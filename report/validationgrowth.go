@@ -9,9 +9,9 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // growthCard is what a validation found about how the messages of one algorithm

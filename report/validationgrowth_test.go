@@ -8,7 +8,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/internal/golden"
+	"dmebench/internal/testkit/golden"
 	"dmebench/report"
 )
 

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dmebench/claims"
-	"dmebench/internal/terminal"
+	"dmebench/internal/platform/terminal"
 )
 
 // ValidationOnTerminal writes what [ValidationLines] writes for a person who looks

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dmebench/claims"
-	"dmebench/internal/terminal"
+	"dmebench/internal/platform/terminal"
 	"dmebench/report"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // verdict is how the runs ended.

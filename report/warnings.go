@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // warning is one kind of warning, however often it was given.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/suggest"
+	"dmebench/internal/platform/suggest"
 )
 
 // Direction says which of two values of a metric is better.

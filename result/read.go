@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/atomicfile"
+	"dmebench/internal/platform/atomicfile"
 )
 
 // ErrNone is the error where there are no results.

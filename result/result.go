@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"dmebench/internal/atomicfile"
+	"dmebench/internal/platform/atomicfile"
 )
 
 // SchemaVersion is the version of the result's JSON form.

@@ -32,7 +32,7 @@ built=()
 for platform in ${PLATFORMS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64}; do
 	name=dmebench-$version-${platform%/*}-${platform#*/}
 	CGO_ENABLED=0 GOOS=${platform%/*} GOARCH=${platform#*/} GOFLAGS= go build -trimpath -buildvcs=false \
-		-ldflags "-s -w -buildid= -X $module/internal/environment.stamp=$version,$commit,$time,clean" \
+		-ldflags "-s -w -buildid= -X $module/internal/platform/environment.stamp=$version,$commit,$time,clean" \
 		-o "$out/$name" ./cmd/dmebench
 	built+=("$name")
 	echo "$out/$name"

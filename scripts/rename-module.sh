@@ -31,7 +31,7 @@ quoted=${old//./\\.} # for a regular expression
 
 # Folders with packages that others import: MODULE/dme is one within comments and
 # strings too, and MODULE/docs a folder of a clone.
-folders='algorithms|claims|cmd|dme|internal|report|result|transport|workload'
+folders='algorithms|claims|cmd|dme|internal|report|result|stats|transport|units|workload'
 
 # Imports, which stand alone in a line; names of packages, twice for those that share
 # what is between them; requirements in go.mod files, and in the commands that make

@@ -122,7 +122,7 @@ func TestRenameModule(t *testing.T) {
 		return
 	}
 	output(t, dir, "go", "build", "./...")
-	output(t, dir, "go", "test", "./internal/house")
+	output(t, dir, "go", "test", "./internal/testkit/house")
 	output(t, example, "go", "test", "./...")
 	said := output(t, example, "go", "run", ".", "check", "courier", "-n", "3", "--exhaustive")
 	if !strings.Contains(said, "every property holds") {

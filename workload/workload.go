@@ -17,7 +17,7 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/internal/suggest"
+	"dmebench/internal/platform/suggest"
 
 	"dmebench/dme"
 )

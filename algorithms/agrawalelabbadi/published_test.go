@@ -8,7 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // TestPublishedIsUnsafe: three nodes, six steps. Node 2 asks with a more

@@ -9,7 +9,7 @@ import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/check"
+	"dmebench/internal/search/check"
 )
 
 // One node crashes at any moment, with three requests of three nodes, and may come

@@ -12,7 +12,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
-	"dmebench/internal/golden"
+	"dmebench/internal/testkit/golden"
 )
 
 // claimSizes are the numbers of nodes at which claims are evaluated: small ones,

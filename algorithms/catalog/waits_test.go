@@ -11,7 +11,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // lingering picks anything but that a node leaves, as long as it can: then those

@@ -8,7 +8,7 @@ import (
 	"dmebench/algorithms/centralized"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/check"
+	"dmebench/internal/search/check"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/check"
+	"dmebench/internal/search/check"
 )
 
 // newestFirst serves PL last in, first out.

@@ -6,7 +6,7 @@ import (
 	judge "dmebench/claims"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/run"
+	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/result"
 )

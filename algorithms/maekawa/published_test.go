@@ -12,7 +12,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
-	"dmebench/internal/check"
+	"dmebench/internal/search/check"
 )
 
 func texts() []*dme.Algorithm {

@@ -8,7 +8,7 @@ import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/check"
+	"dmebench/internal/search/check"
 )
 
 // One node of three crashes at any moment, and may come back, with three requests;

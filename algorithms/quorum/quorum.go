@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/suggest"
+	"dmebench/internal/platform/suggest"
 )
 
 // System is a family of request sets S_1 … S_N.

@@ -6,7 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/check"
+	"dmebench/internal/search/check"
 )
 
 func told(t *testing.T, nodes int, tree string) *conformance.Net {

@@ -9,7 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/check"
+	"dmebench/internal/search/check"
 )
 
 func newNet(t *testing.T, nodes int, tree string) *conformance.Net {

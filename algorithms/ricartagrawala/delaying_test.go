@@ -8,7 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/check"
+	"dmebench/internal/search/check"
 )
 
 func delayedSet(most int, more ...string) map[string]string {

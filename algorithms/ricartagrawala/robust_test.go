@@ -10,8 +10,8 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
-	"dmebench/internal/check"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/search/check"
 )
 
 // The whole number of random schedules, and the search of all schedules of three

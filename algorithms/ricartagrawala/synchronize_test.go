@@ -6,7 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // directed is a network of section 7 whose steps a test chooses by saying which

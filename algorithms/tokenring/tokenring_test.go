@@ -7,7 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/internal/check"
+	"dmebench/internal/search/check"
 )
 
 func newNet(t *testing.T, nodes int, mode string) *conformance.Net {

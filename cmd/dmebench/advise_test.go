@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/advise"
+	"dmebench/internal/experiment/advise"
 	"dmebench/result"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"dmebench/internal/ping"
-	"dmebench/internal/worker"
+	"dmebench/internal/runtime/ping"
+	"dmebench/internal/runtime/worker"
 )
 
 // exits CODE COMMAND…: the command ends with that exit code. Where the code is

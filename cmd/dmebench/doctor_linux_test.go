@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"dmebench/internal/doctor"
-	"dmebench/internal/exit"
-	"dmebench/internal/testbed"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/testbed/doctor"
+	"dmebench/internal/testkit/netns"
 )
 
 // doctorReport is what this test reads of 'doctor --json'.
@@ -76,7 +76,7 @@ func TestDoctorOfAgents(t *testing.T) {
 // datagrams between two of them.
 func TestDoctorOfHosts(t *testing.T) {
 	const ahead = 50 * time.Millisecond
-	bed := testbed.New(t, 4, testbed.ClockAhead(3, ahead))
+	bed := netns.New(t, 4, netns.ClockAhead(3, ahead))
 	dir := t.TempDir()
 	at := bed.Host(1).Address + ":4222"
 	broker := startBy(t, bed.Host(1).Command, t.TempDir(), "broker", "--listen", at, "--dir", dir)

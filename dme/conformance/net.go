@@ -8,7 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // Net is a system of nodes on a network in memory that does nothing by itself:

@@ -7,7 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // schedule runs a Net to its end, choosing each step at random.

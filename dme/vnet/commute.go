@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // commuting knows which arrivals at a node commute with all that may happen

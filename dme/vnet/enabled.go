@@ -2,7 +2,7 @@ package vnet
 
 import (
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // enabled appends every step that is possible. stuck reports a standstill:

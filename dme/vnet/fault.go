@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // News that a node is down or up travels on the links to the others, behind what

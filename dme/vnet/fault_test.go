@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // diary writes down what happens to it. A request asks every other node, and an

@@ -12,7 +12,7 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 func liveBytes() int {

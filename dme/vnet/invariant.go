@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // Watch says which of an algorithm's invariants the states of a network are

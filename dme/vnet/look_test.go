@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // The oldest of what is on its way is what was sent first, a message or news, as long as

@@ -9,7 +9,7 @@ import (
 
 	"dmebench/algorithms/lamport"
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // media are what links may do to messages, in all ways in which searches let them.

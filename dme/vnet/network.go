@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // Network is a network of nodes that run. It does nothing by itself: each step

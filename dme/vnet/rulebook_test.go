@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // rulebook knows from the events of a network alone which steps are possible.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // Save appends everything on which the network's further way depends: nodes,

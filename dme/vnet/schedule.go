@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // Load says when the nodes of a schedule ask.

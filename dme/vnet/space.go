@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // Space holds the states of a model as vectors of numbers, for searches that

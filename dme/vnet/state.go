@@ -2,7 +2,7 @@ package vnet
 
 import (
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // state is a state of the network, however it is held: the rules are written on

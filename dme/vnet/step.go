@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // StepKind says what happens in a step.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // Property is what a schedule can break.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 )
 
 // Walker takes steps between vectors. One goroutine uses it.

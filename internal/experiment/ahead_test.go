@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"dmebench/internal/exit"
-	"dmebench/internal/run"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dmebench/internal/exit"
+	"dmebench/internal/cli/exit"
 	"dmebench/result"
 )
 

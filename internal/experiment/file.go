@@ -34,10 +34,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dmebench/internal/exit"
-	"dmebench/internal/foreign"
-	"dmebench/internal/input"
-	"dmebench/internal/run"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/input"
+	"dmebench/internal/runtime/foreign"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 	"dmebench/workload/fault"
 )

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/exit"
-	"dmebench/internal/golden"
-	"dmebench/internal/run"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/testkit/golden"
 	"dmebench/result"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dmebench/internal/exit"
-	"dmebench/internal/run"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 )
 

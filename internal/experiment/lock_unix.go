@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"dmebench/internal/exit"
+	"dmebench/internal/cli/exit"
 
 	"golang.org/x/sys/unix"
 )

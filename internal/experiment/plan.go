@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/internal/exit"
-	"dmebench/internal/run"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/exit"
+	"dmebench/internal/cli/exit"
 	"dmebench/result"
 )
 

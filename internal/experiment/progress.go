@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"dmebench/internal/live"
+	"dmebench/internal/runtime/live"
 	"dmebench/result"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 	"dmebench/workload"
 )

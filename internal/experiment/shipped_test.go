@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/exit"
-	"dmebench/internal/run"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/result"
 )

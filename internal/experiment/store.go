@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/atomicfile"
-	"dmebench/internal/exit"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/atomicfile"
 	"dmebench/result"
 )
 

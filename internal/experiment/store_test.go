@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/atomicfile"
-	"dmebench/internal/exit"
-	"dmebench/internal/run"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 )
 

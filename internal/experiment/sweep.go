@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/atomicfile"
-	"dmebench/internal/exit"
-	"dmebench/internal/interrupt"
-	"dmebench/internal/run"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 )
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/exit"
-	"dmebench/internal/golden"
-	"dmebench/internal/run"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/testkit/golden"
 	"dmebench/result"
 )
 

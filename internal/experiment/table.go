@@ -14,10 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
-	"dmebench/internal/suggest"
-	"dmebench/internal/tables"
-	"dmebench/internal/terminal"
+	"dmebench/internal/platform/suggest"
+	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/terminal"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 	"dmebench/workload"
 )

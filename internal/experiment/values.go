@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/suggest"
+	"dmebench/internal/platform/suggest"
 	"dmebench/result"
 	"dmebench/workload/fault"
 

@@ -8,7 +8,7 @@ import (
 
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 	"dmebench/result"
 )
 

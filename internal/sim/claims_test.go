@@ -22,7 +22,7 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/singhal"
 	"dmebench/dme"
-	"dmebench/internal/measure"
+	"dmebench/internal/record/measure"
 	"dmebench/result"
 )
 

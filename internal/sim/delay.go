@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/internal/runtime/run"
 )
 
 // delayStream separates the random numbers of the delays from all of the

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/environment"
-	"dmebench/internal/localprocess"
-	"dmebench/internal/measure"
-	"dmebench/internal/noderun"
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/localprocess"
+	"dmebench/internal/runtime/noderun"
 	"dmebench/result"
 	"dmebench/workload"
 )

@@ -16,8 +16,8 @@ import (
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
-	"dmebench/internal/live"
-	"dmebench/internal/run"
+	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 	"dmebench/workload"
 )

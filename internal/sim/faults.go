@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"dmebench/dme"
-	"dmebench/internal/entrylog"
-	"dmebench/internal/measure"
-	"dmebench/internal/noderun"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/noderun"
 	"dmebench/transport/link"
 	"dmebench/workload/fault"
 )

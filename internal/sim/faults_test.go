@@ -16,8 +16,8 @@ import (
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
-	"dmebench/internal/golden"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/testkit/golden"
 	"dmebench/result"
 )
 

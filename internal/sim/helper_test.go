@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 )
 

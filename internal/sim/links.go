@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/noderun"
-	"dmebench/internal/stall"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/runtime/stall"
 	"dmebench/transport/link"
 )
 

@@ -16,7 +16,7 @@ import (
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 	"dmebench/transport/link"
 )

@@ -14,8 +14,8 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/ricartagrawalatoken"
 	"dmebench/dme"
-	"dmebench/internal/eventlog"
-	"dmebench/internal/noderun"
+	"dmebench/internal/record/eventlog"
+	"dmebench/internal/runtime/noderun"
 	"dmebench/result"
 )
 

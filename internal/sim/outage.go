@@ -5,7 +5,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/noderun"
 	"dmebench/transport/link"
 	"dmebench/workload/fault"
 )

@@ -11,7 +11,7 @@ import (
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/raymond"
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 )
 

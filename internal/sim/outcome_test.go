@@ -10,7 +10,7 @@ import (
 
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
-	"dmebench/internal/run"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 )
 

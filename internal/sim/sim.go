@@ -41,11 +41,11 @@ import (
 	"context"
 	"fmt"
 
-	"dmebench/internal/entrylog"
-	"dmebench/internal/eventlog"
-	"dmebench/internal/live"
-	"dmebench/internal/measure"
-	"dmebench/internal/run"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record/eventlog"
+	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 )
 

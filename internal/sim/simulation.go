@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/entrylog"
-	"dmebench/internal/eventlog"
-	"dmebench/internal/localprocess"
-	"dmebench/internal/measure"
-	"dmebench/internal/noderun"
-	"dmebench/internal/run"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record/eventlog"
+	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/localprocess"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/runtime/run"
 	"dmebench/result"
 	"dmebench/workload"
 )

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/live"
-	"dmebench/internal/noderun"
+	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/noderun"
 )
 
 // watch knows which nodes have something left to do, and since when nothing

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // Grouped divides values by their keys, in the order in which these appear.

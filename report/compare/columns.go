@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/suggest"
+	"dmebench/internal/platform/suggest"
 	"dmebench/report/circumstance"
-	"dmebench/report/stats"
 	"dmebench/result"
+	"dmebench/stats"
 )
 
 // Columns compares what one result set holds with itself: the values of one

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/terminal"
+	"dmebench/internal/platform/terminal"
 	"dmebench/report/compare"
 	"dmebench/result"
 )

@@ -19,12 +19,12 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/suggest"
+	"dmebench/internal/platform/suggest"
 	"dmebench/report"
 	"dmebench/report/plots"
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // SchemaVersion is the version of the JSON form of a [Comparison].

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"dmebench/report"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // group is the runs of one cell of one side.

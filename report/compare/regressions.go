@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/report/stats"
 	"dmebench/result"
+	"dmebench/stats"
 )
 
 // Gate is what may not have become worse from A to B.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dmebench/internal/tables"
-	"dmebench/internal/terminal"
-	"dmebench/report/units"
+	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/terminal"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // WriteText writes the comparison for a person: a table for each metric with

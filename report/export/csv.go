@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/entrylog"
+	"dmebench/internal/record/entrylog"
 	"dmebench/report"
 	"dmebench/report/columns"
 	"dmebench/result"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/entrylog"
-	"dmebench/internal/golden"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/testkit/golden"
 	"dmebench/result"
 )
 

@@ -19,8 +19,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"dmebench/report"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // File is one file of an export.

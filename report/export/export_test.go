@@ -19,8 +19,8 @@ import (
 
 	"dmebench/report/compare"
 	"dmebench/report/export"
-	"dmebench/report/stats"
 	"dmebench/result"
+	"dmebench/stats"
 )
 
 const entries = 400

@@ -8,8 +8,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dmebench/report/stats"
 	"dmebench/result"
+	"dmebench/stats"
 )
 
 // Parameters of the percentile text: as HdrHistogram's own tools use them.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/golden"
+	"dmebench/internal/testkit/golden"
 	"dmebench/report/export"
 	"dmebench/result"
 )

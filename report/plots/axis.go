@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"dmebench/report/units"
+	"dmebench/units"
 )
 
 // logFrom is the ratio of the largest to the smallest value from which an axis

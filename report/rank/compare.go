@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"dmebench/report/stats"
 	"dmebench/result"
+	"dmebench/stats"
 )
 
 // compare adds a column: a metric of every entrant, each against the best. A

@@ -10,8 +10,8 @@ import (
 
 	"dmebench/claims"
 	"dmebench/report/circumstance"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // labelled is a cell with whose it is.

@@ -22,8 +22,8 @@ import (
 	"strings"
 
 	"dmebench/report/circumstance"
-	"dmebench/report/stats"
 	"dmebench/result"
+	"dmebench/stats"
 )
 
 // SchemaVersion is the version of the JSON form of a [Ranking].

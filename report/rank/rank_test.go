@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/terminal"
+	"dmebench/internal/platform/terminal"
 	"dmebench/report/rank"
 	"dmebench/result"
 )

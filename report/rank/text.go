@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dmebench/internal/tables"
-	"dmebench/internal/terminal"
-	"dmebench/report/units"
+	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/terminal"
 	"dmebench/result"
+	"dmebench/units"
 )
 
 // marks of a cell in a table of text.

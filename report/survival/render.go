@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dmebench/claims"
-	"dmebench/internal/tables"
+	"dmebench/internal/platform/tables"
 )
 
 // File is a file to be written as a whole.

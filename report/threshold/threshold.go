@@ -18,9 +18,9 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/report/stats"
-	"dmebench/report/units"
 	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
 )
 
 // Threshold is a limit on a metric.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/rawio"
+	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/suggest"
+	"dmebench/internal/platform/suggest"
 
 	"dmebench/dme"
 )

@@ -16,7 +16,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/internal/rawio"
+	"dmebench/internal/platform/rawio"
 )
 
 // Broker says how to reach a NATS server or cluster, and what it is to the run.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/rawio"
+	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 )

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"dmebench/internal/rawio"
+	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
 )
 

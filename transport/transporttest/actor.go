@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/launch"
+	"dmebench/internal/platform/launch"
 	"dmebench/transport"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dmebench/internal/rawio"
+	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dmebench/internal/rawio"
+	"dmebench/internal/platform/rawio"
 )
 
 // wake is the one timer of a process.

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/suggest"
+	"dmebench/internal/platform/suggest"
 )
 
 // Kind says what is done.

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/experiment/advise"
+	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform/terminal"
+	"dmebench/internal/runtime/coordinator"
+	"dmebench/internal/runtime/run"
+	"dmebench/result"
+)
+
+func (p *program) adviseCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "advise",
+		Usage: "which algorithm suits so many nodes at such a rate, predicted by simulation",
+		Description: "Simulates every sound algorithm that can run over the network, ranks them as 'dmebench rank' ranks results,\n" +
+			"and says what each does when a node fails, which one to choose, how sure that is, and how to measure it:\n" +
+			"  dmebench advise --nodes 10 --total-rate 200 --delay 1ms --cs 2ms",
+		Flags: []cli.Flag{
+			nodesFlag(),
+			&cli.Float64Flag{Name: "rate", Usage: "requests per second and node that come by chance (default: all nodes ask all the time)"},
+			&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, in place of --rate"},
+			&cli.StringFlag{Name: "delay", Usage: "what a message takes one way: `DURATION`, uniform:DURATION or exp:DURATION, " +
+				"of which it is the mean (default: what messages between two processes of this machine take)"},
+			&cli.StringFlag{Name: "cs", Value: result.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
+			&cli.StringFlag{Name: "transport", Value: result.DefaultTransport, Usage: "`NETWORK` over which it is going to run: " + realNetworks()},
+			&cli.StringFlag{Name: "metric", Usage: "`METRIC` that decides, a column of summary.csv or one of " +
+				strings.Join(result.ShortNames(), ", ") + " (default: p99 with a rate, else throughput)"},
+			&cli.BoolFlag{Name: "crash-tolerant", Usage: "only algorithms that go on when nodes crash"},
+			&cli.IntFlag{Name: "repetitions", Value: 10, Usage: "of each simulation, `R`"},
+			seedFlag(result.DefaultSeed, "of the first repetition; the others count on from it"),
+			jsonFlag("print the advice as one JSON object"),
+			quietFlag(),
+		},
+		Action: p.advise,
+	}
+}
+
+func realNetworks() string {
+	var names []string
+	for _, n := range run.Networks() {
+		if n.Real() {
+			names = append(names, n.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (p *program) advise(c *cli.Context) error {
+	if !c.IsSet("nodes") {
+		return usage("advise: --nodes is missing: how many nodes?")
+	}
+	for _, name := range []string{"rate", "total-rate"} {
+		if c.IsSet(name) && !(c.Float64(name) > 0) {
+			return usage("--%s %v: must be above 0", name, c.Float64(name))
+		}
+	}
+	if c.IsSet("rate") && c.IsSet("total-rate") {
+		return usage("--rate is of each node, and --total-rate of all together; give one of them")
+	}
+	q := advise.Question{
+		Nodes: c.Int("nodes"), Rate: math.Round(1e9*c.Float64("rate")*float64(c.Int("nodes")))/1e9 + c.Float64("total-rate"),
+		CS: c.String("cs"), Delay: time.Nanosecond, Law: "constant",
+		Transport: c.String("transport"), CrashTolerant: c.Bool("crash-tolerant"), Metric: c.String("metric"),
+		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), DelayMeasured: !c.IsSet("delay"),
+	}
+	if c.IsSet("delay") {
+		var err error
+		if q.Law, q.Delay, err = parseDelay(c.String("delay")); err != nil {
+			return failWith(exit.Usage, err)
+		}
+	}
+	if err := q.Check(); err != nil {
+		return failWith(exit.Usage, err)
+	}
+	if !c.IsSet("delay") {
+		var err error
+		if q.Delay, err = p.delayHere(c.Context, q); err != nil {
+			return err
+		}
+	}
+	opt := advise.Options{Catalog: p.catalog, ReadFile: newFiles().read}
+	if !c.Bool("quiet") && terminal.Is(p.stderr) {
+		opt.Progress, opt.Interactive = p.stderr, true
+	}
+	a, err := interrupt.Do(c.Context, func() (*advise.Advice, error) { return advise.Ask(c.Context, q, opt) })
+	if err != nil {
+		return refusal(c.Context, err)
+	}
+	if c.Bool("json") {
+		err = printJSON(p.stdout, a)
+	} else {
+		err = a.WriteText(p.stdout, p.printed())
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the advice: %w", err))
+	}
+	if a.Choose == "" {
+		p.exit = exit.Unknown
+	}
+	return nil
+}
+
+// parseDelay reads what a message takes.
+func parseDelay(text string) (law string, mean time.Duration, err error) {
+	law, number := "constant", text
+	for prefix, name := range map[string]string{"exp:": "exponential", "uniform:": "uniform"} {
+		if rest, ok := strings.CutPrefix(text, prefix); ok {
+			law, number = name, rest
+		}
+	}
+	mean, err = time.ParseDuration(number)
+	if err != nil || mean <= 0 {
+		return "", 0, fmt.Errorf("--delay %s: want a duration above 0 such as 1ms, uniform:1ms or exp:1ms", text)
+	}
+	return law, mean, nil
+}
+
+// delayHere measures T between two processes of this machine, by messages as far apart
+// as handovers: a short run that does not print anything.
+func (p *program) delayHere(ctx context.Context, q advise.Question) (time.Duration, error) {
+	spec := result.Spec{
+		Algorithm: "ricart-agrawala", Nodes: 2, Transport: q.Transport, CS: q.CS, Duration: result.Duration(500 * time.Millisecond),
+	}
+	job, err := run.Resolve(spec, p.catalog, nil)
+	if err != nil {
+		return 0, fmt.Errorf("cannot measure T here: %w; say what a message takes with --delay", err)
+	}
+	r, err := p.execute(ctx, job, coordinator.Options{})
+	switch {
+	case err != nil:
+		return 0, err
+	case r.Status != result.OK || r.Delay() == nil:
+		return 0, failWith(exit.Unknown, fmt.Errorf("cannot measure T here: %s; say what a message takes with --delay", r.Error))
+	}
+	return time.Duration(*r.Delay()), nil
+}

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/dme"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/runtime/coordinator"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/testbed/agent"
+	"dmebench/transport/nats"
+)
+
+func (p *program) agentCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "agent",
+		Usage: "offer this host to coordinators elsewhere, which lead runs across several hosts",
+		Description: "Joins a NATS server, which 'dmebench broker' can be, says what this host is, and starts and ends\n" +
+			"workers for one coordinator at a time, until it is told to end (Ctrl-C, SIGTERM). It comes back by\n" +
+			"itself when the server does. Beyond this host's loopback the connection has to be encrypted.\n" +
+			"Whoever is let into the server can have runs started here: workers of this very program, and\n" +
+			"nothing else. They end when the agent does, or when it has heard nothing of their coordinator for\n" +
+			agent.LeaseTime.String() + ".",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "nats-url", Usage: "server or cluster at `URL`, such as tls://10.0.0.1:4222; several with commas between"},
+			&cli.StringFlag{Name: "name", Usage: "`NAME` of this host, in results (default: the one that it has)"},
+			&cli.StringFlag{Name: "address", Usage: "`ADDRESS` by which the other hosts reach this one " +
+				"(default: that of its connection to the server)"},
+			&cli.StringSliceFlag{Name: "label", Usage: "`KEY=VALUE` by which coordinators choose hosts; repeatable"},
+		}, credentialFlags()...),
+		Action: p.agent,
+	}
+}
+
+func (p *program) agent(c *cli.Context) error {
+	if !c.IsSet("nats-url") {
+		return usage("agent: --nats-url is missing: the server at which coordinators are met, such as tls://10.0.0.1:4222")
+	}
+	b, err := brokerAt(c, "nats-url")
+	if err != nil {
+		return err
+	}
+	labels, err := agent.ParseLabels(c.StringSlice("label"))
+	if c.IsSet("name") {
+		err = errors.Join(err, agent.CheckName(c.String("name")))
+	}
+	err = errors.Join(err, agent.CheckBroker(*b))
+	if err != nil {
+		return failWith(exit.Usage, err)
+	}
+	a := agent.Agent{Broker: *b, Name: c.String("name"), Address: c.String("address"), Labels: labels, Log: p.stderr}
+	if err := a.Serve(c.Context); err != nil {
+		return failWith(exit.Unavailable, err)
+	}
+	return nil
+}
+
+// agentsPatience is how long a command waits for the agents that it is told to expect.
+const agentsPatience = 30 * time.Second
+
+// agentsFlag names the server at which agents are.
+func agentsFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "agents", Usage: usage} }
+
+// placementFlags say which agents take part in runs over real networks, and where
+// nodes are.
+func placementFlags() []cli.Flag {
+	return []cli.Flag{
+		agentsFlag("NATS server at `URL` at which agents on other hosts are: nodes live there; see 'dmebench agent --help'"),
+		&cli.IntFlag{Name: "expect-agents", Usage: "with --agents: wait until `K` agents are there, and use no more " +
+			"(default: all that are there after a second)"},
+		&cli.StringFlag{Name: "place", Value: host.DefaultPlacement, Usage: "with --agents: `HOW` workers are placed. " + host.PlacementForms},
+	}
+}
+
+// testbed is the hosts of other agents that a command's runs use; nil for this host
+// alone.
+type testbed struct {
+	fleet     *agent.Fleet
+	broker    nats.Broker
+	agents    []agent.Info
+	placement host.Placement
+}
+
+// openTestbed finds the agents that the flags speak of; nil where they speak of none.
+func (p *program) openTestbed(c *cli.Context) (*testbed, error) {
+	if !c.IsSet("agents") {
+		for _, name := range given(c, "expect-agents", "place") {
+			return nil, usage("--%s is for --agents; without it all nodes are on this host", name)
+		}
+		return nil, nil
+	}
+	if c.IsSet("expect-agents") && c.Int("expect-agents") < 1 {
+		return nil, usage("--expect-agents %d: there must be at least 1", c.Int("expect-agents"))
+	}
+	placement, err := host.ParsePlacement(c.String("place"))
+	if err != nil {
+		return nil, usage("--place: %v", err)
+	}
+	fleet, err := p.connectFleet(c)
+	if err != nil {
+		return nil, err
+	}
+	t := &testbed{fleet: fleet, broker: fleet.Broker(), placement: placement}
+	if t.agents, err = fleet.Discover(c.Context, c.Int("expect-agents"), agentsPatience); err != nil {
+		fleet.Close()
+		if c.Context.Err() != nil {
+			return nil, c.Context.Err()
+		}
+		return nil, failWith(exit.Unavailable, err)
+	}
+	if k := c.Int("expect-agents"); k > 0 {
+		t.agents = t.agents[:k]
+	}
+	if _, err := placement.Place(len(t.agents), t.sites()); err != nil {
+		fleet.Close()
+		return nil, failWith(exit.Usage, err)
+	}
+	return t, nil
+}
+
+// connectFleet connects to the server of --agents. Where agents are expected, it waits
+// for the server as it does for them: they may all be starting.
+func (p *program) connectFleet(c *cli.Context) (*agent.Fleet, error) {
+	broker, err := brokerAt(c, "agents")
+	if err != nil {
+		return nil, err
+	}
+	told := false
+	for deadline := time.Now().Add(agentsPatience); ; {
+		fleet, err := agent.Connect(c.Context, *broker)
+		switch {
+		case err == nil:
+			return fleet, nil
+		case c.Context.Err() != nil:
+			return nil, c.Context.Err()
+		case !c.IsSet("expect-agents") || !nats.Unreachable(err) || time.Now().After(deadline):
+			return nil, failWith(exit.Unavailable, err)
+		case !told && !c.Bool("quiet"):
+			fmt.Fprintf(p.stderr, "dmebench: nobody answers at %s yet; waiting for up to %v\n", broker.Name(), agentsPatience)
+		}
+		told = true
+		select {
+		case <-c.Context.Done():
+		case <-time.After(askAgain):
+		}
+	}
+}
+
+// askAgain is how long a command waits before it tries again to reach a server.
+const askAgain = 500 * time.Millisecond
+
+func (t *testbed) close() {
+	if t != nil {
+		t.fleet.Close()
+	}
+}
+
+func (t *testbed) sites() []host.Site {
+	sites := make([]host.Site, len(t.agents))
+	for k, a := range t.agents {
+		sites[k] = host.Site{Name: a.Name, Cores: a.Cores, Labels: a.Labels}
+	}
+	return sites
+}
+
+// place returns on which agent each worker of a run is.
+func (t *testbed) place(nodes, perWorker int) ([]int, error) {
+	return t.placement.Place((nodes+perWorker-1)/perWorker, t.sites())
+}
+
+// options completes the options of a run; those of a run on this host alone stay. All
+// hosts take part in every run, so that runs on few nodes and on many are of one testbed.
+func (t *testbed) options(job *run.Job, opt coordinator.Options) (coordinator.Options, error) {
+	if t == nil || !job.Network.Real() {
+		return opt, nil
+	}
+	var err error
+	if opt.Place, err = t.place(job.Spec.Nodes, job.Spec.NodesPerWorker); err != nil {
+		return opt, failWith(exit.Usage, err)
+	}
+	for _, a := range t.agents {
+		opt.Hosts = append(opt.Hosts, t.fleet.Host(a))
+	}
+	opt.Control = &t.broker
+	return opt, nil
+}
+
+// show prints which hosts there are.
+func (t *testbed) show(w io.Writer) {
+	plural := "s"
+	if len(t.agents) == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(w, "%d host%s at %s, %s:\n", len(t.agents), plural, t.broker.Name(), t.placement)
+	wide := 0
+	for _, a := range t.agents {
+		wide = max(wide, len(a.Name))
+	}
+	for _, a := range t.agents {
+		fmt.Fprintf(w, "  %-*s  %-15s  %d cores\n", wide, a.Name, a.Address, a.Cores)
+	}
+}
+
+// showPlacement prints where the nodes of a run are going to be.
+func (t *testbed) showPlacement(w io.Writer, nodes, perWorker int) error {
+	places, err := t.place(nodes, perWorker)
+	if err != nil {
+		return failWith(exit.Usage, err)
+	}
+	on := make([][]dme.NodeID, len(t.agents))
+	for id := 1; id <= nodes; id++ {
+		k := places[(id-1)/perWorker]
+		on[k] = append(on[k], dme.NodeID(id))
+	}
+	var parts []string
+	for k, a := range t.agents {
+		if len(on[k]) > 0 {
+			parts = append(parts, a.Name+" "+dme.FormatNodes(on[k]))
+		}
+	}
+	fmt.Fprintf(w, "  N = %d: %s\n", nodes, strings.Join(parts, "; "))
+	return nil
+}

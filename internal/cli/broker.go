@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/runtime/control"
+	"dmebench/internal/testbed/authority"
+	"dmebench/transport/nats"
+)
+
+// defaultBroker is where NATS servers usually listen, on this host alone.
+const defaultBroker = "127.0.0.1:4222"
+
+func (p *program) brokerCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "broker",
+		Usage: "serve the NATS server at which agents and coordinators meet",
+		Description: "Serves a NATS server with JetStream until it is told to end (Ctrl-C, SIGTERM). In --dir it makes what\n" +
+			"is not there: an authority for ten years, a certificate of this server that the authority has signed,\n" +
+			"a token that lets agents and coordinators in, and the folder of JetStream. The certificate is renewed\n" +
+			"when the command is started within 30 days of its end, or for a name that it lacks.\n\n" +
+			"Beyond this host's loopback all connections are encrypted. Agents need two of the files: ca.pem, and\n" +
+			"token, which is a secret: whoever has it can have runs started on all agents' hosts. Any other NATS\n" +
+			"server with JetStream does as well.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "listen", Value: defaultBroker, Usage: "`HOST:PORT` to listen at, such as 10.0.0.1:4222; " +
+				"0.0.0.0 is every address of this host"},
+			&cli.StringFlag{Name: "dir", Usage: "`DIR`ectory for what is to outlive the command; nobody else may write there"},
+			&cli.StringSliceFlag{Name: "name", Usage: "a further `NAME` or address by which others reach this host; repeatable"},
+			quietFlag(),
+		},
+		Action: p.broker,
+	}
+}
+
+func (p *program) broker(c *cli.Context) error {
+	listen := c.String("listen")
+	if _, err := strconv.ParseUint(listen, 10, 16); err == nil {
+		return usage("--listen %s: want HOST:PORT; write 127.0.0.1:%s for this host alone, or 0.0.0.0:%s for others too", listen, listen, listen)
+	}
+	if c.String("dir") == "" {
+		return usage("broker: --dir is missing: where is its certificate to be kept, and what agents are told? Such as --dir broker")
+	}
+	at, err := interrupt.Do(c.Context, func() (*net.TCPAddr, error) { return net.ResolveTCPAddr("tcp", listen) })
+	if err != nil {
+		return usage("--listen %q: %v; want HOST:PORT, such as 10.0.0.1:4222", listen, err)
+	}
+	hosts, err := serverNames(listen, at, c.StringSlice("name"))
+	if err != nil {
+		return failWith(exit.Usage, err)
+	}
+	folder, err := authority.Open(c.String("dir"), hosts, time.Now())
+	if err != nil {
+		return failWith(exit.CantCreate, err)
+	}
+	defer folder.Close()
+	secure := !at.IP.IsLoopback()
+	b := control.Standing{Listen: listen, Token: folder.Token, Store: folder.Path("jetstream")}
+	if secure {
+		b.Certificate = &folder.Server
+	}
+	s, err := b.Start()
+	if err != nil {
+		return failWith(exit.Unavailable, err)
+	}
+	defer func() {
+		s.Close()
+		fmt.Fprintf(p.stderr, "dmebench: the broker has ended; connections refused: %d\n", s.Strangers())
+	}()
+	reach := hosts[0]
+	if !secure {
+		reach = at.IP.String()
+	}
+	if err := printBroker(p.stdout, folder, hosts, net.JoinHostPort(reach, port(s)), secure); err != nil {
+		return err
+	}
+	notice := io.Discard
+	if !c.Bool("quiet") {
+		notice = p.stderr
+	}
+	watchStrangers(c.Context, s, notice)
+	return nil
+}
+
+// watchStrangers says now and then how many connections were refused, until ctx ends.
+func watchStrangers(ctx context.Context, s *nats.Server, w io.Writer) {
+	const every = 10 * time.Second // longer than a connection may take to be let in
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	var said, last uint64
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := s.Strangers()
+		if refused := min(last, now); refused > said {
+			fmt.Fprintf(w, "dmebench: %d connections were refused so far: without the token, or not encrypted as they should be\n", refused)
+			said = refused
+		}
+		last = now
+	}
+}
+
+// serverNames are those by which others may reach a server that listens there: what was
+// given, and the addresses of this host. The first is how the user is told to reach it.
+func serverNames(listen string, at *net.TCPAddr, more []string) ([]string, error) {
+	var all []string
+	for _, name := range more {
+		if net.ParseIP(name) == nil && !validHostname(name) {
+			return nil, fmt.Errorf("--name %q: want a host's name or address, without a port", name)
+		}
+		all = append(all, name)
+	}
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen %q: %w", listen, err)
+	}
+	if host != "" && net.ParseIP(host) == nil {
+		all = append(all, host)
+	}
+	if at.IP != nil && !at.IP.IsUnspecified() {
+		all = append(all, at.IP.String())
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("the addresses of this host: %w", err)
+	}
+	var loopback []string
+	for _, a := range addresses {
+		n, ok := a.(*net.IPNet)
+		switch {
+		case !ok:
+		case n.IP.IsLoopback():
+			loopback = append(loopback, n.IP.String())
+		case n.IP.IsLinkLocalUnicast(): // of no use without the name of an interface
+		default:
+			all = append(all, n.IP.String())
+		}
+	}
+	if name, err := os.Hostname(); err == nil && validHostname(name) {
+		all = append(all, name)
+	}
+	all = append(all, append(loopback, "localhost")...)
+	var once []string
+	for _, name := range all {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once, nil
+}
+
+func validHostname(s string) bool {
+	return s != "" && len(s) <= 253 && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r == '-' || r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	})
+}
+
+// port is that of a server.
+func port(s *nats.Server) string {
+	u, err := url.Parse(s.Broker().URL)
+	if err != nil {
+		return ""
+	}
+	return u.Port()
+}
+
+// printBroker says how to use the broker.
+func printBroker(w io.Writer, f *authority.Folder, hosts []string, reach string, secure bool) error {
+	dir, err := filepath.Abs(f.Dir)
+	if err != nil {
+		dir = f.Dir
+	}
+	scheme, flags, copied := "nats", "--nats-creds token", authority.TokenFile
+	if secure {
+		scheme, flags, copied = "tls", "--nats-ca ca.pem --nats-creds token", authority.CAFile+" and "+authority.TokenFile
+	}
+	url := scheme + "://" + reach
+	var b strings.Builder
+	fmt.Fprintf(&b, "broker at %s; its files are in %s\n", url, dir)
+	if len(f.Made) > 0 {
+		fmt.Fprintf(&b, "made: %s\n", strings.Join(f.Made, ", "))
+	}
+	if secure {
+		fmt.Fprintf(&b, "certificate until %s, for %s\n", f.Until.UTC().Format(time.DateOnly), strings.Join(hosts, ", "))
+		fmt.Fprintf(&b, "copy %s from there to each agent's host and to the coordinator's; the token is a secret\n", copied)
+	} else {
+		fmt.Fprintf(&b, "on this host alone, and not encrypted; --listen with another address lets other hosts in\n")
+	}
+	fmt.Fprintf(&b, "an agent:       dmebench agent --nats-url %s %s\n", url, flags)
+	fmt.Fprintf(&b, "a coordinator:  dmebench coordinator -f EXPERIMENT --expect-agents K --agents %s %s\n", url, flags)
+	_, err = io.WriteString(w, b.String())
+	return err
+}

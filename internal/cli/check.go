@@ -1,0 +1,444 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/dme"
+	"dmebench/dme/vnet"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/search/check"
+	"dmebench/internal/search/trace"
+	"dmebench/result"
+)
+
+func (p *program) checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "check",
+		Usage: "explore schedules for violations of safety and liveness; print and draw a counterexample",
+		Description: "Runs the algorithm's nodes on links of which the search decides what they deliver next,\n" +
+			"and looks for a schedule in which two nodes are in the critical section, a node enters\n" +
+			"without a request, a request is never served, or an invariant of the algorithm does not hold.\n" +
+			"Unless it is told otherwise the links are as bad as the algorithm declares it can bear; it\n" +
+			"searches those that it is told to search, whatever the algorithm needs. Random schedules also\n" +
+			"look for nodes that are overtaken more often than the algorithm's paper promises, and for\n" +
+			"nodes that starve, and try further options where few nodes show little under the defaults and\n" +
+			"these are not set. A counterexample is shortened, printed step by step, and drawn as a\n" +
+			"space-time diagram.\n\n" +
+			"Exit code: 0 every property held; 1 one was broken; 2 the search failed;\n" +
+			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
+		Flags: append([]cli.Flag{
+			algorithmFlag(),
+			nodesFlag(),
+			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: in each random schedule others ask, " +
+				"up to 5 times for each node in all; exhaustive: 1 for each)"},
+			&cli.IntFlag{Name: "schedules", Value: check.DefaultSchedules, Usage: "random schedules to try"},
+			seedFlag(result.DefaultSeed, "of the first random schedule; the next has the next seed"),
+			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none " +
+				"(default: in half of them)"},
+			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to, on this host alone"},
+			&cli.BoolFlag{Name: "liveness", Usage: "let every node ask any number of times, and look for a way to wait for ever " +
+				"although every message arrives and every critical section ends; on this host alone"},
+			&cli.IntFlag{Name: "in-flight", Usage: "with --liveness, let nobody ask who would put more than `K` messages on a link " +
+				"(default: any number)"},
+			&cli.BoolFlag{Name: "fifo", Usage: "links keep order, or with =false need not (default: =false where the algorithm bears it)"},
+			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice (default: where the algorithm bears it)"},
+			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost (default: 2 where the algorithm bears it, else none)"},
+			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, at any moment, and come back where the algorithm knows how"},
+			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
+				"(default: what its paper promises; or 2 for each node and each step of delay)"},
+			&cli.BoolFlag{Name: "safety-only", Usage: "go on where nothing moves any more: look for two nodes inside, not for standstills"},
+			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
+			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE` (default: counterexample-ALGORITHM.svg)"},
+			&cli.StringFlag{Name: "out", Usage: "draw it to a file of that name in folder `DIR`"},
+			&cli.StringFlag{Name: "save", Usage: "keep a counterexample in `FILE` as a scenario, which can be edited and " +
+				"which 'dmebench trace -f FILE' plays"},
+			jsonFlag("print the result as one JSON object"),
+			quietFlag(),
+		}, append(reachFlags(), workFlags("random schedules")...)...),
+		Action: p.check,
+	}
+}
+
+func (p *program) check(c *cli.Context) error {
+	files := newFiles()
+	a, options, err := p.searchOf(c, files)
+	if err != nil {
+		return err
+	}
+	settings := check.Settings(a, options.Nodes, options.Set)
+	var notes []string
+	if c.Bool("exhaustive") || c.Bool("liveness") { // each may take all there is of time and memory
+		for _, set := range settings[1:] {
+			notes = append(notes, "few nodes show more under --set "+strings.Join(settingWords(set), " --set ")+", which is not searched here")
+		}
+		settings = []map[string]string{options.Set}
+	}
+	options.Time /= time.Duration(len(settings))
+	var first *searched
+	for _, set := range settings {
+		options.Set = set
+		search := p.searchStates
+		if c.Bool("liveness") {
+			search = p.liveness
+		}
+		found, err := search(c, a, options, files)
+		switch {
+		case err != nil:
+			return err
+		case found.report.Violation != nil:
+			return p.tell(c, a, found)
+		case first == nil:
+			first = found
+		default:
+			x := found.result
+			first.result.Also = append(first.result.Also, alsoSearched{x.Set, x.Complete, x.Stopped, *x.Schedules})
+		}
+	}
+	first.result.Notes = append(first.result.Notes, notes...)
+	return p.tell(c, a, first)
+}
+
+// searched is what came of a search under one setting of the algorithm's options.
+type searched struct {
+	search  *check.Search
+	report  check.Report
+	result  *checkResult
+	picture string
+}
+
+// searchStates searches random schedules, or all states with limited requests.
+func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.Options, files *files) (*searched, error) {
+	bar := p.counter(c.Bool("quiet"), uint64(c.Int("schedules")), "schedules")
+	if c.Bool("exhaustive") {
+		bar = p.counter(c.Bool("quiet"), 0, "states")
+	}
+	options.Progress = bar.Set
+	if c.Bool("exhaustive") {
+		options.Progress, options.Reach = nil, func(r check.Reached) { showReach(bar, r, options.Memory) }
+	}
+	search, picture, err := newSearch(c, a, options)
+	if err != nil {
+		return nil, err
+	}
+	var report check.Report
+	if c.Bool("exhaustive") {
+		defer collectBelow(options.Memory)()
+		report, err = search.Exhaustive(c.Context)
+	} else {
+		report, err = p.random(c, search, files)
+	}
+	bar.Done()
+	if err != nil {
+		return nil, err
+	}
+	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
+	result.Notes, result.Watched = append(search.Notes(), reachNotes(c, search)...), search.Watched()
+	result.LinksBy = linksBy(c)
+	result.Invariants = invariantNames(search.Invariants())
+	if result.MaxBypass == nil && report.Complete {
+		if most, schedules := search.Overtaking(c.Context); schedules > 0 {
+			result.MaxBypass, result.SampledIn = &most, schedules
+		}
+	}
+	if result.Starved = report.Starved; report.Starved > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%s does not say that it is free of starvation; in %d schedules a node starves: %s",
+			a.Name, report.Starved, report.Starving))
+	}
+	return &searched{search, report, result, picture}, nil
+}
+
+// newSearch prepares a search, having made sure that what it finds can be kept, and
+// returns where a counterexample is drawn.
+func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search *check.Search, picture string, err error) {
+	search, err = interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
+	if err != nil {
+		return nil, "", refusal(c.Context, err)
+	}
+	if picture, err = pictureFile(c); err != nil {
+		return nil, "", err
+	}
+	if c.IsSet("save") {
+		if err := canWrite(c.String("save")); err != nil {
+			return nil, "", err
+		}
+	}
+	return search, picture, nil
+}
+
+// tell draws, saves and prints what a search has found.
+func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error {
+	search, report, result, picture := found.search, found.report, found.result, found.picture
+	if report.Trace != nil {
+		if err := atomicfile.Write(picture, report.Trace.Diagram().SVG()); err != nil {
+			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
+		} else {
+			result.SVG = picture
+		}
+		if s := report.Trace.Standstill; s != nil && len(result.Why) > 0 {
+			graph := strings.TrimSuffix(picture, ".svg") + "-waits.svg"
+			if err := atomicfile.Write(graph, s.SVG(a.Title+": who waits for whom")); err != nil {
+				fmt.Fprintf(p.stderr, "dmebench: warning: the wait-for graph is not drawn: %v\n", err)
+			} else {
+				result.WaitFor = graph
+			}
+		}
+	}
+	if c.IsSet("save") && report.Trace != nil {
+		result.Scenario = p.saveScenario(c.String("save"), a, search.Options, search.Sequenced(), report, result.Replay)
+	}
+	var err error
+	if c.Bool("json") {
+		err = printJSON(p.stdout, result)
+	} else {
+		err = result.print(p.stdout)
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+	}
+	if report.Violation != nil {
+		p.exit = exit.Broken
+	}
+	return nil
+}
+
+// random runs random schedules, here or at agents.
+func (p *program) random(c *cli.Context, s *check.Search, files *files) (check.Report, error) {
+	work, err := p.openWork(c, files)
+	if work == nil {
+		return s.Random(c.Context), err
+	}
+	defer work.close()
+	return work.search(c.Context, c.String("algorithm"), s)
+}
+
+// searchOf reads the flags. What depends on the algorithm is checked by
+// [check.New].
+func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.Options, error) {
+	var errs []error
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	refuse(!c.IsSet("algorithm"), "--algorithm is missing; 'dmebench list' shows what there is")
+	refuse(!c.IsSet("nodes"), "--nodes is missing: how many nodes?")
+	for _, name := range []string{"requests", "schedules", "bypass"} {
+		refuse(c.IsSet(name) && c.Int(name) < 1, "--%s %d: there must be at least 1", name, c.Int(name))
+	}
+	if c.Bool("exhaustive") {
+		for _, name := range []string{"schedules", "adversary"} {
+			refuse(c.IsSet(name), "--%s is for random schedules, and --exhaustive takes all there are; choose one", name)
+		}
+		refuse(c.IsSet("agents"), "--agents is for random schedules; an exhaustive search is not divided among hosts, leave --agents out")
+	} else if !c.Bool("liveness") {
+		refuse(c.IsSet("in-flight"), "--in-flight is for --liveness; elsewhere --requests bounds how much is on the way")
+	}
+	if c.Bool("liveness") {
+		for _, name := range slices.Sorted(maps.Keys(whyNotWithLiveness)) {
+			refuse(c.IsSet(name), "--%s does not go with --liveness, %s; leave one out", name, whyNotWithLiveness[name])
+		}
+		refuse(c.IsSet("in-flight") && c.Int("in-flight") < 1, "--in-flight %d: there must be at least 1", c.Int("in-flight"))
+	}
+	reach := reachOf(c, refuse)
+	refuse(c.IsSet("svg") && c.IsSet("out"), "--svg names a file and --out a folder for the same picture; choose one")
+	set, setErrs := settingsOf(c)
+	errs = append(errs, setErrs...)
+	var a *dme.Algorithm
+	if c.IsSet("algorithm") {
+		var err error
+		if a, err = p.catalog.Lookup(c.String("algorithm")); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if errs != nil {
+		return nil, check.Options{}, failWith(exit.Usage, errors.Join(errs...))
+	}
+	o := check.Defaults(a, c.Int("nodes"), set)
+	reach.set(&o)
+	o.ReadFile, o.Faults, o.Bypass, o.Seed, o.Schedules = files.read, c.Int("faults"), c.Int("bypass"), c.Uint64("seed"), c.Int("schedules")
+	o.SafetyOnly = c.Bool("safety-only")
+	setLinks(c, &o)
+	if c.Bool("exhaustive") {
+		o.Requests, o.Vary, o.Watch = max(1, o.Askers()), false, false // what is wrong is the number of nodes
+	}
+	if c.Bool("liveness") {
+		o.Requests, o.Vary, o.Watch, o.Unlimited, o.InFlight = 0, false, false, true, c.Int("in-flight")
+		o.Duplicate, o.Lose = c.Bool("duplicate"), c.Int("lose")
+		return a, o, nil
+	}
+	if c.IsSet("requests") {
+		o.Requests, o.Vary = c.Int("requests"), false
+	}
+	if c.IsSet("adversary") {
+		o.Adversary = check.Chance
+		if c.Bool("adversary") {
+			o.Adversary = check.Adversarial
+		}
+	}
+	return a, o, nil
+}
+
+// What the links of a search are by.
+const (
+	linksByNeeds = "needs" // the worst that the algorithm bears
+	linksByFlags = "flags"
+)
+
+func linksBy(c *cli.Context) string {
+	if c.IsSet("fifo") || c.IsSet("duplicate") || c.IsSet("lose") {
+		return linksByFlags
+	}
+	return linksByNeeds
+}
+
+// setLinks sets the links to what is asked for.
+func setLinks(c *cli.Context, o *check.Options) {
+	if c.IsSet("fifo") {
+		o.Unordered = !c.Bool("fifo")
+	}
+	if c.IsSet("duplicate") {
+		o.Duplicate = c.Bool("duplicate")
+	}
+	if c.IsSet("lose") {
+		o.Lose = c.Int("lose")
+	}
+}
+
+// pictureFile returns where a counterexample is drawn, having made sure that it
+// can be, where the user says so.
+func pictureFile(c *cli.Context) (string, error) {
+	name := "counterexample-" + c.String("algorithm") + ".svg"
+	switch {
+	case c.IsSet("out"):
+		name = filepath.Join(c.String("out"), name)
+	case c.IsSet("svg"):
+		name = c.String("svg")
+	default:
+		return name, nil
+	}
+	return name, canWrite(name)
+}
+
+func canWrite(name string) error {
+	refuse := func(err error) error {
+		return failWith(exit.CantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
+	}
+	if name == "" || os.IsPathSeparator(name[len(name)-1]) {
+		return failWith(exit.Usage, fmt.Errorf("cannot write %q: it names no file; name one, such as %s", name,
+			filepath.Join(name, "counterexample.txt")))
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return refuse(errors.New("it is a folder"))
+	}
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return refuse(err)
+	}
+	if err := atomicfile.Probe(dir); err != nil {
+		return refuse(err)
+	}
+	return nil
+}
+
+// memoryFor returns how much memory an exhaustive search may hold, 0 where
+// nobody says and nothing is known of the machine.
+func memoryFor(c *cli.Context) (check.Bytes, error) {
+	if !c.IsSet("memory") {
+		return check.Bytes(environment.AvailableMemory() / 4 * 3), nil
+	}
+	size, err := check.ParseBytes(c.String("memory"))
+	if err != nil {
+		return 0, fmt.Errorf("--memory: %w", err)
+	}
+	return size, nil
+}
+
+// collectBelow has garbage collected early enough that a search which may hold
+// so much takes hardly more. It returns what ends that.
+func collectBelow(held check.Bytes) (restore func()) {
+	before := debug.SetMemoryLimit(-1)
+	if limit := int64(held + held/8); held > 0 && limit < before {
+		debug.SetMemoryLimit(limit)
+	}
+	return func() { debug.SetMemoryLimit(before) }
+}
+
+// saveScenario keeps a counterexample as a scenario, and returns the name of its
+// file, "" where that cannot be done, which is said.
+func (p *program) saveScenario(file string, a *dme.Algorithm, o check.Options, sequenced bool, r check.Report, replay string) string {
+	x := trace.Counterexample{
+		Algorithm: a, Nodes: o.Nodes, Set: o.Set, Seed: r.Seed, Sequenced: sequenced, Bypass: o.Bypass,
+		Violates: r.Trace.Violation.Property, Verdict: r.Trace.Violation.Verdict, Replay: replay,
+		Steps: r.Trace.Steps(), Repeats: r.Trace.Repeats,
+	}
+	switch x.Violates {
+	case check.Starvation: // which a scenario cannot judge: it plays one schedule
+		x.Violates, x.Bypass = vnet.Overtaking, r.Trace.Bypass
+	case vnet.Overtaking:
+		x.Bypass = r.Trace.Bypass
+	}
+	text, err := saved(file, x, o.ReadFile)
+	if err == nil {
+		err = atomicfile.Write(file, text)
+	}
+	if err != nil {
+		fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not saved in %s: %v\n", file, err)
+		return ""
+	}
+	return file
+}
+
+// saved returns the text of the counterexample in a file. The files that its options name
+// are named as seen from there.
+func saved(file string, x trace.Counterexample, read func(string) ([]byte, error)) ([]byte, error) {
+	named := make(map[string]bool)
+	x.ReadFile = func(name string) ([]byte, error) {
+		named[name] = true
+		return read(name)
+	}
+	text, err := trace.Save(file, x)
+	set := maps.Clone(x.Set)
+	for name := range named {
+		there, ok := asSeenFrom(file, name)
+		if !ok {
+			continue
+		}
+		for key, value := range x.Set {
+			if before, ok := strings.CutSuffix(value, name); ok && strings.HasSuffix(before, ":") {
+				set[key] = before + there
+			}
+		}
+	}
+	if err != nil || maps.Equal(set, x.Set) {
+		return text, err
+	}
+	x.Set, x.ReadFile = set, besides(file)
+	return trace.Save(file, x)
+}
+
+// asSeenFrom returns the name of a file in relation to another's folder; ok is false where
+// it is absolute, and found from everywhere.
+func asSeenFrom(file, name string) (there string, ok bool) {
+	folder, err := filepath.Abs(filepath.Dir(file))
+	if err != nil || filepath.IsAbs(name) {
+		return "", false
+	}
+	if name, err = filepath.Abs(name); err != nil {
+		return "", false
+	}
+	there, err = filepath.Rel(folder, name)
+	return there, err == nil
+}

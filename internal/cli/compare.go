@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/atomicfile"
+	"dmebench/report/compare"
+	"dmebench/report/plots"
+	"dmebench/result"
+)
+
+func (p *program) compareCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "compare",
+		Usage:     "compare two result sets: medians, intervals, Mann-Whitney test",
+		ArgsUsage: "A [B]",
+		Description: "A and B are folders of results (of an experiment, or of one sweep), single result files, or folders\n" +
+			"of such files. Cells are matched by algorithm, options, nodes, network and workload. A change that is\n" +
+			"not significant is written as ~. With --col one result set is compared with itself: the values of a dimension,\n" +
+			"such as the algorithms, stand side by side, and each is compared with the first.",
+		Flags: []cli.Flag{
+			&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability of an alarm where there is no difference"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "compare this `METRIC`, a column of summary.csv; may be repeated " +
+				"(default: messages, throughput, response and waiting time, synchronization delay)"},
+			&cli.StringSliceFlag{Name: "across", Usage: "match cells although they differ in `DIMENSION`: " +
+				strings.Join(result.Dimensions(), ", ") + "; may be repeated"},
+			&cli.StringFlag{Name: "col", Usage: "compare within one result set: a column for each value of `DIMENSION`, such as algorithm"},
+			&cli.StringFlag{Name: "base", Usage: "with --col the `VALUE` that the others are compared with (default: the first of the results)"},
+			&cli.StringFlag{Name: "fail-on-regression", Usage: "end with exit code 3 where B is worse than A by more than `PERCENT`, such as 5%, " +
+				"and significantly so at --alpha (of throughput, p99 of waiting and response time, messages per critical section, " +
+				"or of each --metric)"},
+			&cli.StringFlag{Name: "plots", Aliases: []string{"out"}, Usage: "draw A and B over the number of nodes, into folder `DIR`"},
+			jsonFlag("print the comparison as one JSON object"),
+		},
+		Action: p.compare,
+	}
+}
+
+func (p *program) compare(c *cli.Context) error {
+	opt := compare.Options{Alpha: c.Float64("alpha"), Metrics: c.StringSlice("metric"), Across: c.StringSlice("across")}
+	if opt.Alpha == 0 { // which stands for the default elsewhere
+		return usage("--alpha 0: must lie between 0 and 1, such as %v", compare.DefaultAlpha)
+	}
+	if _, err := opt.Check(); err != nil {
+		return failWith(exit.Usage, err)
+	}
+	if c.IsSet("col") || c.NArg() == 1 {
+		return p.compareColumns(c, opt)
+	}
+	limit := math.NaN()
+	if text := c.String("fail-on-regression"); c.IsSet("fail-on-regression") {
+		var err error
+		if limit, err = compare.ReadLimit(text); err != nil {
+			return usage("--fail-on-regression: %v", err)
+		}
+	}
+	if c.IsSet("base") {
+		return usage("--base: names a column, and goes with --col alone; of two result sets the first is what the second is compared with")
+	}
+	a, err := readSomeResults(c.Args().Get(0))
+	if err != nil {
+		return err
+	}
+	b, err := readSomeResults(c.Args().Get(1))
+	if err != nil {
+		return err
+	}
+	p.warnOfDamage(a, b)
+	comparison, err := compare.Compare(a, b, opt)
+	if err != nil {
+		return failWith(exit.Data, err)
+	}
+	if !math.IsNaN(limit) {
+		defer p.judge(comparison.Watch(limit))
+	}
+	if dir := c.String("plots"); dir != "" {
+		if err := drawInto(dir, comparison.Figures()); err != nil {
+			return failWith(exit.CantCreate, err)
+		}
+	}
+	if c.Bool("json") {
+		err = printJSON(p.stdout, comparison)
+	} else {
+		err = comparison.WriteText(p.stdout)
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
+	}
+	return nil
+}
+
+// judge says what became worse, on standard error, and sets the exit code.
+func (p *program) judge(g *compare.Gate) {
+	for _, r := range g.Regressions {
+		fmt.Fprintf(p.stderr, "dmebench: regression: %s\n", r.Text)
+	}
+	for _, text := range g.Untold {
+		fmt.Fprintf(p.stderr, "dmebench: cannot tell: %s\n", text)
+	}
+	if len(g.Metrics) == 0 {
+		fmt.Fprintln(p.stderr, "dmebench: cannot tell: nothing that could become worse was measured on both sides")
+	}
+	p.exit = exit.OfThresholds(p.exit, len(g.Regressions) > 0, len(g.Untold) > 0 || len(g.Metrics) == 0)
+}
+
+// compareColumns compares a result set with itself.
+func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
+	switch {
+	case !c.IsSet("col"):
+		return usage("compare: there is one result set, %s; name a second one, or say what to compare within it, such as --col algorithm",
+			c.Args().Get(0))
+	case c.NArg() != 1:
+		return usage("compare: --col compares within one result set, but there are %d", c.NArg())
+	}
+	for _, name := range []string{"across", "plots", "fail-on-regression"} {
+		if c.IsSet(name) {
+			return usage("compare: --%s compares two result sets, --col one with itself; leave one of them out", name)
+		}
+	}
+	set, err := readSomeResults(c.Args().Get(0))
+	if err != nil {
+		return err
+	}
+	p.warnOfDamage(set)
+	columns, err := compare.Beside(set, c.String("col"), c.String("base"), opt)
+	if err != nil {
+		return failWith(exit.Usage, err)
+	}
+	if c.Bool("json") {
+		err = printJSON(p.stdout, columns)
+	} else {
+		err = columns.WriteText(p.stdout, p.printed())
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
+	}
+	return nil
+}
+
+// drawInto writes figures in all formats.
+func drawInto(dir string, figures []plots.Figure) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("--plots %s: %w; choose another folder", dir, err)
+	}
+	for _, f := range figures {
+		drawn, err := f.Render(plots.Formats()...)
+		if err != nil {
+			return err
+		}
+		for _, format := range plots.Formats() {
+			if err := atomicfile.Write(filepath.Join(dir, f.Name+"."+string(format)), drawn[format]); err != nil {
+				return fmt.Errorf("--plots %s: cannot write there: %w; choose another folder", dir, err)
+			}
+		}
+	}
+	return nil
+}

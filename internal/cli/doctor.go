@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/testbed/doctor"
+	"dmebench/result"
+)
+
+func (p *program) doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "whether this host, or those of agents, are fit for runs: clocks, limits, load, network; what to do where not",
+		Description: "Looks at this host as a run of that size would find it, and prints what it found, how much\n" +
+			"that matters (ok, note, warning, problem), and what to do. With --agents, each agent looks at\n" +
+			"its host, all try which of the others they reach by TCP and UDP, and compare their clocks. Agents\n" +
+			"that have a run are left alone. Nothing on any host is changed.\n\n" +
+			"Exit code: 0 where nothing is a problem, 69 where something is.",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "agents", Usage: "examine the hosts of the agents at the NATS server or cluster at `URL`"},
+			&cli.IntFlag{Name: "expect-agents", Usage: "with --agents: how many there should be, `K`; they are waited for"},
+			&cli.IntFlag{Name: "questions", Value: 20, Usage: "with --agents: from each host to each other one, by TCP and by UDP"},
+			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Value: 64, Usage: "`N`umber of nodes of the run that is meant"},
+			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
+			&cli.StringFlag{Name: "algorithm", Aliases: []string{"a"},
+				Usage: "`NAME` of the algorithm that is meant (default: one that asks all nodes)"},
+			&cli.StringFlag{Name: "transport", Value: result.DefaultTransport, Usage: "`NETWORK` that is meant: " + networkNames()},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
+				Usage: "`HOST:PORT` at which transports would listen; port 0 for any that is free"},
+			&cli.StringFlag{Name: "out", Value: "results", Usage: "folder `DIR` in which results would be kept"},
+			jsonFlag("print one JSON object"),
+		}, credentialFlags()...),
+		Action: p.doctor,
+	}
+}
+
+func (p *program) doctor(c *cli.Context) error {
+	if err := checkListen(c.String("listen")); err != nil {
+		return failWith(exit.Usage, err)
+	}
+	need, err := p.needOf(c)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("agents") {
+		return p.doctorOfAgents(c, need)
+	}
+	if flags := given(c, "expect-agents", "questions", "nats-creds", "nats-ca", "nats-cert", "nats-key"); len(flags) > 0 {
+		return usage("doctor: --%s is for --agents URL", flags[0])
+	}
+	here := p.examineHere(c.Context, doctor.Options{Need: need, Listen: c.String("listen"), Results: c.String("out")})
+	if err := c.Context.Err(); err != nil {
+		return err
+	}
+	return p.showReport(c, doctor.NewReport([]doctor.Host{here}, nil, 0))
+}
+
+// checkListen refuses what is no address of one interface.
+func checkListen(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("--listen %s: want HOST:PORT, with port 0 for any that is free", address)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("--listen %s: port %q is no number up to 65535", address, port)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		return fmt.Errorf("--listen %s: name one address, by which processes reach this host", address)
+	}
+	return nil
+}
+
+func (p *program) examineHere(ctx context.Context, o doctor.Options) doctor.Host {
+	return doctor.Host{
+		Name: "this host", Address: o.Listen, Environment: environment.Describe(), Findings: doctor.Examine(ctx, o),
+	}
+}
+
+// showReport prints a report, and makes the program end as it says.
+func (p *program) showReport(c *cli.Context, r *doctor.Report) error {
+	var err error
+	if c.Bool("json") {
+		err = printJSON(p.stdout, r)
+	} else {
+		style := p.printed()
+		style.Width = min(cmp.Or(style.Width, 80), 120) // longer lines are hard to read
+		err = r.WriteText(p.stdout, style)
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the findings: %w", err))
+	}
+	if r.Problems > 0 {
+		p.exit = exit.Unavailable
+	}
+	return nil
+}
+
+// asksAll is an algorithm of which every node talks to every other one.
+const asksAll = "ricart-agrawala"
+
+// needOf estimates what the run that the flags speak of takes of a host that has it
+// alone.
+func (p *program) needOf(c *cli.Context) (doctor.Need, error) {
+	for _, name := range []string{"nodes", "nodes-per-worker"} {
+		if c.Int(name) < 1 {
+			return doctor.Need{}, usage("--%s %d: there must be at least 1", name, c.Int(name))
+		}
+	}
+	s := result.Spec{
+		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), NodesPerWorker: c.Int("nodes-per-worker"),
+	}
+	if s.Algorithm == "" {
+		s.Algorithm = asksAll
+		if _, err := p.catalog.Lookup(asksAll); err != nil && len(p.catalog) > 0 {
+			s.Algorithm = p.catalog[0].Name
+		}
+	}
+	if err := checkSize(s, p.catalog); err != nil {
+		return doctor.Need{}, failWith(exit.Usage, err)
+	}
+	e := run.EstimateOf(s, p.catalog, nil)
+	return doctor.Need{
+		Nodes: s.Nodes, Processes: e.Workers, Threads: e.Threads, Descriptors: e.Descriptors, Memory: e.Memory,
+	}, nil
+}
+
+// checkSize refuses an algorithm, a network and a number of nodes that do not go
+// together, and for which there is no estimate.
+func checkSize(s result.Spec, catalog run.Catalog) error {
+	a, err := catalog.Lookup(s.Algorithm)
+	if err != nil {
+		return err
+	}
+	if _, err := run.LookupNetwork(s.Transport); err != nil {
+		return err
+	}
+	options, err := a.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	return a.CheckNodes(s.Nodes, options)
+}

@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/atomicfile"
+	"dmebench/report/compare"
+	"dmebench/report/export"
+	"dmebench/report/threshold"
+	"dmebench/result"
+)
+
+// exportFormats is what --format takes.
+func exportFormats() []string { return []string{"benchfmt", "hgrm", "hlog", "csv", "entries"} }
+
+func (p *program) exportCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "export",
+		Usage: "results in the formats of other tools: " + strings.Join(exportFormats(), ", "),
+		Description: "benchfmt  the Go benchmark format, for benchstat: a line for each repetition\n" +
+			"hgrm      percentiles as HdrHistogram's plotter reads them, in ms: a file for each cell and time\n" +
+			"hlog      histogram logs of version 1.3, in ns: a file for each cell, with a tag for each time\n" +
+			"csv       summary.csv (cells), runs.csv (repetitions), times.csv (distributions),\n" +
+			"          of runs on several hosts also hosts.csv and links.csv\n" +
+			"entries   a row for each critical section, as CSV, of runs that were made with --entries\n" +
+			"benchfmt and entries go to standard output unless --out names a file; for the others --out names a folder.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"},
+				Usage: "`PATH` of the results: a folder of an experiment or of one sweep, a result file, or a folder of such files"},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + strings.Join(exportFormats(), ", ")},
+			&cli.StringFlag{Name: "out", Usage: "`PATH` to write to"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "for benchfmt: export this `METRIC`, a column of summary.csv; may be " +
+				"repeated (default: as 'dmebench compare')"},
+		},
+		Action: p.export,
+	}
+}
+
+func (p *program) export(c *cli.Context) error {
+	format, out := c.String("format"), c.String("out")
+	var metrics []result.Metric
+	var errs []error
+	if c.String("file") == "" {
+		errs = append(errs, errors.New("export: --file is missing: which results?"))
+	}
+	switch format {
+	case "benchfmt":
+		var err error
+		if metrics, err = (compare.Options{Metrics: c.StringSlice("metric")}).Check(); err != nil {
+			errs = append(errs, err)
+		}
+	case "hgrm", "hlog", "csv", "entries":
+		if out == "" && format != "entries" {
+			errs = append(errs, fmt.Errorf("export: --out is missing: into which folder?"))
+		}
+		if c.IsSet("metric") {
+			errs = append(errs, fmt.Errorf("export: --metric is for --format benchfmt; %s has everything", format))
+		}
+	case "":
+		errs = append(errs, fmt.Errorf("export: --format is missing; there are %s", strings.Join(exportFormats(), ", ")))
+	default:
+		errs = append(errs, fmt.Errorf("export: unknown format %q; there are %s", format, strings.Join(exportFormats(), ", ")))
+	}
+	if errs != nil {
+		return failWith(exit.Usage, errors.Join(errs...))
+	}
+	results, err := readSomeResults(c.String("file"))
+	if err != nil {
+		return err
+	}
+	p.warnOfDamage(results)
+	runs := results.Runs
+	p.warnOfLeftOut(runs, format)
+	if format == "entries" {
+		return p.exportEntries(runs, out)
+	}
+	if format == "benchfmt" {
+		return p.exportBenchfmt(runs, metrics, out)
+	}
+	var files []export.File
+	switch format {
+	case "hgrm":
+		files, err = export.Hgrm(runs)
+	case "hlog":
+		files, err = export.Hlog(runs, results.Header.Started)
+	case "csv":
+		files, err = export.CSV(results)
+	}
+	if err != nil {
+		return failWith(exit.Data, err)
+	}
+	return p.writeInto(out, files)
+}
+
+func (p *program) exportBenchfmt(runs []result.Run, metrics []result.Metric, out string) error {
+	var text bytes.Buffer
+	if err := export.Benchfmt(&text, runs, metrics); err != nil {
+		return failWith(exit.Data, err)
+	}
+	if out == "" {
+		if _, err := p.stdout.Write(text.Bytes()); err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("cannot print the export: %w", err))
+		}
+		return nil
+	}
+	return p.writeInto(filepath.Dir(out), []export.File{{Name: filepath.Base(out), Data: text.Bytes()}})
+}
+
+// warnOfLeftOut says how many runs are in no export but the table of runs.
+func (p *program) warnOfLeftOut(runs []result.Run, format string) {
+	bad := 0
+	for _, r := range runs {
+		if !result.Usable(r.Result) {
+			bad++
+		}
+	}
+	if bad == 0 {
+		return
+	}
+	where := "are left out"
+	if format == "csv" {
+		where = "stand in runs.csv alone"
+	}
+	fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d runs did not end well and %s\n", bad, len(runs), where)
+}
+
+// writeInto writes files into a folder and says where they are.
+func (p *program) writeInto(dir string, files []export.File) error {
+	refuse := func(err error) error {
+		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return refuse(err)
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name)
+		if err := atomicfile.Write(path, f.Data); err != nil {
+			return refuse(err)
+		}
+		if _, err := fmt.Fprintln(p.stdout, path); err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("cannot print the names of the files: %w", err))
+		}
+	}
+	return nil
+}
+
+func entriesFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "entries", Usage: "keep the record of each critical section (up to a million of a run) beside the results; " +
+		"'dmebench export --format entries' makes a table of them"}
+}
+
+// checkEntries refuses to keep records whose times would be those of several clocks,
+// or that would be elsewhere.
+func checkEntries(c *cli.Context, elsewhere bool) error {
+	if c.Bool("entries") && (elsewhere || c.IsSet("agents")) {
+		return usage("--entries: the times of a table are read from one clock; run on this host alone, without --agents")
+	}
+	return nil
+}
+
+// exportEntries writes a row for each critical section, as they are read.
+func (p *program) exportEntries(runs []result.Run, out string) error {
+	var missing int
+	write := func(w io.Writer) (err error) {
+		missing, err = export.Entries(w, runs)
+		return err
+	}
+	if out == "" {
+		if err := write(p.stdout); err != nil {
+			return failWith(exit.Data, err)
+		}
+	} else {
+		if err := atomicfile.Stream(out, write); err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("--out %s: %w", out, err))
+		}
+		fmt.Fprintln(p.stdout, out)
+	}
+	if missing > 0 {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d runs keep no records of their critical sections; "+
+			"measure them again with --entries\n", missing, len(runs))
+	}
+	return nil
+}
+
+// readResults reads results from wherever they were left.
+func readResults(path string) (*result.Set, error) {
+	set, err := result.Read(path)
+	switch {
+	case errors.Is(err, result.ErrNone):
+		return nil, failWith(exit.NoInput, err)
+	case err != nil && isYAML(path):
+		return nil, failWith(exit.Data, fmt.Errorf("%s is an experiment, and no results; 'dmebench sweep %s' makes them, "+
+			"then name their folder, such as results/quickstart", path, path))
+	case err != nil:
+		return nil, failWith(exit.Data, err)
+	}
+	return set, nil
+}
+
+// readSomeResults reads results of which there must be one at least.
+func readSomeResults(path string) (*result.Set, error) {
+	set, err := readResults(path)
+	if err == nil && len(set.Runs) == 0 {
+		return nil, failWith(exit.NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), result.ErrNone))
+	}
+	return set, err
+}
+
+// warnOfDamage names the records of results that could not be read.
+func (p *program) warnOfDamage(sets ...*result.Set) {
+	for _, set := range sets {
+		for _, text := range set.Warnings() {
+			fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
+		}
+	}
+}
+
+// failIfFlag lets a user say what is not to be accepted; of says whose value counts.
+func failIfFlag(of string) cli.Flag {
+	return &cli.StringSliceFlag{
+		Name: "fail-if",
+		Usage: "`THRESHOLD` " + of + " that must not be crossed, " + threshold.Form + "; may be repeated. Where one is, the exit code is 3. " +
+			"A METRIC is a column of summary.csv or one of " + strings.Join(result.ShortNames(), ", "),
+	}
+}
+
+// thresholdsOf reads what the flag says.
+func thresholdsOf(c *cli.Context) ([]threshold.Threshold, error) {
+	all, err := threshold.ParseAll(c.StringSlice("fail-if"))
+	if err != nil {
+		return nil, failWith(exit.Usage, err)
+	}
+	return all, nil
+}
+
+// judged says what came of the thresholds, and returns the exit code of what would
+// else have ended with code.
+func (p *program) judged(code int, v threshold.Verdict) int {
+	for _, line := range v.Lines {
+		fmt.Fprintf(p.stderr, "dmebench: %s\n", line)
+	}
+	return exit.OfThresholds(code, v.Crossed, v.Unknown)
+}

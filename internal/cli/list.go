@@ -1,0 +1,362 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/algorithms/quorum"
+	"dmebench/dme"
+	"dmebench/internal/platform/suggest"
+	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/terminal"
+	"dmebench/internal/runtime/run"
+	"dmebench/transport"
+	"dmebench/workload"
+	"dmebench/workload/fault"
+)
+
+func (p *program) listCommand() *cli.Command {
+	flags := []cli.Flag{jsonFlag("as JSON")}
+	page := append(flags[:1:1],
+		&cli.BoolFlag{Name: "markdown", Usage: "algorithms only: as the page docs/algorithms.md"},
+		&cli.StringFlag{Name: "name", Usage: "only the one of that `NAME`, with everything that is known of it"})
+	return &cli.Command{
+		Name:  "list",
+		Usage: "what there is: algorithms (the default), quorums, scenarios, transports, workloads; or all about one of them",
+		Description: "'dmebench list maekawa' tells everything about an algorithm, a network, a workload, a construction of\n" +
+			"quorums or a scenario; without a name there is a line for each algorithm.",
+		Flags:  page,
+		Action: p.listAlgorithms,
+		Subcommands: []*cli.Command{
+			{Name: "algorithms", Usage: "algorithms, with what they need", Flags: page, Action: p.listAlgorithms},
+			p.listQuorumsCommand(flags),
+			{Name: "transports", Usage: "networks, with what they guarantee", Flags: flags, Action: p.listTransports},
+			{Name: "scenarios", Usage: "worked examples of papers, for 'dmebench trace'", Flags: flags, Action: p.listScenarios},
+			{Name: "workloads", Usage: "workloads, with their options", Flags: flags, Action: p.listWorkloads},
+		},
+	}
+}
+
+// show prints a list, as a table or as JSON.
+func (p *program) show(c *cli.Context, list any, t *tables.Table) error {
+	if c.Bool("json") {
+		return printJSON(p.stdout, list)
+	}
+	return t.WriteFitted(p.stdout, p.printed().Width)
+}
+
+// option, algorithm, … are the JSON forms of what is listed.
+type option struct {
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Values  string `json:"values"`
+	Help    string `json:"help"`
+}
+
+type claim struct {
+	ID         string        `json:"id"`
+	Quantity   dme.Quantity  `json:"quantity"`
+	Formula    string        `json:"formula"`
+	Load       dme.Load      `json:"load"`
+	Kind       dme.ClaimKind `json:"kind"`
+	Source     string        `json:"source"`
+	KnownFalse string        `json:"known_false,omitempty"`
+}
+
+type algorithm struct {
+	Name        string    `json:"name"`
+	Title       string    `json:"title"`
+	Description string    `json:"description,omitempty"`
+	Citation    string    `json:"citation"`
+	Class       dme.Class `json:"class"`
+	Dynamic     bool      `json:"dynamic"`
+	AsPublished bool      `json:"as_published"`
+	Needs       dme.Needs `json:"needs"`
+	Bears       []string  `json:"bears"` // faults
+	Kinds       []string  `json:"kinds"`
+	Options     []option  `json:"options"`
+	Claims      []claim   `json:"claims"`
+
+	Invariants []invariant `json:"invariants"` // that 'check' looks at in every state
+}
+
+func (p *program) listAlgorithms(c *cli.Context) error {
+	if c.Bool("markdown") {
+		if c.Bool("json") {
+			return usage("--json and --markdown: one of them")
+		}
+		if c.IsSet("name") {
+			return usage("--markdown is the page of all algorithms; leave %s out", c.String("name"))
+		}
+		return p.writeAlgorithmsPage()
+	}
+	if c.IsSet("name") {
+		return p.listOne(c, c.String("name"), c.Command.Name == "algorithms")
+	}
+	var list []algorithm
+	t := tables.New("NAME", "CLASS", "NEEDS", "BEARS", "OPTIONS (default first)", "PAPER")
+	for _, a := range p.catalog {
+		x, err := algorithmOf(a)
+		if err != nil {
+			return err
+		}
+		list = append(list, x)
+		var values []string
+		for _, o := range a.Options {
+			values = append(values, o.Name+"="+o.Values())
+		}
+		t.Add(qualified(a.Name, a), string(a.Class), orDash(needs(x.Needs), ", "), orDash(fault.Bears(a), ", "),
+			orDash(values, " "), a.Citation)
+	}
+	if width := p.printed().Width; width > 0 && t.Width() > width && !c.Bool("json") {
+		return p.listBriefly(list, width)
+	}
+	return p.show(c, list, t)
+}
+
+// listBriefly prints what fits a terminal: what a person chooses by.
+func (p *program) listBriefly(list []algorithm, width int) error {
+	t := tables.New("NAME", "CLASS", "NEEDS", "BEARS")
+	for _, x := range list {
+		name := x.Name
+		if x.AsPublished {
+			name += " (wrong)"
+		}
+		t.Add(name, string(x.Class), orDash(needs(x.Needs), ", "), orDash(x.Bears, ", "))
+	}
+	if err := t.WriteFitted(p.stdout, width); err != nil {
+		return err
+	}
+	s := terminal.Style{Width: width}
+	_, err := fmt.Fprintln(p.stdout, "\n"+s.Wrap("'dmebench list NAME' tells more of one. (wrong) marks a text as it was published, "+
+		"which is known to fail.", 0))
+	return err
+}
+
+// algorithmOf returns the JSON form of an algorithm.
+func algorithmOf(a *dme.Algorithm) (algorithm, error) {
+	defaults, err := a.Resolve(nil)
+	if err != nil {
+		return algorithm{}, err
+	}
+	x := algorithm{
+		Name: a.Name, Title: a.Title, Description: a.Description, Citation: a.Citation,
+		Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
+		Needs: a.Needs(defaults), Bears: append([]string{}, fault.Bears(a)...), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
+	}
+	for _, k := range a.Claims {
+		x.Claims = append(x.Claims, claim{a.ClaimID(k), k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
+	}
+	x.Invariants = invariantsOf(a)
+	return x, nil
+}
+
+// qualified says of a name that its algorithm is wrong, where it is.
+func qualified(name string, a *dme.Algorithm) string {
+	if a.AsPublished {
+		name += " (known to be wrong)"
+	}
+	return name
+}
+
+// needs lists what an algorithm needs of its links.
+func needs(n dme.Needs) (words []string) {
+	for _, x := range []struct {
+		need bool
+		name string
+	}{{n.Reliable, "reliable"}, {n.FIFO, "FIFO"}, {n.BoundedDelay, "bounded delay"}, {n.SequencedBroadcast, "sequenced broadcast"}} {
+		if x.need {
+			words = append(words, x.name)
+		}
+	}
+	return words
+}
+
+func orDash(words []string, separator string) string {
+	if len(words) == 0 {
+		return "-"
+	}
+	return strings.Join(words, separator)
+}
+
+func (p *program) listTransports(c *cli.Context) error {
+	type network struct {
+		Name       string               `json:"name"`
+		Help       string               `json:"help"`
+		Guarantees transport.Guarantees `json:"guarantees"`
+		Options    []option             `json:"options"`
+	}
+	var list []network
+	t := new(tables.Table)
+	for _, n := range run.Networks() {
+		defaults, err := dme.ResolveOptions(n.Options, nil)
+		if err != nil {
+			return err
+		}
+		list = append(list, network{n.Name, n.Help, n.Guarantees(defaults), options(n.Options)})
+		addWithOptions(t, n.Name, n.Help, n.Options)
+	}
+	return p.show(c, list, t)
+}
+
+func (p *program) listWorkloads(c *cli.Context) error {
+	type kind struct {
+		Name    string   `json:"name"`
+		Help    string   `json:"help"`
+		Rated   bool     `json:"rated"`
+		Options []option `json:"options"`
+	}
+	var list []kind
+	t := new(tables.Table)
+	for _, k := range workload.Kinds() {
+		list = append(list, kind{k.Name, k.Help, k.Rated, options(k.Options)})
+		addWithOptions(t, k.Name, k.Help, k.Options)
+	}
+	return p.show(c, list, t)
+}
+
+func options(declared []dme.Option) []option {
+	list := []option{}
+	for _, o := range declared {
+		list = append(list, option{o.Name, o.Default, o.Values(), o.Help})
+	}
+	return list
+}
+
+// addWithOptions adds a row for something and one for each of its options.
+func addWithOptions(t *tables.Table, name, help string, options []dme.Option) {
+	t.Add(name, help)
+	for _, o := range options {
+		t.Add("  "+o.Name+"="+o.Values(), o.Help+" (default "+orNone(o.Default)+")")
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func networkNames() string {
+	var names []string
+	for _, n := range run.Networks() {
+		names = append(names, n.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func workloadNames() string {
+	var names []string
+	for _, k := range workload.Kinds() {
+		names = append(names, k.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// listableNames lists everything that 'list NAME' tells of. Of the names that two
+// things share, the first is meant.
+func (p *program) listableNames() (names []candidate) {
+	for _, a := range p.catalog {
+		names = append(names, candidate{a.Name, a.Title})
+	}
+	for _, n := range run.Networks() {
+		names = append(names, candidate{n.Name, "network: " + n.Help})
+	}
+	for _, k := range workload.Kinds() {
+		names = append(names, candidate{k.Name, "workload: " + k.Help})
+	}
+	for _, c := range quorum.Constructions() {
+		if !strings.Contains(c.Name, ":") {
+			names = append(names, candidate{c.Name, "quorums: " + c.Help})
+		}
+	}
+	return append(names, p.scenarioNames()...)
+}
+
+// listOne tells everything about one algorithm, or whatever else has the name.
+func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) error {
+	if a, err := p.catalog.Lookup(name); err == nil {
+		x, err := algorithmOf(a)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return printJSON(p.stdout, []algorithm{x})
+		}
+		return p.showAlgorithm(a)
+	} else if algorithmsOnly {
+		return usage("list algorithms: %w", err)
+	}
+	entry := func(help string, declared []dme.Option, more ...[2]string) error {
+		if c.Bool("json") {
+			return printJSON(p.stdout, struct {
+				Name    string   `json:"name"`
+				Help    string   `json:"help"`
+				Options []option `json:"options"`
+			}{name, help, options(declared)})
+		}
+		return p.printOne(func(w *strings.Builder, s terminal.Style) {
+			paragraph(w, s, 0, name+": "+help)
+			if len(more) > 0 {
+				w.WriteString("\n")
+				columns(w, s, more)
+			}
+			writeOptions(w, s, declared)
+		})
+	}
+	var names []string
+	for _, x := range p.listableNames() {
+		names = append(names, x.word)
+	}
+	given := name
+	name, ok := suggest.Find(given, names)
+	if !ok {
+		return usage("list: %w", suggest.Unknown("name", given, append(names, "algorithms", "quorums", "scenarios", "transports", "workloads"),
+			"'dmebench list' shows the algorithms, 'dmebench list --help' what else there is"))
+	}
+	if n, err := run.LookupNetwork(name); err == nil {
+		return entry(n.Help, n.Options)
+	}
+	if k, err := workload.Lookup(name); err == nil {
+		return entry(k.Help, k.Options)
+	}
+	for _, x := range quorum.Constructions() {
+		if x.Name == name {
+			return entry(x.Help, nil, [2]string{"source", x.Source}, [2]string{"sets", "'dmebench list quorums --nodes 13 --quorum " + name + "'"})
+		}
+	}
+	all, err := p.builtInScenarios()
+	if err != nil {
+		return errors.Join(errors.New("the built-in scenarios cannot be read"), err)
+	}
+	for _, x := range all {
+		if x.scenario.Name == name {
+			return entry(x.scenario.Title, nil, [2]string{"algorithm", x.scenario.Algorithm},
+				[2]string{"nodes", fmt.Sprint(x.scenario.Nodes)}, [2]string{"replay", "'dmebench trace " + name + "'"})
+		}
+	}
+	return usage("list: there is no %q", given)
+}
+
+func (p *program) printOne(write func(*strings.Builder, terminal.Style)) error {
+	var text strings.Builder
+	write(&text, p.helpStyle())
+	_, err := p.stdout.Write([]byte(text.String()))
+	return err
+}
+
+func writeOptions(w *strings.Builder, s terminal.Style, declared []dme.Option) {
+	if len(declared) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", s.Strong("Options, for --set NAME=VALUE"))
+	var rows [][2]string
+	for _, o := range declared {
+		rows = append(rows, [2]string{o.Name + "=" + o.Values(), o.Help + " (default: " + orNone(o.Default) + ")"})
+	}
+	columns(w, s, rows)
+}

@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/terminal"
+	"dmebench/internal/search/trace"
+	"dmebench/workload/fault"
+)
+
+// showAlgorithm prints what an algorithm says of itself, and an example of it step
+// by step.
+func (p *program) showAlgorithm(a *dme.Algorithm) error {
+	style := p.helpStyle()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n%s\n", style.Strong(a.Name), a.Title, style.Muted(style.Wrap(a.Citation, 0)))
+	if a.Description != "" {
+		fmt.Fprintf(&b, "\n%s\n", style.Wrap(a.Description, 0))
+	}
+	opt, err := a.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	columns(&b, style, [][2]string{
+		{"messages", strings.Join(a.Kinds, ", ")}, {"needs of its links", orDash(needs(a.Needs(opt)), ", ")},
+		{"bears", orDash(fault.Bears(a), ", ")}, {"messages per CS, as claimed", costs(a)},
+	})
+	writeOptions(&b, style, a.Options)
+	writeInvariants(&b, style, a)
+	writeClaims(&b, style, a)
+	switch {
+	case a.AsPublished:
+		fmt.Fprintf(&b, "\nIt is known to be wrong: 'dmebench check --algorithm %s --nodes 3' shows how.\n", a.Name)
+	default:
+		s, err := trace.Example(a)
+		if err != nil {
+			break // check says what is wrong with it
+		}
+		text, _, err := s.Play(a, nil)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "\n%s\n('dmebench trace --scenario %s --svg FILE' draws it.)\n", text, s.Name)
+	}
+	_, err = io.WriteString(p.stdout, b.String())
+	return err
+}
+
+// writeAlgorithmsPage writes what the algorithms say of themselves as a page of
+// Markdown: docs/algorithms.md.
+func (p *program) writeAlgorithmsPage() error {
+	examples, err := p.builtInScenarios()
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString(`# Algorithms
+
+Everything here is what the algorithms say of themselves; ` + "`dmebench list NAME`" + ` has all claims and invariants of one. ` +
+		`The figures are the worked examples that the tests replay. N is the number of nodes, K the size of a quorum, ` +
+		`T the delay of a message, E the duration of a critical section.
+
+Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
+		`University of Maryland, 1980; 'textbook' is A. D. Kshemkalyani, M. Singhal: Distributed Computing, ` +
+		`Cambridge University Press, 2008, chapter 9; 'slides' are those about Maekawa's paper under the title ` +
+		`A √N Algorithm for Mutual Exclusion in Decentralized Systems: a short story. Others are the papers of the algorithms. ` +
+		`A claim is made with the default options unless it names others. ` +
+		`An algorithm supports crash if it goes on without a node; restart, join and leave if its nodes know how to; ` +
+		`see [faults.md](faults.md). The literal texts that are [known to be wrong](errata.md) come last.
+
+`)
+	t := tables.New("Algorithm", "Class", "Needs of its links", "Supports", "Messages per critical section, as claimed")
+	for _, a := range p.catalog {
+		if a.AsPublished {
+			continue // known to be wrong: not for choosing
+		}
+		opt, err := a.Resolve(nil)
+		if err != nil {
+			return err
+		}
+		class := string(a.Class)
+		if a.Dynamic {
+			class += ", dynamic"
+		}
+		t.Add(fmt.Sprintf("[`%s`](#%s)", a.Name, a.Name), class, strings.Join(needs(a.Needs(opt)), ", "),
+			strings.Join(fault.Bears(a), ", "), costs(a))
+	}
+	if err := t.WriteMarkdown(&b); err != nil {
+		return err
+	}
+	for _, a := range p.catalog {
+		describeAlgorithm(&b, a, examples)
+		for _, x := range examples {
+			if s := x.scenario; s.Algorithm == a.Name && s.Name != trace.ExampleName(a) {
+				showScenario(&b, s)
+			}
+		}
+	}
+	_, err = io.WriteString(p.stdout, b.String())
+	return err
+}
+
+// showScenario writes the figure of a scenario.
+func showScenario(b *strings.Builder, s *trace.Scenario) {
+	image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
+	fmt.Fprintf(b, "\n![%s](%s)\n\n`dmebench trace --scenario %s`\n", s.Title, image, s.Name)
+}
+
+// describeAlgorithm writes the section of an algorithm, but for the figures of its
+// paper.
+func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn) {
+	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, strings.TrimSuffix(a.Citation, "."))
+	if a.Description != "" {
+		fmt.Fprintf(b, "%s\n", a.Description)
+	}
+	for _, x := range examples {
+		if x.scenario.Name == trace.ExampleName(a) {
+			showScenario(b, x.scenario)
+		}
+	}
+	if a.AsPublished {
+		fmt.Fprintf(b, "\nThe fault and its repair: [errata](errata.md#%s). Options: `dmebench list %s`.\n", a.Name, a.Name)
+		return
+	}
+	fmt.Fprintf(b, "\nMessages: %s.\n", strings.Join(a.Kinds, ", "))
+	for _, o := range a.Options {
+		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values(), orNone(o.Default), o.Help)
+	}
+	if headlines := headlineClaims(a); len(headlines) > 0 {
+		b.WriteString("\nClaims:\n")
+		for _, c := range headlines {
+			fmt.Fprintf(b, "- %s: %s (%s, %s; %s)\n", c.Quantity, c.Formula, conditions(c), c.Kind, c.Source)
+		}
+	}
+}
+
+// headlineClaims are the first claims that a reader asks for: what an entry costs,
+// how fast a handover is, and one more.
+func headlineClaims(a *dme.Algorithm) []dme.Claim {
+	var all []dme.Claim
+	told := make(map[string]bool)
+	for _, wanted := range []dme.Quantity{dme.MessagesPerCS, dme.SyncDelay, {}} {
+		// Those under the default options come first.
+		for _, c := range slices.SortedStableFunc(slices.Values(a.Claims), func(x, y dme.Claim) int { return len(x.Set) - len(y.Set) }) {
+			fits := c.Quantity == wanted || wanted == dme.Quantity{} && c.Quantity != dme.Violations && c.Quantity != dme.Unserved
+			if fits && !told[c.Quantity.ID] && c.KnownFalse == "" {
+				all, told[c.Quantity.ID] = append(all, c), true
+				break
+			}
+		}
+	}
+	return all
+}
+
+// writeClaims writes all claims of an algorithm for 'list NAME'.
+func writeClaims(w *strings.Builder, s terminal.Style, a *dme.Algorithm) {
+	if len(a.Claims) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", s.Strong("Claims, which 'validate' judges"))
+	var rows [][2]string
+	for _, c := range byQuantity(a.Claims) {
+		text := fmt.Sprintf("%s (%s, %s; %s)", c.Formula, conditions(c), c.Kind, c.Source)
+		if c.KnownFalse != "" {
+			text += "; known to be false: " + c.KnownFalse
+		}
+		rows = append(rows, [2]string{c.Quantity.String(), text})
+	}
+	columns(w, s, rows)
+}
+
+// byQuantity returns the claims such that those about one quantity stand
+// together, where the first of them stood.
+func byQuantity(claims []dme.Claim) []dme.Claim {
+	first := make(map[dme.Quantity]int)
+	for i, c := range slices.Backward(claims) {
+		first[c.Quantity] = i
+	}
+	return slices.SortedStableFunc(slices.Values(claims), func(a, b dme.Claim) int { return first[a.Quantity] - first[b.Quantity] })
+}
+
+// conditions says under which load, options and links a claim is made.
+func conditions(c dme.Claim) string {
+	text := string(c.Load)
+	for _, name := range slices.Sorted(maps.Keys(c.Set)) {
+		text += fmt.Sprintf(", `%s=%s`", name, c.Set[name])
+	}
+	if c.FIFO {
+		text += ", links that keep order"
+	}
+	return text
+}
+
+// costs sums up what an algorithm's messages cost with its default options: what
+// is claimed of every entry, and what of light and of heavy load.
+func costs(a *dme.Algorithm) string {
+	var parts []string
+	for _, load := range []dme.Load{dme.AnyLoad, dme.Light, dme.Saturated, dme.Worst} {
+		i := slices.IndexFunc(a.Claims, func(c dme.Claim) bool {
+			told := c.Kind != dme.Asymptotic && c.Kind != dme.LowerBound
+			return c.Quantity == dme.MessagesPerCS && c.Load == load && told && c.KnownFalse == "" && c.Set == nil
+		})
+		if i < 0 {
+			continue
+		}
+		formula, _, _ := strings.Cut(a.Claims[i].Formula, ":")
+		if a.Claims[i].Kind == dme.UpperBound {
+			formula = "≤ " + formula
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", formula, load))
+	}
+	if parts == nil {
+		return "–"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// invariant is one as 'list --json' shows it.
+type invariant struct {
+	Name      string `json:"name"`
+	Statement string `json:"statement"`
+	Citation  string `json:"citation"`
+	Faults    bool   `json:"faults"` // it holds after crashes, too
+}
+
+func invariantsOf(a *dme.Algorithm) []invariant {
+	all := []invariant{}
+	for _, i := range a.Invariants {
+		all = append(all, invariant{i.Name, i.Statement, i.Citation, i.Faults})
+	}
+	return all
+}
+
+func invariantNames(all []dme.Invariant) []string {
+	names := []string{}
+	for _, i := range all {
+		names = append(names, i.Name)
+	}
+	return names
+}
+
+// writeInvariants writes the invariants of an algorithm for 'list NAME'.
+func writeInvariants(w *strings.Builder, s terminal.Style, a *dme.Algorithm) {
+	if len(a.Invariants) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", s.Strong("Invariants, which 'check' looks at in every state"))
+	var rows [][2]string
+	for _, i := range a.Invariants {
+		rows = append(rows, [2]string{i.Name, i.Statement + " (" + i.Citation + ")"})
+	}
+	columns(w, s, rows)
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/dme"
+	"dmebench/dme/vnet"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/search/check"
+	"dmebench/internal/search/prove"
+	"dmebench/result"
+)
+
+// whyNotWithLiveness are the flags that do not go with --liveness, and why.
+var whyNotWithLiveness = map[string]string{
+	"exhaustive":  "which visits every state too",
+	"requests":    "which lets every node ask any number of times",
+	"schedules":   "which takes all schedules there are",
+	"adversary":   "which takes all schedules there are",
+	"agents":      "which is not divided among hosts",
+	"bypass":      "which bounds no overtaking: that is the question",
+	"duplicate":   "which asks what happens where every message arrives once",
+	"lose":        "which asks what happens where every message arrives",
+	"faults":      "which asks what happens where no node fails",
+	"safety-only": "which asks who waits for ever",
+}
+
+// liveness is 'check --liveness'.
+func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Options, _ *files) (*searched, error) {
+	bar := p.counter(c.Bool("quiet"), 0, "states")
+	options.Progress = bar.Set
+	search, picture, err := newSearch(c, a, options)
+	if err != nil {
+		return nil, err
+	}
+	defer collectBelow(options.Memory)()
+	found, err := search.Liveness(c.Context)
+	bar.Done()
+	if err != nil {
+		return nil, err
+	}
+	x := newLivenessResult(a, options, search, found)
+	x.LinksBy = linksBy(c)
+	return &searched{search, check.Report{Violation: found.Violation, Trace: found.Trace, Seed: options.Seed}, x, picture}, nil
+}
+
+// newLivenessResult says what was found out.
+func newLivenessResult(a *dme.Algorithm, o check.Options, s *check.Search, r check.LivenessResult) *checkResult {
+	x := &checkResult{
+		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Search: "liveness",
+		FIFO: !o.Unordered, InFlight: o.InFlight, Seed: o.Seed, Status: "ok", Complete: r.Verdict != check.Incomplete, Stopped: r.Stopped,
+		States: &r.States, Depth: &r.Depth, NeverSent: r.NeverSent,
+		Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal, ElapsedS: r.Elapsed.Seconds(), Workers: 1,
+		Proven: &r.Proven, Finding: string(r.Verdict), Waiting: r.Node, Components: &r.Components, Lasso: nil,
+		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: s.Notes(),
+	}
+	if seconds := r.Elapsed.Seconds(); seconds > 0 {
+		rate := float64(r.States) / seconds
+		x.PerSecond = &rate
+	}
+	switch r.Verdict {
+	case check.Holds:
+	case check.Incomplete:
+		x.Status = "incomplete"
+	case check.Unsafe, check.Starved:
+		x.Status = "violated"
+	default:
+		x.Status = "stalled"
+	}
+	if r.Violation != nil {
+		x.Property, x.Verdict, x.Replay = r.Violation.Property, r.Violation.Verdict, livenessCommand(x, o, check.Defaults(a, o.Nodes, o.Set))
+	}
+	if r.Lasso != nil {
+		x.Lasso = &lasso{Prefix: names(r.Lasso.Prefix), Loop: names(r.Lasso.Loop)}
+	}
+	if r.Trace != nil {
+		x.Trace, x.NodeStates, x.Why, x.Schedule = r.Trace.Lines(), r.Trace.States, r.Trace.Why(), names(r.Trace.Steps())
+	}
+	return x
+}
+
+func names(steps []vnet.Step) []string {
+	all := make([]string, len(steps))
+	for i, x := range steps {
+		all[i] = x.String()
+	}
+	return all
+}
+
+// livenessCommand is the command line that finds the same again.
+func livenessCommand(x *checkResult, o, defaults check.Options) string {
+	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes), "--liveness"}
+	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+		b = append(b, "--set "+name+"="+o.Set[name])
+	}
+	if o.Unordered != defaults.Unordered {
+		b = append(b, "--fifo="+strconv.FormatBool(!o.Unordered))
+	}
+	if o.WithoutInvariants {
+		b = append(b, "--invariants=false")
+	}
+	if o.InFlight > 0 {
+		b = append(b, "--in-flight", strconv.Itoa(o.InFlight))
+	}
+	if o.Seed != result.DefaultSeed {
+		b = append(b, "--seed", strconv.FormatUint(o.Seed, 10))
+	}
+	return strings.Join(b, " ")
+}
+
+// proof is what a person is told of a search for liveness that found nothing.
+func (x *checkResult) proof() string {
+	who := fmt.Sprintf("for %d nodes that ask any number of times", x.Nodes)
+	if x.InFlight > 0 {
+		who += fmt.Sprintf(", but only where a link then holds no more than %d", x.InFlight)
+	}
+	return "proven " + who + ": every property holds in every state, and every request is served in every fair schedule"
+}
+
+func (p *program) proveCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "prove",
+		Usage: "for how many nodes is each algorithm proven safe and free of starvation, and how far can it be searched?",
+		Description: "Searches all states of more and more nodes that ask without limit. Where that comes to its end,\n" +
+			"the algorithm is proven, for that number of nodes: never two nodes are in the critical section,\n" +
+			"and nobody waits for ever as long as every message arrives and every critical section ends.\n" +
+			"Where there are too many states, or infinitely many, each node asks a limited number of times.\n" +
+			"Without a name all algorithms are searched, which takes minutes.\n\n" +
+			"Exit code: 0 what was searched is right, or known to be wrong and found to be; 1 a violation\n" +
+			"was found where none should be; 2 a search failed; 64 and more: refused; 130 interrupted.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "only `NAME`; may be repeated (default: all)"},
+			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Value: prove.DefaultNodes, Usage: "at most `N` nodes"},
+			&cli.IntFlag{Name: "each", Value: prove.DefaultEach, Usage: "where requests are limited, at most `R` of each node"},
+			&cli.Uint64Flag{Name: "states", Value: prove.DefaultStates, Usage: "give a search up after `COUNT` states, " +
+				"some of up to three nodes after 20 times as many"},
+			&cli.StringFlag{Name: "memory", Usage: "give a search up before it holds more than `SIZE`, such as 4GiB " +
+				"(default: three quarters of what is free)"},
+			&cli.DurationFlag{Name: "for", Usage: "end after this long, with what is known by then"},
+			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
+			&cli.BoolFlag{Name: "markdown", Usage: "as a table in Markdown"},
+			jsonFlag("as JSON"),
+			quietFlag(),
+		},
+		Action: p.prove,
+	}
+}
+
+func (p *program) prove(c *cli.Context) error {
+	files := newFiles()
+	algorithms, options, err := p.proofsOf(c)
+	if err != nil {
+		return err
+	}
+	options.ReadFile = files.read
+	ctx := c.Context
+	if c.IsSet("for") {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Duration("for"))
+		defer cancel()
+	}
+	defer collectBelow(options.Memory)()
+	bar := p.counter(c.Bool("quiet"), uint64(len(algorithms)), "algorithms")
+	defer bar.Done()
+	options.Progress = bar.Describe
+	options.Done = func(n int) { bar.Set(uint64(n)) }
+	results, err := prove.All(ctx, algorithms, options)
+	if err != nil {
+		return failWith(exit.Unknown, err)
+	}
+	for _, r := range results {
+		if r.Refuted != nil && !r.AsPublished {
+			p.exit = exit.Broken
+		}
+	}
+	bar.Done()
+	begun := map[string]bool{}
+	for _, r := range results {
+		begun[r.Algorithm] = true
+	}
+	if left := len(algorithms) - len(begun); left > 0 && c.Context.Err() == nil {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d algorithms were not begun within %v\n", left, len(algorithms), c.Duration("for"))
+	}
+	return p.printProofs(c, results)
+}
+
+func (p *program) printProofs(c *cli.Context, results []prove.Result) (err error) {
+	switch {
+	case c.Bool("json"):
+		err = printJSON(p.stdout, results)
+	case c.Bool("markdown"):
+		err = prove.Table(results).WriteMarkdown(p.stdout)
+	default:
+		if err = prove.Table(results).WriteFitted(p.stdout, p.printed().Width); err == nil {
+			_, err = io.WriteString(p.stdout, "\n"+proofLegend)
+		}
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+	}
+	return nil
+}
+
+const proofLegend = "PROVEN: all states with requests without limit, no starvation under fairness.\n" +
+	"NEVER SENT: messages that the proof for the most nodes is not about, as nobody sends them.\n" +
+	"SEARCHED WHOLE: nodes × requests of each, all states, no violation.\n"
+
+// proofsOf reads the flags.
+func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, prove.Options, error) {
+	var errs []error
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	refuse(c.Int("nodes") < 2, "--nodes %d: there must be at least 2", c.Int("nodes"))
+	refuse(c.Int("each") < 1, "--each %d: there must be at least 1", c.Int("each"))
+	refuse(c.Uint64("states") < 1, "--states 0: there must be at least 1")
+	refuse(c.IsSet("for") && c.Duration("for") <= 0, "--for %v: must be above 0", c.Duration("for"))
+	refuse(c.Bool("json") && c.Bool("markdown"), "--json and --markdown: one of them")
+	memory, err := memoryFor(c)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	set, setErrs := settingsOf(c)
+	errs = append(errs, setErrs...)
+	names := c.StringSlice("algorithm")
+	refuse(len(set) > 0 && len(names) != 1, "--set: name the one algorithm whose option that is")
+	algorithms := []*dme.Algorithm(p.catalog)
+	if names != nil {
+		algorithms = nil
+		for _, name := range names {
+			a, err := p.catalog.Lookup(name)
+			if err != nil {
+				errs = append(errs, err)
+			}
+			algorithms = append(algorithms, a)
+		}
+	}
+	if errs != nil {
+		return nil, prove.Options{}, failWith(exit.Usage, errors.Join(errs...))
+	}
+	return algorithms, prove.Options{
+		Nodes: c.Int("nodes"), Each: c.Int("each"), States: c.Uint64("states"), Memory: memory, Set: set,
+	}, nil
+}

@@ -1,0 +1,397 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/algorithms/quorum"
+	"dmebench/dme"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/tables"
+	"dmebench/report/plots"
+	"dmebench/result"
+	"dmebench/units"
+)
+
+const (
+	// maxQuorumNodes, the size of the plane of order 101, bounds the work of
+	// examining all pairs of request sets to some seconds.
+	maxQuorumNodes = 10303
+	// maxQuorumsShown is the largest system whose sets are printed one by one.
+	maxQuorumsShown = 64
+)
+
+func (p *program) listQuorumsCommand(common []cli.Flag) *cli.Command {
+	return &cli.Command{
+		Name:  "quorums",
+		Usage: "constructions of request sets; with --nodes, the sets and their properties",
+		Description: "Without --nodes: what constructions there are. With --nodes: for each, or for that of --quorum, the\n" +
+			"sizes K of the sets, the loads D of the nodes (the number of sets that a node is in), whether\n" +
+			"  (a) any two sets meet, (b) every node is in its own set, (c) all sets are equally large,\n" +
+			"  (d) all nodes are in equally many sets (Maekawa 1985, section 2),\n" +
+			"and whether the sets are the lines of a projective plane, any two of which meet in exactly one node.\n" +
+			"With --availability: the probability that a quorum of nodes that are up exists, and its size, exactly\n" +
+			"where the failures can all be examined, else from failures that are drawn, with a 95% interval.",
+		Flags: append(append([]cli.Flag{
+			nodesFlag(),
+			&cli.StringFlag{Name: "quorum", Usage: "`NAME` of one construction: " + strings.Join(quorum.Names(), ", ")},
+			&cli.StringFlag{Name: "weights", Usage: "votes `V1,V2,…` of the nodes, for --quorum weighted"},
+		}, availabilityFlags()...), common...),
+		Action: p.listQuorums,
+	}
+}
+
+// construction and family are the JSON forms of what is listed.
+type construction struct {
+	Name   string `json:"name"`
+	Help   string `json:"help"`
+	Source string `json:"source"`
+}
+
+type family struct {
+	Quorum string `json:"quorum"`
+	Nodes  int    `json:"nodes"`
+	K      extent `json:"k"`
+	Loads  extent `json:"loads"`
+
+	Intersecting bool            `json:"intersecting"`  // (a)
+	SelfIncluded bool            `json:"self_included"` // (b)
+	EqualSizes   bool            `json:"equal_sizes"`   // (c)
+	EqualLoads   bool            `json:"equal_loads"`   // (d)
+	UniqueMeets  bool            `json:"unique_meets"`
+	Plane        bool            `json:"plane"`
+	Disjoint     [][2]dme.NodeID `json:"disjoint_pairs,omitempty"`
+	Nested       [][2]dme.NodeID `json:"nested_pairs,omitempty"` // S_i ⊃ S_j, the larger first
+	remarks      []string
+
+	Sets [][]dme.NodeID `json:"sets,omitempty"` // S_i at i−1
+	Load []int          `json:"load,omitempty"` // of node i at i−1
+}
+
+type extent struct {
+	Min  int     `json:"min"`
+	Mean float64 `json:"mean"`
+	Max  int     `json:"max"`
+}
+
+func (e extent) String() string {
+	if e.Min == e.Max {
+		return fmt.Sprint(e.Min)
+	}
+	return fmt.Sprintf("%d to %d, mean %.4g", e.Min, e.Max, e.Mean)
+}
+
+func (p *program) listQuorums(c *cli.Context) error {
+	if !c.IsSet("nodes") {
+		if c.IsSet("quorum") || c.IsSet("weights") || c.IsSet("availability") || c.IsSet("plots") {
+			return usage("list quorums: --nodes is missing: the sets of how many nodes?")
+		}
+		return p.listConstructions(c)
+	}
+	nodes := c.Int("nodes")
+	if nodes < 1 || nodes > maxQuorumNodes {
+		return usage("list quorums: --nodes %d: want 1 to %d", nodes, maxQuorumNodes)
+	}
+	weights, err := quorum.ParseWeights(c.String("weights"))
+	if err != nil {
+		return usage("list quorums: --weights %s: %w", c.String("weights"), err)
+	}
+	if weights != nil && c.String("quorum") != "weighted" {
+		return usage("list quorums: --weights goes with --quorum weighted")
+	}
+	if !c.Bool("availability") && (c.IsSet("plots") || c.IsSet("seed")) {
+		return usage("list quorums: --plots and --seed go with --availability")
+	}
+	var systems []*quorum.System
+	for _, name := range chosen(c.String("quorum")) {
+		if c.Bool("availability") && name == "weighted" && !c.IsSet("quorum") {
+			continue // with a vote each it is the majority
+		}
+		sets, err := quorum.New(name, quorum.Config{Nodes: nodes, Weights: weights, ReadFile: newFiles().read})
+		if err != nil {
+			return failWith(exit.Usage, err)
+		}
+		systems = append(systems, sets)
+	}
+	if c.Bool("availability") {
+		return p.listAvailability(c, systems)
+	}
+	var list []family
+	t := tables.New("QUORUM", "K", "LOAD D", "(a) MEET", "(b) SELF", "(c) SIZES", "(d) LOADS", "PLANE")
+	for _, sets := range systems {
+		f := describe(sets)
+		list = append(list, f)
+		t.Add(f.Quorum, f.K.String(), f.Loads.String(), either(f.Intersecting, "yes", "no"), either(f.SelfIncluded, "yes", "no"),
+			either(f.EqualSizes, "equal", "differ"), either(f.EqualLoads, "equal", "differ"), either(f.Plane, "yes", "no"))
+	}
+	if err := p.show(c, list, t); err != nil || c.Bool("json") {
+		return err
+	}
+	return p.printSets(list)
+}
+
+// chosen returns the construction of that name, or all that need no file.
+func chosen(name string) []string {
+	if name != "" {
+		return []string{name}
+	}
+	var names []string
+	for _, name := range quorum.Names() {
+		if !strings.Contains(name, ":") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (p *program) listConstructions(c *cli.Context) error {
+	var list []construction
+	t := new(tables.Table)
+	for _, x := range quorum.Constructions() {
+		list = append(list, construction{x.Name, x.Help, x.Source})
+		t.Add(x.Name, x.Help, x.Source)
+	}
+	return p.show(c, list, t)
+}
+
+// describe examines a family. Its sets and loads are listed where there are few.
+func describe(s *quorum.System) family {
+	p := s.Properties()
+	f := family{
+		Quorum: s.Name(), Nodes: s.Nodes(),
+		K: extent{p.Sizes.Min, p.Sizes.Mean, p.Sizes.Max}, Loads: extent{p.Loads.Min, p.Loads.Mean, p.Loads.Max},
+		Intersecting: p.Intersecting(), SelfIncluded: p.SelfIncluded(), EqualSizes: p.EqualSizes(), EqualLoads: p.EqualLoads(),
+		UniqueMeets: p.UniqueMeets, Plane: p.Plane(), Disjoint: p.Disjoint, Nested: p.Nested, remarks: s.Remarks(),
+	}
+	if s.Nodes() <= maxQuorumsShown {
+		f.Load = s.Loads()
+		for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
+			f.Sets = append(f.Sets, s.RequestSet(id))
+		}
+	}
+	return f
+}
+
+// printSets prints the request sets of the families that list theirs.
+func (p *program) printSets(list []family) error {
+	for _, f := range list {
+		for _, remark := range f.remarks {
+			fmt.Fprintf(p.stdout, "\n%s\n", remark)
+		}
+		if f.Sets == nil {
+			continue
+		}
+		fmt.Fprintf(p.stdout, "\n%s of %d\n", f.Quorum, f.Nodes)
+		t := new(tables.Table)
+		for i, set := range f.Sets {
+			members := strings.ReplaceAll(strings.Trim(fmt.Sprint(set), "[]"), " ", ",")
+			t.Add(fmt.Sprintf("  S_%d", i+1), fmt.Sprintf("= {%s}", members), fmt.Sprintf("node %d is in %d", i+1, f.Load[i]))
+		}
+		if err := t.WriteText(p.stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func either(holds bool, yes, no string) string {
+	if holds {
+		return yes
+	}
+	return no
+}
+
+const (
+	// maxAvailabilityNodes and availabilityPatterns bound the work to some seconds.
+	maxAvailabilityNodes = 133
+	availabilityPatterns = 40_000
+	// maxFailuresShown is the number of failures at which a table ends.
+	maxFailuresShown = 8
+)
+
+// availabilityUps are the probabilities that a node is up, of tables and figures.
+func availabilityUps() []float64 {
+	return []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
+}
+
+func availabilityFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "availability",
+			Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
+		seedFlag(result.DefaultSeed, "`SEED` of the failures that are drawn, for --availability"),
+		&cli.StringFlag{Name: "plots", Usage: "folder `DIR` to draw figures in, for --availability"},
+	}
+}
+
+// resilience is a system with what becomes of it.
+type resilience struct {
+	name string
+	quorum.Resilience
+}
+
+// available is the JSON form. What cannot be, as the size of no quorum, is null.
+type available struct {
+	Quorum string         `json:"quorum"`
+	Nodes  int            `json:"nodes"`
+	ByUp   []availableUp  `json:"by_up"`
+	Failed []afterFailing `json:"by_failures"`
+}
+
+type availableUp struct {
+	Up           float64  `json:"up"` // probability of each node
+	Availability float64  `json:"availability"`
+	Low          float64  `json:"ci95_low"`
+	High         float64  `json:"ci95_high"`
+	MeanSize     *float64 `json:"mean_size"` // of the smallest quorum
+}
+
+type afterFailing struct {
+	Failures int      `json:"failures"`
+	Formed   float64  `json:"formed"` // probability of a quorum
+	MeanSize *float64 `json:"mean_size"`
+	Exact    bool     `json:"exact"`
+}
+
+func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) error {
+	nodes := systems[0].Nodes()
+	if nodes > maxAvailabilityNodes {
+		return usage("list quorums: --availability with --nodes %d: want at most %d", nodes, maxAvailabilityNodes)
+	}
+	dir := c.String("plots")
+	if dir != "" {
+		err := os.MkdirAll(dir, 0o777)
+		if err == nil {
+			err = atomicfile.Probe(dir)
+		}
+		if err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
+		}
+	}
+	var all []resilience
+	var list []available
+	byUp, byFailures := tables.New("QUORUM"), tables.New("QUORUM")
+	for _, up := range availabilityUps() {
+		byUp.Extend("p=" + units.Number(up))
+	}
+	for f := range min(nodes, maxFailuresShown) + 1 {
+		byFailures.Extend(fmt.Sprintf("f=%d", f))
+	}
+	for _, s := range systems {
+		r := resilience{s.Name(), s.Resilience(availabilityPatterns, c.Uint64("seed"))}
+		all = append(all, r)
+		a := available{Quorum: r.name, Nodes: nodes}
+		byUp.Add(r.name)
+		for _, up := range availabilityUps() {
+			x := r.Availability(up)
+			a.ByUp = append(a.ByUp, availableUp{x.Up, x.Probability, x.Low, x.High, orNull(x.MeanSize)})
+			text := fmt.Sprintf("%.5f", x.Probability)
+			if half := (x.High - x.Low) / 2; half >= 5e-6 {
+				text += fmt.Sprintf("±%.5f", half)
+			}
+			byUp.Extend(text)
+		}
+		byFailures.Add(r.name)
+		for failures, x := range r.Failed {
+			a.Failed = append(a.Failed, afterFailing{failures, x.Probability(), orNull(x.MeanSize()), x.Exact})
+			switch {
+			case failures > maxFailuresShown:
+			case x.Formed == 0:
+				byFailures.Extend("0")
+			default:
+				byFailures.Extend(fmt.Sprintf("%s (%s)", units.Number(x.Probability()), units.Number(x.MeanSize())))
+			}
+		}
+		list = append(list, a)
+	}
+	var err error
+	if c.Bool("json") {
+		err = printJSON(p.stdout, list)
+	} else {
+		fmt.Fprintf(p.stdout, "Probability that nodes that are up form a quorum, each of %d nodes being up with probability p:\n", nodes)
+		err = byUp.WriteText(p.stdout)
+		fmt.Fprint(p.stdout, "\nThe same after f nodes have failed, and the mean size of the smallest quorum where there is one:\n")
+		err = errors.Join(err, byFailures.WriteText(p.stdout))
+	}
+	if err != nil || dir == "" {
+		return err
+	}
+	return drawAvailability(dir, all)
+}
+
+// orNull returns a value for JSON, which has no NaN.
+func orNull(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+// drawAvailability draws availability against p, and the chance and the cost of
+// a quorum against the number of failures.
+func drawAvailability(dir string, all []resilience) error {
+	n := all[0].Nodes
+	values := func(label string) plots.Axis { return plots.Axis{Label: label, Kind: plots.Values} }
+	probability := plots.Axis{Label: "probability of a quorum", Kind: plots.Parts}
+	about := fmt.Sprintf("N = %d · quorums of nodes that are up", n)
+	byUp := plots.Figure{
+		Name: fmt.Sprintf("quorum-availability-n%d", n), Title: "Availability of quorums", Subtitle: about,
+		X: values("probability that a node is up"), Y: probability,
+	}
+	formed := plots.Figure{
+		Name: fmt.Sprintf("quorum-failures-n%d", n), Title: "Chance of a quorum after failures", Subtitle: about,
+		X: values("failed nodes"), Y: probability,
+	}
+	size := plots.Figure{
+		Name: fmt.Sprintf("quorum-cost-n%d", n), Title: "Cost of a quorum after failures", Subtitle: about + ", where there is one",
+		X: values("failed nodes"), Y: values("nodes in the smallest quorum, mean"),
+	}
+	for style, r := range all {
+		series := func(points []plots.Point) plots.Series {
+			return plots.Series{Label: r.name, Style: style, Role: plots.Measured, Points: points}
+		}
+		var up, chance, cost []plots.Point
+		for _, p := range availabilityUps() {
+			a := r.Availability(p)
+			point := plots.At(p, a.Probability)
+			if point.Lo, point.Hi = a.Low, a.High; a.High-a.Low < 1e-6 {
+				point.Lo, point.Hi = math.NaN(), math.NaN()
+			}
+			point.Note = fmt.Sprintf("%s, p = %g: %.6f, 95%% interval %.6f to %.6f", r.name, p, a.Probability, a.Low, a.High)
+			up = append(up, point)
+		}
+		for f, x := range r.Failed {
+			point := plots.At(float64(f), x.Probability())
+			point.Note = fmt.Sprintf("%s, %d of %d failed: %s of %s choices leave a quorum", r.name, f, n,
+				units.Count(uint64(x.Formed)), units.Count(uint64(x.Patterns)))
+			chance = append(chance, point)
+			if x.Formed > 0 {
+				point.Y = x.MeanSize()
+				point.Note = fmt.Sprintf("%s, %d of %d failed: %s nodes", r.name, f, n, units.Number(point.Y))
+				cost = append(cost, point)
+			}
+		}
+		byUp.Series = append(byUp.Series, series(up))
+		formed.Series = append(formed.Series, series(chance))
+		size.Series = append(size.Series, series(cost))
+	}
+	for _, f := range []plots.Figure{byUp, formed, size} {
+		drawn, err := f.Render(plots.Formats()...)
+		if err != nil {
+			return err
+		}
+		for _, format := range plots.Formats() {
+			path := filepath.Join(dir, f.Name+"."+string(format))
+			if err := atomicfile.Write(path, drawn[format]); err != nil {
+				return failWith(exit.CantCreate, fmt.Errorf("list quorums: %w", err))
+			}
+		}
+	}
+	return nil
+}

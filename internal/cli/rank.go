@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/terminal"
+	"dmebench/report/rank"
+	"dmebench/result"
+	"dmebench/stats"
+)
+
+func (p *program) rankCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "rank",
+		Usage: "which algorithm is best, per load and number of nodes, and whether that can be told",
+		Description: "For each load and number of nodes a table of the algorithms, the best first, and what it says in words. In every\n" +
+			"column each algorithm is compared with the best by the two-sided Mann-Whitney test over repetitions, with Holm's\n" +
+			"correction over all pairs. What decides is throughput under saturate, messages per critical section under serial,\n" +
+			"and the 99th percentile of the waiting time under loads with a rate of their own; --metric decides otherwise.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results: folder `DIR` of an experiment or of one sweep, or a file"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "column of the table, a `METRIC` of summary.csv; the first one decides; may be repeated " +
+				"(default: throughput, waiting time p50 and p99, messages, those of the busiest node)"},
+			&cli.StringSliceFlag{Name: "only", Usage: "rank these alone: `KEY=VALUE`, such as algorithm=maekawa, label=ma*, nodes=7 or " +
+				"workload=serial; values of one key may be repeated"},
+			&cli.Float64Flag{Name: "alpha", Value: stats.Alpha, Usage: "probability of naming a difference where there is none, in each column"},
+			jsonFlag("print the ranking as one JSON object"),
+		},
+		Action: p.rank,
+	}
+}
+
+func (p *program) rank(c *cli.Context) error {
+	opt := rank.Options{Alpha: c.Float64("alpha"), Metrics: c.StringSlice("metric")}
+	if opt.Alpha == 0 { // which stands for the default elsewhere
+		return usage("--alpha 0: must lie between 0 and 1, such as %v", stats.Alpha)
+	}
+	if _, err := opt.Check(); err != nil {
+		return failWith(exit.Usage, err)
+	}
+	if c.String("file") == "" {
+		return usage("rank: --file is missing: which results? Name a folder such as results/quickstart")
+	}
+	keep, err := readOnly(c.StringSlice("only"))
+	if err != nil {
+		return err
+	}
+	results, err := readSomeResults(c.String("file"))
+	if err != nil {
+		return err
+	}
+	p.warnOfDamage(results)
+	if err := keep.narrow(results); err != nil {
+		return err
+	}
+	ranking, err := rank.Of(results, opt)
+	if err != nil {
+		return failWith(exit.Usage, err)
+	}
+	if c.Bool("json") {
+		err = printJSON(p.stdout, ranking)
+	} else {
+		err = ranking.WriteText(p.stdout, p.printed())
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the ranking: %w", err))
+	}
+	return nil
+}
+
+// printed is how text is shown on standard output.
+func (p *program) printed() terminal.Style {
+	if o, ok := p.stdout.(*output); ok {
+		return terminal.Of(o.Writer)
+	}
+	return terminal.Of(p.stdout)
+}
+
+// only keeps some runs of many: by key, the patterns of which one must match.
+type only map[string][]string
+
+// readOnly reads "nodes=7" and the like.
+func readOnly(texts []string) (only, error) {
+	keep := make(only)
+	keys := append([]string{"label"}, result.Dimensions()...)
+	for _, text := range texts {
+		key, pattern, ok := strings.Cut(text, "=")
+		if !ok || pattern == "" {
+			return nil, usage("--only %s: want KEY=VALUE, such as nodes=7", text)
+		}
+		if !slices.Contains(keys, key) {
+			return nil, usage("--only %s: there is no key %q; there are %s", text, key, strings.Join(keys, ", "))
+		}
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, usage("--only %s: %q is no pattern; a value may hold * and ?", text, pattern)
+		}
+		keep[key] = append(keep[key], pattern)
+	}
+	return keep, nil
+}
+
+// narrow leaves in the set what is kept. It fails where that is nothing, and says
+// which values there are.
+func (o only) narrow(set *result.Set) error {
+	there := make(map[string][]string)
+	all := set.Runs
+	set.Runs = nil
+	for _, r := range all {
+		kept := true
+		for key, patterns := range o {
+			values := valuesOf(r, key)
+			for _, v := range values {
+				if v != "" && !slices.Contains(there[key], v) {
+					there[key] = append(there[key], v)
+				}
+			}
+			kept = kept && slices.ContainsFunc(patterns, func(pattern string) bool {
+				return slices.ContainsFunc(values, func(v string) bool { ok, _ := path.Match(pattern, v); return ok })
+			})
+		}
+		if kept {
+			set.Runs = append(set.Runs, r)
+		}
+	}
+	if len(set.Runs) > 0 {
+		return nil
+	}
+	var parts []string
+	for _, key := range append([]string{"label"}, result.Dimensions()...) {
+		if o[key] != nil {
+			parts = append(parts, fmt.Sprintf("%s is %s", key, strings.Join(there[key], ", ")))
+		}
+	}
+	return usage("--only: no run is left; in %s %s", set.Name(), strings.Join(parts, "; "))
+}
+
+// valuesOf are those of a run for a key: networks and workloads have a label in an
+// experiment beside their name.
+func valuesOf(r result.Run, key string) []string {
+	if key == "label" {
+		return []string{r.Label}
+	}
+	values := []string{r.Result.Key().Get(key)}
+	switch key {
+	case "transport":
+		values = append(values, r.Transport)
+	case "workload":
+		values = append(values, r.Workload)
+	}
+	return values
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/dme"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/runtime/stall"
+	"dmebench/report"
+	"dmebench/report/plots"
+	"dmebench/result"
+)
+
+func (p *program) reportCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "report",
+		Usage: "plots, tables and one self-contained page from the results of a sweep",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "folder `DIR` of the results: of an experiment, or of one sweep"},
+			&cli.StringFlag{Name: "out", Usage: "folder `DIR` to write to (default: report, beside the results)"},
+			&cli.StringFlag{Name: "formats", Value: "svg,png,pdf",
+				Usage: "`LIST` of the formats of the plots' files; the page needs none of them"},
+			&cli.StringFlag{Name: "only", Usage: "draw only the figures whose names match a pattern of the `LIST`, also those that a report " +
+				"leaves out, such as 'throughput-*,response-cdf*'"},
+			&cli.StringFlag{Name: "width", Usage: "`WIDTH` of the plots' files on paper, such as 84mm, 3.3in or 240pt; " +
+				"they then have no title, which the caption says (default: as wide as a screen wants them, 440pt)"},
+			&cli.StringFlag{Name: "font", Usage: "`SIZE` of their text, such as 8pt; lines and markers go with it (default: 9pt)"},
+		},
+		Action: func(c *cli.Context) error {
+			dir := c.String("file")
+			if dir == "" {
+				return usage("report: --file is missing: which folder of results?")
+			}
+			look, err := readLook(c)
+			if err != nil {
+				return err
+			}
+			return p.buildReport(dir, c.String("out"), look)
+		},
+	}
+}
+
+// readFormats reads "svg,png".
+func readFormats(list string) ([]plots.Format, error) {
+	var formats []plots.Format
+	for _, name := range strings.Split(list, ",") {
+		f := plots.Format(strings.TrimSpace(name))
+		if !slices.Contains(plots.Formats(), f) {
+			return nil, usage("report: --formats %s: want a list of %v, such as svg,pdf", list, plots.Formats())
+		}
+		if !slices.Contains(formats, f) {
+			formats = append(formats, f)
+		}
+	}
+	return formats, nil
+}
+
+// look is which figures of a report are drawn, and how.
+type look struct {
+	formats []plots.Format
+	only    []string
+	size    plots.Size
+}
+
+// readLook reads the flags that say how figures are drawn.
+func readLook(c *cli.Context) (l look, err error) {
+	if l.formats, err = readFormats(c.String("formats")); err != nil {
+		return l, err
+	}
+	if c.IsSet("only") {
+		for _, pattern := range strings.Split(c.String("only"), ",") {
+			pattern = strings.TrimSuffix(strings.TrimSpace(pattern), ".svg")
+			if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
+				return l, usage("report: --only %s: want names of figures or patterns with * and ?, such as 'throughput-*'", c.String("only"))
+			}
+			l.only = append(l.only, pattern)
+		}
+	}
+	if text := c.String("width"); c.IsSet("width") {
+		if l.size.Width, err = readLength("width", text, "84mm"); err != nil {
+			return l, err
+		}
+		l.size.Bare = true
+	}
+	if text := c.String("font"); c.IsSet("font") {
+		if l.size.Font, err = readLength("font", text, "8pt"); err != nil {
+			return l, err
+		}
+	}
+	if err := l.size.Check(); err != nil {
+		return l, usage("report: --width and --font: %v", err)
+	}
+	return l, nil
+}
+
+// readLength reads a length on paper, in points.
+func readLength(flag, text, example string) (float64, error) {
+	for unit, points := range map[string]float64{"mm": plots.Millimetre, "cm": 10 * plots.Millimetre, "in": 72, "pt": 1} {
+		if number, ok := strings.CutSuffix(strings.TrimSpace(text), unit); ok {
+			if x, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && x > 0 && !math.IsInf(x, 0) {
+				return x * points, nil
+			}
+		}
+	}
+	return 0, usage("report: --%s %s: want a length in mm, cm, in or pt, such as %s", flag, text, example)
+}
+
+// buildReport makes the report of the results in dir, and says where it is.
+func (p *program) buildReport(dir, out string, as look) error {
+	results, err := readResults(dir)
+	if err != nil {
+		return err
+	}
+	p.warnOfDamage(results)
+	if out == "" {
+		out = filepath.Join(results.Name(), "report")
+		if results.Name() == results.Path && isFile(results.Path) {
+			out = filepath.Join(filepath.Dir(results.Path), "report")
+		}
+	}
+	in := p.reportInput(results)
+	in.Formats, in.Only, in.Size = as.formats, as.only, as.size
+	page, err := report.Build(in, out)
+	if unknown := new(report.UnknownFigures); errors.As(err, &unknown) {
+		return usage("report: --only %s: no figure is called so; there are:\n  %s",
+			strings.Join(unknown.Patterns, ","), strings.Join(unknown.Names, "\n  "))
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, err)
+	}
+	if absolute, err := filepath.Abs(page); err == nil {
+		page = absolute
+	}
+	_, err = fmt.Fprintf(p.stdout, "report: %s\n", page)
+	return err
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// reportInput hands the report what it must not look up itself.
+func (p *program) reportInput(results *result.Set) report.Input {
+	return report.Input{
+		Set: *results,
+		Claims: func(name string) []dme.Claim {
+			a, err := p.catalog.Lookup(name)
+			if err != nil {
+				return nil
+			}
+			return a.Claims
+		},
+		Setting: func(spec result.Spec) (dme.Setting, bool) {
+			job, err := run.Resolve(spec, p.catalog, newFiles().read)
+			if err != nil {
+				return dme.Setting{}, false
+			}
+			return job.Setting(), true
+		},
+		Picture: stall.Picture,
+		KeepsOrder: func(spec result.Spec) bool {
+			job, err := run.Resolve(spec, p.catalog, newFiles().read)
+			return err == nil && job.Guarantees().FIFO
+		},
+	}
+}

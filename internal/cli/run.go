@@ -1,0 +1,380 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/runtime/coordinator"
+	"dmebench/internal/runtime/foreign"
+	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/runtime/stall"
+	"dmebench/report/threshold"
+	"dmebench/result"
+)
+
+func (p *program) runCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "run",
+		Usage: "one run: an algorithm, a number of nodes, a network, a workload",
+		Description: "Starts a worker process for each node, has them run the algorithm under the workload,\n" +
+			"waits until the system has fallen silent, and prints what was measured. Ctrl-C ends it and prints what\n" +
+			"was measured until then; a second Ctrl-C ends it at once.\n\n" +
+			"Exit code: 0 mutual exclusion held; 1 it was violated, or the system stalled; 2 the run failed, or a\n" +
+			"threshold could not be judged; 3 a threshold was crossed; 64 and more: the input or the environment\n" +
+			"was refused before anything started; 130 interrupted.",
+		Flags: append([]cli.Flag{
+			algorithmFlag(),
+			nodesFlag(),
+			&cli.StringFlag{Name: "transport", Value: result.DefaultTransport, Usage: "`NETWORK`: " + networkNames()},
+			&cli.StringFlag{Name: "workload", Value: result.DefaultWorkload, Usage: "`NAME`: " + workloadNames()},
+			&cli.Float64Flag{Name: "rate", Usage: "requests per second and node, for open workloads"},
+			&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, for open workloads"},
+			&cli.StringFlag{Name: "cs", Value: result.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
+			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: 100 for each node, or no limit with --duration)"},
+			&cli.DurationFlag{Name: "duration", Usage: "make requests for this long"},
+			seedFlag(result.DefaultSeed, "of everything random"),
+			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
+			&cli.StringFlag{Name: "warmup", Value: result.DefaultWarmup,
+				Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
+			&cli.DurationFlag{Name: "stall-after", Value: result.DefaultStallAfter,
+				Usage: "a system in which requests wait and nothing moves is stalled after so long at most"},
+			&cli.StringFlag{Name: "udp-layer",
+				Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " +
+					run.LayerOption + "=LAYER (default: fifo)"},
+			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
+			&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` to be done on purpose, WHAT WHOM @WHEN, such as 'kill 3 @2s'; may be repeated. " +
+				"WHAT: kill, restart, pause, partition, leave, join. " +
+				"WHOM: nodes, holder, root, token, waiting, idle, random, or the sides 1,2|3-8. " +
+				"WHEN: a time, a span such as 1s-2s, a drawn instant such as 1s~2s, entry:N, request:N, or +TIME after the kill"},
+			&cli.StringFlag{Name: "resource", Usage: "`KIND` of a shared resource that every critical section reads, changes and writes back, " +
+				"where a lost update is a violation: " + strings.Join(run.Resources(), ", ") +
+				", a key of a JetStream bucket (default: none). Critical sections last two round trips longer"},
+			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane, on this host's loopback (default: a free port there)"},
+			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs, or a fault never comes to pass"},
+			forceFlag(),
+			failIfFlag("of the run"),
+			traceFlag(),
+			entriesFlag(),
+			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
+			jsonFlag("print the result as one JSON object"),
+			quietFlag(),
+		}, slices.Concat(execFlags(), natsFlags(), placementFlags(), credentialFlags())...),
+		Action: p.run,
+	}
+}
+
+func (p *program) run(c *cli.Context) error {
+	spec, err := specOf(c)
+	if err != nil {
+		return err
+	}
+	thresholds, err := thresholdsOf(c)
+	if err != nil {
+		return err
+	}
+	files := newFiles()
+	job, err := interrupt.Do(c.Context, func() (*run.Job, error) {
+		if err := p.fits(spec, files.read, c.Bool("force") || c.IsSet("agents")); err != nil {
+			return nil, err
+		}
+		return run.Resolve(spec, p.catalog, files.read)
+	})
+	if err != nil {
+		return refusal(c.Context, err)
+	}
+	if c.Int("nodes-per-worker") > 1 && !job.Network.Real() {
+		return usage("--nodes-per-worker: a simulation has no worker processes; leave it out, or choose --transport tcp")
+	}
+	broker, err := natsBroker(c, job)
+	if err != nil {
+		return err
+	}
+	keep, err := keeper(c.String("out"), thresholds)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("agents") && !job.Network.Real() {
+		return usage("--agents: one simulated run takes one core; sweep, check and validate use those of several hosts")
+	}
+	hosts, err := p.openTestbed(c)
+	if err != nil {
+		return err
+	}
+	defer hosts.close()
+	if hosts != nil && !c.Bool("quiet") {
+		hosts.show(p.stderr)
+		if err := hosts.showPlacement(p.stderr, job.Spec.Nodes, job.Spec.NodesPerWorker); err != nil {
+			return err
+		}
+	}
+	recorder, err := p.recorder(c, job, hosts != nil)
+	if err != nil {
+		return err
+	}
+	if c.Bool("entries") && c.String("out") == "" {
+		return usage("--entries: into which folder? name one with --out")
+	}
+	if err := checkEntries(c, hosts != nil); err != nil {
+		return err
+	}
+	p.warn(job)
+	opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Broker: broker, Partial: true, Save: keep})
+	if err != nil {
+		return err
+	}
+	var line *live.Line
+	if !c.Bool("quiet") {
+		line = live.New(p.stderr)
+	}
+	recorder.ask(&opt)
+	opt.Entries = c.Bool("entries")
+	r, err := p.executeShown(c.Context, job, opt, line)
+	line.Done()
+	if r == nil {
+		return err
+	}
+	err = cmp.Or(err, recorder.write(p.stderr, c.Bool("quiet"), r))
+	lost := err // where it could not be kept it is shown at least
+	verdict := threshold.OfRun(r, thresholds)
+	if c.Bool("json") {
+		err = printJSON(p.stdout, r)
+	} else {
+		err = printResult(p.stdout, job, r)
+	}
+	if err != nil {
+		err = failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+	}
+	if err := cmp.Or(lost, err); err != nil {
+		return err
+	}
+	if r.Status != result.OK && !(r.Partial && r.Status == result.Failed) { // that it was interrupted is said at the end
+		p.explain(r)
+	}
+	p.exit = p.judged(exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0), verdict)
+	return nil
+}
+
+// refusal is the error for flags that do not do, or for the end of the planning
+// that finds out.
+func refusal(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, run.ErrTooLarge):
+		return failWith(exit.Unavailable, err)
+	}
+	return failWith(exit.Usage, err)
+}
+
+// specOf reads the flags. What they mean is checked when the spec is resolved.
+func specOf(c *cli.Context) (result.Spec, error) {
+	var errs []error
+	if !c.IsSet("algorithm") && !c.IsSet("exec") {
+		errs = append(errs, errors.New("--algorithm is missing; 'dmebench list' shows what there is"))
+	}
+	if !c.IsSet("nodes") {
+		errs = append(errs, errors.New("--nodes is missing: how many nodes?"))
+	}
+	for _, name := range []string{"requests", "nodes-per-worker"} {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			errs = append(errs, fmt.Errorf("--%s %d: there must be at least 1", name, c.Int(name)))
+		}
+	}
+	for _, name := range []string{"duration", "stall-after"} {
+		if c.IsSet(name) && c.Duration(name) <= 0 {
+			errs = append(errs, fmt.Errorf("--%s %v: must be above 0", name, c.Duration(name)))
+		}
+	}
+	for _, name := range []string{"rate", "total-rate"} {
+		if c.IsSet(name) && !(c.Float64(name) > 0) {
+			errs = append(errs, fmt.Errorf("--%s %v: must be above 0", name, c.Float64(name)))
+		}
+	}
+	set, setErrs := settingsOf(c)
+	errs = append(errs, setErrs...)
+	if layer := c.String("udp-layer"); c.IsSet("udp-layer") {
+		_, twice := set[run.LayerOption]
+		switch {
+		case c.String("transport") != "udp":
+			errs = append(errs, fmt.Errorf("--udp-layer is for --transport udp; %s has no layers", c.String("transport")))
+		case twice:
+			errs = append(errs, fmt.Errorf("--udp-layer %s: --set %s=%s says it too", layer, run.LayerOption, set[run.LayerOption]))
+		default:
+			set[run.LayerOption] = layer
+		}
+	}
+	spec := result.Spec{
+		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), Workload: c.String("workload"),
+		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"), CS: c.String("cs"),
+		Requests: c.Int("requests"), Duration: result.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
+		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: result.Duration(c.Duration("stall-after")),
+		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
+		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
+	}
+	if err := execSpec(c, &spec); err != nil {
+		errs = append(errs, err)
+	}
+	if errs != nil {
+		return result.Spec{}, failWith(exit.Usage, errors.Join(errs...))
+	}
+	return spec, nil
+}
+
+// several is a value that goes on with another option, as in a=1,b=2. Values that hold
+// other signs may well have a comma and = in them, such as rules of links.
+var several = regexp.MustCompile(`^[\w.+-]*(,[a-z][a-z-]*=[\w.+-]*)+$`)
+
+func settingsOf(c *cli.Context) (map[string]string, []error) {
+	var errs []error
+	set := make(map[string]string)
+	for _, pair := range c.StringSlice("set") {
+		key, value, ok := strings.Cut(pair, "=")
+		switch _, twice := set[key]; {
+		case !ok || key == "":
+			errs = append(errs, fmt.Errorf("--set %s: want KEY=VALUE", pair))
+		case several.MatchString(value):
+			errs = append(errs, fmt.Errorf("--set %s: one option each; write --set %s=%s", pair, key, strings.ReplaceAll(value, ",", " --set ")))
+		case twice:
+			errs = append(errs, fmt.Errorf("--set %s: %s is set twice", pair, key))
+		default:
+			set[key] = value
+		}
+	}
+	return set, errs
+}
+
+// warn says beforehand what a user should know of the job.
+func (p *program) warn(job *run.Job) {
+	if job.Algorithm.AsPublished {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %s is the literal text of its paper and known to be wrong\n", job.Algorithm.Name)
+	}
+	if len(job.Missing) > 0 {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %s needs %s, which %s lacks\n",
+			job.Algorithm.Name, strings.Join(job.Missing, " and "), job.Network.Name)
+	}
+}
+
+// explain says on standard error why a run did not end well.
+func (p *program) explain(r *result.Result) {
+	text := string(r.Status)
+	if r.Error != "" {
+		text += ": " + r.Error
+	}
+	fmt.Fprintf(p.stderr, "dmebench: %s\n", text)
+	for _, line := range r.FailedStderr {
+		fmt.Fprintf(p.stderr, "  | %s\n", line)
+	}
+	for _, line := range r.Liveness.Why {
+		fmt.Fprintf(p.stderr, "  %s\n", line)
+	}
+	for _, state := range r.Liveness.States {
+		fmt.Fprintf(p.stderr, "  %s\n", state)
+	}
+}
+
+// keeper returns a function that keeps a result in dir, with what came of the
+// thresholds, having made sure that it will be able to; nil where dir is "".
+func keeper(dir string, thresholds []threshold.Threshold) (func(*result.Result) error, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	refuse := func(err error) error {
+		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, refuse(err)
+	}
+	if err := atomicfile.Probe(dir); err != nil {
+		return nil, refuse(err)
+	}
+	return func(r *result.Result) error {
+		threshold.OfRun(r, thresholds)
+		base := fmt.Sprintf("%s-n%d-%s-%s-seed%d-%s", r.Algorithm, r.Nodes, r.Transport, r.Workload, r.Seed,
+			time.Now().UTC().Format("20060102T150405.000"))
+		b, err := json.MarshalIndent(r, "", " ")
+		if err == nil {
+			err = atomicfile.Write(filepath.Join(dir, base+".json"), append(b, '\n'))
+		}
+		if err == nil && r.Sections != nil {
+			err = atomicfile.Write(result.SectionsBeside(filepath.Join(dir, base)), r.Sections)
+		}
+		if picture := stall.Picture(r); err == nil && picture != nil {
+			err = atomicfile.Write(filepath.Join(dir, base+"-waits.svg"), picture)
+		}
+		if err != nil {
+			return refuse(err)
+		}
+		return nil
+	}, nil
+}
+
+// execFlags are the flags for nodes in other languages.
+func execFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "exec", Usage: "instead of --algorithm: `COMMAND` that is started for each node, " +
+			"and speaks JSON on its standard input and output (docs/other-languages.md)"},
+		&cli.StringFlag{Name: "name", Usage: "with --exec: `NAME` by which results call the nodes, exec:NAME (default: that of the program)"},
+	}
+}
+
+// execSpec reads --exec and --name into a specification. Whether there is a program
+// of that name is seen by fits.
+func execSpec(c *cli.Context, s *result.Spec) error {
+	command, name := c.String("exec"), c.String("name")
+	if !c.IsSet("exec") {
+		if c.IsSet("name") {
+			return errors.New("--name is the name of nodes started by --exec, which is missing")
+		}
+		return nil
+	}
+	if _, err := foreign.Split(command); err != nil {
+		return fmt.Errorf("--exec %q: %w; want a program and its arguments, such as './node.py'", command, err)
+	}
+	if s.Algorithm != "" {
+		return fmt.Errorf("--exec and --algorithm %s both say what the nodes are; choose one", s.Algorithm)
+	}
+	if _, twice := s.Set[foreign.CommandOption]; twice {
+		return fmt.Errorf("--exec and --set %s=… say the same; leave one out", foreign.CommandOption)
+	}
+	if c.IsSet("agents") {
+		return errors.New("--exec and --agents: agents do not start programs for others; nodes in other languages run on this host alone")
+	}
+	s.Algorithm = foreign.Named(command)
+	if c.IsSet("name") {
+		if name == "" || strings.ContainsAny(name, "/ \t\n") || len(name) > maxExecName {
+			return fmt.Errorf("--name %q: want a word of at most %d characters without spaces and slashes", name, maxExecName)
+		}
+		s.Algorithm = foreign.Word + ":" + name
+	}
+	if s.Set == nil {
+		s.Set = make(map[string]string)
+	}
+	s.Set[foreign.CommandOption] = command
+	return nil
+}
+
+const maxExecName = 40
+
+// programs refuses a run whose nodes are a program that is not here.
+func programs(s result.Spec) error {
+	command := s.Set[foreign.CommandOption]
+	if !foreign.Is(s.Algorithm) || command == "" {
+		return nil // what is missing is said elsewhere
+	}
+	return foreign.Available(command)
+}

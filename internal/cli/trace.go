@@ -1,0 +1,337 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/record/eventlog"
+	"dmebench/internal/record/recording"
+	"dmebench/internal/record/spacetime"
+	"dmebench/internal/runtime/coordinator"
+	"dmebench/internal/runtime/foreign"
+	"dmebench/internal/runtime/run"
+	"dmebench/result"
+	"dmebench/workload/fault"
+)
+
+// traceFormats is what --format takes.
+func traceFormats() []string { return []string{"text", "svg", "shiviz", "perfetto", "mermaid"} }
+
+// How many events of a recording are shown where nobody says how many: as many as a
+// person reads, or as a browser draws with ease.
+const (
+	firstEvents     = 200
+	firstOfTimeline = 100_000
+)
+
+func (p *program) traceCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "trace",
+		Usage: "replay a worked example of a paper, or show a recorded run, step by step, and draw its space-time diagram",
+		Description: "FILE is a scenario, which says step by step what happens, or a recording that 'dmebench run --trace'\n" +
+			"has written. Where a scenario says what must come of its steps and something else does, the\n" +
+			"difference is printed.\n\n" +
+			"Formats:\n" +
+			"  text      one step on each line; of a scenario its own text, with what came of each\n" +
+			"  svg       the space-time diagram\n" +
+			"  shiviz    a log for ShiViz, with vector clocks\n" +
+			"  perfetto  Chrome's trace format, for ui.perfetto.dev\n" +
+			"  mermaid   a sequence diagram for Markdown\n\n" +
+			"Exit code: 0 everything came out as expected; 1 something else did;\n" +
+			"64 and more: the input or the environment was refused.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "scenario", Usage: "`NAME` of a built-in scenario; 'dmebench list scenarios' shows them"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "a scenario `FILE` of your own, or a recording of a run"},
+			&cli.StringFlag{Name: "format", Value: "text", Usage: "print `FORMAT`: " + strings.Join(traceFormats(), ", ")},
+			&cli.StringFlag{Name: "out", Usage: "write that to `FILE` (default: standard output)"},
+			&cli.StringFlag{Name: "svg", Usage: "also draw the diagram to `FILE`"},
+			&cli.StringFlag{Name: "from", Usage: "of a recording: begin at `TIME`, such as 2.5ms, or before entry:N (default: at the beginning)"},
+			&cli.StringFlag{Name: "to", Usage: fmt.Sprintf("of a recording: end at `TIME`, or with the exit of entry:N "+
+				"(default: after %d events; with --format perfetto, after %d)", firstEvents, firstOfTimeline)},
+			&cli.BoolFlag{Name: "rewrite", Usage: "of a scenario FILE: write down what came of its steps as what is expected"},
+		},
+		Action: p.trace,
+	}
+}
+
+func (p *program) trace(c *cli.Context) error {
+	if format := c.String("format"); !slices.Contains(traceFormats(), format) {
+		return usage("trace: unknown format %q; there are %s", format, strings.Join(traceFormats(), ", "))
+	}
+	if (c.String("scenario") == "") == (c.String("file") == "") {
+		return usage("trace: name a --scenario or a --file, one of them; 'dmebench list scenarios' shows what there is")
+	}
+	if c.String("file") == "" {
+		return p.traceScenario(c, nil)
+	}
+	f, err := os.Open(c.String("file"))
+	if errors.Is(err, fs.ErrNotExist) {
+		name := c.String("file")
+		return failWith(exit.NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; "+
+			"'dmebench list scenarios' shows what there is", name, p.nearScenario(name)))
+	}
+	if err != nil {
+		return failWith(exit.NoInput, err)
+	}
+	defer f.Close()
+	in := bufio.NewReader(f)
+	switch head, err := in.Peek(512); {
+	case len(head) == 0 && errors.Is(err, io.EOF):
+		return failWith(exit.Data, fmt.Errorf("trace: %s is empty; want a scenario, or what 'dmebench run --trace FILE' has recorded",
+			c.String("file")))
+	case recording.Is(head):
+		return p.traceRecording(c, in)
+	}
+	return p.traceScenario(c, in)
+}
+
+func (p *program) traceScenario(c *cli.Context, in io.Reader) error {
+	for _, name := range []string{"from", "to"} {
+		if c.IsSet(name) {
+			return usage("trace: --%s is for a recording of 'dmebench run --trace'; a scenario is shown as a whole", name)
+		}
+	}
+	file := c.String("file")
+	if c.Bool("rewrite") && file == "" {
+		return usage("trace: --rewrite is for a --file of your own")
+	}
+	s, readFile, err := p.scenario(c.String("scenario"), file, in)
+	if err != nil {
+		return err
+	}
+	a, err := p.catalog.Lookup(s.Algorithm)
+	if err != nil {
+		return failWith(exit.Data, s.Refused(err))
+	}
+	played, err := s.Run(a, readFile)
+	if err != nil {
+		return failWith(exit.Data, err)
+	}
+	shown := shown{format: c.String("format"), header: played.Header, events: played.Events, diagram: played.Diagram, text: played.Text}
+	if err := p.showTrace(c, shown); err != nil {
+		return err
+	}
+	difference := s.Difference(played.Text)
+	switch {
+	case c.Bool("rewrite"):
+		if err := atomicfile.Write(file, played.Text); err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("--rewrite: cannot write %s: %w", file, err))
+		}
+	case difference != "":
+		fmt.Fprintf(p.stderr, "dmebench: %s expects something else (-) than came out (+); if this is right, --rewrite writes it down\n%s",
+			s.Name, difference)
+		p.exit = exit.Broken
+	}
+	return nil
+}
+
+func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
+	if c.Bool("rewrite") {
+		return usage("trace: --rewrite is for a scenario; %s is the recording of a run", c.String("file"))
+	}
+	part := recording.Part{Most: firstEvents}
+	if c.String("format") == "perfetto" {
+		part.Most = firstOfTimeline
+	}
+	if c.IsSet("to") {
+		part.Most = 0
+	}
+	for name, bound := range map[string]*recording.Bound{"from": &part.From, "to": &part.To} {
+		if c.IsSet(name) {
+			var err error
+			if *bound, err = recording.ParseBound(c.String(name)); err != nil {
+				return usage("trace: --%s %v", name, err)
+			}
+		}
+	}
+	h, events, err := recording.Read(c.String("file"), in)
+	if err != nil {
+		return failWith(exit.Data, err)
+	}
+	var last time.Duration // of what has been seen
+	entries := 0
+	r, err := spacetime.Record(h, func(yield func(recording.Event, error) bool) {
+		events(func(e recording.Event, err error) bool {
+			if last = time.Duration(e.At); e.What == recording.Enter {
+				entries++
+			}
+			return yield(e, err)
+		})
+	}, part)
+	if err != nil {
+		return failWith(exit.Data, err)
+	}
+	if len(r.Events) == 0 {
+		return failWith(exit.Data, fmt.Errorf("%s: there is no event between --from and --to; what comes before ends with entry:%d at %v",
+			c.String("file"), entries, last))
+	}
+	if r.More {
+		fmt.Fprintf(p.stderr, "dmebench: these are %d events; --from and --to choose others, such as --from entry:20 --to entry:25\n",
+			part.Most)
+		r.Caption = append(r.Caption, "The recording goes on.")
+	}
+	h.Whole = h.Whole && !r.More && !part.To.Given() // as far as is shown
+	return p.showTrace(c, shown{format: c.String("format"), header: h, events: r.Events, diagram: r.Diagram})
+}
+
+// shown is what there is to be shown, whatever it came from.
+type shown struct {
+	format  string
+	header  recording.Header
+	events  []recording.Event
+	diagram *spacetime.Diagram
+	text    []byte // of a scenario
+}
+
+func (s *shown) write(w io.Writer) error {
+	switch {
+	case s.format == "svg":
+		_, err := w.Write(s.diagram.SVG())
+		return err
+	case s.format == "shiviz":
+		return recording.ShiViz(w, s.header, s.events)
+	case s.format == "perfetto":
+		return recording.Perfetto(w, s.header, s.events)
+	case s.format == "mermaid":
+		return recording.Mermaid(w, s.header, s.events)
+	case s.text != nil:
+		_, err := w.Write(s.text)
+		return err
+	}
+	return recording.Text(w, s.header, s.events)
+}
+
+// showTrace prints what is asked for, or writes it to the files named.
+func (p *program) showTrace(c *cli.Context, s shown) error {
+	if file := c.String("out"); file != "" {
+		if err := atomicfile.Stream(file, s.write); err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w", file, err))
+		}
+	} else {
+		var text bytes.Buffer // whole, so that a pipe that nobody reads is one error
+		if err := s.write(&text); err != nil {
+			return failWith(exit.CantCreate, err)
+		}
+		if _, err := p.stdout.Write(text.Bytes()); err != nil {
+			return failWith(exit.CantCreate, err)
+		}
+	}
+	if file := c.String("svg"); file != "" {
+		if err := atomicfile.Write(file, s.diagram.SVG()); err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("--svg %s: cannot write there: %w", file, err))
+		}
+	}
+	return nil
+}
+
+// A recording is bounded: maxEvents in all, and no fewer than minEvents of a node.
+const (
+	maxEvents = 1 << 20
+	minEvents = 1 << 10
+)
+
+func traceFlag() cli.Flag {
+	return &cli.StringFlag{Name: "trace", Usage: "record what happens in the run, event by event, in `FILE` (JSON Lines); " +
+		"'dmebench trace -f FILE' draws it. For simulations, and for real networks on this host alone"}
+}
+
+// recorder keeps the recording of a run; nil where none is wanted.
+type recorder struct {
+	file string
+	job  *run.Job
+	kept *eventlog.Kept
+}
+
+// recorder refuses what cannot be recorded before anything starts.
+func (p *program) recorder(c *cli.Context, job *run.Job, elsewhere bool) (*recorder, error) {
+	file := c.String("trace")
+	if file == "" {
+		if c.IsSet("trace") {
+			return nil, usage("--trace: into which file?")
+		}
+		return nil, nil
+	}
+	if elsewhere {
+		return nil, usage("--trace: a recording puts the events of all nodes into one order, which the clocks of several hosts " +
+			"cannot; run on this host alone, or with --transport sim")
+	}
+	for _, f := range job.Faults {
+		if job.Network.Real() && f.What != fault.Pause && f.What != fault.Partition {
+			return nil, usage("--trace: a process that comes or goes (%s) takes its part of the recording with it; "+
+				"record this with --transport sim", f.What)
+		}
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return nil, failWith(exit.CantCreate, fmt.Errorf("--trace %s: it is no regular file; choose another name", file))
+	}
+	if err := atomicfile.Probe(filepath.Dir(file)); err != nil {
+		return nil, failWith(exit.CantCreate, fmt.Errorf("--trace %s: cannot write there: %w; choose another place", file, err))
+	}
+	return &recorder{file: file, job: job}, nil
+}
+
+// ask has the run recorded.
+func (r *recorder) ask(opt *coordinator.Options) {
+	if r == nil {
+		return
+	}
+	opt.Record = max(minEvents, maxEvents/r.job.Spec.Nodes)
+	opt.Recorded = func(k eventlog.Kept) { r.kept = &k }
+}
+
+// write writes the recording down and says so.
+func (r *recorder) write(stderr io.Writer, quiet bool, of *result.Result) error {
+	switch {
+	case r == nil:
+		return nil
+	case r.kept == nil:
+		fmt.Fprintf(stderr, "dmebench: warning: there is no recording in %s: the run failed before its processes could hand it over\n", r.file)
+		return nil
+	}
+	s := r.job.Spec
+	h := recording.Header{
+		Algorithm: s.Algorithm, Title: r.job.Algorithm.Title, Nodes: s.Nodes, Absent: r.job.Faults.Absent(), Kinds: r.job.Algorithm.Kinds,
+		Set: s.Set, Transport: s.Transport, Workload: s.Workload, Seed: s.Seed, Clock: recording.Virtual,
+		Dropped: r.kept.Dropped, Whole: r.kept.Dropped == 0 && (of.Status == result.OK || of.Status == result.Violated),
+	}
+	logs := recording.Logs{Algorithm: r.job.Algorithm, Kept: *r.kept, Repeats: !r.job.Guarantees().Reliable}
+	if r.job.Network.Real() {
+		h.Clock, logs.FromFirst, logs.Slack = recording.Host, true, clockSlack
+	}
+	if foreign.Is(s.Algorithm) {
+		logs.Describe, h.Kinds = foreign.Describe, slices.Sorted(maps.Keys(of.Messages.ByKind))
+	}
+	count := 0
+	err := atomicfile.Stream(r.file, func(w io.Writer) (err error) {
+		count, err = recording.Write(w, h, recording.Merge(logs))
+		return err
+	})
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("--trace %s: cannot write the recording: %w", r.file, err))
+	}
+	if r.kept.Dropped > 0 {
+		fmt.Fprintf(stderr, "dmebench: warning: %s shows the beginning of the run: %d later events found no room; "+
+			"make fewer requests to see all\n", r.file, r.kept.Dropped)
+	}
+	if !quiet {
+		fmt.Fprintf(stderr, "dmebench: %d events recorded in %s; 'dmebench trace -f %s' shows them\n", count, r.file, r.file)
+	}
+	return nil
+}
+
+// clockSlack is by how much the clocks of two processes of a host may be apart.
+const clockSlack = 100 * time.Microsecond

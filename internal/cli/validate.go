@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/claims"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/experiment"
+	"dmebench/internal/experiment/validate"
+	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/platform/terminal"
+	"dmebench/internal/runtime/coordinator"
+	"dmebench/internal/runtime/run"
+	"dmebench/report"
+	"dmebench/result"
+)
+
+// defaultValidation is where verdicts are kept.
+const defaultValidation = "results/validate"
+
+func (p *program) validateCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "validate",
+		Usage: "check the papers' claims: one line per claim, with its verdict",
+		Description: "Runs what the claims need, in virtual time and, for claims about growth, with real processes,\n" +
+			"and says of each claim whether it holds. Writes validate.md, validate.json and validate.html.\n" +
+			"Runs are kept in runs.jsonl beside them: the same command continues after an interruption.\n\n" +
+			"Exit code: 0, or 1 if an exact claim failed that is not known to be false; 64 and more: the input was\n" +
+			"refused before anything started; 130 interrupted, with what was found until then in the files.",
+		Flags: append([]cli.Flag{
+			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"},
+				Usage: "`NAME` of an algorithm, or several with commas; may be repeated (default: all but the texts that are known to be wrong)"},
+			&cli.StringSliceFlag{Name: "claim", Usage: "`ID` of a claim (see list --json), or its parts before a slash; may be repeated"},
+			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
+			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
+			&cli.BoolFlag{Name: "faults", Usage: "inject faults, and make the table of what each algorithm survives: survival.html, .md and .json"},
+			&cli.StringFlag{Name: "transport", Value: result.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
+			seedFlag(result.DefaultSeed, "of the first repetition; the others count on from it"),
+			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
+			&cli.BoolFlag{Name: "fresh", Usage: "run again what was run before an interruption"},
+			forceFlag(),
+			jsonFlag("print one JSON object in place of the lines"),
+			&cli.BoolFlag{Name: "verbose", Usage: "on a terminal, give each claim its reason and source too; a file or a pipe always gets them"},
+			quietFlag(),
+		}, workFlags("the simulations")...),
+		Action: p.validate,
+	}
+}
+
+func (p *program) validate(c *cli.Context) error {
+	if c.Bool("quick") && c.Bool("full") {
+		return usage("validate: --quick and --full exclude each other")
+	}
+	if c.Bool("faults") {
+		if c.IsSet("agents") {
+			return usage("validate: --agents is for the simulations of claims; --faults injects faults on this host, leave one of them out")
+		}
+		return p.survival(c)
+	}
+	dir := c.String("out")
+	if err := probe(dir); err != nil {
+		return err
+	}
+	opt := validate.Options{
+		Catalog: p.catalog, Algorithms: listed(c.StringSlice("algorithm")), Claims: c.StringSlice("claim"), Mode: modeOf(c),
+		Transport: c.String("transport"), Seed: c.Uint64("seed"), Parallel: runtime.GOMAXPROCS(0),
+		Run: func(ctx context.Context, job *run.Job) (*result.Result, error) {
+			if job.Network.Real() {
+				if err := p.fits(job.Spec, nil, c.Bool("force")); err != nil {
+					return nil, err
+				}
+			}
+			return p.execute(ctx, job, coordinator.Options{})
+		},
+	}
+	if !c.Bool("quiet") {
+		opt.Progress = p.tally()
+	}
+	work, err := p.openWork(c, newFiles())
+	if err != nil {
+		return err
+	}
+	defer work.close()
+	ctx, fail := context.WithCancelCause(c.Context)
+	defer fail(nil)
+	if work != nil {
+		opt.Parallel = max(opt.Parallel, 2*work.queue.Cores()) // that no core waits for its next run
+		opt.Elsewhere = func(ctx context.Context, s result.Spec) (*result.Result, error) {
+			r, err := work.simulate(ctx, s)
+			if err != nil {
+				fail(err)
+			}
+			return r, err
+		}
+	}
+	described := environment.Describe()
+	store, release, err := experiment.Continue(dir, result.Header{
+		Started: time.Now(), Plan: validate.Plan(opt), Environment: described,
+	}, c.Bool("fresh"))
+	if err != nil {
+		return err
+	}
+	defer release()
+	for _, text := range store.SetAside() {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
+	}
+	store.Quick = opt.Transport == result.Sim
+	opt.Store = store
+	d, err := validate.Run(ctx, opt)
+	if d == nil {
+		return refusal(c.Context, err)
+	}
+	if c.Context.Err() == nil && ctx.Err() != nil {
+		return context.Cause(ctx) // what was run until then is in the store
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot keep a result: %w; is there room on the disk?", dir, err))
+	}
+	d.Environment = described
+	if err := writeValidation(dir, d); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		err = printJSON(p.stdout, d)
+	} else {
+		err = p.printVerdicts(d, c.Bool("verbose"))
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("cannot print the verdicts: %w", err))
+	}
+	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "validate.html"))
+	p.exit = validate.ExitCode(d)
+	return nil
+}
+
+// printVerdicts prints a line for each claim: short ones to a terminal, with what does
+// not hold at the end, and whole ones in the order of the algorithms to a file or a pipe.
+func (p *program) printVerdicts(d *claims.Document, verbose bool) error {
+	if style := p.printed(); style != (terminal.Style{}) {
+		return report.ValidationOnTerminal(p.stdout, d, style, verbose)
+	}
+	return report.ValidationLines(p.stdout, d)
+}
+
+func modeOf(c *cli.Context) validate.Mode {
+	switch {
+	case c.Bool("quick"):
+		return validate.Quick
+	case c.Bool("full"):
+		return validate.Full
+	}
+	return validate.Moderate
+}
+
+// listed divides values at commas.
+func listed(values []string) []string {
+	var all []string
+	for _, v := range values {
+		for word := range strings.SplitSeq(v, ",") {
+			if word = strings.TrimSpace(word); word != "" {
+				all = append(all, word)
+			}
+		}
+	}
+	return all
+}
+
+// probe makes sure that results can be kept in dir before they are made.
+func probe(dir string) error {
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		err = atomicfile.Probe(dir)
+	}
+	if err != nil {
+		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+	}
+	return nil
+}
+
+// writeValidation writes the three forms of the document.
+func writeValidation(dir string, d *claims.Document) error {
+	files, err := report.Validation(d)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data); err != nil {
+			return failWith(exit.CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, err))
+		}
+	}
+	return nil
+}
+
+// tallyEvery is how often progress is told where it is not a terminal that
+// shows it.
+const tallyEvery = 10 * time.Second
+
+// tally tells how far a validation is.
+func (p *program) tally() func(done, planned int, what string) {
+	every := tallyEvery
+	onTerminal := terminal.Is(p.stderr)
+	if onTerminal {
+		every = 200 * time.Millisecond
+	}
+	start := time.Now()
+	last := start
+	return func(done, planned int, what string) {
+		planning := planned == 0
+		if time.Since(last) < every && (planning || done < planned) {
+			return
+		}
+		last = time.Now()
+		text := fmt.Sprintf("validate: %d of %d runs after %.0f s: %s", done, planned, time.Since(start).Seconds(), what)
+		if planning {
+			text = fmt.Sprintf("validate: planning after %.0f s: %s", time.Since(start).Seconds(), what)
+		}
+		if onTerminal {
+			fmt.Fprintf(p.stderr, "\r\x1b[K%s", terminal.Cut(text, terminal.Of(p.stderr).Width))
+			if done == planned && !planning {
+				fmt.Fprint(p.stderr, "\r\x1b[K")
+			}
+			return
+		}
+		fmt.Fprintln(p.stderr, text)
+	}
+}

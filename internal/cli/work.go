@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/search/check"
+	"dmebench/internal/testbed/agent"
+	"dmebench/internal/testbed/task"
+	"dmebench/internal/testbed/workqueue"
+	"dmebench/result"
+	"dmebench/transport/nats"
+)
+
+// workFlags say which agents do work that is not tied to a host.
+func workFlags(what string) []cli.Flag {
+	return append([]cli.Flag{
+		agentsFlag("NATS server at `URL`, with JetStream, at which agents on other hosts are: they do " + what +
+			", with the same outcome; see 'dmebench agent --help'"),
+	}, credentialFlags()...)
+}
+
+// agentsWork is work that agents do for this program.
+type agentsWork struct {
+	queue *workqueue.Queue
+	files *files
+	force bool
+}
+
+// openWork opens a queue at the agents of --agents; nil where there is no such flag.
+func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
+	if !c.IsSet("agents") {
+		if flags := given(c, "nats-creds", "nats-ca", "nats-cert", "nats-key"); len(flags) > 0 {
+			return nil, usage("--%s is for --agents; nothing here needs a NATS server without", flags[0])
+		}
+		return nil, nil
+	}
+	broker, err := brokerAt(c, "agents")
+	if err != nil {
+		return nil, err
+	}
+	if err := agent.CheckBroker(*broker); err != nil {
+		return nil, failWith(exit.Usage, err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a host without a name"
+	}
+	opt := workqueue.Options{Host: host, Warn: func(line string) { fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", line) }}
+	q, err := interrupt.Do(c.Context, func() (*workqueue.Queue, error) { return workqueue.Open(c.Context, *broker, opt) })
+	if err != nil {
+		return nil, queueFailure(err)
+	}
+	return &agentsWork{queue: q, files: files, force: c.Bool("force")}, nil
+}
+
+// queueFailure gives the errors of a queue, and of its broker, their exit code.
+func queueFailure(err error) error {
+	if errors.Is(err, workqueue.ErrUnavailable) || errors.Is(err, nats.ErrBroker) {
+		return failWith(exit.Unavailable, err)
+	}
+	return err
+}
+
+func (w *agentsWork) close() {
+	if w != nil {
+		w.queue.Close()
+	}
+}
+
+// simulate has a run carried out. One that failed has a result that says so.
+func (w *agentsWork) simulate(ctx context.Context, s result.Spec) (*result.Result, error) {
+	a, err := w.queue.Do(ctx, task.Task{Simulate: &task.Simulation{Spec: s, Files: task.Named(s.Set, w.files.all()), Force: w.force}})
+	switch {
+	case err != nil:
+		return nil, queueFailure(err)
+	case a.Error != "":
+		return result.Failure(s, errors.New(a.Error)), nil
+	case a.Result == nil:
+		return result.Failure(s, errors.New("an agent has answered with something else than a result")), nil
+	}
+	return a.Result, nil
+}
+
+// Of a search's schedules each part is to be so small that agents end at about the same
+// time, and so large that handing them over takes no part in it.
+const (
+	partsPerCore = 32
+	largestPart  = 1000 // schedules
+)
+
+// search has random schedules run in parts, many at a time, and reports what one host
+// alone would.
+func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Search) (check.Report, error) {
+	ctx, cancel := context.WithCancel(ctx) // what is under way once a property is broken
+	defer cancel()
+	cores := w.queue.Cores()
+	var mu sync.Mutex
+	var done uint64
+	parts := newParts(ctx, s.Schedules, min(max(1, s.Schedules/(partsPerCore*max(1, cores))), largestPart), 4*max(4, cores),
+		func(ctx context.Context, first, count int) (check.Part, error) {
+			whole := task.SearchOf(algorithm, s.Options, w.files.all())
+			whole.First, whole.Count = first, count
+			a, err := w.queue.Do(ctx, task.Task{Search: &whole})
+			switch {
+			case err != nil:
+				return check.Part{}, queueFailure(err)
+			case a.Error != "" || a.Part == nil:
+				return check.Part{}, failWith(exit.Unknown, fmt.Errorf("an agent could not run the schedules of seeds %d to %d: %s",
+					s.Seed+uint64(first), s.Seed+uint64(first+count-1), a.Error))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if done += uint64(a.Part.Done); s.Progress != nil {
+				s.Progress(done)
+			}
+			return *a.Part, nil
+		})
+	r, err := s.Join(ctx, parts.next)
+	r.Workers = w.queue.Cores()
+	return r, err
+}
+
+// parts begins parts of a search before they are asked for.
+type parts struct {
+	ctx       context.Context
+	run       func(ctx context.Context, first, count int) (check.Part, error)
+	schedules int
+	size      int
+	atOnce    int
+
+	begun   int // schedules
+	results []chan part
+}
+
+type part struct {
+	check.Part
+	err error
+}
+
+func newParts(ctx context.Context, schedules, size, atOnce int, run func(context.Context, int, int) (check.Part, error)) *parts {
+	return &parts{ctx: ctx, run: run, schedules: schedules, size: size, atOnce: atOnce}
+}
+
+// next returns the next part, which begins where the last one ended.
+func (p *parts) next(ctx context.Context, _ int) (check.Part, error) {
+	for len(p.results) < p.atOnce && p.begun < p.schedules {
+		done, first, count := make(chan part, 1), p.begun, min(p.size, p.schedules-p.begun)
+		go func() {
+			x, err := p.run(p.ctx, first, count)
+			done <- part{x, err}
+		}()
+		p.results, p.begun = append(p.results, done), p.begun+count
+	}
+	if len(p.results) == 0 {
+		return check.Part{}, errors.New("a part of the search was cut short") // as its sum will say
+	}
+	done := p.results[0]
+	p.results = p.results[1:]
+	select {
+	case x := <-done:
+		return x.Part, x.err
+	case <-ctx.Done():
+		return check.Part{}, ctx.Err()
+	}
+}
+
+// signals returns a context that ends when the program is told to: by Ctrl-C, by
+// whoever runs it, or because its terminal is closed. Under nohup the latter is
+// to be ignored, and stays so.
+//
+// Where it is told by Ctrl-C, or by whoever runs it, once more, the context knows that
+// the user insists (package interrupt).
+//
+// From the first on output to a pipe that nobody reads any more is an error like any
+// other. It would else end the program on the spot, before the result of a run
+// is where it is to be kept.
+func signals() (ctx context.Context, stop func()) {
+	tell := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		tell = append(tell, syscall.SIGHUP)
+	}
+	insisted := make(chan struct{})
+	ctx, end := signal.NotifyContext(interrupt.WithInsistence(context.Background(), insisted), tell...)
+	told := make(chan os.Signal, 2)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM) // a terminal that is closed may say so twice
+	go notice(told, insisted)
+	// Not ignored: workers, which inherit that, are to end by it.
+	unread := make(chan os.Signal, 1)
+	signal.Notify(unread, syscall.SIGPIPE)
+	return ctx, func() {
+		signal.Stop(unread)
+		signal.Stop(told)
+		close(told) // nobody sends to it any more
+		end()
+	}
+}
+
+// apart is by how much the user's two signals differ in time at least. Programs such as
+// timeout send the same one to a process and to its group.
+const apart = 250 * time.Millisecond
+
+// notice closes insisted when a signal comes later than the first by so much.
+func notice(told <-chan os.Signal, insisted chan<- struct{}) {
+	if _, more := <-told; !more {
+		return
+	}
+	first := time.Now()
+	for range told {
+		if time.Since(first) >= apart {
+			close(insisted)
+			return
+		}
+	}
+}
+
+// output is standard output, and whether anybody reads it.
+type output struct {
+	io.Writer
+	unread bool // it is a pipe, and its other end is closed
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if errors.Is(err, syscall.EPIPE) {
+		o.unread = true
+	}
+	return n, err
+}

@@ -1,0 +1,257 @@
+// Package advise predicts by simulation which algorithm suits a system, before anything
+// is run on it: all sound algorithms that can run there are simulated under the load
+// that is expected, with messages that take as long as there, and ranked as results are.
+//
+// A simulation knows what an algorithm does: how many messages it sends, and how long it
+// waits for them. It does not know what processors, sockets and other programs add;
+// [Advice.Unknown] says so, and [Advice.Measure] is the command that measures it.
+//
+// The same question has the same answer, byte for byte.
+package advise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/experiment"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/sim"
+	"dmebench/report/rank"
+	"dmebench/result"
+	"dmebench/workload"
+)
+
+// Question is what is asked for.
+type Question struct {
+	Nodes         int           `json:"nodes"`
+	Rate          float64       `json:"rate_per_s"` // requests of the whole system; 0 where all ask all the time
+	CS            string        `json:"cs"`
+	Delay         time.Duration `json:"delay_ns"`       // T, of a message one way
+	Law           string        `json:"delay_law"`      // constant, uniform or exponential
+	DelayMeasured bool          `json:"delay_measured"` // between processes of this machine, not told
+	Transport     string        `json:"transport"`      // over which it is going to run
+	CrashTolerant bool          `json:"crash_tolerant"`
+	Metric        string        `json:"metric,omitempty"` // that decides; "" for what suits the load
+	Repetitions   int           `json:"repetitions"`
+	Seed          uint64        `json:"seed"`
+}
+
+// Advice is the answer.
+type Advice struct {
+	SchemaVersion int           `json:"schema_version"`
+	Question      Question      `json:"question"`
+	Requests      int           `json:"requests"` // of each run
+	Failures      []Failure     `json:"failures"` // what the candidates do when a node fails
+	IfNodesFail   string        `json:"if_nodes_fail"`
+	Choose        string        `json:"choose"` // "" where nothing can be said
+	Why           string        `json:"why"`
+	Sure          []string      `json:"sure"`    // how sure that is
+	Behind        []string      `json:"behind"`  // who cannot serve so many requests
+	Unknown       []string      `json:"unknown"` // to the simulation
+	Measure       string        `json:"measure"` // the command that measures it
+	LeftOut       []LeftOut     `json:"left_out"`
+	Ranking       *rank.Ranking `json:"ranking"`
+
+	contest *rank.Contest
+	set     *result.Set
+}
+
+// LeftOut is algorithms that were not simulated, for one reason.
+type LeftOut struct {
+	Algorithms []string `json:"algorithms"`
+	Why        string   `json:"why"`
+}
+
+// Options are the circumstances in which a question is answered.
+type Options struct {
+	Catalog     run.Catalog
+	ReadFile    func(string) ([]byte, error)
+	Progress    io.Writer // nil for silence
+	Interactive bool      // Progress is a terminal
+}
+
+const (
+	most  = 3000 // requests of a run
+	least = 500
+	each  = 400_000 // messages of a run, about
+
+	endless = 2_000_000 // messages of a token that never rests, at most
+)
+
+// Check returns everything that is wrong with a question.
+func (q *Question) Check() error {
+	var errs []error
+	wrong := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	wrong(q.Nodes < 2 || q.Nodes > run.MaxNodes, "--nodes %d: there must be at least 2, for one has nobody to wait for, and at most %d",
+		q.Nodes, run.MaxNodes)
+	wrong(q.Rate < 0, "a rate of %v: must be above 0", q.Rate)
+	wrong(q.Delay <= 0, "a delay of %v: must be above 0", q.Delay)
+	wrong(q.Repetitions < 1, "%d repetitions: there must be at least 1", q.Repetitions)
+	if _, err := workload.ParseDistribution(q.CS); err != nil {
+		wrong(true, "critical section %q: %w; want a duration such as 2ms or exp:2ms", q.CS, err)
+	}
+	if n, err := run.LookupNetwork(q.Transport); err != nil {
+		errs = append(errs, err)
+	} else {
+		wrong(!n.Real(), "%s is how the answer is found; say over which network it is going to run", q.Transport)
+	}
+	if q.Metric != "" {
+		m, err := result.FindMetric(q.Metric)
+		if err == nil {
+			q.Metric = m.Name
+			_, err = rank.Options{Metrics: []string{m.Name}}.Check()
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Ask answers a question, which has been checked.
+func Ask(ctx context.Context, q Question, opt Options) (*Advice, error) {
+	a := &Advice{
+		SchemaVersion: 1, Question: q, Requests: max(least, min(most, each/max(1, 2*q.Nodes))),
+		Failures: []Failure{}, Sure: []string{}, Behind: []string{}, LeftOut: []LeftOut{},
+	}
+	names, err := a.entrants(opt)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return a, nil
+	}
+	a.Failures = failures(names)
+	if a.set, err = a.simulate(ctx, names, opt); err != nil {
+		return nil, err
+	}
+	if a.Ranking, err = rank.Of(a.set, rank.Options{Metrics: a.columns()}); err != nil {
+		return nil, err
+	}
+	a.Ranking.Name, a.Ranking.Bounds = "simulation", true
+	if len(a.Ranking.Contests) > 0 {
+		a.contest = &a.Ranking.Contests[0]
+	}
+	a.conclude()
+	return a, nil
+}
+
+// columns are those of the ranking, with what was asked for in front.
+func (a *Advice) columns() []string {
+	metric := a.Question.Metric
+	if metric == "" {
+		return nil
+	}
+	rest := slices.DeleteFunc(rank.DefaultMetrics(), func(name string) bool { return name == metric })
+	return append([]string{metric}, rest...)
+}
+
+// spec is what is asked of an algorithm on the network.
+func (a *Advice) spec(name string) result.Spec {
+	q := &a.Question
+	s := result.Spec{Algorithm: name, Nodes: q.Nodes, Transport: q.Transport, CS: q.CS, Requests: a.Requests, Seed: q.Seed}
+	s.Workload = "saturate"
+	if q.Rate > 0 {
+		s.Workload, s.TotalRate = "poisson", q.Rate
+	}
+	return s
+}
+
+// entrants names the sound algorithms that can run on the network.
+func (a *Advice) entrants(opt Options) (names []string, err error) {
+	out := func(algorithm *dme.Algorithm, format string, args ...any) {
+		why := strings.TrimPrefix(fmt.Sprintf(format, args...), algorithm.Name+" ")
+		k := slices.IndexFunc(a.LeftOut, func(l LeftOut) bool { return l.Why == why })
+		if k < 0 {
+			k, a.LeftOut = len(a.LeftOut), append(a.LeftOut, LeftOut{Why: why})
+		}
+		a.LeftOut[k].Algorithms = append(a.LeftOut[k].Algorithms, algorithm.Name)
+	}
+	for _, algorithm := range opt.Catalog {
+		if algorithm.AsPublished {
+			continue
+		}
+		if a.Question.CrashTolerant && algorithm.Survives == nil {
+			out(algorithm, "no request is served for certain once a node has crashed")
+			continue
+		}
+		job, err := run.Resolve(a.spec(algorithm.Name), opt.Catalog, opt.ReadFile)
+		var cannot *run.CannotRun
+		switch {
+		case errors.As(err, &cannot):
+			out(algorithm, "%v", cannot.Why)
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if hops := a.hops(); algorithm.Perpetual != nil && algorithm.Perpetual(job.Options) && hops > endless {
+			out(algorithm, "its token never rests: %.0f messages for an entry at this rate", hops/float64(a.Requests))
+			continue
+		}
+		names = append(names, algorithm.Name)
+	}
+	return names, nil
+}
+
+// hops is how many messages a token that never rests takes one after the other in a run.
+func (a *Advice) hops() float64 {
+	if a.Question.Rate == 0 {
+		return 0
+	}
+	return float64(a.Requests) / a.Question.Rate / a.Question.Delay.Seconds()
+}
+
+// simulate runs all of them, as a sweep whose results nobody keeps.
+func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*result.Set, error) {
+	dir, err := os.MkdirTemp("", "dmebench-advise-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	s, q := a.spec(names[0]), &a.Question
+	file, err := experiment.Matrix{
+		Name: "advise", Algorithms: names, Nodes: []int{q.Nodes}, Transports: []string{result.Sim}, Workloads: []string{s.Workload},
+		Repetitions: q.Repetitions, Seed: q.Seed, CS: q.CS, TotalRate: s.TotalRate, Requests: s.Requests, SkipInvalid: true,
+		Set: map[string]string{"t": q.Delay.String(), "delay": q.Law},
+	}.File(opt.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	cores := make(chan struct{}, runtime.GOMAXPROCS(0))
+	summary, err := experiment.Sweep(ctx, file, experiment.Options{
+		Out: dir, Catalog: opt.Catalog, ReadFile: opt.ReadFile, Progress: opt.Progress, Interactive: opt.Interactive,
+		Environment: map[string]string{},
+		Elsewhere: func(ctx context.Context, s result.Spec) (*result.Result, error) {
+			select {
+			case cores <- struct{}{}:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			defer func() { <-cores }()
+			job, err := run.Resolve(s, opt.Catalog, opt.ReadFile)
+			if err != nil {
+				return nil, err
+			}
+			return sim.Run(ctx, job)
+		},
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case summary.Interrupted:
+		return nil, ctx.Err()
+	}
+	return result.Read(summary.Dir)
+}

@@ -1,0 +1,195 @@
+package advise
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/algorithms/catalog"
+	"dmebench/dme"
+	"dmebench/internal/platform/terminal"
+	"dmebench/report/rank"
+	"dmebench/result"
+)
+
+func question() Question {
+	return Question{
+		Nodes: 5, Rate: 100, CS: "1ms", Delay: time.Millisecond, Law: "constant", Transport: "tcp", Repetitions: 6, Seed: 1,
+	}
+}
+
+func ask(t *testing.T, q Question) *Advice {
+	t.Helper()
+	if err := q.Check(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Ask(t.Context(), q, Options{Catalog: catalog.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func (a *Advice) ranks() []string {
+	var labels []string
+	for _, e := range a.contest.Entrants {
+		labels = append(labels, e.Label)
+	}
+	return labels
+}
+
+// All sound algorithms take part, those that cannot run are named with the reason, and
+// the same question has the same answer.
+func TestAsk(t *testing.T) {
+	a := ask(t, question())
+	ranked := a.ranks()
+	for _, algorithm := range catalog.All() {
+		leftOut := slices.ContainsFunc(a.LeftOut, func(l LeftOut) bool { return slices.Contains(l.Algorithms, algorithm.Name) })
+		part := slices.Contains(ranked, algorithm.Name)
+		if part == (leftOut || algorithm.AsPublished) {
+			t.Errorf("%s takes part: %v, is left out: %v", algorithm.Name, part, leftOut)
+		}
+	}
+	if !slices.Contains(ranked, a.Choose) || a.Measure == "" || len(a.Unknown) < 2 || len(a.Sure) == 0 {
+		t.Errorf("%+v", a)
+	}
+	b, _ := json.Marshal(a)
+	again, _ := json.Marshal(ask(t, question()))
+	if !bytes.Equal(b, again) {
+		t.Error("the same question has another answer")
+	}
+	var text strings.Builder
+	if err := a.WriteText(&text, terminal.Style{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"5 nodes over tcp, 20 requests per second of each node, 100 in all", "T = 1 ms (constant)", "choose       " + a.Choose,
+		"needs a bound on message delay, which tcp does not have", "how sure", "not known", a.Measure,
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), strings.Join(strings.Fields(want), " ")) {
+			t.Errorf("the text does not say %q:\n%s", want, &text)
+		}
+	}
+}
+
+func TestCrashTolerant(t *testing.T) {
+	q := question()
+	q.CrashTolerant = true
+	a := ask(t, q)
+	for _, name := range a.ranks() {
+		i := slices.IndexFunc(catalog.All(), func(x *dme.Algorithm) bool { return x.Name == name })
+		if i < 0 || catalog.All()[i].Survives == nil {
+			t.Errorf("%s does not survive crashes", name)
+		}
+	}
+	if want := a.Choose + ": goes on when a node crashes, goes on when one pauses, stops when one is cut off"; a.IfNodesFail != want {
+		t.Errorf("%s, want %s", a.IfNodesFail, want)
+	}
+	if len(a.ranks()) < 2 || slices.ContainsFunc(a.Unknown, func(s string) bool { return strings.Contains(s, "crash") }) {
+		t.Errorf("%v, %v", a.ranks(), a.Unknown)
+	}
+}
+
+// A load that nobody serves is said to be one, and a token that would circulate for hours
+// is left out.
+func TestLoadsThatCannotBe(t *testing.T) {
+	q := question()
+	q.Rate = 2000
+	if a := ask(t, q); a.Choose != "" || len(a.Sure) != 1 || !strings.Contains(a.Sure[0], "no algorithm serves 2000 requests") ||
+		len(a.Behind) != len(a.ranks()) {
+		t.Errorf("%q, %q, behind: %v", a.Choose, a.Sure, a.Behind)
+	}
+	q = question()
+	q.Rate, q.Delay = 1, 10*time.Microsecond
+	a := ask(t, q)
+	if slices.Contains(a.ranks(), "token-ring") || a.Choose == "" {
+		t.Errorf("chosen %q among %v", a.Choose, a.ranks())
+	}
+	q = question()
+	q.Rate = 0
+	if a := ask(t, q); a.contest.By != result.Throughput || a.Choose == "" || !strings.Contains(a.Measure, "--workload saturate") {
+		t.Errorf("by %s: %s, %s", a.contest.By, a.Choose, a.Measure)
+	}
+}
+
+func TestQuestionsThatCannotBe(t *testing.T) {
+	for want, spoil := range map[string]func(*Question){
+		"there must be at least 2":     func(q *Question) { q.Nodes = 1 },
+		"must be above 0":              func(q *Question) { q.Delay = 0 },
+		"want a duration such as 2ms":  func(q *Question) { q.CS = "2" },
+		"say over which network":       func(q *Question) { q.Transport = "sim" },
+		"did you mean 'tcp'?":          func(q *Question) { q.Transport = "tpc" },
+		"percentiles there are p50":    func(q *Question) { q.Metric = "p98" },
+		"is a condition of a run":      func(q *Question) { q.Metric = "offered" },
+		"repetitions: there must be":   func(q *Question) { q.Repetitions = 0 },
+		"a rate of -1: must be above0": nil,
+	} {
+		q := question()
+		if spoil == nil {
+			q.Rate, want = -1, "a rate of -1: must be above 0"
+		} else {
+			spoil(&q)
+		}
+		if err := q.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	q := question()
+	if q.Metric = "messages"; q.Check() != nil || ask(t, q).contest.By != result.MessagesPerCS {
+		t.Error("the metric does not decide")
+	}
+}
+
+// planted is advice about runs that were made up: of each algorithm the waiting time at
+// the 99th percentile, messages for an entry, and entries per second.
+func planted(rate float64, algorithms map[string][3]float64) *Advice {
+	a := &Advice{Question: question(), Requests: most, Sure: []string{}, set: &result.Set{}}
+	a.Question.Rate = rate
+	for name, x := range algorithms {
+		for k := range 10 {
+			messages, throughput := x[1], x[2]
+			r := &result.Result{
+				Algorithm: name, Nodes: 5, Transport: "sim", Workload: "poisson", Status: result.OK, Entries: 100, Throughput: &throughput,
+				Spec: result.Spec{Algorithm: name, Nodes: 5, Transport: "sim", Workload: "poisson", TotalRate: rate, Seed: uint64(k + 1)},
+			}
+			r.Messages.PerCS = &messages
+			wait := int64(x[0]*1e6) + int64(k)*1000 // of some spread, by which those further apart differ
+			r.WaitingTime = &result.Quantiles{Count: 100, P50: wait, P99: wait}
+			a.set.Runs = append(a.set.Runs, result.Run{Label: name, Repetition: k, Result: r})
+		}
+	}
+	slices.SortFunc(a.set.Runs, func(x, y result.Run) int { return strings.Compare(x.Label, y.Label) })
+	a.Ranking, _ = rank.Of(a.set, rank.Options{})
+	a.contest = &a.Ranking.Contests[0]
+	a.conclude()
+	return a
+}
+
+func TestConclusions(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		algorithms map[string][3]float64
+		choose     string
+		says       string
+	}{
+		{"the fastest", map[string][3]float64{"a": {10, 9, 100}, "b": {20, 3, 100}}, "a", "its waiting time p99 is 10"},
+		{"the cheaper of two that are as good", map[string][3]float64{"a": {10, 9, 100}, "b": {10.4, 3, 100}, "c": {20, 1, 100}},
+			"b", "a is as good in that, and b costs the fewest messages of them"},
+		{"whose messages are as many", map[string][3]float64{"a": {10, 3, 100}, "b": {10.4, 3, 100}}, "a", "messages do not tell them apart"},
+		{"who does not serve all", map[string][3]float64{"a": {1, 1, 50}, "b": {20, 3, 100}}, "b", "its waiting time p99 is 20"},
+	} {
+		a := planted(100, c.algorithms)
+		if a.Choose != c.choose || !strings.Contains(a.Why, c.says) {
+			t.Errorf("%s: %s: %s; want %s: %q", c.name, a.Choose, a.Why, c.choose, c.says)
+		}
+	}
+	if a := planted(100, map[string][3]float64{"a": {1, 1, 50}, "b": {20, 3, 100}}); !slices.Equal(a.Behind, []string{"a"}) {
+		t.Errorf("behind: %v", a.Behind)
+	}
+	if a := planted(950, map[string][3]float64{"a": {1, 1, 950}}); !strings.Contains(strings.Join(a.Sure, "\n"), "95% of the time") {
+		t.Errorf("%q", a.Sure)
+	}
+}

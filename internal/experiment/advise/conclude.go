@@ -1,0 +1,247 @@
+package advise
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/report/circumstance"
+	"dmebench/report/rank"
+	"dmebench/result"
+	"dmebench/stats"
+	"dmebench/units"
+	"dmebench/workload"
+)
+
+const (
+	// asGood is by how much an algorithm may be behind the best in what decides and be
+	// as good for the purpose, as is one that is not distinguishable from it: a simulation
+	// is not closer to a system than that, however small its own differences.
+	asGood = 0.05
+
+	// servesAll is the part of the rate that must be served.
+	servesAll = 0.95
+
+	// compared is how many algorithms are measured to hold the advice against.
+	compared = 3
+
+	// fewNames is how many algorithms a sentence names.
+	fewNames = 4
+)
+
+// conclude says what to choose, how sure that is, and what is not known.
+func (a *Advice) conclude() {
+	c := a.contest
+	if c == nil || c.By == "" || len(c.Entrants) == 0 {
+		return
+	}
+	by := c.Column(c.By)
+	a.Behind = a.behind()
+	good := a.asGood(by)
+	if len(good) == 0 {
+		a.Sure = append(a.Sure, a.tooMuch())
+		return
+	}
+	chosen := good[0]
+	for _, e := range good[1:] {
+		if a.cheaper(e, chosen) {
+			chosen = e
+		}
+	}
+	a.Choose = chosen.Label
+	a.sayFailures(chosen, by)
+	a.why(chosen, good, by)
+	a.sure(good)
+	a.unknown(chosen)
+	a.Measure = a.command(chosen.Label)
+}
+
+// asGood lists who is as good as the best in what decides, and serves all requests.
+func (a *Advice) asGood(by int) []rank.Entrant {
+	var good []rank.Entrant
+	best := math.NaN()
+	for _, e := range a.contest.Entrants {
+		x := e.Cells[by].Median
+		if x == nil || slices.Contains(a.Behind, e.Label) {
+			continue
+		}
+		if math.IsNaN(best) {
+			best = *x
+		}
+		level := e.Cells[by].Standing == rank.First || e.Cells[by].Standing == rank.Level
+		if level || math.Abs(*x-best) <= asGood*math.Abs(best) {
+			good = append(good, e)
+		}
+	}
+	return good
+}
+
+// cheaper reports whether x sends fewer messages than y or, where they send as many,
+// whether its busiest node has less to do.
+func (a *Advice) cheaper(x, y rank.Entrant) bool {
+	for _, metric := range []string{result.MessagesPerCS, result.BusiestPerCS} {
+		p, q := a.median(x.Label, metric), a.median(y.Label, metric)
+		if math.Abs(p-q) > 0.01*math.Max(p, q) {
+			return p < q
+		}
+	}
+	return false
+}
+
+// median is that of a metric over the runs of an algorithm; NaN where it has none.
+func (a *Advice) median(label, metric string) float64 {
+	m, _ := result.LookupMetric(metric)
+	var runs []*result.Result
+	for _, r := range a.set.Runs {
+		if r.Label == label && result.Usable(r.Result) {
+			runs = append(runs, r.Result)
+		}
+	}
+	return stats.Median(m.Values(runs)).Median
+}
+
+// behind names who does not serve as many requests as there are.
+func (a *Advice) behind() []string {
+	names := []string{}
+	if a.Question.Rate == 0 {
+		return names
+	}
+	// Of so many Poisson arrivals the rate itself scatters.
+	limit := servesAll * a.Question.Rate * (1 - 2/math.Sqrt(float64(a.Requests)))
+	for _, e := range a.contest.Entrants {
+		if x := a.median(e.Label, result.Throughput); x < limit {
+			names = append(names, e.Label)
+		}
+	}
+	return names
+}
+
+// tooMuch says that no algorithm serves so many requests, and how many the best one does.
+func (a *Advice) tooMuch() string {
+	label, most := "", 0.0
+	for _, e := range a.contest.Entrants {
+		if x := a.median(e.Label, result.Throughput); x > most {
+			label, most = e.Label, x
+		}
+	}
+	if label == "" {
+		return "nothing was measured by which algorithms could be compared"
+	}
+	return fmt.Sprintf("no algorithm serves %v requests per second with such critical sections and messages; the most are %s by %s",
+		a.Question.Rate, units.Number(most), label)
+}
+
+func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
+	a.Why = fmt.Sprintf("its %s, with %s messages for each critical section", a.deciding(*chosen.Cells[by].Median),
+		units.Number(a.median(chosen.Label, result.MessagesPerCS)))
+	if len(good) == 1 {
+		return
+	}
+	var others []string
+	for _, e := range good {
+		if e.Label != chosen.Label {
+			others = append(others, e.Label)
+		}
+	}
+	who, verb := circumstance.List(others), "are"
+	switch {
+	case len(others) == 1:
+		verb = "is"
+	case len(others) > fewNames:
+		who = fmt.Sprintf("%d others", len(others))
+	}
+	a.Why += fmt.Sprintf("; %s %s as good in that, and %s", who, verb, a.apart(chosen, good))
+}
+
+// deciding says what a value of the metric that decides means: "waiting time p99 is 5 ms".
+func (a *Advice) deciding(x float64) string {
+	m, _ := result.LookupMetric(a.contest.By)
+	text := units.Number(x)
+	if m.Time() {
+		text = units.Time(x)
+	}
+	return strings.ToLower(m.Title[:1]) + m.Title[1:] + " is " + text
+}
+
+// apart says what tells the chosen one from those that are as good.
+func (a *Advice) apart(chosen rank.Entrant, good []rank.Entrant) string {
+	for _, e := range good {
+		if e.Label != chosen.Label && !a.cheaper(chosen, e) {
+			return "messages do not tell them apart"
+		}
+	}
+	return chosen.Label + " costs the fewest messages of them"
+}
+
+func (a *Advice) sure(good []rank.Entrant) {
+	c, q := a.contest, &a.Question
+	switch c.Outcome {
+	case rank.Won:
+		a.Sure = append(a.Sure, "that the first is ahead of all others is no chance of the simulations")
+	case rank.Tied:
+		a.Sure = append(a.Sure, fmt.Sprintf("%d of %d algorithms are not distinguishable from the best in the simulations",
+			len(c.Best), len(c.Entrants)))
+	case rank.TooFew:
+		a.Sure = append(a.Sure, fmt.Sprintf("%d repetitions are too few to tell chance from more", q.Repetitions))
+	}
+	cs, _ := workload.ParseDistribution(q.CS) // it has been checked
+	if busy := q.Rate * cs.Mean.Seconds(); busy > 0.8 {
+		a.Sure = append(a.Sure, fmt.Sprintf("critical sections alone take %.0f%% of the time: close to that limit, waiting depends on every "+
+			"microsecond of T", 100*busy))
+	}
+	if len(a.Behind) > 0 {
+		a.Sure = append(a.Sure, fmt.Sprintf("not so many requests are served by %s: how long they wait depends on how long it goes on",
+			circumstance.List(a.Behind)))
+	}
+	if len(good) == len(c.Entrants) && len(good) > 1 {
+		a.Sure = append(a.Sure, "at this load it hardly matters which one is chosen")
+	}
+}
+
+func (a *Advice) unknown(chosen rank.Entrant) {
+	q := &a.Question
+	cost := "what processors and sockets take for a message"
+	if busiest := a.median(chosen.Label, result.BusiestPerCS); q.Rate > 0 && !math.IsNaN(busiest) {
+		cost += fmt.Sprintf(" (the busiest node of %s handles %s of them a second)", chosen.Label, units.Number(math.Round(busiest*q.Rate)))
+	}
+	a.Unknown = []string{cost, "messages that are lost or late, and what else the hosts do"}
+	if q.DelayMeasured {
+		a.Unknown = append(a.Unknown, fmt.Sprintf("T between other processes than the two of this machine with which %v was measured, "+
+			"and while %d nodes share its cores", q.Delay, q.Nodes))
+	}
+}
+
+// command measures the chosen one beside those that came next, in the circumstances that
+// were simulated: where T was not measured here, links take it.
+func (a *Advice) command(chosen string) string {
+	q := &a.Question
+	names := []string{chosen}
+	for _, e := range a.contest.Entrants {
+		if len(names) < compared && e.Label != chosen {
+			names = append(names, e.Label)
+		}
+	}
+	load, delay := "--workload saturate", ""
+	if q.Rate > 0 {
+		load = fmt.Sprintf("--workload poisson --total-rate %v", q.Rate)
+	}
+	if !q.DelayMeasured {
+		delay = " --set delay=" + map[string]string{
+			"constant": fmt.Sprint(q.Delay), "uniform": fmt.Sprintf("uniform:%v:%v", q.Delay/2, q.Delay/2+q.Delay),
+			"exponential": fmt.Sprintf("exp:%v", q.Delay),
+		}[q.Law]
+	}
+	return fmt.Sprintf("dmebench sweep -a %s -n %d --transport %s %s --cs %s%s --requests %d --repetitions %d --seed %d",
+		strings.Join(names, ","), q.Nodes, q.Transport, load, q.CS, delay, a.measured(), q.Repetitions, q.Seed)
+}
+
+// measured is how many requests take about ten seconds, as many as were simulated at most.
+func (a *Advice) measured() int {
+	if a.Question.Rate == 0 {
+		return a.Requests
+	}
+	enough := int(a.Question.Rate * (10 * time.Second).Seconds())
+	return min(a.Requests, max(enough, 10*a.Question.Nodes, 100))
+}

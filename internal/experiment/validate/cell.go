@@ -1,0 +1,249 @@
+package validate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"dmebench/claims"
+	"dmebench/dme"
+	"dmebench/internal/runtime/run"
+	"dmebench/result"
+)
+
+// place tells cells apart.
+type place struct {
+	algorithm, set, condition, network string
+	nodes                              int
+}
+
+// cell is a run and its repetitions.
+type cell struct {
+	claims.Cell
+	algorithm   *dme.Algorithm
+	set         map[string]string // of the algorithm's options
+	repetitions int
+	cost        float64 // messages of one run, as estimated
+	doubted     bool    // there are more repetitions than planned, because those left something open
+	wide        bool    // one of many sizes, over which a growth is measured
+	growth      bool    // a claim about growth rests on it
+	members     float64 // K−1, mean over the nodes; NaN where there are no request sets
+
+	overtaking dme.Overtaking // how often a node may be overtaken
+
+	runs []*result.Result // by repetition; nil where it was not run
+}
+
+// usable gathers the results whose numbers can be used, in the order of their
+// seeds, as one of so many means that are compared.
+func (c *cell) usable(compared int) *claims.Cell {
+	c.Compared = compared
+	c.Results = slices.DeleteFunc(slices.Clone(c.runs), func(r *result.Result) bool { return !result.Usable(r) })
+	return &c.Cell
+}
+
+// unfinished reports whether a repetition was not run.
+func (c *cell) unfinished() bool { return len(c.runs) == 0 || slices.Contains(c.runs, nil) }
+
+// cell returns the runs of a question's algorithm under a condition, which it
+// plans if no other claim has done so; nil where they would be too dear.
+func (p *plan) cell(q *question, c *condition, nodes int, growth bool) *cell {
+	key := place{q.Algorithm.Name, result.Settings(q.Set), c.name, c.network, nodes}
+	known, ok := p.byPlace[key]
+	if !ok {
+		job, err := p.bench.job(q, c, nodes)
+		if err != nil {
+			return nil
+		}
+		known = p.newCell(q, c, job, growth)
+		p.byPlace[key] = known
+		if known != nil {
+			p.cells = append(p.cells, known)
+		}
+	}
+	if known == nil {
+		return nil
+	}
+	known.wide = known.wide || growth
+	known.growth = known.growth || q.Growth()
+	if q.gauged() && !known.Real() {
+		known.Spec.Set["gauges"] = "on"
+	}
+	if (q.Claim.Load == dme.Worst || q.scatters()) && !known.Real() && nodes <= p.effort.others {
+		known.repetitions = max(known.repetitions, searches*p.effort.repetitions)
+	}
+	return known
+}
+
+// searches is how many times more runs there are where the worst is looked for.
+const searches = 3
+
+func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *cell {
+	setting := settingOf(job)
+	each := perEntry(q.Algorithm, setting)
+	effort := p.effort
+	if job.Network.Real() {
+		effort.perNode, effort.messages = 30, 1e5
+	}
+	requests := c.requests(job.Spec.Nodes, each, q.Algorithm.Dynamic, &effort)
+	if requests == 0 {
+		return nil
+	}
+	x := &cell{
+		Cell:      claims.Cell{Condition: c.name, Spec: job.Spec, Isolated: c.Isolated(), Dynamic: q.Algorithm.Dynamic},
+		algorithm: q.Algorithm, set: q.Set, repetitions: p.effort.repetitions,
+		cost: float64(requests) * each, members: otherMembers(setting),
+		overtaking: dme.OvertakingBound(q.Algorithm.Claims, setting, c.Ordered),
+	}
+	x.Spec.Requests = requests
+	if !x.Real() {
+		x.Spec.Warmup = c.warmup(job.Spec.Nodes, requests, q.Algorithm.Dynamic)
+	}
+	switch {
+	case growth && x.Real():
+		x.repetitions = p.effort.onReal
+	case job.Spec.Nodes > slices.Max(p.effort.ladder):
+		x.repetitions = p.effort.onWide
+	}
+	if x.Real() {
+		x.Setting = setting
+	}
+	return x
+}
+
+// sizesOf returns the sizes at which a question is asked.
+func sizesOf(q *question) []int {
+	var sizes []int
+	for _, c := range q.cells {
+		sizes = append(sizes, c.Spec.Nodes)
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+// work is one run of the plan.
+type work struct {
+	cell       *cell
+	repetition int
+}
+
+// pending returns the runs that have not been carried out, in the order in which
+// they are: every cell gets the repetitions that an interval needs before any
+// gets more, and the cheap come before the dear.
+func (p *plan) pending(real bool) []work {
+	var all []work
+	for _, c := range p.cells {
+		for k := range c.repetitions {
+			if c.Real() == real && (k >= len(c.runs) || c.runs[k] == nil) {
+				all = append(all, work{c, k})
+			}
+		}
+	}
+	round := func(w work) int {
+		if real { // few, and dear: every size once before any twice
+			return w.repetition
+		}
+		return w.repetition / leastForInterval
+	}
+	slices.SortStableFunc(all, func(a, b work) int {
+		return cmp.Or(cmp.Compare(round(a), round(b)), cmp.Compare(a.cell.urgency(), b.cell.urgency()))
+	})
+	return all
+}
+
+func (c *cell) urgency() float64 {
+	if c.growth || c.wide {
+		return c.cost / 20
+	}
+	return c.cost
+}
+
+// leastForInterval is the number of repetitions from which on an interval is
+// narrow enough to say something.
+const leastForInterval = 6
+
+// perEntry estimates the messages of an entry from what the claims say of it: a
+// bound only where nothing sharper is said.
+func perEntry(a *dme.Algorithm, s dme.Setting) float64 {
+	var said, bound float64
+	for _, c := range a.Claims {
+		if c.Quantity != dme.MessagesPerCS {
+			continue
+		}
+		if x, ok := c.Prediction(s); ok && (c.Kind == dme.UpperBound || c.Kind == dme.LowerBound) {
+			bound = max(bound, x)
+		} else if ok {
+			said = max(said, x)
+		}
+	}
+	return cmp.Or(said, bound, 3*float64(s.Nodes))
+}
+
+// otherMembers returns K−1: how many other nodes a node's request set has, in
+// the mean.
+func otherMembers(s dme.Setting) float64 {
+	sets, ok := s.System.(dme.Quorate)
+	if !ok {
+		return math.NaN()
+	}
+	sum := 0
+	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
+		set := sets.RequestSet(id)
+		sum += len(set)
+		if slices.Contains(set, id) {
+			sum--
+		}
+	}
+	return float64(sum) / float64(s.Nodes)
+}
+
+// bench prepares jobs to evaluate predictions on. Their systems, which are the
+// same under many conditions, it prepares once.
+type bench struct {
+	catalog run.Catalog
+	seed    uint64
+	systems map[string]system
+}
+
+type system struct {
+	dme.System
+	err error
+}
+
+func newBench(o *Options) *bench {
+	b := &bench{seed: o.Seed, systems: make(map[string]system)}
+	for _, a := range o.Catalog {
+		once := *a
+		once.Prepare = func(c dme.Config) (dme.System, error) {
+			// The catalog's options name no files here: these decide everything.
+			key := fmt.Sprint(a.Name, c.Nodes, c.Seed, c.Bound, c.Options)
+			s, ok := b.systems[key]
+			if !ok {
+				s.System, s.err = a.Prepare(c)
+				b.systems[key] = s
+			}
+			return s.System, s.err
+		}
+		b.catalog = append(b.catalog, &once)
+	}
+	return b
+}
+
+// forget lets go of the prepared systems, which may be large.
+func (b *bench) forget() { clear(b.systems) }
+
+// job resolves a run that answers a question, with a placeholder for the number
+// of requests.
+func (b *bench) job(q *question, c *condition, nodes int) (*run.Job, error) {
+	spec := c.spec(q.Algorithm.Name, q.Set, nodes)
+	spec.Seed = b.seed
+	return run.Resolve(spec, b.catalog, nil)
+}
+
+// settingOf is what predictions for the runs of a job depend on.
+func settingOf(j *run.Job) dme.Setting {
+	s := j.Setting()
+	s.T = messageDelay
+	return s
+}

@@ -1,0 +1,282 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/runtime/run"
+	"dmebench/report/survival"
+	"dmebench/result"
+	"dmebench/stats"
+)
+
+// Options says what is tried.
+type Options struct {
+	Catalog     run.Catalog
+	Algorithms  []*dme.Algorithm
+	Networks    []string // on which runs are made
+	Nodes       int      // of a run; algorithms that do not exist for so many get the next number
+	Repetitions int      // of each run
+	Seed        uint64   // of the first repetition
+	Schedules   int      // random schedules of a search
+	States      uint64   // at which an exhaustive search ends
+
+	// Run carries out a run. It may be called from several goroutines; idle, which may be
+	// called any number of times, says that nothing has moved for a while.
+	Run func(ctx context.Context, job *run.Job, idle func()) (*result.Result, error)
+	// Progress is told how many cells are done, of how many, and what comes next.
+	Progress func(done, planned int, what string)
+}
+
+// Run fills the table. It ends early, with what there is, when the context does. Runs are
+// made side by side; what comes out is in the order of the algorithms and faults.
+func Run(ctx context.Context, o Options) (*survival.Document, error) {
+	d := &survival.Document{
+		SchemaVersion: result.SchemaVersion, Nodes: o.Nodes, Networks: o.Networks, Repetitions: o.Repetitions, Seed: o.Seed,
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	crew := newCrew(&o)
+	var trials []*trial
+	for _, a := range o.Algorithms {
+		t := &trial{crew: crew, algorithm: a, whyNot: make(map[string]string), searches: make(map[string]*survival.Search)}
+		if err := t.plan(); err != nil {
+			cancel()
+			return d, err
+		}
+		trials = append(trials, t)
+	}
+	var runs sync.WaitGroup
+	defer runs.Wait()
+	defer cancel()
+	runs.Go(func() { crew.makeAll(ctx, trials) })
+	for _, t := range trials {
+		if err := t.fill(ctx, d); err != nil {
+			return d, err
+		}
+	}
+	if o.Progress != nil {
+		o.Progress(len(d.Cells), len(d.Cells), "")
+	}
+	return d, nil
+}
+
+// trial is what is tried with one algorithm.
+type trial struct {
+	*crew
+	algorithm *dme.Algorithm
+	set       dme.Options // the algorithm's defaults
+	runs      []*ran
+	whyNot    map[string]string           // by kind of fault
+	searches  map[string]*survival.Search // several kinds of fault search the same
+}
+
+// fill adds what came of a trial to the table.
+func (o *trial) fill(ctx context.Context, d *survival.Document) error {
+	for _, x := range o.runs {
+		if <-x.done; x.err != nil {
+			return x.err
+		}
+	}
+	release, err := o.alone(ctx) // searches take all cores: what moves meanwhile would be late
+	if err != nil {
+		return err
+	}
+	defer release()
+	kinds := Kinds()
+	for _, k := range kinds {
+		if o.Progress != nil {
+			o.Progress(len(d.Cells), len(kinds)*len(o.Algorithms), o.algorithm.Name+", "+k.Title)
+		}
+		c, err := o.cell(ctx, k)
+		if err != nil {
+			return err
+		}
+		d.Cells = append(d.Cells, *c)
+	}
+	d.Claims = append(d.Claims, judgeClaims(o.algorithm, o.runs)...)
+	return nil
+}
+
+func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
+	a := o.algorithm
+	c := &survival.Cell{Algorithm: a.Name, Fault: k.Name, Title: k.Title, Safe: survival.Unknown, Live: survival.Unknown}
+	if c.WhyNot = o.whyNot[k.Name]; c.WhyNot != "" {
+		return c, nil
+	}
+	tally := tally{safe: survival.Yes, live: survival.Yes}
+	var recovery, served, messages []float64
+	for _, x := range o.runs {
+		if x.kind.Name != k.Name || x.set != "" {
+			continue
+		}
+		tally.add(c, x)
+		if x.light && !k.idle {
+			continue // what recovery takes depends on the load
+		}
+		for _, f := range x.result.Faults {
+			recovery = appendIf(recovery, f.RecoveredNS)
+			served = appendIf(served, f.ServedNS)
+			messages = appendIf(messages, f.Messages)
+		}
+	}
+	c.Recovery, c.Served, c.Messages = measure(recovery), measure(served), measure(messages)
+	bounded := a.Needs(o.set).BoundedDelay
+	if k.search != nil && !(k.unbounded && bounded) {
+		var err error
+		if c.Search, err = o.search(ctx, k.search); err != nil {
+			return nil, err
+		}
+		if k.wider {
+			c.Search = c.Search.Absence()
+		}
+	}
+	tally.conclude(c)
+	if c.Safe == survival.Yes && bounded && !k.unbounded {
+		c.Only = append(c.Only, "messages arrive within the bound on delays")
+	}
+	if c.Safe == survival.Yes && k.link {
+		s, err := o.search(ctx, k.search, crashes)
+		if err != nil {
+			return nil, err
+		}
+		if s.Safe == survival.No {
+			c.Only = append(c.Only, "no node crashes as well: `"+s.Witness+"`")
+		}
+	}
+	return c, nil
+}
+
+// specOf is a run in which the fault strikes, under heavy load or light load.
+func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64, light bool) result.Spec {
+	s := result.Spec{
+		Algorithm: a.Name, Nodes: n, Transport: network, Workload: "saturate", CS: "100us", Requests: 60 * n, Seed: seed,
+		StallAfter: result.Duration(4 * time.Second), Set: maps.Clone(k.set), AllowMismatch: true,
+	}
+	if s.Set == nil {
+		s.Set = make(map[string]string)
+	}
+	long, rate, few := "400ms", 600.0, 40 // requests of a node: so many that some come after the fault
+	if network == result.Sim {
+		s.CS, long, rate, few = "1ms", "60ms", 100, 60
+	} else if slices.ContainsFunc(a.Options, func(o dme.Option) bool { return o.Name == "bound" }) {
+		s.Set["bound"] = "50ms"
+	}
+	if len(k.set) > 0 {
+		s.Set["link-seed"] = fmt.Sprint(seed) // each repetition loses other messages
+	}
+	if network == result.Sim && slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return claimed(a, g.Quantity) }) {
+		s.Set[gauges] = "on"
+	}
+	if light {
+		s.Workload, s.TotalRate, s.Requests = "poisson", rate, few*n
+	}
+	if k.faults != nil {
+		s.Faults = k.faults(n, long)
+	}
+	return s
+}
+
+// gauges is the option of the simulated network by which gauges are read.
+const gauges = "gauges"
+
+// claimed reports whether there is a claim about the quantity under faults.
+func claimed(a *dme.Algorithm, q dme.Quantity) bool {
+	return slices.ContainsFunc(a.Claims, func(c dme.Claim) bool { return c.Load == dme.Faults && c.Quantity == q })
+}
+
+// tally is what runs say of a cell.
+type tally struct{ safe, live survival.Answer }
+
+// add counts a run.
+func (t *tally) add(c *survival.Cell, x *ran) {
+	s, r := x.job.Spec, x.result
+	c.Runs++
+	if len(r.Faults) > 0 || len(s.Faults) == 0 {
+		c.Struck++
+	}
+	safe, live := survival.Yes, survival.Yes
+	if r.Safety.Violations > 0 {
+		safe = survival.No
+		c.Unsafe++
+	}
+	switch r.Status {
+	case result.Stalled:
+		live = survival.No
+		c.Stopped++
+	case result.Failed:
+		// On links that repeat or lose messages the counts of a run never add up, though
+		// everybody was served.
+		if len(s.Faults) > 0 || r.Entries < uint64(s.Requests) {
+			live = survival.Unknown
+		}
+	}
+	// What is unsafe is shown rather than what stops.
+	if worse := safe == survival.No && t.safe != survival.No; worse || live == survival.No && c.Witness == "" {
+		c.Witness = Command(s)
+		c.Why = r.Liveness.Why
+		if safe == survival.Yes && len(c.Why) == 0 && r.Error != "" {
+			c.Why = []string{r.Error}
+		}
+	}
+	t.safe, t.live = t.safe.And(safe), t.live.And(live)
+}
+
+// conclude says what runs and search come to. Where no fault struck, nobody has looked.
+func (t *tally) conclude(c *survival.Cell) {
+	if c.Struck == 0 {
+		t.safe, t.live = t.safe.And(survival.Unknown), t.live.And(survival.Unknown)
+	}
+	s := c.Search
+	if s == nil {
+		s = &survival.Search{Safe: survival.Unknown, Live: survival.Unknown}
+	}
+	c.Safe, c.SafeBy = s.Decide(t.safe, s.Safe)
+	c.Live, c.LiveBy = s.Decide(t.live, s.Live)
+}
+
+// Command is the command line of a run.
+func Command(s result.Spec) string {
+	b := []string{
+		"dmebench run -a", s.Algorithm, "-n", fmt.Sprint(s.Nodes), "--transport", s.Transport, "--workload", s.Workload, "--cs", s.CS,
+	}
+	if s.TotalRate > 0 {
+		b = append(b, "--total-rate", fmt.Sprint(s.TotalRate))
+	}
+	b = append(b, "--requests", fmt.Sprint(s.Requests), "--stall-after", s.StallAfter.String(), "--allow-mismatch")
+	for _, name := range slices.Sorted(maps.Keys(s.Set)) {
+		if name == gauges {
+			continue // they change nothing in the run
+		}
+		b = append(b, "--set "+name+"="+s.Set[name])
+	}
+	for _, f := range s.Faults {
+		b = append(b, "--fault '"+f+"'")
+	}
+	return strings.Join(append(b, "--seed", fmt.Sprint(s.Seed)), " ")
+}
+
+func appendIf[T int64 | uint64](all []float64, x *T) []float64 {
+	if x == nil {
+		return all
+	}
+	return append(all, float64(*x))
+}
+
+// measure returns the median of a sample, nil of none.
+func measure(sample []float64) *survival.Measure {
+	if len(sample) == 0 {
+		return nil
+	}
+	e := stats.Median(sample)
+	m := &survival.Measure{Median: e.Median, Count: e.N}
+	if e.Bounded() {
+		m.Low, m.High = &e.Lo, &e.Hi
+	}
+	return m
+}

@@ -1,0 +1,276 @@
+package validate
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"dmebench/algorithms/catalog"
+	"dmebench/algorithms/quorum"
+	"dmebench/claims"
+	"dmebench/dme"
+	"dmebench/internal/runtime/run"
+	"dmebench/result"
+)
+
+// smallEffort plans as --full does, for systems that are quickly prepared.
+func smallEffort() effort {
+	return effort{
+		ladder: []int{4, 8, 16}, wide: rungs(10, 8, 350), real: []int{8, 13, 31, 64, 125, 216}, others: 16,
+		repetitions: 6, onWide: 3, onReal: 2, perNode: 60, messages: 4e5,
+	}
+}
+
+// Every claim is answered by runs, by the construction, or by a reason why
+// nothing does; and most by one of the former.
+func TestEveryClaimHasRunsOrAReason(t *testing.T) {
+	o := &Options{Catalog: catalog.All(), Mode: Full, Transport: result.Sim, Seed: 1}
+	subjects, _, err := o.subjects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlan(t.Context(), o, smallEffort(), subjects)
+	all, answered := 0, 0
+	for _, a := range subjects {
+		all += len(claimsOf(a))
+	}
+	if len(p.questions) != all {
+		t.Fatalf("%d questions for %d claims", len(p.questions), all)
+	}
+	for _, q := range p.questions {
+		runs := len(q.cells) > 0 || len(q.evidence) > 0 || claims.Everywhere(q.Claim)
+		if runs == (q.Unanswerable != "") {
+			t.Errorf("%s: %s %s (%s): %d cells, %d points, reason %q", q.Algorithm.Name, q.Claim.Quantity, q.Claim.Formula, q.Claim.Load,
+				len(q.cells), len(q.evidence), q.Unanswerable)
+		}
+		if runs {
+			answered++
+		}
+		for c := range q.predicted {
+			ways := conditions(c.Spec.Transport)
+			way := slices.IndexFunc(ways, func(w condition) bool { return w.name == c.Condition })
+			covered := claims.Of(c.Spec, c.Spec.Set["fifo"] != "false").Covers(q.Claim)
+			if c.Spec.Requests <= 0 || c.repetitions <= 0 || !q.under(&ways[way]) || !covered {
+				t.Errorf("%s: %s: %s with %d requests, %d times", q.Algorithm.Name, q.Claim.Quantity, c.Condition, c.Spec.Requests, c.repetitions)
+			}
+		}
+	}
+	if answered < 80 || answered < all*4/5 {
+		t.Errorf("%d of %d claims are answered", answered, all)
+	}
+	for _, name := range []string{"maekawa", "chaudhuri-karaata", "raymond", "naimi-trehel"} {
+		if sizes := growthSizes(p, name, true); len(sizes) < 5 {
+			t.Errorf("%s: growth over a real network at %v only", name, sizes)
+		}
+		if sizes := growthSizes(p, name, false); len(sizes) < 6 {
+			t.Errorf("%s: growth in simulations at %v only", name, sizes)
+		}
+	}
+}
+
+// Growth rests on at least ten sizes over more than two decades in simulations,
+// and on six over a real network, of planes and of cubes.
+func TestLaddersHoldPlanesAndCubes(t *testing.T) {
+	plane := func(n int) bool {
+		q := int(math.Sqrt(float64(n)))
+		return q*q+q+1 == n && quorum.PrimePower(q) > 0
+	}
+	cube := func(n int) bool {
+		m := int(math.Round(math.Cbrt(float64(n))))
+		return m*m*m == n
+	}
+	for _, m := range []Mode{Quick, Moderate, Full} {
+		e, err := effortOf(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, regular := range map[string]func(int) bool{"planes": plane, "cubes": cube} {
+			count := func(ladder []int) int {
+				found := make(map[int]bool)
+				for _, rung := range ladder {
+					if i := slices.IndexFunc(near(rung), regular); i >= 0 {
+						found[near(rung)[i]] = true
+					}
+				}
+				return len(found)
+			}
+			if n := count(e.wide); n < 10 || e.wide[len(e.wide)-1] < 100*e.wide[0] {
+				t.Errorf("%s: %d %s between %d and %d", m, n, name, e.wide[0], e.wide[len(e.wide)-1])
+			}
+			if n := count(e.real); e.real != nil && n < 6 {
+				t.Errorf("%s: %d %s over a real network", m, n, name)
+			}
+		}
+	}
+}
+
+// growthSizes returns the sizes at which an algorithm's growth is measured.
+func growthSizes(p *plan, name string, real bool) []int {
+	var sizes []int
+	for _, c := range p.cells {
+		if c.Spec.Algorithm == name && c.Real() == real && c.wide {
+			sizes = append(sizes, c.Spec.Nodes)
+		}
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+// A run serves all claims that need it.
+func TestRunsAreShared(t *testing.T) {
+	o := &Options{Catalog: catalog.All(), Algorithms: []string{"ricart-agrawala"}, Transport: result.Sim, Seed: 1}
+	subjects, _, _ := o.subjects()
+	p := newPlan(t.Context(), o, smallEffort(), subjects)
+	served := make(map[*cell]int)
+	for _, q := range p.questions {
+		for _, c := range q.cells {
+			served[c]++
+		}
+	}
+	if len(served) != len(p.cells) {
+		t.Errorf("%d cells for %d that are asked for", len(p.cells), len(served))
+	}
+	for c, n := range served {
+		if c.Condition == "serial" && n < 5 {
+			t.Errorf("serial on %d nodes serves %d claims only", c.Spec.Nodes, n)
+		}
+	}
+	if p.pending(true) != nil {
+		t.Error("an algorithm whose messages grow like N is not worth processes")
+	}
+}
+
+// A claim about links that keep order is not asked on others.
+func TestConditionsOfAClaim(t *testing.T) {
+	unordered := func(q *question) bool {
+		return slices.ContainsFunc(conditions(result.Sim), func(c condition) bool { return !c.Ordered && q.under(&c) })
+	}
+	q := &question{Question: claims.Question{Claim: dme.Claim{Load: dme.AnyLoad}}}
+	if !unordered(q) {
+		t.Error("unordered links are never tried")
+	}
+	q.Claim.FIFO = true
+	if unordered(q) {
+		t.Error("a claim about links that keep order is asked on others")
+	}
+	q = &question{Question: claims.Question{Claim: dme.Claim{Load: dme.Saturated, Quantity: dme.Throughput}}}
+	for _, c := range conditions(result.Sim) {
+		if q.under(&c) && (c.set["delay"] == "exponential" || c.workload == "serial") {
+			t.Errorf("a time under heavy load is measured under %q", c.name)
+		}
+	}
+	for _, load := range []dme.Load{
+		dme.Light, dme.Saturated, dme.Burst, dme.Contention, dme.Worst, dme.AnyLoad, dme.HotSpot,
+	} {
+		if !slices.ContainsFunc(conditions(result.Sim), func(c condition) bool { return c.makes(load) && c.plain }) {
+			t.Errorf("nothing makes the load %q", load)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	if got := rungs(3, 10, 1000); !slices.Equal(got, []int{10, 100, 1000}) {
+		t.Errorf("rungs: %v", got)
+	}
+	for rung, want := range map[int][]int{
+		64: {64, 63, 57, 73},
+		8:  {8, 7},
+		4:  {4, 3},
+	} {
+		got := near(rung)
+		if got[0] != rung {
+			t.Errorf("near(%d) begins with %d", rung, got[0])
+		}
+		for _, n := range want {
+			if !slices.Contains(got, n) {
+				t.Errorf("near(%d) = %v lacks %d", rung, got, n)
+			}
+		}
+		for _, n := range got { // half a step of a ladder that doubles
+			if ratio := float64(n) / float64(rung); ratio > math.Sqrt2 || ratio < math.Sqrt2/2 {
+				t.Errorf("near(%d) = %v goes too far", rung, got)
+			}
+		}
+	}
+}
+
+// A claim that names a test names one that there is.
+func TestNamedTestsExist(t *testing.T) {
+	defined := make(map[string]bool)
+	files, err := filepath.Glob("../../../algorithms/*/*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tests: %v", err)
+	}
+	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range function.FindAllSubmatch(text, -1) {
+			defined[string(m[1])] = true
+		}
+	}
+	for _, a := range catalog.All() {
+		for _, c := range a.Claims {
+			if c.Test != "" && !defined[c.Test] {
+				t.Errorf("%s: %s %s: there is no %s", a.Name, c.Quantity, c.Formula, c.Test)
+			}
+		}
+	}
+}
+
+// The bounds on overtaking are reached by some schedule of two nodes, and of three: a
+// looser bound would not be, and a tighter one would be broken.
+func TestBoundsOnOvertakingAreReached(t *testing.T) {
+	bounds := 0
+	for _, a := range catalog.All() {
+		p := &plan{
+			ctx: t.Context(), bench: newBench(&Options{Catalog: run.Catalog{a}, Seed: 1}),
+			ways: map[string][]condition{result.Sim: conditions(result.Sim)},
+		}
+		for _, c := range a.Claims {
+			if c.Quantity == dme.Bypass || c.Quantity == dme.BypassByOne {
+				p.questions = append(p.questions, &question{Question: claims.Question{Algorithm: a, Claim: c, Set: c.Set}})
+			}
+		}
+		if err := p.worstCases(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range p.questions {
+			id := a.ClaimID(q.Claim)
+			if len(q.evidence) == 0 && q.Claim.Kind == dme.UpperBound {
+				t.Errorf("%s: no search told it", id)
+			}
+			for _, e := range q.evidence {
+				bounds++
+				known := q.Claim.KnownFalse != ""
+				// The largest search is one of seven requests: more of others cannot come first.
+				reachable := e.Predicted < 7
+				if e.Agrees == known || !known && reachable && *e.Max != e.Predicted {
+					t.Errorf("%s, N=%d: %v, and at most %v is claimed; known to be false: %v", id, e.Nodes, *e.Max, e.Predicted, known)
+				}
+			}
+		}
+	}
+	if bounds < 12 {
+		t.Errorf("%d bounds were tried", bounds)
+	}
+}
+
+// A search that was told to end tells so.
+func TestSearchOfTheWorstEnds(t *testing.T) {
+	a, err := run.Catalog(catalog.All()).Lookup("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if w, err := searchWorst(ctx, &question{Question: claims.Question{Algorithm: a}}, 3, 7, true); err == nil && w.complete {
+		t.Error("a search that had no time is complete")
+	}
+}

@@ -1,0 +1,231 @@
+// Package exchange compares the clocks of hosts, and measures what a datagram takes
+// between them.
+//
+// Each host of a run, the coordinator's included, opens a [Port], which answers the
+// questions of the others and asks them. All share a key, which the run's hosts get
+// over the control plane:
+//
+//	port, err := exchange.Listen("10.0.0.1:0", "alpha", key) // the address goes to the others
+//	path, err := port.Probe(ctx, exchange.Peer{Name: "beta", Address: addr}, 20) // before a run, and after
+//	err = port.Follow(ctx, peer, exchange.Interval(hosts), report)               // while it goes on; report(path)
+//	link.Add(path)                                                               // where it is evaluated: a [Link]
+//
+// A path is JSON, so that an agent can hand it to the coordinator.
+//
+// Of a datagram nothing is believed that is not sealed with the key for the host
+// that it is meant for. A question that is repeated, and an answer to none, are
+// refused and counted; so is what comes too often. No answer is longer than its
+// question. What the network can do to an exchange is lose it or delay it: the
+// bound covers any delay. On Linux a datagram has arrived when the kernel has it, so
+// that a busy host makes no bound looser.
+//
+// Where no datagram passes between two hosts Probe fails. Then make
+// [clock.Exchange] values over another way, such as a request to the host's agent;
+// the bound is what that way takes.
+package exchange
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"dmebench/internal/platform/clock"
+)
+
+// Patience is how long an answer is waited for before it counts as lost.
+const Patience = time.Second
+
+// Interval is how often a host should ask each other one while a run goes on, on so
+// many hosts: 50 times a second, which keeps what drift adds to a bound near 10 µs,
+// and less on so many hosts that one would exchange more than 500 datagrams a second
+// either way.
+func Interval(hosts int) time.Duration {
+	return max(20*time.Millisecond, time.Duration(hosts)*4*time.Millisecond)
+}
+
+// Peer is another host's port.
+type Peer struct {
+	Name    string `json:"name"` // with which it listens
+	Address string `json:"address"`
+}
+
+// Path is what came of exchanges with a peer.
+type Path struct {
+	Sent      int              `json:"sent"`
+	Lost      int              `json:"lost"` // of these, without an answer in time
+	Exchanges []clock.Exchange `json:"exchanges"`
+}
+
+// Port answers questions for the time of its host, and asks others. Its methods may
+// be called from several goroutines.
+type Port struct {
+	conn    *net.UDPConn
+	name    string
+	key     []byte
+	now     func() int64 // the host's clock
+	wrong   int64        // by how much it may be
+	session uint64
+	closed  chan struct{}
+	reader  sync.WaitGroup
+
+	mu      sync.Mutex
+	counter uint64               // of the last question
+	asked   map[uint64]*question // that wait for an answer
+	refused Refused
+}
+
+// Refused counts what a port did not believe.
+type Refused struct {
+	Strangers uint64 `json:"strangers"` // datagrams without a seal that fits
+	Repeated  uint64 `json:"repeated"`  // questions that had been asked before, and answers to none
+	TooMany   uint64 `json:"too_many"`  // questions beyond what a peer may ask, or by too many peers
+}
+
+// Refused returns what the port has refused so far.
+func (p *Port) Refused() Refused {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refused
+}
+
+// question is one that waits for its answer.
+type question struct {
+	peer   string
+	sent   int64         // when
+	answer chan<- answer // has room, or the answer is lost
+}
+
+type answer struct {
+	number   uint64
+	exchange clock.Exchange
+}
+
+// Listen opens a port at an address, host and port; port 0 stands for any that is
+// free. name tells the host from the others of the run, key is the run's and has 16
+// bytes at least.
+func Listen(address, name string, key []byte) (*Port, error) {
+	if len(key) < 16 {
+		return nil, fmt.Errorf("exchange: a key of %d bytes is too short: 16 at least", len(key))
+	}
+	at, err := net.ResolveUDPAddr("udp", address)
+	if err != nil {
+		return nil, fmt.Errorf("exchange: listen at %s: %w", address, err)
+	}
+	c := clock.New()
+	return listen(at, name, key, c.Now, c.Error())
+}
+
+func listen(at *net.UDPAddr, name string, key []byte, now func() int64, wrong time.Duration) (*Port, error) {
+	conn, err := net.ListenUDP("udp", at)
+	if err != nil {
+		return nil, fmt.Errorf("exchange: listen: %w", err)
+	}
+	var session [8]byte
+	rand.Read(session[:])
+	p := &Port{
+		conn: conn, name: name, key: append([]byte(nil), key...), now: now, wrong: int64(wrong),
+		session: binary.BigEndian.Uint64(session[:]), closed: make(chan struct{}), asked: make(map[uint64]*question),
+	}
+	p.reader.Go(p.serve)
+	return p, nil
+}
+
+// Address is where the port listens.
+func (p *Port) Address() string { return p.conn.LocalAddr().String() }
+
+// Close ends the port; probes that go on fail.
+func (p *Port) Close() error {
+	p.mu.Lock()
+	select {
+	case <-p.closed:
+	default:
+		close(p.closed)
+	}
+	p.mu.Unlock()
+	err := p.conn.Close()
+	p.reader.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// mostDelays is how many round trips a link remembers.
+const mostDelays = 1 << 16
+
+// Link is everything that is known of the way between two hosts. The zero value
+// knows nothing. Its methods may be called from several goroutines.
+type Link struct {
+	Clock clock.Relation // the clock of the host that answers, compared with that of the host that asks
+
+	mu         sync.Mutex
+	sent, lost int
+	shortest   int64
+	delays     []int64
+	each       int // the delay of each so many exchanges is remembered; 0 stands for 1
+	skipped    int
+}
+
+// Add takes exchanges into account that the first host made with the second.
+func (l *Link) Add(p Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent += p.Sent
+	l.lost += p.Lost
+	for _, e := range p.Exchanges {
+		l.Clock.Add(e)
+		l.delay(e.Delay())
+	}
+}
+
+// AddReverse takes exchanges into account that the second host made with the first:
+// they tell of the clocks as well, and are none of this direction's.
+func (l *Link) AddReverse(p Path) {
+	for _, e := range p.Exchanges {
+		l.Clock.AddReverse(e)
+	}
+}
+
+func (l *Link) delay(d int64) {
+	if l.shortest == 0 || d < l.shortest {
+		l.shortest = d
+	}
+	if l.skipped++; l.skipped < l.each {
+		return
+	}
+	l.skipped = 0
+	if l.delays = append(l.delays, d); len(l.delays) >= mostDelays {
+		// Every second of a long series says the same as all.
+		for i := range len(l.delays) / 2 {
+			l.delays[i] = l.delays[2*i+1]
+		}
+		l.delays = l.delays[:len(l.delays)/2]
+		l.each = 2 * max(1, l.each)
+	}
+}
+
+// RoundTrips says what the exchanges took, in nanoseconds, without the time for
+// which the other host held them.
+type RoundTrips struct {
+	Sent, Lost       int
+	Min, Median, P99 int64 // 0 where none was answered
+}
+
+// RoundTrips returns what is known by now. Median and percentile are of every
+// exchange or, of very many, of as many as can be remembered, evenly spread.
+func (l *Link) RoundTrips() RoundTrips {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := RoundTrips{Sent: l.sent, Lost: l.lost, Min: l.shortest}
+	if n := len(l.delays); n > 0 {
+		sorted := slices.Sorted(slices.Values(l.delays))
+		rank := func(perCent int) int64 { return sorted[(n*perCent+99)/100-1] }
+		r.Median, r.P99 = rank(50), rank(99)
+	}
+	return r
+}

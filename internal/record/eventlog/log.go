@@ -1,0 +1,244 @@
+// Package eventlog is the memory of what happened at the nodes of a run: every
+// handler that was called and every effect of it, in a compact form, up to a
+// bound. Writing it down takes no lock, no system call beside the clock's and no
+// I/O, so that it can be done within the events themselves.
+//
+// A [Log] is written by one goroutine at a time: a process keeps one for each
+// node, a simulation one for all. [Decode] reads what a log holds.
+package eventlog
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/runtime/noderun"
+)
+
+// chunkBytes is the size of a chunk; a record that is longer than what is left of
+// one begins the next.
+const (
+	chunkBytes = 64 << 10
+	firstBytes = 1 << 10 // what a chunk takes at first
+)
+
+// Log keeps what happens, up to a number of records. It implements
+// [noderun.Observer].
+type Log struct {
+	now    func() int64 // ns
+	limit  int
+	chunks [][]byte
+	kept   int
+	last   int64 // time of the last record of the current chunk
+
+	dropped uint64
+	until   int64 // time of the first record that was dropped
+}
+
+// New returns a log that keeps the first limit records and counts the rest. now
+// tells the time in nanoseconds.
+func New(now func() int64, limit int) *Log {
+	return &Log{now: now, limit: limit, until: math.MaxInt64}
+}
+
+// Chunks returns what is kept, in order. Each can be decoded alone.
+func (l *Log) Chunks() Stream { return l.chunks }
+
+// Dropped returns how many records came after the bound, and the time of the first
+// of them: what was kept before it is complete. It is the largest time there is
+// where none was dropped.
+func (l *Log) Dropped() (count uint64, until int64) { return l.dropped, l.until }
+
+// Stream is what one log holds: its chunks, in order.
+type Stream [][]byte
+
+// Kept is what the logs of a run hold.
+type Kept struct {
+	Streams []Stream
+	Dropped uint64 // records that found no room
+	Until   int64  // the logs are complete up to here, ns
+}
+
+// Add adds what a log holds, of which it drops count from the time until on.
+func (k *Kept) Add(s Stream, count uint64, until int64) {
+	if k.Streams == nil {
+		k.Until = math.MaxInt64
+	}
+	k.Streams = append(k.Streams, s)
+	k.Dropped += count
+	k.Until = min(k.Until, until)
+}
+
+// Kept is what the log holds.
+func (l *Log) Kept() (k Kept) {
+	k.Add(l.chunks, l.dropped, l.until)
+	return k
+}
+
+// Observe implements [noderun.Observer].
+func (l *Log) Observe(id dme.NodeID, h noderun.Happening) {
+	at := l.now()
+	if l.kept >= l.limit {
+		l.dropped++
+		l.until = min(l.until, at)
+		return
+	}
+	l.kept++
+	k := len(l.chunks) - 1
+	if k < 0 || len(l.chunks[k]) > chunkBytes-recordBytes(h) {
+		l.chunks = append(l.chunks, make([]byte, 0, firstBytes)) // many nodes say little
+		k, l.last = k+1, 0
+	}
+	b := append(l.chunks[k], byte(h.What))
+	b = binary.AppendUvarint(b, uint64(id))
+	b = binary.AppendVarint(b, at-l.last)
+	l.last = at
+	l.chunks[k] = appendDetails(b, h)
+}
+
+// recordBytes bounds the size of a record.
+func recordBytes(h noderun.Happening) int {
+	size := 64 + len(h.Reason)
+	if h.Msg != nil {
+		size += dme.MessageSize(h.Msg)
+	}
+	return size
+}
+
+func appendDetails(b []byte, h noderun.Happening) []byte {
+	switch h.What {
+	case noderun.Sends, noderun.Receives, noderun.Hears:
+		b = binary.AppendUvarint(b, uint64(h.Peer))
+		b = binary.AppendUvarint(b, uint64(dme.MessageSize(h.Msg)))
+		b = dme.AppendMessage(b, h.Msg)
+	case noderun.PeerDown, noderun.PeerUp:
+		b = binary.AppendUvarint(b, uint64(h.Peer))
+	case noderun.Enters:
+		b = binary.AppendUvarint(b, h.Stamp.Clock)
+		b = binary.AppendUvarint(b, uint64(h.Stamp.Node))
+	case noderun.Fires:
+		b = append(b, byte(h.Timer))
+	case noderun.SetsTimer:
+		b = append(b, byte(h.Timer))
+		b = binary.AppendVarint(b, int64(h.Delay))
+	case noderun.Refuses:
+		b = binary.AppendUvarint(b, uint64(len(h.Reason)))
+		b = append(b, h.Reason...)
+	}
+	return b
+}
+
+// Record is something that happened at a node. Msg of the embedded Happening is
+// nil; where there is a message, it is Body in its encoded form.
+type Record struct {
+	Node dme.NodeID
+	At   int64 // ns
+	noderun.Happening
+	Body []byte
+}
+
+// Message decodes the record's message.
+func (r *Record) Message() (m dme.Message, err error) {
+	err = dme.DecodeMessage(r.Body, &m, nil)
+	return m, err
+}
+
+var errMalformed = errors.New("eventlog: malformed records")
+
+// Decode yields the records of one chunk, in order, whose bodies lie in it. The
+// error is that of a chunk that no log has written.
+func Decode(chunk []byte) func(yield func(Record, error) bool) {
+	return func(yield func(Record, error) bool) {
+		d := decoder{b: chunk}
+		for len(d.b) > 0 {
+			r := d.record()
+			if d.bad {
+				yield(Record{}, errMalformed)
+				return
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+type decoder struct {
+	b    []byte
+	last int64
+	bad  bool
+}
+
+func (d *decoder) unsigned() uint64 {
+	x, k := binary.Uvarint(d.b)
+	if k <= 0 {
+		d.bad = true
+		return 0
+	}
+	d.b = d.b[k:]
+	return x
+}
+
+func (d *decoder) signed() int64 {
+	x, k := binary.Varint(d.b)
+	if k <= 0 {
+		d.bad = true
+		return 0
+	}
+	d.b = d.b[k:]
+	return x
+}
+
+func (d *decoder) node() dme.NodeID {
+	x := d.unsigned()
+	d.bad = d.bad || x > math.MaxUint32
+	return dme.NodeID(x)
+}
+
+func (d *decoder) bytes() []byte {
+	n := d.unsigned()
+	if n > uint64(len(d.b)) {
+		d.bad = true
+		return nil
+	}
+	b := d.b[:n]
+	d.b = d.b[n:]
+	return b
+}
+
+func (d *decoder) byte() byte {
+	if len(d.b) == 0 {
+		d.bad = true
+		return 0
+	}
+	x := d.b[0]
+	d.b = d.b[1:]
+	return x
+}
+
+func (d *decoder) record() (r Record) {
+	r.What = noderun.What(d.byte())
+	r.Node = d.node()
+	d.last += d.signed()
+	r.At = d.last
+	d.bad = d.bad || r.What < noderun.Starts || r.What > noderun.Gone
+	switch r.What {
+	case noderun.Sends, noderun.Receives, noderun.Hears:
+		r.Peer = d.node()
+		r.Body = d.bytes()
+	case noderun.PeerDown, noderun.PeerUp:
+		r.Peer = d.node()
+	case noderun.Enters:
+		r.Stamp = dme.Stamp{Clock: d.unsigned(), Node: d.node()}
+	case noderun.Fires:
+		r.Timer = dme.TimerID(d.byte())
+	case noderun.SetsTimer:
+		r.Timer = dme.TimerID(d.byte())
+		r.Delay = time.Duration(d.signed())
+	case noderun.Refuses:
+		r.Reason = string(d.bytes())
+	}
+	return r
+}

@@ -1,0 +1,186 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/runtime/stall"
+	"dmebench/result"
+	"dmebench/workload/fault"
+)
+
+// Strike is a fault as it was carried out. Times are on the entries' clock.
+type Strike struct {
+	Fault fault.Fault
+	Nodes []dme.NodeID // whom it hit; of a partition, its first side
+	At    int64
+	Ended int64 // when it was over; 0 while it stays, and of what is done at once
+}
+
+// faults says what came of the faults of a run.
+func (t *timeline) faults(o *Observation) []result.Fault {
+	var all []result.Fault
+	for i := range o.Strikes {
+		all = append(all, t.fault(&o.Strikes[i], o))
+	}
+	return all
+}
+
+func (t *timeline) fault(s *Strike, o *Observation) result.Fault {
+	f := result.Fault{Fault: s.Fault.String(), AtNS: s.At - o.Start, What: string(s.Fault.What)}
+	for _, id := range s.Nodes {
+		f.Nodes = append(f.Nodes, int(id))
+	}
+	if s.Ended > 0 {
+		f.EndedNS = since(s.At, s.Ended)
+	}
+	// Of a partition no node is hit: those on both sides wait.
+	hit := func(id dme.NodeID) bool { return s.Fault.What != fault.Partition && slices.Contains(s.Nodes, id) }
+	served := int64(-1)                // when the last of those that waited entered
+	recovered := int64(entrylog.Never) // when the first of those that live did
+	entered := func(requested, at int64) {
+		if at > s.At {
+			recovered = min(recovered, at)
+			if requested <= s.At {
+				f.Waiting++
+				served = max(served, at)
+			}
+		}
+	}
+	for i := range t.e {
+		if e := &t.e[i]; !hit(e.Node) {
+			entered(e.Requested, e.Entered)
+		}
+	}
+	for _, a := range o.Abandoned {
+		switch {
+		case hit(a.Node):
+			if a.Ended == s.At {
+				f.Lost++
+			}
+		case a.Entered < entrylog.Never:
+			entered(a.Requested, a.Entered)
+		case a.Made && a.Requested <= s.At && a.Ended > s.At:
+			f.Waiting++
+			if a.Ended == entrylog.Never {
+				served = entrylog.Never
+			}
+		}
+	}
+	if recovered < entrylog.Never {
+		f.RecoveredNS = since(s.At, recovered)
+		sent := t.sentAt(recovered, o.Start, o.Nodes) - t.sentAt(s.At, o.Start, o.Nodes)
+		messages := uint64(math.Round(max(0, sent)))
+		f.Messages = &messages
+	}
+	if served >= 0 && served < entrylog.Never {
+		f.ServedNS = since(s.At, served)
+	}
+	return f
+}
+
+func since(from, until int64) *int64 {
+	d := until - from
+	return &d
+}
+
+// lost returns how many requests that were made ended with their nodes.
+func lost(o *Observation) (n uint64) {
+	for _, a := range o.Abandoned {
+		if a.Made && a.Ended < entrylog.Never {
+			n++
+		}
+	}
+	return n
+}
+
+// diedInside returns when those entered who went while they were inside.
+func diedInside(o *Observation) (entered []int64) {
+	for _, a := range o.Abandoned {
+		if a.Entered < entrylog.Never && a.Ended < entrylog.Never {
+			entered = append(entered, a.Entered)
+		}
+	}
+	return entered
+}
+
+// explain says why a stalled run has stalled.
+func explain(l *result.Liveness, o *Observation, sum *totals) {
+	if o.Standstill == nil {
+		return
+	}
+	s := *o.Standstill
+	if len(s.Losses) == 0 && len(s.Absent) == 0 { // what is sent to a node that is down is lost, too
+		s.Lost = sum.missing(o.Job.Algorithm)
+	}
+	s.Absent = slices.Clone(s.Absent)
+	for i := range s.Absent {
+		o.describe(&s.Absent[i])
+	}
+	l.Why = s.Explain().Lines()
+	for _, e := range s.Edges {
+		l.Waits = append(l.Waits, result.Wait{Node: int(e.Node), For: int(e.For), What: e.What})
+	}
+	l.Waiting = numbers(s.Waiting, func(id dme.NodeID) dme.NodeID { return id })
+	l.Down = numbers(s.Absent, func(a stall.Absent) dme.NodeID { return a.Node })
+}
+
+// describe says when a node was last taken out of the run, and whether the fault
+// sought the token with it.
+func (o *Observation) describe(a *stall.Absent) {
+	for _, s := range slices.Backward(o.Strikes) {
+		if (s.Fault.What == fault.Kill || s.Fault.What == fault.Leave) && slices.Contains(s.Nodes, a.Node) {
+			a.Since = time.Duration(s.At - o.Start)
+			a.Token = a.Token || s.Fault.Role == fault.Token || s.Fault.Role == fault.Holder
+			return
+		}
+	}
+}
+
+func numbers[T any](all []T, of func(T) dme.NodeID) []int {
+	var ids []int
+	for _, x := range all {
+		ids = append(ids, int(of(x)))
+	}
+	return ids
+}
+
+// missing says how many messages of each kind were sent and never handled.
+func (t *totals) missing(a *dme.Algorithm) []string {
+	var all []string
+	for k := range t.Sent {
+		if t.Sent[k] > t.Handled[k] && k > 0 {
+			all = append(all, fmt.Sprintf("%d %s", t.Sent[k]-t.Handled[k], a.KindName(dme.Kind(k))))
+		}
+	}
+	return all
+}
+
+// unmade says that a run was asked for requests that it has not made: their nodes were
+// taken out of it. Where nobody is left who could make them, the run stands still by its
+// faults, however quiet it is. Else it is a warning, since the others have made their
+// share. What a duration cuts off was not asked for.
+func (o *Observation) unmade(r *result.Result) {
+	asked, duration := uint64(o.Job.Plan.Requests()), int64(o.Job.Plan.Duration())
+	if r.Status != result.OK && r.Status != result.Violated || o.Partial || len(o.Strikes) == 0 || asked > 0 && r.Requests >= asked {
+		return
+	}
+	told := fmt.Sprintf("%d requests were asked for and %d were made: ", asked, r.Requests)
+	if asked == 0 {
+		told = fmt.Sprintf("%d requests were made: ", r.Requests)
+	}
+	up := func(n noderun.Counts) bool { return noderun.Activity(n.Activity) != noderun.Down }
+	nobody := !slices.ContainsFunc(o.Nodes, up)
+	switch last := o.Strikes[len(o.Strikes)-1].At - o.Start; {
+	case duration > 0 && !(nobody && last < duration):
+	case nobody && r.Status == result.OK:
+		r.Status, r.Liveness.Stalled, r.Error = result.Stalled, true, told+"no node is left that could make more"
+	default:
+		r.Warnings = append(r.Warnings, told+"a node that is down, or has left, makes none")
+	}
+}

@@ -1,0 +1,206 @@
+package measure
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/record/entrylog"
+	"dmebench/result"
+)
+
+// figures returns the quantities of which the algorithm's claims speak and nothing
+// else in a result does: what its gauges measured, and what the entries tell.
+func (t *timeline) figures(o *Observation) map[string]float64 {
+	figures := maps.Clone(o.Figures)
+	for q, tell := range map[dme.Quantity]func() (float64, bool){
+		dme.NumberRange: t.numberRange, dme.ReadersInside: t.readersInside, dme.ReadersBeforeWriter: t.readersBeforeWriter,
+	} {
+		if !slices.ContainsFunc(o.Job.Algorithm.Claims, func(c dme.Claim) bool { return c.Quantity == q }) {
+			continue
+		}
+		if value, ok := tell(); ok {
+			if figures == nil {
+				figures = make(map[string]float64)
+			}
+			figures[q.ID] = value
+		}
+	}
+	return figures
+}
+
+// numberRange returns the largest difference between the numbers of two requests that
+// waited together: the later entry's was made before the earlier entry. Entries
+// without a number do not count.
+func (t *timeline) numberRange() (most float64, ok bool) {
+	high := extremes{keep: func(a, b uint64) bool { return a > b }}
+	low := extremes{keep: func(a, b uint64) bool { return a < b }}
+	for k, i := range t.byEntry {
+		number := t.e[i].Clock
+		if number == 0 {
+			continue
+		}
+		since := t.firstSince(k)
+		for _, w := range []*extremes{&high, &low} {
+			if other, found := w.since(since); found {
+				ok = true
+				most = max(most, float64(max(number, other)-min(number, other)))
+			}
+			w.add(k, number)
+		}
+	}
+	return most, ok
+}
+
+// extremes tells the most extreme of the numbers that were added at or after a
+// position, in O(log n).
+type extremes struct {
+	keep    func(a, b uint64) bool // a is more extreme than b
+	at      []int                  // positions of the numbers that may still be asked for, ascending
+	numbers []uint64               // at them, each more extreme than those behind it
+}
+
+func (x *extremes) add(at int, number uint64) {
+	for len(x.at) > 0 && !x.keep(x.numbers[len(x.numbers)-1], number) {
+		x.at, x.numbers = x.at[:len(x.at)-1], x.numbers[:len(x.numbers)-1]
+	}
+	x.at, x.numbers = append(x.at, at), append(x.numbers, number)
+}
+
+func (x *extremes) since(at int) (number uint64, ok bool) {
+	i := sort.SearchInts(x.at, at)
+	if i == len(x.at) {
+		return 0, false
+	}
+	return x.numbers[i], true
+}
+
+// readersInside returns the largest number of readers that were inside together.
+func (t *timeline) readersInside() (most float64, ok bool) {
+	inside, left := 0, 0
+	for _, i := range t.byEntry {
+		e := &t.e[i]
+		for ; left < t.len() && t.exited(left).Exited <= e.Entered && !same(t.exited(left), e); left++ {
+			if t.exited(left).Shared {
+				inside--
+			}
+		}
+		if e.Shared {
+			inside++
+			most, ok = max(most, float64(inside)), true
+		}
+	}
+	return most, ok
+}
+
+// same reports whether two records are of one entry.
+func same(a, b *entrylog.Entry) bool { return a.Node == b.Node && a.Requested == b.Requested }
+
+// readersBeforeWriter returns the largest number of readers that entered between a
+// writer's request and its entry.
+func (t *timeline) readersBeforeWriter() (most float64, ok bool) {
+	readers := make([]int, t.len()+1) // among the first k entries
+	anyReader := false
+	for k, i := range t.byEntry {
+		readers[k+1] = readers[k]
+		if t.e[i].Shared {
+			readers[k+1]++
+			anyReader = true
+			continue
+		}
+		ok = true
+		most = max(most, float64(readers[k]-readers[t.firstSince(k)]))
+	}
+	return most, ok && anyReader
+}
+
+// Resource is what became of a resource that every critical section of a run was to
+// read, to increment and to write back. The times of updates are on the clocks of the
+// nodes' hosts, as those of entries are.
+type Resource struct {
+	Kind    string
+	Updates uint64                // that were written
+	Count   uint64                // what it was incremented to in the end
+	Lost    uint64                // updates that were overwritten
+	First   []entrylog.LostUpdate // of these
+}
+
+// resource tells the lost updates of the run; nil where it had no resource.
+func (o *Observation) resource() *result.Resource {
+	if o.Resource == nil {
+		return nil
+	}
+	r := &result.Resource{Kind: o.Resource.Kind, Updates: o.Resource.Updates, LostUpdates: o.Resource.Lost}
+	for _, l := range o.Resource.First {
+		r.Lost = append(r.Lost, result.LostUpdate{
+			Version: l.Version,
+			Node:    int(l.Update.Node), EnteredNS: o.since(l.Update.Node, l.Update.Entered), ExitedNS: o.since(l.Update.Node, o.exit(l.Update)),
+			Other: int(l.Other.Node), OtherEntered: o.since(l.Other.Node, l.Other.Entered), OtherExited: o.since(l.Other.Node, o.exit(l.Other)),
+		})
+	}
+	return r
+}
+
+// since returns the time from the start of the run, both on the clock of a node's host.
+func (o *Observation) since(id dme.NodeID, at int64) int64 {
+	for i := range o.Hosts {
+		if h := &o.Hosts[i]; slices.Contains(h.Nodes, int(id)) {
+			return at - h.Relation.There(o.Start)
+		}
+	}
+	return at - o.Start
+}
+
+// exit returns when the critical section of an update was left, as far as is known: its
+// record is lost where its node or the run ended before it was fetched.
+func (o *Observation) exit(u entrylog.Update) int64 {
+	i := slices.IndexFunc(o.Entries, func(e entrylog.Entry) bool { return e.Node == u.Node && e.Entered == u.Entered })
+	if i < 0 {
+		return u.Left
+	}
+	return o.Entries[i].Exited
+}
+
+// tellLost says in words which update was lost first.
+func tellLost(r *result.Resource) string {
+	if r == nil || r.LostUpdates == 0 {
+		return ""
+	}
+	what := fmt.Sprintf("%d updates of the shared resource were lost", r.LostUpdates)
+	if r.LostUpdates == 1 {
+		what = "an update of the shared resource was lost"
+	}
+	if len(r.Lost) == 0 {
+		return what
+	}
+	l, at := &r.Lost[0], func(ns int64) time.Duration { return time.Duration(ns) }
+	first := ""
+	if r.LostUpdates > 1 {
+		first = " first,"
+	}
+	return fmt.Sprintf("%s:%s node %d was inside from %v to %v after the start and wrote, and node %d, inside from %v to %v, "+
+		"had read version %d before and overwrote it", what, first, l.Node, at(l.EnteredNS), at(l.ExitedNS),
+		l.Other, at(l.OtherEntered), at(l.OtherExited), l.Version)
+}
+
+// distrustResource finds what cannot be true of the resource of a run in which no
+// update was lost and no node was touched.
+func (t *timeline) distrustResource(r *Resource) string {
+	if r == nil || r.Lost > 0 {
+		return ""
+	}
+	writers := uint64(0)
+	for i := range t.e {
+		if !t.e[i].Shared {
+			writers++
+		}
+	}
+	if r.Updates != writers || r.Count != writers {
+		return fmt.Sprintf("%d entries were to increment the shared resource, it was written %d times and is %d; does somebody else use it?",
+			writers, r.Updates, r.Count)
+	}
+	return ""
+}

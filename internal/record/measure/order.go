@@ -1,0 +1,220 @@
+package measure
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/result"
+)
+
+// longestRun returns the largest number of entries in a row by one node.
+func (t *timeline) longestRun() uint64 {
+	var longest, run uint64
+	for k := range t.len() {
+		if k > 0 && t.entered(k).Node == t.entered(k-1).Node {
+			run++
+		} else {
+			run = 1
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// outOfOrder returns the number of entries whose timestamp precedes that of an
+// earlier entry. Entries without a timestamp do not count.
+func (t *timeline) outOfOrder() uint64 {
+	var n uint64
+	var latest dme.Stamp
+	for k := range t.len() {
+		e := t.entered(k)
+		if e.Clock == 0 {
+			continue
+		}
+		stamp := dme.Stamp{Clock: e.Clock, Node: e.Node}
+		if stamp.Precedes(latest) {
+			n++
+		} else {
+			latest = stamp
+		}
+	}
+	return n
+}
+
+// maxBypass returns the largest number of entries by other nodes between a
+// request and its entry. A node has no entry of its own in between, so that all
+// entries there are others'.
+func (t *timeline) maxBypass() uint64 {
+	largest := 0
+	for k := range t.byEntry {
+		largest = max(largest, k-t.firstSince(k))
+	}
+	return uint64(largest)
+}
+
+// firstSince returns the position in byEntry of the first entry after the
+// request that led to the entry at k.
+func (t *timeline) firstSince(k int) int {
+	requested := t.e[t.byEntry[k]].Requested
+	return sort.Search(k, func(j int) bool { return t.e[t.byEntry[j]].Entered > requested })
+}
+
+// maxBypassByOne returns the largest number of entries by one other node
+// between a request and its entry. It takes O(n) time for each of them, and
+// O(n log n).
+func (t *timeline) maxBypassByOne() uint64 {
+	since := make([]int, t.len())    // firstSince
+	previous := make([]int, t.len()) // the entry before by the same node; -1 where there is none
+	back := make([]int, t.len())     // previous, repeated count times
+	last := make(map[dme.NodeID]int)
+	for k, i := range t.byEntry {
+		since[k], previous[k], back[k] = t.firstSince(k), -1, k
+		if j, ok := last[t.e[i].Node]; ok {
+			previous[k] = j
+		}
+		last[t.e[i].Node] = k
+	}
+	for count := uint64(0); ; count++ {
+		// A node has count+1 entries from since[k] until k where one of the
+		// entries before k has back at or after since[k].
+		latest, more := -1, false
+		for k := range back {
+			more = more || latest >= since[k]
+			latest = max(latest, back[k])
+		}
+		if !more {
+			return count
+		}
+		for k, j := range back {
+			if j >= 0 {
+				back[k] = previous[j]
+			}
+		}
+	}
+}
+
+// overlaps returns the number of entries that began while a conflicting one had
+// not ended, as far as the recorded times tell. Readers do not conflict with
+// one another; an entry in the very instant of an exit does not overlap.
+func (t *timeline) overlaps() uint64 {
+	var n uint64
+	t.overlapping(t.byEntry, func(int32) { n++ })
+	return n
+}
+
+// overlapping calls found for each of these entries, which are of one clock and in the
+// order of their beginnings, that overlaps one before it.
+func (t *timeline) overlapping(these []int32, found func(int32)) {
+	var writers, readers int64 // until when one of the earlier is inside
+	for k, i := range these {
+		e := &t.local[i]
+		if k == 0 {
+			writers, readers = e.Entered, e.Entered
+		}
+		if e.Entered < writers || !e.Shared && e.Entered < readers {
+			found(i)
+		}
+		if e.Shared {
+			readers = max(readers, e.Exited)
+		} else {
+			writers = max(writers, e.Exited)
+		}
+	}
+}
+
+// totals are sums and maxima over all nodes.
+type totals struct {
+	noderun.Counts
+	busiest uint64 // messages sent and handled by the node that did most
+}
+
+func total(nodes []noderun.Counts) totals {
+	t := totals{Counts: noderun.Total(nodes)}
+	for i := range nodes {
+		t.busiest = max(t.busiest, nodes[i].SentTotal+nodes[i].HandledTotal)
+	}
+	return t
+}
+
+// uncounted says which messages were sent and not handled, or the reverse, by
+// kind: "5 REQUEST sent and 4 handled". Empty where the two sides agree. Kind 0
+// stands for messages that their receiver could not tell.
+func (t *totals) uncounted(a *dme.Algorithm) string {
+	var faults []string
+	for k := range t.Sent {
+		if t.Sent[k] == t.Handled[k] {
+			continue
+		}
+		name := "foreign"
+		if k > 0 {
+			name = a.KindName(dme.Kind(k))
+		}
+		faults = append(faults, fmt.Sprintf("%d %s sent and %d handled", t.Sent[k], name, t.Handled[k]))
+	}
+	return strings.Join(faults, ", ")
+}
+
+// messages counts the messages of the whole run.
+func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) result.Messages {
+	m := result.Messages{
+		Total: t.SentTotal, Transmissions: t.Transmissions, Refused: t.Refused,
+		PerCS:  ratio(float64(t.SentTotal), float64(t.Entries)),
+		ByKind: make(map[string]uint64, len(a.Kinds)),
+	}
+	for i, name := range a.Kinds {
+		m.ByKind[name] = t.Sent[i+1]
+	}
+	if perEntry != nil {
+		m.PerEntry = make(map[string]uint64, len(perEntry))
+		for messages, entries := range perEntry {
+			m.PerEntry[strconv.Itoa(messages)] = entries
+		}
+	}
+	return m
+}
+
+// sentAt estimates how many messages all nodes together had sent at the instant
+// at. What a node had sent is known at the start and at its exits; in between
+// it is interpolated, and after its last exit it grows until the node's last
+// event.
+func (t *timeline) sentAt(at, start int64, nodes []noderun.Counts) float64 {
+	type point struct {
+		at   int64
+		sent uint64
+	}
+	before := make([]point, len(nodes)) // the last known at or before the instant
+	after := make([]point, len(nodes))  // the first known after it
+	for i := range nodes {
+		before[i] = point{start, 0}
+		after[i] = point{nodes[i].LastMove, nodes[i].SentTotal}
+	}
+	found := make([]bool, len(nodes)) // an exit after the instant
+	for k := range t.len() {
+		e := t.exited(k)
+		i := int(e.Node) - 1
+		if i < 0 || i >= len(nodes) || found[i] {
+			continue
+		}
+		p := point{e.Exited, e.Sent}
+		if e.Exited <= at {
+			before[i] = p
+		} else {
+			after[i], found[i] = p, true
+		}
+	}
+	sum := 0.0
+	for i := range nodes {
+		a, b := before[i], after[i]
+		if b.at <= at { // the node's last event was before the instant
+			sum += float64(b.sent)
+			continue
+		}
+		part := float64(at-a.at) / float64(b.at-a.at)
+		sum += float64(a.sent) + (float64(b.sent)-float64(a.sent))*part
+	}
+	return sum
+}

@@ -1,0 +1,201 @@
+// Package alarm calls back at given times, to within some tens of microseconds
+// on an idle machine: arrivals of requests, ends of critical sections, timers
+// of algorithms. One goroutine of a process serves all its alarms.
+package alarm
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/clock"
+	"dmebench/internal/platform/rawio"
+)
+
+// Kind says what an Event is about.
+type Kind uint8
+
+// The kinds of events. At one instant they fire in this order.
+const (
+	Timeout Kind = iota
+	Leave
+	Arrive
+	Ping
+)
+
+// Event is what an alarm carries.
+type Event struct {
+	At   int64 // ns on the host's clock
+	Kind Kind
+	Node dme.NodeID
+	Arg  uint64 // the caller's: which timer, and its generation
+}
+
+// Margin is how long before an arrival the alarm wakes up, to be there in time:
+// about what the kernel takes to wake a sleeping thread on another core.
+const Margin = 60 * time.Microsecond
+
+// Alarm fires events at their times.
+type Alarm struct {
+	clock *clock.Clock
+	fire  func(Event)
+	timer *rawio.Timer
+	done  chan struct{}
+
+	mu     sync.Mutex
+	events events
+	next   int64 // when the timer will fire; 0 while it is not set
+	closed bool
+
+	// spinning is bounded to a share of the time, so that many workers on few
+	// cores do not spin in each other's way.
+	spinShare float64
+	spun      int64
+	started   int64
+}
+
+// New starts an alarm. fire is called for one event at a time, at its time or
+// later. spinShare is the part of the time, from 0 to 1, that it may spend
+// spinning so that arrivals are punctual.
+func New(c *clock.Clock, spinShare float64, fire func(Event)) (*Alarm, error) {
+	t, err := rawio.NewTimer()
+	if err != nil {
+		return nil, fmt.Errorf("alarm: cannot make a timer: %w", err)
+	}
+	a := &Alarm{clock: c, fire: fire, timer: t, done: make(chan struct{}), spinShare: spinShare, started: c.Now()}
+	go a.run()
+	return a, nil
+}
+
+// Add arranges an event. It may be called from fire.
+func (a *Alarm) Add(e Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return
+	}
+	a.events.push(e)
+	a.arm()
+}
+
+// arm sets the timer for the earliest event, unless it fires before that anyway.
+func (a *Alarm) arm() {
+	if len(a.events) == 0 {
+		return
+	}
+	at := a.events[0].At
+	if a.events[0].Kind == Arrive && a.spinShare > 0 {
+		at -= int64(Margin)
+	}
+	if a.next == 0 || at < a.next {
+		a.next = max(at, 1)
+		a.set(at)
+	}
+}
+
+// set makes the timer fire at a time of the alarm's clock.
+func (a *Alarm) set(at int64) { a.timer.Set(time.Duration(at - a.clock.Now())) }
+
+// Close stops the alarm. Events that have not fired never will; after it
+// returns, fire is not running.
+func (a *Alarm) Close() {
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	a.timer.Close()
+	<-a.done
+}
+
+func (a *Alarm) run() {
+	defer close(a.done)
+	for a.timer.Wait() {
+		a.mu.Lock()
+		a.next = 0
+		a.serve()
+		a.arm()
+		a.mu.Unlock()
+	}
+}
+
+// serve fires what is due, and spins for an arrival that is about to be.
+func (a *Alarm) serve() {
+	for len(a.events) > 0 && !a.closed {
+		now := a.clock.Now()
+		if wait := a.events[0].At - now; wait > 0 {
+			if a.events[0].Kind != Arrive || wait > int64(Margin) || !a.maySpin(now, wait) {
+				if a.events[0].Kind == Arrive {
+					// Too early, and spinning is not allowed: sleep all the way.
+					a.next = a.events[0].At
+					a.set(a.next)
+				}
+				return
+			}
+			a.mu.Unlock()
+			for a.clock.Now() < now+wait {
+			}
+			a.mu.Lock()
+			continue // an earlier event may have come meanwhile
+		}
+		e := a.events.pop()
+		a.mu.Unlock()
+		a.fire(e)
+		a.mu.Lock()
+	}
+}
+
+// maySpin takes wait out of the allowance, if there is enough of it.
+func (a *Alarm) maySpin(now, wait int64) bool {
+	if float64(a.spun+wait) > a.spinShare*float64(now-a.started)+float64(Margin) {
+		return false
+	}
+	a.spun += wait
+	return true
+}
+
+// events is a binary heap, the earliest first. Unlike that of the standard
+// library it allocates nothing for an event: each critical section has one.
+type events []Event
+
+// before reports whether event i comes before event j.
+func (e events) before(i, j int) bool {
+	if e[i].At != e[j].At {
+		return e[i].At < e[j].At
+	}
+	return e[i].Kind < e[j].Kind
+}
+
+func (e *events) push(x Event) {
+	*e = append(*e, x)
+	h := *e
+	for i := len(h) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !h.before(i, parent) {
+			return
+		}
+		h[i], h[parent] = h[parent], h[i]
+		i = parent
+	}
+}
+
+// pop takes out the earliest event. There must be one.
+func (e *events) pop() Event {
+	h := *e
+	first, last := h[0], len(h)-1
+	h[0] = h[last]
+	h = h[:last]
+	*e = h
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(h); child++ {
+			if h.before(child, least) {
+				least = child
+			}
+		}
+		if least == i {
+			return first
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+}

@@ -1,0 +1,259 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/control"
+	"dmebench/internal/runtime/foreign"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/result"
+	"dmebench/transport"
+)
+
+// observe gathers what the hosts know without their workers: it outlives them. The
+// error says what they cannot tell any more.
+func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	o := measure.Observation{
+		Job: c.job, Status: result.OK, Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
+		Method: "shared-page", Workers: c.processes(), Environment: c.opt.Environment,
+	}
+	var errs [4]error
+	o.Nodes, errs[0] = c.counts(ctx)
+	if foreign.Is(c.job.Algorithm.Name) {
+		o.Job = withKinds(c.job, nil) // until the workers tell
+	}
+	c.describeHosts(ctx, &o)
+	errs[1] = c.observeFaults(ctx, &o)
+	errs[2] = c.witnessed(ctx, &o)
+	errs[3] = c.shared.observe(ctx, &o)
+	return o, errors.Join(errs[:]...)
+}
+
+// witnessed adds up what the witnesses of the hosts have seen.
+func (c *coordinator) witnessed(ctx context.Context, o *measure.Observation) error {
+	all := make([]host.Witness, len(c.hosts))
+	err := c.onHosts(func(k int, h host.Host) (err error) {
+		all[k], err = h.Witness(ctx)
+		return c.orGoOn(k, err)
+	})
+	for _, w := range all {
+		o.WitnessViolations += w.Violations
+		if w.First != "" {
+			o.Warnings = append(o.Warnings, "the witness saw it happen: "+w.First)
+		}
+	}
+	return c.lostHost(err)
+}
+
+// collect asks the workers for their records and counts.
+func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error {
+	reports, err := c.all(ctx, control.Command{Op: control.OpReport})
+	if err != nil {
+		return err
+	}
+	var wire transport.Counters
+	for _, r := range reports {
+		if !c.places[r.Worker].disturbed {
+			for i := range r.Lapses {
+				r.Lapses[i].Until, _ = c.hostOf(r.Worker).Clock().Here(r.Lapses[i].Until)
+			}
+			c.lapsed(c.name(r.Worker), r.Lapses)
+		}
+		if r.Wire != nil {
+			wire = wire.Plus(*r.Wire)
+		}
+		for _, w := range r.Warnings { // most often all say the same
+			if !slices.Contains(o.Warnings, w) {
+				o.Warnings = append(o.Warnings, w)
+			}
+		}
+		if r.Clocks != nil {
+			o.Clocks = append(o.Clocks, *r.Clocks)
+		}
+		if o.Hosts != nil {
+			h := &o.Hosts[c.places[r.Worker].host]
+			h.Error = max(h.Error, r.Misread)
+		}
+		o.Unserved += r.Unserved
+		o.Dropped += r.Dropped
+		for _, refusal := range r.Refusals {
+			o.Warnings = append(o.Warnings, "a message was refused: "+refusal)
+		}
+	}
+	nameKinds(o, reports, func(w int) []dme.NodeID { return c.places[w].nodes })
+	wire.RefusedFrames += c.data.refused()
+	wire.RefusedConns += c.strangers()
+	o.Wire = measure.Wire(wire)
+	if c.faults == nil {
+		if err := c.entries(ctx, reports, o); err != nil {
+			return err
+		}
+	}
+	if err := c.events(ctx, reports); err != nil {
+		return err
+	}
+	c.survey.after(ctx)
+	c.survey.report(o)
+	if o.Status != result.OK {
+		return nil
+	}
+	return c.ping(ctx)
+}
+
+// entries fetches the records, chunk by chunk, from all workers at once.
+func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *measure.Observation) error {
+	var mu sync.Mutex
+	var errs []error
+	var wg sync.WaitGroup
+	for _, report := range reports {
+		w := report.Worker
+		wg.Go(func() {
+			for k := range report.Chunks {
+				r, err := c.call(ctx, w, control.Command{Op: control.OpEntries, Chunk: k})
+				mu.Lock()
+				if err == nil {
+					before := len(o.Entries)
+					o.Entries, err = entrylog.Decode(o.Entries, r.Entries)
+					o.Entries = append(o.Entries[:before], c.inTime(w, o.Entries[before:])...)
+				}
+				if err != nil {
+					errs = append(errs, fmt.Errorf("records of %s: %w", c.name(w), err))
+				}
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// inTime leaves out what a worker has recorded after the run was interrupted: the
+// others have told their part at other times.
+func (c *coordinator) inTime(worker int, entries []entrylog.Entry) []entrylog.Entry {
+	if c.cut == 0 {
+		return entries
+	}
+	cut := c.there(worker, c.cut)
+	return slices.DeleteFunc(entries, func(e entrylog.Entry) bool { return e.Exited > cut })
+}
+
+// result turns the observation into the run's result. err is what ended the run
+// before its time, if anything did; the cause of life's end says who failed.
+func (c *coordinator) result(life context.Context, o measure.Observation, err error) *result.Result {
+	var f *failure
+	if errors.As(context.Cause(life), &f) {
+		err = f
+	}
+	if errors.As(err, &f) {
+		for _, id := range f.nodes {
+			o.FailedNodes = append(o.FailedNodes, int(id))
+		}
+	}
+	if err != nil {
+		o.Status, o.Error = result.Failed, err.Error()
+	}
+	r := measure.Result(o)
+	if f != nil {
+		r.FailedStderr = f.stderr
+	}
+	return r
+}
+
+// sums are the counters of a run, added up over its nodes.
+type sums struct {
+	sent, handled     uint64
+	requests, entries uint64
+	requesting        int // nodes that wait for the critical section
+	inside            int // nodes in the critical section
+	timers            uint64
+	toCome            uint64 // requests that local processes have still to make
+}
+
+// sumUp adds up the readings of all nodes.
+func sumUp(nodes []host.Reading) sums {
+	var r sums
+	for i := range nodes {
+		c := &nodes[i]
+		r.sent += c.Sent
+		r.handled += c.Handled
+		r.requests += c.Requests
+		r.entries += c.Entries
+		r.timers += c.Timers
+		r.toCome += c.Pending
+		switch c.Activity {
+		case noderun.Requesting:
+			r.requesting++
+		case noderun.Inside:
+			r.inside++
+		}
+	}
+	return r
+}
+
+// served reports whether all requests have been made and served; messages may
+// still be on their way.
+func (r sums) served() bool { return r.requesting == 0 && r.inside == 0 && r.toCome == 0 }
+
+// quiet reports whether the system was quiescent at some instant between two
+// successive sums: no message in flight, no node active, no timer armed.
+//
+// All counters only grow, and a handled message is counted after what its
+// handler sent. If two sums agree, no counter moved between the end of the
+// first and the beginning of the second, on no host; if then as much was handled
+// as was sent, nothing was in flight at that instant.
+func quiet(a, b sums) bool {
+	return a == b && a.sent == a.handled && a.served() && a.timers == 0
+}
+
+// settling is for how long nothing may have moved in a run with faults, where
+// messages are lost with nodes and no sum tells whether any is on its way.
+const (
+	settling      = 50 * time.Millisecond // beside what the links take
+	settlingTimer = time.Second           // while timers are armed, which some algorithm keeps for ever
+)
+
+// quiet returns what until asks whether the system is quiescent. Once nodes were
+// killed, messages to them are missing for ever: then the system is quiescent
+// where nothing has moved for longer than a message takes, and from then on while
+// no more are missing than were.
+func (c *coordinator) quiet() func(before, now sums) bool {
+	if c.faults == nil {
+		return quiet
+	}
+	links := c.job.Links()
+	longest, bounded := links.Longest()
+	if !bounded {
+		longest = 20 * links.Typical(pingBytes)
+	}
+	pause := settling + 2*longest
+	since := time.Now()
+	return func(a, b sums) bool {
+		if a != b || !b.served() {
+			since = time.Now()
+			return false
+		}
+		missing := b.sent - b.handled
+		if b.timers == 0 && missing == c.missed {
+			return true
+		}
+		if still := time.Since(since); still < pause || b.timers > 0 && still < settlingTimer {
+			return false
+		}
+		c.missed = missing
+		return true
+	}
+}

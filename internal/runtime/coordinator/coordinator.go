@@ -1,0 +1,410 @@
+// Package coordinator leads a run over a real network through its life: start
+// the workers, have them join, hand out the address book, wait for all at a
+// barrier, run the workload, drain to quiescence, collect, and end everything.
+//
+// It draws nothing itself at run time: seeds and steps come from the workload's
+// plan, which it and the workers derive from the same specification. Every
+// phase is bounded in time, and a phase that does not end names who is missing.
+package coordinator
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/clock"
+	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform/lapse"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record/eventlog"
+	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/control"
+	"dmebench/internal/runtime/foreign"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/run"
+	"dmebench/result"
+	"dmebench/transport"
+	"dmebench/transport/nats"
+)
+
+// Options is what a run needs beside its job.
+type Options struct {
+	Files       map[string][]byte // files that the specification names, for the workers
+	Environment map[string]string
+
+	// Hosts are where the nodes live; nil for this host alone. The run opens and
+	// closes them. Place says on which of them each worker is, by its number; nil
+	// for one after the other in turn.
+	Hosts []host.Host
+	Place []int
+
+	// Control is the broker of the control plane where hosts other than this one take
+	// part; nil for a server of the run's own, which listens on this host's loopback.
+	Control *nats.Broker
+
+	// Broker is what the frames of a brokered network pass; nil for that of the
+	// control plane where hosts other than this one take part, and else for a
+	// server of the run's own.
+	Broker *nats.Broker
+
+	// Started is called with each worker process.
+	Started func(launch.Process)
+
+	// Progress is called about ten times a second while the workload goes on; nil
+	// where nobody looks.
+	Progress func(*live.State)
+
+	// Idle is called, again and again, while nothing has moved for a while; nil where it
+	// makes no difference.
+	Idle func()
+
+	// Partial asks for a result also where the context ends while the workload goes
+	// on: of what was measured until then, and marked so. Else there is none.
+	Partial bool
+
+	// Record is how many events of each node are recorded; 0 for none. Recorded is
+	// called with them where the run ended so that its workers could tell.
+	Record   int
+	Recorded func(eventlog.Kept)
+
+	// Entries keeps the record of each critical section beside the result.
+	Entries bool
+
+	// Save is called with the result before the workers are ended, so that
+	// nothing that goes wrong then can lose it.
+	Save func(*result.Result) error
+}
+
+// Run carries out the job. It returns an error, and no result, where the run
+// could not begin or was interrupted ([Options.Partial] says more); a run that
+// began and failed has a result that says so.
+func Run(ctx context.Context, job *run.Job, opt Options) (*result.Result, error) {
+	if !job.Network.Real() {
+		return nil, fmt.Errorf("coordinator: %s has no worker processes", job.Network.Name)
+	}
+	c, err := start(ctx, job, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	return c.live(ctx)
+}
+
+// coordinator is one run.
+type coordinator struct {
+	job    *run.Job
+	opt    Options
+	places []*place // by worker
+	clock  *clock.Clock
+	broker *nats.Server // of the control plane; nil where it is elsewhere
+	leader *control.Leader
+	run    string                  // names it on the control plane
+	key    [transport.KeySize]byte // of the run
+	data   dataPlane
+	shared sharedResource
+	hosts  []host.Host
+
+	tolerant bool          // the run can go on where a host is lost
+	goesOn   atomic.Bool   // it does so from now on
+	lost     []atomic.Bool // by host: its nodes were taken for crashed
+
+	looked []host.Reading // by node, of the latest look by until
+	shown  time.Time      // when Options.Progress was last called
+	survey *survey        // of the ways between hosts; nil where they cannot tell
+	fail   context.CancelCauseFunc
+	failed atomic.Bool // something has gone wrong with a worker or the control plane
+	ending atomic.Bool // workers may go: their end is no failure any more
+
+	edges     [][2]uint32
+	delays    []int64 // one-way, of the pings that were answered
+	spaced    []int64 // likewise, of pings as far apart as handovers
+	lostPings int     // that were not answered
+	doubted   int     // see confirm
+	perEntry  map[int]uint64
+	start     int64
+	stop      int64
+	cut       int64 // when the run was interrupted: what came later is left out; 0 where it was not
+
+	lapses *lapse.Watch
+	missed uint64    // messages that are missing since the system was last quiescent
+	faults *injector // nil in a run without faults
+	held   []held    // processes that did not run for a while
+
+	mu       sync.Mutex
+	warnings []string
+}
+
+// warn adds a warning to the result.
+func (c *coordinator) warn(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
+}
+
+// start takes what the run needs from its hosts.
+func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err error) {
+	c := &coordinator{job: job, opt: opt, clock: clock.New()}
+	c.lapses = lapse.Start(c.clock, lapseEvery)
+	rand.Read(c.key[:]) // never fails: it ends the program where there is no randomness
+	c.places = divide(job.Spec.Nodes, job.Spec.NodesPerWorker)
+	defer func() {
+		if err != nil {
+			c.end()
+		}
+	}()
+	if opt.Control == nil {
+		if c.broker, err = control.StartBroker(job.Spec.Listen, c.connections()); err != nil {
+			return nil, err
+		}
+	}
+	if err = c.openData(); err != nil {
+		return nil, err
+	}
+	if err = c.openResource(ctx); err != nil {
+		return nil, err
+	}
+	if err = c.openHosts(ctx); err != nil {
+		return nil, err
+	}
+	c.startSurvey(ctx)
+	return c, nil
+}
+
+// live leads the run from the first process to the result.
+func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
+	after := ctx // what gathers the result
+	if c.opt.Partial {
+		var cancel context.CancelFunc
+		after, cancel = interrupt.Grace(ctx, gathering)
+		defer cancel()
+	}
+	after, abandon := context.WithCancelCause(after)
+	defer abandon(nil)
+	life, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	c.fail = func(cause error) {
+		c.failed.Store(true)
+		fail(cause)
+		abandon(cause)
+	}
+	err := c.phases(life)
+	partial := c.interrupted(ctx, life, err)
+	if ctx.Err() != nil && !c.opt.Partial || partial && c.start == 0 {
+		return nil, ctx.Err()
+	}
+	if partial {
+		c.cut, err = c.clock.Now(), nil
+		c.stop = c.cut
+	}
+	o, seen := c.observe(after)
+	if err == nil {
+		err = seen
+	}
+	var stall *stall
+	switch {
+	case err == nil && partial:
+		o.Status, o.Error, o.Partial = result.Failed, "interrupted", true
+		err = c.collect(after, &o)
+	case err == nil:
+		err = c.collect(after, &o)
+	case errors.As(err, &stall):
+		o.Status, o.Error, o.States, o.Standstill = stall.status(), err.Error(), stall.states, stall.waits
+		err = c.collect(after, &o) // the records of a stalled run say how far it came
+	}
+	if ctx.Err() != nil && (!c.opt.Partial || interrupt.Insisted(ctx)) {
+		c.failed.Store(true) // who is in a hurry does not wait for workers to end in order
+		return nil, ctx.Err()
+	}
+	o.Delays, o.HandoverDelays = c.measured()
+	c.tellLapses(&o)
+	c.shared.finish(after, &o)
+	o.Warnings = append(o.Warnings, c.warnings...)
+	result := c.result(after, o, err)
+	if c.opt.Entries {
+		var failed error
+		if result.Sections, failed = entrylog.Pack(o.Entries, o.Start, o.Dropped); failed != nil {
+			return result, failed
+		}
+	}
+	if c.opt.Save != nil {
+		if err := c.opt.Save(result); err != nil {
+			return result, err
+		}
+	}
+	return result, nil
+}
+
+// gathering is how long after an interruption the result may be gathered.
+const gathering = 20 * time.Second
+
+// interrupted reports whether the end of ctx is why the run ended with err: not
+// a failure that came before, nor a stall.
+func (c *coordinator) interrupted(ctx, life context.Context, err error) bool {
+	var failed *failure
+	var stalled *stall
+	return ctx.Err() != nil && err != nil && !errors.As(err, &stalled) && !errors.As(context.Cause(life), &failed)
+}
+
+// phases goes through the run up to quiescence.
+func (c *coordinator) phases(ctx context.Context) error {
+	for _, phase := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"start workers", c.launch},
+		{"join", c.join},
+		{"assign", c.assign},
+		{"connect", c.connect},
+		{"measure T", c.ping},
+		{"run", c.drive},
+		{"drain", c.drain},
+	} {
+		if err := phase.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", phase.name, err)
+		}
+	}
+	return nil
+}
+
+// dataPlane is what the frames of a brokered network pass. It is apart from the
+// control plane's broker: neither waits for the other's connections and queues.
+type dataPlane struct {
+	broker    *nats.Broker // nil where the network has none
+	control   bool         // it is the control plane's, which each worker knows by itself
+	server    *nats.Server // the run's own; nil where the broker is elsewhere
+	sequencer *nats.Sequencer
+}
+
+// openData starts the run's own server, or sees whether the broker elsewhere can
+// be used.
+func (c *coordinator) openData() error {
+	if !c.job.Network.Brokered {
+		return nil
+	}
+	var b nats.Broker
+	what := "elsewhere"
+	switch {
+	case c.opt.Broker != nil:
+		b = *c.opt.Broker
+		if err := b.Check(); err != nil {
+			return err
+		}
+	case c.opt.Control != nil:
+		b, what = *c.opt.Control, "of the control plane"
+		c.data.control = true
+	default:
+		s, err := nats.StartServer(len(c.places))
+		if err != nil {
+			return err
+		}
+		c.data.server, b, what = s, s.Broker(), "embedded in the coordinator"
+	}
+	b.Sequenced = c.job.Needs.SequencedBroadcast
+	c.data.broker = &b
+	if c.opt.Environment != nil {
+		c.opt.Environment = maps.Clone(c.opt.Environment)
+		c.opt.Environment["broker"] = what
+	}
+	return nil
+}
+
+// sequence starts what puts broadcasts into one order, where the algorithm needs
+// that.
+func (c *coordinator) sequence() (err error) {
+	if c.data.broker == nil || !c.data.broker.Sequenced {
+		return nil
+	}
+	c.data.sequencer, err = nats.StartSequencer(c.key, *c.data.broker, func(err error) {
+		c.fail(&failure{what: err.Error()})
+	})
+	return err
+}
+
+// forWorkers is the broker as a worker is told of it.
+func (d *dataPlane) forWorkers() *nats.Broker {
+	if d.control {
+		return &nats.Broker{Sequenced: d.broker.Sequenced}
+	}
+	return d.broker
+}
+
+// refused returns how many messages of strangers the sequencer has refused.
+func (d *dataPlane) refused() uint64 {
+	if d.sequencer == nil {
+		return 0
+	}
+	return d.sequencer.Refused()
+}
+
+// strangers returns how many connections the run's own servers have refused, or are
+// about to: those of the run are there while it is collected.
+func (c *coordinator) strangers() (n uint64) {
+	for _, s := range []*nats.Server{c.broker, c.data.server} {
+		if s != nil {
+			n += s.Strangers()
+		}
+	}
+	return n
+}
+
+// close frees everything. The workers have ended.
+func (d *dataPlane) close() {
+	if d.sequencer != nil {
+		d.sequencer.Close()
+	}
+	if d.server != nil {
+		d.server.Close()
+	}
+}
+
+// nameKinds gives the kinds of messages their names where nodes decide what these
+// are. Every worker numbers them in the order in which it meets them; here they get
+// numbers that are the same for all. Without the workers' reports they have no names.
+func nameKinds(o *measure.Observation, reports []control.Reply, nodesOf func(worker int) []dme.NodeID) {
+	if !foreign.Is(o.Job.Algorithm.Name) {
+		return
+	}
+	var names []string
+	for _, r := range reports {
+		names = append(names, r.Types...)
+	}
+	names = foreign.Union(names)
+	number := func(name string) int {
+		i := slices.Index(names, name)
+		if i < 0 {
+			i = len(names) - 1 // the last stands for all others
+		}
+		return i + 1
+	}
+	for _, r := range reports {
+		for _, id := range nodesOf(r.Worker) {
+			n := &o.Nodes[id-1]
+			sent, handled := n.Sent, n.Handled
+			clear(n.Sent[1:])
+			clear(n.Handled[1:])
+			for i, name := range r.Types {
+				k := number(name)
+				n.Sent[k] += sent[i+1]
+				n.Handled[k] += handled[i+1]
+			}
+		}
+	}
+	o.Job = withKinds(o.Job, names)
+}
+
+// withKinds returns a job whose algorithm has other kinds of messages.
+func withKinds(job *run.Job, names []string) *run.Job {
+	j, a := *job, *job.Algorithm
+	a.Kinds = names
+	j.Algorithm = &a
+	return &j
+}

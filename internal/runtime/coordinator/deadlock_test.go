@@ -1,0 +1,212 @@
+package coordinator
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/runtime/foreign"
+	"dmebench/internal/runtime/run"
+	"dmebench/result"
+)
+
+// ushered lets node 1 in when node 2 asks, and node 2 when node 1 leaves: until then node 1
+// waits, and not a message is on the way.
+func ushered() *dme.Algorithm {
+	a := broken("ushered", nil)
+	a.Prepare = func(dme.Config) (dme.System, error) { return usheredSystem{}, nil }
+	return a
+}
+
+type usheredSystem struct{}
+
+func (usheredSystem) Node(id dme.NodeID) dme.Node { return &usheredNode{id: id} }
+
+type usheredNode struct{ id dme.NodeID }
+
+func (n *usheredNode) Request(out *dme.Outbox) {
+	if n.id == 2 {
+		out.Send(1, dme.Message{Kind: 1})
+	}
+}
+
+func (n *usheredNode) Release(out *dme.Outbox) {
+	if n.id == 1 {
+		out.Send(2, dme.Message{Kind: 1})
+	}
+}
+
+func (n *usheredNode) Receive(_ dme.NodeID, _ dme.Message, out *dme.Outbox) { out.Enter(dme.Stamp{}) }
+func (n *usheredNode) State(*dme.Visitor)                                   {}
+
+// dozing lets a node in when its timer fires.
+func dozing() *dme.Algorithm {
+	a := broken("dozing", nil)
+	a.Prepare = func(dme.Config) (dme.System, error) { return dozingSystem{}, nil }
+	return a
+}
+
+type dozingSystem struct{}
+
+func (dozingSystem) Node(dme.NodeID) dme.Node { return dozingNode{} }
+
+type dozingNode struct{}
+
+func (dozingNode) Request(out *dme.Outbox)                      { out.SetTimer(1, doze) }
+func (dozingNode) Release(*dme.Outbox)                          {}
+func (dozingNode) Receive(dme.NodeID, dme.Message, *dme.Outbox) {}
+func (dozingNode) Timeout(_ dme.TimerID, out *dme.Outbox)       { out.Enter(dme.Stamp{}) }
+func (dozingNode) State(*dme.Visitor)                           {}
+
+// doze is much longer than a standstill is looked at before it is taken for one.
+const doze = 12 * settling
+
+// slow is more than that, and what many pings take is still bearable.
+const slow = settling + 10*time.Millisecond
+
+// A standstill that the counters prove is told at once, and one in which a message may
+// be on the way is waited for.
+func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
+	for _, x := range []struct {
+		name   string
+		spec   result.Spec
+		proven bool
+	}{
+		{"nobody is let in", result.Spec{Algorithm: "stingy"}, true},
+		{"step by step", result.Spec{Algorithm: "stingy", Workload: "burst", Requests: 3}, true},
+		{"one of them dies", result.Spec{Algorithm: "stingy", Faults: []string{"kill 1 @300ms"}}, true},
+		{"what was lost may be on the way",
+			result.Spec{Algorithm: "stingy", AllowMismatch: true, Set: map[string]string{"loss": "0.5"}}, false},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			const patience = time.Second
+			x.spec.Nodes, x.spec.CS, x.spec.StallAfter = 3, "2ms", result.Duration(patience)
+			if x.proven {
+				x.spec.StallAfter = result.Duration(30 * patience)
+			}
+			if x.spec.Requests == 0 {
+				x.spec.Requests = 300
+			}
+			begin := time.Now()
+			r, err := execute(t, t.Context(), x.spec, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			took := time.Since(begin)
+			if r.Status != result.Stalled || len(r.Liveness.States) == 0 || len(r.Faults) != len(x.spec.Faults) {
+				t.Errorf("status %s: %s", r.Status, r.Error)
+			}
+			told := strings.Contains(r.Error, "nothing can move any more")
+			if told != x.proven || (took < x.spec.StallAfter.Std()) != x.proven {
+				t.Errorf("after %v: %s", took, r.Error)
+			}
+		})
+	}
+}
+
+// Nothing is taken for a standstill in which something may yet happen.
+func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
+	const script = "0,1\n0.6,2\n"
+	trace := t.TempDir() + "/trace.csv"
+	if err := os.WriteFile(trace, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, spec := range map[string]result.Spec{
+		"a request is to come": {Algorithm: "ushered", Workload: "trace", Set: map[string]string{"file": trace}},
+		"a timer is armed":     {Algorithm: "dozing", Requests: 2},
+		"messages are slow":    {Algorithm: "suzuki-kasami", Requests: 2, Set: map[string]string{"delay": slow.String()}},
+		"an entry is long":     {Algorithm: "suzuki-kasami", Requests: 2, CS: (4 * settling).String()},
+		"a node stands still":  {Algorithm: "centralized", Requests: 40, CS: "1ms", Faults: []string{"pause 1 @20ms-620ms"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec.Nodes, spec.StallAfter = 2, result.Duration(20*time.Second)
+			if spec.CS == "" {
+				spec.CS = "0"
+			}
+			r, err := execute(t, t.Context(), spec, Options{Files: map[string][]byte{trace: []byte(script)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Status != result.OK {
+				t.Errorf("status %s: %s", r.Status, r.Error)
+			}
+		})
+	}
+}
+
+// Where counters do not tell everything they prove nothing.
+func TestWhereCountersProveNothing(t *testing.T) {
+	for name, x := range map[string]struct {
+		spec      result.Spec
+		tolerant  bool
+		countable bool
+	}{
+		"reliable links":    {result.Spec{}, false, true},
+		"links that repeat": {result.Spec{AllowMismatch: true, Set: map[string]string{"dup": "0.1"}}, false, false},
+		"datagrams": {result.Spec{
+			Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw"},
+		}, false, false},
+		"a node comes back":      {result.Spec{Faults: []string{"kill 1 @1s", "restart 1 @+1s"}}, false, false},
+		"a host may be lost":     {result.Spec{}, true, false},
+		"a node does not return": {result.Spec{Faults: []string{"kill 1 @1s"}}, false, true},
+	} {
+		x.spec.Algorithm, x.spec.Nodes = "raymond-robust", 3
+		c := &coordinator{job: resolve(t, x.spec), tolerant: x.tolerant}
+		if got := c.countable(); got != x.countable {
+			t.Errorf("%s: %v", name, got)
+		}
+		guest := *c.job
+		other := *c.job.Algorithm
+		other.Name = foreign.Word
+		guest.Algorithm = &other
+		if c.job = &guest; c.countable() {
+			t.Errorf("%s: processes in other languages act when they like", name)
+		}
+	}
+	pending := &injector{done: make(chan struct{})}
+	if pending.spent() {
+		t.Error("a fault is still to strike")
+	}
+	close(pending.done)
+	if !pending.spent() || !(*injector)(nil).spent() {
+		t.Error("no fault is to come")
+	}
+}
+
+// A link that holds what was sent is no fault of the algorithm, on any network that loses
+// nothing; the link is named, and no other. A run in which everything was handled has stalled.
+func TestHeldMessagesAreNoStall(t *testing.T) {
+	const narrow = "2-3@600ms-1h:bandwidth=1" // the link takes a minute or so for a message
+	held := []string{"the network holds messages: ", " from node 2 (worker 1, pid ", " to node 3 (worker 2, pid ", "); mend the way"}
+	for name, c := range map[string]struct {
+		algorithm, transport, links string
+		status                      result.Status
+		want                        []string
+	}{
+		"tcp":        {"ricart-agrawala", "tcp", narrow, result.Failed, held},
+		"udp":        {"ricart-agrawala", "udp", narrow, result.Failed, held},
+		"nats":       {"ricart-agrawala", "nats", narrow, result.Failed, held},
+		"handled":    {"stingy", "tcp", "none", result.Stalled, []string{"nothing has moved for 500ms; messages sent 6, handled 6"}},
+		"unreliable": {"ricart-agrawala", "tcp", narrow + ";1-3@600ms-1h:loss=1", result.Stalled, []string{"nothing has moved for"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := execute(t, t.Context(), result.Spec{
+				Algorithm: c.algorithm, Nodes: 3, Transport: c.transport, CS: "1ms", Duration: result.Duration(time.Minute),
+				StallAfter: result.Duration(500 * time.Millisecond), AllowMismatch: true, Set: map[string]string{"links": c.links},
+			}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if r.Status != c.status || r.Liveness.Stalled != (c.status == result.Stalled) || !strings.Contains(r.Error, want) {
+					t.Errorf("status %s, want %s; of %q: %s", r.Status, c.status, want, r.Error)
+				}
+			}
+			if strings.Contains(r.Error, "more links") || len(r.Liveness.States) != 3 {
+				t.Errorf("%s: states %v", r.Error, r.Liveness.States)
+			}
+		})
+	}
+}

@@ -1,0 +1,186 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/lapse"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/control"
+	standstill "dmebench/internal/runtime/stall"
+	"dmebench/result"
+)
+
+// failure is why a run cannot go on: a process died, a link broke.
+type failure struct {
+	nodes  []dme.NodeID // who failed; nil where it was nobody in particular
+	what   string
+	stderr []string // of the process that failed
+}
+
+func (f *failure) Error() string { return f.what }
+
+// stall is why a run does not go on, though every process works.
+type stall struct {
+	what    string
+	unquiet bool // every request was served, but the system does not fall silent
+	held    bool // messages that were sent have not been handled, though links lose none
+	states  []string
+	waits   *standstill.Standstill
+}
+
+func (s *stall) Error() string { return s.what }
+
+// status is what a run that ends so is.
+func (s *stall) status() result.Status {
+	if s.unquiet || s.held {
+		return result.Failed
+	}
+	return result.Stalled
+}
+
+// watch fails the run if a worker process ends too early.
+func (c *coordinator) watch(worker int, p launch.Process) {
+	<-p.Ended()
+	if c.ending.Load() {
+		return
+	}
+	c.mu.Lock()
+	at := c.places[worker]
+	failed := at.process == p && at.state.expected()
+	c.mu.Unlock()
+	if failed {
+		if c.lostWith(worker) {
+			return
+		}
+		c.fail(&failure{
+			nodes: at.nodes, stderr: p.Stderr(),
+			what: fmt.Sprintf("%s ended during the run: %s", c.name(worker), p.Outcome()),
+		})
+	}
+}
+
+// listen hears what workers say unasked, and fails the run for what they report.
+func (c *coordinator) listen(ctx context.Context) {
+	for {
+		select {
+		case e := <-c.leader.Events():
+			if e.Joined {
+				c.arrived(e.Worker)
+			}
+			if e.Fatal != "" {
+				go c.reported(e) // it waits for a while
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// arrived notes that a worker is there.
+func (c *coordinator) arrived(worker int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if worker < 0 || worker >= len(c.places) || c.places[worker].joined == nil {
+		return
+	}
+	close(c.places[worker].joined)
+	c.places[worker].joined = nil
+}
+
+// causeTimeout is how long a reported failure waits for the end of the process
+// that caused it, whose own end says more.
+const causeTimeout = time.Second
+
+// reported fails the run for what a worker has reported, and names the worker
+// that caused it. That a node is lost which was killed, has left or stands still on
+// purpose is no failure, nor is what a worker says whose host is lost: what it cannot
+// reach is not to blame.
+func (c *coordinator) reported(e control.Event) {
+	if c.isLost(e.Worker) {
+		return
+	}
+	culprit := e.Worker
+	if e.Peer != 0 {
+		culprit = c.workerOf(dme.NodeID(e.Peer))
+	}
+	f := &failure{what: e.Fatal}
+	if culprit >= 0 && culprit < len(c.places) && c.process(culprit) != nil {
+		p := c.process(culprit)
+		patience := causeTimeout
+		if c.tolerant {
+			patience = hostTimeout
+		}
+		select {
+		case <-p.Ended():
+			return // watch fails the run, with more to say
+		case <-time.After(patience):
+		}
+		if e.Peer != 0 && c.mayBeLost(culprit) {
+			return
+		}
+		if c.lostWith(culprit) || e.Worker >= 0 && e.Worker < len(c.places) && c.lostWith(e.Worker) {
+			return
+		}
+		f.nodes, f.stderr = c.places[culprit].nodes, p.Stderr()
+	}
+	if e.Worker >= 0 && e.Worker < len(c.places) {
+		f.what = fmt.Sprintf("%s reports: %s", c.name(e.Worker), e.Fatal)
+	}
+	c.fail(f)
+}
+
+// mayBeLost reports whether a fault is why others cannot reach a worker.
+func (c *coordinator) mayBeLost(worker int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.places[worker]
+	return !p.state.expected() || p.disturbed
+}
+
+// lapseEvery is how often the coordinator looks whether it was held up.
+const lapseEvery = 250 * time.Millisecond
+
+// held is a process that did not run for a while.
+type held struct {
+	who   string
+	worst lapse.Lapse
+}
+
+// lapsed notes when a process did not run.
+func (c *coordinator) lapsed(who string, lapses []lapse.Lapse) {
+	if len(lapses) == 0 {
+		return
+	}
+	worst := slices.MaxFunc(lapses, func(a, b lapse.Lapse) int { return int(a.For - b.For) })
+	c.held = append(c.held, held{who, worst})
+}
+
+// tellLapses warns where processes did not run for a while: times are longer by
+// that, and that is not the algorithm's doing.
+func (c *coordinator) tellLapses(o *measure.Observation) {
+	if c.start == 0 {
+		return
+	}
+	c.lapsed("the coordinator", c.lapses.Since(c.start))
+	if c.held == nil {
+		return
+	}
+	slices.SortStableFunc(c.held, func(a, b held) int { return int(b.worst.For - a.worst.For) })
+	const most = 8
+	var parts []string
+	for _, h := range c.held[:min(most, len(c.held))] {
+		parts = append(parts, fmt.Sprintf("%s for %v until %v after the start", h.who,
+			h.worst.For.Round(10*time.Millisecond), time.Duration(h.worst.Until-c.start).Round(10*time.Millisecond)))
+	}
+	if more := len(c.held) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	o.Warnings = append(o.Warnings, "processes did not run for a second or more, stopped by a signal or for want of a core, "+
+		"and times include that: "+strings.Join(parts, "; "))
+}

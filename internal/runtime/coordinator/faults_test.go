@@ -1,0 +1,455 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/sim"
+	"dmebench/result"
+)
+
+// struck runs a job with faults.
+func struck(t *testing.T, spec result.Spec, faults ...string) *result.Result {
+	t.Helper()
+	spec.Faults = faults
+	if spec.StallAfter == 0 {
+		spec.StallAfter = result.Duration(time.Second)
+	}
+	r, err := execute(t, t.Context(), spec, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.FailedNodes != nil || r.Status == result.Failed {
+		t.Errorf("what was done on purpose is taken for a failure of nodes %v: %s %s", r.FailedNodes, r.Error, r.FailedStderr)
+	}
+	if r.Safety.Violations != 0 {
+		t.Errorf("%d violations: %q", r.Safety.Violations, r.Warnings)
+	}
+	return r
+}
+
+// theOnly returns the only fault of its kind.
+func theOnly(t *testing.T, r *result.Result, what string) *result.Fault {
+	t.Helper()
+	var found *result.Fault
+	for i := range r.Faults {
+		if r.Faults[i].What == what {
+			if found != nil {
+				t.Fatalf("%s stands there twice: %+v", what, r.Faults)
+			}
+			found = &r.Faults[i]
+		}
+	}
+	if found == nil {
+		t.Fatalf("no %s among %+v; warnings %q", what, r.Faults, r.Warnings)
+	}
+	return found
+}
+
+// Where faults leave nobody who could make what was asked for, a run is not ok; where others
+// are left that have made their share, it is, and says what is missing. The simulator agrees.
+func TestRequestsThatAreNeverMade(t *testing.T) {
+	for _, x := range []struct {
+		algorithm, kill string
+		status          result.Status
+		told            string // in the error or a warning
+	}{
+		{"ricart-agrawala", "kill 1-7 @entry:50", result.Stalled, "no node is left that could make more"},
+		{"agrawal-el-abbadi", "kill 7 @entry:50", result.OK, "a node that is down, or has left, makes none"},
+	} {
+		spec := result.Spec{Algorithm: x.algorithm, Nodes: 7, Requests: 2100, CS: "1us", Faults: []string{x.kill}}
+		for _, network := range []string{"tcp", "sim"} {
+			spec.Transport = network
+			var r *result.Result
+			if network == "tcp" {
+				r = struck(t, spec, x.kill)
+			} else {
+				var err error
+				if r, err = sim.Run(t.Context(), resolve(t, spec)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			told := append(r.Warnings, r.Error)
+			want := fmt.Sprintf("%d requests were asked for and %d were made: %s", spec.Requests, r.Requests, x.told)
+			if r.Status != x.status || !slices.Contains(told, want) || r.Requests >= uint64(spec.Requests) {
+				t.Errorf("%s, %s: status %s, nobody says %q: %q", x.algorithm, network, r.Status, want, told)
+			}
+			if code := exit.OfRun(x.status, len(r.Faults) == 0); x.status == result.Stalled && code != exit.Unknown {
+				t.Errorf("exit code %d", code)
+			}
+		}
+	}
+}
+
+// What does not survive a crash stalls, and nobody is blamed for that.
+func TestAKillStallsWhatIsNotMadeForIt(t *testing.T) {
+	r := struck(t, result.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: result.Duration(20 * time.Second)}, "kill 3 @300ms")
+	f := theOnly(t, r, "kill")
+	if r.Status != result.Stalled || !slices.Equal(f.Nodes, []int{3}) || f.AtNS < 3e8 || f.AtNS > 2e9 {
+		t.Errorf("status %s, %+v", r.Status, f)
+	}
+	// Whoever waited at that instant may have had node 3's REPLY already, and is served;
+	// nobody is who asks after it.
+	if f.Waiting == 0 || f.EndedNS != nil {
+		t.Errorf("%+v although all ask all the time, and node 3 does not come back", f)
+	}
+	if code := exit.OfRun(r.Status, len(r.Faults) == 0); code != exit.Unknown {
+		t.Errorf("exit code %d", code)
+	}
+	states := strings.Join(r.Liveness.States, "\n")
+	if !strings.Contains(states, "node 3 is down") || !strings.Contains(states, "node 1 is requesting") {
+		t.Errorf("states: %s", states)
+	}
+	if r.Liveness.Pending != 3 {
+		t.Errorf("%d requests pending; the dead node's is none", r.Liveness.Pending)
+	}
+	// What the dead node has recorded is not lost with it.
+	if r.ResponseTime == nil || r.ResponseTime.Count != r.Entries || r.Work.EntriesByNode[2] == 0 {
+		t.Errorf("%d entries, of which records speak of %v; by node %v", r.Entries, r.ResponseTime, r.Work.EntriesByNode)
+	}
+}
+
+// Whoever makes the hundredth entry dies inside the critical section.
+func TestTheHolderDiesInside(t *testing.T) {
+	for i, when := range []string{"entry:100", "request:100", "100ms"} {
+		if !sampled(i, 4) {
+			continue
+		}
+		r := struck(t, result.Spec{Algorithm: "deaf-desk", Nodes: 5, CS: "0", Requests: 100000}, "kill holder @"+when)
+		f := theOnly(t, r, "kill")
+		if f.Lost != 1 || r.Status != result.Stalled {
+			t.Errorf("%s: status %s, %+v", when, r.Status, f)
+		}
+		if when == "entry:100" && r.Entries != 99 {
+			t.Errorf("%d entries ended, though the hundredth did not", r.Entries)
+		}
+		if f.Nodes[0] == 1 {
+			continue // the desk itself
+		}
+		if states := strings.Join(r.Liveness.States, "\n"); !strings.Contains(states, fmt.Sprintf("inside=%d", f.Nodes[0])) {
+			t.Errorf("%s: node %d was not inside: %s", when, f.Nodes[0], states)
+		}
+	}
+}
+
+// Of those that wait, one is killed, and does not enter before it is.
+func TestOneThatWaitsIsKilled(t *testing.T) {
+	r := struck(t, result.Spec{Algorithm: "ricart-agrawala", Nodes: 4, CS: "0", Requests: 100000}, "kill waiting @request:500")
+	if f := theOnly(t, r, "kill"); f.Lost != 1 || r.Requests != r.Entries+f.Lost+r.Liveness.Pending {
+		t.Errorf("%+v; %d requests, %d entries, %+v", f, r.Requests, r.Entries, r.Liveness.Pending)
+	}
+}
+
+// Nodes are killed in every state that can be named, and come back: the others go
+// on, and those that come back make the requests that are left to them.
+func TestKilledNodesComeBack(t *testing.T) {
+	for _, network := range []string{"tcp", "udp", "nats"} {
+		t.Run(network, func(t *testing.T) {
+			const requests = 12000 // so many that who was killed is back before the next is
+			r := struck(t, result.Spec{
+				Algorithm: "desk", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"},
+				StallAfter: result.Duration(10 * time.Second)},
+				"kill 6 @1ns", "restart 6 @+20ms",
+				"kill 2 @entry:2000", "restart 2 @+10ms",
+				"kill token @request:4000", "restart token @+10ms",
+				"kill 4,5 @entry:6000", "restart 4,5 @+10ms") // both at once
+			if r.Status != result.OK {
+				t.Fatalf("status %s: %s %v", r.Status, r.Error, r.Liveness.States)
+			}
+			if len(r.Faults) != 8 {
+				t.Fatalf("%d faults: %+v; %q", len(r.Faults), r.Faults, r.Warnings)
+			}
+			var lost uint64
+			for _, f := range r.Faults {
+				lost += f.Lost
+				if f.What == "kill" && strings.Contains(f.Fault, "token") && f.Lost != 1 {
+					t.Errorf("it did not have the token: %+v", f)
+				}
+				if f.RecoveredNS == nil || f.Messages == nil {
+					t.Errorf("nobody went on after %+v", f)
+				}
+			}
+			for id, entries := range r.Work.EntriesByNode {
+				if share := uint64(requests / 6); entries < share-3 {
+					t.Errorf("node %d entered %d times; its share is %d", id+1, entries, share)
+				}
+			}
+			if r.Requests != r.Entries+lost {
+				t.Errorf("%d requests, %d entries, %d lost with those that asked", r.Requests, r.Entries, lost)
+			}
+			if r.ResponseTime.Count != r.Entries {
+				t.Errorf("%d records of %d entries", r.ResponseTime.Count, r.Entries)
+			}
+		})
+	}
+}
+
+// A process that takes the place of a dead one reads the clocks when it begins: its
+// start is no jump of the wall clock.
+func TestAProcessThatComesLateReadsItsClocks(t *testing.T) {
+	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 3, Requests: 600, Set: map[string]string{"think": "100us"}},
+		"kill 2 @request:20", "restart 2 @+10ms")
+	theOnly(t, r, "restart")
+	if r.Status != result.OK || warned(r, "wall clock was set") || warned(r, "was suspended") {
+		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
+	}
+}
+
+// A restart may wait for an event too. Then it is for who was killed, and not for
+// who is inside.
+func TestARestartAtAnEntry(t *testing.T) {
+	r := struck(t, result.Spec{Algorithm: "ricart-agrawala-robust", Nodes: 4, Requests: 800, StallAfter: result.Duration(5 * time.Second),
+		Set: map[string]string{"bound": "500ms", "cs-bound": "1ms"}},
+		"kill holder @entry:50", "restart holder @entry:200")
+	if r.Status != result.OK || len(r.Faults) != 2 || !slices.Equal(r.Faults[0].Nodes, r.Faults[1].Nodes) {
+		t.Errorf("status %s: %s; %+v, warnings %q", r.Status, r.Error, r.Faults, r.Warnings)
+	}
+}
+
+// slowlyEnding starts processes of which it is noticed late that they were killed.
+type slowlyEnding struct {
+	host.Host
+	started *[]*slowEnd
+}
+
+type slowEnd struct {
+	launch.Process
+	killed chan struct{}
+	once   sync.Once
+	ended  chan struct{}
+}
+
+func (h slowlyEnding) Start(ctx context.Context, w host.Worker) (launch.Process, error) {
+	p, err := h.Host.Start(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	s := &slowEnd{Process: p, killed: make(chan struct{}), ended: make(chan struct{})}
+	*h.started = append(*h.started, s)
+	go func() {
+		defer close(s.ended)
+		<-p.Ended()
+		select {
+		case <-s.killed:
+			time.Sleep(time.Second)
+		default:
+		}
+	}()
+	return s, nil
+}
+
+func (h slowlyEnding) Close() error {
+	err := h.Host.Close()
+	for _, s := range *h.started {
+		<-s.ended
+	}
+	return err
+}
+
+func (s *slowEnd) Kill() {
+	s.once.Do(func() { close(s.killed) })
+	s.Process.Kill()
+}
+
+func (s *slowEnd) Ended() <-chan struct{} { return s.ended }
+
+// A run waits for a node that is to come back, however long it takes until the
+// process that was killed has ended.
+func TestARestartIsWaitedFor(t *testing.T) {
+	spec := result.Spec{Algorithm: "desk", Nodes: 3, Requests: 90, CS: "0", Set: map[string]string{"think": "500us"},
+		Faults: []string{"kill 3 @request:20", "restart 3 @+10ms"}}
+	r, err := Run(t.Context(), resolve(t, spec), Options{Hosts: []host.Host{slowlyEnding{new(host.Local), new([]*slowEnd)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.OK || len(r.Faults) != 2 || r.Entries+r.Faults[0].Lost != 90 {
+		t.Errorf("status %s: %s; %+v, entries %v, warnings %q", r.Status, r.Error, r.Faults, r.Work.EntriesByNode, r.Warnings)
+	}
+}
+
+// A node joins a running system, and another leaves it.
+func TestNodesJoinAndLeave(t *testing.T) {
+	const requests = 2000
+	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 5, Requests: requests, Set: map[string]string{"think": "100us"}},
+		"join 4 @200ms", "leave 3 @request:200", "join 5 @entry:100", "leave token @entry:900")
+	if r.Status != result.OK || len(r.Faults) != 4 {
+		t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
+	}
+	n := r.Work.EntriesByNode
+	// The faults at a time and those at entries come in either order.
+	left := r.Faults[slices.IndexFunc(r.Faults, func(f result.Fault) bool { return f.Fault == "leave token @entry:900" })].Nodes[0]
+	for _, id := range []int{4, 5} {
+		if id != left && n[id-1] != requests/5 {
+			t.Errorf("node %d, which has joined, entered %d times", id, n[id-1])
+		}
+	}
+	if n[2] == 0 || n[2] >= requests/5 {
+		t.Errorf("node 3, which has left, entered %d times", n[2])
+	}
+	if r.Requests != r.Entries {
+		t.Errorf("%d requests, %d entries: who leaves is served first", r.Requests, r.Entries)
+	}
+}
+
+// A pause is waited for, also one of the node inside.
+func TestPauses(t *testing.T) {
+	for i, whom := range []string{"holder", "2", "token"} {
+		if !sampled(i, 4) {
+			continue
+		}
+		spec := result.Spec{Algorithm: "desk", Nodes: 4, Duration: result.Duration(1500 * time.Millisecond)}
+		spec.StallAfter = result.Duration(300 * time.Millisecond)
+		r := struck(t, spec, "pause "+whom+" @200ms-1.2s")
+		f := theOnly(t, r, "pause")
+		if r.Status != result.OK || f.EndedNS == nil || *f.EndedNS < 9e8 || *f.EndedNS > 3e9 || f.Lost != 0 {
+			t.Errorf("%s: status %s: %s; %+v", whom, r.Status, r.Error, f)
+		}
+		if whom != "2" && (f.RecoveredNS == nil || *f.RecoveredNS < *f.EndedNS) {
+			t.Errorf("%s: others entered while the one inside stood still: %+v", whom, f)
+		}
+	}
+}
+
+// Who stands still hears afterwards of what has happened meanwhile, also where it
+// was kept as it was when it was struck.
+func TestWhoStandsStillCatchesUp(t *testing.T) {
+	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 5, Duration: result.Duration(1200 * time.Millisecond)},
+		"pause token @100ms-700ms", "pause 1 @150ms-600ms", "join 5 @250ms")
+	if r.Status != result.OK || len(r.Faults) != 3 {
+		t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
+	}
+	if r.Work.EntriesByNode[4] == 0 {
+		t.Error("node 5 joined while others stood still, and never entered")
+	}
+}
+
+// A run whose faults did not come to pass does not tell what was asked, unless that is
+// allowed. No time is too late to be written.
+func TestFaultsThatDoNotComeToPass(t *testing.T) {
+	faults := []string{"kill 2 @1h", "kill 3 @entry:1000000", "restart 2 @request:10", "kill 2 @2562047h", "restart 2 @2562047h"}
+	for _, allow := range []bool{true, false} {
+		spec := result.Spec{Algorithm: "desk", Nodes: 3, Requests: 300, Faults: faults, AllowMismatch: allow}
+		r, err := execute(t, t.Context(), spec, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, told := result.Failed, []string{r.Error}
+		if allow {
+			want, told = result.OK, r.Warnings
+		}
+		if r.Status != want || len(r.Faults) != 0 || (exit.OfRun(r.Status, true) == exit.Held) != allow {
+			t.Errorf("allowed %v: status %s: %s; %+v", allow, r.Status, r.Error, r.Faults)
+		}
+		for _, fault := range faults {
+			fault = fmt.Sprintf("%q never came to pass", strings.Replace(strings.Replace(fault, "1h", "1h0m0s", 1), "7h", "7h0m0s", 1))
+			if !strings.Contains(strings.Join(told, "\n"), fault) {
+				t.Errorf("allowed %v: nobody says that %s: %q", allow, fault, told)
+			}
+		}
+	}
+}
+
+// What the links of a cut network lose is lost where nothing sends it again.
+func TestPartitions(t *testing.T) {
+	for _, c := range []struct {
+		network, fault string
+		want           result.Status
+	}{
+		{"tcp", "partition 1,2|3,4 @200ms-600ms", result.Stalled},
+		{"nats", "partition 1,2|3,4 @entry:100+400ms", result.Stalled},
+		{"udp", "partition 1,2|3,4 @200ms-600ms", result.OK}, // cut beneath the layer that sends again
+		{"udp", "partition 1,2|3,4 @200ms", result.Stalled},
+	} {
+		spec := result.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: result.Duration(2 * time.Second), Transport: c.network}
+		r := struck(t, spec, c.fault)
+		f := theOnly(t, r, "partition")
+		if r.Status != c.want || !slices.Equal(f.Nodes, []int{1, 2}) {
+			t.Errorf("%s over %s: status %s: %s; %+v", c.fault, c.network, r.Status, r.Error, f)
+		}
+		if healed := strings.Contains(c.fault, "-600ms") || strings.Contains(c.fault, "+"); healed != (f.EndedNS != nil) {
+			t.Errorf("%s over %s ended after %v", c.fault, c.network, f.EndedNS)
+		}
+		if c.want == result.Stalled && !strings.Contains(r.Error, "partition 1-2 at") {
+			t.Errorf("the error does not tell of it: %s", r.Error)
+		}
+	}
+}
+
+// TR-869, section 7: three nodes are killed, one of them inside the critical
+// section, and two come back. The others go on within the time that detection is
+// declared to take, and those that are back make all requests that are left to them.
+func TestRicartAgrawalaSurvives(t *testing.T) {
+	const (
+		requests = 1600
+		bound    = 200 * time.Millisecond
+		detected = 5 * bound // two periods, of 2 bounds and the estimate of the CS, then of 2 bounds
+	)
+	seeds := uint64(1)
+	if *full {
+		seeds = 20
+	}
+	for _, network := range []string{"tcp", "udp", "nats"} {
+		for seed := uint64(1); seed <= seeds; seed++ {
+			t.Run(fmt.Sprintf("%s-%d", network, seed), func(t *testing.T) {
+				r := struck(t, result.Spec{
+					Algorithm: "ricart-agrawala-robust", Nodes: 8, Requests: requests, Transport: network, Seed: seed,
+					Set: map[string]string{"bound": bound.String()}, StallAfter: result.Duration(5 * time.Second),
+				}, "kill holder @entry:200", "restart holder @+500ms", "kill 3 @entry:400", "restart 3 @+500ms", "kill random @entry:700")
+				if r.Status != result.OK || len(r.Faults) != 5 {
+					t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
+				}
+				dead := 0
+				var back []int
+				for _, f := range r.Faults {
+					switch {
+					case strings.Contains(f.Fault, "random"):
+						dead = f.Nodes[0]
+					case f.What == "restart":
+						back = append(back, f.Nodes[0])
+					}
+					// Where several are down, each is found out in turn.
+					if f.What == "kill" && (f.RecoveredNS == nil || time.Duration(*f.RecoveredNS) > 3*detected) {
+						t.Errorf("the others did not go on in time: %+v", f)
+					}
+				}
+				for _, id := range back {
+					if n := r.Work.EntriesByNode[id-1]; id != dead && n < requests/8-2 {
+						t.Errorf("node %d came back and entered %d times in all", id, n)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Textbook, sections 9.12.6 and 9.12.7: an inner node of the tree and a leaf are
+// killed and come back while the privilege passes.
+func TestRaymondSurvives(t *testing.T) {
+	const requests = 1400
+	runs := uint64(2)
+	if *full {
+		runs = 20
+	}
+	for seed := uint64(1); seed <= runs; seed++ {
+		r := struck(t, result.Spec{
+			Algorithm: "raymond-robust", Nodes: 7, Requests: requests, Seed: seed, StallAfter: result.Duration(5 * time.Second),
+			Transport: []string{"tcp", "udp", "nats"}[seed%3],
+		}, "kill 2 @entry:200", "restart 2 @+100ms", "kill 6 @entry:500", "restart 6 @+100ms", "kill token @entry:800", "restart token @+50ms")
+		if r.Status != result.OK || len(r.Faults) != 6 {
+			t.Fatalf("seed %d: status %s: %s %v; %+v %q", seed, r.Status, r.Error, r.Liveness.States, r.Faults, r.Warnings)
+		}
+		for id, n := range r.Work.EntriesByNode {
+			if n < requests/7-3 {
+				t.Errorf("seed %d: node %d entered %d times", seed, id+1, n)
+			}
+		}
+	}
+}

@@ -1,0 +1,314 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/control"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/workload/fault"
+)
+
+const (
+	pollFaults = 200 * time.Microsecond // between looks for what a fault waits for
+	seekPause  = time.Millisecond       // between questions for a node that waits, or has the token
+	idleFaults = 2 * time.Millisecond   // between looks at the clock, while none waits for anything else
+)
+
+// injector does what the director of a run's faults says, one after the other. It sees
+// the run as the coordinator does: by what its hosts read, and by asking workers.
+type injector struct {
+	c        *coordinator
+	ctx      context.Context // the run's
+	director *fault.Director // for the goroutine that carries out faults
+	rng      *rand.Rand
+	done     chan struct{} // closed when it has ended
+	ended    atomic.Bool   // it is to end
+
+	holding  []stay  // faults that strike whoever is inside
+	unarmed  bool    // nobody was asked yet to stay inside for the first of them
+	seekNext []int64 // by fault: when somebody with its role is sought again
+	cuts     []int   // partitions that are there
+
+	mu        sync.Mutex
+	busy      bool // something takes its time that the run must wait for
+	returns   bool // nodes will come back, or go on, at a time that is known
+	heals     bool // so will links
+	strikes   []measure.Strike
+	order     []int // by strike: which fault it was
+	abandoned []entrylog.Abandoned
+	asked     map[dme.NodeID]asked
+
+	readings []host.Reading // by node; for the goroutine that carries out faults
+	tellings int            // hosts that are lost, and of which the others are not told yet
+	telling  sync.WaitGroup // for who tells them
+	legacy                  // of these hosts
+}
+
+// stay is a fault that strikes whoever makes an entry.
+type stay struct {
+	order uint64 // its place among all entries
+	fault int
+}
+
+// inject begins to carry out the job's faults. The run has begun.
+func (c *coordinator) inject(ctx context.Context) {
+	faults, n := c.job.Faults, c.job.Spec.Nodes
+	if len(faults) == 0 && !c.tolerant {
+		return
+	}
+	i := &injector{
+		c: c, ctx: ctx, rng: rand.New(rand.NewPCG(c.job.Spec.Seed, 0xfa17)), done: make(chan struct{}),
+		seekNext: make([]int64, len(faults)), asked: make(map[dme.NodeID]asked), readings: make([]host.Reading, n),
+		legacy: legacy{left: make(map[dme.NodeID]control.Left), told: make(map[int]int64)},
+	}
+	for k, f := range faults {
+		if f.Event == fault.Entry && f.Role == fault.Holder && f.What != fault.Restart { // whom that is for is not inside
+			i.holding = append(i.holding, stay{f.Count, k})
+		}
+	}
+	deadline := int64(fault.Never)
+	if d := c.job.Plan.Duration(); d > 0 {
+		deadline = c.start + int64(d)
+	}
+	i.director = fault.NewDirector(faults, c.job.System, n, i.rng, i)
+	i.director.Begin(c.start, deadline)
+	i.publish()
+	c.faults = i
+	c.goesOn.Store(c.tolerant)
+	if err := i.arm(); err != nil {
+		c.fail(asFailure(err))
+	}
+	go i.run()
+}
+
+// arm asks whoever makes the next entry that a fault waits for to stay inside. Where
+// there are several hosts it does so once the entry before was made.
+func (i *injector) arm() error {
+	if len(i.holding) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(i.holding, func(a, b stay) int { return int(a.order) - int(b.order) })
+	next := i.holding[0].order
+	if len(i.c.hosts) > 1 {
+		if entries, err := i.c.entered(i.ctx); err != nil || entries+1 < next {
+			i.unarmed = true
+			return err
+		}
+	}
+	i.unarmed = false
+	return i.c.hold(i.ctx, next)
+}
+
+// run goes on until there is nothing left to do, or the run is over.
+func (i *injector) run() {
+	defer close(i.done)
+	for !i.ended.Load() && i.ctx.Err() == nil {
+		if err := i.look(); err != nil {
+			i.c.fail(asFailure(err))
+			return
+		}
+		d := i.director
+		switch next := d.Next(); {
+		case d.Awaits(fault.Entry) || d.Awaits(fault.Request) || d.Waits() || d.AnyLeaves():
+			wait(pollFaults)
+		case next == fault.Never:
+			return
+		default:
+			wait(max(0, min(idleFaults, time.Duration(next-i.c.clock.Now()))))
+		}
+	}
+}
+
+// look does whatever is to be done now.
+func (i *injector) look() error {
+	defer i.publish()
+	if err := i.lookForEvents(); err != nil {
+		return err
+	}
+	if i.unarmed {
+		if err := i.arm(); err != nil {
+			return err
+		}
+	}
+	for did := true; did; {
+		var err error
+		if did, err = i.director.Step(i.c.clock.Now()); err != nil {
+			return err
+		}
+	}
+	return i.lookForLeavers()
+}
+
+// lookForEvents tells the director how many entries and requests there were.
+func (i *injector) lookForEvents() error {
+	if i.director.Awaits(fault.Entry) {
+		entries, err := i.c.entered(i.ctx)
+		if err != nil {
+			return err
+		}
+		i.director.Happened(fault.Entry, entries, dme.None)
+	}
+	if i.director.Awaits(fault.Request) {
+		if err := i.c.read(i.ctx, i.readings); err != nil {
+			return err
+		}
+		i.director.Happened(fault.Request, sumUp(i.readings).requests, dme.None)
+	}
+	return nil
+}
+
+// publish notes what those want to know who lead the run.
+func (i *injector) publish() {
+	returns := i.director.Lasts(fault.Pause)
+	for id := dme.NodeID(1); int(id) <= len(i.readings) && !returns; id++ {
+		returns = i.director.ComesBack(id)
+	}
+	heals := i.director.Lasts(fault.Partition)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.busy, i.returns, i.heals = false, returns, heals
+}
+
+// keeps reports whether the run is to go on although nobody asks: nodes are to come
+// back at a time that is known, or to go on.
+func (i *injector) keeps() bool {
+	if i == nil {
+		return false
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.busy || i.tellings > 0 || i.returns
+}
+
+// relieves reports whether something is to happen at a time that is known by which
+// a system that stands still may go on.
+func (i *injector) relieves() bool {
+	if i == nil {
+		return false
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.busy || i.tellings > 0 || i.returns || i.heals
+}
+
+// occupy has the run wait until what is being done is done.
+func (i *injector) occupy() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.busy = true
+}
+
+// Down implements [fault.Runtime].
+func (i *injector) Down(id dme.NodeID) bool { return !i.c.stateOf(i.c.workerOf(id)).expected() }
+
+// Players implements [fault.Runtime]. It finds one at a time, who is kept in the role; who
+// stands still keeps it anyway.
+func (i *injector) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
+	c, f := i.c, &i.c.job.Faults[k]
+	now := c.clock.Now()
+	if f.What == fault.Restart || f.Role != fault.Holder && now < i.seekNext[k] {
+		return nil, nil
+	}
+	i.seekNext[k] = now + int64(seekPause)
+	if f.Role == fault.Holder {
+		if id, err := i.catch(k, nodes); err != nil || id != dme.None {
+			return []dme.NodeID{id}, err
+		}
+	}
+	stopped := func(id dme.NodeID) bool { return c.stateOf(c.workerOf(id)) == paused }
+	if f.Role == fault.Waiting || slices.ContainsFunc(nodes, stopped) {
+		if err := c.read(i.ctx, i.readings); err != nil {
+			return nil, err
+		}
+	}
+	does, as := noderun.Inside, control.HasToken
+	switch f.Role {
+	case fault.Waiting:
+		does, as = noderun.Requesting, control.Waiting
+	case fault.Idle:
+		does, as = noderun.Idle, control.Idle
+	}
+	i.rng.Shuffle(len(nodes), func(a, b int) { nodes[a], nodes[b] = nodes[b], nodes[a] })
+	for _, id := range nodes {
+		is := i.readings[id-1].Activity == does
+		switch {
+		case stopped(id):
+			if is && f.Role != fault.Token {
+				return []dme.NodeID{id}, i.letPass(k)
+			}
+		case f.Role == fault.Holder, f.Role == fault.Waiting && !is:
+		default:
+			r, err := c.call(i.ctx, c.workerOf(id), control.Command{Op: control.OpSeize, Nodes: []dme.NodeID{id}, As: as})
+			if err != nil || r.Seized {
+				return []dme.NodeID{id}, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// catch returns who has entered and stays inside for a fault, if it may hit that one.
+func (i *injector) catch(k int, nodes []dme.NodeID) (dme.NodeID, error) {
+	c := i.c
+	id, err := c.stays(i.ctx)
+	if err != nil {
+		return dme.None, err
+	}
+	if !slices.ContainsFunc(i.holding, func(s stay) bool { return s.fault == k }) {
+		entries, err := c.entered(i.ctx)
+		if err != nil {
+			return dme.None, err
+		}
+		i.holding = append(i.holding, stay{entries + 1, k})
+		if id != dme.None {
+			return dme.None, nil // it stays for another fault, and would be forgotten
+		}
+		return dme.None, i.arm()
+	}
+	if id == dme.None || i.unarmed || i.holding[0].fault != k {
+		return dme.None, nil
+	}
+	if err := i.letPass(k); err != nil || slices.Contains(nodes, id) {
+		return id, err
+	}
+	if s := c.stateOf(c.workerOf(id)); s == present || s == leaving {
+		_, err = c.call(i.ctx, c.workerOf(id), control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}})
+	}
+	return dme.None, err // it is about to leave already: it gets on with that
+}
+
+// letPass asks nobody any more to stay inside for a fault.
+func (i *injector) letPass(k int) error {
+	before := len(i.holding)
+	i.holding = slices.DeleteFunc(i.holding, func(s stay) bool { return s.fault == k })
+	if len(i.holding) == before {
+		return nil
+	}
+	return errors.Join(i.c.hold(i.ctx, 0), i.arm())
+}
+
+// stop ends the carrying out of faults.
+func (i *injector) stop() {
+	if i == nil {
+		return
+	}
+	i.ended.Store(true)
+	<-i.done
+	i.telling.Wait()
+}
+
+// asFailure makes a failure of the run of an error.
+func asFailure(err error) error {
+	return fmt.Errorf("faults: %w", err)
+}

@@ -1,0 +1,213 @@
+package coordinator
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/control"
+	standstill "dmebench/internal/runtime/stall"
+)
+
+// place is where some nodes live: a worker process or, one after the other, several.
+type place struct {
+	nodes []dme.NodeID
+	host  int // among the run's
+
+	// What follows is guarded by the coordinator's lock.
+
+	process     launch.Process // the latest; nil where there was none
+	incarnation uint32         // of the process; 0 where there was none
+	state       presence
+	joined      chan struct{}     // closed once the process has said that it is there
+	addr        string            // of its transport
+	changed     time.Time         // since when it is in its state
+	disturbed   bool              // something was done to it on purpose
+	missed      []control.Command // while it stood still
+	granted     time.Time         // when it was last allowed to go on
+}
+
+// presence says whether a worker takes part.
+type presence uint8
+
+const (
+	absent presence = iota // its process was not started yet
+	coming                 // its process does not take part yet
+	present
+	paused // it stands still on purpose
+	leaving
+	gone // it was killed on purpose, or has left
+	lost // with its host; it may still be at work
+)
+
+// expected reports whether the end of the process would be a failure.
+func (p presence) expected() bool { return p != absent && p != gone && p != lost }
+
+// divide says which nodes live together.
+func divide(nodes, per int) []*place {
+	var all []*place
+	for first := 1; first <= nodes; first += per {
+		p := new(place)
+		for id := first; id < first+per && id <= nodes; id++ {
+			p.nodes = append(p.nodes, dme.NodeID(id))
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func (c *coordinator) workerOf(id dme.NodeID) int {
+	return int(id-1) / c.job.Spec.NodesPerWorker
+}
+
+// workers returns the workers that can be asked something, in ascending order.
+func (c *coordinator) workers() []int {
+	return c.those(func(p presence) bool { return p == present || p == leaving })
+}
+
+func (c *coordinator) those(are func(presence) bool) []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []int
+	for w, p := range c.places {
+		if are(p.state) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// processes returns the number of workers that there were.
+func (c *coordinator) processes() int {
+	return len(c.those(func(p presence) bool { return p != absent }))
+}
+
+// stateOf returns whether a worker takes part.
+func (c *coordinator) stateOf(worker int) presence {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.places[worker].state
+}
+
+func (c *coordinator) setState(worker int, s presence) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.places[worker].become(s)
+}
+
+// become is called with the coordinator's lock held.
+func (p *place) become(s presence) {
+	p.state, p.changed = s, time.Now()
+	p.disturbed = p.disturbed || s == paused || s == gone || s == lost
+}
+
+// nodes returns the nodes of workers in such a state, in ascending order.
+func (c *coordinator) nodes(are func(presence) bool) []dme.NodeID {
+	var all []dme.NodeID
+	for _, w := range c.those(are) {
+		all = append(all, c.places[w].nodes...)
+	}
+	return all
+}
+
+// missing says which nodes are not there, for a report on a stalled run.
+func (c *coordinator) missing() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []string
+	for _, p := range c.places {
+		why := ""
+		switch p.state {
+		case absent:
+			why = "has not joined"
+		case coming:
+			why = "is about to begin"
+		case paused:
+			why = "stands still, paused"
+		case gone, lost:
+			why = "is down, killed or gone"
+		default:
+			continue
+		}
+		for _, id := range p.nodes {
+			all = append(all, fmt.Sprintf("node %d %s for %v", id, why, time.Since(p.changed).Round(time.Millisecond)))
+		}
+	}
+	return all
+}
+
+// excuse leaves out of account that workers do not answer to which a fault was done
+// since the time begin.
+func (c *coordinator) excuse(begin time.Time, err error) error {
+	var silence *control.Silence
+	if c.faults == nil || !errors.As(err, &silence) {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	silence.Workers = slices.DeleteFunc(silence.Workers, func(w int) bool {
+		p := c.places[w]
+		return p.state == gone || p.state == paused || p.changed.After(begin)
+	})
+	if len(silence.Workers) == 0 {
+		return nil
+	}
+	return err
+}
+
+// process returns a worker's latest process; nil where there was none.
+func (c *coordinator) process(worker int) launch.Process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.places[worker].process
+}
+
+// names says who some workers are.
+func (c *coordinator) names(workers []int) string {
+	const most = 8
+	var names []string
+	for _, w := range workers[:min(most, len(workers))] {
+		names = append(names, c.name(w))
+	}
+	if more := len(workers) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// name says who a worker is.
+func (c *coordinator) name(worker int) string {
+	ids := c.places[worker].nodes
+	nodes := fmt.Sprintf("node %d", ids[0])
+	if len(ids) > 1 {
+		nodes = fmt.Sprintf("nodes %d to %d", ids[0], ids[len(ids)-1])
+	}
+	at := ""
+	if c.several() {
+		at = ", host " + c.hostOf(worker).Name()
+	}
+	if p := c.process(worker); p != nil {
+		return fmt.Sprintf("%s (worker %d, pid %d%s)", nodes, worker, p.PID(), at)
+	}
+	return fmt.Sprintf("%s (worker %d%s)", nodes, worker, at)
+}
+
+// absentNodes lists the nodes that are no part of the system now.
+func (c *coordinator) absentNodes() []standstill.Absent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []standstill.Absent
+	for _, p := range c.places {
+		if p.state.expected() {
+			continue
+		}
+		for _, id := range p.nodes {
+			all = append(all, standstill.Absent{Node: id, Since: -1})
+		}
+	}
+	return all
+}

@@ -1,0 +1,446 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/control"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/sim"
+	"dmebench/result"
+)
+
+func resolve(t testing.TB, spec result.Spec) *run.Job {
+	t.Helper()
+	job, err := run.Resolve(spec, testCatalog(), os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// execute runs a job and makes sure that nothing of it is left behind.
+func execute(t *testing.T, ctx context.Context, spec result.Spec, opt Options) (*result.Result, error) {
+	t.Helper()
+	workers, started := &recorder{}, opt.Started
+	opt.Started = func(p launch.Process) {
+		workers.started(p)
+		if started != nil {
+			started(p)
+		}
+	}
+	result, err := Run(ctx, resolve(t, spec), opt)
+	for _, pid := range workers.pids() {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("worker process %d is still there (%v)", pid, err)
+		}
+	}
+	goleak.VerifyNone(t)
+	return result, err
+}
+
+func mustRun(t *testing.T, spec result.Spec) *result.Result {
+	t.Helper()
+	r, err := execute(t, t.Context(), spec, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.OK {
+		t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
+	}
+	return r
+}
+
+func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
+	workers := &recorder{}
+	listening := -1
+	r, err := execute(t, t.Context(), result.Spec{Algorithm: "ricart-agrawala", Nodes: 8, Requests: 800}, Options{
+		Started: workers.started,
+		Save: func(*result.Result) error {
+			for _, pid := range workers.pids() {
+				if err := syscall.Kill(pid, 0); err != nil {
+					t.Errorf("worker %d was gone before the result was saved", pid)
+				}
+			}
+			listening = listeningSockets(t, workers.pids())
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.OK || r.Entries != 800 || r.Requests != 800 {
+		t.Errorf("status %s, %d entries of %d requests", r.Status, r.Entries, r.Requests)
+	}
+	if r.Messages.PerCS == nil || *r.Messages.PerCS != 14 {
+		t.Errorf("messages per CS: %v", r.Messages.PerCS)
+	}
+	if r.Messages.Total != 11200 || r.Messages.ByKind["REQUEST"] != 5600 || r.Messages.ByKind["REPLY"] != 5600 || r.Wire.Frames != 11200 {
+		t.Errorf("messages: %+v, wire %+v", r.Messages, r.Wire)
+	}
+	if r.Safety.Violations != 0 || r.Safety.Checked != 800 || r.Safety.Method != "shared-page" {
+		t.Errorf("safety: %+v", r.Safety)
+	}
+	if r.Workers != 8 || len(workers.pids()) != 8 {
+		t.Errorf("%d workers, %d processes", r.Workers, len(workers.pids()))
+	}
+	if listening >= 0 && listening != 8 {
+		t.Errorf("%d listening sockets, want one for each of 8 processes", listening)
+	}
+	if r.Fairness.OutOfOrder != 0 {
+		t.Errorf("%d entries out of timestamp order", r.Fairness.OutOfOrder)
+	}
+	if r.T == nil || *r.T <= 0 || r.SyncDelay == nil || r.ResponseTime.Count != 800 {
+		t.Errorf("T %v, synchronization delay %v, response %v", r.T, r.SyncDelay, r.ResponseTime)
+	}
+	if r.THandover == nil || *r.THandover <= 0 || *r.SyncDelayOverT != r.SyncDelay.Mean / *r.THandover {
+		t.Errorf("T between handovers %v, SD/T %v", r.THandover, r.SyncDelayOverT)
+	}
+}
+
+// mustCostAsSimulated makes isolated requests over a real network and over the
+// simulated one with the given options, which must agree on what every single
+// entry cost.
+func mustCostAsSimulated(t *testing.T, spec result.Spec, options map[string]string) (real, simulated *result.Result) {
+	t.Helper()
+	real = mustRun(t, spec)
+	spec.Transport, spec.Set = result.Sim, options
+	simulated, err := sim.Run(t.Context(), resolve(t, spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(real.Messages.PerEntry, simulated.Messages.PerEntry) || !maps.Equal(real.Messages.ByKind, simulated.Messages.ByKind) {
+		t.Errorf("over %s %v %v, simulated %v %v", real.Transport, real.Messages.PerEntry, real.Messages.ByKind,
+			simulated.Messages.PerEntry, simulated.Messages.ByKind)
+	}
+	if !slices.Equal(real.Work.SentByNode, simulated.Work.SentByNode) {
+		t.Errorf("nodes sent over %s %v, simulated %v", real.Transport, real.Work.SentByNode, simulated.Work.SentByNode)
+	}
+	return real, simulated
+}
+
+func TestSerialAgreesWithTheSimulation(t *testing.T) {
+	each := map[string]string{"requesters": "each"}
+	for i, c := range []struct {
+		algorithm string
+		nodes     int
+		set       map[string]string
+		per       float64 // per CS, where it is known exactly
+	}{
+		{"centralized", 8, each, 3 * 7.0 / 8},
+		{"ricart-agrawala", 5, nil, 8},
+		{"suzuki-kasami", 6, nil, -1},
+		{"raymond", 7, nil, -1},
+		{"raymond", 5, map[string]string{"tree": "line"}, -1},
+		{"token-ring", 5, nil, -1},
+		{"maekawa", 13, nil, 9},
+		{"maekawa", 31, nil, 15},
+		{"maekawa", 9, map[string]string{"quorum": "grid"}, 12},
+	} {
+		if !sampled(i, 4) {
+			continue
+		}
+		t.Run(fmt.Sprintf("%s-%d", c.algorithm, c.nodes), func(t *testing.T) {
+			spec := result.Spec{Algorithm: c.algorithm, Nodes: c.nodes, Workload: "serial", Requests: 4 * c.nodes, CS: "10us", Set: c.set}
+			real, _ := mustCostAsSimulated(t, spec, spec.Set)
+			if c.per >= 0 && *real.Messages.PerCS != c.per {
+				t.Errorf("%v messages per CS, want exactly %v", *real.Messages.PerCS, c.per)
+			}
+			if c.algorithm == "suzuki-kasami" {
+				for k := range real.Messages.PerEntry {
+					if k != "0" && k != fmt.Sprint(c.nodes) {
+						t.Errorf("an entry cost %s messages; 0 or N are possible", k)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Every algorithm that is thought to be right runs over real processes: under
+// saturation without a violation, and serially at the cost that the simulation
+// says, entry by entry.
+func TestEveryAlgorithm(t *testing.T) {
+	for i, a := range testCatalog() {
+		if a.AsPublished || !sampled(i, 8) {
+			continue
+		}
+		t.Run(a.Name, func(t *testing.T) {
+			spec := result.Spec{Algorithm: a.Name, Nodes: 8, Requests: 80, CS: "20us", Set: map[string]string{}}
+			for _, o := range a.Options {
+				if o.Name == "bound" {
+					spec.Set["bound"] = "200ms"
+					spec.Requests = 8 // each waits for as long
+				}
+			}
+			r := mustRun(t, spec)
+			if r.Safety.Violations != 0 || r.Entries != uint64(spec.Requests) {
+				t.Errorf("%d violations, %d entries", r.Safety.Violations, r.Entries)
+			}
+			spec.Workload, spec.Requests = "serial", 8
+			mustCostAsSimulated(t, spec, spec.Set)
+		})
+	}
+}
+
+func TestEveryWorkload(t *testing.T) {
+	trace := t.TempDir() + "/trace.csv"
+	if err := os.WriteFile(trace, []byte("0,1\n0.001,2,0.0005\n0.001,3\n0.004,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, spec := range []result.Spec{
+		{Workload: "saturate", Requests: 32, CS: "exp:50us"},
+		{Workload: "saturate", Requests: 32, Set: map[string]string{"think": "exp:1ms"}},
+		{Workload: "saturate", Duration: result.Duration(100 * time.Millisecond)},
+		{Workload: "saturate", Requests: 400, CS: "0"},
+		{Workload: "poisson", TotalRate: 400, Requests: 40},
+		{Workload: "poisson", Rate: 50, Duration: result.Duration(200 * time.Millisecond)},
+		{Workload: "hotspot", TotalRate: 400, Requests: 40, Set: map[string]string{"hot": "2", "share": "0.9"}},
+		{Workload: "burst", Requests: 32},
+		{Workload: "serial", Requests: 16},
+		{Workload: "trace", Set: map[string]string{"file": trace}},
+	} {
+		for j, algorithm := range []string{"suzuki-kasami", "token-ring"} {
+			if !sampled(i+j, 2) {
+				continue
+			}
+			spec := spec
+			spec.Algorithm, spec.Nodes = algorithm, 4
+			t.Run(algorithm+"-"+spec.Workload, func(t *testing.T) {
+				job := resolve(t, spec)
+				files := map[string][]byte{}
+				if b, err := os.ReadFile(trace); err == nil {
+					files[trace] = b
+				}
+				r, err := execute(t, t.Context(), spec, Options{Files: files})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Status != result.OK || r.Safety.Violations != 0 {
+					t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
+				}
+				want := uint64(job.Plan.Requests())
+				if spec.Workload == "serial" {
+					want = 16
+				}
+				if want > 0 && r.Entries != want || r.Entries == 0 || r.Entries != r.Requests {
+					t.Errorf("%d entries of %d requests, want %d", r.Entries, r.Requests, want)
+				}
+			})
+		}
+	}
+}
+
+func TestSeveralNodesPerWorker(t *testing.T) {
+	r := mustRun(t, result.Spec{Algorithm: "maekawa", Nodes: 7, NodesPerWorker: 3, Requests: 70})
+	if r.Workers != 3 {
+		t.Errorf("%d workers, want 3 for 7 nodes, 3 each", r.Workers)
+	}
+	if r.Wire.Frames != r.Messages.Total {
+		t.Errorf("%d frames for %d messages: messages within a process must cross the network too", r.Wire.Frames, r.Messages.Total)
+	}
+}
+
+func TestOneNode(t *testing.T) {
+	r := mustRun(t, result.Spec{Algorithm: "ricart-agrawala", Nodes: 1, Requests: 10})
+	if *r.Messages.PerCS != 0 || r.T != nil {
+		t.Errorf("%v messages per CS, T %v", *r.Messages.PerCS, r.T)
+	}
+}
+
+func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
+	spec := result.Spec{Nodes: 3, Requests: 60, CS: "2ms", StallAfter: result.Duration(300 * time.Millisecond)}
+
+	spec.Algorithm = "eager"
+	r, err := execute(t, t.Context(), spec, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Violated || r.Safety.Violations == 0 {
+		t.Errorf("nodes that enter at will: status %s, %d violations", r.Status, r.Safety.Violations)
+	}
+
+	spec.Algorithm = "stingy"
+	if r, err = execute(t, t.Context(), spec, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 3 {
+		t.Errorf("nobody ever enters: status %s, %+v", r.Status, r.Liveness)
+	}
+	if len(r.Liveness.States) != 3 || !strings.Contains(strings.Join(r.Liveness.States, "\n"), "node 2 is requesting: received=2") {
+		t.Errorf("decoded states: %q", r.Liveness.States)
+	}
+
+	spec.Algorithm = "panicking"
+	if r, err = execute(t, t.Context(), spec, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
+		t.Errorf("node 2 panics: status %s, failed nodes %v, %s", r.Status, r.FailedNodes, r.Error)
+	}
+	if !strings.Contains(strings.Join(r.FailedStderr, "\n"), "the invariant of this test does not hold") {
+		t.Errorf("standard error of the failed worker: %q", r.FailedStderr)
+	}
+}
+
+// onFirstEntries returns a Progress function that calls act once, when the run
+// is under way.
+func onFirstEntries(act func()) func(*live.State) {
+	var once sync.Once
+	return func(s *live.State) {
+		if s.Entries > 0 {
+			once.Do(act)
+		}
+	}
+}
+
+var long = result.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: result.Duration(time.Minute)}
+
+func TestAKilledWorkerEndsTheRun(t *testing.T) {
+	workers := &recorder{}
+	r, err := execute(t, t.Context(), long, Options{
+		Started:  workers.started,
+		Progress: onFirstEntries(func() { syscall.Kill(workers.pids()[2], syscall.SIGKILL) }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, "node 3") {
+		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	}
+	if r.Entries == 0 || r.Messages.Total == 0 {
+		t.Errorf("what had been counted is lost: %d entries, %d messages", r.Entries, r.Messages.Total)
+	}
+	if exit.OfRun(r.Status, true) != exit.Unknown {
+		t.Errorf("exit code %d", exit.OfRun(r.Status, true))
+	}
+}
+
+func TestAWorkerThatHangsIsNamed(t *testing.T) {
+	workers := &recorder{}
+	spec := long
+	spec.StallAfter = result.Duration(500 * time.Millisecond)
+	r, err := execute(t, t.Context(), spec, Options{
+		Started:  workers.started,
+		Progress: onFirstEntries(func() { syscall.Kill(workers.pids()[1], syscall.SIGSTOP) }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
+		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	}
+}
+
+func TestInterruptLeavesNothingBehind(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := execute(t, ctx, long, Options{Progress: onFirstEntries(cancel)})
+	if !errors.Is(err, context.Canceled) || r != nil {
+		t.Errorf("result %v, error %v", r, err)
+	}
+}
+
+// An interrupted run tells what was measured until then, of all nodes up to the same
+// instant, and leaves nothing behind.
+func TestAnInterruptedRunTellsWhatItHas(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var shown live.State
+	var saved *result.Result
+	r, err := execute(t, ctx, long, Options{
+		Partial: true,
+		Save:    func(r *result.Result) error { saved = r; return nil },
+		Progress: func(s *live.State) {
+			if s.Entries >= 100 && ctx.Err() == nil {
+				shown = *s
+				cancel()
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Failed || !r.Partial || r.Error != "interrupted" || len(r.FailedNodes) > 0 || saved != r {
+		t.Errorf("status %s, partial %v, error %q, failed nodes %v", r.Status, r.Partial, r.Error, r.FailedNodes)
+	}
+	if r.Entries < 100 || r.Throughput == nil || r.WaitingTime == nil || r.WaitingTime.Count < 90 || r.Safety.Violations > 0 {
+		t.Errorf("%d entries, throughput %v, waiting time %+v", r.Entries, r.Throughput, r.WaitingTime)
+	}
+	// Records are told after counters are read; without the cut some nodes would have
+	// thousands that others have not.
+	if over := int64(r.WaitingTime.Count) - int64(r.Entries); over > int64(r.Nodes) {
+		t.Errorf("%d entries were counted, and %d are recorded", r.Entries, r.WaitingTime.Count)
+	}
+	p99, ok := shown.Waits.Quantile(0.99)
+	if !ok || shown.Of != 0 || shown.Duration != time.Minute || shown.Elapsed <= 0 || p99 <= 0 || p99 > r.WaitingTime.Max*17/16 {
+		t.Errorf("shown: %d of %d entries in %v of %v, p99 %d ns", shown.Entries, shown.Of, shown.Elapsed, shown.Duration, p99)
+	}
+	if !warned(r, "interrupted after", "until then") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
+// Who insists gets no result, and waits for nothing.
+func TestWhoInsistsWaitsForNothing(t *testing.T) {
+	insisted := make(chan struct{})
+	ctx, cancel := context.WithCancel(interrupt.WithInsistence(t.Context(), insisted))
+	defer cancel()
+	r, err := execute(t, ctx, long, Options{Partial: true, Progress: onFirstEntries(func() {
+		close(insisted)
+		cancel()
+	})})
+	if !errors.Is(err, context.Canceled) || r != nil {
+		t.Errorf("result %v, error %v", r, err)
+	}
+}
+
+func TestAPortInUseIsRefusedBeforeAnythingStarts(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	workers := &recorder{}
+	spec := long
+	spec.Listen = l.Addr().String()
+	_, err = execute(t, t.Context(), spec, Options{Started: workers.started})
+	if !errors.Is(err, control.ErrListen) || len(workers.pids()) > 0 {
+		t.Errorf("error %v, %d processes", err, len(workers.pids()))
+	}
+}
+
+func TestAWorkerThatCannotStart(t *testing.T) {
+	on := func(program string) []host.Host { return []host.Host{&host.Local{Program: program}} }
+	r, err := Run(t.Context(), resolve(t, long), Options{Hosts: on("/nonexistent/dmebench")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Failed || !strings.Contains(r.Error, "cannot start worker 0") {
+		t.Errorf("status %s: %s", r.Status, r.Error)
+	}
+	r, err = Run(t.Context(), resolve(t, long), Options{Hosts: on("/bin/false")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Status != result.Failed || len(r.FailedNodes) == 0 {
+		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	}
+}

@@ -1,0 +1,178 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/internal/runtime/control"
+	"dmebench/internal/runtime/foreign"
+	"dmebench/internal/runtime/noderun"
+	standstill "dmebench/internal/runtime/stall"
+	"dmebench/workload/fault"
+)
+
+const (
+	// maxStates bounds how many decoded states a stalled run reports.
+	maxStates = 64
+
+	// answerTime bounds how long workers may take to answer when all they have to
+	// do is to take a lock.
+	answerTime = 5 * time.Second
+
+	// promptly is how fast workers answer that nothing holds up.
+	promptly = 250 * time.Millisecond
+
+	// doubts is how often a standstill in which nothing moved is not believed
+	// because workers took their time to answer.
+	doubts = 3
+)
+
+// confirm looks once more at a run in which nothing has moved. All nodes are asked
+// where they stand: where a worker was held up, the run goes on once it is not,
+// and the algorithm has not stalled. An error names the workers that do not even
+// answer that: not the algorithm stalls then, but they; and a stall in which messages
+// are held is not the algorithm's either.
+func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalled bool, _ error) {
+	var s *stall
+	if !errors.As(err, &s) {
+		return false, err
+	}
+	asked := time.Now()
+	states, waits, err := c.states(ctx)
+	if err != nil {
+		return false, err
+	}
+	traffic, err := c.traffic(ctx, seen)
+	if err != nil {
+		return false, err
+	}
+	if again, err := c.sums(ctx); err != nil {
+		return false, c.blame(ctx, err)
+	} else if again != seen {
+		c.doubted = 0
+		return false, nil
+	}
+	if time.Since(asked) > promptly && c.doubted < doubts {
+		c.doubted++ // what it could not do meanwhile it may do now
+		return false, nil
+	}
+	s.states, s.waits = states, waits
+	c.suspect(s, traffic)
+	s.what += c.faults.recount()
+	return true, s
+}
+
+// states asks all nodes where they stand, and what they wait for.
+func (c *coordinator) states(ctx context.Context) ([]string, *standstill.Standstill, error) {
+	limited, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	begin := time.Now()
+	replies, err := c.leader.Call(limited, c.workers(), control.Same(control.Command{Op: control.OpStates, Limit: maxStates}))
+	var states []string
+	waits := &standstill.Standstill{Nodes: c.job.Spec.Nodes, Tokens: -1}
+	for _, r := range replies {
+		states = append(states, r.States...)
+		if r.Waits != nil {
+			waits.Join(r.Waits)
+		}
+	}
+	waits.Absent = c.absentNodes()
+	states = append(states[:min(len(states), maxStates)], c.missing()...)
+	return states, waits, c.blame(ctx, c.excuse(begin, err))
+}
+
+// dead says that a run will never move again, where two sums that agree prove it, and nil
+// where they do not. Nodes wait; nobody is inside, no timer is armed, every message was
+// handled, nobody who is idle will ask, and no fault is still to strike or to end. Only a
+// handler that is under way could change that, and [coordinator.confirm] waits for it, as it
+// takes every node's lock before it looks once more.
+//
+// The counters prove it only where a message is handled at most once, and all that moves a
+// node is counted.
+func (c *coordinator) dead(before, now sums, since time.Time) error {
+	if before != now || now.requesting == 0 || now.inside > 0 || now.timers > 0 || now.sent != now.handled ||
+		time.Since(since) < settling || !c.countable() || !c.faults.spent() {
+		return nil
+	}
+	for i := range c.looked {
+		if n := &c.looked[i]; n.Activity == noderun.Idle && n.Pending > 0 {
+			return nil
+		}
+	}
+	return &stall{what: fmt.Sprintf("%d requests are pending, the critical section is free, and nothing can move any more: "+
+		"all %d messages that were sent have been handled", now.requesting, now.sent)}
+}
+
+// countable reports whether counters tell all that can happen to nodes. Those in other
+// languages act when they like; a node that comes or goes is announced to the others by
+// their links, and so is one whose host is lost.
+func (c *coordinator) countable() bool {
+	for _, f := range c.job.Faults {
+		if f.What == fault.Restart || f.What == fault.Join || f.What == fault.Leave {
+			return false
+		}
+	}
+	return c.job.Guarantees().Reliable && !c.tolerant && !foreign.Is(c.job.Algorithm.Name)
+}
+
+// spent reports whether all faults have struck, and those that end have ended.
+func (i *injector) spent() bool {
+	if i == nil {
+		return true
+	}
+	select {
+	case <-i.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// What is here tells a standstill of the algorithm from one of the network: on links that
+// lose nothing, a message that was sent and not handled is held by somebody.
+
+// traffic asks the workers what their nodes have sent each other, where messages are missing
+// that cannot have been lost; nil elsewhere. A partition on purpose loses them.
+func (c *coordinator) traffic(ctx context.Context, seen sums) ([]control.Reply, error) {
+	cut := func(f fault.Fault) bool { return f.What == fault.Partition }
+	if seen.sent <= seen.handled || !c.job.Guarantees().Reliable || slices.ContainsFunc(c.job.Faults, cut) {
+		return nil, nil
+	}
+	return c.all(ctx, control.Command{Op: control.OpTraffic})
+}
+
+// suspect says of a stall whether messages are held, and on which links between workers that
+// are there. The replies are those of traffic.
+func (c *coordinator) suspect(s *stall, replies []control.Reply) {
+	if replies == nil {
+		return
+	}
+	missing := make(map[[2]int]int32) // by workers, from and to
+	for _, r := range replies {
+		for _, x := range r.Traffic {
+			peer := c.workerOf(x.Peer)
+			missing[[2]int{r.Worker, peer}] += int32(x.Sent)
+			missing[[2]int{peer, r.Worker}] -= int32(x.Came)
+		}
+	}
+	there := c.workers()
+	var links []string
+	for _, w := range slices.SortedFunc(maps.Keys(missing), func(v, w [2]int) int { return slices.Compare(v[:], w[:]) }) {
+		if missing[w] > 0 && slices.Contains(there, w[0]) && slices.Contains(there, w[1]) {
+			links = append(links, fmt.Sprintf("%d from %s to %s", missing[w], c.name(w[0]), c.name(w[1])))
+		}
+	}
+	s.held = links != nil || c.faults.recount() == "" // else they went down with nodes
+	const most = 6
+	if more := len(links) - most; more > 0 {
+		links = append(links[:most], fmt.Sprintf("and others on %d more links", more))
+	}
+	if links != nil {
+		s.what += "; the network holds messages: " + strings.Join(links, "; ") + "; mend the way between them, and run again"
+	}
+}

@@ -1,0 +1,306 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/control"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/workload/fault"
+)
+
+// Strike implements [fault.Runtime].
+func (i *injector) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
+	i.occupy()
+	switch i.c.job.Faults[k].What {
+	case fault.Partition:
+		return i.cut(k, nodes)
+	case fault.Kill:
+		return i.kill(k, nodes)
+	case fault.Pause:
+		return i.pause(k, nodes)
+	case fault.Leave:
+		return i.leave(k, nodes)
+	}
+	return i.revive(k, nodes)
+}
+
+// record notes what was done, and who waited then.
+func (i *injector) record(k int, nodes []dme.NodeID) (at int64, err error) {
+	at = i.c.clock.Now()
+	if err := i.c.read(i.ctx, i.readings); err != nil {
+		return at, err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.strikes = append(i.strikes, measure.Strike{Fault: i.c.job.Faults[k], At: at, Nodes: nodes})
+	i.order = append(i.order, k)
+	for n, r := range i.readings {
+		id := dme.NodeID(n + 1)
+		if r.Activity == noderun.Requesting && i.asked[id].requests != r.Requests {
+			i.asked[id] = asked{r.Requests, at}
+		}
+	}
+	return at, nil
+}
+
+// over notes that a fault has ended.
+func (i *injector) over(k int, at int64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.strikes[slices.Index(i.order, k)].Ended = at
+}
+
+// kill ends the processes of nodes at once. They are stopped first: from then on
+// they do nothing, and the critical section is free of them, before anybody can
+// notice that they are gone.
+func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
+	c := i.c
+	for _, id := range nodes {
+		if err := c.process(c.workerOf(id)).Pause(); err != nil {
+			return 0, i.diedBefore(id, err)
+		}
+	}
+	if at, err = i.record(k, nodes); err != nil {
+		return at, err
+	}
+	for _, id := range nodes {
+		c.setState(c.workerOf(id), gone)
+		if err := i.lose(id, at); err != nil {
+			return at, err
+		}
+	}
+	for _, id := range nodes {
+		// It is not waited for: where cores are scarce it takes long until a process
+		// has ended that will never do anything again.
+		c.process(c.workerOf(id)).Kill()
+	}
+	return at, c.tell(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
+}
+
+// lose takes a node out of the counters, and notes the request that ends with it.
+func (i *injector) lose(id dme.NodeID, at int64) error {
+	r, err := i.c.bury(i.ctx, id)
+	if err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if r.Activity == noderun.Requesting || r.Activity == noderun.Inside {
+		lost := i.pending(id, r)
+		lost.Requested, lost.Ended = min(lost.Requested, at), at
+		i.abandoned = append(i.abandoned, lost)
+	}
+	return nil
+}
+
+// diedBefore returns the error of a process that could not be struck, unless its end
+// fails the run by itself.
+func (i *injector) diedBefore(id dme.NodeID, err error) error {
+	select {
+	case <-i.c.process(i.c.workerOf(id)).Ended():
+		if i.c.lostWith(i.c.workerOf(id)) {
+			return nil
+		}
+		<-i.ctx.Done() // who watches over it fails the run, with more to say
+		return nil
+	default:
+		return err
+	}
+}
+
+// pause makes the processes of nodes stand still.
+func (i *injector) pause(k int, nodes []dme.NodeID) (at int64, err error) {
+	c := i.c
+	for _, id := range nodes {
+		c.setState(c.workerOf(id), paused)
+		if err := c.process(c.workerOf(id)).Pause(); err != nil {
+			return 0, i.diedBefore(id, err)
+		}
+	}
+	return i.record(k, nodes)
+}
+
+// End implements [fault.Runtime].
+func (i *injector) End(k int, nodes []dme.NodeID) error {
+	c := i.c
+	i.occupy()
+	i.over(k, c.clock.Now())
+	if c.job.Faults[k].What == fault.Partition {
+		i.cuts = slices.DeleteFunc(i.cuts, func(other int) bool { return other == k })
+		return c.tell(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
+	}
+	for _, id := range nodes {
+		w := c.workerOf(id)
+		if c.stateOf(w) != paused {
+			continue // its host was lost
+		}
+		if err := c.process(w).Resume(); err != nil {
+			return i.diedBefore(id, err)
+		}
+		// First, for a node that was seized hears of nothing before it is free.
+		if _, err := c.call(i.ctx, w, control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
+			return err
+		}
+		as := present
+		if i.director.Leaving(id) {
+			as = leaving
+		}
+		if err := c.catchUp(i.ctx, w, as); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut lets nothing pass between the sides of a partition.
+func (i *injector) cut(k int, nodes []dme.NodeID) (at int64, err error) {
+	if at, err = i.record(k, nodes); err != nil {
+		return at, err
+	}
+	i.cuts = append(i.cuts, k)
+	return at, i.c.tell(i.ctx, control.Command{Op: control.OpCut, Cut: k, Sides: i.c.job.Faults[k].Sides})
+}
+
+// leave has nodes leave the system.
+func (i *injector) leave(k int, nodes []dme.NodeID) (at int64, err error) {
+	c := i.c
+	if at, err = i.record(k, nodes); err != nil {
+		return at, err
+	}
+	for _, id := range nodes {
+		w := c.workerOf(id)
+		c.setState(w, leaving)
+		for _, op := range []control.Op{control.OpFree, control.OpLeave} {
+			if _, err := c.call(i.ctx, w, control.Command{Op: op, Nodes: []dme.NodeID{id}}); err != nil {
+				return at, err
+			}
+		}
+	}
+	return at, nil
+}
+
+// lookForLeavers ends the processes of nodes that have left.
+func (i *injector) lookForLeavers() error {
+	if !i.director.AnyLeaves() {
+		return nil
+	}
+	c := i.c
+	if err := c.read(i.ctx, i.readings); err != nil {
+		return err
+	}
+	for _, id := range c.nodes(func(p presence) bool { return p == leaving }) {
+		if i.readings[id-1].Activity != noderun.Down {
+			continue
+		}
+		if err := c.letGo(i.ctx, c.workerOf(id), id); err != nil {
+			return err
+		}
+		i.director.Left(id)
+	}
+	return nil
+}
+
+// letGo ends the process of a node that has left, and tells the others.
+func (c *coordinator) letGo(ctx context.Context, w int, id dme.NodeID) error {
+	c.setState(w, gone)
+	if _, err := c.bury(ctx, id); err != nil {
+		return err
+	}
+	_, err := c.call(ctx, w, control.Command{Op: control.OpQuit})
+	p := c.process(w)
+	if err == nil {
+		select {
+		case <-p.Ended():
+		case <-time.After(endTimeout):
+		}
+	}
+	p.Kill()
+	<-p.Ended()
+	return c.tell(ctx, control.Command{Op: control.OpDown, Nodes: []dme.NodeID{id}})
+}
+
+// What is here tells what was done to a run, and to whom.
+
+// recount says what was done to the run, as the end of a sentence.
+func (i *injector) recount() string {
+	if i == nil {
+		return ""
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var all []string
+	for _, s := range i.strikes {
+		at := time.Duration(s.At - i.c.start).Round(time.Millisecond)
+		all = append(all, fmt.Sprintf("%s %s at %v", s.Fault.What, dme.FormatNodes(s.Nodes), at))
+	}
+	if all == nil {
+		return ""
+	}
+	return "; before that: " + strings.Join(all, ", ")
+}
+
+// observeFaults says what was done to the run, and what ended with the nodes that
+// were hit. What every node has recorded outlives it.
+func (c *coordinator) observeFaults(ctx context.Context, o *measure.Observation) error {
+	i := c.faults
+	if i == nil {
+		return nil
+	}
+	i.telling.Wait() // for who hands over what a host leaves that is lost by now
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	o.Strikes = slices.Clone(i.strikes)
+	o.Abandoned = slices.Clone(i.abandoned)
+	i.bequeath(o)
+	o.Warnings, o.Missed = append(o.Warnings, i.director.Warnings()...), i.director.Missed(c.stop)
+	for k := range o.Nodes {
+		id := dme.NodeID(k + 1)
+		if c.lost[c.places[c.workerOf(id)].host].Load() {
+			continue
+		}
+		at := c.hostOf(c.workerOf(id))
+		log, err := at.Log(ctx, id)
+		if err != nil {
+			return c.lostHost(err)
+		}
+		o.Entries = append(o.Entries, log...)
+		r := host.Remains{Activity: noderun.Activity(o.Nodes[k].Activity), Requests: o.Nodes[k].Requests}
+		if r.Activity == noderun.Inside {
+			if r.Entered, err = at.LastEntered(ctx, id); err != nil {
+				return c.lostHost(err)
+			}
+		}
+		if r.Activity == noderun.Requesting || r.Activity == noderun.Inside {
+			o.Abandoned = append(o.Abandoned, i.pending(id, r))
+		}
+	}
+	return nil
+}
+
+// asked is when a node was first seen to wait for a request.
+type asked struct {
+	requests uint64 // the node's, with this one
+	at       int64
+}
+
+// pending describes the request of a node that waits, or is inside. When it was
+// made is not known; it matters only at which faults it had been made already. It
+// is called with mu held.
+func (i *injector) pending(id dme.NodeID, r host.Remains) entrylog.Abandoned {
+	x := entrylog.Abandoned{Node: id, Made: true, Requested: i.c.clock.Now(), Entered: entrylog.Never, Ended: entrylog.Never}
+	if seen, ok := i.asked[id]; ok && seen.requests == r.Requests {
+		x.Requested = seen.at
+	}
+	if r.Activity == noderun.Inside {
+		x.Entered, _ = i.c.hostOf(i.c.workerOf(id)).Clock().Here(r.Entered)
+	}
+	return x
+}

@@ -1,0 +1,167 @@
+// Package host is a host of a run as the run's coordinator sees it: where worker
+// processes are started and ended, where what they count can be read although they
+// die, where a witness sees who is in the critical section, and whose clock their
+// times are on.
+//
+// A run has one or several hosts. [Local] is this one; others are agents' (package
+// agent). The coordinator leads all runs in the same way: a run on this host alone
+// is one with a single host that happens to be near.
+package host
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/clock"
+	"dmebench/internal/platform/clock/exchange"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/runtime/control"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/result"
+)
+
+// Host is where some of the nodes of a run live. Its methods may be called from
+// several goroutines, after Open has returned. One whose host cannot be reached any
+// more returns an error that wraps [ErrLost] and names the host.
+type Host interface {
+	// Name tells the host from the others of a run, in errors and results.
+	Name() string
+
+	// Listen is the address at which the transports of its workers listen: an
+	// address by which the other hosts reach it, and port 0 for any that is free.
+	Listen() string
+
+	// Open makes the host ready for its part of a run.
+	Open(ctx context.Context, p Part) error
+
+	// Start starts a worker process.
+	Start(ctx context.Context, w Worker) (launch.Process, error)
+
+	// Read notes what the nodes of this host have counted; readings[i] is node
+	// i+1's, and those of nodes elsewhere stay as they are. Everything that is
+	// read is read between the call and its return.
+	Read(ctx context.Context, readings []Reading) error
+
+	// Counts notes everything that the nodes of this host have counted, in the
+	// same way.
+	Counts(ctx context.Context, counts []noderun.Counts) error
+
+	// Waits says how long the nodes of this host have waited so far, all together, in a
+	// run that is watched; else it counts nothing.
+	Waits(ctx context.Context) (noderun.WaitCounts, error)
+
+	// Witness says what the host's witness of mutual exclusion has seen. It sees the
+	// nodes of its own host alone.
+	Witness(ctx context.Context) (Witness, error)
+
+	// Hold asks whoever makes the entry of that place among those of this host, or
+	// the first after it, to stay inside; 0 asks nobody any more. Held returns who
+	// does, dme.None for nobody.
+	Hold(ctx context.Context, order uint64) error
+	Held(ctx context.Context) (dme.NodeID, error)
+
+	// Bury takes a node whose process does nothing any more out of the counters and
+	// out of the critical section, and says what it leaves behind.
+	Bury(ctx context.Context, id dme.NodeID) (Remains, error)
+
+	// LastEntered returns when a node last entered, on the host's clock, in a run
+	// with faults.
+	LastEntered(ctx context.Context, id dme.NodeID) (int64, error)
+
+	// Log returns the records of a node in a run with faults, where they outlive
+	// its process.
+	Log(ctx context.Context, id dme.NodeID) ([]entrylog.Entry, error)
+
+	// Clock compares the host's clock with the coordinator's; nil where it is the
+	// same one.
+	Clock() *clock.Relation
+
+	// Report says who the host is and, at the end of a run, how busy it was.
+	Report(ctx context.Context) (result.Host, error)
+
+	// Close ends what is left of the run on this host: its processes are killed.
+	Close() error
+}
+
+// Part is what a host is to do in a run.
+type Part struct {
+	Nodes   int          `json:"nodes"`             // of the whole run
+	Local   []dme.NodeID `json:"local"`             // that live on this host
+	Records int          `json:"records,omitempty"` // of a node's log that is to outlive its process; 0 where none is
+	Watched bool         `json:"watched,omitempty"` // somebody looks at how long nodes wait while the run goes on
+}
+
+// Worker says which worker process to start.
+type Worker struct {
+	Boot       control.Boot // its broker is named by the host that starts it, where it is not
+	Name       string       // for errors: "worker 3"
+	GOMAXPROCS int          // 0 for the Go runtime's own choice
+}
+
+// Reading is what a run is led by: how much a node has done, and where it stands.
+type Reading struct {
+	Sent     uint64           `json:"s,omitempty"` // messages, one for each receiver
+	Handled  uint64           `json:"h,omitempty"` // messages, after what their handlers sent
+	Requests uint64           `json:"r,omitempty"` // calls of Request
+	Entries  uint64           `json:"e,omitempty"` // calls of Release
+	Timers   uint64           `json:"t,omitempty"` // that are armed
+	Pending  uint64           `json:"p,omitempty"` // requests that the local process has still to make; 1 stands for some
+	Activity noderun.Activity `json:"a,omitempty"`
+}
+
+// Witness is what the witness of a host has seen.
+type Witness struct {
+	Entries    uint64 `json:"entries"` // so far, those included that have not ended
+	Violations uint64 `json:"violations"`
+	First      string `json:"first,omitempty"` // describes the first violation
+}
+
+// Remains is what a node leaves behind when it ends.
+type Remains struct {
+	Activity noderun.Activity `json:"activity"`
+	Requests uint64           `json:"requests"`
+	Entered  int64            `json:"entered"` // when it last entered, on the host's clock
+}
+
+// ErrLost is wrapped by the errors of a host that cannot be reached any more.
+var ErrLost = errors.New("it cannot be reached any more")
+
+// LostError says which host cannot be reached any more, and why.
+type LostError struct {
+	Host  string
+	Why   error
+	Ended bool // its workers have, as the host itself has said
+}
+
+func (e *LostError) Error() string {
+	return "host " + e.Host + ": " + ErrLost.Error() + ": " + e.Why.Error()
+}
+
+// Unwrap returns [ErrLost] and the reason.
+func (e *LostError) Unwrap() []error { return []error{ErrLost, e.Why} }
+
+// Surveyor is a Host that measures the ways to the others by itself, and compares
+// their clocks with its own, by datagrams between their ports.
+type Surveyor interface {
+	Host
+
+	// Port opens the host's port for the run, which all hosts that know the key
+	// believe, and says where it is. It is closed with the host.
+	Port(ctx context.Context, key []byte) (exchange.Peer, error)
+
+	// Probe makes count exchanges with each peer, one after the other. paths[k] is
+	// what came of those with peers[k]; a peer that did not answer at all is in
+	// failures, by its name, with the reason.
+	Probe(ctx context.Context, peers []exchange.Peer, count int) (paths []exchange.Path, failures map[string]string, err error)
+
+	// Follow exchanges with each peer at each interval until the run is over, or
+	// until it is told to follow others.
+	Follow(ctx context.Context, peers []exchange.Peer, interval time.Duration) error
+
+	// Paths returns, by the name of the peer, what came of those exchanges since
+	// it was last asked.
+	Paths(ctx context.Context) (map[string]exchange.Path, error)
+}

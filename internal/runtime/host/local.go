@@ -1,0 +1,189 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/clock"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/runtime/sharedpage"
+	"dmebench/internal/runtime/worker"
+	"dmebench/result"
+)
+
+// Local is this host. Workers are children of this process and inherit a page of
+// memory that all of them share: their counters lie in it, and the witness. The zero
+// value is ready to be opened.
+type Local struct {
+	Label   string // its name; "" for "this host"
+	Address string // HOST:PORT at which workers listen; "" for any free port of the loopback
+	Program string // to start workers from; "" for this very program
+
+	part Part
+	page *sharedpage.Page
+
+	mu      sync.Mutex
+	started []launch.Process
+}
+
+var _ Host = (*Local)(nil)
+
+// Name returns the host's name.
+func (h *Local) Name() string {
+	if h.Label == "" {
+		return "this host"
+	}
+	return h.Label
+}
+
+// Listen returns the address at which workers listen.
+func (h *Local) Listen() string {
+	if h.Address == "" {
+		return launch.Loopback
+	}
+	return h.Address
+}
+
+// Open makes the page.
+func (h *Local) Open(_ context.Context, p Part) (err error) {
+	h.part = p
+	h.page, err = sharedpage.Create(sharedpage.Room{Nodes: p.Nodes, Records: p.Records, Watched: p.Watched})
+	return err
+}
+
+// Start starts a worker as a child of this process.
+func (h *Local) Start(_ context.Context, w Worker) (launch.Process, error) {
+	if h.page == nil {
+		return nil, fmt.Errorf("%s cannot be started: %s takes no part in a run", w.Name, h.Name())
+	}
+	p, err := launch.Local{Program: h.Program, Files: []*os.File{h.page.File()}}.Start(launch.Command{
+		Word: worker.Command, Name: w.Name, Config: w.Boot, GOMAXPROCS: w.GOMAXPROCS,
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	h.started = append(h.started, p)
+	h.mu.Unlock()
+	return p, nil
+}
+
+// Read reads the counters in the page.
+func (h *Local) Read(_ context.Context, readings []Reading) error {
+	nodes := h.page.Nodes()
+	for _, id := range h.part.Local {
+		c := &nodes[id-1]
+		readings[id-1] = Reading{
+			Sent: c.SentTotal.Load(), Handled: c.HandledTotal.Load(),
+			Requests: c.Requests.Load(), Entries: c.Entries.Load(),
+			Timers: c.Timers.Load(), Pending: c.Pending.Load(),
+			Activity: noderun.Activity(c.Activity.Load()),
+		}
+	}
+	return nil
+}
+
+// Counts copies the counters in the page.
+func (h *Local) Counts(_ context.Context, counts []noderun.Counts) error {
+	for _, id := range h.part.Local {
+		counts[id-1] = noderun.Read(h.page.Counters(id))
+	}
+	return nil
+}
+
+// Waits reads the histograms in the page.
+func (h *Local) Waits(context.Context) (sum noderun.WaitCounts, err error) {
+	for _, id := range h.part.Local {
+		if w := h.page.Waits(id); w != nil {
+			sum.Take(w)
+		}
+	}
+	return sum, nil
+}
+
+// Witness says what the page's witness has seen.
+func (h *Local) Witness(context.Context) (Witness, error) {
+	w := Witness{Entries: h.page.Entries()}
+	w.Violations, w.First = h.page.Violations()
+	return w, nil
+}
+
+// Hold asks by the page.
+func (h *Local) Hold(_ context.Context, order uint64) error {
+	h.page.Hold(order)
+	return nil
+}
+
+// Held looks into the page.
+func (h *Local) Held(context.Context) (dme.NodeID, error) {
+	id, _, ok := h.page.Held()
+	if !ok {
+		return dme.None, nil
+	}
+	return id, nil
+}
+
+// Bury takes a node out of the page. Where it had left the critical section and
+// recorded that, and was about to count it, it is counted.
+func (h *Local) Bury(_ context.Context, id dme.NodeID) (Remains, error) {
+	c := h.page.Counters(id)
+	r := Remains{Activity: noderun.Activity(c.Activity.Load()), Requests: c.Requests.Load()}
+	if log, ok := h.page.Log(id); ok {
+		r.Entered = h.page.LastEntered(id)
+		if uint64(len(log.Entries())) > c.Entries.Load() {
+			c.Entries.Add(1)
+			if r.Activity == noderun.Inside {
+				r.Activity = noderun.Idle
+			}
+		}
+	}
+	h.page.Bury(id)
+	return r, nil
+}
+
+// LastEntered looks into the page.
+func (h *Local) LastEntered(_ context.Context, id dme.NodeID) (int64, error) {
+	return h.page.LastEntered(id), nil
+}
+
+// Log copies the records in the page.
+func (h *Local) Log(_ context.Context, id dme.NodeID) ([]entrylog.Entry, error) {
+	m, _ := h.page.Log(id)
+	return m.Entries(), nil
+}
+
+// Clock returns nil: it is this host's.
+func (h *Local) Clock() *clock.Relation { return nil }
+
+// Report names the host.
+func (h *Local) Report(context.Context) (result.Host, error) {
+	return result.Host{Name: h.Name(), Address: h.Listen()}, nil
+}
+
+// Close kills the workers that are left, waits for their ends, and frees the page.
+func (h *Local) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.started {
+		p.Kill() // of one that has ended, nothing
+	}
+	for _, p := range h.started {
+		<-p.Ended()
+	}
+	h.started = nil
+	if h.page == nil {
+		return nil
+	}
+	err := h.page.Close()
+	h.page = nil
+	if err != nil {
+		return errors.New("shared page: " + err.Error())
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package localprocess
+
+import (
+	"math"
+
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/workload"
+)
+
+// Unserved requests end with a node that goes; what its workload has still to
+// make, the process of its next incarnation makes.
+
+// Unfinished lists the requests that are pending: the one that the node was asked
+// for, or is inside with, and those that wait in line behind it.
+func (p *Process) Unfinished() []entrylog.Abandoned {
+	var all []entrylog.Abandoned
+	if a := p.Activity(); a == noderun.Requesting || a == noderun.Inside {
+		x := entrylog.Abandoned{
+			Node: p.ID(), Made: true, Requested: p.current.Requested, Entered: entrylog.Never, Ended: entrylog.Never,
+		}
+		if a == noderun.Inside {
+			x.Entered = p.current.Entered
+		}
+		all = append(all, x)
+	}
+	for i := 0; i < len(p.waiting); i += 2 {
+		all = append(all, entrylog.Abandoned{
+			Node: p.ID(), Requested: p.waiting[i+1], Entered: entrylog.Never, Ended: entrylog.Never,
+		})
+	}
+	return all
+}
+
+// Crash ends the process with its node. The runtime forgets the arrivals and the
+// exit that it was to call.
+func (p *Process) Crash() {
+	p.Runner.Crash()
+	p.waiting, p.scheduled, p.more, p.departs = nil, 0, false, stays
+	p.publish()
+}
+
+// Resume goes on with the workload of a node that has come back, or in. due is the
+// time of the arrival that was forgotten when it went, -1 where none was. In a
+// closed loop the node asks for what it had not asked for; in an open one, nobody
+// asked for what was due while it was down.
+func (p *Process) Resume(due int64) {
+	now := p.env.Now()
+	p.more = p.client.Drive() != workload.Stepped
+	switch {
+	case !p.more:
+	case due >= now, due >= 0 && p.client.Drive() == workload.Closed:
+		p.Expect(max(due, now))
+	default:
+		p.scheduleFrom(now)
+	}
+	p.publish()
+}
+
+// scheduleFrom arranges the next arrival that is not before now.
+func (p *Process) scheduleFrom(now int64) {
+	for p.more {
+		after, ok := p.client.Next()
+		at := now + int64(after)
+		if p.client.Drive() == workload.Open {
+			at = p.start + int64(after)
+		}
+		if !ok || at >= p.deadline {
+			p.more = false
+		} else if at >= now {
+			p.Expect(at)
+			return
+		}
+	}
+}
+
+// Continue is Begin for a process whose node comes into a run that began at the
+// time start: back after a crash, having made so many requests, or for the first
+// time. It goes on where it stopped: what it had asked for is lost with it, and
+// what an open schedule wanted meanwhile is not made up for.
+func (p *Process) Continue(start int64, made int) {
+	now := p.env.Now()
+	p.start, p.deadline = start, math.MaxInt64
+	if d := p.client.Duration(); d > 0 {
+		p.deadline = start + int64(d)
+	}
+	after, ok := p.client.Next()
+	base := now
+	if p.client.Drive() == workload.Open {
+		base = start
+		for ok && base+int64(after) < now {
+			after, ok = p.client.Next()
+		}
+	} else {
+		for range made {
+			p.client.Hold()
+			p.client.Reads()
+			after, ok = p.client.Next()
+		}
+	}
+	if p.more = ok && base+int64(after) < p.deadline; p.more {
+		p.Expect(base + int64(after))
+	}
+	p.publish()
+}
+
+// departure says whether a node is to leave the system.
+type departure uint8
+
+const (
+	stays    departure = iota
+	departs            // as soon as the process is idle
+	departed           // it was told to
+)
+
+// Depart has the node leave the system as soon as the process is idle, which makes
+// no further request: not even those that wait in line.
+func (p *Process) Depart() {
+	p.departs, p.more = departs, false
+	p.scheduled, p.waiting = 0, nil // what arrives from now on comes to nothing
+	p.publish()
+	p.depart()
+}
+
+func (p *Process) depart() {
+	if p.Activity() == noderun.Idle {
+		p.departs = departed
+		p.Runner.Leave()
+	}
+}

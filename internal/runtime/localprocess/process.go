@@ -1,0 +1,220 @@
+// Package localprocess is the local process of a node in a measured run: it
+// asks for the critical section, stays in it and leaves it, as a workload says.
+package localprocess
+
+import (
+	"dmebench/dme"
+	"dmebench/internal/record/entrylog"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/workload"
+)
+
+// Env is what a local process needs from its runtime. Times are nanoseconds on
+// the runtime's clock.
+type Env interface {
+	Now() int64
+	// ArriveAt calls the process's Arrive(at) at the time at, or soon after.
+	ArriveAt(id dme.NodeID, at int64)
+	// LeaveAt calls the process's Leave at the time at, or soon after; never
+	// before the current call into the process has returned.
+	LeaveAt(id dme.NodeID, at int64)
+	// Enter tells the witness that the node is in its critical section, and
+	// returns the entry's position in the order of all entries, from 1.
+	Enter(id dme.NodeID, shared bool) (order uint64)
+	// Leave tells the witness that the node leaves its critical section.
+	Leave(id dme.NodeID, shared bool)
+}
+
+// Process is the local process of one node: it asks for the critical section
+// when its workload says so, stays inside for as long as the workload says,
+// leaves, and records what happened. It embeds what runs the node; the runtime's
+// World passes Enter on to [Process.Entered].
+type Process struct {
+	*noderun.Runner
+	env    Env
+	client *workload.Client
+	log    *entrylog.Log
+
+	start    int64 // when the measured run began
+	deadline int64 // no request after this time
+
+	scheduled int     // arrivals that the runtime has still to call
+	more      bool    // the client has more requests to make
+	waiting   []int64 // intended and arrived times of requests behind the current one, in pairs
+	unserved  int     // requests given up at the deadline
+	current   entrylog.Entry
+	waits     *noderun.Waits // nil where nobody watches
+	departs   departure
+}
+
+// New returns the local process of h's node. client says when it asks; log
+// receives an entry for each critical section.
+func New(h *noderun.Runner, env Env, client *workload.Client, log *entrylog.Log) *Process {
+	return &Process{Runner: h, env: env, client: client, log: log}
+}
+
+// Watch has the process count in w how long it waits for each entry; nil for nowhere.
+func (p *Process) Watch(w *noderun.Waits) { p.waits = w }
+
+// Begin starts the workload at the time start: the process's own schedule,
+// where it has one, counts from there.
+func (p *Process) Begin(start int64) {
+	p.start = start
+	p.deadline = int64(^uint64(0) >> 1)
+	if d := p.client.Duration(); d > 0 {
+		p.deadline = start + int64(d)
+	}
+	if p.Activity() == noderun.Down {
+		return // not part of the system yet
+	}
+	p.more = true
+	p.schedule(start)
+	p.publish()
+}
+
+// schedule asks the client for the next request and arranges its arrival. In a
+// closed loop the pause counts from base; in an open one the client's times
+// count from the start.
+func (p *Process) schedule(base int64) {
+	after, ok := p.client.Next()
+	if p.client.Drive() == workload.Open {
+		base = p.start
+	}
+	at := base + int64(after)
+	if !ok || at >= p.deadline {
+		p.more = false
+		return
+	}
+	p.Expect(at)
+}
+
+// Expect arranges one more arrival at the time at: a step of a stepped
+// workload, or the process's own.
+func (p *Process) Expect(at int64) {
+	p.scheduled++
+	p.publish()
+	p.env.ArriveAt(p.ID(), at)
+}
+
+// Arrive makes a request that was intended for the time intended. It waits in
+// line while an earlier request of this node is pending.
+func (p *Process) Arrive(intended int64) {
+	if p.departs != stays {
+		return
+	}
+	p.scheduled--
+	now := p.env.Now()
+	if p.Activity() == noderun.Idle {
+		p.ask(now, intended, now)
+	} else {
+		p.waiting = append(p.waiting, intended, now)
+	}
+	if p.client.Drive() == workload.Open {
+		p.schedule(0)
+	}
+	p.publish()
+}
+
+func (p *Process) ask(now, intended, arrived int64) {
+	p.current = entrylog.Entry{Node: p.ID(), Intended: intended, Arrived: arrived, Requested: now}
+	if p.client.Reads() {
+		p.RequestShared()
+	} else {
+		p.Request()
+	}
+}
+
+// Entered is what the runtime's World calls for Enter.
+func (p *Process) Entered(stamp dme.Stamp) {
+	e := &p.current
+	e.Clock = stamp.Clock
+	e.Shared = p.Shared()
+	e.Order = p.env.Enter(p.ID(), e.Shared)
+	e.Entered = p.env.Now()
+	if p.waits != nil {
+		p.waits.Add(e.Entered - e.Intended)
+	}
+	p.env.LeaveAt(p.ID(), e.Entered+int64(p.client.Hold()))
+}
+
+// Leave ends the critical section and makes the next request, if one is due.
+func (p *Process) Leave() {
+	now := p.env.Now()
+	p.env.Leave(p.ID(), p.current.Shared)
+	p.current.Exited = now
+	p.current.Sent = p.Counters().SentTotal.Load()
+	p.log.Add(p.current)
+
+	// What is still to come is published before Release makes the node idle:
+	// an idle node with nothing to come is what quiescence looks for.
+	next, ask := now, false
+	var intended, arrived int64
+	switch {
+	case len(p.waiting) > 0 && now < p.deadline:
+		intended, arrived = p.waiting[0], p.waiting[1]
+		p.waiting = p.waiting[2:]
+		ask = true
+	case len(p.waiting) > 0:
+		p.unserved += len(p.waiting) / 2
+		p.waiting = nil
+	case p.client.Drive() == workload.Closed && p.more:
+		pause, ok := p.client.Next()
+		next = now + int64(pause)
+		if !ok || next >= p.deadline {
+			p.more = false
+		} else if pause > 0 {
+			p.Expect(next)
+		} else {
+			intended, arrived = now, now
+			ask = true
+		}
+	}
+	if ask {
+		p.Counters().Pending.Store(1)
+	} else {
+		p.publish()
+	}
+	p.Release()
+	if ask {
+		// Asked in the same step as the release, so that no message of another
+		// node comes between the two.
+		p.ask(p.env.Now(), intended, arrived)
+		p.publish()
+	}
+	if p.departs == departs {
+		p.depart()
+	}
+}
+
+// publish tells readers of the counters how much is still to come.
+func (p *Process) publish() {
+	n := uint64(p.scheduled + len(p.waiting)/2)
+	if p.more {
+		n++
+	}
+	p.Counters().Pending.Store(n)
+}
+
+// Unserved returns the number of requests that were still waiting in line when
+// the run's duration ended, and were given up.
+func (p *Process) Unserved() int { return p.unserved }
+
+// Waiting returns the number of requests that wait behind the current one.
+func (p *Process) Waiting() int { return len(p.waiting) / 2 }
+
+// Section is the critical section that a node is in.
+type Section struct {
+	Node    dme.NodeID
+	Shared  bool   // a reader's
+	Entry   uint64 // which of the node's, from 1
+	Entered int64  // when it began
+}
+
+// Section returns the critical section that the node is in.
+func (p *Process) Section() Section {
+	return Section{Node: p.ID(), Shared: p.current.Shared, Entry: p.Counters().Entries.Load() + 1, Entered: p.current.Entered}
+}
+
+// Fence gives the current entry its place in the order of all entries, where not the
+// witness knows it but a resource that the entries have in common.
+func (p *Process) Fence(order uint64) { p.current.Order = order }

@@ -1,0 +1,363 @@
+package resource
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/record/entrylog"
+	"dmebench/transport/nats"
+)
+
+// long is a patience that ends no test.
+const long = time.Minute
+
+// store starts a server with JetStream.
+func store(t *testing.T) nats.Broker {
+	t.Helper()
+	s, err := nats.StartServer(20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	if err := s.EnableJetStream(1 << 24); err != nil {
+		t.Fatal(err)
+	}
+	return s.Broker()
+}
+
+func create(t *testing.T, b nats.Broker) *Bucket {
+	t.Helper()
+	k, err := Create(t.Context(), b, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { k.conn.Close() })
+	return k
+}
+
+// open is what a worker does. The connection must last as long as the test.
+func open(t *testing.T, b nats.Broker, k *Bucket) *Resource {
+	t.Helper()
+	r, err := Open(b, k.Name(), long, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (k *Bucket) mustState(t *testing.T) State {
+	t.Helper()
+	s, err := k.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func read(t *testing.T, r *Resource) Seen {
+	t.Helper()
+	seen, err := r.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}
+
+func write(t *testing.T, r *Resource, seen Seen, u entrylog.Update) {
+	t.Helper()
+	if err := r.Write(seen, u); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func update(node, entry int) entrylog.Update {
+	at := int64(100*node + entry)
+	return entrylog.Update{Node: dme.NodeID(node), Entry: uint64(entry), Entered: at, Left: at + 10}
+}
+
+// Entries one after the other see versions without a gap, from 1, and lose nothing.
+// Readers see what the writer after them sees.
+func TestEntriesThatAreApart(t *testing.T) {
+	b := store(t)
+	k := create(t, b)
+	workers := []*Resource{open(t, b, k), open(t, b, k)}
+	for i := 1; i <= 6; i++ {
+		r := workers[i%2]
+		if reader := read(t, workers[(i+1)%2]); reader.Version != uint64(i) {
+			t.Errorf("a reader has seen version %d, want %d", reader.Version, i)
+		}
+		seen := read(t, r)
+		if seen.Version != uint64(i) {
+			t.Errorf("entry %d has seen version %d", i, seen.Version)
+		}
+		write(t, r, seen, update(i%2+1, i))
+	}
+	if s := k.mustState(t); s.Updates != 6 || s.Count != 6 || s.Lost != 0 || s.First != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Who writes although another one has written since it read has lost that one's
+// update; both are told, and what comes later does not forget it.
+func TestALostUpdate(t *testing.T) {
+	b := store(t)
+	k := create(t, b)
+	first, second := open(t, b, k), open(t, b, k)
+	write(t, first, read(t, first), update(3, 1))
+	one, other := read(t, first), read(t, second)
+	write(t, first, one, update(1, 1))
+	write(t, second, other, update(2, 1))
+	write(t, first, read(t, first), update(3, 2))
+	want := []entrylog.LostUpdate{{Version: 2, Update: update(1, 1), Other: update(2, 1)}}
+	if s := k.mustState(t); s.Updates != 4 || s.Count != 3 || s.Lost != 1 || !slices.Equal(s.First, want) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Where all are inside together, all updates but one of each time are lost, however
+// the writes fall: all are counted, and the first are told.
+func TestManyLostUpdates(t *testing.T) {
+	const nodes, entries = 4, 20
+	b := store(t)
+	k := create(t, b)
+	var all []*Resource
+	for range nodes {
+		all = append(all, open(t, b, k))
+	}
+	for entry := 1; entry <= entries; entry++ {
+		var seen []Seen
+		for _, r := range all {
+			seen = append(seen, read(t, r))
+		}
+		var wg sync.WaitGroup
+		for i, r := range all {
+			wg.Go(func() {
+				if err := r.Write(seen[i], update(i+1, entry)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	s := k.mustState(t)
+	if s.Updates != nodes*entries || s.Lost != (nodes-1)*entries || s.Count != entries || len(s.First) != MostTold {
+		t.Errorf("%d updates, %d lost of which %d are told, and the resource is %d", s.Updates, s.Lost, len(s.First), s.Count)
+	}
+	for i, l := range s.First {
+		entry := uint64(i/(nodes-1) + 1)
+		if l.Update.Node == l.Other.Node || l.Update.Entry != entry || l.Other.Entry != entry || l.Version != 1+nodes*(entry-1) {
+			t.Errorf("%+v", l)
+		}
+	}
+}
+
+// The same under a lock: nothing is lost, and every entry has a fencing number of its
+// own, larger than those before.
+func TestMutualExclusionLosesNothing(t *testing.T) {
+	const nodes, entries = 4, 50
+	b := store(t)
+	k := create(t, b)
+	var lock sync.Mutex
+	var order []uint64
+	var wg sync.WaitGroup
+	for node := 1; node <= nodes; node++ {
+		r := open(t, b, k)
+		wg.Go(func() {
+			for i := 1; i <= entries; i++ {
+				lock.Lock()
+				seen, err := r.Read()
+				if err == nil {
+					order = append(order, seen.Version)
+					err = r.Write(seen, update(node, i))
+				}
+				lock.Unlock()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if s := k.mustState(t); s.Updates != nodes*entries || s.Count != s.Updates || s.Lost != 0 {
+		t.Errorf("%+v", s)
+	}
+	for i, version := range order {
+		if version != uint64(i+1) {
+			t.Fatalf("entry %d has seen version %d", i+1, version)
+		}
+	}
+}
+
+func TestAServerWithoutJetStreamIsRefused(t *testing.T) {
+	s, err := nats.StartServer(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, err = Create(t.Context(), s.Broker(), "test")
+	if !errors.Is(err, ErrNoJetStream) || !errors.Is(err, nats.ErrBroker) || !strings.Contains(err.Error(), s.Broker().Name()) {
+		t.Error(err)
+	}
+	b := s.Broker()
+	b.Token = "wrong"
+	if _, err = Create(t.Context(), b, "test"); !errors.Is(err, nats.ErrBroker) || errors.Is(err, ErrNoJetStream) {
+		t.Error(err)
+	}
+}
+
+// A run leaves nothing on a server of somebody else's.
+func TestTheBucketIsRemoved(t *testing.T) {
+	b := store(t)
+	k := create(t, b)
+	open(t, b, k)
+	if err := k.Remove(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(b, k.Name(), long, func(error) {}); err == nil {
+		t.Error("it is still there")
+	}
+	if err := k.Remove(t.Context()); err == nil {
+		t.Error("nobody says that a bucket could not be removed")
+	}
+	again := create(t, b) // of the same name
+	if s := again.mustState(t); s.Updates != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// What somebody else has written is not taken for a value.
+func TestAStrangersValue(t *testing.T) {
+	b := store(t)
+	k := create(t, b)
+	r := open(t, b, k)
+	seen := read(t, r)
+	if _, err := k.kv.Put(t.Context(), key, []byte("mine")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(); err == nil || !strings.Contains(err.Error(), "somebody else") {
+		t.Error(err)
+	}
+	if err := r.Write(seen, update(1, 1)); err == nil {
+		t.Error("written over")
+	}
+	if _, err := k.State(t.Context()); err == nil {
+		t.Error("taken for a state")
+	}
+}
+
+// The loss of the server is told at once, though nobody uses the resource just then;
+// closing one's own end is no loss.
+func TestTheServerGoes(t *testing.T) {
+	s, err := nats.StartServer(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.EnableJetStream(1 << 24); err != nil {
+		t.Fatal(err)
+	}
+	k := create(t, s.Broker())
+	told := make(chan error, 16)
+	tell := func(err error) { told <- err }
+	r, err := Open(s.Broker(), k.Name(), long, tell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	closed, err := Open(s.Broker(), k.Name(), long, func(err error) { t.Errorf("of the one that was closed: %v", err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	s.Close()
+	if err := <-told; !strings.Contains(err.Error(), "is lost") || !strings.Contains(err.Error(), s.Broker().Name()) {
+		t.Error(err)
+	}
+	if _, err := r.Read(); err == nil {
+		t.Error("read from a server that is gone")
+	}
+}
+
+// A server that does not answer any more is waited for as long as told, and no longer.
+func TestTheServerFallsSilent(t *testing.T) {
+	b := store(t)
+	k := create(t, b)
+	p := newPassage(t, strings.TrimPrefix(b.URL, "nats://"))
+	b.URL = "nats://" + p.Addr().String()
+	const patience = 200 * time.Millisecond
+	r, err := Open(b, k.Name(), patience, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	seen := read(t, r)
+	p.shut.Store(true)
+	begin := time.Now()
+	if _, err := r.Read(); err == nil || !strings.Contains(err.Error(), "does not answer in time") {
+		t.Errorf("read: %v", err)
+	}
+	if err := r.Write(seen, update(1, 1)); err == nil || !strings.Contains(err.Error(), "does not answer in time") {
+		t.Errorf("write: %v", err)
+	}
+	if d := time.Since(begin); d < 2*patience {
+		t.Errorf("it had %v to answer twice", d)
+	}
+}
+
+// passage passes connections on, until it is shut: then what comes is swallowed.
+type passage struct {
+	net.Listener
+	shut atomic.Bool
+}
+
+func newPassage(t *testing.T, to string) *passage {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &passage{Listener: l}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				in.Close()
+				continue
+			}
+			go p.pass(in, out)
+			go p.pass(out, in)
+		}
+	}()
+	return p
+}
+
+func (p *passage) pass(from, to net.Conn) {
+	defer to.Close()
+	buf := make([]byte, 4096)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		if p.shut.Load() {
+			continue
+		}
+		if _, err := to.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,440 @@
+// Package run resolves what one run is asked to do, a [result.Spec], to a [Job]
+// whose every name has been looked up and every value checked. Both the network
+// runtime and the simulator carry out jobs.
+package run
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/suggest"
+	"dmebench/internal/runtime/foreign"
+	"dmebench/result"
+	"dmebench/transport"
+	"dmebench/transport/link"
+	"dmebench/workload"
+	"dmebench/workload/fault"
+)
+
+// MaxNodes is the largest number of nodes of a run. A larger one is a slip of
+// the hand, which would end in a lack of memory.
+const MaxNodes = 1 << 20
+
+// Catalog is the list of the algorithms that can be run.
+type Catalog []*dme.Algorithm
+
+// Names lists the names of the algorithms.
+func (c Catalog) Names() []string {
+	names := make([]string, len(c))
+	for i, a := range c {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// Lookup returns the algorithm of that name, in any case.
+func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
+	names := c.Names()
+	found, ok := suggest.Find(name, names)
+	switch {
+	case ok:
+		return c[slices.Index(names, found)], nil
+	case foreign.Is(name):
+		return nil, fmt.Errorf("%s: nodes in other languages are processes of their own, whose steps can be neither chosen nor simulated; "+
+			"'dmebench run --exec COMMAND' runs them over a real network", name)
+	case name == "":
+		return nil, errors.New("which algorithm? 'dmebench list' shows what there is")
+	case strings.EqualFold(name, "all"):
+		return nil, fmt.Errorf("no algorithm is named %q; name each, as in maekawa,raymond where several may be given, "+
+			"or leave it out where the default is all", name)
+	}
+	return nil, suggest.Unknown("algorithm", name, names, "'dmebench list' shows what there is")
+}
+
+// Job is a Spec whose every name has been looked up and every value checked:
+// nothing that can be known beforehand is left to go wrong.
+type Job struct {
+	Spec       result.Spec // with defaults
+	Algorithm  *dme.Algorithm
+	Options    dme.Options // the algorithm's
+	System     dme.System
+	Plan       *workload.Plan
+	Network    Network
+	NetOptions dme.Options // the network's
+	Needs      dme.Needs
+	Missing    []string // what the algorithm needs and the network lacks, where that is allowed
+	Warmup     int      // entries to cut; -1 to find out
+	Faults     fault.Schedule
+
+	absent   []dme.NodeID  // join later
+	load     workload.Spec // what Plan was made from
+	readFile func(string) ([]byte, error)
+}
+
+// Guarantees returns what the job's network promises.
+func (j *Job) Guarantees() transport.Guarantees { return j.Network.Guarantees(j.NetOptions) }
+
+// Links returns what is done to the links of the job's network.
+func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }
+
+// Resolve checks the spec and prepares what all nodes share. Every fault that
+// can be seen is reported, each on a line of its own. readFile serves options
+// and workloads that name a file.
+func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
+	j, err := outline(s, c, readFile)
+	if err != nil {
+		return nil, err
+	}
+	return j.complete()
+}
+
+// outline looks up what a spec names, and prepares nothing.
+func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
+	s = s.WithDefaults()
+	s.Algorithm = foreign.FullName(s.Algorithm, s.Set)
+	j := &Job{Spec: s, Warmup: -1}
+	var errs []error
+	try := func(err error) bool {
+		if err != nil {
+			errs = append(errs, err)
+		}
+		return err == nil
+	}
+
+	a, err := c.Runnable(s.Algorithm)
+	try(err)
+	kind, err := workload.Lookup(s.Workload)
+	try(err)
+	j.Network, err = LookupNetwork(s.Transport)
+	try(err)
+	cs, err := workload.ParseDistribution(s.CS)
+	if err != nil {
+		try(fmt.Errorf("critical section %q: %w; want a duration such as 100us or exp:100us", s.CS, err))
+	}
+	if s.Warmup != result.DefaultWarmup {
+		j.Warmup, err = strconv.Atoi(s.Warmup)
+		if err != nil || j.Warmup < 0 {
+			try(fmt.Errorf("warm-up %q: want auto or a number of entries", s.Warmup))
+		}
+	}
+	faults, err := fault.ParseAll(s.Faults)
+	try(err)
+	j.Faults = faults.Draw(s.Seed)
+	if s.Nodes < 1 || s.Nodes > MaxNodes {
+		try(fmt.Errorf("%d nodes: there must be at least 1 and at most %d", s.Nodes, MaxNodes))
+	}
+	if s.NodesPerWorker < 1 {
+		try(fmt.Errorf("%d nodes per worker: there must be at least 1", s.NodesPerWorker))
+	}
+	if s.StallAfter < 0 || s.Duration < 0 {
+		try(errors.New("a duration must not be negative"))
+	}
+	if s.StallAfter.Std() > workload.MaxDuration {
+		try(fmt.Errorf("stalled after %v: want at most %v", s.StallAfter, workload.MaxDuration))
+	}
+	if errs != nil {
+		return nil, errors.Join(errs...)
+	}
+
+	j.Algorithm = a
+	s.Algorithm, s.Workload, s.Transport = a.Name, kind.Name, j.Network.Name // as they are written elsewhere
+	s.Set = dme.Canonical(s.Set, a.Options, kind.Options, j.Network.Options)
+	j.Spec = s
+	sets, err := divide(s.Set, owner{a.Name, a.Options}, owner{kind.Name, kind.Options}, owner{j.Network.Name, j.Network.Options})
+	try(err)
+	if kind.Drive == workload.Stepped {
+		for name, value := range a.Stepped {
+			if _, given := sets[0][name]; !given {
+				sets[0][name] = value
+			}
+		}
+	}
+	opt, optErr := a.Resolve(sets[0])
+	workOpt, workErr := dme.ResolveOptions(kind.Options, sets[1])
+	netOpt, netErr := dme.ResolveOptions(j.Network.Options, sets[2])
+	for _, err := range []error{optErr, workErr, netErr} {
+		try(err)
+	}
+	if check := j.Network.Check; check != nil && netErr == nil {
+		try(check(netOpt))
+	}
+	if errs != nil {
+		return nil, errors.Join(errs...)
+	}
+	j.Options, j.NetOptions = opt, netOpt
+	j.readFile = readFile
+	j.load = workload.Spec{
+		Name: s.Workload, Rate: s.Rate, TotalRate: s.TotalRate, CS: cs, Requests: s.Requests,
+		Duration: s.Duration.Std(), Options: workOpt, ReadFile: readFile,
+	}
+	return j, nil
+}
+
+// complete prepares what all nodes share, and checks what goes together.
+func (j *Job) complete() (*Job, error) {
+	s, a, opt := j.Spec, j.Algorithm, j.Options
+	kind, err := workload.Lookup(s.Workload)
+	var errs []error
+	try := func(err error) bool {
+		if err != nil {
+			errs = append(errs, err)
+		}
+		return err == nil
+	}
+	try(err)
+	links := j.Links()
+	try(links.CheckNodes(s.Nodes))
+	try(j.plan())
+	if kind.Drive == workload.Stepped && a.Perpetual != nil && a.Perpetual(opt) {
+		try(fmt.Errorf("%s goes in steps, each of which begins when the system has fallen silent; "+
+			"%s with these options never does; choose %s",
+			kind.Name, a.Name, alternatives(a.Stepped)))
+	}
+	j.Needs = a.Needs(opt)
+	j.Missing = j.lacks()
+	if len(j.Missing) > 0 && !s.AllowMismatch {
+		try(j.mismatch())
+	}
+	try(j.checkForeign())
+	try(j.checkPatience())
+	try(j.checkResource())
+	if err := a.CheckNodes(s.Nodes, opt); err != nil {
+		try(&CannotRun{Nodes: true, Why: err})
+	} else if try(j.prepare()) {
+		try(j.checkReaders())
+		if err := j.checkFaults(); err != nil {
+			try(&CannotRun{Faults: true, Why: err})
+		}
+	}
+	if errs != nil {
+		return nil, errors.Join(errs...)
+	}
+	return j, nil
+}
+
+// alternatives says which settings would do.
+func alternatives(set map[string]string) string {
+	if len(set) == 0 {
+		return "another workload, such as saturate or poisson"
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		parts = append(parts, "--set "+name+"="+set[name])
+	}
+	return strings.Join(parts, " ")
+}
+
+// plan makes the workload of the job's seed.
+func (j *Job) plan() (err error) {
+	j.Plan, err = workload.New(j.load, j.Spec.Nodes, j.Spec.Seed)
+	return err
+}
+
+// prepare makes the system of the job's seed.
+func (j *Job) prepare() (err error) {
+	j.System, err = j.Algorithm.Prepare(dme.Config{
+		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), Absent: j.absent,
+		ReadFile: j.readFile,
+	})
+	return err
+}
+
+// checkReaders refuses readers where nodes do not know what those are.
+func (j *Job) checkReaders() error {
+	if j.Plan == nil || j.Plan.Readers() == 0 {
+		return nil
+	}
+	if _, shares := j.System.Node(1).(dme.SharedRequester); shares {
+		return nil
+	}
+	return fmt.Errorf("readers=%v: %s knows no readers, every entry is exclusive; choose an algorithm that does, or leave readers out",
+		j.Plan.Readers(), j.Algorithm.Name)
+}
+
+// WithSeed returns the same job with another seed, for searches over many: what
+// does not depend on the seed is not checked again.
+func (j *Job) WithSeed(seed uint64) (*Job, error) {
+	other := *j
+	other.Spec.Seed, other.Faults = seed, j.Faults.Draw(seed)
+	if err := errors.Join(other.plan(), other.prepare()); err != nil {
+		return nil, err
+	}
+	return &other, nil
+}
+
+// CannotRun is the error for an algorithm that does not exist for so many nodes,
+// needs what the network lacks, or knows nothing of what the run's faults ask of
+// it; everything else that is wrong with a specification is a fault in it.
+type CannotRun struct {
+	Nodes    bool   // it is the number of nodes
+	Faults   bool   // it is what is to be done to the nodes
+	Resource bool   // it is what critical sections are to share
+	Why      error  // without advice
+	advice   string // for the command line; may be ""
+}
+
+func (e *CannotRun) Error() string {
+	if e.advice == "" {
+		return e.Why.Error()
+	}
+	return e.Why.Error() + "; " + e.advice
+}
+
+// Settings lists all options of the job at their values, those of the algorithm,
+// the network and the workload.
+func (j *Job) Settings() []string {
+	kind, _ := workload.Lookup(j.Spec.Workload) // it has been looked up before
+	var all []string
+	for _, of := range []struct {
+		declared []dme.Option
+		values   dme.Options
+	}{{j.Algorithm.Options, j.Options}, {j.Network.Options, j.NetOptions}, {kind.Options, j.load.Options}} {
+		for _, o := range of.declared {
+			if value := of.values[o.Name]; value != "" {
+				all = append(all, o.Name+"="+value)
+			}
+		}
+	}
+	return all
+}
+
+// owner is what declares options of a run, which share one name space.
+type owner struct {
+	name    string
+	options []dme.Option
+}
+
+// divide gives each setting to whose option it is.
+func divide(set map[string]string, owners ...owner) (of []map[string]string, err error) {
+	var errs []error
+	var who, known, unknown []string
+	owned := make(map[string]int)
+	for i, w := range owners {
+		who = append(who, w.name)
+		of = append(of, make(map[string]string))
+		for _, o := range w.options {
+			known = append(known, o.Name)
+			value, given := set[o.Name]
+			if first, twice := owned[o.Name]; given && twice {
+				errs = append(errs, fmt.Errorf("option %s of %s is also one of %s; they cannot be combined",
+					o.Name, owners[first].name, w.name))
+			} else if given {
+				of[i][o.Name] = value
+			}
+			owned[o.Name] = i
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if _, ok := owned[name]; !ok {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) > 0 {
+		there := "none of them takes any"
+		if len(known) > 0 {
+			there = "known here: " + strings.Join(known, ", ")
+		}
+		if near := suggest.Near(unknown[0], known); near != "" && len(unknown) == 1 {
+			there = "did you mean '" + near + "'?"
+		}
+		errs = append(errs, fmt.Errorf("--set %s: no option of %s; %s", strings.Join(unknown, ", "), strings.Join(who, ", "), there))
+	}
+	return of, errors.Join(errs...)
+}
+
+// boundOption is the option by which a user vouches for a bound on the delay of
+// messages, to an algorithm that needs one.
+const boundOption = "bound"
+
+// vouchedBound returns the bound that was set, if one was: not a word such as
+// auto, which leaves it to the network.
+func (j *Job) vouchedBound() (bound time.Duration, vouched bool) {
+	if !j.Needs.BoundedDelay {
+		return 0, false
+	}
+	bound, err := time.ParseDuration(j.Options[boundOption])
+	return bound, err == nil
+}
+
+// networkBound returns the bound on delays that a node is told where nobody
+// vouches for one: in a simulation 2T, and what its links add at most; 0 over a
+// real network, where none is known.
+func (j *Job) networkBound() time.Duration {
+	if j.Network.Real() {
+		return 0
+	}
+	links := j.Links()
+	more, bounded := links.Longest()
+	if !bounded {
+		more = 0
+	}
+	return 2*simulatedT(j.NetOptions) + more
+}
+
+// lacks names what the algorithm needs and the network does not give. Over a
+// real network the user's word on delays is taken; in a simulation they are
+// known, and it is compared with them.
+func (j *Job) lacks() []string {
+	g := j.Guarantees()
+	if bound, vouched := j.vouchedBound(); vouched {
+		if j.Network.Real() {
+			g.BoundedDelay = true
+		} else {
+			longest, exists := longestSimulated(j.NetOptions)
+			g.BoundedDelay = exists && bound >= longest
+		}
+	}
+	return g.Lacks(j.Needs)
+}
+
+// mismatch says that the links do not do, and what would.
+func (j *Job) mismatch() error {
+	advice := "choose another transport or option"
+	bound, vouched := j.vouchedBound()
+	longest, exists := time.Duration(0), false
+	if !j.Network.Real() {
+		longest, exists = longestSimulated(j.NetOptions)
+	}
+	switch {
+	case !j.Needs.BoundedDelay:
+	case j.Network.Real() && !vouched:
+		if _, has := j.Options[boundOption]; has {
+			advice = "vouch for one with --set " + boundOption + "=DURATION, the longest time that a message can take"
+		}
+	case vouched && exists && bound < longest:
+		advice = fmt.Sprintf("a message takes up to %v there, more than %s=%v", longest, boundOption, bound)
+	}
+	why := fmt.Errorf("%s needs %s, which %s does not have",
+		j.Algorithm.Name, strings.Join(j.Missing, " and "), j.Network.Describe(j.NetOptions))
+	return &CannotRun{Why: why, advice: advice + ", or see it fail with --allow-mismatch"}
+}
+
+// checkPatience refuses a bound so long that a node that waits for an answer
+// would be taken for one that waits for ever, and delays by which a run would seem to
+// stand still; a simulation has the patience for any.
+func (j *Job) checkPatience() error {
+	bound, vouched := j.vouchedBound()
+	if bound > workload.MaxDuration {
+		return fmt.Errorf("%s=%v: want at most %v", boundOption, bound, workload.MaxDuration)
+	}
+	limit, links := j.Spec.StallAfter.Std(), j.Links()
+	longest, bounded := links.Longest()
+	if !bounded {
+		longest = links.Typical(0)
+	}
+	if j.Network.Real() && longest > 0 && longest >= limit {
+		return fmt.Errorf("%s: a message may take %v, and nothing moves meanwhile; after %v that is taken for a stall; "+
+			"let --stall-after be more than %v, or shorten the delay", j.Network.Describe(j.NetOptions), longest, limit, longest)
+	}
+	if vouched && bound >= limit/2 {
+		return fmt.Errorf("%s=%v: a message and its answer may take twice as long, and nothing moves meanwhile; "+
+			"after %v that is taken for a stall; let --stall-after be more than %v", boundOption, bound, limit, 2*bound)
+	}
+	return nil
+}

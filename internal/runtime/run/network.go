@@ -1,0 +1,296 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/suggest"
+	"dmebench/internal/runtime/foreign"
+	"dmebench/internal/runtime/resource"
+	"dmebench/transport"
+	"dmebench/transport/link"
+	"dmebench/transport/nats"
+	"dmebench/transport/tcp"
+	"dmebench/transport/udp"
+)
+
+// Network is something that a run can run over: a transport between worker
+// processes, or the simulated network in virtual time.
+type Network struct {
+	Name       string
+	Help       string
+	Options    []dme.Option
+	Guarantees func(dme.Options) transport.Guarantees
+
+	// Links says what the options do to the network's links.
+	Links func(dme.Options) link.Config
+
+	// Check refuses options that do not go together; nil where all do.
+	Check func(dme.Options) error
+
+	// Listen opens the transport in a worker; nil for the simulated network.
+	Listen func(Endpoint) (transport.Transport, error)
+
+	// Brokered says that frames pass a broker, which must be there before the
+	// workers are.
+	Brokered bool
+
+	// Connected says that every pair of processes that talk has connections of
+	// its own.
+	Connected bool
+}
+
+// Endpoint is what a worker's end of a network is opened with.
+type Endpoint struct {
+	transport.Config
+	Options dme.Options // the network's
+	Broker  nats.Broker // of a network that is brokered
+	Cut     *link.Cut   // partitions that are made while the run goes on; nil where none will be
+}
+
+// Networks lists them all.
+func Networks() []Network {
+	runtime := dme.Option{
+		Name: "gomaxprocs", Default: "0", Forms: []string{"COUNT"}, Valid: validProcs,
+		Help: "GOMAXPROCS of each worker process; 0 leaves it to the Go runtime",
+	}
+	return []Network{
+		conditioned(overTCP(runtime)),
+		overUDP(runtime),
+		conditioned(Network{
+			Name:       "nats",
+			Help:       "NATS: a subject per node, a broadcast is one publication; through a server of the run's own, or any by --nats-url",
+			Options:    []dme.Option{runtime},
+			Guarantees: func(dme.Options) transport.Guarantees { return nats.Guarantees },
+			Listen:     func(e Endpoint) (transport.Transport, error) { return nats.Listen(e.Config, e.Broker) },
+			Brokered:   true,
+		}),
+		simulated(),
+	}
+}
+
+// TLSOption is the option of network tcp that says which connections are encrypted.
+const TLSOption = "tls"
+
+func overTCP(runtime dme.Option) Network {
+	var words []string
+	for _, e := range tcp.Encryptions() {
+		words = append(words, string(e))
+	}
+	secure := dme.Option{
+		Name: TLSOption, Default: string(tcp.Auto), Words: words,
+		Help: "whether connections are encrypted, by TLS 1.3 with keys that follow from the run's; auto: those to a listener beyond the loopback",
+	}
+	return Network{
+		Name: "tcp", Help: "TCP: one connection per ordered pair of processes that talk; encrypted beyond the loopback",
+		Options:    []dme.Option{runtime, secure},
+		Guarantees: func(dme.Options) transport.Guarantees { return tcp.Guarantees },
+		Listen: func(e Endpoint) (transport.Transport, error) {
+			return tcp.Listen(e.Config, tcp.Options{Encryption: tcp.Encryption(e.Options.Get(TLSOption))})
+		},
+		Connected: true,
+	}
+}
+
+// Options of network udp.
+const (
+	LayerOption     = "layer"     // what is made of it
+	MulticastOption = "multicast" // whether a broadcast is one datagram to all
+)
+
+// overUDP is the network udp. What its links are told to do is done beneath the
+// layers that make up for it.
+func overUDP(runtime dme.Option) Network {
+	var names []string
+	for _, l := range udp.Layers() {
+		names = append(names, string(l))
+	}
+	layer := dme.Option{
+		Name: LayerOption, Default: string(udp.FIFO), Words: names,
+		Help: "what is added to datagrams: nothing, acknowledgement and retransmission, and order between each pair of nodes",
+	}
+	multicast := dme.Option{
+		Name: MulticastOption, Default: "false", Words: []string{"false", "true"},
+		Help: "whether a broadcast is one datagram to an IP multicast group of the processes, " +
+			"on the network of the address that they listen at",
+	}
+	return Network{
+		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers; " +
+			"layer raw takes a datagram again when somebody who has seen it repeats it",
+		Options: append([]dme.Option{runtime, layer, multicast}, link.Options()...),
+		Links:   conditions,
+		Guarantees: func(o dme.Options) transport.Guarantees {
+			l := udp.Layer(o.Get(LayerOption))
+			g := udp.GuaranteesOf(l)
+			g.Broadcast = o.Get(MulticastOption) == "true"
+			if l != udp.Raw {
+				return g
+			}
+			links := conditions(o)
+			return links.Guarantees(g)
+		},
+		Check: func(o dme.Options) error {
+			if links := conditions(o); o.Get(MulticastOption) == "true" && !links.Idle() {
+				return fmt.Errorf("udp: %s=true: %s befalls single frames and cannot befall a datagram to all; leave one of them out",
+					MulticastOption, link.Describe(o))
+			}
+			return nil
+		},
+		Listen: func(e Endpoint) (transport.Transport, error) {
+			opt := udp.Options{Layer: udp.Layer(e.Options.Get(LayerOption))}
+			if e.Options.Get(MulticastOption) == "true" {
+				opt.Multicast = true
+				t, err := udp.Listen(e.Config, opt)
+				if err != nil {
+					return nil, err
+				}
+				return udp.Multicasting{Transport: t}, nil
+			}
+			if links := e.conditions(); !links.Idle() {
+				links.LargestFrame = udp.LargestFrame(udp.Raw)
+				opt.Between = func(t transport.Transport) (transport.Transport, error) { return link.Wrap(t, links) }
+			}
+			return udp.Listen(e.Config, opt)
+		},
+	}
+}
+
+// conditioned gives a network the options of package link, whose conditions lie
+// above what it guarantees.
+func conditioned(n Network) Network {
+	n.Options = append(slices.Clip(n.Options), link.Options()...)
+	n.Links = conditions
+	guarantees, listen := n.Guarantees, n.Listen
+	n.Guarantees = func(o dme.Options) transport.Guarantees {
+		links := conditions(o)
+		return links.Guarantees(guarantees(o))
+	}
+	n.Listen = func(e Endpoint) (transport.Transport, error) {
+		t, err := listen(e)
+		links := e.conditions()
+		if err != nil || links.Idle() {
+			return t, err
+		}
+		wrapped, err := link.Wrap(t, links)
+		if err != nil {
+			t.Close()
+			return nil, err
+		}
+		return wrapped, nil
+	}
+	return n
+}
+
+// conditions is what the options of a real network say of its links.
+func conditions(o dme.Options) link.Config {
+	links, err := link.Parse(o)
+	if err != nil {
+		panic("run: " + err.Error() + " was accepted") // the options are checked
+	}
+	return links
+}
+
+// conditions is what is done to the links of an endpoint.
+func (e *Endpoint) conditions() link.Config {
+	links := conditions(e.Options)
+	links.Cut = e.Cut
+	return links
+}
+
+// Real reports whether the network has worker processes.
+func (n Network) Real() bool { return n.Listen != nil }
+
+// Describe names the network with the options that decide what it guarantees.
+func (n Network) Describe(o dme.Options) string {
+	if n.Real() {
+		var words []string
+		if layer, ok := o[LayerOption]; ok {
+			words = append(words, LayerOption+"="+layer)
+		}
+		if o[MulticastOption] == "true" {
+			words = append(words, MulticastOption+"=true")
+		}
+		if links := link.Describe(o); links != "" {
+			words = append(words, links)
+		}
+		if words == nil {
+			return n.Name
+		}
+		return n.Name + " with " + strings.Join(words, " ")
+	}
+	return describeSimulated(o)
+}
+
+// LookupNetwork returns the network of that name.
+func LookupNetwork(name string) (Network, error) {
+	all := Networks()
+	var names []string
+	for _, n := range all {
+		names = append(names, n.Name)
+	}
+	found, ok := suggest.Find(name, names)
+	if !ok {
+		return Network{}, suggest.Unknown("transport", name, names, suggest.All(names))
+	}
+	return all[slices.Index(names, found)], nil
+}
+
+func validProcs(s string) error {
+	if n, err := strconv.Atoi(s); err != nil || n < 0 || n > 1024 {
+		return errors.New("not a number from 0 to 1024")
+	}
+	return nil
+}
+
+// Resources lists the shared resources that critical sections can use.
+func Resources() []string { return []string{resource.NATS} }
+
+// checkResource refuses a shared resource that is not there, and one in virtual time:
+// its server answers in real time.
+func (j *Job) checkResource() error {
+	switch {
+	case j.Spec.Resource == "":
+		return nil
+	case !slices.Contains(Resources(), j.Spec.Resource):
+		return suggest.Unknown("resource", j.Spec.Resource, Resources(), "there is "+strings.Join(Resources(), ", "))
+	case !j.Network.Real():
+		return &CannotRun{
+			Resource: true,
+			Why:      fmt.Errorf("resource %s is for real networks: %s runs in virtual time", j.Spec.Resource, j.Network.Name),
+			advice:   "leave --resource out: a simulation sees every overlap by itself",
+		}
+	}
+	return nil
+}
+
+// Setting is what predictions for the job's run depend on, but for T: that is
+// known of a simulation, and measured in a network.
+func (j *Job) Setting() dme.Setting {
+	return dme.Setting{
+		Nodes: j.Spec.Nodes, Options: j.Options, System: j.System,
+		E: j.Plan.MeanHold(), Rate: j.Plan.OfferedRate(), Variability: j.Plan.HoldVariability(),
+	}
+}
+
+// Runnable is Lookup for whoever runs algorithms over networks: it also finds the one
+// whose nodes are programs in other languages.
+func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
+	if foreign.Is(name) {
+		return foreign.Algorithm(name), nil
+	}
+	return c.Lookup(name)
+}
+
+// checkForeign refuses what nodes in other languages cannot do.
+func (j *Job) checkForeign() error {
+	if !foreign.Is(j.Algorithm.Name) || j.Network.Real() {
+		return nil
+	}
+	return &CannotRun{Why: fmt.Errorf("%s: nodes in other languages are processes that take their own time; "+
+		"%s has virtual time, which only nodes of this program can live in", j.Algorithm.Name, j.Network.Name),
+		advice: "choose --transport tcp, udp or nats"}
+}

@@ -1,0 +1,128 @@
+package worker
+
+import (
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dmebench/algorithms/catalog"
+	"dmebench/dme"
+	"dmebench/internal/platform/clock"
+	"dmebench/internal/runtime/control"
+	"dmebench/internal/runtime/sharedpage"
+	"dmebench/result"
+	"dmebench/transport"
+)
+
+// system is a run without a coordinator: its workers live in this process, and
+// their frames cross the kernel's network.
+type system struct {
+	page    *sharedpage.Page
+	workers []*worker
+	ending  atomic.Bool
+}
+
+func startSystem(tb testing.TB, spec result.Spec) *system {
+	tb.Helper()
+	return startSharing(tb, spec, nil)
+}
+
+// startSharing starts a system whose critical sections share a resource.
+func startSharing(tb testing.TB, spec result.Spec, r shared) *system {
+	tb.Helper()
+	page, err := sharedpage.Create(sharedpage.Room{Nodes: spec.Nodes, Watched: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &system{page: page}
+	tb.Cleanup(func() {
+		s.ending.Store(true)
+		for _, w := range s.workers {
+			w.close()
+		}
+		page.Close()
+	})
+	var book transport.AddressBook
+	for id := range dme.NodeID(spec.Nodes) {
+		fd, err := unix.Dup(int(page.File().Fd()))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		w := &worker{
+			catalog: catalog.All(), resource: r, clock: clock.New(), memory: os.NewFile(uintptr(fd), "shared page"),
+			notify: func(e control.Event) {
+				if !s.ending.Load() {
+					tb.Errorf("%+v", e)
+				}
+			},
+		}
+		s.workers = append(s.workers, w)
+		r := s.tell(tb, w, control.Command{Op: control.OpAssign, Assign: &control.Assignment{
+			Spec: spec, Local: []dme.NodeID{id + 1}, Listen: "127.0.0.1:0",
+			Key: [transport.KeySize]byte{1}, LogLimit: 1 << 16,
+		}})
+		book = append(book, r.Addr)
+	}
+	all := func(c control.Command) {
+		for _, w := range s.workers {
+			s.tell(tb, w, c)
+		}
+	}
+	all(control.Command{Op: control.OpConnect, Book: book})
+	all(control.Command{Op: control.OpBegin, At: s.workers[0].clock.Now()})
+	return s
+}
+
+func (s *system) tell(tb testing.TB, w *worker, c control.Command) control.Reply {
+	tb.Helper()
+	r := w.answer(c)
+	if r.Error != "" {
+		tb.Fatal(r.Error)
+	}
+	return r
+}
+
+// handled returns how many messages have been handled so far.
+func (s *system) handled() (n uint64) {
+	for i := range s.page.Nodes() {
+		n += s.page.Nodes()[i].HandledTotal.Load()
+	}
+	return n
+}
+
+// await returns when so many more messages have been handled.
+func (s *system) await(tb testing.TB, messages uint64) {
+	tb.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for until := s.handled() + messages; s.handled() < until; time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(deadline) {
+			tb.Fatalf("%d messages have not come within a minute", messages)
+		}
+	}
+}
+
+// What a message takes on its way from a socket through the node's handler to
+// the next socket is reused. Records of entries come in chunks, and so count for
+// next to nothing.
+func TestMessagesAllocateNothing(t *testing.T) {
+	for _, c := range []struct{ algorithm, transport, cs string }{
+		{"ricart-agrawala", "tcp", "0"}, {"ricart-agrawala", "tcp", "100us"}, {"maekawa", "tcp", "0"},
+		{"suzuki-kasami", "tcp", "100us"}, {"lamport", "tcp", "0"}, {"raymond", "tcp", "100us"}, {"token-ring", "tcp", "0"},
+		{"ricart-agrawala", "udp", "0"}, {"token-ring", "udp", "0"},
+	} {
+		t.Run(c.algorithm+"/"+c.transport+"/cs="+c.cs, func(t *testing.T) {
+			s := startSystem(t, result.Spec{
+				Algorithm: c.algorithm, Nodes: 3, Transport: c.transport, CS: c.cs, Duration: result.Duration(time.Hour),
+			}.WithDefaults())
+			const messages = 2000
+			s.await(t, messages) // fills what is reused
+			allocs := testing.AllocsPerRun(3, func() { s.await(t, messages) })
+			if allocs > messages/100 {
+				t.Errorf("%v allocations in %d messages", allocs, messages)
+			}
+		})
+	}
+}

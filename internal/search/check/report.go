@@ -1,0 +1,251 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/dme/vnet"
+	"dmebench/internal/record/recording"
+	"dmebench/internal/record/spacetime"
+	"dmebench/internal/runtime/stall"
+)
+
+// Report is what a search has found out.
+type Report struct {
+	Violation *vnet.Violation // nil: none was found
+	Trace     *Trace          // how it came about; nil where there is none
+	Seed      uint64          // of the schedule that broke the property; for an exhaustive search the search's own
+
+	// Complete: everything that was to be searched has been. A search that was
+	// broken off has found nothing out about the rest.
+	Complete bool
+	Stopped  string // why it is not complete, "" where it is or where a violation ended it
+
+	Schedules uint64 // random: up to the one that broke a property
+	Steps     uint64 // random: taken in all of these; exhaustive: taken from all states
+	Entries   uint64 // random: into the critical section, in these steps
+	MaxBypass int    // most entries of others between a request and its entry, in these steps; exhaustive: only where Options.Bypass bounds it
+	States    uint64 // exhaustive: distinct ones
+	Depth     int    // exhaustive: steps to the farthest state; with reduction, without those that were forced
+
+	Reduced  bool      // exhaustive: orders of steps that make no difference were left out or, if ByClass, states that do
+	ByClass  bool      // exhaustive: of states that differ in the values of clocks alone, one was visited
+	Bitstate *Bitstate // exhaustive: what is known where only bits of states were kept; else nil
+
+	NeverSent []string // exhaustive: kinds of messages; nothing is known of what comes of them
+
+	// Refused counts the messages that nodes refused: in an exhaustive search
+	// once for each local state and message.
+	Refused uint64
+	Refusal string // the reason of one of them
+
+	// Starved counts the random schedules in which a node starved, of an algorithm that
+	// is not claimed to be free of starvation.
+	Starved  int
+	Starving string // what the first of them showed
+
+	Workers int
+	Elapsed time.Duration
+}
+
+// Err says what a search has found, or why it is not complete; nil where all that
+// was to be searched is as it should be. A message that a node had to refuse is a
+// fault here, as it is where links lose and repeat nothing.
+func (r Report) Err() error {
+	switch {
+	case r.Violation != nil:
+		return fmt.Errorf("seed %d: %v", r.Seed, r.Violation)
+	case !r.Complete:
+		return errors.New(r.Stopped)
+	case r.Refused > 0:
+		return fmt.Errorf("%d messages refused: %s", r.Refused, r.Refusal)
+	}
+	return nil
+}
+
+// Random searches a by random schedules; see [Search.Random].
+func Random(ctx context.Context, a *dme.Algorithm, o Options) (Report, error) {
+	s, err := New(a, o)
+	if err != nil {
+		return Report{}, err
+	}
+	return s.Random(ctx), nil
+}
+
+// Exhaustive searches all states of a; see [Search.Exhaustive].
+func Exhaustive(ctx context.Context, a *dme.Algorithm, o Options) (Report, error) {
+	s, err := New(a, o)
+	if err != nil {
+		return Report{}, err
+	}
+	return s.Exhaustive(ctx)
+}
+
+// The properties that no single step shows, beside those that vnet judges.
+// Progress: somebody who waits is served, without anybody's asking again.
+// Liveness: entries keep coming while somebody waits. Starvation is named for what
+// breaks it: others enter without end while a node that has asked waits, although
+// every message arrives, every critical section ends and every timer fires. A
+// schedule of a random search has an end, and is judged by [tooMany]. Rest: when all requests
+// are served and the nodes have been told that no more will come, the messages
+// end.
+const (
+	Progress   vnet.Property = "progress"
+	Liveness   vnet.Property = "liveness"
+	Starvation vnet.Property = "starvation"
+	Rest       vnet.Property = "rest"
+)
+
+func stalled(waiting []dme.NodeID) *vnet.Violation {
+	return &vnet.Violation{
+		Property: Progress, Nodes: waiting,
+		Verdict: fmt.Sprintf("stalled: %s, nobody is in the critical section, and no message is on the way", wait(waiting)),
+	}
+}
+
+// forever is the violation of a system that goes on without an entry, while
+// nodes wait or, where none does, without coming to rest.
+func forever(waiting []dme.NodeID, toWait, toRest string) *vnet.Violation {
+	if len(waiting) == 0 {
+		return &vnet.Violation{Property: Rest, Verdict: "no rest: " + toRest + ", though nobody will ask again"}
+	}
+	return &vnet.Violation{Property: Liveness, Verdict: "no entry" + toWait + ", though " + wait(waiting), Nodes: waiting}
+}
+
+// tooLong is what patience ends.
+func tooLong(waiting []dme.NodeID, steps int) *vnet.Violation {
+	return forever(waiting, fmt.Sprintf(" in %d steps", steps), fmt.Sprintf("%d steps after the last exit messages still flow", steps))
+}
+
+// repeats is tooLong, proved: the same steps over and over.
+func repeats(waiting []dme.NodeID, steps int) *vnet.Violation {
+	again := fmt.Sprintf("the last %d steps repeat for ever", steps)
+	return forever(waiting, ": "+again, again)
+}
+
+// wait is "node 2 waits" or "nodes 1, 3 wait".
+func wait(nodes []dme.NodeID) string {
+	if len(nodes) == 1 {
+		return "node " + nodes[0].String() + " waits"
+	}
+	text := "nodes "
+	for i, id := range nodes {
+		if i > 0 {
+			text += ", "
+		}
+		text += id.String()
+	}
+	return text + " wait"
+}
+
+// Trace is a schedule as it went, up to the step that broke a property.
+type Trace struct {
+	Violation vnet.Violation
+	Nodes     int
+	Started   []vnet.Event // what the nodes did before the first step, where they did anything
+	Events    []vnet.Event // one for each step
+	Repeats   int          // where the schedule goes on for ever: how many of the last events repeat
+	States    []string     // the nodes at the end, one on a line
+
+	// Bypass is the bound on overtaking that the schedule passes in its last step, where
+	// that is what it shows.
+	Bypass int
+
+	Standstill *stall.Standstill // who waits for whom at the end, where nothing moves; else nil
+
+	alg   *dme.Algorithm
+	model *vnet.Model
+}
+
+// Why explains a standstill in a few lines, none where there is no more to say.
+func (t *Trace) Why() []string {
+	if t.Standstill == nil {
+		return nil
+	}
+	return t.Standstill.Explain().Lines()
+}
+
+// Steps returns the steps of the schedule.
+func (t *Trace) Steps() []vnet.Step {
+	steps := make([]vnet.Step, len(t.Events))
+	for i, e := range t.Events {
+		steps[i] = e.Step
+	}
+	return steps
+}
+
+// Lines returns the trace as numbered lines, one for each step.
+func (t *Trace) Lines() []string {
+	var lines []string
+	for i := range t.Started {
+		lines = append(lines, "  0. "+t.Started[i].Describe(t.alg))
+	}
+	for i := range t.Events {
+		lines = append(lines, fmt.Sprintf("%3d. %s", i+1, t.Events[i].Describe(t.alg)))
+	}
+	return lines
+}
+
+// Recording returns the trace as events, which say what they have changed, and the
+// variables of each node at the end that hold something. The steps are taken once
+// more for that: it is too dear for the many replays that shorten a schedule.
+func (t *Trace) Recording() (events []recording.Event, states [][]string) {
+	n := vnet.New(t.model)
+	tape := recording.NewTape(t.alg)
+	for i := range n.Started {
+		tape.Start(&n.Started[i])
+	}
+	for id := range n.IDs() {
+		tape.Watch(id, n.Runner(id).Node())
+	}
+	for i := range t.Events {
+		e := n.Do(t.Events[i].Step)
+		tape.Add(e)
+		if n.Violation == nil || n.Violation.Property != vnet.Sanity {
+			tape.Changed(e.Node, n.Runner(e.Node).Node())
+		}
+	}
+	for id := range n.IDs() {
+		states = append(states, recording.Held(n.Runner(id).Node()))
+	}
+	return tape.Events, states
+}
+
+// maxRows is how much of a long schedule is drawn: its end.
+const maxRows = 200
+
+// Diagram returns the trace as a space-time diagram, whose rows are the trace's
+// lines. Of a long one it shows the end.
+func (t *Trace) Diagram() *spacetime.Diagram {
+	events, states := t.Recording()
+	p := spacetime.NewPainter(t.Nodes, true)
+	for i := range events {
+		p.Add(&events[i])
+	}
+	d := p.Finish()
+	d.States = states
+	d.Title = fmt.Sprintf("%s on %d nodes", t.alg.Title, t.Nodes)
+	d.Caption = append([]string{t.Violation.Verdict}, t.Why()...)
+	d.First = max(1, d.Last-maxRows+1)
+	d.Loop = t.Repeats
+	if t.Violation.Property != "" {
+		d.Bad = []int{d.Last}
+	}
+	switch t.Violation.Property {
+	case vnet.Exclusion:
+		for i := range d.Sections {
+			s := &d.Sections[i]
+			s.Bad = s.Leave == 0 && slices.Contains(t.Violation.Nodes, dme.NodeID(s.Lane+1))
+		}
+	case Progress, Liveness, Starvation:
+		d.Ends = make([]string, t.Nodes)
+		for _, id := range t.Violation.Nodes {
+			d.Ends[id-1] = "waits"
+		}
+	}
+	return d
+}

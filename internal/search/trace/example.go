@@ -1,0 +1,163 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/dme/vnet"
+	"dmebench/internal/record/recording"
+	"dmebench/internal/record/spacetime"
+	"dmebench/internal/runtime/noderun"
+)
+
+// exampleNodes is how many nodes there are in an example: the fewest of which two
+// can compete while a third looks on.
+const exampleNodes = 3
+
+// exampleSteps bounds an example, whose algorithm may be anybody's.
+const exampleSteps = 1000
+
+// ExampleName returns the name of an algorithm's example.
+func ExampleName(a *dme.Algorithm) string { return a.Name + "/example" }
+
+// Example returns a scenario of algorithm a that nobody had to write: on three
+// nodes, first node 2 enters while nobody else asks, then nodes 2 and 3 ask at
+// once. Messages arrive in the order in which they were sent, and timers fire
+// when nothing else happens.
+func Example(a *dme.Algorithm) (*Scenario, error) {
+	text := fmt.Sprintf("# %s: one request alone, then two at once\nalgorithm %s\nnodes %d\n",
+		a.Title, a.Name, exampleNodes)
+	for _, name := range slices.Sorted(maps.Keys(a.Stepped)) {
+		text += fmt.Sprintf("set %s=%s\n", name, a.Stepped[name])
+	}
+	scenario := ExampleName(a)
+	s, err := Parse(scenario, []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	model, err := s.model(a, nil)
+	if err != nil {
+		return nil, err
+	}
+	p := &player{algorithm: a, network: vnet.New(model), tape: recording.NewTape(a)}
+	var b strings.Builder
+	b.WriteString(text)
+	for _, act := range []struct {
+		comment string
+		asking  []dme.NodeID
+	}{{"Nobody else asks.", []dme.NodeID{2}}, {"Two ask at once.", []dme.NodeID{2, 3}}} {
+		fmt.Fprintf(&b, "\n# %s\n", act.comment)
+		for _, id := range act.asking {
+			if err := p.write(&b, fmt.Sprintf("request %d", id)); err != nil {
+				return nil, s.Refused(err)
+			}
+		}
+		if err := p.serve(&b); err != nil {
+			return nil, s.Refused(err)
+		}
+	}
+	return Parse(scenario, []byte(b.String()))
+}
+
+// serve writes and carries out commands until all requests have been served and
+// nothing is on its way.
+func (p *player) serve(b *strings.Builder) error {
+	for range exampleSteps {
+		var next string
+		if _, busy := p.network.Oldest(); busy {
+			next = "settle"
+		} else if inside := p.network.Inside(); len(inside) > 0 {
+			next = fmt.Sprintf("exit %d", inside[0])
+		} else if x, armed := p.network.FirstTimer(); armed && p.waiting() {
+			next = fmt.Sprintf("timeout %d %d", x.Node, x.Timer)
+		} else {
+			if p.waiting() {
+				return errors.New("a request is not served")
+			}
+			return nil
+		}
+		if err := p.write(b, next); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the requests are not served within %d steps", exampleSteps)
+}
+
+// waiting reports whether a node has asked and is not inside.
+func (p *player) waiting() bool {
+	for id := range p.network.IDs() {
+		if p.network.Runner(id).Activity() == noderun.Requesting {
+			return true
+		}
+	}
+	return false
+}
+
+// write appends a command to a scenario and carries it out.
+func (p *player) write(b *strings.Builder, text string) error {
+	c, err := parseCommand(strings.Fields(text), exampleNodes)
+	if err == nil {
+		err = p.carryOut(c)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	b.WriteString(text + "\n")
+	return nil
+}
+
+// watch has the tape follow the variables of the nodes, where the scenario is a
+// counterexample: its picture says what each step changes.
+func (p *player) watch() {
+	if p.violates == "" {
+		return
+	}
+	for id := range p.network.IDs() {
+		p.tape.Watch(id, p.network.Runner(id).Node())
+	}
+}
+
+func (p *player) changed(id dme.NodeID) {
+	if bad := p.network.Violation; p.violates != "" && (bad == nil || bad.Property != vnet.Sanity) {
+		p.tape.Changed(id, p.network.Runner(id).Node())
+	}
+}
+
+// explain draws a counterexample, as the search that found it does.
+func (s *Scenario) explain(p *player) *spacetime.Diagram {
+	picture := spacetime.NewPainter(s.Nodes, true)
+	picture.Title = s.Title
+	picture.Absent(s.Absent)
+	for i := range p.tape.Events {
+		picture.Add(&p.tape.Events[i])
+	}
+	d := picture.Finish()
+	if p.network == nil {
+		return d
+	}
+	for id := range p.network.IDs() {
+		d.States = append(d.States, recording.Held(p.network.Runner(id).Node()))
+	}
+	if p.verdict == "" {
+		return d
+	}
+	d.Caption, d.Bad, d.Loop = []string{p.verdict}, []int{d.Last}, s.Repeats
+	var concerned []dme.NodeID
+	if bad := p.network.Violation; bad != nil {
+		concerned = bad.Nodes
+	} else {
+		d.Ends = make([]string, s.Nodes)
+		for _, id := range p.network.Waiting() {
+			d.Ends[id-1] = "waits"
+		}
+	}
+	for i := range d.Sections {
+		x := &d.Sections[i]
+		x.Bad = s.Violates == vnet.Exclusion && x.Leave == 0 && slices.Contains(concerned, dme.NodeID(x.Lane+1))
+	}
+	return d
+}

@@ -1,0 +1,450 @@
+package trace
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/dme/vnet"
+	"dmebench/internal/record/recording"
+	"dmebench/internal/record/spacetime"
+	"dmebench/internal/runtime/noderun"
+)
+
+// Played is what came of a scenario.
+type Played struct {
+	Text   []byte // of the scenario, with the outcomes as they are
+	Header recording.Header
+	Events []recording.Event
+	*spacetime.Diagram
+}
+
+// Play carries out a scenario of algorithm a and returns its text with the
+// outcomes as they are, and its diagram. readFile serves options that name a
+// file. A command that cannot be carried out is an error, as is a second node
+// in the critical section, unless the scenario says that it breaks a property.
+func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error)) (text []byte, d *spacetime.Diagram, err error) {
+	p, err := s.Run(a, readFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Text, p.Diagram, nil
+}
+
+// Run is Play, and returns the events too.
+func (s *Scenario) Run(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*Played, error) {
+	model, err := s.model(a, readFile)
+	if err != nil {
+		return nil, err
+	}
+	p := &player{algorithm: a, tape: recording.NewTape(a), violates: s.Violates, repeats: s.Repeats}
+	for _, l := range s.lines {
+		p.text.WriteString(l.text + "\n")
+		if l.command.verb == "" {
+			continue
+		}
+		if p.network == nil {
+			p.network = vnet.New(model)
+			for i := range p.network.Started {
+				p.tape.Start(&p.network.Started[i])
+				p.outcomes(&p.network.Started[i])
+			}
+			p.watch()
+		}
+		if err := p.carryOut(l.command); err != nil {
+			return nil, s.at(l.number, fmt.Errorf("%s: %w", l.text, err))
+		}
+	}
+	p.conclude()
+	d := s.draw(p.tape.Events)
+	if s.Violates != "" {
+		d = s.explain(p)
+	}
+	h := recording.Header{
+		Algorithm: s.Algorithm, Title: s.Title, Nodes: s.Nodes, Absent: s.Absent, Kinds: a.Kinds, Set: s.Set, Clock: recording.Steps,
+	}
+	return &Played{Text: []byte(p.text.String()), Header: h, Events: p.tape.Events, Diagram: d}, nil
+}
+
+func (s *Scenario) draw(events []recording.Event) *spacetime.Diagram {
+	picture := spacetime.NewPainter(s.Nodes, false)
+	picture.Title = s.Title
+	picture.Absent(s.Absent)
+	for i := range events {
+		picture.Add(&events[i])
+	}
+	return picture.Finish()
+}
+
+// model is the network that the scenario is played on. What it does with links
+// and timers is its own affair: an algorithm may meet there what its paper rules
+// out, and panics where an invariant is then violated; that is the scenario's
+// fault, and told as such.
+func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*vnet.Model, error) {
+	settingsAt := cmp.Or(s.settingsAt, s.algorithmAt)
+	opt, err := a.Resolve(s.Set)
+	if err != nil {
+		return nil, s.at(settingsAt, err)
+	}
+	if err := a.CheckNodes(s.Nodes, opt); err != nil {
+		return nil, s.at(s.nodesAt, err)
+	}
+	model, err := vnet.NewModel(vnet.Config{
+		Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: s.Seed, ReadFile: readFile, Unordered: true, Lose: 1 << 30, Recover: true,
+		Duplicate: true, Sequenced: s.onMedium(a, opt), Bypass: s.Bypass,
+		Faults: s.faulty(), Absent: s.Absent, Restarts: s.Violates != "", Watch: vnet.WatchAlways,
+	})
+	if err != nil {
+		return nil, s.at(settingsAt, err)
+	}
+	return model, s.watch(model)
+}
+
+// beyondNeeds reports whether in a step of a scenario something happens that the
+// algorithm rules out: its invariants need not hold then.
+func beyondNeeds(m *vnet.Model, x vnet.Step) bool {
+	needs := m.Algorithm.Needs(m.Options)
+	switch x.Kind {
+	case vnet.Copy, vnet.Lose:
+		return needs.Reliable
+	case vnet.Deliver:
+		return needs.FIFO && x.Index > 0 || needs.SequencedBroadcast && !m.Sequenced
+	case vnet.Fire:
+		return needs.BoundedDelay
+	}
+	return false
+}
+
+// onMedium reports whether all nodes hear all broadcasts in one order, their own among
+// them: where the scenario says so, and where the algorithm needs it. A counterexample
+// is played on the links that it names, on which it was found.
+func (s *Scenario) onMedium(a *dme.Algorithm, opt dme.Options) bool {
+	return s.Sequenced || s.Violates == "" && a.Needs(opt).SequencedBroadcast
+}
+
+// faulty reports whether nodes come and go in the scenario.
+func (s *Scenario) faulty() bool {
+	return len(s.Absent) > 0 || slices.ContainsFunc(s.lines, func(l line) bool {
+		switch l.command.verb {
+		case crash, restart, join, leave:
+			return true
+		}
+		return false
+	})
+}
+
+// player carries out the commands of a scenario.
+type player struct {
+	algorithm *dme.Algorithm
+	network   *vnet.Network // from the first command on
+	tape      *recording.Tape
+	text      strings.Builder
+
+	violates vnet.Property // what the scenario is to break; "" for nothing
+	verdict  string        // that it has broken it
+	repeats  int
+	states   []string // before each of the last steps, where repeats counts them
+	waited   [][]dme.NodeID
+}
+
+func (p *player) carryOut(c command) error {
+	n := p.network
+	if n.Violation != nil {
+		return errors.New("the commands above have broken a property already; nothing can come after that")
+	}
+	switch c.verb {
+	case settle:
+		for x, ok := n.Oldest(); ok && n.Violation == nil; x, ok = n.Oldest() {
+			what := x.Kind.String()
+			if x.Kind == vnet.Deliver {
+				what = vnet.DescribeMessage(p.algorithm, n.Message(x))
+			}
+			p.note("deliver %v->%v %s", x.From, x.Node, what)
+			p.do(x)
+			if p.text.Len() > maxText {
+				return errors.New("messages go on and on; a token that never rests is stopped by 'stop', " +
+					"or let its messages arrive one by one with 'deliver'")
+			}
+		}
+	case stop:
+		for id := range n.IDs() {
+			if n.Runner(id).Activity() != noderun.Down && (c.node == dme.None || id == c.node) {
+				p.do(vnet.Step{Kind: vnet.Stop, Node: id})
+			}
+		}
+	case state:
+		for id := range n.IDs() {
+			if c.node == dme.None || id == c.node {
+				p.note("%s", noderun.Describe(n.Runner(id)))
+			}
+		}
+	default:
+		x, err := p.step(c)
+		switch {
+		case err == nil:
+			p.do(x)
+		case p.violates != "": // a counterexample, and the algorithm has changed since
+			p.note("not possible: %v", err)
+		default:
+			return err
+		}
+	}
+	switch {
+	case n.Violation != nil && n.Violation.Property == p.violates:
+		p.broken(n.Violation.Verdict)
+	case n.Violation != nil:
+		return errors.New(n.Violation.Verdict)
+	case p.text.Len() > maxText:
+		return fmt.Errorf("the outcomes up to here are longer than %d bytes; make the scenario shorter", maxText)
+	}
+	return nil
+}
+
+// step returns the step that a command means.
+func (p *player) step(c command) (vnet.Step, error) {
+	x := vnet.Step{Kind: verbs[c.verb].step, Node: c.node, Timer: c.timer}
+	var why string
+	switch c.verb {
+	case requestShared:
+		why = p.algorithm.Name + " has no readers"
+	case timeout:
+		why = fmt.Sprintf("node %d has no timer %d set", c.node, c.timer)
+	case deliver, copied, lose:
+		x.From, x.Node = c.node, c.to
+		if kind, ok := p.network.News(x.From, x.Node); ok && c.verb == deliver && c.kind == "" {
+			x.Kind = kind
+			break
+		}
+		for _, m := range p.network.OnTheWay(x.From, x.Node) {
+			if c.means(p.algorithm, &m) {
+				break
+			}
+			x.Index++
+		}
+		why = "no such message is on its way; there are: " + p.onTheWay()
+	default:
+		why = fmt.Sprintf("node %d is %v", c.node, p.network.Runner(c.node).Activity())
+	}
+	if !p.network.Possible(x) {
+		return x, errors.New(why)
+	}
+	return x, nil
+}
+
+func (p *player) do(x vnet.Step) {
+	if p.repeats > 0 {
+		p.states = append(p.states, string(p.network.SaveAlike(nil)))
+		p.states = p.states[max(0, len(p.states)-p.repeats):]
+		p.waited = append(p.waited, p.network.Waiting())
+		p.waited = p.waited[max(0, len(p.waited)-p.repeats):]
+	}
+	if p.violates == "" && beyondNeeds(p.network.Model, x) {
+		p.network.Unwatch()
+	}
+	e := p.network.Do(x)
+	p.tape.Add(e)
+	p.changed(e.Node)
+	p.outcomes(e)
+}
+
+// outcomes writes down what came of an event.
+func (p *player) outcomes(e *vnet.Event) {
+	for i := range e.Effects {
+		switch x := &e.Effects[i]; x.Kind {
+		case dme.EffectSend:
+			verb := "send"
+			if x.Lost {
+				verb = "lost"
+			}
+			p.note("%s %d->%d %s", verb, e.Node, x.To, vnet.DescribeMessage(p.algorithm, &x.Msg))
+		case dme.EffectLeft:
+			p.note("left %d", e.Node)
+		case dme.EffectEnter:
+			if x.Stamp.IsZero() {
+				p.note("enter %d", e.Node)
+			} else {
+				p.note("enter %d %v", e.Node, x.Stamp)
+			}
+		case dme.EffectSetTimer:
+			p.note("timer %d %d %v", e.Node, x.Timer, x.Delay)
+		}
+	}
+	if e.Refused != "" {
+		p.note("refuse: %s", e.Refused)
+	}
+}
+
+func (p *player) note(format string, args ...any) { fmt.Fprintf(&p.text, "  "+format+"\n", args...) }
+
+func (p *player) onTheWay() string {
+	var parts []string
+	for _, l := range p.network.InFlight() {
+		what := l.Arrival().String()
+		if l.Arrival() == vnet.Deliver {
+			what = p.algorithm.KindName(l.Kind)
+		}
+		parts = append(parts, fmt.Sprintf("%d->%d %s", l.From, l.To, what))
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// means reports whether a command about a message may mean this one.
+func (c command) means(a *dme.Algorithm, m *dme.Message) bool {
+	if c.kind == "" {
+		return true
+	}
+	if a.KindName(m.Kind) != c.kind {
+		return false
+	}
+	text := " " + vnet.DescribeMessage(a, m) + " "
+	return c.fields == "" || strings.Contains(text, " "+c.fields+" ")
+}
+
+// broken writes down that the property is broken which the scenario is to break.
+func (p *player) broken(verdict string) {
+	p.verdict = strings.Join(strings.Fields(verdict), " ")
+	p.note("violation: %s", p.verdict)
+}
+
+// conclude judges, when all commands have been carried out, what no single step
+// shows, and writes down where a property that was to be broken is not.
+func (p *player) conclude() {
+	n := p.network
+	if p.violates == "" || n == nil || n.Violation != nil {
+		return
+	}
+	waiting := n.Waiting()
+	again := p.repeats > 0 && len(p.states) == p.repeats && p.states[0] == string(n.SaveAlike(nil))
+	switch {
+	case p.violates == progress && n.Stuck():
+		p.broken(fmt.Sprintf("%s, and nothing moves", wait(waiting)))
+	case p.violates == liveness && len(waiting) > 0 && again:
+		p.broken(fmt.Sprintf("%s, and the last %d steps repeat for ever", wait(waiting), p.repeats))
+	case p.violates == liveness && len(waiting) > 0 && p.repeats == 0:
+		p.broken(fmt.Sprintf("%s, %d steps after the last request, entry or exit", wait(waiting), n.QuietFor))
+	case p.violates == rest && len(waiting) == 0 && again:
+		p.broken(fmt.Sprintf("nobody waits, and the last %d steps repeat for ever", p.repeats))
+	case p.violates == rest && len(waiting) == 0 && p.repeats == 0 && n.Busy():
+		p.broken(fmt.Sprintf("nobody waits, and messages still flow %d steps after the last exit", n.QuietFor))
+	case p.violates == starvation && again && len(p.starved()) > 0:
+		p.broken(fmt.Sprintf("%s while others enter, and the last %d steps repeat for ever", wait(p.starved()), p.repeats))
+	default:
+		p.note("no violation of %s", p.violates)
+	}
+}
+
+// starved returns the nodes that have waited during all of the last steps.
+func (p *player) starved() []dme.NodeID {
+	starved := p.network.Waiting()
+	for _, waiting := range p.waited {
+		starved = slices.DeleteFunc(starved, func(id dme.NodeID) bool { return !slices.Contains(waiting, id) })
+	}
+	return starved
+}
+
+// wait is "node 2 waits" or "nodes 1, 3 wait".
+func wait(nodes []dme.NodeID) string {
+	if len(nodes) == 1 {
+		return "node " + nodes[0].String() + " waits"
+	}
+	var names []string
+	for _, id := range nodes {
+		names = append(names, id.String())
+	}
+	return "nodes " + strings.Join(names, ", ") + " wait"
+}
+
+// Difference compares the outcomes that the scenario's file expects with those that
+// a play has brought, line by line: "" where they agree, or where the file expects
+// nothing. A line that is expected and has not come begins with a minus sign, one
+// that has come instead with a plus sign.
+func (s *Scenario) Difference(played []byte) string {
+	if !s.expects {
+		return ""
+	}
+	var got []string
+	for l := range strings.Lines(string(played)) {
+		got = append(got, strings.TrimRight(l, " \t\r\n"))
+	}
+	return difference(s.original, got)
+}
+
+// context is how many lines that agree are shown around those that differ.
+const context = 2
+
+// difference lists the lines in which two texts differ, with some around them. It
+// finds the longest common part, in time and memory of the product of what lies
+// between the first and the last difference, up to a bound.
+func difference(want, got []string) string {
+	head := 0
+	for head < len(want) && head < len(got) && want[head] == got[head] {
+		head++
+	}
+	if head == len(want) && head == len(got) {
+		return ""
+	}
+	tail := 0
+	for tail < len(want)-head && tail < len(got)-head && want[len(want)-1-tail] == got[len(got)-1-tail] {
+		tail++
+	}
+	var out strings.Builder
+	line := func(sign, text string) { fmt.Fprintf(&out, "%s %s\n", sign, text) }
+	for _, l := range want[max(0, head-context):head] {
+		line(" ", l)
+	}
+	edits(want[head:len(want)-tail], got[head:len(got)-tail], line)
+	for _, l := range want[len(want)-tail : len(want)-tail+min(tail, context)] {
+		line(" ", l)
+	}
+	return out.String()
+}
+
+// maxTable bounds the table of a comparison; beyond it everything between the first
+// and the last difference is shown as it was and as it is.
+const maxTable = 4 << 20
+
+func edits(want, got []string, line func(sign, text string)) {
+	if len(want)*len(got) > maxTable {
+		for _, l := range want {
+			line("-", l)
+		}
+		for _, l := range got {
+			line("+", l)
+		}
+		return
+	}
+	// common[i][j] is the length of the longest common part of want[i:] and got[j:].
+	common := make([][]int, len(want)+1)
+	for i := range common {
+		common[i] = make([]int, len(got)+1)
+	}
+	for i := len(want) - 1; i >= 0; i-- {
+		for j := len(got) - 1; j >= 0; j-- {
+			if want[i] == got[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(want) || j < len(got) {
+		switch {
+		case i < len(want) && j < len(got) && want[i] == got[j]:
+			line(" ", want[i])
+			i, j = i+1, j+1
+		case i < len(want) && (j == len(got) || common[i+1][j] >= common[i][j+1]):
+			line("-", want[i])
+			i++
+		default:
+			line("+", got[j])
+			j++
+		}
+	}
+}

@@ -1,0 +1,312 @@
+// Package agent takes hosts into runs that a coordinator elsewhere leads.
+//
+// An [Agent] is a process that offers its host: it joins a NATS server, says what the
+// host is ([Info]), and starts and ends workers for one coordinator at a time. A
+// [Fleet] is the coordinator's end: it finds the agents, and its [Remote] hosts are
+// what package coordinator leads a run through.
+//
+// A coordinator takes an agent for one run, by a lease, and renews it all the time. An
+// agent that has heard nothing of its coordinator for [LeaseTime] kills the run's
+// workers and is free again, whether the coordinator, the server or the network has
+// failed. Its workers are children of the agent, which see their standard input end
+// when the agent dies. One that stands still leaves them running: they ask the
+// coordinator itself whether they may go on, and end when nobody answers.
+//
+// # Who can do what
+//
+// Whoever is let into the server can ask agents to take part in runs: that is the
+// measure of trust. An agent starts nothing but the program that it is itself, as a
+// worker, with typed values that were checked: no command line, file name or
+// environment comes from outside. The connection is encrypted unless the server is on
+// this host's loopback. A lease is known by a random number that the agent draws, its
+// requests are numbered, and it is taken with a ticket that holds once: what was
+// recorded of an earlier run, or of this one, and is sent again has no effect. What
+// cannot be read, or is of no lease, is refused and counted.
+//
+// # Subjects
+//
+//	dmebench.agents               who is there?
+//	dmebench.agent.INSTANCE       requests to one agent process
+//	dmebench.agent.INSTANCE.LEASE what it tells the lease's coordinator unasked
+//
+// Questions and answers are JSON, and small: what grows with the number of nodes is
+// asked for in pieces.
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/internal/platform/clock"
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/testbed/doctor"
+	"dmebench/transport/nats"
+)
+
+// Agent offers this host to coordinators.
+type Agent struct {
+	Broker  nats.Broker       // where coordinators are met, and the control plane of runs
+	Name    string            // of the host, in results; "" for the one that it has
+	Address string            // by which other hosts reach it; "" for that of the connection to the broker
+	Labels  map[string]string // by which coordinators choose hosts
+	Log     io.Writer         // a line for whatever happens; nil for none
+
+	program environment.Program // in place of this one, in tests
+}
+
+const (
+	reconnectPause = 500 * time.Millisecond // between attempts to reach a server that is gone
+	reconnectLate  = 250 * time.Millisecond // at most, so that not all come at once
+
+	// A server that is gone without a word is missed after about three of these.
+	askServer = 2 * time.Second
+)
+
+// Serve offers the host until ctx ends, and then returns nil. It begins as soon as
+// the server is there, and comes back whenever the server does. An error says that
+// it cannot begin, or that the server does not let it in any more.
+func (x Agent) Serve(ctx context.Context) error {
+	a, err := x.prepare()
+	if err != nil {
+		return err
+	}
+	if err := a.connect(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	defer a.conn.Close()
+	if err := a.listen(); err != nil {
+		return err
+	}
+	a.takeTasks()
+	a.log("ready at %s: address %s, %d cores, %s", a.broker.Name(), a.address, a.cores, a.program)
+	select {
+	case <-ctx.Done():
+	case <-a.closed:
+		err = fmt.Errorf("agent: the connection to %s is closed for good: %w", a.broker.Name(), a.conn.LastError())
+	}
+	a.stop()
+	return err
+}
+
+// agent is an Agent at work.
+type agent struct {
+	broker   nats.Broker
+	name     string
+	instance string
+	labels   map[string]string
+	out      io.Writer
+	program  environment.Program
+	file     os.FileInfo // the program, as it was in the beginning
+	cores    int
+	clock    *clock.Clock
+	conn     *natsgo.Conn
+	closed   chan struct{} // the connection will not come back
+	refused  atomic.Uint64
+	facts    inquiry
+	busy     chan struct{}  // a place for each request that is being carried out
+	work     sync.WaitGroup // for them
+
+	mu      sync.Mutex
+	address string
+	ticket  string
+	lease   *lease // nil where nobody has taken this agent
+	aside   sideline
+
+	reserved reservation
+	ending   bool
+
+	logging sync.Mutex
+}
+
+// busyAtMost bounds the requests that are carried out at a time.
+const busyAtMost = 256
+
+func (x Agent) prepare() (*agent, error) {
+	a := &agent{
+		broker: x.Broker, name: x.Name, address: x.Address, instance: rand.Text(), labels: x.Labels, out: x.Log,
+		program: x.program, cores: cores(), clock: clock.New(),
+		closed: make(chan struct{}), busy: make(chan struct{}, busyAtMost), ticket: rand.Text(),
+	}
+	var errs []error
+	errs = append(errs, CheckBroker(x.Broker))
+	if a.name == "" {
+		name, err := os.Hostname()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("agent: cannot find this host's name: %w; give it by --name", err))
+		}
+		a.name = name
+	}
+	errs = append(errs, CheckName(a.name))
+	if a.address != "" {
+		errs = append(errs, checkAddress(a.address))
+	}
+	if a.program == (environment.Program{}) {
+		var err error
+		a.program, err = environment.ThisProgram()
+		errs = append(errs, err)
+	}
+	var err error
+	a.file, err = programFile()
+	errs = append(errs, err)
+	return a, errors.Join(errs...)
+}
+
+// cores is how many processors processes on this host may use at a time: in a container
+// not all that there are.
+func cores() int {
+	n := runtime.NumCPU()
+	if quota, limited := environment.CPUQuota(); limited {
+		n = min(n, max(1, int(math.Ceil(quota))))
+	}
+	return n
+}
+
+func programFile() (os.FileInfo, error) {
+	name, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("agent: cannot find this program: %w", err)
+	}
+	return os.Stat(name)
+}
+
+// replaced reports whether the program's file is another than in the beginning:
+// workers would be of another build than was told.
+func (a *agent) replaced() error {
+	now, err := programFile()
+	if err == nil && os.SameFile(now, a.file) && now.ModTime().Equal(a.file.ModTime()) && now.Size() == a.file.Size() {
+		return nil
+	}
+	return errors.New("agent: the program's file was replaced or removed since this agent was started; restart the agent")
+}
+
+// connect waits until the server is there. It fails where waiting does not help.
+func (a *agent) connect(ctx context.Context) error {
+	opts := append(onlyKnown(a.broker),
+		natsgo.Name("dmebench agent "+a.name), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
+		natsgo.ReconnectWait(reconnectPause), natsgo.ReconnectJitter(reconnectLate, reconnectLate),
+		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2),
+		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) {
+			if err == nil {
+				return // this process has closed it
+			}
+			a.log("the connection to %s is lost: %v; it is being restored", a.broker.Name(), err)
+		}),
+		natsgo.ReconnectHandler(func(*natsgo.Conn) { a.log("the connection to %s is back", a.broker.Name()) }),
+		natsgo.ClosedHandler(func(*natsgo.Conn) { close(a.closed) }),
+		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { a.log("%v", err) }))
+	for waiting := false; ; {
+		var err error
+		if a.conn, err = a.broker.Dial(opts...); err == nil {
+			return nil
+		}
+		if !mayCome(err) {
+			return err
+		}
+		if !waiting {
+			a.log("%v; it is waited for", err)
+			waiting = true
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(reconnectPause):
+		}
+	}
+}
+
+// mayCome reports whether a server that could not be reached may yet be there: it is
+// not that it is the wrong one, or does not want this agent.
+func mayCome(err error) bool {
+	var network *net.OpError
+	var name *net.DNSError
+	return errors.Is(err, natsgo.ErrNoServers) || errors.Is(err, natsgo.ErrTimeout) || errors.Is(err, io.EOF) ||
+		errors.As(err, &name) || errors.As(err, &network) && network.Op != "remote error" // that is TLS's
+}
+
+// listen begins to answer.
+func (a *agent) listen() error {
+	if a.address == "" {
+		address, _, err := net.SplitHostPort(a.conn.LocalAddr())
+		if err != nil {
+			return fmt.Errorf("agent: cannot tell by which address other hosts reach this one: %w; give it by --address", err)
+		}
+		a.address = address
+	}
+	if _, err := a.conn.Subscribe(discovery, func(m *natsgo.Msg) { a.found(m) }); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if _, err := a.conn.Subscribe(subjectOf(a.instance), func(m *natsgo.Msg) { a.asked(m) }); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	if err := a.conn.Flush(); err != nil && !a.conn.IsReconnecting() {
+		return fmt.Errorf("agent: %w", err)
+	}
+	return nil
+}
+
+// stop ends what goes on.
+func (a *agent) stop() {
+	a.mu.Lock()
+	a.ending = true
+	l := a.lease
+	wait := a.leaveTasks()
+	a.mu.Unlock()
+	wait()
+	if l != nil {
+		l.end("the agent was told to end")
+		_ = a.conn.FlushTimeout(time.Second) // so that its coordinator hears of it
+	}
+	a.work.Wait()
+}
+
+func (a *agent) log(format string, args ...any) {
+	if a.out == nil {
+		return
+	}
+	a.logging.Lock()
+	defer a.logging.Unlock()
+	fmt.Fprintf(a.out, "agent %s: %s\n", a.name, fmt.Sprintf(format, args...))
+}
+
+// facts are what an agent tells of its host. Nobody changes them.
+type facts struct {
+	memory      uint64 // that is free, in bytes
+	limits      environment.Limits
+	environment map[string]string
+	addresses   []string
+	clock       string // how it is kept
+}
+
+// inquiry finds the facts out, at most once a second however often it is asked.
+type inquiry struct {
+	mu     sync.Mutex
+	at     time.Time
+	latest facts
+}
+
+const factsAge = time.Second
+
+func (q *inquiry) look() facts {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.at.IsZero() || time.Since(q.at) > factsAge {
+		q.at = time.Now()
+		q.latest = facts{environment.AvailableMemory(), environment.HostLimits(), environment.Describe(), addresses(), doctor.ClockState()}
+	}
+	return q.latest
+}

@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/testbed/doctor"
+)
+
+func examineFleet(t *testing.T, f *Fleet, agents []Info) *doctor.Report {
+	t.Helper()
+	hosts, paths, took, err := f.Examine(t.Context(), agents, doctor.Need{Nodes: 4, Processes: 4, Threads: 40, Descriptors: 20}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doctor.NewReport(hosts, paths, took)
+}
+
+func muster(t *testing.T, f *Fleet, expect int) []Info {
+	t.Helper()
+	agents, err := f.Muster(t.Context(), expect, soon)
+	if err != nil || len(agents) != expect {
+		t.Fatalf("%d agents of %d: %v", len(agents), expect, err)
+	}
+	return agents
+}
+
+// unexamined reports whether a host's agent is its problem; others are this machine's.
+func unexamined(h doctor.Host) bool {
+	return slices.ContainsFunc(h.Findings, func(f doctor.Finding) bool { return f.Check == "agent" && f.Level == doctor.Problem })
+}
+
+// Agents examine their hosts and reach one another, and are free again afterwards.
+func TestExamine(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east", "west", "south")
+	fleet := connectFleet(t, b)
+	there := muster(t, fleet, 3)
+	if there[0].Clock == "" {
+		t.Error("nothing is said of the clock")
+	}
+	r := examineFleet(t, fleet, there)
+	if len(r.Hosts) != 3 || len(r.Paths) != 6 || slices.ContainsFunc(r.Hosts, unexamined) {
+		t.Errorf("%+v", r)
+	}
+	for _, h := range r.Hosts {
+		if h.Address != "127.0.0.1" || h.Environment["os"] == "" ||
+			!slices.ContainsFunc(h.Findings, func(f doctor.Finding) bool { return f.Check == "threads" && strings.Contains(f.Found, "about 14") }) {
+			t.Errorf("%+v", h) // a third of 40 threads
+		}
+	}
+	for _, p := range r.Paths {
+		if p.TCP.Lost+p.UDP.Lost > 0 || p.OffsetNS == nil {
+			t.Errorf("%+v", p)
+		}
+	}
+	discover(t, fleet, 3) // free, and with the same program
+}
+
+// An agent that has a run is left alone, and one of another build is a problem.
+func TestExamineSpares(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east", "west")
+	startAgent(t, agentConfig{Broker: b, Name: "old", Program: environment.Program{Version: "v0.1"}})
+	fleet, other := connectFleet(t, b), connectFleet(t, b)
+	agents := muster(t, fleet, 3)
+	other.holder = "another coordinator"
+	taken := opened(t, other, agents[0], host.Part{Nodes: 2, Local: nodes(1)})
+	r := examineFleet(t, fleet, muster(t, fleet, 3))
+	by := make(map[string]doctor.Host)
+	for _, h := range r.Hosts {
+		by[h.Name] = h
+	}
+	if h := by["east"]; h.InUse != "another coordinator" || len(h.Findings) != 1 || h.Findings[0].Level != doctor.Note {
+		t.Errorf("%+v", h)
+	}
+	if h := by["old"]; h.Findings[0].Level != doctor.Problem || !strings.Contains(h.Findings[0].Found, "v0.1") {
+		t.Errorf("%+v", h)
+	}
+	if h := by["west"]; h.InUse != "" || len(h.Findings) < 10 {
+		t.Errorf("%+v", h)
+	}
+	if _, err := taken.Witness(t.Context()); err != nil {
+		t.Errorf("the run was disturbed: %v", err)
+	}
+}
+
+// Who has no lease, or asks for more than there is, opens nothing.
+func TestGatesOfALease(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east")
+	fleet := connectFleet(t, b)
+	agents := discover(t, fleet, 1)
+	stranger := fleet.Host(agents[0])
+	stranger.reset(host.Part{})
+	stranger.instance = agents[0].Instance
+	key := bytes.Repeat([]byte{1}, 32)
+	if _, err := stranger.ask(t.Context(), opGate, examination{Key: key}); err == nil {
+		t.Error("a gate is opened for somebody without a lease")
+	}
+	h := opened(t, fleet, agents[0], host.Part{Nodes: 1})
+	for _, c := range []struct {
+		op   op
+		e    examination
+		want string
+	}{
+		{opReach, examination{Count: 1}, "no gate"},
+		{opGate, examination{Key: key[:4]}, "too short"},
+		{opGate, examination{Key: key}, ""},
+		{opGate, examination{Key: key}, "open already"},
+		{opReach, examination{Count: 1}, ""},
+		{opReach, examination{Count: mostQuestions + 1}, "at most"},
+		{opReach, examination{Count: 0}, "at most"},
+		{opReach, examination{Count: 1, Doors: make([]doctor.Doors, reachable+1)}, "at most"},
+	} {
+		_, err := h.ask(t.Context(), c.op, c.e)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %+v: %v, want %q", c.op, c.e, err, c.want)
+		}
+	}
+	x, err := h.call(t.Context(), request{Op: opExamine})
+	if err == nil {
+		t.Errorf("%+v of no question", x)
+	}
+	// With the lease, the gate is gone.
+	fresh := opened(t, connectFleet(t, b), discoverAfter(t, fleet, h), host.Part{Nodes: 1})
+	if _, err := fresh.ask(t.Context(), opGate, examination{Key: key}); err != nil {
+		t.Error(err)
+	}
+}
+
+// discoverAfter returns the only agent, once a host has been given back.
+func discoverAfter(t *testing.T, f *Fleet, h *Remote) Info {
+	t.Helper()
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return discover(t, f, 1)[0]
+}
+
+// A host whose agent dies in the course of an examination is a problem; the others are
+// told of all the same.
+func TestExamineLost(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	agents := startAgents(t, b, "east", "west", "south")
+	fleet := connectFleet(t, b)
+	there := muster(t, fleet, 3)
+	agents[1].Kill()
+	<-agents[1].Ended()
+	begin := time.Now()
+	r := examineFleet(t, fleet, there)
+	if len(r.Paths) != 2 || time.Since(begin) > soon {
+		t.Errorf("%+v", r)
+	}
+	for _, h := range r.Hosts {
+		if unexamined(h) != (h.Name == "west") {
+			t.Errorf("%+v", h)
+		}
+	}
+}
+
+// Whoever gives an examination up leaves the agents free.
+func TestExaminationGivenUp(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east", "west")
+	fleet := connectFleet(t, b)
+	there := muster(t, fleet, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for taken := false; !taken && ctx.Err() == nil; {
+			agents, _ := fleet.List(ctx, listAtAll)
+			taken = slices.ContainsFunc(agents, func(i Info) bool { return i.Holder != "" })
+		}
+	}()
+	defer cancel()
+	for {
+		if _, _, _, err := fleet.Examine(ctx, there, doctor.Need{}, 5); err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			break
+		}
+		there = muster(t, fleet, 2)
+	}
+	discover(t, fleet, 2)
+}

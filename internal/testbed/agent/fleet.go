@@ -1,0 +1,306 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/internal/platform/clock"
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/platform/interrupt"
+	"dmebench/transport/nats"
+)
+
+// Fleet is the agents at a server, as a coordinator sees them. Its methods may be
+// called from several goroutines.
+type Fleet struct {
+	broker  nats.Broker
+	conn    *natsgo.Conn
+	clock   *clock.Clock
+	program environment.Program // this one
+	holder  string              // what agents are told of who takes them
+	prefix  string              // of the subjects on which answers come
+
+	mu    sync.Mutex
+	taken map[*Remote]bool // hosts that take part in runs
+
+	reserved map[string]string         // agents that took part, by instance: the last lease
+	waiting  map[string]func(response) // by the last part of the subject
+	count    uint64
+}
+
+// response is an answer, or that nobody is there to give one.
+type response struct {
+	answer
+	absent   bool
+	returned int64 // when it came, on this host's clock
+}
+
+// Connect connects a coordinator to the server at which the agents are. The connection
+// comes back by itself when the server does.
+func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
+	if err := CheckBroker(b); err != nil {
+		return nil, err
+	}
+	program, err := environment.ThisProgram()
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{broker: b, clock: clock.New(), program: program, holder: whoAmI(),
+		taken: make(map[*Remote]bool), reserved: make(map[string]string), waiting: make(map[string]func(response))}
+	opts := append(onlyKnown(b),
+		natsgo.Name("dmebench coordinator"), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
+		natsgo.ReconnectWait(reconnectPause), natsgo.ReconnectJitter(reconnectLate, reconnectLate),
+		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2),
+		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) { f.cutOff(err) }),
+		natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {})) // who waits for an answer hears of it
+	f.conn, err = interrupt.Do(ctx, func() (*natsgo.Conn, error) { return b.Dial(opts...) })
+	if err != nil {
+		return nil, err
+	}
+	f.prefix = f.conn.NewInbox() + "."
+	if _, err = f.conn.Subscribe(f.prefix+"*", f.answered); err == nil {
+		err = f.conn.Flush()
+	}
+	if err != nil {
+		f.conn.Close()
+		return nil, fmt.Errorf("agent: coordinator: %w", err)
+	}
+	return f, nil
+}
+
+// whoAmI tells this coordinator from others, for people.
+func whoAmI() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "an unknown host"
+	}
+	return fmt.Sprintf("the coordinator on %.200s, pid %d", name, os.Getpid())
+}
+
+// Close leaves the agents to others and disconnects. The hosts were closed before.
+func (f *Fleet) Close() {
+	f.mu.Lock()
+	for instance, lease := range f.reserved {
+		if q, err := json.Marshal(&request{Op: opGiveUp, Lease: lease}); err == nil {
+			_ = f.conn.Publish(subjectOf(instance), q) // else it is reserved for some seconds more
+		}
+	}
+	clear(f.reserved)
+	f.mu.Unlock()
+	_ = f.conn.FlushTimeout(time.Second)
+	f.conn.Close()
+}
+
+// Broker returns the server at which the agents are.
+func (f *Fleet) Broker() nats.Broker { return f.broker }
+
+// follow notes whether a host takes part in a run.
+func (f *Fleet) follow(h *Remote, takesPart bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if takesPart {
+		f.taken[h] = true
+	} else {
+		delete(f.taken, h)
+	}
+}
+
+// cutOff gives all hosts up that take part in runs: without the server no run goes on.
+func (f *Fleet) cutOff(why error) {
+	if why == nil {
+		return // this process has closed the connection
+	}
+	f.mu.Lock()
+	hosts := slices.Collect(maps.Keys(f.taken))
+	f.mu.Unlock()
+	for _, h := range hosts {
+		h.lose(fmt.Errorf("the coordinator's connection to %s is lost: %w", f.broker.Name(), why), false)
+	}
+}
+
+// expect has a function called with the answers that come to a subject of its own. It
+// must not wait.
+func (f *Fleet) expect(hear func(response)) (subject string, forget func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.count++
+	token := fmt.Sprint(f.count)
+	f.waiting[token] = hear
+	return f.prefix + token, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.waiting, token)
+	}
+}
+
+func (f *Fleet) answered(m *natsgo.Msg) {
+	r := response{returned: f.clock.Now()}
+	if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
+		r.absent = true
+	} else if err := json.Unmarshal(m.Data, &r.answer); err != nil {
+		r.answer = answer{Error: "the answer cannot be read: " + err.Error()}
+	}
+	f.mu.Lock()
+	hear := f.waiting[strings.TrimPrefix(m.Subject, f.prefix)]
+	f.mu.Unlock()
+	if hear != nil {
+		hear(r)
+	}
+}
+
+const (
+	askAgain  = 300 * time.Millisecond // between questions who is there
+	moreCome  = 300 * time.Millisecond // for others, once enough are there
+	listAtAll = time.Second            // where it is not known how many there are
+)
+
+// List returns the agents that answer within some time, in the order of their names.
+func (f *Fleet) List(ctx context.Context, patience time.Duration) ([]Info, error) {
+	return f.gather(ctx, patience, func([]Info) bool { return false })
+}
+
+// gather asks who is there until enough are, or for some time.
+func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func([]Info) bool) ([]Info, error) {
+	q, err := json.Marshal(&request{Op: opDescribe})
+	if err != nil {
+		return nil, err
+	}
+	heard := make(chan Info, 1024)
+	subject, forget := f.expect(func(r response) {
+		if r.Info == nil {
+			return
+		}
+		select {
+		case heard <- *r.Info:
+		default: // it is asked again
+		}
+	})
+	defer forget()
+	there := make(map[string]Info)
+	list := func() []Info {
+		var all []Info
+		for _, i := range there {
+			all = append(all, i)
+		}
+		byName(all)
+		return all
+	}
+	end := time.After(patience)
+	ask := time.NewTimer(0)
+	defer ask.Stop()
+	var settled <-chan time.Time
+	for {
+		select {
+		case i := <-heard:
+			there[i.Instance] = i
+			if settled == nil && enough(list()) {
+				settled = time.After(moreCome)
+			}
+		case <-ask.C:
+			_ = f.conn.PublishRequest(discovery, subject, q) // where the server is gone for now, it is asked again
+			ask.Reset(askAgain)
+		case <-settled:
+			return list(), nil
+		case <-end:
+			if !f.conn.IsConnected() {
+				return nil, fmt.Errorf("agents: the connection to %s is lost", f.broker.Name())
+			}
+			return list(), nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Discover returns the agents that can take part in a run: those that run this very
+// program, and that nobody else has taken. It waits until so many are there, or those
+// that are there after a second where none are expected. The error says who is
+// missing, and why, and what to do.
+func (f *Fleet) Discover(ctx context.Context, expect int, patience time.Duration) ([]Info, error) {
+	if expect <= 0 {
+		patience = min(patience, listAtAll)
+	}
+	all, err := f.gather(ctx, patience, func(all []Info) bool {
+		free, _ := f.able(all)
+		return expect > 0 && len(free) >= expect
+	})
+	if err != nil {
+		return nil, err
+	}
+	free, unable := f.able(all)
+	if len(free) < max(expect, 1) {
+		return nil, f.tooFew(free, unable, expect, patience)
+	}
+	return free, agree(free)
+}
+
+// able returns who can take part, and says of the others why they cannot.
+func (f *Fleet) able(all []Info) (free []Info, unable []string) {
+	for _, i := range all {
+		switch {
+		case !i.Program.Same(f.program):
+			unable = append(unable, f.otherProgram(i).Error())
+		case i.Holder != "" && !(i.Between && i.Holder == f.holder):
+			unable = append(unable, fmt.Sprintf("%s is in use by %s", i.Name, i.Holder))
+		default:
+			free = append(free, i)
+		}
+	}
+	return free, unable
+}
+
+// otherProgram is the error of an agent of another build.
+func (f *Fleet) otherProgram(i Info) error {
+	return fmt.Errorf("%s runs another program: %s, where this is %s; install the same build on all hosts", i.Name, i.Program, f.program)
+}
+
+func (f *Fleet) tooFew(free []Info, unable []string, expect int, patience time.Duration) error {
+	var names []string
+	for _, i := range free {
+		names = append(names, fmt.Sprintf("%s (%s)", i.Name, i.Address))
+	}
+	there := "none is"
+	if len(free) > 0 {
+		there = strings.Join(names, ", ") + " are"
+		if len(free) == 1 {
+			there = names[0] + " is"
+		}
+	}
+	text := fmt.Sprintf("agents: after %v at %s %s ready, of %d that are to take part", patience, f.broker.Name(), there, max(expect, 1))
+	for _, u := range unable {
+		text += "; " + u
+	}
+	if unable == nil {
+		text += "; start the others by 'dmebench agent --nats-url URL' with the URL of that server"
+	}
+	return errors.New(text)
+}
+
+// agree refuses agents that cannot be told apart, or cannot all reach one another.
+func agree(agents []Info) error {
+	var errs []error
+	near := slices.ContainsFunc(agents, func(i Info) bool { return loopback(i.Address) })
+	for k, i := range agents {
+		if k > 0 && i.Name == agents[k-1].Name {
+			errs = append(errs, fmt.Errorf("agents: two are named %s, at %s and %s (pids %d and %d): "+
+				"end one, or give it another --name", i.Name, agents[k-1].Address, i.Address, agents[k-1].PID, i.PID))
+		}
+		if near && !loopback(i.Address) {
+			k := slices.IndexFunc(agents, func(i Info) bool { return loopback(i.Address) })
+			errs = append(errs, fmt.Errorf("agents: %s is at %s, where %s, at %s, cannot be reached from: give the former its --address",
+				agents[k].Name, agents[k].Address, i.Name, i.Address))
+			break
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,320 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/testbed/doctor"
+	"dmebench/internal/testbed/workqueue"
+)
+
+// lease is a coordinator's right to this host, for one run.
+type lease struct {
+	agent  *agent
+	id     string
+	holder string
+	part   host.Part
+	host   *host.Local
+	ctx    context.Context // of its requests; ends with it
+	cancel context.CancelFunc
+
+	readings []host.Reading // of opRead, which is carried out once at a time
+	load     *load
+	survey   survey
+	expiry   *time.Timer
+	gate     atomic.Pointer[doctor.Gate]
+	watchers sync.WaitGroup // for the ends of its processes
+	once     sync.Once
+
+	// use is held for reading while a request is carried out, and for writing while the
+	// host is closed; then over is set.
+	use  sync.RWMutex
+	over bool
+
+	mu        sync.Mutex
+	sign      time.Time // the latest of its coordinator
+	sequence  uint64    // of the latest request
+	processes []launch.Process
+	endings   []ending
+}
+
+// readyWithin bounds how long it takes until this host does nothing else any more. The
+// coordinator does not know of its lease before.
+const readyWithin = 10 * time.Second
+
+// begin makes the host ready for a run. It is called with the agent's lock held.
+func (a *agent) begin(q *request) (*lease, error) {
+	l := &lease{
+		agent: a, id: rand.Text(), holder: q.Holder, part: *q.Part, sign: time.Now().Add(readyWithin), sequence: q.Sequence,
+		host:     &host.Local{Label: a.name, Address: net.JoinHostPort(a.address, "0")},
+		readings: make([]host.Reading, q.Part.Nodes),
+	}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	if err := l.host.Open(l.ctx, l.part); err != nil {
+		l.cancel()
+		return nil, err
+	}
+	l.load = startLoad(a.cores, l.alive)
+	l.expiry = time.AfterFunc(LeaseTime, l.expire)
+	return l, nil
+}
+
+// inOrder notes a sign of the coordinator, and reports whether the request is a new one.
+func (l *lease) inOrder(sequence uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if sequence <= l.sequence {
+		return false
+	}
+	l.sequence, l.sign = sequence, time.Now()
+	return true
+}
+
+// renew notes a sign of the coordinator.
+func (l *lease) renew() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sign = time.Now()
+}
+
+// expire ends the lease if nothing has been heard of its coordinator for too long.
+func (l *lease) expire() {
+	l.mu.Lock()
+	left := LeaseTime - time.Since(l.sign)
+	l.mu.Unlock()
+	if left > 0 {
+		l.expiry.Reset(left)
+		return
+	}
+	l.end(fmt.Sprintf("nothing was heard of its coordinator for %v", LeaseTime))
+}
+
+// end kills what is left of the run on this host, and frees the agent. why is empty
+// where the coordinator wants it; otherwise it is told, should it be there. Whoever
+// calls it returns once all that is done.
+func (l *lease) end(why string) {
+	l.once.Do(func() {
+		a := l.agent
+		l.expiry.Stop()
+		l.cancel()
+		for _, p := range l.alive() {
+			p.Kill() // so that no request waits for one
+		}
+		l.use.Lock()
+		l.over = true
+		l.survey.close()
+		err := l.host.Close()
+		l.use.Unlock()
+		l.closeGate()
+		l.watchers.Wait()
+		l.load.stop()
+		if why != "" {
+			l.tell(event{Freed: why})
+		}
+		a.mu.Lock()
+		a.lease, a.ticket = nil, rand.Text()
+		if why == "" {
+			a.reserved = reservation{l.holder, l.id, time.Now().Add(reserveFor)}
+		}
+		a.resumeTasks()
+		a.mu.Unlock()
+		switch {
+		case err != nil:
+			a.log("free again: %v", err)
+		case why != "":
+			a.log("free again: %s; the workers of %q are killed", why, l.holder)
+		default:
+			a.log("free again")
+		}
+	})
+}
+
+// alive returns the processes that have not ended.
+func (l *lease) alive() []launch.Process {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []launch.Process
+	for _, p := range l.processes {
+		select {
+		case <-p.Ended():
+		default:
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// process returns one by its number.
+func (l *lease) process(number int) (launch.Process, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if number < 1 || number > len(l.processes) {
+		return nil, fmt.Errorf("agent: there is no process %d", number)
+	}
+	return l.processes[number-1], nil
+}
+
+// start starts a worker of the run.
+func (l *lease) start(q *request) (number int, p launch.Process, err error) {
+	if err := checkWorker(q, l.part.Nodes); err != nil {
+		return 0, nil, err
+	}
+	if n := len(l.alive()); n >= l.part.Nodes {
+		return 0, nil, fmt.Errorf("agent: start: there are %d workers already, for %d nodes", n, l.part.Nodes)
+	}
+	if err := l.agent.replaced(); err != nil {
+		return 0, nil, err
+	}
+	w := host.Worker{Name: fmt.Sprintf("worker %d", q.Worker), GOMAXPROCS: q.Procs}
+	w.Boot.Broker, w.Boot.Run, w.Boot.Worker = l.agent.broker, q.Run, q.Worker
+	if p, err = l.host.Start(l.ctx, w); err != nil {
+		return 0, nil, err
+	}
+	l.mu.Lock()
+	l.processes = append(l.processes, p)
+	number = len(l.processes)
+	l.mu.Unlock()
+	l.watchers.Go(func() {
+		<-p.Ended()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		e := ending{Order: len(l.endings) + 1, Process: number, Outcome: p.Outcome(), Stderr: p.Stderr()}
+		l.endings = append(l.endings, e)
+		l.tell(event{Ended: &e})
+	})
+	return number, p, nil
+}
+
+// ended returns the ends of processes of which the coordinator has not heard, some at a
+// time.
+func (l *lease) ended(heard int) []ending {
+	const most = 16
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	heard = min(max(heard, 0), len(l.endings))
+	return l.endings[heard:min(len(l.endings), heard+most)]
+}
+
+// tell tells the coordinator something. What is lost on the way is said again when it
+// renews the lease.
+func (l *lease) tell(e event) {
+	if b, err := json.Marshal(e); err == nil {
+		_ = l.agent.conn.Publish(eventsOf(l.agent.instance, l.id), b)
+	}
+}
+
+// reservation keeps an agent, after a run, for the coordinator that had it: nobody
+// else comes between the runs of a sweep. The coordinator gives it up when it ends.
+type reservation struct {
+	holder string
+	lease  string // the one before, by which the coordinator gives it up
+	until  time.Time
+}
+
+// reserveFor is how long a coordinator has for what it does between two runs.
+const reserveFor = LeaseTime
+
+// reservedFor returns for whom the agent is reserved; "" for nobody. It is called with
+// the agent's lock held.
+func (a *agent) reservedFor() string {
+	if time.Now().Before(a.reserved.until) {
+		return a.reserved.holder
+	}
+	return ""
+}
+
+// giveUp ends a reservation, where it is of that lease.
+func (a *agent) giveUp(lease string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if lease == "" || a.reserved.lease != lease {
+		return false
+	}
+	a.reserved = reservation{}
+	if a.lease == nil && !a.ending {
+		a.serveTasks(a.cores) // no run follows for which it would rest
+	}
+	return true
+}
+
+// hadTaken notes the last lease of an agent, so that Close gives up what is reserved.
+func (f *Fleet) hadTaken(instance, lease string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reserved[instance] = lease
+}
+
+// sideline is what an agent does while nobody has taken it: the tasks of work queues.
+type sideline struct {
+	end   context.CancelFunc // nil while nothing is done
+	done  chan struct{}
+	later *time.Timer // when it is to be taken up again; nil where it is not
+}
+
+// restBetween is how long an agent waits after a run before it takes tasks again: the
+// next run of a sweep would have to wait until they are given back.
+const restBetween = 2 * time.Second
+
+// takeTasks begins to do tasks.
+func (a *agent) takeTasks() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lease == nil && !a.ending {
+		a.serveTasks(a.cores)
+	}
+}
+
+// serveTasks does tasks on so many cores from now on; on none it only says that this
+// agent is there. It is called with the agent's lock held.
+func (a *agent) serveTasks(cores int) {
+	wait := a.endTasks()
+	ctx, end := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	a.aside.end, a.aside.done = end, done
+	go func() {
+		defer close(done)
+		wait()
+		if err := workqueue.Serve(ctx, a.conn, a.name, cores); err != nil {
+			a.log("no tasks of work queues are done here: %v", err)
+		}
+	}()
+}
+
+// leaveTasks gives back what is being done, and returns a function that waits for that.
+// It is called with the agent's lock held.
+func (a *agent) leaveTasks() (wait func()) {
+	wait = a.endTasks()
+	if !a.ending {
+		a.serveTasks(0)
+	}
+	return wait
+}
+
+func (a *agent) endTasks() (wait func()) {
+	if a.aside.later != nil {
+		a.aside.later.Stop()
+		a.aside.later = nil
+	}
+	if a.aside.end == nil {
+		return func() {}
+	}
+	a.aside.end()
+	a.aside.end = nil
+	done := a.aside.done
+	return func() { <-done }
+}
+
+// resumeTasks takes tasks again after a while. It is called with the agent's lock held.
+func (a *agent) resumeTasks() {
+	if !a.ending {
+		a.aside.later = time.AfterFunc(restBetween, a.takeTasks)
+	}
+}

@@ -1,0 +1,316 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/runtime/host"
+	"dmebench/transport/nats"
+)
+
+// A second coordinator is told who has the agent, and gets it once it is free.
+func TestTwoCoordinators(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east", "west")
+	first, second := connectFleet(t, b), connectFleet(t, b)
+	second.holder = "another coordinator"
+	part := host.Part{Nodes: 1, Local: nodes(1)}
+	agents := discover(t, first, 2)
+	h := opened(t, first, agents[0], part)
+	other := second.Host(agents[0])
+	if err := other.Open(t.Context(), part); err == nil || !strings.Contains(err.Error(), "host east: it is in use by "+first.holder) {
+		t.Error(err)
+	}
+	_, err := second.Discover(t.Context(), 2, time.Second)
+	if err == nil || !strings.Contains(err.Error(), "west (127.0.0.1) is ready, of 2") ||
+		!strings.Contains(err.Error(), "east is in use by "+first.holder) {
+		t.Error(err)
+	}
+	if err := h.Read(t.Context(), make([]host.Reading, 1)); err != nil {
+		t.Error("the first coordinator was disturbed:", err)
+	}
+	// Nobody comes between the runs of a coordinator, until it ends.
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := other.Open(t.Context(), part); err == nil || !strings.Contains(err.Error(), "in use by "+first.holder) {
+		t.Error(err)
+	}
+	if i := discover(t, first, 2)[0]; i.Holder != first.holder || !i.Between {
+		t.Errorf("%+v", i)
+	}
+	if err := h.Open(t.Context(), part); err != nil {
+		t.Error(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	first.Close()
+	until(t, "the first coordinator has left the agent to others", func() bool { return muster(t, second, 2)[0].Holder == "" })
+	if err := other.Open(t.Context(), part); err != nil {
+		t.Error(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Of many coordinators that want an agent at the same time one gets it.
+func TestRaceForAnAgent(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east")
+	const many = 8
+	var hosts []*Remote
+	for k := range many {
+		f := connectFleet(t, b)
+		f.holder = strings.Repeat("x", k+1)
+		hosts = append(hosts, f.Host(discover(t, f, 1)[0]))
+	}
+	errs := make(chan error, many)
+	for _, h := range hosts {
+		go func() { errs <- h.Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)}) }()
+	}
+	got := 0
+	for range many {
+		if err := <-errs; err == nil {
+			got++
+		}
+	}
+	if got != 1 {
+		t.Errorf("%d have it", got)
+	}
+	for _, h := range hosts {
+		h.Close()
+	}
+}
+
+// What passed between a coordinator and its agent has no effect when somebody sends it
+// again: neither while the run goes on, nor later.
+func TestReplayedRequests(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east")
+	fleet := connectFleet(t, b)
+	info := discover(t, fleet, 1)[0]
+	eavesdropper := raw(t, b)
+	heard, err := eavesdropper.SubscribeSync(subjectOf(info.Instance))
+	if err == nil {
+		err = eavesdropper.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := opened(t, fleet, info, host.Part{Nodes: 2, Local: nodes(1, 2)})
+	p := startWorker(t, h)
+	if err := p.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	var recorded []*natsgo.Msg
+	for ops := make(map[op]bool); !ops[opResume]; {
+		m, err := heard.NextMsg(soon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := readRequest(m.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops[q.Op] = true
+		recorded = append(recorded, m)
+	}
+	replay := func() (refused int) {
+		t.Helper()
+		for _, m := range recorded {
+			q, _ := readRequest(m.Data)
+			r, err := eavesdropper.Request(m.Subject, m.Data, soon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var x answer
+			if err := json.Unmarshal(r.Data, &x); err != nil {
+				t.Fatal(err)
+			}
+			if q.Op == opDescribe {
+				continue // whoever is let in may ask that
+			}
+			if x.Error == "" {
+				t.Errorf("%s was carried out again: %s", q.Op, r.Data)
+			}
+			refused++
+		}
+		return refused
+	}
+	replay()
+	if p.Stopped() {
+		t.Error("the worker stands still")
+	}
+	refused := discoverAll(t, fleet)[0].Refused
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n := replay()
+	now := discoverAll(t, fleet)[0]
+	if now.Holder != "" && !now.Between {
+		t.Errorf("somebody has taken the agent with a ticket that was used: %s", now.Holder)
+	}
+	if now.Refused != refused+uint64(n) || refused < uint64(n)-1 { // an open while it is in use is no garbage
+		t.Errorf("%d refused, then %d, of %d", refused, now.Refused, n)
+	}
+}
+
+// discoverAll returns the agents, of which one is there at least.
+func discoverAll(t *testing.T, f *Fleet) []Info {
+	t.Helper()
+	all, err := f.Muster(t.Context(), 1, soon)
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%v %+v", err, all)
+	}
+	return all
+}
+
+// Whatever is sent to an agent that is no request of its coordinator is counted, and
+// does not disturb.
+func TestGarbage(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east")
+	fleet := connectFleet(t, b)
+	info := discover(t, fleet, 1)[0]
+	h := opened(t, fleet, info, host.Part{Nodes: 2, Local: nodes(1, 2)})
+	p := startWorker(t, h)
+	stranger := raw(t, b)
+	watched, err := stranger.SubscribeSync("elsewhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := h.lease
+	garbage := []string{
+		"", "{", "null null", "42", `"x"`, "\x00\xff", `{"op":"describe"} {}`, `{"op":"describe","colour":"red"}`, `{"op":7}`,
+		`{"op":"shell","lease":"` + lease + `","sequence":99999}`, `{"op":"close"}`, `{"op":"kill","process":1}`,
+		`{"op":"close","lease":"","sequence":99999}`, `{"op":"close","lease":"AAAAAAAAAAAAAAAAAAAAAAAAAA","sequence":99999}`,
+		`{"op":"kill","process":1,"lease":"` + lease + `"}`, // without a number
+		strings.Repeat("[", 100_000), strings.Repeat("x", 900_000),
+	}
+	for _, g := range garbage {
+		for _, subject := range []string{subjectOf(info.Instance), discovery} {
+			if err := stranger.Publish(subject, []byte(g)); err != nil {
+				t.Fatal(err)
+			}
+			if err := stranger.PublishRequest(subject, "elsewhere", []byte(g)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := stranger.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "all is counted", func() bool { return discoverAll(t, fleet)[0].Refused >= 4*uint64(len(garbage)) })
+	if n := discoverAll(t, fleet)[0].Refused; n != 4*uint64(len(garbage)) {
+		t.Errorf("%d refused, of %d", n, 4*len(garbage))
+	}
+	if err := h.Read(t.Context(), make([]host.Reading, 2)); err != nil {
+		t.Error(err)
+	}
+	if gone(p.PID()) {
+		t.Error("the worker is gone")
+	}
+	if m, err := watched.NextMsg(10 * time.Millisecond); err == nil {
+		t.Errorf("the agent speaks on subjects of others' choice: %s", m.Data)
+	}
+}
+
+// What a coordinator asks for has to make sense, whoever it is.
+func TestImpossibleRequests(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east")
+	fleet := connectFleet(t, b)
+	info := discover(t, fleet, 1)[0]
+	for _, p := range []host.Part{
+		{}, {Nodes: -1}, {Nodes: 1 << 30}, {Nodes: 2, Local: nodes(3)}, {Nodes: 2, Local: nodes(0)}, {Nodes: 2, Local: nodes(2, 1)},
+		{Nodes: 2, Records: -1}, {Nodes: 1000, Records: 1 << 40},
+	} {
+		if err := fleet.Host(info).Open(t.Context(), p); err == nil {
+			t.Errorf("%+v was taken", p)
+		}
+	}
+	h := opened(t, fleet, info, host.Part{Nodes: 2, Local: nodes(1, 2)})
+	run := "AAAAAAAAAAAAAAAAAAAAAAAAAA"
+	for _, q := range []request{
+		{Op: opStart}, {Op: opStart, Run: "x.>"}, {Op: opStart, Run: run, Worker: -1}, {Op: opStart, Run: run, Worker: 2},
+		{Op: opStart, Run: run, Procs: -1}, {Op: opStart, Run: run, Procs: 1 << 20}, {Op: opKill}, {Op: opPause, Process: 1},
+		{Op: opResume, Process: -1}, {Op: opStopped, Process: 7}, {Op: opStderr, Process: 7}, {Op: opBury}, {Op: opBury, Node: 3},
+		{Op: opEntered, Node: 1}, {Op: opEntered, Node: 9}, {Op: opLog}, {Op: "shell"},
+	} {
+		if _, err := h.call(t.Context(), q); err == nil {
+			t.Errorf("%+v was carried out", q)
+		}
+	}
+	startWorker(t, h)
+	startWorker(t, h)
+	w := host.Worker{}
+	w.Boot.Run = run
+	if _, err := h.Start(t.Context(), w); err == nil {
+		t.Error("more workers than nodes")
+	}
+}
+
+// An agent of another build is refused, and both are named.
+func TestAnotherProgram(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east")
+	startAgent(t, agentConfig{Broker: b, Name: "old", Program: environment.Program{Version: "v0.1.0", Commit: "c0ffee", SHA256: "11"}})
+	fleet := connectFleet(t, b)
+	muster(t, fleet, 2)
+	_, err := fleet.Discover(t.Context(), 2, time.Second)
+	if err == nil || !strings.Contains(err.Error(), "old runs another program: v0.1.0, commit c0ffee, sha256 11, where this is "+
+		fleet.program.String()) {
+		t.Error(err)
+	}
+	all := muster(t, fleet, 2)
+	err = fleet.Host(all[1]).Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)})
+	if err == nil || !strings.Contains(err.Error(), "host old: old runs another program") {
+		t.Error(err)
+	}
+}
+
+// Who has not the right token gets nowhere, and is told so at once.
+func TestWrongToken(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	for _, token := range []string{"", "wrong"} {
+		b.Token = token
+		p := startAgent(t, agentConfig{Broker: b, Name: "east"})
+		ended(t, p)
+		if p.Outcome() != "exit status 1" || !strings.Contains(strings.Join(p.Stderr(), "\n"), "are the credentials right?") {
+			t.Errorf("%s: %q", p.Outcome(), p.Stderr())
+		}
+		if _, err := Connect(t.Context(), b); !errors.Is(err, nats.ErrBroker) {
+			t.Error(err)
+		}
+	}
+}
+
+// An agent that is started before its server waits for it.
+func TestAgentBeforeItsServer(t *testing.T) {
+	t.Parallel()
+	s, b := serve(t, 0)
+	port := portOf(s)
+	shut(s)
+	p := startAgents(t, b, "east")[0]
+	until(t, "the agent says that it waits", logged(p, "it is waited for"))
+	serve(t, port)
+	discover(t, connectFleet(t, b), 1)
+}

@@ -1,0 +1,237 @@
+package agent
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/platform/launch"
+	"dmebench/result"
+)
+
+// load is how busy this host is while a run goes on.
+type load struct {
+	cores   int
+	workers func() []launch.Process // those that have not ended
+	quit    chan struct{}
+	done    chan struct{}
+
+	mu    sync.Mutex
+	since usage  // when it began
+	begun bool   // the run has, and not only its preparations
+	least uint64 // memory that was available; 0 where that is not known
+}
+
+// usage is how much time processors have spent, up to an instant.
+type usage struct {
+	at      time.Time
+	known   bool
+	busy    time.Duration // all processors of the host, with whatever
+	workers time.Duration // with the run's workers
+}
+
+const loadEvery = 500 * time.Millisecond // between looks at the memory
+
+// startLoad begins to watch the host.
+func startLoad(cores int, workers func() []launch.Process) *load {
+	l := &load{cores: cores, workers: workers, quit: make(chan struct{}), done: make(chan struct{})}
+	l.since = use(nil)
+	l.least = environment.AvailableMemory()
+	go l.watch()
+	return l
+}
+
+func (l *load) watch() {
+	defer close(l.done)
+	t := time.NewTicker(loadEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-l.quit:
+			return
+		case <-t.C:
+			l.look()
+		}
+	}
+}
+
+func (l *load) look() {
+	free := environment.AvailableMemory()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.least = min(l.least, free)
+}
+
+// begin says that the run begins, unless it has begun.
+func (l *load) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.begun {
+		l.begun, l.since = true, use(l.workers())
+	}
+}
+
+// report says how busy the host was since the run began; nil where the system does not
+// tell.
+func (l *load) report() *result.HostLoad {
+	l.look()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := use(l.workers())
+	passed := now.at.Sub(l.since.at).Seconds()
+	if !now.known || !l.since.known || passed <= 0 {
+		return nil
+	}
+	return &result.HostLoad{
+		Cores: l.cores,
+		Busy:  (now.busy - l.since.busy).Seconds() / passed, Workers: (now.workers - l.since.workers).Seconds() / passed,
+		MemoryFree: int64(l.least),
+	}
+}
+
+func (l *load) stop() {
+	close(l.quit)
+	<-l.done
+}
+
+// Info is what an agent says of itself and its host.
+type Info struct {
+	Name        string              `json:"name"`
+	Instance    string              `json:"instance"`            // drawn at random by each agent process
+	Address     string              `json:"address"`             // by which other hosts reach this one, without a port
+	Addresses   []string            `json:"addresses,omitempty"` // all that this host has
+	Labels      map[string]string   `json:"labels,omitempty"`    // as its operator has set them
+	Cores       int                 `json:"cores"`               // that its processes may use
+	Memory      uint64              `json:"memory_bytes"`        // that is free; 0 where that is not known
+	Program     environment.Program `json:"program"`             // that its workers run
+	Limits      environment.Limits  `json:"limits"`              // of threads and descriptors
+	Environment map[string]string   `json:"environment"`         // as in results
+	Clock       string              `json:"clock"`               // how it is kept, for people
+	Holder      string              `json:"holder,omitempty"`    // who has taken it; "" where it is free
+	Between     bool                `json:"between,omitempty"`   // whoever has taken it is between two runs
+	Ticket      string              `json:"ticket,omitempty"`    // by which it can be taken, once
+	Refused     uint64              `json:"refused"`             // requests that could not be read, or were of no lease
+	PID         int                 `json:"pid"`                 // of the agent
+}
+
+// label is what names and values of labels, and names of agents, are made of.
+var label = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,251}[A-Za-z0-9])?$`)
+
+// CheckName refuses what is no name of an agent.
+func CheckName(name string) error {
+	if !label.MatchString(name) {
+		return fmt.Errorf("agent: name %q: want letters, digits and . _ - / between them", name)
+	}
+	return nil
+}
+
+// ParseLabels reads labels as they are on a command line, KEY=VALUE each.
+func ParseLabels(pairs []string) (map[string]string, error) {
+	var errs []error
+	labels := make(map[string]string)
+	for _, pair := range pairs {
+		key, value, ok := strings.Cut(pair, "=")
+		switch _, twice := labels[key]; {
+		case !ok || !label.MatchString(key) || !label.MatchString(value):
+			errs = append(errs, fmt.Errorf("agent: label %q: want KEY=VALUE, of letters, digits and . _ - / between them", pair))
+		case twice:
+			errs = append(errs, fmt.Errorf("agent: label %q: %s has a value already", pair, key))
+		default:
+			labels[key] = value
+		}
+	}
+	return labels, errors.Join(errs...)
+}
+
+// checkAddress refuses an address at which no process of this host can listen.
+func checkAddress(address string) error {
+	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	if err != nil {
+		return fmt.Errorf("agent: address %q: %w; want an address of this host, or a name of it, by which the other hosts reach it",
+			address, err)
+	}
+	defer l.Close()
+	if ip := l.Addr().(*net.TCPAddr).IP; ip.IsUnspecified() || ip.IsMulticast() {
+		return fmt.Errorf("agent: address %q: want one address of this host, by which the other hosts reach it", address)
+	}
+	return nil
+}
+
+// addresses lists the addresses of this host.
+func addresses() []string {
+	var all []string
+	list, _ := net.InterfaceAddrs() // what cannot be found out is left out
+	for _, a := range list {
+		if p, err := netip.ParsePrefix(a.String()); err == nil && !p.Addr().IsLoopback() {
+			all = append(all, p.Addr().String())
+		}
+	}
+	return all
+}
+
+// loopback reports whether an address is of a host's loopback.
+func loopback(address string) bool {
+	if address == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(address, "[]"))
+	return err == nil && ip.IsLoopback()
+}
+
+// describe says what the host is now.
+func (a *agent) describe() *Info {
+	f := a.facts.look()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := &Info{
+		Name: a.name, Instance: a.instance, Address: a.address, Addresses: f.addresses, Labels: a.labels,
+		Cores: a.cores, Memory: f.memory, Program: a.program, Limits: f.limits, Environment: f.environment, Clock: f.clock,
+		Ticket: a.ticket, Refused: a.refused.Load(), PID: os.Getpid(),
+	}
+	if a.lease != nil {
+		i.Holder, i.Ticket = a.lease.holder, ""
+	} else if i.Holder = a.reservedFor(); i.Holder != "" {
+		i.Between = true
+	}
+	return i
+}
+
+// byName puts agents into the order in which they are listed, and nodes are placed.
+func byName(agents []Info) {
+	slices.SortFunc(agents, func(a, b Info) int {
+		return cmp.Or(compareNames(a.Name, b.Name), strings.Compare(a.Instance, b.Instance))
+	})
+}
+
+// compareNames compares names as people count: h2 stands before h10.
+func compareNames(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		m, n := digits(x), digits(y)
+		if m == 0 || n == 0 {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+			return c
+		}
+		x, y = x[m:], y[n:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+// digits returns how many digits a name begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

@@ -1,0 +1,353 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/algorithms/catalog"
+	"dmebench/dme"
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/coordinator"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/runtime/worker"
+	"dmebench/internal/testbed/task"
+	"dmebench/result"
+	"dmebench/transport/nats"
+)
+
+// The processes that the test binary can become, beside a worker.
+const (
+	agentCommand       = "test-agent"
+	coordinatorCommand = "test-coordinator"
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case launch.Is(os.Args, worker.Command):
+		os.Exit(worker.Main(algorithms(), os.Stdin, os.Stderr))
+	case launch.Is(os.Args, task.Command):
+		os.Exit(task.Main(catalog.All(), os.Stdin, os.Stdout, os.Stderr))
+	case launch.Is(os.Args, agentCommand):
+		os.Exit(agentProcess())
+	case launch.Is(os.Args, coordinatorCommand):
+		os.Exit(coordinatorProcess())
+	}
+	// Processes that are built with the race detector would sleep a second each
+	// before they exit.
+	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
+	flag.Parse()
+	// These tests wait for most of the time, for agents that wait for coordinators.
+	if p := flag.Lookup("test.parallel"); p.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
+		_ = p.Value.Set("8")
+	}
+	os.Exit(m.Run())
+}
+
+// agentConfig is what an agent process of these tests is told.
+type agentConfig struct {
+	Broker  nats.Broker
+	Name    string
+	Labels  map[string]string
+	Program environment.Program
+}
+
+func agentProcess() int {
+	parent := launch.NewParent(os.Stdin, os.Stdout)
+	var c agentConfig
+	if err := parent.Receive(&c); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	ctx, end := context.WithCancel(context.Background())
+	go func() {
+		parent.Wait()
+		end()
+	}()
+	a := Agent{Broker: c.Broker, Name: c.Name, Labels: c.Labels, Log: os.Stderr, program: c.Program}
+	if err := a.Serve(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// coordinatorConfig is what a coordinator process of these tests is told.
+type coordinatorConfig struct {
+	Broker nats.Broker
+	Spec   result.Spec
+	Expect int
+}
+
+// coordinatorProcess leads a run, and says which processes it has started.
+func coordinatorProcess() int {
+	parent := launch.NewParent(os.Stdin, os.Stdout)
+	var c coordinatorConfig
+	if err := parent.Receive(&c); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	_, err := lead(context.Background(), c, func(p launch.Process) { parent.Send(p.PID()) })
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// lead leads a run over all agents that are there.
+func lead(ctx context.Context, c coordinatorConfig, started func(launch.Process)) (*result.Result, error) {
+	fleet, err := Connect(ctx, c.Broker)
+	if err != nil {
+		return nil, err
+	}
+	defer fleet.Close()
+	return leadOver(ctx, fleet, c, started)
+}
+
+func leadOver(ctx context.Context, fleet *Fleet, c coordinatorConfig, started func(launch.Process)) (*result.Result, error) {
+	agents, err := fleet.Discover(ctx, c.Expect, soon)
+	if err != nil {
+		return nil, err
+	}
+	job, err := run.Resolve(c.Spec, catalog.All(), os.ReadFile)
+	if err != nil {
+		return nil, err
+	}
+	opt := coordinator.Options{Control: &c.Broker, Started: started}
+	for _, i := range agents {
+		opt.Hosts = append(opt.Hosts, fleet.Host(i))
+	}
+	return coordinator.Run(ctx, job, opt)
+}
+
+// soon is a bound on what takes a moment, on the slowest machine.
+const soon = time.Minute
+
+const token = "of these tests"
+
+// serve starts a server at a port; 0 for any that is free.
+func serve(t *testing.T, port int) (*server.Server, nats.Broker) {
+	t.Helper()
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	return serveBy(t, &server.Options{Host: "127.0.0.1", Port: port, Authorization: token, NoLog: true, NoSigs: true})
+}
+
+func serveBy(t *testing.T, o *server.Options) (*server.Server, nats.Broker) {
+	t.Helper()
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(func() { shut(s) })
+	if !s.ReadyForConnections(soon) {
+		t.Fatal("the server does not listen")
+	}
+	return s, nats.Broker{URL: s.ClientURL(), Token: token}
+}
+
+func portOf(s *server.Server) int { return s.Addr().(*net.TCPAddr).Port }
+
+func shut(s *server.Server) {
+	s.Shutdown()
+	s.WaitForShutdown()
+}
+
+// startAgent starts an agent process.
+func startAgent(t *testing.T, c agentConfig) *launch.Child {
+	t.Helper()
+	p, err := launch.Local{}.Start(launch.Command{Word: agentCommand, Name: c.Name, Config: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		launch.End(soon, p)
+		if t.Failed() {
+			t.Logf("%s (%s):\n%s", c.Name, p.Outcome(), strings.Join(p.Stderr(), "\n"))
+		}
+	})
+	return p
+}
+
+// startAgents starts agents with these names.
+func startAgents(t *testing.T, b nats.Broker, names ...string) (all []*launch.Child) {
+	t.Helper()
+	for _, name := range names {
+		all = append(all, startAgent(t, agentConfig{Broker: b, Name: name}))
+	}
+	return all
+}
+
+func connectFleet(t *testing.T, b nats.Broker) *Fleet {
+	t.Helper()
+	f, err := Connect(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return f
+}
+
+func discover(t *testing.T, f *Fleet, expect int) []Info {
+	t.Helper()
+	agents, err := f.Discover(t.Context(), expect, soon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(agents) != expect {
+		t.Fatalf("%d agents are there: %+v", len(agents), agents)
+	}
+	return agents
+}
+
+// until waits for something that takes a moment.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(soon); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still not: %s", what)
+		}
+	}
+}
+
+// gone reports whether there is no such process.
+func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// awaitEnds waits until none of these processes is there any more.
+func awaitEnds(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		until(t, fmt.Sprintf("the end of process %d", pid), func() bool { return gone(pid) })
+	}
+}
+
+// ended waits until a process has ended, or is taken for that.
+func ended(t *testing.T, p launch.Process) {
+	t.Helper()
+	select {
+	case <-p.Ended():
+	case <-time.After(soon):
+		t.Fatalf("process %d does not end", p.PID())
+	}
+}
+
+// logged reports whether an agent has written a line with such words.
+func logged(p *launch.Child, words string) func() bool {
+	return func() bool {
+		return slices.ContainsFunc(p.Stderr(), func(line string) bool { return strings.Contains(line, words) })
+	}
+}
+
+// longRun is a run that goes on until it is ended.
+func longRun(nodes int) result.Spec {
+	return result.Spec{Algorithm: "ricart-agrawala", Nodes: nodes, Duration: result.Duration(10 * time.Minute)}
+}
+
+// raw is a connection of somebody who has been let into the server.
+func raw(t *testing.T, b nats.Broker) *natsgo.Conn {
+	t.Helper()
+	c, err := b.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// opened is a host that is taken for a run.
+func opened(t *testing.T, f *Fleet, i Info, p host.Part) *Remote {
+	t.Helper()
+	h := f.Host(i)
+	if err := h.Open(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+// startWorker starts a worker that waits for what its coordinator says.
+func startWorker(t *testing.T, h *Remote) launch.Process {
+	t.Helper()
+	w := host.Worker{Name: "worker 0"}
+	w.Boot.Run = rand.Text()
+	p, err := h.Start(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func nodes(ids ...dme.NodeID) []dme.NodeID { return ids }
+
+// A run over agents is watched and interrupted like one on this host: their nodes' waits
+// are shown, what was measured is told, and the agents are free for the next run.
+func TestAWatchedRunOverAgentsIsInterrupted(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east", "west")
+	fleet := connectFleet(t, b)
+	spec := result.Spec{Algorithm: "suzuki-kasami", Nodes: 4, Duration: result.Duration(10 * time.Minute)}
+	job, err := run.Resolve(spec, catalog.All(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var pids []int
+	var shown live.State
+	opt := coordinator.Options{
+		Control: &b, Partial: true, Started: func(p launch.Process) { pids = append(pids, p.PID()) },
+		Progress: func(s *live.State) {
+			if _, ok := s.Waits.Quantile(0.5); ok && s.Entries >= 50 && ctx.Err() == nil {
+				shown = *s
+				cancel()
+			}
+		},
+	}
+	for _, i := range discover(t, fleet, 2) {
+		opt.Hosts = append(opt.Hosts, fleet.Host(i))
+	}
+	r, err := coordinator.Run(ctx, job, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Partial || r.Status != result.Failed || r.Error != "interrupted" || r.Entries < 50 || r.Safety.Violations != 0 || len(r.Hosts) != 2 {
+		t.Errorf("%s %q, partial %v, %d entries, %+v", r.Status, r.Error, r.Partial, r.Entries, r.Safety)
+	}
+	if r.WaitingTime == nil || int64(r.WaitingTime.Count)-int64(r.Entries) > int64(r.Nodes) {
+		t.Errorf("%d entries, of which records speak of %+v", r.Entries, r.WaitingTime)
+	}
+	counted := uint64(0)
+	for _, n := range shown.Waits {
+		counted += n
+	}
+	if counted < 25 || counted > r.Entries+4 {
+		t.Errorf("%d waits were shown with %d entries; in the end there were %d", counted, shown.Entries, r.Entries)
+	}
+	awaitEnds(t, pids...)
+	again, err := leadOver(t.Context(), fleet, coordinatorConfig{
+		Broker: b, Expect: 2, Spec: result.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40},
+	}, nil)
+	if err != nil || again.Status != result.OK {
+		t.Errorf("the next run: %v, %+v", err, again)
+	}
+}

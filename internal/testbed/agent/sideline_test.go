@@ -1,0 +1,250 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"dmebench/internal/platform/clock"
+	"dmebench/internal/platform/clock/exchange"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/host"
+	"dmebench/internal/testbed/task"
+	"dmebench/internal/testbed/workqueue"
+	"dmebench/result"
+)
+
+// Agents that nobody has taken do the tasks of work queues. One that is taken for a run
+// gives them back, and does none until the run is over; no task is lost.
+func TestTasksWhileFree(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it looks for processes in /proc")
+	}
+	t.Parallel()
+	_, b := serveBy(t, &server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoLog: true, NoSigs: true,
+		JetStream: true, StoreDir: t.TempDir(),
+	})
+	startAgents(t, b, "east", "west")
+	fleet := connectFleet(t, b)
+	agents := discover(t, fleet, 2)
+	queue, err := workqueue.Open(t.Context(), b, workqueue.Options{Host: "these tests", Warn: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer queue.Close()
+	simulate := func(seed uint64) {
+		t.Helper()
+		spec := result.Spec{Algorithm: "raymond", Nodes: 5, Transport: "sim", Requests: 100, Seed: seed}
+		a, err := queue.Do(t.Context(), task.Task{Simulate: &task.Simulation{Spec: spec}})
+		if err != nil || a.Error != "" || a.Result == nil || a.Result.Entries != 100 || a.Result.Seed != seed {
+			t.Errorf("task %d: %v %+v", seed, err, a)
+		}
+	}
+	simulate(1)
+	var tasks sync.WaitGroup
+	for k := range 60 {
+		tasks.Go(func() { simulate(uint64(k + 2)) })
+	}
+	h := opened(t, fleet, agents[0], host.Part{Nodes: 1, Local: nodes(1)}) // in the middle of that
+	p := startWorker(t, h)
+	tasks.Wait()
+	if children := childrenOf(t, agents[0].PID); len(children) != 1 || children[0] != p.PID() {
+		t.Errorf("beside worker %d the agent has processes %v", p.PID(), children)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the agent does tasks again", func() bool {
+		simulate(uint64(time.Now().UnixNano()))
+		return len(childrenOf(t, agents[0].PID)) > 0
+	})
+}
+
+// Work that is handed in right after a run is done: agents are free at once where their
+// coordinator says that no run follows, and else they are waited for.
+func TestTasksRightAfterARun(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		t.Run(fmt.Sprintf("coordinator ends %v", ends), func(t *testing.T) {
+			t.Parallel()
+			_, b := serveBy(t, &server.Options{
+				Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoLog: true, NoSigs: true,
+				JetStream: true, StoreDir: t.TempDir(),
+			})
+			startAgents(t, b, "east")
+			fleet := connectFleet(t, b)
+			h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 1, Local: nodes(1)})
+			if err := h.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if ends {
+				fleet.Close()
+			}
+			queue, err := workqueue.Open(t.Context(), b, workqueue.Options{Host: "these tests", Warn: func(string) {}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer queue.Close()
+			spec := result.Spec{Algorithm: "raymond", Nodes: 5, Transport: "sim", Requests: 100, Seed: 1}
+			if a, err := queue.Do(t.Context(), task.Task{Simulate: &task.Simulation{Spec: spec}}); err != nil || a.Result == nil {
+				t.Errorf("%v %+v", err, a)
+			}
+		})
+	}
+}
+
+// An agent that was restarted takes the place of the one before it, also in runs
+// that were planned before.
+func TestRestartedAgent(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	before := startAgents(t, b, "east")[0]
+	fleet := connectFleet(t, b)
+	h := fleet.Host(discover(t, fleet, 1)[0])
+	part := host.Part{Nodes: 1, Local: nodes(1)}
+	if err := h.Open(t.Context(), part); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	launch.End(soon, before)
+	if err := h.Open(t.Context(), part); err == nil || err.Error() != "host east: its agent is not there any more" {
+		t.Error(err)
+	}
+	startAgents(t, b, "east")
+	if err := h.Open(t.Context(), part); err != nil {
+		t.Fatal(err)
+	}
+	startWorker(t, h)
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// childrenOf lists the processes that another one has started and that have not ended.
+func childrenOf(t *testing.T, pid int) (children []int) {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range stats {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		var child, parent int
+		var state string
+		// The name of the program, in brackets, may itself hold brackets and spaces.
+		if _, err := fmt.Sscan(string(text[bytes.LastIndexByte(text, ')')+1:]), &state, &parent); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Sscan(string(text), &child); err == nil && parent == pid && state != "Z" {
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+// Hosts exchange datagrams when their coordinator says so, and tell what came of that.
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east", "west")
+	fleet := connectFleet(t, b)
+	key := make([]byte, 32)
+	rand.Read(key)
+	var hosts []*Remote
+	var peers []exchange.Peer
+	for _, i := range discover(t, fleet, 2) {
+		h := opened(t, fleet, i, host.Part{Nodes: 1})
+		if _, _, err := h.Probe(t.Context(), nil, 1); err == nil || !strings.Contains(err.Error(), "not opened") {
+			t.Error(err)
+		}
+		p, err := h.Port(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Name != i.Name {
+			t.Errorf("%+v", p)
+		}
+		hosts, peers = append(hosts, h), append(peers, p)
+	}
+	east := hosts[0]
+	nobody := exchange.Peer{Name: "nobody", Address: "127.0.0.1:9"}
+	paths, failures, err := east.Probe(t.Context(), []exchange.Peer{peers[1], nobody}, 20)
+	if err != nil || len(paths) != 2 || paths[0].Sent != 20 || len(paths[0].Exchanges)+paths[0].Lost != 20 || len(paths[0].Exchanges) == 0 ||
+		len(paths[1].Exchanges) != 0 || len(failures) != 1 || failures["nobody"] == "" {
+		t.Fatalf("%+v %v %v", paths, failures, err)
+	}
+	if err := east.Follow(t.Context(), peers[1:], 5*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	until(t, "there are many exchanges", func() bool {
+		paths, err := east.Paths(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(paths["west"].Exchanges)
+		return n > 100
+	})
+	for what, err := range map[string]error{
+		"too often":  east.Follow(t.Context(), peers[1:], 0),
+		"a name":     east.Follow(t.Context(), []exchange.Peer{{Name: "a b", Address: "127.0.0.1:1"}}, time.Second),
+		"an address": east.Follow(t.Context(), []exchange.Peer{{Name: "x", Address: "127.0.0.1"}}, time.Second),
+		"too many":   east.Follow(t.Context(), make([]exchange.Peer, mostPeers+1), time.Second),
+	} {
+		if err == nil {
+			t.Error(what)
+		}
+	}
+	if _, _, err := east.Probe(t.Context(), peers[1:], mostAtOnce+1); err == nil {
+		t.Error("too many exchanges for an answer")
+	}
+}
+
+// What is measured for long is handed over in pieces, all of it, and is bounded.
+func TestLongSurvey(t *testing.T) {
+	s := new(survey)
+	s.paths = map[string]*exchange.Path{"a": {}, "b": {}}
+	add := func(name string, n int) {
+		s.note(s.paths[name], exchange.Path{Sent: n + 1, Lost: 1, Exchanges: make([]clock.Exchange, n)})
+	}
+	add("a", mostAtOnce+10)
+	add("b", 20)
+	got := make(map[string]exchange.Path)
+	for pieces := 1; ; pieces++ {
+		paths, more := s.take()
+		for name, later := range paths {
+			p := got[name]
+			join(&p, later)
+			got[name] = p
+		}
+		if !more {
+			if pieces != 2 {
+				t.Errorf("%d pieces", pieces)
+			}
+			break
+		}
+	}
+	if a, b := got["a"], got["b"]; len(a.Exchanges) != mostAtOnce+10 || a.Sent != mostAtOnce+11 || a.Lost != 1 || len(b.Exchanges) != 20 {
+		t.Errorf("%d of %d, %d", len(a.Exchanges), a.Sent, len(b.Exchanges))
+	}
+	for range 5 {
+		add("a", mostKept)
+	}
+	if p := s.paths["a"]; len(p.Exchanges) > mostKept || p.Sent != 5*(mostKept+1) {
+		t.Errorf("%d kept of %d", len(p.Exchanges), p.Sent)
+	}
+}

@@ -1,0 +1,250 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"dmebench/internal/platform/clock"
+	"dmebench/internal/platform/clock/exchange"
+)
+
+// survey is how a host measures the ways to the others of a run, by datagrams.
+type survey struct {
+	mu        sync.Mutex
+	port      *exchange.Port // nil where it was not opened
+	end       context.CancelFunc
+	followers sync.WaitGroup
+	paths     map[string]*exchange.Path // to peers, since they were last asked for
+}
+
+// Bounds on what a host is asked to measure.
+const (
+	mostPeers    = 1024
+	leastPause   = time.Millisecond // between exchanges with a peer
+	mostAtOnce   = 4000             // exchanges of one answer
+	mostKept     = 1 << 16          // exchanges with a peer
+	firstTries   = 3                // exchanges with a peer that may not be there
+	probeTimeout = 30 * time.Second
+)
+
+var errNoPort = errors.New("agent: the port for datagrams was not opened")
+
+// open opens the port.
+func (s *survey) open(address, name string, key []byte) (*exchange.Peer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.port != nil {
+		return nil, errors.New("agent: the port for datagrams is open already")
+	}
+	port, err := exchange.Listen(net.JoinHostPort(address, "0"), name, key)
+	if err != nil {
+		return nil, err
+	}
+	s.port = port
+	return &exchange.Peer{Name: name, Address: port.Address()}, nil
+}
+
+func (s *survey) opened() (*exchange.Port, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.port == nil {
+		return nil, errNoPort
+	}
+	return s.port, nil
+}
+
+// checkPeers refuses what are no peers.
+func checkPeers(peers []exchange.Peer) error {
+	if len(peers) > mostPeers {
+		return fmt.Errorf("agent: %d peers are more than %d", len(peers), mostPeers)
+	}
+	for _, p := range peers {
+		if err := CheckName(p.Name); err != nil {
+			return err
+		}
+		if _, _, err := net.SplitHostPort(p.Address); err != nil {
+			return fmt.Errorf("agent: peer %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// probe measures the ways to all peers at the same time. A peer that does not answer
+// at first is not tried for long.
+func (s *survey) probe(ctx context.Context, peers []exchange.Peer, count int) ([]exchange.Path, map[string]string, error) {
+	port, err := s.opened()
+	if err == nil {
+		err = checkPeers(peers)
+	}
+	if err == nil && (count < 1 || count*len(peers) > mostAtOnce) {
+		err = fmt.Errorf("agent: %d exchanges with each of %d peers: want 1 at least, and %d of all at most", count, len(peers), mostAtOnce)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	paths, errs := make([]exchange.Path, len(peers)), make([]error, len(peers))
+	var wg sync.WaitGroup
+	for k, peer := range peers {
+		wg.Go(func() {
+			first := min(count, firstTries)
+			if paths[k], errs[k] = port.Probe(ctx, peer, first); errs[k] != nil || first == count {
+				return
+			}
+			rest, err := port.Probe(ctx, peer, count-first)
+			join(&paths[k], rest)
+			if len(paths[k].Exchanges) == 0 {
+				errs[k] = err
+			}
+		})
+	}
+	wg.Wait()
+	failures := make(map[string]string)
+	for k, err := range errs {
+		if err != nil {
+			failures[peers[k].Name] = err.Error()
+		}
+	}
+	return paths, failures, nil
+}
+
+// join adds later exchanges to earlier ones.
+func join(p *exchange.Path, later exchange.Path) {
+	p.Sent += later.Sent
+	p.Lost += later.Lost
+	p.Exchanges = append(p.Exchanges, later.Exchanges...)
+}
+
+// follow measures from now on, in place of what it measured before.
+func (s *survey) follow(peers []exchange.Peer, interval time.Duration) error {
+	if err := checkPeers(peers); err != nil {
+		return err
+	}
+	if interval < leastPause {
+		return fmt.Errorf("agent: an exchange each %v is too often; want %v at least", interval, leastPause)
+	}
+	port, err := s.opened()
+	if err != nil {
+		return err
+	}
+	s.rest()
+	ctx, end := context.WithCancel(context.Background())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end, s.paths = end, make(map[string]*exchange.Path)
+	for _, peer := range peers {
+		path := new(exchange.Path)
+		s.paths[peer.Name] = path
+		s.followers.Go(func() { // what fails shows as exchanges that were lost, or never made
+			_ = port.Follow(ctx, peer, interval, func(p exchange.Path) { s.note(path, p) })
+		})
+	}
+	return nil
+}
+
+// note keeps what came of exchanges with a peer. Of very many only some stay, of all
+// times alike.
+func (s *survey) note(path *exchange.Path, p exchange.Path) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	join(path, p)
+	if len(path.Exchanges) > mostKept {
+		kept := path.Exchanges[:0]
+		for i := 0; i < len(path.Exchanges); i += 2 {
+			kept = append(kept, path.Exchanges[i])
+		}
+		path.Exchanges = kept
+	}
+}
+
+// take returns what was measured since it was last called: as much as one answer may
+// hold, and whether there is more.
+func (s *survey) take() (paths map[string]exchange.Path, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	paths = make(map[string]exchange.Path)
+	room := mostAtOnce
+	for _, name := range slices.Sorted(maps.Keys(s.paths)) {
+		p := s.paths[name]
+		n := min(room, len(p.Exchanges))
+		paths[name] = exchange.Path{Sent: p.Sent, Lost: p.Lost, Exchanges: append([]clock.Exchange{}, p.Exchanges[:n]...)}
+		p.Sent, p.Lost, p.Exchanges = 0, 0, p.Exchanges[n:]
+		room -= n
+		more = more || len(p.Exchanges) > 0
+	}
+	return paths, more
+}
+
+// rest ends what goes on by itself.
+func (s *survey) rest() {
+	s.mu.Lock()
+	end := s.end
+	s.mu.Unlock()
+	if end != nil {
+		end()
+	}
+	s.followers.Wait()
+}
+
+// close closes the port.
+func (s *survey) close() {
+	s.rest()
+	if port, err := s.opened(); err == nil {
+		_ = port.Close() // of a socket that nobody uses any more
+	}
+}
+
+// The coordinator's end.
+
+// Port asks the agent.
+func (h *Remote) Port(ctx context.Context, key []byte) (exchange.Peer, error) {
+	x, err := h.call(ctx, request{Op: opPort, Key: key})
+	if err == nil && x.Peer == nil {
+		err = h.nothing(opPort)
+	}
+	if err != nil {
+		return exchange.Peer{}, err
+	}
+	return *x.Peer, nil
+}
+
+// Probe asks the agent, which tries all peers at the same time.
+func (h *Remote) Probe(ctx context.Context, peers []exchange.Peer, count int) ([]exchange.Path, map[string]string, error) {
+	x, err := h.call(ctx, request{Op: opProbe, Peers: peers, Count: count})
+	if err == nil && len(x.Probed) != len(peers) {
+		err = h.nothing(opProbe)
+	}
+	return x.Probed, x.Failures, err
+}
+
+// Follow asks the agent.
+func (h *Remote) Follow(ctx context.Context, peers []exchange.Peer, interval time.Duration) error {
+	_, err := h.call(ctx, request{Op: opFollow, Peers: peers, Interval: interval})
+	return err
+}
+
+// Paths asks the agent, for some exchanges at a time.
+func (h *Remote) Paths(ctx context.Context) (map[string]exchange.Path, error) {
+	all := make(map[string]exchange.Path)
+	for {
+		x, err := h.call(ctx, request{Op: opPaths})
+		if err != nil {
+			return nil, err
+		}
+		for name, later := range x.Paths {
+			p := all[name]
+			join(&p, later)
+			all[name] = p
+		}
+		if !x.More {
+			return all, nil
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package doctor
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"dmebench/internal/platform/clock"
+	"dmebench/internal/platform/clock/exchange"
+)
+
+// Gate is what a host opens so that other hosts can try whether they reach it, and
+// from which it tries to reach theirs: a TCP port and a UDP port that the system
+// chooses, as it does for transports. Without the key nobody gets anything from either.
+type Gate struct {
+	name  string
+	key   []byte
+	tcp   net.Listener
+	udp   *exchange.Port
+	wait  sync.WaitGroup
+	open  context.Context
+	close context.CancelFunc
+}
+
+// Doors are where a gate is open.
+type Doors struct {
+	Name string `json:"name"` // of the host
+	TCP  string `json:"tcp"`  // addresses
+	UDP  string `json:"udp"`
+}
+
+const (
+	patience    = 2 * time.Second // for one question over TCP
+	reachAtMost = 6 * time.Second // for one host
+)
+
+// OpenGate opens a gate at an address of this host, for hosts that share a key of at
+// least 16 bytes. name tells the host from the others.
+func OpenGate(address, name string, key []byte) (*Gate, error) {
+	return openGate(net.JoinHostPort(strings.Trim(address, "[]"), "0"), name, key)
+}
+
+func openGate(at, name string, key []byte) (*Gate, error) {
+	udp, err := exchange.Listen(at, name, key)
+	if err != nil {
+		return nil, err
+	}
+	tcp, err := net.Listen("tcp", at)
+	if err != nil {
+		udp.Close()
+		return nil, fmt.Errorf("doctor: %w", err)
+	}
+	g := &Gate{name: name, key: key, tcp: tcp, udp: udp}
+	g.open, g.close = context.WithCancel(context.Background())
+	g.wait.Go(g.serve)
+	return g, nil
+}
+
+// Doors says where the gate is open.
+func (g *Gate) Doors() Doors {
+	return Doors{Name: g.name, TCP: g.tcp.Addr().String(), UDP: g.udp.Address()}
+}
+
+// Close closes the gate and ends whatever goes on through it.
+func (g *Gate) Close() error {
+	g.close()
+	err := errors.Join(g.tcp.Close(), g.udp.Close())
+	g.wait.Wait()
+	return err
+}
+
+func (g *Gate) serve() {
+	for {
+		conn, err := g.tcp.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(10 * time.Millisecond) // no descriptor is free: one may be soon
+			continue
+		}
+		g.wait.Go(func() {
+			defer conn.Close()
+			defer context.AfterFunc(g.open, func() { conn.Close() })()
+			g.answer(conn)
+		})
+	}
+}
+
+// seal proves that its author knows the key, which each examination has anew, and says
+// which question of those to a host it asks or answers.
+func (g *Gate) seal(purpose, host string, number int) []byte {
+	h := hmac.New(sha256.New, g.key)
+	fmt.Fprintf(h, "dmebench doctor\x00%s\x00%s\x00%d", purpose, host, number)
+	return h.Sum(nil)
+}
+
+// answer answers the questions of one connection, which proves that this is the host
+// that was meant. A wrong question ends the connection.
+func (g *Gate) answer(conn net.Conn) {
+	question := make([]byte, sha256.Size)
+	for number := 1; ; number++ {
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		if _, err := io.ReadFull(conn, question); err != nil || !hmac.Equal(question, g.seal("question", g.name, number)) {
+			return
+		}
+		if _, err := conn.Write(g.seal("answer", g.name, number)); err != nil {
+			return
+		}
+	}
+}
+
+// ReachAll tries to reach the gates of several other hosts at the same time, by TCP and
+// by UDP, with that many questions each way. It takes three seconds if nothing passes,
+// and six at most.
+func (g *Gate) ReachAll(ctx context.Context, to []Doors, count int) []Path {
+	ctx, cancel := context.WithTimeout(ctx, reachAtMost)
+	defer cancel()
+	paths := make([]Path, len(to))
+	var wait sync.WaitGroup
+	for i, d := range to {
+		p := &paths[i]
+		p.From, p.To = g.name, d.Name
+		wait.Go(func() {
+			asked, trips, err := g.reachTCP(ctx, d, count)
+			p.TCP = newWay("tcp", asked, trips, err)
+		})
+		wait.Go(func() {
+			asked, trips, err := g.reachUDP(ctx, d, count, p)
+			p.UDP = newWay("udp", asked, trips, err)
+		})
+	}
+	wait.Wait()
+	return paths
+}
+
+var errStranger = errors.New("somebody else answers at this address")
+
+// reachTCP returns how many questions it has asked over one connection, and the round
+// trips of those that were answered.
+func (g *Gate) reachTCP(ctx context.Context, to Doors, count int) (asked int, trips []time.Duration, err error) {
+	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", to.TCP)
+	if err != nil {
+		return 1, nil, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	answer := make([]byte, sha256.Size)
+	for asked = 1; asked <= count; asked++ {
+		question, want := g.seal("question", to.Name, asked), g.seal("answer", to.Name, asked)
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		begin := time.Now()
+		if _, err = conn.Write(question); err == nil {
+			_, err = io.ReadFull(conn, answer)
+		}
+		took := time.Since(begin)
+		if err == nil && !hmac.Equal(answer, want) {
+			err = errStranger
+		}
+		if err != nil {
+			return asked, trips, err
+		}
+		trips = append(trips, took)
+	}
+	return count, trips, nil
+}
+
+// reachUDP compares the clocks, too.
+func (g *Gate) reachUDP(ctx context.Context, to Doors, count int, p *Path) (asked int, trips []time.Duration, err error) {
+	path, err := g.udp.Probe(ctx, exchange.Peer{Name: to.Name, Address: to.UDP}, count)
+	if len(path.Exchanges) == 0 {
+		if errno := syscall.Errno(0); errors.As(err, &errno) {
+			return path.Sent, nil, errno
+		}
+		return path.Sent, nil, fmt.Errorf("no answer to %s: %w", plural(path.Sent, "datagram"), os.ErrDeadlineExceeded)
+	}
+	relation := new(clock.Relation)
+	for _, e := range path.Exchanges {
+		trips = append(trips, time.Duration(e.Delay()))
+		relation.Add(e)
+	}
+	if p.ContradictionNS = int64(relation.Contradiction()); p.ContradictionNS == 0 {
+		offset, bound := relation.Offset(path.Exchanges[len(path.Exchanges)-1].Returned)
+		p.OffsetNS, p.BoundNS = &offset, &bound
+	}
+	return path.Sent, trips, nil
+}

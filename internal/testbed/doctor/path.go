@@ -1,0 +1,212 @@
+package doctor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"dmebench/internal/platform/clock"
+	"dmebench/units"
+)
+
+// Path is what was measured from one host to another.
+type Path struct {
+	From string `json:"from"` // names of hosts
+	To   string `json:"to"`
+	TCP  Way    `json:"tcp"`
+	UDP  Way    `json:"udp"`
+
+	// By how much the monotonic clock of To is ahead of From's, and the bound on the
+	// error of that, in nanoseconds; nil if no datagram came back, or if what came
+	// back contradicts itself by at least ContradictionNS: a clock was set meanwhile.
+	OffsetNS        *int64 `json:"offset_ns"`
+	BoundNS         *int64 `json:"bound_ns"`
+	ContradictionNS int64  `json:"contradiction_ns,omitempty"`
+}
+
+// Way is what was measured of one kind of traffic along a path.
+type Way struct {
+	Sent      int    `json:"sent"` // questions
+	Lost      int    `json:"lost"` // that were not answered
+	RTTMin    int64  `json:"rtt_min_ns"`
+	RTTMedian int64  `json:"rtt_median_ns"`
+	RTTMax    int64  `json:"rtt_max_ns"`
+	Error     string `json:"error,omitempty"` // why nothing came back
+	Reason    string `json:"reason,omitempty"`
+}
+
+// Passes reports whether anything came back.
+func (w *Way) Passes() bool { return w.Sent > w.Lost }
+
+// newWay summarises the round trips of questions that were sent that many times.
+func newWay(network string, sent int, trips []time.Duration, err error) Way {
+	w := Way{Sent: sent, Lost: sent - len(trips)}
+	if n := len(trips); n > 0 {
+		slices.Sort(trips)
+		w.RTTMin, w.RTTMedian, w.RTTMax = int64(trips[0]), int64(trips[n/2]+trips[(n-1)/2])/2, int64(trips[n-1])
+	} else if err != nil {
+		w.Error, w.Reason = err.Error(), whyNot(network, err)
+	}
+	return w
+}
+
+// networks are those over which paths are measured.
+var networks = []string{"tcp", "udp"}
+
+func (p *Path) way(network string) *Way {
+	if network == "tcp" {
+		return &p.TCP
+	}
+	return &p.UDP
+}
+
+// judgePaths says what was measured between hosts, in so much time, means for runs.
+func judgePaths(hosts []Host, paths []Path, took time.Duration) []Finding {
+	if len(paths) == 0 {
+		return nil
+	}
+	return slices.Concat(judgeReach("tcp", hosts, paths), judgeReach("udp", hosts, paths),
+		judgeTrips(paths), judgeOffsets(hosts, paths, took))
+}
+
+// judgeReach says which hosts do not reach which. What holds for all paths of a host
+// is said once.
+func judgeReach(network string, hosts []Host, paths []Path) (all []Finding) {
+	address := make(map[string]string)
+	for _, h := range hosts {
+		address[h.Name] = h.Address
+	}
+	told := make(map[*Path]bool)
+	// tell tells of several paths, if none of them passes and none has been told.
+	tell := func(from, to string, in func(*Path) bool, found, do string) {
+		var cut []*Path
+		for i := range paths {
+			if p := &paths[i]; in(p) {
+				if p.way(network).Passes() || told[p] {
+					return
+				}
+				cut = append(cut, p)
+			}
+		}
+		if len(cut) < 2 && (from == "" || to == "") {
+			return
+		}
+		for _, p := range cut {
+			told[p] = true
+		}
+		w := cut[0].way(network)
+		f := fine("reach-"+network, "%s by %s: %s", found, network, w.Error).raise(true, Problem, w.Reason).raise(true, Problem, do)
+		f.From, f.To = from, to
+		all = append(all, f)
+	}
+	tell("", "", func(*Path) bool { return true }, "no host reaches any other one",
+		"let "+network+" pass between all hosts, on all ports that systems give out by themselves")
+	for _, h := range hosts {
+		from, to := func(p *Path) bool { return p.From == h.Name }, func(p *Path) bool { return p.To == h.Name }
+		let := fmt.Sprintf("see whether %s is the address by which the others know %s (agent --address), and let %s to it pass",
+			h.Address, h.Name, network)
+		tell("", h.Name, func(p *Path) bool { return from(p) || to(p) },
+			h.Name+" and the other hosts do not reach one another", let+", and from it")
+		tell("", h.Name, to, "no other host reaches "+h.Name, let)
+		tell(h.Name, "", from, h.Name+" reaches no other host", fmt.Sprintf("let %s from %s pass, and its answers", network, h.Address))
+	}
+	for i := range paths {
+		p := &paths[i]
+		tell(p.From, p.To, func(q *Path) bool { return p == q }, p.From+" does not reach "+p.To,
+			fmt.Sprintf("let %s from %s to %s pass", network, address[p.From], address[p.To]))
+	}
+	if all == nil {
+		all = []Finding{fine("reach-"+network, "every host reaches every other one by %s", network)}
+	}
+	return all
+}
+
+// judgeTrips says where datagrams get lost that nobody lost on purpose, and which paths
+// are much longer than the others.
+func judgeTrips(paths []Path) (all []Finding) {
+	// Up to some loss, what a run over raw datagrams measures stays the same; from much
+	// loss on, every run over UDP changes.
+	const some, much, far = 0.001, 0.01, 3
+	var medians []int64
+	for _, p := range paths {
+		if p.UDP.Passes() {
+			medians = append(medians, p.UDP.RTTMedian)
+		}
+	}
+	if len(medians) == 0 {
+		return nil
+	}
+	slices.Sort(medians)
+	usual, sent, lost := medians[(len(medians)-1)/2], 0, 0
+	for _, p := range paths {
+		w := p.UDP
+		if !w.Passes() {
+			continue
+		}
+		sent, lost = sent+w.Sent, lost+w.Lost
+		share := float64(w.Lost) / float64(w.Sent)
+		const do = "see whether the link is loaded, and whether both hosts had processors to spare"
+		add := func(f Finding) {
+			if f.From, f.To = p.From, p.To; f.Level > OK {
+				all = append(all, f)
+			}
+		}
+		add(fine("loss", "%d of %d datagrams from %s to %s and back were lost", w.Lost, w.Sent, p.From, p.To).
+			raise(share > some && (share <= much || w.Lost == 1), Note, do).raise(share > much && w.Lost > 1, Warning, do))
+		add(fine("round-trip", "%s from %s to %s and back; %s is usual",
+			units.Time(float64(w.RTTMedian)), p.From, p.To, units.Time(float64(usual))).
+			raise(w.RTTMedian > far*usual, Note,
+				"place nodes with that in mind: algorithms that pass a token along meet such a path often or never"))
+	}
+	if all == nil {
+		all = append(all, fine("loss", "%d of %d datagrams were lost", lost, sent), fine("round-trip", "medians of %s to %s",
+			units.Time(float64(medians[0])), units.Time(float64(medians[len(medians)-1]))))
+	}
+	return all
+}
+
+// judgeOffsets looks for offsets that cannot be true together: those of a path there
+// and back, and those of two paths that make a third. In the time that measuring took,
+// clocks may have drifted.
+func judgeOffsets(hosts []Host, paths []Path, took time.Duration) []Finding {
+	const do = "a clock was set or slewed meanwhile: wait until the time services have settled, and look again"
+	type pair struct{ from, to string }
+	type offset struct{ ahead, bound float64 }
+	known := make(map[pair]offset)
+	widest := 0.0
+	for _, p := range paths {
+		if p.ContradictionNS > 0 {
+			f := fine("clock-offsets", "a clock of %s or %s was set by at least %s while they were compared",
+				p.From, p.To, units.Time(float64(p.ContradictionNS))).raise(true, Problem, do)
+			f.From, f.To = p.From, p.To
+			return []Finding{f}
+		}
+		if p.OffsetNS != nil && p.BoundNS != nil {
+			known[pair{p.From, p.To}] = offset{float64(*p.OffsetNS), float64(*p.BoundNS)}
+			widest = max(widest, float64(*p.BoundNS))
+		}
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	f := fine("clock-offsets", "agree with one another; known to within %s, or better", units.Time(widest))
+	excess, drift := 0.0, took.Seconds()*float64(clock.MaxDrift)
+	for _, a := range hosts {
+		known[pair{a.Name, a.Name}] = offset{}
+		for _, b := range hosts {
+			there, ok := known[pair{a.Name, b.Name}]
+			for _, c := range hosts {
+				onwards, ok2 := known[pair{b.Name, c.Name}]
+				whole, ok3 := known[pair{a.Name, c.Name}]
+				apart, allowed := math.Abs(there.ahead+onwards.ahead-whole.ahead), there.bound+onwards.bound+whole.bound+drift
+				if by := apart - allowed; ok && ok2 && ok3 && by > excess {
+					excess = by
+					f = fine("clock-offsets", "the offset of %s to %s and that by way of %s differ by %s, and their bounds allow %s",
+						a.Name, c.Name, b.Name, units.Time(apart), units.Time(allowed)).raise(true, Problem, do)
+				}
+			}
+		}
+	}
+	return []Finding{f}
+}

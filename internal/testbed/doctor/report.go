@@ -1,0 +1,192 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/terminal"
+	"dmebench/units"
+)
+
+// SchemaVersion is the version of the JSON form of a Report.
+const SchemaVersion = 1
+
+// Report is what an examination of one or several hosts has found.
+type Report struct {
+	SchemaVersion int       `json:"schema_version"`
+	Hosts         []Host    `json:"hosts"`
+	Differences   []string  `json:"differences,omitempty"` // between the hosts, as environment.Differences tells them
+	Paths         []Path    `json:"paths,omitempty"`       // between them, one for each ordered pair
+	Between       []Finding `json:"between,omitempty"`     // findings about several hosts
+	Problems      int       `json:"problems"`
+	Warnings      int       `json:"warnings"`
+	Notes         int       `json:"notes"`
+}
+
+// Host is what was found on one host.
+type Host struct {
+	Name        string            `json:"name"`
+	Address     string            `json:"address"`
+	Coordinator bool              `json:"coordinator,omitempty"` // from which the others were examined; no part of runs
+	InUse       string            `json:"in_use,omitempty"`      // by whom; such a host is not examined
+	Environment map[string]string `json:"environment"`
+	Findings    []Finding         `json:"findings"`
+}
+
+// NewReport makes a report of what was found on hosts, and between them in the time
+// that measuring their paths took.
+func NewReport(hosts []Host, paths []Path, took time.Duration) *Report {
+	r := &Report{SchemaVersion: SchemaVersion, Hosts: hosts, Paths: paths}
+	environments := make(map[string]map[string]string)
+	for _, h := range hosts {
+		if h.Environment != nil && !h.Coordinator {
+			environments[h.Name] = h.Environment
+		}
+	}
+	if len(environments) > 1 {
+		r.Differences = environment.Differences(environments)
+		r.Between = judgePaths(hosts, paths, took)
+		if len(r.Differences) > 0 {
+			r.Between = append(r.Between, fine("alike", "the hosts differ").
+				raise(true, Note, "compare figures of the same placement only, and see whether all run the same program"))
+		}
+	}
+	all := slices.Clone(r.Between)
+	for _, h := range hosts {
+		all = append(all, h.Findings...)
+	}
+	for _, f := range all {
+		switch f.Level {
+		case Problem:
+			r.Problems++
+		case Warning:
+			r.Warnings++
+		case Note:
+			r.Notes++
+		}
+	}
+	return r
+}
+
+// WriteText writes the report for people. Of several hosts, what is fine is only
+// named, and what is to be done is said once.
+func (r *Report) WriteText(out io.Writer, s terminal.Style) error {
+	var b strings.Builder
+	said := make(map[string]bool)
+	for _, h := range r.Hosts {
+		if h.Coordinator {
+			h.Address = "(from which the others are examined)"
+		}
+		if len(r.Hosts) > 1 {
+			fmt.Fprintln(&b, s.Wrap(h.Name+" "+h.Address, 0))
+		}
+		writeFindings(&b, s, h.Findings, len(r.Hosts) > 1, said)
+		b.WriteString("\n")
+	}
+	r.writeMatrices(&b, s)
+	if len(r.Differences) > 0 {
+		b.WriteString("the hosts differ\n")
+		for _, d := range r.Differences {
+			fmt.Fprintf(&b, "  %s\n", s.Wrap(d, 2))
+		}
+		b.WriteString("\n")
+	}
+	if len(r.Between) > 0 {
+		b.WriteString("between the hosts\n")
+		writeFindings(&b, s, r.Between, false, said)
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "%s, %s, %s\n", plural(r.Problems, "problem"), plural(r.Warnings, "warning"), plural(r.Notes, "note"))
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// writeFindings writes findings as a table; with brief, the gravest first, and those that
+// are fine are only named.
+func writeFindings(b *strings.Builder, s terminal.Style, findings []Finding, brief bool, said map[string]bool) {
+	width, named := 0, []string(nil)
+	for _, f := range findings {
+		width = max(width, len(f.Check))
+	}
+	if brief {
+		findings = slices.SortedStableFunc(slices.Values(findings), func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })
+	}
+	colours := []func(string) string{s.Good, s.Strong, s.Doubtful, s.Bad}
+	for _, f := range findings {
+		if brief && f.Level == OK {
+			named = append(named, f.Check)
+			continue
+		}
+		hang := len("problem  ") + width + 2
+		fmt.Fprintf(b, "%s  %-*s  %s\n", colours[f.Level](fmt.Sprintf("%-7v", f.Level)), width, f.Check, s.Wrap(f.Found, hang))
+		if do := f.Do; do != "" {
+			if said[do] {
+				do = "as above"
+			}
+			said[f.Do] = true
+			fmt.Fprintf(b, "%*sdo: %s\n", hang, "", s.Wrap(do, hang+len("do: ")))
+		}
+	}
+	if named != nil {
+		fmt.Fprintf(b, "%s  %s\n", s.Good("ok     "), s.Wrap(strings.Join(named, ", "), len("problem  ")))
+	}
+}
+
+// writeMatrices writes what was measured between the hosts: a row for each host from
+// which, a column for each to which.
+func (r *Report) writeMatrices(b *strings.Builder, s terminal.Style) {
+	if len(r.Paths) == 0 {
+		return
+	}
+	type pair struct{ from, to string }
+	paths := make(map[pair]*Path)
+	for i := range r.Paths {
+		p := &r.Paths[i]
+		paths[pair{p.From, p.To}] = p
+	}
+	hosts := slices.DeleteFunc(slices.Clone(r.Hosts), func(h Host) bool { return h.Coordinator || h.InUse != "" })
+	write := func(title string, cell func(*Path) string) {
+		head := []string{"", ""}
+		for i := range hosts {
+			head = append(head, fmt.Sprint(i+1))
+		}
+		t := tables.New(head...)
+		for i, from := range hosts {
+			t.Add(fmt.Sprint(i+1), terminal.Cut(from.Name, s.Width/4))
+			for _, to := range hosts {
+				switch p := paths[pair{from.Name, to.Name}]; {
+				case p != nil:
+					t.Extend(cell(p))
+				case from.Name == to.Name:
+					t.Extend("·")
+				default:
+					t.Extend("?")
+				}
+			}
+		}
+		fmt.Fprintln(b, s.Wrap(title, 0))
+		_ = t.WriteFitted(b, s.Width) // a strings.Builder takes everything
+		b.WriteString("\n")
+	}
+	for _, network := range networks {
+		write("round trip by "+network+", median", func(p *Path) string {
+			if w := p.way(network); w.Passes() {
+				return units.Time(float64(w.RTTMedian))
+			}
+			return "none"
+		})
+	}
+	write("datagrams lost, of those sent", func(p *Path) string { return fmt.Sprintf("%d/%d", p.UDP.Lost, p.UDP.Sent) })
+	write("clock of the column's host ahead of the row's, ± bound", func(p *Path) string {
+		if p.OffsetNS == nil || p.BoundNS == nil {
+			return "none"
+		}
+		return units.Bounded(float64(*p.OffsetNS), float64(*p.BoundNS))
+	})
+}

@@ -1,0 +1,244 @@
+// Package task is work that one host can do for another: a simulation of a sweep or a
+// validation, some schedules of a search.
+//
+// A [Task] says everything that its [Answer] depends on, the contents of files
+// included, and nothing else: carried out by the same program it has the same answer on
+// every host. [Main] is the process that carries tasks out, one after the other, for a
+// parent that gives them to it on its standard input. It takes from them names that it
+// looks up and numbers that it checks. It opens no file and no connection for them.
+package task
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"reflect"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/environment"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/search/check"
+	"dmebench/internal/sim"
+	"dmebench/result"
+)
+
+// Task is one of its kinds.
+type Task struct {
+	Simulate *Simulation `json:"simulate,omitempty"`
+	Search   *Search     `json:"search,omitempty"`
+}
+
+// Simulation is a run over the simulated network.
+type Simulation struct {
+	Spec  result.Spec       `json:"spec"`
+	Files map[string][]byte `json:"files,omitempty"` // what the spec's settings name
+	Force bool              `json:"force,omitempty"` // although the host is estimated to have no room for it
+}
+
+// Search is a range of the random schedules of a search.
+type Search struct {
+	Algorithm string            `json:"algorithm"`
+	Nodes     int               `json:"nodes"`
+	Requests  int               `json:"requests"`
+	Set       map[string]string `json:"set,omitempty"`
+	Files     map[string][]byte `json:"files,omitempty"` // what the settings name
+
+	Requesters []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
+
+	Vary      bool `json:"vary,omitempty"`
+	Watch     bool `json:"watch,omitempty"`
+	Unordered bool `json:"unordered,omitempty"`
+	Duplicate bool `json:"duplicate,omitempty"`
+	Lose      int  `json:"lose,omitempty"`
+	Faults    int  `json:"faults,omitempty"`
+	Bypass    int  `json:"bypass,omitempty"`
+
+	WithoutInvariants bool            `json:"without_invariants,omitempty"`
+	SafetyOnly        bool            `json:"safety_only,omitempty"`
+	Adversary         check.Adversary `json:"adversary,omitempty"`
+	Patience          int             `json:"patience,omitempty"`
+	Seed              uint64          `json:"seed"`      // of the first schedule of the whole search
+	Schedules         int             `json:"schedules"` // of the whole search
+
+	First int `json:"first"` // of the range, counted from 0
+	Count int `json:"count"`
+}
+
+// Answer is what came of a task. Error says why there is nothing else.
+type Answer struct {
+	Error  string         `json:"error,omitempty"`
+	Result *result.Result `json:"result,omitempty"` // of a simulation
+	Part   *check.Part    `json:"part,omitempty"`   // of a search
+}
+
+// SearchOf is the search with these options and files.
+func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search {
+	return Search{
+		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files),
+		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
+		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules, Vary: o.Vary, Watch: o.Watch,
+		Requesters: o.Requesters, WithoutInvariants: o.WithoutInvariants, SafetyOnly: o.SafetyOnly,
+	}
+}
+
+// options is the inverse of [SearchOf]. One worker: the parts of a search are what is
+// done at a time.
+func (s *Search) options() check.Options {
+	return check.Options{
+		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files),
+		Unordered: s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
+		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Vary: s.Vary, Watch: s.Watch,
+		Requesters: s.Requesters, WithoutInvariants: s.WithoutInvariants, SafetyOnly: s.SafetyOnly, Workers: 1,
+	}
+}
+
+// Named returns those of the files that a setting speaks of.
+func Named(set map[string]string, files map[string][]byte) map[string][]byte {
+	named := maps.Clone(files)
+	maps.DeleteFunc(named, func(name string, _ []byte) bool {
+		for _, value := range set {
+			if strings.Contains(value, name) {
+				return false
+			}
+		}
+		return true
+	})
+	return named
+}
+
+// reader serves files that came with a task, and no others.
+func reader(files map[string][]byte) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if b, ok := files[name]; ok {
+			return b, nil
+		}
+		return nil, fmt.Errorf("%s did not come with the task: %w", name, fs.ErrNotExist)
+	}
+}
+
+// decode reads a task strictly, and checks what can be checked without carrying it out.
+func decode(b []byte) (*Task, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	t := new(Task)
+	if err := d.Decode(t); err != nil {
+		return nil, fmt.Errorf("task: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("task: something follows it")
+	}
+	switch {
+	case (t.Simulate == nil) == (t.Search == nil):
+		return nil, errors.New("task: want a simulation or a search, and not both")
+	case t.Simulate != nil && t.Simulate.Spec.Transport != result.Sim:
+		return nil, fmt.Errorf("task: a run over %q; only simulations are done for others", t.Simulate.Spec.Transport)
+	case t.Search != nil && (t.Search.First < 0 || t.Search.Count < 1 || t.Search.First > t.Search.Schedules-t.Search.Count):
+		return nil, fmt.Errorf("task: %d schedules from %d on, of %d", t.Search.Count, t.Search.First, t.Search.Schedules)
+	}
+	return t, nil
+}
+
+// Command is the hidden sub-command by which the program carries out tasks.
+const Command = "executor"
+
+// Config is what the process reads first.
+type Config struct{}
+
+// Main is a process that carries out tasks. It reads them from stdin after its [Config],
+// and writes an [Answer] for each. When stdin ends it returns at once, whatever it is
+// doing. A task that panics ends the process.
+func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
+	parent := launch.NewParent(stdin, stdout)
+	if err := parent.Receive(new(Config)); err != nil {
+		fmt.Fprintln(stderr, "executor: this command is started by an agent, which gives it tasks on its standard input:", err)
+		return exit.Usage
+	}
+	// Where memory is short, this process is to end and not the agent.
+	yieldMemory()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	tasks := make(chan json.RawMessage)
+	defer close(tasks)
+	go func() {
+		e := executor{catalog: catalog}
+		for b := range tasks {
+			_ = parent.Send(e.carryOut(ctx, b)) // a parent that is gone is noticed below
+		}
+	}()
+	for {
+		var b json.RawMessage
+		if parent.Receive(&b) != nil {
+			return exit.Held
+		}
+		tasks <- b
+	}
+}
+
+// executor carries out tasks, one at a time.
+type executor struct {
+	catalog run.Catalog
+
+	// The last search: the next task is mostly another part of it.
+	asked  Search
+	search *check.Search
+}
+
+func (e *executor) carryOut(ctx context.Context, b []byte) Answer {
+	t, err := decode(b)
+	if err != nil {
+		return Answer{Error: err.Error()}
+	}
+	if t.Search != nil {
+		return e.part(ctx, t.Search)
+	}
+	r, err := e.simulate(ctx, t.Simulate)
+	if err != nil {
+		return Answer{Error: err.Error()}
+	}
+	return Answer{Result: r}
+}
+
+func (e *executor) simulate(ctx context.Context, s *Simulation) (*result.Result, error) {
+	files := reader(s.Files)
+	if need := run.EstimateOf(s.Spec, e.catalog, files); need.Memory > 0 && !s.Force {
+		if err := need.Check(environment.HostLimits()); err != nil {
+			return nil, err
+		}
+	}
+	job, err := run.Resolve(s.Spec, e.catalog, files)
+	if err != nil {
+		return nil, err
+	}
+	r, err := sim.Run(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	r.Spec = job.Spec
+	return r, nil
+}
+
+func (e *executor) part(ctx context.Context, s *Search) Answer {
+	whole := *s
+	whole.First, whole.Count = 0, 0
+	if e.search == nil || !reflect.DeepEqual(e.asked, whole) {
+		a, err := e.catalog.Lookup(s.Algorithm)
+		if err != nil {
+			return Answer{Error: err.Error()}
+		}
+		e.search = nil // one at a time in memory
+		if e.search, err = check.New(a, s.options()); err != nil {
+			return Answer{Error: err.Error()}
+		}
+		e.asked = whole
+	}
+	p := e.search.Part(ctx, s.First, s.Count)
+	return Answer{Part: &p}
+}

@@ -1,0 +1,216 @@
+package workqueue
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+
+	"dmebench/internal/platform/environment"
+)
+
+// roster knows which agents are there, by what they answer to announcements.
+type roster struct {
+	program environment.Program
+	warn    func(string)
+	inbox   *natsgo.Subscription
+	arrived chan struct{} // has room for one: somebody has answered
+
+	mu     sync.Mutex
+	agents map[string]*agent
+	fit    time.Time // when one that takes tasks was last heard of
+}
+
+type agent struct {
+	presence
+	heard time.Time
+}
+
+func newRoster(program environment.Program, warn func(string)) *roster {
+	return &roster{program: program, warn: warn, arrived: make(chan struct{}, 1), agents: make(map[string]*agent), fit: time.Now()}
+}
+
+// maxAgents bounds the roster: whoever may use the server may answer.
+const maxAgents = 10_000
+
+// hear notes an agent's answer.
+func (r *roster) hear(m *natsgo.Msg) {
+	var p presence
+	if json.Unmarshal(m.Data, &p) != nil || p.Agent == "" || p.Cores < 0 || p.Cores > maxTaken {
+		return
+	}
+	now := time.Now()
+	r.mu.Lock()
+	a := r.agents[p.Agent]
+	isNew := a == nil
+	switch {
+	case isNew && len(r.agents) >= maxAgents:
+		r.mu.Unlock()
+		return
+	case isNew:
+		a = new(agent)
+		r.agents[p.Agent] = a
+	}
+	a.presence, a.heard = p, now
+	fits := r.fits(p)
+	if fits {
+		r.fit = now
+	}
+	r.mu.Unlock()
+	if isNew && !fits {
+		r.warn(fmt.Sprintf("%s takes none of this work: %s", p.Host, r.differs(p)))
+	}
+	select {
+	case r.arrived <- struct{}{}:
+	default:
+	}
+}
+
+func (r *roster) fits(p presence) bool { return sameBuild(p.Program, r.program) && !p.Replaced }
+
+func (r *roster) differs(p presence) string {
+	if p.Replaced {
+		return "the file of its program was replaced since it was started; restart the agent"
+	}
+	return fmt.Sprintf("its program is another one (%v; here %v); install the same file there", p.Program, r.program)
+}
+
+// cores returns how many tasks are done at a time.
+func (r *roster) cores() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.agents {
+		if r.fits(a.presence) {
+			n += a.Cores
+		}
+	}
+	return n
+}
+
+// used reports whether an agent would take tasks if no run used it.
+func (r *roster) used() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.agents {
+		if r.fits(a.presence) && a.Cores == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// sweep forgets agents that have fallen silent, and returns since when there has been none
+// that takes tasks; zero where there is one.
+func (r *roster) sweep(now time.Time) (since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.agents, func(_ string, a *agent) bool { return now.Sub(a.heard) > silentAfter })
+	if now.Sub(r.fit) > silentAfter {
+		return r.fit
+	}
+	return time.Time{}
+}
+
+// excuse takes the silence so far to be the server's.
+func (r *roster) excuse(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fit = now
+	for _, a := range r.agents {
+		a.heard = now
+	}
+}
+
+// rest says that nobody is missed.
+func (r *roster) rest(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fit = now
+}
+
+// none says why there is no agent.
+func (r *roster) none(waited time.Duration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var others, used []string
+	for _, a := range slices.SortedFunc(maps.Values(r.agents), func(a, b *agent) int { return cmp.Compare(a.Host, b.Host) }) {
+		if !r.fits(a.presence) {
+			others = append(others, a.Host+": "+r.differs(a.presence))
+		} else if a.Cores == 0 {
+			used = append(used, a.Host)
+		}
+	}
+	if used != nil {
+		return unavailable("all agents are in use by runs over real networks (%s); try again when these are over", strings.Join(used, ", "))
+	}
+	if others != nil {
+		return unavailable("no agent takes this work; %s", strings.Join(others, "; "))
+	}
+	return unavailable("no agent has answered for %v; start 'dmebench agent' on the hosts that are to do it, with the same server",
+		waited.Round(time.Second))
+}
+
+func (r *roster) close() {
+	if r.inbox != nil {
+		_ = r.inbox.Unsubscribe()
+	}
+}
+
+// announce begins to listen for agents.
+func (q *Queue) announce() (err error) {
+	if q.roster.inbox, err = q.conn.Subscribe(q.conn.NewInbox(), q.roster.hear); err != nil {
+		return unavailable("%w", err)
+	}
+	return nil
+}
+
+// say publishes an announcement. Where the server cannot be reached it is not heard, and
+// comes too late.
+func (q *Queue) say(a announcement) {
+	b, err := json.Marshal(a)
+	if err != nil {
+		panic("workqueue: an announcement has no JSON form: " + err.Error())
+	}
+	if q.conn.IsConnected() && q.roster.inbox != nil {
+		_ = q.conn.PublishRequest(announceTopic, q.roster.inbox.Subject, b)
+	}
+}
+
+// sayOpen announces the queue, or that it is about to be there.
+func (q *Queue) sayOpen() {
+	q.say(announcement{Queue: q.id, Program: q.roster.program, Host: q.opt.Host, Ready: q.tasks != nil})
+}
+
+// find waits until an agent has answered that takes tasks. Where only those answer that
+// never will, it does not wait for long: all that are there have heard the same
+// announcements. One that a run uses, or that rests after one, is waited for.
+func (q *Queue) find(ctx context.Context, patience time.Duration) error {
+	timeout := time.After(patience)
+	var others <-chan time.Time
+	again := time.NewTicker(announceEvery)
+	defer again.Stop()
+	for q.sayOpen(); q.roster.cores() == 0; {
+		select {
+		case <-q.roster.arrived:
+			if others == nil && !q.roster.used() {
+				others = time.After(2 * announceEvery)
+			}
+		case <-others:
+			return q.roster.none(2 * announceEvery)
+		case <-again.C:
+			q.sayOpen()
+		case <-timeout:
+			return q.roster.none(patience)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}

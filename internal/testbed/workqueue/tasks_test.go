@@ -1,0 +1,182 @@
+package workqueue
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"dmebench/internal/search/check"
+	"dmebench/internal/testbed/task"
+	"dmebench/result"
+)
+
+// A task that ends its process, and one that ends its agent, do not get lost, do not keep
+// others from being done, and say what became of them.
+func TestTasksThatKill(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	startAgent(t, b.url(), 1)
+	q := b.queue()
+	tasks := []task.Task{simulation("panics", 3, 9, 1), simulation("maekawa", 7, 70, 1)}
+	answers := all(t, q, tasks)
+	wantText(t, answers[0].Error, "given to agents 5 times; at last, on host-", "exit status 2", "panic: as it was told to")
+	if got, want := text(t, answers[1]), here(t, tasks[1]); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+
+	// From now on an agent lives until it is killed.
+	ctx, enough := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() {
+		for ctx.Err() == nil {
+			a := startAgent(t, b.url(), 1)
+			stop := context.AfterFunc(ctx, func() { a.stdin.Close() })
+			a.once.Do(func() { _ = a.cmd.Wait() })
+			stop()
+		}
+	})
+	tasks[0] = simulation("kills", 3, 9, 1)
+	answers = all(t, q, tasks)
+	enough()
+	group.Wait()
+	wantText(t, answers[0].Error, "was given to agents 5 times, and none answered")
+	if got, want := text(t, answers[1]), here(t, tasks[1]); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// told counts how often the server is told that a task is being done.
+type told struct {
+	jetstream.Msg
+	times atomic.Int64
+}
+
+func (m *told) InProgress() error { m.times.Add(1); return nil }
+
+// A task that lasts stays with its agent: the server is told of it in every lease, more
+// than once, and no more when it is over.
+func TestLongTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const lease = 10 * time.Second
+		ctx, cancel := context.WithCancel(t.Context())
+		var m told
+		keep(ctx, &m, lease)
+		for range 100 {
+			before := m.times.Load()
+			time.Sleep(lease) // in the time of the test
+			synctest.Wait()
+			if n := m.times.Load() - before; n < 2 || n > 4 {
+				t.Fatalf("told %d times in a lease", n)
+			}
+		}
+		cancel()
+		synctest.Wait()
+		before := m.times.Load()
+		time.Sleep(10 * lease)
+		synctest.Wait()
+		if m.times.Load() != before {
+			t.Error("told when it is over")
+		}
+	})
+}
+
+// A task has nothing done but what it may.
+func TestTasksThatAreRefused(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	startAgent(t, b.url(), 1)
+	q := b.queue()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("1 2\n2 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := simulation("maekawa", 2, 4, 1)
+	file.Simulate.Spec.Set = map[string]string{"quorum": "file:" + secret}
+	real := simulation("maekawa", 7, 70, 1)
+	real.Simulate.Spec.Transport = "tcp"
+	both := simulation("maekawa", 7, 70, 1)
+	both.Search = &task.Search{Algorithm: "maekawa", Nodes: 3, Requests: 3, Schedules: 1, Count: 1}
+	large := simulation("maekawa", 2_000_000, 70, 1)
+	beyond := task.Task{Search: &task.Search{Algorithm: "maekawa", Nodes: 3, Requests: 3, Schedules: 5, First: 3, Count: 3}}
+	unknown := task.Task{Search: &task.Search{Algorithm: "rm -rf", Nodes: 3, Requests: 3, Schedules: 5, Count: 3}}
+	for i, want := range []string{
+		"did not come with the task", `a run over "tcp"; only simulations`, "a simulation or a search, and not both",
+		"2000000 nodes", "3 schedules from 3 on, of 5", `unknown algorithm "rm -rf"`, "a simulation or a search",
+	} {
+		a := all(t, q, []task.Task{[]task.Task{file, real, both, large, beyond, unknown, {}}[i]})[0]
+		if a.Result != nil || a.Part != nil {
+			t.Errorf("task %d was done", i)
+		}
+		wantText(t, a.Error, want)
+	}
+	// With what it names it is done.
+	file.Simulate.Files = map[string][]byte{secret: []byte("1 2\n2 1\n")}
+	if a := all(t, q, []task.Task{file}); a[0].Result == nil || a[0].Result.Status != result.OK {
+		t.Errorf("%+v", a[0])
+	}
+}
+
+// Garbage on the server's subjects does nothing, not even to an open queue.
+func TestGarbage(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	startAgent(t, b.url(), 1)
+	q := b.queue()
+	c := b.connect()
+	for _, text := range []string{
+		"", "{", "[]", `{"queue":"a.b>"}`, `{"queue":"` + strings.Repeat("x", 100) + `"}`, `{"agent":"x","cores":-1}`,
+	} {
+		if err := errors.Join(c.Publish(announceTopic, []byte(text)), c.Publish(q.roster.inbox.Subject, []byte(text)),
+			c.Publish(taskTopic(q.id)+"999", []byte(text)), c.Publish(answerTopic(q.id)+"998", []byte(text))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := simulation("maekawa", 7, 70, 1)
+	if got, want := text(t, all(t, q, []task.Task{x})[0]), here(t, x); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if q.Cores() != 1 {
+		t.Errorf("%d cores", q.Cores())
+	}
+}
+
+// The parts of a search come from agents as they would from here.
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	startAgent(t, b.url(), 2)
+	q := b.queue()
+	a, err := algorithms().Lookup("lamport")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := check.Options{Nodes: 3, Requests: 6, Seed: 40, Schedules: 300, Unordered: true, Workers: 1}
+	s, err := check.New(a, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := s.Random(t.Context())
+	got, err := s.Join(t.Context(), func(ctx context.Context, first int) (check.Part, error) {
+		x := task.SearchOf("lamport", s.Options, nil)
+		x.First, x.Count = first, min(10, s.Schedules-first)
+		answer, err := q.Do(ctx, task.Task{Search: &x})
+		if err != nil || answer.Part == nil {
+			t.Errorf("%+v, %v", answer, err)
+			return check.Part{}, err
+		}
+		return *answer.Part, nil
+	})
+	if err != nil || want.Violation == nil || got.Seed != want.Seed || got.Steps != want.Steps || got.MaxBypass != want.MaxBypass ||
+		strings.Join(got.Trace.Lines(), "\n") != strings.Join(want.Trace.Lines(), "\n") {
+		t.Errorf("%+v, %v\nwant\n%+v", got, err, want)
+	}
+}

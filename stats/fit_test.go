@@ -1,0 +1,423 @@
+package stats_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"dmebench/stats"
+)
+
+// near compares to so many significant digits.
+func near(a, b float64, digits int) bool {
+	return a == b || math.Abs(a-b) <= math.Pow(10, float64(-digits))*math.Max(math.Abs(a), math.Abs(b))
+}
+
+// NIST's Statistical Reference Datasets, Norris: certified to 15 digits.
+func TestFitOfNorrisIsAsCertified(t *testing.T) {
+	pairs := []float64{ // y, x
+		0.1, 0.2, 338.8, 337.4, 118.1, 118.2, 888.0, 884.6, 9.2, 10.1, 228.1, 226.5,
+		668.5, 666.3, 998.5, 996.3, 449.1, 448.6, 778.9, 777.0, 559.2, 558.2, 0.3, 0.4,
+		0.1, 0.6, 778.1, 775.5, 668.8, 666.9, 339.3, 338.0, 448.9, 447.5, 10.8, 11.6,
+		557.7, 556.0, 228.3, 228.1, 998.0, 995.8, 888.8, 887.6, 119.6, 120.2, 0.3, 0.3,
+		0.6, 0.3, 557.6, 556.8, 339.3, 339.1, 888.0, 887.2, 998.5, 999.0, 778.9, 779.0,
+		10.2, 11.1, 117.6, 118.3, 228.9, 229.2, 668.4, 669.1, 449.2, 448.9, 0.2, 0.5,
+	}
+	var n, y []float64
+	for i := 0; i < len(pairs); i += 2 {
+		y, n = append(y, pairs[i]), append(n, pairs[i+1])
+	}
+	f, err := stats.FitGrowth(n, y, stats.Linear())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The 97.5% quantile of Student's t with 34 degrees of freedom, from tables.
+	const t34 = 2.032244509
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"a", f.A.Value, -0.262323073774029},
+		{"c", f.C.Value, 1.00211681802045},
+		{"standard error of a", (f.A.Hi - f.A.Lo) / 2 / t34, 0.232818234301152},
+		{"standard error of c", (f.C.Hi - f.C.Lo) / 2 / t34, 0.429796848199937e-03},
+		{"SD", f.SD, 0.884796396144373},
+		{"R²", f.R2, 0.999993745883712},
+	} {
+		if !near(c.got, c.want, 9) {
+			t.Errorf("%s = %.15g, certified is %.15g", c.what, c.got, c.want)
+		}
+	}
+	if f.DF != 34 || f.Exact {
+		t.Errorf("DF = %d, Exact = %v", f.DF, f.Exact)
+	}
+}
+
+// Over √N = 1, 2, 3, 4 everything is a fraction: a = 1/2, c = 7/5, residuals
+// 1/10, −3/10, 3/10, −1/10, and Student's t with 2 degrees of freedom has the
+// closed form (2p−1)/√(2p(1−p)).
+func TestFitComputedByHand(t *testing.T) {
+	f, err := stats.FitGrowth([]float64{1, 4, 9, 16}, []float64{2, 3, 5, 6}, stats.SquareRoot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t2 := 0.95 / math.Sqrt(2*0.975*0.025)
+	halfC, halfA := t2*math.Sqrt(0.1/5), t2*math.Sqrt(0.1*(1.0/4+2.5*2.5/5))
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"a", f.A.Value, 0.5}, {"a low", f.A.Lo, 0.5 - halfA}, {"a high", f.A.Hi, 0.5 + halfA},
+		{"c", f.C.Value, 1.4}, {"c low", f.C.Lo, 1.4 - halfC}, {"c high", f.C.Hi, 1.4 + halfC},
+		{"SD", f.SD, math.Sqrt(0.1)}, {"R²", f.R2, 0.98}, {"at 25", f.At(25), 7.5},
+	} {
+		if !near(c.got, c.want, 12) {
+			t.Errorf("%s = %.15g, want %.15g", c.what, c.got, c.want)
+		}
+	}
+	for i, want := range []float64{0.1, -0.3, 0.3, -0.1} {
+		if math.Abs(f.Residuals[i]-want) > 1e-14 {
+			t.Errorf("residuals %v", f.Residuals)
+			break
+		}
+	}
+	if f.DF != 2 || f.Sizes != 4 || f.Exact || !math.IsNaN(f.AICc) {
+		t.Errorf("DF %d, sizes %d, exact %v, AICc %v; it is not defined for 4 observations", f.DF, f.Sizes, f.Exact, f.AICc)
+	}
+}
+
+// Over N = 1…5 the line through 1, 3, 2, 5, 4 leaves 18/5 and the mean 10: the
+// criterion is 5 ln(18/25) + 30 and 5 ln 2 + 10.
+func TestRankComputedByHand(t *testing.T) {
+	fits, err := stats.Rank([]float64{1, 2, 3, 4, 5}, []float64{1, 3, 2, 5, 4}, stats.Linear(), stats.Constant())
+	if err != nil {
+		t.Fatal(err)
+	}
+	constant, linear := fits[0], fits[1]
+	if constant.Growth.Name != "constant" || linear.Growth.Name != "N" {
+		t.Fatalf("order %s, %s", constant.Growth.Name, linear.Growth.Name)
+	}
+	if want := 5*math.Log(2) + 10; !near(constant.AICc, want, 12) || constant.Delta != 0 {
+		t.Errorf("constant: AICc %v, want %v; delta %v", constant.AICc, want, constant.Delta)
+	}
+	if want := 5*math.Log(18.0/25) + 30; !near(linear.AICc, want, 12) || !near(linear.Delta, 20+5*math.Log(9.0/25), 12) {
+		t.Errorf("linear: AICc %v, want %v; delta %v", linear.AICc, want, linear.Delta)
+	}
+	// The mean with its t-interval; 2.7764451052 is the quantile for 4 degrees.
+	if half := 2.7764451052 * math.Sqrt(10.0/4/5); constant.A.Value != 3 || !near(constant.A.Hi, 3+half, 9) ||
+		!near(constant.A.Lo, 3-half, 8) {
+		t.Errorf("constant: a = %+v, want 3 ± %v", constant.A, half)
+	}
+	if constant.C != (stats.Interval{}) || constant.DF != 4 || constant.R2 != 0 {
+		t.Errorf("constant: c = %+v, DF = %d, R² = %v", constant.C, constant.DF, constant.R2)
+	}
+}
+
+func TestRankFindsTheGrowthThatIsThere(t *testing.T) {
+	n := []float64{7, 13, 31, 57, 133, 307}
+	for seed, g := range stats.Growths() {
+		rng := rand.New(rand.NewPCG(uint64(seed), 7))
+		var sizes, y []float64
+		for _, n := range n {
+			for range 5 {
+				sizes, y = append(sizes, n), append(y, 2+3*g.Of(n)+0.05*rng.NormFloat64())
+			}
+		}
+		fits, err := stats.Rank(sizes, y, stats.Growths()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fits[0].Growth.Name != g.Name {
+			t.Errorf("%s: ranked %s first", g.Name, fits[0].Growth.Name)
+		}
+		for i := 1; i < len(fits); i++ {
+			if fits[i].AICc < fits[i-1].AICc || !near(fits[i].Delta, fits[i].AICc-fits[0].AICc, 12) {
+				t.Errorf("%s: rank %d has AICc %v and delta %v", g.Name, i+1, fits[i].AICc, fits[i].Delta)
+			}
+		}
+	}
+}
+
+// Messages of a simulation follow a formula without any noise.
+func TestExactFits(t *testing.T) {
+	n := []float64{4, 9, 16, 25, 36, 49, 64}
+	y := make([]float64, len(n))
+	for i := range n {
+		y[i] = 3 * (math.Sqrt(n[i]) - 1)
+	}
+	fits, err := stats.Rank(n, y, stats.Linear(), stats.SquareRoot(), stats.Constant(), stats.Power(0.5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"N^(1/2)", "N^0.5"} { // as good as each other: in the order given
+		f := fits[i]
+		if f.Growth.Name != name || !f.Exact || !math.IsInf(f.AICc, -1) || f.Delta != 0 || f.R2 != 1 || f.SD != 0 {
+			t.Errorf("rank %d: %+v", i+1, f)
+		}
+		if !near(f.A.Value, -3, 12) || !near(f.C.Value, 3, 12) || f.A.Lo != f.A.Hi || f.C.Lo != f.C.Hi {
+			t.Errorf("rank %d: a = %+v, c = %+v", i+1, f.A, f.C)
+		}
+	}
+	for _, f := range fits[2:] {
+		if f.Exact || !math.IsInf(f.Delta, 1) {
+			t.Errorf("%s: exact %v, delta %v", f.Growth.Name, f.Exact, f.Delta)
+		}
+	}
+
+	// Values that no floating-point number holds exactly leave nothing but rounding.
+	for i := range n {
+		y[i] = 0.1 + 0.3*math.Cbrt(n[i]+0.7)
+	}
+	shifted := stats.Growth{Name: "shifted", Of: func(n float64) float64 { return math.Cbrt(n + 0.7) }}
+	if f, err := stats.FitGrowth(n, y, shifted); err != nil || !f.Exact || f.Residuals[0] != 0 || !near(f.A.Value, 0.1, 12) {
+		t.Errorf("%+v, %v", f, err)
+	}
+
+	// What does not grow fits every growth with c = 0, and best without one.
+	for i := range y {
+		y[i] = 0.1
+	}
+	if fits, err = stats.Rank(n, y, stats.Linear(), stats.Constant(), stats.Log()); err != nil {
+		t.Fatal(err)
+	}
+	if fits[0].Growth.Name != "constant" {
+		t.Errorf("%s is first", fits[0].Growth.Name)
+	}
+	for _, f := range fits {
+		if !f.Exact || f.A != (stats.Interval{Value: 0.1, Lo: 0.1, Hi: 0.1}) || f.C != (stats.Interval{}) || !math.IsNaN(f.R2) ||
+			f.Delta != 0 || f.At(1e6) != 0.1 {
+			t.Errorf("%s: %+v", f.Growth.Name, f)
+		}
+	}
+}
+
+// Noise far above rounding is never taken for an exact fit.
+func TestSmallResidualsAreNotExact(t *testing.T) {
+	f, err := stats.FitGrowth([]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4 + 1e-12}, stats.Linear())
+	if err != nil || f.Exact || !(f.C.Hi > f.C.Lo) {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// A 95% interval covers in 95% of all experiments: over 4,000 of them the share
+// is within four standard deviations, √(0.95·0.05/4000) each.
+func TestIntervalsCover(t *testing.T) {
+	const trials = 4000
+	slack := 4 * math.Sqrt(0.95*0.05/trials)
+	rng := rand.New(rand.NewPCG(11, 12))
+	n := []float64{7, 13, 31, 57, 133}
+	y := make([]float64, len(n))
+	var a, c, p int
+	for range trials {
+		for i := range n {
+			y[i] = 4 + 0.5*math.Cbrt(n[i]) + rng.NormFloat64()
+		}
+		f, err := stats.FitGrowth(n, y, stats.CubeRoot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.A.Contains(4) {
+			a++
+		}
+		if f.C.Contains(0.5) {
+			c++
+		}
+	}
+	// The profile's level is exact in the limit of small noise.
+	const exponents = 1000
+	for range exponents {
+		for i := range n {
+			y[i] = 4 + 0.5*math.Cbrt(n[i]) + 1e-3*rng.NormFloat64()
+		}
+		e, err := stats.FreeExponent(n, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.P.Contains(1.0 / 3) {
+			p++
+		}
+	}
+	for _, share := range []struct {
+		what      string
+		got, slck float64
+	}{{"a", float64(a) / trials, slack}, {"c", float64(c) / trials, slack}, {"p", float64(p) / exponents, 2 * slack}} {
+		if math.Abs(share.got-0.95) > share.slck {
+			t.Errorf("the interval of %s covers in %.4f of the experiments, want 0.95 ± %.4f", share.what, share.got, share.slck)
+		}
+	}
+}
+
+func TestFitsRefuse(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		name string
+		n, y []float64
+		free bool // FreeExponent alone refuses
+	}{
+		{"two sizes", []float64{3, 3, 7, 7, 3, 7}, []float64{1, 2, 3, 4, 5, 6}, false},
+		{"nothing", nil, nil, false},
+		{"unequal lengths", []float64{3, 7, 13, 21, 31}, []float64{1, 2, 3, 4}, false},
+		{"NaN", []float64{3, 7, 13, 21, 31}, []float64{1, 2, nan, 4, 5}, false},
+		{"infinite", []float64{3, 7, 13, 21, inf}, []float64{1, 2, 3, 4, 5}, false},
+		{"no nodes", []float64{0, 7, 13, 21, 31}, []float64{1, 2, 3, 4, 5}, false},
+		{"three sizes", []float64{3, 7, 13, 3, 7, 13}, []float64{1, 2, 3, 1, 2, 4}, true},
+		{"no spread", []float64{3, 7, 13, 21, 31}, []float64{2, 2, 2, 2, 2}, true},
+	} {
+		if _, err := stats.FreeExponent(c.n, c.y); err == nil {
+			t.Errorf("%s: FreeExponent succeeded", c.name)
+		}
+		_, fitErr := stats.FitGrowth(c.n, c.y, stats.Log())
+		_, rankErr := stats.Rank(c.n, c.y, stats.Growths()...)
+		if (fitErr == nil) != c.free || (rankErr == nil) != c.free {
+			t.Errorf("%s: FitGrowth: %v; Rank: %v", c.name, fitErr, rankErr)
+		}
+	}
+	four := []float64{3, 7, 13, 21}
+	if _, err := stats.Rank(four, four, stats.Log()); err == nil {
+		t.Error("ranked with 4 observations")
+	}
+	hole := stats.Growth{Name: "1/(N−7)", Of: func(n float64) float64 { return 1 / (n - 7) }}
+	if _, err := stats.FitGrowth(four, four, hole); err == nil {
+		t.Error("fitted a growth that is infinite at a size")
+	}
+}
+
+func TestFreeExponentOfExactPowers(t *testing.T) {
+	n := []float64{4, 9, 16, 25, 36, 49, 64}
+	for _, p := range []float64{-1, -0.5, 1.0 / 3, 0.5, 2.0 / 3, 1, 1.5, 2, 3} {
+		y := make([]float64, len(n))
+		for i := range n {
+			y[i] = -3 + 3*math.Pow(n[i], p)
+		}
+		e, err := stats.FreeExponent(n, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(e.P.Value-p) > 1e-6 || !near(e.Fit.A.Value, -3, 5) || !near(e.Fit.C.Value, 3, 5) {
+			t.Errorf("p = %v: found %v + %v·N^%v", p, e.Fit.A.Value, e.Fit.C.Value, e.P)
+		}
+		if e.P.Hi-e.P.Lo > 1e-4 || !e.P.Contains(e.P.Value) {
+			t.Errorf("p = %v: interval %+v of an exact power", p, e.P)
+		}
+	}
+	// Between the powers below and above 0 lies the logarithm.
+	y := make([]float64, len(n))
+	for i := range n {
+		y[i] = 1 + 2*math.Log(n[i])
+	}
+	e, err := stats.FreeExponent(n, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(e.P.Value) > 1e-5 || !near(e.Fit.At(100), 1+2*math.Log(100), 5) {
+		t.Errorf("a logarithm: p = %+v, %v at 100", e.P, e.Fit.At(100))
+	}
+}
+
+// The log-log slope takes an intercept for growth: 0.69 for 3(√N − 1).
+func TestLogLogSlopeIsDistortedByAnIntercept(t *testing.T) {
+	var n, with, without, negative []float64
+	for _, q := range []float64{2, 3, 4, 5, 6, 7, 8} {
+		n = append(n, q*q)
+		with, without, negative = append(with, 3*(q-1)), append(without, 3*q), append(negative, q-4)
+	}
+	e, err := stats.FreeExponent(n, with)
+	if err != nil || math.Abs(e.LogLog.Value-0.69) > 0.005 || math.Abs(e.P.Value-0.5) > 1e-6 {
+		t.Errorf("3(√N − 1): slope %v, p %v, %v", e.LogLog, e.P, err)
+	}
+	if e, err = stats.FreeExponent(n, without); err != nil || !near(e.LogLog.Value, 0.5, 12) {
+		t.Errorf("3√N: slope %v, %v", e.LogLog, err)
+	}
+	if e, err = stats.FreeExponent(n, negative); err != nil || !math.IsNaN(e.LogLog.Value) || len(e.Warnings) == 0 {
+		t.Errorf("values below 0: slope %v, warnings %q, %v", e.LogLog, e.Warnings, err)
+	}
+}
+
+// Deviations that are orthogonal to the curve and to its derivative by a, c and
+// p leave the least-squares estimate where it was; the bounds of p are where a
+// fit by another method has the residuals that the F distribution says.
+func TestProfileIsThatOfTheModel(t *testing.T) {
+	n := []float64{4, 9, 16, 25, 36, 49, 64, 100}
+	const p0 = 0.5
+	deviations := []float64{1, -2, 2, -1, 3, -2, -1, 1}
+	tangent := func(i int) []float64 {
+		g := math.Pow(n[i], p0)
+		return []float64{1, g, g * math.Log(n[i])}
+	}
+	rest := residuals(t, 3, tangent, deviations)
+	y := make([]float64, len(n))
+	rss := 0.0
+	for i := range n {
+		y[i] = 1 + 2*math.Sqrt(n[i]) + 0.01*rest[i]
+		rss += 1e-4 * rest[i] * rest[i]
+	}
+	e, err := stats.FreeExponent(n, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(e.P.Value-p0) > 1e-6 || !near(e.Fit.A.Value, 1, 4) || !near(e.Fit.C.Value, 2, 4) {
+		t.Errorf("found %v + %v·N^%v", e.Fit.A.Value, e.Fit.C.Value, e.P.Value)
+	}
+	if e.Fit.DF != 5 || !near(e.Fit.SD, math.Sqrt(rss/5), 8) {
+		t.Errorf("DF %d, SD %v, want 5 and %v", e.Fit.DF, e.Fit.SD, math.Sqrt(rss/5))
+	}
+	// Four parameters with the variance, eight observations.
+	if want := 8*math.Log(rss/8) + 8 + 40.0/3; !near(e.Fit.AICc, want, 8) {
+		t.Errorf("AICc %v, want %v", e.Fit.AICc, want)
+	}
+	// F(1, 5) at 95%, from tables.
+	limit := rss * (1 + 6.607890974/5)
+	for _, bound := range []float64{e.P.Lo, e.P.Hi} {
+		got := 0.0
+		for _, r := range residuals(t, 2, func(i int) []float64 { return []float64{1, math.Pow(n[i], bound)} }, y) {
+			got += r * r
+		}
+		if !near(got, limit, 6) {
+			t.Errorf("at %v the residuals are %v, want %v", bound, got, limit)
+		}
+	}
+	if !(e.P.Lo < p0 && p0 < e.P.Hi) {
+		t.Errorf("interval %+v", e.P)
+	}
+}
+
+// residuals is least squares by QR decomposition, with no line in it.
+func residuals(t *testing.T, columns int, row func(i int) []float64, y []float64) []float64 {
+	t.Helper()
+	design := mat.NewDense(len(y), columns, nil)
+	for i := range y {
+		design.SetRow(i, row(i))
+	}
+	var solution, fitted mat.VecDense
+	observed := mat.NewVecDense(len(y), y)
+	if err := solution.SolveVec(design, observed); err != nil {
+		t.Fatal(err)
+	}
+	fitted.MulVec(design, &solution)
+	rest := make([]float64, len(y))
+	for i := range y {
+		rest[i] = y[i] - fitted.AtVec(i)
+	}
+	return rest
+}
+
+// Where noise hides the growth no bound is invented.
+func TestExponentThatIsNotBounded(t *testing.T) {
+	e, err := stats.FreeExponent([]float64{3, 7, 13, 21, 31}, []float64{5, 4, 6, 5, 5.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !math.IsInf(e.P.Lo, -1) || !math.IsInf(e.P.Hi, 1) || len(e.Warnings) != 1 {
+		t.Errorf("%+v, warnings %q", e.P, e.Warnings)
+	}
+	// A growth beyond the search ends at its edge, and is said to be unbounded.
+	var n, y []float64
+	for _, x := range []float64{2, 3, 4, 5, 6, 7} {
+		n, y = append(n, x), append(y, math.Pow(x, 6))
+	}
+	if e, err = stats.FreeExponent(n, y); err != nil || e.P.Value < 3.99 || !math.IsInf(e.P.Hi, 1) {
+		t.Errorf("N⁶: %+v, %v", e.P, err)
+	}
+}
