@@ -298,7 +298,7 @@ func TestProgramsThatAreNotThere(t *testing.T) {
 	dir := t.TempDir()
 	for command, want := range map[string]string{
 		"./none.py": "there is no program ./none.py", "no-such-program -x": "on the PATH", "'": "a quote is not closed",
-		dir: "", "words.go": "write ./words.go", "./words.go": "chmod +x ./words.go",
+		dir: "", "line.go": "write ./line.go", "./line.go": "chmod +x ./line.go",
 	} {
 		if err := Available(command); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", command, err, want)
