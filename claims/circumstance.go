@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload"
 )
 
@@ -24,7 +24,7 @@ type Circumstance struct {
 
 // Of returns the circumstance of a run; ordered says whether its network keeps
 // the order of messages.
-func Of(s result.Spec, ordered bool) Circumstance {
+func Of(s runs.Spec, ordered bool) Circumstance {
 	return Circumstance{Loads: loads(s), Ordered: ordered, EqualDelays: equalDelays(s.Set)}
 }
 
@@ -79,7 +79,7 @@ func BusyRate(t, cs time.Duration) float64 { return 0.5 / (2*t + cs).Seconds() }
 // loads returns the loads that a run makes. Of an open workload only a
 // simulation, where T is known beforehand, tells how heavy it is. What is said of
 // undisturbed runs is said of none with faults.
-func loads(s result.Spec) []dme.Load {
+func loads(s runs.Spec) []dme.Load {
 	if len(s.Faults) > 0 {
 		return []dme.Load{dme.Faults}
 	}
@@ -102,14 +102,14 @@ func loads(s result.Spec) []dme.Load {
 	case "burst":
 		return append(all, dme.Burst, dme.Contention, dme.Worst)
 	}
-	if s.Transport == result.Sim && s.Workload == "poisson" {
+	if s.Transport == runs.Sim && s.Workload == "poisson" {
 		all = append(all, dme.Open)
 	}
 	cs, err := workload.ParseDistribution(s.CS)
 	t, bad := time.ParseDuration(cmp.Or(s.Set["t"], "1ms"))
 	rate := s.TotalRate + s.Rate*float64(s.Nodes)
 	switch {
-	case s.Transport != result.Sim || err != nil || bad != nil || rate == 0:
+	case s.Transport != runs.Sim || err != nil || bad != nil || rate == 0:
 	case rate <= RareRate(s.Nodes, t, cs.Mean) && s.Workload == "hotspot":
 		return append(all, dme.HotSpot)
 	case rate <= RareRate(s.Nodes, t, cs.Mean):
@@ -137,7 +137,7 @@ type Reading struct{ Mean, Least, Most float64 }
 
 // Read reads a quantity, in the units of the claims, from a run; ok is false
 // where no run's result tells it.
-func Read(q dme.Quantity, r *result.Result) (x Reading, ok bool) {
+func Read(q dme.Quantity, r *runs.Result) (x Reading, ok bool) {
 	even := func(x float64) (Reading, bool) { return Reading{x, x, x}, true }
 	switch q {
 	case dme.QueueLength:
@@ -167,7 +167,7 @@ func Read(q dme.Quantity, r *result.Result) (x Reading, ok bool) {
 	if figure, told := r.Figures[q.ID]; told {
 		return even(figure)
 	}
-	m, ok := result.LookupMetric(metrics[q])
+	m, ok := runs.LookupMetric(metrics[q])
 	if !ok {
 		return Reading{math.NaN(), math.NaN(), math.NaN()}, false
 	}
@@ -194,16 +194,16 @@ func Read(q dme.Quantity, r *result.Result) (x Reading, ok bool) {
 // Told reports whether the result of a run of a tells a quantity; what a gauge
 // measures, that of a simulation does.
 func Told(a *dme.Algorithm, q dme.Quantity) bool {
-	_, ok := Read(q, &result.Result{})
+	_, ok := Read(q, &runs.Result{})
 	return ok || q.OfEntries() || slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return g.Quantity == q })
 }
 
 // metrics names the metrics that are quantities of claims.
 var metrics = map[dme.Quantity]string{
-	dme.MessagesPerCS: result.MessagesPerCS, dme.TransmissionsPerCS: result.TransmissionsPerCS,
-	dme.SyncDelay: result.SyncDelayOverT, dme.ResponseTime: result.ResponseMean, dme.Throughput: result.Throughput,
-	dme.Bypass: result.MaxBypass, dme.BypassByOne: result.MaxBypassByOne, dme.EntryOrder: "out_of_order",
-	dme.LongestRun: result.LongestRun, dme.WorkSpread: result.WorkMaxOverMean,
+	dme.MessagesPerCS: runs.MessagesPerCS, dme.TransmissionsPerCS: runs.TransmissionsPerCS,
+	dme.SyncDelay: runs.SyncDelayOverT, dme.ResponseTime: runs.ResponseMean, dme.Throughput: runs.Throughput,
+	dme.Bypass: runs.MaxBypass, dme.BypassByOne: runs.MaxBypassByOne, dme.EntryOrder: "out_of_order",
+	dme.LongestRun: runs.LongestRun, dme.WorkSpread: runs.WorkMaxOverMean,
 }
 
 // Confidence is that of the interval of one mean.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -16,7 +16,7 @@ import (
 // which differ in their seed alone.
 type Cell struct {
 	Condition string // as a reader finds it in a verdict
-	Spec      result.Spec
+	Spec      runs.Spec
 	Isolated  bool // there is one request at a time
 	Dynamic   bool // whom a node asks depends on what happened before
 	Compared  int  // how many means are compared in all, in this cell and others; see [FamilyError]
@@ -25,11 +25,11 @@ type Cell struct {
 	// where T and E are known after the runs.
 	Setting dme.Setting
 
-	Results []*result.Result // of the runs that ended well
+	Results []*runs.Result // of the runs that ended well
 }
 
 // Real reports whether the cell was run over a real network.
-func (c *Cell) Real() bool { return c.Spec.Transport != result.Sim }
+func (c *Cell) Real() bool { return c.Spec.Transport != runs.Sim }
 
 // Evidence is a point with the values of the runs behind it.
 type Evidence struct {
@@ -320,7 +320,7 @@ func (c *Cell) tolerance(q dme.Quantity) Tolerance {
 
 // wholeRuns reports whether the quantity is known of whole runs only, with their ends.
 func (c *Cell) wholeRuns(q dme.Quantity) bool {
-	return slices.ContainsFunc(c.Results, func(r *result.Result) bool {
+	return slices.ContainsFunc(c.Results, func(r *runs.Result) bool {
 		_, steady := steadyMean(q, r)
 		return !steady
 	})

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
@@ -138,7 +138,7 @@ func TestFewMeansInAFamily(t *testing.T) {
 			t.Errorf("of %d means: refuted outside ± %v, and unknown outside ± %v", compared, e.family, e.half)
 		}
 	}
-	c := Cell{Spec: result.Spec{Nodes: 4, Requests: 1000, Transport: result.Sim}, Isolated: true, Results: runsWith(spread(1.02, 0.01), 0)}
+	c := Cell{Spec: runs.Spec{Nodes: 4, Requests: 1000, Transport: runs.Sim}, Isolated: true, Results: runsWith(spread(1.02, 0.01), 0)}
 	claim := dme.Claim{Kind: dme.Mean, Quantity: dme.MessagesPerCS}
 	for compared, want := range map[int]Standing{1: Differs, 1000: Open} {
 		c.Compared = compared
@@ -151,13 +151,13 @@ func TestFewMeansInAFamily(t *testing.T) {
 // One run has no interval; extremes are those of the runs, also below 0; and the points of
 // a growth, which are judged together, are granted nothing on their own.
 func TestPointsOfACell(t *testing.T) {
-	c := Cell{Spec: result.Spec{Nodes: 4, Requests: 1000, Transport: "tcp"}, Results: runsWith([]float64{1}, 0)}
+	c := Cell{Spec: runs.Spec{Nodes: 4, Requests: 1000, Transport: "tcp"}, Results: runsWith([]float64{1}, 0)}
 	e, ok := c.Compare(dme.Claim{Kind: dme.Mean, Quantity: dme.MessagesPerCS}, 1)
 	if !ok || e.Lo != nil || e.Hi != nil || *e.Mean != 1 || e.Runs != 1 {
 		t.Errorf("of one run: %+v", e.Point)
 	}
 	own := dme.Quantity{ID: "own"}
-	c.Results = []*result.Result{{Figures: map[string]float64{"own": -3}}, {Figures: map[string]float64{"own": -5}}}
+	c.Results = []*runs.Result{{Figures: map[string]float64{"own": -3}}, {Figures: map[string]float64{"own": -5}}}
 	if e, ok := c.Compare(dme.Claim{Kind: dme.UpperBound, Quantity: own}, 0); !ok || *e.Min != -5 || *e.Max != -3 || e.How != "at most −3" {
 		t.Errorf("a figure below 0: %+v", e.Point)
 	}
@@ -173,10 +173,10 @@ func TestPointsOfACell(t *testing.T) {
 // Single delays are told where they are longer than the claim has them on average, by
 // more than a hundredth.
 func TestSingleDelays(t *testing.T) {
-	c := Cell{Spec: result.Spec{Nodes: 4, Transport: result.Sim}}
+	c := Cell{Spec: runs.Spec{Nodes: 4, Transport: runs.Sim}}
 	claim := dme.Claim{Kind: dme.Mean, Quantity: dme.SyncDelay}
 	for longest, told := range map[float64]string{0.5: "", 1: "", 1.01: "", 1.011: "; single delays reach 1.011T", 1.09: "reach 1.09T"} {
-		c.Results = []*result.Result{delayed(1, 1, 1, longest), delayed(1, 1, 1, 0.25)}
+		c.Results = []*runs.Result{delayed(1, 1, 1, longest), delayed(1, 1, 1, 0.25)}
 		e, ok := c.Compare(claim, 1)
 		if !ok || !strings.HasSuffix(e.How, told) || told == "" && strings.Contains(e.How, "single") {
 			t.Errorf("a single delay of %vT: %q, want %q", longest, e.How, told)
@@ -190,15 +190,15 @@ func TestRunsThatDoNotTellT(t *testing.T) {
 	claim := dme.Claim{Kind: dme.Mean, Quantity: dme.ResponseTime, Predict: func(s dme.Setting) (float64, bool) {
 		return (s.T + 10*s.E).Seconds(), true
 	}}
-	c := Cell{Spec: result.Spec{Nodes: 4, Transport: "tcp"}}
+	c := Cell{Spec: runs.Spec{Nodes: 4, Transport: "tcp"}}
 	without, held := delayed(2, 1, 2, 2), delayed(2, 1, 2, 2)
 	without.T, held.CS = nil, nil
-	c.Results = []*result.Result{delayed(2, 1, 2, 2), without, held, delayed(4, 3, 4, 4)}
+	c.Results = []*runs.Result{delayed(2, 1, 2, 2), without, held, delayed(4, 3, 4, 4)}
 	want := (3*time.Millisecond + 20*time.Millisecond).Seconds()
 	if e, ok := c.Compare(claim, 99); !ok || math.Abs(e.Predicted-want) > 1e-12 || e.Runs != 4 {
 		t.Errorf("of four runs, of which two tell T and E: %v, want %v", e.Predicted, want)
 	}
-	c.Results = []*result.Result{without, held}
+	c.Results = []*runs.Result{without, held}
 	if e, ok := c.Compare(claim, 99); ok {
 		t.Errorf("where no run tells both: %v is predicted", e.Predicted)
 	}
@@ -335,11 +335,11 @@ func TestGrowthsOfConstructions(t *testing.T) {
 	if v := q.Judge(points); v.Text != want {
 		t.Errorf("%q, want %q", v.Text, want)
 	}
-	broken := sized(result.Sim, math.Sqrt, func(float64) float64 { return math.Inf(1) }, 4, 9, 16, 36, 64, 100)
+	broken := sized(runs.Sim, math.Sqrt, func(float64) float64 { return math.Inf(1) }, 4, 9, 16, 36, 64, 100)
 	if v := q.Judge(broken); v.Verdict != NotRun || len(v.Fits) != 0 {
 		t.Errorf("a formula that gives no number: %s", v.Text)
 	}
-	if v := q.Judge(sized(result.Sim, math.Sqrt, math.Sqrt, 4, 9, 16, 100)); len(v.Fits) != 0 || !strings.Contains(v.Text, "there are 4") {
+	if v := q.Judge(sized(runs.Sim, math.Sqrt, math.Sqrt, 4, 9, 16, 100)); len(v.Fits) != 0 || !strings.Contains(v.Text, "there are 4") {
 		t.Errorf("four sizes: %s", v.Text)
 	}
 }
@@ -360,7 +360,7 @@ func TestCoefficientsComeNearer(t *testing.T) {
 		{"1.06√N", func(n float64) float64 { return 1.06 * math.Sqrt(n) }, Fails, "c = 1.06"},
 	} {
 		q := asked(dme.Claim{Kind: dme.Asymptotic, Formula: "√N", Load: dme.Light, Growth: dme.Growth{Exponent: 0.5}})
-		v := q.Judge(sized(result.Sim, x.of, math.Sqrt, sizes...))
+		v := q.Judge(sized(runs.Sim, x.of, math.Sqrt, sizes...))
 		if v.Verdict != x.want || !strings.Contains(v.Text, x.says) {
 			t.Errorf("%s: %q, want %s … %q", x.name, v.Text, x.want, x.says)
 		}

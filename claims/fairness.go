@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload"
 )
 
@@ -25,7 +25,7 @@ const (
 // Unfair says what is alarming about how nodes were served in a run, a line each: that
 // one was overtaken more often than it may be, and unequal shares under a load under
 // which all nodes ask all the time. It says nothing of runs with faults.
-func (c Circumstance) Unfair(all []dme.Claim, s dme.Setting, r *result.Result) []string {
+func (c Circumstance) Unfair(all []dme.Claim, s dme.Setting, r *runs.Result) []string {
 	var lines []string
 	if line := Overtaken(dme.OvertakingBound(all, s, c.Ordered), r); line != "" {
 		lines = append(lines, line)
@@ -64,7 +64,7 @@ func shares(entries []uint64) string {
 //
 // On a real network a process may be kept from running, and nobody can wait for what it
 // has not said: a hiccup is counted as a delay that any message may have.
-func Starved(bound dme.Overtaking, r *result.Result) string {
+func Starved(bound dme.Overtaking, r *runs.Result) string {
 	trip, known := tripOf(r, hiccup)
 	if !overtaken(bound, r, trip, known) {
 		return ""
@@ -76,7 +76,7 @@ func Starved(bound dme.Overtaking, r *result.Result) string {
 // Overtaken is [Starved] for a single run that is looked at: it also says where a node was
 // overtaken more often than the delays of messages explain, be it that its process was
 // kept from running.
-func Overtaken(bound dme.Overtaking, r *result.Result) string {
+func Overtaken(bound dme.Overtaking, r *runs.Result) string {
 	if line := Starved(bound, r); line != "" {
 		return line
 	}
@@ -91,7 +91,7 @@ func Overtaken(bound dme.Overtaking, r *result.Result) string {
 // hiccup is how long a process on a busy host may be kept from running.
 const hiccup = 100 * time.Millisecond
 
-func overtaken(bound dme.Overtaking, r *result.Result, trip int, known bool) bool {
+func overtaken(bound dme.Overtaking, r *runs.Result, trip int, known bool) bool {
 	undisturbed := len(r.Faults)+len(r.Spec.Faults) == 0
 	return undisturbed && (known || bound.Claim != nil) && r.Fairness.MaxBypass > uint64(bound.Most(trip))
 }
@@ -99,13 +99,13 @@ func overtaken(bound dme.Overtaking, r *result.Result, trip int, known bool) boo
 // tripOf returns how many entries a node can make in the run while a message is on its
 // way: with the message's delay and the mean duration of a critical section, and never
 // more than there were.
-func tripOf(r *result.Result, hiccup time.Duration) (entries int, known bool) {
+func tripOf(r *runs.Result, hiccup time.Duration) (entries int, known bool) {
 	spread, bounded := spreadOf(r.Spec.Set)
 	if !bounded || r.Delay() == nil || r.CS == nil || *r.CS <= 0 || r.Workload == "trace" {
 		return
 	}
 	late := spread * *r.Delay()
-	if r.Asked().Transport != result.Sim {
+	if r.Asked().Transport != runs.Sim {
 		late = max(late, float64(hiccup))
 	}
 	return int(min(math.Ceil(late / *r.CS)+1, float64(r.Entries))), true
@@ -147,7 +147,7 @@ const rareDelay = 20
 // Uneven reports whether nodes that all asked all the time were served unequally in a
 // run without faults, by so much that its times and its throughput are those of the
 // nodes that were served.
-func Uneven(r *result.Result) bool {
+func Uneven(r *runs.Result) bool {
 	faults := len(r.Faults)+len(r.Spec.Faults) > 0
 	asked := r.Asked()
 	return !faults && asked.Workload == "saturate" && r.Entries >= uint64(fewTurns*asked.Nodes) &&

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func TestUnfair(t *testing.T) {
@@ -39,8 +39,8 @@ func TestUnfair(t *testing.T) {
 		{"with faults", nil, 999, 0.1, "saturate", true, []string{"kill 3 @1s"}, ""},
 	} {
 		delay := 1e6
-		spec := result.Spec{Nodes: 5, Transport: result.Sim, Workload: c.workload, Faults: c.faults}
-		r := &result.Result{Spec: spec, Entries: 91, T: &delay, CS: &delay}
+		spec := runs.Spec{Nodes: 5, Transport: runs.Sim, Workload: c.workload, Faults: c.faults}
+		r := &runs.Result{Spec: spec, Entries: 91, T: &delay, CS: &delay}
 		r.Fairness.MaxBypass, r.Fairness.Jain = c.bypass, &c.jain
 		r.Work.EntriesByNode = []uint64{10, 70, 5, 3, 3}
 		got := Of(spec, c.ordered).Unfair(c.claims, dme.Setting{Nodes: 5}, r)
@@ -65,13 +65,13 @@ func TestUneven(t *testing.T) {
 		{"saturate", 0.89, 50, nil, true}, {"saturate", 0.9, 50, nil, false}, {"poisson", 0.5, 50, nil, false},
 		{"saturate", 0.5, 50, []string{"kill 3 @1s"}, false}, {"saturate", 0.5, 49, nil, false},
 	} {
-		r := &result.Result{Entries: x.entries, Spec: result.Spec{Nodes: 5, Workload: x.workload, Faults: x.faults}}
+		r := &runs.Result{Entries: x.entries, Spec: runs.Spec{Nodes: 5, Workload: x.workload, Faults: x.faults}}
 		r.Fairness.Jain = &x.jain
 		if got := Uneven(r); got != x.want {
 			t.Errorf("%+v: %v", x, got)
 		}
 	}
-	if Uneven(&result.Result{Spec: result.Spec{Workload: "saturate"}}) {
+	if Uneven(&runs.Result{Spec: runs.Spec{Workload: "saturate"}}) {
 		t.Error("a run without an index is uneven")
 	}
 }
@@ -90,7 +90,7 @@ func TestStarved(t *testing.T) {
 		set    map[string]string
 		net    string
 		cs     float64 // of T
-		change func(*result.Result)
+		change func(*runs.Result)
 		most   int // that is not starving; -1 where nothing is
 		often  int // that is not often either
 	}{
@@ -108,25 +108,25 @@ func TestStarved(t *testing.T) {
 		{"readers", free, map[string]string{"readers": "0.5"}, "sim", 1, nil, -1, -1},
 		{"of a real network a hiccup", free, nil, "tcp", 1, nil, nodes * 111, nodes * 12},
 		{"no E", free, nil, "sim", 0, nil, -1, -1},
-		{"no T", free, nil, "sim", 1, func(r *result.Result) { r.T = nil }, -1, -1},
-		{"times of a file", free, nil, "sim", 1, func(r *result.Result) { r.Workload = "trace" }, -1, -1},
-		{"faults", free, nil, "sim", 1, func(r *result.Result) { r.Spec.Faults = []string{"kill 3 @1s"} }, -1, -1},
-		{"faults that struck", free, nil, "sim", 1, func(r *result.Result) {
-			r.Spec.Faults, r.Faults = []string{"kill 3 @1s"}, make([]result.Fault, 1)
+		{"no T", free, nil, "sim", 1, func(r *runs.Result) { r.T = nil }, -1, -1},
+		{"times of a file", free, nil, "sim", 1, func(r *runs.Result) { r.Workload = "trace" }, -1, -1},
+		{"faults", free, nil, "sim", 1, func(r *runs.Result) { r.Spec.Faults = []string{"kill 3 @1s"} }, -1, -1},
+		{"faults that struck", free, nil, "sim", 1, func(r *runs.Result) {
+			r.Spec.Faults, r.Faults = []string{"kill 3 @1s"}, make([]runs.Fault, 1)
 		}, -1, -1},
 		{"a claim", claimed, nil, "sim", 1, nil, nodes, nodes},
 		{"a claim needs no times", claimed, map[string]string{"loss": "0.1"}, "tcp", 0, nil, nodes, nodes},
-		{"a claim, with faults", claimed, nil, "sim", 1, func(r *result.Result) { r.Spec.Faults = []string{"kill 3 @1s"} }, -1, -1},
+		{"a claim, with faults", claimed, nil, "sim", 1, func(r *runs.Result) { r.Spec.Faults = []string{"kill 3 @1s"} }, -1, -1},
 	} {
 		delay := 1e6
 		e := delay * x.cs
-		r := &result.Result{
-			Spec: result.Spec{Nodes: nodes, Transport: x.net, Set: x.set}, Entries: 2000, T: &delay, CS: &e, Workload: "saturate",
+		r := &runs.Result{
+			Spec: runs.Spec{Nodes: nodes, Transport: x.net, Set: x.set}, Entries: 2000, T: &delay, CS: &e, Workload: "saturate",
 		}
 		if x.change != nil {
 			x.change(r)
 		}
-		check := func(said func(dme.Overtaking, *result.Result) string, what, want string, most int) {
+		check := func(said func(dme.Overtaking, *runs.Result) string, what, want string, most int) {
 			if most < 0 {
 				r.Fairness.MaxBypass = 1e6
 				if line := said(x.bound, r); line != "" {
@@ -154,8 +154,8 @@ func TestStarved(t *testing.T) {
 // end; what is not served at all is told first.
 func TestStarvationIsNotLiveness(t *testing.T) {
 	a := &dme.Algorithm{Name: "some", Claims: dme.SafeAndLive("a paper")}
-	run := func(seed uint64) *result.Result {
-		return &result.Result{Status: result.OK, Entries: 100, Spec: result.Spec{Nodes: 27, Seed: seed}}
+	run := func(seed uint64) *runs.Result {
+		return &runs.Result{Status: runs.OK, Entries: 100, Spec: runs.Spec{Nodes: 27, Seed: seed}}
 	}
 	judge := func(t *Tally, claim int) Verdict {
 		return (&Question{Algorithm: a, Claim: a.Claims[claim]}).JudgeAll(*t)
@@ -180,7 +180,7 @@ func TestStarvationIsNotLiveness(t *testing.T) {
 		t.Errorf("starving is not unsafe: %s", v.Text)
 	}
 	stalled := run(9)
-	stalled.Liveness.Pending, stalled.Status, stalled.Error = 3, result.Stalled, "nothing moves"
+	stalled.Liveness.Pending, stalled.Status, stalled.Error = 3, runs.Stalled, "nothing moves"
 	tally.Add("burst", stalled)
 	if v := judge(&tally, 1); v.Verdict != Fails || !strings.Contains(v.Text, "3 requests were not served in 4 runs; burst, N = 27") {
 		t.Errorf("%s", v.Text)
@@ -189,9 +189,9 @@ func TestStarvationIsNotLiveness(t *testing.T) {
 
 func TestReadings(t *testing.T) {
 	ten := 10.0
-	r := &result.Result{Entries: 4, Messages: result.Messages{
+	r := &runs.Result{Entries: 4, Messages: runs.Messages{
 		PerCS: &ten, PerEntry: map[string]uint64{"8": 2, "12": 2}, ByKind: map[string]uint64{"REQUEST": 20, "REPLY": 8},
-	}, Work: result.Work{LongestQueue: 3}, ResponseTime: &result.Quantiles{Count: 4, Mean: 2e9}}
+	}, Work: runs.Work{LongestQueue: 3}, ResponseTime: &runs.Quantiles{Count: 4, Mean: 2e9}}
 	for _, x := range []struct {
 		q    dme.Quantity
 		want Reading
@@ -220,14 +220,14 @@ func TestWaitingTimeIsRead(t *testing.T) {
 	if x, ok := Read(dme.WaitingTime, delayed(1, 1, 1, 1)); !ok || x != (Reading{3, 3, 3}) {
 		t.Errorf("%+v, %v", x, ok)
 	}
-	if x, ok := Read(dme.WaitingTime, &result.Result{}); !ok || !math.IsNaN(x.Mean) {
+	if x, ok := Read(dme.WaitingTime, &runs.Result{}); !ok || !math.IsNaN(x.Mean) {
 		t.Errorf("%+v, %v", x, ok)
 	}
 }
 
 // What a result tells in whole numbers, and what a gauge of the algorithm measured.
 func TestCountsAreRead(t *testing.T) {
-	r := &result.Result{Unserved: 4, Figures: map[string]float64{"own": -2.5}}
+	r := &runs.Result{Unserved: 4, Figures: map[string]float64{"own": -2.5}}
 	r.Work.LongestBytes, r.Safety.Violations, r.Liveness.Pending = 5, 6, 3
 	for q, want := range map[dme.Quantity]float64{
 		dme.MessageLength: 5, dme.Violations: 6, dme.Unserved: 7, {ID: "own"}: -2.5,
@@ -252,7 +252,7 @@ func TestExtremesOfEntries(t *testing.T) {
 		{nil, 10, 10}, {map[string]uint64{"12": 4}, 12, 12}, {map[string]uint64{"8": 4}, 8, 8}, {map[string]uint64{"0": 1, "12": 9}, 0, 12},
 		{map[string]uint64{"8": 2, "12": 1, "others": 1}, 8, 12},
 	} {
-		r := &result.Result{Entries: 4, Messages: result.Messages{PerCS: &ten, PerEntry: x.entries}}
+		r := &runs.Result{Entries: 4, Messages: runs.Messages{PerCS: &ten, PerEntry: x.entries}}
 		if got, ok := Read(dme.MessagesPerCS, r); !ok || got != (Reading{10, x.least, x.most}) {
 			t.Errorf("%v: %v %v, want %v to %v", x.entries, got, ok, x.least, x.most)
 		}

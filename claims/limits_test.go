@@ -8,21 +8,21 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
 // runsWith are runs that measured one mean of messages per CS, and as much of response
 // time in seconds, in whole runs or in their steady parts of so many entries.
-func runsWith(means []float64, steady uint64) (all []*result.Result) {
+func runsWith(means []float64, steady uint64) (all []*runs.Result) {
 	for _, x := range means {
 		delay, hold, entries := 1e6, 1e5, uint64(1_000_000)
-		r := &result.Result{Status: result.OK, Entries: entries, T: &delay, CS: &hold}
-		r.ResponseTime = &result.Quantiles{Count: entries, Mean: 1e9 * x}
+		r := &runs.Result{Status: runs.OK, Entries: entries, T: &delay, CS: &hold}
+		r.ResponseTime = &runs.Quantiles{Count: entries, Mean: 1e9 * x}
 		r.Messages.PerCS, r.Work.MaxOverMean = &x, &x
 		if steady > 0 {
 			response := 1e9 * x
-			r.Steady = &result.Steady{Entries: steady, Response: &response}
+			r.Steady = &runs.Steady{Entries: steady, Response: &response}
 		}
 		all = append(all, r)
 	}
@@ -34,7 +34,7 @@ func runsWith(means []float64, steady uint64) (all []*result.Result) {
 // agrees, and within a wide one nothing can be told. Where none is of need there is none.
 func TestTolerancesAreAsWideAsTheySay(t *testing.T) {
 	const nodes, requests, steady = 10, 2000, 1000
-	real, simulated := "tcp", result.Sim
+	real, simulated := "tcp", runs.Sim
 	for _, x := range []struct {
 		name      string
 		cell      Cell
@@ -54,7 +54,7 @@ func TestTolerancesAreAsWideAsTheySay(t *testing.T) {
 		{"equal runs of isolated requests", Cell{Isolated: true}, simulated, dme.MessagesPerCS, 0, 0, ""},
 	} {
 		c := x.cell
-		c.Spec = result.Spec{Nodes: nodes, Requests: requests, Transport: x.transport}
+		c.Spec = runs.Spec{Nodes: nodes, Requests: requests, Transport: x.transport}
 		claim := dme.Claim{Kind: dme.Mean, Quantity: x.quantity, Predict: func(dme.Setting) (float64, bool) { return 100, true }}
 		within := Agrees
 		if 2*x.size > resolution {
@@ -85,7 +85,7 @@ func TestTheWiderTolerance(t *testing.T) {
 	for requests, want := range map[int]Tolerance{
 		100: {Size: 0.3, Reason: becauseOfEnds}, 10_000: {Size: 0.05, Reason: becauseOfBusiest}, 0: {Size: 30, Reason: becauseOfEnds},
 	} {
-		c := Cell{Spec: result.Spec{Nodes: 10, Requests: requests, Transport: result.Sim}, Results: runsWith([]float64{1}, 0)}
+		c := Cell{Spec: runs.Spec{Nodes: 10, Requests: requests, Transport: runs.Sim}, Results: runsWith([]float64{1}, 0)}
 		if got := c.tolerance(dme.WorkSpread); math.Abs(got.Size-want.Size) > 1e-12 || got.Reason != want.Reason {
 			t.Errorf("%d requests: %v, want %v", requests, got, want)
 		}
@@ -317,7 +317,7 @@ func TestHowCloseABoundComes(t *testing.T) {
 	} {
 		s := sample{means: []float64{x.least, x.most}, least: x.least, most: x.most}
 		p := s.point(x.kind, x.bound)
-		p.Condition, p.Transport, p.Nodes = "serial", result.Sim, 4
+		p.Condition, p.Transport, p.Nodes = "serial", runs.Sim, 4
 		v := asked(dme.Claim{Kind: x.kind}).Judge([]Evidence{{Point: p}})
 		if v.Verdict != Holds || v.Closest == nil || math.Abs(*v.Closest-x.want) > 1e-12 || !strings.Contains(v.Text, x.says) {
 			t.Errorf("%s %v: %v %q, want %v %q", x.kind, x.bound, v.Closest, v.Text, x.want, x.says)

@@ -8,31 +8,31 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // A cell has the sample of its runs: means of the steady part, extremes of the whole run,
 // and over a real network T and E as they were measured.
 func TestACellAndItsRuns(t *testing.T) {
 	delay, hold, perCS := 2e6, 3e6, 12.0
-	run := func(sd float64) *result.Result {
-		r := &result.Result{Entries: 100, T: &delay, CS: &hold, SyncDelayOverT: &sd}
-		r.SyncDelay = &result.Quantiles{Count: 9, Max: 4e6}
+	run := func(sd float64) *runs.Result {
+		r := &runs.Result{Entries: 100, T: &delay, CS: &hold, SyncDelayOverT: &sd}
+		r.SyncDelay = &runs.Quantiles{Count: 9, Max: 4e6}
 		r.Messages.PerCS, r.Messages.PerEntry = &perCS, map[string]uint64{"10": 50, "14": 50}
-		r.ResponseTime = &result.Quantiles{Count: 100, Mean: 7e6}
+		r.ResponseTime = &runs.Quantiles{Count: 100, Mean: 7e6}
 		return r
 	}
 	at := func(x float64) func(dme.Setting) (float64, bool) {
 		return func(dme.Setting) (float64, bool) { return x, true }
 	}
-	simulated := Cell{Condition: "serial", Spec: result.Spec{Transport: result.Sim, Nodes: 5, Requests: 100}}
-	simulated.Results = []*result.Result{run(1), run(1), {}}
+	simulated := Cell{Condition: "serial", Spec: runs.Spec{Transport: runs.Sim, Nodes: 5, Requests: 100}}
+	simulated.Results = []*runs.Result{run(1), run(1), {}}
 	e, ok := simulated.Compare(dme.Claim{Kind: dme.UpperBound, Quantity: dme.MessagesPerCS, Predict: at(20)}, 20)
 	if !ok || e.Runs != 2 || *e.Min != 10 || *e.Max != 14 || *e.Mean != 12 || *e.Closest != 0.7 || e.Off != -0.3 || e.Nodes != 5 ||
-		e.Condition != "serial" || e.Transport != result.Sim || *e.Lo != 12 || *e.Hi != 12 {
+		e.Condition != "serial" || e.Transport != runs.Sim || *e.Lo != 12 || *e.Hi != 12 {
 		t.Errorf("a bound on messages: %+v", e.Point)
 	}
-	simulated.Results = []*result.Result{run(1), run(1.02)}
+	simulated.Results = []*runs.Result{run(1), run(1.02)}
 	e, _ = simulated.Compare(dme.Claim{Kind: dme.Mean, Quantity: dme.SyncDelay, Predict: at(1)}, 1)
 	if *e.Lo >= 1.01 || *e.Hi <= 1.01 || math.Abs(*e.Hi+*e.Lo-2.02) > 1e-9 || !e.Scatters() ||
 		!strings.Contains(e.How, "single delays reach 2T") {
@@ -69,7 +69,7 @@ func TestACellAndItsRuns(t *testing.T) {
 			t.Error("a claim is compared where it is not made")
 		}
 	}
-	if _, ok := (&Cell{Results: []*result.Result{{}}}).Compare(twoTAndE, 1); ok {
+	if _, ok := (&Cell{Results: []*runs.Result{{}}}).Compare(twoTAndE, 1); ok {
 		t.Error("a run without a sample tells something")
 	}
 }
@@ -78,9 +78,9 @@ func TestACellAndItsRuns(t *testing.T) {
 // whole run.
 func TestMeansOfTheSteadyPart(t *testing.T) {
 	delay, a, b, c, d := 2e6, 50.0, 3e6, 4e6, 5e6
-	r := &result.Result{Entries: 1000, T: &delay, Messages: result.Messages{ByKind: map[string]uint64{"REQUEST": 9, "REPLY": 9}}}
+	r := &runs.Result{Entries: 1000, T: &delay, Messages: runs.Messages{ByKind: map[string]uint64{"REQUEST": 9, "REPLY": 9}}}
 	r.Messages.PerCS, r.Work.MaxOverMean = &d, &a
-	r.Steady = &result.Steady{
+	r.Steady = &runs.Steady{
 		Entries: 10, Messages: 120, Transmissions: 70, ByKind: map[string]uint64{"REQUEST": 80, "REPLY": 40},
 		Throughput: &a, Response: &b, Waiting: &c, SyncDelay: &d,
 	}
@@ -102,35 +102,35 @@ func TestMeansOfTheSteadyPart(t *testing.T) {
 			t.Errorf("%s: %v without a sample", q, got)
 		}
 	}
-	if _, ok := steadyMean(dme.MessagesPerCS, &result.Result{}); ok {
+	if _, ok := steadyMean(dme.MessagesPerCS, &runs.Result{}); ok {
 		t.Error("a run without a steady part has a mean of it")
 	}
 }
 
 // Every run counts for whether an algorithm is safe and live, also one that failed.
 func TestTally(t *testing.T) {
-	ended := func(status result.Status, violations, pending, unserved uint64) *result.Result {
-		r := &result.Result{Status: status, Entries: 1000, Unserved: unserved, Error: "of this", Spec: result.Spec{Nodes: 4, Seed: 7}}
+	ended := func(status runs.Status, violations, pending, unserved uint64) *runs.Result {
+		r := &runs.Result{Status: status, Entries: 1000, Unserved: unserved, Error: "of this", Spec: runs.Spec{Nodes: 4, Seed: 7}}
 		r.Safety.Violations, r.Liveness.Pending = violations, pending
 		return r
 	}
 	for _, x := range []struct {
 		name             string
-		runs             []*result.Result
+		runs             []*runs.Result
 		known            string
 		safe, live       Status
 		saysSafe, ofLive string
 	}{
 		{"none", nil, "", NotRun, NotRun, "there was no run", "there was no run"},
-		{"well", []*result.Result{ended(result.OK, 0, 0, 0), ended(result.OK, 0, 0, 0)}, "", Holds, Holds,
+		{"well", []*runs.Result{ended(runs.OK, 0, 0, 0), ended(runs.OK, 0, 0, 0)}, "", Holds, Holds,
 			"holds (in 2 runs, 2,000 entries)", "holds (in 2 runs, 2,000 entries)"},
-		{"violated", []*result.Result{ended(result.OK, 0, 0, 0), ended(result.Violated, 3, 0, 0)}, "", Fails, Holds,
+		{"violated", []*runs.Result{ended(runs.OK, 0, 0, 0), ended(runs.Violated, 3, 0, 0)}, "", Fails, Holds,
 			"3 violations in 2 runs; serial, N = 4, seed 7: of this", "holds (in 2 runs, 2,000 entries)"},
-		{"stalled", []*result.Result{ended(result.Stalled, 0, 2, 3)}, "", Holds, Fails,
+		{"stalled", []*runs.Result{ended(runs.Stalled, 0, 2, 3)}, "", Holds, Fails,
 			"holds", ": 5 requests were not served in 1 runs; serial, N = 4"},
-		{"failed", []*result.Result{ended(result.Failed, 0, 0, 0), ended(result.OK, 0, 0, 0)}, "", Undecided, Undecided,
+		{"failed", []*runs.Result{ended(runs.Failed, 0, 0, 0), ended(runs.OK, 0, 0, 0)}, "", Undecided, Undecided,
 			"1 of 2 runs failed; serial, N = 4, seed 7: of this", "1 of 2 runs failed"},
-		{"known, and shown", []*result.Result{ended(result.Violated, 3, 0, 0)}, "why", KnownFalse, NotShown,
+		{"known, and shown", []*runs.Result{ended(runs.Violated, 3, 0, 0)}, "why", KnownFalse, NotShown,
 			"why (shown: 3 violations in 1 runs)", ": why"},
 	} {
 		var tally Tally

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -30,22 +30,22 @@ type Tally struct {
 }
 
 // Add counts a run that was made under a condition.
-func (t *Tally) Add(condition string, r *result.Result) {
+func (t *Tally) Add(condition string, r *runs.Result) {
 	t.Runs++
 	t.Entries += r.Entries
 	t.violations += r.Safety.Violations
 	t.unserved += r.Liveness.Pending + r.Unserved
-	if r.Status == result.Failed {
+	if r.Status == runs.Failed {
 		t.failed++
 	}
-	if r.Status != result.OK && t.problem == "" {
+	if r.Status != runs.OK && t.problem == "" {
 		t.problem = fmt.Sprintf("%s, N = %d, seed %d: %s", condition, r.Spec.Nodes, r.Spec.Seed, r.Error)
 	}
 }
 
 // Starved counts a run of which a line says that a node starved in it; "" is for one in
 // which none did. See [Starved].
-func (t *Tally) Starved(condition string, r *result.Result, line string) {
+func (t *Tally) Starved(condition string, r *runs.Result, line string) {
 	if line == "" {
 		return
 	}
@@ -85,7 +85,7 @@ func (q *Question) JudgeAll(t Tally) Verdict {
 
 // Mean returns the mean of a quantity in a run: of its steady part where the run tells
 // it, else of all of it; ok is false where it tells neither.
-func Mean(q dme.Quantity, r *result.Result) (mean float64, ok bool) {
+func Mean(q dme.Quantity, r *runs.Result) (mean float64, ok bool) {
 	if mean, ok := steadyMean(q, r); ok {
 		return mean, true
 	}
@@ -94,7 +94,7 @@ func Mean(q dme.Quantity, r *result.Result) (mean float64, ok bool) {
 }
 
 // steadyMean returns the mean of a quantity in the steady part of a run alone.
-func steadyMean(q dme.Quantity, r *result.Result) (mean float64, ok bool) {
+func steadyMean(q dme.Quantity, r *runs.Result) (mean float64, ok bool) {
 	s := r.Steady
 	if s == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -226,7 +226,7 @@ func (p *Point) Interval() string {
 // Place says where something was measured; of a simulation it is the condition
 // alone, and "" of a construction.
 func Place(transport, condition string) string {
-	if transport == "" || transport == result.Sim {
+	if transport == "" || transport == runs.Sim {
 		return condition
 	}
 	return condition + " over " + transport

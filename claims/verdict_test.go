@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // A document counts each verdict once, and the exact claims that do not hold.
@@ -79,8 +79,8 @@ func TestWherePointsAre(t *testing.T) {
 	}
 	for want, points := range map[string][]Point{
 		"serial (N = 4 8 16), serial over tcp (N = 2)": {
-			at("serial", result.Sim, 16), at("serial", result.Sim, 4), at("serial", "tcp", 2), at("serial", result.Sim, 8),
-			at("serial", result.Sim, 4),
+			at("serial", runs.Sim, 16), at("serial", runs.Sim, 4), at("serial", "tcp", 2), at("serial", runs.Sim, 8),
+			at("serial", runs.Sim, 4),
 		},
 		"N = 2 3": {at("", "", 3), at("", "", 2)},
 	} {
@@ -167,7 +167,7 @@ func TestTolerancesAreSummedUp(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	linear := func(n float64) float64 { return n }
-	points := sized(result.Sim, linear, math.Sqrt, 4, 9, 16, 36, 64, 100)
+	points := sized(runs.Sim, linear, math.Sqrt, 4, 9, 16, 36, 64, 100)
 	points[0].Tolerance, points[0].ToleranceFor = 0.01, becauseOfEdges
 	q := asked(dme.Claim{Kind: dme.Asymptotic, Formula: "√N", Load: dme.Light, Growth: dme.Growth{Exponent: 0.5}})
 	if v := q.Judge(points); v.Verdict != Fails || v.Tolerances != nil || strings.Contains(v.Text, "tolerance") {
@@ -178,11 +178,11 @@ func TestTolerancesAreSummedUp(t *testing.T) {
 // A tally names the first run that did not end well, and the first in which a node
 // starved; one of these is enough.
 func TestTheFirstProblemIsNamed(t *testing.T) {
-	ended := func(seed uint64, status result.Status) *result.Result {
-		return &result.Result{Status: status, Error: string(status), Spec: result.Spec{Nodes: 4, Seed: seed}}
+	ended := func(seed uint64, status runs.Status) *runs.Result {
+		return &runs.Result{Status: status, Error: string(status), Spec: runs.Spec{Nodes: 4, Seed: seed}}
 	}
 	var tally Tally
-	for seed, status := range []result.Status{result.OK, result.Stalled, result.Failed, result.OK} {
+	for seed, status := range []runs.Status{runs.OK, runs.Stalled, runs.Failed, runs.OK} {
 		tally.Add("burst", ended(uint64(seed), status))
 	}
 	v := asked(dme.Claim{Quantity: dme.Unserved}).JudgeAll(tally)
@@ -190,8 +190,8 @@ func TestTheFirstProblemIsNamed(t *testing.T) {
 		t.Errorf("%q, want %q", v.Text, want)
 	}
 	tally = Tally{}
-	tally.Add("burst", ended(5, result.OK))
-	tally.Starved("burst", ended(5, result.OK), "starving: a node")
+	tally.Add("burst", ended(5, runs.OK))
+	tally.Starved("burst", ended(5, runs.OK), "starving: a node")
 	v = asked(dme.Claim{Quantity: dme.Unserved}).JudgeAll(tally)
 	if want := "fails: a node starved in 1 of 1 runs; burst, N = 4, seed 5: starving: a node"; v.Text != want {
 		t.Errorf("%q, want %q", v.Text, want)

@@ -11,7 +11,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/testkit/golden"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // family is a system of request sets of the given sizes.
@@ -40,13 +40,13 @@ func sized(transport string, y, claimed func(n float64) float64, sizes ...int) (
 
 // delayed is a run with these times, in milliseconds: T, a critical section, a
 // synchronization delay and its largest.
-func delayed(t, cs, delay, longest float64) *result.Result {
+func delayed(t, cs, delay, longest float64) *runs.Result {
 	t, cs = t*1e6, cs*1e6
 	over := delay * 1e6 / t
-	return &result.Result{
-		Status: result.OK, Entries: 10, T: &t, CS: &cs, SyncDelayOverT: &over,
-		SyncDelay:    &result.Quantiles{Count: 9, Mean: delay * 1e6, Max: int64(longest * 1e6)},
-		ResponseTime: &result.Quantiles{Count: 10, Mean: 1e6 * (2 + cs/1e6)}, WaitingTime: &result.Quantiles{Count: 10, Mean: 3e9},
+	return &runs.Result{
+		Status: runs.OK, Entries: 10, T: &t, CS: &cs, SyncDelayOverT: &over,
+		SyncDelay:    &runs.Quantiles{Count: 9, Mean: delay * 1e6, Max: int64(longest * 1e6)},
+		ResponseTime: &runs.Quantiles{Count: 10, Mean: 1e6 * (2 + cs/1e6)}, WaitingTime: &runs.Quantiles{Count: 10, Mean: 3e9},
 	}
 }
 
@@ -85,12 +85,12 @@ func TestWholeVerdicts(t *testing.T) {
 	}
 
 	// Times over a simulated and a real network: T is 2 ms, a critical section 1 ms.
-	delays := []*result.Result{delayed(2, 1, 2.02, 2.1), delayed(2, 1, 2, 2.6), delayed(2, 1, 1.98, 2)}
+	delays := []*runs.Result{delayed(2, 1, 2.02, 2.1), delayed(2, 1, 2, 2.6), delayed(2, 1, 1.98, 2)}
 	hand := dme.Claim{Quantity: dme.SyncDelay, Formula: "T", Load: dme.Saturated, Kind: dme.Mean, Predict: of(1)}
 	respond := dme.Claim{Quantity: dme.ResponseTime, Formula: "T + E", Load: dme.Light, Kind: dme.Mean}
 	respond.Predict = func(s dme.Setting) (float64, bool) { return (s.T + s.E).Seconds(), s.Nodes > 1 }
-	for _, transport := range []string{result.Sim, "tcp"} {
-		cell := &Cell{Condition: "saturate", Spec: result.Spec{Nodes: 4, Requests: 1000, Transport: transport}, Compared: 9, Results: delays}
+	for _, transport := range []string{runs.Sim, "tcp"} {
+		cell := &Cell{Condition: "saturate", Spec: runs.Spec{Nodes: 4, Requests: 1000, Transport: transport}, Compared: 9, Results: delays}
 		cell.Setting = dme.Setting{Nodes: 4}
 		for _, c := range []dme.Claim{hand, respond} {
 			if e, ok := cell.Compare(c, 1); ok {
@@ -98,7 +98,7 @@ func TestWholeVerdicts(t *testing.T) {
 			}
 		}
 	}
-	slow := &Cell{Spec: result.Spec{Nodes: 1, Transport: "tcp"}, Results: delays}
+	slow := &Cell{Spec: runs.Spec{Nodes: 1, Transport: "tcp"}, Results: delays}
 	if _, ok := slow.Compare(respond, 1); ok {
 		t.Error("a claim was compared at a size for which it is not made")
 	}
@@ -116,17 +116,17 @@ func TestWholeVerdicts(t *testing.T) {
 	}
 	order, log := growth, growth
 	order.Growth.Order, log.Growth, log.Formula = true, dme.Growth{Log: true, Order: true}, "O(log N)"
-	ask("grows", growth, sized(result.Sim, root(3, -1), root(3, 0), sizes...)...)
-	ask("grows faster", growth, sized(result.Sim, linear, root(3, 0), sizes...)...)
-	ask("grows faster than its order", order, sized(result.Sim, linear, root(3, 0), sizes...)...)
-	ask("grows slower than its order", order, sized(result.Sim, math.Log, root(3, 0), sizes...)...)
-	ask("a logarithm", log, sized(result.Sim, func(n float64) float64 { return 1 + math.Log(n) }, math.Log, sizes...)...)
-	both := append(sized(result.Sim, root(3, 1), root(3, 0), sizes...), sized("tcp", linear, root(3, 0), sizes...)...)
+	ask("grows", growth, sized(runs.Sim, root(3, -1), root(3, 0), sizes...)...)
+	ask("grows faster", growth, sized(runs.Sim, linear, root(3, 0), sizes...)...)
+	ask("grows faster than its order", order, sized(runs.Sim, linear, root(3, 0), sizes...)...)
+	ask("grows slower than its order", order, sized(runs.Sim, math.Log, root(3, 0), sizes...)...)
+	ask("a logarithm", log, sized(runs.Sim, func(n float64) float64 { return 1 + math.Log(n) }, math.Log, sizes...)...)
+	both := append(sized(runs.Sim, root(3, 1), root(3, 0), sizes...), sized("tcp", linear, root(3, 0), sizes...)...)
 	ask("over one network", growth, both...)
-	ask("out of order", growth, sized(result.Sim, root(3, -1), root(3, 0), 100, 4, 64, 9, 36, 16)...)
-	ask("four sizes", growth, sized(result.Sim, root(3, 1), root(3, 0), 4, 9, 16, 100)...)
-	ask("five sizes, too close", growth, sized(result.Sim, root(3, 1), root(3, 0), 4, 9, 16, 25, 39)...)
-	ask("five sizes, just apart", growth, sized(result.Sim, root(3, 1), root(3, 0), 4, 9, 16, 25, 40)...)
+	ask("out of order", growth, sized(runs.Sim, root(3, -1), root(3, 0), 100, 4, 64, 9, 36, 16)...)
+	ask("four sizes", growth, sized(runs.Sim, root(3, 1), root(3, 0), 4, 9, 16, 100)...)
+	ask("five sizes, too close", growth, sized(runs.Sim, root(3, 1), root(3, 0), 4, 9, 16, 25, 39)...)
+	ask("five sizes, just apart", growth, sized(runs.Sim, root(3, 1), root(3, 0), 4, 9, 16, 25, 40)...)
 	ask("no run", growth)
 
 	var b strings.Builder
@@ -225,7 +225,7 @@ func TestPointsThatScatter(t *testing.T) {
 // What the steady part of a run says of each quantity, and nothing where it does not.
 func TestSteadyMeans(t *testing.T) {
 	delay, second, rate := 2e6, 1e9, 125.
-	r := &result.Result{T: &delay, Steady: &result.Steady{
+	r := &runs.Result{T: &delay, Steady: &runs.Steady{
 		Entries: 4, Messages: 12, Transmissions: 8, Throughput: &rate, Response: &second, Waiting: &second, SyncDelay: &second,
 		ByKind: map[string]uint64{"ASK": 6, "GRANT": 3},
 	}}
@@ -243,7 +243,7 @@ func TestSteadyMeans(t *testing.T) {
 			t.Errorf("%s: %v where there is none", q, got)
 		}
 	}
-	if got, ok := steadyMean(dme.MessagesPerCS, &result.Result{}); ok {
+	if got, ok := steadyMean(dme.MessagesPerCS, &runs.Result{}); ok {
 		t.Errorf("%v of no steady part", got)
 	}
 }
@@ -291,7 +291,7 @@ func TestHowFarDelaysSpread(t *testing.T) {
 func TestCountsOfRuns(t *testing.T) {
 	var tally Tally
 	for range 2 {
-		tally.Add("serial", &result.Result{Status: result.OK, Entries: 500})
+		tally.Add("serial", &runs.Result{Status: runs.OK, Entries: 500})
 	}
 	if v := asked(dme.Claim{Quantity: dme.Violations}).JudgeAll(tally); v.Text != "holds (in 2 runs, 1,000 entries)" || v.Runs != 2 {
 		t.Errorf("%q of %d runs", v.Text, v.Runs)

@@ -86,7 +86,7 @@ var said = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
 // What the program is said to say stands in its sources.
 func TestTroubleshooting(t *testing.T) {
 	var sources strings.Builder
-	for _, dir := range []string{"../dme", "../internal", "../report", "../result", "../workload", "../transport", "../docs/examples"} {
+	for _, dir := range []string{"../dme", "../internal", "../report", "../runs", "../workload", "../transport", "../docs/examples"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if err == nil && filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") {
 				sources.Write(read(t, path))

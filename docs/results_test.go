@@ -14,7 +14,7 @@ import (
 	"dmebench/report/columns"
 	"dmebench/report/export"
 	"dmebench/report/survival"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 var (
@@ -59,16 +59,16 @@ func sameNames(t *testing.T, heading string, page, program []string) {
 // none that there is not. The keys of results, comparisons and rankings are in the schema.
 func TestResultsFormatPage(t *testing.T) {
 	page := string(read(t, "results-format.md"))
-	sameNames(t, "dimensions", listed(t, page, "## The store", explained), result.Dimensions())
+	sameNames(t, "dimensions", listed(t, page, "## The store", explained), runs.Dimensions())
 	var metrics []string
-	for _, m := range result.Metrics() {
+	for _, m := range runs.Metrics() {
 		metrics = append(metrics, m.Name+" ("+m.Unit+")")
 	}
 	sameNames(t, "metrics", listed(t, page, "## Metrics", withUnit), metrics)
 
 	// Runs on several hosts with a shared resource have every table and every column.
-	placed := &result.Result{Hosts: []result.Host{{Name: "a"}}, Spec: result.Spec{Resource: "nats"}}
-	files, err := export.CSV(&result.Set{Runs: []result.Run{{Label: "x", Result: placed}}})
+	placed := &runs.Result{Hosts: []runs.Host{{Name: "a"}}, Spec: runs.Spec{Resource: "nats"}}
+	files, err := export.CSV(&runs.Set{Runs: []runs.Run{{Label: "x", Result: placed}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"dmebench/report/circumstance"
 	"dmebench/report/plots"
 	"dmebench/report/rank"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -75,7 +75,7 @@ const mostVerdicts = 4
 
 // answer ranks what was run, and draws its summary.
 func (c *collection) answer(w *folder) answer {
-	ranking, err := rank.Of(&result.Set{Path: c.in.Path, Header: c.in.Header, Runs: c.runs}, rank.Options{})
+	ranking, err := rank.Of(&runs.Set{Path: c.in.Path, Header: c.in.Header, Runs: c.runs}, rank.Options{})
 	if err != nil {
 		panic(err) // of the default options
 	}
@@ -159,28 +159,28 @@ func fullest(contests []rank.Contest) int {
 }
 
 // columnsOf are the metrics of all contests, in the order of the default ones.
-func columnsOf(r *rank.Ranking) []result.Metric {
-	var shown []result.Metric
-	for _, m := range result.Metrics() {
+func columnsOf(r *rank.Ranking) []runs.Metric {
+	var shown []runs.Metric
+	for _, m := range runs.Metrics() {
 		if slices.ContainsFunc(r.Contests, func(c rank.Contest) bool { return c.Column(m.Name) >= 0 }) {
 			shown = append(shown, m)
 		}
 	}
 	order := rank.DefaultMetrics()
-	place := func(m result.Metric) int { return slices.Index(order, m.Name) }
-	slices.SortStableFunc(shown, func(a, b result.Metric) int { return place(a) - place(b) })
+	place := func(m runs.Metric) int { return slices.Index(order, m.Name) }
+	slices.SortStableFunc(shown, func(a, b runs.Metric) int { return place(a) - place(b) })
 	return shown
 }
 
 // heading is the head of a column of the answer's table.
-func heading(m result.Metric) string {
-	if m.Name == result.BusiestPerCS {
+func heading(m runs.Metric) string {
+	if m.Name == runs.BusiestPerCS {
 		return "messages of the busiest node per CS"
 	}
 	return lowerFirst(m.Title)
 }
 
-func (c *collection) sizeAnswer(contest *rank.Contest, shown []result.Metric) sizeAnswer {
+func (c *collection) sizeAnswer(contest *rank.Contest, shown []runs.Metric) sizeAnswer {
 	s := sizeAnswer{Nodes: contest.Nodes, Verdict: contest.Verdict, By: contest.Decides(), Notes: contest.Notes}
 	for _, e := range contest.Entrants {
 		row := rankRow{Label: e.Label, Style: slices.Index(c.labels, e.Label), Place: "?"}
@@ -200,7 +200,7 @@ func (c *collection) sizeAnswer(contest *rank.Contest, shown []result.Metric) si
 }
 
 // shownCell writes a cell, and how it stands to the best.
-func shownCell(m result.Metric, x rank.Cell, alone bool) rankCell {
+func shownCell(m runs.Metric, x rank.Cell, alone bool) rankCell {
 	scale := units.Plain()
 	if m.Time() {
 		scale = units.TimeScale(*x.Median)
@@ -316,17 +316,17 @@ func (c *collection) summary(contests []rank.Contest) []picture {
 // summaryPanel is one load. Under saturation somebody always waits, and what counts is
 // how long it takes until the next one is inside; else it is how long requests wait.
 func (c *collection) summaryPanel(contest rank.Contest) plots.Panel {
-	delay, _ := result.LookupMetric(result.WaitingP50)
+	delay, _ := runs.LookupMetric(runs.WaitingP50)
 	p := plots.Panel{
 		X: plots.Axis{Label: "median waiting time", Kind: plots.Times},
 		Y: plots.Axis{Label: "messages per CS", Kind: plots.Values},
 	}
-	overT, _ := result.LookupMetric(result.SyncDelayOverT)
+	overT, _ := runs.LookupMetric(runs.SyncDelayOverT)
 	unknown := func(e rank.Entrant) bool { return e.Estimate(overT).N == 0 }
 	if contest.Workload == "saturate" && !slices.ContainsFunc(contest.Entrants, unknown) {
 		delay, p.X = overT, plots.Axis{Label: "synchronization delay / T", Kind: plots.Amounts}
 	}
-	messages, _ := result.LookupMetric(result.MessagesPerCS)
+	messages, _ := runs.LookupMetric(runs.MessagesPerCS)
 	for _, e := range contest.Entrants {
 		x, y := e.Estimate(delay), e.Estimate(messages)
 		if x.N == 0 || y.N == 0 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // contrasted is an experiment in which suzuki-kasami serves twice as many as the others.
@@ -79,7 +79,7 @@ func TestBanner(t *testing.T) {
 			cells[cell] = true
 		}
 		for i := range x.failed {
-			in.Runs[i].Result.Status = result.Failed
+			in.Runs[i].Result.Status = runs.Failed
 		}
 		b := build(t, in)
 		if !strings.Contains(b.page, `class="verdict `+x.want+`"`) {

@@ -11,7 +11,7 @@ import (
 
 	"dmebench/report/circumstance"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -38,24 +38,24 @@ const mostSizes = 3
 // axes lists what figures are drawn against beside the number of nodes: what the
 // experiment asks for, else loads, durations, options of workloads, and networks
 // that the experiment gives names of its own.
-func (c *collection) axes() []result.Axis {
+func (c *collection) axes() []runs.Axis {
 	if asked := c.in.Header.Experiment.Axes; len(asked) > 0 {
 		return asked
 	}
-	all := []result.Axis{
+	all := []runs.Axis{
 		{Name: "load", Over: "total_rate", Title: "offered load (requests/s in all)"},
 		{Name: "load-per-node", Over: "rate", Title: "offered load (requests/s per node)"},
 		{Name: "cs", Over: "cs", Title: "duration of a critical section"},
 	}
 	if slices.ContainsFunc(c.sets, func(s *set) bool { return cmp.Or(s.first.Transport, s.transport) != s.transport }) {
-		all = append(all, result.Axis{Name: "network", Over: "transport", Title: "network"})
+		all = append(all, runs.Axis{Name: "network", Over: "transport", Title: "network"})
 	}
 	options := make(map[string]string)
 	for _, s := range c.sets {
 		maps.Copy(options, s.options.Workload)
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
-		all = append(all, result.Axis{Name: name, Over: name, Title: name})
+		all = append(all, runs.Axis{Name: name, Over: name, Title: name})
 	}
 	return all
 }
@@ -96,7 +96,7 @@ type point struct {
 }
 
 // along finds the cells that have a place on an axis.
-func (c *collection) along(axis result.Axis) []point {
+func (c *collection) along(axis runs.Axis) []point {
 	var points []point
 	for _, s := range c.sets {
 		about, text := s.without(axis.Over)
@@ -107,7 +107,7 @@ func (c *collection) along(axis result.Axis) []point {
 			} else if own := maps.Clone(cell.own); own[axis.Over] != "" {
 				p.text = own[axis.Over]
 				delete(own, axis.Over)
-				p.own = strings.TrimSpace(cell.spec.Algorithm + " " + result.Settings(own))
+				p.own = strings.TrimSpace(cell.spec.Algorithm + " " + runs.Settings(own))
 			}
 			p.label = cmp.Or(p.own, p.label)
 			p.read(axis)
@@ -121,7 +121,7 @@ func (c *collection) along(axis result.Axis) []point {
 
 // read finds a number or a duration in the text where the axis does not say for
 // which number it stands.
-func (p *point) read(axis result.Axis) {
+func (p *point) read(axis runs.Axis) {
 	if number, ok := axis.Values[p.text]; ok {
 		p.number, p.numeric = number, true
 	} else if x, err := strconv.ParseFloat(p.text, 64); err == nil {
@@ -137,8 +137,8 @@ func (s *set) without(over string) (about []string, text string) {
 	spec, network, workload := s.first.Result.Spec, maps.Clone(s.options.Network), maps.Clone(s.options.Workload)
 	about = []string{s.transport, s.workload}
 	requests := s.requests
-	if slices.Contains(result.Dimensions(), over) {
-		text = result.KeyOf(spec).Get(over)
+	if slices.Contains(runs.Dimensions(), over) {
+		text = runs.KeyOf(spec).Get(over)
 	}
 	switch over {
 	case "algorithm", "set", "nodes":
@@ -179,7 +179,7 @@ func (s *set) without(over string) (about []string, text string) {
 
 // newFamily draws a chart for each number of nodes with enough points, the larger
 // ones where there are many.
-func (c *collection) newFamily(axis result.Axis, points []point) *family {
+func (c *collection) newFamily(axis runs.Axis, points []point) *family {
 	f := &family{about: points[0].about}
 	common := slices.DeleteFunc(slices.Clone(f.about), func(part string) bool { return part == "" })
 	f.axis = cmp.Or(axis.Title, axis.Name)
@@ -202,7 +202,7 @@ func (c *collection) newFamily(axis result.Axis, points []point) *family {
 }
 
 // overAxis is a chart of points at one number of nodes, in their order.
-func (c *collection) overAxis(axis result.Axis, points []point, numeric bool) chart {
+func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) chart {
 	n := points[0].cell.nodes
 	ch := chart{
 		against: axis.Name, size: fmt.Sprintf("n%d", n), about: []string{fmt.Sprintf("N = %d", n)},

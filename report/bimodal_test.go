@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func TestTwoModes(t *testing.T) {
@@ -99,7 +99,7 @@ func TestModesAreFound(t *testing.T) {
 func TestCellWarnsOfTwoModes(t *testing.T) {
 	c := &cell{}
 	for _, us := range []int64{70, 10, 10, 70, 70, 11} {
-		c.good = append(c.good, &result.Result{ResponseTime: &result.Quantiles{Count: 1, P50: us * 1000}})
+		c.good = append(c.good, &runs.Result{ResponseTime: &runs.Quantiles{Count: 1, P50: us * 1000}})
 	}
 	c.summarize()
 	is := func(s string) bool {

@@ -7,7 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -79,25 +79,25 @@ type quantity struct {
 
 func quantities() []quantity {
 	return []quantity{
-		{name: "messages-per-cs", title: "Messages per critical section", median: result.MessagesPerCS, theory: dme.MessagesPerCS},
+		{name: "messages-per-cs", title: "Messages per critical section", median: runs.MessagesPerCS, theory: dme.MessagesPerCS},
 		{name: "transmissions-per-cs", title: "Transmissions per critical section (a broadcast is one)",
-			median: result.TransmissionsPerCS, theory: dme.TransmissionsPerCS},
-		{name: "throughput", title: "Throughput", median: result.Throughput, theory: dme.Throughput},
-		{name: "response-p50", title: "Response time (request to exit), median", median: result.ResponseP50},
-		{name: "response-p99", title: "Response time (request to exit), 99th percentile", median: result.ResponseP99},
-		{name: "response-mean", title: "Response time (request to exit), mean", median: result.ResponseMean,
+			median: runs.TransmissionsPerCS, theory: dme.TransmissionsPerCS},
+		{name: "throughput", title: "Throughput", median: runs.Throughput, theory: dme.Throughput},
+		{name: "response-p50", title: "Response time (request to exit), median", median: runs.ResponseP50},
+		{name: "response-p99", title: "Response time (request to exit), 99th percentile", median: runs.ResponseP99},
+		{name: "response-mean", title: "Response time (request to exit), mean", median: runs.ResponseMean,
 			theory: dme.ResponseTime, forTheory: true},
-		{name: "waiting-p50", title: "Waiting time (intended arrival to entry), median", median: result.WaitingP50},
-		{name: "waiting-p99", title: "Waiting time (intended arrival to entry), 99th percentile", median: result.WaitingP99},
-		{name: "sync-delay", title: "Synchronization delay (exit to next entry), median", median: result.SyncDelayP50},
+		{name: "waiting-p50", title: "Waiting time (intended arrival to entry), median", median: runs.WaitingP50},
+		{name: "waiting-p99", title: "Waiting time (intended arrival to entry), 99th percentile", median: runs.WaitingP99},
+		{name: "sync-delay", title: "Synchronization delay (exit to next entry), median", median: runs.SyncDelayP50},
 		{name: "sync-delay-over-t", title: "Synchronization delay (exit to next entry), mean, in units of T",
-			median: result.SyncDelayOverT, theory: dme.SyncDelay},
+			median: runs.SyncDelayOverT, theory: dme.SyncDelay},
 	}
 }
 
 // axisOf is the ordinate of a metric.
 func axisOf(metric string) plots.Axis {
-	m, _ := result.LookupMetric(metric)
+	m, _ := runs.LookupMetric(metric)
 	a := plots.Axis{Label: lowerFirst(m.Title), Kind: plots.Values}
 	if m.Time() {
 		a.Kind = plots.Times
@@ -117,13 +117,13 @@ func lowerFirst(title string) string {
 func (c *collection) pictures(ch chart) []picture {
 	var all []picture
 	for _, q := range quantities() {
-		if q.median == result.TransmissionsPerCS && !ch.broadcasts() {
+		if q.median == runs.TransmissionsPerCS && !ch.broadcasts() {
 			continue
 		}
 		f := ch.over(q.name, q.title)
 		f.X, f.Y, f.Names, f.Keys = ch.abscissa, axisOf(q.median), ch.names, ch.ofClocks(q.median)
 		f.Series, f.predicted = c.series(ch, q)
-		if q.median == result.Throughput {
+		if q.median == runs.Throughput {
 			ch.markKnees(&f.Figure)
 		}
 		if ch.between && len(ch.spots) == 1 && len(ch.lines) > 1 {
@@ -173,7 +173,7 @@ func measuredIn(all []plots.Series) bool {
 
 // broadcasts reports whether any run of the chart broadcast natively.
 func (ch chart) broadcasts() bool {
-	native := func(r *result.Result) bool { return r.Messages.Transmissions != r.Messages.Total }
+	native := func(r *runs.Result) bool { return r.Messages.Transmissions != r.Messages.Total }
 	return slices.ContainsFunc(ch.spots, func(s spot) bool {
 		for _, cell := range s.cells {
 			if slices.ContainsFunc(cell.good, native) {
@@ -234,7 +234,7 @@ func outside(e stats.Estimate, values []float64) []float64 {
 
 // formatOf returns how values of a metric are written.
 func formatOf(metric string) func(float64) string {
-	m, _ := result.LookupMetric(metric)
+	m, _ := runs.LookupMetric(metric)
 	switch {
 	case !m.Time():
 		return units.Number

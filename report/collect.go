@@ -8,7 +8,7 @@ import (
 
 	"dmebench/report/circumstance"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -17,8 +17,8 @@ import (
 type collection struct {
 	in       Input
 	theory   *theory
-	runs     []result.Run // with complete specifications and unambiguous labels; no Result is nil
-	keys     map[*result.Result]result.Key
+	runs     []runs.Run // with complete specifications and unambiguous labels; no Result is nil
+	keys     map[*runs.Result]runs.Key
 	labels   []string // of all series, in order of appearance: a label's place is its look
 	sets     []*set
 	families []*family
@@ -30,7 +30,7 @@ type collection struct {
 type set struct {
 	chart                                    // its figures against the number of nodes
 	transport, workload string               // their names
-	first               result.Run           // for what is the same in all its runs
+	first               runs.Run             // for what is the same in all its runs
 	options             circumstance.Options // of network and workload
 	hosts               []string             // on which they were, one of the conditions
 	conditions          []string             // what else tells it from other sets
@@ -41,10 +41,10 @@ type set struct {
 type cell struct {
 	label     string
 	nodes     int
-	spec      result.Spec // of the first repetition
-	key       result.Key
+	spec      runs.Spec // of the first repetition
+	key       runs.Key
 	own       map[string]string // the algorithm's options
-	good, bad []*result.Result
+	good, bad []*runs.Result
 	estimates map[string]stats.Estimate // by name of the metric, over the good ones
 }
 
@@ -59,9 +59,9 @@ func collect(in Input) *collection {
 		c.runs = append(c.runs, circumstance.Complete(r))
 	}
 	circumstance.Disambiguate(&in.Header.Experiment, c.runs)
-	c.in.Runs, c.keys = c.runs, result.Keys(c.runs)
+	c.in.Runs, c.keys = c.runs, runs.Keys(c.runs)
 	c.findHosts()
-	var known []result.Run // the verdict names those of which it is not known what they were
+	var known []runs.Run // the verdict names those of which it is not known what they were
 	for _, r := range c.runs {
 		if !slices.Contains(c.labels, r.Label) {
 			c.labels = append(c.labels, r.Label)
@@ -70,7 +70,7 @@ func collect(in Input) *collection {
 			known = append(known, r)
 		}
 	}
-	circumstances := func(r result.Run) circumstance.Circumstances {
+	circumstances := func(r runs.Run) circumstance.Circumstances {
 		return circumstance.Of(&in.Header.Experiment, r, c.keys[r.Result])
 	}
 	for _, runs := range Grouped(known, circumstances) {
@@ -82,46 +82,46 @@ func collect(in Input) *collection {
 }
 
 // options divides a run's options by whose they are.
-func (c *collection) options(r result.Run) circumstance.Options {
+func (c *collection) options(r runs.Run) circumstance.Options {
 	return circumstance.OptionsOf(&c.in.Header.Experiment, r)
 }
 
-func (c *collection) newSet(runs []result.Run) *set {
-	first := runs[0].Result.Spec
-	s := &set{transport: first.Transport, workload: first.Workload, first: runs[0]}
-	s.options = c.options(runs[0])
+func (c *collection) newSet(list []runs.Run) *set {
+	first := list[0].Result.Spec
+	s := &set{transport: first.Transport, workload: first.Workload, first: list[0]}
+	s.options = c.options(list[0])
 	s.conditions = append(circumstance.Conditions(first), circumstance.Settings(s.options.Network, s.options.Workload)...)
-	if s.requests = circumstance.Requests(runs); s.requests != "" {
+	if s.requests = circumstance.Requests(list); s.requests != "" {
 		s.conditions = append(s.conditions, s.requests)
 	}
-	s.hosts = c.hostsOf(runs[0])
+	s.hosts = c.hostsOf(list[0])
 	s.conditions = append(s.conditions, s.hosts...)
 	s.conditions = append(s.conditions, circumstance.Faults(first)...)
 	s.chart = chart{against: "n", about: s.describe(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
-	slices.SortStableFunc(runs, func(a, b result.Run) int { return a.Result.Nodes - b.Result.Nodes })
-	for _, same := range Grouped(runs, func(r result.Run) int { return r.Result.Nodes }) {
+	slices.SortStableFunc(list, func(a, b runs.Run) int { return a.Result.Nodes - b.Result.Nodes })
+	for _, same := range Grouped(list, func(r runs.Run) int { return r.Result.Nodes }) {
 		n := same[0].Result.Nodes
 		here := spot{x: float64(n), nodes: n, text: fmt.Sprintf("N = %d", n), cells: make(map[string]*cell)}
-		for _, repetitions := range Grouped(same, func(r result.Run) string { return r.Label }) {
+		for _, repetitions := range Grouped(same, func(r runs.Run) string { return r.Label }) {
 			cell := c.newCell(repetitions)
 			here.cells[cell.label] = cell
 		}
 		s.spots = append(s.spots, here)
 	}
 	for style, label := range c.labels {
-		if slices.ContainsFunc(runs, func(r result.Run) bool { return r.Label == label }) {
+		if slices.ContainsFunc(list, func(r runs.Run) bool { return r.Label == label }) {
 			s.lines = append(s.lines, line{label, style})
 		}
 	}
 	return s
 }
 
-func (c *collection) newCell(repetitions []result.Run) *cell {
+func (c *collection) newCell(repetitions []runs.Run) *cell {
 	first := repetitions[0]
 	cell := &cell{label: first.Label, nodes: first.Result.Nodes, spec: first.Result.Spec, key: c.keys[first.Result]}
 	cell.own = c.options(first).Algorithm
 	for _, r := range repetitions {
-		if result.Usable(r.Result) {
+		if runs.Usable(r.Result) {
 			cell.good = append(cell.good, r.Result)
 		} else {
 			cell.bad = append(cell.bad, r.Result)
@@ -151,11 +151,11 @@ func (s *set) inOrder() []*cell {
 
 func (c *cell) summarize() {
 	c.estimates = make(map[string]stats.Estimate)
-	for _, m := range result.Metrics() {
+	for _, m := range runs.Metrics() {
 		c.estimates[m.Name] = stats.Median(m.Values(c.good))
 	}
 	if c.tooShort() > 0 {
-		for _, name := range result.SyncDelays() {
+		for _, name := range runs.SyncDelays() {
 			c.estimates[name] = stats.Median(nil)
 		}
 	}
@@ -212,6 +212,6 @@ func differingParts(all [][]string) [][]string {
 
 // values returns a metric of every good run that has it.
 func (c *cell) values(metric string) []float64 {
-	m, _ := result.LookupMetric(metric)
+	m, _ := runs.LookupMetric(metric)
 	return m.Values(c.good)
 }

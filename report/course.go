@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -15,7 +15,7 @@ import (
 // course is how a cell's runs went over time, from the first fault of each on:
 // intervals of equal length, with what all runs were like in each.
 type course struct {
-	runs   []*result.Result
+	runs   []*runs.Result
 	length float64 // of an interval, in nanoseconds, as all times here
 	middle []float64
 	rate   []stats.Estimate // entries per second
@@ -66,7 +66,7 @@ func (c *cell) course() *course {
 }
 
 // firstFault is when it struck, since the start of the run.
-func firstFault(r *result.Result) float64 {
+func firstFault(r *runs.Result) float64 {
 	first := r.Faults[0].AtNS
 	for _, f := range r.Faults {
 		first = min(first, f.AtNS)
@@ -95,7 +95,7 @@ func (co *course) add(from float64) {
 // entriesWithin is how many entries there were in a time of the run. A run's own
 // intervals do not begin where its fault struck: of one that lies within only in
 // part, that part counts.
-func entriesWithin(s *result.Series, from, to float64) float64 {
+func entriesWithin(s *runs.Series, from, to float64) float64 {
 	length, sum := float64(s.IntervalNS), 0.0
 	for i := max(0, int(from/length)); i < len(s.Entries) && float64(i)*length < to; i++ {
 		within := min(to, float64(i+1)*length) - max(from, float64(i)*length)

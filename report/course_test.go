@@ -4,15 +4,15 @@ import (
 	"math"
 	"testing"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 const ms = 1_000_000
 
 // outage makes a run of 400 ms in intervals of 10 ms that makes five entries in
 // each, but none for 100 ms from its fault on.
-func outage(at int64) *result.Result {
-	s := &result.Series{IntervalNS: 10 * ms}
+func outage(at int64) *runs.Result {
+	s := &runs.Series{IntervalNS: 10 * ms}
 	for i := range int64(40) {
 		from := i * 10 * ms
 		out := max(0, min(from+10*ms, at+100*ms)-max(from, at)) // of the interval, how much
@@ -25,7 +25,7 @@ func outage(at int64) *result.Result {
 		s.P99NS = append(s.P99NS, p99)
 	}
 	recovered, served := int64(100*ms), int64(110*ms)
-	return &result.Result{Status: result.OK, Series: s, Faults: []result.Fault{
+	return &runs.Result{Status: runs.OK, Series: s, Faults: []runs.Fault{
 		{Fault: "restart 3 @+50ms", AtNS: at + 50*ms, RecoveredNS: &recovered},
 		{Fault: "kill 3 @1s", AtNS: at, RecoveredNS: &recovered, ServedNS: &served},
 	}}
@@ -81,10 +81,10 @@ func TestCourseKeepsEntries(t *testing.T) {
 
 // Only what most repetitions tell is drawn; runs without a course are left out.
 func TestCourseOfFewRuns(t *testing.T) {
-	if co := (&cell{good: []*result.Result{{Faults: []result.Fault{{}}}, {Series: &result.Series{IntervalNS: 1}}}}).course(); co != nil {
+	if co := (&cell{good: []*runs.Result{{Faults: []runs.Fault{{}}}, {Series: &runs.Series{IntervalNS: 1}}}}).course(); co != nil {
 		t.Errorf("a course without entries or faults: %+v", co)
 	}
-	c := &cell{good: []*result.Result{outage(200 * ms), outage(200 * ms), outage(200 * ms)}}
+	c := &cell{good: []*runs.Result{outage(200 * ms), outage(200 * ms), outage(200 * ms)}}
 	for i := range c.good[0].Series.P99NS { // one of three has an entry during the outage
 		x := int64(90 * ms)
 		c.good[0].Series.P99NS[i] = &x
@@ -104,14 +104,14 @@ func TestCourseOfFewRuns(t *testing.T) {
 // a run that did not end well counts only for whether it recovered.
 func TestStrokes(t *testing.T) {
 	time := func(x int64) *int64 { return &x }
-	run := func(at ...int64) *result.Result {
-		r := &result.Result{}
+	run := func(at ...int64) *runs.Result {
+		r := &runs.Result{}
 		for _, x := range at {
-			r.Faults = append(r.Faults, result.Fault{Fault: "kill holder @1s", AtNS: x * ms, RecoveredNS: time(x * ms), Waiting: 1})
+			r.Faults = append(r.Faults, runs.Fault{Fault: "kill holder @1s", AtNS: x * ms, RecoveredNS: time(x * ms), Waiting: 1})
 		}
 		return r
 	}
-	c := &cell{good: []*result.Result{run(100, 300), run(100, 500)}, bad: []*result.Result{run(100)}}
+	c := &cell{good: []*runs.Result{run(100, 300), run(100, 500)}, bad: []*runs.Result{run(100)}}
 	c.bad[0].Faults[0].RecoveredNS = nil
 	c.good[1].Faults[1].RecoveredNS, c.good[1].Faults[1].Waiting = nil, 0 // nobody wanted to enter any more
 	strokes := c.strokes()

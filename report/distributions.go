@@ -8,7 +8,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -17,12 +17,12 @@ import (
 // series have: how many of the times are at most so long, and the response time by
 // percentile, which shows the tail.
 func (c *collection) distributions(s *set) []picture {
-	here := s.mostCommon(func(r *result.Result) bool { return r.Histograms.Response != "" || r.Histograms.Waiting != "" })
+	here := s.mostCommon(func(r *runs.Result) bool { return r.Histograms.Response != "" || r.Histograms.Waiting != "" })
 	if here.cells == nil {
 		return nil
 	}
-	response := s.merged(here, func(r *result.Result) string { return r.Histograms.Response }, c.warn(s, here))
-	waiting := s.merged(here, func(r *result.Result) string { return r.Histograms.Waiting }, nil)
+	response := s.merged(here, func(r *runs.Result) string { return r.Histograms.Response }, c.warn(s, here))
+	waiting := s.merged(here, func(r *runs.Result) string { return r.Histograms.Waiting }, nil)
 	cdf := s.cumulative(here, "response", "Response time: distribution", response)
 	wait := s.cumulative(here, "waiting", "Waiting time: distribution", waiting)
 	if s.waitingIsResponse() {
@@ -41,7 +41,7 @@ func (c *collection) warn(s *set, here spot) func(label string, err error) {
 // merged adds up the histograms of each line's repetitions; lines whose cannot be
 // read are left out, and fail is told, if it is not nil.
 func (s *set) merged(
-	here spot, of func(*result.Result) string, fail func(label string, err error),
+	here spot, of func(*runs.Result) string, fail func(label string, err error),
 ) map[string]*hdrhistogram.Histogram {
 	all := make(map[string]*hdrhistogram.Histogram)
 	for _, ln := range s.lines {
@@ -113,9 +113,9 @@ func (c *cell) ranks() []plots.Point {
 	for _, r := range []struct {
 		inverse float64
 		metric  string
-	}{{2, result.ResponseP50}, {10, result.ResponseP90}, {100, result.ResponseP99}, {1000, result.ResponseP999}} {
+	}{{2, runs.ResponseP50}, {10, runs.ResponseP90}, {100, runs.ResponseP99}, {1000, runs.ResponseP999}} {
 		e := c.estimates[r.metric]
-		tooShort := func(x *result.Result) bool {
+		tooShort := func(x *runs.Result) bool {
 			return x.ResponseTime == nil || float64(x.ResponseTime.Count) < r.inverse
 		}
 		if e.N == 0 || slices.ContainsFunc(c.good, tooShort) {
@@ -184,8 +184,8 @@ func middle(sorted []float64) float64 {
 
 // bimodal says which quantities of the cell's repetitions have two modes.
 func (c *cell) bimodal() (warnings []string) {
-	for _, name := range []string{result.Throughput, result.ResponseP50, result.SyncDelayP50, result.MeanDelay} {
-		metric, _ := result.LookupMetric(name)
+	for _, name := range []string{runs.Throughput, runs.ResponseP50, runs.SyncDelayP50, runs.MeanDelay} {
+		metric, _ := runs.LookupMetric(name)
 		m, ok := twoModes(metric.Values(c.good))
 		if !ok {
 			continue

@@ -9,7 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"dmebench/report"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // encoded is a histogram of values.
@@ -33,7 +33,7 @@ func encoded(t *testing.T, values ...int64) string {
 func TestDistributions(t *testing.T) {
 	in := under(experiment(t, []string{"a", "b"}, []string{"poisson"}, []int{3, 7}, 2), "poisson")
 	for _, r := range in.Runs {
-		r.Result.Histograms = result.Histograms{Response: encoded(t, 1e6, 2e6, 3e6, 4e6), Waiting: encoded(t, 1e5, 9e7)}
+		r.Result.Histograms = runs.Histograms{Response: encoded(t, 1e6, 2e6, 3e6, 4e6), Waiting: encoded(t, 1e5, 9e7)}
 	}
 	b := build(t, in)
 	for name, wants := range map[string][]string{
@@ -55,7 +55,7 @@ func TestDistributions(t *testing.T) {
 // flowing gives each run a course: a rate that its repetition sets, and a tail that grows.
 func flowing(in report.Input, intervals int) report.Input {
 	for _, r := range in.Runs {
-		s := &result.Series{IntervalNS: 10e6}
+		s := &runs.Series{IntervalNS: 10e6}
 		for i := range intervals {
 			s.Entries = append(s.Entries, uint64(10*(r.Repetition+1)))
 			s.P50NS, s.P99NS = append(s.P50NS, new(int64(5e5))), append(s.P99NS, new(int64(1e6*int64(i+1))))

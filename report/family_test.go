@@ -13,19 +13,19 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // varied is one algorithm's runs, six repetitions of each change of their spec.
-func varied(t *testing.T, n int, changes ...func(*result.Spec)) report.Input {
+func varied(t *testing.T, n int, changes ...func(*runs.Spec)) report.Input {
 	in := report.Input{}
 	for i, change := range changes {
-		w := result.Workload{Name: "poisson", Label: fmt.Sprint("change ", i)}
+		w := runs.Workload{Name: "poisson", Label: fmt.Sprint("change ", i)}
 		for rep := 1; rep <= 6; rep++ {
 			r := measured(t, "ricart-agrawala", "poisson", n, rep)
 			change(&r.Spec)
 			w.Set = r.Spec.Set
-			in.Runs = append(in.Runs, result.Run{Label: "ricart-agrawala", Transport: "tcp", Workload: w.Label,
+			in.Runs = append(in.Runs, runs.Run{Label: "ricart-agrawala", Transport: "tcp", Workload: w.Label,
 				Repetition: rep - 1, Result: r})
 		}
 		in.Header.Experiment.Workloads = append(in.Header.Experiment.Workloads, w)
@@ -33,10 +33,10 @@ func varied(t *testing.T, n int, changes ...func(*result.Spec)) report.Input {
 	return in
 }
 
-func rate(x float64) func(*result.Spec) { return func(s *result.Spec) { s.TotalRate = x } }
+func rate(x float64) func(*runs.Spec) { return func(s *runs.Spec) { s.TotalRate = x } }
 
-func option(pairs ...string) func(*result.Spec) {
-	return func(s *result.Spec) {
+func option(pairs ...string) func(*runs.Spec) {
+	return func(s *runs.Spec) {
 		s.Set = make(map[string]string)
 		for i := 0; i < len(pairs); i += 2 {
 			s.Set[pairs[i]] = pairs[i+1]
@@ -78,53 +78,53 @@ func (b built) texts(t *testing.T, plot string) string {
 func TestSettingsBecomeAnAbscissa(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		changes []func(*result.Spec)
+		changes []func(*runs.Spec)
 		figure  string // "" where there is none
 		members int    // of all families; 0 for all
 		says    []string
 	}{
 		{
-			"rates in any order", []func(*result.Spec){rate(400), rate(10), rate(1000)},
+			"rates in any order", []func(*runs.Spec){rate(400), rate(10), rate(1000)},
 			"messages-per-cs-vs-load-tcp-poisson-n7", 0,
 			[]string{"offered load (requests/s in all), log scale", "10", "400", "1,000",
 				"ricart-agrawala, N = 7, 400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
 		{
-			"a load curve with a number of requests for each rate", []func(*result.Spec){
-				func(s *result.Spec) { s.TotalRate, s.Requests = 10, 70 },
-				func(s *result.Spec) { s.TotalRate, s.Requests = 100, 700 },
-				func(s *result.Spec) { s.TotalRate, s.Requests = 1000, 7000 },
+			"a load curve with a number of requests for each rate", []func(*runs.Spec){
+				func(s *runs.Spec) { s.TotalRate, s.Requests = 10, 70 },
+				func(s *runs.Spec) { s.TotalRate, s.Requests = 100, 700 },
+				func(s *runs.Spec) { s.TotalRate, s.Requests = 1000, 7000 },
 			},
 			"messages-per-cs-vs-load-tcp-poisson-n7", 0, []string{"10", "100", "1,000"},
 		},
 		{
-			"the same rate for a longer time is another sample", []func(*result.Spec){
-				rate(10), rate(400), rate(1000), func(s *result.Spec) { s.TotalRate, s.Requests = 400, 7 },
+			"the same rate for a longer time is another sample", []func(*runs.Spec){
+				rate(10), rate(400), rate(1000), func(s *runs.Spec) { s.TotalRate, s.Requests = 400, 7 },
 			},
 			"messages-per-cs-vs-load-tcp-poisson-n7", 3, []string{"400 requests/s in all: 12, 95% interval 12 to 12, 6 repetitions"},
 		},
-		{"two numbers are no curve", []func(*result.Spec){rate(10), rate(400)}, "", 0, nil},
+		{"two numbers are no curve", []func(*runs.Spec){rate(10), rate(400)}, "", 0, nil},
 		{
-			"fractions", []func(*result.Spec){option("share", "0.9"), option("share", "0.1"), option("share", "0.5")},
+			"fractions", []func(*runs.Spec){option("share", "0.9"), option("share", "0.1"), option("share", "0.5")},
 			"messages-per-cs-vs-share-tcp-poisson-n7", 0, []string{"share", "0.1", "0.5", "0.9"},
 		},
 		{
-			"durations", []func(*result.Spec){option("t", "500us"), option("t", "1ms"), option("t", "20ms")},
+			"durations", []func(*runs.Spec){option("t", "500us"), option("t", "1ms"), option("t", "20ms")},
 			"messages-per-cs-vs-t-tcp-poisson-n7", 0, []string{"t (ms), log scale", "0.5", "20"},
 		},
 		{
-			"words", []func(*result.Spec){option("delay", "constant"), option("delay", "exponential")},
+			"words", []func(*runs.Spec){option("delay", "constant"), option("delay", "exponential")},
 			"messages-per-cs-vs-delay-tcp-poisson-n7", 0, []string{"constant", "exponential", "delay"},
 		},
 		{
 			"what else differs keeps families apart",
-			[]func(*result.Spec){
+			[]func(*runs.Spec){
 				option("share", "0.1", "hot", "1"), option("share", "0.5", "hot", "1"), option("share", "0.9", "hot", "2"),
 			},
 			"", 0, nil,
 		},
 		{
-			"two families", []func(*result.Spec){
+			"two families", []func(*runs.Spec){
 				option("hot", "1", "share", "0.1"), option("hot", "1", "share", "0.2"), option("hot", "1", "share", "0.3"),
 				option("hot", "2", "share", "0.1"), option("hot", "2", "share", "0.2"), option("hot", "2", "share", "0.3"),
 			},
@@ -160,19 +160,19 @@ func TestSettingsBecomeAnAbscissa(t *testing.T) {
 // A prediction is drawn only if it speaks of every value of the setting.
 func TestPredictionsOverSettings(t *testing.T) {
 	in := everything(lean(varied(t, 7, rate(1), rate(2), rate(3))))
-	claim := func(formula string, known func(result.Spec) bool) dme.Claim {
+	claim := func(formula string, known func(runs.Spec) bool) dme.Claim {
 		return dme.Claim{
 			Quantity: dme.MessagesPerCS, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4",
-			Expression: "12", Applies: func(s dme.Setting) bool { return known(result.Spec{TotalRate: float64(s.E)}) },
+			Expression: "12", Applies: func(s dme.Setting) bool { return known(runs.Spec{TotalRate: float64(s.E)}) },
 		}
 	}
 	in.Claims = func(string) []dme.Claim {
 		return []dme.Claim{
-			claim("partial", func(s result.Spec) bool { return s.TotalRate < 3 }),
-			claim("everywhere", func(result.Spec) bool { return true }),
+			claim("partial", func(s runs.Spec) bool { return s.TotalRate < 3 }),
+			claim("everywhere", func(runs.Spec) bool { return true }),
 		}
 	}
-	in.Setting = func(s result.Spec) (dme.Setting, bool) {
+	in.Setting = func(s runs.Spec) (dme.Setting, bool) {
 		// A claim sees no rate: E tells it here.
 		return dme.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, true
 	}
@@ -194,7 +194,7 @@ func TestPredictionsOverNetworks(t *testing.T) {
 				Quantity: dme.MessagesPerCS, Formula: "12", Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", EqualDelays: true,
 			}}
 		}
-		in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+		in.Setting = func(s runs.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 		drawn := strings.Contains(build(t, in).captions(t)["messages-per-cs-vs-delay-tcp-poisson-n7"], "12, links of equal delay (x)")
 		if want := delays[1] == "1ms"; drawn != want {
 			t.Errorf("%q: drawn %v, want %v", delays, drawn, want)
@@ -263,7 +263,7 @@ func TestNamedNetworks(t *testing.T) {
 	for i := range in.Runs {
 		in.Runs[i].Transport, in.Runs[i].Workload = []string{"all equal", "scattered", "one slow link"}[i/6], "poisson"
 		if i%6 == 0 {
-			in.Header.Experiment.Transports = append(in.Header.Experiment.Transports, result.Entry{
+			in.Header.Experiment.Transports = append(in.Header.Experiment.Transports, runs.Entry{
 				Name: "tcp", Label: in.Runs[i].Transport, Set: in.Runs[i].Result.Spec.Set})
 		}
 	}
@@ -293,14 +293,14 @@ func TestNamedNetworks(t *testing.T) {
 func TestOptionsOfAnAlgorithm(t *testing.T) {
 	in := everything(lean(varied(t, 7, option("tree", "kary:2", "x", "y"), option("tree", "kary:8", "x", "y"),
 		option("tree", "kary:4", "x", "y"), option("tree", "line", "x", "y"))))
-	in.Header.Experiment = result.Experiment{}
+	in.Header.Experiment = runs.Experiment{}
 	for i := range in.Runs {
 		in.Runs[i].Label, in.Runs[i].Workload = []string{"two", "eight", "four", "line"}[i/6], "poisson"
 	}
 	if found := build(t, in).plots(t, "*-vs-[^n]*"); len(found) > 0 {
 		t.Errorf("nobody asks for %q", found)
 	}
-	in.Header.Experiment.Axes = []result.Axis{{
+	in.Header.Experiment.Axes = []runs.Axis{{
 		Name: "fan-out", Over: "tree", Title: "children of a node", Values: map[string]float64{"kary:2": 2, "kary:4": 4, "kary:8": 8},
 	}}
 	b := build(t, in)

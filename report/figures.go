@@ -7,7 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // overNodes returns what is drawn against the number of nodes: of all sets but those that
@@ -74,7 +74,7 @@ func (c *collection) acrossSets() []picture {
 // entries says something about the workload alone, and only the work is shown.
 func (c *collection) fairnessPicture(s *set) picture {
 	f := s.picture("fairness vs n", "Fairness and division of work", "", s.about)
-	f.read = s.howToRead(result.WorkMaxOverMean)
+	f.read = s.howToRead(runs.WorkMaxOverMean)
 	serial := s.workload == "serial"
 	if serial {
 		f.Title = "Division of work"
@@ -84,12 +84,12 @@ func (c *collection) fairnessPicture(s *set) picture {
 		ordinate string
 		order    bool
 	}{
-		{quantity{title: "Jain's index of the entries", median: result.JainIndex}, "Jain's index", true},
-		{quantity{title: "Longest run of one node", median: result.LongestRun, theory: dme.LongestRun}, "entries in a row", true},
-		{quantity{title: "Largest bypass of a request", median: result.MaxBypass, theory: dme.Bypass}, "entries by others", true},
-		{quantity{title: "Largest bypass by one node", median: result.MaxBypassByOne, theory: dme.BypassByOne, forTheory: true},
+		{quantity{title: "Jain's index of the entries", median: runs.JainIndex}, "Jain's index", true},
+		{quantity{title: "Longest run of one node", median: runs.LongestRun, theory: dme.LongestRun}, "entries in a row", true},
+		{quantity{title: "Largest bypass of a request", median: runs.MaxBypass, theory: dme.Bypass}, "entries by others", true},
+		{quantity{title: "Largest bypass by one node", median: runs.MaxBypassByOne, theory: dme.BypassByOne, forTheory: true},
 			"entries by one other", true},
-		{quantity{title: "Messages of the busiest node", median: result.WorkMaxOverMean, theory: dme.WorkSpread}, "busiest / mean", false},
+		{quantity{title: "Messages of the busiest node", median: runs.WorkMaxOverMean, theory: dme.WorkSpread}, "busiest / mean", false},
 	} {
 		series, said := c.series(s.chart, p.quantity)
 		told := len(said) > 0

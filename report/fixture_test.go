@@ -18,11 +18,11 @@ import (
 	"dmebench/internal/testkit/golden"
 	"dmebench/report"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // measured makes up the result of a run, plausible enough to be drawn.
-func measured(t *testing.T, algorithm, workload string, n, rep int) *result.Result {
+func measured(t *testing.T, algorithm, workload string, n, rep int) *runs.Result {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(rep)))
 	h := hdrhistogram.New(1, 60e9, 2)
@@ -36,47 +36,47 @@ func measured(t *testing.T, algorithm, workload string, n, rep int) *result.Resu
 	if err != nil {
 		t.Fatal(err)
 	}
-	times := func() *result.Quantiles {
+	times := func() *runs.Quantiles {
 		q := func(p float64) int64 { return h.ValueAtQuantile(p) }
-		return &result.Quantiles{Count: 200, Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: h.Max()}
+		return &runs.Quantiles{Count: 200, Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: h.Max()}
 	}
 	entries := uint64(50 * n)
 	messages := 2 * uint64(n-1) * entries
 	number := func(x float64) *float64 { return &x }
-	return &result.Result{
-		SchemaVersion: result.SchemaVersion, Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: workload,
-		Seed: uint64(rep), Status: result.OK, Requests: entries, Entries: entries,
-		Messages: result.Messages{
+	return &runs.Result{
+		SchemaVersion: runs.SchemaVersion, Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: workload,
+		Seed: uint64(rep), Status: runs.OK, Requests: entries, Entries: entries,
+		Messages: runs.Messages{
 			Total: messages, Transmissions: messages, PerCS: number(float64(messages) / float64(entries)),
 			SteadyPerCS: number(float64(messages) / float64(entries)),
 			ByKind:      map[string]uint64{"REQUEST": messages / 2, "REPLY": messages / 2},
 		},
 		Throughput: number(1e9 / mean), ResponseTime: times(), WaitingTime: times(), SyncDelay: times(),
 		T: number(5e4), SyncDelayOverT: number(1 + rng.Float64()/10), CS: number(1e5),
-		Fairness: result.Fairness{Jain: number(0.99), LongestRun: 2, MaxBypass: uint64(n)},
-		Safety:   result.Safety{Checked: entries, Method: "shared-page"},
-		Work:     result.Work{MaxOverMean: number(1.25)},
+		Fairness: runs.Fairness{Jain: number(0.99), LongestRun: 2, MaxBypass: uint64(n)},
+		Safety:   runs.Safety{Checked: entries, Method: "shared-page"},
+		Work:     runs.Work{MaxOverMean: number(1.25)},
 		Workers:  n, Warnings: []string{fmt.Sprintf("generator late by %d µs (p99)", 100+rep)},
 		Environment: map[string]string{"cpus": "2"},
-		Spec: result.Spec{
+		Spec: runs.Spec{
 			Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: workload, CS: "100us", Requests: 50 * n,
 			Seed: uint64(rep), NodesPerWorker: 1, Warmup: "auto",
 		},
-		Histograms: result.Histograms{Response: string(b)},
+		Histograms: runs.Histograms{Response: string(b)},
 	}
 }
 
 // experiment is all repetitions of all cells.
 func experiment(t *testing.T, labels []string, workloads []string, sizes []int, repetitions int) report.Input {
-	in := report.Input{Set: result.Set{Header: result.Header{
-		Experiment: result.Experiment{Name: "quickstart"}, File: "name: quickstart\n",
+	in := report.Input{Set: runs.Set{Header: runs.Header{
+		Experiment: runs.Experiment{Name: "quickstart"}, File: "name: quickstart\n",
 		Started: time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC), Environment: map[string]string{"host": "bench-1"},
 	}}}
 	for _, w := range workloads {
 		for _, n := range sizes {
 			for rep := 1; rep <= repetitions; rep++ {
 				for _, label := range labels {
-					in.Runs = append(in.Runs, result.Run{
+					in.Runs = append(in.Runs, runs.Run{
 						Label: label, Transport: "tcp", Workload: w, Repetition: rep - 1, Result: measured(t, label, w, n, rep),
 					})
 				}
@@ -90,8 +90,8 @@ func experiment(t *testing.T, labels []string, workloads []string, sizes []int, 
 func lean(in report.Input) report.Input {
 	for _, r := range in.Runs {
 		r.Result.Throughput, r.Result.ResponseTime, r.Result.WaitingTime, r.Result.SyncDelay = nil, nil, nil, nil
-		r.Result.SyncDelayOverT, r.Result.Histograms = nil, result.Histograms{}
-		r.Result.Messages.ByKind, r.Result.Fairness, r.Result.Work = nil, result.Fairness{}, result.Work{}
+		r.Result.SyncDelayOverT, r.Result.Histograms = nil, runs.Histograms{}
+		r.Result.Messages.ByKind, r.Result.Fairness, r.Result.Work = nil, runs.Fairness{}, runs.Work{}
 	}
 	return in
 }

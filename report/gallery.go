@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
@@ -46,11 +46,11 @@ func (c *collection) why(ch chart, q quantity, f picture) string {
 		return onePoint
 	case q.forTheory && len(f.predicted) == 0:
 		return noClaim
-	case len(f.predicted) == 0 && flat(f.Series) && !(q.median == result.Throughput && ch.offered()):
+	case len(f.predicted) == 0 && flat(f.Series) && !(q.median == runs.Throughput && ch.offered()):
 		return sameEverywhere
-	case (q.median == result.WaitingP50 || q.median == result.WaitingP99) && ch.waitingIsResponse():
+	case (q.median == runs.WaitingP50 || q.median == runs.WaitingP99) && ch.waitingIsResponse():
 		return waitingSaysNothing
-	case q.median == result.SyncDelayP50 && ch.sameDelay():
+	case q.median == runs.SyncDelayP50 && ch.sameDelay():
 		return sameInOtherUnits
 	}
 	return ""
@@ -112,11 +112,11 @@ func (ch chart) sameDelay() bool {
 	lowest, highest := math.Inf(1), 0.0
 	for _, s := range ch.spots {
 		for _, cell := range s.cells {
-			t, over := cell.estimates[result.MeanDelay], cell.estimates[result.SyncDelayOverT]
+			t, over := cell.estimates[runs.MeanDelay], cell.estimates[runs.SyncDelayOverT]
 			if len(cell.good) == 0 {
 				continue
 			}
-			if t.N == 0 || over.N == 0 && cell.estimates[result.SyncDelayP50].N > 0 {
+			if t.N == 0 || over.N == 0 && cell.estimates[runs.SyncDelayP50].N > 0 {
 				return false
 			}
 			lowest, highest = min(lowest, t.Min), max(highest, t.Max)

@@ -11,7 +11,7 @@ import (
 	"dmebench/dme"
 	"dmebench/report"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // under makes all runs of an experiment arrive in an open workload.
@@ -113,7 +113,7 @@ func TestPanels(t *testing.T) {
 	in.Claims = func(string) []dme.Claim {
 		return []dme.Claim{claim("light(N)", dme.Light), claim("heavy(N)", dme.Saturated), bound}
 	}
-	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+	in.Setting = func(s runs.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	b := build(t, in)
 	texts := b.texts(t, "messages-per-cs-vs-n")
 	for _, want := range []string{"serial", "saturate", "light(N)", "heavy(N)"} {
@@ -177,7 +177,7 @@ func TestManyPanels(t *testing.T) {
 // lean12 keeps what takes long to draw out of many runs.
 func lean12(in report.Input) report.Input {
 	for _, r := range in.Runs {
-		r.Result.Histograms = result.Histograms{}
+		r.Result.Histograms = runs.Histograms{}
 	}
 	return in
 }

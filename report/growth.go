@@ -8,7 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -39,7 +39,7 @@ func (c *collection) grown(sets []*set, label string) []growth {
 				continue
 			}
 			like = cell
-			for _, y := range cell.values(result.MessagesPerCS) {
+			for _, y := range cell.values(runs.MessagesPerCS) {
 				g.n, g.y = append(g.n, here.x), append(g.y, y)
 			}
 		}
@@ -80,7 +80,7 @@ func shapeSizes() []int { return curveSizes([]int{16, curveLimit}) }
 // the growth that it speaks of: the one that fits the claim's own values best.
 // So no formula has to be read, and one that knows the system, such as 3(K−1),
 // is taken as it is there.
-func (c *collection) claimGrowth(g *growth, like result.Spec) {
+func (c *collection) claimGrowth(g *growth, like runs.Spec) {
 	for _, claim := range c.theory.about(dme.MessagesPerCS, like) {
 		if claim.KnownFalse != "" {
 			break
@@ -188,7 +188,7 @@ func (g growth) fitPanel() (p plots.Panel, said []saying) {
 		Title: g.set.network() + ": " + equation(g.main()), X: plots.Axis{Label: "nodes N", Kind: plots.Linear},
 		Y: plots.Axis{Label: "messages per CS, median", Kind: plots.Linear},
 	}
-	points := g.set.points(g.label, result.MessagesPerCS)
+	points := g.set.points(g.label, runs.MessagesPerCS)
 	for i := range points {
 		points[i].Gap = true // the line is the fit's
 	}

@@ -9,7 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // grown is an experiment over TCP and simulated whose messages per CS are a
@@ -18,13 +18,13 @@ func grown(t *testing.T, sizes []int, per func(n float64, rep int) float64) repo
 	in := lean(experiment(t, []string{"a"}, []string{"serial"}, sizes, 6))
 	simulated := lean(experiment(t, []string{"a"}, []string{"serial"}, sizes, 6))
 	for _, r := range simulated.Runs {
-		r.Result.Transport, r.Result.Spec.Transport = result.Sim, result.Sim
+		r.Result.Transport, r.Result.Spec.Transport = runs.Sim, runs.Sim
 	}
 	in.Runs = append(in.Runs, simulated.Runs...)
 	for _, r := range in.Runs {
 		*r.Result.Messages.PerCS = per(float64(r.Result.Nodes), r.Repetition+1)
 	}
-	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+	in.Setting = func(s runs.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	return in
 }
 

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"dmebench/internal/platform/environment"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -124,9 +124,9 @@ func (s *hostSet) differences() []string {
 }
 
 // each returns a host as each of the runs has it.
-func (s *hostSet) each(name string, runs []*result.Result) []result.Host {
-	var all []result.Host
-	for _, r := range runs {
+func (s *hostSet) each(name string, list []*runs.Result) []runs.Host {
+	var all []runs.Host
+	for _, r := range list {
 		for _, h := range r.Hosts {
 			if h.Name == name {
 				all = append(all, h)
@@ -139,7 +139,7 @@ func (s *hostSet) each(name string, runs []*result.Result) []result.Host {
 // table describes each host: what it is, how its clock went, and how busy it was.
 func (s *hostSet) table() listing {
 	l := newListing("host", s.names)
-	words := func(name string, of func(result.Host) string) {
+	words := func(name string, of func(runs.Host) string) {
 		var cells []shownEstimate
 		for _, host := range s.names {
 			values := make(map[string]int)
@@ -152,14 +152,14 @@ func (s *hostSet) table() listing {
 		}
 		l.add(name, true, cells)
 	}
-	fact := func(name string) func(result.Host) string {
-		return func(h result.Host) string { return h.Environment[name] }
+	fact := func(name string) func(runs.Host) string {
+		return func(h runs.Host) string { return h.Environment[name] }
 	}
-	words("address", func(h result.Host) string { return h.Address })
-	words("labels", func(h result.Host) string { return result.Settings(h.Labels) })
+	words("address", func(h runs.Host) string { return h.Address })
+	words("labels", func(h runs.Host) string { return runs.Settings(h.Labels) })
 	words("cores", fact("cores"))
 	words("CPU", fact("cpu"))
-	words("memory", func(h result.Host) string { return memory(h.Environment["memory"]) })
+	words("memory", func(h runs.Host) string { return memory(h.Environment["memory"]) })
 	words("kernel", fact("kernel"))
 	words("clock source", fact("clock_source"))
 	s.clocks(&l)
@@ -278,7 +278,7 @@ func toHundredths(e stats.Estimate) stats.Estimate {
 
 // byOthers is how many cores of a host were busy with other things than the run's
 // workers. The two are not read at the same instant.
-func byOthers(l *result.HostLoad) float64 { return max(0, l.Busy-l.Workers) }
+func byOthers(l *runs.HostLoad) float64 { return max(0, l.Busy-l.Workers) }
 
 // placementTable says which nodes were where.
 func (s *hostSet) placementTable() listing {
@@ -300,14 +300,14 @@ func (s *hostSet) placementTable() listing {
 
 // hostSet is the runs that were made on the same hosts.
 type hostSet struct {
-	names []string         // of the hosts, in the order in which the first run has them
-	runs  []*result.Result // also those that did not end well
-	good  []*result.Result
+	names []string       // of the hosts, in the order in which the first run has them
+	runs  []*runs.Result // also those that did not end well
+	good  []*runs.Result
 }
 
 // results returns what came of all runs.
-func (c *collection) results() []*result.Result {
-	var all []*result.Result
+func (c *collection) results() []*runs.Result {
+	var all []*runs.Result
 	for _, r := range c.runs {
 		all = append(all, r.Result)
 	}
@@ -319,14 +319,14 @@ func (c *collection) onHosts() bool { return len(c.hostSets) > 0 }
 
 // findHosts divides the runs that have hosts by which these are.
 func (c *collection) findHosts() {
-	placed := slices.DeleteFunc(c.results(), func(r *result.Result) bool { return len(r.Hosts) == 0 })
-	for _, runs := range Grouped(placed, func(r *result.Result) string { return r.Key().Get("hosts") }) {
-		s := &hostSet{runs: runs}
-		for _, h := range runs[0].Hosts {
+	placed := slices.DeleteFunc(c.results(), func(r *runs.Result) bool { return len(r.Hosts) == 0 })
+	for _, list := range Grouped(placed, func(r *runs.Result) string { return r.Key().Get("hosts") }) {
+		s := &hostSet{runs: list}
+		for _, h := range list[0].Hosts {
 			s.names = append(s.names, h.Name)
 		}
-		for _, r := range runs {
-			if result.Usable(r) {
+		for _, r := range list {
+			if runs.Usable(r) {
 				s.good = append(s.good, r)
 			}
 		}
@@ -336,7 +336,7 @@ func (c *collection) findHosts() {
 
 // hostsOf says on which hosts a run was made, as a condition; nothing of one on this
 // host alone.
-func (c *collection) hostsOf(r result.Run) []string {
+func (c *collection) hostsOf(r runs.Run) []string {
 	key := c.keys[r.Result].Get("hosts")
 	for _, s := range c.hostSets {
 		if s.runs[0].Key().Get("hosts") == key {
@@ -377,7 +377,7 @@ type placement struct {
 // placements returns the placements of a set's runs: by the number of nodes, the most
 // frequent first.
 func (s *hostSet) placements() []placement {
-	text := func(r *result.Result) string { return fmt.Sprint(r.Nodes) + whereabouts(r) }
+	text := func(r *runs.Result) string { return fmt.Sprint(r.Nodes) + whereabouts(r) }
 	var all []placement
 	for _, runs := range Grouped(s.runs, text) {
 		p := placement{nodes: runs[0].Nodes, text: whereabouts(runs[0]), at: make(map[string]string), runs: len(runs)}
@@ -391,7 +391,7 @@ func (s *hostSet) placements() []placement {
 }
 
 // whereabouts identifies the placement of a run's nodes.
-func whereabouts(r *result.Result) string {
+func whereabouts(r *runs.Result) string {
 	var parts []string
 	for _, h := range r.Hosts {
 		nodes := slices.Sorted(slices.Values(h.Nodes))
@@ -475,5 +475,5 @@ func (c *cell) lostUpdates() uint64 {
 // clockBound is the largest bound on the error of a delay that crosses hosts, in
 // nanoseconds; 0 where none did.
 func (c *cell) clockBound() float64 {
-	return slices.Max(append(c.values(result.SyncDelayBound), 0))
+	return slices.Max(append(c.values(runs.SyncDelayBound), 0))
 }

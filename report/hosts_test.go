@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"dmebench/report"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // oneCell is six runs of one cell on so many hosts.
@@ -52,7 +52,7 @@ func TestNoHosts(t *testing.T) {
 		}
 	}
 	for column := range b.csv(t)[0] {
-		if slices.Contains([]string{"hosts", "undecided", "lost_updates", result.SyncDelayBound, result.SyncDelayLoad}, column) {
+		if slices.Contains([]string{"hosts", "undecided", "lost_updates", runs.SyncDelayBound, runs.SyncDelayLoad}, column) {
 			t.Errorf("summary.csv has a column %s", column)
 		}
 	}
@@ -62,7 +62,7 @@ func TestNoHosts(t *testing.T) {
 func TestDelaysHaveBounds(t *testing.T) {
 	in := oneCell(t, 2)
 	for i, r := range in.Runs {
-		r.Result.SyncDelay = &result.Quantiles{Count: 9, Mean: 500e3, P50: 400e3, P99: 900e3}
+		r.Result.SyncDelay = &runs.Quantiles{Count: 9, Mean: 500e3, P50: 400e3, P99: 900e3}
 		if i == 3 { // the largest bound of all runs counts
 			r.Result.SyncDelayBound = new(int64(100e3))
 		}
@@ -107,7 +107,7 @@ func TestDelaysOfSomeRepetitions(t *testing.T) {
 	in := oneCell(t, 2)
 	in.Runs[3].Result.SyncDelay, in.Runs[3].Result.SyncDelayOverT = nil, nil
 	row := build(t, in).csv(t)[0]
-	for _, name := range result.SyncDelays() {
+	for _, name := range runs.SyncDelays() {
 		if row[name] != "" {
 			t.Errorf("%s is %s over the slow repetitions", name, row[name])
 		}
@@ -143,7 +143,7 @@ func TestRunsOnOtherHostsStandApart(t *testing.T) {
 		t.Errorf("%d cells", len(rows))
 	}
 	// One that failed before it had hosts is not a cell of its own.
-	in.Runs[2].Result.Status, in.Runs[2].Result.Hosts, in.Runs[2].Result.Links = result.Failed, nil, nil
+	in.Runs[2].Result.Status, in.Runs[2].Result.Hosts, in.Runs[2].Result.Links = runs.Failed, nil, nil
 	if rows := build(t, in).csv(t); len(rows) != 2 || rows[0]["repetitions"] != "6" || rows[0]["repetitions_failed"] != "1" {
 		t.Errorf("%d cells with a failed run: %v", len(rows), rows)
 	}
@@ -165,10 +165,10 @@ func TestLostUpdates(t *testing.T) {
 		r.Result.Spec.Resource = "nats"
 	}
 	r := in.Runs[0].Result
-	r.Status, r.Safety.Violations = result.Violated, 7
-	r.Safety.Resource = &result.Resource{Kind: "nats", Updates: 400, LostUpdates: 7}
+	r.Status, r.Safety.Violations = runs.Violated, 7
+	r.Safety.Resource = &runs.Resource{Kind: "nats", Updates: 400, LostUpdates: 7}
 	for range 7 {
-		r.Safety.Resource.Lost = append(r.Safety.Resource.Lost, result.LostUpdate{
+		r.Safety.Resource.Lost = append(r.Safety.Resource.Lost, runs.LostUpdate{
 			Version: 17, Node: 3, EnteredNS: 1_200_000, ExitedNS: 1_400_000, Other: 4, OtherEntered: 51_200_000, OtherExited: 51_400_000,
 		})
 	}
@@ -197,47 +197,47 @@ func TestClocksOfHosts(t *testing.T) {
 func TestHostWarnings(t *testing.T) {
 	for _, x := range []struct {
 		name, want string
-		plant      func(i int, r *result.Result)
+		plant      func(i int, r *runs.Result)
 	}{
-		{"cores", "hosts differ in cores: 2 on host-1 and host-2; 4 on host-3", func(_ int, r *result.Result) {
+		{"cores", "hosts differ in cores: 2 on host-1 and host-2; 4 on host-3", func(_ int, r *runs.Result) {
 			r.Hosts[2].Environment["cores"] = "4"
 		}},
-		{"program", "hosts differ in program: ", func(i int, r *result.Result) {
+		{"program", "hosts differ in program: ", func(i int, r *runs.Result) {
 			r.Hosts[0].Environment["program"], r.Hosts[1].Environment["program"] = "v2", "v2"
 			if r.Hosts[2].Environment["program"] = "v2"; i == 5 { // in one run alone
 				r.Hosts[2].Environment["program"] = "v1"
 			}
 		}},
-		{"others", "hosts were busy with other things than the workers: host-2 up to 0.75 of 2 cores;", func(i int, r *result.Result) {
+		{"others", "hosts were busy with other things than the workers: host-2 up to 0.75 of 2 cores;", func(i int, r *runs.Result) {
 			r.Hosts[1].Load.Busy = 1.1
 			if i == 2 {
 				r.Hosts[1].Load.Busy = 1.8
 			}
 		}},
-		{"no cores left", "hosts had all their cores busy: host-3 (2 cores) in 3 runs;", func(i int, r *result.Result) {
+		{"no cores left", "hosts had all their cores busy: host-3 (2 cores) in 3 runs;", func(i int, r *runs.Result) {
 			if i%2 == 0 {
 				r.Hosts[2].Load.Busy, r.Hosts[2].Load.Workers = 1.96, 1.9
 			}
 		}},
 		{"lost datagrams", "datagrams were lost on 2 of 6 links between hosts: host-2 → host-1 12 of 1,200, host-1 → host-3 6 of 1,200",
-			func(_ int, r *result.Result) {
+			func(_ int, r *runs.Result) {
 				linkOf(r, "host-2", "host-1").Lost, linkOf(r, "host-1", "host-3").Lost = 2, 1
 			}},
-		{"no datagram", "datagrams were lost on 1 of 6 links between hosts: host-3 → host-2 1,200 of 1,200", func(_ int, r *result.Result) {
+		{"no datagram", "datagrams were lost on 1 of 6 links between hosts: host-3 → host-2 1,200 of 1,200", func(_ int, r *runs.Result) {
 			l := linkOf(r, "host-3", "host-2")
 			l.Lost, l.RTTMin, l.RTTMedian, l.RTTP99, l.By = l.Sent, 0, 0, 0, "control"
 		}},
 		{"coarse clocks", "clocks could be compared more coarsely than messages take on 1 of 6 links between hosts: host-1 → host-2 ± 3 ms in",
-			func(_ int, r *result.Result) { linkOf(r, "host-1", "host-2").BoundNS = new(int64(3e6)) }},
+			func(_ int, r *runs.Result) { linkOf(r, "host-1", "host-2").BoundNS = new(int64(3e6)) }},
 		{"bound above the delay", "the bound of the clocks, 41.3 µs, exceeds the median synchronization delay, 40 µs",
-			func(_ int, r *result.Result) { r.SyncDelay.P50 = 40_000 }},
+			func(_ int, r *runs.Result) { r.SyncDelay.P50 = 40_000 }},
 		{"delays too short", "the synchronization delay of 5 of 6 repetitions is shorter than the clocks can tell",
-			func(i int, r *result.Result) {
+			func(i int, r *runs.Result) {
 				if i != 2 {
 					r.SyncDelay, r.SyncDelayOverT = nil, nil
 				}
 			}},
-		{"placement", "repetitions placed their nodes on hosts in 2 ways", func(i int, r *result.Result) {
+		{"placement", "repetitions placed their nodes on hosts in 2 ways", func(i int, r *runs.Result) {
 			if i == 1 {
 				r.Hosts[0].Nodes, r.Hosts[1].Nodes = r.Hosts[1].Nodes, r.Hosts[0].Nodes
 			}
@@ -323,7 +323,7 @@ func TestPlacesOfLinks(t *testing.T) {
 func TestBarsReachFurther(t *testing.T) {
 	in := everything(oneCell(t, 2))
 	for _, r := range in.Runs {
-		r.Result.SyncDelay = &result.Quantiles{Count: 9, Mean: 400e3, P50: 400e3, P99: 900e3}
+		r.Result.SyncDelay = &runs.Quantiles{Count: 9, Mean: 400e3, P50: 400e3, P99: 900e3}
 		r.Result.SyncDelayBound = new(int64(100e3))
 	}
 	if !strings.Contains(build(t, in).svg(t, "sync-delay-vs-n-tcp-saturate"), ">500</text>") {
@@ -374,11 +374,11 @@ func TestStrangeHosts(t *testing.T) {
 		h := &r.Result.Hosts[1]
 		h.Name, h.Address, h.Labels = name, name, map[string]string{name: name}
 		h.Environment["cpu"], h.Environment["memory"], h.Environment["cores"] = name, name, strings.Repeat("9", 400)
-		h.Load = &result.HostLoad{Cores: -1, Busy: math.NaN(), Workers: math.Inf(1), MemoryFree: -5}
-		h.Clock = &result.HostClock{OffsetNS: math.MinInt64, BoundNS: -7, DriftPPM: math.Inf(-1), DriftBound: math.NaN()}
+		h.Load = &runs.HostLoad{Cores: -1, Busy: math.NaN(), Workers: math.Inf(1), MemoryFree: -5}
+		h.Clock = &runs.HostClock{OffsetNS: math.MinInt64, BoundNS: -7, DriftPPM: math.Inf(-1), DriftBound: math.NaN()}
 		r.Result.Links = append(r.Result.Links,
-			result.HostLink{From: name, To: "nobody"}, result.HostLink{From: name, To: name, RTTMedian: 5, Lost: 9})
-		r.Result.Hosts = append(r.Result.Hosts, result.Host{}, *h)
+			runs.HostLink{From: name, To: "nobody"}, runs.HostLink{From: name, To: name, RTTMedian: 5, Lost: 9})
+		r.Result.Hosts = append(r.Result.Hosts, runs.Host{}, *h)
 	}
 	build(t, in).wants(t, name)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -57,7 +57,7 @@ func tellWorst(all []worst) string {
 func (s *hostSet) loadWarnings() []string {
 	var others, full []worst
 	for _, host := range s.names {
-		var busiest, disturbed result.HostLoad
+		var busiest, disturbed runs.HostLoad
 		runs := 0
 		for _, h := range s.each(host, s.good) {
 			if h.Load == nil || h.Load.Cores == 0 {
@@ -121,7 +121,7 @@ func (s *hostSet) linkWarnings() []string {
 // hostWarnings says what limits a cell's figures of several hosts.
 func (c *cell) hostWarnings() []string {
 	var all []string
-	if sd := c.estimates[result.SyncDelayP50]; sd.N > 0 && c.clockBound() > sd.Median {
+	if sd := c.estimates[runs.SyncDelayP50]; sd.N > 0 && c.clockBound() > sd.Median {
 		all = append(all, fmt.Sprintf("the bound of the clocks, %s, exceeds the median synchronization delay, %s: it is not known",
 			units.Time(c.clockBound()), units.Time(sd.Median)))
 	}
@@ -166,7 +166,7 @@ const mostLost = 5
 
 // lostUpdates tells of the updates that a run lost, each with when its nodes were
 // inside and where.
-func lostUpdates(r *result.Result) []string {
+func lostUpdates(r *runs.Result) []string {
 	if r.Safety.Resource == nil {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -29,7 +29,7 @@ type link struct {
 // links returns the links between the hosts of a set in the order of their names.
 func (s *hostSet) links() []link {
 	type pair struct{ from, to string }
-	found := make(map[pair][]result.HostLink)
+	found := make(map[pair][]runs.HostLink)
 	for _, r := range s.good {
 		for _, l := range r.Links {
 			found[pair{l.From, l.To}] = append(found[pair{l.From, l.To}], l)
@@ -50,7 +50,7 @@ func (s *hostSet) links() []link {
 	return all
 }
 
-func newLink(from, to string, runs []result.HostLink) link {
+func newLink(from, to string, runs []runs.HostLink) link {
 	l := link{from: from, to: to, quickest: math.NaN()}
 	var medians, tails []float64
 	for _, r := range runs {

@@ -8,7 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // loaded is an experiment that serves at most so many entries per second.
@@ -56,7 +56,7 @@ func TestKnee(t *testing.T) {
 // Predicted times come from T and E as they were measured, in seconds.
 func TestPredictedTimes(t *testing.T) {
 	in := experiment(t, []string{"a"}, []string{"serial"}, []int{3, 7}, 6)
-	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+	in.Setting = func(s runs.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	in.Claims = func(string) []dme.Claim {
 		return []dme.Claim{
 			{Quantity: dme.ResponseTime, Formula: "2T + E", Load: dme.Light, Kind: dme.Exact, Source: "x"},
@@ -117,12 +117,12 @@ func TestClaimsAboutFairness(t *testing.T) {
 		return dme.Claim{Quantity: q, Formula: formula, Load: dme.AnyLoad, Kind: dme.Exact, Source: "x", FIFO: fifo,
 			Expression: "2"}
 	}
-	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+	in.Setting = func(s runs.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	in.Claims = func(string) []dme.Claim {
 		return []dme.Claim{claim(dme.WorkSpread, "equal work", false), claim(dme.BypassByOne, "in order", true)}
 	}
 	for _, ordered := range []bool{true, false} {
-		in.KeepsOrder = func(result.Spec) bool { return ordered }
+		in.KeepsOrder = func(runs.Spec) bool { return ordered }
 		svg, err := os.ReadFile(filepath.Join(build(t, in).dir, "plots", "fairness-vs-n-tcp-saturate.svg"))
 		if err != nil {
 			t.Fatal(err)

@@ -9,14 +9,14 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // What is measured under other conditions never becomes one sample.
 func TestConditionsAreKeptApart(t *testing.T) {
 	base := lean(experiment(t, []string{"maekawa"}, []string{"saturate"}, []int{3, 7}, 2))
 	// with is an experiment of the same workload with changes, each labelled.
-	with := func(changes ...func(*result.Spec)) report.Input {
+	with := func(changes ...func(*runs.Spec)) report.Input {
 		in := base
 		in.Runs = nil
 		for i, change := range changes {
@@ -29,15 +29,15 @@ func TestConditionsAreKeptApart(t *testing.T) {
 			}
 			set := in.Runs[len(in.Runs)-1].Result.Spec.Set
 			in.Header.Experiment.Workloads = append(in.Header.Experiment.Workloads,
-				result.Workload{Name: "saturate", Label: label, Set: set})
+				runs.Workload{Name: "saturate", Label: label, Set: set})
 		}
 		return in
 	}
-	same := func(*result.Spec) {}
-	set := func(k, v string) func(*result.Spec) { return func(s *result.Spec) { s.Set = map[string]string{k: v} } }
+	same := func(*runs.Spec) {}
+	set := func(k, v string) func(*runs.Spec) { return func(s *runs.Spec) { s.Set = map[string]string{k: v} } }
 	own := with(same, set("quorum", "grid"))
-	own.Header.Experiment = result.Experiment{}
-	again := with(same, func(s *result.Spec) { s.Seed = 99 })
+	own.Header.Experiment = runs.Experiment{}
+	again := with(same, func(s *runs.Spec) { s.Seed = 99 })
 	for _, in := range []*report.Input{&own, &again} {
 		for i := range in.Runs {
 			in.Runs[i].Workload = "saturate"
@@ -51,11 +51,11 @@ func TestConditionsAreKeptApart(t *testing.T) {
 		says string
 	}{
 		{"seed", again, 1, 2, ""},
-		{"transport", with(same, func(s *result.Spec) { s.Transport = "udp" }), 2, 4, "udp · saturate"},
-		{"cs", with(same, func(s *result.Spec) { s.CS = "exp:1ms" }), 2, 4, "CS exponential, mean 1 ms"},
-		{"rate", with(same, func(s *result.Spec) { s.TotalRate = 200 }), 2, 4, "200 requests/s in all"},
-		{"requests", with(same, func(s *result.Spec) { s.Requests = 9 * s.Nodes }), 2, 4, "9 requests per node"},
-		{"nodes per worker", with(same, func(s *result.Spec) { s.NodesPerWorker = 4 }), 2, 4, "4 nodes per process"},
+		{"transport", with(same, func(s *runs.Spec) { s.Transport = "udp" }), 2, 4, "udp · saturate"},
+		{"cs", with(same, func(s *runs.Spec) { s.CS = "exp:1ms" }), 2, 4, "CS exponential, mean 1 ms"},
+		{"rate", with(same, func(s *runs.Spec) { s.TotalRate = 200 }), 2, 4, "200 requests/s in all"},
+		{"requests", with(same, func(s *runs.Spec) { s.Requests = 9 * s.Nodes }), 2, 4, "9 requests per node"},
+		{"nodes per worker", with(same, func(s *runs.Spec) { s.NodesPerWorker = 4 }), 2, 4, "4 nodes per process"},
 		{"workload option", with(same, set("think", "1ms")), 2, 4, "think=1ms"},
 		{"algorithm's option", own, 1, 4, "maekawa (maekawa quorum=grid)"},
 	} {
@@ -84,7 +84,7 @@ func TestPredictions(t *testing.T) {
 	doubted := claim("N+1", dme.AnyLoad, dme.Exact, "")
 	doubted.KnownFalse = "shown by a run"
 	in.Claims = func(string) []dme.Claim { return []dme.Claim{wrong, light, exact, doubted} }
-	in.Setting = func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, s.Nodes != 5 }
+	in.Setting = func(s runs.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, s.Nodes != 5 }
 	b := build(t, everything(in))
 	b.wants(t, "Exact predictions of messages per CS: 4 of 4 equal to what every run measured.",
 		"2(N−1) = 4 equal", "2(N−1) = 12 equal", "≤ N = 7 exceeded", "N+1 = 8 differs (known to be false)")

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -26,7 +26,7 @@ type quantityOverTime struct {
 	name, title string
 	ordinate    plots.Axis
 	read        string
-	of          func(s *result.Series, from, to float64) (x float64, ok bool)
+	of          func(s *runs.Series, from, to float64) (x float64, ok bool)
 	leftOut     string // where the workload is closed
 	always      string // likewise, whatever the workload is
 }
@@ -36,14 +36,14 @@ func quantitiesOverTime() []quantityOverTime {
 		{
 			name: "throughput", title: "Throughput over time", ordinate: plots.Axis{Label: "entries per second", Kind: plots.Linear},
 			read: "Entries in each part of a run, median over the repetitions.",
-			of: func(s *result.Series, from, to float64) (float64, bool) {
+			of: func(s *runs.Series, from, to float64) (float64, bool) {
 				return entriesWithin(s, from, to) / (to - from) * 1e9, true
 			},
 		},
 		{
 			name: "waiting-p50", title: "Waiting time over time, median", ordinate: plots.Axis{Label: "waiting time p50", Kind: plots.Times},
 			read: "Of those that entered in a part of a run the greatest median, median over the repetitions.",
-			of: func(s *result.Series, from, to float64) (float64, bool) {
+			of: func(s *runs.Series, from, to float64) (float64, bool) {
 				return greatestWithin(s, s.P50NS, from, to)
 			},
 			always: tailIsDrawn,
@@ -52,14 +52,14 @@ func quantitiesOverTime() []quantityOverTime {
 			name: "waiting-p99", title: "Waiting time over time, 99th percentile",
 			ordinate: plots.Axis{Label: "waiting time p99", Kind: plots.Times},
 			read:     "Of those that entered in a part of a run the greatest 99th percentile, median over the repetitions.",
-			of: func(s *result.Series, from, to float64) (float64, bool) {
+			of: func(s *runs.Series, from, to float64) (float64, bool) {
 				return greatestWithin(s, s.P99NS, from, to)
 			},
 		},
 		{
 			name: "queue", title: "Requests that wait, over time", ordinate: plots.Axis{Label: "requests that wait", Kind: plots.Linear},
 			read: "The most that waited at once in a part of a run, median over the repetitions.",
-			of: func(s *result.Series, from, to float64) (float64, bool) {
+			of: func(s *runs.Series, from, to float64) (float64, bool) {
 				var waiting []*int64
 				for i := range s.Waiting {
 					waiting = append(waiting, &s.Waiting[i])
@@ -75,7 +75,7 @@ func quantitiesOverTime() []quantityOverTime {
 // size that most have. Around faults runs are shown from the first fault on, each series
 // for itself.
 func (c *collection) overTime(s *set) []picture {
-	here := s.mostCommon(func(r *result.Result) bool { return r.Series != nil && len(r.Series.Entries) > 1 })
+	here := s.mostCommon(func(r *runs.Result) bool { return r.Series != nil && len(r.Series.Entries) > 1 })
 	if s.faulty() || here.cells == nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (c *collection) overTime(s *set) []picture {
 // flow is how the runs of a cell that ended well went, in steps of equal length, as far as
 // all of them lasted.
 type flow struct {
-	runs   []*result.Series
+	runs   []*runs.Series
 	length float64 // of a step, in nanoseconds
 	steps  int     // 0 where results do not tell
 }
@@ -159,7 +159,7 @@ func (f flow) line(ln line, scale units.Scale, q quantityOverTime) plots.Series 
 
 // greatestWithin is the greatest value of the intervals that begin in a time of the run; ok
 // is false where none of them has one.
-func greatestWithin(s *result.Series, values []*int64, from, to float64) (greatest float64, ok bool) {
+func greatestWithin(s *runs.Series, values []*int64, from, to float64) (greatest float64, ok bool) {
 	length := float64(s.IntervalNS)
 	for i := int(math.Ceil(from/length - 1e-9)); i < len(values) && float64(i)*length < to-1e-9*length; i++ {
 		if values[i] != nil {
@@ -171,7 +171,7 @@ func greatestWithin(s *result.Series, values []*int64, from, to float64) (greate
 
 // mostCommon returns the size at which most series have a run of which something holds,
 // among equals the largest; without cells where there is none.
-func (s *set) mostCommon(holds func(*result.Result) bool) (common spot) {
+func (s *set) mostCommon(holds func(*runs.Result) bool) (common spot) {
 	most := 1
 	for _, here := range s.spots {
 		have := 0

@@ -26,7 +26,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -175,7 +175,7 @@ func (c *collection) style() template.CSS {
 
 // Input is an experiment and what came of it.
 type Input struct {
-	result.Set
+	runs.Set
 
 	// Claims returns the claims of an algorithm. It may be nil.
 	Claims func(algorithm string) []dme.Claim
@@ -183,15 +183,15 @@ type Input struct {
 	// Setting prepares the system that a claim's prediction is evaluated on; ok
 	// is false where there is no such system. It may be nil: then there are no
 	// predictions.
-	Setting func(spec result.Spec) (setting dme.Setting, ok bool)
+	Setting func(spec runs.Spec) (setting dme.Setting, ok bool)
 
 	// KeepsOrder reports whether the links of a run keep order, for claims that are
 	// made of such links only. It may be nil: then all do.
-	KeepsOrder func(spec result.Spec) bool
+	KeepsOrder func(spec runs.Spec) bool
 
 	// Picture draws who waits for whom in a run that has stalled, as an SVG; nil where
 	// that is not known. It may be nil: then nothing is drawn.
-	Picture func(*result.Result) []byte
+	Picture func(*runs.Result) []byte
 
 	// Formats are those in which plots are written beside the page, svg, png or
 	// pdf; nil for all of them. In the page they are there in any case.
@@ -206,11 +206,11 @@ type Input struct {
 	Size plots.Size
 }
 
-// Outcome says how a run ended: [result.OK] for one whose numbers are used, else
+// Outcome says how a run ended: [runs.OK] for one whose numbers are used, else
 // the status by which it is left out.
-func Outcome(r *result.Result) string {
-	if r.Status == result.OK && !result.Usable(r) {
-		return string(result.Violated) // whatever it says of itself
+func Outcome(r *runs.Result) string {
+	if r.Status == runs.OK && !runs.Usable(r) {
+		return string(runs.Violated) // whatever it says of itself
 	}
 	return cmp.Or(string(r.Status), "unknown")
 }
@@ -246,7 +246,7 @@ type fact struct{ Name, Value string }
 
 // Facts are the environments of runs: for each fact its values, each with the
 // number of runs that have it.
-func Facts(runs []*result.Result) map[string]map[string]int {
+func Facts(runs []*runs.Result) map[string]map[string]int {
 	facts := make(map[string]map[string]int)
 	for _, r := range runs {
 		for k, v := range r.Environment {
@@ -264,7 +264,7 @@ func Facts(runs []*result.Result) map[string]map[string]int {
 // environment merges what is known of the experiment and of its runs: where
 // runs differ, every value stands with its number of runs.
 func (c *collection) environment() []fact {
-	var runs []*result.Result
+	var runs []*runs.Result
 	for _, r := range c.runs {
 		runs = append(runs, r.Result)
 	}

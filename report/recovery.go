@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -38,7 +38,7 @@ type stroke struct {
 
 // hit is a fault that was carried out.
 type hit struct {
-	result.Fault
+	runs.Fault
 	sinceFirst float64 // nanoseconds since the first fault of its run
 	good       bool    // the run ended well
 }
@@ -57,7 +57,7 @@ func (c *cell) strokes() []stroke {
 	var all []stroke
 	at := make(map[which]int)
 	for _, runs := range []struct {
-		of   []*result.Result
+		of   []*runs.Result
 		good bool
 	}{{c.good, true}, {c.bad, false}} {
 		for _, r := range runs.of {
@@ -147,12 +147,12 @@ func appendKnown[N int64 | uint64](values []float64, x *N) []float64 {
 // faults.
 func (c *collection) recoveryPictures(ch chart) []picture {
 	f := ch.over("recovery", "Recovery: the costliest fault of a run")
-	f.read = ch.howToRead(result.Recovered)
+	f.read = ch.howToRead(runs.Recovered)
 	for _, q := range []struct{ metric, title, ordinate string }{
-		{result.Recovered, "Until the next entry", "time since the fault"},
-		{result.Served, "Until all who waited were served", "time since the fault"},
-		{result.RecoveryMessages, "Messages until the next entry", "messages"},
-		{result.RequestsLost, "Requests lost, by all faults of the run", "requests"},
+		{runs.Recovered, "Until the next entry", "time since the fault"},
+		{runs.Served, "Until all who waited were served", "time since the fault"},
+		{runs.RecoveryMessages, "Messages until the next entry", "messages"},
+		{runs.RequestsLost, "Requests lost, by all faults of the run", "requests"},
 	} {
 		y := axisOf(q.metric)
 		y.Label = q.ordinate
@@ -172,13 +172,13 @@ const mostPictures = 12
 
 // standstills draws the wait-for graphs of a page.
 type standstills struct {
-	draw  func(*result.Result) []byte // may be nil
+	draw  func(*runs.Result) []byte // may be nil
 	drawn int
 }
 
 // picture draws who waited for whom in a stalled run, "" where that is not known
 // or there are enough pictures.
-func (s *standstills) picture(r *result.Result) template.HTML {
+func (s *standstills) picture(r *runs.Result) template.HTML {
 	if s.draw == nil || s.drawn == mostPictures {
 		return ""
 	}

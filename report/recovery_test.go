@@ -11,7 +11,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/runtime/stall"
 	"dmebench/report"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // crashed is an experiment of six repetitions, whose nodes are killed and take
@@ -24,17 +24,17 @@ func crashed(t *testing.T, faults ...string) report.Input {
 	return in
 }
 
-func disturb(r *result.Result, recovered int64, faults ...string) {
+func disturb(r *runs.Result, recovered int64, faults ...string) {
 	r.Spec.Faults = faults
 	served, messages := recovered+5e6, uint64(33)
-	r.Series = &result.Series{IntervalNS: 10e6}
+	r.Series = &runs.Series{IntervalNS: 10e6}
 	for range 40 {
 		p99 := int64(7e6)
 		r.Series.Entries, r.Series.P99NS = append(r.Series.Entries, 5), append(r.Series.P99NS, &p99)
 	}
 	for i, f := range faults {
 		what, _, _ := strings.Cut(f, " ")
-		r.Faults = append(r.Faults, result.Fault{
+		r.Faults = append(r.Faults, runs.Fault{
 			Fault: f, What: what, AtNS: 150e6 + int64(i)*50e6, Nodes: []int{3},
 			RecoveredNS: &recovered, ServedNS: &served, Messages: &messages, Waiting: 4, Lost: 1,
 		})
@@ -43,7 +43,7 @@ func disturb(r *result.Result, recovered int64, faults ...string) {
 
 func TestRecoveryIsShown(t *testing.T) {
 	in := crashed(t, "kill holder @150ms", "restart holder @+50ms")
-	in.Runs[1].Result.Status = result.Stalled // b's first
+	in.Runs[1].Result.Status = runs.Stalled // b's first
 	in.Runs[1].Result.Faults[1].RecoveredNS = nil
 	b := build(t, in)
 	b.wants(t,
@@ -118,7 +118,7 @@ func TestFaultsTellCellsApart(t *testing.T) {
 		t.Errorf("%q, want %q", of, want)
 	}
 
-	in.Header.Experiment.Axes = []result.Axis{{Name: "faults", Over: "faults", Title: "faults"}}
+	in.Header.Experiment.Axes = []runs.Axis{{Name: "faults", Over: "faults", Title: "faults"}}
 	b = build(t, everything(in))
 	b.wants(t, "Against faults")
 	svg, err := os.ReadFile(filepath.Join(b.dir, "plots", "throughput-vs-faults-tcp-saturate-n5.svg"))
@@ -140,7 +140,7 @@ func TestNoTheoryUnderFaults(t *testing.T) {
 			Predict: func(s dme.Setting) (float64, bool) { return 2 * float64(s.Nodes-1), true },
 		}}
 	}
-	setting := func(s result.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
+	setting := func(s runs.Spec) (dme.Setting, bool) { return dme.Setting{Nodes: s.Nodes}, true }
 	for _, x := range []struct {
 		in   report.Input
 		told bool
@@ -159,9 +159,9 @@ func TestStalledRunsSayWhy(t *testing.T) {
 	in := crashed(t, "kill 3 @1s")
 	for _, i := range []int{0, 3} {
 		r := in.Runs[i].Result
-		r.Status, r.Liveness = result.Stalled, result.Liveness{
+		r.Status, r.Liveness = runs.Stalled, runs.Liveness{
 			Stalled: true, Pending: 2, Why: []string{"1 waits for 3's REPLY; 3 is down since 1 s; so does 2"},
-			Waits: []result.Wait{{Node: 1, For: 3, What: "REPLY"}, {Node: 2, For: 3, What: "REPLY"}}, Waiting: []int{1, 2}, Down: []int{3},
+			Waits: []runs.Wait{{Node: 1, For: 3, What: "REPLY"}, {Node: 2, For: 3, What: "REPLY"}}, Waiting: []int{1, 2}, Down: []int{3},
 		}
 	}
 	in.Picture = stall.Picture

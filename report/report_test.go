@@ -12,7 +12,7 @@ import (
 
 	"dmebench/report"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Warnings of one kind are told once, with the numbers that were measured.
@@ -112,14 +112,14 @@ func TestOneRun(t *testing.T) {
 }
 
 func TestResultsWithoutAnyValue(t *testing.T) {
-	in := report.Input{Set: result.Set{Runs: []result.Run{
-		{Label: "a", Repetition: 1, Result: &result.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial",
-			Status: result.OK}},
-		{Label: "a", Repetition: 2, Result: &result.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial",
-			Status:       result.OK,
-			ResponseTime: &result.Quantiles{}, Histograms: result.Histograms{Response: "damaged"}}},
+	in := report.Input{Set: runs.Set{Runs: []runs.Run{
+		{Label: "a", Repetition: 1, Result: &runs.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial",
+			Status: runs.OK}},
+		{Label: "a", Repetition: 2, Result: &runs.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial",
+			Status:       runs.OK,
+			ResponseTime: &runs.Quantiles{}, Histograms: runs.Histograms{Response: "damaged"}}},
 		{Label: "", Repetition: 1, Result: nil},
-		{Label: "b", Repetition: 1, Result: &result.Result{}},
+		{Label: "b", Repetition: 1, Result: &runs.Result{}},
 	}}}
 	b := build(t, in)
 	b.wants(t, "4 runs: 2 ok, 1 failed", `1 "unknown"`, "there is no result", "no percentile curve", "no reason is given")
@@ -129,20 +129,20 @@ func TestResultsWithoutAnyValue(t *testing.T) {
 // used nowhere.
 func TestBadRunsAreLoudAndLeftOut(t *testing.T) {
 	in := lean(experiment(t, []string{"a"}, []string{"saturate"}, []int{3, 7, 13}, 6))
-	spoil := func(i int, status result.Status, spoil func(*result.Result)) {
+	spoil := func(i int, status runs.Status, spoil func(*runs.Result)) {
 		r := in.Runs[i].Result
 		r.Status = status
 		*r.Messages.PerCS = 1e6
 		spoil(r)
 	}
-	spoil(0, result.Violated, func(r *result.Result) { r.Safety.Violations = 3 })
-	spoil(1, result.Stalled, func(r *result.Result) {
-		r.Liveness = result.Liveness{Stalled: true, Pending: 2, States: []string{"node 1: HOLDER=<2>"}}
+	spoil(0, runs.Violated, func(r *runs.Result) { r.Safety.Violations = 3 })
+	spoil(1, runs.Stalled, func(r *runs.Result) {
+		r.Liveness = runs.Liveness{Stalled: true, Pending: 2, States: []string{"node 1: HOLDER=<2>"}}
 	})
-	spoil(2, result.Failed, func(r *result.Result) { r.Error, r.FailedNodes = `worker 4 died: "panic & <chaos>"`, []int{4, 5} })
-	spoil(3, result.OK, func(r *result.Result) { r.Safety.Violations = 1 }) // contradicts itself
-	for i := 6; i < 12; i++ {                                               // the whole cell N = 7
-		spoil(i, result.Stalled, func(*result.Result) {})
+	spoil(2, runs.Failed, func(r *runs.Result) { r.Error, r.FailedNodes = `worker 4 died: "panic & <chaos>"`, []int{4, 5} })
+	spoil(3, runs.OK, func(r *runs.Result) { r.Safety.Violations = 1 }) // contradicts itself
+	for i := 6; i < 12; i++ {                                           // the whole cell N = 7
+		spoil(i, runs.Stalled, func(*runs.Result) {})
 	}
 	b := build(t, in)
 	b.wants(t, "18 runs: 8 ok, 2 violated, 7 stalled, 1 failed", "3 violations of mutual exclusion", "2 requests not served",
@@ -158,7 +158,7 @@ func TestBadRunsAreLoudAndLeftOut(t *testing.T) {
 	}
 
 	for i := range in.Runs {
-		in.Runs[i].Result.Status = result.Failed
+		in.Runs[i].Result.Status = runs.Failed
 	}
 	b = build(t, in)
 	b.wants(t, "18 failed", "No run of this part ended well")

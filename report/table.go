@@ -12,7 +12,7 @@ import (
 
 	"dmebench/internal/platform/tables"
 	"dmebench/report/columns"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -58,17 +58,17 @@ type shownPrediction struct {
 func (c *collection) table(s *set) table {
 	cells := s.inOrder()
 	var t table
-	var shown []result.Metric
+	var shown []runs.Metric
 	measured := func(name string) bool {
 		return slices.ContainsFunc(cells, func(cell *cell) bool { return cell.estimates[name].N > 0 })
 	}
 	for _, name := range []string{
-		result.Throughput, result.ResponseP50, result.ResponseP99, result.WaitingP50, result.WaitingP99,
-		result.SyncDelayP50, result.SyncDelayMean, result.SyncDelayLoad, result.SyncDelayOverT, result.JainIndex,
+		runs.Throughput, runs.ResponseP50, runs.ResponseP99, runs.WaitingP50, runs.WaitingP99,
+		runs.SyncDelayP50, runs.SyncDelayMean, runs.SyncDelayLoad, runs.SyncDelayOverT, runs.JainIndex,
 	} {
 		// A mean is there to be compared with the mean that needs no clocks.
-		if measured(name) && (name != result.SyncDelayMean || measured(result.SyncDelayLoad)) {
-			m, _ := result.LookupMetric(name)
+		if measured(name) && (name != runs.SyncDelayMean || measured(runs.SyncDelayLoad)) {
+			m, _ := runs.LookupMetric(name)
 			shown, t.Columns = append(shown, m), append(t.Columns, lowerFirst(m.Title))
 		}
 	}
@@ -78,7 +78,7 @@ func (c *collection) table(s *set) table {
 			Label: cell.label, Style: slices.Index(c.labels, cell.label), Nodes: cell.nodes,
 			Repetitions: strconv.Itoa(all), Incomplete: len(cell.bad) > 0,
 			Entries: units.Count(cell.entries()), Violations: cell.violations(), Undecided: cell.undecided(), Workers: cell.workers(),
-			Messages: show(cell.estimates[result.MessagesPerCS], units.Plain()), Predicted: c.shownPredictions(cell),
+			Messages: show(cell.estimates[runs.MessagesPerCS], units.Plain()), Predicted: c.shownPredictions(cell),
 		}
 		if r.Incomplete {
 			r.Repetitions = fmt.Sprintf("%d of %d", len(cell.good), all)
@@ -152,7 +152,7 @@ func (c *cell) violations() uint64 {
 // workers returns the number of worker processes, or its range.
 func (c *cell) workers() string {
 	all := slices.Concat(c.good, c.bad)
-	count := func(a, b *result.Result) int { return a.Workers - b.Workers }
+	count := func(a, b *runs.Result) int { return a.Workers - b.Workers }
 	lo, hi := slices.MinFunc(all, count).Workers, slices.MaxFunc(all, count).Workers
 	if lo == hi {
 		return strconv.Itoa(lo)
@@ -195,13 +195,13 @@ func (s *set) kinds() []kindRow {
 
 // SummaryCSV returns summary.csv as [Build] writes it: a row for each cell with
 // medians and their 95% intervals.
-func SummaryCSV(results result.Set) []byte { return collect(Input{Set: results}).csv() }
+func SummaryCSV(results runs.Set) []byte { return collect(Input{Set: results}).csv() }
 
 // csv writes one row for each cell: medians over the repetitions that ended
 // well, and the bounds of their 95% intervals. What is not known is empty. Columns of
 // a shared resource and of hosts stand last, and only where runs had some.
 func (c *collection) csv() []byte {
-	metrics := result.MetricsOf(c.results())
+	metrics := runs.MetricsOf(c.results())
 	header := columns.Header(slices.Concat([]string{"label"}, columns.Early(), []string{
 		"workers", "repetitions", "repetitions_ok", "repetitions_violated", "repetitions_stalled", "repetitions_failed",
 		"entries_ok", "violations",
@@ -209,7 +209,7 @@ func (c *collection) csv() []byte {
 	for _, m := range metrics {
 		header = append(header, m.Name, m.Name+columns.Low, m.Name+columns.High)
 	}
-	late := result.LateDimensions(c.results())
+	late := runs.LateDimensions(c.results())
 	shared, placed := slices.Contains(late, "resource"), slices.Contains(late, "hosts")
 	if shared {
 		header = append(header, columns.Header("lost_updates")...)
@@ -241,7 +241,7 @@ func (c *collection) csv() []byte {
 	return out.Bytes()
 }
 
-func (c *collection) row(cell *cell, metrics []result.Metric) []string {
+func (c *collection) row(cell *cell, metrics []runs.Metric) []string {
 	ended := make(map[string]int)
 	for _, r := range cell.bad {
 		ended[Outcome(r)]++
@@ -252,8 +252,8 @@ func (c *collection) row(cell *cell, metrics []result.Metric) []string {
 		row = append(row, cell.key.Get(d))
 	}
 	row = append(row, cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.good)),
-		strconv.Itoa(ended[string(result.Violated)]), strconv.Itoa(ended[string(result.Stalled)]),
-		strconv.Itoa(all-len(cell.good)-ended[string(result.Violated)]-ended[string(result.Stalled)]),
+		strconv.Itoa(ended[string(runs.Violated)]), strconv.Itoa(ended[string(runs.Stalled)]),
+		strconv.Itoa(all-len(cell.good)-ended[string(runs.Violated)]-ended[string(runs.Stalled)]),
 		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
 	)
 	for _, m := range metrics {
@@ -284,16 +284,16 @@ func (c *collection) texTables() []File {
 
 // texMetrics are the columns of a table that fits a page.
 func texMetrics() []string {
-	return []string{result.MessagesPerCS, result.Throughput, result.ResponseP50, result.ResponseP99, result.WaitingP99, result.SyncDelayOverT}
+	return []string{runs.MessagesPerCS, runs.Throughput, runs.ResponseP50, runs.ResponseP99, runs.WaitingP99, runs.SyncDelayOverT}
 }
 
 func (c *collection) texTable(s *set) []byte {
 	cells := s.inOrder()
-	var shown []result.Metric
+	var shown []runs.Metric
 	head := []string{"algorithm", "$N$"}
 	scales := make(map[string]units.Scale)
 	for _, name := range texMetrics() {
-		if name == result.WaitingP99 && s.waitingIsResponse() {
+		if name == runs.WaitingP99 && s.waitingIsResponse() {
 			continue
 		}
 		var medians []float64
@@ -305,7 +305,7 @@ func (c *collection) texTable(s *set) []byte {
 		if len(medians) == 0 {
 			continue
 		}
-		m, _ := result.LookupMetric(name)
+		m, _ := runs.LookupMetric(name)
 		title, scale := tables.LaTeX(lowerFirst(m.Title)), units.Plain()
 		if m.Time() {
 			scale = units.TimeScale(math.Sqrt(slices.Max(medians) * max(1, slices.Min(medians))))

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 var (
@@ -116,7 +116,7 @@ func TestValuesForLaTeX(t *testing.T) {
 		in := experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, repetitions)
 		for i, r := range in.Runs {
 			*r.Result.Throughput = []float64{1000, 2000, 2000, 2000, 2000, 3000}[i]
-			r.Result.ResponseTime = &result.Quantiles{Count: 9, P50: 2_500_000, P99: 7_000_000}
+			r.Result.ResponseTime = &runs.Quantiles{Count: 9, P50: 2_500_000, P99: 7_000_000}
 		}
 		data, err := os.ReadFile(filepath.Join(build(t, in).dir, "tables", "results-tcp-saturate.tex"))
 		if err != nil {

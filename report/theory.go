@@ -12,7 +12,7 @@ import (
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -20,9 +20,9 @@ import (
 // theory evaluates claims for the cells of an experiment.
 type theory struct {
 	claims  func(string) []dme.Claim
-	prepare func(result.Spec) (dme.Setting, bool)
-	order   func(result.Spec) bool // whether links keep order; nil where all do
-	known   map[string]prepared    // preparing a system may be dear
+	prepare func(runs.Spec) (dme.Setting, bool)
+	order   func(runs.Spec) bool // whether links keep order; nil where all do
+	known   map[string]prepared  // preparing a system may be dear
 }
 
 type prepared struct {
@@ -35,7 +35,7 @@ func newTheory(in Input) *theory {
 }
 
 // setting returns the system of a run.
-func (t *theory) setting(s result.Spec) (dme.Setting, bool) {
+func (t *theory) setting(s runs.Spec) (dme.Setting, bool) {
 	if t.prepare == nil {
 		return dme.Setting{}, false
 	}
@@ -50,24 +50,24 @@ func (t *theory) setting(s result.Spec) (dme.Setting, bool) {
 
 // about returns the claims about a quantity that speak of runs like s, the
 // sharpest kind first and what is known to be false last.
-func (t *theory) about(q dme.Quantity, s result.Spec) []dme.Claim {
+func (t *theory) about(q dme.Quantity, s runs.Spec) []dme.Claim {
 	if t.claims == nil {
 		return nil
 	}
 	return t.circumstance(s).About(q, t.claims(s.Algorithm))
 }
 
-func (t *theory) circumstance(s result.Spec) claims.Circumstance {
+func (t *theory) circumstance(s runs.Spec) claims.Circumstance {
 	return claims.Of(s, t.order == nil || t.order(s))
 }
 
 // speakingOf returns those that give a number.
-func (t *theory) speakingOf(q dme.Quantity, s result.Spec) []dme.Claim {
+func (t *theory) speakingOf(q dme.Quantity, s runs.Spec) []dme.Claim {
 	return slices.DeleteFunc(t.about(q, s), func(c dme.Claim) bool { return c.Kind == dme.Asymptotic })
 }
 
 // predict evaluates a claim that speaks of no time for a run.
-func (t *theory) predict(c dme.Claim, s result.Spec) (float64, bool) {
+func (t *theory) predict(c dme.Claim, s runs.Spec) (float64, bool) {
 	setting, ok := t.setting(s)
 	if !ok {
 		return 0, false
@@ -85,9 +85,9 @@ func (t *theory) predictCell(claim dme.Claim, c *cell) (float64, bool) {
 		return t.predict(claim, c.spec)
 	}
 	setting, ok := t.setting(c.spec)
-	delay, hold := c.estimates[result.HandoverDelay], c.estimates[result.MeanHold]
+	delay, hold := c.estimates[runs.HandoverDelay], c.estimates[runs.MeanHold]
 	if delay.N == 0 {
-		delay = c.estimates[result.MeanDelay]
+		delay = c.estimates[runs.MeanDelay]
 	}
 	if !ok || delay.N == 0 || delay.Median <= 0 {
 		return 0, false
@@ -244,7 +244,7 @@ func (t *theory) predictions(c *cell) []prediction {
 	for _, about := range []struct {
 		quantity dme.Quantity
 		metric   string
-	}{{dme.MessagesPerCS, result.MessagesPerCS}, {dme.TransmissionsPerCS, result.TransmissionsPerCS}} {
+	}{{dme.MessagesPerCS, runs.MessagesPerCS}, {dme.TransmissionsPerCS, runs.TransmissionsPerCS}} {
 		for _, claim := range t.speakingOf(about.quantity, c.spec) {
 			if x, ok := t.predict(claim, c.spec); ok {
 				all = append(all, prediction{claim, x, agrees(claim, x, c.values(about.metric))})
@@ -270,10 +270,10 @@ func (p prediction) write(number string) string {
 // hosts were compared for it; 0 where no such time is in it.
 func (c *cell) bound(metric string) float64 {
 	switch metric {
-	case result.SyncDelayP50, result.SyncDelayMean, result.SyncDelayP99:
+	case runs.SyncDelayP50, runs.SyncDelayMean, runs.SyncDelayP99:
 		return c.clockBound()
-	case result.SyncDelayOverT:
-		if t := c.estimates[result.MeanDelay]; t.N > 0 && t.Median > 0 {
+	case runs.SyncDelayOverT:
+		if t := c.estimates[runs.MeanDelay]; t.N > 0 && t.Median > 0 {
 			return c.clockBound() / t.Median
 		}
 	}
@@ -304,7 +304,7 @@ func widen(p plots.Point, bound float64) plots.Point {
 }
 
 // plusMinus writes an estimate of a metric with its bound, where it has one.
-func plusMinus(m result.Metric, e stats.Estimate, scale units.Scale, bound float64) shownEstimate {
+func plusMinus(m runs.Metric, e stats.Estimate, scale units.Scale, bound float64) shownEstimate {
 	q := show(e, scale)
 	switch {
 	case e.N == 0 || bound == 0:
@@ -322,17 +322,17 @@ func plusMinus(m result.Metric, e stats.Estimate, scale units.Scale, bound float
 // with that by throughput, which needs no clocks, where there is one.
 func (c *collection) byThroughput(ch chart) []picture {
 	f := ch.over("sync-delay-by-throughput", "Mean synchronization delay, by clocks and by throughput")
-	f.X, f.Y, f.Names = ch.abscissa, axisOf(result.SyncDelayMean), ch.names
+	f.X, f.Y, f.Names = ch.abscissa, axisOf(runs.SyncDelayMean), ch.names
 	f.Keys = []plots.Key{
 		{Label: "exit to next entry; bars reach further by the clocks’ bound", Role: plots.Measured},
 		{Label: "1/throughput − E", Role: plots.Tail},
 	}
-	f.read = ch.howToRead(result.SyncDelayMean)
+	f.read = ch.howToRead(runs.SyncDelayMean)
 	f.Y.Label = "mean synchronization delay"
 	known := false
 	for _, ln := range ch.lines {
-		clocks := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: ch.points(ln.label, result.SyncDelayMean)}
-		load := plots.Series{Style: ln.style, Role: plots.Tail, Points: ch.points(ln.label, result.SyncDelayLoad)}
+		clocks := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: ch.points(ln.label, runs.SyncDelayMean)}
+		load := plots.Series{Style: ln.style, Role: plots.Tail, Points: ch.points(ln.label, runs.SyncDelayLoad)}
 		if len(clocks.Points) == 0 {
 			load.Label = ln.label
 		}
@@ -374,7 +374,7 @@ func (ch chart) knee(label string) (last spot, ok bool) {
 		if s.cells[label] == nil {
 			continue
 		}
-		e := s.cells[label].estimates[result.Throughput]
+		e := s.cells[label].estimates[runs.Throughput]
 		most := e.Max
 		if e.Bounded() {
 			most = e.Hi
@@ -406,7 +406,7 @@ func (ch chart) markKnees(f *plots.Figure) {
 		if !ok {
 			continue
 		}
-		mark := plots.At(s.x, s.cells[ln.label].estimates[result.Throughput].Median)
+		mark := plots.At(s.x, s.cells[ln.label].estimates[runs.Throughput].Median)
 		mark.Note = fmt.Sprintf("%s: knee at %s requests/s", ln.label, units.Number(s.offered))
 		f.Series = append(f.Series, plots.Series{Style: ln.style, Role: plots.Mark, Points: []plots.Point{mark}})
 		found = true

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func TestLegendOfAClaim(t *testing.T) {
@@ -39,7 +39,7 @@ func TestClaimsAboutEqualDelaysAreNotDrawnOverOthers(t *testing.T) {
 		return []dme.Claim{{Quantity: dme.ResponseTime, Formula: "2T + E", Load: dme.Light, Kind: dme.Mean, EqualDelays: true}}
 	}})
 	for delay, want := range map[string]int{"": 1, "constant": 1, "uniform": 0, "exponential": 0, "pareto:1.5": 0} {
-		spec := result.Spec{Transport: "sim", Workload: "serial", Set: map[string]string{"delay": delay}}
+		spec := runs.Spec{Transport: "sim", Workload: "serial", Set: map[string]string{"delay": delay}}
 		if got := theory.speakingOf(dme.ResponseTime, spec); len(got) != want {
 			t.Errorf("delay=%s: %d claims, want %d", delay, len(got), want)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -106,7 +106,7 @@ func claimText(v claims.Verdict) string {
 		dme.Exact: "=", dme.Mean: "= on average", dme.UpperBound: "≤", dme.LowerBound: "≥", dme.Asymptotic: "grows like",
 	}[v.Kind]
 	text := fmt.Sprintf("%s %s %s", v.Quantity, relation, v.Formula)
-	if set := result.Settings(v.Set); set != "" && !strings.Contains(v.Formula, set) {
+	if set := runs.Settings(v.Set); set != "" && !strings.Contains(v.Formula, set) {
 		text += " [" + set + "]"
 	}
 	return text

@@ -7,7 +7,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -81,7 +81,7 @@ func (c growthCard) measured() ([]measuredGrowth, error) {
 	for _, load := range c.Loads {
 		for _, s := range load.over {
 			m := measuredGrowth{label: claims.Place(s.Transport, s.Condition), style: len(all), growth: load.growth}
-			if s.Transport == result.Sim {
+			if s.Transport == runs.Sim {
 				m.label += ", simulated"
 			}
 			for _, p := range s.Points {

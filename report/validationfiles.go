@@ -15,7 +15,7 @@ import (
 	"dmebench/report/columns"
 	"dmebench/report/plots"
 	"dmebench/report/survival"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -109,7 +109,7 @@ func validationPage(d *claims.Document) ([]byte, error) {
 		"class": class, "word": verdictWord, "claim": claimText, "brief": briefClaim,
 		"nodes": nodesText, "predicted": briefPredicted, "measured": briefMeasured, "where": claims.Where,
 		"holds": func(v claims.Verdict) bool { return v.Verdict == claims.Holds },
-		"place": placeText, "count": count, "number": units.Number, "present": present, "settings": result.Settings,
+		"place": placeText, "count": count, "number": units.Number, "present": present, "settings": runs.Settings,
 		"sizes": sizesText, "bounds": boundsText, "ranking": rankingText, "behind": behind, "span": span, "members": hasMembers,
 		"percent": func(x float64) string { return units.Number(100*x) + "%" }, "closeness": closeness,
 	}).Parse(validationHTML)
@@ -310,7 +310,7 @@ func validationMarkdown(d *claims.Document) []byte {
 			"| algorithm | load | sizes | best | a | c | exponent | others, by AICc |\n|---|---|---|---|---|---|---|---|\n")
 		for _, s := range d.Scaling {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n",
-				strings.TrimSpace(s.Algorithm+" "+result.Settings(s.Set)), placeText(s.Transport, s.Condition), sizesText(s.Points),
+				strings.TrimSpace(s.Algorithm+" "+runs.Settings(s.Set)), placeText(s.Transport, s.Condition), sizesText(s.Points),
 				s.Best, boundsText(&s.A), boundsText(&s.C), boundsText(s.Exponent), rankingText(s.Ranking))
 		}
 	}
@@ -324,7 +324,7 @@ func scalingFigures(d *claims.Document) []plots.Figure {
 	var labels []string
 	for i := range d.Scaling {
 		s := &d.Scaling[i]
-		label := strings.TrimSpace(s.Algorithm + " " + result.Settings(s.Set))
+		label := strings.TrimSpace(s.Algorithm + " " + runs.Settings(s.Set))
 		if !slices.Contains(labels, label) {
 			labels = append(labels, label)
 		}
@@ -358,7 +358,7 @@ func validationCSV(d *claims.Document) []byte {
 		"closest", "tolerance", "tolerance_for", "evidence")}
 	for _, v := range d.Claims {
 		about := []string{v.ID, v.Quantity, v.Formula, string(v.Load), string(v.Kind), v.Source, string(v.Verdict)}
-		subject := []string{v.Algorithm, result.Settings(v.Set)}
+		subject := []string{v.Algorithm, runs.Settings(v.Set)}
 		if len(v.Points) == 0 {
 			row := append(append(subject, "", ""), about...)
 			rows = append(rows, append(row, make([]string, len(rows[0])-len(row))...))

@@ -9,7 +9,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -206,7 +206,7 @@ func root(growth string) string {
 }
 
 func networkText(transport string) string {
-	if transport == result.Sim {
+	if transport == runs.Sim {
 		return "in virtual time"
 	}
 	return "over " + transport

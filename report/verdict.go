@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -39,7 +39,7 @@ func (c *collection) verdict() verdict {
 	for _, r := range c.runs {
 		status := Outcome(r.Result)
 		count[status]++
-		if status != string(result.OK) {
+		if status != string(runs.OK) {
 			v.Bad = append(v.Bad, badRun{
 				Where: where(r), Status: status, Reason: reason(r.Result),
 				Why: append(lostUpdates(r.Result), r.Result.Liveness.Why...), Picture: pictures.picture(r.Result), States: r.Result.Liveness.States,
@@ -47,7 +47,7 @@ func (c *collection) verdict() verdict {
 		}
 	}
 	var parts []string
-	for _, status := range []string{string(result.OK), string(result.Violated), string(result.Stalled), string(result.Failed)} {
+	for _, status := range []string{string(runs.OK), string(runs.Violated), string(runs.Stalled), string(runs.Failed)} {
 		if count[status] > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", units.Count(uint64(count[status])), status))
 		}
@@ -87,7 +87,7 @@ func (c *collection) doubt() string {
 	for _, s := range c.sets {
 		for _, cell := range s.inOrder() {
 			cells++
-			own := func(r *result.Result) bool { return len(r.Warnings) > 0 }
+			own := func(r *runs.Result) bool { return len(r.Warnings) > 0 }
 			if len(cell.warnings()) > 0 || slices.ContainsFunc(cell.good, own) {
 				warned++
 			}
@@ -123,7 +123,7 @@ func (c *collection) exactness() (line string, equal bool) {
 }
 
 // where names a run so that it can be found and repeated.
-func where(r result.Run) string {
+func where(r runs.Run) string {
 	s := r.Result.Spec
 	parts := []string{r.Label}
 	if r.Result.Nodes > 0 {
@@ -136,7 +136,7 @@ func where(r result.Run) string {
 	return strings.Join(parts, ", ")
 }
 
-func reason(r *result.Result) string {
+func reason(r *runs.Result) string {
 	var parts []string
 	if r.Safety.Violations > 0 {
 		parts = append(parts, plural(int(r.Safety.Violations), "violation")+" of mutual exclusion")

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -128,7 +128,7 @@ func (c *collection) summarize(group []told) warning {
 // warnings returns what limits the estimates of a cell, each once.
 func (c *cell) warnings() []string {
 	all := append(c.bimodal(), c.hostWarnings()...)
-	for _, m := range result.Metrics() {
+	for _, m := range runs.Metrics() {
 		e := c.estimates[m.Name]
 		for _, w := range e.Warnings {
 			if e.N > 0 && !slices.Contains(all, w) {
@@ -286,7 +286,7 @@ func (c *cell) workOfNodes() []stats.Estimate {
 }
 
 // messagesOfNodes returns what each node sent and handled.
-func messagesOfNodes(r *result.Result) []float64 {
+func messagesOfNodes(r *runs.Result) []float64 {
 	w := r.Work
 	if len(w.SentByNode) != len(w.HandledByNode) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"dmebench/dme/conformance"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Theorem 1: no request starves. All nodes ask all the time, and of three planes the one
@@ -16,15 +16,15 @@ import (
 func TestNobodyStarves(t *testing.T) {
 	const nodes = 27
 	a := Algorithm()
-	spec := result.Spec{
-		Algorithm: a.Name, Nodes: nodes, Transport: result.Sim, Workload: "saturate", CS: "100us", Requests: 60 * nodes, Seed: 1,
+	spec := runs.Spec{
+		Algorithm: a.Name, Nodes: nodes, Transport: runs.Sim, Workload: "saturate", CS: "100us", Requests: 60 * nodes, Seed: 1,
 	}
 	job, err := run.Resolve(spec, run.Catalog{a}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := sim.Run(t.Context(), job)
-	if err != nil || r.Status != result.OK {
+	if err != nil || r.Status != runs.OK {
 		t.Fatal(r, err)
 	}
 	bound := dme.OvertakingBound(a.Claims, dme.Setting{Nodes: nodes, Options: job.Options, System: job.System}, true)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dmebench/internal/experiment/advise"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // said runs the program and reads the JSON that it prints.
@@ -42,7 +42,7 @@ func TestAdviceHolds(t *testing.T) {
 	var advice advise.Advice
 	said(t, &advice, append([]string{"advise", "--delay", "5ms", "--json", "--quiet"}, load...)...)
 	contest := advice.Ranking.Contests[0]
-	messages, median := contest.Column(result.MessagesPerCS), contest.Column(result.WaitingP50)
+	messages, median := contest.Column(runs.MessagesPerCS), contest.Column(runs.WaitingP50)
 	type both struct{ predicted, measured float64 }
 	sent := make(map[string]both)
 	for _, e := range contest.Entrants {
@@ -51,11 +51,11 @@ func TestAdviceHolds(t *testing.T) {
 		default:
 			continue
 		}
-		var r result.Result
+		var r runs.Result
 		said(t, &r, append([]string{
 			"run", "--algorithm", e.Label, "--workload", "poisson", "--requests", "250", "--set", "delay=5ms", "--json", "--quiet",
 		}, load...)...)
-		if r.Status != result.OK {
+		if r.Status != runs.OK {
 			t.Fatalf("%s: %s: %s", e.Label, r.Status, r.Error)
 		}
 		x := both{*e.Cells[messages].Median, *r.Messages.PerCS}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dmebench/internal/testkit/netns"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // bed is several hosts: an agent on each but the last, where the broker is and the
@@ -75,7 +75,7 @@ func (b *bed) lead(args ...string) *run {
 }
 
 // run leads one run on that many hosts.
-func (b *bed) run(agents int, args ...string) (*result.Result, int) {
+func (b *bed) run(agents int, args ...string) (*runs.Result, int) {
 	b.t.Helper()
 	r := b.lead(append([]string{"run", "--json", "--expect-agents", strconv.Itoa(agents)}, args...)...)
 	code := r.wait(longest)
@@ -151,7 +151,7 @@ func (b *bed) received(host int) int {
 }
 
 // spread checks that every node lived on a host, and every host had some.
-func (b *bed) spread(key string, r *result.Result) {
+func (b *bed) spread(key string, r *runs.Result) {
 	b.t.Helper()
 	var nodes []int
 	for _, h := range r.Hosts {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // A broker restarts while a run goes on over it. What was on its way is lost with
@@ -33,14 +33,14 @@ func TestABrokerThatRestarts(t *testing.T) {
 	code := r.wait(time.Minute)
 	r.leavesNothing(had, before)
 	x := r.result()
-	if code != 2 || x.Status != result.Failed || !strings.Contains(x.Error, "nats: ") {
+	if code != 2 || x.Status != runs.Failed || !strings.Contains(x.Error, "nats: ") {
 		t.Errorf("exit code %d, %s: %s", code, x.Status, x.Error)
 	}
 	if files := kept(t, filepath.Join(r.dir, "results")); len(files) != 1 || files[0].Status != x.Status {
 		t.Errorf("%d results were kept", len(files))
 	}
 	again := start(t, t.TempDir(), append(args, "--requests", "40")...)
-	if code := again.wait(longest); code != 0 || again.result().Status != result.OK {
+	if code := again.wait(longest); code != 0 || again.result().Status != runs.OK {
 		t.Errorf("exit code %d: %s", code, again.stderr.Bytes())
 	}
 	if n := s.NumClients(); n != 0 {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dmebench/internal/testkit/netns"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // algorithm is one with options that suit every number of nodes.
@@ -83,7 +83,7 @@ func (b *bed) compare(here, there string) {
 	}
 	for key, x := range several {
 		b.spread(key, x)
-		if x.Status != result.OK || x.Safety.Violations != 0 || x.Entries != x.Requests {
+		if x.Status != runs.OK || x.Safety.Violations != 0 || x.Entries != x.Requests {
 			b.t.Errorf("%s: status %s: %s; %d entries of %d requests, safety %+v", key, x.Status, x.Error, x.Entries, x.Requests, x.Safety)
 		}
 		if x.Workload != "serial" {
@@ -102,17 +102,17 @@ func (b *bed) compare(here, there string) {
 }
 
 // byKey reads the results of a sweep, in which each cell was run once.
-func byKey(t *testing.T, dir string) map[string]*result.Result {
+func byKey(t *testing.T, dir string) map[string]*runs.Result {
 	t.Helper()
-	set, err := result.Read(dir)
+	set, err := runs.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs := make(map[string]*result.Result)
+	list := make(map[string]*runs.Result)
 	for _, r := range set.Runs {
-		runs[result.KeyOf(r.Result.Asked()).String()] = r.Result
+		list[runs.KeyOf(r.Result.Asked()).String()] = r.Result
 	}
-	return runs
+	return list
 }
 
 // An algorithm that is made for nodes that crash goes on without a host that is cut off:
@@ -136,7 +136,7 @@ func TestARunGoesOnWithoutAHost(t *testing.T) {
 			lost = h.Nodes
 		}
 	}
-	if code != 2 || x.Status != result.Failed || x.Safety.Undecided == 0 || x.Safety.Violations != 0 || len(x.Faults) != 1 {
+	if code != 2 || x.Status != runs.Failed || x.Safety.Undecided == 0 || x.Safety.Violations != 0 || len(x.Faults) != 1 {
 		t.Fatalf("exit code %d, status %s: %s; safety %+v, faults %+v\n%s", code, x.Status, x.Error, x.Safety, x.Faults, r.stderr.Bytes())
 	}
 	f := x.Faults[0]
@@ -179,7 +179,7 @@ func TestAHostIsCutOff(t *testing.T) {
 				nodes, name = h.Nodes, h.Name
 			}
 		}
-		if code != 2 || x.Status != result.Failed || x.Entries == 0 || x.Safety.Violations != 0 || name == "" ||
+		if code != 2 || x.Status != runs.Failed || x.Entries == 0 || x.Safety.Violations != 0 || name == "" ||
 			!strings.Contains(x.Error, name) || !slices.Equal(x.FailedNodes, nodes) {
 			t.Errorf("%s: exit code %d, status %s, failed nodes %v, %d entries, safety %+v: %s\n%s",
 				network, code, x.Status, x.FailedNodes, x.Entries, x.Safety, x.Error, r.stderr.Bytes())
@@ -214,7 +214,7 @@ func TestAPairOfHostsIsParted(t *testing.T) {
 		code := r.wait(longest)
 		b.ip(2, "route", "del", "blackhole", parted)
 		x := r.result()
-		if code != 2 || x.Status != result.Failed || x.Liveness.Stalled || x.Safety.Violations != 0 {
+		if code != 2 || x.Status != runs.Failed || x.Liveness.Stalled || x.Safety.Violations != 0 {
 			t.Errorf("%s: exit code %d, status %s, safety %+v: %s", algorithm, code, x.Status, x.Safety, x.Error)
 		}
 		_, held, _ := strings.Cut(x.Error, "the network holds messages: ")
@@ -246,7 +246,7 @@ func TestClocksThatAreOff(t *testing.T) {
 	b := newBed(t, len(ahead), netns.ClockAhead(2, ahead[1]), netns.ClockAhead(3, ahead[2]))
 	r, code := b.run(4, "-a", "raymond", "-n", "8", "--requests", "80", "--cs", "500us", "--resource", "nats",
 		"--set", "delay="+delay.String())
-	if code != 0 || r.Status != result.OK || r.Safety.Violations != 0 || r.Entries != 80 {
+	if code != 0 || r.Status != runs.OK || r.Safety.Violations != 0 || r.Entries != 80 {
 		t.Fatalf("exit code %d, status %s: %s; %d entries, safety %+v", code, r.Status, r.Error, r.Entries, r.Safety)
 	}
 	b.spread("the run", r)
@@ -292,12 +292,12 @@ func TestClocksThatAreOff(t *testing.T) {
 	// Where a paper's text does let two in, they are seen.
 	r, code = b.run(4, "-a", "singhal-as-published", "-n", "8", "--requests", "400", "--cs", "2ms", "--resource", "nats")
 	s := r.Safety.Resource
-	if code != 1 || r.Status != result.Violated || s == nil || s.LostUpdates == 0 || r.Safety.Violations < s.LostUpdates {
+	if code != 1 || r.Status != runs.Violated || s == nil || s.LostUpdates == 0 || r.Safety.Violations < s.LostUpdates {
 		t.Fatalf("a wrong text: exit code %d, status %s: %s; safety %+v, resource %+v", code, r.Status, r.Error, r.Safety, s)
 	}
-	met := func(l result.LostUpdate) bool {
+	met := func(l runs.LostUpdate) bool {
 		host := func(node int) int {
-			return slices.IndexFunc(r.Hosts, func(h result.Host) bool { return slices.Contains(h.Nodes, node) })
+			return slices.IndexFunc(r.Hosts, func(h runs.Host) bool { return slices.Contains(h.Nodes, node) })
 		}
 		bound := r.Hosts[host(l.Node)].Clock.BoundNS + r.Hosts[host(l.Other)].Clock.BoundNS
 		return l.EnteredNS < l.OtherExited+bound && l.OtherEntered < l.ExitedNS+bound

@@ -12,17 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // kept reads the results that a run has kept in a folder.
-func kept(t *testing.T, dir string) []*result.Result {
+func kept(t *testing.T, dir string) []*runs.Result {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []*result.Result
+	var all []*runs.Result
 	for _, name := range files {
 		b, err := os.ReadFile(name)
 		if err != nil {
@@ -47,7 +47,7 @@ func TestKilledWorkers(t *testing.T) {
 	}
 	const nodes = 4
 	rng := rand.New(rand.NewPCG(uint64(kills), 6))
-	outcomes := make(map[result.Status]int) // also of runs that were over before anybody could be killed
+	outcomes := make(map[runs.Status]int) // also of runs that were over before anybody could be killed
 	for k := 0; k < kills; {
 		network := []string{"tcp", "udp", "nats"}[k%3]
 		before := shared(t)
@@ -76,8 +76,8 @@ func TestKilledWorkers(t *testing.T) {
 		x := r.result()
 		outcomes[x.Status]++
 		switch {
-		case code == 0 && x.Status == result.OK && x.Safety.Violations == 0 && x.Entries > 0:
-		case code == 2 && x.Status == result.Failed && len(x.FailedNodes) == 1 && x.Error != "":
+		case code == 0 && x.Status == runs.OK && x.Safety.Violations == 0 && x.Entries > 0:
+		case code == 2 && x.Status == runs.Failed && len(x.FailedNodes) == 1 && x.Error != "":
 		default:
 			t.Errorf("kill %d, over %s: exit code %d, %s, failed nodes %v: %s\n%s", k, network, code, x.Status, x.FailedNodes, x.Error,
 				r.stderr.Bytes())
@@ -187,7 +187,7 @@ func TestStoppedProcesses(t *testing.T) {
 				code := r.wait(time.Minute)
 				r.leavesNothing(had, before)
 				x := r.result()
-				if code != 0 || x.Status != result.OK || x.Entries == 0 || x.Safety.Violations != 0 {
+				if code != 0 || x.Status != runs.OK || x.Entries == 0 || x.Safety.Violations != 0 {
 					t.Errorf("exit code %d, %s: %s; warnings %q", code, x.Status, x.Error, x.Warnings)
 				}
 				if !slices.ContainsFunc(x.Warnings, func(w string) bool {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 var full = flag.Bool("full", false, "run as many seeds and kills as is promised")
@@ -81,7 +81,7 @@ func (r *run) wait(bound time.Duration) int {
 }
 
 // result decodes what 'run --json' has printed: one object and no more.
-func (r *run) result() *result.Result {
+func (r *run) result() *runs.Result {
 	r.t.Helper()
 	x, err := decode(r.stdout.Bytes())
 	if err != nil {
@@ -90,9 +90,9 @@ func (r *run) result() *result.Result {
 	return x
 }
 
-func decode(b []byte) (*result.Result, error) {
+func decode(b []byte) (*runs.Result, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
-	x := new(result.Result)
+	x := new(runs.Result)
 	if err := d.Decode(x); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func decode(b []byte) (*result.Result, error) {
 const longest = 2 * time.Minute
 
 // measure runs the program to its end.
-func measure(t *testing.T, args ...string) (*result.Result, int) {
+func measure(t *testing.T, args ...string) (*runs.Result, int) {
 	t.Helper()
 	r := start(t, t.TempDir(), append([]string{"run", "--json", "--quiet"}, args...)...)
 	code := r.wait(longest)
@@ -115,7 +115,7 @@ func measure(t *testing.T, args ...string) (*result.Result, int) {
 
 // overtaken reports whether the machine has kept processes from running for so long
 // that no bound on the delay of a message holds.
-func overtaken(r *result.Result) bool {
+func overtaken(r *runs.Result) bool {
 	for _, w := range r.Warnings {
 		if strings.Contains(w, "did not run for a second or more") || strings.Contains(w, "was suspended") {
 			return true

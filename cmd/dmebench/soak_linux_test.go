@@ -16,7 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 var (
@@ -377,7 +377,7 @@ func overlaps(stays []stay) (pairs []string) {
 }
 
 // judge compares what the run says with what was written.
-func (s *soak) judge(code int) *result.Result {
+func (s *soak) judge(code int) *runs.Result {
 	blame := func(when bool, format string, args ...any) {
 		if when {
 			s.wrong = append(s.wrong, fmt.Sprintf(format, args...))
@@ -389,13 +389,13 @@ func (s *soak) judge(code int) *result.Result {
 		return nil
 	}
 	s.status = string(x.Status)
-	if x.Safety.Undecided > 0 && (x.Status == result.OK || x.Status == result.Failed) {
+	if x.Safety.Undecided > 0 && (x.Status == runs.OK || x.Status == runs.Failed) {
 		s.status = "undecided"
 	}
 	met := len(s.overlaps) > 0
-	blame(x.Status == result.Stalled, "stalled, though the algorithm is not to blame")
+	blame(x.Status == runs.Stalled, "stalled, though the algorithm is not to blame")
 	blame(s.status == "ok" && met, "ok, though two were inside at once")
-	blame(x.Status == result.Violated && !met, "violated, though no two were inside at once")
+	blame(x.Status == runs.Violated && !met, "violated, though no two were inside at once")
 	blame(x.Safety.Violations > 0 && !met, "violations, though no two were inside at once")
 	blame(code == 0 && s.status != "ok" && met, "exit code 0, though two were inside at once")
 	for _, h := range x.Hosts {
@@ -404,7 +404,7 @@ func (s *soak) judge(code int) *result.Result {
 			blame(innocent, "node %d of host %s is said to have failed", id, h.Name)
 		}
 	}
-	want := map[result.Status][]int{result.OK: {0, 2}, result.Failed: {2}, result.Violated: {1}, result.Stalled: {1, 2}}
+	want := map[runs.Status][]int{runs.OK: {0, 2}, runs.Failed: {2}, runs.Violated: {1}, runs.Stalled: {1, 2}}
 	blame(!slices.Contains(want[x.Status], code), "%s with exit code %d", x.Status, code)
 	return x
 }

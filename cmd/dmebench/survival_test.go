@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // forSeeds runs a test for each of some seeds, at most a few at a time.
@@ -33,9 +33,9 @@ func flags(faults ...string) []string {
 }
 
 // struck returns the fault that was asked for by these words.
-func struck(t *testing.T, r *result.Result, words string) *result.Fault {
+func struck(t *testing.T, r *runs.Result, words string) *runs.Fault {
 	t.Helper()
-	i := slices.IndexFunc(r.Faults, func(f result.Fault) bool { return strings.HasPrefix(f.Fault, words) })
+	i := slices.IndexFunc(r.Faults, func(f runs.Fault) bool { return strings.HasPrefix(f.Fault, words) })
 	if i < 0 {
 		t.Fatalf("%s has not come to pass: %+v; warnings %q", words, r.Faults, r.Warnings)
 	}
@@ -44,9 +44,9 @@ func struck(t *testing.T, r *result.Result, words string) *result.Fault {
 
 // held fails the test where a run is not as it must be under faults that its
 // algorithm survives.
-func held(t *testing.T, r *result.Result, code int, faults int) {
+func held(t *testing.T, r *runs.Result, code int, faults int) {
 	t.Helper()
-	if code != 0 || r.Status != result.OK || r.Safety.Violations != 0 || r.Liveness.Pending != 0 || r.FailedNodes != nil {
+	if code != 0 || r.Status != runs.OK || r.Safety.Violations != 0 || r.Liveness.Pending != 0 || r.FailedNodes != nil {
 		t.Fatalf("exit code %d, %s: %s; %d violations, %d pending, failed nodes %v\n%+v\n%s", code, r.Status, r.Error,
 			r.Safety.Violations, r.Liveness.Pending, r.FailedNodes, r.Faults, strings.Join(r.Liveness.States, "\n"))
 	}
@@ -123,9 +123,9 @@ func TestRobustRicartAgrawalaSurvives(t *testing.T) {
 // goesOn fails the test where a kill kept the others from entering for longer than it
 // may take to detect it, and every other kill that they had not got over then either:
 // they may have to find out about one after the other.
-func goesOn(t *testing.T, r *result.Result, detection, bound time.Duration) {
+func goesOn(t *testing.T, r *runs.Result, detection, bound time.Duration) {
 	t.Helper()
-	kills := slices.DeleteFunc(slices.Clone(r.Faults), func(f result.Fault) bool { return f.What != "kill" })
+	kills := slices.DeleteFunc(slices.Clone(r.Faults), func(f runs.Fault) bool { return f.What != "kill" })
 	for _, f := range kills {
 		if f.RecoveredNS == nil {
 			t.Errorf("nobody entered after %+v", f)

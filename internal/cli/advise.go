@@ -15,7 +15,7 @@ import (
 	"dmebench/internal/platform/terminal"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func (p *program) adviseCommand() *cli.Command {
@@ -31,13 +31,13 @@ func (p *program) adviseCommand() *cli.Command {
 			&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, in place of --rate"},
 			&cli.StringFlag{Name: "delay", Usage: "what a message takes one way: `DURATION`, uniform:DURATION or exp:DURATION, " +
 				"of which it is the mean (default: what messages between two processes of this machine take)"},
-			&cli.StringFlag{Name: "cs", Value: result.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
-			&cli.StringFlag{Name: "transport", Value: result.DefaultTransport, Usage: "`NETWORK` over which it is going to run: " + realNetworks()},
+			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
+			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "`NETWORK` over which it is going to run: " + realNetworks()},
 			&cli.StringFlag{Name: "metric", Usage: "`METRIC` that decides, a column of summary.csv or one of " +
-				strings.Join(result.ShortNames(), ", ") + " (default: p99 with a rate, else throughput)"},
+				strings.Join(runs.ShortNames(), ", ") + " (default: p99 with a rate, else throughput)"},
 			&cli.BoolFlag{Name: "crash-tolerant", Usage: "only algorithms that go on when nodes crash"},
 			&cli.IntFlag{Name: "repetitions", Value: 10, Usage: "of each simulation, `R`"},
-			seedFlag(result.DefaultSeed, "of the first repetition; the others count on from it"),
+			seedFlag(runs.DefaultSeed, "of the first repetition; the others count on from it"),
 			jsonFlag("print the advice as one JSON object"),
 			quietFlag(),
 		},
@@ -128,8 +128,8 @@ func parseDelay(text string) (law string, mean time.Duration, err error) {
 // delayHere measures T between two processes of this machine, by messages as far apart
 // as handovers: a short run that does not print anything.
 func (p *program) delayHere(ctx context.Context, q advise.Question) (time.Duration, error) {
-	spec := result.Spec{
-		Algorithm: "ricart-agrawala", Nodes: 2, Transport: q.Transport, CS: q.CS, Duration: result.Duration(500 * time.Millisecond),
+	spec := runs.Spec{
+		Algorithm: "ricart-agrawala", Nodes: 2, Transport: q.Transport, CS: q.CS, Duration: runs.Duration(500 * time.Millisecond),
 	}
 	job, err := run.Resolve(spec, p.catalog, nil)
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *program) delayHere(ctx context.Context, q advise.Question) (time.Durati
 	switch {
 	case err != nil:
 		return 0, err
-	case r.Status != result.OK || r.Delay() == nil:
+	case r.Status != runs.OK || r.Delay() == nil:
 		return 0, failWith(exit.Unknown, fmt.Errorf("cannot measure T here: %s; say what a message takes with --delay", r.Error))
 	}
 	return time.Duration(*r.Delay()), nil

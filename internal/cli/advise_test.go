@@ -13,7 +13,7 @@ import (
 	"dmebench/internal/experiment"
 	"dmebench/internal/experiment/advise"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/link"
 )
 
@@ -85,8 +85,8 @@ func TestAdviceNamesWhatWasSimulated(t *testing.T) {
 		chosen := false
 		for _, c := range cells {
 			p, _ := tested(t)
-			simulated, err := run.Resolve(result.Spec{
-				Algorithm: c.Spec.Algorithm, Nodes: q.Nodes, Transport: result.Sim, Workload: c.Spec.Workload, TotalRate: q.Rate, CS: q.CS,
+			simulated, err := run.Resolve(runs.Spec{
+				Algorithm: c.Spec.Algorithm, Nodes: q.Nodes, Transport: runs.Sim, Workload: c.Spec.Workload, TotalRate: q.Rate, CS: q.CS,
 				Requests: a.Requests, Seed: q.Seed + uint64(c.Repetition), Set: map[string]string{"t": q.Delay.String(), "delay": q.Law},
 			}, p.catalog, nil)
 			if err != nil {

@@ -21,7 +21,7 @@ import (
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/search/check"
 	"dmebench/internal/search/trace"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func (p *program) checkCommand() *cli.Command {
@@ -45,7 +45,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: in each random schedule others ask, " +
 				"up to 5 times for each node in all; exhaustive: 1 for each)"},
 			&cli.IntFlag{Name: "schedules", Value: check.DefaultSchedules, Usage: "random schedules to try"},
-			seedFlag(result.DefaultSeed, "of the first random schedule; the next has the next seed"),
+			seedFlag(runs.DefaultSeed, "of the first random schedule; the next has the next seed"),
 			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none " +
 				"(default: in half of them)"},
 			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to, on this host alone"},

@@ -13,7 +13,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/search/check"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // checkResult is what 'check --json' prints. Where there is no figure the value
@@ -104,7 +104,7 @@ func settingWords(set map[string]string) (words []string) {
 
 func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
 	x := &checkResult{
-		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random", Vary: o.Vary,
+		SchemaVersion: runs.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random", Vary: o.Vary,
 		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, SafetyOnly: o.SafetyOnly, Seed: r.Seed,
 		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,

@@ -13,7 +13,7 @@ import (
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func (p *program) compareCommand() *cli.Command {
@@ -30,7 +30,7 @@ func (p *program) compareCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "metric", Usage: "compare this `METRIC`, a column of summary.csv; may be repeated " +
 				"(default: messages, throughput, response and waiting time, synchronization delay)"},
 			&cli.StringSliceFlag{Name: "across", Usage: "match cells although they differ in `DIMENSION`: " +
-				strings.Join(result.Dimensions(), ", ") + "; may be repeated"},
+				strings.Join(runs.Dimensions(), ", ") + "; may be repeated"},
 			&cli.StringFlag{Name: "col", Usage: "compare within one result set: a column for each value of `DIMENSION`, such as algorithm"},
 			&cli.StringFlag{Name: "base", Usage: "with --col the `VALUE` that the others are compared with (default: the first of the results)"},
 			&cli.StringFlag{Name: "fail-on-regression", Usage: "end with exit code 3 where B is worse than A by more than `PERCENT`, such as 5%, " +

@@ -19,7 +19,7 @@ import (
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/udp"
 	"dmebench/workload"
 )
@@ -243,19 +243,19 @@ func (p *program) values(v *invocation, f cli.Flag, value string) (list []candid
 		}
 		return list, false
 	case "metric":
-		for _, m := range result.Metrics() {
+		for _, m := range runs.Metrics() {
 			list = append(list, candidate{m.Name, ""})
 		}
 		return list, false
 	case "across", "col":
-		return plain(result.Dimensions()), false
+		return plain(runs.Dimensions()), false
 	case "test":
 		for _, t := range ping.Tests() {
 			list = append(list, candidate{word: string(t)})
 		}
 		return append(list, candidate{word: everything}), false
 	case "warmup":
-		return plain([]string{result.DefaultWarmup}), false
+		return plain([]string{runs.DefaultWarmup}), false
 	}
 	switch name, _ := placeholder(f); name {
 	case "FILE", "DIR", "PATH":
@@ -289,12 +289,12 @@ func (p *program) settingCandidates(v *invocation, value string) (list []candida
 		}
 	}
 	if v.name() != "check" { // which has links of its own
-		for _, name := range chosen("transport", result.DefaultTransport) {
+		for _, name := range chosen("transport", runs.DefaultTransport) {
 			if n, err := run.LookupNetwork(name); err == nil {
 				options = append(options, n.Options...)
 			}
 		}
-		for _, name := range chosen("workload", result.DefaultWorkload) {
+		for _, name := range chosen("workload", runs.DefaultWorkload) {
 			if k, err := workload.Lookup(name); err == nil {
 				options = append(options, k.Options...)
 			}

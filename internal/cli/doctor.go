@@ -13,7 +13,7 @@ import (
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testbed/doctor"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func (p *program) doctorCommand() *cli.Command {
@@ -33,7 +33,7 @@ func (p *program) doctorCommand() *cli.Command {
 			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
 			&cli.StringFlag{Name: "algorithm", Aliases: []string{"a"},
 				Usage: "`NAME` of the algorithm that is meant (default: one that asks all nodes)"},
-			&cli.StringFlag{Name: "transport", Value: result.DefaultTransport, Usage: "`NETWORK` that is meant: " + networkNames()},
+			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "`NETWORK` that is meant: " + networkNames()},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
 				Usage: "`HOST:PORT` at which transports would listen; port 0 for any that is free"},
 			&cli.StringFlag{Name: "out", Value: "results", Usage: "folder `DIR` in which results would be kept"},
@@ -115,7 +115,7 @@ func (p *program) needOf(c *cli.Context) (doctor.Need, error) {
 			return doctor.Need{}, usage("--%s %d: there must be at least 1", name, c.Int(name))
 		}
 	}
-	s := result.Spec{
+	s := runs.Spec{
 		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), NodesPerWorker: c.Int("nodes-per-worker"),
 	}
 	if s.Algorithm == "" {
@@ -135,7 +135,7 @@ func (p *program) needOf(c *cli.Context) (doctor.Need, error) {
 
 // checkSize refuses an algorithm, a network and a number of nodes that do not go
 // together, and for which there is no estimate.
-func checkSize(s result.Spec, catalog run.Catalog) error {
+func checkSize(s runs.Spec, catalog run.Catalog) error {
 	a, err := catalog.Lookup(s.Algorithm)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/testkit/golden"
 	"dmebench/report/rank"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // A table of critical sections has a row for each of every run, in which nobody is
@@ -126,7 +126,7 @@ func TestRankAgreesWithBenchstat(t *testing.T) {
 					if cell.P == nil {
 						continue
 					}
-					m, _ := result.LookupMetric(column.Metric)
+					m, _ := runs.LookupMetric(column.Metric)
 					unit := strings.TrimSuffix(m.Unit, "-ns")
 					if m.Time() {
 						unit += "-sec"

@@ -19,18 +19,18 @@ import (
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/nats"
 	"dmebench/units"
 )
 
 // execute carries out a job on its network.
-func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*result.Result, error) {
+func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*runs.Result, error) {
 	return p.executeShown(ctx, job, opt, nil)
 }
 
 // executeShown is execute with a line that shows how far the run is; nil for none.
-func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinator.Options, line *live.Line) (*result.Result, error) {
+func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinator.Options, line *live.Line) (*runs.Result, error) {
 	defer context.AfterFunc(ctx, func() { line.Say("ending and adding up; Ctrl-C again ends at once") })()
 	if !job.Network.Real() {
 		result, err := simulate(ctx, job, opt, line)
@@ -55,7 +55,7 @@ const summing = 20 * time.Second
 
 // simulate carries out a simulation. Before its workload has begun it is given up at
 // once where ctx ends: an algorithm may take for ever to make its nodes.
-func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *live.Line) (*result.Result, error) {
+func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *live.Line) (*runs.Result, error) {
 	opt := sim.Options{Partial: o.Partial, Record: o.Record * job.Spec.Nodes, Recorded: o.Recorded, Entries: o.Entries}
 	patient := ctx
 	if o.Partial || line != nil {
@@ -73,7 +73,7 @@ func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *li
 			}
 		})()
 	}
-	return interrupt.Do(patient, func() (*result.Result, error) { return sim.RunWith(ctx, job, opt) })
+	return interrupt.Do(patient, func() (*runs.Result, error) { return sim.RunWith(ctx, job, opt) })
 }
 
 func forceFlag() cli.Flag {
@@ -84,7 +84,7 @@ func forceFlag() cli.Flag {
 
 // fits refuses a run that needs more than this host has left, before anything is
 // started; with force it says so and lets it begin.
-func (p *program) fits(s result.Spec, readFile func(string) ([]byte, error), force bool) error {
+func (p *program) fits(s runs.Spec, readFile func(string) ([]byte, error), force bool) error {
 	if err := programs(s); err != nil {
 		return err
 	}

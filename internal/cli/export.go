@@ -16,7 +16,7 @@ import (
 	"dmebench/report/compare"
 	"dmebench/report/export"
 	"dmebench/report/threshold"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // exportFormats is what --format takes.
@@ -47,7 +47,7 @@ func (p *program) exportCommand() *cli.Command {
 
 func (p *program) export(c *cli.Context) error {
 	format, out := c.String("format"), c.String("out")
-	var metrics []result.Metric
+	var metrics []runs.Metric
 	var errs []error
 	if c.String("file") == "" {
 		errs = append(errs, errors.New("export: --file is missing: which results?"))
@@ -101,7 +101,7 @@ func (p *program) export(c *cli.Context) error {
 	return p.writeInto(out, files)
 }
 
-func (p *program) exportBenchfmt(runs []result.Run, metrics []result.Metric, out string) error {
+func (p *program) exportBenchfmt(runs []runs.Run, metrics []runs.Metric, out string) error {
 	var text bytes.Buffer
 	if err := export.Benchfmt(&text, runs, metrics); err != nil {
 		return failWith(exit.Data, err)
@@ -116,10 +116,10 @@ func (p *program) exportBenchfmt(runs []result.Run, metrics []result.Metric, out
 }
 
 // warnOfLeftOut says how many runs are in no export but the table of runs.
-func (p *program) warnOfLeftOut(runs []result.Run, format string) {
+func (p *program) warnOfLeftOut(list []runs.Run, format string) {
 	bad := 0
-	for _, r := range runs {
-		if !result.Usable(r.Result) {
+	for _, r := range list {
+		if !runs.Usable(r.Result) {
 			bad++
 		}
 	}
@@ -130,7 +130,7 @@ func (p *program) warnOfLeftOut(runs []result.Run, format string) {
 	if format == "csv" {
 		where = "stand in runs.csv alone"
 	}
-	fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d runs did not end well and %s\n", bad, len(runs), where)
+	fmt.Fprintf(p.stderr, "dmebench: warning: %d of %d runs did not end well and %s\n", bad, len(list), where)
 }
 
 // writeInto writes files into a folder and says where they are.
@@ -168,7 +168,7 @@ func checkEntries(c *cli.Context, elsewhere bool) error {
 }
 
 // exportEntries writes a row for each critical section, as they are read.
-func (p *program) exportEntries(runs []result.Run, out string) error {
+func (p *program) exportEntries(runs []runs.Run, out string) error {
 	var missing int
 	write := func(w io.Writer) (err error) {
 		missing, err = export.Entries(w, runs)
@@ -192,10 +192,10 @@ func (p *program) exportEntries(runs []result.Run, out string) error {
 }
 
 // readResults reads results from wherever they were left.
-func readResults(path string) (*result.Set, error) {
-	set, err := result.Read(path)
+func readResults(path string) (*runs.Set, error) {
+	set, err := runs.Read(path)
 	switch {
-	case errors.Is(err, result.ErrNone):
+	case errors.Is(err, runs.ErrNone):
 		return nil, failWith(exit.NoInput, err)
 	case err != nil && isYAML(path):
 		return nil, failWith(exit.Data, fmt.Errorf("%s is an experiment, and no results; 'dmebench sweep %s' makes them, "+
@@ -207,16 +207,16 @@ func readResults(path string) (*result.Set, error) {
 }
 
 // readSomeResults reads results of which there must be one at least.
-func readSomeResults(path string) (*result.Set, error) {
+func readSomeResults(path string) (*runs.Set, error) {
 	set, err := readResults(path)
 	if err == nil && len(set.Runs) == 0 {
-		return nil, failWith(exit.NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), result.ErrNone))
+		return nil, failWith(exit.NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), runs.ErrNone))
 	}
 	return set, err
 }
 
 // warnOfDamage names the records of results that could not be read.
-func (p *program) warnOfDamage(sets ...*result.Set) {
+func (p *program) warnOfDamage(sets ...*runs.Set) {
 	for _, set := range sets {
 		for _, text := range set.Warnings() {
 			fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
@@ -229,7 +229,7 @@ func failIfFlag(of string) cli.Flag {
 	return &cli.StringSliceFlag{
 		Name: "fail-if",
 		Usage: "`THRESHOLD` " + of + " that must not be crossed, " + threshold.Form + "; may be repeated. Where one is, the exit code is 3. " +
-			"A METRIC is a column of summary.csv or one of " + strings.Join(result.ShortNames(), ", "),
+			"A METRIC is a column of summary.csv or one of " + strings.Join(runs.ShortNames(), ", "),
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/cli/exit"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // TestResultWithoutRoom runs with a folder in which there was room for a trial,
@@ -34,7 +34,7 @@ func TestResultWithoutRoom(t *testing.T) {
 	if code != exit.CantCreate || !strings.Contains(errOut.String(), "no space left on device") {
 		t.Errorf("exit code %d: %s", code, errOut.String())
 	}
-	var r result.Result
+	var r runs.Result
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Entries != 300 {
 		t.Errorf("printed: %v\n%s", err, out.String())
 	}

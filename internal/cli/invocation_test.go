@@ -19,7 +19,7 @@ import (
 	"dmebench/algorithms/quorum"
 	"dmebench/internal/experiment"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload"
 )
 
@@ -354,7 +354,7 @@ func TestHelp(t *testing.T) {
 // Defaults that are told in words are those that hold.
 func TestDefaultsAreTrue(t *testing.T) {
 	_, root := tested(t)
-	spec := result.Spec{}.WithDefaults()
+	spec := runs.Spec{}.WithDefaults()
 	network := func(name, option string) string {
 		n, err := run.LookupNetwork(name)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/search/check"
 	"dmebench/internal/search/prove"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // whyNotWithLiveness are the flags that do not go with --liveness, and why.
@@ -56,7 +56,7 @@ func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Optio
 // newLivenessResult says what was found out.
 func newLivenessResult(a *dme.Algorithm, o check.Options, s *check.Search, r check.LivenessResult) *checkResult {
 	x := &checkResult{
-		SchemaVersion: result.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Search: "liveness",
+		SchemaVersion: runs.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Search: "liveness",
 		FIFO: !o.Unordered, InFlight: o.InFlight, Seed: o.Seed, Status: "ok", Complete: r.Verdict != check.Incomplete, Stopped: r.Stopped,
 		States: &r.States, Depth: &r.Depth, NeverSent: r.NeverSent,
 		Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal, ElapsedS: r.Elapsed.Seconds(), Workers: 1,
@@ -111,7 +111,7 @@ func livenessCommand(x *checkResult, o, defaults check.Options) string {
 	if o.InFlight > 0 {
 		b = append(b, "--in-flight", strconv.Itoa(o.InFlight))
 	}
-	if o.Seed != result.DefaultSeed {
+	if o.Seed != runs.DefaultSeed {
 		b = append(b, "--seed", strconv.FormatUint(o.Seed, 10))
 	}
 	return strings.Join(b, " ")

@@ -12,7 +12,7 @@ import (
 	"dmebench/internal/experiment"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // matrixFlags describe an experiment in place of a file. Lists have commas between.
@@ -20,13 +20,13 @@ func matrixFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAMES` of algorithms, with commas between; may be repeated"},
 		&cli.StringFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`LIST` of numbers of nodes, such as 3,7,13"},
-		&cli.StringSliceFlag{Name: "transport", Usage: "`NETWORKS`: " + networkNames() + " (default: " + result.DefaultTransport + ")"},
-		&cli.StringSliceFlag{Name: "workload", Usage: "`NAMES`: " + workloadNames() + " (default: " + result.DefaultWorkload + ")"},
+		&cli.StringSliceFlag{Name: "transport", Usage: "`NETWORKS`: " + networkNames() + " (default: " + runs.DefaultTransport + ")"},
+		&cli.StringSliceFlag{Name: "workload", Usage: "`NAMES`: " + workloadNames() + " (default: " + runs.DefaultWorkload + ")"},
 		&cli.IntFlag{Name: "repetitions", Usage: "of each combination, `R`; a confidence interval takes at least 6 " +
 			fmt.Sprintf("(default: %d)", experiment.DefaultRepetitions)},
 		&cli.Float64Flag{Name: "rate", Usage: "requests per second and node, for open workloads"},
 		&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, for open workloads"},
-		&cli.StringFlag{Name: "cs", Usage: "duration of a critical section: `DURATION` or exp:DURATION (default: " + result.DefaultCS + ")"},
+		&cli.StringFlag{Name: "cs", Usage: "duration of a critical section: `DURATION` or exp:DURATION (default: " + runs.DefaultCS + ")"},
 		&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests of a run (default: 100 for each node, or no limit with --duration)"},
 		&cli.IntFlag{Name: "requests-per-node", Usage: "`COUNT` of requests of each node, in place of --requests"},
 		&cli.DurationFlag{Name: "duration", Usage: "make requests for this long"},
@@ -39,7 +39,7 @@ func matrixFlags() []cli.Flag {
 		&cli.IntFlag{Name: "nodes-per-worker", Usage: "nodes in one process (default: 1)"},
 		&cli.StringFlag{Name: "warmup", Usage: "entries to leave out of steady figures: `COUNT` or auto (default: auto)"},
 		&cli.DurationFlag{Name: "stall-after", Usage: "a system in which requests wait and nothing moves is stalled after so long at most " +
-			"(default: " + result.DefaultStallAfter.String() + ")"},
+			"(default: " + runs.DefaultStallAfter.String() + ")"},
 		&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although a network lacks what an algorithm needs, or a fault never comes to pass"},
 		&cli.BoolFlag{Name: "skip-invalid", Usage: "leave out combinations that cannot run"},
 		&cli.StringFlag{Name: "name", Usage: "`NAME` of the folder of the results (default: " + experiment.DefaultMatrix + ")"},
@@ -111,8 +111,8 @@ func matrixOf(c *cli.Context) (experiment.Matrix, error) {
 		Transports: listed(c.StringSlice("transport")), Workloads: listed(c.StringSlice("workload")),
 		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), CS: c.String("cs"),
 		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"),
-		Requests: c.Int("requests"), RequestsPerNode: c.Int("requests-per-node"), Duration: result.Duration(c.Duration("duration")),
-		Set: set, NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: result.Duration(c.Duration("stall-after")),
+		Requests: c.Int("requests"), RequestsPerNode: c.Int("requests-per-node"), Duration: runs.Duration(c.Duration("duration")),
+		Set: set, NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: runs.Duration(c.Duration("stall-after")),
 		AllowMismatch: c.Bool("allow-mismatch"), SkipInvalid: c.Bool("skip-invalid"),
 		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
 	}

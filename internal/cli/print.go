@@ -15,7 +15,7 @@ import (
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func printJSON(w io.Writer, value any) error {
@@ -25,7 +25,7 @@ func printJSON(w io.Writer, value any) error {
 }
 
 // printResult prints what a person wants to know of a run.
-func printResult(out io.Writer, job *run.Job, r *result.Result) error {
+func printResult(out io.Writer, job *run.Job, r *runs.Result) error {
 	var text bytes.Buffer // written at once: who reads its first lines alone has them all
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
@@ -119,7 +119,7 @@ func printResult(out io.Writer, job *run.Job, r *result.Result) error {
 }
 
 // describeQuantiles writes a distribution of times; empty where there is none.
-func describeQuantiles(q *result.Quantiles) string {
+func describeQuantiles(q *runs.Quantiles) string {
 	if q == nil {
 		return ""
 	}
@@ -134,14 +134,14 @@ func network(job *run.Job) string {
 	return job.Network.Name
 }
 
-func packets(w result.Wire) string {
+func packets(w runs.Wire) string {
 	if w.Packets == nil {
 		return fmt.Sprintf("%d writes", w.Writes)
 	}
 	return fmt.Sprintf("%d packets", *w.Packets)
 }
 
-func kinds(r *result.Result) string {
+func kinds(r *runs.Result) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(r.Messages.ByKind)) {
 		if n := r.Messages.ByKind[kind]; n > 0 {
@@ -182,7 +182,7 @@ func ns(x int64) time.Duration {
 
 // describeFault says what was done to a run, and what came of it, as well as that is
 // known between hosts.
-func describeFault(f *result.Fault, known crossing) string {
+func describeFault(f *runs.Fault, known crossing) string {
 	var nodes []dme.NodeID
 	for _, id := range f.Nodes {
 		nodes = append(nodes, dme.NodeID(id))
@@ -222,7 +222,7 @@ type crossing struct {
 	set   bool  // a clock was set: nothing that crosses hosts is known
 }
 
-func crossingOf(r *result.Result) (c crossing) {
+func crossingOf(r *runs.Result) (c crossing) {
 	for _, h := range r.Hosts {
 		if h.Clock != nil {
 			c.bound = max(c.bound, h.Clock.BoundNS)
@@ -251,7 +251,7 @@ func plusMinus(x, bound int64) string {
 
 // syncDelay writes the synchronization delays of a run; empty where there is nothing
 // to say.
-func syncDelay(r *result.Result) string {
+func syncDelay(r *runs.Result) string {
 	q := r.SyncDelay
 	switch {
 	case r.SyncDelayBound == nil:
@@ -263,7 +263,7 @@ func syncDelay(r *result.Result) string {
 }
 
 // describeHost says what was on a host, and how its clock compares.
-func describeHost(h *result.Host) string {
+func describeHost(h *runs.Host) string {
 	var nodes []dme.NodeID
 	for _, id := range h.Nodes {
 		nodes = append(nodes, dme.NodeID(id))
@@ -290,7 +290,7 @@ func describeHost(h *result.Host) string {
 }
 
 // describeLinks sums up the ways between hosts; empty where there are none.
-func describeLinks(links []result.HostLink) string {
+func describeLinks(links []runs.HostLink) string {
 	var shortest, longest int64
 	var sent, lost, control int
 	for _, l := range links {

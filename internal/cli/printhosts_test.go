@@ -6,29 +6,29 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // What crosses hosts is printed with its bound, or not at all.
 func TestPrintOfARunOnSeveralHosts(t *testing.T) {
-	spec := result.Spec{Algorithm: "raymond", Nodes: 3, Transport: "tcp", Requests: 9}
+	spec := runs.Spec{Algorithm: "raymond", Nodes: 3, Transport: "tcp", Requests: 9}
 	job, err := run.Resolve(spec, run.Catalog(catalog.All()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	bound, load, after := int64(31_400), 212_345.6, int64(7e7)
-	r := &result.Result{
-		Algorithm: "raymond", Nodes: 3, Workload: "saturate", Status: result.OK, Entries: 9, Requests: 9,
-		SyncDelay:      &result.Quantiles{Count: 8, P50: 201_000, P90: 240_000, P99: 300_000, Max: 310_000},
+	r := &runs.Result{
+		Algorithm: "raymond", Nodes: 3, Workload: "saturate", Status: runs.OK, Entries: 9, Requests: 9,
+		SyncDelay:      &runs.Quantiles{Count: 8, P50: 201_000, P90: 240_000, P99: 300_000, Max: 310_000},
 		SyncDelayBound: &bound, SyncDelayLoad: &load,
-		Safety: result.Safety{Checked: 9, Undecided: 2, Method: "witness+intervals"},
-		Faults: []result.Fault{{Fault: "kill 3 @1s", AtNS: 1e9, Nodes: []int{3}, RecoveredNS: &after}},
-		Hosts: []result.Host{
+		Safety: runs.Safety{Checked: 9, Undecided: 2, Method: "witness+intervals"},
+		Faults: []runs.Fault{{Fault: "kill 3 @1s", AtNS: 1e9, Nodes: []int{3}, RecoveredNS: &after}},
+		Hosts: []runs.Host{
 			{Name: "alpha", Address: "10.0.0.1:0", Nodes: []int{1, 3}},
 			{Name: "beta", Address: "10.0.0.2:0", Nodes: []int{2},
-				Clock: &result.HostClock{OffsetNS: -50_001_234, BoundNS: 20_500, DriftPPM: 1.25, DriftBound: 0.31}},
+				Clock: &runs.HostClock{OffsetNS: -50_001_234, BoundNS: 20_500, DriftPPM: 1.25, DriftBound: 0.31}},
 		},
-		Links: []result.HostLink{
+		Links: []runs.HostLink{
 			{From: "alpha", To: "beta", Sent: 100, Lost: 1, RTTMedian: 60_000, By: "udp"},
 			{From: "beta", To: "alpha", Sent: 100, Lost: 100, By: "control"},
 		},
@@ -69,7 +69,7 @@ func TestPrintOfARunOnSeveralHosts(t *testing.T) {
 
 func TestDescribeFault(t *testing.T) {
 	at := func(ns int64) *int64 { return &ns }
-	for want, f := range map[string]result.Fault{
+	for want, f := range map[string]runs.Fault{
 		"kill holder @entry:9: hit node 3 at 2s, next entry after 70ms, the 4 that waited served after 120ms, 1 requests lost": {
 			Fault: "kill holder @entry:9", AtNS: 2e9, Nodes: []int{3}, RecoveredNS: at(7e7), ServedNS: at(12e7), Waiting: 4, Lost: 1},
 		"pause 1-2 @1s-2s: hit nodes 1-2 at 1s, over after 1s, no other node entered after it, of the 2 that waited, some never served": {

@@ -16,7 +16,7 @@ import (
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/tables"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -225,7 +225,7 @@ func availabilityFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "availability",
 			Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
-		seedFlag(result.DefaultSeed, "`SEED` of the failures that are drawn, for --availability"),
+		seedFlag(runs.DefaultSeed, "`SEED` of the failures that are drawn, for --availability"),
 		&cli.StringFlag{Name: "plots", Usage: "folder `DIR` to draw figures in, for --availability"},
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/terminal"
 	"dmebench/report/rank"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
@@ -88,7 +88,7 @@ type only map[string][]string
 // readOnly reads "nodes=7" and the like.
 func readOnly(texts []string) (only, error) {
 	keep := make(only)
-	keys := append([]string{"label"}, result.Dimensions()...)
+	keys := append([]string{"label"}, runs.Dimensions()...)
 	for _, text := range texts {
 		key, pattern, ok := strings.Cut(text, "=")
 		if !ok || pattern == "" {
@@ -107,7 +107,7 @@ func readOnly(texts []string) (only, error) {
 
 // narrow leaves in the set what is kept. It fails where that is nothing, and says
 // which values there are.
-func (o only) narrow(set *result.Set) error {
+func (o only) narrow(set *runs.Set) error {
 	there := make(map[string][]string)
 	all := set.Runs
 	set.Runs = nil
@@ -132,7 +132,7 @@ func (o only) narrow(set *result.Set) error {
 		return nil
 	}
 	var parts []string
-	for _, key := range append([]string{"label"}, result.Dimensions()...) {
+	for _, key := range append([]string{"label"}, runs.Dimensions()...) {
 		if o[key] != nil {
 			parts = append(parts, fmt.Sprintf("%s is %s", key, strings.Join(there[key], ", ")))
 		}
@@ -142,7 +142,7 @@ func (o only) narrow(set *result.Set) error {
 
 // valuesOf are those of a run for a key: networks and workloads have a label in an
 // experiment beside their name.
-func valuesOf(r result.Run, key string) []string {
+func valuesOf(r runs.Run, key string) []string {
 	if key == "label" {
 		return []string{r.Label}
 	}

@@ -15,7 +15,7 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/internal/testkit/golden"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // reference is where the committed results lie.
@@ -24,9 +24,9 @@ const reference = "../../results/reference"
 // again says how to bring the reference data up to date.
 const again = "results/README.md tells how it is measured again, and 'go test ./internal/cli -rewrite' draws it"
 
-func readReference(t *testing.T, name string) *result.Set {
+func readReference(t *testing.T, name string) *runs.Set {
 	t.Helper()
-	set, err := result.Read(filepath.Join(reference, name))
+	set, err := runs.Read(filepath.Join(reference, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestReferenceIsWhole(t *testing.T) {
 			t.Errorf("%s: %d runs of %d; %s", name, len(r.Runs), r.Header.Planned, again)
 		}
 		for _, x := range r.Runs {
-			if x.Result.Status != result.OK {
+			if x.Result.Status != runs.OK {
 				t.Errorf("%s: %s, N = %d: %s", name, x.Label, x.Result.Nodes, x.Result.Status)
 			}
 		}
@@ -110,7 +110,7 @@ func sameCells(t *testing.T, want, got []byte) bool {
 func TestReferenceSimulations(t *testing.T) {
 	compared := 0
 	for _, x := range readReference(t, "growth").Runs {
-		if x.Result.Transport != result.Sim || x.Repetition > 0 || x.Result.Nodes > 31 {
+		if x.Result.Transport != runs.Sim || x.Repetition > 0 || x.Result.Nodes > 31 {
 			continue
 		}
 		job, err := run.Resolve(x.Result.Spec, catalog.All(), nil)
@@ -123,7 +123,7 @@ func TestReferenceSimulations(t *testing.T) {
 		}
 		compared++
 		then := x.Result
-		for _, messages := range []*result.Messages{&now.Messages, &then.Messages} {
+		for _, messages := range []*runs.Messages{&now.Messages, &then.Messages} {
 			// A kind that only failures need may have come in since.
 			maps.DeleteFunc(messages.ByKind, func(_ string, count uint64) bool { return count == 0 })
 		}

@@ -19,7 +19,7 @@ import (
 	"dmebench/internal/runtime/stall"
 	"dmebench/report"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func (p *program) reportCommand() *cli.Command {
@@ -152,7 +152,7 @@ func isFile(path string) bool {
 }
 
 // reportInput hands the report what it must not look up itself.
-func (p *program) reportInput(results *result.Set) report.Input {
+func (p *program) reportInput(results *runs.Set) report.Input {
 	return report.Input{
 		Set: *results,
 		Claims: func(name string) []dme.Claim {
@@ -162,7 +162,7 @@ func (p *program) reportInput(results *result.Set) report.Input {
 			}
 			return a.Claims
 		},
-		Setting: func(spec result.Spec) (dme.Setting, bool) {
+		Setting: func(spec runs.Spec) (dme.Setting, bool) {
 			job, err := run.Resolve(spec, p.catalog, newFiles().read)
 			if err != nil {
 				return dme.Setting{}, false
@@ -170,7 +170,7 @@ func (p *program) reportInput(results *result.Set) report.Input {
 			return job.Setting(), true
 		},
 		Picture: stall.Picture,
-		KeepsOrder: func(spec result.Spec) bool {
+		KeepsOrder: func(spec runs.Spec) bool {
 			job, err := run.Resolve(spec, p.catalog, newFiles().read)
 			return err == nil && job.Guarantees().FIFO
 		},

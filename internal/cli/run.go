@@ -24,7 +24,7 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/stall"
 	"dmebench/report/threshold"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func (p *program) runCommand() *cli.Command {
@@ -40,18 +40,18 @@ func (p *program) runCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			algorithmFlag(),
 			nodesFlag(),
-			&cli.StringFlag{Name: "transport", Value: result.DefaultTransport, Usage: "`NETWORK`: " + networkNames()},
-			&cli.StringFlag{Name: "workload", Value: result.DefaultWorkload, Usage: "`NAME`: " + workloadNames()},
+			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "`NETWORK`: " + networkNames()},
+			&cli.StringFlag{Name: "workload", Value: runs.DefaultWorkload, Usage: "`NAME`: " + workloadNames()},
 			&cli.Float64Flag{Name: "rate", Usage: "requests per second and node, for open workloads"},
 			&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, for open workloads"},
-			&cli.StringFlag{Name: "cs", Value: result.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
+			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
 			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: 100 for each node, or no limit with --duration)"},
 			&cli.DurationFlag{Name: "duration", Usage: "make requests for this long"},
-			seedFlag(result.DefaultSeed, "of everything random"),
+			seedFlag(runs.DefaultSeed, "of everything random"),
 			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
-			&cli.StringFlag{Name: "warmup", Value: result.DefaultWarmup,
+			&cli.StringFlag{Name: "warmup", Value: runs.DefaultWarmup,
 				Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
-			&cli.DurationFlag{Name: "stall-after", Value: result.DefaultStallAfter,
+			&cli.DurationFlag{Name: "stall-after", Value: runs.DefaultStallAfter,
 				Usage: "a system in which requests wait and nothing moves is stalled after so long at most"},
 			&cli.StringFlag{Name: "udp-layer",
 				Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " +
@@ -162,7 +162,7 @@ func (p *program) run(c *cli.Context) error {
 	if err := cmp.Or(lost, err); err != nil {
 		return err
 	}
-	if r.Status != result.OK && !(r.Partial && r.Status == result.Failed) { // that it was interrupted is said at the end
+	if r.Status != runs.OK && !(r.Partial && r.Status == runs.Failed) { // that it was interrupted is said at the end
 		p.explain(r)
 	}
 	p.exit = p.judged(exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0), verdict)
@@ -182,7 +182,7 @@ func refusal(ctx context.Context, err error) error {
 }
 
 // specOf reads the flags. What they mean is checked when the spec is resolved.
-func specOf(c *cli.Context) (result.Spec, error) {
+func specOf(c *cli.Context) (runs.Spec, error) {
 	var errs []error
 	if !c.IsSet("algorithm") && !c.IsSet("exec") {
 		errs = append(errs, errors.New("--algorithm is missing; 'dmebench list' shows what there is"))
@@ -218,11 +218,11 @@ func specOf(c *cli.Context) (result.Spec, error) {
 			set[run.LayerOption] = layer
 		}
 	}
-	spec := result.Spec{
+	spec := runs.Spec{
 		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), Workload: c.String("workload"),
 		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"), CS: c.String("cs"),
-		Requests: c.Int("requests"), Duration: result.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
-		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: result.Duration(c.Duration("stall-after")),
+		Requests: c.Int("requests"), Duration: runs.Duration(c.Duration("duration")), Seed: c.Uint64("seed"),
+		NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: runs.Duration(c.Duration("stall-after")),
 		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
 		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
 	}
@@ -230,7 +230,7 @@ func specOf(c *cli.Context) (result.Spec, error) {
 		errs = append(errs, err)
 	}
 	if errs != nil {
-		return result.Spec{}, failWith(exit.Usage, errors.Join(errs...))
+		return runs.Spec{}, failWith(exit.Usage, errors.Join(errs...))
 	}
 	return spec, nil
 }
@@ -270,7 +270,7 @@ func (p *program) warn(job *run.Job) {
 }
 
 // explain says on standard error why a run did not end well.
-func (p *program) explain(r *result.Result) {
+func (p *program) explain(r *runs.Result) {
 	text := string(r.Status)
 	if r.Error != "" {
 		text += ": " + r.Error
@@ -289,7 +289,7 @@ func (p *program) explain(r *result.Result) {
 
 // keeper returns a function that keeps a result in dir, with what came of the
 // thresholds, having made sure that it will be able to; nil where dir is "".
-func keeper(dir string, thresholds []threshold.Threshold) (func(*result.Result) error, error) {
+func keeper(dir string, thresholds []threshold.Threshold) (func(*runs.Result) error, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -302,7 +302,7 @@ func keeper(dir string, thresholds []threshold.Threshold) (func(*result.Result) 
 	if err := atomicfile.Probe(dir); err != nil {
 		return nil, refuse(err)
 	}
-	return func(r *result.Result) error {
+	return func(r *runs.Result) error {
 		threshold.OfRun(r, thresholds)
 		base := fmt.Sprintf("%s-n%d-%s-%s-seed%d-%s", r.Algorithm, r.Nodes, r.Transport, r.Workload, r.Seed,
 			time.Now().UTC().Format("20060102T150405.000"))
@@ -311,7 +311,7 @@ func keeper(dir string, thresholds []threshold.Threshold) (func(*result.Result) 
 			err = atomicfile.Write(filepath.Join(dir, base+".json"), append(b, '\n'))
 		}
 		if err == nil && r.Sections != nil {
-			err = atomicfile.Write(result.SectionsBeside(filepath.Join(dir, base)), r.Sections)
+			err = atomicfile.Write(runs.SectionsBeside(filepath.Join(dir, base)), r.Sections)
 		}
 		if picture := stall.Picture(r); err == nil && picture != nil {
 			err = atomicfile.Write(filepath.Join(dir, base+"-waits.svg"), picture)
@@ -334,7 +334,7 @@ func execFlags() []cli.Flag {
 
 // execSpec reads --exec and --name into a specification. Whether there is a program
 // of that name is seen by fits.
-func execSpec(c *cli.Context, s *result.Spec) error {
+func execSpec(c *cli.Context, s *runs.Spec) error {
 	command, name := c.String("exec"), c.String("name")
 	if !c.IsSet("exec") {
 		if c.IsSet("name") {
@@ -371,7 +371,7 @@ func execSpec(c *cli.Context, s *result.Spec) error {
 const maxExecName = 40
 
 // programs refuses a run whose nodes are a program that is not here.
-func programs(s result.Spec) error {
+func programs(s runs.Spec) error {
 	command := s.Set[foreign.CommandOption]
 	if !foreign.Is(s.Algorithm) || command == "" {
 		return nil // what is missing is said elsewhere

@@ -12,7 +12,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
 	"dmebench/internal/record/recording"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // dmebench runs a command in the current folder.
@@ -31,7 +31,7 @@ func TestRunTrace(t *testing.T) {
 	if code != 0 || !strings.Contains(stderr, "events recorded in run.jsonl") {
 		t.Fatalf("%d: %s", code, stderr)
 	}
-	var r result.Result
+	var r runs.Result
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/report"
 	"dmebench/report/survival"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // effort is how much is tried for the survival table.
@@ -30,12 +30,12 @@ type effort struct {
 }
 
 func (p *program) effortOf(c *cli.Context) effort {
-	e := effort{[]string{result.Sim, "tcp"}, 6, 2000, 300_000}
+	e := effort{[]string{runs.Sim, "tcp"}, 6, 2000, 300_000}
 	switch {
 	case c.Bool("quick"):
-		e = effort{[]string{result.Sim}, 6, 1000, 50_000}
+		e = effort{[]string{runs.Sim}, 6, 1000, 50_000}
 	case c.Bool("full"):
-		e = effort{[]string{result.Sim, "tcp", "udp", "nats"}, 10, 20_000, 3_000_000}
+		e = effort{[]string{runs.Sim, "tcp", "udp", "nats"}, 10, 20_000, 3_000_000}
 	}
 	if c.IsSet("transport") {
 		e.networks = listed([]string{c.String("transport")})
@@ -66,7 +66,7 @@ func (p *program) survival(c *cli.Context) error {
 	opt := faults.Options{
 		Catalog: p.catalog, Algorithms: algorithms, Networks: e.networks, Nodes: 7, Repetitions: e.repetitions,
 		Seed: c.Uint64("seed"), Schedules: e.schedules, States: e.states,
-		Run: func(ctx context.Context, job *run.Job, idle func()) (*result.Result, error) {
+		Run: func(ctx context.Context, job *run.Job, idle func()) (*runs.Result, error) {
 			return p.execute(ctx, job, coordinator.Options{Idle: idle})
 		},
 	}

@@ -21,7 +21,7 @@ import (
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/run"
 	"dmebench/report/threshold"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func (p *program) sweepCommand() *cli.Command {
@@ -86,13 +86,13 @@ func (p *program) sweep(c *cli.Context) error {
 	opt := experiment.Options{
 		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
 		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
-		Fits: func(s result.Spec) error {
-			if work != nil && s.Transport == result.Sim {
+		Fits: func(s runs.Spec) error {
+			if work != nil && s.Transport == runs.Sim {
 				return nil // the agents see to it, each for its own host
 			}
 			return p.fits(s, files.read, c.Bool("force") || c.Bool("dry-run") || hosts != nil)
 		},
-		Run: func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error) {
+		Run: func(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error) {
 			opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Save: keep, Entries: c.Bool("entries")})
 			if err != nil {
 				return nil, err
@@ -119,7 +119,7 @@ func (p *program) sweep(c *cli.Context) error {
 		return nil
 	}
 	if thresholds != nil {
-		set, err := result.Read(summary.Dir)
+		set, err := runs.Read(summary.Dir)
 		if err != nil {
 			return failWith(exit.Data, err)
 		}
@@ -131,11 +131,11 @@ func (p *program) sweep(c *cli.Context) error {
 // simulated reports whether an experiment has runs over the simulated network, and overNetworks
 // whether it has others.
 func simulated(file experiment.File) bool {
-	return slices.ContainsFunc(file.Transports, func(e result.Entry) bool { return e.Name == result.Sim })
+	return slices.ContainsFunc(file.Transports, func(e runs.Entry) bool { return e.Name == runs.Sim })
 }
 
 func overNetworks(file experiment.File) bool {
-	return slices.ContainsFunc(file.Transports, func(e result.Entry) bool { return e.Name != result.Sim })
+	return slices.ContainsFunc(file.Transports, func(e runs.Entry) bool { return e.Name != runs.Sim })
 }
 
 // defaultExperiment is the name of an experiment that nobody has named.

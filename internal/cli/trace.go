@@ -24,7 +24,7 @@ import (
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload/fault"
 )
 
@@ -294,7 +294,7 @@ func (r *recorder) ask(opt *coordinator.Options) {
 }
 
 // write writes the recording down and says so.
-func (r *recorder) write(stderr io.Writer, quiet bool, of *result.Result) error {
+func (r *recorder) write(stderr io.Writer, quiet bool, of *runs.Result) error {
 	switch {
 	case r == nil:
 		return nil
@@ -306,7 +306,7 @@ func (r *recorder) write(stderr io.Writer, quiet bool, of *result.Result) error 
 	h := recording.Header{
 		Algorithm: s.Algorithm, Title: r.job.Algorithm.Title, Nodes: s.Nodes, Absent: r.job.Faults.Absent(), Kinds: r.job.Algorithm.Kinds,
 		Set: s.Set, Transport: s.Transport, Workload: s.Workload, Seed: s.Seed, Clock: recording.Virtual,
-		Dropped: r.kept.Dropped, Whole: r.kept.Dropped == 0 && (of.Status == result.OK || of.Status == result.Violated),
+		Dropped: r.kept.Dropped, Whole: r.kept.Dropped == 0 && (of.Status == runs.OK || of.Status == runs.Violated),
 	}
 	logs := recording.Logs{Algorithm: r.job.Algorithm, Kept: *r.kept, Repeats: !r.job.Guarantees().Reliable}
 	if r.job.Network.Real() {

@@ -22,7 +22,7 @@ import (
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/run"
 	"dmebench/report"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // defaultValidation is where verdicts are kept.
@@ -44,8 +44,8 @@ func (p *program) validateCommand() *cli.Command {
 			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
 			&cli.BoolFlag{Name: "faults", Usage: "inject faults, and make the table of what each algorithm survives: survival.html, .md and .json"},
-			&cli.StringFlag{Name: "transport", Value: result.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
-			seedFlag(result.DefaultSeed, "of the first repetition; the others count on from it"),
+			&cli.StringFlag{Name: "transport", Value: runs.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
+			seedFlag(runs.DefaultSeed, "of the first repetition; the others count on from it"),
 			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
 			&cli.BoolFlag{Name: "fresh", Usage: "run again what was run before an interruption"},
 			forceFlag(),
@@ -74,7 +74,7 @@ func (p *program) validate(c *cli.Context) error {
 	opt := validate.Options{
 		Catalog: p.catalog, Algorithms: listed(c.StringSlice("algorithm")), Claims: c.StringSlice("claim"), Mode: modeOf(c),
 		Transport: c.String("transport"), Seed: c.Uint64("seed"), Parallel: runtime.GOMAXPROCS(0),
-		Run: func(ctx context.Context, job *run.Job) (*result.Result, error) {
+		Run: func(ctx context.Context, job *run.Job) (*runs.Result, error) {
 			if job.Network.Real() {
 				if err := p.fits(job.Spec, nil, c.Bool("force")); err != nil {
 					return nil, err
@@ -95,7 +95,7 @@ func (p *program) validate(c *cli.Context) error {
 	defer fail(nil)
 	if work != nil {
 		opt.Parallel = max(opt.Parallel, 2*work.queue.Cores()) // that no core waits for its next run
-		opt.Elsewhere = func(ctx context.Context, s result.Spec) (*result.Result, error) {
+		opt.Elsewhere = func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
 			r, err := work.simulate(ctx, s)
 			if err != nil {
 				fail(err)
@@ -104,7 +104,7 @@ func (p *program) validate(c *cli.Context) error {
 		}
 	}
 	described := environment.Describe()
-	store, release, err := experiment.Continue(dir, result.Header{
+	store, release, err := experiment.Continue(dir, runs.Header{
 		Started: time.Now(), Plan: validate.Plan(opt), Environment: described,
 	}, c.Bool("fresh"))
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *program) validate(c *cli.Context) error {
 	for _, text := range store.SetAside() {
 		fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
 	}
-	store.Quick = opt.Transport == result.Sim
+	store.Quick = opt.Transport == runs.Sim
 	opt.Store = store
 	d, err := validate.Run(ctx, opt)
 	if d == nil {

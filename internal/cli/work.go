@@ -19,7 +19,7 @@ import (
 	"dmebench/internal/testbed/agent"
 	"dmebench/internal/testbed/task"
 	"dmebench/internal/testbed/workqueue"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/nats"
 )
 
@@ -80,15 +80,15 @@ func (w *agentsWork) close() {
 }
 
 // simulate has a run carried out. One that failed has a result that says so.
-func (w *agentsWork) simulate(ctx context.Context, s result.Spec) (*result.Result, error) {
+func (w *agentsWork) simulate(ctx context.Context, s runs.Spec) (*runs.Result, error) {
 	a, err := w.queue.Do(ctx, task.Task{Simulate: &task.Simulation{Spec: s, Files: task.Named(s.Set, w.files.all()), Force: w.force}})
 	switch {
 	case err != nil:
 		return nil, queueFailure(err)
 	case a.Error != "":
-		return result.Failure(s, errors.New(a.Error)), nil
+		return runs.Failure(s, errors.New(a.Error)), nil
 	case a.Result == nil:
-		return result.Failure(s, errors.New("an agent has answered with something else than a result")), nil
+		return runs.Failure(s, errors.New("an agent has answered with something else than a result")), nil
 	}
 	return a.Result, nil
 }

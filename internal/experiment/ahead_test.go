@@ -11,7 +11,7 @@ import (
 
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // mixed has simulations before and after runs over a real network.
@@ -32,7 +32,7 @@ type others struct {
 	expect  []int // how many are under way at a time
 }
 
-func (o *others) run(_ context.Context, s result.Spec) (*result.Result, error) {
+func (o *others) run(_ context.Context, s runs.Spec) (*runs.Result, error) {
 	free := make(chan struct{})
 	o.mu.Lock()
 	o.waiting = append(o.waiting, func() { close(free) })
@@ -44,7 +44,7 @@ func (o *others) run(_ context.Context, s result.Spec) (*result.Result, error) {
 	}
 	o.mu.Unlock()
 	<-free
-	return resultOf(&run.Job{Spec: s}, result.OK), nil
+	return resultOf(&run.Job{Spec: s}, runs.OK), nil
 }
 
 // stored returns what a sweep has stored, but for the line that says when it was begun.
@@ -60,13 +60,13 @@ func TestElsewhere(t *testing.T) {
 	want := stored(t, sweep(t, mixed, options(t, &b)))
 
 	elsewhere := others{expect: []int{6, 2, 4, 6}} // repetitions begin at other cells; those over tcp are between
-	b = bench{answer: func(_ int, job *run.Job) (*result.Result, error) {
+	b = bench{answer: func(_ int, job *run.Job) (*runs.Result, error) {
 		elsewhere.mu.Lock()
 		defer elsewhere.mu.Unlock()
 		if len(elsewhere.waiting) > 0 {
 			t.Errorf("%d simulations go on beside a run over %s", len(elsewhere.waiting), job.Spec.Transport)
 		}
-		return resultOf(job, result.OK), nil
+		return resultOf(job, runs.OK), nil
 	}}
 	opt := options(t, &b)
 	opt.Elsewhere = elsewhere.run
@@ -88,12 +88,12 @@ func TestElsewhereEnds(t *testing.T) {
 
 	opt := options(t, &b)
 	gone := errors.New("no agent is left")
-	fifth := func(s result.Spec) bool { return s.Nodes == 9 && s.Algorithm == "ricart-agrawala" && s.Seed == 1 }
-	opt.Elsewhere = func(_ context.Context, s result.Spec) (*result.Result, error) {
+	fifth := func(s runs.Spec) bool { return s.Nodes == 9 && s.Algorithm == "ricart-agrawala" && s.Seed == 1 }
+	opt.Elsewhere = func(_ context.Context, s runs.Spec) (*runs.Result, error) {
 		if fifth(s) {
 			return nil, gone
 		}
-		return resultOf(&run.Job{Spec: s}, result.OK), nil
+		return resultOf(&run.Job{Spec: s}, runs.OK), nil
 	}
 	s, err := Sweep(t.Context(), parse(t, only), opt)
 	wantExit(t, err, exit.Unavailable, "no agent is left; what is finished stays, and the same command continues")
@@ -102,32 +102,32 @@ func TestElsewhereEnds(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	opt.Elsewhere = func(ctx context.Context, s result.Spec) (*result.Result, error) {
+	opt.Elsewhere = func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
 		if s.Seed == 2 {
 			cancel()
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		return resultOf(&run.Job{Spec: s}, result.OK), nil
+		return resultOf(&run.Job{Spec: s}, runs.OK), nil
 	}
 	s, err = Sweep(ctx, parse(t, only), opt)
 	if err != nil || !s.Interrupted || s.Found != 4 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	opt.Elsewhere = func(_ context.Context, s result.Spec) (*result.Result, error) {
+	opt.Elsewhere = func(_ context.Context, s runs.Spec) (*runs.Result, error) {
 		if s.Seed == 3 && s.Nodes == 3 {
-			return result.Failure(s, errors.New("a task that failed")), nil
+			return runs.Failure(s, errors.New("a task that failed")), nil
 		}
-		return resultOf(&run.Job{Spec: s}, result.OK), nil
+		return resultOf(&run.Job{Spec: s}, runs.OK), nil
 	}
 	s, err = Sweep(t.Context(), parse(t, only), opt)
-	if err != nil || s.Counts[result.Failed] != 2 || s.Missing() != 2 || s.ExitCode() != exit.Unknown {
+	if err != nil || s.Counts[runs.Failed] != 2 || s.Missing() != 2 || s.ExitCode() != exit.Unknown {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// Failed ones are run again, after the others.
 	opt.Elsewhere = nil
 	s = sweep(t, only, opt)
-	if s.Counts[result.OK] != 18 || s.Ran != 2 {
+	if s.Counts[runs.OK] != 18 || s.Ran != 2 {
 		t.Errorf("%+v", s)
 	}
 	got := slices.DeleteFunc(lines(t, s)[1:], func(line string) bool { return strings.Contains(line, `"failed"`) })
@@ -144,9 +144,9 @@ func TestElsewhereFullDisk(t *testing.T) {
 	opt := options(t, &b)
 	ended := make(chan struct{})
 	var once sync.Once
-	opt.Elsewhere = func(ctx context.Context, s result.Spec) (*result.Result, error) {
+	opt.Elsewhere = func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
 		if s.Seed == 1 && s.Nodes == 3 && s.Algorithm == "ricart-agrawala" {
-			r := resultOf(&run.Job{Spec: s}, result.OK)
+			r := resultOf(&run.Job{Spec: s}, runs.OK)
 			unwritable := 0.0
 			r.T = &unwritable
 			*r.T /= unwritable // has no form in JSON

@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dmebench/internal/cli/exit"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // document is an experiment file as YAML: where its values stand, and which of
@@ -45,7 +45,7 @@ func (d *document) doubt(list string, i int) {
 
 // decode reads the text into e, which holds the defaults. Faults in single values do
 // not keep the others from being read: ok is false where nothing can be.
-func (d *document) decode(text []byte, e *result.Experiment) (ok bool) {
+func (d *document) decode(text []byte, e *runs.Experiment) (ok bool) {
 	if !d.read(text) || !d.version() {
 		return false
 	}

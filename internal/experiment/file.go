@@ -6,7 +6,7 @@
 // [File.Expand] makes a [Plan] of it: one [Cell] for each run, every one of
 // them resolved, so that nothing that can be known beforehand is left to go
 // wrong after an hour. [Sweep] carries the plan out with a [Runner] that it is
-// handed, into a [result.Store].
+// handed, into a [runs.Store].
 //
 // Guarantees: a result is on disk, whole, before the next run starts; a sweep
 // that was interrupted, at whatever byte, continues where it stopped and repeats
@@ -38,7 +38,7 @@ import (
 	"dmebench/internal/platform/input"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload/fault"
 )
 
@@ -48,7 +48,7 @@ const SchemaVersion = 1
 // Defaults of a file.
 const (
 	DefaultRepetitions = 10
-	DefaultSeed        = result.DefaultSeed
+	DefaultSeed        = runs.DefaultSeed
 )
 
 // Bounds of a file, against slips of the pen.
@@ -62,9 +62,9 @@ const (
 // File is an experiment file. It says what is to be compared; it knows nothing
 // yet of whether the names in it exist.
 type File struct {
-	result.Experiment        // with defaults, and a label for every entry
-	Path              string // as given
-	Text              []byte // as read: equal text is what lets a sweep continue
+	runs.Experiment        // with defaults, and a label for every entry
+	Path            string // as given
+	Text            []byte // as read: equal text is what lets a sweep continue
 
 	document document
 	tooMany  bool // combinations to look at each of them
@@ -92,7 +92,7 @@ func Load(path string) (File, error) {
 // what is wrong with the rest of it.
 func Parse(path string, text []byte) (File, error) {
 	f := File{
-		Experiment: result.Experiment{Repetitions: DefaultRepetitions, Seed: DefaultSeed},
+		Experiment: runs.Experiment{Repetitions: DefaultRepetitions, Seed: DefaultSeed},
 		Path:       path, Text: text, document: document{flaws: flaws{path: path}},
 	}
 	if !f.document.decode(text, &f.Experiment) {
@@ -136,10 +136,10 @@ func (f *File) complete() {
 			"the first a letter or digit", f.Name)
 	}
 	if f.Transports == nil && !d.told("transports") {
-		f.Transports = result.List[result.Entry]{{Name: result.DefaultTransport}}
+		f.Transports = runs.List[runs.Entry]{{Name: runs.DefaultTransport}}
 	}
 	if f.Workloads == nil && !d.told("workloads") {
-		f.Workloads = result.List[result.Workload]{{Name: result.DefaultWorkload}}
+		f.Workloads = runs.List[runs.Workload]{{Name: runs.DefaultWorkload}}
 	}
 	for i, n := range f.Nodes {
 		if n > 0 && slices.Contains(f.Nodes[:i], n) {
@@ -184,12 +184,12 @@ type namedEntry struct {
 	given string // the settings
 }
 
-func named(entries []result.Entry) []namedEntry {
+func named(entries []runs.Entry) []namedEntry {
 	var all []namedEntry
 	for i := range entries {
 		e := &entries[i]
 		e.Name = foreign.FullName(e.Name, e.Set)
-		all = append(all, namedEntry{e.Name, &e.Label, result.Settings(e.Set)})
+		all = append(all, namedEntry{e.Name, &e.Label, runs.Settings(e.Set)})
 	}
 	return all
 }
@@ -242,7 +242,7 @@ func (d *document) label(list string, entries []namedEntry) {
 }
 
 // settingsOf writes what the file says of a workload, as key=value.
-func settingsOf(w result.Workload) string {
+func settingsOf(w runs.Workload) string {
 	var s []string
 	add := func(given bool, key string, value any) {
 		if given {
@@ -256,7 +256,7 @@ func settingsOf(w result.Workload) string {
 	add(w.RequestsPerNode > 0, "requests_per_node", w.RequestsPerNode)
 	add(w.Duration > 0, "duration", w.Duration)
 	add(len(w.Faults) > 0, "faults", strings.Join(w.Faults, "; "))
-	return strings.Join(append(s, result.Settings(w.Set)), " ")
+	return strings.Join(append(s, runs.Settings(w.Set)), " ")
 }
 
 // schedules checks what the faults of a run, those of the experiment and then
@@ -302,7 +302,7 @@ func Template(name, file string) ([]byte, error) {
 // noteProgram notes the contents of the files that a command names whose processes
 // are nodes: results are continued only while these are the same. What they use in
 // turn is not known.
-func (p *Plan) noteProgram(e result.Entry) {
+func (p *Plan) noteProgram(e runs.Entry) {
 	if !foreign.Is(e.Name) {
 		return
 	}

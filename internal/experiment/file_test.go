@@ -16,7 +16,7 @@ import (
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit/golden"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // TestFaults compares everything that the program says about faulty files, to
@@ -91,23 +91,23 @@ axes:
   - {name: hot, over: hot, title: number of hot nodes}
   - {name: quorums, over: quorum, values: {grid: 2.5}}
 `)
-	want := result.Experiment{
+	want := runs.Experiment{
 		SchemaVersion: 1, Name: "everything", Description: "all keys",
-		Algorithms: []result.Entry{
+		Algorithms: []runs.Entry{
 			{Name: "ricart-agrawala", Label: "ricart-agrawala"},
 			{Name: "maekawa", Label: "on a grid", Set: map[string]string{"quorum": "grid"}, MaxNodes: 7},
 		},
 		Nodes: []int{3, 7},
-		Transports: []result.Entry{
+		Transports: []runs.Entry{
 			{Name: "sim", Label: "unordered", Set: map[string]string{"fifo": "false", "t": "2ms"}, MaxNodes: 100},
 		},
-		Workloads: []result.Workload{
-			{Name: "poisson", Label: "slow", CS: "exp:1ms", Rate: 0.5, Duration: result.Duration(3 * time.Second), Requests: 7},
+		Workloads: []runs.Workload{
+			{Name: "poisson", Label: "slow", CS: "exp:1ms", Rate: 0.5, Duration: runs.Duration(3 * time.Second), Requests: 7},
 			{Name: "hotspot", Label: "hotspot", Set: map[string]string{"hot": "2"}, TotalRate: 20, RequestsPerNode: 5},
 		},
 		Repetitions: 6, Seed: 42, NodesPerWorker: 4, Warmup: "100",
-		StallAfter: result.Duration(30 * time.Second), AllowMismatch: true, SkipInvalid: true,
-		Axes: []result.Axis{
+		StallAfter: runs.Duration(30 * time.Second), AllowMismatch: true, SkipInvalid: true,
+		Axes: []runs.Axis{
 			{Name: "hot", Over: "hot", Title: "number of hot nodes"},
 			{Name: "quorums", Over: "quorum", Values: map[string]float64{"grid": 2.5}},
 		},
@@ -246,7 +246,7 @@ func TestTemplate(t *testing.T) {
 // Whoever adds a key explains it in the template.
 func TestTemplateHasEveryKey(t *testing.T) {
 	text := string(template)
-	for _, of := range []any{result.Experiment{}, result.Entry{}, result.Workload{}, result.Axis{}} {
+	for _, of := range []any{runs.Experiment{}, runs.Entry{}, runs.Workload{}, runs.Axis{}} {
 		for i, typ := 0, reflect.TypeOf(of); i < typ.NumField(); i++ {
 			key := typ.Field(i).Tag.Get("yaml")
 			if !regexp.MustCompile(`(?m)(^#?|[{,] ?|^# +)` + key + `(:|  |, )`).MatchString(text) {

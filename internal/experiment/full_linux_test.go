@@ -13,7 +13,7 @@ import (
 
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // TestNoRoomLeft runs a sweep in a process whose files may not grow beyond a
@@ -41,8 +41,8 @@ func sweepWithoutRoom(t *testing.T, out string) {
 	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: room, Max: room}); err != nil {
 		t.Skip(err)
 	}
-	b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
-		r := resultOf(job, result.OK)
+	b := bench{answer: func(i int, job *run.Job) (*runs.Result, error) {
+		r := resultOf(job, runs.OK)
 		if i == 3 {
 			r.Warnings = []string{strings.Repeat("x", 2*room)}
 		}
@@ -92,8 +92,8 @@ func smallDisk(t *testing.T, bytes int) (dir string, resize func(bytes int)) {
 func TestFullDisk(t *testing.T) {
 	const bulk = 20 << 10 // bytes of a result; three fit
 	dir, resize := smallDisk(t, 24*4096)
-	b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) {
-		r := resultOf(job, result.OK)
+	b := bench{answer: func(_ int, job *run.Job) (*runs.Result, error) {
+		r := resultOf(job, runs.OK)
 		r.Warnings = []string{strings.Repeat("x", bulk)}
 		return r, nil
 	}}

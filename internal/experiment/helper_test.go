@@ -13,7 +13,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // few lists algorithms that resolve as real ones do and are never started.
@@ -86,22 +86,22 @@ type bench struct {
 	jobs []*run.Job
 
 	// answer decides what becomes of run i, counted from 0; nil lets all be ok.
-	answer func(i int, job *run.Job) (*result.Result, error)
+	answer func(i int, job *run.Job) (*runs.Result, error)
 }
 
-func (b *bench) run(_ context.Context, job *run.Job, _ func(*result.Result) error) (*result.Result, error) {
+func (b *bench) run(_ context.Context, job *run.Job, _ func(*runs.Result) error) (*runs.Result, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.jobs = append(b.jobs, job)
 	if b.answer != nil {
 		return b.answer(len(b.jobs)-1, job)
 	}
-	return resultOf(job, result.OK), nil
+	return resultOf(job, runs.OK), nil
 }
 
-func resultOf(job *run.Job, status result.Status) *result.Result {
-	return &result.Result{
-		SchemaVersion: result.SchemaVersion, Status: status, Spec: job.Spec,
+func resultOf(job *run.Job, status runs.Status) *runs.Result {
+	return &runs.Result{
+		SchemaVersion: runs.SchemaVersion, Status: status, Spec: job.Spec,
 		Algorithm: job.Spec.Algorithm, Nodes: job.Spec.Nodes, Seed: job.Spec.Seed,
 	}
 }

@@ -12,17 +12,17 @@ import (
 
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Cell is one run of an experiment: a specification, and which of the file's
 // entries and repetitions it belongs to.
 type Cell struct {
-	Spec       result.Spec `json:"spec"` // with defaults
-	Label      string      `json:"label"`
-	Transport  string      `json:"transport"`
-	Workload   string      `json:"workload"`
-	Repetition int         `json:"repetition"` // from 0; the run's seed is the file's plus this
+	Spec       runs.Spec `json:"spec"` // with defaults
+	Label      string    `json:"label"`
+	Transport  string    `json:"transport"`
+	Workload   string    `json:"workload"`
+	Repetition int       `json:"repetition"` // from 0; the run's seed is the file's plus this
 
 	// LinksMet says that the transport has what the algorithm needs.
 	LinksMet bool `json:"-"`
@@ -32,10 +32,10 @@ type Cell struct {
 }
 
 // Key identifies the cell among those of its plan, and its result in a store.
-func (c Cell) Key() result.RunKey {
-	return result.RunKey{
+func (c Cell) Key() runs.RunKey {
+	return runs.RunKey{
 		Label: c.Label, Transport: c.Transport, Workload: c.Workload,
-		Cell: result.KeyOf(c.Spec), Repetition: c.Repetition,
+		Cell: runs.KeyOf(c.Spec), Repetition: c.Repetition,
 	}
 }
 
@@ -115,8 +115,8 @@ func (f File) expand(opt Options) (*Plan, error) {
 }
 
 // spec returns the specification of one configuration in the first repetition.
-func (f File) spec(algorithm result.Entry, nodes int, transport result.Entry, w result.Workload) result.Spec {
-	s := result.Spec{
+func (f File) spec(algorithm runs.Entry, nodes int, transport runs.Entry, w runs.Workload) runs.Spec {
+	s := runs.Spec{
 		Algorithm: algorithm.Name, Nodes: nodes, Transport: transport.Name, Workload: w.Name,
 		Rate: w.Rate, TotalRate: w.TotalRate, CS: w.CS,
 		Requests: w.Requests + w.RequestsPerNode*nodes, Duration: w.Duration,
@@ -134,8 +134,8 @@ func (f File) spec(algorithm result.Entry, nodes int, transport result.Entry, w 
 }
 
 // header is the first line of the plan's store.
-func (p *Plan) header(started time.Time, environment map[string]string) result.Header {
-	return result.Header{
+func (p *Plan) header(started time.Time, environment map[string]string) runs.Header {
+	return runs.Header{
 		Started: started.UTC(), Experiment: p.File.Experiment, File: string(p.File.Text),
 		Files: p.Files, Plan: p.digest(), Planned: len(p.Cells), Environment: environment,
 	}

@@ -9,7 +9,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/cli/exit"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // The example of the documentation: three algorithms on three sizes under two
@@ -30,7 +30,7 @@ func TestExpandExample(t *testing.T) {
 	if want := 3 * 3 * 1 * 2 * 6; len(p.Cells) != want {
 		t.Fatalf("%d cells; want %d", len(p.Cells), want)
 	}
-	keys := make(map[result.RunKey]bool)
+	keys := make(map[runs.RunKey]bool)
 	for _, c := range p.Cells {
 		keys[c.Key()] = true
 		if c.Spec.Workload == "saturate" && c.Spec.Requests != 50*c.Spec.Nodes {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dmebench/internal/runtime/live"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // quiet is how long a sweep that goes well says nothing where its output is not
@@ -54,7 +54,7 @@ func (p *progress) begins(c Cell) {
 }
 
 // finished tells of one run. What did not go well always gets a line.
-func (p *progress) finished(c Cell, r *result.Result, took time.Duration) {
+func (p *progress) finished(c Cell, r *runs.Result, took time.Duration) {
 	p.done++
 	p.ran++
 	p.estimate.add(c, took)
@@ -62,7 +62,7 @@ func (p *progress) finished(c Cell, r *result.Result, took time.Duration) {
 	if p.ran < p.todo {
 		left = ", about " + roundly(p.estimate.left()) + " left"
 	}
-	bad := r.Status != result.OK
+	bad := r.Status != runs.OK
 	line := fmt.Sprintf("%d/%d %s: %s in %s%s", p.done, p.planned, c, outcome(r), roundly(took), left)
 	if p.bar != nil {
 		if bad {
@@ -81,7 +81,7 @@ func (p *progress) end() {
 	p.bar.Done()
 }
 
-func outcome(r *result.Result) string {
+func outcome(r *runs.Result) string {
 	if r.Error != "" {
 		return fmt.Sprintf("%s (%s)", r.Status, r.Error)
 	}

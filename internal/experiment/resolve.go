@@ -8,7 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload"
 )
 
@@ -19,7 +19,7 @@ type resolver struct {
 	file     File
 	catalog  run.Catalog
 	readFile func(string) ([]byte, error)
-	fits     func(result.Spec) error // may be nil
+	fits     func(runs.Spec) error // may be nil
 	plan     *Plan
 	noRoom   []error // what does not fit
 
@@ -30,7 +30,7 @@ type resolver struct {
 // candidate is an entry that has been looked up. Where that failed ok is false,
 // and its combinations are not tried.
 type candidate struct {
-	result.Entry
+	runs.Entry
 	ok       bool
 	declared []dme.Option
 }
@@ -59,7 +59,7 @@ func (r *resolver) configurations() []Cell {
 		if err == nil {
 			r.file.Workloads[i].Name, r.file.Workloads[i].Set = kind.Name, dme.Canonical(w.Set, kind.Options)
 		}
-		c := r.candidate("workloads", i, result.Entry{Name: w.Name, Label: w.Label, Set: w.Set}, kind.Options, err)
+		c := r.candidate("workloads", i, runs.Entry{Name: w.Name, Label: w.Label, Set: w.Set}, kind.Options, err)
 		if _, err := workload.ParseDistribution(w.CS); w.CS != "" && err != nil {
 			c.ok = false
 			r.refuse("workloads", i, fmt.Errorf("cs %q: %w; want a duration such as 100us or exp:100us", w.CS, err))
@@ -88,7 +88,7 @@ func (r *resolver) configurations() []Cell {
 }
 
 // candidate checks what can be seen of an entry by itself.
-func (r *resolver) candidate(list string, i int, e result.Entry, declared []dme.Option, err error) candidate {
+func (r *resolver) candidate(list string, i int, e runs.Entry, declared []dme.Option, err error) candidate {
 	e.Set = dme.Canonical(e.Set, declared)
 	c := candidate{Entry: e, declared: declared}
 	if e.Name == "" {
@@ -115,7 +115,7 @@ func (r *resolver) refuse(list string, i int, err error) {
 // axes checks that what figures are to be drawn over is something that varies.
 func (r *resolver) axes() {
 	// A plan says nothing of hosts: over them nothing varies.
-	known := slices.DeleteFunc(result.Dimensions(), func(name string) bool { return name == "hosts" })
+	known := slices.DeleteFunc(runs.Dimensions(), func(name string) bool { return name == "hosts" })
 	for _, c := range slices.Concat(r.algorithms, r.transports, r.workloads) {
 		for _, o := range c.declared {
 			known = append(known, o.Name)

@@ -15,7 +15,7 @@ import (
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 var full = flag.Bool("full", false, "run the simulated part of the experiments that ship")
@@ -91,7 +91,7 @@ repetitions: 2
 func TestSimulatedSweep(t *testing.T) {
 	opt := Options{Out: t.TempDir(), Catalog: catalog.All(), Run: simulate, Now: ticking(time.Second)}
 	first := sweep(t, simulated, opt)
-	if first.Counts[result.OK] != 24 || first.ExitCode() != exit.Held {
+	if first.Counts[runs.OK] != 24 || first.ExitCode() != exit.Held {
 		t.Fatalf("summary %+v", first)
 	}
 	r := read(t, first.Dir)
@@ -101,7 +101,7 @@ func TestSimulatedSweep(t *testing.T) {
 		}
 	}
 	// Ricart-Agrawala's 2(N−1), exactly, has survived the way through the disk.
-	i := slices.IndexFunc(r.Runs, func(x result.Run) bool { return x.Label == "ricart-agrawala" && x.Result.Nodes == 7 })
+	i := slices.IndexFunc(r.Runs, func(x runs.Run) bool { return x.Label == "ricart-agrawala" && x.Result.Nodes == 7 })
 	if per := r.Runs[i].Result.Messages.PerCS; per == nil || *per != 12 {
 		t.Errorf("Ricart-Agrawala on 7 nodes: %v messages per CS; want 12", per)
 	}
@@ -122,11 +122,11 @@ func TestShippedSimulations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Transports = slices.DeleteFunc(f.Transports, func(e result.Entry) bool { return e.Name != result.Sim })
+	f.Transports = slices.DeleteFunc(f.Transports, func(e runs.Entry) bool { return e.Name != runs.Sim })
 	slowest := make(map[string]time.Duration)
 	opt := Options{
 		Out: t.TempDir(), Catalog: catalog.All(), Progress: t.Output(),
-		Run: func(ctx context.Context, job *run.Job, _ func(*result.Result) error) (*result.Result, error) {
+		Run: func(ctx context.Context, job *run.Job, _ func(*runs.Result) error) (*runs.Result, error) {
 			begun := time.Now()
 			r, err := sim.Run(ctx, job)
 			slowest[job.Spec.Algorithm] = max(slowest[job.Spec.Algorithm], time.Since(begun))
@@ -143,7 +143,7 @@ func TestShippedSimulations(t *testing.T) {
 	t.Logf("slowest runs: %v", slowest)
 }
 
-func simulate(ctx context.Context, job *run.Job, _ func(*result.Result) error) (*result.Result, error) {
+func simulate(ctx context.Context, job *run.Job, _ func(*runs.Result) error) (*runs.Result, error) {
 	return sim.Run(ctx, job)
 }
 

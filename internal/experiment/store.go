@@ -12,7 +12,7 @@ import (
 
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Names in the folder of an experiment.
@@ -24,14 +24,14 @@ const (
 
 // previous returns the results of the latest sweep if it can be continued; else
 // nil, and of a sweep that cannot why.
-func previous(root string, plan *Plan, opt Options) (there *result.Set, why string, err error) {
+func previous(root string, plan *Plan, opt Options) (there *runs.Set, why string, err error) {
 	dir, err := latest(root)
 	if err != nil || dir == "" || opt.Fresh {
 		return nil, "", err
 	}
-	there, err = result.Read(filepath.Join(dir, result.StoreName))
+	there, err = runs.Read(filepath.Join(dir, runs.StoreName))
 	switch {
-	case errors.Is(err, result.ErrNone), errors.Is(err, result.ErrNoHeader):
+	case errors.Is(err, runs.ErrNone), errors.Is(err, runs.ErrNoHeader):
 		why = "it holds no sweep that could be continued"
 	case err != nil:
 		return nil, "", refuse(exit.Data, "%w", err)
@@ -46,7 +46,7 @@ func previous(root string, plan *Plan, opt Options) (there *result.Set, why stri
 }
 
 // open returns the store to write to: that of the previous sweep, or a new one.
-func open(root string, plan *Plan, opt Options) (*result.Store, error) {
+func open(root string, plan *Plan, opt Options) (*runs.Store, error) {
 	there, why, err := previous(root, plan, opt)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func open(root string, plan *Plan, opt Options) (*result.Store, error) {
 		return create(root, plan, opt)
 	}
 	noteEnvironment(there.Name(), there.Header.Environment, opt)
-	store, err := result.OpenStore(there.Path)
+	store, err := runs.OpenStore(there.Path)
 	if err != nil {
 		return nil, unwritable(there.Name(), err)
 	}
@@ -91,14 +91,14 @@ func noteEnvironment(dir string, before map[string]string, opt Options) {
 
 // create makes a new folder below root with a store, and lets latest point to
 // it. On error nothing remains of it.
-func create(root string, p *Plan, opt Options) (*result.Store, error) {
+func create(root string, p *Plan, opt Options) (*runs.Store, error) {
 	now := opt.Now()
 	base, err := newFolder(root, now)
 	dir := filepath.Join(root, base)
 	if err != nil {
 		return nil, refuse(exit.CantCreate, "cannot make the folder %s: %w; choose another one with --out", dir, cause(err))
 	}
-	store, err := result.CreateStore(filepath.Join(dir, result.StoreName), p.header(now, opt.Environment))
+	store, err := runs.CreateStore(filepath.Join(dir, runs.StoreName), p.header(now, opt.Environment))
 	if err != nil {
 		err = unwritable(dir, err)
 	} else if err = setLatest(root, base); err != nil {

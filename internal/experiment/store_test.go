@@ -15,11 +15,11 @@ import (
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // storeOf returns the path of a sweep's store.
-func storeOf(s Summary) string { return filepath.Join(s.Dir, result.StoreName) }
+func storeOf(s Summary) string { return filepath.Join(s.Dir, runs.StoreName) }
 
 // lines returns the lines of a sweep's store.
 func lines(t *testing.T, s Summary) []string {
@@ -39,9 +39,9 @@ func rewrite(t *testing.T, s Summary, lines []string) {
 	}
 }
 
-func read(t *testing.T, path string) *result.Set {
+func read(t *testing.T, path string) *runs.Set {
 	t.Helper()
-	set, err := result.Read(path)
+	set, err := runs.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestSweepMeasuresDamagedResultsAgain(t *testing.T) {
 			if want := storeOf(s) + ":4: " + test.says; !strings.Contains(told.String(), want) {
 				t.Errorf("told %q, want %q", told.String(), want)
 			}
-			aside, err := os.ReadFile(storeOf(s) + result.SetAsideSuffix)
+			aside, err := os.ReadFile(storeOf(s) + runs.SetAsideSuffix)
 			if err != nil || string(aside) != test.line+"\n" {
 				t.Errorf("moved aside: %q, %v", aside, err)
 			}
@@ -117,7 +117,7 @@ func TestSweepResumesAfterAnyByteOfARun(t *testing.T) {
 	last := expand(t, pair).Cells[1]
 	for cut := len(whole) - len(there[2]); cut < len(whole); cut += step() {
 		rewrite(t, s, []string{whole[:cut]})
-		os.Remove(storeOf(s) + result.SetAsideSuffix)
+		os.Remove(storeOf(s) + runs.SetAsideSuffix)
 		if cut == len(whole)-1 { // nothing lacks but the end of the line
 			if set := read(t, s.Dir); len(set.Runs) != 2 || set.Damaged != nil {
 				t.Fatalf("of a whole line without its end %d runs are read, %v damaged", len(set.Runs), set.Damaged)
@@ -140,7 +140,7 @@ func TestSweepResumesAfterAnyByteOfARun(t *testing.T) {
 			t.Fatalf("cut at byte %d: %s, want %s", cut, now, whole)
 		}
 		torn := whole[len(whole)-len(there[2]) : cut]
-		if aside, _ := os.ReadFile(storeOf(s) + result.SetAsideSuffix); strings.TrimSuffix(string(aside), "\n") != torn {
+		if aside, _ := os.ReadFile(storeOf(s) + runs.SetAsideSuffix); strings.TrimSuffix(string(aside), "\n") != torn {
 			t.Fatalf("cut at byte %d: %q is kept, want %q", cut, aside, torn)
 		}
 	}
@@ -154,7 +154,7 @@ func TestSweepResumesAfterAnyByteOfTheHeader(t *testing.T) {
 	header := lines(t, s)[0]
 	for cut := 0; cut < len(header); cut += step() {
 		rewrite(t, s, []string{header[:cut]})
-		if _, err := result.Read(s.Dir); !errors.Is(err, result.ErrNoHeader) {
+		if _, err := runs.Read(s.Dir); !errors.Is(err, runs.ErrNoHeader) {
 			t.Fatalf("cut at byte %d: %v", cut, err)
 		}
 		again := sweep(t, pair, opt)
@@ -169,7 +169,7 @@ func TestSweepResumesAfterAnyByteOfTheHeader(t *testing.T) {
 func TestKilledSweep(t *testing.T) {
 	const place = "DMEBENCH_TEST_KILLED"
 	if out := os.Getenv(place); out != "" {
-		b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
+		b := bench{answer: func(i int, job *run.Job) (*runs.Result, error) {
 			if i == 5 {
 				self, err := os.FindProcess(os.Getpid())
 				if err == nil {
@@ -177,7 +177,7 @@ func TestKilledSweep(t *testing.T) {
 				}
 				t.Fatal(err)
 			}
-			return resultOf(job, result.OK), nil
+			return resultOf(job, runs.OK), nil
 		}}
 		opt := options(t, &b)
 		opt.Out = out
@@ -258,8 +258,8 @@ func TestSweepTidiesUp(t *testing.T) {
 
 func TestResultWithoutJSONFormIsAnError(t *testing.T) {
 	nan := math.NaN()
-	b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) {
-		r := resultOf(job, result.OK)
+	b := bench{answer: func(_ int, job *run.Job) (*runs.Result, error) {
+		r := resultOf(job, runs.OK)
 		r.T = &nan
 		return r, nil
 	}}
@@ -273,7 +273,7 @@ func TestTwoSweepsAtOnceAreRefused(t *testing.T) {
 	opt := options(t, &first)
 	other := opt
 	other.Run = second.run
-	first.answer = func(i int, job *run.Job) (*result.Result, error) {
+	first.answer = func(i int, job *run.Job) (*runs.Result, error) {
 		if i == 0 {
 			_, err := Sweep(context.Background(), parse(t, small), other)
 			wantExit(t, err, exit.Unavailable, "another sweep (process ", filepath.Join(opt.Out, "small"))
@@ -282,7 +282,7 @@ func TestTwoSweepsAtOnceAreRefused(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		return resultOf(job, result.OK), nil
+		return resultOf(job, runs.OK), nil
 	}
 	sweep(t, small, opt)
 	if len(second.jobs) != 8 {
@@ -302,7 +302,7 @@ func TestDanglingLatest(t *testing.T) {
 	if err := os.RemoveAll(s.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := result.Read(filepath.Join(opt.Out, "small")); !errors.Is(err, result.ErrNone) {
+	if _, err := runs.Read(filepath.Join(opt.Out, "small")); !errors.Is(err, runs.ErrNone) {
 		t.Errorf("%v; want that there are no results", err)
 	}
 	if again := sweep(t, small, opt); again.Ran != 8 {
@@ -312,13 +312,13 @@ func TestDanglingLatest(t *testing.T) {
 
 // A failed run that succeeds later has one result.
 func TestResultReplacesAFailedOne(t *testing.T) {
-	b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) { return resultOf(job, result.Failed), nil }}
+	b := bench{answer: func(_ int, job *run.Job) (*runs.Result, error) { return resultOf(job, runs.Failed), nil }}
 	opt := options(t, &b)
 	sweep(t, small, opt)
 	b.answer = nil
 	s := sweep(t, small, opt)
 	set := read(t, s.Dir)
-	failed := slices.ContainsFunc(set.Runs, func(r result.Run) bool { return r.Result.Status == result.Failed })
+	failed := slices.ContainsFunc(set.Runs, func(r runs.Run) bool { return r.Result.Status == runs.Failed })
 	if len(set.Runs) != 8 || failed || len(lines(t, s)) != 17 || s.ExitCode() != exit.Held {
 		t.Errorf("%d runs, a failed one: %v; exit %d", len(set.Runs), failed, s.ExitCode())
 	}

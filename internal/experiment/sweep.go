@@ -16,7 +16,7 @@ import (
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // DefaultOut is the folder below which results are kept.
@@ -26,7 +26,7 @@ const DefaultOut = "results"
 // started; an error says that there is none. When ctx ends it returns soon. A
 // runner that has something to tear down calls keep with the result before it
 // does, so that nothing that goes wrong then can lose it.
-type Runner func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error)
+type Runner func(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error)
 
 // Options are the circumstances of a sweep. Catalog and Run must be given;
 // everything else may be left zero.
@@ -43,7 +43,7 @@ type Options struct {
 
 	// Fits refuses a run that this host has no room for, before any is started;
 	// nil refuses none.
-	Fits func(result.Spec) error
+	Fits func(runs.Spec) error
 
 	// Environment describes the machine; it is kept beside the results.
 	Environment map[string]string
@@ -78,11 +78,11 @@ func (o Options) withDefaults() Options {
 
 // Summary is what a sweep came to.
 type Summary struct {
-	Dir         string                // of the results; "" where there is none yet
-	Planned     int                   // runs of the plan
-	Found       int                   // of these, there before
-	Ran         int                   // carried out now
-	Counts      map[result.Status]int // of all that is there now
+	Dir         string              // of the results; "" where there is none yet
+	Planned     int                 // runs of the plan
+	Found       int                 // of these, there before
+	Ran         int                 // carried out now
+	Counts      map[runs.Status]int // of all that is there now
 	Interrupted bool
 
 	broken, unknown bool // a run would have ended with that exit code
@@ -90,7 +90,7 @@ type Summary struct {
 
 // Missing returns how many runs have no result, or a failed one.
 func (s Summary) Missing() int {
-	return s.Planned - s.Counts[result.OK] - s.Counts[result.Violated] - s.Counts[result.Stalled]
+	return s.Planned - s.Counts[runs.OK] - s.Counts[runs.Violated] - s.Counts[runs.Stalled]
 }
 
 // ExitCode is the code with which a sweep ends: of its worst run, wherever that
@@ -109,12 +109,12 @@ func (s Summary) ExitCode() int {
 
 func (s Summary) String() string {
 	var parts []string
-	for _, status := range []result.Status{result.OK, result.Violated, result.Stalled, result.Failed} {
+	for _, status := range []runs.Status{runs.OK, runs.Violated, runs.Stalled, runs.Failed} {
 		if n := s.Counts[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
 	}
-	if n := s.Missing() - s.Counts[result.Failed]; n > 0 {
+	if n := s.Missing() - s.Counts[runs.Failed]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d not yet run", n))
 	}
 	text := fmt.Sprintf("%d runs: %s; results in %s", s.Planned, strings.Join(parts, ", "), s.Dir)
@@ -124,7 +124,7 @@ func (s Summary) String() string {
 	return text
 }
 
-func (s *Summary) count(c Cell, r *result.Result) {
+func (s *Summary) count(c Cell, r *runs.Result) {
 	s.Counts[r.Status]++
 	switch exit.OfRun(r.Status, c.LinksMet && len(r.Faults) == 0) {
 	case exit.Held:
@@ -144,7 +144,7 @@ func (s *Summary) count(c Cell, r *result.Result) {
 // written. The summary counts what there is in either case.
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
-	s := Summary{Counts: make(map[result.Status]int)}
+	s := Summary{Counts: make(map[runs.Status]int)}
 	plan, err := interrupt.Do(ctx, func() (*Plan, error) { return file.expand(opt) })
 	if err != nil {
 		return s, err
@@ -190,13 +190,13 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 
 // missing returns the cells that have no result, or a failed one, and counts the
 // others. there may be nil.
-func (s *Summary) missing(plan *Plan, there *result.Set) []Cell {
+func (s *Summary) missing(plan *Plan, there *runs.Set) []Cell {
 	if there == nil {
 		return plan.Cells
 	}
 	var todo []Cell
 	for _, c := range plan.Cells {
-		if r := there.Find(c.Key()); r == nil || r.Status == result.Failed {
+		if r := there.Find(c.Key()); r == nil || r.Status == runs.Failed {
 			todo = append(todo, c)
 		} else {
 			s.Found++
@@ -206,7 +206,7 @@ func (s *Summary) missing(plan *Plan, there *result.Set) []Cell {
 	return todo
 }
 
-func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary, opt Options) error {
+func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, opt Options) error {
 	progress := newProgress(todo, s.Planned, s.Found, opt)
 	defer progress.end()
 	ctx, cancel := context.WithCancel(ctx)
@@ -235,7 +235,7 @@ func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary,
 		progress.begins(c)
 		begun := opt.Now()
 		kept := false
-		keep := func(r *result.Result) error {
+		keep := func(r *runs.Result) error {
 			r.Spec = job.Spec // what it is found by
 			err := c.keep(store, r)
 			kept = err == nil
@@ -244,7 +244,7 @@ func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary,
 		r := carryOutOne(ctx, opt.Run, job, keep)
 		// Whatever an interrupted run looks like, it was cut off; only a
 		// violation stays one.
-		if ctx.Err() != nil && r.Status != result.OK && r.Status != result.Violated {
+		if ctx.Err() != nil && r.Status != runs.OK && r.Status != runs.Violated {
 			s.Interrupted = true
 			return nil
 		}
@@ -261,7 +261,7 @@ func carryOut(ctx context.Context, store *result.Store, todo []Cell, s *Summary,
 }
 
 // fetch waits for the result of a simulation that is carried out elsewhere, and keeps it.
-func (s *Summary) fetch(ctx context.Context, others *ahead, i int, store *result.Store, progress *progress, opt Options) error {
+func (s *Summary) fetch(ctx context.Context, others *ahead, i int, store *runs.Store, progress *progress, opt Options) error {
 	c := others.todo[i]
 	progress.begins(c)
 	begun := opt.Now()
@@ -284,8 +284,8 @@ func (s *Summary) fetch(ctx context.Context, others *ahead, i int, store *result
 }
 
 // keep appends the result of a cell to the store.
-func (c Cell) keep(store *result.Store, r *result.Result) error {
-	err := store.Append(result.Run{
+func (c Cell) keep(store *runs.Store, r *runs.Result) error {
+	err := store.Append(runs.Run{
 		Label: c.Label, Transport: c.Transport, Workload: c.Workload, Repetition: c.Repetition, Result: r,
 	})
 	if err != nil {
@@ -297,15 +297,15 @@ func (c Cell) keep(store *result.Store, r *result.Result) error {
 
 // carryOutOne makes a failed result of an error, so that the reason is on the
 // disk beside the others.
-func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*result.Result) error) *result.Result {
+func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*runs.Result) error) *runs.Result {
 	r, err := runner(ctx, job, keep)
 	switch {
 	case r == nil:
-		return result.Failure(job.Spec, cmp.Or(err, errors.New("no result and no error")))
+		return runs.Failure(job.Spec, cmp.Or(err, errors.New("no result and no error")))
 	case err != nil:
 		r.Error = err.Error()
-		if r.Status != result.Violated { // which no error undoes
-			r.Status = result.Failed
+		if r.Status != runs.Violated { // which no error undoes
+			r.Status = runs.Failed
 		}
 	}
 	return r
@@ -314,7 +314,7 @@ func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*re
 // Continue opens the store in dir to go on with it. Where there is none of the
 // same plan, or with fresh, it begins one; what was there stays beside it, under
 // the time at which it was begun. Until release is called nobody else does.
-func Continue(dir string, h result.Header, fresh bool) (store *result.Store, release func(), err error) {
+func Continue(dir string, h runs.Header, fresh bool) (store *runs.Store, release func(), err error) {
 	unlock, err := lock(dir)
 	if err != nil {
 		return nil, nil, err
@@ -324,8 +324,8 @@ func Continue(dir string, h result.Header, fresh bool) (store *result.Store, rel
 			unlock()
 		}
 	}()
-	path := filepath.Join(dir, result.StoreName)
-	store, err = result.OpenStore(path)
+	path := filepath.Join(dir, runs.StoreName)
+	store, err = runs.OpenStore(path)
 	switch {
 	case err == nil && store.Header.Plan == h.Plan && !fresh:
 		return store, closing(store, unlock), nil
@@ -333,7 +333,7 @@ func Continue(dir string, h result.Header, fresh bool) (store *result.Store, rel
 		store.Close()
 		begun := store.Header.Started.UTC().Format("2006-01-02T15-04-05.000Z")
 		err = os.Rename(path, filepath.Join(dir, "runs-"+begun+".jsonl"))
-	case errors.Is(err, result.ErrNoHeader):
+	case errors.Is(err, runs.ErrNoHeader):
 		err = os.Remove(path)
 	case errors.Is(err, fs.ErrNotExist):
 		err = nil
@@ -343,7 +343,7 @@ func Continue(dir string, h result.Header, fresh bool) (store *result.Store, rel
 		return nil, nil, refuse(exit.Data, "%w", err)
 	}
 	if err == nil {
-		store, err = result.CreateStore(path, h)
+		store, err = runs.CreateStore(path, h)
 	}
 	if err != nil {
 		return nil, nil, unwritable(dir, err)
@@ -351,7 +351,7 @@ func Continue(dir string, h result.Header, fresh bool) (store *result.Store, rel
 	return store, closing(store, unlock), nil
 }
 
-func closing(store *result.Store, unlock func()) func() {
+func closing(store *runs.Store, unlock func()) func() {
 	return func() {
 		store.Close()
 		unlock()
@@ -360,7 +360,7 @@ func closing(store *result.Store, unlock func()) func() {
 
 // Elsewhere carries out a simulation on another host. A result says that the run failed
 // where it did; an error says that there is nobody to carry out any more.
-type Elsewhere func(ctx context.Context, s result.Spec) (*result.Result, error)
+type Elsewhere func(ctx context.Context, s runs.Spec) (*runs.Result, error)
 
 // most is how many simulations are begun elsewhere before the first of them is finished.
 // It bounds the results that wait for their turn, and is enough that a long one does not
@@ -381,7 +381,7 @@ type ahead struct {
 
 // finishedAt is what came of a cell.
 type finishedAt struct {
-	result *result.Result
+	result *runs.Result
 	err    error
 }
 
@@ -390,10 +390,10 @@ func newAhead(ctx context.Context, todo []Cell, run Elsewhere) *ahead {
 }
 
 // takes reports whether a cell is carried out elsewhere.
-func (a *ahead) takes(c Cell) bool { return a.run != nil && c.Spec.Transport == result.Sim }
+func (a *ahead) takes(c Cell) bool { return a.run != nil && c.Spec.Transport == runs.Sim }
 
 // result waits for cell i, all before which are finished.
-func (a *ahead) result(i int) (*result.Result, error) {
+func (a *ahead) result(i int) (*runs.Result, error) {
 	for a.begun = max(a.begun, i); a.begun < min(i+most, len(a.todo)) && a.takes(a.todo[a.begun]); a.begun++ {
 		spec, done := a.todo[a.begun].Spec, make(chan finishedAt, 1)
 		a.results[a.begun] = done

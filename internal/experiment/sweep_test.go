@@ -16,7 +16,7 @@ import (
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit/golden"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 const small = `
@@ -75,24 +75,24 @@ func TestSweepRunsEverythingOnce(t *testing.T) {
 }
 
 func TestSweepRepeatsOnlyWhatIsMissingOrFailed(t *testing.T) {
-	b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
+	b := bench{answer: func(i int, job *run.Job) (*runs.Result, error) {
 		switch i {
 		case 1:
-			return resultOf(job, result.Failed), nil
+			return resultOf(job, runs.Failed), nil
 		case 3:
 			return nil, errors.New("no worker would start")
 		case 4:
-			return resultOf(job, result.Violated), nil
+			return resultOf(job, runs.Violated), nil
 		case 5:
-			return resultOf(job, result.Stalled), nil
+			return resultOf(job, runs.Stalled), nil
 		}
-		return resultOf(job, result.OK), nil
+		return resultOf(job, runs.OK), nil
 	}}
 	opt := options(t, &b)
 	var out bytes.Buffer
 	opt.Progress = &out
 	s := sweep(t, small, opt)
-	want := map[result.Status]int{result.OK: 4, result.Failed: 2, result.Violated: 1, result.Stalled: 1}
+	want := map[runs.Status]int{runs.OK: 4, runs.Failed: 2, runs.Violated: 1, runs.Stalled: 1}
 	if !reflect.DeepEqual(s.Counts, want) || s.Missing() != 2 || s.ExitCode() != exit.Broken {
 		t.Errorf("summary %+v, missing %d, exit %d", s, s.Missing(), s.ExitCode())
 	}
@@ -110,11 +110,11 @@ func TestSweepRepeatsOnlyWhatIsMissingOrFailed(t *testing.T) {
 	again := bench{}
 	opt.Run = again.run
 	s = sweep(t, small, opt)
-	var repeated []result.Spec
+	var repeated []runs.Spec
 	for _, j := range again.jobs {
 		repeated = append(repeated, j.Spec)
 	}
-	if want := []result.Spec{plan.Cells[1].Spec, plan.Cells[3].Spec, plan.Cells[6].Spec}; !reflect.DeepEqual(repeated, want) {
+	if want := []runs.Spec{plan.Cells[1].Spec, plan.Cells[3].Spec, plan.Cells[6].Spec}; !reflect.DeepEqual(repeated, want) {
 		t.Errorf("repeated %+v; want %+v", repeated, want)
 	}
 	// What was violated stays so, although nothing of it was run now.
@@ -127,23 +127,23 @@ func TestSweepExitCode(t *testing.T) {
 	broadcast := strings.Replace(small, "[ricart-agrawala,", "[ricart-agrawala-broadcast,", 1) + "allow_mismatch: true\n"
 	for _, test := range []struct {
 		name, text string
-		status     result.Status
+		status     runs.Status
 		only       string // the algorithm that meets with it
 		want       int
 	}{
-		{"ok", small, result.OK, "", exit.Held},
-		{"failed", small, result.Failed, "maekawa", exit.Unknown},
-		{"violated", small, result.Violated, "maekawa", exit.Broken},
-		{"stalled over good links", small, result.Stalled, "maekawa", exit.Broken},
-		{"stalled over links that lack something", broadcast, result.Stalled, "ricart-agrawala-broadcast", exit.Unknown},
-		{"violated over links that lack something", broadcast, result.Violated, "ricart-agrawala-broadcast", exit.Broken},
+		{"ok", small, runs.OK, "", exit.Held},
+		{"failed", small, runs.Failed, "maekawa", exit.Unknown},
+		{"violated", small, runs.Violated, "maekawa", exit.Broken},
+		{"stalled over good links", small, runs.Stalled, "maekawa", exit.Broken},
+		{"stalled over links that lack something", broadcast, runs.Stalled, "ricart-agrawala-broadcast", exit.Unknown},
+		{"violated over links that lack something", broadcast, runs.Violated, "ricart-agrawala-broadcast", exit.Broken},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) {
+			b := bench{answer: func(_ int, job *run.Job) (*runs.Result, error) {
 				if job.Spec.Algorithm == test.only {
 					return resultOf(job, test.status), nil
 				}
-				return resultOf(job, result.OK), nil
+				return resultOf(job, runs.OK), nil
 			}}
 			if s := sweep(t, test.text, options(t, &b)); s.ExitCode() != test.want {
 				t.Errorf("exit %d; want %d", s.ExitCode(), test.want)
@@ -153,10 +153,10 @@ func TestSweepExitCode(t *testing.T) {
 }
 
 func TestViolationOutweighsAnError(t *testing.T) {
-	b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) {
-		return resultOf(job, result.Violated), errors.New("and then the worker died")
+	b := bench{answer: func(_ int, job *run.Job) (*runs.Result, error) {
+		return resultOf(job, runs.Violated), errors.New("and then the worker died")
 	}}
-	if s := sweep(t, small, options(t, &b)); s.Counts[result.Violated] != 8 {
+	if s := sweep(t, small, options(t, &b)); s.Counts[runs.Violated] != 8 {
 		t.Errorf("counts %v", s.Counts)
 	}
 }
@@ -164,19 +164,19 @@ func TestViolationOutweighsAnError(t *testing.T) {
 func TestInterruptedSweepKeepsWhatIsFinished(t *testing.T) {
 	for _, cut := range []struct {
 		name   string
-		answer func(*run.Job) (*result.Result, error)
+		answer func(*run.Job) (*runs.Result, error)
 		kept   int
 	}{
-		{"no result", func(*run.Job) (*result.Result, error) { return nil, context.Canceled }, 3},
-		{"a failed result", func(j *run.Job) (*result.Result, error) { return resultOf(j, result.Failed), nil }, 3},
-		{"a stalled result", func(j *run.Job) (*result.Result, error) { return resultOf(j, result.Stalled), nil }, 3},
-		{"a finished result", func(j *run.Job) (*result.Result, error) { return resultOf(j, result.OK), nil }, 4},
+		{"no result", func(*run.Job) (*runs.Result, error) { return nil, context.Canceled }, 3},
+		{"a failed result", func(j *run.Job) (*runs.Result, error) { return resultOf(j, runs.Failed), nil }, 3},
+		{"a stalled result", func(j *run.Job) (*runs.Result, error) { return resultOf(j, runs.Stalled), nil }, 3},
+		{"a finished result", func(j *run.Job) (*runs.Result, error) { return resultOf(j, runs.OK), nil }, 4},
 	} {
 		t.Run(cut.name, func(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
-			b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
+			b := bench{answer: func(i int, job *run.Job) (*runs.Result, error) {
 				if i < 3 {
-					return resultOf(job, result.OK), nil
+					return resultOf(job, runs.OK), nil
 				}
 				interrupt()
 				return cut.answer(job)
@@ -255,7 +255,7 @@ func TestFoldersOfOneSecond(t *testing.T) {
 }
 
 func TestSweepWarnsOfAnotherEnvironment(t *testing.T) {
-	b := bench{answer: func(_ int, job *run.Job) (*result.Result, error) { return resultOf(job, result.Failed), nil }}
+	b := bench{answer: func(_ int, job *run.Job) (*runs.Result, error) { return resultOf(job, runs.Failed), nil }}
 	opt := options(t, &b)
 	var out bytes.Buffer
 	opt.Progress = &out
@@ -276,7 +276,7 @@ func TestSweepWarnsOfAnotherEnvironment(t *testing.T) {
 func ExampleSummary_String() {
 	fmt.Println(Summary{
 		Dir: "results/x/2026-11-20T12-30-05Z", Planned: 180, Interrupted: true,
-		Counts: map[result.Status]int{result.OK: 99, result.Failed: 1},
+		Counts: map[runs.Status]int{runs.OK: 99, runs.Failed: 1},
 	})
 	// Output: interrupted; the same command continues. 180 runs: 99 ok, 1 failed, 80 not yet run; results in results/x/2026-11-20T12-30-05Z
 }
@@ -286,7 +286,7 @@ func ExampleSummary_String() {
 func TestAResultIsKeptBeforeTheRunnerTearsDown(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
-	opt.Run = func(ctx context.Context, job *run.Job, keep func(*result.Result) error) (*result.Result, error) {
+	opt.Run = func(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error) {
 		r, err := b.run(ctx, job, nil)
 		if err != nil {
 			return r, err
@@ -300,7 +300,7 @@ func TestAResultIsKeptBeforeTheRunnerTearsDown(t *testing.T) {
 		return r, nil
 	}
 	s, err := Sweep(t.Context(), parse(t, small), opt)
-	if err != nil || s.Counts[result.OK] != s.Planned || s.Ran != s.Planned {
+	if err != nil || s.Counts[runs.OK] != s.Planned || s.Ran != s.Planned {
 		t.Errorf("%v, %v", s, err)
 	}
 }
@@ -311,17 +311,17 @@ func TestContinue(t *testing.T) {
 	begin := func(plan string, fresh bool) int {
 		t.Helper()
 		started = started.Add(time.Minute)
-		store, release, err := Continue(dir, result.Header{Plan: plan, Started: started}, fresh)
+		store, release, err := Continue(dir, runs.Header{Plan: plan, Started: started}, fresh)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer release()
-		if _, _, err := Continue(dir, result.Header{Plan: plan}, fresh); err == nil || !strings.Contains(err.Error(), "another") {
+		if _, _, err := Continue(dir, runs.Header{Plan: plan}, fresh); err == nil || !strings.Contains(err.Error(), "another") {
 			t.Errorf("a second one is let in: %v", err)
 		}
 		there := len(store.Runs)
-		r := &result.Result{SchemaVersion: result.SchemaVersion, Algorithm: "a", Nodes: 3, Status: result.OK}
-		if err := store.Append(result.Run{Label: "a", Repetition: there + 1, Result: r}); err != nil {
+		r := &runs.Result{SchemaVersion: runs.SchemaVersion, Algorithm: "a", Nodes: 3, Status: runs.OK}
+		if err := store.Append(runs.Run{Label: "a", Repetition: there + 1, Result: r}); err != nil {
 			t.Fatal(err)
 		}
 		return there
@@ -335,17 +335,17 @@ func TestContinue(t *testing.T) {
 			t.Errorf("%d: %d runs were there, want %d", i, there, x.there)
 		}
 	}
-	for name, runs := range map[string]int{"runs-2026-11-01T12-01-00.000Z.jsonl": 3, "runs-2026-11-01T12-04-00.000Z.jsonl": 1} {
-		kept, err := result.OpenStore(filepath.Join(dir, name))
+	for name, made := range map[string]int{"runs-2026-11-01T12-01-00.000Z.jsonl": 3, "runs-2026-11-01T12-04-00.000Z.jsonl": 1} {
+		kept, err := runs.OpenStore(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kept.Close(); len(kept.Runs) != runs {
-			t.Errorf("%s keeps %d runs, want %d", name, len(kept.Runs), runs)
+		if kept.Close(); len(kept.Runs) != made {
+			t.Errorf("%s keeps %d runs, want %d", name, len(kept.Runs), made)
 		}
 	}
 	// A first line that was cut off is no reason to stop.
-	if err := os.WriteFile(filepath.Join(dir, result.StoreName), []byte(`{"schema`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, runs.StoreName), []byte(`{"schema`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if there := begin("two", false); there != 0 {
@@ -395,11 +395,11 @@ skip_invalid: true
 
 func TestDryRunKnowsWhatIsThere(t *testing.T) {
 	timed := strings.Replace(small, "repetitions: 2", "repetitions: 2\nworkloads: [{name: poisson, rate: 5, duration: 1500ms}]", 1)
-	b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
+	b := bench{answer: func(i int, job *run.Job) (*runs.Result, error) {
 		if i < 3 {
-			return resultOf(job, result.OK), nil
+			return resultOf(job, runs.OK), nil
 		}
-		return resultOf(job, result.Failed), nil
+		return resultOf(job, runs.Failed), nil
 	}}
 	opt := options(t, &b)
 	sweep(t, timed, opt)
@@ -417,11 +417,11 @@ func TestDryRunKnowsWhatIsThere(t *testing.T) {
 }
 
 func TestProgressLines(t *testing.T) {
-	b := bench{answer: func(i int, job *run.Job) (*result.Result, error) {
+	b := bench{answer: func(i int, job *run.Job) (*runs.Result, error) {
 		if i == 2 {
 			return nil, errors.New("no worker would start")
 		}
-		return resultOf(job, result.OK), nil
+		return resultOf(job, runs.OK), nil
 	}}
 	opt := options(t, &b)
 	// Three readings for each run: two around it, one for its line.

@@ -18,7 +18,7 @@ import (
 	"dmebench/internal/platform/tables"
 	"dmebench/internal/platform/terminal"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload"
 )
 
@@ -71,7 +71,7 @@ func (p *Plan) write(to io.Writer, width int, root, dir string, todo []Cell) err
 }
 
 func (p *Plan) rows(todo []Cell) []*row {
-	waiting := make(map[result.RunKey]bool, len(todo))
+	waiting := make(map[runs.RunKey]bool, len(todo))
 	for _, c := range todo {
 		waiting[c.Key()] = true
 	}
@@ -129,7 +129,7 @@ func (p *Plan) asked(c Cell) []string {
 func leastTime(todo []Cell) time.Duration {
 	var sum time.Duration
 	for _, c := range todo {
-		if c.Spec.Transport != result.Sim {
+		if c.Spec.Transport != runs.Sim {
 			sum += c.Spec.Duration.Std()
 		}
 	}
@@ -158,13 +158,13 @@ type Matrix struct {
 	Rate, TotalRate float64
 	Requests        int // in all
 	RequestsPerNode int
-	Duration        result.Duration
+	Duration        runs.Duration
 
 	Set map[string]string // options; each goes to every entry that has it
 
 	NodesPerWorker             int
 	Warmup                     string
-	StallAfter                 result.Duration
+	StallAfter                 runs.Duration
 	AllowMismatch, SkipInvalid bool
 	Faults                     []string
 	Resource                   string
@@ -230,7 +230,7 @@ func (m Matrix) yaml(catalog run.Catalog) ([]byte, error) {
 		y.Transports = append(y.Transports, e)
 	}
 	if m.Transports == nil {
-		n, err := run.LookupNetwork(result.DefaultTransport)
+		n, err := run.LookupNetwork(runs.DefaultTransport)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +238,7 @@ func (m Matrix) yaml(catalog run.Catalog) ([]byte, error) {
 	}
 	workloads := m.Workloads
 	if workloads == nil {
-		workloads = []string{result.DefaultWorkload}
+		workloads = []string{runs.DefaultWorkload}
 	}
 	rated := slices.ContainsFunc(workloads, func(name string) bool {
 		kind, err := workload.Lookup(name)
@@ -275,7 +275,7 @@ func (m Matrix) yaml(catalog run.Catalog) ([]byte, error) {
 }
 
 // duration writes one as a file has it, "" for none.
-func duration(d result.Duration) string {
+func duration(d runs.Duration) string {
 	if d == 0 {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dmebench/internal/platform/suggest"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload/fault"
 
 	"go.yaml.in/yaml/v3"
@@ -19,8 +19,8 @@ import (
 // knownKeys lists the keys of the mappings of a file, by the key of the list that
 // they are entries of; "" is the file itself. Elsewhere any key may stand.
 var knownKeys = map[string][]string{
-	"": keysOf(result.Experiment{}), "algorithms": keysOf(result.Entry{}), "transports": keysOf(result.Entry{}),
-	"workloads": keysOf(result.Workload{}), "axes": keysOf(result.Axis{}),
+	"": keysOf(runs.Experiment{}), "algorithms": keysOf(runs.Entry{}), "transports": keysOf(runs.Entry{}),
+	"workloads": keysOf(runs.Workload{}), "axes": keysOf(runs.Axis{}),
 }
 
 func keysOf(mapping any) (keys []string) {
@@ -151,11 +151,11 @@ func (d *document) isWrong(n *yaml.Node) bool { return d.wrong[n] }
 
 // entries reads the lists again, each entry by itself: the library leaves out an entry
 // with a value of another type, and those after it would be taken for it.
-func (d *document) entries(rest *yaml.Node, e *result.Experiment) {
-	for key, list := range map[string]*result.List[result.Entry]{"algorithms": &e.Algorithms, "transports": &e.Transports} {
+func (d *document) entries(rest *yaml.Node, e *runs.Experiment) {
+	for key, list := range map[string]*runs.List[runs.Entry]{"algorithms": &e.Algorithms, "transports": &e.Transports} {
 		*list = nil
 		d.each(rest, key, func(n *yaml.Node) error {
-			var x result.Entry
+			var x runs.Entry
 			err := entry(n, &x, &x.Name)
 			*list = append(*list, x)
 			return err
@@ -163,7 +163,7 @@ func (d *document) entries(rest *yaml.Node, e *result.Experiment) {
 	}
 	e.Workloads, e.Nodes = nil, nil
 	d.each(rest, "workloads", func(n *yaml.Node) error {
-		var x result.Workload
+		var x runs.Workload
 		err := entry(n, &x, &x.Name)
 		e.Workloads = append(e.Workloads, x)
 		return err
@@ -227,7 +227,7 @@ func wrong(key string, n *yaml.Node) string {
 			return "a duration above 0 such as 500ms or 10s"
 		}
 	case "warmup":
-		if x, err := strconv.Atoi(n.Value); n.Value != result.DefaultWarmup && (err != nil || x < 0) {
+		if x, err := strconv.Atoi(n.Value); n.Value != runs.DefaultWarmup && (err != nil || x < 0) {
 			return "auto or a number of entries"
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // TestAgendaIsASortedList compares the agenda, heap and queue together, with a
@@ -161,7 +161,7 @@ func TestRepeatedMessagesShareNothing(t *testing.T) {
 		},
 	})
 	a.Needs = dme.Always(dme.Needs{})
-	simulate(t, result.Spec{Nodes: 2, Workload: "serial", Requests: 400, Set: map[string]string{"dup": "0.5"}}, a)
+	simulate(t, runs.Spec{Nodes: 2, Workload: "serial", Requests: 400, Set: map[string]string{"dup": "0.5"}}, a)
 	if len(got) < 250 {
 		t.Errorf("%d receipts of 200 messages, half of which arrive twice", len(got))
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/ricartagrawala"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // BenchmarkRicartAgrawala64 is the simulator's speed where messages are most of
@@ -15,7 +15,7 @@ import (
 func BenchmarkRicartAgrawala64(b *testing.B) {
 	for _, delay := range []string{"constant", "uniform"} {
 		b.Run(delay, func(b *testing.B) {
-			job := resolve(b, result.Spec{
+			job := resolve(b, runs.Spec{
 				Algorithm: "ricart-agrawala", Nodes: 64, Requests: 16000, Set: map[string]string{"delay": delay},
 			}, ricartagrawala.Algorithm())
 			var messages uint64

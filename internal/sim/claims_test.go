@@ -23,13 +23,13 @@ import (
 	"dmebench/algorithms/singhal"
 	"dmebench/dme"
 	"dmebench/internal/record/measure"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // judged runs an algorithm and returns what one of its claims predicts for that
 // run, and what came out.
 func judged(t *testing.T, a *dme.Algorithm, q dme.Quantity, formula string, load dme.Load,
-	spec result.Spec, measure func(*result.Result) float64) (c dme.Claim, want, got float64) {
+	spec runs.Spec, measure func(*runs.Result) float64) (c dme.Claim, want, got float64) {
 	t.Helper()
 	for _, c = range a.Claims {
 		if c.Quantity != q || c.Formula != formula || c.Load != load {
@@ -63,24 +63,24 @@ func judged(t *testing.T, a *dme.Algorithm, q dme.Quantity, formula string, load
 
 // Claims that are known to be false and that a run can refute are refuted.
 func TestFalseClaims(t *testing.T) {
-	perCS := func(r *result.Result) float64 { return *r.Messages.PerCS }
-	burst := result.Spec{Nodes: 13, Workload: "burst", Requests: 130, Set: map[string]string{"window": "100us"}}
-	heavy := func(nodes int) result.Spec { return result.Spec{Nodes: nodes, CS: "1ms"} }
+	perCS := func(r *runs.Result) float64 { return *r.Messages.PerCS }
+	burst := runs.Spec{Nodes: 13, Workload: "burst", Requests: 130, Set: map[string]string{"window": "100us"}}
+	heavy := func(nodes int) runs.Spec { return runs.Spec{Nodes: nodes, CS: "1ms"} }
 	for _, x := range []struct {
 		algorithm *dme.Algorithm
 		quantity  dme.Quantity
 		formula   string
 		load      dme.Load
-		spec      result.Spec
-		measure   func(*result.Result) float64
+		spec      runs.Spec
+		measure   func(*runs.Result) float64
 		got       float64 // roughly
 	}{
 		{maekawa.Algorithm(), dme.SyncDelay, "2T on average", dme.Saturated, heavy(13),
-			func(r *result.Result) float64 { return *r.SyncDelayOverT }, 1},
+			func(r *runs.Result) float64 { return *r.SyncDelayOverT }, 1},
 		{chaudhurikaraata.Algorithm(), dme.MessagesPerCS, "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
 			dme.Saturated, heavy(27), perCS, 6.4},
 		{chaudhurikaraata.Algorithm(), dme.WorkSpread, "1: symmetrical", dme.Saturated, heavy(27),
-			func(r *result.Result) float64 { return *r.Work.MaxOverMean }, 2.7},
+			func(r *runs.Result) float64 { return *r.Work.MaxOverMean }, 2.7},
 		{lodhakshemkalyani.Algorithm(), dme.MessagesPerCS,
 			"2(N−1): no parallel, symmetric, distributed algorithm can do with fewer", dme.Burst, burst, perCS, 12.9},
 		{raymond.Algorithm(), dme.MessagesPerCS, "fewer than under light load, 2 · mean distance (star)",
@@ -100,18 +100,18 @@ func TestFalseClaims(t *testing.T) {
 
 // Where few nodes make most requests, those that ask whom they must pay less.
 func TestHotSpotClaims(t *testing.T) {
-	spec := result.Spec{Nodes: 13, Workload: "hotspot", TotalRate: 2, Requests: 1000, Set: map[string]string{"hot": "2", "share": "0.9"}}
-	perCS := func(r *result.Result) float64 { return *r.Messages.PerCS }
+	spec := runs.Spec{Nodes: 13, Workload: "hotspot", TotalRate: 2, Requests: 1000, Set: map[string]string{"hot": "2", "share": "0.9"}}
+	perCS := func(r *runs.Result) float64 { return *r.Messages.PerCS }
 	for _, x := range []struct {
 		algorithm *dme.Algorithm
 		quantity  dme.Quantity
 		formula   string
-		measure   func(*result.Result) float64
+		measure   func(*runs.Result) float64
 	}{
 		{carvalhoroucairol.Algorithm(), dme.MessagesPerCS, "fewer than N−1, where few nodes make most requests", perCS},
 		{singhal.Algorithm(), dme.MessagesPerCS, "fewer than n − 1, where few sites make most requests", perCS},
 		{singhal.Algorithm(), dme.ResponseTime, "less than 2T(n−1)/n + E, where few sites make most requests",
-			func(r *result.Result) float64 { return r.ResponseTime.Mean / 1e9 }},
+			func(r *runs.Result) float64 { return r.ResponseTime.Mean / 1e9 }},
 	} {
 		_, want, got := judged(t, x.algorithm, x.quantity, x.formula, dme.HotSpot, spec, x.measure)
 		if got > 0.9*want {
@@ -137,7 +137,7 @@ func TestWaitingIsThatOfAQueue(t *testing.T) {
 		for _, busy := range []float64{0.3, 0.6, 0.9} {
 			t.Run(fmt.Sprintf("%s at %v", cs, busy), func(t *testing.T) {
 				t.Parallel()
-				spec := result.Spec{Nodes: nodes, Workload: "poisson", CS: cs, Requests: requests, TotalRate: busy / 3e-3, Warmup: "0"}
+				spec := runs.Spec{Nodes: nodes, Workload: "poisson", CS: cs, Requests: requests, TotalRate: busy / 3e-3, Warmup: "0"}
 				s := resolve(t, spec, a).Setting()
 				s.T = time.Millisecond
 				i := slices.IndexFunc(a.Claims, func(c dme.Claim) bool {
@@ -172,7 +172,7 @@ func TestWaitingIsThatOfAQueue(t *testing.T) {
 
 // Gauges are read where that is asked for, and change nothing in the run.
 func TestGauges(t *testing.T) {
-	spec := result.Spec{Nodes: 8, Requests: 240, Set: map[string]string{"delay": "uniform"}}
+	spec := runs.Spec{Nodes: 8, Requests: 240, Set: map[string]string{"delay": "uniform"}}
 	for _, a := range []*dme.Algorithm{chaudhurikaraata.Algorithm(), ricartagrawala.Algorithm()} {
 		spec.Algorithm = a.Name
 		spec.Set["gauges"] = "off"
@@ -191,7 +191,7 @@ func TestGauges(t *testing.T) {
 		if a.Name == "chaudhuri-karaata" && gauged.Figures["privileged-planes"] != 1 {
 			t.Errorf("%v", gauged.Figures)
 		}
-		plain.Figures, gauged.Figures, plain.Spec, gauged.Spec = nil, nil, result.Spec{}, result.Spec{}
+		plain.Figures, gauged.Figures, plain.Spec, gauged.Spec = nil, nil, runs.Spec{}, runs.Spec{}
 		one, _ := json.Marshal(plain)
 		other, _ := json.Marshal(gauged)
 		if string(one) != string(other) {
@@ -204,11 +204,11 @@ func TestGauges(t *testing.T) {
 func TestReadersShareTheCriticalSection(t *testing.T) {
 	for _, delay := range []string{"constant", "uniform", "exponential"} {
 		for _, readers := range []string{"0", "0.7", "1"} {
-			job := resolve(t, result.Spec{Nodes: 8, Requests: 800, CS: "2ms", Set: map[string]string{
+			job := resolve(t, runs.Spec{Nodes: 8, Requests: 800, CS: "2ms", Set: map[string]string{
 				"readers": readers, "delay": delay, "fifo": "false",
 			}}, ricartagrawala.ReadersWriters())
 			o, err := observe(context.Background(), job, Options{})
-			if err != nil || o.Status != result.OK {
+			if err != nil || o.Status != runs.OK {
 				t.Fatalf("%s %s: %v", o.Status, o.Error, err)
 			}
 			reading, together := 0, 0
@@ -229,7 +229,7 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 			if (reading > 0) != (readers != "0") || (reading < 800) != (readers != "1") || (together > 0) != (readers != "0") {
 				t.Errorf("readers=%s: %d of 800 entries are readers', %d pairs overlap", readers, reading, together)
 			}
-			if r := measure.Result(o); r.Safety.Violations != 0 || r.Status != result.OK {
+			if r := measure.Result(o); r.Safety.Violations != 0 || r.Status != runs.OK {
 				t.Errorf("readers=%s, delay=%s: %s, %d violations", readers, delay, r.Status, r.Safety.Violations)
 			}
 		}
@@ -260,8 +260,8 @@ func TestWriterAmongReadersIsAViolation(t *testing.T) {
 		sys, err := prepare(c)
 		return careless{sys}, err
 	}
-	r := simulate(t, result.Spec{Nodes: 4, Requests: 80, CS: "2ms", Set: map[string]string{"readers": "0.5"}}, a)
-	if r.Status != result.Violated || r.Safety.Violations == 0 {
+	r := simulate(t, runs.Spec{Nodes: 4, Requests: 80, CS: "2ms", Set: map[string]string{"readers": "0.5"}}, a)
+	if r.Status != runs.Violated || r.Safety.Violations == 0 {
 		t.Errorf("status %s, %d violations", r.Status, r.Safety.Violations)
 	}
 }

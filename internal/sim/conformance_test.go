@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // What the conformance suite of package transporttest asks of transports is
@@ -108,7 +108,7 @@ func TestEveryMessageArrivesOnce(t *testing.T) {
 	for _, set := range networks() {
 		t.Run(fmt.Sprint(set), func(t *testing.T) {
 			l := newLedger(t)
-			simulate(t, result.Spec{Nodes: nodes, Requests: nodes, Set: set, AllowMismatch: true}, scripted(script{
+			simulate(t, runs.Spec{Nodes: nodes, Requests: nodes, Set: set, AllowMismatch: true}, scripted(script{
 				request: func(s *script, out *dme.Outbox) {
 					out.Enter(dme.Stamp{})
 					for n := range uint64(each) {
@@ -141,7 +141,7 @@ func TestEveryBroadcastReachesAllOthersOnce(t *testing.T) {
 	for _, set := range networks() {
 		t.Run(fmt.Sprint(set), func(t *testing.T) {
 			l := newLedger(t)
-			r := simulate(t, result.Spec{Nodes: nodes, Requests: nodes, Set: set, AllowMismatch: true}, scripted(script{
+			r := simulate(t, runs.Spec{Nodes: nodes, Requests: nodes, Set: set, AllowMismatch: true}, scripted(script{
 				request: func(s *script, out *dme.Outbox) {
 					out.Enter(dme.Stamp{})
 					for n := range uint64(each) {
@@ -168,7 +168,7 @@ func TestEveryBroadcastReachesAllOthersOnce(t *testing.T) {
 func TestRepliesFromHandlers(t *testing.T) {
 	const trips = 500
 	for _, set := range networks() {
-		r := simulate(t, result.Spec{Nodes: 2, Requests: 1, Set: set, AllowMismatch: true}, scripted(script{
+		r := simulate(t, runs.Spec{Nodes: 2, Requests: 1, Set: set, AllowMismatch: true}, scripted(script{
 			request: func(_ *script, out *dme.Outbox) { out.Send(2, dme.Message{Kind: 1}) },
 			receive: func(s *script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
 				if s.n++; s.id == 1 && s.n == trips {
@@ -178,7 +178,7 @@ func TestRepliesFromHandlers(t *testing.T) {
 				out.Send(from, m)
 			},
 		}))
-		if r.Status != result.OK || r.Messages.Total != 2*trips {
+		if r.Status != runs.OK || r.Messages.Total != 2*trips {
 			t.Errorf("%v: status %s (%s), %d messages, want %d", set, r.Status, r.Error, r.Messages.Total, 2*trips)
 		}
 	}
@@ -186,10 +186,10 @@ func TestRepliesFromHandlers(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	for _, to := range []dme.NodeID{0, 1, 4} { // nobody, itself, and one node too many
-		r := simulate(t, result.Spec{Nodes: 3, Requests: 1}, scripted(script{
+		r := simulate(t, runs.Spec{Nodes: 3, Requests: 1}, scripted(script{
 			request: func(_ *script, out *dme.Outbox) { out.Send(to, dme.Message{Kind: 1}) },
 		}))
-		if want := fmt.Sprintf("node 1 sends to node %d", to); r.Status != result.Failed || !strings.Contains(r.Error, want) {
+		if want := fmt.Sprintf("node 1 sends to node %d", to); r.Status != runs.Failed || !strings.Contains(r.Error, want) {
 			t.Errorf("status %s (%s), want failed: %s", r.Status, r.Error, want)
 		}
 	}

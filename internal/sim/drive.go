@@ -10,7 +10,7 @@ import (
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload"
 )
 
@@ -37,7 +37,7 @@ func (s *simulation) run() (err error) {
 			return err
 		}
 	}
-	if s.status != result.OK {
+	if s.status != runs.OK {
 		return nil
 	}
 	if stepped && s.flight.n > 0 {
@@ -67,7 +67,7 @@ func (s *simulation) each(event func(*localprocess.Process)) {
 // times.
 func (s *simulation) settle() error {
 	end := s.now + int64(min(10*float64(len(s.procs)+1)*float64(s.delays.mean+s.links.typical()), float64(1<<62)))
-	for s.flight.n > 0 && s.now < end && s.status == result.OK {
+	for s.flight.n > 0 && s.now < end && s.status == runs.OK {
 		if _, err := s.step(); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (s *simulation) neverQuiet() error {
 // been served it tells a perpetual token to rest.
 func (s *simulation) untilQuiet() error {
 	stopped := !s.stoppers
-	for s.status == result.OK {
+	for s.status == runs.OK {
 		if !stopped && s.watch.busy == 0 {
 			stopped = true
 			s.each(func(p *localprocess.Process) {
@@ -104,7 +104,7 @@ func (s *simulation) untilQuiet() error {
 			return err
 		}
 		switch {
-		case s.status != result.OK:
+		case s.status != runs.OK:
 		case !more && s.watch.busy == 0:
 			return nil
 		case !more:
@@ -126,7 +126,7 @@ func (s *simulation) steps() error {
 	if s.job.Spec.Workload == "serial" {
 		s.perEntry = make(map[int]uint64)
 	}
-	for k := 0; (plan.Steps() < 0 || k < plan.Steps()) && s.status == result.OK; k++ {
+	for k := 0; (plan.Steps() < 0 || k < plan.Steps()) && s.status == runs.OK; k++ {
 		base := s.now
 		if plan.Duration() > 0 && base-s.start >= int64(plan.Duration()) {
 			break
@@ -143,7 +143,7 @@ func (s *simulation) steps() error {
 		if err := s.untilQuiet(); err != nil {
 			return err
 		}
-		if s.perEntry != nil && s.status == result.OK {
+		if s.perEntry != nil && s.status == runs.OK {
 			s.perEntry[int(s.messages-before)]++
 		}
 	}
@@ -151,12 +151,12 @@ func (s *simulation) steps() error {
 }
 
 func (s *simulation) stall(why string) {
-	s.status = result.Stalled
+	s.status = runs.Stalled
 	s.err = fmt.Sprintf("sim: stalled at %v with %d requests pending: %s", time.Duration(s.now), s.watch.requesting, why)
 }
 
 func (s *simulation) fail(why string) {
-	s.status, s.err = result.Failed, why
+	s.status, s.err = runs.Failed, why
 }
 
 // maxExitsAtOnce bounds the critical sections that end at one instant in a run
@@ -192,7 +192,7 @@ func (s *simulation) observation() measure.Observation {
 		o.Marks = s.marks.taken
 	}
 	s.faults.observe(&o)
-	if d := s.job.Plan.Duration(); d > 0 && s.status == result.OK {
+	if d := s.job.Plan.Duration(); d > 0 && s.status == runs.OK {
 		o.Stop = s.start + int64(d)
 	}
 	for i := range s.counters {
@@ -204,7 +204,7 @@ func (s *simulation) observation() measure.Observation {
 			o.Unserved += uint64(p.Unserved())
 		}
 	}
-	if s.status == result.Stalled {
+	if s.status == runs.Stalled {
 		o.States, o.Standstill = s.states(), s.standstill()
 	}
 	return o

@@ -18,7 +18,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload"
 )
 
@@ -26,20 +26,20 @@ import (
 // wants the same bytes both times, and others for another seed.
 func TestEveryWorkload(t *testing.T) {
 	trace := []byte("0,1\n0.001,2,0.002\n0.001,3\n0.5,1\n")
-	for _, spec := range []result.Spec{
+	for _, spec := range []runs.Spec{
 		{Workload: "saturate", Requests: 203},
-		{Workload: "saturate", Duration: result.Duration(300 * time.Millisecond)},
+		{Workload: "saturate", Duration: runs.Duration(300 * time.Millisecond)},
 		{Workload: "saturate", CS: "exp:1ms", Requests: 200, Set: map[string]string{"think": "exp:20ms"}},
 		{Workload: "poisson", Rate: 20, Requests: 200},
-		{Workload: "poisson", TotalRate: 2000, Duration: result.Duration(200 * time.Millisecond)},
+		{Workload: "poisson", TotalRate: 2000, Duration: runs.Duration(200 * time.Millisecond)},
 		{Workload: "hotspot", TotalRate: 100, Requests: 200, Set: map[string]string{"hot": "2"}},
 		{Workload: "serial", Requests: 50},
-		{Workload: "serial", Duration: result.Duration(100 * time.Millisecond)},
+		{Workload: "serial", Duration: runs.Duration(100 * time.Millisecond)},
 		{Workload: "burst", Requests: 50},
 		{Workload: "trace", Set: map[string]string{"file": "trace.csv"}},
 	} {
 		for _, delay := range []string{"constant", "uniform", "exponential"} {
-			spec.Algorithm, spec.Transport, spec.Nodes, spec.Seed = "ricart-agrawala", result.Sim, 7, 5
+			spec.Algorithm, spec.Transport, spec.Nodes, spec.Seed = "ricart-agrawala", runs.Sim, 7, 5
 			spec.Set = maps.Clone(spec.Set)
 			if spec.Set == nil {
 				spec.Set = make(map[string]string)
@@ -55,7 +55,7 @@ func TestEveryWorkload(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Status != result.OK || r.Entries == 0 || r.Requests != r.Entries {
+				if r.Status != runs.OK || r.Entries == 0 || r.Requests != r.Entries {
 					t.Fatalf("%+v: status %s (%s), %d requests, %d entries", spec, r.Status, r.Error, r.Requests, r.Entries)
 				}
 				if spec.Requests > 0 && r.Entries != uint64(spec.Requests) {
@@ -86,10 +86,10 @@ func TestEveryWorkload(t *testing.T) {
 func TestNoRequestAfterTheDuration(t *testing.T) {
 	// Offered twice what the system can serve: what waits in line at the end is
 	// given up, what has been asked is served.
-	r := simulate(t, result.Spec{
-		Nodes: 4, Workload: "poisson", TotalRate: 2000, Duration: result.Duration(time.Second), CS: "0s",
+	r := simulate(t, runs.Spec{
+		Nodes: 4, Workload: "poisson", TotalRate: 2000, Duration: runs.Duration(time.Second), CS: "0s",
 	}, ricartagrawala.Algorithm())
-	if r.Status != result.OK || r.Liveness.Pending != 0 || r.Unserved == 0 {
+	if r.Status != runs.OK || r.Liveness.Pending != 0 || r.Unserved == 0 {
 		t.Errorf("status %s, %d pending, %d unserved", r.Status, r.Liveness.Pending, r.Unserved)
 	}
 	if sum := r.Entries + r.Unserved; sum < 1800 || sum > 2200 {
@@ -110,11 +110,11 @@ func TestKnownFigures(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, *got, want)
 		}
 	}
-	serial := func(nodes int, requesters string) result.Spec {
-		return result.Spec{Nodes: nodes, Workload: "serial", Set: map[string]string{"requesters": requesters}}
+	serial := func(nodes int, requesters string) runs.Spec {
+		return runs.Spec{Nodes: nodes, Workload: "serial", Set: map[string]string{"requesters": requesters}}
 	}
 
-	r := simulate(t, result.Spec{Nodes: 8}, ricartagrawala.Algorithm())
+	r := simulate(t, runs.Spec{Nodes: 8}, ricartagrawala.Algorithm())
 	within("Ricart–Agrawala, messages per CS", r.Messages.PerCS, 14, 0)
 	within("Ricart–Agrawala, SD/T", r.SyncDelayOverT, 1, 0)
 	within("Ricart–Agrawala, throughput", r.Throughput, 1/(0.001+0.0001), 1e-6)
@@ -143,20 +143,20 @@ func TestKnownFigures(t *testing.T) {
 
 func TestPerpetualToken(t *testing.T) {
 	ring := tokenring.Algorithm()
-	r := simulate(t, result.Spec{Nodes: 10}, ring)
-	if r.Status != result.OK || r.Entries != 1000 || *r.SyncDelayOverT != 1 {
+	r := simulate(t, runs.Spec{Nodes: 10}, ring)
+	if r.Status != runs.OK || r.Entries != 1000 || *r.SyncDelayOverT != 1 {
 		t.Errorf("saturated: status %s (%s), %d entries, SD/T %v", r.Status, r.Error, r.Entries, *r.SyncDelayOverT)
 	}
 	// Lightly loaded the token goes round all the time: T apart, and no more.
-	r = simulate(t, result.Spec{Nodes: 10, Workload: "poisson", Rate: 1, Duration: result.Duration(20 * time.Second)}, ring)
-	if r.Status != result.OK || r.Messages.Total < 19000 || r.Messages.Total > 20100 {
+	r = simulate(t, runs.Spec{Nodes: 10, Workload: "poisson", Rate: 1, Duration: runs.Duration(20 * time.Second)}, ring)
+	if r.Status != runs.OK || r.Messages.Total < 19000 || r.Messages.Total > 20100 {
 		t.Errorf("lightly loaded: status %s (%s), %d messages in 20 s, want about 20000", r.Status, r.Error, r.Messages.Total)
 	}
 
 	// Stepped workloads need silence: there the token moves on demand.
 	for _, workload := range []string{"serial", "burst"} {
-		r = simulate(t, result.Spec{Nodes: 10, Workload: workload}, ring)
-		if r.Status != result.OK || r.Entries != 1000 {
+		r = simulate(t, runs.Spec{Nodes: 10, Workload: workload}, ring)
+		if r.Status != runs.OK || r.Entries != 1000 {
 			t.Errorf("%s: status %s (%s), %d entries", workload, r.Status, r.Error, r.Entries)
 		}
 	}
@@ -174,7 +174,7 @@ func TestStepsNeedSilence(t *testing.T) {
 		request: enter,
 	})
 	for _, workload := range []string{"serial", "burst"} {
-		job := resolve(t, result.Spec{Nodes: 3, Workload: workload}, a)
+		job := resolve(t, runs.Spec{Nodes: 3, Workload: workload}, a)
 		if _, err := Run(context.Background(), job); err == nil || !strings.Contains(err.Error(), workload+" needs a system that falls silent") {
 			t.Errorf("%s over a perpetual token: error %v", workload, err)
 		}
@@ -225,23 +225,23 @@ func TestStartSettles(t *testing.T) {
 			out.Enter(dme.Stamp{})
 		},
 	})
-	r := simulate(t, result.Spec{Nodes: 20, Workload: "serial", Requests: 20}, a)
-	if r.Status != result.OK || r.Messages.Total != 19 {
+	r := simulate(t, runs.Spec{Nodes: 20, Workload: "serial", Requests: 20}, a)
+	if r.Status != runs.OK || r.Messages.Total != 19 {
 		t.Errorf("status %s: %s, %d messages", r.Status, r.Error, r.Messages.Total)
 	}
 }
 
 func TestThousandsOfNodes(t *testing.T) {
 	// Sparse: what a node talks to is few, so that nothing may grow with N².
-	r := simulate(t, result.Spec{
+	r := simulate(t, runs.Spec{
 		Nodes: 10000, Requests: 10000 / slower, Set: map[string]string{"mode": "demand", "delay": "uniform"},
 	}, tokenring.Algorithm())
-	if r.Status != result.OK || r.Entries != 10000/slower {
+	if r.Status != runs.OK || r.Entries != 10000/slower {
 		t.Errorf("status %s (%s), %d entries", r.Status, r.Error, r.Entries)
 	}
 	// Dense: a million messages in flight at once.
-	r = simulate(t, result.Spec{Nodes: 1000, Requests: 1000 / slower}, ricartagrawala.Algorithm())
-	if r.Status != result.OK || *r.Messages.PerCS != 1998 {
+	r = simulate(t, runs.Spec{Nodes: 1000, Requests: 1000 / slower}, ricartagrawala.Algorithm())
+	if r.Status != runs.OK || *r.Messages.PerCS != 1998 {
 		t.Errorf("status %s (%s), %v messages per CS", r.Status, r.Error, *r.Messages.PerCS)
 	}
 }
@@ -251,14 +251,14 @@ func TestThousandsOfNodes(t *testing.T) {
 // stall.
 func TestLongDurations(t *testing.T) {
 	longest := workload.MaxDuration.String()
-	for _, s := range []result.Spec{
+	for _, s := range []runs.Spec{
 		{Nodes: 5000, Requests: 20, CS: longest},
-		{Nodes: 3, Requests: 20, CS: "exp:" + longest, StallAfter: result.Duration(workload.MaxDuration)},
+		{Nodes: 3, Requests: 20, CS: "exp:" + longest, StallAfter: runs.Duration(workload.MaxDuration)},
 		{Nodes: 3, Requests: 30, CS: longest, Set: map[string]string{"think": "exp:" + longest}},
-		{Nodes: 3, Workload: "poisson", Rate: 1e-5, Duration: result.Duration(workload.MaxDuration)},
+		{Nodes: 3, Workload: "poisson", Rate: 1e-5, Duration: runs.Duration(workload.MaxDuration)},
 	} {
 		r := simulate(t, s, centralized.Algorithm())
-		if r.Status != result.OK || s.Requests > 0 && r.Entries != uint64(s.Requests) {
+		if r.Status != runs.OK || s.Requests > 0 && r.Entries != uint64(s.Requests) {
 			t.Errorf("%+v: %s after %d entries: %s", s, r.Status, r.Entries, r.Error)
 		}
 	}
@@ -268,7 +268,7 @@ func TestLongDurations(t *testing.T) {
 func TestLongerDurations(t *testing.T) {
 	const long = "2562047h"
 	a := centralized.Algorithm()
-	for _, s := range []result.Spec{
+	for _, s := range []runs.Spec{
 		{CS: long},
 		{CS: "exp:" + long},
 		{Set: map[string]string{"think": long}},
@@ -276,7 +276,7 @@ func TestLongerDurations(t *testing.T) {
 		{StallAfter: 1 << 62},
 		{Duration: 1 << 62},
 	} {
-		s.Algorithm, s.Nodes, s.Transport = a.Name, 3, result.Sim
+		s.Algorithm, s.Nodes, s.Transport = a.Name, 3, runs.Sim
 		if _, err := run.Resolve(s, run.Catalog{a}, nil); err == nil || !strings.Contains(err.Error(), "2400h0m0s") {
 			t.Errorf("%+v: error %v", s, err)
 		}
@@ -285,7 +285,7 @@ func TestLongerDurations(t *testing.T) {
 
 // An interrupted simulation tells what was measured until then, if it is asked to.
 func TestAnInterruptedSimulation(t *testing.T) {
-	job := resolve(t, result.Spec{Nodes: 5, Requests: 1 << 22}, suzukikasami.Algorithm())
+	job := resolve(t, runs.Spec{Nodes: 5, Requests: 1 << 22}, suzukikasami.Algorithm())
 	for _, partial := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -304,7 +304,7 @@ func TestAnInterruptedSimulation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != result.Failed || !r.Partial || r.Error != "interrupted" || r.Entries < seen.Entries || r.Throughput == nil {
+		if r.Status != runs.Failed || !r.Partial || r.Error != "interrupted" || r.Entries < seen.Entries || r.Throughput == nil {
 			t.Errorf("status %s, partial %v, error %q, %d entries", r.Status, r.Partial, r.Error, r.Entries)
 		}
 		p50, ok := seen.Waits.Quantile(0.5)

@@ -18,7 +18,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/testkit/golden"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // watchful is a node of Ricart and Agrawala's algorithm that believes what it is
@@ -158,7 +158,7 @@ func TestRandomFaults(t *testing.T) {
 		if nodes > 4 {
 			faults = append(faults, fmt.Sprintf("%s 5 @%v", []string{"kill", "leave", "join"}[rng.IntN(3)], at()))
 		}
-		spec := result.Spec{
+		spec := runs.Spec{
 			Nodes: nodes, Requests: 20 * nodes, CS: "exp:300us", Seed: seed + 1, Faults: faults, AllowMismatch: true,
 			Workload: []string{"saturate", "poisson"}[rng.IntN(2)],
 			Set: map[string]string{
@@ -169,7 +169,7 @@ func TestRandomFaults(t *testing.T) {
 			spec.TotalRate = 700
 		}
 		r := simulate(t, spec, watchfulAlgorithm())
-		if r.Status != result.OK || r.Safety.Violations > 0 || r.Liveness.Pending > 0 {
+		if r.Status != runs.OK || r.Safety.Violations > 0 || r.Liveness.Pending > 0 {
 			t.Fatalf("seed %d: %v %v\n%s: %s, %d violations, %d pending\n%s", seed, spec, faults,
 				r.Status, r.Error, r.Safety.Violations, r.Liveness.Pending, strings.Join(r.Liveness.States, "\n"))
 		}
@@ -190,7 +190,7 @@ func TestRandomFaults(t *testing.T) {
 // Faults are drawn from the seed: the same again is the same, byte for byte.
 func TestFaultsAreDeterministic(t *testing.T) {
 	once := func(seed uint64) string {
-		spec := result.Spec{Nodes: 6, Requests: 300, Seed: seed, Set: map[string]string{"delay": "uniform"}}
+		spec := runs.Spec{Nodes: 6, Requests: 300, Seed: seed, Set: map[string]string{"delay": "uniform"}}
 		spec.Faults = []string{
 			"kill random @20ms", "restart random @+10ms", "kill holder @entry:50", "pause waiting @30ms-60ms", "partition 1-2|3-6 @100ms-101ms",
 		}
@@ -233,7 +233,7 @@ func TestTreeQuorumsWithEverySetOfFailedNodes(t *testing.T) {
 			}
 		}
 		promised := treeQuorum(1, nodes, up)
-		spec := result.Spec{
+		spec := runs.Spec{
 			Nodes: nodes, Requests: each * nodes, CS: "1ms", Seed: uint64(down) + 1,
 			Set: map[string]string{"path": []string{"self", "random"}[down/step%2]},
 		}
@@ -244,10 +244,10 @@ func TestTreeQuorumsWithEverySetOfFailedNodes(t *testing.T) {
 		ok := r.Safety.Violations == 0
 		if promised {
 			served++
-			ok = ok && r.Status == result.OK && r.Liveness.Pending == 0 && r.Entries >= uint64(each*alive)
+			ok = ok && r.Status == runs.OK && r.Liveness.Pending == 0 && r.Entries >= uint64(each*alive)
 		} else {
 			stalled++
-			ok = ok && r.Status == result.Stalled && r.Entries == 0
+			ok = ok && r.Status == runs.Stalled && r.Entries == 0
 		}
 		if !ok {
 			t.Errorf("nodes %v failed, promised: %v: %s: %s, %d entries of %d live nodes, %d violations",
@@ -288,7 +288,7 @@ func TestRaymondRecovers(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		at := func(most time.Duration) time.Duration { return 1 + time.Duration(rng.Int64N(int64(most))) }
 		const interior, leaf = 2, 7
-		spec := result.Spec{
+		spec := runs.Spec{
 			Nodes: 7, Requests: 140, CS: "200us", Seed: seed, Set: map[string]string{"delay": []string{"constant", "uniform"}[seed%2]},
 			Faults: []string{
 				fmt.Sprintf("kill %d @%v", interior, at(150*time.Millisecond)), fmt.Sprintf("restart %d @+%v", interior, at(30*time.Millisecond)),
@@ -314,7 +314,7 @@ func TestRaymondRecovers(t *testing.T) {
 				privileges++
 			}
 		}
-		if s.status != result.OK || privileges != 1 || s.witness.violations > 0 || len(s.faults.strikes) < 4 {
+		if s.status != runs.OK || privileges != 1 || s.witness.violations > 0 || len(s.faults.strikes) < 4 {
 			t.Fatalf("seed %d: %s (%s): %d privileges, %d violations, %d of %d faults: %v\n%v", seed, s.status, s.err,
 				privileges, s.witness.violations, len(s.faults.strikes), len(spec.Faults), spec.Faults, s.states())
 		}
@@ -360,8 +360,8 @@ func TestRobustRicartAgrawala(t *testing.T) {
 		if nodes > 4 {
 			faults = append(faults, fmt.Sprintf("%s 5 @%v", []string{"kill", "leave", "join"}[rng.IntN(3)], at()))
 		}
-		r := simulate(t, result.Spec{Nodes: nodes, Requests: 20 * nodes, Seed: seed, Set: set, Faults: faults, AllowMismatch: true}, a)
-		if r.Status != result.OK || r.Safety.Violations > 0 || r.Liveness.Pending > 0 {
+		r := simulate(t, runs.Spec{Nodes: nodes, Requests: 20 * nodes, Seed: seed, Set: set, Faults: faults, AllowMismatch: true}, a)
+		if r.Status != runs.OK || r.Safety.Violations > 0 || r.Liveness.Pending > 0 {
 			t.Errorf("seed %d: N=%d %v %q: %s: %s, %d violations, %d pending\n%s", seed, nodes, set, faults, r.Status, r.Error,
 				r.Safety.Violations, r.Liveness.Pending, strings.Join(r.Liveness.States, "\n"))
 		}
@@ -402,7 +402,7 @@ func TestFiguresUnderFaults(t *testing.T) {
 	var b bytes.Buffer
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		spec := result.Spec{
+		spec := runs.Spec{
 			Nodes: 6, Requests: 120, CS: "exp:300us", Seed: seed + 1, Faults: wildFaults(rng), AllowMismatch: true,
 			Set: map[string]string{"delay": []string{"constant", "uniform"}[rng.IntN(2)]},
 		}

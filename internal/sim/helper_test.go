@@ -7,13 +7,13 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // resolve makes the simulated job of a spec for one algorithm.
-func resolve(t testing.TB, s result.Spec, a *dme.Algorithm) *run.Job {
+func resolve(t testing.TB, s runs.Spec, a *dme.Algorithm) *run.Job {
 	t.Helper()
-	s.Algorithm, s.Transport = a.Name, result.Sim
+	s.Algorithm, s.Transport = a.Name, runs.Sim
 	job, err := run.Resolve(s, run.Catalog{a}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func resolve(t testing.TB, s result.Spec, a *dme.Algorithm) *run.Job {
 }
 
 // simulate runs a spec and wants a result.
-func simulate(t testing.TB, s result.Spec, a *dme.Algorithm) *result.Result {
+func simulate(t testing.TB, s runs.Spec, a *dme.Algorithm) *runs.Result {
 	t.Helper()
 	r, err := Run(context.Background(), resolve(t, s, a))
 	if err != nil {
@@ -32,10 +32,10 @@ func simulate(t testing.TB, s result.Spec, a *dme.Algorithm) *result.Result {
 }
 
 // simulateTrace runs the requests of a trace's text.
-func simulateTrace(t testing.TB, nodes int, text string, a *dme.Algorithm) *result.Result {
+func simulateTrace(t testing.TB, nodes int, text string, a *dme.Algorithm) *runs.Result {
 	t.Helper()
-	s := result.Spec{
-		Algorithm: a.Name, Nodes: nodes, Transport: result.Sim, Workload: "trace", Set: map[string]string{"file": "trace.csv"},
+	s := runs.Spec{
+		Algorithm: a.Name, Nodes: nodes, Transport: runs.Sim, Workload: "trace", Set: map[string]string{"file": "trace.csv"},
 	}
 	job, err := run.Resolve(s, run.Catalog{a}, func(string) ([]byte, error) { return []byte(text), nil })
 	if err != nil {

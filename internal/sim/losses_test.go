@@ -17,7 +17,7 @@ import (
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/link"
 )
 
@@ -39,7 +39,7 @@ func TestWhatBecameOfTheToken(t *testing.T) {
 		// Node 3 is down as well, and has nothing to do with it.
 		r := struck(t, raymond.Algorithm(), 3, x.trace, x.fault, "kill 3 @0s")
 		why := strings.Join(r.Liveness.Why, "; ")
-		if r.Status != result.Stalled || !strings.Contains(why, x.want) {
+		if r.Status != runs.Stalled || !strings.Contains(why, x.want) {
 			t.Errorf("%s: %s: %q; want %q", x.name, r.Status, why, x.want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestWhatBecameOfTheToken(t *testing.T) {
 // A node that gives the token away and asks again at once sends a REQUEST in the same
 // step, which does not carry it.
 func TestRequestsCarryNoToken(t *testing.T) {
-	r := simulate(t, result.Spec{Nodes: 8, Faults: []string{"partition 1-4|5-8 @20ms-40ms"}}, suzukikasami.Algorithm())
+	r := simulate(t, runs.Spec{Nodes: 8, Faults: []string{"partition 1-4|5-8 @20ms-40ms"}}, suzukikasami.Algorithm())
 	if why := strings.Join(r.Liveness.Why, "; "); !strings.Contains(why, "it was lost with TOKEN 4→5") {
 		t.Errorf("%s: %q", r.Status, why)
 	}
@@ -57,7 +57,7 @@ func TestRequestsCarryNoToken(t *testing.T) {
 // On links that lose there is no fault to blame.
 func TestTokenLostOnALink(t *testing.T) {
 	for seed := uint64(1); seed < 20; seed++ {
-		r := simulate(t, result.Spec{
+		r := simulate(t, runs.Spec{
 			Nodes: 2, Requests: 200, Seed: seed, AllowMismatch: true, Set: map[string]string{"loss": "0.02"},
 		}, raymond.Algorithm())
 		why := strings.Join(r.Liveness.Why, "; ")
@@ -65,7 +65,7 @@ func TestTokenLostOnALink(t *testing.T) {
 			t.Errorf("seed %d: a REQUEST carries no token: %q", seed, why)
 		}
 		token, request := strings.Contains(why, "it was lost with PRIVILEGE"), strings.Contains(why, "lost on the link REQUEST")
-		if r.Status == result.Stalled && !token && !request {
+		if r.Status == runs.Stalled && !token && !request {
 			t.Errorf("seed %d: %q", seed, why)
 		}
 	}
@@ -167,10 +167,10 @@ func TestBandwidthIsPassedOneAfterTheOther(t *testing.T) {
 // another run.
 func TestConditionedRunsAreDeterministic(t *testing.T) {
 	outcome := func(seed string) []byte {
-		r := simulate(t, result.Spec{Nodes: 5, Requests: 200, Set: map[string]string{
+		r := simulate(t, runs.Spec{Nodes: 5, Requests: 200, Set: map[string]string{
 			"delay": "uniform", "jitter": "1ms", "reorder": "0.2", "bandwidth": "100000", "links": "*-2:delay=pareto:1ms:1.5", "link-seed": seed,
 		}}, ricartagrawala.Algorithm())
-		if r.Status != result.OK || *r.Messages.PerCS != 8 {
+		if r.Status != runs.OK || *r.Messages.PerCS != 8 {
 			t.Errorf("status %s (%s), %v messages per entry", r.Status, r.Error, *r.Messages.PerCS)
 		}
 		r.Spec.Set = nil
@@ -186,21 +186,21 @@ func TestConditionedRunsAreDeterministic(t *testing.T) {
 }
 
 func TestLostMessagesAreAStall(t *testing.T) {
-	spec := result.Spec{Algorithm: "ricart-agrawala", Nodes: 5, Transport: result.Sim, Set: map[string]string{"loss": "0.01"}}
+	spec := runs.Spec{Algorithm: "ricart-agrawala", Nodes: 5, Transport: runs.Sim, Set: map[string]string{"loss": "0.01"}}
 	if _, err := run.Resolve(spec, run.Catalog{ricartagrawala.Algorithm()}, nil); err == nil ||
 		!strings.Contains(err.Error(), "needs reliable links, which sim with delay=constant fifo=true loss=0.01 does not have") {
 		t.Errorf("error %v, want a refusal", err)
 	}
 	spec.AllowMismatch = true
 	r := simulate(t, spec, ricartagrawala.Algorithm())
-	if r.Status != result.Stalled || r.Liveness.Pending == 0 {
+	if r.Status != runs.Stalled || r.Liveness.Pending == 0 {
 		t.Errorf("status %s (%s), %d pending", r.Status, r.Error, r.Liveness.Pending)
 	}
 }
 
 func TestTwoTokensAreAViolation(t *testing.T) {
-	r := simulate(t, result.Spec{Nodes: 5, AllowMismatch: true, Set: map[string]string{"dup": "0.1"}}, tokenring.Algorithm())
-	if r.Status != result.Violated || r.Safety.Violations == 0 {
+	r := simulate(t, runs.Spec{Nodes: 5, AllowMismatch: true, Set: map[string]string{"dup": "0.1"}}, tokenring.Algorithm())
+	if r.Status != runs.Violated || r.Safety.Violations == 0 {
 		t.Errorf("status %s (%s), %d violations", r.Status, r.Error, r.Safety.Violations)
 	}
 }
@@ -218,8 +218,8 @@ func TestMultiplyingMessagesAreAFailure(t *testing.T) {
 			out.Send(from, m)
 		},
 	})
-	r := simulate(t, result.Spec{Nodes: 2, AllowMismatch: true, Set: map[string]string{"dup": "1"}}, a)
-	if r.Status != result.Failed || !strings.Contains(r.Error, "multiply") || r.Messages.Total > 1<<18 {
+	r := simulate(t, runs.Spec{Nodes: 2, AllowMismatch: true, Set: map[string]string{"dup": "1"}}, a)
+	if r.Status != runs.Failed || !strings.Contains(r.Error, "multiply") || r.Messages.Total > 1<<18 {
 		t.Errorf("status %s (%s) after %d messages", r.Status, r.Error, r.Messages.Total)
 	}
 }
@@ -228,18 +228,18 @@ func TestMultiplyingMessagesAreAFailure(t *testing.T) {
 // order of all; the form that needs one is refused, and stalls if it is run.
 func TestBroadcastsOverConditionedLinks(t *testing.T) {
 	set := map[string]string{"jitter": "1ms"}
-	r := simulate(t, result.Spec{Nodes: 6, Requests: 60, Set: set}, ricartagrawala.Broadcast())
-	if r.Status != result.OK || r.Messages.Transmissions != r.Messages.Total {
+	r := simulate(t, runs.Spec{Nodes: 6, Requests: 60, Set: set}, ricartagrawala.Broadcast())
+	if r.Status != runs.OK || r.Messages.Transmissions != r.Messages.Total {
 		t.Errorf("status %s (%s), %d messages by %d transmissions", r.Status, r.Error, r.Messages.Total, r.Messages.Transmissions)
 	}
 	set["form"] = "sequenced"
-	spec := result.Spec{Algorithm: "ricart-agrawala-broadcast", Nodes: 6, Requests: 60, Transport: result.Sim, Set: set}
+	spec := runs.Spec{Algorithm: "ricart-agrawala-broadcast", Nodes: 6, Requests: 60, Transport: runs.Sim, Set: set}
 	if _, err := run.Resolve(spec, run.Catalog{ricartagrawala.Broadcast()}, nil); err == nil ||
 		!strings.Contains(err.Error(), "sequenced broadcast") {
 		t.Errorf("error %v, want a refusal", err)
 	}
 	spec.AllowMismatch = true
-	if r := simulate(t, spec, ricartagrawala.Broadcast()); r.Status == result.OK {
+	if r := simulate(t, spec, ricartagrawala.Broadcast()); r.Status == runs.OK {
 		t.Error("a sequenced form runs where nothing is sequenced")
 	}
 }
@@ -258,10 +258,10 @@ func TestEveryRunEnds(t *testing.T) {
 				nodes := slices.IndexFunc([]int{0, 0, 0, 0, 4, 5, 6, 7, 8}, func(n int) bool {
 					return n > 0 && a.CheckNodes(n, defaults(t, a)) == nil
 				})
-				spec := result.Spec{Nodes: nodes, Requests: 40, Seed: seed + 1, AllowMismatch: true, Set: conditions,
-					StallAfter: result.Duration(time.Second)}
+				spec := runs.Spec{Nodes: nodes, Requests: 40, Seed: seed + 1, AllowMismatch: true, Set: conditions,
+					StallAfter: runs.Duration(time.Second)}
 				r := simulate(t, spec, a)
-				if r.Status == result.OK && r.Entries != 40 {
+				if r.Status == runs.OK && r.Entries != 40 {
 					t.Errorf("%s, %v: ok after %d entries", a.Name, conditions, r.Entries)
 				}
 			}
@@ -279,7 +279,7 @@ func defaults(t *testing.T, a *dme.Algorithm) dme.Options {
 
 // BenchmarkConditioned is what it costs to ask package link about each message.
 func BenchmarkConditioned(b *testing.B) {
-	job := resolve(b, result.Spec{Nodes: 64, Requests: 16000, Set: map[string]string{"jitter": "1ms"}}, ricartagrawala.Algorithm())
+	job := resolve(b, runs.Spec{Nodes: 64, Requests: 16000, Set: map[string]string{"jitter": "1ms"}}, ricartagrawala.Algorithm())
 	var messages uint64
 	for b.Loop() {
 		o, err := observe(context.Background(), job, Options{})
@@ -303,7 +303,7 @@ func must(t *testing.T, s *simulation) {
 // Who is told to leave and dies before it has left is waited for no longer, and who dies
 // without having been told never was.
 func TestDyingWhileLeaving(t *testing.T) {
-	s := begun(t, result.Spec{Nodes: 4, Requests: 40, Faults: []string{"kill 3 @1s", "leave 2 @2s", "kill 2 @3s"}}, watchfulAlgorithm())
+	s := begun(t, runs.Spec{Nodes: 4, Requests: 40, Faults: []string{"kill 3 @1s", "leave 2 @2s", "kill 2 @3s"}}, watchfulAlgorithm())
 	f := s.faults
 	must(t, s)
 	if f.leaving() {
@@ -322,7 +322,7 @@ func TestDyingWhileLeaving(t *testing.T) {
 
 // What waits for a node that stands still goes with it when it dies.
 func TestDyingWhilePaused(t *testing.T) {
-	s := begun(t, result.Spec{
+	s := begun(t, runs.Spec{
 		Nodes: 4, Requests: 40, Faults: []string{"pause 2 @1s-9s", "pause 2-3 @2s-9s", "kill 2 @3s"},
 	}, watchfulAlgorithm())
 	must(t, s)
@@ -344,7 +344,7 @@ func TestDyingWhilePaused(t *testing.T) {
 
 // News of a death wait for what the dead had sent, and for nobody else's messages.
 func TestNewsWaitForTheSender(t *testing.T) {
-	s := begun(t, result.Spec{Nodes: 3, Requests: 30, Faults: []string{"kill 2 @1s"}}, watchfulAlgorithm())
+	s := begun(t, runs.Spec{Nodes: 3, Requests: 30, Faults: []string{"kill 2 @1s"}}, watchfulAlgorithm())
 	s.deliver(int64(time.Hour), 1, 3, &dme.Message{Kind: kindYes})
 	s.deliver(int64(time.Minute), 2, 1, &dme.Message{Kind: kindYes})
 	must(t, s)
@@ -360,7 +360,7 @@ func TestNewsWaitForTheSender(t *testing.T) {
 // In a slow system a hundred turns of all nodes may pass before it is said to stand still:
 // of 10 nodes, with 2 s for a message and 1 s for a critical section, 3000 s.
 func TestPatienceOfASlowSystem(t *testing.T) {
-	s := begun(t, result.Spec{Nodes: 10, Requests: 30, CS: "1s", Set: map[string]string{"t": "2s"}}, watchfulAlgorithm())
+	s := begun(t, runs.Spec{Nodes: 10, Requests: 30, CS: "1s", Set: map[string]string{"t": "2s"}}, watchfulAlgorithm())
 	if got := time.Duration(s.patience()); got != 3000*time.Second {
 		t.Errorf("%v", got)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"dmebench/algorithms/maekawa"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 var searchRuns = flag.Int("search-runs", 20000, "how many random runs the search for a stall makes")
@@ -21,8 +21,8 @@ var searchRuns = flag.Int("search-runs", 20000, "how many random runs the search
 // searches are the loads under which Maekawa's algorithm has been seen to
 // deadlock where a rule is missing. A steady saturated load is not among them:
 // there requests arrive in the order of their timestamps, which hides it.
-func searches() []result.Spec {
-	var all []result.Spec
+func searches() []runs.Spec {
+	var all []runs.Spec
 	for _, x := range []struct {
 		quorum string
 		nodes  int
@@ -38,9 +38,9 @@ func searches() []result.Spec {
 		// of 1/(2T + E), which is what the algorithm can serve.
 		think := time.Duration(2*x.nodes) * 2100 * time.Microsecond
 		all = append(all,
-			result.Spec{Nodes: x.nodes, Workload: "burst", Requests: x.nodes, Set: set("window", "1ms")},
-			result.Spec{Nodes: x.nodes, Workload: "burst", Requests: 3 * x.nodes, Set: set("window", "200us")},
-			result.Spec{Nodes: x.nodes, Workload: "saturate", Requests: 5 * x.nodes, Set: set("think", "exp:"+think.String())},
+			runs.Spec{Nodes: x.nodes, Workload: "burst", Requests: x.nodes, Set: set("window", "1ms")},
+			runs.Spec{Nodes: x.nodes, Workload: "burst", Requests: 3 * x.nodes, Set: set("window", "200us")},
+			runs.Spec{Nodes: x.nodes, Workload: "saturate", Requests: 5 * x.nodes, Set: set("think", "exp:"+think.String())},
 		)
 	}
 	return all
@@ -64,7 +64,7 @@ func TestMaekawaSearch(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if o.Status != result.OK || o.WitnessViolations > 0 || len(o.Entries) != spec.Requests {
+				if o.Status != runs.OK || o.WitnessViolations > 0 || len(o.Entries) != spec.Requests {
 					t.Fatalf("seed %d: %s, %d violations, %d of %d entries: %s\n%s", job.Spec.Seed, o.Status,
 						o.WitnessViolations, len(o.Entries), spec.Requests, o.Error, strings.Join(o.States, "\n"))
 				}

@@ -16,7 +16,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/record/eventlog"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // What a run tells of its steady part is what the events between the two exits say,
@@ -25,7 +25,7 @@ func TestSteadyTwin(t *testing.T) {
 	const nodes, warmup = 7, 14
 	for _, a := range []*dme.Algorithm{ricartagrawala.Algorithm(), maekawa.Algorithm(), raymond.Algorithm(), naimitrehel.Algorithm()} {
 		for _, load := range []string{"saturate", "serial", "burst", "poisson"} {
-			spec := result.Spec{
+			spec := runs.Spec{
 				Nodes: nodes, Workload: load, Requests: 40 * nodes, Warmup: strconv.Itoa(warmup), Set: map[string]string{"delay": "exponential"},
 			}
 			if load == "poisson" {
@@ -74,7 +74,7 @@ func sorted(byKind map[string]uint64) (all []count) {
 }
 
 // steadyTwin counts what was sent from the exit numbered from until that numbered to.
-func steadyTwin(t *testing.T, a *dme.Algorithm, kept eventlog.Kept, from, to int) (s result.Steady) {
+func steadyTwin(t *testing.T, a *dme.Algorithm, kept eventlog.Kept, from, to int) (s runs.Steady) {
 	t.Helper()
 	s.ByKind = make(map[string]uint64)
 	exits, sum := 0, 0.0
@@ -117,7 +117,7 @@ func steadyTwin(t *testing.T, a *dme.Algorithm, kept eventlog.Kept, from, to int
 // means of whole rounds are exactly the papers', which those of the whole run are not.
 func TestSteadyRoundsAreExact(t *testing.T) {
 	const n = 8
-	r := simulate(t, result.Spec{Nodes: n, Requests: 20 * n, CS: "100us", Warmup: strconv.Itoa(4 * n)}, ricartagrawalatoken.Algorithm())
+	r := simulate(t, runs.Spec{Nodes: n, Requests: 20 * n, CS: "100us", Warmup: strconv.Itoa(4 * n)}, ricartagrawalatoken.Algorithm())
 	s := r.Steady
 	// The first holder enters until the others' requests arrive, and so runs out early.
 	if s == nil || s.Entries < 4*n || s.Entries%n != 0 {
@@ -143,7 +143,7 @@ func TestSteadyRoundsAreExact(t *testing.T) {
 func TestMarksAreFew(t *testing.T) {
 	a := ricartagrawala.Algorithm()
 	for _, requests := range []int{100, 5000} {
-		j := resolve(t, result.Spec{Nodes: 3, Workload: "serial", Requests: requests, Warmup: "6"}, a)
+		j := resolve(t, runs.Spec{Nodes: 3, Workload: "serial", Requests: requests, Warmup: "6"}, a)
 		o, err := observe(context.Background(), j, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ func TestMarksAreFew(t *testing.T) {
 			t.Errorf("%d requests: %d marks, from exit %d to %d", requests, len(o.Marks), o.Marks[0].Exits, last)
 		}
 	}
-	if r := simulate(t, result.Spec{Nodes: 3, Requests: 90}, a); r.Steady != nil {
+	if r := simulate(t, runs.Spec{Nodes: 3, Requests: 90}, a); r.Steady != nil {
 		t.Error("a warm-up that is found out later has marks")
 	}
 }

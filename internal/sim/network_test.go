@@ -10,7 +10,7 @@ import (
 
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // stream is a node 1 that sends many numbered messages to node 2, pause apart,
@@ -42,7 +42,7 @@ func (x *stream) simulation(t *testing.T, messages uint64, pause time.Duration, 
 			x.at = append(x.at, s.now-int64(m.Clock))
 		},
 	})
-	job := resolve(t, result.Spec{Nodes: 2, Requests: 1, Set: set, AllowMismatch: true, StallAfter: result.Duration(1000 * time.Hour)}, a)
+	job := resolve(t, runs.Spec{Nodes: 2, Requests: 1, Set: set, AllowMismatch: true, StallAfter: runs.Duration(1000 * time.Hour)}, a)
 	s, err := newSimulation(context.Background(), job)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func (x *stream) run(t *testing.T, messages uint64, pause time.Duration, set map
 	if err := s.run(); err != nil {
 		t.Fatal(err)
 	}
-	if s.status != result.OK || s.messages != messages {
+	if s.status != runs.OK || s.messages != messages {
 		t.Fatalf("status %s (%s), %d of %d messages sent", s.status, s.err, s.messages, messages)
 	}
 	if s.job.Guarantees().Reliable && uint64(len(x.numbers)) != messages {
@@ -172,11 +172,11 @@ func TestTimers(t *testing.T) {
 			}
 		},
 	})
-	s, err := newSimulation(context.Background(), resolve(t, result.Spec{Nodes: 1, Requests: 1}, a))
+	s, err := newSimulation(context.Background(), resolve(t, runs.Spec{Nodes: 1, Requests: 1}, a))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.run(); err != nil || s.status != result.OK {
+	if err := s.run(); err != nil || s.status != runs.OK {
 		t.Fatal(err, s.status, s.err)
 	}
 	if want := []string{"1 at 7ms", "1 at 8ms", "3 at 9ms"}; !slices.Equal(fired, want) {
@@ -199,7 +199,7 @@ func TestBroadcastCopiesTheVector(t *testing.T) {
 			m.Vec[0] = 0 // it is the receiver's own
 		},
 	})
-	r := simulate(t, result.Spec{Nodes: 4, Requests: 1}, a)
+	r := simulate(t, runs.Spec{Nodes: 4, Requests: 1}, a)
 	if want := [][]uint64{{7, 8}, {7, 8}, {7, 8}}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("receivers got %v, want %v", got, want)
 	}
@@ -237,7 +237,7 @@ func TestSequencedBroadcasts(t *testing.T) {
 				},
 			})
 			a.Needs = dme.Always(dme.Needs{SequencedBroadcast: sequenced})
-			simulate(t, result.Spec{Nodes: 5, Requests: 500, CS: "10us", Set: map[string]string{"delay": "exponential", "fifo": fifo}}, a)
+			simulate(t, runs.Spec{Nodes: 5, Requests: 500, CS: "10us", Set: map[string]string{"delay": "exponential", "fifo": fifo}}, a)
 			same := slices.Equal(heard[3], heard[4]) && slices.Equal(heard[4], heard[5])
 			if len(heard[3]) != 200 || same != sequenced {
 				t.Errorf("sequenced=%v fifo=%s: %d broadcasts heard, in one order: %v", sequenced, fifo, len(heard[3]), same)
@@ -282,13 +282,13 @@ func TestImplicitReplyTakesTheLongestRoundTrip(t *testing.T) {
 		{map[string]string{"delay": "uniform", "bound": "1500us"}, 3 * time.Millisecond},
 	} {
 		a := ricartagrawala.Implicit()
-		job := resolve(t, result.Spec{Nodes: 5, Requests: 50, Workload: "serial", CS: "100us", Set: x.set}, a)
+		job := resolve(t, runs.Spec{Nodes: 5, Requests: 50, Workload: "serial", CS: "100us", Set: x.set}, a)
 		r, err := Run(context.Background(), job)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := x.want + 100*time.Microsecond
-		if r.Status != result.OK || r.ResponseTime.Max != int64(want) || *r.Messages.PerCS != 4 {
+		if r.Status != runs.OK || r.ResponseTime.Max != int64(want) || *r.Messages.PerCS != 4 {
 			t.Errorf("%v: %s, response %v, want %v; %v messages", x.set, r.Status, time.Duration(r.ResponseTime.Max), want, *r.Messages.PerCS)
 		}
 		for _, c := range a.Claims {
@@ -304,9 +304,9 @@ func TestImplicitReplyTakesTheLongestRoundTrip(t *testing.T) {
 
 // Delays that pass the bound, here every third, bring two nodes in.
 func TestImplicitReplyNeedsABound(t *testing.T) {
-	r := simulate(t, result.Spec{Nodes: 8, Requests: 800, AllowMismatch: true,
+	r := simulate(t, runs.Spec{Nodes: 8, Requests: 800, AllowMismatch: true,
 		Set: map[string]string{"delay": "exponential", "bound": "1ms"}}, ricartagrawala.Implicit())
-	if r.Status != result.Violated || r.Safety.Violations == 0 {
+	if r.Status != runs.Violated || r.Safety.Violations == 0 {
 		t.Errorf("status %s, %d violations", r.Status, r.Safety.Violations)
 	}
 }
@@ -316,10 +316,10 @@ func TestImplicitReplyNeedsABound(t *testing.T) {
 func TestSequencedMediumShowsOnesOwnBroadcasts(t *testing.T) {
 	for _, delay := range []string{"constant", "uniform", "exponential"} {
 		for _, load := range []string{"serial", "saturate", "burst"} {
-			r := simulate(t, result.Spec{Nodes: 6, Requests: 300, Workload: load, Set: map[string]string{
+			r := simulate(t, runs.Spec{Nodes: 6, Requests: 300, Workload: load, Set: map[string]string{
 				"form": "sequenced", "delay": delay,
 			}}, ricartagrawala.Broadcast())
-			if r.Status != result.OK || r.Entries != 300 || r.Messages.Transmissions != 600 || r.Messages.Total != 600*5 {
+			if r.Status != runs.OK || r.Entries != 300 || r.Messages.Transmissions != 600 || r.Messages.Total != 600*5 {
 				t.Errorf("%s, %s: %s %s: %d transmissions and %d messages for %d entries",
 					delay, load, r.Status, r.Error, r.Messages.Transmissions, r.Messages.Total, r.Entries)
 			}

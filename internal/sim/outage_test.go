@@ -12,22 +12,22 @@ import (
 	"dmebench/algorithms/raymond"
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // struck runs the requests of a trace, with T = 1 ms and critical sections of 1 ms,
 // and faults.
-func struck(t *testing.T, a *dme.Algorithm, nodes int, trace string, faults ...string) *result.Result {
+func struck(t *testing.T, a *dme.Algorithm, nodes int, trace string, faults ...string) *runs.Result {
 	t.Helper()
 	return struckBy(t, 1, a, nodes, trace, faults...)
 }
 
 // struckBy has the roles drawn from a seed.
-func struckBy(t *testing.T, seed uint64, a *dme.Algorithm, nodes int, trace string, faults ...string) *result.Result {
+func struckBy(t *testing.T, seed uint64, a *dme.Algorithm, nodes int, trace string, faults ...string) *runs.Result {
 	t.Helper()
-	s := result.Spec{
+	s := runs.Spec{
 		Seed:      seed,
-		Algorithm: a.Name, Nodes: nodes, Transport: result.Sim, Workload: "trace", CS: "1ms", Set: map[string]string{"file": "trace.csv"},
+		Algorithm: a.Name, Nodes: nodes, Transport: runs.Sim, Workload: "trace", CS: "1ms", Set: map[string]string{"file": "trace.csv"},
 		Faults: faults,
 	}
 	job, err := run.Resolve(s, run.Catalog{a}, func(string) ([]byte, error) { return []byte(trace), nil })
@@ -43,7 +43,7 @@ func struckBy(t *testing.T, seed uint64, a *dme.Algorithm, nodes int, trace stri
 
 // isFault compares what a result tells of a fault; at and ended in ms, ended -1
 // where there was no end.
-func isFault(t *testing.T, f result.Fault, what string, at, ended int64, nodes []int, waiting, lost uint64) {
+func isFault(t *testing.T, f runs.Fault, what string, at, ended int64, nodes []int, waiting, lost uint64) {
 	t.Helper()
 	stays := ended < 0
 	if f.What != what || f.AtNS != at*ms || !slices.Equal(f.Nodes, nodes) || f.Waiting != waiting || f.Lost != lost ||
@@ -56,7 +56,7 @@ func isFault(t *testing.T, f result.Fault, what string, at, ended int64, nodes [
 // gone. Where an algorithm does not survive that, the run is stalled.
 func TestHolderDies(t *testing.T) {
 	r := struck(t, centralized.Algorithm(), 3, "0,2\n0.001,3\n", "kill holder @entry:1")
-	if r.Status != result.Stalled || r.Liveness.Pending != 1 || r.Safety.Violations != 0 || r.Requests != 2 || r.Entries != 0 {
+	if r.Status != runs.Stalled || r.Liveness.Pending != 1 || r.Safety.Violations != 0 || r.Requests != 2 || r.Entries != 0 {
 		t.Errorf("%s (%s), %d pending, %d violations", r.Status, r.Error, r.Liveness.Pending, r.Safety.Violations)
 	}
 	if !strings.Contains(strings.Join(r.Liveness.States, "\n"), "node 2, down") {
@@ -76,7 +76,7 @@ func TestHolderDies(t *testing.T) {
 func TestOthersHearOfIt(t *testing.T) {
 	earliest, latest := int64(math.MaxInt64), int64(0)
 	for seed := range uint64(50) {
-		s := result.Spec{
+		s := runs.Spec{
 			Nodes: 3, Workload: "burst", Requests: 3, CS: "10ms", Seed: seed + 1, Set: map[string]string{"window": "0s"},
 			Faults: []string{"kill holder @entry:1"},
 		}
@@ -84,7 +84,7 @@ func TestOthersHearOfIt(t *testing.T) {
 		// All ask at once: node 1 enters first, then 2, then 3 another 11 ms later.
 		isFault(t, r.Faults[0], "kill", 2, -1, []int{1}, 2, 1)
 		f := r.Faults[0]
-		if r.Status != result.OK || r.Entries != 2 || f.RecoveredNS == nil || f.ServedNS == nil || *f.ServedNS != *f.RecoveredNS+11*ms {
+		if r.Status != runs.OK || r.Entries != 2 || f.RecoveredNS == nil || f.ServedNS == nil || *f.ServedNS != *f.RecoveredNS+11*ms {
 			t.Fatalf("%s (%s), %d entries, recovered after %v, served after %v", r.Status, r.Error, r.Entries, f.RecoveredNS, f.ServedNS)
 		}
 		earliest, latest = min(earliest, *f.RecoveredNS), max(latest, *f.RecoveredNS)
@@ -110,7 +110,7 @@ func TestPause(t *testing.T) {
 		{"twice at once", "0.003,1\n", "pause 1 @1ms-10ms;pause 1 @2ms-5ms", 9, 1, 7, 1, 9, 0},
 	} {
 		r := struck(t, watchfulAlgorithm(), 2, x.trace, strings.Split(x.fault, ";")...)
-		if r.Status != result.OK || r.Entries != uint64(strings.Count(x.trace, "\n")) {
+		if r.Status != runs.OK || r.Entries != uint64(strings.Count(x.trace, "\n")) {
 			t.Errorf("%s: %s: %s, %d entries", x.name, r.Status, r.Error, r.Entries)
 			continue
 		}
@@ -132,17 +132,17 @@ func TestPause(t *testing.T) {
 	}
 	// However long it is to last: that long nobody waits.
 	r := struck(t, watchfulAlgorithm(), 2, "0.002,1\n", "pause 2 @entry:1+2562047h47m16s", "pause 1 @1ms-3ms")
-	if r.Status != result.OK || r.Entries != 1 {
+	if r.Status != runs.OK || r.Entries != 1 {
 		t.Errorf("%s: %s, %d entries", r.Status, r.Error, r.Entries)
 	}
 	// What waits for a node is handled before the run ends, however late.
 	r = struck(t, centralized.Algorithm(), 2, "0,2\n", "pause 1 @2500us-30h")
-	if r.Status != result.OK || r.Work.HandledByNode[0] != 2 {
+	if r.Status != runs.OK || r.Work.HandledByNode[0] != 2 {
 		t.Errorf("%s: %s, node 1 has handled %d", r.Status, r.Error, r.Work.HandledByNode[0])
 	}
 	// Who stands still to the end keeps the others from entering.
 	r = struck(t, watchfulAlgorithm(), 3, "0.002,1\n", "pause 2 @1ms")
-	if r.Status != result.Stalled {
+	if r.Status != runs.Stalled {
 		t.Errorf("%s where a node stands still for ever", r.Status)
 	}
 	isFault(t, r.Faults[0], "pause", 1, -1, []int{2}, 0, 0)
@@ -153,16 +153,16 @@ func TestPause(t *testing.T) {
 func TestPartition(t *testing.T) {
 	for _, x := range []struct {
 		trace, fault string
-		want         result.Status
+		want         runs.Status
 	}{
-		{"0.002,1\n", "partition 1|2 @1ms-5ms", result.Stalled},
-		{"0.005,1\n", "partition 1|2 @1ms-5ms", result.Stalled}, // it ends after everything else of its last instant
-		{"0.006,1\n", "partition 1|2 @1ms-5ms", result.OK},
-		{"0.002,1\n", "partition 1|2 @2500us-5ms", result.Stalled}, // the answer of node 2 is lost at 3 ms
-		{"0,1\n", "partition 1|2 @1500us-5ms", result.OK},          // both have left by then
-		{"0.002,1\n", "partition 3 @1ms-5ms", result.Stalled},
-		{"0.002,1\n", "partition 1-3 @1ms-5ms", result.OK},
-		{"0.002,1\n", "partition 1-2|3 @1ms", result.Stalled},
+		{"0.002,1\n", "partition 1|2 @1ms-5ms", runs.Stalled},
+		{"0.005,1\n", "partition 1|2 @1ms-5ms", runs.Stalled}, // it ends after everything else of its last instant
+		{"0.006,1\n", "partition 1|2 @1ms-5ms", runs.OK},
+		{"0.002,1\n", "partition 1|2 @2500us-5ms", runs.Stalled}, // the answer of node 2 is lost at 3 ms
+		{"0,1\n", "partition 1|2 @1500us-5ms", runs.OK},          // both have left by then
+		{"0.002,1\n", "partition 3 @1ms-5ms", runs.Stalled},
+		{"0.002,1\n", "partition 1-3 @1ms-5ms", runs.OK},
+		{"0.002,1\n", "partition 1-2|3 @1ms", runs.Stalled},
 	} {
 		if r := struck(t, watchfulAlgorithm(), 3, x.trace, x.fault); r.Status != x.want {
 			t.Errorf("%s with %s: %s (%s), want %s", strings.TrimSpace(x.trace), x.fault, r.Status, r.Error, x.want)
@@ -190,12 +190,12 @@ func TestComingAndGoing(t *testing.T) {
 		{[]string{"leave 3 @0s", "join 3 @1s"}, nil, 0},
 		{[]string{"pause 3 @entry:27+1s", "leave 3 @500ms"}, []uint64{10, 10, 9}, 0}, // paused inside, told when it goes on
 	} {
-		r := simulate(t, result.Spec{Nodes: 3, Requests: 30, Warmup: "0", Faults: x.faults}, watchfulAlgorithm())
+		r := simulate(t, runs.Spec{Nodes: 3, Requests: 30, Warmup: "0", Faults: x.faults}, watchfulAlgorithm())
 		lost := uint64(0)
 		for _, f := range r.Faults {
 			lost += f.Lost
 		}
-		if r.Status != result.OK || lost != x.lost || r.Liveness.Pending != 0 || len(r.Faults) != len(x.faults) {
+		if r.Status != runs.OK || lost != x.lost || r.Liveness.Pending != 0 || len(r.Faults) != len(x.faults) {
 			t.Errorf("%v: %s (%s), %d lost, %d pending, %d faults, %q", x.faults, r.Status, r.Error, lost, r.Liveness.Pending,
 				len(r.Faults), r.Warnings)
 		}
@@ -208,12 +208,12 @@ func TestComingAndGoing(t *testing.T) {
 // A run waits for a restart that is to come, however late, and takes no wait for it
 // for a stall.
 func TestLateRestartIsNoStall(t *testing.T) {
-	r := simulate(t, result.Spec{Nodes: 7, Requests: 70, Faults: []string{"kill root @entry:3", "restart root @+1h"}}, raymond.Robust())
-	if r.Status != result.OK || r.Entries < 69 || *r.Faults[0].RecoveredNS < int64(time.Hour) {
+	r := simulate(t, runs.Spec{Nodes: 7, Requests: 70, Faults: []string{"kill root @entry:3", "restart root @+1h"}}, raymond.Robust())
+	if r.Status != runs.OK || r.Entries < 69 || *r.Faults[0].RecoveredNS < int64(time.Hour) {
 		t.Errorf("%s (%s), %d entries, recovered after %v", r.Status, r.Error, r.Entries, r.Faults[0].RecoveredNS)
 	}
-	r = simulate(t, result.Spec{Nodes: 7, Requests: 70, Faults: []string{"kill root @entry:3"}}, raymond.Robust())
-	if r.Status != result.Stalled {
+	r = simulate(t, runs.Spec{Nodes: 7, Requests: 70, Faults: []string{"kill root @entry:3"}}, raymond.Robust())
+	if r.Status != runs.Stalled {
 		t.Errorf("%s where the root does not come back", r.Status)
 	}
 }
@@ -221,9 +221,9 @@ func TestLateRestartIsNoStall(t *testing.T) {
 // Steps go on without those who are down, and wait for those who will be back.
 func TestStepsWithFaults(t *testing.T) {
 	for _, workload := range []string{"serial", "burst"} {
-		s := result.Spec{Nodes: 4, Workload: workload, Requests: 40, Faults: []string{"kill 2 @30ms", "restart 2 @+50ms", "kill 3 @60ms"}}
+		s := runs.Spec{Nodes: 4, Workload: workload, Requests: 40, Faults: []string{"kill 2 @30ms", "restart 2 @+50ms", "kill 3 @60ms"}}
 		r := simulate(t, s, watchfulAlgorithm())
-		if r.Status != result.OK || len(r.Faults) != 3 || r.Work.EntriesByNode[1] < 2 || r.Entries < 25 {
+		if r.Status != runs.OK || len(r.Faults) != 3 || r.Work.EntriesByNode[1] < 2 || r.Entries < 25 {
 			t.Errorf("%s: %s (%s), entries %v, %d faults", workload, r.Status, r.Error, r.Work.EntriesByNode, len(r.Faults))
 		}
 	}
@@ -232,7 +232,7 @@ func TestStepsWithFaults(t *testing.T) {
 // A fault that finds nobody, or whose time or event never comes, is told, and no fault in
 // the result. What was asked of the run cannot be told then, unless the user allows that.
 func TestFaultsThatHitNobody(t *testing.T) {
-	spec := result.Spec{Nodes: 3, Requests: 30, Faults: []string{
+	spec := runs.Spec{Nodes: 3, Requests: 30, Faults: []string{
 		"kill 3 @5ms", "kill 3 @6ms", "restart 2 @7ms", "kill 1 @1h", "kill 1 @entry:1000", "pause 3 @6ms-7ms",
 		"kill 1 @2562047h47m16.854775807s", "restart 1 @+1ms", "kill 2-3 @20ms", "restart 3 @request:1000",
 	}}
@@ -247,9 +247,9 @@ func TestFaultsThatHitNobody(t *testing.T) {
 	for _, allow := range []bool{false, true} {
 		spec.AllowMismatch = allow
 		r := simulate(t, spec, watchfulAlgorithm())
-		status, told := result.Failed, []string{r.Error}
+		status, told := runs.Failed, []string{r.Error}
 		if allow {
-			status, told = result.OK, r.Warnings
+			status, told = runs.OK, r.Warnings
 		}
 		if r.Status != status || len(r.Faults) != 2 {
 			t.Errorf("allowed %v: %s (%s), faults %+v", allow, r.Status, r.Error, r.Faults)
@@ -264,9 +264,9 @@ func TestFaultsThatHitNobody(t *testing.T) {
 		}
 	}
 	// A stall is none the less a stall.
-	r := simulate(t, result.Spec{Nodes: 3, Requests: 30, Faults: []string{"kill 1 @5ms", "kill 1 @1h"}}, raymond.Algorithm())
+	r := simulate(t, runs.Spec{Nodes: 3, Requests: 30, Faults: []string{"kill 1 @5ms", "kill 1 @1h"}}, raymond.Algorithm())
 	want := `fault "kill 1 @1h0m0s" never came to pass: the node was down`
-	if r.Status != result.Stalled || !slices.Contains(r.Warnings, want) {
+	if r.Status != runs.Stalled || !slices.Contains(r.Warnings, want) {
 		t.Errorf("%s (%s), %q", r.Status, r.Error, r.Warnings)
 	}
 }
@@ -294,7 +294,7 @@ func TestRoles(t *testing.T) {
 	}
 	hit := make(map[int]bool)
 	for seed := range uint64(30) {
-		r := simulate(t, result.Spec{Nodes: 4, Requests: 40, Seed: seed + 1, Faults: []string{"kill random @5ms"}}, watchfulAlgorithm())
+		r := simulate(t, runs.Spec{Nodes: 4, Requests: 40, Seed: seed + 1, Faults: []string{"kill random @5ms"}}, watchfulAlgorithm())
 		hit[r.Faults[0].Nodes[0]] = true
 	}
 	if len(hit) != 4 {
@@ -304,9 +304,9 @@ func TestRoles(t *testing.T) {
 
 // Nobody is in a role in which nobody ever is: who is alone does not wait.
 func TestFaultsOfARoleThatNobodyHas(t *testing.T) {
-	r := simulate(t, result.Spec{Nodes: 1, Requests: 30, CS: "1ms", Faults: []string{"kill waiting @2ms"}}, watchfulAlgorithm())
+	r := simulate(t, runs.Spec{Nodes: 1, Requests: 30, CS: "1ms", Faults: []string{"kill waiting @2ms"}}, watchfulAlgorithm())
 	want := `fault "kill waiting @2ms" never came to pass: no node had the role "waiting" until the run was over`
-	if r.Status != result.Failed || len(r.Faults) != 0 || !strings.Contains(r.Error, want) {
+	if r.Status != runs.Failed || len(r.Faults) != 0 || !strings.Contains(r.Error, want) {
 		t.Errorf("%s, faults %+v, error %q; want %q", r.Status, r.Faults, r.Error, want)
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func TestTwoInsideIsAViolation(t *testing.T) {
-	r := simulate(t, result.Spec{Nodes: 3, Requests: 30, Set: map[string]string{"think": "1ms"}}, scripted(script{request: enter}))
+	r := simulate(t, runs.Spec{Nodes: 3, Requests: 30, Set: map[string]string{"think": "1ms"}}, scripted(script{request: enter}))
 	// All three enter at the same instants, ten times: the first is alone, the
 	// other two find somebody inside.
-	if r.Status != result.Violated || r.Safety.Violations != 20 || r.Safety.Checked != 30 {
+	if r.Status != runs.Violated || r.Safety.Violations != 20 || r.Safety.Checked != 30 {
 		t.Errorf("status %s, safety %+v; want violated with 20 of 30", r.Status, r.Safety)
 	}
 }
@@ -34,8 +34,8 @@ func TestEntryWithoutRequestIsAViolation(t *testing.T) {
 			out.Enter(dme.Stamp{})
 		},
 	})
-	r := simulate(t, result.Spec{Nodes: 4, Workload: "serial", Requests: 5}, a)
-	if r.Status != result.Violated || r.Safety.Violations != 15 {
+	r := simulate(t, runs.Spec{Nodes: 4, Workload: "serial", Requests: 5}, a)
+	if r.Status != runs.Violated || r.Safety.Violations != 15 {
 		t.Errorf("status %s, safety %+v; want violated, 15 entries that nobody asked for", r.Status, r.Safety)
 	}
 }
@@ -47,8 +47,8 @@ func TestNobodyAnswersIsAStall(t *testing.T) {
 			out.Enter(dme.Stamp{})
 		}
 	}})
-	r := simulate(t, result.Spec{Nodes: 100, Requests: 100}, a)
-	if r.Status != result.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 99 || r.Entries != 1 {
+	r := simulate(t, runs.Spec{Nodes: 100, Requests: 100}, a)
+	if r.Status != runs.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 99 || r.Entries != 1 {
 		t.Fatalf("status %s, liveness %+v, %d entries", r.Status, r.Liveness, r.Entries)
 	}
 	if want := "node 1, requesting: n=42"; r.Liveness.States[0] != want {
@@ -76,8 +76,8 @@ func TestMessagesWithoutEntryAreAStall(t *testing.T) {
 		},
 		receive: pingPong,
 	})
-	r := simulate(t, result.Spec{Nodes: 2, Requests: 2, StallAfter: result.Duration(time.Second)}, a)
-	if r.Status != result.Stalled || r.Liveness.Pending != 2 {
+	r := simulate(t, runs.Spec{Nodes: 2, Requests: 2, StallAfter: runs.Duration(time.Second)}, a)
+	if r.Status != runs.Stalled || r.Liveness.Pending != 2 {
 		t.Errorf("status %s (%s), liveness %+v", r.Status, r.Error, r.Liveness)
 	}
 	// One message at a time, each 1 ms, until the second has passed.
@@ -113,7 +113,7 @@ func polling() *dme.Algorithm {
 
 func TestLongCriticalSectionIsNoStall(t *testing.T) {
 	r := simulateTrace(t, 3, "0,2,100\n0,3,1\n", polling())
-	if r.Status != result.OK || r.Entries != 2 {
+	if r.Status != runs.OK || r.Entries != 2 {
 		t.Errorf("status %s (%s), %d entries: 100 s in the critical section are longer than stall_after, but no stall", r.Status, r.Error,
 			r.Entries)
 	}
@@ -130,8 +130,8 @@ func TestNeverSilentIsAFailure(t *testing.T) {
 		},
 		receive: pingPong,
 	})
-	r := simulate(t, result.Spec{Nodes: 2, Requests: 1}, a)
-	if r.Status != result.Failed || !strings.Contains(r.Error, "has not fallen silent") {
+	r := simulate(t, runs.Spec{Nodes: 2, Requests: 1}, a)
+	if r.Status != runs.Failed || !strings.Contains(r.Error, "has not fallen silent") {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
 }
@@ -143,8 +143,8 @@ func TestPanicNamesTheNode(t *testing.T) {
 		}
 		out.Enter(dme.Stamp{})
 	}})
-	r := simulate(t, result.Spec{Nodes: 4, Workload: "serial", Requests: 4, Set: map[string]string{"requesters": "each"}}, a)
-	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, "node 3: two tokens") {
+	r := simulate(t, runs.Spec{Nodes: 4, Workload: "serial", Requests: 4, Set: map[string]string{"requesters": "each"}}, a)
+	if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, "node 3: two tokens") {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 	if r.Entries != 2 {
@@ -154,12 +154,12 @@ func TestPanicNamesTheNode(t *testing.T) {
 
 func TestTimeThatStandsStillIsAFailure(t *testing.T) {
 	a := scripted(script{request: enter})
-	r := simulate(t, result.Spec{Nodes: 1, CS: "0s", Duration: result.Duration(time.Second)}, a)
-	if r.Status != result.Failed || !strings.Contains(r.Error, "--cs") {
+	r := simulate(t, runs.Spec{Nodes: 1, CS: "0s", Duration: runs.Duration(time.Second)}, a)
+	if r.Status != runs.Failed || !strings.Contains(r.Error, "--cs") {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
-	job := resolve(t, result.Spec{Nodes: 1, CS: "0s", Requests: maxExitsAtOnce + 10}, a)
-	if o, err := observe(context.Background(), job, Options{}); err != nil || o.Status != result.OK || len(o.Entries) != maxExitsAtOnce+10 {
+	job := resolve(t, runs.Spec{Nodes: 1, CS: "0s", Requests: maxExitsAtOnce + 10}, a)
+	if o, err := observe(context.Background(), job, Options{}); err != nil || o.Status != runs.OK || len(o.Entries) != maxExitsAtOnce+10 {
 		t.Errorf("with a number of requests it ends by itself; status %s, %d entries: %s, %v", o.Status, len(o.Entries), o.Error, err)
 	}
 }
@@ -175,7 +175,7 @@ func TestCancel(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	job := resolve(t, result.Spec{Nodes: 2, StallAfter: result.Duration(1000 * time.Hour)}, a)
+	job := resolve(t, runs.Spec{Nodes: 2, StallAfter: runs.Duration(1000 * time.Hour)}, a)
 	if r, err := Run(ctx, job); !errors.Is(err, context.Canceled) || r != nil {
 		t.Errorf("result %v, error %v; want the context's", r, err)
 	}
@@ -195,8 +195,8 @@ func TestCancelAtAnyTime(t *testing.T) {
 		},
 	})
 	for _, job := range []*run.Job{
-		resolve(t, result.Spec{Nodes: 2, Requests: 1}, loud),
-		resolve(t, result.Spec{Nodes: 3, Workload: "serial", Requests: 2 * eventsPerCheck}, ricartagrawala.Algorithm()),
+		resolve(t, runs.Spec{Nodes: 2, Requests: 1}, loud),
+		resolve(t, runs.Spec{Nodes: 3, Workload: "serial", Requests: 2 * eventsPerCheck}, ricartagrawala.Algorithm()),
 	} {
 		if r, err := Run(ctx, job); !errors.Is(err, context.Canceled) || r != nil {
 			t.Errorf("%s: result %v, error %v; want the context's", job.Algorithm.Name, r, err)
@@ -205,7 +205,7 @@ func TestCancelAtAnyTime(t *testing.T) {
 }
 
 func TestOnlyTheSimulatedNetwork(t *testing.T) {
-	job := resolve(t, result.Spec{Nodes: 2}, scripted(script{request: enter}))
+	job := resolve(t, runs.Spec{Nodes: 2}, scripted(script{request: enter}))
 	tcp, err := run.LookupNetwork("tcp")
 	if err != nil {
 		t.Fatal(err)

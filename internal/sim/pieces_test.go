@@ -17,13 +17,13 @@ import (
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/stall"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/link"
 	"dmebench/workload/fault"
 )
 
 // begun is a simulation whose nodes have been started, and nothing else.
-func begun(t *testing.T, s result.Spec, a *dme.Algorithm) *simulation {
+func begun(t *testing.T, s runs.Spec, a *dme.Algorithm) *simulation {
 	t.Helper()
 	x, err := newSimulation(context.Background(), resolve(t, s, a))
 	if err != nil {
@@ -38,7 +38,7 @@ func begun(t *testing.T, s result.Spec, a *dme.Algorithm) *simulation {
 // What a run saw is what its parts saw: a log that was full, the witness's count, the end of
 // the duration, who stands still.
 func TestWhatIsObserved(t *testing.T) {
-	s, err := newSimulation(context.Background(), resolve(t, result.Spec{Nodes: 3, Requests: 30}, ricartagrawala.Algorithm()))
+	s, err := newSimulation(context.Background(), resolve(t, runs.Spec{Nodes: 3, Requests: 30}, ricartagrawala.Algorithm()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,18 +51,18 @@ func TestWhatIsObserved(t *testing.T) {
 	}
 
 	everybody := scripted(script{request: enter})
-	o, err := observe(context.Background(), resolve(t, result.Spec{Nodes: 3, Workload: "burst", Requests: 3, CS: "1ms"}, everybody), Options{})
+	o, err := observe(context.Background(), resolve(t, runs.Spec{Nodes: 3, Workload: "burst", Requests: 3, CS: "1ms"}, everybody), Options{})
 	if err != nil || o.WitnessViolations != 2 {
 		t.Errorf("three inside: %d violations, %v", o.WitnessViolations, err)
 	}
 
-	lasting := result.Spec{Nodes: 3, CS: "7ms", Duration: result.Duration(100 * ms)}
+	lasting := runs.Spec{Nodes: 3, CS: "7ms", Duration: runs.Duration(100 * ms)}
 	o, err = observe(context.Background(), resolve(t, lasting, ricartagrawala.Algorithm()), Options{})
 	if err != nil || o.Stop-o.Start != 100*ms {
 		t.Errorf("a run of 100 ms ends after %v, %v", time.Duration(o.Stop-o.Start), err)
 	}
 
-	o, err = observe(context.Background(), resolve(t, result.Spec{Nodes: 3, Requests: 3}, scripted(script{})), Options{})
+	o, err = observe(context.Background(), resolve(t, runs.Spec{Nodes: 3, Requests: 3}, scripted(script{})), Options{})
 	if err != nil || o.Standstill == nil || o.Standstill.Nodes != 3 || !slices.Equal(o.Standstill.Waiting, []dme.NodeID{1, 2, 3}) {
 		t.Errorf("%+v, %v", o.Standstill, err)
 	}
@@ -70,7 +70,7 @@ func TestWhatIsObserved(t *testing.T) {
 
 // Losses are told in the order of senders, then of receivers, then of kinds.
 func TestLossesAreInOrder(t *testing.T) {
-	s := begun(t, result.Spec{Nodes: 3, Requests: 3, AllowMismatch: true, Set: map[string]string{"loss": "0.5"}}, scripted(script{}))
+	s := begun(t, runs.Spec{Nodes: 3, Requests: 3, AllowMismatch: true, Set: map[string]string{"loss": "0.5"}}, scripted(script{}))
 	want := []stall.Loss{
 		{From: 1, To: 2, Kind: "A"}, {From: 1, To: 2, Kind: "B"}, {From: 1, To: 3, Kind: "A"},
 		{From: 2, To: 1, Kind: "B"}, {From: 3, To: 1, Kind: "A"},
@@ -90,7 +90,7 @@ func TestHowLongSilenceIsWaitedFor(t *testing.T) {
 		receive: pingPong,
 		request: enter,
 	})
-	_, err := Run(context.Background(), resolve(t, result.Spec{Nodes: 3, Workload: "serial", Requests: 3}, a))
+	_, err := Run(context.Background(), resolve(t, runs.Spec{Nodes: 3, Workload: "serial", Requests: 3}, a))
 	if err == nil || !strings.Contains(err.Error(), "but 40ms after the start of scripted 3 messages are in flight") {
 		t.Errorf("%v", err)
 	}
@@ -99,12 +99,12 @@ func TestHowLongSilenceIsWaitedFor(t *testing.T) {
 // A node that panics as it starts is the one that is named.
 func TestPanicAtTheStart(t *testing.T) {
 	for _, bad := range []dme.NodeID{1, 2, 3} {
-		r := simulate(t, result.Spec{Nodes: 3, Requests: 3}, scripted(script{request: enter, start: func(s *script, _ *dme.Outbox) {
+		r := simulate(t, runs.Spec{Nodes: 3, Requests: 3}, scripted(script{request: enter, start: func(s *script, _ *dme.Outbox) {
 			if s.id == bad {
 				panic("no")
 			}
 		}}))
-		if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{int(bad)}) {
+		if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{int(bad)}) {
 			t.Errorf("node %d: %s, %v", bad, r.Status, r.FailedNodes)
 		}
 	}
@@ -114,7 +114,7 @@ func TestPanicAtTheStart(t *testing.T) {
 func TestABroadcastIsAMessageToEach(t *testing.T) {
 	receipts := func(broadcast bool) (all []string) {
 		var s *simulation
-		s = begun(t, result.Spec{Nodes: 4, Requests: 4, Set: map[string]string{"delay": "exponential", "fifo": "true"}}, scripted(script{
+		s = begun(t, runs.Spec{Nodes: 4, Requests: 4, Set: map[string]string{"delay": "exponential", "fifo": "true"}}, scripted(script{
 			receive: func(x *script, from dme.NodeID, m dme.Message, _ *dme.Outbox) {
 				all = append(all, fmt.Sprint(x.id, from, m.Num, s.now))
 			},
@@ -147,7 +147,7 @@ func TestABroadcastIsAMessageToEach(t *testing.T) {
 func TestRequestsOfNodesThatAreBack(t *testing.T) {
 	for back, want := range map[string]uint64{"3ms": 2, "20ms": 1} {
 		r := struck(t, watchfulAlgorithm(), 2, "0.010,2\n0.030,2\n", "kill 2 @1ms", "restart 2 @"+back)
-		if r.Status != result.OK || r.Entries != want || r.Lateness == nil || r.Lateness.Max != 0 {
+		if r.Status != runs.OK || r.Entries != want || r.Lateness == nil || r.Lateness.Max != 0 {
 			t.Errorf("back at %s: %s (%s), %d entries, late by %+v", back, r.Status, r.Error, r.Entries, r.Lateness)
 		}
 	}
@@ -163,7 +163,7 @@ func TestLeavingOnce(t *testing.T) {
 
 // News go to those who are there. What was on its way to a node goes with it.
 func TestNewsOfNodesThatAreBack(t *testing.T) {
-	s := begun(t, result.Spec{Nodes: 4, Requests: 40, Faults: []string{"kill 2 @1s", "kill 3 @2s", "restart 2 @3s"}}, watchfulAlgorithm())
+	s := begun(t, runs.Spec{Nodes: 4, Requests: 40, Faults: []string{"kill 2 @1s", "kill 3 @2s", "restart 2 @3s"}}, watchfulAlgorithm())
 	for _, l := range []link.Link{{From: 1, To: 2}, {From: 1, To: 4}, {From: 4, To: 2}} {
 		s.Send(l.From, l.To, &dme.Message{Kind: kindYes})
 	}
@@ -196,7 +196,7 @@ func TestNewsOfNodesThatAreBack(t *testing.T) {
 
 // A delay that is no time is an error, and not a delay of 0.
 func TestDelaysThatAreNone(t *testing.T) {
-	job := resolve(t, result.Spec{Nodes: 2}, scripted(script{request: enter}))
+	job := resolve(t, runs.Spec{Nodes: 2}, scripted(script{request: enter}))
 	job.NetOptions = dme.Options{"t": "soon", "delay": "constant", "fifo": "true"}
 	if d, err := newDelays(job); err == nil || d != nil || !strings.Contains(err.Error(), "t=soon") {
 		t.Errorf("%+v, %v", d, err)
@@ -212,7 +212,7 @@ func TestMarksAreEven(t *testing.T) {
 	a := ricartagrawala.Algorithm()
 	for requests, apart := range map[int]uint64{130: 1, 133: 1, 134: 2, 135: 2, 140: 2, 700: 8} {
 		for warmup := uint64(6); warmup <= 8; warmup++ {
-			job := resolve(t, result.Spec{
+			job := resolve(t, runs.Spec{
 				Nodes: 3, Workload: "serial", Requests: requests + int(warmup) - 6, Warmup: fmt.Sprint(warmup),
 			}, a)
 			o, err := observe(context.Background(), job, Options{})
@@ -229,14 +229,14 @@ func TestMarksAreEven(t *testing.T) {
 			}
 		}
 	}
-	if r := simulate(t, result.Spec{Nodes: 3, Requests: 90, Warmup: "0"}, a); r.Steady != nil {
+	if r := simulate(t, runs.Spec{Nodes: 3, Requests: 90, Warmup: "0"}, a); r.Steady != nil {
 		t.Errorf("without warm-up: %+v", r.Steady)
 	}
 }
 
 // Before anybody asks all are idle, and nobody waits or is inside.
 func TestRolesAtTheStart(t *testing.T) {
-	s := begun(t, result.Spec{Nodes: 3, Requests: 30, Faults: []string{"kill 2 @1s"}}, raymond.Algorithm())
+	s := begun(t, runs.Spec{Nodes: 3, Requests: 30, Faults: []string{"kill 2 @1s"}}, raymond.Algorithm())
 	for role, want := range map[fault.Role]int{
 		fault.Idle: 3, fault.Waiting: 0, fault.Holder: 0, fault.Token: 1,
 	} {
@@ -260,7 +260,7 @@ func TestRolesAtTheStart(t *testing.T) {
 
 // Who looks at a run is told how long it is to last.
 func TestLooksTellTheDuration(t *testing.T) {
-	job := resolve(t, result.Spec{Nodes: 3, Duration: result.Duration(100 * ms)}, ricartagrawala.Algorithm())
+	job := resolve(t, runs.Spec{Nodes: 3, Duration: runs.Duration(100 * ms)}, ricartagrawala.Algorithm())
 	var seen live.State
 	if _, err := RunWith(context.Background(), job, Options{Progress: func(look func() live.State) { seen = look() }}); err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func TestLooksTellTheDuration(t *testing.T) {
 // What a seed's delays are does not change: those of the generator's stream 0xd1 in the
 // highest byte, which is none of the workload's.
 func TestDelaysOfASeed(t *testing.T) {
-	spec := result.Spec{Nodes: 2, Seed: 9, Set: map[string]string{"delay": "exponential", "t": "1ms"}}
+	spec := runs.Spec{Nodes: 2, Seed: 9, Set: map[string]string{"delay": "exponential", "t": "1ms"}}
 	job := resolve(t, spec, scripted(script{request: enter}))
 	d, err := newDelays(job)
 	if err != nil {

@@ -46,7 +46,7 @@ import (
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Options is what a simulation may be asked for beside its job.
@@ -71,12 +71,12 @@ type Options struct {
 // Run carries out a job whose network is the simulated one. The result's status
 // says how the run ended; an error says that there is no result, because ctx
 // was cancelled or the job cannot be simulated.
-func Run(ctx context.Context, job *run.Job) (*result.Result, error) {
+func Run(ctx context.Context, job *run.Job) (*runs.Result, error) {
 	return RunWith(ctx, job, Options{})
 }
 
 // RunWith is Run with options.
-func RunWith(ctx context.Context, job *run.Job, opt Options) (*result.Result, error) {
+func RunWith(ctx context.Context, job *run.Job, opt Options) (*runs.Result, error) {
 	o, err := observe(ctx, job, opt)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func RunWith(ctx context.Context, job *run.Job, opt Options) (*result.Result, er
 // observe carries out the job and returns what there was to see.
 func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observation, error) {
 	if job.Network.Real() {
-		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, result.Sim)
+		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, runs.Sim)
 	}
 	s, err := newSimulation(ctx, job)
 	if err != nil {

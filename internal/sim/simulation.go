@@ -13,7 +13,7 @@ import (
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload"
 )
 
@@ -56,7 +56,7 @@ type simulation struct {
 	start  int64  // then
 	looks  *looks // nil where nobody looks
 	marks  *marks // nil where nobody counts
-	status result.Status
+	status runs.Status
 	err    string
 	failed []int
 
@@ -72,7 +72,7 @@ func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
 	s := &simulation{
 		ctx: ctx, job: job, delays: delays,
 		procs: make([]*localprocess.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n),
-		log: entrylog.NewLog(maxEntries), status: result.OK,
+		log: entrylog.NewLog(maxEntries), status: runs.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
 		s.log = entrylog.NewLog(min(most, maxEntries))

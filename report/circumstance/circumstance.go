@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -34,8 +34,8 @@ func Grouped[K comparable, V any](values []V, key func(V) K) [][]V {
 
 // Complete returns the run with a label, a result and a whole specification,
 // whatever it lacks; the result is a copy.
-func Complete(r result.Run) result.Run {
-	known := result.Result{Algorithm: r.Label, Status: result.Failed, Error: "there is no result"}
+func Complete(r runs.Run) runs.Run {
+	known := runs.Result{Algorithm: r.Label, Status: runs.Failed, Error: "there is no result"}
 	if r.Result != nil {
 		known = *r.Result
 	}
@@ -48,20 +48,20 @@ func Complete(r result.Run) result.Run {
 
 // Disambiguate lengthens, in place, a label that stands for several algorithms or
 // option sets: their runs must never become one sample. The runs are complete.
-func Disambiguate(e *result.Experiment, runs []result.Run) {
-	who := func(r result.Run) string {
-		return strings.TrimSpace(r.Result.Algorithm + " " + result.Settings(OptionsOf(e, r).Algorithm))
+func Disambiguate(e *runs.Experiment, list []runs.Run) {
+	who := func(r runs.Run) string {
+		return strings.TrimSpace(r.Result.Algorithm + " " + runs.Settings(OptionsOf(e, r).Algorithm))
 	}
 	meanings := make(map[string]map[string]bool)
-	for _, r := range runs {
+	for _, r := range list {
 		if meanings[r.Label] == nil {
 			meanings[r.Label] = make(map[string]bool)
 		}
 		meanings[r.Label][who(r)] = true
 	}
-	for i, r := range runs {
+	for i, r := range list {
 		if len(meanings[r.Label]) > 1 {
-			runs[i].Label = fmt.Sprintf("%s (%s)", r.Label, who(r))
+			list[i].Label = fmt.Sprintf("%s (%s)", r.Label, who(r))
 		}
 	}
 }
@@ -71,7 +71,7 @@ type Options struct{ Algorithm, Network, Workload map[string]string }
 
 // OptionsOf divides a run's options. The experiment says which it gave to the
 // network and the workload; what is left is the algorithm's.
-func OptionsOf(e *result.Experiment, r result.Run) Options {
+func OptionsOf(e *runs.Experiment, r runs.Run) Options {
 	o := Options{make(map[string]string), make(map[string]string), make(map[string]string)}
 	var network, workload map[string]string
 	for _, t := range e.Transports {
@@ -101,11 +101,11 @@ func OptionsOf(e *result.Experiment, r result.Run) Options {
 type Circumstances struct{ network, workload, place, options, requests string }
 
 // Of returns the circumstances of a run; key is that of its cell.
-func Of(e *result.Experiment, r result.Run, key result.Key) Circumstances {
+func Of(e *runs.Experiment, r runs.Run, key runs.Key) Circumstances {
 	o := OptionsOf(e, r)
 	common := Circumstances{
 		network: r.Transport, workload: r.Workload, place: key.Place().String(),
-		options: result.Settings(o.Network) + " " + result.Settings(o.Workload),
+		options: runs.Settings(o.Network) + " " + runs.Settings(o.Workload),
 	}
 	if r.Workload == "" { // a workload of an experiment says how the number depends on N
 		common.requests = key.Get("requests")
@@ -115,7 +115,7 @@ func Of(e *result.Experiment, r result.Run, key result.Key) Circumstances {
 
 // Conditions says in words under which conditions a run was made, other than
 // algorithm, number of nodes, seed, network, workload and their options.
-func Conditions(s result.Spec) []string {
+func Conditions(s runs.Spec) []string {
 	var about []string
 	add := func(given bool, format string, args ...any) {
 		if given {
@@ -128,12 +128,12 @@ func Conditions(s result.Spec) []string {
 	add(s.Duration > 0, "for %s", units.Time(float64(s.Duration)))
 	add(s.NodesPerWorker > 1, "%d nodes per process", s.NodesPerWorker)
 	add(s.Resource != "", "a shared resource (%s) in the CS", s.Resource)
-	add(s.Warmup != "" && s.Warmup != result.DefaultWarmup, "warm-up %s entries", s.Warmup)
+	add(s.Warmup != "" && s.Warmup != runs.DefaultWarmup, "warm-up %s entries", s.Warmup)
 	return about
 }
 
 // Faults says what was done to the nodes, as one condition.
-func Faults(s result.Spec) []string {
+func Faults(s runs.Spec) []string {
 	if len(s.Faults) == 0 {
 		return nil
 	}
@@ -145,7 +145,7 @@ func Settings(sets ...map[string]string) []string {
 	var about []string
 	for _, set := range sets {
 		if len(set) > 0 {
-			about = append(about, result.Settings(set))
+			about = append(about, runs.Settings(set))
 		}
 	}
 	return about
@@ -166,7 +166,7 @@ func distribution(s string) string {
 
 // Requests says how many requests runs made: per node or in all, "" where they
 // have no number in common. The runs are complete, and there is one at least.
-func Requests(runs []result.Run) string {
+func Requests(runs []runs.Run) string {
 	first := runs[0].Result.Spec
 	perNode, inAll := first.Requests%first.Nodes == 0, true
 	for _, r := range runs {
@@ -191,7 +191,7 @@ const Separator = " · "
 // Title says what runs under equal circumstances have in common, other than their
 // number of nodes: "tcp · saturate · CS 100 µs · 50 requests per node". hosts names
 // where they were; it may be "".
-func Title(e *result.Experiment, runs []result.Run, hosts string) string {
+func Title(e *runs.Experiment, runs []runs.Run, hosts string) string {
 	first := runs[0].Result.Spec
 	options := OptionsOf(e, runs[0])
 	parts := slices.Concat([]string{first.Transport, first.Workload}, Conditions(first), Settings(options.Network, options.Workload),

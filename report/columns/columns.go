@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // own lists the columns that are neither a dimension of a run nor a metric;
@@ -51,8 +51,8 @@ func Own() []string { return slices.Clone(own) }
 func Known(name string) bool {
 	metric := strings.TrimSuffix(strings.TrimSuffix(name, Low), High)
 	return slices.Contains(own, name) ||
-		slices.Contains(result.Dimensions(), name) ||
-		slices.ContainsFunc(result.Metrics(), func(m result.Metric) bool { return m.Name == metric })
+		slices.Contains(runs.Dimensions(), name) ||
+		slices.ContainsFunc(runs.Metrics(), func(m runs.Metric) bool { return m.Name == metric })
 }
 
 // Header returns the first row of a table. A name that is none is a fault of the
@@ -67,7 +67,7 @@ func Header(names ...string) []string {
 }
 
 // Early are the dimensions that every table of runs has, in their order. The others
-// came later, stand last, and only where runs have a value ([result.LateDimensions]).
+// came later, stand last, and only where runs have a value ([runs.LateDimensions]).
 func Early() []string {
-	return slices.DeleteFunc(result.Dimensions(), func(name string) bool { return name == "resource" || name == "hosts" })
+	return slices.DeleteFunc(runs.Dimensions(), func(name string) bool { return name == "resource" || name == "hosts" })
 }

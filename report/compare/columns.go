@@ -9,7 +9,7 @@ import (
 
 	"dmebench/internal/platform/suggest"
 	"dmebench/report/circumstance"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
@@ -30,7 +30,7 @@ type Columns struct {
 type ColumnTable struct {
 	Metric string      `json:"metric"`
 	Rows   []ColumnRow `json:"rows"`
-	metric result.Metric
+	metric runs.Metric
 }
 
 // ColumnRow is one metric under circumstances that are the same in all columns.
@@ -59,13 +59,13 @@ type columnRow struct {
 // Beside compares the values of a dimension within one result set. base names the
 // column that the others are compared with; "" stands for the one that comes first.
 // It fails where options are wrong or there are fewer than two columns.
-func Beside(set *result.Set, dimension, base string, opt Options) (*Columns, error) {
+func Beside(set *runs.Set, dimension, base string, opt Options) (*Columns, error) {
 	opt.Alpha = cmp.Or(opt.Alpha, DefaultAlpha)
 	metrics, err := opt.Check()
 	if err != nil {
 		return nil, err
 	}
-	if all := result.Dimensions(); !slices.Contains(all, dimension) {
+	if all := runs.Dimensions(); !slices.Contains(all, dimension) {
 		return nil, fmt.Errorf("col: %w", suggest.Unknown("dimension", dimension, all, suggest.All(all)))
 	}
 	names, rows, err := columnsOf(set, dimension)
@@ -105,40 +105,40 @@ func Beside(set *result.Set, dimension, base string, opt Options) (*Columns, err
 }
 
 // columnsOf divides a set into rows, each with what stands in its columns.
-func columnsOf(set *result.Set, dimension string) (names []string, rows []*columnRow, err error) {
-	runs := make([]result.Run, 0, len(set.Runs))
+func columnsOf(set *runs.Set, dimension string) (names []string, rows []*columnRow, err error) {
+	list := make([]runs.Run, 0, len(set.Runs))
 	for _, r := range set.Runs {
 		if r = circumstance.Complete(r); r.Result.Nodes > 0 {
-			runs = append(runs, r)
+			list = append(list, r)
 		}
 	}
 	experiment := &set.Header.Experiment
-	circumstance.Disambiguate(experiment, runs)
-	keys := result.Keys(runs)
+	circumstance.Disambiguate(experiment, list)
+	keys := runs.Keys(list)
 	requests := make(map[circumstance.Circumstances]string)
-	where := func(r result.Run) circumstance.Circumstances { return circumstance.Of(experiment, r, keys[r.Result]) }
-	for _, same := range circumstance.Grouped(runs, where) {
+	where := func(r runs.Run) circumstance.Circumstances { return circumstance.Of(experiment, r, keys[r.Result]) }
+	for _, same := range circumstance.Grouped(list, where) {
 		requests[where(same[0])] = circumstance.Requests(same)
 	}
 	type place struct {
 		label string
-		key   result.Key
+		key   runs.Key
 	}
 	at := make(map[place]*columnRow)
-	for _, r := range runs {
+	for _, r := range list {
 		key := keys[r.Result]
 		rest := key.Without(dimension, "requests")
 		label, column, options := r.Label, cmp.Or(key.Get(dimension), "not given"), circumstance.OptionsOf(experiment, r)
 		switch dimension {
 		case "algorithm":
 			label, column = "", r.Label
-			rest = rest.With("set", result.Settings(options.Network)+result.Settings(options.Workload))
+			rest = rest.With("set", runs.Settings(options.Network)+runs.Settings(options.Workload))
 		case "transport": // whose options are its own
-			rest = rest.With("set", result.Settings(options.Algorithm)+result.Settings(options.Workload))
+			rest = rest.With("set", runs.Settings(options.Algorithm)+runs.Settings(options.Workload))
 			column = cmp.Or(r.Transport, column)
 		case "workload": // which says by itself how requests come, and how many
 			rest = rest.Without("rate", "total_rate", "duration").With("set",
-				result.Settings(options.Algorithm)+result.Settings(options.Network))
+				runs.Settings(options.Algorithm)+runs.Settings(options.Network))
 			column = cmp.Or(r.Workload, column)
 		}
 		if !slices.Contains([]string{"nodes", "requests", "workload"}, dimension) {
@@ -182,16 +182,16 @@ func columnsOf(set *result.Set, dimension string) (names []string, rows []*colum
 
 // title is that of a run's circumstances, without what stands in columns. requests
 // says how many all runs under these circumstances made.
-func title(e *result.Experiment, r result.Run, dimension, requests string) string {
+func title(e *runs.Experiment, r runs.Run, dimension, requests string) string {
 	spec := r.Result.Spec
 	spec.Requests = 0
 	set := e
 	switch dimension {
 	case "transport":
-		spec.Transport, set = "", &result.Experiment{Workloads: e.Workloads}
+		spec.Transport, set = "", &runs.Experiment{Workloads: e.Workloads}
 	case "workload":
 		spec.Workload, spec.Rate, spec.TotalRate, spec.Duration, requests = "", 0, 0, 0, ""
-		set = &result.Experiment{Transports: e.Transports}
+		set = &runs.Experiment{Transports: e.Transports}
 	case "cs":
 		spec.CS = ""
 	case "rate":
@@ -218,7 +218,7 @@ func title(e *result.Experiment, r result.Run, dimension, requests string) strin
 	about := *r.Result
 	about.Spec = spec
 	r.Result = &about
-	text := circumstance.Title(set, []result.Run{r}, hosts)
+	text := circumstance.Title(set, []runs.Run{r}, hosts)
 	if requests != "" {
 		text += circumstance.Separator + requests
 	}
@@ -226,7 +226,7 @@ func title(e *result.Experiment, r result.Run, dimension, requests string) strin
 }
 
 // compare compares a metric of the row's columns; n is how many have it.
-func (r *columnRow) compare(m result.Metric, names []string, alpha float64) (row ColumnRow, n int) {
+func (r *columnRow) compare(m runs.Metric, names []string, alpha float64) (row ColumnRow, n int) {
 	row = r.ColumnRow
 	var base []float64
 	for i, name := range names {

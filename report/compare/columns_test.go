@@ -10,12 +10,12 @@ import (
 
 	"dmebench/internal/platform/terminal"
 	"dmebench/report/compare"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // within is six repetitions of two algorithms on two sizes; lamport takes twice as long.
-func within() *result.Set {
-	set := &result.Set{Path: "results"}
+func within() *runs.Set {
+	set := &runs.Set{Path: "results"}
 	for i := range 6 {
 		for _, n := range []int{3, 7} {
 			set.Runs = append(set.Runs, ran("maekawa", n, i+1, float64(1000*n+i)), ran("lamport", n, i+1, float64(2000*n+i)))
@@ -24,7 +24,7 @@ func within() *result.Set {
 	return set
 }
 
-func beside(t *testing.T, set *result.Set, dimension, base string, opt compare.Options) *compare.Columns {
+func beside(t *testing.T, set *runs.Set, dimension, base string, opt compare.Options) *compare.Columns {
 	t.Helper()
 	c, err := compare.Beside(set, dimension, base, opt)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestColumnsOfOtherDimensions(t *testing.T) {
 		t.Errorf("nodes: %q, %+v", c.Names, c.Tables[0].Rows)
 	}
 	set := within()
-	set.Header.Experiment.Transports = []result.Entry{
+	set.Header.Experiment.Transports = []runs.Entry{
 		{Name: "sim", Label: "slow", Set: map[string]string{"t": "2ms"}}, {Name: "sim", Label: "fast", Set: map[string]string{"t": "1ms"}},
 	}
 	for i := range set.Runs {
@@ -121,10 +121,10 @@ func TestRegressions(t *testing.T) {
 			r.ResponseTime = &q
 		}
 	}
-	bad.Runs[0].Result.Status = result.Stalled
+	bad.Runs[0].Result.Status = runs.Stalled
 	for _, x := range []struct {
 		name        string
-		b           *result.Set
+		b           *runs.Set
 		limit       float64
 		repetitions int
 		want        []string
@@ -137,8 +137,8 @@ func TestRegressions(t *testing.T) {
 		{"a run stood still", bad, 0.05, 6, []string{"maekawa · N=3: 1 of 6 runs of B ended as stalled, and none of A"}, 0},
 		{"too few repetitions", worse, 0.05, 3, nil, 4},
 	} {
-		keep := func(s *result.Set) []result.Run {
-			return slices.DeleteFunc(slices.Clone(s.Runs), func(r result.Run) bool { return r.Repetition > x.repetitions })
+		keep := func(s *runs.Set) []runs.Run {
+			return slices.DeleteFunc(slices.Clone(s.Runs), func(r runs.Run) bool { return r.Repetition > x.repetitions })
 		}
 		g := compared(t, keep(within()), keep(x.b), compare.Options{}).Watch(x.limit)
 		var got []string
@@ -165,16 +165,16 @@ func TestLimits(t *testing.T) {
 }
 
 // on puts runs on hosts, where clocks know delays to a bound.
-func on(runs []result.Run, bound int64, hosts ...string) []result.Run {
-	for _, r := range runs {
+func on(list []runs.Run, bound int64, hosts ...string) []runs.Run {
+	for _, r := range list {
 		for _, name := range hosts {
-			r.Result.Hosts = append(r.Result.Hosts, result.Host{Name: name, Environment: map[string]string{"kernel": "6.1", "load_average": "1"}})
+			r.Result.Hosts = append(r.Result.Hosts, runs.Host{Name: name, Environment: map[string]string{"kernel": "6.1", "load_average": "1"}})
 		}
 		r.Result.SyncDelayBound = &bound
 		delay := *r.Result.ResponseTime
 		r.Result.SyncDelay = &delay
 	}
-	return runs
+	return list
 }
 
 // Runs on other hosts are no repetitions, and are compared only where that is asked for.
@@ -202,9 +202,9 @@ func TestHostsAreACondition(t *testing.T) {
 // A run that failed before it had hosts counts to its cell.
 func TestFailedRunWithoutHosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	runs := append(on(sample(rng, 6, 1, 0.01), 1e3, "a", "b"), sample(rng, 1, 1, 0)...)
-	runs[6].Result.Status = result.Failed
-	c := compared(t, runs, on(sample(rng, 6, 1, 0.01), 1e3, "a", "b"), compare.Options{})
+	list := append(on(sample(rng, 6, 1, 0.01), 1e3, "a", "b"), sample(rng, 1, 1, 0)...)
+	list[6].Result.Status = runs.Failed
+	c := compared(t, list, on(sample(rng, 6, 1, 0.01), 1e3, "a", "b"), compare.Options{})
 	notes := strings.Join(table(t, c, "response_time_p50_ns").Rows[0].Notes, "; ")
 	if len(c.OnlyA) > 0 || !strings.Contains(notes, "1 of 7 runs ended as failed") {
 		t.Errorf("only in A %v, notes %q", c.OnlyA, notes)

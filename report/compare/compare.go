@@ -22,7 +22,7 @@ import (
 	"dmebench/internal/platform/suggest"
 	"dmebench/report"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -45,7 +45,7 @@ func DefaultMetrics() []string {
 type Options struct {
 	Alpha   float64  // between 0 and 1; 0 means DefaultAlpha
 	Metrics []string // by their names in summary.csv; nil means DefaultMetrics
-	Across  []string // dimensions in which the sides may differ; see [result.Dimensions]
+	Across  []string // dimensions in which the sides may differ; see [runs.Dimensions]
 }
 
 // Comparison is what came of it. Where there is no sample a value is null.
@@ -76,14 +76,14 @@ type Origin struct {
 type Cell struct {
 	Label    string            `json:"label"`    // "A → B" where the sides call it differently
 	Settings map[string]string `json:"settings"` // by dimension; without those that are compared across
-	key      result.Key        // of the settings
+	key      runs.Key          // of the settings
 	nodes    int               // 0 where they are compared across
 }
 
 // id tells cells from one another.
 type id struct {
 	label string
-	key   result.Key
+	key   runs.Key
 }
 
 func (c Cell) id() id { return id{c.Label, c.key} }
@@ -93,7 +93,7 @@ type Table struct {
 	Metric string         `json:"metric"`
 	Rows   []Row          `json:"cells"`
 	Mean   *GeometricMean `json:"geometric_mean"`
-	metric result.Metric
+	metric runs.Metric
 }
 
 // Row is one metric of one cell.
@@ -127,7 +127,7 @@ type GeometricMean struct {
 
 // Compare compares b with a. It fails where options are wrong, or where the
 // sides have no cell in common, and says in what they differ.
-func Compare(a, b *result.Set, opt Options) (*Comparison, error) {
+func Compare(a, b *runs.Set, opt Options) (*Comparison, error) {
 	opt.Alpha = cmp.Or(opt.Alpha, DefaultAlpha)
 	metrics, err := opt.Check()
 	if err != nil {
@@ -169,12 +169,12 @@ func Compare(a, b *result.Set, opt Options) (*Comparison, error) {
 
 // Check returns the metrics that are to be compared, or what is wrong with the
 // options. An alpha of 0 stands for DefaultAlpha.
-func (o Options) Check() ([]result.Metric, error) {
+func (o Options) Check() ([]runs.Metric, error) {
 	if alpha := cmp.Or(o.Alpha, DefaultAlpha); !(alpha > 0 && alpha < 1) {
 		return nil, fmt.Errorf("alpha %v: must lie between 0 and 1, such as 0.05", o.Alpha)
 	}
 	for _, name := range o.Across {
-		if all := result.Dimensions(); !slices.Contains(all, name) {
+		if all := runs.Dimensions(); !slices.Contains(all, name) {
 			return nil, fmt.Errorf("across: %w", suggest.Unknown("dimension", name, all, suggest.All(all)))
 		}
 	}
@@ -182,9 +182,9 @@ func (o Options) Check() ([]result.Metric, error) {
 	if names == nil {
 		names = DefaultMetrics()
 	}
-	var metrics []result.Metric
+	var metrics []runs.Metric
 	for _, name := range names {
-		m, err := result.FindMetric(name)
+		m, err := runs.FindMetric(name)
 		if err != nil {
 			return nil, err
 		}
@@ -193,10 +193,10 @@ func (o Options) Check() ([]result.Metric, error) {
 	return metrics, nil
 }
 
-func origin(s *result.Set) Origin {
+func origin(s *runs.Set) Origin {
 	o := Origin{Name: s.Name(), Runs: len(s.Runs)}
 	for _, r := range s.Runs {
-		if result.Usable(r.Result) {
+		if runs.Usable(r.Result) {
 			o.Used++
 		}
 	}
@@ -208,7 +208,7 @@ func (c *Comparison) note(format string, args ...any) {
 }
 
 // row compares one metric; ok is false where neither side has it.
-func (p pair) row(m result.Metric, alpha float64) (row Row, ok bool) {
+func (p pair) row(m runs.Metric, alpha float64) (row Row, ok bool) {
 	a, b := m.Values(p.a.good), m.Values(p.b.good)
 	if len(a)+len(b) == 0 && p.usable() {
 		return row, false
@@ -284,7 +284,7 @@ func (c *Comparison) contrasts(pairs []pair) {
 	for _, p := range pairs {
 		a, b = append(a, p.a), append(b, p.b)
 	}
-	for _, d := range result.Dimensions() {
+	for _, d := range runs.Dimensions() {
 		if slices.Contains(c.Across, d) {
 			c.note("compared across %s: %s in A, %s in B", d, list(valuesOf(a, d)), list(valuesOf(b, d)))
 		}
@@ -302,7 +302,7 @@ func (c *Comparison) concerns(pairs []pair, tests int) {
 	if len(c.OnlyB) > 0 {
 		c.note("cells that are in B alone: %d", len(c.OnlyB))
 	}
-	var inA, inB []*result.Result
+	var inA, inB []*runs.Result
 	for _, p := range pairs {
 		inA, inB = append(inA, p.a.good...), append(inB, p.b.good...)
 	}

@@ -11,39 +11,39 @@ import (
 
 	"dmebench/report/compare"
 	"dmebench/report/plots"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // ran is the result of one repetition, with a response time as its measure.
-func ran(algorithm string, n, repetition int, response float64) result.Run {
+func ran(algorithm string, n, repetition int, response float64) runs.Run {
 	perCS := float64(2 * (n - 1))
-	return result.Run{Label: algorithm, Repetition: repetition, Result: &result.Result{
-		SchemaVersion: result.SchemaVersion, Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: "saturate",
-		Seed: uint64(repetition), Status: result.OK, Entries: 100, Requests: 100,
-		Messages:     result.Messages{PerCS: &perCS},
-		ResponseTime: &result.Quantiles{Count: 100, P50: int64(response), P99: int64(2 * response)},
+	return runs.Run{Label: algorithm, Repetition: repetition, Result: &runs.Result{
+		SchemaVersion: runs.SchemaVersion, Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: "saturate",
+		Seed: uint64(repetition), Status: runs.OK, Entries: 100, Requests: 100,
+		Messages:     runs.Messages{PerCS: &perCS},
+		ResponseTime: &runs.Quantiles{Count: 100, P50: int64(response), P99: int64(2 * response)},
 		Environment:  map[string]string{"kernel": "6.1", "load_average": fmt.Sprint(repetition)},
-		Spec: result.Spec{
+		Spec: runs.Spec{
 			Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: "saturate", CS: "100us", Requests: 50 * n,
-			Seed: uint64(repetition), NodesPerWorker: 1, Warmup: "auto", StallAfter: result.Duration(1e10),
+			Seed: uint64(repetition), NodesPerWorker: 1, Warmup: "auto", StallAfter: runs.Duration(1e10),
 		},
 	}}
 }
 
 // sample is repetitions around a mean of 1 ms with a normal variation.
-func sample(rng *rand.Rand, repetitions int, factor, variation float64) []result.Run {
-	var runs []result.Run
+func sample(rng *rand.Rand, repetitions int, factor, variation float64) []runs.Run {
+	var runs []runs.Run
 	for i := range repetitions {
 		runs = append(runs, ran("maekawa", 7, i+1, 1e6*factor*(1+variation*rng.NormFloat64())))
 	}
 	return runs
 }
 
-func sides(a, b []result.Run) (*result.Set, *result.Set) {
-	return &result.Set{Path: "old", Runs: a}, &result.Set{Path: "new", Runs: b}
+func sides(a, b []runs.Run) (*runs.Set, *runs.Set) {
+	return &runs.Set{Path: "old", Runs: a}, &runs.Set{Path: "new", Runs: b}
 }
 
-func compared(t *testing.T, a, b []result.Run, opt compare.Options) *compare.Comparison {
+func compared(t *testing.T, a, b []runs.Run, opt compare.Options) *compare.Comparison {
 	t.Helper()
 	x, y := sides(a, b)
 	c, err := compare.Compare(x, y, opt)
@@ -90,7 +90,7 @@ func TestAlarmsAndPower(t *testing.T) {
 }
 
 func TestRowsSayWhatWasMeasured(t *testing.T) {
-	var a, b []result.Run
+	var a, b []runs.Run
 	for i := range 6 {
 		for _, n := range []int{3, 7} {
 			a = append(a, ran("maekawa", n, i+1, float64(1000*n+i)))
@@ -132,7 +132,7 @@ func TestRowsSayWhatWasMeasured(t *testing.T) {
 
 // A median of zero has no part in a geometric mean, and does not spoil it.
 func TestGeometricMeanOfPositiveMedians(t *testing.T) {
-	var a, b []result.Run
+	var a, b []runs.Run
 	for i := range 6 {
 		for _, n := range []int{1, 3, 7} {
 			x, y := ran("maekawa", n, i+1, 1000), ran("maekawa", n, i+1, 1000)
@@ -165,7 +165,7 @@ func TestComparisonIsSymmetric(t *testing.T) {
 func TestNotes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	a, b := sample(rng, 10, 1, 0.02), sample(rng, 5, 1, 0.02)
-	a[0].Result.Status, a[1].Result.Status = result.Stalled, result.Failed
+	a[0].Result.Status, a[1].Result.Status = runs.Stalled, runs.Failed
 	a[2].Result.Safety.Violations = 1
 	for _, r := range b {
 		r.Result.Environment = map[string]string{"kernel": "6.2"}
@@ -208,8 +208,8 @@ func TestNotes(t *testing.T) {
 
 // Ten runs of one simulation with one seed are one run.
 func TestRepeatedSimulationsAreOneSample(t *testing.T) {
-	simulated := func(seeds ...int) []result.Run {
-		var runs []result.Run
+	simulated := func(seeds ...int) []runs.Run {
+		var runs []runs.Run
 		for _, seed := range seeds {
 			r := ran("maekawa", 7, seed, float64(1000+seed))
 			r.Result.Transport, r.Result.Spec.Transport = "sim", "sim"
@@ -229,7 +229,7 @@ func TestNothingUsable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	a, b := sample(rng, 6, 1, 0.02), sample(rng, 6, 1, 0.02)
 	for _, r := range b {
-		r.Result.Status = result.Stalled
+		r.Result.Status = runs.Stalled
 	}
 	c := compared(t, a, b, compare.Options{Metrics: []string{p50}})
 	row := table(t, c, p50).Rows[0]
@@ -248,7 +248,7 @@ func TestNothingUsable(t *testing.T) {
 
 func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
 	base := ran("maekawa", 7, 1, 1000)
-	change := func(f func(*result.Spec)) result.Run {
+	change := func(f func(*runs.Spec)) runs.Run {
 		r := ran("maekawa", 7, 2, 1000)
 		f(&r.Result.Spec)
 		r.Result.Algorithm, r.Result.Nodes, r.Result.Transport = r.Result.Spec.Algorithm, r.Result.Spec.Nodes, r.Result.Spec.Transport
@@ -256,26 +256,26 @@ func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		b    result.Run
+		b    runs.Run
 		says string // what differs; "" where nothing that matters does
 	}{
-		{"seed", change(func(s *result.Spec) { s.Seed = 77 }), ""},
-		{"time-out", change(func(s *result.Spec) { s.StallAfter, s.Listen = 5, "127.0.0.1:1" }), ""},
-		{"algorithm", change(func(s *result.Spec) { s.Algorithm = "raymond" }), "algorithm is maekawa in A and raymond in B"},
-		{"option", change(func(s *result.Spec) { s.Set = map[string]string{"quorum": "grid"} }),
+		{"seed", change(func(s *runs.Spec) { s.Seed = 77 }), ""},
+		{"time-out", change(func(s *runs.Spec) { s.StallAfter, s.Listen = 5, "127.0.0.1:1" }), ""},
+		{"algorithm", change(func(s *runs.Spec) { s.Algorithm = "raymond" }), "algorithm is maekawa in A and raymond in B"},
+		{"option", change(func(s *runs.Spec) { s.Set = map[string]string{"quorum": "grid"} }),
 			"set is not given in A and quorum=grid in B"},
-		{"nodes", change(func(s *result.Spec) { s.Nodes = 13 }), "nodes is 7 in A and 13 in B"},
-		{"transport", change(func(s *result.Spec) { s.Transport = "udp" }), "transport is tcp in A and udp in B"},
-		{"workload", change(func(s *result.Spec) { s.Workload = "serial" }), "workload is saturate in A and serial in B"},
-		{"cs", change(func(s *result.Spec) { s.CS = "1ms" }), "cs is 100us in A and 1ms in B"},
-		{"rate", change(func(s *result.Spec) { s.Rate = 5 }), "rate is not given in A and 5 in B"},
-		{"total_rate", change(func(s *result.Spec) { s.TotalRate = 5 }), "total_rate is not given in A and 5 in B"},
-		{"requests", change(func(s *result.Spec) { s.Requests = 7 }), "requests is 350 in A and 7 in B"},
-		{"duration", change(func(s *result.Spec) { s.Duration = 1e9 }), "duration is not given in A and 1s in B"},
-		{"placement", change(func(s *result.Spec) { s.NodesPerWorker = 7 }), "nodes_per_worker is 1 in A and 7 in B"},
-		{"warm-up", change(func(s *result.Spec) { s.Warmup = "10" }), "warmup is auto in A and 10 in B"},
+		{"nodes", change(func(s *runs.Spec) { s.Nodes = 13 }), "nodes is 7 in A and 13 in B"},
+		{"transport", change(func(s *runs.Spec) { s.Transport = "udp" }), "transport is tcp in A and udp in B"},
+		{"workload", change(func(s *runs.Spec) { s.Workload = "serial" }), "workload is saturate in A and serial in B"},
+		{"cs", change(func(s *runs.Spec) { s.CS = "1ms" }), "cs is 100us in A and 1ms in B"},
+		{"rate", change(func(s *runs.Spec) { s.Rate = 5 }), "rate is not given in A and 5 in B"},
+		{"total_rate", change(func(s *runs.Spec) { s.TotalRate = 5 }), "total_rate is not given in A and 5 in B"},
+		{"requests", change(func(s *runs.Spec) { s.Requests = 7 }), "requests is 350 in A and 7 in B"},
+		{"duration", change(func(s *runs.Spec) { s.Duration = 1e9 }), "duration is not given in A and 1s in B"},
+		{"placement", change(func(s *runs.Spec) { s.NodesPerWorker = 7 }), "nodes_per_worker is 1 in A and 7 in B"},
+		{"warm-up", change(func(s *runs.Spec) { s.Warmup = "10" }), "warmup is auto in A and 10 in B"},
 	} {
-		x, y := sides([]result.Run{base}, []result.Run{c.b})
+		x, y := sides([]runs.Run{base}, []runs.Run{c.b})
 		got, err := compare.Compare(x, y, compare.Options{})
 		if c.says == "" {
 			if err != nil {
@@ -300,8 +300,8 @@ func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
 // What is in both, but in other combinations, is nothing in common.
 func TestNoCombinationInCommon(t *testing.T) {
 	x, y := sides(
-		[]result.Run{ran("maekawa", 3, 1, 1), ran("raymond", 7, 1, 1)},
-		[]result.Run{ran("maekawa", 7, 1, 1), ran("raymond", 3, 1, 1)})
+		[]runs.Run{ran("maekawa", 3, 1, 1), ran("raymond", 7, 1, 1)},
+		[]runs.Run{ran("maekawa", 7, 1, 1), ran("raymond", 3, 1, 1)})
 	for _, r := range append(x.Runs, y.Runs...) {
 		r.Result.Spec.Requests = 100
 	}
@@ -311,7 +311,7 @@ func TestNoCombinationInCommon(t *testing.T) {
 }
 
 func TestAcrossRefusesWhatIsAmbiguous(t *testing.T) {
-	x, y := sides([]result.Run{ran("maekawa", 7, 1, 1), ran("raymond", 7, 1, 1)}, []result.Run{ran("lamport", 7, 1, 1)})
+	x, y := sides([]runs.Run{ran("maekawa", 7, 1, 1), ran("raymond", 7, 1, 1)}, []runs.Run{ran("lamport", 7, 1, 1)})
 	_, err := compare.Compare(x, y, compare.Options{Across: []string{"algorithm"}})
 	if err == nil || !strings.Contains(err.Error(), "maekawa and raymond") {
 		t.Errorf("%v", err)
@@ -330,7 +330,7 @@ func TestAcrossRefusesWhatIsAmbiguous(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	x, y := sides([]result.Run{ran("maekawa", 7, 1, 1)}, []result.Run{ran("maekawa", 7, 1, 1)})
+	x, y := sides([]runs.Run{ran("maekawa", 7, 1, 1)}, []runs.Run{ran("maekawa", 7, 1, 1)})
 	for _, c := range []struct {
 		opt  compare.Options
 		says string
@@ -349,7 +349,7 @@ func TestOptionsAreChecked(t *testing.T) {
 
 // A figure holds three labels at most, and A and B of each.
 func TestFigures(t *testing.T) {
-	var a, b []result.Run
+	var a, b []runs.Run
 	for i := range 6 {
 		for _, n := range []int{3, 7, 13} {
 			for k, name := range []string{"maekawa", "raymond", "lamport", "singhal"} {

@@ -9,32 +9,32 @@ import (
 	"strings"
 
 	"dmebench/report"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
 // group is the runs of one cell of one side.
 type group struct {
 	label string
-	key   result.Key
+	key   runs.Key
 	nodes int
-	good  []*result.Result
+	good  []*runs.Result
 	bad   map[string]int // runs that are left out, by status
 	twins int            // simulations left out because they repeat a seed
 	ran   map[uint64]bool
 }
 
 // newGroup is one without runs.
-func newGroup(label string, key result.Key, nodes int) *group {
+func newGroup(label string, key runs.Key, nodes int) *group {
 	return &group{label: label, key: key, nodes: nodes, bad: make(map[string]int), ran: make(map[uint64]bool)}
 }
 
 // add adds a run, or counts why it is left out.
-func (g *group) add(r result.Run) {
+func (g *group) add(r runs.Run) {
 	switch {
-	case !result.Usable(r.Result):
+	case !runs.Usable(r.Result):
 		g.bad[report.Outcome(r.Result)]++
-	case r.Result.Asked().Transport == result.Sim && g.ran[r.Result.Seed]:
+	case r.Result.Asked().Transport == runs.Sim && g.ran[r.Result.Seed]:
 		g.twins++ // the same bytes again are no further repetition
 	default:
 		g.ran[r.Result.Seed] = true
@@ -61,7 +61,7 @@ func (p pair) usable() bool { return len(p.a.good) > 0 && len(p.b.good) > 0 }
 
 // match pairs the cells of both sides, in a's order: by network and load, then by
 // label, each as it first appears, then by size.
-func match(a, b *result.Set, across []string) (pairs []pair, onlyA, onlyB []Cell, err error) {
+func match(a, b *runs.Set, across []string) (pairs []pair, onlyA, onlyB []Cell, err error) {
 	groupsA, err := groupsOf("A", a, across)
 	if err != nil {
 		return nil, nil, nil, err
@@ -70,7 +70,7 @@ func match(a, b *result.Set, across []string) (pairs []pair, onlyA, onlyB []Cell
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	unmatched := make(map[result.Key]*group)
+	unmatched := make(map[runs.Key]*group)
 	for _, g := range groupsB {
 		unmatched[g.key.Without(across...)] = g
 	}
@@ -110,12 +110,12 @@ func (g *group) cell(across []string) Cell {
 }
 
 // groupsOf groups the runs of a side by what they were asked to do.
-func groupsOf(name string, s *result.Set, across []string) ([]*group, error) {
-	keys := result.Keys(s.Runs)
-	key := func(r result.Run) result.Key { return keys[r.Result] }
+func groupsOf(name string, s *runs.Set, across []string) ([]*group, error) {
+	keys := runs.Keys(s.Runs)
+	key := func(r runs.Run) runs.Key { return keys[r.Result] }
 	var groups []*group
-	labels, places := make(map[string]int), make(map[result.Key]int)
-	for _, runs := range report.Grouped(s.Runs, func(r result.Run) result.Key { return key(r).Without(across...) }) {
+	labels, places := make(map[string]int), make(map[runs.Key]int)
+	for _, runs := range report.Grouped(s.Runs, func(r runs.Run) runs.Key { return key(r).Without(across...) }) {
 		spec := runs[0].Result.Asked()
 		g := newGroup(cmp.Or(runs[0].Label, spec.Algorithm), key(runs[0]), spec.Nodes)
 		for _, r := range runs {
@@ -144,9 +144,9 @@ func rank[K comparable](ranks map[K]int, k K) {
 }
 
 // contrast writes the dimensions in which two cells differ.
-func contrast(x, y result.Key) string {
+func contrast(x, y runs.Key) string {
 	var parts []string
-	for _, d := range result.Varying([]result.Key{x, y}) {
+	for _, d := range runs.Varying([]runs.Key{x, y}) {
 		parts = append(parts, fmt.Sprintf("%s %s and %s", d, cmp.Or(x.Get(d), "not given"), cmp.Or(y.Get(d), "not given")))
 	}
 	return strings.Join(parts, ", ")
@@ -162,9 +162,9 @@ func valuesOf(groups []*group, dimension string) []string {
 }
 
 // nothingInCommon says in which dimensions the sides share no value.
-func nothingInCommon(a, b *result.Set, groupsA, groupsB []*group, across []string) error {
+func nothingInCommon(a, b *runs.Set, groupsA, groupsB []*group, across []string) error {
 	var lines, names []string
-	for _, d := range result.Dimensions() {
+	for _, d := range runs.Dimensions() {
 		va, vb := valuesOf(groupsA, d), valuesOf(groupsB, d)
 		if slices.Contains(across, d) || slices.ContainsFunc(va, func(v string) bool { return slices.Contains(vb, v) }) {
 			continue
@@ -191,8 +191,8 @@ func list(values []string) string {
 
 // withinClocks says of a significant change of a synchronization delay that it may come
 // from clocks of several hosts alone; "" where it may not.
-func (p pair) withinClocks(m result.Metric, r Row) string {
-	if !r.Significant || !m.Time() || !slices.Contains(result.SyncDelays(), m.Name) {
+func (p pair) withinClocks(m runs.Metric, r Row) string {
+	if !r.Significant || !m.Time() || !slices.Contains(runs.SyncDelays(), m.Name) {
 		return ""
 	}
 	bound := clockBound(p.a.good) + clockBound(p.b.good)
@@ -204,14 +204,14 @@ func (p pair) withinClocks(m result.Metric, r Row) string {
 
 // tooShort says of how many runs of a side the delay is shorter than clocks can tell:
 // the others are slow ones.
-func (g *group) tooShort(side string, m result.Metric) []string {
+func (g *group) tooShort(side string, m runs.Metric) []string {
 	n := 0
 	for _, r := range g.good {
 		if r.SyncDelayTooShort() {
 			n++
 		}
 	}
-	if n == 0 || !slices.Contains(result.SyncDelays(), m.Name) {
+	if n == 0 || !slices.Contains(runs.SyncDelays(), m.Name) {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: the delay of %d of %d runs is shorter than the hosts' clocks can tell, and is left out",
@@ -220,7 +220,7 @@ func (g *group) tooShort(side string, m result.Metric) []string {
 
 // clockBound is the largest bound on the error of a delay between hosts, in
 // nanoseconds; 0 where no delay crossed any.
-func clockBound(runs []*result.Result) float64 {
+func clockBound(runs []*runs.Result) float64 {
 	bound := 0.0
 	for _, r := range runs {
 		if r.SyncDelayBound != nil {
@@ -231,7 +231,7 @@ func clockBound(runs []*result.Result) float64 {
 }
 
 // hostConcerns notes in what hosts that both sides have differ from themselves.
-func (c *Comparison) hostConcerns(a, b []*result.Result) {
+func (c *Comparison) hostConcerns(a, b []*runs.Result) {
 	inA, inB := hostFacts(a), hostFacts(b)
 	for _, host := range slices.Sorted(maps.Keys(inA)) {
 		if inB[host] != nil {
@@ -241,21 +241,21 @@ func (c *Comparison) hostConcerns(a, b []*result.Result) {
 }
 
 // hostFacts are the environments of the runs' hosts, by name.
-func hostFacts(runs []*result.Result) map[string]map[string]map[string]int {
+func hostFacts(list []*runs.Result) map[string]map[string]map[string]int {
 	facts := make(map[string]map[string]map[string]int)
-	for _, host := range report.Grouped(hostsOf(runs), func(h result.Host) string { return h.Name }) {
-		var all []*result.Result
+	for _, host := range report.Grouped(hostsOf(list), func(h runs.Host) string { return h.Name }) {
+		var all []*runs.Result
 		for _, h := range host {
-			all = append(all, &result.Result{Environment: h.Environment})
+			all = append(all, &runs.Result{Environment: h.Environment})
 		}
 		facts[host[0].Name] = report.Facts(all)
 	}
 	return facts
 }
 
-func hostsOf(runs []*result.Result) []result.Host {
-	var all []result.Host
-	for _, r := range runs {
+func hostsOf(list []*runs.Result) []runs.Host {
+	var all []runs.Host
+	for _, r := range list {
 		all = append(all, r.Hosts...)
 	}
 	return all

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
@@ -32,7 +32,7 @@ type Regression struct {
 
 // gated are the metrics that a gate looks at, where no others were asked for.
 func gated() []string {
-	return []string{result.Throughput, result.WaitingP99, result.ResponseP99, result.MessagesPerCS}
+	return []string{runs.Throughput, runs.WaitingP99, runs.ResponseP99, runs.MessagesPerCS}
 }
 
 // ReadLimit reads "5%".
@@ -58,7 +58,7 @@ func (c *Comparison) Watch(limit float64) *Gate {
 	about := c.describe()
 	c.spoilt(g, about)
 	for _, t := range c.Tables {
-		if t.metric.Better == result.Neither || !c.chosen && !slices.Contains(gated(), t.Metric) {
+		if t.metric.Better == runs.Neither || !c.chosen && !slices.Contains(gated(), t.Metric) {
 			continue
 		}
 		g.Metrics = append(g.Metrics, t.Metric)
@@ -96,9 +96,9 @@ func (c *Comparison) spoilt(g *Gate, about description) {
 }
 
 // worse is by which part of A's median B is worse; below 0 where it is better.
-func (r Row) worse(m result.Metric) float64 {
+func (r Row) worse(m runs.Metric) float64 {
 	sign := 1.0
-	if m.Better == result.Higher {
+	if m.Better == runs.Higher {
 		sign = -1
 	}
 	if r.Change == nil { // A's is 0, and B's is not

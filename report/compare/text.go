@@ -9,7 +9,7 @@ import (
 
 	"dmebench/internal/platform/tables"
 	"dmebench/internal/platform/terminal"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -150,7 +150,7 @@ func (c *Comparison) describe() description {
 			d.perNode = d.perNode && r.Cell.requests()%max(1, r.Cell.nodes) == 0
 		}
 	}
-	for _, dim := range result.Dimensions() {
+	for _, dim := range runs.Dimensions() {
 		values, byLabel := make(map[string]bool), make(map[string]bool)
 		last := ""
 		for _, cell := range seen {
@@ -183,7 +183,7 @@ func (c Cell) requests() int {
 // unremarkable reports whether a setting is the default, which goes without
 // saying.
 func unremarkable(dim, value string) bool {
-	return value == "" || dim == "nodes_per_worker" && value == "1" || dim == "warmup" && value == result.DefaultWarmup
+	return value == "" || dim == "nodes_per_worker" && value == "1" || dim == "warmup" && value == runs.DefaultWarmup
 }
 
 // value writes a setting of a cell; "" where it was not given.

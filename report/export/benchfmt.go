@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Benchfmt writes the Go benchmark format that benchstat reads: a line for each
@@ -19,14 +19,14 @@ import (
 //
 // The machine stands in goos, goarch and cpu as in 'go test -bench'. The version
 // of the program does not: benchstat compares only what has equal settings.
-func Benchfmt(w io.Writer, runs []result.Run, metrics []result.Metric) error {
-	groups, err := usable(runs)
+func Benchfmt(w io.Writer, list []runs.Run, metrics []runs.Metric) error {
+	groups, err := usable(list)
 	if err != nil {
 		return err
 	}
 	var records []benchfmt.Record
 	for _, m := range metrics {
-		if m.Better != result.Neither {
+		if m.Better != runs.Neither {
 			key := benchfmt.UnitMetadataKey{Unit: m.Unit, Key: "better"}
 			records = append(records, &benchfmt.UnitMetadata{UnitMetadataKey: key, OrigUnit: m.Unit, Value: string(m.Better)})
 		}
@@ -45,7 +45,7 @@ func Benchfmt(w io.Writer, runs []result.Run, metrics []result.Metric) error {
 	return nil
 }
 
-func (c *cell) line(r *result.Result, metrics []result.Metric) *benchfmt.Result {
+func (c *cell) line(r *runs.Result, metrics []runs.Metric) *benchfmt.Result {
 	line := &benchfmt.Result{Name: benchfmt.Name(c.benchmark()), Iters: int(r.Entries)}
 	for _, fact := range []struct{ key, value string }{
 		{"pkg", "dmebench"}, {"goos", r.Environment["os"]}, {"goarch", r.Environment["arch"]}, {"cpu", r.Environment["cpu"]},
@@ -83,7 +83,7 @@ func (c *cell) benchmark() string {
 		"resource",
 	} {
 		value := c.key.Get(d)
-		if d == "nodes_per_worker" && value == "1" || d == "warmup" && value == result.DefaultWarmup {
+		if d == "nodes_per_worker" && value == "1" || d == "warmup" && value == runs.DefaultWarmup {
 			continue // the defaults go without saying
 		}
 		add(d, value)

@@ -16,7 +16,7 @@ import (
 	"dmebench/internal/record/entrylog"
 	"dmebench/report"
 	"dmebench/report/columns"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // CSV returns three tables: summary.csv, a row for each cell with medians and
@@ -27,7 +27,7 @@ import (
 // of hosts two more follow:
 // hosts.csv, a row for each host of each run, and links.csv, a row for each ordered
 // pair of them.
-func CSV(results *result.Set) ([]File, error) {
+func CSV(results *runs.Set) ([]File, error) {
 	times, err := timesTable(results.Runs)
 	if err != nil {
 		return nil, err
@@ -49,13 +49,13 @@ func identity() []string {
 	return columns.Header(slices.Concat([]string{"label"}, columns.Early(), []string{"repetition", "seed"})...)
 }
 
-func identify(r result.Run) []string {
+func identify(r runs.Run) []string {
 	row := append([]string{r.Label}, dimensions(r, columns.Early())...)
 	return append(row, strconv.Itoa(r.Repetition+1), strconv.FormatUint(r.Result.Seed, 10))
 }
 
 // dimensions returns what a run is in each of them.
-func dimensions(r result.Run, names []string) []string {
+func dimensions(r runs.Run, names []string) []string {
 	var values []string
 	for _, name := range names {
 		values = append(values, r.Result.Key().Get(name))
@@ -63,9 +63,9 @@ func dimensions(r result.Run, names []string) []string {
 	return values
 }
 
-func runsTable(runs []result.Run) [][]string {
+func runsTable(list []runs.Run) [][]string {
 	header := append(identity(), columns.Header("status", "requests_made", "entries", "violations", "pending", "warnings")...)
-	metrics, late := result.MetricsOf(resultsOf(runs)), result.LateDimensions(resultsOf(runs))
+	metrics, late := runs.MetricsOf(resultsOf(list)), runs.LateDimensions(resultsOf(list))
 	shared, placed := slices.Contains(late, "resource"), slices.Contains(late, "hosts")
 	for _, m := range metrics {
 		header = append(header, m.Name)
@@ -77,7 +77,7 @@ func runsTable(runs []result.Run) [][]string {
 		header = append(header, columns.Header("undecided")...)
 	}
 	rows := [][]string{append(header, late...)}
-	for _, r := range runs {
+	for _, r := range list {
 		if r.Result == nil {
 			continue
 		}
@@ -105,11 +105,11 @@ func runsTable(runs []result.Run) [][]string {
 	return rows
 }
 
-func timesTable(runs []result.Run) ([][]string, error) {
-	late := result.LateDimensions(resultsOf(runs))
+func timesTable(list []runs.Run) ([][]string, error) {
+	late := runs.LateDimensions(resultsOf(list))
 	rows := [][]string{slices.Concat(identity(), columns.Header("quantity", "from_ns", "to_ns", "count"), late)}
-	for _, r := range runs {
-		if !result.Usable(r.Result) {
+	for _, r := range list {
+		if !runs.Usable(r.Result) {
 			continue
 		}
 		for _, q := range quantities() {
@@ -147,14 +147,14 @@ var ErrNoEntries = errors.New("export: these results keep no records of single c
 // records of them: in the order in which they began, times in nanoseconds since the
 // run's workload began. Rows are written as they are read. It returns how many runs
 // keep no records; none at all is an [ErrNoEntries].
-func Entries(w io.Writer, runs []result.Run) (missing int, err error) {
+func Entries(w io.Writer, list []runs.Run) (missing int, err error) {
 	out := csv.NewWriter(w)
-	late := result.LateDimensions(resultsOf(runs))
+	late := runs.LateDimensions(resultsOf(list))
 	header := slices.Concat(identity(), []string{
 		"entry", "node", "shared", "intended_ns", "arrived_ns", "requested_ns", "entered_ns", "exited_ns", "messages_sent", "clock", "order",
 	}, late)
-	for _, r := range runs {
-		if !result.Usable(r.Result) {
+	for _, r := range list {
+		if !runs.Usable(r.Result) {
 			continue
 		}
 		f, err := os.Open(r.Sections)
@@ -220,18 +220,18 @@ func writeEntries(out *csv.Writer, f io.Reader, first, last []string) error {
 }
 
 // resultsOf returns what came of runs, nil where nothing did.
-func resultsOf(runs []result.Run) []*result.Result {
-	var all []*result.Result
-	for _, r := range runs {
+func resultsOf(list []runs.Run) []*runs.Result {
+	var all []*runs.Result
+	for _, r := range list {
 		all = append(all, r.Result)
 	}
 	return all
 }
 
-func onHosts(runs []result.Run) bool { return result.OnHosts(resultsOf(runs)) }
+func onHosts(list []runs.Run) bool { return runs.OnHosts(resultsOf(list)) }
 
 // lostUpdates counts those of the shared resource; "" where there was none.
-func lostUpdates(r *result.Result) string {
+func lostUpdates(r *runs.Result) string {
 	if r.Safety.Resource == nil {
 		return ""
 	}
@@ -239,12 +239,12 @@ func lostUpdates(r *result.Result) string {
 }
 
 // hostsTable has a row for each host of each run.
-func hostsTable(runs []result.Run) [][]string {
-	late := result.LateDimensions(resultsOf(runs))
+func hostsTable(list []runs.Run) [][]string {
+	late := runs.LateDimensions(resultsOf(list))
 	rows := [][]string{slices.Concat(identity(), columns.Header("status", "host", "address", "labels", "nodes_there",
 		"cores", "cores_busy", "cores_busy_workers", "memory_free_bytes",
 		"clock_offset_ns", "clock_bound_ns", "clock_drift_ppm", "clock_set_ns"), late)}
-	for _, r := range runs {
+	for _, r := range list {
 		if r.Result == nil {
 			continue
 		}
@@ -253,7 +253,7 @@ func hostsTable(runs []result.Run) [][]string {
 			for _, node := range h.Nodes {
 				nodes = append(nodes, strconv.Itoa(node))
 			}
-			row := append(identify(r), string(r.Result.Status), h.Name, h.Address, result.Settings(h.Labels), strings.Join(nodes, " "))
+			row := append(identify(r), string(r.Result.Status), h.Name, h.Address, runs.Settings(h.Labels), strings.Join(nodes, " "))
 			if l := h.Load; l != nil {
 				row = append(row, strconv.Itoa(l.Cores), decimal(l.Busy), decimal(l.Workers), strconv.FormatInt(l.MemoryFree, 10))
 			} else {
@@ -272,11 +272,11 @@ func hostsTable(runs []result.Run) [][]string {
 }
 
 // linksTable has a row for each link between hosts of each run.
-func linksTable(runs []result.Run) [][]string {
-	late := result.LateDimensions(resultsOf(runs))
+func linksTable(list []runs.Run) [][]string {
+	late := runs.LateDimensions(resultsOf(list))
 	rows := [][]string{slices.Concat(identity(), columns.Header("status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns",
 		"rtt_p99_ns", "by", "clock_offset_ns", "clock_bound_ns", "clock_drift_ppm"), late)}
-	for _, r := range runs {
+	for _, r := range list {
 		if r.Result == nil {
 			continue
 		}

@@ -10,11 +10,11 @@ import (
 
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/testkit/golden"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // kept returns a run that keeps some entries.
-func kept(t *testing.T, dir, algorithm string, repetition int, entries ...entrylog.Entry) result.Run {
+func kept(t *testing.T, dir, algorithm string, repetition int, entries ...entrylog.Entry) runs.Run {
 	t.Helper()
 	b, err := entrylog.Pack(entries, 1000, 0)
 	if err != nil {
@@ -24,19 +24,19 @@ func kept(t *testing.T, dir, algorithm string, repetition int, entries ...entryl
 	if err := os.WriteFile(file, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	return result.Run{Label: algorithm, Repetition: repetition, Sections: file, Result: &result.Result{
-		Algorithm: algorithm, Nodes: 2, Transport: "tcp", Workload: "saturate", Seed: 9, Status: result.OK,
+	return runs.Run{Label: algorithm, Repetition: repetition, Sections: file, Result: &runs.Result{
+		Algorithm: algorithm, Nodes: 2, Transport: "tcp", Workload: "saturate", Seed: 9, Status: runs.OK,
 	}}
 }
 
 func TestEntries(t *testing.T) {
 	dir := t.TempDir()
-	runs := []result.Run{
+	runs := []runs.Run{
 		kept(t, dir, "maekawa", 1,
 			entrylog.Entry{Node: 2, Intended: 1010, Arrived: 1011, Requested: 1012, Entered: 1100, Exited: 1200, Order: 2, Sent: 9},
 			entrylog.Entry{Node: 2, Intended: 1001, Arrived: 1001, Requested: 1002, Entered: 1003, Exited: 1004, Order: 1, Sent: 4, Clock: 7},
 			entrylog.Entry{Node: 1, Shared: true, Intended: 1020, Arrived: 1020, Requested: 1020, Entered: 1300, Exited: 1301, Order: 3, Sent: 1}),
-		{Label: "none", Sections: filepath.Join(dir, "none"), Result: &result.Result{Algorithm: "none", Nodes: 2, Status: result.OK}},
+		{Label: "none", Sections: filepath.Join(dir, "none"), Result: &runs.Result{Algorithm: "none", Nodes: 2, Status: runs.OK}},
 		kept(t, dir, "raymond", 0, entrylog.Entry{Node: 1, Intended: 1000, Entered: 1000, Exited: 1001, Sent: 2}),
 	}
 	var out bytes.Buffer

@@ -19,7 +19,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"dmebench/report"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -35,21 +35,21 @@ var errNothing = errors.New("export: no run ended well, so that there is nothing
 // cell is the usable repetitions of one cell.
 type cell struct {
 	label string
-	spec  result.Spec
-	key   result.Key
+	spec  runs.Spec
+	key   runs.Key
 	slug  string // begins the names of its files; unique
-	runs  []result.Run
+	runs  []runs.Run
 }
 
 // usable groups the runs that ended well, in the order of their first
 // repetitions.
-func usable(runs []result.Run) ([]*cell, error) {
+func usable(list []runs.Run) ([]*cell, error) {
 	type identity struct {
 		label string
-		key   result.Key
+		key   runs.Key
 	}
-	good := slices.DeleteFunc(slices.Clone(runs), func(r result.Run) bool { return !result.Usable(r.Result) })
-	identify := func(r result.Run) identity {
+	good := slices.DeleteFunc(slices.Clone(list), func(r runs.Run) bool { return !runs.Usable(r.Result) })
+	identify := func(r runs.Run) identity {
 		return identity{cmp.Or(r.Label, r.Result.Asked().Algorithm), r.Result.Key()}
 	}
 	var all []*cell
@@ -69,19 +69,19 @@ func usable(runs []result.Run) ([]*cell, error) {
 // quantity is a distribution of times that a result may hold.
 type quantity struct {
 	name string
-	of   func(*result.Result) string // encoded; "" where there is none
+	of   func(*runs.Result) string // encoded; "" where there is none
 }
 
 func quantities() []quantity {
 	return []quantity{
-		{"response", func(r *result.Result) string { return r.Histograms.Response }},
-		{"waiting", func(r *result.Result) string { return r.Histograms.Waiting }},
-		{"sync-delay", func(r *result.Result) string { return r.Histograms.SyncDelay }},
+		{"response", func(r *runs.Result) string { return r.Histograms.Response }},
+		{"waiting", func(r *runs.Result) string { return r.Histograms.Waiting }},
+		{"sync-delay", func(r *runs.Result) string { return r.Histograms.SyncDelay }},
 	}
 }
 
 // distribution decodes one of a run's distributions; nil where there is none.
-func (q quantity) distribution(r result.Run) (*hdrhistogram.Histogram, error) {
+func (q quantity) distribution(r runs.Run) (*hdrhistogram.Histogram, error) {
 	encoded := q.of(r.Result)
 	if encoded == "" {
 		return nil, nil

@@ -19,17 +19,17 @@ import (
 
 	"dmebench/report/compare"
 	"dmebench/report/export"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
 const entries = 400
 
 // ran is the result of one repetition with distributions of times.
-func ran(t *testing.T, label string, n, repetition int, scale float64) result.Run {
+func ran(t *testing.T, label string, n, repetition int, scale float64) runs.Run {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(repetition)))
-	distribution := func(mean float64) (string, *result.Quantiles) {
+	distribution := func(mean float64) (string, *runs.Quantiles) {
 		h := hdrhistogram.New(1, 60e9, 2)
 		for range entries {
 			if err := h.RecordValue(int64(scale * mean * (0.5 + rng.ExpFloat64()))); err != nil {
@@ -41,15 +41,15 @@ func ran(t *testing.T, label string, n, repetition int, scale float64) result.Ru
 			t.Fatal(err)
 		}
 		q := func(p float64) int64 { return h.ValueAtQuantile(p) }
-		return string(b), &result.Quantiles{Count: entries, Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: h.Max()}
+		return string(b), &runs.Quantiles{Count: entries, Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: h.Max()}
 	}
 	perCS, rate := float64(3*(n-1))/2, 200/scale*(1+0.01*rng.NormFloat64())
-	r := &result.Result{
-		SchemaVersion: result.SchemaVersion, Algorithm: "maekawa", Nodes: n, Transport: "tcp", Workload: "saturate",
-		Seed: uint64(repetition), Status: result.OK, Requests: entries, Entries: entries,
-		Messages: result.Messages{PerCS: &perCS}, Throughput: &rate,
+	r := &runs.Result{
+		SchemaVersion: runs.SchemaVersion, Algorithm: "maekawa", Nodes: n, Transport: "tcp", Workload: "saturate",
+		Seed: uint64(repetition), Status: runs.OK, Requests: entries, Entries: entries,
+		Messages: runs.Messages{PerCS: &perCS}, Throughput: &rate,
 		Environment: map[string]string{"os": "linux", "arch": "amd64", "cpu": "A CPU @ 2 GHz", "load_average": fmt.Sprint(repetition)},
-		Spec: result.Spec{
+		Spec: runs.Spec{
 			Algorithm: "maekawa", Nodes: n, Transport: "tcp", Workload: "saturate", CS: "100us", Requests: entries,
 			Set: map[string]string{"quorum": "grid"}, Seed: uint64(repetition), NodesPerWorker: 1, Warmup: "auto",
 		},
@@ -59,11 +59,11 @@ func ran(t *testing.T, label string, n, repetition int, scale float64) result.Ru
 	if n > 3 {
 		r.Histograms.SyncDelay, r.SyncDelay = distribution(5e4)
 	}
-	return result.Run{Label: label, Repetition: repetition, Result: r}
+	return runs.Run{Label: label, Repetition: repetition, Result: r}
 }
 
-func experiment(t *testing.T, scale float64) []result.Run {
-	var runs []result.Run
+func experiment(t *testing.T, scale float64) []runs.Run {
+	var runs []runs.Run
 	for i := range 8 {
 		for _, n := range []int{3, 7} {
 			runs = append(runs, ran(t, "maekawa-grid", n, i+1, scale))
@@ -72,7 +72,7 @@ func experiment(t *testing.T, scale float64) []result.Run {
 	return runs
 }
 
-func benchmarks(t *testing.T, runs []result.Run, metrics ...string) []byte {
+func benchmarks(t *testing.T, runs []runs.Run, metrics ...string) []byte {
 	t.Helper()
 	chosen, err := compare.Options{Metrics: metrics}.Check()
 	if err != nil {
@@ -94,7 +94,7 @@ func TestBenchstatReadsIt(t *testing.T) {
 	}
 	before, after := experiment(t, 1), experiment(t, 1.5)
 	a, b := filepath.Join(dir, "a.txt"), filepath.Join(dir, "b.txt")
-	for path, runs := range map[string][]result.Run{a: before, b: after} {
+	for path, runs := range map[string][]runs.Run{a: before, b: after} {
 		if err := os.WriteFile(path, benchmarks(t, runs), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestBenchstatReadsIt(t *testing.T) {
 	if err != nil {
 		t.Fatalf("benchstat: %v\n%s", err, stderr.String())
 	}
-	c, err := compare.Compare(&result.Set{Runs: before}, &result.Set{Runs: after}, compare.Options{})
+	c, err := compare.Compare(&runs.Set{Runs: before}, &runs.Set{Runs: after}, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,17 +166,17 @@ func benchstatRow(t *testing.T, out []byte, unit, nodes string) []string {
 
 // Every line is read as what it was, whatever labels and options hold.
 func TestBenchfmtIsRead(t *testing.T) {
-	runs := experiment(t, 1)
+	list := experiment(t, 1)
 	odd := ran(t, "grid / 3=x\u00a0y-4", 7, 1, 1)
 	odd.Result.Spec.Set = map[string]string{"weights": "1 2/3-4"}
 	odd.Result.Environment = nil
 	bad := ran(t, "maekawa-grid", 3, 9, 1)
-	bad.Result.Status = result.Stalled
+	bad.Result.Status = runs.Stalled
 	var metrics []string
-	for _, m := range result.Metrics() {
+	for _, m := range runs.Metrics() {
 		metrics = append(metrics, m.Name)
 	}
-	text := benchmarks(t, append(runs, odd, bad), metrics...)
+	text := benchmarks(t, append(list, odd, bad), metrics...)
 	reader := benchfmt.NewReader(bytes.NewReader(text), "export")
 	lines := 0
 	var last *benchfmt.Result
@@ -187,7 +187,7 @@ func TestBenchfmtIsRead(t *testing.T) {
 		case *benchfmt.Result:
 			lines++
 			last = record.Clone()
-			if want := runs[0].Result; lines == 1 {
+			if want := list[0].Result; lines == 1 {
 				if x, ok := record.Value("msgs/CS"); !ok || x != *want.Messages.PerCS {
 					t.Errorf("%v msgs/CS, want %v", x, *want.Messages.PerCS)
 				}
@@ -207,8 +207,8 @@ func TestBenchfmtIsRead(t *testing.T) {
 	if err := reader.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if lines != len(runs)+1 {
-		t.Fatalf("%d lines, want %d", lines, len(runs)+1)
+	if lines != len(list)+1 {
+		t.Fatalf("%d lines, want %d", lines, len(list)+1)
 	}
 	base, parts := last.Name.Parts()
 	if string(base) != "DME" || len(parts) != 8 || string(parts[1]) != "/label=grid___3_x_y-4" ||
@@ -317,10 +317,10 @@ func TestHlogRoundTrip(t *testing.T) {
 }
 
 func TestCSV(t *testing.T) {
-	runs := experiment(t, 1)
+	list := experiment(t, 1)
 	bad := ran(t, "maekawa-grid", 3, 9, 1)
-	bad.Result.Status, bad.Result.Throughput = result.Stalled, nil
-	in := &result.Set{Runs: append(runs, bad)}
+	bad.Result.Status, bad.Result.Throughput = runs.Stalled, nil
+	in := &runs.Set{Runs: append(list, bad)}
 	files, err := export.CSV(in)
 	if err != nil {
 		t.Fatal(err)
@@ -384,7 +384,7 @@ func TestCSV(t *testing.T) {
 func TestFilesHaveNamesOfTheirOwn(t *testing.T) {
 	one, other := ran(t, "maekawa", 7, 1, 1), ran(t, "maekawa", 7, 1, 1)
 	other.Result.Spec.Requests = 50
-	files, err := export.Hlog([]result.Run{one, other}, time.Time{})
+	files, err := export.Hlog([]runs.Run{one, other}, time.Time{})
 	if err != nil || len(files) != 2 || files[0].Name == files[1].Name {
 		t.Errorf("%v, %v", files, err)
 	}
@@ -395,12 +395,12 @@ func TestFilesHaveNamesOfTheirOwn(t *testing.T) {
 
 func TestNothingToExport(t *testing.T) {
 	failed := ran(t, "maekawa", 7, 1, 1)
-	failed.Result.Status = result.Failed
+	failed.Result.Status = runs.Failed
 	bare := ran(t, "maekawa", 7, 1, 1)
-	bare.Result.Histograms = result.Histograms{}
+	bare.Result.Histograms = runs.Histograms{}
 	broken := ran(t, "maekawa", 7, 1, 1)
 	broken.Result.Histograms.Waiting = "rubbish"
-	for name, runs := range map[string][]result.Run{
+	for name, runs := range map[string][]runs.Run{
 		"no runs": nil, "failed": {failed}, "no histograms": {bare}, "broken histogram": {broken},
 	} {
 		if _, err := export.Hgrm(runs); err == nil {
@@ -410,10 +410,10 @@ func TestNothingToExport(t *testing.T) {
 			t.Errorf("%s: Hlog succeeded", name)
 		}
 	}
-	if err := export.Benchfmt(&bytes.Buffer{}, []result.Run{failed}, result.Metrics()); err == nil {
+	if err := export.Benchfmt(&bytes.Buffer{}, []runs.Run{failed}, runs.Metrics()); err == nil {
 		t.Error("Benchfmt of failed runs succeeded")
 	}
-	if _, err := export.CSV(&result.Set{Runs: []result.Run{broken}}); err == nil {
+	if _, err := export.CSV(&runs.Set{Runs: []runs.Run{broken}}); err == nil {
 		t.Error("CSV of a broken histogram succeeded")
 	}
 }

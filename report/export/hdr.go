@@ -8,7 +8,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
@@ -21,7 +21,7 @@ const (
 // Hgrm returns a percentile text for each cell and quantity, over all
 // repetitions together, with values in milliseconds, as HdrHistogram's plotter
 // reads it.
-func Hgrm(runs []result.Run) ([]File, error) {
+func Hgrm(runs []runs.Run) ([]File, error) {
 	groups, err := usable(runs)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Hgrm(runs []result.Run) ([]File, error) {
 // A result does not say when its run began. The intervals therefore follow one
 // another from the start of the sweep (1970 where that is not known), and each
 // is as long as the run's entries take at its throughput, or one second.
-func Hlog(runs []result.Run, started time.Time) ([]File, error) {
+func Hlog(runs []runs.Run, started time.Time) ([]File, error) {
 	groups, err := usable(runs)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (c *cell) log(out *bytes.Buffer, startMs int64) (held bool, err error) {
 }
 
 // lengthMs is about how long a run took, and at least a millisecond.
-func lengthMs(r *result.Result) int64 {
+func lengthMs(r *runs.Result) int64 {
 	if r.Throughput == nil || *r.Throughput <= 0 {
 		return 1000
 	}

@@ -8,19 +8,19 @@ import (
 
 	"dmebench/internal/testkit/golden"
 	"dmebench/report/export"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // onHosts puts runs on two hosts, the second of which has a clock of its own.
-func onHosts(runs []result.Run) []result.Run {
-	for i, r := range runs {
-		r.Result.Hosts = []result.Host{
+func onHosts(list []runs.Run) []runs.Run {
+	for i, r := range list {
+		r.Result.Hosts = []runs.Host{
 			{Name: "b", Address: "10.0.0.2", Labels: map[string]string{"rack": "1"}, Nodes: []int{2},
-				Load:  &result.HostLoad{Cores: 2, Busy: 1.5, Workers: 1.25, MemoryFree: 1 << 20},
-				Clock: &result.HostClock{OffsetNS: 50e6 + int64(i), BoundNS: 41_300, DriftPPM: -1.5}},
+				Load:  &runs.HostLoad{Cores: 2, Busy: 1.5, Workers: 1.25, MemoryFree: 1 << 20},
+				Clock: &runs.HostClock{OffsetNS: 50e6 + int64(i), BoundNS: 41_300, DriftPPM: -1.5}},
 			{Name: "a", Address: "10.0.0.1", Nodes: []int{1, 3}, Environment: map[string]string{"cores": "4"}},
 		}
-		r.Result.Links = []result.HostLink{
+		r.Result.Links = []runs.HostLink{
 			{From: "a", To: "b", Sent: 200, Lost: 2, RTTMin: 80, RTTMedian: 100, RTTP99: 300, By: "udp",
 				OffsetNS: 50e6, BoundNS: new(int64(41_300)), DriftPPM: -1.5},
 			{From: "b", To: "a", Sent: 200, Lost: 200, By: "control"},
@@ -28,12 +28,12 @@ func onHosts(runs []result.Run) []result.Run {
 		r.Result.Safety.Undecided = uint64(i)
 		r.Result.SyncDelayBound, r.Result.SyncDelayLoad = new(int64(41_300)), new(2.5e5)
 	}
-	return runs
+	return list
 }
 
-func files(t *testing.T, runs []result.Run) map[string][]byte {
+func files(t *testing.T, list []runs.Run) map[string][]byte {
 	t.Helper()
-	all, err := export.CSV(&result.Set{Runs: runs})
+	all, err := export.CSV(&runs.Set{Runs: list})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +76,11 @@ func TestHostsAddColumnsAtTheEnd(t *testing.T) {
 
 // So do the columns of a shared resource, without any hosts.
 func TestResourcesAddColumnsAtTheEnd(t *testing.T) {
-	before, runs := files(t, experiment(t, 1)), experiment(t, 1)
-	for _, r := range runs {
-		r.Result.Spec.Resource, r.Result.Safety.Resource = "nats", &result.Resource{Kind: "nats"}
+	before, list := files(t, experiment(t, 1)), experiment(t, 1)
+	for _, r := range list {
+		r.Result.Spec.Resource, r.Result.Safety.Resource = "nats", &runs.Resource{Kind: "nats"}
 	}
-	after := files(t, runs)
+	after := files(t, list)
 	for name, added := range map[string]string{
 		"summary.csv": ",lost_updates,resource", "runs.csv": ",lost_updates,resource", "times.csv": ",resource",
 	} {
@@ -95,20 +95,20 @@ func TestResourcesAddColumnsAtTheEnd(t *testing.T) {
 }
 
 func TestHostsAndLinks(t *testing.T) {
-	runs := onHosts(experiment(t, 1))
-	for _, r := range runs {
+	list := onHosts(experiment(t, 1))
+	for _, r := range list {
 		r.Result.Spec.Resource = "nats"
 	}
-	runs[1].Result.Safety.Resource = &result.Resource{LostUpdates: 3}
-	all := files(t, runs)
+	list[1].Result.Safety.Resource = &runs.Resource{LostUpdates: 3}
+	all := files(t, list)
 	rows := golden.Table(t, all["runs.csv"])
 	if rows[1]["undecided"] != "1" || rows[1]["lost_updates"] != "3" || rows[0]["lost_updates"] != "" ||
 		rows[1]["sync_delay_by_throughput_ns"] != "250000" {
 		t.Errorf("%v", rows[1])
 	}
 	hosts, links := golden.Table(t, all["hosts.csv"]), golden.Table(t, all["links.csv"])
-	if len(hosts) != 2*len(runs) || len(links) != 2*len(runs) {
-		t.Fatalf("%d hosts and %d links of %d runs", len(hosts), len(links), len(runs))
+	if len(hosts) != 2*len(list) || len(links) != 2*len(list) {
+		t.Fatalf("%d hosts and %d links of %d runs", len(hosts), len(links), len(list))
 	}
 	has := func(row map[string]string, want map[string]string) {
 		t.Helper()

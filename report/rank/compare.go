@@ -4,13 +4,13 @@ import (
 	"math"
 	"slices"
 
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
 // compare adds a column: a metric of every entrant, each against the best. A
 // metric that no entrant has is no column.
-func (c *Contest) compare(m result.Metric, alpha float64) {
+func (c *Contest) compare(m runs.Metric, alpha float64) {
 	cells := make([]Cell, len(c.Entrants))
 	best, measured := -1, 0
 	for i, e := range c.Entrants {
@@ -47,10 +47,10 @@ func (c *Contest) compare(m result.Metric, alpha float64) {
 }
 
 // cellOf summarizes a metric of an entrant's runs.
-func cellOf(m result.Metric, runs []*result.Result) Cell {
-	values := m.Values(runs)
+func cellOf(m runs.Metric, list []*runs.Result) Cell {
+	values := m.Values(list)
 	// Where clocks cannot tell the delays of some runs, the others are slow ones.
-	if slices.Contains(result.SyncDelays(), m.Name) && slices.ContainsFunc(runs, (*result.Result).SyncDelayTooShort) {
+	if slices.Contains(runs.SyncDelays(), m.Name) && slices.ContainsFunc(list, (*runs.Result).SyncDelayTooShort) {
 		values = nil
 	}
 	e := stats.Median(values)
@@ -142,7 +142,7 @@ func (col *Column) conclude(entrants []Entrant, cells []Cell, best int) {
 }
 
 // Estimate summarizes any metric of the entrant, also one that is no column.
-func (e Entrant) Estimate(m result.Metric) stats.Estimate { return cellOf(m, e.runs).estimate }
+func (e Entrant) Estimate(m runs.Metric) stats.Estimate { return cellOf(m, e.runs).estimate }
 
 // Estimate is the summary of the cell's values.
 func (c Cell) Estimate() stats.Estimate { return c.estimate }

@@ -10,7 +10,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/report/circumstance"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -91,15 +91,15 @@ func digits(p float64) string {
 }
 
 // unit is that of a metric's written values; "" where the value has it or needs none.
-func unit(m result.Metric) string {
-	if m.Name == result.Throughput {
+func unit(m runs.Metric) string {
+	if m.Name == runs.Throughput {
 		return "CS/s"
 	}
 	return ""
 }
 
 // phrase names a metric in a sentence.
-func phrase(m result.Metric) string {
+func phrase(m runs.Metric) string {
 	title := strings.TrimSuffix(m.Title, " (CS/s)")
 	first, size := utf8.DecodeRuneInString(title)
 	if second, _ := utf8.DecodeRuneInString(title[size:]); !unicode.IsLower(second) || strings.HasPrefix(title, "Jain") {
@@ -212,7 +212,7 @@ func (c *Contest) words() string {
 	switch by := c.Column(c.By); {
 	case by >= 0:
 		sentences = append(sentences, c.Columns[by].Verdict)
-		if messages := c.Column(result.MessagesPerCS); messages >= 0 && messages != by && len(c.Entrants) > 1 {
+		if messages := c.Column(runs.MessagesPerCS); messages >= 0 && messages != by && len(c.Entrants) > 1 {
 			sentences = append(sentences, c.fewest(messages))
 		}
 		sentences = append(sentences, c.uneven()...)
@@ -231,7 +231,7 @@ func (c *Contest) words() string {
 // some of them.
 func (c *Contest) uneven() []string {
 	var all []string
-	m, _ := result.LookupMetric(result.JainIndex)
+	m, _ := runs.LookupMetric(runs.JainIndex)
 	for _, e := range c.Entrants {
 		count := 0
 		for _, r := range e.runs {
@@ -250,7 +250,7 @@ func (c *Contest) uneven() []string {
 // Decides names the metric by which the entrants are ranked, as a sentence has it; ""
 // where nothing was measured.
 func (c *Contest) Decides() string {
-	m, ok := result.LookupMetric(c.By)
+	m, ok := runs.LookupMetric(c.By)
 	if !ok {
 		return ""
 	}
@@ -264,7 +264,7 @@ func (c *Contest) verdict(column int) string {
 	first := all[0]
 	what, most := phrase(col.metric), "lowest"
 	switch {
-	case col.metric.Better == result.Higher:
+	case col.metric.Better == runs.Higher:
 		most = "highest"
 	case col.counts():
 		most = "fewest"

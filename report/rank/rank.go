@@ -22,7 +22,7 @@ import (
 	"strings"
 
 	"dmebench/report/circumstance"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
@@ -41,7 +41,7 @@ type Options struct {
 
 // DefaultMetrics are the columns unless others are asked for.
 func DefaultMetrics() []string {
-	return []string{result.Throughput, result.WaitingP50, result.WaitingP99, result.MessagesPerCS, result.BusiestPerCS}
+	return []string{runs.Throughput, runs.WaitingP50, runs.WaitingP99, runs.MessagesPerCS, runs.BusiestPerCS}
 }
 
 // Deciding names the metrics that say who is best under a workload unless others
@@ -52,11 +52,11 @@ func DefaultMetrics() []string {
 func Deciding(workload string) []string {
 	switch workload {
 	case "saturate":
-		return []string{result.Throughput, result.WaitingP99, result.MessagesPerCS}
+		return []string{runs.Throughput, runs.WaitingP99, runs.MessagesPerCS}
 	case "serial":
-		return []string{result.MessagesPerCS, result.WaitingP50, result.Throughput}
+		return []string{runs.MessagesPerCS, runs.WaitingP50, runs.Throughput}
 	}
-	return []string{result.WaitingP99, result.ResponseP99, result.Throughput, result.MessagesPerCS}
+	return []string{runs.WaitingP99, runs.ResponseP99, runs.Throughput, runs.MessagesPerCS}
 }
 
 // Ranking is all contests of some results. Where there is no value it is null.
@@ -71,7 +71,7 @@ type Ranking struct {
 // Contest is the entrants that ran under the same circumstances on as many nodes.
 type Contest struct {
 	Title     string            `json:"title"`    // the circumstances, without the number of nodes
-	Settings  map[string]string `json:"settings"` // the same by dimension, see [result.Dimensions]
+	Settings  map[string]string `json:"settings"` // the same by dimension, see [runs.Dimensions]
 	Transport string            `json:"transport"`
 	Workload  string            `json:"workload"`
 	Nodes     int               `json:"nodes"`
@@ -105,7 +105,7 @@ type Column struct {
 	Best     []string `json:"best"`   // labels, as of the contest
 	Needed   int      `json:"needed"` // repetitions of each entrant with which a test can tell any two apart
 	Verdict  string   `json:"verdict"`
-	metric   result.Metric
+	metric   runs.Metric
 	constant bool             // all values of all entrants are equal
 	p        map[pair]float64 // of every two entrants, corrected
 }
@@ -119,7 +119,7 @@ type Entrant struct {
 	Repetitions int               `json:"repetitions"`
 	Cells       []Cell            `json:"cells"` // one for each column
 
-	runs []*result.Result
+	runs []*runs.Result
 	at   int // the index by which columns know it, and then its order
 }
 
@@ -158,7 +158,7 @@ type LeftOut struct {
 
 // Check returns the metrics that are the columns, or what is wrong with the
 // options.
-func (o Options) Check() ([]result.Metric, error) {
+func (o Options) Check() ([]runs.Metric, error) {
 	if alpha := cmp.Or(o.Alpha, stats.Alpha); !(alpha > 0 && alpha < 1) {
 		return nil, fmt.Errorf("alpha %v: must lie between 0 and 1, such as 0.05", o.Alpha)
 	}
@@ -166,15 +166,15 @@ func (o Options) Check() ([]result.Metric, error) {
 	if names == nil {
 		names = DefaultMetrics()
 	}
-	var columns []result.Metric
+	var columns []runs.Metric
 	for _, name := range names {
-		m, err := result.FindMetric(name)
+		m, err := runs.FindMetric(name)
 		switch {
 		case err != nil:
 			return nil, err
-		case m.Better == result.Neither:
+		case m.Better == runs.Neither:
 			return nil, fmt.Errorf("metric %q is a condition of a run, and none is better than another", name)
-		case slices.ContainsFunc(columns, func(c result.Metric) bool { return c.Name == m.Name }):
+		case slices.ContainsFunc(columns, func(c runs.Metric) bool { return c.Name == m.Name }):
 			return nil, fmt.Errorf("metric %q is named twice", name)
 		}
 		columns = append(columns, m)
@@ -183,7 +183,7 @@ func (o Options) Check() ([]result.Metric, error) {
 }
 
 // Of ranks the results of a set. It fails where options are wrong.
-func Of(set *result.Set, opt Options) (*Ranking, error) {
+func Of(set *runs.Set, opt Options) (*Ranking, error) {
 	columns, err := opt.Check()
 	if err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func Of(set *result.Set, opt Options) (*Ranking, error) {
 
 // contest compares the entrants of a draw. chosen says that the first column was
 // asked for, and decides.
-func (d draft) contest(columns []result.Metric, chosen bool, alpha float64) Contest {
+func (d draft) contest(columns []runs.Metric, chosen bool, alpha float64) Contest {
 	c := Contest{
 		Title: d.title, Settings: d.settings, Transport: d.transport, Workload: d.workload, Nodes: d.nodes,
 		Columns: []Column{}, Entrants: d.entrants, LeftOut: d.leftOut, Notes: d.notes, Outcome: None, Best: []string{},
@@ -209,11 +209,11 @@ func (d draft) contest(columns []result.Metric, chosen bool, alpha float64) Cont
 		deciding = []string{columns[0].Name}
 	}
 	for _, name := range deciding {
-		m, _ := result.LookupMetric(name)
+		m, _ := runs.LookupMetric(name)
 		if slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return len(m.Values(e.runs)) > 0 }) {
 			c.By = name
-			if !slices.ContainsFunc(columns, func(m result.Metric) bool { return m.Name == name }) {
-				columns = append([]result.Metric{m}, columns...)
+			if !slices.ContainsFunc(columns, func(m runs.Metric) bool { return m.Name == name }) {
+				columns = append([]runs.Metric{m}, columns...)
 			}
 			break
 		}
@@ -259,11 +259,11 @@ func (c *Contest) order(alpha float64) {
 
 // better orders cells by their medians, the better one first; of equal ones the
 // first of its column, and those without any last.
-func better(m result.Metric, a, b Cell) int {
+func better(m runs.Metric, a, b Cell) int {
 	switch {
 	case a.Median == nil || b.Median == nil:
 		return cmp.Compare(b.N, a.N)
-	case *a.Median != *b.Median && m.Better == result.Higher:
+	case *a.Median != *b.Median && m.Better == runs.Higher:
 		return cmp.Compare(*b.Median, *a.Median)
 	case *a.Median != *b.Median:
 		return cmp.Compare(*a.Median, *b.Median)
@@ -288,29 +288,29 @@ type draft struct {
 }
 
 // draw says who meets whom.
-func draw(set *result.Set) []draft {
-	runs := make([]result.Run, 0, len(set.Runs))
+func draw(set *runs.Set) []draft {
+	list := make([]runs.Run, 0, len(set.Runs))
 	for _, r := range set.Runs {
 		if r = circumstance.Complete(r); r.Result.Nodes > 0 {
-			runs = append(runs, r)
+			list = append(list, r)
 		}
 	}
 	experiment := &set.Header.Experiment
-	circumstance.Disambiguate(experiment, runs)
-	keys := result.Keys(runs)
+	circumstance.Disambiguate(experiment, list)
+	keys := runs.Keys(list)
 	var all []draft
-	for _, same := range circumstance.Grouped(runs, func(r result.Run) circumstance.Circumstances {
+	for _, same := range circumstance.Grouped(list, func(r runs.Run) circumstance.Circumstances {
 		return circumstance.Of(experiment, r, keys[r.Result])
 	}) {
 		title := circumstance.Title(experiment, same, onHosts(keys[same[0].Result].Get("hosts")))
-		slices.SortStableFunc(same, func(a, b result.Run) int { return a.Result.Nodes - b.Result.Nodes })
-		for _, size := range circumstance.Grouped(same, func(r result.Run) int { return r.Result.Nodes }) {
+		slices.SortStableFunc(same, func(a, b runs.Run) int { return a.Result.Nodes - b.Result.Nodes })
+		for _, size := range circumstance.Grouped(same, func(r runs.Run) int { return r.Result.Nodes }) {
 			first := size[0].Result
 			d := draft{
 				title: title, transport: first.Spec.Transport, workload: first.Spec.Workload, nodes: first.Nodes,
 				settings: keys[first].Without("algorithm", "set").Settings(), entrants: []Entrant{}, leftOut: []LeftOut{}, notes: []string{},
 			}
-			for _, repetitions := range circumstance.Grouped(size, func(r result.Run) string { return r.Label }) {
+			for _, repetitions := range circumstance.Grouped(size, func(r runs.Run) string { return r.Label }) {
 				d.enter(repetitions, circumstance.OptionsOf(experiment, repetitions[0]).Algorithm)
 			}
 			all = append(all, d)
@@ -334,15 +334,15 @@ func onHosts(names string) string {
 // enter adds the repetitions of an entrant, or leaves it out. A run that is
 // violated or stalled is of the algorithm's doing, and the others of its cell would
 // be those in which it went well; one that failed is a run less.
-func (d *draft) enter(repetitions []result.Run, options map[string]string) {
+func (d *draft) enter(repetitions []runs.Run, options map[string]string) {
 	e := Entrant{Label: repetitions[0].Label, Algorithm: repetitions[0].Result.Algorithm, Options: options}
-	bad := make(map[result.Status]int)
+	bad := make(map[runs.Status]int)
 	ran, twins := make(map[uint64]bool), 0
 	for _, r := range repetitions {
 		switch status := statusOf(r.Result); {
-		case status != result.OK:
+		case status != runs.OK:
 			bad[status]++
-		case r.Result.Spec.Transport == result.Sim && ran[r.Result.Seed]:
+		case r.Result.Spec.Transport == runs.Sim && ran[r.Result.Seed]:
 			twins++ // the same bytes again are no further repetition
 		default:
 			ran[r.Result.Seed] = true
@@ -350,9 +350,9 @@ func (d *draft) enter(repetitions []result.Run, options map[string]string) {
 		}
 	}
 	e.Repetitions = len(e.runs)
-	if bad[result.Violated]+bad[result.Stalled] > 0 || len(e.runs) == 0 {
+	if bad[runs.Violated]+bad[runs.Stalled] > 0 || len(e.runs) == 0 {
 		var parts []string
-		for _, status := range []result.Status{result.Violated, result.Stalled, result.Failed} {
+		for _, status := range []runs.Status{runs.Violated, runs.Stalled, runs.Failed} {
 			if bad[status] > 0 {
 				parts = append(parts, fmt.Sprintf("%d of %d runs ended as %s", bad[status], len(repetitions), status))
 			}
@@ -360,11 +360,11 @@ func (d *draft) enter(repetitions []result.Run, options map[string]string) {
 		d.leftOut = append(d.leftOut, LeftOut{e.Label, strings.Join(parts, ", ")})
 		return
 	}
-	if n := len(slices.DeleteFunc(slices.Clone(e.runs), func(r *result.Result) bool { return !r.Partial })); n > 0 {
+	if n := len(slices.DeleteFunc(slices.Clone(e.runs), func(r *runs.Result) bool { return !r.Partial })); n > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("%s: of %d of %d runs there is only what was measured before they were interrupted",
 			e.Label, n, len(repetitions)))
 	}
-	if n := bad[result.Failed]; n > 0 {
+	if n := bad[runs.Failed]; n > 0 {
 		d.notes = append(d.notes, fmt.Sprintf("%s: %d of %d runs failed and are missing here", e.Label, n, len(repetitions)))
 	}
 	if twins > 0 {
@@ -375,14 +375,14 @@ func (d *draft) enter(repetitions []result.Run, options map[string]string) {
 }
 
 // statusOf is how a run ended, whatever it says of itself.
-func statusOf(r *result.Result) result.Status {
+func statusOf(r *runs.Result) runs.Status {
 	switch {
-	case result.Usable(r):
-		return result.OK
+	case runs.Usable(r):
+		return runs.OK
 	case r.Safety.Violations > 0:
-		return result.Violated
-	case r.Status == result.Violated || r.Status == result.Stalled:
+		return runs.Violated
+	case r.Status == runs.Violated || r.Status == runs.Stalled:
 		return r.Status
 	}
-	return result.Failed
+	return runs.Failed
 }

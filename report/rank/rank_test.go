@@ -11,18 +11,18 @@ import (
 
 	"dmebench/internal/platform/terminal"
 	"dmebench/report/rank"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // ran is the result of one repetition with a throughput and messages per CS.
-func ran(label string, n, repetition int, throughput, perCS float64) result.Run {
+func ran(label string, n, repetition int, throughput, perCS float64) runs.Run {
 	wait := int64(1e9 / throughput)
-	return result.Run{Label: label, Transport: "tcp", Workload: "saturate", Repetition: repetition, Result: &result.Result{
-		SchemaVersion: result.SchemaVersion, Algorithm: label, Nodes: n, Transport: "tcp", Workload: "saturate",
-		Seed: uint64(repetition), Status: result.OK, Entries: 100, Requests: 100,
-		Throughput: &throughput, Messages: result.Messages{PerCS: &perCS},
-		WaitingTime: &result.Quantiles{Count: 100, P50: wait, P99: 3 * wait},
-		Spec: result.Spec{
+	return runs.Run{Label: label, Transport: "tcp", Workload: "saturate", Repetition: repetition, Result: &runs.Result{
+		SchemaVersion: runs.SchemaVersion, Algorithm: label, Nodes: n, Transport: "tcp", Workload: "saturate",
+		Seed: uint64(repetition), Status: runs.OK, Entries: 100, Requests: 100,
+		Throughput: &throughput, Messages: runs.Messages{PerCS: &perCS},
+		WaitingTime: &runs.Quantiles{Count: 100, P50: wait, P99: 3 * wait},
+		Spec: runs.Spec{
 			Algorithm: label, Nodes: n, Transport: "tcp", Workload: "saturate", CS: "100us", Requests: 50 * n,
 			Seed: uint64(repetition), NodesPerWorker: 1, Warmup: "auto",
 		},
@@ -30,8 +30,8 @@ func ran(label string, n, repetition int, throughput, perCS float64) result.Run 
 }
 
 // cell is the repetitions of an algorithm with these throughputs.
-func cell(label string, perCS float64, throughputs ...float64) []result.Run {
-	var runs []result.Run
+func cell(label string, perCS float64, throughputs ...float64) []runs.Run {
+	var runs []runs.Run
 	for i, x := range throughputs {
 		runs = append(runs, ran(label, 7, i, x, perCS))
 	}
@@ -40,7 +40,7 @@ func cell(label string, perCS float64, throughputs ...float64) []result.Run {
 
 // about is repetitions that vary a little around a throughput, in an order of
 // their own.
-func about(label string, perCS, throughput float64, repetitions int) []result.Run {
+func about(label string, perCS, throughput float64, repetitions int) []runs.Run {
 	var values []float64
 	for i := range repetitions {
 		values = append(values, throughput+float64(i))
@@ -48,9 +48,9 @@ func about(label string, perCS, throughput float64, repetitions int) []result.Ru
 	return cell(label, perCS, values...)
 }
 
-func ranked(t *testing.T, opt rank.Options, cells ...[]result.Run) *rank.Ranking {
+func ranked(t *testing.T, opt rank.Options, cells ...[]runs.Run) *rank.Ranking {
 	t.Helper()
-	r, err := rank.Of(&result.Set{Path: "results", Runs: slices.Concat(cells...)}, opt)
+	r, err := rank.Of(&runs.Set{Path: "results", Runs: slices.Concat(cells...)}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +68,9 @@ func only(t *testing.T, r *rank.Ranking) rank.Contest {
 // What is said of throughput in words, with who may be best.
 func TestVerdicts(t *testing.T) {
 	violated := about("careless", 3, 900, 6)
-	violated[2].Result.Status, violated[2].Result.Safety.Violations = result.Violated, 1
+	violated[2].Result.Status, violated[2].Result.Safety.Violations = runs.Violated, 1
 	failed := about("unlucky", 3, 200, 6)
-	failed[0].Result.Status = result.Failed
+	failed[0].Result.Status = runs.Failed
 	uneven := about("greedy", 3, 900, 6)
 	for i := range uneven {
 		jain := 0.4 + float64(i)/100
@@ -78,39 +78,39 @@ func TestVerdicts(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name    string
-		cells   [][]result.Run
+		cells   [][]runs.Run
 		outcome rank.Outcome
 		best    string
 		words   []string
 	}{
-		{"one is best", [][]result.Run{about("slow", 4, 100, 6), about("fast", 12, 400, 6), about("middle", 3, 200, 6)}, rank.Won, "fast",
+		{"one is best", [][]runs.Run{about("slow", 4, 100, 6), about("fast", 12, 400, 6), about("middle", 3, 200, 6)}, rank.Won, "fast",
 			[]string{"fast has the highest throughput, 402.5 CS/s (95% interval 400 to 405); middle is next with 50% less (each p≤0.006).",
 				"Fewest messages per CS: middle, 3."}},
-		{"two", [][]result.Run{about("slow", 4, 100, 6), about("fast", 12, 400, 6)}, rank.Won, "fast",
+		{"two", [][]runs.Run{about("slow", 4, 100, 6), about("fast", 12, 400, 6)}, rank.Won, "fast",
 			[]string{"slow is next with 75% less (p=0.002)."}},
-		{"two are level", [][]result.Run{cell("a", 4, 1, 3, 5, 7, 9, 11), cell("b", 4, 2, 4, 6, 8, 10, 12)}, rank.Tied, "b a",
+		{"two are level", [][]runs.Run{cell("a", 4, 1, 3, 5, 7, 9, 11), cell("b", 4, 2, 4, 6, 8, 10, 12)}, rank.Tied, "b a",
 			[]string{"b and a are not distinguishable in throughput (p=0.7): medians of 7 and 6 CS/s."}},
-		{"two are level, and one is worse", [][]result.Run{
+		{"two are level, and one is worse", [][]runs.Run{
 			cell("a", 4, 101, 103, 105, 107, 109, 111), about("slow", 3, 10, 6), cell("b", 4, 102, 104, 106, 108, 110, 112)}, rank.Tied, "b a",
 			[]string{"b and a have the highest throughput and are not distinguishable (p=0.7)", "; slow is next with 88% less (p=0.006)."}},
-		{"the same", [][]result.Run{cell("a", 4, 100, 100, 100, 100, 100, 100), cell("b", 4, 100, 100, 100, 100, 100, 100)}, rank.Tied, "a b",
+		{"the same", [][]runs.Run{cell("a", 4, 100, 100, 100, 100, 100, 100), cell("b", 4, 100, 100, 100, 100, 100, 100)}, rank.Tied, "a b",
 			[]string{"a and b all have the same throughput, 100 CS/s in every run."}},
-		{"three repetitions", [][]result.Run{about("slow", 4, 100, 3), about("fast", 4, 400, 3)}, rank.TooFew, "fast slow",
+		{"three repetitions", [][]runs.Run{about("slow", 4, 100, 3), about("fast", 4, 400, 3)}, rank.TooFew, "fast slow",
 			[]string{"Nothing can be said yet: with 3 repetitions of 2 algorithms no test can find a difference in throughput; 4 are needed.",
 				"fast has the highest median, 401 CS/s, in each repetition ahead of all others."}},
-		{"four repetitions of three", [][]result.Run{about("slow", 4, 100, 4), about("fast", 4, 400, 4), about("middle", 4, 401, 4)},
+		{"four repetitions of three", [][]runs.Run{about("slow", 4, 100, 4), about("fast", 4, 400, 4), about("middle", 4, 401, 4)},
 			rank.TooFew, "middle slow fast",
 			[]string{"with 4 repetitions of 3 algorithms", "5 are needed. middle has the highest median, 402.5 CS/s."}},
-		{"one has too few", [][]result.Run{about("slow", 4, 100, 6), about("fast", 4, 400, 6), about("new", 4, 50, 1)}, rank.Tied, "fast new",
+		{"one has too few", [][]runs.Run{about("slow", 4, 100, 6), about("fast", 4, 400, 6), about("new", 4, 50, 1)}, rank.Tied, "fast new",
 			[]string{"fast has the highest throughput, 402.5 CS/s; slow is next with 75% less (p=0.006)",
 				"; new cannot be told from it: 1 repetition is too few."}},
-		{"one alone", [][]result.Run{about("fast", 4, 400, 6)}, rank.Alone, "fast",
+		{"one alone", [][]runs.Run{about("fast", 4, 400, 6)}, rank.Alone, "fast",
 			[]string{"fast has a throughput of 402.5 CS/s (95% interval 400 to 405); there is no other to compare it with."}},
-		{"violated and failed runs", [][]result.Run{about("slow", 4, 100, 6), violated, failed}, rank.Won, "unlucky",
+		{"violated and failed runs", [][]runs.Run{about("slow", 4, 100, 6), violated, failed}, rank.Won, "unlucky",
 			[]string{"unlucky has the highest throughput, 203 CS/s", "careless is left out: 1 of 6 runs ended as violated."}},
-		{"unequal", [][]result.Run{about("slow", 4, 100, 6), uneven}, rank.Won, "greedy",
+		{"unequal", [][]runs.Run{about("slow", 4, 100, 6), uneven}, rank.Won, "greedy",
 			[]string{"greedy serves its nodes unequally, though all ask all the time: Jain's index is 0.425."}},
-		{"none", [][]result.Run{violated}, rank.None, "", []string{"no run ended well. careless is left out"}},
+		{"none", [][]runs.Run{violated}, rank.None, "", []string{"no run ended well. careless is left out"}},
 	} {
 		c := only(t, ranked(t, rank.Options{}, x.cells...))
 		best := slices.Clone(c.Best)
@@ -131,21 +131,21 @@ func TestVerdicts(t *testing.T) {
 // Cells of other loads and sizes are other contests, and repetitions of a
 // simulation with the same seed are one.
 func TestWhoMeetsWhom(t *testing.T) {
-	var runs []result.Run
+	var list []runs.Run
 	for _, n := range []int{7, 3} {
 		for _, workload := range []string{"saturate", "serial"} {
 			for _, label := range []string{"a", "b"} {
 				for i := range 4 {
 					r := ran(label, n, i, float64(100+i), 4)
 					r.Workload, r.Result.Workload, r.Result.Spec.Workload = workload, workload, workload
-					r.Transport, r.Result.Transport, r.Result.Spec.Transport = result.Sim, result.Sim, result.Sim
+					r.Transport, r.Result.Transport, r.Result.Spec.Transport = runs.Sim, runs.Sim, runs.Sim
 					r.Result.Seed = uint64(i / 2)
-					runs = append(runs, r)
+					list = append(list, r)
 				}
 			}
 		}
 	}
-	all := ranked(t, rank.Options{}, runs)
+	all := ranked(t, rank.Options{}, list)
 	var got []string
 	for _, c := range all.Contests {
 		got = append(got, fmt.Sprint(c.Heading(), " by ", c.By, " of ", c.Entrants[0].Repetitions))
@@ -168,7 +168,7 @@ func TestWhoMeetsWhom(t *testing.T) {
 // A run that failed is a repetition less, and that is said.
 func TestFailedRunsAreNoted(t *testing.T) {
 	unlucky := about("unlucky", 3, 200, 6)
-	unlucky[3].Result.Status = result.Failed
+	unlucky[3].Result.Status = runs.Failed
 	unlucky[4].Result.Partial = true
 	c := only(t, ranked(t, rank.Options{}, about("slow", 4, 100, 6), unlucky))
 	if len(c.LeftOut) > 0 || !slices.Equal(c.Notes, []string{
@@ -199,11 +199,11 @@ func TestWrongOptions(t *testing.T) {
 		"alpha 2: must lie between 0 and 1":                   {Alpha: 2},
 		`unknown metric "beauty"`:                             {Metrics: []string{"beauty"}},
 		`metric "t_ns" is a condition of a run`:               {Metrics: []string{"t_ns"}},
-		`metric "throughput_cs_per_s" is named twice`:         {Metrics: []string{result.Throughput, result.Throughput}},
+		`metric "throughput_cs_per_s" is named twice`:         {Metrics: []string{runs.Throughput, runs.Throughput}},
 		`metric "messages_per_cs" is named twice`:             {Metrics: []string{"messages", "jain_index", "messages_per_cs"}},
 		`metric "offered_cs_per_s" is a condition of a run, `: {Metrics: []string{"offered_cs_per_s"}},
 	} {
-		if _, err := rank.Of(&result.Set{}, opt); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := rank.Of(&runs.Set{}, opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", opt, err, want)
 		}
 	}
@@ -211,8 +211,8 @@ func TestWrongOptions(t *testing.T) {
 
 // The metric that was asked for decides, and is the only column where it is the only one.
 func TestChosenMetric(t *testing.T) {
-	c := only(t, ranked(t, rank.Options{Metrics: []string{result.MessagesPerCS}}, about("fast", 12, 400, 6), about("lean", 3, 100, 6)))
-	if c.By != result.MessagesPerCS || c.Best[0] != "lean" || len(c.Columns) != 1 || c.Entrants[0].Label != "lean" {
+	c := only(t, ranked(t, rank.Options{Metrics: []string{runs.MessagesPerCS}}, about("fast", 12, 400, 6), about("lean", 3, 100, 6)))
+	if c.By != runs.MessagesPerCS || c.Best[0] != "lean" || len(c.Columns) != 1 || c.Entrants[0].Label != "lean" {
 		t.Errorf("by %s: %q, %d columns", c.By, c.Best, len(c.Columns))
 	}
 	if want := "lean has the fewest messages per CS, 3; fast is next with 4 times as many (p=0.002)."; c.Verdict != want {
@@ -274,7 +274,7 @@ func TestNoDifferenceWhereThereIsNone(t *testing.T) {
 		rng := rand.New(rand.NewPCG(2026, uint64(repetitions)))
 		named, uncorrected := 0, 0
 		for range sets {
-			var cells [][]result.Run
+			var cells [][]runs.Run
 			for a := range algorithms {
 				var values []float64
 				for range repetitions {
@@ -282,7 +282,7 @@ func TestNoDifferenceWhereThereIsNone(t *testing.T) {
 				}
 				cells = append(cells, cell(fmt.Sprint("a", a), 4, values...))
 			}
-			c := only(t, ranked(t, rank.Options{Metrics: []string{result.Throughput}}, cells...))
+			c := only(t, ranked(t, rank.Options{Metrics: []string{runs.Throughput}}, cells...))
 			if len(c.Best) < algorithms {
 				named++
 			}
@@ -304,7 +304,7 @@ func TestDifferencesAreFound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2026, 1))
 	won := 0
 	for range 200 {
-		var cells [][]result.Run
+		var cells [][]runs.Run
 		for a := range 5 {
 			var values []float64
 			for range 10 {

@@ -9,7 +9,7 @@ import (
 
 	"dmebench/internal/platform/tables"
 	"dmebench/internal/platform/terminal"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -125,9 +125,9 @@ func cut(text string, most int) string {
 
 // heads are short names of metrics.
 var heads = map[string]string{
-	result.Throughput: "CS/s", result.WaitingP50: "wait p50", result.WaitingP99: "wait p99",
-	result.MessagesPerCS: "msgs/CS", result.BusiestPerCS: "busiest",
-	result.ResponseP50: "resp. p50", result.ResponseP99: "resp. p99",
+	runs.Throughput: "CS/s", runs.WaitingP50: "wait p50", runs.WaitingP99: "wait p99",
+	runs.MessagesPerCS: "msgs/CS", runs.BusiestPerCS: "busiest",
+	runs.ResponseP50: "resp. p50", runs.ResponseP99: "resp. p99",
 }
 
 func (col Column) head() string {

@@ -2,7 +2,7 @@
 // what a user does not accept, so that a script or a CI job fails by it.
 //
 // The grammar is METRIC OP VALUE, with spaces where one likes. METRIC is what
-// [result.FindMetric] finds; OP is <, <=, > or >=; VALUE is a duration for a time
+// [runs.FindMetric] finds; OP is <, <=, > or >=; VALUE is a duration for a time
 // (10ms), a number or a percentage for Jain's index (0.95, 95%), a number with or
 // without CS/s or /s for a rate, and else a number. Nothing else passes.
 //
@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -26,7 +26,7 @@ import (
 // Threshold is a limit on a metric.
 type Threshold struct {
 	Text   string // as it was given, without spaces around it
-	Metric result.Metric
+	Metric runs.Metric
 	op     string
 	limit  float64 // in the metric's unit
 }
@@ -49,7 +49,7 @@ func Parse(text string) (Threshold, error) {
 	if parts == nil {
 		return t, fmt.Errorf("threshold %q: want %s", text, Form)
 	}
-	m, err := result.FindMetric(parts[1])
+	m, err := runs.FindMetric(parts[1])
 	if err != nil {
 		return t, fmt.Errorf("threshold %q: %w", text, err)
 	}
@@ -72,7 +72,7 @@ func ParseAll(texts []string) ([]Threshold, error) {
 }
 
 // value reads a value of the metric, in its unit.
-func value(m result.Metric, text string) (float64, error) {
+func value(m runs.Metric, text string) (float64, error) {
 	if m.Time() {
 		d, err := time.ParseDuration(text)
 		if err != nil || d < 0 {
@@ -82,7 +82,7 @@ func value(m result.Metric, text string) (float64, error) {
 	}
 	number, scale, want := text, 1.0, "a number such as 12.5"
 	switch {
-	case m.Name == result.JainIndex:
+	case m.Name == runs.JainIndex:
 		want = "a number or a percentage, such as 0.95 or 95%"
 		if percent, ok := strings.CutSuffix(text, "%"); ok {
 			number, scale = strings.TrimSpace(percent), 100
@@ -112,8 +112,8 @@ func (t Threshold) Crossed(x float64) bool {
 }
 
 // Judge says what came of the threshold where the metric has the value; nil for none.
-func (t Threshold) Judge(value *float64) result.Threshold {
-	v := result.Threshold{Threshold: t.Text, Metric: t.Metric.Name, Limit: t.limit, Value: value}
+func (t Threshold) Judge(value *float64) runs.Threshold {
+	v := runs.Threshold{Threshold: t.Text, Metric: t.Metric.Name, Limit: t.limit, Value: value}
 	if value != nil {
 		crossed := t.Crossed(*value)
 		v.Crossed = &crossed
@@ -139,12 +139,12 @@ type Verdict struct {
 // OfRun judges a run and notes what came of each threshold in its result. A run
 // whose numbers may not be used has no values, unless it was interrupted: then they
 // are those of what was measured until then.
-func OfRun(r *result.Result, thresholds []Threshold) Verdict {
+func OfRun(r *runs.Result, thresholds []Threshold) Verdict {
 	var v Verdict
 	r.Thresholds = nil
 	for _, t := range thresholds {
 		var value *float64
-		if result.Usable(r) || r.Partial {
+		if runs.Usable(r) || r.Partial {
 			value = t.Metric.Read(r)
 		}
 		r.Thresholds = append(r.Thresholds, v.add(t, value, "the run"))
@@ -154,9 +154,9 @@ func OfRun(r *result.Result, thresholds []Threshold) Verdict {
 
 // OfCells judges the cells of a sweep, each by the median of its usable runs: the
 // value that its report shows, which one run among many does not spoil.
-func OfCells(set *result.Set, thresholds []Threshold) Verdict {
-	var cells []result.RunKey
-	of := make(map[result.RunKey][]*result.Result)
+func OfCells(set *runs.Set, thresholds []Threshold) Verdict {
+	var cells []runs.RunKey
+	of := make(map[runs.RunKey][]*runs.Result)
 	for _, run := range set.Runs {
 		k := run.Key()
 		k.Repetition = 0
@@ -167,9 +167,9 @@ func OfCells(set *result.Set, thresholds []Threshold) Verdict {
 	}
 	var v Verdict
 	for _, k := range cells {
-		var usable []*result.Result
+		var usable []*runs.Result
 		for _, r := range of[k] {
-			if result.Usable(r) {
+			if runs.Usable(r) {
 				usable = append(usable, r)
 			}
 		}
@@ -185,7 +185,7 @@ func OfCells(set *result.Set, thresholds []Threshold) Verdict {
 }
 
 // add takes one judgement into account; what says of what it is.
-func (v *Verdict) add(t Threshold, value *float64, what string) result.Threshold {
+func (v *Verdict) add(t Threshold, value *float64, what string) runs.Threshold {
 	j := t.Judge(value)
 	switch {
 	case j.Crossed == nil:

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func TestParse(t *testing.T) {
@@ -14,19 +14,19 @@ func TestParse(t *testing.T) {
 		below  bool // crossed by what is below the limit
 		at     bool // crossed at the limit
 	}{
-		"p99>10ms":                    {result.WaitingP99, 1e7, false, false},
-		" p99 >= 1.5s ":               {result.WaitingP99, 1.5e9, false, true},
-		"response_time_p99_ns>100us":  {result.ResponseP99, 1e5, false, false},
-		"throughput<500":              {result.Throughput, 500, true, false},
-		"throughput <= 500 CS/s":      {result.Throughput, 500, true, true},
-		"throughput<500/s":            {result.Throughput, 500, true, false},
-		"jain<95%":                    {result.JainIndex, 0.95, true, false},
-		"Jain<0.95":                   {result.JainIndex, 0.95, true, false},
-		"messages>12":                 {result.MessagesPerCS, 12, false, false},
-		"bypass>=1e3":                 {result.MaxBypass, 1000, false, true},
-		"sync-delay-over-t>1.5":       {result.SyncDelayOverT, 1.5, false, false},
-		"sync-delay>0s":               {result.SyncDelayP50, 0, false, false},
-		"messages_per_cs_steady>12.5": {result.SteadyPerCS, 12.5, false, false},
+		"p99>10ms":                    {runs.WaitingP99, 1e7, false, false},
+		" p99 >= 1.5s ":               {runs.WaitingP99, 1.5e9, false, true},
+		"response_time_p99_ns>100us":  {runs.ResponseP99, 1e5, false, false},
+		"throughput<500":              {runs.Throughput, 500, true, false},
+		"throughput <= 500 CS/s":      {runs.Throughput, 500, true, true},
+		"throughput<500/s":            {runs.Throughput, 500, true, false},
+		"jain<95%":                    {runs.JainIndex, 0.95, true, false},
+		"Jain<0.95":                   {runs.JainIndex, 0.95, true, false},
+		"messages>12":                 {runs.MessagesPerCS, 12, false, false},
+		"bypass>=1e3":                 {runs.MaxBypass, 1000, false, true},
+		"sync-delay-over-t>1.5":       {runs.SyncDelayOverT, 1.5, false, false},
+		"sync-delay>0s":               {runs.SyncDelayP50, 0, false, false},
+		"messages_per_cs_steady>12.5": {runs.SteadyPerCS, 12.5, false, false},
 	} {
 		got, err := Parse(text)
 		if err != nil || got.Metric.Name != want.metric || got.limit != want.limit || got.Text != strings.TrimSpace(text) {
@@ -79,12 +79,12 @@ func TestNoThresholds(t *testing.T) {
 }
 
 // run is a run with that waiting time; 0 for none.
-func run(label string, repetition int, p99 int64, status result.Status) result.Run {
-	r := &result.Result{Status: status, Spec: result.Spec{Algorithm: "raymond", Nodes: 3, Seed: uint64(repetition)}}
+func run(label string, repetition int, p99 int64, status runs.Status) runs.Run {
+	r := &runs.Result{Status: status, Spec: runs.Spec{Algorithm: "raymond", Nodes: 3, Seed: uint64(repetition)}}
 	if p99 > 0 {
-		r.WaitingTime = &result.Quantiles{Count: 9, P99: p99}
+		r.WaitingTime = &runs.Quantiles{Count: 9, P99: p99}
 	}
-	return result.Run{Label: label, Transport: "tcp", Workload: "saturate", Repetition: repetition, Result: r}
+	return runs.Run{Label: label, Transport: "tcp", Workload: "saturate", Repetition: repetition, Result: r}
 }
 
 func parse(t *testing.T, texts ...string) []Threshold {
@@ -98,13 +98,13 @@ func parse(t *testing.T, texts ...string) []Threshold {
 
 func TestOfRun(t *testing.T) {
 	thresholds := parse(t, "p99>10ms", "p99>1ms", "jain<0.9")
-	r := run("raymond", 0, 5e6, result.OK).Result
+	r := run("raymond", 0, 5e6, runs.OK).Result
 	v := OfRun(r, thresholds)
 	if !v.Crossed || !v.Unknown || len(v.Lines) != 2 || len(r.Thresholds) != 3 {
 		t.Fatalf("%+v, %+v", v, r.Thresholds)
 	}
 	if a, b, c := r.Thresholds[0], r.Thresholds[1], r.Thresholds[2]; *a.Crossed || !*b.Crossed || c.Crossed != nil || c.Value != nil ||
-		*b.Value != 5e6 || b.Limit != 1e6 || b.Threshold != "p99>1ms" || b.Metric != result.WaitingP99 {
+		*b.Value != 5e6 || b.Limit != 1e6 || b.Threshold != "p99>1ms" || b.Metric != runs.WaitingP99 {
 		t.Errorf("%+v", r.Thresholds)
 	}
 	if want := "threshold p99>1ms crossed: waiting_time_p99_ns of the run is 5 ms"; v.Lines[0] != want {
@@ -116,7 +116,7 @@ func TestOfRun(t *testing.T) {
 	if again := OfRun(r, thresholds); len(r.Thresholds) != 3 || len(again.Lines) != 2 {
 		t.Errorf("judged twice: %+v", r.Thresholds)
 	}
-	failed := run("raymond", 0, 5e6, result.Failed).Result
+	failed := run("raymond", 0, 5e6, runs.Failed).Result
 	if v := OfRun(failed, thresholds); v.Crossed || !v.Unknown {
 		t.Errorf("of a failed run: %+v", v)
 	}
@@ -128,11 +128,11 @@ func TestOfRun(t *testing.T) {
 
 // A cell is judged by its median: not by one run, and not by one that failed.
 func TestOfCells(t *testing.T) {
-	set := &result.Set{}
+	set := &runs.Set{}
 	for k, p99 := range []int64{1e6, 2e6, 9e9} {
-		set.Runs = append(set.Runs, run("good", k, p99, result.OK), run("bad", k, 100*p99, result.OK), run("none", k, 0, result.OK))
+		set.Runs = append(set.Runs, run("good", k, p99, runs.OK), run("bad", k, 100*p99, runs.OK), run("none", k, 0, runs.OK))
 	}
-	set.Runs = append(set.Runs, run("good", 3, 9e9, result.Stalled), run("good", 4, 9e9, result.Violated))
+	set.Runs = append(set.Runs, run("good", 3, 9e9, runs.Stalled), run("good", 4, 9e9, runs.Violated))
 	v := OfCells(set, parse(t, "p99>10ms"))
 	want := []string{
 		"threshold p99>10ms crossed: waiting_time_p99_ns of bad, 3 nodes, tcp, saturate is 200 ms",

@@ -5,7 +5,7 @@ package exit
 import (
 	"fmt"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // The codes of the program.
@@ -24,13 +24,13 @@ const (
 )
 
 // OfRun is the code with which 'run' ends after a run with this status.
-func OfRun(status result.Status, linksMetNeeds bool) int {
+func OfRun(status runs.Status, linksMetNeeds bool) int {
 	switch status {
-	case result.OK:
+	case runs.OK:
 		return Held
-	case result.Violated:
+	case runs.Violated:
 		return Broken
-	case result.Stalled:
+	case runs.Stalled:
 		if linksMetNeeds {
 			return Broken
 		}

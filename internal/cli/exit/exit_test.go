@@ -4,17 +4,17 @@ import (
 	"testing"
 
 	"dmebench/internal/cli/exit"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func TestExitCodes(t *testing.T) {
 	for _, x := range []struct {
-		status result.Status
+		status runs.Status
 		met    bool
 		want   int
 	}{
-		{result.OK, true, 0}, {result.OK, false, 0}, {result.Violated, true, 1}, {result.Violated, false, 1},
-		{result.Stalled, true, 1}, {result.Stalled, false, 2}, {result.Failed, true, 2}, {result.Failed, false, 2}, {"", true, 2},
+		{runs.OK, true, 0}, {runs.OK, false, 0}, {runs.Violated, true, 1}, {runs.Violated, false, 1},
+		{runs.Stalled, true, 1}, {runs.Stalled, false, 2}, {runs.Failed, true, 2}, {runs.Failed, false, 2}, {"", true, 2},
 	} {
 		if got := exit.OfRun(x.status, x.met); got != x.want {
 			t.Errorf("%q, links met the needs: %v: exit code %d, want %d", x.status, x.met, got, x.want)

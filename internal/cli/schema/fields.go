@@ -12,7 +12,7 @@ import (
 
 	"dmebench/report/compare"
 	"dmebench/report/rank"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Field is a key of a JSON object. Keys of objects within it follow it, with a
@@ -33,7 +33,7 @@ type Definition struct {
 
 func definitions() []Definition {
 	return []Definition{
-		{Name: "times", Meaning: "a distribution of times", of: reflect.TypeFor[result.Quantiles]()},
+		{Name: "times", Meaning: "a distribution of times", of: reflect.TypeFor[runs.Quantiles]()},
 		{Name: "cell", Meaning: "everything that runs were asked to do, but for their seeds", of: reflect.TypeFor[compare.Cell]()},
 		{Name: "sample", Meaning: "the repetitions of a cell", of: reflect.TypeFor[compare.Sample]()},
 		{Name: "comparison", Meaning: "what 'dmebench compare --json A B' prints", of: reflect.TypeFor[compare.Comparison]()},
@@ -71,7 +71,7 @@ func Result() (ofResult []Field, others []Definition, err error) {
 		}
 		return nil
 	}
-	ofResult = fields(reflect.TypeFor[result.Result](), "", named)
+	ofResult = fields(reflect.TypeFor[runs.Result](), "", named)
 	err = explain("", ofResult)
 	for i := range others {
 		d := &others[i]

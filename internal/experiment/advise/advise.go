@@ -25,7 +25,7 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/report/rank"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload"
 )
 
@@ -61,7 +61,7 @@ type Advice struct {
 	Ranking       *rank.Ranking `json:"ranking"`
 
 	contest *rank.Contest
-	set     *result.Set
+	set     *runs.Set
 }
 
 // LeftOut is algorithms that were not simulated, for one reason.
@@ -108,7 +108,7 @@ func (q *Question) Check() error {
 		wrong(!n.Real(), "%s is how the answer is found; say over which network it is going to run", q.Transport)
 	}
 	if q.Metric != "" {
-		m, err := result.FindMetric(q.Metric)
+		m, err := runs.FindMetric(q.Metric)
 		if err == nil {
 			q.Metric = m.Name
 			_, err = rank.Options{Metrics: []string{m.Name}}.Check()
@@ -159,9 +159,9 @@ func (a *Advice) columns() []string {
 }
 
 // spec is what is asked of an algorithm on the network.
-func (a *Advice) spec(name string) result.Spec {
+func (a *Advice) spec(name string) runs.Spec {
 	q := &a.Question
-	s := result.Spec{Algorithm: name, Nodes: q.Nodes, Transport: q.Transport, CS: q.CS, Requests: a.Requests, Seed: q.Seed}
+	s := runs.Spec{Algorithm: name, Nodes: q.Nodes, Transport: q.Transport, CS: q.CS, Requests: a.Requests, Seed: q.Seed}
 	s.Workload = "saturate"
 	if q.Rate > 0 {
 		s.Workload, s.TotalRate = "poisson", q.Rate
@@ -214,7 +214,7 @@ func (a *Advice) hops() float64 {
 }
 
 // simulate runs all of them, as a sweep whose results nobody keeps.
-func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*result.Set, error) {
+func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*runs.Set, error) {
 	dir, err := os.MkdirTemp("", "dmebench-advise-")
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*re
 	defer os.RemoveAll(dir)
 	s, q := a.spec(names[0]), &a.Question
 	file, err := experiment.Matrix{
-		Name: "advise", Algorithms: names, Nodes: []int{q.Nodes}, Transports: []string{result.Sim}, Workloads: []string{s.Workload},
+		Name: "advise", Algorithms: names, Nodes: []int{q.Nodes}, Transports: []string{runs.Sim}, Workloads: []string{s.Workload},
 		Repetitions: q.Repetitions, Seed: q.Seed, CS: q.CS, TotalRate: s.TotalRate, Requests: s.Requests, SkipInvalid: true,
 		Set: map[string]string{"t": q.Delay.String(), "delay": q.Law},
 	}.File(opt.Catalog)
@@ -233,7 +233,7 @@ func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*re
 	summary, err := experiment.Sweep(ctx, file, experiment.Options{
 		Out: dir, Catalog: opt.Catalog, ReadFile: opt.ReadFile, Progress: opt.Progress, Interactive: opt.Interactive,
 		Environment: map[string]string{},
-		Elsewhere: func(ctx context.Context, s result.Spec) (*result.Result, error) {
+		Elsewhere: func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
 			select {
 			case cores <- struct{}{}:
 			case <-ctx.Done():
@@ -253,5 +253,5 @@ func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*re
 	case summary.Interrupted:
 		return nil, ctx.Err()
 	}
-	return result.Read(summary.Dir)
+	return runs.Read(summary.Dir)
 }

@@ -12,7 +12,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/terminal"
 	"dmebench/report/rank"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func question() Question {
@@ -110,7 +110,7 @@ func TestLoadsThatCannotBe(t *testing.T) {
 	}
 	q = question()
 	q.Rate = 0
-	if a := ask(t, q); a.contest.By != result.Throughput || a.Choose == "" || !strings.Contains(a.Measure, "--workload saturate") {
+	if a := ask(t, q); a.contest.By != runs.Throughput || a.Choose == "" || !strings.Contains(a.Measure, "--workload saturate") {
 		t.Errorf("by %s: %s, %s", a.contest.By, a.Choose, a.Measure)
 	}
 }
@@ -138,7 +138,7 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 		}
 	}
 	q := question()
-	if q.Metric = "messages"; q.Check() != nil || ask(t, q).contest.By != result.MessagesPerCS {
+	if q.Metric = "messages"; q.Check() != nil || ask(t, q).contest.By != runs.MessagesPerCS {
 		t.Error("the metric does not decide")
 	}
 }
@@ -146,22 +146,22 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 // planted is advice about runs that were made up: of each algorithm the waiting time at
 // the 99th percentile, messages for an entry, and entries per second.
 func planted(rate float64, algorithms map[string][3]float64) *Advice {
-	a := &Advice{Question: question(), Requests: most, Sure: []string{}, set: &result.Set{}}
+	a := &Advice{Question: question(), Requests: most, Sure: []string{}, set: &runs.Set{}}
 	a.Question.Rate = rate
 	for name, x := range algorithms {
 		for k := range 10 {
 			messages, throughput := x[1], x[2]
-			r := &result.Result{
-				Algorithm: name, Nodes: 5, Transport: "sim", Workload: "poisson", Status: result.OK, Entries: 100, Throughput: &throughput,
-				Spec: result.Spec{Algorithm: name, Nodes: 5, Transport: "sim", Workload: "poisson", TotalRate: rate, Seed: uint64(k + 1)},
+			r := &runs.Result{
+				Algorithm: name, Nodes: 5, Transport: "sim", Workload: "poisson", Status: runs.OK, Entries: 100, Throughput: &throughput,
+				Spec: runs.Spec{Algorithm: name, Nodes: 5, Transport: "sim", Workload: "poisson", TotalRate: rate, Seed: uint64(k + 1)},
 			}
 			r.Messages.PerCS = &messages
 			wait := int64(x[0]*1e6) + int64(k)*1000 // of some spread, by which those further apart differ
-			r.WaitingTime = &result.Quantiles{Count: 100, P50: wait, P99: wait}
-			a.set.Runs = append(a.set.Runs, result.Run{Label: name, Repetition: k, Result: r})
+			r.WaitingTime = &runs.Quantiles{Count: 100, P50: wait, P99: wait}
+			a.set.Runs = append(a.set.Runs, runs.Run{Label: name, Repetition: k, Result: r})
 		}
 	}
-	slices.SortFunc(a.set.Runs, func(x, y result.Run) int { return strings.Compare(x.Label, y.Label) })
+	slices.SortFunc(a.set.Runs, func(x, y runs.Run) int { return strings.Compare(x.Label, y.Label) })
 	a.Ranking, _ = rank.Of(a.set, rank.Options{})
 	a.contest = &a.Ranking.Contests[0]
 	a.conclude()

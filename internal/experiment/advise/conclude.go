@@ -9,7 +9,7 @@ import (
 
 	"dmebench/report/circumstance"
 	"dmebench/report/rank"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 	"dmebench/workload"
@@ -81,7 +81,7 @@ func (a *Advice) asGood(by int) []rank.Entrant {
 // cheaper reports whether x sends fewer messages than y or, where they send as many,
 // whether its busiest node has less to do.
 func (a *Advice) cheaper(x, y rank.Entrant) bool {
-	for _, metric := range []string{result.MessagesPerCS, result.BusiestPerCS} {
+	for _, metric := range []string{runs.MessagesPerCS, runs.BusiestPerCS} {
 		p, q := a.median(x.Label, metric), a.median(y.Label, metric)
 		if math.Abs(p-q) > 0.01*math.Max(p, q) {
 			return p < q
@@ -92,14 +92,14 @@ func (a *Advice) cheaper(x, y rank.Entrant) bool {
 
 // median is that of a metric over the runs of an algorithm; NaN where it has none.
 func (a *Advice) median(label, metric string) float64 {
-	m, _ := result.LookupMetric(metric)
-	var runs []*result.Result
+	m, _ := runs.LookupMetric(metric)
+	var list []*runs.Result
 	for _, r := range a.set.Runs {
-		if r.Label == label && result.Usable(r.Result) {
-			runs = append(runs, r.Result)
+		if r.Label == label && runs.Usable(r.Result) {
+			list = append(list, r.Result)
 		}
 	}
-	return stats.Median(m.Values(runs)).Median
+	return stats.Median(m.Values(list)).Median
 }
 
 // behind names who does not serve as many requests as there are.
@@ -111,7 +111,7 @@ func (a *Advice) behind() []string {
 	// Of so many Poisson arrivals the rate itself scatters.
 	limit := servesAll * a.Question.Rate * (1 - 2/math.Sqrt(float64(a.Requests)))
 	for _, e := range a.contest.Entrants {
-		if x := a.median(e.Label, result.Throughput); x < limit {
+		if x := a.median(e.Label, runs.Throughput); x < limit {
 			names = append(names, e.Label)
 		}
 	}
@@ -122,7 +122,7 @@ func (a *Advice) behind() []string {
 func (a *Advice) tooMuch() string {
 	label, most := "", 0.0
 	for _, e := range a.contest.Entrants {
-		if x := a.median(e.Label, result.Throughput); x > most {
+		if x := a.median(e.Label, runs.Throughput); x > most {
 			label, most = e.Label, x
 		}
 	}
@@ -135,7 +135,7 @@ func (a *Advice) tooMuch() string {
 
 func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
 	a.Why = fmt.Sprintf("its %s, with %s messages for each critical section", a.deciding(*chosen.Cells[by].Median),
-		units.Number(a.median(chosen.Label, result.MessagesPerCS)))
+		units.Number(a.median(chosen.Label, runs.MessagesPerCS)))
 	if len(good) == 1 {
 		return
 	}
@@ -157,7 +157,7 @@ func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
 
 // deciding says what a value of the metric that decides means: "waiting time p99 is 5 ms".
 func (a *Advice) deciding(x float64) string {
-	m, _ := result.LookupMetric(a.contest.By)
+	m, _ := runs.LookupMetric(a.contest.By)
 	text := units.Number(x)
 	if m.Time() {
 		text = units.Time(x)
@@ -203,7 +203,7 @@ func (a *Advice) sure(good []rank.Entrant) {
 func (a *Advice) unknown(chosen rank.Entrant) {
 	q := &a.Question
 	cost := "what processors and sockets take for a message"
-	if busiest := a.median(chosen.Label, result.BusiestPerCS); q.Rate > 0 && !math.IsNaN(busiest) {
+	if busiest := a.median(chosen.Label, runs.BusiestPerCS); q.Rate > 0 && !math.IsNaN(busiest) {
 		cost += fmt.Sprintf(" (the busiest node of %s handles %s of them a second)", chosen.Label, units.Number(math.Round(busiest*q.Rate)))
 	}
 	a.Unknown = []string{cost, "messages that are lost or late, and what else the hosts do"}

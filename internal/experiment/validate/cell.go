@@ -9,7 +9,7 @@ import (
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // place tells cells apart.
@@ -32,14 +32,14 @@ type cell struct {
 
 	overtaking dme.Overtaking // how often a node may be overtaken
 
-	runs []*result.Result // by repetition; nil where it was not run
+	runs []*runs.Result // by repetition; nil where it was not run
 }
 
 // usable gathers the results whose numbers can be used, in the order of their
 // seeds, as one of so many means that are compared.
 func (c *cell) usable(compared int) *claims.Cell {
 	c.Compared = compared
-	c.Results = slices.DeleteFunc(slices.Clone(c.runs), func(r *result.Result) bool { return !result.Usable(r) })
+	c.Results = slices.DeleteFunc(slices.Clone(c.runs), func(r *runs.Result) bool { return !runs.Usable(r) })
 	return &c.Cell
 }
 
@@ -49,7 +49,7 @@ func (c *cell) unfinished() bool { return len(c.runs) == 0 || slices.Contains(c.
 // cell returns the runs of a question's algorithm under a condition, which it
 // plans if no other claim has done so; nil where they would be too dear.
 func (p *plan) cell(q *question, c *condition, nodes int, growth bool) *cell {
-	key := place{q.Algorithm.Name, result.Settings(q.Set), c.name, c.network, nodes}
+	key := place{q.Algorithm.Name, runs.Settings(q.Set), c.name, c.network, nodes}
 	known, ok := p.byPlace[key]
 	if !ok {
 		job, err := p.bench.job(q, c, nodes)

@@ -10,7 +10,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload"
 )
 
@@ -94,7 +94,7 @@ func conditions(network string) []condition {
 		},
 	}
 	all = append(all, queues()...)
-	if network != result.Sim {
+	if network != runs.Sim {
 		all = []condition{
 			all[0],
 			{name: closedLoop, workload: closedLoop, plain: true, wide: true, timed: true},
@@ -139,10 +139,10 @@ func (c *condition) makes(l dme.Load) bool {
 
 // spec is a run of an algorithm under the condition; how many requests it makes
 // is left open.
-func (c *condition) spec(algorithm string, set map[string]string, nodes int) result.Spec {
-	s := result.Spec{
+func (c *condition) spec(algorithm string, set map[string]string, nodes int) runs.Spec {
+	s := runs.Spec{
 		Algorithm: algorithm, Nodes: nodes, Transport: c.network, Workload: c.workload,
-		CS: workload.Distribution{Mean: cmp.Or(c.hold, cs), Exponential: c.varies}.String(), Requests: nodes, Warmup: result.DefaultWarmup,
+		CS: workload.Distribution{Mean: cmp.Or(c.hold, cs), Exponential: c.varies}.String(), Requests: nodes, Warmup: runs.DefaultWarmup,
 		Set: make(map[string]string), TotalRate: c.rate,
 	}
 	maps.Copy(s.Set, set)
@@ -152,7 +152,7 @@ func (c *condition) spec(algorithm string, set map[string]string, nodes int) res
 		// isolated, as often as to change a response time by a hundredth.
 		s.TotalRate = claims.RareRate(nodes, messageDelay, cs) / 4
 	}
-	if c.network == result.Sim {
+	if c.network == runs.Sim {
 		s.Set["t"] = messageDelay.String()
 	} else {
 		s.NodesPerWorker = (nodes + mostWorkers - 1) / mostWorkers

@@ -12,7 +12,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 )
 
@@ -50,7 +50,7 @@ func (w *executor) carryOut(ctx context.Context, p *plan, pending []work, parall
 	w.leftOut[real] = 0
 	for _, x := range pending {
 		if missing := x.cell.repetitions - len(x.cell.runs); missing > 0 {
-			x.cell.runs = append(x.cell.runs, make([]*result.Result, missing)...)
+			x.cell.runs = append(x.cell.runs, make([]*runs.Result, missing)...)
 		}
 	}
 	w.mu.Unlock()
@@ -101,7 +101,7 @@ func (w *executor) run(ctx context.Context, p *plan, x work) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if store := w.opt.Store; store != nil && !known && w.err == nil {
-		w.err = store.Append(result.Run{Label: spec.Algorithm, Workload: x.cell.Condition, Repetition: x.repetition + 1, Result: r})
+		w.err = store.Append(runs.Run{Label: spec.Algorithm, Workload: x.cell.Condition, Repetition: x.repetition + 1, Result: r})
 	}
 	x.cell.runs[x.repetition] = r
 	w.done++
@@ -112,26 +112,26 @@ func (w *executor) run(ctx context.Context, p *plan, x work) {
 
 // found returns what the store has of a run, nil where it has nothing that
 // stands.
-func (w *executor) found(x work) *result.Result {
+func (w *executor) found(x work) *runs.Result {
 	if w.opt.Store == nil {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r := w.opt.Store.Find(result.RunKey{
-		Label: x.cell.Spec.Algorithm, Workload: x.cell.Condition, Cell: result.KeyOf(x.cell.Spec), Repetition: x.repetition + 1,
+	r := w.opt.Store.Find(runs.RunKey{
+		Label: x.cell.Spec.Algorithm, Workload: x.cell.Condition, Cell: runs.KeyOf(x.cell.Spec), Repetition: x.repetition + 1,
 	})
-	if r == nil || r.Status == result.Failed {
+	if r == nil || r.Status == runs.Failed {
 		return nil
 	}
 	return r
 }
 
 // carryOut makes a failed result of an error.
-func carryOut(ctx context.Context, spec result.Spec, o *Options) *result.Result {
-	var r *result.Result
+func carryOut(ctx context.Context, spec runs.Spec, o *Options) *runs.Result {
+	var r *runs.Result
 	var err error
-	if o.Elsewhere != nil && spec.Transport == result.Sim {
+	if o.Elsewhere != nil && spec.Transport == runs.Sim {
 		r, err = o.Elsewhere(ctx, spec)
 	} else {
 		var job *run.Job
@@ -141,7 +141,7 @@ func carryOut(ctx context.Context, spec result.Spec, o *Options) *result.Result 
 		}
 	}
 	if err != nil {
-		r = result.Failure(spec, err)
+		r = runs.Failure(spec, err)
 	}
 	r.Spec = spec
 	return r
@@ -149,10 +149,10 @@ func carryOut(ctx context.Context, spec result.Spec, o *Options) *result.Result 
 
 // withoutBulk leaves out of a result what no claim speaks of: there are
 // thousands.
-func withoutBulk(r *result.Result) *result.Result {
+func withoutBulk(r *runs.Result) *runs.Result {
 	small := *r
 	small.Work.SentByNode, small.Work.HandledByNode, small.Work.EntriesByNode = nil, nil, nil
-	small.Histograms, small.Environment, small.Liveness.States, small.Warnings = result.Histograms{}, nil, nil, nil
+	small.Histograms, small.Environment, small.Liveness.States, small.Warnings = runs.Histograms{}, nil, nil, nil
 	return &small
 }
 
@@ -208,7 +208,7 @@ const longHold = 10 * messageDelay
 // that the closed loop contradicts, with whatever delays: "heavy" may have meant
 // another one.
 func (p *plan) heavier() {
-	if p.opt.Transport != result.Sim {
+	if p.opt.Transport != runs.Sim {
 		return
 	}
 	compared := p.means()
@@ -239,28 +239,28 @@ func (p *plan) heavier() {
 // loop reached.
 func otherHeavyLoads(c *cell) []condition {
 	var loads []condition
-	for _, b := range conditions(result.Sim) {
+	for _, b := range conditions(runs.Sim) {
 		if b.workload == "burst" {
 			loads = append(loads, b)
 		}
 	}
 	loads = append(loads, condition{
-		name: "closed loop with critical sections of 10 T, exponential delays", workload: closedLoop, network: result.Sim,
+		name: "closed loop with critical sections of 10 T, exponential delays", workload: closedLoop, network: runs.Sim,
 		set: map[string]string{"delay": "exponential"}, hold: longHold,
 	})
-	capacity, runs := 0.0, 0.0
+	capacity, made := 0.0, 0.0
 	for _, r := range c.Results {
 		if r.Throughput != nil {
-			capacity, runs = capacity+*r.Throughput, runs+1
+			capacity, made = capacity+*r.Throughput, made+1
 		}
 	}
-	if runs == 0 {
+	if made == 0 {
 		return loads
 	}
 	for _, part := range heavy {
 		loads = append(loads, condition{
 			name:     fmt.Sprintf("poisson at %s%% of the closed loop's throughput", units.Number(100*part)),
-			workload: "poisson", network: result.Sim, set: map[string]string{"delay": "uniform"}, rate: part * capacity / runs,
+			workload: "poisson", network: runs.Sim, set: map[string]string{"delay": "uniform"}, rate: part * capacity / made,
 		})
 	}
 	return loads

@@ -21,7 +21,7 @@ import (
 	"dmebench/internal/experiment/validate"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 var full = flag.Bool("full", false, "judge every claim, in some minutes")
@@ -31,7 +31,7 @@ const wrong = 0.03
 
 // judged returns the verdicts on some claims of an algorithm.
 func judged(
-	t *testing.T, a *dme.Algorithm, carryOut func(context.Context, *run.Job) (*result.Result, error), ids []string,
+	t *testing.T, a *dme.Algorithm, carryOut func(context.Context, *run.Job) (*runs.Result, error), ids []string,
 ) []claims.Verdict {
 	t.Helper()
 	var asked []string
@@ -71,7 +71,7 @@ func mustBeRefuted(t *testing.T, sound, mutant []claims.Verdict) {
 }
 
 // scaled carries out a job in a simulation that measures every mean 3% too large.
-func scaled(ctx context.Context, j *run.Job) (*result.Result, error) {
+func scaled(ctx context.Context, j *run.Job) (*runs.Result, error) {
 	r, err := sim.Run(ctx, j)
 	if err != nil {
 		return r, err
@@ -92,7 +92,7 @@ func scaled(ctx context.Context, j *run.Job) (*result.Result, error) {
 	larger(r.Messages.PerCS, r.Messages.SteadyPerCS, r.Throughput, r.SyncDelayOverT)
 	counts(r.Messages.ByKind)
 	r.Messages.Transmissions = count(r.Messages.Transmissions)
-	for _, q := range []*result.Quantiles{r.ResponseTime, r.WaitingTime, r.SyncDelay} {
+	for _, q := range []*runs.Quantiles{r.ResponseTime, r.WaitingTime, r.SyncDelay} {
 		if q != nil {
 			larger(&q.Mean)
 		}

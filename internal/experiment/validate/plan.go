@@ -9,7 +9,7 @@ import (
 	"dmebench/algorithms/quorum"
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // plan holds the questions, and the runs that answer them.
@@ -27,7 +27,7 @@ type plan struct {
 // newPlan plans the runs for every claim of the algorithms: nothing is run yet.
 func newPlan(ctx context.Context, o *Options, e effort, subjects []*dme.Algorithm) *plan {
 	p := &plan{ctx: ctx, opt: o, effort: e, bench: newBench(o), byPlace: make(map[place]*cell), ways: make(map[string][]condition)}
-	for _, network := range []string{result.Sim, realNetwork, o.Transport} {
+	for _, network := range []string{runs.Sim, realNetwork, o.Transport} {
 		p.ways[network] = conditions(network)
 	}
 	for _, a := range subjects {
@@ -50,7 +50,7 @@ func (p *plan) algorithm(a *dme.Algorithm) {
 		q := p.ask(a, c)
 		p.questions = append(p.questions, q)
 		if q.Unanswerable == "" && !claims.Everywhere(q.Claim) {
-			key := result.Settings(q.Set)
+			key := runs.Settings(q.Set)
 			if bySet[key] == nil {
 				order = append(order, key)
 			}
@@ -71,7 +71,7 @@ func (p *plan) algorithm(a *dme.Algorithm) {
 // ask chooses how a claim is to be measured and under which options.
 func (p *plan) ask(a *dme.Algorithm, c dme.Claim) *question {
 	q := &question{Question: claims.Question{Algorithm: a, Claim: c, NotRun: p.notRun()}, predicted: make(map[*cell]float64)}
-	if p.opt.Transport == result.Sim {
+	if p.opt.Transport == runs.Sim {
 		q.Network = realNetwork
 	}
 	switch {
@@ -135,7 +135,7 @@ func (p *plan) reach(q *question) int {
 // the same under all.
 func (p *plan) plain(q *question, network string) []*condition {
 	if q.Static() {
-		return []*condition{&p.ways[result.Sim][0]}
+		return []*condition{&p.ways[runs.Sim][0]}
 	}
 	var wide, narrow []*condition
 	for i := range p.ways[network] {
@@ -221,7 +221,7 @@ func (p *plan) scaling() []claims.Scaling {
 		if !c.wide {
 			continue
 		}
-		k := place{c.Spec.Algorithm, result.Settings(c.set), c.Condition, c.Spec.Transport, 0}
+		k := place{c.Spec.Algorithm, runs.Settings(c.set), c.Condition, c.Spec.Transport, 0}
 		if groups[k] == nil {
 			order = append(order, k)
 		}

@@ -14,7 +14,7 @@ import (
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // smallEffort plans as --full does, for systems that are quickly prepared.
@@ -28,7 +28,7 @@ func smallEffort() effort {
 // Every claim is answered by runs, by the construction, or by a reason why
 // nothing does; and most by one of the former.
 func TestEveryClaimHasRunsOrAReason(t *testing.T) {
-	o := &Options{Catalog: catalog.All(), Mode: Full, Transport: result.Sim, Seed: 1}
+	o := &Options{Catalog: catalog.All(), Mode: Full, Transport: runs.Sim, Seed: 1}
 	subjects, _, err := o.subjects()
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func growthSizes(p *plan, name string, real bool) []int {
 
 // A run serves all claims that need it.
 func TestRunsAreShared(t *testing.T) {
-	o := &Options{Catalog: catalog.All(), Algorithms: []string{"ricart-agrawala"}, Transport: result.Sim, Seed: 1}
+	o := &Options{Catalog: catalog.All(), Algorithms: []string{"ricart-agrawala"}, Transport: runs.Sim, Seed: 1}
 	subjects, _, _ := o.subjects()
 	p := newPlan(t.Context(), o, smallEffort(), subjects)
 	served := make(map[*cell]int)
@@ -147,7 +147,7 @@ func TestRunsAreShared(t *testing.T) {
 // A claim about links that keep order is not asked on others.
 func TestConditionsOfAClaim(t *testing.T) {
 	unordered := func(q *question) bool {
-		return slices.ContainsFunc(conditions(result.Sim), func(c condition) bool { return !c.Ordered && q.under(&c) })
+		return slices.ContainsFunc(conditions(runs.Sim), func(c condition) bool { return !c.Ordered && q.under(&c) })
 	}
 	q := &question{Question: claims.Question{Claim: dme.Claim{Load: dme.AnyLoad}}}
 	if !unordered(q) {
@@ -158,7 +158,7 @@ func TestConditionsOfAClaim(t *testing.T) {
 		t.Error("a claim about links that keep order is asked on others")
 	}
 	q = &question{Question: claims.Question{Claim: dme.Claim{Load: dme.Saturated, Quantity: dme.Throughput}}}
-	for _, c := range conditions(result.Sim) {
+	for _, c := range conditions(runs.Sim) {
 		if q.under(&c) && (c.set["delay"] == "exponential" || c.workload == "serial") {
 			t.Errorf("a time under heavy load is measured under %q", c.name)
 		}
@@ -166,7 +166,7 @@ func TestConditionsOfAClaim(t *testing.T) {
 	for _, load := range []dme.Load{
 		dme.Light, dme.Saturated, dme.Burst, dme.Contention, dme.Worst, dme.AnyLoad, dme.HotSpot,
 	} {
-		if !slices.ContainsFunc(conditions(result.Sim), func(c condition) bool { return c.makes(load) && c.plain }) {
+		if !slices.ContainsFunc(conditions(runs.Sim), func(c condition) bool { return c.makes(load) && c.plain }) {
 			t.Errorf("nothing makes the load %q", load)
 		}
 	}
@@ -231,7 +231,7 @@ func TestBoundsOnOvertakingAreReached(t *testing.T) {
 	for _, a := range catalog.All() {
 		p := &plan{
 			ctx: t.Context(), bench: newBench(&Options{Catalog: run.Catalog{a}, Seed: 1}),
-			ways: map[string][]condition{result.Sim: conditions(result.Sim)},
+			ways: map[string][]condition{runs.Sim: conditions(runs.Sim)},
 		}
 		for _, c := range a.Claims {
 			if c.Quantity == dme.Bypass || c.Quantity == dme.BypassByOne {

@@ -9,7 +9,7 @@ import (
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/internal/search/check"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // question is a claim with the options under which it is asked, and what
@@ -126,13 +126,13 @@ func (p *plan) worstCases(ctx context.Context) error {
 			if c.Quantity == dme.BypassByOne && x.nodes > 2 {
 				continue // among two nodes there is one other; among more, searches do not count them apart
 			}
-			job, err := p.bench.job(q, &p.ways[result.Sim][0], x.nodes)
+			job, err := p.bench.job(q, &p.ways[runs.Sim][0], x.nodes)
 			if err != nil {
 				continue
 			}
 			setting := settingOf(job)
 			unordered := !c.FIFO && !job.Needs.FIFO
-			key := fmt.Sprint(q.Algorithm.Name, result.Settings(q.Set), x.nodes, unordered)
+			key := fmt.Sprint(q.Algorithm.Name, runs.Settings(q.Set), x.nodes, unordered)
 			w := found[key]
 			if w == nil {
 				if w, err = searchWorst(ctx, q, x.nodes, x.requests, unordered); err != nil {

@@ -20,11 +20,11 @@ import (
 	"dmebench/internal/experiment/validate"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func TestRefusals(t *testing.T) {
-	started := func(context.Context, *run.Job) (*result.Result, error) {
+	started := func(context.Context, *run.Job) (*runs.Result, error) {
 		t.Error("something was run")
 		return nil, errors.New("no")
 	}
@@ -71,20 +71,20 @@ func TestKnownWrongTextsAreControls(t *testing.T) {
 
 // The clock of the budget stands still in Run and moves with every look at it.
 func TestWhenTheTimeRunsOut(t *testing.T) {
-	var looks, runs atomic.Int64
+	var looks, made atomic.Int64
 	d, err := validate.Run(context.Background(), validate.Options{
 		Catalog: run.Catalog{centralized.Algorithm()}, Mode: validate.Quick, Budget: 20 * time.Second,
 		Now: func() time.Time { return time.Unix(looks.Add(1), 0) },
-		Run: func(ctx context.Context, j *run.Job) (*result.Result, error) {
-			runs.Add(1)
+		Run: func(ctx context.Context, j *run.Job) (*runs.Result, error) {
+			made.Add(1)
 			return sim.Run(ctx, j)
 		},
 	})
 	if err != nil || !d.Complete {
 		t.Fatalf("a budget is no interruption: %v", err)
 	}
-	if runs.Load() == 0 || runs.Load() > 20 || d.Runs != int(runs.Load()) || d.RunsLeftOut == 0 {
-		t.Errorf("%d runs, %d in the document, %d left out", runs.Load(), d.Runs, d.RunsLeftOut)
+	if made.Load() == 0 || made.Load() > 20 || d.Runs != int(made.Load()) || d.RunsLeftOut == 0 {
+		t.Errorf("%d runs, %d in the document, %d left out", made.Load(), d.Runs, d.RunsLeftOut)
 	}
 	if d.Counts.Claims != len(d.Claims) || d.Counts.NotRun == 0 {
 		t.Errorf("counts %+v", d.Counts)
@@ -98,11 +98,11 @@ func TestWhenTheTimeRunsOut(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	var runs atomic.Int64
+	var made atomic.Int64
 	d, err := validate.Run(ctx, validate.Options{
 		Catalog: run.Catalog{ricartagrawalatoken.Algorithm()}, Mode: validate.Quick, Parallel: 2,
-		Run: func(ctx context.Context, j *run.Job) (*result.Result, error) {
-			if runs.Add(1) == 30 {
+		Run: func(ctx context.Context, j *run.Job) (*runs.Result, error) {
+			if made.Add(1) == 30 {
 				cancel()
 			}
 			return sim.Run(ctx, j)
@@ -150,15 +150,15 @@ func TestVerdictsFollowFromTheOptions(t *testing.T) {
 // as one that was not.
 func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.jsonl")
-	var runs atomic.Int64
-	once := func(limit int64, store *result.Store) (*claims.Document, error) {
+	var made atomic.Int64
+	once := func(limit int64, store *runs.Store) (*claims.Document, error) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		runs.Store(0)
+		made.Store(0)
 		return validate.Run(ctx, validate.Options{
 			Catalog: run.Catalog{ricartagrawalatoken.Algorithm()}, Mode: validate.Quick, Budget: time.Hour, Store: store,
-			Run: func(ctx context.Context, j *run.Job) (*result.Result, error) {
-				if runs.Add(1) == limit {
+			Run: func(ctx context.Context, j *run.Job) (*runs.Result, error) {
+				if made.Add(1) == limit {
 					cancel()
 				}
 				return sim.Run(ctx, j)
@@ -169,7 +169,7 @@ func TestResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := result.CreateStore(path, result.Header{})
+	store, err := runs.CreateStore(path, runs.Header{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,13 +177,13 @@ func TestResume(t *testing.T) {
 		t.Fatalf("not interrupted: %v", err)
 	}
 	store.Close()
-	if store, err = result.OpenStore(path); err != nil {
+	if store, err = runs.OpenStore(path); err != nil {
 		t.Fatal(err)
 	}
 	there := len(store.Runs)
 	resumed, err := once(0, store)
-	if err != nil || there < 25 || int(runs.Load())+there != whole.Runs {
-		t.Errorf("%d runs of %d were there, and %d were made: %v", there, whole.Runs, runs.Load(), err)
+	if err != nil || there < 25 || int(made.Load())+there != whole.Runs {
+		t.Errorf("%d runs of %d were there, and %d were made: %v", there, whole.Runs, made.Load(), err)
 	}
 	for i, v := range whole.Claims {
 		if again := resumed.Claims[i]; again.Text != v.Text || again.Runs != v.Runs {
@@ -194,7 +194,7 @@ func TestResume(t *testing.T) {
 	if _, err := once(0, store); err != nil {
 		t.Errorf("nothing was missing, and yet %v", err)
 	}
-	empty, err := result.CreateStore(path+"2", result.Header{})
+	empty, err := runs.CreateStore(path+"2", runs.Header{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,14 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // schedule plans the runs of an algorithm under one set of options.
 func (p *plan) schedule(questions []*question) {
 	network := p.opt.Transport
 	ladder, own := p.effort.ladder, append(slices.Clone(p.effort.ladder), rare...)
-	if network != result.Sim {
+	if network != runs.Sim {
 		ladder, own = smallReal, smallReal
 	}
 	sizes := p.sizes(questions, network, ladder)
@@ -28,13 +28,13 @@ func (p *plan) schedule(questions []*question) {
 			asked = append(asked, q)
 		case q.Growth():
 			if many == nil {
-				many = slices.Concat(sizes, p.sizes(questions, result.Sim, p.effort.wide))
+				many = slices.Concat(sizes, p.sizes(questions, runs.Sim, p.effort.wide))
 			}
 			p.construct(q, many)
 		default:
 			p.construct(q, slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > determined }))
 			if len(q.evidence) == 0 {
-				p.construct(q, p.sizes([]*question{q}, result.Sim, probes))
+				p.construct(q, p.sizes([]*question{q}, runs.Sim, probes))
 			}
 		}
 	}
@@ -43,7 +43,7 @@ func (p *plan) schedule(questions []*question) {
 		if len(sizesOf(q)) < 2 {
 			p.add([]*question{q}, network, p.sizes([]*question{q}, network, own), false)
 		}
-		if network == result.Sim && q.slow() {
+		if network == runs.Sim && q.slow() {
 			slow = append(slow, q)
 		}
 	}
@@ -51,7 +51,7 @@ func (p *plan) schedule(questions []*question) {
 		return
 	}
 	deciding := mostParticular(slow)
-	p.add(slow, result.Sim, p.regularSizes(deciding, result.Sim, p.effort.wide), true)
+	p.add(slow, runs.Sim, p.regularSizes(deciding, runs.Sim, p.effort.wide), true)
 	plain := slices.DeleteFunc(slow, func(q *question) bool {
 		return !q.Growth() && q.Claim.Load != dme.Light && q.Claim.Load != dme.Saturated
 	})
@@ -62,7 +62,7 @@ func (p *plan) schedule(questions []*question) {
 func (p *plan) construct(q *question, sizes []int) {
 	slices.Sort(sizes)
 	for _, n := range slices.Compact(sizes) {
-		if job, err := p.bench.job(q, &p.ways[result.Sim][0], n); err == nil {
+		if job, err := p.bench.job(q, &p.ways[runs.Sim][0], n); err == nil {
 			if e, ok := claims.Construct(q.Claim, settingOf(job)); ok {
 				q.evidence = append(q.evidence, e)
 			}
@@ -204,7 +204,7 @@ func (p *plan) add(questions []*question, network string, sizes []int, growth bo
 				continue
 			}
 			for _, q := range questions {
-				if !q.under(c) || c.rare && planned[q] || growth && network != result.Sim && q.Claim.Quantity.Timed() {
+				if !q.under(c) || c.rare && planned[q] || growth && network != runs.Sim && q.Claim.Quantity.Timed() {
 					continue
 				}
 				planned[q] = p.plan(q, &q.cells, c, n, growth) || planned[q]

@@ -41,7 +41,7 @@ import (
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/platform/suggest"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Parts of the budget by whose end the phases are to be over.
@@ -56,10 +56,10 @@ const (
 // cancelled.
 func Run(ctx context.Context, o Options) (*claims.Document, error) {
 	if o.Transport == "" {
-		o.Transport = result.Sim
+		o.Transport = runs.Sim
 	}
 	if o.Seed == 0 {
-		o.Seed = result.DefaultSeed
+		o.Seed = runs.DefaultSeed
 	}
 	var errs []error
 	network, err := run.LookupNetwork(o.Transport)
@@ -212,16 +212,16 @@ type Options struct {
 	Seed       uint64
 
 	// Run carries out a job.
-	Run func(context.Context, *run.Job) (*result.Result, error)
+	Run func(context.Context, *run.Job) (*runs.Result, error)
 
 	// Elsewhere carries out simulations on other hosts; nil for none. A result says that
 	// a run failed; an error, that none can be carried out any more: whoever gives one
 	// has to end the context.
-	Elsewhere func(context.Context, result.Spec) (*result.Result, error)
+	Elsewhere func(context.Context, runs.Spec) (*runs.Result, error)
 
 	// Store keeps the results, and has those of an earlier validation that was
 	// interrupted: these stand. It may be nil.
-	Store *result.Store
+	Store *runs.Store
 
 	// Parallel is how many simulations are carried out at a time. Runs over a
 	// real network are always carried out one by one.

@@ -12,7 +12,7 @@ import (
 
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 	"dmebench/workload/fault"
 )
@@ -59,7 +59,7 @@ func TestLimitsOfWarmup(t *testing.T) {
 // A run that failed before anything was counted has the entries that its log tells of.
 func TestCountsOfTheLog(t *testing.T) {
 	o := Observation{
-		Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6}), Status: result.Failed, Entries: closed(), Dropped: 2, MeanDelay: 10, Stop: 250,
+		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6}), Status: runs.Failed, Entries: closed(), Dropped: 2, MeanDelay: 10, Stop: 250,
 	}
 	r := Result(o)
 	if r.Entries != 8 || r.Requests != 8 || r.Liveness.Pending != 0 || !reflect.DeepEqual(r.Spec, o.Job.Spec) {
@@ -80,7 +80,7 @@ func TestMessagesAfterACut(t *testing.T) {
 		entries[i].Sent = sent
 	}
 	o := Observation{
-		Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6, Warmup: "4"}), Status: result.OK,
+		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "4"}), Status: runs.OK,
 		Entries: entries, Nodes: counted(3, entries, 4), MeanDelay: 10, Stop: 250,
 	}
 	// The cut is at 120, node 1's last exit and event. Node 2 has sent 4 at 70 and 8 at 150,
@@ -105,7 +105,7 @@ func TestSteadyPartByHand(t *testing.T) {
 		}
 	}
 	o := Observation{
-		Job: jobOf(t, result.Spec{Nodes: 4, Requests: 60, Warmup: "0"}), Status: result.Stalled,
+		Job: jobOf(t, runs.Spec{Nodes: 4, Requests: 60, Warmup: "0"}), Status: runs.Stalled,
 		Entries: entries, Nodes: counted(4, entries, 4), Start: 1000, Stop: 1250,
 	}
 	part := newTimeline(entries).steady(&o)
@@ -128,7 +128,7 @@ func TestSteadyPartByHand(t *testing.T) {
 		}
 	}
 	// A node without a share that entered all the same says nothing of the load.
-	o.Job = jobOf(t, result.Spec{Nodes: 3, Requests: 2, Warmup: "0"})
+	o.Job = jobOf(t, runs.Spec{Nodes: 3, Requests: 2, Warmup: "0"})
 	unasked := []entrylog.Entry{entry(3, 0, 1, 2), entry(1, 0, 3, 40), entry(2, 0, 45, 90)}
 	if end := newTimeline(unasked).ranOut(&o); end != 40 {
 		t.Errorf("the load falls from %d on, want 40", end)
@@ -141,7 +141,7 @@ func TestSteadyPartByHand(t *testing.T) {
 // The least that there can be of something is something.
 func TestTheLeast(t *testing.T) {
 	r := Result(Observation{
-		Job: jobOf(t, result.Spec{Nodes: 2, Workload: "poisson", TotalRate: 0.5, Requests: 20}), Status: result.OK,
+		Job: jobOf(t, runs.Spec{Nodes: 2, Workload: "poisson", TotalRate: 0.5, Requests: 20}), Status: runs.OK,
 		Nodes: counted(2, nil, 1), HandoverDelays: []int64{7}, Delays: []int64{9},
 	})
 	wants(t, "half an entry per second is offered", r.Offered, 0.5)
@@ -161,7 +161,7 @@ func TestTheLeast(t *testing.T) {
 		t.Errorf("0 and 5: %v, %v", h, err)
 	}
 	one := []entrylog.Entry{entry(1, 0, 10, 17)}
-	r = Result(Observation{Job: jobOf(t, result.Spec{Nodes: 1, Requests: 1}), Status: result.OK, Entries: one, Nodes: counted(1, one, 0)})
+	r = Result(Observation{Job: jobOf(t, runs.Spec{Nodes: 1, Requests: 1}), Status: runs.OK, Entries: one, Nodes: counted(1, one, 0)})
 	wants(t, "one critical section", r.CS, 7)
 }
 
@@ -211,25 +211,25 @@ func TestWhoClaimsTwice(t *testing.T) {
 		entries := []entrylog.Entry{entry(1, 0, 1e6, 2e6), entry(3, 0, 3e6, 4e6), entry(2, 0, 5e6, 6e6)}
 		entries[0].Order, entries[1].Order, entries[2].Order = 1, 1, 1
 		entries[0], entries[1] = entries[ids[0]], entries[ids[1]]
-		r := Result(b.observe(t, result.Spec{Nodes: 4, Requests: 3, Warmup: "0"}, entries))
+		r := Result(b.observe(t, runs.Spec{Nodes: 4, Requests: 3, Warmup: "0"}, entries))
 		if !slices.Equal(r.FailedNodes, []int{1, 3}) || !strings.Contains(r.Error, "nodes 1 and 3 both claim entry 1") {
 			t.Errorf("%v: %s", r.FailedNodes, r.Error)
 		}
 	}
 	// A record of node 0 is one of nobody.
-	o := Observation{Job: jobOf(t, result.Spec{Nodes: 2, Requests: 1}), Status: result.OK, Entries: []entrylog.Entry{entry(0, 0, 1, 2)}}
+	o := Observation{Job: jobOf(t, runs.Spec{Nodes: 2, Requests: 1}), Status: runs.OK, Entries: []entrylog.Entry{entry(0, 0, 1, 2)}}
 	o.Nodes = make([]noderun.Counts, 2)
-	if r := Result(o); r.Status != result.Failed || !strings.Contains(r.Error, "there is a record of node 0 of 2") {
+	if r := Result(o); r.Status != runs.Failed || !strings.Contains(r.Error, "there is a record of node 0 of 2") {
 		t.Errorf("%s", r.Error)
 	}
 	// A run of one node is looked at as well, and one with a fault is not.
-	o = Observation{Job: jobOf(t, result.Spec{Nodes: 1, Requests: 1}), Status: result.OK, Entries: []entrylog.Entry{entry(1, 0, 1, 2)}}
+	o = Observation{Job: jobOf(t, runs.Spec{Nodes: 1, Requests: 1}), Status: runs.OK, Entries: []entrylog.Entry{entry(1, 0, 1, 2)}}
 	o.Nodes = []noderun.Counts{{Requests: 2, Entries: 1}}
-	if r := Result(o); r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{1}) {
+	if r := Result(o); r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{1}) {
 		t.Errorf("one node: %s, %v", r.Status, r.FailedNodes)
 	}
 	o.Job.Faults = make([]fault.Fault, 1)
-	if r := Result(o); r.Status != result.OK {
+	if r := Result(o); r.Status != runs.OK {
 		t.Errorf("with a fault: %s, %s", r.Status, r.Error)
 	}
 }
@@ -239,7 +239,7 @@ func TestWhoClaimsTwice(t *testing.T) {
 func TestOfferedByATrace(t *testing.T) {
 	entries := []entrylog.Entry{late(1, 1000, 1000, 1000, 1000, 1100), late(2, 1500, 1600, 1600, 1600, 1700)}
 	r := Result(Observation{
-		Job: jobOf(t, result.Spec{Nodes: 2, Workload: "trace", Set: map[string]string{"file": "x"}}), Status: result.OK,
+		Job: jobOf(t, runs.Spec{Nodes: 2, Workload: "trace", Set: map[string]string{"file": "x"}}), Status: runs.OK,
 		Entries: entries, Nodes: counted(2, entries, 1), Start: 1000, Stop: 1700,
 	})
 	wants(t, "offered", r.Offered, 2/500e-9)
@@ -247,8 +247,8 @@ func TestOfferedByATrace(t *testing.T) {
 
 // An open run in which nobody entered has nothing to say of its generator.
 func TestAnOpenRunWithoutEntries(t *testing.T) {
-	job := jobOf(t, result.Spec{Nodes: 2, Workload: "poisson", TotalRate: 5, Requests: 20})
-	r := Result(Observation{Job: job, Status: result.OK, Nodes: counted(2, nil, 1)})
+	job := jobOf(t, runs.Spec{Nodes: 2, Workload: "poisson", TotalRate: 5, Requests: 20})
+	r := Result(Observation{Job: job, Status: runs.OK, Nodes: counted(2, nil, 1)})
 	wants(t, "offered", r.Offered, 5)
 	if r.Lateness != nil || r.WaitingTime != nil {
 		t.Errorf("lateness %+v, waiting %+v", r.Lateness, r.WaitingTime)
@@ -261,7 +261,7 @@ func TestJainOfThoseWhoAsk(t *testing.T) {
 	entries := []entrylog.Entry{entry(1, 0, 1, 2), entry(2, 3, 4, 5), entry(1, 6, 7, 8), entry(2, 9, 10, 11)}
 	nodes := counted(4, entries, 1)
 	o := Observation{
-		Job: jobOf(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}), Status: result.OK, Entries: entries, Nodes: nodes, Stop: 11,
+		Job: jobOf(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}), Status: runs.OK, Entries: entries, Nodes: nodes, Stop: 11,
 	}
 	wants(t, "two of four ask", Result(o).Fairness.Jain, 1)
 	nodes[3].Requests = 1
@@ -272,15 +272,15 @@ func TestJainOfThoseWhoAsk(t *testing.T) {
 // names the nodes.
 func TestWhoIsDistrusted(t *testing.T) {
 	entries := closed()
-	o := Observation{Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6}), Status: result.OK, Entries: entries, MeanDelay: 10, Stop: 250}
-	if r := Result(o); r.Status != result.OK {
+	o := Observation{Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6}), Status: runs.OK, Entries: entries, MeanDelay: 10, Stop: 250}
+	if r := Result(o); r.Status != runs.OK {
 		t.Errorf("nothing was counted: %s, %s", r.Status, r.Error)
 	}
 	o.Nodes = counted(3, entries, 4)
 	o.Nodes[0].Requests++
 	o.Nodes[2].Entries++
 	o.Nodes[2].Requests++
-	if r := Result(o); r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{1, 3}) {
+	if r := Result(o); r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{1, 3}) {
 		t.Errorf("%s of nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 }
@@ -291,7 +291,7 @@ func TestOneHandOverBetweenHosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 44))
 	b := onHosts(rng, []ahead{{}, {}}, 2, 20e6, 1e6, 30e3, false)
 	entries := []entrylog.Entry{entry(1, 0, 1e6, 2e6), entry(2, 0, 3e6, 4e6)}
-	o := b.observe(t, result.Spec{Nodes: 2, Requests: 2, Warmup: "0"}, entries)
+	o := b.observe(t, runs.Spec{Nodes: 2, Requests: 2, Warmup: "0"}, entries)
 	r := Result(o)
 	if r.SyncDelay == nil || r.SyncDelay.Count != 1 || r.SyncDelayBound == nil || *r.SyncDelayBound < 100 || *r.SyncDelayBound > 31e3 {
 		t.Errorf("%+v ± %v", r.SyncDelay, r.SyncDelayBound)
@@ -340,7 +340,7 @@ func TestSteadyFiguresByHand(t *testing.T) {
 		return m
 	}
 	o := Observation{
-		Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6}), Status: result.OK, Entries: entries, Nodes: counted(3, entries, 4),
+		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6}), Status: runs.OK, Entries: entries, Nodes: counted(3, entries, 4),
 		MeanDelay: 10, Stop: 250, Marks: []Mark{mark(40, 1, 4, 1, 3), mark(120, 4, 10, 4, 8), mark(250, 6, 18, 9, 15)},
 	}
 	s := Result(o).Steady
@@ -352,8 +352,8 @@ func TestSteadyFiguresByHand(t *testing.T) {
 	wants(t, "waiting", s.Waiting, (50+72+64)/3.)
 	wants(t, "synchronization delay", s.SyncDelay, (10+12+14)/3.)
 	all := o // of a run that stands still at its last exit, that exit is one of the steady part
-	all.Job = jobOf(t, result.Spec{Nodes: 3, Requests: 600})
-	if all.Status = result.Stalled; Result(all).Steady == nil || Result(all).Steady.Entries != 5 {
+	all.Job = jobOf(t, runs.Spec{Nodes: 3, Requests: 600})
+	if all.Status = runs.Stalled; Result(all).Steady == nil || Result(all).Steady.Entries != 5 {
 		t.Errorf("to the last exit: %+v", Result(all).Steady)
 	}
 	for name, change := range map[string]func(*Observation){

@@ -10,7 +10,7 @@ import (
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/stall"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload/fault"
 )
 
@@ -23,16 +23,16 @@ type Strike struct {
 }
 
 // faults says what came of the faults of a run.
-func (t *timeline) faults(o *Observation) []result.Fault {
-	var all []result.Fault
+func (t *timeline) faults(o *Observation) []runs.Fault {
+	var all []runs.Fault
 	for i := range o.Strikes {
 		all = append(all, t.fault(&o.Strikes[i], o))
 	}
 	return all
 }
 
-func (t *timeline) fault(s *Strike, o *Observation) result.Fault {
-	f := result.Fault{Fault: s.Fault.String(), AtNS: s.At - o.Start, What: string(s.Fault.What)}
+func (t *timeline) fault(s *Strike, o *Observation) runs.Fault {
+	f := runs.Fault{Fault: s.Fault.String(), AtNS: s.At - o.Start, What: string(s.Fault.What)}
 	for _, id := range s.Nodes {
 		f.Nodes = append(f.Nodes, int(id))
 	}
@@ -110,7 +110,7 @@ func diedInside(o *Observation) (entered []int64) {
 }
 
 // explain says why a stalled run has stalled.
-func explain(l *result.Liveness, o *Observation, sum *totals) {
+func explain(l *runs.Liveness, o *Observation, sum *totals) {
 	if o.Standstill == nil {
 		return
 	}
@@ -124,7 +124,7 @@ func explain(l *result.Liveness, o *Observation, sum *totals) {
 	}
 	l.Why = s.Explain().Lines()
 	for _, e := range s.Edges {
-		l.Waits = append(l.Waits, result.Wait{Node: int(e.Node), For: int(e.For), What: e.What})
+		l.Waits = append(l.Waits, runs.Wait{Node: int(e.Node), For: int(e.For), What: e.What})
 	}
 	l.Waiting = numbers(s.Waiting, func(id dme.NodeID) dme.NodeID { return id })
 	l.Down = numbers(s.Absent, func(a stall.Absent) dme.NodeID { return a.Node })
@@ -165,9 +165,9 @@ func (t *totals) missing(a *dme.Algorithm) []string {
 // taken out of it. Where nobody is left who could make them, the run stands still by its
 // faults, however quiet it is. Else it is a warning, since the others have made their
 // share. What a duration cuts off was not asked for.
-func (o *Observation) unmade(r *result.Result) {
+func (o *Observation) unmade(r *runs.Result) {
 	asked, duration := uint64(o.Job.Plan.Requests()), int64(o.Job.Plan.Duration())
-	if r.Status != result.OK && r.Status != result.Violated || o.Partial || len(o.Strikes) == 0 || asked > 0 && r.Requests >= asked {
+	if r.Status != runs.OK && r.Status != runs.Violated || o.Partial || len(o.Strikes) == 0 || asked > 0 && r.Requests >= asked {
 		return
 	}
 	told := fmt.Sprintf("%d requests were asked for and %d were made: ", asked, r.Requests)
@@ -178,8 +178,8 @@ func (o *Observation) unmade(r *result.Result) {
 	nobody := !slices.ContainsFunc(o.Nodes, up)
 	switch last := o.Strikes[len(o.Strikes)-1].At - o.Start; {
 	case duration > 0 && !(nobody && last < duration):
-	case nobody && r.Status == result.OK:
-		r.Status, r.Liveness.Stalled, r.Error = result.Stalled, true, told+"no node is left that could make more"
+	case nobody && r.Status == runs.OK:
+		r.Status, r.Liveness.Stalled, r.Error = runs.Stalled, true, told+"no node is left that could make more"
 	default:
 		r.Warnings = append(r.Warnings, told+"a node that is down, or has left, makes none")
 	}

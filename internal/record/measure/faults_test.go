@@ -8,7 +8,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload/fault"
 )
 
@@ -52,7 +52,7 @@ func TestFaultsByHand(t *testing.T) {
 			}
 		}
 		r := Result(Observation{
-			Job: jobOf(t, result.Spec{Nodes: 4, Requests: 50, Warmup: "0"}), Status: result.OK, Entries: entries, Nodes: nodes, MeanDelay: 1,
+			Job: jobOf(t, runs.Spec{Nodes: 4, Requests: 50, Warmup: "0"}), Status: runs.OK, Entries: entries, Nodes: nodes, MeanDelay: 1,
 			Start: 5, Stop: 400, Abandoned: x.abandoned, Strikes: []Strike{{Fault: kill, Nodes: []dme.NodeID{1}, At: 100}},
 		})
 		if len(r.Faults) != 1 {
@@ -75,7 +75,7 @@ func TestPartitionHitsNobody(t *testing.T) {
 	}
 	entries := []entrylog.Entry{entry(1, 0, 110, 120)}
 	r := Result(Observation{
-		Job: jobOf(t, result.Spec{Nodes: 2, Requests: 1, Warmup: "0"}), Status: result.OK, Entries: entries, Nodes: counted(2, entries, 0),
+		Job: jobOf(t, runs.Spec{Nodes: 2, Requests: 1, Warmup: "0"}), Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 0),
 		Strikes: []Strike{{Fault: cut, Nodes: []dme.NodeID{1}, At: 100, Ended: 105}},
 	})
 	f := r.Faults[0]
@@ -96,7 +96,7 @@ func TestDeathIsNoHandOver(t *testing.T) {
 		count     uint64
 	}{{died, 15, 1}, {nil, (150. + 15) / 2, 2}} {
 		r := Result(Observation{
-			Job: jobOf(t, result.Spec{Nodes: 3, Requests: 4, Warmup: "0"}), Status: result.OK, Entries: entries, Nodes: counted(3, entries, 0),
+			Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 4, Warmup: "0"}), Status: runs.OK, Entries: entries, Nodes: counted(3, entries, 0),
 			Abandoned: x.abandoned, Stop: 230,
 		})
 		if q := r.SyncDelay; q == nil || q.Count != x.count || q.Mean != x.mean {
@@ -115,30 +115,30 @@ func TestUnmadeRequests(t *testing.T) {
 	for _, x := range []struct {
 		name     string
 		requests int
-		duration result.Duration
+		duration runs.Duration
 		at       int64 // of the last fault; -1: there was none
 		down     []int
-		status   result.Status
+		status   runs.Status
 		why      string // in the error; empty where there is none
 		warning  string // in a warning; empty where none speaks of requests asked for
 	}{
-		{"all were made", 6, 0, 100, []int{1, 2, 3}, result.OK, "", ""},
-		{"nobody is left", 600, 0, 100, []int{1, 2, 3}, result.Stalled,
+		{"all were made", 6, 0, 100, []int{1, 2, 3}, runs.OK, "", ""},
+		{"nobody is left", 600, 0, 100, []int{1, 2, 3}, runs.Stalled,
 			"600 requests were asked for and 6 were made: no node is left that could make more", ""},
-		{"some are left", 600, 0, 100, []int{1, 3}, result.OK, "",
+		{"some are left", 600, 0, 100, []int{1, 3}, runs.OK, "",
 			warned},
-		{"all came back", 600, 0, 100, nil, result.OK, "", warned},
-		{"without a fault", 600, 0, -1, nil, result.Failed, "", ""},
-		{"nobody is left before the duration ends", 0, 1000, 100, []int{1, 2, 3}, result.Stalled,
+		{"all came back", 600, 0, 100, nil, runs.OK, "", warned},
+		{"without a fault", 600, 0, -1, nil, runs.Failed, "", ""},
+		{"nobody is left before the duration ends", 0, 1000, 100, []int{1, 2, 3}, runs.Stalled,
 			"6 requests were made: no node is left", ""},
-		{"nobody is left after the duration", 0, 1000, 1000, []int{1, 2, 3}, result.OK, "", ""},
-		{"some are left when the duration ends", 600, 1000, 100, []int{1}, result.OK, "", ""},
-		{"violated", 600, 0, 100, []int{1, 2, 3}, result.Violated, "", warned},
+		{"nobody is left after the duration", 0, 1000, 1000, []int{1, 2, 3}, runs.OK, "", ""},
+		{"some are left when the duration ends", 600, 1000, 100, []int{1}, runs.OK, "", ""},
+		{"violated", 600, 0, 100, []int{1, 2, 3}, runs.Violated, "", warned},
 	} {
 		entries := closed()
 		o := Observation{
-			Job:    jobOf(t, result.Spec{Nodes: 3, Requests: x.requests, Duration: x.duration, Warmup: "0"}),
-			Status: result.OK, Entries: entries, Nodes: counted(3, entries, 4), MeanDelay: 10, Stop: 250,
+			Job:    jobOf(t, runs.Spec{Nodes: 3, Requests: x.requests, Duration: x.duration, Warmup: "0"}),
+			Status: runs.OK, Entries: entries, Nodes: counted(3, entries, 4), MeanDelay: 10, Stop: 250,
 		}
 		for _, id := range x.down {
 			o.Nodes[id-1].Activity = uint64(noderun.Down)
@@ -146,16 +146,16 @@ func TestUnmadeRequests(t *testing.T) {
 		if x.at >= 0 {
 			o.Strikes = []Strike{{Fault: kill, Nodes: []dme.NodeID{1, 2, 3}, At: x.at}}
 		} else {
-			o.Status = result.Failed
+			o.Status = runs.Failed
 		}
-		if x.status == result.Violated {
+		if x.status == runs.Violated {
 			o.WitnessViolations = 1
 		}
 		r := Result(o)
 		if r.Status != x.status || !strings.HasPrefix(r.Error, x.why) || (r.Error == "") != (x.why == "") {
 			t.Errorf("%s: status %s: %q", x.name, r.Status, r.Error)
 		}
-		if r.Liveness.Stalled != (x.status == result.Stalled) {
+		if r.Liveness.Stalled != (x.status == runs.Stalled) {
 			t.Errorf("%s: %+v", x.name, r.Liveness)
 		}
 		told := slices.IndexFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "were asked for") })

@@ -9,7 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // figures returns the quantities of which the algorithm's claims speak and nothing
@@ -129,13 +129,13 @@ type Resource struct {
 }
 
 // resource tells the lost updates of the run; nil where it had no resource.
-func (o *Observation) resource() *result.Resource {
+func (o *Observation) resource() *runs.Resource {
 	if o.Resource == nil {
 		return nil
 	}
-	r := &result.Resource{Kind: o.Resource.Kind, Updates: o.Resource.Updates, LostUpdates: o.Resource.Lost}
+	r := &runs.Resource{Kind: o.Resource.Kind, Updates: o.Resource.Updates, LostUpdates: o.Resource.Lost}
 	for _, l := range o.Resource.First {
-		r.Lost = append(r.Lost, result.LostUpdate{
+		r.Lost = append(r.Lost, runs.LostUpdate{
 			Version: l.Version,
 			Node:    int(l.Update.Node), EnteredNS: o.since(l.Update.Node, l.Update.Entered), ExitedNS: o.since(l.Update.Node, o.exit(l.Update)),
 			Other: int(l.Other.Node), OtherEntered: o.since(l.Other.Node, l.Other.Entered), OtherExited: o.since(l.Other.Node, o.exit(l.Other)),
@@ -165,7 +165,7 @@ func (o *Observation) exit(u entrylog.Update) int64 {
 }
 
 // tellLost says in words which update was lost first.
-func tellLost(r *result.Resource) string {
+func tellLost(r *runs.Resource) string {
 	if r == nil || r.LostUpdates == 0 {
 		return ""
 	}

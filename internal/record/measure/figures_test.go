@@ -10,7 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/record/entrylog"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // What the entries tell is what a look at every pair of them tells.
@@ -78,7 +78,7 @@ func pairs(entries []entrylog.Entry) (numbers, inside, before float64) {
 func TestFiguresThatClaimsName(t *testing.T) {
 	a, b := entry(1, 0, 10, 20), entry(2, 5, 20, 30)
 	a.Clock, b.Clock, a.Shared = 3, 7, true
-	job := *jobOf(t, result.Spec{Nodes: 2, Requests: 2, Workload: "burst"})
+	job := *jobOf(t, runs.Spec{Nodes: 2, Requests: 2, Workload: "burst"})
 	for _, x := range []struct {
 		claimed []dme.Quantity
 		gauges  map[string]float64
@@ -98,7 +98,7 @@ func TestFiguresThatClaimsName(t *testing.T) {
 		}
 		job.Algorithm = &own
 		entries := []entrylog.Entry{a, b}
-		r := Result(Observation{Job: &job, Status: result.OK, Entries: entries, Nodes: counted(2, entries, 1), Figures: x.gauges})
+		r := Result(Observation{Job: &job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 1), Figures: x.gauges})
 		if !maps.Equal(r.Figures, x.want) {
 			t.Errorf("%v: %v, want %v", x.claimed, r.Figures, x.want)
 		}
@@ -108,14 +108,14 @@ func TestFiguresThatClaimsName(t *testing.T) {
 	own.Claims = []dme.Claim{{Quantity: dme.NumberRange}}
 	job.Algorithm = &own
 	entries := []entrylog.Entry{entry(1, 0, 10, 20), entry(2, 5, 20, 30)}
-	if r := Result(Observation{Job: &job, Status: result.OK, Entries: entries, Nodes: counted(2, entries, 1)}); len(r.Figures) > 0 {
+	if r := Result(Observation{Job: &job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 1)}); len(r.Figures) > 0 {
 		t.Errorf("without numbers: %v", r.Figures)
 	}
 }
 
 // A bound on overtaking is that of the run's own system, with its sets or its tree.
 func TestOvertakingAsksTheSystem(t *testing.T) {
-	job := *jobOf(t, result.Spec{Nodes: 2, Requests: 2})
+	job := *jobOf(t, runs.Spec{Nodes: 2, Requests: 2})
 	own := *job.Algorithm
 	own.Claims = []dme.Claim{{
 		Quantity: dme.Bypass, Kind: dme.UpperBound, Load: dme.AnyLoad,
@@ -135,7 +135,7 @@ func shared(t *testing.T) Observation {
 		entries[i].Order = version
 	}
 	return Observation{
-		Job: jobOf(t, result.Spec{Nodes: 3, Requests: 4, Workload: "burst", Warmup: "0"}), Status: result.OK,
+		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 4, Workload: "burst", Warmup: "0"}), Status: runs.OK,
 		Entries: entries, Nodes: counted(3, entries, 1), Start: 50, Stop: 700, Workers: 3,
 		Resource: &Resource{Kind: "nats", Updates: 2, Count: 2},
 	}
@@ -144,7 +144,7 @@ func shared(t *testing.T) Observation {
 func TestASharedResourceThatLostNothing(t *testing.T) {
 	o := shared(t)
 	r := Result(o)
-	if s := r.Safety.Resource; r.Status != result.OK || s == nil || s.Kind != "nats" || s.Updates != 2 || s.LostUpdates != 0 || s.Lost != nil {
+	if s := r.Safety.Resource; r.Status != runs.OK || s == nil || s.Kind != "nats" || s.Updates != 2 || s.LostUpdates != 0 || s.Lost != nil {
 		t.Errorf("status %s: %s, %+v", r.Status, r.Error, s)
 	}
 	// In the order of versions, readers first; the order of the records does not matter.
@@ -170,13 +170,13 @@ func TestAResourceThatDoesNotAddUp(t *testing.T) {
 	} {
 		o := shared(t)
 		change(&o)
-		if r := Result(o); r.Status == result.OK {
+		if r := Result(o); r.Status == runs.OK {
 			t.Errorf("%s: passes: %+v", name, r.Safety.Resource)
 		}
 	}
 	o := shared(t) // what fell out of the log is not missed
 	o.Entries, o.Dropped = o.Entries[1:], 1
-	if r := Result(o); r.Status != result.OK {
+	if r := Result(o); r.Status != runs.OK {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
 }
@@ -189,8 +189,8 @@ func TestLostUpdatesAreViolations(t *testing.T) {
 	ahead := new(clock.Relation)
 	ahead.Add(clock.Exchange{Sent: 0, Received: 1000, Answered: 1000, Returned: 0})
 	o.Hosts = []Host{
-		{Host: result.Host{Name: "one", Nodes: []int{1, 2}}},
-		{Host: result.Host{Name: "two", Nodes: []int{3}}, Relation: ahead},
+		{Host: runs.Host{Name: "one", Nodes: []int{1, 2}}},
+		{Host: runs.Host{Name: "two", Nodes: []int{3}}, Relation: ahead},
 	}
 	o.Entries[2].Entered, o.Entries[2].Exited, o.Entries[2].Requested = 1310, 1390, 1000
 	o.Resource.Lost = 5
@@ -200,9 +200,9 @@ func TestLostUpdatesAreViolations(t *testing.T) {
 		Other:   entrylog.Update{Node: 3, Entry: 9, Entered: 1550, Left: 1650},
 	}}
 	r := Result(o)
-	want := result.LostUpdate{Version: 2, Node: 1, EnteredNS: 450, ExitedNS: 550, Other: 3, OtherEntered: 500, OtherExited: 600}
+	want := runs.LostUpdate{Version: 2, Node: 1, EnteredNS: 450, ExitedNS: 550, Other: 3, OtherEntered: 500, OtherExited: 600}
 	s := r.Safety.Resource
-	if r.Status != result.Violated || r.Safety.Violations != 5 || s.LostUpdates != 5 || len(s.Lost) != 1 || s.Lost[0] != want {
+	if r.Status != runs.Violated || r.Safety.Violations != 5 || s.LostUpdates != 5 || len(s.Lost) != 1 || s.Lost[0] != want {
 		t.Errorf("status %s, %d violations, %+v", r.Status, r.Safety.Violations, s)
 	}
 	const words = "5 updates of the shared resource were lost: first, node 1 was inside from 450ns to 550ns after the start and wrote, " +

@@ -15,7 +15,7 @@ import (
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/stall"
 	"dmebench/internal/testkit/golden"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 	"dmebench/workload/fault"
 
@@ -50,10 +50,10 @@ func openLoad(t *testing.T) Observation {
 	}
 	nodes[1].Unasked = 1
 	return Observation{
-		Job: jobOf(t, result.Spec{
+		Job: jobOf(t, runs.Spec{
 			Nodes: 3, Workload: "poisson", TotalRate: 3e7, Requests: 6, Warmup: "1", Seed: 5, Transport: "tcp",
 		}),
-		Status: result.OK, Entries: entries, Nodes: nodes, Delays: []int64{4, 6, 11}, HandoverDelays: []int64{8, 9}, Start: 1, Stop: 195,
+		Status: runs.OK, Entries: entries, Nodes: nodes, Delays: []int64{4, 6, 11}, HandoverDelays: []int64{8, 9}, Start: 1, Stop: 195,
 		Unserved: 2, PerEntry: map[int]uint64{4: 5, 3: 1}, Method: "shared-page", WitnessViolations: 1, Dropped: 1,
 		Wire: Wire(transport.Counters{
 			Frames: 100, Bytes: 2000, Writes: 50, Packets: 60, Retransmissions: 2, Duplicates: 3, KernelDrops: 4, RefusedFrames: 5, RefusedConns: 6,
@@ -104,8 +104,8 @@ func struck(t *testing.T) Observation {
 		{Node: 5, Made: true, Requested: 150, Entered: never, Ended: never},
 	}
 	return Observation{
-		Job:    jobOf(t, result.Spec{Nodes: 5, Requests: 20, Warmup: "0"}),
-		Status: result.Stalled, Error: "it stands still", FailedNodes: []int{3, 1},
+		Job:    jobOf(t, runs.Spec{Nodes: 5, Requests: 20, Warmup: "0"}),
+		Status: runs.Stalled, Error: "it stands still", FailedNodes: []int{3, 1},
 		Entries: entries, Nodes: nodes, MeanDelay: 2.5, Stop: 400, Start: 5,
 		Abandoned: lost,
 		Strikes: []Strike{
@@ -141,7 +141,7 @@ func severalHosts(t *testing.T) Observation {
 	entries[41].Entered = entries[40].Exited
 	b := onHosts(rng, []ahead{{}, {50e6, 40}, {-3e9, -200}}, 4, 72e6, 1e6, 60e3, true)
 	b.hosts[0].Relation = nil
-	spec := result.Spec{Nodes: 4, Requests: 60, Warmup: "0", NodesPerWorker: 1}
+	spec := runs.Spec{Nodes: 4, Requests: 60, Warmup: "0", NodesPerWorker: 1}
 	o := b.observe(t, spec, entries)
 	o.Hosts[1].Error, o.Hosts[2].Error = 3*time.Microsecond, 2*time.Microsecond
 	o.Hosts[2].Environment = map[string]string{EnvironmentCores: "0"}
@@ -186,7 +186,7 @@ func TestWholeResults(t *testing.T) {
 			for _, h := range []*string{&r.Histograms.Response, &r.Histograms.Waiting, &r.Histograms.SyncDelay} {
 				*h = summary(t, *h)
 			}
-			r.Spec = result.Spec{}
+			r.Spec = runs.Spec{}
 			var tree any
 			if err := json.Unmarshal([]byte(encode(t, r)), &tree); err != nil {
 				t.Fatal(err)

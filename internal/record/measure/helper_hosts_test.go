@@ -8,7 +8,7 @@ import (
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/record/entrylog"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // ahead is a host's clock: off by that much, and fast by so many parts per million.
@@ -37,7 +37,7 @@ func onHosts(rng *rand.Rand, clocks []ahead, nodes int, length, period, longest 
 	b := &testbed{clocks: clocks}
 	delay := func() int64 { return 1 + rng.Int64N(longest) }
 	for k, c := range clocks {
-		h := Host{Host: result.Host{Name: string(rune('a' + k))}, Relation: new(clock.Relation)}
+		h := Host{Host: runs.Host{Name: string(rune('a' + k))}, Relation: new(clock.Relation)}
 		for id := k + 1; id <= nodes; id += len(clocks) {
 			h.Nodes = append(h.Nodes, id)
 		}
@@ -77,7 +77,7 @@ func (b *testbed) local(entries []entrylog.Entry) []entrylog.Entry {
 	return seen
 }
 
-func (b *testbed) observe(t testing.TB, spec result.Spec, entries []entrylog.Entry) Observation {
+func (b *testbed) observe(t testing.TB, spec runs.Spec, entries []entrylog.Entry) Observation {
 	spec.Transport = "tcp"
 	last := int64(0)
 	for _, e := range entries {
@@ -85,7 +85,7 @@ func (b *testbed) observe(t testing.TB, spec result.Spec, entries []entrylog.Ent
 	}
 	local := b.local(entries)
 	return Observation{
-		Job: jobOf(t, spec), Status: result.OK, Entries: local, Nodes: counted(spec.Nodes, local, 1), MeanDelay: 1000,
+		Job: jobOf(t, spec), Status: runs.OK, Entries: local, Nodes: counted(spec.Nodes, local, 1), MeanDelay: 1000,
 		Stop: last, Method: "shared-page", Hosts: b.hosts, Links: b.links,
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 type system struct{}
@@ -24,11 +24,11 @@ func algorithm() *dme.Algorithm {
 }
 
 // jobOf resolves a spec, over the simulated network unless it says otherwise.
-func jobOf(t testing.TB, s result.Spec) *run.Job {
+func jobOf(t testing.TB, s runs.Spec) *run.Job {
 	t.Helper()
 	s.Algorithm = "test"
 	if s.Transport == "" {
-		s.Transport = result.Sim
+		s.Transport = runs.Sim
 	}
 	trace := func(string) ([]byte, error) { return []byte("0,1\n1,2\n"), nil }
 	job, err := run.Resolve(s, run.Catalog{algorithm()}, trace)
@@ -62,7 +62,7 @@ func counted(nodes int, entries []entrylog.Entry, messages uint64) []noderun.Cou
 	return n
 }
 
-func encode(t testing.TB, r *result.Result) string {
+func encode(t testing.TB, r *runs.Result) string {
 	t.Helper()
 	b, err := json.Marshal(r)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // How the clocks of two hosts were compared.
@@ -16,8 +16,8 @@ const (
 )
 
 // hosts says where the nodes lived, and how good the clocks there are.
-func (t *timeline) hosts(o *Observation) []result.Host {
-	var all []result.Host
+func (t *timeline) hosts(o *Observation) []runs.Host {
+	var all []runs.Host
 	for k, h := range o.Hosts {
 		if h.Relation != nil {
 			h.Clock = t.hostClock(k, o)
@@ -28,13 +28,13 @@ func (t *timeline) hosts(o *Observation) []result.Host {
 }
 
 // hostClock compares a host's clock with the reference; nil where nothing is known.
-func (t *timeline) hostClock(host int, o *Observation) *result.HostClock {
+func (t *timeline) hostClock(host int, o *Observation) *runs.HostClock {
 	r := o.Hosts[host].Relation
 	offset, bound := r.Offset(o.Start)
 	if bound == math.MaxInt64 {
 		return nil
 	}
-	c := &result.HostClock{OffsetNS: offset, BoundNS: max(0, bound), SetNS: int64(r.Contradiction())}
+	c := &runs.HostClock{OffsetNS: offset, BoundNS: max(0, bound), SetNS: int64(r.Contradiction())}
 	c.DriftPPM, c.DriftBound, _ = r.Drift()
 	if c.SetNS > 0 {
 		return c
@@ -51,12 +51,12 @@ func (t *timeline) hostClock(host int, o *Observation) *result.HostClock {
 }
 
 // links says what the ways between hosts are like.
-func links(o *Observation) []result.HostLink {
-	var all []result.HostLink
+func links(o *Observation) []runs.HostLink {
+	var all []runs.HostLink
 	for _, l := range o.Links {
 		from, to := &o.Hosts[l.From], &o.Hosts[l.To]
 		trips := l.RoundTrips()
-		r := result.HostLink{
+		r := runs.HostLink{
 			From: from.Name, To: to.Name, Sent: trips.Sent, Lost: trips.Lost,
 			RTTMin: trips.Min, RTTMedian: trips.Median, RTTP99: trips.P99, By: byUDP,
 		}
@@ -80,7 +80,7 @@ func links(o *Observation) []result.HostLink {
 
 // safetyOfHosts is what the witnesses of the hosts have seen, and what the recorded
 // intervals say of entries on different ones.
-func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
+func (t *timeline) safetyOfHosts(o *Observation, sum *totals) runs.Safety {
 	v := t.verdicts()
 	for i := range o.Doubts {
 		for k := range t.e {
@@ -88,7 +88,7 @@ func (t *timeline) safetyOfHosts(o *Observation, sum *totals) result.Safety {
 		}
 	}
 	onHosts, between, undecided := v.count()
-	s := result.Safety{
+	s := runs.Safety{
 		Violations: max(o.WitnessViolations, onHosts) + between + sum.Unasked, Undecided: undecided,
 		Checked: uint64(t.len()), Method: "intervals", Resource: o.resource(),
 	}
@@ -142,7 +142,7 @@ func median(x []int64) int64 { return quantiles(slices.Clone(x)).P50 }
 
 // fillCrossing fills in what only a run on several hosts has, and takes out what
 // cannot be told of one whose clocks were set.
-func (t *timeline) fillCrossing(r *result.Result, o *Observation, part *steady, h *handovers) {
+func (t *timeline) fillCrossing(r *runs.Result, o *Observation, part *steady, h *handovers) {
 	if !t.clocks.several() {
 		return
 	}
@@ -163,7 +163,7 @@ func (t *timeline) fillCrossing(r *result.Result, o *Observation, part *steady, 
 
 // saturating says whether somebody waits all the time and all exclude one another: then
 // an entry takes a critical section and a synchronization delay.
-func saturating(s *result.Spec) bool {
+func saturating(s *runs.Spec) bool {
 	none := func(option string) bool { return s.Set[option] == "" || s.Set[option] == "0" }
 	return s.Workload == "saturate" && none("think") && none("readers")
 }
@@ -172,7 +172,7 @@ func saturating(s *result.Spec) bool {
 const muchLost = 0.01
 
 // warnHosts says what a reader of a run on several hosts ought to know of their clocks.
-func (t *timeline) warnHosts(r *result.Result, o *Observation, h handovers) (w []string) {
+func (t *timeline) warnHosts(r *runs.Result, o *Observation, h handovers) (w []string) {
 	warn := func(when bool, format string, args ...any) {
 		if when {
 			w = append(w, fmt.Sprintf(format, args...))

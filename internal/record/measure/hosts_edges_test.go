@@ -12,7 +12,7 @@ import (
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // pair are two hosts whose clocks are known to within some 15 µs; node 1 is on the first,
@@ -48,7 +48,7 @@ func contradict(r *clock.Relation) {
 	r.Add(after)
 }
 
-var serial = result.Spec{Nodes: 2, Requests: 4, Warmup: "0"}
+var serial = runs.Spec{Nodes: 2, Requests: 4, Warmup: "0"}
 
 // Whether somebody waits all the time depends on the workload and what it sets.
 func TestWhatSaturates(t *testing.T) {
@@ -60,16 +60,16 @@ func TestWhatSaturates(t *testing.T) {
 		return m
 	}
 	for _, x := range []struct {
-		s    result.Spec
+		s    runs.Spec
 		want bool
 	}{
-		{result.Spec{Workload: "saturate"}, true},
-		{result.Spec{Workload: "saturate", Set: set("think", "0", "readers", "0")}, true},
-		{result.Spec{Workload: "saturate", Set: set("think", "1ms")}, false},
-		{result.Spec{Workload: "saturate", Set: set("readers", "0.5")}, false},
-		{result.Spec{Workload: "saturate", Set: set("think", "1ms", "readers", "0")}, false},
-		{result.Spec{Workload: "poisson"}, false},
-		{result.Spec{Workload: "poisson", Set: set("think", "1ms", "readers", "0.5")}, false},
+		{runs.Spec{Workload: "saturate"}, true},
+		{runs.Spec{Workload: "saturate", Set: set("think", "0", "readers", "0")}, true},
+		{runs.Spec{Workload: "saturate", Set: set("think", "1ms")}, false},
+		{runs.Spec{Workload: "saturate", Set: set("readers", "0.5")}, false},
+		{runs.Spec{Workload: "saturate", Set: set("think", "1ms", "readers", "0")}, false},
+		{runs.Spec{Workload: "poisson"}, false},
+		{runs.Spec{Workload: "poisson", Set: set("think", "1ms", "readers", "0.5")}, false},
 	} {
 		if got := saturating(&x.s); got != x.want {
 			t.Errorf("%+v: %v", x.s, got)
@@ -95,10 +95,10 @@ func TestViolationsAddUp(t *testing.T) {
 		t.Errorf("nine seen by a witness: %+v", s)
 	}
 	one := Observation{
-		Job: jobOf(t, serial), Status: result.OK, Entries: entries, Nodes: counted(2, entries, 1), MeanDelay: 10, Stop: 4e6,
+		Job: jobOf(t, serial), Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 1), MeanDelay: 10, Stop: 4e6,
 		Resource: &Resource{Updates: 2, Count: 2, Lost: 3},
 	}
-	if r := Result(one); r.Safety.Violations != 3 || r.Status != result.Violated ||
+	if r := Result(one); r.Safety.Violations != 3 || r.Status != runs.Violated ||
 		!warned(r, "3 updates of the shared resource were lost") || warned(r, "first") {
 		t.Errorf("on one clock: %+v, %q", r.Safety, r.Warnings)
 	}
@@ -111,7 +111,7 @@ func TestViolationsAddUp(t *testing.T) {
 // Hand-overs on one host alone need no comparison of clocks, and have no bound.
 func TestHandOversOnOneHostOfTwo(t *testing.T) {
 	entries := []entrylog.Entry{entry(1, 0, 1e6, 2e6), entry(3, 0, 3e6, 4e6)} // both on the first
-	o := pair(4).observe(t, result.Spec{Nodes: 4, Requests: 2, Warmup: "0"}, entries)
+	o := pair(4).observe(t, runs.Spec{Nodes: 4, Requests: 2, Warmup: "0"}, entries)
 	r := Result(o)
 	if r.SyncDelay == nil || r.SyncDelay.P50 != 1e6 || r.SyncDelayBound != nil {
 		t.Errorf("%+v ± %v", r.SyncDelay, r.SyncDelayBound)
@@ -126,7 +126,7 @@ func TestHandOversOnOneHostOfTwo(t *testing.T) {
 		t.Errorf("all on one host: %+v", r.Safety)
 	}
 	entries[0].Node, entries[1].Node = 2, 4 // both on the second
-	o = pair(4).observe(t, result.Spec{Nodes: 4, Requests: 2, Warmup: "0"}, entries)
+	o = pair(4).observe(t, runs.Spec{Nodes: 4, Requests: 2, Warmup: "0"}, entries)
 	unknown(&o, 0)
 	if r := Result(o); r.Safety.Undecided != 0 {
 		t.Errorf("all on the other host: %+v", r.Safety)
@@ -168,7 +168,7 @@ func TestOneHandOverBelowItsBound(t *testing.T) {
 	// A bound as large as the delay is enough to tell it.
 	tl := newTimelineOn(o.Entries, newClocks(&o), false)
 	equal, bound := handovers{delays: []int64{100}, bounds: []int64{100}, crossed: []int64{100}}, int64(100)
-	if w := tl.warnHosts(&result.Result{SyncDelayBound: &bound}, &o, equal); tl.valid(&equal) == nil ||
+	if w := tl.warnHosts(&runs.Result{SyncDelayBound: &bound}, &o, equal); tl.valid(&equal) == nil ||
 		slices.ContainsFunc(w, func(s string) bool { return strings.HasPrefix(s, "synchronization delays are known") }) {
 		t.Errorf("100 ± 100 is not told: %q", w)
 	}
@@ -269,7 +269,7 @@ func TestRecordsOfNobodyOnHosts(t *testing.T) {
 	for _, id := range []dme.NodeID{0, 3} {
 		o.Entries[1].Node = id
 		r := Result(o)
-		if r.Status != result.Failed || !strings.Contains(r.Error, "there is a record of node") || r.Safety.Undecided != 2 {
+		if r.Status != runs.Failed || !strings.Contains(r.Error, "there is a record of node") || r.Safety.Undecided != 2 {
 			t.Errorf("node %d: %s, %+v", id, r.Error, r.Safety)
 		}
 		tl := newTimelineOn(o.Entries, c, false)
@@ -297,7 +297,7 @@ func TestCountsOnClocksOfHosts(t *testing.T) {
 	spec := serial
 	spec.Warmup = "2" // until 4 ms, 2 of 5 ms between node 1's last exit and its last event
 	alone := Result(Observation{
-		Job: jobOf(t, spec), Status: result.OK, Entries: entries, Nodes: later(counted(2, entries, 20)), MeanDelay: 10, Stop: 9e6,
+		Job: jobOf(t, spec), Status: runs.OK, Entries: entries, Nodes: later(counted(2, entries, 20)), MeanDelay: 10, Stop: 9e6,
 	})
 	b := onHosts(rand.New(rand.NewPCG(55, 56)), []ahead{{7e6, 0}, {-50e6, 0}}, 2, 100e6, 1e6, 10, false)
 	o := b.observe(t, spec, entries)

@@ -12,7 +12,7 @@ import (
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/record/entrylog"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // turns are n entries of nodes in turn, of 1 ms each and 200 µs apart, each asked for
@@ -26,7 +26,7 @@ func turns(n, nodes int) (e []entrylog.Entry) {
 	return e
 }
 
-func warned(r *result.Result, text string) bool {
+func warned(r *runs.Result, text string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, text) })
 }
 
@@ -35,8 +35,8 @@ func TestARunOnSeveralHosts(t *testing.T) {
 	entries := turns(400, 4)
 	b := onHosts(rng, []ahead{{}, {50e6, 40}, {-3e9, -200}}, 4, 480e6, 5e6, 30e3, true)
 	b.hosts[0].Relation = nil // the coordinator's own
-	r := Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))
-	if r.Status != result.OK || r.Safety != (result.Safety{Checked: 400, Method: "witness+intervals"}) || len(r.Warnings) > 0 {
+	r := Result(b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))
+	if r.Status != runs.OK || r.Safety != (runs.Safety{Checked: 400, Method: "witness+intervals"}) || len(r.Warnings) > 0 {
 		t.Errorf("status %s: %s, safety %+v, warnings %q", r.Status, r.Error, r.Safety, r.Warnings)
 	}
 	if r.SyncDelayBound == nil || *r.SyncDelayBound < 100 || *r.SyncDelayBound > 60e3 {
@@ -93,14 +93,14 @@ func TestARunOnSeveralHosts(t *testing.T) {
 			h.Relation.Add(ahead{}.asks(gap.clocks[i], at, 1+rng.Int64N(30e3), 1+rng.Int64N(30e3)))
 		}
 	}
-	unsure := Result(gap.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, still))
+	unsure := Result(gap.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, still))
 	if q := unsure.SyncDelay; q == nil || q.Max < 290e6 || unsure.SyncDelayBound == nil || *unsure.SyncDelayBound > 100e3 ||
 		unsure.Hosts[0].Clock.BoundNS < 250e3 {
 		t.Errorf("%+v ± %v, %+v, %q", q, unsure.SyncDelayBound, unsure.Hosts[0].Clock, unsure.Warnings)
 	}
 
 	// What workers may have misread of their host's clock counts, too.
-	o := b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries)
+	o := b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries)
 	o.Hosts = slices.Clone(o.Hosts)
 	for i := range o.Hosts {
 		o.Hosts[i].Error = 5 * time.Microsecond
@@ -114,7 +114,7 @@ func TestARunOnSeveralHosts(t *testing.T) {
 	// A delay below its bound stays where it is, and is told of.
 	abrupt := slices.Clone(entries)
 	abrupt[6].Exited = abrupt[7].Entered
-	if r := Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, abrupt)); r.SyncDelay == nil || r.SyncDelay.Count != 399 ||
+	if r := Result(b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, abrupt)); r.SyncDelay == nil || r.SyncDelay.Count != 399 ||
 		!warned(r, "1 of 300 synchronization delays between hosts are below what clocks were known to then") || r.Safety.Undecided != 1 {
 		t.Errorf("%+v, %q, %+v", r.SyncDelay, r.Warnings, r.Safety)
 	}
@@ -132,14 +132,14 @@ func TestARunOnSeveralHosts(t *testing.T) {
 		short = append(short, entry(node, max(0, at-250_000), at, at+400))
 		at += 400
 	}
-	r = Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, short))
+	r = Result(b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, short))
 	if r.SyncDelayBound == nil || r.SyncDelay == nil || r.SyncDelay.P50 != 50 {
 		t.Errorf("mostly within hosts: %+v ± %v, %q", r.SyncDelay, r.SyncDelayBound, r.Warnings)
 	}
 
 	// The same on one host elsewhere is the same, and has nothing to compare.
 	alone := onHosts(rng, []ahead{{50e6, 0}}, 4, 480e6, 5e6, 30e3, false)
-	r = Result(alone.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))
+	r = Result(alone.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))
 	if q := r.SyncDelay; q == nil || q.P50 != 200_000 || q.Max != 200_000 || r.SyncDelayBound != nil || r.SyncDelayLoad != nil ||
 		r.Safety.Method != "shared-page" || len(r.Warnings) > 0 {
 		t.Errorf("on one host: %+v, bound %v, safety %+v, warnings %q", q, r.SyncDelayBound, r.Safety, r.Warnings)
@@ -150,7 +150,7 @@ func TestARunOnSeveralHosts(t *testing.T) {
 func TestABoundAboveTheDelay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
 	b := onHosts(rng, []ahead{{}, {50e6, 0}}, 4, 480e6, 200e6, 2e6, false)
-	r := Result(b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4)))
+	r := Result(b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4)))
 	if r.SyncDelay != nil || r.SyncDelayOverT != nil || r.Histograms.SyncDelay != "" ||
 		r.SyncDelayBound == nil || *r.SyncDelayBound < 200_000 {
 		t.Errorf("%+v ± %v", r.SyncDelay, r.SyncDelayBound)
@@ -158,7 +158,7 @@ func TestABoundAboveTheDelay(t *testing.T) {
 	if !warned(r, "they are not told; see sync_delay_by_throughput_ns") || r.SyncDelayLoad == nil || r.Throughput == nil {
 		t.Errorf("warnings %q, by throughput %v", r.Warnings, r.SyncDelayLoad)
 	}
-	if r.Safety.Undecided == 0 || !warned(r, "the clocks cannot tell") || r.Status != result.OK || r.Safety.Violations > 0 {
+	if r.Safety.Undecided == 0 || !warned(r, "the clocks cannot tell") || r.Status != runs.OK || r.Safety.Violations > 0 {
 		t.Errorf("safety %+v, warnings %q", r.Safety, r.Warnings)
 	}
 	if !warned(r, "is not sure by their clocks") {
@@ -179,10 +179,10 @@ func TestAClockThatIsSet(t *testing.T) {
 	for at := int64(240e6); at < 480e6; at += 5e6 {
 		b.hosts[1].Relation.Add(ahead{}.asks(changed, at, 1000, 1000))
 	}
-	o := b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4))
+	o := b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4))
 	o.Hosts[1].Error = 5 * time.Microsecond
 	r := Result(o)
-	if r.SyncDelay != nil || r.SyncDelayBound != nil || r.Throughput != nil || r.SyncDelayLoad != nil || r.Status != result.OK {
+	if r.SyncDelay != nil || r.SyncDelayBound != nil || r.Throughput != nil || r.SyncDelayLoad != nil || r.Status != runs.OK {
 		t.Errorf("status %s, %+v ± %v, throughput %v", r.Status, r.SyncDelay, r.SyncDelayBound, r.Throughput)
 	}
 	if !warned(r, "the clock of host b, or the coordinator's, was set by at least 4") || warned(r, "no throughput to tell") {
@@ -204,7 +204,7 @@ func TestAClockThatIsSet(t *testing.T) {
 	for at := int64(240e6); at < 480e6; at += 5e6 {
 		b.hosts[2].Relation.Add(ahead{}.asks(changed, at, 1000, 1000))
 	}
-	r = Result(b.observe(t, result.Spec{Nodes: 3, Requests: 400, Warmup: "0"}, turns(400, 2)))
+	r = Result(b.observe(t, runs.Spec{Nodes: 3, Requests: 400, Warmup: "0"}, turns(400, 2)))
 	if r.SyncDelay != nil || r.SyncDelayBound != nil || r.Throughput != nil || r.Safety.Undecided != 0 {
 		t.Errorf("%+v ± %v, throughput %v, %+v", r.SyncDelay, r.SyncDelayBound, r.Throughput, r.Safety)
 	}
@@ -217,9 +217,9 @@ func TestViolationsBetweenHosts(t *testing.T) {
 	b := onHosts(rng, []ahead{{70e6, 0}, {-50e6, 300}}, 4, 480e6, 5e6, 30e3, false)
 	entries := turns(100, 4)
 	entries[7].Exited += 700_000
-	o := b.observe(t, result.Spec{Nodes: 4, Requests: 100, Warmup: "0"}, entries)
+	o := b.observe(t, runs.Spec{Nodes: 4, Requests: 100, Warmup: "0"}, entries)
 	r := Result(o)
-	if r.Status != result.Violated || r.Safety.Violations != 1 || r.Safety.Undecided != 0 {
+	if r.Status != runs.Violated || r.Safety.Violations != 1 || r.Safety.Undecided != 0 {
 		t.Errorf("status %s, %+v", r.Status, r.Safety)
 	}
 	o.WitnessViolations = 2
@@ -227,15 +227,15 @@ func TestViolationsBetweenHosts(t *testing.T) {
 		t.Errorf("%+v", r.Safety)
 	}
 	// Two nodes of a host that claim the same place are not believed.
-	o = b.observe(t, result.Spec{Nodes: 4, Requests: 100, Warmup: "0"}, turns(100, 4))
+	o = b.observe(t, runs.Spec{Nodes: 4, Requests: 100, Warmup: "0"}, turns(100, 4))
 	for i := range o.Entries {
 		o.Entries[i].Order = uint64(i/2 + 1) // each host's witness counts its own
 	}
-	if r := Result(o); r.Status != result.OK || len(r.Warnings) > 0 {
+	if r := Result(o); r.Status != runs.OK || len(r.Warnings) > 0 {
 		t.Errorf("status %s: %s, %q", r.Status, r.Error, r.Warnings)
 	}
 	o.Entries[10].Order = o.Entries[12].Order
-	if r := Result(o); r.Status != result.Failed || !strings.Contains(r.Error, "both claim entry 7 of their host") {
+	if r := Result(o); r.Status != runs.Failed || !strings.Contains(r.Error, "both claim entry 7 of their host") {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
 }
@@ -248,7 +248,7 @@ func TestLinksWithoutDatagrams(t *testing.T) {
 	none := new(exchange.Link)
 	none.Add(exchange.Path{Sent: 20, Lost: 20})
 	b.links = []Link{{0, 1, none}}
-	o := b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4))
+	o := b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, turns(400, 4))
 	r := Result(o)
 	if l := r.Links[0]; l.By != "control" || l.Lost != 20 || l.RTTMin != 0 || l.BoundNS == nil ||
 		max(l.OffsetNS-45e6, 45e6-l.OffsetNS) > *l.BoundNS {
@@ -272,7 +272,7 @@ func BenchmarkHosts(b *testing.B) {
 	rng := rand.New(rand.NewPCG(33, 34))
 	const n = 20_000
 	bed := onHosts(rng, []ahead{{}, {50e6, 40}, {-3e9, -200}, {1e9, 1}}, 8, n*1_200_000, 20e6, 90e3, true)
-	o := bed.observe(b, result.Spec{Nodes: 8, Requests: n}, turns(n, 8))
+	o := bed.observe(b, runs.Spec{Nodes: 8, Requests: n}, turns(n, 8))
 	for b.Loop() {
 		Result(o)
 	}
@@ -290,12 +290,12 @@ func TestEntriesAfterALossAreUndecided(t *testing.T) {
 		since, until int64
 		want         uint64
 	}{{0, 120e6, 100}, {240e6, math.MaxInt64, 200}, {500e6, math.MaxInt64, 0}} {
-		o := b.observe(t, result.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries)
+		o := b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries)
 		o.Doubts = []Doubt{{Host: "far", Since: x.since, Until: x.until}}
 		r := Result(o)
 		// The clocks are known to within some microseconds.
 		if n := r.Safety.Undecided; n+1 < x.want || n > x.want+1 || r.Safety.Violations > 0 || warned(r, "host far was lost") != (n > 0) ||
-			(r.Status == result.Failed) != (n > 0) ||
+			(r.Status == runs.Failed) != (n > 0) ||
 			warned(r, "the clocks cannot tell") {
 			t.Errorf("from %d to %d: %+v, %q", x.since, x.until, r.Safety, r.Warnings)
 		}
@@ -318,7 +318,7 @@ func TestInstantsThatTheReferenceCannotTellApart(t *testing.T) {
 		}
 	}
 	for _, first := range []dme.NodeID{1, 3} { // both on the first host
-		o := b.observe(t, result.Spec{Nodes: 4, Requests: 2, Warmup: "0"}, nil)
+		o := b.observe(t, runs.Spec{Nodes: 4, Requests: 2, Warmup: "0"}, nil)
 		o.Entries = []entrylog.Entry{entry(first, 0, at, at+1), entry(4-first, 0, at+1, at+1)}
 		if s := Result(o).Safety; s.Violations != 0 {
 			t.Errorf("node %d first: %+v", first, s)

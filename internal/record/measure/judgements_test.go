@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dmebench/internal/record/entrylog"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // verdictsTwin says the same of each pair of entries, one after the other.
@@ -83,7 +83,7 @@ func TestJudgementsOfHosts(t *testing.T) {
 		}
 		longest := []int64{10e3, 300e3, 3e6}[rng.IntN(3)]
 		b := onHosts(rng, clocks, nodes, length, 50e6, longest, rng.IntN(2) == 0)
-		o := b.observe(t, result.Spec{Nodes: max(2, nodes), Requests: max(1, len(entries)), Warmup: "0"}, entries)
+		o := b.observe(t, runs.Spec{Nodes: max(2, nodes), Requests: max(1, len(entries)), Warmup: "0"}, entries)
 		c := newClocks(&o)
 		tl := newTimelineOn(o.Entries, c, false)
 		v := tl.verdicts()
@@ -116,7 +116,7 @@ func TestJudgementsOfHosts(t *testing.T) {
 			for i := range order {
 				order[i].Order = uint64(i + 1)
 			}
-			o := b.observe(t, result.Spec{Nodes: max(2, nodes), Requests: max(1, len(entries)), Warmup: "0"}, order)
+			o := b.observe(t, runs.Spec{Nodes: max(2, nodes), Requests: max(1, len(entries)), Warmup: "0"}, order)
 			got := newTimelineOn(o.Entries, newClocks(&o), true)
 			var h handovers
 			var truly []int64

@@ -11,7 +11,7 @@ import (
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // told collects what is warned of.
@@ -69,7 +69,7 @@ func TestLimitsOfTimers(t *testing.T) {
 	for _, timer := range []int64{40e6, 100e6, 200e6} {
 		for off, want := range map[int64]bool{0: true, timer / 50: true, -timer / 50: true, timer/50 + 1: false, -timer/50 - 1: false} {
 			var w told
-			pinned(w.warn, "time", &result.Quantiles{P50: timer + off})
+			pinned(w.warn, "time", &runs.Quantiles{P50: timer + off})
 			if (len(w) == 1) != want || len(w) > 1 {
 				t.Errorf("a median of %d: %q, want a warning: %v", timer+off, w, want)
 			}
@@ -98,7 +98,7 @@ func TestLimitsOfTheRate(t *testing.T) {
 	} {
 		var w told
 		reached := 950.0
-		missedRate(w.warn, &result.Result{Offered: &x.offered, Throughput: &reached}, nil, &steady{entries: x.entries})
+		missedRate(w.warn, &runs.Result{Offered: &x.offered, Throughput: &reached}, nil, &steady{entries: x.entries})
 		if (len(w) == 1) != x.want {
 			t.Errorf("%d entries, %v offered: %q", x.entries, x.offered, w)
 		}
@@ -107,7 +107,7 @@ func TestLimitsOfTheRate(t *testing.T) {
 	slow := 0.001
 	for late, want := range map[int64]bool{3e12: false, 3e12 + 1: true} {
 		var w told
-		missedRate(w.warn, &result.Result{Nodes: 3, Offered: &slow, Lateness: &result.Quantiles{P99: late}}, nil, &steady{})
+		missedRate(w.warn, &runs.Result{Nodes: 3, Offered: &slow, Lateness: &runs.Quantiles{P99: late}}, nil, &steady{})
 		if (len(w) == 1) != want {
 			t.Errorf("late by %d: %q", late, w)
 		}
@@ -117,7 +117,7 @@ func TestLimitsOfTheRate(t *testing.T) {
 // Each node is a process of its own where nobody says otherwise.
 func TestProcessesOfSingleNodes(t *testing.T) {
 	for nodes, want := range map[int]int{8: 0, 9: 1} {
-		host := Host{Host: result.Host{Name: "a", Nodes: make([]int, nodes), Environment: map[string]string{EnvironmentCores: "2"}}}
+		host := Host{Host: runs.Host{Name: "a", Nodes: make([]int, nodes), Environment: map[string]string{EnvironmentCores: "2"}}}
 		var w told
 		if oversubscribed(w.warn, &Observation{Job: &run.Job{}, Hosts: []Host{host}}); len(w) != want {
 			t.Errorf("%d nodes on 2 cores: %q", nodes, w)
@@ -130,12 +130,12 @@ func TestFiguresInWarnings(t *testing.T) {
 	base := func() Observation {
 		e := closed()
 		return Observation{
-			Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6, Warmup: "0"}), Status: result.OK, Entries: e,
+			Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "0"}), Status: runs.OK, Entries: e,
 			Nodes: counted(3, e, 4), MeanDelay: 10, Start: 0, Stop: 250,
 		}
 	}
 	one := func(o *Observation) {
-		o.Job, o.Entries = jobOf(t, result.Spec{Nodes: 1, Requests: 1, Warmup: "0"}), []entrylog.Entry{entry(1, 0, 20, 50)}
+		o.Job, o.Entries = jobOf(t, runs.Spec{Nodes: 1, Requests: 1, Warmup: "0"}), []entrylog.Entry{entry(1, 0, 20, 50)}
 		o.Nodes = counted(1, o.Entries, 0)
 	}
 	for _, x := range []struct {
@@ -153,12 +153,12 @@ func TestFiguresInWarnings(t *testing.T) {
 		{"nothing sent at all", func(o *Observation) { o.Wire.Retransmissions = 1 }, "the transport sent 1 times again for 0 frames, 100.0%:"},
 		{"one difference of one", func(o *Observation) { o.Entries[0].Intended = 21 }, "1 time differences are negative, down to -1ns:"},
 		{"T of two nodes", func(o *Observation) {
-			o.Job = jobOf(t, result.Spec{Nodes: 2, Requests: 6, Warmup: "0"})
+			o.Job = jobOf(t, runs.Spec{Nodes: 2, Requests: 6, Warmup: "0"})
 			o.Entries = []entrylog.Entry{entry(1, 0, 20, 40), entry(2, 0, 50, 70)}
 			o.Nodes, o.MeanDelay = counted(2, o.Entries, 0), 0
 		}, "the mean delay T of a message is unknown"},
 		{"T of one node", func(o *Observation) {
-			o.Job = jobOf(t, result.Spec{Nodes: 1, Requests: 2, Warmup: "0"})
+			o.Job = jobOf(t, runs.Spec{Nodes: 1, Requests: 2, Warmup: "0"})
 			o.Entries = []entrylog.Entry{entry(1, 0, 20, 40), entry(1, 40, 50, 70)}
 			o.Nodes, o.MeanDelay = counted(1, o.Entries, 0), 0
 		}, ""},
@@ -175,7 +175,7 @@ func TestFiguresInWarnings(t *testing.T) {
 
 // A bound on overtaking may depend on the options of the run.
 func TestOvertakingKnowsTheOptions(t *testing.T) {
-	job := *jobOf(t, result.Spec{Nodes: 2, Requests: 2})
+	job := *jobOf(t, runs.Spec{Nodes: 2, Requests: 2})
 	own := *job.Algorithm
 	own.Claims = []dme.Claim{{
 		Quantity: dme.Bypass, Kind: dme.UpperBound, Load: dme.AnyLoad,

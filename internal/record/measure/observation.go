@@ -1,4 +1,4 @@
-// Package measure turns what was observed in a run into a [result.Result]. The
+// Package measure turns what was observed in a run into a [runs.Result]. The
 // network runtime and the simulator both end here, so that a quantity means the
 // same whichever of them produced it.
 //
@@ -32,14 +32,14 @@ import (
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/stall"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Observation is what a runtime saw of a run. Times are nanoseconds; instants
 // are on the entries' clock.
 type Observation struct {
 	Job         *run.Job
-	Status      result.Status // result.OK unless the runtime knows better; Result finds the violations
+	Status      runs.Status // result.OK unless the runtime knows better; Result finds the violations
 	Error       string
 	Partial     bool // it was interrupted
 	FailedNodes []int
@@ -47,7 +47,7 @@ type Observation struct {
 	Entries []entrylog.Entry // of all nodes, in any order
 	Dropped uint64           // entries beyond the log's bound
 	Nodes   []noderun.Counts // counters of the nodes 1..N
-	Wire    result.Wire
+	Wire    runs.Wire
 
 	Delays    []int64 // one-way delays of single messages, measured back to back
 	MeanDelay float64 // their mean where Delays is empty; 0 where it is unknown
@@ -85,9 +85,9 @@ type Observation struct {
 // their counters are on its clock; all other instants are on the coordinator's, the
 // reference.
 type Host struct {
-	result.Host                 // without Clock, which Result fills in
-	Relation    *clock.Relation // its clock, compared with the reference; nil where it is that one
-	Error       time.Duration   // by how much those who told times may have misread it
+	runs.Host                 // without Clock, which Result fills in
+	Relation  *clock.Relation // its clock, compared with the reference; nil where it is that one
+	Error     time.Duration   // by how much those who told times may have misread it
 }
 
 // Doubt is a time in which nodes of a host that was lost may still have been inside,
@@ -116,7 +116,7 @@ type Mark struct {
 
 // steadyFigures measures between the first mark and the last one that is not after the
 // end of the steady part; nil where there are not two such marks.
-func (t *timeline) steadyFigures(o *Observation, part *steady, h *handovers) *result.Steady {
+func (t *timeline) steadyFigures(o *Observation, part *steady, h *handovers) *runs.Steady {
 	last := 0
 	for i, m := range o.Marks {
 		if m.At <= part.end && m.Exits <= uint64(t.len()) {
@@ -127,7 +127,7 @@ func (t *timeline) steadyFigures(o *Observation, part *steady, h *handovers) *re
 		return nil
 	}
 	from, to := &o.Marks[0], &o.Marks[last]
-	s := &result.Steady{
+	s := &runs.Steady{
 		Entries: to.Exits - from.Exits, Transmissions: to.Transmissions - from.Transmissions,
 		ByKind: make(map[string]uint64, len(o.Job.Algorithm.Kinds)),
 	}

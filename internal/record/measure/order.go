@@ -8,7 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // longestRun returns the largest number of entries in a row by one node.
@@ -159,8 +159,8 @@ func (t *totals) uncounted(a *dme.Algorithm) string {
 }
 
 // messages counts the messages of the whole run.
-func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) result.Messages {
-	m := result.Messages{
+func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) runs.Messages {
+	m := runs.Messages{
 		Total: t.SentTotal, Transmissions: t.Transmissions, Refused: t.Refused,
 		PerCS:  ratio(float64(t.SentTotal), float64(t.Entries)),
 		ByKind: make(map[string]uint64, len(a.Kinds)),

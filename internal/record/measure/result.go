@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 	"dmebench/workload"
 )
@@ -18,7 +18,7 @@ import (
 // where faults have left nobody who could make the requests that were asked for, and
 // failed where a fault that was asked for never came to pass and the job does not allow
 // that: what was asked cannot be told.
-func Result(o Observation) *result.Result {
+func Result(o Observation) *runs.Result {
 	job := o.Job
 	c := newClocks(&o)
 	t := newTimelineOn(o.Entries, c, o.Resource != nil)
@@ -30,8 +30,8 @@ func Result(o Observation) *result.Result {
 	}
 	part := t.steady(&o)
 
-	r := &result.Result{
-		SchemaVersion: result.SchemaVersion,
+	r := &runs.Result{
+		SchemaVersion: runs.SchemaVersion,
 		Algorithm:     job.Spec.Algorithm, Nodes: job.Spec.Nodes, Transport: job.Spec.Transport,
 		Workload: job.Spec.Workload, Seed: job.Spec.Seed, Spec: job.Spec,
 		Status: o.Status, Error: o.Error, Partial: o.Partial, FailedNodes: slices.Sorted(slices.Values(o.FailedNodes)),
@@ -49,12 +49,12 @@ func Result(o Observation) *result.Result {
 	}
 	r.Throughput = part.throughput()
 	r.Messages.SteadyPerCS = t.steadyPerCS(&part, &sum, &o)
-	r.Fairness = result.Fairness{
+	r.Fairness = runs.Fairness{
 		Jain: part.jain(o.Nodes), LongestRun: t.longestRun(),
 		MaxBypass: t.maxBypass(), ByOne: t.maxBypassByOne(), OutOfOrder: t.outOfOrder(),
 	}
 	r.Safety = t.safety(&o, &sum)
-	r.Liveness = result.Liveness{Stalled: o.Status == result.Stalled, States: o.States}
+	r.Liveness = runs.Liveness{Stalled: o.Status == runs.Stalled, States: o.States}
 	explain(&r.Liveness, &o, &sum)
 	if ended := sum.Entries + lost(&o); sum.Requests > ended {
 		r.Liveness.Pending = sum.Requests - ended
@@ -74,13 +74,13 @@ func Result(o Observation) *result.Result {
 
 // fillTimes fills in everything that is a distribution of times or a mean of
 // one, and returns what it saw of negative differences and of hand-overs.
-func (t *timeline) fillTimes(r *result.Result, o *Observation, part *steady) (neg negatives, h handovers) {
+func (t *timeline) fillTimes(r *runs.Result, o *Observation, part *steady) (neg negatives, h handovers) {
 	h = t.handovers(diedInside(o))
 	responses, waits, delays := t.times(response), t.times(waiting), t.valid(&h)
 	r.ResponseTime = quantiles(responses)
 	r.WaitingTime = quantiles(waits)
 	r.SyncDelay = quantiles(delays)
-	r.Histograms = result.Histograms{
+	r.Histograms = runs.Histograms{
 		Response: histogram(responses), Waiting: histogram(waits), SyncDelay: histogram(delays),
 	}
 	cs := t.times(held)
@@ -138,11 +138,11 @@ func (t *timeline) steadyPerCS(part *steady, sum *totals, o *Observation) *float
 // safety is what the witness, the recorded intervals and the updates of a shared
 // resource say together. Each may see an overlap that the others missed, and all may
 // see the same one. An entry that nobody asked for is a violation of its own.
-func (t *timeline) safety(o *Observation, sum *totals) result.Safety {
+func (t *timeline) safety(o *Observation, sum *totals) runs.Safety {
 	if t.clocks.several() {
 		return t.safetyOfHosts(o, sum)
 	}
-	s := result.Safety{Checked: uint64(t.len()), Method: "intervals", Resource: o.resource()}
+	s := runs.Safety{Checked: uint64(t.len()), Method: "intervals", Resource: o.resource()}
 	s.Violations = max(o.WitnessViolations, t.overlaps())
 	if s.Resource != nil {
 		s.Violations = max(s.Violations, s.Resource.LostUpdates)
@@ -154,9 +154,9 @@ func (t *timeline) safety(o *Observation, sum *totals) result.Safety {
 	return s
 }
 
-func work(sum *totals, o *Observation) result.Work {
+func work(sum *totals, o *Observation) runs.Work {
 	n := len(o.Nodes)
-	w := result.Work{
+	w := runs.Work{
 		LongestQueue: sum.LongestQueue, LongestBytes: sum.LongestMessage,
 		SentByNode: make([]uint64, n), HandledByNode: make([]uint64, n), EntriesByNode: make([]uint64, n),
 		MaxOverMean: ratio(float64(sum.busiest)*float64(n), float64(sum.SentTotal+sum.HandledTotal)),
@@ -170,8 +170,8 @@ func work(sum *totals, o *Observation) result.Work {
 }
 
 // Wire is what the transports of a run have counted, all processes together.
-func Wire(c transport.Counters) result.Wire {
-	w := result.Wire{
+func Wire(c transport.Counters) runs.Wire {
+	w := runs.Wire{
 		Frames: c.Frames, Bytes: c.Bytes, Writes: c.Writes,
 		Retransmissions: c.Retransmissions, Duplicates: c.Duplicates, KernelDrops: c.KernelDrops,
 		Refused: c.RefusedFrames + c.RefusedConns,

@@ -12,7 +12,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 )
 
@@ -43,10 +43,10 @@ func TestByHand(t *testing.T) {
 	nodes[1].Handled[1], nodes[1].Handled[2] = 5, 3
 	nodes[2].LongestQueue, nodes[1].LongestMessage = 7, 30
 	r := Result(Observation{
-		Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6, Warmup: "0"}), Status: result.OK,
+		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "0"}), Status: runs.OK,
 		Entries: entries, Nodes: nodes, MeanDelay: 10, Start: 0, Stop: 250, Method: "virtual-time",
 	})
-	if r.Status != result.OK || r.Requests != 6 || r.Entries != 6 {
+	if r.Status != runs.OK || r.Requests != 6 || r.Entries != 6 {
 		t.Errorf("status %s (%s), %d requests, %d entries", r.Status, r.Error, r.Requests, r.Entries)
 	}
 	wants(t, "messages per CS", r.Messages.PerCS, 4)
@@ -55,15 +55,15 @@ func TestByHand(t *testing.T) {
 		t.Errorf("messages %+v", r.Messages)
 	}
 	// Response: 40, 70, 80, 80, 80, 50. Waiting: 20, 50, 70, 60, 60, 20.
-	if q := *r.ResponseTime; q != (result.Quantiles{Count: 6, Mean: 400. / 6, P50: 70, P90: 80, P99: 80, P999: 80, Max: 80}) {
+	if q := *r.ResponseTime; q != (runs.Quantiles{Count: 6, Mean: 400. / 6, P50: 70, P90: 80, P99: 80, P999: 80, Max: 80}) {
 		t.Errorf("response time %+v", q)
 	}
-	if q := *r.WaitingTime; q != (result.Quantiles{Count: 6, Mean: 280. / 6, P50: 50, P90: 70, P99: 70, P999: 70, Max: 70}) {
+	if q := *r.WaitingTime; q != (runs.Quantiles{Count: 6, Mean: 280. / 6, P50: 50, P90: 70, P99: 70, P999: 70, Max: 70}) {
 		t.Errorf("waiting time %+v", q)
 	}
 	// Exits with another request pending: 40→50, 70→80, 90→100, 120→130. At 150
 	// nobody waits: the 70 until 220 are no hand-over.
-	if q := *r.SyncDelay; q != (result.Quantiles{Count: 4, Mean: 10, P50: 10, P90: 10, P99: 10, P999: 10, Max: 10}) {
+	if q := *r.SyncDelay; q != (runs.Quantiles{Count: 4, Mean: 10, P50: 10, P90: 10, P99: 10, P999: 10, Max: 10}) {
 		t.Errorf("synchronization delay %+v", q)
 	}
 	wants(t, "SD/T", r.SyncDelayOverT, 1)
@@ -80,10 +80,10 @@ func TestByHand(t *testing.T) {
 	if r.Work.LongestQueue != 7 || r.Work.LongestBytes != 30 || !slices.Equal(r.Work.SentByNode, []uint64{8, 8, 8}) {
 		t.Errorf("work %+v", r.Work)
 	}
-	if r.Safety != (result.Safety{Checked: 6, Method: "virtual-time"}) || r.Liveness.Stalled || r.Liveness.Pending != 0 {
+	if r.Safety != (runs.Safety{Checked: 6, Method: "virtual-time"}) || r.Liveness.Stalled || r.Liveness.Pending != 0 {
 		t.Errorf("safety %+v, liveness %+v", r.Safety, r.Liveness)
 	}
-	if r.Warmup != (result.Warmup{Method: "none"}) || len(r.Warnings) != 0 || r.Lateness != nil || r.Offered != nil {
+	if r.Warmup != (runs.Warmup{Method: "none"}) || len(r.Warnings) != 0 || r.Lateness != nil || r.Offered != nil {
 		t.Errorf("warm-up %+v, warnings %q, lateness %v", r.Warmup, r.Warnings, r.Lateness)
 	}
 }
@@ -94,10 +94,10 @@ func TestGivenWarmup(t *testing.T) {
 		entries[i].Sent = sent
 	}
 	r := Result(Observation{
-		Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6, Warmup: "2"}), Status: result.OK,
+		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "2"}), Status: runs.OK,
 		Entries: entries, Nodes: counted(3, entries, 4), MeanDelay: 10, Stop: 250,
 	})
-	if r.Warmup != (result.Warmup{Entries: 2, Method: "given"}) {
+	if r.Warmup != (runs.Warmup{Entries: 2, Method: "given"}) {
 		t.Errorf("warm-up %+v", r.Warmup)
 	}
 	// The cut is at 70. Node 1 has sent 4 at 40 and 8 at 120: 5.5. Node 2 has
@@ -112,7 +112,7 @@ func TestGivenWarmup(t *testing.T) {
 	}
 
 	r = Result(Observation{
-		Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6, Warmup: "600"}), Status: result.OK,
+		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "600"}), Status: runs.OK,
 		Entries: entries, Nodes: counted(3, entries, 4), MeanDelay: 10, Stop: 250,
 	})
 	wants(t, "throughput after everything was cut", r.Throughput, math.NaN())
@@ -134,20 +134,20 @@ func TestWhenTheSteadyPartEnds(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name    string
-		spec    result.Spec
-		status  result.Status
+		spec    runs.Spec
+		status  runs.Status
 		stop    int64
 		dropped uint64
 		want    float64
 	}{
-		{"node 2's share is 5 too, and it made more", result.Spec{Requests: 10}, result.OK, 9102, 0, 9 / 4002e-9},
-		{"nobody has run out", result.Spec{Requests: 30}, result.Stalled, 9102, 0, 15 / 9102e-9},
-		{"the duration ends", result.Spec{Duration: result.Duration(3050)}, result.OK, 3050, 0, 7 / 3050e-9},
-		{"the duration of a run that failed means nothing", result.Spec{Duration: result.Duration(time.Hour)}, result.Failed,
+		{"node 2's share is 5 too, and it made more", runs.Spec{Requests: 10}, runs.OK, 9102, 0, 9 / 4002e-9},
+		{"nobody has run out", runs.Spec{Requests: 30}, runs.Stalled, 9102, 0, 15 / 9102e-9},
+		{"the duration ends", runs.Spec{Duration: runs.Duration(3050)}, runs.OK, 3050, 0, 7 / 3050e-9},
+		{"the duration of a run that failed means nothing", runs.Spec{Duration: runs.Duration(time.Hour)}, runs.Failed,
 			int64(time.Hour), 0, 15 / 9102e-9},
-		{"the log was full", result.Spec{Duration: result.Duration(20000)}, result.OK, 20000, 3, 9 / 4002e-9},
-		{"steps", result.Spec{Workload: "serial", Requests: 15}, result.OK, 9102, 0, 15 / 9102e-9},
-		{"a trace", result.Spec{Workload: "trace", Set: map[string]string{"file": "x"}}, result.OK, 9102, 0, 15 / 9102e-9},
+		{"the log was full", runs.Spec{Duration: runs.Duration(20000)}, runs.OK, 20000, 3, 9 / 4002e-9},
+		{"steps", runs.Spec{Workload: "serial", Requests: 15}, runs.OK, 9102, 0, 15 / 9102e-9},
+		{"a trace", runs.Spec{Workload: "trace", Set: map[string]string{"file": "x"}}, runs.OK, 9102, 0, 15 / 9102e-9},
 	} {
 		x.spec.Nodes, x.spec.Warmup = 2, "0"
 		r := Result(Observation{
@@ -161,7 +161,7 @@ func TestWhenTheSteadyPartEnds(t *testing.T) {
 // The load of an open workload does not fall before the last arrival of all nodes
 // together, and then once the first node has no request left.
 func TestWhenTheSteadyPartOfAnOpenLoadEnds(t *testing.T) {
-	job := jobOf(t, result.Spec{Nodes: 2, Workload: "poisson", Rate: 1000, Requests: 20, Warmup: "0"})
+	job := jobOf(t, runs.Spec{Nodes: 2, Workload: "poisson", Rate: 1000, Requests: 20, Warmup: "0"})
 	first, second := job.Plan.Share(1), job.Plan.Share(2)
 	if first < 2 || second < 2 || first+second != 20 {
 		t.Fatalf("shares of %d and %d: choose another seed", first, second)
@@ -188,7 +188,7 @@ func TestWhenTheSteadyPartOfAnOpenLoadEnds(t *testing.T) {
 			entries = append(entries, entry(2, at, at+1, at+2))
 		}
 		entries[19].Exited = 9500
-		r := Result(Observation{Job: job, Status: result.OK, Entries: entries, Nodes: counted(2, entries, 0), Stop: 9500, MeanDelay: 1})
+		r := Result(Observation{Job: job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 0), Stop: 9500, MeanDelay: 1})
 		wants(t, x.name, r.Throughput, float64(x.exits)/(float64(x.until)*1e-9))
 	}
 }
@@ -197,40 +197,40 @@ func TestStatus(t *testing.T) {
 	base := func() Observation {
 		e := closed()
 		return Observation{
-			Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6, Warmup: "0"}), Status: result.OK,
+			Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "0"}), Status: runs.OK,
 			Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250, Method: "shared-page",
 		}
 	}
 	for _, x := range []struct {
 		name       string
 		change     func(o *Observation)
-		status     result.Status
+		status     runs.Status
 		violations uint64
 		says       string
 	}{
-		{"nothing", func(*Observation) {}, result.OK, 0, ""},
-		{"the witness saw more than the intervals", func(o *Observation) { o.WitnessViolations = 3 }, result.Violated, 3, ""},
-		{"the intervals saw one", func(o *Observation) { o.Entries[0].Exited = 60 }, result.Violated, 1, ""},
-		{"both saw it", func(o *Observation) { o.Entries[0].Exited = 60; o.WitnessViolations = 1 }, result.Violated, 1, ""},
-		{"an entry without a request", func(o *Observation) { o.Nodes[1].Unasked = 2; o.WitnessViolations = 1 }, result.Violated, 3, ""},
-		{"a stall", func(o *Observation) { o.Status = result.Stalled; o.Nodes[0].Requests += 2 }, result.Stalled, 0, ""},
-		{"a stall after a violation", func(o *Observation) { o.Status = result.Stalled; o.WitnessViolations = 1 }, result.Violated, 1, ""},
-		{"a failure after a violation", func(o *Observation) { o.Status = result.Failed; o.WitnessViolations = 1 }, result.Violated, 1, ""},
-		{"a message lost", func(o *Observation) { o.Nodes[2].Handled[1]-- }, result.Failed, 0, "24 ASK sent and 23 handled"},
-		{"one taken for another", func(o *Observation) { o.Nodes[2].Handled[1]--; o.Nodes[2].Handled[0]++ }, result.Failed, 0,
+		{"nothing", func(*Observation) {}, runs.OK, 0, ""},
+		{"the witness saw more than the intervals", func(o *Observation) { o.WitnessViolations = 3 }, runs.Violated, 3, ""},
+		{"the intervals saw one", func(o *Observation) { o.Entries[0].Exited = 60 }, runs.Violated, 1, ""},
+		{"both saw it", func(o *Observation) { o.Entries[0].Exited = 60; o.WitnessViolations = 1 }, runs.Violated, 1, ""},
+		{"an entry without a request", func(o *Observation) { o.Nodes[1].Unasked = 2; o.WitnessViolations = 1 }, runs.Violated, 3, ""},
+		{"a stall", func(o *Observation) { o.Status = runs.Stalled; o.Nodes[0].Requests += 2 }, runs.Stalled, 0, ""},
+		{"a stall after a violation", func(o *Observation) { o.Status = runs.Stalled; o.WitnessViolations = 1 }, runs.Violated, 1, ""},
+		{"a failure after a violation", func(o *Observation) { o.Status = runs.Failed; o.WitnessViolations = 1 }, runs.Violated, 1, ""},
+		{"a message lost", func(o *Observation) { o.Nodes[2].Handled[1]-- }, runs.Failed, 0, "24 ASK sent and 23 handled"},
+		{"one taken for another", func(o *Observation) { o.Nodes[2].Handled[1]--; o.Nodes[2].Handled[0]++ }, runs.Failed, 0,
 			"0 foreign sent and 1 handled, 24 ASK sent and 23 handled"},
-		{"an entry that was not recorded", func(o *Observation) { o.Entries = o.Entries[1:] }, result.Failed, 0, "entries and recorded"},
-		{"an entry counted twice", func(o *Observation) { o.Nodes[1].Entries++; o.Nodes[1].Requests++ }, result.Failed, 0, "node 2 has made"},
-		{"a request that nobody has made", func(o *Observation) { o.Nodes[1].Requests-- }, result.Failed, 0, "node 2 has made"},
-		{"a record of nobody", func(o *Observation) { o.Entries[2].Node = 9 }, result.Failed, 0, "a record of node 9 of 3"},
+		{"an entry that was not recorded", func(o *Observation) { o.Entries = o.Entries[1:] }, runs.Failed, 0, "entries and recorded"},
+		{"an entry counted twice", func(o *Observation) { o.Nodes[1].Entries++; o.Nodes[1].Requests++ }, runs.Failed, 0, "node 2 has made"},
+		{"a request that nobody has made", func(o *Observation) { o.Nodes[1].Requests-- }, runs.Failed, 0, "node 2 has made"},
+		{"a record of nobody", func(o *Observation) { o.Entries[2].Node = 9 }, runs.Failed, 0, "a record of node 9 of 3"},
 		{"a place claimed twice", func(o *Observation) {
 			for i := range o.Entries {
 				o.Entries[i].Order = uint64(i + 1)
 			}
 			o.Entries[1].Order = 1
-		}, result.Failed, 0, "both claim entry 1"},
-		{"a message lost by a run that never was quiet", func(o *Observation) { o.Status = result.Stalled; o.Nodes[2].Handled[1]-- },
-			result.Stalled, 0, ""},
+		}, runs.Failed, 0, "both claim entry 1"},
+		{"a message lost by a run that never was quiet", func(o *Observation) { o.Status = runs.Stalled; o.Nodes[2].Handled[1]-- },
+			runs.Stalled, 0, ""},
 	} {
 		o := base()
 		x.change(&o)
@@ -238,12 +238,12 @@ func TestStatus(t *testing.T) {
 		if r.Status != x.status || r.Safety.Violations != x.violations || !strings.Contains(r.Error, x.says) {
 			t.Errorf("%s: status %s, %d violations, error %q", x.name, r.Status, r.Safety.Violations, r.Error)
 		}
-		if r.Liveness.Stalled != (o.Status == result.Stalled) {
+		if r.Liveness.Stalled != (o.Status == runs.Stalled) {
 			t.Errorf("%s: stalled is %v", x.name, r.Liveness.Stalled)
 		}
 	}
 	o := base()
-	o.Status, o.Nodes[0].Requests, o.States = result.Stalled, 4, []string{"node 1: x"}
+	o.Status, o.Nodes[0].Requests, o.States = runs.Stalled, 4, []string{"node 1: x"}
 	if r := Result(o); r.Liveness.Pending != 2 || len(r.Liveness.States) != 1 {
 		t.Errorf("liveness %+v, want 2 pending", r.Liveness)
 	}
@@ -255,7 +255,7 @@ func TestStatus(t *testing.T) {
 
 // TestNothingObserved has nothing to measure: every figure must be absent.
 func TestNothingObserved(t *testing.T) {
-	r := Result(Observation{Job: jobOf(t, result.Spec{Nodes: 3}), Status: result.Failed, Error: "no worker came"})
+	r := Result(Observation{Job: jobOf(t, runs.Spec{Nodes: 3}), Status: runs.Failed, Error: "no worker came"})
 	text := encode(t, r)
 	for _, null := range []string{
 		`"throughput_cs_per_s":null`, `"response_time_ns":null`, `"waiting_time_ns":null`, `"sync_delay_ns":null`,
@@ -281,15 +281,15 @@ func TestAnyObservationCanBeWritten(t *testing.T) {
 		}
 		return rng.Int64N(1e9)
 	}
-	specs := []result.Spec{
-		{Requests: 50}, {Duration: result.Duration(time.Second)}, {Workload: "poisson", Rate: 3}, {Workload: "serial"},
+	specs := []runs.Spec{
+		{Requests: 50}, {Duration: runs.Duration(time.Second)}, {Workload: "poisson", Rate: 3}, {Workload: "serial"},
 		{Warmup: "3"}, {Workload: "trace", Set: map[string]string{"file": "x"}}, {Transport: "tcp"},
 	}
 	for k := range 56 {
 		spec := specs[k%len(specs)]
 		spec.Nodes = 2 + rng.IntN(4)
 		o := Observation{
-			Job: jobOf(t, spec), Status: []result.Status{result.OK, result.Stalled, result.Failed}[rng.IntN(3)],
+			Job: jobOf(t, spec), Status: []runs.Status{runs.OK, runs.Stalled, runs.Failed}[rng.IntN(3)],
 			Start: when(), Stop: when(), MeanDelay: []float64{0, 5, math.NaN(), math.Inf(1)}[rng.IntN(4)],
 			Nodes: make([]noderun.Counts, rng.IntN(spec.Nodes+1)), FailedNodes: []int{3, 1},
 			Environment: map[string]string{EnvironmentCores: "2"}, Workers: rng.IntN(5),
@@ -333,11 +333,11 @@ func TestWarmupLooksAtTheSteadyPartOnly(t *testing.T) {
 		entries = append(entries, entry(node, at, at, at+response))
 	}
 	entries[200].Node, entries[201].Node = 1, 1
-	job := jobOf(t, result.Spec{Nodes: 2, Duration: result.Duration(time.Hour), Requests: 204})
+	job := jobOf(t, runs.Spec{Nodes: 2, Duration: runs.Duration(time.Hour), Requests: 204})
 	r := Result(Observation{
-		Job: job, Status: result.OK, Entries: entries, Nodes: counted(2, entries, 1), MeanDelay: 1, Stop: int64(time.Hour),
+		Job: job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 1), MeanDelay: 1, Stop: int64(time.Hour),
 	})
-	if r.Warmup != (result.Warmup{Entries: 10, Method: "mser-5"}) || len(r.Warnings) > 0 {
+	if r.Warmup != (runs.Warmup{Entries: 10, Method: "mser-5"}) || len(r.Warnings) > 0 {
 		t.Errorf("warm-up %+v, warnings %q", r.Warmup, r.Warnings)
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // quantiles summarizes times in nanoseconds; nil where there are none. The
 // times are all at hand, so that the quantiles are exact: the q-quantile is the
 // smallest time that at least the part q of all do not exceed (nearest rank).
 // It sorts x.
-func quantiles(x []int64) *result.Quantiles {
+func quantiles(x []int64) *runs.Quantiles {
 	if len(x) == 0 {
 		return nil
 	}
@@ -25,7 +25,7 @@ func quantiles(x []int64) *result.Quantiles {
 	rank := func(perMille int) int64 {
 		return x[(len(x)*perMille+999)/1000-1]
 	}
-	return &result.Quantiles{
+	return &runs.Quantiles{
 		Count: uint64(len(x)), Mean: mean(x), Max: x[len(x)-1],
 		P50: rank(500), P90: rank(900), P99: rank(990), P999: rank(999),
 	}
@@ -103,12 +103,12 @@ func (h *handovers) bound() int64 {
 		least[i], most[i] = d-h.bounds[i], d+h.bounds[i]
 	}
 	l, q, m := quantiles(least), quantiles(slices.Clone(h.delays)), quantiles(most)
-	off := func(of func(*result.Quantiles) float64) float64 { return max(of(q)-of(l), of(m)-of(q)) }
+	off := func(of func(*runs.Quantiles) float64) float64 { return max(of(q)-of(l), of(m)-of(q)) }
 	return int64(math.Ceil(max(
-		off(func(q *result.Quantiles) float64 { return q.Mean }),
-		off(func(q *result.Quantiles) float64 { return float64(q.P50) }),
-		off(func(q *result.Quantiles) float64 { return float64(q.P90) }),
-		off(func(q *result.Quantiles) float64 { return float64(q.P99) }),
+		off(func(q *runs.Quantiles) float64 { return q.Mean }),
+		off(func(q *runs.Quantiles) float64 { return float64(q.P50) }),
+		off(func(q *runs.Quantiles) float64 { return float64(q.P90) }),
+		off(func(q *runs.Quantiles) float64 { return float64(q.P99) }),
 	)))
 }
 

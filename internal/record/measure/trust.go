@@ -7,7 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // distrust finds what cannot be true of a run that seems to have gone well: a
@@ -94,26 +94,26 @@ func lostHost(o *Observation) string {
 }
 
 // judge completes the status of a run.
-func (t *timeline) judge(r *result.Result, o *Observation, sum *totals) {
+func (t *timeline) judge(r *runs.Result, o *Observation, sum *totals) {
 	if r.Safety.Violations > 0 {
-		r.Status = result.Violated
+		r.Status = runs.Violated
 	}
-	if n := t.doubtful(o); r.Status == result.OK && n > 0 {
-		r.Status = result.Failed
+	if n := t.doubtful(o); r.Status == runs.OK && n > 0 {
+		r.Status = runs.Failed
 		r.Error = fmt.Sprintf("measure: %d of %d entries are undecided: %s; run again", n, t.len(), lostHost(o))
 	}
-	if r.Status == result.OK && len(o.Missed) > 0 && !o.Job.Spec.AllowMismatch {
-		r.Status = result.Failed
+	if r.Status == runs.OK && len(o.Missed) > 0 && !o.Job.Spec.AllowMismatch {
+		r.Status = runs.Failed
 		r.Error = "measure: " + strings.Join(o.Missed, "; ") + "; let the run last longer (--requests, --duration) or the fault come earlier, " +
 			"or allow it with --allow-mismatch (allow_mismatch: true in a file)"
 		return
 	}
 	o.Warnings = slices.Concat(o.Warnings, o.Missed)
-	if r.Status != result.OK {
+	if r.Status != runs.OK {
 		return
 	}
 	if nodes, why := t.distrust(o, sum); why != "" {
-		r.Status, r.FailedNodes = result.Failed, nodes
+		r.Status, r.FailedNodes = runs.Failed, nodes
 		r.Error = "measure: the run seemed quiet, but " + why + "; no count of this run can be trusted"
 	}
 }

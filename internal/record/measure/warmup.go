@@ -7,7 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/workload"
 )
@@ -84,7 +84,7 @@ func leastError(means []float64) (best, bestHalf int) {
 // steady is the part of a run between the warm-up cut and the moment when the
 // first node runs out of requests.
 type steady struct {
-	warmup     result.Warmup
+	warmup     runs.Warmup
 	settled    bool // the run was long enough for its warm-up to be seen
 	begin, end int64
 	entries    uint64
@@ -137,7 +137,7 @@ func (t *timeline) ranOut(o *Observation) int64 {
 	}
 	plan := o.Job.Plan
 	end := t.exited(t.len() - 1).Exited
-	if plan.Duration() > 0 && o.Status == result.OK {
+	if plan.Duration() > 0 && o.Status == runs.OK {
 		end = o.Stop
 	}
 	if plan.Drive() == workload.Stepped || o.Job.Spec.Workload == "trace" {
@@ -210,7 +210,7 @@ const mostIntervals = 200
 
 // series is the course of a run, from its start to the last exit; nil where
 // nobody left the critical section.
-func (t *timeline) series(start int64) *result.Series {
+func (t *timeline) series(start int64) *runs.Series {
 	if t.len() == 0 {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (t *timeline) series(start int64) *result.Series {
 	if length <= 0 {
 		return nil
 	}
-	s := &result.Series{IntervalNS: interval(length)}
+	s := &runs.Series{IntervalNS: interval(length)}
 	bins := int((length-1)/s.IntervalNS) + 1
 	bin := func(at int64) int { return min(max(0, int((at-start)/s.IntervalNS)), bins-1) }
 	waits := make([]int64, t.len()) // in the order of entries: those of an interval stand together

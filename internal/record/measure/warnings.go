@@ -11,7 +11,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // EnvironmentCores is the key of [Observation.Environment] under which a
@@ -55,7 +55,7 @@ func (n *negatives) add(sample []int64) {
 // algorithm makes of a load, by a node's place in a queue or on a ring, and
 // depend on one another, so that no rate of false alarms could be stated. Two
 // modes among repetitions are the report's to tell.
-func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []string {
+func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []string {
 	var w []string
 	warn := func(when bool, format string, args ...any) {
 		if when {
@@ -101,7 +101,7 @@ func warnings(r *result.Result, o *Observation, part *steady, neg negatives) []s
 	for _, n := range r.Work.HandledByNode {
 		handled += n
 	}
-	warn(r.Status == result.OK && sent != handled && len(job.Faults) == 0 && len(o.Strikes) == 0,
+	warn(r.Status == runs.OK && sent != handled && len(job.Faults) == 0 && len(o.Strikes) == 0,
 		"%d messages were sent and %d handled: the links lose or duplicate", sent, handled)
 
 	retransmitted := float64(r.Wire.Retransmissions) / float64(max(1, r.Wire.Frames))
@@ -163,7 +163,7 @@ func perHost(o *Observation, f func(processes, cores int, where string)) {
 // missedRate warns where an open workload was not what it was meant to be. The
 // rate reached is compared with the rate offered only beyond what chance
 // explains: n Poisson arrivals take a time that scatters by 1/√n.
-func missedRate(warn func(bool, string, ...any), r *result.Result, o *Observation, part *steady) {
+func missedRate(warn func(bool, string, ...any), r *runs.Result, o *Observation, part *steady) {
 	if r.Offered == nil {
 		return
 	}
@@ -182,7 +182,7 @@ func missedRate(warn func(bool, string, ...any), r *result.Result, o *Observatio
 
 // pinned warns where a median lies at a timer of the operating system: delayed
 // acknowledgements (40 ms), retransmission (200 ms), and half of it.
-func pinned(warn func(bool, string, ...any), what string, q *result.Quantiles) {
+func pinned(warn func(bool, string, ...any), what string, q *runs.Quantiles) {
 	if q == nil {
 		return
 	}

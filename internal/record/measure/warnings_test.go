@@ -11,7 +11,7 @@ import (
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 )
 
@@ -25,25 +25,25 @@ func poisson(t *testing.T, n int, period time.Duration, rate float64, late time.
 		entries = append(entries, e)
 	}
 	return Observation{
-		Job: jobOf(t, result.Spec{Nodes: 2, Workload: "poisson", TotalRate: rate,
-			Duration: result.Duration(int64(n) * int64(period)), Warmup: "0"}),
-		Status: result.OK, Entries: entries, Nodes: counted(2, entries, 2), MeanDelay: 5, Stop: int64(n) * int64(period),
+		Job: jobOf(t, runs.Spec{Nodes: 2, Workload: "poisson", TotalRate: rate,
+			Duration: runs.Duration(int64(n) * int64(period)), Warmup: "0"}),
+		Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 2), MeanDelay: 5, Stop: int64(n) * int64(period),
 	}
 }
 
 func TestWarnings(t *testing.T) {
-	closedRun := func(t *testing.T, spec result.Spec) Observation {
+	closedRun := func(t *testing.T, spec runs.Spec) Observation {
 		e := closed()
 		spec.Nodes, spec.Requests = 3, 6
 		if spec.Warmup == "" {
 			spec.Warmup = "0"
 		}
-		return Observation{Job: jobOf(t, spec), Status: result.OK, Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250}
+		return Observation{Job: jobOf(t, spec), Status: runs.OK, Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250}
 	}
 	// slow makes all responses of a run over TCP last d, give or take.
 	slow := func(d time.Duration) func(t *testing.T) Observation {
 		return func(t *testing.T) Observation {
-			o := closedRun(t, result.Spec{Transport: "tcp"})
+			o := closedRun(t, runs.Spec{Transport: "tcp"})
 			for i := range o.Entries {
 				at := int64(i) * int64(time.Second)
 				o.Entries[i] = entry(o.Entries[i].Node, at, at+10, at+int64(d))
@@ -53,7 +53,7 @@ func TestWarnings(t *testing.T) {
 	}
 	change := func(f func(o *Observation)) func(t *testing.T) Observation {
 		return func(t *testing.T) Observation {
-			o := closedRun(t, result.Spec{})
+			o := closedRun(t, runs.Spec{})
 			f(&o)
 			return o
 		}
@@ -87,17 +87,17 @@ func TestWarnings(t *testing.T) {
 		}), "literal text"},
 		{"links that lack something", change(func(o *Observation) { o.Job.Missing = []string{"FIFO links"} }),
 			"test needs FIFO links, which sim with delay=constant fifo=true does not have"},
-		{"too few entries", func(t *testing.T) Observation { return closedRun(t, result.Spec{Warmup: "5"}) }, "has 0 entries"},
+		{"too few entries", func(t *testing.T) Observation { return closedRun(t, runs.Spec{Warmup: "5"}) }, "has 0 entries"},
 		{"starving", overtaken(36 + 1),
 			"starving: a node that had asked saw 37 entries of others before its own, where at most 12 for each of 3 nodes"},
 		{"overtaken, and not starving", overtaken(36), ""},
 		{"remarks of the system", change(func(o *Observation) { o.Job.System = remarking{} }), "sets are odd"},
-		{"critical sections of no length", func(t *testing.T) Observation { return closedRun(t, result.Spec{CS: "0s"}) },
+		{"critical sections of no length", func(t *testing.T) Observation { return closedRun(t, runs.Spec{CS: "0s"}) },
 			"critical sections last no time"},
 		{"the same over a network", func(t *testing.T) Observation {
-			return closedRun(t, result.Spec{Transport: "tcp", CS: "0"})
+			return closedRun(t, runs.Spec{Transport: "tcp", CS: "0"})
 		}, "let them last"},
-		{"critical sections that last", func(t *testing.T) Observation { return closedRun(t, result.Spec{CS: "exp:1ns"}) }, ""},
+		{"critical sections that last", func(t *testing.T) Observation { return closedRun(t, runs.Spec{CS: "exp:1ns"}) }, ""},
 		{"dropped", change(func(o *Observation) { o.Dropped = 1 }), "1 entries were not recorded"},
 		{"unserved", change(func(o *Observation) { o.Unserved = 1 }), "1 requests were still waiting"},
 		{"refused messages", change(func(o *Observation) { o.Nodes[0].Refused = 1 }), "refused 1 messages"},
@@ -146,7 +146,7 @@ func TestWarnings(t *testing.T) {
 		{"pinned at 40 ms", slow(40*time.Millisecond + 700*time.Microsecond), "kernel timer of 40ms"},
 		{"pinned at 200 ms", slow(199 * time.Millisecond), "kernel timer of 200ms"},
 		{"hand-overs that are pinned", func(t *testing.T) Observation {
-			o := closedRun(t, result.Spec{Transport: "tcp"})
+			o := closedRun(t, runs.Spec{Transport: "tcp"})
 			for i := range o.Entries { // each asks long before the last one leaves
 				at := int64(i) * int64(time.Second)
 				o.Entries[i] = entry(o.Entries[i].Node, at-int64(700*time.Millisecond), at+int64(100*time.Millisecond), at+int64(time.Second))
@@ -162,7 +162,7 @@ func TestWarnings(t *testing.T) {
 		{"a little late", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, time.Millisecond) }, ""},
 		{"as late as may be", func(t *testing.T) Observation { return poisson(t, 3000, time.Millisecond, 1000, 2*time.Millisecond) }, ""},
 		{"it never settles", func(t *testing.T) Observation {
-			o := closedRun(t, result.Spec{})
+			o := closedRun(t, runs.Spec{})
 			o.Job.Warmup, o.Entries = -1, nil
 			for k := range int64(600) {
 				o.Entries = append(o.Entries, entry(1, k*1e6, k*1e6, k*1e6+k))
@@ -185,7 +185,7 @@ func TestWarnings(t *testing.T) {
 
 func TestLossyLinksAreNoFailure(t *testing.T) {
 	e := closed()
-	o := Observation{Job: jobOf(t, result.Spec{Nodes: 3, Requests: 6}), Status: result.OK, Entries: e, Nodes: counted(3, e, 4),
+	o := Observation{Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6}), Status: runs.OK, Entries: e, Nodes: counted(3, e, 4),
 		MeanDelay: 10, Stop: 250}
 	o.Nodes[0].Handled[1]--
 	o.Nodes[0].HandledTotal--
@@ -199,7 +199,7 @@ func TestLossyLinksAreNoFailure(t *testing.T) {
 	o.Job.Network = lossy
 	r := Result(o)
 	want := "24 messages were sent and 23 handled: the links lose or duplicate"
-	if r.Status != result.OK || !slices.Contains(r.Warnings, want) {
+	if r.Status != runs.OK || !slices.Contains(r.Warnings, want) {
 		t.Errorf("status %s, warnings %q", r.Status, r.Warnings)
 	}
 }
@@ -215,7 +215,7 @@ func BenchmarkResult(b *testing.B) {
 				}
 			}
 			o := Observation{
-				Job: jobOf(b, result.Spec{Nodes: 64, Requests: len(entries)}), Status: result.OK, Entries: entries,
+				Job: jobOf(b, runs.Spec{Nodes: 64, Requests: len(entries)}), Status: runs.OK, Entries: entries,
 				Nodes: counted(64, entries, 126), MeanDelay: 500, Stop: int64(n) * 1000,
 			}
 			for b.Loop() {
@@ -228,10 +228,10 @@ func BenchmarkResult(b *testing.B) {
 // Processes share the cores of their own host, whatever the coordinator has.
 func TestProcessesOnCoresOfTheirHosts(t *testing.T) {
 	host := func(name, cores string, nodes int) Host {
-		return Host{Host: result.Host{Name: name, Nodes: make([]int, nodes), Environment: map[string]string{EnvironmentCores: cores}}}
+		return Host{Host: runs.Host{Name: name, Nodes: make([]int, nodes), Environment: map[string]string{EnvironmentCores: cores}}}
 	}
 	o := &Observation{
-		Job: &run.Job{Spec: result.Spec{NodesPerWorker: 2}}, Workers: 104, Environment: map[string]string{EnvironmentCores: "1"},
+		Job: &run.Job{Spec: runs.Spec{NodesPerWorker: 2}}, Workers: 104, Environment: map[string]string{EnvironmentCores: "1"},
 		Hosts: []Host{host("a", "64", 100), host("b", "2", 68), host("c", "4", 20), host("d", "", 20)},
 	}
 	var told []string

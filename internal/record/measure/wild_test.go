@@ -9,7 +9,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/stall"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/workload/fault"
 )
 
@@ -90,9 +90,9 @@ func TestFaultsThatKeepNobodyWaiting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(entries ...entrylog.Entry) result.Fault {
+	at := func(entries ...entrylog.Entry) runs.Fault {
 		return Result(Observation{
-			Job: jobOf(t, result.Spec{Nodes: 3, Requests: 9, Warmup: "0"}), Status: result.OK, Entries: entries,
+			Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 9, Warmup: "0"}), Status: runs.OK, Entries: entries,
 			Nodes: counted(3, entries, 0), Strikes: []Strike{{Fault: kill, Nodes: []dme.NodeID{1}, At: 0, Ended: 1}},
 		}).Faults[0]
 	}
@@ -146,7 +146,7 @@ func TestWhatAStandstillIsToldOf(t *testing.T) {
 	}
 	var sum totals
 	sum.Sent[0], sum.Sent[1], sum.Handled[1], sum.Sent[2] = 4, 7, 4, 1
-	o.Job = jobOf(t, result.Spec{Nodes: 3})
+	o.Job = jobOf(t, runs.Spec{Nodes: 3})
 	if got := sum.missing(o.Job.Algorithm); !slices.Equal(got, []string{"3 ASK", "1 GRANT"}) {
 		t.Errorf("missing: %q", got)
 	}
@@ -159,7 +159,7 @@ func TestWhatAStandstillIsToldOf(t *testing.T) {
 		"a node is down":   {stall.Standstill{Waiting: []dme.NodeID{1}, Absent: []stall.Absent{{Node: 3}}}, false},
 	} {
 		x.s.Nodes, x.s.Tokens, x.s.Edges = 3, -1, []stall.Edge{{Node: 1, For: 2, What: "GRANT"}}
-		var told, want result.Liveness
+		var told, want runs.Liveness
 		o.Standstill = &x.s
 		explain(&told, o, &sum)
 		if len(x.s.Absent) > 0 && x.s.Absent[0].Since != 0 {

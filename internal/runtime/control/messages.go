@@ -8,7 +8,7 @@ import (
 	"dmebench/internal/platform/lapse"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/stall"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 	"dmebench/transport/nats"
 )
@@ -94,7 +94,7 @@ const (
 
 // Assignment is a worker's part of a run.
 type Assignment struct {
-	Spec   result.Spec             `json:"spec"`
+	Spec   runs.Spec               `json:"spec"`
 	Files  map[string][]byte       `json:"files,omitempty"` // what the spec's file options name
 	Local  []dme.NodeID            `json:"local"`
 	Listen string                  `json:"listen"`

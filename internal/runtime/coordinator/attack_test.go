@@ -16,7 +16,7 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/sharedpage"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // bound is within what every run ends that something was done to.
@@ -52,8 +52,8 @@ func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
 			continue
 		}
 		workers := &recorder{}
-		r, err := execute(t, t.Context(), result.Spec{
-			Algorithm: "ricart-agrawala", Nodes: 3, Duration: result.Duration(time.Second), StallAfter: result.Duration(300 * time.Millisecond),
+		r, err := execute(t, t.Context(), runs.Spec{
+			Algorithm: "ricart-agrawala", Nodes: 3, Duration: runs.Duration(time.Second), StallAfter: runs.Duration(300 * time.Millisecond),
 		}, Options{
 			Started: workers.started,
 			Progress: onFirstEntries(func() {
@@ -65,7 +65,7 @@ func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != result.Failed || !strings.Contains(r.Error, c.want) {
+		if r.Status != runs.Failed || !strings.Contains(r.Error, c.want) {
 			t.Errorf("%s: status %s: %s", c.name, r.Status, r.Error)
 		}
 	}
@@ -100,7 +100,7 @@ func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var before []string
-	outcomes := make(map[result.Status]int)
+	outcomes := make(map[runs.Status]int)
 	for k := range kills {
 		network := []string{"tcp", "udp", "nats"}[k%3]
 		workers := &recorder{}
@@ -110,8 +110,8 @@ func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
 		var pid int
 		var at time.Time
 		var once sync.Once
-		r, err := execute(t, t.Context(), result.Spec{
-			Algorithm: "suzuki-kasami", Nodes: 4, Transport: network, Duration: result.Duration(300 * time.Millisecond),
+		r, err := execute(t, t.Context(), runs.Spec{
+			Algorithm: "suzuki-kasami", Nodes: 4, Transport: network, Duration: runs.Duration(300 * time.Millisecond),
 		}, Options{Started: func(p launch.Process) {
 			workers.started(p)
 			if len(workers.pids()) > victim {
@@ -165,8 +165,8 @@ func TestCoordinatorsAreKilledAtRandomMoments(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for k := range kills {
-		spec := result.Spec{
-			Algorithm: "desk", Nodes: 4, Transport: []string{"tcp", "udp", "nats"}[k%3], Duration: result.Duration(time.Minute),
+		spec := runs.Spec{
+			Algorithm: "desk", Nodes: 4, Transport: []string{"tcp", "udp", "nats"}[k%3], Duration: runs.Duration(time.Minute),
 		}
 		if k%2 == 1 {
 			spec.Faults = []string{"pause 3 @50ms"}
@@ -206,8 +206,8 @@ func childrenOf(t *testing.T, pid int) []int {
 
 // What stands still is ended too, when the user interrupts.
 func TestAnInterruptEndsWhatIsPaused(t *testing.T) {
-	l := lead(t, result.Spec{
-		Algorithm: "desk", Nodes: 4, Duration: result.Duration(time.Minute), Faults: []string{"pause 3 @50ms", "kill 2 @60ms"},
+	l := lead(t, runs.Spec{
+		Algorithm: "desk", Nodes: 4, Duration: runs.Duration(time.Minute), Faults: []string{"pause 3 @50ms", "kill 2 @60ms"},
 	})
 	l.running()
 	time.Sleep(100 * time.Millisecond)
@@ -224,8 +224,8 @@ func TestAnInterruptEndsWhatIsPaused(t *testing.T) {
 // A result that cannot be kept is handed over all the same.
 func TestAResultThatCannotBeKeptIsNotLost(t *testing.T) {
 	full := errors.New("no space left on device")
-	r, err := execute(t, t.Context(), result.Spec{Algorithm: "ricart-agrawala", Nodes: 2, Requests: 10},
-		Options{Save: func(*result.Result) error { return full }})
+	r, err := execute(t, t.Context(), runs.Spec{Algorithm: "ricart-agrawala", Nodes: 2, Requests: 10},
+		Options{Save: func(*runs.Result) error { return full }})
 	if !errors.Is(err, full) || r == nil || r.Entries != 10 {
 		t.Errorf("result %v, error %v", r, err)
 	}

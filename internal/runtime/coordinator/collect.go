@@ -15,7 +15,7 @@ import (
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 )
 
@@ -25,7 +25,7 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	ctx, cancel := afterwards(ctx)
 	defer cancel()
 	o := measure.Observation{
-		Job: c.job, Status: result.OK, Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
+		Job: c.job, Status: runs.OK, Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
 		Method: "shared-page", Workers: c.processes(), Environment: c.opt.Environment,
 	}
 	var errs [4]error
@@ -105,7 +105,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 	}
 	c.survey.after(ctx)
 	c.survey.report(o)
-	if o.Status != result.OK {
+	if o.Status != runs.OK {
 		return nil
 	}
 	return c.ping(ctx)
@@ -153,7 +153,7 @@ func (c *coordinator) inTime(worker int, entries []entrylog.Entry) []entrylog.En
 
 // result turns the observation into the run's result. err is what ended the run
 // before its time, if anything did; the cause of life's end says who failed.
-func (c *coordinator) result(life context.Context, o measure.Observation, err error) *result.Result {
+func (c *coordinator) result(life context.Context, o measure.Observation, err error) *runs.Result {
 	var f *failure
 	if errors.As(context.Cause(life), &f) {
 		err = f
@@ -164,7 +164,7 @@ func (c *coordinator) result(life context.Context, o measure.Observation, err er
 		}
 	}
 	if err != nil {
-		o.Status, o.Error = result.Failed, err.Error()
+		o.Status, o.Error = runs.Failed, err.Error()
 	}
 	r := measure.Result(o)
 	if f != nil {

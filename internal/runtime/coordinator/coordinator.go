@@ -31,7 +31,7 @@ import (
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 	"dmebench/transport/nats"
 )
@@ -81,13 +81,13 @@ type Options struct {
 
 	// Save is called with the result before the workers are ended, so that
 	// nothing that goes wrong then can lose it.
-	Save func(*result.Result) error
+	Save func(*runs.Result) error
 }
 
 // Run carries out the job. It returns an error, and no result, where the run
 // could not begin or was interrupted ([Options.Partial] says more); a run that
 // began and failed has a result that says so.
-func Run(ctx context.Context, job *run.Job, opt Options) (*result.Result, error) {
+func Run(ctx context.Context, job *run.Job, opt Options) (*runs.Result, error) {
 	if !job.Network.Real() {
 		return nil, fmt.Errorf("coordinator: %s has no worker processes", job.Network.Name)
 	}
@@ -180,7 +180,7 @@ func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err 
 }
 
 // live leads the run from the first process to the result.
-func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
+func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 	after := ctx // what gathers the result
 	if c.opt.Partial {
 		var cancel context.CancelFunc
@@ -212,7 +212,7 @@ func (c *coordinator) live(ctx context.Context) (*result.Result, error) {
 	var stall *stall
 	switch {
 	case err == nil && partial:
-		o.Status, o.Error, o.Partial = result.Failed, "interrupted", true
+		o.Status, o.Error, o.Partial = runs.Failed, "interrupted", true
 		err = c.collect(after, &o)
 	case err == nil:
 		err = c.collect(after, &o)

@@ -9,7 +9,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // ushered lets node 1 in when node 2 asks, and node 2 when node 1 leaves: until then node 1
@@ -71,20 +71,20 @@ const slow = settling + 10*time.Millisecond
 func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
 	for _, x := range []struct {
 		name   string
-		spec   result.Spec
+		spec   runs.Spec
 		proven bool
 	}{
-		{"nobody is let in", result.Spec{Algorithm: "stingy"}, true},
-		{"step by step", result.Spec{Algorithm: "stingy", Workload: "burst", Requests: 3}, true},
-		{"one of them dies", result.Spec{Algorithm: "stingy", Faults: []string{"kill 1 @300ms"}}, true},
+		{"nobody is let in", runs.Spec{Algorithm: "stingy"}, true},
+		{"step by step", runs.Spec{Algorithm: "stingy", Workload: "burst", Requests: 3}, true},
+		{"one of them dies", runs.Spec{Algorithm: "stingy", Faults: []string{"kill 1 @300ms"}}, true},
 		{"what was lost may be on the way",
-			result.Spec{Algorithm: "stingy", AllowMismatch: true, Set: map[string]string{"loss": "0.5"}}, false},
+			runs.Spec{Algorithm: "stingy", AllowMismatch: true, Set: map[string]string{"loss": "0.5"}}, false},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			const patience = time.Second
-			x.spec.Nodes, x.spec.CS, x.spec.StallAfter = 3, "2ms", result.Duration(patience)
+			x.spec.Nodes, x.spec.CS, x.spec.StallAfter = 3, "2ms", runs.Duration(patience)
 			if x.proven {
-				x.spec.StallAfter = result.Duration(30 * patience)
+				x.spec.StallAfter = runs.Duration(30 * patience)
 			}
 			if x.spec.Requests == 0 {
 				x.spec.Requests = 300
@@ -95,7 +95,7 @@ func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			took := time.Since(begin)
-			if r.Status != result.Stalled || len(r.Liveness.States) == 0 || len(r.Faults) != len(x.spec.Faults) {
+			if r.Status != runs.Stalled || len(r.Liveness.States) == 0 || len(r.Faults) != len(x.spec.Faults) {
 				t.Errorf("status %s: %s", r.Status, r.Error)
 			}
 			told := strings.Contains(r.Error, "nothing can move any more")
@@ -113,7 +113,7 @@ func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
 	if err := os.WriteFile(trace, []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, spec := range map[string]result.Spec{
+	for name, spec := range map[string]runs.Spec{
 		"a request is to come": {Algorithm: "ushered", Workload: "trace", Set: map[string]string{"file": trace}},
 		"a timer is armed":     {Algorithm: "dozing", Requests: 1}, // of two at once, both would enter
 		"messages are slow":    {Algorithm: "suzuki-kasami", Requests: 2, Set: map[string]string{"delay": slow.String()}},
@@ -121,7 +121,7 @@ func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
 		"a node stands still":  {Algorithm: "centralized", Requests: 40, CS: "1ms", Faults: []string{"pause 1 @20ms-620ms"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec.Nodes, spec.StallAfter = 2, result.Duration(20*time.Second)
+			spec.Nodes, spec.StallAfter = 2, runs.Duration(20*time.Second)
 			if spec.CS == "" {
 				spec.CS = "0"
 			}
@@ -129,7 +129,7 @@ func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Status != result.OK {
+			if r.Status != runs.OK {
 				t.Errorf("status %s: %s", r.Status, r.Error)
 			}
 		})
@@ -139,18 +139,18 @@ func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
 // Where counters do not tell everything they prove nothing.
 func TestWhereCountersProveNothing(t *testing.T) {
 	for name, x := range map[string]struct {
-		spec      result.Spec
+		spec      runs.Spec
 		tolerant  bool
 		countable bool
 	}{
-		"reliable links":    {result.Spec{}, false, true},
-		"links that repeat": {result.Spec{AllowMismatch: true, Set: map[string]string{"dup": "0.1"}}, false, false},
-		"datagrams": {result.Spec{
+		"reliable links":    {runs.Spec{}, false, true},
+		"links that repeat": {runs.Spec{AllowMismatch: true, Set: map[string]string{"dup": "0.1"}}, false, false},
+		"datagrams": {runs.Spec{
 			Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw"},
 		}, false, false},
-		"a node comes back":      {result.Spec{Faults: []string{"kill 1 @1s", "restart 1 @+1s"}}, false, false},
-		"a host may be lost":     {result.Spec{}, true, false},
-		"a node does not return": {result.Spec{Faults: []string{"kill 1 @1s"}}, false, true},
+		"a node comes back":      {runs.Spec{Faults: []string{"kill 1 @1s", "restart 1 @+1s"}}, false, false},
+		"a host may be lost":     {runs.Spec{}, true, false},
+		"a node does not return": {runs.Spec{Faults: []string{"kill 1 @1s"}}, false, true},
 	} {
 		x.spec.Algorithm, x.spec.Nodes = "raymond-robust", 3
 		c := &coordinator{job: resolve(t, x.spec), tolerant: x.tolerant}
@@ -182,25 +182,25 @@ func TestHeldMessagesAreNoStall(t *testing.T) {
 	held := []string{"the network holds messages: ", " from node 2 (worker 1, pid ", " to node 3 (worker 2, pid ", "); mend the way"}
 	for name, c := range map[string]struct {
 		algorithm, transport, links string
-		status                      result.Status
+		status                      runs.Status
 		want                        []string
 	}{
-		"tcp":        {"ricart-agrawala", "tcp", narrow, result.Failed, held},
-		"udp":        {"ricart-agrawala", "udp", narrow, result.Failed, held},
-		"nats":       {"ricart-agrawala", "nats", narrow, result.Failed, held},
-		"handled":    {"stingy", "tcp", "none", result.Stalled, []string{"all 6 messages that were sent have been handled"}},
-		"unreliable": {"ricart-agrawala", "tcp", narrow + ";1-3@600ms-1h:loss=1", result.Stalled, []string{"nothing has moved for"}},
+		"tcp":        {"ricart-agrawala", "tcp", narrow, runs.Failed, held},
+		"udp":        {"ricart-agrawala", "udp", narrow, runs.Failed, held},
+		"nats":       {"ricart-agrawala", "nats", narrow, runs.Failed, held},
+		"handled":    {"stingy", "tcp", "none", runs.Stalled, []string{"all 6 messages that were sent have been handled"}},
+		"unreliable": {"ricart-agrawala", "tcp", narrow + ";1-3@600ms-1h:loss=1", runs.Stalled, []string{"nothing has moved for"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := execute(t, t.Context(), result.Spec{
-				Algorithm: c.algorithm, Nodes: 3, Transport: c.transport, CS: "1ms", Duration: result.Duration(time.Minute),
-				StallAfter: result.Duration(500 * time.Millisecond), AllowMismatch: true, Set: map[string]string{"links": c.links},
+			r, err := execute(t, t.Context(), runs.Spec{
+				Algorithm: c.algorithm, Nodes: 3, Transport: c.transport, CS: "1ms", Duration: runs.Duration(time.Minute),
+				StallAfter: runs.Duration(500 * time.Millisecond), AllowMismatch: true, Set: map[string]string{"links": c.links},
 			}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, want := range c.want {
-				if r.Status != c.status || r.Liveness.Stalled != (c.status == result.Stalled) || !strings.Contains(r.Error, want) {
+				if r.Status != c.status || r.Liveness.Stalled != (c.status == runs.Stalled) || !strings.Contains(r.Error, want) {
 					t.Errorf("status %s, want %s; of %q: %s", r.Status, c.status, want, r.Error)
 				}
 			}

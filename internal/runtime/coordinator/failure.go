@@ -13,7 +13,7 @@ import (
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
 	standstill "dmebench/internal/runtime/stall"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // failure is why a run cannot go on: a process died, a link broke.
@@ -37,11 +37,11 @@ type stall struct {
 func (s *stall) Error() string { return s.what }
 
 // status is what a run that ends so is.
-func (s *stall) status() result.Status {
+func (s *stall) status() runs.Status {
 	if s.unquiet || s.held {
-		return result.Failed
+		return runs.Failed
 	}
-	return result.Stalled
+	return runs.Stalled
 }
 
 // watch fails the run if a worker process ends too early.

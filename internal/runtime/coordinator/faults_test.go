@@ -13,21 +13,21 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/sim"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // struck runs a job with faults.
-func struck(t *testing.T, spec result.Spec, faults ...string) *result.Result {
+func struck(t *testing.T, spec runs.Spec, faults ...string) *runs.Result {
 	t.Helper()
 	spec.Faults = faults
 	if spec.StallAfter == 0 {
-		spec.StallAfter = result.Duration(time.Second)
+		spec.StallAfter = runs.Duration(time.Second)
 	}
 	r, err := execute(t, t.Context(), spec, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.FailedNodes != nil || r.Status == result.Failed {
+	if r.FailedNodes != nil || r.Status == runs.Failed {
 		t.Errorf("what was done on purpose is taken for a failure of nodes %v: %s %s", r.FailedNodes, r.Error, r.FailedStderr)
 	}
 	if r.Safety.Violations != 0 {
@@ -37,9 +37,9 @@ func struck(t *testing.T, spec result.Spec, faults ...string) *result.Result {
 }
 
 // theOnly returns the only fault of its kind.
-func theOnly(t *testing.T, r *result.Result, what string) *result.Fault {
+func theOnly(t *testing.T, r *runs.Result, what string) *runs.Fault {
 	t.Helper()
-	var found *result.Fault
+	var found *runs.Fault
 	for i := range r.Faults {
 		if r.Faults[i].What == what {
 			if found != nil {
@@ -59,16 +59,16 @@ func theOnly(t *testing.T, r *result.Result, what string) *result.Fault {
 func TestRequestsThatAreNeverMade(t *testing.T) {
 	for _, x := range []struct {
 		algorithm, kill string
-		status          result.Status
+		status          runs.Status
 		told            string // in the error or a warning
 	}{
-		{"ricart-agrawala", "kill 1-7 @entry:50", result.Stalled, "no node is left that could make more"},
-		{"agrawal-el-abbadi", "kill 7 @entry:50", result.OK, "a node that is down, or has left, makes none"},
+		{"ricart-agrawala", "kill 1-7 @entry:50", runs.Stalled, "no node is left that could make more"},
+		{"agrawal-el-abbadi", "kill 7 @entry:50", runs.OK, "a node that is down, or has left, makes none"},
 	} {
-		spec := result.Spec{Algorithm: x.algorithm, Nodes: 7, Requests: 2100, CS: "1us", Faults: []string{x.kill}}
+		spec := runs.Spec{Algorithm: x.algorithm, Nodes: 7, Requests: 2100, CS: "1us", Faults: []string{x.kill}}
 		for _, network := range []string{"tcp", "sim"} {
 			spec.Transport = network
-			var r *result.Result
+			var r *runs.Result
 			if network == "tcp" {
 				r = struck(t, spec, x.kill)
 			} else {
@@ -82,7 +82,7 @@ func TestRequestsThatAreNeverMade(t *testing.T) {
 			if r.Status != x.status || !slices.Contains(told, want) || r.Requests >= uint64(spec.Requests) {
 				t.Errorf("%s, %s: status %s, nobody says %q: %q", x.algorithm, network, r.Status, want, told)
 			}
-			if code := exit.OfRun(x.status, len(r.Faults) == 0); x.status == result.Stalled && code != exit.Unknown {
+			if code := exit.OfRun(x.status, len(r.Faults) == 0); x.status == runs.Stalled && code != exit.Unknown {
 				t.Errorf("exit code %d", code)
 			}
 		}
@@ -91,9 +91,9 @@ func TestRequestsThatAreNeverMade(t *testing.T) {
 
 // What does not survive a crash stalls, and nobody is blamed for that.
 func TestAKillStallsWhatIsNotMadeForIt(t *testing.T) {
-	r := struck(t, result.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: result.Duration(20 * time.Second)}, "kill 3 @300ms")
+	r := struck(t, runs.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: runs.Duration(20 * time.Second)}, "kill 3 @300ms")
 	f := theOnly(t, r, "kill")
-	if r.Status != result.Stalled || !slices.Equal(f.Nodes, []int{3}) || f.AtNS < 3e8 || f.AtNS > 2e9 {
+	if r.Status != runs.Stalled || !slices.Equal(f.Nodes, []int{3}) || f.AtNS < 3e8 || f.AtNS > 2e9 {
 		t.Errorf("status %s, %+v", r.Status, f)
 	}
 	// Whoever waited at that instant may have had node 3's REPLY already, and is served;
@@ -123,9 +123,9 @@ func TestTheHolderDiesInside(t *testing.T) {
 		if !sampled(i, 4) {
 			continue
 		}
-		r := struck(t, result.Spec{Algorithm: "deaf-desk", Nodes: 5, CS: "0", Requests: 100000}, "kill holder @"+when)
+		r := struck(t, runs.Spec{Algorithm: "deaf-desk", Nodes: 5, CS: "0", Requests: 100000}, "kill holder @"+when)
 		f := theOnly(t, r, "kill")
-		if f.Lost != 1 || r.Status != result.Stalled {
+		if f.Lost != 1 || r.Status != runs.Stalled {
 			t.Errorf("%s: status %s, %+v", when, r.Status, f)
 		}
 		if when == "entry:100" && r.Entries != 99 {
@@ -142,7 +142,7 @@ func TestTheHolderDiesInside(t *testing.T) {
 
 // Of those that wait, one is killed, and does not enter before it is.
 func TestOneThatWaitsIsKilled(t *testing.T) {
-	r := struck(t, result.Spec{Algorithm: "ricart-agrawala", Nodes: 4, CS: "0", Requests: 100000}, "kill waiting @request:500")
+	r := struck(t, runs.Spec{Algorithm: "ricart-agrawala", Nodes: 4, CS: "0", Requests: 100000}, "kill waiting @request:500")
 	if f := theOnly(t, r, "kill"); f.Lost != 1 || r.Requests != r.Entries+f.Lost+r.Liveness.Pending {
 		t.Errorf("%+v; %d requests, %d entries, %+v", f, r.Requests, r.Entries, r.Liveness.Pending)
 	}
@@ -154,14 +154,14 @@ func TestKilledNodesComeBack(t *testing.T) {
 	for _, network := range []string{"tcp", "udp", "nats"} {
 		t.Run(network, func(t *testing.T) {
 			const requests = 12000 // so many that who was killed is back before the next is
-			r := struck(t, result.Spec{
+			r := struck(t, runs.Spec{
 				Algorithm: "desk", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"},
-				StallAfter: result.Duration(10 * time.Second)},
+				StallAfter: runs.Duration(10 * time.Second)},
 				"kill 6 @1ns", "restart 6 @+20ms",
 				"kill 2 @entry:2000", "restart 2 @+10ms",
 				"kill token @request:4000", "restart token @+10ms",
 				"kill 4,5 @entry:6000", "restart 4,5 @+10ms") // both at once
-			if r.Status != result.OK {
+			if r.Status != runs.OK {
 				t.Fatalf("status %s: %s %v", r.Status, r.Error, r.Liveness.States)
 			}
 			if len(r.Faults) != 8 {
@@ -195,10 +195,10 @@ func TestKilledNodesComeBack(t *testing.T) {
 // A process that takes the place of a dead one reads the clocks when it begins: its
 // start is no jump of the wall clock.
 func TestAProcessThatComesLateReadsItsClocks(t *testing.T) {
-	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 3, Requests: 600, Set: map[string]string{"think": "100us"}},
+	r := struck(t, runs.Spec{Algorithm: "desk", Nodes: 3, Requests: 600, Set: map[string]string{"think": "100us"}},
 		"kill 2 @request:20", "restart 2 @+10ms")
 	theOnly(t, r, "restart")
-	if r.Status != result.OK || warned(r, "wall clock was set") || warned(r, "was suspended") {
+	if r.Status != runs.OK || warned(r, "wall clock was set") || warned(r, "was suspended") {
 		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
 	}
 }
@@ -206,10 +206,10 @@ func TestAProcessThatComesLateReadsItsClocks(t *testing.T) {
 // A restart may wait for an event too. Then it is for who was killed, and not for
 // who is inside.
 func TestARestartAtAnEntry(t *testing.T) {
-	r := struck(t, result.Spec{Algorithm: "ricart-agrawala-robust", Nodes: 4, Requests: 800, StallAfter: result.Duration(5 * time.Second),
+	r := struck(t, runs.Spec{Algorithm: "ricart-agrawala-robust", Nodes: 4, Requests: 800, StallAfter: runs.Duration(5 * time.Second),
 		Set: map[string]string{"bound": "500ms", "cs-bound": "1ms"}},
 		"kill holder @entry:50", "restart holder @entry:200")
-	if r.Status != result.OK || len(r.Faults) != 2 || !slices.Equal(r.Faults[0].Nodes, r.Faults[1].Nodes) {
+	if r.Status != runs.OK || len(r.Faults) != 2 || !slices.Equal(r.Faults[0].Nodes, r.Faults[1].Nodes) {
 		t.Errorf("status %s: %s; %+v, warnings %q", r.Status, r.Error, r.Faults, r.Warnings)
 	}
 }
@@ -264,13 +264,13 @@ func (s *slowEnd) Ended() <-chan struct{} { return s.ended }
 // A run waits for a node that is to come back, however long it takes until the
 // process that was killed has ended.
 func TestARestartIsWaitedFor(t *testing.T) {
-	spec := result.Spec{Algorithm: "desk", Nodes: 3, Requests: 90, CS: "0", Set: map[string]string{"think": "500us"},
+	spec := runs.Spec{Algorithm: "desk", Nodes: 3, Requests: 90, CS: "0", Set: map[string]string{"think": "500us"},
 		Faults: []string{"kill 3 @request:20", "restart 3 @+10ms"}}
 	r, err := Run(t.Context(), resolve(t, spec), Options{Hosts: []host.Host{slowlyEnding{new(host.Local), new([]*slowEnd)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.OK || len(r.Faults) != 2 || r.Entries+r.Faults[0].Lost != 90 {
+	if r.Status != runs.OK || len(r.Faults) != 2 || r.Entries+r.Faults[0].Lost != 90 {
 		t.Errorf("status %s: %s; %+v, entries %v, warnings %q", r.Status, r.Error, r.Faults, r.Work.EntriesByNode, r.Warnings)
 	}
 }
@@ -278,14 +278,14 @@ func TestARestartIsWaitedFor(t *testing.T) {
 // A node joins a running system, and another leaves it.
 func TestNodesJoinAndLeave(t *testing.T) {
 	const requests = 2000
-	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 5, Requests: requests, Set: map[string]string{"think": "100us"}},
+	r := struck(t, runs.Spec{Algorithm: "desk", Nodes: 5, Requests: requests, Set: map[string]string{"think": "100us"}},
 		"join 4 @200ms", "leave 3 @request:200", "join 5 @entry:100", "leave token @entry:900")
-	if r.Status != result.OK || len(r.Faults) != 4 {
+	if r.Status != runs.OK || len(r.Faults) != 4 {
 		t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
 	}
 	n := r.Work.EntriesByNode
 	// The faults at a time and those at entries come in either order.
-	left := r.Faults[slices.IndexFunc(r.Faults, func(f result.Fault) bool { return f.Fault == "leave token @entry:900" })].Nodes[0]
+	left := r.Faults[slices.IndexFunc(r.Faults, func(f runs.Fault) bool { return f.Fault == "leave token @entry:900" })].Nodes[0]
 	for _, id := range []int{4, 5} {
 		if id != left && n[id-1] != requests/5 {
 			t.Errorf("node %d, which has joined, entered %d times", id, n[id-1])
@@ -305,11 +305,11 @@ func TestPauses(t *testing.T) {
 		if !sampled(i, 4) {
 			continue
 		}
-		spec := result.Spec{Algorithm: "desk", Nodes: 4, Duration: result.Duration(1500 * time.Millisecond)}
-		spec.StallAfter = result.Duration(300 * time.Millisecond)
+		spec := runs.Spec{Algorithm: "desk", Nodes: 4, Duration: runs.Duration(1500 * time.Millisecond)}
+		spec.StallAfter = runs.Duration(300 * time.Millisecond)
 		r := struck(t, spec, "pause "+whom+" @200ms-1.2s")
 		f := theOnly(t, r, "pause")
-		if r.Status != result.OK || f.EndedNS == nil || *f.EndedNS < 9e8 || *f.EndedNS > 3e9 || f.Lost != 0 {
+		if r.Status != runs.OK || f.EndedNS == nil || *f.EndedNS < 9e8 || *f.EndedNS > 3e9 || f.Lost != 0 {
 			t.Errorf("%s: status %s: %s; %+v", whom, r.Status, r.Error, f)
 		}
 		if whom != "2" && (f.RecoveredNS == nil || *f.RecoveredNS < *f.EndedNS) {
@@ -321,9 +321,9 @@ func TestPauses(t *testing.T) {
 // Who stands still hears afterwards of what has happened meanwhile, also where it
 // was kept as it was when it was struck.
 func TestWhoStandsStillCatchesUp(t *testing.T) {
-	r := struck(t, result.Spec{Algorithm: "desk", Nodes: 5, Duration: result.Duration(1200 * time.Millisecond)},
+	r := struck(t, runs.Spec{Algorithm: "desk", Nodes: 5, Duration: runs.Duration(1200 * time.Millisecond)},
 		"pause token @100ms-700ms", "pause 1 @150ms-600ms", "join 5 @250ms")
-	if r.Status != result.OK || len(r.Faults) != 3 {
+	if r.Status != runs.OK || len(r.Faults) != 3 {
 		t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
 	}
 	if r.Work.EntriesByNode[4] == 0 {
@@ -336,14 +336,14 @@ func TestWhoStandsStillCatchesUp(t *testing.T) {
 func TestFaultsThatDoNotComeToPass(t *testing.T) {
 	faults := []string{"kill 2 @1h", "kill 3 @entry:1000000", "restart 2 @request:10", "kill 2 @2562047h", "restart 2 @2562047h"}
 	for _, allow := range []bool{true, false} {
-		spec := result.Spec{Algorithm: "desk", Nodes: 3, Requests: 300, Faults: faults, AllowMismatch: allow}
+		spec := runs.Spec{Algorithm: "desk", Nodes: 3, Requests: 300, Faults: faults, AllowMismatch: allow}
 		r, err := execute(t, t.Context(), spec, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, told := result.Failed, []string{r.Error}
+		want, told := runs.Failed, []string{r.Error}
 		if allow {
-			want, told = result.OK, r.Warnings
+			want, told = runs.OK, r.Warnings
 		}
 		if r.Status != want || len(r.Faults) != 0 || (exit.OfRun(r.Status, true) == exit.Held) != allow {
 			t.Errorf("allowed %v: status %s: %s; %+v", allow, r.Status, r.Error, r.Faults)
@@ -361,14 +361,14 @@ func TestFaultsThatDoNotComeToPass(t *testing.T) {
 func TestPartitions(t *testing.T) {
 	for _, c := range []struct {
 		network, fault string
-		want           result.Status
+		want           runs.Status
 	}{
-		{"tcp", "partition 1,2|3,4 @200ms-600ms", result.Stalled},
-		{"nats", "partition 1,2|3,4 @entry:100+400ms", result.Stalled},
-		{"udp", "partition 1,2|3,4 @200ms-600ms", result.OK}, // cut beneath the layer that sends again
-		{"udp", "partition 1,2|3,4 @200ms", result.Stalled},
+		{"tcp", "partition 1,2|3,4 @200ms-600ms", runs.Stalled},
+		{"nats", "partition 1,2|3,4 @entry:100+400ms", runs.Stalled},
+		{"udp", "partition 1,2|3,4 @200ms-600ms", runs.OK}, // cut beneath the layer that sends again
+		{"udp", "partition 1,2|3,4 @200ms", runs.Stalled},
 	} {
-		spec := result.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: result.Duration(2 * time.Second), Transport: c.network}
+		spec := runs.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: runs.Duration(2 * time.Second), Transport: c.network}
 		r := struck(t, spec, c.fault)
 		f := theOnly(t, r, "partition")
 		if r.Status != c.want || !slices.Equal(f.Nodes, []int{1, 2}) {
@@ -377,7 +377,7 @@ func TestPartitions(t *testing.T) {
 		if healed := strings.Contains(c.fault, "-600ms") || strings.Contains(c.fault, "+"); healed != (f.EndedNS != nil) {
 			t.Errorf("%s over %s ended after %v", c.fault, c.network, f.EndedNS)
 		}
-		if c.want == result.Stalled && !strings.Contains(r.Error, "partition 1-2 at") {
+		if c.want == runs.Stalled && !strings.Contains(r.Error, "partition 1-2 at") {
 			t.Errorf("the error does not tell of it: %s", r.Error)
 		}
 	}
@@ -399,11 +399,11 @@ func TestRicartAgrawalaSurvives(t *testing.T) {
 	for _, network := range []string{"tcp", "udp", "nats"} {
 		for seed := uint64(1); seed <= seeds; seed++ {
 			t.Run(fmt.Sprintf("%s-%d", network, seed), func(t *testing.T) {
-				r := struck(t, result.Spec{
+				r := struck(t, runs.Spec{
 					Algorithm: "ricart-agrawala-robust", Nodes: 8, Requests: requests, Transport: network, Seed: seed,
-					Set: map[string]string{"bound": bound.String()}, StallAfter: result.Duration(5 * time.Second),
+					Set: map[string]string{"bound": bound.String()}, StallAfter: runs.Duration(5 * time.Second),
 				}, "kill holder @entry:200", "restart holder @+500ms", "kill 3 @entry:400", "restart 3 @+500ms", "kill random @entry:700")
-				if r.Status != result.OK || len(r.Faults) != 5 {
+				if r.Status != runs.OK || len(r.Faults) != 5 {
 					t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
 				}
 				dead := 0
@@ -434,16 +434,16 @@ func TestRicartAgrawalaSurvives(t *testing.T) {
 // killed and come back while the privilege passes.
 func TestRaymondSurvives(t *testing.T) {
 	const requests = 1400
-	runs := uint64(2)
+	made := uint64(2)
 	if *full {
-		runs = 20
+		made = 20
 	}
-	for seed := uint64(1); seed <= runs; seed++ {
-		r := struck(t, result.Spec{
-			Algorithm: "raymond-robust", Nodes: 7, Requests: requests, Seed: seed, StallAfter: result.Duration(5 * time.Second),
+	for seed := uint64(1); seed <= made; seed++ {
+		r := struck(t, runs.Spec{
+			Algorithm: "raymond-robust", Nodes: 7, Requests: requests, Seed: seed, StallAfter: runs.Duration(5 * time.Second),
 			Transport: []string{"tcp", "udp", "nats"}[seed%3],
 		}, "kill 2 @entry:200", "restart 2 @+100ms", "kill 6 @entry:500", "restart 6 @+100ms", "kill token @entry:800", "restart token @+50ms")
-		if r.Status != result.OK || len(r.Faults) != 6 {
+		if r.Status != runs.OK || len(r.Faults) != 6 {
 			t.Fatalf("seed %d: status %s: %s %v; %+v %q", seed, r.Status, r.Error, r.Liveness.States, r.Faults, r.Warnings)
 		}
 		for id, n := range r.Work.EntriesByNode {

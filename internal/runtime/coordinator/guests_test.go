@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"dmebench/internal/platform/launch"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // needs skips a test where a program is not there.
@@ -58,14 +58,14 @@ for line in sys.stdin:
 
 // python writes a script and returns the specification of a run of it on two nodes, in
 // steps.
-func python(t *testing.T, otherwise string) result.Spec {
+func python(t *testing.T, otherwise string) runs.Spec {
 	t.Helper()
 	needs(t, "python3")
 	file := filepath.Join(t.TempDir(), "node.py")
 	if err := os.WriteFile(file, fmt.Appendf(nil, script, otherwise), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	return result.Spec{
+	return runs.Spec{
 		Algorithm: "exec", Nodes: 2, Workload: "serial", Requests: 6,
 		Set: map[string]string{"command": "python3 " + file, "requesters": "each"},
 	}
@@ -73,7 +73,7 @@ func python(t *testing.T, otherwise string) result.Spec {
 
 // executeGuests executes a run, and makes sure that no process of a node is left. The
 // script's path tells them.
-func executeGuests(t *testing.T, spec result.Spec, opt Options) *result.Result {
+func executeGuests(t *testing.T, spec runs.Spec, opt Options) *runs.Result {
 	t.Helper()
 	r, err := execute(t, t.Context(), spec, opt)
 	if err != nil {
@@ -114,7 +114,7 @@ func running(word string) (pids []int) {
 
 func TestGuestsTakeTurns(t *testing.T) {
 	r := executeGuests(t, python(t, ""), Options{})
-	if r.Status != result.OK || r.Entries != 6 || r.Messages.Total != 0 || r.Algorithm != "exec:node.py" {
+	if r.Status != runs.OK || r.Entries != 6 || r.Messages.Total != 0 || r.Algorithm != "exec:node.py" {
 		t.Errorf("%s: %s: %d entries, %d messages: %s", r.Algorithm, r.Status, r.Entries, r.Messages.Total, r.Error)
 	}
 }
@@ -124,31 +124,31 @@ func TestGuestsThatMisbehave(t *testing.T) {
 	const second = "\n    if me != 'n2': return plain(b)\n"
 	for name, c := range map[string]struct {
 		otherwise string
-		status    result.Status
+		status    runs.Status
 		want      []string // in the error
 		stderr    string
 	}{
 		"exits": {"def request(b):" + second + "    print('I give up', file=sys.stderr)\n    sys.exit(3)",
-			result.Failed, []string{"node 2 (python3 ", "exit status 3", "its last line was", "init_ok"}, "n2: I give up"},
-		"garbage": {"def request(b):" + second + "    print('all is \\x07well', flush=True)", result.Failed,
+			runs.Failed, []string{"node 2 (python3 ", "exit status 3", "its last line was", "init_ok"}, "n2: I give up"},
+		"garbage": {"def request(b):" + second + "    print('all is \\x07well', flush=True)", runs.Failed,
 			[]string{"node 2 ", "not a message in JSON", "all is .well"}, ""},
-		"traceback": {"def request(b):" + second + "    print(1/0)", result.Failed,
+		"traceback": {"def request(b):" + second + "    print(1/0)", runs.Failed,
 			[]string{"node 2 ", "exit status 1"}, "n2: ZeroDivisionError: division by zero"},
-		"no init": {"def init(b):\n    pass", result.Failed, []string{"has not answered init", "flush"}, ""},
+		"no init": {"def init(b):\n    pass", runs.Failed, []string{"has not answered init", "flush"}, ""},
 		"unasked": {"def release(b):\n    client(type='released', in_reply_to=b['msg_id'])\n" +
 			"    if me == 'n2': client(type='entered')",
-			result.Violated, []string{"node 2 ", "no request of its own is pending", `{"src": "n2", "dest": "c2", "body": {`}, ""},
-		"twice": {"def request(b):\n    plain(b)\n    if me == 'n2': plain(b)", result.Violated,
+			runs.Violated, []string{"node 2 ", "no request of its own is pending", `{"src": "n2", "dest": "c2", "body": {`}, ""},
+		"twice": {"def request(b):\n    plain(b)\n    if me == 'n2': plain(b)", runs.Violated,
 			[]string{"node 2 ", "no request of its own is pending"}, ""},
-		"deaf": {"def request(b):" + second + "    os.close(0)\n    time.sleep(600)", result.Failed,
+		"deaf": {"def request(b):" + second + "    os.close(0)\n    time.sleep(600)", runs.Failed,
 			[]string{"node 2 (python3 ", "has closed its standard input, and goes on", "its last line was"}, ""},
-		"stays": {"def release(b):\n    if me != 'n2': client(type='released', in_reply_to=b['msg_id'])", result.Failed,
+		"stays": {"def release(b):\n    if me != 'n2': client(type='released', in_reply_to=b['msg_id'])", runs.Failed,
 			[]string{"node 2 ", "does not answer release"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := python(t, c.otherwise)
 			if name == "stays" || name == "no init" {
-				spec.StallAfter = result.Duration(500 * time.Millisecond)
+				spec.StallAfter = runs.Duration(500 * time.Millisecond)
 			}
 			r := executeGuests(t, spec, Options{})
 			if r.Status != c.status {
@@ -178,7 +178,7 @@ def other(src, b):
     time.sleep(60)
 `), Options{})
 	for _, want := range []string{"node 1 ", "does not read", "of them from node 2", `"SPAM"`} {
-		if r.Status != result.Failed || !strings.Contains(r.Error, want) {
+		if r.Status != runs.Failed || !strings.Contains(r.Error, want) {
 			t.Errorf("%s: nothing of %q: %s", r.Status, want, r.Error)
 		}
 	}
@@ -186,11 +186,11 @@ def other(src, b):
 
 func TestGuestsThatStall(t *testing.T) {
 	spec := python(t, "def request(b):\n    say('n1' if me == 'n2' else 'n2', type='PLEASE')")
-	spec.StallAfter = result.Duration(500 * time.Millisecond)
+	spec.StallAfter = runs.Duration(500 * time.Millisecond)
 	r := executeGuests(t, spec, Options{})
 	states := strings.Join(r.Liveness.States, "\n")
 	for _, want := range []string{"node 1 is requesting", "has not answered request 2", "PLEASE", "last told"} {
-		if r.Status != result.Stalled || !strings.Contains(states, want) {
+		if r.Status != runs.Stalled || !strings.Contains(states, want) {
 			t.Errorf("%s: nothing of %q: %s", r.Status, want, states)
 		}
 	}
@@ -217,7 +217,7 @@ def other(src, b):
 `)
 	spec.Set["settle"] = "5ms"
 	r := executeGuests(t, spec, Options{})
-	if r.Status != result.OK || r.Messages.PerEntry["2"] != 6 || r.Messages.ByKind["THOUGHT"] != 6 {
+	if r.Status != runs.OK || r.Messages.PerEntry["2"] != 6 || r.Messages.ByKind["THOUGHT"] != 6 {
 		t.Errorf("%s %s: messages of an entry: %v, %v", r.Status, r.Error, r.Messages.PerEntry, r.Messages.ByKind)
 	}
 }
@@ -253,7 +253,7 @@ def release(b):
 	spec.Workload = "saturate"
 	delete(spec.Set, "requesters")
 	r := executeGuests(t, spec, Options{})
-	if r.Status != result.OK || r.Entries != 6 || r.Messages.ByKind["TOKEN"] < 5 || len(r.Messages.ByKind) != 1 {
+	if r.Status != runs.OK || r.Entries != 6 || r.Messages.ByKind["TOKEN"] < 5 || len(r.Messages.ByKind) != 1 {
 		t.Errorf("%s %s: %d entries, messages %v", r.Status, r.Error, r.Entries, r.Messages.ByKind)
 	}
 }
@@ -267,7 +267,7 @@ def request(b):
     for k in reversed(range(20)):
         for _ in range(1 + k % 2): say("n1" if me == "n2" else "n2", type=str(k))
 `), Options{})
-	if r.Status != result.OK || len(r.Messages.ByKind) != 15 {
+	if r.Status != runs.OK || len(r.Messages.ByKind) != 15 {
 		t.Fatalf("%s %s: messages %v", r.Status, r.Error, r.Messages.ByKind)
 	}
 	sum := uint64(0)
@@ -288,13 +288,13 @@ def request(b):
 func TestGuestsEndWithTheirWorkers(t *testing.T) {
 	starts := "here = sys.argv[0]\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', here], start_new_session=True)\n"
 	r := executeGuests(t, python(t, starts), Options{})
-	if r.Status != result.OK {
+	if r.Status != runs.OK {
 		t.Errorf("%s: %s", r.Status, r.Error)
 	}
 
 	// One that does not mind the end of its standard input.
 	spec := python(t, starts+"threading.Thread(target=time.sleep, args=(600,)).start()")
-	spec.Duration, spec.Requests, spec.Workload = result.Duration(time.Minute), 0, "saturate"
+	spec.Duration, spec.Requests, spec.Workload = runs.Duration(time.Minute), 0, "saturate"
 	delete(spec.Set, "requesters")
 	spec.Nodes, spec.NodesPerWorker = 1, 1
 	r = executeGuests(t, spec, Options{Started: func(p launch.Process) {
@@ -305,7 +305,7 @@ func TestGuestsEndWithTheirWorkers(t *testing.T) {
 			_ = syscall.Kill(p.PID(), syscall.SIGKILL)
 		}()
 	}})
-	if r.Status != result.Failed || !strings.Contains(r.Error, "signal: killed") {
+	if r.Status != runs.Failed || !strings.Contains(r.Error, "signal: killed") {
 		t.Errorf("%s: %s", r.Status, r.Error)
 	}
 }
@@ -322,10 +322,10 @@ func TestExamplesInOtherLanguages(t *testing.T) {
 		t.Run(c.transport+"/"+filepath.Base(c.script), func(t *testing.T) {
 			needs(t, c.program)
 			const n, requests = 5, 250
-			r := executeGuests(t, result.Spec{
+			r := executeGuests(t, runs.Spec{
 				Algorithm: "exec", Nodes: n, Transport: c.transport, Requests: requests, Set: map[string]string{"command": examples + c.script},
 			}, Options{})
-			if r.Status != result.OK || r.Safety.Violations != 0 || r.Entries != requests {
+			if r.Status != runs.OK || r.Safety.Violations != 0 || r.Entries != requests {
 				t.Fatalf("%s: %s %v", r.Status, r.Error, r.FailedStderr)
 			}
 			if of := r.Messages.ByKind; c.program == "python3" {
@@ -341,10 +341,10 @@ func TestExamplesInOtherLanguages(t *testing.T) {
 
 func TestWrongExampleIsCaught(t *testing.T) {
 	needs(t, "python3")
-	r := executeGuests(t, result.Spec{
+	r := executeGuests(t, runs.Spec{
 		Algorithm: "exec", Nodes: 5, Requests: 50, CS: "10ms", Set: map[string]string{"command": examples + "python/wrong_ricart_agrawala.py"},
 	}, Options{})
-	if r.Status != result.Violated || r.Safety.Violations == 0 || r.Safety.Method != "shared-page" {
+	if r.Status != runs.Violated || r.Safety.Violations == 0 || r.Safety.Method != "shared-page" {
 		t.Errorf("%s: %d violations by %s: %s", r.Status, r.Safety.Violations, r.Safety.Method, r.Error)
 	}
 }

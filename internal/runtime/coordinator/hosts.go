@@ -13,7 +13,7 @@ import (
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/nats"
 )
 
@@ -196,7 +196,7 @@ func (c *coordinator) describeHosts(ctx context.Context, o *measure.Observation)
 	o.Hosts = make([]measure.Host, len(c.hosts))
 	for k, h := range c.hosts { // of one that is lost more is not known
 		address, _, _ := net.SplitHostPort(h.Listen())
-		o.Hosts[k] = measure.Host{Host: result.Host{Name: h.Name(), Address: address}, Relation: h.Clock()}
+		o.Hosts[k] = measure.Host{Host: runs.Host{Name: h.Name(), Address: address}, Relation: h.Clock()}
 	}
 	_ = c.onHosts(func(k int, h host.Host) error {
 		if report, err := h.Report(ctx); err == nil {

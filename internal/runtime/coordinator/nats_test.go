@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/nats"
 )
 
 // A broadcast is one transmission and counts as N−1 messages.
 func TestABroadcastOverNATSIsOneTransmission(t *testing.T) {
-	r := mustRun(t, result.Spec{Algorithm: "ricart-agrawala", Nodes: 6, Requests: 120, Transport: "nats", CS: "0"})
+	r := mustRun(t, runs.Spec{Algorithm: "ricart-agrawala", Nodes: 6, Requests: 120, Transport: "nats", CS: "0"})
 	if r.Messages.ByKind["REQUEST"] != 120*5 || r.Messages.ByKind["REPLY"] != 120*5 || r.Messages.Transmissions != 120*(1+5) {
 		t.Errorf("%+v", r.Messages)
 	}
@@ -25,7 +25,7 @@ func TestABroadcastOverNATSIsOneTransmission(t *testing.T) {
 // The broadcast medium under contention: every request and reply is a broadcast,
 // and all nodes must queue the requests in one order.
 func TestTheSequencedMediumUnderLoad(t *testing.T) {
-	r := mustRun(t, result.Spec{
+	r := mustRun(t, runs.Spec{
 		Algorithm: "ricart-agrawala-broadcast", Set: map[string]string{"form": "sequenced"},
 		Nodes: 6, Requests: 300, Transport: "nats", CS: "0",
 	})
@@ -49,19 +49,19 @@ func elsewhere(t *testing.T) (nats.Broker, *nats.Server) {
 func TestABrokerElsewhere(t *testing.T) {
 	b, server := elsewhere(t)
 	for _, set := range []map[string]string{{"form": "listed"}, {"form": "sequenced"}} {
-		r, err := Run(t.Context(), resolve(t, result.Spec{
+		r, err := Run(t.Context(), resolve(t, runs.Spec{
 			Algorithm: "ricart-agrawala-broadcast", Nodes: 4, Requests: 40, Transport: "nats", Set: set,
 		}), Options{Broker: &b, Environment: map[string]string{}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != result.OK || r.Environment["broker"] != "elsewhere" {
+		if r.Status != runs.OK || r.Environment["broker"] != "elsewhere" {
 			t.Errorf("%v: status %s: %s; %v", set, r.Status, r.Error, r.Environment)
 		}
 	}
 	server.Close()
 	workers := &recorder{}
-	_, err := execute(t, t.Context(), result.Spec{Algorithm: "maekawa", Nodes: 3, Transport: "nats"},
+	_, err := execute(t, t.Context(), runs.Spec{Algorithm: "maekawa", Nodes: 3, Transport: "nats"},
 		Options{Broker: &b, Started: workers.started})
 	if !errors.Is(err, nats.ErrBroker) || len(workers.pids()) > 0 {
 		t.Errorf("a broker that is not there: %v, %d processes", err, len(workers.pids()))
@@ -71,17 +71,17 @@ func TestABrokerElsewhere(t *testing.T) {
 // A broker that dies in the middle of a run ends it as failed, whether its
 // broadcasts are sequenced or not.
 func TestABrokerThatDiesEndsTheRun(t *testing.T) {
-	for _, spec := range []result.Spec{
+	for _, spec := range []runs.Spec{
 		{Algorithm: "suzuki-kasami", Nodes: 4},
 		{Algorithm: "ricart-agrawala-broadcast", Set: map[string]string{"form": "sequenced"}, Nodes: 4},
 	} {
 		b, server := elsewhere(t)
-		spec.Transport, spec.Duration = "nats", result.Duration(time.Minute)
+		spec.Transport, spec.Duration = "nats", runs.Duration(time.Minute)
 		r, err := execute(t, t.Context(), spec, Options{Broker: &b, Progress: onFirstEntries(server.Close)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != result.Failed || !strings.Contains(r.Error, "nats: ") {
+		if r.Status != runs.Failed || !strings.Contains(r.Error, "nats: ") {
 			t.Errorf("%s: status %s: %s", spec.Algorithm, r.Status, r.Error)
 		}
 		if r.Entries == 0 {
@@ -101,7 +101,7 @@ func TestAKilledWorkerEndsARunOverNATS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{3}) {
+	if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{3}) {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
@@ -75,7 +75,7 @@ func TestEveryAlgorithmCostsTheSameOverEveryNetwork(t *testing.T) {
 							set = make(map[string]string)
 						}
 						maps.Copy(set, form)
-						costsTheSame(t, a, form, result.Spec{
+						costsTheSame(t, a, form, runs.Spec{
 							Algorithm: a.Name, Nodes: nearest(t, a, 8), NodesPerWorker: 2,
 							Workload: "serial", Requests: 12, CS: "10us", Transport: net.name, Set: set,
 						})
@@ -88,7 +88,7 @@ func TestEveryAlgorithmCostsTheSameOverEveryNetwork(t *testing.T) {
 
 // costsTheSame compares a run with the same one in the simulation, where form is
 // all that is set.
-func costsTheSame(t *testing.T, a *dme.Algorithm, form map[string]string, spec result.Spec) {
+func costsTheSame(t *testing.T, a *dme.Algorithm, form map[string]string, spec runs.Spec) {
 	opt, err := a.Resolve(form)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func costsTheSame(t *testing.T, a *dme.Algorithm, form map[string]string, spec r
 // What the links do beneath the layers, the algorithm does not notice: what is
 // sent again counts apart.
 func TestAlgorithmsDoNotNoticeRepairedLinks(t *testing.T) {
-	r := mustRun(t, result.Spec{
+	r := mustRun(t, runs.Spec{
 		Algorithm: "ricart-agrawala", Nodes: 3, NodesPerWorker: 2, Requests: 60, CS: "0", Transport: "udp",
 		Set: map[string]string{"loss": "0.1", "dup": "0.1", "reorder": "0.1", "jitter": "100us"},
 	})
@@ -139,7 +139,7 @@ func TestDelayedLinksTakeTheirTime(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			r := mustRun(t, result.Spec{
+			r := mustRun(t, runs.Spec{
 				Algorithm: "ricart-agrawala", Nodes: 3, Requests: 12, CS: "1ms", Transport: name, Set: map[string]string{"delay": "5ms"},
 			})
 			if r.Messages.Total != 12*4 || r.Messages.Refused != 0 || r.Safety.Violations != 0 {
@@ -157,20 +157,20 @@ func TestDelayedLinksTakeTheirTime(t *testing.T) {
 
 // Without reliable links the algorithm comes to a stop, which is noticed.
 func TestLossEndsARunThatIsNotMadeForIt(t *testing.T) {
-	r, err := execute(t, t.Context(), result.Spec{
+	r, err := execute(t, t.Context(), runs.Spec{
 		Algorithm: "ricart-agrawala", Nodes: 3, Requests: 4000, CS: "0", Transport: "udp", AllowMismatch: true,
-		StallAfter: result.Duration(300 * time.Millisecond),
+		StallAfter: runs.Duration(300 * time.Millisecond),
 		Set:        map[string]string{run.LayerOption: "raw", "loss": "0.02"},
 	}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	switch r.Status {
-	case result.Stalled, result.Failed, result.Violated:
+	case runs.Stalled, runs.Failed, runs.Violated:
 	default:
 		t.Errorf("status %s after %d entries", r.Status, r.Entries)
 	}
-	if exit.OfRun(r.Status, false) != exit.Unknown && r.Status != result.Violated {
+	if exit.OfRun(r.Status, false) != exit.Unknown && r.Status != runs.Violated {
 		t.Errorf("exit code %d", exit.OfRun(r.Status, false))
 	}
 }
@@ -191,7 +191,7 @@ func BenchmarkRing(b *testing.B) {
 	if err := os.WriteFile(trace, text, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	job := resolve(b, result.Spec{
+	job := resolve(b, runs.Spec{
 		Algorithm: "token-ring", Nodes: ringProcesses, Workload: "trace", Set: map[string]string{"file": trace},
 	})
 	wholeRing := func() float64 {
@@ -199,7 +199,7 @@ func BenchmarkRing(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if r.Status != result.OK {
+		if r.Status != runs.OK {
 			b.Fatal(r.Error)
 		}
 		// The token goes round from the first request to the last, and all it
@@ -245,13 +245,13 @@ func bareRing(b *testing.B) float64 {
 // bytes around what it holds, which here is a frame of a few bytes for each write.
 func TestARunOverEncryptedConnections(t *testing.T) {
 	for set, encrypted := range map[string]bool{"auto": false, "off": false, "on": true} { // on the loopback
-		r, err := execute(t, t.Context(), result.Spec{
+		r, err := execute(t, t.Context(), runs.Spec{
 			Algorithm: "ricart-agrawala", Nodes: 3, Workload: "serial", Requests: 60, Set: map[string]string{"tls": set},
 		}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != result.OK || r.Entries != 60 || r.Messages.Total != 60*4 || r.Wire.Frames != 60*4 || r.Wire.Refused != 0 {
+		if r.Status != runs.OK || r.Entries != 60 || r.Messages.Total != 60*4 || r.Wire.Frames != 60*4 || r.Wire.Refused != 0 {
 			t.Errorf("tls=%s: %s %s: %d entries, %d messages, %+v", set, r.Status, r.Error, r.Entries, r.Messages.Total, r.Wire)
 		}
 		if got := r.Wire.Bytes > 22*r.Wire.Writes; got != encrypted {

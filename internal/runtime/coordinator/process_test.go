@@ -15,7 +15,7 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // coordinatorCommand makes the test binary a coordinator, for tests that stop or
@@ -25,16 +25,16 @@ const coordinatorCommand = "coordinator"
 // said is what such a process says: a worker that it has started, the run's
 // progress, or its result.
 type said struct {
-	Worker  int            `json:",omitempty"` // its pid
-	Entries uint64         `json:",omitempty"`
-	Result  *result.Result `json:",omitempty"`
-	Error   string         `json:",omitempty"`
+	Worker  int          `json:",omitempty"` // its pid
+	Entries uint64       `json:",omitempty"`
+	Result  *runs.Result `json:",omitempty"`
+	Error   string       `json:",omitempty"`
 }
 
 // coordinate leads the run whose specification it reads.
 func coordinate(stdin io.Reader, stdout io.Writer) int {
 	parent := launch.NewParent(stdin, stdout)
-	var spec result.Spec
+	var spec runs.Spec
 	if err := parent.Receive(&spec); err != nil {
 		return 1
 	}
@@ -66,7 +66,7 @@ type led struct {
 }
 
 // lead starts a coordinator.
-func lead(t *testing.T, spec result.Spec) *led {
+func lead(t *testing.T, spec runs.Spec) *led {
 	t.Helper()
 	child, err := launch.Local{Answers: true}.Start(launch.Command{Word: coordinatorCommand, Name: "the coordinator", Config: spec})
 	if err != nil {
@@ -105,7 +105,7 @@ func (l *led) hear(wanted func(said) bool) said {
 func (l *led) running() { l.hear(func(s said) bool { return s.Entries > 0 }) }
 
 // result waits for the result.
-func (l *led) result() *result.Result {
+func (l *led) result() *runs.Result {
 	return l.hear(func(s said) bool { return s.Result != nil }).Result
 }
 
@@ -156,25 +156,25 @@ func stopFor(t *testing.T, pid int, d time.Duration) {
 // A violation that was seen is told as such, though nodes disagree on the messages
 // as well and the system never falls silent.
 func TestAViolationIsToldWhateverElseGoesWrong(t *testing.T) {
-	r, err := execute(t, t.Context(), result.Spec{
-		Algorithm: "eager", Nodes: 3, Requests: 60, CS: "2ms", StallAfter: result.Duration(300 * time.Millisecond),
+	r, err := execute(t, t.Context(), runs.Spec{
+		Algorithm: "eager", Nodes: 3, Requests: 60, CS: "2ms", StallAfter: runs.Duration(300 * time.Millisecond),
 		Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw", "dup": "1"},
 	}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Violated || r.Safety.Violations == 0 {
+	if r.Status != runs.Violated || r.Safety.Violations == 0 {
 		t.Errorf("status %s, %d violations: %s", r.Status, r.Safety.Violations, r.Error)
 	}
 
-	r, err = execute(t, t.Context(), result.Spec{
-		Algorithm: "chatty", Nodes: 3, Requests: 60, CS: "2ms", StallAfter: result.Duration(300 * time.Millisecond),
+	r, err = execute(t, t.Context(), runs.Spec{
+		Algorithm: "chatty", Nodes: 3, Requests: 60, CS: "2ms", StallAfter: runs.Duration(300 * time.Millisecond),
 		Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw", "dup": "1"},
 	}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Violated || r.Safety.Violations == 0 || !strings.Contains(r.Error, "messages were duplicated") {
+	if r.Status != runs.Violated || r.Safety.Violations == 0 || !strings.Contains(r.Error, "messages were duplicated") {
 		t.Errorf("status %s, %d violations: %s", r.Status, r.Safety.Violations, r.Error)
 	}
 	if r.ResponseTime == nil {
@@ -186,14 +186,14 @@ func TestAViolationIsToldWhateverElseGoesWrong(t *testing.T) {
 // can be measured.
 func TestDelaysThatCannotBeMeasuredFailNoRun(t *testing.T) {
 	for loss, known := range map[string]bool{"0.3": true, "1": false} {
-		r, err := execute(t, t.Context(), result.Spec{
+		r, err := execute(t, t.Context(), runs.Spec{
 			Algorithm: "eager", Nodes: 2, Requests: 1, CS: "0", Transport: "udp", AllowMismatch: true,
 			Set: map[string]string{run.LayerOption: "raw", "loss": loss},
 		}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != result.OK || (r.T != nil) != known {
+		if r.Status != runs.OK || (r.T != nil) != known {
 			t.Errorf("loss %s: status %s, T %v: %s", loss, r.Status, r.T, r.Error)
 		}
 		if !slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "pings were not answered in time") }) {
@@ -202,7 +202,7 @@ func TestDelaysThatCannotBeMeasuredFailNoRun(t *testing.T) {
 	}
 }
 
-func warned(r *result.Result, parts ...string) bool {
+func warned(r *runs.Result, parts ...string) bool {
 	return slices.ContainsFunc(r.Warnings, func(s string) bool {
 		return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(s, part) })
 	})
@@ -212,8 +212,8 @@ func warned(r *result.Result, parts ...string) bool {
 // algorithm's.
 func TestAWorkerThatWasStoppedIsNoStall(t *testing.T) {
 	workers := &recorder{}
-	spec := result.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: result.Duration(3 * time.Second),
-		StallAfter: result.Duration(400 * time.Millisecond)}
+	spec := runs.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: runs.Duration(3 * time.Second),
+		StallAfter: runs.Duration(400 * time.Millisecond)}
 	done := make(chan struct{})
 	r, err := execute(t, t.Context(), spec, Options{
 		Started: workers.started,
@@ -228,7 +228,7 @@ func TestAWorkerThatWasStoppedIsNoStall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.OK {
+	if r.Status != runs.OK {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
 	if !warned(r, "did not run", fmt.Sprintf("pid %d", workers.pids()[1])) || warned(r, fmt.Sprintf("pid %d", workers.pids()[2])) {
@@ -238,12 +238,12 @@ func TestAWorkerThatWasStoppedIsNoStall(t *testing.T) {
 
 // Neither is a coordinator that is: the workers go on.
 func TestACoordinatorThatWasStoppedIsTold(t *testing.T) {
-	l := lead(t, result.Spec{Algorithm: "suzuki-kasami", Nodes: 3, Duration: result.Duration(3 * time.Second),
-		StallAfter: result.Duration(400 * time.Millisecond)})
+	l := lead(t, runs.Spec{Algorithm: "suzuki-kasami", Nodes: 3, Duration: runs.Duration(3 * time.Second),
+		StallAfter: runs.Duration(400 * time.Millisecond)})
 	l.running()
 	stopFor(t, l.child.PID(), 2*time.Second)
 	r := l.result()
-	if r.Status != result.OK || !warned(r, "did not run", "the coordinator") {
+	if r.Status != runs.OK || !warned(r, "did not run", "the coordinator") {
 		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
 	}
 	<-l.child.Ended()
@@ -252,8 +252,8 @@ func TestACoordinatorThatWasStoppedIsTold(t *testing.T) {
 
 // The whole run is stopped: nothing moves, and that means nothing.
 func TestARunThatWasStoppedIsNoStall(t *testing.T) {
-	l := lead(t, result.Spec{Algorithm: "suzuki-kasami", Nodes: 3, Duration: result.Duration(3 * time.Second),
-		StallAfter: result.Duration(400 * time.Millisecond)})
+	l := lead(t, runs.Spec{Algorithm: "suzuki-kasami", Nodes: 3, Duration: runs.Duration(3 * time.Second),
+		StallAfter: runs.Duration(400 * time.Millisecond)})
 	l.running()
 	all := append([]int{l.child.PID()}, l.workers...)
 	for _, pid := range all {
@@ -263,7 +263,7 @@ func TestARunThatWasStoppedIsNoStall(t *testing.T) {
 	for _, pid := range all {
 		syscall.Kill(pid, syscall.SIGCONT)
 	}
-	if r := l.result(); r.Status != result.OK || !warned(r, "did not run", "the coordinator", "node 1 ", "node 2 ", "node 3 ") {
+	if r := l.result(); r.Status != runs.OK || !warned(r, "did not run", "the coordinator", "node 1 ", "node 2 ", "node 3 ") {
 		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
 	}
 }
@@ -271,11 +271,11 @@ func TestARunThatWasStoppedIsNoStall(t *testing.T) {
 // A handler that never returns is a fault of its node.
 func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
 	begin := time.Now()
-	r, err := execute(t, t.Context(), result.Spec{Algorithm: "stuck", Nodes: 3, Requests: 3, CS: "0"}, Options{})
+	r, err := execute(t, t.Context(), runs.Spec{Algorithm: "stuck", Nodes: 3, Requests: 3, CS: "0"}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Failed && r.Status != result.Violated || !slices.Equal(r.FailedNodes, []int{2}) {
+	if r.Status != runs.Failed && r.Status != runs.Violated || !slices.Equal(r.FailedNodes, []int{2}) {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 	if took := time.Since(begin); took > bound {
@@ -298,7 +298,7 @@ func TestAHangIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{2}) || !strings.Contains(r.Error, "stopped by a signal") {
+	if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{2}) || !strings.Contains(r.Error, "stopped by a signal") {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 	if took := time.Since(stopped); took > 10*time.Second {

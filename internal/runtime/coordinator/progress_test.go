@@ -10,7 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/recording"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // since returns a progress that has seen nothing move for that long.
@@ -62,7 +62,7 @@ func TestProgress(t *testing.T) {
 // order in which nothing arrives before it was sent and nobody enters while another
 // is inside, also over links that lose, repeat and reorder frames.
 func TestEventsAreRecorded(t *testing.T) {
-	for _, spec := range []result.Spec{
+	for _, spec := range []runs.Spec{
 		{Algorithm: "lamport", Nodes: 4, Transport: "tcp", Requests: 60},
 		{Algorithm: "ricart-agrawala", Nodes: 4, NodesPerWorker: 2, Transport: "nats", Requests: 60},
 		{Algorithm: "ricart-agrawala", Nodes: 3, Transport: "udp", Requests: 40, Set: map[string]string{
@@ -71,7 +71,7 @@ func TestEventsAreRecorded(t *testing.T) {
 		t.Run(spec.Transport, func(t *testing.T) {
 			var kept *eventlog.Kept
 			r, err := execute(t, t.Context(), spec, Options{Record: 10_000, Recorded: func(k eventlog.Kept) { kept = &k }})
-			if err != nil || r.Status != result.OK || kept == nil {
+			if err != nil || r.Status != runs.OK || kept == nil {
 				t.Fatalf("%v %+v", err, r)
 			}
 			if !strings.Contains(strings.Join(r.Warnings, "\n"), "the run was recorded") {
@@ -120,7 +120,7 @@ func TestEventsAreRecorded(t *testing.T) {
 // A full log drops what comes later, and says so.
 func TestEventsAreBounded(t *testing.T) {
 	var kept eventlog.Kept
-	spec := result.Spec{Algorithm: "lamport", Nodes: 3, Transport: "tcp", Requests: 60}
+	spec := runs.Spec{Algorithm: "lamport", Nodes: 3, Transport: "tcp", Requests: 60}
 	if _, err := execute(t, t.Context(), spec, Options{Record: 50, Recorded: func(k eventlog.Kept) { kept = k }}); err != nil {
 		t.Fatal(err)
 	}

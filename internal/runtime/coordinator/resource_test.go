@@ -14,14 +14,14 @@ import (
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/resource"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/nats"
 )
 
 // Every entry updates the resource, and what it has read says in which order they
 // were: no two have read the same.
 func TestASharedResource(t *testing.T) {
-	for _, spec := range []result.Spec{
+	for _, spec := range []runs.Spec{
 		{Algorithm: "ricart-agrawala", Nodes: 5, Requests: 300, CS: "0"},
 		{Algorithm: "raymond", Nodes: 8, Requests: 400},
 		{Algorithm: "maekawa", Nodes: 6, Requests: 120, NodesPerWorker: 3, Transport: "nats"},
@@ -49,7 +49,7 @@ func TestASharedResource(t *testing.T) {
 			}
 			want := uint64(spec.Requests)
 			r := measure.Result(o)
-			if r.Status != result.OK || r.Safety.Resource == nil || r.Safety.Resource.Kind != resource.NATS ||
+			if r.Status != runs.OK || r.Safety.Resource == nil || r.Safety.Resource.Kind != resource.NATS ||
 				r.Safety.Resource.Updates != want || r.Safety.Resource.LostUpdates != 0 || r.Entries != want || r.Safety.Violations != 0 {
 				t.Errorf("status %s: %s, %d entries, safety %+v", r.Status, r.Error, r.Entries, r.Safety)
 			}
@@ -73,14 +73,14 @@ func TestASharedResource(t *testing.T) {
 // An algorithm that lets everybody in loses updates; each is told with two critical
 // sections that overlap.
 func TestABrokenAlgorithmLosesUpdates(t *testing.T) {
-	r, err := execute(t, t.Context(), result.Spec{
+	r, err := execute(t, t.Context(), runs.Spec{
 		Algorithm: "eager", Nodes: 4, Requests: 200, CS: "1ms", Resource: resource.NATS, AllowMismatch: true,
 	}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := r.Safety.Resource
-	if r.Status != result.Violated || s == nil {
+	if r.Status != runs.Violated || s == nil {
 		t.Fatalf("status %s: %s, safety %+v", r.Status, r.Error, r.Safety)
 	}
 	if s.Updates != 200 || s.LostUpdates == 0 || s.LostUpdates >= 200 || r.Safety.Violations < s.LostUpdates ||
@@ -101,7 +101,7 @@ func TestABrokenAlgorithmLosesUpdates(t *testing.T) {
 
 // Readers only read.
 func TestReadersDoNotUpdateTheResource(t *testing.T) {
-	r := mustRun(t, result.Spec{
+	r := mustRun(t, runs.Spec{
 		Algorithm: "readers-writers", Nodes: 4, Requests: 200, Set: map[string]string{"readers": "0.5"}, Resource: resource.NATS,
 	})
 	if s := r.Safety.Resource; s.Updates == 0 || s.Updates >= r.Entries || s.LostUpdates != 0 {
@@ -111,7 +111,7 @@ func TestReadersDoNotUpdateTheResource(t *testing.T) {
 
 // A node that dies inside leaves no update, and nobody loses one.
 func TestAHolderDiesWithTheResource(t *testing.T) {
-	r := mustRun(t, result.Spec{
+	r := mustRun(t, runs.Spec{
 		Algorithm: "raymond-robust", Nodes: 4, Requests: 400, Resource: resource.NATS,
 		Faults: []string{"kill holder @entry:100", "restart holder @+50ms"},
 	})
@@ -126,7 +126,7 @@ func TestAHolderDiesWithTheResource(t *testing.T) {
 // run's, which says so.
 func TestAResourceElsewhere(t *testing.T) {
 	b, server := elsewhere(t)
-	spec := result.Spec{Algorithm: "raymond", Nodes: 3, Requests: 60, Resource: resource.NATS}
+	spec := runs.Spec{Algorithm: "raymond", Nodes: 3, Requests: 60, Resource: resource.NATS}
 	workers := &recorder{}
 	_, err := Run(t.Context(), resolve(t, spec), Options{Broker: &b, Started: workers.started})
 	if !errors.Is(err, nats.ErrBroker) || !errors.Is(err, resource.ErrNoJetStream) || len(workers.pids()) > 0 {
@@ -138,7 +138,7 @@ func TestAResourceElsewhere(t *testing.T) {
 	}
 	for _, spec.Transport = range []string{"tcp", "nats"} {
 		r, err := Run(t.Context(), resolve(t, spec), Options{Broker: &b})
-		if err != nil || r.Status != result.OK || r.Safety.Resource.Updates != 60 {
+		if err != nil || r.Status != runs.OK || r.Safety.Resource.Updates != 60 {
 			t.Fatalf("%v, %+v", err, r)
 		}
 	}
@@ -146,12 +146,12 @@ func TestAResourceElsewhere(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 
-	spec.Requests, spec.Duration, spec.Transport = 0, result.Duration(time.Minute), "tcp"
+	spec.Requests, spec.Duration, spec.Transport = 0, runs.Duration(time.Minute), "tcp"
 	r, err := execute(t, t.Context(), spec, Options{Broker: &b, Progress: onFirstEntries(server.Close)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Failed || !strings.Contains(r.Error, "shared resource") || !strings.Contains(r.Error, b.Name()) {
+	if r.Status != runs.Failed || !strings.Contains(r.Error, "shared resource") || !strings.Contains(r.Error, b.Name()) {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
 	if r.Entries == 0 {
@@ -206,14 +206,14 @@ func TestHostsShareAResource(t *testing.T) {
 			&distant{Local: host.Local{Label: "one"}, broker: b},
 			&distant{Local: host.Local{Label: "two"}, broker: b},
 		}
-		r, err := Run(t.Context(), resolve(t, result.Spec{
+		r, err := Run(t.Context(), resolve(t, runs.Spec{
 			Algorithm: algorithm, Nodes: 2, Requests: 60, CS: "1ms", Resource: resource.NATS, AllowMismatch: true,
 		}), Options{Control: &b, Hosts: hosts})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := r.Safety.Resource
-		if broken := algorithm == "eager"; s.Updates != 60 || broken != (s.LostUpdates > 0) || broken != (r.Status == result.Violated) ||
+		if broken := algorithm == "eager"; s.Updates != 60 || broken != (s.LostUpdates > 0) || broken != (r.Status == runs.Violated) ||
 			r.Safety.Violations < s.LostUpdates {
 			t.Errorf("%s: status %s: %s, %d violations, resource %+v", algorithm, r.Status, r.Error, r.Safety.Violations, s)
 		}
@@ -223,7 +223,7 @@ func TestHostsShareAResource(t *testing.T) {
 // Over a real network, readers are in the critical section together and writers
 // alone: the witness saw no violation, and the recorded times show who shared.
 func TestReadersShareTheCriticalSection(t *testing.T) {
-	job := resolve(t, result.Spec{
+	job := resolve(t, runs.Spec{
 		Algorithm: "readers-writers", Nodes: 4, Requests: 60, CS: "10ms", Set: map[string]string{"readers": "0.7"},
 	})
 	c, err := start(t.Context(), job, Options{})
@@ -267,7 +267,7 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 
 // With a bound that somebody vouches for, silence is a reply over TCP, too.
 func TestImplicitReplyOverTCP(t *testing.T) {
-	r := mustRun(t, result.Spec{
+	r := mustRun(t, runs.Spec{
 		Algorithm: "ricart-agrawala-implicit", Nodes: 4, Requests: 6, Workload: "serial", Set: map[string]string{"bound": "200ms"},
 	})
 	if r.Messages.Total != 6*3 || r.Messages.PerEntry["3"] != 6 || r.Safety.Violations != 0 {

@@ -24,10 +24,10 @@ import (
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
-func resolve(t testing.TB, spec result.Spec) *run.Job {
+func resolve(t testing.TB, spec runs.Spec) *run.Job {
 	t.Helper()
 	job, err := run.Resolve(spec, testCatalog(), os.ReadFile)
 	if err != nil {
@@ -37,7 +37,7 @@ func resolve(t testing.TB, spec result.Spec) *run.Job {
 }
 
 // execute runs a job and makes sure that nothing of it is left behind.
-func execute(t *testing.T, ctx context.Context, spec result.Spec, opt Options) (*result.Result, error) {
+func execute(t *testing.T, ctx context.Context, spec runs.Spec, opt Options) (*runs.Result, error) {
 	t.Helper()
 	workers, started := &recorder{}, opt.Started
 	opt.Started = func(p launch.Process) {
@@ -56,13 +56,13 @@ func execute(t *testing.T, ctx context.Context, spec result.Spec, opt Options) (
 	return result, err
 }
 
-func mustRun(t *testing.T, spec result.Spec) *result.Result {
+func mustRun(t *testing.T, spec runs.Spec) *runs.Result {
 	t.Helper()
 	r, err := execute(t, t.Context(), spec, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.OK {
+	if r.Status != runs.OK {
 		t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
 	}
 	return r
@@ -71,9 +71,9 @@ func mustRun(t *testing.T, spec result.Spec) *result.Result {
 func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
 	workers := &recorder{}
 	listening := -1
-	r, err := execute(t, t.Context(), result.Spec{Algorithm: "ricart-agrawala", Nodes: 8, Requests: 800}, Options{
+	r, err := execute(t, t.Context(), runs.Spec{Algorithm: "ricart-agrawala", Nodes: 8, Requests: 800}, Options{
 		Started: workers.started,
-		Save: func(*result.Result) error {
+		Save: func(*runs.Result) error {
 			for _, pid := range workers.pids() {
 				if err := syscall.Kill(pid, 0); err != nil {
 					t.Errorf("worker %d was gone before the result was saved", pid)
@@ -86,7 +86,7 @@ func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.OK || r.Entries != 800 || r.Requests != 800 {
+	if r.Status != runs.OK || r.Entries != 800 || r.Requests != 800 {
 		t.Errorf("status %s, %d entries of %d requests", r.Status, r.Entries, r.Requests)
 	}
 	if r.Messages.PerCS == nil || *r.Messages.PerCS != 14 {
@@ -118,10 +118,10 @@ func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
 // mustCostAsSimulated makes isolated requests over a real network and over the
 // simulated one with the given options, which must agree on what every single
 // entry cost.
-func mustCostAsSimulated(t *testing.T, spec result.Spec, options map[string]string) (real, simulated *result.Result) {
+func mustCostAsSimulated(t *testing.T, spec runs.Spec, options map[string]string) (real, simulated *runs.Result) {
 	t.Helper()
 	real = mustRun(t, spec)
-	spec.Transport, spec.Set = result.Sim, options
+	spec.Transport, spec.Set = runs.Sim, options
 	simulated, err := sim.Run(t.Context(), resolve(t, spec))
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestSerialAgreesWithTheSimulation(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprintf("%s-%d", c.algorithm, c.nodes), func(t *testing.T) {
-			spec := result.Spec{Algorithm: c.algorithm, Nodes: c.nodes, Workload: "serial", Requests: 4 * c.nodes, CS: "10us", Set: c.set}
+			spec := runs.Spec{Algorithm: c.algorithm, Nodes: c.nodes, Workload: "serial", Requests: 4 * c.nodes, CS: "10us", Set: c.set}
 			real, _ := mustCostAsSimulated(t, spec, spec.Set)
 			if c.per >= 0 && *real.Messages.PerCS != c.per {
 				t.Errorf("%v messages per CS, want exactly %v", *real.Messages.PerCS, c.per)
@@ -183,7 +183,7 @@ func TestEveryAlgorithm(t *testing.T) {
 			continue
 		}
 		t.Run(a.Name, func(t *testing.T) {
-			spec := result.Spec{Algorithm: a.Name, Nodes: 8, Requests: 80, CS: "20us", Set: map[string]string{}}
+			spec := runs.Spec{Algorithm: a.Name, Nodes: 8, Requests: 80, CS: "20us", Set: map[string]string{}}
 			for _, o := range a.Options {
 				if o.Name == "bound" {
 					spec.Set["bound"] = "200ms"
@@ -205,13 +205,13 @@ func TestEveryWorkload(t *testing.T) {
 	if err := os.WriteFile(trace, []byte("0,1\n0.001,2,0.0005\n0.001,3\n0.004,1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for i, spec := range []result.Spec{
+	for i, spec := range []runs.Spec{
 		{Workload: "saturate", Requests: 32, CS: "exp:50us"},
 		{Workload: "saturate", Requests: 32, Set: map[string]string{"think": "exp:1ms"}},
-		{Workload: "saturate", Duration: result.Duration(100 * time.Millisecond)},
+		{Workload: "saturate", Duration: runs.Duration(100 * time.Millisecond)},
 		{Workload: "saturate", Requests: 400, CS: "0"},
 		{Workload: "poisson", TotalRate: 400, Requests: 40},
-		{Workload: "poisson", Rate: 50, Duration: result.Duration(200 * time.Millisecond)},
+		{Workload: "poisson", Rate: 50, Duration: runs.Duration(200 * time.Millisecond)},
 		{Workload: "hotspot", TotalRate: 400, Requests: 40, Set: map[string]string{"hot": "2", "share": "0.9"}},
 		{Workload: "burst", Requests: 32},
 		{Workload: "serial", Requests: 16},
@@ -233,7 +233,7 @@ func TestEveryWorkload(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Status != result.OK || r.Safety.Violations != 0 {
+				if r.Status != runs.OK || r.Safety.Violations != 0 {
 					t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
 				}
 				want := uint64(job.Plan.Requests())
@@ -249,7 +249,7 @@ func TestEveryWorkload(t *testing.T) {
 }
 
 func TestSeveralNodesPerWorker(t *testing.T) {
-	r := mustRun(t, result.Spec{Algorithm: "maekawa", Nodes: 7, NodesPerWorker: 3, Requests: 70})
+	r := mustRun(t, runs.Spec{Algorithm: "maekawa", Nodes: 7, NodesPerWorker: 3, Requests: 70})
 	if r.Workers != 3 {
 		t.Errorf("%d workers, want 3 for 7 nodes, 3 each", r.Workers)
 	}
@@ -259,21 +259,21 @@ func TestSeveralNodesPerWorker(t *testing.T) {
 }
 
 func TestOneNode(t *testing.T) {
-	r := mustRun(t, result.Spec{Algorithm: "ricart-agrawala", Nodes: 1, Requests: 10})
+	r := mustRun(t, runs.Spec{Algorithm: "ricart-agrawala", Nodes: 1, Requests: 10})
 	if *r.Messages.PerCS != 0 || r.T != nil {
 		t.Errorf("%v messages per CS, T %v", *r.Messages.PerCS, r.T)
 	}
 }
 
 func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
-	spec := result.Spec{Nodes: 3, Requests: 60, CS: "2ms", StallAfter: result.Duration(300 * time.Millisecond)}
+	spec := runs.Spec{Nodes: 3, Requests: 60, CS: "2ms", StallAfter: runs.Duration(300 * time.Millisecond)}
 
 	spec.Algorithm = "eager"
 	r, err := execute(t, t.Context(), spec, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Violated || r.Safety.Violations == 0 {
+	if r.Status != runs.Violated || r.Safety.Violations == 0 {
 		t.Errorf("nodes that enter at will: status %s, %d violations", r.Status, r.Safety.Violations)
 	}
 
@@ -281,7 +281,7 @@ func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
 	if r, err = execute(t, t.Context(), spec, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 3 {
+	if r.Status != runs.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 3 {
 		t.Errorf("nobody ever enters: status %s, %+v", r.Status, r.Liveness)
 	}
 	if len(r.Liveness.States) != 3 || !strings.Contains(strings.Join(r.Liveness.States, "\n"), "node 2 is requesting: received=2") {
@@ -292,7 +292,7 @@ func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
 	if r, err = execute(t, t.Context(), spec, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
+	if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
 		t.Errorf("node 2 panics: status %s, failed nodes %v, %s", r.Status, r.FailedNodes, r.Error)
 	}
 	if !strings.Contains(strings.Join(r.FailedStderr, "\n"), "the invariant of this test does not hold") {
@@ -311,7 +311,7 @@ func onFirstEntries(act func()) func(*live.State) {
 	}
 }
 
-var long = result.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: result.Duration(time.Minute)}
+var long = runs.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: runs.Duration(time.Minute)}
 
 func TestAKilledWorkerEndsTheRun(t *testing.T) {
 	workers := &recorder{}
@@ -322,7 +322,7 @@ func TestAKilledWorkerEndsTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, "node 3") {
+	if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, "node 3") {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 	if r.Entries == 0 || r.Messages.Total == 0 {
@@ -336,7 +336,7 @@ func TestAKilledWorkerEndsTheRun(t *testing.T) {
 func TestAWorkerThatHangsIsNamed(t *testing.T) {
 	workers := &recorder{}
 	spec := long
-	spec.StallAfter = result.Duration(500 * time.Millisecond)
+	spec.StallAfter = runs.Duration(500 * time.Millisecond)
 	r, err := execute(t, t.Context(), spec, Options{
 		Started:  workers.started,
 		Progress: onFirstEntries(func() { syscall.Kill(workers.pids()[1], syscall.SIGSTOP) }),
@@ -344,7 +344,7 @@ func TestAWorkerThatHangsIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
+	if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 }
@@ -364,10 +364,10 @@ func TestAnInterruptedRunTellsWhatItHas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var shown live.State
-	var saved *result.Result
+	var saved *runs.Result
 	r, err := execute(t, ctx, long, Options{
 		Partial: true,
-		Save:    func(r *result.Result) error { saved = r; return nil },
+		Save:    func(r *runs.Result) error { saved = r; return nil },
 		Progress: func(s *live.State) {
 			if s.Entries >= 100 && ctx.Err() == nil {
 				shown = *s
@@ -378,7 +378,7 @@ func TestAnInterruptedRunTellsWhatItHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Failed || !r.Partial || r.Error != "interrupted" || len(r.FailedNodes) > 0 || saved != r {
+	if r.Status != runs.Failed || !r.Partial || r.Error != "interrupted" || len(r.FailedNodes) > 0 || saved != r {
 		t.Errorf("status %s, partial %v, error %q, failed nodes %v", r.Status, r.Partial, r.Error, r.FailedNodes)
 	}
 	if r.Entries < 100 || r.Throughput == nil || r.WaitingTime == nil || r.WaitingTime.Count < 90 || r.Safety.Violations > 0 {
@@ -433,14 +433,14 @@ func TestAWorkerThatCannotStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Failed || !strings.Contains(r.Error, "cannot start worker 0") {
+	if r.Status != runs.Failed || !strings.Contains(r.Error, "cannot start worker 0") {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
 	r, err = Run(t.Context(), resolve(t, long), Options{Hosts: on("/bin/false")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.Failed || len(r.FailedNodes) == 0 {
+	if r.Status != runs.Failed || len(r.FailedNodes) == 0 {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dmebench/internal/sim"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // The same schedule does the same to real processes as in a simulation: whom it hits,
@@ -45,20 +45,20 @@ func TestSchedulesAreCarriedOutAsInSimulations(t *testing.T) {
 			[]string{"pause [a], ended", "kill [a]", "kill all"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			spec := result.Spec{
+			spec := runs.Spec{
 				Algorithm: "desk", Nodes: 6, CS: "2ms", Requests: 1e6, AllowMismatch: true, // over with the last of them that lives
-				StallAfter: result.Duration(20 * time.Second), Faults: strings.Split(x.faults, "; "),
+				StallAfter: runs.Duration(20 * time.Second), Faults: strings.Split(x.faults, "; "),
 			}
 			real, err := execute(t, t.Context(), spec, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec.Transport = result.Sim
+			spec.Transport = runs.Sim
 			simulated, err := sim.Run(t.Context(), resolve(t, spec))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, r := range []*result.Result{real, simulated} {
+			for _, r := range []*runs.Result{real, simulated} {
 				var got []string
 				letters := make(map[int]string)
 				for _, f := range r.Faults {

@@ -15,7 +15,7 @@ import (
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 var full = flag.Bool("full", false, "run the long tests too")
@@ -23,7 +23,7 @@ var full = flag.Bool("full", false, "run the long tests too")
 // Under saturation over UDP that loses a twentieth of everything beneath the
 // layer fifo, no message is lost or comes twice and every request is served.
 func TestLossySoakInShort(t *testing.T) {
-	soak(t, result.Spec{Nodes: 4, Requests: 400}, &memory{})
+	soak(t, runs.Spec{Nodes: 4, Requests: 400}, &memory{})
 }
 
 // With -full: the same for ten minutes, in which no worker grows, but for its
@@ -33,11 +33,11 @@ func TestLossySoak(t *testing.T) {
 		t.Skip("with -full only")
 	}
 	m := &memory{}
-	r := soak(t, result.Spec{Nodes: 8, Duration: result.Duration(10 * time.Minute)}, m)
+	r := soak(t, runs.Spec{Nodes: 8, Duration: runs.Duration(10 * time.Minute)}, m)
 	m.judge(t, r)
 }
 
-func soak(t *testing.T, spec result.Spec, m *memory) *result.Result {
+func soak(t *testing.T, spec runs.Spec, m *memory) *runs.Result {
 	t.Helper()
 	// In a critical section that takes its time, the others' requests arrive.
 	spec.Algorithm, spec.Transport, spec.CS = "suzuki-kasami", "udp", "100us"
@@ -50,7 +50,7 @@ func soak(t *testing.T, spec result.Spec, m *memory) *result.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.OK {
+	if r.Status != runs.OK {
 		t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
 	}
 	var handled uint64
@@ -102,7 +102,7 @@ func (m *memory) sample(pids []int) {
 	m.samples = append(m.samples, now)
 }
 
-func (m *memory) judge(t *testing.T, r *result.Result) {
+func (m *memory) judge(t *testing.T, r *runs.Result) {
 	n := len(m.samples)
 	if n < 100 {
 		t.Fatalf("%d samples of the workers' memory", n)

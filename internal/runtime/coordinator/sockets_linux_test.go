@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"dmebench/internal/platform/launch"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // open is a socket at which somebody else could call.
@@ -102,8 +102,8 @@ func TestARunListensOnTheLoopbackAlone(t *testing.T) {
 	} {
 		workers := &recorder{}
 		var seen []open
-		r, err := execute(t, t.Context(), result.Spec{
-			Algorithm: "ricart-agrawala", Nodes: 4, Transport: network, Duration: result.Duration(300 * time.Millisecond),
+		r, err := execute(t, t.Context(), runs.Spec{
+			Algorithm: "ricart-agrawala", Nodes: 4, Transport: network, Duration: runs.Duration(300 * time.Millisecond),
 		}, Options{
 			Started:  workers.started,
 			Progress: onFirstEntries(func() { seen = openSockets(t, append(workers.pids(), os.Getpid())...) }),
@@ -123,7 +123,7 @@ func TestARunListensOnTheLoopbackAlone(t *testing.T) {
 				t.Errorf("over %s: %d sockets of %s were seen, want %d at least", network, count[kind], kind, n)
 			}
 		}
-		if r.Status != result.OK {
+		if r.Status != runs.OK {
 			t.Errorf("over %s: %s: %s", network, r.Status, r.Error)
 		}
 	}
@@ -156,8 +156,8 @@ func TestStrangersAtAWorkerDoNotDisturbARun(t *testing.T) {
 	atk := newAttack(t)
 	defer atk.end()
 	var first sync.Once
-	r, err := execute(t, t.Context(), result.Spec{
-		Algorithm: "ricart-agrawala", Nodes: 4, Duration: result.Duration(2 * time.Second), CS: "0",
+	r, err := execute(t, t.Context(), runs.Spec{
+		Algorithm: "ricart-agrawala", Nodes: 4, Duration: runs.Duration(2 * time.Second), CS: "0",
 	}, Options{Started: func(p launch.Process) {
 		first.Do(func() {
 			atk.running.Go(func() {
@@ -181,7 +181,7 @@ func TestStrangersAtAWorkerDoNotDisturbARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.OK || r.Entries == 0 || r.Messages.PerCS == nil || *r.Messages.PerCS != 6 || r.Safety.Violations != 0 {
+	if r.Status != runs.OK || r.Entries == 0 || r.Messages.PerCS == nil || *r.Messages.PerCS != 6 || r.Safety.Violations != 0 {
 		t.Errorf("status %s: %s; %d entries, %d violations", r.Status, r.Error, r.Entries, r.Safety.Violations)
 	}
 	if refused := atk.refused.Load(); r.Wire.Refused == 0 || refused == 0 {

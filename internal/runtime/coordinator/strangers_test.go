@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // attack is strangers who keep connections open. Those that are thrown out come again.
@@ -96,7 +96,7 @@ func TestStrangersDoNotDisturbARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	strangers = int(min(uint64(strangers), uint64(r.Cur)/8)) // two descriptors each, in this process
-	c, err := start(t.Context(), resolve(t, result.Spec{
+	c, err := start(t.Context(), resolve(t, runs.Spec{
 		Algorithm: "ricart-agrawala", Nodes: 4, Transport: "nats", Requests: 400, CS: "0",
 	}), Options{})
 	if err != nil {
@@ -112,7 +112,7 @@ func TestStrangersDoNotDisturbARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Status != result.OK || got.Entries != 400 || got.Safety.Violations != 0 || got.Wire.Refused < uint64(strangers) {
+	if got.Status != runs.OK || got.Entries != 400 || got.Safety.Violations != 0 || got.Wire.Refused < uint64(strangers) {
 		t.Errorf("status %s: %s; %d entries, %d violations, %d refused",
 			got.Status, got.Error, got.Entries, got.Safety.Violations, got.Wire.Refused)
 	}

@@ -20,7 +20,7 @@ import (
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Host is where some of the nodes of a run live. Its methods may be called from
@@ -80,7 +80,7 @@ type Host interface {
 	Clock() *clock.Relation
 
 	// Report says who the host is and, at the end of a run, how busy it was.
-	Report(ctx context.Context) (result.Host, error)
+	Report(ctx context.Context) (runs.Host, error)
 
 	// Close ends what is left of the run on this host: its processes are killed.
 	Close() error

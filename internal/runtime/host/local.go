@@ -14,7 +14,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/sharedpage"
 	"dmebench/internal/runtime/worker"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Local is this host. Workers are children of this process and inherit a page of
@@ -162,8 +162,8 @@ func (h *Local) Log(_ context.Context, id dme.NodeID) ([]entrylog.Entry, error) 
 func (h *Local) Clock() *clock.Relation { return nil }
 
 // Report names the host.
-func (h *Local) Report(context.Context) (result.Host, error) {
-	return result.Host{Name: h.Name(), Address: h.Listen()}, nil
+func (h *Local) Report(context.Context) (runs.Host, error) {
+	return runs.Host{Name: h.Name(), Address: h.Listen()}, nil
 }
 
 // Close kills the workers that are left, waits for their ends, and frees the page.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // patient needs a bound on delays, for which a user may vouch.
@@ -25,36 +25,36 @@ func TestBounds(t *testing.T) {
 	const lacking = "a bound on message delay, which"
 	for _, x := range []struct {
 		name  string
-		spec  result.Spec
+		spec  runs.Spec
 		set   map[string]string
 		told  time.Duration // what the algorithm is told of the network
 		fault string        // "" for none
 	}{
-		{"a simulation knows", result.Spec{Transport: result.Sim}, nil, 2 * time.Millisecond, ""},
-		{"whatever its T", result.Spec{Transport: result.Sim}, map[string]string{"t": "5ms", "delay": "uniform"},
+		{"a simulation knows", runs.Spec{Transport: runs.Sim}, nil, 2 * time.Millisecond, ""},
+		{"whatever its T", runs.Spec{Transport: runs.Sim}, map[string]string{"t": "5ms", "delay": "uniform"},
 			10 * time.Millisecond, ""},
-		{"there is none", result.Spec{Transport: result.Sim}, map[string]string{"delay": "exponential"}, 2 * time.Millisecond, lacking},
-		{"whatever one says", result.Spec{Transport: result.Sim}, map[string]string{"delay": "exponential", "bound": "1h"},
+		{"there is none", runs.Spec{Transport: runs.Sim}, map[string]string{"delay": "exponential"}, 2 * time.Millisecond, lacking},
+		{"whatever one says", runs.Spec{Transport: runs.Sim}, map[string]string{"delay": "exponential", "bound": "1h"},
 			2 * time.Millisecond, lacking},
-		{"true", result.Spec{Transport: result.Sim}, map[string]string{"bound": "1ms"}, 2 * time.Millisecond, ""},
-		{"false", result.Spec{Transport: result.Sim}, map[string]string{"bound": "999us"},
+		{"true", runs.Spec{Transport: runs.Sim}, map[string]string{"bound": "1ms"}, 2 * time.Millisecond, ""},
+		{"false", runs.Spec{Transport: runs.Sim}, map[string]string{"bound": "999us"},
 			2 * time.Millisecond, "a message takes up to 1ms there, more than bound=999µs"},
-		{"true of uniform delays", result.Spec{Transport: result.Sim}, map[string]string{"delay": "uniform", "bound": "1500us"},
+		{"true of uniform delays", runs.Spec{Transport: runs.Sim}, map[string]string{"delay": "uniform", "bound": "1500us"},
 			2 * time.Millisecond, ""},
-		{"false of uniform delays", result.Spec{Transport: result.Sim}, map[string]string{"delay": "uniform", "bound": "1499us"},
+		{"false of uniform delays", runs.Spec{Transport: runs.Sim}, map[string]string{"delay": "uniform", "bound": "1499us"},
 			2 * time.Millisecond, "up to 1.5ms"},
-		{"nor in a tail", result.Spec{Transport: result.Sim}, map[string]string{"delay": "pareto:3"}, 2 * time.Millisecond, lacking},
-		{"links add to it", result.Spec{Transport: result.Sim}, map[string]string{"jitter": "3ms", "links": "1-2:delay=4ms"},
+		{"nor in a tail", runs.Spec{Transport: runs.Sim}, map[string]string{"delay": "pareto:3"}, 2 * time.Millisecond, lacking},
+		{"links add to it", runs.Spec{Transport: runs.Sim}, map[string]string{"jitter": "3ms", "links": "1-2:delay=4ms"},
 			9 * time.Millisecond, ""},
-		{"and are taken into account", result.Spec{Transport: result.Sim}, map[string]string{"jitter": "3ms", "bound": "3ms"},
+		{"and are taken into account", runs.Spec{Transport: runs.Sim}, map[string]string{"jitter": "3ms", "bound": "3ms"},
 			5 * time.Millisecond, "a message takes up to 4ms there"},
-		{"links may have none", result.Spec{Transport: result.Sim}, map[string]string{"links": "1-2:bandwidth=1000"},
+		{"links may have none", runs.Spec{Transport: runs.Sim}, map[string]string{"links": "1-2:bandwidth=1000"},
 			2 * time.Millisecond, lacking},
-		{"a real network knows nothing", result.Spec{Transport: "tcp"}, nil, 0, "vouch for one with --set bound=DURATION"},
-		{"a person may", result.Spec{Transport: "tcp"}, map[string]string{"bound": "50ms"}, 0, ""},
-		{"longer than one's patience", result.Spec{Transport: "tcp"}, map[string]string{"bound": "5s"},
+		{"a real network knows nothing", runs.Spec{Transport: "tcp"}, nil, 0, "vouch for one with --set bound=DURATION"},
+		{"a person may", runs.Spec{Transport: "tcp"}, map[string]string{"bound": "50ms"}, 0, ""},
+		{"longer than one's patience", runs.Spec{Transport: "tcp"}, map[string]string{"bound": "5s"},
 			0, "let --stall-after be more than 10s"},
-		{"with more patience", result.Spec{Transport: "tcp", StallAfter: result.Duration(11 * time.Second)},
+		{"with more patience", runs.Spec{Transport: "tcp", StallAfter: runs.Duration(11 * time.Second)},
 			map[string]string{"bound": "5s"},
 			0, ""},
 	} {
@@ -63,7 +63,7 @@ func TestBounds(t *testing.T) {
 		if (err == nil) != (x.fault == "") || err != nil && !strings.Contains(err.Error(), x.fault) {
 			t.Errorf("%s: %v, want %q", x.name, err, x.fault)
 		}
-		x.spec.AllowMismatch, x.spec.StallAfter = true, result.Duration(10*time.Hour)
+		x.spec.AllowMismatch, x.spec.StallAfter = true, runs.Duration(10*time.Hour)
 		j, err := Resolve(x.spec, Catalog{patient()}, nil)
 		if err != nil {
 			t.Errorf("%s: with a mismatch allowed: %v", x.name, err)
@@ -101,13 +101,13 @@ func TestDelaysThatWouldSeemAStall(t *testing.T) {
 		{"sim", "t", "20s", true},
 		{"sim", "jitter", "20s", true},
 	} {
-		spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: x.transport, Set: map[string]string{x.option: x.value}}
+		spec := runs.Spec{Algorithm: "plain", Nodes: 3, Transport: x.transport, Set: map[string]string{x.option: x.value}}
 		_, err := Resolve(spec, catalog(), nil)
 		want := "after 10s that is taken for a stall; let --stall-after be more than "
 		if (err == nil) != x.ok || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s %s=%s: %v", x.transport, x.option, x.value, err)
 		}
-		if spec.StallAfter = result.Duration(2 * time.Minute); x.ok {
+		if spec.StallAfter = runs.Duration(2 * time.Minute); x.ok {
 			continue
 		}
 		if _, err := Resolve(spec, catalog(), nil); err != nil {
@@ -120,7 +120,7 @@ func TestDelaysThatWouldSeemAStall(t *testing.T) {
 func TestBoundThatIsNotNeeded(t *testing.T) {
 	a := patient()
 	a.Needs = dme.Always(dme.Needs{Reliable: true})
-	if _, err := Resolve(result.Spec{Algorithm: "patient", Nodes: 3, Set: map[string]string{"bound": "1h"}}, Catalog{a}, nil); err != nil {
+	if _, err := Resolve(runs.Spec{Algorithm: "patient", Nodes: 3, Set: map[string]string{"bound": "1h"}}, Catalog{a}, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -144,7 +144,7 @@ func TestReadersNeedAnAlgorithmThatKnowsThem(t *testing.T) {
 		algorithm, readers string
 		ok                 bool
 	}{{"knows", "0.5", true}, {"knows", "0", true}, {"plain", "0", true}, {"plain", "0.5", false}} {
-		_, err := Resolve(result.Spec{Algorithm: x.algorithm, Nodes: 3, Set: map[string]string{"readers": x.readers}}, both, nil)
+		_, err := Resolve(runs.Spec{Algorithm: x.algorithm, Nodes: 3, Set: map[string]string{"readers": x.readers}}, both, nil)
 		if (err == nil) != x.ok || err != nil && !strings.Contains(err.Error(), "plain knows no readers") {
 			t.Errorf("readers=%s of %s: %v", x.readers, x.algorithm, err)
 		}
@@ -157,17 +157,17 @@ func TestFaultsAreChecked(t *testing.T) {
 		Prepare: func(dme.Config) (dme.System, error) { return prepared{}, nil },
 	}
 	for _, c := range []struct {
-		spec result.Spec
+		spec runs.Spec
 		want string // "" where it is fine
 	}{
-		{result.Spec{Faults: []string{"kill 3 @2s", "pause 1 @1s-2s"}}, ""},
-		{result.Spec{Faults: []string{"kill 3 @2s", "burn 1 @1s"}}, `"burn" cannot be done`},
-		{result.Spec{Faults: []string{"kill 9 @2s"}}, "there are only 4 nodes"},
-		{result.Spec{Faults: []string{"restart 3 @2s"}}, "nodes of plain cannot restart"},
-		{result.Spec{Faults: []string{"kill 3 @2s"}, NodesPerWorker: 2}, "which hosts 2 nodes"},
-		{result.Spec{Faults: []string{"kill 3 @2s"}, NodesPerWorker: 2, Transport: "sim"}, ""},
-		{result.Spec{Faults: []string{"partition 1 @2s"}, NodesPerWorker: 2}, ""},
-		{result.Spec{Faults: []string{"partition 1 @2s"}, Transport: "udp", Set: map[string]string{"multicast": "true"}}, "datagram to all"},
+		{runs.Spec{Faults: []string{"kill 3 @2s", "pause 1 @1s-2s"}}, ""},
+		{runs.Spec{Faults: []string{"kill 3 @2s", "burn 1 @1s"}}, `"burn" cannot be done`},
+		{runs.Spec{Faults: []string{"kill 9 @2s"}}, "there are only 4 nodes"},
+		{runs.Spec{Faults: []string{"restart 3 @2s"}}, "nodes of plain cannot restart"},
+		{runs.Spec{Faults: []string{"kill 3 @2s"}, NodesPerWorker: 2}, "which hosts 2 nodes"},
+		{runs.Spec{Faults: []string{"kill 3 @2s"}, NodesPerWorker: 2, Transport: "sim"}, ""},
+		{runs.Spec{Faults: []string{"partition 1 @2s"}, NodesPerWorker: 2}, ""},
+		{runs.Spec{Faults: []string{"partition 1 @2s"}, Transport: "udp", Set: map[string]string{"multicast": "true"}}, "datagram to all"},
 	} {
 		c.spec.Algorithm, c.spec.Nodes = "plain", 4
 		j, err := Resolve(c.spec, Catalog{plain}, nil)
@@ -194,7 +194,7 @@ func TestWhoJoinsIsAbsentFirst(t *testing.T) {
 			return dme.Unshared(func(int, dme.NodeID) dme.Node { return joiners{} })(c)
 		},
 	}
-	_, err := Resolve(result.Spec{Algorithm: "joiners", Nodes: 5, Faults: []string{"join 4 @2s", "join 2 @1s"}}, Catalog{a}, nil)
+	_, err := Resolve(runs.Spec{Algorithm: "joiners", Nodes: 5, Faults: []string{"join 4 @2s", "join 2 @1s"}}, Catalog{a}, nil)
 	if err != nil || !slices.Equal(told.Absent, []dme.NodeID{2, 4}) {
 		t.Errorf("absent %v (%v)", told.Absent, err)
 	}

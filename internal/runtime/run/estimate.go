@@ -10,7 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/runtime/foreign"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/units"
 	"dmebench/workload"
 )
@@ -55,7 +55,7 @@ const smallNodes = 256
 //
 // Nobody declares how much memory an algorithm takes: it is made on fewer nodes
 // than asked for, twice, looked at, and extrapolated.
-func EstimateOf(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) Estimate {
+func EstimateOf(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) Estimate {
 	j, err := outline(s, c, readFile)
 	if err != nil {
 		return Estimate{}

@@ -13,7 +13,7 @@ import (
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
 	"dmebench/internal/platform/environment"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func estimated() Catalog {
@@ -25,7 +25,7 @@ func estimated() Catalog {
 func TestFootprint(t *testing.T) {
 	const nodes = 4 * sampleNodes
 	for _, a := range estimated() {
-		j, err := outline(result.Spec{Algorithm: a.Name, Nodes: nodes, Transport: result.Sim}, estimated(), nil)
+		j, err := outline(runs.Spec{Algorithm: a.Name, Nodes: nodes, Transport: runs.Sim}, estimated(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestFootprint(t *testing.T) {
 // TestEstimates looks at how what a run needs grows.
 func TestEstimates(t *testing.T) {
 	of := func(algorithm, transport string, nodes, per int) Estimate {
-		return EstimateOf(result.Spec{Algorithm: algorithm, Nodes: nodes, Transport: transport, NodesPerWorker: per}, estimated(), nil)
+		return EstimateOf(runs.Spec{Algorithm: algorithm, Nodes: nodes, Transport: transport, NodesPerWorker: per}, estimated(), nil)
 	}
 	for _, x := range []struct {
 		algorithm   string
@@ -74,12 +74,12 @@ func TestEstimates(t *testing.T) {
 		t.Errorf("%+v", broker)
 	}
 	// In a simulation in which all ask at once N·K messages are on their way.
-	big := of("lamport", result.Sim, 100_000, 1)
+	big := of("lamport", runs.Sim, 100_000, 1)
 	if big.Workers != 0 || big.Threads != 0 || float64(big.Memory) < 0.99*1e5*1e5*messageMemory {
 		t.Errorf("%+v", big)
 	}
-	small := EstimateOf(result.Spec{
-		Algorithm: "lamport", Nodes: 100_000, Transport: result.Sim, Workload: "serial", Requests: 5,
+	small := EstimateOf(runs.Spec{
+		Algorithm: "lamport", Nodes: 100_000, Transport: runs.Sim, Workload: "serial", Requests: 5,
 	}, estimated(), nil)
 	if small.Memory > big.Memory/20 {
 		t.Errorf("%+v; of one request at a time %+v", big, small)
@@ -87,7 +87,7 @@ func TestEstimates(t *testing.T) {
 	if k := of("maekawa", "tcp", 133, 1).RequestSet; k != 11 {
 		t.Errorf("a request set of %d others on 133 nodes, want 11", k)
 	}
-	for _, s := range []result.Spec{{}, {Algorithm: "none", Nodes: 1 << 19}, {Algorithm: "lamport", Nodes: 1 << 30}} {
+	for _, s := range []runs.Spec{{}, {Algorithm: "none", Nodes: 1 << 19}, {Algorithm: "lamport", Nodes: 1 << 30}} {
 		if e := EstimateOf(s, estimated(), nil); e != (Estimate{}) {
 			t.Errorf("%+v of what cannot be resolved", e)
 		}
@@ -99,7 +99,7 @@ func TestEstimates(t *testing.T) {
 func TestEstimateOfAPanic(t *testing.T) {
 	a := *lamport.Algorithm()
 	a.Prepare = func(dme.Config) (dme.System, error) { panic("not today") }
-	e := EstimateOf(result.Spec{Algorithm: "lamport", Nodes: 5000, Transport: result.Sim}, Catalog{&a}, nil)
+	e := EstimateOf(runs.Spec{Algorithm: "lamport", Nodes: 5000, Transport: runs.Sim}, Catalog{&a}, nil)
 	if e.RequestSet != 0 || e.Memory > 1<<30 {
 		t.Errorf("%+v", e)
 	}

@@ -1,4 +1,4 @@
-// Package run resolves what one run is asked to do, a [result.Spec], to a [Job]
+// Package run resolves what one run is asked to do, a [runs.Spec], to a [Job]
 // whose every name has been looked up and every value checked. Both the network
 // runtime and the simulator carry out jobs.
 package run
@@ -15,7 +15,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/suggest"
 	"dmebench/internal/runtime/foreign"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/workload"
@@ -60,7 +60,7 @@ func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
 // Job is a Spec whose every name has been looked up and every value checked:
 // nothing that can be known beforehand is left to go wrong.
 type Job struct {
-	Spec       result.Spec // with defaults
+	Spec       runs.Spec // with defaults
 	Algorithm  *dme.Algorithm
 	Options    dme.Options // the algorithm's
 	System     dme.System
@@ -86,7 +86,7 @@ func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }
 // Resolve checks the spec and prepares what all nodes share. Every fault that
 // can be seen is reported, each on a line of its own. readFile serves options
 // and workloads that name a file.
-func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
+func Resolve(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
 	j, err := outline(s, c, readFile)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func Resolve(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 }
 
 // outline looks up what a spec names, and prepares nothing.
-func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
+func outline(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Job, error) {
 	s = s.WithDefaults()
 	s.Algorithm = foreign.FullName(s.Algorithm, s.Set)
 	j := &Job{Spec: s, Warmup: -1}
@@ -117,7 +117,7 @@ func outline(s result.Spec, c Catalog, readFile func(string) ([]byte, error)) (*
 	if err != nil {
 		try(fmt.Errorf("critical section %q: %w; want a duration such as 100us or exp:100us", s.CS, err))
 	}
-	if s.Warmup != result.DefaultWarmup {
+	if s.Warmup != runs.DefaultWarmup {
 		j.Warmup, err = strconv.Atoi(s.Warmup)
 		if err != nil || j.Warmup < 0 {
 			try(fmt.Errorf("warm-up %q: want auto or a number of entries", s.Warmup))

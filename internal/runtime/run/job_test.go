@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 	"dmebench/workload"
 )
@@ -61,58 +61,58 @@ func TestFaultsOfASpec(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name string
-		spec result.Spec
+		spec runs.Spec
 		want []string
 	}{
-		{"no algorithm", result.Spec{Nodes: 3}, []string{"which algorithm? 'dmebench list' shows what there is"}},
-		{"unknown names", result.Spec{Algorithm: "magic", Nodes: 3, Transport: "pigeon", Workload: "rush"}, []string{
+		{"no algorithm", runs.Spec{Nodes: 3}, []string{"which algorithm? 'dmebench list' shows what there is"}},
+		{"unknown names", runs.Spec{Algorithm: "magic", Nodes: 3, Transport: "pigeon", Workload: "rush"}, []string{
 			`unknown algorithm "magic"`, `unknown transport "pigeon"; there are tcp`, `unknown workload "rush"; there are saturate`,
 		}},
-		{"no nodes", result.Spec{Algorithm: "plain"}, []string{"0 nodes: there must be at least 1"}},
-		{"less than none", result.Spec{Algorithm: "plain", Nodes: -3}, []string{"-3 nodes: there must be at least 1"}},
-		{"too many", result.Spec{Algorithm: "plain", Nodes: 1 << 30}, []string{"1073741824 nodes", "at most 1048576"}},
-		{"negative numbers", result.Spec{Algorithm: "plain", Nodes: 3, NodesPerWorker: -1, Duration: -1, Warmup: "-1"}, []string{
+		{"no nodes", runs.Spec{Algorithm: "plain"}, []string{"0 nodes: there must be at least 1"}},
+		{"less than none", runs.Spec{Algorithm: "plain", Nodes: -3}, []string{"-3 nodes: there must be at least 1"}},
+		{"too many", runs.Spec{Algorithm: "plain", Nodes: 1 << 30}, []string{"1073741824 nodes", "at most 1048576"}},
+		{"negative numbers", runs.Spec{Algorithm: "plain", Nodes: 3, NodesPerWorker: -1, Duration: -1, Warmup: "-1"}, []string{
 			"-1 nodes per worker", "a duration must not be negative", `warm-up "-1": want auto or a number of entries`,
 		}},
-		{"negative requests", result.Spec{Algorithm: "plain", Nodes: 3, Requests: -1}, []string{"must not be negative"}},
-		{"a stall that is never noticed", result.Spec{Algorithm: "plain", Nodes: 3, StallAfter: -1}, []string{
+		{"negative requests", runs.Spec{Algorithm: "plain", Nodes: 3, Requests: -1}, []string{"must not be negative"}},
+		{"a stall that is never noticed", runs.Spec{Algorithm: "plain", Nodes: 3, StallAfter: -1}, []string{
 			"a duration must not be negative",
 		}},
-		{"warm-up in words", result.Spec{Algorithm: "plain", Nodes: 3, Warmup: "some"}, []string{`warm-up "some"`}},
-		{"an odd critical section", result.Spec{Algorithm: "plain", Nodes: 3, CS: "long"}, []string{
+		{"warm-up in words", runs.Spec{Algorithm: "plain", Nodes: 3, Warmup: "some"}, []string{`warm-up "some"`}},
+		{"an odd critical section", runs.Spec{Algorithm: "plain", Nodes: 3, CS: "long"}, []string{
 			`critical section "long": not a duration; want a duration such as 100us or exp:100us`,
 		}},
-		{"an N that the algorithm has no use for", result.Spec{Algorithm: "plain", Nodes: 4}, []string{
+		{"an N that the algorithm has no use for", runs.Spec{Algorithm: "plain", Nodes: 4}, []string{
 			"plain: 4 nodes: want an odd number",
 		}},
-		{"unknown options", result.Spec{Algorithm: "plain", Nodes: 3, Set: set("zeal", "9", "mod", "wild")}, []string{
+		{"unknown options", runs.Spec{Algorithm: "plain", Nodes: 3, Set: set("zeal", "9", "mod", "wild")}, []string{
 			"--set mod, zeal: no option of plain, saturate, tcp; known here: mode, think, readers, gomaxprocs",
 		}},
-		{"an option of two parts", result.Spec{Algorithm: "pensive", Nodes: 3, Set: set("think", "1")}, []string{
+		{"an option of two parts", runs.Spec{Algorithm: "pensive", Nodes: 3, Set: set("think", "1")}, []string{
 			"option think of pensive is also one of saturate; they cannot be combined",
 		}},
-		{"unknown values", result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim,
+		{"unknown values", runs.Spec{Algorithm: "plain", Nodes: 3, Transport: runs.Sim,
 			Set: set("mode", "odd", "think", "-1s", "delay", "none", "t", "0s", "fifo", "maybe")}, []string{
 			"plain: mode=odd: want calm|wild", "think=-1s",
 			"delay=none: no such distribution (want constant|uniform|exponential|pareto:INDEX)",
 			"t=0s", "fifo=maybe: want true|false",
 		}},
-		{"a delay beyond the clock", result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Set: set("t", "1000h")}, []string{
+		{"a delay beyond the clock", runs.Spec{Algorithm: "plain", Nodes: 3, Transport: runs.Sim, Set: set("t", "1000h")}, []string{
 			"t=1000h", "at most 1h",
 		}},
-		{"faults of several parts", result.Spec{Algorithm: "plain", Nodes: 4, Workload: "poisson"}, []string{
+		{"faults of several parts", runs.Spec{Algorithm: "plain", Nodes: 4, Workload: "poisson"}, []string{
 			"poisson: needs a rate", "plain: 4 nodes",
 		}},
-		{"an option of another network", result.Spec{Algorithm: "plain", Nodes: 3, Set: set("delay", "uniform")}, []string{"--set delay"}},
-		{"links that do not do", result.Spec{Algorithm: "ordered", Nodes: 3, Transport: result.Sim,
+		{"an option of another network", runs.Spec{Algorithm: "plain", Nodes: 3, Set: set("delay", "uniform")}, []string{"--set delay"}},
+		{"links that do not do", runs.Spec{Algorithm: "ordered", Nodes: 3, Transport: runs.Sim,
 			Set: set("delay", "exponential", "fifo", "false")}, []string{
 			"ordered needs FIFO links and a bound on message delay, which sim with delay=exponential fifo=false does not have",
 			"--allow-mismatch",
 		}},
-		{"steps without silence", result.Spec{Algorithm: "plain", Nodes: 3, Workload: "serial", Set: set("mode", "wild")}, []string{
+		{"steps without silence", runs.Spec{Algorithm: "plain", Nodes: 3, Workload: "serial", Set: set("mode", "wild")}, []string{
 			"never does; choose another workload",
 		}},
-		{"steps without silence, said so", result.Spec{Algorithm: "circulating", Nodes: 3, Workload: "burst",
+		{"steps without silence, said so", runs.Spec{Algorithm: "circulating", Nodes: 3, Workload: "burst",
 			Set: set("mode", "perpetual")}, []string{
 			"choose --set mode=demand",
 		}},
@@ -131,8 +131,8 @@ func TestFaultsOfASpec(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
-	j, err := Resolve(result.Spec{
-		Algorithm: "plain", Nodes: 3, Transport: result.Sim, Seed: 9, Warmup: "5", CS: "exp:2ms",
+	j, err := Resolve(runs.Spec{
+		Algorithm: "plain", Nodes: 3, Transport: runs.Sim, Seed: 9, Warmup: "5", CS: "exp:2ms",
 		Set: map[string]string{"mode": "wild", "think": "1ms", "delay": "uniform"},
 	}, catalog(), nil)
 	if err != nil {
@@ -154,10 +154,10 @@ func TestResolve(t *testing.T) {
 	if j.Network.Real() || !j.Guarantees().FIFO || !j.Guarantees().BoundedDelay || len(j.Missing) != 0 {
 		t.Errorf("guarantees %+v, missing %v", j.Guarantees(), j.Missing)
 	}
-	if j, err = Resolve(result.Spec{Algorithm: "plain", Nodes: 3}, catalog(), nil); err != nil || j.Warmup != -1 || !j.Network.Real() {
+	if j, err = Resolve(runs.Spec{Algorithm: "plain", Nodes: 3}, catalog(), nil); err != nil || j.Warmup != -1 || !j.Network.Real() {
 		t.Errorf("defaults: %+v, %v", j, err)
 	}
-	j, err = Resolve(result.Spec{Algorithm: "circulating", Nodes: 3, Workload: "serial"}, catalog(), nil)
+	j, err = Resolve(runs.Spec{Algorithm: "circulating", Nodes: 3, Workload: "serial"}, catalog(), nil)
 	if err != nil || j.Options.Get("mode") != "demand" {
 		t.Errorf("under steps the token ought to move on demand: %v, %v", j, err)
 	}
@@ -166,7 +166,7 @@ func TestResolve(t *testing.T) {
 // A broadcast that is one datagram cannot be lost for one receiver and not for
 // another by who sends it.
 func TestMulticastGoesWithoutConditions(t *testing.T) {
-	spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: "udp", Set: map[string]string{MulticastOption: "true", "loss": "0.1"}}
+	spec := runs.Spec{Algorithm: "plain", Nodes: 3, Transport: "udp", Set: map[string]string{MulticastOption: "true", "loss": "0.1"}}
 	if _, err := Resolve(spec, catalog(), nil); err == nil || !strings.Contains(err.Error(), "multicast=true: loss=0.1") ||
 		!strings.Contains(err.Error(), "leave one of them out") {
 		t.Errorf("%v", err)
@@ -183,8 +183,8 @@ func TestMulticastGoesWithoutConditions(t *testing.T) {
 }
 
 func TestMismatchOnRequest(t *testing.T) {
-	j, err := Resolve(result.Spec{
-		Algorithm: "ordered", Nodes: 3, Transport: result.Sim, AllowMismatch: true,
+	j, err := Resolve(runs.Spec{
+		Algorithm: "ordered", Nodes: 3, Transport: runs.Sim, AllowMismatch: true,
 		Set: map[string]string{"delay": "uniform", "fifo": "false"},
 	}, catalog(), nil)
 	if err != nil || len(j.Missing) != 1 || j.Missing[0] != "FIFO links" {
@@ -193,7 +193,7 @@ func TestMismatchOnRequest(t *testing.T) {
 }
 
 func TestWithSeed(t *testing.T) {
-	spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Workload: "serial", Requests: 50, Seed: 1}
+	spec := runs.Spec{Algorithm: "plain", Nodes: 3, Transport: runs.Sim, Workload: "serial", Requests: 50, Seed: 1}
 	first, err := Resolve(spec, catalog(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestFilesThatOptionsName(t *testing.T) {
 		}
 		return []byte("0,1\n1,3\n"), nil
 	}
-	spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Workload: "trace", Set: map[string]string{"file": "day.csv"}}
+	spec := runs.Spec{Algorithm: "plain", Nodes: 3, Transport: runs.Sim, Workload: "trace", Set: map[string]string{"file": "day.csv"}}
 	j, err := Resolve(spec, catalog(), read)
 	if err != nil || j.Plan.Requests() != 2 {
 		t.Fatalf("%v, %v", j, err)
@@ -257,7 +257,7 @@ func TestNetworksCheckThemselves(t *testing.T) {
 		if g := n.Guarantees(opt); !g.Reliable || !g.FIFO {
 			t.Errorf("%s: %+v by default", n.Name, g)
 		}
-		if n.Help == "" || n.Describe(opt) == "" || n.Real() != (n.Name != result.Sim) {
+		if n.Help == "" || n.Describe(opt) == "" || n.Real() != (n.Name != runs.Sim) {
 			t.Errorf("%s is not described", n.Name)
 		}
 	}
@@ -281,7 +281,7 @@ func TestSimulatedLinks(t *testing.T) {
 		{map[string]string{"bandwidth": "1000", "delay": "uniform"}, transport.Guarantees{Reliable: true, FIFO: true},
 			"sim with delay=uniform fifo=true bandwidth=1000"},
 	} {
-		j, err := Resolve(result.Spec{Algorithm: "plain", Nodes: 3, Transport: result.Sim, Set: x.set, AllowMismatch: true}, catalog(), nil)
+		j, err := Resolve(runs.Spec{Algorithm: "plain", Nodes: 3, Transport: runs.Sim, Set: x.set, AllowMismatch: true}, catalog(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,8 +292,8 @@ func TestSimulatedLinks(t *testing.T) {
 			t.Errorf("%v: %q, want %q", x.set, got, x.name)
 		}
 	}
-	for _, network := range []string{result.Sim, "tcp", "udp", "nats"} {
-		spec := result.Spec{Algorithm: "plain", Nodes: 3, Transport: network, Set: map[string]string{"links": "*-4:delay=1ms"}}
+	for _, network := range []string{runs.Sim, "tcp", "udp", "nats"} {
+		spec := runs.Spec{Algorithm: "plain", Nodes: 3, Transport: network, Set: map[string]string{"links": "*-4:delay=1ms"}}
 		_, err := Resolve(spec, catalog(), nil)
 		if err == nil || !strings.Contains(err.Error(), "only the nodes 1 to 3") {
 			t.Errorf("%s: a rule for a node that is not there: %v", network, err)
@@ -304,7 +304,7 @@ func TestSimulatedLinks(t *testing.T) {
 // What differs in case alone is taken for what is declared, and so it stands in
 // the result.
 func TestNamesInAnyCase(t *testing.T) {
-	s := result.Spec{Algorithm: "Plain", Nodes: 3, Transport: "SIM", Workload: "Serial",
+	s := runs.Spec{Algorithm: "Plain", Nodes: 3, Transport: "SIM", Workload: "Serial",
 		Set: map[string]string{"Delay": "UNIFORM", "requesters": "Each"}}
 	j, err := Resolve(s, catalog(), nil)
 	if err != nil {

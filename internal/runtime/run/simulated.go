@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/workload/fault"
@@ -30,7 +30,7 @@ func (j *Job) Gauged() bool { return j.NetOptions[gaugesOption] == "on" }
 // networks can, except that their delay is its own.
 func simulated() Network {
 	return Network{
-		Name: result.Sim, Help: "virtual time in one process, deterministic in the seed",
+		Name: runs.Sim, Help: "virtual time in one process, deterministic in the seed",
 		Options: slices.Concat([]dme.Option{
 			{Name: "t", Default: "1ms", Forms: []string{"DURATION"}, Valid: validDelay,
 				Help: "T, the mean delay of a message"},
@@ -71,7 +71,7 @@ func linkOptions(o dme.Options) dme.Options {
 func simulatedLinks(o dme.Options) link.Config { return conditions(linkOptions(o)) }
 
 func describeSimulated(o dme.Options) string {
-	s := fmt.Sprintf("%s with delay=%s fifo=%s", result.Sim, o.Get(delayOption), o.Get("fifo"))
+	s := fmt.Sprintf("%s with delay=%s fifo=%s", runs.Sim, o.Get(delayOption), o.Get("fifo"))
 	if links := link.Describe(linkOptions(o)); links != "" {
 		s += " " + links
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Edge is one reason for which a node cannot go on.
@@ -357,7 +357,7 @@ func cycleThrough(start dme.NodeID, out map[dme.NodeID][]Edge) []Edge {
 
 // Picture draws the wait-for graph of a run that has stalled, nil where nobody
 // could tell whom a node waited for.
-func Picture(r *result.Result) []byte {
+func Picture(r *runs.Result) []byte {
 	if len(r.Liveness.Waits) == 0 {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Every picture is XML, names who takes part and every reason, and marks what
@@ -23,9 +23,9 @@ func TestPictures(t *testing.T) {
 		many.Waiting = append(many.Waiting, id)
 		many.Edges = append(many.Edges, Edge{id, id + 1, "REPLY"})
 	}
-	stalled := &result.Result{Algorithm: "raymond", Nodes: 3, Liveness: result.Liveness{
+	stalled := &runs.Result{Algorithm: "raymond", Nodes: 3, Liveness: runs.Liveness{
 		Why: []string{"nobody has the token: it died with node 1"}, Waiting: []int{2}, Down: []int{1},
-		Waits: []result.Wait{{Node: 2, For: 1, What: "PRIVILEGE"}},
+		Waits: []runs.Wait{{Node: 2, For: 1, What: "PRIVILEGE"}},
 	}}
 	for name, c := range map[string]struct {
 		svg  []byte
@@ -50,7 +50,7 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
-	if Picture(&result.Result{Nodes: 3}) != nil {
+	if Picture(&runs.Result{Nodes: 3}) != nil {
 		t.Error("there is a picture of a run that did not stall")
 	}
 }

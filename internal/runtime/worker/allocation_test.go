@@ -13,7 +13,7 @@ import (
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/sharedpage"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 )
 
@@ -25,13 +25,13 @@ type system struct {
 	ending  atomic.Bool
 }
 
-func startSystem(tb testing.TB, spec result.Spec) *system {
+func startSystem(tb testing.TB, spec runs.Spec) *system {
 	tb.Helper()
 	return startSharing(tb, spec, nil)
 }
 
 // startSharing starts a system whose critical sections share a resource.
-func startSharing(tb testing.TB, spec result.Spec, r shared) *system {
+func startSharing(tb testing.TB, spec runs.Spec, r shared) *system {
 	tb.Helper()
 	page, err := sharedpage.Create(sharedpage.Room{Nodes: spec.Nodes, Watched: true})
 	if err != nil {
@@ -114,8 +114,8 @@ func TestMessagesAllocateNothing(t *testing.T) {
 		{"ricart-agrawala", "udp", "0"}, {"token-ring", "udp", "0"},
 	} {
 		t.Run(c.algorithm+"/"+c.transport+"/cs="+c.cs, func(t *testing.T) {
-			s := startSystem(t, result.Spec{
-				Algorithm: c.algorithm, Nodes: 3, Transport: c.transport, CS: c.cs, Duration: result.Duration(time.Hour),
+			s := startSystem(t, runs.Spec{
+				Algorithm: c.algorithm, Nodes: 3, Transport: c.transport, CS: c.cs, Duration: runs.Duration(time.Hour),
 			}.WithDefaults())
 			const messages = 2000
 			s.await(t, messages) // fills what is reused

@@ -13,7 +13,7 @@ import (
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/sharedpage"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport"
 )
 
@@ -36,7 +36,7 @@ func TestProgramsAreStartedOnlyWhereThatIsAllowed(t *testing.T) {
 	}
 	defer w.close()
 	r := w.answer(control.Command{Op: control.OpAssign, Assign: &control.Assignment{
-		Spec: result.Spec{
+		Spec: runs.Spec{
 			Algorithm: "exec", Nodes: 1, Transport: "tcp", Set: map[string]string{"command": "touch " + started},
 		}.WithDefaults(),
 		Local: []dme.NodeID{1}, Listen: "127.0.0.1:0", Key: [transport.KeySize]byte{1}, LogLimit: 1,

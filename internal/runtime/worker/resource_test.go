@@ -8,7 +8,7 @@ import (
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/resource"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // slow is a resource whose server answers when the test says so.
@@ -40,7 +40,7 @@ func (s *slow) await(c chan chan bool) {
 func TestNodesGoOnWhileTheResourceIsAwaited(t *testing.T) {
 	r := &slow{read: make(chan chan bool), write: make(chan chan bool)}
 	const nodes, entries = 3, 4
-	s := startSharing(t, result.Spec{
+	s := startSharing(t, runs.Spec{
 		Algorithm: "ricart-agrawala", Nodes: nodes, Transport: "tcp", CS: "0", Requests: nodes * entries,
 	}.WithDefaults(), r)
 	done := func() (n uint64) {

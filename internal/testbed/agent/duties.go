@@ -6,7 +6,7 @@ import (
 
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // duty is how a request of a lease is carried out.
@@ -111,7 +111,7 @@ var duties = map[op]duty{
 	}},
 	opReport: {do: func(l *lease, _ *request, x *answer) error {
 		a := l.agent
-		x.Host = &result.Host{
+		x.Host = &runs.Host{
 			Name: a.name, Address: a.address, Labels: a.labels, Load: l.load.report(), Environment: a.facts.look().environment,
 		}
 		return nil

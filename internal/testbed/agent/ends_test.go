@@ -12,7 +12,7 @@ import (
 
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // going leads a run that does not end by itself, in the background.
@@ -20,7 +20,7 @@ type going struct {
 	procs  chan launch.Process
 	cancel context.CancelFunc
 	done   chan struct{}
-	result *result.Result
+	result *runs.Result
 	err    error
 }
 
@@ -83,7 +83,7 @@ func TestKilledAgent(t *testing.T) {
 		t.Errorf("that took %v", passed)
 	}
 	r := g.result
-	if g.err != nil || r.Status != result.Failed || !slices.Contains(r.FailedNodes, 2) ||
+	if g.err != nil || r.Status != runs.Failed || !slices.Contains(r.FailedNodes, 2) ||
 		!strings.Contains(r.Error, "host west: it cannot be reached any more: its agent has ended") {
 		t.Fatalf("%v %+v", g.err, r)
 	}
@@ -119,9 +119,9 @@ func TestKilledCoordinator(t *testing.T) {
 	for _, a := range agents {
 		until(t, "the agent says so", logged(a, "nothing was heard of its coordinator"))
 	}
-	short := result.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40}
+	short := runs.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40}
 	r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil)
-	if err != nil || r.Status != result.OK || r.Entries != 40 {
+	if err != nil || r.Status != runs.OK || r.Entries != 40 {
 		t.Errorf("%v %+v", err, r)
 	}
 }
@@ -136,7 +136,7 @@ func TestRestartedServer(t *testing.T) {
 	port := portOf(s)
 	shut(s)
 	<-g.done
-	if r := g.result; g.err == nil && (r.Status != result.Failed || r.Error == "") {
+	if r := g.result; g.err == nil && (r.Status != runs.Failed || r.Error == "") {
 		t.Errorf("%+v", r)
 	}
 	awaitEnds(t, pids...)
@@ -144,9 +144,9 @@ func TestRestartedServer(t *testing.T) {
 		until(t, "the agent misses the server", logged(a, "is lost"))
 	}
 	serve(t, port)
-	short := result.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40}
+	short := runs.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40}
 	r, err := lead(t.Context(), coordinatorConfig{Broker: b, Expect: 2, Spec: short}, nil)
-	if err != nil || r.Status != result.OK || r.Entries != 40 {
+	if err != nil || r.Status != runs.OK || r.Entries != 40 {
 		t.Errorf("%v %+v", err, r)
 	}
 	for _, a := range agents {

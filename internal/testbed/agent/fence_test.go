@@ -21,7 +21,7 @@ import (
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // diary is an algorithm, and its option that names the folder in which its nodes write
@@ -140,7 +140,7 @@ type diaryRun struct {
 	pids   []int // of the workers
 	dir    string
 	done   chan struct{}
-	result *result.Result
+	result *runs.Result
 	err    error
 
 	conn  *natsgo.Conn
@@ -177,8 +177,8 @@ func beginDiary(t *testing.T) *diaryRun {
 	fleet := connectFleet(t, b)
 	trace := []byte("0,1\n0.5,3\n")
 	read := func(string) ([]byte, error) { return trace, nil }
-	job, err := run.Resolve(result.Spec{
-		Algorithm: diary, Nodes: 7, Workload: "trace", CS: inside.String(), StallAfter: result.Duration(30 * time.Second),
+	job, err := run.Resolve(runs.Spec{
+		Algorithm: diary, Nodes: 7, Workload: "trace", CS: inside.String(), StallAfter: runs.Duration(30 * time.Second),
 		Set: map[string]string{"file": "trace.csv", diary: r.dir},
 	}, algorithms(), read)
 	if err != nil {
@@ -230,7 +230,7 @@ func TestWorkersOfASilentAgentEndBeforeOthersAreTold(t *testing.T) {
 	r.says(t, control.Event{Worker: 0, Peer: 2, Fatal: "node 2 can no longer be reached"})
 	<-r.done
 	all := readDiary(t, r.dir)
-	if r.err != nil || r.result.Status != result.OK || len(all) != 2 || r.result.Safety.Undecided != 0 {
+	if r.err != nil || r.result.Status != runs.OK || len(all) != 2 || r.result.Safety.Undecided != 0 {
 		t.Fatalf("%v %+v, %+v", r.err, all, r.result)
 	}
 	first, second := all[0], all[1]
@@ -270,7 +270,7 @@ func TestEntriesAreUndecidedWhereNobodyKnowsOfTheEnd(t *testing.T) {
 		}
 	}
 	<-r.done
-	if r.err != nil || r.result.Status != result.Failed || r.result.Safety.Undecided != 1 || r.result.Safety.Violations != 0 {
+	if r.err != nil || r.result.Status != runs.Failed || r.result.Safety.Undecided != 1 || r.result.Safety.Violations != 0 {
 		t.Fatalf("%v %+v", r.err, r.result)
 	}
 	if w := strings.Join(r.result.Warnings, "\n"); !strings.Contains(w, "host a") {

@@ -15,7 +15,7 @@ import (
 
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // load is how busy this host is while a run goes on.
@@ -82,7 +82,7 @@ func (l *load) begin() {
 
 // report says how busy the host was since the run began; nil where the system does not
 // tell.
-func (l *load) report() *result.HostLoad {
+func (l *load) report() *runs.HostLoad {
 	l.look()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +91,7 @@ func (l *load) report() *result.HostLoad {
 	if !now.known || !l.since.known || passed <= 0 {
 		return nil
 	}
-	return &result.HostLoad{
+	return &runs.HostLoad{
 		Cores: l.cores,
 		Busy:  (now.busy - l.since.busy).Seconds() / passed, Workers: (now.workers - l.since.workers).Seconds() / passed,
 		MemoryFree: int64(l.least),

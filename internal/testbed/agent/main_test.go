@@ -28,7 +28,7 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/worker"
 	"dmebench/internal/testbed/task"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/nats"
 )
 
@@ -91,7 +91,7 @@ func agentProcess() int {
 // coordinatorConfig is what a coordinator process of these tests is told.
 type coordinatorConfig struct {
 	Broker nats.Broker
-	Spec   result.Spec
+	Spec   runs.Spec
 	Expect int
 }
 
@@ -112,7 +112,7 @@ func coordinatorProcess() int {
 }
 
 // lead leads a run over all agents that are there.
-func lead(ctx context.Context, c coordinatorConfig, started func(launch.Process)) (*result.Result, error) {
+func lead(ctx context.Context, c coordinatorConfig, started func(launch.Process)) (*runs.Result, error) {
 	fleet, err := Connect(ctx, c.Broker)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func lead(ctx context.Context, c coordinatorConfig, started func(launch.Process)
 	return leadOver(ctx, fleet, c, started)
 }
 
-func leadOver(ctx context.Context, fleet *Fleet, c coordinatorConfig, started func(launch.Process)) (*result.Result, error) {
+func leadOver(ctx context.Context, fleet *Fleet, c coordinatorConfig, started func(launch.Process)) (*runs.Result, error) {
 	agents, err := fleet.Discover(ctx, c.Expect, soon)
 	if err != nil {
 		return nil, err
@@ -258,8 +258,8 @@ func logged(p *launch.Child, words string) func() bool {
 }
 
 // longRun is a run that goes on until it is ended.
-func longRun(nodes int) result.Spec {
-	return result.Spec{Algorithm: "ricart-agrawala", Nodes: nodes, Duration: result.Duration(10 * time.Minute)}
+func longRun(nodes int) runs.Spec {
+	return runs.Spec{Algorithm: "ricart-agrawala", Nodes: nodes, Duration: runs.Duration(10 * time.Minute)}
 }
 
 // raw is a connection of somebody who has been let into the server.
@@ -305,7 +305,7 @@ func TestAWatchedRunOverAgentsIsInterrupted(t *testing.T) {
 	_, b := serve(t, 0)
 	startAgents(t, b, "east", "west")
 	fleet := connectFleet(t, b)
-	spec := result.Spec{Algorithm: "suzuki-kasami", Nodes: 4, Duration: result.Duration(10 * time.Minute)}
+	spec := runs.Spec{Algorithm: "suzuki-kasami", Nodes: 4, Duration: runs.Duration(10 * time.Minute)}
 	job, err := run.Resolve(spec, catalog.All(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -330,7 +330,7 @@ func TestAWatchedRunOverAgentsIsInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.Partial || r.Status != result.Failed || r.Error != "interrupted" || r.Entries < 50 || r.Safety.Violations != 0 || len(r.Hosts) != 2 {
+	if !r.Partial || r.Status != runs.Failed || r.Error != "interrupted" || r.Entries < 50 || r.Safety.Violations != 0 || len(r.Hosts) != 2 {
 		t.Errorf("%s %q, partial %v, %d entries, %+v", r.Status, r.Error, r.Partial, r.Entries, r.Safety)
 	}
 	if r.WaitingTime == nil || int64(r.WaitingTime.Count)-int64(r.Entries) > int64(r.Nodes) {
@@ -345,9 +345,9 @@ func TestAWatchedRunOverAgentsIsInterrupted(t *testing.T) {
 	}
 	awaitEnds(t, pids...)
 	again, err := leadOver(t.Context(), fleet, coordinatorConfig{
-		Broker: b, Expect: 2, Spec: result.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40},
+		Broker: b, Expect: 2, Spec: runs.Spec{Algorithm: "raymond", Nodes: 4, Requests: 40},
 	}, nil)
-	if err != nil || again.Status != result.OK {
+	if err != nil || again.Status != runs.OK {
 		t.Errorf("the next run: %v, %+v", err, again)
 	}
 }

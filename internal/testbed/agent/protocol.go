@@ -17,7 +17,7 @@ import (
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/nats"
 )
 
@@ -137,7 +137,7 @@ type answer struct {
 	Next     int                 `json:"next,omitempty"`    // counts, log: where the next piece begins; 0 where there is none
 	Stopped  bool                `json:"stopped,omitempty"`
 	Stderr   []string            `json:"stderr,omitempty"`
-	Host     *result.Host        `json:"host,omitempty"` // report
+	Host     *runs.Host          `json:"host,omitempty"` // report
 
 	Peer     *exchange.Peer           `json:"peer,omitempty"`     // port: this host
 	Probed   []exchange.Path          `json:"probed,omitempty"`   // probe: in the order of the peers

@@ -12,7 +12,7 @@ import (
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Read asks the agent, in one question.
@@ -121,13 +121,13 @@ func (h *Remote) Log(ctx context.Context, id dme.NodeID) (all []entrylog.Entry, 
 }
 
 // Report asks the agent.
-func (h *Remote) Report(ctx context.Context) (result.Host, error) {
+func (h *Remote) Report(ctx context.Context) (runs.Host, error) {
 	x, err := h.call(ctx, request{Op: opReport})
 	if err == nil && x.Host == nil {
 		err = h.nothing(opReport)
 	}
 	if err != nil {
-		return result.Host{}, err
+		return runs.Host{}, err
 	}
 	return *x.Host, nil
 }

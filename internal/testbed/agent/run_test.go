@@ -13,7 +13,7 @@ import (
 
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/testbed/authority"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/nats"
 )
 
@@ -28,12 +28,12 @@ func TestRunsOverAgents(t *testing.T) {
 		var pids []int
 		r, err := leadOver(t.Context(), fleet, coordinatorConfig{
 			Broker: b, Expect: 2,
-			Spec: result.Spec{Algorithm: "ricart-agrawala", Nodes: 5, Transport: network, Workload: "serial", Requests: 50},
+			Spec: runs.Spec{Algorithm: "ricart-agrawala", Nodes: 5, Transport: network, Workload: "serial", Requests: 50},
 		}, func(p launch.Process) { pids = append(pids, p.PID()) })
 		if err != nil {
 			t.Fatal(network, err)
 		}
-		if r.Status != result.OK || r.Entries != 50 || r.Messages.Total != 50*2*4 || r.Safety.Violations != 0 {
+		if r.Status != runs.OK || r.Entries != 50 || r.Messages.Total != 50*2*4 || r.Safety.Violations != 0 {
 			t.Errorf("%s: %s %s: %d entries, %d messages, %+v", network, r.Status, r.Error, r.Entries, r.Messages.Total, r.Safety)
 		}
 		if len(r.Hosts) != 2 || r.Hosts[0].Name != "east" || !slices.Equal(r.Hosts[0].Nodes, []int{1, 3, 5}) ||
@@ -48,7 +48,7 @@ func TestRunsOverAgents(t *testing.T) {
 		}
 		awaitEnds(t, pids...)
 	}
-	busy := result.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: result.Duration(time.Second)}
+	busy := runs.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: runs.Duration(time.Second)}
 	r, err := leadOver(t.Context(), fleet, coordinatorConfig{Broker: b, Expect: 2, Spec: busy}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestFaultsOverAgents(t *testing.T) {
 	_, b := serve(t, 0)
 	startAgents(t, b, "east", "west")
 	fleet := connectFleet(t, b)
-	spec := result.Spec{
+	spec := runs.Spec{
 		Algorithm: "raymond-robust", Nodes: 4, Requests: 400, CS: "1ms",
 		Faults: []string{"kill holder @entry:40", "restart holder @+50ms", "pause 3 @request:200+50ms"},
 	}
@@ -84,7 +84,7 @@ func TestFaultsOverAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != result.OK || r.Safety.Violations != 0 || len(r.Faults) != 3 {
+	if r.Status != runs.OK || r.Safety.Violations != 0 || len(r.Faults) != 3 {
 		t.Fatalf("%s %s %+v %+v %q", r.Status, r.Error, r.Faults, r.Safety, r.Warnings)
 	}
 	kill, restart, pause := r.Faults[0], r.Faults[1], r.Faults[2]

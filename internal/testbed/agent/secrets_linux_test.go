@@ -17,7 +17,7 @@ import (
 
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/testbed/authority"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // eavesdropper stands before a server and keeps what passes, both ways.
@@ -113,13 +113,13 @@ func TestSecretsOfADistributedRun(t *testing.T) {
 		agents := startAgents(t, b, "east", "west")
 		fleet := connectFleet(t, b)
 		var shown []byte
-		r, err := leadOver(t.Context(), fleet, coordinatorConfig{Broker: b, Expect: 2, Spec: result.Spec{
+		r, err := leadOver(t.Context(), fleet, coordinatorConfig{Broker: b, Expect: 2, Spec: runs.Spec{
 			Algorithm: "ricart-agrawala", Nodes: 4, Requests: 100, Set: map[string]string{"tls": "on"},
 		}}, func(p launch.Process) { shown = append(shown, shownTo(t, p.PID())...) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != result.OK || r.Entries != 100 {
+		if r.Status != runs.OK || r.Entries != 100 {
 			t.Errorf("encrypted %v: %s: %s; %d entries", encrypted, r.Status, r.Error, r.Entries)
 		}
 		for _, secret := range []string{token, `"op":"assign"`, "ricart-agrawala"} {

@@ -20,7 +20,7 @@ import (
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/task"
 	"dmebench/internal/testbed/workqueue"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Agents that nobody has taken do the tasks of work queues. One that is taken for a run
@@ -44,7 +44,7 @@ func TestTasksWhileFree(t *testing.T) {
 	defer queue.Close()
 	simulate := func(seed uint64) {
 		t.Helper()
-		spec := result.Spec{Algorithm: "raymond", Nodes: 5, Transport: "sim", Requests: 100, Seed: seed}
+		spec := runs.Spec{Algorithm: "raymond", Nodes: 5, Transport: "sim", Requests: 100, Seed: seed}
 		a, err := queue.Do(t.Context(), task.Task{Simulate: &task.Simulation{Spec: spec}})
 		if err != nil || a.Error != "" || a.Result == nil || a.Result.Entries != 100 || a.Result.Seed != seed {
 			t.Errorf("task %d: %v %+v", seed, err, a)
@@ -94,7 +94,7 @@ func TestTasksRightAfterARun(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer queue.Close()
-			spec := result.Spec{Algorithm: "raymond", Nodes: 5, Transport: "sim", Requests: 100, Seed: 1}
+			spec := runs.Spec{Algorithm: "raymond", Nodes: 5, Transport: "sim", Requests: 100, Seed: 1}
 			if a, err := queue.Do(t.Context(), task.Task{Simulate: &task.Simulation{Spec: spec}}); err != nil || a.Result == nil {
 				t.Errorf("%v %+v", err, a)
 			}

@@ -27,7 +27,7 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/search/check"
 	"dmebench/internal/sim"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // Task is one of its kinds.
@@ -38,7 +38,7 @@ type Task struct {
 
 // Simulation is a run over the simulated network.
 type Simulation struct {
-	Spec  result.Spec       `json:"spec"`
+	Spec  runs.Spec         `json:"spec"`
 	Files map[string][]byte `json:"files,omitempty"` // what the spec's settings name
 	Force bool              `json:"force,omitempty"` // although the host is estimated to have no room for it
 }
@@ -74,9 +74,9 @@ type Search struct {
 
 // Answer is what came of a task. Error says why there is nothing else.
 type Answer struct {
-	Error  string         `json:"error,omitempty"`
-	Result *result.Result `json:"result,omitempty"` // of a simulation
-	Part   *check.Part    `json:"part,omitempty"`   // of a search
+	Error  string       `json:"error,omitempty"`
+	Result *runs.Result `json:"result,omitempty"` // of a simulation
+	Part   *check.Part  `json:"part,omitempty"`   // of a search
 }
 
 // SearchOf is the search with these options and files.
@@ -138,7 +138,7 @@ func decode(b []byte) (*Task, error) {
 	switch {
 	case (t.Simulate == nil) == (t.Search == nil):
 		return nil, errors.New("task: want a simulation or a search, and not both")
-	case t.Simulate != nil && t.Simulate.Spec.Transport != result.Sim:
+	case t.Simulate != nil && t.Simulate.Spec.Transport != runs.Sim:
 		return nil, fmt.Errorf("task: a run over %q; only simulations are done for others", t.Simulate.Spec.Transport)
 	case t.Search != nil && (t.Search.First < 0 || t.Search.Count < 1 || t.Search.First > t.Search.Schedules-t.Search.Count):
 		return nil, fmt.Errorf("task: %d schedules from %d on, of %d", t.Search.Count, t.Search.First, t.Search.Schedules)
@@ -206,7 +206,7 @@ func (e *executor) carryOut(ctx context.Context, b []byte) Answer {
 	return Answer{Result: r}
 }
 
-func (e *executor) simulate(ctx context.Context, s *Simulation) (*result.Result, error) {
+func (e *executor) simulate(ctx context.Context, s *Simulation) (*runs.Result, error) {
 	files := reader(s.Files)
 	if need := run.EstimateOf(s.Spec, e.catalog, files); need.Memory > 0 && !s.Force {
 		if err := need.Check(environment.HostLimits()); err != nil {

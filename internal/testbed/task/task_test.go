@@ -16,11 +16,11 @@ import (
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/search/check"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func simulation(algorithm string) Task {
-	s := result.Spec{Algorithm: algorithm, Nodes: 3, Transport: result.Sim, Requests: 9}
+	s := runs.Spec{Algorithm: algorithm, Nodes: 3, Transport: runs.Sim, Requests: 9}
 	return Task{Simulate: &Simulation{Spec: s.WithDefaults()}}
 }
 

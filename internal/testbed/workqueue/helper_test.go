@@ -24,7 +24,7 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/internal/testbed/task"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/transport/nats"
 )
 
@@ -205,7 +205,7 @@ func (b *broker) queue(change ...func(*Options)) *Queue {
 }
 
 func simulation(algorithm string, nodes, requests int, seed uint64) task.Task {
-	s := result.Spec{Algorithm: algorithm, Nodes: nodes, Transport: result.Sim, Requests: requests, Seed: seed}
+	s := runs.Spec{Algorithm: algorithm, Nodes: nodes, Transport: runs.Sim, Requests: requests, Seed: seed}
 	return task.Task{Simulate: &task.Simulation{Spec: s.WithDefaults()}}
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"dmebench/internal/search/check"
 	"dmebench/internal/testbed/task"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // A task that ends its process, and one that ends its agent, do not get lost, do not keep
@@ -120,7 +120,7 @@ func TestTasksThatAreRefused(t *testing.T) {
 	}
 	// With what it names it is done.
 	file.Simulate.Files = map[string][]byte{secret: []byte("1 2\n2 1\n")}
-	if a := all(t, q, []task.Task{file}); a[0].Result == nil || a[0].Result.Status != result.OK {
+	if a := all(t, q, []task.Task{file}); a[0].Result == nil || a[0].Result.Status != runs.OK {
 		t.Errorf("%+v", a[0])
 	}
 }

@@ -77,7 +77,7 @@ var importRules = []importRule{
 	// Numbers in, numbers out.
 	{of: []string{"stats", "units"}, may: []string{}, not: machine},
 	// What others read results with.
-	{of: []string{"result"}, may: []string{"dme", "internal/platform/suggest", "internal/platform/atomicfile"}},
+	{of: []string{"runs"}, may: []string{"dme", "internal/platform/suggest", "internal/platform/atomicfile"}},
 	// Judges results, however they came about.
 	{of: []string{"claims"}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
 	{of: []string{"report", "report/..."}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
@@ -96,7 +96,7 @@ var importRules = []importRule{
 		"dme", "dme/vnet", "internal/runtime/noderun", "internal/record/eventlog",
 	}, not: machine},
 	{of: []string{"internal/record/spacetime"}, may: []string{"dme", "dme/vnet", "internal/record/recording"}},
-	{of: []string{"internal/runtime/stall"}, may: []string{"dme", "result"}},
+	{of: []string{"internal/runtime/stall"}, may: []string{"dme", "runs"}},
 	{of: []string{"internal/search/prove"}, may: []string{"dme", "internal/search/check", "internal/platform/tables"}},
 	{of: []string{"internal/search/check"}, may: []string{
 		"dme", "dme/vnet", "internal/record/recording", "internal/record/spacetime", "internal/runtime/stall",

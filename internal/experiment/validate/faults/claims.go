@@ -6,20 +6,20 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // judgeClaims judges what an algorithm's texts claim of failures by its runs: of those
 // under crashes, and under restarts. Pauses, partitions and links that lose
 // messages are no failures of nodes.
-func judgeClaims(a *dme.Algorithm, runs []*ran) []claims.Verdict {
+func judgeClaims(a *dme.Algorithm, list []*ran) []claims.Verdict {
 	var all []claims.Verdict
 	for _, c := range a.Claims {
 		if c.Load != dme.Faults {
 			continue
 		}
 		q := claims.Question{Algorithm: a, Claim: c, Set: c.Set}
-		runs := under(result.Settings(c.Set), runs)
+		runs := under(runs.Settings(c.Set), list)
 		switch c.Quantity {
 		case dme.Violations, dme.Unserved:
 			var t claims.Tally
@@ -52,21 +52,21 @@ func (x *ran) failure(served bool) bool {
 }
 
 // evidence compares a claim about another quantity with the runs that tell it.
-func evidence(q *claims.Question, runs []*ran) []claims.Evidence {
+func evidence(q *claims.Question, list []*ran) []claims.Evidence {
 	var all []claims.Evidence
-	for len(runs) > 0 {
-		first, same := runs[0], 0
-		for same < len(runs) && runs[same].kind.Name == first.kind.Name && runs[same].light == first.light &&
-			runs[same].job.Spec.Transport == first.job.Spec.Transport {
+	for len(list) > 0 {
+		first, same := list[0], 0
+		for same < len(list) && list[same].kind.Name == first.kind.Name && list[same].light == first.light &&
+			list[same].job.Spec.Transport == first.job.Spec.Transport {
 			same++
 		}
 		cell := claims.Cell{Condition: first.kind.Title, Spec: first.job.Spec, Setting: first.job.Setting()}
-		for _, x := range runs[:same] {
-			if x.failure(false) && x.result.Status == result.OK {
+		for _, x := range list[:same] {
+			if x.failure(false) && x.result.Status == runs.OK {
 				cell.Results = append(cell.Results, x.result)
 			}
 		}
-		runs = runs[same:]
+		list = list[same:]
 		predicted, ok := q.Claim.Prediction(cell.Setting)
 		if !ok || len(cell.Results) == 0 {
 			continue

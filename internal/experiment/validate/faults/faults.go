@@ -12,7 +12,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
 	"dmebench/report/survival"
-	"dmebench/result"
+	"dmebench/runs"
 	"dmebench/stats"
 )
 
@@ -29,7 +29,7 @@ type Options struct {
 
 	// Run carries out a run. It may be called from several goroutines; idle, which may be
 	// called any number of times, says that nothing has moved for a while.
-	Run func(ctx context.Context, job *run.Job, idle func()) (*result.Result, error)
+	Run func(ctx context.Context, job *run.Job, idle func()) (*runs.Result, error)
 	// Progress is told how many cells are done, of how many, and what comes next.
 	Progress func(done, planned int, what string)
 }
@@ -38,7 +38,7 @@ type Options struct {
 // made side by side; what comes out is in the order of the algorithms and faults.
 func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	d := &survival.Document{
-		SchemaVersion: result.SchemaVersion, Nodes: o.Nodes, Networks: o.Networks, Repetitions: o.Repetitions, Seed: o.Seed,
+		SchemaVersion: runs.SchemaVersion, Nodes: o.Nodes, Networks: o.Networks, Repetitions: o.Repetitions, Seed: o.Seed,
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	crew := newCrew(&o)
@@ -153,16 +153,16 @@ func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 }
 
 // specOf is a run in which the fault strikes, under heavy load or light load.
-func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64, light bool) result.Spec {
-	s := result.Spec{
+func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64, light bool) runs.Spec {
+	s := runs.Spec{
 		Algorithm: a.Name, Nodes: n, Transport: network, Workload: "saturate", CS: "100us", Requests: 60 * n, Seed: seed,
-		StallAfter: result.Duration(4 * time.Second), Set: maps.Clone(k.set), AllowMismatch: true,
+		StallAfter: runs.Duration(4 * time.Second), Set: maps.Clone(k.set), AllowMismatch: true,
 	}
 	if s.Set == nil {
 		s.Set = make(map[string]string)
 	}
 	long, rate, few := "400ms", 600.0, 40 // requests of a node: so many that some come after the fault
-	if network == result.Sim {
+	if network == runs.Sim {
 		s.CS, long, rate, few = "1ms", "60ms", 100, 60
 	} else if slices.ContainsFunc(a.Options, func(o dme.Option) bool { return o.Name == "bound" }) {
 		s.Set["bound"] = "50ms"
@@ -170,7 +170,7 @@ func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64, light 
 	if len(k.set) > 0 {
 		s.Set["link-seed"] = fmt.Sprint(seed) // each repetition loses other messages
 	}
-	if network == result.Sim && slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return claimed(a, g.Quantity) }) {
+	if network == runs.Sim && slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return claimed(a, g.Quantity) }) {
 		s.Set[gauges] = "on"
 	}
 	if light {
@@ -206,10 +206,10 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 		c.Unsafe++
 	}
 	switch r.Status {
-	case result.Stalled:
+	case runs.Stalled:
 		live = survival.No
 		c.Stopped++
-	case result.Failed:
+	case runs.Failed:
 		// On links that repeat or lose messages the counts of a run never add up, though
 		// everybody was served.
 		if len(s.Faults) > 0 || r.Entries < uint64(s.Requests) {
@@ -241,7 +241,7 @@ func (t *tally) conclude(c *survival.Cell) {
 }
 
 // Command is the command line of a run.
-func Command(s result.Spec) string {
+func Command(s runs.Spec) string {
 	b := []string{
 		"dmebench run -a", s.Algorithm, "-n", fmt.Sprint(s.Nodes), "--transport", s.Transport, "--workload", s.Workload, "--cs", s.CS,
 	}

@@ -11,14 +11,14 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/report/survival"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func options(t *testing.T, names ...string) Options {
 	t.Helper()
 	o := Options{
-		Catalog: catalog.All(), Networks: []string{result.Sim}, Nodes: 5, Repetitions: 3, Seed: 1, Schedules: 300, States: 20_000,
-		Run: func(ctx context.Context, j *run.Job, _ func()) (*result.Result, error) { return sim.Run(ctx, j) },
+		Catalog: catalog.All(), Networks: []string{runs.Sim}, Nodes: 5, Repetitions: 3, Seed: 1, Schedules: 300, States: 20_000,
+		Run: func(ctx context.Context, j *run.Job, _ func()) (*runs.Result, error) { return sim.Run(ctx, j) },
 	}
 	for _, name := range names {
 		a, err := o.Catalog.Lookup(name)

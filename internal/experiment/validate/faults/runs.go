@@ -11,7 +11,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // ran is a run of an algorithm under a kind of fault: one that is to be made, until
@@ -22,7 +22,7 @@ type ran struct {
 	set    string // options of the algorithm that are not the defaults
 	job    *run.Job
 	done   chan struct{}
-	result *result.Result
+	result *runs.Result
 	err    error
 }
 
@@ -118,9 +118,9 @@ func (o *trial) plan() error {
 	}
 	planned := make(map[string]bool)
 	for _, c := range o.algorithm.Claims {
-		if set := result.Settings(c.Set); c.Load == dme.Faults && set != "" && !planned[set] {
+		if set := runs.Settings(c.Set); c.Load == dme.Faults && set != "" && !planned[set] {
 			planned[set] = true
-			if err := o.repeat(restart(), result.Sim, n, false, c.Set); err != nil {
+			if err := o.repeat(restart(), runs.Sim, n, false, c.Set); err != nil {
 				return err
 			}
 		}
@@ -135,7 +135,7 @@ func (o *trial) repeat(k Kind, network string, n int, light bool, set map[string
 	switch {
 	case k.idle && !light:
 		return nil
-	case light && !k.idle && network != result.Sim:
+	case light && !k.idle && network != runs.Sim:
 		count = (count + 1) / 2
 	}
 	for i := range count {
@@ -145,7 +145,7 @@ func (o *trial) repeat(k Kind, network string, n int, light bool, set map[string
 		if err != nil {
 			return err
 		}
-		o.runs = append(o.runs, &ran{kind: k, light: light, set: result.Settings(set), job: job, done: make(chan struct{})})
+		o.runs = append(o.runs, &ran{kind: k, light: light, set: runs.Settings(set), job: job, done: make(chan struct{})})
 	}
 	return nil
 }

@@ -1,21 +1,21 @@
-package result_test
+package runs_test
 
 import (
 	"strings"
 	"testing"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 func TestFindMetric(t *testing.T) {
 	for name, want := range map[string]string{
-		"p99": result.WaitingP99, "P50": result.WaitingP50, "throughput": result.Throughput, "jain": result.JainIndex,
-		"messages": result.MessagesPerCS, "bypass": result.MaxBypass, "sync-delay": result.SyncDelayP50,
-		"response-p99": result.ResponseP99, "Response_Time_P99_ns": result.ResponseP99, "waiting-time-p50": result.WaitingP50,
-		"sync-delay-over-t": result.SyncDelayOverT, "messages-per-cs-steady": result.SteadyPerCS, "t": result.MeanDelay,
-		"offered": result.Offered, "throughput_cs_per_s": result.Throughput,
+		"p99": runs.WaitingP99, "P50": runs.WaitingP50, "throughput": runs.Throughput, "jain": runs.JainIndex,
+		"messages": runs.MessagesPerCS, "bypass": runs.MaxBypass, "sync-delay": runs.SyncDelayP50,
+		"response-p99": runs.ResponseP99, "Response_Time_P99_ns": runs.ResponseP99, "waiting-time-p50": runs.WaitingP50,
+		"sync-delay-over-t": runs.SyncDelayOverT, "messages-per-cs-steady": runs.SteadyPerCS, "t": runs.MeanDelay,
+		"offered": runs.Offered, "throughput_cs_per_s": runs.Throughput,
 	} {
-		if m, err := result.FindMetric(name); err != nil || m.Name != want {
+		if m, err := runs.FindMetric(name); err != nil || m.Name != want {
 			t.Errorf("%s is %q, %v", name, m.Name, err)
 		}
 	}
@@ -28,7 +28,7 @@ func TestFindMetric(t *testing.T) {
 		"":            "every column of summary.csv",
 		"respons-p99": "unknown metric",
 	} {
-		if m, err := result.FindMetric(name); err == nil || !strings.Contains(err.Error(), want) {
+		if m, err := runs.FindMetric(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is %q, %v; want %q", name, m.Name, err, want)
 		}
 	}
@@ -36,9 +36,9 @@ func TestFindMetric(t *testing.T) {
 
 // Every metric is found by its own name, and no two are the same by their plain names.
 func TestEveryMetricIsFound(t *testing.T) {
-	for _, m := range result.Metrics() {
+	for _, m := range runs.Metrics() {
 		for _, name := range []string{m.Name, strings.ToUpper(m.Name), strings.ReplaceAll(m.Name, "_", "-")} {
-			if got, err := result.FindMetric(name); err != nil || got.Name != m.Name {
+			if got, err := runs.FindMetric(name); err != nil || got.Name != m.Name {
 				t.Errorf("%s is %q, %v", name, got.Name, err)
 			}
 		}

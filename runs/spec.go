@@ -7,7 +7,7 @@
 // [Read] reads results wherever they were left. The package imports nothing of the
 // program, so that others can read results too. It judges nothing, and carries
 // nothing out.
-package result
+package runs
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package result_test
+package runs_test
 
 import (
 	"bytes"
@@ -13,27 +13,27 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // A store holds what was appended to it, before and after it is opened again, and
 // is never begun twice.
 func TestStore(t *testing.T) {
-	path := filepath.Join(t.TempDir(), result.StoreName)
-	store, err := result.CreateStore(path, result.Header{Planned: 2, Experiment: result.Experiment{Name: "x"}})
+	path := filepath.Join(t.TempDir(), runs.StoreName)
+	store, err := runs.CreateStore(path, runs.Header{Planned: 2, Experiment: runs.Experiment{Name: "x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := result.CreateStore(path, result.Header{}); !errors.Is(err, fs.ErrExist) {
+	if _, err := runs.CreateStore(path, runs.Header{}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("begun twice: %v", err)
 	}
-	first := result.Run{Label: "maekawa", Workload: "light", Result: made("maekawa", 3, 1)}
-	second := result.Run{Label: "maekawa", Workload: "light", Repetition: 1, Result: made("maekawa", 3, 2)}
+	first := runs.Run{Label: "maekawa", Workload: "light", Result: made("maekawa", 3, 1)}
+	second := runs.Run{Label: "maekawa", Workload: "light", Repetition: 1, Result: made("maekawa", 3, 2)}
 	if err := store.Append(first); err != nil {
 		t.Fatal(err)
 	}
 	store.Close()
-	if store, err = result.OpenStore(path); err != nil {
+	if store, err = runs.OpenStore(path); err != nil {
 		t.Fatal(err)
 	}
 	packed := []byte("records of critical sections")
@@ -45,7 +45,7 @@ func TestStore(t *testing.T) {
 		t.Error("records that are on the disk are still in memory")
 	}
 	store.Close()
-	set, err := result.Read(path)
+	set, err := runs.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +58,10 @@ func TestStore(t *testing.T) {
 	for i := range set.Runs {
 		set.Runs[i].Sections = ""
 	}
-	if !reflect.DeepEqual(set.Runs, []result.Run{first, second}) || set.Header.Experiment.Name != "x" || set.Missing() != 0 {
+	if !reflect.DeepEqual(set.Runs, []runs.Run{first, second}) || set.Header.Experiment.Name != "x" || set.Missing() != 0 {
 		t.Errorf("%+v", set)
 	}
-	if !reflect.DeepEqual(set.Find(second.Key()), second.Result) || set.Find(result.RunKey{Label: "raymond"}) != nil {
+	if !reflect.DeepEqual(set.Find(second.Key()), second.Result) || set.Find(runs.RunKey{Label: "raymond"}) != nil {
 		t.Errorf("found %+v", set.Find(second.Key()))
 	}
 	if err := store.Append(first); err == nil {
@@ -78,23 +78,23 @@ func FuzzOpenStore(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		path := filepath.Join(t.TempDir(), result.StoreName)
+		path := filepath.Join(t.TempDir(), runs.StoreName)
 		if err := os.WriteFile(path, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		before, err := result.Read(path)
-		store, openErr := result.OpenStore(path)
+		before, err := runs.Read(path)
+		store, openErr := runs.OpenStore(path)
 		if (err == nil) != (openErr == nil) {
 			t.Fatalf("read: %v, opened: %v", err, openErr)
 		}
 		if err != nil {
 			return
 		}
-		if err := store.Append(result.Run{Label: "new", Result: made("maekawa", 3, 1)}); err != nil {
+		if err := store.Append(runs.Run{Label: "new", Result: made("maekawa", 3, 1)}); err != nil {
 			t.Fatal(err)
 		}
 		store.Close()
-		after, err := result.Read(path)
+		after, err := runs.Read(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,10 +122,10 @@ func write(t *testing.T, path string, value any) {
 	}
 }
 
-func made(algorithm string, n int, seed uint64) *result.Result {
-	return &result.Result{
-		SchemaVersion: result.SchemaVersion, Algorithm: algorithm, Nodes: n, Status: result.OK, Seed: seed,
-		Spec: result.Spec{Algorithm: algorithm, Nodes: n, Seed: seed},
+func made(algorithm string, n int, seed uint64) *runs.Result {
+	return &runs.Result{
+		SchemaVersion: runs.SchemaVersion, Algorithm: algorithm, Nodes: n, Status: runs.OK, Seed: seed,
+		Spec: runs.Spec{Algorithm: algorithm, Nodes: n, Seed: seed},
 	}
 }
 
@@ -135,13 +135,13 @@ func TestFolderOfResults(t *testing.T) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for i, r := range []*result.Result{
+	for i, r := range []*runs.Result{
 		made("maekawa", 3, 1), made("raymond", 3, 1), made("maekawa", 3, 2), made("maekawa", 7, 1), made("maekawa", 3, 1),
 	} {
 		write(t, filepath.Join(dir, fmt.Sprintf("%d.json", i)), r)
 	}
 	write(t, filepath.Join(dir, "notes.txt"), "no result, and no claim to be one")
-	set, err := result.Read(dir)
+	set, err := runs.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestFolderWithADamagedResult(t *testing.T) {
 	write(t, filepath.Join(dir, "1.json"), made("maekawa", 3, 1))
 	write(t, filepath.Join(dir, "2.json"), `{"algorithm": "maek`)
 	write(t, filepath.Join(dir, "3.json"), made("maekawa", 3, 2))
-	set, err := result.Read(dir)
+	set, err := runs.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestFolderWithADamagedResult(t *testing.T) {
 func TestFileOfARun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.json")
 	write(t, path, map[string]any{"label": "maekawa-grid", "repetition": 4, "result": made("maekawa", 13, 5)})
-	set, err := result.Read(path)
+	set, err := runs.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,8 +217,8 @@ func TestWhatIsNotAResultIsNamed(t *testing.T) {
 			paths = append(paths, filepath.Dir(c.path)) // also in a folder
 		}
 		for _, path := range paths {
-			_, err := result.Read(path)
-			if err == nil || errors.Is(err, result.ErrNone) != c.none ||
+			_, err := runs.Read(path)
+			if err == nil || errors.Is(err, runs.ErrNone) != c.none ||
 				!strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.path) {
 				t.Errorf("%s: %v, want %q and the name", path, err, c.says)
 			}
@@ -237,14 +237,14 @@ func TestWaysToASweep(t *testing.T) {
 	if err := os.Symlink(filepath.Base(dated), filepath.Join(out, "small", "latest")); err != nil {
 		t.Fatal(err)
 	}
-	store, err := result.CreateStore(filepath.Join(dated, result.StoreName), result.Header{Planned: 3})
+	store, err := runs.CreateStore(filepath.Join(dated, runs.StoreName), runs.Header{Planned: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	failed := made("raymond", 3, 1)
-	failed.Status = result.Failed
-	for _, r := range []*result.Result{failed, made("maekawa", 3, 1), made("raymond", 3, 1)} {
-		if err := store.Append(result.Run{Label: r.Algorithm, Result: r}); err != nil {
+	failed.Status = runs.Failed
+	for _, r := range []*runs.Result{failed, made("maekawa", 3, 1), made("raymond", 3, 1)} {
+		if err := store.Append(runs.Run{Label: r.Algorithm, Result: r}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -253,19 +253,19 @@ func TestWaysToASweep(t *testing.T) {
 	}
 	check := func(path, name string) {
 		t.Helper()
-		set, err := result.Read(path)
+		set, err := runs.Read(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if set.Name() != name || len(set.Runs) != 2 || set.Missing() != 1 ||
-			set.Runs[0].Label != "raymond" || set.Runs[0].Result.Status != result.OK {
+			set.Runs[0].Label != "raymond" || set.Runs[0].Result.Status != runs.OK {
 			t.Errorf("%s: %q, %+v", path, set.Name(), set.Runs)
 		}
 	}
 	for _, path := range []string{dated, filepath.Join(out, "small"), filepath.Join(out, "small", "latest"), store.Path} {
 		check(path, dated)
 	}
-	if _, err := result.Read(out); err == nil || !strings.Contains(err.Error(), "; name one of "+filepath.Join(out, "small")) {
+	if _, err := runs.Read(out); err == nil || !strings.Contains(err.Error(), "; name one of "+filepath.Join(out, "small")) {
 		t.Errorf("%v", err)
 	}
 
@@ -286,7 +286,7 @@ func TestWaysToASweep(t *testing.T) {
 	check(dated, dated)
 	check(store.Path+".gz", dated)
 	write(t, store.Path+".gz", compressed.String()[:compressed.Len()/2])
-	if _, err := result.Read(dated); err == nil || !strings.Contains(err.Error(), store.Path+".gz") {
+	if _, err := runs.Read(dated); err == nil || !strings.Contains(err.Error(), store.Path+".gz") {
 		t.Errorf("half a compressed store: %v", err)
 	}
 }

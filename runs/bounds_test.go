@@ -1,4 +1,4 @@
-package result_test
+package runs_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/result"
+	"dmebench/runs"
 )
 
 // TestEndlessInput reads files that are no results and do not end, or not soon.
@@ -28,7 +28,7 @@ func TestEndlessInput(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			continue // there is no such device here
 		}
-		if _, err := result.Read(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := runs.Read(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one that says %q", path, err, want)
 		}
 	}
