@@ -11,6 +11,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/search/prove"
+	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
 )
 
@@ -24,7 +25,7 @@ func TestCheckingPage(t *testing.T) {
 	if old == nil {
 		t.Fatal("checking.md has no table")
 	}
-	if *full {
+	if testkit.Full() {
 		golden.MustBe(t, "checking.md", bytes.Replace(page, old, say(t, exit.Held, "prove", "--quiet", "--markdown"), 1))
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
 )
 
@@ -94,7 +95,7 @@ func follow(t *testing.T, page, text, programs string) (faults []string, fresh s
 			}
 			continue
 		}
-		if f.notRun != "" || f.full != "" && !*full || f.needs != "" && !installed(t, page, f.needs) {
+		if f.notRun != "" || f.full != "" && !testkit.Full() || f.needs != "" && !installed(t, page, f.needs) {
 			for _, c := range all {
 				for _, fault := range unknownFlags(programs, c.text) {
 					blame(c.line, "%s", fault)

@@ -11,7 +11,7 @@ import (
 // before it. They say what a test is to make of it:
 //
 //	<!-- not run: REASON -->  its commands need what a test does not have
-//	<!-- full: REASON -->     its commands are run with -full only: they take long
+//	<!-- full: REASON -->     its commands are run with DMEBENCH_TESTS=full only: they take long
 //	<!-- needs: PROGRAM -->   its commands are run where there is such a program
 //	<!-- exact -->            its output is the same on every machine, to the byte
 //	<!-- file: NAME -->       its text is the file NAME, which later commands read

@@ -4,7 +4,6 @@ package docs_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"dmebench"
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/cli/exit"
+	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
 )
 
@@ -65,13 +65,11 @@ func TestScenarioFigures(t *testing.T) {
 	}
 }
 
-var full = flag.Bool("full", false, "fill the table of what each algorithm survives again, and compare")
-
 // survival.md is what the program finds out, and survival.csv the same for 'advise'; it
 // takes half a minute.
 func TestSurvivalPage(t *testing.T) {
-	if !*full {
-		t.Skip("needs -full")
+	if !testkit.Full() {
+		t.Skip("needs DMEBENCH_TESTS=full")
 	}
 	dir := t.TempDir()
 	say(t, exit.Held, "validate", "--faults", "--quick", "--quiet", "--out", dir)

@@ -4,7 +4,6 @@ package experiments_test
 
 import (
 	"bytes"
-	"flag"
 	"maps"
 	"os"
 	"path"
@@ -17,10 +16,9 @@ import (
 	"dmebench"
 
 	"dmebench/internal/cli/exit"
+	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
 )
-
-var full = flag.Bool("full", false, "carry out the simulated experiments again and compare their figures with those of the documentation")
 
 // shownFigures are the figures of docs/experiments.md: plots of the report of an
 // experiment, by the name of the image. Simulated ones are the same wherever they
@@ -106,8 +104,8 @@ func TestExperimentsPage(t *testing.T) {
 // The figures are what the experiments give. With -rewrite, what they give
 // becomes the figures.
 func TestExperimentFigures(t *testing.T) {
-	if !*full {
-		t.Skip("needs -full")
+	if !testkit.Full() {
+		t.Skip("needs DMEBENCH_TESTS=full")
 	}
 	for _, e := range shownFigures {
 		if !e.simulated {

@@ -3,7 +3,6 @@ package scripts
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,9 +10,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-)
 
-var full = flag.Bool("full", false, "build what the scripts make, too; some minutes")
+	"dmebench/internal/testkit"
+)
 
 // clone copies the files of this repository that are not results to a folder of their
 // own.
@@ -118,7 +117,7 @@ func TestRenameModule(t *testing.T) {
 	if said := output(t, dir, script, module); !strings.Contains(said, "already") {
 		t.Error(said)
 	}
-	if !*full {
+	if !testkit.Full() {
 		return
 	}
 	output(t, dir, "go", "build", "./...")
@@ -156,7 +155,7 @@ func TestRelease(t *testing.T) {
 	if err := os.WriteFile(readme, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if !*full {
+	if !testkit.Full() {
 		return
 	}
 	// A build within the clone notes the commit by itself.

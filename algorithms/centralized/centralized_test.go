@@ -1,7 +1,6 @@
 package centralized_test
 
 import (
-	"flag"
 	"slices"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
+	"dmebench/internal/testkit"
 )
 
 const (
@@ -124,8 +124,6 @@ func TestRefusals(t *testing.T) {
 	refuses("second REQUEST", 3, 1, dme.Message{Kind: request})
 }
 
-var full = flag.Bool("full", false, "build mutants, and expect the searches to fail")
-
 // Every schedule of a few requests, on links that need not keep order, keeps all of the
 // rules and ends with every request served.
 func TestEverySchedule(t *testing.T) {
@@ -166,8 +164,8 @@ func TestRandomSchedules(t *testing.T) {
 
 // Each mutant is the algorithm with one of its rules taken out.
 func TestSearchMutants(t *testing.T) {
-	if !*full {
-		t.Skip("needs -full")
+	if !testkit.Full() {
+		t.Skip("needs DMEBENCH_TESTS=full")
 	}
 	conformance.TestMutants(t, "^Test(EverySchedule|RandomSchedules)$",
 		conformance.Mutant{

@@ -1,15 +1,12 @@
 package chaudhurikaraata
 
 import (
-	"flag"
 	"fmt"
 	"testing"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 )
-
-var full = flag.Bool("full", false, "search further than a quick test does")
 
 func TestConformance(t *testing.T) {
 	for _, a := range []*dme.Algorithm{Algorithm(), AsPublished()} {

@@ -8,6 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/testkit"
 )
 
 // model is a small system whose every schedule is carried out: from each state
@@ -135,7 +136,7 @@ func TestEverySchedule(t *testing.T) {
 		{[]int{2, 2}, []int{1, 1, 1, 1}},
 		{[]int{1, 2, 1, 2}, []int{1, 1, 1, 1}},
 	}
-	if *full {
+	if testkit.Full() {
 		systems = append(systems,
 			system{[]int{1, 1, 4}, []int{2, 1, 1, 2}},
 			system{[]int{1, 1, 5}, []int{1, 1, 1, 1, 1}},

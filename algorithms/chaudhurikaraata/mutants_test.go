@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dmebench/dme/conformance"
+	"dmebench/internal/testkit"
 )
 
 // Each mutant is the algorithm with one repair, or one rule of the paper, taken
@@ -91,7 +92,7 @@ var costlyMutants = []conformance.Mutant{
 // TestMutantsAreCaught shows that those tests can fail. To build all mutants takes
 // long; a quick test sees only that each patch still applies.
 func TestMutantsAreCaught(t *testing.T) {
-	if *full {
+	if testkit.Full() {
 		conformance.TestMutants(t, "^TestEverySchedule$", mutants...)
 		conformance.TestMutants(t, "^TestSuppressedPassesTheBound$", costlyMutants...)
 		conformance.TestMutants(t, "^TestPlanesCompete$", competingMutants...)

@@ -6,6 +6,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
+	"dmebench/internal/testkit"
 )
 
 // randomly walks through a random schedule in which each node asks so many times,
@@ -38,7 +39,7 @@ func TestRandomSchedules(t *testing.T) {
 			schedules uint64
 		}{{64, "auto", 2}, {27, "auto", 10}, {25, "3x3x3", 10}, {8, "auto", 60}, {7, "2x2x2", 60}, {6, "1x1x6", 100}, {6, "1x2x3", 100}} {
 			schedules := x.schedules
-			if *full {
+			if testkit.Full() {
 				schedules *= 50
 			}
 			for seed := range schedules {

@@ -6,6 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/internal/testkit"
 )
 
 func newNet(t testing.TB, nodes int, mesh string, r repair) *conformance.Net {
@@ -52,7 +53,7 @@ func serialCost(m *mesh, r repair, last, id dme.NodeID) uint64 {
 // never more than 8(n^(1/3)−1).
 func TestSerialCost(t *testing.T) {
 	orders := uint64(12)
-	if *full {
+	if testkit.Full() {
 		orders = 400
 	}
 	for _, r := range []repair{numbered, directed} {

@@ -8,6 +8,7 @@ import (
 	"dmebench/dme/conformance"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -54,7 +55,7 @@ var starvingMutants = []conformance.Mutant{
 // Both a simulated run and the conformance suite find each of them; a quick test sees
 // only that the patches still apply.
 func TestStarvationIsNoticed(t *testing.T) {
-	if *full {
+	if testkit.Full() {
 		conformance.TestMutants(t, "^TestNobodyStarves$", starvingMutants...)
 		conformance.TestMutants(t, "^TestConformance$/^chaudhuri-karaata$/dimensions=3,mesh=auto,repair=numbered", starvingMutants...)
 		return

@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"dmebench/dme/conformance"
+	"dmebench/internal/testkit"
 )
 
 var (
-	full  = flag.Bool("full", false, "run twenty times as many schedules")
 	fault = flag.String("fault", "", "search for this fault only")
 )
 
@@ -17,7 +17,7 @@ var (
 // messages and message counts that contradict section 9.6.4.
 func TestRandomSchedules(t *testing.T) {
 	seeds := uint64(1200)
-	if *full {
+	if testkit.Full() {
 		seeds *= 20
 	}
 	if err := search(Algorithm(), 2, 5, 3, false, seeds, *fault); err != nil {

@@ -9,10 +9,10 @@ import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/internal/testkit"
 )
 
 var (
-	full  = flag.Bool("full", false, "run twenty times as many schedules")
 	fault = flag.String("fault", "", "search for this fault only")
 )
 
@@ -47,7 +47,7 @@ func TestRandomSchedules(t *testing.T) {
 			if testing.Short() {
 				seeds /= 3
 			}
-			if *full {
+			if testkit.Full() {
 				seeds *= 20
 			}
 			for seed := range uint64(seeds) {

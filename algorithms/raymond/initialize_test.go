@@ -7,6 +7,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
+	"dmebench/internal/testkit"
 )
 
 func told(t *testing.T, nodes int, tree string) *conformance.Net {
@@ -110,8 +111,8 @@ func TestInitializeExhaustively(t *testing.T) {
 
 // TestInitializeMutantsAreCaught shows that each rule of the beginning is needed.
 func TestInitializeMutantsAreCaught(t *testing.T) {
-	if !*full {
-		t.Skip("builds the package once for each mutant; with -full")
+	if !testkit.Full() {
+		t.Skip("builds the package once for each mutant; with DMEBENCH_TESTS=full")
 	}
 	mutants := []conformance.Mutant{
 		{

@@ -10,6 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
+	"dmebench/internal/testkit"
 )
 
 func newNet(t *testing.T, nodes int, tree string) *conformance.Net {
@@ -397,8 +398,8 @@ func TestRandomSchedules(t *testing.T) {
 
 // Each mutant is the algorithm with one of its rules taken out.
 func TestSearchMutants(t *testing.T) {
-	if !*full {
-		t.Skip("needs -full")
+	if !testkit.Full() {
+		t.Skip("needs DMEBENCH_TESTS=full")
 	}
 	conformance.TestMutants(t, "^Test(EverySchedule|RandomSchedules)$",
 		conformance.Mutant{

@@ -2,7 +2,6 @@ package raymond
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,11 +12,10 @@ import (
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
 	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/testkit"
 )
 
 // The whole number of random schedules takes a minute.
-var full = flag.Bool("full", false, "search as many schedules as is promised")
-
 func TestRobustConformance(t *testing.T) { conformance.Test(t, Robust()) }
 
 // What a correct neighbour never sends is refused, and changes nothing.
@@ -141,7 +139,7 @@ func watch(n *vnet.Network, next func() (vnet.Step, bool)) error {
 func TestRecoveryAtRandom(t *testing.T) {
 	schedules := uint64(1200)
 	switch {
-	case *full:
+	case testkit.Full():
 		schedules = 10_000
 	case testing.Short():
 		schedules = 300
@@ -276,7 +274,7 @@ func TestLiveNodesGoOn(t *testing.T) {
 // states are reached one by one, each by the steps that lead to it.
 func TestRecoveryExhaustively(t *testing.T) {
 	crashes := 1
-	if *full {
+	if testkit.Full() {
 		crashes = 2
 	}
 	for _, tree := range []string{"line", "star"} {

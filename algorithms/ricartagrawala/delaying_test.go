@@ -9,6 +9,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
+	"dmebench/internal/testkit"
 )
 
 func delayedSet(most int, more ...string) map[string]string {
@@ -172,8 +173,8 @@ func TestHold(t *testing.T) {
 // TestDelayingMutantsAreCaught shows that each rule of the delay is needed. The text, which
 // sets no end to it, is the first two.
 func TestDelayingMutantsAreCaught(t *testing.T) {
-	if !*full {
-		t.Skip("builds the package once for each mutant; with -full")
+	if !testkit.Full() {
+		t.Skip("builds the package once for each mutant; with DMEBENCH_TESTS=full")
 	}
 	const stalls = "stalled: node"
 	conformance.TestMutants(t, "^TestDelayingExhaustively$", []conformance.Mutant{

@@ -1,7 +1,6 @@
 package ricartagrawala
 
 import (
-	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -12,16 +11,15 @@ import (
 	"dmebench/dme/vnet"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/search/check"
+	"dmebench/internal/testkit"
 )
 
 // The whole number of random schedules, and the search of all schedules of three
 // nodes, take minutes.
-var full = flag.Bool("full", false, "search as many schedules as is promised")
-
 // Nodes crash, return, join and leave at random moments.
 func TestRobustSurvives(t *testing.T) {
 	count := uint64(100)
-	if *full {
+	if testkit.Full() {
 		count = 10_000
 	}
 	for _, set := range conformance.Settings(Robust()) {
@@ -40,7 +38,7 @@ func TestRobustInAllSchedules(t *testing.T) {
 		{Nodes: 2, Requests: 2, Faults: 1, Set: map[string]string{"insertion": "broadcast"}},
 		{Nodes: 3, Requests: 3, Faults: 1},
 	} {
-		if o.Nodes > 2 && !*full {
+		if o.Nodes > 2 && !testkit.Full() {
 			continue
 		}
 		o.States = 20_000_000

@@ -1,15 +1,12 @@
 package singhal
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 )
-
-var full = flag.Bool("full", false, "run twenty times as many schedules")
 
 func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 

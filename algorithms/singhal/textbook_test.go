@@ -8,6 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/internal/testkit"
 )
 
 type sites = []dme.NodeID
@@ -141,7 +142,7 @@ func TestInitialStaircase(t *testing.T) {
 // before a slow one's REQUEST arrives.
 func TestExercise98(t *testing.T) {
 	seeds := uint64(200)
-	if *full {
+	if testkit.Full() {
 		seeds *= 20
 	}
 	for seed := range seeds {

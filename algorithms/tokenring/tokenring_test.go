@@ -1,13 +1,13 @@
 package tokenring
 
 import (
-	"flag"
 	"testing"
 	"time"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
+	"dmebench/internal/testkit"
 )
 
 func newNet(t *testing.T, nodes int, mode string) *conformance.Net {
@@ -245,8 +245,6 @@ func TestInvariants(t *testing.T) {
 	)
 }
 
-var full = flag.Bool("full", false, "build mutants, and expect the searches to fail")
-
 // Every schedule of a few requests, on links that need not keep order, keeps all of the
 // rules and ends with every request served.
 func TestEverySchedule(t *testing.T) {
@@ -290,8 +288,8 @@ func TestRandomSchedules(t *testing.T) {
 
 // Each mutant is the algorithm with one of its rules taken out.
 func TestSearchMutants(t *testing.T) {
-	if !*full {
-		t.Skip("needs -full")
+	if !testkit.Full() {
+		t.Skip("needs DMEBENCH_TESTS=full")
 	}
 	conformance.TestMutants(t, "^Test(EverySchedule|RandomSchedules)$",
 		conformance.Mutant{

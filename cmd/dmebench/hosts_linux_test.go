@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/netns"
 	"dmebench/runs"
 )
@@ -46,7 +47,7 @@ func TestAnExperimentAcrossHosts(t *testing.T) {
 		}
 		files = append(files, file)
 	}
-	if *full {
+	if testkit.Full() {
 		for _, network := range []string{"tcp", "udp", "nats"} {
 			experiment(network, across, []int{8, 13, 27}, network)
 		}
@@ -158,7 +159,7 @@ func TestAHostIsCutOff(t *testing.T) {
 	const soon = 30 * time.Second
 	b := newBed(t, 4)
 	networks := []string{"tcp"}
-	if *full {
+	if testkit.Full() {
 		networks = []string{"tcp", "udp", "nats"}
 	}
 	for _, network := range networks {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -42,7 +43,7 @@ func kept(t *testing.T, dir string) []*runs.Result {
 // been where it was over; and leaves nothing behind.
 func TestKilledWorkers(t *testing.T) {
 	kills := 10
-	if *full {
+	if testkit.Full() {
 		kills = 200
 	}
 	const nodes = 4
@@ -102,7 +103,7 @@ repetitions: 3
 // sweep goes on with exactly the runs that are missing.
 func TestKilledCoordinators(t *testing.T) {
 	kills := 4
-	if *full {
+	if testkit.Full() {
 		kills = 50
 	}
 	const cells = 6

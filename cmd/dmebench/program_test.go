@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +13,6 @@ import (
 
 	"dmebench/runs"
 )
-
-var full = flag.Bool("full", false, "run as many seeds and kills as is promised")
 
 // run is the program, started by a test. Its folder is its mark: no other run has it
 // in its environment.

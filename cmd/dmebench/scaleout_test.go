@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/testkit"
+
 	"github.com/nats-io/nats-server/v2/server"
 )
 
@@ -88,7 +90,7 @@ func (a *agents) killSome(seed uint64, kills int) {
 func whileKilling(t *testing.T, url string, do func()) {
 	t.Helper()
 	kills := 4
-	if *full {
+	if testkit.Full() {
 		kills = 20
 	}
 	a := startAgents(t, url, 2)

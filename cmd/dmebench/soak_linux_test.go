@@ -16,6 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -38,14 +39,14 @@ const (
 // says is compared with what the nodes have written to files. No run is ok in which two
 // were inside at once, or violated in which they were not; none is stalled, which would
 // blame the algorithm; no host is named that nothing was done to; and no process stays.
-// With -full, 20 runs of each kind:
+// With DMEBENCH_TESTS=full, 20 runs of each kind:
 //
-//	go test ./cmd/dmebench -run TestSoakOverHosts -full -timeout 60m -v
+//	DMEBENCH_TESTS=full go test ./cmd/dmebench -run TestSoakOverHosts -timeout 60m -v
 func TestSoakOverHosts(t *testing.T) {
 	t.Parallel()
 	kinds, runs := []string{agentStopped, coordinatorKilled}, 1
 	loads := soakLoads[:1]
-	if *full {
+	if testkit.Full() {
 		kinds, runs, loads = nil, *soakRuns, soakLoads
 		for _, kind := range troubles {
 			if strings.Contains(kind, *soakOnly) {
@@ -60,7 +61,7 @@ func TestSoakOverHosts(t *testing.T) {
 			k := slices.Index(troubles, kind) // the same run, whichever others are asked for
 			rng := rand.New(rand.NewPCG(*soakSeed, uint64(i*len(troubles)+k)))
 			s := &soak{kind: kind, rng: rng, load: loads[(i+k)%len(loads)]}
-			if jobs = append(jobs, s); !*full {
+			if jobs = append(jobs, s); !testkit.Full() {
 				s.load.span = 0
 			}
 		}

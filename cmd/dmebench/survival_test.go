@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
 // forSeeds runs a test for each of some seeds, at most a few at a time.
 func forSeeds(t *testing.T, few, all int, test func(t *testing.T, seed int)) {
-	if *full {
+	if testkit.Full() {
 		few = all
 	}
 	for seed := 1; seed <= few; seed++ {

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,20 +28,18 @@ const (
 
 // TestMutants builds the package under test once for each mutant, by an overlay
 // that leaves its files alone, and runs one of its tests, named by a regular
-// expression, which must fail. It is skipped where tests are to be short. Where the
-// package has a flag -full that is not set, it takes every other mutant.
+// expression, which must fail. That takes long: it is skipped unless the environment
+// variable DMEBENCH_TESTS is "long", for every other mutant if there are many, or "full".
 func TestMutants(t *testing.T, test string, mutants ...Mutant) {
-	if testing.Short() {
-		t.Skip("builds the package once for each mutant")
+	effort := os.Getenv("DMEBENCH_TESTS")
+	if effort != "long" && effort != "full" {
+		t.Skip("builds the package once for each mutant: needs DMEBENCH_TESTS=long")
 	}
 	tool, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("no go command to build mutants with")
 	}
-	sampled := false
-	if full := flag.Lookup("full"); full != nil {
-		sampled = full.Value.String() == "false" && len(mutants) > 3
-	}
+	sampled := effort == "long" && len(mutants) > 3
 	for i, m := range mutants {
 		if sampled && i%2 == 1 {
 			continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -39,6 +40,9 @@ func (p *program) effortOf(c *cli.Context) effort {
 	}
 	if c.IsSet("transport") {
 		e.networks = listed([]string{c.String("transport")})
+		if c.Bool("quick") && !slices.Equal(e.networks, []string{runs.Sim}) {
+			e.repetitions = 4 // processes take their time
+		}
 	}
 	return e
 }

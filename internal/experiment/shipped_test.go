@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,10 +14,9 @@ import (
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
-
-var full = flag.Bool("full", false, "run the simulated part of the experiments that ship")
 
 const shipped = "../../experiments"
 
@@ -115,8 +113,8 @@ func TestSimulatedSweep(t *testing.T) {
 
 // TestShippedSimulations runs what the experiments that ship simulate.
 func TestShippedSimulations(t *testing.T) {
-	if !*full {
-		t.Skip("needs -full")
+	if !testkit.Full() {
+		t.Skip("needs DMEBENCH_TESTS=full")
 	}
 	f, err := Load(filepath.Join(shipped, "scaling.yaml"))
 	if err != nil {

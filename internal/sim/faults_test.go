@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
 	"dmebench/runs"
 )
@@ -209,15 +209,13 @@ func TestFaultsAreDeterministic(t *testing.T) {
 	}
 }
 
-var full = flag.Bool("full", false, "run the long tests too")
-
 // In agrawal-el-abbadi with 15 nodes, whichever fail at the start, the others are
 // all served where text 9.9.4 finds a quorum among them, and nobody is where it
-// finds none. With -full these are all 2^15−1 sets, else some of each size.
+// finds none. With DMEBENCH_TESTS=full these are all 2^15−1 sets, else some of each size.
 func TestTreeQuorumsWithEverySetOfFailedNodes(t *testing.T) {
 	const nodes, each = 15, 2
 	step := 331 // is prime, and so hits sets of every size
-	if *full {
+	if testkit.Full() {
 		step = 1
 	}
 	served, stalled := 0, 0

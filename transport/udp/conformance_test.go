@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/testkit"
 	"dmebench/transport"
 	"dmebench/transport/frame"
 	"dmebench/transport/link"
@@ -82,7 +83,7 @@ func bad(t transport.Transport) (transport.Transport, error) {
 func TestConformance(t *testing.T) {
 	for _, s := range subjects() {
 		t.Run(s.Name, func(t *testing.T) {
-			if strings.Contains(s.Name, "lossy-udp-multicast") && !*full {
+			if strings.Contains(s.Name, "lossy-udp-multicast") && !testkit.Full() {
 				s.Parts = []string{"Burst", "Broadcast", "SlowReader", "CloseDrains", "Restart"} // the rest is as without multicast
 			}
 			transporttest.Run(t, s)

@@ -3,17 +3,15 @@ package udp
 import (
 	"bytes"
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	"dmebench/internal/testkit"
 	"dmebench/transport/frame"
 	"dmebench/transport/transporttest"
 )
-
-var full = flag.Bool("full", false, "run the long tests too")
 
 // virtual is one direction of a link in virtual time: the real sender and
 // receiver, and a network between that loses, repeats and reorders.
@@ -148,7 +146,7 @@ func (v *virtual) check(t *testing.T) {
 // order where that is promised.
 func TestLinkOverABadNetwork(t *testing.T) {
 	seeds := 60
-	if *full {
+	if testkit.Full() {
 		seeds = 5000
 	}
 	for seed := range uint64(seeds) {

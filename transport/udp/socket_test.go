@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/testkit"
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
@@ -148,10 +149,10 @@ func TestIPv6(t *testing.T) {
 	j.wait(t, "both frames", func() bool { return len(j.frames) == 2 })
 }
 
-// With -full: processes that all talk to all for a while over a bad network.
+// With DMEBENCH_TESTS=full: processes that all talk to all for a while over a bad network.
 func TestSoak(t *testing.T) {
-	if !*full {
-		t.Skip("with -full only")
+	if !testkit.Full() {
+		t.Skip("with DMEBENCH_TESTS=full only")
 	}
 	noLeaks(t)
 	const n, each = 12, 20_000

@@ -14,7 +14,7 @@ import (
 )
 
 // survival is what 'dmebench validate --faults' says of every algorithm, the data of
-// docs/survival.md; both are written by 'go test ./docs -run TestSurvivalPage -full -rewrite'.
+// docs/survival.md; both are written by 'DMEBENCH_TESTS=full go test ./docs -run TestSurvivalPage -rewrite'.
 //
 //go:embed survival.csv
 var survival string

@@ -2,7 +2,6 @@ package validate_test
 
 import (
 	"context"
-	"flag"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,10 +20,9 @@ import (
 	"dmebench/internal/experiment/validate"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
-
-var full = flag.Bool("full", false, "judge every claim, in some minutes")
 
 // wrong is by how much what mutants send or measure is off.
 const wrong = 0.03
@@ -204,14 +202,14 @@ func TestThreePercentMoreMessagesAreSeen(t *testing.T) {
 	}
 }
 
-// Every verdict that rests on a tolerance names it, and no other does. With -full it is
+// Every verdict that rests on a tolerance names it, and no other does. With DMEBENCH_TESTS=full it is
 // every verdict there is.
 func TestEveryToleranceIsNamed(t *testing.T) {
 	o := validate.Options{
 		Catalog: catalog.All(), Claims: []string{"maekawa/work-spread", "maekawa/response-time"},
 		Mode: validate.Quick, Run: sim.Run, Parallel: 2, Budget: time.Hour,
 	}
-	if *full {
+	if testkit.Full() {
 		o.Claims = nil
 	}
 	d, err := validate.Run(context.Background(), o)

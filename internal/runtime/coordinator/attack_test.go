@@ -16,6 +16,7 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/sharedpage"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -93,7 +94,7 @@ func descriptors(t *testing.T) []string {
 // soon, says that it failed, and leaves nothing behind.
 func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
 	kills := 8
-	if *full {
+	if testkit.Full() {
 		kills = 200
 	}
 	seed := uint64(time.Now().UnixNano())
@@ -158,7 +159,7 @@ func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
 // even one that stands still.
 func TestCoordinatorsAreKilledAtRandomMoments(t *testing.T) {
 	kills := 4
-	if *full {
+	if testkit.Full() {
 		kills = 50
 	}
 	seed := uint64(time.Now().UnixNano())

@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/sim"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -393,7 +394,7 @@ func TestRicartAgrawalaSurvives(t *testing.T) {
 		detected = 5 * bound // two periods, of 2 bounds and the estimate of the CS, then of 2 bounds
 	)
 	seeds := uint64(1)
-	if *full {
+	if testkit.Full() {
 		seeds = 20
 	}
 	for _, network := range []string{"tcp", "udp", "nats"} {
@@ -435,7 +436,7 @@ func TestRicartAgrawalaSurvives(t *testing.T) {
 func TestRaymondSurvives(t *testing.T) {
 	const requests = 1400
 	made := uint64(2)
-	if *full {
+	if testkit.Full() {
 		made = 20
 	}
 	for seed := uint64(1); seed <= made; seed++ {

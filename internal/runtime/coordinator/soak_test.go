@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -15,10 +14,9 @@ import (
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
-
-var full = flag.Bool("full", false, "run the long tests too")
 
 // Under saturation over UDP that loses a twentieth of everything beneath the
 // layer fifo, no message is lost or comes twice and every request is served.
@@ -26,11 +24,11 @@ func TestLossySoakInShort(t *testing.T) {
 	soak(t, runs.Spec{Nodes: 4, Requests: 400}, &memory{})
 }
 
-// With -full: the same for ten minutes, in which no worker grows, but for its
+// With DMEBENCH_TESTS=full: the same for ten minutes, in which no worker grows, but for its
 // log.
 func TestLossySoak(t *testing.T) {
-	if !*full {
-		t.Skip("with -full only")
+	if !testkit.Full() {
+		t.Skip("with DMEBENCH_TESTS=full only")
 	}
 	m := &memory{}
 	r := soak(t, runs.Spec{Nodes: 8, Duration: runs.Duration(10 * time.Minute)}, m)

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,16 +11,15 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
+	"dmebench/internal/testkit"
 )
-
-var full = flag.Bool("full", false, "search all options, millions of states, and 20,000 schedules of each size")
 
 // sound yields the algorithms that are not known to be wrong, with options for
 // the links that each declares, on sizes that it can have.
 func sound(t *testing.T, sizes []int, f func(t *testing.T, a *dme.Algorithm, o Options)) {
 	for _, a := range catalog.All() {
 		settings := []map[string]string{nil}
-		if *full {
+		if testkit.Full() {
 			settings = conformance.Settings(a)
 		}
 		for _, set := range settings {
@@ -47,7 +45,7 @@ func TestCatalogExhaustively(t *testing.T) {
 	sound(t, []int{1, 2, 3}, func(t *testing.T, a *dme.Algorithm, o Options) {
 		o.Requests = []int{0, 3, 4, 3}[o.Nodes]
 		switch {
-		case *full:
+		case testkit.Full():
 			o.Requests, o.States = 2*o.Requests, 5_000_000
 		case testing.Short():
 			o.States = 50_000
@@ -68,7 +66,7 @@ func TestCatalogAtRandom(t *testing.T) {
 	sizes := []int{2, 3, 5, 8}
 	schedules := 400
 	switch {
-	case *full:
+	case testkit.Full():
 		schedules = 20_000
 	case testing.Short():
 		schedules = 50

@@ -12,6 +12,7 @@ import (
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
+	"dmebench/internal/testkit"
 )
 
 // Each option is refused from its limit on, for the reason that it has.
@@ -127,7 +128,7 @@ var smallest = map[string]int{
 func TestLiteralTextsAreFound(t *testing.T) {
 	seeds, most := uint64(1), 7
 	switch {
-	case *full:
+	case testkit.Full():
 		seeds = 5
 	case testing.Short():
 		most = 4

@@ -12,6 +12,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
+	"dmebench/internal/testkit"
 )
 
 // A set of states takes 21 to 43 bytes for each, and has them on its account, once it has
@@ -186,13 +187,13 @@ func TestReductionAndItsTwin(t *testing.T) {
 		}
 	}
 	budgets, states := [][2]int{{2, 3}, {3, 2}}, uint64(5_000)
-	if *full {
+	if testkit.Full() {
 		budgets, states = [][2]int{{2, 6}, {3, 4}, {3, 6}, {4, 3}, {4, 4}, {5, 3}}, 5_000_000
 	}
 	for _, a := range catalog.All() {
 		t.Run(a.Name, func(t *testing.T) {
 			settings := []map[string]string{nil}
-			if *full {
+			if testkit.Full() {
 				settings = conformance.Settings(a)
 			}
 			for _, set := range settings {

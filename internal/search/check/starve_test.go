@@ -11,6 +11,7 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/testkit"
 )
 
 // promising returns a with the claim that it is free of starvation.
@@ -184,7 +185,7 @@ func fair(t *testing.T, trace *Trace) {
 func TestSoundOnesDoNotStarve(t *testing.T) {
 	sizes, schedules, seeds := []int{2, 3, 6}, 160, 1
 	switch {
-	case *full:
+	case testkit.Full():
 		sizes, schedules, seeds = []int{2, 3, 4, 5, 6, 7, 8, 9}, 2000, 5
 	case testing.Short():
 		sizes, schedules = []int{3}, 80

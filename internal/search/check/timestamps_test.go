@@ -8,6 +8,7 @@ import (
 	"dmebench/algorithms/lamport"
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/testkit"
 )
 
 // queuer asks with a timestamp, and enters when its request is the first of those
@@ -128,7 +129,7 @@ func TestWhatOnlyClassesShowIsNoViolation(t *testing.T) {
 // either a timestamp or a rising clock, others have both.
 func TestTimestampsCoverEveryState(t *testing.T) {
 	budgets := [][2]int{{2, 2}, {2, 3}, {3, 2}}
-	if *full {
+	if testkit.Full() {
 		budgets = append(budgets, [2]int{2, 6}, [2]int{3, 3})
 	}
 	telling := queuersLike("telling", queuer{tells: true})

@@ -3,7 +3,6 @@ package workqueue
 import (
 	"context"
 	"errors"
-	"flag"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -14,10 +13,9 @@ import (
 
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/testbed/task"
+	"dmebench/internal/testkit"
 	"dmebench/transport/nats"
 )
-
-var full = flag.Bool("full", false, "kill as many agents as is promised")
 
 // Tasks of several agents have the answers that they have here, byte for byte, also of two
 // queues at a time; and nothing remains on the server.
@@ -67,7 +65,7 @@ func TestAgentsAreKilled(t *testing.T) {
 	t.Parallel()
 	kills := 4
 	switch {
-	case *full:
+	case testkit.Full():
 		kills = 20
 	case testing.Short():
 		kills = 2

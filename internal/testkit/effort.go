@@ -1,0 +1,14 @@
+package testkit
+
+import "os"
+
+// Effort is the environment variable that says how much tests do: all that a change needs
+// without it, what takes minutes too with "long", as continuous integration has it, and
+// with "full" as many seeds, schedules and kills as is promised anywhere.
+const Effort = "DMEBENCH_TESTS"
+
+// Long reports whether tests that take minutes are to run.
+func Long() bool { return os.Getenv(Effort) == "long" || Full() }
+
+// Full reports whether tests are to do all that is promised, however long it takes.
+func Full() bool { return os.Getenv(Effort) == "full" }
