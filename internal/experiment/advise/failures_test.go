@@ -55,7 +55,7 @@ func TestFailuresAreThoseOfThePage(t *testing.T) {
 		}
 		got := failureOf(a.Name)
 		if got.Crash != want.Crash || got.Restart != want.Restart || got.Pause != want.Pause || got.Partition != want.Partition {
-			t.Errorf("%s: %+v, the page says %+v; 'DMEBENCH_TESTS=full go test ./docs -run TestSurvivalPage -rewrite' writes both", a.Name, got, want)
+			t.Errorf("%s: %+v, the page says %+v; DMEBENCH_TESTS=full go test ./docs -run TestSurvivalPage -rewrite", a.Name, got, want)
 		}
 	}
 }
