@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/report/circumstance"
+	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/report/rank"
 	"dmebench/runs"
@@ -85,7 +85,7 @@ func (c *collection) answer(w *folder) answer {
 		a.Columns = append(a.Columns, heading(m))
 	}
 	var chosen []rank.Contest
-	for _, contests := range circumstance.Grouped(ranking.Contests, func(c rank.Contest) string { return c.Title }) {
+	for _, contests := range cells.Grouped(ranking.Contests, func(c rank.Contest) string { return c.Title }) {
 		load := loadAnswer{Title: contests[0].Title}
 		best := fullest(contests)
 		for i := range contests {
@@ -124,8 +124,8 @@ func (a *answer) brief() {
 	for _, l := range a.Loads {
 		titles = append(titles, l.Title)
 	}
-	a.Common = circumstance.Common(titles) + fmt.Sprintf("%sN = %d", circumstance.Separator, a.Loads[0].Sizes[0].Nodes)
-	for i, brief := range circumstance.Differing(titles) {
+	a.Common = cells.Common(titles) + fmt.Sprintf("%sN = %d", cells.Separator, a.Loads[0].Sizes[0].Nodes)
+	for i, brief := range cells.Differing(titles) {
 		a.Loads[i].Brief = brief
 	}
 }
@@ -238,7 +238,7 @@ func (c *collection) asked() string {
 			sizes = append(sizes, here.nodes)
 		}
 		for _, cell := range s.inOrder() {
-			repetitions = append(repetitions, fmt.Sprintf("%04d", len(cell.good)+len(cell.bad)))
+			repetitions = append(repetitions, fmt.Sprintf("%04d", cell.Repetitions()))
 		}
 	}
 	slices.Sort(sizes)
@@ -255,7 +255,7 @@ func (c *collection) asked() string {
 		nodes = "node"
 	}
 	text := fmt.Sprintf("%s on %s %s, over %s, under %s",
-		who, circumstance.List(on), nodes, circumstance.List(distinct(networks)), circumstance.List(distinct(workloads)))
+		who, cells.List(on), nodes, cells.List(distinct(networks)), cells.List(distinct(workloads)))
 	slices.Sort(repetitions)
 	fewest, _ := strconv.Atoi(repetitions[0])
 	most, _ := strconv.Atoi(repetitions[len(repetitions)-1])
@@ -291,7 +291,7 @@ func (c *collection) summary(contests []rank.Contest) []picture {
 		}
 		if p := c.summaryPanel(contest); len(p.Series) > 1 {
 			f.Panels = append(f.Panels, p)
-			parts = append(parts, fmt.Sprintf("N = %d%s%s", contest.Nodes, circumstance.Separator, contest.Title))
+			parts = append(parts, fmt.Sprintf("N = %d%s%s", contest.Nodes, cells.Separator, contest.Title))
 		}
 	}
 	if len(f.Panels) == 0 {
@@ -300,8 +300,8 @@ func (c *collection) summary(contests []rank.Contest) []picture {
 	if len(parts) == 1 {
 		f.Subtitle = parts[0]
 	} else {
-		f.Subtitle = circumstance.Common(parts)
-		for i, title := range circumstance.Differing(parts) {
+		f.Subtitle = cells.Common(parts)
+		for i, title := range cells.Differing(parts) {
 			f.Panels[i].Title = title
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/report/circumstance"
+	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/units"
@@ -66,7 +66,7 @@ func (c *collection) findFamilies() []*family {
 	for _, axis := range c.axes() {
 		var families []*family
 		var short, long [][]string
-		for _, points := range Grouped(c.along(axis), func(p point) string { return p.own + "\x00" + strings.Join(p.about, "\x00") }) {
+		for _, points := range cells.Grouped(c.along(axis), func(p point) string { return p.own + "\x00" + strings.Join(p.about, "\x00") }) {
 			if f := c.newFamily(axis, points); len(f.charts) > 0 {
 				families = append(families, f)
 				some := slices.DeleteFunc(slices.Clone(f.about), func(part string) bool { return part == "" })
@@ -101,13 +101,13 @@ func (c *collection) along(axis runs.Axis) []point {
 	for _, s := range c.sets {
 		about, text := s.without(axis.Over)
 		for _, cell := range s.inOrder() {
-			p := point{text: text, about: about, label: cell.label, cell: cell}
+			p := point{text: text, about: about, label: cell.Label, cell: cell}
 			if axis.Over == "algorithm" {
-				p.text, p.own = cell.label, "all algorithms"
-			} else if own := maps.Clone(cell.own); own[axis.Over] != "" {
+				p.text, p.own = cell.Label, "all algorithms"
+			} else if own := maps.Clone(cell.Options.Algorithm); own[axis.Over] != "" {
 				p.text = own[axis.Over]
 				delete(own, axis.Over)
-				p.own = strings.TrimSpace(cell.spec.Algorithm + " " + runs.Settings(own))
+				p.own = strings.TrimSpace(cell.First.Result.Spec.Algorithm + " " + runs.Settings(own))
 			}
 			p.label = cmp.Or(p.own, p.label)
 			p.read(axis)
@@ -169,11 +169,11 @@ func (s *set) without(over string) (about []string, text string) {
 		delete(network, over)
 		delete(workload, over)
 	}
-	about = slices.Concat(about, circumstance.Conditions(spec), circumstance.Settings(network, workload))
+	about = slices.Concat(about, cells.Conditions(spec), cells.Settings(network, workload))
 	if requests != "" {
 		about = append(about, requests)
 	}
-	about = slices.Concat(about, s.hosts, circumstance.Faults(spec))
+	about = slices.Concat(about, s.hosts, cells.Faults(spec))
 	return about, text
 }
 
@@ -186,11 +186,11 @@ func (c *collection) newFamily(axis runs.Axis, points []point) *family {
 	f.numeric = !slices.ContainsFunc(points, func(p point) bool { return !p.numeric || p.time != points[0].time })
 	slices.SortStableFunc(points, func(a, b point) int {
 		if !f.numeric {
-			return a.cell.nodes - b.cell.nodes
+			return a.cell.Nodes - b.cell.Nodes
 		}
-		return cmp.Or(a.cell.nodes-b.cell.nodes, cmp.Compare(a.number, b.number))
+		return cmp.Or(a.cell.Nodes-b.cell.Nodes, cmp.Compare(a.number, b.number))
 	})
-	for _, same := range Grouped(points, func(p point) int { return p.cell.nodes }) {
+	for _, same := range cells.Grouped(points, func(p point) int { return p.cell.Nodes }) {
 		ch := c.overAxis(axis, same, f.numeric)
 		ch.about = slices.Concat(common, ch.about)
 		if len(ch.spots) >= fewestNumbers || !f.numeric && len(ch.spots) >= fewestWords {
@@ -203,7 +203,7 @@ func (c *collection) newFamily(axis runs.Axis, points []point) *family {
 
 // overAxis is a chart of points at one number of nodes, in their order.
 func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) chart {
-	n := points[0].cell.nodes
+	n := points[0].cell.Nodes
 	ch := chart{
 		against: axis.Name, size: fmt.Sprintf("n%d", n), about: []string{fmt.Sprintf("N = %d", n)},
 		abscissa: plots.Axis{Label: cmp.Or(axis.Title, axis.Name), Kind: plots.Names},
@@ -217,7 +217,7 @@ func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) char
 		}
 	}
 	var labels []string
-	for i, same := range Grouped(points, func(p point) string { return p.text }) {
+	for i, same := range cells.Grouped(points, func(p point) string { return p.text }) {
 		p := same[0]
 		s := spot{x: float64(i), nodes: n, text: p.text, cells: make(map[string]*cell)}
 		if numeric {
@@ -257,7 +257,7 @@ func (f *family) stands(s *set) bool {
 	first := s.inOrder()[0]
 	for _, ch := range f.charts {
 		for i, here := range ch.spots {
-			if here.cells[first.label] == first {
+			if here.cells[first.Label] == first {
 				return !f.numeric || i == 0 || i == len(ch.spots)/2 || i == len(ch.spots)-1
 			}
 		}
@@ -271,7 +271,7 @@ func (c *collection) familyOf(s *set) *family {
 	first := s.inOrder()[0]
 	for _, f := range c.families {
 		for _, ch := range f.charts {
-			stands := slices.ContainsFunc(ch.spots, func(here spot) bool { return here.cells[first.label] == first })
+			stands := slices.ContainsFunc(ch.spots, func(here spot) bool { return here.cells[first.Label] == first })
 			if len(s.spots) == 1 && stands {
 				return f
 			}

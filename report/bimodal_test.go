@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"dmebench/report/cells"
 	"dmebench/runs"
 )
 
@@ -97,19 +98,18 @@ func TestModesAreFound(t *testing.T) {
 }
 
 func TestCellWarnsOfTwoModes(t *testing.T) {
-	c := &cell{}
+	var good []*runs.Result
 	for _, us := range []int64{70, 10, 10, 70, 70, 11} {
-		c.good = append(c.good, &runs.Result{ResponseTime: &runs.Quantiles{Count: 1, P50: us * 1000}})
+		good = append(good, &runs.Result{ResponseTime: &runs.Quantiles{Count: 1, P50: us * 1000}})
 	}
-	c.summarize()
+	c := newCell(&cells.Cell{Good: good})
 	is := func(s string) bool {
 		return strings.Contains(s, "response time p50 is near 10 µs in 3 and near 70 µs in 3")
 	}
 	if got := c.warnings(); !slices.ContainsFunc(got, is) {
 		t.Errorf("warnings %q", got)
 	}
-	c.good = c.good[1:]
-	c.summarize()
+	c = newCell(&cells.Cell{Good: good[1:]})
 	if got := c.bimodal(); got != nil {
 		t.Errorf("five repetitions: %q", got)
 	}

@@ -176,7 +176,7 @@ func (ch chart) broadcasts() bool {
 	native := func(r *runs.Result) bool { return r.Messages.Transmissions != r.Messages.Total }
 	return slices.ContainsFunc(ch.spots, func(s spot) bool {
 		for _, cell := range s.cells {
-			if slices.ContainsFunc(cell.good, native) {
+			if slices.ContainsFunc(cell.Good, native) {
 				return true
 			}
 		}
@@ -264,7 +264,7 @@ func (c *collection) curves(ch chart, ln line, q dme.Quantity) (curves []plots.S
 	var at []float64
 	var cells []*cell
 	for _, s := range ch.spots {
-		if cell := s.cells[ln.label]; cell != nil && (ch.between || len(cell.good) > 0) {
+		if cell := s.cells[ln.label]; cell != nil && (ch.between || len(cell.Good) > 0) {
 			at, cells = append(at, s.x), append(cells, cell)
 		}
 	}
@@ -275,7 +275,7 @@ func (c *collection) curves(ch chart, ln line, q dme.Quantity) (curves []plots.S
 	if !ch.between || len(ch.lines) > 6 {
 		most = 1
 	}
-	for _, claim := range c.theory.speakingOf(q, cells[len(cells)-1].spec) {
+	for _, claim := range c.theory.speakingOf(q, cells[len(cells)-1].First.Result.Spec) {
 		if len(curves) == most || claim.KnownFalse != "" && len(curves) > 0 {
 			break // the table has it
 		}
@@ -308,9 +308,9 @@ func (c *collection) curves(ch chart, ln line, q dme.Quantity) (curves []plots.S
 func (c *collection) betweenSizes(claim dme.Claim, cells []*cell) []plots.Point {
 	var measured []int
 	for _, cell := range cells {
-		measured = append(measured, cell.nodes)
+		measured = append(measured, cell.Nodes)
 	}
-	like := cells[len(cells)-1].spec
+	like := cells[len(cells)-1].First.Result.Spec
 	var points []plots.Point
 	for _, n := range curveSizes(measured) {
 		like.Nodes = n

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/report/circumstance"
+	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -28,53 +28,28 @@ type collection struct {
 
 // set is what was measured over one network under one workload.
 type set struct {
-	chart                                    // its figures against the number of nodes
-	transport, workload string               // their names
-	first               runs.Run             // for what is the same in all its runs
-	options             circumstance.Options // of network and workload
-	hosts               []string             // on which they were, one of the conditions
-	conditions          []string             // what else tells it from other sets
-	requests            string               // how many there were, one of the conditions; "" where runs have no number in common
+	chart                             // its figures against the number of nodes
+	transport, workload string        // their names
+	first               runs.Run      // for what is the same in all its runs
+	options             cells.Options // of network and workload
+	hosts               []string      // on which they were, one of the conditions
+	conditions          []string      // what else tells it from other sets
+	requests            string        // how many there were, one of the conditions; "" where runs have no number in common
 }
 
 // cell is the repetitions of one point of the experiment.
 type cell struct {
-	label     string
-	nodes     int
-	spec      runs.Spec // of the first repetition
-	key       runs.Key
-	own       map[string]string // the algorithm's options
-	good, bad []*runs.Result
-	estimates map[string]stats.Estimate // by name of the metric, over the good ones
-}
-
-// Grouped divides values by their keys, in the order in which these appear.
-func Grouped[K comparable, V any](values []V, key func(V) K) [][]V {
-	return circumstance.Grouped(values, key)
+	*cells.Cell
+	estimates map[string]stats.Estimate // by name of the metric, over the runs that count
 }
 
 func collect(in Input) *collection {
 	c := &collection{in: in, theory: newTheory(in), warnings: in.Warnings()}
-	for _, r := range in.Runs {
-		c.runs = append(c.runs, circumstance.Complete(r))
-	}
-	circumstance.Disambiguate(&in.Header.Experiment, c.runs)
-	c.in.Runs, c.keys = c.runs, runs.Keys(c.runs)
+	table := cells.Of(&in.Header.Experiment, in.Runs)
+	c.runs, c.in.Runs, c.keys, c.labels = table.Runs, table.Runs, table.Keys, table.Labels
 	c.findHosts()
-	var known []runs.Run // the verdict names those of which it is not known what they were
-	for _, r := range c.runs {
-		if !slices.Contains(c.labels, r.Label) {
-			c.labels = append(c.labels, r.Label)
-		}
-		if r.Result.Nodes > 0 {
-			known = append(known, r)
-		}
-	}
-	circumstances := func(r runs.Run) circumstance.Circumstances {
-		return circumstance.Of(&in.Header.Experiment, r, c.keys[r.Result])
-	}
-	for _, runs := range Grouped(known, circumstances) {
-		c.sets = append(c.sets, c.newSet(runs))
+	for _, g := range table.Groups {
+		c.sets = append(c.sets, c.newSet(g))
 	}
 	c.nameSets()
 	c.families = c.findFamilies()
@@ -82,53 +57,48 @@ func collect(in Input) *collection {
 }
 
 // options divides a run's options by whose they are.
-func (c *collection) options(r runs.Run) circumstance.Options {
-	return circumstance.OptionsOf(&c.in.Header.Experiment, r)
+func (c *collection) options(r runs.Run) cells.Options {
+	return cells.OptionsOf(&c.in.Header.Experiment, r)
 }
 
-func (c *collection) newSet(list []runs.Run) *set {
-	first := list[0].Result.Spec
-	s := &set{transport: first.Transport, workload: first.Workload, first: list[0]}
-	s.options = c.options(list[0])
-	s.conditions = append(circumstance.Conditions(first), circumstance.Settings(s.options.Network, s.options.Workload)...)
-	if s.requests = circumstance.Requests(list); s.requests != "" {
+func (c *collection) newSet(g *cells.Group) *set {
+	first := g.Runs[0].Result.Spec
+	s := &set{transport: first.Transport, workload: first.Workload, first: g.Runs[0], options: g.Cells[0].Options}
+	s.conditions = append(cells.Conditions(first), cells.Settings(s.options.Network, s.options.Workload)...)
+	if s.requests = cells.Requests(g.Runs); s.requests != "" {
 		s.conditions = append(s.conditions, s.requests)
 	}
-	s.hosts = c.hostsOf(list[0])
+	s.hosts = c.hostsOf(g.Runs[0])
 	s.conditions = append(s.conditions, s.hosts...)
-	s.conditions = append(s.conditions, circumstance.Faults(first)...)
+	s.conditions = append(s.conditions, cells.Faults(first)...)
 	s.chart = chart{against: "n", about: s.describe(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
-	slices.SortStableFunc(list, func(a, b runs.Run) int { return a.Result.Nodes - b.Result.Nodes })
-	for _, same := range Grouped(list, func(r runs.Run) int { return r.Result.Nodes }) {
-		n := same[0].Result.Nodes
+	for _, size := range cells.Grouped(g.Cells, func(c *cells.Cell) int { return c.Nodes }) {
+		n := size[0].Nodes
 		here := spot{x: float64(n), nodes: n, text: fmt.Sprintf("N = %d", n), cells: make(map[string]*cell)}
-		for _, repetitions := range Grouped(same, func(r runs.Run) string { return r.Label }) {
-			cell := c.newCell(repetitions)
-			here.cells[cell.label] = cell
+		for _, x := range size {
+			here.cells[x.Label] = newCell(x)
 		}
 		s.spots = append(s.spots, here)
 	}
 	for style, label := range c.labels {
-		if slices.ContainsFunc(list, func(r runs.Run) bool { return r.Label == label }) {
+		if slices.ContainsFunc(g.Cells, func(x *cells.Cell) bool { return x.Label == label }) {
 			s.lines = append(s.lines, line{label, style})
 		}
 	}
 	return s
 }
 
-func (c *collection) newCell(repetitions []runs.Run) *cell {
-	first := repetitions[0]
-	cell := &cell{label: first.Label, nodes: first.Result.Nodes, spec: first.Result.Spec, key: c.keys[first.Result]}
-	cell.own = c.options(first).Algorithm
-	for _, r := range repetitions {
-		if runs.Usable(r.Result) {
-			cell.good = append(cell.good, r.Result)
-		} else {
-			cell.bad = append(cell.bad, r.Result)
+func newCell(x *cells.Cell) *cell {
+	c := &cell{x, make(map[string]stats.Estimate)}
+	for _, m := range runs.Metrics() {
+		c.estimates[m.Name] = stats.Median(m.Values(c.Good))
+	}
+	if c.tooShort() > 0 {
+		for _, name := range runs.SyncDelays() {
+			c.estimates[name] = stats.Median(nil)
 		}
 	}
-	cell.summarize()
-	return cell
+	return c
 }
 
 // String says what a set is: "tcp · saturate · CS 100 µs · 50 requests per node".
@@ -147,18 +117,6 @@ func (s *set) inOrder() []*cell {
 		}
 	}
 	return cells
-}
-
-func (c *cell) summarize() {
-	c.estimates = make(map[string]stats.Estimate)
-	for _, m := range runs.Metrics() {
-		c.estimates[m.Name] = stats.Median(m.Values(c.good))
-	}
-	if c.tooShort() > 0 {
-		for _, name := range runs.SyncDelays() {
-			c.estimates[name] = stats.Median(nil)
-		}
-	}
 }
 
 // nameSets says of each set what stands for its network and workload in names of files.
@@ -184,7 +142,7 @@ func placeNames(short, long [][]string) []string {
 	}
 	names := make([]string, len(short))
 	taken := make(units.Names)
-	for _, same := range Grouped(all, func(i int) string { return join(short[i]) }) {
+	for _, same := range cells.Grouped(all, func(i int) string { return join(short[i]) }) {
 		var descriptions [][]string
 		for _, i := range same {
 			descriptions = append(descriptions, long[i])
@@ -213,5 +171,5 @@ func differingParts(all [][]string) [][]string {
 // values returns a metric of every good run that has it.
 func (c *cell) values(metric string) []float64 {
 	m, _ := runs.LookupMetric(metric)
-	return m.Values(c.good)
+	return m.Values(c.Good)
 }

@@ -32,7 +32,7 @@ func (c *cell) course() *course {
 	co := &course{}
 	from, to := math.Inf(-1), math.Inf(1) // what all cover
 	span := 0.0                           // from the first fault until the last is over
-	for _, r := range c.good {
+	for _, r := range c.Good {
 		s := r.Series
 		if len(r.Faults) == 0 || s == nil || s.IntervalNS <= 0 {
 			continue

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"dmebench/report/cells"
 	"dmebench/runs"
 )
 
@@ -33,9 +34,9 @@ func outage(at int64) *runs.Result {
 
 // Runs whose faults struck at different times are laid upon one another by these.
 func TestCourseIsCountedFromTheFirstFault(t *testing.T) {
-	c := &cell{}
+	c := &cell{Cell: &cells.Cell{}}
 	for _, at := range []int64{100, 130, 160, 200, 210, 240} {
-		c.good = append(c.good, outage(at*ms))
+		c.Good = append(c.Good, outage(at*ms))
 	}
 	co := c.course()
 	if co == nil {
@@ -81,13 +82,13 @@ func TestCourseKeepsEntries(t *testing.T) {
 
 // Only what most repetitions tell is drawn; runs without a course are left out.
 func TestCourseOfFewRuns(t *testing.T) {
-	if co := (&cell{good: []*runs.Result{{Faults: []runs.Fault{{}}}, {Series: &runs.Series{IntervalNS: 1}}}}).course(); co != nil {
+	if co := (&cell{Cell: &cells.Cell{Good: []*runs.Result{{Faults: []runs.Fault{{}}}, {Series: &runs.Series{IntervalNS: 1}}}}}).course(); co != nil {
 		t.Errorf("a course without entries or faults: %+v", co)
 	}
-	c := &cell{good: []*runs.Result{outage(200 * ms), outage(200 * ms), outage(200 * ms)}}
-	for i := range c.good[0].Series.P99NS { // one of three has an entry during the outage
+	c := &cell{Cell: &cells.Cell{Good: []*runs.Result{outage(200 * ms), outage(200 * ms), outage(200 * ms)}}}
+	for i := range c.Good[0].Series.P99NS { // one of three has an entry during the outage
 		x := int64(90 * ms)
-		c.good[0].Series.P99NS[i] = &x
+		c.Good[0].Series.P99NS[i] = &x
 	}
 	co := c.course()
 	for i, at := range co.middle {
@@ -111,9 +112,9 @@ func TestStrokes(t *testing.T) {
 		}
 		return r
 	}
-	c := &cell{good: []*runs.Result{run(100, 300), run(100, 500)}, bad: []*runs.Result{run(100)}}
-	c.bad[0].Faults[0].RecoveredNS = nil
-	c.good[1].Faults[1].RecoveredNS, c.good[1].Faults[1].Waiting = nil, 0 // nobody wanted to enter any more
+	c := &cell{Cell: &cells.Cell{Good: []*runs.Result{run(100, 300), run(100, 500)}, Bad: []*runs.Result{run(100)}}}
+	c.Bad[0].Faults[0].RecoveredNS = nil
+	c.Good[1].Faults[1].RecoveredNS, c.Good[1].Faults[1].Waiting = nil, 0 // nobody wanted to enter any more
 	strokes := c.strokes()
 	if len(strokes) != 2 {
 		t.Fatalf("%+v", strokes)

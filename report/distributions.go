@@ -50,7 +50,7 @@ func (s *set) merged(
 			continue
 		}
 		var encoded []string
-		for _, r := range cell.good {
+		for _, r := range cell.Good {
 			encoded = append(encoded, of(r))
 		}
 		h, err := stats.Merge(encoded)
@@ -118,11 +118,11 @@ func (c *cell) ranks() []plots.Point {
 		tooShort := func(x *runs.Result) bool {
 			return x.ResponseTime == nil || float64(x.ResponseTime.Count) < r.inverse
 		}
-		if e.N == 0 || slices.ContainsFunc(c.good, tooShort) {
+		if e.N == 0 || slices.ContainsFunc(c.Good, tooShort) {
 			continue
 		}
 		p := pointOf(r.inverse, e)
-		p.Note = fmt.Sprintf("%s: %s", c.label, describe(e, units.Time))
+		p.Note = fmt.Sprintf("%s: %s", c.Label, describe(e, units.Time))
 		points = append(points, p)
 	}
 	return points
@@ -186,7 +186,7 @@ func middle(sorted []float64) float64 {
 func (c *cell) bimodal() (warnings []string) {
 	for _, name := range []string{runs.Throughput, runs.ResponseP50, runs.SyncDelayP50, runs.MeanDelay} {
 		metric, _ := runs.LookupMetric(name)
-		m, ok := twoModes(metric.Values(c.good))
+		m, ok := twoModes(metric.Values(c.Good))
 		if !ok {
 			continue
 		}

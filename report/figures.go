@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/runs"
 )
@@ -152,8 +153,8 @@ func against(x plots.Axis) string {
 // predictions writes what is said of whom, by panels, and the same of several once.
 func (p picture) predictions() string {
 	var parts []string
-	for _, panel := range Grouped(p.predicted, func(s saying) string { return s.panel }) {
-		for i, same := range Grouped(panel, func(s saying) string { return s.text }) {
+	for _, panel := range cells.Grouped(p.predicted, func(s saying) string { return s.panel }) {
+		for i, same := range cells.Grouped(panel, func(s saying) string { return s.text }) {
 			var of []string
 			for _, s := range same {
 				if !slices.Contains(of, s.of) {

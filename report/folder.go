@@ -12,6 +12,7 @@ import (
 
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/tables"
+	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/units"
 )
@@ -89,7 +90,7 @@ func (f *folder) draw(pictures []picture) (shown []figureView, left []leftOut) {
 	}
 	f.drawn = append(f.drawn, shown...)
 	var byReason []leftOut
-	for _, same := range Grouped(left, func(l leftOut) string { return l.Reason }) {
+	for _, same := range cells.Grouped(left, func(l leftOut) string { return l.Reason }) {
 		for _, l := range same[1:] {
 			same[0].Names = append(same[0].Names, l.Names...)
 		}

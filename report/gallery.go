@@ -84,11 +84,11 @@ func (ch chart) waitingIsResponse() bool {
 	some := false
 	for _, s := range ch.spots {
 		for _, cell := range s.cells {
-			if slices.Contains(closedWorkloads(), cell.spec.Workload) {
+			if slices.Contains(closedWorkloads(), cell.First.Result.Spec.Workload) {
 				some = true
 				continue
 			}
-			for _, r := range cell.good {
+			for _, r := range cell.Good {
 				if r.WaitingTime == nil || r.ResponseTime == nil || r.CS == nil {
 					continue
 				}
@@ -113,7 +113,7 @@ func (ch chart) sameDelay() bool {
 	for _, s := range ch.spots {
 		for _, cell := range s.cells {
 			t, over := cell.estimates[runs.MeanDelay], cell.estimates[runs.SyncDelayOverT]
-			if len(cell.good) == 0 {
+			if len(cell.Good) == 0 {
 				continue
 			}
 			if t.N == 0 || over.N == 0 && cell.estimates[runs.SyncDelayP50].N > 0 {

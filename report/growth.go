@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -53,7 +54,7 @@ func (c *collection) grown(sets []*set, label string) []growth {
 		}
 		g.free, err = stats.FreeExponent(g.n, g.y)
 		g.varies = err == nil // else the messages are the same at every size
-		c.claimGrowth(&g, like.spec)
+		c.claimGrowth(&g, like.First.Result.Spec)
 		all = append(all, g)
 	}
 	return all
@@ -155,7 +156,7 @@ func overview(sc scaling, load string, grown []growth) []picture {
 	}
 	groups := [][]growth{grown}
 	if len(grown) > mostPanels {
-		groups = Grouped(grown, func(g growth) string { return g.set.transport })
+		groups = cells.Grouped(grown, func(g growth) string { return g.set.transport })
 	}
 	var all []picture
 	for _, group := range groups {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"dmebench/internal/platform/environment"
+	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
@@ -320,7 +321,7 @@ func (c *collection) onHosts() bool { return len(c.hostSets) > 0 }
 // findHosts divides the runs that have hosts by which these are.
 func (c *collection) findHosts() {
 	placed := slices.DeleteFunc(c.results(), func(r *runs.Result) bool { return len(r.Hosts) == 0 })
-	for _, list := range Grouped(placed, func(r *runs.Result) string { return r.Key().Get("hosts") }) {
+	for _, list := range cells.Grouped(placed, func(r *runs.Result) string { return r.Key().Get("hosts") }) {
 		s := &hostSet{runs: list}
 		for _, h := range list[0].Hosts {
 			s.names = append(s.names, h.Name)
@@ -379,7 +380,7 @@ type placement struct {
 func (s *hostSet) placements() []placement {
 	text := func(r *runs.Result) string { return fmt.Sprint(r.Nodes) + whereabouts(r) }
 	var all []placement
-	for _, runs := range Grouped(s.runs, text) {
+	for _, runs := range cells.Grouped(s.runs, text) {
 		p := placement{nodes: runs[0].Nodes, text: whereabouts(runs[0]), at: make(map[string]string), runs: len(runs)}
 		for _, h := range runs[0].Hosts {
 			p.at[h.Name] = numbers(h.Nodes)
@@ -455,7 +456,7 @@ func evenly(nodes []int) int {
 // overlapped, in all of the cell's runs.
 func (c *cell) undecided() uint64 {
 	var n uint64
-	for _, r := range slices.Concat(c.good, c.bad) {
+	for _, r := range c.All() {
 		n += r.Safety.Undecided
 	}
 	return n
@@ -464,7 +465,7 @@ func (c *cell) undecided() uint64 {
 // lostUpdates counts those of the shared resource, in all of the cell's runs.
 func (c *cell) lostUpdates() uint64 {
 	var n uint64
-	for _, r := range slices.Concat(c.good, c.bad) {
+	for _, r := range c.All() {
 		if r.Safety.Resource != nil {
 			n += r.Safety.Resource.LostUpdates
 		}

@@ -125,12 +125,12 @@ func (c *cell) hostWarnings() []string {
 		all = append(all, fmt.Sprintf("the bound of the clocks, %s, exceeds the median synchronization delay, %s: it is not known",
 			units.Time(c.clockBound()), units.Time(sd.Median)))
 	}
-	if n := c.tooShort(); n > 0 && n < len(c.good) {
+	if n := c.tooShort(); n > 0 && n < len(c.Good) {
 		all = append(all, fmt.Sprintf("the synchronization delay of %d of %d repetitions is shorter than the clocks can tell: "+
-			"the others’ would be a median of slow ones, and is not shown", n, len(c.good)))
+			"the others’ would be a median of slow ones, and is not shown", n, len(c.Good)))
 	}
 	placed := make(map[string]bool)
-	for _, r := range slices.Concat(c.good, c.bad) {
+	for _, r := range c.All() {
 		if len(r.Hosts) > 0 {
 			placed[whereabouts(r)] = true
 		}

@@ -115,7 +115,7 @@ type flow struct {
 func (c *cell) flow() flow {
 	var f flow
 	shortest := math.Inf(1)
-	for _, r := range c.good {
+	for _, r := range c.Good {
 		s := r.Series
 		if s == nil || s.IntervalNS <= 0 || len(s.Entries) < 2 {
 			continue
@@ -176,7 +176,7 @@ func (s *set) mostCommon(holds func(*runs.Result) bool) (common spot) {
 	for _, here := range s.spots {
 		have := 0
 		for _, cell := range here.cells {
-			if slices.ContainsFunc(cell.good, holds) {
+			if slices.ContainsFunc(cell.Good, holds) {
 				have++
 			}
 		}

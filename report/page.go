@@ -25,6 +25,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/units"
@@ -95,7 +96,7 @@ func (c *collection) view(w *folder) view {
 		}
 	}
 	show("over-n", c.titleOverNodes(), c.overNodes())
-	for _, same := range Grouped(c.families, func(f *family) string { return f.axis }) {
+	for _, same := range cells.Grouped(c.families, func(f *family) string { return f.axis }) {
 		var pictures []picture
 		for _, f := range same {
 			for _, ch := range f.charts {
@@ -116,7 +117,7 @@ func (c *collection) view(w *folder) view {
 		if shown.Recovery = c.recovery(s, w); shown.Recovery != nil {
 			v.Faults = true
 		}
-		shown.Drawn = slices.ContainsFunc(s.inOrder(), func(cell *cell) bool { return len(cell.good) > 0 })
+		shown.Drawn = slices.ContainsFunc(s.inOrder(), func(cell *cell) bool { return len(cell.Good) > 0 })
 		v.Sets = append(v.Sets, shown)
 	}
 	for i, sc := range c.scalings() {
@@ -204,15 +205,6 @@ type Input struct {
 	// Size is how large the files of the plots are drawn. In the page figures are as
 	// large as a screen wants them.
 	Size plots.Size
-}
-
-// Outcome says how a run ended: [runs.OK] for one whose numbers are used, else
-// the status by which it is left out.
-func Outcome(r *runs.Result) string {
-	if r.Status == runs.OK && !runs.Usable(r) {
-		return string(runs.Violated) // whatever it says of itself
-	}
-	return cmp.Or(string(r.Status), "unknown")
 }
 
 // Build writes the report into dir, which it creates where it is missing, and

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/units"
 )
@@ -17,7 +18,7 @@ const mostPanels = 9
 // pictures that they are made of follow, and are drawn only if they are asked for.
 func together(all []picture) []picture {
 	var shown []picture
-	for _, kind := range Grouped(all, func(p picture) string { return p.kind }) {
+	for _, kind := range cells.Grouped(all, func(p picture) string { return p.kind }) {
 		panels := slices.DeleteFunc(slices.Clone(kind), func(p picture) bool {
 			return p.leftOut != "" || len(p.Panels) > 0 || p.Matrix != nil
 		})
@@ -59,7 +60,7 @@ func divide(panels []picture) []part {
 	second := func(p picture) string { return strings.Join(p.about[min(1, len(p.about)):min(2, len(p.about))], " ") }
 	both := func(p picture) string { return first(p) + " " + second(p) }
 	for _, by := range []func(picture) string{second, first, both} {
-		groups := Grouped(panels, by)
+		groups := cells.Grouped(panels, by)
 		if len(groups) == 1 || 2*len(groups) > len(panels) || slices.ContainsFunc(groups, func(g []picture) bool { return len(g) > mostPanels }) {
 			continue
 		}

@@ -59,7 +59,7 @@ func (c *cell) strokes() []stroke {
 	for _, runs := range []struct {
 		of   []*runs.Result
 		good bool
-	}{{c.good, true}, {c.bad, false}} {
+	}{{c.Good, true}, {c.Bad, false}} {
 		for _, r := range runs.of {
 			seen := make(map[string]int)
 			for _, f := range r.Faults {
@@ -90,9 +90,9 @@ func (c *collection) recovery(s *set, w *folder) *recovery {
 	for _, cell := range s.inOrder() {
 		for _, stroke := range cell.strokes() {
 			row := stroke.row()
-			row.Label, row.Nodes = cell.label, cell.nodes
+			row.Label, row.Nodes = cell.Label, cell.Nodes
 			for _, ln := range s.lines {
-				if ln.label == cell.label {
+				if ln.label == cell.Label {
 					row.Style = ln.style
 				}
 			}

@@ -116,13 +116,13 @@ func TestResultsWithoutAnyValue(t *testing.T) {
 		{Label: "a", Repetition: 1, Result: &runs.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial",
 			Status: runs.OK}},
 		{Label: "a", Repetition: 2, Result: &runs.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial",
-			Status:       runs.OK,
+			Status:       runs.OK, Seed: 2,
 			ResponseTime: &runs.Quantiles{}, Histograms: runs.Histograms{Response: "damaged"}}},
 		{Label: "", Repetition: 1, Result: nil},
 		{Label: "b", Repetition: 1, Result: &runs.Result{}},
 	}}}
 	b := build(t, in)
-	b.wants(t, "4 runs: 2 ok, 1 failed", `1 "unknown"`, "there is no result", "no percentile curve", "no reason is given")
+	b.wants(t, "4 runs: 2 ok, 2 failed", "there is no result", "no percentile curve", "no reason is given")
 }
 
 // Every run that did not end well is named with its reason, and its numbers are
@@ -161,7 +161,7 @@ func TestBadRunsAreLoudAndLeftOut(t *testing.T) {
 		in.Runs[i].Result.Status = runs.Failed
 	}
 	b = build(t, in)
-	b.wants(t, "18 failed", "No run of this part ended well")
+	b.wants(t, "2 violated, 16 failed", "No run of this part ended well")
 	if strings.Contains(b.page, "<svg") {
 		t.Error("a figure shows runs that failed")
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/report/circumstance"
+	"dmebench/report/cells"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -89,7 +89,7 @@ func (c *collection) scalings() []scaling {
 func (s *set) load() string {
 	spec := s.first.Result.Spec
 	spec.Transport, spec.NodesPerWorker, spec.Warmup = "", 0, ""
-	about := append([]string{s.workload}, circumstance.Conditions(spec)...)
+	about := append([]string{s.workload}, cells.Conditions(spec)...)
 	if s.requests != "" {
 		about = append(about, s.requests)
 	}

@@ -73,15 +73,15 @@ func (c *collection) table(s *set) table {
 		}
 	}
 	for _, cell := range cells {
-		all := len(cell.good) + len(cell.bad)
+		all := cell.Repetitions()
 		r := row{
-			Label: cell.label, Style: slices.Index(c.labels, cell.label), Nodes: cell.nodes,
-			Repetitions: strconv.Itoa(all), Incomplete: len(cell.bad) > 0,
+			Label: cell.Label, Style: slices.Index(c.labels, cell.Label), Nodes: cell.Nodes,
+			Repetitions: strconv.Itoa(all), Incomplete: len(cell.Bad) > 0,
 			Entries: units.Count(cell.entries()), Violations: cell.violations(), Undecided: cell.undecided(), Workers: cell.workers(),
 			Messages: show(cell.estimates[runs.MessagesPerCS], units.Plain()), Predicted: c.shownPredictions(cell),
 		}
 		if r.Incomplete {
-			r.Repetitions = fmt.Sprintf("%d of %d", len(cell.good), all)
+			r.Repetitions = fmt.Sprintf("%d of %d", len(cell.Good), all)
 		}
 		for _, m := range shown {
 			e, scale := cell.estimates[m.Name], units.Plain()
@@ -135,7 +135,7 @@ func show(e stats.Estimate, scale units.Scale) shownEstimate {
 
 func (c *cell) entries() uint64 {
 	var n uint64
-	for _, r := range c.good {
+	for _, r := range c.Good {
 		n += r.Entries
 	}
 	return n
@@ -143,7 +143,7 @@ func (c *cell) entries() uint64 {
 
 func (c *cell) violations() uint64 {
 	var n uint64
-	for _, r := range slices.Concat(c.good, c.bad) {
+	for _, r := range c.All() {
 		n += r.Safety.Violations
 	}
 	return n
@@ -151,7 +151,7 @@ func (c *cell) violations() uint64 {
 
 // workers returns the number of worker processes, or its range.
 func (c *cell) workers() string {
-	all := slices.Concat(c.good, c.bad)
+	all := c.All()
 	count := func(a, b *runs.Result) int { return a.Workers - b.Workers }
 	lo, hi := slices.MinFunc(all, count).Workers, slices.MaxFunc(all, count).Workers
 	if lo == hi {
@@ -231,7 +231,7 @@ func (c *collection) csv() []byte {
 				row = append(row, strconv.FormatUint(cell.undecided(), 10))
 			}
 			for _, d := range late {
-				row = append(row, cell.key.Get(d))
+				row = append(row, cell.Key.Get(d))
 			}
 			rows = append(rows, row)
 		}
@@ -242,18 +242,15 @@ func (c *collection) csv() []byte {
 }
 
 func (c *collection) row(cell *cell, metrics []runs.Metric) []string {
-	ended := make(map[string]int)
-	for _, r := range cell.bad {
-		ended[Outcome(r)]++
-	}
-	all := len(cell.good) + len(cell.bad)
-	row := []string{cell.label}
+	ended := cell.Ended()
+	all := cell.Repetitions()
+	row := []string{cell.Label}
 	for _, d := range columns.Early() {
-		row = append(row, cell.key.Get(d))
+		row = append(row, cell.Key.Get(d))
 	}
-	row = append(row, cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.good)),
-		strconv.Itoa(ended[string(runs.Violated)]), strconv.Itoa(ended[string(runs.Stalled)]),
-		strconv.Itoa(all-len(cell.good)-ended[string(runs.Violated)]-ended[string(runs.Stalled)]),
+	row = append(row, cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.Good)),
+		strconv.Itoa(ended[runs.Violated]), strconv.Itoa(ended[runs.Stalled]),
+		strconv.Itoa(all-len(cell.Good)-ended[runs.Violated]-ended[runs.Stalled]),
 		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
 	)
 	for _, m := range metrics {
@@ -316,7 +313,7 @@ func (c *collection) texTable(s *set) []byte {
 	}
 	t := tables.New(head...)
 	for _, cell := range cells {
-		row := []string{tables.LaTeX(cell.label), fmt.Sprint(cell.nodes)}
+		row := []string{tables.LaTeX(cell.Label), fmt.Sprint(cell.Nodes)}
 		for _, m := range shown {
 			q := show(cell.estimates[m.Name], scales[m.Name])
 			text := tables.LaTeX(scales[m.Name].Number(cell.estimates[m.Name].Median))

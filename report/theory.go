@@ -78,13 +78,13 @@ func (t *theory) predict(c dme.Claim, s runs.Spec) (float64, bool) {
 // predictCell evaluates a claim for a cell, if it speaks of that. T and E, on
 // which times depend, are those that were measured there; times are in nanoseconds.
 func (t *theory) predictCell(claim dme.Claim, c *cell) (float64, bool) {
-	if !t.circumstance(c.spec).Covers(claim) {
+	if !t.circumstance(c.First.Result.Spec).Covers(claim) {
 		return 0, false
 	}
 	if !timed(claim.Quantity) {
-		return t.predict(claim, c.spec)
+		return t.predict(claim, c.First.Result.Spec)
 	}
-	setting, ok := t.setting(c.spec)
+	setting, ok := t.setting(c.First.Result.Spec)
 	delay, hold := c.estimates[runs.HandoverDelay], c.estimates[runs.MeanHold]
 	if delay.N == 0 {
 		delay = c.estimates[runs.MeanDelay]
@@ -245,8 +245,8 @@ func (t *theory) predictions(c *cell) []prediction {
 		quantity dme.Quantity
 		metric   string
 	}{{dme.MessagesPerCS, runs.MessagesPerCS}, {dme.TransmissionsPerCS, runs.TransmissionsPerCS}} {
-		for _, claim := range t.speakingOf(about.quantity, c.spec) {
-			if x, ok := t.predict(claim, c.spec); ok {
+		for _, claim := range t.speakingOf(about.quantity, c.First.Result.Spec) {
+			if x, ok := t.predict(claim, c.First.Result.Spec); ok {
 				all = append(all, prediction{claim, x, agrees(claim, x, c.values(about.metric))})
 			}
 		}
@@ -285,7 +285,7 @@ func (c *cell) bound(metric string) float64 {
 // whose delay was long enough.
 func (c *cell) tooShort() int {
 	n := 0
-	for _, r := range c.good {
+	for _, r := range c.Good {
 		if r.SyncDelayTooShort() {
 			n++
 		}

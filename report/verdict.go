@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
-	"maps"
 	"slices"
 	"strings"
 
+	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/units"
 )
@@ -34,27 +34,23 @@ type badRun struct {
 
 func (c *collection) verdict() verdict {
 	v := verdict{}
-	count := make(map[string]int)
+	count := make(map[runs.Status]int)
 	pictures := standstills{draw: c.in.Picture}
 	for _, r := range c.runs {
-		status := Outcome(r.Result)
+		status := cells.Outcome(r.Result)
 		count[status]++
-		if status != string(runs.OK) {
+		if status != runs.OK {
 			v.Bad = append(v.Bad, badRun{
-				Where: where(r), Status: status, Reason: reason(r.Result),
+				Where: where(r), Status: string(status), Reason: reason(r.Result),
 				Why: append(lostUpdates(r.Result), r.Result.Liveness.Why...), Picture: pictures.picture(r.Result), States: r.Result.Liveness.States,
 			})
 		}
 	}
 	var parts []string
-	for _, status := range []string{string(runs.OK), string(runs.Violated), string(runs.Stalled), string(runs.Failed)} {
+	for _, status := range []runs.Status{runs.OK, runs.Violated, runs.Stalled, runs.Failed} {
 		if count[status] > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", units.Count(uint64(count[status])), status))
 		}
-		delete(count, status)
-	}
-	for _, status := range slices.Sorted(maps.Keys(count)) {
-		parts = append(parts, fmt.Sprintf("%d %q", count[status], status))
 	}
 	v.Line = plural(len(c.runs), "run")
 	if len(parts) > 0 {
@@ -88,7 +84,7 @@ func (c *collection) doubt() string {
 		for _, cell := range s.inOrder() {
 			cells++
 			own := func(r *runs.Result) bool { return len(r.Warnings) > 0 }
-			if len(cell.warnings()) > 0 || slices.ContainsFunc(cell.good, own) {
+			if len(cell.warnings()) > 0 || slices.ContainsFunc(cell.Good, own) {
 				warned++
 			}
 		}

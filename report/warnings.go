@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -48,11 +49,11 @@ func (c *collection) warningList() []warning {
 	for _, s := range c.sets {
 		for _, cell := range s.inOrder() {
 			for _, w := range cell.warnings() {
-				all = append(all, told{text: w, label: cell.label, cells: 1})
+				all = append(all, told{text: w, label: cell.Label, cells: 1})
 			}
 		}
 	}
-	groups := Grouped(all, func(t told) string { return changing.ReplaceAllString(t.text, "…") })
+	groups := cells.Grouped(all, func(t told) string { return changing.ReplaceAllString(t.text, "…") })
 	slices.SortStableFunc(groups, func(a, b []told) int { return len(b) - len(a) })
 	var list []warning
 	for _, group := range groups {
@@ -128,6 +129,9 @@ func (c *collection) summarize(group []told) warning {
 // warnings returns what limits the estimates of a cell, each once.
 func (c *cell) warnings() []string {
 	all := append(c.bimodal(), c.hostWarnings()...)
+	if c.Twins > 0 {
+		all = append(all, fmt.Sprintf("%s with the seed of another one: the same run again, which does not count", plural(c.Twins, "simulation")))
+	}
 	for _, m := range runs.Metrics() {
 		e := c.estimates[m.Name]
 		for _, w := range e.Warnings {
@@ -201,7 +205,7 @@ func (c *cell) pooledKinds() map[string]float64 {
 		return nil
 	}
 	perCS := make(map[string]float64)
-	for _, r := range c.good {
+	for _, r := range c.Good {
 		for kind, n := range r.Messages.ByKind {
 			if n > 0 {
 				perCS[kind] += float64(n) / float64(c.entries())
@@ -262,17 +266,17 @@ func (c *cell) workOfNodes() []stats.Estimate {
 	if c == nil {
 		return nil
 	}
-	values := make([][]float64, c.nodes)
-	for _, r := range c.good {
+	values := make([][]float64, c.Nodes)
+	for _, r := range c.Good {
 		work, total := messagesOfNodes(r), 0.0
 		for _, x := range work {
 			total += x
 		}
-		if len(work) != c.nodes || total == 0 {
+		if len(work) != c.Nodes || total == 0 {
 			continue
 		}
 		for i, x := range work {
-			values[i] = append(values[i], x*float64(c.nodes)/total)
+			values[i] = append(values[i], x*float64(c.Nodes)/total)
 		}
 	}
 	if len(values[0]) == 0 {

@@ -78,20 +78,19 @@ func (p *program) export(c *cli.Context) error {
 		return err
 	}
 	p.warnOfDamage(results)
-	runs := results.Runs
-	p.warnOfLeftOut(runs, format)
+	p.warnOfLeftOut(results.Runs, format)
 	if format == "entries" {
-		return p.exportEntries(runs, out)
+		return p.exportEntries(results.Runs, out)
 	}
 	if format == "benchfmt" {
-		return p.exportBenchfmt(runs, metrics, out)
+		return p.exportBenchfmt(results, metrics, out)
 	}
 	var files []export.File
 	switch format {
 	case "hgrm":
-		files, err = export.Hgrm(runs)
+		files, err = export.Hgrm(results)
 	case "hlog":
-		files, err = export.Hlog(runs, results.Header.Started)
+		files, err = export.Hlog(results)
 	case "csv":
 		files, err = export.CSV(results)
 	}
@@ -101,9 +100,9 @@ func (p *program) export(c *cli.Context) error {
 	return p.writeInto(out, files)
 }
 
-func (p *program) exportBenchfmt(runs []runs.Run, metrics []runs.Metric, out string) error {
+func (p *program) exportBenchfmt(set *runs.Set, metrics []runs.Metric, out string) error {
 	var text bytes.Buffer
-	if err := export.Benchfmt(&text, runs, metrics); err != nil {
+	if err := export.Benchfmt(&text, set, metrics); err != nil {
 		return failWith(exit.Data, err)
 	}
 	if out == "" {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"dmebench/internal/platform/suggest"
-	"dmebench/report/circumstance"
+	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/stats"
 )
@@ -53,7 +53,7 @@ type ColumnSample struct {
 // columnRow is a row before any metric is looked at.
 type columnRow struct {
 	ColumnRow
-	groups map[string]*group // by column
+	cells map[string]*cells.Cell // by column
 }
 
 // Beside compares the values of a dimension within one result set. base names the
@@ -106,32 +106,26 @@ func Beside(set *runs.Set, dimension, base string, opt Options) (*Columns, error
 
 // columnsOf divides a set into rows, each with what stands in its columns.
 func columnsOf(set *runs.Set, dimension string) (names []string, rows []*columnRow, err error) {
-	list := make([]runs.Run, 0, len(set.Runs))
-	for _, r := range set.Runs {
-		if r = circumstance.Complete(r); r.Result.Nodes > 0 {
-			list = append(list, r)
-		}
-	}
 	experiment := &set.Header.Experiment
-	circumstance.Disambiguate(experiment, list)
-	keys := runs.Keys(list)
-	requests := make(map[circumstance.Circumstances]string)
-	where := func(r runs.Run) circumstance.Circumstances { return circumstance.Of(experiment, r, keys[r.Result]) }
-	for _, same := range circumstance.Grouped(list, where) {
-		requests[where(same[0])] = circumstance.Requests(same)
+	table := cells.Of(experiment, set.Runs)
+	requests := make(map[*cells.Cell]string) // how many all of its group made, in words
+	for _, g := range table.Groups {
+		for _, c := range g.Cells {
+			requests[c] = cells.Requests(g.Runs)
+		}
 	}
 	type place struct {
 		label string
 		key   runs.Key
 	}
 	at := make(map[place]*columnRow)
-	for _, r := range list {
-		key := keys[r.Result]
-		rest := key.Without(dimension, "requests")
-		label, column, options := r.Label, cmp.Or(key.Get(dimension), "not given"), circumstance.OptionsOf(experiment, r)
+	for _, c := range table.Cells() {
+		r, options := c.First, c.Options
+		rest := c.Key.Without(dimension, "requests")
+		label, column := c.Label, cmp.Or(c.Key.Get(dimension), "not given")
 		switch dimension {
 		case "algorithm":
-			label, column = "", r.Label
+			label, column = "", c.Label
 			rest = rest.With("set", runs.Settings(options.Network)+runs.Settings(options.Workload))
 		case "transport": // whose options are its own
 			rest = rest.With("set", runs.Settings(options.Algorithm)+runs.Settings(options.Workload))
@@ -142,29 +136,24 @@ func columnsOf(set *runs.Set, dimension string) (names []string, rows []*columnR
 			column = cmp.Or(r.Workload, column)
 		}
 		if !slices.Contains([]string{"nodes", "requests", "workload"}, dimension) {
-			rest = rest.With("requests", key.Get("requests"))
+			rest = rest.With("requests", c.Key.Get("requests"))
 		}
 		row := at[place{label, rest}]
 		if row == nil {
-			row = &columnRow{groups: make(map[string]*group)}
+			row = &columnRow{cells: make(map[string]*cells.Cell)}
 			row.Label, row.Settings = label, rest.Settings()
-			row.Title = title(experiment, r, dimension, requests[where(r)])
+			row.Title = title(experiment, r, dimension, requests[c])
 			if dimension != "nodes" {
-				row.Nodes = r.Result.Nodes
+				row.Nodes = c.Nodes
 			}
 			at[place{label, rest}] = row
 			rows = append(rows, row)
 		}
-		g := row.groups[column]
-		if g == nil {
-			g = newGroup(label, key, r.Result.Nodes)
-			row.groups[column] = g
-		}
-		if g.key != key {
+		if other := row.cells[column]; other != nil {
 			return nil, nil, fmt.Errorf("compare: %s of %s %s stands for several cells, which differ in %s",
-				set.Name(), dimension, column, contrast(g.key, key))
+				set.Name(), dimension, column, contrast(other.Key, c.Key))
 		}
-		g.add(r)
+		row.cells[column] = c
 		if !slices.Contains(names, column) {
 			names = append(names, column)
 		}
@@ -218,9 +207,9 @@ func title(e *runs.Experiment, r runs.Run, dimension, requests string) string {
 	about := *r.Result
 	about.Spec = spec
 	r.Result = &about
-	text := circumstance.Title(set, []runs.Run{r}, hosts)
+	text := cells.Title(set, []runs.Run{r}, hosts)
 	if requests != "" {
-		text += circumstance.Separator + requests
+		text += cells.Separator + requests
 	}
 	return text
 }
@@ -231,8 +220,8 @@ func (r *columnRow) compare(m runs.Metric, names []string, alpha float64) (row C
 	var base []float64
 	for i, name := range names {
 		var values []float64
-		if g := r.groups[name]; g != nil {
-			values = m.Values(g.good)
+		if c := r.cells[name]; c != nil {
+			values = m.Values(c.Good)
 		}
 		if i == 0 {
 			base = values
@@ -262,14 +251,14 @@ func (c *Columns) concerns(rows []*columnRow, tests int) {
 	fewest, bad := 0, make(map[string]int)
 	for _, r := range rows {
 		for _, name := range c.Names {
-			g := r.groups[name]
-			if g == nil {
+			cell := r.cells[name]
+			if cell == nil {
 				continue
 			}
-			for status, n := range g.bad {
-				bad[name+" "+status] += n
+			for status, n := range cell.Ended() {
+				bad[name+" "+string(status)] += n
 			}
-			if n := len(g.good); n > 0 && (fewest == 0 || n < fewest) {
+			if n := len(cell.Good); n > 0 && (fewest == 0 || n < fewest) {
 				fewest = n
 			}
 		}

@@ -134,7 +134,7 @@ func TestRegressions(t *testing.T) {
 		{"better", better, 0.05, 6, nil, 0},
 		{"worse", worse, 0.05, 6, []string{"lamport · N=7: response_time_p99_ns +20.00%, from 28 µs to 33.61 µs (p=0.002 n=6)"}, 0},
 		{"worse by less than the limit", worse, 0.25, 6, nil, 0},
-		{"a run stood still", bad, 0.05, 6, []string{"maekawa · N=3: 1 of 6 runs of B ended as stalled, and none of A"}, 0},
+		{"a run stood still", bad, 0.05, 6, []string{"maekawa · N=3: 1 of 6 runs ended as stalled in B, and none in A"}, 0},
 		{"too few repetitions", worse, 0.05, 3, nil, 4},
 	} {
 		keep := func(s *runs.Set) []runs.Run {

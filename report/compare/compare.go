@@ -21,6 +21,7 @@ import (
 
 	"dmebench/internal/platform/suggest"
 	"dmebench/report"
+	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -209,7 +210,7 @@ func (c *Comparison) note(format string, args ...any) {
 
 // row compares one metric; ok is false where neither side has it.
 func (p pair) row(m runs.Metric, alpha float64) (row Row, ok bool) {
-	a, b := m.Values(p.a.good), m.Values(p.b.good)
+	a, b := m.Values(p.a.Good), m.Values(p.b.Good)
 	if len(a)+len(b) == 0 && p.usable() {
 		return row, false
 	}
@@ -220,18 +221,17 @@ func (p pair) row(m runs.Metric, alpha float64) (row Row, ok bool) {
 	}
 	for _, side := range []struct {
 		name string
-		*group
-		n int
+		cell *cells.Cell
+		n    int
 	}{{"A", p.a, len(a)}, {"B", p.b, len(b)}} {
-		for _, status := range slices.Sorted(maps.Keys(side.bad)) {
-			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d of %d runs ended as %s and are left out",
-				side.name, side.bad[status], side.all(), status))
+		for _, left := range side.cell.LeftOut() {
+			row.Notes = append(row.Notes, fmt.Sprintf("%s: %s and are left out", side.name, left))
 		}
-		if side.twins > 0 {
+		if side.cell.Twins > 0 {
 			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d simulations repeat the seed of another one and are left out",
-				side.name, side.twins))
+				side.name, side.cell.Twins))
 		}
-		row.Notes = append(row.Notes, side.tooShort(side.name, m)...)
+		row.Notes = append(row.Notes, tooShort(side.cell, side.name, m)...)
 		if side.n == 0 {
 			row.Notes = append(row.Notes, side.name+": no run has "+m.Name)
 		}
@@ -280,7 +280,7 @@ func (t *Table) mean() {
 
 // contrasts notes what the sides are in each dimension that is compared across.
 func (c *Comparison) contrasts(pairs []pair) {
-	var a, b []*group
+	var a, b []*cells.Cell
 	for _, p := range pairs {
 		a, b = append(a, p.a), append(b, p.b)
 	}
@@ -304,7 +304,7 @@ func (c *Comparison) concerns(pairs []pair, tests int) {
 	}
 	var inA, inB []*runs.Result
 	for _, p := range pairs {
-		inA, inB = append(inA, p.a.good...), append(inB, p.b.good...)
+		inA, inB = append(inA, p.a.Good...), append(inB, p.b.Good...)
 	}
 	c.differences("the environments differ", report.Facts(inA), report.Facts(inB))
 	c.hostConcerns(inA, inB)

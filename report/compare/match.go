@@ -9,131 +9,90 @@ import (
 	"strings"
 
 	"dmebench/report"
+	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/units"
 )
 
-// group is the runs of one cell of one side.
-type group struct {
-	label string
-	key   runs.Key
-	nodes int
-	good  []*runs.Result
-	bad   map[string]int // runs that are left out, by status
-	twins int            // simulations left out because they repeat a seed
-	ran   map[uint64]bool
-}
-
-// newGroup is one without runs.
-func newGroup(label string, key runs.Key, nodes int) *group {
-	return &group{label: label, key: key, nodes: nodes, bad: make(map[string]int), ran: make(map[uint64]bool)}
-}
-
-// add adds a run, or counts why it is left out.
-func (g *group) add(r runs.Run) {
-	switch {
-	case !runs.Usable(r.Result):
-		g.bad[report.Outcome(r.Result)]++
-	case r.Result.Asked().Transport == runs.Sim && g.ran[r.Result.Seed]:
-		g.twins++ // the same bytes again are no further repetition
-	default:
-		g.ran[r.Result.Seed] = true
-		g.good = append(g.good, r.Result)
-	}
-}
-
-func (g *group) all() int {
-	n := len(g.good) + g.twins
-	for _, k := range g.bad {
-		n += k
-	}
-	return n
-}
-
 // pair is a cell that both sides have.
 type pair struct {
 	cell Cell
-	a, b *group
+	a, b *cells.Cell
 }
 
 // usable reports whether both sides have a run that counts.
-func (p pair) usable() bool { return len(p.a.good) > 0 && len(p.b.good) > 0 }
+func (p pair) usable() bool { return len(p.a.Good) > 0 && len(p.b.Good) > 0 }
 
 // match pairs the cells of both sides, in a's order: by network and load, then by
 // label, each as it first appears, then by size.
 func match(a, b *runs.Set, across []string) (pairs []pair, onlyA, onlyB []Cell, err error) {
-	groupsA, err := groupsOf("A", a, across)
+	sideA, err := sideOf("A", a, across)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	groupsB, err := groupsOf("B", b, across)
+	sideB, err := sideOf("B", b, across)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	unmatched := make(map[runs.Key]*group)
-	for _, g := range groupsB {
-		unmatched[g.key.Without(across...)] = g
+	unmatched := make(map[runs.Key]*cells.Cell)
+	for _, c := range sideB {
+		unmatched[c.Key.Without(across...)] = c
 	}
 	onlyA, onlyB = []Cell{}, []Cell{}
-	for _, g := range groupsA {
-		cell := g.cell(across)
+	for _, c := range sideA {
+		cell := matched(c, across)
 		other := unmatched[cell.key]
 		if other == nil {
 			onlyA = append(onlyA, cell)
 			continue
 		}
-		if other.label != g.label {
-			cell.Label += " → " + other.label
+		if other.Label != c.Label {
+			cell.Label += " → " + other.Label
 		}
-		pairs = append(pairs, pair{cell, g, other})
+		pairs = append(pairs, pair{cell, c, other})
 		delete(unmatched, cell.key)
 	}
-	for _, g := range groupsB {
-		if cell := g.cell(across); unmatched[cell.key] != nil {
+	for _, c := range sideB {
+		if cell := matched(c, across); unmatched[cell.key] != nil {
 			onlyB = append(onlyB, cell)
 		}
 	}
 	if len(pairs) == 0 {
-		return nil, nil, nil, nothingInCommon(a, b, groupsA, groupsB, across)
+		return nil, nil, nil, nothingInCommon(a, b, sideA, sideB, across)
 	}
 	return pairs, onlyA, onlyB, nil
 }
 
-// cell is what is matched of a group.
-func (g *group) cell(across []string) Cell {
-	key := g.key.Without(across...)
-	c := Cell{Label: g.label, Settings: key.Settings(), key: key}
+// matched is what is matched of a cell.
+func matched(c *cells.Cell, across []string) Cell {
+	key := c.Key.Without(across...)
+	m := Cell{Label: c.Label, Settings: key.Settings(), key: key}
 	if !slices.Contains(across, "nodes") {
-		c.nodes = g.nodes
+		m.nodes = c.Nodes
 	}
-	return c
+	return m
 }
 
-// groupsOf groups the runs of a side by what they were asked to do.
-func groupsOf(name string, s *runs.Set, across []string) ([]*group, error) {
-	keys := runs.Keys(s.Runs)
-	key := func(r runs.Run) runs.Key { return keys[r.Result] }
-	var groups []*group
+// sideOf returns the cells of a side, of which no two may differ in what is compared
+// across alone.
+func sideOf(name string, s *runs.Set, across []string) ([]*cells.Cell, error) {
+	side := cells.Of(&s.Header.Experiment, s.Runs).Cells()
+	known := make(map[runs.Key]*cells.Cell)
 	labels, places := make(map[string]int), make(map[runs.Key]int)
-	for _, runs := range report.Grouped(s.Runs, func(r runs.Run) runs.Key { return key(r).Without(across...) }) {
-		spec := runs[0].Result.Asked()
-		g := newGroup(cmp.Or(runs[0].Label, spec.Algorithm), key(runs[0]), spec.Nodes)
-		for _, r := range runs {
-			if g.key != key(r) {
-				return nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; "+
-					"hand in one of them on each side",
-					name, s.Name(), strings.Join(across, " and "), contrast(g.key, key(r)))
-			}
-			g.add(r)
+	for _, c := range side {
+		rest := c.Key.Without(across...)
+		if other := known[rest]; other != nil && other.Key != c.Key {
+			return nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; "+
+				"hand in one of them on each side", name, s.Name(), strings.Join(across, " and "), contrast(other.Key, c.Key))
 		}
-		groups = append(groups, g)
-		rank(labels, g.label)
-		rank(places, g.key.Place())
+		known[rest] = c
+		rank(labels, c.Label)
+		rank(places, c.Key.Place())
 	}
-	slices.SortStableFunc(groups, func(x, y *group) int {
-		return cmp.Or(places[x.key.Place()]-places[y.key.Place()], labels[x.label]-labels[y.label], x.nodes-y.nodes)
+	slices.SortStableFunc(side, func(x, y *cells.Cell) int {
+		return cmp.Or(places[x.Key.Place()]-places[y.Key.Place()], labels[x.Label]-labels[y.Label], x.Nodes-y.Nodes)
 	})
-	return groups, nil
+	return side, nil
 }
 
 // rank numbers things in the order in which they first appear.
@@ -152,20 +111,20 @@ func contrast(x, y runs.Key) string {
 	return strings.Join(parts, ", ")
 }
 
-// valuesOf lists the values that groups have in a dimension.
-func valuesOf(groups []*group, dimension string) []string {
+// valuesOf lists the values that cells have in a dimension.
+func valuesOf(side []*cells.Cell, dimension string) []string {
 	all := make(map[string]bool)
-	for _, g := range groups {
-		all[cmp.Or(g.key.Get(dimension), "not given")] = true
+	for _, g := range side {
+		all[cmp.Or(g.Key.Get(dimension), "not given")] = true
 	}
 	return slices.Sorted(maps.Keys(all))
 }
 
 // nothingInCommon says in which dimensions the sides share no value.
-func nothingInCommon(a, b *runs.Set, groupsA, groupsB []*group, across []string) error {
+func nothingInCommon(a, b *runs.Set, sideA, sideB []*cells.Cell, across []string) error {
 	var lines, names []string
 	for _, d := range runs.Dimensions() {
-		va, vb := valuesOf(groupsA, d), valuesOf(groupsB, d)
+		va, vb := valuesOf(sideA, d), valuesOf(sideB, d)
 		if slices.Contains(across, d) || slices.ContainsFunc(va, func(v string) bool { return slices.Contains(vb, v) }) {
 			continue
 		}
@@ -195,7 +154,7 @@ func (p pair) withinClocks(m runs.Metric, r Row) string {
 	if !r.Significant || !m.Time() || !slices.Contains(runs.SyncDelays(), m.Name) {
 		return ""
 	}
-	bound := clockBound(p.a.good) + clockBound(p.b.good)
+	bound := clockBound(p.a.Good) + clockBound(p.b.Good)
 	if math.Abs(*r.B.Median-*r.A.Median) > bound || bound == 0 {
 		return ""
 	}
@@ -204,9 +163,9 @@ func (p pair) withinClocks(m runs.Metric, r Row) string {
 
 // tooShort says of how many runs of a side the delay is shorter than clocks can tell:
 // the others are slow ones.
-func (g *group) tooShort(side string, m runs.Metric) []string {
+func tooShort(c *cells.Cell, side string, m runs.Metric) []string {
 	n := 0
-	for _, r := range g.good {
+	for _, r := range c.Good {
 		if r.SyncDelayTooShort() {
 			n++
 		}
@@ -215,7 +174,7 @@ func (g *group) tooShort(side string, m runs.Metric) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: the delay of %d of %d runs is shorter than the hosts' clocks can tell, and is left out",
-		side, n, len(g.good))}
+		side, n, len(c.Good))}
 }
 
 // clockBound is the largest bound on the error of a delay between hosts, in
@@ -243,7 +202,7 @@ func (c *Comparison) hostConcerns(a, b []*runs.Result) {
 // hostFacts are the environments of the runs' hosts, by name.
 func hostFacts(list []*runs.Result) map[string]map[string]map[string]int {
 	facts := make(map[string]map[string]map[string]int)
-	for _, host := range report.Grouped(hostsOf(list), func(h runs.Host) string { return h.Name }) {
+	for _, host := range cells.Grouped(hostsOf(list), func(h runs.Host) string { return h.Name }) {
 		var all []*runs.Result
 		for _, h := range host {
 			all = append(all, &runs.Result{Environment: h.Environment})

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -83,15 +82,11 @@ func (c *Comparison) Watch(limit float64) *Gate {
 // spoilt finds cells of which runs in B did not end well, and in A all did.
 func (c *Comparison) spoilt(g *Gate, about description) {
 	for _, p := range c.pairs {
-		if len(p.a.bad) > 0 || len(p.b.bad) == 0 {
+		if len(p.a.Bad) > 0 || len(p.b.Bad) == 0 {
 			continue
 		}
-		var parts []string
-		for _, status := range slices.Sorted(maps.Keys(p.b.bad)) {
-			parts = append(parts, fmt.Sprintf("%d of %d runs of B ended as %s", p.b.bad[status], p.b.all(), status))
-		}
-		g.Regressions = append(g.Regressions, Regression{Cell: p.cell, Text: fmt.Sprintf("%s: %s, and none of A",
-			about.name(p.cell), strings.Join(parts, ", "))})
+		g.Regressions = append(g.Regressions, Regression{Cell: p.cell, Text: fmt.Sprintf("%s: %s in B, and none in A",
+			about.name(p.cell), strings.Join(p.b.LeftOut(), ", "))})
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 //
 // The machine stands in goos, goarch and cpu as in 'go test -bench'. The version
 // of the program does not: benchstat compares only what has equal settings.
-func Benchfmt(w io.Writer, list []runs.Run, metrics []runs.Metric) error {
-	groups, err := usable(list)
+func Benchfmt(w io.Writer, set *runs.Set, metrics []runs.Metric) error {
+	groups, err := usable(set)
 	if err != nil {
 		return err
 	}
@@ -32,8 +32,8 @@ func Benchfmt(w io.Writer, list []runs.Run, metrics []runs.Metric) error {
 		}
 	}
 	for _, c := range groups {
-		for _, r := range c.runs {
-			records = append(records, c.line(r.Result, metrics))
+		for _, r := range c.Good {
+			records = append(records, c.line(r, metrics))
 		}
 	}
 	out := benchfmt.NewWriter(w)
@@ -45,7 +45,7 @@ func Benchfmt(w io.Writer, list []runs.Run, metrics []runs.Metric) error {
 	return nil
 }
 
-func (c *cell) line(r *runs.Result, metrics []runs.Metric) *benchfmt.Result {
+func (c cell) line(r *runs.Result, metrics []runs.Metric) *benchfmt.Result {
 	line := &benchfmt.Result{Name: benchfmt.Name(c.benchmark()), Iters: int(r.Entries)}
 	for _, fact := range []struct{ key, value string }{
 		{"pkg", "dmebench"}, {"goos", r.Environment["os"]}, {"goarch", r.Environment["arch"]}, {"cpu", r.Environment["cpu"]},
@@ -64,25 +64,25 @@ func (c *cell) line(r *runs.Result, metrics []runs.Metric) *benchfmt.Result {
 
 // benchmark is the name with its sub-names. The workload stands last: a name
 // that ended in '-4' would be taken for one of GOMAXPROCS.
-func (c *cell) benchmark() string {
-	parts := []string{"DME"}
+func (c cell) benchmark() string {
+	parts, spec := []string{"DME"}, c.First.Result.Spec
 	add := func(key, value string) {
 		if value != "" {
 			parts = append(parts, word(key)+"="+word(value))
 		}
 	}
-	add("algorithm", c.spec.Algorithm)
-	if c.label != c.spec.Algorithm {
-		add("label", c.label)
+	add("algorithm", spec.Algorithm)
+	if c.Label != spec.Algorithm {
+		add("label", c.Label)
 	}
-	for _, key := range slices.Sorted(maps.Keys(c.spec.Set)) {
-		add(key, c.spec.Set[key])
+	for _, key := range slices.Sorted(maps.Keys(spec.Set)) {
+		add(key, spec.Set[key])
 	}
 	for _, d := range []string{
 		"nodes", "cs", "rate", "total_rate", "requests", "duration", "nodes_per_worker", "warmup", "hosts", "transport", "workload",
 		"resource",
 	} {
-		value := c.key.Get(d)
+		value := c.Key.Get(d)
 		if d == "nodes_per_worker" && value == "1" || d == "warmup" && value == runs.DefaultWarmup {
 			continue // the defaults go without saying
 		}

@@ -11,14 +11,12 @@
 package export
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dmebench/report"
+	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/units"
 )
@@ -32,33 +30,21 @@ type File struct {
 // errNothing is the error where there is nothing to export.
 var errNothing = errors.New("export: no run ended well, so that there is nothing to export; 'dmebench report' shows why")
 
-// cell is the usable repetitions of one cell.
+// cell is a cell with runs that count.
 type cell struct {
-	label string
-	spec  runs.Spec
-	key   runs.Key
-	slug  string // begins the names of its files; unique
-	runs  []runs.Run
+	*cells.Cell
+	slug string // begins the names of its files; unique
 }
 
-// usable groups the runs that ended well, in the order of their first
-// repetitions.
-func usable(list []runs.Run) ([]*cell, error) {
-	type identity struct {
-		label string
-		key   runs.Key
-	}
-	good := slices.DeleteFunc(slices.Clone(list), func(r runs.Run) bool { return !runs.Usable(r.Result) })
-	identify := func(r runs.Run) identity {
-		return identity{cmp.Or(r.Label, r.Result.Asked().Algorithm), r.Result.Key()}
-	}
-	var all []*cell
+// usable returns the cells in which runs count.
+func usable(set *runs.Set) ([]cell, error) {
+	var all []cell
 	taken := make(units.Names)
-	for _, repetitions := range report.Grouped(good, identify) {
-		who := identify(repetitions[0])
-		c := &cell{label: who.label, key: who.key, spec: repetitions[0].Result.Asked(), runs: repetitions}
-		c.slug = taken.Take(fmt.Sprintf("%s-n%d-%s-%s", c.label, c.spec.Nodes, c.spec.Transport, c.spec.Workload))
-		all = append(all, c)
+	for _, c := range cells.Of(&set.Header.Experiment, set.Runs).Cells() {
+		if len(c.Good) > 0 {
+			spec := c.First.Result.Spec
+			all = append(all, cell{c, taken.Take(fmt.Sprintf("%s-n%d-%s-%s", c.Label, c.Nodes, spec.Transport, spec.Workload))})
+		}
 	}
 	if len(all) == 0 {
 		return nil, errNothing

@@ -72,14 +72,14 @@ func experiment(t *testing.T, scale float64) []runs.Run {
 	return runs
 }
 
-func benchmarks(t *testing.T, runs []runs.Run, metrics ...string) []byte {
+func benchmarks(t *testing.T, list []runs.Run, metrics ...string) []byte {
 	t.Helper()
 	chosen, err := compare.Options{Metrics: metrics}.Check()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := export.Benchfmt(&out, runs, chosen); err != nil {
+	if err := export.Benchfmt(&out, &runs.Set{Runs: list}, chosen); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -222,8 +222,8 @@ func TestBenchfmtIsRead(t *testing.T) {
 
 // Each line of a percentile text is what the merged histogram says.
 func TestHgrmIsTheMergedHistogram(t *testing.T) {
-	runs := experiment(t, 1)
-	files, err := export.Hgrm(runs)
+	list := experiment(t, 1)
+	files, err := export.Hgrm(&runs.Set{Runs: list})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestHgrmIsTheMergedHistogram(t *testing.T) {
 		t.Fatalf("%d files", len(files))
 	}
 	var encoded []string
-	for _, r := range runs {
+	for _, r := range list {
 		if r.Result.Nodes == 7 {
 			encoded = append(encoded, r.Result.Histograms.Response)
 		}
@@ -267,9 +267,9 @@ func TestHgrmIsTheMergedHistogram(t *testing.T) {
 // The log is read back by HdrHistogram's own reader: every histogram of every
 // repetition, bucket by bucket.
 func TestHlogRoundTrip(t *testing.T) {
-	runs := experiment(t, 1)
+	list := experiment(t, 1)
 	started := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
-	files, err := export.Hlog(runs, started)
+	files, err := export.Hlog(&runs.Set{Header: runs.Header{Started: started}, Runs: list})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestHlogRoundTrip(t *testing.T) {
 	}
 	reader := hdrhistogram.NewHistogramLogReader(strings.NewReader(text))
 	end := started.UnixMilli()
-	for _, r := range runs {
+	for _, r := range list {
 		if r.Result.Nodes != 7 {
 			continue
 		}
@@ -384,7 +384,7 @@ func TestCSV(t *testing.T) {
 func TestFilesHaveNamesOfTheirOwn(t *testing.T) {
 	one, other := ran(t, "maekawa", 7, 1, 1), ran(t, "maekawa", 7, 1, 1)
 	other.Result.Spec.Requests = 50
-	files, err := export.Hlog([]runs.Run{one, other}, time.Time{})
+	files, err := export.Hlog(&runs.Set{Runs: []runs.Run{one, other}})
 	if err != nil || len(files) != 2 || files[0].Name == files[1].Name {
 		t.Errorf("%v, %v", files, err)
 	}
@@ -400,17 +400,18 @@ func TestNothingToExport(t *testing.T) {
 	bare.Result.Histograms = runs.Histograms{}
 	broken := ran(t, "maekawa", 7, 1, 1)
 	broken.Result.Histograms.Waiting = "rubbish"
-	for name, runs := range map[string][]runs.Run{
+	for name, list := range map[string][]runs.Run{
 		"no runs": nil, "failed": {failed}, "no histograms": {bare}, "broken histogram": {broken},
 	} {
-		if _, err := export.Hgrm(runs); err == nil {
+		set := &runs.Set{Runs: list}
+		if _, err := export.Hgrm(set); err == nil {
 			t.Errorf("%s: Hgrm succeeded", name)
 		}
-		if _, err := export.Hlog(runs, time.Time{}); err == nil {
+		if _, err := export.Hlog(set); err == nil {
 			t.Errorf("%s: Hlog succeeded", name)
 		}
 	}
-	if err := export.Benchfmt(&bytes.Buffer{}, []runs.Run{failed}, runs.Metrics()); err == nil {
+	if err := export.Benchfmt(&bytes.Buffer{}, &runs.Set{Runs: []runs.Run{failed}}, runs.Metrics()); err == nil {
 		t.Error("Benchfmt of failed runs succeeded")
 	}
 	if _, err := export.CSV(&runs.Set{Runs: []runs.Run{broken}}); err == nil {

@@ -21,8 +21,8 @@ const (
 // Hgrm returns a percentile text for each cell and quantity, over all
 // repetitions together, with values in milliseconds, as HdrHistogram's plotter
 // reads it.
-func Hgrm(runs []runs.Run) ([]File, error) {
-	groups, err := usable(runs)
+func Hgrm(set *runs.Set) ([]File, error) {
+	groups, err := usable(set)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +30,8 @@ func Hgrm(runs []runs.Run) ([]File, error) {
 	for _, c := range groups {
 		for _, q := range quantities() {
 			var encoded []string
-			for _, r := range c.runs {
-				encoded = append(encoded, q.of(r.Result))
+			for _, r := range c.Good {
+				encoded = append(encoded, q.of(r))
 			}
 			h, err := stats.Merge(encoded)
 			if err != nil {
@@ -56,11 +56,12 @@ func Hgrm(runs []runs.Run) ([]File, error) {
 // A result does not say when its run began. The intervals therefore follow one
 // another from the start of the sweep (1970 where that is not known), and each
 // is as long as the run's entries take at its throughput, or one second.
-func Hlog(runs []runs.Run, started time.Time) ([]File, error) {
-	groups, err := usable(runs)
+func Hlog(set *runs.Set) ([]File, error) {
+	groups, err := usable(set)
 	if err != nil {
 		return nil, err
 	}
+	started := set.Header.Started
 	if started.IsZero() {
 		started = time.Unix(0, 0)
 	}
@@ -79,18 +80,19 @@ func Hlog(runs []runs.Run, started time.Time) ([]File, error) {
 }
 
 // log writes the log of a cell; held is false where there is no histogram.
-func (c *cell) log(out *bytes.Buffer, startMs int64) (held bool, err error) {
+func (c cell) log(out *bytes.Buffer, startMs int64) (held bool, err error) {
 	w := hdrhistogram.NewHistogramLogWriter(out)
 	w.SetBaseTime(startMs)
+	spec := c.First.Result.Spec
 	// Writing to a buffer does not fail.
 	_ = w.OutputLogFormatVersion()
 	_ = w.OutputComment(fmt.Sprintf("[dmebench: %s, %d nodes, %s, %s; an interval is a repetition, one after another; values in ns]",
-		strings.ReplaceAll(c.label, "\n", " "), c.spec.Nodes, c.spec.Transport, c.spec.Workload))
+		strings.ReplaceAll(c.Label, "\n", " "), spec.Nodes, spec.Transport, spec.Workload))
 	_ = w.OutputBaseTime(startMs)
 	_ = w.OutputStartTime(startMs)
 	_ = w.OutputLegend()
 	at := startMs
-	for _, r := range c.runs {
+	for _, r := range c.Runs {
 		end := at + lengthMs(r.Result)
 		for _, q := range quantities() {
 			h, err := q.distribution(r)

@@ -138,18 +138,18 @@ func TestHostsAndLinks(t *testing.T) {
 
 // Runs on different hosts are cells of their own in every format.
 func TestHostsTellCellsApart(t *testing.T) {
-	runs, other := onHosts(experiment(t, 1)), onHosts(experiment(t, 1))
+	list, other := onHosts(experiment(t, 1)), onHosts(experiment(t, 1))
 	for _, r := range other {
 		r.Result.Hosts[0].Name = "c"
 	}
-	files, err := export.Hgrm(slices.Concat(runs, other))
+	files, err := export.Hgrm(&runs.Set{Runs: slices.Concat(list, other)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if alone, err := export.Hgrm(runs); err != nil || len(files) != 2*len(alone) {
+	if alone, err := export.Hgrm(&runs.Set{Runs: list}); err != nil || len(files) != 2*len(alone) {
 		t.Errorf("%d files of two sets of hosts, %d of one (%v)", len(files), len(alone), err)
 	}
-	text := string(benchmarks(t, slices.Concat(runs, other), "throughput_cs_per_s"))
+	text := string(benchmarks(t, slices.Concat(list, other), "throughput_cs_per_s"))
 	if !strings.Contains(text, "/hosts=a,_b/") || !strings.Contains(text, "/hosts=a,_c/") {
 		t.Errorf("%.400s", text)
 	}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"dmebench/claims"
-	"dmebench/report/circumstance"
+	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/units"
 )
@@ -42,7 +42,7 @@ func names(all []labelled) string {
 	for _, x := range all {
 		labels = append(labels, x.label)
 	}
-	return circumstance.List(labels)
+	return cells.List(labels)
 }
 
 // repetitions says how many there are: "3 repetitions", or "2 to 5 repetitions".

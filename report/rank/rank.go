@@ -21,7 +21,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/report/circumstance"
+	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/stats"
 )
@@ -289,29 +289,18 @@ type draft struct {
 
 // draw says who meets whom.
 func draw(set *runs.Set) []draft {
-	list := make([]runs.Run, 0, len(set.Runs))
-	for _, r := range set.Runs {
-		if r = circumstance.Complete(r); r.Result.Nodes > 0 {
-			list = append(list, r)
-		}
-	}
-	experiment := &set.Header.Experiment
-	circumstance.Disambiguate(experiment, list)
-	keys := runs.Keys(list)
 	var all []draft
-	for _, same := range circumstance.Grouped(list, func(r runs.Run) circumstance.Circumstances {
-		return circumstance.Of(experiment, r, keys[r.Result])
-	}) {
-		title := circumstance.Title(experiment, same, onHosts(keys[same[0].Result].Get("hosts")))
-		slices.SortStableFunc(same, func(a, b runs.Run) int { return a.Result.Nodes - b.Result.Nodes })
-		for _, size := range circumstance.Grouped(same, func(r runs.Run) int { return r.Result.Nodes }) {
-			first := size[0].Result
+	experiment := &set.Header.Experiment
+	for _, g := range cells.Of(experiment, set.Runs).Groups {
+		title := cells.Title(experiment, g.Runs, onHosts(g.Cells[0].Key.Get("hosts")))
+		for _, size := range cells.Grouped(g.Cells, func(c *cells.Cell) int { return c.Nodes }) {
+			spec := size[0].First.Result.Spec
 			d := draft{
-				title: title, transport: first.Spec.Transport, workload: first.Spec.Workload, nodes: first.Nodes,
-				settings: keys[first].Without("algorithm", "set").Settings(), entrants: []Entrant{}, leftOut: []LeftOut{}, notes: []string{},
+				title: title, transport: spec.Transport, workload: spec.Workload, nodes: size[0].Nodes,
+				settings: size[0].Key.Without("algorithm", "set").Settings(), entrants: []Entrant{}, leftOut: []LeftOut{}, notes: []string{},
 			}
-			for _, repetitions := range circumstance.Grouped(size, func(r runs.Run) string { return r.Label }) {
-				d.enter(repetitions, circumstance.OptionsOf(experiment, repetitions[0]).Algorithm)
+			for _, c := range size {
+				d.enter(c)
 			}
 			all = append(all, d)
 		}
@@ -334,55 +323,27 @@ func onHosts(names string) string {
 // enter adds the repetitions of an entrant, or leaves it out. A run that is
 // violated or stalled is of the algorithm's doing, and the others of its cell would
 // be those in which it went well; one that failed is a run less.
-func (d *draft) enter(repetitions []runs.Run, options map[string]string) {
-	e := Entrant{Label: repetitions[0].Label, Algorithm: repetitions[0].Result.Algorithm, Options: options}
-	bad := make(map[runs.Status]int)
-	ran, twins := make(map[uint64]bool), 0
-	for _, r := range repetitions {
-		switch status := statusOf(r.Result); {
-		case status != runs.OK:
-			bad[status]++
-		case r.Result.Spec.Transport == runs.Sim && ran[r.Result.Seed]:
-			twins++ // the same bytes again are no further repetition
-		default:
-			ran[r.Result.Seed] = true
-			e.runs = append(e.runs, r.Result)
-		}
-	}
-	e.Repetitions = len(e.runs)
-	if bad[runs.Violated]+bad[runs.Stalled] > 0 || len(e.runs) == 0 {
-		var parts []string
-		for _, status := range []runs.Status{runs.Violated, runs.Stalled, runs.Failed} {
-			if bad[status] > 0 {
-				parts = append(parts, fmt.Sprintf("%d of %d runs ended as %s", bad[status], len(repetitions), status))
-			}
-		}
-		d.leftOut = append(d.leftOut, LeftOut{e.Label, strings.Join(parts, ", ")})
+func (d *draft) enter(c *cells.Cell) {
+	ended, all := c.Ended(), c.Repetitions()+c.Twins
+	if ended[runs.Violated]+ended[runs.Stalled] > 0 || len(c.Good) == 0 {
+		d.leftOut = append(d.leftOut, LeftOut{c.Label, strings.Join(c.LeftOut(), ", ")})
 		return
 	}
-	if n := len(slices.DeleteFunc(slices.Clone(e.runs), func(r *runs.Result) bool { return !r.Partial })); n > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%s: of %d of %d runs there is only what was measured before they were interrupted",
-			e.Label, n, len(repetitions)))
+	note := func(n int, format string) {
+		if n > 0 {
+			d.notes = append(d.notes, fmt.Sprintf("%s: "+format, c.Label, n, all))
+		}
 	}
-	if n := bad[runs.Failed]; n > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%s: %d of %d runs failed and are missing here", e.Label, n, len(repetitions)))
+	partial := 0
+	for _, r := range c.Good {
+		if r.Partial {
+			partial++
+		}
 	}
-	if twins > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%s: %d of %d simulations repeat the seed of another one and count as none",
-			e.Label, twins, len(repetitions)))
-	}
-	d.entrants = append(d.entrants, e)
-}
-
-// statusOf is how a run ended, whatever it says of itself.
-func statusOf(r *runs.Result) runs.Status {
-	switch {
-	case runs.Usable(r):
-		return runs.OK
-	case r.Safety.Violations > 0:
-		return runs.Violated
-	case r.Status == runs.Violated || r.Status == runs.Stalled:
-		return r.Status
-	}
-	return runs.Failed
+	note(partial, "of %d of %d runs there is only what was measured before they were interrupted")
+	note(ended[runs.Failed], "%d of %d runs failed and are missing here")
+	note(c.Twins, "%d of %d simulations repeat the seed of another one and count as none")
+	d.entrants = append(d.entrants, Entrant{
+		Label: c.Label, Algorithm: c.First.Result.Algorithm, Options: c.Options.Algorithm, Repetitions: len(c.Good), runs: c.Good,
+	})
 }

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
@@ -152,33 +153,17 @@ func OfRun(r *runs.Result, thresholds []Threshold) Verdict {
 	return v
 }
 
-// OfCells judges the cells of a sweep, each by the median of its usable runs: the
+// OfCells judges the cells of a sweep, each by the median of the runs that count: the
 // value that its report shows, which one run among many does not spoil.
 func OfCells(set *runs.Set, thresholds []Threshold) Verdict {
-	var cells []runs.RunKey
-	of := make(map[runs.RunKey][]*runs.Result)
-	for _, run := range set.Runs {
-		k := run.Key()
-		k.Repetition = 0
-		if of[k] == nil {
-			cells = append(cells, k)
-		}
-		of[k] = append(of[k], run.Result)
-	}
 	var v Verdict
-	for _, k := range cells {
-		var usable []*runs.Result
-		for _, r := range of[k] {
-			if runs.Usable(r) {
-				usable = append(usable, r)
-			}
-		}
+	for _, c := range cells.Of(&set.Header.Experiment, set.Runs).Cells() {
 		for _, t := range thresholds {
 			var value *float64
-			if e := stats.Median(t.Metric.Values(usable)); e.N > 0 {
+			if e := stats.Median(t.Metric.Values(c.Good)); e.N > 0 {
 				value = &e.Median
 			}
-			v.add(t, value, fmt.Sprintf("%s, %s nodes, %s, %s", k.Label, k.Cell.Get("nodes"), k.Transport, k.Workload))
+			v.add(t, value, fmt.Sprintf("%s, %d nodes, %s, %s", c.Label, c.Nodes, c.First.Transport, c.First.Workload))
 		}
 	}
 	return v

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/report/circumstance"
+	"dmebench/report/cells"
 	"dmebench/report/rank"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -145,7 +145,7 @@ func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
 			others = append(others, e.Label)
 		}
 	}
-	who, verb := circumstance.List(others), "are"
+	who, verb := cells.List(others), "are"
 	switch {
 	case len(others) == 1:
 		verb = "is"
@@ -193,7 +193,7 @@ func (a *Advice) sure(good []rank.Entrant) {
 	}
 	if len(a.Behind) > 0 {
 		a.Sure = append(a.Sure, fmt.Sprintf("not so many requests are served by %s: how long they wait depends on how long it goes on",
-			circumstance.List(a.Behind)))
+			cells.List(a.Behind)))
 	}
 	if len(good) == len(c.Entrants) && len(good) > 1 {
 		a.Sure = append(a.Sure, "at this load it hardly matters which one is chosen")
