@@ -116,7 +116,7 @@ func TestResultsWithoutAnyValue(t *testing.T) {
 		{Label: "a", Repetition: 1, Result: &runs.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial",
 			Status: runs.OK}},
 		{Label: "a", Repetition: 2, Result: &runs.Result{Algorithm: "a", Nodes: 1, Transport: "sim", Workload: "serial",
-			Status:       runs.OK, Seed: 2,
+			Status: runs.OK, Seed: 2,
 			ResponseTime: &runs.Quantiles{}, Histograms: runs.Histograms{Response: "damaged"}}},
 		{Label: "", Repetition: 1, Result: nil},
 		{Label: "b", Repetition: 1, Result: &runs.Result{}},
