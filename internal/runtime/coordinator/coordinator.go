@@ -21,7 +21,6 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/interrupt"
-	"dmebench/internal/platform/lapse"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/record/eventlog"
@@ -134,7 +133,7 @@ type coordinator struct {
 	stop      int64
 	cut       int64 // when the run was interrupted: what came later is left out; 0 where it was not
 
-	lapses *lapse.Watch
+	lapses *clock.Lapses
 	missed uint64    // messages that are missing since the system was last quiescent
 	faults *injector // nil in a run without faults
 	held   []held    // processes that did not run for a while
@@ -153,7 +152,7 @@ func (c *coordinator) warn(format string, args ...any) {
 // start takes what the run needs from its hosts.
 func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
-	c.lapses = lapse.Start(c.clock, lapseEvery)
+	c.lapses = clock.WatchLapses(c.clock.Now, lapseEvery)
 	rand.Read(c.key[:]) // never fails: it ends the program where there is no randomness
 	c.places = divide(job.Spec.Nodes, job.Spec.NodesPerWorker)
 	defer func() {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/lapse"
+	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
@@ -149,15 +149,15 @@ const lapseEvery = 250 * time.Millisecond
 // held is a process that did not run for a while.
 type held struct {
 	who   string
-	worst lapse.Lapse
+	worst clock.Lapse
 }
 
 // lapsed notes when a process did not run.
-func (c *coordinator) lapsed(who string, lapses []lapse.Lapse) {
+func (c *coordinator) lapsed(who string, lapses []clock.Lapse) {
 	if len(lapses) == 0 {
 		return
 	}
-	worst := slices.MaxFunc(lapses, func(a, b lapse.Lapse) int { return int(a.For - b.For) })
+	worst := slices.MaxFunc(lapses, func(a, b clock.Lapse) int { return int(a.For - b.For) })
 	c.held = append(c.held, held{who, worst})
 }
 
