@@ -49,12 +49,13 @@ func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
 		{"entered more often", func(c *noderun.Counters) { c.Entries.Add(5); c.Requests.Add(5) }, "entries and recorded"},
 		{"takes one kind for another", func(c *noderun.Counters) { c.Handled[1].Add(^uint64(0)); c.Handled[2].Add(1) }, "handled"},
 	} {
-		if !sampled(i, 4) {
+		if !sampled(i, 2) {
 			continue
 		}
 		workers := &recorder{}
 		r, err := execute(t, t.Context(), runs.Spec{
-			Algorithm: "ricart-agrawala", Nodes: 3, Duration: runs.Duration(time.Second), StallAfter: runs.Duration(300 * time.Millisecond),
+			Algorithm: "ricart-agrawala", Nodes: 3, CS: "1ms", Duration: runs.Duration(500 * time.Millisecond),
+			StallAfter: runs.Duration(300 * time.Millisecond),
 		}, Options{
 			Started: workers.started,
 			Progress: onFirstEntries(func() {
@@ -93,7 +94,7 @@ func descriptors(t *testing.T) []string {
 // Workers are killed at random moments, from the start to the end: each run ends
 // soon, says that it failed, and leaves nothing behind.
 func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
-	kills := 8
+	kills := 3
 	if testkit.Full() {
 		kills = 200
 	}
@@ -158,7 +159,7 @@ func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
 // Coordinators are killed at random moments: no worker outlives them for long, not
 // even one that stands still.
 func TestCoordinatorsAreKilledAtRandomMoments(t *testing.T) {
-	kills := 4
+	kills := 2
 	if testkit.Full() {
 		kills = 50
 	}

@@ -1,17 +1,13 @@
 package coordinator
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"dmebench/internal/cli/exit"
-	"dmebench/internal/platform/launch"
-	"dmebench/internal/runtime/host"
 	"dmebench/internal/sim"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
@@ -152,7 +148,10 @@ func TestOneThatWaitsIsKilled(t *testing.T) {
 // Nodes are killed in every state that can be named, and come back: the others go
 // on, and those that come back make the requests that are left to them.
 func TestKilledNodesComeBack(t *testing.T) {
-	for _, network := range []string{"tcp", "udp", "nats"} {
+	for i, network := range []string{"tcp", "udp", "nats"} {
+		if !sampled(i, 4) {
+			continue
+		}
 		t.Run(network, func(t *testing.T) {
 			const requests = 12000 // so many that who was killed is back before the next is
 			r := struck(t, runs.Spec{
@@ -186,21 +185,10 @@ func TestKilledNodesComeBack(t *testing.T) {
 			if r.Requests != r.Entries+lost {
 				t.Errorf("%d requests, %d entries, %d lost with those that asked", r.Requests, r.Entries, lost)
 			}
-			if r.ResponseTime.Count != r.Entries {
-				t.Errorf("%d records of %d entries", r.ResponseTime.Count, r.Entries)
+			if r.ResponseTime.Count != r.Entries || warned(r, "wall clock was set") || warned(r, "was suspended") {
+				t.Errorf("%d records of %d entries; the start of a late process is no jump of a clock: %q", r.ResponseTime.Count, r.Entries, r.Warnings)
 			}
 		})
-	}
-}
-
-// A process that takes the place of a dead one reads the clocks when it begins: its
-// start is no jump of the wall clock.
-func TestAProcessThatComesLateReadsItsClocks(t *testing.T) {
-	r := struck(t, runs.Spec{Algorithm: "desk", Nodes: 3, Requests: 600, Set: map[string]string{"think": "100us"}},
-		"kill 2 @request:20", "restart 2 @+10ms")
-	theOnly(t, r, "restart")
-	if r.Status != runs.OK || warned(r, "wall clock was set") || warned(r, "was suspended") {
-		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
 	}
 }
 
@@ -212,67 +200,6 @@ func TestARestartAtAnEntry(t *testing.T) {
 		"kill holder @entry:50", "restart holder @entry:200")
 	if r.Status != runs.OK || len(r.Faults) != 2 || !slices.Equal(r.Faults[0].Nodes, r.Faults[1].Nodes) {
 		t.Errorf("status %s: %s; %+v, warnings %q", r.Status, r.Error, r.Faults, r.Warnings)
-	}
-}
-
-// slowlyEnding starts processes of which it is noticed late that they were killed.
-type slowlyEnding struct {
-	host.Host
-	started *[]*slowEnd
-}
-
-type slowEnd struct {
-	launch.Process
-	killed chan struct{}
-	once   sync.Once
-	ended  chan struct{}
-}
-
-func (h slowlyEnding) Start(ctx context.Context, w host.Worker) (launch.Process, error) {
-	p, err := h.Host.Start(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	s := &slowEnd{Process: p, killed: make(chan struct{}), ended: make(chan struct{})}
-	*h.started = append(*h.started, s)
-	go func() {
-		defer close(s.ended)
-		<-p.Ended()
-		select {
-		case <-s.killed:
-			time.Sleep(time.Second)
-		default:
-		}
-	}()
-	return s, nil
-}
-
-func (h slowlyEnding) Close() error {
-	err := h.Host.Close()
-	for _, s := range *h.started {
-		<-s.ended
-	}
-	return err
-}
-
-func (s *slowEnd) Kill() {
-	s.once.Do(func() { close(s.killed) })
-	s.Process.Kill()
-}
-
-func (s *slowEnd) Ended() <-chan struct{} { return s.ended }
-
-// A run waits for a node that is to come back, however long it takes until the
-// process that was killed has ended.
-func TestARestartIsWaitedFor(t *testing.T) {
-	spec := runs.Spec{Algorithm: "desk", Nodes: 3, Requests: 90, CS: "0", Set: map[string]string{"think": "500us"},
-		Faults: []string{"kill 3 @request:20", "restart 3 @+10ms"}}
-	r, err := Run(t.Context(), resolve(t, spec), Options{Hosts: []host.Host{slowlyEnding{new(host.Local), new([]*slowEnd)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Status != runs.OK || len(r.Faults) != 2 || r.Entries+r.Faults[0].Lost != 90 {
-		t.Errorf("status %s: %s; %+v, entries %v, warnings %q", r.Status, r.Error, r.Faults, r.Work.EntriesByNode, r.Warnings)
 	}
 }
 
@@ -306,7 +233,7 @@ func TestPauses(t *testing.T) {
 		if !sampled(i, 4) {
 			continue
 		}
-		spec := runs.Spec{Algorithm: "desk", Nodes: 4, Duration: runs.Duration(1500 * time.Millisecond)}
+		spec := runs.Spec{Algorithm: "desk", Nodes: 4, CS: "1ms", Duration: runs.Duration(1500 * time.Millisecond)}
 		spec.StallAfter = runs.Duration(300 * time.Millisecond)
 		r := struck(t, spec, "pause "+whom+" @200ms-1.2s")
 		f := theOnly(t, r, "pause")
@@ -322,7 +249,7 @@ func TestPauses(t *testing.T) {
 // Who stands still hears afterwards of what has happened meanwhile, also where it
 // was kept as it was when it was struck.
 func TestWhoStandsStillCatchesUp(t *testing.T) {
-	r := struck(t, runs.Spec{Algorithm: "desk", Nodes: 5, Duration: runs.Duration(1200 * time.Millisecond)},
+	r := struck(t, runs.Spec{Algorithm: "desk", Nodes: 5, CS: "1ms", Duration: runs.Duration(1200 * time.Millisecond)},
 		"pause token @100ms-700ms", "pause 1 @150ms-600ms", "join 5 @250ms")
 	if r.Status != runs.OK || len(r.Faults) != 3 {
 		t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
@@ -360,7 +287,7 @@ func TestFaultsThatDoNotComeToPass(t *testing.T) {
 
 // What the links of a cut network lose is lost where nothing sends it again.
 func TestPartitions(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		network, fault string
 		want           runs.Status
 	}{
@@ -369,7 +296,10 @@ func TestPartitions(t *testing.T) {
 		{"udp", "partition 1,2|3,4 @200ms-600ms", runs.OK}, // cut beneath the layer that sends again
 		{"udp", "partition 1,2|3,4 @200ms", runs.Stalled},
 	} {
-		spec := runs.Spec{Algorithm: "ricart-agrawala", Nodes: 4, Duration: runs.Duration(2 * time.Second), Transport: c.network}
+		if !sampled(i, 2) {
+			continue
+		}
+		spec := runs.Spec{Algorithm: "ricart-agrawala", Nodes: 4, CS: "1ms", Duration: runs.Duration(2 * time.Second), Transport: c.network}
 		r := struck(t, spec, c.fault)
 		f := theOnly(t, r, "partition")
 		if r.Status != c.want || !slices.Equal(f.Nodes, []int{1, 2}) {
@@ -397,7 +327,10 @@ func TestRicartAgrawalaSurvives(t *testing.T) {
 	if testkit.Full() {
 		seeds = 20
 	}
-	for _, network := range []string{"tcp", "udp", "nats"} {
+	for i, network := range []string{"udp", "nats", "tcp"} {
+		if !sampled(i, 4) {
+			continue
+		}
 		for seed := uint64(1); seed <= seeds; seed++ {
 			t.Run(fmt.Sprintf("%s-%d", network, seed), func(t *testing.T) {
 				r := struck(t, runs.Spec{
@@ -435,7 +368,7 @@ func TestRicartAgrawalaSurvives(t *testing.T) {
 // killed and come back while the privilege passes.
 func TestRaymondSurvives(t *testing.T) {
 	const requests = 1400
-	made := uint64(2)
+	made := uint64(1)
 	if testkit.Full() {
 		made = 20
 	}

@@ -12,9 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -141,33 +143,10 @@ func allGone(t *testing.T, bound time.Duration, pids ...int) {
 	}
 }
 
-// stopFor stops a process by a signal for a while.
-func stopFor(t *testing.T, pid int, d time.Duration) {
-	t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Error(err)
-	}
-	time.Sleep(d)
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		t.Error(err)
-	}
-}
-
 // A violation that was seen is told as such, though nodes disagree on the messages
 // as well and the system never falls silent.
 func TestAViolationIsToldWhateverElseGoesWrong(t *testing.T) {
 	r, err := execute(t, t.Context(), runs.Spec{
-		Algorithm: "eager", Nodes: 3, Requests: 60, CS: "2ms", StallAfter: runs.Duration(300 * time.Millisecond),
-		Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw", "dup": "1"},
-	}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Status != runs.Violated || r.Safety.Violations == 0 {
-		t.Errorf("status %s, %d violations: %s", r.Status, r.Safety.Violations, r.Error)
-	}
-
-	r, err = execute(t, t.Context(), runs.Spec{
 		Algorithm: "chatty", Nodes: 3, Requests: 60, CS: "2ms", StallAfter: runs.Duration(300 * time.Millisecond),
 		Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw", "dup": "1"},
 	}, Options{})
@@ -208,66 +187,6 @@ func warned(r *runs.Result, parts ...string) bool {
 	})
 }
 
-// A worker that is stopped for longer than a stall takes is none of the
-// algorithm's.
-func TestAWorkerThatWasStoppedIsNoStall(t *testing.T) {
-	workers := &recorder{}
-	spec := runs.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: runs.Duration(3 * time.Second),
-		StallAfter: runs.Duration(400 * time.Millisecond)}
-	done := make(chan struct{})
-	r, err := execute(t, t.Context(), spec, Options{
-		Started: workers.started,
-		Progress: onFirstEntries(func() {
-			go func() {
-				defer close(done)
-				stopFor(t, workers.pids()[1], 2*time.Second)
-			}()
-		}),
-	})
-	<-done
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Status != runs.OK {
-		t.Errorf("status %s: %s", r.Status, r.Error)
-	}
-	if !warned(r, "did not run", fmt.Sprintf("pid %d", workers.pids()[1])) || warned(r, fmt.Sprintf("pid %d", workers.pids()[2])) {
-		t.Errorf("warnings %q of pid %d", r.Warnings, workers.pids()[1])
-	}
-}
-
-// Neither is a coordinator that is: the workers go on.
-func TestACoordinatorThatWasStoppedIsTold(t *testing.T) {
-	l := lead(t, runs.Spec{Algorithm: "suzuki-kasami", Nodes: 3, Duration: runs.Duration(3 * time.Second),
-		StallAfter: runs.Duration(400 * time.Millisecond)})
-	l.running()
-	stopFor(t, l.child.PID(), 2*time.Second)
-	r := l.result()
-	if r.Status != runs.OK || !warned(r, "did not run", "the coordinator") {
-		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
-	}
-	<-l.child.Ended()
-	allGone(t, time.Second, l.workers...)
-}
-
-// The whole run is stopped: nothing moves, and that means nothing.
-func TestARunThatWasStoppedIsNoStall(t *testing.T) {
-	l := lead(t, runs.Spec{Algorithm: "suzuki-kasami", Nodes: 3, Duration: runs.Duration(3 * time.Second),
-		StallAfter: runs.Duration(400 * time.Millisecond)})
-	l.running()
-	all := append([]int{l.child.PID()}, l.workers...)
-	for _, pid := range all {
-		syscall.Kill(pid, syscall.SIGSTOP)
-	}
-	time.Sleep(1500 * time.Millisecond)
-	for _, pid := range all {
-		syscall.Kill(pid, syscall.SIGCONT)
-	}
-	if r := l.result(); r.Status != runs.OK || !warned(r, "did not run", "the coordinator", "node 1 ", "node 2 ", "node 3 ") {
-		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
-	}
-}
-
 // A handler that never returns is a fault of its node.
 func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
 	begin := time.Now()
@@ -283,25 +202,77 @@ func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
 	}
 }
 
-// A worker that hangs is found soon, however long a stall takes and whatever the
-// network thinks of it.
-func TestAHangIsNoticed(t *testing.T) {
-	workers := &recorder{}
-	var stopped time.Time
-	r, err := execute(t, t.Context(), long, Options{
-		Started: workers.started,
-		Progress: onFirstEntries(func() {
-			stopped = time.Now()
-			syscall.Kill(workers.pids()[1], syscall.SIGSTOP)
-		}),
-	})
-	if err != nil {
-		t.Fatal(err)
+// Processes that a signal stops for longer than a stall takes are none of the algorithm's:
+// a worker, the coordinator, or all of them. The result names those that did not run.
+func TestWhatWasStoppedForAWhileIsNoStall(t *testing.T) {
+	for i, who := range [][]string{
+		{"the coordinator", "node 1 ", "node 2 ", "node 3 "}, {"node 2 "}, {"the coordinator"},
+	} {
+		if !sampled(i, 2) {
+			continue
+		}
+		l := lead(t, runs.Spec{Algorithm: "suzuki-kasami", Nodes: 3, CS: "2ms", Duration: runs.Duration(3 * time.Second),
+			StallAfter: runs.Duration(400 * time.Millisecond)})
+		l.running()
+		var pids []int
+		for _, name := range who {
+			pid := l.child.PID()
+			if node := 0; name != "the coordinator" {
+				fmt.Sscanf(name, "node %d", &node)
+				pid = l.workers[node-1]
+			}
+			pids = append(pids, pid)
+			syscall.Kill(pid, syscall.SIGSTOP)
+		}
+		time.Sleep(1500 * time.Millisecond)
+		for _, pid := range pids {
+			syscall.Kill(pid, syscall.SIGCONT)
+		}
+		if r := l.result(); r.Status != runs.OK || !warned(r, append(who, "did not run")...) {
+			t.Errorf("%v: status %s: %s; warnings %q", who, r.Status, r.Error, r.Warnings)
+		}
+		<-l.child.Ended()
+		allGone(t, time.Second, l.workers...)
 	}
-	if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{2}) || !strings.Contains(r.Error, "stopped by a signal") {
-		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
-	}
-	if took := time.Since(stopped); took > 10*time.Second {
-		t.Errorf("it took %v", took)
+}
+
+// A worker that is killed, or hangs, is named soon, however long a stall takes and whatever
+// the network thinks of it; what was counted until then is not lost.
+func TestAWorkerThatFailsIsNamed(t *testing.T) {
+	for i, c := range []struct {
+		network    string
+		signal     syscall.Signal
+		stallAfter time.Duration
+		says       string
+	}{
+		{"tcp", syscall.SIGKILL, 10 * time.Second, "node 3"},
+		{"tcp", syscall.SIGSTOP, 10 * time.Second, "stopped by a signal"},
+		{"nats", syscall.SIGKILL, 10 * time.Second, "node 3"},
+		{"udp", syscall.SIGSTOP, 500 * time.Millisecond, ""},
+	} {
+		if i > 1 && !testkit.Long() {
+			continue
+		}
+		workers := &recorder{}
+		spec := long
+		spec.Transport, spec.StallAfter = c.network, runs.Duration(c.stallAfter)
+		var begin time.Time
+		r, err := execute(t, t.Context(), spec, Options{
+			Started: workers.started,
+			Progress: onFirstEntries(func() {
+				begin = time.Now()
+				syscall.Kill(workers.pids()[2], c.signal)
+			}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, c.says) ||
+			exit.OfRun(r.Status, true) != exit.Unknown {
+			t.Errorf("%s, %v: status %s, failed nodes %v: %s", c.network, c.signal, r.Status, r.FailedNodes, r.Error)
+		}
+		if took := time.Since(begin); took > bound || r.Entries == 0 || r.Messages.Total == 0 {
+			t.Errorf("%s, %v: it took %v; %d entries, %d messages", c.network, c.signal, took, r.Entries, r.Messages.Total)
+		}
 	}
 }

@@ -122,43 +122,6 @@ func TestALostUpdate(t *testing.T) {
 	}
 }
 
-// Where all are inside together, all updates but one of each time are lost, however
-// the writes fall: all are counted, and the first are told.
-func TestManyLostUpdates(t *testing.T) {
-	const nodes, entries = 4, 20
-	b := store(t)
-	k := create(t, b)
-	var all []*Resource
-	for range nodes {
-		all = append(all, open(t, b, k))
-	}
-	for entry := 1; entry <= entries; entry++ {
-		var seen []Seen
-		for _, r := range all {
-			seen = append(seen, read(t, r))
-		}
-		var wg sync.WaitGroup
-		for i, r := range all {
-			wg.Go(func() {
-				if err := r.Write(seen[i], update(i+1, entry)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-	}
-	s := k.mustState(t)
-	if s.Updates != nodes*entries || s.Lost != (nodes-1)*entries || s.Count != entries || len(s.First) != MostTold {
-		t.Errorf("%d updates, %d lost of which %d are told, and the resource is %d", s.Updates, s.Lost, len(s.First), s.Count)
-	}
-	for i, l := range s.First {
-		entry := uint64(i/(nodes-1) + 1)
-		if l.Update.Node == l.Other.Node || l.Update.Entry != entry || l.Other.Entry != entry || l.Version != 1+nodes*(entry-1) {
-			t.Errorf("%+v", l)
-		}
-	}
-}
-
 // The same under a lock: nothing is lost, and every entry has a fencing number of its
 // own, larger than those before.
 func TestMutualExclusionLosesNothing(t *testing.T) {
@@ -231,26 +194,6 @@ func TestTheBucketIsRemoved(t *testing.T) {
 	again := create(t, b) // of the same name
 	if s := again.mustState(t); s.Updates != 0 {
 		t.Errorf("%+v", s)
-	}
-}
-
-// What somebody else has written is not taken for a value.
-func TestAStrangersValue(t *testing.T) {
-	b := store(t)
-	k := create(t, b)
-	r := open(t, b, k)
-	seen := read(t, r)
-	if _, err := k.kv.Put(t.Context(), key, []byte("mine")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Read(); err == nil || !strings.Contains(err.Error(), "somebody else") {
-		t.Error(err)
-	}
-	if err := r.Write(seen, update(1, 1)); err == nil {
-		t.Error("written over")
-	}
-	if _, err := k.State(t.Context()); err == nil {
-		t.Error("taken for a state")
 	}
 }
 
