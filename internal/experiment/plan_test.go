@@ -270,21 +270,3 @@ func TestPlanKnowsTheFilesItDependsOn(t *testing.T) {
 		t.Error("another file makes the same plan")
 	}
 }
-
-// What differs in case alone is what is declared: results of both are of one cell.
-func TestNamesInAnyCase(t *testing.T) {
-	expand := func(text string) Cell {
-		p, err := parse(t, "schema_version: 1\nname: x\nnodes: [3]\n"+text).Expand(few(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p.Cells[0]
-	}
-	got := expand("algorithms: [{name: Maekawa, set: {Quorum: GRID}}]\ntransports: [{name: SIM, set: {Delay: Uniform}}]\n" +
-		"workloads: [{name: Serial, set: {Requesters: Each}}]\n")
-	want := expand("algorithms: [{name: maekawa, set: {quorum: grid}}]\ntransports: [{name: sim, set: {delay: uniform}}]\n" +
-		"workloads: [{name: serial, set: {requesters: each}}]\n")
-	if !reflect.DeepEqual(got.Spec, want.Spec) {
-		t.Errorf("got  %+v\nwant %+v", got.Spec, want.Spec)
-	}
-}

@@ -441,19 +441,6 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
-func TestProgressLine(t *testing.T) {
-	var b bench
-	opt := options(t, &b)
-	var out bytes.Buffer
-	opt.Progress, opt.Interactive = &out, true
-	sweep(t, small, opt)
-	for _, want := range []string{"\r8 of 8 runs"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the line does not show %s:\n%q", want, &out)
-		}
-	}
-}
-
 // The time left is told by configuration: a small system's runs say nothing of
 // a large one's.
 func TestEstimate(t *testing.T) {
