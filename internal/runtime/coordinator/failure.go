@@ -12,8 +12,6 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
-	standstill "dmebench/internal/runtime/stall"
-	"dmebench/runs"
 )
 
 // failure is why a run cannot go on: a process died, a link broke.
@@ -24,25 +22,6 @@ type failure struct {
 }
 
 func (f *failure) Error() string { return f.what }
-
-// stall is why a run does not go on, though every process works.
-type stall struct {
-	what    string
-	unquiet bool // every request was served, but the system does not fall silent
-	held    bool // messages that were sent have not been handled, though links lose none
-	states  []string
-	waits   *standstill.Standstill
-}
-
-func (s *stall) Error() string { return s.what }
-
-// status is what a run that ends so is.
-func (s *stall) status() runs.Status {
-	if s.unquiet || s.held {
-		return runs.Failed
-	}
-	return runs.Stalled
-}
 
 // watch fails the run if a worker process ends too early.
 func (c *coordinator) watch(worker int, p launch.Process) {
