@@ -60,7 +60,7 @@ func TestAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"5 nodes over tcp, 20 requests per second of each node, 100 in all", "T = 1 ms (constant)", "choose       " + a.Choose,
+		"5 nodes over tcp, 20 requests per second per node, 100 in all", "T = 1 ms (constant)", "choose       " + a.Choose,
 		"needs a bound on message delay, which tcp does not have", "how sure", "not known", a.Measure,
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), strings.Join(strings.Fields(want), " ")) {
@@ -116,22 +116,18 @@ func TestLoadsThatCannotBe(t *testing.T) {
 
 func TestQuestionsThatCannotBe(t *testing.T) {
 	for want, spoil := range map[string]func(*Question){
-		"there must be at least 2":     func(q *Question) { q.Nodes = 1 },
-		"must be above 0":              func(q *Question) { q.Delay = 0 },
-		"want a duration such as 2ms":  func(q *Question) { q.CS = "2" },
-		"say over which network":       func(q *Question) { q.Transport = "sim" },
-		"did you mean 'tcp'?":          func(q *Question) { q.Transport = "tpc" },
-		"percentiles there are p50":    func(q *Question) { q.Metric = "p98" },
-		"is a condition of a run":      func(q *Question) { q.Metric = "offered" },
-		"repetitions: there must be":   func(q *Question) { q.Repetitions = 0 },
-		"a rate of -1: must be above0": nil,
+		"want at least 2":                func(q *Question) { q.Nodes = 1 },
+		"want one above 0":               func(q *Question) { q.Delay = 0 },
+		"want a duration such as 2ms":    func(q *Question) { q.CS = "2" },
+		"name the network that":          func(q *Question) { q.Transport = "sim" },
+		"did you mean 'tcp'?":            func(q *Question) { q.Transport = "tpc" },
+		"percentiles there are p50":      func(q *Question) { q.Metric = "p98" },
+		"is a condition of a run":        func(q *Question) { q.Metric = "offered" },
+		"repetitions: want at least 1":   func(q *Question) { q.Repetitions = 0 },
+		"a rate of -1: want one above 0": func(q *Question) { q.Rate = -1 },
 	} {
 		q := question()
-		if spoil == nil {
-			q.Rate, want = -1, "a rate of -1: must be above 0"
-		} else {
-			spoil(&q)
-		}
+		spoil(&q)
 		if err := q.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -177,8 +173,8 @@ func TestConclusions(t *testing.T) {
 	}{
 		{"the fastest", map[string][3]float64{"a": {10, 9, 100}, "b": {20, 3, 100}}, "a", "its waiting time p99 is 10"},
 		{"the cheaper of two that are as good", map[string][3]float64{"a": {10, 9, 100}, "b": {10.4, 3, 100}, "c": {20, 1, 100}},
-			"b", "a is as good in that, and b costs the fewest messages of them"},
-		{"whose messages are as many", map[string][3]float64{"a": {10, 3, 100}, "b": {10.4, 3, 100}}, "a", "messages do not tell them apart"},
+			"b", "a is as good in this respect, and b needs the fewest messages of them"},
+		{"whose messages are as many", map[string][3]float64{"a": {10, 3, 100}, "b": {10.4, 3, 100}}, "a", "none of them needs fewer messages"},
 		{"who does not serve all", map[string][3]float64{"a": {1, 1, 50}, "b": {20, 3, 100}}, "b", "its waiting time p99 is 20"},
 	} {
 		a := planted(100, c.algorithms)
