@@ -43,7 +43,7 @@ func TestTheAlarmFiresInOrderAndNeverEarly(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := c.Now()
-		a.add(event{at: 1}) // long ago: fires at once
+		a.add(event{at: 1})       // long ago: fires at once
 		for i := range int64(n) { // later ones first, so that each moves the timer forward
 			a.add(event{at: now + (n-i)*int64(50*time.Microsecond), due: due(i % 3)})
 		}
