@@ -169,7 +169,7 @@ func TestNoBrokerListensToOtherHosts(t *testing.T) {
 }
 
 func TestWhereABrokerCannotListen(t *testing.T) {
-	for _, listen := range []string{"nonsense", "127.0.0.1:99999", "0.0.0.0:0"} {
+	for _, listen := range []string{"nonsense", "127.0.0.1:99999"} {
 		b, err := StartBroker(listen, 3)
 		if err == nil {
 			b.Close()

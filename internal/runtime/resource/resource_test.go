@@ -197,39 +197,6 @@ func TestTheBucketIsRemoved(t *testing.T) {
 	}
 }
 
-// The loss of the server is told at once, though nobody uses the resource just then;
-// closing one's own end is no loss.
-func TestTheServerGoes(t *testing.T) {
-	s, err := nats.StartServer(4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.EnableJetStream(1 << 24); err != nil {
-		t.Fatal(err)
-	}
-	k := create(t, s.Broker())
-	told := make(chan error, 16)
-	tell := func(err error) { told <- err }
-	r, err := Open(s.Broker(), k.Name(), long, tell)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	closed, err := Open(s.Broker(), k.Name(), long, func(err error) { t.Errorf("of the one that was closed: %v", err) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
-	s.Close()
-	if err := <-told; !strings.Contains(err.Error(), "is lost") || !strings.Contains(err.Error(), s.Broker().Name()) {
-		t.Error(err)
-	}
-	if _, err := r.Read(); err == nil {
-		t.Error("read from a server that is gone")
-	}
-}
-
 // A server that does not answer any more is waited for as long as told, and no longer.
 func TestTheServerFallsSilent(t *testing.T) {
 	b := store(t)

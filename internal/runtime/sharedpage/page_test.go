@@ -289,14 +289,6 @@ func TestWaits(t *testing.T) {
 			t.Errorf("the last counter is %d", got)
 		}
 	}
-	p, err := Create(Room{Nodes: nodes})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	if p.Waits(1) != nil {
-		t.Error("there are histograms though nobody watches")
-	}
 }
 
 // dup is what inheriting a descriptor gives a worker.
