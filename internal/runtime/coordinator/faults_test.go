@@ -121,7 +121,7 @@ func TestTheHolderDiesInside(t *testing.T) {
 		if !sampled(i, 4) {
 			continue
 		}
-		r := struck(t, runs.Spec{Algorithm: "deaf-desk", Nodes: 5, CS: "0", Requests: 100000}, "kill holder @"+when)
+		r := struck(t, runs.Spec{Algorithm: "deaf-doorkeeper", Nodes: 5, CS: "0", Requests: 100000}, "kill holder @"+when)
 		f := theOnly(t, r, "kill")
 		if f.Lost != 1 || r.Status != runs.Stalled {
 			t.Errorf("%s: status %s, %+v", when, r.Status, f)
@@ -130,7 +130,7 @@ func TestTheHolderDiesInside(t *testing.T) {
 			t.Errorf("%d entries ended, though the hundredth did not", r.Entries)
 		}
 		if f.Nodes[0] == 1 {
-			continue // the desk itself
+			continue // the doorkeeper itself
 		}
 		if states := strings.Join(r.Liveness.States, "\n"); !strings.Contains(states, fmt.Sprintf("inside=%d", f.Nodes[0])) {
 			t.Errorf("%s: node %d was not inside: %s", when, f.Nodes[0], states)
@@ -156,7 +156,7 @@ func TestKilledNodesComeBack(t *testing.T) {
 		t.Run(network, func(t *testing.T) {
 			const requests = 12000 // so many that who was killed is back before the next is
 			r := struck(t, runs.Spec{
-				Algorithm: "desk", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"},
+				Algorithm: "doorkeeper", Nodes: 6, Requests: requests, Transport: network, Set: map[string]string{"think": "100us"},
 				StallAfter: runs.Duration(10 * time.Second)},
 				"kill 6 @1ns", "restart 6 @+20ms",
 				"kill 2 @entry:2000", "restart 2 @+10ms",
@@ -207,7 +207,7 @@ func TestARestartAtAnEntry(t *testing.T) {
 // A node joins a running system, and another leaves it.
 func TestNodesJoinAndLeave(t *testing.T) {
 	const requests = 2000
-	r := struck(t, runs.Spec{Algorithm: "desk", Nodes: 5, Requests: requests, Set: map[string]string{"think": "100us"}},
+	r := struck(t, runs.Spec{Algorithm: "doorkeeper", Nodes: 5, Requests: requests, Set: map[string]string{"think": "100us"}},
 		"join 4 @200ms", "leave 3 @request:200", "join 5 @entry:100", "leave token @entry:900")
 	if r.Status != runs.OK || len(r.Faults) != 4 {
 		t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
@@ -234,7 +234,7 @@ func TestPauses(t *testing.T) {
 		if !sampled(i, 4) {
 			continue
 		}
-		spec := runs.Spec{Algorithm: "desk", Nodes: 4, CS: "1ms", Duration: runs.Duration(1500 * time.Millisecond)}
+		spec := runs.Spec{Algorithm: "doorkeeper", Nodes: 4, CS: "1ms", Duration: runs.Duration(1500 * time.Millisecond)}
 		spec.StallAfter = runs.Duration(300 * time.Millisecond)
 		r := struck(t, spec, "pause "+whom+" @200ms-1.2s")
 		f := theOnly(t, r, "pause")
@@ -250,7 +250,7 @@ func TestPauses(t *testing.T) {
 // Who stands still hears afterwards of what has happened meanwhile, also where it
 // was kept as it was when it was struck.
 func TestWhoStandsStillCatchesUp(t *testing.T) {
-	r := struck(t, runs.Spec{Algorithm: "desk", Nodes: 5, CS: "1ms", Duration: runs.Duration(1200 * time.Millisecond)},
+	r := struck(t, runs.Spec{Algorithm: "doorkeeper", Nodes: 5, CS: "1ms", Duration: runs.Duration(1200 * time.Millisecond)},
 		"pause token @100ms-700ms", "pause 1 @150ms-600ms", "join 5 @250ms")
 	if r.Status != runs.OK || len(r.Faults) != 3 {
 		t.Fatalf("status %s: %s; %+v %q", r.Status, r.Error, r.Faults, r.Warnings)
@@ -265,7 +265,7 @@ func TestWhoStandsStillCatchesUp(t *testing.T) {
 func TestFaultsThatDoNotComeToPass(t *testing.T) {
 	faults := []string{"kill 2 @1h", "kill 3 @entry:1000000", "restart 2 @request:10", "kill 2 @2562047h", "restart 2 @2562047h"}
 	for _, allow := range []bool{true, false} {
-		spec := runs.Spec{Algorithm: "desk", Nodes: 3, Requests: 300, Faults: faults, AllowMismatch: allow}
+		spec := runs.Spec{Algorithm: "doorkeeper", Nodes: 3, Requests: 300, Faults: faults, AllowMismatch: allow}
 		r, err := execute(t, t.Context(), spec, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -423,7 +423,7 @@ func TestSchedulesAreCarriedOutAsInSimulations(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			spec := runs.Spec{
-				Algorithm: "desk", Nodes: 6, CS: "2ms", Requests: 1e6, AllowMismatch: true, // over with the last of them that lives
+				Algorithm: "doorkeeper", Nodes: 6, CS: "2ms", Requests: 1e6, AllowMismatch: true, // over with the last of them that lives
 				StallAfter: runs.Duration(20 * time.Second), Faults: strings.Split(x.faults, "; "),
 			}
 			real, err := execute(t, t.Context(), spec, Options{})

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 
 func testCatalog() run.Catalog {
 	return append(catalog.All(), broken("eager", eager), broken("stingy", stingy), broken("panicking", panicking),
-		broken("chatty", chatty), broken("stuck", stuck), desk("desk", false), desk("deaf-desk", true), ushered(), dozing())
+		broken("chatty", chatty), broken("stuck", stuck), doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true), ushered(), dozing())
 }
 
 // sampled says whether case i of many similar ones is tried: all of them in long tests, else
@@ -173,14 +173,14 @@ func (dozingNode) Receive(dme.NodeID, dme.Message, *dme.Outbox) {}
 func (dozingNode) Timeout(_ dme.TimerID, out *dme.Outbox)       { out.Enter(dme.Stamp{}) }
 func (dozingNode) State(*dme.Visitor)                           {}
 
-// desk is an algorithm for these tests: node 1 lets one node after the other in,
+// doorkeeper is an algorithm for these tests: node 1 lets one node after the other in,
 // and goes on when one of them is down. With deaf set it does not listen to that.
-func desk(name string, deaf bool) *dme.Algorithm {
+func doorkeeper(name string, deaf bool) *dme.Algorithm {
 	return &dme.Algorithm{
-		Name: name, Title: "a desk", Citation: "none: it is for tests", Class: dme.Permission, AsPublished: true,
+		Name: name, Title: "a doorkeeper", Citation: "none: it is for tests", Class: dme.Permission, AsPublished: true,
 		Needs:   dme.Always(dme.Needs{Reliable: true}),
 		Kinds:   []string{"ASK", "GRANT", "DONE"},
-		Prepare: func(dme.Config) (dme.System, error) { return deskSystem{deaf}, nil },
+		Prepare: func(dme.Config) (dme.System, error) { return doorkeeperSystem{deaf}, nil },
 	}
 }
 
@@ -190,20 +190,20 @@ const (
 	done
 )
 
-type deskSystem struct{ deaf bool }
+type doorkeeperSystem struct{ deaf bool }
 
-func (s deskSystem) Node(id dme.NodeID) dme.Node { return &deskNode{id: id, deaf: s.deaf} }
-func (deskSystem) Root() dme.NodeID              { return 1 }
+func (s doorkeeperSystem) Node(id dme.NodeID) dme.Node { return &doorkeeperNode{id: id, deaf: s.deaf} }
+func (doorkeeperSystem) Root() dme.NodeID              { return 1 }
 
-type deskNode struct {
+type doorkeeperNode struct {
 	id      dme.NodeID
 	deaf    bool
-	inside  dme.NodeID // at the desk: who is; elsewhere: this node, if it is
+	inside  dme.NodeID // at the doorkeeper: who is; elsewhere: this node, if it is
 	waiting []dme.NodeID
 	heard   []dme.NodeID // who was down and is up again
 }
 
-func (n *deskNode) Request(out *dme.Outbox) {
+func (n *doorkeeperNode) Request(out *dme.Outbox) {
 	if n.id == 1 {
 		n.take(1, out)
 		return
@@ -211,7 +211,7 @@ func (n *deskNode) Request(out *dme.Outbox) {
 	out.Send(1, dme.Message{Kind: ask})
 }
 
-func (n *deskNode) Release(out *dme.Outbox) {
+func (n *doorkeeperNode) Release(out *dme.Outbox) {
 	n.inside = 0
 	if n.id == 1 {
 		n.next(out)
@@ -220,7 +220,7 @@ func (n *deskNode) Release(out *dme.Outbox) {
 	out.Send(1, dme.Message{Kind: done})
 }
 
-func (n *deskNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+func (n *doorkeeperNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch m.Kind {
 	case ask:
 		n.take(from, out)
@@ -233,14 +233,14 @@ func (n *deskNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	}
 }
 
-func (n *deskNode) take(id dme.NodeID, out *dme.Outbox) {
+func (n *doorkeeperNode) take(id dme.NodeID, out *dme.Outbox) {
 	n.waiting = append(n.waiting, id)
 	if n.inside == 0 {
 		n.next(out)
 	}
 }
 
-func (n *deskNode) next(out *dme.Outbox) {
+func (n *doorkeeperNode) next(out *dme.Outbox) {
 	if len(n.waiting) == 0 {
 		return
 	}
@@ -252,7 +252,7 @@ func (n *deskNode) next(out *dme.Outbox) {
 	out.Send(n.inside, dme.Message{Kind: grant})
 }
 
-func (n *deskNode) Down(peer dme.NodeID, out *dme.Outbox) {
+func (n *doorkeeperNode) Down(peer dme.NodeID, out *dme.Outbox) {
 	if n.id != 1 || n.deaf {
 		return
 	}
@@ -263,13 +263,13 @@ func (n *deskNode) Down(peer dme.NodeID, out *dme.Outbox) {
 	}
 }
 
-func (n *deskNode) Up(peer dme.NodeID, _ *dme.Outbox) { n.heard = append(n.heard, peer) }
-func (n *deskNode) Restart(*dme.Outbox)               {}
-func (n *deskNode) Join(*dme.Outbox)                  {}
-func (n *deskNode) Leave(out *dme.Outbox)             { out.Left() }
-func (n *deskNode) HasToken() bool                    { return n.id != 1 && n.inside == n.id }
+func (n *doorkeeperNode) Up(peer dme.NodeID, _ *dme.Outbox) { n.heard = append(n.heard, peer) }
+func (n *doorkeeperNode) Restart(*dme.Outbox)               {}
+func (n *doorkeeperNode) Join(*dme.Outbox)                  {}
+func (n *doorkeeperNode) Leave(out *dme.Outbox)             { out.Left() }
+func (n *doorkeeperNode) HasToken() bool                    { return n.id != 1 && n.inside == n.id }
 
-func (n *deskNode) State(v *dme.Visitor) {
+func (n *doorkeeperNode) State(v *dme.Visitor) {
 	v.Node("inside", &n.inside)
 	v.Nodes("waiting", &n.waiting)
 	v.Nodes("heard", &n.heard)

@@ -430,7 +430,7 @@ func TestCoordinatorsAreKilledAtRandomMoments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for k := range kills {
 		spec := runs.Spec{
-			Algorithm: "desk", Nodes: 4, Transport: []string{"tcp", "udp", "nats"}[k%3], Duration: runs.Duration(time.Minute),
+			Algorithm: "doorkeeper", Nodes: 4, Transport: []string{"tcp", "udp", "nats"}[k%3], Duration: runs.Duration(time.Minute),
 		}
 		if k%2 == 1 {
 			spec.Faults = []string{"pause 3 @50ms"}
@@ -471,7 +471,7 @@ func childrenOf(t *testing.T, pid int) []int {
 // What stands still is ended too, when the user interrupts.
 func TestAnInterruptEndsWhatIsPaused(t *testing.T) {
 	l := lead(t, runs.Spec{
-		Algorithm: "desk", Nodes: 4, Duration: runs.Duration(time.Minute), Faults: []string{"pause 3 @50ms", "kill 2 @60ms"},
+		Algorithm: "doorkeeper", Nodes: 4, Duration: runs.Duration(time.Minute), Faults: []string{"pause 3 @50ms", "kill 2 @60ms"},
 	})
 	l.running()
 	time.Sleep(100 * time.Millisecond)

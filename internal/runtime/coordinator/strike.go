@@ -82,7 +82,7 @@ func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 		// has ended that will never do anything again.
 		c.process(c.workerOf(id)).Kill()
 	}
-	return at, c.tell(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
+	return at, c.order(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
 }
 
 // lose takes a node out of the counters, and notes the request that ends with it.
@@ -135,7 +135,7 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 	i.over(k, c.clock.Now())
 	if c.job.Faults[k].What == fault.Partition {
 		i.cuts = slices.DeleteFunc(i.cuts, func(other int) bool { return other == k })
-		return c.tell(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
+		return c.order(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
 	}
 	for _, id := range nodes {
 		w := c.workerOf(id)
@@ -166,7 +166,7 @@ func (i *injector) cut(k int, nodes []dme.NodeID) (at int64, err error) {
 		return at, err
 	}
 	i.cuts = append(i.cuts, k)
-	return at, i.c.tell(i.ctx, control.Command{Op: control.OpCut, Cut: k, Sides: i.c.job.Faults[k].Sides})
+	return at, i.c.order(i.ctx, control.Command{Op: control.OpCut, Cut: k, Sides: i.c.job.Faults[k].Sides})
 }
 
 // leave has nodes leave the system.
@@ -224,7 +224,7 @@ func (c *coordinator) letGo(ctx context.Context, w int, id dme.NodeID) error {
 	}
 	p.Kill()
 	<-p.Ended()
-	return c.tell(ctx, control.Command{Op: control.OpDown, Nodes: []dme.NodeID{id}})
+	return c.order(ctx, control.Command{Op: control.OpDown, Nodes: []dme.NodeID{id}})
 }
 
 // What is here tells what was done to a run, and to whom.
@@ -350,7 +350,7 @@ func (i *injector) admit(ctx context.Context, w int, joins bool) error {
 	if _, err := c.call(ctx, w, control.Command{Op: control.OpConnect, Book: c.book()}); err != nil {
 		return err
 	}
-	if err := c.tell(ctx, control.Command{Op: control.OpUp, Nodes: a.Local, Addr: r.Addr, Life: a.Incarnation}); err != nil {
+	if err := c.order(ctx, control.Command{Op: control.OpUp, Nodes: a.Local, Addr: r.Addr, Life: a.Incarnation}); err != nil {
 		return err
 	}
 	if _, err := c.call(ctx, w, control.Command{Op: control.OpBegin, At: c.there(w, c.start)}); err != nil {

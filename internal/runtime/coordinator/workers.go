@@ -328,9 +328,9 @@ func (c *coordinator) why(workers []int) string {
 	return "stopped by a signal (SIGSTOP or SIGTSTP); continue with SIGCONT"
 }
 
-// tell gives a command to all workers that are there; to one that stands still it
+// order gives a command to all workers that are there; to one that stands still it
 // is given once that goes on.
-func (c *coordinator) tell(ctx context.Context, command control.Command) error {
+func (c *coordinator) order(ctx context.Context, command control.Command) error {
 	c.mu.Lock()
 	for _, p := range c.places {
 		if p.state == paused {
