@@ -109,6 +109,6 @@ func (a *Advice) writeFailures(out *strings.Builder, style terminal.Style) {
 	}
 	fmt.Fprintln(out, style.Strong("When a node"))
 	_ = t.WriteFitted(out, style.Width) // a Builder takes everything
-	fmt.Fprintf(out, "%s\n\n", style.Wrap("goes on: all other nodes are served; stops: some node waits for ever; unsafe: two nodes are in the "+
-		"critical section at once; 'dmebench validate --faults -a NAME' tries it and shows why", 0))
+	fmt.Fprintf(out, "%s\n\n", style.Wrap("goes on: all other nodes are served; stops: some node waits for ever; "+
+		"unsafe: two nodes are in the critical section at once; 'dmebench validate --faults -a NAME' tries it and shows why", 0))
 }

@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 
 func testCatalog() run.Catalog {
 	return append(catalog.All(), broken("eager", eager), broken("stingy", stingy), broken("panicking", panicking),
-		broken("chatty", chatty), broken("stuck", stuck), doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true), ushered(), dozing())
+		broken("chatty", chatty), broken("stuck", stuck),
+		doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true), ushered(), dozing())
 }
 
 // sampled says whether case i of many similar ones is tried: all of them in long tests, else
