@@ -192,8 +192,8 @@ func (a *Advice) sure(good []rank.Entrant) {
 			"microsecond of T", 100*busy))
 	}
 	if len(a.Behind) > 0 {
-		a.Sure = append(a.Sure, fmt.Sprintf("%s cannot serve this many requests: their waiting times grow for as long as the load lasts",
-			circumstance.List(a.Behind)))
+		a.Sure = append(a.Sure, circumstance.List(a.Behind)+
+			" cannot serve this many requests: their waiting times grow for as long as the load lasts")
 	}
 	if len(good) == len(c.Entrants) && len(good) > 1 {
 		a.Sure = append(a.Sure, "at this load the choice hardly matters")

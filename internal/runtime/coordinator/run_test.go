@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net"
 	"os"
@@ -130,32 +129,6 @@ func mustCostAsSimulated(t *testing.T, spec runs.Spec, options map[string]string
 	return real, simulated
 }
 
-func TestSerialAgreesWithTheSimulation(t *testing.T) {
-	each := map[string]string{"requesters": "each"}
-	for i, c := range []struct {
-		algorithm string
-		nodes     int
-		set       map[string]string
-		per       float64 // per CS
-	}{
-		{"centralized", 8, each, 3 * 7.0 / 8},
-		{"ricart-agrawala", 5, nil, 8},
-		{"maekawa", 13, nil, 9},
-		{"maekawa", 9, map[string]string{"quorum": "grid"}, 12},
-	} {
-		if !sampled(i, 2) {
-			continue
-		}
-		t.Run(fmt.Sprintf("%s-%d", c.algorithm, c.nodes), func(t *testing.T) {
-			spec := runs.Spec{Algorithm: c.algorithm, Nodes: c.nodes, Workload: "serial", Requests: 4 * c.nodes, CS: "10us", Set: c.set}
-			real, _ := mustCostAsSimulated(t, spec, spec.Set)
-			if *real.Messages.PerCS != c.per {
-				t.Errorf("%v messages per CS, want exactly %v", *real.Messages.PerCS, c.per)
-			}
-		})
-	}
-}
-
 func TestEveryWorkload(t *testing.T) {
 	trace := t.TempDir() + "/trace.csv"
 	if err := os.WriteFile(trace, []byte("0,1\n0.001,2,0.0005\n0.001,3\n0.004,1\n"), 0o600); err != nil {
@@ -201,16 +174,6 @@ func TestEveryWorkload(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func TestSeveralNodesPerWorker(t *testing.T) {
-	r := mustRun(t, runs.Spec{Algorithm: "maekawa", Nodes: 7, NodesPerWorker: 3, Requests: 70})
-	if r.Workers != 3 {
-		t.Errorf("%d workers, want 3 for 7 nodes, 3 each", r.Workers)
-	}
-	if r.Wire.Frames != r.Messages.Total {
-		t.Errorf("%d frames for %d messages: messages within a process must cross the network too", r.Wire.Frames, r.Messages.Total)
 	}
 }
 
