@@ -188,8 +188,8 @@ func (a *Advice) sure(good []rank.Entrant) {
 	}
 	cs, _ := workload.ParseDistribution(q.CS) // it has been checked
 	if busy := q.Rate * cs.Mean.Seconds(); busy > 0.8 {
-		a.Sure = append(a.Sure, fmt.Sprintf("critical sections alone take %.0f%% of the time: so close to the limit, waiting times depend on every "+
-			"microsecond of T", 100*busy))
+		a.Sure = append(a.Sure, fmt.Sprintf("critical sections alone take %.0f%% of the time: so close to the limit, "+
+			"waiting times depend on every microsecond of T", 100*busy))
 	}
 	if len(a.Behind) > 0 {
 		a.Sure = append(a.Sure, circumstance.List(a.Behind)+
