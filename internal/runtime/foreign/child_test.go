@@ -275,6 +275,22 @@ for k in range(3000):
 	}
 }
 
+func TestLinesThatAreNoMessages(t *testing.T) {
+	for line, want := range map[string]string{
+		`{}{}`: "not a message in JSON", `{"body":{}}`: `has no "dest"`, `{"dest":"n1"}`: `has no "body"`,
+		`{"dest":"n1","body":7}`: `has no "body"`, `{"dest":"n1","body":{}}`: "",
+	} {
+		if _, err := parse([]byte(line)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+	for name, want := range map[string]dme.NodeID{"n1": 1, "n3": 3, "n4": 0, "n0": 0, "n01": 0, "c1": 0, "n": 0} {
+		if id, ok := nodeNumber(name, 3); id != want || ok != (want > 0) {
+			t.Errorf("%s is node %d of 3, want %d", name, id, want)
+		}
+	}
+}
+
 func TestProgramsThatAreNotThere(t *testing.T) {
 	dir := t.TempDir()
 	for command, want := range map[string]string{
