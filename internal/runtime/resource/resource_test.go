@@ -5,7 +5,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -119,44 +118,6 @@ func TestALostUpdate(t *testing.T) {
 	want := []entrylog.LostUpdate{{Version: 2, Update: update(1, 1), Other: update(2, 1)}}
 	if s := k.mustState(t); s.Updates != 4 || s.Count != 3 || s.Lost != 1 || !slices.Equal(s.First, want) {
 		t.Errorf("%+v", s)
-	}
-}
-
-// The same under a lock: nothing is lost, and every entry has a fencing number of its
-// own, larger than those before.
-func TestMutualExclusionLosesNothing(t *testing.T) {
-	const nodes, entries = 4, 50
-	b := store(t)
-	k := create(t, b)
-	var lock sync.Mutex
-	var order []uint64
-	var wg sync.WaitGroup
-	for node := 1; node <= nodes; node++ {
-		r := open(t, b, k)
-		wg.Go(func() {
-			for i := 1; i <= entries; i++ {
-				lock.Lock()
-				seen, err := r.Read()
-				if err == nil {
-					order = append(order, seen.Version)
-					err = r.Write(seen, update(node, i))
-				}
-				lock.Unlock()
-				if err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if s := k.mustState(t); s.Updates != nodes*entries || s.Count != s.Updates || s.Lost != 0 {
-		t.Errorf("%+v", s)
-	}
-	for i, version := range order {
-		if version != uint64(i+1) {
-			t.Fatalf("entry %d has seen version %d", i+1, version)
-		}
 	}
 }
 
