@@ -17,9 +17,12 @@ type slow struct {
 	version atomic.Uint64
 }
 
+// before is how many updates there were before the run: entries are numbered by those.
+const before = 100
+
 func (s *slow) Read() (resource.Seen, error) {
 	s.await()
-	return resource.Seen{Version: s.version.Add(1)}, nil
+	return resource.Seen{Version: before + s.version.Add(1)}, nil
 }
 
 func (s *slow) Write(resource.Seen, entrylog.Update) error {
@@ -82,7 +85,7 @@ func TestNodesGoOnWhileTheResourceIsAwaited(t *testing.T) {
 			}
 		})
 	}
-	if n, _ := s.page.Violations(); n != 0 || len(seen) != nodes*entries || !seen[1] || !seen[nodes*entries] {
+	if n, _ := s.page.Violations(); n != 0 || len(seen) != nodes*entries || !seen[before+1] || !seen[before+nodes*entries] {
 		t.Errorf("%d violations; the order of entries is %v", n, seen)
 	}
 }
