@@ -138,7 +138,7 @@ func TestRatesOfAdvice(t *testing.T) {
 	if each.Question.Rate != 20 || each.Measure != all.Measure || !strings.Contains(each.Measure, "--total-rate 20 ") {
 		t.Errorf("%v, %s\n%s", each.Question.Rate, each.Measure, all.Measure)
 	}
-	if !strings.Contains(text, "5 requests per second of each node, 20 in all") {
+	if !strings.Contains(text, "5 requests per second per node, 20 in all") {
 		t.Error(text)
 	}
 	for _, c := range sweepOf(t, strings.Replace(each.Measure, "--total-rate 20", "--rate 5", 1)) {

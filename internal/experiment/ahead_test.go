@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -135,31 +134,5 @@ func TestElsewhereEnds(t *testing.T) {
 	sorted := slices.Sorted(strings.Lines(want))
 	if !slices.Equal(got, sorted) {
 		t.Errorf("stored\n%s\nwant\n%s", strings.Join(got, ""), strings.Join(sorted, ""))
-	}
-}
-
-// A result that has no room ends a sweep, and nothing elsewhere goes on.
-func TestElsewhereFullDisk(t *testing.T) {
-	var b bench
-	opt := options(t, &b)
-	ended := make(chan struct{})
-	var once sync.Once
-	opt.Elsewhere = func(ctx context.Context, s runs.Spec) (*runs.Result, error) {
-		if s.Seed == 1 && s.Nodes == 3 && s.Algorithm == "ricart-agrawala" {
-			r := resultOf(&run.Job{Spec: s}, runs.OK)
-			unwritable := 0.0
-			r.T = &unwritable
-			*r.T /= unwritable // has no form in JSON
-			return r, nil
-		}
-		<-ctx.Done()
-		once.Do(func() { close(ended) })
-		return nil, ctx.Err()
-	}
-	_, err := Sweep(t.Context(), parse(t, strings.Replace(mixed, "[sim, tcp]", "[sim]", 1)), opt)
-	wantExit(t, err, exit.CantCreate, "cannot write")
-	<-ended
-	if _, err := os.Stat(opt.Out); err != nil {
-		t.Error(err)
 	}
 }

@@ -127,7 +127,7 @@ func (f *File) complete() {
 		key   string
 		empty bool
 	}{{"name", f.Name == ""}, {"algorithms", f.Algorithms == nil}, {"nodes", f.Nodes == nil}} {
-		if list.empty && !d.told(list.key) {
+		if list.empty && !d.given(list.key) {
 			d.add(1, "%s is missing", list.key)
 		}
 	}
@@ -135,10 +135,10 @@ func (f *File) complete() {
 		d.add(d.line("name"), "name %q becomes a folder: want letters, digits, '.', '_' and '-', at most 64, "+
 			"the first a letter or digit", f.Name)
 	}
-	if f.Transports == nil && !d.told("transports") {
+	if f.Transports == nil && !d.given("transports") {
 		f.Transports = runs.List[runs.Entry]{{Name: runs.DefaultTransport}}
 	}
-	if f.Workloads == nil && !d.told("workloads") {
+	if f.Workloads == nil && !d.given("workloads") {
 		f.Workloads = runs.List[runs.Workload]{{Name: runs.DefaultWorkload}}
 	}
 	for i, n := range f.Nodes {
@@ -194,9 +194,9 @@ func named(entries []runs.Entry) []namedEntry {
 	return all
 }
 
-// told reports whether a key has a value, of which it has been told what is wrong if
+// given reports whether a key has a value, of which it has been told what is wrong if
 // nothing was read of it.
-func (d *document) told(key string) bool {
+func (d *document) given(key string) bool {
 	n := at(d.root, key)
 	return n != nil && !(n.Kind == yaml.ScalarNode && n.Value == "" && n.ShortTag() == "!!str")
 }
@@ -262,7 +262,7 @@ func settingsOf(w runs.Workload) string {
 // schedules checks what the faults of a run, those of the experiment and then
 // those of its workload, must have among themselves.
 func (d *document) schedules(f *File) {
-	if f.Faults == nil && d.told("faults") {
+	if f.Faults == nil && d.given("faults") {
 		return
 	}
 	for i, w := range f.Workloads {

@@ -117,28 +117,6 @@ axes:
 	}
 }
 
-func TestParseDefaults(t *testing.T) {
-	f := parse(t, "schema_version: 1\nname: x\nalgorithms: [maekawa]\nnodes: [3]\n")
-	if f.Repetitions != 10 || f.Seed != 1 {
-		t.Errorf("%d repetitions from seed %d; want 10 from 1", f.Repetitions, f.Seed)
-	}
-	if len(f.Transports) != 1 || f.Transports[0].Label != "tcp" || len(f.Workloads) != 1 || f.Workloads[0].Label != "saturate" {
-		t.Errorf("transports %+v, workloads %+v; want tcp and saturate", f.Transports, f.Workloads)
-	}
-}
-
-func TestParseFollowsAliases(t *testing.T) {
-	f := parse(t, `
-schema_version: 1
-name: x
-algorithms: [{name: maekawa, set: &grid {quorum: grid}, label: a}, {name: maekawa, set: *grid, label: b}]
-nodes: [3]
-`)
-	if f.Algorithms[1].Set["quorum"] != "grid" {
-		t.Errorf("the alias was read as %v", f.Algorithms[1].Set)
-	}
-}
-
 // Entries that share a name are told apart by their settings.
 func TestLabelsOfNamesakes(t *testing.T) {
 	f := parse(t, `

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -172,21 +171,6 @@ repetitions: 1
 	}
 }
 
-func TestAllowMismatch(t *testing.T) {
-	p := expand(t, `
-schema_version: 1
-name: x
-algorithms: [ricart-agrawala-broadcast, ricart-agrawala]
-nodes: [3]
-allow_mismatch: true
-`)
-	for _, c := range p.Cells {
-		if want := c.Label == "ricart-agrawala"; c.LinksMet != want {
-			t.Errorf("%s: links met: %v; want %v", c, c.LinksMet, want)
-		}
-	}
-}
-
 // The plan's digest lets a sweep continue. When this test fails, sweeps that were
 // begun with earlier versions can no longer be: change it only if that is meant.
 func TestPlanIsStable(t *testing.T) {
@@ -244,47 +228,5 @@ func TestPlanIsIdentity(t *testing.T) {
 			t.Errorf("another %s has the plan of %s", what, with)
 		}
 		seen[p] = what
-	}
-}
-
-// A file that a setting names is part of what a plan means.
-func TestPlanKnowsTheFilesItDependsOn(t *testing.T) {
-	plan := func(content string) string {
-		f := parse(t, "schema_version: 1\nname: x\nalgorithms: [{name: maekawa, set: {wall: w.txt}}]\nnodes: [3]\n")
-		p, err := f.Expand(few(), func(name string) ([]byte, error) {
-			if name != "w.txt" {
-				return nil, os.ErrNotExist
-			}
-			return []byte(content), nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p.digest()
-	}
-	before := plan("a")
-	if again := plan("a"); again != before {
-		t.Error("the same file makes another plan")
-	}
-	if other := plan("b"); other == before {
-		t.Error("another file makes the same plan")
-	}
-}
-
-// What differs in case alone is what is declared: results of both are of one cell.
-func TestNamesInAnyCase(t *testing.T) {
-	expand := func(text string) Cell {
-		p, err := parse(t, "schema_version: 1\nname: x\nnodes: [3]\n"+text).Expand(few(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p.Cells[0]
-	}
-	got := expand("algorithms: [{name: Maekawa, set: {Quorum: GRID}}]\ntransports: [{name: SIM, set: {Delay: Uniform}}]\n" +
-		"workloads: [{name: Serial, set: {Requesters: Each}}]\n")
-	want := expand("algorithms: [{name: maekawa, set: {quorum: grid}}]\ntransports: [{name: sim, set: {delay: uniform}}]\n" +
-		"workloads: [{name: serial, set: {requesters: each}}]\n")
-	if !reflect.DeepEqual(got.Spec, want.Spec) {
-		t.Errorf("got  %+v\nwant %+v", got.Spec, want.Spec)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
-	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -109,36 +108,6 @@ func TestSimulatedSweep(t *testing.T) {
 	if !slices.Equal(lines(t, first)[1:], lines(t, second)[1:]) {
 		t.Error("two sweeps of one file differ")
 	}
-}
-
-// TestShippedSimulations runs what the experiments that ship simulate.
-func TestShippedSimulations(t *testing.T) {
-	if !testkit.Full() {
-		t.Skip("needs DMEBENCH_TESTS=full")
-	}
-	f, err := Load(filepath.Join(shipped, "scaling.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Transports = slices.DeleteFunc(f.Transports, func(e runs.Entry) bool { return e.Name != runs.Sim })
-	slowest := make(map[string]time.Duration)
-	opt := Options{
-		Out: t.TempDir(), Catalog: catalog.All(), Progress: t.Output(),
-		Run: func(ctx context.Context, job *run.Job, _ func(*runs.Result) error) (*runs.Result, error) {
-			begun := time.Now()
-			r, err := sim.Run(ctx, job)
-			slowest[job.Spec.Algorithm] = max(slowest[job.Spec.Algorithm], time.Since(begun))
-			return r, err
-		},
-	}
-	s, err := Sweep(t.Context(), f, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.ExitCode() != exit.Held {
-		t.Errorf("%s", s)
-	}
-	t.Logf("slowest runs: %v", slowest)
 }
 
 func simulate(ctx context.Context, job *run.Job, _ func(*runs.Result) error) (*runs.Result, error) {

@@ -241,19 +241,6 @@ func TestChangedMeaningStartsANewFolder(t *testing.T) {
 	}
 }
 
-func TestFoldersOfOneSecond(t *testing.T) {
-	var b bench
-	opt := options(t, &b)
-	opt.Fresh, opt.Now = true, ticking(0)
-	first, second := sweep(t, small, opt), sweep(t, small, opt)
-	if first.Dir == second.Dir {
-		t.Errorf("both write to %s", first.Dir)
-	}
-	if a, b := read(t, first.Dir).Header.Started, read(t, second.Dir).Header.Started; a.IsZero() || a != b {
-		t.Errorf("begun at %v and %v", a, b)
-	}
-}
-
 func TestSweepWarnsOfAnotherEnvironment(t *testing.T) {
 	b := bench{answer: func(_ int, job *run.Job) (*runs.Result, error) { return resultOf(job, runs.Failed), nil }}
 	opt := options(t, &b)
@@ -438,19 +425,6 @@ func TestProgressLines(t *testing.T) {
 	}, "\n")
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)
-	}
-}
-
-func TestProgressLine(t *testing.T) {
-	var b bench
-	opt := options(t, &b)
-	var out bytes.Buffer
-	opt.Progress, opt.Interactive = &out, true
-	sweep(t, small, opt)
-	for _, want := range []string{"\r8 of 8 runs"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the line does not show %s:\n%q", want, &out)
-		}
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package runtime is the room of real runs, from the outside in: package coordinator
 // leads a run over hosts (host, control), whose worker processes (worker) each run nodes
 // (localprocess, noderun). Beside them stand what a specification resolves to (run), nodes
-// in other languages (foreign), the witness in shared memory (sharedpage), alarms, the
+// in other languages (foreign), the witness in shared memory (sharedpage), the
 // shared resource, why nothing moves (stall), how far a run is (live), and the networks'
 // own limits (ping).
 //

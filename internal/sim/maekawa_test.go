@@ -54,12 +54,9 @@ func TestMaekawaSearch(t *testing.T) {
 		set := spec.Set
 		t.Run(fmt.Sprintf("%s/%s/%d/%s%s", spec.Workload, set["quorum"], spec.Nodes, set["window"], set["think"]), func(t *testing.T) {
 			t.Parallel()
-			first := resolve(t, spec, maekawa.Algorithm())
 			for seed := range uint64(*searchRuns / slower / len(all)) {
-				job, err := first.WithSeed(seed + 1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				spec.Seed = seed + 1
+				job := resolve(t, spec, maekawa.Algorithm())
 				o, err := observe(context.Background(), job, Options{})
 				if err != nil {
 					t.Fatal(err)

@@ -94,18 +94,18 @@ func (q *Question) Check() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	wrong(q.Nodes < 2 || q.Nodes > run.MaxNodes, "--nodes %d: there must be at least 2, for one has nobody to wait for, and at most %d",
+	wrong(q.Nodes < 2 || q.Nodes > run.MaxNodes, "--nodes %d: want at least 2, for a single node waits for nobody, and at most %d",
 		q.Nodes, run.MaxNodes)
-	wrong(q.Rate < 0, "a rate of %v: must be above 0", q.Rate)
-	wrong(q.Delay <= 0, "a delay of %v: must be above 0", q.Delay)
-	wrong(q.Repetitions < 1, "%d repetitions: there must be at least 1", q.Repetitions)
+	wrong(q.Rate < 0, "a rate of %v: want one above 0", q.Rate)
+	wrong(q.Delay <= 0, "a delay of %v: want one above 0", q.Delay)
+	wrong(q.Repetitions < 1, "%d repetitions: want at least 1", q.Repetitions)
 	if _, err := workload.ParseDistribution(q.CS); err != nil {
 		wrong(true, "critical section %q: %w; want a duration such as 2ms or exp:2ms", q.CS, err)
 	}
 	if n, err := run.LookupNetwork(q.Transport); err != nil {
 		errs = append(errs, err)
 	} else {
-		wrong(!n.Real(), "%s is how the answer is found; say over which network it is going to run", q.Transport)
+		wrong(!n.Real(), "%s is used to find the answer; name the network that the system will run over", q.Transport)
 	}
 	if q.Metric != "" {
 		m, err := runs.FindMetric(q.Metric)
@@ -184,7 +184,7 @@ func (a *Advice) entrants(opt Options) (names []string, err error) {
 			continue
 		}
 		if a.Question.CrashTolerant && algorithm.Survives == nil {
-			out(algorithm, "no request is served for certain once a node has crashed")
+			out(algorithm, "may stop serving requests once a node has crashed")
 			continue
 		}
 		job, err := run.Resolve(a.spec(algorithm.Name), opt.Catalog, opt.ReadFile)
@@ -197,7 +197,7 @@ func (a *Advice) entrants(opt Options) (names []string, err error) {
 			return nil, err
 		}
 		if hops := a.hops(); algorithm.Perpetual != nil && algorithm.Perpetual(job.Options) && hops > endless {
-			out(algorithm, "its token never rests: %.0f messages for an entry at this rate", hops/float64(a.Requests))
+			out(algorithm, "its token circulates all the time: %.0f messages per entry at this rate", hops/float64(a.Requests))
 			continue
 		}
 		names = append(names, algorithm.Name)

@@ -127,14 +127,14 @@ func (a *Advice) tooMuch() string {
 		}
 	}
 	if label == "" {
-		return "nothing was measured by which algorithms could be compared"
+		return "the simulations gave nothing to compare the algorithms by"
 	}
-	return fmt.Sprintf("no algorithm serves %v requests per second with such critical sections and messages; the most are %s by %s",
-		a.Question.Rate, units.Number(most), label)
+	return fmt.Sprintf("no algorithm serves %v requests per second with these critical sections and delays; %s comes closest, with %s",
+		a.Question.Rate, label, units.Number(most))
 }
 
 func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
-	a.Why = fmt.Sprintf("its %s, with %s messages for each critical section", a.deciding(*chosen.Cells[by].Median),
+	a.Why = fmt.Sprintf("its %s, with %s messages per critical section", a.deciding(*chosen.Cells[by].Median),
 		units.Number(a.median(chosen.Label, runs.MessagesPerCS)))
 	if len(good) == 1 {
 		return
@@ -152,7 +152,7 @@ func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
 	case len(others) > fewNames:
 		who = fmt.Sprintf("%d others", len(others))
 	}
-	a.Why += fmt.Sprintf("; %s %s as good in that, and %s", who, verb, a.apart(chosen, good))
+	a.Why += fmt.Sprintf("; %s %s as good in this respect, and %s", who, verb, a.apart(chosen, good))
 }
 
 // deciding says what a value of the metric that decides means: "waiting time p99 is 5 ms".
@@ -169,47 +169,47 @@ func (a *Advice) deciding(x float64) string {
 func (a *Advice) apart(chosen rank.Entrant, good []rank.Entrant) string {
 	for _, e := range good {
 		if e.Label != chosen.Label && !a.cheaper(chosen, e) {
-			return "messages do not tell them apart"
+			return "none of them needs fewer messages"
 		}
 	}
-	return chosen.Label + " costs the fewest messages of them"
+	return chosen.Label + " needs the fewest messages of them"
 }
 
 func (a *Advice) sure(good []rank.Entrant) {
 	c, q := a.contest, &a.Question
 	switch c.Outcome {
 	case rank.Won:
-		a.Sure = append(a.Sure, "that the first is ahead of all others is no chance of the simulations")
+		a.Sure = append(a.Sure, "in the simulations the first is ahead of all others by more than chance")
 	case rank.Tied:
-		a.Sure = append(a.Sure, fmt.Sprintf("%d of %d algorithms are not distinguishable from the best in the simulations",
+		a.Sure = append(a.Sure, fmt.Sprintf("in the simulations %d of %d algorithms cannot be told from the best",
 			len(c.Best), len(c.Entrants)))
 	case rank.TooFew:
-		a.Sure = append(a.Sure, fmt.Sprintf("%d repetitions are too few to tell chance from more", q.Repetitions))
+		a.Sure = append(a.Sure, fmt.Sprintf("%d repetitions are too few to tell differences from chance", q.Repetitions))
 	}
 	cs, _ := workload.ParseDistribution(q.CS) // it has been checked
 	if busy := q.Rate * cs.Mean.Seconds(); busy > 0.8 {
-		a.Sure = append(a.Sure, fmt.Sprintf("critical sections alone take %.0f%% of the time: close to that limit, waiting depends on every "+
-			"microsecond of T", 100*busy))
+		a.Sure = append(a.Sure, fmt.Sprintf("critical sections alone take %.0f%% of the time: so close to the limit, "+
+			"waiting times depend on every microsecond of T", 100*busy))
 	}
 	if len(a.Behind) > 0 {
-		a.Sure = append(a.Sure, fmt.Sprintf("not so many requests are served by %s: how long they wait depends on how long it goes on",
-			cells.List(a.Behind)))
+		a.Sure = append(a.Sure, cells.List(a.Behind)+
+			" cannot serve this many requests: their waiting times grow for as long as the load lasts")
 	}
 	if len(good) == len(c.Entrants) && len(good) > 1 {
-		a.Sure = append(a.Sure, "at this load it hardly matters which one is chosen")
+		a.Sure = append(a.Sure, "at this load the choice hardly matters")
 	}
 }
 
 func (a *Advice) unknown(chosen rank.Entrant) {
 	q := &a.Question
-	cost := "what processors and sockets take for a message"
+	cost := "what a message costs in processor time and system calls"
 	if busiest := a.median(chosen.Label, runs.BusiestPerCS); q.Rate > 0 && !math.IsNaN(busiest) {
-		cost += fmt.Sprintf(" (the busiest node of %s handles %s of them a second)", chosen.Label, units.Number(math.Round(busiest*q.Rate)))
+		cost += fmt.Sprintf(" (the busiest node of %s handles %s messages per second)", chosen.Label, units.Number(math.Round(busiest*q.Rate)))
 	}
-	a.Unknown = []string{cost, "messages that are lost or late, and what else the hosts do"}
+	a.Unknown = []string{cost, "lost and late messages, and what else runs on the hosts"}
 	if q.DelayMeasured {
-		a.Unknown = append(a.Unknown, fmt.Sprintf("T between other processes than the two of this machine with which %v was measured, "+
-			"and while %d nodes share its cores", q.Delay, q.Nodes))
+		a.Unknown = append(a.Unknown, fmt.Sprintf("T on other machines, or while %d nodes share the cores of this one: "+
+			"%v was measured between two processes here", q.Nodes, q.Delay))
 	}
 }
 

@@ -94,8 +94,8 @@ func (a *Advice) sayFailures(chosen rank.Entrant, by int) {
 	for _, e := range a.contest.Entrants {
 		x := e.Cells[by].Median
 		if f.Crash != "goes on" && failureOf(e.Algorithm).Crash == "goes on" && x != nil && !slices.Contains(a.Behind, e.Label) {
-			a.IfNodesFail += fmt.Sprintf("; of those that go on when a node crashes %s is best here: its %s "+
-				"(--crash-tolerant considers these alone)", e.Label, a.deciding(*x))
+			a.IfNodesFail += fmt.Sprintf("; among the algorithms that go on when a node crashes, %s is best here: its %s "+
+				"(--crash-tolerant considers only these)", e.Label, a.deciding(*x))
 			return
 		}
 	}
@@ -109,6 +109,6 @@ func (a *Advice) writeFailures(out *strings.Builder, style terminal.Style) {
 	}
 	fmt.Fprintln(out, style.Strong("When a node"))
 	_ = t.WriteFitted(out, style.Width) // a Builder takes everything
-	fmt.Fprintf(out, "%s\n\n", style.Wrap("goes on: all others are served; stops: somebody waits for ever; unsafe: two are in the critical "+
-		"section at once; 'dmebench validate --faults -a NAME' tries it and shows why", 0))
+	fmt.Fprintf(out, "%s\n\n", style.Wrap("goes on: all other nodes are served; stops: some node waits for ever; "+
+		"unsafe: two nodes are in the critical section at once; 'dmebench validate --faults -a NAME' tries it and shows why", 0))
 }

@@ -118,7 +118,7 @@ func TestFailuresComeFirst(t *testing.T) {
 	says := strings.Join(strings.Fields(a.IfNodesFail), " ")
 	want := a.Choose + ": stops when a node crashes, goes on when one pauses, stops when one is cut off; "
 	if text = strings.Join(strings.Fields(text), " "); !strings.HasPrefix(says, want) ||
-		!strings.Contains(says, "of those that go on when a node crashes") || !strings.Contains(text, says) {
+		!strings.Contains(says, "among the algorithms that go on when a node crashes") || !strings.Contains(text, says) {
 		t.Errorf("%s\n%s", says, text)
 	}
 }

@@ -43,7 +43,7 @@ func (a *Advice) WriteText(w io.Writer, style terminal.Style) error {
 	if a.Measure != "" {
 		fmt.Fprintf(&out, "%-13s%s\n", "measure it", a.Measure) // in one piece, to be pasted
 		if !a.Question.DelayMeasured {
-			line("", "between hosts where messages take that long by themselves, leave --set delay out")
+			line("", "between hosts where messages take this long anyway, leave out --set delay")
 		}
 	}
 	_, err := io.WriteString(w, out.String())
@@ -53,11 +53,11 @@ func (a *Advice) WriteText(w io.Writer, style terminal.Style) error {
 // asked repeats the question.
 func (a *Advice) asked() string {
 	q := &a.Question
-	load := "all of which ask again as soon as they leave"
+	load := "each of which requests again as soon as it leaves"
 	if q.Rate > 0 {
-		load = fmt.Sprintf("%s requests per second of each node, %s in all", units.Number(q.Rate/float64(q.Nodes)), units.Number(q.Rate))
+		load = fmt.Sprintf("%s requests per second per node, %s in all", units.Number(q.Rate/float64(q.Nodes)), units.Number(q.Rate))
 	}
 	return fmt.Sprintf("%d nodes over %s, %s, critical sections of %s, T = %s (%s): "+
-		"predicted by %d simulations of %s requests for each algorithm", q.Nodes, q.Transport, load, q.CS,
+		"predicted by %d simulations of %s requests per algorithm", q.Nodes, q.Transport, load, q.CS,
 		units.Time(float64(q.Delay)), q.Law, q.Repetitions, units.Count(uint64(a.Requests)))
 }

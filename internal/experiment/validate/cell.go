@@ -47,7 +47,7 @@ func (c *cell) usable(compared int) *claims.Cell {
 func (c *cell) unfinished() bool { return len(c.runs) == 0 || slices.Contains(c.runs, nil) }
 
 // cell returns the runs of a question's algorithm under a condition, which it
-// plans if no other claim has done so; nil where they would be too dear.
+// plans if no other claim has done so; nil where they would be too expensive.
 func (p *plan) cell(q *question, c *condition, nodes int, growth bool) *cell {
 	key := place{q.Algorithm.Name, runs.Settings(q.Set), c.name, c.network, nodes}
 	known, ok := p.byPlace[key]
@@ -130,7 +130,7 @@ type work struct {
 
 // pending returns the runs that have not been carried out, in the order in which
 // they are: every cell gets the repetitions that an interval needs before any
-// gets more, and the cheap come before the dear.
+// gets more, and the cheap come before the expensive.
 func (p *plan) pending(real bool) []work {
 	var all []work
 	for _, c := range p.cells {
@@ -141,7 +141,7 @@ func (p *plan) pending(real bool) []work {
 		}
 	}
 	round := func(w work) int {
-		if real { // few, and dear: every size once before any twice
+		if real { // few, and expensive: every size once before any twice
 			return w.repetition
 		}
 		return w.repetition / leastForInterval

@@ -158,10 +158,10 @@ func withoutBulk(r *runs.Result) *runs.Result {
 
 // Where so many runs as planned leave it open whether a mean is right, or refute it by
 // little, there are more: patience times as many, while all that are added cost no more
-// than so many of the dearest runs.
+// than so many of the most expensive runs.
 const (
 	patience = 4
-	dear     = 8
+	costly   = 8
 	little   = 0.1 // relative to the prediction
 )
 
@@ -190,7 +190,7 @@ func (p *plan) doubtful() {
 	for _, c := range cells { // a cell may leave several claims open
 		if !c.doubted {
 			c.doubted = true
-			affordable := dear * p.effort.messages / max(1, c.cost)
+			affordable := costly * p.effort.messages / max(1, c.cost)
 			c.repetitions = max(c.repetitions, min(patience*p.effort.repetitions, c.repetitions+int(affordable)))
 		}
 	}

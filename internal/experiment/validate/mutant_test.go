@@ -13,10 +13,12 @@ import (
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/maekawa"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/ricartagrawalatoken"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment/validate"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
@@ -30,7 +32,7 @@ const wrong = 0.03
 // judged returns the verdicts on some claims of an algorithm.
 func judged(
 	t *testing.T, a *dme.Algorithm, carryOut func(context.Context, *run.Job) (*runs.Result, error), ids []string,
-) []claims.Verdict {
+) *claims.Document {
 	t.Helper()
 	var asked []string
 	for _, id := range ids {
@@ -42,13 +44,14 @@ func judged(
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.Claims
+	return d
 }
 
 // mustBeRefuted compares the verdicts on an algorithm with those on its mutant: what
 // agrees of the one does not agree anywhere of the other, and the verdict says so.
-func mustBeRefuted(t *testing.T, sound, mutant []claims.Verdict) {
+func mustBeRefuted(t *testing.T, of, by *claims.Document) {
 	t.Helper()
+	sound, mutant := of.Claims, by.Claims
 	if len(sound) == 0 || len(sound) != len(mutant) {
 		t.Fatalf("%d verdicts, and on the mutant %d", len(sound), len(mutant))
 	}
@@ -197,8 +200,17 @@ func TestThreePercentMoreMessagesAreSeen(t *testing.T) {
 		{centralized.Algorithm, []string{"messages-per-cs/light/mean"}},
 		{suzukikasami.Algorithm, []string{"messages-per-cs/light/mean"}},
 		{ricartagrawalatoken.Algorithm, []string{"messages-per-cs/light/mean"}},
+		{ricartagrawala.Algorithm, []string{"messages-per-cs/any/exact"}},
 	} {
-		mustBeRefuted(t, judged(t, x.algorithm(), sim.Run, x.claims), judged(t, chatty(x.algorithm()), sim.Run, x.claims))
+		sound, mutant := judged(t, x.algorithm(), sim.Run, x.claims), judged(t, chatty(x.algorithm()), sim.Run, x.claims)
+		mustBeRefuted(t, sound, mutant)
+		want := exit.Held
+		if strings.HasSuffix(x.claims[0], "exact") {
+			want = exit.Broken
+		}
+		if a, b := validate.ExitCode(sound), validate.ExitCode(mutant); a != exit.Held || b != want {
+			t.Errorf("%s: exit codes %d and %d", x.claims, a, b)
+		}
 	}
 }
 

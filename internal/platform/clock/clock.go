@@ -3,7 +3,7 @@
 //
 // The kernel's CLOCK_MONOTONIC is the same for every process of a host, but
 // reading it through golang.org/x/sys is a real system call, several times
-// dearer than time.Since. A [Clock] is time.Since with an offset to
+// more expensive than time.Since. A [Clock] is time.Since with an offset to
 // CLOCK_MONOTONIC that is found once.
 package clock
 

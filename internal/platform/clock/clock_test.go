@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -64,5 +65,45 @@ func TestReadingsOfAQuietMoment(t *testing.T) {
 		if k == 1000 {
 			break
 		}
+	}
+}
+
+// settable is a clock that a test puts forward.
+type settable struct{ now, read atomic.Int64 }
+
+func (c *settable) Now() int64 {
+	c.read.Add(1)
+	return c.now.Load()
+}
+
+// looks waits until the clock has been read so many times more.
+func (c *settable) looks(n int64) {
+	for from := c.read.Load(); c.read.Load() < from+n; {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// A process that finds its clock far ahead did not run.
+func TestLapses(t *testing.T) {
+	c := new(settable)
+	w := WatchLapses(c.Now, time.Millisecond)
+	defer w.Close()
+	c.looks(2)
+	if found := w.Since(-1); found != nil {
+		t.Fatalf("a clock that stands still is %v late", found)
+	}
+	c.now.Store(int64(6 * time.Second))
+	c.looks(2)
+	found := w.Since(0)
+	if len(found) != 1 || found[0].Until != int64(6*time.Second) || found[0].For != 6*time.Second-time.Millisecond {
+		t.Fatalf("found %+v of 6 s", found)
+	}
+	c.now.Add(int64(Notable / 2))
+	c.looks(2)
+	if again := w.Since(0); len(again) != 1 {
+		t.Errorf("%v late is a lapse: %+v", Notable/2, again)
+	}
+	if later := w.Since(int64(6 * time.Second)); later != nil {
+		t.Errorf("after its end: %+v", later)
 	}
 }

@@ -50,10 +50,6 @@ func drift(d int64) int64 {
 	return d/rate + d/(rate*rate) + 2
 }
 
-// mostLimits is how many limits on an offset are kept on either side: those of
-// twenty minutes at 50 exchanges a second.
-const mostLimits = 1 << 16
-
 // Relation says how another host's clock compares with this one's, from exchanges
 // made at several times: between them the clocks drift apart by no more than
 // [MaxDrift]. The zero value knows nothing, a nil one stands for one and the same
@@ -61,8 +57,7 @@ const mostLimits = 1 << 16
 //
 // Every bound is sure, under that assumption, whatever the delays were on either
 // way. An exchange counts at other times, too, with what drift may have added, so
-// that one with a short delay serves many around it. Memory is bounded: of very
-// many exchanges the best of each stretch of time stays.
+// that one with a short delay serves many around it.
 type Relation struct {
 	mu sync.Mutex
 	// The offset is at most what most says, and its negative at most what least says.
@@ -229,10 +224,7 @@ type limit struct{ at, offset int64 }
 // envelope is what limits say together: of each that another one makes superfluous
 // nothing is kept, so that the limits at the two times nearest to a third one say
 // all that is known of it. They are in the order of times.
-type envelope struct {
-	points []limit
-	cell   int64 // of time, within which one limit was kept when there were too many
-}
+type envelope struct{ points []limit }
 
 // at returns what the offset at a time is at most.
 func (v *envelope) at(at int64) int64 {
@@ -274,30 +266,6 @@ func (v *envelope) add(p limit) {
 		to++
 	}
 	v.points = slices.Replace(v.points, from, to, p)
-	if len(v.points) > mostLimits {
-		v.thin()
-	}
-}
-
-// thin keeps the tightest limit of each cell of time, of cells so long that half the
-// limits go: what is left out makes bounds looser, never wrong, and as loose at one
-// time as at another.
-func (v *envelope) thin() {
-	for v.cell = max(1, v.cell); ; v.cell *= 2 {
-		kept := v.points[:0]
-		for _, p := range v.points {
-			last := len(kept) - 1
-			switch {
-			case last < 0 || kept[last].at/v.cell != p.at/v.cell:
-				kept = append(kept, p)
-			case p.offset < kept[last].offset:
-				kept[last] = p
-			}
-		}
-		if v.points = kept; len(kept) <= mostLimits/2 {
-			return
-		}
-	}
 }
 
 // middle returns the middle of a range and how far its ends are from there; negative

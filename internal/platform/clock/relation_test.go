@@ -195,29 +195,6 @@ func TestNothingThatMattersIsForgotten(t *testing.T) {
 	}
 }
 
-func TestMemoryOfARelationIsBounded(t *testing.T) {
-	var v envelope
-	rng := rand.New(rand.NewPCG(7, 8))
-	for k := range int64(3 * mostLimits) {
-		v.add(limit{k * 20e6, 20e3 + rng.Int64N(10e3)})
-		if len(v.points) > mostLimits {
-			t.Fatalf("%d limits", len(v.points))
-		}
-	}
-	if len(v.points) < mostLimits/4 {
-		t.Errorf("only %d limits are left", len(v.points))
-	}
-	// Of so long a time half the limits are 120 ms apart, in cells of a power of two.
-	if v.cell > 1<<27 {
-		t.Errorf("cells of %v", time.Duration(v.cell))
-	}
-	for range 1000 {
-		if got := v.at(rng.Int64N(3 * mostLimits * 20e6)); got < 20e3 || got > 30e3+drift(v.cell) {
-			t.Fatalf("%d", got)
-		}
-	}
-}
-
 func TestRelationsWithoutKnowledge(t *testing.T) {
 	var same *Relation
 	if offset, bound := same.Offset(5); offset != 0 || bound != 0 || same.There(5) != 5 || same.Contradiction() != 0 {

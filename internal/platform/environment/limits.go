@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -90,7 +89,7 @@ func memoryLimit() Limit {
 	note("available memory", bytes, known)
 	bytes, known = leftOfAddressSpace()
 	note("RLIMIT_AS", bytes, known)
-	bytes, known = leftOfGroups("/proc/self/cgroup", "/sys/fs/cgroup")
+	bytes, known = leftOfGroups("/")
 	note("memory limit of the control group", bytes, known)
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		note("GOMEMLIMIT", uint64(limit), true)
@@ -119,69 +118,38 @@ func leftOfAddressSpace() (bytes uint64, limited bool) {
 	return limit - min(limit, taken), limited
 }
 
-// groupFiles says where a version of control groups keeps what.
-type groupFiles struct{ folder, limit, taken, files string }
-
-var (
-	groupsV1 = groupFiles{"memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}
-	groupsV2 = groupFiles{"", "memory.max", "memory.current", "inactive_file"}
-)
-
-// leftOfGroups returns what the control groups leave that a file like
-// /proc/self/cgroup names, the innermost and those around it. What the system
-// keeps of files does not count as taken.
-func leftOfGroups(membership, root string) (bytes uint64, limited bool) {
-	text, err := os.ReadFile(membership)
-	if err != nil {
-		return 0, false
-	}
-	bytes = math.MaxUint64
-	for line := range strings.Lines(string(text)) {
-		part := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, group
-		if len(part) < 3 {
-			continue
-		}
-		files := groupsV2
-		if part[1] != "" {
-			files = groupsV1
-			if !slices.Contains(strings.Split(part[1], ","), "memory") {
-				continue
-			}
-		}
-		for group := filepath.Join("/", part[2]); ; group = filepath.Dir(group) {
-			if left, ok := leftOfGroup(filepath.Join(root, files.folder, group), files); ok {
-				bytes, limited = min(bytes, left), true
-			}
-			if group == "/" {
-				break
-			}
-		}
-	}
-	return bytes, limited
+// ProcessorTimes is what the processors of this host have done since its start, all of
+// them together, in hundredths of a second. The zero value says that it is not known.
+type ProcessorTimes struct {
+	Busy, Stolen, All uint64
+	Processors        int // that are online
 }
 
-func leftOfGroup(dir string, files groupFiles) (bytes uint64, limited bool) {
-	const unlimited = 1 << 62 // version 1 writes a number near 2⁶³
-	limit, err := strconv.ParseUint(firstFields(filepath.Join(dir, files.limit), 1), 10, 64)
-	if err != nil || limit >= unlimited {
-		return 0, false
-	}
-	taken, _ := strconv.ParseUint(firstFields(filepath.Join(dir, files.taken), 1), 10, 64)
-	taken -= min(taken, statistic(filepath.Join(dir, "memory.stat"), files.files))
-	return limit - min(limit, taken), true
-}
+// TimesOfProcessors returns what the processors have done so far.
+func TimesOfProcessors() ProcessorTimes { return timesAt("/") }
 
-// statistic returns the value of a 'name value' line of a file, 0 if it has none.
-func statistic(file, name string) uint64 {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0
+func timesAt(root string) (t ProcessorTimes) {
+	text, _ := os.ReadFile(filepath.Join(root, "proc/stat"))
+	first, _, _ := strings.Cut(string(text), "\n")
+	t.Processors = strings.Count(string(text), "\ncpu")
+	fields := strings.Fields(first)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return ProcessorTimes{}
 	}
-	for line := range strings.Lines(string(text)) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && key == name {
-			n, _ := strconv.ParseUint(value, 10, 64)
-			return n
+	// user nice system idle iowait irq softirq steal; the time of guests is in user.
+	for i, field := range fields[1:9] {
+		n, err := strconv.ParseUint(field, 10, 64)
+		if err != nil {
+			return ProcessorTimes{}
+		}
+		t.All += n
+		switch i {
+		case 3, 4:
+		case 7:
+			t.Stolen = n
+		default:
+			t.Busy += n
 		}
 	}
-	return 0
+	return t
 }

@@ -25,19 +25,6 @@ func TestTimerFiresNeverEarlyAndAsOftenAsItIsSet(t *testing.T) {
 	}
 }
 
-func TestTheLastSettingOfATimerCounts(t *testing.T) {
-	timer, err := NewTimer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer timer.Close()
-	timer.Set(time.Hour)
-	timer.Set(time.Microsecond)
-	if !timer.Wait() {
-		t.Error("the timer says that it was closed")
-	}
-}
-
 func TestClosingATimerEndsWaits(t *testing.T) {
 	timer, err := NewTimer()
 	if err != nil {

@@ -9,6 +9,7 @@
 package control
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -37,17 +38,8 @@ const DefaultListen = "127.0.0.1:0"
 // StartBroker starts a broker for so many workers, which listens at HOST:PORT. HOST is
 // of this host's loopback: nothing encrypts what passes, the run's key included.
 func StartBroker(listen string, workers int) (*nats.Server, error) {
-	if listen == "" {
-		listen = DefaultListen
-	}
-	address, err := net.ResolveTCPAddr("tcp", listen)
+	address, err := bind(cmp.Or(listen, DefaultListen), false)
 	if err != nil {
-		return nil, listenError(listen, err)
-	}
-	if !address.IP.IsLoopback() {
-		return nil, listenError(listen, errExposed)
-	}
-	if address, err = probe(listen, address); err != nil {
 		return nil, err
 	}
 	return nats.Embed(workers+1, &server.Options{
@@ -55,15 +47,24 @@ func StartBroker(listen string, workers int) (*nats.Server, error) {
 	})
 }
 
-// probe binds the address once, before the server does, which reports a port in use
-// only to a log and would wait for it. It returns the address with its port.
-func probe(listen string, address *net.TCPAddr) (*net.TCPAddr, error) {
+// bind binds the address once, before the server does, which reports a port in use
+// only to a log and would wait for it. It returns the address with its port. What is not
+// encrypted is of this host's loopback.
+func bind(listen string, encrypted bool) (*net.TCPAddr, error) {
+	address, err := net.ResolveTCPAddr("tcp", listen)
+	if err != nil {
+		return nil, listenError(listen, err)
+	}
+	if !encrypted && !address.IP.IsLoopback() {
+		return nil, listenError(listen, errExposed)
+	}
 	l, err := net.ListenTCP("tcp", address)
 	if err != nil {
 		return nil, listenError(listen, err)
 	}
 	defer l.Close()
-	return l.Addr().(*net.TCPAddr), nil
+	address.Port = l.Addr().(*net.TCPAddr).Port
+	return address, nil
 }
 
 // ErrListen is wrapped by the error of a broker that cannot listen where told.
@@ -110,14 +111,8 @@ const (
 // Start starts the broker, with JetStream. Its errors say what to do; one that cannot
 // listen wraps [ErrListen].
 func (b Standing) Start() (*nats.Server, error) {
-	address, err := net.ResolveTCPAddr("tcp", b.Listen)
+	address, err := bind(b.Listen, b.Certificate != nil)
 	if err != nil {
-		return nil, listenError(b.Listen, err)
-	}
-	if b.Certificate == nil && !address.IP.IsLoopback() {
-		return nil, listenError(b.Listen, errExposed)
-	}
-	if address, err = probe(b.Listen, address); err != nil {
 		return nil, err
 	}
 	host := server.DEFAULT_HOST // all interfaces

@@ -5,7 +5,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/platform/lapse"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/stall"
 	"dmebench/runs"
@@ -143,7 +142,7 @@ type Reply struct {
 	Warnings []string            `json:"warnings,omitempty"` // report: of the transport
 	Clocks   *clock.Change       `json:"clocks,omitempty"`   // report: of the host, since begin
 	Misread  time.Duration       `json:"misread,omitempty"`  // report: how far the worker's clock may be from its host's
-	Lapses   []lapse.Lapse       `json:"lapses,omitempty"`   // report: when the worker did not run, since begin
+	Lapses   []clock.Lapse       `json:"lapses,omitempty"`   // report: when the worker did not run, since begin
 	Unserved uint64              `json:"unserved,omitempty"`
 	Dropped  uint64              `json:"dropped,omitempty"` // report: records beyond the limit
 	Chunks   int                 `json:"chunks,omitempty"`  // report, fence: how many chunks of records there are

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -13,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/internal/testbed/authority"
@@ -203,99 +200,7 @@ func TestStrangersAtAStandingBroker(t *testing.T) {
 	}
 }
 
-// Hundreds of connections that say nothing, or something slowly, do not keep those of the
-// testbed out, while they come and while they are thrown out.
-func TestACrowdAtAStandingBroker(t *testing.T) {
-	const idle, slow = 500, 20
-	b := stand(t, time.Now())
-	var crowd []net.Conn
-	for range idle {
-		crowd = append(crowd, b.raw())
-	}
-	for range slow {
-		c := b.raw()
-		go func() { // a TLS client that takes its time, until it is hung up on
-			for _, word := range []byte("\x16\x03\x01\x02\x00\x01\x00\x01\xfc" + strings.Repeat("\x03", 400)) {
-				if _, err := c.Write([]byte{word}); err != nil {
-					return
-				}
-				time.Sleep(20 * time.Millisecond)
-			}
-		}()
-	}
-	gone := make(chan error, 1)
-	go func() {
-		var errs []error
-		for _, c := range crowd {
-			errs = append(errs, hungUp(c))
-		}
-		gone <- errors.Join(errs...)
-	}()
-	for {
-		b.works()
-		select {
-		case err := <-gone:
-			if err != nil {
-				t.Error(err)
-			}
-			b.wantStrangers(idle + slow)
-			return
-		default:
-		}
-	}
-}
-
-// What was overheard of a connection opens no other.
-func TestARecordedConnectionOpensNoBroker(t *testing.T) {
-	b := stand(t, time.Now())
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	var said bytes.Buffer // by the client
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		in, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer in.Close()
-		out, err := net.Dial("tcp", b.address())
-		if err != nil {
-			return
-		}
-		go func() {
-			io.Copy(in, out)
-			in.Close()
-		}()
-		io.Copy(io.MultiWriter(out, &said), in)
-		out.Close()
-	}()
-	to := b.to
-	to.URL = "tls://" + l.Addr().String()
-	c, err := to.Dial()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
-	<-done
-	if bytes.Contains(said.Bytes(), []byte(b.to.Token)) {
-		t.Error("the token can be read on the way")
-	}
-	again := b.raw()
-	again.Write(said.Bytes()) // may fail: hung up already
-	if err := hungUp(again); err != nil {
-		t.Error(err)
-	}
-	b.wantStrangers(1)
-}
-
-// Certificates that have expired are none, of a server or of a client.
+// A certificate that has expired is none.
 func TestExpiredCertificates(t *testing.T) {
 	past := time.Now().Add(-2 * lifetime)
 	b := stand(t, past)
@@ -303,37 +208,6 @@ func TestExpiredCertificates(t *testing.T) {
 		t.Errorf("a server's: %v", err)
 	}
 	b.wantStrangers(1)
-
-	a := newAuthority(t, past)
-	_, certificate := issue(t, a, authority.Server, time.Now())
-	trusted := x509.NewCertPool()
-	trusted.AppendCertsFromPEM(a.Files().Cert)
-	s, err := nats.Embed(1, &server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, TLS: true, TLSTimeout: 2,
-		TLSConfig: &tls.Config{
-			Certificates: []tls.Certificate{certificate}, ClientCAs: trusted, ClientAuth: tls.RequireAndVerifyClientCert,
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	for _, c := range []struct {
-		made  time.Time
-		fails bool
-	}{{time.Now(), false}, {past, true}} {
-		files, _ := issue(t, a, authority.Client, c.made)
-		to := s.Broker()
-		to.Own, to.CA, to.Cert, to.Key = false, a.Files().Cert, files.Cert, files.Key
-		conn, err := to.Dial(natsgo.NoReconnect())
-		if err == nil {
-			err = conn.Flush()
-			conn.Close()
-		}
-		if (err != nil) != c.fails {
-			t.Errorf("a client's that was made at %v: %v", c.made, err)
-		}
-	}
 }
 
 // Where nothing would be encrypted, a broker listens on the loopback alone.

@@ -10,11 +10,13 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 	"dmebench/transport"
 )
@@ -256,4 +258,89 @@ func (c *coordinator) quiet() func(before, now sums) bool {
 		c.missed = missing
 		return true
 	}
+}
+
+// events fetches what was recorded, chunk by chunk, from all workers at once.
+func (c *coordinator) events(ctx context.Context, reports []control.Reply) error {
+	if c.opt.Recorded == nil {
+		return nil
+	}
+	c.warn("the run was recorded, which slows its nodes: do not compare its times with those of other runs")
+	streams := make([][]eventlog.Stream, len(reports))
+	errs := make([]error, len(reports))
+	var wg sync.WaitGroup
+	for i, report := range reports {
+		wg.Go(func() { streams[i], errs[i] = c.eventsOf(ctx, report) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	var kept eventlog.Kept
+	for i, report := range reports {
+		for k, r := range report.Recorded {
+			kept.Add(streams[i][k], r.Dropped, r.Until)
+		}
+	}
+	c.opt.Recorded(kept)
+	return nil
+}
+
+func (c *coordinator) eventsOf(ctx context.Context, report control.Reply) ([]eventlog.Stream, error) {
+	var streams []eventlog.Stream
+	for _, r := range report.Recorded {
+		var s eventlog.Stream
+		for k := range r.Chunks {
+			reply, err := c.call(ctx, report.Worker, control.Command{Op: control.OpEvents, Nodes: []dme.NodeID{r.Node}, Chunk: k})
+			if err != nil {
+				return nil, fmt.Errorf("events recorded by %s: %w", c.name(report.Worker), err)
+			}
+			s = append(s, reply.Entries)
+		}
+		streams = append(streams, s)
+	}
+	return streams, nil
+}
+
+// nameKinds gives the kinds of messages their names where nodes decide what these
+// are. Every worker numbers them in the order in which it meets them; here they get
+// numbers that are the same for all. Without the workers' reports they have no names.
+func nameKinds(o *measure.Observation, reports []control.Reply, nodesOf func(worker int) []dme.NodeID) {
+	if !foreign.Is(o.Job.Algorithm.Name) {
+		return
+	}
+	var names []string
+	for _, r := range reports {
+		names = append(names, r.Types...)
+	}
+	names = foreign.Union(names)
+	number := func(name string) int {
+		i := slices.Index(names, name)
+		if i < 0 {
+			i = len(names) - 1 // the last stands for all others
+		}
+		return i + 1
+	}
+	for _, r := range reports {
+		for _, id := range nodesOf(r.Worker) {
+			n := &o.Nodes[id-1]
+			sent, handled := n.Sent, n.Handled
+			clear(n.Sent[1:])
+			clear(n.Handled[1:])
+			for i, name := range r.Types {
+				k := number(name)
+				n.Sent[k] += sent[i+1]
+				n.Handled[k] += handled[i+1]
+			}
+		}
+	}
+	o.Job = withKinds(o.Job, names)
+}
+
+// withKinds returns a job whose algorithm has other kinds of messages.
+func withKinds(job *run.Job, names []string) *run.Job {
+	j, a := *job, *job.Algorithm
+	a.Kinds = names
+	j.Algorithm = &a
+	return &j
 }

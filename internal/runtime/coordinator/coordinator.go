@@ -12,22 +12,16 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/interrupt"
-	"dmebench/internal/platform/lapse"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/record/eventlog"
-	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
-	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
@@ -134,7 +128,7 @@ type coordinator struct {
 	stop      int64
 	cut       int64 // when the run was interrupted: what came later is left out; 0 where it was not
 
-	lapses *lapse.Watch
+	lapses *clock.Lapses
 	missed uint64    // messages that are missing since the system was last quiescent
 	faults *injector // nil in a run without faults
 	held   []held    // processes that did not run for a while
@@ -153,7 +147,7 @@ func (c *coordinator) warn(format string, args ...any) {
 // start takes what the run needs from its hosts.
 func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
-	c.lapses = lapse.Start(c.clock, lapseEvery)
+	c.lapses = clock.WatchLapses(c.clock.Now, lapseEvery)
 	rand.Read(c.key[:]) // never fails: it ends the program where there is no randomness
 	c.places = divide(job.Spec.Nodes, job.Spec.NodesPerWorker)
 	defer func() {
@@ -273,138 +267,4 @@ func (c *coordinator) phases(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// dataPlane is what the frames of a brokered network pass. It is apart from the
-// control plane's broker: neither waits for the other's connections and queues.
-type dataPlane struct {
-	broker    *nats.Broker // nil where the network has none
-	control   bool         // it is the control plane's, which each worker knows by itself
-	server    *nats.Server // the run's own; nil where the broker is elsewhere
-	sequencer *nats.Sequencer
-}
-
-// openData starts the run's own server, or sees whether the broker elsewhere can
-// be used.
-func (c *coordinator) openData() error {
-	if !c.job.Network.Brokered {
-		return nil
-	}
-	var b nats.Broker
-	what := "elsewhere"
-	switch {
-	case c.opt.Broker != nil:
-		b = *c.opt.Broker
-		if err := b.Check(); err != nil {
-			return err
-		}
-	case c.opt.Control != nil:
-		b, what = *c.opt.Control, "of the control plane"
-		c.data.control = true
-	default:
-		s, err := nats.StartServer(len(c.places))
-		if err != nil {
-			return err
-		}
-		c.data.server, b, what = s, s.Broker(), "embedded in the coordinator"
-	}
-	b.Sequenced = c.job.Needs.SequencedBroadcast
-	c.data.broker = &b
-	if c.opt.Environment != nil {
-		c.opt.Environment = maps.Clone(c.opt.Environment)
-		c.opt.Environment["broker"] = what
-	}
-	return nil
-}
-
-// sequence starts what puts broadcasts into one order, where the algorithm needs
-// that.
-func (c *coordinator) sequence() (err error) {
-	if c.data.broker == nil || !c.data.broker.Sequenced {
-		return nil
-	}
-	c.data.sequencer, err = nats.StartSequencer(c.key, *c.data.broker, func(err error) {
-		c.fail(&failure{what: err.Error()})
-	})
-	return err
-}
-
-// forWorkers is the broker as a worker is told of it.
-func (d *dataPlane) forWorkers() *nats.Broker {
-	if d.control {
-		return &nats.Broker{Sequenced: d.broker.Sequenced}
-	}
-	return d.broker
-}
-
-// refused returns how many messages of strangers the sequencer has refused.
-func (d *dataPlane) refused() uint64 {
-	if d.sequencer == nil {
-		return 0
-	}
-	return d.sequencer.Refused()
-}
-
-// strangers returns how many connections the run's own servers have refused, or are
-// about to: those of the run are there while it is collected.
-func (c *coordinator) strangers() (n uint64) {
-	for _, s := range []*nats.Server{c.broker, c.data.server} {
-		if s != nil {
-			n += s.Strangers()
-		}
-	}
-	return n
-}
-
-// close frees everything. The workers have ended.
-func (d *dataPlane) close() {
-	if d.sequencer != nil {
-		d.sequencer.Close()
-	}
-	if d.server != nil {
-		d.server.Close()
-	}
-}
-
-// nameKinds gives the kinds of messages their names where nodes decide what these
-// are. Every worker numbers them in the order in which it meets them; here they get
-// numbers that are the same for all. Without the workers' reports they have no names.
-func nameKinds(o *measure.Observation, reports []control.Reply, nodesOf func(worker int) []dme.NodeID) {
-	if !foreign.Is(o.Job.Algorithm.Name) {
-		return
-	}
-	var names []string
-	for _, r := range reports {
-		names = append(names, r.Types...)
-	}
-	names = foreign.Union(names)
-	number := func(name string) int {
-		i := slices.Index(names, name)
-		if i < 0 {
-			i = len(names) - 1 // the last stands for all others
-		}
-		return i + 1
-	}
-	for _, r := range reports {
-		for _, id := range nodesOf(r.Worker) {
-			n := &o.Nodes[id-1]
-			sent, handled := n.Sent, n.Handled
-			clear(n.Sent[1:])
-			clear(n.Handled[1:])
-			for i, name := range r.Types {
-				k := number(name)
-				n.Sent[k] += sent[i+1]
-				n.Handled[k] += handled[i+1]
-			}
-		}
-	}
-	o.Job = withKinds(o.Job, names)
-}
-
-// withKinds returns a job whose algorithm has other kinds of messages.
-func withKinds(job *run.Job, names []string) *run.Job {
-	j, a := *job, *job.Algorithm
-	a.Kinds = names
-	j.Algorithm = &a
-	return &j
 }

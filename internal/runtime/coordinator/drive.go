@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"dmebench/dme"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/foreign"
@@ -272,4 +274,11 @@ func (c *coordinator) dismiss() {
 			return
 		}
 	}
+}
+
+// wait sleeps for well under a millisecond where that is asked: the Go runtime's own
+// timers do not when the process is idle.
+func wait(d time.Duration) {
+	t := unix.NsecToTimeval(int64(d))
+	_, _ = unix.Select(0, nil, nil, nil, &t) // woken early by a signal, the caller just looks sooner
 }

@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/lapse"
+	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
-	standstill "dmebench/internal/runtime/stall"
-	"dmebench/runs"
 )
 
 // failure is why a run cannot go on: a process died, a link broke.
@@ -24,25 +22,6 @@ type failure struct {
 }
 
 func (f *failure) Error() string { return f.what }
-
-// stall is why a run does not go on, though every process works.
-type stall struct {
-	what    string
-	unquiet bool // every request was served, but the system does not fall silent
-	held    bool // messages that were sent have not been handled, though links lose none
-	states  []string
-	waits   *standstill.Standstill
-}
-
-func (s *stall) Error() string { return s.what }
-
-// status is what a run that ends so is.
-func (s *stall) status() runs.Status {
-	if s.unquiet || s.held {
-		return runs.Failed
-	}
-	return runs.Stalled
-}
 
 // watch fails the run if a worker process ends too early.
 func (c *coordinator) watch(worker int, p launch.Process) {
@@ -149,15 +128,15 @@ const lapseEvery = 250 * time.Millisecond
 // held is a process that did not run for a while.
 type held struct {
 	who   string
-	worst lapse.Lapse
+	worst clock.Lapse
 }
 
 // lapsed notes when a process did not run.
-func (c *coordinator) lapsed(who string, lapses []lapse.Lapse) {
+func (c *coordinator) lapsed(who string, lapses []clock.Lapse) {
 	if len(lapses) == 0 {
 		return
 	}
-	worst := slices.MaxFunc(lapses, func(a, b lapse.Lapse) int { return int(a.For - b.For) })
+	worst := slices.MaxFunc(lapses, func(a, b clock.Lapse) int { return int(a.For - b.For) })
 	c.held = append(c.held, held{who, worst})
 }
 

@@ -112,13 +112,6 @@ func running(word string) (pids []int) {
 	return pids
 }
 
-func TestGuestsTakeTurns(t *testing.T) {
-	r := executeGuests(t, python(t, ""), Options{})
-	if r.Status != runs.OK || r.Entries != 6 || r.Messages.Total != 0 || r.Algorithm != "exec:node.py" {
-		t.Errorf("%s: %s: %d entries, %d messages: %s", r.Algorithm, r.Status, r.Entries, r.Messages.Total, r.Error)
-	}
-}
-
 // Whatever a node does wrong is told by its number, with the line that shows it.
 func TestGuestsThatMisbehave(t *testing.T) {
 	const second = "\n    if me != 'n2': return plain(b)\n"
@@ -130,18 +123,10 @@ func TestGuestsThatMisbehave(t *testing.T) {
 	}{
 		"exits": {"def request(b):" + second + "    print('I give up', file=sys.stderr)\n    sys.exit(3)",
 			runs.Failed, []string{"node 2 (python3 ", "exit status 3", "its last line was", "init_ok"}, "n2: I give up"},
-		"garbage": {"def request(b):" + second + "    print('all is \\x07well', flush=True)", runs.Failed,
-			[]string{"node 2 ", "not a message in JSON", "all is .well"}, ""},
-		"traceback": {"def request(b):" + second + "    print(1/0)", runs.Failed,
-			[]string{"node 2 ", "exit status 1"}, "n2: ZeroDivisionError: division by zero"},
 		"no init": {"def init(b):\n    pass", runs.Failed, []string{"has not answered init", "flush"}, ""},
 		"unasked": {"def release(b):\n    client(type='released', in_reply_to=b['msg_id'])\n" +
 			"    if me == 'n2': client(type='entered')",
 			runs.Violated, []string{"node 2 ", "no request of its own is pending", `{"src": "n2", "dest": "c2", "body": {`}, ""},
-		"twice": {"def request(b):\n    plain(b)\n    if me == 'n2': plain(b)", runs.Violated,
-			[]string{"node 2 ", "no request of its own is pending"}, ""},
-		"deaf": {"def request(b):" + second + "    os.close(0)\n    time.sleep(600)", runs.Failed,
-			[]string{"node 2 (python3 ", "has closed its standard input, and goes on", "its last line was"}, ""},
 		"stays": {"def release(b):\n    if me != 'n2': client(type='released', in_reply_to=b['msg_id'])", runs.Failed,
 			[]string{"node 2 ", "does not answer release"}, ""},
 	} {
@@ -166,21 +151,6 @@ func TestGuestsThatMisbehave(t *testing.T) {
 				t.Errorf("of its standard error: %q", r.FailedStderr)
 			}
 		})
-	}
-}
-
-func TestGuestsThatFlood(t *testing.T) {
-	r := executeGuests(t, python(t, `
-def request(b):
-    if me == "n1": return plain(b)
-    while True: say("n1", type="SPAM", filling="x" * 60000)
-def other(src, b):
-    time.sleep(60)
-`), Options{})
-	for _, want := range []string{"node 1 ", "does not read", "of them from node 2", `"SPAM"`} {
-		if r.Status != runs.Failed || !strings.Contains(r.Error, want) {
-			t.Errorf("%s: nothing of %q: %s", r.Status, want, r.Error)
-		}
 	}
 }
 
@@ -313,12 +283,15 @@ func TestGuestsEndWithTheirWorkers(t *testing.T) {
 const examples = "../../../docs/examples/"
 
 func TestExamplesInOtherLanguages(t *testing.T) {
-	for _, c := range []struct{ transport, program, script string }{
+	for i, c := range []struct{ transport, program, script string }{
 		{"tcp", "python3", "python/ricart_agrawala.py"},
 		{"udp", "python3", "python/ricart_agrawala.py"},
-		{"nats", "python3", "python/ricart_agrawala.py"},
 		{"tcp", "node", "javascript/suzuki_kasami.js"},
+		{"nats", "python3", "python/ricart_agrawala.py"},
 	} {
+		if !sampled(i, 2) {
+			continue
+		}
 		t.Run(c.transport+"/"+filepath.Base(c.script), func(t *testing.T) {
 			needs(t, c.program)
 			const n, requests = 5, 250

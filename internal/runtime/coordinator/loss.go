@@ -166,7 +166,7 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 	i.mu.Unlock()
 	c.warn("%s", text)
 	if !i.ended.Load() {
-		if err := c.tell(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes}); err != nil && i.ctx.Err() == nil {
+		if err := c.order(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes}); err != nil && i.ctx.Err() == nil {
 			c.fail(err)
 		}
 	}

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/worker"
+	"dmebench/internal/testkit"
 )
 
 // TestMain lets the test binary become a worker, as the program itself does,
@@ -34,8 +36,13 @@ func TestMain(m *testing.M) {
 
 func testCatalog() run.Catalog {
 	return append(catalog.All(), broken("eager", eager), broken("stingy", stingy), broken("panicking", panicking),
-		broken("chatty", chatty), broken("stuck", stuck), desk("desk", false), desk("deaf-desk", true), ushered(), dozing())
+		broken("chatty", chatty), broken("stuck", stuck),
+		doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true), ushered(), dozing())
 }
+
+// sampled says whether case i of many similar ones is tried: all of them in long tests, else
+// one in so many.
+func sampled(i, of int) bool { return testkit.Long() || i%of == 0 }
 
 // broken describes an algorithm that gets one thing wrong.
 func broken(name string, request func(id dme.NodeID, out *dme.Outbox)) *dme.Algorithm {
@@ -117,4 +124,154 @@ func (r *recorder) pids() []int {
 		pids = append(pids, p.PID())
 	}
 	return pids
+}
+
+// ushered lets node 1 in when node 2 asks, and node 2 when node 1 leaves: until then node 1
+// waits, and not a message is on the way.
+func ushered() *dme.Algorithm {
+	a := broken("ushered", nil)
+	a.Prepare = func(dme.Config) (dme.System, error) { return usheredSystem{}, nil }
+	return a
+}
+
+type usheredSystem struct{}
+
+func (usheredSystem) Node(id dme.NodeID) dme.Node { return &usheredNode{id: id} }
+
+type usheredNode struct{ id dme.NodeID }
+
+func (n *usheredNode) Request(out *dme.Outbox) {
+	if n.id == 2 {
+		out.Send(1, dme.Message{Kind: 1})
+	}
+}
+
+func (n *usheredNode) Release(out *dme.Outbox) {
+	if n.id == 1 {
+		out.Send(2, dme.Message{Kind: 1})
+	}
+}
+
+func (n *usheredNode) Receive(_ dme.NodeID, _ dme.Message, out *dme.Outbox) { out.Enter(dme.Stamp{}) }
+func (n *usheredNode) State(*dme.Visitor)                                   {}
+
+// dozing lets a node in when its timer fires.
+func dozing() *dme.Algorithm {
+	a := broken("dozing", nil)
+	a.Prepare = func(dme.Config) (dme.System, error) { return dozingSystem{}, nil }
+	return a
+}
+
+type dozingSystem struct{}
+
+func (dozingSystem) Node(dme.NodeID) dme.Node { return dozingNode{} }
+
+type dozingNode struct{}
+
+func (dozingNode) Request(out *dme.Outbox)                      { out.SetTimer(1, doze) }
+func (dozingNode) Release(*dme.Outbox)                          {}
+func (dozingNode) Receive(dme.NodeID, dme.Message, *dme.Outbox) {}
+func (dozingNode) Timeout(_ dme.TimerID, out *dme.Outbox)       { out.Enter(dme.Stamp{}) }
+func (dozingNode) State(*dme.Visitor)                           {}
+
+// doorkeeper is an algorithm for these tests: node 1 lets one node after the other in,
+// and goes on when one of them is down. With deaf set it does not listen to that.
+func doorkeeper(name string, deaf bool) *dme.Algorithm {
+	return &dme.Algorithm{
+		Name: name, Title: "a doorkeeper", Citation: "none: it is for tests", Class: dme.Permission, AsPublished: true,
+		Needs:   dme.Always(dme.Needs{Reliable: true}),
+		Kinds:   []string{"ASK", "GRANT", "DONE"},
+		Prepare: func(dme.Config) (dme.System, error) { return doorkeeperSystem{deaf}, nil },
+	}
+}
+
+const (
+	ask dme.Kind = 1 + iota
+	grant
+	done
+)
+
+type doorkeeperSystem struct{ deaf bool }
+
+func (s doorkeeperSystem) Node(id dme.NodeID) dme.Node { return &doorkeeperNode{id: id, deaf: s.deaf} }
+func (doorkeeperSystem) Root() dme.NodeID              { return 1 }
+
+type doorkeeperNode struct {
+	id      dme.NodeID
+	deaf    bool
+	inside  dme.NodeID // at the doorkeeper: who is; elsewhere: this node, if it is
+	waiting []dme.NodeID
+	heard   []dme.NodeID // who was down and is up again
+}
+
+func (n *doorkeeperNode) Request(out *dme.Outbox) {
+	if n.id == 1 {
+		n.take(1, out)
+		return
+	}
+	out.Send(1, dme.Message{Kind: ask})
+}
+
+func (n *doorkeeperNode) Release(out *dme.Outbox) {
+	n.inside = 0
+	if n.id == 1 {
+		n.next(out)
+		return
+	}
+	out.Send(1, dme.Message{Kind: done})
+}
+
+func (n *doorkeeperNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	switch m.Kind {
+	case ask:
+		n.take(from, out)
+	case grant:
+		n.inside = n.id
+		out.Enter(dme.Stamp{})
+	case done:
+		n.inside = 0
+		n.next(out)
+	}
+}
+
+func (n *doorkeeperNode) take(id dme.NodeID, out *dme.Outbox) {
+	n.waiting = append(n.waiting, id)
+	if n.inside == 0 {
+		n.next(out)
+	}
+}
+
+func (n *doorkeeperNode) next(out *dme.Outbox) {
+	if len(n.waiting) == 0 {
+		return
+	}
+	n.inside, n.waiting = n.waiting[0], n.waiting[1:]
+	if n.inside == 1 {
+		out.Enter(dme.Stamp{})
+		return
+	}
+	out.Send(n.inside, dme.Message{Kind: grant})
+}
+
+func (n *doorkeeperNode) Down(peer dme.NodeID, out *dme.Outbox) {
+	if n.id != 1 || n.deaf {
+		return
+	}
+	n.waiting = slices.DeleteFunc(n.waiting, func(id dme.NodeID) bool { return id == peer })
+	if n.inside == peer {
+		n.inside = 0
+		n.next(out)
+	}
+}
+
+func (n *doorkeeperNode) Up(peer dme.NodeID, _ *dme.Outbox) { n.heard = append(n.heard, peer) }
+func (n *doorkeeperNode) Restart(*dme.Outbox)               {}
+func (n *doorkeeperNode) Join(*dme.Outbox)                  {}
+func (n *doorkeeperNode) Leave(out *dme.Outbox)             { out.Left() }
+func (n *doorkeeperNode) HasToken() bool                    { return n.id != 1 && n.inside == n.id }
+
+func (n *doorkeeperNode) State(v *dme.Visitor) {
+	v.Node("inside", &n.inside)
+	v.Nodes("waiting", &n.waiting)
+	v.Nodes("heard", &n.heard)
 }

@@ -2,19 +2,26 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/runtime/sharedpage"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -141,33 +148,10 @@ func allGone(t *testing.T, bound time.Duration, pids ...int) {
 	}
 }
 
-// stopFor stops a process by a signal for a while.
-func stopFor(t *testing.T, pid int, d time.Duration) {
-	t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Error(err)
-	}
-	time.Sleep(d)
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		t.Error(err)
-	}
-}
-
 // A violation that was seen is told as such, though nodes disagree on the messages
 // as well and the system never falls silent.
 func TestAViolationIsToldWhateverElseGoesWrong(t *testing.T) {
 	r, err := execute(t, t.Context(), runs.Spec{
-		Algorithm: "eager", Nodes: 3, Requests: 60, CS: "2ms", StallAfter: runs.Duration(300 * time.Millisecond),
-		Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw", "dup": "1"},
-	}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Status != runs.Violated || r.Safety.Violations == 0 {
-		t.Errorf("status %s, %d violations: %s", r.Status, r.Safety.Violations, r.Error)
-	}
-
-	r, err = execute(t, t.Context(), runs.Spec{
 		Algorithm: "chatty", Nodes: 3, Requests: 60, CS: "2ms", StallAfter: runs.Duration(300 * time.Millisecond),
 		Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw", "dup": "1"},
 	}, Options{})
@@ -208,66 +192,6 @@ func warned(r *runs.Result, parts ...string) bool {
 	})
 }
 
-// A worker that is stopped for longer than a stall takes is none of the
-// algorithm's.
-func TestAWorkerThatWasStoppedIsNoStall(t *testing.T) {
-	workers := &recorder{}
-	spec := runs.Spec{Algorithm: "suzuki-kasami", Nodes: 5, Duration: runs.Duration(3 * time.Second),
-		StallAfter: runs.Duration(400 * time.Millisecond)}
-	done := make(chan struct{})
-	r, err := execute(t, t.Context(), spec, Options{
-		Started: workers.started,
-		Progress: onFirstEntries(func() {
-			go func() {
-				defer close(done)
-				stopFor(t, workers.pids()[1], 2*time.Second)
-			}()
-		}),
-	})
-	<-done
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Status != runs.OK {
-		t.Errorf("status %s: %s", r.Status, r.Error)
-	}
-	if !warned(r, "did not run", fmt.Sprintf("pid %d", workers.pids()[1])) || warned(r, fmt.Sprintf("pid %d", workers.pids()[2])) {
-		t.Errorf("warnings %q of pid %d", r.Warnings, workers.pids()[1])
-	}
-}
-
-// Neither is a coordinator that is: the workers go on.
-func TestACoordinatorThatWasStoppedIsTold(t *testing.T) {
-	l := lead(t, runs.Spec{Algorithm: "suzuki-kasami", Nodes: 3, Duration: runs.Duration(3 * time.Second),
-		StallAfter: runs.Duration(400 * time.Millisecond)})
-	l.running()
-	stopFor(t, l.child.PID(), 2*time.Second)
-	r := l.result()
-	if r.Status != runs.OK || !warned(r, "did not run", "the coordinator") {
-		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
-	}
-	<-l.child.Ended()
-	allGone(t, time.Second, l.workers...)
-}
-
-// The whole run is stopped: nothing moves, and that means nothing.
-func TestARunThatWasStoppedIsNoStall(t *testing.T) {
-	l := lead(t, runs.Spec{Algorithm: "suzuki-kasami", Nodes: 3, Duration: runs.Duration(3 * time.Second),
-		StallAfter: runs.Duration(400 * time.Millisecond)})
-	l.running()
-	all := append([]int{l.child.PID()}, l.workers...)
-	for _, pid := range all {
-		syscall.Kill(pid, syscall.SIGSTOP)
-	}
-	time.Sleep(1500 * time.Millisecond)
-	for _, pid := range all {
-		syscall.Kill(pid, syscall.SIGCONT)
-	}
-	if r := l.result(); r.Status != runs.OK || !warned(r, "did not run", "the coordinator", "node 1 ", "node 2 ", "node 3 ") {
-		t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
-	}
-}
-
 // A handler that never returns is a fault of its node.
 func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
 	begin := time.Now()
@@ -283,25 +207,290 @@ func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
 	}
 }
 
-// A worker that hangs is found soon, however long a stall takes and whatever the
-// network thinks of it.
-func TestAHangIsNoticed(t *testing.T) {
-	workers := &recorder{}
-	var stopped time.Time
-	r, err := execute(t, t.Context(), long, Options{
-		Started: workers.started,
-		Progress: onFirstEntries(func() {
-			stopped = time.Now()
-			syscall.Kill(workers.pids()[1], syscall.SIGSTOP)
-		}),
-	})
+// Processes that a signal stops for longer than a stall takes are none of the algorithm's:
+// a worker, the coordinator, or all of them. The result names those that did not run.
+func TestWhatWasStoppedForAWhileIsNoStall(t *testing.T) {
+	for i, who := range [][]string{
+		{"the coordinator", "node 1 ", "node 2 ", "node 3 "}, {"node 2 "}, {"the coordinator"},
+	} {
+		if !sampled(i, 2) {
+			continue
+		}
+		l := lead(t, runs.Spec{Algorithm: "suzuki-kasami", Nodes: 3, CS: "2ms", Duration: runs.Duration(3 * time.Second),
+			StallAfter: runs.Duration(400 * time.Millisecond)})
+		l.running()
+		var pids []int
+		for _, name := range who {
+			pid := l.child.PID()
+			if node := 0; name != "the coordinator" {
+				fmt.Sscanf(name, "node %d", &node)
+				pid = l.workers[node-1]
+			}
+			pids = append(pids, pid)
+			syscall.Kill(pid, syscall.SIGSTOP)
+		}
+		time.Sleep(1500 * time.Millisecond)
+		for _, pid := range pids {
+			syscall.Kill(pid, syscall.SIGCONT)
+		}
+		if r := l.result(); r.Status != runs.OK || !warned(r, append(who, "did not run")...) {
+			t.Errorf("%v: status %s: %s; warnings %q", who, r.Status, r.Error, r.Warnings)
+		}
+		<-l.child.Ended()
+		allGone(t, time.Second, l.workers...)
+	}
+}
+
+// A worker that is killed, or hangs, is named soon, however long a stall takes and whatever
+// the network thinks of it; what was counted until then is not lost.
+func TestAWorkerThatFailsIsNamed(t *testing.T) {
+	for i, c := range []struct {
+		network    string
+		signal     syscall.Signal
+		stallAfter time.Duration
+		says       string
+	}{
+		{"tcp", syscall.SIGKILL, 10 * time.Second, "node 3"},
+		{"tcp", syscall.SIGSTOP, 10 * time.Second, "stopped by a signal"},
+		{"nats", syscall.SIGKILL, 10 * time.Second, "node 3"},
+		{"udp", syscall.SIGSTOP, 500 * time.Millisecond, ""},
+	} {
+		if i > 1 && !testkit.Long() {
+			continue
+		}
+		workers := &recorder{}
+		spec := long
+		spec.Transport, spec.StallAfter = c.network, runs.Duration(c.stallAfter)
+		var begin time.Time
+		r, err := execute(t, t.Context(), spec, Options{
+			Started: workers.started,
+			Progress: onFirstEntries(func() {
+				begin = time.Now()
+				syscall.Kill(workers.pids()[2], c.signal)
+			}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, c.says) ||
+			exit.OfRun(r.Status, true) != exit.Unknown {
+			t.Errorf("%s, %v: status %s, failed nodes %v: %s", c.network, c.signal, r.Status, r.FailedNodes, r.Error)
+		}
+		if took := time.Since(begin); took > bound || r.Entries == 0 || r.Messages.Total == 0 {
+			t.Errorf("%s, %v: it took %v; %d entries, %d messages", c.network, c.signal, took, r.Entries, r.Messages.Total)
+		}
+	}
+}
+
+// bound is within what every run ends that something was done to.
+const bound = 10 * time.Second
+
+// counted opens the page of a run by way of one of its workers.
+func counted(t *testing.T, pid, nodes int) *sharedpage.Page {
+	t.Helper()
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/3", pid), os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("the memory of another process cannot be opened here:", err)
+	}
+	p, err := sharedpage.Open(f, nodes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{2}) || !strings.Contains(r.Error, "stopped by a signal") {
-		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	return p
+}
+
+// A worker that counts wrongly does not pass for one that does well.
+func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
+	for i, c := range []struct {
+		name string
+		lie  func(*noderun.Counters)
+		want string
+	}{
+		{"handled more than was sent", func(c *noderun.Counters) { c.Handled[1].Add(5); c.HandledTotal.Add(5) }, "were duplicated"},
+		{"sent what nobody got", func(c *noderun.Counters) { c.Sent[1].Add(5); c.SentTotal.Add(5) }, "were lost"},
+		{"entered more often", func(c *noderun.Counters) { c.Entries.Add(5); c.Requests.Add(5) }, "entries and recorded"},
+		{"takes one kind for another", func(c *noderun.Counters) { c.Handled[1].Add(^uint64(0)); c.Handled[2].Add(1) }, "handled"},
+	} {
+		if !sampled(i, 2) {
+			continue
+		}
+		workers := &recorder{}
+		r, err := execute(t, t.Context(), runs.Spec{
+			Algorithm: "ricart-agrawala", Nodes: 3, CS: "1ms", Duration: runs.Duration(500 * time.Millisecond),
+			StallAfter: runs.Duration(300 * time.Millisecond),
+		}, Options{
+			Started: workers.started,
+			Progress: onFirstEntries(func() {
+				p := counted(t, workers.pids()[0], 3)
+				defer p.Close()
+				c.lie(p.Counters(2))
+			}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != runs.Failed || !strings.Contains(r.Error, c.want) {
+			t.Errorf("%s: status %s: %s", c.name, r.Status, r.Error)
+		}
 	}
-	if took := time.Since(stopped); took > 10*time.Second {
+}
+
+// descriptors lists what this process has open.
+func descriptors(t *testing.T) []string {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("this system does not tell what a process has open:", err)
+	}
+	var all []string
+	for _, f := range files {
+		if name, err := os.Readlink("/proc/self/fd/" + f.Name()); err == nil && !strings.HasPrefix(name, "/proc/") {
+			kind, _, _ := strings.Cut(name, ":[") // sockets and pipes have numbers of their own
+			all = append(all, kind)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Workers are killed at random moments, from the start to the end: each run ends
+// soon, says that it failed, and leaves nothing behind.
+func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
+	kills := 3
+	if testkit.Full() {
+		kills = 200
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var before []string
+	outcomes := make(map[runs.Status]int)
+	for k := range kills {
+		network := []string{"tcp", "udp", "nats"}[k%3]
+		workers := &recorder{}
+		after := time.Duration(rng.Int64N(int64(600 * time.Millisecond)))
+		victim := rng.IntN(4)
+		var killed sync.WaitGroup
+		var pid int
+		var at time.Time
+		var once sync.Once
+		r, err := execute(t, t.Context(), runs.Spec{
+			Algorithm: "suzuki-kasami", Nodes: 4, Transport: network, Duration: runs.Duration(300 * time.Millisecond),
+		}, Options{Started: func(p launch.Process) {
+			workers.started(p)
+			if len(workers.pids()) > victim {
+				once.Do(func() {
+					pid = p.PID()
+					killed.Go(func() {
+						time.Sleep(after)
+						select {
+						case <-p.Ended():
+						default:
+							at = time.Now()
+							syscall.Kill(pid, syscall.SIGKILL)
+						}
+					})
+				})
+			}
+		}})
+		ended := time.Now()
+		killed.Wait()
+		if err != nil {
+			t.Fatalf("kill %d: %v", k, err)
+		}
+		outcomes[r.Status]++
+		switch code := exit.OfRun(r.Status, true); {
+		case code == exit.Held && r.Entries > 0 && r.Safety.Violations == 0: // it was over
+		case code == exit.Unknown && slices.Equal(r.FailedNodes, []int{victim + 1}):
+		default:
+			t.Errorf("kill %d, node %d over %s after %v: status %s, failed nodes %v: %s",
+				k, victim+1, network, after, r.Status, r.FailedNodes, r.Error)
+		}
+		if took := ended.Sub(at); !at.IsZero() && took > bound {
+			t.Errorf("kill %d, over %s: the run ended %v after it", k, network, took)
+		}
+		now := descriptors(t)
+		if k > 2 && !slices.Equal(now, before) { // the first of each network open what stays
+			t.Errorf("kill %d: open are now %v, before %v", k, now, before)
+		}
+		before = now
+	}
+	t.Logf("%v", outcomes)
+}
+
+// Coordinators are killed at random moments: no worker outlives them for long, not
+// even one that stands still.
+func TestCoordinatorsAreKilledAtRandomMoments(t *testing.T) {
+	kills := 2
+	if testkit.Full() {
+		kills = 50
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for k := range kills {
+		spec := runs.Spec{
+			Algorithm: "doorkeeper", Nodes: 4, Transport: []string{"tcp", "udp", "nats"}[k%3], Duration: runs.Duration(time.Minute),
+		}
+		if k%2 == 1 {
+			spec.Faults = []string{"pause 3 @50ms"}
+		}
+		l := lead(t, spec)
+		started := 1 + rng.IntN(4)
+		l.hear(func(s said) bool { return s.Worker != 0 && len(l.workers) >= started })
+		if k%2 == 1 {
+			l.running()
+		}
+		time.Sleep(time.Duration(rng.Int64N(int64(300 * time.Millisecond))))
+		children := childrenOf(t, l.child.PID())
+		l.child.Kill()
+		<-l.child.Ended()
+		allGone(t, bound, append(children, l.workers...)...)
+	}
+}
+
+// childrenOf lists the processes that a process has started.
+func childrenOf(t *testing.T, pid int) []int {
+	t.Helper()
+	var all []int
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, task := range tasks {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		for _, f := range strings.Fields(string(b)) {
+			var child int
+			fmt.Sscan(f, &child)
+			all = append(all, child)
+		}
+	}
+	return all
+}
+
+// What stands still is ended too, when the user interrupts.
+func TestAnInterruptEndsWhatIsPaused(t *testing.T) {
+	l := lead(t, runs.Spec{
+		Algorithm: "doorkeeper", Nodes: 4, Duration: runs.Duration(time.Minute), Faults: []string{"pause 3 @50ms", "kill 2 @60ms"},
+	})
+	l.running()
+	time.Sleep(100 * time.Millisecond)
+	begin := time.Now()
+	syscall.Kill(l.child.PID(), syscall.SIGINT)
+	l.child.Dismiss() // what it still says is not heard
+	<-l.child.Ended()
+	if took := time.Since(begin); took > bound {
 		t.Errorf("it took %v", took)
+	}
+	allGone(t, 0, l.workers...)
+}
+
+// A result that cannot be kept is handed over all the same.
+func TestAResultThatCannotBeKeptIsNotLost(t *testing.T) {
+	full := errors.New("no space left on device")
+	r, err := execute(t, t.Context(), runs.Spec{Algorithm: "ricart-agrawala", Nodes: 2, Requests: 10},
+		Options{Save: func(*runs.Result) error { return full }})
+	if !errors.Is(err, full) || r == nil || r.Entries != 10 {
+		t.Errorf("result %v, error %v", r, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/noderun"
 	standstill "dmebench/internal/runtime/stall"
+	"dmebench/runs"
 	"dmebench/workload/fault"
 )
 
@@ -175,4 +176,90 @@ func (c *coordinator) suspect(s *stall, replies []control.Reply) {
 	if links != nil {
 		s.what += "; the network holds messages: " + strings.Join(links, "; ") + "; mend the way between them, and run again"
 	}
+}
+
+// stall is why a run does not go on, though every process works.
+type stall struct {
+	what    string
+	unquiet bool // every request was served, but the system does not fall silent
+	held    bool // messages that were sent have not been handled, though links lose none
+	states  []string
+	waits   *standstill.Standstill
+}
+
+func (s *stall) Error() string { return s.what }
+
+// status is what a run that ends so is.
+func (s *stall) status() runs.Status {
+	if s.unquiet || s.held {
+		return runs.Failed
+	}
+	return runs.Stalled
+}
+
+// progress notices when a run moves no more.
+type progress struct {
+	limit   time.Duration // how long nothing may move while requests wait
+	hold    time.Duration // how much longer, while somebody is in the critical section
+	lossy   bool          // that messages are lost is no fault of the links
+	last    sums
+	moved   time.Time // when anything last moved
+	entered time.Time // when somebody last left the critical section, or nobody waited
+}
+
+func newProgress(limit, hold time.Duration) *progress {
+	now := time.Now()
+	return &progress{limit: limit, hold: hold, moved: now, entered: now}
+}
+
+// patience is how much longer messages may flow without any entry than there
+// may be no message at all: a large system takes long before its first entry,
+// and a perpetual token moves for ever.
+const patience = 10
+
+// forgive leaves a time out of account in which nobody could look: whether
+// anything moved then is not known.
+func (p *progress) forgive(d time.Duration) {
+	p.moved, p.entered = p.moved.Add(d), p.entered.Add(d)
+}
+
+// restart begins to wait again.
+func (p *progress) restart() {
+	now := time.Now()
+	p.moved, p.entered = now, now
+}
+
+// observe takes new sums and says why the run is stalled, if it is. While
+// somebody is in the critical section, waiting is what the others should do;
+// but it ends, unless the process inside hangs.
+func (p *progress) observe(r sums) error {
+	now := time.Now()
+	if r != p.last {
+		p.moved = now
+	}
+	if r.entries != p.last.entries || r.requesting == 0 {
+		p.entered = now
+	}
+	p.last = r
+	limit, where := p.limit, "the critical section is free"
+	if r.inside > 0 {
+		limit, where = p.limit+p.hold, "somebody has been in the critical section for longer than the workload says"
+	}
+	still, dry := now.Sub(p.moved), now.Sub(p.entered)
+	switch {
+	case r.requesting+r.inside > 0 && still > limit:
+		return &stall{what: fmt.Sprintf("%d requests are pending, %s, and nothing has moved for %v; messages sent %d, handled %d",
+			r.requesting, where, limit, r.sent, r.handled)}
+	case r.requesting > 0 && dry > patience*limit:
+		return &stall{what: fmt.Sprintf("%d requests are pending and nobody has left the critical section for %v, "+
+			"though messages flow; sent %d, handled %d", r.requesting, patience*limit, r.sent, r.handled)}
+	case !p.lossy && r.served() && r.sent != r.handled && still > limit:
+		what := "lost"
+		if r.handled > r.sent {
+			what = "duplicated"
+		}
+		return &stall{unquiet: true, what: fmt.Sprintf("messages were %s: %d were sent and %d handled, and nothing has moved for %v",
+			what, r.sent, r.handled, limit)}
+	}
+	return nil
 }

@@ -82,7 +82,7 @@ func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 		// has ended that will never do anything again.
 		c.process(c.workerOf(id)).Kill()
 	}
-	return at, c.tell(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
+	return at, c.order(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
 }
 
 // lose takes a node out of the counters, and notes the request that ends with it.
@@ -135,7 +135,7 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 	i.over(k, c.clock.Now())
 	if c.job.Faults[k].What == fault.Partition {
 		i.cuts = slices.DeleteFunc(i.cuts, func(other int) bool { return other == k })
-		return c.tell(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
+		return c.order(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
 	}
 	for _, id := range nodes {
 		w := c.workerOf(id)
@@ -166,7 +166,7 @@ func (i *injector) cut(k int, nodes []dme.NodeID) (at int64, err error) {
 		return at, err
 	}
 	i.cuts = append(i.cuts, k)
-	return at, i.c.tell(i.ctx, control.Command{Op: control.OpCut, Cut: k, Sides: i.c.job.Faults[k].Sides})
+	return at, i.c.order(i.ctx, control.Command{Op: control.OpCut, Cut: k, Sides: i.c.job.Faults[k].Sides})
 }
 
 // leave has nodes leave the system.
@@ -224,7 +224,7 @@ func (c *coordinator) letGo(ctx context.Context, w int, id dme.NodeID) error {
 	}
 	p.Kill()
 	<-p.Ended()
-	return c.tell(ctx, control.Command{Op: control.OpDown, Nodes: []dme.NodeID{id}})
+	return c.order(ctx, control.Command{Op: control.OpDown, Nodes: []dme.NodeID{id}})
 }
 
 // What is here tells what was done to a run, and to whom.
@@ -303,4 +303,59 @@ func (i *injector) pending(id dme.NodeID, r host.Remains) entrylog.Abandoned {
 		x.Entered, _ = i.c.hostOf(i.c.workerOf(id)).Clock().Here(r.Entered)
 	}
 	return x
+}
+
+// revive brings nodes into the running system, by processes of their own: for the
+// first time, or again.
+func (i *injector) revive(k int, nodes []dme.NodeID) (at int64, err error) {
+	if at, err = i.record(k, nodes); err != nil {
+		return at, err
+	}
+	for _, id := range nodes {
+		if err := i.admit(i.ctx, i.c.workerOf(id), i.c.job.Faults[k].What == fault.Join); err != nil {
+			return at, err
+		}
+	}
+	return at, nil
+}
+
+// admit starts a worker and has the others take it in. Its nodes begin once all
+// know that it is there: what it says first reaches them.
+func (i *injector) admit(ctx context.Context, w int, joins bool) error {
+	c := i.c
+	if c.isLost(w) {
+		c.warn("%s cannot be started: its host is lost", c.name(w))
+		return nil
+	}
+	if err := c.startWorker(ctx, w); err != nil {
+		return err
+	}
+	limited, cancel := c.bounded(ctx)
+	defer cancel()
+	if err := c.awaitWorker(limited, w); err != nil {
+		return err
+	}
+	a := c.assignment(w)
+	a.Joins = joins
+	r, err := c.call(ctx, w, control.Command{Op: control.OpAssign, Assign: a})
+	if err != nil {
+		return err
+	}
+	c.listens(w, r.Addr)
+	for _, k := range i.cuts {
+		if _, err := c.call(ctx, w, control.Command{Op: control.OpCut, Cut: k, Sides: c.job.Faults[k].Sides}); err != nil {
+			return err
+		}
+	}
+	if _, err := c.call(ctx, w, control.Command{Op: control.OpConnect, Book: c.book()}); err != nil {
+		return err
+	}
+	if err := c.order(ctx, control.Command{Op: control.OpUp, Nodes: a.Local, Addr: r.Addr, Life: a.Incarnation}); err != nil {
+		return err
+	}
+	if _, err := c.call(ctx, w, control.Command{Op: control.OpBegin, At: c.there(w, c.start)}); err != nil {
+		return err
+	}
+	c.setState(w, present)
+	return nil
 }

@@ -28,11 +28,11 @@ func (c *Child) greet() {
 	for id := range dme.NodeID(c.Nodes) {
 		body.NodeIDs = append(body.NodeIDs, nodeName(id+1))
 	}
-	c.tell(body, false)
+	c.call(body, false)
 }
 
-// tell makes a call, which may have to be answered before the node is idle.
-func (c *Child) tell(body call, awaited bool) {
+// call makes a call, which may have to be answered before the node is idle.
+func (c *Child) call(body call, awaited bool) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		panic("foreign: " + err.Error()) // it is made of text and numbers
@@ -52,14 +52,14 @@ func (c *Child) request() {
 	}
 	c.last++
 	c.asked = c.last
-	c.tell(call{Type: typeRequest, ID: c.last}, false)
+	c.call(call{Type: typeRequest, ID: c.last}, false)
 }
 
 // release leaves the critical section.
 func (c *Child) release() {
 	c.last++
 	c.leaving = c.last
-	c.tell(call{Type: typeRelease, ID: c.last}, true)
+	c.call(call{Type: typeRelease, ID: c.last}, true)
 	c.late = false
 	c.overdue.Reset(c.Answer)
 }
@@ -83,7 +83,7 @@ func (c *Child) remind() {
 func (c *Child) stop() {
 	if c.stops {
 		c.last++
-		c.tell(call{Type: typeStop, ID: c.last}, false)
+		c.call(call{Type: typeStop, ID: c.last}, false)
 	}
 }
 

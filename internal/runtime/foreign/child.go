@@ -90,8 +90,7 @@ type pipe struct {
 // item is a line that waits to be written.
 type item struct {
 	rest []byte
-	kind []byte     // of a message; nil for a call of the client
-	from dme.NodeID // whose message it is
+	kind []byte // of a message; nil for a call of the client
 }
 
 // Start starts the process of a node and tells it who it is. The launcher must

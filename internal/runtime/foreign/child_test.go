@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"crypto/rand"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -120,27 +125,16 @@ func TestEveryFaultOfANodeIsTold(t *testing.T) {
 		want   string
 	}{
 		"garbage":         {ready + `print("all is \x07well", flush=True)`, "is not a message in JSON (invalid character 'a'"},
-		"two on a line":   {ready + `print("{}{}", flush=True)`, "is not a message in JSON"},
-		"no body":         {ready + `say("n1"); print(json.dumps({"dest": "n1", "body": 7}), flush=True)`, `has no "body" that is an object: {`},
 		"no dest":         {ready + `print(json.dumps({"body": {}}), flush=True)`, `has no "dest": {"body": {}}`},
-		"a long line":     {ready + `print("x" * 3000000, flush=True)`, "writes a line of more than 1048576 bytes: xxxx"},
 		"a line too long": {ready + `say("n1", filling="x" * 1048576)`, "writes a line of more than 1048576 bytes: {"},
 		"nobody":          {ready + `say("n4", type="A")`, `writes to "n4"; there are n1 to n3, and its client c2: {`},
-		"a bad name":      {ready + `say("n01", type="A")`, `writes to "n01"`},
-		"another client":  {ready + `say("c1", type="entered")`, `writes to "c1"`},
 		"itself":          {ready + `say("n2", type="A")`, "sends a message to itself"},
 		"another source":  {ready + `say("n1", src="n1", type="A")`, `calls itself "n1" in src; it is n2`},
 		"a type":          {ready + `say("c2", type="inside")`, `says "inside" to its client; want entered or released`},
-		"not an answer":   {ready + `say("c2", type="entered", in_reply_to="x")`, "does not answer in the form of an answer"},
 		"an error":        {ready + `say("c2", type="error", code=11, text="not now")`, "error 11 (not now)"},
-		"init refused":    {preamble + `say("c2", type="error", code=10, text="no")`, "answers init with error 10 (no)"},
 		"another answer":  {preamble + `say("c2", type="hello")`, "must first answer init with init_ok"},
-		"a wrong answer":  {preamble + `say("c2", type="init_ok", in_reply_to=5)`, "in_reply_to 5, not 1"},
-		"a message first": {preamble + `say("n1", type="A")`, "must first answer init with init_ok"},
 		"unasked":         {ready + `say("c2", type="entered")`, "enters the critical section, for which no request of its own is pending"},
-		"not left":        {ready + `say("c2", type="released")`, "answers a release that is not pending"},
 		"exits":           {ready + `sys.exit(3)`, "ended: exit status 3; its last line was {"},
-		"exits early":     {preamble + `sys.exit(0)`, "ended: exit status 0; it had not written a line"},
 		"exits in a line": {ready + `sys.stdout.write("half a"); sys.stdout.flush(); sys.exit(3)`, "its last line was half a"},
 		"is killed":       {ready + `os.kill(os.getpid(), 9)`, "ended: signal: killed"},
 		"says no more":    {ready + `os.close(1); time.sleep(60)`, "has closed its standard output, and goes on"},
@@ -234,19 +228,6 @@ func TestEntryForAnotherRequest(t *testing.T) {
 	}
 }
 
-func TestNodeThatDoesNotAnswerRelease(t *testing.T) {
-	f := newFake()
-	x, _ := start(t, f, ready+"get()\nsay(\"c2\", type=\"entered\")\ntime.sleep(60)", func(c *Config) { c.Answer = 50 * time.Millisecond })
-	x.Begin()
-	f.Do(x.request)
-	f.until(t, "the entry", func() bool { return f.seen() == "enter (0,0)" })
-	f.Do(x.release)
-	if err := <-f.failure; !strings.Contains(err.Error(), "does not answer release with released") {
-		t.Error(err)
-	}
-}
-
-// Who fills a node's pipe is told from who only happens to send.
 func TestNodeThatDoesNotRead(t *testing.T) {
 	f := newFake()
 	x, _ := start(t, f, ready+"time.sleep(60)", func(c *Config) { c.MaxWaiting = 1 << 20 })
@@ -258,7 +239,7 @@ func TestNodeThatDoesNotRead(t *testing.T) {
 		x.Deliver(3, []byte("SPAM"), body)
 	}
 	err := <-f.failure
-	for _, want := range []string{"does not read what is sent to it", "of them from node 3", `{"type":"SPAM"`} {
+	for _, want := range []string{"does not read what is sent to it", `{"type":"SPAM"`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant: %s", err, want)
 		}
@@ -291,6 +272,22 @@ for k in range(3000):
 	}
 	if f.handled != 3000 {
 		t.Errorf("%d handled", f.handled)
+	}
+}
+
+func TestLinesThatAreNoMessages(t *testing.T) {
+	for line, want := range map[string]string{
+		`{}{}`: "not a message in JSON", `{"body":{}}`: `has no "dest"`, `{"dest":"n1"}`: `has no "body"`,
+		`{"dest":"n1","body":7}`: `has no "body"`, `{"dest":"n1","body":{}}`: "",
+	} {
+		if _, err := parse([]byte(line)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+	for name, want := range map[string]dme.NodeID{"n1": 1, "n3": 3, "n4": 0, "n0": 0, "n01": 0, "c1": 0, "n": 0} {
+		if id, ok := nodeNumber(name, 3); id != want || ok != (want > 0) {
+			t.Errorf("%s is node %d of 3, want %d", name, id, want)
+		}
 	}
 }
 
@@ -360,5 +357,129 @@ func TestTypesAreNumberedAndJoined(t *testing.T) {
 	}
 	if got := Union(append(types.Names(), "a", "b", "c")); len(got) != dme.MaxKinds || got[14] != otherTypes {
 		t.Errorf("joined: %q", got)
+	}
+}
+
+// A node that does not hear any more what is written to it is told.
+func TestANodeThatIsDeaf(t *testing.T) {
+	f := newFake()
+	x, _ := start(t, f, ready+"time.sleep(0.1); os.close(0); time.sleep(60)", nil)
+	x.Begin()
+	f.Do(x.request)
+	mustFail(t, f, "has closed its standard input, and goes on; its last line was")
+}
+
+func mustFail(t *testing.T, f *fake, want string) {
+	t.Helper()
+	select {
+	case err := <-f.failure:
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nwant: %s", err, want)
+		}
+	case <-time.After(time.Minute):
+		t.Errorf("nothing was told; seen: %s", f.seen())
+	}
+}
+
+// daemon starts a process twice removed in a session of its own, which has the pipes of
+// the node, and writes its number to a file. It has the environment named.
+const daemon = `
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        text = "import os, sys, time; to = sys.argv[1]; open(to + chr(126), chr(119)).write(str(os.getpid()))"
+        text += "; os.rename(to + chr(126), to); time.sleep(600)"
+        os.execve(sys.executable, [sys.executable, "-c", text, %[1]q], %[2]s)
+    os._exit(0)
+while not os.path.exists(%[1]q): time.sleep(0.001)
+`
+
+// What a node has started ends with it, also in a session of its own. The end of the node
+// is told soon, also where a process has its pipes that cannot be found.
+func TestWhatANodeLeavesBehind(t *testing.T) {
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("the system does not tell the environments of processes")
+	}
+	for name, c := range map[string]struct {
+		environment, then string
+		found             bool
+	}{
+		"found":     {"os.environ", "sys.exit(3)", true},
+		"not found": {"{}", "sys.exit(3)", false},
+		"closed":    {"os.environ", "say(\"n1\", type=\"READY\"); time.sleep(600)", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "pid")
+			f := newFake()
+			x, _ := start(t, f, ready+fmt.Sprintf(daemon, file, c.environment)+c.then, nil)
+			x.Begin()
+			if name == "closed" {
+				f.until(t, "the node", func() bool { return strings.Contains(f.seen(), "READY") })
+				x.Close()
+			} else {
+				mustFail(t, f, "ended: exit status 3")
+				<-x.Ended()
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid, err := strconv.Atoi(string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if there := running(pid); there == c.found {
+				t.Errorf("the process is there: %v", there)
+			}
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		})
+	}
+}
+
+// running reports whether a process is there and has not ended: nobody here may reap it.
+func running(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && len(b) > 0
+}
+
+func TestWordsAreThoseOfAShell(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		want    []string
+	}{
+		{"./node.py", []string{"./node.py"}},
+		{"  python3 -u\t./node.py  ", []string{"python3", "-u", "./node.py"}},
+		{`node 'my node.js' --name "a b"`, []string{"node", "my node.js", "--name", "a b"}},
+		{`a\ b c\'d`, []string{"a b", "c'd"}},
+		{`x "say \"hi\" \n" '\n'`, []string{"x", `say "hi" \n`, `\n`}},
+		{`x '' ""y`, []string{"x", "", "y"}},
+		{`x a'b'"c"d`, []string{"x", "abcd"}},
+		{"x $HOME ~ *.py | y", []string{"x", "$HOME", "~", "*.py", "|", "y"}},
+	} {
+		if got, err := Split(c.command); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, %v; want %q", c.command, got, err, c.want)
+		}
+	}
+	for _, command := range []string{"", "  ", "''", "a 'b", `a "b`, `a \`, "a\x00b"} {
+		if got, err := Split(command); err == nil {
+			t.Errorf("%q: %q", command, got)
+		}
+	}
+}
+
+func TestNodesAreCalledAfterTheirProgram(t *testing.T) {
+	for command, want := range map[string]string{
+		"./node.py": "exec:node.py", "/usr/bin/python3.11 -u nodes/ra.py --slow": "exec:ra.py", "node sk.js": "exec:sk.js",
+		"python3 -m": "exec:python3", "./a 'b c'": "exec:a", "env python3 x.py": "exec:x.py", "'": "exec", "": "exec",
+	} {
+		if got := Named(command); got != want {
+			t.Errorf("%q is called %q, want %q", command, got, want)
+		}
+	}
+	for name, want := range map[string]bool{"exec": true, "exec:x": true, "execute": false, "": false, "ricart-agrawala": false} {
+		if Is(name) != want {
+			t.Errorf("Is(%q) = %v", name, !want)
+		}
 	}
 }

@@ -16,7 +16,7 @@ func (c *Child) Deliver(from dme.NodeID, kind, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.line = appendLine(c.line[:0], nodeName(from), nodeName(c.ID), body)
-	c.push(c.line, item{kind: kind, from: from})
+	c.push(c.line, item{kind: kind})
 }
 
 // push writes a line to the process, as far as it takes it at once. The rest is
@@ -33,11 +33,12 @@ func (c *Child) push(line []byte, i item) {
 		i.rest = line[c.try(line):]
 	}
 	if len(i.rest) == 0 {
-		c.handled(i)
+		c.written(i)
 		return
 	}
 	if c.waiting += len(i.rest); c.waiting > c.MaxWaiting {
-		c.failHeld(c.flooded(i))
+		c.failHeld(fmt.Sprintf("does not read what is sent to it: %d lines wait; the latest: %s",
+			len(c.queue)+1, excerpt(bytes.TrimSuffix(i.rest, []byte("\n")))))
 		return
 	}
 	i.rest = bytes.Clone(i.rest)
@@ -48,29 +49,11 @@ func (c *Child) push(line []byte, i item) {
 	c.wake.Signal()
 }
 
-// handled counts a message that has been given to the process.
-func (c *Child) handled(i item) {
+// written counts a message that has been given to the process.
+func (c *Child) written(i item) {
 	if i.kind != nil {
 		c.host.Handled(i.kind)
 	}
-}
-
-// flooded says who sends more than the process reads.
-func (c *Child) flooded(latest item) string {
-	from := make(map[dme.NodeID]int)
-	for _, i := range c.queue {
-		if i.kind != nil {
-			from[i.from]++
-		}
-	}
-	most := dme.None
-	for id := range dme.NodeID(c.Nodes) {
-		if from[id+1] > from[most] {
-			most = id + 1
-		}
-	}
-	return fmt.Sprintf("does not read what is sent to it: %d lines wait, %d of them from node %d; the latest: %s",
-		len(c.queue), from[most], most, excerpt(bytes.TrimSuffix(latest.rest, []byte("\n"))))
 }
 
 // try writes what the pipe takes at once, and returns how much that was.
@@ -106,7 +89,7 @@ func (c *Child) write() {
 			return // the process is gone or going, which await tells
 		}
 		c.touch()
-		c.handled(i)
+		c.written(i)
 		c.waiting -= len(i.rest)
 		c.queue[0] = item{}
 		if c.queue = c.queue[1:]; len(c.queue) == 0 {

@@ -122,11 +122,7 @@ func (h *Local) Hold(_ context.Context, order uint64) error {
 
 // Held looks into the page.
 func (h *Local) Held(context.Context) (dme.NodeID, error) {
-	id, _, ok := h.page.Held()
-	if !ok {
-		return dme.None, nil
-	}
-	return id, nil
+	return h.page.Held(), nil
 }
 
 // Bury takes a node out of the page. Where it had left the critical section and

@@ -188,37 +188,6 @@ func TestHandledIsCountedAfterWhatItSent(t *testing.T) {
 	}
 }
 
-// Who looks on from elsewhere, and sees the node idle, has seen all that it was asked
-// for before counted as entries: a run that stands still in between is not over.
-func TestAnIdleNodeHasCountedItsEntries(t *testing.T) {
-	h, _ := hosted(&script{request: func(out *dme.Outbox) { out.Enter(dme.Stamp{}) }})
-	h.world = quiet{}
-	c := h.Counters()
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		for range 2_000_000 {
-			h.Request()
-			h.Release()
-		}
-	}()
-	for looks := 0; ; looks++ {
-		requests := c.Requests.Load()
-		idle := Activity(c.Activity.Load()) == Idle
-		entries := c.Entries.Load()
-		if idle && entries < requests {
-			t.Errorf("idle with %d entries of %d requests, at look %d", entries, requests, looks)
-			break
-		}
-		select {
-		case <-over:
-			return
-		default:
-		}
-	}
-	<-over
-}
-
 func TestProtocol(t *testing.T) {
 	enter := func(out *dme.Outbox) { out.Enter(dme.Stamp{}) }
 	for _, x := range []struct {

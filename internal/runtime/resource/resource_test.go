@@ -5,7 +5,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -122,81 +121,6 @@ func TestALostUpdate(t *testing.T) {
 	}
 }
 
-// Where all are inside together, all updates but one of each time are lost, however
-// the writes fall: all are counted, and the first are told.
-func TestManyLostUpdates(t *testing.T) {
-	const nodes, entries = 4, 20
-	b := store(t)
-	k := create(t, b)
-	var all []*Resource
-	for range nodes {
-		all = append(all, open(t, b, k))
-	}
-	for entry := 1; entry <= entries; entry++ {
-		var seen []Seen
-		for _, r := range all {
-			seen = append(seen, read(t, r))
-		}
-		var wg sync.WaitGroup
-		for i, r := range all {
-			wg.Go(func() {
-				if err := r.Write(seen[i], update(i+1, entry)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-	}
-	s := k.mustState(t)
-	if s.Updates != nodes*entries || s.Lost != (nodes-1)*entries || s.Count != entries || len(s.First) != MostTold {
-		t.Errorf("%d updates, %d lost of which %d are told, and the resource is %d", s.Updates, s.Lost, len(s.First), s.Count)
-	}
-	for i, l := range s.First {
-		entry := uint64(i/(nodes-1) + 1)
-		if l.Update.Node == l.Other.Node || l.Update.Entry != entry || l.Other.Entry != entry || l.Version != 1+nodes*(entry-1) {
-			t.Errorf("%+v", l)
-		}
-	}
-}
-
-// The same under a lock: nothing is lost, and every entry has a fencing number of its
-// own, larger than those before.
-func TestMutualExclusionLosesNothing(t *testing.T) {
-	const nodes, entries = 4, 50
-	b := store(t)
-	k := create(t, b)
-	var lock sync.Mutex
-	var order []uint64
-	var wg sync.WaitGroup
-	for node := 1; node <= nodes; node++ {
-		r := open(t, b, k)
-		wg.Go(func() {
-			for i := 1; i <= entries; i++ {
-				lock.Lock()
-				seen, err := r.Read()
-				if err == nil {
-					order = append(order, seen.Version)
-					err = r.Write(seen, update(node, i))
-				}
-				lock.Unlock()
-				if err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if s := k.mustState(t); s.Updates != nodes*entries || s.Count != s.Updates || s.Lost != 0 {
-		t.Errorf("%+v", s)
-	}
-	for i, version := range order {
-		if version != uint64(i+1) {
-			t.Fatalf("entry %d has seen version %d", i+1, version)
-		}
-	}
-}
-
 func TestAServerWithoutJetStreamIsRefused(t *testing.T) {
 	s, err := nats.StartServer(2)
 	if err != nil {
@@ -231,59 +155,6 @@ func TestTheBucketIsRemoved(t *testing.T) {
 	again := create(t, b) // of the same name
 	if s := again.mustState(t); s.Updates != 0 {
 		t.Errorf("%+v", s)
-	}
-}
-
-// What somebody else has written is not taken for a value.
-func TestAStrangersValue(t *testing.T) {
-	b := store(t)
-	k := create(t, b)
-	r := open(t, b, k)
-	seen := read(t, r)
-	if _, err := k.kv.Put(t.Context(), key, []byte("mine")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Read(); err == nil || !strings.Contains(err.Error(), "somebody else") {
-		t.Error(err)
-	}
-	if err := r.Write(seen, update(1, 1)); err == nil {
-		t.Error("written over")
-	}
-	if _, err := k.State(t.Context()); err == nil {
-		t.Error("taken for a state")
-	}
-}
-
-// The loss of the server is told at once, though nobody uses the resource just then;
-// closing one's own end is no loss.
-func TestTheServerGoes(t *testing.T) {
-	s, err := nats.StartServer(4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.EnableJetStream(1 << 24); err != nil {
-		t.Fatal(err)
-	}
-	k := create(t, s.Broker())
-	told := make(chan error, 16)
-	tell := func(err error) { told <- err }
-	r, err := Open(s.Broker(), k.Name(), long, tell)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	closed, err := Open(s.Broker(), k.Name(), long, func(err error) { t.Errorf("of the one that was closed: %v", err) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
-	s.Close()
-	if err := <-told; !strings.Contains(err.Error(), "is lost") || !strings.Contains(err.Error(), s.Broker().Name()) {
-		t.Error(err)
-	}
-	if _, err := r.Read(); err == nil {
-		t.Error("read from a server that is gone")
 	}
 }
 

@@ -75,10 +75,6 @@ func TestBounds(t *testing.T) {
 		if missing := x.fault != "" && !strings.Contains(x.fault, "stall"); missing != (len(j.Missing) == 1) {
 			t.Errorf("%s: missing %v", x.name, j.Missing)
 		}
-		other, err := j.WithSeed(5)
-		if err != nil || other.System.(prepared).Bound != x.told {
-			t.Errorf("%s: with another seed: %v", x.name, err)
-		}
 	}
 }
 
@@ -90,16 +86,12 @@ func TestDelaysThatWouldSeemAStall(t *testing.T) {
 		ok                       bool
 	}{
 		{"tcp", "delay", "20s", false},
-		{"udp", "delay", "10s", false},
 		{"nats", "delay", "uniform:1s:12s", false},
 		{"tcp", "delay", "exp:11s", false},
-		{"tcp", "jitter", "30s", false},
 		{"tcp", "links", "1-2:delay=20s", false},
 		{"tcp", "delay", "9s", true},
-		{"tcp", "delay", "exp:1s", true},
 		{"tcp", "bandwidth", "100", true},
 		{"sim", "t", "20s", true},
-		{"sim", "jitter", "20s", true},
 	} {
 		spec := runs.Spec{Algorithm: "plain", Nodes: 3, Transport: x.transport, Set: map[string]string{x.option: x.value}}
 		_, err := Resolve(spec, catalog(), nil)
@@ -113,15 +105,6 @@ func TestDelaysThatWouldSeemAStall(t *testing.T) {
 		if _, err := Resolve(spec, catalog(), nil); err != nil {
 			t.Errorf("%s %s=%s, with more patience: %v", x.transport, x.option, x.value, err)
 		}
-	}
-}
-
-// An option of that name means nothing where no bound is needed.
-func TestBoundThatIsNotNeeded(t *testing.T) {
-	a := patient()
-	a.Needs = dme.Always(dme.Needs{Reliable: true})
-	if _, err := Resolve(runs.Spec{Algorithm: "patient", Nodes: 3, Set: map[string]string{"bound": "1h"}}, Catalog{a}, nil); err != nil {
-		t.Error(err)
 	}
 }
 

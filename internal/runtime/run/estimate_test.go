@@ -11,7 +11,6 @@ import (
 	"dmebench/algorithms/maekawa"
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/suzukikasami"
-	"dmebench/dme"
 	"dmebench/internal/platform/environment"
 	"dmebench/runs"
 )
@@ -91,17 +90,6 @@ func TestEstimates(t *testing.T) {
 		if e := EstimateOf(s, estimated(), nil); e != (Estimate{}) {
 			t.Errorf("%+v of what cannot be resolved", e)
 		}
-	}
-}
-
-// TestEstimateOfAPanic has an algorithm fail while it is looked at: that is for
-// the run to tell.
-func TestEstimateOfAPanic(t *testing.T) {
-	a := *lamport.Algorithm()
-	a.Prepare = func(dme.Config) (dme.System, error) { panic("not today") }
-	e := EstimateOf(runs.Spec{Algorithm: "lamport", Nodes: 5000, Transport: runs.Sim}, Catalog{&a}, nil)
-	if e.RequestSet != 0 || e.Memory > 1<<30 {
-		t.Errorf("%+v", e)
 	}
 }
 

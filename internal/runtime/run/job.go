@@ -190,7 +190,8 @@ func (j *Job) complete() (*Job, error) {
 	try(err)
 	links := j.Links()
 	try(links.CheckNodes(s.Nodes))
-	try(j.plan())
+	j.Plan, err = workload.New(j.load, s.Nodes, s.Seed)
+	try(err)
 	if kind.Drive == workload.Stepped && a.Perpetual != nil && a.Perpetual(opt) {
 		try(fmt.Errorf("%s goes in steps, each of which begins when the system has fallen silent; "+
 			"%s with these options never does; choose %s",
@@ -230,12 +231,6 @@ func alternatives(set map[string]string) string {
 	return strings.Join(parts, " ")
 }
 
-// plan makes the workload of the job's seed.
-func (j *Job) plan() (err error) {
-	j.Plan, err = workload.New(j.load, j.Spec.Nodes, j.Spec.Seed)
-	return err
-}
-
 // prepare makes the system of the job's seed.
 func (j *Job) prepare() (err error) {
 	j.System, err = j.Algorithm.Prepare(dme.Config{
@@ -255,17 +250,6 @@ func (j *Job) checkReaders() error {
 	}
 	return fmt.Errorf("readers=%v: %s knows no readers, every entry is exclusive; choose an algorithm that does, or leave readers out",
 		j.Plan.Readers(), j.Algorithm.Name)
-}
-
-// WithSeed returns the same job with another seed, for searches over many: what
-// does not depend on the seed is not checked again.
-func (j *Job) WithSeed(seed uint64) (*Job, error) {
-	other := *j
-	other.Spec.Seed, other.Faults = seed, j.Faults.Draw(seed)
-	if err := errors.Join(other.plan(), other.prepare()); err != nil {
-		return nil, err
-	}
-	return &other, nil
 }
 
 // CannotRun is the error for an algorithm that does not exist for so many nodes,

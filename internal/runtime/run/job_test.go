@@ -12,7 +12,6 @@ import (
 	"dmebench/dme"
 	"dmebench/runs"
 	"dmebench/transport"
-	"dmebench/workload"
 )
 
 // prepared is a system that remembers what it was prepared from.
@@ -192,35 +191,6 @@ func TestMismatchOnRequest(t *testing.T) {
 	}
 }
 
-func TestWithSeed(t *testing.T) {
-	spec := runs.Spec{Algorithm: "plain", Nodes: 3, Transport: runs.Sim, Workload: "serial", Requests: 50, Seed: 1}
-	first, err := Resolve(spec, catalog(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := first.WithSeed(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec.Seed = 2
-	want, err := Resolve(spec, catalog(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	steps := func(j *Job) (s []workload.Arrival) {
-		for k := range j.Plan.Steps() {
-			s = append(s, j.Plan.Step(k)...)
-		}
-		return s
-	}
-	if fmt.Sprint(steps(second)) != fmt.Sprint(steps(want)) || fmt.Sprint(steps(second)) == fmt.Sprint(steps(first)) {
-		t.Errorf("steps %v, want %v", steps(second), steps(want))
-	}
-	if second.Spec.Seed != 2 || second.System.(prepared).Seed != 2 || first.Spec.Seed != 1 || first.System.(prepared).Seed != 1 {
-		t.Error("the seed is not where it belongs")
-	}
-}
-
 func TestFilesThatOptionsName(t *testing.T) {
 	read := func(name string) ([]byte, error) {
 		if name != "day.csv" {
@@ -232,9 +202,6 @@ func TestFilesThatOptionsName(t *testing.T) {
 	j, err := Resolve(spec, catalog(), read)
 	if err != nil || j.Plan.Requests() != 2 {
 		t.Fatalf("%v, %v", j, err)
-	}
-	if j, err = j.WithSeed(4); err != nil || j.Plan.Requests() != 2 {
-		t.Errorf("with another seed: %v, %v", j, err)
 	}
 	spec.Set = map[string]string{"file": "night.csv"}
 	if _, err := Resolve(spec, catalog(), read); !errors.Is(err, fs.ErrNotExist) {

@@ -20,7 +20,7 @@ import (
 )
 
 // magic begins every page and changes with its layout.
-const magic = 0x646d6562656e3033
+const magic = 0x646d6562656e3034
 
 // header is the first part of the page; each hot word has a cache line.
 type header struct {
@@ -39,8 +39,7 @@ type header struct {
 	_          [5]uint64
 	hold       atomic.Uint64 // who makes this entry, or the next after it, stays inside; 0: nobody has to
 	held       atomic.Uint64 // who does
-	heldOrder  atomic.Uint64 // its entry
-	_          [5]uint64
+	_          [6]uint64
 }
 
 const (
@@ -261,51 +260,18 @@ func (p *Page) Stays(id dme.NodeID, order uint64) bool {
 	if wanted == 0 || order < wanted || !h.hold.CompareAndSwap(wanted, 0) {
 		return false
 	}
-	h.heldOrder.Store(order)
 	h.held.Store(uint64(id))
 	return true
 }
 
-// Held returns who stays inside, and its entry's place in the order.
-func (p *Page) Held() (id dme.NodeID, order uint64, ok bool) {
-	id = dme.NodeID(p.header.held.Load())
-	return id, p.header.heldOrder.Load(), id != 0
-}
-
-// Remains is what a node leaves behind when it ends.
-type Remains struct {
-	Activity noderun.Activity
-	Inside   bool // the witness saw it in the critical section
-}
+// Held returns who stays inside; dme.None for nobody.
+func (p *Page) Held() dme.NodeID { return dme.NodeID(p.header.held.Load()) }
 
 // Bury takes a node that does nothing any more out of the page: the critical
 // section is free of it, and it is down. What it has counted stays.
-func (p *Page) Bury(id dme.NodeID) Remains {
+func (p *Page) Bury(id dme.NodeID) {
 	c := &p.nodes[id-1]
-	r := Remains{Activity: noderun.Activity(c.Activity.Load())}
-	h := p.header
-	for {
-		inside := h.occupant.Load()
-		next := uint64(0)
-		switch {
-		case inside == uint64(id):
-		case inside&readers != 0 && r.Activity == noderun.Inside:
-			if inside != readers|1 {
-				next = inside - 1
-			}
-		default:
-			p.silence(c)
-			return r
-		}
-		if h.occupant.CompareAndSwap(inside, next) {
-			r.Inside = true
-			p.silence(c)
-			return r
-		}
-	}
-}
-
-func (p *Page) silence(c *noderun.Counters) {
+	p.Leave(id, noderun.Activity(c.Activity.Load()) == noderun.Inside && p.header.occupant.Load()&readers != 0)
 	c.Timers.Store(0)
 	c.Pending.Store(0)
 	c.Activity.Store(uint64(noderun.Down))

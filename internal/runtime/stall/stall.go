@@ -202,13 +202,13 @@ func (s *Standstill) causes(id dme.NodeID, out map[dme.NodeID][]Edge) []Cause {
 		for chain[0].Node != id {
 			chain = slices.Insert(chain, 0, from[chain[0].Node])
 		}
-		all = append(all, Cause{Chain: chain, Text: tell(chain) + "; " + s.end(end)})
+		all = append(all, Cause{Chain: chain, Text: describe(chain) + "; " + s.end(end)})
 	}
 	if all != nil {
 		return all
 	}
 	if cycle := nearestCycle(id, out); cycle != nil {
-		return []Cause{{Chain: cycle, Cycle: true, Text: tell(cycle) + ": a cycle"}}
+		return []Cause{{Chain: cycle, Cycle: true, Text: describe(cycle) + ": a cycle"}}
 	}
 	return nil
 }
@@ -278,8 +278,8 @@ func (s *Standstill) absent(id dme.NodeID) *Absent {
 	return &s.Absent[i]
 }
 
-// tell writes a chain; of a long one its beginning and its end.
-func tell(chain []Edge) string {
+// describe writes a chain; of a long one its beginning and its end.
+func describe(chain []Edge) string {
 	first, last := shortened(chain)
 	var parts []string
 	for _, e := range first {

@@ -9,7 +9,6 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/record/eventlog"
-	"dmebench/internal/runtime/alarm"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/localprocess"
@@ -101,26 +100,25 @@ func (n *node) do(event func(*localprocess.Process)) {
 }
 
 // fire runs an event of the alarm.
-func (w *worker) fire(e alarm.Event) {
-	if e.Kind == alarm.Ping {
+func (w *worker) fire(e event) {
+	if e.due == pingDue {
 		w.pings.due <- struct{}{} // there is room: one ping is awaited at a time
 		return
 	}
-	w.nodes[e.Node].fire(e)
+	w.nodes[e.node].fire(e)
 }
 
-func (n *node) fire(e alarm.Event) {
+func (n *node) fire(e event) {
 	n.mu.Lock()
-	switch e.Kind {
-	case alarm.Arrive:
-		n.proc.Arrive(e.At)
-	case alarm.Leave:
+	switch e.due {
+	case arrivalDue:
+		n.proc.Arrive(e.at)
+	case exitDue:
 		n.leave()
-	case alarm.Timeout:
-		timer := dme.TimerID(e.Arg)
-		if n.timers[timer] == e.Arg>>8 {
-			delete(n.timers, timer)
-			n.proc.Timeout(timer)
+	case timeoutDue:
+		if n.timers[e.timer] == e.set {
+			delete(n.timers, e.timer)
+			n.proc.Timeout(e.timer)
 			n.proc.Counters().Timers.Add(^uint64(0)) // last: what the handler sent has been counted
 		}
 	}
@@ -207,9 +205,7 @@ func (w world) SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration) {
 	w.serial++
 	w.timers[timer] = w.serial
 	w.proc.Counters().Timers.Add(1)
-	w.worker.alarm.Add(alarm.Event{
-		At: w.worker.clock.Now() + int64(delay), Kind: alarm.Timeout, Node: id, Arg: w.serial<<8 | uint64(timer),
-	})
+	w.worker.alarm.add(event{at: w.worker.clock.Now() + int64(delay), due: timeoutDue, node: id, timer: timer, set: w.serial})
 }
 
 func (w world) CancelTimer(_ dme.NodeID, timer dme.TimerID) { w.disarm(timer) }
@@ -225,7 +221,7 @@ func (e env) Now() int64 {
 }
 
 func (e env) ArriveAt(id dme.NodeID, at int64) {
-	e.worker.alarm.Add(alarm.Event{At: at, Kind: alarm.Arrive, Node: id})
+	e.worker.alarm.add(event{at: at, due: arrivalDue, node: id})
 }
 
 func (e env) LeaveAt(id dme.NodeID, at int64) {
@@ -243,7 +239,7 @@ func (e env) LeaveAt(id dme.NodeID, at int64) {
 		e.leaving = true
 		return
 	}
-	e.worker.alarm.Add(alarm.Event{At: at, Kind: alarm.Leave, Node: id})
+	e.worker.alarm.add(event{at: at, due: exitDue, node: id})
 }
 
 func (e env) Enter(id dme.NodeID, shared bool) uint64 {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/runtime/alarm"
 	"dmebench/internal/runtime/control"
 )
 
@@ -69,7 +68,7 @@ func (w *worker) ping(c control.Command) (delays []int64, lost int, err error) {
 		end := c.Within * time.Duration(k+1) / time.Duration(len(c.Pairs)) // each pair has its share of the time
 		for i := 0; i < c.Count+cold && time.Since(begin) < end; i++ {
 			if c.Apart > 0 {
-				w.alarm.Add(alarm.Event{At: w.clock.Now() + int64(c.Apart), Kind: alarm.Ping})
+				w.alarm.add(event{at: w.clock.Now() + int64(c.Apart), due: pingDue})
 				<-w.pings.due
 			}
 			sent := w.clock.Now()

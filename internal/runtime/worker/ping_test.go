@@ -6,7 +6,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/runtime/alarm"
 	"dmebench/internal/runtime/control"
 	"dmebench/transport"
 )
@@ -66,10 +65,10 @@ func TestSpacedPingsAreApart(t *testing.T) {
 	distant := &elsewhere{of: w}
 	w.transport = distant
 	var err error
-	if w.alarm, err = alarm.New(w.clock, 0, w.fire); err != nil {
+	if w.alarm, err = newAlarm(w.clock, 0, w.fire); err != nil {
 		t.Fatal(err)
 	}
-	defer w.alarm.Close()
+	defer w.alarm.close()
 	const apart = 2 * time.Millisecond
 	asked := w.clock.Now()
 	delays, lost, err := w.ping(control.Command{

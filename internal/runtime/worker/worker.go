@@ -16,9 +16,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/platform/lapse"
 	"dmebench/internal/record/entrylog"
-	"dmebench/internal/runtime/alarm"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
@@ -53,7 +51,7 @@ type worker struct {
 	assigned  *control.Assignment
 	job       *run.Job
 	page      *sharedpage.Page
-	alarm     *alarm.Alarm
+	alarm     *alarm
 	resource  shared // nil where critical sections use none
 	transport transport.Transport
 	nodes     []*node       // by NodeID; nil where the node is another process's
@@ -66,7 +64,7 @@ type worker struct {
 	base      transport.Counters // what the transport had counted before the workload began
 	clocks    clock.Reading      // then
 	marked    int64              // when that was
-	lapses    *lapse.Watch
+	lapses    *clock.Lapses
 	guests    guests // where nodes are processes of their own
 	lease     *lease // nil where the coordinator is on this host
 	fenced    sync.Once
@@ -170,11 +168,11 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 		return r, err
 	}
 	w.assigned = a
-	w.alarm, err = alarm.New(w.clock, a.SpinShare, w.fire)
+	w.alarm, err = newAlarm(w.clock, a.SpinShare, w.fire)
 	if err != nil {
 		return r, err
 	}
-	w.lapses = lapse.Start(w.clock, max(lapseEvery, time.Duration(a.Spec.Nodes)*lapsePerNode))
+	w.lapses = clock.WatchLapses(w.clock.Now, max(lapseEvery, time.Duration(a.Spec.Nodes)*lapsePerNode))
 	w.nodes = make([]*node, a.Spec.Nodes+1)
 	for _, id := range a.Local {
 		w.nodes[id] = newNode(w, id)
@@ -418,7 +416,7 @@ func (w *worker) close() {
 		w.lapses.Close()
 	}
 	if w.alarm != nil {
-		w.alarm.Close()
+		w.alarm.close()
 	}
 	if w.transport != nil {
 		w.transport.Close()

@@ -10,6 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
+	"dmebench/internal/testkit"
 	"dmebench/report/survival"
 	"dmebench/runs"
 )
@@ -108,6 +109,9 @@ func TestFalseClaims(t *testing.T) {
 // or on links that lose a single message while they are parted, the algorithm is unsafe. The
 // command of a cell shows it.
 func TestUnsafeBehindAStandstill(t *testing.T) {
+	if !testkit.Long() {
+		t.Skip("many schedules are searched")
+	}
 	o := options(t, "centralized", "raymond", "ricart-agrawala-implicit", "lamport")
 	o.Nodes = 7
 	d, err := Run(t.Context(), o)
@@ -147,6 +151,9 @@ func TestUnsafeBehindAStandstill(t *testing.T) {
 
 // Recovery needs links that keep order, though nothing else of the algorithm does.
 func TestSafeWithoutCrashesAlone(t *testing.T) {
+	if !testkit.Long() {
+		t.Skip("many schedules are searched")
+	}
 	o := options(t, "raymond-robust")
 	o.States = 50_000
 	d, err := Run(t.Context(), o)

@@ -13,8 +13,7 @@
 // A path is JSON, so that an agent can hand it to the coordinator.
 //
 // Of a datagram nothing is believed that is not sealed with the key for the host
-// that it is meant for. A question that is repeated, and an answer to none, are
-// refused and counted; so is what comes too often. No answer is longer than its
+// that it is meant for, nor an answer to no question. No answer is longer than its
 // question. What the network can do to an exchange is lose it or delay it: the
 // bound covers any delay. On Linux a datagram has arrived when the kernel has it, so
 // that a busy host makes no bound looser.
@@ -76,21 +75,6 @@ type Port struct {
 	mu      sync.Mutex
 	counter uint64               // of the last question
 	asked   map[uint64]*question // that wait for an answer
-	refused Refused
-}
-
-// Refused counts what a port did not believe.
-type Refused struct {
-	Strangers uint64 `json:"strangers"` // datagrams without a seal that fits
-	Repeated  uint64 `json:"repeated"`  // questions that had been asked before, and answers to none
-	TooMany   uint64 `json:"too_many"`  // questions beyond what a peer may ask, or by too many peers
-}
-
-// Refused returns what the port has refused so far.
-func (p *Port) Refused() Refused {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.refused
 }
 
 // question is one that waits for its answer.
@@ -155,9 +139,6 @@ func (p *Port) Close() error {
 	return err
 }
 
-// mostDelays is how many round trips a link remembers.
-const mostDelays = 1 << 16
-
 // Link is everything that is known of the way between two hosts. The zero value
 // knows nothing. Its methods may be called from several goroutines.
 type Link struct {
@@ -165,10 +146,7 @@ type Link struct {
 
 	mu         sync.Mutex
 	sent, lost int
-	shortest   int64
 	delays     []int64
-	each       int // the delay of each so many exchanges is remembered; 0 stands for 1
-	skipped    int
 }
 
 // Add takes exchanges into account that the first host made with the second.
@@ -179,7 +157,7 @@ func (l *Link) Add(p Path) {
 	l.lost += p.Lost
 	for _, e := range p.Exchanges {
 		l.Clock.Add(e)
-		l.delay(e.Delay())
+		l.delays = append(l.delays, e.Delay())
 	}
 }
 
@@ -191,24 +169,6 @@ func (l *Link) AddReverse(p Path) {
 	}
 }
 
-func (l *Link) delay(d int64) {
-	if l.shortest == 0 || d < l.shortest {
-		l.shortest = d
-	}
-	if l.skipped++; l.skipped < l.each {
-		return
-	}
-	l.skipped = 0
-	if l.delays = append(l.delays, d); len(l.delays) >= mostDelays {
-		// Every second of a long series says the same as all.
-		for i := range len(l.delays) / 2 {
-			l.delays[i] = l.delays[2*i+1]
-		}
-		l.delays = l.delays[:len(l.delays)/2]
-		l.each = 2 * max(1, l.each)
-	}
-}
-
 // RoundTrips says what the exchanges took, in nanoseconds, without the time for
 // which the other host held them.
 type RoundTrips struct {
@@ -216,16 +176,15 @@ type RoundTrips struct {
 	Min, Median, P99 int64 // 0 where none was answered
 }
 
-// RoundTrips returns what is known by now. Median and percentile are of every
-// exchange or, of very many, of as many as can be remembered, evenly spread.
+// RoundTrips returns what is known by now.
 func (l *Link) RoundTrips() RoundTrips {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := RoundTrips{Sent: l.sent, Lost: l.lost, Min: l.shortest}
+	r := RoundTrips{Sent: l.sent, Lost: l.lost}
 	if n := len(l.delays); n > 0 {
 		sorted := slices.Sorted(slices.Values(l.delays))
 		rank := func(perCent int) int64 { return sorted[(n*perCent+99)/100-1] }
-		r.Median, r.P99 = rank(50), rank(99)
+		r.Min, r.Median, r.P99 = sorted[0], rank(50), rank(99)
 	}
 	return r
 }

@@ -8,118 +8,38 @@ import (
 	"hash"
 	"net"
 	"net/netip"
-	"time"
 
 	"dmebench/internal/platform/clock"
 )
 
-// What a port takes from others at most.
-const (
-	mostSessions  = 4096 // that ask it in all its life: hosts of a run, and agents that came back
-	questionsPerS = 2000 // of a session
-	questionBurst = 500
-	strangersPerS = 20_000 // datagrams that are refused, of all together
-)
-
-// session is what is known of a port that asks.
-type session struct {
-	highest uint64 // number of its questions so far
-	before  uint64 // bit k: the question highest-1-k was asked
-	tokens  float64
-	at      time.Time // when the tokens were counted
-}
-
-// fresh says whether a number was not seen before, and notes it. Numbers that come
-// more than 64 after a higher one count as seen.
-func (s *session) fresh(number uint64) bool {
-	if number > s.highest {
-		by := number - s.highest
-		s.before = s.before<<by | 1<<(by-1) // a shift by more than 63 leaves nothing
-		s.highest = number
-		return true
-	}
-	back := s.highest - number
-	if back == 0 || back > 64 || s.before&(1<<(back-1)) != 0 {
-		return false
-	}
-	s.before |= 1 << (back - 1)
-	return true
-}
-
-// allowed says whether the session may ask again by now.
-func (s *session) allowed(now time.Time) bool {
-	s.tokens = min(questionBurst, s.tokens+now.Sub(s.at).Seconds()*questionsPerS)
-	s.at = now
-	if s.tokens < 1 {
-		return false
-	}
-	s.tokens--
-	return true
-}
-
 // serve reads datagrams until the port is closed: it answers questions and hands
 // answers to those who wait for them.
 func (p *Port) serve() {
-	sessions := make(map[uint64]*session)
 	sealer := newSealer(p.key)
 	arrivals := newArrivals(p.conn, p.now)
 	b := make([]byte, length+1) // one byte more shows what is too long
-	err := error(nil)
-	var slice time.Time // since when strangers are counted
-	var strangers int
 	for {
-		var from netip.AddrPort
-		var n, noted int
-		n, noted, _, from, err = p.conn.ReadMsgUDPAddrPort(b, arrivals.oob[:])
+		n, noted, _, from, err := p.conn.ReadMsgUDPAddrPort(b, arrivals.oob[:])
 		at := arrivals.of(noted)
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err == nil && p.datagram(b[:n], from, at, sealer, sessions) {
-			continue
-		}
-		// Who floods the port is not served at the price of a core: for the rest of a
-		// tenth of a second the kernel throws away what does not fit its buffer.
-		now := time.Now()
-		if now.Sub(slice) > time.Second/10 {
-			slice, strangers = now, 0
-		}
-		if strangers++; strangers > strangersPerS/10 {
-			select {
-			case <-p.closed:
-				return
-			case <-time.After(slice.Add(time.Second / 10).Sub(now)):
-			}
+		if err == nil {
+			p.datagram(b[:n], from, at, sealer)
 		}
 	}
 }
 
 // datagram deals with one that came at a time, and says whether it was believed.
-func (p *Port) datagram(b []byte, from netip.AddrPort, at int64, sealer *sealer, sessions map[uint64]*session) bool {
+func (p *Port) datagram(b []byte, from netip.AddrPort, at int64, sealer *sealer) bool {
 	d, ok := open(b)
-	if !ok {
-		return p.refuse(func(r *Refused) { r.Strangers++ })
-	}
-	if d.kind == isAnswer {
+	switch {
+	case !ok:
+		return false
+	case d.kind == isAnswer:
 		return p.answered(d, b, at, sealer)
-	}
-	if !sealer.fits(b, p.name) {
-		return p.refuse(func(r *Refused) { r.Strangers++ })
-	}
-	s := sessions[d.session]
-	now := time.Now()
-	if s == nil {
-		if len(sessions) == mostSessions {
-			return p.refuse(func(r *Refused) { r.TooMany++ })
-		}
-		s = &session{tokens: questionBurst, at: now}
-		sessions[d.session] = s
-	}
-	if !s.fresh(d.number) {
-		return p.refuse(func(r *Refused) { r.Repeated++ })
-	}
-	if !s.allowed(now) {
-		return p.refuse(func(r *Refused) { r.TooMany++ })
+	case !sealer.fits(b, p.name):
+		return false
 	}
 	// What the clock may be wrong by widens the exchange.
 	d.kind, d.received, d.answered = isAnswer, at+p.wrong, p.now()-p.wrong
@@ -133,13 +53,7 @@ func (p *Port) answered(d datagram, b []byte, at int64, sealer *sealer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q := p.asked[d.number]
-	switch {
-	case d.session != p.session || q == nil:
-		// It may be one to a question of before: whether its seal fits is not known.
-		p.refused.Repeated++
-		return false
-	case !sealer.fits(b, q.peer):
-		p.refused.Strangers++
+	if d.session != p.session || q == nil || !sealer.fits(b, q.peer) {
 		return false
 	}
 	delete(p.asked, d.number)
@@ -149,13 +63,6 @@ func (p *Port) answered(d datagram, b []byte, at int64, sealer *sealer) bool {
 	default: // whoever asked looks after nothing any more
 	}
 	return true
-}
-
-func (p *Port) refuse(count func(*Refused)) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	count(&p.refused)
-	return false
 }
 
 // A datagram, question or answer, is

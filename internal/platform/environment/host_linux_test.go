@@ -100,3 +100,46 @@ func TestCPUQuota(t *testing.T) {
 		}
 	}
 }
+
+// Groups of both versions, of which the one around the innermost leaves least.
+func TestMemoryOfControlGroups(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  uint64 // Unlimited: no limit
+	}{
+		{"no group", nil, Unlimited},
+		{"none", map[string]string{"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/memory.max": "max"}, Unlimited},
+		{"version 2", map[string]string{
+			"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "9000", "sys/fs/cgroup/a/memory.max": "5000",
+			"sys/fs/cgroup/a/memory.current": "3000", "sys/fs/cgroup/a/memory.stat": "anon 7\ninactive_file 1000\n",
+		}, 3000},
+		{"version 1", map[string]string{
+			"proc/self/cgroup": "9:cpu:/a\n4:memory:/a\n0::/\n", "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "800",
+			"sys/fs/cgroup/memory/a/memory.usage_in_bytes": "300", "sys/fs/cgroup/memory/a/memory.stat": "total_inactive_file 100",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712",
+		}, 600},
+		{"spent", map[string]string{
+			"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "10", "sys/fs/cgroup/memory.current": "20",
+		}, 0},
+	} {
+		got, limited := leftOfGroups(host(t, c.files))
+		if limited != (c.want != Unlimited) || got != c.want {
+			t.Errorf("%s: %d bytes are left, limited %v; want %d", c.name, got, limited, c.want)
+		}
+	}
+}
+
+func TestTimesOfProcessors(t *testing.T) {
+	for text, want := range map[string]ProcessorTimes{
+		"cpu  1000 0 500 8000 100 0 0 400 77 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n": {Busy: 1500, Stolen: 400, All: 10000, Processors: 1},
+		"cpu  1060 10 525 8060 105 1 4 435 99 0\n":                          {Busy: 1600, Stolen: 435, All: 10200},
+		"cpu 1 2 3\n":                  {},
+		"cpu 1 2 3 many 5 6 7 8 9 0\n": {},
+		"":                             {},
+	} {
+		if got := timesAt(host(t, map[string]string{"proc/stat": text})); got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}

@@ -70,6 +70,42 @@ func groupsAt(root string) iter.Seq[string] {
 	}
 }
 
+// leftOfGroups returns how many bytes of memory the control groups leave. What the
+// system keeps of files does not count as taken.
+func leftOfGroups(root string) (bytes uint64, limited bool) {
+	bytes = Unlimited
+	for dir := range groupsAt(root) {
+		for _, of := range []struct{ limit, taken, files string }{
+			{"memory.max", "memory.current", "inactive_file"}, {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
+		} {
+			const unlimited = 1 << 62 // version 1 writes a number near 2⁶³
+			limit, ok := numberIn(filepath.Join(dir, of.limit))
+			if !ok || limit >= unlimited {
+				continue
+			}
+			taken, _ := numberIn(filepath.Join(dir, of.taken))
+			taken -= min(taken, statistic(filepath.Join(dir, "memory.stat"), of.files))
+			bytes, limited = min(bytes, limit-min(limit, taken)), true
+		}
+	}
+	return bytes, limited
+}
+
+// statistic returns the value of a 'name value' line of a file, 0 if it has none.
+func statistic(file, name string) uint64 {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && key == name {
+			n, _ := strconv.ParseUint(value, 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
 // threadsOf counts the threads of a user.
 func threadsOf(root string, uid int) (n uint64) {
 	files, _ := filepath.Glob(filepath.Join(root, "proc/[0-9]*/status"))
@@ -96,4 +132,36 @@ func numberIn(file string) (uint64, bool) {
 		return 0, false
 	}
 	return number(string(text))
+}
+
+// cpuQuotaAt is CPUQuota on a host whose file system is at root: the least quota of
+// the groups' that can be seen, of version 2 or 1.
+func cpuQuotaAt(root string) (processors float64, limited bool) {
+	for dir := range groupsAt(root) {
+		quota, period := firstFields(filepath.Join(dir, "cpu.cfs_quota_us"), 1), firstFields(filepath.Join(dir, "cpu.cfs_period_us"), 1)
+		if both := strings.Fields(firstFields(filepath.Join(dir, "cpu.max"), 2)); len(both) == 2 {
+			quota, period = both[0], both[1]
+		}
+		q, err1 := strconv.ParseFloat(quota, 64) // "max", or -1, where there is none
+		p, err2 := strconv.ParseFloat(period, 64)
+		if err1 == nil && err2 == nil && q > 0 && p > 0 && (!limited || q/p < processors) {
+			processors, limited = q/p, true
+		}
+	}
+	return processors, limited
+}
+
+// CPUs returns the processors that this process may run on, ascending.
+func CPUs() ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, err
+	}
+	var cpus []int
+	for cpu := 0; len(cpus) < set.Count(); cpu++ {
+		if set.IsSet(cpu) {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus, nil
 }

@@ -1,7 +1,4 @@
-// Package alarm calls back at given times, to within some tens of microseconds
-// on an idle machine: arrivals of requests, ends of critical sections, timers
-// of algorithms. One goroutine of a process serves all its alarms.
-package alarm
+package worker
 
 import (
 	"fmt"
@@ -13,33 +10,36 @@ import (
 	"dmebench/internal/platform/rawio"
 )
 
-// Kind says what an Event is about.
-type Kind uint8
+// due says what an event of the alarm is about.
+type due uint8
 
-// The kinds of events. At one instant they fire in this order.
+// At one instant events fire in this order.
 const (
-	Timeout Kind = iota
-	Leave
-	Arrive
-	Ping
+	timeoutDue due = iota
+	exitDue
+	arrivalDue
+	pingDue
 )
 
-// Event is what an alarm carries.
-type Event struct {
-	At   int64 // ns on the host's clock
-	Kind Kind
-	Node dme.NodeID
-	Arg  uint64 // the caller's: which timer, and its generation
+// event is what the alarm fires.
+type event struct {
+	at    int64 // ns on the host's clock
+	due   due
+	node  dme.NodeID
+	timer dme.TimerID
+	set   uint64 // which setting of the timer it is
 }
 
-// Margin is how long before an arrival the alarm wakes up, to be there in time:
+// margin is how long before an arrival the alarm wakes up, to be there in time:
 // about what the kernel takes to wake a sleeping thread on another core.
-const Margin = 60 * time.Microsecond
+const margin = 60 * time.Microsecond
 
-// Alarm fires events at their times.
-type Alarm struct {
+// alarm fires events at their times, to within some tens of microseconds on an idle
+// machine: arrivals of requests, ends of critical sections, timers of algorithms. One
+// goroutine serves all of a process.
+type alarm struct {
 	clock *clock.Clock
-	fire  func(Event)
+	fire  func(event)
 	timer *rawio.Timer
 	done  chan struct{}
 
@@ -55,21 +55,21 @@ type Alarm struct {
 	started   int64
 }
 
-// New starts an alarm. fire is called for one event at a time, at its time or
+// newAlarm starts an alarm. fire is called for one event at a time, at its time or
 // later. spinShare is the part of the time, from 0 to 1, that it may spend
 // spinning so that arrivals are punctual.
-func New(c *clock.Clock, spinShare float64, fire func(Event)) (*Alarm, error) {
+func newAlarm(c *clock.Clock, spinShare float64, fire func(event)) (*alarm, error) {
 	t, err := rawio.NewTimer()
 	if err != nil {
 		return nil, fmt.Errorf("alarm: cannot make a timer: %w", err)
 	}
-	a := &Alarm{clock: c, fire: fire, timer: t, done: make(chan struct{}), spinShare: spinShare, started: c.Now()}
+	a := &alarm{clock: c, fire: fire, timer: t, done: make(chan struct{}), spinShare: spinShare, started: c.Now()}
 	go a.run()
 	return a, nil
 }
 
-// Add arranges an event. It may be called from fire.
-func (a *Alarm) Add(e Event) {
+// add arranges an event. It may be called from fire.
+func (a *alarm) add(e event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -80,13 +80,13 @@ func (a *Alarm) Add(e Event) {
 }
 
 // arm sets the timer for the earliest event, unless it fires before that anyway.
-func (a *Alarm) arm() {
+func (a *alarm) arm() {
 	if len(a.events) == 0 {
 		return
 	}
-	at := a.events[0].At
-	if a.events[0].Kind == Arrive && a.spinShare > 0 {
-		at -= int64(Margin)
+	at := a.events[0].at
+	if a.events[0].due == arrivalDue && a.spinShare > 0 {
+		at -= int64(margin)
 	}
 	if a.next == 0 || at < a.next {
 		a.next = max(at, 1)
@@ -95,11 +95,11 @@ func (a *Alarm) arm() {
 }
 
 // set makes the timer fire at a time of the alarm's clock.
-func (a *Alarm) set(at int64) { a.timer.Set(time.Duration(at - a.clock.Now())) }
+func (a *alarm) set(at int64) { a.timer.Set(time.Duration(at - a.clock.Now())) }
 
-// Close stops the alarm. Events that have not fired never will; after it
+// close stops the alarm. Events that have not fired never will; after it
 // returns, fire is not running.
-func (a *Alarm) Close() {
+func (a *alarm) close() {
 	a.mu.Lock()
 	a.closed = true
 	a.mu.Unlock()
@@ -107,7 +107,7 @@ func (a *Alarm) Close() {
 	<-a.done
 }
 
-func (a *Alarm) run() {
+func (a *alarm) run() {
 	defer close(a.done)
 	for a.timer.Wait() {
 		a.mu.Lock()
@@ -119,14 +119,14 @@ func (a *Alarm) run() {
 }
 
 // serve fires what is due, and spins for an arrival that is about to be.
-func (a *Alarm) serve() {
+func (a *alarm) serve() {
 	for len(a.events) > 0 && !a.closed {
 		now := a.clock.Now()
-		if wait := a.events[0].At - now; wait > 0 {
-			if a.events[0].Kind != Arrive || wait > int64(Margin) || !a.maySpin(now, wait) {
-				if a.events[0].Kind == Arrive {
+		if wait := a.events[0].at - now; wait > 0 {
+			if a.events[0].due != arrivalDue || wait > int64(margin) || !a.maySpin(now, wait) {
+				if a.events[0].due == arrivalDue {
 					// Too early, and spinning is not allowed: sleep all the way.
-					a.next = a.events[0].At
+					a.next = a.events[0].at
 					a.set(a.next)
 				}
 				return
@@ -145,8 +145,8 @@ func (a *Alarm) serve() {
 }
 
 // maySpin takes wait out of the allowance, if there is enough of it.
-func (a *Alarm) maySpin(now, wait int64) bool {
-	if float64(a.spun+wait) > a.spinShare*float64(now-a.started)+float64(Margin) {
+func (a *alarm) maySpin(now, wait int64) bool {
+	if float64(a.spun+wait) > a.spinShare*float64(now-a.started)+float64(margin) {
 		return false
 	}
 	a.spun += wait
@@ -155,17 +155,17 @@ func (a *Alarm) maySpin(now, wait int64) bool {
 
 // events is a binary heap, the earliest first. Unlike that of the standard
 // library it allocates nothing for an event: each critical section has one.
-type events []Event
+type events []event
 
 // before reports whether event i comes before event j.
 func (e events) before(i, j int) bool {
-	if e[i].At != e[j].At {
-		return e[i].At < e[j].At
+	if e[i].at != e[j].at {
+		return e[i].at < e[j].at
 	}
-	return e[i].Kind < e[j].Kind
+	return e[i].due < e[j].due
 }
 
-func (e *events) push(x Event) {
+func (e *events) push(x event) {
 	*e = append(*e, x)
 	h := *e
 	for i := len(h) - 1; i > 0; {
@@ -179,7 +179,7 @@ func (e *events) push(x Event) {
 }
 
 // pop takes out the earliest event. There must be one.
-func (e *events) pop() Event {
+func (e *events) pop() event {
 	h := *e
 	first, last := h[0], len(h)-1
 	h[0] = h[last]
