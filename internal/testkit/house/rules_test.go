@@ -97,12 +97,12 @@ var importRules = []importRule{
 	}, not: machine},
 	{of: []string{"internal/record/spacetime"}, may: []string{"dme", "dme/vnet", "internal/record/recording"}},
 	{of: []string{"internal/runtime/stall"}, may: []string{"dme", "runs"}},
-	{of: []string{"internal/search/prove"}, may: []string{"dme", "internal/search/check", "internal/platform/tables"}},
 	{of: []string{"internal/search/check"}, may: []string{
 		"dme", "dme/vnet", "internal/record/recording", "internal/record/spacetime", "internal/runtime/stall",
+		"internal/platform/tables", "units",
 	}},
 	{of: []string{"internal/search/trace"}, may: []string{
-		"dme", "dme/vnet", "internal/runtime/noderun", "internal/record/recording", "internal/record/spacetime",
+		"dme", "dme/vnet", "internal/runtime/noderun", "internal/record/recording", "internal/record/spacetime", "internal/search/check",
 	}},
 
 	// Rooms, where no rule above says more.
