@@ -29,6 +29,7 @@ var importRules = []importRule{
 		of: []string{"dme/vnet"}, may: []string{"dme", "internal/runtime/noderun"}, not: machine,
 		pure: true, but: []string{"sync", "sync/atomic", "crypto/sha256"}, // several searches share what they hash with
 	},
+	{of: []string{"internal/testkit/toys"}, may: []string{"dme"}},
 	{of: []string{"dme/conformance"}, may: []string{"dme", "dme/vnet", "internal/runtime/noderun"}},
 	// An algorithm: never another algorithm.
 	{of: []string{"algorithms/..."}, may: []string{"dme", "algorithms/quorum"}, pure: true},
@@ -161,6 +162,7 @@ var importers = map[string][]string{
 	"transport/transporttest": {},
 	"internal/testkit/golden": {},
 	"internal/testkit/netns":  {},
+	"internal/testkit/toys":   {},
 }
 
 // violations returns everything in m that breaks a rule, each with its place.
