@@ -322,7 +322,7 @@ func (c *testCase) replay(s *Search, text string) {
 	for word := range strings.SplitSeq(text, ", ") {
 		steps = append(steps, parseStep(c.T, word))
 	}
-	t, taken := s.replay(s.model, steps, on)
+	t, taken := s.replay(plan{model: s.model}, steps, on)
 	if len(taken) < len(steps) {
 		c.say("%d of %d steps are possible", len(taken), len(steps))
 	}
@@ -331,7 +331,7 @@ func (c *testCase) replay(s *Search, text string) {
 		c.say("%s: %s", t.Violation.Property, t.Violation.Verdict)
 	}
 	if t.Repeats > 0 { // and so it does, for two turns more
-		again, _ := s.replay(s.model, slices.Concat(taken, taken[len(taken)-t.Repeats:]), false)
+		again, _ := s.replay(plan{model: s.model}, slices.Concat(taken, taken[len(taken)-t.Repeats:]), false)
 		if len(again.Events) != len(taken)+t.Repeats {
 			c.Errorf("%s: the last %d steps do not repeat", c.line, t.Repeats)
 		}

@@ -51,12 +51,12 @@ func (c *testCase) shown(v *vnet.Violation, t *Trace) {
 // minimal fails the test where a single step of a schedule can be left out.
 func (c *testCase) minimal(s *Search, t *Trace) {
 	steps, property := t.Steps(), t.Violation.Property
-	if again, _ := s.replay(t.model, steps, false); again.Violation.Verdict != t.Violation.Verdict {
+	if again, _ := s.replay(plan{model: t.model}, steps, false); again.Violation.Verdict != t.Violation.Verdict {
 		c.Errorf("%s: replayed: %v", c.line, &again.Violation)
 	}
 	for i := range steps {
 		less := slices.Concat(steps[:i], steps[i+1:])
-		if again, _ := s.replay(t.model, less, false); again.Violation.Property == property {
+		if again, _ := s.replay(plan{model: t.model}, less, false); again.Violation.Property == property {
 			c.Errorf("%s: step %d of %d, %v, can be left out", c.line, i+1, len(steps), steps[i])
 		}
 	}

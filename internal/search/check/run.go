@@ -78,7 +78,9 @@ func (s *Search) randomBy(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.
 // take takes a step, and where there is a trace adds to it what came of the step.
 func (r *run) take(x vnet.Step) {
 	r.taken = append(r.taken, x)
-	r.before(x)
+	if r.hunger != nil {
+		r.hunger.before(x)
+	}
 	if r.trace == nil {
 		r.Take(x)
 	} else {
@@ -87,13 +89,6 @@ func (r *run) take(x vnet.Step) {
 		r.trace.Events = append(r.trace.Events, e)
 	}
 	r.judge()
-}
-
-// before measures, where that is to be, what a step ends the delay of.
-func (r *run) before(x vnet.Step) {
-	if r.hunger != nil {
-		r.hunger.before(x)
-	}
 }
 
 // judge looks for what no single step shows: that nothing, or nothing of use,
@@ -114,14 +109,10 @@ func (r *run) judge() {
 	}
 }
 
-// replay runs the possible ones among steps, and then, if finish, lets the
-// network run on. It returns what happened, and the steps that were possible.
-func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
-	return s.replayOf(plan{model: m}, steps, finish)
-}
-
-// replayOf is replay for a schedule that was planned.
-func (s *Search) replayOf(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
+// replay runs the possible ones among the steps of a schedule that was planned, and then,
+// if finish, lets the network run on. It returns what happened, and the steps that were
+// possible.
+func (s *Search) replay(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
 	m := p.model
 	r := newRun(s, p, nil)
 	r.watched = newObserver(r.Network)
