@@ -196,7 +196,7 @@ func TestCheckSave(t *testing.T) {
 				t.Fatal(err)
 			}
 			code, _, stderr = dmebench("trace", "-f", "shorter.txt")
-			if code != 1 || !strings.Contains(stderr, "\n-   violation: as before\n+   no violation of ") {
+			if code != 1 || !strings.Contains(stderr, "\n-  violation: as before\n+  no violation of ") {
 				t.Errorf("shorter: %d: %s", code, stderr)
 			}
 		})

@@ -106,13 +106,13 @@ func TestBudgets(t *testing.T) {
 }
 
 func TestErrorsAndEnds(t *testing.T) {
-	if _, err := Prove(t.Context(), []*dme.Algorithm{ricartagrawala.Algorithm()}, ProofOptions{Set: map[string]string{"no": "such"}}); err == nil ||
-		!strings.Contains(err.Error(), "ricart-agrawala: ") {
+	of, wrong := []*dme.Algorithm{ricartagrawala.Algorithm()}, ProofOptions{Set: map[string]string{"no": "such"}}
+	if _, err := Prove(t.Context(), of, wrong); err == nil || !strings.Contains(err.Error(), "ricart-agrawala: ") {
 		t.Errorf("an unknown option: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if results, err := Prove(ctx, []*dme.Algorithm{ricartagrawala.Algorithm()}, ProofOptions{}); err != nil || len(results) != 0 {
+	if results, err := Prove(ctx, of, ProofOptions{}); err != nil || len(results) != 0 {
 		t.Errorf("%v, %v", results, err)
 	}
 }

@@ -112,7 +112,7 @@ func stalled(waiting []dme.NodeID) *vnet.Violation {
 // nodes wait or, where none does, without coming to rest.
 func forever(waiting []dme.NodeID, toWait, toRest string) *vnet.Violation {
 	if len(waiting) == 0 {
-		return &vnet.Violation{Property: Rest, Verdict: "no rest: " + toRest + ", though nobody will ask again"}
+		return &vnet.Violation{Property: Rest, Verdict: "no rest: " + toRest + ", though no node will ask again"}
 	}
 	return &vnet.Violation{Property: Liveness, Verdict: "no entry" + toWait + ", though " + Wait(waiting), Nodes: waiting}
 }
@@ -190,7 +190,7 @@ func (t *Trace) Lines() []string {
 
 // Recording returns the trace as events, which say what they have changed, and the
 // variables of each node at the end that hold something. The steps are taken once
-// more for that: it is too dear for the many replays that shorten a schedule.
+// more for that: it is too expensive for the many replays that shorten a schedule.
 func (t *Trace) Recording() (events []recording.Event, states [][]string) {
 	n := vnet.New(t.model)
 	tape := recording.NewTape(t.alg)
