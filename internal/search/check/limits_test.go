@@ -20,6 +20,7 @@ import (
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/testkit"
 )
 
 func TestLimits(t *testing.T) {
@@ -121,7 +122,9 @@ func TestBitstateLeavesOut(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	for text, want := range map[string]Bytes{"1B": 1, "3kB": 3000, "1.5 KiB": 1536, "2MB": 2e6, "512MiB": 1 << 29, "2GB": 2e9, "1GiB": 1 << 30, "1TB": 1e12, "0.5TiB": 1 << 39} {
+	for text, want := range map[string]Bytes{
+		"1B": 1, "3kB": 3000, "1.5 KiB": 1536, "2MB": 2e6, "512MiB": 1 << 29, "2GB": 2e9, "1GiB": 1 << 30, "1TB": 1e12, "0.5TiB": 1 << 39,
+	} {
 		if got, err := ParseBytes(text); err != nil || got != want {
 			t.Errorf("%s: %d, %v", text, got, err)
 		}
@@ -139,7 +142,7 @@ func TestBytes(t *testing.T) {
 // A search stops before it holds more than it may, and what it says it holds is
 // what it does hold: at any width of its states and with one worker or more.
 func TestMemoryIsBounded(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		a        *dme.Algorithm
 		nodes    int
 		requests int
@@ -150,6 +153,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		{ricartagrawala.Algorithm(), 100, 100}, // wide ones
 		{maekawa.Algorithm(), 200, 200},
 	} {
+		if i%2 == 1 && !testkit.Long() {
+			continue
+		}
 		for workers := 1; workers <= 3; workers += 2 {
 			const limit = 48 << 20
 			s, err := New(c.a, Options{Nodes: c.nodes, Requests: c.requests, Memory: limit, Workers: workers})

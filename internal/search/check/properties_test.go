@@ -35,7 +35,8 @@ func (c *testCase) shown(v *vnet.Violation, t *Trace) {
 		}
 	}
 	for _, id := range v.Nodes {
-		if waits := v.Property == Progress || v.Property == Liveness || v.Property == Starvation; waits != (len(d.Ends) > 0 && d.Ends[id-1] == "waits") {
+		waits := v.Property == Progress || v.Property == Liveness || v.Property == Starvation
+		if waits != (len(d.Ends) > 0 && d.Ends[id-1] == "waits") {
 			c.Errorf("%s: at the end nodes are said to be %q", c.line, d.Ends)
 		}
 	}
