@@ -54,7 +54,8 @@ type Options struct {
 	Watch     bool // random schedules: judge overtaking by what the algorithm claims, and try to starve nodes
 
 	WithoutInvariants bool // the algorithm's are not checked
-	// SafetyOnly goes on after a standstill, which hides what nodes that ask later may do. For [Search.Random] and [Search.Exhaustive].
+	// SafetyOnly goes on after a standstill, which hides what nodes that ask later may do.
+	// It is for [Search.Random] and [Search.Exhaustive].
 	SafetyOnly bool
 	// Unlimited is for [Search.Liveness], and for it alone: every node may ask any
 	// number of times, and Requests is 0. InFlight, if it is not 0, bounds what a
@@ -156,6 +157,10 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		o.Patience = 10_000 + 100*o.Nodes*o.Nodes
 	}
 	needs := a.Needs(opt)
+	watch := vnet.WatchWhereNeedsAreMet
+	if o.WithoutInvariants {
+		watch = vnet.WatchNothing
+	}
 	requests := o.share
 	if o.Unlimited {
 		requests = nil
@@ -164,7 +169,7 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		Algorithm: a, Nodes: o.Nodes, Options: opt, Seed: o.Seed, ReadFile: o.ReadFile,
 		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose,
 		Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: requests, Recover: true,
-		Bounded: needs.BoundedDelay, Watch: o.watch(),
+		Bounded: needs.BoundedDelay, Watch: watch,
 		// Links give all broadcasts one order to an algorithm that needs it, where
 		// they are as good as they can be: what loses, repeats and reorders
 		// messages gives nothing an order either.
@@ -184,13 +189,6 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		s.bound = o.Bypass
 	}
 	return s, nil
-}
-
-func (o *Options) watch() vnet.Watch {
-	if o.WithoutInvariants {
-		return vnet.WatchNothing
-	}
-	return vnet.WatchWhereNeedsAreMet
 }
 
 // Invariants returns those of the algorithm that are checked in every state.

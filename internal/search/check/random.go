@@ -60,14 +60,6 @@ func (s *Search) excuses(v *vnet.Violation) bool {
 	return v != nil && v.Property == Starvation && !s.promised
 }
 
-// steps returns a copy of the steps that were taken, nil only where there was no run.
-func (r *run) steps() []vnet.Step {
-	if r == nil {
-		return nil
-	}
-	return append([]vnet.Step{}, r.taken...)
-}
-
 type randomSearch struct {
 	*Search
 	next   atomic.Int64 // the next schedule, from 0
@@ -91,7 +83,7 @@ func (r *randomSearch) work(ctx context.Context) {
 		}
 		one, broken := r.schedule(k, taken[:0])
 		if broken != nil {
-			r.fail(k, broken, one.steps())
+			r.fail(k, broken, one)
 		}
 		p := Part{First: int(k), Done: 1}
 		if one != nil {
@@ -103,12 +95,14 @@ func (r *randomSearch) work(ctx context.Context) {
 }
 
 // fail notes that schedule k broke a property, unless one before it has.
-func (r *randomSearch) fail(k int64, v *vnet.Violation, steps []vnet.Step) {
+func (r *randomSearch) fail(k int64, v *vnet.Violation, one *run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if k < r.failed.Load() {
 		r.failed.Store(k)
-		r.report.Violation, r.steps = v, steps
+		if r.report.Violation, r.steps = v, nil; one != nil {
+			r.steps = append([]vnet.Step{}, one.taken...)
+		}
 		r.report.Seed = r.Seed + uint64(k)
 		r.report.Schedules = uint64(k) + 1
 	}

@@ -31,24 +31,17 @@ func newRun(s *Search, p plan, taken []vnet.Step) *run {
 	return r
 }
 
-// draw draws and takes the steps of a schedule that has been planned. They are appended
-// to taken.
+// draw draws and takes the steps of a schedule that has been planned, until something is
+// broken or nothing is left to happen. They are appended to taken.
 func (s *Search) draw(p plan, taken []vnet.Step) *run {
 	if p.victim != dme.None {
 		return s.starve(p, taken)
 	}
-	return s.random(p.model, taken)
+	return s.random(rand.New(rand.NewPCG(p.model.Seed, 0x5ca1ab1e)), p.model, math.MaxInt, taken)
 }
 
-// random draws and takes the steps of a schedule, until something is broken or
-// nothing is left to happen. It is a function of the model's seed. The steps are
-// appended to taken.
-func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
-	return s.randomBy(rand.New(rand.NewPCG(m.Seed, 0x5ca1ab1e)), m, math.MaxInt, taken)
-}
-
-// randomBy draws the steps of a schedule from a source, so many at most.
-func (s *Search) randomBy(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.Step) *run {
+// random draws the steps of a schedule from a source, so many at most.
+func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.Step) *run {
 	schedule := &vnet.Schedule{
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
 		Readers: float64(rng.IntN(5)) / 4, Mishap: 1 / float64(uint(2)<<rng.IntN(5)), Choose: vnet.Chance{Rand: rng},

@@ -140,7 +140,7 @@ func (s *shrinker) others(best []vnet.Step) []vnet.Step {
 		}
 		requests := vary(rng, s.Nodes, max(1, asked))
 		m.Requests = requestsOf(requests)
-		r := s.randomBy(rng, &m, 3*len(best), nil)
+		r := s.random(rng, &m, 3*len(best), nil)
 		left -= r.Steps + s.Nodes
 		if r.Violation == nil || r.Violation.Property != s.property {
 			continue
@@ -301,7 +301,7 @@ func (s *Search) Join(ctx context.Context, next func(ctx context.Context, first 
 			return Report{}, fmt.Errorf("check: the schedule of seed %d broke a property elsewhere, and breaks none here; "+
 				"does its algorithm depend on more than its state?", s.Seed+uint64(k))
 		}
-		r.fail(int64(k), broken, one.steps())
+		r.fail(int64(k), broken, one)
 	}
 	return r.finish(ctx, start), nil
 }

@@ -26,19 +26,10 @@ type Played struct {
 }
 
 // Play carries out a scenario of algorithm a and returns its text with the
-// outcomes as they are, and its diagram. readFile serves options that name a
+// outcomes as they are, its events and its diagram. readFile serves options that name a
 // file. A command that cannot be carried out is an error, as is a second node
 // in the critical section, unless the scenario says that it breaks a property.
-func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error)) (text []byte, d *spacetime.Diagram, err error) {
-	p, err := s.Run(a, readFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.Text, p.Diagram, nil
-}
-
-// Run is Play, and returns the events too.
-func (s *Scenario) Run(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*Played, error) {
+func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*Played, error) {
 	model, err := s.model(a, readFile)
 	if err != nil {
 		return nil, err

@@ -297,7 +297,7 @@ func Save(name string, x Counterexample) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	played, err := s.Run(x.Algorithm, x.ReadFile)
+	played, err := s.Play(x.Algorithm, x.ReadFile)
 	if err != nil {
 		return nil, err
 	}

@@ -36,16 +36,16 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, diagram, err := s.Play(a, func(name string) ([]byte, error) {
+			played, err := s.Play(a, func(name string) ([]byte, error) {
 				return os.ReadFile(filepath.Join(filepath.Dir(path), name))
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(diagram.Messages) == 0 || len(diagram.Sections) == 0 && s.Violates == "" {
+			if len(played.Messages) == 0 || len(played.Sections) == 0 && s.Violates == "" {
 				t.Error("nothing to draw")
 			}
-			golden.MustBe(t, path, got)
+			golden.MustBe(t, path, played.Text)
 		})
 	}
 }
@@ -94,7 +94,7 @@ func TestPlayFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestEndlessScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), "f.txt:5: settle: messages go on and on") {
+	if _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), "f.txt:5: settle: messages go on and on") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -131,11 +131,11 @@ func TestSequencedMedium(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := s.Play(a, nil)
+		played, err := s.Play(a, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(got)
+		return string(played.Text)
 	}
 	for _, more := range []string{"", "sequenced\n"} {
 		if got := play(more); !strings.HasSuffix(got, "deliver 2->2\n  enter 2 (1,2)\n") {
