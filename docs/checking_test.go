@@ -10,7 +10,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/cli/exit"
-	"dmebench/internal/search/prove"
+	"dmebench/internal/search/check"
 	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
 )
@@ -36,7 +36,7 @@ func TestCheckingPage(t *testing.T) {
 			t.Errorf("checking.md has no row of %s", a.Name)
 		}
 	}
-	var results []prove.Result
+	var results []check.Proven
 	printed := say(t, exit.Held, "prove", "--quiet", "--json", "--nodes", "3", "--each", "1", "--states", "20000")
 	if err := json.Unmarshal(printed, &results); err != nil {
 		t.Fatal(err)

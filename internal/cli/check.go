@@ -53,9 +53,9 @@ func (p *program) checkCommand() *cli.Command {
 				"although every message arrives and every critical section ends; on this host alone"},
 			&cli.IntFlag{Name: "in-flight", Usage: "with --liveness, let nobody ask who would put more than `K` messages on a link " +
 				"(default: any number)"},
-			&cli.BoolFlag{Name: "fifo", Usage: "links keep order, or with =false need not (default: =false where the algorithm bears it)"},
-			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice (default: where the algorithm bears it)"},
-			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost (default: 2 where the algorithm bears it, else none)"},
+			&cli.BoolFlag{Name: "fifo", Usage: "links keep order, or with =false need not (default: =false if the algorithm supports it)"},
+			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice (default: if the algorithm supports it)"},
+			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost (default: 2 if the algorithm supports it, else none)"},
 			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, at any moment, and come back where the algorithm knows how"},
 			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
 				"(default: what its paper promises; or 2 for each node and each step of delay)"},
@@ -293,7 +293,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 
 // What the links of a search are by.
 const (
-	linksByNeeds = "needs" // the worst that the algorithm bears
+	linksByNeeds = "needs" // the worst that the algorithm supports
 	linksByFlags = "flags"
 )
 

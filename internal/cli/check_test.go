@@ -33,7 +33,7 @@ func TestCheckHolds(t *testing.T) {
 		t.Fatalf("%d: %s%s", code, stdout, stderr)
 	}
 	for _, want := range []string{
-		"ricart-agrawala, 3 nodes, 3 requests, links that do not keep order, the worst that ricart-agrawala bears",
+		"ricart-agrawala, 3 nodes, 3 requests, links that do not keep order, the worst that ricart-agrawala supports",
 		"states/s", "every property holds in every state",
 	} {
 		if !strings.Contains(stdout, want) {
@@ -41,14 +41,14 @@ func TestCheckHolds(t *testing.T) {
 		}
 	}
 	code, stdout, _, _ = checked(t, words("-a ricart-agrawala -n 4 --schedules 50 --fifo=false")...)
-	if code != 0 || !strings.Contains(stdout, "up to 20 requests, links that do not keep order, as told") ||
+	if code != 0 || !strings.Contains(stdout, "up to 20 requests, links that do not keep order, as given") ||
 		!strings.Contains(stdout, "at most 9 entries of others between a request and its entry: N(N+1)/2 − 1") ||
 		!strings.Contains(stdout, "schedules  ") || !strings.Contains(stdout, "no violation found\n") {
 		t.Errorf("%d:\n%s", code, stdout)
 	}
 	code, stdout, _, _ = checked(t, words("-a raymond -n 4 --requests 8 --schedules 50 --fifo")...)
 	for _, want := range []string{
-		"raymond, 4 nodes, 8 requests, links that keep order, as told", "raymond does not need links that keep order",
+		"raymond, 4 nodes, 8 requests, links that keep order, as given", "raymond does not need links that keep order",
 		"at most 8 entries of others for each step of the longest delay",
 	} {
 		if code != 0 || !strings.Contains(stdout, want) {
@@ -56,7 +56,7 @@ func TestCheckHolds(t *testing.T) {
 		}
 	}
 	code, stdout, _, _ = checked(t, words("-a lamport -n 3 --schedules 50")...)
-	if code != 0 || !strings.Contains(stdout, "up to 15 requests, links that keep order, the worst that lamport bears") {
+	if code != 0 || !strings.Contains(stdout, "up to 15 requests, links that keep order, the worst that lamport supports") {
 		t.Errorf("%d:\n%s", code, stdout)
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); files != nil {
@@ -80,7 +80,7 @@ func TestCheckFindsAViolation(t *testing.T) {
 	if err != nil || xml.Unmarshal(svg, new(struct{})) != nil {
 		t.Errorf("%v: %s", err, svg)
 	}
-	_, again, _ := strings.Cut(stdout, "to see it again: dmebench check ")
+	_, again, _ := strings.Cut(stdout, "to reproduce it: dmebench check ")
 	again, _, _ = strings.Cut(again, "\n")
 	_, trace, _ := strings.Cut(stdout, "\n\n")
 	code, stdout, _, _ = checked(t, words(again)...)
@@ -133,7 +133,7 @@ func TestCheckRefuses(t *testing.T) {
 		"-a no-such -n 3":                                        {`unknown algorithm "no-such"`},
 		"-a raymond -n 0":                                        {"0 nodes: there must be at least 1"},
 		"-a raymond -n 3 --requests 0":                           {"--requests 0: there must be at least 1"},
-		"-a raymond -n 3 --lose -1":                              {"-1 messages to lose"},
+		"-a raymond -n 3 --lose -1":                              {"-1 messages lost"},
 		"-a raymond -n 3 --bypass 0":                             {"--bypass 0"},
 		"-a raymond -n 3 --time -1s":                             {"--for -1s: must be above 0"},
 		"-a raymond -n 3 --set tree":                             {"--set tree: want KEY=VALUE"},

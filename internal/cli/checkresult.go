@@ -26,7 +26,7 @@ type checkResult struct {
 	Requests      int               `json:"requests"`
 	Search        string            `json:"search"`        // random, exhaustive or liveness
 	Vary          bool              `json:"requests_vary"` // each schedule draws who asks and how often, so often at most
-	LinksBy       string            `json:"links_by"`      // why these links: needs, what the algorithm bears; or flags
+	LinksBy       string            `json:"links_by"`      // why these links: needs, what the algorithm supports; or flags
 	FIFO          bool              `json:"fifo"`
 	Duplicate     bool              `json:"duplicate"`
 	Lose          int               `json:"lose"`
@@ -246,7 +246,7 @@ func (x *checkResult) print(out io.Writer) error {
 		line("most overtaken", "%d entries of others between a request and its entry", *x.MaxBypass)
 	}
 	if len(x.NeverSent) > 0 && x.Complete {
-		line("never sent", "%s: how nodes handle it was not searched", strings.Join(x.NeverSent, ", "))
+		line("never sent", "%s: how nodes handle them was not searched", strings.Join(x.NeverSent, ", "))
 	}
 	for _, also := range x.Also {
 		verdict := "no violation found"
@@ -261,7 +261,7 @@ func (x *checkResult) print(out io.Writer) error {
 	case x.Proven != nil && *x.Proven:
 		line("verdict", "%s", x.proof())
 	case x.Complete && x.States != nil && x.SafetyOnly:
-		line("verdict", "no two nodes are inside at once in any state")
+		line("verdict", "in no state are two nodes in the critical section")
 	case x.Complete && x.States != nil:
 		line("verdict", "every property holds in every state")
 	case x.Complete:
@@ -280,7 +280,7 @@ func (x *checkResult) printTrace(out io.Writer) error {
 	b.WriteByte('\n')
 	for i, line := range x.Trace {
 		if x.Lasso != nil && len(x.Lasso.Loop) > 0 && i == len(x.Trace)-len(x.Lasso.Loop) {
-			b.WriteString("     ⟲ from here on, over and over:\n")
+			b.WriteString("     ⟲ from here on, repeated for ever:\n")
 		}
 		switch hidden := len(x.Trace) - longTrace; {
 		case hidden > 0 && i == longTrace/2:
@@ -298,7 +298,7 @@ func (x *checkResult) printTrace(out io.Writer) error {
 	for _, state := range x.NodeStates {
 		fmt.Fprintf(&b, "  %s\n", state)
 	}
-	fmt.Fprintf(&b, "\nto see it again: %s\n", x.Replay)
+	fmt.Fprintf(&b, "\nto reproduce it: %s\n", x.Replay)
 	if x.SVG != "" {
 		fmt.Fprintf(&b, "drawn in %s\n", x.SVG)
 	}
@@ -324,7 +324,7 @@ func (x *checkResult) links() string {
 		text += fmt.Sprintf(", may lose up to %d", x.Lose)
 	}
 	if x.InFlight > 0 {
-		text += fmt.Sprintf(", nobody asks who would put more than %d on one", x.InFlight)
+		text += fmt.Sprintf(", no request that would put more than %d messages on one", x.InFlight)
 	}
 	if x.Faults > 0 {
 		text += fmt.Sprintf(", up to %d nodes crash", x.Faults)
@@ -335,9 +335,9 @@ func (x *checkResult) links() string {
 // why says why the links are what they are.
 func (x *checkResult) why() string {
 	if x.LinksBy == linksByFlags {
-		return "as told"
+		return "as given"
 	}
-	return "the worst that " + x.Algorithm + " bears"
+	return "the worst that " + x.Algorithm + " supports"
 }
 
 func (x *checkResult) rate(what string) string {

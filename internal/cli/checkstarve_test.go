@@ -9,75 +9,14 @@ import (
 
 	"dmebench/algorithms/centralized"
 	"dmebench/dme"
+	"dmebench/internal/testkit/toys"
 )
-
-// favourite is a node of a system in which node 1 gives the resource to the node with the
-// largest number of those that wait.
-type favourite struct {
-	id, holder dme.NodeID
-	waiting    dme.NodeSet
-}
-
-const (
-	wish dme.Kind = iota + 1
-	gift
-	back
-)
-
-func (f *favourite) Request(out *dme.Outbox) { f.say(wish, out) }
-func (f *favourite) Release(out *dme.Outbox) { f.say(back, out) }
-
-func (f *favourite) say(kind dme.Kind, out *dme.Outbox) {
-	if f.id == 1 {
-		f.Receive(1, dme.Message{Kind: kind}, out)
-	} else {
-		out.Send(1, dme.Message{Kind: kind})
-	}
-}
-
-func (f *favourite) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
-	switch m.Kind {
-	case gift:
-		out.Enter(dme.Stamp{})
-		return
-	case wish:
-		f.waiting.Add(from)
-	case back:
-		f.holder = dme.None
-	}
-	if f.holder != dme.None {
-		return
-	}
-	for id := range f.waiting.All() {
-		f.holder = id
-	}
-	switch f.waiting.Remove(f.holder); f.holder {
-	case dme.None:
-	case 1:
-		out.Enter(dme.Stamp{})
-	default:
-		out.Send(f.holder, dme.Message{Kind: gift})
-	}
-}
-
-func (f *favourite) State(v *dme.Visitor) {
-	v.Node("holder", &f.holder)
-	v.Set("waiting", &f.waiting)
-}
-
-type favourites struct{ nodes int }
-
-func (s favourites) Node(id dme.NodeID) dme.Node {
-	return &favourite{id: id, waiting: dme.MakeNodeSet(s.nodes)}
-}
 
 // favouritism is claimed to be free of starvation, or not.
 func favouritism(claims ...dme.Claim) *dme.Algorithm {
-	return &dme.Algorithm{
-		Name: "favouritism", Title: "Favouritism", Citation: "nobody", Class: dme.Permission, Kinds: []string{"WISH", "GIFT", "BACK"},
-		Needs: dme.Always(dme.Needs{Reliable: true}), Claims: claims,
-		Prepare: func(c dme.Config) (dme.System, error) { return favourites{c.Nodes}, nil },
-	}
+	a := toys.Favouritism()
+	a.Claims = claims
+	return a
 }
 
 // What starves a node, or lets it be overtaken more often than its paper says, is found

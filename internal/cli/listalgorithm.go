@@ -44,11 +44,11 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 		if err != nil {
 			break // check says what is wrong with it
 		}
-		text, _, err := s.Play(a, nil)
+		played, err := s.Play(a, nil)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, "\n%s\n('dmebench trace --scenario %s --svg FILE' draws it.)\n", text, s.Name)
+		fmt.Fprintf(&b, "\n%s\n('dmebench trace --scenario %s --svg FILE' draws it.)\n", played.Text, s.Name)
 	}
 	_, err = io.WriteString(p.stdout, b.String())
 	return err

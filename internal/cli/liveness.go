@@ -16,7 +16,6 @@ import (
 	"dmebench/dme/vnet"
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/search/check"
-	"dmebench/internal/search/prove"
 	"dmebench/runs"
 )
 
@@ -139,9 +138,9 @@ func (p *program) proveCommand() *cli.Command {
 			"was found where none should be; 2 a search failed; 64 and more: refused; 130 interrupted.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "only `NAME`; may be repeated (default: all)"},
-			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Value: prove.DefaultNodes, Usage: "at most `N` nodes"},
-			&cli.IntFlag{Name: "each", Value: prove.DefaultEach, Usage: "where requests are limited, at most `R` of each node"},
-			&cli.Uint64Flag{Name: "states", Value: prove.DefaultStates, Usage: "give a search up after `COUNT` states, " +
+			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Value: check.DefaultProofNodes, Usage: "at most `N` nodes"},
+			&cli.IntFlag{Name: "each", Value: check.DefaultProofRequests, Usage: "where requests are limited, at most `R` of each node"},
+			&cli.Uint64Flag{Name: "states", Value: check.DefaultProofStates, Usage: "give a search up after `COUNT` states, " +
 				"some of up to three nodes after 20 times as many"},
 			&cli.StringFlag{Name: "memory", Usage: "give a search up before it holds more than `SIZE`, such as 4GiB " +
 				"(default: three quarters of what is free)"},
@@ -173,7 +172,7 @@ func (p *program) prove(c *cli.Context) error {
 	defer bar.Done()
 	options.Progress = bar.Describe
 	options.Done = func(n int) { bar.Set(uint64(n)) }
-	results, err := prove.All(ctx, algorithms, options)
+	results, err := check.Prove(ctx, algorithms, options)
 	if err != nil {
 		return failWith(exit.Unknown, err)
 	}
@@ -193,14 +192,14 @@ func (p *program) prove(c *cli.Context) error {
 	return p.printProofs(c, results)
 }
 
-func (p *program) printProofs(c *cli.Context, results []prove.Result) (err error) {
+func (p *program) printProofs(c *cli.Context, results []check.Proven) (err error) {
 	switch {
 	case c.Bool("json"):
 		err = printJSON(p.stdout, results)
 	case c.Bool("markdown"):
-		err = prove.Table(results).WriteMarkdown(p.stdout)
+		err = check.ProofTable(results).WriteMarkdown(p.stdout)
 	default:
-		if err = prove.Table(results).WriteFitted(p.stdout, p.printed().Width); err == nil {
+		if err = check.ProofTable(results).WriteFitted(p.stdout, p.printed().Width); err == nil {
 			_, err = io.WriteString(p.stdout, "\n"+proofLegend)
 		}
 	}
@@ -215,7 +214,7 @@ const proofLegend = "PROVEN: all states with requests without limit, no starvati
 	"SEARCHED WHOLE: nodes × requests of each, all states, no violation.\n"
 
 // proofsOf reads the flags.
-func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, prove.Options, error) {
+func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, check.ProofOptions, error) {
 	var errs []error
 	refuse := func(bad bool, format string, args ...any) {
 		if bad {
@@ -247,9 +246,9 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, prove.Options, err
 		}
 	}
 	if errs != nil {
-		return nil, prove.Options{}, failWith(exit.Usage, errors.Join(errs...))
+		return nil, check.ProofOptions{}, failWith(exit.Usage, errors.Join(errs...))
 	}
-	return algorithms, prove.Options{
+	return algorithms, check.ProofOptions{
 		Nodes: c.Int("nodes"), Each: c.Int("each"), States: c.Uint64("states"), Memory: memory, Set: set,
 	}, nil
 }

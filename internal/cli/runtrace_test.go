@@ -196,7 +196,7 @@ func TestCheckSave(t *testing.T) {
 				t.Fatal(err)
 			}
 			code, _, stderr = dmebench("trace", "-f", "shorter.txt")
-			if code != 1 || !strings.Contains(stderr, "\n-   violation: as before\n+   no violation of ") {
+			if code != 1 || !strings.Contains(stderr, "\n-  violation: as before\n+  no violation of ") {
 				t.Errorf("shorter: %d: %s", code, stderr)
 			}
 		})
@@ -208,9 +208,9 @@ func TestCheckSave(t *testing.T) {
 func TestCounterexampleOfARepairedAlgorithm(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, c := range []struct{ published, repaired, want string }{
-		{"singhal", "singhal", "+   not possible: node 2 has no timer 0 set"},
-		{"maekawa-textbook", "maekawa", "+   no violation of progress"},
-		{"lodha-kshemkalyani", "lodha-kshemkalyani", "+   enter 3 (1,3)"},
+		{"singhal", "singhal", "+  not possible: node 2 has no timer 0 set"},
+		{"maekawa-textbook", "maekawa", "+  no violation of progress"},
+		{"lodha-kshemkalyani", "lodha-kshemkalyani", "+  enter 3 (1,3)"},
 	} {
 		code, stdout, stderr := dmebench("check", "--quiet", "-a", c.published+"-as-published", "-n", "3", "--requests", "3",
 			"--schedules", "50000", "--save", "c.txt")
@@ -223,7 +223,7 @@ func TestCounterexampleOfARepairedAlgorithm(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, _, stderr = dmebench("trace", "-f", "r.txt")
-		if code != 1 || !strings.Contains(stderr, "\n"+c.want) || !strings.Contains(stderr, "\n-   violation: ") {
+		if code != 1 || !strings.Contains(stderr, "\n"+c.want) || !strings.Contains(stderr, "\n-  violation: ") {
 			t.Errorf("%s: %d: %s", c.published, code, stderr)
 		}
 	}
@@ -241,9 +241,9 @@ func TestTraceExpects(t *testing.T) {
 		{good, ""},
 		{head, ""}, // it expects nothing
 		{strings.Replace(good, "REPLY clock=1", "REPLY clock=2", 1),
-			"  deliver 1->2\n-   send 2->1 REPLY clock=2\n+   send 2->1 REPLY clock=1\n"},
-		{strings.Replace(good, "  send 1->2 REQUEST clock=1\n", "", 1), "+   send 1->2 REQUEST clock=1\n"},
-		{good + "  enter 2\n", "-   enter 2\n"},
+			" deliver 1->2\n-  send 2->1 REPLY clock=2\n+  send 2->1 REPLY clock=1\n"},
+		{strings.Replace(good, "  send 1->2 REQUEST clock=1\n", "", 1), "+  send 1->2 REQUEST clock=1\n"},
+		{good + "  enter 2\n", "-  enter 2\n"},
 	} {
 		if err := os.WriteFile("s.txt", []byte(c.text), 0o666); err != nil {
 			t.Fatal(err)

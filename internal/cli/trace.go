@@ -117,7 +117,7 @@ func (p *program) traceScenario(c *cli.Context, in io.Reader) error {
 	if err != nil {
 		return failWith(exit.Data, s.Refused(err))
 	}
-	played, err := s.Run(a, readFile)
+	played, err := s.Play(a, readFile)
 	if err != nil {
 		return failWith(exit.Data, err)
 	}

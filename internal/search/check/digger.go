@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,11 +13,12 @@ import (
 type digger struct {
 	*vnet.Walker
 	search *depthFirst
-	before []int // moves that lead to the first frame
-	frames []frame
-	used   int // of frames, which are kept for their memory
+	frames []frame // the way to the present state
+	used   int     // of frames, which are kept for their memory
 
-	states, taken uint64 // not yet told
+	backwards bool // it tries the last move first, and so stays out of another's way
+
+	states, taken uint64 // not yet reported
 	held          int    // bytes that its walker is known to hold
 }
 
@@ -28,24 +28,16 @@ func newDigger(d *depthFirst) *digger {
 	return g
 }
 
-// run tries what there is to do until there is nothing any more.
-func (g *digger) run() {
-	for job := g.search.take(); job != nil; job = g.search.take() {
-		g.before, g.used = job.before, 0
-		if g.push(job.v, job.h) {
-			top := &g.frames[0]
-			if job.steps != nil {
-				top.steps = append(top.steps[:0], job.steps...)
-			}
-			top.next = job.next
-			g.dig()
-		}
-		g.tell()
+// run tries all there is from the initial state on, as far as the others have not.
+func (g *digger) run(v []uint32, h vnet.Hash) {
+	if g.push(v, h) {
+		g.dig()
 	}
+	g.report()
 }
 
-// tellEvery is after how many moves the others hear of the states of one.
-const tellEvery = 4096
+// reportEvery is after how many moves the states of one are added to those of all.
+const reportEvery = 4096
 
 // dig tries all moves from the present state on.
 func (g *digger) dig() {
@@ -56,10 +48,10 @@ func (g *digger) dig() {
 			g.used--
 			continue
 		}
-		k := top.next
+		k := top.move(g.backwards)
 		top.next++
-		if g.taken++; g.taken >= tellEvery {
-			g.tell()
+		if g.taken++; g.taken >= reportEvery {
+			g.report()
 		}
 		bad := g.Do(top.v, top.h, top.steps[k])
 		if bad == nil && d.reduction != nil {
@@ -75,9 +67,6 @@ func (g *digger) dig() {
 			g.states++
 			if !g.push(g.Next, g.Hash) {
 				return
-			}
-			if d.wanted.Load() > 0 {
-				g.share()
 			}
 		}
 	}
@@ -118,32 +107,20 @@ const (
 
 // moves returns the moves that lead to the state that follows on the last one of
 // so many frames.
-func (g *digger) moves(frames int) []int {
-	all := slices.Clone(g.before)
-	for i := range frames {
-		all = append(all, g.frames[i].next-1)
+func (g *digger) moves(frames int) (all []int) {
+	for i := range g.frames[:frames] {
+		f := g.frames[i]
+		f.next--
+		all = append(all, f.move(g.backwards))
 	}
 	return all
 }
 
-// share gives what is to be tried nearest the beginning to another, if there is
-// something besides the present state's own moves.
-func (g *digger) share() {
-	for i := range g.used - 1 {
-		f := &g.frames[i]
-		if f.next < len(f.steps) {
-			g.search.give(&way{g.moves(i), frame{slices.Clone(f.v), f.h, slices.Clone(f.steps), f.next}})
-			f.steps = f.steps[:f.next]
-			return
-		}
-	}
-}
-
-// tell adds what has been done to what all have done.
-func (g *digger) tell() {
+// report adds what has been done to what all have done.
+func (g *digger) report() {
 	d := g.search
 	d.taken.Add(g.taken)
-	depth := int64(len(g.before) + g.used)
+	depth := int64(g.used)
 	for deepest := d.deepest.Load(); depth > deepest && !d.deepest.CompareAndSwap(deepest, depth); {
 		deepest = d.deepest.Load()
 	}
@@ -151,7 +128,7 @@ func (g *digger) tell() {
 	d.hold(own - g.held + shared - int(d.components.Swap(int64(shared))))
 	g.held = own
 	if d.count.Add(g.states) >= d.most || d.memory.spent.Load() {
-		d.stop()
+		d.halt.Store(true)
 	}
 	g.states, g.taken = 0, 0
 	d.done.Store(d.count.Load())
@@ -169,25 +146,13 @@ type Bitstate struct {
 
 // depthFirst is an exhaustive search that keeps only a few bits of each state. It
 // goes depth first: then only the states on the way to the present one are kept
-// whole, and the way to a violation is at hand. Who has nothing to do is given
-// the part of another's way that is still to be tried nearest the beginning.
+// whole, and the way to a violation is at hand. All workers begin at the initial state,
+// every other one with the last of the moves, and none goes on where another has been.
 type depthFirst struct {
 	*exhaustive
 	bits    *bitset
 	deepest atomic.Int64
-
-	idle   atomic.Int64 // who have nothing to do
-	wanted atomic.Int64 // things to do, by them
-	mu     sync.Mutex
-	change *sync.Cond
-	jobs   []*way
-	way    []int // to the violation
-}
-
-// way is a state, how it is reached, and which moves are to be tried from it.
-type way struct {
-	before []int // moves, as in [exhaustive.trace]
-	frame
+	way     []int // moves that lead to the violation
 }
 
 // frame is a state on the way to the present one.
@@ -195,7 +160,15 @@ type frame struct {
 	v     []uint32
 	h     vnet.Hash
 	steps []vnet.Step
-	next  int // of steps, from here on they are to be tried
+	next  int // of steps, how many have been tried
+}
+
+// move is the index of the step that is tried next.
+func (f *frame) move(backwards bool) int {
+	if backwards {
+		return len(f.steps) - 1 - f.next
+	}
+	return f.next
 }
 
 // bitstate visits states, with reduction if that is set.
@@ -207,7 +180,6 @@ func (s *Search) bitstate(ctx context.Context) (Report, error) {
 	d := &depthFirst{exhaustive: x}
 	for {
 		d.bits = newBitset(s.Bitstate)
-		d.change = sync.NewCond(&d.mu)
 		x.hold(int(s.Bitstate))
 		d.search(ctx)
 		if x.found != nil || x.halt.Load() || x.reduction == nil || x.reduction.Extend() {
@@ -222,7 +194,7 @@ func (s *Search) bitstate(ctx context.Context) (Report, error) {
 
 // search has the workers try all there is.
 func (d *depthFirst) search(ctx context.Context) {
-	stop := context.AfterFunc(ctx, func() { d.stop() })
+	stop := context.AfterFunc(ctx, func() { d.halt.Store(true) })
 	defer stop()
 	initial := vnet.New(d.model)
 	if initial.Violation != nil {
@@ -235,14 +207,14 @@ func (d *depthFirst) search(ctx context.Context) {
 	}
 	d.bits.add(h)
 	d.count.Store(1)
-	d.jobs = []*way{{frame: frame{v: v, h: h}}}
 	var wg sync.WaitGroup
 	diggers := make([]*digger, d.workers)
 	for i := range diggers {
 		diggers[i] = newDigger(d)
+		diggers[i].backwards = i%2 == 1
 	}
 	for _, g := range diggers {
-		wg.Go(g.run)
+		wg.Go(func() { g.run(v, h) })
 	}
 	wg.Wait()
 	for _, g := range diggers {
@@ -253,54 +225,14 @@ func (d *depthFirst) search(ctx context.Context) {
 	d.depth = int(d.deepest.Load())
 }
 
-// stop ends the search, and wakes up who waits.
-func (d *depthFirst) stop() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.halt.Store(true)
-	d.change.Broadcast()
-}
-
-// take returns something to do; nil where there will be nothing any more.
-func (d *depthFirst) take() *way {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.idle.Add(1) == int64(d.workers) && len(d.jobs) == 0 {
-		d.change.Broadcast()
-		return nil
-	}
-	if len(d.jobs) == 0 {
-		d.wanted.Add(1)
-	}
-	for len(d.jobs) == 0 && !d.halt.Load() && d.idle.Load() < int64(d.workers) {
-		d.change.Wait()
-	}
-	if len(d.jobs) == 0 || d.halt.Load() {
-		return nil
-	}
-	d.idle.Add(-1)
-	job := d.jobs[len(d.jobs)-1]
-	d.jobs = d.jobs[:len(d.jobs)-1]
-	return job
-}
-
-// give leaves something to do to another.
-func (d *depthFirst) give(job *way) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.jobs = append(d.jobs, job)
-	d.wanted.Add(-1)
-	d.change.Signal()
-}
-
 // show notes a violation and the way to it.
 func (d *depthFirst) show(bad *vnet.Violation, moves []int) {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.found == nil {
 		d.found, d.way = &finding{Violation: *bad}, moves
 	}
-	d.mu.Unlock()
-	d.stop()
+	d.halt.Store(true)
 }
 
 // outcome is the report of a search that has ended.

@@ -9,7 +9,7 @@
 //
 //   - [Search.Random] draws schedules, each a function of its seed: bursts,
 //     churn and saturation, with choices that are uniform over the steps that
-//     are possible, or an adversary's, who holds back what he chooses. Who asks
+//     are possible, or an adversary's, which holds back what it chooses. Who asks
 //     and how often can vary, and some schedules can try to starve a node. It
 //     finds most faults on systems of any size and proves nothing.
 //   - [Search.Exhaustive] visits every state that any schedule of a number of
@@ -29,9 +29,9 @@
 // property comes with a [Trace] that can be read, replayed and drawn.
 //
 // The rules of links and timers are those of [dmebench/dme/vnet]. A search takes
-// the links as it is told, whatever the algorithm needs; only its broadcasts are
+// the links that are given, whatever the algorithm needs; only its broadcasts are
 // sequenced where it needs that, on links that keep order and are reliable.
-// [Defaults] are the worst links that an algorithm bears.
+// [Defaults] are the worst links that an algorithm supports.
 //
 // # Overtaking and starvation
 //

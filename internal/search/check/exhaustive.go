@@ -37,11 +37,8 @@ import (
 // probability, never that it is complete, and shows schedules that were shortened.
 func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 	start := time.Now()
-	if s.Time > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.Time)
-		defer cancel()
-	}
+	ctx, cancel := s.within(ctx)
+	defer cancel()
 	visit := s.visitAll
 	if s.Bitstate > 0 {
 		visit = s.bitstate

@@ -164,7 +164,7 @@ func watching(m *vnet.Model, needs dme.Needs) watch {
 func (s *Search) Watched() string {
 	switch {
 	case s.Bypass > 0:
-		return fmt.Sprintf("at most %d entries of others between a request and its entry, as told", s.Bypass)
+		return fmt.Sprintf("at most %d entries of others between a request and its entry, as given", s.Bypass)
 	case s.watch.bound > 0:
 		return fmt.Sprintf("at most %d entries of others between a request and its entry: %s, %s",
 			s.watch.bound, s.watch.claim.Formula, s.watch.claim.Source)

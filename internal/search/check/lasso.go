@@ -64,7 +64,7 @@ func (g *graph) ended(end *dead) (LivenessResult, error) {
 		r.Stopped = spurious
 		return r, nil
 	}
-	r.Trace, _ = g.replay(g.model, prefix, false)
+	r.Trace, _ = g.replay(plan{model: g.model}, prefix, false)
 	switch bad := end.violation; {
 	case r.Trace.Violation.Property != "":
 	case bad == nil:
@@ -108,7 +108,7 @@ func (g *graph) lasso(c *cycle) (LivenessResult, error) {
 		return r, nil
 	}
 	r.Verdict, r.Node, r.Lasso = c.verdict, c.node, &Lasso{prefix, loop}
-	r.Trace, _ = g.replay(g.model, append(slices.Clone(prefix), loop...), false)
+	r.Trace, _ = g.replay(plan{model: g.model}, append(slices.Clone(prefix), loop...), false)
 	if r.Trace.Violation.Property != "" {
 		return r, fault("a schedule that was found safe shows '%v'", &r.Trace.Violation)
 	}
@@ -121,20 +121,19 @@ func (g *graph) lasso(c *cycle) (LivenessResult, error) {
 // round returns hops from the first state of a cycle back to it that leave no
 // duty undone and, where it is a matter of starvation, on which somebody enters.
 func (g *graph) round(c *cycle) (hops []hop) {
-	owed := g.dutiesOf(int(c.first))
+	owed := g.duties(int(c.first))
 	entered := c.verdict != Starved
 	at := int(c.first)
-	for !owed.none() || !entered {
+	for len(owed) > 0 || !entered {
 		some := g.nearest(c, at, func(h hop) bool {
-			return !entered && g.entry(h.from, h.edge) || g.helps(&owed, h)
+			return !entered && g.entry(h.from, h.edge) || len(g.after(slices.Clone(owed), h)) < len(owed)
 		})
 		if some == nil {
 			return nil // the component was not fair
 		}
 		for _, h := range some {
 			entered = entered || g.entry(h.from, h.edge)
-			owed.do(g, h.from, h.edge)
-			owed.meet(g, int(h.edge.to))
+			owed = g.after(owed, h)
 			at = int(h.edge.to)
 		}
 		hops = append(hops, some...)
@@ -145,15 +144,9 @@ func (g *graph) round(c *cycle) (hops []hop) {
 	return hops
 }
 
-// helps reports whether a hop does what is owed.
-func (g *graph) helps(owed *duties, h hop) bool {
-	if owed.none() {
-		return false
-	}
-	d := duties{owed.nodes, slices.Clone(owed.links), slices.Clone(owed.timers), slices.Clone(owed.kinds)}
-	d.do(g, h.from, h.edge)
-	d.meet(g, int(h.edge.to))
-	return d.nodes != owed.nodes || len(d.links) < len(owed.links) || len(d.timers) < len(owed.timers) || len(d.kinds) < len(owed.kinds)
+// after strikes off what a hop does, or leads to a state that does not owe it.
+func (g *graph) after(owed []duty, h hop) []duty {
+	return g.meet(g.do(owed, h.from, h.edge), int(h.edge.to))
 }
 
 // nearest returns the fewest hops within a cycle of which the last is wanted.

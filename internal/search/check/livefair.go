@@ -1,7 +1,9 @@
 package check
 
 import (
+	"maps"
 	"math"
+	"math/bits"
 	"slices"
 
 	"dmebench/dme"
@@ -29,10 +31,9 @@ type part struct {
 	goes func(from int, e *edge) bool // to another state of the part; nil: every step
 }
 
-// each calls found with every component that can be reached from the roots, each
-// of which has a step within it, until found reports false. The states are valid
-// during the call.
-func (t *tarjan) each(p part, roots func(yield func(int) bool), found func(states []uint32) bool) {
+// each calls found with every component of a part that has a step within it. The states
+// are valid during the call.
+func (t *tarjan) each(p part, found func(states []uint32)) {
 	type frame struct {
 		state uint32
 		next  int // the step that is looked at next
@@ -50,7 +51,7 @@ func (t *tarjan) each(p part, roots func(yield func(int) bool), found func(state
 		first, end := t.out(state)
 		frames = append(frames, frame{uint32(state), first, end})
 	}
-	for root := range roots {
+	for root := range t.states.len() {
 		if t.index[root] != 0 || !p.has(root) {
 			continue
 		}
@@ -85,8 +86,8 @@ func (t *tarjan) each(p part, roots func(yield func(int) bool), found func(state
 			}
 			t.member[state] = t.count
 			t.components++
-			if component := stack[at:]; (len(component) > 1 || t.loops(int(state), p)) && !found(component) {
-				return
+			if component := stack[at:]; len(component) > 1 || t.loops(int(state), p) {
+				found(component)
 			}
 			stack = stack[:at]
 		}
@@ -103,107 +104,94 @@ func (t *tarjan) loops(state int, p part) bool {
 	return false
 }
 
-// duties are what a fair schedule must do within a component, or find undone in
-// one of its states.
-type duties struct {
-	nodes  uint32       // to leave
-	links  []int        // to deliver
-	timers []vnet.Timer // to fire, or to be set again
-	kinds  []uint32     // messages to arrive, as vnet.Classes.Skeletons: on links that do not keep order
+// duty is what a fair schedule must do within a component, or find undone in one of its
+// states: let a node leave or a link deliver, which its label says; have a timer fire, or
+// set again; or, on links that do not keep order, have a kind of message arrive.
+type duty struct {
+	label label
+	timer vnet.Timer
+	kind  uint32 // as vnet.Classes.Skeletons
 }
 
-func (d *duties) none() bool {
-	return d.nodes == 0 && len(d.links) == 0 && len(d.timers) == 0 && len(d.kinds) == 0
-}
-
-// of returns what a state owes.
-func (g *graph) dutiesOf(id int) (d duties) {
+// duties returns what a state owes.
+func (g *graph) duties(id int) (owed []duty) {
 	v := g.vector(id)
-	d.nodes = g.states.at(id).inside
+	for nodes := g.states.at(id).inside; nodes != 0; nodes &= nodes - 1 {
+		owed = append(owed, duty{label: leaving + label(bits.TrailingZeros32(nodes)+1)})
+	}
 	if g.Unordered {
-		d.kinds = g.classes.Skeletons(nil, v)
-		slices.Sort(d.kinds)
-		d.kinds = slices.Compact(d.kinds)
+		kinds := g.classes.Skeletons(nil, v)
+		slices.Sort(kinds)
+		for _, kind := range slices.Compact(kinds) {
+			owed = append(owed, duty{kind: kind})
+		}
 	} else {
-		g.space.Occupied(v, func(link int) { d.links = append(d.links, link) })
+		g.space.Occupied(v, func(link int) { owed = append(owed, duty{label: arrival + label(link)}) })
 	}
-	d.timers = g.ready(v)
-	return d
-}
-
-// ready returns the timers that may fire in a state.
-func (g *graph) ready(v []uint32) (timers []vnet.Timer) {
-	if !g.timed {
-		return nil
-	}
-	steps, _ := g.walker.Enabled(v, nil)
-	for _, x := range steps {
-		if x.Kind == vnet.Fire {
-			timers = append(timers, vnet.Timer{Node: x.Node, ID: x.Timer})
+	if g.timed {
+		steps, _ := g.walker.Enabled(v, nil)
+		for _, x := range steps {
+			if x.Kind == vnet.Fire {
+				owed = append(owed, duty{label: firing, timer: vnet.Timer{Node: x.Node, ID: x.Timer}})
+			}
 		}
 	}
-	return timers
+	return owed
 }
 
 // meet strikes off what a state does not owe.
-func (d *duties) meet(g *graph, id int) {
-	if d.none() {
-		return
+func (g *graph) meet(owed []duty, id int) []duty {
+	if len(owed) == 0 {
+		return owed
 	}
-	here := g.dutiesOf(id)
-	d.nodes &= here.nodes
-	d.links = slices.DeleteFunc(d.links, func(x int) bool { return !slices.Contains(here.links, x) })
-	d.timers = slices.DeleteFunc(d.timers, func(x vnet.Timer) bool { return !slices.Contains(here.timers, x) })
-	d.kinds = slices.DeleteFunc(d.kinds, func(x uint32) bool { return !slices.Contains(here.kinds, x) })
+	here := g.duties(id)
+	return slices.DeleteFunc(owed, func(d duty) bool { return !slices.Contains(here, d) })
 }
 
 // do strikes off what a step does.
-func (d *duties) do(g *graph, from int, e *edge) {
-	switch {
-	case e.label >= arrival:
-		link := int(e.label - arrival)
-		d.links = slices.DeleteFunc(d.links, func(x int) bool { return x == link })
-	case e.label > leaving:
-		d.nodes &^= bit(dme.NodeID(e.label - leaving))
+func (g *graph) do(owed []duty, from int, e *edge) []duty {
+	if e.label >= leaving {
+		owed = slices.DeleteFunc(owed, func(d duty) bool { return d.label == e.label })
 	}
-	if len(d.timers) == 0 && len(d.kinds) == 0 {
-		return
+	if len(owed) == 0 || !g.timed && !g.Unordered {
+		return owed
 	}
 	v := g.vector(from)
 	g.through(from, int(e.to), e.label, func(x vnet.Step) {
-		d.timers = slices.DeleteFunc(d.timers, func(t vnet.Timer) bool {
-			return x.Kind == vnet.Fire && x.Node == t.Node && x.Timer == t.ID || g.walker.Sets(t.Node, t.ID)
-		})
-		if x.Kind == vnet.Deliver && len(d.kinds) > 0 {
-			arrives := g.classes.Skeleton(v, x)
-			d.kinds = slices.DeleteFunc(d.kinds, func(kind uint32) bool { return kind == arrives })
+		arrives := uint32(0)
+		if x.Kind == vnet.Deliver && g.Unordered {
+			arrives = g.classes.Skeleton(v, x)
 		}
+		owed = slices.DeleteFunc(owed, func(d duty) bool {
+			switch {
+			case d.label == firing:
+				return x.Kind == vnet.Fire && x.Node == d.timer.Node && x.Timer == d.timer.ID || g.walker.Sets(d.timer.Node, d.timer.ID)
+			case d.label >= leaving:
+				return false
+			}
+			return x.Kind == vnet.Deliver && d.kind == arrives
+		})
 	})
+	return owed
 }
 
 // fair reports whether a schedule that goes round a component for ever, by all
 // its steps, is fair.
 func (t *tarjan) fair(states []uint32, p part) bool {
-	d := t.dutiesOf(int(states[0]))
-	for _, id := range states[1:] {
-		if d.none() {
-			return true
-		}
-		d.meet(t.graph, int(id))
+	owed := t.duties(int(states[0]))
+	for i := 1; i < len(states) && len(owed) > 0; i++ {
+		owed = t.meet(owed, int(states[i]))
 	}
 	mine := t.member[states[0]]
-	for _, from := range states {
-		if d.none() {
-			return true
-		}
-		for i, end := t.out(int(from)); i < end; i++ {
-			e := t.edges.at(i)
-			if t.member[e.to] == mine && (p.goes == nil || p.goes(int(from), e)) {
-				d.do(t.graph, int(from), e)
+	for i := 0; i < len(states) && len(owed) > 0; i++ {
+		from := int(states[i])
+		for k, end := t.out(from); k < end; k++ {
+			if e := t.edges.at(k); t.member[e.to] == mine && (p.goes == nil || p.goes(from, e)) {
+				owed = t.do(owed, from, e)
 			}
 		}
 	}
-	return d.none()
+	return len(owed) == 0
 }
 
 // entry reports whether somebody enters in a step.
@@ -225,29 +213,17 @@ type cycle struct {
 // part of it in which nobody enters, and which is fair, it is that part.
 func (t *tarjan) cycle(id dme.NodeID) *cycle {
 	waits := part{has: func(s int) bool { return t.states.at(s).waiting&bit(id) != 0 }}
-	best := t.nearest(waits, func(yield func(int) bool) {
-		for s := range t.states.len() {
-			if !yield(s) {
-				return
-			}
-		}
-	})
+	best := t.nearest(waits)
 	if best == nil {
 		return nil
 	}
-	c := &cycle{id, best, least(best), waits, Starved}
+	c := &cycle{id, best, slices.Min(slices.Collect(maps.Keys(best))), waits, Starved}
 	quiet := part{
 		has:  func(s int) bool { return best[uint32(s)] },
 		goes: func(from int, e *edge) bool { return !t.entry(from, e) },
 	}
-	if still := t.nearest(quiet, func(yield func(int) bool) {
-		for s := range best {
-			if !yield(int(s)) {
-				return
-			}
-		}
-	}); still != nil {
-		c.states, c.first, c.part, c.verdict = still, least(still), quiet, Livelock
+	if still := t.nearest(quiet); still != nil {
+		c.states, c.first, c.part, c.verdict = still, slices.Min(slices.Collect(maps.Keys(still))), quiet, Livelock
 	}
 	within := c.states
 	c.part.has = func(s int) bool { return within[uint32(s)] }
@@ -256,24 +232,15 @@ func (t *tarjan) cycle(id dme.NodeID) *cycle {
 
 // nearest returns the states of the fair component of a part that has the state
 // with the least number.
-func (t *tarjan) nearest(p part, roots func(yield func(int) bool)) (best map[uint32]bool) {
+func (t *tarjan) nearest(p part) (best map[uint32]bool) {
 	nearest := uint32(math.MaxUint32)
-	t.each(p, roots, func(states []uint32) bool {
+	t.each(p, func(states []uint32) {
 		if first := slices.Min(states); first < nearest && t.fair(states, p) {
 			best, nearest = make(map[uint32]bool, len(states)), first
 			for _, s := range states {
 				best[s] = true
 			}
 		}
-		return true
 	})
 	return best
-}
-
-func least(states map[uint32]bool) uint32 {
-	first := uint32(math.MaxUint32)
-	for s := range states {
-		first = min(first, s)
-	}
-	return first
 }

@@ -139,7 +139,7 @@ func (g *graph) idOf(v []uint32, parent int) (id int, isNew bool) {
 	mask := len(g.index) - 1
 	at := int(h) & mask
 	for ; g.index[at] != 0; at = (at + 1) & mask {
-		if e := g.index[at]; uint32(e) == h && equal(g.vector(int(e>>32)-1), v) {
+		if e := g.index[at]; uint32(e) == h && slices.Equal(g.vector(int(e>>32)-1), v) {
 			return int(e>>32) - 1, false
 		}
 	}
@@ -158,15 +158,6 @@ func (g *graph) place(e uint64) {
 		at = (at + 1) & mask
 	}
 	g.index[at] = e
-}
-
-func equal(v, w []uint32) bool {
-	for i := range v {
-		if v[i] != w[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // out returns the steps from a state, by their numbers.
@@ -281,7 +272,7 @@ func (g *graph) through(from, to int, want label, found func(x vnet.Step)) {
 		}
 		leads := false
 		g.classes.Step(g.walker, v, x, func(rep []uint32) {
-			leads = leads || !g.crowded(x, rep) && equal(rep, g.vector(to))
+			leads = leads || !g.crowded(x, rep) && slices.Equal(rep, g.vector(to))
 		})
 		if leads {
 			found(x)

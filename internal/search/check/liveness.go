@@ -92,11 +92,8 @@ func (s *Search) Liveness(ctx context.Context) (LivenessResult, error) {
 		return LivenessResult{}, errors.New("check: a search for liveness needs Options.Unlimited")
 	}
 	start := time.Now()
-	if s.Time > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.Time)
-		defer cancel()
-	}
+	ctx, cancel := s.within(ctx)
+	defer cancel()
 	g := newGraph(s)
 	r, err := g.search(ctx)
 	r.States, r.Steps, r.Depth, r.Components = uint64(g.states.len()), uint64(g.edges.len()), g.depth, g.components
@@ -107,15 +104,12 @@ func (s *Search) Liveness(ctx context.Context) (LivenessResult, error) {
 }
 
 func starved(v LivenessVerdict, id dme.NodeID, loop int) *vnet.Violation {
-	again := fmt.Sprintf("the last %d steps repeat for ever", loop)
+	property, how := Liveness, fmt.Sprintf("livelock: node %d waits and nobody enters", id)
 	if v == Starved {
-		return &vnet.Violation{
-			Property: Starvation, Nodes: []dme.NodeID{id},
-			Verdict: fmt.Sprintf("starvation: node %d waits for ever while others enter: %s", id, again),
-		}
+		property, how = Starvation, fmt.Sprintf("starvation: node %d waits for ever while others enter", id)
 	}
 	return &vnet.Violation{
-		Property: Liveness, Nodes: []dme.NodeID{id}, Verdict: fmt.Sprintf("livelock: node %d waits and nobody enters: %s", id, again),
+		Property: property, Nodes: []dme.NodeID{id}, Verdict: fmt.Sprintf("%s: the last %d steps repeat for ever", how, loop),
 	}
 }
 
@@ -167,7 +161,7 @@ func (x *exhaustive) retrace(path []int) (*Trace, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	t, _ := x.replay(x.model, r.steps, false)
+	t, _ := x.replay(plan{model: x.model}, r.steps, false)
 	if t.Violation.Property == "" {
 		return nil, fault("the search found '%v', its schedule does not show it", &x.found.Violation)
 	}
@@ -208,7 +202,7 @@ func (x *exhaustive) retraceClasses(path []int) (*Trace, error) {
 		n.Do(real)
 		v = next
 	}
-	t, _ := x.replay(x.model, steps, false)
+	t, _ := x.replay(plan{model: x.model}, steps, false)
 	if t.Violation.Property == "" {
 		return nil, errSpurious
 	}

@@ -54,17 +54,17 @@ type Options struct {
 	Watch     bool // random schedules: judge overtaking by what the algorithm claims, and try to starve nodes
 
 	WithoutInvariants bool // the algorithm's are not checked
-	// SafetyOnly goes on where nothing moves any more, or nothing of use: a standstill hides
-	// what others who ask after it may do. For [Search.Random] and [Search.Exhaustive].
+	// SafetyOnly goes on after a standstill, which hides what nodes that ask later may do.
+	// It is for [Search.Random] and [Search.Exhaustive].
 	SafetyOnly bool
 	// Unlimited is for [Search.Liveness], and for it alone: every node may ask any
 	// number of times, and Requests is 0. InFlight, if it is not 0, bounds what a
-	// link may hold when somebody asks: nobody asks who would put more on one.
+	// link may hold when somebody asks: a node that would put more on one does not ask.
 	Unlimited bool
 	InFlight  int
 
 	Seed      uint64        // of the first random schedule, the next has Seed+1; also the algorithm's
-	Schedules int           // random ones; 0: DefaultSchedules
+	Schedules int           // of a random search; 0: DefaultSchedules
 	Adversary Adversary     // of random schedules
 	Patience  int           // steps without an entry after which a random schedule is taken to have none; 0: by N
 	Reduce    bool          // an exhaustive search leaves out orders of steps that make no difference, where that is sound
@@ -109,23 +109,23 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	refuse(!o.Unlimited && o.Requests < 1, "%d requests: there must be at least 1", o.Requests)
 	o.Requesters = slices.Sorted(slices.Values(o.Requesters))
 	for i, id := range o.Requesters {
-		refuse(id < 1 || int(id) > o.Nodes, "node %d shall ask: there are nodes 1 to %d", id, o.Nodes)
-		refuse(i > 0 && id == o.Requesters[i-1], "node %d shall ask: it is named twice", id)
+		refuse(id < 1 || int(id) > o.Nodes, "node %d cannot ask: the nodes are 1 to %d", id, o.Nodes)
+		refuse(i > 0 && id == o.Requesters[i-1], "node %d is named twice among the nodes that ask", id)
 	}
-	refuse(o.Requesters != nil && (o.Vary || o.Unlimited), "some nodes shall ask, and a search draws or lets all: choose one")
-	refuse(o.Lose < 0, "%d messages to lose: want 0 or more", o.Lose)
+	refuse(o.Requesters != nil && (o.Vary || o.Unlimited), "the nodes that ask are named, and also drawn at random or all of them: choose one")
+	refuse(o.Lose < 0, "%d messages lost: want 0 or more", o.Lose)
 	refuse(o.Faults < 0, "%d faults: want 0 or more", o.Faults)
 	refuse(o.Bypass < 0, "a bypass of %d: want 1 or more, or 0 for no bound", o.Bypass)
 	refuse(o.Unlimited && o.Requests != 0, "%d requests: a search for liveness lets every node ask any number of times", o.Requests)
 	refuse(o.Unlimited && o.Nodes > LivenessMost, "%d nodes: a search for liveness takes at most %d", o.Nodes, LivenessMost)
 	refuse(o.Unlimited && (o.Duplicate || o.Lose > 0 || o.Faults > 0 || o.Bypass > 0),
-		"a search for liveness takes links that deliver every message once, nodes that do not fail, and no bound on overtaking")
-	refuse(o.SafetyOnly && o.Unlimited, "a search for liveness does not look for safety only")
+		"a search for liveness needs links that deliver every message once and nodes that do not fail, and has no bound on overtaking")
+	refuse(o.SafetyOnly && o.Unlimited, "a search for liveness cannot check safety alone")
 	refuse(o.InFlight < 0, "%d messages in flight: want 1 or more, or 0 for any number", o.InFlight)
-	refuse(o.InFlight > 0 && !o.Unlimited, "messages in flight are bounded in a search for liveness alone")
+	refuse(o.InFlight > 0 && !o.Unlimited, "only a search for liveness bounds the messages in flight")
 	refuse(o.Schedules < 0, "%d schedules: there must be at least 1", o.Schedules)
 	refuse(o.Bitstate < 0, "%d bytes for the bits of states: want 1 or more, or 0 to keep states", int64(o.Bitstate))
-	refuse(o.Memory > 0 && o.Bitstate >= o.Memory, "%v for the bits of states, with a limit of %v of memory: leave room for the rest",
+	refuse(o.Memory > 0 && o.Bitstate >= o.Memory, "%v for the bits of states leaves no room within %v of memory",
 		o.Bitstate, o.Memory)
 	refuse(o.Memory < 0, "a limit of %d bytes of memory: want 1 or more, or 0 for none", int64(o.Memory))
 	refuse(o.Time < 0, "a time of %v: must be above 0", o.Time)
@@ -157,6 +157,10 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		o.Patience = 10_000 + 100*o.Nodes*o.Nodes
 	}
 	needs := a.Needs(opt)
+	watch := vnet.WatchWhereNeedsAreMet
+	if o.WithoutInvariants {
+		watch = vnet.WatchNothing
+	}
 	requests := o.share
 	if o.Unlimited {
 		requests = nil
@@ -165,7 +169,7 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		Algorithm: a, Nodes: o.Nodes, Options: opt, Seed: o.Seed, ReadFile: o.ReadFile,
 		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose,
 		Crashes: o.Faults, Restarts: true, Bypass: o.Bypass, Requests: requests, Recover: true,
-		Bounded: needs.BoundedDelay, Watch: o.watch(),
+		Bounded: needs.BoundedDelay, Watch: watch,
 		// Links give all broadcasts one order to an algorithm that needs it, where
 		// they are as good as they can be: what loses, repeats and reorders
 		// messages gives nothing an order either.
@@ -185,13 +189,6 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 		s.bound = o.Bypass
 	}
 	return s, nil
-}
-
-func (o *Options) watch() vnet.Watch {
-	if o.WithoutInvariants {
-		return vnet.WatchNothing
-	}
-	return vnet.WatchWhereNeedsAreMet
 }
 
 // Invariants returns those of the algorithm that are checked in every state.
@@ -228,13 +225,13 @@ func (s *Search) afterACrash() string {
 	a := s.model.Algorithm
 	switch restarts := s.model.RestartsNodes(); {
 	case a.Survives != nil && restarts:
-		return a.Name + " goes on without them where it says so, and they may come back at any moment"
+		return "they may restart at any time, and " + a.Name + " survives the crashes that it declares"
 	case a.Survives != nil:
-		return a.Name + " goes on without them where it says so; they do not come back"
+		return "they do not restart, and " + a.Name + " survives the crashes that it declares"
 	case restarts:
-		return "they may come back at any moment, and " + a.Name + " waits for them"
+		return "they may restart at any time, and " + a.Name + " waits for them"
 	}
-	return a.Name + " does not say that it survives a crash"
+	return a.Name + " does not claim to survive a crash"
 }
 
 // Notes says what a reader should know of the search beforehand: where the
@@ -253,12 +250,12 @@ func (s *Search) Notes() []string {
 	note(!s.needs.FIFO && !s.Unordered, name+" does not need links that keep order; --fifo=false searches links that do not")
 	note(s.needs.Reliable && s.Duplicate, name+" needs links that do not duplicate; these do")
 	note(s.needs.Reliable && s.Lose > 0, name+" needs links that lose nothing; these lose up to "+strconv.Itoa(s.Lose))
-	note(s.needs.BoundedDelay, name+" relies on bounded delay: timers fire only after the messages that must have arrived by then")
-	note(s.Faults > 0, fmt.Sprintf("up to %d nodes crash, at any moment; %s", s.Faults, s.afterACrash()))
-	note(s.SafetyOnly, "what stands still is no fault here: only what is unsafe counts")
+	note(s.needs.BoundedDelay, name+" relies on bounded delay: a timer fires only after all messages that must have arrived by then")
+	note(s.Faults > 0, fmt.Sprintf("up to %d nodes crash at any time; %s", s.Faults, s.afterACrash()))
+	note(s.SafetyOnly, "only safety is checked: a standstill is not reported")
 	note(s.needs.SequencedBroadcast && !s.model.Sequenced,
-		name+" needs a network on which all nodes receive all broadcasts in one order; these links do not give it")
-	note(s.model.Sequenced, name+" relies on a sequenced medium: all nodes hear all broadcasts in one order, each at its own pace")
+		name+" needs a network on which all nodes receive all broadcasts in the same order; these links do not provide that")
+	note(s.model.Sequenced, name+" relies on a sequenced medium: all nodes receive all broadcasts in the same order, each at its own pace")
 	return notes
 }
 
@@ -269,12 +266,12 @@ type Links struct {
 	Lose      int  // as many messages may be lost
 }
 
-// bearableLosses is how many messages are lost where an algorithm bears the loss of
+// survivedLosses is how many messages are lost if an algorithm survives the loss of
 // any: of two, the second may be what was sent again because of the first.
-const bearableLosses = 2
+const survivedLosses = 2
 
-// Weakest returns the worst links that an algorithm with these needs declares it can
-// bear. A fault that better links hide is found on them, and what holds on them holds
+// Weakest returns the worst links that an algorithm with these needs declares to
+// support. A fault that better links hide is found on them, and what holds on them holds
 // on better ones: each schedule of those is one of theirs.
 func Weakest(needs dme.Needs) Links {
 	if needs.SequencedBroadcast { // links that spoil the order of messages give broadcasts none
@@ -282,7 +279,7 @@ func Weakest(needs dme.Needs) Links {
 	}
 	l := Links{Unordered: !needs.FIFO}
 	if !needs.Reliable {
-		l.Duplicate, l.Lose = true, bearableLosses
+		l.Duplicate, l.Lose = true, survivedLosses
 	}
 	return l
 }
@@ -291,7 +288,7 @@ func Weakest(needs dme.Needs) Links {
 const requestsEach = 5
 
 // Defaults returns the options with which random schedules of an algorithm are searched
-// where nobody asks for others: on the worst links that it bears, with requests that grow
+// where nobody asks for others: on the worst links that it supports, with requests that grow
 // with the number of nodes and vary from schedule to schedule, and overtaking watched.
 // Options of the algorithm that are wrong have links of their own: [New] refuses them.
 func Defaults(a *dme.Algorithm, nodes int, set map[string]string) Options {

@@ -2,11 +2,12 @@ package check
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -59,14 +60,6 @@ func (s *Search) excuses(v *vnet.Violation) bool {
 	return v != nil && v.Property == Starvation && !s.promised
 }
 
-// steps returns a copy of the steps that were taken, nil only where there was no run.
-func (r *run) steps() []vnet.Step {
-	if r == nil {
-		return nil
-	}
-	return append([]vnet.Step{}, r.taken...)
-}
-
 type randomSearch struct {
 	*Search
 	next   atomic.Int64 // the next schedule, from 0
@@ -90,7 +83,7 @@ func (r *randomSearch) work(ctx context.Context) {
 		}
 		one, broken := r.schedule(k, taken[:0])
 		if broken != nil {
-			r.fail(k, broken, one.steps())
+			r.fail(k, broken, one)
 		}
 		p := Part{First: int(k), Done: 1}
 		if one != nil {
@@ -102,12 +95,14 @@ func (r *randomSearch) work(ctx context.Context) {
 }
 
 // fail notes that schedule k broke a property, unless one before it has.
-func (r *randomSearch) fail(k int64, v *vnet.Violation, steps []vnet.Step) {
+func (r *randomSearch) fail(k int64, v *vnet.Violation, one *run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if k < r.failed.Load() {
 		r.failed.Store(k)
-		r.report.Violation, r.steps = v, steps
+		if r.report.Violation, r.steps = v, nil; one != nil {
+			r.steps = append([]vnet.Step{}, one.taken...)
+		}
 		r.report.Seed = r.Seed + uint64(k)
 		r.report.Schedules = uint64(k) + 1
 	}
@@ -184,20 +179,14 @@ func whyStopped(ctx context.Context) string {
 // fair.
 type delays struct {
 	network *vnet.Network
-	sentAt  []int              // by a message's number: the step after which it was on its way
-	inside  map[dme.NodeID]int // of those inside: the step of their entry
-	timers  map[timer]int
-	longest int // of what has happened
-}
-
-type timer struct {
-	node dme.NodeID
-	id   dme.TimerID
+	sentAt  []int             // by a message's number: the step after which it was on its way
+	since   map[vnet.Step]int // exits and timers that are possible: the step after which they were
+	longest int               // of what has happened
 }
 
 // newDelays returns the delays of a network before its first step.
 func newDelays(n *vnet.Network) *delays {
-	d := &delays{network: n, inside: make(map[dme.NodeID]int), timers: make(map[timer]int), sentAt: []int{0}}
+	d := &delays{network: n, since: make(map[vnet.Step]int), sentAt: []int{0}}
 	d.after()
 	return d
 }
@@ -209,10 +198,8 @@ func (d *delays) of(x vnet.Step) (age int, ok bool) {
 	switch {
 	case arrives(x) || x.Kind == vnet.Lose || x.Kind == vnet.Copy:
 		return now - d.sentAt[d.network.Number(x)], true
-	case x.Kind == vnet.Leave:
-		return now - d.inside[x.Node], true
-	case x.Kind == vnet.Fire:
-		return now - d.timers[timer{x.Node, x.Timer}], true
+	case x.Kind == vnet.Leave || x.Kind == vnet.Fire:
+		return now - d.since[x], true
 	}
 	return
 }
@@ -222,12 +209,7 @@ func (d *delays) before(x vnet.Step) {
 	if age, ok := d.of(x); ok {
 		d.longest = max(d.longest, age)
 	}
-	switch x.Kind {
-	case vnet.Leave:
-		delete(d.inside, x.Node)
-	case vnet.Fire:
-		delete(d.timers, timer{x.Node, x.Timer})
-	}
+	delete(d.since, x)
 }
 
 // after notes what has begun to wait in the last step.
@@ -236,31 +218,30 @@ func (d *delays) after() {
 	for uint64(len(d.sentAt)) <= d.network.Sent() {
 		d.sentAt = append(d.sentAt, now)
 	}
+	var held []vnet.Step
 	for _, id := range d.network.Inside() {
-		if _, ok := d.inside[id]; !ok {
-			d.inside[id] = now
+		held = append(held, vnet.Step{Kind: vnet.Leave, Node: id})
+	}
+	for _, t := range d.network.Timers() {
+		held = append(held, vnet.Step{Kind: vnet.Fire, Node: t.Node, Timer: t.ID})
+	}
+	for _, x := range held {
+		if _, ok := d.since[x]; !ok {
+			d.since[x] = now
 		}
 	}
-	set := d.network.Timers()
-	for _, t := range set {
-		if _, ok := d.timers[timer{t.Node, t.ID}]; !ok {
-			d.timers[timer{t.Node, t.ID}] = now
-		}
-	}
-	if len(d.timers) > len(set) { // some were cancelled
-		is := make(map[timer]int, len(set))
-		for _, t := range set {
-			is[timer{t.Node, t.ID}] = d.timers[timer{t.Node, t.ID}]
-		}
-		d.timers = is
+	if len(d.since) > len(held) { // some were cancelled
+		maps.DeleteFunc(d.since, func(x vnet.Step, _ int) bool { return !slices.Contains(held, x) })
 	}
 }
 
 // most returns the longest delay so far, of what is still held back too.
 func (d *delays) most() int {
 	now, most := d.network.Steps, d.longest
-	for _, since := range d.inside {
-		most = max(most, now-since)
+	for x, since := range d.since {
+		if x.Kind == vnet.Leave {
+			most = max(most, now-since)
+		}
 	}
 	if first, ok := d.network.Oldest(); ok {
 		age, _ := d.of(first)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"dmebench/dme"
@@ -103,7 +104,7 @@ const (
 func stalled(waiting []dme.NodeID) *vnet.Violation {
 	return &vnet.Violation{
 		Property: Progress, Nodes: waiting,
-		Verdict: fmt.Sprintf("stalled: %s, nobody is in the critical section, and no message is on the way", wait(waiting)),
+		Verdict: fmt.Sprintf("stalled: %s, nobody is in the critical section, and no message is on the way", Wait(waiting)),
 	}
 }
 
@@ -111,9 +112,9 @@ func stalled(waiting []dme.NodeID) *vnet.Violation {
 // nodes wait or, where none does, without coming to rest.
 func forever(waiting []dme.NodeID, toWait, toRest string) *vnet.Violation {
 	if len(waiting) == 0 {
-		return &vnet.Violation{Property: Rest, Verdict: "no rest: " + toRest + ", though nobody will ask again"}
+		return &vnet.Violation{Property: Rest, Verdict: "no rest: " + toRest + ", though no node will ask again"}
 	}
-	return &vnet.Violation{Property: Liveness, Verdict: "no entry" + toWait + ", though " + wait(waiting), Nodes: waiting}
+	return &vnet.Violation{Property: Liveness, Verdict: "no entry" + toWait + ", though " + Wait(waiting), Nodes: waiting}
 }
 
 // tooLong is what patience ends.
@@ -127,19 +128,16 @@ func repeats(waiting []dme.NodeID, steps int) *vnet.Violation {
 	return forever(waiting, ": "+again, again)
 }
 
-// wait is "node 2 waits" or "nodes 1, 3 wait".
-func wait(nodes []dme.NodeID) string {
+// Wait is "node 2 waits" or "nodes 1, 3 wait".
+func Wait(nodes []dme.NodeID) string {
 	if len(nodes) == 1 {
 		return "node " + nodes[0].String() + " waits"
 	}
-	text := "nodes "
-	for i, id := range nodes {
-		if i > 0 {
-			text += ", "
-		}
-		text += id.String()
+	var names []string
+	for _, id := range nodes {
+		names = append(names, id.String())
 	}
-	return text + " wait"
+	return "nodes " + strings.Join(names, ", ") + " wait"
 }
 
 // Trace is a schedule as it went, up to the step that broke a property.
@@ -192,7 +190,7 @@ func (t *Trace) Lines() []string {
 
 // Recording returns the trace as events, which say what they have changed, and the
 // variables of each node at the end that hold something. The steps are taken once
-// more for that: it is too dear for the many replays that shorten a schedule.
+// more for that: it is too expensive for the many replays that shorten a schedule.
 func (t *Trace) Recording() (events []recording.Event, states [][]string) {
 	n := vnet.New(t.model)
 	tape := recording.NewTape(t.alg)
@@ -229,23 +227,28 @@ func (t *Trace) Diagram() *spacetime.Diagram {
 	d := p.Finish()
 	d.States = states
 	d.Title = fmt.Sprintf("%s on %d nodes", t.alg.Title, t.Nodes)
-	d.Caption = append([]string{t.Violation.Verdict}, t.Why()...)
-	d.First = max(1, d.Last-maxRows+1)
-	d.Loop = t.Repeats
-	if t.Violation.Property != "" {
+	Mark(d, &t.Violation)
+	d.Caption = append(d.Caption, t.Why()...)
+	d.First, d.Loop = max(1, d.Last-maxRows+1), t.Repeats
+	return d
+}
+
+// Mark marks in the picture of a schedule what it breaks in the end.
+func Mark(d *spacetime.Diagram, v *vnet.Violation) {
+	d.Caption = []string{v.Verdict}
+	if v.Property != "" {
 		d.Bad = []int{d.Last}
 	}
-	switch t.Violation.Property {
+	switch v.Property {
 	case vnet.Exclusion:
 		for i := range d.Sections {
 			s := &d.Sections[i]
-			s.Bad = s.Leave == 0 && slices.Contains(t.Violation.Nodes, dme.NodeID(s.Lane+1))
+			s.Bad = s.Leave == 0 && slices.Contains(v.Nodes, dme.NodeID(s.Lane+1))
 		}
 	case Progress, Liveness, Starvation:
-		d.Ends = make([]string, t.Nodes)
-		for _, id := range t.Violation.Nodes {
+		d.Ends = make([]string, len(d.Lanes))
+		for _, id := range v.Nodes {
 			d.Ends[id-1] = "waits"
 		}
 	}
-	return d
 }

@@ -31,24 +31,17 @@ func newRun(s *Search, p plan, taken []vnet.Step) *run {
 	return r
 }
 
-// draw draws and takes the steps of a schedule that has been planned. They are appended
-// to taken.
+// draw draws and takes the steps of a schedule that has been planned, until something is
+// broken or nothing is left to happen. They are appended to taken.
 func (s *Search) draw(p plan, taken []vnet.Step) *run {
 	if p.victim != dme.None {
 		return s.starve(p, taken)
 	}
-	return s.random(p.model, taken)
+	return s.random(rand.New(rand.NewPCG(p.model.Seed, 0x5ca1ab1e)), p.model, math.MaxInt, taken)
 }
 
-// random draws and takes the steps of a schedule, until something is broken or
-// nothing is left to happen. It is a function of the model's seed. The steps are
-// appended to taken.
-func (s *Search) random(m *vnet.Model, taken []vnet.Step) *run {
-	return s.randomBy(rand.New(rand.NewPCG(m.Seed, 0x5ca1ab1e)), m, math.MaxInt, taken)
-}
-
-// randomBy draws the steps of a schedule from a source, so many at most.
-func (s *Search) randomBy(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.Step) *run {
+// random draws the steps of a schedule from a source, so many at most.
+func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.Step) *run {
 	schedule := &vnet.Schedule{
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
 		Readers: float64(rng.IntN(5)) / 4, Mishap: 1 / float64(uint(2)<<rng.IntN(5)), Choose: vnet.Chance{Rand: rng},
@@ -78,7 +71,9 @@ func (s *Search) randomBy(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.
 // take takes a step, and where there is a trace adds to it what came of the step.
 func (r *run) take(x vnet.Step) {
 	r.taken = append(r.taken, x)
-	r.before(x)
+	if r.hunger != nil {
+		r.hunger.before(x)
+	}
 	if r.trace == nil {
 		r.Take(x)
 	} else {
@@ -87,13 +82,6 @@ func (r *run) take(x vnet.Step) {
 		r.trace.Events = append(r.trace.Events, e)
 	}
 	r.judge()
-}
-
-// before measures, where that is to be, what a step ends the delay of.
-func (r *run) before(x vnet.Step) {
-	if r.hunger != nil {
-		r.hunger.before(x)
-	}
 }
 
 // judge looks for what no single step shows: that nothing, or nothing of use,
@@ -114,14 +102,10 @@ func (r *run) judge() {
 	}
 }
 
-// replay runs the possible ones among steps, and then, if finish, lets the
-// network run on. It returns what happened, and the steps that were possible.
-func (s *Search) replay(m *vnet.Model, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
-	return s.replayOf(plan{model: m}, steps, finish)
-}
-
-// replayOf is replay for a schedule that was planned.
-func (s *Search) replayOf(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
+// replay runs the possible ones among the steps of a schedule that was planned, and then,
+// if finish, lets the network run on. It returns what happened, and the steps that were
+// possible.
+func (s *Search) replay(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
 	m := p.model
 	r := newRun(s, p, nil)
 	r.watched = newObserver(r.Network)

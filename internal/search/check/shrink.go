@@ -50,9 +50,9 @@ func (s *Search) shrink(p plan, steps []vnet.Step, property vnet.Property) *Trac
 			best, p = less, free.plan
 		}
 	}
-	t, _ := s.replayOf(p, best, false)
+	t, _ := s.replay(p, best, false)
 	if t.Violation.Property != property { // a cycle, which shows itself in the end alone
-		t, _ = s.replayOf(p, best, true)
+		t, _ = s.replay(p, best, true)
 	}
 	return t
 }
@@ -100,7 +100,7 @@ func (s *shrinker) reduce(best, kept []vnet.Step, finish bool) []vnet.Step {
 		return true
 	}
 	for id := range s.plan.model.IDs() { // all that a node has asked for
-		try(without(kept, func(x vnet.Step) bool { return asks(x) && x.Node == id }))
+		try(slices.DeleteFunc(slices.Clone(kept), func(x vnet.Step) bool { return asks(x) && x.Node == id }))
 	}
 	for size := (len(kept) + 1) / 2; size > 0; {
 		dropped := false
@@ -109,7 +109,7 @@ func (s *shrinker) reduce(best, kept []vnet.Step, finish bool) []vnet.Step {
 				return best
 			}
 			to := min(at+size, len(kept))
-			if try(append(append([]vnet.Step(nil), kept[:at]...), kept[to:]...)) {
+			if try(slices.Concat(kept[:at], kept[to:])) {
 				dropped = true
 			} else {
 				at = to
@@ -132,9 +132,15 @@ func (s *shrinker) others(best []vnet.Step) []vnet.Step {
 	m := *s.plan.model
 	const each = 500 // times the square of the length
 	for left := min(otherSteps, each*len(best)*len(best)); left > 0; {
-		requests := vary(rng, s.Nodes, max(1, asked(best)))
+		asked := 0
+		for _, x := range best {
+			if asks(x) {
+				asked++
+			}
+		}
+		requests := vary(rng, s.Nodes, max(1, asked))
 		m.Requests = requestsOf(requests)
-		r := s.randomBy(rng, &m, 3*len(best), nil)
+		r := s.random(rng, &m, 3*len(best), nil)
 		left -= r.Steps + s.Nodes
 		if r.Violation == nil || r.Violation.Property != s.property {
 			continue
@@ -194,28 +200,7 @@ func (s *shrinker) shortest(best []vnet.Step) []vnet.Step {
 	return best
 }
 
-// without returns the steps but those that are to go.
-func without(steps []vnet.Step, goes func(vnet.Step) bool) []vnet.Step {
-	var kept []vnet.Step
-	for _, x := range steps {
-		if !goes(x) {
-			kept = append(kept, x)
-		}
-	}
-	return kept
-}
-
 func asks(x vnet.Step) bool { return x.Kind == vnet.Ask || x.Kind == vnet.AskShared }
-
-// asked returns how many requests a schedule makes.
-func asked(steps []vnet.Step) (requests int) {
-	for _, x := range steps {
-		if asks(x) {
-			requests++
-		}
-	}
-	return requests
-}
 
 // shorter returns the shorter of two schedules that come to the same.
 func shorter(a, b []vnet.Step) []vnet.Step {
@@ -316,7 +301,7 @@ func (s *Search) Join(ctx context.Context, next func(ctx context.Context, first 
 			return Report{}, fmt.Errorf("check: the schedule of seed %d broke a property elsewhere, and breaks none here; "+
 				"does its algorithm depend on more than its state?", s.Seed+uint64(k))
 		}
-		r.fail(int64(k), broken, one.steps())
+		r.fail(int64(k), broken, one)
 	}
 	return r.finish(ctx, start), nil
 }

@@ -123,7 +123,7 @@ func (h *hunger) judge(x vnet.Step) *vnet.Violation {
 		}
 		if delay := h.most(); h.passed[id] > tooMany(n.Nodes, delay) {
 			return &vnet.Violation{Property: Starvation, Nodes: []dme.NodeID{id}, Verdict: fmt.Sprintf(
-				"node %v starves: %d entries of others since it asked, though no message, exit or timer is held back for more than %d steps",
+				"node %v starves: %d entries of others since it asked, though no message, exit or timer is delayed by more than %d steps",
 				id, h.passed[id], delay)}
 		}
 	}

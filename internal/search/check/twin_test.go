@@ -155,13 +155,13 @@ func TestTwin(t *testing.T) {
 		{"duplicates", suzukikasami.Algorithm(), Options{Nodes: 2, Requests: 3, Duplicate: true}},
 		{"duplicates in any order", suzukikasami.Algorithm(), Options{Nodes: 2, Requests: 3, Duplicate: true, Unordered: true}},
 		{"", ricartagrawala.ReadersWriters(), Options{Nodes: 2, Requests: 3}},
-		{"timers", implicit(2), Options{Nodes: 2, Requests: 3}},
-		{"more timers", implicit(3), Options{Nodes: 2, Requests: 2, Unordered: true}},
+		{"timers", algorithm(t, "implicit"), Options{Nodes: 2, Requests: 3}},
+		{"more timers", algorithm(t, "implicit-patient"), Options{Nodes: 2, Requests: 2, Unordered: true}},
 		{"on a medium", ricartagrawala.Broadcast(), Options{Nodes: 2, Requests: 4, Set: map[string]string{"form": "sequenced"}}},
 		{"on a medium of three", ricartagrawala.Broadcast(), Options{Nodes: 3, Requests: 2, Set: map[string]string{"form": "sequenced"}}},
-		{"chains", metronome(), Options{Nodes: 2, Requests: 1}},
-		{"crashes", phoenix(), Options{Nodes: 2, Requests: 1, Faults: 2}},
-		{"crashes of three", phoenix(), Options{Nodes: 2, Requests: 1, Faults: 1, Unordered: true, Duplicate: true}},
+		{"chains", algorithm(t, "metronome"), Options{Nodes: 2, Requests: 1}},
+		{"crashes", algorithm(t, "phoenix"), Options{Nodes: 2, Requests: 1, Faults: 2}},
+		{"crashes of three", algorithm(t, "phoenix"), Options{Nodes: 2, Requests: 1, Faults: 1, Unordered: true, Duplicate: true}},
 	} {
 		t.Run(c.alg.Name+c.name, func(t *testing.T) {
 			states, steps, depth, violation := twin(t, c.alg, c.o)
@@ -192,7 +192,7 @@ func TestTwinOfBrokenLinks(t *testing.T) {
 		{suzukikasami.Algorithm(), Options{Nodes: 2, Requests: 2, Lose: 1}},
 		{ricartagrawala.Algorithm(), Options{Nodes: 2, Requests: 2, Lose: 1}},
 		{raymond.Algorithm(), Options{Nodes: 3, Requests: 3, Lose: 1}},
-		{nonAtomic(), Options{Nodes: 2, Requests: 2}},
+		{algorithm(t, "non-atomic"), Options{Nodes: 2, Requests: 2}},
 		{ricartagrawala.Algorithm(), Options{Nodes: 2, Requests: 2, Faults: 1}},
 		{raymond.Algorithm(), Options{Nodes: 3, Requests: 3, Faults: 1}},
 		{suzukikasami.Algorithm(), Options{Nodes: 2, Requests: 2, Faults: 1, Unordered: true}},

@@ -19,12 +19,12 @@ func TestEveryAlgorithmHasAnExample(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, _, err := s.Play(a, nil)
+			played, err := s.Play(a, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := bytes.Count(text, []byte("\n  enter ")); n != 3 {
-				t.Errorf("%d entries, want 3:\n%s", n, text)
+			if n := bytes.Count(played.Text, []byte("\n  enter ")); n != 3 {
+				t.Errorf("%d entries, want 3:\n%s", n, played.Text)
 			}
 		})
 	}

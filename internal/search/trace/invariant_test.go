@@ -39,14 +39,16 @@ func TestScenariosAreJudgedByInvariants(t *testing.T) {
 		{head + "violates nothing\n" + fetch, "one token, request numbers, executed requests, token queue, never at 3"},
 		{head + "violates\n" + fetch, "trace: t:4: violates takes the name of a property"},
 	} {
-		var text []byte
+		played := new(Played)
 		s, err := Parse("t", []byte(x.text))
 		if err == nil {
-			text, _, err = s.Play(a, nil)
+			played, err = s.Play(a, nil)
 		}
-		got := string(text)
+		var got string
 		if err != nil {
 			got = err.Error()
+		} else {
+			got = string(played.Text)
 		}
 		if !strings.Contains(got, x.want) {
 			t.Errorf("%s\ngives\n%s\nwant %q", x.text, got, x.want)

@@ -107,7 +107,7 @@ func playMutant(file scenarioFile, lines []string) error {
 	if a, err = run.Catalog(catalog.All()).Lookup(s.Algorithm); err != nil {
 		return s.Refused(err)
 	}
-	_, _, err = s.Play(a, func(name string) ([]byte, error) {
+	_, err = s.Play(a, func(name string) ([]byte, error) {
 		return os.ReadFile(filepath.Join(filepath.Dir(file.path), name))
 	})
 	return err

@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/record/spacetime"
 	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/search/check"
 )
 
 // Played is what came of a scenario.
@@ -23,19 +26,10 @@ type Played struct {
 }
 
 // Play carries out a scenario of algorithm a and returns its text with the
-// outcomes as they are, and its diagram. readFile serves options that name a
+// outcomes as they are, its events and its diagram. readFile serves options that name a
 // file. A command that cannot be carried out is an error, as is a second node
 // in the critical section, unless the scenario says that it breaks a property.
-func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error)) (text []byte, d *spacetime.Diagram, err error) {
-	p, err := s.Run(a, readFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.Text, p.Diagram, nil
-}
-
-// Run is Play, and returns the events too.
-func (s *Scenario) Run(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*Played, error) {
+func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*Played, error) {
 	model, err := s.model(a, readFile)
 	if err != nil {
 		return nil, err
@@ -59,24 +53,33 @@ func (s *Scenario) Run(a *dme.Algorithm, readFile func(string) ([]byte, error)) 
 		}
 	}
 	p.conclude()
-	d := s.draw(p.tape.Events)
-	if s.Violates != "" {
-		d = s.explain(p)
-	}
 	h := recording.Header{
 		Algorithm: s.Algorithm, Title: s.Title, Nodes: s.Nodes, Absent: s.Absent, Kinds: a.Kinds, Set: s.Set, Clock: recording.Steps,
 	}
-	return &Played{Text: []byte(p.text.String()), Header: h, Events: p.tape.Events, Diagram: d}, nil
+	return &Played{Text: []byte(p.text.String()), Header: h, Events: p.tape.Events, Diagram: s.draw(p)}, nil
 }
 
-func (s *Scenario) draw(events []recording.Event) *spacetime.Diagram {
-	picture := spacetime.NewPainter(s.Nodes, false)
+// draw draws what was played; a counterexample as the search that found it does.
+func (s *Scenario) draw(p *player) *spacetime.Diagram {
+	picture := spacetime.NewPainter(s.Nodes, s.Violates != "")
 	picture.Title = s.Title
 	picture.Absent(s.Absent)
-	for i := range events {
-		picture.Add(&events[i])
+	for i := range p.tape.Events {
+		picture.Add(&p.tape.Events[i])
 	}
-	return picture.Finish()
+	d := picture.Finish()
+	if s.Violates == "" || p.network == nil {
+		return d
+	}
+	for id := range p.network.IDs() {
+		d.States = append(d.States, recording.Held(p.network.Runner(id).Node()))
+	}
+	if p.broken == nil {
+		return d
+	}
+	check.Mark(d, p.broken)
+	d.Loop = s.Repeats
+	return d
 }
 
 // model is the network that the scenario is played on. What it does with links
@@ -84,13 +87,13 @@ func (s *Scenario) draw(events []recording.Event) *spacetime.Diagram {
 // out, and panics where an invariant is then violated; that is the scenario's
 // fault, and told as such.
 func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*vnet.Model, error) {
-	settingsAt := cmp.Or(s.settingsAt, s.algorithmAt)
+	settingsAt := cmp.Or(s.lineOf["set"], s.lineOf["algorithm"])
 	opt, err := a.Resolve(s.Set)
 	if err != nil {
 		return nil, s.at(settingsAt, err)
 	}
 	if err := a.CheckNodes(s.Nodes, opt); err != nil {
-		return nil, s.at(s.nodesAt, err)
+		return nil, s.at(s.lineOf["nodes"], err)
 	}
 	model, err := vnet.NewModel(vnet.Config{
 		Algorithm: a, Nodes: s.Nodes, Options: opt, Seed: s.Seed, ReadFile: readFile, Unordered: true, Lose: 1 << 30, Recover: true,
@@ -143,8 +146,8 @@ type player struct {
 	tape      *recording.Tape
 	text      strings.Builder
 
-	violates vnet.Property // what the scenario is to break; "" for nothing
-	verdict  string        // that it has broken it
+	violates vnet.Property   // what the scenario is to break; "" for nothing
+	broken   *vnet.Violation // of that; nil: none yet
 	repeats  int
 	states   []string // before each of the last steps, where repeats counts them
 	waited   [][]dme.NodeID
@@ -194,7 +197,7 @@ func (p *player) carryOut(c command) error {
 	}
 	switch {
 	case n.Violation != nil && n.Violation.Property == p.violates:
-		p.broken(n.Violation.Verdict)
+		p.breaks(*n.Violation)
 	case n.Violation != nil:
 		return errors.New(n.Violation.Verdict)
 	case p.text.Len() > maxText:
@@ -306,10 +309,11 @@ func (c command) means(a *dme.Algorithm, m *dme.Message) bool {
 	return c.fields == "" || strings.Contains(text, " "+c.fields+" ")
 }
 
-// broken writes down that the property is broken which the scenario is to break.
-func (p *player) broken(verdict string) {
-	p.verdict = strings.Join(strings.Fields(verdict), " ")
-	p.note("violation: %s", p.verdict)
+// breaks writes down that the property is broken which the scenario is to break.
+func (p *player) breaks(v vnet.Violation) {
+	v.Verdict = strings.Join(strings.Fields(v.Verdict), " ")
+	p.broken = &v
+	p.note("violation: %s", v.Verdict)
 }
 
 // conclude judges, when all commands have been carried out, what no single step
@@ -320,20 +324,25 @@ func (p *player) conclude() {
 		return
 	}
 	waiting := n.Waiting()
+	who := check.Wait(waiting)
 	again := p.repeats > 0 && len(p.states) == p.repeats && p.states[0] == string(n.SaveAlike(nil))
+	repeated := fmt.Sprintf("the last %d steps repeat for ever", p.repeats)
+	breaks := func(property vnet.Property, format string, args ...any) {
+		p.breaks(vnet.Violation{Property: property, Nodes: waiting, Verdict: fmt.Sprintf(format, args...)})
+	}
 	switch {
-	case p.violates == progress && n.Stuck():
-		p.broken(fmt.Sprintf("%s, and nothing moves", wait(waiting)))
-	case p.violates == liveness && len(waiting) > 0 && again:
-		p.broken(fmt.Sprintf("%s, and the last %d steps repeat for ever", wait(waiting), p.repeats))
-	case p.violates == liveness && len(waiting) > 0 && p.repeats == 0:
-		p.broken(fmt.Sprintf("%s, %d steps after the last request, entry or exit", wait(waiting), n.QuietFor))
-	case p.violates == rest && len(waiting) == 0 && again:
-		p.broken(fmt.Sprintf("nobody waits, and the last %d steps repeat for ever", p.repeats))
-	case p.violates == rest && len(waiting) == 0 && p.repeats == 0 && n.Busy():
-		p.broken(fmt.Sprintf("nobody waits, and messages still flow %d steps after the last exit", n.QuietFor))
+	case p.violates == check.Progress && n.Stuck():
+		breaks(check.Progress, "%s, and nothing moves", who)
+	case p.violates == check.Liveness && len(waiting) > 0 && again:
+		breaks(check.Liveness, "%s, and %s", who, repeated)
+	case p.violates == check.Liveness && len(waiting) > 0 && p.repeats == 0:
+		breaks(check.Liveness, "%s, %d steps after the last request, entry or exit", who, n.QuietFor)
+	case p.violates == check.Rest && len(waiting) == 0 && again:
+		breaks(check.Rest, "nobody waits, and %s", repeated)
+	case p.violates == check.Rest && len(waiting) == 0 && p.repeats == 0 && n.Busy():
+		breaks(check.Rest, "nobody waits, and messages still flow %d steps after the last exit", n.QuietFor)
 	case p.violates == starvation && again && len(p.starved()) > 0:
-		p.broken(fmt.Sprintf("%s while others enter, and the last %d steps repeat for ever", wait(p.starved()), p.repeats))
+		breaks(check.Starvation, "%s while others enter, and %s", check.Wait(p.starved()), repeated)
 	default:
 		p.note("no violation of %s", p.violates)
 	}
@@ -348,103 +357,21 @@ func (p *player) starved() []dme.NodeID {
 	return starved
 }
 
-// wait is "node 2 waits" or "nodes 1, 3 wait".
-func wait(nodes []dme.NodeID) string {
-	if len(nodes) == 1 {
-		return "node " + nodes[0].String() + " waits"
-	}
-	var names []string
-	for _, id := range nodes {
-		names = append(names, id.String())
-	}
-	return "nodes " + strings.Join(names, ", ") + " wait"
-}
-
 // Difference compares the outcomes that the scenario's file expects with those that
-// a play has brought, line by line: "" where they agree, or where the file expects
-// nothing. A line that is expected and has not come begins with a minus sign, one
-// that has come instead with a plus sign.
+// a play has brought, as a unified diff of the two: "" where they agree, or where the
+// file expects nothing.
 func (s *Scenario) Difference(played []byte) string {
 	if !s.expects {
 		return ""
 	}
-	var got []string
-	for l := range strings.Lines(string(played)) {
-		got = append(got, strings.TrimRight(l, " \t\r\n"))
+	got := strings.Split(strings.TrimSuffix(string(played), "\n"), "\n")
+	for i := range got {
+		got[i] = strings.TrimRight(got[i], " \t\r")
 	}
-	return difference(s.original, got)
-}
-
-// context is how many lines that agree are shown around those that differ.
-const context = 2
-
-// difference lists the lines in which two texts differ, with some around them. It
-// finds the longest common part, in time and memory of the product of what lies
-// between the first and the last difference, up to a bound.
-func difference(want, got []string) string {
-	head := 0
-	for head < len(want) && head < len(got) && want[head] == got[head] {
-		head++
-	}
-	if head == len(want) && head == len(got) {
+	text := func(lines []string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
+	_, lines, _ := strings.Cut(string(diff.Diff("", text(s.original), "", text(got))), "\n@@ ")
+	if lines == "" {
 		return ""
 	}
-	tail := 0
-	for tail < len(want)-head && tail < len(got)-head && want[len(want)-1-tail] == got[len(got)-1-tail] {
-		tail++
-	}
-	var out strings.Builder
-	line := func(sign, text string) { fmt.Fprintf(&out, "%s %s\n", sign, text) }
-	for _, l := range want[max(0, head-context):head] {
-		line(" ", l)
-	}
-	edits(want[head:len(want)-tail], got[head:len(got)-tail], line)
-	for _, l := range want[len(want)-tail : len(want)-tail+min(tail, context)] {
-		line(" ", l)
-	}
-	return out.String()
-}
-
-// maxTable bounds the table of a comparison; beyond it everything between the first
-// and the last difference is shown as it was and as it is.
-const maxTable = 4 << 20
-
-func edits(want, got []string, line func(sign, text string)) {
-	if len(want)*len(got) > maxTable {
-		for _, l := range want {
-			line("-", l)
-		}
-		for _, l := range got {
-			line("+", l)
-		}
-		return
-	}
-	// common[i][j] is the length of the longest common part of want[i:] and got[j:].
-	common := make([][]int, len(want)+1)
-	for i := range common {
-		common[i] = make([]int, len(got)+1)
-	}
-	for i := len(want) - 1; i >= 0; i-- {
-		for j := len(got) - 1; j >= 0; j-- {
-			if want[i] == got[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
-	i, j := 0, 0
-	for i < len(want) || j < len(got) {
-		switch {
-		case i < len(want) && j < len(got) && want[i] == got[j]:
-			line(" ", want[i])
-			i, j = i+1, j+1
-		case i < len(want) && (j == len(got) || common[i+1][j] >= common[i][j+1]):
-			line("-", want[i])
-			i++
-		default:
-			line("+", got[j])
-			j++
-		}
-	}
+	return "@@ " + lines
 }

@@ -29,9 +29,11 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -39,6 +41,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
+	"dmebench/internal/search/check"
 )
 
 // Scenario is a parsed file.
@@ -58,13 +61,11 @@ type Scenario struct {
 	original  []string // all lines of the file
 	expects   bool     // it has outcomes
 
-	// The lines of what it is played on; settings that there are none of are at
-	// the algorithm's.
-	algorithmAt, nodesAt, settingsAt, violatesAt int
+	lineOf map[string]int // where each setting stands first
 }
 
 // Refused is an error about the scenario's algorithm, with the line that names it.
-func (s *Scenario) Refused(err error) error { return s.at(s.algorithmAt, err) }
+func (s *Scenario) Refused(err error) error { return s.at(s.lineOf["algorithm"], err) }
 
 func (s *Scenario) at(number int, err error) error {
 	return fmt.Errorf("trace: %s:%d: %w", s.Name, number, err)
@@ -86,7 +87,7 @@ type line struct {
 
 // Parse reads a scenario. Outcomes are skipped: Play makes them again.
 func Parse(name string, text []byte) (*Scenario, error) {
-	s := &Scenario{Name: name, Set: make(map[string]string), Seed: 1}
+	s := &Scenario{Name: name, Set: make(map[string]string), Seed: 1, lineOf: make(map[string]int)}
 	if len(text) > MaxBytes {
 		return nil, s.at(1, fmt.Errorf("the file has more than %d bytes; that is no scenario", MaxBytes))
 	}
@@ -134,101 +135,72 @@ func Parse(name string, text []byte) (*Scenario, error) {
 }
 
 // setting reads a line that says what the scenario is played on.
-func (s *Scenario) setting(words []string, number int) error {
+func (s *Scenario) setting(words []string, number int) (err error) {
+	name, value := words[0], strings.Join(words[1:], " ")
 	switch {
-	case words[0] == "violates":
-		return s.violates(strings.Join(words[1:], " "), number)
-	case words[0] == "sequenced" && len(words) == 1:
-		s.Sequenced = true
-		return nil
-	case words[0] == "sequenced":
+	case name == "violates" && value == "":
+		return errors.New("violates takes the name of a property")
+	case name == "sequenced" && value != "":
 		return errors.New("sequenced takes no words")
-	case len(words) != 2:
-		return fmt.Errorf("%s takes 1 word, not %d", words[0], len(words)-1)
+	case name != "violates" && name != "sequenced" && len(words) != 2:
+		return fmt.Errorf("%s takes 1 word, not %d", name, len(words)-1)
 	}
-	value := words[1]
-	switch words[0] {
-	case "seed":
-		seed, err := strconv.ParseUint(value, 10, 64)
-		if err != nil {
-			return fmt.Errorf("%q is not a seed: want a number from 0 on", value)
+	once := name // what may stand in one line alone
+	if name == "set" {
+		once, _, _ = strings.Cut("set "+value, "=")
+	}
+	if before := s.lineOf[once]; before > 0 {
+		return fmt.Errorf("%s stands in line %d already", once, before)
+	}
+	s.lineOf[once] = number
+	s.lineOf[name] = cmp.Or(s.lineOf[name], number)
+	count := func(most int) int {
+		n, e := strconv.Atoi(value)
+		if e != nil || n < 1 || n > most {
+			err = fmt.Errorf("%s %q: want a number from 1 to %d", name, value, most)
 		}
-		s.Seed = seed
-	case "bypass", "repeats":
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 {
-			return fmt.Errorf("%s %q: want a number from 1 on", words[0], value)
-		}
-		if words[0] == "bypass" {
-			s.Bypass = n
-		} else {
-			s.Repeats = n
-		}
+		return n
+	}
+	switch name {
 	case "algorithm":
-		if s.Algorithm != "" {
-			return fmt.Errorf("the algorithm is named in line %d already", s.algorithmAt)
-		}
-		s.Algorithm, s.algorithmAt = value, number
+		s.Algorithm = value
 	case "nodes":
-		if s.Nodes != 0 {
-			return fmt.Errorf("the number of nodes stands in line %d already", s.nodesAt)
+		s.Nodes = count(maxNodes)
+	case "sequenced":
+		s.Sequenced = true
+	case "violates":
+		s.Violates = vnet.Property(value)
+	case "bypass":
+		s.Bypass = count(math.MaxInt32)
+	case "repeats":
+		s.Repeats = count(math.MaxInt32)
+	case "seed":
+		if s.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+			err = fmt.Errorf("%q is not a seed: want a number from 0 on", value)
 		}
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 || n > maxNodes {
-			return fmt.Errorf("%q is not a number of nodes from 1 to %d", value, maxNodes)
-		}
-		s.Nodes, s.nodesAt = n, number
 	case "set":
 		key, value, ok := strings.Cut(value, "=")
-		if !ok {
+		if s.Set[key] = value; !ok {
 			return errors.New("want set KEY=VALUE")
 		}
-		if _, twice := s.Set[key]; twice {
-			return fmt.Errorf("%s is set above already", key)
-		}
-		s.Set[key] = value
-		if s.settingsAt == 0 {
-			s.settingsAt = number
-		}
 	case "absent":
-		if s.Absent != nil {
-			return errors.New("who is absent stands above already")
-		}
-		var err error
-		if s.Absent, err = dme.ParseNodes(value); err != nil {
-			return err
-		}
-		if last := s.Absent[len(s.Absent)-1]; int(last) > s.Nodes {
-			return fmt.Errorf("%v is not one of the nodes 1 to %d", last, s.Nodes)
+		if s.Absent, err = dme.ParseNodes(value); err == nil && int(s.Absent[len(s.Absent)-1]) > s.Nodes {
+			err = fmt.Errorf("%v is not one of the nodes 1 to %d", s.Absent[len(s.Absent)-1], s.Nodes)
 		}
 	}
-	return nil
+	return err
 }
 
 // settings begin the lines that say what a scenario is played on.
 var settings = []string{"algorithm", "nodes", "set", "absent", "seed", "sequenced", "bypass", "violates", "repeats"}
 
 // properties are those that a scenario can be said to break.
-var properties = []vnet.Property{vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, progress, liveness, starvation, rest}
+var properties = []vnet.Property{
+	vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, check.Progress, check.Liveness, starvation, check.Rest,
+}
 
 // What no single step shows is judged when all commands have been carried out.
-const (
-	progress   vnet.Property = "progress"                // somebody waits, and nothing moves
-	liveness   vnet.Property = "liveness"                // somebody waits, and nobody enters any more
-	starvation vnet.Property = "freedom from starvation" // somebody waits for ever, while others enter
-	rest       vnet.Property = "rest"                    // messages go on although nobody waits
-)
-
-func (s *Scenario) violates(property string, number int) error {
-	if s.Violates != "" {
-		return errors.New("which property it violates stands above already")
-	}
-	if property == "" {
-		return errors.New("violates takes the name of a property")
-	}
-	s.Violates, s.violatesAt = vnet.Property(property), number
-	return nil
-}
+const starvation vnet.Property = "freedom from starvation" // a node waits for ever, while others enter
 
 // watch says which of the algorithm's invariants the steps of the scenario are judged
 // by: the one that it is to break, none where it is to break something else, and else
@@ -251,7 +223,7 @@ func (s *Scenario) watch(m *vnet.Model) error {
 		}
 		names = append(names, i.Name)
 	}
-	return s.at(s.violatesAt, fmt.Errorf("%q is no property; there are %s", s.Violates, strings.Join(names, ", ")))
+	return s.at(s.lineOf["violates"], fmt.Errorf("%q is no property; there are %s", s.Violates, strings.Join(names, ", ")))
 }
 
 // NameOf returns the name of a scenario in a file of an algorithm's package: that
@@ -325,7 +297,7 @@ func Save(name string, x Counterexample) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	played, err := s.Run(x.Algorithm, x.ReadFile)
+	played, err := s.Play(x.Algorithm, x.ReadFile)
 	if err != nil {
 		return nil, err
 	}

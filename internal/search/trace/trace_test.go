@@ -36,16 +36,16 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, diagram, err := s.Play(a, func(name string) ([]byte, error) {
+			played, err := s.Play(a, func(name string) ([]byte, error) {
 				return os.ReadFile(filepath.Join(filepath.Dir(path), name))
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(diagram.Messages) == 0 || len(diagram.Sections) == 0 && s.Violates == "" {
+			if len(played.Messages) == 0 || len(played.Sections) == 0 && s.Violates == "" {
 				t.Error("nothing to draw")
 			}
-			golden.MustBe(t, path, got)
+			golden.MustBe(t, path, played.Text)
 		})
 	}
 }
@@ -55,18 +55,18 @@ func TestParseFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                           "must begin with",
 		"algorithm x\nnodes 2\n":                     "must begin with",
-		"# F\nalgorithm x\nnodes none\n":             `"none" is not a number of nodes`,
+		"# F\nalgorithm x\nnodes none\n":             `nodes "none": want a number from 1 to 1000`,
 		head + "request 4\n":                         `:4: "4" is not one of the nodes 1 to 3`,
 		head + "request\n":                           "request takes 1 to 1 words",
 		head + "deliver 1-2\n":                       "want a link",
 		head + "dance 1\n":                           `unknown command "dance"`,
 		head + "set colour\n":                        "want set KEY=VALUE",
 		head + "set colour=red green\n":              "set takes 1 word, not 2",
-		head + "nodes 4\n":                           ":4: the number of nodes stands in line 3 already",
-		head + "algorithm x\n":                       ":4: the algorithm is named in line 2 already",
+		head + "nodes 4\n":                           ":4: nodes stands in line 3 already",
+		head + "algorithm x\n":                       ":4: algorithm stands in line 2 already",
 		head + "settle\nset colour=red\n":            ":5: it stands below the first command, in line 4",
 		head + "nodes 1000000000\n":                  "stands in line 3",
-		"# F\nalgorithm x\nnodes 1000000000\n":       `"1000000000" is not a number of nodes from 1 to 1000`,
+		"# F\nalgorithm x\nnodes 1000000000\n":       `nodes "1000000000": want a number from 1 to 1000`,
 		head + strings.Repeat("state\n", MaxBytes/6): ":1: the file has more than 1048576 bytes",
 	} {
 		if _, err := Parse("f.txt", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -94,7 +94,7 @@ func TestPlayFaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestEndlessScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), "f.txt:5: settle: messages go on and on") {
+	if _, err := s.Play(a, nil); err == nil || !strings.Contains(err.Error(), "f.txt:5: settle: messages go on and on") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -131,11 +131,11 @@ func TestSequencedMedium(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := s.Play(a, nil)
+		played, err := s.Play(a, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(got)
+		return string(played.Text)
 	}
 	for _, more := range []string{"", "sequenced\n"} {
 		if got := play(more); !strings.HasSuffix(got, "deliver 2->2\n  enter 2 (1,2)\n") {

@@ -29,6 +29,7 @@ var importRules = []importRule{
 		of: []string{"dme/vnet"}, may: []string{"dme", "internal/runtime/noderun"}, not: machine,
 		pure: true, but: []string{"sync", "sync/atomic", "crypto/sha256"}, // several searches share what they hash with
 	},
+	{of: []string{"internal/testkit/toys"}, may: []string{"dme"}},
 	{of: []string{"dme/conformance"}, may: []string{"dme", "dme/vnet", "internal/runtime/noderun"}},
 	// An algorithm: never another algorithm.
 	{of: []string{"algorithms/..."}, may: []string{"dme", "algorithms/quorum"}, pure: true},
@@ -96,12 +97,12 @@ var importRules = []importRule{
 	}, not: machine},
 	{of: []string{"internal/record/spacetime"}, may: []string{"dme", "dme/vnet", "internal/record/recording"}},
 	{of: []string{"internal/runtime/stall"}, may: []string{"dme", "runs"}},
-	{of: []string{"internal/search/prove"}, may: []string{"dme", "internal/search/check", "internal/platform/tables"}},
 	{of: []string{"internal/search/check"}, may: []string{
 		"dme", "dme/vnet", "internal/record/recording", "internal/record/spacetime", "internal/runtime/stall",
+		"internal/platform/tables", "units",
 	}},
 	{of: []string{"internal/search/trace"}, may: []string{
-		"dme", "dme/vnet", "internal/runtime/noderun", "internal/record/recording", "internal/record/spacetime",
+		"dme", "dme/vnet", "internal/runtime/noderun", "internal/record/recording", "internal/record/spacetime", "internal/search/check",
 	}},
 
 	// Rooms, where no rule above says more.
@@ -160,6 +161,7 @@ var importers = map[string][]string{
 	"transport/transporttest": {},
 	"internal/testkit/golden": {},
 	"internal/testkit/netns":  {},
+	"internal/testkit/toys":   {},
 }
 
 // violations returns everything in m that breaks a rule, each with its place.

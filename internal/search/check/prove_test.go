@@ -1,4 +1,4 @@
-package prove
+package check
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 	"dmebench/dme"
 )
 
-func TestAll(t *testing.T) {
+func TestProve(t *testing.T) {
 	algorithms := []*dme.Algorithm{ricartagrawala.Algorithm(), lodhakshemkalyani.AsPublished(), suzukikasami.Algorithm()}
 	done := 0
-	results, err := All(t.Context(), algorithms, Options{Nodes: 3, Each: 1, States: 20_000, Workers: 2, Done: func(n int) { done = n }})
+	results, err := Prove(t.Context(), algorithms, ProofOptions{Nodes: 3, Each: 1, States: 20_000, Workers: 2, Done: func(n int) { done = n }})
 	if err != nil || len(results) != 3 || done != 3 {
 		t.Fatal(results, done, err)
 	}
-	sizes := func(r Result) (nodes []int) {
+	sizes := func(r Proven) (nodes []int) {
 		for _, p := range r.Proven {
 			nodes = append(nodes, p.Nodes)
 		}
@@ -34,11 +34,11 @@ func TestAll(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// Nothing acknowledges a REQUEST: only bounded links have finitely many states.
-	if r := results[2]; !slices.Equal(sizes(r), []int{2, 3}) || r.Proven[1].Links != (Links{Ordered: true, InFlight: crowded}) {
+	if r := results[2]; !slices.Equal(sizes(r), []int{2, 3}) || r.Proven[1].Links != (ProofLinks{Ordered: true, InFlight: crowded}) {
 		t.Errorf("%+v", r)
 	}
 	var b strings.Builder
-	if err := Table(results).WriteMarkdown(&b); err != nil {
+	if err := ProofTable(results).WriteMarkdown(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -54,12 +54,12 @@ func TestAll(t *testing.T) {
 // each, unless one of their options is set. A row says which messages its proof is not about.
 func TestRowsSayWhatWasProven(t *testing.T) {
 	algorithms := []*dme.Algorithm{chaudhurikaraata.Algorithm(), lodhakshemkalyani.Algorithm()}
-	results, err := All(t.Context(), algorithms, Options{Nodes: 2, States: 20_000})
+	results, err := Prove(t.Context(), algorithms, ProofOptions{Nodes: 2, States: 20_000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := Table(results).WriteMarkdown(&b); err != nil {
+	if err := ProofTable(results).WriteMarkdown(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -73,7 +73,7 @@ func TestRowsSayWhatWasProven(t *testing.T) {
 		}
 	}
 	set := map[string]string{"mesh": "1x1x2"}
-	if results, err = All(t.Context(), algorithms[:1], Options{Nodes: 2, Set: set}); err != nil || len(results) != 1 {
+	if results, err = Prove(t.Context(), algorithms[:1], ProofOptions{Nodes: 2, Set: set}); err != nil || len(results) != 1 {
 		t.Errorf("%+v, %v; want the mesh that was asked for alone", results, err)
 	}
 }
@@ -81,22 +81,19 @@ func TestRowsSayWhatWasProven(t *testing.T) {
 // Few states are enough for bounded links alone, so that the others are tried again
 // with more, unless a link can be made to hold any number of messages.
 func TestPatience(t *testing.T) {
-	r, err := Algorithm(t.Context(), lamport.Algorithm(), Options{Nodes: 2, States: 300}) // 279 with 2 messages on a link, 507 with any
-	if err != nil || len(r.Proven) != 1 || r.Proven[0].Links != r.Links || r.Proven[0].States <= 300 {
-		t.Errorf("%+v, %v", r, err)
+	r := proveAlone(t, lamport.Algorithm(), ProofOptions{Nodes: 2, States: 300}) // 279 with 2 messages on a link, 507 with any
+	if len(r.Proven) != 1 || r.Proven[0].Links != r.Links || r.Proven[0].States <= 300 {
+		t.Errorf("%+v", r)
 	}
-	r, err = Algorithm(t.Context(), suzukikasami.Algorithm(), Options{Nodes: 3, States: 2_000})
-	if err != nil || len(r.Proven) != 2 || r.Proven[1].Links != (Links{Ordered: true, InFlight: 1}) {
-		t.Errorf("%+v, %v", r, err)
+	r = proveAlone(t, suzukikasami.Algorithm(), ProofOptions{Nodes: 3, States: 2_000})
+	if len(r.Proven) != 2 || r.Proven[1].Links != (ProofLinks{Ordered: true, InFlight: 1}) {
+		t.Errorf("%+v", r)
 	}
 }
 
 // Where there is no proof, requests are limited, and as many are searched as can be.
 func TestBudgets(t *testing.T) {
-	r, err := Algorithm(t.Context(), ricartagrawala.Algorithm(), Options{Nodes: 4, Each: 2, States: 10_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := proveAlone(t, ricartagrawala.Algorithm(), ProofOptions{Nodes: 4, Each: 2, States: 10_000})
 	if len(r.Proven) == 0 || len(r.Searched) == 0 || r.Limit == "" {
 		t.Fatalf("%+v", r)
 	}
@@ -109,13 +106,22 @@ func TestBudgets(t *testing.T) {
 }
 
 func TestErrorsAndEnds(t *testing.T) {
-	if _, err := All(t.Context(), []*dme.Algorithm{ricartagrawala.Algorithm()}, Options{Set: map[string]string{"no": "such"}}); err == nil ||
-		!strings.Contains(err.Error(), "ricart-agrawala: ") {
+	of, wrong := []*dme.Algorithm{ricartagrawala.Algorithm()}, ProofOptions{Set: map[string]string{"no": "such"}}
+	if _, err := Prove(t.Context(), of, wrong); err == nil || !strings.Contains(err.Error(), "ricart-agrawala: ") {
 		t.Errorf("an unknown option: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if results, err := All(ctx, []*dme.Algorithm{ricartagrawala.Algorithm()}, Options{}); err != nil || len(results) != 0 {
+	if results, err := Prove(ctx, of, ProofOptions{}); err != nil || len(results) != 0 {
 		t.Errorf("%v, %v", results, err)
 	}
+}
+
+func proveAlone(t *testing.T, a *dme.Algorithm, o ProofOptions) Proven {
+	t.Helper()
+	results, err := Prove(t.Context(), []*dme.Algorithm{a}, o)
+	if err != nil || len(results) != 1 {
+		t.Fatal(results, err)
+	}
+	return results[0]
 }

@@ -1,0 +1,382 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/tables"
+	"dmebench/units"
+)
+
+// ProofOptions bounds the searches of [Prove]. The zero value of each is its default,
+// but for Memory, which then has no bound.
+type ProofOptions struct {
+	Nodes   int    // the most; 0: DefaultProofNodes
+	Each    int    // the most requests a node where they are limited; 0: DefaultProofRequests
+	States  uint64 // of a search, and of up to 3 nodes up to 20 times as many; 0: DefaultProofStates
+	Memory  Bytes  // of all searches that run at a time
+	Workers int    // searches at a time, each on one processor; 0: as many as there are processors
+
+	Set      map[string]string // the algorithm's options that differ from their defaults
+	ReadFile func(name string) ([]byte, error)
+
+	// Progress is called before each search, with what it searches, from any goroutine.
+	Progress func(what string)
+	// Done is called with how many algorithms are done, by one goroutine at a time.
+	Done func(algorithms int)
+}
+
+// Defaults of [ProofOptions].
+const (
+	DefaultProofNodes    = 5
+	DefaultProofRequests = 3
+	DefaultProofStates   = 2_000_000
+)
+
+// Few nodes are worth more patience: where up to patientNodes nodes are proven only
+// with few messages on a link, the weakest links are tried again with patience times
+// as many states, unless one can be made to hold endless messages.
+const (
+	patientNodes = 3
+	patience     = 20
+	endless      = 32
+)
+
+// crowded is how many messages a link holds at most where the states are
+// infinite without a bound: a sender that waits for no answer may fill it.
+const crowded = 2
+
+// Proven is for how many nodes an algorithm can be proven right, and how far it can be
+// searched beyond.
+type Proven struct {
+	Algorithm   string            `json:"algorithm"`
+	AsPublished bool              `json:"as_published"`
+	Set         map[string]string `json:"set,omitempty"`
+	Links       ProofLinks        `json:"links"` // the weakest that it declares to support
+
+	// Proven are the numbers of nodes for which a search of all states, with
+	// requests without limit, came to its end and found nothing.
+	Proven []Proof `json:"proven,omitempty"`
+	// Refuted is the first violation, of requests with or without a limit.
+	Refuted *Refutation `json:"refuted,omitempty"`
+	// Searched is, for each number of nodes, the most requests a node that could
+	// be searched completely without finding anything.
+	Searched []Budget `json:"searched,omitempty"`
+	// Limit says what ended the search for a proof of more nodes.
+	Limit string `json:"limit,omitempty"`
+
+	Elapsed time.Duration `json:"elapsed_ns"`
+}
+
+// Proof is a complete search of all states with requests without limit.
+type Proof struct {
+	Nodes  int        `json:"nodes"`
+	Links  ProofLinks `json:"links"`
+	States uint64     `json:"states"`
+	// NeverSent are kinds of messages that no schedule sends: the proof does not cover
+	// how nodes handle them.
+	NeverSent []string `json:"never_sent,omitempty"`
+}
+
+// ProofLinks are the links of a proof.
+type ProofLinks struct {
+	Ordered  bool `json:"ordered"`             // they keep order
+	InFlight int  `json:"in_flight,omitempty"` // no request that would put more on one; 0: they hold any number
+}
+
+// Refutation is a violation.
+type Refutation struct {
+	Nodes    int        `json:"nodes"`
+	Links    ProofLinks `json:"links"`
+	Each     int        `json:"each"` // requests a node; 0: without limit
+	Property string     `json:"property"`
+	Prefix   int        `json:"prefix"`         // steps of the way in, or of the whole counterexample
+	Loop     int        `json:"loop,omitempty"` // steps that can repeat for ever; 0: there is no loop
+}
+
+// Budget is a complete search of all states with limited requests.
+type Budget struct {
+	Nodes   int        `json:"nodes"`
+	Links   ProofLinks `json:"links"`
+	Each    int        `json:"each"` // requests a node
+	States  uint64     `json:"states"`
+	Reduced bool       `json:"reduced"` // by partial-order reduction
+}
+
+// Prove finds out for how many nodes each of the algorithms can be proven right, and how
+// far it can be searched where it cannot: first with requests without limit for more and
+// more nodes, then with limited ones where there was no proof. A proof is a search of
+// all states in which nodes ask without limit ([Search.Liveness]); it exists where the
+// states are finite up to a common shift of the clocks, for that number of nodes and
+// those options alone.
+//
+// Several algorithms are searched at a time, each under every setting that [Settings]
+// names. The results are in the order of the algorithms; those that ctx ended before
+// they began are left out. An error says that a search itself is wrong, or that the
+// options are; the first one ends all.
+func Prove(ctx context.Context, algorithms []*dme.Algorithm, o ProofOptions) ([]Proven, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	o.Nodes, o.Each = cmp.Or(o.Nodes, DefaultProofNodes), cmp.Or(o.Each, DefaultProofRequests)
+	o.States, o.Workers = cmp.Or(o.States, DefaultProofStates), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Memory /= Bytes(min(o.Workers, len(algorithms)))
+	results := make([][]Proven, len(algorithms))
+	todo := make(chan int, len(algorithms))
+	for i := range algorithms {
+		todo <- i
+	}
+	close(todo)
+	var mu sync.Mutex
+	done := 0
+	var searchers sync.WaitGroup
+	for range min(o.Workers, len(algorithms)) {
+		searchers.Go(func() {
+			for i := range todo {
+				if ctx.Err() != nil {
+					return
+				}
+				for _, set := range Settings(algorithms[i], o.Nodes, o.Set) {
+					r, err := proveUnder(ctx, algorithms[i], set, o)
+					if err != nil {
+						cancel(fmt.Errorf("%s: %w", algorithms[i].Name, err))
+						return
+					}
+					results[i] = append(results[i], r)
+				}
+				mu.Lock()
+				if done++; o.Done != nil {
+					o.Done(done)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	searchers.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, err
+	}
+	return slices.Concat(results...), nil
+}
+
+// prover proves one algorithm under one setting, on one processor.
+type prover struct {
+	ProofOptions
+	algorithm *dme.Algorithm
+	sizes     []int // numbers of nodes that the algorithm can have, from two on
+	result    Proven
+}
+
+func proveUnder(ctx context.Context, a *dme.Algorithm, set map[string]string, o ProofOptions) (Proven, error) {
+	start := time.Now()
+	p := prover{ProofOptions: o, algorithm: a, result: Proven{Algorithm: a.Name, AsPublished: a.AsPublished, Set: set}}
+	opt, err := a.Resolve(set)
+	if err != nil {
+		return p.result, err
+	}
+	p.result.Links.Ordered = a.Needs(opt).FIFO
+	for n := 2; n <= o.Nodes; n++ {
+		if err = a.CheckNodes(n, opt); err == nil {
+			p.sizes = append(p.sizes, n)
+		}
+	}
+	if p.sizes == nil {
+		return p.result, fmt.Errorf("%s has no system of 2 to %d nodes: %w", a.Name, o.Nodes, err)
+	}
+	if err = p.unlimited(ctx); err == nil && p.result.Refuted == nil {
+		err = p.limited(ctx)
+	}
+	p.result.Elapsed = time.Since(start)
+	return p.result, err
+}
+
+// search prepares a search in which each node asks a number of times; 0: without
+// limit.
+func (p *prover) search(nodes, each int, links ProofLinks, states uint64) (*Search, error) {
+	if p.Progress != nil {
+		p.Progress(fmt.Sprintf("%s, %d nodes, %s", p.algorithm.Name, nodes, load(each)))
+	}
+	return New(p.algorithm, Options{
+		Nodes: nodes, Requests: each * nodes, Unlimited: each == 0, InFlight: links.InFlight, Unordered: !links.Ordered,
+		// Invariants read more than a reduced search preserves.
+		Reduce: each > 0, WithoutInvariants: each > 0,
+		Set: p.result.Set, ReadFile: p.ReadFile, States: states, Memory: p.Memory, Workers: 1,
+	})
+}
+
+func load(each int) string {
+	if each > 0 {
+		return fmt.Sprintf("%d a node", each)
+	}
+	return "requests without limit"
+}
+
+// prove searches for a proof, nil where it finds none, and notes what it finds
+// instead.
+func (p *prover) prove(ctx context.Context, nodes int, links ProofLinks, states uint64) (*Proof, error) {
+	s, err := p.search(nodes, 0, links, states)
+	if err != nil || states > p.States && s.Backlog(endless) == endless {
+		return nil, err // more patience is not worth while
+	}
+	found, err := s.Liveness(ctx)
+	switch {
+	case err != nil:
+	case found.Violation != nil:
+		p.result.Refuted = &Refutation{Nodes: nodes, Links: links, Property: string(found.Violation.Property)}
+		if found.Lasso != nil {
+			p.result.Refuted.Prefix, p.result.Refuted.Loop = len(found.Lasso.Prefix), len(found.Lasso.Loop)
+			p.result.Refuted.Property = string(found.Verdict)
+		} else if found.Trace != nil {
+			p.result.Refuted.Prefix = len(found.Trace.Events)
+		}
+	case found.Proven: // messages may be refused in schedules that only the classes of states have
+		return &Proof{nodes, links, found.States, found.NeverSent}, nil
+	default:
+		p.result.Limit = fmt.Sprintf("%d nodes: %s", nodes, found.Stopped)
+	}
+	return nil, err
+}
+
+// unlimited searches for proofs: for each number of nodes on the weakest links
+// that the algorithm supports, and then on better ones.
+func (p *prover) unlimited(ctx context.Context) error {
+	weakest := p.result.Links
+	links := []ProofLinks{weakest}
+	if !weakest.Ordered {
+		links = append(links, ProofLinks{Ordered: true})
+	}
+	for most := crowded; most > 0; most-- {
+		links = append(links, ProofLinks{Ordered: true, InFlight: most})
+	}
+	for _, nodes := range p.sizes {
+		var proof *Proof
+		var err error
+		for len(links) > 0 && proof == nil && ctx.Err() == nil {
+			if proof, err = p.prove(ctx, nodes, links[0], p.States); err != nil || p.result.Refuted != nil {
+				return err
+			}
+			if proof == nil {
+				links = links[1:] // more nodes have more states
+			}
+		}
+		if proof == nil {
+			return nil
+		}
+		if proof.Links.InFlight > 0 && nodes <= patientNodes && ctx.Err() == nil {
+			better, err := p.prove(ctx, nodes, weakest, patience*p.States)
+			if err != nil || p.result.Refuted != nil {
+				return err
+			}
+			proof = cmp.Or(better, proof)
+		}
+		p.result.Proven = append(p.result.Proven, *proof)
+	}
+	p.result.Limit = ""
+	return nil
+}
+
+// limited searches with one request a node, two, and so on, for each number of
+// nodes that is not proven, until not even one request a node can be searched.
+func (p *prover) limited(ctx context.Context) error {
+	for _, nodes := range p.sizes[len(p.result.Proven):] {
+		var best *Budget
+		for each := 1; each <= p.Each && ctx.Err() == nil; each++ {
+			s, err := p.search(nodes, each, p.result.Links, p.States)
+			if err != nil {
+				return err
+			}
+			report, err := s.Exhaustive(ctx)
+			switch {
+			case err != nil:
+				return err
+			case report.Violation != nil:
+				p.result.Refuted = &Refutation{
+					Nodes: nodes, Links: p.result.Links, Each: each, Property: string(report.Violation.Property), Prefix: len(report.Trace.Events),
+				}
+				return nil
+			case report.Refused > 0:
+				return report.Err()
+			}
+			if !report.Complete {
+				break
+			}
+			best = &Budget{Nodes: nodes, Links: p.result.Links, Each: each, States: report.States, Reduced: report.Reduced}
+		}
+		if best == nil {
+			return nil // more nodes have more states
+		}
+		p.result.Searched = append(p.result.Searched, *best)
+	}
+	return nil
+}
+
+// ProofTable has a row for each result. Its cells do not depend on the machine, but
+// for what a limit of memory or time ended.
+func ProofTable(results []Proven) *tables.Table {
+	t := tables.New("ALGORITHM", "PROVEN", "STATES", "NEVER SENT", "SEARCHED WHOLE", "FOUND", "WHAT ENDED IT")
+	for _, r := range results {
+		var nodes, states, neverSent string
+		for i, p := range r.Proven {
+			nodes += fmt.Sprintf(", %d", p.Nodes)
+			if last := i == len(r.Proven)-1; last || r.Proven[i+1].Links != p.Links {
+				nodes += p.Links.beyond(r.Links)
+			}
+			states, neverSent = units.Count(p.States), strings.Join(p.NeverSent, ", ")
+		}
+		if nodes != "" {
+			nodes = "N =" + strings.TrimPrefix(nodes, ",")
+		}
+		var searched []string // nodes and requests of each
+		for _, b := range r.Searched {
+			searched = append(searched, fmt.Sprintf("%d × %d", b.Nodes, b.Each))
+		}
+		dash := func(s string) string { return cmp.Or(s, "–") }
+		t.Add(r.Name(), dash(nodes), dash(states), dash(neverSent), dash(strings.Join(searched, ", ")), r.Refuted.String(), dash(r.Limit))
+	}
+	return t
+}
+
+// Name is the algorithm, with the setting that was searched.
+func (r *Proven) Name() string {
+	name := r.Algorithm
+	for _, option := range slices.Sorted(maps.Keys(r.Set)) {
+		name += " " + option + "=" + r.Set[option]
+	}
+	if r.AsPublished {
+		name += " (known to be wrong)"
+	}
+	return name
+}
+
+// beyond says what links guarantee that others do not.
+func (l ProofLinks) beyond(other ProofLinks) string {
+	switch {
+	case l == other:
+		return ""
+	case l.InFlight == 1:
+		return " (at most 1 message on a link)"
+	case l.InFlight > 1:
+		return fmt.Sprintf(" (at most %d messages on a link)", l.InFlight)
+	}
+	return " (links that keep order)"
+}
+
+// String says what was found; "–" of nothing.
+func (f *Refutation) String() string {
+	if f == nil {
+		return "–"
+	}
+	steps := fmt.Sprintf("%d steps", f.Prefix)
+	if f.Loop > 0 {
+		steps += fmt.Sprintf(", then %d for ever", f.Loop)
+	}
+	return fmt.Sprintf("%s: N = %d, %s, %s", f.Property, f.Nodes, load(f.Each), steps)
+}

@@ -1,0 +1,218 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/algorithms/catalog"
+	"dmebench/algorithms/lamport"
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+	"dmebench/dme/vnet"
+	"dmebench/internal/testkit"
+	"dmebench/internal/testkit/toys"
+)
+
+// A search with reduction comes to the same verdict as one without: of every
+// algorithm, of every literal text that is known to be wrong, and of the toys that
+// break each property.
+func TestReductionAndItsTwin(t *testing.T) {
+	compared := map[string]bool{}
+	same := func(t *testing.T, a *dme.Algorithm, o Options) {
+		o.WithoutInvariants = true
+		s, err := New(a, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		with := s.reduced(t.Context())
+		if with == nil {
+			if s.WhyNotReduced() == "" {
+				t.Errorf("%s %+v: is not reduced, and nobody knows why", a.Name, o)
+			}
+			return
+		}
+		compared[a.Name] = true
+		without := s.unreduced(t.Context(), s.States)
+		if without.found == nil && without.halt.Load() {
+			return // too many states for a comparison
+		}
+		if x, y := verdict(with), verdict(without); x != y {
+			t.Errorf("%s %+v: with reduction %s, without %s", a.Name, o, x, y)
+		}
+		if x, y := with.count.Load(), without.count.Load(); x > y && without.found == nil {
+			t.Errorf("%s %+v: %d states with reduction, %d without", a.Name, o, x, y)
+		}
+		if with.found != nil {
+			if _, err := with.trace(); err != nil {
+				t.Errorf("%s %+v: %v", a.Name, o, err)
+			}
+		}
+	}
+	budgets, states := [][2]int{{2, 3}, {3, 2}}, uint64(5_000)
+	if testkit.Full() {
+		budgets, states = [][2]int{{2, 6}, {3, 4}, {3, 6}, {4, 3}, {4, 4}, {5, 3}}, 5_000_000
+	}
+	for _, a := range catalog.All() {
+		t.Run(a.Name, func(t *testing.T) {
+			settings := []map[string]string{nil}
+			if testkit.Full() {
+				settings = conformance.Settings(a)
+			}
+			for _, set := range settings {
+				opt, err := a.Resolve(set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, b := range budgets {
+					if a.CheckNodes(b[0], opt) != nil {
+						continue
+					}
+					for _, unordered := range []bool{false, true} {
+						same(t, a, Options{Nodes: b[0], Requests: b[1], Set: set, Unordered: unordered, States: states})
+					}
+				}
+			}
+		})
+	}
+	if len(compared) < 25 {
+		t.Errorf("only %d algorithms have been searched with reduction", len(compared))
+	}
+}
+
+// verdict says which property is broken; where none is, whether all has been
+// searched, and whether messages were refused.
+func verdict(x *exhaustive) string {
+	if x.found != nil {
+		return string(x.found.Property)
+	}
+	return fmt.Sprintf("none is broken, complete %v, some refused %v", !x.halt.Load(), x.refused > 0)
+}
+
+// Each step that nodes take from a state is taken by the classes from a representative
+// that covers the state, and what it leads to is covered again. Lamport's messages have
+// either a timestamp or a rising clock, others have both.
+func TestTimestampsCoverEveryState(t *testing.T) {
+	budgets := [][2]int{{2, 2}, {2, 3}, {3, 2}}
+	if testkit.Full() {
+		budgets = append(budgets, [2]int{2, 6}, [2]int{3, 3})
+	}
+	telling := toys.Queuers("telling", 0, true)
+	for _, a := range []*dme.Algorithm{lamport.Algorithm(), lamport.Optimized(), telling} {
+		for _, b := range budgets {
+			s, err := New(a, Options{Nodes: b[0], Requests: b[1], WithoutInvariants: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			space := vnet.NewSpace(s.model)
+			walker, low, classes := space.NewWalker(), space.NewWalker(), space.NewClasses()
+			first, h := space.Of(vnet.New(s.model))
+			type pair struct {
+				state, rep []uint32
+				h          vnet.Hash
+			}
+			todo := []pair{{first, slices.Clone(classes.Of(first)), h}}
+			seen, reps := map[vnet.Hash]bool{h: true}, map[string]bool{}
+			for len(todo) > 0 {
+				at := todo[len(todo)-1]
+				todo = todo[:len(todo)-1]
+				reps[string(textOf(at.rep))] = true
+				steps, _ := walker.Enabled(at.state, nil)
+				for _, x := range steps {
+					if bad := walker.Do(at.state, at.h, x); bad != nil && a != telling {
+						t.Fatal(bad)
+					}
+					var covering []uint32
+					bad := classes.Step(low, at.rep, x, func(rep []uint32) {
+						kept := slices.Clone(rep)
+						if covering == nil && classes.Covers(kept, walker.Next) {
+							covering = kept
+						}
+					})
+					if bad != nil && a == telling {
+						continue // a search ends here
+					}
+					if covering == nil {
+						t.Fatalf("%s, %v: what %v leads to is not covered", a.Name, b, x)
+					}
+					if !seen[walker.Hash] {
+						seen[walker.Hash] = true
+						todo = append(todo, pair{slices.Clone(walker.Next), covering, walker.Hash})
+					}
+				}
+			}
+			if len(reps) >= len(seen) {
+				t.Errorf("%s, %v: %d representatives of %d states", a.Name, b, len(reps), len(seen))
+			}
+		}
+	}
+}
+
+func textOf(v []uint32) (b []byte) {
+	for _, x := range v {
+		b = append(b, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
+	}
+	return b
+}
+
+// Of a handler that does more with its clocks than it says nothing is proven, and no
+// property is said to hold in every state: it is found to be unsafe, or there is no
+// verdict.
+func TestNothingIsProvenOfABrokenContract(t *testing.T) {
+	// The clock has not passed what the timestamp made of it in the same event is after.
+	tie := func(clock uint64, known, request dme.Stamp) bool {
+		return dme.Stamp{Clock: clock, Node: request.Node}.Precedes(known) && known.Precedes(request)
+	}
+	inNobody := func(uint64, dme.Stamp, dme.Stamp) bool { return false }
+	for _, c := range []struct {
+		name string
+		rule func(clock uint64, known, request dme.Stamp) bool
+	}{
+		{"tie", tie},
+		{"successor", func(clock uint64, known, _ dme.Stamp) bool { return known.Clock == clock+1 }},
+		{"constant", func(clock uint64, _, _ dme.Stamp) bool { return clock == 3 }},
+		{"modulus", func(clock uint64, _, _ dme.Stamp) bool { return clock%4 == 3 }},
+		{"arithmetic", func(clock uint64, known, _ dme.Stamp) bool { return clock >= known.Clock+3 }},
+	} {
+		unsafe, err := Exhaustive(t.Context(), toys.Clerks(c.name, false, c.rule), Options{Nodes: 2, Requests: 10})
+		if err != nil || unsafe.Violation == nil {
+			t.Fatalf("%s: %+v, %v; want it to be unsafe", c.name, unsafe.Violation, err)
+		}
+		reduced, err := Exhaustive(t.Context(), toys.Clerks(c.name, false, c.rule), Options{Nodes: 2, Requests: 10, Reduce: true})
+		givesNoVerdict(t, c.name+", exhaustive", reduced.Violation == nil && reduced.Complete, err)
+		for _, n := range []int{2, 3} {
+			s, err := New(toys.Clerks(c.name, false, c.rule), Options{Nodes: n, Unlimited: true, InFlight: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.Liveness(t.Context())
+			givesNoVerdict(t, c.name+", liveness", r.Proven, err)
+		}
+	}
+	r := livenessOf(t, toys.Clerks("tie", true, tie), Options{Nodes: 2, InFlight: 1})
+	if r.Verdict != Unsafe {
+		t.Errorf("where the clock is shown as one that does more than rise: %+v, want what it does to be found", r)
+	}
+	for _, plain := range []bool{false, true} {
+		r := livenessOf(t, toys.Clerks("right", plain, inNobody), Options{Nodes: 3, InFlight: 1})
+		if !r.Proven {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func givesNoVerdict(t *testing.T, what string, right bool, err error) {
+	t.Helper()
+	if err == nil {
+		if right {
+			t.Errorf("%s: nothing was found, and nothing refused", what)
+		}
+		return
+	}
+	for _, want := range []string{"Request of node 2", "node 2 is idle: clock=", "(clock, known, ", "where clocks are lower", "Visitor.Uint"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %q is not in the error: %v", what, want, err)
+		}
+	}
+}
