@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -138,22 +139,30 @@ func TestSteadyRoundsAreExact(t *testing.T) {
 	}
 }
 
-// However long a run is, the memory for its marks is bounded, and its steady part
-// reaches nearly to its end.
-func TestMarksAreFew(t *testing.T) {
+// Marks are as far apart as one another from the first on, however many are forgotten, and
+// never more than may be; a run without warm-up has none.
+func TestMarksAreEven(t *testing.T) {
 	a := ricartagrawala.Algorithm()
-	for _, requests := range []int{100, 5000} {
-		j := resolve(t, runs.Spec{Nodes: 3, Workload: "serial", Requests: requests, Warmup: "6"}, a)
-		o, err := observe(context.Background(), j, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := o.Marks[len(o.Marks)-1].Exits
-		if len(o.Marks) > mostMarks || o.Marks[0].Exits != 6 || last < uint64(requests)*98/100 {
-			t.Errorf("%d requests: %d marks, from exit %d to %d", requests, len(o.Marks), o.Marks[0].Exits, last)
+	for requests, apart := range map[int]uint64{130: 1, 133: 1, 134: 2, 135: 2, 140: 2, 700: 8} {
+		for warmup := uint64(6); warmup <= 8; warmup++ {
+			job := resolve(t, runs.Spec{
+				Nodes: 3, Workload: "serial", Requests: requests + int(warmup) - 6, Warmup: fmt.Sprint(warmup),
+			}, a)
+			o, err := observe(context.Background(), job, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range o.Marks {
+				if want := warmup + uint64(i)*apart; m.Exits != want {
+					t.Fatalf("%d requests, warm-up of %d: mark %d is at exit %d, want %d", requests, warmup, i, m.Exits, want)
+				}
+			}
+			if n := len(o.Marks); n > 128 || n < 64 {
+				t.Errorf("%d requests, warm-up of %d: %d marks", requests, warmup, n)
+			}
 		}
 	}
-	if r := simulate(t, runs.Spec{Nodes: 3, Requests: 90}, a); r.Steady != nil {
-		t.Error("a warm-up that is found out later has marks")
+	if r := simulate(t, runs.Spec{Nodes: 3, Requests: 90, Warmup: "0"}, a); r.Steady != nil {
+		t.Errorf("without warm-up: %+v", r.Steady)
 	}
 }
