@@ -91,7 +91,7 @@ func KeyOf(s Spec) Key {
 func index(name string) int {
 	i := slices.IndexFunc(dimensions[:], func(d dimension) bool { return d.name == name })
 	if i < 0 {
-		panic(fmt.Sprintf("result: there is no dimension %q", name))
+		panic(fmt.Sprintf("runs: there is no dimension %q", name))
 	}
 	return i
 }

@@ -15,7 +15,7 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/ricartagrawalatoken"
 	"dmebench/dme"
-	"dmebench/internal/record/eventlog"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
 )
@@ -32,9 +32,9 @@ func TestSteadyTwin(t *testing.T) {
 			if load == "poisson" {
 				spec.TotalRate = 300
 			}
-			var kept eventlog.Kept
+			var kept recording.Kept
 			r, err := RunWith(context.Background(), resolve(t, spec, a), Options{
-				Record: 1 << 22, Recorded: func(k eventlog.Kept) { kept = k },
+				Record: 1 << 22, Recorded: func(k recording.Kept) { kept = k },
 			})
 			if err != nil || kept.Dropped > 0 {
 				t.Fatal(err, kept.Dropped)
@@ -75,14 +75,14 @@ func sorted(byKind map[string]uint64) (all []count) {
 }
 
 // steadyTwin counts what was sent from the exit numbered from until that numbered to.
-func steadyTwin(t *testing.T, a *dme.Algorithm, kept eventlog.Kept, from, to int) (s runs.Steady) {
+func steadyTwin(t *testing.T, a *dme.Algorithm, kept recording.Kept, from, to int) (s runs.Steady) {
 	t.Helper()
 	s.ByKind = make(map[string]uint64)
 	exits, sum := 0, 0.0
 	var begin, end int64
 	asked := make(map[dme.NodeID]int64)
 	for _, chunk := range kept.Streams[0] {
-		for r, err := range eventlog.Decode(chunk) {
+		for r, err := range recording.Decode(chunk) {
 			if err != nil {
 				t.Fatal(err)
 			}

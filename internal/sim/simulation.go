@@ -8,8 +8,8 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
-	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/measure"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
@@ -39,7 +39,7 @@ type simulation struct {
 	lastMove []int64
 	stoppers bool // the nodes want to be told that no more requests will come
 	log      *entrylog.Log
-	events   *eventlog.Log   // nil where nothing is recorded
+	events   *recording.Log  // nil where nothing is recorded
 	meters   *noderun.Meters // nil where no gauges are read
 
 	witness  witness

@@ -24,8 +24,8 @@ import (
 	"dmebench/internal/platform/lapse"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/record/entrylog"
-	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/measure"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/host"
@@ -74,7 +74,7 @@ type Options struct {
 	// Record is how many events of each node are recorded; 0 for none. Recorded is
 	// called with them where the run ended so that its workers could tell.
 	Record   int
-	Recorded func(eventlog.Kept)
+	Recorded func(recording.Kept)
 
 	// Entries keeps the record of each critical section beside the result.
 	Entries bool

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/eventlog"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/control"
 )
 
@@ -85,7 +85,7 @@ func (c *coordinator) events(ctx context.Context, reports []control.Reply) error
 		return nil
 	}
 	c.warn("the run was recorded, which slows its nodes: do not compare its times with those of other runs")
-	streams := make([][]eventlog.Stream, len(reports))
+	streams := make([][]recording.Stream, len(reports))
 	errs := make([]error, len(reports))
 	var wg sync.WaitGroup
 	for i, report := range reports {
@@ -95,7 +95,7 @@ func (c *coordinator) events(ctx context.Context, reports []control.Reply) error
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	var kept eventlog.Kept
+	var kept recording.Kept
 	for i, report := range reports {
 		for k, r := range report.Recorded {
 			kept.Add(streams[i][k], r.Dropped, r.Until)
@@ -105,10 +105,10 @@ func (c *coordinator) events(ctx context.Context, reports []control.Reply) error
 	return nil
 }
 
-func (c *coordinator) eventsOf(ctx context.Context, report control.Reply) ([]eventlog.Stream, error) {
-	var streams []eventlog.Stream
+func (c *coordinator) eventsOf(ctx context.Context, report control.Reply) ([]recording.Stream, error) {
+	var streams []recording.Stream
 	for _, r := range report.Recorded {
-		var s eventlog.Stream
+		var s recording.Stream
 		for k := range r.Chunks {
 			reply, err := c.call(ctx, report.Worker, control.Command{Op: control.OpEvents, Nodes: []dme.NodeID{r.Node}, Chunk: k})
 			if err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/recording"
 	"dmebench/runs"
 )
@@ -69,8 +68,8 @@ func TestEventsAreRecorded(t *testing.T) {
 			"loss": "0.05", "reorder": "0.2", "dup": "0.1"}},
 	} {
 		t.Run(spec.Transport, func(t *testing.T) {
-			var kept *eventlog.Kept
-			r, err := execute(t, t.Context(), spec, Options{Record: 10_000, Recorded: func(k eventlog.Kept) { kept = &k }})
+			var kept *recording.Kept
+			r, err := execute(t, t.Context(), spec, Options{Record: 10_000, Recorded: func(k recording.Kept) { kept = &k }})
 			if err != nil || r.Status != runs.OK || kept == nil {
 				t.Fatalf("%v %+v", err, r)
 			}
@@ -119,9 +118,9 @@ func TestEventsAreRecorded(t *testing.T) {
 
 // A full log drops what comes later, and says so.
 func TestEventsAreBounded(t *testing.T) {
-	var kept eventlog.Kept
+	var kept recording.Kept
 	spec := runs.Spec{Algorithm: "lamport", Nodes: 3, Transport: "tcp", Requests: 60}
-	if _, err := execute(t, t.Context(), spec, Options{Record: 50, Recorded: func(k eventlog.Kept) { kept = k }}); err != nil {
+	if _, err := execute(t, t.Context(), spec, Options{Record: 50, Recorded: func(k recording.Kept) { kept = k }}); err != nil {
 		t.Fatal(err)
 	}
 	events := 0
