@@ -303,7 +303,8 @@ func TestPlans(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		out := fmt.Sprintf("%d requests, %d steps, %v per second, stays %v, at most %v", p.Requests(), p.Steps(), p.OfferedRate(), p.MeanHold(), p.LongestHold())
+		out := fmt.Sprintf("%d requests, %d steps, %v per second, stays %v, at most %v",
+			p.Requests(), p.Steps(), p.OfferedRate(), p.MeanHold(), p.LongestHold())
 		for k := 0; p.Drive() == Stepped && k < 3 && (p.Steps() < 0 || k < p.Steps()); k++ {
 			out += fmt.Sprintf("\nstep %v", p.Step(k))
 		}

@@ -99,7 +99,9 @@ func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observatio
 	if err != nil {
 		return measure.Observation{}, err
 	}
-	s.watchedBy(opt.Progress)
+	if opt.Progress != nil {
+		s.looks = &looks{s: s, progress: opt.Progress}
+	}
 	if opt.Recorded != nil {
 		s.events = recording.NewLog(func() int64 { return s.now }, opt.Record)
 	}

@@ -248,7 +248,8 @@ func TestAGapInTheExchanges(t *testing.T) {
 		}
 	}
 	r := Result(b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))
-	if q := r.SyncDelay; q == nil || q.Max < 290e6 || r.SyncDelayBound == nil || *r.SyncDelayBound > 100e3 || r.Hosts[0].Clock.BoundNS < 250e3 {
+	if q := r.SyncDelay; q == nil || q.Max < 290e6 || r.SyncDelayBound == nil || *r.SyncDelayBound > 100e3 ||
+		r.Hosts[0].Clock.BoundNS < 250e3 {
 		t.Errorf("%+v ± %v, %+v, %q", q, r.SyncDelayBound, r.Hosts[0].Clock, r.Warnings)
 	}
 }
