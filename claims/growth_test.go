@@ -101,7 +101,7 @@ func TestGrowthsOfConstructions(t *testing.T) {
 	if v := q.Judge(broken); v.Verdict != NotRun || len(v.Fits) != 0 {
 		t.Errorf("a formula that gives no number: %s", v.Text)
 	}
-	if v := q.Judge(sized(runs.Sim, math.Sqrt, math.Sqrt, 4, 9, 16, 100)); len(v.Fits) != 0 || !strings.Contains(v.Text, "there are 4") {
+	if v := q.Judge(sized(runs.Sim, math.Sqrt, math.Sqrt, 4, 9, 16, 100)); len(v.Fits) != 0 || !strings.Contains(v.Text, "there are only 4") {
 		t.Errorf("four sizes: %s", v.Text)
 	}
 }

@@ -68,7 +68,7 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 	var w remarks
 	job := o.Job
 
-	w.when(o.Partial, "the run was interrupted after %v: everything speaks of what was measured until then",
+	w.when(o.Partial, "the run was interrupted after %v: all figures are of what was measured until then",
 		time.Duration(max(0, o.Stop-o.Start)).Round(time.Millisecond))
 	w.when(job.Algorithm.AsPublished, "%s is the literal text of its paper, which is known to be wrong", r.Algorithm)
 	w.when(len(job.Missing) > 0, "%s needs %s, which %s does not have",
@@ -79,17 +79,17 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 	}
 
 	w.when(job.Plan.LongestHold() == 0 && o.Resource == nil,
-		"critical sections last no time, so that two of them hardly ever overlap: a faulty algorithm may pass; "+
-			"let them last for at least as long as a message takes, such as --cs 1ms")
+		"critical sections take no time, so two of them hardly ever overlap and a faulty algorithm may pass; "+
+			"make them last at least as long as a message takes, such as --cs 1ms")
 	lost := tellLost(r.Safety.Resource)
 	w.when(lost != "", "%s", lost)
 	w.when(part.throughput() == nil,
-		"the steady part has %d entries in %v: there is no throughput to tell; ask for more requests or less warm-up",
+		"the steady part has %d entries in %v: too few for a throughput; ask for more requests or less warm-up",
 		part.entries, time.Duration(max(0, part.end-part.begin)))
 	w.when(!part.settled,
 		"the run was too short to settle: the best warm-up cut lies in its second half, and only %d of %d entries were cut",
 		part.warmup.Entries, len(o.Entries))
-	w.when(o.Dropped > 0, "%d entries were not recorded: the log was full; times and order speak of the first %d entries only",
+	w.when(o.Dropped > 0, "%d entries were not recorded: the log was full; times and order are those of the first %d entries only",
 		o.Dropped, len(o.Entries))
 	w.when(o.Unserved > 0, "%d requests were still waiting in line when the duration ended, and were given up", o.Unserved)
 	missedRate(&w, r, o, part)
@@ -111,10 +111,10 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 	retransmitted := float64(r.Wire.Retransmissions) / float64(max(1, r.Wire.Frames))
 	w.when(retransmitted > muchRetransmitted,
 		"the transport sent %d times again for %d frames, %.1f%%: "+
-			"the network loses, or its buffers are too small; times include waiting for it",
+			"the network loses, or its buffers are too small; times include waiting for those frames",
 		r.Wire.Retransmissions, r.Wire.Frames, 100*retransmitted)
 
-	w.when(r.T == nil && r.Nodes > 1, "the mean delay T of a message is unknown: nothing can be said in units of T")
+	w.when(r.T == nil && r.Nodes > 1, "the mean delay T of a message is unknown: nothing can be given in units of T")
 	w.when(neg.n > 0, "%d time differences are negative, down to %v: clocks disagree, or entries overlapped; histograms leave them out",
 		neg.n, time.Duration(neg.least))
 	jumps(&w, o.Clocks)
