@@ -286,7 +286,7 @@ const (
 
 // The reasons for tolerances.
 const (
-	becauseOfEnds    = "the start and the end of a run are another load, and here they could not be left out"
+	becauseOfEnds    = "the load at the start and the end of a run differs, and here they could not be left out"
 	becauseOfFirst   = "the first request of each node finds the initial state, and here it could not be left out"
 	becauseOfTimes   = "over a real network a handler takes time too, and T is measured by other messages"
 	becauseOfBusiest = "the busiest of N nodes is above their mean by chance"

@@ -28,7 +28,7 @@ type Series struct {
 }
 
 // searched is the condition of what is the largest value found under any.
-const searched = "the dearest entry or run found"
+const searched = "the most expensive entry or run found"
 
 // seriesOf collects values by condition. Of the worst case, the largest value of
 // each size counts.
@@ -253,7 +253,7 @@ func (q *Question) grows(fits []Fit, evidence []Evidence) (Status, string) {
 		for _, s := range q.seriesOf(evidence) {
 			sizes = max(sizes, len(s.sizes()))
 		}
-		const needs = ": a growth needs %d sizes, the largest %d times the smallest; there are %d"
+		const needs = ": a growth needs %d sizes, the largest %d times the smallest; there are only %d"
 		return NotRun, fmt.Sprintf(needs, leastSizes, leastRange, sizes)
 	}
 	texts := make(map[Standing][]string)

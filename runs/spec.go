@@ -1,4 +1,4 @@
-// Package result is the vocabulary of results: what one run was asked to do (a
+// Package runs is the vocabulary of results: what one run was asked to do (a
 // [Spec]) and what it found out (a [Result]); which runs are repetitions of one
 // another (a [Key] and its projections); the numbers that a run has (a [Metric]);
 // and the file of a sweep (a [Store]), which says what belongs to which entry of
@@ -11,6 +11,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,29 +56,15 @@ const (
 // default. Requests has one only where neither requests nor a duration nor a
 // trace says when the run ends.
 func (s Spec) WithDefaults() Spec {
-	if s.Transport == "" {
-		s.Transport = DefaultTransport
-	}
-	if s.Workload == "" {
-		s.Workload = DefaultWorkload
-	}
-	if s.CS == "" {
-		s.CS = DefaultCS
-	}
+	s.Transport = cmp.Or(s.Transport, DefaultTransport)
+	s.Workload = cmp.Or(s.Workload, DefaultWorkload)
+	s.CS = cmp.Or(s.CS, DefaultCS)
+	s.Seed = cmp.Or(s.Seed, DefaultSeed)
+	s.NodesPerWorker = cmp.Or(s.NodesPerWorker, 1)
+	s.Warmup = cmp.Or(s.Warmup, DefaultWarmup)
+	s.StallAfter = cmp.Or(s.StallAfter, Duration(DefaultStallAfter))
 	if s.Requests == 0 && s.Duration == 0 && s.Workload != "trace" {
 		s.Requests = 100 * s.Nodes
-	}
-	if s.Seed == 0 {
-		s.Seed = DefaultSeed
-	}
-	if s.NodesPerWorker == 0 {
-		s.NodesPerWorker = 1
-	}
-	if s.Warmup == "" {
-		s.Warmup = DefaultWarmup
-	}
-	if s.StallAfter == 0 {
-		s.StallAfter = Duration(DefaultStallAfter)
 	}
 	return s
 }

@@ -64,7 +64,7 @@ func TestCompareIsItsDefinition(t *testing.T) {
 			apart[i] += 20
 		}
 		for _, b := range [][]float64{b, apart} {
-			if got, want := stats.Compare(a, b, 0.05).P, permutationP(a, b); math.Abs(got-want) > 1e-9 {
+			if got, want := stats.Compare(a, b, 0.05).P, permutationP(a, b); math.Abs(got-want) > 1e-9 || got > 1 {
 				t.Errorf("%v against %v: p = %v, want %v", a, b, got, want)
 			}
 		}
@@ -160,134 +160,42 @@ func TestLeastP(t *testing.T) {
 	}
 }
 
-// limit is by which factor the residuals of 24 observations may exceed the least: F(1, 21)
-// at 95%, from tables, over 21 degrees of freedom.
-const limit = 1 + 4.324793741/21
-
-// The curves here have two dips: some low exponent explains how the values fall, some high
-// one how they rise, and those between explain neither.
-
-// valley has values that fall as n^low and then rise as n^high, three of each size.
-func valley(low, high, weight float64) (n, y []float64) {
-	for _, size := range []float64{1, 2, 3, 5, 8, 13, 21, 34} {
-		for range 3 {
-			n, y = append(n, size), append(y, math.Pow(size, low)+weight*math.Pow(size/34, high))
+// A difference is significant at exactly its own level, and not below it.
+func TestSignificantAtItsOwnLevel(t *testing.T) {
+	for n := 2; n <= 12; n++ {
+		choices := 1.0 // ways to deal 2n values; two of them are as far apart
+		for i := 1; i <= n; i++ {
+			choices = math.Round(choices * float64(n+i) / float64(i))
+		}
+		a, b := make([]float64, n), make([]float64, n)
+		for i := range n {
+			a[i], b[i] = float64(i), float64(n+i)
+		}
+		if d := stats.Compare(a, b, 2/choices); !d.Significant || d.P != 2/choices {
+			t.Errorf("%d values apart: %v, significant: %v", n, d.P, d.Significant)
+		}
+		b[0] = 0.5 // now they overlap
+		p := stats.Compare(a, b, 0.05).P
+		if !stats.Compare(a, b, p).Significant || stats.Compare(a, b, math.Nextafter(p, 0)).Significant {
+			t.Errorf("%d values that overlap: %v is not significant at that level, or is below", n, p)
 		}
 	}
-	return n, y
-}
-
-// basin has values that fall and rise over sizes whose logarithms are stretched: the dips
-// are nearer to one another.
-func basin(first, stretch float64) (n, y []float64) {
-	values := []float64{first, 13, 12, 7, 5, 6, 13, 20}
-	for i, size := range []float64{1, 2, 3, 5, 8, 13, 21, 34} {
-		for range 3 {
-			n, y = append(n, math.Pow(size, stretch)), append(y, values[i])
-		}
-	}
-	return n, y
-}
-
-// atExponent is the residuals' sum of squares for an exponent, by QR decomposition.
-func atExponent(t *testing.T, n, y []float64, p float64) float64 {
-	t.Helper()
-	sum, middle := 0.0, math.Sqrt(n[0]*n[len(n)-1]) // the unit of N is free
-	for _, r := range residuals(t, 2, func(i int) []float64 { return []float64{1, math.Pow(n[i]/middle, p)} }, y) {
-		sum += r * r
-	}
-	return sum
-}
-
-// An interval spans a dip apart from the best exponent, however narrow the part of it that
-// qualifies. Sizes that are stretched the other way round turn the axis.
-func TestIntervalReachesANarrowDip(t *testing.T) {
-	for _, side := range []float64{-1, +1} {
-		n, y := basin(18.3, -7*side)
-		e, err := stats.FreeExponent(n, y)
-		if err != nil || math.Abs(e.P.Value+0.62*side) > 0.01 {
-			t.Fatalf("best exponent %v, %v; want %v", e.P.Value, err, -0.62*side)
-		}
-		most := limit * atExponent(t, n, y, e.P.Value)
-		for p, inside := range map[float64]bool{0.2: false, 0.3: false, 0.348: true, 0.4: false, 0.5: false} {
-			if got := atExponent(t, n, y, side*p) <= most; got != inside {
-				t.Fatalf("exponent %v qualifies: %v, want %v", side*p, got, inside)
-			}
-		}
-		bound := e.P.Hi
-		if side < 0 {
-			bound = e.P.Lo
-		}
-		if bound*side < 0.348 || bound*side > 0.4 || !near(atExponent(t, n, y, bound), most, 6) {
-			t.Errorf("side %v: bound %v, where the residuals are %v; want %v", side, bound, atExponent(t, n, y, bound), most)
-		}
+	// Of 20 ways to deal 3 and 3 values two are as far apart, of 6 for 2 and 2.
+	if three, two := stats.EnoughFor(1, 0.1), stats.EnoughFor(1, 1./3); three != 3 || two != 2 {
+		t.Errorf("%d repetitions for 1/10, %d for 1/3", three, two)
 	}
 }
 
-// What lies beyond the axis does not count: a dip qualifies just behind its end, where the
-// end itself does not.
-func TestIntervalEndsBeforeADipBeyondTheAxis(t *testing.T) {
-	for _, c := range []struct{ low, high, weight, end, best float64 }{
-		{-1, 10, 0.9442, 4, -2.33}, {-4, 1, 1.03443, -3, 2.39},
-	} {
-		n, y := valley(c.low, c.high, c.weight)
-		e, err := stats.FreeExponent(n, y)
-		if err != nil || math.Abs(e.P.Value-c.best) > 0.01 {
-			t.Fatalf("best exponent %v, %v; want %v", e.P.Value, err, c.best)
-		}
-		most := limit * atExponent(t, n, y, e.P.Value)
-		side := math.Copysign(1, c.end)
-		for beyond, inside := range map[float64]bool{-1: false, -0.01: false, 0: false, 0.01: true, 1: true} {
-			if got := atExponent(t, n, y, c.end+side*beyond) <= most; got != inside {
-				t.Fatalf("exponent %v qualifies: %v, want %v", c.end+side*beyond, got, inside)
-			}
-		}
-		bound := e.P.Hi
-		if side < 0 {
-			bound = e.P.Lo
-		}
-		if (bound-e.P.Value)*side <= 0 || !(math.Abs(bound) < 2.5) || !near(atExponent(t, n, y, bound), most, 6) {
-			t.Errorf("%+v: bound %v, where the residuals are %v; want %v", c, bound, atExponent(t, n, y, bound), most)
-		}
+// From 26 values on, equal ones make the test the normal approximation, with Klotz's
+// correction for ties: of 2·26 values, two groups of 26 each.
+func TestManyEqualValuesApart(t *testing.T) {
+	a, b := make([]float64, 26), make([]float64, 26)
+	for i := range b {
+		b[i] = 1
 	}
-}
-
-// Of two dips nearly as deep the deeper one has the best exponent, also where the other one
-// lies at a rounder number, or where it is deepest at the end of the axis only.
-func TestTheDeeperDip(t *testing.T) {
-	for _, c := range []struct{ first, stretch, best, other float64 }{
-		{19.8974, 7.5, -0.3390, 0.6}, {19.87913, 1, 4, -2.54},
-	} {
-		n, y := basin(c.first, c.stretch)
-		if least, other := atExponent(t, n, y, c.best), atExponent(t, n, y, c.other); least >= other {
-			t.Fatalf("residuals %v at %v and %v at %v", least, c.best, other, c.other)
-		}
-		if e, err := stats.FreeExponent(n, y); err != nil || math.Abs(e.P.Value-c.best) > 0.001 {
-			t.Errorf("best exponent %v, %v; want %v", e.P.Value, err, c.best)
-		}
-	}
-}
-
-// Bounds within the last unit of the axis are found, too.
-func TestBoundsNextToTheEnds(t *testing.T) {
-	for _, p := range []float64{-2.5, 3.5} {
-		var n, y []float64
-		for _, size := range []float64{1, 1.5, 2, 3, 4, 5, 6, 8} {
-			for _, noise := range []float64{-0.01, 0, 0.01} {
-				n, y = append(n, size), append(y, math.Min(math.Pow(size, p), math.Pow(size/8, p))+noise)
-			}
-		}
-		e, err := stats.FreeExponent(n, y)
-		if err != nil || math.Abs(e.P.Value-p) > 0.01 {
-			t.Fatalf("N^%v: best exponent %v, %v", p, e.P.Value, err)
-		}
-		bound, end := e.P.Hi, 4.0
-		if p < 0 {
-			bound, end = e.P.Lo, -3
-		}
-		between := math.Abs(p) < math.Abs(bound) && math.Abs(bound) < math.Abs(end)
-		if most := limit * atExponent(t, n, y, p); !between || !near(atExponent(t, n, y, bound), most, 4) {
-			t.Errorf("N^%v: %+v", p, e.P)
-		}
+	variance := 26. * 26 / 12 * (53 - 2*(26.*26*26-26)/(52*51))
+	z := (26*26/2 - 0.5) / math.Sqrt(variance)
+	if p, want := stats.MannWhitney(a, b), math.Erfc(z/math.Sqrt2); !near(p, want, 4) {
+		t.Errorf("%v, want %v", p, want)
 	}
 }

@@ -3,9 +3,12 @@ package stats_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"dmebench/stats"
 )
@@ -262,6 +265,7 @@ func TestFitsRefuse(t *testing.T) {
 		{"NaN", []float64{3, 7, 13, 21, 31}, []float64{1, 2, nan, 4, 5}, false},
 		{"infinite", []float64{3, 7, 13, 21, inf}, []float64{1, 2, 3, 4, 5}, false},
 		{"no nodes", []float64{0, 7, 13, 21, 31}, []float64{1, 2, 3, 4, 5}, false},
+		{"fewer", []float64{-1, 7, 13, 21, 31}, []float64{1, 2, 3, 4, 5}, false},
 		{"three sizes", []float64{3, 7, 13, 3, 7, 13}, []float64{1, 2, 3, 1, 2, 4}, true},
 		{"no spread", []float64{3, 7, 13, 21, 31}, []float64{2, 2, 2, 2, 2}, true},
 	} {
@@ -419,5 +423,207 @@ func TestExponentThatIsNotBounded(t *testing.T) {
 	}
 	if e, err = stats.FreeExponent(n, y); err != nil || e.P.Value < 3.99 || !math.IsInf(e.P.Hi, 1) {
 		t.Errorf("N⁶: %+v, %v", e.P, err)
+	}
+}
+
+// Exponents at the ends of the axis are found, and those beyond are as near as can be.
+func TestExponentsAtTheEnds(t *testing.T) {
+	n := []float64{4, 6, 8, 10, 13}
+	for p, want := range map[float64]float64{-3: -3, -2.995: -2.995, -3.4: -3, 4: 4, 3.995: 3.995, 4.5: 4} {
+		y := make([]float64, len(n))
+		for i := range y {
+			y[i] = 2 + 5*math.Pow(n[i]/4, p)
+		}
+		if e, err := stats.FreeExponent(n, y); err != nil || math.Abs(e.P.Value-want) > 1e-6 {
+			t.Errorf("N^%v: %v, %v; want %v", p, e.P.Value, err, want)
+		}
+	}
+}
+
+// A logarithm with residuals that no power nearby explains is fitted as one: they are
+// orthogonal to 1, ln N and its square.
+func TestALogarithmWithResiduals(t *testing.T) {
+	n := []float64{4, 16, 64, 256, 1024}
+	y := make([]float64, len(n))
+	for i, r := range []float64{-1, 2, 0, -2, 1} {
+		y[i] = 10 + 2*math.Log(n[i]) + 1e-4*r
+	}
+	e, err := stats.FreeExponent(n, y)
+	if err != nil || e.P.Value != 0 || e.Fit.Growth.Name != "log N" {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	// The residuals' squares add up to 10·10⁻⁸; of 5 observations 3 degrees of freedom go.
+	if !near(e.Fit.SD, math.Sqrt(10e-8/2), 3) || !near(e.Fit.C.Value, 2, 6) || e.P.Lo >= 0 || e.P.Hi <= 0 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Residuals of up to 32 units in the last place of the largest term are rounding, and those
+// of 33 are not. All numbers here are multiples of powers of two, so that nothing is rounded,
+// and +1, −1, −1, +1 is orthogonal to every line over 1, 2, 3, 4.
+func TestWhatIsRounding(t *testing.T) {
+	for _, c := range []struct {
+		what             string
+		a, slope, offset float64 // y = a + slope·(N + offset)
+		largest          float64
+	}{
+		{"the value itself, 4", 4, 0, 0, 4},
+		{"the value of 4 nodes, 4 + 4", 4, 1, 0, 8},
+		{"the slope times 4 nodes, above what is left by −3", -3, 1, 0, 4},
+		{"the value of 1 node, 1 − 9", 0, 1, -9, 8},
+		{"small ones as well", 0x1p-20, 0, 0, 0x1p-20},
+	} {
+		g := stats.Growth{Name: "N, moved", Of: func(n float64) float64 { return n + c.offset }}
+		fit := func(units float64) stats.Fit {
+			n, y := []float64{1, 2, 3, 4}, make([]float64, 4)
+			for i, sign := range []float64{-1, 1, 1, -1} {
+				y[i] = c.a + c.slope*(n[i]+c.offset) + sign*units*0x1p-52*c.largest
+			}
+			f, err := stats.FitGrowth(n, y, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		if f := fit(31); !f.Exact || f.SD != 0 || f.Residuals[0] != 0 {
+			t.Errorf("%s: 31 units are no rounding: %+v", c.what, f)
+		}
+		if f := fit(33); f.Exact || f.SD == 0 || f.Residuals[0] != -33*0x1p-52*c.largest {
+			t.Errorf("%s: 33 units are rounding: %+v", c.what, f)
+		}
+	}
+	// With the slope alone the largest term has no residual in it.
+	n, y := []float64{1, 2, 3, 4}, []float64{-2 - 0x1p-45, -1 + 0x1p-45, 0x1p-45, 1 - 0x1p-45}
+	if f, err := stats.FitGrowth(n, y, stats.Linear()); err != nil || !f.Exact {
+		t.Errorf("32 units of 4 are no rounding: %+v, %v", f, err)
+	}
+}
+
+// With a hundred thousand nodes and more N^−2.5 is below 10⁻¹², and its exponent is found
+// all the same: what counts is how it varies.
+func TestExponentOfManyNodes(t *testing.T) {
+	for _, p := range []float64{-2.5, 2.5} {
+		var n, y []float64
+		for _, k := range []float64{1, 2, 3, 4, 6} {
+			n, y = append(n, 1e5*k), append(y, 2+5*math.Pow(k, p))
+		}
+		if e, err := stats.FreeExponent(n, y); err != nil || math.Abs(e.P.Value-p) > 1e-9 {
+			t.Errorf("N^%v: %v, %v", p, e.P.Value, err)
+		}
+	}
+	n := []float64{1e100, 2e100, 3e100, 4e100, 6e100}
+	if e, err := stats.FreeExponent(n, []float64{1, 16, 81, 256, 1296}); err == nil {
+		t.Errorf("N⁴ of 10¹⁰⁰ nodes is no number, and was fitted: %+v", e)
+	}
+}
+
+// An exponent of a few millionths is one; one below a millionth is the logarithm.
+func TestExponentsNextToTheLogarithm(t *testing.T) {
+	n := []float64{4, 9, 16, 25, 36, 49, 64}
+	for p, name := range map[float64]string{4e-6: "N^4e-06", -4e-6: "N^-4e-06", 4e-7: "log N", -4e-7: "log N"} {
+		y := make([]float64, len(n))
+		for i := range y {
+			y[i] = 1 + 2*math.Expm1(p*math.Log(n[i]))/p
+		}
+		e, err := stats.FreeExponent(n, y)
+		if err != nil || e.Fit.Growth.Name != name || math.Abs(e.P.Value-p) > 1e-6 {
+			t.Errorf("N^%v: %s, %v, %v", p, e.Fit.Growth.Name, e.P.Value, err)
+		}
+	}
+}
+
+// basin has values that fall and rise over sizes whose logarithms are stretched: some low
+// exponent explains how they fall, some high one how they rise, and those between neither.
+func basin(first, stretch float64) (n, y []float64) {
+	values := []float64{first, 13, 12, 7, 5, 6, 13, 20}
+	for i, size := range []float64{1, 2, 3, 5, 8, 13, 21, 34} {
+		for range 3 {
+			n, y = append(n, math.Pow(size, stretch)), append(y, values[i])
+		}
+	}
+	return n, y
+}
+
+// The best exponent and its interval are those of a scan of the whole axis, fit by fit: of
+// powers, of such as vanish, so that any lower one will do, of noise, and of dips apart from
+// one another.
+func TestExponentIsThatOfAScan(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 62))
+	low, high, apart := 0, 0, 0
+	for k := range 60 {
+		n, y := []float64{4, 9, 16, 25, 49}, make([]float64, 5)
+		for i := range y {
+			switch k % 5 {
+			case 0:
+				y[i] = n[i] + 0.4*rng.NormFloat64()
+			case 1:
+				y[i] = 20*math.Pow(n[i], -2) + 0.02*rng.NormFloat64()
+			case 2:
+				y[i] = rng.NormFloat64()
+			}
+		}
+		if k%5 > 2 {
+			n, y = basin(17+3*rng.Float64(), []float64{-7, -3, 1, 4, 7}[rng.IntN(5)])
+		}
+		e, err := stats.FreeExponent(n, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		df := float64(len(n) - 3)
+		student := distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(0.975)
+		limit := df * e.Fit.SD * e.Fit.SD * (1 + student*student/df)
+		rss := make([]float64, 701) // from exponent −3 on, by hundredths
+		for k := range rss {
+			growth := stats.Power(-3 + float64(k)/100)
+			if k == 300 {
+				growth = stats.Log()
+			}
+			f, err := stats.FitGrowth(n, y, growth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range f.Residuals {
+				rss[k] += r * r
+			}
+		}
+		inside := func(k int) bool { return rss[k] <= limit }
+		first, last := 0, len(rss)-1
+		for ; first < last && !inside(first); first++ {
+		}
+		for ; last > first && !inside(last); last-- {
+		}
+		least := slices.Index(rss, slices.Min(rss))
+		if best := -3 + float64(least)/100; inside(least) && math.Abs(e.P.Value-best) > 0.0101 {
+			t.Errorf("%v: the best exponent is %v, want %v", y, e.P.Value, best)
+		}
+		unbounded := 0
+		for _, end := range []struct {
+			got   float64
+			k     int
+			count *int
+		}{{e.P.Lo, first, &low}, {e.P.Hi, last, &high}} {
+			switch atEnd := end.k == 0 || end.k == len(rss)-1; {
+			case atEnd && inside(end.k):
+				*end.count++
+				unbounded++
+				if !math.IsInf(end.got, 0) {
+					t.Errorf("%v: the interval ends at %v, within the axis", y, end.got)
+				}
+			case inside(end.k) && math.Abs(end.got-(-3+float64(end.k)/100)) > 0.0101:
+				t.Errorf("%v: the interval ends at %v, want %v", y, end.got, -3+float64(end.k)/100)
+			}
+		}
+		for k := first; k < last; k++ {
+			if !inside(k) {
+				apart++
+				break
+			}
+		}
+		if warned := len(e.Warnings) > 0 && strings.Contains(e.Warnings[0], "do not bound"); warned != (unbounded > 0) {
+			t.Errorf("%v: %+v, %q", y, e.P, e.Warnings)
+		}
+	}
+	if low < 5 || high < 5 || low == high || apart < 3 {
+		t.Errorf("%d intervals are not bounded below and %d above, %d span dips: the samples are too tame", low, high, apart)
 	}
 }

@@ -79,45 +79,6 @@ func TestOpenWorkloadsEndTogether(t *testing.T) {
 	}
 }
 
-// The load does not taper off: as many ask in the last tenth of the run as in
-// any other.
-func TestOpenLoadIsEvenToTheEnd(t *testing.T) {
-	const n, nodes = 40000, 400
-	for name, set := range map[string]map[string]string{"poisson": nil, "hotspot": {"hot": "1", "share": "0.3"}} {
-		p := plan(t, Spec{Name: name, TotalRate: 1000, Requests: n}, nodes, 3, set)
-		var at []time.Duration
-		for id := dme.NodeID(1); id <= nodes; id++ {
-			at = append(at, all(p.Client(id))...)
-		}
-		slices.Sort(at)
-		exponential(t, name+": gaps of all nodes", gaps(at), 1./1000)
-		end := at[len(at)-1]
-		last, _ := slices.BinarySearch(at, end*9/10)
-		if got := len(at) - last; math.Abs(float64(got)-n/10) > 5*math.Sqrt(n/10) {
-			t.Errorf("%s: %d of %d requests in the last tenth of the run", name, got, n)
-		}
-	}
-}
-
-func TestOpenWorkloadsEndWithWhatComesFirst(t *testing.T) {
-	// A hundred arrivals take about a second: the duration ends the one run, and
-	// the number of requests the other.
-	s := Spec{Name: "poisson", TotalRate: 100, Requests: 100}
-	s.Duration = 500 * time.Millisecond
-	if p := plan(t, s, 4, 1, nil); p.Requests() != 0 || p.Share(1) != -1 {
-		t.Errorf("a share of %d of %d where the duration ends first", p.Share(1), p.Requests())
-	}
-	s.Duration = 5 * time.Second
-	if p := plan(t, s, 4, 1, nil); p.Requests() != 100 {
-		t.Errorf("%d requests where the duration ends last", p.Requests())
-	}
-	// That many would take years to count; the duration says that few are made.
-	s = Spec{Name: "poisson", TotalRate: 100, Requests: math.MaxInt, Duration: time.Second}
-	if p := plan(t, s, 4, 1, nil); p.Share(1) != -1 {
-		t.Errorf("a share of %d where the duration ends first", p.Share(1))
-	}
-}
-
 // readingPlan is a plan of 4 nodes with a part of readers.
 func readingPlan(t *testing.T, name, readers string, seed uint64) *Plan {
 	t.Helper()
@@ -193,24 +154,5 @@ func TestReadersAreIndependent(t *testing.T) {
 		if a != b || with.Hold() != without.Hold() {
 			t.Fatal("readers ask at other times, or stay for another time")
 		}
-	}
-}
-
-func TestEveryWorkloadMayHaveReaders(t *testing.T) {
-	for _, k := range Kinds() {
-		i := slices.IndexFunc(k.Options, func(o dme.Option) bool { return o.Name == "readers" })
-		if i < 0 {
-			t.Errorf("%s has no readers", k.Name)
-			continue
-		}
-		for value, ok := range map[string]bool{"0": true, "1": true, "0.5": true, "1.1": false, "-0.1": false, "NaN": false,
-			"half": false, "": false} {
-			if err := k.Options[i].Accepts(value); (err == nil) != ok {
-				t.Errorf("%s: readers=%s: %v", k.Name, value, err)
-			}
-		}
-	}
-	if _, err := New(Spec{Name: "saturate", Requests: 1, Options: dme.Options{"think": "0", "readers": "2"}}, 1, 1); err == nil {
-		t.Error("readers=2 is accepted")
 	}
 }

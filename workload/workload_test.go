@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/testkit/golden"
 )
 
 // plan makes a plan with the options at their defaults but for set.
@@ -38,37 +39,6 @@ func all(c *Client) (times []time.Duration) {
 		times = append(times, after)
 	}
 	return times
-}
-
-func TestShares(t *testing.T) {
-	for _, x := range []struct {
-		nodes, requests int
-		want            []int
-	}{
-		{1, 1, []int{1}}, {3, 10, []int{4, 3, 3}}, {4, 3, []int{1, 1, 1, 0}}, {4, 8, []int{2, 2, 2, 2}},
-	} {
-		for _, name := range []string{"saturate", "burst"} {
-			p := plan(t, Spec{Name: name, Requests: x.requests}, x.nodes, 1, nil)
-			if p.Requests() != x.requests {
-				t.Errorf("%s: %d requests, want %d", name, p.Requests(), x.requests)
-			}
-			got := make([]int, x.nodes)
-			for i := range got {
-				id := dme.NodeID(i + 1)
-				if got[i] = p.Share(id); name != "burst" {
-					if n := len(all(p.Client(id))); n != got[i] {
-						t.Errorf("%s: node %d makes %d requests of its share of %d", name, id, n, got[i])
-					}
-				}
-			}
-			if !slices.Equal(got, x.want) {
-				t.Errorf("%s: shares %v of %d, want %v", name, got, x.requests, x.want)
-			}
-		}
-	}
-	if p := plan(t, Spec{Name: "saturate", Duration: time.Second}, 3, 1, nil); p.Share(2) != -1 || p.Requests() != 0 {
-		t.Errorf("a share of %d where only the duration limits, %d in all", p.Share(2), p.Requests())
-	}
 }
 
 // moments returns mean and variance, in seconds.
@@ -266,125 +236,84 @@ func TestSerial(t *testing.T) {
 	}
 }
 
-func TestBurst(t *testing.T) {
-	p := plan(t, Spec{Name: "burst", Requests: 10}, 4, 3, map[string]string{"window": "2ms"})
-	if p.Steps() != 3 || p.Requests() != 10 {
-		t.Errorf("%d rounds, %d requests", p.Steps(), p.Requests())
-	}
-	var rounds [][]Arrival
-	var nodes [][]dme.NodeID
-	for k := range 3 {
-		rounds = append(rounds, p.Step(k))
-		var ids []dme.NodeID
-		for _, a := range rounds[k] {
-			ids = append(ids, a.Node)
-			if a.After < 0 || a.After >= 2*time.Millisecond {
-				t.Errorf("round %d: node %d asks after %v", k, a.Node, a.After)
-			}
-		}
-		nodes = append(nodes, ids)
-	}
-	if fmt.Sprint(nodes) != "[[1 2 3 4] [1 2 3 4] [1 2]]" {
-		t.Errorf("who asks: %v", nodes)
-	}
-	if !slices.Equal(p.Step(1), rounds[1]) || slices.Equal(rounds[0], rounds[1]) {
-		t.Error("a round must be the same each time, and unlike the others")
-	}
-	at := plan(t, Spec{Name: "burst", Requests: 4}, 4, 3, map[string]string{"window": "0s"}).Step(0)
-	if slices.ContainsFunc(at, func(a Arrival) bool { return a.After != 0 }) {
-		t.Errorf("without a window: %v", at)
-	}
+func traced(text string, nodes, requests int) (*Plan, error) {
+	return New(Spec{
+		Name: "trace", Requests: requests, CS: Distribution{Mean: time.Microsecond},
+		Options:  dme.Options{"file": "day.csv"},
+		ReadFile: func(string) ([]byte, error) { return []byte(text), nil },
+	}, nodes, 1)
 }
 
-func TestFaultsAreToldTogether(t *testing.T) {
-	for _, x := range []struct {
-		name  string
-		spec  Spec
-		nodes int
-		want  []string
-	}{
-		{"unknown", Spec{Name: "bursty", Requests: 1}, 1, []string{`unknown workload "bursty"; did you mean 'burst'?`}},
-		{"no end", Spec{Name: "saturate"}, 1, []string{"needs a number of requests or a duration"}},
-		{"no rate", Spec{Name: "poisson", Requests: 1}, 1, []string{"needs a rate per node or a total rate"}},
-		{"two rates", Spec{Name: "poisson", Requests: 1, Rate: 1, TotalRate: 1}, 1, []string{"not both"}},
-		{"a rate too many", Spec{Name: "burst", Requests: 1, Rate: 1}, 1, []string{"takes no rate"}},
-		{"NaN", Spec{Name: "poisson", Requests: 1, Rate: math.NaN()}, 1, []string{"NaN is not a rate"}},
-		{"infinite", Spec{Name: "poisson", Requests: 1, TotalRate: math.Inf(1)}, 1, []string{"+Inf is not a rate"}},
-		{"everything", Spec{Name: "hotspot", Requests: -1, Rate: -2, CS: Distribution{Mean: -3}}, 0, []string{
-			"0 nodes", "-2 is not a rate", "cannot last -3ns", "must not be negative", "needs a rate",
-		}},
-		{"longer than all clocks", Spec{Name: "saturate", Duration: math.MaxInt64}, 1, []string{"is longer than 2400h0m0s"}},
-		{"a hold longer than all clocks", Spec{Name: "saturate", Requests: 1, CS: Distribution{Mean: math.MaxInt64}}, 1,
-			[]string{"cannot last 2562047h47m16.854775807s"}},
-		{"longer than all clocks together", Spec{Name: "saturate", Requests: 1000, CS: Distribution{Mean: MaxDuration}}, 1,
-			[]string{"1000 critical sections of 2400h0m0s one after the other take longer than 200 years"}},
-		{"more hot nodes than nodes", Spec{
-			Name: "hotspot", Requests: 1, Rate: 1, Options: dme.Options{"hot": "5", "share": "0.8"},
-		}, 4, []string{"hot=5: there are only 4 nodes"}},
-	} {
-		_, err := New(x.spec, x.nodes, 1)
-		if err == nil {
-			t.Errorf("%s: accepted", x.name)
-			continue
-		}
-		for _, want := range x.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q does not say %q", x.name, err, want)
-			}
-		}
-	}
-}
-
-func TestDistributions(t *testing.T) {
-	for _, x := range []struct {
-		text string
-		want Distribution
-	}{
-		{"100us", Distribution{Mean: 100 * time.Microsecond}},
-		{"exp:1.5s", Distribution{Mean: 1500 * time.Millisecond, Exponential: true}},
-		{"0", Distribution{}},
-	} {
-		got, err := ParseDistribution(x.text)
-		if err != nil || got != x.want {
-			t.Errorf("%s: %v, %v", x.text, got, err)
-		}
-		if again, err := ParseDistribution(got.String()); err != nil || again != got {
-			t.Errorf("%s: %s reads back as %v, %v", x.text, got, again, err)
-		}
-	}
-	for _, text := range []string{"", "100", "exp:", "exp", "-1s", "exp:-1s", "exp:exp:1s", "uniform:1s"} {
-		if d, err := ParseDistribution(text); err == nil {
-			t.Errorf("%q passes for %v", text, d)
-		}
-	}
-}
-
-func TestOptionsCheckThemselves(t *testing.T) {
-	for _, kind := range Kinds() {
-		for _, o := range kind.Options {
-			if err := o.Accepts(o.Default); err != nil {
-				t.Errorf("%s: its default: %v", kind.Name, err)
-			}
-		}
-	}
-	for _, x := range [][3]string{
-		{"saturate", "think", "soon"}, {"serial", "requesters", "some"}, {"burst", "window", "exp:1ms"}, {"burst", "window", "-1ms"},
-		{"hotspot", "hot", "0"}, {"hotspot", "hot", "1.5"}, {"hotspot", "share", "0"}, {"hotspot", "share", "1.1"},
-		{"hotspot", "share", "NaN"},
-	} {
-		kind, err := Lookup(x[0])
+func FuzzTrace(f *testing.F) {
+	f.Add("0,1\n1,2,0.5\n")
+	f.Add("#\n0.1,3,\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := traced(text, 3, 0)
 		if err != nil {
+			return
+		}
+		n := 0
+		for id := dme.NodeID(1); id <= 3; id++ {
+			times := all(p.Client(id))
+			n += len(times)
+			if !slices.IsSorted(times) || len(times) > 0 && times[0] < 0 {
+				t.Fatalf("node %d asks at %v", id, times)
+			}
+		}
+		if n != p.Requests() && n < 100000 {
+			t.Fatalf("%d requests, told %d", n, p.Requests())
+		}
+	})
+}
+
+// What plans say: how many requests and steps there are, and of each node its share, when
+// it asks first, how long it stays and which of its requests are readers'. What cannot be
+// planned says why. A line is "NODES SEED SPEC", after the options "set NAME=VALUE" and the
+// lines "trace LINE" of a file.
+func TestPlans(t *testing.T) {
+	golden.Cases(t, "testdata/plans.txt", func(t *testing.T, input []string) string {
+		set, file := map[string]string{}, ""
+		for _, line := range input[:len(input)-1] {
+			what, rest, _ := strings.Cut(line, " ")
+			if name, value, _ := strings.Cut(rest, "="); what == "set" {
+				set[name] = value
+			} else {
+				file += rest + "\n"
+			}
+		}
+		var nodes int
+		var seed uint64
+		last := input[len(input)-1]
+		if _, err := fmt.Sscan(last, &nodes, &seed); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := dme.ResolveOptions(kind.Options, map[string]string{x[1]: x[2]}); err == nil {
-			t.Errorf("%s: %s=%s is accepted", x[0], x[1], x[2])
+		s := Spec{CS: Distribution{Mean: time.Millisecond, Exponential: true}}
+		golden.Set(t, &s, "", last[strings.Index(last, "{"):])
+		kind, err := Lookup(s.Name)
+		if err == nil {
+			s.Options, err = dme.ResolveOptions(kind.Options, set)
 		}
-	}
-}
-
-func TestNoArrivalBeyondTheClock(t *testing.T) {
-	p := plan(t, Spec{Name: "poisson", Rate: 1e-12, Requests: 10}, 1, 1, nil)
-	if got := all(p.Client(1)); len(got) != 0 {
-		t.Errorf("arrivals at %v: beyond what 64 bits of nanoseconds hold", got)
-	}
+		if err != nil {
+			return err.Error()
+		}
+		if file != "" {
+			s.ReadFile = func(string) ([]byte, error) { return []byte(file), nil }
+		}
+		p, err := New(s, nodes, seed)
+		if err != nil {
+			return err.Error()
+		}
+		out := fmt.Sprintf("%d requests, %d steps, %v per second, stays %v, at most %v",
+			p.Requests(), p.Steps(), p.OfferedRate(), p.MeanHold(), p.LongestHold())
+		for k := 0; p.Drive() == Stepped && k < 3 && (p.Steps() < 0 || k < p.Steps()); k++ {
+			out += fmt.Sprintf("\nstep %v", p.Step(k))
+		}
+		for id := dme.NodeID(1); int(id) <= min(nodes, 3); id++ {
+			c := p.Client(id)
+			times := all(c)
+			out += fmt.Sprintf("\nnode %d: share %d, asks %d times %v, stays %v %v, reads %v %v", id, p.Share(id), len(times),
+				times[:min(3, len(times))], c.Hold(), c.Hold(), c.Reads(), c.Reads())
+		}
+		return out
+	})
 }

@@ -18,7 +18,6 @@ import (
 
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
-	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/record/spacetime"
 	"dmebench/internal/runtime/coordinator"
@@ -253,7 +252,7 @@ func traceFlag() cli.Flag {
 type recorder struct {
 	file string
 	job  *run.Job
-	kept *eventlog.Kept
+	kept *recording.Kept
 }
 
 // recorder refuses what cannot be recorded before anything starts.
@@ -290,7 +289,7 @@ func (r *recorder) ask(opt *coordinator.Options) {
 		return
 	}
 	opt.Record = max(minEvents, maxEvents/r.job.Spec.Nodes)
-	opt.Recorded = func(k eventlog.Kept) { r.kept = &k }
+	opt.Recorded = func(k recording.Kept) { r.kept = &k }
 }
 
 // write writes the recording down and says so.

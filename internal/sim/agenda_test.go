@@ -6,10 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
-	"dmebench/internal/runtime/noderun"
-	"dmebench/runs"
 )
 
 // TestAgendaIsASortedList compares the agenda, heap and queue together, with a
@@ -127,74 +124,5 @@ func TestSequencedBroadcastsKeepTheOrderOfLinks(t *testing.T) {
 		if again := d.arrival(now, 2, 3); again < other {
 			t.Fatalf("node 2's messages overtake one another: %d before %d", again, other)
 		}
-	}
-}
-
-// One request that waits for longer than patience has it is enough for a run to be stuck,
-// and an entry of anybody is not.
-func TestOneRequestThatWaitsIsStuck(t *testing.T) {
-	w := newWatch(3, 10)
-	w.moved(2, 100, noderun.Requesting, false)
-	if w.stuck(110, false) || !w.stuck(111, false) {
-		t.Errorf("after 10: %v, after 11: %v", w.stuck(110, false), w.stuck(111, false))
-	}
-	w.moved(2, 112, noderun.Inside, false)
-	if w.stuck(500, false) {
-		t.Error("stuck while a node is inside")
-	}
-}
-
-// Each receipt of a message has an integer list of its own: a node may keep what it
-// received, and write to it.
-func TestRepeatedMessagesShareNothing(t *testing.T) {
-	var got []uint64
-	a := scripted(script{
-		request: func(s *script, out *dme.Outbox) {
-			if s.id == 1 {
-				out.Send(2, dme.Message{Kind: 1, Vec: []uint64{7}})
-			}
-			out.Enter(dme.Stamp{})
-		},
-		receive: func(_ *script, _ dme.NodeID, m dme.Message, _ *dme.Outbox) {
-			got = append(got, m.Vec[0])
-			m.Vec[0]++
-		},
-	})
-	a.Needs = dme.Always(dme.Needs{})
-	simulate(t, runs.Spec{Nodes: 2, Workload: "serial", Requests: 400, Set: map[string]string{"dup": "0.5"}}, a)
-	if len(got) < 250 {
-		t.Errorf("%d receipts of 200 messages, half of which arrive twice", len(got))
-	}
-	if slices.ContainsFunc(got, func(x uint64) bool { return x != 7 }) {
-		t.Errorf("some receipts have seen what others wrote: %v", got)
-	}
-}
-
-// A restart counts from the kill that it belongs to, and from no other.
-func TestEachRestartFollowsItsKill(t *testing.T) {
-	a := ricartagrawala.Robust()
-	r := struck(t, a, 4, "0,1\n1,2\n2,4\n3,1\n", "kill 2 @100ms", "restart 2 @+50ms", "kill 3 @80ms", "restart 3 @+60ms")
-	var at []int64
-	for _, f := range r.Faults {
-		at = append(at, f.AtNS/ms)
-	}
-	if want := []int64{80, 100, 140, 150}; !slices.Equal(at, want) {
-		t.Errorf("the faults came at %v ms, want %v", at, want)
-	}
-}
-
-// What a place in the store of messages carried is forgotten with the message: the next
-// one there is another.
-func TestALostTokenIsLostOnce(t *testing.T) {
-	l := &losses{carries: map[uint32]bool{5: true, 6: true}, gone: dme.MakeNodeSet(4)}
-	l.drowned(5, 2)
-	l.drowned(5, 3)
-	l.arrives(6)
-	if !l.carried {
-		t.Error("what has arrived carried the token")
-	}
-	l.drowned(6, 4)
-	if !l.gone.Has(2) || l.gone.Has(3) || l.gone.Has(4) {
-		t.Errorf("the token went with 2 alone, not with 3 (%v) or 4 (%v)", l.gone.Has(3), l.gone.Has(4))
 	}
 }

@@ -110,7 +110,7 @@ func (s *simulation) untilQuiet() error {
 		case !more:
 			s.stall("nothing moves")
 		case s.watch.stuck(s.now, s.faults.leaving()) && !s.faults.more():
-			s.stall(fmt.Sprintf("messages or timers go on, but nobody has entered for %v", time.Duration(s.now-s.watch.progressed)))
+			s.stall(fmt.Sprintf("messages or timers go on, but no node has entered for %v", time.Duration(s.now-s.watch.progressed)))
 		case s.watch.restless(s.now):
 			s.fail(fmt.Sprintf("sim: every request was served, but %v later the system has not fallen silent: "+
 				"%d messages are in flight and %d timers set",

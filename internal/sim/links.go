@@ -76,24 +76,6 @@ func (s *simulation) condition(from, to dme.NodeID, m *dme.Message) {
 	s.pass(int64(f.Departure), from, to, m, f.Reordered)
 }
 
-// sendAll broadcasts over links that are not left alone, as over a real network:
-// a message to each, in no order of all.
-func (s *simulation) sendAll(from dme.NodeID, m *dme.Message) (transmissions int) {
-	vec := m.Vec
-	for to := dme.NodeID(1); int(to) <= len(s.procs); to++ {
-		if to != from {
-			transmissions++
-			if s.faults != nil && s.faults.loses(from, to, m) {
-				continue
-			}
-			m.Vec = slices.Clone(vec)
-			s.condition(from, to, m)
-		}
-	}
-	m.Vec = vec
-	return transmissions
-}
-
 // pass has a message leave for the network at an instant. One that is free to
 // overtake is outside the order that the network keeps.
 func (s *simulation) pass(departure int64, from, to dme.NodeID, m *dme.Message, free bool) {

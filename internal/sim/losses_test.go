@@ -1,9 +1,6 @@
 package sim
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -11,65 +8,10 @@ import (
 	"time"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/algorithms/raymond"
-	"dmebench/algorithms/ricartagrawala"
-	"dmebench/algorithms/suzukikasami"
-	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
-	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 	"dmebench/transport/link"
 )
-
-// A stalled run says what became of the token: whether it was lost on a link, or
-// died with its holder or with whom it was on its way to; and which message was
-// lost where nobody had it.
-func TestWhatBecameOfTheToken(t *testing.T) {
-	for _, x := range []struct {
-		name, trace, fault, want string
-	}{
-		// Node 1 has the token. A REQUEST sent at 1 ms is answered at 2 ms.
-		{"lost on a link", "0.001,2\n", "partition 1|2 @1500us", "it was lost with PRIVILEGE 1→2"},
-		{"died on its way", "0.001,2\n0.004,1\n", "kill 2 @2500us", "it died with node 2"},
-		{"sent to the dead", "0.001,2\n0.004,1\n", "kill 2 @1500us", "it died with node 2"},
-		{"died with its holder", "0.001,2\n0.004,1\n", "kill 2 @3500us", "it died with node 2"},
-		{"died idle", "0.002,2\n", "kill 1 @1ms", "it died with node 1"},
-		{"is where it was", "0.001,2\n", "partition 1|2 @500us", "lost on the link REQUEST 2→1"},
-	} {
-		// Node 3 is down as well, and has nothing to do with it.
-		r := struck(t, raymond.Algorithm(), 3, x.trace, x.fault, "kill 3 @0s")
-		why := strings.Join(r.Liveness.Why, "; ")
-		if r.Status != runs.Stalled || !strings.Contains(why, x.want) {
-			t.Errorf("%s: %s: %q; want %q", x.name, r.Status, why, x.want)
-		}
-	}
-}
-
-// A node that gives the token away and asks again at once sends a REQUEST in the same
-// step, which does not carry it.
-func TestRequestsCarryNoToken(t *testing.T) {
-	r := simulate(t, runs.Spec{Nodes: 8, Faults: []string{"partition 1-4|5-8 @20ms-40ms"}}, suzukikasami.Algorithm())
-	if why := strings.Join(r.Liveness.Why, "; "); !strings.Contains(why, "it was lost with TOKEN 4→5") {
-		t.Errorf("%s: %q", r.Status, why)
-	}
-}
-
-// On links that lose there is no fault to blame.
-func TestTokenLostOnALink(t *testing.T) {
-	for seed := uint64(1); seed < 20; seed++ {
-		r := simulate(t, runs.Spec{
-			Nodes: 2, Requests: 200, Seed: seed, AllowMismatch: true, Set: map[string]string{"loss": "0.02"},
-		}, raymond.Algorithm())
-		why := strings.Join(r.Liveness.Why, "; ")
-		if strings.Contains(why, "lost with REQUEST") {
-			t.Errorf("seed %d: a REQUEST carries no token: %q", seed, why)
-		}
-		token, request := strings.Contains(why, "it was lost with PRIVILEGE"), strings.Contains(why, "lost on the link REQUEST")
-		if r.Status == runs.Stalled && !token && !request {
-			t.Errorf("seed %d: %q", seed, why)
-		}
-	}
-}
 
 // The k-th message of a link meets what the k-th frame of that link meets over a
 // real transport.
@@ -163,48 +105,6 @@ func TestBandwidthIsPassedOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// Conditions leave a run a function of its job; another seed of the links is
-// another run.
-func TestConditionedRunsAreDeterministic(t *testing.T) {
-	outcome := func(seed string) []byte {
-		r := simulate(t, runs.Spec{Nodes: 5, Requests: 200, Set: map[string]string{
-			"delay": "uniform", "jitter": "1ms", "reorder": "0.2", "bandwidth": "100000", "links": "*-2:delay=pareto:1ms:1.5", "link-seed": seed,
-		}}, ricartagrawala.Algorithm())
-		if r.Status != runs.OK || *r.Messages.PerCS != 8 {
-			t.Errorf("status %s (%s), %v messages per entry", r.Status, r.Error, *r.Messages.PerCS)
-		}
-		r.Spec.Set = nil
-		b, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	if first := outcome("1"); !bytes.Equal(first, outcome("1")) || bytes.Equal(first, outcome("2")) {
-		t.Error("the outcome does not follow the seed of the links")
-	}
-}
-
-func TestLostMessagesAreAStall(t *testing.T) {
-	spec := runs.Spec{Algorithm: "ricart-agrawala", Nodes: 5, Transport: runs.Sim, Set: map[string]string{"loss": "0.01"}}
-	if _, err := run.Resolve(spec, run.Catalog{ricartagrawala.Algorithm()}, nil); err == nil ||
-		!strings.Contains(err.Error(), "needs reliable links, which sim with delay=constant fifo=true loss=0.01 does not have") {
-		t.Errorf("error %v, want a refusal", err)
-	}
-	spec.AllowMismatch = true
-	r := simulate(t, spec, ricartagrawala.Algorithm())
-	if r.Status != runs.Stalled || r.Liveness.Pending == 0 {
-		t.Errorf("status %s (%s), %d pending", r.Status, r.Error, r.Liveness.Pending)
-	}
-}
-
-func TestTwoTokensAreAViolation(t *testing.T) {
-	r := simulate(t, runs.Spec{Nodes: 5, AllowMismatch: true, Set: map[string]string{"dup": "0.1"}}, tokenring.Algorithm())
-	if r.Status != runs.Violated || r.Safety.Violations == 0 {
-		t.Errorf("status %s (%s), %d violations", r.Status, r.Error, r.Safety.Violations)
-	}
-}
-
 func TestMultiplyingMessagesAreAFailure(t *testing.T) {
 	a := scripted(script{
 		request: func(s *script, out *dme.Outbox) {
@@ -221,26 +121,6 @@ func TestMultiplyingMessagesAreAFailure(t *testing.T) {
 	r := simulate(t, runs.Spec{Nodes: 2, AllowMismatch: true, Set: map[string]string{"dup": "1"}}, a)
 	if r.Status != runs.Failed || !strings.Contains(r.Error, "multiply") || r.Messages.Total > 1<<18 {
 		t.Errorf("status %s (%s) after %d messages", r.Status, r.Error, r.Messages.Total)
-	}
-}
-
-// Over links that differ a broadcast is as many messages, and has no place in an
-// order of all; the form that needs one is refused, and stalls if it is run.
-func TestBroadcastsOverConditionedLinks(t *testing.T) {
-	set := map[string]string{"jitter": "1ms"}
-	r := simulate(t, runs.Spec{Nodes: 6, Requests: 60, Set: set}, ricartagrawala.Broadcast())
-	if r.Status != runs.OK || r.Messages.Transmissions != r.Messages.Total {
-		t.Errorf("status %s (%s), %d messages by %d transmissions", r.Status, r.Error, r.Messages.Total, r.Messages.Transmissions)
-	}
-	set["form"] = "sequenced"
-	spec := runs.Spec{Algorithm: "ricart-agrawala-broadcast", Nodes: 6, Requests: 60, Transport: runs.Sim, Set: set}
-	if _, err := run.Resolve(spec, run.Catalog{ricartagrawala.Broadcast()}, nil); err == nil ||
-		!strings.Contains(err.Error(), "sequenced broadcast") {
-		t.Errorf("error %v, want a refusal", err)
-	}
-	spec.AllowMismatch = true
-	if r := simulate(t, spec, ricartagrawala.Broadcast()); r.Status == runs.OK {
-		t.Error("a sequenced form runs where nothing is sequenced")
 	}
 }
 
@@ -275,93 +155,4 @@ func defaults(t *testing.T, a *dme.Algorithm) dme.Options {
 		t.Fatal(err)
 	}
 	return opt
-}
-
-// BenchmarkConditioned is what it costs to ask package link about each message.
-func BenchmarkConditioned(b *testing.B) {
-	job := resolve(b, runs.Spec{Nodes: 64, Requests: 16000, Set: map[string]string{"jitter": "1ms"}}, ricartagrawala.Algorithm())
-	var messages uint64
-	for b.Loop() {
-		o, err := observe(context.Background(), job, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		messages += o.Wire.Frames
-	}
-	b.ReportMetric(float64(messages)/b.Elapsed().Seconds(), "msgs/s")
-}
-
-// must does the next thing of the schedule, which is to be done at its time.
-func must(t *testing.T, s *simulation) {
-	t.Helper()
-	s.now = s.faults.director.Next()
-	if did, err := s.faults.director.Step(s.now); !did || err != nil {
-		t.Fatalf("nothing was done at %v: %v", time.Duration(s.now), err)
-	}
-}
-
-// Who is told to leave and dies before it has left is waited for no longer, and who dies
-// without having been told never was.
-func TestDyingWhileLeaving(t *testing.T) {
-	s := begun(t, runs.Spec{Nodes: 4, Requests: 40, Faults: []string{"kill 3 @1s", "leave 2 @2s", "kill 2 @3s"}}, watchfulAlgorithm())
-	f := s.faults
-	must(t, s)
-	if f.leaving() {
-		t.Error("somebody is waited for after a death")
-	}
-	s.process(2).Arrive(0) // its request has to be served first
-	must(t, s)
-	if !f.leaving() || !f.moved(2) || f.moved(4) {
-		t.Error("who was told to leave is not waited for alone")
-	}
-	must(t, s)
-	if f.leaving() || f.moved(2) {
-		t.Error("who was told to leave is waited for after it died")
-	}
-}
-
-// What waits for a node that stands still goes with it when it dies.
-func TestDyingWhilePaused(t *testing.T) {
-	s := begun(t, runs.Spec{
-		Nodes: 4, Requests: 40, Faults: []string{"pause 2 @1s-9s", "pause 2-3 @2s-9s", "kill 2 @3s"},
-	}, watchfulAlgorithm())
-	must(t, s)
-	must(t, s)
-	if e := s.agenda.next(exit, s.now, 2); !s.faults.holds(e) || !s.faults.holding() {
-		t.Error("nothing waits for the node that stands still")
-	}
-	must(t, s)
-	if one, both := s.faults.strikes[0].Ended, s.faults.strikes[1].Ended; one != s.now || both != 0 {
-		t.Errorf("the pause of one node ended at %d, that of two at %d", one, both)
-	}
-	if s.faults.holding() {
-		t.Error("something waits for a node that is dead")
-	}
-	if e := s.agenda.next(exit, s.now, 3); !s.faults.holds(e) || !s.faults.holding() {
-		t.Error("nothing waits for the node that stands still")
-	}
-}
-
-// News of a death wait for what the dead had sent, and for nobody else's messages.
-func TestNewsWaitForTheSender(t *testing.T) {
-	s := begun(t, runs.Spec{Nodes: 3, Requests: 30, Faults: []string{"kill 2 @1s"}}, watchfulAlgorithm())
-	s.deliver(int64(time.Hour), 1, 3, &dme.Message{Kind: kindYes})
-	s.deliver(int64(time.Minute), 2, 1, &dme.Message{Kind: kindYes})
-	must(t, s)
-	for _, e := range s.agenda.heap {
-		if x := s.flight.at(e.what); x.msg.Kind != kindNews {
-			continue
-		} else if x.to == 1 && e.at < int64(time.Minute) || x.to == 3 && e.at > s.now+2*ms {
-			t.Errorf("node %d hears of it after %v", x.to, time.Duration(e.at))
-		}
-	}
-}
-
-// In a slow system a hundred turns of all nodes may pass before it is said to stand still:
-// of 10 nodes, with 2 s for a message and 1 s for a critical section, 3000 s.
-func TestPatienceOfASlowSystem(t *testing.T) {
-	s := begun(t, runs.Spec{Nodes: 10, Requests: 30, CS: "1s", Set: map[string]string{"t": "2s"}}, watchfulAlgorithm())
-	if got := time.Duration(s.patience()); got != 3000*time.Second {
-		t.Errorf("%v", got)
-	}
 }

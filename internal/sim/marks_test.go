@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/ricartagrawalatoken"
 	"dmebench/dme"
-	"dmebench/internal/record/eventlog"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
 )
@@ -31,9 +32,9 @@ func TestSteadyTwin(t *testing.T) {
 			if load == "poisson" {
 				spec.TotalRate = 300
 			}
-			var kept eventlog.Kept
+			var kept recording.Kept
 			r, err := RunWith(context.Background(), resolve(t, spec, a), Options{
-				Record: 1 << 22, Recorded: func(k eventlog.Kept) { kept = k },
+				Record: 1 << 22, Recorded: func(k recording.Kept) { kept = k },
 			})
 			if err != nil || kept.Dropped > 0 {
 				t.Fatal(err, kept.Dropped)
@@ -74,14 +75,14 @@ func sorted(byKind map[string]uint64) (all []count) {
 }
 
 // steadyTwin counts what was sent from the exit numbered from until that numbered to.
-func steadyTwin(t *testing.T, a *dme.Algorithm, kept eventlog.Kept, from, to int) (s runs.Steady) {
+func steadyTwin(t *testing.T, a *dme.Algorithm, kept recording.Kept, from, to int) (s runs.Steady) {
 	t.Helper()
 	s.ByKind = make(map[string]uint64)
 	exits, sum := 0, 0.0
 	var begin, end int64
 	asked := make(map[dme.NodeID]int64)
 	for _, chunk := range kept.Streams[0] {
-		for r, err := range eventlog.Decode(chunk) {
+		for r, err := range recording.Decode(chunk) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,22 +139,30 @@ func TestSteadyRoundsAreExact(t *testing.T) {
 	}
 }
 
-// However long a run is, the memory for its marks is bounded, and its steady part
-// reaches nearly to its end.
-func TestMarksAreFew(t *testing.T) {
+// Marks are as far apart as one another from the first on, however many are forgotten, and
+// never more than may be; a run without warm-up has none.
+func TestMarksAreEven(t *testing.T) {
 	a := ricartagrawala.Algorithm()
-	for _, requests := range []int{100, 5000} {
-		j := resolve(t, runs.Spec{Nodes: 3, Workload: "serial", Requests: requests, Warmup: "6"}, a)
-		o, err := observe(context.Background(), j, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := o.Marks[len(o.Marks)-1].Exits
-		if len(o.Marks) > mostMarks || o.Marks[0].Exits != 6 || last < uint64(requests)*98/100 {
-			t.Errorf("%d requests: %d marks, from exit %d to %d", requests, len(o.Marks), o.Marks[0].Exits, last)
+	for requests, apart := range map[int]uint64{130: 1, 133: 1, 134: 2, 135: 2, 140: 2, 700: 8} {
+		for warmup := uint64(6); warmup <= 8; warmup++ {
+			job := resolve(t, runs.Spec{
+				Nodes: 3, Workload: "serial", Requests: requests + int(warmup) - 6, Warmup: fmt.Sprint(warmup),
+			}, a)
+			o, err := observe(context.Background(), job, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range o.Marks {
+				if want := warmup + uint64(i)*apart; m.Exits != want {
+					t.Fatalf("%d requests, warm-up of %d: mark %d is at exit %d, want %d", requests, warmup, i, m.Exits, want)
+				}
+			}
+			if n := len(o.Marks); n > 128 || n < 64 {
+				t.Errorf("%d requests, warm-up of %d: %d marks", requests, warmup, n)
+			}
 		}
 	}
-	if r := simulate(t, runs.Spec{Nodes: 3, Requests: 90}, a); r.Steady != nil {
-		t.Error("a warm-up that is found out later has marks")
+	if r := simulate(t, runs.Spec{Nodes: 3, Requests: 90, Warmup: "0"}, a); r.Steady != nil {
+		t.Errorf("without warm-up: %+v", r.Steady)
 	}
 }

@@ -86,42 +86,6 @@ func TestMessagesWithoutEntryAreAStall(t *testing.T) {
 	}
 }
 
-// polling is an arbiter at node 1 that refuses instead of queueing: others ask
-// it again and again.
-func polling() *dme.Algorithm {
-	const ask, refuse = 1, 2 // and an answer is of the kind ask, a release of the kind refuse
-	return scripted(script{
-		request: func(_ *script, out *dme.Outbox) { out.Send(1, dme.Message{Kind: ask}) },
-		release: func(_ *script, out *dme.Outbox) { out.Send(1, dme.Message{Kind: refuse}) },
-		receive: func(s *script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
-			switch {
-			case s.id > 1 && m.Kind == ask:
-				out.Enter(dme.Stamp{})
-			case s.id > 1:
-				out.Send(1, dme.Message{Kind: ask})
-			case m.Kind == refuse:
-				s.n = 0
-			case s.n == 0:
-				s.n = uint64(from)
-				out.Send(from, m)
-			default:
-				out.Send(from, dme.Message{Kind: refuse})
-			}
-		},
-	})
-}
-
-func TestLongCriticalSectionIsNoStall(t *testing.T) {
-	r := simulateTrace(t, 3, "0,2,100\n0,3,1\n", polling())
-	if r.Status != runs.OK || r.Entries != 2 {
-		t.Errorf("status %s (%s), %d entries: 100 s in the critical section are longer than stall_after, but no stall", r.Status, r.Error,
-			r.Entries)
-	}
-	if got := time.Duration(r.ResponseTime.Max).Round(time.Second); got != 101*time.Second {
-		t.Errorf("slowest response %v, want 101s", got)
-	}
-}
-
 func TestNeverSilentIsAFailure(t *testing.T) {
 	a := scripted(script{
 		request: func(s *script, out *dme.Outbox) {
@@ -149,6 +113,16 @@ func TestPanicNamesTheNode(t *testing.T) {
 	}
 	if r.Entries != 2 {
 		t.Errorf("%d entries before the panic, want 2", r.Entries)
+	}
+	for _, bad := range []dme.NodeID{1, 2, 3} {
+		r := simulate(t, runs.Spec{Nodes: 3, Requests: 3}, scripted(script{request: enter, start: func(s *script, _ *dme.Outbox) {
+			if s.id == bad {
+				panic("no")
+			}
+		}}))
+		if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{int(bad)}) {
+			t.Errorf("node %d panics at the start: %s, %v", bad, r.Status, r.FailedNodes)
+		}
 	}
 }
 
@@ -213,5 +187,25 @@ func TestOnlyTheSimulatedNetwork(t *testing.T) {
 	job.Network = tcp
 	if _, err := Run(context.Background(), job); err == nil || !strings.Contains(err.Error(), "tcp") {
 		t.Errorf("error %v, want one that names the network", err)
+	}
+}
+
+// A writer and anybody else, inside at once, are a violation; readers are none.
+func TestTheWitness(t *testing.T) {
+	for _, c := range []struct {
+		inside []bool // whether who is inside reads
+		reads  bool
+		want   uint64
+	}{
+		{nil, false, 0}, {nil, true, 0}, {[]bool{true}, true, 0}, {[]bool{true}, false, 1}, {[]bool{true, true}, false, 1},
+		{[]bool{false}, true, 1}, {[]bool{false}, false, 1},
+	} {
+		var w witness
+		for _, reads := range c.inside {
+			w.enter(reads)
+		}
+		if order := w.enter(c.reads); order != uint64(len(c.inside)+1) || w.violations != c.want {
+			t.Errorf("%v inside, then %v: entry %d, %d violations; want %d", c.inside, c.reads, order, w.violations, c.want)
+		}
 	}
 }

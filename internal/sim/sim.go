@@ -42,8 +42,8 @@ import (
 	"fmt"
 
 	"dmebench/internal/record/entrylog"
-	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/measure"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
@@ -62,7 +62,7 @@ type Options struct {
 	// Record is how many events are recorded. Recorded is called with them at the
 	// end; nil where none are wanted. The result is the same, byte for byte.
 	Record   int
-	Recorded func(eventlog.Kept)
+	Recorded func(recording.Kept)
 
 	// Entries keeps the record of each critical section beside the result.
 	Entries bool
@@ -99,9 +99,11 @@ func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observatio
 	if err != nil {
 		return measure.Observation{}, err
 	}
-	s.watchedBy(opt.Progress)
+	if opt.Progress != nil {
+		s.looks = &looks{s: s, progress: opt.Progress}
+	}
 	if opt.Recorded != nil {
-		s.events = eventlog.New(func() int64 { return s.now }, opt.Record)
+		s.events = recording.NewLog(func() int64 { return s.now }, opt.Record)
 	}
 	if err := s.run(); err != nil {
 		if ctx.Err() == nil || !opt.Partial || !s.begun {

@@ -8,8 +8,8 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
-	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/measure"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
@@ -39,7 +39,7 @@ type simulation struct {
 	lastMove []int64
 	stoppers bool // the nodes want to be told that no more requests will come
 	log      *entrylog.Log
-	events   *eventlog.Log   // nil where nothing is recorded
+	events   *recording.Log  // nil where nothing is recorded
 	meters   *noderun.Meters // nil where no gauges are read
 
 	witness  witness
@@ -105,7 +105,9 @@ func (s *simulation) build() {
 			s.stoppers = true
 		}
 		s.procs[i] = localprocess.New(h, env{s}, s.job.Plan.Client(id), s.log)
-		s.procs[i].Watch(s.looks.histogram())
+		if s.looks != nil {
+			s.procs[i].Watch(&s.looks.waits)
+		}
 	}
 	for _, id := range s.job.Faults.Absent() {
 		s.process(id).Crash()
@@ -265,12 +267,10 @@ func (s *simulation) Send(from, to dme.NodeID, m *dme.Message) {
 }
 
 // Broadcast implements [noderun.World]. Receivers keep the vectors that they are
-// given, so that each gets its own.
+// given, so that each gets its own. Over links that are not left alone it is, as over a
+// real network, a message to each, in no order of all.
 func (s *simulation) Broadcast(from dme.NodeID, m *dme.Message) (transmissions int) {
-	if s.links != nil {
-		return s.sendAll(from, m)
-	}
-	sequenced := s.job.Needs.SequencedBroadcast
+	sequenced := s.job.Needs.SequencedBroadcast && s.links == nil
 	var at int64
 	if sequenced {
 		at = s.delays.sequenced(s.now, from, len(s.procs))
@@ -280,16 +280,23 @@ func (s *simulation) Broadcast(from dme.NodeID, m *dme.Message) (transmissions i
 		if to == from && !sequenced {
 			continue
 		}
-		if !sequenced {
+		if s.links == nil && !sequenced {
 			at = s.delays.arrival(s.now, from, to)
 		}
 		if s.faults != nil && s.faults.loses(from, to, m) {
 			continue
 		}
 		m.Vec = slices.Clone(vec)
-		s.deliver(at, from, to, m)
+		if s.links != nil {
+			s.condition(from, to, m)
+		} else {
+			s.deliver(at, from, to, m)
+		}
 	}
 	m.Vec = vec
+	if s.links != nil {
+		return len(s.procs) - 1
+	}
 	return 1
 }
 

@@ -107,20 +107,6 @@ type looks struct {
 	waits    noderun.Waits // of all nodes: one goroutine runs them
 }
 
-func (s *simulation) watchedBy(progress func(look func() live.State)) {
-	if progress != nil {
-		s.looks = &looks{s: s, progress: progress}
-	}
-}
-
-// histogram is where the nodes count how long they wait.
-func (l *looks) histogram() *noderun.Waits {
-	if l == nil {
-		return nil
-	}
-	return &l.waits
-}
-
 func (l *looks) show() {
 	if l != nil {
 		l.progress(l.look)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/testkit/golden"
 )
 
 // stage is a runtime of whole seconds in which nodes do nothing but what is done to them;
@@ -116,56 +117,11 @@ func nobody(int64) dme.NodeID { return dme.None }
 
 // What is possible, whom it hits and in which order.
 func TestCarriesOut(t *testing.T) {
-	for _, x := range []struct {
-		name, faults, done, missed string
-	}{
-		{"a pause within another", "pause 2 @1s-9s; pause 2 @3s-5s", "1: pause 2; 3: pause 2; 5: end pause; 9: end pause 2", ""},
-		{"a pause that outlasts another", "pause 2 @1s-5s; pause 2-3 @3s-8s; pause 3 @4s", "1: pause 2; 3: pause 2-3; 4: pause 3; " +
-			"5: end pause; 8: end pause 2", ""},
-		{"a pause ends with its last node", "pause 2 @1s-9s; pause 2-3 @1s-9s; kill 2 @3s; kill 3 @4s",
-			"1: pause 2; 1: pause 2-3; 3: kill 2; 3: end pause; 4: kill 3; 4: end pause", ""},
-		{"a pause of the dead", "kill 2 @1s; pause 2 @2s-3s; pause 2-3 @4s-5s",
-			"1: kill 2; 4: pause 3; 5: end pause 3", "pause 2 @2ns-3ns: the node was down"},
-		{"an end comes before a beginning", "pause 3 @5s-6s; pause 2 @1s-5s; kill 2 @5s",
-			"1: pause 2; 5: end pause 2; 5: pause 3; 5: kill 2; 6: end pause 3", ""},
-		{"the dead do not join", "kill 2 @1s; join 2 @2s; restart 2 @3s", "1: kill 2; 3: restart 2",
-			"join 2 @2ns: the node was part of the system"},
-		{"the absent do not restart", "join 2 @3s; restart 2 @1s; restart 3 @1s", "3: join 2",
-			"restart 2 @1ns: the node was not down; restart 3 @1ns: the node was not down"},
-		{"who has left joins, and does not restart", "leave 2 @1s; restart 2 @3s; join 2 @4s", "1: leave 2; 2: left 2; 4: join 2",
-			"restart 2 @3ns: the node was not down"},
-		{"a leave waits for the end of a pause", "pause 2 @1s-4s; leave 2 @2s; leave 2 @5s",
-			"1: pause 2; 4: end pause 2; 4: leave 2; 6: left 2", "leave 2 @5ns: the node was down or leaving"},
-		{"who is about to leave may stand still and die", "leave 3 @2s; pause 3 @3s-12s; kill 3 @6s; restart 3 @7s",
-			"2: leave 3; 3: pause 3; 6: kill 3; 6: end pause; 7: restart 3", ""},
-		{"restarts bring back each whom its kill hit", "kill holder @1s; kill holder @3s; restart holder @5s; restart holder @+4s",
-			"1: kill 1; 3: kill 3; 5: restart 1; 7: restart 3", ""},
-		{"a restart of a role that nobody died in", "restart holder @1s; kill holder @3s", "3: kill 3",
-			`restart holder @1ns: no node had the role "holder" until the run was over`},
-		{"a restart follows no kill that hit nobody", "kill 2 @1s; kill 2 @2s; restart 2 @+1s; restart 2 @+1s", "1: kill 2; 2: restart 2",
-			"kill 2 @2ns: the node was down; restart 2 @+1ns: the kill that it follows hit nobody"},
-		{"a role that nobody has is waited for", "kill 1 @4s; kill holder @5s", "4: kill 1; 6: kill 3", ""},
-		{"partitions overlap", "partition 1|2-4 @1s-4s; partition 1-2|3-4 @2s-6s",
-			"1: partition 1; 2: partition 1-2; 4: end partition; 6: end partition", ""},
-		{"all die", "kill 1-4 @2s; kill 1-4 @3s; restart 1,3 @4s; kill 1-2 @5s", "2: kill 1-4; 4: restart 1,3; 5: kill 1",
-			"kill 1-4 @3ns: the node was down"},
-		{"what is too late never comes", "kill 1 @100s; kill 2 @entry:5; restart 1 @+1s", "",
-			"kill 1 @100ns: the run was over after 0s; kill 2 @entry:5: the run was over after 0s; " +
-				"restart 1 @+1ns: the kill that it follows hit nobody"},
-	} {
-		holder := nobody
-		if strings.Contains(x.faults, "holder") { // in turn, two seconds each
-			holder = func(now int64) dme.NodeID { return dme.NodeID(now/2*2%4 + 1) }
-		}
-		s := perform(t, 4, scheduled(t, strings.Split(x.faults, "; ")...), 20, holder)
-		if got := strings.Join(s.log, "; "); got != x.done {
-			t.Errorf("%s: %s\n got %s\nwant %s", x.name, x.faults, got, x.done)
-		}
-		missed := strings.NewReplacer(`fault "`, "", `" never came to pass`, "").Replace(strings.Join(s.director.Missed(s.now), "; "))
-		if missed != x.missed {
-			t.Errorf("%s: %s\n missed %s\n want   %s", x.name, x.faults, missed, x.missed)
-		}
-	}
+	golden.Cases(t, "testdata/director.txt", func(t *testing.T, faults []string) string {
+		holder := func(now int64) dme.NodeID { return dme.NodeID(now/2*2%4 + 1) }
+		s := perform(t, 4, scheduled(t, faults...), 20, holder)
+		return strings.Join(append(s.log, s.director.Missed(s.now)...), "\n")
+	})
 }
 
 // model carries out a schedule as plainly as can be: it remembers only what was done, and
@@ -500,17 +456,3 @@ type failing struct {
 
 func (f *failing) Players(int, []dme.NodeID) ([]dme.NodeID, error) { return nil, f.err }
 func (f *failing) Strike(k int, nodes []dme.NodeID) (int64, error) { return 0, f.err }
-
-// However many kills and restarts of one node there are, which belong together is found
-// at once.
-func TestManyKillsAndRestarts(t *testing.T) {
-	var s Schedule
-	for range 20_000 {
-		s = append(s, Fault{What: Kill, Nodes: []dme.NodeID{3}}, Fault{What: Restart, Nodes: []dme.NodeID{3}, AfterKill: true})
-	}
-	for i, kill := range s.Kills() {
-		if want := i - 1; i%2 == 1 && kill != want || i%2 == 0 && kill != -1 {
-			t.Fatalf("fault %d counts from %d", i, kill)
-		}
-	}
-}

@@ -156,7 +156,7 @@ func (f *Fault) parseWhom(s string) (err error) {
 	}
 	if r := Role(s); slices.Contains(roles, r) {
 		if f.What == Join {
-			return errors.New("who joins is told by number: nobody that is absent has a role")
+			return errors.New("a node that joins is given by number: no absent node has a role")
 		}
 		f.Role = r
 		return nil
@@ -187,7 +187,7 @@ func (f *Fault) parseWhen(s string) error {
 		return f.setLasts(parseTime(lasts))
 	case strings.HasPrefix(s, "+"):
 		if f.What != Restart {
-			return fmt.Errorf("only a restart can follow a kill; when is %s?", f.What)
+			return fmt.Errorf("only a restart can follow a kill; give a time for %s", f.What)
 		}
 		f.AfterKill = true
 		return f.setAt(s[1:])
@@ -387,7 +387,7 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 		}
 	}
 	if len(s.Absent()) >= n {
-		errs = append(errs, errors.New("faults: all nodes join later; somebody must be there at the start"))
+		errs = append(errs, errors.New("faults: all nodes join later; at least one must be there at the start"))
 	}
 	return errors.Join(errs...)
 }

@@ -7,54 +7,22 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/testkit/golden"
 )
 
-func TestReadsWhatItWrites(t *testing.T) {
-	for _, s := range []string{
-		"kill 3 @2s", "kill 3,5-7 @0s", "kill holder @entry:100", "kill root @request:1", "restart 3 @+500ms", "restart 3 @4s",
-		"pause token @1s-1.5s", "pause 5 @1s", "pause waiting @entry:3+250ms", "partition 1-2|3-8 @1s-3s", "partition 1 @2s",
-		"leave 4 @3s", "kill root @1s~2.5s", "restart root @+1ms~1s", "join 6 @request:20", "kill random @1m0s",
-	} {
-		f, err := Parse(s)
-		if err != nil {
-			t.Errorf("%s: %v", s, err)
-		} else if f.String() != s {
-			t.Errorf("%s reads as %s", s, f)
+// What is read is written as it was, and what cannot be says why.
+func TestGrammar(t *testing.T) {
+	golden.Cases(t, "testdata/grammar.txt", func(t *testing.T, input []string) string {
+		var out []string
+		for _, line := range input {
+			if f, err := Parse(line); err != nil {
+				out = append(out, err.Error())
+			} else {
+				out = append(out, f.String())
+			}
 		}
-	}
-	if f, err := Parse("kill root @request"); err != nil || f.Count != 1 {
-		t.Errorf("an event without a count is %+v (%v); want its first", f, err)
-	}
-}
-
-func TestRefusesWhatCannotBe(t *testing.T) {
-	for s, want := range map[string]string{
-		"":                        "want WHAT WHOM @WHEN",
-		"kill 3":                  "want WHAT WHOM @WHEN",
-		"kill 3 2s":               "want WHAT WHOM @WHEN",
-		"burn 3 @2s":              "want kill, restart, pause, partition, leave or join",
-		"kill king @2s":           "nor one of holder, root, token, waiting, idle or random",
-		"kill 0 @2s":              "neither a node number",
-		"kill 3 @two":             "is no time",
-		"kill 3 @-2s":             "is no time",
-		"kill 3 @1s-2s":           "kill has no end",
-		"kill 3 @+1s":             "only a restart can follow a kill",
-		"kill 3 @entry:0":         "is no count",
-		"kill 3 @entry:-1":        "is no count",
-		"pause 3 @2s-1s":          "before it began",
-		"kill 3 @2s~2s":           "no instant from 2s to before 2s",
-		"kill 3 @2s~":             "is no time",
-		"kill 3 @1s~2s~3s":        "is no time",
-		"pause 3 @entry:1+0s":     "last no time",
-		"partition 1,2|2,3 @1s":   "node 2 is on two sides",
-		"join holder @1s":         "told by number",
-		"partition holder|2 @1s":  "neither a node number",
-		"pause 3 @9999999999h-1s": "is no time",
-	} {
-		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v; want an error with %q", s, err, want)
-		}
-	}
+		return strings.Join(out, "\n")
+	})
 }
 
 func FuzzParse(f *testing.F) {

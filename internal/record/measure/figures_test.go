@@ -3,12 +3,9 @@ package measure
 import (
 	"maps"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/clock"
 	"dmebench/internal/record/entrylog"
 	"dmebench/runs"
 )
@@ -113,107 +110,68 @@ func TestFiguresThatClaimsName(t *testing.T) {
 	}
 }
 
-// A bound on overtaking is that of the run's own system, with its sets or its tree.
+// A bound on overtaking is that of the run's own system and options.
 func TestOvertakingAsksTheSystem(t *testing.T) {
 	job := *jobOf(t, runs.Spec{Nodes: 2, Requests: 2})
 	own := *job.Algorithm
 	own.Claims = []dme.Claim{{
 		Quantity: dme.Bypass, Kind: dme.UpperBound, Load: dme.AnyLoad,
-		Predict: func(s dme.Setting) (float64, bool) { return float64(7 * s.Nodes), s.System != nil },
+		Predict: func(s dme.Setting) (float64, bool) { return float64(7 * s.Nodes), s.System != nil && s.Options != nil },
 	}}
-	job.Algorithm = &own
+	job.Algorithm, job.Options = &own, dme.Options{}
 	if bound := overtaking(&job); bound.Claim == nil || bound.Claimed != 14 {
 		t.Errorf("%+v", bound)
 	}
 }
 
-// shared is a run of two writers and, in between, two readers who share what they read.
-func shared(t *testing.T) Observation {
-	entries := []entrylog.Entry{entry(1, 0, 100, 200), entry(2, 0, 300, 400), entry(3, 0, 310, 390), entry(1, 450, 500, 600)}
-	entries[1].Shared, entries[2].Shared = true, true
-	for i, version := range []uint64{1, 2, 2, 2} {
-		entries[i].Order = version
+// Who left in the instant of an entry was not inside with it; who was inside for no time
+// was inside alone.
+func TestReadersInsideByHand(t *testing.T) {
+	reader := func(node dme.NodeID, requested, entered, exited int64) entrylog.Entry {
+		e := entry(node, requested, entered, exited)
+		e.Shared = true
+		return e
 	}
-	return Observation{
-		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 4, Workload: "burst", Warmup: "0"}), Status: runs.OK,
-		Entries: entries, Nodes: counted(3, entries, 1), Start: 50, Stop: 700, Workers: 3,
-		Resource: &Resource{Kind: "nats", Updates: 2, Count: 2},
-	}
-}
-
-func TestASharedResourceThatLostNothing(t *testing.T) {
-	o := shared(t)
-	r := Result(o)
-	if s := r.Safety.Resource; r.Status != runs.OK || s == nil || s.Kind != "nats" || s.Updates != 2 || s.LostUpdates != 0 || s.Lost != nil {
-		t.Errorf("status %s: %s, %+v", r.Status, r.Error, s)
-	}
-	// In the order of versions, readers first; the order of the records does not matter.
-	slices.Reverse(o.Entries)
-	tl := newTimeline(o.Entries)
-	for k, want := range []int64{100, 300, 310, 500} {
-		if got := tl.entered(k).Entered; got != want {
-			t.Errorf("entry %d began at %d, want %d", k, got, want)
-		}
-	}
-}
-
-// Every account of the resource that cannot be true makes a run fail that seems to
-// have gone well.
-func TestAResourceThatDoesNotAddUp(t *testing.T) {
-	for name, change := range map[string]func(*Observation){
-		"a worker that did not write":   func(o *Observation) { o.Resource.Updates, o.Resource.Count = 1, 1 },
-		"somebody else wrote":           func(o *Observation) { o.Resource.Updates = 3 },
-		"a count that was not carried":  func(o *Observation) { o.Resource.Count = 1 },
-		"two writers saw the same":      func(o *Observation) { o.Entries[3].Order = 1 },
-		"a writer before a reader's":    func(o *Observation) { o.Entries[0].Shared, o.Resource.Updates, o.Resource.Count = true, 2, 2 },
-		"a reader who is said to write": func(o *Observation) { o.Entries[1].Shared = false },
+	for _, x := range []struct {
+		entries []entrylog.Entry
+		want    float64
+	}{
+		{[]entrylog.Entry{reader(1, 0, 10, 20), reader(2, 0, 20, 30)}, 1},
+		{[]entrylog.Entry{reader(1, 0, 10, 21), reader(2, 0, 20, 30)}, 2},
+		{[]entrylog.Entry{reader(1, 0, 10, 10)}, 1},
+		{[]entrylog.Entry{reader(1, 0, 10, 10), reader(2, 0, 11, 12)}, 1},
+		{[]entrylog.Entry{reader(1, 0, 10, 20), entry(2, 0, 20, 30), reader(3, 0, 40, 50)}, 1},
 	} {
-		o := shared(t)
-		change(&o)
-		if r := Result(o); r.Status == runs.OK {
-			t.Errorf("%s: passes: %+v", name, r.Safety.Resource)
+		if got, ok := newTimeline(x.entries).readersInside(); got != x.want || !ok {
+			t.Errorf("%v %v, want %v of %+v", got, ok, x.want, x.entries)
 		}
 	}
-	o := shared(t) // what fell out of the log is not missed
-	o.Entries, o.Dropped = o.Entries[1:], 1
-	if r := Result(o); r.Status != runs.OK {
-		t.Errorf("status %s: %s", r.Status, r.Error)
+	for name, entries := range map[string][]entrylog.Entry{
+		"writers": {entry(1, 0, 1, 2), entry(2, 0, 3, 4)}, "readers": {reader(1, 0, 1, 2), reader(2, 0, 3, 4)}, "nobody": nil,
+	} {
+		if got, ok := newTimeline(entries).readersBeforeWriter(); ok || got != 0 {
+			t.Errorf("readers before a writer, of %s alone: %v", name, got)
+		}
 	}
 }
 
-// A lost update is a violation though nobody else has seen any, and is told with both
-// critical sections: from entry to exit where there is a record, each on the clock of
-// its host.
-func TestLostUpdatesAreViolations(t *testing.T) {
-	o := shared(t)
-	ahead := new(clock.Relation)
-	ahead.Add(clock.Exchange{Sent: 0, Received: 1000, Answered: 1000, Returned: 0})
-	o.Hosts = []Host{
-		{Host: runs.Host{Name: "one", Nodes: []int{1, 2}}},
-		{Host: runs.Host{Name: "two", Nodes: []int{3}}, Relation: ahead},
+// Of those that saw the same version of a resource the readers came first, wherever their
+// records stand and whatever their clocks say.
+func TestReadersComeFirst(t *testing.T) {
+	var entries []entrylog.Entry
+	for k := range int64(12) {
+		e := entry(dme.NodeID(k+1), 0, 100+k, 200)
+		e.Order, e.Shared = 1, k >= 9
+		entries = append(entries, e)
 	}
-	o.Entries[2].Entered, o.Entries[2].Exited, o.Entries[2].Requested = 1310, 1390, 1000
-	o.Resource.Lost = 5
-	o.Resource.First = []entrylog.LostUpdate{{
-		Version: 2,
-		Update:  entrylog.Update{Node: 1, Entry: 2, Entered: 500, Left: 590},
-		Other:   entrylog.Update{Node: 3, Entry: 9, Entered: 1550, Left: 1650},
-	}}
-	r := Result(o)
-	want := runs.LostUpdate{Version: 2, Node: 1, EnteredNS: 450, ExitedNS: 550, Other: 3, OtherEntered: 500, OtherExited: 600}
-	s := r.Safety.Resource
-	if r.Status != runs.Violated || r.Safety.Violations != 5 || s.LostUpdates != 5 || len(s.Lost) != 1 || s.Lost[0] != want {
-		t.Errorf("status %s, %d violations, %+v", r.Status, r.Safety.Violations, s)
-	}
-	const words = "5 updates of the shared resource were lost: first, node 1 was inside from 450ns to 550ns after the start and wrote, " +
-		"and node 3, inside from 500ns to 600ns, had read version 2 before and overwrote it"
-	if !slices.Contains(r.Warnings, words) {
-		t.Errorf("warnings:\n%s", strings.Join(r.Warnings, "\n"))
-	}
-	o.Resource.Lost = 1
-	if r := Result(o); !slices.ContainsFunc(r.Warnings, func(w string) bool {
-		return strings.HasPrefix(w, "an update of the shared resource was lost: node 1 was inside ")
-	}) {
-		t.Errorf("warnings %q", r.Warnings)
+	rng := rand.New(rand.NewPCG(63, 64))
+	for range 20 {
+		rng.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+		tl := newTimelineOn(entries, nil, true)
+		for k, want := range []dme.NodeID{10, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9} {
+			if got := tl.entered(k).Node; got != want {
+				t.Fatalf("entry %d is of node %d, want %d", k, got, want)
+			}
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -172,59 +171,54 @@ func saturating(s *runs.Spec) bool {
 const muchLost = 0.01
 
 // warnHosts says what a reader of a run on several hosts ought to know of their clocks.
-func (t *timeline) warnHosts(r *runs.Result, o *Observation, h handovers) (w []string) {
-	warn := func(when bool, format string, args ...any) {
-		if when {
-			w = append(w, fmt.Sprintf(format, args...))
-		}
-	}
+func (t *timeline) warnHosts(r *runs.Result, o *Observation, h handovers) (w remarks) {
 	for i := range o.Hosts {
 		host := &o.Hosts[i]
 		_, bound := host.Relation.Offset(o.Start)
-		warn(bound == math.MaxInt64 && t.clocks.several(),
-			"nothing is known of the clock of host %s: no time between it and others can be told", host.Name)
-		warn(bound < 0, "the clock of host %s, or the coordinator's, was set by at least %v while the run went on, "+
-			"or its machine was suspended: what was measured between hosts cannot be told", host.Name, host.Relation.Contradiction())
+		w.when(bound == math.MaxInt64 && t.clocks.several(),
+			"nothing is known of the clock of host %s: no time between it and others is known", host.Name)
+		w.when(bound < 0, "the clock of host %s, or the coordinator's, was set by at least %v while the run went on, "+
+			"or its machine was suspended: nothing measured between hosts can be reported", host.Name, host.Relation.Contradiction())
 	}
 	for _, l := range o.Links {
 		from, to := o.Hosts[l.From].Name, o.Hosts[l.To].Name
 		trips := l.RoundTrips()
 		by := l.Clock.Contradiction()
-		warn(by > 0, "the clocks of hosts %s and %s were set by at least %v against one another while the run went on: "+
-			"what was measured between hosts cannot be told", from, to, by)
-		warn(trips.Lost < trips.Sent && float64(trips.Lost) > muchLost*float64(trips.Sent),
+		w.when(by > 0, "the clocks of hosts %s and %s were set by at least %v against one another while the run went on: "+
+			"nothing measured between hosts can be reported", from, to, by)
+		w.when(trips.Lost < trips.Sent && float64(trips.Lost) > muchLost*float64(trips.Sent),
 			"%d of %d datagrams from host %s to %s and back were lost", trips.Lost, trips.Sent, from, to)
 	}
 	if !t.clocks.several() {
 		return w
 	}
-	advice := "hold the critical section longer, or share a resource (--resource nats), which tells without clocks"
+	advice := "hold the critical section longer, or share a resource (--resource nats), which needs no clocks"
 	if r.Safety.Resource != nil {
-		advice = "those of whom the other had not yet written when they read are among the lost updates of the shared resource"
+		advice = "real overlaps are among the lost updates of the shared resource"
 	}
 	if t.doubtful(o) > 0 {
-		warn(true, "%d of %d entries are undecided: %s", r.Safety.Undecided, r.Safety.Checked, lostHost(o))
+		w.when(true, "%d of %d entries are undecided: %s", r.Safety.Undecided, r.Safety.Checked, lostHost(o))
 	} else {
-		warn(r.Safety.Undecided > 0, "of %d of %d entries the clocks cannot tell whether a node of another host was still inside: %s",
+		w.when(r.Safety.Undecided > 0, "of %d of %d entries the clocks cannot tell whether a node of another host was still inside: %s",
 			r.Safety.Undecided, r.Safety.Checked, advice)
 	}
-	warn(h.unknown > 0,
-		"%d hand-overs were between hosts whose clocks cannot be compared: there is no synchronization delay to tell", h.unknown)
+	w.when(h.unknown > 0,
+		"%d hand-overs were between hosts whose clocks cannot be compared: the synchronization delay is unknown", h.unknown)
 	if h.unknown == 0 && len(h.crossed) > 0 && t.clocks.sound() {
 		m := median(h.crossed)
 		instead := ""
 		if r.SyncDelayLoad != nil {
 			instead = "; see sync_delay_by_throughput_ns, which needs no common clock"
 		}
-		warn(*r.SyncDelayBound > m, "synchronization delays are known to within %v, and the median between hosts seems to be %v: "+
-			"they are not told%s", time.Duration(*r.SyncDelayBound), time.Duration(m), instead)
+		w.when(*r.SyncDelayBound > m, "synchronization delays are known to within %v, and the median between hosts seems to be %v: "+
+			"they are not reported%s", time.Duration(*r.SyncDelayBound), time.Duration(m), instead)
 	}
 	if below := h.below(); r.SyncDelay != nil {
-		warn(below > 0, "%d of %d synchronization delays between hosts are below what clocks were known to then: low percentiles say little",
+		w.when(below > 0, "%d of %d synchronization delays between hosts are below the error of the clocks: low percentiles say little",
 			below, len(h.crossed))
 	}
 	n := t.uncertain()
-	warn(n > 0, "the order of %d entries and the ones before them, on other hosts, is not sure by their clocks: "+
+	w.when(n > 0, "the clocks leave open in which order %d entries and the ones before them, on other hosts, were made: "+
 		"fairness.longest_run, max_bypass and out_of_order may be off by as many", n)
 	return w
 }

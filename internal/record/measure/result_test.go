@@ -2,10 +2,10 @@ package measure
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,148 +15,6 @@ import (
 	"dmebench/runs"
 	"dmebench/transport"
 )
-
-// closed is a run of three nodes that a pencil can check; times in units of 10.
-//
-//	node 1   R0 E2---4 R4       E10--12
-//	node 2   R0      E5---7 R7           E13--15
-//	node 3     R1       E8---9                     R20 E22--25
-func closed() []entrylog.Entry {
-	e := []entrylog.Entry{
-		entry(1, 0, 20, 40), entry(2, 0, 50, 70), entry(3, 10, 80, 90),
-		entry(1, 40, 100, 120), entry(2, 70, 130, 150), entry(3, 200, 220, 250),
-	}
-	for i, clock := range []uint64{1, 1, 2, 3, 3, 4} {
-		e[i].Clock = clock
-	}
-	return e
-}
-
-func TestByHand(t *testing.T) {
-	entries := closed()
-	// Sent, when each left: 4 messages an entry, sent before it.
-	for i, sent := range []uint64{4, 4, 4, 8, 8, 8} {
-		entries[i].Sent = sent
-	}
-	nodes := counted(3, entries, 4)
-	nodes[0].Sent[1], nodes[0].Sent[2] = 5, 3 // of the 8
-	nodes[1].Handled[1], nodes[1].Handled[2] = 5, 3
-	nodes[2].LongestQueue, nodes[1].LongestMessage = 7, 30
-	r := Result(Observation{
-		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "0"}), Status: runs.OK,
-		Entries: entries, Nodes: nodes, MeanDelay: 10, Start: 0, Stop: 250, Method: "virtual-time",
-	})
-	if r.Status != runs.OK || r.Requests != 6 || r.Entries != 6 {
-		t.Errorf("status %s (%s), %d requests, %d entries", r.Status, r.Error, r.Requests, r.Entries)
-	}
-	wants(t, "messages per CS", r.Messages.PerCS, 4)
-	wants(t, "steady messages per CS", r.Messages.SteadyPerCS, 4)
-	if r.Messages.Total != 24 || r.Messages.ByKind["ASK"] != 21 || r.Messages.ByKind["GRANT"] != 3 || r.Messages.PerEntry != nil {
-		t.Errorf("messages %+v", r.Messages)
-	}
-	// Response: 40, 70, 80, 80, 80, 50. Waiting: 20, 50, 70, 60, 60, 20.
-	if q := *r.ResponseTime; q != (runs.Quantiles{Count: 6, Mean: 400. / 6, P50: 70, P90: 80, P99: 80, P999: 80, Max: 80}) {
-		t.Errorf("response time %+v", q)
-	}
-	if q := *r.WaitingTime; q != (runs.Quantiles{Count: 6, Mean: 280. / 6, P50: 50, P90: 70, P99: 70, P999: 70, Max: 70}) {
-		t.Errorf("waiting time %+v", q)
-	}
-	// Exits with another request pending: 40→50, 70→80, 90→100, 120→130. At 150
-	// nobody waits: the 70 until 220 are no hand-over.
-	if q := *r.SyncDelay; q != (runs.Quantiles{Count: 4, Mean: 10, P50: 10, P90: 10, P99: 10, P999: 10, Max: 10}) {
-		t.Errorf("synchronization delay %+v", q)
-	}
-	wants(t, "SD/T", r.SyncDelayOverT, 1)
-	wants(t, "T", r.T, 10)
-	wants(t, "critical section", r.CS, (20+20+10+20+20+30)/6.)
-	// Node 1 runs out first, at 120, after four entries of all: 2 by node 1.
-	wants(t, "throughput", r.Throughput, 4/120e-9)
-	wants(t, "Jain", r.Fairness.Jain, 16./(3*(4+1+1)))
-	// Between request and entry of node 1's second: nodes 2 and 3.
-	if f := r.Fairness; f.LongestRun != 1 || f.MaxBypass != 2 || f.OutOfOrder != 0 {
-		t.Errorf("fairness %+v", f)
-	}
-	wants(t, "work", r.Work.MaxOverMean, 1)
-	if r.Work.LongestQueue != 7 || r.Work.LongestBytes != 30 || !slices.Equal(r.Work.SentByNode, []uint64{8, 8, 8}) {
-		t.Errorf("work %+v", r.Work)
-	}
-	if r.Safety != (runs.Safety{Checked: 6, Method: "virtual-time"}) || r.Liveness.Stalled || r.Liveness.Pending != 0 {
-		t.Errorf("safety %+v, liveness %+v", r.Safety, r.Liveness)
-	}
-	if r.Warmup != (runs.Warmup{Method: "none"}) || len(r.Warnings) != 0 || r.Lateness != nil || r.Offered != nil {
-		t.Errorf("warm-up %+v, warnings %q, lateness %v", r.Warmup, r.Warnings, r.Lateness)
-	}
-}
-
-func TestGivenWarmup(t *testing.T) {
-	entries := closed()
-	for i, sent := range []uint64{4, 4, 4, 8, 8, 8} {
-		entries[i].Sent = sent
-	}
-	r := Result(Observation{
-		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "2"}), Status: runs.OK,
-		Entries: entries, Nodes: counted(3, entries, 4), MeanDelay: 10, Stop: 250,
-	})
-	if r.Warmup != (runs.Warmup{Entries: 2, Method: "given"}) {
-		t.Errorf("warm-up %+v", r.Warmup)
-	}
-	// The cut is at 70. Node 1 has sent 4 at 40 and 8 at 120: 5.5. Node 2 has
-	// sent 4. Node 3 has sent 0 at 0 and 4 at 90: 28/9.
-	wants(t, "steady messages per CS", r.Messages.SteadyPerCS, (24-5.5-4-28./9)/4)
-	// From 70 to 120, when node 1 runs out: one entry by node 3, one by node 1.
-	wants(t, "throughput", r.Throughput, 2/50e-9)
-	wants(t, "Jain", r.Fairness.Jain, 4./(3*2))
-	wants(t, "messages per CS", r.Messages.PerCS, 4)
-	if r.ResponseTime.Count != 6 {
-		t.Errorf("%d response times, want all 6", r.ResponseTime.Count)
-	}
-
-	r = Result(Observation{
-		Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "600"}), Status: runs.OK,
-		Entries: entries, Nodes: counted(3, entries, 4), MeanDelay: 10, Stop: 250,
-	})
-	wants(t, "throughput after everything was cut", r.Throughput, math.NaN())
-	wants(t, "messages after everything was cut", r.Messages.SteadyPerCS, math.NaN())
-	wants(t, "Jain after everything was cut", r.Fairness.Jain, math.NaN())
-}
-
-func TestWhenTheSteadyPartEnds(t *testing.T) {
-	ten := func(node dme.NodeID, n int, period int64) (e []entrylog.Entry) {
-		for k := range int64(n) {
-			e = append(e, entry(node, k*period, k*period+1, k*period+2))
-		}
-		return e
-	}
-	// Node 1 leaves every 1000 ns until 4002, node 2 until 9102 (in between).
-	entries := ten(1, 5, 1000)
-	for _, e := range ten(2, 10, 1000) {
-		entries = append(entries, entry(2, e.Requested+100, e.Entered+100, e.Exited+100))
-	}
-	for _, x := range []struct {
-		name    string
-		spec    runs.Spec
-		status  runs.Status
-		stop    int64
-		dropped uint64
-		want    float64
-	}{
-		{"node 2's share is 5 too, and it made more", runs.Spec{Requests: 10}, runs.OK, 9102, 0, 9 / 4002e-9},
-		{"nobody has run out", runs.Spec{Requests: 30}, runs.Stalled, 9102, 0, 15 / 9102e-9},
-		{"the duration ends", runs.Spec{Duration: runs.Duration(3050)}, runs.OK, 3050, 0, 7 / 3050e-9},
-		{"the duration of a run that failed means nothing", runs.Spec{Duration: runs.Duration(time.Hour)}, runs.Failed,
-			int64(time.Hour), 0, 15 / 9102e-9},
-		{"the log was full", runs.Spec{Duration: runs.Duration(20000)}, runs.OK, 20000, 3, 9 / 4002e-9},
-		{"steps", runs.Spec{Workload: "serial", Requests: 15}, runs.OK, 9102, 0, 15 / 9102e-9},
-		{"a trace", runs.Spec{Workload: "trace", Set: map[string]string{"file": "x"}}, runs.OK, 9102, 0, 15 / 9102e-9},
-	} {
-		x.spec.Nodes, x.spec.Warmup = 2, "0"
-		r := Result(Observation{
-			Job: jobOf(t, x.spec), Status: x.status, Entries: entries, Dropped: x.dropped,
-			Nodes: counted(2, entries, 0), Stop: x.stop, MeanDelay: 1,
-		})
-		wants(t, x.name, r.Throughput, x.want)
-	}
-}
 
 // The load of an open workload does not fall before the last arrival of all nodes
 // together, and then once the first node has no request left.
@@ -190,82 +48,6 @@ func TestWhenTheSteadyPartOfAnOpenLoadEnds(t *testing.T) {
 		entries[19].Exited = 9500
 		r := Result(Observation{Job: job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 0), Stop: 9500, MeanDelay: 1})
 		wants(t, x.name, r.Throughput, float64(x.exits)/(float64(x.until)*1e-9))
-	}
-}
-
-func TestStatus(t *testing.T) {
-	base := func() Observation {
-		e := closed()
-		return Observation{
-			Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "0"}), Status: runs.OK,
-			Entries: e, Nodes: counted(3, e, 4), MeanDelay: 10, Stop: 250, Method: "shared-page",
-		}
-	}
-	for _, x := range []struct {
-		name       string
-		change     func(o *Observation)
-		status     runs.Status
-		violations uint64
-		says       string
-	}{
-		{"nothing", func(*Observation) {}, runs.OK, 0, ""},
-		{"the witness saw more than the intervals", func(o *Observation) { o.WitnessViolations = 3 }, runs.Violated, 3, ""},
-		{"the intervals saw one", func(o *Observation) { o.Entries[0].Exited = 60 }, runs.Violated, 1, ""},
-		{"both saw it", func(o *Observation) { o.Entries[0].Exited = 60; o.WitnessViolations = 1 }, runs.Violated, 1, ""},
-		{"an entry without a request", func(o *Observation) { o.Nodes[1].Unasked = 2; o.WitnessViolations = 1 }, runs.Violated, 3, ""},
-		{"a stall", func(o *Observation) { o.Status = runs.Stalled; o.Nodes[0].Requests += 2 }, runs.Stalled, 0, ""},
-		{"a stall after a violation", func(o *Observation) { o.Status = runs.Stalled; o.WitnessViolations = 1 }, runs.Violated, 1, ""},
-		{"a failure after a violation", func(o *Observation) { o.Status = runs.Failed; o.WitnessViolations = 1 }, runs.Violated, 1, ""},
-		{"a message lost", func(o *Observation) { o.Nodes[2].Handled[1]-- }, runs.Failed, 0, "24 ASK sent and 23 handled"},
-		{"one taken for another", func(o *Observation) { o.Nodes[2].Handled[1]--; o.Nodes[2].Handled[0]++ }, runs.Failed, 0,
-			"0 foreign sent and 1 handled, 24 ASK sent and 23 handled"},
-		{"an entry that was not recorded", func(o *Observation) { o.Entries = o.Entries[1:] }, runs.Failed, 0, "entries and recorded"},
-		{"an entry counted twice", func(o *Observation) { o.Nodes[1].Entries++; o.Nodes[1].Requests++ }, runs.Failed, 0, "node 2 has made"},
-		{"a request that nobody has made", func(o *Observation) { o.Nodes[1].Requests-- }, runs.Failed, 0, "node 2 has made"},
-		{"a record of nobody", func(o *Observation) { o.Entries[2].Node = 9 }, runs.Failed, 0, "a record of node 9 of 3"},
-		{"a place claimed twice", func(o *Observation) {
-			for i := range o.Entries {
-				o.Entries[i].Order = uint64(i + 1)
-			}
-			o.Entries[1].Order = 1
-		}, runs.Failed, 0, "both claim entry 1"},
-		{"a message lost by a run that never was quiet", func(o *Observation) { o.Status = runs.Stalled; o.Nodes[2].Handled[1]-- },
-			runs.Stalled, 0, ""},
-	} {
-		o := base()
-		x.change(&o)
-		r := Result(o)
-		if r.Status != x.status || r.Safety.Violations != x.violations || !strings.Contains(r.Error, x.says) {
-			t.Errorf("%s: status %s, %d violations, error %q", x.name, r.Status, r.Safety.Violations, r.Error)
-		}
-		if r.Liveness.Stalled != (o.Status == runs.Stalled) {
-			t.Errorf("%s: stalled is %v", x.name, r.Liveness.Stalled)
-		}
-	}
-	o := base()
-	o.Status, o.Nodes[0].Requests, o.States = runs.Stalled, 4, []string{"node 1: x"}
-	if r := Result(o); r.Liveness.Pending != 2 || len(r.Liveness.States) != 1 {
-		t.Errorf("liveness %+v, want 2 pending", r.Liveness)
-	}
-	o.Method, o.Entries = "", o.Entries[:4]
-	if r := Result(o); r.Safety.Method != "intervals" || r.Safety.Checked != 4 {
-		t.Errorf("without a witness: safety %+v", r.Safety)
-	}
-}
-
-// TestNothingObserved has nothing to measure: every figure must be absent.
-func TestNothingObserved(t *testing.T) {
-	r := Result(Observation{Job: jobOf(t, runs.Spec{Nodes: 3}), Status: runs.Failed, Error: "no worker came"})
-	text := encode(t, r)
-	for _, null := range []string{
-		`"throughput_cs_per_s":null`, `"response_time_ns":null`, `"waiting_time_ns":null`, `"sync_delay_ns":null`,
-		`"t_ns":null`, `"sync_delay_over_t":null`, `"cs_ns":null`, `"lateness_ns":null`, `"jain":null`,
-		`"max_over_mean":null`, `"per_cs":null`, `"steady_per_cs":null`, `"per_entry":null`,
-		`"environment":{}`, `"sent_by_node":[]`, `"by_kind":{"ASK":0,"GRANT":0}`,
-	} {
-		if !strings.Contains(text, null) {
-			t.Errorf("%s is not in %s", null, text)
-		}
 	}
 }
 
@@ -357,5 +139,61 @@ func TestWire(t *testing.T) {
 		if err != nil || string(got) != c.want {
 			t.Errorf("%+v: %s, %v; want %s", c.counters, got, err, c.want)
 		}
+	}
+}
+
+func BenchmarkResult(b *testing.B) {
+	for _, n := range []int{1000, 1000000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var entries []entrylog.Entry
+			for node := range 64 { // as they are collected: node by node
+				for k := range n / 64 {
+					at := int64(k*64+node) * 1000
+					entries = append(entries, entry(dme.NodeID(node+1), at-60000, at, at+500))
+				}
+			}
+			o := Observation{
+				Job: jobOf(b, runs.Spec{Nodes: 64, Requests: len(entries)}), Status: runs.OK, Entries: entries,
+				Nodes: counted(64, entries, 126), MeanDelay: 500, Stop: int64(n) * 1000,
+			}
+			for b.Loop() {
+				Result(o)
+			}
+		})
+	}
+}
+
+type remarking struct{ system }
+
+func (remarking) Remarks() []string { return []string{"sets are odd"} }
+
+// Node 2 asks just after node 1 has entered, and waits while it enters again: as often as
+// delays of messages explain, or once more.
+func TestOvertaking(t *testing.T) {
+	for times, starves := range map[int]bool{36: false, 37: true} {
+		o := Observation{Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 6, Warmup: "0"}), Status: runs.OK, MeanDelay: 10}
+		for k := range int64(times + 1) {
+			o.Entries = append(o.Entries, entry(1, 10*k, 10*k, 10*k+10))
+		}
+		end := int64(10 * (times + 1))
+		o.Entries = append(o.Entries, entry(2, 1, end, end+10), entry(3, end, end+10, end+20))
+		o.Nodes, o.Stop = counted(3, o.Entries, 4), end+20
+		const want = "starving: a node that had asked saw 37 entries of others before its own, where at most 12 for each of 3 nodes"
+		if r := Result(o); warned(r, want) != starves || len(r.Warnings) > 1 {
+			t.Errorf("overtaken %d times: %q", times, r.Warnings)
+		}
+	}
+}
+
+// What a system remarks on itself is warned of, and that responses never settle.
+func TestRemarksAndTrends(t *testing.T) {
+	o := Observation{Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 600}), Status: runs.OK, MeanDelay: 10}
+	o.Job.System = remarking{}
+	for k := range int64(600) {
+		o.Entries = append(o.Entries, entry(1, k*1e6, k*1e6, k*1e6+k))
+	}
+	o.Nodes = counted(3, o.Entries, 4)
+	if r := Result(o); !warned(r, "sets are odd") || !warned(r, "only 300 of 600 entries were cut") {
+		t.Errorf("%q", r.Warnings)
 	}
 }

@@ -90,7 +90,7 @@ func (t *timeline) claimedTwice() (nodes []int, why string) {
 
 // lostHost says why nobody knows what the workers of a lost host did.
 func lostHost(o *Observation) string {
-	return "host " + o.Doubts[0].Host + " was lost, and nothing tells whether its nodes were inside until its workers had ended"
+	return "host " + o.Doubts[0].Host + " was lost, and its nodes may have been inside until its workers had ended"
 }
 
 // judge completes the status of a run.

@@ -173,32 +173,21 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-func TestHandoversByHand(t *testing.T) {
-	reader := func(node dme.NodeID, requested, entered, exited int64) entrylog.Entry {
-		e := entry(node, requested, entered, exited)
-		e.Shared = true
-		return e
-	}
-	for _, x := range []struct {
-		name    string
-		entries []entrylog.Entry
-		want    []int64
-	}{
-		{"none", nil, nil},
-		{"one", []entrylog.Entry{entry(1, 0, 1, 2)}, nil},
-		{"nobody waits", []entrylog.Entry{entry(1, 0, 1, 2), entry(2, 3, 4, 5)}, nil},
-		{"asked in the instant of the exit", []entrylog.Entry{entry(1, 0, 1, 2), entry(2, 2, 4, 5)}, nil},
-		{"the other waits", []entrylog.Entry{entry(1, 0, 1, 2), entry(2, 1, 4, 5)}, []int64{2}},
-		{"only the leaver itself asks again", []entrylog.Entry{entry(1, 0, 1, 2), entry(1, 2, 4, 5)}, nil},
-		{"the leaver is faster than the one who waits", []entrylog.Entry{entry(1, 0, 1, 2), entry(1, 2, 3, 5), entry(2, 1, 9, 10)},
-			[]int64{1, 4}},
-		{"an overlap is negative", []entrylog.Entry{entry(1, 0, 1, 8), entry(2, 0, 5, 9)}, []int64{-3}},
-		{"readers leave together", []entrylog.Entry{reader(1, 0, 1, 9), reader(2, 0, 2, 4), entry(3, 3, 12, 13)}, []int64{3}},
-		{"readers after a writer", []entrylog.Entry{entry(3, 0, 1, 2), reader(1, 1, 4, 9), reader(2, 1, 5, 6)}, []int64{2}},
-		{"readers apart", []entrylog.Entry{reader(1, 0, 1, 3), reader(2, 2, 7, 9)}, []int64{4}},
-	} {
-		if got := newTimeline(x.entries).handovers(nil).delays; !slices.Equal(got, x.want) {
-			t.Errorf("%s: %v, want %v", x.name, got, x.want)
+// Records may be wrong: a node that seems to have asked before it left waits for nobody
+// else all the same, and hand-overs are what their definition says of any records.
+func TestHandoversOfWildRecords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 62))
+	for range 3000 {
+		var entries []entrylog.Entry
+		for range rng.IntN(9) {
+			at := rng.Int64N(20)
+			e := entry(dme.NodeID(1+rng.IntN(3)), at-rng.Int64N(15), at, at+rng.Int64N(6))
+			e.Shared = rng.IntN(3) == 0
+			entries = append(entries, e)
+		}
+		tl := newTimeline(entries)
+		if got, want := tl.handovers(nil).delays, handoversTwin(tl); !slices.Equal(got, want) {
+			t.Fatalf("%v, want %v of %+v", got, want, entries)
 		}
 	}
 }

@@ -37,6 +37,15 @@ func mserTwin(z []float64) (best, half int) {
 }
 
 func TestMSER5(t *testing.T) {
+	batches := func(means ...int64) (values []int64) {
+		for _, m := range means {
+			values = append(values, m, m, m, m, m)
+		}
+		return values
+	}
+	step := func(low, high int) []int64 {
+		return slices.Concat(make([]int64, low), slices.Repeat([]int64{1000}, high))
+	}
 	series := func(n int, f func(i int) int64) []int64 {
 		x := make([]int64, n)
 		for i := range x {
@@ -53,15 +62,18 @@ func TestMSER5(t *testing.T) {
 		{"nothing", nil, 0, true},
 		{"too short to tell", series(59, func(i int) int64 { return int64(i) }), 0, true},
 		{"constant", series(600, func(int) int64 { return 1e15 + 7 }), 0, true},
-		{"a transient of 23", series(600, func(i int) int64 {
-			if i < 23 {
-				return 0
-			}
-			return 1000
-		}), 25, true},
+		{"a transient of 23", step(23, 577), 25, true},
 		{"it never settles", series(600, func(i int) int64 { return int64(i) }), 300, false},
 		{"it settles in the second half", series(600, func(i int) int64 { return max(0, 400-int64(i)) }), 300, false},
 		{"it settles within the first half", series(600, func(i int) int64 { return max(0, 200-int64(i)) }), 200, true},
+		{"twelve batches, one of a transient", step(5, 55), 5, true},
+		{"eleven", step(5, 54), 0, true},
+		{"a transient of less than half", step(250, 350), 250, true},
+		{"of half", step(300, 300), 300, true},
+		// Of 14 batches the last six agree. Eight before them that are all higher have a
+		// p-value of 2/3003; where one of these is lower, it is some hundredths.
+		{"all batches before are higher", batches(200, 290, 210, 280, 220, 270, 230, 260, 50, 51, 52, 53, 54, 55), 0, false},
+		{"all but one", batches(200, 290, 210, 0, 220, 270, 230, 260, 50, 51, 52, 53, 54, 55), 0, true},
 	} {
 		if cut, settled := MSER5(x.values); cut != x.cut || settled != x.settled {
 			t.Errorf("%s: cut %d, settled %v; want %d, %v", x.name, cut, settled, x.cut, x.settled)

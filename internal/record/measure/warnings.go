@@ -33,6 +33,15 @@ const (
 	smallSlew = 0.001 // of the time elapsed
 )
 
+// remarks are sentences for a reader of the figures.
+type remarks []string
+
+func (r *remarks) when(so bool, format string, args ...any) {
+	if so {
+		*r = append(*r, fmt.Sprintf(format, args...))
+	}
+}
+
 // negatives counts time differences below zero.
 type negatives struct {
 	n     int
@@ -56,88 +65,83 @@ func (n *negatives) add(sample []int64) {
 // depend on one another, so that no rate of false alarms could be stated. Two
 // modes among repetitions are the report's to tell.
 func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []string {
-	var w []string
-	warn := func(when bool, format string, args ...any) {
-		if when {
-			w = append(w, fmt.Sprintf(format, args...))
-		}
-	}
+	var w remarks
 	job := o.Job
 
-	warn(o.Partial, "the run was interrupted after %v: everything speaks of what was measured until then",
+	w.when(o.Partial, "the run was interrupted after %v: all figures are of what was measured until then",
 		time.Duration(max(0, o.Stop-o.Start)).Round(time.Millisecond))
-	warn(job.Algorithm.AsPublished, "%s is the literal text of its paper, which is known to be wrong", r.Algorithm)
-	warn(len(job.Missing) > 0, "%s needs %s, which %s does not have",
+	w.when(job.Algorithm.AsPublished, "%s is the literal text of its paper, which is known to be wrong", r.Algorithm)
+	w.when(len(job.Missing) > 0, "%s needs %s, which %s does not have",
 		r.Algorithm, strings.Join(job.Missing, " and "), job.Network.Describe(job.NetOptions))
 
 	if x, ok := job.System.(dme.Remarker); ok {
 		w = append(w, x.Remarks()...)
 	}
 
-	warn(job.Plan.LongestHold() == 0 && o.Resource == nil,
-		"critical sections last no time, so that two of them hardly ever overlap: a faulty algorithm may pass; "+
-			"let them last for at least as long as a message takes, such as --cs 1ms")
+	w.when(job.Plan.LongestHold() == 0 && o.Resource == nil,
+		"critical sections take no time, so two of them hardly ever overlap and a faulty algorithm may pass; "+
+			"make them last at least as long as a message takes, such as --cs 1ms")
 	lost := tellLost(r.Safety.Resource)
-	warn(lost != "", "%s", lost)
-	warn(part.throughput() == nil,
-		"the steady part has %d entries in %v: there is no throughput to tell; ask for more requests or less warm-up",
+	w.when(lost != "", "%s", lost)
+	w.when(part.throughput() == nil,
+		"the steady part has %d entries in %v: too few for a throughput; ask for more requests or less warm-up",
 		part.entries, time.Duration(max(0, part.end-part.begin)))
-	warn(!part.settled,
+	w.when(!part.settled,
 		"the run was too short to settle: the best warm-up cut lies in its second half, and only %d of %d entries were cut",
 		part.warmup.Entries, len(o.Entries))
-	warn(o.Dropped > 0, "%d entries were not recorded: the log was full; times and order speak of the first %d entries only",
+	w.when(o.Dropped > 0, "%d entries were not recorded: the log was full; times and order are those of the first %d entries only",
 		o.Dropped, len(o.Entries))
-	warn(o.Unserved > 0, "%d requests were still waiting in line when the duration ended, and were given up", o.Unserved)
-	missedRate(warn, r, o, part)
+	w.when(o.Unserved > 0, "%d requests were still waiting in line when the duration ended, and were given up", o.Unserved)
+	missedRate(&w, r, o, part)
 	overtaken := claims.Overtaken(overtaking(job), r)
-	warn(overtaken != "", "%s", overtaken)
+	w.when(overtaken != "", "%s", overtaken)
 
-	warn(r.Messages.Refused > 0, "nodes refused %d messages", r.Messages.Refused)
-	warn(r.Wire.Refused > 0, "the transport refused %d frames or connections", r.Wire.Refused)
-	warn(r.Wire.KernelDrops > 0,
+	w.when(r.Messages.Refused > 0, "nodes refused %d messages", r.Messages.Refused)
+	w.when(r.Wire.Refused > 0, "the transport refused %d frames or connections", r.Wire.Refused)
+	w.when(r.Wire.KernelDrops > 0,
 		"the kernel dropped %d datagrams that found a receive buffer full: receivers did not keep up, which shows in the times",
 		r.Wire.KernelDrops)
 	sent, handled := r.Messages.Total, uint64(0)
 	for _, n := range r.Work.HandledByNode {
 		handled += n
 	}
-	warn(r.Status == runs.OK && sent != handled && len(job.Faults) == 0 && len(o.Strikes) == 0,
+	w.when(r.Status == runs.OK && sent != handled && len(job.Faults) == 0 && len(o.Strikes) == 0,
 		"%d messages were sent and %d handled: the links lose or duplicate", sent, handled)
 
 	retransmitted := float64(r.Wire.Retransmissions) / float64(max(1, r.Wire.Frames))
-	warn(retransmitted > muchRetransmitted,
+	w.when(retransmitted > muchRetransmitted,
 		"the transport sent %d times again for %d frames, %.1f%%: "+
-			"the network loses, or its buffers are too small; times include waiting for it",
+			"the network loses, or its buffers are too small; times include waiting for those frames",
 		r.Wire.Retransmissions, r.Wire.Frames, 100*retransmitted)
 
-	warn(r.T == nil && r.Nodes > 1, "the mean delay T of a message is unknown: nothing can be said in units of T")
-	warn(neg.n > 0, "%d time differences are negative, down to %v: clocks disagree, or entries overlapped; histograms leave them out",
+	w.when(r.T == nil && r.Nodes > 1, "the mean delay T of a message is unknown: nothing can be given in units of T")
+	w.when(neg.n > 0, "%d time differences are negative, down to %v: clocks disagree, or entries overlapped; histograms leave them out",
 		neg.n, time.Duration(neg.least))
-	jumps(warn, o.Clocks)
+	jumps(&w, o.Clocks)
 	if job.Network.Real() {
-		pinned(warn, "response time", r.ResponseTime)
-		pinned(warn, "synchronization delay", r.SyncDelay)
+		pinned(&w, "response time", r.ResponseTime)
+		pinned(&w, "synchronization delay", r.SyncDelay)
 	}
-	oversubscribed(warn, o)
+	oversubscribed(&w, o)
 	if r.SyncDelayOverT != nil {
-		oneCore(warn, o)
+		oneCore(&w, o)
 	}
 	return w
 }
 
 // oversubscribed warns where a host has many more processes than cores.
-func oversubscribed(warn func(bool, string, ...any), o *Observation) {
+func oversubscribed(w *remarks, o *Observation) {
 	perHost(o, func(processes, cores int, where string) {
-		warn(processes > manyPerCore*cores, "oversubscribed: %d processes on %d cores%s; times include waiting for a core",
+		w.when(processes > manyPerCore*cores, "oversubscribed: %d processes on %d cores%s; times include waiting for a core",
 			processes, cores, where)
 	})
 }
 
 // oneCore warns where processes take turns on one core. T is measured while two of them
 // do, and a synchronization delay while all do: their ratio tells how many there are.
-func oneCore(warn func(bool, string, ...any), o *Observation) {
+func oneCore(w *remarks, o *Observation) {
 	perHost(o, func(processes, cores int, where string) {
-		warn(cores == 1 && processes > 1, "%d processes share one core%s, and wait for it between an exit and the next entry: "+
+		w.when(cores == 1 && processes > 1, "%d processes share one core%s, and wait for it between an exit and the next entry: "+
 			"synchronization delay / T is not the algorithm's; measure it on two cores or more, or with --transport sim",
 			processes, where)
 	})
@@ -163,17 +167,17 @@ func perHost(o *Observation, f func(processes, cores int, where string)) {
 // missedRate warns where an open workload was not what it was meant to be. The
 // rate reached is compared with the rate offered only beyond what chance
 // explains: n Poisson arrivals take a time that scatters by 1/√n.
-func missedRate(warn func(bool, string, ...any), r *runs.Result, o *Observation, part *steady) {
+func missedRate(w *remarks, r *runs.Result, o *Observation, part *steady) {
 	if r.Offered == nil {
 		return
 	}
 	if r.Throughput != nil {
 		low := 0.95 * *r.Offered * (1 - 2/math.Sqrt(float64(part.entries)))
-		warn(*r.Throughput < low, "the offered rate was missed: %.4g of %.4g entries per second", *r.Throughput, *r.Offered)
+		w.when(*r.Throughput < low, "the offered rate was missed: %.4g of %.4g entries per second", *r.Throughput, *r.Offered)
 	}
 	if r.Lateness != nil {
 		between := float64(r.Nodes) * 1e9 / *r.Offered
-		warn(float64(r.Lateness.P99) > between,
+		w.when(float64(r.Lateness.P99) > between,
 			"the generator was late: 1%% of the requests came %v or more behind schedule, "+
 				"which is more than a node's mean interarrival time of %v",
 			time.Duration(r.Lateness.P99), time.Duration(between))
@@ -182,13 +186,13 @@ func missedRate(warn func(bool, string, ...any), r *runs.Result, o *Observation,
 
 // pinned warns where a median lies at a timer of the operating system: delayed
 // acknowledgements (40 ms), retransmission (200 ms), and half of it.
-func pinned(warn func(bool, string, ...any), what string, q *runs.Quantiles) {
+func pinned(w *remarks, what string, q *runs.Quantiles) {
 	if q == nil {
 		return
 	}
 	for _, timer := range []time.Duration{40 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond} {
 		off := math.Abs(float64(q.P50) - float64(timer))
-		warn(off <= 0.02*float64(timer),
+		w.when(off <= 0.02*float64(timer),
 			"the median %s of %v lies at a kernel timer of %v: look for delayed acknowledgements or retransmissions",
 			what, time.Duration(q.P50), timer)
 	}
@@ -196,7 +200,7 @@ func pinned(warn func(bool, string, ...any), what string, q *runs.Quantiles) {
 
 // jumps warns where clocks did not run evenly. Several workers of one host have
 // seen the same: the largest of each is told, once.
-func jumps(warn func(bool, string, ...any), clocks []clock.Change) {
+func jumps(w *remarks, clocks []clock.Change) {
 	var suspended, stepped time.Duration
 	slewed := 0.0
 	for _, c := range clocks {
@@ -211,10 +215,10 @@ func jumps(warn func(bool, string, ...any), clocks []clock.Change) {
 			slewed = by
 		}
 	}
-	warn(suspended > 0, "the machine was suspended for %v during the run: that time is missing in what was measured", suspended)
-	warn(stepped != 0, "the wall clock was set by %v during the run: "+
+	w.when(suspended > 0, "the machine was suspended for %v during the run: that time is missing in what was measured", suspended)
+	w.when(stepped != 0, "the wall clock was set by %v during the run: "+
 		"times are not measured with it, but processes that wait for a time of day were disturbed", stepped)
-	warn(slewed != 0, "the clock that measures ran %+.2f%% off the hardware's, as a time service corrects it: "+
+	w.when(slewed != 0, "the clock that measures ran %+.2f%% off the hardware's, as a time service corrects it: "+
 		"all times are off by as much", 100*slewed)
 }
 

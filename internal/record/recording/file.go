@@ -126,17 +126,13 @@ func (h *Header) check() error {
 
 func (e *Event) check(nodes int) error {
 	there := func(id dme.NodeID) bool { return id >= 1 && int(id) <= nodes }
-	switch {
-	case !known[e.What]:
+	switch verb, known := verbs[e.What]; {
+	case !known:
 		return fmt.Errorf("there is no event %q", e.What)
 	case !there(e.Node):
 		return fmt.Errorf("node %d is not one of the nodes 1 to %d", e.Node, nodes)
-	}
-	switch e.What {
-	case Send, Receive, Lose, Hear, Down, Up:
-		if !there(e.Peer) {
-			return fmt.Errorf("%s: peer %d is not one of the nodes 1 to %d", e.What, e.Peer, nodes)
-		}
+	case verb.peer && !there(e.Peer):
+		return fmt.Errorf("%s: peer %d is not one of the nodes 1 to %d", e.What, e.Peer, nodes)
 	}
 	return nil
 }

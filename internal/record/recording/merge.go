@@ -11,14 +11,13 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/record/eventlog"
 	"dmebench/internal/runtime/noderun"
 )
 
 // Logs is what was recorded of a run.
 type Logs struct {
 	Algorithm *dme.Algorithm
-	eventlog.Kept
+	Kept
 	Slack     time.Duration // by how much the times of two streams may be apart
 	FromFirst bool          // times count from the first event
 	Repeats   bool          // links may deliver a message more than once
@@ -138,7 +137,7 @@ func (m *merger) isAhead(key string) bool {
 }
 
 // emit yields a record as an event.
-func (m *merger) emit(r eventlog.Record) {
+func (m *merger) emit(r Record) {
 	if m.over {
 		return
 	}
@@ -166,7 +165,7 @@ var names = [...]What{
 	noderun.Sends: Send, noderun.Enters: Enter, noderun.SetsTimer: SetTimer, noderun.Refuses: Refuse, noderun.Gone: Left,
 }
 
-func (m *merger) event(r eventlog.Record) (Event, error) {
+func (m *merger) event(r Record) (Event, error) {
 	e := Event{At: r.At, Node: r.Node, What: names[r.What], Peer: r.Peer, Reason: r.Reason, Delay: int64(r.Delay)}
 	switch r.What {
 	case noderun.Sends, noderun.Receives, noderun.Hears:
@@ -238,22 +237,22 @@ func described(a *dme.Algorithm, m *dme.Message) (kind, rest string) {
 // cursor is a place in a stream.
 type cursor struct {
 	index  int
-	chunks eventlog.Stream
-	next   func() (eventlog.Record, error, bool)
+	chunks Stream
+	next   func() (Record, error, bool)
 	stop   func()
-	ahead  []eventlog.Record // read, not yet emitted
-	err    error             // ends the stream, behind what was read
-	waits  bool              // its next record waits for another stream
+	ahead  []Record // read, not yet emitted
+	err    error    // ends the stream, behind what was read
+	waits  bool     // its next record waits for another stream
 }
 
 // peek returns the k-th record from here on.
-func (c *cursor) peek(k int) (*eventlog.Record, bool) {
+func (c *cursor) peek(k int) (*Record, bool) {
 	for k >= len(c.ahead) {
 		if c.next == nil {
 			if len(c.chunks) == 0 {
 				return nil, false
 			}
-			c.next, c.stop = iter.Pull2(eventlog.Decode(c.chunks[0]))
+			c.next, c.stop = iter.Pull2(Decode(c.chunks[0]))
 			c.chunks = c.chunks[1:]
 		}
 		r, err, ok := c.next()
@@ -271,7 +270,7 @@ func (c *cursor) peek(k int) (*eventlog.Record, bool) {
 	return &c.ahead[k], true
 }
 
-func (c *cursor) pop() eventlog.Record {
+func (c *cursor) pop() Record {
 	r := c.ahead[0]
 	c.ahead = c.ahead[1:]
 	return r

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/eventlog"
 	"dmebench/internal/runtime/noderun"
 )
 
@@ -22,7 +21,7 @@ type conversation struct {
 	nodes  int
 	now    int64
 	wrong  []int64
-	logs   []*eventlog.Log
+	logs   []*Log
 	flight []flying
 	loses  bool // and repeats, and lets overtake
 	sent   int
@@ -40,7 +39,7 @@ func converse(seed uint64, nodes, steps, limit int, loses bool) *conversation {
 	c := &conversation{rng: rand.New(rand.NewPCG(seed, 1)), nodes: nodes, loses: loses}
 	for id := range nodes {
 		c.wrong = append(c.wrong, c.rng.Int64N(testSlack)-testSlack/2)
-		c.logs = append(c.logs, eventlog.New(func() int64 { return c.now + c.wrong[id] }, limit))
+		c.logs = append(c.logs, NewLog(func() int64 { return c.now + c.wrong[id] }, limit))
 	}
 	for range steps {
 		c.now += c.rng.Int64N(20)
@@ -159,7 +158,7 @@ func TestMerge(t *testing.T) {
 		for id := range c.nodes { // each node's own order is kept
 			var want, got []What
 			for _, chunk := range c.logs[id].Chunks() {
-				for r := range eventlog.Decode(chunk) {
+				for r := range Decode(chunk) {
 					want = append(want, names[r.What])
 				}
 			}
@@ -214,7 +213,7 @@ func TestMergeEndsWhereALogWasFull(t *testing.T) {
 
 func TestMergeTimes(t *testing.T) {
 	now := int64(7000)
-	l := eventlog.New(func() int64 { return now }, 10)
+	l := NewLog(func() int64 { return now }, 10)
 	l.Observe(1, noderun.Happening{What: noderun.Starts})
 	now += 500
 	l.Observe(1, noderun.Happening{What: noderun.SetsTimer, Timer: 3, Delay: time.Second})
@@ -237,7 +236,7 @@ func TestMergeTimes(t *testing.T) {
 
 func TestMergeOfRubbish(t *testing.T) {
 	failed := false
-	for _, err := range Merge(Logs{Algorithm: chatter, Kept: eventlog.Kept{Streams: []eventlog.Stream{{{0, 0}}}, Until: 1}}) {
+	for _, err := range Merge(Logs{Algorithm: chatter, Kept: Kept{Streams: []Stream{{{0, 0}}}, Until: 1}}) {
 		failed = failed || err != nil
 	}
 	if failed {

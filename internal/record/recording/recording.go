@@ -80,14 +80,33 @@ const (
 	Left     What = "left"   // the system
 )
 
-// effects is what does not begin a step.
-var effects = map[What]bool{Send: true, Enter: true, SetTimer: true, Refuse: true, Left: true}
+// verbs are all events: whether they belong to the step that their node has begun last,
+// whether they have a Peer, and how a person reads them.
+var verbs = map[What]struct {
+	effect, peer bool
+	text         string
+}{
+	Start:         {text: "starts"},
+	Request:       {text: "asks"},
+	RequestShared: {text: "asks, as a reader"},
+	Exit:          {text: "leaves the critical section"},
+	Receive:       {peer: true, text: "receives MESSAGE from PEER"},
+	Hear:          {peer: true, text: "hears its own MESSAGE"},
+	Lose:          {peer: true, text: "never receives MESSAGE from PEER: it is lost"},
+	Timer:         {text: "timer TIMER fires"},
+	Stop:          {text: "is told that no more requests will come"},
+	Crash:         {text: "crashes"},
+	Restart:       {text: "restarts"},
+	Join:          {text: "joins"},
+	Depart:        {text: "is told to leave the system"},
+	Down:          {peer: true, text: "hears that PEER is down"},
+	Up:            {peer: true, text: "hears that PEER is up"},
 
-// known is every event there is.
-var known = map[What]bool{
-	Start: true, Request: true, RequestShared: true, Exit: true, Receive: true, Hear: true, Lose: true, Timer: true, Stop: true,
-	Crash: true, Restart: true, Join: true, Depart: true, Down: true, Up: true,
-	Send: true, Enter: true, SetTimer: true, Refuse: true, Left: true,
+	Send:     {effect: true, peer: true, text: "sends MESSAGE to PEER"},
+	Enter:    {effect: true, text: "enters the critical section"},
+	SetTimer: {effect: true, text: "sets timer TIMER to DELAY"},
+	Refuse:   {effect: true, text: "refuses it: REASON"},
+	Left:     {effect: true, text: "has left the system"},
 }
 
 // Event is one thing that happened at a node.
@@ -109,7 +128,7 @@ type Event struct {
 }
 
 // Begins reports whether the event begins a step of its node.
-func (e *Event) Begins() bool { return !effects[e.What] }
+func (e *Event) Begins() bool { return !verbs[e.What].effect }
 
 // body is the message as a person reads it.
 func (e *Event) body() string {
@@ -121,58 +140,19 @@ func (e *Event) body() string {
 
 // Describe tells an event in a few words, without its time and its node.
 func (e *Event) Describe() string {
-	switch e.What {
-	case Start:
-		return "starts"
-	case Request:
-		return "asks"
-	case RequestShared:
-		return "asks, as a reader"
-	case Exit:
-		return "leaves the critical section"
-	case Enter:
-		if e.Stamp != "" {
-			return "enters the critical section " + e.Stamp
-		}
-		return "enters the critical section"
-	case Receive:
-		text := fmt.Sprintf("receives %s from %d", e.body(), e.Peer)
-		if e.Copy {
-			text += ", a copy"
-		}
-		return text
-	case Hear:
-		return "hears its own " + e.body()
-	case Lose:
-		return fmt.Sprintf("never receives %s from %d: it is lost", e.body(), e.Peer)
-	case Send:
-		text := fmt.Sprintf("sends %s to %d", e.body(), e.Peer)
-		if e.Lost {
-			text += ", where nobody is"
-		}
-		return text
-	case Timer:
-		return fmt.Sprintf("timer %d fires", e.timer())
-	case SetTimer:
-		return fmt.Sprintf("sets timer %d to %v", e.timer(), duration(e.Delay))
-	case Stop:
-		return "is told that no more requests will come"
-	case Crash:
-		return "crashes"
-	case Restart:
-		return "restarts"
-	case Join:
-		return "joins"
-	case Depart:
-		return "is told to leave the system"
-	case Left:
-		return "has left the system"
-	case Down, Up:
-		return fmt.Sprintf("hears that %d is %s", e.Peer, e.What)
-	case Refuse:
-		return "refuses it: " + e.Reason
+	text := strings.NewReplacer(
+		"MESSAGE", e.body(), "PEER", e.Peer.String(), "TIMER", strconv.Itoa(e.timer()), "DELAY", duration(e.Delay).String(),
+		"REASON", e.Reason,
+	).Replace(verbs[e.What].text)
+	switch {
+	case e.What == Enter:
+		text += spaced(e.Stamp)
+	case e.What == Receive && e.Copy:
+		text += ", a copy"
+	case e.What == Send && e.Lost:
+		text += ", where nobody is"
 	}
-	return string(e.What)
+	return text
 }
 
 func (e *Event) timer() int {

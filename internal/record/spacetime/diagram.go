@@ -10,8 +10,13 @@
 package spacetime
 
 import (
+	"cmp"
+	"fmt"
 	"iter"
+	"maps"
+	"slices"
 
+	"dmebench/dme"
 	"dmebench/internal/record/recording"
 )
 
@@ -126,4 +131,222 @@ func (d *Diagram) missing() {
 			m.Fate, m.End = Lost, m.Sent
 		}
 	}
+}
+
+// Painter draws the events of a recording: a row for each step, which is what
+// calls a handler and what the handler does.
+type Painter struct {
+	Diagram
+	labels bool // say more about an event than its shape does
+	row    int
+	at     map[dme.NodeID]int // the row of each node's last step
+	flight map[uint64]Message // on their way, by number
+	gone   map[uint64]Message // of which a copy may still arrive
+	inside map[dme.NodeID]int // row of the entry of who is inside
+	down   map[dme.NodeID]int // row since which a node is no part of the system
+}
+
+// NewPainter returns a painter for so many nodes. With labels the picture says
+// more about an event than its shape does, and stops have rows too.
+func NewPainter(nodes int, labels bool) *Painter {
+	p := &Painter{
+		labels: labels, at: make(map[dme.NodeID]int), flight: make(map[uint64]Message), gone: make(map[uint64]Message),
+		inside: make(map[dme.NodeID]int), down: make(map[dme.NodeID]int),
+	}
+	for id := range nodes {
+		p.Lanes = append(p.Lanes, fmt.Sprintf("node %d", id+1))
+	}
+	return p
+}
+
+func lane(id dme.NodeID) int { return int(id) - 1 }
+
+// Absent notes which nodes are no part of the system at the start.
+func (p *Painter) Absent(nodes []dme.NodeID) {
+	for _, id := range nodes {
+		p.down[id] = 0
+	}
+}
+
+// Row is the number of the last row.
+func (p *Painter) Row() int { return p.row }
+
+// Before takes note of an event that comes before the first that is drawn.
+func (p *Painter) Before(e *recording.Event) {
+	switch e.What {
+	case recording.Send:
+		if !e.Lost {
+			p.flight[e.ID] = Message{From: lane(e.Node), To: lane(e.Peer), Fate: OnTheWay, Label: e.Kind}
+		}
+	case recording.Receive, recording.Hear, recording.Lose:
+		delete(p.flight, e.ID)
+	case recording.Enter:
+		p.inside[e.Node] = 0
+	case recording.Exit:
+		delete(p.inside, e.Node)
+	case recording.Crash, recording.Left:
+		delete(p.inside, e.Node)
+		p.down[e.Node] = 0
+	case recording.Restart, recording.Join:
+		delete(p.down, e.Node)
+	}
+}
+
+// Add draws an event: what begins a step in the next row, and everything else in
+// that of its node's last step.
+func (p *Painter) Add(e *recording.Event) {
+	if !e.Begins() {
+		p.effect(e)
+		return
+	}
+	switch _, stepped := p.at[e.Node]; {
+	case e.What == recording.Start && !stepped: // in the row before the first
+		p.at[e.Node] = 0
+		return
+	case e.What == recording.Stop && !p.labels: // in no row
+		p.at[e.Node] = p.row
+		return
+	}
+	p.row++
+	p.at[e.Node] = p.row
+	switch e.What {
+	case recording.Request:
+		p.point(e, Request, "")
+	case recording.RequestShared:
+		p.point(e, Request, "read")
+	case recording.Exit:
+		p.leave(e.Node)
+		p.point(e, Exit, "")
+	case recording.Receive, recording.Lose:
+		p.message(e)
+	case recording.Hear:
+		p.point(e, Dot, e.Kind+" heard")
+		delete(p.flight, e.ID)
+	case recording.Timer:
+		p.point(e, Timer, fmt.Sprintf("timer %d", *cmp.Or(e.Timer, new(int))))
+	case recording.Start, recording.Stop:
+		p.point(e, Dot, string(e.What))
+	default:
+		p.fault(e)
+	}
+	if e.State != "" {
+		p.Notes = append(p.Notes, Note{Lane: lane(e.Node), Row: p.row, Text: e.State})
+	}
+}
+
+func (p *Painter) point(e *recording.Event, mark Mark, label string) {
+	if !p.labels {
+		label = ""
+	}
+	p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: mark, Label: label})
+}
+
+func (p *Painter) leave(id dme.NodeID) {
+	if enter, inside := p.inside[id]; inside {
+		p.Sections = append(p.Sections, Section{Lane: lane(id), Enter: enter, Leave: p.row})
+		delete(p.inside, id)
+	}
+}
+
+// fault draws a node that comes or goes, and the news of it.
+func (p *Painter) fault(e *recording.Event) {
+	mark, label := Dot, ""
+	switch e.What {
+	case recording.Crash:
+		p.leave(e.Node)
+		mark, label = Crash, "crash"
+	case recording.Restart, recording.Join:
+		if from, ok := p.down[e.Node]; ok {
+			p.Absences = append(p.Absences, Section{Lane: lane(e.Node), Enter: from, Leave: p.row})
+			delete(p.down, e.Node)
+		}
+		label = string(e.What)
+	case recording.Depart:
+		label = "leave"
+	default:
+		label = fmt.Sprintf("%d is %v", e.Peer, e.What) // nobody could guess what the dot is
+	}
+	p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: mark, Label: label})
+	if e.What == recording.Crash {
+		p.vanish(e.Node)
+	}
+}
+
+// vanish draws what a node's end means for the messages on their way to it.
+func (p *Painter) vanish(id dme.NodeID) {
+	p.down[id] = p.row
+	for _, number := range slices.Sorted(maps.Keys(p.flight)) {
+		if m := p.flight[number]; m.To == lane(id) {
+			m.End, m.Fate = p.row, Lost
+			p.Messages = append(p.Messages, m)
+			delete(p.flight, number)
+		}
+	}
+}
+
+// message draws what becomes of a message. Where it came from may be unknown.
+func (p *Painter) message(e *recording.Event) {
+	m, known := p.flight[e.ID]
+	if !known {
+		m, known = p.gone[e.ID]
+	}
+	if !known {
+		p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: Dot, Label: e.Kind})
+		return
+	}
+	p.gone[e.ID] = m
+	if !e.Copy || e.What == recording.Lose {
+		delete(p.flight, e.ID)
+	}
+	m.End, m.Fate = p.row, Arrives
+	if e.What == recording.Lose {
+		m.Fate = Lost
+	}
+	p.Messages = append(p.Messages, m)
+}
+
+// effect draws what a handler has done.
+func (p *Painter) effect(e *recording.Event) {
+	row := p.at[e.Node]
+	switch e.What {
+	case recording.Enter:
+		p.inside[e.Node] = row
+	case recording.Left:
+		p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: row, Mark: Crash, Label: "left"})
+		p.vanish(e.Node)
+	case recording.Refuse:
+		for i := len(p.Messages) - 1; i >= 0 && p.labels; i-- {
+			if m := &p.Messages[i]; m.To == lane(e.Node) && m.End == row && m.Fate == Arrives {
+				m.Label += " refused"
+				return
+			}
+		}
+	case recording.Send:
+		m := Message{From: lane(e.Node), To: lane(e.Peer), Sent: row, Fate: OnTheWay, Label: e.Kind}
+		switch {
+		case e.Peer == e.Node: // its own broadcast, which it will hear
+		case e.Lost:
+			m.End, m.Fate = row, Lost
+			p.Messages = append(p.Messages, m)
+		default:
+			p.flight[e.ID] = m
+		}
+	}
+}
+
+// Finish adds what has not come to its end, and returns the diagram.
+func (p *Painter) Finish() *Diagram {
+	p.Last = p.row
+	for _, id := range slices.Sorted(maps.Keys(p.down)) {
+		p.Absences = append(p.Absences, Section{Lane: lane(id), Enter: p.down[id]})
+	}
+	first := len(p.Sections)
+	for id, row := range p.inside {
+		p.Sections = append(p.Sections, Section{Lane: lane(id), Enter: row})
+	}
+	slices.SortFunc(p.Sections[first:], func(a, b Section) int { return cmp.Compare(a.Lane, b.Lane) })
+	for _, number := range slices.Sorted(maps.Keys(p.flight)) {
+		p.Messages = append(p.Messages, p.flight[number])
+	}
+	return &p.Diagram
 }

@@ -10,8 +10,8 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
-	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/measure"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/host"
@@ -266,7 +266,7 @@ func (c *coordinator) events(ctx context.Context, reports []control.Reply) error
 		return nil
 	}
 	c.warn("the run was recorded, which slows its nodes: do not compare its times with those of other runs")
-	streams := make([][]eventlog.Stream, len(reports))
+	streams := make([][]recording.Stream, len(reports))
 	errs := make([]error, len(reports))
 	var wg sync.WaitGroup
 	for i, report := range reports {
@@ -276,7 +276,7 @@ func (c *coordinator) events(ctx context.Context, reports []control.Reply) error
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	var kept eventlog.Kept
+	var kept recording.Kept
 	for i, report := range reports {
 		for k, r := range report.Recorded {
 			kept.Add(streams[i][k], r.Dropped, r.Until)
@@ -286,10 +286,10 @@ func (c *coordinator) events(ctx context.Context, reports []control.Reply) error
 	return nil
 }
 
-func (c *coordinator) eventsOf(ctx context.Context, report control.Reply) ([]eventlog.Stream, error) {
-	var streams []eventlog.Stream
+func (c *coordinator) eventsOf(ctx context.Context, report control.Reply) ([]recording.Stream, error) {
+	var streams []recording.Stream
 	for _, r := range report.Recorded {
-		var s eventlog.Stream
+		var s recording.Stream
 		for k := range r.Chunks {
 			reply, err := c.call(ctx, report.Worker, control.Command{Op: control.OpEvents, Nodes: []dme.NodeID{r.Node}, Chunk: k})
 			if err != nil {

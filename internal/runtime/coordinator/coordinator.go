@@ -20,7 +20,7 @@ import (
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/record/entrylog"
-	"dmebench/internal/record/eventlog"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/live"
@@ -68,7 +68,7 @@ type Options struct {
 	// Record is how many events of each node are recorded; 0 for none. Recorded is
 	// called with them where the run ended so that its workers could tell.
 	Record   int
-	Recorded func(eventlog.Kept)
+	Recorded func(recording.Kept)
 
 	// Entries keeps the record of each critical section beside the result.
 	Entries bool

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/recording"
 	"dmebench/runs"
 )
@@ -184,8 +183,8 @@ func TestEventsAreRecorded(t *testing.T) {
 			"loss": "0.05", "reorder": "0.2", "dup": "0.1"}},
 	} {
 		t.Run(spec.Transport, func(t *testing.T) {
-			var kept *eventlog.Kept
-			r, err := execute(t, t.Context(), spec, Options{Record: 10_000, Recorded: func(k eventlog.Kept) { kept = &k }})
+			var kept *recording.Kept
+			r, err := execute(t, t.Context(), spec, Options{Record: 10_000, Recorded: func(k recording.Kept) { kept = &k }})
 			if err != nil || r.Status != runs.OK || kept == nil {
 				t.Fatalf("%v %+v", err, r)
 			}

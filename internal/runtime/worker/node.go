@@ -8,7 +8,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/record/entrylog"
-	"dmebench/internal/record/eventlog"
+	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/localprocess"
@@ -25,7 +25,7 @@ type node struct {
 	worker *worker
 	proc   *localprocess.Process
 	log    *entrylog.Log
-	events *eventlog.Log // nil where nothing is recorded
+	events *recording.Log // nil where nothing is recorded
 
 	in      dme.Message
 	frame   []byte            // encoding buffer
@@ -48,7 +48,7 @@ func newNode(w *worker, id dme.NodeID) *node {
 	}
 	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
 	if w.assigned.Record > 0 {
-		n.events = eventlog.New(w.clock.Now, w.assigned.Record)
+		n.events = recording.NewLog(w.clock.Now, w.assigned.Record)
 		h.Tell(n.events)
 	}
 	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)

@@ -90,11 +90,8 @@ var importRules = []importRule{
 	}},
 	{of: []string{"internal/runtime/sharedpage"}, may: []string{"dme", "internal/runtime/noderun", "internal/record/entrylog"}},
 	{of: []string{"internal/record/entrylog"}, may: []string{"dme"}},
-	{of: []string{"internal/record/eventlog"}, may: []string{"dme", "internal/runtime/noderun"}, not: machine},
 	// Searches and worked examples: on the network in memory and on no other.
-	{of: []string{"internal/record/recording"}, may: []string{
-		"dme", "dme/vnet", "internal/runtime/noderun", "internal/record/eventlog",
-	}, not: machine},
+	{of: []string{"internal/record/recording"}, may: []string{"dme", "dme/vnet", "internal/runtime/noderun"}, not: machine},
 	{of: []string{"internal/record/spacetime"}, may: []string{"dme", "dme/vnet", "internal/record/recording"}},
 	{of: []string{"internal/runtime/stall"}, may: []string{"dme", "runs"}},
 	{of: []string{"internal/search/check"}, may: []string{

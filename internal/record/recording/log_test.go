@@ -1,4 +1,4 @@
-package eventlog
+package recording
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 )
 
 // Everything that is recorded comes back, over the borders of chunks.
-func TestRoundTrip(t *testing.T) {
+func TestLogRoundTrip(t *testing.T) {
 	now := int64(-5)
-	l := New(func() int64 { return now }, 1<<20)
+	l := NewLog(func() int64 { return now }, 1<<20)
 	long := dme.Message{Kind: 2, Clock: 7, Vec: slices.Repeat([]uint64{math.MaxUint64}, 10_000)} // longer than a chunk
 	want := []noderun.Happening{
 		{What: noderun.Starts}, {What: noderun.Asks}, {What: noderun.AsksShared}, {What: noderun.Exits},
@@ -62,9 +62,9 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestBound(t *testing.T) {
+func TestBoundOfALog(t *testing.T) {
 	now := int64(0)
-	l := New(func() int64 { now++; return now }, 10)
+	l := NewLog(func() int64 { now++; return now }, 10)
 	for range 25 {
 		l.Observe(1, noderun.Happening{What: noderun.Asks})
 	}
@@ -85,7 +85,7 @@ func TestBound(t *testing.T) {
 
 // What no log has written is an error, wherever it ends, and never a panic.
 func FuzzDecode(f *testing.F) {
-	l := New(func() int64 { return 1 << 40 }, 100)
+	l := NewLog(func() int64 { return 1 << 40 }, 100)
 	l.Observe(1, noderun.Happening{What: noderun.Receives, Peer: 2, Msg: &dme.Message{Kind: 1, Vec: []uint64{1, 2}}})
 	l.Observe(1, noderun.Happening{What: noderun.Refuses, Reason: "no"})
 	l.Observe(1, noderun.Happening{What: noderun.SetsTimer, Timer: 1, Delay: 9})
@@ -110,7 +110,7 @@ func FuzzDecode(f *testing.F) {
 
 // Recording costs no allocation per event but for chunks.
 func TestAllocations(t *testing.T) {
-	l := New(func() int64 { return 1 }, math.MaxInt)
+	l := NewLog(func() int64 { return 1 }, math.MaxInt)
 	m := &dme.Message{Kind: 1, Clock: 100}
 	if n := testing.AllocsPerRun(20_000, func() {
 		l.Observe(1, noderun.Happening{What: noderun.Sends, Peer: 2, Msg: m})
@@ -120,11 +120,11 @@ func TestAllocations(t *testing.T) {
 }
 
 func BenchmarkObserve(b *testing.B) {
-	l := New(func() int64 { return 1 }, math.MaxInt)
+	l := NewLog(func() int64 { return 1 }, math.MaxInt)
 	m := &dme.Message{Kind: 1, Clock: 100}
 	for i := 0; b.Loop(); i++ {
 		if i%(1<<20) == 0 {
-			l = New(l.now, math.MaxInt)
+			l = NewLog(l.now, math.MaxInt)
 		}
 		l.Observe(1, noderun.Happening{What: noderun.Sends, Peer: 2, Msg: m})
 	}

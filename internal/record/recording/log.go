@@ -1,11 +1,4 @@
-// Package eventlog is the memory of what happened at the nodes of a run: every
-// handler that was called and every effect of it, in a compact form, up to a
-// bound. Writing it down takes no lock, no system call beside the clock's and no
-// I/O, so that it can be done within the events themselves.
-//
-// A [Log] is written by one goroutine at a time: a process keeps one for each
-// node, a simulation one for all. [Decode] reads what a log holds.
-package eventlog
+package recording
 
 import (
 	"encoding/binary"
@@ -24,8 +17,11 @@ const (
 	firstBytes = 1 << 10 // what a chunk takes at first
 )
 
-// Log keeps what happens, up to a number of records. It implements
-// [noderun.Observer].
+// Log is the memory of what happened at nodes: every handler that was called and every
+// effect of it, in a compact form, up to a number of records. Writing it down takes no lock,
+// no system call beside the clock's and no I/O, so that it can be done within the events
+// themselves. It is written by one goroutine at a time: a process keeps one for each node, a
+// simulation one for all. [Decode] reads what it holds. It implements [noderun.Observer].
 type Log struct {
 	now    func() int64 // ns
 	limit  int
@@ -37,9 +33,9 @@ type Log struct {
 	until   int64 // time of the first record that was dropped
 }
 
-// New returns a log that keeps the first limit records and counts the rest. now
+// NewLog returns a log that keeps the first limit records and counts the rest. now
 // tells the time in nanoseconds.
-func New(now func() int64, limit int) *Log {
+func NewLog(now func() int64, limit int) *Log {
 	return &Log{now: now, limit: limit, until: math.MaxInt64}
 }
 
@@ -145,7 +141,7 @@ func (r *Record) Message() (m dme.Message, err error) {
 	return m, err
 }
 
-var errMalformed = errors.New("eventlog: malformed records")
+var errMalformed = errors.New("recording: malformed records")
 
 // Decode yields the records of one chunk, in order, whose bodies lie in it. The
 // error is that of a chunk that no log has written.
