@@ -1,0 +1,243 @@
+// Package suite runs what the packages of algorithms/ say of their algorithms as data: a
+// [Suite] for each algorithm, schedules step by step in testdata (see [Schedules]), and
+// mutants in testdata/*.patch (see [Mutants]).
+package suite
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dmebench/dme"
+	"dmebench/dme/conformance"
+	"dmebench/internal/search/check"
+	"dmebench/internal/search/trace"
+	"dmebench/internal/testkit/golden"
+)
+
+// Suite is what is said of one algorithm.
+type Suite struct {
+	Algorithm *dme.Algorithm
+	Breaches  []conformance.Breach // a state that breaks each invariant
+	Refusals  []Refusals
+	Searches  []Search
+}
+
+// Refusals are messages that no node can get as things are.
+type Refusals struct {
+	Start    func() *conformance.Net // a network in which they arrive
+	From, To dme.NodeID              // where a message does not say otherwise
+	Messages []Refused
+}
+
+// Refused is a series of messages of which the last must be refused, and no other. A
+// message that is refused leaves its receiver as it was.
+type Refused struct {
+	What     string
+	From, To dme.NodeID // 0: those of the [Refusals]
+	Series   []dme.Message
+	Says     string // a part of the reason
+}
+
+// Search is one of a few random schedules, if Schedules is set, and else one of all
+// schedules. It must find nothing.
+type Search struct {
+	check.Options
+	Nodes []int // numbers of nodes; nil: that of the options
+}
+
+// Run tests what each suite says, and that its algorithm conforms.
+func Run(t *testing.T, suites ...Suite) {
+	for _, s := range suites {
+		t.Run(s.Algorithm.Name, func(t *testing.T) {
+			t.Run("conformance", func(t *testing.T) { conformance.Test(t, s.Algorithm) })
+			if !s.Algorithm.AsPublished {
+				t.Run("invariants", func(t *testing.T) { conformance.TestInvariants(t, s.Algorithm, s.Breaches...) })
+			}
+			for _, r := range s.Refusals {
+				t.Run("refusals", r.test)
+			}
+			for _, x := range s.Searches {
+				t.Run("search", func(t *testing.T) { x.test(t, s.Algorithm) })
+			}
+		})
+	}
+}
+
+func (r Refusals) test(t *testing.T) {
+	for _, x := range r.Messages {
+		net := r.Start()
+		from, to := max(x.From, r.From), max(x.To, r.To)
+		if x.From > 0 {
+			from = x.From
+		}
+		if x.To > 0 {
+			to = x.To
+		}
+		for i, m := range x.Series {
+			before, sent, refused := net.States(), net.Sent(), net.Refused()
+			net.Host(to).Receive(from, &m)
+			last := i == len(x.Series)-1
+			switch isRefused := net.Refused() > refused; {
+			case isRefused != last:
+				t.Errorf("%s: message %d is refused: %v", x.What, i+1, isRefused)
+			case last && (net.States() != before || net.Sent() != sent):
+				t.Errorf("%s is refused, and changes\n%sto\n%s", x.What, before, net.States())
+			case last && !strings.Contains(net.Host(to).LastRefusal(), x.Says):
+				t.Errorf("%s: refused for %q, want %q", x.What, net.Host(to).LastRefusal(), x.Says)
+			}
+		}
+	}
+}
+
+func (x Search) test(t *testing.T, a *dme.Algorithm) {
+	if x.Nodes == nil {
+		x.Nodes = []int{x.Options.Nodes}
+	}
+	for _, nodes := range x.Nodes {
+		o, search := x.Options, check.Exhaustive
+		o.Nodes = nodes
+		if o.Schedules > 0 {
+			search = check.Random
+		}
+		if o.Requests == 0 {
+			o = check.Defaults(a, nodes, x.Set)
+			o.Schedules = x.Schedules
+		}
+		r, err := search(t.Context(), a, o)
+		if err == nil {
+			err = r.Err()
+		}
+		if err != nil {
+			t.Errorf("%d nodes, %d requests, %v: %v", nodes, o.Requests, o.Set, err)
+		}
+	}
+}
+
+// Schedules plays the scenarios of testdata and compares what comes of their steps with
+// what the files say; the flag -rewrite writes it. The worked examples that users see are
+// files of one scenario, *.txt; other schedules stand in *.trace with a line === between
+// them. See [trace] for how to read them.
+func Schedules(t *testing.T, algorithms ...*dme.Algorithm) {
+	var files []string
+	for _, pattern := range []string{"testdata/*.trace", "testdata/*.txt", "testdata/*/*.txt"} {
+		some, _ := filepath.Glob(pattern)
+		files = append(files, some...)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !trace.IsScenario(text) {
+			continue
+		}
+		var played [][]byte
+		for i, one := range bytes.Split(text, []byte(between)) {
+			s, err := trace.Parse(fmt.Sprintf("%s, scenario %d", file, i+1), one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(algorithms, func(a *dme.Algorithm) bool { return a.Name == s.Algorithm })
+			if at < 0 {
+				t.Fatalf("%s: there is no %s", s.Name, s.Algorithm)
+			}
+			got, err := s.Run(algorithms[at], func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(filepath.Dir(file), name)) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			played = append(played, got.Text)
+		}
+		golden.MustBe(t, file, bytes.Join(played, []byte(between)))
+	}
+}
+
+const between = "===\n"
+
+// Mutants rewrites the package by each of the mutants of testdata/*.patch, which the
+// tests named there must notice: see [conformance.TestMutants]. A mutant begins with its
+// name and goes on with what Mutant's fields hold:
+//
+//	# the privilege leaves while it is used
+//	test ^TestSchedules$
+//	caught are in the critical section
+//	file raymond.go
+//	-if n.holder != n.self || n.using {
+//	+if n.holder != n.self {
+func Mutants(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.patch")
+	if len(files) == 0 {
+		t.Fatal("no testdata/*.patch")
+	}
+	byTest := make(map[string][]conformance.Mutant)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for one := range strings.SplitSeq("\n"+strings.TrimSpace(string(text)), "\n# ") {
+			if one == "" {
+				continue
+			}
+			test, m, err := parseMutant(one)
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			byTest[test] = append(byTest[test], m)
+		}
+	}
+	for _, test := range slices.Sorted(maps.Keys(byTest)) {
+		conformance.TestMutants(t, test, byTest[test]...)
+	}
+}
+
+// parseMutant reads one mutant, from its name on.
+func parseMutant(text string) (test string, m conformance.Mutant, err error) {
+	var edits [][2][]string
+	sign := byte('+')
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		key, value, _ := strings.Cut(line, " ")
+		switch {
+		case i == 0:
+			m.Name = line
+		case line[0] == '-':
+			if sign == '+' {
+				edits = append(edits, [2][]string{})
+			}
+			sign = '-'
+			edits[len(edits)-1][0] = append(edits[len(edits)-1][0], line[1:])
+		case line[0] == '+' && len(edits) > 0:
+			sign = '+'
+			edits[len(edits)-1][1] = append(edits[len(edits)-1][1], line[1:])
+		case line == "and":
+			sign = '+'
+		case key == "test":
+			test = value
+		case key == "caught":
+			m.Caught = value
+		case key == "file":
+			m.File = value
+		case key == "args":
+			m.Args = append(m.Args, value)
+		default:
+			return "", m, fmt.Errorf("mutant %q: what is %q?", m.Name, line)
+		}
+	}
+	if test == "" || m.File == "" || len(edits) == 0 {
+		return "", m, fmt.Errorf("mutant %q: want a test, a file, and lines that go", m.Name)
+	}
+	for i, e := range edits {
+		old, replacement := strings.Join(e[0], "\n"), strings.Join(e[1], "\n")
+		if i == 0 {
+			m.Old, m.New = old, replacement
+		} else {
+			m.More = append(m.More, [2]string{old, replacement})
+		}
+	}
+	return test, m, nil
+}
