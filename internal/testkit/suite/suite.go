@@ -5,6 +5,7 @@ package suite
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -72,13 +73,7 @@ func Run(t *testing.T, suites ...Suite) {
 func (r Refusals) test(t *testing.T) {
 	for _, x := range r.Messages {
 		net := r.Start()
-		from, to := max(x.From, r.From), max(x.To, r.To)
-		if x.From > 0 {
-			from = x.From
-		}
-		if x.To > 0 {
-			to = x.To
-		}
+		from, to := cmp.Or(x.From, r.From), cmp.Or(x.To, r.To)
 		for i, m := range x.Series {
 			before, sent, refused := net.States(), net.Sent(), net.Refused()
 			net.Host(to).Receive(from, &m)
