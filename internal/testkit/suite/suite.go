@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/search/check"
 	"dmebench/internal/search/trace"
 	"dmebench/internal/testkit/golden"
@@ -57,16 +59,90 @@ func Run(t *testing.T, suites ...Suite) {
 	for _, s := range suites {
 		t.Run(s.Algorithm.Name, func(t *testing.T) {
 			t.Run("conformance", func(t *testing.T) { conformance.Test(t, s.Algorithm) })
-			if !s.Algorithm.AsPublished {
+			if s.Algorithm.AsPublished {
+				t.Run("garbage", func(t *testing.T) { survivesGarbage(t, s.Algorithm) })
+			} else {
 				t.Run("invariants", func(t *testing.T) { conformance.TestInvariants(t, s.Algorithm, s.Breaches...) })
 			}
 			for _, r := range s.Refusals {
 				t.Run("refusals", r.test)
 			}
 			for _, x := range s.Searches {
-				t.Run("search", func(t *testing.T) { x.test(t, s.Algorithm) })
+				t.Run("search", func(t *testing.T) { x.Test(t, s.Algorithm) })
 			}
 		})
+	}
+}
+
+// survivesGarbage throws random messages at nodes that ask: none may panic. Of an algorithm
+// that is sound the conformance suite sees that.
+func survivesGarbage(t *testing.T, a *dme.Algorithm) {
+	const nodes = 7
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		net := conformance.Make(t, a, nodes, nil)
+		for range 100 {
+			from, to := dme.NodeID(rng.IntN(nodes+2)), dme.NodeID(1+rng.IntN(nodes))
+			if rng.IntN(9) == 0 && net.Host(to).Activity() == noderun.Idle {
+				net.Host(to).Request()
+			}
+			net.Host(to).Receive(from, &dme.Message{Kind: dme.Kind(rng.IntN(len(a.Kinds) + 2)), Clock: rng.Uint64N(5)})
+		}
+	}
+}
+
+// EverySetOfFailedNodes lets any but all nodes of a system be down, as everybody knows, or
+// crash when a live node has asked: it enters if there is a quorum, which the algorithm
+// knows as well, waits if there is none, and enters when all are back. stride leaves out
+// sets: of so many one is tried.
+func EverySetOfFailedNodes(t *testing.T, a *dme.Algorithm, nodes, stride int, set map[string]string, quorum func(up func(dme.NodeID) bool) bool) {
+	t.Helper()
+	entered, waited := 0, 0
+	for mask := 0; mask < 1<<nodes-1; mask += stride {
+		var down []dme.NodeID
+		var asks dme.NodeID
+		for id := dme.NodeID(1); int(id) <= nodes; id++ {
+			switch {
+			case mask>>(id-1)&1 == 1:
+				down = append(down, id)
+			case asks == dme.None || mask%int(id) == 0:
+				asks = id
+			}
+		}
+		for _, before := range []bool{true, false} { // the request, or the crashes
+			net := conformance.Make(t, a, nodes, set)
+			if before {
+				net.Request(asks)
+			}
+			for _, id := range down {
+				net.Crash(id)
+			}
+			if !before {
+				net.Settle()
+				net.Request(asks)
+			}
+			net.Settle()
+			want := quorum(func(id dme.NodeID) bool { return !slices.Contains(down, id) })
+			in := slices.Contains(net.Inside(), asks)
+			if in != want || want != a.Survives(net.Setting, down) {
+				t.Fatalf("%v: %v down, node %d asks: is in: %v, there is a quorum: %v\n%s", set, down, asks, in, want, net.States())
+			}
+			if want {
+				entered++
+				continue
+			}
+			waited++
+			for _, id := range down {
+				net.Restart(id)
+			}
+			net.Settle()
+			if !slices.Contains(net.Inside(), asks) || net.Err() != nil || net.Refused() > 0 {
+				t.Fatalf("%v: %v are back, and node %d waits; %d refused, %v\n%s", set, down, asks, net.Refused(), net.Err(), net.States())
+			}
+		}
+	}
+	if entered == 0 || waited == 0 {
+		t.Errorf("%v: %d entered, %d waited", set, entered, waited)
 	}
 }
 
@@ -90,7 +166,8 @@ func (r Refusals) test(t *testing.T) {
 	}
 }
 
-func (x Search) test(t *testing.T, a *dme.Algorithm) {
+// Test fails t if the search finds something.
+func (x Search) Test(t *testing.T, a *dme.Algorithm) {
 	if x.Nodes == nil {
 		x.Nodes = []int{x.Options.Nodes}
 	}
