@@ -215,7 +215,11 @@ func (s corners) Node(id dme.NodeID) dme.Node {
 func competing(t *testing.T, a *dme.Algorithm) (broken, mesh string) {
 	t.Helper()
 	for _, set := range check.Settings(a, 3, nil) {
-		r, err := check.Random(t.Context(), a, check.Defaults(a, 3, set))
+		o := check.Defaults(a, 3, set)
+		if o.Schedules = 1500; testkit.Long() {
+			o.Schedules = check.DefaultSchedules
+		}
+		r, err := check.Random(t.Context(), a, o)
 		if err != nil {
 			t.Fatal(err)
 		}
