@@ -128,7 +128,7 @@ func TestAlgorithm(t *testing.T) {
 				},
 			},
 		},
-	})
+	}, suite.Suite{Algorithm: AsPublished()})
 }
 
 func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm()) }

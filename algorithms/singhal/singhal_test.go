@@ -121,7 +121,7 @@ func TestAlgorithm(t *testing.T) {
 				},
 			},
 		},
-	})
+	}, suite.Suite{Algorithm: AsPublished()})
 }
 
 func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm()) }

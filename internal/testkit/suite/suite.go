@@ -55,11 +55,18 @@ type Search struct {
 	Nodes []int // numbers of nodes; nil: that of the options
 }
 
-// Run tests what each suite says, and that its algorithm conforms.
+// Run tests what each suite says, and that its algorithm conforms: with all schedules of
+// [conformance.Test] where tests may take long.
 func Run(t *testing.T, suites ...Suite) {
 	for _, s := range suites {
 		t.Run(s.Algorithm.Name, func(t *testing.T) {
-			t.Run("conformance", func(t *testing.T) { conformance.Test(t, s.Algorithm) })
+			t.Run("conformance", func(t *testing.T) {
+				of := 10
+				if testkit.Long() {
+					of = 1
+				}
+				conformance.Sample(t, s.Algorithm, of)
+			})
 			if s.Algorithm.AsPublished {
 				t.Run("garbage", func(t *testing.T) { survivesGarbage(t, s.Algorithm) })
 			} else {
