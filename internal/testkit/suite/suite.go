@@ -241,8 +241,8 @@ const between = "===\n"
 
 // Mutants rewrites the package by each of the mutants of testdata/*.patch, which the
 // tests named there must notice: see [conformance.TestMutants]. One of four is tried,
-// unless DMEBENCH_TESTS is "full". A mutant begins with its name and goes on with what
-// Mutant's fields hold:
+// unless DMEBENCH_TESTS is "full"; that all can be made is looked at always. A mutant begins
+// with its name and goes on with what Mutant's fields hold:
 //
 //	# the privilege leaves while it is used
 //	test ^TestSchedules$
@@ -269,6 +269,9 @@ func Mutants(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
+			if err := applies(m); err != nil {
+				t.Errorf("%s: mutant %q: %v", file, m.Name, err)
+			}
 			if number++; testkit.Full() || number%4 == 1 {
 				byTest[test] = append(byTest[test], m)
 			}
@@ -277,6 +280,20 @@ func Mutants(t *testing.T) {
 	for _, test := range slices.Sorted(maps.Keys(byTest)) {
 		conformance.TestMutants(t, test, byTest[test]...)
 	}
+}
+
+// applies says why a mutant cannot be made of the package as it is.
+func applies(m conformance.Mutant) error {
+	source, err := os.ReadFile(m.File)
+	if err != nil {
+		return err
+	}
+	for _, e := range append([][2]string{{m.Old, m.New}}, m.More...) {
+		if n := strings.Count(string(source), e[0]); n != 1 {
+			return fmt.Errorf("%s has %d places like\n%s", m.File, n, e[0])
+		}
+	}
+	return nil
 }
 
 // parseMutant reads one mutant, from its name on.
