@@ -12,8 +12,8 @@
 // the holder of its lock when a more preceding REQUEST arrives; a holder that
 // has failed elsewhere gives the lock back by RELINQUISH.
 //
-// Every node plays two parts. As a requester (requester.go) it executes the
-// paper's steps (1), (3), (5) and (6), as an arbiter (arbiter.go) the steps (2),
+// Every node plays two parts. As a requester it executes the
+// paper's steps (1), (3), (5) and (6), as an arbiter the steps (2),
 // (4) and (7). A node that is a member of its own request set arbitrates for
 // itself in the same atomic step, by the same rules, without a message.
 //
@@ -104,8 +104,8 @@
 // the failed nodes; with grants=numbered, once the failed ones are back. Both rest
 // on being told of crashes truly.
 //
-// [AsPublished] and [TextbookAsPublished] are the printed texts (published.go,
-// textbook.go), kept as negative controls.
+// [AsPublished] and [TextbookAsPublished] are the printed texts (published.go),
+// kept as negative controls.
 package maekawa
 
 import (

@@ -6,7 +6,7 @@ import (
 )
 
 // What follows is section 4 of Maekawa 1985 as it is printed, and what it has in
-// common with the textbook's version of it (textbook.go). Both can deadlock, and
+// common with the textbook's version of it, below. Both can deadlock, and
 // both can let two nodes in: they are negative controls, which a search must
 // catch.
 //
@@ -242,7 +242,7 @@ func (n *paperNode) State(v *dme.Visitor) {
 
 // textbookNode is a site of algorithm 9.5 and section 9.8.1 of Kshemkalyani and
 // Singhal, Distributed Computing, as printed. Beyond what is wrong with the
-// paper's text (published.go),
+// paper's text (above),
 //
 //   - a YIELD needs a FAILED and an earlier YIELD, so that none can be the first.
 //     With yield=or one of the two is enough, which shows the other faults;

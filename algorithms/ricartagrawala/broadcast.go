@@ -8,7 +8,7 @@ import (
 )
 
 // Broadcast describes section 6.2, a network that broadcasts: a message to all
-// nodes is one transmission there. Two forms; form=sequenced is in sequenced.go.
+// nodes is one transmission there. Two forms; form=sequenced is the second.
 //
 // form=listed (section 6.2.2) is for a medium on which nodes cannot tell in
 // which order requests were transmitted:

@@ -24,7 +24,7 @@ import (
 // Either works between requests that cross, and only there: a node that has
 // heard of a request asks with a larger number, whatever its increment. Under
 // saturation every node has heard of all requests before its own, and nodes take
-// turns. The text's second means goes further, option lower (delaying.go): a node of
+// turns. The text's second means goes further, option lower: a node of
 // high priority delays the REQUESTs of others so as not to hear of them.
 //
 // An increment of 0 is not safe: a node that has replied to a REQUEST would ask

@@ -77,7 +77,7 @@ func TestMaekawaSearch(t *testing.T) {
 // request which a better one passes (R1 in algorithms/maekawa): the search must
 // then find the deadlock, or it would prove nothing.
 func TestMaekawaWithoutR1(t *testing.T) {
-	file, err := filepath.Abs("../../algorithms/maekawa/arbiter.go")
+	file, err := filepath.Abs("../../algorithms/maekawa/maekawa.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestMaekawaWithoutR1(t *testing.T) {
 	if strings.Count(string(source), rule) != 1 {
 		t.Fatalf("%s: the patch no longer applies: rule R1 does not stand there as\n%s", file, rule)
 	}
-	mutant := filepath.Join(t.TempDir(), "arbiter.go")
+	mutant := filepath.Join(t.TempDir(), "maekawa.go")
 	if err := os.WriteFile(mutant, []byte(strings.Replace(string(source), rule, "", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,9 @@ func survivesGarbage(t *testing.T, a *dme.Algorithm) {
 // crash when a live node has asked: it enters if there is a quorum, which the algorithm
 // knows as well, waits if there is none, and enters when all are back. stride leaves out
 // sets: of so many one is tried.
-func EverySetOfFailedNodes(t *testing.T, a *dme.Algorithm, nodes, stride int, set map[string]string, quorum func(up func(dme.NodeID) bool) bool) {
+func EverySetOfFailedNodes(
+	t *testing.T, a *dme.Algorithm, nodes, stride int, set map[string]string, quorum func(up func(dme.NodeID) bool) bool,
+) {
 	t.Helper()
 	entered, waited := 0, 0
 	for mask := 0; mask < 1<<nodes-1; mask += stride {
