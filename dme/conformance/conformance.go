@@ -29,6 +29,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -47,12 +48,23 @@ var sizes = []int{1, 2, 3, 5, 8, 13}
 // links as well.
 func Test(t *testing.T, a *dme.Algorithm) { Sample(t, a, 1) }
 
-// Sample is [Test] with one of so many schedules, for a first impression.
+// sampled is how many settings [Sample] tests.
+const sampled = 6
+
+// Sample is [Test] with one of so many schedules, on a few of the settings if there are
+// many, for a first impression.
 func Sample(t *testing.T, a *dme.Algorithm, of int) {
 	if err := a.Check(); err != nil {
 		t.Fatal(err)
 	}
 	settings := Settings(a)
+	if of > 1 && len(settings) > sampled {
+		some := []map[string]string{settings[0]}
+		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(len(settings) - 1)[:sampled-1] {
+			some = append(some, settings[i+1])
+		}
+		settings = some
+	}
 	if a.AsPublished {
 		testFindsFault(t, a, settings)
 		return
