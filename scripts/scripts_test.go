@@ -104,7 +104,7 @@ func TestRenameModule(t *testing.T) {
 	}
 	old := regexp.MustCompile(`(?m)(^|[\s(\x60"\[])dmebench/(dme|internal|cmd|algorithms|transport)\b[^-]`)
 	for _, page := range []string{
-		"docs/adding-an-algorithm.md", "docs/examples/own-algorithm/courier/courier.go", "algorithms/maekawa/doc.go",
+		"docs/adding-an-algorithm.md", "docs/examples/own-algorithm/courier/courier.go", "algorithms/maekawa/algorithm.go",
 	} {
 		text, err := os.ReadFile(filepath.Join(dir, page))
 		if err != nil {

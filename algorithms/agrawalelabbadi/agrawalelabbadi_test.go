@@ -12,9 +12,8 @@ import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/internal/testkit/suite"
 )
-
-func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
 func TestDescriptions(t *testing.T) {
 	for _, a := range []*dme.Algorithm{Algorithm(), AsPublished()} {
@@ -156,92 +155,6 @@ func TestExampleOfSection996(t *testing.T) {
 	}
 }
 
-// Requests that arrive at the root in the wrong order: an Inquire, a Yield, and
-// the permission goes to the more preceding one.
-func TestYield(t *testing.T) {
-	net := newNet(t, 7, "self")
-	net.Request(7) // asks 1, 3, 7
-	net.Request(2) // asks 1, 2, 5
-	net.Deliver(7, 1, 0)
-	net.Deliver(2, 1, 0)
-	net.Deliver(1, 7, 0) // Reply
-	net.Deliver(1, 7, 0) // Inquire, while node 3 has not replied
-	if got := net.InFlight(7, 1); len(got) != 1 || got[0].Kind != kindYield {
-		t.Fatalf("node 7 answers Inquire by %+v", got)
-	}
-	net.Settle()
-	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{2}) {
-		t.Fatalf("%v inside, want node 2\n%s", in, net.States())
-	}
-	net.Release(2)
-	net.Settle()
-	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{7}) || net.Refused() > 0 {
-		t.Fatalf("%v inside, want node 7\n%s", in, net.States())
-	}
-}
-
-// However many more preceding requests come, the holder is inquired of once for
-// each grant (A2).
-func TestOneInquire(t *testing.T) {
-	net := newNet(t, 7, "self")
-	for _, id := range []dme.NodeID{7, 6, 5, 4} {
-		net.Request(id)
-	}
-	for _, id := range []dme.NodeID{7, 6, 5, 4} {
-		net.Deliver(id, 1, 0)
-	}
-	inquires := 0
-	for _, m := range net.InFlight(1, 7) {
-		if m.Kind == kindInquire {
-			inquires++
-		}
-	}
-	if inquires != 1 {
-		t.Errorf("%d Inquires for one grant", inquires)
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	refuses := conformance.Refusing(t, func() *conformance.Net {
-		net := newNet(t, 7, "self")
-		net.Request(2)
-		net.Settle()
-		net.Request(4) // waits behind node 2, everywhere
-		net.Settle()
-		return net
-	})
-	refuses("no clock", 3, 1, dme.Message{Kind: kindRequest})
-	refuses("a clock that overflows", 3, 1, dme.Message{Kind: kindRequest, Clock: 1 << 63})
-	refuses("second Request of the holder", 2, 1, dme.Message{Kind: kindRequest, Clock: 9})
-	refuses("second Request of one who waits", 4, 1, dme.Message{Kind: kindRequest, Clock: 9})
-	refuses("Request of a node on another path", 6, 2, dme.Message{Kind: kindRequest, Clock: 9})
-	refuses("Reply without a request", 1, 3, dme.Message{Kind: kindReply, Clock: 9})
-	refuses("second Reply", 1, 2, dme.Message{Kind: kindReply, Clock: 9})
-	refuses("Reply of a node that was not asked", 3, 4, dme.Message{Kind: kindReply, Clock: 9})
-	refuses("Yield of a permission not inquired about", 2, 1, dme.Message{Kind: kindYield, Clock: 9})
-	refuses("Yield of one who does not hold it", 4, 1, dme.Message{Kind: kindYield, Clock: 9})
-	refuses("Relinquish of one who does not hold it", 4, 1, dme.Message{Kind: kindRelinquish, Clock: 9})
-}
-
-func TestQueueIsPrecedenceOrdered(t *testing.T) {
-	net := newNet(t, 7, "self")
-	net.Request(7)
-	net.Settle()
-	net.Request(6)
-	net.Request(5)
-	net.Request(3)
-	net.Settle()
-	n := net.Host(1).Node().(*node)
-	if !slices.IsSortedFunc(n.waiting, func(a, b dme.Stamp) int {
-		if a.Precedes(b) {
-			return -1
-		}
-		return 1
-	}) || n.QueueLength() != 3 {
-		t.Errorf("the root's queue is %v", n.waiting)
-	}
-}
-
 func TestPeers(t *testing.T) {
 	sys, err := Algorithm().New(7, 1, nil)
 	if err != nil {
@@ -348,111 +261,73 @@ func TestOffFormula(t *testing.T) {
 	}
 }
 
-// The invariant can be broken: each of these states breaks it.
-func TestInvariants(t *testing.T) {
+func TestAlgorithm(t *testing.T) {
 	at := func(n *conformance.Net, id dme.NodeID) *node { return n.Host(id).Made().(*node) }
-	conformance.TestInvariants(t, Algorithm(),
-		conformance.Breach{
-			Invariant: "one Request", Nodes: 3, Says: "the Request (1,2) is 1 times on its way to site 1 and 1 times in its queue",
-			Fault: func(n *conformance.Net) { n.Request(2); at(n, 1).waiting.Insert(dme.Stamp{Clock: 1, Node: 2}) },
-		},
-		conformance.Breach{
-			Invariant: "one permission", Nodes: 3, Says: "site 1 has granted (1,3); node 2 has its permission: false",
-			Fault: func(n *conformance.Net) {
-				n.Request(2)
-				n.Deliver(2, 1, 0)
-				at(n, 1).granted = dme.Stamp{Clock: 1, Node: 3}
+	suite.Run(t, suite.Suite{
+		Algorithm: Algorithm(),
+		Breaches: []conformance.Breach{
+			{
+				Invariant: "one Request", Nodes: 3, Says: "the Request (1,2) is 1 times on its way to site 1 and 1 times in its queue",
+				Fault: func(n *conformance.Net) { n.Request(2); at(n, 1).waiting.Insert(dme.Stamp{Clock: 1, Node: 2}) },
+			},
+			{
+				Invariant: "one permission", Nodes: 3, Says: "site 1 has granted (1,3); node 2 has its permission: false",
+				Fault: func(n *conformance.Net) {
+					n.Request(2)
+					n.Deliver(2, 1, 0)
+					at(n, 1).granted = dme.Stamp{Clock: 1, Node: 3}
+				},
+			},
+			{
+				Invariant: "one permission", Nodes: 3, Says: "site 1 has granted (1,2); node 2 has its permission: false, " +
+					"and with messages between the two there are 0 permissions, not 1",
+				Fault: func(n *conformance.Net) {
+					n.Request(2)
+					n.Deliver(2, 1, 0)
+					n.Deliver(1, 2, 0)
+					x := at(n, 2)
+					x.replied.Remove(x.MemberIndex(1))
+				},
 			},
 		},
-		conformance.Breach{
-			Invariant: "one permission", Nodes: 3, Says: "site 1 has granted (1,2); node 2 has its permission: false, " +
-				"and with messages between the two there are 0 permissions, not 1",
-			Fault: func(n *conformance.Net) {
-				n.Request(2)
-				n.Deliver(2, 1, 0)
-				n.Deliver(1, 2, 0)
-				x := at(n, 2)
-				x.replied.Remove(x.MemberIndex(1))
+		Refusals: []suite.Refusals{
+			{
+				Start: func() *conformance.Net {
+					net := newNet(t, 7, "self")
+					net.Request(2)
+					net.Settle()
+					net.Request(4) // waits behind node 2, everywhere
+					net.Settle()
+					return net
+				},
+				Messages: []suite.Refused{
+					{What: "no clock", From: 3, To: 1, Series: []dme.Message{{Kind: kindRequest}}},
+					{What: "a clock that overflows", From: 3, To: 1, Series: []dme.Message{{Kind: kindRequest, Clock: 1 << 63}}},
+					{What: "second Request of the holder", From: 2, To: 1, Series: []dme.Message{{Kind: kindRequest, Clock: 9}}},
+					{What: "second Request of one who waits", From: 4, To: 1, Series: []dme.Message{{Kind: kindRequest, Clock: 9}}},
+					{What: "Request of a node on another path", From: 6, To: 2, Series: []dme.Message{{Kind: kindRequest, Clock: 9}}},
+					{What: "Reply without a request", From: 1, To: 3, Series: []dme.Message{{Kind: kindReply, Clock: 9}}},
+					{What: "second Reply", From: 1, To: 2, Series: []dme.Message{{Kind: kindReply, Clock: 9}}},
+					{What: "Reply of a node that was not asked", From: 3, To: 4, Series: []dme.Message{{Kind: kindReply, Clock: 9}}},
+					{What: "Yield of a permission not inquired about", From: 2, To: 1, Series: []dme.Message{{Kind: kindYield, Clock: 9}}},
+					{What: "Yield of one who does not hold it", From: 4, To: 1, Series: []dme.Message{{Kind: kindYield, Clock: 9}}},
+					{What: "Relinquish of one who does not hold it", From: 4, To: 1, Series: []dme.Message{{Kind: kindRelinquish, Clock: 9}}},
+				},
 			},
 		},
-	)
+	}, suite.Suite{Algorithm: AsPublished()})
 }
 
-// TestMutantsAreCaught takes one repair out at a time: the conformance suite, or
-// for A2 the test of it, finds what the repair is against.
-func TestMutantsAreCaught(t *testing.T) {
-	const permission = "one permission: " // the invariant
-	change := func(name, old, new, caught string) conformance.Mutant {
-		return conformance.Mutant{Name: name, File: "node.go", Old: old, New: new, Caught: caught}
-	}
-	conformance.TestMutants(t, "^(TestConformance|TestOneInquire)$",
-		change("A1: a newcomer that precedes the holder is granted",
-			"\tif n.granted.IsZero() {\n", "\tif n.granted.IsZero() || r.Precedes(n.granted) {\n", permission),
-		change("A2: an Inquire for every newcomer",
-			"r.Precedes(n.granted) && !n.inquired {", "r.Precedes(n.granted) {", "Inquires for one grant"),
-		change("A3: a Yield in the critical section",
-			"if n.pending() && n.holds(j) {", "if n.holds(j) {", conformance.Stalled), // on three nodes two would be in
-		change("A3: a Yield of what is not held",
-			"if n.pending() && n.holds(j) {", "if n.pending() {", permission),
-		change("A4: the permission goes to another than the most preceding request",
-			"\tn.waiting.Insert(n.granted)\n",
-			`	at := 0
-	for at+1 < len(n.waiting) && n.waiting[at+1].Precedes(n.granted) {
-		at++
-	}
-	r := n.waiting[at]
-	n.waiting = append(dme.RequestQueue{r}, append(n.waiting[:at], n.waiting[at+1:]...)...)
-	n.waiting.Insert(n.granted)
-`, conformance.Stalled),
-		change("A5: nobody is granted after a Relinquish",
-			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.grant(out)\n",
-			"func (n *node) receiveRelinquish(out *dme.Outbox) {\n\tn.granted, n.inquired = dme.Stamp{}, false\n", conformance.Stalled),
-		change("nobody inquires",
-			"\t\tn.answer(n.granted.Node, kindInquire, out)\n", "", conformance.Stalled),
-	)
-}
+func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm(), AsPublished()) }
 
-// Of testdata/yield.txt, before node 7 has received the Inquire: it waits for node
-// 3, the root for it, and node 2 for the root and for node 5.
-func TestWaits(t *testing.T) {
-	for _, a := range []*dme.Algorithm{Algorithm(), AsPublished()} {
-		net := conformance.Make(t, a, 7, nil)
-		net.Request(7)
-		net.Request(2)
-		net.Deliver(7, 1, 0)
-		net.Deliver(1, 7, 0) // Reply
-		want := map[dme.NodeID][]dme.Wait{
-			2: {{For: 1, What: "Reply"}, {For: 5, What: "Reply"}},
-			3: nil,
-			7: {{For: 3, What: "Reply"}},
-		}
-		if !a.AsPublished {
-			net.Deliver(2, 1, 0) // by the text, node 2 is granted at once
-			want[1] = []dme.Wait{{For: 7, What: "Yield or Relinquish"}}
-		}
-		for id, want := range want {
-			if got := net.Host(id).Node().(dme.Waiter).Waits(); !slices.Equal(got, want) {
-				t.Errorf("%s: node %d waits for %v, want %v", a.Name, id, got, want)
-			}
-		}
-	}
-}
+func TestMutants(t *testing.T) { suite.Mutants(t) }
 
-// A request for which no quorum is left waits for those that are down; a node that
-// is back, for word of all the others.
-func TestWaitingForAFailedNode(t *testing.T) {
-	net := crashed(t, "self", 1, 2, 4, 8)
-	net.Request(9) // asks 1, 2, 4 and 9
-	var down []dme.NodeID
-	for _, w := range net.Host(9).Node().(*node).Waits() {
-		down = append(down, w.For)
-	}
-	if want := []dme.NodeID{1, 2, 4}; !slices.Equal(down, want) {
-		t.Errorf("node 9 waits for %v, want %v", down, want)
-	}
-	net.Restart(8)
-	net.Settle()
-	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{9}) {
-		t.Errorf("%v are in, and there is a quorum", in)
+// TestPublishedIsCaught: a random search finds the same, with either path.
+func TestPublishedIsCaught(t *testing.T) {
+	for _, path := range []string{"self", "random"} {
+		err := conformance.Search(AsPublished(), 3, map[string]string{optPath: path}, 50)
+		if err == nil || !strings.Contains(err.Error(), conformance.Unsafe) {
+			t.Errorf("path=%s: found %v", path, err)
+		}
 	}
 }

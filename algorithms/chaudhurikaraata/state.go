@@ -1,6 +1,10 @@
 package chaudhurikaraata
 
-import "dmebench/dme"
+import (
+	"slices"
+
+	"dmebench/dme"
+)
 
 // State names the variables, with the node's coordinates.
 func (n *node) State(v *dme.Visitor) {
@@ -76,4 +80,102 @@ func label(names []string, i int) string {
 		return ""
 	}
 	return names[i]
+}
+
+// impossible says why no node that keeps to the algorithm can have sent this
+// message, over links that keep their guarantees; "" where one can.
+func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
+	x := m.Node
+	if x < 1 || int(x) > n.nodes {
+		return "it speaks of no node of the mesh"
+	}
+	if n.isCorner(x) {
+		return n.impossibleAcross(from, m)
+	}
+	if m.Kind == kindPermit {
+		if n.corner != nil || from != n.inward(n.self) {
+			return "PERMIT to a node, not from the side of its corner"
+		}
+		if x == n.self {
+			if !n.waiting {
+				return "PERMIT without a request"
+			}
+		} else if n.outward(n.self, x) == dme.None {
+			return "PERMIT off its route"
+		}
+		return ""
+	}
+	if x == n.self || n.outward(n.self, x) != from {
+		return "REQUEST or RELEASE off its route"
+	}
+	if n.corner != nil {
+		return n.corner.impossible(m)
+	}
+	return ""
+}
+
+// impossibleAcross judges a message from plane to plane.
+func (n *node) impossibleAcross(from dme.NodeID, m *dme.Message) string {
+	if n.corner == nil {
+		return "a token's message to a node without a token"
+	}
+	z := m.Node
+	k := n.planeOf(n.self)
+	if !n.isCorner(from) || n.planeOf(from) != k-1 && n.planeOf(from) != k+1 {
+		return "a token's message, not from a neighbouring plane"
+	}
+	switch {
+	case m.Kind == kindRelease:
+		return "RELEASE of a corner"
+	case m.Kind == kindRequest && (z == n.self || from != n.across(n.self, z)):
+		return "REQUEST of a plane from the wrong side"
+	case m.Kind == kindPermit && z != n.self && from == n.across(n.self, z):
+		return "PERMIT to a plane from the wrong side"
+	}
+	return n.corner.impossible(m)
+}
+
+// impossible judges what both texts have in common.
+func (t *token) impossible(m *dme.Message) string {
+	switch m.Kind {
+	case kindPermit:
+		if t.colour != red {
+			return "PERMIT for a second token"
+		}
+	case kindRelease:
+		if t.colour != yellow || t.granted != m.Node {
+			return "RELEASE of a node that is not permitted"
+		}
+	}
+	return ""
+}
+
+func (c *repairedCorner) impossible(m *dme.Message) string {
+	if reason := c.token.impossible(m); reason != "" {
+		return reason
+	}
+	ofPlane := c.home.isCorner(m.Node)
+	switch {
+	case m.Kind == kindRequest && ofPlane:
+		if c.repair == numbered && m.Num == 0 {
+			return "REQUEST of a plane without a number"
+		}
+		if c.repair == directed && (c.home.across(c.home.self, m.Node) != m.Node || c.indexInPL(m.Node) >= 0) {
+			return "REQUEST of a plane that must not ask this one now"
+		}
+	case m.Kind == kindRequest:
+		// A node that is still permitted here may ask: its RELEASE is overtaken.
+		if slices.Contains(c.own, m.Node) {
+			return "REQUEST of a node that has asked already"
+		}
+	case m.Kind == kindPermit:
+		if c.repair == numbered && len(m.Vec) != c.home.planes() {
+			return "PERMIT to a plane without the numbers of all planes"
+		}
+		// Elsewhere an outdated REQUEST may bring the token, and a PERMIT may pass.
+		if c.repair == directed && (!c.asked || m.Node != c.home.self) || c.repair == numbered && !c.asked && m.Node == c.home.self {
+			return "PERMIT that this corner did not ask for"
+		}
+	}
+	return ""
 }

@@ -2,14 +2,12 @@ package helaryplouzeauraynal
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/internal/testkit/suite"
 )
-
-func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
 func newNet(t *testing.T, nodes int, graph string) *conformance.Net {
 	t.Helper()
@@ -117,125 +115,6 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// The token follows the trail of the request, and the processes on the way do
-// not use it, though they wait.
-func TestTokenFollowsTheTrail(t *testing.T) {
-	net := newNet(t, 5, "ring")
-	net.Request(1)
-	net.Request(4) // the REQUEST to 5, the short way, waits
-	net.Deliver(4, 3, 0)
-	net.Deliver(3, 2, 0)
-	net.Deliver(2, 1, 0)
-	net.Request(2) // later than 4
-	net.Settle()
-	net.Release(1)
-	for _, hop := range [][2]dme.NodeID{{1, 2}, {2, 3}, {3, 4}} {
-		got := net.InFlight(hop[0], hop[1])
-		if len(got) != 1 || got[0].Kind != kindToken || got[0].Node != 4 {
-			t.Fatalf("from %d to %d: %+v, want the token for 4", hop[0], hop[1], got)
-		}
-		net.Deliver(hop[0], hop[1], 0)
-	}
-	if !slices.Equal(net.Inside(), []dme.NodeID{4}) {
-		t.Fatalf("%v inside, want process 4", net.Inside())
-	}
-	net.Release(4)
-	net.Settle()
-	if !slices.Equal(net.Inside(), []dme.NodeID{2}) || net.Err() != nil {
-		t.Errorf("%v inside, want process 2; %v", net.Inside(), net.Err())
-	}
-}
-
-// Step 5: the oldest request is served first, and of equal dates that of the
-// smallest number.
-func TestOldestFirst(t *testing.T) {
-	net := newNet(t, 5, "complete")
-	net.Request(1)
-	net.Request(5)
-	net.Settle()
-	net.Request(4) // dated after 5's
-	net.Request(3) // dated as 4's
-	net.Settle()
-	order := net.Drain()
-	if want := []dme.NodeID{1, 5, 3, 4}; !slices.Equal(order, want) || net.Err() != nil {
-		t.Errorf("order %v, want %v; %v", order, want, net.Err())
-	}
-}
-
-// Step 2: an old request that arrives after a newer one is dropped.
-func TestOldRequestIsDropped(t *testing.T) {
-	net := newNet(t, 3, "complete")
-	net.Request(2)
-	net.Deliver(2, 1, 0)
-	net.Deliver(1, 2, 0) // the token; the REQUEST to process 3 waits
-	net.Release(2)
-	net.Request(1)
-	net.Deliver(1, 2, 0)
-	net.Deliver(2, 1, 0)
-	net.Release(1)
-	net.Request(2)
-	net.Deliver(2, 3, 1) // the second REQUEST first
-	net.Deliver(2, 3, 0)
-	if got := at(net, 3).date[1]; got != at(net, 2).date[1] {
-		t.Errorf("process 3 knows of a request of date %d, want %d", got, at(net, 2).date[1])
-	}
-	net.Settle()
-	if !slices.Equal(net.Inside(), []dme.NodeID{2}) || net.Refused() != 0 || net.Err() != nil {
-		t.Errorf("%v inside, %d refused, %v", net.Inside(), net.Refused(), net.Err())
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	request := func(date uint64, origin dme.NodeID, vec ...uint64) dme.Message {
-		return dme.Message{Kind: kindRequest, Req: dme.Stamp{Clock: date, Node: origin}, Vec: vec}
-	}
-	token := func(elected dme.NodeID, vec ...uint64) dme.Message {
-		return dme.Message{Kind: kindToken, Node: elected, Vec: vec}
-	}
-	// Process 3 of the ring 1–2–3–4 waits; it has noted a request of 2.
-	refuses := conformance.Refusing(t, func() *conformance.Net {
-		net := newNet(t, 4, "ring")
-		net.Request(2)
-		net.Deliver(2, 3, 0)
-		net.Request(3)
-		return net
-	})
-	refuses("from a stranger", 1, 3, request(9, 1, 0))
-	refuses("no date", 2, 3, request(0, 1, 0))
-	refuses("no origin", 2, 3, request(9, 0, 0))
-	refuses("an origin that does not exist", 2, 3, request(9, 5, 0))
-	refuses("its own request", 2, 3, request(9, 3, 0))
-	refuses("no already_seen", 2, 3, request(9, 1))
-	refuses("already_seen of a larger system", 2, 3, request(9, 1, 0, 0))
-	refuses("token without dates", 2, 3, token(3))
-	refuses("token with too many dates", 2, 3, token(3, 0, 0, 0, 0, 0))
-	refuses("token for nobody", 2, 3, token(0, 0, 0, 0, 0))
-	refuses("token for a process that does not exist", 2, 3, token(5, 0, 0, 0, 0))
-	refuses("token for a process that has not asked", 2, 3, token(4, 0, 0, 0, 0))
-	refuses("token for a process that was served", 4, 3, token(2, 0, 1, 0, 0))
-	refuses("token that has served the request", 2, 3, token(3, 0, 0, 9, 0))
-	net := newNet(t, 4, "ring")
-	for _, id := range []dme.NodeID{1, 3} {
-		m := token(id, 0, 0, 0, 0)
-		net.Host(id).Receive(2, &m)
-	}
-	if net.Refused() != 2 {
-		t.Error("a token to who has it, or did not ask: not refused")
-	}
-}
-
-func TestState(t *testing.T) {
-	net := newNet(t, 3, "ring")
-	net.Request(1)
-	net.Request(3)
-	net.Settle()
-	net.WantStates(t, map[dme.NodeID]string{
-		1: "h=2 date=[0 0 1] via=[0 0 3] waiting=false inside=true lud=[0 0 0]",
-		2: "h=2 date=[0 0 1] via=[0 0 3] waiting=false inside=false lud=[]",
-		3: "h=1 date=[0 0 1] via=[0 0 0] waiting=true inside=false lud=[]",
-	})
-}
-
 func TestSeen(t *testing.T) {
 	for _, n := range []int{1, 63, 64, 65, 128} {
 		s := newSeen(n)
@@ -265,17 +144,62 @@ func TestMostNodes(t *testing.T) {
 	}
 }
 
-// The invariants can be broken: each of these states breaks one.
-func TestInvariants(t *testing.T) {
+func TestAlgorithm(t *testing.T) {
 	at := func(n *conformance.Net, id dme.NodeID) *process { return n.Host(id).Made().(*process) }
-	conformance.TestInvariants(t, Algorithm(),
-		conformance.Breach{
-			Invariant: "one token", Nodes: 3, Says: "no node has the token",
-			Fault: func(n *conformance.Net) { at(n, 1).lud = nil },
+	request := func(date uint64, origin dme.NodeID, vec ...uint64) dme.Message {
+		return dme.Message{Kind: kindRequest, Req: dme.Stamp{Clock: date, Node: origin}, Vec: vec}
+	}
+	token := func(elected dme.NodeID, vec ...uint64) dme.Message {
+		return dme.Message{Kind: kindToken, Node: elected, Vec: vec}
+	}
+	// Process 3 of the ring 1–2–3–4 waits; it has noted a request of 2.
+	suite.Run(t, suite.Suite{
+		Algorithm: Algorithm(),
+		Breaches: []conformance.Breach{
+			{
+				Invariant: "one token", Nodes: 3, Says: "no node has the token",
+				Fault: func(n *conformance.Net) { at(n, 1).lud = nil },
+			},
+			{
+				Invariant: "way back", Nodes: 3, Says: "node 3 knows of node 2's request, and via leads from it to node 1",
+				Fault: func(n *conformance.Net) { n.Request(2); n.Deliver(2, 3, 0); at(n, 3).via[1] = 1 },
+			},
 		},
-		conformance.Breach{
-			Invariant: "way back", Nodes: 3, Says: "node 3 knows of node 2's request, and via leads from it to node 1",
-			Fault: func(n *conformance.Net) { n.Request(2); n.Deliver(2, 3, 0); at(n, 3).via[1] = 1 },
+		Refusals: []suite.Refusals{
+			{
+				Start: func() *conformance.Net {
+					net := newNet(t, 4, "ring")
+					net.Request(2)
+					net.Deliver(2, 3, 0)
+					net.Request(3)
+					return net
+				},
+				Messages: []suite.Refused{
+					{What: "from a stranger", From: 1, To: 3, Series: []dme.Message{request(9, 1, 0)}},
+					{What: "no date", From: 2, To: 3, Series: []dme.Message{request(0, 1, 0)}},
+					{What: "no origin", From: 2, To: 3, Series: []dme.Message{request(9, 0, 0)}},
+					{What: "an origin that does not exist", From: 2, To: 3, Series: []dme.Message{request(9, 5, 0)}},
+					{What: "its own request", From: 2, To: 3, Series: []dme.Message{request(9, 3, 0)}},
+					{What: "no already_seen", From: 2, To: 3, Series: []dme.Message{request(9, 1)}},
+					{What: "already_seen of a larger system", From: 2, To: 3, Series: []dme.Message{request(9, 1, 0, 0)}},
+					{What: "token without dates", From: 2, To: 3, Series: []dme.Message{token(3)}},
+					{What: "token with too many dates", From: 2, To: 3, Series: []dme.Message{token(3, 0, 0, 0, 0, 0)}},
+					{What: "token for nobody", From: 2, To: 3, Series: []dme.Message{token(0, 0, 0, 0, 0)}},
+					{What: "token for a process that does not exist", From: 2, To: 3, Series: []dme.Message{token(5, 0, 0, 0, 0)}},
+					{What: "token for a process that has not asked", From: 2, To: 3, Series: []dme.Message{token(4, 0, 0, 0, 0)}},
+					{What: "token for a process that was served", From: 4, To: 3, Series: []dme.Message{token(2, 0, 1, 0, 0)}},
+					{What: "token that has served the request", From: 2, To: 3, Series: []dme.Message{token(3, 0, 0, 9, 0)}},
+				},
+			},
+			{
+				Start: func() *conformance.Net { return newNet(t, 4, "ring") },
+				Messages: []suite.Refused{
+					{What: "token to the process that has it", From: 2, To: 1, Series: []dme.Message{token(1, 0, 0, 0, 0)}},
+					{What: "token to a process that did not ask", From: 2, To: 3, Series: []dme.Message{token(3, 0, 0, 0, 0)}},
+				},
+			},
 		},
-	)
+	})
 }
+
+func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm()) }

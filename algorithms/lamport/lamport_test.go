@@ -1,18 +1,16 @@
 package lamport
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/dme/vnet"
+	"dmebench/internal/testkit/suite"
 )
-
-func TestConformance(t *testing.T) {
-	for _, a := range both() {
-		t.Run(a.Name, func(t *testing.T) { conformance.Test(t, a) })
-	}
-}
 
 func both() []*dme.Algorithm { return []*dme.Algorithm{Algorithm(), Optimized()} }
 
@@ -20,66 +18,6 @@ func at(net *conformance.Net, i dme.NodeID) *site { return net.Host(i).Node().(*
 
 func stamp(clock uint64, i dme.NodeID) dme.Stamp {
 	return dme.Stamp{Clock: clock, Node: i}
-}
-
-// The example of section 9.3, figure by figure.
-func TestFigures93To96(t *testing.T) {
-	for _, c := range []struct {
-		algorithm *dme.Algorithm
-		replies   int    // from S_2 to S_1 in figure 9.4
-		messages  uint64 // in all
-	}{
-		{Algorithm(), 1, 2 * 3 * 2},
-		{Optimized(), 0, 2*3*2 - 1}, // S_1 takes S_2's REQUEST for its REPLY
-	} {
-		net := conformance.Make(t, c.algorithm, 3, nil)
-		expect := func(figure string, queue []dme.Stamp, inside ...dme.NodeID) {
-			t.Helper()
-			if got := net.Inside(); !slices.Equal(got, inside) {
-				t.Errorf("%s, figure %s: %v execute, want %v", c.algorithm.Name, figure, got, inside)
-			}
-			for i := dme.NodeID(1); i <= 3; i++ {
-				if got := at(net, i).requestQueue; !slices.Equal(got, queue) {
-					t.Errorf("%s, figure %s: request_queue of S_%d is %v, want %v", c.algorithm.Name, figure, i, got, queue)
-				}
-			}
-		}
-		first, second := stamp(1, 1), stamp(1, 2)
-
-		net.Request(1)
-		net.Request(2)
-		for _, link := range [][2]dme.NodeID{{1, 2}, {1, 3}, {2, 1}, {2, 3}} {
-			got := net.InFlight(link[0], link[1])
-			if len(got) != 1 || got[0].Kind != kindRequest || got[0].Clock != 1 {
-				t.Errorf("%s, figure 9.3: from S_%d to S_%d: %+v", c.algorithm.Name, link[0], link[1], got)
-			}
-		}
-
-		for _, link := range [][2]dme.NodeID{{1, 2}, {2, 1}, {1, 3}, {2, 3}} {
-			net.Deliver(link[0], link[1], 0)
-		}
-		if got := net.InFlight(2, 1); len(got) != c.replies {
-			t.Errorf("%s, figure 9.4: S_2 answers S_1 with %+v", c.algorithm.Name, got)
-		}
-		net.Settle()
-		expect("9.4", []dme.Stamp{first, second}, 1)
-
-		net.Release(1)
-		for _, j := range []dme.NodeID{2, 3} {
-			if got := net.InFlight(1, j); len(got) != 1 || got[0].Kind != kindRelease || got[0].Clock <= 1 {
-				t.Errorf("%s, figure 9.5: from S_1 to S_%d: %+v", c.algorithm.Name, j, got)
-			}
-		}
-
-		net.Settle()
-		expect("9.6", []dme.Stamp{second}, 2)
-		net.Release(2)
-		net.Settle()
-		expect("the end", nil)
-		if err := net.Err(); err != nil || net.Sent() != c.messages {
-			t.Errorf("%s: %d messages, want %d; %v", c.algorithm.Name, net.Sent(), c.messages, err)
-		}
-	}
 }
 
 // sent returns the number of messages of a kind that site i has sent.
@@ -145,29 +83,6 @@ func TestBurstCost(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	request := dme.Message{Kind: kindRequest, Clock: 9}
-	start := func() *conformance.Net { return conformance.Make(t, Algorithm(), 3, nil) }
-	conformance.TestRefusals(t, 2, 1, start, map[string][]dme.Message{
-		"REQUEST without a timestamp": {{Kind: kindRequest}},
-		"REPLY without a timestamp":   {{Kind: kindReply}},
-		"REQUEST twice":               {request, request},
-		"RELEASE without REQUEST":     {{Kind: kindRelease, Clock: 9}},
-		"RELEASE twice":               {request, {Kind: kindRelease, Clock: 10}, {Kind: kindRelease, Clock: 11}},
-	})
-}
-
-func TestStateHasThePapersNames(t *testing.T) {
-	net := conformance.Make(t, Algorithm(), 3, nil)
-	net.Request(1)
-	net.Request(3)
-	net.Deliver(3, 1, 0)
-	const want = "clock=2 request=(1,1) executing=false awaiting={2} request_queue=[(1,1) (1,3)]"
-	if got := dme.DescribeState(at(net, 1)); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
-
 // cycle is what one entry of S_1 and one of each other site cost S_1.
 func cycle(s *site, out *dme.Outbox) {
 	s.Request(out)
@@ -206,4 +121,153 @@ func BenchmarkHandlers(b *testing.B) {
 		messages += 3 * 63
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")
+}
+
+func TestAlgorithm(t *testing.T) {
+	at := func(n *conformance.Net, id dme.NodeID) *site { return n.Host(id).Made().(*site) }
+	request := dme.Message{Kind: kindRequest, Clock: 9}
+	start := func() *conformance.Net { return conformance.Make(t, Algorithm(), 3, nil) }
+	say := func(a *dme.Algorithm) suite.Suite {
+		return suite.Suite{
+			Algorithm: a,
+			Breaches: []conformance.Breach{
+				{
+					Invariant: "request queues", Nodes: 3, Says: "the request of node 2 is (1,2), and the queue of node 3 holds []",
+					Fault: func(n *conformance.Net) { n.Request(2); n.Deliver(2, 3, 0); at(n, 3).requestQueue.Remove(2) },
+				},
+				{
+					Invariant: "request queues", Nodes: 3, Says: "the request of node 2 is none, and the queue of node 3 holds [(1,2)]",
+					Fault: func(n *conformance.Net) { at(n, 3).requestQueue.Insert(dme.Stamp{Clock: 1, Node: 2}) },
+				},
+				{
+					Invariant: "nothing earlier on its way", Nodes: 3, Says: "node 2, whose request is (1,2), awaits nothing of node 1 any more, " +
+						"and the REQUEST (1,1)",
+					Fault: func(n *conformance.Net) { n.Request(1); n.Request(2); at(n, 2).awaiting.Remove(1) },
+				},
+			},
+			Refusals: []suite.Refusals{
+				{
+					Start: start,
+					From:  2, To: 1,
+					Messages: []suite.Refused{
+						{What: "REQUEST without a timestamp", Series: []dme.Message{{Kind: kindRequest}}},
+						{What: "REPLY without a timestamp", Series: []dme.Message{{Kind: kindReply}}},
+						{What: "REQUEST twice", Series: []dme.Message{request, request}},
+						{What: "RELEASE without REQUEST", Series: []dme.Message{{Kind: kindRelease, Clock: 9}}},
+						{What: "RELEASE twice", Series: []dme.Message{request, {Kind: kindRelease, Clock: 10}, {Kind: kindRelease, Clock: 11}}},
+					},
+				},
+			},
+		}
+	}
+	suite.Run(t, say(Algorithm()), say(Optimized()))
+}
+
+func TestSchedules(t *testing.T) { suite.Schedules(t, both()...) }
+
+func TestMutants(t *testing.T) { suite.Mutants(t) }
+
+// Exercise 9.3, second half: when no message is on its way, the executing
+// site's request is at the top of every queue. Exercise 9.7: entries are in the
+// order of timestamps.
+func TestExercises93And97(t *testing.T) {
+	for _, a := range both() {
+		silent := 0
+		look := func(net *conformance.Net, _ *vnet.Event) error {
+			if k := len(net.Entries) - 1; k > 0 && net.Entries[k].Stamp.Precedes(net.Entries[k-1].Stamp) {
+				return fmt.Errorf("%v entered after %v", net.Entries[k].Stamp, net.Entries[k-1].Stamp)
+			}
+			if len(net.Flying()) > 0 || len(net.Inside()) == 0 {
+				return nil
+			}
+			silent++
+			i := net.Inside()[0]
+			for j := dme.NodeID(1); j <= 4; j++ {
+				if top := at(net, j).requestQueue[0]; top.Node != i {
+					return fmt.Errorf("S_%d executes, nothing is on its way, and the top of S_%d's queue is %v", i, j, top)
+				}
+			}
+			return nil
+		}
+		for seed := range uint64(200) {
+			w := conformance.Walk{Algorithm: a, Nodes: 4, Requests: conformance.Each(3), Load: vnet.Churn, Seed: seed, Look: look}
+			if _, err := w.Run(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if silent == 0 {
+			t.Errorf("%s: a site never executed while no message was on its way", a.Name)
+		}
+	}
+}
+
+// Section 9.3: "communication channels deliver messages in FIFO order". Where a
+// REPLY overtakes the REQUEST that was sent before it, L1 concludes too much.
+func TestReplyThatOvertakesRequest(t *testing.T) {
+	net := conformance.Make(t, Algorithm(), 2, nil)
+	net.Request(1)
+	net.Request(2)
+	net.Deliver(2, 1, 0) // S_2's REQUEST is the larger: S_1 enters, and replies behind its own REQUEST
+	if !slices.Equal(net.Inside(), []dme.NodeID{1}) {
+		t.Fatalf("%v execute, want S_1", net.Inside())
+	}
+	net.Deliver(1, 2, 1) // the REPLY, to S_2, which has not heard of S_1's request
+	if err := net.Err(); err == nil || len(net.Inside()) != 2 {
+		t.Errorf("%v execute, want both; %v", net.Inside(), err)
+	}
+}
+
+// The violation is found by searching, too, and on links that keep order the
+// same search finds none.
+func TestSearchOnReorderingLinks(t *testing.T) {
+	const walks = 150
+	for _, a := range both() {
+		unsafe := 0
+		for seed := range uint64(walks) {
+			w := conformance.Walk{Algorithm: a, Nodes: 3, Requests: conformance.Each(2), Load: vnet.Churn, Seed: seed, Reorder: true}
+			if net, _ := w.Run(); net.Err() != nil && strings.Contains(net.Err().Error(), conformance.Unsafe) {
+				unsafe++
+			}
+			w.Reorder = false
+			if _, err := w.Run(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if unsafe == 0 {
+			t.Errorf("%s: no violation in %d walks on reordering links", a.Name, walks)
+		}
+		t.Logf("%s: %d of %d walks on reordering links are unsafe", a.Name, unsafe, walks)
+	}
+}
+
+// While site 1 executes, the queues of the others are counted that have no request or
+// another one at the top, and in silence only what is seen with no message on its way.
+func TestQueuesWithAnotherRequestAtTheTop(t *testing.T) {
+	for _, g := range gauges() {
+		if g.Quantity != NotAtTop && g.Quantity != NotAtTopInSilence {
+			continue
+		}
+		m := g.Begin(dme.Setting{Nodes: 3})
+		note := func(id dme.NodeID, executing bool, onTheWay int, top ...dme.Stamp) {
+			m.Note(dme.Moment{ID: id, OnTheWay: onTheWay, Node: &site{executing: executing, requestQueue: top}})
+		}
+		first, second := dme.Stamp{Clock: 1, Node: 1}, dme.Stamp{Clock: 1, Node: 2}
+		note(2, false, 1, second, first)
+		if x, ok := m.Value(); ok {
+			t.Errorf("%s: %v, and nobody executes", g.Quantity, x)
+		}
+		note(1, true, 1, first)          // site 2 has its own at the top, site 3 nothing
+		note(2, false, 1, first, second) // site 3 alone
+		note(3, false, 0, second)
+		want := 2.0
+		if g.Quantity == NotAtTopInSilence {
+			want = 1
+		}
+		if x, ok := m.Value(); x != want || !ok {
+			t.Errorf("%s: %v, %v; want %v", g.Quantity, x, ok, want)
+		}
+		if g.Begin(dme.Setting{Nodes: mostFollowed + 1}) != nil || g.Begin(dme.Setting{Nodes: mostFollowed}) == nil {
+			t.Errorf("%s is followed on other numbers of sites than up to %d", g.Quantity, mostFollowed)
+		}
+	}
 }

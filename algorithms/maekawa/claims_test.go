@@ -95,37 +95,6 @@ func TestLightLoadOfUnequalSets(t *testing.T) {
 	}
 }
 
-func TestPredictions(t *testing.T) {
-	plane := func(n int) setup { return setup{"plane", n, "failed", "plain"} }
-	for _, x := range []struct {
-		s       setup
-		q       dme.Quantity
-		formula string
-		load    dme.Load
-		want    float64
-		ok      bool
-	}{
-		{plane(31), dme.MessagesPerCS, "5(K−1)", dme.Contention, 25, true},
-		{setup{"plane", 31, "always", "plain"}, dme.MessagesPerCS, "5(K−1)", dme.Contention, 25, false},
-		{plane(31), dme.MessagesPerCS, "4(K−1)", dme.Saturated, 20, true},
-		{plane(9), dme.MessagesPerCS, "3√N", dme.Light, 9, true},
-		{setup{"grid", 9, "failed", "plain"}, dme.MessagesPerCS, "3√N", dme.Light, 9, false},
-		{plane(25), dme.MessagesPerCS, "5√N", dme.Saturated, 25, true},
-		{plane(13), dme.SyncDelay, "2T", dme.Saturated, 2, true},
-		{plane(13), dme.QuorumSize, "K = (1+√(4N−3))/2", dme.Static, 4, true},
-		{plane(1), dme.QuorumSize, "K = (1+√(4N−3))/2", dme.Static, 1, true},
-		{plane(43), dme.QuorumSize, "K = (1+√(4N−3))/2", dme.Static, 7, false}, // no plane of order 6
-		{plane(12), dme.QuorumSize, "K = (1+√(4N−3))/2", dme.Static, (1 + math.Sqrt(45)) / 2, false},
-		{plane(49), dme.QuorumSize, "K ≈ √N", dme.Static, 7, true},
-		{plane(13), InquiresPerLock, "1", dme.Contention, 1, true},
-	} {
-		got, ok := predict(t, x.s, x.q, x.formula, x.load)
-		if ok != x.ok || ok && math.Abs(got-x.want) > 1e-9 {
-			t.Errorf("%v: %s, %s: %v, %v; want %v, %v", x.s, x.q, x.formula, got, ok, x.want, x.ok)
-		}
-	}
-}
-
 // TestContentionStaysBelowTheClaim: five messages for each other member are not
 // reached in random bursts.
 func TestContentionStaysBelowTheClaim(t *testing.T) {

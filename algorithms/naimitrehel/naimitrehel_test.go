@@ -4,15 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
+	"dmebench/internal/testkit/suite"
 )
-
-func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
 func newNet(t *testing.T, nodes int) *conformance.Net {
 	t.Helper()
@@ -109,28 +107,6 @@ func decode(s string) twin {
 	return w
 }
 
-// Steps 2 and 4: each requester becomes the next of the one before, wherever
-// its REQUEST went in.
-func TestQueueAndFathers(t *testing.T) {
-	net := newNet(t, 5)
-	net.Request(1)
-	for _, id := range []dme.NodeID{4, 2, 5} {
-		net.Request(id)
-		net.Settle()
-	}
-	for id, want := range map[dme.NodeID][2]dme.NodeID{
-		1: {5, 4}, 4: {2, 2}, 2: {5, 5}, 5: {0, 0}, 3: {1, 0},
-	} {
-		if n := at(net, id); n.father != want[0] || n.next != want[1] {
-			t.Errorf("node %d: father %d, next %d; want %v", id, n.father, n.next, want)
-		}
-	}
-	order := net.Drain()
-	if want := []dme.NodeID{1, 4, 2, 5}; !slices.Equal(order, want) || net.Err() != nil {
-		t.Errorf("order %v, want %v; %v", order, want, net.Err())
-	}
-}
-
 // On links without order, a REQUEST visits each node but its origin at most
 // once: so N messages for an entry, with the token, are the most.
 func TestRequestVisitsANodeOnce(t *testing.T) {
@@ -166,55 +142,51 @@ func TestRequestVisitsANodeOnce(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	refuses := conformance.Refusing(t, func() *conformance.Net {
-		net := newNet(t, 3)
-		net.Request(1)
-		return net
-	})
-	refuses("REQUEST of nobody", 2, 1, dme.Message{Kind: kindRequest})
-	refuses("REQUEST of a node that does not exist", 2, 1, dme.Message{Kind: kindRequest, Node: 4})
-	refuses("REQUEST of the receiver", 2, 1, dme.Message{Kind: kindRequest, Node: 1})
-	refuses("REQUEST of the node that asked last", 2, 3, dme.Message{Kind: kindRequest, Node: 1})
-	refuses("TOKEN to a node that did not ask", 2, 3, dme.Message{Kind: kindToken})
-	refuses("TOKEN to a node that has it", 2, 1, dme.Message{Kind: kindToken})
-}
-
-func TestState(t *testing.T) {
-	net := newNet(t, 3)
-	net.Request(1)
-	net.Request(3)
-	net.Settle()
-	net.WantStates(t, map[dme.NodeID]string{
-		1: "father=3 next=3 requesting_CS=true token_present=true",
-		3: "father=- next=- requesting_CS=true token_present=false",
-	})
-}
-
-// The invariants can be broken: each of these states breaks one.
-func TestInvariants(t *testing.T) {
+func TestAlgorithm(t *testing.T) {
 	at := func(n *conformance.Net, id dme.NodeID) *node { return n.Host(id).Made().(*node) }
-	conformance.TestInvariants(t, Algorithm(),
-		conformance.Breach{
-			Invariant: "one token", Nodes: 3, Says: "no node has the token",
-			Fault: func(n *conformance.Net) { at(n, 1).tokenPresent = false },
+	suite.Run(t, suite.Suite{
+		Algorithm: Algorithm(),
+		Breaches: []conformance.Breach{
+			{
+				Invariant: "one token", Nodes: 3, Says: "no node has the token",
+				Fault: func(n *conformance.Net) { at(n, 1).tokenPresent = false },
+			},
+			{
+				Invariant: "father trees", Nodes: 3, Says: "they lead from node 2 to no root",
+				Fault: func(n *conformance.Net) { at(n, 2).father, at(n, 3).father = 3, 2 },
+			},
+			{
+				Invariant: "father trees", Nodes: 3, Says: "there are 2 roots, and 0 REQUESTs",
+				Fault: func(n *conformance.Net) { at(n, 3).father = dme.None },
+			},
+			{
+				Invariant: "one place in the queue", Nodes: 3, Says: "node 2 is requesting: 1 REQUESTs for it and 0 TOKENs to it are on their way, " +
+					"and it is the next of 1 nodes",
+				Fault: func(n *conformance.Net) { n.Request(2); at(n, 3).next = 2 },
+			},
+			{
+				Invariant: "one place in the queue", Nodes: 3, Says: "node 3 is idle",
+				Fault: func(n *conformance.Net) { at(n, 1).next = 3 },
+			},
 		},
-		conformance.Breach{
-			Invariant: "father trees", Nodes: 3, Says: "they lead from node 2 to no root",
-			Fault: func(n *conformance.Net) { at(n, 2).father, at(n, 3).father = 3, 2 },
+		Refusals: []suite.Refusals{
+			{
+				Start: func() *conformance.Net {
+					net := newNet(t, 3)
+					net.Request(1)
+					return net
+				},
+				Messages: []suite.Refused{
+					{What: "REQUEST of nobody", From: 2, To: 1, Series: []dme.Message{{Kind: kindRequest}}},
+					{What: "REQUEST of a node that does not exist", From: 2, To: 1, Series: []dme.Message{{Kind: kindRequest, Node: 4}}},
+					{What: "REQUEST of the receiver", From: 2, To: 1, Series: []dme.Message{{Kind: kindRequest, Node: 1}}},
+					{What: "REQUEST of the node that asked last", From: 2, To: 3, Series: []dme.Message{{Kind: kindRequest, Node: 1}}},
+					{What: "TOKEN to a node that did not ask", From: 2, To: 3, Series: []dme.Message{{Kind: kindToken}}},
+					{What: "TOKEN to a node that has it", From: 2, To: 1, Series: []dme.Message{{Kind: kindToken}}},
+				},
+			},
 		},
-		conformance.Breach{
-			Invariant: "father trees", Nodes: 3, Says: "there are 2 roots, and 0 REQUESTs",
-			Fault: func(n *conformance.Net) { at(n, 3).father = dme.None },
-		},
-		conformance.Breach{
-			Invariant: "one place in the queue", Nodes: 3, Says: "node 2 is requesting: 1 REQUESTs for it and 0 TOKENs to it are on their way, " +
-				"and it is the next of 1 nodes",
-			Fault: func(n *conformance.Net) { n.Request(2); at(n, 3).next = 2 },
-		},
-		conformance.Breach{
-			Invariant: "one place in the queue", Nodes: 3, Says: "node 3 is idle",
-			Fault: func(n *conformance.Net) { at(n, 1).next = 3 },
-		},
-	)
+	})
 }
+
+func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm()) }

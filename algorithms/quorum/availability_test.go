@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -284,48 +283,6 @@ func TestTreeDegradesGracefully(t *testing.T) {
 	}
 }
 
-// The examples of section 9.9.4: what is the least that the failures cost?
-func TestTreeCosts(t *testing.T) {
-	for _, c := range []struct {
-		failed []int
-		size   int // 0 for none
-	}{
-		{nil, 4},
-		{[]int{3}, 4}, // the four paths through node 2 are still there
-		{[]int{1}, 6}, // two paths of three nodes
-		{[]int{1, 2}, 7},
-		{[]int{1, 2, 4, 8}, 0}, // twelve nodes are up, which is a majority and no quorum
-	} {
-		up := slices.Repeat([]bool{true}, 15)
-		for _, id := range c.failed {
-			up[id-1] = false
-		}
-		size, ok := smallest(mustNew(t, "tree", 15))(up)
-		if ok != (c.size > 0) || ok && size != c.size {
-			t.Errorf("without %v: a quorum of %d (%v), want %d", c.failed, size, ok, c.size)
-		}
-		if majority, ok := smallest(mustNew(t, "majority", 15))(up); !ok || majority != 8 {
-			t.Errorf("without %v: a majority of %d (%v)", c.failed, majority, ok)
-		}
-	}
-}
-
-func TestChoices(t *testing.T) {
-	for _, c := range []struct{ n, k, most, want int }{
-		{5, 0, 100, 1}, {5, 2, 100, 10}, {5, 5, 100, 1}, {5, 2, 9, 10}, {60, 30, 1000, 1001}, {10000, 5000, exactly, exactly + 1},
-	} {
-		if got := choices(c.n, c.k, c.most); got != c.want {
-			t.Errorf("choices(%d, %d, %d) = %d, want %d", c.n, c.k, c.most, got, c.want)
-		}
-	}
-	seen := make(map[string]bool)
-	up := make([]bool, 6)
-	choose(up, 2, func() { seen[fmt.Sprint(up)] = true })
-	if len(seen) != 15 {
-		t.Errorf("%d choices of 2 of 6", len(seen))
-	}
-}
-
 // What is left whatever fails is there with probability 1, and not with what rounding
 // makes of the sum.
 func TestAvailabilityIsAProbability(t *testing.T) {
@@ -340,19 +297,5 @@ func TestAvailabilityIsAProbability(t *testing.T) {
 				t.Errorf("%d nodes, up %v: %+v", n, up, a)
 			}
 		}
-	}
-}
-
-func BenchmarkResilience(b *testing.B) {
-	for _, name := range []string{"plane", "tree", "majority"} {
-		s, err := New(name, Config{Nodes: 31})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				s.Resilience(1000, 1)
-			}
-		})
 	}
 }

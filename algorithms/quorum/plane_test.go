@@ -2,8 +2,8 @@ package quorum
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
-	"strconv"
 	"testing"
 
 	"dmebench/dme"
@@ -98,21 +98,6 @@ func hasQuadrangle(s *System) bool {
 	return len(chosen) == 4
 }
 
-// TestPlanesThatDoNotExistAreReplaced: there is no plane of order 6, 10, 12, 14
-// or 15 made of a field; the next order that has one serves.
-func TestPlanesThatDoNotExistAreReplaced(t *testing.T) {
-	for _, x := range []struct{ order, next int }{{6, 7}, {10, 11}, {12, 13}, {14, 16}, {15, 16}} {
-		n := x.order*x.order + x.order + 1
-		if got := planeOrder(n); got != x.next {
-			t.Errorf("N=%d: order %d, want %d", n, got, x.next)
-		}
-		p := mustNew(t, "plane", n).Properties()
-		if !p.Intersecting() || !p.SelfIncluded() || p.Sizes.Max > x.next+1 {
-			t.Errorf("N=%d: %+v", n, p)
-		}
-	}
-}
-
 // TestDegenerateSetsAreSmallAndBalanced: sets are never larger than the lines
 // that they come from, and no node serves more than twice as many as there
 // are members in a line.
@@ -181,48 +166,6 @@ func TestLargePlanes(t *testing.T) {
 	}
 }
 
-func BenchmarkPlane(b *testing.B) {
-	for _, x := range []struct {
-		name  string
-		nodes int
-	}{{"993", 993}, {"994", 994}, {"10303", 10303}, {"9508", 9508}} {
-		b.Run(x.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				mustNew(b, "plane", x.nodes)
-			}
-		})
-	}
-}
-
-func BenchmarkRequestSet(b *testing.B) {
-	for _, n := range []int{993, 9508} {
-		s := mustNew(b, "plane", n)
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			id := dme.NodeID(1)
-			for b.Loop() {
-				s.RequestSet(id)
-				if id++; int(id) > n {
-					id = 1
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkProperties(b *testing.B) {
-	for _, n := range []int{993, 10303} {
-		s := mustNew(b, "plane", n)
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			for b.Loop() {
-				if p := s.Properties(); !p.Intersecting() || !p.EqualLoads() {
-					b.Fatal(p)
-				}
-			}
-		})
-	}
-}
-
 func TestPrimePowersAreRecognised(t *testing.T) {
 	want := map[int]int{
 		2: 2, 3: 3, 4: 2, 5: 5, 7: 7, 8: 2, 9: 3, 11: 11, 13: 13, 16: 2, 17: 17, 19: 19,
@@ -235,40 +178,169 @@ func TestPrimePowersAreRecognised(t *testing.T) {
 	}
 }
 
-// TestFieldAxioms checks every field up to 49 elements by its definition.
-func TestFieldAxioms(t *testing.T) {
-	for q := 2; q < 50; q++ {
-		if PrimePower(q) == 0 {
-			continue
-		}
-		f := newField(q)
-		for a := range q {
-			if f.add(a, 0) != a || f.mul(a, 1) != a || f.mul(a, 0) != 0 {
-				t.Fatalf("q=%d: 0 and 1 are not neutral for %d", q, a)
-			}
-			negatives, inverses := 0, 0
-			for b := range q {
-				if f.add(a, b) != f.add(b, a) || f.mul(a, b) != f.mul(b, a) {
-					t.Fatalf("q=%d: %d and %d do not commute", q, a, b)
-				}
-				if f.add(a, b) == 0 {
-					negatives++
-				}
-				if f.mul(a, b) == 1 {
-					inverses++
-				}
-				for c := range q {
-					if f.mul(a, f.add(b, c)) != f.add(f.mul(a, b), f.mul(a, c)) {
-						t.Fatalf("q=%d: %d(%d+%d) is not distributive", q, a, b, c)
-					}
-					if f.add(a, f.add(b, c)) != f.add(f.add(a, b), c) || f.mul(a, f.mul(b, c)) != f.mul(f.mul(a, b), c) {
-						t.Fatalf("q=%d: %d, %d, %d are not associative", q, a, b, c)
-					}
-				}
-			}
-			if negatives != 1 || a != 0 && inverses != 1 {
-				t.Fatalf("q=%d: %d has %d negatives and %d inverses", q, a, negatives, inverses)
-			}
+// figure1c is Figure 1(c) of Maekawa 1985: 13 nodes, K=4.
+var figure1c = [][]dme.NodeID{
+	{1, 2, 3, 4}, {2, 5, 8, 11}, {3, 6, 8, 13}, {4, 6, 10, 11}, {1, 5, 6, 7}, {2, 6, 9, 12}, {2, 7, 10, 13},
+	{1, 8, 9, 10}, {3, 7, 9, 11}, {3, 5, 10, 12}, {1, 11, 12, 13}, {4, 7, 8, 12}, {4, 5, 9, 13},
+}
+
+func mustList(t *testing.T, sets [][]dme.NodeID) *System {
+	t.Helper()
+	s, err := List("listed", sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestFigure1(t *testing.T) {
+	figures := map[string][][]dme.NodeID{
+		"a": {{1, 2}, {2, 3}, {1, 3}},
+		"b": {{1, 2, 3}, {2, 4, 6}, {3, 5, 6}, {1, 4, 5}, {2, 5, 7}, {1, 6, 7}, {3, 4, 7}},
+		"c": figure1c,
+		"d": {
+			{1, 2, 3, 4, 5}, {2, 6, 10, 14, 18}, {3, 7, 10, 16, 21}, {4, 7, 13, 14, 20}, {5, 7, 12, 17, 18},
+			{1, 6, 7, 8, 9}, {2, 7, 11, 15, 19}, {2, 8, 12, 16, 20}, {2, 9, 13, 17, 21}, {1, 10, 11, 12, 13},
+			{3, 6, 11, 17, 20}, {3, 9, 12, 14, 19}, {3, 8, 13, 15, 18}, {1, 14, 15, 16, 17}, {4, 6, 12, 15, 21},
+			{4, 9, 11, 16, 18}, {4, 8, 10, 17, 19}, {1, 18, 19, 20, 21}, {5, 6, 13, 16, 19}, {5, 9, 10, 15, 20},
+			{5, 8, 11, 14, 21},
+		},
+	}
+	for name, sets := range figures {
+		s := mustList(t, sets)
+		checkFamily(t, s)
+		p := s.Properties()
+		if !p.Intersecting() || !p.SelfIncluded() || !p.EqualSizes() || !p.EqualLoads() || !p.Plane() {
+			t.Errorf("Figure 1(%s): %+v", name, p)
 		}
 	}
+}
+
+// TestViolationsAreFound breaks one property of Figure 1(c) at a time.
+func TestViolationsAreFound(t *testing.T) {
+	change := func(id int, set ...dme.NodeID) *Properties {
+		sets := slices.Clone(figure1c)
+		sets[id-1] = set
+		p := mustList(t, sets).Properties()
+		return &p
+	}
+
+	// S_8 without 10 no longer meets the others through 10: S_4, S_7 and S_10.
+	p := change(8, 1, 8, 9)
+	if p.Intersecting() || !slices.Equal(p.Disjoint, [][2]dme.NodeID{{4, 8}, {7, 8}, {8, 10}}) {
+		t.Errorf("(a): disjoint %v", p.Disjoint)
+	}
+	if p.EqualSizes() || p.Sizes.MinNode != 8 || p.Sizes.Min != 3 || p.Sizes.Max != 4 {
+		t.Errorf("(c): sizes %+v", p.Sizes)
+	}
+	if p.EqualLoads() || p.Loads.MinNode != 10 || p.Loads.Min != 3 {
+		t.Errorf("(d): loads %+v", p.Loads)
+	}
+	// S_1 is a line, but not one through 8.
+	p = change(8, 1, 2, 3, 4)
+	if p.SelfIncluded() || !slices.Equal(p.Selfless, []dme.NodeID{8}) {
+		t.Errorf("(b): selfless %v", p.Selfless)
+	}
+	if !p.Intersecting() || !p.EqualSizes() || p.EqualLoads() {
+		t.Errorf("only (b) and (d) are broken: %+v", p)
+	}
+}
+
+// Each pair of sets comes once, with what is in both.
+func TestPairs(t *testing.T) {
+	sets := [][]dme.NodeID{{1, 2, 3}, {3, 4}, {3, 2, 5}, {6}}
+	var got []Pair
+	for p := range Pairs(sets) {
+		got = append(got, p)
+	}
+	want := []Pair{{1, 0, 1}, {2, 0, 2}, {2, 1, 1}, {3, 0, 0}, {3, 1, 0}, {3, 2, 0}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for p := range Pairs(sets) {
+		if p != want[0] {
+			t.Errorf("%v comes after the loop has ended", p)
+		}
+		break
+	}
+	if s, err := List("mine", [][]dme.NodeID{{1, 2}, {2}}); err != nil || s.Name() != "mine" {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// TestPropertiesAgreeWithTheDefinition compares with a version that follows the
+// definitions word by word, on random families of all sizes around the width
+// of a machine word.
+func TestPropertiesAgreeWithTheDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 400 {
+		n := 1 + rng.IntN(140)
+		density := rng.Float64()
+		sets := make([][]dme.NodeID, n)
+		for i := range sets {
+			sets[i] = []dme.NodeID{dme.NodeID(1 + rng.IntN(n))}
+			for id := dme.NodeID(1); int(id) <= n; id++ {
+				if id != sets[i][0] && rng.Float64() < density {
+					sets[i] = append(sets[i], id)
+				}
+			}
+		}
+		if got, want := mustList(t, sets).Properties(), byDefinition(sets); !reflect.DeepEqual(got, want) {
+			t.Fatalf("N=%d: got %+v, want %+v", n, got, want)
+		}
+	}
+}
+
+func byDefinition(sets [][]dme.NodeID) Properties {
+	p := Properties{UniqueMeets: true}
+	var sizes, loads []int
+	for i := range sets {
+		id := dme.NodeID(i + 1)
+		sizes = append(sizes, len(sets[i]))
+		inOwn := make([]bool, len(sets)+1)
+		for _, x := range sets[i] {
+			inOwn[x] = true
+		}
+		load := 0
+		for j := range sets {
+			if slices.Contains(sets[j], id) {
+				load++
+			}
+			common := 0
+			for _, x := range sets[j] {
+				if inOwn[x] {
+					common++
+				}
+			}
+			p.UniqueMeets = p.UniqueMeets && (i == j || common == 1)
+			if common == len(sets[i]) && len(sets[j]) > common { // S_j contains S_i, and more
+				if p.NestedPairs++; p.NestedPairs <= MaxDisjoint {
+					p.Nested = append(p.Nested, [2]dme.NodeID{dme.NodeID(j + 1), id})
+				}
+			}
+			if j > i && common == 0 {
+				if p.DisjointPairs++; p.DisjointPairs <= MaxDisjoint {
+					p.Disjoint = append(p.Disjoint, [2]dme.NodeID{id, dme.NodeID(j + 1)})
+				}
+			}
+		}
+		loads = append(loads, load)
+		if !slices.Contains(sets[i], id) {
+			p.Selfless = append(p.Selfless, id)
+		}
+	}
+	p.Sizes, p.Loads = dumbSpread(sizes), dumbSpread(loads)
+	return p
+}
+
+func dumbSpread(x []int) Spread {
+	s := Spread{Min: slices.Min(x), Max: slices.Max(x)}
+	s.MinNode = dme.NodeID(slices.Index(x, s.Min) + 1)
+	s.MaxNode = dme.NodeID(slices.Index(x, s.Max) + 1)
+	total := 0
+	for _, v := range x {
+		total += v
+	}
+	s.Mean = float64(total) / float64(len(x))
+	return s
 }

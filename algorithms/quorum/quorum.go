@@ -1,9 +1,44 @@
+// Package quorum builds request sets: for each node i of N the set S_i of
+// nodes whose permission i must have before it may enter its critical section
+// (Maekawa 1985, sections 2 and 3). Two nodes are kept apart because any two
+// request sets have a common member, which permits one of them at a time.
+//
+// A [System] is the family of all request sets of N nodes. It is immutable,
+// deterministic (a function of its construction and N alone) and may be used
+// by several goroutines. Where the sets follow a rule they are computed when
+// they are asked for: the plane of 10,303 nodes is kept as 102 numbers, not as
+// a million.
+//
+// [Constructions] lists the ways there are to build one:
+//
+//   - plane: lines of a finite projective plane, the smallest sets that share
+//     the work equally, K ≈ √N (Maekawa 1985, section 3);
+//   - grid: row and column of a near-square grid, K ≈ 2√N;
+//   - majority: ⌊N/2⌋+1 nodes;
+//   - weighted: nodes with more than half of the votes (Gifford 1979), which
+//     with all votes at one node is centralized control;
+//   - tree: a path from the root of a binary tree to a leaf, K ≈ log2 N (Agrawal
+//     and El Abbadi 1991); [TreeQuorum] replaces nodes that have failed;
+//   - singleton: node 1 alone, which is centralized control (Maekawa 1985,
+//     section 2);
+//   - file: sets that somebody has written down, and of which any two must meet.
+//
+// Every construction works for every N ≥ 1 and keeps the property (a) any two
+// sets meet; plane, grid, majority and tree keep (b) i ∈ S_i. Whether (c) all
+// sets are equally large and (d) every node serves equally many,
+// [System.Properties] tells. What is left of a system while nodes fail,
+// [System.Resilience] tells; a node finds another quorum by [System.Substitute],
+// and keeps what it knows of failed nodes in [Failures].
+//
+// The package does not decide anything about messages, and it does not look
+// for coteries with the best availability.
 package quorum
 
 import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dmebench/dme"
@@ -227,4 +262,87 @@ func (f listed) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 
 func (f listed) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return append(to, f.served[id-1]...)
+}
+
+// The options of an algorithm that lets its user choose the request sets.
+const (
+	OptionQuorum    = "quorum"
+	OptionWeights   = "weights"
+	OptionLabelling = "labelling"
+)
+
+// Options returns the declarations of quorum, weights and labelling.
+func Options() []dme.Option {
+	named := slices.DeleteFunc(Names(), func(name string) bool { return strings.HasPrefix(name, fromFile) })
+	return []dme.Option{
+		{
+			Name: OptionQuorum, Default: Names()[0], Words: named, Forms: []string{fromFile + "F"},
+			Help: "how the request sets are made",
+			Valid: func(value string) error {
+				if lookup(value) == nil {
+					return errors.New("no such construction")
+				}
+				return nil
+			},
+		},
+		{
+			Name: OptionWeights, Default: "", Forms: []string{"V1,V2,…"},
+			Help: "votes of the nodes 1, 2, … for quorum=weighted; one each where none are given",
+			Valid: func(value string) error {
+				_, err := ParseWeights(value)
+				return err
+			},
+		},
+		{
+			Name: OptionLabelling, Default: natural, Words: []string{natural, shuffled},
+			Help: "which node stands where in a plane or grid: by number, or at random by the run's seed; by number, neighbours on " +
+				"a plane share one of the two, and hand over by one message",
+		},
+	}
+}
+
+// ValidNodes reports why n nodes cannot have the request sets that the options of
+// [Options] choose: where votes are given, each node must have its own.
+func ValidNodes(n int, opt dme.Options) error {
+	if err := relabels(opt.Get(OptionQuorum), opt.Get(OptionLabelling)); err != nil {
+		return err
+	}
+	votes, err := ParseWeights(opt.Get(OptionWeights))
+	if err != nil || votes == nil {
+		return err
+	}
+	return oneEach(votes, n)
+}
+
+// ParseWeights reads votes separated by commas; nil where there are none.
+func ParseWeights(value string) ([]uint64, error) {
+	if value == "" {
+		return nil, nil
+	}
+	var votes []uint64
+	for word := range strings.SplitSeq(value, ",") {
+		v, err := strconv.ParseUint(strings.TrimSpace(word), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a number of votes", word)
+		}
+		votes = append(votes, v)
+	}
+	return votes, nil
+}
+
+// Prepare builds the system that the options of [Options] choose.
+func Prepare(cfg dme.Config) (*System, error) {
+	construction := cfg.Options.Get(OptionQuorum)
+	votes, err := ParseWeights(cfg.Options.Get(OptionWeights))
+	if err != nil {
+		return nil, err
+	}
+	if votes != nil && construction != "weighted" {
+		return nil, fmt.Errorf("quorum: weights are given, but quorum=%s does not count votes; choose quorum=weighted", construction)
+	}
+	s, err := New(construction, Config{Nodes: cfg.Nodes, Weights: votes, ReadFile: cfg.ReadFile})
+	if err != nil {
+		return nil, err
+	}
+	return s, s.relabel(cfg.Options.Get(OptionLabelling), cfg.Seed)
 }

@@ -1,6 +1,11 @@
 package quorum
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -178,5 +183,337 @@ func TestShuffledLabelling(t *testing.T) {
 	_, err := Prepare(dme.Config{Nodes: 7, Options: dme.Options{OptionQuorum: "tree", OptionWeights: "", OptionLabelling: shuffled}})
 	if err == nil || !strings.Contains(err.Error(), "leave it at natural") {
 		t.Errorf("a shuffled tree: %v", err)
+	}
+}
+
+func mustWeigh(t *testing.T, votes ...uint64) *System {
+	t.Helper()
+	s, err := New("weighted", Config{Nodes: len(votes), Weights: votes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Maekawa 1985, section 1: "if a particular node has a full weight and all
+// others have no weight, the algorithm is reduced to a centralized control".
+func TestFullWeightIsCentralizedControl(t *testing.T) {
+	for _, votes := range [][]uint64{{0, 0, 1, 0, 0}, {1, 1, 9, 1, 1}, {0, 0, 1 << 63, 0, 0}} {
+		s := mustWeigh(t, votes...)
+		for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
+			if got := s.RequestSet(id); !slices.Equal(got, []dme.NodeID{3}) {
+				t.Errorf("votes %v: S_%d = %v, want node 3 alone", votes, id, got)
+			}
+		}
+	}
+}
+
+func TestWeightedExample(t *testing.T) {
+	// Eleven votes: six are a majority.
+	s := mustWeigh(t, 4, 1, 1, 1, 1, 1, 1, 1)
+	for i, want := range [][]dme.NodeID{{1, 2, 3}, {1, 2, 3}, {1, 3, 4}, {1, 4, 5}, {1, 5, 6}, {1, 6, 7}, {1, 7, 8}, {1, 2, 8}} {
+		if got := s.RequestSet(dme.NodeID(i + 1)); !slices.Equal(got, want) {
+			t.Errorf("S_%d = %v, want %v", i+1, got, want)
+		}
+	}
+}
+
+// A node asks itself rather than another wherever its vote helps, and not where it does
+// not.
+func TestWeightedSetsBeginAtHome(t *testing.T) {
+	for _, x := range []struct {
+		votes []uint64
+		want  [][]dme.NodeID
+	}{
+		{[]uint64{2, 2, 1}, [][]dme.NodeID{{1, 2}, {1, 2}, {1, 3}}}, // 3 of 5
+		{[]uint64{3, 3, 1}, [][]dme.NodeID{{1, 2}, {1, 2}, {1, 3}}}, // 4 of 7
+		{[]uint64{5, 3, 1}, [][]dme.NodeID{{1}, {1}, {1}}},
+		{[]uint64{0, 1, 1}, [][]dme.NodeID{{2, 3}, {2, 3}, {2, 3}}},
+	} {
+		s := mustWeigh(t, x.votes...)
+		for i, want := range x.want {
+			if got := s.RequestSet(dme.NodeID(i + 1)); !slices.Equal(got, want) {
+				t.Errorf("votes %v: S_%d = %v, want %v", x.votes, i+1, got, want)
+			}
+		}
+	}
+}
+
+// A set has a majority of the votes and no proper subset of it has; so sets
+// meet, and none contains another one properly.
+func TestWeightedSetsAreMinimalMajorities(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		votes := make([]uint64, 1+rng.IntN(12))
+		var total uint64
+		for i := range votes {
+			votes[i] = uint64(rng.IntN(6))
+			total += votes[i]
+		}
+		if total == 0 {
+			continue
+		}
+		s := mustWeigh(t, votes...)
+		checkFamily(t, s)
+		if p := s.Properties(); !p.Intersecting() {
+			t.Fatalf("votes %v: %v do not meet", votes, p.Disjoint)
+		}
+		for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
+			var have uint64
+			least := total
+			for _, member := range s.RequestSet(id) {
+				have += votes[member-1]
+				least = min(least, votes[member-1])
+			}
+			if 2*have <= total || 2*(have-least) > total {
+				t.Fatalf("votes %v: S_%d = %v has %d of %d, with superfluous %d", votes, id, s.RequestSet(id), have, total, least)
+			}
+		}
+	}
+}
+
+func TestWeightsRefused(t *testing.T) {
+	for want, votes := range map[string][]uint64{
+		"2 weights for 3 nodes": {1, 2},
+		"nobody has a vote":     {0, 0, 0},
+		"do not add up":         {1 << 63, 1 << 63, 1},
+	} {
+		if _, err := New("weighted", Config{Nodes: 3, Weights: votes}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want an error that says %q, got %v", votes, want, err)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	prepare := func(set map[string]string) (*System, error) {
+		opt, err := dme.ResolveOptions(Options(), set)
+		if err != nil {
+			return nil, err
+		}
+		return Prepare(dme.Config{Nodes: 3, Options: opt})
+	}
+	for _, x := range []struct {
+		set  map[string]string
+		want []dme.NodeID // S_2
+	}{
+		{nil, []dme.NodeID{2, 3}},
+		{map[string]string{"quorum": "singleton"}, []dme.NodeID{1}},
+		{map[string]string{"quorum": "weighted", "weights": "1, 3,1"}, []dme.NodeID{2}},
+		{map[string]string{"quorum": "weighted"}, []dme.NodeID{2, 3}},
+	} {
+		s, err := prepare(x.set)
+		if err != nil {
+			t.Errorf("%v: %v", x.set, err)
+		} else if got := s.RequestSet(2); !slices.Equal(got, x.want) {
+			t.Errorf("%v: S_2 = %v, want %v", x.set, got, x.want)
+		}
+	}
+	for want, set := range map[string]map[string]string{
+		"no such construction":       {"quorum": "star"},
+		"is not a number of votes":   {"quorum": "weighted", "weights": "1,x,1"},
+		"does not count votes":       {"weights": "1,1,1"},
+		"no file can be read here":   {"quorum": "file:sets"},
+		"\"-1\" is not a number":     {"quorum": "weighted", "weights": "1,-1,1"},
+		"4 weights for 3 nodes":      {"quorum": "weighted", "weights": "1,1,1,2"},
+		"want plane|grid|majority|w": {"quorum": "file:"},
+	} {
+		if _, err := prepare(set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want an error that says %q, got %v", set, want, err)
+		}
+	}
+}
+
+// TestSite: a node finds its members and whom it serves, and nobody else.
+func TestSite(t *testing.T) {
+	for _, name := range rules() {
+		for _, n := range []int{1, 2, 7, 10, 31} {
+			s := mustNew(t, name, n)
+			for id := dme.NodeID(1); int(id) <= n; id++ {
+				site := s.Site(id)
+				for other := dme.NodeID(0); int(other) <= n+1; other++ {
+					if got, want := site.MemberIndex(other), slices.Index(site.Members, other); got != want {
+						t.Errorf("%s of %d: %d is member %d of S_%d = %v, want %d", name, n, other, got, id, site.Members, want)
+					}
+					if got, want := site.Serves(other), slices.Contains(site.Served, other); got != want {
+						t.Errorf("%s of %d: %d serves %d: %v", name, n, id, other, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLocalMessages: what a node says to itself is handled in order, and so is
+// what it says to itself meanwhile.
+func TestLocalMessages(t *testing.T) {
+	site := mustNew(t, "plane", 7).Site(3)
+	for round := range 2 {
+		site.TellSelf(&dme.Message{Num: 1})
+		site.TellSelf(&dme.Message{Num: 2})
+		var got []uint64
+		site.HandleLocal(func(from dme.NodeID, m dme.Message, _ *dme.Outbox) {
+			if from != 3 {
+				t.Errorf("from node %d", from)
+			}
+			if got = append(got, m.Num); m.Num == 1 {
+				site.TellSelf(&dme.Message{Num: 3})
+			}
+		}, nil)
+		if want := []uint64{1, 2, 3}; !slices.Equal(got, want) {
+			t.Errorf("round %d: handled %v, want %v", round, got, want)
+		}
+	}
+}
+
+// fromText builds the sets of a file with that text.
+func fromText(nodes int, text string) (*System, error) {
+	return New("file:sets", Config{Nodes: nodes, ReadFile: func(name string) ([]byte, error) {
+		if name != "sets" {
+			return nil, fs.ErrNotExist
+		}
+		return []byte(text), nil
+	}})
+}
+
+func TestFile(t *testing.T) {
+	for name, x := range map[string]struct {
+		text string
+		want [][]dme.NodeID
+	}{
+		"sets of nodes": {
+			"# the triangle\n\n2: 3 2\n1: {1, 2}  # in any order\r\n3:3,1",
+			[][]dme.NodeID{{1, 2}, {2, 3}, {1, 3}},
+		},
+		"equal sets of nodes": {"1: 2\n2: 2\n3: 2\n", [][]dme.NodeID{{2}, {2}, {2}}},
+		"quorums":             {"1 2\n2 3\n1 3\n", [][]dme.NodeID{{1, 2}, {2, 3}, {1, 3}}},
+		// Node 1 is in two, and takes the first; 3 is in none, and takes the
+		// one that nobody has.
+		"quorums to choose from": {"{1,2}\n1 4\n2 4", [][]dme.NodeID{{1, 2}, {2, 4}, {1, 4}, {1, 4}}},
+	} {
+		s, err := fromText(len(x.want), x.text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		checkFamily(t, s)
+		for i, want := range x.want {
+			if got := s.RequestSet(dme.NodeID(i + 1)); !slices.Equal(got, want) {
+				t.Errorf("%s: S_%d = %v, want %v", name, i+1, got, want)
+			}
+		}
+	}
+}
+
+// The coterie of the textbook's section 9.9.6: each of the nodes 3, 5 and 6 has
+// the quorum that contains it.
+func TestExampleCoterie(t *testing.T) {
+	s, err := New("file:testdata/textbook-9.9.6.txt", Config{Nodes: 6, ReadFile: os.ReadFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[dme.NodeID][]dme.NodeID{3: {1, 2, 3}, 5: {2, 4, 5}, 6: {1, 4, 6}} {
+		if got := s.RequestSet(id); !slices.Equal(got, want) {
+			t.Errorf("S_%d = %v, want %v", id, got, want)
+		}
+	}
+	if p := s.Properties(); !p.Intersecting() || !p.SelfIncluded() || !p.EqualSizes() || p.Plane() {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Of the counterexamples of the textbook's section 9.7, sets that do not meet are refused.
+func TestDisjointSets(t *testing.T) {
+	for text, want := range map[string]string{
+		"1 2 3\n2 5 7\n5 7 9":  "line 1, {1,2,3}, and line 3, {5,7,9}, have no common node",
+		"1: 1 2\n2: 2\n3: 3 1": "line 2, S_2 = {2}, and line 3, S_3 = {1,3}, have no common node",
+	} {
+		nodes := 9
+		if strings.Contains(text, ":") {
+			nodes = 3
+		}
+		if _, err := fromText(nodes, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: want an error that says %q, got %v", text, want, err)
+		}
+	}
+}
+
+// A set that contains another makes no coterie, and is told; mutual exclusion needs only
+// that sets meet.
+func TestNestedSets(t *testing.T) {
+	for _, x := range []struct {
+		text   string
+		nested [][2]dme.NodeID
+		remark string // "" for none
+	}{
+		{"1: 1 2\n2: 2\n3: 2 3", [][2]dme.NodeID{{1, 2}, {3, 2}}, "S_1 contains S_2, and 1 more request sets contain a smaller one: "},
+		{"1: 1 2 3\n2: 2 3\n3: 1 3", [][2]dme.NodeID{{1, 2}, {1, 3}}, "S_1 contains S_2, and 1 more"},
+		{"1: 1 2\n2: 1 2\n3: 1 2 3", [][2]dme.NodeID{{3, 1}, {3, 2}}, "S_3 contains S_1, and 1 more"},
+		{"1: 1 3\n2: 1 2 3\n3: 2 3", [][2]dme.NodeID{{2, 1}, {2, 3}}, "S_2 contains S_1, and 1 more"},
+		{"1: 1 2\n2: 2 3\n3: 1 3", nil, ""},
+		{"1: 2\n2: 2\n3: 2", nil, ""},
+		{"1 2\n1 2 3", [][2]dme.NodeID{{2, 1}, {3, 1}}, "S_2 contains S_1, and 1 more"},
+		{"1: 1 2\n2: 1 2\n3: 1 2", nil, ""},
+	} {
+		s, err := fromText(3, x.text)
+		if err != nil {
+			t.Errorf("%q: %v", x.text, err)
+			continue
+		}
+		checkFamily(t, s)
+		p := s.Properties()
+		if !slices.Equal(p.Nested, x.nested) || p.NestedPairs != len(x.nested) || p.Minimal() != (x.nested == nil) || !p.Intersecting() {
+			t.Errorf("%q: nested %v, %d; want %v", x.text, p.Nested, p.NestedPairs, x.nested)
+		}
+		said := strings.Join(s.Remarks(), "\n")
+		if !strings.Contains(said, x.remark) || (said == "") != (x.remark == "") {
+			t.Errorf("%q: %q", x.text, said)
+		}
+	}
+}
+
+func TestFileRefused(t *testing.T) {
+	for want, text := range map[string]string{
+		"there are no sets":                "# nothing\n",
+		"line 2: \"4\" is not a node":      "1 2\n2 4\n",
+		"line 1: \"x\" is not a node":      "1 x\n",
+		"line 1: \"0\" is not a node":      "0: 1\n",
+		"line 1: the set is empty":         "1: # nobody\n",
+		"line 1: the set names node 2":     "2 1 2\n",
+		"line 2: some lines begin with":    "1: 1 2\n2 3\n",
+		"line 3: S_1 is on line 1 already": "1: 1 2\n2: 2 3\n1: 1 3\n",
+		"there is no set of node 2 of 3":   "1: 1 2\n3: 1 3\n",
+		"there is no set of node 1 of 3":   "2: 1 2\n3: 1 3\n",
+	} {
+		if _, err := fromText(3, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: want an error that says %q, got %v", text, want, err)
+		}
+	}
+	absent := func(string) ([]byte, error) { return nil, fs.ErrNotExist }
+	if _, err := New("file:other", Config{Nodes: 3, ReadFile: absent}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// The families that are built by rule are written down and read again, which
+// checks them a second time, by other means.
+func TestFileTwin(t *testing.T) {
+	for _, name := range []string{"plane", "majority", "singleton"} {
+		for _, n := range []int{1, 2, 3, 7, 13, 31} {
+			s := mustNew(t, name, n)
+			var text strings.Builder
+			for id := dme.NodeID(1); int(id) <= n; id++ {
+				fmt.Fprintf(&text, "%d: %s\n", id, join(s.RequestSet(id)))
+			}
+			twin, err := fromText(n, text.String())
+			if err != nil {
+				t.Errorf("%s of %d: %v", name, n, err)
+				continue
+			}
+			for id := dme.NodeID(1); int(id) <= n; id++ {
+				if !slices.Equal(s.RequestSet(id), twin.RequestSet(id)) {
+					t.Errorf("%s of %d: S_%d = %v is read as %v", name, n, id, s.RequestSet(id), twin.RequestSet(id))
+				}
+			}
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
 	"dmebench/internal/testkit"
+	"dmebench/internal/testkit/suite"
 )
 
 func newNet(t *testing.T, nodes int, tree string) *conformance.Net {
@@ -18,104 +19,7 @@ func newNet(t *testing.T, nodes int, tree string) *conformance.Net {
 	return conformance.Make(t, Algorithm(), nodes, map[string]string{optTree: tree})
 }
 
-// The nodes of figures 9.17 to 9.19. G comes first, since the privilege is at
-// node 1 at the beginning.
-const (
-	G dme.NodeID = iota + 1
-	C
-	B
-	D
-	A
-	F
-	E
-)
-
-func figures(t *testing.T) *conformance.Net {
-	t.Helper()
-	towardsG := map[dme.NodeID]dme.NodeID{A: B, B: C, C: G, D: C, E: A, F: B}
-	a := Algorithm()
-	a.Prepare = func(c dme.Config) (dme.System, error) {
-		return &system{tree: newTree(c.Nodes, func(i dme.NodeID) dme.NodeID { return towardsG[i] })}, nil
-	}
-	net := conformance.Make(t, a, 7, nil)
-	return net
-}
-
 func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().(*node) }
-
-func wantHolders(t *testing.T, figure string, net *conformance.Net, want map[dme.NodeID]dme.NodeID) {
-	t.Helper()
-	for id, holder := range want {
-		if got := at(net, id).holder; got != holder {
-			t.Errorf("figure %s: HOLDER of node %d is %d, want %d", figure, id, got, holder)
-		}
-	}
-}
-
-func wantQueues(t *testing.T, when string, net *conformance.Net, want map[dme.NodeID][]dme.NodeID) {
-	t.Helper()
-	for id, q := range want {
-		if got := slices.Collect(at(net, id).requestQ.All()); !slices.Equal(got, q) {
-			t.Errorf("%s: REQUEST_Q of node %d is %v, want %v", when, id, got, q)
-		}
-	}
-}
-
-// Section 9.12.1: B asks, and figure 9.18 becomes figure 9.19.
-func TestFigures918And919(t *testing.T) {
-	net := figures(t)
-	wantHolders(t, "9.18", net, map[dme.NodeID]dme.NodeID{A: B, B: C, C: G, D: C, E: A, F: B, G: G})
-	net.Request(B)
-	net.Deliver(B, C, 0)
-	net.Deliver(C, G, 0)
-	net.Deliver(G, C, 0)
-	net.Deliver(C, B, 0)
-	wantHolders(t, "9.19", net, map[dme.NodeID]dme.NodeID{A: B, B: B, C: B, D: C, E: A, F: B, G: C})
-	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{B}) || net.Sent() != 4 {
-		t.Errorf("%v inside after %d messages, want B after 4", in, net.Sent())
-	}
-}
-
-// Section 9.12.4, starvation is impossible: the queues as the text shows them.
-func TestStarvationExample(t *testing.T) {
-	net := figures(t)
-	net.Request(B)
-	net.Settle()
-	net.Request(C)
-	net.Settle()
-	net.Request(E)
-	net.Settle()
-	wantQueues(t, "while B executes", net, map[dme.NodeID][]dme.NodeID{E: {E}, A: {E}, B: {C, A}})
-	net.Release(B)
-	net.Settle()
-	wantQueues(t, "while C executes", net, map[dme.NodeID][]dme.NodeID{C: {B}, B: {A}, A: {E}, E: {E}})
-	net.Release(C)
-	net.Settle()
-	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{E}) {
-		t.Errorf("%v inside, want E; %v", in, net.Err())
-	}
-}
-
-// Section 9.12.3, message overtaking: the REQUEST behind a PRIVILEGE comes first.
-func TestOvertaking(t *testing.T) {
-	net := newNet(t, 2, "line")
-	net.Request(1)
-	net.Request(2)
-	net.Deliver(2, 1, 0)
-	net.Release(1)
-	net.Request(1)
-	if got := net.InFlight(1, 2); len(got) != 2 || got[0].Kind != kindPrivilege || got[1].Kind != kindRequest {
-		t.Fatalf("on the way: %+v", got)
-	}
-	net.Deliver(1, 2, 1)
-	wantQueues(t, "after the REQUEST", net, map[dme.NodeID][]dme.NodeID{2: {2, 1}})
-	net.Deliver(1, 2, 0)
-	net.Release(2)
-	net.Settle()
-	if in := net.Inside(); !slices.Equal(in, []dme.NodeID{1}) || net.Refused() != 0 {
-		t.Errorf("%v inside, want node 1; %v", in, net.Err())
-	}
-}
 
 var shapes = []string{"binary", "star", "line", "kary:3", "kary:7", "radiating:3", "radiating:5"}
 
@@ -153,8 +57,9 @@ func TestSerialCost(t *testing.T) {
 }
 
 // Section 9.12.5: when all nodes ask all the time, 4(N−1) messages for N
-// entries. Critical sections are long here: everything that was sent arrives
-// before a node leaves.
+// entries, whatever the tree. Critical sections are long here: everything that was
+// sent arrives before a node leaves. On a star that is more than under light load,
+// contrary to what the section says of more requesters.
 func TestSaturatedCost(t *testing.T) {
 	for _, n := range []int{2, 3, 7, 12} {
 		for _, shape := range shapes {
@@ -175,9 +80,18 @@ func TestSaturatedCost(t *testing.T) {
 			for range 8 {
 				round()
 			}
+			messages := 4 * float64(n-1) / float64(n)
 			for range 5 {
-				if got, want := round(), uint64(4*(n-1)); got != want {
-					t.Errorf("%s, N=%d: %d messages in a round, want %d", shape, n, got, want)
+				if got := float64(round()); math.Abs(got-messages*float64(n)) > 1e-9 {
+					t.Errorf("%s, N=%d: %v messages in a round, want %d", shape, n, got, 4*(n-1))
+				}
+			}
+			for _, c := range net.Algorithm.Claims {
+				if n < 12 || c.Load != dme.Saturated || c.Kind != dme.UpperBound || c.Quantity != dme.MessagesPerCS {
+					continue
+				}
+				if light, ok := c.Prediction(net.Setting); ok && (messages > light) != (c.KnownFalse != "") {
+					t.Errorf("%s: %.3f messages per entry, %q says %.3f, known to be false: %q", shape, messages, c.Formula, light, c.KnownFalse)
 				}
 			}
 			if err := net.Err(); err != nil {
@@ -185,21 +99,6 @@ func TestSaturatedCost(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestRefusals(t *testing.T) {
-	refuses := conformance.Refusing(t, func() *conformance.Net {
-		net := newNet(t, 7, "binary")
-		net.Request(1)
-		net.Request(2)
-		net.Settle()
-		return net
-	})
-	refuses("REQUEST from a stranger", 4, 1, dme.Message{Kind: kindRequest})
-	refuses("second REQUEST", 2, 1, dme.Message{Kind: kindRequest})
-	refuses("PRIVILEGE that was not asked for", 1, 3, dme.Message{Kind: kindPrivilege})
-	refuses("PRIVILEGE from the wrong side", 4, 2, dme.Message{Kind: kindPrivilege})
-	refuses("PRIVILEGE to its holder", 2, 1, dme.Message{Kind: kindPrivilege})
 }
 
 // distances is a breadth-first search: the twin of the closed forms.
@@ -300,122 +199,243 @@ func TestNoTreePanics(t *testing.T) {
 	newTree(3, func(i dme.NodeID) dme.NodeID { return 5 - i })
 }
 
-// The invariants can be broken: each of these states breaks one.
-func TestInvariants(t *testing.T) {
-	conformance.TestInvariants(t, Algorithm(),
-		conformance.Breach{
-			Invariant: "one token", Nodes: 3, Says: "there are 2 tokens: at node 1, at node 3",
-			Fault: func(n *conformance.Net) { made(n, 3).holder = 3 },
+func TestAlgorithm(t *testing.T) {
+	at := func(n *conformance.Net) *robust { n.Settle(); return n.Host(2).Made().(*robust) }
+	on := func(nodes, requests int, tree, init string) suite.Search {
+		return suite.Search{Options: check.Options{
+			Nodes: nodes, Requests: requests, Set: map[string]string{optTree: tree, optInit: init}, Unordered: true,
+		}}
+	}
+	atRandom := func(tree string) suite.Search {
+		return suite.Search{Nodes: []int{3, 8}, Options: check.Options{Schedules: 300, Set: map[string]string{optTree: tree}}}
+	}
+	crashes := 1
+	if testkit.Full() {
+		crashes = 2
+	}
+	crashing := func(tree string) suite.Search {
+		return suite.Search{Options: check.Options{Nodes: 3, Requests: 3, Faults: crashes, Set: map[string]string{optTree: tree}}}
+	}
+	uninitialized := func() *conformance.Net { return told(t, 7, "binary") }
+	initialized := func() *conformance.Net {
+		net := uninitialized()
+		net.Settle()
+		return net
+	}
+	robustAtStart := func() *conformance.Net { return conformance.Make(t, Robust(), 7, nil) }
+	suite.Run(t,
+		suite.Suite{
+			Algorithm: Algorithm(),
+			Breaches: []conformance.Breach{
+				{
+					Invariant: "one token", Nodes: 3, Says: "there are 2 tokens: at node 1, at node 3",
+					Fault: func(n *conformance.Net) { made(n, 3).holder = 3 },
+				},
+				{
+					Invariant: "one token", Nodes: 3, Says: "there are 2 tokens: at node 1, on its way from node 1 to node 2",
+					Fault: func(n *conformance.Net) { n.Request(2); n.Deliver(2, 1, 0); made(n, 1).holder = 1 },
+				},
+				{
+					Invariant: "one token", Nodes: 3, Says: "no node has the token",
+					Fault: func(n *conformance.Net) { made(n, 1).holder = 2 },
+				},
+				{
+					Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 2 at node 2 and 1 at its neighbour 1, with 0 PRIVILEGEs",
+					Fault: func(n *conformance.Net) { made(n, 2).holder = 2 },
+				},
+				{
+					Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 1 at node 2 and 1 at its neighbour 1, with 1 PRIVILEGEs",
+					Fault: func(n *conformance.Net) { n.Request(2); n.Deliver(2, 1, 0); made(n, 1).holder = 1 },
+				},
+				{
+					Invariant: "one REQUEST", Nodes: 3, Says: "node 2, HOLDER 1 and ASKED false, has 1 REQUESTs on their way",
+					Fault: func(n *conformance.Net) { n.Request(2); made(n, 2).asked = false },
+				},
+				{
+					Invariant: "one REQUEST", Nodes: 3, Says: "node 2, HOLDER 1 and ASKED true, has 0 REQUESTs",
+					Fault: func(n *conformance.Net) { made(n, 2).asked = true },
+				},
+			},
+			Refusals: []suite.Refusals{
+				{
+					Start: func() *conformance.Net {
+						net := newNet(t, 7, "binary")
+						net.Request(1)
+						net.Request(2)
+						net.Settle()
+						return net
+					},
+					Messages: []suite.Refused{
+						{What: "REQUEST from a stranger", From: 4, To: 1, Series: []dme.Message{{Kind: kindRequest}}},
+						{What: "second REQUEST", From: 2, To: 1, Series: []dme.Message{{Kind: kindRequest}}},
+						{What: "PRIVILEGE that was not asked for", From: 1, To: 3, Series: []dme.Message{{Kind: kindPrivilege}}},
+						{What: "PRIVILEGE from the wrong side", From: 4, To: 2, Series: []dme.Message{{Kind: kindPrivilege}}},
+						{What: "PRIVILEGE to its holder", From: 2, To: 1, Series: []dme.Message{{Kind: kindPrivilege}}},
+					},
+				},
+
+				{
+					Start: uninitialized,
+					Messages: []suite.Refused{
+						{What: "REQUEST before INITIALIZE", From: 1, To: 2, Series: []dme.Message{{Kind: kindRequest}}},
+						{What: "PRIVILEGE before INITIALIZE", From: 1, To: 2, Series: []dme.Message{{Kind: kindPrivilege}}},
+						{What: "INITIALIZE from below", From: 4, To: 2, Series: []dme.Message{{Kind: kindInitialize}}},
+						{What: "REQUEST from below before INITIALIZE", From: 4, To: 2, Series: []dme.Message{{Kind: kindRequest}}},
+						{What: "stranger", From: 7, To: 2, Series: []dme.Message{{Kind: kindInitialize}}},
+					},
+				},
+				{
+					Start: initialized,
+					Messages: []suite.Refused{
+						{What: "second INITIALIZE", From: 1, To: 2, Series: []dme.Message{{Kind: kindInitialize}}},
+						{What: "INITIALIZE to node 1", From: 2, To: 1, Series: []dme.Message{{Kind: kindInitialize}}},
+					},
+				},
+			},
+			Searches: []suite.Search{
+				on(3, 6, "line", "computed"), on(4, 6, "binary", "computed"), on(4, 6, "star", "computed"), on(5, 5, "line", "computed"),
+				// Requests come before INITIALIZE, while it spreads, and after it.
+				on(2, 6, "line", "messages"), on(3, 5, "line", "messages"), on(3, 5, "star", "messages"),
+				on(4, 4, "star", "messages"), on(4, 4, "binary", "messages"), on(4, 4, "line", "messages"),
+				atRandom("binary"), atRandom("line"), atRandom("star"),
+			},
 		},
-		conformance.Breach{
-			Invariant: "one token", Nodes: 3, Says: "there are 2 tokens: at node 1, on its way from node 1 to node 2",
-			Fault: func(n *conformance.Net) { n.Request(2); n.Deliver(2, 1, 0); made(n, 1).holder = 1 },
-		},
-		conformance.Breach{
-			Invariant: "one token", Nodes: 3, Says: "no node has the token",
-			Fault: func(n *conformance.Net) { made(n, 1).holder = 2 },
-		},
-		conformance.Breach{
-			Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 2 at node 2 and 1 at its neighbour 1, with 0 PRIVILEGEs",
-			Fault: func(n *conformance.Net) { made(n, 2).holder = 2 },
-		},
-		conformance.Breach{
-			Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 1 at node 2 and 1 at its neighbour 1, with 1 PRIVILEGEs",
-			Fault: func(n *conformance.Net) { n.Request(2); n.Deliver(2, 1, 0); made(n, 1).holder = 1 },
-		},
-		conformance.Breach{
-			Invariant: "one REQUEST", Nodes: 3, Says: "node 2, HOLDER 1 and ASKED false, has 1 REQUESTs on their way",
-			Fault: func(n *conformance.Net) { n.Request(2); made(n, 2).asked = false },
-		},
-		conformance.Breach{
-			Invariant: "one REQUEST", Nodes: 3, Says: "node 2, HOLDER 1 and ASKED true, has 0 REQUESTs",
-			Fault: func(n *conformance.Net) { made(n, 2).asked = true },
+		suite.Suite{
+			Algorithm: Robust(),
+			Breaches: []conformance.Breach{
+				{
+					Invariant: "one token", Nodes: 3, Says: "there are 2 tokens", Fault: func(n *conformance.Net) { at(n).holder = 2 },
+				},
+				{
+					Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 2 at node 2", Fault: func(n *conformance.Net) { at(n).holder = 2 },
+				},
+				{
+					Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 2 at node 2",
+					Fault: func(n *conformance.Net) { n.Settle(); n.Crash(3); at(n).holder = 2 },
+				},
+				{
+					Invariant: "one REQUEST", Nodes: 3, Says: "stands 0 times", Fault: func(n *conformance.Net) { at(n).asked = true },
+				},
+			},
+			Refusals: []suite.Refusals{
+				{
+					Start: func() *conformance.Net {
+						net := robustAtStart()
+						net.Settle()
+						net.Serve(2)
+						return net
+					},
+					To: 2,
+					Messages: []suite.Refused{
+						{What: "PRIVILEGE to its holder", From: 1, Series: []dme.Message{{Kind: kindPrivilege}}},
+						{What: "second INITIALIZE", From: 1, Series: []dme.Message{{Kind: kindInitialize}}},
+						// The first has been answered.
+						{What: "third REQUEST", From: 1, Series: []dme.Message{{Kind: kindRequest}, {Kind: kindRequest}, {Kind: kindRequest}}},
+						{What: "INITIALIZE from below", From: 4, Series: []dme.Message{{Kind: kindInitialize}}},
+						{What: "stranger", From: 7, Series: []dme.Message{{Kind: kindRestart}}},
+					},
+				},
+				{
+					Start: robustAtStart, From: 4, To: 2,
+					Messages: []suite.Refused{
+						{What: "REQUEST before INITIALIZE", Series: []dme.Message{{Kind: kindRequest}}},
+						{What: "PRIVILEGE before INITIALIZE", Series: []dme.Message{{Kind: kindPrivilege}}},
+					},
+				},
+				{
+					Start: func() *conformance.Net {
+						net := robustAtStart()
+						net.Settle()
+						net.Crash(2)
+						net.Restart(2)
+						net.Host(2).Receive(1, &dme.Message{Kind: kindAdvise, Node: 1})
+						return net
+					},
+					Messages: []suite.Refused{
+						{What: "ADVISE of another direction", From: 4, To: 2, Series: []dme.Message{{Kind: kindAdvise, Node: 4}}},
+					},
+				},
+			},
+			Searches: []suite.Search{crashing("line"), crashing("star")},
 		},
 	)
 }
 
-func TestInvariantsOfRecovery(t *testing.T) {
-	at := func(n *conformance.Net) *robust { n.Settle(); return n.Host(2).Made().(*robust) }
-	conformance.TestInvariants(t, Robust(),
-		conformance.Breach{
-			Invariant: "one token", Nodes: 3, Says: "there are 2 tokens", Fault: func(n *conformance.Net) { at(n).holder = 2 },
-		},
-		conformance.Breach{
-			Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 2 at node 2", Fault: func(n *conformance.Net) { at(n).holder = 2 },
-		},
-		conformance.Breach{
-			Invariant: "HOLDER path", Nodes: 3, Says: "HOLDER is 2 at node 2",
-			Fault: func(n *conformance.Net) { n.Settle(); n.Crash(3); at(n).holder = 2 },
-		},
-		conformance.Breach{
-			Invariant: "one REQUEST", Nodes: 3, Says: "stands 0 times", Fault: func(n *conformance.Net) { at(n).asked = true },
-		},
-	)
-}
+func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm(), Robust()) }
+
+func TestMutants(t *testing.T) { suite.Mutants(t) }
 
 func made(n *conformance.Net, id dme.NodeID) *node { return n.Host(id).Made().(*node) }
 
-// Every schedule of a few requests, on links that need not keep order, keeps all of the
-// rules and ends with every request served.
-func TestEverySchedule(t *testing.T) {
-	for _, c := range []struct {
-		nodes, requests int
-		tree            string
-	}{
-		{3, 6, "line"},
-		{4, 6, "binary"},
-		{4, 6, "star"},
-		{5, 5, "line"},
-	} {
-		r, err := check.Exhaustive(t.Context(), Algorithm(), check.Options{
-			Nodes: c.nodes, Requests: c.requests, Set: map[string]string{"tree": c.tree}, Unordered: true,
-		})
-		if err == nil {
-			err = r.Err()
-		}
-		if err != nil {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
+func told(t *testing.T, nodes int, tree string) *conformance.Net {
+	t.Helper()
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{optTree: tree, optInit: "messages"})
 }
 
-// Nor does any of some random schedules of larger systems break a rule, or starve a node.
-func TestRandomSchedules(t *testing.T) {
-	for _, tree := range []string{"binary", "line", "star"} {
-		for _, nodes := range []int{3, 8} {
-			o := check.Defaults(Algorithm(), nodes, map[string]string{"tree": tree})
-			o.Schedules = 300
-			r, err := check.Random(t.Context(), Algorithm(), o)
-			if err == nil {
-				err = r.Err()
+func holderOf(net *conformance.Net, id dme.NodeID) dme.NodeID {
+	return net.Host(id).Node().(*initialized).holder
+}
+
+// INITIALIZE goes once over each edge, and every HOLDER is then what it is computed to be.
+func TestInitialize(t *testing.T) {
+	for _, tree := range shapes {
+		for _, nodes := range []int{1, 2, 3, 7, 20} {
+			net := told(t, nodes, tree)
+			net.Settle()
+			if got := net.SentOf(kindInitialize); got != uint64(nodes-1) || net.Sent() != got || net.Refused() != 0 {
+				t.Errorf("%s of %d: %d INITIALIZE of %d messages, %d refused", tree, nodes, got, net.Sent(), net.Refused())
 			}
-			if err != nil {
-				t.Errorf("%d nodes, %s: %v", nodes, tree, err)
+			computed := newNet(t, nodes, tree)
+			for id := dme.NodeID(1); int(id) <= nodes; id++ {
+				if got, want := holderOf(net, id), at(computed, id).holder; got != want {
+					t.Errorf("%s of %d: HOLDER of node %d is %d, want %d", tree, nodes, id, got, want)
+				}
 			}
 		}
 	}
 }
 
-// Each mutant is the algorithm with one of its rules taken out.
-func TestSearchMutants(t *testing.T) {
-	if !testkit.Full() {
-		t.Skip("needs DMEBENCH_TESTS=full")
+// What is claimed of INITIALIZE is measured on nodes of either form, and not on nodes
+// that are told by nobody; a claim about all messages of a run is made of these alone.
+func TestInitializeClaims(t *testing.T) {
+	measured := func(a *dme.Algorithm, nodes int, init string) (claims int) {
+		t.Helper()
+		set := map[string]string{}
+		if init != "" {
+			set[optInit] = init
+		}
+		setting := conformance.Make(t, a, nodes, set).Setting
+		for _, c := range a.Claims {
+			value, ok := c.Prediction(setting)
+			if c.Quantity == dme.MessagesPerCS && ok {
+				claims++
+			}
+			if c.Quantity != InitializeMessages {
+				continue
+			}
+			got, told := c.Measure(setting)
+			if c.Set[optInit] != "messages" && init != "" {
+				t.Errorf("%s: the claim is made under %v", a.Name, c.Set)
+			}
+			if ok != (init != "computed") || told != ok || told && (value != float64(nodes-1) || got != value) {
+				t.Errorf("%s, init=%s, %d nodes: claimed %v, %v, measured %v, %v", a.Name, init, nodes, value, ok, got, told)
+			}
+		}
+		return claims
 	}
-	conformance.TestMutants(t, "^Test(EverySchedule|RandomSchedules)$",
-		conformance.Mutant{
-			Name: "the privilege leaves while it is used", File: "raymond.go",
-			Old: "if n.holder != n.self || n.using || n.requestQ.Empty() {",
-			New: "if n.holder != n.self || n.requestQ.Empty() {", Caught: conformance.Unsafe,
-		},
-		conformance.Mutant{
-			Name: "ASKED is not cleared", File: "raymond.go",
-			Old: "\tn.asked = false\n",
-			New: "", Caught: "stalled: ",
-		},
-		conformance.Mutant{
-			Name: "no REQUEST after the PRIVILEGE is passed on", File: "raymond.go",
-			Old: "\tn.holder = n.self\n\tn.assignPrivilege(out)\n\tn.makeRequest(out)\n",
-			New: "\tn.holder = n.self\n\tn.assignPrivilege(out)\n", Caught: "stalled: ",
-		},
-	)
+	for _, nodes := range []int{1, 2, 7, 12} {
+		measured(Robust(), nodes, "")
+		if n := measured(Algorithm(), nodes, "messages"); n != 0 {
+			t.Errorf("%d claims about all messages count INITIALIZE", n)
+		}
+		if n := measured(Algorithm(), nodes, "computed"); nodes > 2 && n == 0 {
+			t.Error("no claims about all messages")
+		}
+	}
+	// A beginning that does not reach everybody is not measured.
+	setting := conformance.Make(t, Algorithm(), 3, map[string]string{optInit: "messages"}).Setting
+	setting.System.(*system).tree.near[1] = []dme.NodeID{2}
+	if got, ok := initializeMessages(setting); ok {
+		t.Errorf("node 3 is told by nobody, and %v is measured", got)
+	}
 }

@@ -2,7 +2,7 @@
 // Algorithm for Mutual Exclusion in Computer Networks, University of Maryland
 // Technical Report TR-869, 1980 (also Communications of the ACM 24(1), 1981),
 // with the modifications of its section 6, each in a file of its own: implicit.go
-// (6.1), broadcast.go and sequenced.go (6.2), ring.go (6.3), bounded.go (6.4),
+// (6.1), broadcast.go (6.2), ring.go (6.3), bounded.go (6.4),
 // priority.go (6.5), readers.go (6.6), and its section 7 on nodes that fail, return,
 // join and leave, in the files that begin with robust. Literal texts are in
 // published.go. A modification takes over what it leaves as it is in section 2,

@@ -1,12 +1,18 @@
 package ricartagrawala
 
 import (
+	"fmt"
+	"math/bits"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/dme/vnet"
+	"dmebench/internal/search/check"
+	"dmebench/internal/testkit/suite"
 )
 
 // The decision table of TR-869, section 2.2.
@@ -42,110 +48,6 @@ func TestDecisionTable(t *testing.T) {
 	}
 }
 
-// The example of TR-869, section 2.3, figure by figure.
-func TestFiguresAToJ(t *testing.T) {
-	net := conformance.Make(t, Algorithm(), 3, nil)
-	inside := func(figure string, want ...dme.NodeID) {
-		t.Helper()
-		if in := net.Inside(); len(in) != len(want) || len(in) == 1 && in[0] != want[0] {
-			t.Fatalf("figure %s: %v are in the critical section, want %v", figure, in, want)
-		}
-	}
-	onTheWay := func(figure string, from, to dme.NodeID, want ...dme.Message) {
-		t.Helper()
-		got := net.InFlight(from, to)
-		if len(got) != len(want) {
-			t.Fatalf("figure %s: from %d to %d: %+v, want %+v", figure, from, to, got, want)
-		}
-		for i := range got {
-			if got[i].Kind != want[i].Kind || got[i].Clock != want[i].Clock {
-				t.Fatalf("figure %s: from %d to %d: %+v, want %+v", figure, from, to, got, want)
-			}
-		}
-	}
-	request := func(number uint64) dme.Message {
-		return dme.Message{Kind: kindRequest, Clock: number}
-	}
-	reply := func(number uint64) dme.Message {
-		return dme.Message{Kind: kindReply, Clock: number}
-	}
-
-	net.Request(3)
-	onTheWay("A", 3, 1, request(1))
-	onTheWay("A", 3, 2, request(1))
-
-	net.Request(2)
-	onTheWay("B", 2, 1, request(1))
-	onTheWay("B", 2, 3, request(1))
-
-	net.Deliver(2, 1, 0)
-	net.Deliver(2, 3, 0)
-	net.Deliver(3, 2, 0)
-	onTheWay("C", 1, 2, reply(1)) // node 1 does not request
-	onTheWay("C", 3, 2, reply(1)) // node 2 wins the tie
-	onTheWay("C", 2, 3)           // deferred
-
-	net.Request(1)
-	onTheWay("D", 1, 2, reply(1), request(2))
-	onTheWay("D", 1, 3, request(2))
-	net.Deliver(1, 2, 1) // the REQUEST overtakes the REPLY
-	onTheWay("D", 2, 1)  // deferred
-
-	net.Deliver(3, 2, 0)
-	net.Deliver(1, 2, 0)
-	net.Deliver(1, 3, 0)
-	inside("E", 2)
-	onTheWay("E", 3, 1, request(1)) // deferred there, and still on its way here
-
-	net.Release(2)
-	onTheWay("F", 2, 1, reply(2))
-	onTheWay("F", 2, 3, reply(1))
-
-	net.Deliver(2, 1, 0)
-	net.Deliver(2, 3, 0)
-	net.Deliver(3, 1, 0)
-	inside("G")
-	onTheWay("G", 1, 3, reply(1))
-
-	net.Deliver(1, 3, 0)
-	inside("H", 3)
-
-	net.Release(3)
-	onTheWay("I", 3, 1, reply(2))
-
-	net.Deliver(3, 1, 0)
-	inside("J", 1)
-	sent := net.Sent()
-	net.Release(1)
-	if net.Sent() != sent {
-		t.Error("figure J: node 1 sends something on leaving")
-	}
-	if err := net.Err(); err != nil || sent != 3*4 {
-		t.Errorf("%d messages for 3 entries, want 12; %v", sent, err)
-	}
-}
-
-// TR-869, appendix: without order, N(N+1)/2 − 1 entries may come before one's
-// own. For two nodes that is 2, and it happens.
-func TestOvertakingBoundIsTight(t *testing.T) {
-	net := conformance.Make(t, Algorithm(), 2, nil)
-	net.Request(1)
-	net.Deliver(1, 2, 0) // node 2 has heard of 1
-	net.Request(2)       // and asks with 2; its REQUEST stays on the way
-	net.Deliver(2, 1, 0) // the REPLY
-	net.Release(1)
-	net.Request(1) // with 2, too
-	net.Deliver(1, 2, 0)
-	net.Deliver(2, 1, 1) // the second REPLY
-	net.Release(1)
-	net.Request(1) // with 3: deferred
-	net.Settle()
-	last := net.Entries[len(net.Entries)-1]
-	if last.Node != 2 || last.Bypass != 2 || last.Stamp.Clock != 2 {
-		t.Errorf("%+v, want node 2 after 2 entries of others; %v", net.Entries, net.Err())
-	}
-}
-
 // A node awaits each node's reply, not so many replies.
 func TestRepliesAreASet(t *testing.T) {
 	net := conformance.Make(t, Algorithm(), 3, nil)
@@ -159,22 +61,6 @@ func TestRepliesAreASet(t *testing.T) {
 	net.Host(1).Receive(3, &m)
 	if len(net.Inside()) != 1 {
 		t.Error("all have replied and node 1 is outside")
-	}
-}
-
-func TestStateHasThePapersNames(t *testing.T) {
-	net := conformance.Make(t, Algorithm(), 3, nil)
-	net.Request(1)
-	net.Request(3)
-	net.Deliver(3, 1, 0)
-	got := dme.DescribeState(net.Host(1).Node())
-	const want = "Our_Sequence_Number=1 Highest_Sequence_Number=1 Requesting_Critical_Section=true " +
-		"Awaiting_Reply={2,3} Reply_Deferred=[(1,3)]"
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if strings.Contains(got, "\n") {
-		t.Error("a state is one line")
 	}
 }
 
@@ -239,8 +125,8 @@ func BenchmarkHandlers(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")
 }
 
-// The invariants can be broken: each of these states breaks one.
-func TestInvariants(t *testing.T) {
+func TestAlgorithm(t *testing.T) {
+	type msgs = []dme.Message
 	at := func(n *conformance.Net, id dme.NodeID) *node { return n.Host(id).Made().(party).base() }
 	both := conformance.Breach{
 		Invariant: "one reply of two", Nodes: 3, Says: "nodes 1 and 3 are requesting or inside",
@@ -276,18 +162,197 @@ func TestInvariants(t *testing.T) {
 			}
 		},
 	}
-	for _, x := range []struct {
-		a        *dme.Algorithm
-		breaches []conformance.Breach
-	}{
-		{Algorithm(), []conformance.Breach{both, lost, twice, far}},
-		{Broadcast(), []conformance.Breach{both, lost, twice, far}},
-		{ReadersWriters(), []conformance.Breach{both, lost, twice}},
-		{Priority(), []conformance.Breach{both, lost}},
-		{Bounded(), []conformance.Breach{both, lost, twice, apart}},
-	} {
-		t.Run(x.a.Name, func(t *testing.T) { conformance.TestInvariants(t, x.a, x.breaches...) })
+	message := func(kind dme.Kind, number uint64) dme.Message { return dme.Message{Kind: kind, Clock: number} }
+	request := func(number uint64) dme.Message { return message(kindRequest, number) }
+	reply := func(number uint64) dme.Message { return message(kindReply, number) }
+	list := func(vec ...uint64) dme.Message { return dme.Message{Kind: kindReply, Vec: vec} }
+	about := func(kind dme.Kind, number uint64, node dme.NodeID) dme.Message {
+		return dme.Message{Kind: kind, Clock: number, Node: node}
 	}
+	round := func(number uint64, node dme.NodeID, notes ...uint64) dme.Message {
+		return dme.Message{Kind: kindRequest, Req: dme.Stamp{Clock: number, Node: node}, Vec: notes}
+	}
+	replies := []suite.Refused{
+		{What: "REPLY to an earlier request", Series: msgs{reply(1)}},
+		{What: "REPLY to a request not made", Series: msgs{reply(3)}},
+		{What: "REPLY twice", Series: msgs{reply(2), reply(2)}},
+	}
+	requests := []suite.Refused{
+		{What: "REQUEST without a number", Series: msgs{request(0)}},
+		{What: "REQUEST twice", Series: msgs{request(9), request(9)}},
+	}
+	// refused arrive from node 2 at node 1 of three, which has been served and asks again.
+	refused := func(a *dme.Algorithm, set map[string]string, messages ...[]suite.Refused) suite.Refusals {
+		return suite.Refusals{Start: second(t, a, 3, set, 1), From: 2, To: 1, Messages: slices.Concat(messages...)}
+	}
+	onRing := func(form string, messages ...suite.Refused) suite.Refusals {
+		return suite.Refusals{Start: second(t, Ring(), 4, map[string]string{"form": form}, 2), To: 2, Messages: messages}
+	}
+	onMedium := func(nodes, requests int) suite.Search {
+		return suite.Search{Options: check.Options{Nodes: nodes, Requests: requests, Set: map[string]string{"form": "sequenced"}}}
+	}
+	suite.Run(t,
+		suite.Suite{
+			Algorithm: Algorithm(),
+			Breaches:  []conformance.Breach{both, lost, twice, far},
+			Refusals:  []suite.Refusals{refused(Algorithm(), nil, requests, replies)},
+		},
+		suite.Suite{
+			Algorithm: Implicit(),
+			Refusals: []suite.Refusals{refused(Implicit(), nil, requests, []suite.Refused{
+				{What: "DEFERRED of an earlier request", Series: msgs{message(kindDeferred, 1)}},
+				{What: "DEFERRED twice", Series: msgs{message(kindDeferred, 2), message(kindDeferred, 2)}},
+				{What: "REPLY of an earlier request", Series: msgs{message(kindExplicitReply, 1)}},
+				{What: "REPLY twice, and no DEFERRED", Series: msgs{message(kindExplicitReply, 2), message(kindExplicitReply, 2)}},
+			})},
+		},
+		suite.Suite{
+			Algorithm: Broadcast(),
+			Breaches:  []conformance.Breach{both, lost, twice, far},
+			Refusals: []suite.Refusals{
+				refused(Broadcast(), nil, requests, replies, []suite.Refused{
+					{What: "REPLY twice, once in a list", Series: msgs{list(3, 7, 1, 2), reply(2)}},
+					{What: "a list without numbers", Series: msgs{list(1)}},
+				}),
+				refused(Broadcast(), map[string]string{"form": "sequenced"}, []suite.Refused{
+					{What: "REQUEST twice on the medium", Series: msgs{request(0), request(0)}},
+					{What: "REPLY without a REQUEST", Series: msgs{reply(0)}},
+				}),
+			},
+			Searches: []suite.Search{onMedium(1, 3), onMedium(2, 6), onMedium(3, 4)},
+		},
+		suite.Suite{
+			Algorithm: Ring(),
+			Breaches: []conformance.Breach{
+				{
+					Invariant: "one REQUEST", Nodes: 3, Says: "node 2 is requesting: 1 REQUESTs of it are on their way, 1 are deferred",
+					Fault: func(n *conformance.Net) {
+						n.Request(2)
+						n.Host(1).Made().(*echoNode).replyDeferred.Add(dme.Stamp{Clock: 1, Node: 2})
+					},
+				},
+				{
+					Invariant: "one REQUEST", Nodes: 3, Set: map[string]string{"form": "notes"},
+					Says:  "node 2 is requesting: 1 REQUESTs of it are on their way, 0 are deferred, and 1 have come home",
+					Fault: func(n *conformance.Net) { n.Request(2); n.Host(2).Made().(*notesNode).home = true },
+				},
+			},
+			Refusals: []suite.Refusals{
+				onRing("echo",
+					suite.Refused{What: "no number", From: 1, Series: msgs{round(0, 1)}},
+					suite.Refused{What: "no node", From: 1, Series: msgs{round(5, 9)}},
+					suite.Refused{What: "an earlier one of its own", From: 1, Series: msgs{round(1, 2)}},
+					suite.Refused{What: "deferred twice", From: 1, Series: msgs{round(5, 4), round(5, 4)}},
+					suite.Refused{What: "home twice", From: 1, Series: msgs{round(2, 2), round(2, 2)}},
+					suite.Refused{What: "REPLY", From: 1, Series: msgs{reply(2)}},
+					suite.Refused{What: "not by the predecessor", From: 3, Series: msgs{round(5, 3)}},
+				),
+				onRing("notes",
+					suite.Refused{What: "home twice", From: 1, Series: msgs{round(2, 2, 3), round(2, 2, 3)}},
+					suite.Refused{What: "note by nobody", From: 1, Series: msgs{round(2, 2, 9)}},
+					suite.Refused{What: "note by itself", From: 1, Series: msgs{round(2, 2, 2)}},
+					suite.Refused{What: "notes against the ring", From: 1, Series: msgs{round(2, 2, 4, 3)}},
+					suite.Refused{What: "note by one who comes later", From: 1, Series: msgs{round(5, 4, 3)}},
+					suite.Refused{What: "REPLY to an earlier request", From: 3, Series: msgs{reply(1)}},
+					suite.Refused{What: "REPLY twice", From: 3, Series: msgs{reply(2), reply(2)}},
+				),
+			},
+		},
+		suite.Suite{
+			Algorithm: Bounded(),
+			Breaches:  []conformance.Breach{both, lost, twice, apart},
+			Refusals: []suite.Refusals{refused(Bounded(), nil, replies, []suite.Refused{
+				{What: "REQUEST beyond the modulus", Series: msgs{request(5)}},
+				{What: "REPLY beyond the modulus", Series: msgs{reply(7)}},
+				{What: "REQUEST twice", Series: msgs{request(3), request(3)}},
+			})},
+		},
+		suite.Suite{
+			Algorithm: Priority(),
+			Breaches:  []conformance.Breach{both, lost},
+			Refusals:  []suite.Refusals{refused(Priority(), map[string]string{"most": "1"}, requests, replies)},
+		},
+		suite.Suite{
+			Algorithm: ReadersWriters(),
+			Breaches:  []conformance.Breach{both, lost, twice},
+			Refusals: []suite.Refusals{refused(ReadersWriters(), nil, requests, replies, []suite.Refused{
+				{What: "REQUEST by neither", Series: msgs{{Kind: kindRequest, Clock: 9, Flags: 2}}},
+			})},
+		},
+		suite.Suite{
+			Algorithm: Robust(),
+			Refusals: []suite.Refusals{refused(Robust(), nil, []suite.Refused{
+				{What: "REQUEST without a number", Series: msgs{request(0)}},
+				{What: "REPLY to a request not made", Series: msgs{reply(3)}},
+				{What: "REPLY twice, and to one to come", Series: msgs{reply(2), reply(2), reply(9)}},
+				{What: "FAILED of nobody", Series: msgs{about(kindFailed, 0, 9)}},
+				{What: "INSERT of nobody", Series: msgs{about(kindInsert, 1, 0)}},
+			})},
+		},
+		suite.Suite{Algorithm: BoundedAsPublished()},
+		suite.Suite{Algorithm: RobustAsPublished()},
+	)
+}
+
+// second returns a network in which node id has been served, and asks again,
+// with number 2.
+func second(t *testing.T, a *dme.Algorithm, nodes int, set map[string]string, id dme.NodeID) func() *conformance.Net {
+	return func() *conformance.Net {
+		net := conformance.Make(t, a, nodes, set)
+		if _, err := net.Serve(id); err != nil {
+			t.Fatal(err)
+		}
+		net.Request(id)
+		return net
+	}
+}
+
+func TestSchedules(t *testing.T) { suite.Schedules(t, all()...) }
+
+func TestMutants(t *testing.T) { suite.Mutants(t) }
+
+// Values of options, and whether they are taken for a system of some nodes.
+func TestValues(t *testing.T) {
+	for _, x := range []struct {
+		a      *dme.Algorithm
+		option string
+		nodes  int
+		good   []string
+		bad    map[string]string // with what the error says, in part
+	}{
+		{Implicit(), "bound", 2, []string{"auto", "1ns", "500ms", "1h"}, refusedFor("", "61m", "0s", "-1s", "5", "", "soon")},
+		{Priority(), "hold", 2, []string{"0s", "3ms"}, refusedFor("", "-1ms", "5", "x")},
+		{Priority(), "most", 2, []string{"1", "8", "1048576"}, refusedFor("", "1048577", "0", "-1", "x", "")},
+		{Robust(), "names", 2, []string{"auto", "7,5", "2,1"}, refusedFor("", "5,5", "0,1", "0,2", "1,2,3", "a,b", "", "1,4294967296")},
+		{Bounded(), "modulus", 5, []string{"auto", "9", "64", "9223372036854775807"}, map[string]string{"8": "want at least 2N−1 = 9"}},
+		{Bounded(), "modulus", 1, nil, refusedFor("not a positive number",
+			"0", "-5", "18446744073709551615", "9223372036854775808", "1a", "many")},
+		{BoundedAsPublished(), "modulus", 5, []string{"9"}, map[string]string{"8": "want at least 2N−1 = 9"}},
+	} {
+		take := func(value string) error {
+			_, err := x.a.New(x.nodes, 1, map[string]string{x.option: value})
+			return err
+		}
+		for _, value := range x.good {
+			if err := take(value); err != nil {
+				t.Errorf("%s: %s=%s: %v", x.a.Name, x.option, value, err)
+			}
+		}
+		for value, want := range x.bad {
+			if err := take(value); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %s=%s: %v, want %q", x.a.Name, x.option, value, err, want)
+			}
+		}
+	}
+}
+
+// refusedFor says the same of several values.
+func refusedFor(says string, values ...string) map[string]string {
+	all := make(map[string]string)
+	for _, v := range values {
+		all[v] = says
+	}
+	return all
 }
 
 // Two readers may have each other's reply; a reader and a writer may not.
@@ -309,23 +374,6 @@ func TestReadersHaveEachOthersReplies(t *testing.T) {
 	}
 }
 
-func TestInvariantsOfTheRing(t *testing.T) {
-	conformance.TestInvariants(t, Ring(),
-		conformance.Breach{
-			Invariant: "one REQUEST", Nodes: 3, Says: "node 2 is requesting: 1 REQUESTs of it are on their way, 1 are deferred",
-			Fault: func(n *conformance.Net) {
-				n.Request(2)
-				n.Host(1).Made().(*echoNode).replyDeferred.Add(dme.Stamp{Clock: 1, Node: 2})
-			},
-		},
-		conformance.Breach{
-			Invariant: "one REQUEST", Nodes: 3, Set: map[string]string{"form": "notes"},
-			Says:  "node 2 is requesting: 1 REQUESTs of it are on their way, 0 are deferred, and 1 have come home",
-			Fault: func(n *conformance.Net) { n.Request(2); n.Host(2).Made().(*notesNode).home = true },
-		},
-	)
-}
-
 func all() []*dme.Algorithm {
 	return []*dme.Algorithm{
 		Algorithm(), Implicit(), Broadcast(), Ring(), Bounded(), Priority(), ReadersWriters(), BoundedAsPublished(),
@@ -333,92 +381,217 @@ func all() []*dme.Algorithm {
 	}
 }
 
-func TestConformance(t *testing.T) {
-	for _, a := range all() {
-		t.Run(a.Name, func(t *testing.T) { conformance.Test(t, a) })
+// pair is the algorithm with bounded numbers beside the original, which keeps
+// them all: both go through the same schedule, and must do the same.
+type pair struct {
+	bounded *conformance.Net
+	nodes   int
+	modulus uint64
+	widest  uint64
+}
+
+// follow does in the bounded algorithm what the original has done, and compares
+// them.
+func (p *pair) follow(original *conformance.Net, e *vnet.Event) error {
+	switch e.Step.Kind {
+	case vnet.Ask:
+		p.bounded.Request(e.Node)
+	case vnet.Leave:
+		p.bounded.Release(e.Node)
+	case vnet.Deliver:
+		p.bounded.Deliver(e.From, e.Node, e.Index)
+	}
+	if err := p.compare(original); err != nil {
+		return fmt.Errorf("M=%d: %w\n%s", p.modulus, err, p.bounded.States())
+	}
+	return nil
+}
+
+// compare says how the two differ, nil if they do not, and notes how far apart
+// the numbers on the way are.
+func (p *pair) compare(original *conformance.Net) error {
+	lowest, highest := ^uint64(0), uint64(0)
+	for from := dme.NodeID(1); int(from) <= p.nodes; from++ {
+		for to := dme.NodeID(1); int(to) <= p.nodes; to++ {
+			a, b := p.bounded.InFlight(from, to), original.InFlight(from, to)
+			if len(a) != len(b) {
+				return fmt.Errorf("from %d to %d: %v, the original %v", from, to, a, b)
+			}
+			for i := range a {
+				if a[i].Kind != b[i].Kind || a[i].Clock != b[i].Clock%p.modulus {
+					return fmt.Errorf("from %d to %d: %v, the original %v", from, to, a[i], b[i])
+				}
+				if b[i].Kind == kindRequest {
+					lowest, highest = min(lowest, b[i].Clock), max(highest, b[i].Clock)
+				}
+			}
+		}
+	}
+	if highest > 0 {
+		p.widest = max(p.widest, highest-lowest)
+	}
+	if a, b := p.bounded.Inside(), original.Inside(); !slices.Equal(a, b) {
+		return fmt.Errorf("%v are in the critical section, of the original %v", a, b)
+	}
+	return nil
+}
+
+// Nobody can tell the bounded algorithm from the original, message by message;
+// and numbers lie between x and x+N−1, and do reach both.
+func TestTwin(t *testing.T) {
+	for _, nodes := range []int{1, 2, 3, 4, 6} {
+		widest := uint64(0)
+		for _, modulus := range []uint64{smallest(nodes), 2*uint64(nodes) + 3} {
+			for seed := range uint64(150) {
+				set := map[string]string{"modulus": fmt.Sprint(modulus)}
+				p := &pair{bounded: conformance.Make(t, Bounded(), nodes, set), nodes: nodes, modulus: modulus}
+				_, err := conformance.Walk{
+					Algorithm: Algorithm(), Nodes: nodes, Requests: func(id dme.NodeID) int { return 1 + int(seed+uint64(id)*5)%8 },
+					Load: vnet.Churn, Reorder: true, Seed: seed, Look: p.follow,
+				}.Run()
+				if err != nil {
+					t.Fatal(err)
+				}
+				widest = max(widest, p.widest)
+			}
+		}
+		if widest > uint64(nodes)-1 {
+			t.Errorf("N=%d: numbers from x to x+%d, want at most x+%d", nodes, widest, nodes-1)
+		}
+		if nodes <= 3 && widest < uint64(nodes)-1 {
+			t.Errorf("N=%d: numbers never more than %d apart; the schedules are too tame", nodes, widest)
+		}
 	}
 }
 
-// TestMutantsAreCaught shows that the tests can fail: they must, for every rule
-// taken out. That a REPLY names its request is redundant where links are
-// reliable, and tested by hand.
-func TestMutantsAreCaught(t *testing.T) {
-	const (
-		residues = ">= uint64(s.nodes)"
-		bothRead = "n.reading && who == byReader"
-	)
-	for test, mutants := range map[string][]conformance.Mutant{
-		"^TestConformance$/^ricart-agrawala$": {
-			{Name: "no deferral", File: "ricartagrawala.go", Caught: conformance.Unsafe,
-				Old: "return n.requestingCriticalSection && n.ourRequest().Precedes(r)", New: "return false"},
-			{Name: "no order among equal numbers", File: "ricartagrawala.go", Caught: conformance.Stalled,
-				Old: "n.ourRequest().Precedes(r)", New: "n.ourSequenceNumber <= r.Clock"},
-			{Name: "replies received do not count", File: "ricartagrawala.go", Caught: "one answer: ",
-				Old: "\tn.awaitingReply.Remove(from)\n", New: ""},
-			{Name: "numbers of others do not count", File: "ricartagrawala.go", Caught: "entries out of timestamp order",
-				Old: "max(n.highestSequenceNumber, r.Clock)", New: "n.highestSequenceNumber"},
-			{Name: "own numbers do not count", File: "ricartagrawala.go", Caught: "claim bypass upper bound",
-				Old: "\tn.highestSequenceNumber = number\n", New: ""},
-			{Name: "a deferred REPLY is lost", File: "ricartagrawala.go", Caught: "one answer: ",
-				Old: "added := n.replyDeferred.Add(r)", New: "added := !n.replyDeferred.Has(r.Node)"},
-		},
-		"^TestConformance$/^ricart-agrawala-implicit$": {
-			{Name: "no bound", File: "implicit.go", Caught: "ricart-agrawala-implicit: on 2 nodes",
-				Old: "Reliable: true, BoundedDelay: true", New: "Reliable: true"},
-			{Name: "one leg", File: "implicit.go", Caught: conformance.Unsafe,
-				Old: "const legs = 2", New: "const legs = 1"},
-			{Name: "REPLY before its DEFERRED is lost", File: "balance.go", Caught: conformance.Stalled,
-				Old: "\t\tb.repliedFirst.Add(j) // the news of its deferral is still to come\n", New: ""},
-			{Name: "no DEFERRED", File: "implicit.go", Caught: "REPLY that is not awaited",
-				Old: "\t\tout.Send(r.Node, dme.Message{Kind: kindDeferred, Clock: r.Clock})\n", New: ""},
-		},
-		"^(TestConformance|TestReplyIsForTheListed)$/^ricart-agrawala-broadcast$": {
-			{Name: "a broadcast REPLY is everybody's", File: "broadcast.go", Caught: "node 2 takes it for its own",
-				Old: "if number, listed := recipient(m.Vec, n.me); listed {\n\t\t\tn.receiveReply(from, number, out)\n\t\t}",
-				New: "if n.awaitingReply.Has(from) {\n\t\t\tn.receiveReply(from, n.ourSequenceNumber, out)\n\t\t}"},
-			{Name: "the old entry stays until its REPLY is heard", File: "sequenced.go", Caught: "ricart-agrawala-broadcast: on",
-				Old: "\tl.waiting.Remove(l.me)\n\tout", New: "\tout"},
-			{Name: "a request's place is that of its sending", File: "sequenced.go", Caught: conformance.Unsafe,
-				Old: "\tout.Broadcast(dme.Message{Kind: kindRequest})\n}\n",
-				New: "\tout.Broadcast(dme.Message{Kind: kindRequest})\n\tl.hear(l.me)\n\tl.enterIfFirst(out)\n}\n"},
-		},
-		"^TestConformance$/^ricart-agrawala-ring$": {
-			{Name: "the count is then set", File: "ring.go", Caught: conformance.Stalled,
-				Old: "n.owed.deferred(dme.NodeID(by))", New: "n.owed.deferredBy.Add(dme.NodeID(by))"},
-			{Name: "no note", File: "ring.go", Caught: "REPLY that is not awaited",
-				Old: "\t\tm.Vec = append(m.Vec, uint64(n.me)) // 'DEFERRED by node me'\n", New: ""},
-			{Name: "an echo that never waits", File: "ring.go", Caught: conformance.Unsafe,
-				Old: "\tif n.defers(m.Req) {\n\t\tn.keep(m.Req, out)\n\t\treturn\n\t}\n\tn.pass(m.Req, nil, out)",
-				New: "\tn.pass(m.Req, nil, out)"},
-		},
-		"^TestConformance$/^ricart-agrawala-bounded$": {
-			{Name: "own numbers do not count", File: "ricartagrawala.go", Caught: conformance.Unsafe,
-				Old: "\tn.highestSequenceNumber = number\n", New: ""},
-			{Name: "residues are compared as numbers", File: "bounded.go", Caught: "ricart-agrawala-bounded: on",
-				Old: residues, New: ">= s.modulus"},
-			{Name: "the difference may be N", File: "bounded.go", Caught: "ricart-agrawala-bounded: on",
-				Old: residues, New: "> uint64(s.nodes)"},
-		},
-		"^TestAskingAfterReplyingIsBehind$": {
-			{Name: "increments from 0", File: "priority.go", Caught: "[2 1] are in the critical section",
-				Old: "n.highestSequenceNumber + n.increments.of(n.me, n.requests)",
-				New: "max(1, n.highestSequenceNumber+n.increments.of(n.me, n.requests)-1)"},
-		},
-		"^TestConformance$/^ricart-agrawala-priority$": {
-			{Name: "what is drawn is not saved", File: "ricartagrawala.go", Caught: "ricart-agrawala-priority: on",
-				Old: "\tv.ClockWhile(n.requestingCriticalSection, dme.None, \"Our_Sequence_Number\", &n.ourSequenceNumber)\n", New: ""},
-		},
-		"^TestConformance$/^readers-writers$": {
-			{Name: "readers do not defer writers either", File: "readers.go", Caught: conformance.Unsafe,
-				Old: bothRead, New: "n.reading"},
-			{Name: "the REQUEST does not say who asks", File: "readers.go", Caught: conformance.Unsafe,
-				Old: "Flags: who}", New: "Flags: byReader}"},
-		},
-		"^TestReadersShare$": {
-			{Name: "nobody shares", File: "readers.go", Caught: conformance.Unsafe + ", want [1 2 3 4]",
-				Old: bothRead, New: "false"},
-		},
-	} {
-		conformance.TestMutants(t, test, mutants...)
+// withModulus returns the algorithm with a modulus that may be too small.
+func withModulus(a *dme.Algorithm, m uint64) *dme.Algorithm {
+	a.Options[0].Default = fmt.Sprint(m)
+	a.ValidNodes = nil
+	return a
+}
+
+// M = 2N−1 is enough, and tight: with 2N−2 the search finds a fault.
+func TestModulusIsTight(t *testing.T) {
+	for _, nodes := range []int{2, 3, 4} {
+		enough := smallest(nodes)
+		if err := conformance.Search(withModulus(Bounded(), enough), nodes, nil, 400); err != nil {
+			t.Errorf("N=%d, M=2N−1: %v", nodes, err)
+		}
+		if err := conformance.Search(withModulus(Bounded(), enough-1), nodes, nil, 4000); err == nil {
+			t.Errorf("N=%d, M=2N−2: no fault found", nodes)
+		}
+	}
+}
+
+// As published it is unsafe for every M: here up to four times the nodes, and
+// one that no run comes near.
+func TestAsPublishedIsUnsafeForEveryModulus(t *testing.T) {
+	for _, nodes := range []int{2, 3} {
+		moduli := []uint64{1 << 40}
+		for m := smallest(nodes); m <= 4*uint64(nodes); m++ {
+			moduli = append(moduli, m)
+		}
+		for _, m := range moduli {
+			if err := conformance.Search(withModulus(BoundedAsPublished(), m), nodes, nil, 4000); err == nil {
+				t.Errorf("N=%d, M=%d: no fault found", nodes, m)
+			}
+		}
+	}
+}
+
+// The way to it, for any number of nodes and any modulus. Node 1 enters with
+// number 1 and forgets it. Nodes 2, 3, …, N ask, each having heard the one
+// before, with numbers up to N. Node 1 hears of N first, which differs from its
+// Highest_Sequence_Number, 0, by N: it replies, and takes it for an old number.
+// When all before node N have been served, node 1 has heard of N−1 at most. It
+// asks with N, and has priority over node N, which is inside.
+func TestHowAsPublishedFails(t *testing.T) {
+	for _, nodes := range []dme.NodeID{2, 3, 5, 8} {
+		for _, m := range []uint64{smallest(int(nodes)), 2 * uint64(nodes), 1000} {
+			net := conformance.Make(t, BoundedAsPublished(), int(nodes), map[string]string{"modulus": fmt.Sprint(m)})
+			if _, err := net.Serve(1); err != nil {
+				t.Fatal(err)
+			}
+			for j := dme.NodeID(2); j <= nodes; j++ {
+				net.Request(j)
+				for k := j + 1; k <= nodes; k++ {
+					net.Deliver(j, k, 0)
+				}
+			}
+			net.Deliver(nodes, 1, 0)
+			for j := dme.NodeID(2); j <= nodes; j++ {
+				net.Settle()
+				if !slices.Equal(net.Inside(), []dme.NodeID{j}) {
+					t.Fatalf("N=%d, M=%d: %v are in the critical section, want node %d\n%s", nodes, m, net.Inside(), j, net.States())
+				}
+				if j < nodes {
+					net.Release(j)
+				}
+			}
+			net.Request(1)
+			net.Settle()
+			want := fmt.Sprintf("are in the critical section: 1 and %d", nodes)
+			if err := net.Err(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("N=%d, M=%d: %v\n%s", nodes, m, err, net.States())
+			}
+		}
+	}
+}
+
+// The comparison of section 6.4 agrees with that of the whole numbers, for any
+// two that are less than N apart; with M = 2N−2 it cannot.
+func TestComparison(t *testing.T) {
+	for _, nodes := range []int{1, 2, 3, 5, 8} {
+		for m := max(1, smallest(nodes)-1); m <= smallest(nodes)+3; m++ {
+			s := residues{nodes: nodes, modulus: m}
+			agrees := true
+			for a := range 5 * m {
+				for d := range uint64(nodes) {
+					b := a + d
+					agrees = agrees && s.less(a%m, b%m) == (a < b) && !s.less(b%m, a%m)
+				}
+			}
+			if agrees != (m >= smallest(nodes)) {
+				t.Errorf("N=%d, M=%d: agrees: %v", nodes, m, agrees)
+			}
+		}
+	}
+}
+
+// A number fits into log2(2N−1) bits, rounded up, however long the run.
+func TestNumbersStaySmall(t *testing.T) {
+	const nodes = 5
+	net := conformance.Make(t, Bounded(), nodes, nil)
+	seen := map[uint64]bool{}
+	for k := range 100 {
+		if messages, err := net.Serve(dme.NodeID(k%nodes + 1)); err != nil || messages != 2*(nodes-1) {
+			t.Fatalf("entry %d: %d messages, %v", k, messages, err)
+		}
+		for i := dme.NodeID(1); i <= nodes; i++ {
+			n := net.Host(i).Node().(*boundedNode)
+			seen[n.highestSequenceNumber] = true
+		}
+	}
+	if len(seen) != 2*nodes-1 {
+		t.Errorf("%d different numbers, want all %d", len(seen), 2*nodes-1)
+	}
+	for x := range seen {
+		if got, want := bits.Len64(x), bits.Len64(2*nodes-2); got > want {
+			t.Errorf("number %d takes %d bits, want at most %d", x, got, want)
+		}
+	}
+}
+
+// Section 6.4: numbers that are at most N−1 apart take 2N−1 residues. With one less, the
+// same two residues are N−1 apart both ways round.
+func TestSmallestModulus(t *testing.T) {
+	for n := 1; n <= 9; n++ {
+		if m, ok := smallestAccepted(dme.Setting{Nodes: n}); !ok || m != float64(2*n-1) {
+			t.Errorf("N=%d: %v, %v; want %d", n, m, ok, 2*n-1)
+		}
+		if n > 1 && tellsApart(residues{nodes: n, modulus: uint64(2*n - 2)}) {
+			t.Errorf("N=%d: %d residues tell all numbers apart", n, 2*n-2)
+		}
 	}
 }

@@ -9,14 +9,13 @@ import "dmebench/dme"
 //
 //   - robust.go: section 2, with the set Awaiting_Reply of 7.4.
 //   - robust_names.go: 7.1. Node numbers come from a larger range, by NAMES.
-//   - robust_failure.go: 7.4. A node that waits too long for a REPLY asks
-//     ARE_YOU_THERE; who says nothing has FAILED, and everybody is told.
-//   - robust_insertion.go: 7.2.1 and 7.2.2. A newcomer says that it FAILED, waits,
+//   - robust_failure.go: 7.4 and 7.3. A node that waits too long for a REPLY asks
+//     ARE_YOU_THERE; who says nothing has FAILED, and everybody is told. And 7.3: a
+//     node that leaves tells the others and waits for their acknowledgements.
+//   - robust_insertion.go: 7.2. A newcomer says that it FAILED, waits,
 //     finds the group, and becomes part of it by a sponsor or by a broadcast.
-//   - robust_synchronize.go: 7.2.3. A newcomer asks only when its
-//     Highest_Sequence_Number is high enough, which it learns in one of five ways.
-//   - robust_removal.go: 7.3. A node that leaves tells the others and waits for
-//     their acknowledgements.
+//     By 7.2.3 it asks only when its Highest_Sequence_Number is high enough, which it
+//     learns in one of five ways.
 //
 // Departures from the printed text, which published.go keeps as it is:
 //

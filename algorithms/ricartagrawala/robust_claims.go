@@ -2,6 +2,7 @@ package ricartagrawala
 
 import (
 	"slices"
+	"time"
 
 	"dmebench/dme"
 )
@@ -58,3 +59,153 @@ var (
 	// messages keep the bound.
 	FalseSuspicion = dme.Quantity{ID: "false-suspicion", Name: "nodes declared failed that are alive"}
 )
+
+// Latecomers counts the newcomers whose first request has a number that is not above
+// those of all REQUESTs that they would have received, had they always been there.
+var Latecomers = dme.Quantity{ID: "latecomers", Name: "newcomers that ask with too low a number"}
+
+func robustGauges() []dme.Gauge {
+	return []dme.Gauge{
+		{Quantity: FalseSuspicion, Begin: newFalseSuspicions},
+		{Quantity: DetectionTime, Begin: newDetection},
+		{Quantity: Latecomers, Begin: newLatecomers},
+	}
+}
+
+// synchronizedClaims lists the ways of section 7.2.3, in the order of the text.
+func synchronizedClaims() []dme.Claim {
+	var all []dme.Claim
+	for _, x := range []struct{ way, says string }{
+		{"highest", "the largest Highest_Sequence_Number of all other nodes"},
+		{"each", "a REQUEST of each other node"},
+		{"rise", "a rise of the numbers by N−1"},
+		{"time", "the time in which all can be served"},
+		{"fourth", "the fourth REQUEST of one node"},
+	} {
+		c := dme.Claim{
+			Quantity: Latecomers, Formula: "0 after " + x.says, Load: dme.Faults, Kind: dme.Exact,
+			Source: "TR-869, section 7.2.3 and appendix",
+		}
+		if x.way != "highest" {
+			c.Set = map[string]string{"synchronized": x.way}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// falseSuspicions counts what nodes hear of others that have FAILED and are alive, where
+// anybody was suspected. A node that comes back says so of itself.
+type falseSuspicions struct {
+	down      dme.NodeSet
+	suspected bool
+	count     int
+}
+
+func newFalseSuspicions(s dme.Setting) dme.Meter {
+	return &falseSuspicions{down: dme.MakeNodeSet(s.Nodes)}
+}
+
+func (m *falseSuspicions) Note(x dme.Moment) {
+	switch {
+	case x.What == dme.HasCrashed:
+		m.down.Add(x.ID)
+	case x.What == dme.HasReturned:
+		m.down.Remove(x.ID)
+	case x.What == dme.HasReceived && x.Msg.Kind == kindFailed:
+		if about := x.Msg.Node; about != x.Peer && !m.down.Has(about) {
+			m.count++
+		}
+	case x.What == dme.HasSent && x.Msg.Kind == kindAreYouThere:
+		m.suspected = true
+	}
+}
+
+func (m *falseSuspicions) Value() (float64, bool) {
+	return float64(m.count), m.suspected || m.count > 0
+}
+
+// detection measures from the last answer that a node which asks has had until it
+// declares another failed: both periods of section 7.4.
+type detection struct {
+	answered []time.Duration // by node, from 1
+	longest  time.Duration
+	any      bool
+}
+
+func newDetection(s dme.Setting) dme.Meter {
+	return &detection{answered: make([]time.Duration, s.Nodes+1)}
+}
+
+func (m *detection) Note(x dme.Moment) {
+	n := x.Node.(*robustNode)
+	switch {
+	case x.What == dme.HasSent && x.Msg.Kind == kindRequest,
+		x.What == dme.HasReceived && (x.Msg.Kind == kindReply || x.Msg.Kind == kindYesIAmHere):
+		m.answered[x.ID] = x.At
+	case x.What == dme.HasSent && x.Msg.Kind == kindFailed && x.Msg.Node != x.ID && n.requestingCriticalSection && n.admitted:
+		m.longest, m.any = max(m.longest, x.At-m.answered[x.ID]), true
+	}
+}
+
+func (m *detection) Value() (float64, bool) { return m.longest.Seconds(), m.any }
+
+// latecomers follows newcomers until their first REQUEST. Section 7.2.3: its number must
+// be above that of any REQUEST that would have been received by then, had the newcomer
+// always been there, whether that REQUEST has been served or still waits. Those are the
+// ones that were sent before it came back, and those sent to others and not to it since.
+type latecomers struct {
+	number  []uint64      // by node, from 1: of its latest REQUEST
+	to      []dme.NodeSet // by node, from 1: who was sent that one
+	highest uint64        // of all until now
+	missed  []uint64      // by newcomer: the highest that it would have received
+	joining dme.NodeSet
+	asked   int // by newcomers
+	count   int
+}
+
+func newLatecomers(s dme.Setting) dme.Meter {
+	n := s.Nodes + 1
+	m := &latecomers{number: make([]uint64, n), missed: make([]uint64, n), joining: dme.MakeNodeSet(n)}
+	for range n {
+		m.to = append(m.to, dme.MakeNodeSet(n))
+	}
+	return m
+}
+
+func (m *latecomers) Note(x dme.Moment) {
+	switch {
+	case x.What == dme.HasReturned:
+		m.joining.Add(x.ID)
+		m.missed[x.ID] = m.highest
+		return
+	case x.What != dme.HasSent || x.Msg.Kind != kindRequest:
+		return
+	case m.number[x.ID] != x.Msg.Clock:
+		m.miss(x.ID)
+		m.number[x.ID], m.highest = x.Msg.Clock, max(m.highest, x.Msg.Clock)
+		m.to[x.ID].Clear()
+	}
+	m.to[x.ID].Add(x.Peer)
+	if m.joining.Has(x.ID) {
+		for j := range m.number {
+			m.miss(dme.NodeID(j))
+		}
+		m.joining.Remove(x.ID)
+		m.asked++
+		if x.Msg.Clock <= m.missed[x.ID] {
+			m.count++
+		}
+	}
+}
+
+// miss has the newcomers miss a node's latest REQUEST that it has not sent to them.
+func (m *latecomers) miss(from dme.NodeID) {
+	for j := range m.joining.All() {
+		if j != from && !m.to[from].Has(j) {
+			m.missed[j] = max(m.missed[j], m.number[from])
+		}
+	}
+}
+
+func (m *latecomers) Value() (float64, bool) { return float64(m.count), m.asked > 0 }

@@ -291,42 +291,6 @@ func TestCriticalSectionsMayBeLong(t *testing.T) {
 	d.wantInside(2)
 }
 
-// Among equal numbers NAMES decides.
-func TestNames(t *testing.T) {
-	for names, want := range map[string][]dme.NodeID{"auto": {1, 2, 3}, "30,10,20": {2, 3, 1}} {
-		net := conformance.Make(t, Robust(), 3, map[string]string{"names": names})
-		for id := dme.NodeID(1); id <= 3; id++ {
-			net.Request(id)
-		}
-		for _, id := range want {
-			net.Settle()
-			net.WantInside(t, id)
-			net.Release(id)
-		}
-	}
-	for names, ok := range map[string]bool{
-		"auto": true, "7,5": true, "2,1": true, "5,5": false, "0,1": false, "0,2": false, "1,2,3": false, "a,b": false, "": false,
-		"1,4294967296": false,
-	} {
-		if _, err := Robust().New(2, 1, map[string]string{"names": names}); (err == nil) != ok {
-			t.Errorf("names=%s: %v", names, err)
-		}
-	}
-}
-
-func TestRobustRefusals(t *testing.T) {
-	message := func(kind dme.Kind, number uint64, node dme.NodeID) dme.Message {
-		return dme.Message{Kind: kind, Clock: number, Node: node}
-	}
-	conformance.TestRefusals(t, 2, 1, second(t, Robust(), 3, nil, 1), map[string][]dme.Message{
-		"REQUEST without a number":        {message(kindRequest, 0, 0)},
-		"REPLY to a request not made":     {message(kindReply, 3, 0)},
-		"REPLY twice, and to one to come": {message(kindReply, 2, 0), message(kindReply, 2, 0), message(kindReply, 9, 0)},
-		"FAILED of nobody":                {message(kindFailed, 0, 9)},
-		"INSERT of nobody":                {message(kindInsert, 1, 0)},
-	})
-}
-
 // What a node waits for is told in the words of the text.
 func TestRobustWaits(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Absent: []dme.NodeID{1}, Bounded: true, Unordered: true})
@@ -354,4 +318,259 @@ func TestRobustWaits(t *testing.T) {
 		t.Error(d.States())
 	}
 	waits(1)
+}
+
+// What answers another stage of a node than that it is at, another request of it or a
+// question about another node comes late, and changes nothing.
+func TestLateAnswersChangeNothing(t *testing.T) {
+	acknowledge := func(node dme.NodeID, number uint64) dme.Message {
+		return dme.Message{Kind: kindAcknowledge, Node: node, Clock: number}
+	}
+	highest := dme.Message{Kind: kindHighest, Clock: 90, Flags: byMember}
+	here := dme.Message{Kind: kindHere, Flags: byMember}
+	welcome := func(d directed) { d.Do(vnet.Step{Kind: vnet.Join, Node: 4}); d.ask(4) }
+	for name, x := range map[string]struct {
+		reach func(directed)
+		stage stage
+		at    dme.NodeID
+		late  []dme.Message
+	}{
+		"resting": {func(directed) {}, resting, 1, []dme.Message{acknowledge(1, 0), acknowledge(3, 1), highest, here, {Kind: kindYesIAmHere}}},
+		"asking": {func(d directed) { d.ask(1) }, asking, 1, []dme.Message{
+			acknowledge(1, 0), acknowledge(1, 1), acknowledge(3, 1), highest, here, {Kind: kindYesIAmHere, Clock: 1}, {Kind: kindReply},
+		}},
+		"probing": {func(d directed) {
+			d.Do(vnet.Step{Kind: vnet.Crash, Node: 3})
+			d.run(nil)
+			d.ask(1)
+			d.deliver(1, 2, kindRequest)
+			d.deliver(2, 1, kindReply)
+			d.fire(1)
+		}, probing, 1, []dme.Message{
+			acknowledge(1, 0), acknowledge(3, 1), highest, here, {Kind: kindYesIAmHere}, {Kind: kindReply},
+		}},
+		"inserting": {
+			func(d directed) {
+				welcome(d)
+				d.run(nil, held{kind: kindAcknowledge}, held{kindHere, 2, 4}, held{kindHere, 3, 4})
+			},
+			inserting, 1, []dme.Message{acknowledge(1, 1), acknowledge(3, 1), acknowledge(4, 0), highest, here, {Kind: kindReply, Clock: 1}},
+		},
+		"welcoming": {
+			func(d directed) {
+				welcome(d)
+				d.run(nil, held{kind: kindWelcome}, held{kindHere, 2, 4}, held{kindHere, 3, 4})
+			},
+			welcoming, 1, []dme.Message{acknowledge(4, 1), acknowledge(2, 1), acknowledge(1, 0), highest, here, {Kind: kindReply, Clock: 1}},
+		},
+		"seeking": {
+			func(d directed) { welcome(d); d.run(nil, held{kind: kindWhoIsThere}) },
+			seeking, 4, []dme.Message{acknowledge(4, 0), acknowledge(4, 1), highest, {Kind: kindYesIAmHere}, {Kind: kindReply}},
+		},
+		"applying": {
+			func(d directed) { welcome(d); d.run(nil, held{kind: kindSponsor}) },
+			applying, 4, []dme.Message{acknowledge(4, 0), acknowledge(2, 1), highest, here, {Kind: kindYesIAmHere, Clock: 7}, {Kind: kindReply}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := direct(t, Robust(), nil, vnet.Config{Nodes: 4, Absent: []dme.NodeID{4}, Bounded: true, Unordered: true})
+			x.reach(d)
+			n := d.Runner(x.at).Node().(*robustNode)
+			if n.stage != x.stage {
+				t.Fatalf("node %d is at stage %d, want %d: %s", x.at, n.stage, x.stage, dme.DescribeState(n))
+			}
+			for _, m := range x.late {
+				for from := dme.NodeID(2); from <= 3; from++ {
+					before, sent := dme.DescribeState(n), len(d.InFlight())
+					d.Inject(from, x.at, &m)
+					if after := dme.DescribeState(n); after != before || len(d.InFlight()) != sent {
+						t.Errorf("after %+v: %s, and before: %s; %d messages are sent", m, after, before, len(d.InFlight())-sent)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Way d of section 7.2.3: a round trip, and for each of four others a critical section and
+// a message.
+func TestTimeForAll(t *testing.T) {
+	sys, err := Robust().New(5, 1, map[string]string{"bound": "30ms", "cs-bound": "7ms", "synchronized": "time"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sys.Node(1).(*robustNode).timeForAll(); got != 208*time.Millisecond {
+		t.Errorf("%v, want 2 · 30 ms + 4 · 37 ms", got)
+	}
+}
+
+// A node whose own request goes first, and which has not seen the other's, defers it when
+// it is asked ARE_YOU_THERE. As printed it replies.
+func TestProbeOfARequestThatWasLost(t *testing.T) {
+	for a, want := range map[*dme.Algorithm]dme.Kind{Robust(): kindYesIAmHere, RobustAsPublished(): kindReply} {
+		sys, err := a.New(2, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := sys.Node(1)
+		n.Request(new(dme.Outbox)) // with 1, and before node 2 with the same number
+		var out dme.Outbox
+		n.Receive(2, dme.Message{Kind: kindAreYouThere, Clock: 1}, &out)
+		if e := out.Effects(); len(e) != 1 || e[0].To != 2 || e[0].Msg.Kind != want || e[0].Msg.Clock != 1 {
+			t.Errorf("%s: %+v, want a message of kind %d", a.Name, e, want)
+		}
+	}
+}
+
+// directed is a network of section 7 whose steps a test chooses by saying which
+// messages, and which exits, have to wait.
+type directed struct {
+	*vnet.Network
+	t *testing.T
+}
+
+func direct(t *testing.T, a *dme.Algorithm, set map[string]string, c vnet.Config) directed {
+	t.Helper()
+	opt, err := a.Resolve(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Algorithm, c.Options, c.Faults = a, opt, true
+	c.Requests = func(dme.NodeID) int { return 9 }
+	m, err := vnet.NewModel(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return directed{vnet.New(m), t}
+}
+
+// held says what has to wait: messages of a kind from one node to another, where
+// None stands for anybody, and the exits of nodes.
+type held struct {
+	kind     dme.Kind
+	from, to dme.NodeID
+}
+
+func (h held) holds(x vnet.Step, m *dme.Message) bool {
+	return m.Kind == h.kind && (h.from == dme.None || h.from == x.From) && (h.to == dme.None || h.to == x.Node)
+}
+
+// run takes steps, messages first and timers last, until nothing is left but what
+// is held or 1,000 steps are done. Nobody asks, crashes or comes.
+func (d directed) run(inside []dme.NodeID, all ...held) {
+	d.t.Helper()
+	for range 1000 {
+		steps := d.Enabled(nil)
+		at := slices.IndexFunc(steps, func(x vnet.Step) bool {
+			switch x.Kind {
+			case vnet.Deliver:
+				return !slices.ContainsFunc(all, func(h held) bool { return h.holds(x, d.Message(x)) })
+			case vnet.Leave:
+				return !slices.Contains(inside, x.Node)
+			}
+			return x.Kind == vnet.Down || x.Kind == vnet.Up
+		})
+		if at < 0 {
+			at = slices.IndexFunc(steps, func(x vnet.Step) bool { return x.Kind == vnet.Fire })
+		}
+		if at < 0 {
+			return
+		}
+		d.Do(steps[at])
+		if d.Violation != nil {
+			d.t.Fatalf("after %v: %v", steps[at], d.Violation)
+		}
+	}
+}
+
+func (d directed) ask(id dme.NodeID) { d.Do(vnet.Step{Kind: vnet.Ask, Node: id}) }
+
+// A newcomer that asked before it is synchronised would choose a number that is
+// too small. Node 1 joins, sponsored by node 5. Nodes 4 and 3 have asked before
+// they heard of it, with numbers 2 and 3, and what they sent to node 2 is late.
+// Node 2 has asked with number 2 since: of the others that is all that the newcomer
+// hears. If it chose number 3, it would have priority over node 3, which does not
+// ask for its permission. In the broadcast form all numbers are less by 1.
+func TestSynchronized(t *testing.T) {
+	for _, way := range []string{"highest", "each", "rise", "time", "fourth"} {
+		for _, insertion := range []string{"sponsor", "broadcast"} {
+			t.Run(way+" "+insertion, func(t *testing.T) {
+				d := direct(t, Robust(), map[string]string{"synchronized": way, "insertion": insertion}, vnet.Config{
+					Nodes: 5, Absent: []dme.NodeID{1}, Bounded: true, Unordered: way != "fourth",
+				})
+				d.Do(vnet.Step{Kind: vnet.Join, Node: 1})
+				d.ask(1)
+				near := []held{{kindHere, 2, 1}, {kindHere, 3, 1}, {kindHere, 4, 1}}
+				d.run(nil, append(near, held{kind: kindSponsor}, held{kind: kindInsert})...)
+				if insertion == "sponsor" {
+					d.deliver(1, 5, kindSponsor)
+					for j := dme.NodeID(2); j < 5; j++ {
+						d.deliver(5, j, kindRequest)
+						d.deliver(j, 5, kindReply)
+					}
+				}
+				d.ask(4)
+				d.deliver(4, 3, kindRequest)
+				d.ask(3)
+				late := []held{{kindRequest, 4, 2}, {kindRequest, 3, 2}, {kindHighest, 3, 1}, {kindHighest, 4, 1}, {kindHighest, 5, 1}}
+				d.run(nil, late...)
+				d.ask(2)
+				d.run([]dme.NodeID{1, 3}, late...)
+				d.run([]dme.NodeID{1, 3}, late[1:]...)
+				if a := d.Runner(1).Activity(); a != noderun.Requesting {
+					t.Fatalf("node 1 is %v before it is synchronised", a)
+				}
+				d.run([]dme.NodeID{1, 3})
+				if a := d.Runner(3).Activity(); a != noderun.Inside {
+					t.Fatalf("node 3 is %v\n%v", a, d.States())
+				}
+				d.run([]dme.NodeID{1})
+				if a := d.Runner(1).Activity(); a != noderun.Inside {
+					t.Fatalf("node 1 is %v\n%v", a, d.States())
+				}
+			})
+		}
+	}
+}
+
+// Way b is over with the REQUEST of the last of the others, before its time is.
+func TestOneRequestOfEach(t *testing.T) {
+	d := direct(t, Robust(), map[string]string{"synchronized": "each"}, vnet.Config{
+		Nodes: 3, Absent: []dme.NodeID{1}, Bounded: true, Unordered: true,
+	})
+	d.Do(vnet.Step{Kind: vnet.Join, Node: 1})
+	welcome := held{kind: kindWelcome}
+	d.run(nil, welcome, held{kindHere, 3, 1})
+	d.deliver(2, 1, kindWelcome)
+	d.deliver(1, 2, kindAcknowledge)
+	newcomer := d.Runner(1).Node().(*robustNode)
+	for j := dme.NodeID(2); j <= 3; j++ {
+		if newcomer.synchronized {
+			t.Fatalf("node 1 is synchronized before it has heard from node %d", j)
+		}
+		d.ask(j)
+		d.deliver(j, 1, kindRequest)
+	}
+	if !newcomer.synchronized {
+		t.Errorf("node 1 waits for more\n%v", d.States())
+	}
+}
+
+// find returns the place of a message of a kind on its link.
+func (d directed) find(from, to dme.NodeID, kind dme.Kind) int {
+	d.t.Helper()
+	at := slices.IndexFunc(d.OnTheWay(from, to), func(m dme.Message) bool { return m.Kind == kind })
+	if at < 0 {
+		d.t.Fatalf("no message of kind %d from node %d to node %d, of %v", kind, from, to, d.OnTheWay(from, to))
+	}
+	return at
+}
+
+func (d directed) deliver(from, to dme.NodeID, kind dme.Kind) {
+	d.t.Helper()
+	x := vnet.Step{Kind: vnet.Deliver, From: from, Node: to, Index: d.find(from, to, kind)}
+	if !d.Possible(x) {
+		d.t.Fatalf("%v is not possible", x)
+	}
+	d.Do(x)
 }

@@ -1,14 +1,18 @@
 package singhal
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/internal/testkit"
+	"dmebench/internal/testkit/suite"
 )
-
-func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
 
 // The literal text lets two sites in, on links in order.
 func TestAsPublishedIsUnsafe(t *testing.T) {
@@ -42,38 +46,6 @@ const (
 	stamp    = "Clock: s.request.Clock}) // S4: not C_i"
 )
 
-// TestMutantsAreCaught shows that TestConformance and TestExercise98 can fail:
-// they must, for every repair, and every rule of the text, taken out.
-func TestMutantsAreCaught(t *testing.T) {
-	// Invariants that are broken before two sites are inside, or all wait.
-	const structure, answer = "information structure: ", "one answer: "
-	mutant := func(name, caught string, edits ...[2]string) conformance.Mutant {
-		return conformance.Mutant{
-			Name: name, File: "singhal.go", Old: edits[0][0], New: edits[0][1], More: edits[1:], Caught: caught,
-		}
-	}
-	conformance.TestMutants(t, "^TestConformance$",
-		mutant("S1", conformance.Stalled,
-			[2]string{"j < id; j++ { // S1", "j <= id; j++ { // S1"},
-			[2]string{ask, ask + "\tif j == s.i {\n\t\treturn\n\t}\n"}),
-		mutant("S2", conformance.Unsafe,
-			[2]string{enter, "\t\ts.requesting = false\n\t\tout.SetTimer(0, 0)\n"},
-			later("s.executing = true\nout.Enter(s.request)")),
-		mutant("S3", answer,
-			[2]string{enter, "\t\tout.SetTimer(0, 0)\n"},
-			later("if s.requesting {\ns.requesting, s.executing = false, true\nout.Enter(s.request)\n}")),
-		mutant("S4 in My_priority", structure, [2]string{priority, "return dme.Stamp{Clock: s.c, Node: s.i}.Precedes(r)"}),
-		mutant("S4 in the second REQUEST", answer, [2]string{stamp, "Clock: s.c})"}),
-		mutant("the second REQUEST", structure, [2]string{"\t\t\ts.r.Add(r.Node)\n\t\t\ts.ask(r.Node, out)\n", ""}),
-		mutant("who leaves must ask next time", structure,
-			[2]string{"\t\ts.reply(k, out)\n\t\ts.r.Add(k.Node)\n", "\t\ts.reply(k, out)\n"}),
-	)
-	conformance.TestMutants(t, "^TestExercise98$",
-		mutant("who replies at rest must ask next time", structure,
-			[2]string{"\tdefault:\n\t\ts.r.Add(r.Node)\n", "\tdefault:\n"}),
-	)
-}
-
 // Silent moments count where the request sets are no staircase, or not one of the site
 // that executed last.
 func TestMomentsWithoutAStaircase(t *testing.T) {
@@ -97,26 +69,8 @@ func TestMomentsWithoutAStaircase(t *testing.T) {
 	wants(1, true)
 }
 
-// The invariants can be broken: each of these states breaks one.
-func TestInvariants(t *testing.T) {
+func TestAlgorithm(t *testing.T) {
 	at := func(n *conformance.Net, id dme.NodeID) *site { return n.Host(id).Made().(*site) }
-	conformance.TestInvariants(t, Algorithm(),
-		conformance.Breach{
-			Invariant: "information structure", Nodes: 3, Says: "node 3 is not in R of node 1, nor node 1 in that of node 3",
-			Fault: func(n *conformance.Net) { at(n, 3).r.Remove(1) },
-		},
-		conformance.Breach{
-			Invariant: "one answer", Nodes: 3, Says: "node 3 awaits 0 REPLYs of node 1, in whose I it stands 0 times, with 1 REQUESTs",
-			Fault: func(n *conformance.Net) { n.Request(3); at(n, 3).r.Remove(1) },
-		},
-		conformance.Breach{
-			Invariant: "one answer", Nodes: 3, Says: "node 2 awaits 1 REPLYs of node 1, in whose I it stands 1 times, with 1 REQUESTs",
-			Fault: func(n *conformance.Net) { n.Request(2); at(n, 1).inform.Add(dme.Stamp{Clock: 1, Node: 2}) },
-		},
-	)
-}
-
-func TestRefusals(t *testing.T) {
 	request := func(clock uint64) dme.Message {
 		return dme.Message{Kind: kindRequest, Clock: clock}
 	}
@@ -137,26 +91,42 @@ func TestRefusals(t *testing.T) {
 		net.Request(3) // with clock 2
 		return net
 	}
-	conformance.TestRefusals(t, 1, 3, start, map[string][]dme.Message{
-		"REQUEST without a clock":                {request(0)},
-		"REQUEST of a clock that would overflow": {request(latest + 1)},
-		"REQUEST twice":                          {request(9), request(9)},
-		"REPLY to an earlier request":            {reply(1)},
-		"REPLY to another site's request":        {{Kind: kindReply, Clock: 9, Req: dme.Stamp{Clock: 2, Node: 2}}},
-		"REPLY twice":                            {reply(2), reply(2)},
-	})
+	suite.Run(t, suite.Suite{
+		Algorithm: Algorithm(),
+		Breaches: []conformance.Breach{
+			{
+				Invariant: "information structure", Nodes: 3, Says: "node 3 is not in R of node 1, nor node 1 in that of node 3",
+				Fault: func(n *conformance.Net) { at(n, 3).r.Remove(1) },
+			},
+			{
+				Invariant: "one answer", Nodes: 3, Says: "node 3 awaits 0 REPLYs of node 1, in whose I it stands 0 times, with 1 REQUESTs",
+				Fault: func(n *conformance.Net) { n.Request(3); at(n, 3).r.Remove(1) },
+			},
+			{
+				Invariant: "one answer", Nodes: 3, Says: "node 2 awaits 1 REPLYs of node 1, in whose I it stands 1 times, with 1 REQUESTs",
+				Fault: func(n *conformance.Net) { n.Request(2); at(n, 1).inform.Add(dme.Stamp{Clock: 1, Node: 2}) },
+			},
+		},
+		Refusals: []suite.Refusals{
+			{
+				Start: start,
+				From:  1, To: 3,
+				Messages: []suite.Refused{
+					{What: "REQUEST without a clock", Series: []dme.Message{request(0)}},
+					{What: "REQUEST of a clock that would overflow", Series: []dme.Message{request(latest + 1)}},
+					{What: "REQUEST twice", Series: []dme.Message{request(9), request(9)}},
+					{What: "REPLY to an earlier request", Series: []dme.Message{reply(1)}},
+					{What: "REPLY to another site's request", Series: []dme.Message{{Kind: kindReply, Clock: 9, Req: dme.Stamp{Clock: 2, Node: 2}}}},
+					{What: "REPLY twice", Series: []dme.Message{reply(2), reply(2)}},
+				},
+			},
+		},
+	}, suite.Suite{Algorithm: AsPublished()})
 }
 
-func TestStateHasTheTextsNames(t *testing.T) {
-	net := conformance.Make(t, Algorithm(), 3, nil)
-	net.Request(2)
-	net.Request(3)
-	net.Deliver(3, 2, 0)
-	const want = "C=1 R={1} I=[(1,3)] Requesting=true Executing=false request=(1,2)"
-	if got := dme.DescribeState(net.Host(2).Node()); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
+func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm()) }
+
+func TestMutants(t *testing.T) { suite.Mutants(t) }
 
 // cycle is what one entry costs under saturation: the request, all replies, all
 // requests of the others, and the release.
@@ -201,4 +171,358 @@ func BenchmarkHandlers(b *testing.B) {
 		messages += 2 * (n - 1)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")
+}
+
+// predict evaluates the one claim about a quantity under a load.
+func predict(t *testing.T, q dme.Quantity, load dme.Load, n int) (value float64, knownFalse bool) {
+	t.Helper()
+	for _, c := range claims() {
+		if c.Quantity == q && c.Load == load {
+			value, ok := c.Prediction(dme.Setting{Nodes: n})
+			if !ok {
+				t.Fatalf("claim %q does not apply to %d sites", c.Formula, n)
+			}
+			return value, c.KnownFalse != ""
+		}
+	}
+	t.Fatalf("no claim about %s, %s", q, load)
+	return 0, false
+}
+
+// Section 9.5.3, low load: the site at position k from the right sends k REQUEST
+// messages and gets as many replies, so that the mean over the positions is
+// (n−1)/2 and n−1, in any staircase.
+func TestLowLoad(t *testing.T) {
+	rng := rand.New(rand.NewPCG(953, 0))
+	for _, n := range []int{1, 2, 5, 8} {
+		net := conformance.Make(t, Algorithm(), n, nil)
+		var sum float64
+		for range 20 {
+			order, err := staircase(net)
+			if err != nil {
+				t.Fatal(err)
+			}
+			position := rng.IntN(n)
+			messages, err := net.Serve(order[position])
+			if err != nil || messages != uint64(2*position) {
+				t.Fatalf("the site at position %d of %v took %d messages; %v", position, order, messages, err)
+			}
+		}
+		for position := range n {
+			sum += float64(2 * position)
+		}
+		all, _ := predict(t, dme.MessagesPerCS, dme.Light, n)
+		requests, _ := predict(t, RequestsPerCS, dme.Light, n)
+		if mean := sum / float64(n); all != mean || requests != mean/2 {
+			t.Errorf("n=%d: claims %v messages and %v REQUESTs, not %v and %v", n, all, requests, mean, mean/2)
+		}
+	}
+}
+
+// Section 9.5.3, heavy load, "all the sites will always have a pending request":
+// a site that leaves has replied to all others and must ask all of them again.
+// That is 2(n−1) messages, not 3(n−1)/2. Critical sections last until nothing
+// is on its way; where they are shorter than a message, a site can enter several
+// times before it hears of the others.
+func TestHeavyLoad(t *testing.T) {
+	for _, n := range []int{3, 5, 8, 16} {
+		net := conformance.Make(t, Algorithm(), n, nil)
+		for i := 1; i <= n; i++ {
+			net.Request(dme.NodeID(i))
+		}
+		entries := func(k int) (messages, requests int) {
+			before, asked := int(net.Sent()), int(net.SentOf(kindRequest))
+			for end := len(net.Entries) + k; len(net.Entries) < end; {
+				net.Settle()
+				if len(net.Inside()) != 1 {
+					t.Fatalf("%v inside\n%s", net.Inside(), net.States())
+				}
+				i := net.Inside()[0]
+				net.Release(i)
+				net.Request(i)
+			}
+			return int(net.Sent()) - before, int(net.SentOf(kindRequest)) - asked
+		}
+		entries(8 * n)
+		messages, requests := entries(10 * n)
+		if messages != 10*n*2*(n-1) || requests*2 != messages {
+			t.Errorf("n=%d: %d messages, %d of them REQUESTs, for %d entries", n, messages, requests, 10*n)
+		}
+		for q, measured := range map[dme.Quantity]int{dme.MessagesPerCS: messages, RequestsPerCS: requests} {
+			claim, knownFalse := predict(t, q, dme.Saturated, n)
+			off := math.Abs(claim*float64(10*n)-float64(measured)) > 0.2*float64(measured)
+			if off != knownFalse {
+				t.Errorf("n=%d: %s: claim %v, measured %d in %d entries, known to be false: %t", n, q, claim, measured, 10*n, knownFalse)
+			}
+		}
+		if err := net.Err(); err != nil || net.Refused() > 0 {
+			t.Errorf("%d refused; %v", net.Refused(), err)
+		}
+	}
+}
+
+// Where 3(n−1)/2 comes from: the sites of a staircase ask all at once, and
+// priorities do not depend on positions. Of two sites the left one asks the
+// right one, which asks back where it has the lower priority: half of the time.
+// Only the site at the right end never does: it has entered by then.
+func TestOneBurst(t *testing.T) {
+	const n, bursts = 8, 1000
+	rng := rand.New(rand.NewPCG(953, 1))
+	total := 0
+	for range bursts {
+		net := conformance.Make(t, Algorithm(), n, nil)
+		for i, position := range rng.Perm(n) {
+			at(net, dme.NodeID(i+1)).c = uint64(position)
+		}
+		for i := 1; i <= n; i++ {
+			net.Request(dme.NodeID(i))
+		}
+		for len(net.Entries) < n || len(net.Inside()) > 0 {
+			net.Settle()
+			net.Release(net.Inside()[0])
+		}
+		if err := net.Err(); err != nil {
+			t.Fatal(err)
+		}
+		total += int(net.Sent())
+	}
+	if got, want := float64(total)/(bursts*n), 3*float64(n-1)/2-float64(n-1)/n; math.Abs(got-want) > 0.02*want {
+		t.Errorf("%v messages for each entry, want %v", got, want)
+	}
+}
+
+// Section 9.5.4: "sites with higher traffic of CS requests will position
+// themselves towards the right end", and messages go down.
+func TestHotSites(t *testing.T) {
+	const n, hot, entries = 8, 2, 2000
+	rng := rand.New(rand.NewPCG(954, 0))
+	net := conformance.Make(t, Algorithm(), n, nil)
+	var messages, steps, count [2]int // of cold and hot sites
+	for range entries {
+		i, class := dme.NodeID(1+rng.IntN(n-hot)), 0
+		if rng.IntN(10) > 0 {
+			i, class = dme.NodeID(n-rng.IntN(hot)), 1 // those at the left end, at first
+		}
+		steps[class] += at(net, i).r.Len()
+		sent, err := net.Serve(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages[class] += int(sent)
+		count[class]++
+	}
+	mean := func(sum [2]int, class int) float64 { return float64(sum[class]) / float64(count[class]) }
+	if mean(messages, 1) > 2 || mean(messages, 0) < n-1 || float64(messages[0]+messages[1])/entries > (n-1)/2 {
+		t.Errorf("%v messages for an entry of a hot site, %v of a cold one", mean(messages, 1), mean(messages, 0))
+	}
+	if mean(steps, 1) >= hot {
+		t.Errorf("hot sites stand at position %v from the right on average", mean(steps, 1))
+	}
+}
+
+type sites = []dme.NodeID
+
+func wantSets(t *testing.T, net *conformance.Net, i dme.NodeID, request, inform sites) {
+	t.Helper()
+	s := at(net, i)
+	var waits sites
+	for _, r := range s.inform {
+		waits = append(waits, r.Node)
+	}
+	if r := slices.Collect(s.r.All()); !slices.Equal(r, request) || !slices.Equal(waits, inform) {
+		t.Errorf("R_%d = %v, I_%d = %v, want %v and %v", i, r, i, waits, request, inform)
+	}
+}
+
+func wantInside(t *testing.T, net *conformance.Net, want ...dme.NodeID) {
+	t.Helper()
+	if err := net.Err(); err != nil || !slices.Equal(net.Inside(), want) {
+		t.Fatalf("%v inside, want %v; %v", net.Inside(), want, err)
+	}
+}
+
+func wantOnTheWay(t *testing.T, net *conformance.Net, from, to dme.NodeID, kinds ...dme.Kind) {
+	t.Helper()
+	var got []dme.Kind
+	for _, m := range net.InFlight(from, to) {
+		got = append(got, m.Kind)
+	}
+	if !slices.Equal(got, kinds) {
+		t.Errorf("from S_%d to S_%d: kinds %v on the way, want %v", from, to, got, kinds)
+	}
+}
+
+// Section 9.5.2, the example: S_2 and S_3 of five want to enter concurrently.
+// "S_3 sends a request message to sites in its Request set – {S_1, S_2}, and S_2
+// sends a request message to the only site in its Request set – {S_1}."
+func concurrently(t *testing.T, clockOf2 uint64) *conformance.Net {
+	t.Helper()
+	net := conformance.Make(t, Algorithm(), 5, nil)
+	at(net, 2).c = clockOf2
+	net.Request(3)
+	net.Request(2)
+	wantOnTheWay(t, net, 3, 1, kindRequest)
+	wantOnTheWay(t, net, 3, 2, kindRequest)
+	wantOnTheWay(t, net, 2, 1, kindRequest)
+	wantOnTheWay(t, net, 2, 3)
+	return net
+}
+
+func TestExampleTimestampOfS3IsSmaller(t *testing.T) {
+	net := concurrently(t, 7) // S_2 asks with 8, S_3 with 1
+	net.Deliver(3, 2, 0)
+	wantOnTheWay(t, net, 2, 3, kindReply, kindRequest)
+	wantSets(t, net, 2, sites{1, 3}, nil)
+	net.Deliver(3, 1, 0)
+	net.Deliver(2, 1, 0)
+	wantOnTheWay(t, net, 1, 2, kindReply)
+	wantOnTheWay(t, net, 1, 3, kindReply)
+	wantSets(t, net, 1, sites{2, 3}, nil)
+	net.Deliver(2, 3, 0)
+	wantSets(t, net, 3, sites{1}, nil)
+	net.Deliver(1, 3, 0)
+	wantInside(t, net, 3)
+
+	net.Settle()
+	wantSets(t, net, 3, nil, sites{2})
+	net.Release(3)
+	net.Settle()
+	wantInside(t, net, 2)
+	net.Release(2)
+	wantStaircase(t, net, 2, 3, 1, 4, 5)
+}
+
+// wantStaircase checks the sites of a system at rest, from right to left.
+func wantStaircase(t *testing.T, net *conformance.Net, want ...dme.NodeID) {
+	t.Helper()
+	got, err := staircase(net)
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("from right to left: %v, want %v; %v\n%s", got, want, err, net.States())
+	}
+}
+
+// Section 9.5: the initial state. "The cardinality of R_i decreases in a
+// stepwise manner from left to right."
+func TestInitialStaircase(t *testing.T) {
+	net := conformance.Make(t, Algorithm(), 5, nil)
+	wantStaircase(t, net, 1, 2, 3, 4, 5)
+	sys := net.Setting.System.(dme.Quorate)
+	for i := dme.NodeID(1); i <= 5; i++ {
+		if got, want := sys.RequestSet(i), append(slices.Collect(at(net, i).r.All()), i); !slices.Equal(got, want) {
+			t.Errorf("request set of S_%d: %v, want %v", i, got, want)
+		}
+	}
+}
+
+// Exercise 9.8: "the staircase configuration among sites is preserved when two
+// or more sites request the CS concurrently and have executed the CSs". Rounds
+// of random sites, each of which asks at some time; a fast site may be done
+// before a slow one's REQUEST arrives.
+func TestExercise98(t *testing.T) {
+	seeds := uint64(200)
+	if testkit.Full() {
+		seeds *= 20
+	}
+	for seed := range seeds {
+		for _, n := range []int{2, 3, 4, 5, 8} {
+			if err := rounds(seed, n, 5); err != nil {
+				t.Fatalf("%d sites, seed %d: %v", n, seed, err)
+			}
+		}
+	}
+}
+
+func rounds(seed uint64, n, times int) error {
+	rng := rand.New(rand.NewPCG(seed, 98))
+	net, err := conformance.New(Algorithm(), n, nil)
+	if err != nil {
+		return err
+	}
+	for range times {
+		ask := rng.Perm(n)[:2+rng.IntN(n-1)]
+		atOnce := rng.IntN(2) == 0
+		for k := 0; k < len(ask) || len(net.Inside()) > 0 || deliverAny(net, rng); {
+			for k < len(ask) && (atOnce || rng.IntN(2*n) == 0) {
+				net.Request(dme.NodeID(ask[k] + 1))
+				k++
+			}
+			for _, i := range net.Inside() {
+				if rng.IntN(4) == 0 {
+					net.Release(i)
+					break
+				}
+			}
+			deliverAny(net, rng)
+			if err := net.Err(); err != nil {
+				return err
+			}
+		}
+		if err := judge(net); err != nil {
+			return fmt.Errorf("%v asked: %w\n%s", ask, err, net.States())
+		}
+	}
+	return nil
+}
+
+// judge examines a system at rest: the staircase, no message refused, one REPLY
+// for each REQUEST, at most n−1 REQUESTs for each entry.
+func judge(net *conformance.Net) error {
+	if net.Refused() > 0 {
+		return fmt.Errorf("%d messages are refused", net.Refused())
+	}
+	requests, replies := net.SentOf(kindRequest), net.SentOf(kindReply)
+	if most := uint64(len(net.Entries) * (net.Setting.Nodes - 1)); requests != replies || requests > most {
+		return fmt.Errorf("%d REQUEST and %d REPLY messages for %d entries", requests, replies, len(net.Entries))
+	}
+	_, err := staircase(net)
+	return err
+}
+
+// staircase returns the sites of a system at rest from right to left, in the
+// order of |R_i|. It says why they are not a staircase where one of them does
+// not ask exactly those to its right, or where another site than the one at the
+// right end was in its critical section last.
+func staircase(net *conformance.Net) (order []dme.NodeID, err error) {
+	order = make([]dme.NodeID, net.Setting.Nodes)
+	for i := 1; i <= len(order); i++ {
+		s := at(net, dme.NodeID(i))
+		if step := s.r.Len(); len(s.inform) > 0 || step >= len(order) || order[step] != dme.None {
+			return nil, fmt.Errorf("not a staircase: site %d", i)
+		} else {
+			order[step] = s.i
+		}
+	}
+	for k, i := range order {
+		for _, right := range order[:k] {
+			if !at(net, i).r.Has(right) {
+				return nil, fmt.Errorf("not a staircase: site %d does not ask site %d", i, right)
+			}
+		}
+	}
+	if n := len(net.Entries); n > 0 && net.Entries[n-1].Node != order[0] {
+		return nil, fmt.Errorf("site %d was in its critical section last, site %d stands at the right end", net.Entries[n-1].Node, order[0])
+	}
+	return order, nil
+}
+
+func at(net *conformance.Net, i dme.NodeID) *site {
+	return net.Host(i).Node().(*site)
+}
+
+// deliverAny delivers any message, and reports whether there was one: links need
+// not keep order.
+func deliverAny(net *conformance.Net, rng *rand.Rand) bool {
+	flying := net.Flying()
+	if len(flying) == 0 {
+		return false
+	}
+	k := rng.IntN(len(flying))
+	behind := 0
+	for _, f := range flying[:k] {
+		if f.From == flying[k].From && f.To == flying[k].To {
+			behind++
+		}
+	}
+	net.Deliver(flying[k].From, flying[k].To, behind)
+	return true
 }

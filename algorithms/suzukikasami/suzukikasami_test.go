@@ -5,99 +5,13 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/conformance"
+	"dmebench/internal/testkit/suite"
 )
 
 // Section 9.11, performance: no message where the site holds the idle token,
 // else N.
 func TestZeroOrNMessages(t *testing.T) {
 	conformance.TestZeroOrN(t, Algorithm(), 1, 2, 3, 7, 16)
-}
-
-// A REQUEST that arrives after it has been served does not attract the token,
-// though RN_i[j] > n does not hold.
-func TestOutdatedRequest(t *testing.T) { conformance.TestOutdatedRequest(t, Algorithm()) }
-
-// Step (b) must read the requester's element of LN: with the holder's own, the
-// request of node 3 would be lost as soon as the two differ.
-func TestStepBReadsTheRequestersElement(t *testing.T) {
-	net := conformance.Make(t, Algorithm(), 3, nil)
-	for range 3 {
-		for _, id := range []dme.NodeID{2, 1} {
-			if _, err := net.Serve(id); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if _, err := net.Serve(3); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Steps (d) to (f): the queue is filled in the order of the sites' numbers, and
-// whoever is in it keeps the place.
-func TestQueue(t *testing.T) {
-	net := conformance.Make(t, Algorithm(), 5, nil)
-	net.Request(1)
-	for _, id := range []dme.NodeID{4, 2} {
-		net.Request(id)
-	}
-	net.Settle()
-	net.Release(1)
-	if q := net.InFlight(1, 2)[0].Vec[5:]; len(q) != 1 || q[0] != 4 {
-		t.Fatalf("Q is %v, want 4 alone", q)
-	}
-	net.Settle()
-	net.Request(3)
-	net.Settle()
-	net.Release(2)
-	net.Request(2)
-	net.Settle()
-	net.Release(4)
-	net.Settle()
-	net.Release(3)
-	net.Settle()
-	var order []dme.NodeID
-	for _, e := range net.Entries {
-		order = append(order, e.Node)
-	}
-	want := []dme.NodeID{1, 2, 4, 3, 2}
-	if len(order) != len(want) {
-		t.Fatalf("entries %v, want %v", order, want)
-	}
-	for i := range want {
-		if order[i] != want[i] {
-			t.Fatalf("entries %v, want %v", order, want)
-		}
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		vec  []uint64
-	}{
-		{"no array", nil},
-		{"short array", []uint64{0, 0}},
-		{"no such site in the queue", []uint64{0, 0, 0, 4}},
-		{"no site in the queue", []uint64{0, 0, 0, 0}},
-		{"a site twice in the queue", []uint64{0, 0, 0, 3, 3}},
-		{"the receiver in the queue", []uint64{0, 0, 0, 2}},
-		{"a number that wraps round", []uint64{0, 0, 0, 1<<32 + 3}},
-		{"an older token", []uint64{0, 5, 0}},
-	} {
-		net := conformance.Make(t, Algorithm(), 3, nil)
-		net.Request(2)
-		net.Host(2).Receive(1, &dme.Message{Kind: kindToken, Vec: c.vec})
-		if net.Refused() != 1 || len(net.Inside()) != 0 {
-			t.Errorf("%s: not refused", c.name)
-		}
-	}
-	net := conformance.Make(t, Algorithm(), 3, nil)
-	net.Host(2).Receive(1, &dme.Message{Kind: kindToken, Vec: []uint64{0, 0, 0}})
-	net.Host(2).Receive(1, &dme.Message{Kind: kindRequest})
-	if net.Refused() != 2 {
-		t.Error("a token without a request, a REQUEST without a number: not refused")
-	}
 }
 
 func TestTooManyNodes(t *testing.T) {
@@ -110,61 +24,78 @@ func TestNoAllocationPerEvent(t *testing.T) {
 	conformance.TestHandOverAllocatesNothing(t, newSite(64, 1), newSite(64, 2))
 }
 
-func TestConformance(t *testing.T) { conformance.Test(t, Algorithm()) }
-
-// TestMutantsAreCaught shows that TestConformance can fail: it must, for the
-// rule of step (b) as printed, and for every other rule taken out.
-func TestMutantsAreCaught(t *testing.T) {
-	const file = "suzukikasami.go"
-	conformance.TestMutants(t, "^TestConformance$",
-		conformance.Mutant{Name: "step b: LN[j] for LN[i]", File: file, Caught: conformance.Stalled,
-			Old: "!s.executing && s.outstanding(from)", New: "!s.executing && s.rn[from-1] == s.token.ln(s.i)+1"},
-		conformance.Mutant{Name: "step b: outdated requests", File: file, Caught: "one token: ",
-			Old: "!s.executing && s.outstanding(from)", New: "!s.executing && s.rn[from-1] <= sn"},
-		conformance.Mutant{Name: "step b: while executing", File: file, Caught: "panics: ",
-			Old: "s.token != nil && !s.executing && s.outstanding(from)", New: "s.token != nil && s.outstanding(from)"},
-		conformance.Mutant{Name: "step d", File: file, Caught: "sends to node",
-			Old: "\ts.token.setLN(s.i, s.rn[s.i-1]) // (d)\n", New: ""},
-		conformance.Mutant{Name: "step e", File: file, Caught: conformance.Stalled,
-			Old: "if s.outstanding(j) && !s.seen.Has(j) {", New: "if false {"},
-	)
-}
-
-// The invariants can be broken: each of these states breaks one.
-func TestInvariants(t *testing.T) {
+func TestAlgorithm(t *testing.T) {
 	at := func(n *conformance.Net, id dme.NodeID) *site { return n.Host(id).Made().(*site) }
-	conformance.TestInvariants(t, Algorithm(),
-		conformance.Breach{
-			Invariant: "one token", Nodes: 3, Says: "at node 1, at node 2",
-			Fault: func(n *conformance.Net) { at(n, 2).token = newToken(3) },
-		},
-		conformance.Breach{
-			Invariant: "request numbers", Nodes: 3, Says: "RN_3[2] is 1, and RN_2[2] only 0",
-			Fault: func(n *conformance.Net) { at(n, 3).rn[1] = 1 },
-		},
-		conformance.Breach{
-			Invariant: "executed requests", Nodes: 3, Says: "RN_2[2] is 0 and LN[2] of the token 1",
-			Fault: func(n *conformance.Net) { at(n, 1).token.setLN(2, 1) },
-		},
-		conformance.Breach{
-			Invariant: "request numbers", Nodes: 3, Says: "a REQUEST of node 2 has the number 1, and RN_2[2] is 0",
-			Fault: func(n *conformance.Net) { n.Request(2); at(n, 2).rn[1] = 0 },
-		},
-		conformance.Breach{
-			Invariant: "token queue", Nodes: 3, Says: "node 3 stands in the queue [3] of the token, and is idle",
-			Fault: func(n *conformance.Net) { s := at(n, 1); s.token = append(s.token, 3) },
-		},
-		conformance.Breach{ // on its way
-			Invariant: "token queue", Nodes: 3, Says: "node 2 stands in the queue [2 2] of the token",
-			Fault: func(n *conformance.Net) {
-				s := at(n, 1)
-				s.token = append(s.token, 2, 2)
-				n.Request(2)
-				n.Deliver(2, 1, 0)
+	start := func() *conformance.Net { return conformance.Make(t, Algorithm(), 3, nil) }
+	waiting := func() *conformance.Net {
+		net := start()
+		net.Request(2)
+		return net
+	}
+	token := func(vec ...uint64) dme.Message { return dme.Message{Kind: kindToken, Vec: vec} }
+	suite.Run(t, suite.Suite{
+		Algorithm: Algorithm(),
+		Breaches: []conformance.Breach{
+			{
+				Invariant: "one token", Nodes: 3, Says: "at node 1, at node 2",
+				Fault: func(n *conformance.Net) { at(n, 2).token = newToken(3) },
+			},
+			{
+				Invariant: "request numbers", Nodes: 3, Says: "RN_3[2] is 1, and RN_2[2] only 0",
+				Fault: func(n *conformance.Net) { at(n, 3).rn[1] = 1 },
+			},
+			{
+				Invariant: "executed requests", Nodes: 3, Says: "RN_2[2] is 0 and LN[2] of the token 1",
+				Fault: func(n *conformance.Net) { at(n, 1).token.setLN(2, 1) },
+			},
+			{
+				Invariant: "request numbers", Nodes: 3, Says: "a REQUEST of node 2 has the number 1, and RN_2[2] is 0",
+				Fault: func(n *conformance.Net) { n.Request(2); at(n, 2).rn[1] = 0 },
+			},
+			{
+				Invariant: "token queue", Nodes: 3, Says: "node 3 stands in the queue [3] of the token, and is idle",
+				Fault: func(n *conformance.Net) { s := at(n, 1); s.token = append(s.token, 3) },
+			},
+			{ // on its way
+				Invariant: "token queue", Nodes: 3, Says: "node 2 stands in the queue [2 2] of the token",
+				Fault: func(n *conformance.Net) {
+					s := at(n, 1)
+					s.token = append(s.token, 2, 2)
+					n.Request(2)
+					n.Deliver(2, 1, 0)
+				},
 			},
 		},
-	)
+		Refusals: []suite.Refusals{
+			{
+				Start: waiting,
+				From:  1, To: 2,
+				Messages: []suite.Refused{
+					{What: "no array", Series: []dme.Message{token()}},
+					{What: "short array", Series: []dme.Message{token(0, 0)}},
+					{What: "no such site in the queue", Series: []dme.Message{token(0, 0, 0, 4)}},
+					{What: "no site in the queue", Series: []dme.Message{token(0, 0, 0, 0)}},
+					{What: "a site twice in the queue", Series: []dme.Message{token(0, 0, 0, 3, 3)}},
+					{What: "the receiver in the queue", Series: []dme.Message{token(0, 0, 0, 2)}},
+					{What: "a number that wraps round", Series: []dme.Message{token(0, 0, 0, 1<<32+3)}},
+					{What: "an older token", Series: []dme.Message{token(0, 5, 0)}},
+				},
+			},
+			{
+				Start: start,
+				From:  1, To: 2,
+				Messages: []suite.Refused{
+					{What: "a token without a request", Series: []dme.Message{token(0, 0, 0)}},
+					{What: "REQUEST without a number", Series: []dme.Message{{Kind: kindRequest}}},
+				},
+			},
+		},
+	})
 }
+
+func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm()) }
+
+func TestMutants(t *testing.T) { suite.Mutants(t) }
 
 // Entries of others count from when a request is in the token's queue, or the token is
 // sent for it, until its own entry.

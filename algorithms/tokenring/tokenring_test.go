@@ -7,7 +7,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
-	"dmebench/internal/testkit"
+	"dmebench/internal/testkit/suite"
 )
 
 func newNet(t *testing.T, nodes int, mode string) *conformance.Net {
@@ -54,23 +54,6 @@ func TestDemandBurstCost(t *testing.T) {
 	net.Settle()
 	if got := net.Sent(); got != 2*(n-1) {
 		t.Errorf("%d messages, want %d; %v", got, 2*(n-1), net.Err())
-	}
-}
-
-// In a ring of two a REQUEST may overtake the TOKEN before it.
-func TestDemandOvertaking(t *testing.T) {
-	net := newNet(t, 2, "demand")
-	net.Request(1)
-	net.Request(2)
-	net.Deliver(2, 1, 0)
-	net.Release(1)
-	net.Request(1)
-	net.Deliver(1, 2, 1) // the REQUEST
-	net.Deliver(1, 2, 0) // the TOKEN
-	net.Release(2)
-	net.Settle()
-	if in := net.Inside(); len(in) != 1 || in[0] != 1 || net.Refused() != 0 {
-		t.Errorf("%v inside, want node 1; %v", in, net.Err())
 	}
 }
 
@@ -176,32 +159,6 @@ func TestPerpetual(t *testing.T) {
 	}
 }
 
-func TestDuplicatesAreRefused(t *testing.T) {
-	ring := newNet(t, 3, "perpetual")
-	ring.Request(2)
-	ring.Deliver(1, 2, 0)
-	ring.Host(2).Receive(1, &dme.Message{Kind: kindToken})
-	onDemand := newNet(t, 3, "demand")
-	onDemand.Request(1)
-	onDemand.Request(2)
-	onDemand.Deliver(2, 1, 0)
-	onDemand.Host(1).Receive(2, &dme.Message{Kind: kindRequest})
-	if ring.Refused() != 1 || onDemand.Refused() != 1 {
-		t.Errorf("a second TOKEN: %d refused; a second REQUEST: %d refused; want 1 each", ring.Refused(), onDemand.Refused())
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	in := func(mode string) func(string, dme.NodeID, dme.NodeID, dme.Message) {
-		return conformance.Refusing(t, func() *conformance.Net { return newNet(t, 4, mode) })
-	}
-	in("perpetual")("REQUEST in a perpetual ring", 2, 3, dme.Message{Kind: kindRequest})
-	in("perpetual")("TOKEN from the wrong side", 4, 3, dme.Message{Kind: kindToken})
-	in("demand")("TOKEN from the wrong side", 4, 3, dme.Message{Kind: kindToken})
-	in("demand")("TOKEN that was not asked for", 2, 3, dme.Message{Kind: kindToken})
-	in("demand")("REQUEST from the wrong side", 2, 3, dme.Message{Kind: kindRequest})
-}
-
 // What is predicted from times is predicted for one mode, for two sites and more, and
 // where messages take time.
 func TestWhereTimesPredict(t *testing.T) {
@@ -221,88 +178,78 @@ func TestWhereTimesPredict(t *testing.T) {
 	}
 }
 
-// The invariants can be broken: each of these states breaks one.
-func TestInvariants(t *testing.T) {
+func TestAlgorithm(t *testing.T) {
 	onDemand := map[string]string{optMode: "demand"}
 	at := func(n *conformance.Net, id dme.NodeID) *demand { return n.Host(id).Made().(*demand) }
-	conformance.TestInvariants(t, Algorithm(),
-		conformance.Breach{
-			Invariant: "one token", Nodes: 3, Says: "at node 3, on its way from node 1 to node 2",
-			Fault: func(n *conformance.Net) { n.Host(3).Made().(*perpetual).token = true },
+	in := func(mode string) map[string]string { return map[string]string{optMode: mode} }
+	exhaustive := func(nodes, requests int, mode string) suite.Search {
+		return suite.Search{Options: check.Options{Nodes: nodes, Requests: requests, Set: in(mode), Unordered: true}}
+	}
+	request, token := []dme.Message{{Kind: kindRequest}}, []dme.Message{{Kind: kindToken}}
+	suite.Run(t, suite.Suite{
+		Algorithm: Algorithm(),
+		Breaches: []conformance.Breach{
+			{
+				Invariant: "one token", Nodes: 3, Says: "at node 3, on its way from node 1 to node 2",
+				Fault: func(n *conformance.Net) { n.Host(3).Made().(*perpetual).token = true },
+			},
+			{
+				Invariant: "one token", Nodes: 3, Set: onDemand, Says: "no node has the token",
+				Fault: func(n *conformance.Net) { at(n, 1).token = false },
+			},
+			{
+				Invariant: "asked once", Nodes: 3, Set: onDemand, Says: "node 2, asked=false, and node 1, owed=true",
+				Fault: func(n *conformance.Net) { at(n, 1).owed = true },
+			},
+			{
+				Invariant: "asked once", Nodes: 3, Set: onDemand, Says: "node 2, asked=true, and node 1, owed=true, with 1 REQUESTs",
+				Fault: func(n *conformance.Net) { n.Request(2); at(n, 1).owed = true },
+			},
 		},
-		conformance.Breach{
-			Invariant: "one token", Nodes: 3, Set: onDemand, Says: "no node has the token",
-			Fault: func(n *conformance.Net) { at(n, 1).token = false },
+		Refusals: []suite.Refusals{
+			{
+				Start: func() *conformance.Net { return newNet(t, 4, "perpetual") },
+				Messages: []suite.Refused{
+					{What: "REQUEST in a perpetual ring", From: 2, To: 3, Series: request},
+					{What: "TOKEN from the wrong side", From: 4, To: 3, Series: token},
+				},
+			},
+			{
+				Start: func() *conformance.Net { return newNet(t, 4, "demand") },
+				Messages: []suite.Refused{
+					{What: "TOKEN from the wrong side", From: 4, To: 3, Series: token},
+					{What: "TOKEN that was not asked for", From: 2, To: 3, Series: token},
+					{What: "REQUEST from the wrong side", From: 2, To: 3, Series: request},
+				},
+			},
+			{
+				Start: func() *conformance.Net {
+					net := newNet(t, 3, "perpetual")
+					net.Request(2)
+					net.Deliver(1, 2, 0)
+					return net
+				},
+				Messages: []suite.Refused{{What: "second TOKEN", From: 1, To: 2, Series: token}},
+			},
+			{
+				Start: func() *conformance.Net {
+					net := newNet(t, 3, "demand")
+					net.Request(1)
+					net.Request(2)
+					net.Deliver(2, 1, 0)
+					return net
+				},
+				Messages: []suite.Refused{{What: "second REQUEST", From: 2, To: 1, Series: request}},
+			},
 		},
-		conformance.Breach{
-			Invariant: "asked once", Nodes: 3, Set: onDemand, Says: "node 2, asked=false, and node 1, owed=true",
-			Fault: func(n *conformance.Net) { at(n, 1).owed = true },
+		Searches: []suite.Search{
+			exhaustive(2, 6, "perpetual"), exhaustive(3, 5, "perpetual"), exhaustive(3, 6, "demand"), exhaustive(5, 6, "demand"),
+			{Nodes: []int{2, 7}, Options: check.Options{Schedules: 300, Set: in("perpetual")}},
+			{Nodes: []int{2, 7}, Options: check.Options{Schedules: 300, Set: in("demand")}},
 		},
-		conformance.Breach{
-			Invariant: "asked once", Nodes: 3, Set: onDemand, Says: "node 2, asked=true, and node 1, owed=true, with 1 REQUESTs",
-			Fault: func(n *conformance.Net) { n.Request(2); at(n, 1).owed = true },
-		},
-	)
+	})
 }
 
-// Every schedule of a few requests, on links that need not keep order, keeps all of the
-// rules and ends with every request served.
-func TestEverySchedule(t *testing.T) {
-	for _, c := range []struct {
-		nodes, requests int
-		mode            string
-	}{
-		{2, 6, "perpetual"},
-		{3, 5, "perpetual"},
-		{3, 6, "demand"},
-		{5, 6, "demand"},
-	} {
-		r, err := check.Exhaustive(t.Context(), Algorithm(), check.Options{
-			Nodes: c.nodes, Requests: c.requests, Set: map[string]string{"mode": c.mode}, Unordered: true,
-		})
-		if err == nil {
-			err = r.Err()
-		}
-		if err != nil {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
-}
+func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm()) }
 
-// Nor does any of some random schedules of larger systems break a rule, or starve a node.
-func TestRandomSchedules(t *testing.T) {
-	for _, mode := range []string{"perpetual", "demand"} {
-		for _, nodes := range []int{2, 7} {
-			o := check.Defaults(Algorithm(), nodes, map[string]string{"mode": mode})
-			o.Schedules = 300
-			r, err := check.Random(t.Context(), Algorithm(), o)
-			if err == nil {
-				err = r.Err()
-			}
-			if err != nil {
-				t.Errorf("%d nodes, %s: %v", nodes, mode, err)
-			}
-		}
-	}
-}
-
-// Each mutant is the algorithm with one of its rules taken out.
-func TestSearchMutants(t *testing.T) {
-	if !testkit.Full() {
-		t.Skip("needs DMEBENCH_TESTS=full")
-	}
-	conformance.TestMutants(t, "^Test(EverySchedule|RandomSchedules)$",
-		conformance.Mutant{
-			Name: "demand, the token leaves while it is used", File: "demand.go",
-			Old: "if d.token && !d.executing {", New: "if d.token {", Caught: conformance.Unsafe,
-		},
-		conformance.Mutant{
-			Name: "demand, a second request is never sent", File: "demand.go",
-			Old: "\td.asked = false\n", New: "", Caught: "stalled: ",
-		},
-		conformance.Mutant{
-			Name: "perpetual, the token passes who waits", File: "perpetual.go",
-			Old: "\tif p.waiting {\n\t\tp.grab(out)", New: "\tif p.waiting && m.Num > 0 {\n\t\tp.grab(out)", Caught: "no entry",
-		},
-	)
-}
+func TestMutants(t *testing.T) { suite.Mutants(t) }

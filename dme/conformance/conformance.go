@@ -29,6 +29,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -45,24 +46,38 @@ var sizes = []int{1, 2, 3, 5, 8, 13}
 // was published, must be found out instead. Where claims are made for links that
 // keep order, and the algorithm does not need them to, it is tested on such
 // links as well.
-func Test(t *testing.T, a *dme.Algorithm) {
+func Test(t *testing.T, a *dme.Algorithm) { Sample(t, a, 1) }
+
+// sampled is how many settings [Sample] tests.
+const sampled = 6
+
+// Sample is [Test] with one of so many schedules, on a few of the settings if there are
+// many, for a first impression.
+func Sample(t *testing.T, a *dme.Algorithm, of int) {
 	if err := a.Check(); err != nil {
 		t.Fatal(err)
 	}
 	settings := Settings(a)
+	if of > 1 && len(settings) > sampled {
+		some := []map[string]string{settings[0]}
+		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(len(settings) - 1)[:sampled-1] {
+			some = append(some, settings[i+1])
+		}
+		settings = some
+	}
 	if a.AsPublished {
 		testFindsFault(t, a, settings)
 		return
 	}
 	for _, set := range settings {
-		t.Run(name(set), func(t *testing.T) { testSetting(t, a, set, len(settings)) })
+		t.Run(name(set), func(t *testing.T) { testSetting(t, a, set, len(settings), of) })
 	}
 	if slices.ContainsFunc(a.Claims, func(c dme.Claim) bool { return c.FIFO }) {
-		t.Run("links that keep order", func(t *testing.T) { testSetting(t, onLinks(a, true), nil, len(settings)) })
+		t.Run("links that keep order", func(t *testing.T) { testSetting(t, onLinks(a, true), nil, len(settings), of) })
 	}
 }
 
-func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings int) {
+func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings, of int) {
 	testManyTurns(t, a, set)
 	for _, n := range sizes {
 		opt, err := a.Resolve(set)
@@ -73,7 +88,8 @@ func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings
 			t.Logf("N=%d: %v", n, err)
 			continue
 		}
-		if err := series(a, n, set, schedules(n, settings)); err != nil {
+		count := max(2, schedules(n, settings)/uint64(of))
+		if err := series(a, n, set, count); err != nil {
 			t.Fatal(err)
 		}
 		if err := checkClocks(a, n, set, 1); err != nil {
@@ -82,7 +98,7 @@ func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings
 		if 1 < n && n <= mostTurns {
 			logTurns(t, a, n, set)
 		}
-		if err := SearchFaults(a, n, set, schedules(n, settings)); err != nil {
+		if err := SearchFaults(a, n, set, count); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -363,7 +363,7 @@ func TestMeshStarvesNobody(t *testing.T) {
 // away.
 func TestMeshWithoutCR3Starves(t *testing.T) {
 	conformance.TestMutants(t, "TestMeshStarvesNobody", conformance.Mutant{
-		Name: "CR3", File: "../../../algorithms/chaudhurikaraata/repaired.go",
+		Name: "CR3", File: "../../../algorithms/chaudhurikaraata/chaudhurikaraata.go",
 		Old: "\tcase c.batch > 0: // CR3\n\t\tc.batch--\n", New: "\tcase len(c.own) > 0:\n", Caught: "starvation of node 1",
 	})
 }

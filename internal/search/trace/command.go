@@ -22,6 +22,7 @@ const (
 	timeout       verb = "timeout"
 	stop          verb = "stop"
 	state         verb = "state"
+	waits         verb = "waits"
 	crash         verb = "crash"
 	restart       verb = "restart"
 	join          verb = "join"
@@ -37,7 +38,7 @@ var verbs = map[verb]struct {
 	deliver: {1, maxFields, vnet.Deliver}, copied: {1, maxFields, vnet.Copy}, lose: {1, maxFields, vnet.Lose},
 	timeout: {1, 2, vnet.Fire},
 	crash:   {1, 1, vnet.Crash}, restart: {1, 1, vnet.Restart}, join: {1, 1, vnet.Join}, leave: {1, 1, vnet.Depart},
-	state: {0, 1, 0}, settle: {}, stop: {0, 1, vnet.Stop},
+	state: {0, 1, 0}, waits: {0, 1, 0}, settle: {}, stop: {0, 1, vnet.Stop},
 }
 
 // maxFields bounds the words that say which message is meant.

@@ -184,6 +184,21 @@ func (p *player) carryOut(c command) error {
 				p.note("%s", noderun.Describe(n.Runner(id)))
 			}
 		}
+	case waits:
+		waiting := false
+		for id := range n.IDs() {
+			w, ok := n.Runner(id).Node().(dme.Waiter)
+			if !ok || c.node != dme.None && id != c.node {
+				continue
+			}
+			for _, w := range w.Waits() {
+				p.note("node %d waits for %v: %s", id, w.For, w.What)
+				waiting = true
+			}
+		}
+		if !waiting {
+			p.note("nobody waits")
+		}
 	default:
 		x, err := p.step(c)
 		switch {

@@ -19,7 +19,7 @@
 // (the oldest message of the link, or the oldest of that kind and with those
 // fields, which overtakes the others), copy A->B (it arrives, and will again), lose
 // A->B, settle (deliver everything, oldest first), timeout N [ID], stop [N], state
-// [N]. Faults: crash N, restart N, join N, leave N; absent N,N-N names the nodes
+// [N], waits [N] (whom a node waits for, and for what). Faults: crash N, restart N, join N, leave N; absent N,N-N names the nodes
 // that join later, and stands before the first command. News that a node is down
 // or up arrives by deliver A->B, as the next thing from A.
 //

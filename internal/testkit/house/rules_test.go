@@ -154,11 +154,12 @@ var importers = map[string][]string{
 		"internal/testbed/workqueue", "internal/runtime/ping", "transport/transporttest",
 	},
 	// For tests alone.
-	"dme/conformance":         {},
+	"dme/conformance":         {"internal/testkit/suite"},
 	"transport/transporttest": {},
-	"internal/testkit/golden": {},
+	"internal/testkit/golden": {"internal/testkit/suite"},
 	"internal/testkit/netns":  {},
 	"internal/testkit/toys":   {},
+	"internal/testkit/suite":  {},
 }
 
 // violations returns everything in m that breaks a rule, each with its place.

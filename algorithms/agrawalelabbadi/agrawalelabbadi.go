@@ -1,0 +1,314 @@
+package agrawalelabbadi
+
+import (
+	"dmebench/algorithms/quorum"
+	"dmebench/dme"
+)
+
+// node is one node: a requester, and a site that gives its permission to others.
+type node struct {
+	requester
+
+	granted  dme.Stamp        // the request that has this site's permission; zero while none has
+	waiting  dme.RequestQueue // the request queue without it (A1)
+	inquired bool             // Inquire has been sent for the current grant
+}
+
+// Request is step 1. Which quorum is asked while nodes are down, recovery.go says.
+func (n *node) Request(out *dme.Outbox) {
+	n.ask(out)
+	n.HandleLocal(n.handle, out)
+}
+
+// Release is step 5, at the node that leaves.
+func (n *node) Release(out *dme.Outbox) {
+	n.leave(out)
+	n.HandleLocal(n.handle, out)
+}
+
+// Receive handles a message of another node.
+func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	if reason := n.impossible(from, &m); reason != "" {
+		out.Refuse(reason)
+		return
+	}
+	n.clock = max(n.clock, m.Clock)
+	n.handle(from, m, out)
+	n.HandleLocal(n.handle, out)
+}
+
+func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	switch m.Kind {
+	case kindRequest:
+		n.receiveRequest(dme.Stamp{Clock: m.Clock, Node: from}, out)
+	case kindReply:
+		if !n.stale(from, &m) {
+			n.receiveReply(from, out)
+		}
+	case kindInquire:
+		if !n.stale(from, &m) {
+			n.receiveInquire(from, out)
+		}
+	case kindYield:
+		n.receiveYield(out)
+	case kindRelinquish:
+		n.receiveRelinquish(out)
+	case kindWithdraw:
+		n.receiveWithdraw(from, out)
+	case kindReclaim:
+		n.receiveReclaim(from, m.Req, out)
+	}
+}
+
+// receiveRequest is steps 2, 3 and 6.
+func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
+	n.waiting.Insert(r)
+	if n.failures.Recovering() { // A8: to whom the permission was given is not known yet
+		return
+	}
+	if n.granted.IsZero() {
+		n.grant(out)
+		return
+	}
+	// A1: the permission is elsewhere, whoever comes. A2: it is asked for once.
+	if r.Precedes(n.granted) && !n.inquired {
+		n.inquired = true
+		n.answer(n.granted.Node, kindInquire, out)
+	}
+}
+
+// grant is step 3: permission for the most preceding request (A4, A5), if there
+// is one.
+func (n *node) grant(out *dme.Outbox) {
+	n.granted, n.inquired = dme.Stamp{}, false
+	if n.failures.Recovering() {
+		return
+	}
+	if n.granted = n.waiting.Pop(); !n.granted.IsZero() {
+		n.answer(n.granted.Node, kindReply, out)
+	}
+}
+
+// receiveInquire is step 7.
+func (n *node) receiveInquire(j dme.NodeID, out *dme.Outbox) {
+	// A3: only while waiting, and only what is held.
+	if n.pending() && n.holds(j) {
+		n.yield(j, out)
+	}
+}
+
+// receiveYield is step 8.
+func (n *node) receiveYield(out *dme.Outbox) {
+	n.waiting.Insert(n.granted)
+	n.grant(out)
+}
+
+// receiveRelinquish is step 5, at a site of the quorum.
+func (n *node) receiveRelinquish(out *dme.Outbox) {
+	n.grant(out)
+}
+
+// impossible says why no node that keeps to the algorithm can have sent this
+// message; "" where one can.
+func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
+	if !quorum.Believable(m.Clock) && m.Kind != kindReclaim { // of which the sender may have had no message yet
+		return "no such clock"
+	}
+	switch m.Kind {
+	case kindRequest:
+		if n.granted.Node == from || n.waiting.Has(from) {
+			return "Request of a node whose last one has not been relinquished"
+		}
+		if n.own != nil && m.Flags&substitute == 0 && !n.Serves(from) {
+			return "Request of a node that must not ask this one"
+		}
+	case kindReply:
+		if !n.stale(from, m) && (!n.pending() || n.holds(from) || n.MemberIndex(from) < 0) {
+			return "Reply without a request"
+		}
+	case kindYield:
+		if n.granted.Node != from || !n.inquired {
+			return "Yield of a permission that was not inquired about"
+		}
+	case kindRelinquish:
+		if n.granted.Node != from {
+			return "Relinquish of a permission that is not held"
+		}
+	case kindWithdraw:
+		if n.granted.Node != from && !n.waiting.Has(from) {
+			return "Withdraw of no request"
+		}
+	case kindReclaim:
+		return n.impossibleReclaim(from, m.Req)
+	}
+	return ""
+}
+
+// QueueLength returns the length of the request queue.
+func (n *node) QueueLength() int { return len(n.waiting) }
+
+// State names the variables.
+func (n *node) State(v *dme.Visitor) {
+	n.state(v)
+	v.Stamp("granted", &n.granted)
+	v.Requests("queue", &n.waiting)
+	v.Bool("inquired", &n.inquired)
+	n.failures.State(v)
+}
+
+// requester is what a node has for its own requests, in the repaired algorithm
+// and in the printed one: a quorum, and the replies of its members.
+type requester struct {
+	quorum.Site                // of which Members is the quorum of the current request
+	own         []dme.NodeID   // path=self: its quorum, ascending
+	paths       *quorum.System // path=self: the quorums of all nodes
+	leaves      leaves         // path=random
+
+	clock    uint64        // at least the clock of every message sent or received
+	requests uint64        // made so far: the number of the last one
+	request  dme.Stamp     // the current one; zero while there is none
+	inside   bool          // in the critical section
+	replied  dme.MemberSet // members whose permission it has
+
+	failures quorum.Failures // of the repaired algorithm
+}
+
+// pending reports whether the node has asked and not yet entered.
+func (n *requester) pending() bool { return !n.request.IsZero() && !n.inside }
+
+// holds reports whether the node has the permission of site j.
+func (n *requester) holds(j dme.NodeID) bool {
+	k := n.MemberIndex(j)
+	return k >= 0 && n.replied.Has(k)
+}
+
+// ask is step 1: send a Request to the sites of a quorum.
+func (n *requester) ask(out *dme.Outbox) {
+	n.clock++
+	n.requests++
+	n.request = dme.Stamp{Clock: n.clock, Node: n.ID}
+	if n.own != nil {
+		n.Members = append(n.Members[:0], n.own...)
+	} else {
+		n.Members = quorum.AppendTreePath(n.Members[:0], n.leaves.draw(n.ID, n.requests))
+	}
+	if !n.failures.NoneOf(n.Members) {
+		if q, ok := n.quorum(); ok {
+			n.Members = q
+		}
+	}
+	n.replied.Reset(len(n.Members))
+	for _, j := range n.Members {
+		n.askFor(j, out)
+	}
+}
+
+// receiveReply is step 4: enter with the permission of the whole quorum. That of
+// a site outside it does not count.
+func (n *requester) receiveReply(j dme.NodeID, out *dme.Outbox) {
+	k := n.MemberIndex(j)
+	if k < 0 {
+		return
+	}
+	n.replied.Add(k)
+	n.enterIfGranted(out)
+}
+
+// enterIfGranted is the rest of step 4.
+func (n *requester) enterIfGranted(out *dme.Outbox) {
+	if n.replied.Len() == len(n.Members) {
+		n.inside = true
+		out.Enter(n.request)
+	}
+}
+
+// leave is step 5: send a Relinquish to the sites of the quorum.
+func (n *requester) leave(out *dme.Outbox) {
+	n.request, n.inside = dme.Stamp{}, false
+	for _, j := range n.Members {
+		if n.failures.IsUp(j) {
+			n.send(j, kindRelinquish, out)
+		}
+	}
+	n.Members = n.Members[:0]
+	n.replied.Reset(0)
+}
+
+// yield gives back the permission of site j, if it has it (step 7).
+func (n *requester) yield(j dme.NodeID, out *dme.Outbox) {
+	if k := n.MemberIndex(j); k >= 0 {
+		n.replied.Remove(k)
+	}
+	n.send(j, kindYield, out)
+}
+
+// send sends a message of that kind, stamped with the clock, to a node that may
+// be this one.
+func (n *requester) send(to dme.NodeID, kind dme.Kind, out *dme.Outbox) {
+	m := dme.Message{Kind: kind, Clock: n.clock}
+	if to == n.ID {
+		n.TellSelf(&m)
+		return
+	}
+	out.Send(to, m)
+}
+
+func (n *requester) state(v *dme.Visitor) {
+	v.Clock("clock", &n.clock)
+	if n.own == nil {
+		v.Uint("requests", &n.requests)
+	}
+	v.Stamp("request", &n.request)
+	v.Bool("inside", &n.inside)
+	v.Nodes("quorum", &n.Members)
+	v.Members("replied", &n.replied, n.Members)
+}
+
+// Multicasts counts what is sent where a message to several sites counts once.
+var Multicasts = dme.Quantity{ID: "multicasts-per-cs", Name: "transmissions per CS with a multicast facility"}
+
+// multicastClaims lists what a multicast facility changes: Request and Relinquish go
+// to all K−1 others of a quorum at once, each of whom replies.
+func multicastClaims() []dme.Claim {
+	const improves = section + "9.9: a multicast facility will improve the performance"
+	return []dme.Claim{
+		{
+			Quantity: Multicasts, Formula: "K+1 with a multicast facility, K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
+			Source:  improves,
+			Applies: func(s dme.Setting) bool { return equalPaths(s) && s.Nodes > 1 }, // a site alone sends nothing
+		},
+		{
+			Quantity: Multicasts, Formula: "fewer than 3(K−1), without one", Load: dme.Light, Kind: dme.UpperBound,
+			Source: improves,
+			// As many where there are two others in a quorum.
+			Applies: func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).max > 3 },
+		},
+	}
+}
+
+// multicasts counts equal messages of one step once.
+type multicasts struct {
+	step          map[string]bool // what has been sent in this step
+	form          []byte
+	sent, entries int
+}
+
+func newMulticasts(dme.Setting) dme.Meter { return &multicasts{step: make(map[string]bool)} }
+
+func (m *multicasts) Note(x dme.Moment) {
+	switch x.What {
+	case dme.HasSent:
+		if m.form = dme.AppendMessage(m.form[:0], &x.Msg); !m.step[string(m.form)] {
+			m.step[string(m.form)] = true
+			m.sent++
+		}
+	case dme.HasEntered:
+		m.entries++
+	default: // another step begins
+		clear(m.step)
+	}
+}
+
+func (m *multicasts) Value() (float64, bool) {
+	return float64(m.sent) / float64(m.entries), m.entries > 0
+}

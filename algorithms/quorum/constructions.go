@@ -1,0 +1,312 @@
+package quorum
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"dmebench/dme"
+)
+
+// rectangle is the family S_i = row of i ∪ column of i, where the nodes fill a
+// grid row by row and the last row may be short.
+//
+// Any two sets meet all the same. The row of i and the column of j cross in the
+// grid unless the row is the short one and the column one that it does not
+// reach. Then j is in a full row, which crosses the column of i.
+type rectangle struct {
+	nodes, columns int
+}
+
+func grid(cfg Config) (family, error) {
+	columns := int(math.Sqrt(float64(cfg.Nodes)))
+	for columns*columns < cfg.Nodes {
+		columns++
+	}
+	return rectangle{nodes: cfg.Nodes, columns: columns}, nil
+}
+
+func (g rectangle) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	at := int(id) - 1
+	first := at - at%g.columns // of the row
+	for above := at % g.columns; above < first; above += g.columns {
+		to = append(to, dme.NodeID(above+1))
+	}
+	for beside := first; beside < min(first+g.columns, g.nodes); beside++ {
+		to = append(to, dme.NodeID(beside+1))
+	}
+	for below := at + g.columns; below < g.nodes; below += g.columns {
+		to = append(to, dme.NodeID(below+1))
+	}
+	return to
+}
+
+// appendServed: to be in a node's row or column is mutual.
+func (g rectangle) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	return g.appendSet(to, id)
+}
+
+// cyclic is the family S_i = i + D, counted round a ring of as many nodes as
+// there are sets. It has the properties (c) and (d) whatever D is, (b) if 0 is
+// in D, and (a) if every number is a difference of two elements of D: for d =
+// x − y the sets of i and i + d meet in i + x = (i + d) + y.
+type cyclic struct {
+	modulus int
+	offsets []int // D: ascending, less than modulus, beginning with 0
+}
+
+func (c cyclic) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	// D is ascending, so that i + D is two ascending runs: the one that has
+	// come round the ring, and the one before it.
+	to = slices.Grow(to, len(c.offsets))
+	at := int(id) - 1
+	turn, _ := slices.BinarySearch(c.offsets, c.modulus-at)
+	for _, d := range c.offsets[turn:] {
+		to = append(to, dme.NodeID(at+d-c.modulus+1))
+	}
+	for _, d := range c.offsets[:turn] {
+		to = append(to, dme.NodeID(at+d+1))
+	}
+	return to
+}
+
+func (c cyclic) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	to = slices.Grow(to, len(c.offsets))
+	at := int(id) - 1
+	turn, exact := slices.BinarySearch(c.offsets, at)
+	if exact {
+		turn++
+	}
+	for _, d := range slices.Backward(c.offsets[:turn]) {
+		to = append(to, dme.NodeID(at-d+1))
+	}
+	for _, d := range slices.Backward(c.offsets[turn:]) {
+		to = append(to, dme.NodeID(at-d+c.modulus+1))
+	}
+	return to
+}
+
+// majority takes the next ⌊N/2⌋ nodes: more than half, so that any two sets
+// meet, and round the ring, so that every node serves equally many.
+func majority(cfg Config) (family, error) {
+	d := make([]int, cfg.Nodes/2+1)
+	for k := range d {
+		d[k] = k
+	}
+	return cyclic{modulus: cfg.Nodes, offsets: d}, nil
+}
+
+// How nodes are assigned to the points of a construction: by their numbers, or at
+// random.
+const (
+	natural  = "natural"
+	shuffled = "shuffled"
+)
+
+// relabelled is a family in which the nodes have changed places: node i stands at place
+// place[i-1] of the original.
+//
+// Where the sets are S_i = i + D, those of neighbours meet in one of the two, since 0 and 1
+// are in D: S_i and S_(i+1) in i+1. Nodes that enter in the order of their numbers then
+// hand over by a single message. That is a property of the numbers, not of the plane.
+type relabelled struct {
+	family
+	place []dme.NodeID // of node i at i-1
+	node  []dme.NodeID // at place p, at p-1
+}
+
+// shuffle gives the nodes places at random, as the seed decides.
+func shuffle(f family, nodes int, seed uint64) relabelled {
+	r := relabelled{family: f, place: make([]dme.NodeID, nodes), node: make([]dme.NodeID, nodes)}
+	for i, p := range rand.New(rand.NewPCG(seed, 0x1abe1)).Perm(nodes) {
+		r.place[i] = dme.NodeID(p + 1)
+		r.node[p] = dme.NodeID(i + 1)
+	}
+	return r
+}
+
+func (r relabelled) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	return r.named(r.family.appendSet(to, r.place[id-1]), len(to))
+}
+
+func (r relabelled) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
+	return r.named(r.family.appendServed(to, r.place[id-1]), len(to))
+}
+
+// named replaces the places from an index on by the nodes that stand there.
+func (r relabelled) named(places []dme.NodeID, from int) []dme.NodeID {
+	added := places[from:]
+	for i, p := range added {
+		added[i] = r.node[p-1]
+	}
+	slices.Sort(added)
+	return places
+}
+
+// relabels reports why the nodes of a construction cannot change places.
+func relabels(construction, labelling string) error {
+	if labelling == shuffled && construction != "plane" && construction != "grid" {
+		return fmt.Errorf("quorum: labelling=%s moves the nodes of quorum=plane and quorum=grid; with quorum=%s leave it at %s",
+			shuffled, construction, natural)
+	}
+	return nil
+}
+
+// relabel does what the option labelling says.
+func (s *System) relabel(labelling string, seed uint64) error {
+	if err := relabels(s.name, labelling); err != nil {
+		return err
+	}
+	if labelling == shuffled {
+		s.sets = shuffle(s.sets, s.nodes, seed)
+	}
+	return nil
+}
+
+// weighted gives each node a set that holds more than half of all votes, so
+// that any two sets have a common voter. Node i takes itself and then the
+// heaviest of the others, of equals the next round the ring, until they are
+// enough. Then, the lightest first, those go without whom they still are: no
+// proper subset of a set has a majority. Nodes without votes are in no set, not
+// even in their own.
+//
+// Sets depend on i so that equal voters share the work. With all votes at one
+// node that node is everybody's set: centralized control (Maekawa 1985,
+// section 1).
+func weighted(cfg Config) (family, error) {
+	votes := cfg.Weights
+	if len(votes) == 0 {
+		return majority(cfg)
+	}
+	if err := oneEach(votes, cfg.Nodes); err != nil {
+		return nil, err
+	}
+	var total uint64
+	equal := true
+	for _, v := range votes {
+		if v > math.MaxUint64-total {
+			return nil, fmt.Errorf("the votes do not add up in 64 bits; divide all by the same number")
+		}
+		total += v
+		equal = equal && v == votes[0]
+	}
+	if total == 0 {
+		return nil, fmt.Errorf("nobody has a vote; give some node a weight above 0")
+	}
+	if equal {
+		return majority(cfg)
+	}
+	sets := make([][]dme.NodeID, cfg.Nodes)
+	for i := range sets {
+		sets[i] = voters(votes, total, i)
+	}
+	return list(sets)
+}
+
+func oneEach(votes []uint64, nodes int) error {
+	if len(votes) != nodes {
+		return fmt.Errorf("%d weights for %d nodes; want the votes of each, in the order of the nodes", len(votes), nodes)
+	}
+	return nil
+}
+
+// voters returns the set of the node at index i.
+func voters(votes []uint64, total uint64, i int) []dme.NodeID {
+	n := len(votes)
+	enough := total/2 + 1
+	vote := func(id dme.NodeID) uint64 { return votes[id-1] }
+
+	var all []dme.NodeID
+	for k := range n {
+		if at := (i + k) % n; votes[at] > 0 {
+			all = append(all, dme.NodeID(at+1))
+		}
+	}
+	others := all
+	if len(all) > 0 && all[0] == dme.NodeID(i+1) {
+		others = all[1:]
+	}
+	slices.SortStableFunc(others, func(a, b dme.NodeID) int { return cmp.Compare(vote(b), vote(a)) })
+
+	var have uint64
+	size := 0
+	for have < enough {
+		have += vote(all[size])
+		size++
+	}
+	set := all[:size]
+	// Of equals the last to come goes first and the node itself last: it answers
+	// itself without a message.
+	slices.Reverse(set)
+	slices.SortStableFunc(set, func(a, b dme.NodeID) int { return cmp.Compare(vote(a), vote(b)) })
+	return slices.DeleteFunc(set, func(id dme.NodeID) bool {
+		superfluous := have-vote(id) >= enough
+		if superfluous {
+			have -= vote(id)
+		}
+		return superfluous
+	})
+}
+
+// singleton lets everybody ask node 1.
+func singleton(cfg Config) (family, error) {
+	return list(slices.Repeat([][]dme.NodeID{{1}}, cfg.Nodes))
+}
+
+// Site is what a node has, whatever its algorithm, that asks a request set and
+// is asked by others: who they are, and what it says to itself.
+type Site struct {
+	ID      dme.NodeID
+	Members []dme.NodeID // S_ID, ascending
+	Served  []dme.NodeID // the nodes in whose request sets this one is, ascending
+
+	// What the node says to itself waits here for the end of the handler, so
+	// that handlers never nest. Empty between events, hence not part of the state.
+	local []dme.Message
+}
+
+// Site returns what node id has.
+func (s *System) Site(id dme.NodeID) Site {
+	return Site{ID: id, Members: s.RequestSet(id), Served: s.Served(id)}
+}
+
+// MemberIndex returns the position of a member in S_ID, or −1.
+func (n *Site) MemberIndex(id dme.NodeID) int { return position(n.Members, id) }
+
+// Serves reports whether this node is in the request set of id.
+func (n *Site) Serves(id dme.NodeID) bool { return position(n.Served, id) >= 0 }
+
+// position returns where id is among nodes in ascending order, or −1. It stands
+// on the way of every message, where slices.BinarySearch takes twice the time.
+func position(ascending []dme.NodeID, id dme.NodeID) int {
+	low, high := 0, len(ascending)
+	for low < high {
+		if middle := int(uint(low+high) / 2); ascending[middle] < id {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low < len(ascending) && ascending[low] == id {
+		return low
+	}
+	return -1
+}
+
+// TellSelf keeps what the node says to itself until the handler has ended.
+func (n *Site) TellSelf(m *dme.Message) { n.local = append(n.local, *m) }
+
+// HandleLocal handles what the node has said to itself, in order, until it has
+// nothing more to say.
+func (n *Site) HandleLocal(handle func(dme.NodeID, dme.Message, *dme.Outbox), out *dme.Outbox) {
+	for i := 0; i < len(n.local); i++ {
+		handle(n.ID, n.local[i], out)
+	}
+	n.local = n.local[:0]
+}
+
+// Believable reports whether a message's clock can be one: it is bounded so that a
+// garbled message cannot make a clock overflow.
+func Believable(clock uint64) bool { return clock > 0 && clock <= 1<<62 }
