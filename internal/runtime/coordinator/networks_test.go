@@ -75,7 +75,7 @@ func TestEveryAlgorithmOverEveryNetwork(t *testing.T) {
 						set = make(map[string]string)
 					}
 					if slices.ContainsFunc(a.Options, func(o dme.Option) bool { return o.Name == "bound" }) {
-						set["bound"] = "100ms"
+						set["bound"] = "200ms"
 					}
 					own := maps.Clone(set)
 					maps.Copy(set, network.set)
