@@ -18,15 +18,6 @@ func promising(a *dme.Algorithm) *dme.Algorithm {
 	return a
 }
 
-func searchOf(t *testing.T, a *dme.Algorithm, o Options) *Search {
-	t.Helper()
-	s, err := New(a, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // What starves is found without a word of advice, in a schedule that holds nothing back
 // for long.
 func TestStarvationIsFound(t *testing.T) {
