@@ -27,8 +27,6 @@ func onFile(t *testing.T, nodes int, text string) *conformance.Net {
 	return net
 }
 
-func at(net *conformance.Net, id dme.NodeID) *process { return net.Host(id).Node().(*process) }
-
 func graphOf(net *conformance.Net) *graph { return net.Setting.System.(*system).graph }
 
 // cost is the twin: what one request costs where all links have the same delay,

@@ -16,10 +16,6 @@ func both() []*dme.Algorithm { return []*dme.Algorithm{Algorithm(), Optimized()}
 
 func at(net *conformance.Net, i dme.NodeID) *site { return net.Host(i).Node().(*site) }
 
-func stamp(clock uint64, i dme.NodeID) dme.Stamp {
-	return dme.Stamp{Clock: clock, Node: i}
-}
-
 // sent returns the number of messages of a kind that site i has sent.
 func sent(net *conformance.Net, i dme.NodeID, k dme.Kind) uint64 {
 	return net.Host(i).Counters().Sent[k].Load()

@@ -1,7 +1,6 @@
 package maekawa
 
 import (
-	"flag"
 	"fmt"
 	"runtime"
 	"slices"
@@ -15,10 +14,6 @@ import (
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/suite"
-)
-
-var (
-	fault = flag.String("fault", "", "search for this fault only")
 )
 
 // setups are the systems that are searched.
@@ -250,13 +245,6 @@ func TestSchedules(t *testing.T) {
 }
 
 func TestMutants(t *testing.T) { suite.Mutants(t) }
-
-const (
-	lockTwice  = "one lock: " // the invariant
-	unfair     = "overtaken: "
-	leftOver   = "not quiescent: "
-	inquisitor = "one INQUIRE: "
-)
 
 // setup is a system to run.
 type setup struct {

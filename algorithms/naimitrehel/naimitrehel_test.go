@@ -17,8 +17,6 @@ func newNet(t *testing.T, nodes int) *conformance.Net {
 	return conformance.Make(t, Algorithm(), nodes, nil)
 }
 
-func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().(*node) }
-
 // twin is the tree at rest: a request reverses its path to the root and costs a
 // message for each of its edges, and one more for the token.
 type twin []dme.NodeID // father, at the node's number; none at the root

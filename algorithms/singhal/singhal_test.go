@@ -33,19 +33,6 @@ func TestAsPublishedWaitsForItself(t *testing.T) {
 	}
 }
 
-// later makes a step of what follows the timer.
-func later(body string) [2]string {
-	const state = "func (s *site) State(v *dme.Visitor) {"
-	return [2]string{state, "func (s *site) Timeout(_ dme.TimerID, out *dme.Outbox) {\n" + body + "\n}\n\n" + state}
-}
-
-const (
-	ask      = "func (s *site) ask(j dme.NodeID, out *dme.Outbox) {\n"
-	enter    = "\t\ts.requesting, s.executing = false, true // S2: together\n\t\tout.Enter(s.request)\n"
-	priority = "return s.request.Precedes(r)"
-	stamp    = "Clock: s.request.Clock}) // S4: not C_i"
-)
-
 // Silent moments count where the request sets are no staircase, or not one of the site
 // that executed last.
 func TestMomentsWithoutAStaircase(t *testing.T) {
