@@ -166,7 +166,10 @@ func TestRunWaitsForTheServer(t *testing.T) {
 	port := portOf(s)
 	shut(s)
 	opened := make(chan error, 1)
-	go func() { opened <- h.Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)}) }()
+	go func() {
+		_, err := h.Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)})
+		opened <- err
+	}()
 	select {
 	case err := <-opened:
 		t.Fatal("it was opened without a server:", err)
@@ -196,9 +199,9 @@ func TestLeaseExpires(t *testing.T) {
 		t.Fatal("a worker has ended whose lease was renewed:", p.Outcome())
 	default:
 	}
-	close(h.quit)
+	h.stop()
 	h.keeper.Wait()
-	h.quit = make(chan struct{}) // for Close
+	h.running = context.Background()
 	silent := time.Now()
 	ended(t, p)
 	if passed := time.Since(silent); passed < LeaseTime-2*beat {
@@ -227,8 +230,8 @@ func TestAgentIsToldToEnd(t *testing.T) {
 	if !gone(p.PID()) {
 		t.Error("the worker is still there")
 	}
-	until(t, "the coordinator knows", func() bool { return h.lossOf() != nil })
-	if err := h.lossOf(); !strings.Contains(err.Error(), "told to end") {
+	<-h.alive.Done()
+	if err := context.Cause(h.alive); !strings.Contains(err.Error(), "told to end") {
 		t.Error(err)
 	}
 }

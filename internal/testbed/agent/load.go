@@ -15,6 +15,7 @@ import (
 
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/testbed/doctor"
 	"dmebench/runs"
 )
 
@@ -187,13 +188,39 @@ func loopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
+// facts are what an agent finds out about its host.
+type facts struct {
+	memory      uint64 // that is free, in bytes
+	limits      environment.Limits
+	environment map[string]string
+	addresses   []string
+	clock       string // how it is kept
+}
+
+// inquiry finds the facts out, at most once a second however often it is asked.
+type inquiry struct {
+	mu     sync.Mutex
+	at     time.Time
+	latest facts
+}
+
+func (q *inquiry) look() facts {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.at.IsZero() || time.Since(q.at) > time.Second {
+		q.at = time.Now()
+		q.latest = facts{environment.AvailableMemory(), environment.HostLimits(), environment.Describe(), addresses(), doctor.ClockState()}
+	}
+	return q.latest
+}
+
 // describe says what the host is now.
-func (a *agent) describe() *Info {
+func (a *agent) describe() Info {
 	f := a.facts.look()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	i := &Info{
-		Name: a.name, Instance: a.instance, Address: a.address, Addresses: f.addresses, Labels: a.labels,
+	i := Info{
+		Name: a.Name, Instance: a.instance, Address: a.Address, Addresses: f.addresses, Labels: a.Labels,
 		Cores: a.cores, Memory: f.memory, Program: a.program, Limits: f.limits, Environment: f.environment, Clock: f.clock,
 		Ticket: a.ticket, Refused: a.refused.Load(), PID: os.Getpid(),
 	}

@@ -277,7 +277,7 @@ func raw(t *testing.T, b nats.Broker) *natsgo.Conn {
 func opened(t *testing.T, f *Fleet, i Info, p host.Part) *Remote {
 	t.Helper()
 	h := f.Host(i)
-	if err := h.Open(t.Context(), p); err != nil {
+	if _, err := h.Open(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { h.Close() })

@@ -11,7 +11,9 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"dmebench/dme"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/authority"
 	"dmebench/runs"
 	"dmebench/transport/nats"
@@ -94,6 +96,30 @@ func TestFaultsOverAgents(t *testing.T) {
 	}
 	if r.ResponseTime == nil || r.ResponseTime.Count != r.Entries || r.Requests != r.Entries+1 || r.Requests != 400 {
 		t.Errorf("%d entries of %d requests, of which records speak of %+v", r.Entries, r.Requests, r.ResponseTime)
+	}
+}
+
+// What is left of a run of many nodes is more than one message holds.
+func TestLargeReport(t *testing.T) {
+	t.Parallel()
+	_, b := serve(t, 0)
+	startAgents(t, b, "east")
+	fleet := connectFleet(t, b)
+	part := host.Part{Nodes: 5000}
+	for id := 2; id <= part.Nodes; id++ {
+		part.Local = append(part.Local, dme.NodeID(id))
+	}
+	h := opened(t, fleet, discover(t, fleet, 1)[0], part)
+	for range 2 {
+		r, err := h.Report(t.Context())
+		if err != nil || len(encode(r)) < 2*maxPiece || len(r.Nodes) != len(part.Local) || r.Host.Name != "east" {
+			t.Fatalf("%v: %d bytes of %d nodes", err, len(encode(r)), len(r.Nodes))
+		}
+		for k, n := range r.Nodes {
+			if n.Node != part.Local[k] {
+				t.Fatalf("node %d stands for node %d", n.Node, part.Local[k])
+			}
+		}
 	}
 }
 
