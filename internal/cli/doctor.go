@@ -54,7 +54,7 @@ func (p *program) doctor(c *cli.Context) error {
 	if c.IsSet("agents") {
 		return p.doctorOfAgents(c, need)
 	}
-	if flags := given(c, "expect-agents", "questions", "nats-creds", "nats-ca", "nats-cert", "nats-key"); len(flags) > 0 {
+	if flags := given(c, append([]string{"expect-agents", "questions"}, credentialNames...)...); len(flags) > 0 {
 		return usage("doctor: --%s is for --agents URL", flags[0])
 	}
 	here := p.examineHere(c.Context, doctor.Options{Need: need, Listen: c.String("listen"), Results: c.String("out")})

@@ -129,12 +129,12 @@ func TestAgentsBySSH(t *testing.T) {
 	}
 	first := pids(t, out, `(?m)^10\.77\.0\.2: started, process (\d+): agent h2: ready at `,
 		`(?m)^ssh://root@10\.77\.0\.3:22: started, process (\d+): agent third: ready at `)
-	token, err := os.ReadFile(filepath.Join(dir, "token"))
+	token, err := os.ReadFile(filepath.Join(dir, "creds"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, home := range s.homes {
-		copied := filepath.Join(home, ".dmebench-agent", "token")
+		copied := filepath.Join(home, ".dmebench-agent", "creds")
 		if got, err := os.ReadFile(copied); err != nil || !bytes.Equal(got, token) {
 			t.Errorf("the token is not there: %v", err)
 		}
@@ -181,8 +181,7 @@ func TestSSHRefuses(t *testing.T) {
 	bed := New(t, 2)
 	s := sshd(t, bed)
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "ca.pem"), "x")
-	write(t, filepath.Join(dir, "token"), "x")
+	write(t, filepath.Join(dir, "creds"), "x")
 	broken := filepath.Join(dir, "broken")
 	write(t, broken, "no program")
 	start := "start --nats-url tls://10.77.0.1:4222 --dir " + dir + " --program "
@@ -193,7 +192,7 @@ func TestSSHRefuses(t *testing.T) {
 		{"# nobody\n", "stop", "names no host"},
 		{"--label a=b", "stop", "a line begins with the host"},
 		{"10.77.0.2", "start --dir " + dir, "--nats-url is missing"},
-		{"10.77.0.2", "start --nats-url tls://a:4222 --dir " + dir + "/x", "--dir needs the folder that has ca.pem and token"},
+		{"10.77.0.2", "start --nats-url tls://a:4222 --dir " + dir + "/x", "--dir needs the folder that has creds"},
 		{"10.77.0.2", "start --nats-url", "--nats-url needs a value"},
 		{"10.77.0.2", "start --port 4", "start has no --port"},
 		{"10.77.0.2", start + broken + "x", "there is no file"},

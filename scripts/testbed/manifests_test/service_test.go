@@ -34,13 +34,8 @@ func TestServicesArguments(t *testing.T) {
 	if args := strings.Fields(line); refusal(t, args) != "" {
 		t.Errorf("the program refuses %q:\n%s", args, refusal(t, args))
 	}
-	for _, file := range []string{"token", "ca.pem"} {
-		if !strings.Contains(line, "${CREDENTIALS_DIRECTORY}/"+file) {
-			t.Errorf("the service is not told of its %s", file)
-		}
-		if !strings.Contains(unit(t, "x"), "\nLoadCredential="+file+":") {
-			t.Errorf("the service is not given its %s", file)
-		}
+	if !strings.Contains(line, "${CREDENTIALS_DIRECTORY}/creds") || !strings.Contains(unit(t, "x"), "\nLoadCredential=creds:") {
+		t.Error("the service is not given its credentials")
 	}
 }
 
