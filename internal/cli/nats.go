@@ -74,7 +74,8 @@ func brokerAt(c *cli.Context, urlFlag string) (*nats.Broker, error) {
 	case c.IsSet("nats-cert") != c.IsSet("nats-key"):
 		return nil, usage("--nats-cert and --nats-key go together")
 	case len(old) > 0:
-		fmt.Fprintf(c.App.ErrWriter, "dmebench: --%s will go: join the files into one (cat), and give that to --creds\n", strings.Join(old, ", --"))
+		fmt.Fprintf(c.App.ErrWriter, "dmebench: --%s: goes with the next release; give --creds the file creds of the broker, or credentials of NATS with all PEM behind them\n",
+			strings.Join(old, ", --"))
 	}
 	for _, f := range []struct {
 		flag string
