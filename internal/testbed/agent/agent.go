@@ -158,7 +158,6 @@ type agent struct {
 	conn     *natsgo.Conn
 	closed   chan struct{} // the connection will not come back
 	refused  atomic.Uint64
-	facts    inquiry
 	busy     chan struct{}  // a place for each request that is being carried out
 	work     sync.WaitGroup // for them
 

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -44,9 +42,6 @@ func TestExamine(t *testing.T) {
 	startAgents(t, b, "east", "west", "south")
 	fleet := connectFleet(t, b)
 	there := muster(t, fleet, 3)
-	if there[0].Clock == "" {
-		t.Error("nothing is said of the clock")
-	}
 	r := examineFleet(t, fleet, there)
 	if len(r.Hosts) != 3 || len(r.Paths) != 6 || slices.ContainsFunc(r.Hosts, unexamined) {
 		t.Errorf("%+v", r)
@@ -154,32 +149,4 @@ func TestExamineLost(t *testing.T) {
 			t.Errorf("%+v", h)
 		}
 	}
-}
-
-// Whoever gives an examination up leaves the agents free.
-func TestExaminationGivenUp(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west")
-	fleet := connectFleet(t, b)
-	there := muster(t, fleet, 2)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		defer cancel()
-		for taken := false; !taken && ctx.Err() == nil; {
-			agents, _ := fleet.List(ctx, listAtAll)
-			taken = slices.ContainsFunc(agents, func(i Info) bool { return i.Holder != "" })
-		}
-	}()
-	defer cancel()
-	for {
-		if _, _, _, err := fleet.Examine(ctx, there, doctor.Need{}, 5); err != nil {
-			if !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-			break
-		}
-		there = muster(t, fleet, 2)
-	}
-	discover(t, fleet, 2)
 }

@@ -184,36 +184,6 @@ func TestRunWaitsForTheServer(t *testing.T) {
 	}
 }
 
-// An agent ends its workers, and is free, once its coordinator has been silent for
-// LeaseTime; not before.
-func TestLeaseExpires(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
-	h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 1, Local: nodes(1)})
-	p := startWorker(t, h)
-	time.Sleep(LeaseTime + time.Second) // it is renewed meanwhile
-	select {
-	case <-p.Ended():
-		t.Fatal("a worker has ended whose lease was renewed:", p.Outcome())
-	default:
-	}
-	h.stop()
-	h.keeper.Wait()
-	h.running = context.Background()
-	silent := time.Now()
-	ended(t, p)
-	if passed := time.Since(silent); passed < LeaseTime-2*beat {
-		t.Errorf("its lease is over after %v", passed)
-	}
-	awaitEnds(t, p.PID())
-	if err := h.Read(t.Context(), make([]host.Reading, 1)); err == nil || !strings.Contains(err.Error(), "cannot be reached any more") {
-		t.Error(err)
-	}
-	discover(t, fleet, 1)
-}
-
 // Ending an agent in order is seen at once.
 func TestAgentIsToldToEnd(t *testing.T) {
 	t.Parallel()

@@ -166,11 +166,6 @@ const (
 	listAtAll = time.Second            // where it is not known how many there are
 )
 
-// List returns the agents that answer within some time, in the order of their names.
-func (f *Fleet) List(ctx context.Context, patience time.Duration) ([]Info, error) {
-	return f.gather(ctx, patience, func([]Info) bool { return false })
-}
-
 // gather asks who is there until enough are, or for some time.
 func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func([]Info) bool) ([]Info, error) {
 	q := message(request{Op: string(askDescribe)}, encode(nothing{}))

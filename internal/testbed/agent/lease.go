@@ -117,7 +117,6 @@ func (l *lease) end(why string) {
 		l.use.Unlock()
 		l.closeGate()
 		l.watchers.Wait()
-		l.load.stop()
 		if why != "" {
 			l.inform(event{Freed: why})
 		}

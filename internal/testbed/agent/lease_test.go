@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/runtime/host"
-	"dmebench/transport/nats"
 )
 
 // A second coordinator is told who has the agent, and gets it once it is free.
@@ -291,23 +289,6 @@ func TestAnotherProgram(t *testing.T) {
 	_, err = fleet.Host(all[1]).Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)})
 	if err == nil || !strings.Contains(err.Error(), "host old: old runs another program") {
 		t.Error(err)
-	}
-}
-
-// Who has not the right token gets nowhere, and is told so at once.
-func TestWrongToken(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	for _, token := range []string{"", "wrong"} {
-		b.Token = token
-		p := startAgent(t, agentConfig{Broker: b, Name: "east"})
-		ended(t, p)
-		if p.Outcome() != "exit status 1" || !strings.Contains(strings.Join(p.Stderr(), "\n"), "are the credentials right?") {
-			t.Errorf("%s: %q", p.Outcome(), p.Stderr())
-		}
-		if _, err := Connect(t.Context(), b); !errors.Is(err, nats.ErrBroker) {
-			t.Error(err)
-		}
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/testbed/doctor"
 	"dmebench/runs"
 )
 
@@ -23,13 +22,11 @@ import (
 type load struct {
 	cores   int
 	workers func() []launch.Process // those that have not ended
-	quit    chan struct{}
-	done    chan struct{}
 
 	mu    sync.Mutex
 	since usage  // when it began
 	begun bool   // the run has, and not only its preparations
-	least uint64 // memory that was available; 0 where that is not known
+	least uint64 // memory that was available; 0 if that is not known
 }
 
 // usage is how much time processors have spent, up to an instant.
@@ -40,31 +37,12 @@ type usage struct {
 	workers time.Duration // with the run's workers
 }
 
-const loadEvery = 500 * time.Millisecond // between looks at the memory
-
-// startLoad begins to watch the host.
+// startLoad begins to watch the host, which look goes on with.
 func startLoad(cores int, workers func() []launch.Process) *load {
-	l := &load{cores: cores, workers: workers, quit: make(chan struct{}), done: make(chan struct{})}
-	l.since = use(nil)
-	l.least = environment.AvailableMemory()
-	go l.watch()
-	return l
+	return &load{cores: cores, workers: workers, since: use(nil), least: environment.AvailableMemory()}
 }
 
-func (l *load) watch() {
-	defer close(l.done)
-	t := time.NewTicker(loadEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-l.quit:
-			return
-		case <-t.C:
-			l.look()
-		}
-	}
-}
-
+// look looks at the memory.
 func (l *load) look() {
 	free := environment.AvailableMemory()
 	l.mu.Lock()
@@ -99,29 +77,20 @@ func (l *load) report() *runs.HostLoad {
 	}
 }
 
-func (l *load) stop() {
-	close(l.quit)
-	<-l.done
-}
-
 // Info is what an agent says of itself and its host.
 type Info struct {
 	Name        string              `json:"name"`
-	Instance    string              `json:"instance"`            // drawn at random by each agent process
-	Address     string              `json:"address"`             // by which other hosts reach this one, without a port
-	Addresses   []string            `json:"addresses,omitempty"` // all that this host has
-	Labels      map[string]string   `json:"labels,omitempty"`    // as its operator has set them
-	Cores       int                 `json:"cores"`               // that its processes may use
-	Memory      uint64              `json:"memory_bytes"`        // that is free; 0 where that is not known
-	Program     environment.Program `json:"program"`             // that its workers run
-	Limits      environment.Limits  `json:"limits"`              // of threads and descriptors
-	Environment map[string]string   `json:"environment"`         // as in results
-	Clock       string              `json:"clock"`               // how it is kept, for people
-	Holder      string              `json:"holder,omitempty"`    // who has taken it; "" where it is free
-	Between     bool                `json:"between,omitempty"`   // whoever has taken it is between two runs
-	Ticket      string              `json:"ticket,omitempty"`    // by which it can be taken, once
-	Refused     uint64              `json:"refused"`             // requests that could not be read, or were of no lease
-	PID         int                 `json:"pid"`                 // of the agent
+	Instance    string              `json:"instance"`          // drawn at random by each agent process
+	Address     string              `json:"address"`           // by which other hosts reach this one, without a port
+	Labels      map[string]string   `json:"labels,omitempty"`  // as its operator has set them
+	Cores       int                 `json:"cores"`             // that its processes may use
+	Program     environment.Program `json:"program"`           // that its workers run
+	Environment map[string]string   `json:"environment"`       // as in results
+	Holder      string              `json:"holder,omitempty"`  // who has taken it; "" where it is free
+	Between     bool                `json:"between,omitempty"` // whoever has taken it is between two runs
+	Ticket      string              `json:"ticket,omitempty"`  // by which it can be taken, once
+	Refused     uint64              `json:"refused"`           // requests that could not be read, or were of no lease
+	PID         int                 `json:"pid"`               // of the agent
 }
 
 // label is what names and values of labels, and names of agents, are made of.
@@ -167,18 +136,6 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// addresses lists the addresses of this host.
-func addresses() []string {
-	var all []string
-	list, _ := net.InterfaceAddrs() // what cannot be found out is left out
-	for _, a := range list {
-		if p, err := netip.ParsePrefix(a.String()); err == nil && !p.Addr().IsLoopback() {
-			all = append(all, p.Addr().String())
-		}
-	}
-	return all
-}
-
 // loopback reports whether an address is of a host's loopback.
 func loopback(address string) bool {
 	if address == "localhost" {
@@ -188,41 +145,14 @@ func loopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// facts are what an agent finds out about its host.
-type facts struct {
-	memory      uint64 // that is free, in bytes
-	limits      environment.Limits
-	environment map[string]string
-	addresses   []string
-	clock       string // how it is kept
-}
-
-// inquiry finds the facts out, at most once a second however often it is asked.
-type inquiry struct {
-	mu     sync.Mutex
-	at     time.Time
-	latest facts
-}
-
-func (q *inquiry) look() facts {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.at.IsZero() || time.Since(q.at) > time.Second {
-		q.at = time.Now()
-		q.latest = facts{environment.AvailableMemory(), environment.HostLimits(), environment.Describe(), addresses(), doctor.ClockState()}
-	}
-	return q.latest
-}
-
 // describe says what the host is now.
 func (a *agent) describe() Info {
-	f := a.facts.look()
+	facts := environment.Describe()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	i := Info{
-		Name: a.Name, Instance: a.instance, Address: a.Address, Addresses: f.addresses, Labels: a.Labels,
-		Cores: a.cores, Memory: f.memory, Program: a.program, Limits: f.limits, Environment: f.environment, Clock: f.clock,
-		Ticket: a.ticket, Refused: a.refused.Load(), PID: os.Getpid(),
+		Name: a.Name, Instance: a.instance, Address: a.Address, Labels: a.Labels, Cores: a.cores, Program: a.program,
+		Environment: facts, Ticket: a.ticket, Refused: a.refused.Load(), PID: os.Getpid(),
 	}
 	if a.lease != nil {
 		i.Holder, i.Ticket = a.lease.holder, ""

@@ -11,6 +11,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock/exchange"
+	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/doctor"
@@ -54,7 +55,8 @@ func toProcess[A any](do func(launch.Process) (A, error)) func(*lease, int) (A, 
 
 // duties lists what the coordinator that has taken the agent can ask.
 var duties = []duty{
-	quick(askRenew, (*lease).ended), slow(askClose, (*lease).close),
+	quick(askRenew, func(l *lease, heard int) ([]ending, error) { l.load.look(); return l.ended(heard) }),
+	slow(askClose, (*lease).close),
 
 	slow(askStart, (*lease).start),
 	quick(askKill, toProcess(func(p launch.Process) (nothing, error) { p.Kill(); return nothing{}, nil })),
@@ -80,7 +82,7 @@ var duties = []duty{
 		r, err := l.host.Report(l.ctx)
 		a := l.agent
 		r.Host.Name, r.Host.Address, r.Host.Labels = a.Name, a.Address, a.Labels
-		r.Host.Load, r.Host.Environment = l.load.report(), a.facts.look().environment
+		r.Host.Load, r.Host.Environment = l.load.report(), environment.Describe()
 		return r, err
 	}),
 

@@ -18,13 +18,6 @@ type clockReading struct {
 	change          clock.Change  // while the host was watched
 }
 
-// ClockState says how this host's clock is kept, in a few words, as the check "clock"
-// does.
-func ClockState() string {
-	r := readClock()
-	return r.judge(false).Found
-}
-
 // judge says whether the wall clock is kept right.
 func (r *clockReading) judge(several bool) Finding {
 	serious := Note

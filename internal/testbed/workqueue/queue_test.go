@@ -8,10 +8,8 @@ import (
 	"testing"
 	"time"
 
-	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"dmebench/internal/platform/environment"
 	"dmebench/internal/testbed/task"
 	"dmebench/internal/testkit"
 	"dmebench/transport/nats"
@@ -204,39 +202,5 @@ func TestExpire(t *testing.T) {
 	}
 	if gone := look(goneAfter+1, true); len(gone) != 2 {
 		t.Errorf("%v", gone)
-	}
-}
-
-// An owner who announces a queue again that was taken to be gone has it back.
-func TestHeardAgain(t *testing.T) {
-	me := presence{Program: environment.Program{SHA256: "other"}}
-	s := &taker{queues: map[string]*offer{}, silent: map[string]time.Time{"q": time.Now()}, me: me}
-	s.hear(&natsgo.Msg{Data: []byte(`{"queue":"q","program":{"sha256":"mine"}}`)})
-	if len(s.silent) != 0 || len(s.queues) != 0 {
-		t.Errorf("%v, %v", s.silent, s.queues)
-	}
-}
-
-// What waits is bounded, but for one that is larger than all.
-func TestRoom(t *testing.T) {
-	r := newRoom(10)
-	take := func(bytes int) bool {
-		ctx, cancel := context.WithTimeout(t.Context(), 0)
-		defer cancel()
-		return r.take(ctx, t.Context(), bytes) == nil
-	}
-	if !take(20) || take(1) {
-		t.Error("the large one does not wait alone")
-	}
-	r.leave(20)
-	if !take(6) || !take(4) || take(1) {
-		t.Error("there is more room, or less")
-	}
-	entered := make(chan error)
-	go func() { entered <- r.take(t.Context(), t.Context(), 5) }()
-	r.leave(4)
-	r.leave(6)
-	if err := <-entered; err != nil {
-		t.Error(err)
 	}
 }

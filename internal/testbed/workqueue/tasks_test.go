@@ -104,10 +104,11 @@ func TestTasksThatAreRefused(t *testing.T) {
 	real := simulation("maekawa", 7, 70, 1)
 	real.Simulate.Spec.Transport = "tcp"
 	both := simulation("maekawa", 7, 70, 1)
-	both.Search = &task.Search{Algorithm: "maekawa", Nodes: 3, Requests: 3, Schedules: 1, Count: 1}
+	both.Search = &task.Search{Algorithm: "maekawa", Options: check.Options{Nodes: 3, Requests: 3, Schedules: 1}, Count: 1}
 	large := simulation("maekawa", 2_000_000, 70, 1)
-	beyond := task.Task{Search: &task.Search{Algorithm: "maekawa", Nodes: 3, Requests: 3, Schedules: 5, First: 3, Count: 3}}
-	unknown := task.Task{Search: &task.Search{Algorithm: "rm -rf", Nodes: 3, Requests: 3, Schedules: 5, Count: 3}}
+	few := check.Options{Nodes: 3, Requests: 3, Schedules: 5}
+	beyond := task.Task{Search: &task.Search{Algorithm: "maekawa", Options: few, First: 3, Count: 3}}
+	unknown := task.Task{Search: &task.Search{Algorithm: "rm -rf", Options: few, Count: 3}}
 	for i, want := range []string{
 		"did not come with the task", `a run over "tcp"; only simulations`, "a simulation or a search, and not both",
 		"2000000 nodes", "3 schedules from 3 on, of 5", `unknown algorithm "rm -rf"`, "a simulation or a search",

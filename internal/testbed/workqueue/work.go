@@ -182,12 +182,12 @@ func (c *core) tell(ctx context.Context, o *offer, m jetstream.Msg, answer []byt
 		_, err := c.js.Publish(ctx, answerTopic(o.id)+name, answer, jetstream.WithMsgID("answer "+name))
 		return err
 	}
-	err := persist(giveUp, giveUp, store)
+	err := persist(giveUp, store)
 	if errors.Is(err, natsgo.ErrMaxPayload) {
 		text := fmt.Sprintf("its result is of %d bytes, and the NATS server takes messages of %d; raise its max_payload, or do without agents",
 			len(answer), c.conn.MaxPayload())
 		answer, _ = json.Marshal(task.Answer{Error: text})
-		err = persist(giveUp, giveUp, store)
+		err = persist(giveUp, store)
 	}
 	if err == nil {
 		_ = m.Ack() // else it is given out again, and the second answer is dropped
