@@ -20,7 +20,7 @@ const (
 
 // openGate opens the host's gate, once in a lease. The address is the agent's own.
 func (l *lease) openGate(key []byte) (doctor.Doors, error) {
-	g, err := doctor.OpenGate(l.agent.Address, l.agent.Name, key)
+	g, err := doctor.OpenGate(l.host.Listen(), l.agent.Name, key)
 	if err != nil {
 		return doctor.Doors{}, err
 	}

@@ -2,9 +2,7 @@ package authority
 
 import (
 	"bytes"
-	"crypto/tls"
 	"crypto/x509"
-	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,42 +16,17 @@ import (
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// shake connects a client that trusts ca to a server, both at a time of their own, and
-// returns how that went at either end.
-func shake(t *testing.T, ca []byte, name string, server tls.Certificate, client *tls.Certificate, at time.Time) (dialed, listened error) {
+// verify checks a certificate as one of both ends does that trust ca.
+func verify(t *testing.T, ca []byte, c *x509.Certificate, name string, use Purpose, at time.Time) error {
 	t.Helper()
 	trusted := x509.NewCertPool()
 	if !trusted.AppendCertsFromPEM(ca) {
 		t.Fatal("no certificate of an authority")
 	}
-	clock := func() time.Time { return at }
-	there := &tls.Config{Certificates: []tls.Certificate{server}, ClientCAs: trusted, Time: clock, MinVersion: tls.VersionTLS13}
-	here := &tls.Config{RootCAs: trusted, ServerName: name, Time: clock}
-	if client != nil {
-		there.ClientAuth = tls.RequireAndVerifyClientCert
-		here.Certificates = []tls.Certificate{*client}
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	done := make(chan error, 1)
-	go func() {
-		c, err := l.Accept()
-		if err == nil {
-			err = tls.Server(c, there).Handshake()
-			c.Close()
-		}
-		done <- err
-	}()
-	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	dialed = tls.Client(c, here).Handshake()
-	c.Close()
-	return dialed, <-done
+	_, err := c.Verify(x509.VerifyOptions{
+		DNSName: name, Roots: trusted, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsage(use)},
+	})
+	return err
 }
 
 func TestCertificates(t *testing.T) {
@@ -61,17 +34,17 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	issue := func(p Purpose, lifetime time.Duration, hosts ...string) tls.Certificate {
+	issue := func(p Purpose, lifetime time.Duration, hosts ...string) *x509.Certificate {
 		t.Helper()
 		files, err := a.Issue(p, hosts, now, lifetime)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pair, err := tls.X509KeyPair(files.Cert, files.Key)
+		c, _, err := files.parse()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pair
+		return c
 	}
 	server := issue(Server, 5*time.Hour, "10.0.0.7", "broker.example", "fe80::1")
 	client := issue(Client, 3*time.Hour, "10.0.0.9")
@@ -79,29 +52,29 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mine, theirs := a.Files().Cert, other.Files().Cert
 	for _, c := range []struct {
-		what   string
-		ca     []byte
-		name   string
-		server tls.Certificate
-		client *tls.Certificate
-		after  time.Duration
-		fails  bool
+		what  string
+		ca    []byte
+		c     *x509.Certificate
+		name  string
+		use   Purpose
+		after time.Duration
+		fails bool
 	}{
-		{what: "by address", ca: a.Files().Cert, name: "10.0.0.7", server: server},
-		{what: "by name", ca: a.Files().Cert, name: "broker.example", server: server, client: &client},
-		{what: "a little too early", ca: a.Files().Cert, name: "10.0.0.7", server: server, after: -backdated / 2},
-		{what: "under another name", ca: a.Files().Cert, name: "10.0.0.8", server: server, fails: true},
-		{what: "by another authority of that name", ca: other.Files().Cert, name: "10.0.0.7", server: server, fails: true},
-		{what: "a server that has expired", ca: a.Files().Cert, name: "10.0.0.7", server: server, after: 6 * time.Hour, fails: true},
-		{what: "a client that has expired",
-			ca: a.Files().Cert, name: "10.0.0.7", server: server, client: &client, after: 4 * time.Hour, fails: true},
-		{what: "a client as a server", ca: a.Files().Cert, name: "10.0.0.9", server: client, fails: true},
-		{what: "a server as a client", ca: a.Files().Cert, name: "10.0.0.7", server: server, client: &server, fails: true},
+		{"by address", mine, server, "10.0.0.7", Server, 0, false},
+		{"by name", mine, server, "broker.example", Server, 0, false},
+		{"a client", mine, client, "", Client, 0, false},
+		{"a little too early", mine, server, "10.0.0.7", Server, -backdated / 2, false},
+		{"under another name", mine, server, "10.0.0.8", Server, 0, true},
+		{"by another authority of that name", theirs, server, "10.0.0.7", Server, 0, true},
+		{"a server that has expired", mine, server, "10.0.0.7", Server, 6 * time.Hour, true},
+		{"a client that has expired", mine, client, "", Client, 4 * time.Hour, true},
+		{"a client as a server", mine, client, "10.0.0.9", Server, 0, true},
+		{"a server as a client", mine, server, "", Client, 0, true},
 	} {
-		dialed, listened := shake(t, c.ca, c.name, c.server, c.client, now.Add(c.after))
-		if failed := dialed != nil || listened != nil; failed != c.fails {
-			t.Errorf("%s: the client says %v, the server %v", c.what, dialed, listened)
+		if err := verify(t, c.ca, c.c, c.name, c.use, now.Add(c.after)); (err != nil) != c.fails {
+			t.Errorf("%s: %v", c.what, err)
 		}
 	}
 	// Nothing is valid for longer than its authority.
@@ -159,9 +132,9 @@ func TestFolderKeepsWhatIsGood(t *testing.T) {
 			t.Errorf("%s: made %v, want %v; the same token: %v", c.what, again.Made, c.made, again.Token == first.Token)
 		}
 		b := credentials(t, dir)
-		dialed, listened := shake(t, b.CA, c.hosts[len(c.hosts)-1], again.Server, nil, now.Add(c.after))
-		if dialed != nil || b.Token != first.Token || b.Key != nil {
-			t.Errorf("%s: the client says %v, the server %v; %+v", c.what, dialed, listened, b)
+		err := verify(t, b.CA, again.Server.Leaf, c.hosts[len(c.hosts)-1], Server, now.Add(c.after))
+		if err != nil || b.Token != first.Token || b.Key != nil {
+			t.Errorf("%s: %v; %+v", c.what, err, b)
 		}
 	}
 	if _, err := Open(dir, hosts, now.Add(authorityLifetime)); err == nil || !strings.Contains(err.Error(), "remove it") {
@@ -201,9 +174,9 @@ func TestFolderOfAnEarlierRelease(t *testing.T) {
 	}
 	for range 2 {
 		f := open(t, dir, []string{"10.0.0.7"}, now)
-		dialed, listened := shake(t, a.Files().Cert, "10.0.0.7", f.Server, nil, now)
-		if b := credentials(t, dir); dialed != nil || f.Token != "0123456789abcdef" || !bytes.Equal(b.CA, a.Files().Cert) {
-			t.Errorf("%v, %v, token %s", dialed, listened, f.Token)
+		err := verify(t, a.Files().Cert, f.Server.Leaf, "10.0.0.7", Server, now)
+		if b := credentials(t, dir); err != nil || f.Token != "0123456789abcdef" || !bytes.Equal(b.CA, a.Files().Cert) {
+			t.Errorf("%v, token %s", err, f.Token)
 		}
 	}
 }

@@ -61,12 +61,12 @@ func (b *broker) leavesNothing() {
 // one answer, and the right one.
 func TestAgentsAreKilled(t *testing.T) {
 	t.Parallel()
-	kills := 4
+	kills := 1
 	switch {
 	case testkit.Full():
 		kills = 20
-	case testing.Short():
-		kills = 2
+	case testkit.Long():
+		kills = 4
 	}
 	b := startBroker(t)
 	agents := []*agentProcess{startAgent(t, b.url(), 1), startAgent(t, b.url(), 1)}
@@ -85,9 +85,9 @@ func TestAgentsAreKilled(t *testing.T) {
 		}
 	})
 	done := 0
-	for seed := uint64(1); !t.Failed() && (ctx.Err() == nil || done < 20); seed++ {
+	for seed := uint64(1); !t.Failed() && (ctx.Err() == nil || done < 5*kills); seed++ {
 		tasks := []task.Task{
-			simulation("maekawa", 31, 6200, seed), simulation("ricart-agrawala", 20, 8000, seed), simulation("raymond", 40, 40_000, seed),
+			simulation("maekawa", 31, 6200, seed), simulation("ricart-agrawala", 20, 8000, seed),
 		}
 		for i, a := range all(t, q, tasks) {
 			done++

@@ -44,22 +44,11 @@ func TestServiceVerifies(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("systemd-analyze is not here")
 	}
-	verify := func(text string) string {
-		file := filepath.Join(t.TempDir(), "dmebench-agent.service")
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		out, err := exec.Command("systemd-analyze", "verify", "--man=no", file).CombinedOutput()
-		if err != nil && len(out) == 0 {
-			t.Fatal(err)
-		}
-		return string(out)
+	file := filepath.Join(t.TempDir(), "dmebench-agent.service")
+	if err := os.WriteFile(file, []byte(unit(t, program(t))), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	if complaint := verify(unit(t, program(t))); complaint != "" {
-		t.Error(complaint)
-	}
-	broken := strings.Replace(unit(t, program(t)), "NoNewPrivileges", "NoMorePrivileges", 1)
-	if verify(broken) == "" {
-		t.Error("a line that there is not is taken")
+	if out, err := exec.Command("systemd-analyze", "verify", "--man=no", file).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
