@@ -31,7 +31,9 @@ func natsFlags() []cli.Flag {
 // secret is in a file: command lines are for everybody on a host to read. The flags of
 // earlier releases, which named several, go on for one more.
 func credentialFlags() []cli.Flag {
-	flags := []cli.Flag{&cli.StringFlag{Name: "creds", Usage: "`FILE` that lets in there: the broker's creds; or credentials of NATS, or a token"}}
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "creds", Usage: "`FILE` that lets in there: the broker's creds; or credentials of NATS, or a token"},
+	}
 	for _, name := range credentialNames[1:] {
 		flags = append(flags, &cli.StringFlag{Name: name, Usage: "`FILE`; goes with the next release: --creds takes all in one", Hidden: true})
 	}
@@ -74,8 +76,8 @@ func brokerAt(c *cli.Context, urlFlag string) (*nats.Broker, error) {
 	case c.IsSet("nats-cert") != c.IsSet("nats-key"):
 		return nil, usage("--nats-cert and --nats-key go together")
 	case len(old) > 0:
-		fmt.Fprintf(c.App.ErrWriter, "dmebench: --%s: goes with the next release; give --creds the file creds of the broker, or credentials of NATS with all PEM behind them\n",
-			strings.Join(old, ", --"))
+		fmt.Fprintf(c.App.ErrWriter, "dmebench: --%s: goes with the next release; give --creds the broker's file creds, "+
+			"or credentials of NATS with what is in PEM behind them\n", strings.Join(old, ", --"))
 	}
 	for _, f := range []struct {
 		flag string

@@ -53,6 +53,7 @@ import (
 
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/environment"
+	"dmebench/internal/testbed/workqueue"
 	"dmebench/transport/nats"
 )
 
@@ -152,7 +153,6 @@ func (x Agent) Serve(ctx context.Context) error {
 type agent struct {
 	Agent
 	instance string
-	file     os.FileInfo // the program, as it was in the beginning
 	cores    int
 	clock    *clock.Clock
 	conn     *natsgo.Conn
@@ -192,8 +192,7 @@ func (a *agent) prepare() error {
 		a.program, err = environment.ThisProgram()
 		errs = append(errs, err)
 	}
-	a.file, err = programFile()
-	return errors.Join(append(errs, err)...)
+	return errors.Join(errs...)
 }
 
 // cores is how many processors processes on this host may use at a time: in a container
@@ -206,22 +205,13 @@ func cores() int {
 	return n
 }
 
-func programFile() (os.FileInfo, error) {
-	name, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("agent: cannot find this program: %w", err)
-	}
-	return os.Stat(name)
-}
-
-// replaced reports whether the program's file is another than in the beginning:
-// workers would be of another build than was told.
+// replaced reports whether the program's file is another than in the beginning: workers
+// would be of another build than was said.
 func (a *agent) replaced() error {
-	now, err := programFile()
-	if err == nil && os.SameFile(now, a.file) && now.ModTime().Equal(a.file.ModTime()) && now.Size() == a.file.Size() {
-		return nil
+	if workqueue.Replaced() {
+		return errors.New("agent: the program's file was replaced or removed since this agent was started; restart the agent")
 	}
-	return errors.New("agent: the program's file was replaced or removed since this agent was started; restart the agent")
+	return nil
 }
 
 // connect waits until the server is there. It fails where waiting does not help.

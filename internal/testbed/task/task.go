@@ -17,6 +17,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"reflect"
 	"strings"
 
@@ -127,8 +128,9 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "executor: this command is started by an agent, which gives it tasks on its standard input:", err)
 		return exit.Usage
 	}
-	// Where memory is short, this process is to end and not the agent.
-	yieldMemory()
+	// If memory is short, this process is to end and not the agent. A system that cannot be
+	// asked for that chooses by size, which mostly comes to the same.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	tasks := make(chan json.RawMessage)

@@ -112,7 +112,8 @@ func TestNamed(t *testing.T) {
 // is written again.
 func FuzzDecode(f *testing.F) {
 	for _, x := range []any{
-		simulation("maekawa"), Task{Search: &Search{Algorithm: "maekawa", Options: check.Options{Nodes: 3, Requests: 3, Schedules: 3}, Count: 2}}, Task{}, 1,
+		simulation("maekawa"), Task{}, 1,
+		Task{Search: &Search{Algorithm: "maekawa", Options: check.Options{Nodes: 3, Requests: 3, Schedules: 3}, Count: 2}},
 	} {
 		b, err := json.Marshal(x)
 		if err != nil {

@@ -98,7 +98,7 @@ func (s *taker) hear(m *natsgo.Msg) {
 	defer s.mu.Unlock()
 	delete(s.silent, a.Queue)
 	o := s.queues[a.Queue]
-	s.me.Replaced = s.me.Replaced || replaced()
+	s.me.Replaced = s.me.Replaced || Replaced()
 	switch {
 	case s.closed:
 		return
