@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"dmebench/internal/platform/environment"
@@ -31,8 +34,7 @@ type load struct {
 
 // usage is how much time processors have spent, up to an instant.
 type usage struct {
-	at      time.Time
-	known   bool
+	at      time.Time     // zero if the system does not say
 	busy    time.Duration // all processors of the host, with whatever
 	workers time.Duration // with the run's workers
 }
@@ -59,15 +61,14 @@ func (l *load) begin() {
 	}
 }
 
-// report says how busy the host was since the run began; nil where the system does not
-// tell.
+// report says how busy the host was since the run began; nil if the system does not say.
 func (l *load) report() *runs.HostLoad {
 	l.look()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := use(l.workers())
 	passed := now.at.Sub(l.since.at).Seconds()
-	if !now.known || !l.since.known || passed <= 0 {
+	if passed <= 0 {
 		return nil
 	}
 	return &runs.HostLoad{
@@ -75,6 +76,43 @@ func (l *load) report() *runs.HostLoad {
 		Busy:  (now.busy - l.since.busy).Seconds() / passed, Workers: (now.workers - l.since.workers).Seconds() / passed,
 		MemoryFree: int64(l.least),
 	}
+}
+
+// tick is the unit of the processor times in /proc: it is the
+// same on all systems that Go supports, whatever the kernel's own is.
+const tick = time.Second / 100
+
+// use says how much time processors have spent until now. The workers' is that of the
+// processes that are alive, and of all that have ended as children of this one.
+func use(alive []launch.Process) (u usage) {
+	times := environment.TimesOfProcessors()
+	var children syscall.Rusage
+	if times == (environment.ProcessorTimes{}) || syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children) != nil {
+		return u
+	}
+	u.at, u.busy = time.Now(), time.Duration(times.Busy)*tick
+	u.workers = time.Duration(children.Utime.Nano() + children.Stime.Nano())
+	for _, p := range alive {
+		u.workers += timeOf(p.PID())
+	}
+	return u
+}
+
+// timeOf returns the processor time of a process; 0 of one that has ended.
+func timeOf(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The name of the program, in brackets, may itself hold brackets and spaces.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	const user, system = 11, 12 // behind the name; the 14th and 15th of all
+	if len(fields) <= system {
+		return 0
+	}
+	u, _ := strconv.ParseInt(fields[user], 10, 64)
+	s, _ := strconv.ParseInt(fields[system], 10, 64)
+	return time.Duration(u+s) * tick
 }
 
 // Info is what an agent says of itself and its host.
