@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/doctor"
@@ -171,14 +172,10 @@ func (f *Fleet) reachAll(ctx context.Context, all []*Remote, found []doctor.Host
 
 // each does something for 0 to n−1, a few at a time.
 func each(n, atATime int, do func(k int)) {
-	var wait sync.WaitGroup
-	places := make(chan struct{}, max(1, atATime))
+	var all errgroup.Group
+	all.SetLimit(max(1, atATime))
 	for k := range n {
-		places <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-places }()
-			do(k)
-		})
+		all.Go(func() error { do(k); return nil })
 	}
-	wait.Wait()
+	_ = all.Wait()
 }
