@@ -37,10 +37,7 @@ func unexamined(h doctor.Host) bool {
 
 // Agents examine their hosts and reach one another, and are free again afterwards.
 func TestExamine(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west", "south")
-	fleet := connectFleet(t, b)
+	_, fleet, _ := newBed(t, "east", "west", "south")
 	there := muster(t, fleet, 3)
 	r := examineFleet(t, fleet, there)
 	if len(r.Hosts) != 3 || len(r.Paths) != 6 || slices.ContainsFunc(r.Hosts, unexamined) {
@@ -92,10 +89,7 @@ func TestExamineSpares(t *testing.T) {
 // Without a lease no gate is opened; with one, a single gate for sensible questions, until
 // the lease is over.
 func TestGatesOfALease(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
+	_, fleet, _ := newBed(t, "east")
 	info := discover(t, fleet, 1)[0]
 	stranger := fleet.Host(info)
 	stranger.reset(host.Part{})
@@ -132,10 +126,7 @@ func TestGatesOfALease(t *testing.T) {
 // A host whose agent dies in the course of an examination is a problem; the others are
 // told of all the same.
 func TestExamineLost(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	agents := startAgents(t, b, "east", "west", "south")
-	fleet := connectFleet(t, b)
+	_, fleet, agents := newBed(t, "east", "west", "south")
 	there := muster(t, fleet, 3)
 	agents[1].Kill()
 	<-agents[1].Ended()

@@ -186,10 +186,7 @@ func TestRunWaitsForTheServer(t *testing.T) {
 
 // Ending an agent in order is seen at once.
 func TestAgentIsToldToEnd(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	agents := startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
+	_, fleet, agents := newBed(t, "east")
 	h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 1, Local: nodes(1)})
 	p := startWorker(t, h)
 	launch.End(soon, agents[0])
@@ -208,10 +205,7 @@ func TestAgentIsToldToEnd(t *testing.T) {
 
 // What a coordinator does with processes elsewhere.
 func TestProcess(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
+	b, fleet, _ := newBed(t, "east")
 	h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 2, Local: nodes(1, 2)})
 	stranger := raw(t, b)
 	joined, err := stranger.SubscribeSync("dmebench.*.up")

@@ -19,10 +19,7 @@ import (
 // down once they have ended: node 3, which asks while node 1 is inside, enters after it,
 // and what the workers of that host have recorded is in the result.
 func TestWorkersOfASilentAgentEndBeforeOthersHearOfIt(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	agents := startAgents(t, b, "a", "b", "c")
-	fleet := connectFleet(t, b)
+	b, fleet, agents := newBed(t, "a", "b", "c")
 	trace := []byte("0,1\n0.5,3\n")
 	job, err := run.Resolve(runs.Spec{
 		Algorithm: "maekawa", Nodes: 7, Workload: "trace", CS: (lostAfter + 3*time.Second).String(),

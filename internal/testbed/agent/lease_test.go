@@ -97,10 +97,7 @@ func TestRaceForAnAgent(t *testing.T) {
 // What passed between a coordinator and its agent has no effect when somebody sends it
 // again: neither while the run goes on, nor later.
 func TestReplayedRequests(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
+	b, fleet, _ := newBed(t, "east")
 	info := discover(t, fleet, 1)[0]
 	eavesdropper := raw(t, b)
 	heard, err := eavesdropper.SubscribeSync(subjectOf(info.Instance))
@@ -184,10 +181,7 @@ func discoverAll(t *testing.T, f *Fleet) []Info {
 // Whatever is sent to an agent that is no request of its coordinator is counted, and
 // does not disturb.
 func TestGarbage(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
+	b, fleet, _ := newBed(t, "east")
 	info := discover(t, fleet, 1)[0]
 	h := opened(t, fleet, info, host.Part{Nodes: 2, Local: nodes(1, 2)})
 	p := startWorker(t, h)
@@ -234,10 +228,7 @@ func TestGarbage(t *testing.T) {
 
 // What a coordinator asks for has to make sense, whoever it is.
 func TestImpossibleRequests(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
+	_, fleet, _ := newBed(t, "east")
 	info := discover(t, fleet, 1)[0]
 	for _, p := range []host.Part{
 		{}, {Nodes: -1}, {Nodes: 1 << 30}, {Nodes: 2, Local: nodes(3)}, {Nodes: 2, Local: nodes(0)}, {Nodes: 2, Local: nodes(2, 1)},

@@ -22,10 +22,7 @@ import (
 // Runs go over the hosts of two agents, one after the other, over all networks. What
 // they count is what a run on one host counts, and nothing is left behind.
 func TestRunsOverAgents(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west")
-	fleet := connectFleet(t, b)
+	b, fleet, _ := newBed(t, "east", "west")
 	for _, network := range []string{"tcp", "udp", "nats"} {
 		var pids []int
 		r, err := leadOver(t.Context(), fleet, coordinatorConfig{
@@ -74,10 +71,7 @@ func TestRunsOverAgents(t *testing.T) {
 // Faults reach workers elsewhere: who is inside is killed there and comes back, another
 // one stands still for a while. What the killed node has recorded is not lost.
 func TestFaultsOverAgents(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west")
-	fleet := connectFleet(t, b)
+	b, fleet, _ := newBed(t, "east", "west")
 	spec := runs.Spec{
 		Algorithm: "raymond-robust", Nodes: 4, Requests: 400, CS: "1ms",
 		Faults: []string{"kill holder @entry:40", "restart holder @+50ms", "pause 3 @request:200+50ms"},
@@ -101,10 +95,7 @@ func TestFaultsOverAgents(t *testing.T) {
 
 // What is left of a run of many nodes is more than one message holds.
 func TestLargeReport(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
+	_, fleet, _ := newBed(t, "east")
 	part := host.Part{Nodes: 5000}
 	for id := 2; id <= part.Nodes; id++ {
 		part.Local = append(part.Local, dme.NodeID(id))

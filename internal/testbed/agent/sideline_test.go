@@ -158,10 +158,7 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 
 // Hosts exchange datagrams when their coordinator says so, and tell what came of that.
 func TestSurvey(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west")
-	fleet := connectFleet(t, b)
+	_, fleet, _ := newBed(t, "east", "west")
 	key := make([]byte, 32)
 	rand.Read(key)
 	var hosts []*Remote
