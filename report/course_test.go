@@ -82,7 +82,8 @@ func TestCourseKeepsEntries(t *testing.T) {
 
 // Only what most repetitions tell is drawn; runs without a course are left out.
 func TestCourseOfFewRuns(t *testing.T) {
-	if co := (&cell{Cell: &cells.Cell{Good: []*runs.Result{{Faults: []runs.Fault{{}}}, {Series: &runs.Series{IntervalNS: 1}}}}}).course(); co != nil {
+	bare := []*runs.Result{{Faults: []runs.Fault{{}}}, {Series: &runs.Series{IntervalNS: 1}}}
+	if co := (&cell{Cell: &cells.Cell{Good: bare}}).course(); co != nil {
 		t.Errorf("a course without entries or faults: %+v", co)
 	}
 	c := &cell{Cell: &cells.Cell{Good: []*runs.Result{outage(200 * ms), outage(200 * ms), outage(200 * ms)}}}

@@ -41,8 +41,7 @@ func newBedOf(t *testing.T, program string, agents int, opts ...netns.Option) *b
 	last := b.Host(agents + 1)
 	b.url = "tls://" + last.Address + ":4222"
 	secrets := filepath.Join(b.dir, "broker")
-	token, ca := filepath.Join(secrets, "token"), filepath.Join(secrets, "ca.pem")
-	b.files = []string{"--nats-creds", token, "--nats-ca", ca}
+	b.files = []string{"--creds", filepath.Join(secrets, "creds")}
 	b.broker = startProgram(t, program, last.Command, b.dir, "broker", "--listen", last.Address+":4222", "--dir", secrets)
 	b.await("the broker", b.broker, func() bool { return connect(last, last.Address, 4222) == "" })
 	for i := 1; i <= agents; i++ {

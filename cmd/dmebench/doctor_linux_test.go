@@ -80,18 +80,16 @@ func TestDoctorOfHosts(t *testing.T) {
 	dir := t.TempDir()
 	at := bed.Host(1).Address + ":4222"
 	broker := startBy(t, bed.Host(1).Command, t.TempDir(), "broker", "--listen", at, "--dir", dir)
-	ca, token := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "token")
-	for _, file := range []string{ca, token} {
-		for deadline := time.Now().Add(longest); ; time.Sleep(10 * time.Millisecond) {
-			if _, err := os.Stat(file); err == nil {
-				break
-			}
-			if time.Now().After(deadline) || broker.cmd.ProcessState != nil {
-				t.Fatalf("there is no %s: %s", file, &broker.stderr)
-			}
+	creds := filepath.Join(dir, "creds")
+	for deadline := time.Now().Add(longest); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(creds); err == nil {
+			break
+		}
+		if time.Now().After(deadline) || broker.cmd.ProcessState != nil {
+			t.Fatalf("there is no %s: %s", creds, &broker.stderr)
 		}
 	}
-	let := []string{"--nats-ca", ca, "--nats-creds", token}
+	let := []string{"--creds", creds}
 	for _, h := range bed.Hosts {
 		startBy(t, h.Command, t.TempDir(), append([]string{"agent", "--nats-url", "tls://" + at}, let...)...)
 	}
@@ -156,7 +154,7 @@ func TestDoctorWithoutAgents(t *testing.T) {
 		{[]string{"--agents", "nats://127.0.0.1:1", "--questions", "1"}, "--questions 1", exit.Usage},
 		{[]string{"--agents", "nats://127.0.0.1:1", "--expect-agents", "0"}, "--expect-agents 0", exit.Usage},
 		{[]string{"--expect-agents", "2"}, "--expect-agents is for --agents", exit.Usage},
-		{[]string{"--nats-ca", "ca.pem"}, "--nats-ca is for --agents", exit.Usage},
+		{[]string{"--creds", "creds"}, "--creds is for --agents", exit.Usage},
 	} {
 		p := start(t, t.TempDir(), append([]string{"doctor"}, c.args...)...)
 		if code := p.wait(longest); code != c.code || !strings.Contains(p.stderr.String(), c.want) || p.stdout.Len() > 0 {

@@ -31,11 +31,11 @@ func (p *program) brokerCommand() *cli.Command {
 		Usage: "serve the NATS server at which agents and coordinators meet",
 		Description: "Serves a NATS server with JetStream until it is told to end (Ctrl-C, SIGTERM). In --dir it makes what\n" +
 			"is not there: an authority for ten years, a certificate of this server that the authority has signed,\n" +
-			"a token that lets agents and coordinators in, and the folder of JetStream. The certificate is renewed\n" +
-			"when the command is started within 30 days of its end, or for a name that it lacks.\n\n" +
-			"Beyond this host's loopback all connections are encrypted. Agents need two of the files: ca.pem, and\n" +
-			"token, which is a secret: whoever has it can have runs started on all agents' hosts. Any other NATS\n" +
-			"server with JetStream does as well.",
+			"the folder of JetStream, and creds, the file that agents and coordinators are given: a token, and the\n" +
+			"authority's certificate. The server's certificate is renewed when the command is started within 30 days\n" +
+			"of its end, or for a name that it lacks.\n\n" +
+			"Beyond this host's loopback all connections are encrypted. The file creds is a secret: whoever has it\n" +
+			"can have runs started on all agents' hosts. Any other NATS server with JetStream does as well.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: defaultBroker, Usage: "`HOST:PORT` to listen at, such as 10.0.0.1:4222; " +
 				"0.0.0.0 is every address of this host"},
@@ -187,9 +187,9 @@ func printBroker(w io.Writer, f *authority.Folder, hosts []string, reach string,
 	if err != nil {
 		dir = f.Dir
 	}
-	scheme, flags, copied := "nats", "--nats-creds token", authority.TokenFile
+	scheme := "nats"
 	if secure {
-		scheme, flags, copied = "tls", "--nats-ca ca.pem --nats-creds token", authority.CAFile+" and "+authority.TokenFile
+		scheme = "tls"
 	}
 	url := scheme + "://" + reach
 	var b strings.Builder
@@ -199,12 +199,12 @@ func printBroker(w io.Writer, f *authority.Folder, hosts []string, reach string,
 	}
 	if secure {
 		fmt.Fprintf(&b, "certificate until %s, for %s\n", f.Until.UTC().Format(time.DateOnly), strings.Join(hosts, ", "))
-		fmt.Fprintf(&b, "copy %s from there to each agent's host and to the coordinator's; the token is a secret\n", copied)
+		fmt.Fprintf(&b, "copy %s, a secret, from there to each agent's host and to the coordinator's\n", authority.CredsFile)
 	} else {
 		fmt.Fprintf(&b, "on this host alone, and not encrypted; --listen with another address lets other hosts in\n")
 	}
-	fmt.Fprintf(&b, "an agent:       dmebench agent --nats-url %s %s\n", url, flags)
-	fmt.Fprintf(&b, "a coordinator:  dmebench coordinator -f EXPERIMENT --expect-agents K --agents %s %s\n", url, flags)
+	fmt.Fprintf(&b, "an agent:       dmebench agent --nats-url %s --creds %s\n", url, authority.CredsFile)
+	fmt.Fprintf(&b, "a coordinator:  dmebench coordinator -f EXPERIMENT --expect-agents K --agents %s --creds %s\n", url, authority.CredsFile)
 	_, err = io.WriteString(w, b.String())
 	return err
 }

@@ -13,6 +13,8 @@ import (
 	"dmebench/internal/platform/input"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/testbed/agent"
+	"dmebench/internal/testbed/authority"
 	"dmebench/transport/nats"
 )
 
@@ -26,25 +28,29 @@ func natsFlags() []cli.Flag {
 }
 
 // credentialFlags say how to be let into a server of NATS that is elsewhere. What is
-// secret is in files: command lines are for everybody on a host to read.
+// secret is in a file: command lines are for everybody on a host to read. The flags of
+// earlier releases, which named several, go on for one more.
 func credentialFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "nats-creds", Usage: "`FILE` with credentials of NATS, or with a token, for its server elsewhere"},
-		&cli.StringFlag{Name: "nats-ca", Usage: "`FILE` (PEM) with the authorities to trust there, in place of the system's"},
-		&cli.StringFlag{Name: "nats-cert", Usage: "`FILE` (PEM) with the certificate to present there"},
-		&cli.StringFlag{Name: "nats-key", Usage: "`FILE` (PEM) with the key of --nats-cert"},
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "creds", Usage: "`FILE` that lets in there: the broker's creds; or credentials of NATS, or a token"},
 	}
+	for _, name := range credentialNames[1:] {
+		flags = append(flags, &cli.StringFlag{Name: name, Usage: "`FILE`; goes with the next release: --creds takes all in one", Hidden: true})
+	}
+	return flags
 }
+
+var credentialNames = []string{"creds", "nats-creds", "nats-ca", "nats-cert", "nats-key"}
 
 // given returns the flags of a list that were given.
 func given(c *cli.Context, names ...string) []string {
-	return slices.DeleteFunc(names, func(name string) bool { return !c.IsSet(name) })
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !c.IsSet(name) })
 }
 
 // natsBroker returns the broker that the frames of a run pass, or its shared resource
 // is at; nil where the run is to have one of its own, or that of its agents.
 func natsBroker(c *cli.Context, job *run.Job) (*nats.Broker, error) {
-	flags := given(c, "nats-url", "nats-creds", "nats-ca", "nats-cert", "nats-key")
+	flags := given(c, append([]string{"nats-url"}, credentialNames...)...)
 	if len(flags) == 0 || c.IsSet("agents") && !c.IsSet("nats-url") {
 		return nil, nil
 	}
@@ -63,13 +69,21 @@ func brokerAt(c *cli.Context, urlFlag string) (*nats.Broker, error) {
 	if err := checkNATSURL(urlFlag, b.URL); err != nil {
 		return nil, failWith(exit.Usage, err)
 	}
-	if c.IsSet("nats-cert") != c.IsSet("nats-key") {
+	old := given(c, credentialNames[1:]...)
+	switch {
+	case len(old) > 0 && c.IsSet("creds"):
+		return nil, usage("--%s: put that into the file of --creds, too", old[0])
+	case c.IsSet("nats-cert") != c.IsSet("nats-key"):
 		return nil, usage("--nats-cert and --nats-key go together")
+	case len(old) > 0:
+		fmt.Fprintf(c.App.ErrWriter, "dmebench: --%s: goes with the next release; give --creds the broker's file creds, "+
+			"or credentials of NATS with what is in PEM behind them\n", strings.Join(old, ", --"))
 	}
 	for _, f := range []struct {
 		flag string
 		use  func([]byte) error
 	}{
+		{"creds", func(file []byte) error { return authority.Credentials(file, b) }},
 		{"nats-creds", b.Credentials},
 		{"nats-ca", keepIn(&b.CA)},
 		{"nats-cert", keepIn(&b.Cert)},
@@ -86,6 +100,10 @@ func brokerAt(c *cli.Context, urlFlag string) (*nats.Broker, error) {
 			return nil, failWith(exit.Data, fmt.Errorf("--%s %s: %w", f.flag, c.String(f.flag), err))
 		}
 	}
+	// A broker on this host's loopback does not encrypt, and has the same file for clients.
+	if plain := (nats.Broker{URL: b.URL}); c.IsSet("creds") && !strings.Contains(b.URL, "tls://") && agent.CheckBroker(plain) == nil {
+		b.CA = nil
+	}
 	return b, nil
 }
 
@@ -98,7 +116,7 @@ func keepIn(to *[]byte) func([]byte) error {
 func checkNATSURL(flag, list string) error {
 	if strings.Contains(list, "@") {
 		return errors.New("--" + flag + ": a secret on a command line is for everybody on this host to read; " +
-			"put it into a file, for --nats-creds")
+			"put it into a file, for --creds")
 	}
 	for s := range strings.SplitSeq(list, ",") {
 		u, err := url.Parse(strings.TrimSpace(s))

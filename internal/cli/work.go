@@ -41,7 +41,7 @@ type agentsWork struct {
 // openWork opens a queue at the agents of --agents; nil where there is no such flag.
 func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
 	if !c.IsSet("agents") {
-		if flags := given(c, "nats-creds", "nats-ca", "nats-cert", "nats-key"); len(flags) > 0 {
+		if flags := given(c, credentialNames...); len(flags) > 0 {
 			return nil, usage("--%s is for --agents; nothing here needs a NATS server without", flags[0])
 		}
 		return nil, nil

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes what a NATS server and those who connect to it need of each other: an
-# authority, the server's certificate, and a token. For compose.yaml and kubernetes/;
+# Makes what a NATS server and those who connect to it need of each other: the
+# server's certificate, and credentials for --creds. For compose.yaml and kubernetes/;
 # `dmebench broker` makes its own. Needs openssl.
 set -euo pipefail
 
@@ -11,9 +11,9 @@ usage: secrets.sh DIR NAME...
 Makes in DIR, for a NATS server that is reached by the NAMEs (host names and IP
 addresses):
 
-  ca.pem          the authority's certificate: for the server's clients
-  token           for the clients, too; whoever has it can use the agents
-  token.conf      the same for the server's configuration
+  creds           for the server's clients: a token, and the authority to trust;
+                  whoever has it can use the agents
+  token.conf      the token for the server's configuration
   server.pem      the server's certificate, for two years
   server-key.pem  its key
 
@@ -25,7 +25,7 @@ fi
 
 dir=$1
 shift
-if [ -e "$dir/token" ]; then
+if [ -e "$dir/creds" ]; then
 	echo "secrets.sh: $dir has secrets already, and they are kept; remove it for new ones" >&2
 	exit 0
 fi
@@ -63,10 +63,16 @@ openssl x509 -req -in "$new/server.csr" -CA "$new/ca.pem" -CAkey "$new/ca-key.pe
 		echo "keyUsage=critical,digitalSignature"
 		echo "extendedKeyUsage=serverAuth"
 	) 2>"$new/errors" || { cat "$new/errors" >&2 && exit 1; }
-openssl rand -hex 32 >"$new/token"
-printf 'token: "%s"\n' "$(cat "$new/token")" >"$new/token.conf"
+token=$(openssl rand -hex 32)
+printf 'token: "%s"\n' "$token" >"$new/token.conf"
+{
+	echo "-----BEGIN DMEBENCH TOKEN-----"
+	printf %s "$token" | openssl base64
+	echo "-----END DMEBENCH TOKEN-----"
+	cat "$new/ca.pem"
+} >"$new/creds"
 
-# The token comes last: it is what says that all is there.
-mv "$new"/{ca.pem,server.pem,server-key.pem,token.conf} "$dir"
-mv "$new/token" "$dir"
-echo "made $dir/{ca.pem,token,token.conf,server.pem,server-key.pem} for $*"
+# The clients' file comes last: it is what says that all is there.
+mv "$new"/{server.pem,server-key.pem,token.conf} "$dir"
+mv "$new/creds" "$dir"
+echo "made $dir/{creds,token.conf,server.pem,server-key.pem} for $*"

@@ -9,7 +9,7 @@ usage() {
 usage: ssh.sh HOSTSFILE start --nats-url URL --dir DIR [--program FILE]
        ssh.sh HOSTSFILE status | log | stop | remove
 
-  start    copy the program, DIR/ca.pem and DIR/token to the hosts, and start agents
+  start    copy the program and DIR/creds to the hosts, and start agents
            that join the NATS server at URL; what ran there before is stopped.
            DIR is that of `dmebench broker --dir DIR`, or of secrets.sh. Without
            --program the program is built from this repository, for Linux on the
@@ -153,7 +153,7 @@ remotely() { printf '%s\nmain() {\n%s\n}\nmain </dev/null\n' "$functions" "$2" |
 			echo "the program does not run here, on $(uname -sm); build one that does, and name it by --program" >&2
 			exit 1
 		}'
-		remotely "$host" "start --nats-url$(quote "$url") --nats-creds token --nats-ca ca.pem ${flags[$1]}"
+		remotely "$host" "start --nats-url$(quote "$url") --creds creds ${flags[$1]}"
 	}
 	do_status() {
 		remotely "${hosts[$1]}" 'if p=$(pid); then
@@ -198,7 +198,7 @@ start)
 		shift 2
 	done
 	[ -n "$url" ] || bad "--nats-url is missing: where the agents join, such as tls://10.0.0.1:4222"
-	[[ -r $dir/ca.pem && -r $dir/token ]] || bad "--dir needs the folder that has ca.pem and token, not '$dir'"
+	[[ -r $dir/creds ]] || bad "--dir needs the folder that has creds, not '$dir'"
 	if [ -z "$program" ]; then
 		program=$scratch/built
 		(cd "$(dirname "$0")/../.." && CGO_ENABLED=0 GOOS=linux go build -trimpath -ldflags=-s -o "$program" ./cmd/dmebench) ||
@@ -207,8 +207,8 @@ start)
 	[ -f "$program" ] || bad "--program: there is no file $program"
 	mkdir "$scratch/files"
 	install -m 0755 "$program" "$scratch/files/dmebench"
-	install -m 0600 "$dir/ca.pem" "$dir/token" "$scratch/files"
-	tar cf - -C "$scratch/files" dmebench ca.pem token | gzip -1 >"$scratch/files.tar.gz"
+	install -m 0600 "$dir/creds" "$scratch/files"
+	tar cf - -C "$scratch/files" dmebench creds | gzip -1 >"$scratch/files.tar.gz"
 	each do_start
 	;;
 status | log | stop | remove)

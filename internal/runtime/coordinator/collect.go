@@ -30,32 +30,30 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 		Job: c.job, Status: runs.OK, Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
 		Method: "shared-page", Workers: c.processes(), Environment: c.opt.Environment,
 	}
-	var errs [4]error
-	o.Nodes, errs[0] = c.counts(ctx)
+	var errs [3]error
+	reports, err := c.reports(ctx)
+	errs[0] = err
+	o.Nodes = c.counts(reports)
 	if foreign.Is(c.job.Algorithm.Name) {
 		o.Job = withKinds(c.job, nil) // until the workers tell
 	}
-	c.describeHosts(ctx, &o)
-	errs[1] = c.observeFaults(ctx, &o)
-	errs[2] = c.witnessed(ctx, &o)
-	errs[3] = c.shared.observe(ctx, &o)
+	c.describeHosts(reports, &o)
+	c.observeFaults(reports, &o)
+	errs[1] = c.witnessed(ctx, &o)
+	errs[2] = c.shared.observe(ctx, &o)
 	return o, errors.Join(errs[:]...)
 }
 
 // witnessed adds up what the witnesses of the hosts have seen.
 func (c *coordinator) witnessed(ctx context.Context, o *measure.Observation) error {
-	all := make([]host.Witness, len(c.hosts))
-	err := c.onHosts(func(k int, h host.Host) (err error) {
-		all[k], err = h.Witness(ctx)
-		return c.orGoOn(k, err)
-	})
+	all, err := c.witness(ctx, false)
 	for _, w := range all {
 		o.WitnessViolations += w.Violations
 		if w.First != "" {
 			o.Warnings = append(o.Warnings, "the witness saw it happen: "+w.First)
 		}
 	}
-	return c.lostHost(err)
+	return err
 }
 
 // collect asks the workers for their records and counts.
@@ -68,7 +66,7 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 	for _, r := range reports {
 		if !c.places[r.Worker].disturbed {
 			for i := range r.Lapses {
-				r.Lapses[i].Until, _ = c.hostOf(r.Worker).Clock().Here(r.Lapses[i].Until)
+				r.Lapses[i].Until, _ = c.aboutHostOf(r.Worker).Clock.Here(r.Lapses[i].Until)
 			}
 			c.lapsed(c.name(r.Worker), r.Lapses)
 		}

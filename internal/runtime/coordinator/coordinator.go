@@ -106,6 +106,7 @@ type coordinator struct {
 	data   dataPlane
 	shared sharedResource
 	hosts  []host.Host
+	about  []host.About // the hosts
 
 	tolerant bool          // the run can go on where a host is lost
 	goesOn   atomic.Bool   // it does so from now on

@@ -12,9 +12,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/foreign"
-	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/live"
-	"dmebench/internal/runtime/noderun"
 	"dmebench/workload"
 )
 
@@ -221,13 +219,11 @@ func (c *coordinator) show(ctx context.Context, now sums) {
 		Elapsed: time.Duration(max(0, c.clock.Now()-c.start)), Duration: c.job.Plan.Duration(),
 		Entries: now.entries, Of: uint64(c.job.Plan.Requests()), Waiting: now.requesting,
 	}
-	each := make([]noderun.WaitCounts, len(c.hosts))
-	_ = c.onHosts(func(k int, h host.Host) (err error) { // of a host that is lost, the next reading tells
-		each[k], err = h.Waits(ctx)
-		return err
-	})
-	for k := range each {
-		s.Waits.Add(&each[k])
+	all, _ := c.witness(ctx, true) // of a host that is lost, the next reading tells
+	for _, w := range all {
+		if w.Waits != nil {
+			s.Waits.Add(w.Waits)
+		}
 	}
 	c.opt.Progress(&s)
 }

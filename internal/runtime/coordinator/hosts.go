@@ -38,10 +38,12 @@ func (c *coordinator) openHosts(ctx context.Context) error {
 		part.Records = c.logLimit() // what a node has recorded outlives it
 	}
 	c.looked = make([]host.Reading, part.Nodes)
-	return c.onHosts(func(k int, h host.Host) error {
+	c.about = make([]host.About, len(c.hosts))
+	return c.onHosts(func(k int, h host.Host) (err error) {
 		mine := part
 		mine.Local = local[k]
-		return h.Open(ctx, mine)
+		c.about[k], err = h.Open(ctx, mine)
+		return err
 	})
 }
 
@@ -77,8 +79,11 @@ func (c *coordinator) several() bool { return c.opt.Control != nil }
 // hostOf returns the host of a worker.
 func (c *coordinator) hostOf(worker int) host.Host { return c.hosts[c.places[worker].host] }
 
+// aboutHostOf says which host a worker is on.
+func (c *coordinator) aboutHostOf(worker int) host.About { return c.about[c.places[worker].host] }
+
 // there returns what the clock of a worker's host shows at an instant.
-func (c *coordinator) there(worker int, at int64) int64 { return c.hostOf(worker).Clock().There(at) }
+func (c *coordinator) there(worker int, at int64) int64 { return c.aboutHostOf(worker).Clock.There(at) }
 
 // control returns the broker of the control plane, as this process reaches it.
 func (c *coordinator) control() nats.Broker {
@@ -114,7 +119,7 @@ func (c *coordinator) lostHost(err error) error {
 	var lost *host.LostError
 	if errors.As(err, &lost) {
 		for _, p := range c.places {
-			if c.hosts[p.host].Name() == lost.Host {
+			if c.about[p.host].Name == lost.Host {
 				f.nodes = append(f.nodes, p.nodes...)
 			}
 		}
@@ -123,19 +128,23 @@ func (c *coordinator) lostHost(err error) error {
 	return f
 }
 
-// entered returns how many entries there were on all hosts.
-func (c *coordinator) entered(ctx context.Context) (uint64, error) {
-	each := make([]uint64, len(c.hosts))
-	err := c.onHosts(func(k int, h host.Host) error {
-		w, err := h.Witness(ctx)
-		each[k] = w.Entries
+// witness asks what the witnesses of all hosts have seen; that of a lost one says nothing.
+func (c *coordinator) witness(ctx context.Context, waits bool) ([]host.Witness, error) {
+	all := make([]host.Witness, len(c.hosts))
+	err := c.onHosts(func(k int, h host.Host) (err error) {
+		all[k], err = h.Witness(ctx, waits)
 		return c.orGoOn(k, err)
 	})
-	sum := uint64(0)
-	for _, n := range each {
-		sum += n
+	return all, c.lostHost(err)
+}
+
+// entered returns how many entries there were on all hosts.
+func (c *coordinator) entered(ctx context.Context) (sum uint64, err error) {
+	all, err := c.witness(ctx, false)
+	for _, w := range all {
+		sum += w.Entries
 	}
-	return sum, c.lostHost(err)
+	return sum, err
 }
 
 // hold asks whoever makes the entry of that place, or the first after it, to stay
@@ -148,19 +157,15 @@ func (c *coordinator) hold(ctx context.Context, order uint64) error {
 	return c.lostHost(c.onHosts(func(k int, h host.Host) error { return c.orGoOn(k, h.Hold(ctx, order)) }))
 }
 
-// stays returns who was asked to stay inside and does; dme.None for nobody.
+// stays returns which node was asked to stay inside and does; dme.None for none.
 func (c *coordinator) stays(ctx context.Context) (dme.NodeID, error) {
-	each := make([]dme.NodeID, len(c.hosts))
-	err := c.onHosts(func(k int, h host.Host) (err error) {
-		each[k], err = h.Held(ctx)
-		return c.orGoOn(k, err)
-	})
-	for _, id := range each {
-		if id != dme.None {
-			return id, nil
+	all, err := c.witness(ctx, false)
+	for _, w := range all {
+		if w.Held != dme.None {
+			return w.Held, nil
 		}
 	}
-	return dme.None, c.lostHost(err)
+	return dme.None, err
 }
 
 // bury takes a node out of its host's counters.
@@ -178,32 +183,43 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 }
 
-// counts copies everything that all nodes have counted.
-func (c *coordinator) counts(ctx context.Context) ([]noderun.Counts, error) {
-	all := make([]noderun.Counts, c.job.Spec.Nodes)
-	err := c.onHosts(func(k int, h host.Host) error { return c.orGoOn(k, h.Counts(ctx, all)) })
-	for _, id := range c.nodesLost() {
-		all[id-1] = c.faults.countsOf(id)
-	}
+// reports asks all hosts what is left of the run, those that are lost excepted.
+func (c *coordinator) reports(ctx context.Context) ([]host.Report, error) {
+	all := make([]host.Report, len(c.hosts))
+	err := c.onHosts(func(k int, h host.Host) (err error) {
+		all[k], err = h.Report(ctx)
+		return c.orGoOn(k, err)
+	})
 	return all, c.lostHost(err)
 }
 
-// describeHosts says where the nodes were, where that is not this host alone.
-func (c *coordinator) describeHosts(ctx context.Context, o *measure.Observation) {
+// counts returns what all nodes have counted.
+func (c *coordinator) counts(reports []host.Report) []noderun.Counts {
+	all := make([]noderun.Counts, c.job.Spec.Nodes)
+	for _, r := range reports {
+		for _, n := range r.Nodes {
+			all[n.Node-1] = n.Counts
+		}
+	}
+	for _, id := range c.nodesLost() {
+		all[id-1] = c.faults.countsOf(id)
+	}
+	return all
+}
+
+// describeHosts says where the nodes were, if that is not this host alone.
+func (c *coordinator) describeHosts(reports []host.Report, o *measure.Observation) {
 	if !c.several() {
 		return
 	}
 	o.Hosts = make([]measure.Host, len(c.hosts))
-	for k, h := range c.hosts { // of one that is lost more is not known
-		address, _, _ := net.SplitHostPort(h.Listen())
-		o.Hosts[k] = measure.Host{Host: runs.Host{Name: h.Name(), Address: address}, Relation: h.Clock()}
-	}
-	_ = c.onHosts(func(k int, h host.Host) error {
-		if report, err := h.Report(ctx); err == nil {
-			o.Hosts[k].Host = report
+	for k, about := range c.about {
+		address, _, _ := net.SplitHostPort(about.Listen)
+		o.Hosts[k] = measure.Host{Host: runs.Host{Name: about.Name, Address: address}, Relation: about.Clock}
+		if r := reports[k].Host; r.Name != "" { // of one that is lost more is not known
+			o.Hosts[k].Host = r
 		}
-		return nil
-	})
+	}
 	for _, p := range c.places {
 		for _, id := range p.nodes {
 			o.Hosts[p.host].Nodes = append(o.Hosts[p.host].Nodes, int(id))

@@ -138,7 +138,7 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 		unsure, apart = c.fence(i.ctx, workers, over)
 	}
 	at := c.clock.Now()
-	doubted := measure.Doubt{Host: c.hosts[k].Name(), Since: at, Until: at}
+	doubted := measure.Doubt{Host: c.about[k].Name, Since: at, Until: at}
 	var nodes []dme.NodeID
 	c.mu.Lock()
 	for _, w := range workers {
@@ -291,7 +291,7 @@ func (c *coordinator) lostWith(worker int) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), hostTimeout)
 	defer cancel()
-	_, err := c.hostOf(worker).Witness(ctx)
+	_, err := c.hostOf(worker).Witness(ctx, false)
 	if !errors.Is(err, host.ErrLost) {
 		return false
 	}

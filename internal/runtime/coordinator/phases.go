@@ -178,7 +178,7 @@ func (c *coordinator) logLimit() int { return max(maxRecords/c.job.Spec.Nodes, m
 // assignment is a worker's part of the run.
 func (c *coordinator) assignment(w int) *control.Assignment {
 	a := &control.Assignment{
-		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.hostOf(w).Listen(),
+		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.aboutHostOf(w).Listen,
 		Key: c.key, Broker: c.data.forWorkers(),
 		Resource:  c.shared.assignment(),
 		LogLimit:  c.logLimit(),

@@ -249,10 +249,10 @@ func (i *injector) recount() string {
 
 // observeFaults says what was done to the run, and what ended with the nodes that
 // were hit. What every node has recorded outlives it.
-func (c *coordinator) observeFaults(ctx context.Context, o *measure.Observation) error {
+func (c *coordinator) observeFaults(reports []host.Report, o *measure.Observation) {
 	i := c.faults
 	if i == nil {
-		return nil
+		return
 	}
 	i.telling.Wait() // for who hands over what a host leaves that is lost by now
 	i.mu.Lock()
@@ -261,28 +261,24 @@ func (c *coordinator) observeFaults(ctx context.Context, o *measure.Observation)
 	o.Abandoned = slices.Clone(i.abandoned)
 	i.bequeath(o)
 	o.Warnings, o.Missed = append(o.Warnings, i.director.Warnings()...), i.director.Missed(c.stop)
-	for k := range o.Nodes {
+	left := make([]host.NodeReport, len(o.Nodes))
+	for _, r := range reports {
+		for _, n := range r.Nodes {
+			left[n.Node-1] = n
+		}
+	}
+	for k := range left {
 		id := dme.NodeID(k + 1)
 		if c.lost[c.places[c.workerOf(id)].host].Load() {
 			continue
 		}
-		at := c.hostOf(c.workerOf(id))
-		log, err := at.Log(ctx, id)
-		if err != nil {
-			return c.lostHost(err)
-		}
-		o.Entries = append(o.Entries, log...)
-		r := host.Remains{Activity: noderun.Activity(o.Nodes[k].Activity), Requests: o.Nodes[k].Requests}
-		if r.Activity == noderun.Inside {
-			if r.Entered, err = at.LastEntered(ctx, id); err != nil {
-				return c.lostHost(err)
-			}
-		}
+		n := &left[k]
+		o.Entries = append(o.Entries, n.Log...)
+		r := host.Remains{Activity: noderun.Activity(n.Counts.Activity), Requests: n.Counts.Requests, Entered: n.Entered}
 		if r.Activity == noderun.Requesting || r.Activity == noderun.Inside {
 			o.Abandoned = append(o.Abandoned, i.pending(id, r))
 		}
 	}
-	return nil
 }
 
 // asked is when a node was first seen to wait for a request.
@@ -300,7 +296,7 @@ func (i *injector) pending(id dme.NodeID, r host.Remains) entrylog.Abandoned {
 		x.Requested = seen.at
 	}
 	if r.Activity == noderun.Inside {
-		x.Entered, _ = i.c.hostOf(i.c.workerOf(id)).Clock().Here(r.Entered)
+		x.Entered, _ = i.c.aboutHostOf(i.c.workerOf(id)).Clock.Here(r.Entered)
 	}
 	return x
 }

@@ -100,7 +100,7 @@ func (s *survey) before(ctx context.Context) {
 	_ = s.c.onHosts(func(k int, _ host.Host) error {
 		_, peers := s.others(k)
 		if err := s.hosts[k].Follow(ctx, peers, interval); err != nil {
-			s.c.warn("the ways from host %s are not measured during the run: %v", s.hosts[k].Name(), err)
+			s.c.warn("the ways from host %s are not measured during the run: %v", s.c.about[k].Name, err)
 		}
 		return nil
 	})
@@ -110,7 +110,7 @@ func (s *survey) before(ctx context.Context) {
 	following, end := context.WithCancel(ctx)
 	s.end = end
 	for k, peer := range s.peers {
-		relation := s.hosts[k].Clock()
+		relation := s.c.about[k].Clock
 		s.going.Go(func() { _ = s.port.Follow(following, peer, interval, func(p exchange.Path) { relate(relation, p) }) })
 	}
 }
@@ -169,7 +169,7 @@ func (s *survey) probe(ctx context.Context) {
 					continue
 				}
 				path, err := s.port.Probe(limited, peer, surveyCount)
-				relate(s.hosts[k].Clock(), path)
+				relate(s.c.about[k].Clock, path)
 				if err != nil && limited.Err() == nil {
 					s.cannotReach("the coordinator", peer.Name)
 				}
@@ -185,7 +185,7 @@ func (s *survey) probe(ctx context.Context) {
 		for i, path := range paths {
 			s.learn(k, hosts[i], path)
 			if _, failed := failures[peers[i].Name]; failed {
-				s.cannotReach("host "+s.hosts[k].Name(), peers[i].Name)
+				s.cannotReach("host "+s.c.about[k].Name, peers[i].Name)
 			}
 		}
 		return nil

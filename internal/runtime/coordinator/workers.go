@@ -190,7 +190,7 @@ func (c *coordinator) name(worker int) string {
 	}
 	at := ""
 	if c.several() {
-		at = ", host " + c.hostOf(worker).Name()
+		at = ", host " + c.aboutHostOf(worker).Name
 	}
 	if p := c.process(worker); p != nil {
 		return fmt.Sprintf("%s (worker %d, pid %d%s)", nodes, worker, p.PID(), at)

@@ -10,6 +10,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -27,15 +28,8 @@ import (
 // several goroutines, after Open has returned. One whose host cannot be reached any
 // more returns an error that wraps [ErrLost] and names the host.
 type Host interface {
-	// Name tells the host from the others of a run, in errors and results.
-	Name() string
-
-	// Listen is the address at which the transports of its workers listen: an
-	// address by which the other hosts reach it, and port 0 for any that is free.
-	Listen() string
-
 	// Open makes the host ready for its part of a run.
-	Open(ctx context.Context, p Part) error
+	Open(ctx context.Context, p Part) (About, error)
 
 	// Start starts a worker process.
 	Start(ctx context.Context, w Worker) (launch.Process, error)
@@ -45,45 +39,33 @@ type Host interface {
 	// read is read between the call and its return.
 	Read(ctx context.Context, readings []Reading) error
 
-	// Counts notes everything that the nodes of this host have counted, in the
-	// same way.
-	Counts(ctx context.Context, counts []noderun.Counts) error
-
-	// Waits says how long the nodes of this host have waited so far, all together, in a
-	// run that is watched; else it counts nothing.
-	Waits(ctx context.Context) (noderun.WaitCounts, error)
-
 	// Witness says what the host's witness of mutual exclusion has seen. It sees the
-	// nodes of its own host alone.
-	Witness(ctx context.Context) (Witness, error)
+	// nodes of its own host alone. With waits it adds how long they have waited so
+	// far, all together, in a run that is watched.
+	Witness(ctx context.Context, waits bool) (Witness, error)
 
-	// Hold asks whoever makes the entry of that place among those of this host, or
-	// the first after it, to stay inside; 0 asks nobody any more. Held returns who
-	// does, dme.None for nobody.
+	// Hold asks the node that makes the entry of that place among those of this host,
+	// or the first after it, to stay inside; 0 asks none any more. The witness sees
+	// which one does.
 	Hold(ctx context.Context, order uint64) error
-	Held(ctx context.Context) (dme.NodeID, error)
 
 	// Bury takes a node whose process does nothing any more out of the counters and
 	// out of the critical section, and says what it leaves behind.
 	Bury(ctx context.Context, id dme.NodeID) (Remains, error)
 
-	// LastEntered returns when a node last entered, on the host's clock, in a run
-	// with faults.
-	LastEntered(ctx context.Context, id dme.NodeID) (int64, error)
-
-	// Log returns the records of a node in a run with faults, where they outlive
-	// its process.
-	Log(ctx context.Context, id dme.NodeID) ([]entrylog.Entry, error)
-
-	// Clock compares the host's clock with the coordinator's; nil where it is the
-	// same one.
-	Clock() *clock.Relation
-
-	// Report says who the host is and, at the end of a run, how busy it was.
-	Report(ctx context.Context) (runs.Host, error)
+	// Report says at the end of a run what its nodes have counted and recorded, and
+	// how busy the host was.
+	Report(ctx context.Context) (Report, error)
 
 	// Close ends what is left of the run on this host: its processes are killed.
 	Close() error
+}
+
+// About is what a run needs to know of a host that takes part in it.
+type About struct {
+	Name   string          // tells the host from the others, in errors and results
+	Listen string          // HOST:PORT for the transports of its workers, as the other hosts reach it; port 0 for any that is free
+	Clock  *clock.Relation // compares the host's clock with the coordinator's; nil if it is the same one
 }
 
 // Part is what a host is to do in a run.
@@ -114,9 +96,11 @@ type Reading struct {
 
 // Witness is what the witness of a host has seen.
 type Witness struct {
-	Entries    uint64 `json:"entries"` // so far, those included that have not ended
-	Violations uint64 `json:"violations"`
-	First      string `json:"first,omitempty"` // describes the first violation
+	Entries    uint64              `json:"entries"` // so far, those included that have not ended
+	Violations uint64              `json:"violations"`
+	First      string              `json:"first,omitempty"` // describes the first violation
+	Held       dme.NodeID          `json:"held,omitempty"`  // stays inside because it was asked to
+	Waits      *noderun.WaitCounts `json:"waits,omitempty"` // nil if nobody asked for them
 }
 
 // Remains is what a node leaves behind when it ends.
@@ -124,6 +108,36 @@ type Remains struct {
 	Activity noderun.Activity `json:"activity"`
 	Requests uint64           `json:"requests"`
 	Entered  int64            `json:"entered"` // when it last entered, on the host's clock
+}
+
+// Report is what is left of a run on a host.
+type Report struct {
+	Host  runs.Host    `json:"host"`
+	Nodes []NodeReport `json:"nodes"` // that live there, in ascending order
+}
+
+// NodeReport is what is left of a node.
+type NodeReport struct {
+	Node    dme.NodeID     `json:"node"`
+	Counts  noderun.Counts `json:"counts"`
+	Entered int64          `json:"entered,omitempty"` // when it last entered, on the host's clock, if its records outlive its process
+	Log     Log            `json:"log,omitempty"`     // its records then
+}
+
+// Log is records of a node, whose JSON form is compact.
+type Log []entrylog.Entry
+
+// MarshalJSON writes the records as package entrylog does.
+func (l Log) MarshalJSON() ([]byte, error) { return json.Marshal(entrylog.Append(nil, l)) }
+
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (l *Log) UnmarshalJSON(text []byte) error {
+	var b []byte
+	err := json.Unmarshal(text, &b)
+	if err == nil {
+		*l, err = entrylog.Decode(nil, b)
+	}
+	return err
 }
 
 // ErrLost is wrapped by the errors of a host that cannot be reached any more.
@@ -146,8 +160,6 @@ func (e *LostError) Unwrap() []error { return []error{ErrLost, e.Why} }
 // Surveyor is a Host that measures the ways to the others by itself, and compares
 // their clocks with its own, by datagrams between their ports.
 type Surveyor interface {
-	Host
-
 	// Port opens the host's port for the run, which all hosts that know the key
 	// believe, and says where it is. It is closed with the host.
 	Port(ctx context.Context, key []byte) (exchange.Peer, error)

@@ -8,9 +8,7 @@ import (
 	"sync"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/sharedpage"
 	"dmebench/internal/runtime/worker"
@@ -50,11 +48,11 @@ func (h *Local) Listen() string {
 	return h.Address
 }
 
-// Open makes the page.
-func (h *Local) Open(_ context.Context, p Part) (err error) {
+// Open makes the page. The clock is this process's own.
+func (h *Local) Open(_ context.Context, p Part) (_ About, err error) {
 	h.part = p
 	h.page, err = sharedpage.Create(sharedpage.Room{Nodes: p.Nodes, Records: p.Records, Watched: p.Watched})
-	return err
+	return About{Name: h.Name(), Listen: h.Listen()}, err
 }
 
 // Start starts a worker as a child of this process.
@@ -89,28 +87,18 @@ func (h *Local) Read(_ context.Context, readings []Reading) error {
 	return nil
 }
 
-// Counts copies the counters in the page.
-func (h *Local) Counts(_ context.Context, counts []noderun.Counts) error {
-	for _, id := range h.part.Local {
-		counts[id-1] = noderun.Read(h.page.Counters(id))
-	}
-	return nil
-}
-
-// Waits reads the histograms in the page.
-func (h *Local) Waits(context.Context) (sum noderun.WaitCounts, err error) {
-	for _, id := range h.part.Local {
-		if w := h.page.Waits(id); w != nil {
-			sum.Take(w)
+// Witness says what the page's witness has seen.
+func (h *Local) Witness(_ context.Context, waits bool) (Witness, error) {
+	w := Witness{Entries: h.page.Entries(), Held: h.page.Held()}
+	w.Violations, w.First = h.page.Violations()
+	if waits {
+		w.Waits = new(noderun.WaitCounts)
+		for _, id := range h.part.Local {
+			if one := h.page.Waits(id); one != nil {
+				w.Waits.Take(one)
+			}
 		}
 	}
-	return sum, nil
-}
-
-// Witness says what the page's witness has seen.
-func (h *Local) Witness(context.Context) (Witness, error) {
-	w := Witness{Entries: h.page.Entries()}
-	w.Violations, w.First = h.page.Violations()
 	return w, nil
 }
 
@@ -118,11 +106,6 @@ func (h *Local) Witness(context.Context) (Witness, error) {
 func (h *Local) Hold(_ context.Context, order uint64) error {
 	h.page.Hold(order)
 	return nil
-}
-
-// Held looks into the page.
-func (h *Local) Held(context.Context) (dme.NodeID, error) {
-	return h.page.Held(), nil
 }
 
 // Bury takes a node out of the page. Where it had left the critical section and
@@ -143,23 +126,17 @@ func (h *Local) Bury(_ context.Context, id dme.NodeID) (Remains, error) {
 	return r, nil
 }
 
-// LastEntered looks into the page.
-func (h *Local) LastEntered(_ context.Context, id dme.NodeID) (int64, error) {
-	return h.page.LastEntered(id), nil
-}
-
-// Log copies the records in the page.
-func (h *Local) Log(_ context.Context, id dme.NodeID) ([]entrylog.Entry, error) {
-	m, _ := h.page.Log(id)
-	return m.Entries(), nil
-}
-
-// Clock returns nil: it is this host's.
-func (h *Local) Clock() *clock.Relation { return nil }
-
-// Report names the host.
-func (h *Local) Report(context.Context) (runs.Host, error) {
-	return runs.Host{Name: h.Name(), Address: h.Listen()}, nil
+// Report reads the page.
+func (h *Local) Report(context.Context) (Report, error) {
+	r := Report{Host: runs.Host{Name: h.Name(), Address: h.Listen()}, Nodes: make([]NodeReport, len(h.part.Local))}
+	for k, id := range h.part.Local {
+		n := NodeReport{Node: id, Counts: noderun.Read(h.page.Counters(id))}
+		if log, kept := h.page.Log(id); kept {
+			n.Entered, n.Log = h.page.LastEntered(id), log.Entries()
+		}
+		r.Nodes[k] = n
+	}
+	return r, nil
 }
 
 // Close kills the workers that are left, waits for their ends, and frees the page.

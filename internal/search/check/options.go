@@ -37,10 +37,10 @@ const (
 // of everything else is its default.
 type Options struct {
 	Nodes    int
-	Requests int               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
-	Vary     bool              // each random schedule draws who asks and how often, at most Requests in all
-	Set      map[string]string // the algorithm's options that differ from their defaults
-	ReadFile func(name string) ([]byte, error)
+	Requests int                               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
+	Vary     bool                              // each random schedule draws who asks and how often, at most Requests in all
+	Set      map[string]string                 // the algorithm's options that differ from their defaults
+	ReadFile func(name string) ([]byte, error) `json:"-"`
 
 	// Requesters are the nodes that ask; nil: all. They share Requests in the same
 	// way, in ascending order.
@@ -76,9 +76,9 @@ type Options struct {
 
 	// Progress is called now and then, from any goroutine but never by two at
 	// once, with the number of schedules or states so far.
-	Progress func(done uint64)
+	Progress func(done uint64) `json:"-"`
 	// Reach is called like Progress, by exhaustive searches.
-	Reach func(Reached)
+	Reach func(Reached) `json:"-"`
 }
 
 // Reached is how far an exhaustive search is.

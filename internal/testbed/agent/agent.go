@@ -29,8 +29,8 @@
 //	dmebench.agent.INSTANCE       requests to one agent process
 //	dmebench.agent.INSTANCE.LEASE what it tells the lease's coordinator unasked
 //
-// Questions and answers are JSON, and small: what grows with the number of nodes is
-// asked for in pieces.
+// Questions and answers are a line of JSON that says what they belong to, and more JSON.
+// A large answer comes in pieces, each of which is asked for.
 package agent
 
 import (
@@ -41,8 +41,10 @@ import (
 	"io"
 	"math"
 	"net"
+	"net/url"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,7 +53,7 @@ import (
 
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/testbed/doctor"
+	"dmebench/internal/testbed/workqueue"
 	"dmebench/transport/nats"
 )
 
@@ -74,12 +76,55 @@ const (
 	askServer = 2 * time.Second
 )
 
+// connection is how agents and coordinators are connected: it comes back by itself.
+func connection(b nats.Broker, name string) []natsgo.Option {
+	return append(onlyKnown(b), natsgo.Name("dmebench "+name), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
+		natsgo.ReconnectWait(reconnectPause), natsgo.ReconnectJitter(reconnectLate, reconnectLate),
+		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2))
+}
+
+// CheckBroker refuses a server to which a connection would not be encrypted, unless it
+// is on this host's loopback.
+func CheckBroker(b nats.Broker) error {
+	for s := range strings.SplitSeq(b.URL, ",") {
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil {
+			return fmt.Errorf("%w: %s: want nats://HOST:PORT or tls://HOST:PORT", nats.ErrBroker, b.Name())
+		}
+		if !encrypted(b, u) && !loopback(u.Hostname()) {
+			return fmt.Errorf("%w at %s: it is not on this host's loopback, and the connection to it would not be encrypted: "+
+				"credentials and keys pass there; write tls://%s, and give --creds a file with the authority of its certificate "+
+				"if the system does not know it", nats.ErrBroker, b.Name(), u.Host)
+		}
+	}
+	return nil
+}
+
+// encrypted reports whether a connection to the server insists on TLS.
+func encrypted(b nats.Broker, u *url.URL) bool {
+	return u.Scheme == "tls" || len(b.CA)+len(b.Cert) > 0
+}
+
+// onlyKnown keeps a connection that need not be encrypted from following what the
+// server says of other servers: they may be on other hosts.
+func onlyKnown(b nats.Broker) []natsgo.Option {
+	for s := range strings.SplitSeq(b.URL, ",") {
+		if u, err := url.Parse(strings.TrimSpace(s)); err != nil || !encrypted(b, u) {
+			return []natsgo.Option{natsgo.IgnoreDiscoveredServers()}
+		}
+	}
+	return nil
+}
+
 // Serve offers the host until ctx ends, and then returns nil. It begins as soon as
 // the server is there, and comes back whenever the server does. An error says that
 // it cannot begin, or that the server does not let it in any more.
 func (x Agent) Serve(ctx context.Context) error {
-	a, err := x.prepare()
-	if err != nil {
+	a := &agent{
+		Agent: x, instance: rand.Text(), cores: cores(), clock: clock.New(),
+		closed: make(chan struct{}), busy: make(chan struct{}, busyAtMost), ticket: rand.Text(),
+	}
+	if err := a.prepare(); err != nil {
 		return err
 	}
 	if err := a.connect(ctx); err != nil {
@@ -93,11 +138,12 @@ func (x Agent) Serve(ctx context.Context) error {
 		return err
 	}
 	a.takeTasks()
-	a.log("ready at %s: address %s, %d cores, %s", a.broker.Name(), a.address, a.cores, a.program)
+	a.log("ready at %s: address %s, %d cores, %s", a.Broker.Name(), a.Address, a.cores, a.program)
+	var err error
 	select {
 	case <-ctx.Done():
 	case <-a.closed:
-		err = fmt.Errorf("agent: the connection to %s is closed for good: %w", a.broker.Name(), a.conn.LastError())
+		err = fmt.Errorf("agent: the connection to %s is closed for good: %w", a.Broker.Name(), a.conn.LastError())
 	}
 	a.stop()
 	return err
@@ -105,27 +151,20 @@ func (x Agent) Serve(ctx context.Context) error {
 
 // agent is an Agent at work.
 type agent struct {
-	broker   nats.Broker
-	name     string
+	Agent
 	instance string
-	labels   map[string]string
-	out      io.Writer
-	program  environment.Program
-	file     os.FileInfo // the program, as it was in the beginning
 	cores    int
 	clock    *clock.Clock
 	conn     *natsgo.Conn
 	closed   chan struct{} // the connection will not come back
 	refused  atomic.Uint64
-	facts    inquiry
 	busy     chan struct{}  // a place for each request that is being carried out
 	work     sync.WaitGroup // for them
 
-	mu      sync.Mutex
-	address string
-	ticket  string
-	lease   *lease // nil where nobody has taken this agent
-	aside   sideline
+	mu     sync.Mutex
+	ticket string
+	lease  *lease // nil if nobody has taken this agent
+	aside  sideline
 
 	reserved reservation
 	ending   bool
@@ -136,34 +175,24 @@ type agent struct {
 // busyAtMost bounds the requests that are carried out at a time.
 const busyAtMost = 256
 
-func (x Agent) prepare() (*agent, error) {
-	a := &agent{
-		broker: x.Broker, name: x.Name, address: x.Address, instance: rand.Text(), labels: x.Labels, out: x.Log,
-		program: x.program, cores: cores(), clock: clock.New(),
-		closed: make(chan struct{}), busy: make(chan struct{}, busyAtMost), ticket: rand.Text(),
-	}
-	var errs []error
-	errs = append(errs, CheckBroker(x.Broker))
-	if a.name == "" {
-		name, err := os.Hostname()
-		if err != nil {
+// prepare completes what was not given, and checks what was.
+func (a *agent) prepare() error {
+	errs := []error{CheckBroker(a.Broker)}
+	var err error
+	if a.Name == "" {
+		if a.Name, err = os.Hostname(); err != nil {
 			errs = append(errs, fmt.Errorf("agent: cannot find this host's name: %w; give it by --name", err))
 		}
-		a.name = name
 	}
-	errs = append(errs, CheckName(a.name))
-	if a.address != "" {
-		errs = append(errs, checkAddress(a.address))
+	errs = append(errs, CheckName(a.Name))
+	if a.Address != "" {
+		errs = append(errs, checkAddress(a.Address))
 	}
 	if a.program == (environment.Program{}) {
-		var err error
 		a.program, err = environment.ThisProgram()
 		errs = append(errs, err)
 	}
-	var err error
-	a.file, err = programFile()
-	errs = append(errs, err)
-	return a, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // cores is how many processors processes on this host may use at a time: in a container
@@ -176,42 +205,30 @@ func cores() int {
 	return n
 }
 
-func programFile() (os.FileInfo, error) {
-	name, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("agent: cannot find this program: %w", err)
-	}
-	return os.Stat(name)
-}
-
-// replaced reports whether the program's file is another than in the beginning:
-// workers would be of another build than was told.
+// replaced reports whether the program's file is another than in the beginning: workers
+// would be of another build than was said.
 func (a *agent) replaced() error {
-	now, err := programFile()
-	if err == nil && os.SameFile(now, a.file) && now.ModTime().Equal(a.file.ModTime()) && now.Size() == a.file.Size() {
-		return nil
+	if workqueue.Replaced() {
+		return errors.New("agent: the program's file was replaced or removed since this agent was started; restart the agent")
 	}
-	return errors.New("agent: the program's file was replaced or removed since this agent was started; restart the agent")
+	return nil
 }
 
 // connect waits until the server is there. It fails where waiting does not help.
 func (a *agent) connect(ctx context.Context) error {
-	opts := append(onlyKnown(a.broker),
-		natsgo.Name("dmebench agent "+a.name), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
-		natsgo.ReconnectWait(reconnectPause), natsgo.ReconnectJitter(reconnectLate, reconnectLate),
-		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2),
+	opts := append(connection(a.Broker, "agent "+a.Name),
 		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) {
 			if err == nil {
 				return // this process has closed it
 			}
-			a.log("the connection to %s is lost: %v; it is being restored", a.broker.Name(), err)
+			a.log("the connection to %s is lost: %v; it is being restored", a.Broker.Name(), err)
 		}),
-		natsgo.ReconnectHandler(func(*natsgo.Conn) { a.log("the connection to %s is back", a.broker.Name()) }),
+		natsgo.ReconnectHandler(func(*natsgo.Conn) { a.log("the connection to %s is back", a.Broker.Name()) }),
 		natsgo.ClosedHandler(func(*natsgo.Conn) { close(a.closed) }),
 		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { a.log("%v", err) }))
 	for waiting := false; ; {
 		var err error
-		if a.conn, err = a.broker.Dial(opts...); err == nil {
+		if a.conn, err = a.Broker.Dial(opts...); err == nil {
 			return nil
 		}
 		if !mayCome(err) {
@@ -240,18 +257,17 @@ func mayCome(err error) bool {
 
 // listen begins to answer.
 func (a *agent) listen() error {
-	if a.address == "" {
+	if a.Address == "" {
 		address, _, err := net.SplitHostPort(a.conn.LocalAddr())
 		if err != nil {
 			return fmt.Errorf("agent: cannot tell by which address other hosts reach this one: %w; give it by --address", err)
 		}
-		a.address = address
+		a.Address = address
 	}
-	if _, err := a.conn.Subscribe(discovery, func(m *natsgo.Msg) { a.found(m) }); err != nil {
-		return fmt.Errorf("agent: %w", err)
-	}
-	if _, err := a.conn.Subscribe(subjectOf(a.instance), func(m *natsgo.Msg) { a.asked(m) }); err != nil {
-		return fmt.Errorf("agent: %w", err)
+	for _, subject := range []string{discovery, subjectOf(a.instance)} {
+		if _, err := a.conn.Subscribe(subject, a.asked); err != nil {
+			return fmt.Errorf("agent: %w", err)
+		}
 	}
 	if err := a.conn.Flush(); err != nil && !a.conn.IsReconnecting() {
 		return fmt.Errorf("agent: %w", err)
@@ -275,38 +291,10 @@ func (a *agent) stop() {
 }
 
 func (a *agent) log(format string, args ...any) {
-	if a.out == nil {
+	if a.Log == nil {
 		return
 	}
 	a.logging.Lock()
 	defer a.logging.Unlock()
-	fmt.Fprintf(a.out, "agent %s: %s\n", a.name, fmt.Sprintf(format, args...))
-}
-
-// facts are what an agent tells of its host. Nobody changes them.
-type facts struct {
-	memory      uint64 // that is free, in bytes
-	limits      environment.Limits
-	environment map[string]string
-	addresses   []string
-	clock       string // how it is kept
-}
-
-// inquiry finds the facts out, at most once a second however often it is asked.
-type inquiry struct {
-	mu     sync.Mutex
-	at     time.Time
-	latest facts
-}
-
-const factsAge = time.Second
-
-func (q *inquiry) look() facts {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.at.IsZero() || time.Since(q.at) > factsAge {
-		q.at = time.Now()
-		q.latest = facts{environment.AvailableMemory(), environment.HostLimits(), environment.Describe(), addresses(), doctor.ClockState()}
-	}
-	return q.latest
+	fmt.Fprintf(a.Log, "agent %s: %s\n", a.Name, fmt.Sprintf(format, args...))
 }

@@ -6,83 +6,42 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/doctor"
 )
-
-// The requests of doctor, in a lease that takes part in no run.
-const (
-	opExamine op = "examine" // examine your host
-	opGate    op = "gate"    // open a gate for the others
-	opReach   op = "reach"   // try to reach theirs
-)
-
-// examination is what such requests say.
-type examination struct {
-	Need  doctor.Need    `json:"need"`            // examine
-	Key   []byte         `json:"key,omitempty"`   // gate: that the hosts share
-	Doors []doctor.Doors `json:"doors,omitempty"` // reach
-	Count int            `json:"count,omitempty"` // reach: questions to each
-}
-
-// examined is what is answered.
-type examined struct {
-	Findings []doctor.Finding `json:"findings,omitempty"` // examine
-	Doors    *doctor.Doors    `json:"doors,omitempty"`    // gate
-	Paths    []doctor.Path    `json:"paths,omitempty"`    // reach, in the order of the doors
-}
 
 const (
 	reachable     = 100 // doors in a request, at most
 	mostQuestions = 100 // to each
 )
 
-// examine carries out requests of doctor. The address is the agent's own, and nothing
-// is written: whoever asks says what is needed, and no more.
-func (l *lease) examine(q *request, x *answer) error {
-	e := q.Doctor
-	if e == nil {
-		return fmt.Errorf("agent: %s: it is not said what for", q.Op)
-	}
-	x.Doctor = new(examined)
-	switch q.Op {
-	case opExamine:
-		x.Doctor.Findings = doctor.Examine(l.ctx, doctor.Options{Need: e.Need, Listen: l.host.Listen(), Several: true})
-		return nil
-	case opGate:
-		g, err := l.openGate(e.Key)
-		if err != nil {
-			return err
-		}
-		d := g.Doors()
-		x.Doctor.Doors = &d
-		return nil
-	}
-	g := l.gate.Load()
-	switch {
-	case g == nil:
-		return errors.New("agent: reach: there is no gate of this host yet")
-	case e.Count < 1 || e.Count > mostQuestions || len(e.Doors) > reachable:
-		return fmt.Errorf("agent: reach: %d questions to %d hosts: at most %d to %d", e.Count, len(e.Doors), mostQuestions, reachable)
-	}
-	x.Doctor.Paths = g.ReachAll(l.ctx, e.Doors, e.Count)
-	return nil
-}
-
-// openGate opens the host's gate, once in a lease.
-func (l *lease) openGate(key []byte) (*doctor.Gate, error) {
-	g, err := doctor.OpenGate(l.agent.address, l.agent.name, key)
+// openGate opens the host's gate, once in a lease. The address is the agent's own.
+func (l *lease) openGate(key []byte) (doctor.Doors, error) {
+	g, err := doctor.OpenGate(l.host.Listen(), l.agent.Name, key)
 	if err != nil {
-		return nil, err
+		return doctor.Doors{}, err
 	}
 	if !l.gate.CompareAndSwap(nil, g) {
 		g.Close()
-		return nil, errors.New("agent: gate: it is open already")
+		return doctor.Doors{}, errors.New("agent: gate: it is open already")
 	}
-	return g, nil
+	return g.Doors(), nil
+}
+
+// reach tries to reach the gates of other hosts.
+func (l *lease) reach(q reachRequest) ([]doctor.Path, error) {
+	g := l.gate.Load()
+	switch {
+	case g == nil:
+		return nil, errors.New("agent: reach: there is no gate of this host yet")
+	case q.Count < 1 || q.Count > mostQuestions || len(q.Doors) > reachable:
+		return nil, fmt.Errorf("agent: reach: %d questions to %d hosts: at most %d to %d", q.Count, len(q.Doors), mostQuestions, reachable)
+	}
+	return g.ReachAll(l.ctx, q.Doors, q.Count), nil
 }
 
 // closeGate is called when no request is carried out any more.
@@ -90,15 +49,6 @@ func (l *lease) closeGate() {
 	if g := l.gate.Load(); g != nil {
 		g.Close()
 	}
-}
-
-// ask asks the agent something for doctor.
-func (h *Remote) ask(ctx context.Context, o op, e examination) (*examined, error) {
-	x, err := h.call(ctx, request{Op: o, Doctor: &e})
-	if err == nil && x.Doctor == nil {
-		err = h.errorf("no answer to '%s'", o)
-	}
-	return x.Doctor, err
 }
 
 // Muster returns all agents that are there, whatever they run and whoever has taken
@@ -153,15 +103,15 @@ func (f *Fleet) Examine(ctx context.Context, agents []Info, need doctor.Need, qu
 // examine takes an agent and has it examine its host; nil where it cannot be taken.
 func (f *Fleet) examine(ctx context.Context, i Info, need doctor.Need) (*Remote, []doctor.Finding) {
 	h := f.Host(i)
-	if err := h.Open(ctx, host.Part{Nodes: 1}); err != nil {
+	if _, err := h.Open(ctx, host.Part{Nodes: 1}); err != nil {
 		return nil, []doctor.Finding{silentAgent(err)}
 	}
-	x, err := h.ask(ctx, opExamine, examination{Need: need})
+	findings, err := ask(ctx, h, askExamine, need)
 	if err != nil {
 		_ = h.Close()
 		return nil, []doctor.Finding{silentAgent(err)}
 	}
-	return h, x.Findings
+	return h, findings
 }
 
 func silentAgent(err error) doctor.Finding {
@@ -193,12 +143,12 @@ func (f *Fleet) reachAll(ctx context.Context, all []*Remote, found []doctor.Host
 	_, _ = rand.Read(key) // it never fails
 	doors := make([]*doctor.Doors, len(hosts))
 	each(len(hosts), len(hosts), func(k int) {
-		x, err := hosts[k].ask(ctx, opGate, examination{Key: key})
+		d, err := ask(ctx, hosts[k], askGate, key)
 		if err != nil {
 			fails(k, err)
 			return
 		}
-		doors[k] = x.Doors
+		doors[k] = &d
 	})
 	paths := make([][]doctor.Path, len(hosts))
 	each(len(hosts), atATime, func(k int) {
@@ -209,12 +159,12 @@ func (f *Fleet) reachAll(ctx context.Context, all []*Remote, found []doctor.Host
 			}
 		}
 		for some := range slices.Chunk(others, reachable) {
-			x, err := hosts[k].ask(ctx, opReach, examination{Doors: some, Count: questions})
+			found, err := ask(ctx, hosts[k], askReach, reachRequest{some, questions})
 			if err != nil {
 				fails(k, err)
 				return
 			}
-			paths[k] = append(paths[k], x.Paths...)
+			paths[k] = append(paths[k], found...)
 		}
 	})
 	return slices.Concat(paths...)
@@ -222,14 +172,10 @@ func (f *Fleet) reachAll(ctx context.Context, all []*Remote, found []doctor.Host
 
 // each does something for 0 to n−1, a few at a time.
 func each(n, atATime int, do func(k int)) {
-	var wait sync.WaitGroup
-	places := make(chan struct{}, max(1, atATime))
+	var all errgroup.Group
+	all.SetLimit(max(1, atATime))
 	for k := range n {
-		places <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-places }()
-			do(k)
-		})
+		all.Go(func() error { do(k); return nil })
 	}
-	wait.Wait()
+	_ = all.Wait()
 }

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -39,14 +37,8 @@ func unexamined(h doctor.Host) bool {
 
 // Agents examine their hosts and reach one another, and are free again afterwards.
 func TestExamine(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west", "south")
-	fleet := connectFleet(t, b)
+	_, fleet, _ := newBed(t, "east", "west", "south")
 	there := muster(t, fleet, 3)
-	if there[0].Clock == "" {
-		t.Error("nothing is said of the clock")
-	}
 	r := examineFleet(t, fleet, there)
 	if len(r.Hosts) != 3 || len(r.Paths) != 6 || slices.ContainsFunc(r.Hosts, unexamined) {
 		t.Errorf("%+v", r)
@@ -89,72 +81,52 @@ func TestExamineSpares(t *testing.T) {
 	if h := by["west"]; h.InUse != "" || len(h.Findings) < 10 {
 		t.Errorf("%+v", h)
 	}
-	if _, err := taken.Witness(t.Context()); err != nil {
+	if _, err := taken.Witness(t.Context(), false); err != nil {
 		t.Errorf("the run was disturbed: %v", err)
 	}
 }
 
-// Who has no lease, or asks for more than there is, opens nothing.
+// Without a lease no gate is opened; with one, a single gate for sensible questions, until
+// the lease is over.
 func TestGatesOfALease(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
-	agents := discover(t, fleet, 1)
-	stranger := fleet.Host(agents[0])
+	_, fleet, _ := newBed(t, "east")
+	info := discover(t, fleet, 1)[0]
+	stranger := fleet.Host(info)
 	stranger.reset(host.Part{})
-	stranger.instance = agents[0].Instance
 	key := bytes.Repeat([]byte{1}, 32)
-	if _, err := stranger.ask(t.Context(), opGate, examination{Key: key}); err == nil {
+	if _, err := ask(t.Context(), stranger, askGate, key); err == nil {
 		t.Error("a gate is opened for somebody without a lease")
 	}
-	h := opened(t, fleet, agents[0], host.Part{Nodes: 1})
-	for _, c := range []struct {
-		op   op
-		e    examination
+	h := opened(t, fleet, info, host.Part{Nodes: 1})
+	gate := func(key []byte) error { _, err := ask(t.Context(), h, askGate, key); return err }
+	reach := func(doors, count int) error {
+		_, err := ask(t.Context(), h, askReach, reachRequest{make([]doctor.Doors, doors), count})
+		return err
+	}
+	for k, x := range []struct {
+		err  error
 		want string
 	}{
-		{opReach, examination{Count: 1}, "no gate"},
-		{opGate, examination{Key: key[:4]}, "too short"},
-		{opGate, examination{Key: key}, ""},
-		{opGate, examination{Key: key}, "open already"},
-		{opReach, examination{Count: 1}, ""},
-		{opReach, examination{Count: mostQuestions + 1}, "at most"},
-		{opReach, examination{Count: 0}, "at most"},
-		{opReach, examination{Count: 1, Doors: make([]doctor.Doors, reachable+1)}, "at most"},
+		{reach(0, 1), "no gate"}, {gate(key[:4]), "too short"}, {gate(key), ""}, {gate(key), "open already"}, {reach(0, 1), ""},
+		{reach(0, mostQuestions+1), "at most"}, {reach(0, 0), "at most"}, {reach(reachable+1, 1), "at most"},
 	} {
-		_, err := h.ask(t.Context(), c.op, c.e)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %+v: %v, want %q", c.op, c.e, err, c.want)
+		if (x.err == nil) != (x.want == "") || x.err != nil && !strings.Contains(x.err.Error(), x.want) {
+			t.Errorf("%d: %v, want %q", k, x.err, x.want)
 		}
 	}
-	x, err := h.call(t.Context(), request{Op: opExamine})
-	if err == nil {
-		t.Errorf("%+v of no question", x)
-	}
-	// With the lease, the gate is gone.
-	fresh := opened(t, connectFleet(t, b), discoverAfter(t, fleet, h), host.Part{Nodes: 1})
-	if _, err := fresh.ask(t.Context(), opGate, examination{Key: key}); err != nil {
-		t.Error(err)
-	}
-}
-
-// discoverAfter returns the only agent, once a host has been given back.
-func discoverAfter(t *testing.T, f *Fleet, h *Remote) Info {
-	t.Helper()
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return discover(t, f, 1)[0]
+	h = opened(t, fleet, info, host.Part{Nodes: 1})
+	if err := gate(key); err != nil {
+		t.Error("the gate is there after its lease:", err)
+	}
 }
 
 // A host whose agent dies in the course of an examination is a problem; the others are
 // told of all the same.
 func TestExamineLost(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	agents := startAgents(t, b, "east", "west", "south")
-	fleet := connectFleet(t, b)
+	_, fleet, agents := newBed(t, "east", "west", "south")
 	there := muster(t, fleet, 3)
 	agents[1].Kill()
 	<-agents[1].Ended()
@@ -168,32 +140,4 @@ func TestExamineLost(t *testing.T) {
 			t.Errorf("%+v", h)
 		}
 	}
-}
-
-// Whoever gives an examination up leaves the agents free.
-func TestExaminationGivenUp(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west")
-	fleet := connectFleet(t, b)
-	there := muster(t, fleet, 2)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		defer cancel()
-		for taken := false; !taken && ctx.Err() == nil; {
-			agents, _ := fleet.List(ctx, listAtAll)
-			taken = slices.ContainsFunc(agents, func(i Info) bool { return i.Holder != "" })
-		}
-	}()
-	defer cancel()
-	for {
-		if _, _, _, err := fleet.Examine(ctx, there, doctor.Need{}, 5); err != nil {
-			if !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-			break
-		}
-		there = muster(t, fleet, 2)
-	}
-	discover(t, fleet, 2)
 }

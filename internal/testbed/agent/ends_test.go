@@ -166,7 +166,10 @@ func TestRunWaitsForTheServer(t *testing.T) {
 	port := portOf(s)
 	shut(s)
 	opened := make(chan error, 1)
-	go func() { opened <- h.Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)}) }()
+	go func() {
+		_, err := h.Open(t.Context(), host.Part{Nodes: 1, Local: nodes(1)})
+		opened <- err
+	}()
 	select {
 	case err := <-opened:
 		t.Fatal("it was opened without a server:", err)
@@ -181,42 +184,9 @@ func TestRunWaitsForTheServer(t *testing.T) {
 	}
 }
 
-// An agent ends its workers, and is free, once its coordinator has been silent for
-// LeaseTime; not before.
-func TestLeaseExpires(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
-	h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 1, Local: nodes(1)})
-	p := startWorker(t, h)
-	time.Sleep(LeaseTime + time.Second) // it is renewed meanwhile
-	select {
-	case <-p.Ended():
-		t.Fatal("a worker has ended whose lease was renewed:", p.Outcome())
-	default:
-	}
-	close(h.quit)
-	h.keeper.Wait()
-	h.quit = make(chan struct{}) // for Close
-	silent := time.Now()
-	ended(t, p)
-	if passed := time.Since(silent); passed < LeaseTime-2*beat {
-		t.Errorf("its lease is over after %v", passed)
-	}
-	awaitEnds(t, p.PID())
-	if err := h.Read(t.Context(), make([]host.Reading, 1)); err == nil || !strings.Contains(err.Error(), "cannot be reached any more") {
-		t.Error(err)
-	}
-	discover(t, fleet, 1)
-}
-
 // Ending an agent in order is seen at once.
 func TestAgentIsToldToEnd(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	agents := startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
+	_, fleet, agents := newBed(t, "east")
 	h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 1, Local: nodes(1)})
 	p := startWorker(t, h)
 	launch.End(soon, agents[0])
@@ -227,18 +197,15 @@ func TestAgentIsToldToEnd(t *testing.T) {
 	if !gone(p.PID()) {
 		t.Error("the worker is still there")
 	}
-	until(t, "the coordinator knows", func() bool { return h.lossOf() != nil })
-	if err := h.lossOf(); !strings.Contains(err.Error(), "told to end") {
+	<-h.alive.Done()
+	if err := context.Cause(h.alive); !strings.Contains(err.Error(), "told to end") {
 		t.Error(err)
 	}
 }
 
 // What a coordinator does with processes elsewhere.
 func TestProcess(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
-	fleet := connectFleet(t, b)
+	b, fleet, _ := newBed(t, "east")
 	h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 2, Local: nodes(1, 2)})
 	stranger := raw(t, b)
 	joined, err := stranger.SubscribeSync("dmebench.*.up")

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,6 +42,7 @@ type Fleet struct {
 // response is an answer, or that nobody is there to give one.
 type response struct {
 	answer
+	body     []byte
 	absent   bool
 	returned int64 // when it came, on this host's clock
 }
@@ -57,10 +59,7 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 	}
 	f := &Fleet{broker: b, clock: clock.New(), program: program, holder: whoAmI(),
 		taken: make(map[*Remote]bool), reserved: make(map[string]string), waiting: make(map[string]func(response))}
-	opts := append(onlyKnown(b),
-		natsgo.Name("dmebench coordinator"), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
-		natsgo.ReconnectWait(reconnectPause), natsgo.ReconnectJitter(reconnectLate, reconnectLate),
-		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2),
+	opts := append(connection(b, "coordinator"),
 		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) { f.cutOff(err) }),
 		natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {})) // who waits for an answer hears of it
 	f.conn, err = interrupt.Do(ctx, func() (*natsgo.Conn, error) { return b.Dial(opts...) })
@@ -91,9 +90,8 @@ func whoAmI() string {
 func (f *Fleet) Close() {
 	f.mu.Lock()
 	for instance, lease := range f.reserved {
-		if q, err := json.Marshal(&request{Op: opGiveUp, Lease: lease}); err == nil {
-			_ = f.conn.Publish(subjectOf(instance), q) // else it is reserved for some seconds more
-		}
+		q := message(request{Op: string(askGiveUp), Lease: lease}, encode(nothing{}))
+		_ = f.conn.Publish(subjectOf(instance), q) // else it is reserved for some seconds more
 	}
 	clear(f.reserved)
 	f.mu.Unlock()
@@ -147,8 +145,12 @@ func (f *Fleet) answered(m *natsgo.Msg) {
 	r := response{returned: f.clock.Now()}
 	if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
 		r.absent = true
-	} else if err := json.Unmarshal(m.Data, &r.answer); err != nil {
-		r.answer = answer{Error: "the answer cannot be read: " + err.Error()}
+	} else {
+		head, body, _ := bytes.Cut(m.Data, []byte("\n"))
+		if err := json.Unmarshal(head, &r.answer); err != nil {
+			r.answer = answer{Error: "the answer cannot be read: " + err.Error()}
+		}
+		r.body = body
 	}
 	f.mu.Lock()
 	hear := f.waiting[strings.TrimPrefix(m.Subject, f.prefix)]
@@ -164,24 +166,17 @@ const (
 	listAtAll = time.Second            // where it is not known how many there are
 )
 
-// List returns the agents that answer within some time, in the order of their names.
-func (f *Fleet) List(ctx context.Context, patience time.Duration) ([]Info, error) {
-	return f.gather(ctx, patience, func([]Info) bool { return false })
-}
-
 // gather asks who is there until enough are, or for some time.
 func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func([]Info) bool) ([]Info, error) {
-	q, err := json.Marshal(&request{Op: opDescribe})
-	if err != nil {
-		return nil, err
-	}
+	q := message(request{Op: string(askDescribe)}, encode(nothing{}))
 	heard := make(chan Info, 1024)
 	subject, forget := f.expect(func(r response) {
-		if r.Info == nil {
+		var i Info
+		if r.Error != "" || json.Unmarshal(r.body, &i) != nil {
 			return
 		}
 		select {
-		case heard <- *r.Info:
+		case heard <- i:
 		default: // it is asked again
 		}
 	})
@@ -198,18 +193,18 @@ func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func(
 	end := time.After(patience)
 	ask := time.NewTimer(0)
 	defer ask.Stop()
-	var settled <-chan time.Time
+	var complete <-chan time.Time
 	for {
 		select {
 		case i := <-heard:
 			there[i.Instance] = i
-			if settled == nil && enough(list()) {
-				settled = time.After(moreCome)
+			if complete == nil && enough(list()) {
+				complete = time.After(moreCome)
 			}
 		case <-ask.C:
 			_ = f.conn.PublishRequest(discovery, subject, q) // where the server is gone for now, it is asked again
 			ask.Reset(askAgain)
-		case <-settled:
+		case <-complete:
 			return list(), nil
 		case <-end:
 			if !f.conn.IsConnected() {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,7 @@ type lease struct {
 	sequence  uint64    // of the latest request
 	processes []launch.Process
 	endings   []ending
+	rests     map[uint64][]byte // of large answers, by the number of the request
 }
 
 // readyWithin bounds how long it takes until this host does nothing else any more. The
@@ -51,14 +53,14 @@ type lease struct {
 const readyWithin = 10 * time.Second
 
 // begin makes the host ready for a run. It is called with the agent's lock held.
-func (a *agent) begin(q *request) (*lease, error) {
+func (a *agent) begin(q *openRequest, sequence uint64) (*lease, error) {
 	l := &lease{
-		agent: a, id: rand.Text(), holder: q.Holder, part: *q.Part, sign: time.Now().Add(readyWithin), sequence: q.Sequence,
-		host:     &host.Local{Label: a.name, Address: net.JoinHostPort(a.address, "0")},
-		readings: make([]host.Reading, q.Part.Nodes),
+		agent: a, id: rand.Text(), holder: q.Holder, part: q.Part, sign: time.Now().Add(readyWithin), sequence: sequence,
+		host:     &host.Local{Label: a.Name, Address: net.JoinHostPort(a.Address, "0")},
+		readings: make([]host.Reading, q.Part.Nodes), rests: make(map[uint64][]byte),
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	if err := l.host.Open(l.ctx, l.part); err != nil {
+	if _, err := l.host.Open(l.ctx, l.part); err != nil {
 		l.cancel()
 		return nil, err
 	}
@@ -115,9 +117,8 @@ func (l *lease) end(why string) {
 		l.use.Unlock()
 		l.closeGate()
 		l.watchers.Wait()
-		l.load.stop()
 		if why != "" {
-			l.tell(event{Freed: why})
+			l.inform(event{Freed: why})
 		}
 		a.mu.Lock()
 		a.lease, a.ticket = nil, rand.Text()
@@ -163,49 +164,57 @@ func (l *lease) process(number int) (launch.Process, error) {
 }
 
 // start starts a worker of the run.
-func (l *lease) start(q *request) (number int, p launch.Process, err error) {
-	if err := checkWorker(q, l.part.Nodes); err != nil {
-		return 0, nil, err
+func (l *lease) start(q startRequest) (s started, err error) {
+	if err := q.check(l.part.Nodes); err != nil {
+		return s, err
 	}
 	if n := len(l.alive()); n >= l.part.Nodes {
-		return 0, nil, fmt.Errorf("agent: start: there are %d workers already, for %d nodes", n, l.part.Nodes)
+		return s, fmt.Errorf("agent: start: there are %d workers already, for %d nodes", n, l.part.Nodes)
 	}
 	if err := l.agent.replaced(); err != nil {
-		return 0, nil, err
+		return s, err
 	}
 	w := host.Worker{Name: fmt.Sprintf("worker %d", q.Worker), GOMAXPROCS: q.Procs}
-	w.Boot.Broker, w.Boot.Run, w.Boot.Worker = l.agent.broker, q.Run, q.Worker
-	if p, err = l.host.Start(l.ctx, w); err != nil {
-		return 0, nil, err
+	w.Boot.Broker, w.Boot.Run, w.Boot.Worker = l.agent.Broker, q.Run, q.Worker
+	p, err := l.host.Start(l.ctx, w)
+	if err != nil {
+		return s, err
 	}
 	l.mu.Lock()
 	l.processes = append(l.processes, p)
-	number = len(l.processes)
+	s = started{Process: len(l.processes), PID: p.PID()}
 	l.mu.Unlock()
 	l.watchers.Go(func() {
 		<-p.Ended()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		e := ending{Order: len(l.endings) + 1, Process: number, Outcome: p.Outcome(), Stderr: p.Stderr()}
+		e := ending{Order: len(l.endings) + 1, Process: s.Process, Outcome: p.Outcome(), Stderr: p.Stderr()}
 		l.endings = append(l.endings, e)
-		l.tell(event{Ended: &e})
+		l.inform(event{Ended: &e})
 	})
-	return number, p, nil
+	return s, nil
 }
 
-// ended returns the ends of processes of which the coordinator has not heard, some at a
-// time.
-func (l *lease) ended(heard int) []ending {
-	const most = 16
+// ended returns the ends of processes of which the coordinator has not heard.
+func (l *lease) ended(heard int) ([]ending, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	heard = min(max(heard, 0), len(l.endings))
-	return l.endings[heard:min(len(l.endings), heard+most)]
+	return slices.Clone(l.endings[min(max(heard, 0), len(l.endings)):]), nil
 }
 
-// tell tells the coordinator something. What is lost on the way is said again when it
+// close ends the lease as its coordinator wants it.
+func (l *lease) close(heard int) ([]ending, error) {
+	l.end("")
+	all, err := l.ended(heard)
+	for k := range all {
+		all[k].Stderr = nil
+	}
+	return all, err
+}
+
+// inform says something to the coordinator. What is lost on the way is said again when it
 // renews the lease.
-func (l *lease) tell(e event) {
+func (l *lease) inform(e event) {
 	if b, err := json.Marshal(e); err == nil {
 		_ = l.agent.conn.Publish(eventsOf(l.agent.instance, l.id), b)
 	}
@@ -282,7 +291,7 @@ func (a *agent) serveTasks(cores int) {
 	go func() {
 		defer close(done)
 		wait()
-		if err := workqueue.Serve(ctx, a.conn, a.name, cores); err != nil {
+		if err := workqueue.Serve(ctx, a.conn, a.Name, cores); err != nil {
 			a.log("no tasks of work queues are done here: %v", err)
 		}
 	}()

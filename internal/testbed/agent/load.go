@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"dmebench/internal/platform/environment"
@@ -22,48 +25,26 @@ import (
 type load struct {
 	cores   int
 	workers func() []launch.Process // those that have not ended
-	quit    chan struct{}
-	done    chan struct{}
 
 	mu    sync.Mutex
 	since usage  // when it began
 	begun bool   // the run has, and not only its preparations
-	least uint64 // memory that was available; 0 where that is not known
+	least uint64 // memory that was available; 0 if that is not known
 }
 
 // usage is how much time processors have spent, up to an instant.
 type usage struct {
-	at      time.Time
-	known   bool
+	at      time.Time     // zero if the system does not say
 	busy    time.Duration // all processors of the host, with whatever
 	workers time.Duration // with the run's workers
 }
 
-const loadEvery = 500 * time.Millisecond // between looks at the memory
-
-// startLoad begins to watch the host.
+// startLoad begins to watch the host, which look goes on with.
 func startLoad(cores int, workers func() []launch.Process) *load {
-	l := &load{cores: cores, workers: workers, quit: make(chan struct{}), done: make(chan struct{})}
-	l.since = use(nil)
-	l.least = environment.AvailableMemory()
-	go l.watch()
-	return l
+	return &load{cores: cores, workers: workers, since: use(nil), least: environment.AvailableMemory()}
 }
 
-func (l *load) watch() {
-	defer close(l.done)
-	t := time.NewTicker(loadEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-l.quit:
-			return
-		case <-t.C:
-			l.look()
-		}
-	}
-}
-
+// look looks at the memory.
 func (l *load) look() {
 	free := environment.AvailableMemory()
 	l.mu.Lock()
@@ -80,15 +61,14 @@ func (l *load) begin() {
 	}
 }
 
-// report says how busy the host was since the run began; nil where the system does not
-// tell.
+// report says how busy the host was since the run began; nil if the system does not say.
 func (l *load) report() *runs.HostLoad {
 	l.look()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := use(l.workers())
 	passed := now.at.Sub(l.since.at).Seconds()
-	if !now.known || !l.since.known || passed <= 0 {
+	if passed <= 0 {
 		return nil
 	}
 	return &runs.HostLoad{
@@ -98,29 +78,57 @@ func (l *load) report() *runs.HostLoad {
 	}
 }
 
-func (l *load) stop() {
-	close(l.quit)
-	<-l.done
+// tick is the unit of the processor times in /proc: it is the
+// same on all systems that Go supports, whatever the kernel's own is.
+const tick = time.Second / 100
+
+// use says how much time processors have spent until now. The workers' is that of the
+// processes that are alive, and of all that have ended as children of this one.
+func use(alive []launch.Process) (u usage) {
+	times := environment.TimesOfProcessors()
+	var children syscall.Rusage
+	if times == (environment.ProcessorTimes{}) || syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children) != nil {
+		return u
+	}
+	u.at, u.busy = time.Now(), time.Duration(times.Busy)*tick
+	u.workers = time.Duration(children.Utime.Nano() + children.Stime.Nano())
+	for _, p := range alive {
+		u.workers += timeOf(p.PID())
+	}
+	return u
+}
+
+// timeOf returns the processor time of a process; 0 of one that has ended.
+func timeOf(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The name of the program, in brackets, may itself hold brackets and spaces.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	const user, system = 11, 12 // behind the name; the 14th and 15th of all
+	if len(fields) <= system {
+		return 0
+	}
+	u, _ := strconv.ParseInt(fields[user], 10, 64)
+	s, _ := strconv.ParseInt(fields[system], 10, 64)
+	return time.Duration(u+s) * tick
 }
 
 // Info is what an agent says of itself and its host.
 type Info struct {
 	Name        string              `json:"name"`
-	Instance    string              `json:"instance"`            // drawn at random by each agent process
-	Address     string              `json:"address"`             // by which other hosts reach this one, without a port
-	Addresses   []string            `json:"addresses,omitempty"` // all that this host has
-	Labels      map[string]string   `json:"labels,omitempty"`    // as its operator has set them
-	Cores       int                 `json:"cores"`               // that its processes may use
-	Memory      uint64              `json:"memory_bytes"`        // that is free; 0 where that is not known
-	Program     environment.Program `json:"program"`             // that its workers run
-	Limits      environment.Limits  `json:"limits"`              // of threads and descriptors
-	Environment map[string]string   `json:"environment"`         // as in results
-	Clock       string              `json:"clock"`               // how it is kept, for people
-	Holder      string              `json:"holder,omitempty"`    // who has taken it; "" where it is free
-	Between     bool                `json:"between,omitempty"`   // whoever has taken it is between two runs
-	Ticket      string              `json:"ticket,omitempty"`    // by which it can be taken, once
-	Refused     uint64              `json:"refused"`             // requests that could not be read, or were of no lease
-	PID         int                 `json:"pid"`                 // of the agent
+	Instance    string              `json:"instance"`          // drawn at random by each agent process
+	Address     string              `json:"address"`           // by which other hosts reach this one, without a port
+	Labels      map[string]string   `json:"labels,omitempty"`  // as its operator has set them
+	Cores       int                 `json:"cores"`             // that its processes may use
+	Program     environment.Program `json:"program"`           // that its workers run
+	Environment map[string]string   `json:"environment"`       // as in results
+	Holder      string              `json:"holder,omitempty"`  // who has taken it; "" where it is free
+	Between     bool                `json:"between,omitempty"` // whoever has taken it is between two runs
+	Ticket      string              `json:"ticket,omitempty"`  // by which it can be taken, once
+	Refused     uint64              `json:"refused"`           // requests that could not be read, or were of no lease
+	PID         int                 `json:"pid"`               // of the agent
 }
 
 // label is what names and values of labels, and names of agents, are made of.
@@ -166,18 +174,6 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// addresses lists the addresses of this host.
-func addresses() []string {
-	var all []string
-	list, _ := net.InterfaceAddrs() // what cannot be found out is left out
-	for _, a := range list {
-		if p, err := netip.ParsePrefix(a.String()); err == nil && !p.Addr().IsLoopback() {
-			all = append(all, p.Addr().String())
-		}
-	}
-	return all
-}
-
 // loopback reports whether an address is of a host's loopback.
 func loopback(address string) bool {
 	if address == "localhost" {
@@ -188,14 +184,13 @@ func loopback(address string) bool {
 }
 
 // describe says what the host is now.
-func (a *agent) describe() *Info {
-	f := a.facts.look()
+func (a *agent) describe() Info {
+	facts := environment.Describe()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	i := &Info{
-		Name: a.name, Instance: a.instance, Address: a.address, Addresses: f.addresses, Labels: a.labels,
-		Cores: a.cores, Memory: f.memory, Program: a.program, Limits: f.limits, Environment: f.environment, Clock: f.clock,
-		Ticket: a.ticket, Refused: a.refused.Load(), PID: os.Getpid(),
+	i := Info{
+		Name: a.Name, Instance: a.instance, Address: a.Address, Labels: a.Labels, Cores: a.cores, Program: a.program,
+		Environment: facts, Ticket: a.ticket, Refused: a.refused.Load(), PID: os.Getpid(),
 	}
 	if a.lease != nil {
 		i.Holder, i.Ticket = a.lease.holder, ""

@@ -41,7 +41,7 @@ const (
 func TestMain(m *testing.M) {
 	switch {
 	case launch.Is(os.Args, worker.Command):
-		os.Exit(worker.Main(algorithms(), os.Stdin, os.Stderr))
+		os.Exit(worker.Main(catalog.All(), os.Stdin, os.Stderr))
 	case launch.Is(os.Args, task.Command):
 		os.Exit(task.Main(catalog.All(), os.Stdin, os.Stdout, os.Stderr))
 	case launch.Is(os.Args, agentCommand):
@@ -197,6 +197,16 @@ func startAgents(t *testing.T, b nats.Broker, names ...string) (all []*launch.Ch
 	return all
 }
 
+// newBed starts a server, agents with these names, and a coordinator's end, for a test that
+// runs beside others.
+func newBed(t *testing.T, names ...string) (nats.Broker, *Fleet, []*launch.Child) {
+	t.Helper()
+	t.Parallel()
+	_, b := serve(t, 0)
+	agents := startAgents(t, b, names...)
+	return b, connectFleet(t, b), agents
+}
+
 func connectFleet(t *testing.T, b nats.Broker) *Fleet {
 	t.Helper()
 	f, err := Connect(t.Context(), b)
@@ -277,7 +287,7 @@ func raw(t *testing.T, b nats.Broker) *natsgo.Conn {
 func opened(t *testing.T, f *Fleet, i Info, p host.Part) *Remote {
 	t.Helper()
 	h := f.Host(i)
-	if err := h.Open(t.Context(), p); err != nil {
+	if _, err := h.Open(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { h.Close() })
@@ -301,10 +311,7 @@ func nodes(ids ...dme.NodeID) []dme.NodeID { return ids }
 // A run over agents is watched and interrupted like one on this host: their nodes' waits
 // are shown, what was measured is told, and the agents are free for the next run.
 func TestAWatchedRunOverAgentsIsInterrupted(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west")
-	fleet := connectFleet(t, b)
+	b, fleet, _ := newBed(t, "east", "west")
 	spec := runs.Spec{Algorithm: "suzuki-kasami", Nodes: 4, Duration: runs.Duration(10 * time.Minute)}
 	job, err := run.Resolve(spec, catalog.All(), nil)
 	if err != nil {

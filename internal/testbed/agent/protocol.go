@@ -2,23 +2,19 @@ package agent
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"strings"
 	"time"
-
-	natsgo "github.com/nats-io/nats.go"
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
-	"dmebench/runs"
-	"dmebench/transport/nats"
+	"dmebench/internal/testbed/doctor"
 )
 
 // LeaseTime is how long an agent waits for a sign of the coordinator that has taken
@@ -29,22 +25,19 @@ const (
 	beat = 250 * time.Millisecond // between renewals, each of which compares the clocks
 
 	// lostAfter is how long a coordinator waits for a sign of an agent: longer than
-	// the agent waits for one of the coordinator, so that whoever is given up has
+	// the agent waits for one of the coordinator, so that an agent that is given up has
 	// ended its workers, unless it stands still itself. Its workers hold leases of the
 	// coordinator's own for that.
 	lostAfter = LeaseTime + 2*time.Second
 
 	discovery = "dmebench.agents"
 
-	// maxRequest bounds a request, in bytes: the largest lists the nodes of a host.
-	maxRequest = 16 << 20
-
 	// maxRecords bounds the records that the memory of a run has room for.
 	maxRecords = 1 << 30
 
-	// piece is how many nodes, or records, an answer speaks of at most: an answer
-	// must fit into what a server with its usual settings passes on, 1 MiB.
-	piece = 1000
+	// maxPiece is how many bytes of an answer one message carries: a server with its
+	// usual settings passes on 1 MiB.
+	maxPiece = 512 << 10
 
 	maxProcs = 4096 // GOMAXPROCS of a worker
 )
@@ -52,98 +45,97 @@ const (
 func subjectOf(instance string) string       { return "dmebench.agent." + instance }
 func eventsOf(instance, lease string) string { return subjectOf(instance) + "." + lease }
 
-// op says what a request asks for.
-type op string
+// question is a kind of request, by its name on the wire: a Q is asked, an A is answered.
+type question[Q, A any] string
 
-// The requests. All but the first two are of a lease; the last is of one that is over.
+// The questions. All but the first three are of a lease.
 const (
-	opDescribe op = "describe" // who are you?
-	opOpen     op = "open"     // take part in a run: the beginning of a lease
-	opRenew    op = "renew"    // I am there
-	opStart    op = "start"    // start a worker
-	opRead     op = "read"     // what have the nodes counted?
-	opCounts   op = "counts"   // … in all its parts?
-	opWaits    op = "waits"    // how long have they waited?
-	opWitness  op = "witness"
-	opHold     op = "hold"
-	opHeld     op = "held"
-	opBury     op = "bury"
-	opEntered  op = "entered" // when did a node last enter?
-	opLog      op = "log"     // the records of a node
-	opKill     op = "kill"
-	opPause    op = "pause"
-	opResume   op = "resume"
-	opStopped  op = "stopped"
-	opStderr   op = "stderr"
-	opReport   op = "report"
-	opPort     op = "port"    // open a port for datagrams to the other hosts
-	opProbe    op = "probe"   // exchange some with these hosts
-	opFollow   op = "follow"  // … with these until the run is over
-	opPaths    op = "paths"   // what came of that?
-	opClose    op = "close"   // the run is over: the end of the lease
-	opGiveUp   op = "give-up" // no other run follows that of the lease
+	askDescribe question[nothing, Info]       = "describe" // who are you?
+	askOpen     question[openRequest, string] = "open"     // take part in a run: the lease
+	askGiveUp   question[nothing, nothing]    = "give-up"  // no other run follows that of the lease, which is over
+
+	askRenew question[int, []ending]   = "renew" // I am here, and know of so many ends of processes; which ones have followed?
+	askClose question[int, []ending]   = "close" // the same, and the run is over: the end of the lease
+	askRest  question[uint64, nothing] = "rest"  // the next piece of the answer to the request of that number
+
+	askStart   question[startRequest, started] = "start"
+	askKill    question[int, nothing]          = "kill" // the process of that number, from 1
+	askPause   question[int, nothing]          = "pause"
+	askResume  question[int, nothing]          = "resume"
+	askStopped question[int, bool]             = "stopped"
+	askStderr  question[int, []string]         = "stderr"
+
+	askRead    question[nothing, []byte]          = "read" // see appendReadings
+	askWitness question[bool, host.Witness]       = "witness"
+	askHold    question[uint64, nothing]          = "hold"
+	askBury    question[dme.NodeID, host.Remains] = "bury"
+	askReport  question[nothing, host.Report]     = "report"
+
+	askPort   question[[]byte, exchange.Peer]             = "port"   // open a port for datagrams to the hosts that share this key
+	askProbe  question[probeRequest, probed]              = "probe"  // exchange some with these hosts
+	askFollow question[followRequest, nothing]            = "follow" // … with these until the run is over
+	askPaths  question[nothing, map[string]exchange.Path] = "paths"  // what came of that since this was last asked?
+
+	askExamine question[doctor.Need, []doctor.Finding] = "examine" // your host
+	askGate    question[[]byte, doctor.Doors]          = "gate"    // open one for the hosts that share this key
+	askReach   question[reachRequest, []doctor.Path]   = "reach"   // try to reach these
 )
 
-// request is what a coordinator asks of an agent; the fields of its op are set.
+type (
+	nothing struct{}
+
+	openRequest struct {
+		Ticket string    `json:"ticket"` // of the agent's latest description
+		Holder string    `json:"holder"` // the coordinator, for people
+		Part   host.Part `json:"part"`
+	}
+
+	startRequest struct {
+		Run    string `json:"run"` // names it on the control plane
+		Worker int    `json:"worker"`
+		Procs  int    `json:"procs"` // GOMAXPROCS
+	}
+
+	started struct {
+		Process int `json:"process"` // its number in the lease, from 1
+		PID     int `json:"pid"`
+	}
+
+	probeRequest struct {
+		Peers []exchange.Peer `json:"peers"`
+		Count int             `json:"count"` // exchanges with each
+	}
+
+	probed struct {
+		Paths    []exchange.Path   `json:"paths"`    // in the order of the peers
+		Failures map[string]string `json:"failures"` // why peers did not answer
+	}
+
+	followRequest struct {
+		Peers    []exchange.Peer `json:"peers"`
+		Interval time.Duration   `json:"interval_ns"` // between exchanges with each
+	}
+
+	reachRequest struct {
+		Doors []doctor.Doors `json:"doors"`
+		Count int            `json:"count"` // questions to each
+	}
+)
+
+// request is the head of a message to an agent; what is asked follows it.
 type request struct {
-	Op       op     `json:"op"`
+	Op       string `json:"op"`
 	Lease    string `json:"lease,omitempty"`
 	Sequence uint64 `json:"sequence,omitempty"` // grows with every request of a lease
-
-	Ticket string `json:"ticket,omitempty"` // open: of the agent's latest description
-	Holder string `json:"holder,omitempty"` // open: who asks
-
-	Doctor *examination `json:"doctor,omitempty"` // examine, gate, reach
-
-	Part *host.Part `json:"part,omitempty"` // open
-
-	Run     string     `json:"run,omitempty"`     // start: names it on the control plane
-	Worker  int        `json:"worker,omitempty"`  // start
-	Procs   int        `json:"procs,omitempty"`   // start: GOMAXPROCS
-	Process int        `json:"process,omitempty"` // kill … stderr: which, from 1
-	Node    dme.NodeID `json:"node,omitempty"`    // bury, entered, log
-	Order   uint64     `json:"order,omitempty"`   // hold
-	From    int        `json:"from,omitempty"`    // counts, log: the first of the piece
-	Heard   int        `json:"heard,omitempty"`   // renew, close: of how many ends of processes the coordinator knows
-
-	Key      []byte          `json:"key,omitempty"`         // port: that the run's hosts share
-	Peers    []exchange.Peer `json:"peers,omitempty"`       // probe, follow
-	Count    int             `json:"count,omitempty"`       // probe: exchanges with each
-	Interval time.Duration   `json:"interval_ns,omitempty"` // follow: between exchanges with each
 }
 
-// answer is what an agent says to a request.
+// answer is the head of an agent's answer; what is answered follows it.
 type answer struct {
 	Error    string `json:"error,omitempty"`
 	Over     bool   `json:"over,omitempty"` // the error is that the lease is over
 	Received int64  `json:"received"`       // when the request came, on the agent's clock
 	Answered int64  `json:"answered"`       // when this was sent
-
-	Doctor *examined `json:"doctor,omitempty"` // examine, gate, reach
-
-	Info     *Info               `json:"info,omitempty"`     // describe
-	Lease    string              `json:"lease,omitempty"`    // open
-	Process  int                 `json:"process,omitempty"`  // start
-	PID      int                 `json:"pid,omitempty"`      // start
-	Ended    []ending            `json:"ended,omitempty"`    // renew, close: those that the coordinator does not know of
-	Readings []byte              `json:"readings,omitempty"` // read: see appendReadings
-	Counts   []count             `json:"counts,omitempty"`   // counts
-	Waits    *noderun.WaitCounts `json:"waits,omitempty"`
-	Witness  *host.Witness       `json:"witness,omitempty"`
-	Node     dme.NodeID          `json:"node,omitempty"` // held
-	Remains  *host.Remains       `json:"remains,omitempty"`
-	At       int64               `json:"at,omitempty"`      // entered
-	Entries  []byte              `json:"entries,omitempty"` // log: as package entrylog writes them
-	Next     int                 `json:"next,omitempty"`    // counts, log: where the next piece begins; 0 where there is none
-	Stopped  bool                `json:"stopped,omitempty"`
-	Stderr   []string            `json:"stderr,omitempty"`
-	Host     *runs.Host          `json:"host,omitempty"` // report
-
-	Peer     *exchange.Peer           `json:"peer,omitempty"`     // port: this host
-	Probed   []exchange.Path          `json:"probed,omitempty"`   // probe: in the order of the peers
-	Failures map[string]string        `json:"failures,omitempty"` // probe: why peers did not answer
-	Paths    map[string]exchange.Path `json:"paths,omitempty"`    // paths: by peer
-	More     bool                     `json:"more,omitempty"`     // paths: ask again
+	Rest     uint64 `json:"rest,omitempty"` // askRest has the next piece, by this number
 }
 
 // ending is the end of a process.
@@ -154,41 +146,45 @@ type ending struct {
 	Stderr  []string `json:"stderr,omitempty"`
 }
 
-// event is what an agent tells its coordinator unasked.
+// event is what an agent says to its coordinator unasked.
 type event struct {
 	Ended *ending `json:"ended,omitempty"`
-	Freed string  `json:"freed,omitempty"` // why the lease is over, where the coordinator has not ended it
-}
-
-// count is what a node has counted.
-type count struct {
-	Node   dme.NodeID     `json:"node"`
-	Counts noderun.Counts `json:"counts"`
+	Freed string  `json:"freed,omitempty"` // why the lease is over, if the coordinator has not ended it
 }
 
 var errUnreadable = errors.New("agent: the request cannot be read")
 
-// readRequest decodes a request, and refuses what is more or less than one.
-func readRequest(b []byte) (q request, err error) {
-	if len(b) > maxRequest {
-		return q, fmt.Errorf("%w: %d bytes are too many", errUnreadable, len(b))
+// message joins a head and what follows it: JSON on one line, and whatever it is.
+func message(head any, body []byte) []byte {
+	b, err := json.Marshal(head)
+	if err != nil {
+		panic("agent: a message has no JSON form: " + err.Error())
 	}
+	return append(append(b, '\n'), body...)
+}
+
+// readRequest takes a request apart.
+func readRequest(b []byte) (q request, body []byte, err error) {
+	head, body, _ := bytes.Cut(b, []byte("\n"))
+	return q, body, decode(head, &q)
+}
+
+// decode reads JSON, and refuses what is more or less than that.
+func decode(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&q); err != nil {
-		return q, fmt.Errorf("%w: %w", errUnreadable, err)
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return q, fmt.Errorf("%w: something stands behind it", errUnreadable)
+		return fmt.Errorf("%w: something stands behind it", errUnreadable)
 	}
-	return q, nil
+	return nil
 }
 
 // checkPart refuses what is no part of a run.
 func checkPart(p *host.Part) error {
 	switch {
-	case p == nil:
-		return errors.New("agent: open: there is no part to take")
 	case p.Nodes < 1 || p.Nodes > run.MaxNodes:
 		return fmt.Errorf("agent: open: %d nodes: there must be at least 1 and at most %d", p.Nodes, run.MaxNodes)
 	case p.Records < 0 || p.Records > maxRecords/p.Nodes:
@@ -204,8 +200,8 @@ func checkPart(p *host.Part) error {
 	return nil
 }
 
-// checkWorker refuses what says of no worker of a run.
-func checkWorker(q *request, nodes int) error {
+// check refuses what is no worker of a run.
+func (q *startRequest) check(nodes int) error {
 	switch {
 	case !isID(q.Run):
 		return errors.New("agent: start: the name of the run is none")
@@ -228,35 +224,42 @@ func isID(s string) bool {
 	return len(s) >= 16 && len(s) <= 64
 }
 
-// CheckBroker refuses a server to which a connection would not be encrypted, unless it
-// is on this host's loopback.
-func CheckBroker(b nats.Broker) error {
-	for s := range strings.SplitSeq(b.URL, ",") {
-		u, err := url.Parse(strings.TrimSpace(s))
-		if err != nil {
-			return fmt.Errorf("%w: %s: want nats://HOST:PORT or tls://HOST:PORT", nats.ErrBroker, b.Name())
-		}
-		if !encrypted(b, u) && !loopback(u.Hostname()) {
-			return fmt.Errorf("%w at %s: it is not on this host's loopback, and the connection to it would not be encrypted: "+
-				"credentials and keys pass there; write tls://%s, and name the authority of its certificate by --nats-ca "+
-				"where it is none of the system's", nats.ErrBroker, b.Name(), u.Host)
+// The readings of a host are asked for hundreds of times a second: they have a compact
+// form, of some ten bytes for each node, in the order of the nodes of the host.
+
+// appendReadings appends the readings of some nodes.
+func appendReadings(b []byte, readings []host.Reading, local []dme.NodeID) []byte {
+	for _, id := range local {
+		r := readings[id-1]
+		for _, x := range [...]uint64{r.Sent, r.Handled, r.Requests, r.Entries, r.Timers, r.Pending, uint64(r.Activity)} {
+			b = binary.AppendUvarint(b, x)
 		}
 	}
-	return nil
+	return b
 }
 
-// encrypted reports whether a connection to the server insists on TLS.
-func encrypted(b nats.Broker, u *url.URL) bool {
-	return u.Scheme == "tls" || len(b.CA)+len(b.Cert) > 0
-}
+var errReadings = errors.New("agent: malformed readings")
 
-// onlyKnown keeps a connection that need not be encrypted from following what the
-// server says of other servers: they may be on other hosts.
-func onlyKnown(b nats.Broker) []natsgo.Option {
-	for s := range strings.SplitSeq(b.URL, ",") {
-		if u, err := url.Parse(strings.TrimSpace(s)); err != nil || !encrypted(b, u) {
-			return []natsgo.Option{natsgo.IgnoreDiscoveredServers()}
+// decodeReadings puts the readings of some nodes where they belong. b must hold
+// nothing else.
+func decodeReadings(readings []host.Reading, local []dme.NodeID, b []byte) error {
+	for _, id := range local {
+		r := &readings[id-1]
+		var activity uint64
+		for _, to := range [...]*uint64{&r.Sent, &r.Handled, &r.Requests, &r.Entries, &r.Timers, &r.Pending, &activity} {
+			x, n := binary.Uvarint(b)
+			if n <= 0 {
+				return errReadings
+			}
+			*to, b = x, b[n:]
 		}
+		if activity > uint64(noderun.Down) {
+			return errReadings
+		}
+		r.Activity = noderun.Activity(activity)
+	}
+	if len(b) > 0 {
+		return errReadings
 	}
 	return nil
 }

@@ -25,44 +25,32 @@ type Remote struct {
 	instance string // of the agent, as of the latest Open
 	relation *clock.Relation
 	events   *natsgo.Subscription
-	quit     chan struct{}  // closed when the run is over
-	keeper   sync.WaitGroup // for who renews the lease
+	running  context.Context // until the run is over
+	stop     context.CancelFunc
+	keeper   sync.WaitGroup // for the renewal of the lease
 	kills    sync.WaitGroup // for requests for which nobody waits
 
 	sending  sync.Mutex // so that requests are sent in the order of their numbers
 	sequence uint64
 
 	mu        sync.Mutex
-	lease     string         // "" where it is not open
-	sign      int64          // the latest of the agent
-	best      clock.Exchange // of those since the relation was last told of one; zero for none
-	closing   bool           // the run is over
-	lost      chan struct{}  // closed when the agent is given up
-	why       error          // then
+	lease     string          // "" if it is not open
+	sign      int64           // the latest of the agent
+	best      clock.Exchange  // of those since the relation was last given one; zero for none
+	alive     context.Context // until the agent is given up; its cause is why
+	giveUp    context.CancelCauseFunc
 	processes map[int]*process
 	endings   map[int]ending // by their order
 	heard     int            // endings 1 to heard are known
 }
 
-var _ host.Surveyor = (*Remote)(nil)
+var (
+	_ host.Host     = (*Remote)(nil)
+	_ host.Surveyor = (*Remote)(nil)
+)
 
 // Host returns the host of an agent.
-func (f *Fleet) Host(i Info) *Remote {
-	return &Remote{fleet: f, info: i, relation: new(clock.Relation)}
-}
-
-// Info returns what the agent said of itself.
-func (h *Remote) Info() Info { return h.info }
-
-// Name returns the agent's name.
-func (h *Remote) Name() string { return h.info.Name }
-
-// Listen is the agent's address.
-func (h *Remote) Listen() string { return net.JoinHostPort(h.info.Address, "0") }
-
-// Clock compares the agent's clock with this host's: by exchanges over the server,
-// before the run, with every reading and four times a second.
-func (h *Remote) Clock() *clock.Relation { return h.relation }
+func (f *Fleet) Host(i Info) *Remote { return &Remote{fleet: f, info: i} }
 
 // Bounds on how long an agent may take.
 const (
@@ -71,15 +59,25 @@ const (
 	takeover = LeaseTime        // to be free of what was before, or to be restarted
 	closing  = 8 * time.Second
 
+	// renewal is how long it may take to answer one: a fraction of what it takes for a
+	// missing coordinator.
+	renewal = LeaseTime / 2
+
+	// absentFor is how long it may be without a connection to the server. One that
+	// comes back does so within a second, and this one most likely was killed; but if its
+	// connection alone is lost it has ended its workers by then.
+	absentFor = LeaseTime + beat
+
 	serverAway = 30 * time.Second // for how long a server is waited for that is being restarted
 
 	comparisons = 8 // of the clocks, before a run begins
 )
 
 // Open takes the agent for a run, and refuses one whose program is another one by now.
-// It waits for a while where an earlier run of this coordinator is about to be given up,
-// and where the agent or the server is being restarted.
-func (h *Remote) Open(ctx context.Context, p host.Part) error {
+// It waits for a while if an earlier run of this coordinator is about to be given up,
+// and if the agent or the server is being restarted. The clocks are compared by exchanges
+// over the server: before the run, with every reading and four times a second.
+func (h *Remote) Open(ctx context.Context, p host.Part) (host.About, error) {
 	h.reset(p)
 	for begin, away := time.Now(), time.Duration(0); ; {
 		asked := time.Now()
@@ -91,64 +89,65 @@ func (h *Remote) Open(ctx context.Context, p host.Part) error {
 			away = min(time.Since(begin), serverAway)
 		}
 		if !wait || asked.Sub(begin) > away+takeover {
-			return err
+			return host.About{}, err
 		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return host.About{}, context.Cause(ctx)
 		case <-time.After(beat):
 		}
 	}
 	for range comparisons {
 		if err := h.renew(ctx); err != nil {
-			return err
+			return host.About{}, err
 		}
 		h.compare()
 	}
 	h.fleet.follow(h, true)
 	h.keeper.Go(h.keep)
-	return nil
+	return host.About{Name: h.info.Name, Listen: net.JoinHostPort(h.info.Address, "0"), Clock: h.relation}, nil
 }
 
 // reset forgets the run before.
 func (h *Remote) reset(p host.Part) {
 	h.part, h.relation, h.instance = p, new(clock.Relation), h.info.Instance
-	h.quit = make(chan struct{})
+	h.running, h.stop = context.WithCancel(context.Background())
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lease, h.closing, h.lost, h.why, h.best = "", false, make(chan struct{}), nil, clock.Exchange{}
+	h.lease, h.best = "", clock.Exchange{}
+	h.alive, h.giveUp = context.WithCancelCause(context.Background())
 	h.processes, h.endings, h.heard = make(map[int]*process), make(map[int]ending), 0
 }
 
-// take asks for a lease. Another attempt may succeed where wait is true.
+// take asks for a lease. Another attempt may succeed if wait is true.
 func (h *Remote) take(ctx context.Context) (wait bool, err error) {
-	now, err := h.call(ctx, request{Op: opDescribe})
+	now, err := ask(ctx, h, askDescribe, nothing{})
 	switch {
 	case errors.Is(err, errAbsent):
 		return true, h.succeed(ctx, err)
 	case err != nil:
 		return ctx.Err() == nil, err
-	case now.Info == nil || now.Info.Instance != h.instance:
+	case now.Instance != h.instance:
 		return false, h.errorf("its agent is not the one that was found; look for agents again")
-	case !now.Info.Program.Same(h.fleet.program):
-		return false, h.errorf("%w", h.fleet.otherProgram(*now.Info))
-	case now.Info.Holder == h.fleet.holder && now.Info.Between:
-	case now.Info.Holder == h.fleet.holder:
+	case !now.Program.Same(h.fleet.program):
+		return false, h.errorf("%w", h.fleet.otherProgram(now))
+	case now.Holder == h.fleet.holder && now.Between:
+	case now.Holder == h.fleet.holder:
 		return true, h.errorf("an earlier run of this coordinator is not over there")
-	case now.Info.Holder != "":
-		return false, h.errorf("it is in use by %s", now.Info.Holder)
+	case now.Holder != "":
+		return false, h.errorf("it is in use by %s", now.Holder)
 	}
-	x, err := h.call(ctx, request{Op: opOpen, Ticket: now.Info.Ticket, Holder: h.fleet.holder, Part: &h.part})
+	lease, err := ask(ctx, h, askOpen, openRequest{Ticket: now.Ticket, Holder: h.fleet.holder, Part: h.part})
 	if err != nil {
 		return false, err
 	}
-	h.events, err = h.fleet.conn.Subscribe(eventsOf(h.instance, x.Lease), h.hears)
+	h.events, err = h.fleet.conn.Subscribe(eventsOf(h.instance, lease), h.hears)
 	if err != nil {
 		return false, h.errorf("%w", err) // the agent will see that nobody renews the lease
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lease, h.sign = x.Lease, h.fleet.clock.Now()
+	h.lease, h.sign = lease, h.fleet.clock.Now()
 	return false, nil
 }
 
@@ -168,18 +167,36 @@ func (h *Remote) succeed(ctx context.Context, why error) error {
 	return why
 }
 
-// call asks the agent, and waits for its answer: until ctx ends, or the agent is given
+// ask asks the agent something, and waits for the whole answer.
+func ask[Q, A any](ctx context.Context, h *Remote, what question[Q, A], q Q) (a A, err error) {
+	x, err := h.call(ctx, string(what), encode(q))
+	if err != nil {
+		return a, err
+	}
+	all := x.body
+	for x.Rest != 0 {
+		if x, err = h.call(ctx, string(askRest), encode(x.Rest)); err != nil {
+			return a, err
+		}
+		all = append(all, x.body...)
+	}
+	if err := json.Unmarshal(all, &a); err != nil {
+		return a, h.errorf("the answer to '%s' cannot be read: %w", what, err)
+	}
+	return a, nil
+}
+
+// call sends a request, and waits for its answer: until ctx ends, or the agent is given
 // up.
-func (h *Remote) call(ctx context.Context, q request) (answer, error) {
+func (h *Remote) call(ctx context.Context, op string, body []byte) (response, error) {
 	h.mu.Lock()
-	q.Lease = h.lease
-	lost := h.lost
+	lease, alive := h.lease, h.alive
 	h.mu.Unlock()
 	bound := patience
-	switch {
-	case q.Op == opDescribe:
+	switch op {
+	case string(askDescribe):
 		bound = atOnce
-	case q.Op == opProbe:
+	case string(askProbe):
 		bound += probeTimeout
 	}
 	came := make(chan response, 1)
@@ -190,9 +207,9 @@ func (h *Remote) call(ctx context.Context, q request) (answer, error) {
 		}
 	})
 	defer forget()
-	sent, err := h.send(&q, subject)
+	sent, err := h.send(request{Op: op, Lease: lease}, body, subject)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	timeout := time.NewTimer(bound)
 	defer timeout.Stop()
@@ -200,48 +217,42 @@ func (h *Remote) call(ctx context.Context, q request) (answer, error) {
 		select {
 		case r := <-came:
 			switch {
-			case r.absent && (q.Lease == "" || q.Op == opRenew):
-				return answer{}, h.errorf("%w", errAbsent)
+			case r.absent && (lease == "" || op == string(askRenew)):
+				return r, h.errorf("%w", errAbsent)
 			case r.absent:
-				continue // it may be about to come back: whoever keeps the lease gives it up
-			case r.Over && h.isClosing():
-				return answer{}, errOver
+				continue // it may be about to come back: the renewal of the lease decides
+			case r.Over && h.running.Err() != nil:
+				return r, errOver
 			case r.Over:
 				h.lose(errors.New(r.Error), true)
-				return answer{}, h.lossOf()
+				return r, context.Cause(alive)
 			}
 			h.note(clock.Exchange{Sent: sent, Received: r.Received, Answered: r.Answered, Returned: r.returned})
 			if r.Error != "" {
-				return answer{}, h.errorf("%s", r.Error)
+				return r, h.errorf("%s", r.Error)
 			}
-			return r.answer, nil
-		case <-lost:
-			return answer{}, h.lossOf()
+			return r, nil
+		case <-alive.Done():
+			return response{}, context.Cause(alive)
 		case <-ctx.Done():
-			return answer{}, context.Cause(ctx)
+			return response{}, context.Cause(ctx)
 		case <-timeout.C:
-			return answer{}, h.errorf("no answer to '%s' for %v", q.Op, bound)
+			return response{}, h.errorf("no answer to '%s' for %v", op, bound)
 		}
 	}
 }
 
 // send sends a request, and returns when it did. While there is no connection the
 // request is lost, as on a connection that is lost a moment later.
-func (h *Remote) send(q *request, subject string) (sent int64, err error) {
+func (h *Remote) send(q request, body []byte, subject string) (sent int64, err error) {
 	h.sending.Lock()
 	defer h.sending.Unlock()
 	h.sequence++
 	q.Sequence = h.sequence
-	b, err := json.Marshal(q)
-	if err != nil {
-		return 0, h.errorf("%s: %w", q.Op, err)
-	}
+	b := message(q, body)
 	sent = h.fleet.clock.Now()
 	err = h.fleet.conn.PublishRequest(subjectOf(h.instance), subject, b)
-	if errors.Is(err, natsgo.ErrReconnectBufExceeded) {
-		err = nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, natsgo.ErrReconnectBufExceeded) {
 		return 0, h.errorf("%s: %w", q.Op, err)
 	}
 	return sent, nil
@@ -259,7 +270,7 @@ func (h *Remote) note(e clock.Exchange) {
 	}
 }
 
-// compare tells the relation of the best exchange since it was last told of one.
+// compare gives the relation the best exchange since the last one.
 func (h *Remote) compare() {
 	h.mu.Lock()
 	best := h.best
@@ -272,5 +283,156 @@ func (h *Remote) compare() {
 
 // errorf makes an error that names the host.
 func (h *Remote) errorf(format string, args ...any) error {
-	return fmt.Errorf("host "+h.Name()+": "+format, args...)
+	return fmt.Errorf("host "+h.info.Name+": "+format, args...)
+}
+
+// keep renews the lease until the run is over, compares the clocks, and gives the agent
+// up if it is silent for too long.
+func (h *Remote) keep() {
+	t := time.NewTicker(beat)
+	defer t.Stop()
+	var absent time.Time // since when the server knows of no such agent; zero if it does
+	for {
+		select {
+		case <-h.running.Done():
+			return
+		case <-h.alive.Done():
+			return
+		case <-t.C:
+		}
+		wait := min(renewal, max(beat, lostAfter-h.silence()))
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
+		err := h.renew(ctx)
+		cancel()
+		h.compare()
+		switch {
+		case !errors.Is(err, errAbsent):
+			absent = time.Time{}
+		case absent.IsZero():
+			absent = time.Now()
+		case time.Since(absent) > absentFor:
+			h.lose(fmt.Errorf("its agent has ended, or its connection to %s is lost, for %v", h.fleet.broker.Name(), absentFor), false)
+		}
+		if silence := h.silence(); err != nil && silence >= lostAfter {
+			h.lose(fmt.Errorf("its agent has not answered for %v: is it running, and does the network reach it?",
+				silence.Round(time.Second)), false)
+		}
+	}
+}
+
+// renew says to the agent that its coordinator is there, and hears of processes that have
+// ended.
+func (h *Remote) renew(ctx context.Context) error { return h.update(ctx, askRenew) }
+
+func (h *Remote) update(ctx context.Context, how question[int, []ending]) error {
+	h.mu.Lock()
+	heard := h.heard
+	h.mu.Unlock()
+	endings, err := ask(ctx, h, how, heard)
+	if err == nil {
+		h.learn(endings)
+	}
+	return err
+}
+
+// silence is how long nothing has been heard of the agent.
+func (h *Remote) silence() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Duration(h.fleet.clock.Now() - h.sign)
+}
+
+// hears is called with what the agent says unasked.
+func (h *Remote) hears(m *natsgo.Msg) {
+	var e event
+	if json.Unmarshal(m.Data, &e) != nil {
+		return // of somebody who has let slip a message into the subject
+	}
+	if e.Ended != nil {
+		h.learn([]ending{*e.Ended})
+	}
+	if e.Freed != "" {
+		h.lose(errors.New("its agent has given the run up: "+e.Freed), true)
+	}
+}
+
+// learn takes note of the ends of processes.
+func (h *Remote) learn(endings []ending) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range endings {
+		h.endings[e.Order] = e
+		if p := h.processes[e.Process]; p != nil {
+			p.end(e.Outcome, e.Stderr)
+		}
+	}
+	for {
+		if _, known := h.endings[h.heard+1]; !known {
+			return
+		}
+		h.heard++
+	}
+}
+
+// lose gives the agent up: whatever waits for it ends, and nothing more is heard of its
+// processes. ended says that the agent has reaped them. Else it ends them as soon as it
+// sees that nobody renews the lease, or is dead, or stands still: the coordinator of the
+// run has to see to it that they end.
+func (h *Remote) lose(why error, ended bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.alive.Err() != nil {
+		return
+	}
+	lost := &host.LostError{Host: h.info.Name, Why: why, Ended: ended}
+	h.giveUp(lost)
+	for _, p := range h.processes {
+		p.end(lost.Error(), nil)
+	}
+}
+
+// Close ends the lease: the agent kills what is left of the run.
+func (h *Remote) Close() error {
+	h.mu.Lock()
+	lease := h.lease
+	h.mu.Unlock()
+	if lease == "" {
+		return nil
+	}
+	h.fleet.follow(h, false)
+	h.stop()
+	h.keeper.Wait()
+	var err error
+	if h.alive.Err() == nil {
+		err = h.release(lease)
+	} else {
+		// It may be there all the same, and is then free at once.
+		_, _ = h.send(request{Op: string(askClose), Lease: lease}, encode(0), h.fleet.prefix+"none")
+	}
+	if err != nil {
+		h.lose(err, false)
+	}
+	h.kills.Wait()
+	_ = h.events.Unsubscribe() // of a connection that is lost there is nothing to undo
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lease = ""
+	for _, p := range h.processes {
+		p.end("ended with the run", nil)
+	}
+	return err
+}
+
+// release has the agent end the lease.
+func (h *Remote) release(lease string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closing)
+	defer cancel()
+	err := h.update(ctx, askClose)
+	switch {
+	case err == nil:
+		h.fleet.hadTaken(h.instance, lease)
+	case errors.Is(err, errOver):
+		err = nil
+	}
+	return err
 }

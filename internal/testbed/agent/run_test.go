@@ -11,7 +11,9 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"dmebench/dme"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/authority"
 	"dmebench/runs"
 	"dmebench/transport/nats"
@@ -20,10 +22,7 @@ import (
 // Runs go over the hosts of two agents, one after the other, over all networks. What
 // they count is what a run on one host counts, and nothing is left behind.
 func TestRunsOverAgents(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west")
-	fleet := connectFleet(t, b)
+	b, fleet, _ := newBed(t, "east", "west")
 	for _, network := range []string{"tcp", "udp", "nats"} {
 		var pids []int
 		r, err := leadOver(t.Context(), fleet, coordinatorConfig{
@@ -72,10 +71,7 @@ func TestRunsOverAgents(t *testing.T) {
 // Faults reach workers elsewhere: who is inside is killed there and comes back, another
 // one stands still for a while. What the killed node has recorded is not lost.
 func TestFaultsOverAgents(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west")
-	fleet := connectFleet(t, b)
+	b, fleet, _ := newBed(t, "east", "west")
 	spec := runs.Spec{
 		Algorithm: "raymond-robust", Nodes: 4, Requests: 400, CS: "1ms",
 		Faults: []string{"kill holder @entry:40", "restart holder @+50ms", "pause 3 @request:200+50ms"},
@@ -94,6 +90,27 @@ func TestFaultsOverAgents(t *testing.T) {
 	}
 	if r.ResponseTime == nil || r.ResponseTime.Count != r.Entries || r.Requests != r.Entries+1 || r.Requests != 400 {
 		t.Errorf("%d entries of %d requests, of which records speak of %+v", r.Entries, r.Requests, r.ResponseTime)
+	}
+}
+
+// What is left of a run of many nodes is more than one message holds.
+func TestLargeReport(t *testing.T) {
+	_, fleet, _ := newBed(t, "east")
+	part := host.Part{Nodes: 5000}
+	for id := 2; id <= part.Nodes; id++ {
+		part.Local = append(part.Local, dme.NodeID(id))
+	}
+	h := opened(t, fleet, discover(t, fleet, 1)[0], part)
+	for range 2 {
+		r, err := h.Report(t.Context())
+		if err != nil || len(encode(r)) < 2*maxPiece || len(r.Nodes) != len(part.Local) || r.Host.Name != "east" {
+			t.Fatalf("%v: %d bytes of %d nodes", err, len(encode(r)), len(r.Nodes))
+		}
+		for k, n := range r.Nodes {
+			if n.Node != part.Local[k] {
+				t.Fatalf("node %d stands for node %d", n.Node, part.Local[k])
+			}
+		}
 	}
 }
 

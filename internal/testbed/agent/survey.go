@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
-	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/clock/exchange"
 )
 
@@ -27,7 +24,7 @@ type survey struct {
 const (
 	mostPeers    = 1024
 	leastPause   = time.Millisecond // between exchanges with a peer
-	mostAtOnce   = 4000             // exchanges of one answer
+	mostAtOnce   = 4000             // exchanges that are asked for
 	mostKept     = 1 << 16          // exchanges with a peer
 	firstTries   = 3                // exchanges with a peer that may not be there
 	probeTimeout = 30 * time.Second
@@ -36,18 +33,18 @@ const (
 var errNoPort = errors.New("agent: the port for datagrams was not opened")
 
 // open opens the port.
-func (s *survey) open(address, name string, key []byte) (*exchange.Peer, error) {
+func (s *survey) open(address, name string, key []byte) (exchange.Peer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.port != nil {
-		return nil, errors.New("agent: the port for datagrams is open already")
+		return exchange.Peer{}, errors.New("agent: the port for datagrams is open already")
 	}
 	port, err := exchange.Listen(net.JoinHostPort(address, "0"), name, key)
 	if err != nil {
-		return nil, err
+		return exchange.Peer{}, err
 	}
 	s.port = port
-	return &exchange.Peer{Name: name, Address: port.Address()}, nil
+	return exchange.Peer{Name: name, Address: port.Address()}, nil
 }
 
 func (s *survey) opened() (*exchange.Port, error) {
@@ -77,7 +74,7 @@ func checkPeers(peers []exchange.Peer) error {
 
 // probe measures the ways to all peers at the same time. A peer that does not answer
 // at first is not tried for long.
-func (s *survey) probe(ctx context.Context, peers []exchange.Peer, count int) ([]exchange.Path, map[string]string, error) {
+func (s *survey) probe(ctx context.Context, peers []exchange.Peer, count int) (p probed, err error) {
 	port, err := s.opened()
 	if err == nil {
 		err = checkPeers(peers)
@@ -86,7 +83,7 @@ func (s *survey) probe(ctx context.Context, peers []exchange.Peer, count int) ([
 		err = fmt.Errorf("agent: %d exchanges with each of %d peers: want 1 at least, and %d of all at most", count, len(peers), mostAtOnce)
 	}
 	if err != nil {
-		return nil, nil, err
+		return p, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -106,13 +103,13 @@ func (s *survey) probe(ctx context.Context, peers []exchange.Peer, count int) ([
 		})
 	}
 	wg.Wait()
-	failures := make(map[string]string)
+	p = probed{Paths: paths, Failures: make(map[string]string)}
 	for k, err := range errs {
 		if err != nil {
-			failures[peers[k].Name] = err.Error()
+			p.Failures[peers[k].Name] = err.Error()
 		}
 	}
-	return paths, failures, nil
+	return p, nil
 }
 
 // join adds later exchanges to earlier ones.
@@ -164,22 +161,15 @@ func (s *survey) note(path *exchange.Path, p exchange.Path) {
 	}
 }
 
-// take returns what was measured since it was last called: as much as one answer may
-// hold, and whether there is more.
-func (s *survey) take() (paths map[string]exchange.Path, more bool) {
+// take returns what was measured since it was last called.
+func (s *survey) take() map[string]exchange.Path {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	paths = make(map[string]exchange.Path)
-	room := mostAtOnce
-	for _, name := range slices.Sorted(maps.Keys(s.paths)) {
-		p := s.paths[name]
-		n := min(room, len(p.Exchanges))
-		paths[name] = exchange.Path{Sent: p.Sent, Lost: p.Lost, Exchanges: append([]clock.Exchange{}, p.Exchanges[:n]...)}
-		p.Sent, p.Lost, p.Exchanges = 0, 0, p.Exchanges[n:]
-		room -= n
-		more = more || len(p.Exchanges) > 0
+	paths := make(map[string]exchange.Path)
+	for name, p := range s.paths {
+		paths[name], *p = *p, exchange.Path{}
 	}
-	return paths, more
+	return paths
 }
 
 // rest ends what goes on by itself.
@@ -205,46 +195,25 @@ func (s *survey) close() {
 
 // Port asks the agent.
 func (h *Remote) Port(ctx context.Context, key []byte) (exchange.Peer, error) {
-	x, err := h.call(ctx, request{Op: opPort, Key: key})
-	if err == nil && x.Peer == nil {
-		err = h.nothing(opPort)
-	}
-	if err != nil {
-		return exchange.Peer{}, err
-	}
-	return *x.Peer, nil
+	return ask(ctx, h, askPort, key)
 }
 
 // Probe asks the agent, which tries all peers at the same time.
 func (h *Remote) Probe(ctx context.Context, peers []exchange.Peer, count int) ([]exchange.Path, map[string]string, error) {
-	x, err := h.call(ctx, request{Op: opProbe, Peers: peers, Count: count})
-	if err == nil && len(x.Probed) != len(peers) {
-		err = h.nothing(opProbe)
+	x, err := ask(ctx, h, askProbe, probeRequest{peers, count})
+	if err == nil && len(x.Paths) != len(peers) {
+		err = h.errorf("paths to %d of %d peers", len(x.Paths), len(peers))
 	}
-	return x.Probed, x.Failures, err
+	return x.Paths, x.Failures, err
 }
 
 // Follow asks the agent.
 func (h *Remote) Follow(ctx context.Context, peers []exchange.Peer, interval time.Duration) error {
-	_, err := h.call(ctx, request{Op: opFollow, Peers: peers, Interval: interval})
+	_, err := ask(ctx, h, askFollow, followRequest{peers, interval})
 	return err
 }
 
-// Paths asks the agent, for some exchanges at a time.
+// Paths asks the agent.
 func (h *Remote) Paths(ctx context.Context) (map[string]exchange.Path, error) {
-	all := make(map[string]exchange.Path)
-	for {
-		x, err := h.call(ctx, request{Op: opPaths})
-		if err != nil {
-			return nil, err
-		}
-		for name, later := range x.Paths {
-			p := all[name]
-			join(&p, later)
-			all[name] = p
-		}
-		if !x.More {
-			return all, nil
-		}
-	}
+	return ask(ctx, h, askPaths, nothing{})
 }

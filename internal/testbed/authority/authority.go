@@ -1,6 +1,6 @@
 // Package authority makes certificates for a testbed of one's own: an authority, which
 // the hosts of the testbed trust, and certificates of servers and clients that it signs.
-// [Folder] keeps them in files.
+// [Folder] keeps them in files, and [Credentials] reads what lets clients in.
 //
 // Keys are ECDSA over P-256. Nothing is revoked: who has lost a key makes a new
 // authority. A date that was changed by hand, or a host whose clock is years off, shows
@@ -8,6 +8,7 @@
 package authority
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -30,6 +31,9 @@ type Authority struct {
 
 // Pair is a certificate and its key, in PEM. The key is a secret.
 type Pair struct{ Cert, Key []byte }
+
+// join returns both as the content of one file.
+func (p Pair) join() []byte { return append(bytes.Clone(p.Cert), p.Key...) }
 
 // Purpose is what a certificate is good for.
 type Purpose x509.ExtKeyUsage
@@ -71,7 +75,8 @@ func Parse(files Pair) (*Authority, error) {
 	if !certificate.IsCA {
 		return nil, errors.New("authority: the certificate is not an authority's")
 	}
-	return &Authority{certificate, key, files}, nil
+	files, err = encode(certificate.Raw, key)
+	return &Authority{certificate, key, files}, err
 }
 
 // Files returns what [Parse] reads; Cert is what others are to trust.
@@ -117,12 +122,16 @@ func sign(template, parent *x509.Certificate, key, by crypto.Signer) (Pair, erro
 	if err != nil {
 		return Pair{}, fmt.Errorf("authority: %w", err)
 	}
+	return encode(raw, key)
+}
+
+func encode(certificate []byte, key crypto.Signer) (Pair, error) {
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return Pair{}, fmt.Errorf("authority: %w", err)
 	}
 	return Pair{
-		Cert: pem.EncodeToMemory(&pem.Block{Type: certificateType, Bytes: raw}),
+		Cert: pem.EncodeToMemory(&pem.Block{Type: certificateType, Bytes: certificate}),
 		Key:  pem.EncodeToMemory(&pem.Block{Type: keyType, Bytes: secret}),
 	}, nil
 }
@@ -132,7 +141,7 @@ const (
 	keyType         = "PRIVATE KEY"
 )
 
-// parse reads a pair, whose halves must belong together.
+// parse reads a pair, whose halves must belong together. Each may stand behind others.
 func (p Pair) parse() (*x509.Certificate, crypto.Signer, error) {
 	raw, err := decode(p.Cert, certificateType)
 	if err != nil {
@@ -156,10 +165,12 @@ func (p Pair) parse() (*x509.Certificate, crypto.Signer, error) {
 	return certificate, signer, nil
 }
 
+// decode returns the first block of a kind.
 func decode(file []byte, what string) ([]byte, error) {
-	block, _ := pem.Decode(file)
-	if block == nil || block.Type != what {
-		return nil, fmt.Errorf("authority: no %s in PEM", what)
+	for block, rest := pem.Decode(file); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == what {
+			return block.Bytes, nil
+		}
 	}
-	return block.Bytes, nil
+	return nil, fmt.Errorf("authority: no %s in PEM", what)
 }

@@ -1,56 +1,32 @@
 package authority
 
 import (
-	"crypto/tls"
+	"bytes"
 	"crypto/x509"
-	"errors"
-	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"dmebench/transport/nats"
 )
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// shake connects a client that trusts ca to a server, both at a time of their own, and
-// returns how that went at either end.
-func shake(t *testing.T, ca []byte, name string, server tls.Certificate, client *tls.Certificate, at time.Time) (dialed, listened error) {
+// verify checks a certificate as one of both ends does that trust ca.
+func verify(t *testing.T, ca []byte, c *x509.Certificate, name string, use Purpose, at time.Time) error {
 	t.Helper()
 	trusted := x509.NewCertPool()
 	if !trusted.AppendCertsFromPEM(ca) {
 		t.Fatal("no certificate of an authority")
 	}
-	clock := func() time.Time { return at }
-	there := &tls.Config{Certificates: []tls.Certificate{server}, ClientCAs: trusted, Time: clock, MinVersion: tls.VersionTLS13}
-	here := &tls.Config{RootCAs: trusted, ServerName: name, Time: clock}
-	if client != nil {
-		there.ClientAuth = tls.RequireAndVerifyClientCert
-		here.Certificates = []tls.Certificate{*client}
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	done := make(chan error, 1)
-	go func() {
-		c, err := l.Accept()
-		if err == nil {
-			err = tls.Server(c, there).Handshake()
-			c.Close()
-		}
-		done <- err
-	}()
-	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	dialed = tls.Client(c, here).Handshake()
-	c.Close()
-	return dialed, <-done
+	_, err := c.Verify(x509.VerifyOptions{
+		DNSName: name, Roots: trusted, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsage(use)},
+	})
+	return err
 }
 
 func TestCertificates(t *testing.T) {
@@ -58,17 +34,17 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	issue := func(p Purpose, lifetime time.Duration, hosts ...string) tls.Certificate {
+	issue := func(p Purpose, lifetime time.Duration, hosts ...string) *x509.Certificate {
 		t.Helper()
 		files, err := a.Issue(p, hosts, now, lifetime)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pair, err := tls.X509KeyPair(files.Cert, files.Key)
+		c, _, err := files.parse()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pair
+		return c
 	}
 	server := issue(Server, 5*time.Hour, "10.0.0.7", "broker.example", "fe80::1")
 	client := issue(Client, 3*time.Hour, "10.0.0.9")
@@ -76,30 +52,29 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mine, theirs := a.Files().Cert, other.Files().Cert
 	for _, c := range []struct {
-		what   string
-		ca     []byte
-		name   string
-		server tls.Certificate
-		client *tls.Certificate
-		after  time.Duration
-		fails  bool
+		what  string
+		ca    []byte
+		c     *x509.Certificate
+		name  string
+		use   Purpose
+		after time.Duration
+		fails bool
 	}{
-		{what: "by address", ca: a.Files().Cert, name: "10.0.0.7", server: server},
-		{what: "by another address", ca: a.Files().Cert, name: "fe80::1", server: server},
-		{what: "by name", ca: a.Files().Cert, name: "broker.example", server: server, client: &client},
-		{what: "a little too early", ca: a.Files().Cert, name: "10.0.0.7", server: server, after: -backdated / 2},
-		{what: "under another name", ca: a.Files().Cert, name: "10.0.0.8", server: server, fails: true},
-		{what: "by another authority of that name", ca: other.Files().Cert, name: "10.0.0.7", server: server, fails: true},
-		{what: "a server that has expired", ca: a.Files().Cert, name: "10.0.0.7", server: server, after: 6 * time.Hour, fails: true},
-		{what: "a client that has expired",
-			ca: a.Files().Cert, name: "10.0.0.7", server: server, client: &client, after: 4 * time.Hour, fails: true},
-		{what: "a client as a server", ca: a.Files().Cert, name: "10.0.0.9", server: client, fails: true},
-		{what: "a server as a client", ca: a.Files().Cert, name: "10.0.0.7", server: server, client: &server, fails: true},
+		{"by address", mine, server, "10.0.0.7", Server, 0, false},
+		{"by name", mine, server, "broker.example", Server, 0, false},
+		{"a client", mine, client, "", Client, 0, false},
+		{"a little too early", mine, server, "10.0.0.7", Server, -backdated / 2, false},
+		{"under another name", mine, server, "10.0.0.8", Server, 0, true},
+		{"by another authority of that name", theirs, server, "10.0.0.7", Server, 0, true},
+		{"a server that has expired", mine, server, "10.0.0.7", Server, 6 * time.Hour, true},
+		{"a client that has expired", mine, client, "", Client, 4 * time.Hour, true},
+		{"a client as a server", mine, client, "10.0.0.9", Server, 0, true},
+		{"a server as a client", mine, server, "", Client, 0, true},
 	} {
-		dialed, listened := shake(t, c.ca, c.name, c.server, c.client, now.Add(c.after))
-		if failed := dialed != nil || listened != nil; failed != c.fails {
-			t.Errorf("%s: the client says %v, the server %v", c.what, dialed, listened)
+		if err := verify(t, c.ca, c.c, c.name, c.use, now.Add(c.after)); (err != nil) != c.fails {
+			t.Errorf("%s: %v", c.what, err)
 		}
 	}
 	// Nothing is valid for longer than its authority.
@@ -132,25 +107,14 @@ func TestFolderKeepsWhatIsGood(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	hosts := []string{"10.0.0.7", "broker.example"}
 	first := open(t, dir, hosts, now)
-	if want := []string{caKeyFile, CAFile, serverKeyFile, serverFile, TokenFile}; !slices.Equal(first.Made, want) {
+	if want := []string{authorityFile, serverFile, CredsFile}; !slices.Equal(first.Made, want) {
 		t.Errorf("made %v, want %v", first.Made, want)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			t.Fatal(err)
+	for _, name := range append(first.Made, ".") {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s is there for others: %v %v", name, info.Mode(), err)
 		}
-		public := e.Name() == CAFile || e.Name() == serverFile
-		if mode := info.Mode().Perm(); mode != 0o600 && !public {
-			t.Errorf("%s is there for %v", e.Name(), mode)
-		}
-	}
-	if info, _ := os.Stat(dir); info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder is there for %v", info.Mode())
 	}
 	for _, c := range []struct {
 		what  string
@@ -160,54 +124,93 @@ func TestFolderKeepsWhatIsGood(t *testing.T) {
 	}{
 		{"the same again", hosts, 0, nil},
 		{"fewer names", hosts[:1], 24 * time.Hour, nil},
-		{"one more name", append(hosts, "fe80::2"), 24 * time.Hour, []string{serverKeyFile, serverFile}},
-		{"shortly before it ends", hosts, serverLifetime - renewBefore + 2*24*time.Hour, []string{serverKeyFile, serverFile}},
+		{"one more name", append(hosts, "fe80::2"), 24 * time.Hour, []string{serverFile}},
+		{"shortly before it ends", hosts, serverLifetime - renewBefore + 2*24*time.Hour, []string{serverFile}},
 	} {
 		again := open(t, dir, c.hosts, now.Add(c.after))
 		if !slices.Equal(again.Made, c.made) || again.Token != first.Token {
 			t.Errorf("%s: made %v, want %v; the same token: %v", c.what, again.Made, c.made, again.Token == first.Token)
 		}
-		ca, err := os.ReadFile(again.Path(CAFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if dialed, listened := shake(t, ca, c.hosts[len(c.hosts)-1], again.Server, nil, now.Add(c.after)); dialed != nil {
-			t.Errorf("%s: the client says %v, the server %v", c.what, dialed, listened)
+		b := credentials(t, dir)
+		err := verify(t, b.CA, again.Server.Leaf, c.hosts[len(c.hosts)-1], Server, now.Add(c.after))
+		if err != nil || b.Token != first.Token || b.Key != nil {
+			t.Errorf("%s: %v; %+v", c.what, err, b)
 		}
 	}
-	if _, err := Open(dir, hosts, now.Add(authorityLifetime)); err == nil || !strings.Contains(err.Error(), "remove both") {
+	if _, err := Open(dir, hosts, now.Add(authorityLifetime)); err == nil || !strings.Contains(err.Error(), "remove it") {
 		t.Errorf("an authority at its end: %v", err)
 	}
-	os.Remove(filepath.Join(dir, CAFile))
-	os.Remove(filepath.Join(dir, caKeyFile))
-	if f := open(t, dir, hosts, now); len(f.Made) != 4 {
+	os.Remove(filepath.Join(dir, authorityFile))
+	if f := open(t, dir, hosts, now); len(f.Made) != 3 || f.Token != first.Token {
 		t.Errorf("a new authority: made %v", f.Made)
+	}
+}
+
+func credentials(t *testing.T, dir string) (b nats.Broker) {
+	t.Helper()
+	file, err := os.ReadFile(filepath.Join(dir, CredsFile))
+	if err == nil {
+		err = Credentials(file, &b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The clients of a folder of an earlier release still know its server.
+func TestFolderOfAnEarlierRelease(t *testing.T) {
+	dir := t.TempDir()
+	a, err := New("old", now, authorityLifetime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"ca.pem": a.Files().Cert, "ca-key.pem": a.Files().Key, "token": []byte("0123456789abcdef\n"), serverFile: a.Files().Cert,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		f := open(t, dir, []string{"10.0.0.7"}, now)
+		err := verify(t, a.Files().Cert, f.Server.Leaf, "10.0.0.7", Server, now)
+		if b := credentials(t, dir); err != nil || f.Token != "0123456789abcdef" || !bytes.Equal(b.CA, a.Files().Cert) {
+			t.Errorf("%v, token %s", err, f.Token)
+		}
 	}
 }
 
 func TestFolderRefusesWhatIsNotSafe(t *testing.T) {
 	hosts := []string{"10.0.0.7"}
+	write := func(name, content string) func(string) error {
+		return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600) }
+	}
 	for _, c := range []struct {
 		what  string
 		spoil func(dir string) error
 		says  string
 	}{
 		{"others can write", func(d string) error { return os.Chmod(d, 0o777) }, "chmod 700"},
-		{"others read a key", func(d string) error { return os.Chmod(filepath.Join(d, caKeyFile), 0o640) }, "chmod 600"},
-		{"others read the token", func(d string) error { return os.Chmod(filepath.Join(d, TokenFile), 0o604) }, "chmod 600"},
-		{"others read the server's key", func(d string) error { return os.Chmod(filepath.Join(d, serverKeyFile), 0o644) }, "chmod 600"},
-		{"a key is missing", func(d string) error { return os.Remove(filepath.Join(d, caKeyFile)) }, "put it back"},
-		{"a certificate is missing", func(d string) error { return os.Remove(filepath.Join(d, serverFile)) }, "put it back"},
+		{"others read a key", func(d string) error { return os.Chmod(filepath.Join(d, authorityFile), 0o640) }, "chmod 600"},
+		{"others read the token", func(d string) error { return os.Chmod(filepath.Join(d, CredsFile), 0o604) }, "chmod 600"},
 		{"a key of another", func(d string) error {
-			return os.Rename(filepath.Join(d, serverKeyFile), filepath.Join(d, caKeyFile))
-		}, "not the certificate's"},
-		{"no key at all", func(d string) error { return os.WriteFile(filepath.Join(d, caKeyFile), []byte("hello"), 0o600) }, "in PEM"},
-		{"an empty token", func(d string) error { return os.WriteFile(filepath.Join(d, TokenFile), nil, 0o600) }, "one line"},
-		{"a token that can be guessed", func(d string) error { return os.WriteFile(filepath.Join(d, TokenFile), []byte("secret"), 0o600) }, "16"},
+			return os.Rename(filepath.Join(d, serverFile), filepath.Join(d, authorityFile))
+		}, "not an authority's"},
+		{"no key at all", write(authorityFile, "hello"), "in PEM"},
+		{"no token", write(CredsFile, ""), "no token"},
+		{"a token that can be guessed", write(CredsFile, "secret"), "16"},
 		{"a link", func(d string) error {
-			os.Remove(filepath.Join(d, TokenFile))
-			return os.Symlink("/etc/passwd", filepath.Join(d, TokenFile))
+			os.Remove(filepath.Join(d, CredsFile))
+			return os.Symlink("/etc/passwd", filepath.Join(d, CredsFile))
 		}, "no ordinary file"},
+		{"used by another process", func(d string) error {
+			f, err := Open(d, hosts, now)
+			if err == nil {
+				t.Cleanup(f.Close)
+			}
+			return err
+		}, "in use"},
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
 		open(t, dir, hosts, now)
@@ -227,19 +230,55 @@ func TestFolderRefusesWhatIsNotSafe(t *testing.T) {
 	}
 }
 
-func TestFolderBelongsToOne(t *testing.T) {
-	dir := t.TempDir()
-	first, err := Open(dir, []string{"10.0.0.7"}, now)
+// What a file of credentials is, its content tells.
+func TestCredentials(t *testing.T) {
+	a, err := New("a testbed", now, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, []string{"10.0.0.7"}, now); err == nil || !strings.Contains(err.Error(), "in use") {
-		t.Errorf("while another has it: %v", err)
-	}
-	first.Close()
-	second, err := Open(dir, []string{"10.0.0.7"}, now)
+	client, err := a.Issue(Client, nil, now, time.Hour)
 	if err != nil {
-		t.Fatal(errors.Join(errors.New("after the other has closed it"), err))
+		t.Fatal(err)
 	}
-	second.Close()
+	ca, cert, key := string(a.Files().Cert), string(client.Cert), string(client.Key)
+	const jwt = "-----BEGIN NATS USER JWT-----\neyJ0\n------END NATS USER JWT------\n\nIMPORTANT\n" +
+		"-----BEGIN USER NKEY SEED-----\nSUAA\n------END USER NKEY SEED------\n"
+	token := string(writeCredentials("s3cret", nil))
+	for _, x := range []struct {
+		what, file string
+		want       nats.Broker
+	}{
+		{"what the broker writes", token + ca, nats.Broker{Token: "s3cret", CA: []byte(ca)}},
+		{"a token alone", " s3cret\n", nats.Broker{Token: "s3cret"}},
+		{"credentials of NATS", jwt, nats.Broker{Creds: []byte(jwt)}},
+		{"the same with an authority", jwt + ca, nats.Broker{Creds: []byte(jwt), CA: []byte(ca)}},
+		{"the same the other way round", "the authority:\n" + ca + jwt, nats.Broker{Creds: []byte(jwt), CA: []byte(ca)}},
+		{"everything, in any order", key + ca + cert + token,
+			nats.Broker{Token: "s3cret", CA: []byte(ca), Cert: []byte(cert), Key: []byte(key)}},
+		{"no authority", key + cert, nats.Broker{Cert: []byte(cert), Key: []byte(key)}},
+		{"an authority alone", "some text\n" + ca, nats.Broker{CA: []byte(ca)}},
+	} {
+		var b nats.Broker
+		if err := Credentials([]byte(x.file), &b); err != nil || !reflect.DeepEqual(b, x.want) {
+			t.Errorf("%s: %v %+v", x.what, err, b)
+		}
+	}
+	for file, says := range map[string]string{
+		" \n":                        "it is empty",
+		"two\nlines":                 "want the file creds",
+		token + token:                "two of DMEBENCH TOKEN",
+		key + key:                    "two of PRIVATE KEY",
+		(token + ca)[:200]:           "copy the whole file",
+		jwt[:100]:                    "copy the whole file",
+		ca + key:                     "no certificate of it to present",
+		ca + string(a.Files().Key):   "stays with the broker",
+		cert + string(a.Files().Key): "does not match",
+		strings.ReplaceAll(key, "PRIVATE", "OPENSSH PRIVATE"): "OPENSSH PRIVATE KEY, which is of no use",
+		strings.ReplaceAll(key, "PRIVATE KEY", "CERTIFICATE"): "cannot be read",
+	} {
+		var b nats.Broker
+		if err := Credentials([]byte(file), &b); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", file, err, says)
+		}
+	}
 }

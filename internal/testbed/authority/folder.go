@@ -9,22 +9,20 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/input"
+	"dmebench/transport/nats"
 )
 
-// Names of the files in a folder. The keys and the token are secrets.
+// Names of the files in a folder, all of which are secrets.
 const (
-	CAFile        = "ca.pem"     // whom agents are to trust
-	TokenFile     = "token"      // what lets them in
-	caKeyFile     = "ca-key.pem" // stays here
-	serverFile    = "server.pem"
-	serverKeyFile = "server-key.pem"
+	CredsFile     = "creds"         // lets agents and coordinators in: a token, and the authority that they are to trust
+	authorityFile = "authority.pem" // its certificate and key, which stay here
+	serverFile    = "server.pem"    // certificate and key
 )
 
 // How long certificates are valid, and when one is renewed.
@@ -47,10 +45,10 @@ type Folder struct {
 }
 
 // Open reads the folder dir, and makes what is not there: the folder, for its owner
-// alone, an authority for ten years, a token, and a certificate of a server of those
-// names and addresses, which it renews where it lacks one of them or ends within 30
-// days. Secrets that others can read are refused, and so is a folder in which others
-// can write, or which another process has opened. Errors say what to do.
+// alone, an authority for ten years, a certificate of a server of those names and
+// addresses, which it renews if it lacks one of them or ends within 30 days, and the
+// credentials of clients. Files that others can read are refused, and so is a folder in
+// which others can write, or which another process has opened. Errors say what to do.
 func Open(dir string, hosts []string, now time.Time) (_ *Folder, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("authority: %w; choose a folder in which you can write", err)
@@ -64,6 +62,9 @@ func Open(dir string, hosts []string, now time.Time) (_ *Folder, err error) {
 			f.Close()
 		}
 	}()
+	if err := f.adopt(); err != nil {
+		return nil, err
+	}
 	a, err := f.authority(now)
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func Open(dir string, hosts []string, now time.Time) (_ *Folder, err error) {
 	if err := f.server(a, hosts, now); err != nil {
 		return nil, err
 	}
-	return f, f.token()
+	return f, f.credentials(a)
 }
 
 // Close gives the folder free.
@@ -106,51 +107,71 @@ func (f *Folder) take() (err error) {
 	return nil
 }
 
+// adopt takes over a folder of an earlier release, in which each thing had a file of its
+// own, so that the agents of that testbed still trust it.
+func (f *Folder) adopt() error {
+	key, err := f.read("ca-key.pem")
+	if _, there := os.Lstat(f.Path(authorityFile)); err != nil || key == nil || there == nil {
+		return err
+	}
+	certificate, err := input.ReadFile(f.Path("ca.pem"), input.Text)
+	if err != nil {
+		return err
+	}
+	token, err := f.read("token")
+	if err == nil && token != nil {
+		var b nats.Broker
+		if err = b.Credentials(token); err == nil {
+			err = f.write(CredsFile, writeCredentials(b.Token, certificate))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return f.write(authorityFile, append(certificate, key...))
+}
+
 func (f *Folder) authority(now time.Time) (*Authority, error) {
-	files, err := f.read(CAFile, caKeyFile)
+	file, err := f.read(authorityFile)
 	if err != nil {
 		return nil, err
 	}
-	if files == nil {
+	if file == nil {
 		a, err := New("dmebench testbed", now, authorityLifetime)
 		if err != nil {
 			return nil, err
 		}
-		// What the old one has signed nobody trusts any more.
-		return a, errors.Join(f.remove(serverFile), f.remove(serverKeyFile), f.write(CAFile, caKeyFile, a.Files()))
+		return a, f.write(authorityFile, a.Files().join())
 	}
-	remedy := fmt.Sprintf("remove both for a new authority, and give agents the new %s", CAFile)
-	a, err := Parse(*files)
+	remedy := fmt.Sprintf("remove it for a new authority, and give agents the new %s", CredsFile)
+	a, err := Parse(Pair{file, file})
 	if err != nil {
-		return nil, fmt.Errorf("%s and %s: %w; %s", f.Path(CAFile), caKeyFile, err, remedy)
+		return nil, fmt.Errorf("%s: %w; %s", f.Path(authorityFile), err, remedy)
 	}
 	if now.Add(renewBefore).After(a.Until()) {
-		return nil, fmt.Errorf("%s and %s: the authority ends on %s; %s", f.Path(CAFile), caKeyFile, day(a.Until()), remedy)
+		return nil, fmt.Errorf("%s: the authority ends on %s; %s", f.Path(authorityFile), a.Until().UTC().Format(time.DateOnly), remedy)
 	}
 	return a, nil
 }
 
 func (f *Folder) server(a *Authority, hosts []string, now time.Time) error {
-	files, err := f.read(serverFile, serverKeyFile)
+	file, err := f.read(serverFile)
 	if err != nil {
 		return err
 	}
-	if files == nil || !fits(*files, a, hosts, now) {
+	if !fits(Pair{file, file}, a, hosts, now) {
 		made, err := a.Issue(Server, hosts, now, serverLifetime)
 		if err != nil {
 			return err
 		}
-		if err := f.write(serverFile, serverKeyFile, made); err != nil {
+		file = made.join()
+		if err := f.write(serverFile, file); err != nil {
 			return err
 		}
-		files = &made
 	}
-	certificate, _, err := files.parse()
-	if err != nil {
-		return err
+	if f.Server, err = tls.X509KeyPair(file, file); err == nil {
+		f.Until = f.Server.Leaf.NotAfter
 	}
-	f.Until = certificate.NotAfter
-	f.Server, err = tls.X509KeyPair(files.Cert, files.Key)
 	return err
 }
 
@@ -161,51 +182,35 @@ func fits(files Pair, a *Authority, hosts []string, now time.Time) bool {
 		!now.Before(c.NotBefore) && !slices.ContainsFunc(hosts, func(h string) bool { return c.VerifyHostname(h) != nil })
 }
 
-func (f *Folder) token() error {
-	b, err := f.readSecret(TokenFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		f.Token = rand.Text()
-		return f.put(TokenFile, []byte(f.Token+"\n"), true)
-	case err != nil:
+// credentials reads the token, and has clients trust the authority.
+func (f *Folder) credentials(a *Authority) error {
+	file, err := f.read(CredsFile)
+	if err != nil {
 		return err
 	}
-	f.Token = strings.TrimSpace(string(b))
-	if len(f.Token) < 16 || strings.ContainsAny(f.Token, "\r\n") {
-		return fmt.Errorf("authority: %s: want one line of at least 16 characters; remove the file for a token that is drawn at random",
-			f.Path(TokenFile))
+	var b nats.Broker
+	if file == nil {
+		b.Token = rand.Text()
+	} else if err := Credentials(file, &b); err != nil || len(b.Token) < 16 {
+		return fmt.Errorf("authority: %s: no token of at least 16 characters in it (%v); remove it for one that is drawn at random, "+
+			"and give that to agents", f.Path(CredsFile), err)
+	}
+	f.Token = b.Token
+	if want := writeCredentials(b.Token, a.Files().Cert); string(file) != string(want) {
+		return f.write(CredsFile, want)
 	}
 	return nil
 }
 
-// read returns a certificate with its key; nil where neither is there.
-func (f *Folder) read(cert, key string) (*Pair, error) {
-	var p Pair
-	var certErr, keyErr error
-	p.Cert, certErr = input.ReadFile(f.Path(cert), input.Text)
-	p.Key, keyErr = f.readSecret(key)
-	for _, err := range []error{certErr, keyErr} {
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	switch {
-	case certErr != nil && keyErr != nil:
-		return nil, nil
-	case certErr != nil:
-		return nil, fmt.Errorf("authority: %s is there and %s is not; put it back, or remove the former too", f.Path(key), cert)
-	case keyErr != nil:
-		return nil, fmt.Errorf("authority: %s is there and %s is not; put it back, or remove the former too", f.Path(cert), key)
-	}
-	return &p, nil
-}
-
-// readSecret reads a file that nobody but its owner may read.
-func (f *Folder) readSecret(name string) ([]byte, error) {
+// read returns the content of a file that nobody but its owner may read; nil if it is not
+// there.
+func (f *Folder) read(name string) ([]byte, error) {
 	info, err := os.Lstat(f.Path(name))
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("authority: %w", err)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("authority: %s is no ordinary file; remove it", f.Path(name))
 	case info.Mode().Perm()&0o077 != 0:
@@ -215,36 +220,10 @@ func (f *Folder) readSecret(name string) ([]byte, error) {
 	return input.ReadFile(f.Path(name), input.Text)
 }
 
-// write writes a new certificate with its key. Where there is no space for both neither is
-// left, since one alone would be refused ever after.
-func (f *Folder) write(cert, key string, p Pair) error {
-	err := f.put(key, p.Key, true)
-	if err == nil {
-		err = f.put(cert, p.Cert, false)
-	}
-	if err == nil {
-		return nil
-	}
-	return errors.Join(err, f.remove(cert), f.remove(key))
-}
-
-func (f *Folder) put(name string, content []byte, secret bool) error {
-	write := atomicfile.Write
-	if secret {
-		write = atomicfile.WriteSecret
-	}
-	if err := write(f.Path(name), content); err != nil {
+func (f *Folder) write(name string, content []byte) error {
+	if err := atomicfile.WriteSecret(f.Path(name), content); err != nil {
 		return fmt.Errorf("authority: %w; is there space, and may you write there?", err)
 	}
 	f.Made = append(f.Made, name)
 	return nil
 }
-
-func (f *Folder) remove(name string) error {
-	if err := os.Remove(f.Path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("authority: %w", err)
-	}
-	return nil
-}
-
-func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

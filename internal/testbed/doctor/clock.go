@@ -12,17 +12,10 @@ import (
 
 // clockReading is how the host's clock is kept.
 type clockReading struct {
-	refused         error // why the kernel does not tell
+	refused         error // why the kernel does not say
 	synchronized    bool
 	estimated, most time.Duration // error, as the kernel has been told
 	change          clock.Change  // while the host was watched
-}
-
-// ClockState says how this host's clock is kept, in a few words, as the check "clock"
-// does.
-func ClockState() string {
-	r := readClock()
-	return r.judge(false).Found
 }
 
 // judge says whether the wall clock is kept right.
@@ -36,7 +29,7 @@ func (r *clockReading) judge(several bool) Finding {
 		return fine("clock", "the wall clock was set by %v while it was looked at", r.change.Stepped.Round(time.Millisecond)).
 			raise(true, serious, "wait until the time service has settled, and look again")
 	case r.refused != nil:
-		return notKnown("clock", "the kernel does not tell how its clock is kept: "+r.refused.Error())
+		return notKnown("clock", "the kernel does not say how its clock is kept: "+r.refused.Error())
 	case !r.synchronized:
 		return fine("clock", "not synchronized").
 			raise(true, serious, "run one time service: chrony (apt install chrony) or systemd-timesyncd (timedatectl set-ntp true)").

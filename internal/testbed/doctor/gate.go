@@ -1,15 +1,16 @@
 package doctor
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -43,13 +44,9 @@ const (
 	reachAtMost = 6 * time.Second // for one host
 )
 
-// OpenGate opens a gate at an address of this host, for hosts that share a key of at
-// least 16 bytes. name tells the host from the others.
-func OpenGate(address, name string, key []byte) (*Gate, error) {
-	return openGate(net.JoinHostPort(strings.Trim(address, "[]"), "0"), name, key)
-}
-
-func openGate(at, name string, key []byte) (*Gate, error) {
+// OpenGate opens a gate at HOST:PORT of this host, for hosts that share a key of at least
+// 16 bytes. name tells the host from the others.
+func OpenGate(at, name string, key []byte) (*Gate, error) {
 	udp, err := exchange.Listen(at, name, key)
 	if err != nil {
 		return nil, err
@@ -81,42 +78,26 @@ func (g *Gate) Close() error {
 func (g *Gate) serve() {
 	for {
 		conn, err := g.tcp.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
 		if err != nil {
-			time.Sleep(10 * time.Millisecond) // no descriptor is free: one may be soon
-			continue
+			return // the gate is closed, or the host has no descriptor left: a reason not to be reached
 		}
 		g.wait.Go(func() {
 			defer conn.Close()
 			defer context.AfterFunc(g.open, func() { conn.Close() })()
-			g.answer(conn)
+			hello := make([]byte, sha256.Size)
+			_ = conn.SetDeadline(time.Now().Add(reachAtMost))
+			if _, err := io.ReadFull(conn, hello); err == nil && hmac.Equal(hello, g.hello(g.name)) {
+				_, _ = io.Copy(conn, conn)
+			}
 		})
 	}
 }
 
-// seal proves that its author knows the key, which each examination has anew, and says
-// which question of those to a host it asks or answers.
-func (g *Gate) seal(purpose, host string, number int) []byte {
+// hello proves to a host that its author knows the key, which each examination has anew.
+func (g *Gate) hello(host string) []byte {
 	h := hmac.New(sha256.New, g.key)
-	fmt.Fprintf(h, "dmebench doctor\x00%s\x00%s\x00%d", purpose, host, number)
+	fmt.Fprintf(h, "dmebench doctor\x00%s", host)
 	return h.Sum(nil)
-}
-
-// answer answers the questions of one connection, which proves that this is the host
-// that was meant. A wrong question ends the connection.
-func (g *Gate) answer(conn net.Conn) {
-	question := make([]byte, sha256.Size)
-	for number := 1; ; number++ {
-		_ = conn.SetDeadline(time.Now().Add(patience))
-		if _, err := io.ReadFull(conn, question); err != nil || !hmac.Equal(question, g.seal("question", g.name, number)) {
-			return
-		}
-		if _, err := conn.Write(g.seal("answer", g.name, number)); err != nil {
-			return
-		}
-	}
 }
 
 // ReachAll tries to reach the gates of several other hosts at the same time, by TCP and
@@ -154,16 +135,19 @@ func (g *Gate) reachTCP(ctx context.Context, to Doors, count int) (asked int, tr
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	answer := make([]byte, sha256.Size)
+	if _, err := conn.Write(g.hello(to.Name)); err != nil {
+		return 1, nil, err
+	}
+	question, answer := make([]byte, sha256.Size), make([]byte, sha256.Size)
 	for asked = 1; asked <= count; asked++ {
-		question, want := g.seal("question", to.Name, asked), g.seal("answer", to.Name, asked)
+		_, _ = rand.Read(question) // it never fails
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		begin := time.Now()
 		if _, err = conn.Write(question); err == nil {
 			_, err = io.ReadFull(conn, answer)
 		}
 		took := time.Since(begin)
-		if err == nil && !hmac.Equal(answer, want) {
+		if err == nil && !bytes.Equal(answer, question) {
 			err = errStranger
 		}
 		if err != nil {

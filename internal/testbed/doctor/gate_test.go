@@ -17,7 +17,7 @@ var testKey = bytes.Repeat([]byte{7}, 32)
 
 func testGate(t *testing.T, name string, key []byte) *Gate {
 	t.Helper()
-	g, err := OpenGate("127.0.0.1", name, key)
+	g, err := OpenGate(loopback, name, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestGate(t *testing.T) {
 	if p.From != "a" || p.To != "b" || p.TCP.Lost != 0 || p.TCP.Sent != 20 || p.TCP.RTTMedian <= 0 || p.UDP.Sent != 20 {
 		t.Errorf("%+v", p)
 	}
-	if six, err := OpenGate("::1", "six", testKey); err == nil { // of a host that has IPv6
+	if six, err := OpenGate("[::1]:0", "six", testKey); err == nil { // of a host that has IPv6
 		defer six.Close()
 		if p := reach(six, six.Doors(), 3); !p.TCP.Passes() || !p.UDP.Passes() {
 			t.Errorf("%+v", p)

@@ -37,7 +37,7 @@ func readNetwork(ctx context.Context, listen string) (r networkReading) {
 
 // reachSelf tries whether a process reaches another one on this host at an address.
 func reachSelf(ctx context.Context, listen string) (tcp, udp error) {
-	g, err := openGate(listen, "self", bytes.Repeat([]byte{1}, 32))
+	g, err := OpenGate(listen, "self", bytes.Repeat([]byte{1}, 32))
 	if err != nil {
 		return err, err
 	}

@@ -77,13 +77,13 @@ func judgeReach(network string, hosts []Host, paths []Path) (all []Finding) {
 	for _, h := range hosts {
 		address[h.Name] = h.Address
 	}
-	told := make(map[*Path]bool)
-	// tell tells of several paths, if none of them passes and none has been told.
-	tell := func(from, to string, in func(*Path) bool, found, do string) {
+	reported := make(map[*Path]bool)
+	// report reports several paths, if none of them passes and none has been reported.
+	report := func(from, to string, in func(*Path) bool, found, do string) {
 		var cut []*Path
 		for i := range paths {
 			if p := &paths[i]; in(p) {
-				if p.way(network).Passes() || told[p] {
+				if p.way(network).Passes() || reported[p] {
 					return
 				}
 				cut = append(cut, p)
@@ -93,27 +93,27 @@ func judgeReach(network string, hosts []Host, paths []Path) (all []Finding) {
 			return
 		}
 		for _, p := range cut {
-			told[p] = true
+			reported[p] = true
 		}
 		w := cut[0].way(network)
 		f := fine("reach-"+network, "%s by %s: %s", found, network, w.Error).raise(true, Problem, w.Reason).raise(true, Problem, do)
 		f.From, f.To = from, to
 		all = append(all, f)
 	}
-	tell("", "", func(*Path) bool { return true }, "no host reaches any other one",
+	report("", "", func(*Path) bool { return true }, "no host reaches any other one",
 		"let "+network+" pass between all hosts, on all ports that systems give out by themselves")
 	for _, h := range hosts {
 		from, to := func(p *Path) bool { return p.From == h.Name }, func(p *Path) bool { return p.To == h.Name }
 		let := fmt.Sprintf("see whether %s is the address by which the others know %s (agent --address), and let %s to it pass",
 			h.Address, h.Name, network)
-		tell("", h.Name, func(p *Path) bool { return from(p) || to(p) },
+		report("", h.Name, func(p *Path) bool { return from(p) || to(p) },
 			h.Name+" and the other hosts do not reach one another", let+", and from it")
-		tell("", h.Name, to, "no other host reaches "+h.Name, let)
-		tell(h.Name, "", from, h.Name+" reaches no other host", fmt.Sprintf("let %s from %s pass, and its answers", network, h.Address))
+		report("", h.Name, to, "no other host reaches "+h.Name, let)
+		report(h.Name, "", from, h.Name+" reaches no other host", fmt.Sprintf("let %s from %s pass, and its answers", network, h.Address))
 	}
 	for i := range paths {
 		p := &paths[i]
-		tell(p.From, p.To, func(q *Path) bool { return p == q }, p.From+" does not reach "+p.To,
+		report(p.From, p.To, func(q *Path) bool { return p == q }, p.From+" does not reach "+p.To,
 			fmt.Sprintf("let %s from %s to %s pass", network, address[p.From], address[p.To]))
 	}
 	if all == nil {

@@ -17,10 +17,10 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"reflect"
 	"strings"
 
-	"dmebench/dme"
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
@@ -46,27 +46,8 @@ type Simulation struct {
 // Search is a range of the random schedules of a search.
 type Search struct {
 	Algorithm string            `json:"algorithm"`
-	Nodes     int               `json:"nodes"`
-	Requests  int               `json:"requests"`
-	Set       map[string]string `json:"set,omitempty"`
-	Files     map[string][]byte `json:"files,omitempty"` // what the settings name
-
-	Requesters []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
-
-	Vary      bool `json:"vary,omitempty"`
-	Watch     bool `json:"watch,omitempty"`
-	Unordered bool `json:"unordered,omitempty"`
-	Duplicate bool `json:"duplicate,omitempty"`
-	Lose      int  `json:"lose,omitempty"`
-	Faults    int  `json:"faults,omitempty"`
-	Bypass    int  `json:"bypass,omitempty"`
-
-	WithoutInvariants bool            `json:"without_invariants,omitempty"`
-	SafetyOnly        bool            `json:"safety_only,omitempty"`
-	Adversary         check.Adversary `json:"adversary,omitempty"`
-	Patience          int             `json:"patience,omitempty"`
-	Seed              uint64          `json:"seed"`      // of the first schedule of the whole search
-	Schedules         int             `json:"schedules"` // of the whole search
+	Options   check.Options     `json:"options"`         // of the whole search
+	Files     map[string][]byte `json:"files,omitempty"` // what its settings name
 
 	First int `json:"first"` // of the range, counted from 0
 	Count int `json:"count"`
@@ -79,25 +60,11 @@ type Answer struct {
 	Part   *check.Part  `json:"part,omitempty"`   // of a search
 }
 
-// SearchOf is the search with these options and files.
+// SearchOf is the search with these options and files. One worker: the parts of a search
+// are what is done at a time.
 func SearchOf(algorithm string, o check.Options, files map[string][]byte) Search {
-	return Search{
-		Algorithm: algorithm, Nodes: o.Nodes, Requests: o.Requests, Set: o.Set, Files: Named(o.Set, files),
-		Unordered: o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, Bypass: o.Bypass,
-		Adversary: o.Adversary, Patience: o.Patience, Seed: o.Seed, Schedules: o.Schedules, Vary: o.Vary, Watch: o.Watch,
-		Requesters: o.Requesters, WithoutInvariants: o.WithoutInvariants, SafetyOnly: o.SafetyOnly,
-	}
-}
-
-// options is the inverse of [SearchOf]. One worker: the parts of a search are what is
-// done at a time.
-func (s *Search) options() check.Options {
-	return check.Options{
-		Nodes: s.Nodes, Requests: s.Requests, Set: s.Set, ReadFile: reader(s.Files),
-		Unordered: s.Unordered, Duplicate: s.Duplicate, Lose: s.Lose, Faults: s.Faults, Bypass: s.Bypass,
-		Adversary: s.Adversary, Patience: s.Patience, Seed: s.Seed, Schedules: s.Schedules, Vary: s.Vary, Watch: s.Watch,
-		Requesters: s.Requesters, WithoutInvariants: s.WithoutInvariants, SafetyOnly: s.SafetyOnly, Workers: 1,
-	}
+	o.Workers = 1
+	return Search{Algorithm: algorithm, Options: o, Files: Named(o.Set, files)}
 }
 
 // Named returns those of the files that a setting speaks of.
@@ -140,8 +107,8 @@ func decode(b []byte) (*Task, error) {
 		return nil, errors.New("task: want a simulation or a search, and not both")
 	case t.Simulate != nil && t.Simulate.Spec.Transport != runs.Sim:
 		return nil, fmt.Errorf("task: a run over %q; only simulations are done for others", t.Simulate.Spec.Transport)
-	case t.Search != nil && (t.Search.First < 0 || t.Search.Count < 1 || t.Search.First > t.Search.Schedules-t.Search.Count):
-		return nil, fmt.Errorf("task: %d schedules from %d on, of %d", t.Search.Count, t.Search.First, t.Search.Schedules)
+	case t.Search != nil && (t.Search.First < 0 || t.Search.Count < 1 || t.Search.First > t.Search.Options.Schedules-t.Search.Count):
+		return nil, fmt.Errorf("task: %d schedules from %d on, of %d", t.Search.Count, t.Search.First, t.Search.Options.Schedules)
 	}
 	return t, nil
 }
@@ -161,8 +128,9 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "executor: this command is started by an agent, which gives it tasks on its standard input:", err)
 		return exit.Usage
 	}
-	// Where memory is short, this process is to end and not the agent.
-	yieldMemory()
+	// If memory is short, this process is to end and not the agent. A system that cannot be
+	// asked for that chooses by size, which mostly comes to the same.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	tasks := make(chan json.RawMessage)
@@ -234,7 +202,9 @@ func (e *executor) part(ctx context.Context, s *Search) Answer {
 			return Answer{Error: err.Error()}
 		}
 		e.search = nil // one at a time in memory
-		if e.search, err = check.New(a, s.options()); err != nil {
+		o := s.Options
+		o.ReadFile, o.Workers = reader(s.Files), 1
+		if e.search, err = check.New(a, o); err != nil {
 			return Answer{Error: err.Error()}
 		}
 		e.asked = whole

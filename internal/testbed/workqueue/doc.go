@@ -104,10 +104,10 @@ func unavailable(format string, args ...any) error {
 // is not enough: on another kind of processor the last digit of a mean can be another.
 func sameBuild(a, b environment.Program) bool { return a.SHA256 != "" && a.SHA256 == b.SHA256 }
 
-// replaced reports whether the file of this program is another one by now: a process
+// Replaced reports whether the file of this program is another one by now: a process
 // that is started from it would be of another build. Where the system does not tell, it
 // is taken not to be.
-func replaced() bool {
+func Replaced() bool {
 	running, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		return false

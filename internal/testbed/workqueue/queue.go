@@ -11,6 +11,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
 
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/testbed/task"
@@ -74,7 +75,7 @@ type Queue struct {
 	mu      sync.Mutex
 	next    uint64
 	waiting map[string]*waiting
-	room    *room
+	room    *semaphore.Weighted // bytes of what is waiting
 }
 
 // waiting is a task that has no answer yet.
@@ -108,7 +109,7 @@ func Open(ctx context.Context, b nats.Broker, o Options) (*Queue, error) {
 		return nil, err
 	}
 	q := &Queue{
-		conn: c, opt: o, id: rand.Text(), waiting: make(map[string]*waiting), room: newRoom(waitingBytes),
+		conn: c, opt: o, id: rand.Text(), waiting: make(map[string]*waiting), room: semaphore.NewWeighted(waitingBytes),
 		roster: newRoster(build, o.Warn), server: b.Name(),
 	}
 	q.ctx, q.end = context.WithCancelCause(context.Background())
@@ -203,10 +204,14 @@ func (q *Queue) Do(ctx context.Context, t task.Task) (task.Answer, error) {
 		return task.Answer{}, unavailable("a task of %d bytes, files included, where the NATS server takes messages of %d; "+
 			"raise its max_payload, or do without agents", len(b), q.conn.MaxPayload())
 	}
-	if err := q.room.take(ctx, q.ctx, len(b)); err != nil {
-		return task.Answer{}, err
+	either, stop := context.WithCancelCause(ctx) // ends with the queue, too
+	defer stop(nil)
+	defer context.AfterFunc(q.ctx, func() { stop(context.Cause(q.ctx)) })()
+	room := min(int64(len(b)), waitingBytes) // what is larger than all of it waits alone
+	if q.room.Acquire(either, room) != nil {
+		return task.Answer{}, context.Cause(either)
 	}
-	defer q.room.leave(len(b))
+	defer q.room.Release(room)
 	q.mu.Lock()
 	q.next++
 	name, w := fmt.Sprint(q.next), &waiting{answer: make(chan task.Answer, 1)}
@@ -217,7 +222,7 @@ func (q *Queue) Do(ctx context.Context, t task.Task) (task.Answer, error) {
 		defer q.mu.Unlock()
 		delete(q.waiting, name)
 	}()
-	if err := q.store(ctx, name, b); err != nil {
+	if err := q.store(either, name, b); err != nil {
 		return task.Answer{}, err
 	}
 	q.mu.Lock()
@@ -226,10 +231,8 @@ func (q *Queue) Do(ctx context.Context, t task.Task) (task.Answer, error) {
 	select {
 	case a := <-w.answer:
 		return a, nil
-	case <-ctx.Done():
-		return task.Answer{}, ctx.Err()
-	case <-q.ctx.Done():
-		return task.Answer{}, context.Cause(q.ctx)
+	case <-either.Done():
+		return task.Answer{}, context.Cause(either)
 	}
 }
 
@@ -238,19 +241,17 @@ const overhead = 1 << 10
 
 // store hands a task to the server, and tries again as long as it cannot be reached.
 func (q *Queue) store(ctx context.Context, name string, b []byte) error {
-	return persist(ctx, q.ctx, func(ctx context.Context) error {
+	return persist(ctx, func(ctx context.Context) error {
 		_, err := q.js.Publish(ctx, taskTopic(q.id)+name, b, jetstream.WithMsgID("task "+name))
 		return err
 	})
 }
 
-// persist tries until it succeeds or one of two contexts ends, and returns its cause then.
-func persist(ctx, queue context.Context, try func(context.Context) error) error {
+// persist tries until it succeeds or ctx ends, and returns its cause then.
+func persist(ctx context.Context, try func(context.Context) error) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		attempt, cancel := context.WithTimeout(ctx, requestTimeout)
-		stop := context.AfterFunc(queue, cancel)
 		err := try(attempt)
-		stop()
 		cancel()
 		if err == nil || errors.Is(err, natsgo.ErrMaxPayload) {
 			return err
@@ -258,8 +259,6 @@ func persist(ctx, queue context.Context, try func(context.Context) error) error 
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-queue.Done():
-			return context.Cause(queue)
 		case <-time.After(pause):
 		}
 	}
@@ -301,44 +300,4 @@ func (q *Queue) Close() {
 		_ = q.js.DeleteStream(ctx, streamOf(q.id))
 	}
 	_ = q.conn.FlushTimeout(requestTimeout)
-}
-
-// room bounds the bytes of what is waiting. What is larger than all of it waits alone.
-type room struct {
-	mu    sync.Mutex
-	left  int
-	whole int
-	freed chan struct{} // closed when something leaves
-}
-
-func newRoom(bytes int) *room { return &room{left: bytes, whole: bytes, freed: make(chan struct{})} }
-
-// take waits until there is room, and takes it. It returns the cause of the end of one of
-// the contexts where that comes first.
-func (r *room) take(ctx, queue context.Context, bytes int) error {
-	for {
-		r.mu.Lock()
-		if bytes <= r.left || r.left == r.whole {
-			r.left -= bytes
-			r.mu.Unlock()
-			return nil
-		}
-		freed := r.freed
-		r.mu.Unlock()
-		select {
-		case <-freed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-queue.Done():
-			return context.Cause(queue)
-		}
-	}
-}
-
-func (r *room) leave(bytes int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.left += bytes
-	close(r.freed)
-	r.freed = make(chan struct{})
 }

@@ -8,10 +8,8 @@ import (
 	"testing"
 	"time"
 
-	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"dmebench/internal/platform/environment"
 	"dmebench/internal/testbed/task"
 	"dmebench/internal/testkit"
 	"dmebench/transport/nats"
@@ -63,12 +61,12 @@ func (b *broker) leavesNothing() {
 // one answer, and the right one.
 func TestAgentsAreKilled(t *testing.T) {
 	t.Parallel()
-	kills := 4
+	kills := 1
 	switch {
 	case testkit.Full():
 		kills = 20
-	case testing.Short():
-		kills = 2
+	case testkit.Long():
+		kills = 4
 	}
 	b := startBroker(t)
 	agents := []*agentProcess{startAgent(t, b.url(), 1), startAgent(t, b.url(), 1)}
@@ -87,9 +85,9 @@ func TestAgentsAreKilled(t *testing.T) {
 		}
 	})
 	done := 0
-	for seed := uint64(1); !t.Failed() && (ctx.Err() == nil || done < 20); seed++ {
+	for seed := uint64(1); !t.Failed() && (ctx.Err() == nil || done < 5*kills); seed++ {
 		tasks := []task.Task{
-			simulation("maekawa", 31, 6200, seed), simulation("ricart-agrawala", 20, 8000, seed), simulation("raymond", 40, 40_000, seed),
+			simulation("maekawa", 31, 6200, seed), simulation("ricart-agrawala", 20, 8000, seed),
 		}
 		for i, a := range all(t, q, tasks) {
 			done++
@@ -204,39 +202,5 @@ func TestExpire(t *testing.T) {
 	}
 	if gone := look(goneAfter+1, true); len(gone) != 2 {
 		t.Errorf("%v", gone)
-	}
-}
-
-// An owner who announces a queue again that was taken to be gone has it back.
-func TestHeardAgain(t *testing.T) {
-	me := presence{Program: environment.Program{SHA256: "other"}}
-	s := &taker{queues: map[string]*offer{}, silent: map[string]time.Time{"q": time.Now()}, me: me}
-	s.hear(&natsgo.Msg{Data: []byte(`{"queue":"q","program":{"sha256":"mine"}}`)})
-	if len(s.silent) != 0 || len(s.queues) != 0 {
-		t.Errorf("%v, %v", s.silent, s.queues)
-	}
-}
-
-// What waits is bounded, but for one that is larger than all.
-func TestRoom(t *testing.T) {
-	r := newRoom(10)
-	take := func(bytes int) bool {
-		ctx, cancel := context.WithTimeout(t.Context(), 0)
-		defer cancel()
-		return r.take(ctx, t.Context(), bytes) == nil
-	}
-	if !take(20) || take(1) {
-		t.Error("the large one does not wait alone")
-	}
-	r.leave(20)
-	if !take(6) || !take(4) || take(1) {
-		t.Error("there is more room, or less")
-	}
-	entered := make(chan error)
-	go func() { entered <- r.take(t.Context(), t.Context(), 5) }()
-	r.leave(4)
-	r.leave(6)
-	if err := <-entered; err != nil {
-		t.Error(err)
 	}
 }

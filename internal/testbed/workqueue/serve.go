@@ -98,7 +98,7 @@ func (s *taker) hear(m *natsgo.Msg) {
 	defer s.mu.Unlock()
 	delete(s.silent, a.Queue)
 	o := s.queues[a.Queue]
-	s.me.Replaced = s.me.Replaced || replaced()
+	s.me.Replaced = s.me.Replaced || Replaced()
 	switch {
 	case s.closed:
 		return
@@ -133,7 +133,7 @@ func (s *taker) hear(m *natsgo.Msg) {
 // open looks up the tasks of a queue.
 func (s *taker) open(o *offer) {
 	var tasks jetstream.Consumer
-	err := persist(o.ctx, o.ctx, func(ctx context.Context) (err error) {
+	err := persist(o.ctx, func(ctx context.Context) (err error) {
 		tasks, err = s.js.Consumer(ctx, streamOf(o.id), takers)
 		return err
 	})

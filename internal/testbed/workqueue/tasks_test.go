@@ -54,13 +54,13 @@ func TestTasksThatKill(t *testing.T) {
 	}
 }
 
-// told counts how often the server is told that a task is being done.
-type told struct {
+// reminders counts how often the server is reminded that a task is being done.
+type reminders struct {
 	jetstream.Msg
 	times atomic.Int64
 }
 
-func (m *told) InProgress() error { m.times.Add(1); return nil }
+func (m *reminders) InProgress() error { m.times.Add(1); return nil }
 
 // A task that lasts stays with its agent: the server is told of it in every lease, more
 // than once, and no more when it is over.
@@ -68,14 +68,14 @@ func TestLongTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lease = 10 * time.Second
 		ctx, cancel := context.WithCancel(t.Context())
-		var m told
+		var m reminders
 		keep(ctx, &m, lease)
 		for range 100 {
 			before := m.times.Load()
 			time.Sleep(lease) // in the time of the test
 			synctest.Wait()
 			if n := m.times.Load() - before; n < 2 || n > 4 {
-				t.Fatalf("told %d times in a lease", n)
+				t.Fatalf("reminded %d times in a lease", n)
 			}
 		}
 		cancel()
@@ -84,7 +84,7 @@ func TestLongTasks(t *testing.T) {
 		time.Sleep(10 * lease)
 		synctest.Wait()
 		if m.times.Load() != before {
-			t.Error("told when it is over")
+			t.Error("reminded when it is over")
 		}
 	})
 }
@@ -104,10 +104,11 @@ func TestTasksThatAreRefused(t *testing.T) {
 	real := simulation("maekawa", 7, 70, 1)
 	real.Simulate.Spec.Transport = "tcp"
 	both := simulation("maekawa", 7, 70, 1)
-	both.Search = &task.Search{Algorithm: "maekawa", Nodes: 3, Requests: 3, Schedules: 1, Count: 1}
+	both.Search = &task.Search{Algorithm: "maekawa", Options: check.Options{Nodes: 3, Requests: 3, Schedules: 1}, Count: 1}
 	large := simulation("maekawa", 2_000_000, 70, 1)
-	beyond := task.Task{Search: &task.Search{Algorithm: "maekawa", Nodes: 3, Requests: 3, Schedules: 5, First: 3, Count: 3}}
-	unknown := task.Task{Search: &task.Search{Algorithm: "rm -rf", Nodes: 3, Requests: 3, Schedules: 5, Count: 3}}
+	few := check.Options{Nodes: 3, Requests: 3, Schedules: 5}
+	beyond := task.Task{Search: &task.Search{Algorithm: "maekawa", Options: few, First: 3, Count: 3}}
+	unknown := task.Task{Search: &task.Search{Algorithm: "rm -rf", Options: few, Count: 3}}
 	for i, want := range []string{
 		"did not come with the task", `a run over "tcp"; only simulations`, "a simulation or a search, and not both",
 		"2000000 nodes", "3 schedules from 3 on, of 5", `unknown algorithm "rm -rf"`, "a simulation or a search",

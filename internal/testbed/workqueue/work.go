@@ -20,7 +20,7 @@ const (
 	// fetchWait is how long it waits for a task of one queue before it asks another.
 	fetchWait = 500 * time.Millisecond
 
-	// leaveWait is how long what is done may take to be told when the agent is to leave.
+	// leaveWait is how long what is done may take to be delivered when the agent is to leave.
 	leaveWait = 3 * time.Second
 
 	// endWait is how long a process may take to leave.
@@ -85,24 +85,24 @@ func (s *taker) next(ctx context.Context) (*offer, jetstream.Msg) {
 // core does tasks in a process of its own, which it keeps from one to the next.
 type core struct {
 	*taker
-	child   *launch.Child
-	telling sync.WaitGroup // of the answer to the task before
+	child    *launch.Child
+	delivery sync.WaitGroup // of the answer to the task before
 }
 
 func (c *core) close() {
-	c.telling.Wait()
+	c.delivery.Wait()
 	if c.child != nil {
 		launch.End(endWait, c.child)
 	}
 }
 
-// do does a task. The answer is told while the next task is begun.
+// do does a task. The answer is delivered while the next task is begun.
 func (c *core) do(ctx context.Context, o *offer, m jetstream.Msg) {
 	working, done := context.WithCancel(o.ctx)
 	defer context.AfterFunc(ctx, done)()
 	keep(working, m, o.lease)
 	answer, err := c.carryOut(working, m.Data())
-	c.telling.Wait()
+	c.delivery.Wait()
 	if err != nil && o.ctx.Err() == nil && ctx.Err() == nil && !lastTime(m) {
 		done()
 		_ = m.Nak() // somebody else may be able to
@@ -118,9 +118,9 @@ func (c *core) do(ctx context.Context, o *offer, m jetstream.Msg) {
 		if err != nil {
 			answer, _ = json.Marshal(task.Answer{Error: fmt.Sprintf("given to agents %d times; at last, on %s, %v", maxDeliver, c.me.Host, err)})
 		}
-		c.telling.Go(func() {
+		c.delivery.Go(func() {
 			defer done()
-			c.tell(ctx, o, m, answer)
+			c.deliver(ctx, o, m, answer)
 		})
 	}
 }
@@ -171,9 +171,9 @@ func (c *core) carryOut(ctx context.Context, b []byte) (answer json.RawMessage, 
 	return answer, nil
 }
 
-// tell stores an answer, and then acknowledges the task. It tries until the queue is over,
+// deliver stores an answer, and then acknowledges the task. It tries until the queue is over,
 // or for a while when the agent is to leave.
-func (c *core) tell(ctx context.Context, o *offer, m jetstream.Msg, answer []byte) {
+func (c *core) deliver(ctx context.Context, o *offer, m jetstream.Msg, answer []byte) {
 	giveUp, cancel := context.WithCancel(o.ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(leaveWait, cancel) })()
@@ -182,12 +182,12 @@ func (c *core) tell(ctx context.Context, o *offer, m jetstream.Msg, answer []byt
 		_, err := c.js.Publish(ctx, answerTopic(o.id)+name, answer, jetstream.WithMsgID("answer "+name))
 		return err
 	}
-	err := persist(giveUp, giveUp, store)
+	err := persist(giveUp, store)
 	if errors.Is(err, natsgo.ErrMaxPayload) {
 		text := fmt.Sprintf("its result is of %d bytes, and the NATS server takes messages of %d; raise its max_payload, or do without agents",
 			len(answer), c.conn.MaxPayload())
 		answer, _ = json.Marshal(task.Answer{Error: text})
-		err = persist(giveUp, giveUp, store)
+		err = persist(giveUp, store)
 	}
 	if err == nil {
 		_ = m.Ack() // else it is given out again, and the second answer is dropped

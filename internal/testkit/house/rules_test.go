@@ -63,7 +63,7 @@ var importRules = []importRule{
 	{of: []string{"internal/platform/clock/exchange"}, may: []string{"internal/platform/clock"}},
 
 	// Certificates, in files.
-	{of: []string{"internal/testbed/authority"}, may: []string{"internal/platform/atomicfile", "internal/platform/input"}},
+	{of: []string{"internal/testbed/authority"}, may: []string{"internal/platform/atomicfile", "internal/platform/input", "transport/nats"}},
 
 	// Looks at hosts, and knows nothing of runs.
 	{of: []string{"internal/testbed/doctor"}, may: []string{

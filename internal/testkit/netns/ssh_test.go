@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"dmebench/internal/testkit"
 )
 
 // servers are hosts that people log in to by ssh, each with its own sshd, its own key
@@ -87,11 +90,12 @@ func (s servers) agents(t *testing.T, bed *Testbed, list string, args ...string)
 }
 
 func TestAgentsBySSH(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the program is copied to other hosts several times")
+	if !testkit.Long() {
+		t.Skip("the program is built, and copied to other hosts several times")
 	}
 	bed := New(t, 3)
-	program := build(t)
+	program := filepath.Join(t.TempDir(), "dmebench")
+	must(t, exec.Command("go", "build", "-ldflags=-s", "-o", program, "dmebench/cmd/dmebench"))
 	s := sshd(t, bed)
 	dir := filepath.Join(t.TempDir(), "broker")
 	broker := bed.Host(1).Command(program, "broker", "--listen", bed.Host(1).Address+":4222", "--dir", dir)
@@ -129,12 +133,12 @@ func TestAgentsBySSH(t *testing.T) {
 	}
 	first := pids(t, out, `(?m)^10\.77\.0\.2: started, process (\d+): agent h2: ready at `,
 		`(?m)^ssh://root@10\.77\.0\.3:22: started, process (\d+): agent third: ready at `)
-	token, err := os.ReadFile(filepath.Join(dir, "token"))
+	token, err := os.ReadFile(filepath.Join(dir, "creds"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, home := range s.homes {
-		copied := filepath.Join(home, ".dmebench-agent", "token")
+		copied := filepath.Join(home, ".dmebench-agent", "creds")
 		if got, err := os.ReadFile(copied); err != nil || !bytes.Equal(got, token) {
 			t.Errorf("the token is not there: %v", err)
 		}
@@ -150,14 +154,9 @@ func TestAgentsBySSH(t *testing.T) {
 	}
 	second := pids(t, out, `(?m)^10\.77\.0\.2: started, process (\d+)`, `(?m)^ssh://\S+: started, process (\d+)`)
 	out, err = s.agents(t, bed, list, "status")
-	if now := pids(t, out, `(?m)^10\.77\.0\.2: runs, process (\d+)`, `(?m)^ssh://\S+: runs, process (\d+)`); err != nil ||
-		now[0] != second[0] || now[1] != second[1] {
-		t.Errorf("%v run, and not %v: %v", now, second, err)
-	}
-	for _, pid := range first {
-		if runs(pid, program) {
-			t.Errorf("process %s of the first start still runs", pid)
-		}
+	now := pids(t, out, `(?m)^10\.77\.0\.2: runs, process (\d+)`, `(?m)^ssh://\S+: runs, process (\d+)`)
+	if err != nil || !slices.Equal(now, second) || slices.Contains(now, first[0]) || slices.Contains(now, first[1]) {
+		t.Errorf("%v run, and not %v, after %v: %v", now, second, first, err)
 	}
 
 	if out, err = s.agents(t, bed, list, "stop"); err != nil {
@@ -181,8 +180,7 @@ func TestSSHRefuses(t *testing.T) {
 	bed := New(t, 2)
 	s := sshd(t, bed)
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "ca.pem"), "x")
-	write(t, filepath.Join(dir, "token"), "x")
+	write(t, filepath.Join(dir, "creds"), "x")
 	broken := filepath.Join(dir, "broken")
 	write(t, broken, "no program")
 	start := "start --nats-url tls://10.77.0.1:4222 --dir " + dir + " --program "
@@ -193,7 +191,7 @@ func TestSSHRefuses(t *testing.T) {
 		{"# nobody\n", "stop", "names no host"},
 		{"--label a=b", "stop", "a line begins with the host"},
 		{"10.77.0.2", "start --dir " + dir, "--nats-url is missing"},
-		{"10.77.0.2", "start --nats-url tls://a:4222 --dir " + dir + "/x", "--dir needs the folder that has ca.pem and token"},
+		{"10.77.0.2", "start --nats-url tls://a:4222 --dir " + dir + "/x", "--dir needs the folder that has creds"},
 		{"10.77.0.2", "start --nats-url", "--nats-url needs a value"},
 		{"10.77.0.2", "start --port 4", "start has no --port"},
 		{"10.77.0.2", start + broken + "x", "there is no file"},
@@ -208,16 +206,6 @@ func TestSSHRefuses(t *testing.T) {
 			t.Errorf("%q, %s: %v\n%s", c.list, c.args, err, out)
 		}
 	}
-}
-
-// build builds the program that is copied to hosts.
-func build(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "dmebench")
-	cmd := exec.Command("go", "build", "-ldflags=-s", "-o", program, "dmebench/cmd/dmebench")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	must(t, cmd)
-	return program
 }
 
 func must(t *testing.T, cmd *exec.Cmd) {
@@ -246,10 +234,4 @@ func pids(t *testing.T, said string, patterns ...string) []string {
 		all = append(all, m[1])
 	}
 	return all
-}
-
-// runs reports whether that process is one of ours that has not ended.
-func runs(pid, program string) bool {
-	line, err := os.ReadFile("/proc/" + pid + "/cmdline")
-	return err == nil && strings.Contains(string(line), filepath.Base(program))
 }

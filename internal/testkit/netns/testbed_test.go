@@ -2,12 +2,11 @@ package netns
 
 import (
 	"bufio"
-	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,10 +24,6 @@ func TestMain(m *testing.M) {
 		err = echo(os.Args[2])
 	case "ping":
 		err = ping(os.Args[2], os.Args[3])
-	case "monotonic":
-		err = monotonic()
-	case "leave":
-		err = leave()
 	default:
 		os.Exit(m.Run())
 	}
@@ -76,31 +71,26 @@ func ping(address, patience string) error {
 	if err != nil {
 		return err
 	}
-	end := time.Now().Add(limit)
 	b := make([]byte, 1500)
-	for time.Now().Before(end) {
-		// Where a link is cut, both calls may fail, at once or later.
+	for end := time.Now().Add(limit); time.Now().Before(end); {
+		// If a link is cut, both calls may fail, at once or later.
 		_, _ = conn.Write([]byte("hello"))
-		if err := conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
-			return err
-		}
+		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
 		if n, err := conn.Read(b); err == nil && string(b[:n]) == "hello" {
-			fmt.Println("reached")
 			return nil
 		}
 	}
-	fmt.Println("not reached")
-	return nil
+	return errors.New("not reached")
 }
 
 // reaches reports whether a datagram from a host comes back from elsewhere.
 func reaches(t *testing.T, h *Host, address string, patience time.Duration) bool {
 	t.Helper()
 	out, err := h.Command(os.Args[0], "ping", address, patience.String()).CombinedOutput()
-	if err != nil || (string(out) != "reached\n" && string(out) != "not reached\n") {
+	if err != nil && string(out) != "not reached\n" {
 		t.Fatalf("%s: %v\n%s", h.Name, err, out)
 	}
-	return string(out) == "reached\n"
+	return err == nil
 }
 
 func TestHostsReachEachOther(t *testing.T) {
@@ -178,58 +168,6 @@ func TestGoneAfterwards(t *testing.T) {
 				t.Errorf("left behind: %v", left)
 			}
 		}
-	}
-}
-
-// leave makes a testbed with a process on it, says its name and ends like a test that
-// is killed.
-func leave() error {
-	t := &killed{}
-	h := New(t, 1).Host(1)
-	cmd := h.Command("sleep", "1000")
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	fmt.Println(h.bed, cmd.Process.Pid)
-	os.Exit(0)
-	return nil
-}
-
-// killed is a test whose cleanup never runs.
-type killed struct{ testing.TB }
-
-func (*killed) Helper()                   {}
-func (*killed) Cleanup(func())            {}
-func (*killed) Logf(string, ...any)       {}
-func (*killed) Skip(args ...any)          { panic(fmt.Sprint(args...)) }
-func (*killed) Fatal(args ...any)         { panic(fmt.Sprint(args...)) }
-func (*killed) Fatalf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }
-
-func TestLeftoversAreRemoved(t *testing.T) {
-	New(t, 1) // or skip
-	out, err := exec.Command(os.Args[0], "leave").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var name string
-	var pid int
-	if _, err := fmt.Fscan(bytes.NewReader(out), &name, &pid); err != nil {
-		t.Fatalf("%q: %v", out, err)
-	}
-	New(t, 1)
-	// The test of another package may be removing it just now.
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		left, _ := filepath.Glob(filepath.Join(netns, name+"-*"))
-		if len(left) == 0 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("still there: %v", left)
-		}
-	}
-	// Whoever inherits it may not have collected it yet.
-	if net, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid)); err == nil {
-		t.Errorf("process %d is still there, in %s", pid, net)
 	}
 }
 

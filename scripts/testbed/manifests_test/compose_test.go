@@ -103,17 +103,3 @@ func mounts(s types.ServiceConfig) []string {
 	}
 	return all
 }
-
-func TestComposeRefusesUnknownKeys(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join(testbed, "compose.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "compose.yaml")
-	if err := os.WriteFile(file, []byte(strings.Replace(string(content), "read_only:", "readonly:", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := compose(t, file); err == nil {
-		t.Error("a key that there is not is taken")
-	}
-}

@@ -1,6 +1,8 @@
 package manifests_test
 
 import (
+	"crypto/x509"
+	"encoding/pem"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,14 +51,18 @@ func configuration(t *testing.T, dir string) *server.Options {
 func TestServersConfiguration(t *testing.T) {
 	dir := secrets(t, "nats")
 	o := configuration(t, dir)
-	token, err := os.ReadFile(filepath.Join(dir, "token"))
+	creds, err := os.ReadFile(filepath.Join(dir, "creds"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	token, authority := pem.Decode(creds)
+	if token == nil || token.Type != "DMEBENCH TOKEN" || !x509.NewCertPool().AppendCertsFromPEM(authority) {
+		t.Fatalf("the clients' credentials are no token and authority:\n%s", creds)
 	}
 	switch {
 	case o.TLSConfig == nil:
 		t.Error("no TLS")
-	case o.Authorization == "" || o.Authorization != strings.TrimSpace(string(token)):
+	case o.Authorization == "" || o.Authorization != string(token.Bytes):
 		t.Error("the server's token is not the clients'")
 	case !o.JetStream || o.StoreDir != "/data":
 		t.Error("no JetStream in /data")
@@ -88,7 +94,7 @@ func TestSecretsAreKept(t *testing.T) {
 	dir := secrets(t, "nats", "10.77.0.1")
 	read := func() string {
 		var all strings.Builder
-		for _, name := range []string{"ca.pem", "token", "token.conf", "server.pem", "server-key.pem"} {
+		for _, name := range []string{"creds", "token.conf", "server.pem", "server-key.pem"} {
 			path := filepath.Join(dir, name)
 			info, err := os.Stat(path)
 			if err != nil || info.Mode().Perm() != 0o600 {

@@ -22,7 +22,7 @@ func TestPageArguments(t *testing.T) {
 	found := map[string]bool{}
 	for _, b := range block.FindAllString(string(page), -1) {
 		for _, m := range command.FindAllStringSubmatch(b, -1) {
-			args := strings.Fields(strings.ReplaceAll(m[1], "$secrets", "--nats-ca ca.pem --nats-creds token"))
+			args := strings.Fields(strings.ReplaceAll(m[1], "$secrets", "--creds creds"))
 			found[args[0]] = true
 			if why := refusal(t, args); why != "" {
 				t.Errorf("the program refuses %q:\n%s", args, why)

@@ -99,22 +99,6 @@ func refusal(t *testing.T, args []string) string {
 	return strings.Join(others, "")
 }
 
-func TestUnknownArgumentsAreFound(t *testing.T) {
-	for _, c := range []struct {
-		args   string
-		refuse bool
-	}{
-		{"run --algorithm=raymond --nodes=4", false},
-		{"run --algorithm=raymond --knots=4", true},
-		{"run --algorithm=raymond --nodes=four", true},
-		{"walk --nodes=4", true},
-	} {
-		if got := refusal(t, strings.Fields(c.args)); (got != "") != c.refuse {
-			t.Errorf("%s: %q", c.args, got)
-		}
-	}
-}
-
 // There is nothing but the program in the image: no libc, no shell, no user.
 func TestProgramRunsFromScratch(t *testing.T) {
 	p := program(t)

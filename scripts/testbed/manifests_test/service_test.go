@@ -34,13 +34,8 @@ func TestServicesArguments(t *testing.T) {
 	if args := strings.Fields(line); refusal(t, args) != "" {
 		t.Errorf("the program refuses %q:\n%s", args, refusal(t, args))
 	}
-	for _, file := range []string{"token", "ca.pem"} {
-		if !strings.Contains(line, "${CREDENTIALS_DIRECTORY}/"+file) {
-			t.Errorf("the service is not told of its %s", file)
-		}
-		if !strings.Contains(unit(t, "x"), "\nLoadCredential="+file+":") {
-			t.Errorf("the service is not given its %s", file)
-		}
+	if !strings.Contains(line, "${CREDENTIALS_DIRECTORY}/creds") || !strings.Contains(unit(t, "x"), "\nLoadCredential=creds:") {
+		t.Error("the service is not given its credentials")
 	}
 }
 
@@ -49,22 +44,11 @@ func TestServiceVerifies(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("systemd-analyze is not here")
 	}
-	verify := func(text string) string {
-		file := filepath.Join(t.TempDir(), "dmebench-agent.service")
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		out, err := exec.Command("systemd-analyze", "verify", "--man=no", file).CombinedOutput()
-		if err != nil && len(out) == 0 {
-			t.Fatal(err)
-		}
-		return string(out)
+	file := filepath.Join(t.TempDir(), "dmebench-agent.service")
+	if err := os.WriteFile(file, []byte(unit(t, program(t))), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	if complaint := verify(unit(t, program(t))); complaint != "" {
-		t.Error(complaint)
-	}
-	broken := strings.Replace(unit(t, program(t)), "NoNewPrivileges", "NoMorePrivileges", 1)
-	if verify(broken) == "" {
-		t.Error("a line that there is not is taken")
+	if out, err := exec.Command("systemd-analyze", "verify", "--man=no", file).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -110,18 +110,16 @@ func furnish(t *testing.T, root, secrets string, files map[string]string) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"token", "ca.pem"} {
-		content, err := os.ReadFile(filepath.Join(secrets, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(root, "run/secrets", name)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chown(path, uid, uid); err != nil {
-			t.Fatal(err)
-		}
+	content, err := os.ReadFile(filepath.Join(secrets, "creds"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, "run/secrets/creds")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(path, uid, uid); err != nil {
+		t.Fatal(err)
 	}
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package task
-
-func yieldMemory() {}
