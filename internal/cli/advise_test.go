@@ -21,7 +21,7 @@ import (
 func asked(t *testing.T, flags string) (a advise.Advice, text string) {
 	t.Helper()
 	for _, form := range []string{" --json", ""} {
-		p, _ := tested(t)
+		p := tested()
 		if err := p.carryOut(t.Context(), strings.Fields("advise --quiet --repetitions 2 "+flags+form)); err != nil {
 			t.Fatalf("%s: %v", flags, err)
 		}
@@ -38,11 +38,10 @@ func asked(t *testing.T, flags string) (a advise.Advice, text string) {
 // sweepOf is the runs of a 'dmebench sweep' command line, which is not carried out.
 func sweepOf(t *testing.T, line string) []experiment.Cell {
 	t.Helper()
-	p, root := tested(t)
+	p := tested()
 	words, ok := strings.CutPrefix(line, "dmebench ")
-	v, err := p.understand(root, strings.Fields(words))
-	if err != nil || !ok {
-		t.Fatalf("%s: %v", line, err)
+	if !ok {
+		t.Fatal(line)
 	}
 	var plan *experiment.Plan
 	app := p.app()
@@ -57,7 +56,7 @@ func sweepOf(t *testing.T, line string) []experiment.Cell {
 			}
 		}
 	}
-	if err := app.RunContext(t.Context(), v.words()); err != nil || plan == nil {
+	if err := app.RunContext(t.Context(), arrange(rootOf(p), strings.Fields(words))); err != nil || plan == nil {
 		t.Fatalf("%s: %v", line, err)
 	}
 	return plan.Cells
@@ -84,7 +83,7 @@ func TestAdviceNamesWhatWasSimulated(t *testing.T) {
 		q, cells := a.Question, sweepOf(t, a.Measure)
 		chosen := false
 		for _, c := range cells {
-			p, _ := tested(t)
+			p := tested()
 			simulated, err := run.Resolve(runs.Spec{
 				Algorithm: c.Spec.Algorithm, Nodes: q.Nodes, Transport: runs.Sim, Workload: c.Spec.Workload, TotalRate: q.Rate, CS: q.CS,
 				Requests: a.Requests, Seed: q.Seed + uint64(c.Repetition), Set: map[string]string{"t": q.Delay.String(), "delay": q.Law},
@@ -118,7 +117,7 @@ func TestAdviceOfThisMachine(t *testing.T) {
 	q := advise.Question{
 		Nodes: 3, CS: "1ms", Delay: time.Millisecond, Law: "constant", DelayMeasured: true, Transport: "tcp", Repetitions: 2, Seed: 1,
 	}
-	p, _ := tested(t)
+	p := tested()
 	a, err := advise.Ask(t.Context(), q, advise.Options{Catalog: p.catalog})
 	if err != nil {
 		t.Fatal(err)

@@ -142,9 +142,9 @@ func TestCheckRefuses(t *testing.T) {
 		"-a raymond -n 3 --states 7":                             {"--states is for --exhaustive"},
 		"-a raymond -n 3 --memory 1GiB":                          {"--memory is for --exhaustive"},
 		"-a raymond -n 3 --svg a --out b":                        {"choose one"},
-		"-a raymond -n 3 further":                                {`the argument "further" and -a raymond say the same`},
+		"-a raymond -n 3 further":                                {"check takes one algorithm, but there are raymond, further"},
 		"-a raymond -n 3 --colour":                               {"unknown flag --colour"},
-		"-a raymond -n x":                                        {"-n x: want a whole number"},
+		"-a raymond -n x":                                        {"--nodes x: want a whole number"},
 		"-a raymond -n 3 --exhaustive --memory much":             {`--memory: "much" is no size of memory; write it like 512MiB`},
 		"-a raymond -n 3 --exhaustive --schedules 3 --adversary": {"--schedules is for random schedules", "--adversary is for random schedules"},
 	} {

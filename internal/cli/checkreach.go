@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,23 +13,6 @@ import (
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/search/check"
 )
-
-// reachFlags say how far a search goes, and who asks in it.
-func reachFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "requesters", Usage: "only these nodes ask, and share the requests: `NODES` such as 2,4 (default: all)"},
-		&cli.BoolFlag{Name: "reduce", Value: true, Usage: "let an exhaustive search leave out orders of steps and values of clocks " +
-			"that make no difference, where what it looks for allows that"},
-		&cli.BoolFlag{Name: "invariants", Value: true, Usage: "judge every state by the algorithm's own invariants, where the links " +
-			"give what it needs; with =false only by what holds of all algorithms, which allows more to be left out"},
-		&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
-		&cli.StringFlag{Name: "memory", Usage: "end an exhaustive search before it holds more than `SIZE`, such as 8GiB " +
-			"(default: three quarters of what is free)"},
-		&cli.StringFlag{Name: "bitstate", Usage: "for more states than memory: keep a few bits of each, in `SIZE`, such as 4GiB; " +
-			"no proof, since a new state may be taken for an old one"},
-		&cli.DurationFlag{Name: "for", Aliases: []string{"time"}, Usage: "end the search after this long"},
-	}
-}
 
 // reach is how far a search goes, and who asks in it.
 type reach struct {
@@ -43,9 +27,9 @@ type reach struct {
 
 // reachOf reads the flags. What is wrong is refused.
 func reachOf(c *cli.Context, refuse func(bad bool, format string, args ...any)) reach {
-	r := reach{states: c.Uint64("states"), time: c.Duration("for"), unjudged: !c.Bool("invariants")}
+	r := reach{states: cmp.Or(c.Uint64("states"), check.DefaultStates), time: c.Duration("for"), unjudged: !c.Bool("invariants")}
 	r.reduce = c.Bool("exhaustive") && c.Bool("reduce")
-	refuse(c.IsSet("states") && r.states < 1, "--states 0: there must be at least 1")
+	refuse(c.IsSet("states") && c.Uint64("states") < 1, "--states 0: there must be at least 1")
 	refuse(c.IsSet("for") && r.time <= 0, "--for %v: must be above 0", r.time)
 	for _, name := range []string{"reduce", "bitstate"} {
 		refuse(c.IsSet(name) && !c.Bool("exhaustive"), "--%s is for --exhaustive; leave it out", name)

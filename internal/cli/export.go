@@ -24,22 +24,20 @@ func exportFormats() []string { return []string{"benchfmt", "hgrm", "hlog", "csv
 
 func (p *program) exportCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "export",
-		Usage: "results in the formats of other tools: " + strings.Join(exportFormats(), ", "),
-		Description: "benchfmt  the Go benchmark format, for benchstat: a line for each repetition\n" +
-			"hgrm      percentiles as HdrHistogram's plotter reads them, in ms: a file for each cell and time\n" +
-			"hlog      histogram logs of version 1.3, in ns: a file for each cell, with a tag for each time\n" +
-			"csv       summary.csv (cells), runs.csv (repetitions), times.csv (distributions),\n" +
-			"          of runs on several hosts also hosts.csv and links.csv\n" +
-			"entries   a row for each critical section, as CSV, of runs that were made with --entries\n" +
-			"benchfmt and entries go to standard output unless --out names a file; for the others --out names a folder.",
+		Name:      "export",
+		Usage:     "write results for other tools: " + strings.Join(exportFormats(), ", "),
+		ArgsUsage: "PATH",
+		UsageText: "dmebench export results/quickstart --format csv --out tables\n" +
+			"dmebench export results/quickstart --format benchfmt | benchstat -",
+		Description: "benchfmt is the Go benchmark format; hgrm and hlog are HdrHistogram's percentiles in ms and its logs in\n" +
+			"ns; csv is tables of cells, runs, times and hosts; entries has a row for each critical section of runs\n" +
+			"with --entries. benchfmt and entries go to standard output unless --out names a file; --out names a\n" +
+			"folder for the others.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"},
-				Usage: "`PATH` of the results: a folder of an experiment or of one sweep, a result file, or a folder of such files"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + strings.Join(exportFormats(), ", ")},
-			&cli.StringFlag{Name: "out", Usage: "`PATH` to write to"},
-			&cli.StringSliceFlag{Name: "metric", Usage: "for benchfmt: export this `METRIC`, a column of summary.csv; may be " +
-				"repeated (default: as 'dmebench compare')"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results at `PATH`, a folder or a file"},
+			&cli.StringFlag{Name: "format", Usage: "write `FORMAT`: " + strings.Join(exportFormats(), ", ")},
+			&cli.StringFlag{Name: "out", Usage: "write to `PATH`"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "only `METRIC` in benchfmt, a column of summary.csv", DefaultText: "as 'dmebench compare'"},
 		},
 		Action: p.export,
 	}
@@ -154,8 +152,7 @@ func (p *program) writeInto(dir string, files []export.File) error {
 }
 
 func entriesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "entries", Usage: "keep the record of each critical section (up to a million of a run) beside the results; " +
-		"'dmebench export --format entries' makes a table of them"}
+	return &cli.BoolFlag{Name: "entries", Usage: "keep a record of each critical section, for 'dmebench export --format entries'"}
 }
 
 // checkEntries refuses to keep records whose times would be those of several clocks,
@@ -224,12 +221,10 @@ func (p *program) warnOfDamage(sets ...*runs.Set) {
 	}
 }
 
-// failIfFlag lets a user say what is not to be accepted; of says whose value counts.
+// failIfFlag lets a user say what is not accepted; of says whose value counts.
 func failIfFlag(of string) cli.Flag {
 	return &cli.StringSliceFlag{
-		Name: "fail-if",
-		Usage: "`THRESHOLD` " + of + " that must not be crossed, " + threshold.Form + "; may be repeated. Where one is, the exit code is 3. " +
-			"A METRIC is a column of summary.csv or one of " + strings.Join(runs.ShortNames(), ", "),
+		Name: "fail-if", Usage: "end with exit code 3 if " + of + " crosses a `THRESHOLD`, such as 'p99>10ms'",
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,15 +81,15 @@ func newLivenessResult(a *dme.Algorithm, o check.Options, s *check.Search, r che
 		x.Property, x.Verdict, x.Replay = r.Violation.Property, r.Violation.Verdict, livenessCommand(x, o, check.Defaults(a, o.Nodes, o.Set))
 	}
 	if r.Lasso != nil {
-		x.Lasso = &lasso{Prefix: names(r.Lasso.Prefix), Loop: names(r.Lasso.Loop)}
+		x.Lasso = &lasso{Prefix: stepNames(r.Lasso.Prefix), Loop: stepNames(r.Lasso.Loop)}
 	}
 	if r.Trace != nil {
-		x.Trace, x.NodeStates, x.Why, x.Schedule = r.Trace.Lines(), r.Trace.States, r.Trace.Why(), names(r.Trace.Steps())
+		x.Trace, x.NodeStates, x.Why, x.Schedule = r.Trace.Lines(), r.Trace.States, r.Trace.Why(), stepNames(r.Trace.Steps())
 	}
 	return x
 }
 
-func names(steps []vnet.Step) []string {
+func stepNames(steps []vnet.Step) []string {
 	all := make([]string, len(steps))
 	for i, x := range steps {
 		all[i] = x.String()
@@ -126,35 +127,17 @@ func (x *checkResult) proof() string {
 	return "proven " + who + ": every property holds in every state, and every request is served in every fair schedule"
 }
 
-func (p *program) proveCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "prove",
-		Usage: "for how many nodes is each algorithm proven safe and free of starvation, and how far can it be searched?",
-		Description: "Searches all states of more and more nodes that ask without limit. Where that comes to its end,\n" +
-			"the algorithm is proven, for that number of nodes: never two nodes are in the critical section,\n" +
-			"and nobody waits for ever as long as every message arrives and every critical section ends.\n" +
-			"Where there are too many states, or infinitely many, each node asks a limited number of times.\n" +
-			"Without a name all algorithms are searched, which takes minutes.\n\n" +
-			"Exit code: 0 what was searched is right, or known to be wrong and found to be; 1 a violation\n" +
-			"was found where none should be; 2 a search failed; 64 and more: refused; 130 interrupted.",
-		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "only `NAME`; may be repeated (default: all)"},
-			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Value: prove.DefaultNodes, Usage: "at most `N` nodes"},
-			&cli.IntFlag{Name: "each", Value: prove.DefaultEach, Usage: "where requests are limited, at most `R` of each node"},
-			&cli.Uint64Flag{Name: "states", Value: prove.DefaultStates, Usage: "give a search up after `COUNT` states, " +
-				"some of up to three nodes after 20 times as many"},
-			&cli.StringFlag{Name: "memory", Usage: "give a search up before it holds more than `SIZE`, such as 4GiB " +
-				"(default: three quarters of what is free)"},
-			&cli.DurationFlag{Name: "for", Usage: "end after this long, with what is known by then"},
-			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
-			&cli.BoolFlag{Name: "markdown", Usage: "as a table in Markdown"},
-			jsonFlag("as JSON"),
-			quietFlag(),
-		},
-		Action: p.prove,
-	}
+// notWithProve are the flags of a single search.
+var notWithProve = []string{
+	"schedules", "exhaustive", "liveness", "seed", "requests", "requesters", "in-flight", "fifo", "duplicate", "lose", "faults", "adversary",
+	"bypass", "safety-only", "invariants", "reduce", "bitstate", "svg", "out", "save", "agents",
 }
 
+// prove searches all states of more and more nodes that request without limit. If that
+// comes to its end, the algorithm is proven for that number of nodes: never two nodes are in
+// the critical section, and nobody waits for ever as long as every message arrives and
+// every critical section ends. If there are too many states, or infinitely many, each node
+// makes a limited number of requests.
 func (p *program) prove(c *cli.Context) error {
 	files := newFiles()
 	algorithms, options, err := p.proofsOf(c)
@@ -222,9 +205,13 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, prove.Options, err
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	refuse(c.Int("nodes") < 2, "--nodes %d: there must be at least 2", c.Int("nodes"))
+	for _, name := range given(c, notWithProve...) {
+		refuse(true, "--%s does not go with --prove, which searches all states; leave one out", name)
+	}
+	nodes := cmp.Or(c.Int("nodes"), prove.DefaultNodes)
+	refuse(nodes < 2 || c.IsSet("nodes") && c.Int("nodes") < 2, "--nodes %d: there must be at least 2", c.Int("nodes"))
 	refuse(c.Int("each") < 1, "--each %d: there must be at least 1", c.Int("each"))
-	refuse(c.Uint64("states") < 1, "--states 0: there must be at least 1")
+	refuse(c.IsSet("states") && c.Uint64("states") < 1, "--states 0: there must be at least 1")
 	refuse(c.IsSet("for") && c.Duration("for") <= 0, "--for %v: must be above 0", c.Duration("for"))
 	refuse(c.Bool("json") && c.Bool("markdown"), "--json and --markdown: one of them")
 	memory, err := memoryFor(c)
@@ -233,7 +220,7 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, prove.Options, err
 	}
 	set, setErrs := settingsOf(c)
 	errs = append(errs, setErrs...)
-	names := c.StringSlice("algorithm")
+	names := listed(c.StringSlice("algorithm"))
 	refuse(len(set) > 0 && len(names) != 1, "--set: name the one algorithm whose option that is")
 	algorithms := []*dme.Algorithm(p.catalog)
 	if names != nil {
@@ -250,6 +237,6 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, prove.Options, err
 		return nil, prove.Options{}, failWith(exit.Usage, errors.Join(errs...))
 	}
 	return algorithms, prove.Options{
-		Nodes: c.Int("nodes"), Each: c.Int("each"), States: c.Uint64("states"), Memory: memory, Set: set,
+		Nodes: nodes, Each: c.Int("each"), States: cmp.Or(c.Uint64("states"), prove.DefaultStates), Memory: memory, Set: set,
 	}, nil
 }

@@ -28,22 +28,24 @@ const (
 	maxQuorumsShown = 64
 )
 
-func (p *program) listQuorumsCommand(common []cli.Flag) *cli.Command {
+func (p *program) listQuorumsCommand(common ...cli.Flag) *cli.Command {
 	return &cli.Command{
 		Name:  "quorums",
-		Usage: "constructions of request sets; with --nodes, the sets and their properties",
-		Description: "Without --nodes: what constructions there are. With --nodes: for each, or for that of --quorum, the\n" +
-			"sizes K of the sets, the loads D of the nodes (the number of sets that a node is in), whether\n" +
-			"  (a) any two sets meet, (b) every node is in its own set, (c) all sets are equally large,\n" +
-			"  (d) all nodes are in equally many sets (Maekawa 1985, section 2),\n" +
-			"and whether the sets are the lines of a projective plane, any two of which meet in exactly one node.\n" +
-			"With --availability: the probability that a quorum of nodes that are up exists, and its size, exactly\n" +
-			"where the failures can all be examined, else from failures that are drawn, with a 95% interval.",
-		Flags: append(append([]cli.Flag{
+		Usage: "constructions of quorums; with --nodes, the quorums and their properties",
+		UsageText: "dmebench list quorums --nodes 13\n" +
+			"dmebench list quorums --nodes 7 --quorum tree --availability",
+		Description: "With --nodes: for each construction the sizes K of the request sets, the loads D of the nodes (the\n" +
+			"number of sets that a node is in), whether (a) any two sets meet, (b) every node is in its own set,\n" +
+			"(c) all sets are equally large, (d) all nodes are in equally many sets (Maekawa 1985, section 2),\n" +
+			"and whether the sets are the lines of a projective plane, any two of which meet in exactly one node.",
+		Flags: append([]cli.Flag{
 			nodesFlag(),
-			&cli.StringFlag{Name: "quorum", Usage: "`NAME` of one construction: " + strings.Join(quorum.Names(), ", ")},
-			&cli.StringFlag{Name: "weights", Usage: "votes `V1,V2,…` of the nodes, for --quorum weighted"},
-		}, availabilityFlags()...), common...),
+			&cli.StringFlag{Name: "quorum", Usage: "only the construction `NAME`"},
+			&cli.StringFlag{Name: "weights", Usage: "nodes with `V1,V2,…` votes, for --quorum weighted"},
+			&cli.BoolFlag{Name: "availability", Usage: "how likely nodes that are up form a quorum, and its size"},
+			seedFlag(runs.DefaultSeed, "random seed `S` of the failures, for --availability"),
+			&cli.StringFlag{Name: "plots", Usage: "draw figures in folder `DIR`, for --availability"},
+		}, common...),
 		Action: p.listQuorums,
 	}
 }
@@ -219,15 +221,6 @@ const (
 // availabilityUps are the probabilities that a node is up, of tables and figures.
 func availabilityUps() []float64 {
 	return []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
-}
-
-func availabilityFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "availability",
-			Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
-		seedFlag(runs.DefaultSeed, "`SEED` of the failures that are drawn, for --availability"),
-		&cli.StringFlag{Name: "plots", Usage: "folder `DIR` to draw figures in, for --availability"},
-	}
 }
 
 // resilience is a system with what becomes of it.

@@ -17,19 +17,20 @@ import (
 
 func (p *program) rankCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "rank",
-		Usage: "which algorithm is best, per load and number of nodes, and whether that can be told",
-		Description: "For each load and number of nodes a table of the algorithms, the best first, and what it says in words. In every\n" +
-			"column each algorithm is compared with the best by the two-sided Mann-Whitney test over repetitions, with Holm's\n" +
-			"correction over all pairs. What decides is throughput under saturate, messages per critical section under serial,\n" +
-			"and the 99th percentile of the waiting time under loads with a rate of their own; --metric decides otherwise.",
+		Name:      "rank",
+		Usage:     "which algorithm is best, for each load and number of nodes, and how sure that is",
+		ArgsUsage: "DIR",
+		UsageText: "dmebench rank results/quickstart\n" +
+			"dmebench rank results/quickstart --metric p99 --only nodes=7",
+		Description: "A table for each load and number of nodes, the best first, and what it says in words. In every column\n" +
+			"each algorithm is compared with the best by the two-sided Mann-Whitney test over repetitions, with\n" +
+			"Holm's correction. Throughput decides under saturate, messages per critical section under serial, the\n" +
+			"99th percentile of the waiting time under loads with a rate.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results: folder `DIR` of an experiment or of one sweep, or a file"},
-			&cli.StringSliceFlag{Name: "metric", Usage: "column of the table, a `METRIC` of summary.csv; the first one decides; may be repeated " +
-				"(default: throughput, waiting time p50 and p99, messages, those of the busiest node)"},
-			&cli.StringSliceFlag{Name: "only", Usage: "rank these alone: `KEY=VALUE`, such as algorithm=maekawa, label=ma*, nodes=7 or " +
-				"workload=serial; values of one key may be repeated"},
-			&cli.Float64Flag{Name: "alpha", Value: stats.Alpha, Usage: "probability of naming a difference where there is none, in each column"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results in `DIR`, of an experiment or of one sweep; or in a file"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "a table of each `METRIC`, a column of summary.csv; the first decides"},
+			&cli.StringSliceFlag{Name: "only", Usage: "rank only `KEY=VALUE`, such as algorithm=maekawa, label=ma* or nodes=7"},
+			&cli.Float64Flag{Name: "alpha", Value: stats.Alpha, Usage: "call a difference significant below `P`"},
 			jsonFlag("print the ranking as one JSON object"),
 		},
 		Action: p.rank,

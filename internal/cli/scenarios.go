@@ -39,10 +39,7 @@ func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, fu
 	if err != nil {
 		return nil, nil, err
 	}
-	var names []string
-	for _, x := range all {
-		names = append(names, x.scenario.Name)
-	}
+	names := p.scenarioNames()
 	found, _ := suggest.Find(name, names)
 	for _, x := range all {
 		if x.scenario.Name == found {
@@ -63,13 +60,10 @@ func besides(file string) func(string) ([]byte, error) {
 	}
 }
 
-// nearScenario suggests a scenario to whoever has named a file that is not there.
-func (p *program) nearScenario(name string) string {
-	var names []string
-	for _, c := range p.scenarioNames() {
-		names = append(names, c.word)
-	}
-	return suggest.Hint(name, names)
+// scenarioNames returns the names of the built-in scenarios.
+func (p *program) scenarioNames() []string {
+	all, _ := p.builtInScenarios() // what is wrong with one is said where it is played
+	return names(all, func(x builtIn) string { return x.scenario.Name })
 }
 
 // builtIn is a scenario and the folder whose files it may name.

@@ -18,6 +18,7 @@ import (
 
 	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/suggest"
 	"dmebench/internal/record/eventlog"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/record/spacetime"
@@ -40,29 +41,25 @@ const (
 
 func (p *program) traceCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "trace",
-		Usage: "replay a worked example of a paper, or show a recorded run, step by step, and draw its space-time diagram",
-		Description: "FILE is a scenario, which says step by step what happens, or a recording that 'dmebench run --trace'\n" +
-			"has written. Where a scenario says what must come of its steps and something else does, the\n" +
-			"difference is printed.\n\n" +
-			"Formats:\n" +
-			"  text      one step on each line; of a scenario its own text, with what came of each\n" +
-			"  svg       the space-time diagram\n" +
-			"  shiviz    a log for ShiViz, with vector clocks\n" +
-			"  perfetto  Chrome's trace format, for ui.perfetto.dev\n" +
-			"  mermaid   a sequence diagram for Markdown\n\n" +
-			"Exit code: 0 everything came out as expected; 1 something else did;\n" +
-			"64 and more: the input or the environment was refused.",
+		Name:      "trace",
+		Usage:     "show a scenario or a recorded run step by step, and draw its space-time diagram",
+		ArgsUsage: "FILE",
+		UsageText: "dmebench trace ricartagrawala/figures-a-to-j --svg figure.svg\n" +
+			"dmebench run maekawa -n 3 --requests 6 --trace run.jsonl && dmebench trace run.jsonl",
+		Description: "The argument is the name of a built-in scenario ('dmebench list scenarios'), a scenario in a file,\n" +
+			"or a recording of 'dmebench run --trace'. If a scenario says what must come of its steps, and something\n" +
+			"else does, the difference is printed and the exit code is 1.\n\n" +
+			"shiviz is a log with vector clocks, perfetto is for ui.perfetto.dev, mermaid is for Markdown.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "scenario", Usage: "`NAME` of a built-in scenario; 'dmebench list scenarios' shows them"},
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "a scenario `FILE` of your own, or a recording of a run"},
+			&cli.StringFlag{Name: "scenario", Usage: "play the built-in scenario `NAME`"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "play the scenario in `FILE`, or show the recording"},
 			&cli.StringFlag{Name: "format", Value: "text", Usage: "print `FORMAT`: " + strings.Join(traceFormats(), ", ")},
-			&cli.StringFlag{Name: "out", Usage: "write that to `FILE` (default: standard output)"},
+			&cli.StringFlag{Name: "out", Usage: "write that to `FILE` instead of standard output"},
 			&cli.StringFlag{Name: "svg", Usage: "also draw the diagram to `FILE`"},
-			&cli.StringFlag{Name: "from", Usage: "of a recording: begin at `TIME`, such as 2.5ms, or before entry:N (default: at the beginning)"},
-			&cli.StringFlag{Name: "to", Usage: fmt.Sprintf("of a recording: end at `TIME`, or with the exit of entry:N "+
-				"(default: after %d events; with --format perfetto, after %d)", firstEvents, firstOfTimeline)},
-			&cli.BoolFlag{Name: "rewrite", Usage: "of a scenario FILE: write down what came of its steps as what is expected"},
+			&cli.StringFlag{Name: "from", Usage: "begin a recording at `TIME`, such as 2.5ms, or at entry:N"},
+			&cli.StringFlag{Name: "to", Usage: "end it at `TIME`, or with the exit of entry:N",
+				DefaultText: fmt.Sprintf("after %d events, perfetto: %d", firstEvents, firstOfTimeline)},
+			&cli.BoolFlag{Name: "rewrite", Usage: "write what came of its steps into the file of a scenario"},
 		},
 		Action: p.trace,
 	}
@@ -82,7 +79,7 @@ func (p *program) trace(c *cli.Context) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		name := c.String("file")
 		return failWith(exit.NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; "+
-			"'dmebench list scenarios' shows what there is", name, p.nearScenario(name)))
+			"'dmebench list scenarios' shows what there is", name, suggest.Hint(name, p.scenarioNames())))
 	}
 	if err != nil {
 		return failWith(exit.NoInput, err)
@@ -245,8 +242,7 @@ const (
 )
 
 func traceFlag() cli.Flag {
-	return &cli.StringFlag{Name: "trace", Usage: "record what happens in the run, event by event, in `FILE` (JSON Lines); " +
-		"'dmebench trace -f FILE' draws it. For simulations, and for real networks on this host alone"}
+	return &cli.StringFlag{Name: "trace", Usage: "record each event in `FILE`, for 'dmebench trace FILE'; on this host alone"}
 }
 
 // recorder keeps the recording of a run; nil where none is wanted.

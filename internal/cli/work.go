@@ -26,8 +26,7 @@ import (
 // workFlags say which agents do work that is not tied to a host.
 func workFlags(what string) []cli.Flag {
 	return append([]cli.Flag{
-		agentsFlag("NATS server at `URL`, with JetStream, at which agents on other hosts are: they do " + what +
-			", with the same outcome; see 'dmebench agent --help'"),
+		agentsFlag("NATS server at `URL`, whose agents do " + what + ", with the same outcome"),
 	}, credentialFlags()...)
 }
 
