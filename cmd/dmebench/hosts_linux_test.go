@@ -62,7 +62,7 @@ func TestAnExperimentAcrossHosts(t *testing.T) {
 		if code := here.wait(10 * longest); code != 0 {
 			t.Fatalf("on one host: exit code %d: %s", code, here.stderr.Bytes())
 		}
-		there := b.lead("coordinator", "-f", file, "--expect-agents", "4", "--out", "there")
+		there := b.lead("sweep", "-f", file, "--expect-agents", "4", "--out", "there")
 		if code := there.wait(10 * longest); code != 0 {
 			t.Errorf("%s: exit code %d: %s", file, code, there.stderr.Bytes())
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment/advise"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/platform/terminal"
@@ -30,7 +29,7 @@ func (p *program) adviseCommand() *cli.Command {
 			nodesFlag(),
 			&cli.Float64Flag{Name: "rate", Usage: "Poisson arrivals: `X` requests per second of each node", DefaultText: "all request all the time"},
 			&cli.Float64Flag{Name: "total-rate", Usage: "`X` requests per second of all nodes together"},
-			&cli.StringFlag{Name: "delay", Usage: "messages take `DURATION`, or on average so: uniform:DURATION, exp:DURATION", DefaultText: "measured here"},
+			&cli.StringFlag{Name: "delay", Usage: "messages take `DURATION`, uniform:DURATION or exp:DURATION", DefaultText: "measured here"},
 			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "critical sections of `DURATION`, or exp:DURATION"},
 			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "it is to run over `NETWORK`: " + realNetworks()},
 			&cli.StringFlag{Name: "metric", Usage: "`METRIC` decides, such as p50 or messages", DefaultText: "p99 with a rate, else throughput"},
@@ -75,11 +74,11 @@ func (p *program) advise(c *cli.Context) error {
 	if c.IsSet("delay") {
 		var err error
 		if q.Law, q.Delay, err = parseDelay(c.String("delay")); err != nil {
-			return failWith(exit.Usage, err)
+			return failWith(Usage, err)
 		}
 	}
 	if err := q.Check(); err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	if !c.IsSet("delay") {
 		var err error
@@ -101,10 +100,10 @@ func (p *program) advise(c *cli.Context) error {
 		err = a.WriteText(p.stdout, p.printed())
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the advice: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the advice: %w", err))
 	}
 	if a.Choose == "" {
-		p.exit = exit.Unknown
+		p.exit = Unknown
 	}
 	return nil
 }
@@ -139,7 +138,7 @@ func (p *program) delayHere(ctx context.Context, q advise.Question) (time.Durati
 	case err != nil:
 		return 0, err
 	case r.Status != runs.OK || r.Delay() == nil:
-		return 0, failWith(exit.Unknown, fmt.Errorf("cannot measure T here: %s; say what a message takes with --delay", r.Error))
+		return 0, failWith(Unknown, fmt.Errorf("cannot measure T here: %s; say what a message takes with --delay", r.Error))
 	}
 	return time.Duration(*r.Delay()), nil
 }

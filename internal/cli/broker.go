@@ -15,7 +15,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/testbed/authority"
@@ -61,11 +60,11 @@ func (p *program) broker(c *cli.Context) error {
 	}
 	hosts, err := serverNames(listen, at, c.StringSlice("name"))
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	folder, err := authority.Open(c.String("dir"), hosts, time.Now())
 	if err != nil {
-		return failWith(exit.CantCreate, err)
+		return failWith(CantCreate, err)
 	}
 	defer folder.Close()
 	secure := !at.IP.IsLoopback()
@@ -75,7 +74,7 @@ func (p *program) broker(c *cli.Context) error {
 	}
 	s, err := b.Start()
 	if err != nil {
-		return failWith(exit.Unavailable, err)
+		return failWith(Unavailable, err)
 	}
 	defer func() {
 		s.Close()

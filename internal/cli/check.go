@@ -15,7 +15,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/interrupt"
@@ -51,7 +50,7 @@ func (p *program) checkCommand() *cli.Command {
 			jsonFlag("print the result as JSON"),
 			quietFlag(),
 		}, inCategory("What may happen",
-			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` requests of all nodes together", DefaultText: "random: up to 5 per node, exhaustive: 1 per node"},
+			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` requests of all nodes together", DefaultText: "up to 5 per node, exhaustive 1"},
 			&cli.StringFlag{Name: "requesters", Usage: "only `NODES` make requests, such as 2,4", DefaultText: "all"},
 			&cli.IntFlag{Name: "in-flight", Usage: "with --liveness: no request that would put more than `K` messages on a link"},
 			&cli.BoolFlag{Name: "fifo", Usage: "links keep order; --fifo=false: they need not"},
@@ -60,7 +59,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, and restart if the algorithm can"},
 			&cli.BoolFlag{Name: "adversary", Usage: "an adversary holds back messages in all random schedules; =false: in none"},
 		), inCategory("What is judged, and how",
-			&cli.IntFlag{Name: "bypass", Usage: "at most `B` entries of others between a request and its entry", DefaultText: "as the paper promises"},
+			&cli.IntFlag{Name: "bypass", Usage: "at most `B` entries of others between request and entry", DefaultText: "as the paper promises"},
 			&cli.BoolFlag{Name: "safety-only", Usage: "ignore standstills: look only for two nodes inside"},
 			&cli.BoolFlag{Name: "invariants", Value: true, Usage: "judge every state by the algorithm's invariants"},
 			&cli.BoolFlag{Name: "reduce", Value: true, Usage: "leave out orders of steps, and values of clocks, that make no difference"},
@@ -216,10 +215,10 @@ func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error 
 		err = result.print(p.stdout)
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
 	}
 	if report.Violation != nil {
-		p.exit = exit.Broken
+		p.exit = Broken
 	}
 	return nil
 }
@@ -279,7 +278,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		}
 	}
 	if errs != nil {
-		return nil, check.Options{}, failWith(exit.Usage, errors.Join(errs...))
+		return nil, check.Options{}, failWith(Usage, errors.Join(errs...))
 	}
 	o := check.Defaults(a, c.Int("nodes"), set)
 	reach.set(&o)
@@ -349,10 +348,10 @@ func pictureFile(c *cli.Context, a *dme.Algorithm) (string, error) {
 
 func canWrite(name string) error {
 	refuse := func(err error) error {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
+		return failWith(CantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
 	}
 	if name == "" || os.IsPathSeparator(name[len(name)-1]) {
-		return failWith(exit.Usage, fmt.Errorf("cannot write %q: it names no file; name one, such as %s", name,
+		return failWith(Usage, fmt.Errorf("cannot write %q: it names no file; name one, such as %s", name,
 			filepath.Join(name, "counterexample.txt")))
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {

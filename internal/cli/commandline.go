@@ -20,7 +20,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/platform/launch"
@@ -35,7 +34,7 @@ import (
 // the worked examples of papers, in folders of any depth.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.Catalog, scenarios fs.FS) int {
 	if err := checkCatalog(catalog); err != nil {
-		return complain(stderr, failWith(exit.Usage, err))
+		return complain(stderr, failWith(Usage, err))
 	}
 	if launch.Is(args, worker.Command) {
 		return worker.Main(catalog, stdin, stderr)
@@ -51,11 +50,11 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	printed := &output{Writer: stdout}
 	p := &program{catalog: catalog, scenarios: scenarios, stdout: printed, stderr: stderr}
 	err := p.carryOut(ctx, args[1:])
-	if ctx.Err() != nil && (err == nil && p.exit != exit.Broken || errors.Is(err, context.Canceled)) {
-		err = failWith(exit.Interrupted, errors.New("interrupted"))
+	if ctx.Err() != nil && (err == nil && p.exit != Broken || errors.Is(err, context.Canceled)) {
+		err = failWith(Interrupted, errors.New("interrupted"))
 	}
 	if printed.unread && errors.Is(err, syscall.EPIPE) {
-		return exit.Pipe // and nobody to complain to, as with any program in a pipe
+		return Pipe // and nobody to complain to, as with any program in a pipe
 	}
 	if err != nil {
 		return complain(stderr, err)
@@ -224,10 +223,8 @@ func atOnce(c *cli.Command) *cli.Command {
 	return c
 }
 
-func failWith(code int, err error) error { return exit.With(code, err) }
-
 func usage(format string, args ...any) error {
-	return failWith(exit.Usage, fmt.Errorf(format, args...))
+	return failWith(Usage, fmt.Errorf(format, args...))
 }
 
 // complain prints an error, one line for each fault, and returns its exit code.
@@ -237,11 +234,7 @@ func complain(stderr io.Writer, err error) int {
 			fmt.Fprintf(stderr, "dmebench: %s\n", line)
 		}
 	}
-	var coded *exit.Error
-	if errors.As(err, &coded) {
-		return coded.Code
-	}
-	return exit.Unknown
+	return codeOf(err)
 }
 
 // checkCatalog finds faults in the algorithms, which may be a user's own.

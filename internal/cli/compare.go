@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
@@ -44,7 +43,7 @@ func (p *program) compare(c *cli.Context) error {
 		return usage("--alpha 0: must lie between 0 and 1, such as %v", compare.DefaultAlpha)
 	}
 	if _, err := opt.Check(); err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	if c.IsSet("col") || c.NArg() == 1 {
 		return p.compareColumns(c, opt)
@@ -70,14 +69,14 @@ func (p *program) compare(c *cli.Context) error {
 	p.warnOfDamage(a, b)
 	comparison, err := compare.Compare(a, b, opt)
 	if err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	if !math.IsNaN(limit) {
 		defer p.judge(comparison.Watch(limit))
 	}
 	if dir := c.String("plots"); dir != "" {
 		if err := drawInto(dir, comparison.Figures()); err != nil {
-			return failWith(exit.CantCreate, err)
+			return failWith(CantCreate, err)
 		}
 	}
 	if c.Bool("json") {
@@ -86,7 +85,7 @@ func (p *program) compare(c *cli.Context) error {
 		err = comparison.WriteText(p.stdout)
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
 	}
 	return nil
 }
@@ -102,7 +101,7 @@ func (p *program) judge(g *compare.Gate) {
 	if len(g.Metrics) == 0 {
 		fmt.Fprintln(p.stderr, "dmebench: cannot tell: nothing that could become worse was measured on both sides")
 	}
-	p.exit = exit.OfThresholds(p.exit, len(g.Regressions) > 0, len(g.Untold) > 0 || len(g.Metrics) == 0)
+	p.exit = ofThresholds(p.exit, len(g.Regressions) > 0, len(g.Untold) > 0 || len(g.Metrics) == 0)
 }
 
 // compareColumns compares a result set with itself.
@@ -126,7 +125,7 @@ func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
 	p.warnOfDamage(set)
 	columns, err := compare.Beside(set, c.String("col"), c.String("base"), opt)
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	if c.Bool("json") {
 		err = printJSON(p.stdout, columns)
@@ -134,7 +133,7 @@ func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
 		err = columns.WriteText(p.stdout, p.printed())
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
 	}
 	return nil
 }

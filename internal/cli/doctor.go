@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testbed/doctor"
@@ -45,7 +44,7 @@ func (p *program) doctorCommand() *cli.Command {
 
 func (p *program) doctor(c *cli.Context) error {
 	if err := checkListen(c.String("listen")); err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	need, err := p.needOf(c)
 	if err != nil {
@@ -96,10 +95,10 @@ func (p *program) showReport(c *cli.Context, r *doctor.Report) error {
 		err = r.WriteText(p.stdout, style)
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the findings: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the findings: %w", err))
 	}
 	if r.Problems > 0 {
-		p.exit = exit.Unavailable
+		p.exit = Unavailable
 	}
 	return nil
 }
@@ -125,7 +124,7 @@ func (p *program) needOf(c *cli.Context) (doctor.Need, error) {
 		}
 	}
 	if err := checkSize(s, p.catalog); err != nil {
-		return doctor.Need{}, failWith(exit.Usage, err)
+		return doctor.Need{}, failWith(Usage, err)
 	}
 	e := run.EstimateOf(s, p.catalog, nil)
 	return doctor.Need{

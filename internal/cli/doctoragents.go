@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/testbed/agent"
 	"dmebench/internal/testbed/doctor"
 	"dmebench/transport/nats"
@@ -40,11 +39,11 @@ func (p *program) doctorOfAgents(c *cli.Context, need doctor.Need) error {
 		return err
 	}
 	if err := agent.CheckBroker(*b); err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	fleet, err := agent.Connect(c.Context, *b)
 	if errors.Is(err, nats.ErrBroker) {
-		err = failWith(exit.Unavailable, err)
+		err = failWith(Unavailable, err)
 	}
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func unavailable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return failWith(exit.Unavailable, err)
+	return failWith(Unavailable, err)
 }
 
 // missing says that fewer agents are there than should be; nil where enough are.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/input"
 	"dmebench/internal/platform/interrupt"
@@ -50,7 +49,7 @@ func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinato
 	}
 	result, err := coordinator.Run(ctx, job, opt)
 	if errors.Is(err, control.ErrListen) || errors.Is(err, nats.ErrBroker) {
-		err = failWith(exit.Unavailable, err)
+		err = failWith(Unavailable, err)
 	}
 	return result, err
 }
@@ -127,7 +126,7 @@ func checkAddressSpace(workers int) error {
 // spacious has a command begin only where there are enough addresses, unless it is forced.
 func spacious(c *cli.Context) error {
 	if err := checkAddressSpace(0); err != nil && !c.Bool("force") {
-		return failWith(exit.Unavailable, err)
+		return failWith(Unavailable, err)
 	}
 	return nil
 }

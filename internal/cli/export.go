@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/report/compare"
 	"dmebench/report/export"
@@ -28,7 +27,7 @@ func (p *program) exportCommand() *cli.Command {
 		Usage:     "write results for other tools: " + strings.Join(exportFormats(), ", "),
 		ArgsUsage: "PATH",
 		UsageText: "dmebench export results/quickstart --format csv --out tables\n" +
-			"dmebench export results/quickstart --format benchfmt | benchstat -",
+			"dmebench export results/quickstart --format benchfmt | benchstat /dev/stdin",
 		Description: "benchfmt is the Go benchmark format; hgrm and hlog are HdrHistogram's percentiles in ms and its logs in\n" +
 			"ns; csv is tables of cells, runs, times and hosts; entries has a row for each critical section of runs\n" +
 			"with --entries. benchfmt and entries go to standard output unless --out names a file; --out names a\n" +
@@ -69,7 +68,7 @@ func (p *program) export(c *cli.Context) error {
 		errs = append(errs, fmt.Errorf("export: unknown format %q; there are %s", format, strings.Join(exportFormats(), ", ")))
 	}
 	if errs != nil {
-		return failWith(exit.Usage, errors.Join(errs...))
+		return failWith(Usage, errors.Join(errs...))
 	}
 	results, err := readSomeResults(c.String("file"))
 	if err != nil {
@@ -94,7 +93,7 @@ func (p *program) export(c *cli.Context) error {
 		files, err = export.CSV(results)
 	}
 	if err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	return p.writeInto(out, files)
 }
@@ -102,11 +101,11 @@ func (p *program) export(c *cli.Context) error {
 func (p *program) exportBenchfmt(runs []runs.Run, metrics []runs.Metric, out string) error {
 	var text bytes.Buffer
 	if err := export.Benchfmt(&text, runs, metrics); err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	if out == "" {
 		if _, err := p.stdout.Write(text.Bytes()); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("cannot print the export: %w", err))
+			return failWith(CantCreate, fmt.Errorf("cannot print the export: %w", err))
 		}
 		return nil
 	}
@@ -134,7 +133,7 @@ func (p *program) warnOfLeftOut(list []runs.Run, format string) {
 // writeInto writes files into a folder and says where they are.
 func (p *program) writeInto(dir string, files []export.File) error {
 	refuse := func(err error) error {
-		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return refuse(err)
@@ -145,7 +144,7 @@ func (p *program) writeInto(dir string, files []export.File) error {
 			return refuse(err)
 		}
 		if _, err := fmt.Fprintln(p.stdout, path); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("cannot print the names of the files: %w", err))
+			return failWith(CantCreate, fmt.Errorf("cannot print the names of the files: %w", err))
 		}
 	}
 	return nil
@@ -173,11 +172,11 @@ func (p *program) exportEntries(runs []runs.Run, out string) error {
 	}
 	if out == "" {
 		if err := write(p.stdout); err != nil {
-			return failWith(exit.Data, err)
+			return failWith(Data, err)
 		}
 	} else {
 		if err := atomicfile.Stream(out, write); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("--out %s: %w", out, err))
+			return failWith(CantCreate, fmt.Errorf("--out %s: %w", out, err))
 		}
 		fmt.Fprintln(p.stdout, out)
 	}
@@ -193,12 +192,12 @@ func readResults(path string) (*runs.Set, error) {
 	set, err := runs.Read(path)
 	switch {
 	case errors.Is(err, runs.ErrNone):
-		return nil, failWith(exit.NoInput, err)
+		return nil, failWith(NoInput, err)
 	case err != nil && isYAML(path):
-		return nil, failWith(exit.Data, fmt.Errorf("%s is an experiment, and no results; 'dmebench sweep %s' makes them, "+
+		return nil, failWith(Data, fmt.Errorf("%s is an experiment, and no results; 'dmebench sweep %s' makes them, "+
 			"then name their folder, such as results/quickstart", path, path))
 	case err != nil:
-		return nil, failWith(exit.Data, err)
+		return nil, failWith(Data, err)
 	}
 	return set, nil
 }
@@ -207,7 +206,7 @@ func readResults(path string) (*runs.Set, error) {
 func readSomeResults(path string) (*runs.Set, error) {
 	set, err := readResults(path)
 	if err == nil && len(set.Runs) == 0 {
-		return nil, failWith(exit.NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), runs.ErrNone))
+		return nil, failWith(NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), runs.ErrNone))
 	}
 	return set, err
 }
@@ -232,7 +231,7 @@ func failIfFlag(of string) cli.Flag {
 func thresholdsOf(c *cli.Context) ([]threshold.Threshold, error) {
 	all, err := threshold.ParseAll(c.StringSlice("fail-if"))
 	if err != nil {
-		return nil, failWith(exit.Usage, err)
+		return nil, failWith(Usage, err)
 	}
 	return all, nil
 }
@@ -243,5 +242,5 @@ func (p *program) judged(code int, v threshold.Verdict) int {
 	for _, line := range v.Lines {
 		fmt.Fprintf(p.stderr, "dmebench: %s\n", line)
 	}
-	return exit.OfThresholds(code, v.Crossed, v.Unknown)
+	return ofThresholds(code, v.Crossed, v.Unknown)
 }

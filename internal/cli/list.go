@@ -272,7 +272,8 @@ func workloadNames() string {
 // things share, the first is meant.
 func (p *program) listableNames() []string {
 	quorums := slices.DeleteFunc(quorum.Names(), func(name string) bool { return strings.Contains(name, ":") })
-	return slices.Concat(p.catalog.Names(), strings.Split(networkNames(), ", "), strings.Split(workloadNames(), ", "), quorums, p.scenarioNames())
+	return slices.Concat(p.catalog.Names(),
+		strings.Split(networkNames(), ", "), strings.Split(workloadNames(), ", "), quorums, p.scenarioNames())
 }
 
 // listOne tells everything about one algorithm, or whatever else has the name.

@@ -15,7 +15,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/search/check"
 	"dmebench/internal/search/prove"
 	"dmebench/runs"
@@ -158,11 +157,11 @@ func (p *program) prove(c *cli.Context) error {
 	options.Done = func(n int) { bar.Set(uint64(n)) }
 	results, err := prove.All(ctx, algorithms, options)
 	if err != nil {
-		return failWith(exit.Unknown, err)
+		return failWith(Unknown, err)
 	}
 	for _, r := range results {
 		if r.Refuted != nil && !r.AsPublished {
-			p.exit = exit.Broken
+			p.exit = Broken
 		}
 	}
 	bar.Done()
@@ -188,7 +187,7 @@ func (p *program) printProofs(c *cli.Context, results []prove.Result) (err error
 		}
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
 	}
 	return nil
 }
@@ -234,7 +233,7 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, prove.Options, err
 		}
 	}
 	if errs != nil {
-		return nil, prove.Options{}, failWith(exit.Usage, errors.Join(errs...))
+		return nil, prove.Options{}, failWith(Usage, errors.Join(errs...))
 	}
 	return algorithms, prove.Options{
 		Nodes: nodes, Each: c.Int("each"), States: cmp.Or(c.Uint64("states"), prove.DefaultStates), Memory: memory, Set: set,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/run"
@@ -21,7 +20,7 @@ func matrixFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "run `NAMES`, with commas between"},
 		&cli.StringFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "on each number of nodes of `LIST`, such as 3,7,13"},
 		&cli.StringSliceFlag{Name: "transport", Usage: "over `NETWORKS`: " + networkNames(), DefaultText: runs.DefaultTransport},
-		&cli.StringSliceFlag{Name: "workload", Usage: "requests made as in `NAMES`: " + workloadNames(), DefaultText: runs.DefaultWorkload},
+		&cli.StringSliceFlag{Name: "workload", Usage: "requests like `NAMES`: " + workloadNames(), DefaultText: runs.DefaultWorkload},
 		&cli.IntFlag{Name: "repetitions", Usage: "`R` runs of each combination; an interval needs 6",
 			DefaultText: fmt.Sprint(experiment.DefaultRepetitions)},
 		&cli.Float64Flag{Name: "rate", Usage: "`X` requests per second of each node, for poisson and hotspot"},
@@ -32,7 +31,8 @@ func matrixFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "duration", Usage: "make requests for this `DURATION`"},
 		setFlag("an option of those that have it"),
 		&cli.StringSliceFlag{Name: "fault", Usage: "inject a `FAULT` in every run, such as 'kill 3 @2s'"},
-		&cli.StringFlag{Name: "resource", Usage: "have critical sections update a shared resource of `KIND` " + strings.Join(run.Resources(), ", ")},
+		&cli.StringFlag{Name: "resource", Usage: "have critical sections update a shared resource of `KIND` " +
+			strings.Join(run.Resources(), ", ")},
 		seedFlag(0, "random seed `S` of the first repetition; the next has the next"),
 		&cli.IntFlag{Name: "nodes-per-worker", Usage: "put `M` nodes in each process", DefaultText: "1"},
 		&cli.StringFlag{Name: "warmup", Usage: "leave `COUNT` entries out of steady figures; auto is MSER-5", DefaultText: runs.DefaultWarmup},
@@ -64,11 +64,11 @@ func (p *program) experimentOf(c *cli.Context) (experiment.File, error) {
 	}
 	m, err := matrixOf(c)
 	if err != nil {
-		return experiment.File{}, failWith(exit.Usage, err)
+		return experiment.File{}, failWith(Usage, err)
 	}
 	file, err := m.File(p.catalog)
 	if err != nil {
-		return experiment.File{}, failWith(exit.Usage, err)
+		return experiment.File{}, failWith(Usage, err)
 	}
 	return file, nil
 }

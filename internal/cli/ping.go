@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/terminal"
 	"dmebench/internal/runtime/live"
@@ -34,7 +33,8 @@ func (p *program) pingCommand() *cli.Command {
 			"interval: above 1 the transport is faster. Figures move several-fold with the placement of processes:\n" +
 			"compare ratios, of one command.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "transport", Value: everything, Usage: "over `NETWORK`: " + strings.Join(ping.Networks(), ", ") + ", or " + everything},
+			&cli.StringFlag{Name: "transport", Value: everything,
+				Usage: "over `NETWORK`: " + strings.Join(ping.Networks(), ", ") + ", or " + everything},
 			&cli.StringFlag{Name: "test", Value: everything, Usage: "measure `NAME`: " + strings.Join(tests, ", ") + ", or " + everything},
 			&cli.IntFlag{Name: "processes", Value: d.Processes, Usage: "`P` processes in the ring; the first two do the other tests"},
 			&cli.StringFlag{Name: "tokens", Value: joinInts(d.Tokens), Usage: "as many tokens in the ring at a time as `LIST` says"},
@@ -54,7 +54,7 @@ func (p *program) pingCommand() *cli.Command {
 func (p *program) ping(c *cli.Context) error {
 	spec, err := pingSpec(c)
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	write := (*ping.Report).WriteText
 	switch {
@@ -72,7 +72,7 @@ func (p *program) ping(c *cli.Context) error {
 		return err
 	}
 	if err := write(report, p.stdout); err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
 	}
 	return nil
 }

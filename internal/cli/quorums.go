@@ -12,7 +12,6 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/tables"
 	"dmebench/report/plots"
@@ -118,7 +117,7 @@ func (p *program) listQuorums(c *cli.Context) error {
 		}
 		sets, err := quorum.New(name, quorum.Config{Nodes: nodes, Weights: weights, ReadFile: newFiles().read})
 		if err != nil {
-			return failWith(exit.Usage, err)
+			return failWith(Usage, err)
 		}
 		systems = append(systems, sets)
 	}
@@ -264,7 +263,7 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 			err = atomicfile.Probe(dir)
 		}
 		if err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
+			return failWith(CantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
 		}
 	}
 	var all []resilience
@@ -382,7 +381,7 @@ func drawAvailability(dir string, all []resilience) error {
 		for _, format := range plots.Formats() {
 			path := filepath.Join(dir, f.Name+"."+string(format))
 			if err := atomicfile.Write(path, drawn[format]); err != nil {
-				return failWith(exit.CantCreate, fmt.Errorf("list quorums: %w", err))
+				return failWith(CantCreate, fmt.Errorf("list quorums: %w", err))
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/terminal"
 	"dmebench/report/rank"
 	"dmebench/runs"
@@ -43,7 +42,7 @@ func (p *program) rank(c *cli.Context) error {
 		return usage("--alpha 0: must lie between 0 and 1, such as %v", stats.Alpha)
 	}
 	if _, err := opt.Check(); err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	if c.String("file") == "" {
 		return usage("rank: --file is missing: which results? Name a folder such as results/quickstart")
@@ -62,7 +61,7 @@ func (p *program) rank(c *cli.Context) error {
 	}
 	ranking, err := rank.Of(results, opt)
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	if c.Bool("json") {
 		err = printJSON(p.stdout, ranking)
@@ -70,7 +69,7 @@ func (p *program) rank(c *cli.Context) error {
 		err = ranking.WriteText(p.stdout, p.printed())
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the ranking: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the ranking: %w", err))
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/stall"
 	"dmebench/report"
@@ -137,7 +136,7 @@ func (p *program) buildReport(dir, out string, as look) error {
 			strings.Join(unknown.Patterns, ","), strings.Join(unknown.Names, "\n  "))
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, err)
+		return failWith(CantCreate, err)
 	}
 	if absolute, err := filepath.Abs(page); err == nil {
 		page = absolute

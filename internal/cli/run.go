@@ -15,7 +15,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/coordinator"
@@ -42,7 +41,7 @@ func (p *program) runCommand() *cli.Command {
 			algorithmFlag(),
 			nodesFlag(),
 			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "over `NETWORK`: " + networkNames()},
-			&cli.StringFlag{Name: "workload", Value: runs.DefaultWorkload, Usage: "requests made as in `NAME`: " + workloadNames()},
+			&cli.StringFlag{Name: "workload", Value: runs.DefaultWorkload, Usage: "requests like `NAME`: " + workloadNames()},
 			&cli.Float64Flag{Name: "rate", Usage: "`X` requests per second of each node, for poisson and hotspot"},
 			&cli.Float64Flag{Name: "total-rate", Usage: "`X` requests per second of all nodes together"},
 			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "critical sections of `DURATION`, or exp:DURATION"},
@@ -153,7 +152,7 @@ func (p *program) run(c *cli.Context) error {
 		err = printResult(p.stdout, job, r)
 	}
 	if err != nil {
-		err = failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		err = failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
 	}
 	if err := cmp.Or(lost, err); err != nil {
 		return err
@@ -161,7 +160,7 @@ func (p *program) run(c *cli.Context) error {
 	if r.Status != runs.OK && !(r.Partial && r.Status == runs.Failed) { // that it was interrupted is said at the end
 		p.explain(r)
 	}
-	p.exit = p.judged(exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0), verdict)
+	p.exit = p.judged(ofOutcome(r.Status.Outcome(len(job.Missing) == 0 && len(r.Faults) == 0)), verdict)
 	return nil
 }
 
@@ -172,9 +171,9 @@ func refusal(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, run.ErrTooLarge):
-		return failWith(exit.Unavailable, err)
+		return failWith(Unavailable, err)
 	}
-	return failWith(exit.Usage, err)
+	return failWith(Usage, err)
 }
 
 // specOf reads the flags. What they mean is checked when the spec is resolved.
@@ -226,7 +225,7 @@ func specOf(c *cli.Context) (runs.Spec, error) {
 		errs = append(errs, err)
 	}
 	if errs != nil {
-		return runs.Spec{}, failWith(exit.Usage, errors.Join(errs...))
+		return runs.Spec{}, failWith(Usage, errors.Join(errs...))
 	}
 	return spec, nil
 }
@@ -290,7 +289,7 @@ func keeper(dir string, thresholds []threshold.Threshold) (func(*runs.Result) er
 		return nil, nil
 	}
 	refuse := func(err error) error {
-		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, refuse(err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/input"
 	"dmebench/internal/platform/suggest"
 	"dmebench/internal/platform/tables"
@@ -24,14 +23,14 @@ func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, fu
 	if file != "" {
 		text, err := input.Read(file, in, trace.MaxBytes)
 		if large := (*input.TooLarge)(nil); errors.As(err, &large) {
-			return nil, nil, failWith(exit.Data, err)
+			return nil, nil, failWith(Data, err)
 		}
 		if err != nil {
-			return nil, nil, failWith(exit.NoInput, err)
+			return nil, nil, failWith(NoInput, err)
 		}
 		s, err := trace.Parse(file, text)
 		if err != nil {
-			return nil, nil, failWith(exit.Data, err)
+			return nil, nil, failWith(Data, err)
 		}
 		return s, besides(file), nil
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/environment"
@@ -117,15 +116,16 @@ func (p *program) sweep(c *cli.Context) error {
 	if err != nil || opt.DryRun {
 		return err
 	}
-	p.exit = summary.ExitCode()
+	p.exit = ofOutcome(summary.Outcome())
 	fmt.Fprintln(p.stdout, summary)
 	if summary.Interrupted {
+		p.exit = Interrupted
 		return nil
 	}
 	if thresholds != nil {
 		set, err := runs.Read(summary.Dir)
 		if err != nil {
-			return failWith(exit.Data, err)
+			return failWith(Data, err)
 		}
 		p.exit = p.judged(p.exit, threshold.OfCells(set, thresholds))
 	}
@@ -159,12 +159,12 @@ func (p *program) initExperiment(c *cli.Context) error {
 	}
 	switch _, err := os.Lstat(file); {
 	case err == nil && !c.Bool("force"):
-		return failWith(exit.CantCreate, fmt.Errorf("sweep --init: there is a file %s already; choose another name, or --force to replace it", file))
+		return failWith(CantCreate, fmt.Errorf("sweep --init: there is a file %s already; choose another name, or --force to replace it", file))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return failWith(exit.CantCreate, fmt.Errorf("sweep --init: cannot write %s: %w; choose another place", file, err))
+		return failWith(CantCreate, fmt.Errorf("sweep --init: cannot write %s: %w; choose another place", file, err))
 	}
 	if err := atomicfile.Write(file, text); err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("sweep --init: cannot write %s: %w; choose another place", file, err))
+		return failWith(CantCreate, fmt.Errorf("sweep --init: cannot write %s: %w; choose another place", file, err))
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s: change what you like, then 'dmebench sweep %s --dry-run' shows what it comes to\n", file, file)
 	return err

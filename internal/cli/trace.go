@@ -16,7 +16,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/suggest"
 	"dmebench/internal/record/eventlog"
@@ -78,17 +77,17 @@ func (p *program) trace(c *cli.Context) error {
 	f, err := os.Open(c.String("file"))
 	if errors.Is(err, fs.ErrNotExist) {
 		name := c.String("file")
-		return failWith(exit.NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; "+
+		return failWith(NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; "+
 			"'dmebench list scenarios' shows what there is", name, suggest.Hint(name, p.scenarioNames())))
 	}
 	if err != nil {
-		return failWith(exit.NoInput, err)
+		return failWith(NoInput, err)
 	}
 	defer f.Close()
 	in := bufio.NewReader(f)
 	switch head, err := in.Peek(512); {
 	case len(head) == 0 && errors.Is(err, io.EOF):
-		return failWith(exit.Data, fmt.Errorf("trace: %s is empty; want a scenario, or what 'dmebench run --trace FILE' has recorded",
+		return failWith(Data, fmt.Errorf("trace: %s is empty; want a scenario, or what 'dmebench run --trace FILE' has recorded",
 			c.String("file")))
 	case recording.Is(head):
 		return p.traceRecording(c, in)
@@ -112,11 +111,11 @@ func (p *program) traceScenario(c *cli.Context, in io.Reader) error {
 	}
 	a, err := p.catalog.Lookup(s.Algorithm)
 	if err != nil {
-		return failWith(exit.Data, s.Refused(err))
+		return failWith(Data, s.Refused(err))
 	}
 	played, err := s.Run(a, readFile)
 	if err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	shown := shown{format: c.String("format"), header: played.Header, events: played.Events, diagram: played.Diagram, text: played.Text}
 	if err := p.showTrace(c, shown); err != nil {
@@ -126,12 +125,12 @@ func (p *program) traceScenario(c *cli.Context, in io.Reader) error {
 	switch {
 	case c.Bool("rewrite"):
 		if err := atomicfile.Write(file, played.Text); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("--rewrite: cannot write %s: %w", file, err))
+			return failWith(CantCreate, fmt.Errorf("--rewrite: cannot write %s: %w", file, err))
 		}
 	case difference != "":
 		fmt.Fprintf(p.stderr, "dmebench: %s expects something else (-) than came out (+); if this is right, --rewrite writes it down\n%s",
 			s.Name, difference)
-		p.exit = exit.Broken
+		p.exit = Broken
 	}
 	return nil
 }
@@ -157,7 +156,7 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 	}
 	h, events, err := recording.Read(c.String("file"), in)
 	if err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	var last time.Duration // of what has been seen
 	entries := 0
@@ -170,10 +169,10 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 		})
 	}, part)
 	if err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	if len(r.Events) == 0 {
-		return failWith(exit.Data, fmt.Errorf("%s: there is no event between --from and --to; what comes before ends with entry:%d at %v",
+		return failWith(Data, fmt.Errorf("%s: there is no event between --from and --to; what comes before ends with entry:%d at %v",
 			c.String("file"), entries, last))
 	}
 	if r.More {
@@ -216,20 +215,20 @@ func (s *shown) write(w io.Writer) error {
 func (p *program) showTrace(c *cli.Context, s shown) error {
 	if file := c.String("out"); file != "" {
 		if err := atomicfile.Stream(file, s.write); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w", file, err))
+			return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w", file, err))
 		}
 	} else {
 		var text bytes.Buffer // whole, so that a pipe that nobody reads is one error
 		if err := s.write(&text); err != nil {
-			return failWith(exit.CantCreate, err)
+			return failWith(CantCreate, err)
 		}
 		if _, err := p.stdout.Write(text.Bytes()); err != nil {
-			return failWith(exit.CantCreate, err)
+			return failWith(CantCreate, err)
 		}
 	}
 	if file := c.String("svg"); file != "" {
 		if err := atomicfile.Write(file, s.diagram.SVG()); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("--svg %s: cannot write there: %w", file, err))
+			return failWith(CantCreate, fmt.Errorf("--svg %s: cannot write there: %w", file, err))
 		}
 	}
 	return nil
@@ -272,10 +271,10 @@ func (p *program) recorder(c *cli.Context, job *run.Job, elsewhere bool) (*recor
 		}
 	}
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return nil, failWith(exit.CantCreate, fmt.Errorf("--trace %s: it is no regular file; choose another name", file))
+		return nil, failWith(CantCreate, fmt.Errorf("--trace %s: it is no regular file; choose another name", file))
 	}
 	if err := atomicfile.Probe(filepath.Dir(file)); err != nil {
-		return nil, failWith(exit.CantCreate, fmt.Errorf("--trace %s: cannot write there: %w; choose another place", file, err))
+		return nil, failWith(CantCreate, fmt.Errorf("--trace %s: cannot write there: %w; choose another place", file, err))
 	}
 	return &recorder{file: file, job: job}, nil
 }
@@ -317,7 +316,7 @@ func (r *recorder) write(stderr io.Writer, quiet bool, of *runs.Result) error {
 		return err
 	})
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("--trace %s: cannot write the recording: %w", r.file, err))
+		return failWith(CantCreate, fmt.Errorf("--trace %s: cannot write the recording: %w", r.file, err))
 	}
 	if r.kept.Dropped > 0 {
 		fmt.Fprintf(stderr, "dmebench: warning: %s shows the beginning of the run: %d later events found no room; "+

@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/claims"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment"
 	"dmebench/internal/experiment/validate"
 	"dmebench/internal/platform/atomicfile"
@@ -40,7 +39,8 @@ func (p *program) validateCommand() *cli.Command {
 			"Exit code: 0, or 1 if an exact claim fails that is not known to be false; 64 or more: refused before\n" +
 			"anything started; 130 interrupted.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "only the algorithms `NAMES`", DefaultText: "all but those known to be wrong"},
+			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "only the algorithms `NAMES`",
+				DefaultText: "all but those known to be wrong"},
 			&cli.StringSliceFlag{Name: "claim", Usage: "only claim `ID` (see list --json), or all whose ID begins so, up to a slash"},
 			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
@@ -125,7 +125,7 @@ func (p *program) validate(c *cli.Context) error {
 		return context.Cause(ctx) // what was run until then is in the store
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot keep a result: %w; is there room on the disk?", dir, err))
+		return failWith(CantCreate, fmt.Errorf("--out %s: cannot keep a result: %w; is there room on the disk?", dir, err))
 	}
 	d.Environment = described
 	if err := writeValidation(dir, d); err != nil {
@@ -137,10 +137,15 @@ func (p *program) validate(c *cli.Context) error {
 		err = p.printVerdicts(d, c.Bool("verbose"))
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the verdicts: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the verdicts: %w", err))
 	}
 	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "validate.html"))
-	p.exit = validate.ExitCode(d)
+	switch {
+	case !d.Complete:
+		p.exit = Interrupted
+	case d.Counts.ExactFailed > 0:
+		p.exit = Broken
+	}
 	return nil
 }
 
@@ -183,7 +188,7 @@ func probe(dir string) error {
 		err = atomicfile.Probe(dir)
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
 	}
 	return nil
 }
@@ -196,7 +201,7 @@ func writeValidation(dir string, d *claims.Document) error {
 	}
 	for _, f := range files {
 		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, err))
+			return failWith(CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, err))
 		}
 	}
 	return nil

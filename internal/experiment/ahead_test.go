@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -96,7 +95,7 @@ func TestElsewhereEnds(t *testing.T) {
 		return resultOf(&run.Job{Spec: s}, runs.OK), nil
 	}
 	s, err := Sweep(t.Context(), parse(t, only), opt)
-	wantExit(t, err, exit.Unavailable, "no agent is left; what is finished stays, and the same command continues")
+	wantRefused(t, err, Unavailable, "no agent is left; what is finished stays, and the same command continues")
 	if s.Ran != 4 || len(lines(t, s)) != 5 {
 		t.Errorf("%+v, %d lines", s, len(lines(t, s)))
 	}
@@ -121,7 +120,7 @@ func TestElsewhereEnds(t *testing.T) {
 		return resultOf(&run.Job{Spec: s}, runs.OK), nil
 	}
 	s, err = Sweep(t.Context(), parse(t, only), opt)
-	if err != nil || s.Counts[runs.Failed] != 2 || s.Missing() != 2 || s.ExitCode() != exit.Unknown {
+	if err != nil || s.Counts[runs.Failed] != 2 || s.Missing() != 2 || s.Outcome() != runs.Unknown {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// Failed ones are run again, after the others.
@@ -157,7 +156,7 @@ func TestElsewhereFullDisk(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	_, err := Sweep(t.Context(), parse(t, strings.Replace(mixed, "[sim, tcp]", "[sim]", 1)), opt)
-	wantExit(t, err, exit.CantCreate, "cannot write")
+	wantRefused(t, err, CannotWrite, "cannot write")
 	<-ended
 	if _, err := os.Stat(opt.Out); err != nil {
 		t.Error(err)

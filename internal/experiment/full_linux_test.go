@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -51,7 +50,7 @@ func sweepWithoutRoom(t *testing.T, out string) {
 	opt := options(t, &b)
 	opt.Out = out
 	s, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.CantCreate, "cannot write "+storeOf(s)+": file too large; make room")
+	wantRefused(t, err, CannotWrite, "cannot write "+storeOf(s)+": file too large; make room")
 	if !errors.Is(err, unix.EFBIG) {
 		t.Errorf("error %v", err)
 	}
@@ -100,7 +99,7 @@ func TestFullDisk(t *testing.T) {
 	opt := options(t, &b)
 	opt.Out = dir
 	s, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.CantCreate, "cannot write "+storeOf(s)+": no space left on device; make room")
+	wantRefused(t, err, CannotWrite, "cannot write "+storeOf(s)+": no space left on device; make room")
 	if !errors.Is(err, unix.ENOSPC) || s.Ran == 0 || s.Ran == s.Planned {
 		t.Errorf("error %v after %d of %d runs", err, s.Ran, s.Planned)
 	}
@@ -115,7 +114,7 @@ func TestFullDisk(t *testing.T) {
 
 	begun := len(b.jobs)
 	s, err = Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.CantCreate, "no space left on device")
+	wantRefused(t, err, CannotWrite, "no space left on device")
 	if again, err := os.ReadFile(storeOf(s)); err != nil || string(again) != string(stored) {
 		t.Errorf("what was stored has changed: %d bytes, then %d, %v", len(stored), len(again), err)
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -97,10 +96,10 @@ func (f File) expand(opt Options) (*Plan, error) {
 		return nil, err
 	}
 	if r.noRoom != nil {
-		return nil, refuse(exit.Unavailable, "%s: %w", f.Path, errors.Join(r.noRoom...))
+		return nil, refuse(Unavailable, "%s: %w", f.Path, errors.Join(r.noRoom...))
 	}
 	if len(configs) == 0 {
-		return nil, refuse(exit.Data, "%s: no run is left: max_nodes or skip_invalid leaves everything out", f.Path)
+		return nil, refuse(BadFile, "%s: no run is left: max_nodes or skip_invalid leaves everything out", f.Path)
 	}
 	for repetition := range f.Repetitions {
 		start := repetition * len(configs) / f.Repetitions

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
@@ -208,10 +207,10 @@ func TestSweepRefusesAnUnwritablePlace(t *testing.T) {
 	}
 	opt.Out = file
 	_, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.CantCreate, "cannot write to "+filepath.Join(file, "small")+": not a directory; choose another folder with --out")
+	wantRefused(t, err, CannotWrite, "cannot write to "+filepath.Join(file, "small")+": not a directory; choose another folder with --out")
 	opt.Out = filepath.Join(file, "below")
 	_, err = Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.CantCreate, "choose another folder with --out")
+	wantRefused(t, err, CannotWrite, "choose another folder with --out")
 	if len(b.jobs) != 0 {
 		t.Errorf("%d runs before the refusal", len(b.jobs))
 	}
@@ -224,7 +223,7 @@ func TestSweepRefusesAFolderInTheLinksPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.Data, "latest is not a link")
+	wantRefused(t, err, BadFile, "latest is not a link")
 	if len(b.jobs) != 0 {
 		t.Errorf("%d runs before the refusal", len(b.jobs))
 	}
@@ -276,7 +275,7 @@ func TestTwoSweepsAtOnceAreRefused(t *testing.T) {
 	first.answer = func(i int, job *run.Job) (*runs.Result, error) {
 		if i == 0 {
 			_, err := Sweep(context.Background(), parse(t, small), other)
-			wantExit(t, err, exit.Unavailable, "another sweep (process ", filepath.Join(opt.Out, "small"))
+			wantRefused(t, err, Unavailable, "another sweep (process ", filepath.Join(opt.Out, "small"))
 			// Another experiment in the same place is none of its business.
 			if _, err := Sweep(context.Background(), parse(t, strings.Replace(small, "name: small", "name: other", 1)), other); err != nil {
 				t.Error(err)
@@ -319,7 +318,7 @@ func TestResultReplacesAFailedOne(t *testing.T) {
 	s := sweep(t, small, opt)
 	set := read(t, s.Dir)
 	failed := slices.ContainsFunc(set.Runs, func(r runs.Run) bool { return r.Result.Status == runs.Failed })
-	if len(set.Runs) != 8 || failed || len(lines(t, s)) != 17 || s.ExitCode() != exit.Held {
-		t.Errorf("%d runs, a failed one: %v; exit %d", len(set.Runs), failed, s.ExitCode())
+	if len(set.Runs) != 8 || failed || len(lines(t, s)) != 17 || s.Outcome() != runs.Held {
+		t.Errorf("%d runs, a failed one: %v; outcome %d", len(set.Runs), failed, s.Outcome())
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/sharedpage"
@@ -136,9 +135,9 @@ func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
 			t.Fatalf("kill %d: %v", k, err)
 		}
 		outcomes[r.Status]++
-		switch code := exit.OfRun(r.Status, true); {
-		case code == exit.Held && r.Entries > 0 && r.Safety.Violations == 0: // it was over
-		case code == exit.Unknown && slices.Equal(r.FailedNodes, []int{victim + 1}):
+		switch code := r.Status.Outcome(true); {
+		case code == runs.Held && r.Entries > 0 && r.Safety.Violations == 0: // it was over
+		case code == runs.Unknown && slices.Equal(r.FailedNodes, []int{victim + 1}):
 		default:
 			t.Errorf("kill %d, node %d over %s after %v: status %s, failed nodes %v: %s",
 				k, victim+1, network, after, r.Status, r.FailedNodes, r.Error)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
@@ -170,8 +169,8 @@ func TestLossEndsARunThatIsNotMadeForIt(t *testing.T) {
 	default:
 		t.Errorf("status %s after %d entries", r.Status, r.Entries)
 	}
-	if exit.OfRun(r.Status, false) != exit.Unknown && r.Status != runs.Violated {
-		t.Errorf("exit code %d", exit.OfRun(r.Status, false))
+	if r.Status.Outcome(false) != runs.Unknown && r.Status != runs.Violated {
+		t.Errorf("outcome %d", r.Status.Outcome(false))
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/control"
@@ -328,8 +327,8 @@ func TestAKilledWorkerEndsTheRun(t *testing.T) {
 	if r.Entries == 0 || r.Messages.Total == 0 {
 		t.Errorf("what had been counted is lost: %d entries, %d messages", r.Entries, r.Messages.Total)
 	}
-	if exit.OfRun(r.Status, true) != exit.Unknown {
-		t.Errorf("exit code %d", exit.OfRun(r.Status, true))
+	if r.Status.Outcome(true) != runs.Unknown {
+		t.Errorf("outcome %d", r.Status.Outcome(true))
 	}
 }
 
