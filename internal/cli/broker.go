@@ -203,7 +203,7 @@ func printBroker(w io.Writer, f *authority.Folder, hosts []string, reach string,
 		fmt.Fprintf(&b, "on this host alone, and not encrypted; --listen with another address lets other hosts in\n")
 	}
 	fmt.Fprintf(&b, "an agent:       dmebench agent --nats-url %s %s\n", url, flags)
-	fmt.Fprintf(&b, "a coordinator:  dmebench coordinator -f EXPERIMENT --expect-agents K --agents %s %s\n", url, flags)
+	fmt.Fprintf(&b, "a coordinator:  dmebench sweep -f EXPERIMENT --expect-agents K --agents %s %s\n", url, flags)
 	_, err = io.WriteString(w, b.String())
 	return err
 }
