@@ -75,6 +75,7 @@ func TestDoctorOfAgents(t *testing.T) {
 // is well, and the clock that is 50 ms ahead is found to be. Then a firewall drops
 // datagrams between two of them.
 func TestDoctorOfHosts(t *testing.T) {
+	long(t)
 	const ahead = 50 * time.Millisecond
 	bed := netns.New(t, 4, netns.ClockAhead(3, ahead))
 	dir := t.TempDir()

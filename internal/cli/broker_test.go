@@ -179,12 +179,9 @@ func TestPlanningIsInterrupted(t *testing.T) {
 	}{
 		{"run -a lamport -n 3 --transport sim", true, syscall.SIGINT},
 		{"run -a lamport -n 3", true, syscall.SIGHUP},
-		{"run -a lamport -n 3 --transport sim", false, syscall.SIGTERM},
 		{"check -a lamport -n 3", true, syscall.SIGINT},
-		{"sweep -f x.yaml", true, syscall.SIGHUP},
 		{"sweep -f x.yaml", false, syscall.SIGINT},
-		{"validate -a lamport --quick", true, syscall.SIGINT},
-		{"validate -a lamport --quick", false, syscall.SIGINT},
+		{"validate -a lamport --quick", true, syscall.SIGTERM},
 	} {
 		a, reached := endless(t, x.preparing)
 		go func() {

@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 
 	"dmebench/algorithms/catalog"
+	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
 	"dmebench/report/rank"
 	"dmebench/runs"
@@ -98,6 +99,9 @@ func said(t *testing.T, args ...string) []byte {
 // The p-values of the reference data are those that the real benchstat finds in the
 // same data, exported: of every algorithm against the best, in every column.
 func TestRankAgreesWithBenchstat(t *testing.T) {
+	if !testkit.Long() {
+		t.Skip("it runs benchstat 30 times")
+	}
 	for name, want := range map[string]int{"load": 150, "growth": 460} {
 		folder := filepath.Join(reference, name)
 		var ranking rank.Ranking
