@@ -94,13 +94,8 @@ func (p *program) advise(c *cli.Context) error {
 	if err != nil {
 		return refusal(c.Context, err)
 	}
-	if c.Bool("json") {
-		err = printJSON(p.stdout, a)
-	} else {
-		err = a.WriteText(p.stdout, p.printed())
-	}
-	if err != nil {
-		return failWith(CantCreate, fmt.Errorf("cannot print the advice: %w", err))
+	if err := p.print("advice", c.Bool("json"), a, func() error { return a.WriteText(p.stdout, p.printed()) }); err != nil {
+		return err
 	}
 	if a.Choose == "" {
 		p.exit = Unknown

@@ -91,7 +91,7 @@ func (p *program) check(c *cli.Context) error {
 	var notes []string
 	if c.Bool("exhaustive") || c.Bool("liveness") { // each may take all there is of time and memory
 		for _, set := range settings[1:] {
-			notes = append(notes, "few nodes show more under --set "+strings.Join(settingWords(set), " --set ")+", which is not searched here")
+			notes = append(notes, "few nodes show more under --set "+strings.Join(check.SettingWords(set), " --set ")+", which is not searched here")
 		}
 		settings = []map[string]string{options.Set}
 	}
@@ -113,7 +113,9 @@ func (p *program) check(c *cli.Context) error {
 			first = found
 		default:
 			x := found.result
-			first.result.Also = append(first.result.Also, alsoSearched{x.Set, x.Complete, x.Stopped, *x.Schedules})
+			first.result.Also = append(first.result.Also, check.AlsoSearched{
+				Set: x.Set, Complete: x.Complete, Stopped: x.Stopped, Schedules: *x.Schedules,
+			})
 		}
 	}
 	first.result.Notes = append(first.result.Notes, notes...)
@@ -124,7 +126,7 @@ func (p *program) check(c *cli.Context) error {
 type searched struct {
 	search  *check.Search
 	report  check.Report
-	result  *checkResult
+	result  *check.Result
 	picture string
 }
 
@@ -153,10 +155,10 @@ func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.O
 	if err != nil {
 		return nil, err
 	}
-	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
+	result := check.NewResult(a, options, c.Bool("exhaustive"), report)
 	result.Notes, result.Watched = append(search.Notes(), reachNotes(c, search)...), search.Watched()
 	result.LinksBy = linksBy(c)
-	result.Invariants = invariantNames(search.Invariants())
+	result.Invariants = names(search.Invariants(), func(i dme.Invariant) string { return i.Name })
 	if result.MaxBypass == nil && report.Complete {
 		if most, schedules := search.Overtaking(c.Context); schedules > 0 {
 			result.MaxBypass, result.SampledIn = &most, schedules
@@ -208,14 +210,8 @@ func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error 
 	if c.IsSet("save") && report.Trace != nil {
 		result.Scenario = p.saveScenario(c.String("save"), a, search.Options, search.Sequenced(), report, result.Replay)
 	}
-	var err error
-	if c.Bool("json") {
-		err = printJSON(p.stdout, result)
-	} else {
-		err = result.print(p.stdout)
-	}
-	if err != nil {
-		return failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
+	if err := p.print("result", c.Bool("json"), result, func() error { return result.Print(p.stdout) }); err != nil {
+		return err
 	}
 	if report.Violation != nil {
 		p.exit = Broken
@@ -305,17 +301,11 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	return a, o, nil
 }
 
-// What the links of a search are by.
-const (
-	linksByNeeds = "needs" // the worst that the algorithm bears
-	linksByFlags = "flags"
-)
-
 func linksBy(c *cli.Context) string {
 	if c.IsSet("fifo") || c.IsSet("duplicate") || c.IsSet("lose") {
-		return linksByFlags
+		return check.LinksByFlags
 	}
-	return linksByNeeds
+	return check.LinksByNeeds
 }
 
 // setLinks sets the links to what is asked for.

@@ -33,7 +33,7 @@ func TestCheckHolds(t *testing.T) {
 		t.Fatalf("%d: %s%s", code, stdout, stderr)
 	}
 	for _, want := range []string{
-		"ricart-agrawala, 3 nodes, 3 requests, links that do not keep order, the worst that ricart-agrawala bears",
+		"ricart-agrawala, 3 nodes, 3 requests, links that do not keep order, the worst that ricart-agrawala supports",
 		"states/s", "every property holds in every state",
 	} {
 		if !strings.Contains(stdout, want) {
@@ -56,7 +56,7 @@ func TestCheckHolds(t *testing.T) {
 		}
 	}
 	code, stdout, _, _ = checked(t, words("-a lamport -n 3 --schedules 50")...)
-	if code != 0 || !strings.Contains(stdout, "up to 15 requests, links that keep order, the worst that lamport bears") {
+	if code != 0 || !strings.Contains(stdout, "up to 15 requests, links that keep order, the worst that lamport supports") {
 		t.Errorf("%d:\n%s", code, stdout)
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); files != nil {
@@ -90,7 +90,7 @@ func TestCheckFindsAViolation(t *testing.T) {
 }
 
 func TestCheckJSON(t *testing.T) {
-	decode := func(args string) (code int, r checkResult) {
+	decode := func(args string) (code int, r check.Result) {
 		t.Helper()
 		code, stdout, _, _ := checked(t, append(words(args), "--json")...)
 		d := json.NewDecoder(strings.NewReader(stdout))
@@ -171,7 +171,7 @@ func TestCheckLivenessProves(t *testing.T) {
 		t.Errorf("%d: %s%s", code, stdout, stderr)
 	}
 	code, stdout, _, _ = checked(t, words("-a suzuki-kasami -n 2 --liveness --in-flight 1 --json")...)
-	var x checkResult
+	var x check.Result
 	if err := json.Unmarshal([]byte(stdout), &x); err != nil || code != 0 {
 		t.Fatal(code, err, stdout)
 	}
@@ -188,7 +188,7 @@ func TestCheckLivenessProves(t *testing.T) {
 // A deadlock is printed, drawn and saved, and found again by the command it names.
 func TestCheckLivenessFinds(t *testing.T) {
 	code, stdout, stderr, _ := checked(t, words("-a maekawa-textbook-as-published -n 2 --liveness --save x.txt --json")...)
-	var x checkResult
+	var x check.Result
 	if err := json.Unmarshal([]byte(stdout), &x); err != nil || code != 1 || stderr != "" {
 		t.Fatal(code, err, stdout, stderr)
 	}
@@ -202,18 +202,6 @@ func TestCheckLivenessFinds(t *testing.T) {
 	code, again, _, _ := checked(t, words(strings.TrimPrefix(x.Replay, "dmebench check "))...)
 	if code != 1 || !strings.Contains(again, x.Verdict) {
 		t.Errorf("%s: %d\n%s", x.Replay, code, again)
-	}
-}
-
-// Whatever changes what is found stands in the command that repeats it.
-func TestLivenessCommand(t *testing.T) {
-	o := check.Options{
-		Nodes: 3, Set: map[string]string{"tree": "line"}, Unordered: true, InFlight: 2, WithoutInvariants: true, Seed: 5,
-	}
-	const want = "dmebench check --algorithm raymond --nodes 3 --liveness --set tree=line --fifo=false " +
-		"--invariants=false --in-flight 2 --seed 5"
-	if got := livenessCommand(&checkResult{Algorithm: "raymond"}, o, check.Options{}); got != want {
-		t.Errorf("%s; want %s", got, want)
 	}
 }
 
@@ -247,16 +235,16 @@ func TestCheckTriesFurtherSettings(t *testing.T) {
 	searches := func(args string) (sets []string) {
 		t.Helper()
 		code, stdout, stderr, _ := checked(t, words(few+args)...)
-		var x checkResult
+		var x check.Result
 		if err := json.Unmarshal([]byte(stdout), &x); err != nil || code != 0 {
 			t.Fatal(code, err, stdout, stderr)
 		}
-		sets = []string{strings.Join(settingWords(x.Set), " ")}
+		sets = []string{strings.Join(check.SettingWords(x.Set), " ")}
 		for _, also := range x.Also {
 			if also.Schedules != 20 || !also.Complete {
 				t.Errorf("%s: %+v", args, also)
 			}
-			sets = append(sets, strings.Join(settingWords(also.Set), " "))
+			sets = append(sets, strings.Join(check.SettingWords(also.Set), " "))
 		}
 		return sets
 	}

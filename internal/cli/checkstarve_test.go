@@ -9,6 +9,7 @@ import (
 
 	"dmebench/algorithms/centralized"
 	"dmebench/dme"
+	"dmebench/internal/search/check"
 )
 
 // favourite is a node of a system in which node 1 gives the resource to the node with the
@@ -97,7 +98,7 @@ func TestCheckFindsStarvation(t *testing.T) {
 		"starvation": favouritism(dme.SafeAndLive("nowhere")...), "bounded bypass": tooSharp,
 	} {
 		code, printed := run(a, "check "+a.Name+" -n 3 --json --quiet --save found.txt")
-		var r checkResult
+		var r check.Result
 		if err := json.Unmarshal([]byte(printed), &r); err != nil {
 			t.Fatal(err, printed)
 		}

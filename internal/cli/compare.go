@@ -79,15 +79,7 @@ func (p *program) compare(c *cli.Context) error {
 			return failWith(CantCreate, err)
 		}
 	}
-	if c.Bool("json") {
-		err = printJSON(p.stdout, comparison)
-	} else {
-		err = comparison.WriteText(p.stdout)
-	}
-	if err != nil {
-		return failWith(CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
-	}
-	return nil
+	return p.print("comparison", c.Bool("json"), comparison, func() error { return comparison.WriteText(p.stdout) })
 }
 
 // judge says what became worse, on standard error, and sets the exit code.
@@ -127,15 +119,7 @@ func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
 	if err != nil {
 		return failWith(Usage, err)
 	}
-	if c.Bool("json") {
-		err = printJSON(p.stdout, columns)
-	} else {
-		err = columns.WriteText(p.stdout, p.printed())
-	}
-	if err != nil {
-		return failWith(CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
-	}
-	return nil
+	return p.print("comparison", c.Bool("json"), columns, func() error { return columns.WriteText(p.stdout, p.printed()) })
 }
 
 // drawInto writes figures in all formats.

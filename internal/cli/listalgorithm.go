@@ -239,14 +239,6 @@ func invariantsOf(a *dme.Algorithm) []invariant {
 	return all
 }
 
-func invariantNames(all []dme.Invariant) []string {
-	names := []string{}
-	for _, i := range all {
-		names = append(names, i.Name)
-	}
-	return names
-}
-
 // writeInvariants writes the invariants of an algorithm for 'list NAME'.
 func writeInvariants(w *strings.Builder, s terminal.Style, a *dme.Algorithm) {
 	if len(a.Invariants) == 0 {

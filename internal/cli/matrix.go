@@ -20,7 +20,7 @@ func matrixFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "run `NAMES`, with commas between"},
 		&cli.StringFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "on each number of nodes of `LIST`, such as 3,7,13"},
 		&cli.StringSliceFlag{Name: "transport", Usage: "over `NETWORKS`: " + networkNames(), DefaultText: runs.DefaultTransport},
-		&cli.StringSliceFlag{Name: "workload", Usage: "requests like `NAMES`: " + workloadNames(), DefaultText: runs.DefaultWorkload},
+		&cli.StringSliceFlag{Name: "workload", Usage: "like `NAMES`: " + workloadNames(), DefaultText: runs.DefaultWorkload},
 		&cli.IntFlag{Name: "repetitions", Usage: "`R` runs of each combination; an interval needs 6",
 			DefaultText: fmt.Sprint(experiment.DefaultRepetitions)},
 		&cli.Float64Flag{Name: "rate", Usage: "`X` requests per second of each node, for poisson and hotspot"},

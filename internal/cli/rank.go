@@ -63,15 +63,7 @@ func (p *program) rank(c *cli.Context) error {
 	if err != nil {
 		return failWith(Usage, err)
 	}
-	if c.Bool("json") {
-		err = printJSON(p.stdout, ranking)
-	} else {
-		err = ranking.WriteText(p.stdout, p.printed())
-	}
-	if err != nil {
-		return failWith(CantCreate, fmt.Errorf("cannot print the ranking: %w", err))
-	}
-	return nil
+	return p.print("ranking", c.Bool("json"), ranking, func() error { return ranking.WriteText(p.stdout, p.printed()) })
 }
 
 // printed is how text is shown on standard output.

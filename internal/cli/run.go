@@ -41,7 +41,7 @@ func (p *program) runCommand() *cli.Command {
 			algorithmFlag(),
 			nodesFlag(),
 			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "over `NETWORK`: " + networkNames()},
-			&cli.StringFlag{Name: "workload", Value: runs.DefaultWorkload, Usage: "requests like `NAME`: " + workloadNames()},
+			&cli.StringFlag{Name: "workload", Value: runs.DefaultWorkload, Usage: "like `NAME`: " + workloadNames()},
 			&cli.Float64Flag{Name: "rate", Usage: "`X` requests per second of each node, for poisson and hotspot"},
 			&cli.Float64Flag{Name: "total-rate", Usage: "`X` requests per second of all nodes together"},
 			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "critical sections of `DURATION`, or exp:DURATION"},
@@ -149,7 +149,7 @@ func (p *program) run(c *cli.Context) error {
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
-		err = printResult(p.stdout, job, r)
+		err = run.Print(p.stdout, job, r)
 	}
 	if err != nil {
 		err = failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))

@@ -90,13 +90,8 @@ func (p *program) survival(c *cli.Context) error {
 	if failed != nil {
 		return failWith(CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, failed))
 	}
-	if c.Bool("json") {
-		failed = printJSON(p.stdout, d)
-	} else {
-		failed = survival.Matrix(d).WriteText(p.stdout)
-	}
-	if failed != nil {
-		return failWith(CantCreate, fmt.Errorf("cannot print the table: %w", failed))
+	if err := p.print("table", c.Bool("json"), d, func() error { return survival.Matrix(d).WriteText(p.stdout) }); err != nil {
+		return err
 	}
 	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "survival.html"))
 	return err

@@ -131,13 +131,8 @@ func (p *program) validate(c *cli.Context) error {
 	if err := writeValidation(dir, d); err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		err = printJSON(p.stdout, d)
-	} else {
-		err = p.printVerdicts(d, c.Bool("verbose"))
-	}
-	if err != nil {
-		return failWith(CantCreate, fmt.Errorf("cannot print the verdicts: %w", err))
+	if err := p.print("verdicts", c.Bool("json"), d, func() error { return p.printVerdicts(d, c.Bool("verbose")) }); err != nil {
+		return err
 	}
 	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "validate.html"))
 	switch {

@@ -99,7 +99,7 @@ var importRules = []importRule{
 	{of: []string{"internal/runtime/stall"}, may: []string{"dme", "runs"}},
 	{of: []string{"internal/search/prove"}, may: []string{"dme", "internal/search/check", "internal/platform/tables"}},
 	{of: []string{"internal/search/check"}, may: []string{
-		"dme", "dme/vnet", "internal/record/recording", "internal/record/spacetime", "internal/runtime/stall",
+		"dme", "dme/vnet", "internal/record/recording", "internal/record/spacetime", "internal/runtime/stall", "runs",
 	}},
 	{of: []string{"internal/search/trace"}, may: []string{
 		"dme", "dme/vnet", "internal/runtime/noderun", "internal/record/recording", "internal/record/spacetime",
