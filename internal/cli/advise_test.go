@@ -13,26 +13,27 @@ import (
 	"dmebench/internal/experiment"
 	"dmebench/internal/experiment/advise"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 	"dmebench/transport/link"
 )
 
 // asked is what 'dmebench advise' answers to these flags.
-func asked(t *testing.T, flags string) (a advise.Advice, text string) {
+func asked(t *testing.T, flags string) (text string) {
 	t.Helper()
-	for _, form := range []string{" --json", ""} {
-		p := tested()
-		if err := p.carryOut(t.Context(), strings.Fields("advise --quiet --repetitions 2 "+flags+form)); err != nil {
-			t.Fatalf("%s: %v", flags, err)
-		}
-		text = p.stdout.(*bytes.Buffer).String()
-		if form != "" {
-			if err := json.Unmarshal([]byte(text), &a); err != nil {
-				t.Fatal(err)
-			}
-		}
+	p := tested()
+	if err := p.carryOut(t.Context(), strings.Fields("advise --quiet --repetitions 2 "+flags)); err != nil {
+		t.Fatalf("%s: %v", flags, err)
 	}
-	return a, text
+	return p.stdout.(*bytes.Buffer).String()
+}
+
+func advised(t *testing.T, flags string) (a advise.Advice) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(asked(t, flags+" --json")), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 // sweepOf is the runs of a 'dmebench sweep' command line, which is not carried out.
@@ -66,20 +67,22 @@ func sweepOf(t *testing.T, line string) []experiment.Cell {
 // simulated: as many nodes, the same load, the same critical sections, messages that take
 // as long, the same options and seeds.
 func TestAdviceNamesWhatWasSimulated(t *testing.T) {
-	for flags, delay := range map[string]link.Delay{
-		"-n 3 --delay 2ms --total-rate 60 --cs 1ms": {Mean: 2 * time.Millisecond},
+	questions := map[string]link.Delay{
 		"-n 3 --delay uniform:3ms --rate 20 --cs exp:1ms --seed 5": {
 			Shape: link.Uniform, Mean: 3 * time.Millisecond, Spread: 1500 * time.Microsecond,
 		},
-		"-n 4 --delay exp:150us --cs 100us":                          {Shape: link.Exponential, Mean: 150 * time.Microsecond},
-		"-n 3 --delay 1ms --rate 2.5 --transport nats":               {Mean: time.Millisecond},
-		"-n 3 --delay 1ms --rate 2.5 --transport udp --metric jain":  {Mean: time.Millisecond},
-		"-n 3 --delay 1ms --total-rate 20 --crash-tolerant --cs 2ms": {Mean: time.Millisecond},
-	} {
-		a, text := asked(t, flags)
-		if !strings.Contains(text, "\nmeasure it   "+a.Measure+"\n") {
-			t.Errorf("%s: no %s in\n%s", flags, a.Measure, text)
-		}
+	}
+	if testkit.Long() {
+		maps.Copy(questions, map[string]link.Delay{
+			"-n 3 --delay 2ms --total-rate 60 --cs 1ms":                  {Mean: 2 * time.Millisecond},
+			"-n 4 --delay exp:150us --cs 100us":                          {Shape: link.Exponential, Mean: 150 * time.Microsecond},
+			"-n 3 --delay 1ms --rate 2.5 --transport nats":               {Mean: time.Millisecond},
+			"-n 3 --delay 1ms --rate 2.5 --transport udp --metric jain":  {Mean: time.Millisecond},
+			"-n 3 --delay 1ms --total-rate 20 --crash-tolerant --cs 2ms": {Mean: time.Millisecond},
+		})
+	}
+	for flags, delay := range questions {
+		a := advised(t, flags)
 		q, cells := a.Question, sweepOf(t, a.Measure)
 		chosen := false
 		for _, c := range cells {
@@ -132,10 +135,9 @@ func TestAdviceOfThisMachine(t *testing.T) {
 // A rate means what it means everywhere: --rate of each node, --total-rate of all
 // together, and the answer says both.
 func TestRatesOfAdvice(t *testing.T) {
-	each, text := asked(t, "-n 4 --delay 1ms --rate 5")
-	all, _ := asked(t, "-n 4 --delay 1ms --total-rate 20")
-	if each.Question.Rate != 20 || each.Measure != all.Measure || !strings.Contains(each.Measure, "--total-rate 20 ") {
-		t.Errorf("%v, %s\n%s", each.Question.Rate, each.Measure, all.Measure)
+	each, text := advised(t, "-n 4 --delay 1ms --rate 5"), asked(t, "-n 4 --delay 1ms --total-rate 20")
+	if each.Question.Rate != 20 || !strings.Contains(text, "\nmeasure it   "+each.Measure+"\n") || !strings.Contains(each.Measure, "--total-rate 20 ") {
+		t.Errorf("%v, %s\n%s", each.Question.Rate, each.Measure, text)
 	}
 	if !strings.Contains(text, "5 requests per second of each node, 20 in all") {
 		t.Error(text)
