@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/cli/exit"
+	"dmebench/internal/cli"
 	"dmebench/internal/search/check"
 	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
@@ -26,7 +26,7 @@ func TestCheckingPage(t *testing.T) {
 		t.Fatal("checking.md has no table")
 	}
 	if testkit.Full() {
-		golden.MustBe(t, "checking.md", bytes.Replace(page, old, say(t, exit.Held, "prove", "--quiet", "--markdown"), 1))
+		golden.MustBe(t, "checking.md", bytes.Replace(page, old, say(t, cli.Held, "check", "--prove", "--quiet", "--markdown"), 1))
 		return
 	}
 	// By default: every algorithm has a row, and what two and three nodes take little
@@ -37,7 +37,7 @@ func TestCheckingPage(t *testing.T) {
 		}
 	}
 	var results []check.Proven
-	printed := say(t, exit.Held, "prove", "--quiet", "--json", "--nodes", "3", "--each", "1", "--states", "20000")
+	printed := say(t, cli.Held, "check", "--prove", "--quiet", "--json", "--nodes", "3", "--each", "1", "--states", "20000")
 	if err := json.Unmarshal(printed, &results); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"dmebench"
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/cli/exit"
+	"dmebench/internal/cli"
 	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
 )
@@ -39,24 +39,24 @@ func read(t *testing.T, file string) []byte {
 
 // algorithms.md lists what the algorithms say of themselves.
 func TestAlgorithmsPage(t *testing.T) {
-	golden.MustBe(t, "algorithms.md", say(t, exit.Held, "list", "algorithms", "--markdown"))
+	golden.MustBe(t, "algorithms.md", say(t, cli.Held, "list", "algorithms", "--markdown"))
 }
 
 func TestSchema(t *testing.T) {
-	golden.MustBe(t, "result.schema.json", say(t, exit.Held, "schema"))
+	golden.MustBe(t, "result.schema.json", say(t, cli.Held, "list", "schema"))
 }
 
 // The figures of the worked examples are drawn from the scenarios that the tests
 // play, and so cannot drift from the code.
 func TestScenarioFigures(t *testing.T) {
 	var scenarios []struct{ Name string }
-	if err := json.Unmarshal(say(t, exit.Held, "list", "scenarios", "--json"), &scenarios); err != nil || len(scenarios) == 0 {
+	if err := json.Unmarshal(say(t, cli.Held, "list", "scenarios", "--json"), &scenarios); err != nil || len(scenarios) == 0 {
 		t.Fatal(len(scenarios), err)
 	}
 	page := read(t, "algorithms.md")
 	for _, s := range scenarios {
 		drawn := filepath.Join(t.TempDir(), "drawn.svg")
-		say(t, exit.Held, "trace", "--scenario", s.Name, "--svg", drawn)
+		say(t, cli.Held, "trace", "--scenario", s.Name, "--svg", drawn)
 		image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
 		golden.MustBe(t, filepath.FromSlash(image), read(t, drawn))
 		if !bytes.Contains(page, []byte("]("+image+")")) {
@@ -72,7 +72,7 @@ func TestSurvivalPage(t *testing.T) {
 		t.Skip("needs DMEBENCH_TESTS=full")
 	}
 	dir := t.TempDir()
-	say(t, exit.Held, "validate", "--faults", "--quick", "--quiet", "--out", dir)
+	say(t, cli.Held, "validate", "--faults", "--quick", "--quiet", "--out", dir)
 	golden.MustBe(t, "survival.md", read(t, filepath.Join(dir, "survival.md")))
 	golden.MustBe(t, filepath.FromSlash("../internal/experiment/advise/survival.csv"), read(t, filepath.Join(dir, "survival.csv")))
 }
@@ -104,7 +104,7 @@ func TestErrataPage(t *testing.T) {
 			}
 			drawn := filepath.Join(t.TempDir(), "drawn.svg")
 			args := append(strings.Fields("check --quiet --schedules 50000 --algorithm "+a.Name+" "+where), "--svg", drawn)
-			say(t, exit.Broken, args...)
+			say(t, cli.Broken, args...)
 			image := path.Join("images", "errata", a.Name+".svg")
 			golden.MustBe(t, filepath.FromSlash(image), read(t, drawn))
 			if !bytes.Contains(page, []byte("## "+a.Name+"\n")) || !bytes.Contains(page, []byte("]("+image+")")) {
@@ -122,7 +122,7 @@ func TestQuorumFigures(t *testing.T) {
 		t.Errorf("experiments.md does not say %q", command)
 	}
 	drawn := t.TempDir()
-	say(t, exit.Held, append(strings.Fields(command), drawn)...)
+	say(t, cli.Held, append(strings.Fields(command), drawn)...)
 	for _, name := range []string{"quorum-availability-n31.svg", "quorum-failures-n31.svg", "quorum-cost-n31.svg"} {
 		image := path.Join("images", "experiments", name)
 		golden.MustBe(t, filepath.FromSlash(image), read(t, filepath.Join(drawn, name)))

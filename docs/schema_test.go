@@ -8,7 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"dmebench/internal/cli/exit"
+	"dmebench/internal/cli"
 )
 
 // A real result is what its schema says, and stops being so where a key is
@@ -29,7 +29,7 @@ func TestResultsMatchTheirSchema(t *testing.T) {
 	}
 	for _, load := range []string{"saturate", "serial"} {
 		args := "run --algorithm maekawa --nodes 7 --transport sim --requests 70 --set quorum=plane --json --quiet --workload " + load
-		encoded := say(t, exit.Held, strings.Fields(args)...)
+		encoded := say(t, cli.Held, strings.Fields(args)...)
 		decoded := func() map[string]any {
 			var v map[string]any
 			if err := json.Unmarshal(encoded, &v); err != nil {
@@ -64,7 +64,7 @@ func TestResultsMatchTheirSchema(t *testing.T) {
 // So are comparisons and rankings what the schema says of them.
 func TestComparisonsMatchTheirSchema(t *testing.T) {
 	out := t.TempDir()
-	say(t, exit.Held, strings.Fields("sweep -a raymond,maekawa -n 3,7 --transport sim --repetitions 6 --requests-per-node 5 --quiet "+
+	say(t, cli.Held, strings.Fields("sweep -a raymond,maekawa -n 3,7 --transport sim --repetitions 6 --requests-per-node 5 --quiet "+
 		"--name small --out "+out)...)
 	small := filepath.Join(out, "small")
 	for definition, args := range map[string][]string{
@@ -77,7 +77,7 @@ func TestComparisonsMatchTheirSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		printed := make(map[string]any)
-		if err := json.Unmarshal(say(t, exit.Held, args...), &printed); err != nil {
+		if err := json.Unmarshal(say(t, cli.Held, args...), &printed); err != nil {
 			t.Fatal(err)
 		}
 		if err := schema.Validate(printed); err != nil {

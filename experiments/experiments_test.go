@@ -15,7 +15,7 @@ import (
 
 	"dmebench"
 
-	"dmebench/internal/cli/exit"
+	"dmebench/internal/cli"
 	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
 )
@@ -115,13 +115,13 @@ func TestExperimentFigures(t *testing.T) {
 			out := t.TempDir()
 			var stdout, stderr bytes.Buffer
 			args := []string{"dmebench", "sweep", "--quiet", "--file", simulation(t, e.experiment+".yaml"), "--out", out}
-			if code := dmebench.Run(args, strings.NewReader(""), &stdout, &stderr); code != exit.Held {
+			if code := dmebench.Run(args, strings.NewReader(""), &stdout, &stderr); code != cli.Held {
 				t.Fatalf("%q: %d\n%s%s", args, code, &stdout, &stderr)
 			}
 			// Among them are panels of the report's figures, which are drawn alone where they are asked for.
 			args = []string{"dmebench", "report", "--file", filepath.Join(out, e.experiment), "--out", filepath.Join(out, "figures"),
 				"--formats", "svg", "--only", strings.Join(slices.Sorted(maps.Values(e.plots)), ",")}
-			if code := dmebench.Run(args, strings.NewReader(""), &stdout, &stderr); code != exit.Held {
+			if code := dmebench.Run(args, strings.NewReader(""), &stdout, &stderr); code != cli.Held {
 				t.Fatalf("%q: %d\n%s%s", args, code, &stdout, &stderr)
 			}
 			for image, plot := range e.plots {

@@ -161,7 +161,7 @@ func TestRelease(t *testing.T) {
 	// A build within the clone notes the commit by itself.
 	own := filepath.Join(t.TempDir(), "dmebench")
 	output(t, dir, "go", "build", "-buildvcs=true", "-o", own, "./cmd/dmebench")
-	if said := output(t, dir, own, "version"); !strings.Contains(said, commit) || !strings.Contains(said, "clean") {
+	if said := output(t, dir, own, "--version"); !strings.Contains(said, commit) || !strings.Contains(said, "clean") {
 		t.Error(said)
 	}
 	t.Setenv("PLATFORMS", runtime.GOOS+"/"+runtime.GOARCH+" darwin/arm64")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -48,6 +49,20 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 				ts.Fatalf("line %q does not begin with the program's name", line)
 			}
 		}
+	}
+}
+
+// advice is found in every line that says what to do, or what would have done.
+var advice = regexp.MustCompile(`did you mean|there (are|is|must)|want |write |choose |give |leave |name (a|an|one) |needs |` +
+	`known here|'dmebench|missing|one of them|too many|takes `)
+
+// wrong CODE PATTERN COMMAND…: the command is refused with that code, in one line that
+// matches the pattern and says what to do.
+func wrong(ts *testscript.TestScript, _ bool, args []string) {
+	exits(ts, false, append([]string{args[0]}, args[2:]...))
+	said := ts.ReadFile("stderr")
+	if strings.Count(said, "\n") != 1 || !advice.MatchString(said) || !regexp.MustCompile(args[1]).MatchString(said) {
+		ts.Fatalf("want one line, with what to do and a match for %s; this is\n%s", args[1], said)
 	}
 }
 

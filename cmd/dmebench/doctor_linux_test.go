@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"dmebench/internal/cli/exit"
+	"dmebench/internal/cli"
 	"dmebench/internal/testbed/doctor"
 	"dmebench/internal/testkit/netns"
 )
@@ -44,13 +44,13 @@ func TestDoctorOfAgents(t *testing.T) {
 		return r, code
 	}
 	r, code := examine("--expect-agents", "2")
-	if code != exit.Held || r.Problems != 0 || len(r.Hosts) != 3 || !r.Hosts[0].Coordinator || len(r.Paths) != 2 ||
+	if code != cli.Held || r.Problems != 0 || len(r.Hosts) != 3 || !r.Hosts[0].Coordinator || len(r.Paths) != 2 ||
 		r.Hosts[1].Name != "east" || len(r.Hosts[1].Findings) < 10 {
 		t.Errorf("exit code %d: %+v", code, r)
 	}
 
 	text := start(t, t.TempDir(), "doctor", "--agents", url, "-n", "4", "--expect-agents", "2")
-	if code := text.wait(longest); code != exit.Held {
+	if code := text.wait(longest); code != cli.Held {
 		t.Errorf("exit code %d", code)
 	}
 	for _, want := range []string{"east 127.0.0.1", "round trip by tcp, median", "reach-udp"} {
@@ -66,7 +66,7 @@ func TestDoctorOfAgents(t *testing.T) {
 
 	start(t, t.TempDir(), "agent", "--nats-url", url, "--name", "west")
 	refused := start(t, t.TempDir(), "doctor", "--agents", url, "--expect-agents", "3")
-	if code := refused.wait(longest); code != exit.Unavailable || !strings.Contains(refused.stderr.String(), "two are named west") {
+	if code := refused.wait(longest); code != cli.Unavailable || !strings.Contains(refused.stderr.String(), "two are named west") {
 		t.Errorf("two of one name: exit code %d, %s", code, &refused.stderr)
 	}
 }
@@ -75,6 +75,7 @@ func TestDoctorOfAgents(t *testing.T) {
 // is well, and the clock that is 50 ms ahead is found to be. Then a firewall drops
 // datagrams between two of them.
 func TestDoctorOfHosts(t *testing.T) {
+	long(t)
 	const ahead = 50 * time.Millisecond
 	bed := netns.New(t, 4, netns.ClockAhead(3, ahead))
 	dir := t.TempDir()
@@ -107,7 +108,7 @@ func TestDoctorOfHosts(t *testing.T) {
 		return r
 	}
 
-	r := examine(exit.Held)
+	r := examine(cli.Held)
 	if len(r.Hosts) != 5 || len(r.Paths) != 12 {
 		t.Errorf("%d hosts, %d paths", len(r.Hosts), len(r.Paths))
 	}
@@ -130,7 +131,7 @@ func TestDoctorOfHosts(t *testing.T) {
 	if out, err := firewall.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	found := slices.DeleteFunc(examine(exit.Unavailable).Between, func(f doctor.Finding) bool { return f.Level < doctor.Problem })
+	found := slices.DeleteFunc(examine(cli.Unavailable).Between, func(f doctor.Finding) bool { return f.Level < doctor.Problem })
 	if len(found) != 2 || found[0].From != "h2" || found[0].To != "h4" || found[1].From != "h4" || found[1].To != "h2" ||
 		found[0].Check != "reach-udp" || !strings.Contains(found[0].Do, "a firewall drops udp") {
 		t.Errorf("a firewall: %+v", found)
@@ -140,7 +141,7 @@ func TestDoctorOfHosts(t *testing.T) {
 // Where nobody is there, that is the finding.
 func TestDoctorWithoutAgents(t *testing.T) {
 	p := start(t, t.TempDir(), "doctor", "--agents", broker(t, -1).ClientURL(), "-n", "4")
-	if code := p.wait(longest); code != exit.Unavailable || !strings.Contains(p.stdout.String(), "no agent is at nats://127.0.0.1") {
+	if code := p.wait(longest); code != cli.Unavailable || !strings.Contains(p.stdout.String(), "no agent is at nats://127.0.0.1") {
 		t.Errorf("exit code %d\n%s%s", code, &p.stdout, &p.stderr)
 	}
 	for _, c := range []struct {
@@ -148,13 +149,13 @@ func TestDoctorWithoutAgents(t *testing.T) {
 		want string
 		code int
 	}{
-		{[]string{"--agents", "nats://127.0.0.1:1"}, "127.0.0.1:1", exit.Unavailable},
-		{[]string{"--agents", "nats://10.0.0.1:4222"}, "tls://10.0.0.1:4222", exit.Usage},
-		{[]string{"--agents", "nats://127.0.0.1:1", "--listen", "127.0.0.1:0"}, "agent --address", exit.Usage},
-		{[]string{"--agents", "nats://127.0.0.1:1", "--questions", "1"}, "--questions 1", exit.Usage},
-		{[]string{"--agents", "nats://127.0.0.1:1", "--expect-agents", "0"}, "--expect-agents 0", exit.Usage},
-		{[]string{"--expect-agents", "2"}, "--expect-agents is for --agents", exit.Usage},
-		{[]string{"--creds", "creds"}, "--creds is for --agents", exit.Usage},
+		{[]string{"--agents", "nats://127.0.0.1:1"}, "127.0.0.1:1", cli.Unavailable},
+		{[]string{"--agents", "nats://10.0.0.1:4222"}, "tls://10.0.0.1:4222", cli.Usage},
+		{[]string{"--agents", "nats://127.0.0.1:1", "--listen", "127.0.0.1:0"}, "agent --address", cli.Usage},
+		{[]string{"--agents", "nats://127.0.0.1:1", "--questions", "1"}, "--questions 1", cli.Usage},
+		{[]string{"--agents", "nats://127.0.0.1:1", "--expect-agents", "0"}, "--expect-agents 0", cli.Usage},
+		{[]string{"--expect-agents", "2"}, "--expect-agents is for --agents", cli.Usage},
+		{[]string{"--creds", "creds"}, "--creds is for --agents", cli.Usage},
 	} {
 		p := start(t, t.TempDir(), append([]string{"doctor"}, c.args...)...)
 		if code := p.wait(longest); code != c.code || !strings.Contains(p.stderr.String(), c.want) || p.stdout.Len() > 0 {

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -42,10 +41,7 @@ func kept(t *testing.T, dir string) []*runs.Result {
 // ends soon, with exit code 2 and a result that names the node, or as if nothing had
 // been where it was over; and leaves nothing behind.
 func TestKilledWorkers(t *testing.T) {
-	kills := 10
-	if testkit.Full() {
-		kills = 200
-	}
+	kills := effort(3, 10, 200)
 	const nodes = 4
 	rng := rand.New(rand.NewPCG(uint64(kills), 6))
 	outcomes := make(map[runs.Status]int) // also of runs that were over before anybody could be killed
@@ -102,10 +98,8 @@ repetitions: 3
 // Coordinators are killed at random moments of a sweep. Their workers end, and the
 // sweep goes on with exactly the runs that are missing.
 func TestKilledCoordinators(t *testing.T) {
-	kills := 4
-	if testkit.Full() {
-		kills = 50
-	}
+	long(t)
+	kills := effort(0, 4, 50)
 	const cells = 6
 	rng := rand.New(rand.NewPCG(uint64(kills), 7))
 	for k := range kills {
@@ -162,6 +156,7 @@ func wholeLines(t *testing.T, name string) [][]byte {
 // A process that is stopped for longer than a stall takes, by nobody whom the
 // program knows, is none of the algorithm's: a worker, or the coordinator.
 func TestStoppedProcesses(t *testing.T) {
+	long(t)
 	const stop = 2500 * time.Millisecond
 	for _, who := range []string{"a worker", "the coordinator"} {
 		for _, network := range []string{"tcp", "udp", "nats"} {

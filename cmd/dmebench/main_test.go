@@ -21,7 +21,6 @@ func TestScripts(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(heard) })
-	refusals := new(refused)
 	examples, err := filepath.Abs("../../docs/examples")
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +36,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonValue, "occupied": occupied, "killworker": killWorker, "workers": countWorkers,
 			"awaitworkers": awaitWorkers, "unread": unread, "signalled": signalled,
-			"wrong": refusals.wrong, "many": refusals.many,
+			"wrong": wrong,
 		},
 	})
 }

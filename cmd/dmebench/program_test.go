@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -97,6 +98,25 @@ func decode(b []byte) (*runs.Result, error) {
 		return nil, errors.New("more than one JSON value")
 	}
 	return x, nil
+}
+
+// long skips a test that takes long.
+func long(t *testing.T) {
+	t.Helper()
+	if !testkit.Long() {
+		t.Skip("it takes long: " + testkit.Effort + "=long runs it")
+	}
+}
+
+// effort is how often something is tried by default, and with DMEBENCH_TESTS=long and full.
+func effort(few, long, full int) int {
+	switch {
+	case testkit.Full():
+		return full
+	case testkit.Long():
+		return long
+	}
+	return few
 }
 
 // longest is within what a run of these tests has ended on any machine.

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/testkit"
-
 	"github.com/nats-io/nats-server/v2/server"
 )
 
@@ -85,14 +83,10 @@ func (a *agents) killSome(seed uint64, kills int) {
 	}
 }
 
-// whileKilling calls do again and again until so many agents have been killed meanwhile,
-// four by default.
+// whileKilling calls do again and again until some agents have been killed meanwhile.
 func whileKilling(t *testing.T, url string, do func()) {
 	t.Helper()
-	kills := 4
-	if testkit.Full() {
-		kills = 20
-	}
+	kills := effort(1, 4, 20)
 	a := startAgents(t, url, 2)
 	killed := make(chan struct{})
 	var group sync.WaitGroup
@@ -204,6 +198,7 @@ func checkIn(t *testing.T, args ...string) (printed map[string]any, picture stri
 // A search that agents carry out finds the same, with the same counterexample, and counts
 // the same, as one worker on this host, while agents are killed at any moment.
 func TestCheckByAgents(t *testing.T) {
+	long(t)
 	t.Parallel()
 	url := jetStream(t)
 	searches := []string{
@@ -227,6 +222,7 @@ func TestCheckByAgents(t *testing.T) {
 
 // Verdicts rest on the same runs, whoever carries them out.
 func TestValidateByAgents(t *testing.T) {
+	long(t)
 	t.Parallel()
 	url := jetStream(t)
 	startAgents(t, url, 2)

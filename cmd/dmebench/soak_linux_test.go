@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"dmebench/internal/testkit"
@@ -43,6 +41,7 @@ const (
 //
 //	DMEBENCH_TESTS=full go test ./cmd/dmebench -run TestSoakOverHosts -timeout 60m -v
 func TestSoakOverHosts(t *testing.T) {
+	long(t)
 	t.Parallel()
 	kinds, runs := []string{agentStopped, coordinatorKilled}, 1
 	loads := soakLoads[:1]
@@ -80,7 +79,11 @@ func TestSoakOverHosts(t *testing.T) {
 	}
 	close(queue)
 	all.Wait()
-	t.Logf("%d hosts, seed %d\n%s", soakHosts, *soakSeed, soakTable(kinds, jobs))
+	counts := make(map[string]int)
+	for _, s := range jobs {
+		counts[s.kind+": "+s.status]++
+	}
+	t.Logf("%d hosts, seed %d: %v", soakHosts, *soakSeed, counts)
 }
 
 // load is what goes on while trouble comes.
@@ -408,49 +411,4 @@ func (s *soak) judge(code int) *runs.Result {
 	want := map[runs.Status][]int{runs.OK: {0, 2}, runs.Failed: {2}, runs.Violated: {1}, runs.Stalled: {1, 2}}
 	blame(!slices.Contains(want[x.Status], code), "%s with exit code %d", x.Status, code)
 	return x
-}
-
-// soakTable counts what came out, by kind.
-func soakTable(kinds []string, jobs []*soak) string {
-	statuses := []string{"ok", "undecided", "failed", "stalled", "violated", "none"}
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "kind\truns\t"+strings.Join(statuses, "\t")+"\toverlaps\twrong\tleft")
-	for _, kind := range kinds {
-		counts := make(map[string]int)
-		for _, s := range jobs {
-			if s.kind == kind {
-				counts["runs"]++
-				counts[s.status]++
-				counts["overlaps"] += min(1, len(s.overlaps))
-				counts["wrong"] += min(1, len(s.wrong))
-				counts["left"] += min(1, len(s.left))
-			}
-		}
-		fmt.Fprint(w, kind)
-		for _, column := range slices.Concat([]string{"runs"}, statuses, []string{"overlaps", "wrong", "left"}) {
-			fmt.Fprintf(w, "\t%d", counts[column])
-		}
-		fmt.Fprintln(w)
-	}
-	w.Flush()
-	return b.String()
-}
-
-// The soak itself sees overlaps where there are some, and only there.
-func TestSoakSeesOverlaps(t *testing.T) {
-	for _, c := range []struct {
-		stays []stay
-		want  int
-	}{
-		{nil, 0},
-		{[]stay{{node: 1, from: 1, to: 5}, {node: 2, from: 5, to: 9}}, 0},
-		{[]stay{{node: 1, from: 1, to: 6}, {node: 2, from: 5, to: 9}}, 1},
-		{[]stay{{node: 1, from: 1, to: math.MaxInt64}, {node: 2, from: 5, to: 6}, {node: 3, from: 7, to: 9}}, 2},
-		{[]stay{{node: 1, from: 1, to: 1}, {node: 2, from: 1, to: 6}}, 0},
-	} {
-		if got := overlaps(c.stays); len(got) != c.want {
-			t.Errorf("%v: %q, want %d", c.stays, got, c.want)
-		}
-	}
 }

@@ -7,22 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
-
-// forSeeds runs a test for each of some seeds, at most a few at a time.
-func forSeeds(t *testing.T, few, all int, test func(t *testing.T, seed int)) {
-	if testkit.Full() {
-		few = all
-	}
-	for seed := 1; seed <= few; seed++ {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			t.Parallel()
-			test(t, seed)
-		})
-	}
-}
 
 // flags writes faults as flags.
 func flags(faults ...string) []string {
@@ -78,7 +64,7 @@ func TestRobustRicartAgrawalaSurvives(t *testing.T) {
 	for _, network := range []string{"tcp", "udp", "nats"} {
 		t.Run(network, func(t *testing.T) {
 			t.Parallel()
-			forSeeds(t, 2, 20, func(t *testing.T, seed int) {
+			for seed := 1; seed <= effort(1, 2, 20); seed++ {
 				// Nobody enters for a while after the first kill, and so all three are down
 				// before the first comes back.
 				faults := []string{
@@ -116,7 +102,7 @@ func TestRobustRicartAgrawalaSurvives(t *testing.T) {
 						t.Errorf("node %d entered %d times of %d, while %v were down", id, entries, share, down)
 					}
 				}
-			})
+			}
 		})
 	}
 }
@@ -142,58 +128,5 @@ func goesOn(t *testing.T, r *runs.Result, detection, bound time.Duration) {
 		if took, limit := time.Duration(*f.RecoveredNS), bound+time.Duration(count)*detection; took > limit {
 			t.Errorf("%s: the others went on after %v, want %v at most (%d kills); %+v", f.Fault, took, limit, count, kills)
 		}
-	}
-}
-
-// In raymond-robust an interior node and a leaf are killed while privilege passes,
-// whoever has it too, and come back (text 9.12.7): every request of a live node is
-// served.
-func TestRobustRaymondSurvives(t *testing.T) {
-	const nodes, share, interior, leaf = 7, 150, 2, 7
-	forSeeds(t, 3, 20, func(t *testing.T, seed int) {
-		faults := []string{
-			fmt.Sprintf("kill %d @entry:%d", interior, 30+7*seed), fmt.Sprintf("restart %d @+%dms", interior, 10+11*seed%60),
-			fmt.Sprintf("kill %d @request:%d", leaf, 300+5*seed), fmt.Sprintf("restart %d @+%dms", leaf, 10+17*seed%60),
-			fmt.Sprintf("kill token @entry:%d", 600+3*seed), "restart token @+20ms",
-		}
-		r, code := measure(t, append([]string{
-			"-a", "raymond-robust", "-n", fmt.Sprint(nodes), "--seed", fmt.Sprint(seed), "--requests", fmt.Sprint(nodes * share),
-			"--cs", "200us",
-		}, flags(faults...)...)...)
-		held(t, r, code, len(faults))
-		if f := struck(t, r, "kill token"); f.Nodes == nil {
-			t.Errorf("%+v hit nobody", f)
-		}
-		lost := make(map[int]uint64)
-		for _, f := range r.Faults {
-			if f.What == "kill" {
-				lost[f.Nodes[0]] += f.Lost
-			}
-		}
-		for id := 1; id <= nodes; id++ {
-			if got := r.Work.EntriesByNode[id-1]; got != share-lost[id] {
-				t.Errorf("node %d entered %d times of %d; %d requests ended with it", id, got, share, lost[id])
-			}
-		}
-	})
-}
-
-// The examples of text 9.9.4, with real processes: in a tree of 15 nodes, node 3
-// fails, or the root and node 2; the others go on.
-func TestAgrawalElAbbadiSurvives(t *testing.T) {
-	const nodes, share = 15, 20
-	for _, down := range [][]int{{3}, {1, 2}} {
-		t.Run(fmt.Sprint(down), func(t *testing.T) {
-			t.Parallel()
-			whom := strings.Trim(strings.ReplaceAll(fmt.Sprint(down), " ", ","), "[]")
-			r, code := measure(t, "-a", "agrawal-el-abbadi", "-n", fmt.Sprint(nodes), "--requests", fmt.Sprint(nodes*share), "--cs", "100us",
-				"--fault", "kill "+whom+" @1ns")
-			held(t, r, code, 1)
-			for id := 1; id <= nodes; id++ {
-				if got := r.Work.EntriesByNode[id-1]; !slices.Contains(down, id) && got != share {
-					t.Errorf("node %d entered %d times of %d", id, got, share)
-				}
-			}
-		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment/advise"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/platform/terminal"
@@ -22,22 +21,21 @@ func (p *program) adviseCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "advise",
 		Usage: "which algorithm suits so many nodes at such a rate, predicted by simulation",
-		Description: "Simulates every sound algorithm that can run over the network, ranks them as 'dmebench rank' ranks results,\n" +
-			"and says what each does when a node fails, which one to choose, how sure that is, and how to measure it:\n" +
-			"  dmebench advise --nodes 10 --total-rate 200 --delay 1ms --cs 2ms",
+		UsageText: "dmebench advise -n 10 --total-rate 200 --delay 1ms --cs 2ms\n" +
+			"dmebench advise -n 20 --crash-tolerant",
+		Description: "Simulates every sound algorithm that can run over the network, ranks them as 'dmebench rank' does, and\n" +
+			"says what each does if a node fails, which one to choose, how sure that is, and how to measure it.",
 		Flags: []cli.Flag{
 			nodesFlag(),
-			&cli.Float64Flag{Name: "rate", Usage: "requests per second and node that come by chance (default: all nodes ask all the time)"},
-			&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, in place of --rate"},
-			&cli.StringFlag{Name: "delay", Usage: "what a message takes one way: `DURATION`, uniform:DURATION or exp:DURATION, " +
-				"of which it is the mean (default: what messages between two processes of this machine take)"},
-			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
-			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "`NETWORK` over which it is going to run: " + realNetworks()},
-			&cli.StringFlag{Name: "metric", Usage: "`METRIC` that decides, a column of summary.csv or one of " +
-				strings.Join(runs.ShortNames(), ", ") + " (default: p99 with a rate, else throughput)"},
+			&cli.Float64Flag{Name: "rate", Usage: "Poisson arrivals: `X` requests per second of each node", DefaultText: "all request all the time"},
+			&cli.Float64Flag{Name: "total-rate", Usage: "`X` requests per second of all nodes together"},
+			&cli.StringFlag{Name: "delay", Usage: "messages take `DURATION`, uniform:DURATION or exp:DURATION", DefaultText: "measured here"},
+			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "critical sections of `DURATION`, or exp:DURATION"},
+			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "it is to run over `NETWORK`: " + realNetworks()},
+			&cli.StringFlag{Name: "metric", Usage: "`METRIC` decides, such as p50 or messages", DefaultText: "p99 with a rate, else throughput"},
 			&cli.BoolFlag{Name: "crash-tolerant", Usage: "only algorithms that go on when nodes crash"},
-			&cli.IntFlag{Name: "repetitions", Value: 10, Usage: "of each simulation, `R`"},
-			seedFlag(runs.DefaultSeed, "of the first repetition; the others count on from it"),
+			&cli.IntFlag{Name: "repetitions", Value: 10, Usage: "`R` runs of each simulation"},
+			seedFlag(runs.DefaultSeed, "random seed `S` of the first repetition; the next has the next"),
 			jsonFlag("print the advice as one JSON object"),
 			quietFlag(),
 		},
@@ -76,11 +74,11 @@ func (p *program) advise(c *cli.Context) error {
 	if c.IsSet("delay") {
 		var err error
 		if q.Law, q.Delay, err = parseDelay(c.String("delay")); err != nil {
-			return failWith(exit.Usage, err)
+			return failWith(Usage, err)
 		}
 	}
 	if err := q.Check(); err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	if !c.IsSet("delay") {
 		var err error
@@ -96,16 +94,11 @@ func (p *program) advise(c *cli.Context) error {
 	if err != nil {
 		return refusal(c.Context, err)
 	}
-	if c.Bool("json") {
-		err = printJSON(p.stdout, a)
-	} else {
-		err = a.WriteText(p.stdout, p.printed())
-	}
-	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the advice: %w", err))
+	if err := p.print("advice", c.Bool("json"), a, func() error { return a.WriteText(p.stdout, p.printed()) }); err != nil {
+		return err
 	}
 	if a.Choose == "" {
-		p.exit = exit.Unknown
+		p.exit = Unknown
 	}
 	return nil
 }
@@ -140,7 +133,7 @@ func (p *program) delayHere(ctx context.Context, q advise.Question) (time.Durati
 	case err != nil:
 		return 0, err
 	case r.Status != runs.OK || r.Delay() == nil:
-		return 0, failWith(exit.Unknown, fmt.Errorf("cannot measure T here: %s; say what a message takes with --delay", r.Error))
+		return 0, failWith(Unknown, fmt.Errorf("cannot measure T here: %s; say what a message takes with --delay", r.Error))
 	}
 	return time.Duration(*r.Delay()), nil
 }

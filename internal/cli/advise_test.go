@@ -13,36 +13,36 @@ import (
 	"dmebench/internal/experiment"
 	"dmebench/internal/experiment/advise"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 	"dmebench/transport/link"
 )
 
 // asked is what 'dmebench advise' answers to these flags.
-func asked(t *testing.T, flags string) (a advise.Advice, text string) {
+func asked(t *testing.T, flags string) (text string) {
 	t.Helper()
-	for _, form := range []string{" --json", ""} {
-		p, _ := tested(t)
-		if err := p.carryOut(t.Context(), strings.Fields("advise --quiet --repetitions 2 "+flags+form)); err != nil {
-			t.Fatalf("%s: %v", flags, err)
-		}
-		text = p.stdout.(*bytes.Buffer).String()
-		if form != "" {
-			if err := json.Unmarshal([]byte(text), &a); err != nil {
-				t.Fatal(err)
-			}
-		}
+	p := tested()
+	if err := p.carryOut(t.Context(), strings.Fields("advise --quiet --repetitions 2 "+flags)); err != nil {
+		t.Fatalf("%s: %v", flags, err)
 	}
-	return a, text
+	return p.stdout.(*bytes.Buffer).String()
+}
+
+func advised(t *testing.T, flags string) (a advise.Advice) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(asked(t, flags+" --json")), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 // sweepOf is the runs of a 'dmebench sweep' command line, which is not carried out.
 func sweepOf(t *testing.T, line string) []experiment.Cell {
 	t.Helper()
-	p, root := tested(t)
+	p := tested()
 	words, ok := strings.CutPrefix(line, "dmebench ")
-	v, err := p.understand(root, strings.Fields(words))
-	if err != nil || !ok {
-		t.Fatalf("%s: %v", line, err)
+	if !ok {
+		t.Fatal(line)
 	}
 	var plan *experiment.Plan
 	app := p.app()
@@ -57,7 +57,7 @@ func sweepOf(t *testing.T, line string) []experiment.Cell {
 			}
 		}
 	}
-	if err := app.RunContext(t.Context(), v.words()); err != nil || plan == nil {
+	if err := app.RunContext(t.Context(), arrange(rootOf(p), strings.Fields(words))); err != nil || plan == nil {
 		t.Fatalf("%s: %v", line, err)
 	}
 	return plan.Cells
@@ -67,24 +67,26 @@ func sweepOf(t *testing.T, line string) []experiment.Cell {
 // simulated: as many nodes, the same load, the same critical sections, messages that take
 // as long, the same options and seeds.
 func TestAdviceNamesWhatWasSimulated(t *testing.T) {
-	for flags, delay := range map[string]link.Delay{
-		"-n 3 --delay 2ms --total-rate 60 --cs 1ms": {Mean: 2 * time.Millisecond},
+	questions := map[string]link.Delay{
 		"-n 3 --delay uniform:3ms --rate 20 --cs exp:1ms --seed 5": {
 			Shape: link.Uniform, Mean: 3 * time.Millisecond, Spread: 1500 * time.Microsecond,
 		},
-		"-n 4 --delay exp:150us --cs 100us":                          {Shape: link.Exponential, Mean: 150 * time.Microsecond},
-		"-n 3 --delay 1ms --rate 2.5 --transport nats":               {Mean: time.Millisecond},
-		"-n 3 --delay 1ms --rate 2.5 --transport udp --metric jain":  {Mean: time.Millisecond},
-		"-n 3 --delay 1ms --total-rate 20 --crash-tolerant --cs 2ms": {Mean: time.Millisecond},
-	} {
-		a, text := asked(t, flags)
-		if !strings.Contains(text, "\nmeasure it   "+a.Measure+"\n") {
-			t.Errorf("%s: no %s in\n%s", flags, a.Measure, text)
-		}
+	}
+	if testkit.Long() {
+		maps.Copy(questions, map[string]link.Delay{
+			"-n 3 --delay 2ms --total-rate 60 --cs 1ms":                  {Mean: 2 * time.Millisecond},
+			"-n 4 --delay exp:150us --cs 100us":                          {Shape: link.Exponential, Mean: 150 * time.Microsecond},
+			"-n 3 --delay 1ms --rate 2.5 --transport nats":               {Mean: time.Millisecond},
+			"-n 3 --delay 1ms --rate 2.5 --transport udp --metric jain":  {Mean: time.Millisecond},
+			"-n 3 --delay 1ms --total-rate 20 --crash-tolerant --cs 2ms": {Mean: time.Millisecond},
+		})
+	}
+	for flags, delay := range questions {
+		a := advised(t, flags)
 		q, cells := a.Question, sweepOf(t, a.Measure)
 		chosen := false
 		for _, c := range cells {
-			p, _ := tested(t)
+			p := tested()
 			simulated, err := run.Resolve(runs.Spec{
 				Algorithm: c.Spec.Algorithm, Nodes: q.Nodes, Transport: runs.Sim, Workload: c.Spec.Workload, TotalRate: q.Rate, CS: q.CS,
 				Requests: a.Requests, Seed: q.Seed + uint64(c.Repetition), Set: map[string]string{"t": q.Delay.String(), "delay": q.Law},
@@ -118,7 +120,7 @@ func TestAdviceOfThisMachine(t *testing.T) {
 	q := advise.Question{
 		Nodes: 3, CS: "1ms", Delay: time.Millisecond, Law: "constant", DelayMeasured: true, Transport: "tcp", Repetitions: 2, Seed: 1,
 	}
-	p, _ := tested(t)
+	p := tested()
 	a, err := advise.Ask(t.Context(), q, advise.Options{Catalog: p.catalog})
 	if err != nil {
 		t.Fatal(err)
@@ -133,10 +135,9 @@ func TestAdviceOfThisMachine(t *testing.T) {
 // A rate means what it means everywhere: --rate of each node, --total-rate of all
 // together, and the answer says both.
 func TestRatesOfAdvice(t *testing.T) {
-	each, text := asked(t, "-n 4 --delay 1ms --rate 5")
-	all, _ := asked(t, "-n 4 --delay 1ms --total-rate 20")
-	if each.Question.Rate != 20 || each.Measure != all.Measure || !strings.Contains(each.Measure, "--total-rate 20 ") {
-		t.Errorf("%v, %s\n%s", each.Question.Rate, each.Measure, all.Measure)
+	each, text := advised(t, "-n 4 --delay 1ms --rate 5"), asked(t, "-n 4 --delay 1ms --total-rate 20")
+	if each.Question.Rate != 20 || !strings.Contains(text, "\nmeasure it   "+each.Measure+"\n") || !strings.Contains(each.Measure, "--total-rate 20 ") {
+		t.Errorf("%v, %s\n%s", each.Question.Rate, each.Measure, text)
 	}
 	if !strings.Contains(text, "5 requests per second per node, 20 in all") {
 		t.Error(text)

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/run"
@@ -53,11 +52,11 @@ func (p *program) agent(c *cli.Context) error {
 	}
 	err = errors.Join(err, agent.CheckBroker(*b))
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	a := agent.Agent{Broker: *b, Name: c.String("name"), Address: c.String("address"), Labels: labels, Log: p.stderr}
 	if err := a.Serve(c.Context); err != nil {
-		return failWith(exit.Unavailable, err)
+		return failWith(Unavailable, err)
 	}
 	return nil
 }
@@ -113,14 +112,14 @@ func (p *program) openTestbed(c *cli.Context) (*testbed, error) {
 		if c.Context.Err() != nil {
 			return nil, c.Context.Err()
 		}
-		return nil, failWith(exit.Unavailable, err)
+		return nil, failWith(Unavailable, err)
 	}
 	if k := c.Int("expect-agents"); k > 0 {
 		t.agents = t.agents[:k]
 	}
 	if _, err := placement.Place(len(t.agents), t.sites()); err != nil {
 		fleet.Close()
-		return nil, failWith(exit.Usage, err)
+		return nil, failWith(Usage, err)
 	}
 	return t, nil
 }
@@ -141,7 +140,7 @@ func (p *program) connectFleet(c *cli.Context) (*agent.Fleet, error) {
 		case c.Context.Err() != nil:
 			return nil, c.Context.Err()
 		case !c.IsSet("expect-agents") || !nats.Unreachable(err) || time.Now().After(deadline):
-			return nil, failWith(exit.Unavailable, err)
+			return nil, failWith(Unavailable, err)
 		case !told && !c.Bool("quiet"):
 			fmt.Fprintf(p.stderr, "dmebench: nobody answers at %s yet; waiting for up to %v\n", broker.Name(), agentsPatience)
 		}
@@ -183,7 +182,7 @@ func (t *testbed) options(job *run.Job, opt coordinator.Options) (coordinator.Op
 	}
 	var err error
 	if opt.Place, err = t.place(job.Spec.Nodes, job.Spec.NodesPerWorker); err != nil {
-		return opt, failWith(exit.Usage, err)
+		return opt, failWith(Usage, err)
 	}
 	for _, a := range t.agents {
 		opt.Hosts = append(opt.Hosts, t.fleet.Host(a))
@@ -212,7 +211,7 @@ func (t *testbed) show(w io.Writer) {
 func (t *testbed) showPlacement(w io.Writer, nodes, perWorker int) error {
 	places, err := t.place(nodes, perWorker)
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	on := make([][]dme.NodeID, len(t.agents))
 	for id := 1; id <= nodes; id++ {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/testbed/authority"
@@ -61,11 +60,11 @@ func (p *program) broker(c *cli.Context) error {
 	}
 	hosts, err := serverNames(listen, at, c.StringSlice("name"))
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	folder, err := authority.Open(c.String("dir"), hosts, time.Now())
 	if err != nil {
-		return failWith(exit.CantCreate, err)
+		return failWith(CantCreate, err)
 	}
 	defer folder.Close()
 	secure := !at.IP.IsLoopback()
@@ -75,7 +74,7 @@ func (p *program) broker(c *cli.Context) error {
 	}
 	s, err := b.Start()
 	if err != nil {
-		return failWith(exit.Unavailable, err)
+		return failWith(Unavailable, err)
 	}
 	defer func() {
 		s.Close()
@@ -204,7 +203,7 @@ func printBroker(w io.Writer, f *authority.Folder, hosts []string, reach string,
 		fmt.Fprintf(&b, "on this host alone, and not encrypted; --listen with another address lets other hosts in\n")
 	}
 	fmt.Fprintf(&b, "an agent:       dmebench agent --nats-url %s --creds %s\n", url, authority.CredsFile)
-	fmt.Fprintf(&b, "a coordinator:  dmebench coordinator -f EXPERIMENT --expect-agents K --agents %s --creds %s\n", url, authority.CredsFile)
+	fmt.Fprintf(&b, "a coordinator:  dmebench sweep -f EXPERIMENT --expect-agents K --agents %s --creds %s\n", url, authority.CredsFile)
 	_, err = io.WriteString(w, b.String())
 	return err
 }

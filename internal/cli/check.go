@@ -15,7 +15,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/interrupt"
@@ -26,53 +25,62 @@ import (
 
 func (p *program) checkCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "check",
-		Usage: "explore schedules for violations of safety and liveness; print and draw a counterexample",
-		Description: "Runs the algorithm's nodes on links of which the search decides what they deliver next,\n" +
-			"and looks for a schedule in which two nodes are in the critical section, a node enters\n" +
-			"without a request, a request is never served, or an invariant of the algorithm does not hold.\n" +
-			"Unless it is told otherwise the links are as bad as the algorithm declares it can bear; it\n" +
-			"searches those that it is told to search, whatever the algorithm needs. Random schedules also\n" +
-			"look for nodes that are overtaken more often than the algorithm's paper promises, and for\n" +
-			"nodes that starve, and try further options where few nodes show little under the defaults and\n" +
-			"these are not set. A counterexample is shortened, printed step by step, and drawn as a\n" +
-			"space-time diagram.\n\n" +
-			"Exit code: 0 every property held; 1 one was broken; 2 the search failed;\n" +
-			"64 and more: the input or the environment was refused before anything started; 130 interrupted.",
-		Flags: append([]cli.Flag{
-			algorithmFlag(),
-			nodesFlag(),
-			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: in each random schedule others ask, " +
-				"up to 5 times for each node in all; exhaustive: 1 for each)"},
-			&cli.IntFlag{Name: "schedules", Value: check.DefaultSchedules, Usage: "random schedules to try"},
-			seedFlag(runs.DefaultSeed, "of the first random schedule; the next has the next seed"),
-			&cli.BoolFlag{Name: "adversary", Usage: "let an adversary hold back messages in every random schedule, or with =false in none " +
-				"(default: in half of them)"},
-			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to, on this host alone"},
-			&cli.BoolFlag{Name: "liveness", Usage: "let every node ask any number of times, and look for a way to wait for ever " +
-				"although every message arrives and every critical section ends; on this host alone"},
-			&cli.IntFlag{Name: "in-flight", Usage: "with --liveness, let nobody ask who would put more than `K` messages on a link " +
-				"(default: any number)"},
-			&cli.BoolFlag{Name: "fifo", Usage: "links keep order, or with =false need not (default: =false if the algorithm supports it)"},
-			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice (default: if the algorithm supports it)"},
-			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost (default: 2 if the algorithm supports it, else none)"},
-			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, at any moment, and come back where the algorithm knows how"},
-			&cli.IntFlag{Name: "bypass", Usage: "call it starvation if more than `B` entries of others come between a request and its entry " +
-				"(default: what its paper promises; or 2 for each node and each step of delay)"},
-			&cli.BoolFlag{Name: "safety-only", Usage: "go on where nothing moves any more: look for two nodes inside, not for standstills"},
-			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
-			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE` (default: counterexample-ALGORITHM.svg)"},
-			&cli.StringFlag{Name: "out", Usage: "draw it to a file of that name in folder `DIR`"},
-			&cli.StringFlag{Name: "save", Usage: "keep a counterexample in `FILE` as a scenario, which can be edited and " +
-				"which 'dmebench trace -f FILE' plays"},
-			jsonFlag("print the result as one JSON object"),
+		Name:      "check",
+		Usage:     "search schedules for violations of safety and liveness; print and draw a counterexample",
+		ArgsUsage: "ALGORITHM",
+		UsageText: "dmebench check maekawa-as-published -n 7\n" +
+			"dmebench check raymond -n 3 --exhaustive\n" +
+			"dmebench check --prove                for how many nodes each algorithm is proven",
+		Description: "Looks for a schedule in which two nodes are in the critical section, a node enters without a request,\n" +
+			"a request is never served, or an invariant of the algorithm does not hold. Random schedules also look\n" +
+			"for nodes that are overtaken more often than the paper promises. Unless told otherwise, the links are\n" +
+			"as bad as the algorithm supports. Exit code: 0 every property held, 1 one was broken, 2 the search\n" +
+			"failed, 64 or more: refused before anything started, 130 interrupted.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "search `NAME`; --prove takes several"},
+			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "on `N` nodes; with --prove on so many at most"},
+			&cli.IntFlag{Name: "schedules", Value: check.DefaultSchedules, Usage: "try `COUNT` random schedules"},
+			&cli.BoolFlag{Name: "exhaustive", Usage: "visit every state that any schedule leads to"},
+			&cli.BoolFlag{Name: "liveness", Usage: "let nodes request without limit, and look for starvation, too"},
+			&cli.BoolFlag{Name: "prove", Usage: "search more and more nodes, with any number of requests each"},
+			&cli.DurationFlag{Name: "for", Aliases: []string{"time"}, Usage: "end the search after this `DURATION`"},
+			seedFlag(runs.DefaultSeed, "random seed `S` of the first schedule; the next has the next"),
+			setFlag("an option of the algorithm"),
+			jsonFlag("print the result as JSON"),
 			quietFlag(),
-		}, append(reachFlags(), workFlags("random schedules")...)...),
+		}, inCategory("What may happen",
+			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` requests of all nodes together", DefaultText: "up to 5 per node, exhaustive 1"},
+			&cli.StringFlag{Name: "requesters", Usage: "only `NODES` make requests, such as 2,4", DefaultText: "all"},
+			&cli.IntFlag{Name: "in-flight", Usage: "with --liveness: no request that would put more than `K` messages on a link"},
+			&cli.BoolFlag{Name: "fifo", Usage: "links keep order; --fifo=false: they need not"},
+			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice"},
+			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost"},
+			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, and restart if the algorithm can"},
+			&cli.BoolFlag{Name: "adversary", Usage: "an adversary holds back messages in all random schedules; =false: in none"},
+		), inCategory("What is judged, and how",
+			&cli.IntFlag{Name: "bypass", Usage: "at most `B` entries of others between request and entry", DefaultText: "as the paper promises"},
+			&cli.BoolFlag{Name: "safety-only", Usage: "ignore standstills: look only for two nodes inside"},
+			&cli.BoolFlag{Name: "invariants", Value: true, Usage: "judge every state by the algorithm's invariants"},
+			&cli.BoolFlag{Name: "reduce", Value: true, Usage: "leave out orders of steps, and values of clocks, that make no difference"},
+			&cli.Uint64Flag{Name: "states", Usage: "end an exhaustive search after `COUNT` states",
+				DefaultText: fmt.Sprintf("%d, with --prove %d", check.DefaultStates, check.DefaultProofStates)},
+			&cli.StringFlag{Name: "memory", Usage: "end it before it holds more than `SIZE`, such as 8GiB", DefaultText: "3/4 of what is free"},
+			&cli.StringFlag{Name: "bitstate", Usage: "keep a few bits of each state in `SIZE`: more states, but no proof"},
+			&cli.IntFlag{Name: "each", Value: check.DefaultProofRequests, Usage: "with --prove: at most `R` requests of a node, if they are limited"},
+		), inCategory("Output",
+			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE`", DefaultText: "counterexample-ALGORITHM.svg"},
+			&cli.StringFlag{Name: "out", Usage: "draw it to a file of that name in folder `DIR`"},
+			&cli.StringFlag{Name: "save", Usage: "write a counterexample to `FILE` as a scenario for 'dmebench trace'"},
+			&cli.BoolFlag{Name: "markdown", Usage: "with --prove: print a table for Markdown"},
+		), inCategory("Other hosts", workFlags("random schedules")...)),
 		Action: p.check,
 	}
 }
 
 func (p *program) check(c *cli.Context) error {
+	if c.Bool("prove") {
+		return p.prove(c)
+	}
 	files := newFiles()
 	a, options, err := p.searchOf(c, files)
 	if err != nil {
@@ -82,7 +90,7 @@ func (p *program) check(c *cli.Context) error {
 	var notes []string
 	if c.Bool("exhaustive") || c.Bool("liveness") { // each may take all there is of time and memory
 		for _, set := range settings[1:] {
-			notes = append(notes, "few nodes show more under --set "+strings.Join(settingWords(set), " --set ")+", which is not searched here")
+			notes = append(notes, "few nodes show more under --set "+strings.Join(check.SettingWords(set), " --set ")+", which is not searched here")
 		}
 		settings = []map[string]string{options.Set}
 	}
@@ -104,7 +112,9 @@ func (p *program) check(c *cli.Context) error {
 			first = found
 		default:
 			x := found.result
-			first.result.Also = append(first.result.Also, alsoSearched{x.Set, x.Complete, x.Stopped, *x.Schedules})
+			first.result.Also = append(first.result.Also, check.AlsoSearched{
+				Set: x.Set, Complete: x.Complete, Stopped: x.Stopped, Schedules: *x.Schedules,
+			})
 		}
 	}
 	first.result.Notes = append(first.result.Notes, notes...)
@@ -115,7 +125,7 @@ func (p *program) check(c *cli.Context) error {
 type searched struct {
 	search  *check.Search
 	report  check.Report
-	result  *checkResult
+	result  *check.Result
 	picture string
 }
 
@@ -138,16 +148,16 @@ func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.O
 		defer collectBelow(options.Memory)()
 		report, err = search.Exhaustive(c.Context)
 	} else {
-		report, err = p.random(c, search, files)
+		report, err = p.random(c, a, search, files)
 	}
 	bar.Done()
 	if err != nil {
 		return nil, err
 	}
-	result := newCheckResult(a, options, c.Bool("exhaustive"), report)
+	result := check.NewResult(a, options, c.Bool("exhaustive"), report)
 	result.Notes, result.Watched = append(search.Notes(), reachNotes(c, search)...), search.Watched()
 	result.LinksBy = linksBy(c)
-	result.Invariants = invariantNames(search.Invariants())
+	result.Invariants = names(search.Invariants(), func(i dme.Invariant) string { return i.Name })
 	if result.MaxBypass == nil && report.Complete {
 		if most, schedules := search.Overtaking(c.Context); schedules > 0 {
 			result.MaxBypass, result.SampledIn = &most, schedules
@@ -167,7 +177,7 @@ func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search 
 	if err != nil {
 		return nil, "", refusal(c.Context, err)
 	}
-	if picture, err = pictureFile(c); err != nil {
+	if picture, err = pictureFile(c, a); err != nil {
 		return nil, "", err
 	}
 	if c.IsSet("save") {
@@ -199,29 +209,23 @@ func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error 
 	if c.IsSet("save") && report.Trace != nil {
 		result.Scenario = p.saveScenario(c.String("save"), a, search.Options, search.Sequenced(), report, result.Replay)
 	}
-	var err error
-	if c.Bool("json") {
-		err = printJSON(p.stdout, result)
-	} else {
-		err = result.print(p.stdout)
-	}
-	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+	if err := p.print("result", c.Bool("json"), result, func() error { return result.Print(p.stdout) }); err != nil {
+		return err
 	}
 	if report.Violation != nil {
-		p.exit = exit.Broken
+		p.exit = Broken
 	}
 	return nil
 }
 
 // random runs random schedules, here or at agents.
-func (p *program) random(c *cli.Context, s *check.Search, files *files) (check.Report, error) {
+func (p *program) random(c *cli.Context, a *dme.Algorithm, s *check.Search, files *files) (check.Report, error) {
 	work, err := p.openWork(c, files)
 	if work == nil {
 		return s.Random(c.Context), err
 	}
 	defer work.close()
-	return work.search(c.Context, c.String("algorithm"), s)
+	return work.search(c.Context, a.Name, s)
 }
 
 // searchOf reads the flags. What depends on the algorithm is checked by
@@ -233,7 +237,12 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	refuse(!c.IsSet("algorithm"), "--algorithm is missing; 'dmebench list' shows what there is")
+	names := c.StringSlice("algorithm")
+	refuse(len(names) == 0, "--algorithm is missing; 'dmebench list' shows what there is")
+	refuse(len(names) > 1, "check takes one algorithm, but there are %s; several go with --prove", strings.Join(names, ", "))
+	for _, name := range given(c, "each", "markdown") {
+		refuse(true, "--%s is for --prove; leave it out", name)
+	}
 	refuse(!c.IsSet("nodes"), "--nodes is missing: how many nodes?")
 	for _, name := range []string{"requests", "schedules", "bypass"} {
 		refuse(c.IsSet(name) && c.Int(name) < 1, "--%s %d: there must be at least 1", name, c.Int(name))
@@ -257,14 +266,14 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	set, setErrs := settingsOf(c)
 	errs = append(errs, setErrs...)
 	var a *dme.Algorithm
-	if c.IsSet("algorithm") {
+	if len(names) == 1 {
 		var err error
-		if a, err = p.catalog.Lookup(c.String("algorithm")); err != nil {
+		if a, err = p.catalog.Lookup(names[0]); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	if errs != nil {
-		return nil, check.Options{}, failWith(exit.Usage, errors.Join(errs...))
+		return nil, check.Options{}, failWith(Usage, errors.Join(errs...))
 	}
 	o := check.Defaults(a, c.Int("nodes"), set)
 	reach.set(&o)
@@ -291,17 +300,11 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	return a, o, nil
 }
 
-// What the links of a search are by.
-const (
-	linksByNeeds = "needs" // the worst that the algorithm supports
-	linksByFlags = "flags"
-)
-
 func linksBy(c *cli.Context) string {
 	if c.IsSet("fifo") || c.IsSet("duplicate") || c.IsSet("lose") {
-		return linksByFlags
+		return check.LinksByFlags
 	}
-	return linksByNeeds
+	return check.LinksByNeeds
 }
 
 // setLinks sets the links to what is asked for.
@@ -319,8 +322,8 @@ func setLinks(c *cli.Context, o *check.Options) {
 
 // pictureFile returns where a counterexample is drawn, having made sure that it
 // can be, where the user says so.
-func pictureFile(c *cli.Context) (string, error) {
-	name := "counterexample-" + c.String("algorithm") + ".svg"
+func pictureFile(c *cli.Context, a *dme.Algorithm) (string, error) {
+	name := "counterexample-" + a.Name + ".svg"
 	switch {
 	case c.IsSet("out"):
 		name = filepath.Join(c.String("out"), name)
@@ -334,10 +337,10 @@ func pictureFile(c *cli.Context) (string, error) {
 
 func canWrite(name string) error {
 	refuse := func(err error) error {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
+		return failWith(CantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
 	}
 	if name == "" || os.IsPathSeparator(name[len(name)-1]) {
-		return failWith(exit.Usage, fmt.Errorf("cannot write %q: it names no file; name one, such as %s", name,
+		return failWith(Usage, fmt.Errorf("cannot write %q: it names no file; name one, such as %s", name,
 			filepath.Join(name, "counterexample.txt")))
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {

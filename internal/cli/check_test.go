@@ -90,7 +90,7 @@ func TestCheckFindsAViolation(t *testing.T) {
 }
 
 func TestCheckJSON(t *testing.T) {
-	decode := func(args string) (code int, r checkResult) {
+	decode := func(args string) (code int, r check.Result) {
 		t.Helper()
 		code, stdout, _, _ := checked(t, append(words(args), "--json")...)
 		d := json.NewDecoder(strings.NewReader(stdout))
@@ -142,9 +142,9 @@ func TestCheckRefuses(t *testing.T) {
 		"-a raymond -n 3 --states 7":                             {"--states is for --exhaustive"},
 		"-a raymond -n 3 --memory 1GiB":                          {"--memory is for --exhaustive"},
 		"-a raymond -n 3 --svg a --out b":                        {"choose one"},
-		"-a raymond -n 3 further":                                {`the argument "further" and -a raymond say the same`},
+		"-a raymond -n 3 further":                                {"check takes one algorithm, but there are raymond, further"},
 		"-a raymond -n 3 --colour":                               {"unknown flag --colour"},
-		"-a raymond -n x":                                        {"-n x: want a whole number"},
+		"-a raymond -n x":                                        {"--nodes x: want a whole number"},
 		"-a raymond -n 3 --exhaustive --memory much":             {`--memory: "much" is no size of memory; write it like 512MiB`},
 		"-a raymond -n 3 --exhaustive --schedules 3 --adversary": {"--schedules is for random schedules", "--adversary is for random schedules"},
 	} {
@@ -171,7 +171,7 @@ func TestCheckLivenessProves(t *testing.T) {
 		t.Errorf("%d: %s%s", code, stdout, stderr)
 	}
 	code, stdout, _, _ = checked(t, words("-a suzuki-kasami -n 2 --liveness --in-flight 1 --json")...)
-	var x checkResult
+	var x check.Result
 	if err := json.Unmarshal([]byte(stdout), &x); err != nil || code != 0 {
 		t.Fatal(code, err, stdout)
 	}
@@ -188,7 +188,7 @@ func TestCheckLivenessProves(t *testing.T) {
 // A deadlock is printed, drawn and saved, and found again by the command it names.
 func TestCheckLivenessFinds(t *testing.T) {
 	code, stdout, stderr, _ := checked(t, words("-a maekawa-textbook-as-published -n 2 --liveness --save x.txt --json")...)
-	var x checkResult
+	var x check.Result
 	if err := json.Unmarshal([]byte(stdout), &x); err != nil || code != 1 || stderr != "" {
 		t.Fatal(code, err, stdout, stderr)
 	}
@@ -202,18 +202,6 @@ func TestCheckLivenessFinds(t *testing.T) {
 	code, again, _, _ := checked(t, words(strings.TrimPrefix(x.Replay, "dmebench check "))...)
 	if code != 1 || !strings.Contains(again, x.Verdict) {
 		t.Errorf("%s: %d\n%s", x.Replay, code, again)
-	}
-}
-
-// Whatever changes what is found stands in the command that repeats it.
-func TestLivenessCommand(t *testing.T) {
-	o := check.Options{
-		Nodes: 3, Set: map[string]string{"tree": "line"}, Unordered: true, InFlight: 2, WithoutInvariants: true, Seed: 5,
-	}
-	const want = "dmebench check --algorithm raymond --nodes 3 --liveness --set tree=line --fifo=false " +
-		"--invariants=false --in-flight 2 --seed 5"
-	if got := livenessCommand(&checkResult{Algorithm: "raymond"}, o, check.Options{}); got != want {
-		t.Errorf("%s; want %s", got, want)
 	}
 }
 
@@ -247,16 +235,16 @@ func TestCheckTriesFurtherSettings(t *testing.T) {
 	searches := func(args string) (sets []string) {
 		t.Helper()
 		code, stdout, stderr, _ := checked(t, words(few+args)...)
-		var x checkResult
+		var x check.Result
 		if err := json.Unmarshal([]byte(stdout), &x); err != nil || code != 0 {
 			t.Fatal(code, err, stdout, stderr)
 		}
-		sets = []string{strings.Join(settingWords(x.Set), " ")}
+		sets = []string{strings.Join(check.SettingWords(x.Set), " ")}
 		for _, also := range x.Also {
 			if also.Schedules != 20 || !also.Complete {
 				t.Errorf("%s: %+v", args, also)
 			}
-			sets = append(sets, strings.Join(settingWords(also.Set), " "))
+			sets = append(sets, strings.Join(check.SettingWords(also.Set), " "))
 		}
 		return sets
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,23 +13,6 @@ import (
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/search/check"
 )
-
-// reachFlags say how far a search goes, and who asks in it.
-func reachFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "requesters", Usage: "only these nodes ask, and share the requests: `NODES` such as 2,4 (default: all)"},
-		&cli.BoolFlag{Name: "reduce", Value: true, Usage: "let an exhaustive search leave out orders of steps and values of clocks " +
-			"that make no difference, where what it looks for allows that"},
-		&cli.BoolFlag{Name: "invariants", Value: true, Usage: "judge every state by the algorithm's own invariants, where the links " +
-			"give what it needs; with =false only by what holds of all algorithms, which allows more to be left out"},
-		&cli.Uint64Flag{Name: "states", Value: check.DefaultStates, Usage: "end an exhaustive search after `COUNT` states"},
-		&cli.StringFlag{Name: "memory", Usage: "end an exhaustive search before it holds more than `SIZE`, such as 8GiB " +
-			"(default: three quarters of what is free)"},
-		&cli.StringFlag{Name: "bitstate", Usage: "for more states than memory: keep a few bits of each, in `SIZE`, such as 4GiB; " +
-			"no proof, since a new state may be taken for an old one"},
-		&cli.DurationFlag{Name: "for", Aliases: []string{"time"}, Usage: "end the search after this long"},
-	}
-}
 
 // reach is how far a search goes, and who asks in it.
 type reach struct {
@@ -43,9 +27,9 @@ type reach struct {
 
 // reachOf reads the flags. What is wrong is refused.
 func reachOf(c *cli.Context, refuse func(bad bool, format string, args ...any)) reach {
-	r := reach{states: c.Uint64("states"), time: c.Duration("for"), unjudged: !c.Bool("invariants")}
+	r := reach{states: cmp.Or(c.Uint64("states"), check.DefaultStates), time: c.Duration("for"), unjudged: !c.Bool("invariants")}
 	r.reduce = c.Bool("exhaustive") && c.Bool("reduce")
-	refuse(c.IsSet("states") && r.states < 1, "--states 0: there must be at least 1")
+	refuse(c.IsSet("states") && c.Uint64("states") < 1, "--states 0: there must be at least 1")
 	refuse(c.IsSet("for") && r.time <= 0, "--for %v: must be above 0", r.time)
 	for _, name := range []string{"reduce", "bitstate"} {
 		refuse(c.IsSet(name) && !c.Bool("exhaustive"), "--%s is for --exhaustive; leave it out", name)
@@ -110,74 +94,4 @@ func showReach(bar *live.Counter, r check.Reached, limit check.Bytes) {
 	}
 	bar.Set(r.States)
 	bar.Describe(text)
-}
-
-// reachResult is how far an exhaustive search went, and who asked in any.
-type reachResult struct {
-	Requesters []dme.NodeID    `json:"requesters,omitempty"` // who asks; all where it is not given
-	Reduced    *bool           `json:"reduced,omitempty"`    // exhaustive: orders of steps, or states, that make no difference were left out
-	Reduction  string          `json:"reduction,omitempty"`  // of which kind they are
-	Bitstate   *check.Bitstate `json:"bitstate,omitempty"`   // exhaustive: where only a few bits of each state were kept
-}
-
-// Kinds of reduction, and what they leave out.
-const (
-	forcedArrivals = "forced arrivals"
-	clockClasses   = "classes of clocks"
-)
-
-var leftOut = map[string]string{
-	forcedArrivals: "orders of steps that make no difference are left out; --reduce=false searches them too",
-	clockClasses:   "of states that differ in the values of clocks alone, one is visited; --reduce=false visits them all",
-}
-
-func reachedBy(o check.Options, exhaustive bool, r check.Report) reachResult {
-	x := reachResult{Requesters: o.Requesters, Bitstate: r.Bitstate}
-	if exhaustive {
-		if x.Reduced = &r.Reduced; r.Reduced {
-			x.Reduction = forcedArrivals
-		}
-		if r.ByClass {
-			x.Reduction = clockClasses
-		}
-	}
-	return x
-}
-
-func (x *reachResult) print(line func(name, format string, args ...any)) {
-	if x.Reduction != "" {
-		line("reduced", "%s", leftOut[x.Reduction])
-	}
-	if b := x.Bitstate; b != nil {
-		line("bitstate", "%d bits for each state, in %v of which %.3g%% is filled: "+
-			"at the end a new state is taken for an old one with probability %.2g", b.Bits, b.Size, 100*b.Filled, b.Last)
-	}
-}
-
-// distance is what the farthest state is counted by. What is forced is no choice.
-func (x *reachResult) distance() string {
-	if x.Reduction != "" {
-		return "choices"
-	}
-	return "steps"
-}
-
-// askers are the nodes that ask, as they are written in a flag.
-func (x *reachResult) askers() string {
-	var words []string
-	for _, id := range x.Requesters {
-		words = append(words, id.String())
-	}
-	return strings.Join(words, ",")
-}
-
-// whose says whose the requests are, where they are not everybody's.
-func (x *reachResult) whose() string {
-	switch len(x.Requesters) {
-	case 0:
-		return ""
-	case 1:
-		return " of node " + x.askers()
-	}
-	return " of nodes " + x.askers()
 }

@@ -9,6 +9,7 @@ import (
 
 	"dmebench/algorithms/centralized"
 	"dmebench/dme"
+	"dmebench/internal/search/check"
 	"dmebench/internal/testkit/toys"
 )
 
@@ -36,7 +37,7 @@ func TestCheckFindsStarvation(t *testing.T) {
 		"starvation": favouritism(dme.SafeAndLive("nowhere")...), "bounded bypass": tooSharp,
 	} {
 		code, printed := run(a, "check "+a.Name+" -n 3 --json --quiet --save found.txt")
-		var r checkResult
+		var r check.Result
 		if err := json.Unmarshal([]byte(printed), &r); err != nil {
 			t.Fatal(err, printed)
 		}

@@ -15,14 +15,15 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/platform/suggest"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/worker"
@@ -33,7 +34,7 @@ import (
 // the worked examples of papers, in folders of any depth.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.Catalog, scenarios fs.FS) int {
 	if err := checkCatalog(catalog); err != nil {
-		return complain(stderr, failWith(exit.Usage, err))
+		return complain(stderr, failWith(Usage, err))
 	}
 	if launch.Is(args, worker.Command) {
 		return worker.Main(catalog, stdin, stderr)
@@ -49,11 +50,11 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	printed := &output{Writer: stdout}
 	p := &program{catalog: catalog, scenarios: scenarios, stdout: printed, stderr: stderr}
 	err := p.carryOut(ctx, args[1:])
-	if ctx.Err() != nil && (err == nil && p.exit != exit.Broken || errors.Is(err, context.Canceled)) {
-		err = failWith(exit.Interrupted, errors.New("interrupted"))
+	if ctx.Err() != nil && (err == nil && p.exit != Broken || errors.Is(err, context.Canceled)) {
+		err = failWith(Interrupted, errors.New("interrupted"))
 	}
 	if printed.unread && errors.Is(err, syscall.EPIPE) {
-		return exit.Pipe // and nobody to complain to, as with any program in a pipe
+		return Pipe // and nobody to complain to, as with any program in a pipe
 	}
 	if err != nil {
 		return complain(stderr, err)
@@ -67,80 +68,146 @@ type program struct {
 	scenarios fs.FS
 	stdout    io.Writer
 	stderr    io.Writer
-	exit      int // of a command that did its work
+	words     []string // of the command line, as they were given
+	exit      int      // of a command that did its work
 }
 
 // carryOut does what the words of a command line ask for.
 func (p *program) carryOut(ctx context.Context, words []string) error {
+	plainFlags()
 	app := p.app()
-	root := &cli.Command{Name: app.Name, Usage: app.Usage, Subcommands: app.Commands}
-	if isCompletion(words) {
-		return p.complete(root, words[1:])
+	p.words = words
+	if len(words) == 0 || words[len(words)-1] != completionFlag {
+		words = arrange(&cli.Command{Name: app.Name, Subcommands: app.Commands, Flags: app.Flags}, words)
+	} else {
+		words = append([]string{app.Name}, words...)
 	}
-	v, err := p.understand(root, words)
-	switch {
-	case err != nil:
-		return failWith(exit.Usage, err)
-	case v.help:
-		return p.help(v)
-	case v.version:
-		return p.printVersion(false)
-	}
-	return app.RunContext(ctx, v.words())
+	return app.RunContext(ctx, words)
 }
 
-// understand reads the words of a command line, and refuses what would otherwise
-// be ignored.
-func (p *program) understand(root *cli.Command, words []string) (*invocation, error) {
-	asked := len(words) == 0
-	if len(words) > 0 && (strings.EqualFold(words[0], "help") || words[0] == "h") {
-		asked, words = true, words[1:]
+// The groups of commands.
+const (
+	measure     = "Measure"
+	decide      = "Decide"
+	verify      = "Verify"
+	acrossHosts = "Several hosts"
+)
+
+// programHelp is the template of the program's help. The library would sort the groups by
+// name, and here they stand in the order of work.
+func programHelp() string {
+	text := `{{.Name}} - {{.Usage}}
+
+   dmebench run maekawa --nodes 7                 one run of 7 processes
+   dmebench sweep experiments/quickstart.yaml     many runs, with a report
+
+`
+	for _, group := range []string{measure, decide, verify, acrossHosts, ""} {
+		text += fmt.Sprintf("{{range .VisibleCategories}}{{if eq .Name %q}}{{if .Name}}{{.Name}}:\n{{end}}", group) +
+			`{{range .VisibleCommands}}   {{.Name}}{{"\t"}}{{.Usage}}` + "\n{{end}}\n{{end}}{{end}}"
 	}
-	v, err := takeApart(root, words)
-	if len(v.path) > 0 && len(v.flags) == 0 && slices.Equal(v.rest, []string{"help"}) {
-		asked, v.rest = true, nil // 'dmebench run help'
-	}
-	if asked && err == nil && len(v.rest) > 0 {
-		return v, p.noSubcommand(v, v.rest[0])
-	}
-	if v.help = v.help || asked; v.help && (err == nil || len(v.path) > 0) {
-		return v, nil
-	}
-	if err != nil {
-		return v, err
-	}
-	if len(v.path) == 0 && !v.version {
-		v.help = true // flags alone, or "--"
-	}
-	return v, p.place(v)
+	return text + `'dmebench COMMAND --help' tells more of each, 'dmebench --version' which version this is, and
+'dmebench completion --help' how a shell completes all this. Flags may stand before and after
+arguments; names may be in any case.
+`
 }
+
+// plainFlags has help leave out defaults that mean nothing, and say the names of a flag
+// that can be repeated once.
+var plainFlags = sync.OnceFunc(func() {
+	library := cli.FlagStringer
+	cli.FlagStringer = func(f cli.Flag) string {
+		names, meaning, _ := strings.Cut(library(f), "\t")
+		names, _, _ = strings.Cut(names, " [ ")
+		for _, nothing := range []string{" (default: 0)", " (default: 0s)", " (default: false)"} {
+			meaning = strings.TrimSuffix(meaning, nothing)
+		}
+		return names + "\t" + meaning
+	}
+})
 
 func (p *program) app() *cli.App {
 	app := &cli.App{
-		Name: "dmebench",
-		Usage: "run distributed mutual exclusion algorithms as real processes, measure them, " +
-			"and check the papers' claims",
+		Name:                      "dmebench",
+		Usage:                     "run, measure and check distributed mutual exclusion algorithms",
 		Writer:                    p.stdout,
 		ErrWriter:                 p.stderr,
-		HideHelp:                  true, // what --help asks for is printed by help
-		HideVersion:               true,
+		CustomAppHelpTemplate:     programHelp(),
+		HideVersion:               true, // --version says more than the library's
+		HideHelpCommand:           true,
 		DisableSliceFlagSeparator: true, // a value may hold a comma
-		Commands: []*cli.Command{
-			p.runCommand(), p.sweepCommand(), p.initCommand(), p.checkCommand(), p.proveCommand(), atOnce(p.traceCommand()), p.pingCommand(),
-			atOnce(p.reportCommand()), atOnce(p.rankCommand()), p.adviseCommand(), atOnce(p.compareCommand()), atOnce(p.exportCommand()),
-			p.validateCommand(), atOnce(p.listCommand()), p.schemaCommand(), p.coordinatorCommand(), p.agentCommand(),
-			p.brokerCommand(), p.doctorCommand(), p.completionCommand(), p.versionCommand(),
+		EnableBashCompletion:      true,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version, its commit, and the toolchain"},
+			jsonFlag("with --version: as JSON"),
 		},
+		Action: p.withoutCommand,
+		Commands: slices.Concat(
+			inGroup(measure, p.runCommand(), p.sweepCommand(), p.pingCommand(), p.adviseCommand()),
+			inGroup(decide, atOnce(p.reportCommand()), atOnce(p.rankCommand()), atOnce(p.compareCommand()), atOnce(p.exportCommand()),
+				p.validateCommand()),
+			inGroup(verify, p.checkCommand(), atOnce(p.traceCommand())),
+			inGroup(acrossHosts, p.brokerCommand(), p.agentCommand(), p.doctorCommand()),
+			inGroup("", atOnce(p.listCommand()), p.completionCommand()),
+			[]*cli.Command{
+				moved("coordinator", "sweep --agents URL"), moved("prove", "check --prove"), moved("init", "sweep --init"),
+				moved("schema", "list schema"), moved("version", "--version"),
+			}),
 		ExitErrHandler: func(*cli.Context, error) {}, // errors are reported once, by Run
 		OnUsageError:   usageError,
 	}
-	for _, c := range app.Commands {
-		guard(c)
-		if slices.Contains([]string{"check", "prove", "ping", "advise", "validate", "coordinator", "agent", "broker"}, c.Name) {
-			c.Before = spacious
-		}
-	}
+	p.prepare(app.Commands)
 	return app
+}
+
+func inGroup(name string, commands ...*cli.Command) []*cli.Command {
+	for _, c := range commands {
+		c.Category = name
+	}
+	return commands
+}
+
+// moved is a command of earlier versions, which says where it is now.
+func moved(name, now string) *cli.Command {
+	return &cli.Command{
+		Name: name, Hidden: true, SkipFlagParsing: true,
+		Action: func(*cli.Context) error { return usage("'dmebench %s' is now 'dmebench %s'", name, now) },
+	}
+}
+
+// prepare gives commands what is the same for all of them.
+func (p *program) prepare(commands []*cli.Command) {
+	for _, c := range commands {
+		c.HideHelpCommand = true // 'dmebench run help' is understood nevertheless
+		c.OnUsageError = usageError
+		if c.BashComplete == nil {
+			c.BashComplete = p.complete
+		}
+		roomy := slices.Contains([]string{"check", "ping", "advise", "validate", "agent", "broker"}, c.Name)
+		if !c.SkipFlagParsing {
+			c.Before = func(ctx *cli.Context) error {
+				if roomy {
+					if err := spacious(ctx); err != nil {
+						return err
+					}
+				}
+				return p.takeArguments(ctx)
+			}
+		}
+		p.prepare(c.Subcommands)
+	}
+}
+
+// withoutCommand is what happens if no command is named, or none that there is.
+func (p *program) withoutCommand(c *cli.Context) error {
+	switch {
+	case c.Args().Present():
+		return usage("%w", suggest.Unknown("command", c.Args().First(),
+			names(c.App.VisibleCommands(), func(c *cli.Command) string { return c.Name }), "'dmebench help' lists them"))
+	case c.Bool("version"):
+		return p.printVersion(c.Bool("json"))
+	}
+	return cli.ShowAppHelp(c)
 }
 
 // atOnce lets a command that holds nothing that could be lost be given up
@@ -156,51 +223,8 @@ func atOnce(c *cli.Command) *cli.Command {
 	return c
 }
 
-// guard leaves help to this package, and errors about flags to usageError.
-func guard(c *cli.Command) {
-	c.OnUsageError = usageError
-	c.HideHelp = true
-	for _, sub := range c.Subcommands {
-		guard(sub)
-	}
-}
-
-// checkArguments refuses other arguments than those that ArgsUsage names, of which
-// the ones in brackets may be left out.
-func checkArguments(c *cli.Command, args []string) error {
-	names := strings.Fields(c.ArgsUsage)
-	least := 0
-	for _, name := range names {
-		if !strings.HasPrefix(name, "[") {
-			least++
-		}
-	}
-	if len(args) >= least && len(args) <= len(names) {
-		return nil
-	}
-	want := fmt.Sprint(least)
-	if least < len(names) {
-		want += fmt.Sprintf(" or %d", len(names))
-	}
-	return fmt.Errorf("%s takes %s arguments, %s, but there are %d; see 'dmebench %s --help'", c.Name, want, c.ArgsUsage, len(args), c.Name)
-}
-
-func usageError(c *cli.Context, err error, _ bool) error {
-	name := "dmebench"
-	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
-		name += " " + c.Command.Name
-	}
-	text := err.Error()
-	if flag, unknown := strings.CutPrefix(text, "flag provided but not defined: "); unknown {
-		text = "unknown flag " + flag
-	}
-	return usage("%s; '%s --help' lists the flags", text, name)
-}
-
-func failWith(code int, err error) error { return exit.With(code, err) }
-
 func usage(format string, args ...any) error {
-	return failWith(exit.Usage, fmt.Errorf(format, args...))
+	return failWith(Usage, fmt.Errorf(format, args...))
 }
 
 // complain prints an error, one line for each fault, and returns its exit code.
@@ -210,11 +234,7 @@ func complain(stderr io.Writer, err error) int {
 			fmt.Fprintf(stderr, "dmebench: %s\n", line)
 		}
 	}
-	var coded *exit.Error
-	if errors.As(err, &coded) {
-		return coded.Code
-	}
-	return exit.Unknown
+	return codeOf(err)
 }
 
 // checkCatalog finds faults in the algorithms, which may be a user's own.
@@ -234,11 +254,15 @@ func checkCatalog(catalog run.Catalog) error {
 // Flags that several sub-commands have.
 
 func algorithmFlag() cli.Flag {
-	return &cli.StringFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAME` of the algorithm; 'dmebench list' shows them"}
+	return &cli.StringFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "run `NAME`; 'dmebench list' shows all algorithms"}
+}
+
+func setFlag(usage string) cli.Flag {
+	return &cli.StringSliceFlag{Name: "set", Usage: "set `KEY=VALUE`, " + usage}
 }
 
 func nodesFlag() cli.Flag {
-	return &cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`N`umber of nodes"}
+	return &cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "on `N` nodes"}
 }
 
 func jsonFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "json", Usage: usage} }
@@ -257,15 +281,27 @@ func seedFlag(value uint64, text string) cli.Flag {
 	}}
 }
 
-func (p *program) versionCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "version",
-		Usage: "which version this is: commit, whether the source was as committed, toolchain",
-		Description: "Every result says in its environment with which program it was made. A build within a clone notes\n" +
-			"the commit by itself; 'go run' does not.",
-		Flags:  []cli.Flag{jsonFlag("as JSON")},
-		Action: func(c *cli.Context) error { return p.printVersion(c.Bool("json")) },
+// inCategory gives rare flags a heading of their own in help.
+func inCategory(name string, flags ...cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			f.Category = name
+		case *cli.StringSliceFlag:
+			f.Category = name
+		case *cli.IntFlag:
+			f.Category = name
+		case *cli.Uint64Flag:
+			f.Category = name
+		case *cli.Float64Flag:
+			f.Category = name
+		case *cli.DurationFlag:
+			f.Category = name
+		case *cli.BoolFlag:
+			f.Category = name
+		}
 	}
+	return flags
 }
 
 // printVersion says from what this program was built.

@@ -5,38 +5,32 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
-	"dmebench/runs"
 )
 
 func (p *program) compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "compare",
-		Usage:     "compare two result sets: medians, intervals, Mann-Whitney test",
+		Usage:     "compare two result sets, or what is within one: medians, intervals, Mann-Whitney test",
 		ArgsUsage: "A [B]",
-		Description: "A and B are folders of results (of an experiment, or of one sweep), single result files, or folders\n" +
-			"of such files. Cells are matched by algorithm, options, nodes, network and workload. A change that is\n" +
-			"not significant is written as ~. With --col one result set is compared with itself: the values of a dimension,\n" +
-			"such as the algorithms, stand side by side, and each is compared with the first.",
+		UsageText: "dmebench compare results/before results/after\n" +
+			"dmebench compare results/quickstart --col algorithm",
+		Description: "A and B are folders of an experiment or of one sweep, result files, or folders of such files. Cells are\n" +
+			"matched by algorithm, options, nodes, network and workload. A change that is not significant is\n" +
+			"written as ~. With --col the values of a dimension stand side by side, each compared with the first.",
 		Flags: []cli.Flag{
-			&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "probability of an alarm where there is no difference"},
-			&cli.StringSliceFlag{Name: "metric", Usage: "compare this `METRIC`, a column of summary.csv; may be repeated " +
-				"(default: messages, throughput, response and waiting time, synchronization delay)"},
-			&cli.StringSliceFlag{Name: "across", Usage: "match cells although they differ in `DIMENSION`: " +
-				strings.Join(runs.Dimensions(), ", ") + "; may be repeated"},
-			&cli.StringFlag{Name: "col", Usage: "compare within one result set: a column for each value of `DIMENSION`, such as algorithm"},
-			&cli.StringFlag{Name: "base", Usage: "with --col the `VALUE` that the others are compared with (default: the first of the results)"},
-			&cli.StringFlag{Name: "fail-on-regression", Usage: "end with exit code 3 where B is worse than A by more than `PERCENT`, such as 5%, " +
-				"and significantly so at --alpha (of throughput, p99 of waiting and response time, messages per critical section, " +
-				"or of each --metric)"},
-			&cli.StringFlag{Name: "plots", Aliases: []string{"out"}, Usage: "draw A and B over the number of nodes, into folder `DIR`"},
+			&cli.Float64Flag{Name: "alpha", Value: compare.DefaultAlpha, Usage: "call a difference significant below `P`"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "compare a `METRIC`, a column of summary.csv"},
+			&cli.StringSliceFlag{Name: "across", Usage: "match cells although they differ in `DIMENSION`, such as transport"},
+			&cli.StringFlag{Name: "col", Usage: "compare within A: a column for each value of `DIMENSION`, such as algorithm"},
+			&cli.StringFlag{Name: "base", Usage: "with --col: the `VALUE` that the others are compared with"},
+			&cli.StringFlag{Name: "fail-on-regression", Usage: "end with exit code 3 if B is significantly worse by `PERCENT`, such as 5%"},
+			&cli.StringFlag{Name: "plots", Aliases: []string{"out"}, Usage: "draw A and B over the number of nodes, in folder `DIR`"},
 			jsonFlag("print the comparison as one JSON object"),
 		},
 		Action: p.compare,
@@ -49,7 +43,7 @@ func (p *program) compare(c *cli.Context) error {
 		return usage("--alpha 0: must lie between 0 and 1, such as %v", compare.DefaultAlpha)
 	}
 	if _, err := opt.Check(); err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	if c.IsSet("col") || c.NArg() == 1 {
 		return p.compareColumns(c, opt)
@@ -75,25 +69,17 @@ func (p *program) compare(c *cli.Context) error {
 	p.warnOfDamage(a, b)
 	comparison, err := compare.Compare(a, b, opt)
 	if err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	if !math.IsNaN(limit) {
 		defer p.judge(comparison.Watch(limit))
 	}
 	if dir := c.String("plots"); dir != "" {
 		if err := drawInto(dir, comparison.Figures()); err != nil {
-			return failWith(exit.CantCreate, err)
+			return failWith(CantCreate, err)
 		}
 	}
-	if c.Bool("json") {
-		err = printJSON(p.stdout, comparison)
-	} else {
-		err = comparison.WriteText(p.stdout)
-	}
-	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
-	}
-	return nil
+	return p.print("comparison", c.Bool("json"), comparison, func() error { return comparison.WriteText(p.stdout) })
 }
 
 // judge says what became worse, on standard error, and sets the exit code.
@@ -107,7 +93,7 @@ func (p *program) judge(g *compare.Gate) {
 	if len(g.Metrics) == 0 {
 		fmt.Fprintln(p.stderr, "dmebench: cannot tell: nothing that could become worse was measured on both sides")
 	}
-	p.exit = exit.OfThresholds(p.exit, len(g.Regressions) > 0, len(g.Untold) > 0 || len(g.Metrics) == 0)
+	p.exit = ofThresholds(p.exit, len(g.Regressions) > 0, len(g.Untold) > 0 || len(g.Metrics) == 0)
 }
 
 // compareColumns compares a result set with itself.
@@ -131,17 +117,9 @@ func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
 	p.warnOfDamage(set)
 	columns, err := compare.Beside(set, c.String("col"), c.String("base"), opt)
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
-	if c.Bool("json") {
-		err = printJSON(p.stdout, columns)
-	} else {
-		err = columns.WriteText(p.stdout, p.printed())
-	}
-	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the comparison: %w", err))
-	}
-	return nil
+	return p.print("comparison", c.Bool("json"), columns, func() error { return columns.WriteText(p.stdout, p.printed()) })
 }
 
 // drawInto writes figures in all formats.

@@ -5,17 +5,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
-	"dmebench/internal/cli/schema"
 	"dmebench/internal/platform/suggest"
-	"dmebench/internal/platform/terminal"
-	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
 	"dmebench/report/plots"
@@ -24,308 +20,134 @@ import (
 	"dmebench/workload"
 )
 
-// completeCommand is what the scripts of 'dmebench completion' call:
-//
-//	dmebench __complete bash LINE POINT
-//	dmebench __complete zsh|fish WORD…    the last is the one to be completed
-const completeCommand = "__complete"
+// completionFlag is what a shell adds to a command line to learn how it may go on.
+const completionFlag = "--generate-bash-completion"
 
-// askForFiles is the line that asks the shell for the names of files.
-const askForFiles = ":files"
-
-// candidate is a word that could stand at the end of a command line.
-type candidate struct{ word, meaning string }
-
-// complete prints how a command line may go on, a line for each way. Whatever is
-// wrong with it, there is nothing to be said: a person is still writing it.
-func (p *program) complete(root *cli.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+// complete prints what may come next on a command line: besides the commands and flags,
+// which the library knows, the values of flags, and arguments. Where it prints nothing
+// the shell offers files.
+func (p *program) complete(c *cli.Context) {
+	last := ""
+	if len(p.words) > 1 {
+		last = p.words[len(p.words)-2] // before the flag that asks
 	}
-	shell, words := args[0], args[1:]
-	cut := ""
-	if shell == "bash" {
-		if len(words) != 2 {
-			return nil
-		}
-		words = splitLine(words[0], words[1])
-		// What bash takes for a word begins after these.
-		last := words[len(words)-1]
-		cut = last[:strings.LastIndexAny(last, "=:")+1]
-	}
-	if len(words) == 0 {
-		words = []string{""}
-	}
-	found, files := p.candidates(root, words)
-	var out strings.Builder
-	for _, c := range found {
-		meaning, _, _ := strings.Cut(c.meaning, "\n")
-		switch shell {
-		case "bash":
-			fmt.Fprintln(&out, strings.TrimPrefix(c.word, cut))
-		case "zsh":
-			fmt.Fprintf(&out, "%s:%s\n", strings.ReplaceAll(c.word, ":", `\:`), meaning)
-		default:
-			fmt.Fprintf(&out, "%s\t%s\n", c.word, meaning)
-		}
-	}
-	if files {
-		fmt.Fprintln(&out, askForFiles)
-	}
-	_, err := p.stdout.Write([]byte(out.String()))
-	return err
-}
-
-// splitLine returns the words of a line up to the cursor without the first, the
-// program; the last is the one that the cursor is at, "" after a space.
-func splitLine(line, point string) []string {
-	if at, err := strconv.Atoi(point); err == nil && at >= 0 && at < len(line) {
-		line = line[:at]
-	}
-	var words []string
-	var word strings.Builder
-	quote := rune(0)
-	for _, r := range line {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '\'' || r == '"'):
-			quote = r
-		case quote == 0 && (r == ' ' || r == '\t'):
-			if word.Len() > 0 {
-				words = append(words, word.String())
-				word.Reset()
-			}
-		default:
-			word.WriteRune(r)
-		}
-	}
-	return append(words, word.String())[min(1, len(words)):]
-}
-
-// candidates returns how the last word may go on, and whether it may be the name of a
-// file.
-func (p *program) candidates(root *cli.Command, words []string) (all []candidate, files bool) {
-	before, last := words[:len(words)-1], words[len(words)-1]
-	if len(before) > 0 && strings.EqualFold(before[0], "help") {
-		before = before[1:]
-	}
-	v, err := takeApart(root, before)
-	if err != nil && len(v.path) == 0 {
-		return nil, false // of a command that there is not
-	}
-	keep := func(prefix string, list []candidate) {
-		for _, c := range list {
-			if word := prefix + c.word; strings.HasPrefix(strings.ToLower(word), strings.ToLower(last)) {
-				all = append(all, candidate{word, c.meaning})
-			}
-		}
-	}
-	if v.awaits != nil {
-		list, files := p.values(v, v.awaits, last)
-		keep(listPrefix(v.awaits, last), list)
-		return all, files
-	}
-	if name, value, ok := strings.Cut(last, "="); ok && strings.HasPrefix(last, "-") && !v.closed {
-		if f := lookupFlag(v.command(), strings.TrimLeft(name, "-")); f != nil {
-			list, files := p.values(v, f, value)
-			keep(name+"="+listPrefix(f, value), list)
-			return all, files
-		}
-	}
-	if strings.HasPrefix(last, "-") && !v.closed {
-		for _, f := range v.command().Flags {
-			_, meaning := placeholder(f)
-			keep("", []candidate{{"--" + f.Names()[0], meaning}})
-		}
-		keep("", []candidate{{"--help", "what this command does"}})
-		return all, false
-	}
-	if len(v.rest) == 0 {
-		for _, c := range v.command().Subcommands {
-			keep("", []candidate{{c.Name, c.Usage}})
-		}
-		if len(v.path) == 0 {
-			keep("", []candidate{{"help", "what a command does"}})
-		}
-	}
-	a, takes := arguments(v.name())
-	if !takes {
-		return all, v.command().ArgsUsage != "" && len(v.path) > 0
-	}
-	if v.is(a.flag) && !a.many || len(v.rest) > 0 && !a.many {
-		return all, false
-	}
-	list, files := p.values(v, lookupFlag(v.command(), a.flag), last)
-	keep("", list)
-	if v.name() == "trace" {
-		keep("", p.scenarioNames())
-	}
-	return all, files
-}
-
-// listPrefix is what stands before the value that is being written, in a list with
-// commas between.
-func listPrefix(f cli.Flag, value string) string {
-	switch f.Names()[0] {
-	case "algorithm", "transport", "workload", "formats":
-		if _, one := f.(*cli.StringFlag); !one || f.Names()[0] == "formats" {
-			return value[:strings.LastIndex(value, ",")+1]
-		}
-	}
-	return ""
-}
-
-// values returns what a flag may be set to, as far as that is known, and whether it
-// may be a file.
-func (p *program) values(v *invocation, f cli.Flag, value string) (list []candidate, files bool) {
-	plain := func(words []string) []candidate {
-		var all []candidate
+	print := func(prefix string, words []string) {
 		for _, w := range words {
-			all = append(all, candidate{word: w})
+			fmt.Fprintln(p.stdout, prefix+w)
 		}
-		return all
 	}
-	if !takesValue(f) {
-		return plain([]string{"true", "false"}), false
+	name, _, valued := strings.Cut(last, "=")
+	flag := strings.HasPrefix(last, "-")
+	if f := flagOf(c.Command, strings.TrimLeft(name, "-")); flag && f != nil && takesValue(f) {
+		prefix := ""
+		if valued {
+			prefix = name + "="
+		}
+		print(prefix, p.values(c.Command, f.Names()[0]))
+		return
 	}
-	switch f.Names()[0] {
+	cli.DefaultCompleteWithFlags(c.Command)(c)
+	if argument := argumentFlags[c.Command.Name]; argument != "" && !flag {
+		print("", p.values(c.Command, argument))
+		if c.Command.Name == "trace" {
+			print("", p.scenarioNames())
+		}
+	}
+}
+
+// values returns what a flag of a command may be set to, as far as that is known.
+func (p *program) values(c *cli.Command, flag string) (words []string) {
+	switch flag {
 	case "algorithm":
-		for _, a := range p.catalog {
-			list = append(list, candidate{a.Name, a.Title})
-		}
-		return list, false
+		return run.Catalog(p.catalog).Names()
 	case "transport":
-		if v.name() == "ping" {
-			return plain(append(ping.Networks(), everything)), false
+		if c.Name == "ping" {
+			return append(ping.Networks(), everything)
 		}
-		for _, n := range run.Networks() {
-			list = append(list, candidate{n.Name, n.Help})
-		}
-		return list, false
+		return names(run.Networks(), func(n run.Network) string { return n.Name })
 	case "workload":
-		for _, k := range workload.Kinds() {
-			list = append(list, candidate{k.Name, k.Help})
-		}
-		return list, false
+		return names(workload.Kinds(), func(k workload.Kind) string { return k.Name })
 	case "set":
-		return p.settingCandidates(v, value), false
+		return p.settings()
 	case "name":
-		if v.path[0].Name == "list" {
-			return p.listableNames(), false
+		if c.Name == "list" || c.Name == "algorithms" {
+			return p.listableNames()
 		}
 	case "quorum":
-		return plain(quorum.Names()), false
+		return quorum.Names()
 	case "scenario":
-		return p.scenarioNames(), false
+		return p.scenarioNames()
 	case "claim":
 		for _, a := range p.catalog {
-			for _, c := range a.Claims {
-				list = append(list, candidate{a.ClaimID(c), c.Formula})
+			for _, k := range a.Claims {
+				words = append(words, a.ClaimID(k))
 			}
 		}
-		return list, false
 	case "resource":
-		return plain(run.Resources()), false
+		return run.Resources()
 	case "udp-layer":
-		for _, l := range udp.Layers() {
-			list = append(list, candidate{word: string(l)})
-		}
-		return list, false
+		return names(udp.Layers(), func(l udp.Layer) string { return string(l) })
 	case "format":
-		if v.name() == "trace" {
-			return plain(traceFormats()), false
+		if c.Name == "trace" {
+			return traceFormats()
 		}
-		return plain(exportFormats()), false
+		return exportFormats()
 	case "formats":
-		for _, x := range plots.Formats() {
-			list = append(list, candidate{word: string(x)})
-		}
-		return list, false
+		return names(plots.Formats(), func(f plots.Format) string { return string(f) })
 	case "metric":
-		for _, m := range runs.Metrics() {
-			list = append(list, candidate{m.Name, ""})
-		}
-		return list, false
+		return names(runs.Metrics(), func(m runs.Metric) string { return m.Name })
 	case "across", "col":
-		return plain(runs.Dimensions()), false
+		return runs.Dimensions()
 	case "test":
-		for _, t := range ping.Tests() {
-			list = append(list, candidate{word: string(t)})
-		}
-		return append(list, candidate{word: everything}), false
+		return append(names(ping.Tests(), func(t ping.Test) string { return string(t) }), everything)
 	case "warmup":
-		return plain([]string{runs.DefaultWarmup}), false
+		return []string{runs.DefaultWarmup}
 	}
-	switch name, _ := placeholder(f); name {
-	case "FILE", "DIR", "PATH":
-		return nil, true
-	}
-	return nil, false
+	return words
 }
 
-// settingCandidates returns the options of what has been chosen so far, and once an
-// option is named, its values.
-func (p *program) settingCandidates(v *invocation, value string) (list []candidate) {
-	chosen := func(flag, otherwise string) []string {
-		var names []string
-		for _, g := range v.flags {
-			if g.name == flag {
-				names = append(names, listed([]string{g.value})...)
-			}
-		}
-		if a, takes := arguments(v.name()); takes && a.flag == flag {
-			names = append(names, v.rest...)
-		}
-		if names == nil && otherwise != "" {
-			names = []string{otherwise}
-		}
-		return names
+// names returns the names of things.
+func names[T any](things []T, name func(T) string) []string {
+	all := make([]string, len(things))
+	for i, x := range things {
+		all[i] = name(x)
+	}
+	return all
+}
+
+// settings returns the options of the algorithms, networks and workloads that a command
+// line names so far, with the values that are known.
+func (p *program) settings() (words []string) {
+	named := func(name string) bool {
+		return slices.ContainsFunc(p.words, func(w string) bool { return strings.EqualFold(w[strings.LastIndex(w, "=")+1:], name) })
 	}
 	var options []dme.Option
-	for _, name := range chosen("algorithm", "") {
-		if a, err := p.catalog.Lookup(name); err == nil {
+	for _, a := range p.catalog {
+		if named(a.Name) {
 			options = append(options, a.Options...)
 		}
 	}
-	if v.name() != "check" { // which has links of its own
-		for _, name := range chosen("transport", runs.DefaultTransport) {
-			if n, err := run.LookupNetwork(name); err == nil {
-				options = append(options, n.Options...)
-			}
-		}
-		for _, name := range chosen("workload", runs.DefaultWorkload) {
-			if k, err := workload.Lookup(name); err == nil {
-				options = append(options, k.Options...)
-			}
+	for _, n := range run.Networks() {
+		if named(n.Name) {
+			options = append(options, n.Options...)
 		}
 	}
-	name, _, valued := strings.Cut(value, "=")
+	for _, k := range workload.Kinds() {
+		if named(k.Name) {
+			options = append(options, k.Options...)
+		}
+	}
 	for _, o := range options {
-		if !valued {
-			list = append(list, candidate{o.Name + "=", o.Help})
-		} else if strings.EqualFold(o.Name, name) {
-			for _, example := range o.Examples() {
-				list = append(list, candidate{name + "=" + example, ""})
-			}
+		words = append(words, o.Name+"=")
+		for _, example := range o.Examples() {
+			words = append(words, o.Name+"="+example)
 		}
 	}
-	slices.SortFunc(list, func(a, b candidate) int { return strings.Compare(a.word, b.word) })
-	return slices.CompactFunc(list, func(a, b candidate) bool { return a.word == b.word })
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
-func (p *program) scenarioNames() (list []candidate) {
-	all, err := p.builtInScenarios()
-	if err != nil {
-		return nil
-	}
-	for _, x := range all {
-		list = append(list, candidate{x.scenario.Name, x.scenario.Title})
-	}
-	return list
-}
-
-// The scripts know nothing of commands: they ask the program, with completeCommand.
+// The scripts know nothing of commands: they ask the program.
 var (
 	//go:embed completion/dmebench.bash
 	bashScript string
@@ -336,60 +158,23 @@ var (
 )
 
 func (p *program) completionCommand() *cli.Command {
-	script := func(name, text, install string) *cli.Command {
-		return &cli.Command{
-			Name: name, Usage: "for " + name + ": " + install,
-			Action: func(*cli.Context) error {
-				_, err := io.WriteString(p.stdout, text)
-				return err
-			},
-		}
-	}
-	shells := []*cli.Command{
-		script("bash", bashScript, "source <(dmebench completion bash), in ~/.bashrc"),
-		script("zsh", zshScript, "source <(dmebench completion zsh), in ~/.zshrc after compinit"),
-		script("fish", fishScript, "dmebench completion fish | source, in ~/.config/fish/config.fish"),
-	}
+	scripts := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
+	shells := []string{"bash", "zsh", "fish"}
 	return &cli.Command{
-		Name:        "completion",
-		Usage:       "a script that lets a shell complete commands, flags and their values",
-		Description: "Completes also algorithms, networks, workloads, and options of what has been chosen: --set quorum=…",
-		Subcommands: shells,
-		Action: func(*cli.Context) error {
-			var names []string
-			for _, s := range shells {
-				names = append(names, s.Name)
+		Name:      "completion",
+		Usage:     "print a script that lets a shell complete commands, flags and their values",
+		ArgsUsage: "SHELL",
+		UsageText: "source <(dmebench completion bash)          in ~/.bashrc\n" +
+			"source <(dmebench completion zsh)           in ~/.zshrc, after compinit\n" +
+			"dmebench completion fish | source           in ~/.config/fish/config.fish",
+		Hidden:       true, // help says how to use it
+		BashComplete: func(*cli.Context) { fmt.Fprintln(p.stdout, strings.Join(shells, "\n")) },
+		Action: func(c *cli.Context) error {
+			script, ok := scripts[strings.ToLower(c.Args().First())]
+			if !ok {
+				return usage("completion: %w", suggest.Unknown("shell", c.Args().First(), shells, suggest.All(shells)))
 			}
-			return usage("completion: for which shell? %s", suggest.All(names))
-		},
-	}
-}
-
-// isCompletion reports whether a shell asks how a command line may go on.
-func isCompletion(words []string) bool {
-	return len(words) > 0 && strings.EqualFold(words[0], completeCommand)
-}
-
-// counter shows how far a search or a measurement is, on a terminal only. total is 0
-// where nobody knows the end.
-func (p *program) counter(quiet bool, total uint64, what string) *live.Counter {
-	if quiet || !terminal.Is(p.stderr) {
-		return nil
-	}
-	return live.NewCounter(p.stderr, total, what)
-}
-
-func (p *program) schemaCommand() *cli.Command {
-	return &cli.Command{
-		Name:        "schema",
-		Usage:       "the JSON Schema of a result, as docs/result.schema.json has it",
-		Description: "Prints what 'dmebench run --json' prints as a JSON Schema: every key, its type and its meaning.",
-		Action: func(*cli.Context) error {
-			b, err := schema.JSON()
-			if err != nil {
-				return err
-			}
-			_, err = p.stdout.Write(b)
+			_, err := io.WriteString(p.stdout, script)
 			return err
 		},
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testbed/agent"
@@ -50,7 +49,7 @@ func (p *program) doctorCommand() *cli.Command {
 
 func (p *program) doctor(c *cli.Context) error {
 	if err := checkListen(c.String("listen")); err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	need, err := p.needOf(c)
 	if err != nil {
@@ -101,10 +100,10 @@ func (p *program) showReport(c *cli.Context, r *doctor.Report) error {
 		err = r.WriteText(p.stdout, style)
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the findings: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the findings: %w", err))
 	}
 	if r.Problems > 0 {
-		p.exit = exit.Unavailable
+		p.exit = Unavailable
 	}
 	return nil
 }
@@ -130,7 +129,7 @@ func (p *program) needOf(c *cli.Context) (doctor.Need, error) {
 		}
 	}
 	if err := checkSize(s, p.catalog); err != nil {
-		return doctor.Need{}, failWith(exit.Usage, err)
+		return doctor.Need{}, failWith(Usage, err)
 	}
 	e := run.EstimateOf(s, p.catalog, nil)
 	return doctor.Need{
@@ -176,11 +175,11 @@ func (p *program) doctorOfAgents(c *cli.Context, need doctor.Need) error {
 		return err
 	}
 	if err := agent.CheckBroker(*b); err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	fleet, err := agent.Connect(c.Context, *b)
 	if errors.Is(err, nats.ErrBroker) {
-		err = failWith(exit.Unavailable, err)
+		err = failWith(Unavailable, err)
 	}
 	if err != nil {
 		return err
@@ -211,7 +210,7 @@ func unavailable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return failWith(exit.Unavailable, err)
+	return failWith(Unavailable, err)
 }
 
 // missing says that fewer agents are there than should be; nil where enough are.

@@ -5,15 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
+	"dmebench/internal/platform/input"
 	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform/terminal"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/live"
@@ -45,7 +49,7 @@ func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinato
 	}
 	result, err := coordinator.Run(ctx, job, opt)
 	if errors.Is(err, control.ErrListen) || errors.Is(err, nats.ErrBroker) {
-		err = failWith(exit.Unavailable, err)
+		err = failWith(Unavailable, err)
 	}
 	return result, err
 }
@@ -77,9 +81,7 @@ func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *li
 }
 
 func forceFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "force", Usage: "begin although this host has less memory or fewer processors, " +
-		"or allows fewer threads and descriptors, " +
-		"than a run is estimated to need"}
+	return &cli.BoolFlag{Name: "force", Usage: "begin although this host seems too small"}
 }
 
 // fits refuses a run that needs more than this host has left, before anything is
@@ -124,7 +126,48 @@ func checkAddressSpace(workers int) error {
 // spacious has a command begin only where there are enough addresses, unless it is forced.
 func spacious(c *cli.Context) error {
 	if err := checkAddressSpace(0); err != nil && !c.Bool("force") {
-		return failWith(exit.Unavailable, err)
+		return failWith(Unavailable, err)
 	}
 	return nil
+}
+
+// files reads the files that a specification names, each once, and remembers
+// them for the workers, which may be elsewhere. Safe for concurrent use.
+type files struct {
+	mu   sync.Mutex
+	seen map[string][]byte
+}
+
+func newFiles() *files { return &files{seen: make(map[string][]byte)} }
+
+func (f *files) read(name string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if b, ok := f.seen[name]; ok {
+		return b, nil
+	}
+	b, err := input.ReadFile(name, input.Data)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no such file", name)
+	}
+	if err == nil {
+		f.seen[name] = b
+	}
+	return b, err
+}
+
+// all returns what has been read so far, by name.
+func (f *files) all() map[string][]byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.seen)
+}
+
+// counter shows how far a search or a measurement is, on a terminal only. total is 0
+// if nobody knows the end.
+func (p *program) counter(quiet bool, total uint64, what string) *live.Counter {
+	if quiet || !terminal.Is(p.stderr) {
+		return nil
+	}
+	return live.NewCounter(p.stderr, total, what)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/report/compare"
 	"dmebench/report/export"
@@ -24,22 +23,20 @@ func exportFormats() []string { return []string{"benchfmt", "hgrm", "hlog", "csv
 
 func (p *program) exportCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "export",
-		Usage: "results in the formats of other tools: " + strings.Join(exportFormats(), ", "),
-		Description: "benchfmt  the Go benchmark format, for benchstat: a line for each repetition\n" +
-			"hgrm      percentiles as HdrHistogram's plotter reads them, in ms: a file for each cell and time\n" +
-			"hlog      histogram logs of version 1.3, in ns: a file for each cell, with a tag for each time\n" +
-			"csv       summary.csv (cells), runs.csv (repetitions), times.csv (distributions),\n" +
-			"          of runs on several hosts also hosts.csv and links.csv\n" +
-			"entries   a row for each critical section, as CSV, of runs that were made with --entries\n" +
-			"benchfmt and entries go to standard output unless --out names a file; for the others --out names a folder.",
+		Name:      "export",
+		Usage:     "write results for other tools: " + strings.Join(exportFormats(), ", "),
+		ArgsUsage: "PATH",
+		UsageText: "dmebench export results/quickstart --format csv --out tables\n" +
+			"dmebench export results/quickstart --format benchfmt | benchstat /dev/stdin",
+		Description: "benchfmt is the Go benchmark format; hgrm and hlog are HdrHistogram's percentiles in ms and its logs in\n" +
+			"ns; csv is tables of cells, runs, times and hosts; entries has a row for each critical section of runs\n" +
+			"with --entries. benchfmt and entries go to standard output unless --out names a file; --out names a\n" +
+			"folder for the others.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"},
-				Usage: "`PATH` of the results: a folder of an experiment or of one sweep, a result file, or a folder of such files"},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: " + strings.Join(exportFormats(), ", ")},
-			&cli.StringFlag{Name: "out", Usage: "`PATH` to write to"},
-			&cli.StringSliceFlag{Name: "metric", Usage: "for benchfmt: export this `METRIC`, a column of summary.csv; may be " +
-				"repeated (default: as 'dmebench compare')"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results at `PATH`, a folder or a file"},
+			&cli.StringFlag{Name: "format", Usage: "write `FORMAT`: " + strings.Join(exportFormats(), ", ")},
+			&cli.StringFlag{Name: "out", Usage: "write to `PATH`"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "only `METRIC` in benchfmt, a column of summary.csv", DefaultText: "as 'dmebench compare'"},
 		},
 		Action: p.export,
 	}
@@ -71,7 +68,7 @@ func (p *program) export(c *cli.Context) error {
 		errs = append(errs, fmt.Errorf("export: unknown format %q; there are %s", format, strings.Join(exportFormats(), ", ")))
 	}
 	if errs != nil {
-		return failWith(exit.Usage, errors.Join(errs...))
+		return failWith(Usage, errors.Join(errs...))
 	}
 	results, err := readSomeResults(c.String("file"))
 	if err != nil {
@@ -95,7 +92,7 @@ func (p *program) export(c *cli.Context) error {
 		files, err = export.CSV(results)
 	}
 	if err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	return p.writeInto(out, files)
 }
@@ -103,11 +100,11 @@ func (p *program) export(c *cli.Context) error {
 func (p *program) exportBenchfmt(set *runs.Set, metrics []runs.Metric, out string) error {
 	var text bytes.Buffer
 	if err := export.Benchfmt(&text, set, metrics); err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	if out == "" {
 		if _, err := p.stdout.Write(text.Bytes()); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("cannot print the export: %w", err))
+			return failWith(CantCreate, fmt.Errorf("cannot print the export: %w", err))
 		}
 		return nil
 	}
@@ -135,7 +132,7 @@ func (p *program) warnOfLeftOut(list []runs.Run, format string) {
 // writeInto writes files into a folder and says where they are.
 func (p *program) writeInto(dir string, files []export.File) error {
 	refuse := func(err error) error {
-		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return refuse(err)
@@ -146,15 +143,14 @@ func (p *program) writeInto(dir string, files []export.File) error {
 			return refuse(err)
 		}
 		if _, err := fmt.Fprintln(p.stdout, path); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("cannot print the names of the files: %w", err))
+			return failWith(CantCreate, fmt.Errorf("cannot print the names of the files: %w", err))
 		}
 	}
 	return nil
 }
 
 func entriesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "entries", Usage: "keep the record of each critical section (up to a million of a run) beside the results; " +
-		"'dmebench export --format entries' makes a table of them"}
+	return &cli.BoolFlag{Name: "entries", Usage: "keep a record of each critical section, for 'dmebench export --format entries'"}
 }
 
 // checkEntries refuses to keep records whose times would be those of several clocks,
@@ -175,11 +171,11 @@ func (p *program) exportEntries(runs []runs.Run, out string) error {
 	}
 	if out == "" {
 		if err := write(p.stdout); err != nil {
-			return failWith(exit.Data, err)
+			return failWith(Data, err)
 		}
 	} else {
 		if err := atomicfile.Stream(out, write); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("--out %s: %w", out, err))
+			return failWith(CantCreate, fmt.Errorf("--out %s: %w", out, err))
 		}
 		fmt.Fprintln(p.stdout, out)
 	}
@@ -195,12 +191,12 @@ func readResults(path string) (*runs.Set, error) {
 	set, err := runs.Read(path)
 	switch {
 	case errors.Is(err, runs.ErrNone):
-		return nil, failWith(exit.NoInput, err)
+		return nil, failWith(NoInput, err)
 	case err != nil && isYAML(path):
-		return nil, failWith(exit.Data, fmt.Errorf("%s is an experiment, and no results; 'dmebench sweep %s' makes them, "+
+		return nil, failWith(Data, fmt.Errorf("%s is an experiment, and no results; 'dmebench sweep %s' makes them, "+
 			"then name their folder, such as results/quickstart", path, path))
 	case err != nil:
-		return nil, failWith(exit.Data, err)
+		return nil, failWith(Data, err)
 	}
 	return set, nil
 }
@@ -209,7 +205,7 @@ func readResults(path string) (*runs.Set, error) {
 func readSomeResults(path string) (*runs.Set, error) {
 	set, err := readResults(path)
 	if err == nil && len(set.Runs) == 0 {
-		return nil, failWith(exit.NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), runs.ErrNone))
+		return nil, failWith(NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), runs.ErrNone))
 	}
 	return set, err
 }
@@ -223,12 +219,10 @@ func (p *program) warnOfDamage(sets ...*runs.Set) {
 	}
 }
 
-// failIfFlag lets a user say what is not to be accepted; of says whose value counts.
+// failIfFlag lets a user say what is not accepted; of says whose value counts.
 func failIfFlag(of string) cli.Flag {
 	return &cli.StringSliceFlag{
-		Name: "fail-if",
-		Usage: "`THRESHOLD` " + of + " that must not be crossed, " + threshold.Form + "; may be repeated. Where one is, the exit code is 3. " +
-			"A METRIC is a column of summary.csv or one of " + strings.Join(runs.ShortNames(), ", "),
+		Name: "fail-if", Usage: "end with exit code 3 if " + of + " crosses a `THRESHOLD`, such as 'p99>10ms'",
 	}
 }
 
@@ -236,7 +230,7 @@ func failIfFlag(of string) cli.Flag {
 func thresholdsOf(c *cli.Context) ([]threshold.Threshold, error) {
 	all, err := threshold.ParseAll(c.StringSlice("fail-if"))
 	if err != nil {
-		return nil, failWith(exit.Usage, err)
+		return nil, failWith(Usage, err)
 	}
 	return all, nil
 }
@@ -247,5 +241,5 @@ func (p *program) judged(code int, v threshold.Verdict) int {
 	for _, line := range v.Lines {
 		fmt.Fprintf(p.stderr, "dmebench: %s\n", line)
 	}
-	return exit.OfThresholds(code, v.Crossed, v.Unknown)
+	return ofThresholds(code, v.Crossed, v.Unknown)
 }

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/cli/exit"
 	"dmebench/runs"
 )
 
@@ -31,7 +30,7 @@ func TestResultWithoutRoom(t *testing.T) {
 	args := words("dmebench run -a lamport -n 300 --transport sim --workload serial --requests 300 --json --out " + dir)
 	var out, errOut bytes.Buffer
 	code := Run(args, nil, &out, &errOut, catalog.All(), fstest.MapFS{})
-	if code != exit.CantCreate || !strings.Contains(errOut.String(), "no space left on device") {
+	if code != CantCreate || !strings.Contains(errOut.String(), "no space left on device") {
 		t.Errorf("exit code %d: %s", code, errOut.String())
 	}
 	var r runs.Result

@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -15,192 +14,88 @@ import (
 	"dmebench/transport/link"
 )
 
-// invocation is a command line taken apart: which command, with which flags, and
-// what stands besides, wherever it stands. The library looks for flags before the
-// first argument only.
-type invocation struct {
-	root    *cli.Command   // stands for the program itself
-	path    []*cli.Command // the command, and its sub-command
-	flags   []flagGiven    // in order
-	rest    []string       // arguments
-	help    bool
-	version bool
-
-	awaits cli.Flag // the flag whose value would be the next word; nil if none
-	closed bool     // "--" was met: no more flags
-}
-
-// flagGiven is a flag as it was given.
-type flagGiven struct {
-	flag  cli.Flag
-	name  string // the flag's first
-	as    string // as it was written, with its dashes
-	value string
-}
-
-// command is the innermost one; the root where none is named.
-func (v *invocation) command() *cli.Command {
-	if len(v.path) == 0 {
-		return v.root
+// arrange puts the flags of a command line before its arguments, where the library looks
+// for them, each under its first name. Names of commands and flags may be in any case,
+// and 'help COMMAND' is 'COMMAND --help'.
+func arrange(root *cli.Command, words []string) []string {
+	c, path := root, []string{root.Name}
+	var flags, rest []string
+	help := len(words) > 0 && (strings.EqualFold(words[0], "help") || words[0] == "h")
+	if help {
+		words = words[1:]
 	}
-	return v.path[len(v.path)-1]
-}
-
-// title is how the command is called: "dmebench list quorums".
-func (v *invocation) title() string {
-	words := []string{v.root.Name}
-	for _, c := range v.path {
-		words = append(words, c.Name)
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		switch {
+		case word == "--":
+			rest, words = append(rest, words...), nil
+		case strings.HasPrefix(word, "-") && word != "-":
+			name, value, valued := strings.Cut(strings.TrimLeft(word, "-"), "=")
+			f := flagOf(c, name)
+			if f == nil && len(name) > 1 && !strings.HasPrefix(word, "--") && name[1] >= '0' && name[1] <= '9' { // -n7
+				if f = flagOf(c, name[:1]); f != nil {
+					value, valued = name[1:], true
+				}
+			}
+			switch {
+			case f == nil && (strings.EqualFold(name, "help") || name == "h"):
+				help = true
+				continue
+			case f == nil:
+				flags = append(flags, word)
+				continue
+			case !valued && takesValue(f) && len(words) > 0:
+				value, valued, words = words[0], true, words[1:]
+			case !valued && takesValue(f): // the library says that its value is missing
+				return slices.Concat(path, flags, []string{"--" + f.Names()[0]})
+			}
+			word = "--" + f.Names()[0]
+			if valued {
+				word += "=" + value
+			}
+			flags = append(flags, word)
+		default:
+			sub := subcommand(c, word)
+			if sub == nil && c == root {
+				return []string{root.Name, "--", word} // which is no command, whatever follows
+			}
+			if sub == nil || len(rest) > 0 {
+				rest = append(rest, word)
+				continue
+			}
+			c, path = sub, append(path, sub.Name)
+		}
 	}
-	return strings.Join(words, " ")
+	if help || c != root && len(flags) == 0 && slices.Equal(rest, []string{"help"}) {
+		return append(path, "--help")
+	}
+	if len(rest) > 0 {
+		flags = append(flags, "--")
+	}
+	return slices.Concat(path, flags, rest)
 }
 
-// name is the title without the program.
-func (v *invocation) name() string {
-	_, name, _ := strings.Cut(v.title(), " ")
-	return name
-}
-
-// is reports whether a flag was given.
-func (v *invocation) is(name string) bool { return v.find(name) != nil }
-
-func (v *invocation) find(name string) *flagGiven {
-	for i := range v.flags {
-		if v.flags[i].name == name {
-			return &v.flags[i]
+// flagOf returns the flag of that name, which may be in any case if it is longer than a
+// letter; nil if there is none.
+func flagOf(c *cli.Command, name string) cli.Flag {
+	for _, f := range c.Flags {
+		for _, n := range f.Names() {
+			if n == name || len(name) > 1 && strings.EqualFold(n, name) {
+				return f
+			}
 		}
 	}
 	return nil
 }
 
-// takeApart reads the words of a command line after the program's name. The error
-// tells every fault, each on a line; what could be read is returned with it.
-func takeApart(root *cli.Command, words []string) (*invocation, error) {
-	v := &invocation{root: root}
-	var errs []error
-	for len(words) > 0 {
-		word := words[0]
-		words = words[1:]
-		switch {
-		case v.closed || word == "-" || !strings.HasPrefix(word, "-"):
-			if err := v.plain(word); err != nil {
-				return v, err // what follows would be read as another command's
-			}
-		case word == "--":
-			v.closed = true
-		default:
-			taken, err := v.dashed(word, words)
-			words = words[taken:]
-			if err != nil {
-				errs = append(errs, err)
-			}
+func subcommand(c *cli.Command, name string) *cli.Command {
+	for _, sub := range c.Subcommands {
+		if strings.EqualFold(sub.Name, name) {
+			return sub
 		}
 	}
-	return v, errors.Join(errs...)
-}
-
-// plain takes a word that is no flag: the name of a command, or an argument.
-func (v *invocation) plain(word string) error {
-	subs := v.command().Subcommands
-	if len(v.rest) > 0 || v.closed || len(subs) == 0 {
-		v.rest = append(v.rest, word)
-		return nil
-	}
-	var names []string
-	for _, c := range subs {
-		names = append(names, c.Names()...)
-	}
-	if found, ok := suggest.Find(word, names); ok {
-		for _, c := range subs {
-			if c.HasName(found) {
-				v.path = append(v.path, c)
-			}
-		}
-		return nil
-	}
-	if len(v.path) > 0 {
-		v.rest = append(v.rest, word) // may be an argument of the command itself
-		return nil
-	}
-	return suggest.Unknown("command", word, names, "'"+v.root.Name+" help' lists them")
-}
-
-// dashed takes a flag, and returns how many of the words after it are its value.
-func (v *invocation) dashed(word string, after []string) (taken int, err error) {
-	name, value, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
-	as, _, _ := strings.Cut(word, "=")
-	flag := lookupFlag(v.command(), name)
-	if flag == nil && len(name) > 1 && !strings.HasPrefix(word, "--") && name[1] >= '0' && name[1] <= '9' {
-		if short := lookupFlag(v.command(), name[:1]); short != nil && takesValue(short) { // -n7
-			flag, as, value, hasValue = short, word[:2], word[2:], true
-		}
-	}
-	if flag == nil {
-		switch strings.ToLower(name) {
-		case "help", "h":
-			v.help = true
-			return 0, nil
-		case "version", "v":
-			if len(v.path) == 0 {
-				v.version = true
-				return 0, nil
-			}
-		}
-		if !hasValue && len(after) > 0 {
-			value = after[0]
-		}
-		return 0, v.unknownFlag(as, name, value)
-	}
-	switch {
-	case hasValue:
-	case !takesValue(flag):
-		value = "true"
-	case len(after) == 0:
-		v.awaits = flag
-		return 0, fmt.Errorf("%s: %s needs a value%s", v.name(), as, wanted(flag))
-	default:
-		value, taken = after[0], 1
-	}
-	v.flags = append(v.flags, flagGiven{flag, flag.Names()[0], as, value})
-	return taken, checkValue(flag, as, value)
-}
-
-func (v *invocation) unknownFlag(as, name, value string) error {
-	option := slices.ContainsFunc(link.Options(), func(o dme.Option) bool { return o.Name == name })
-	if option && lookupFlag(v.command(), "set") != nil && v.name() != "check" { // which has links of its own
-		return fmt.Errorf("unknown flag %s; %s is an option of networks: write --set %s=%s", as, name, name, cmp.Or(value, "VALUE"))
-	}
-	var names []string
-	for _, f := range v.command().Flags {
-		names = append(names, f.Names()[0])
-	}
-	help := v.title() + " --help"
-	if len(v.path) == 0 {
-		help = v.root.Name + " help"
-		names = append(names, "help", "version")
-	}
-	if near := suggest.Near(name, names); near != "" {
-		return fmt.Errorf("unknown flag %s; did you mean '--%s'?", as, near)
-	}
-	return fmt.Errorf("unknown flag %s; '%s' lists the flags", as, help)
-}
-
-// lookupFlag returns the flag of that name, which may be in any case where it is
-// longer than a letter; nil if there is none.
-func lookupFlag(c *cli.Command, name string) cli.Flag {
-	var names []string
-	of := make(map[string]cli.Flag)
-	for _, f := range c.Flags {
-		for _, n := range f.Names() {
-			names = append(names, n)
-			of[n] = f
-		}
-	}
-	if len(name) < 2 {
-		return of[name]
-	}
-	found, _ := suggest.Find(name, names)
-	return of[found]
+	return nil
 }
 
 func takesValue(f cli.Flag) bool {
@@ -208,60 +103,154 @@ func takesValue(f cli.Flag) bool {
 	return !ok || d.TakesValue()
 }
 
-// wanted says what a flag's value is: ", FILE", or nothing where that is not told.
-func wanted(f cli.Flag) string {
-	if value, _ := placeholder(f); value != "" {
-		return ", " + value
-	}
-	return ""
+// argumentFlags names the flag whose value the argument of a command is, as in
+// 'run ALGORITHM'. If the flag can be repeated there may be several arguments.
+var argumentFlags = map[string]string{
+	"run": "algorithm", "check": "algorithm", "validate": "algorithm",
+	"sweep": "file", "report": "file", "export": "file", "rank": "file", "trace": "file",
+	"list": "name", "algorithms": "name",
 }
 
-// checkValue says what a value must be that is not.
-func checkValue(f cli.Flag, as, value string) error {
-	var err error
-	shown := value
-	if value == "" {
-		shown = `""`
+// takeArguments makes arguments the values of flags, and refuses what would otherwise be
+// ignored.
+func (p *program) takeArguments(c *cli.Context) error {
+	args := c.Args().Slice()
+	name, takes := argumentFlags[c.Command.Name]
+	switch {
+	case len(args) > 0 && c.Command.Command(args[0]) != nil:
+		return nil // the sub-command has arguments of its own
+	case !takes:
+		return checkArguments(c.Command, args)
 	}
-	switch f.(type) {
-	case *cli.IntFlag:
-		if _, err = strconv.ParseInt(value, 0, strconv.IntSize); err != nil {
-			if f.Names()[0] == "nodes" && strings.ContainsAny(value, ",-.") {
-				return fmt.Errorf("%s %s: want one whole number, such as 7; 'dmebench sweep' takes a list, such as -n 3,7,13", as, shown)
-			}
-			return fmt.Errorf("%s %s: want a whole number, such as 7", as, shown)
+	f := flagOf(c.Command, name)
+	_, many := f.(*cli.StringSliceFlag)
+	for i, value := range args {
+		switch hint := strayValue(c, value); {
+		case i > 0 && hint != "":
+			return usage("%s: %q is one argument too many; %s", c.Command.Name, value, hint)
+		case many:
+		case i > 0:
+			return usage("%s takes one argument, %s; %q is one too many", c.Command.Name, c.Command.ArgsUsage, value)
+		case c.IsSet(name):
+			return usage("%s: the argument %q and --%s %s say the same; leave one of them out", c.Command.Name, value, name, c.String(name))
 		}
-	case *cli.Uint64Flag:
-		if _, err = strconv.ParseUint(value, 0, 64); err != nil {
-			return fmt.Errorf("%s %s: want a whole number, 0 or more", as, shown)
+		flag := name
+		switch {
+		case c.Command.Name == "validate" && strings.Contains(value, "/"):
+			flag = "claim"
+		case c.Command.Name == "trace" && p.isScenario(value):
+			flag = "scenario"
 		}
-	case *cli.Float64Flag:
-		if _, err = strconv.ParseFloat(value, 64); err != nil {
-			return fmt.Errorf("%s %s: want a number, such as 0.5", as, shown)
-		}
-	case *cli.BoolFlag:
-		if _, err = strconv.ParseBool(value); err != nil {
-			return fmt.Errorf("%s=%s: want true or false", as, shown)
-		}
-	case *cli.DurationFlag:
-		if _, err = dme.ParseDuration(value); err != nil {
-			return fmt.Errorf("%s %s: %w; want one such as 10s or 500ms", as, shown, err)
+		if err := c.Set(flag, value); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// words is the command line as the library reads it.
-func (v *invocation) words() []string {
-	words := []string{v.root.Name}
-	for _, c := range v.path {
-		words = append(words, c.Name)
+// isScenario reports whether a scenario is called so, and no file.
+func (p *program) isScenario(name string) bool {
+	if _, err := os.Stat(name); err == nil {
+		return false
 	}
-	for _, g := range v.flags {
-		words = append(words, "--"+g.name+"="+g.value)
+	_, found := suggest.Find(name, p.scenarioNames())
+	return found
+}
+
+// strayValue explains a word that follows a flag without a value, as in "--fifo false".
+func strayValue(c *cli.Context, word string) string {
+	if word == "true" || word == "false" {
+		for _, f := range c.Command.Flags {
+			if name := f.Names()[0]; !takesValue(f) && c.IsSet(name) {
+				return fmt.Sprintf("write --%s=%s", name, word)
+			}
+		}
 	}
-	if len(v.rest) > 0 {
-		words = append(append(words, "--"), v.rest...)
+	return ""
+}
+
+// checkArguments refuses other arguments than those that ArgsUsage names, of which the
+// ones in brackets may be left out.
+func checkArguments(c *cli.Command, args []string) error {
+	names := strings.Fields(c.ArgsUsage)
+	least := 0
+	for _, name := range names {
+		if !strings.HasPrefix(name, "[") {
+			least++
+		}
 	}
-	return words
+	switch {
+	case len(args) >= least && len(args) <= len(names):
+		return nil
+	case len(c.Subcommands) > 0:
+		var subs []string
+		for _, sub := range c.Subcommands {
+			subs = append(subs, sub.Name)
+		}
+		return usage("%s: there is no %q; %s%s", c.Name, args[0], suggest.All(subs), suggest.Hint(args[0], subs))
+	case len(names) == 0:
+		return usage("%s takes no arguments, but there is %q; everything is given by flags, which 'dmebench %s --help' lists",
+			c.Name, args[0], c.Name)
+	}
+	want := fmt.Sprint(least)
+	if least < len(names) {
+		want += fmt.Sprintf(" or %d", len(names))
+	}
+	return usage("%s takes %s arguments, %s, but there are %d; see 'dmebench %s --help'", c.Name, want, c.ArgsUsage, len(args), c.Name)
+}
+
+// Errors of the flag package, which says names with one dash.
+var (
+	unknownFlag  = regexp.MustCompile(`^flag provided but not defined: -+(.*)$`)
+	missingValue = regexp.MustCompile(`^flag needs an argument: -+(.*)$`)
+	wrongValue   = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-+(\S+): `)
+)
+
+// usageError says what is wrong with a flag, and what to write instead.
+func usageError(c *cli.Context, err error, _ bool) error {
+	text := err.Error()
+	if m := unknownFlag.FindStringSubmatch(text); m != nil {
+		return unknown(c.Command, m[1])
+	}
+	if m := missingValue.FindStringSubmatch(text); m != nil {
+		return usage("%s: --%s needs a value", c.Command.Name, m[1])
+	}
+	m := wrongValue.FindStringSubmatch(text)
+	if m == nil {
+		return usage("%s; '%s --help' lists the flags", text, c.Command.HelpName)
+	}
+	value, name := m[1], m[2]
+	given := strings.TrimSpace("--" + name + " " + value)
+	switch flagOf(c.Command, name).(type) {
+	case *cli.BoolFlag:
+		return usage("--%s=%s: want true or false", name, value)
+	case *cli.DurationFlag:
+		_, err := dme.ParseDuration(value)
+		return usage("%s: %w; want one such as 10s or 500ms", given, err)
+	case *cli.Float64Flag:
+		return usage("%s: want a number, such as 0.5", given)
+	}
+	if name == "nodes" && strings.ContainsAny(value, ",-.") {
+		return usage("%s: want one whole number, such as 7; 'dmebench sweep' takes a list, such as -n 3,7,13", given)
+	}
+	return usage("%s: want a whole number, such as 7", given)
+}
+
+func unknown(c *cli.Command, name string) error {
+	dashes := "--"
+	if len(name) == 1 {
+		dashes = "-"
+	}
+	if flagOf(c, "set") != nil && c.Name != "check" && // which has links of its own
+		slices.ContainsFunc(link.Options(), func(o dme.Option) bool { return o.Name == name }) {
+		return usage("unknown flag --%s; %s is an option of networks: write --set %s=VALUE", name, name, name)
+	}
+	var names []string
+	for _, f := range c.Flags {
+		names = append(names, f.Names()[0])
+	}
+	if near := suggest.Near(name, names); near != "" {
+		return usage("unknown flag %s%s; did you mean '--%s'?", dashes, name, near)
+	}
+	return usage("unknown flag %s%s; '%s --help' lists the flags", dashes, name, c.HelpName)
 }

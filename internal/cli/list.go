@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/internal/cli/schema"
 	"dmebench/internal/platform/suggest"
 	"dmebench/internal/platform/tables"
 	"dmebench/internal/platform/terminal"
@@ -19,25 +22,41 @@ import (
 )
 
 func (p *program) listCommand() *cli.Command {
-	flags := []cli.Flag{jsonFlag("as JSON")}
-	page := append(flags[:1:1],
-		&cli.BoolFlag{Name: "markdown", Usage: "algorithms only: as the page docs/algorithms.md"},
-		&cli.StringFlag{Name: "name", Usage: "only the one of that `NAME`, with everything that is known of it"})
+	asJSON := jsonFlag("as JSON")
+	page := []cli.Flag{asJSON,
+		&cli.BoolFlag{Name: "markdown", Usage: "all algorithms, as the page docs/algorithms.md"},
+		&cli.StringFlag{Name: "name", Usage: "tell all that is known of `NAME`"}}
+	with := func(name, usage string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
+		return &cli.Command{Name: name, Usage: usage, Action: action, Flags: flags}
+	}
+	algorithms := with("algorithms", "algorithms, with what they need and which faults they support", p.listAlgorithms, page...)
+	algorithms.ArgsUsage = "[NAME]"
 	return &cli.Command{
-		Name:  "list",
-		Usage: "what there is: algorithms (the default), quorums, scenarios, transports, workloads; or all about one of them",
-		Description: "'dmebench list maekawa' tells everything about an algorithm, a network, a workload, a construction of\n" +
-			"quorums or a scenario; without a name there is a line for each algorithm.",
-		Flags:  page,
-		Action: p.listAlgorithms,
+		Name:      "list",
+		Usage:     "list algorithms, networks, workloads, quorums, scenarios; or tell all about one of them",
+		ArgsUsage: "[NAME]",
+		UsageText: "dmebench list\ndmebench list maekawa",
+		Flags:     page,
+		Action:    p.listAlgorithms,
 		Subcommands: []*cli.Command{
-			{Name: "algorithms", Usage: "algorithms, with what they need", Flags: page, Action: p.listAlgorithms},
-			p.listQuorumsCommand(flags),
-			{Name: "transports", Usage: "networks, with what they guarantee", Flags: flags, Action: p.listTransports},
-			{Name: "scenarios", Usage: "worked examples of papers, for 'dmebench trace'", Flags: flags, Action: p.listScenarios},
-			{Name: "workloads", Usage: "workloads, with their options", Flags: flags, Action: p.listWorkloads},
+			algorithms,
+			p.listQuorumsCommand(asJSON),
+			with("transports", "networks, with what they guarantee", p.listTransports, asJSON),
+			with("scenarios", "worked examples of papers, for 'dmebench trace'", p.listScenarios, asJSON),
+			with("schema", "the JSON Schema of a result, as docs/result.schema.json has it", p.listSchema),
+			with("workloads", "workloads, with their options", p.listWorkloads, asJSON),
 		},
 	}
+}
+
+// listSchema prints what 'run --json' prints as a JSON Schema: each key, its type and its
+// meaning.
+func (p *program) listSchema(*cli.Context) error {
+	b, err := schema.JSON()
+	if err == nil {
+		_, err = p.stdout.Write(b)
+	}
+	return err
 }
 
 // show prints a list, as a table or as JSON.
@@ -242,39 +261,19 @@ func orNone(s string) string {
 }
 
 func networkNames() string {
-	var names []string
-	for _, n := range run.Networks() {
-		names = append(names, n.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(names(run.Networks(), func(n run.Network) string { return n.Name }), ", ")
 }
 
 func workloadNames() string {
-	var names []string
-	for _, k := range workload.Kinds() {
-		names = append(names, k.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(names(workload.Kinds(), func(k workload.Kind) string { return k.Name }), ", ")
 }
 
 // listableNames lists everything that 'list NAME' tells of. Of the names that two
 // things share, the first is meant.
-func (p *program) listableNames() (names []candidate) {
-	for _, a := range p.catalog {
-		names = append(names, candidate{a.Name, a.Title})
-	}
-	for _, n := range run.Networks() {
-		names = append(names, candidate{n.Name, "network: " + n.Help})
-	}
-	for _, k := range workload.Kinds() {
-		names = append(names, candidate{k.Name, "workload: " + k.Help})
-	}
-	for _, c := range quorum.Constructions() {
-		if !strings.Contains(c.Name, ":") {
-			names = append(names, candidate{c.Name, "quorums: " + c.Help})
-		}
-	}
-	return append(names, p.scenarioNames()...)
+func (p *program) listableNames() []string {
+	quorums := slices.DeleteFunc(quorum.Names(), func(name string) bool { return strings.Contains(name, ":") })
+	return slices.Concat(p.catalog.Names(),
+		strings.Split(networkNames(), ", "), strings.Split(workloadNames(), ", "), quorums, p.scenarioNames())
 }
 
 // listOne tells everything about one algorithm, or whatever else has the name.
@@ -300,7 +299,7 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 			}{name, help, options(declared)})
 		}
 		return p.printOne(func(w *strings.Builder, s terminal.Style) {
-			paragraph(w, s, 0, name+": "+help)
+			w.WriteString(s.Wrap(name+": "+help, 0) + "\n")
 			if len(more) > 0 {
 				w.WriteString("\n")
 				columns(w, s, more)
@@ -308,10 +307,7 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 			writeOptions(w, s, declared)
 		})
 	}
-	var names []string
-	for _, x := range p.listableNames() {
-		names = append(names, x.word)
-	}
+	names := p.listableNames()
 	given := name
 	name, ok := suggest.Find(given, names)
 	if !ok {
@@ -344,7 +340,7 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 
 func (p *program) printOne(write func(*strings.Builder, terminal.Style)) error {
 	var text strings.Builder
-	write(&text, p.helpStyle())
+	write(&text, p.pageStyle())
 	_, err := p.stdout.Write([]byte(text.String()))
 	return err
 }
@@ -359,4 +355,26 @@ func writeOptions(w *strings.Builder, s terminal.Style, declared []dme.Option) {
 		rows = append(rows, [2]string{o.Name + "=" + o.Values(), o.Help + " (default: " + orNone(o.Default) + ")"})
 	}
 	columns(w, s, rows)
+}
+
+// Widths of texts: of what is no terminal, and the widest that is pleasant to read.
+const (
+	plainWidth = 80
+	mostWidth  = 110
+)
+
+// pageStyle is how texts are laid out on standard output.
+func (p *program) pageStyle() terminal.Style {
+	s := p.printed()
+	s.Width = min(cmp.Or(s.Width, plainWidth), mostWidth)
+	return s
+}
+
+// columns writes names and what they mean, the latter in a column of its own.
+func columns(w *strings.Builder, s terminal.Style, rows [][2]string) {
+	t := new(tables.Table)
+	for _, r := range rows {
+		t.Add("  "+r[0], r[1])
+	}
+	_ = t.WriteFitted(w, s.Width) // a builder takes everything
 }

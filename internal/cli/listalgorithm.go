@@ -18,7 +18,7 @@ import (
 // showAlgorithm prints what an algorithm says of itself, and an example of it step
 // by step.
 func (p *program) showAlgorithm(a *dme.Algorithm) error {
-	style := p.helpStyle()
+	style := p.pageStyle()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n%s\n", style.Strong(a.Name), a.Title, style.Muted(style.Wrap(a.Citation, 0)))
 	if a.Description != "" {
@@ -237,14 +237,6 @@ func invariantsOf(a *dme.Algorithm) []invariant {
 		all = append(all, invariant{i.Name, i.Statement, i.Citation, i.Faults})
 	}
 	return all
-}
-
-func invariantNames(all []dme.Invariant) []string {
-	names := []string{}
-	for _, i := range all {
-		names = append(names, i.Name)
-	}
-	return names
 }
 
 // writeInvariants writes the invariants of an algorithm for 'list NAME'.

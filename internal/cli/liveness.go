@@ -1,22 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
-	"dmebench/dme/vnet"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/search/check"
-	"dmebench/runs"
 )
 
 // whyNotWithLiveness are the flags that do not go with --liveness, and why.
@@ -47,113 +41,22 @@ func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Optio
 	if err != nil {
 		return nil, err
 	}
-	x := newLivenessResult(a, options, search, found)
+	x := check.NewLivenessResult(a, options, search, found)
 	x.LinksBy = linksBy(c)
 	return &searched{search, check.Report{Violation: found.Violation, Trace: found.Trace, Seed: options.Seed}, x, picture}, nil
 }
 
-// newLivenessResult says what was found out.
-func newLivenessResult(a *dme.Algorithm, o check.Options, s *check.Search, r check.LivenessResult) *checkResult {
-	x := &checkResult{
-		SchemaVersion: runs.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Search: "liveness",
-		FIFO: !o.Unordered, InFlight: o.InFlight, Seed: o.Seed, Status: "ok", Complete: r.Verdict != check.Incomplete, Stopped: r.Stopped,
-		States: &r.States, Depth: &r.Depth, NeverSent: r.NeverSent,
-		Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal, ElapsedS: r.Elapsed.Seconds(), Workers: 1,
-		Proven: &r.Proven, Finding: string(r.Verdict), Waiting: r.Node, Components: &r.Components, Lasso: nil,
-		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: s.Notes(),
-	}
-	if seconds := r.Elapsed.Seconds(); seconds > 0 {
-		rate := float64(r.States) / seconds
-		x.PerSecond = &rate
-	}
-	switch r.Verdict {
-	case check.Holds:
-	case check.Incomplete:
-		x.Status = "incomplete"
-	case check.Unsafe, check.Starved:
-		x.Status = "violated"
-	default:
-		x.Status = "stalled"
-	}
-	if r.Violation != nil {
-		x.Property, x.Verdict, x.Replay = r.Violation.Property, r.Violation.Verdict, livenessCommand(x, o, check.Defaults(a, o.Nodes, o.Set))
-	}
-	if r.Lasso != nil {
-		x.Lasso = &lasso{Prefix: names(r.Lasso.Prefix), Loop: names(r.Lasso.Loop)}
-	}
-	if r.Trace != nil {
-		x.Trace, x.NodeStates, x.Why, x.Schedule = r.Trace.Lines(), r.Trace.States, r.Trace.Why(), names(r.Trace.Steps())
-	}
-	return x
+// notWithProve are the flags of a single search.
+var notWithProve = []string{
+	"schedules", "exhaustive", "liveness", "seed", "requests", "requesters", "in-flight", "fifo", "duplicate", "lose", "faults", "adversary",
+	"bypass", "safety-only", "invariants", "reduce", "bitstate", "svg", "out", "save", "agents",
 }
 
-func names(steps []vnet.Step) []string {
-	all := make([]string, len(steps))
-	for i, x := range steps {
-		all[i] = x.String()
-	}
-	return all
-}
-
-// livenessCommand is the command line that finds the same again.
-func livenessCommand(x *checkResult, o, defaults check.Options) string {
-	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes), "--liveness"}
-	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
-		b = append(b, "--set "+name+"="+o.Set[name])
-	}
-	if o.Unordered != defaults.Unordered {
-		b = append(b, "--fifo="+strconv.FormatBool(!o.Unordered))
-	}
-	if o.WithoutInvariants {
-		b = append(b, "--invariants=false")
-	}
-	if o.InFlight > 0 {
-		b = append(b, "--in-flight", strconv.Itoa(o.InFlight))
-	}
-	if o.Seed != runs.DefaultSeed {
-		b = append(b, "--seed", strconv.FormatUint(o.Seed, 10))
-	}
-	return strings.Join(b, " ")
-}
-
-// proof is what a person is told of a search for liveness that found nothing.
-func (x *checkResult) proof() string {
-	who := fmt.Sprintf("for %d nodes that ask any number of times", x.Nodes)
-	if x.InFlight > 0 {
-		who += fmt.Sprintf(", but only where a link then holds no more than %d", x.InFlight)
-	}
-	return "proven " + who + ": every property holds in every state, and every request is served in every fair schedule"
-}
-
-func (p *program) proveCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "prove",
-		Usage: "for how many nodes is each algorithm proven safe and free of starvation, and how far can it be searched?",
-		Description: "Searches all states of more and more nodes that ask without limit. Where that comes to its end,\n" +
-			"the algorithm is proven, for that number of nodes: never two nodes are in the critical section,\n" +
-			"and nobody waits for ever as long as every message arrives and every critical section ends.\n" +
-			"Where there are too many states, or infinitely many, each node asks a limited number of times.\n" +
-			"Without a name all algorithms are searched, which takes minutes.\n\n" +
-			"Exit code: 0 what was searched is right, or known to be wrong and found to be; 1 a violation\n" +
-			"was found where none should be; 2 a search failed; 64 and more: refused; 130 interrupted.",
-		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "only `NAME`; may be repeated (default: all)"},
-			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Value: check.DefaultProofNodes, Usage: "at most `N` nodes"},
-			&cli.IntFlag{Name: "each", Value: check.DefaultProofRequests, Usage: "where requests are limited, at most `R` of each node"},
-			&cli.Uint64Flag{Name: "states", Value: check.DefaultProofStates, Usage: "give a search up after `COUNT` states, " +
-				"some of up to three nodes after 20 times as many"},
-			&cli.StringFlag{Name: "memory", Usage: "give a search up before it holds more than `SIZE`, such as 4GiB " +
-				"(default: three quarters of what is free)"},
-			&cli.DurationFlag{Name: "for", Usage: "end after this long, with what is known by then"},
-			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm; may be repeated"},
-			&cli.BoolFlag{Name: "markdown", Usage: "as a table in Markdown"},
-			jsonFlag("as JSON"),
-			quietFlag(),
-		},
-		Action: p.prove,
-	}
-}
-
+// prove searches all states of more and more nodes that request without limit. If that
+// comes to its end, the algorithm is proven for that number of nodes: never two nodes are in
+// the critical section, and nobody waits for ever as long as every message arrives and
+// every critical section ends. If there are too many states, or infinitely many, each node
+// makes a limited number of requests.
 func (p *program) prove(c *cli.Context) error {
 	files := newFiles()
 	algorithms, options, err := p.proofsOf(c)
@@ -174,11 +77,11 @@ func (p *program) prove(c *cli.Context) error {
 	options.Done = func(n int) { bar.Set(uint64(n)) }
 	results, err := check.Prove(ctx, algorithms, options)
 	if err != nil {
-		return failWith(exit.Unknown, err)
+		return failWith(Unknown, err)
 	}
 	for _, r := range results {
 		if r.Refuted != nil && !r.AsPublished {
-			p.exit = exit.Broken
+			p.exit = Broken
 		}
 	}
 	bar.Done()
@@ -204,7 +107,7 @@ func (p *program) printProofs(c *cli.Context, results []check.Proven) (err error
 		}
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
 	}
 	return nil
 }
@@ -221,9 +124,13 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, check.ProofOptions
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	refuse(c.Int("nodes") < 2, "--nodes %d: there must be at least 2", c.Int("nodes"))
+	for _, name := range given(c, notWithProve...) {
+		refuse(true, "--%s does not go with --prove, which searches all states; leave one out", name)
+	}
+	nodes := cmp.Or(c.Int("nodes"), check.DefaultProofNodes)
+	refuse(nodes < 2 || c.IsSet("nodes") && c.Int("nodes") < 2, "--nodes %d: there must be at least 2", c.Int("nodes"))
 	refuse(c.Int("each") < 1, "--each %d: there must be at least 1", c.Int("each"))
-	refuse(c.Uint64("states") < 1, "--states 0: there must be at least 1")
+	refuse(c.IsSet("states") && c.Uint64("states") < 1, "--states 0: there must be at least 1")
 	refuse(c.IsSet("for") && c.Duration("for") <= 0, "--for %v: must be above 0", c.Duration("for"))
 	refuse(c.Bool("json") && c.Bool("markdown"), "--json and --markdown: one of them")
 	memory, err := memoryFor(c)
@@ -232,7 +139,7 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, check.ProofOptions
 	}
 	set, setErrs := settingsOf(c)
 	errs = append(errs, setErrs...)
-	names := c.StringSlice("algorithm")
+	names := listed(c.StringSlice("algorithm"))
 	refuse(len(set) > 0 && len(names) != 1, "--set: name the one algorithm whose option that is")
 	algorithms := []*dme.Algorithm(p.catalog)
 	if names != nil {
@@ -246,9 +153,9 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, check.ProofOptions
 		}
 	}
 	if errs != nil {
-		return nil, check.ProofOptions{}, failWith(exit.Usage, errors.Join(errs...))
+		return nil, check.ProofOptions{}, failWith(Usage, errors.Join(errs...))
 	}
 	return algorithms, check.ProofOptions{
-		Nodes: c.Int("nodes"), Each: c.Int("each"), States: c.Uint64("states"), Memory: memory, Set: set,
+		Nodes: nodes, Each: c.Int("each"), States: cmp.Or(c.Uint64("states"), check.DefaultProofStates), Memory: memory, Set: set,
 	}, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/run"
@@ -18,31 +17,30 @@ import (
 // matrixFlags describe an experiment in place of a file. Lists have commas between.
 func matrixFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "`NAMES` of algorithms, with commas between; may be repeated"},
-		&cli.StringFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "`LIST` of numbers of nodes, such as 3,7,13"},
-		&cli.StringSliceFlag{Name: "transport", Usage: "`NETWORKS`: " + networkNames() + " (default: " + runs.DefaultTransport + ")"},
-		&cli.StringSliceFlag{Name: "workload", Usage: "`NAMES`: " + workloadNames() + " (default: " + runs.DefaultWorkload + ")"},
-		&cli.IntFlag{Name: "repetitions", Usage: "of each combination, `R`; a confidence interval takes at least 6 " +
-			fmt.Sprintf("(default: %d)", experiment.DefaultRepetitions)},
-		&cli.Float64Flag{Name: "rate", Usage: "requests per second and node, for open workloads"},
-		&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, for open workloads"},
-		&cli.StringFlag{Name: "cs", Usage: "duration of a critical section: `DURATION` or exp:DURATION (default: " + runs.DefaultCS + ")"},
-		&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests of a run (default: 100 for each node, or no limit with --duration)"},
-		&cli.IntFlag{Name: "requests-per-node", Usage: "`COUNT` of requests of each node, in place of --requests"},
-		&cli.DurationFlag{Name: "duration", Usage: "make requests for this long"},
-		&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithms, networks and workloads " +
-			"that have it; may be repeated"},
-		&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` to be done on purpose in every run, as in 'dmebench run'; may be repeated"},
-		&cli.StringFlag{Name: "resource", Usage: "`KIND` of a shared resource that critical sections use: " +
-			strings.Join(run.Resources(), ", ") + " (default: none)"},
-		seedFlag(0, "of the first repetition; the others count on from it (default: 1)"),
-		&cli.IntFlag{Name: "nodes-per-worker", Usage: "nodes in one process (default: 1)"},
-		&cli.StringFlag{Name: "warmup", Usage: "entries to leave out of steady figures: `COUNT` or auto (default: auto)"},
-		&cli.DurationFlag{Name: "stall-after", Usage: "a system in which requests wait and nothing moves is stalled after so long at most " +
-			"(default: " + runs.DefaultStallAfter.String() + ")"},
-		&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although a network lacks what an algorithm needs, or a fault never comes to pass"},
+		&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "run `NAMES`, with commas between"},
+		&cli.StringFlag{Name: "nodes", Aliases: []string{"n"}, Usage: "on each number of nodes of `LIST`, such as 3,7,13"},
+		&cli.StringSliceFlag{Name: "transport", Usage: "over `NETWORKS`: " + networkNames(), DefaultText: runs.DefaultTransport},
+		&cli.StringSliceFlag{Name: "workload", Usage: "like `NAMES`: " + workloadNames(), DefaultText: runs.DefaultWorkload},
+		&cli.IntFlag{Name: "repetitions", Usage: "`R` runs of each combination; an interval needs 6",
+			DefaultText: fmt.Sprint(experiment.DefaultRepetitions)},
+		&cli.Float64Flag{Name: "rate", Usage: "`X` requests per second of each node, for poisson and hotspot"},
+		&cli.Float64Flag{Name: "total-rate", Usage: "`X` requests per second of all nodes together"},
+		&cli.StringFlag{Name: "cs", Usage: "critical sections of `DURATION`, or exp:DURATION", DefaultText: runs.DefaultCS},
+		&cli.IntFlag{Name: "requests", Usage: "`TOTAL` requests of a run", DefaultText: "100 per node; with --duration any number"},
+		&cli.IntFlag{Name: "requests-per-node", Usage: "`COUNT` requests of each node, in place of --requests"},
+		&cli.DurationFlag{Name: "duration", Usage: "make requests for this `DURATION`"},
+		setFlag("an option of those that have it"),
+		&cli.StringSliceFlag{Name: "fault", Usage: "inject a `FAULT` in every run, such as 'kill 3 @2s'"},
+		&cli.StringFlag{Name: "resource", Usage: "have critical sections update a shared resource of `KIND` " +
+			strings.Join(run.Resources(), ", ")},
+		seedFlag(0, "random seed `S` of the first repetition; the next has the next"),
+		&cli.IntFlag{Name: "nodes-per-worker", Usage: "put `M` nodes in each process", DefaultText: "1"},
+		&cli.StringFlag{Name: "warmup", Usage: "leave `COUNT` entries out of steady figures; auto is MSER-5", DefaultText: runs.DefaultWarmup},
+		&cli.DurationFlag{Name: "stall-after", Usage: "call it a stall if nothing moves for this `DURATION`",
+			DefaultText: runs.DefaultStallAfter.String()},
+		&cli.BoolFlag{Name: "allow-mismatch", Usage: "run even if a network lacks what an algorithm needs"},
 		&cli.BoolFlag{Name: "skip-invalid", Usage: "leave out combinations that cannot run"},
-		&cli.StringFlag{Name: "name", Usage: "`NAME` of the folder of the results (default: " + experiment.DefaultMatrix + ")"},
+		&cli.StringFlag{Name: "name", Usage: "keep results in folder `NAME`", DefaultText: experiment.DefaultMatrix},
 	}
 }
 
@@ -62,15 +60,15 @@ func (p *program) experimentOf(c *cli.Context) (experiment.File, error) {
 		return interrupt.Do(c.Context, func() (experiment.File, error) { return experiment.Load(file) })
 	case len(described) == 0:
 		return experiment.File{}, usage("%s: which experiment? Give a FILE, such as experiments/quickstart.yaml, or -a NAMES -n LIST; "+
-			"'dmebench init' writes a file", c.Command.Name)
+			"'dmebench sweep --init' writes a file", c.Command.Name)
 	}
 	m, err := matrixOf(c)
 	if err != nil {
-		return experiment.File{}, failWith(exit.Usage, err)
+		return experiment.File{}, failWith(Usage, err)
 	}
 	file, err := m.File(p.catalog)
 	if err != nil {
-		return experiment.File{}, failWith(exit.Usage, err)
+		return experiment.File{}, failWith(Usage, err)
 	}
 	return file, nil
 }

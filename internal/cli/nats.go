@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/input"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/run"
@@ -67,7 +66,7 @@ func natsBroker(c *cli.Context, job *run.Job) (*nats.Broker, error) {
 func brokerAt(c *cli.Context, urlFlag string) (*nats.Broker, error) {
 	b := &nats.Broker{URL: c.String(urlFlag)}
 	if err := checkNATSURL(urlFlag, b.URL); err != nil {
-		return nil, failWith(exit.Usage, err)
+		return nil, failWith(Usage, err)
 	}
 	old := given(c, credentialNames[1:]...)
 	switch {
@@ -94,10 +93,10 @@ func brokerAt(c *cli.Context, urlFlag string) (*nats.Broker, error) {
 		}
 		content, err := interrupt.Do(c.Context, func() ([]byte, error) { return input.ReadFile(c.String(f.flag), input.Text) })
 		if err != nil {
-			return nil, failWith(exit.NoInput, fmt.Errorf("--%s: %w", f.flag, err))
+			return nil, failWith(NoInput, fmt.Errorf("--%s: %w", f.flag, err))
 		}
 		if err := f.use(content); err != nil {
-			return nil, failWith(exit.Data, fmt.Errorf("--%s %s: %w", f.flag, c.String(f.flag), err))
+			return nil, failWith(Data, fmt.Errorf("--%s %s: %w", f.flag, c.String(f.flag), err))
 		}
 	}
 	// A broker on this host's loopback does not encrypt, and has the same file for clients.

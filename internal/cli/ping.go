@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/terminal"
 	"dmebench/internal/runtime/live"
@@ -26,28 +25,26 @@ func (p *program) pingCommand() *cli.Command {
 		tests = append(tests, string(t))
 	}
 	return &cli.Command{
-		Name:  "ping",
-		Usage: "the networks' own limits: round trip, ring and streaming, bare and through the transports",
-		Description: "Starts processes that pass small messages around, over plain sockets (or the NATS client\n" +
-			"library alone) and over the transports that runs use, by turns, and prints how fast each is\n" +
-			"and how the two compare: the median ratio of speeds of neighbouring stretches, with its\n" +
-			"confidence interval. Above 1, the transport is faster. All processes run on this host and\n" +
-			"listen on its loopback. On shared machines figures move several-fold with the placement of\n" +
-			"processes: compare ratios, of one command.",
+		Name:      "ping",
+		Usage:     "measure the networks' own limits: round trip, ring, streaming",
+		UsageText: "dmebench ping\ndmebench ping --transport tcp --test ring --processes 8",
+		Description: "Processes on this host pass small messages, over plain sockets (or the NATS client library alone) and\n" +
+			"over the transports that runs use, by turns. The last column is the median ratio of speeds, with its\n" +
+			"interval: above 1 the transport is faster. Figures move several-fold with the placement of processes:\n" +
+			"compare ratios, of one command.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "transport", Value: everything,
-				Usage: "`NETWORK`: " + strings.Join(ping.Networks(), ", ") + ", or " + everything},
-			&cli.StringFlag{Name: "test", Value: everything, Usage: "`NAME`: " + strings.Join(tests, ", ") + ", or " + everything},
-			&cli.IntFlag{Name: "processes", Value: d.Processes, Usage: "`P`rocesses in the ring; the first two do the other tests"},
-			&cli.StringFlag{Name: "tokens", Value: joinInts(d.Tokens), Usage: "`LIST` of how many tokens are in the ring at a time"},
-			&cli.IntFlag{Name: "pairs", Value: d.Pairs,
-				Usage: fmt.Sprintf("`COUNT` of pairs of stretches; a confidence interval takes at least %d", ping.MinPairs)},
-			&cli.DurationFlag{Name: "stretch", Value: d.Stretch, Usage: "`DURATION` for which a side is measured at a time"},
-			&cli.IntFlag{Name: "size", Value: d.Size, Usage: "`BYTES` in a message"},
-			&cli.StringFlag{Name: "udp-layer", Usage: "`LAYER` raw, reliable or fifo, of the transport over UDP (default: fifo)"},
+				Usage: "over `NETWORK`: " + strings.Join(ping.Networks(), ", ") + ", or " + everything},
+			&cli.StringFlag{Name: "test", Value: everything, Usage: "measure `NAME`: " + strings.Join(tests, ", ") + ", or " + everything},
+			&cli.IntFlag{Name: "processes", Value: d.Processes, Usage: "`P` processes in the ring; the first two do the other tests"},
+			&cli.StringFlag{Name: "tokens", Value: joinInts(d.Tokens), Usage: "as many tokens in the ring at a time as `LIST` says"},
+			&cli.IntFlag{Name: "pairs", Value: d.Pairs, Usage: fmt.Sprintf("`COUNT` pairs of stretches; an interval needs %d", ping.MinPairs)},
+			&cli.DurationFlag{Name: "stretch", Value: d.Stretch, Usage: "measure a side for `DURATION` at a time"},
+			&cli.IntFlag{Name: "size", Value: d.Size, Usage: "messages of `BYTES`"},
+			&cli.StringFlag{Name: "udp-layer", Usage: "UDP with `LAYER` raw, reliable or fifo", DefaultText: "fifo"},
 			&cli.BoolFlag{Name: "pin", Usage: "bind each process to one processor, in turn"},
 			jsonFlag("print one JSON object, with every sample"),
-			&cli.BoolFlag{Name: "markdown", Usage: "print the table for a Markdown page"},
+			&cli.BoolFlag{Name: "markdown", Usage: "print the table for Markdown"},
 			quietFlag(),
 		},
 		Action: p.ping,
@@ -57,7 +54,7 @@ func (p *program) pingCommand() *cli.Command {
 func (p *program) ping(c *cli.Context) error {
 	spec, err := pingSpec(c)
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	write := (*ping.Report).WriteText
 	switch {
@@ -75,7 +72,7 @@ func (p *program) ping(c *cli.Context) error {
 		return err
 	}
 	if err := write(report, p.stdout); err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		return failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
 	}
 	return nil
 }

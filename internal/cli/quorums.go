@@ -12,7 +12,6 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/tables"
 	"dmebench/report/plots"
@@ -28,22 +27,24 @@ const (
 	maxQuorumsShown = 64
 )
 
-func (p *program) listQuorumsCommand(common []cli.Flag) *cli.Command {
+func (p *program) listQuorumsCommand(common ...cli.Flag) *cli.Command {
 	return &cli.Command{
 		Name:  "quorums",
-		Usage: "constructions of request sets; with --nodes, the sets and their properties",
-		Description: "Without --nodes: what constructions there are. With --nodes: for each, or for that of --quorum, the\n" +
-			"sizes K of the sets, the loads D of the nodes (the number of sets that a node is in), whether\n" +
-			"  (a) any two sets meet, (b) every node is in its own set, (c) all sets are equally large,\n" +
-			"  (d) all nodes are in equally many sets (Maekawa 1985, section 2),\n" +
-			"and whether the sets are the lines of a projective plane, any two of which meet in exactly one node.\n" +
-			"With --availability: the probability that a quorum of nodes that are up exists, and its size, exactly\n" +
-			"where the failures can all be examined, else from failures that are drawn, with a 95% interval.",
-		Flags: append(append([]cli.Flag{
+		Usage: "constructions of quorums; with --nodes, the quorums and their properties",
+		UsageText: "dmebench list quorums --nodes 13\n" +
+			"dmebench list quorums --nodes 7 --quorum tree --availability",
+		Description: "With --nodes: for each construction the sizes K of the request sets, the loads D of the nodes (the\n" +
+			"number of sets that a node is in), whether (a) any two sets meet, (b) every node is in its own set,\n" +
+			"(c) all sets are equally large, (d) all nodes are in equally many sets (Maekawa 1985, section 2),\n" +
+			"and whether the sets are the lines of a projective plane, any two of which meet in exactly one node.",
+		Flags: append([]cli.Flag{
 			nodesFlag(),
-			&cli.StringFlag{Name: "quorum", Usage: "`NAME` of one construction: " + strings.Join(quorum.Names(), ", ")},
-			&cli.StringFlag{Name: "weights", Usage: "votes `V1,V2,…` of the nodes, for --quorum weighted"},
-		}, availabilityFlags()...), common...),
+			&cli.StringFlag{Name: "quorum", Usage: "only the construction `NAME`"},
+			&cli.StringFlag{Name: "weights", Usage: "nodes with `V1,V2,…` votes, for --quorum weighted"},
+			&cli.BoolFlag{Name: "availability", Usage: "how likely nodes that are up form a quorum, and its size"},
+			seedFlag(runs.DefaultSeed, "random seed `S` of the failures, for --availability"),
+			&cli.StringFlag{Name: "plots", Usage: "draw figures in folder `DIR`, for --availability"},
+		}, common...),
 		Action: p.listQuorums,
 	}
 }
@@ -116,7 +117,7 @@ func (p *program) listQuorums(c *cli.Context) error {
 		}
 		sets, err := quorum.New(name, quorum.Config{Nodes: nodes, Weights: weights, ReadFile: newFiles().read})
 		if err != nil {
-			return failWith(exit.Usage, err)
+			return failWith(Usage, err)
 		}
 		systems = append(systems, sets)
 	}
@@ -221,15 +222,6 @@ func availabilityUps() []float64 {
 	return []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
 }
 
-func availabilityFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "availability",
-			Usage: "what is left while nodes fail: the probability and the size of a quorum of nodes that are up"},
-		seedFlag(runs.DefaultSeed, "`SEED` of the failures that are drawn, for --availability"),
-		&cli.StringFlag{Name: "plots", Usage: "folder `DIR` to draw figures in, for --availability"},
-	}
-}
-
 // resilience is a system with what becomes of it.
 type resilience struct {
 	name string
@@ -271,7 +263,7 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 			err = atomicfile.Probe(dir)
 		}
 		if err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
+			return failWith(CantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
 		}
 	}
 	var all []resilience
@@ -389,7 +381,7 @@ func drawAvailability(dir string, all []resilience) error {
 		for _, format := range plots.Formats() {
 			path := filepath.Join(dir, f.Name+"."+string(format))
 			if err := atomicfile.Write(path, drawn[format]); err != nil {
-				return failWith(exit.CantCreate, fmt.Errorf("list quorums: %w", err))
+				return failWith(CantCreate, fmt.Errorf("list quorums: %w", err))
 			}
 		}
 	}

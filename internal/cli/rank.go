@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/terminal"
 	"dmebench/report/rank"
 	"dmebench/runs"
@@ -17,19 +16,20 @@ import (
 
 func (p *program) rankCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "rank",
-		Usage: "which algorithm is best, per load and number of nodes, and whether that can be told",
-		Description: "For each load and number of nodes a table of the algorithms, the best first, and what it says in words. In every\n" +
-			"column each algorithm is compared with the best by the two-sided Mann-Whitney test over repetitions, with Holm's\n" +
-			"correction over all pairs. What decides is throughput under saturate, messages per critical section under serial,\n" +
-			"and the 99th percentile of the waiting time under loads with a rate of their own; --metric decides otherwise.",
+		Name:      "rank",
+		Usage:     "which algorithm is best, for each load and number of nodes, and how sure that is",
+		ArgsUsage: "DIR",
+		UsageText: "dmebench rank results/quickstart\n" +
+			"dmebench rank results/quickstart --metric p99 --only nodes=7",
+		Description: "A table for each load and number of nodes, the best first, and what it says in words. In every column\n" +
+			"each algorithm is compared with the best by the two-sided Mann-Whitney test over repetitions, with\n" +
+			"Holm's correction. Throughput decides under saturate, messages per critical section under serial, the\n" +
+			"99th percentile of the waiting time under loads with a rate.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results: folder `DIR` of an experiment or of one sweep, or a file"},
-			&cli.StringSliceFlag{Name: "metric", Usage: "column of the table, a `METRIC` of summary.csv; the first one decides; may be repeated " +
-				"(default: throughput, waiting time p50 and p99, messages, those of the busiest node)"},
-			&cli.StringSliceFlag{Name: "only", Usage: "rank these alone: `KEY=VALUE`, such as algorithm=maekawa, label=ma*, nodes=7 or " +
-				"workload=serial; values of one key may be repeated"},
-			&cli.Float64Flag{Name: "alpha", Value: stats.Alpha, Usage: "probability of naming a difference where there is none, in each column"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results in `DIR`, of an experiment or of one sweep; or in a file"},
+			&cli.StringSliceFlag{Name: "metric", Usage: "a table of each `METRIC`, a column of summary.csv; the first decides"},
+			&cli.StringSliceFlag{Name: "only", Usage: "rank only `KEY=VALUE`, such as algorithm=maekawa, label=ma* or nodes=7"},
+			&cli.Float64Flag{Name: "alpha", Value: stats.Alpha, Usage: "call a difference significant below `P`"},
 			jsonFlag("print the ranking as one JSON object"),
 		},
 		Action: p.rank,
@@ -42,7 +42,7 @@ func (p *program) rank(c *cli.Context) error {
 		return usage("--alpha 0: must lie between 0 and 1, such as %v", stats.Alpha)
 	}
 	if _, err := opt.Check(); err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	if c.String("file") == "" {
 		return usage("rank: --file is missing: which results? Name a folder such as results/quickstart")
@@ -61,17 +61,9 @@ func (p *program) rank(c *cli.Context) error {
 	}
 	ranking, err := rank.Of(results, opt)
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
-	if c.Bool("json") {
-		err = printJSON(p.stdout, ranking)
-	} else {
-		err = ranking.WriteText(p.stdout, p.printed())
-	}
-	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the ranking: %w", err))
-	}
-	return nil
+	return p.print("ranking", c.Bool("json"), ranking, func() error { return ranking.WriteText(p.stdout, p.printed()) })
 }
 
 // printed is how text is shown on standard output.

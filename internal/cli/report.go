@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/stall"
 	"dmebench/report"
@@ -24,18 +23,18 @@ import (
 
 func (p *program) reportCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "report",
-		Usage: "plots, tables and one self-contained page from the results of a sweep",
+		Name:      "report",
+		Usage:     "make plots, tables and one self-contained page from the results of a sweep",
+		ArgsUsage: "DIR",
+		UsageText: "dmebench report results/quickstart\n" +
+			"dmebench report results/quickstart --only 'throughput-*' --width 84mm --font 8pt --formats pdf",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "folder `DIR` of the results: of an experiment, or of one sweep"},
-			&cli.StringFlag{Name: "out", Usage: "folder `DIR` to write to (default: report, beside the results)"},
-			&cli.StringFlag{Name: "formats", Value: "svg,png,pdf",
-				Usage: "`LIST` of the formats of the plots' files; the page needs none of them"},
-			&cli.StringFlag{Name: "only", Usage: "draw only the figures whose names match a pattern of the `LIST`, also those that a report " +
-				"leaves out, such as 'throughput-*,response-cdf*'"},
-			&cli.StringFlag{Name: "width", Usage: "`WIDTH` of the plots' files on paper, such as 84mm, 3.3in or 240pt; " +
-				"they then have no title, which the caption says (default: as wide as a screen wants them, 440pt)"},
-			&cli.StringFlag{Name: "font", Usage: "`SIZE` of their text, such as 8pt; lines and markers go with it (default: 9pt)"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results in folder `DIR`, of an experiment or of one sweep"},
+			&cli.StringFlag{Name: "out", Usage: "write to folder `DIR`", DefaultText: "report, beside the results"},
+			&cli.StringFlag{Name: "formats", Value: "svg,png,pdf", Usage: "draw plots in the formats of `LIST`"},
+			&cli.StringFlag{Name: "only", Usage: "draw only the figures of `LIST`, such as 'throughput-*,response-cdf*'"},
+			&cli.StringFlag{Name: "width", Usage: "plots of `WIDTH` on paper, such as 84mm, without titles", DefaultText: "440pt, with titles"},
+			&cli.StringFlag{Name: "font", Usage: "text of `SIZE` in them, such as 8pt", DefaultText: "9pt"},
 		},
 		Action: func(c *cli.Context) error {
 			dir := c.String("file")
@@ -137,7 +136,7 @@ func (p *program) buildReport(dir, out string, as look) error {
 			strings.Join(unknown.Patterns, ","), strings.Join(unknown.Names, "\n  "))
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, err)
+		return failWith(CantCreate, err)
 	}
 	if absolute, err := filepath.Abs(page); err == nil {
 		page = absolute

@@ -15,7 +15,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/coordinator"
@@ -29,51 +28,47 @@ import (
 
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "run",
-		Usage: "one run: an algorithm, a number of nodes, a network, a workload",
-		Description: "Starts a worker process for each node, has them run the algorithm under the workload,\n" +
-			"waits until the system has fallen silent, and prints what was measured. Ctrl-C ends it and prints what\n" +
-			"was measured until then; a second Ctrl-C ends it at once.\n\n" +
-			"Exit code: 0 mutual exclusion held; 1 it was violated, or the system stalled; 2 the run failed, or a\n" +
-			"threshold could not be judged; 3 a threshold was crossed; 64 and more: the input or the environment\n" +
-			"was refused before anything started; 130 interrupted.",
-		Flags: append([]cli.Flag{
+		Name:      "run",
+		Usage:     "run one algorithm once, and measure it",
+		ArgsUsage: "ALGORITHM",
+		UsageText: "dmebench run maekawa -n 7\n" +
+			"dmebench run raymond -n 13 --transport udp --workload poisson --total-rate 200 --duration 10s",
+		Description: "Starts a process for each node, has them run the algorithm under the workload until nothing moves\n" +
+			"any more, and prints what was measured. Ctrl-C ends the run and prints what there is.\n" +
+			"Exit code: 0 mutual exclusion held, 1 violated or stalled, 2 failed or undecided, 3 a threshold was\n" +
+			"crossed, 64 or more: refused before anything started, 130 interrupted.",
+		Flags: slices.Concat([]cli.Flag{
 			algorithmFlag(),
 			nodesFlag(),
-			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "`NETWORK`: " + networkNames()},
-			&cli.StringFlag{Name: "workload", Value: runs.DefaultWorkload, Usage: "`NAME`: " + workloadNames()},
-			&cli.Float64Flag{Name: "rate", Usage: "requests per second and node, for open workloads"},
-			&cli.Float64Flag{Name: "total-rate", Usage: "requests per second of the whole system, for open workloads"},
-			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "duration of a critical section: `DURATION` or exp:DURATION"},
-			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` number of requests (default: 100 for each node, or no limit with --duration)"},
-			&cli.DurationFlag{Name: "duration", Usage: "make requests for this long"},
-			seedFlag(runs.DefaultSeed, "of everything random"),
-			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
-			&cli.StringFlag{Name: "warmup", Value: runs.DefaultWarmup,
-				Usage: "entries to leave out of steady figures: `COUNT` or auto (MSER-5)"},
-			&cli.DurationFlag{Name: "stall-after", Value: runs.DefaultStallAfter,
-				Usage: "a system in which requests wait and nothing moves is stalled after so long at most"},
-			&cli.StringFlag{Name: "udp-layer",
-				Usage: "for --transport udp: `LAYER` raw, reliable or fifo, the same as --set " +
-					run.LayerOption + "=LAYER (default: fifo)"},
-			&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE`: an option of the algorithm, workload or network; may be repeated"},
-			&cli.StringSliceFlag{Name: "fault", Usage: "`FAULT` to be done on purpose, WHAT WHOM @WHEN, such as 'kill 3 @2s'; may be repeated. " +
-				"WHAT: kill, restart, pause, partition, leave, join. " +
-				"WHOM: nodes, holder, root, token, waiting, idle, random, or the sides 1,2|3-8. " +
-				"WHEN: a time, a span such as 1s-2s, a drawn instant such as 1s~2s, entry:N, request:N, or +TIME after the kill"},
-			&cli.StringFlag{Name: "resource", Usage: "`KIND` of a shared resource that every critical section reads, changes and writes back, " +
-				"where a lost update is a violation: " + strings.Join(run.Resources(), ", ") +
-				", a key of a JetStream bucket (default: none). Critical sections last two round trips longer"},
-			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` of the control plane, on this host's loopback (default: a free port there)"},
-			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run although the network lacks what the algorithm needs, or a fault never comes to pass"},
-			forceFlag(),
-			failIfFlag("of the run"),
-			traceFlag(),
-			entriesFlag(),
-			&cli.StringFlag{Name: "out", Usage: "keep the result as a JSON file in folder `DIR`"},
+			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "over `NETWORK`: " + networkNames()},
+			&cli.StringFlag{Name: "workload", Value: runs.DefaultWorkload, Usage: "like `NAME`: " + workloadNames()},
+			&cli.Float64Flag{Name: "rate", Usage: "`X` requests per second of each node, for poisson and hotspot"},
+			&cli.Float64Flag{Name: "total-rate", Usage: "`X` requests per second of all nodes together"},
+			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "critical sections of `DURATION`, or exp:DURATION"},
+			&cli.IntFlag{Name: "requests", Usage: "`TOTAL` requests of all nodes together", DefaultText: "100 per node; with --duration any number"},
+			&cli.DurationFlag{Name: "duration", Usage: "make requests for this `DURATION`"},
+			seedFlag(runs.DefaultSeed, "random seed `S`"),
+			setFlag("an option of the algorithm, workload or network"),
+			&cli.StringSliceFlag{Name: "fault", Usage: "inject a `FAULT`, such as 'kill 3 @2s' or 'pause holder @1s-2s' (docs/faults.md)"},
+			&cli.StringFlag{Name: "out", Usage: "also write the result to a file in folder `DIR`"},
 			jsonFlag("print the result as one JSON object"),
 			quietFlag(),
-		}, slices.Concat(execFlags(), natsFlags(), placementFlags(), credentialFlags())...),
+		}, inCategory("More",
+			failIfFlag("the run"),
+			&cli.StringFlag{Name: "warmup", Value: runs.DefaultWarmup, Usage: "leave `COUNT` entries out of steady figures; auto is MSER-5"},
+			&cli.DurationFlag{Name: "stall-after", Value: runs.DefaultStallAfter, Usage: "call it a stall if nothing moves for this `DURATION`"},
+			&cli.StringFlag{Name: "resource", Usage: "have critical sections update a shared resource of `KIND` " +
+				strings.Join(run.Resources(), ", ")},
+			&cli.BoolFlag{Name: "allow-mismatch", Usage: "run even if the network lacks what the algorithm needs"},
+			forceFlag(),
+			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "put `M` nodes in each process"},
+			&cli.StringFlag{Name: "udp-layer", Usage: "with --transport udp: `LAYER` raw, reliable or fifo", DefaultText: "fifo"},
+			&cli.StringFlag{Name: "listen", Usage: "control plane at `HOST:PORT`, on loopback", DefaultText: "a free port"},
+			traceFlag(),
+			entriesFlag(),
+			&cli.StringFlag{Name: "exec", Usage: "start `COMMAND` as each node, in place of an algorithm (docs/other-languages.md)"},
+			&cli.StringFlag{Name: "name", Usage: "call such nodes `NAME` in results", DefaultText: "that of the program"},
+		), inCategory("Other hosts", slices.Concat(placementFlags(), natsFlags(), credentialFlags())...)),
 		Action: p.run,
 	}
 }
@@ -154,10 +149,10 @@ func (p *program) run(c *cli.Context) error {
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
-		err = printResult(p.stdout, job, r)
+		err = run.Print(p.stdout, job, r)
 	}
 	if err != nil {
-		err = failWith(exit.CantCreate, fmt.Errorf("cannot print the result: %w", err))
+		err = failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
 	}
 	if err := cmp.Or(lost, err); err != nil {
 		return err
@@ -165,7 +160,7 @@ func (p *program) run(c *cli.Context) error {
 	if r.Status != runs.OK && !(r.Partial && r.Status == runs.Failed) { // that it was interrupted is said at the end
 		p.explain(r)
 	}
-	p.exit = p.judged(exit.OfRun(r.Status, len(job.Missing) == 0 && len(r.Faults) == 0), verdict)
+	p.exit = p.judged(ofOutcome(r.Status.Outcome(len(job.Missing) == 0 && len(r.Faults) == 0)), verdict)
 	return nil
 }
 
@@ -176,9 +171,9 @@ func refusal(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, run.ErrTooLarge):
-		return failWith(exit.Unavailable, err)
+		return failWith(Unavailable, err)
 	}
-	return failWith(exit.Usage, err)
+	return failWith(Usage, err)
 }
 
 // specOf reads the flags. What they mean is checked when the spec is resolved.
@@ -230,7 +225,7 @@ func specOf(c *cli.Context) (runs.Spec, error) {
 		errs = append(errs, err)
 	}
 	if errs != nil {
-		return runs.Spec{}, failWith(exit.Usage, errors.Join(errs...))
+		return runs.Spec{}, failWith(Usage, errors.Join(errs...))
 	}
 	return spec, nil
 }
@@ -294,7 +289,7 @@ func keeper(dir string, thresholds []threshold.Threshold) (func(*runs.Result) er
 		return nil, nil
 	}
 	refuse := func(err error) error {
-		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, refuse(err)
@@ -321,15 +316,6 @@ func keeper(dir string, thresholds []threshold.Threshold) (func(*runs.Result) er
 		}
 		return nil
 	}, nil
-}
-
-// execFlags are the flags for nodes in other languages.
-func execFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "exec", Usage: "instead of --algorithm: `COMMAND` that is started for each node, " +
-			"and speaks JSON on its standard input and output (docs/other-languages.md)"},
-		&cli.StringFlag{Name: "name", Usage: "with --exec: `NAME` by which results call the nodes, exec:NAME (default: that of the program)"},
-	}
 }
 
 // execSpec reads --exec and --name into a specification. Whether there is a program

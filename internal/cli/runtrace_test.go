@@ -12,6 +12,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
 	"dmebench/internal/record/recording"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -169,6 +170,9 @@ var counterexamples = map[string]string{
 // that fails once it does not.
 func TestCheckSave(t *testing.T) {
 	for name, search := range counterexamples {
+		if name == "crash" && !testkit.Long() {
+			continue // it is found late
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			code, stdout, stderr := dmebench(append([]string{"check", "--quiet", "--save", "c.txt"}, words(search)...)...)
@@ -200,32 +204,6 @@ func TestCheckSave(t *testing.T) {
 				t.Errorf("shorter: %d: %s", code, stderr)
 			}
 		})
-	}
-}
-
-// A counterexample of a text that is wrong as printed, played on the repaired
-// algorithm, says where the two part: it is no longer possible, or breaks nothing.
-func TestCounterexampleOfARepairedAlgorithm(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, c := range []struct{ published, repaired, want string }{
-		{"singhal", "singhal", "+  not possible: node 2 has no timer 0 set"},
-		{"maekawa-textbook", "maekawa", "+  no violation of progress"},
-		{"lodha-kshemkalyani", "lodha-kshemkalyani", "+  enter 3 (1,3)"},
-	} {
-		code, stdout, stderr := dmebench("check", "--quiet", "-a", c.published+"-as-published", "-n", "3", "--requests", "3",
-			"--schedules", "50000", "--save", "c.txt")
-		text, err := os.ReadFile("c.txt")
-		if code != 1 || err != nil {
-			t.Fatal(code, stdout, stderr, err)
-		}
-		repaired := strings.Replace(string(text), "algorithm "+c.published+"-as-published\n", "algorithm "+c.repaired+"\n", 1)
-		if err := os.WriteFile("r.txt", []byte(repaired), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		code, _, stderr = dmebench("trace", "-f", "r.txt")
-		if code != 1 || !strings.Contains(stderr, "\n"+c.want) || !strings.Contains(stderr, "\n-  violation: ") {
-			t.Errorf("%s: %d: %s", c.published, code, stderr)
-		}
 	}
 }
 

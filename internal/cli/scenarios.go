@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/input"
 	"dmebench/internal/platform/suggest"
 	"dmebench/internal/platform/tables"
@@ -24,14 +23,14 @@ func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, fu
 	if file != "" {
 		text, err := input.Read(file, in, trace.MaxBytes)
 		if large := (*input.TooLarge)(nil); errors.As(err, &large) {
-			return nil, nil, failWith(exit.Data, err)
+			return nil, nil, failWith(Data, err)
 		}
 		if err != nil {
-			return nil, nil, failWith(exit.NoInput, err)
+			return nil, nil, failWith(NoInput, err)
 		}
 		s, err := trace.Parse(file, text)
 		if err != nil {
-			return nil, nil, failWith(exit.Data, err)
+			return nil, nil, failWith(Data, err)
 		}
 		return s, besides(file), nil
 	}
@@ -39,10 +38,7 @@ func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, fu
 	if err != nil {
 		return nil, nil, err
 	}
-	var names []string
-	for _, x := range all {
-		names = append(names, x.scenario.Name)
-	}
+	names := p.scenarioNames()
 	found, _ := suggest.Find(name, names)
 	for _, x := range all {
 		if x.scenario.Name == found {
@@ -63,13 +59,10 @@ func besides(file string) func(string) ([]byte, error) {
 	}
 }
 
-// nearScenario suggests a scenario to whoever has named a file that is not there.
-func (p *program) nearScenario(name string) string {
-	var names []string
-	for _, c := range p.scenarioNames() {
-		names = append(names, c.word)
-	}
-	return suggest.Hint(name, names)
+// scenarioNames returns the names of the built-in scenarios.
+func (p *program) scenarioNames() []string {
+	all, _ := p.builtInScenarios() // what is wrong with one is said where it is played
+	return names(all, func(x builtIn) string { return x.scenario.Name })
 }
 
 // builtIn is a scenario and the folder whose files it may name.

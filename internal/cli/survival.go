@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment/validate/faults"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/environment"
@@ -56,7 +55,7 @@ func (p *program) survival(c *cli.Context) error {
 	}
 	algorithms, err := p.sound(listed(c.StringSlice("algorithm")))
 	if err != nil {
-		return failWith(exit.Usage, err)
+		return failWith(Usage, err)
 	}
 	dir, e := c.String("out"), p.effortOf(c)
 	if err := probe(dir); err != nil {
@@ -64,7 +63,7 @@ func (p *program) survival(c *cli.Context) error {
 	}
 	for _, network := range e.networks {
 		if _, err := run.LookupNetwork(network); err != nil {
-			return failWith(exit.Usage, err)
+			return failWith(Usage, err)
 		}
 	}
 	opt := faults.Options{
@@ -89,15 +88,10 @@ func (p *program) survival(c *cli.Context) error {
 		}
 	}
 	if failed != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, failed))
+		return failWith(CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, failed))
 	}
-	if c.Bool("json") {
-		failed = printJSON(p.stdout, d)
-	} else {
-		failed = survival.Matrix(d).WriteText(p.stdout)
-	}
-	if failed != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the table: %w", failed))
+	if err := p.print("table", c.Bool("json"), d, func() error { return survival.Matrix(d).WriteText(p.stdout) }); err != nil {
+		return err
 	}
 	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "survival.html"))
 	return err

@@ -13,7 +13,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/environment"
@@ -26,29 +25,33 @@ import (
 
 func (p *program) sweepCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "sweep",
-		Usage: "a matrix of runs with repetitions, from an experiment file or from flags; ends with its report",
-		Description: "The matrix is that of an experiment FILE, which 'dmebench init' writes, or that of flags:\n" +
-			"  dmebench sweep experiments/quickstart.yaml\n" +
-			"  dmebench sweep -a maekawa,raymond -n 7,13 --transport tcp,sim --repetitions 6\n\n" +
-			"Results are kept as they come. The same command again continues where an interrupted sweep\n" +
-			"ended, and runs only what is missing or has failed.",
+		Name:      "sweep",
+		Usage:     "run a matrix of experiments with repetitions, from a file or from flags, and report",
+		ArgsUsage: "FILE",
+		UsageText: "dmebench sweep experiments/quickstart.yaml\n" +
+			"dmebench sweep -a maekawa,raymond -n 7,13 --transport tcp,sim --repetitions 6\n" +
+			"dmebench sweep --init mine.yaml      writes a file in which every key is explained",
+		Description: "Results are kept as they come in. The same command again continues an interrupted sweep, and runs\n" +
+			"only what is missing or has failed. With --agents the nodes live on the hosts of agents (docs/testbed.md).",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "the experiment's `FILE`"},
-		}, matrixFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "folder `DIR` below which results are kept"},
-			failIfFlag("of each cell's median over its repetitions"),
-			&cli.BoolFlag{Name: "fresh", Usage: "start over although there are results of this file"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and start nothing"},
-			forceFlag(),
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "run the experiment in `FILE`"},
+			&cli.BoolFlag{Name: "init", Usage: "write an experiment file to begin with, and run nothing"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and run nothing"},
+			&cli.BoolFlag{Name: "fresh", Usage: "start over although there are results"},
+			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "keep results below folder `DIR`"},
+			failIfFlag("the median of a cell"),
 			entriesFlag(),
+			forceFlag(),
 			quietFlag(),
-		}, placementFlags(), credentialFlags()),
+		}, inCategory("In place of a file", matrixFlags()...), inCategory("Other hosts", slices.Concat(placementFlags(), credentialFlags())...)),
 		Action: p.sweep,
 	}
 }
 
 func (p *program) sweep(c *cli.Context) error {
+	if c.Bool("init") {
+		return p.initExperiment(c)
+	}
 	thresholds, err := thresholdsOf(c)
 	if err != nil {
 		return err
@@ -113,15 +116,16 @@ func (p *program) sweep(c *cli.Context) error {
 	if err != nil || opt.DryRun {
 		return err
 	}
-	p.exit = summary.ExitCode()
+	p.exit = ofOutcome(summary.Outcome())
 	fmt.Fprintln(p.stdout, summary)
 	if summary.Interrupted {
+		p.exit = Interrupted
 		return nil
 	}
 	if thresholds != nil {
 		set, err := runs.Read(summary.Dir)
 		if err != nil {
-			return failWith(exit.Data, err)
+			return failWith(Data, err)
 		}
 		p.exit = p.judged(p.exit, threshold.OfCells(set, thresholds))
 	}
@@ -141,41 +145,26 @@ func overNetworks(file experiment.File) bool {
 // defaultExperiment is the name of an experiment that nobody has named.
 const defaultExperiment = "experiment"
 
-func (p *program) initCommand() *cli.Command {
-	return &cli.Command{
-		Name:      "init",
-		Usage:     "write an experiment file to begin with, in which every key is explained",
-		ArgsUsage: "[NAME] [FILE]",
-		Description: "NAME is that of the experiment and of the folder of its results (default: " + defaultExperiment + "), FILE where it\n" +
-			"is written (default: NAME.yaml); a FILE alone, which ends in .yaml, names both. 'dmebench sweep FILE' carries it out.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "write it although there is a file of that name"}},
-		Action: p.init,
+// initExperiment writes a file to begin with. A name without an ending is that of the
+// experiment, and of its file.
+func (p *program) initExperiment(c *cli.Context) error {
+	file := cmp.Or(c.String("file"), c.String("name"), defaultExperiment)
+	if !isYAML(file) {
+		file += ".yaml"
 	}
-}
-
-func (p *program) init(c *cli.Context) error {
-	name, file := c.Args().Get(0), c.Args().Get(1)
-	if isYAML(name) && file == "" {
-		name, file = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), name
-	}
-	if name == "" {
-		name = defaultExperiment
-	}
-	if file == "" {
-		file = name + ".yaml"
-	}
+	name := cmp.Or(c.String("name"), strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 	text, err := experiment.Template(name, file)
 	if err != nil {
-		return usage("init: %w", err)
+		return usage("sweep --init: %w", err)
 	}
 	switch _, err := os.Lstat(file); {
 	case err == nil && !c.Bool("force"):
-		return failWith(exit.CantCreate, fmt.Errorf("init: there is a file %s already; choose another name, or --force to replace it", file))
+		return failWith(CantCreate, fmt.Errorf("sweep --init: there is a file %s already; choose another name, or --force to replace it", file))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return failWith(exit.CantCreate, fmt.Errorf("init: cannot write %s: %w; choose another place", file, err))
+		return failWith(CantCreate, fmt.Errorf("sweep --init: cannot write %s: %w; choose another place", file, err))
 	}
 	if err := atomicfile.Write(file, text); err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("init: cannot write %s: %w; choose another place", file, err))
+		return failWith(CantCreate, fmt.Errorf("sweep --init: cannot write %s: %w; choose another place", file, err))
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s: change what you like, then 'dmebench sweep %s --dry-run' shows what it comes to\n", file, file)
 	return err
@@ -184,25 +173,4 @@ func (p *program) init(c *cli.Context) error {
 func isYAML(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
 	return ext == ".yaml" || ext == ".yml"
-}
-
-// coordinatorCommand is a sweep across hosts, under the name that goes with agents.
-func (p *program) coordinatorCommand() *cli.Command {
-	sweep := p.sweepCommand()
-	return &cli.Command{
-		Name:  "coordinator",
-		Usage: "an experiment from a YAML file across other hosts, on each of which an agent runs; ends with its report",
-		Description: "The same experiment file runs on one host by 'dmebench sweep' and on many by this command, without\n" +
-			"a change. It finds the agents at a NATS server, shows where the nodes are going to be, runs what is\n" +
-			"missing, and writes the report. The same command again continues where an interrupted one ended.\n\n" +
-			"On every host runs 'dmebench agent'; 'dmebench broker' serves the NATS server, or any other does that\n" +
-			"has JetStream. docs/testbed.md begins at the beginning.",
-		Flags: sweep.Flags,
-		Action: func(c *cli.Context) error {
-			if !c.IsSet("agents") {
-				return usage("coordinator: --agents is missing: at which NATS server are the agents? 'dmebench sweep' runs on this host alone")
-			}
-			return p.sweep(c)
-		},
-	}
 }

@@ -16,8 +16,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/suggest"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/record/spacetime"
 	"dmebench/internal/runtime/coordinator"
@@ -39,29 +39,25 @@ const (
 
 func (p *program) traceCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "trace",
-		Usage: "replay a worked example of a paper, or show a recorded run, step by step, and draw its space-time diagram",
-		Description: "FILE is a scenario, which says step by step what happens, or a recording that 'dmebench run --trace'\n" +
-			"has written. Where a scenario says what must come of its steps and something else does, the\n" +
-			"difference is printed.\n\n" +
-			"Formats:\n" +
-			"  text      one step on each line; of a scenario its own text, with what came of each\n" +
-			"  svg       the space-time diagram\n" +
-			"  shiviz    a log for ShiViz, with vector clocks\n" +
-			"  perfetto  Chrome's trace format, for ui.perfetto.dev\n" +
-			"  mermaid   a sequence diagram for Markdown\n\n" +
-			"Exit code: 0 everything came out as expected; 1 something else did;\n" +
-			"64 and more: the input or the environment was refused.",
+		Name:      "trace",
+		Usage:     "show a scenario or a recorded run step by step, and draw its space-time diagram",
+		ArgsUsage: "FILE",
+		UsageText: "dmebench trace ricartagrawala/figures-a-to-j --svg figure.svg\n" +
+			"dmebench run maekawa -n 3 --requests 6 --trace run.jsonl && dmebench trace run.jsonl",
+		Description: "The argument is the name of a built-in scenario ('dmebench list scenarios'), a scenario in a file,\n" +
+			"or a recording of 'dmebench run --trace'. If a scenario says what must come of its steps, and something\n" +
+			"else does, the difference is printed and the exit code is 1.\n\n" +
+			"shiviz is a log with vector clocks, perfetto is for ui.perfetto.dev, mermaid is for Markdown.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "scenario", Usage: "`NAME` of a built-in scenario; 'dmebench list scenarios' shows them"},
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "a scenario `FILE` of your own, or a recording of a run"},
+			&cli.StringFlag{Name: "scenario", Usage: "play the built-in scenario `NAME`"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "play the scenario in `FILE`, or show the recording"},
 			&cli.StringFlag{Name: "format", Value: "text", Usage: "print `FORMAT`: " + strings.Join(traceFormats(), ", ")},
-			&cli.StringFlag{Name: "out", Usage: "write that to `FILE` (default: standard output)"},
+			&cli.StringFlag{Name: "out", Usage: "write that to `FILE` instead of standard output"},
 			&cli.StringFlag{Name: "svg", Usage: "also draw the diagram to `FILE`"},
-			&cli.StringFlag{Name: "from", Usage: "of a recording: begin at `TIME`, such as 2.5ms, or before entry:N (default: at the beginning)"},
-			&cli.StringFlag{Name: "to", Usage: fmt.Sprintf("of a recording: end at `TIME`, or with the exit of entry:N "+
-				"(default: after %d events; with --format perfetto, after %d)", firstEvents, firstOfTimeline)},
-			&cli.BoolFlag{Name: "rewrite", Usage: "of a scenario FILE: write down what came of its steps as what is expected"},
+			&cli.StringFlag{Name: "from", Usage: "begin a recording at `TIME`, such as 2.5ms, or at entry:N"},
+			&cli.StringFlag{Name: "to", Usage: "end it at `TIME`, or with the exit of entry:N",
+				DefaultText: fmt.Sprintf("after %d events, perfetto: %d", firstEvents, firstOfTimeline)},
+			&cli.BoolFlag{Name: "rewrite", Usage: "write what came of its steps into the file of a scenario"},
 		},
 		Action: p.trace,
 	}
@@ -80,17 +76,17 @@ func (p *program) trace(c *cli.Context) error {
 	f, err := os.Open(c.String("file"))
 	if errors.Is(err, fs.ErrNotExist) {
 		name := c.String("file")
-		return failWith(exit.NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; "+
-			"'dmebench list scenarios' shows what there is", name, p.nearScenario(name)))
+		return failWith(NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; "+
+			"'dmebench list scenarios' shows what there is", name, suggest.Hint(name, p.scenarioNames())))
 	}
 	if err != nil {
-		return failWith(exit.NoInput, err)
+		return failWith(NoInput, err)
 	}
 	defer f.Close()
 	in := bufio.NewReader(f)
 	switch head, err := in.Peek(512); {
 	case len(head) == 0 && errors.Is(err, io.EOF):
-		return failWith(exit.Data, fmt.Errorf("trace: %s is empty; want a scenario, or what 'dmebench run --trace FILE' has recorded",
+		return failWith(Data, fmt.Errorf("trace: %s is empty; want a scenario, or what 'dmebench run --trace FILE' has recorded",
 			c.String("file")))
 	case recording.Is(head):
 		return p.traceRecording(c, in)
@@ -114,11 +110,11 @@ func (p *program) traceScenario(c *cli.Context, in io.Reader) error {
 	}
 	a, err := p.catalog.Lookup(s.Algorithm)
 	if err != nil {
-		return failWith(exit.Data, s.Refused(err))
+		return failWith(Data, s.Refused(err))
 	}
 	played, err := s.Play(a, readFile)
 	if err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	shown := shown{format: c.String("format"), header: played.Header, events: played.Events, diagram: played.Diagram, text: played.Text}
 	if err := p.showTrace(c, shown); err != nil {
@@ -128,12 +124,12 @@ func (p *program) traceScenario(c *cli.Context, in io.Reader) error {
 	switch {
 	case c.Bool("rewrite"):
 		if err := atomicfile.Write(file, played.Text); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("--rewrite: cannot write %s: %w", file, err))
+			return failWith(CantCreate, fmt.Errorf("--rewrite: cannot write %s: %w", file, err))
 		}
 	case difference != "":
 		fmt.Fprintf(p.stderr, "dmebench: %s expects something else (-) than came out (+); if this is right, --rewrite writes it down\n%s",
 			s.Name, difference)
-		p.exit = exit.Broken
+		p.exit = Broken
 	}
 	return nil
 }
@@ -159,7 +155,7 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 	}
 	h, events, err := recording.Read(c.String("file"), in)
 	if err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	var last time.Duration // of what has been seen
 	entries := 0
@@ -172,10 +168,10 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 		})
 	}, part)
 	if err != nil {
-		return failWith(exit.Data, err)
+		return failWith(Data, err)
 	}
 	if len(r.Events) == 0 {
-		return failWith(exit.Data, fmt.Errorf("%s: there is no event between --from and --to; what comes before ends with entry:%d at %v",
+		return failWith(Data, fmt.Errorf("%s: there is no event between --from and --to; what comes before ends with entry:%d at %v",
 			c.String("file"), entries, last))
 	}
 	if r.More {
@@ -218,20 +214,20 @@ func (s *shown) write(w io.Writer) error {
 func (p *program) showTrace(c *cli.Context, s shown) error {
 	if file := c.String("out"); file != "" {
 		if err := atomicfile.Stream(file, s.write); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w", file, err))
+			return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w", file, err))
 		}
 	} else {
 		var text bytes.Buffer // whole, so that a pipe that nobody reads is one error
 		if err := s.write(&text); err != nil {
-			return failWith(exit.CantCreate, err)
+			return failWith(CantCreate, err)
 		}
 		if _, err := p.stdout.Write(text.Bytes()); err != nil {
-			return failWith(exit.CantCreate, err)
+			return failWith(CantCreate, err)
 		}
 	}
 	if file := c.String("svg"); file != "" {
 		if err := atomicfile.Write(file, s.diagram.SVG()); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("--svg %s: cannot write there: %w", file, err))
+			return failWith(CantCreate, fmt.Errorf("--svg %s: cannot write there: %w", file, err))
 		}
 	}
 	return nil
@@ -244,8 +240,7 @@ const (
 )
 
 func traceFlag() cli.Flag {
-	return &cli.StringFlag{Name: "trace", Usage: "record what happens in the run, event by event, in `FILE` (JSON Lines); " +
-		"'dmebench trace -f FILE' draws it. For simulations, and for real networks on this host alone"}
+	return &cli.StringFlag{Name: "trace", Usage: "record each event in `FILE`, for 'dmebench trace FILE'; on this host alone"}
 }
 
 // recorder keeps the recording of a run; nil where none is wanted.
@@ -275,10 +270,10 @@ func (p *program) recorder(c *cli.Context, job *run.Job, elsewhere bool) (*recor
 		}
 	}
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return nil, failWith(exit.CantCreate, fmt.Errorf("--trace %s: it is no regular file; choose another name", file))
+		return nil, failWith(CantCreate, fmt.Errorf("--trace %s: it is no regular file; choose another name", file))
 	}
 	if err := atomicfile.Probe(filepath.Dir(file)); err != nil {
-		return nil, failWith(exit.CantCreate, fmt.Errorf("--trace %s: cannot write there: %w; choose another place", file, err))
+		return nil, failWith(CantCreate, fmt.Errorf("--trace %s: cannot write there: %w; choose another place", file, err))
 	}
 	return &recorder{file: file, job: job}, nil
 }
@@ -320,7 +315,7 @@ func (r *recorder) write(stderr io.Writer, quiet bool, of *runs.Result) error {
 		return err
 	})
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("--trace %s: cannot write the recording: %w", r.file, err))
+		return failWith(CantCreate, fmt.Errorf("--trace %s: cannot write the recording: %w", r.file, err))
 	}
 	if r.kept.Dropped > 0 {
 		fmt.Fprintf(stderr, "dmebench: warning: %s shows the beginning of the run: %d later events found no room; "+

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/claims"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment"
 	"dmebench/internal/experiment/validate"
 	"dmebench/internal/platform/atomicfile"
@@ -30,29 +30,30 @@ const defaultValidation = "results/validate"
 
 func (p *program) validateCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "validate",
-		Usage: "check the papers' claims: one line per claim, with its verdict",
-		Description: "Runs what the claims need, in virtual time and, for claims about growth, with real processes,\n" +
-			"and says of each claim whether it holds. Writes validate.md, validate.json and validate.html.\n" +
-			"Runs are kept in runs.jsonl beside them: the same command continues after an interruption.\n\n" +
-			"Exit code: 0, or 1 if an exact claim failed that is not known to be false; 64 and more: the input was\n" +
-			"refused before anything started; 130 interrupted, with what was found until then in the files.",
-		Flags: append([]cli.Flag{
-			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"},
-				Usage: "`NAME` of an algorithm, or several with commas; may be repeated (default: all but the texts that are known to be wrong)"},
-			&cli.StringSliceFlag{Name: "claim", Usage: "`ID` of a claim (see list --json), or its parts before a slash; may be repeated"},
+		Name:      "validate",
+		Usage:     "measure what the papers claim: one line for each claim, with its verdict",
+		ArgsUsage: "[ALGORITHM…]",
+		UsageText: "dmebench validate --quick\ndmebench validate maekawa raymond/messages-per-cs",
+		Description: "Runs what the claims need, in virtual time and, for claims about growth, with real processes. Writes\n" +
+			"validate.md, .json and .html. The same command again continues after an interruption.\n" +
+			"Exit code: 0, or 1 if an exact claim fails that is not known to be false; 64 or more: refused before\n" +
+			"anything started; 130 interrupted.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "algorithm", Aliases: []string{"a"}, Usage: "only the algorithms `NAMES`",
+				DefaultText: "all but those known to be wrong"},
+			&cli.StringSliceFlag{Name: "claim", Usage: "only claim `ID` (see list --json), or all whose ID begins so, up to a slash"},
 			&cli.BoolFlag{Name: "quick", Usage: "fewer sizes and repetitions, no real processes: up to two minutes"},
 			&cli.BoolFlag{Name: "full", Usage: "more sizes and repetitions: up to half an hour"},
-			&cli.BoolFlag{Name: "faults", Usage: "inject faults, and make the table of what each algorithm survives: survival.html, .md and .json"},
-			&cli.StringFlag{Name: "transport", Value: runs.Sim, Usage: "`NETWORK` on which the claims are measured: " + networkNames()},
-			seedFlag(runs.DefaultSeed, "of the first repetition; the others count on from it"),
-			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "folder `DIR` to write to"},
+			&cli.BoolFlag{Name: "faults", Usage: "inject faults, and make the table of what each algorithm survives"},
+			&cli.StringFlag{Name: "transport", Value: runs.Sim, Usage: "measure over `NETWORK`: " + networkNames()},
+			seedFlag(runs.DefaultSeed, "random seed `S` of the first repetition; the next has the next"),
+			&cli.StringFlag{Name: "out", Value: defaultValidation, Usage: "write to folder `DIR`"},
 			&cli.BoolFlag{Name: "fresh", Usage: "run again what was run before an interruption"},
 			forceFlag(),
 			jsonFlag("print one JSON object in place of the lines"),
-			&cli.BoolFlag{Name: "verbose", Usage: "on a terminal, give each claim its reason and source too; a file or a pipe always gets them"},
+			&cli.BoolFlag{Name: "verbose", Usage: "on a terminal: reasons and sources, too, as a file or a pipe always gets them"},
 			quietFlag(),
-		}, workFlags("the simulations")...),
+		}, inCategory("Other hosts", workFlags("the simulations")...)),
 		Action: p.validate,
 	}
 }
@@ -124,22 +125,22 @@ func (p *program) validate(c *cli.Context) error {
 		return context.Cause(ctx) // what was run until then is in the store
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot keep a result: %w; is there room on the disk?", dir, err))
+		return failWith(CantCreate, fmt.Errorf("--out %s: cannot keep a result: %w; is there room on the disk?", dir, err))
 	}
 	d.Environment = described
 	if err := writeValidation(dir, d); err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		err = printJSON(p.stdout, d)
-	} else {
-		err = p.printVerdicts(d, c.Bool("verbose"))
-	}
-	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("cannot print the verdicts: %w", err))
+	if err := p.print("verdicts", c.Bool("json"), d, func() error { return p.printVerdicts(d, c.Bool("verbose")) }); err != nil {
+		return err
 	}
 	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "validate.html"))
-	p.exit = validate.ExitCode(d)
+	switch {
+	case !d.Complete:
+		p.exit = Interrupted
+	case d.Counts.ExactFailed > 0:
+		p.exit = Broken
+	}
 	return nil
 }
 
@@ -182,7 +183,7 @@ func probe(dir string) error {
 		err = atomicfile.Probe(dir)
 	}
 	if err != nil {
-		return failWith(exit.CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
+		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
 	}
 	return nil
 }
@@ -195,7 +196,7 @@ func writeValidation(dir string, d *claims.Document) error {
 	}
 	for _, f := range files {
 		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data); err != nil {
-			return failWith(exit.CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, err))
+			return failWith(CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, err))
 		}
 	}
 	return nil

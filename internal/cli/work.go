@@ -13,7 +13,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/search/check"
 	"dmebench/internal/testbed/agent"
@@ -26,8 +25,7 @@ import (
 // workFlags say which agents do work that is not tied to a host.
 func workFlags(what string) []cli.Flag {
 	return append([]cli.Flag{
-		agentsFlag("NATS server at `URL`, with JetStream, at which agents on other hosts are: they do " + what +
-			", with the same outcome; see 'dmebench agent --help'"),
+		agentsFlag("NATS server at `URL`, whose agents do " + what + ", with the same outcome"),
 	}, credentialFlags()...)
 }
 
@@ -51,7 +49,7 @@ func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
 		return nil, err
 	}
 	if err := agent.CheckBroker(*broker); err != nil {
-		return nil, failWith(exit.Usage, err)
+		return nil, failWith(Usage, err)
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -68,7 +66,7 @@ func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
 // queueFailure gives the errors of a queue, and of its broker, their exit code.
 func queueFailure(err error) error {
 	if errors.Is(err, workqueue.ErrUnavailable) || errors.Is(err, nats.ErrBroker) {
-		return failWith(exit.Unavailable, err)
+		return failWith(Unavailable, err)
 	}
 	return err
 }
@@ -117,7 +115,7 @@ func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Sear
 			case err != nil:
 				return check.Part{}, queueFailure(err)
 			case a.Error != "" || a.Part == nil:
-				return check.Part{}, failWith(exit.Unknown, fmt.Errorf("an agent could not run the schedules of seeds %d to %d: %s",
+				return check.Part{}, failWith(Unknown, fmt.Errorf("an agent could not run the schedules of seeds %d to %d: %s",
 					s.Seed+uint64(first), s.Seed+uint64(first+count-1), a.Error))
 			}
 			mu.Lock()

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -95,7 +94,7 @@ func TestElsewhereEnds(t *testing.T) {
 		return resultOf(&run.Job{Spec: s}, runs.OK), nil
 	}
 	s, err := Sweep(t.Context(), parse(t, only), opt)
-	wantExit(t, err, exit.Unavailable, "no agent is left; what is finished stays, and the same command continues")
+	wantRefused(t, err, Unavailable, "no agent is left; what is finished stays, and the same command continues")
 	if s.Ran != 4 || len(lines(t, s)) != 5 {
 		t.Errorf("%+v, %d lines", s, len(lines(t, s)))
 	}
@@ -120,7 +119,7 @@ func TestElsewhereEnds(t *testing.T) {
 		return resultOf(&run.Job{Spec: s}, runs.OK), nil
 	}
 	s, err = Sweep(t.Context(), parse(t, only), opt)
-	if err != nil || s.Counts[runs.Failed] != 2 || s.Missing() != 2 || s.ExitCode() != exit.Unknown {
+	if err != nil || s.Counts[runs.Failed] != 2 || s.Missing() != 2 || s.Outcome() != runs.Unknown {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// Failed ones are run again, after the others.

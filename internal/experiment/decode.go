@@ -18,7 +18,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/suggest"
 	"dmebench/runs"
 	"dmebench/workload/fault"
@@ -178,10 +177,30 @@ func (d *document) addFromYAML(text string) {
 	d.add(line, "%s", text)
 }
 
-// refuse makes an error of the input or the environment, with the code with which
-// the program ends because of it.
-func refuse(code int, format string, args ...any) error {
-	return exit.Errorf(code, "experiment: "+format, args...)
+// Cause says what a sweep was refused for.
+type Cause int
+
+const (
+	BadFlags    Cause = iota // the flags that describe the experiment are wrong
+	BadFile                  // a file is wrong
+	NoFile                   // a file cannot be read
+	Unavailable              // the environment lacks something
+	CannotWrite              // a result cannot be written
+)
+
+// Refused is the error of an experiment that is refused, or whose results cannot be kept.
+type Refused struct {
+	Cause Cause
+	Err   error
+}
+
+func (r *Refused) Error() string { return r.Err.Error() }
+
+// Unwrap returns the fault itself.
+func (r *Refused) Unwrap() error { return r.Err }
+
+func refuse(cause Cause, format string, args ...any) error {
+	return &Refused{cause, fmt.Errorf("experiment: "+format, args...)}
 }
 
 // flaws collects everything that is wrong with a file, so that a person
@@ -208,7 +227,7 @@ func (f *flaws) err() error {
 		for _, x := range f.list {
 			lines = append(lines, x.text)
 		}
-		return exit.Errorf(exit.Usage, "%s", strings.Join(lines, "\n"))
+		return &Refused{BadFlags, errors.New(strings.Join(lines, "\n"))}
 	}
 	for _, x := range f.list {
 		lines = append(lines, fmt.Sprintf("%s:%d: %s", f.path, x.line, x.text))
@@ -217,9 +236,9 @@ func (f *flaws) err() error {
 	case 0:
 		return nil
 	case 1:
-		return refuse(exit.Data, "%s", lines[0])
+		return refuse(BadFile, "%s", lines[0])
 	}
-	return refuse(exit.Data, "%s has %d faults:\n  %s", f.path, len(lines), strings.Join(lines, "\n  "))
+	return refuse(BadFile, "%s has %d faults:\n  %s", f.path, len(lines), strings.Join(lines, "\n  "))
 }
 
 // cause strips a file operation's error of the path, which is often that of a

@@ -34,7 +34,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/input"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/run"
@@ -75,14 +74,14 @@ func Load(path string) (File, error) {
 	text, err := input.ReadFile(path, input.Text)
 	var large *input.TooLarge
 	if errors.As(err, &large) {
-		return File{}, refuse(exit.Data, "%w", err)
+		return File{}, refuse(BadFile, "%w", err)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, refuse(exit.NoInput,
+		return File{}, refuse(NoFile,
 			"there is no file %s; name an experiment with --file, such as experiments/quickstart.yaml", path)
 	}
 	if err != nil {
-		return File{}, refuse(exit.NoInput, "cannot read %s: %w", path, cause(err))
+		return File{}, refuse(NoFile, "cannot read %s: %w", path, cause(err))
 	}
 	return Parse(path, text)
 }

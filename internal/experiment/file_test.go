@@ -13,7 +13,6 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit/golden"
 	"dmebench/runs"
@@ -42,7 +41,7 @@ func TestFaults(t *testing.T) {
 		if err == nil {
 			t.Fatalf("%s: nothing was wrong with it", f.Name)
 		}
-		wantExit(t, err, exit.Data)
+		wantRefused(t, err, BadFile)
 		now.Files = append(now.Files, f, txtar.File{Name: name + ".says", Data: []byte(err.Error() + "\n")})
 	}
 	golden.MustBe(t, path, txtar.Format(now))
@@ -62,7 +61,7 @@ workloads:
   - {name: saturate, set: {think: often}}
 `)
 	_, err := f.Expand(few(), nil)
-	wantExit(t, err, exit.Data, "test.yaml has 4 faults:",
+	wantRefused(t, err, BadFile, "test.yaml has 4 faults:",
 		`test.yaml:6: transports, entry 2: unknown transport "carrier-pigeon"; there are `,
 		`test.yaml:6: transports, entry 3: unknown option "wings"; `,
 		`test.yaml:8: workloads, entry 1: unknown workload "saturated"; did you mean 'saturate'?`,
@@ -147,7 +146,7 @@ workloads:
 
 func TestLoadMissingFile(t *testing.T) {
 	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"))
-	wantExit(t, err, exit.NoInput, "none.yaml", "--file")
+	wantRefused(t, err, NoFile, "none.yaml", "--file")
 }
 
 func FuzzParse(f *testing.F) {

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -50,7 +49,7 @@ func sweepWithoutRoom(t *testing.T, out string) {
 	opt := options(t, &b)
 	opt.Out = out
 	s, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.CantCreate, "cannot write "+storeOf(s)+": file too large; make room")
+	wantRefused(t, err, CannotWrite, "cannot write "+storeOf(s)+": file too large; make room")
 	if !errors.Is(err, unix.EFBIG) {
 		t.Errorf("error %v", err)
 	}

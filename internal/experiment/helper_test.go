@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -122,11 +121,11 @@ func options(t *testing.T, b *bench) Options {
 	}
 }
 
-func wantExit(t *testing.T, err error, code int, texts ...string) {
+func wantRefused(t *testing.T, err error, cause Cause, texts ...string) {
 	t.Helper()
-	var refused *exit.Error
-	if !errors.As(err, &refused) || refused.Code != code {
-		t.Fatalf("error %v; want one that ends with %d", err, code)
+	var refused *Refused
+	if !errors.As(err, &refused) || refused.Cause != cause {
+		t.Fatalf("error %v; want a refusal for %d", err, cause)
 	}
 	for _, text := range texts {
 		if !strings.Contains(err.Error(), text) {

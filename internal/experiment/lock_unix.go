@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"dmebench/internal/cli/exit"
-
 	"golang.org/x/sys/unix"
 )
 
@@ -31,11 +29,11 @@ func lock(root string) (release func(), err error) {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32))
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, refuse(exit.Unavailable,
+			return nil, refuse(Unavailable,
 				"another sweep (process %s) writes to %s; wait for it, end it, or choose another folder with --out",
 				strings.TrimSpace(string(holder)), root)
 		}
-		return nil, refuse(exit.Unavailable, "cannot lock %s: %w; choose a folder on a local disk with --out", path, err)
+		return nil, refuse(Unavailable, "cannot lock %s: %w; choose a folder on a local disk with --out", path, err)
 	}
 	// For people only: the lock is not the number. It has one width, so that it covers
 	// an earlier one.

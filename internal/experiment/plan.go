@@ -13,11 +13,9 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/workload"
-
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
+	"dmebench/workload"
 )
 
 // Cell is one run of an experiment: a specification, and which of the file's
@@ -102,10 +100,10 @@ func (f File) expand(opt Options) (*Plan, error) {
 		return nil, err
 	}
 	if r.noRoom != nil {
-		return nil, refuse(exit.Unavailable, "%s: %w", f.Path, errors.Join(r.noRoom...))
+		return nil, refuse(Unavailable, "%s: %w", f.Path, errors.Join(r.noRoom...))
 	}
 	if len(configs) == 0 {
-		return nil, refuse(exit.Data, "%s: no run is left: max_nodes or skip_invalid leaves everything out", f.Path)
+		return nil, refuse(BadFile, "%s: no run is left: max_nodes or skip_invalid leaves everything out", f.Path)
 	}
 	for repetition := range f.Repetitions {
 		start := repetition * len(configs) / f.Repetitions

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/cli/exit"
 	"dmebench/runs"
 )
 
@@ -141,7 +140,8 @@ workloads:
 repetitions: 1
 `
 	_, err := parse(t, text).Expand(catalog.All(), nil)
-	wantExit(t, err, exit.Data, `test.yaml:4: ricart-agrawala, saturate: fault "restart holder @+1s": nodes of ricart-agrawala cannot restart`,
+	wantRefused(t, err, BadFile,
+		`test.yaml:4: ricart-agrawala, saturate: fault "restart holder @+1s": nodes of ricart-agrawala cannot restart`,
 		"choose another algorithm or other faults, or set skip_invalid: true")
 
 	p, err := parse(t, text+"skip_invalid: true\n").Expand(catalog.All(), nil)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/runs"
@@ -88,7 +87,7 @@ repetitions: 2
 func TestSimulatedSweep(t *testing.T) {
 	opt := Options{Out: t.TempDir(), Catalog: catalog.All(), Run: simulate, Now: ticking(time.Second)}
 	first := sweep(t, simulated, opt)
-	if first.Counts[runs.OK] != 24 || first.ExitCode() != exit.Held {
+	if first.Counts[runs.OK] != 24 || first.Outcome() != runs.Held {
 		t.Fatalf("summary %+v", first)
 	}
 	r := read(t, first.Dir)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/runs"
 )
@@ -34,7 +33,7 @@ func previous(root string, plan *Plan, opt Options) (there *runs.Set, why string
 	case errors.Is(err, runs.ErrNone), errors.Is(err, runs.ErrNoHeader):
 		why = "it holds no sweep that could be continued"
 	case err != nil:
-		return nil, "", refuse(exit.Data, "%w", err)
+		return nil, "", refuse(BadFile, "%w", err)
 	case there.Header.File != string(plan.File.Text):
 		why = "the experiment file has changed"
 	case there.Header.Plan != plan.digest():
@@ -96,7 +95,7 @@ func create(root string, p *Plan, opt Options) (*runs.Store, error) {
 	base, err := newFolder(root, now)
 	dir := filepath.Join(root, base)
 	if err != nil {
-		return nil, refuse(exit.CantCreate, "cannot make the folder %s: %w; choose another one with --out", dir, cause(err))
+		return nil, refuse(CannotWrite, "cannot make the folder %s: %w; choose another one with --out", dir, cause(err))
 	}
 	store, err := runs.CreateStore(filepath.Join(dir, runs.StoreName), p.header(now, opt.Environment))
 	if err != nil {
@@ -124,7 +123,7 @@ func newFolder(root string, now time.Time) (base string, err error) {
 }
 
 func unwritable(dir string, err error) error {
-	return refuse(exit.CantCreate, "cannot write to %s: %w; choose another folder with --out", dir, cause(err))
+	return refuse(CannotWrite, "cannot write to %s: %w; choose another folder with --out", dir, cause(err))
 }
 
 // setLatest lets root/latest point to root/base. At every moment there is an
@@ -143,7 +142,7 @@ func setLatest(root, base string) error {
 		err = atomicfile.SyncDir(root)
 	}
 	if err != nil {
-		return refuse(exit.CantCreate, "cannot link %s to %s: %w; remove %s, or choose another folder with --out",
+		return refuse(CannotWrite, "cannot link %s to %s: %w; remove %s, or choose another folder with --out",
 			link, base, cause(err), link)
 	}
 	return nil
@@ -157,7 +156,7 @@ func latest(root string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", refuse(exit.Data, "%s is not a link to one of the folders beside it (%w); remove it", link, cause(err))
+		return "", refuse(BadFile, "%s is not a link to one of the folders beside it (%w); remove it", link, cause(err))
 	}
 	if !filepath.IsAbs(base) {
 		base = filepath.Join(root, base)

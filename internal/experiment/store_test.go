@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit"
@@ -203,10 +202,10 @@ func TestSweepRefusesAnUnwritablePlace(t *testing.T) {
 	}
 	opt.Out = file
 	_, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.CantCreate, "cannot write to "+filepath.Join(file, "small")+": not a directory; choose another folder with --out")
+	wantRefused(t, err, CannotWrite, "cannot write to "+filepath.Join(file, "small")+": not a directory; choose another folder with --out")
 	opt.Out = filepath.Join(file, "below")
 	_, err = Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.CantCreate, "choose another folder with --out")
+	wantRefused(t, err, CannotWrite, "choose another folder with --out")
 	if len(b.jobs) != 0 {
 		t.Errorf("%d runs before the refusal", len(b.jobs))
 	}
@@ -219,7 +218,7 @@ func TestSweepRefusesAFolderInTheLinksPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Sweep(t.Context(), parse(t, small), opt)
-	wantExit(t, err, exit.Data, "latest is not a link")
+	wantRefused(t, err, BadFile, "latest is not a link")
 	if len(b.jobs) != 0 {
 		t.Errorf("%d runs before the refusal", len(b.jobs))
 	}
@@ -259,7 +258,7 @@ func TestTwoSweepsAtOnceAreRefused(t *testing.T) {
 	first.answer = func(i int, job *run.Job) (*runs.Result, error) {
 		if i == 0 {
 			_, err := Sweep(context.Background(), parse(t, small), other)
-			wantExit(t, err, exit.Unavailable, "another sweep (process ", filepath.Join(opt.Out, "small"))
+			wantRefused(t, err, Unavailable, "another sweep (process ", filepath.Join(opt.Out, "small"))
 			// Another experiment in the same place is none of its business.
 			if _, err := Sweep(context.Background(), parse(t, strings.Replace(small, "name: small", "name: other", 1)), other); err != nil {
 				t.Error(err)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/runtime/run"
@@ -85,7 +84,7 @@ type Summary struct {
 	Counts      map[runs.Status]int // of all that is there now
 	Interrupted bool
 
-	broken, unknown bool // a run would have ended with that exit code
+	broken, unknown bool // a run had that outcome
 }
 
 // Missing returns how many runs have no result, or a failed one.
@@ -93,18 +92,15 @@ func (s Summary) Missing() int {
 	return s.Planned - s.Counts[runs.OK] - s.Counts[runs.Violated] - s.Counts[runs.Stalled]
 }
 
-// ExitCode is the code with which a sweep ends: of its worst run, wherever that
-// was carried out, now or before.
-func (s Summary) ExitCode() int {
+// Outcome is that of the worst run, wherever that was carried out, now or before.
+func (s Summary) Outcome() runs.Outcome {
 	switch {
-	case s.Interrupted:
-		return exit.Interrupted
 	case s.broken:
-		return exit.Broken
+		return runs.Broken
 	case s.unknown:
-		return exit.Unknown
+		return runs.Unknown
 	}
-	return exit.Held
+	return runs.Held
 }
 
 func (s Summary) String() string {
@@ -126,13 +122,9 @@ func (s Summary) String() string {
 
 func (s *Summary) count(c Cell, r *runs.Result) {
 	s.Counts[r.Status]++
-	switch exit.OfRun(r.Status, c.LinksMet && len(r.Faults) == 0) {
-	case exit.Held:
-	case exit.Broken:
-		s.broken = true
-	default:
-		s.unknown = true
-	}
+	outcome := r.Status.Outcome(c.LinksMet && len(r.Faults) == 0)
+	s.broken = s.broken || outcome == runs.Broken
+	s.unknown = s.unknown || outcome == runs.Unknown
 }
 
 // Sweep carries out what is missing of an experiment. Results that are there
@@ -140,7 +132,7 @@ func (s *Summary) count(c Cell, r *runs.Result) {
 // run that is violated, stalled or failed does not end the sweep. The end of
 // ctx does: what is finished is kept, and the run in progress is not.
 //
-// An [exit.Error] says that the sweep was refused, or that a result could not be
+// A [Refused] error says that the sweep was refused, or that a result could not be
 // written. The summary counts what there is in either case.
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
@@ -230,7 +222,7 @@ func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, o
 			return nil
 		}
 		if err != nil {
-			return refuse(exit.Data, "%s: %w", c, err)
+			return refuse(BadFile, "%s: %w", c, err)
 		}
 		progress.begins(c)
 		begun := opt.Now()
@@ -271,7 +263,7 @@ func (s *Summary) fetch(ctx context.Context, others *ahead, i int, store *runs.S
 		s.Interrupted = true
 		return nil
 	case err != nil:
-		return refuse(exit.Unavailable, "%w; what is finished stays, and the same command continues", err)
+		return refuse(Unavailable, "%w; what is finished stays, and the same command continues", err)
 	}
 	r.Spec = c.Spec // what it is found by
 	if err := c.keep(store, r); err != nil {
@@ -289,7 +281,7 @@ func (c Cell) keep(store *runs.Store, r *runs.Result) error {
 		Label: c.Label, Transport: c.Transport, Workload: c.Workload, Repetition: c.Repetition, Result: r,
 	})
 	if err != nil {
-		return refuse(exit.CantCreate, "cannot write %s: %w; make room or permit it, or choose another folder with --out; "+
+		return refuse(CannotWrite, "cannot write %s: %w; make room or permit it, or choose another folder with --out; "+
 			"results that are there already stay", store.Path, cause(err))
 	}
 	return nil
@@ -340,7 +332,7 @@ func Continue(dir string, h runs.Header, fresh bool) (store *runs.Store, release
 	case fresh:
 		err = os.Rename(path, filepath.Join(dir, "runs-unreadable.jsonl"))
 	default:
-		return nil, nil, refuse(exit.Data, "%w", err)
+		return nil, nil, refuse(BadFile, "%w", err)
 	}
 	if err == nil {
 		store, err = runs.CreateStore(path, h)

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit/golden"
 	"dmebench/runs"
@@ -40,8 +39,8 @@ func TestSweepRunsEverythingOnce(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
 	s := sweep(t, small, opt)
-	if s.Planned != 8 || s.Ran != 8 || s.Found != 0 || s.Missing() != 0 || s.ExitCode() != exit.Held {
-		t.Errorf("summary %+v, exit %d", s, s.ExitCode())
+	if s.Planned != 8 || s.Ran != 8 || s.Found != 0 || s.Missing() != 0 || s.Outcome() != runs.Held {
+		t.Errorf("summary %+v, exit %d", s, s.Outcome())
 	}
 	if want := filepath.Join(opt.Out, "small", "2026-11-20T12-30-06Z"); s.Dir != want {
 		t.Errorf("results in %s; want %s", s.Dir, want)
@@ -93,8 +92,8 @@ func TestSweepRepeatsOnlyWhatIsMissingOrFailed(t *testing.T) {
 	opt.Progress = &out
 	s := sweep(t, small, opt)
 	want := map[runs.Status]int{runs.OK: 4, runs.Failed: 2, runs.Violated: 1, runs.Stalled: 1}
-	if !reflect.DeepEqual(s.Counts, want) || s.Missing() != 2 || s.ExitCode() != exit.Broken {
-		t.Errorf("summary %+v, missing %d, exit %d", s, s.Missing(), s.ExitCode())
+	if !reflect.DeepEqual(s.Counts, want) || s.Missing() != 2 || s.Outcome() != runs.Broken {
+		t.Errorf("summary %+v, missing %d, exit %d", s, s.Missing(), s.Outcome())
 	}
 	if !strings.Contains(out.String(), "failed (no worker would start)") {
 		t.Errorf("the error is not told:\n%s", &out)
@@ -118,25 +117,25 @@ func TestSweepRepeatsOnlyWhatIsMissingOrFailed(t *testing.T) {
 		t.Errorf("repeated %+v; want %+v", repeated, want)
 	}
 	// What was violated stays so, although nothing of it was run now.
-	if s.Found != 5 || s.Ran != 3 || s.Missing() != 0 || s.ExitCode() != exit.Broken {
-		t.Errorf("summary %+v, exit %d", s, s.ExitCode())
+	if s.Found != 5 || s.Ran != 3 || s.Missing() != 0 || s.Outcome() != runs.Broken {
+		t.Errorf("summary %+v, exit %d", s, s.Outcome())
 	}
 }
 
-func TestSweepExitCode(t *testing.T) {
+func TestOutcomeOfSweeps(t *testing.T) {
 	broadcast := strings.Replace(small, "[ricart-agrawala,", "[ricart-agrawala-broadcast,", 1) + "allow_mismatch: true\n"
 	for _, test := range []struct {
 		name, text string
 		status     runs.Status
 		only       string // the algorithm that meets with it
-		want       int
+		want       runs.Outcome
 	}{
-		{"ok", small, runs.OK, "", exit.Held},
-		{"failed", small, runs.Failed, "maekawa", exit.Unknown},
-		{"violated", small, runs.Violated, "maekawa", exit.Broken},
-		{"stalled over good links", small, runs.Stalled, "maekawa", exit.Broken},
-		{"stalled over links that lack something", broadcast, runs.Stalled, "ricart-agrawala-broadcast", exit.Unknown},
-		{"violated over links that lack something", broadcast, runs.Violated, "ricart-agrawala-broadcast", exit.Broken},
+		{"ok", small, runs.OK, "", runs.Held},
+		{"failed", small, runs.Failed, "maekawa", runs.Unknown},
+		{"violated", small, runs.Violated, "maekawa", runs.Broken},
+		{"stalled over good links", small, runs.Stalled, "maekawa", runs.Broken},
+		{"stalled over links that lack something", broadcast, runs.Stalled, "ricart-agrawala-broadcast", runs.Unknown},
+		{"violated over links that lack something", broadcast, runs.Violated, "ricart-agrawala-broadcast", runs.Broken},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := bench{answer: func(_ int, job *run.Job) (*runs.Result, error) {
@@ -145,8 +144,8 @@ func TestSweepExitCode(t *testing.T) {
 				}
 				return resultOf(job, runs.OK), nil
 			}}
-			if s := sweep(t, test.text, options(t, &b)); s.ExitCode() != test.want {
-				t.Errorf("exit %d; want %d", s.ExitCode(), test.want)
+			if s := sweep(t, test.text, options(t, &b)); s.Outcome() != test.want {
+				t.Errorf("outcome %d; want %d", s.Outcome(), test.want)
 			}
 		})
 	}
@@ -186,8 +185,8 @@ func TestInterruptedSweepKeepsWhatIsFinished(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !s.Interrupted || s.ExitCode() != exit.Interrupted || s.Ran != cut.kept || len(b.jobs) != 4 {
-				t.Errorf("summary %+v, exit %d, %d runs begun", s, s.ExitCode(), len(b.jobs))
+			if !s.Interrupted || s.Ran != cut.kept || len(b.jobs) != 4 {
+				t.Errorf("summary %+v, exit %d, %d runs begun", s, s.Outcome(), len(b.jobs))
 			}
 			if r := read(t, s.Dir); len(r.Runs) != cut.kept || r.Missing() != 8-cut.kept {
 				t.Errorf("read back %+v", r)

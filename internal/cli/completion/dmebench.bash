@@ -1,18 +1,14 @@
 # Completion of dmebench for bash: source <(dmebench completion bash)
 _dmebench() {
-	local line current="${COMP_WORDS[COMP_CWORD]}"
-	[ "$current" = "=" ] && current=""
-	COMPREPLY=()
-	while IFS= read -r line; do
-		if [ "$line" = ":files" ]; then
-			compopt -o filenames 2>/dev/null
-			while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$current")
-		else
-			COMPREPLY+=("$line")
-		fi
-	done < <("${COMP_WORDS[0]}" __complete bash "$COMP_LINE" "$COMP_POINT" 2>/dev/null)
-	case "${COMPREPLY[0]-}" in
-	*=) compopt -o nospace 2>/dev/null ;;
-	esac
+	local -a words
+	local line=${COMP_LINE:0:COMP_POINT} last="" cut
+	read -ra words <<<"$line"
+	case $line in *[!\ ]) last=${words[-1]} && unset 'words[-1]' ;; esac
+	case $last in -*) words+=("$last") ;; esac
+	mapfile -t COMPREPLY < <(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "$last")
+	cut=${last%"${last##*[=:]}"} # bash takes what follows these signs for the word
+	COMPREPLY=("${COMPREPLY[@]#"$cut"}")
+	[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+	return 0
 }
-complete -F _dmebench dmebench
+complete -o bashdefault -o default -F _dmebench dmebench

@@ -16,7 +16,6 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/ricartagrawalatoken"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/experiment/validate"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
@@ -108,7 +107,7 @@ func TestInterrupted(t *testing.T) {
 			return sim.Run(ctx, j)
 		},
 	})
-	if !errors.Is(err, context.Canceled) || d == nil || d.Complete || validate.ExitCode(d) != exit.Interrupted {
+	if !errors.Is(err, context.Canceled) || d == nil || d.Complete {
 		t.Fatalf("error %v, document %+v", err, d)
 	}
 	if d.Runs == 0 || d.Runs > 31 || len(d.Claims) == 0 {

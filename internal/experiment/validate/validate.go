@@ -37,7 +37,6 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/platform/suggest"
 	"dmebench/internal/runtime/run"
@@ -179,17 +178,6 @@ func Plan(o Options) string {
 		}
 	}
 	return hex.EncodeToString(digest.Sum(nil))
-}
-
-// ExitCode is the code with which 'validate' ends.
-func ExitCode(d *claims.Document) int {
-	switch {
-	case !d.Complete:
-		return exit.Interrupted
-	case d.Counts.ExactFailed > 0:
-		return exit.Broken
-	}
-	return exit.Held
 }
 
 // Mode says how much is run.

@@ -55,6 +55,9 @@ type Process interface {
 	Stderr() []string
 }
 
+// Misused is the exit status of such a process that was started by somebody else.
+const Misused = 64
+
 // Is reports whether a program with these arguments was started under the
 // hidden sub-command of that word.
 func Is(args []string, word string) bool { return len(args) == 2 && args[1] == word }

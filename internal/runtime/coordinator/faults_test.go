@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/sim"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
@@ -80,8 +79,8 @@ func TestRequestsThatAreNeverMade(t *testing.T) {
 			if r.Status != x.status || !slices.Contains(told, want) || r.Requests >= uint64(spec.Requests) {
 				t.Errorf("%s, %s: status %s, nobody says %q: %q", x.algorithm, network, r.Status, want, told)
 			}
-			if code := exit.OfRun(x.status, len(r.Faults) == 0); x.status == runs.Stalled && code != exit.Unknown {
-				t.Errorf("exit code %d", code)
+			if code := x.status.Outcome(len(r.Faults) == 0); x.status == runs.Stalled && code != runs.Unknown {
+				t.Errorf("outcome %d", code)
 			}
 		}
 	}
@@ -99,8 +98,8 @@ func TestAKillStallsWhatIsNotMadeForIt(t *testing.T) {
 	if f.Waiting == 0 || f.EndedNS != nil {
 		t.Errorf("%+v although all ask all the time, and node 3 does not come back", f)
 	}
-	if code := exit.OfRun(r.Status, len(r.Faults) == 0); code != exit.Unknown {
-		t.Errorf("exit code %d", code)
+	if code := r.Status.Outcome(len(r.Faults) == 0); code != runs.Unknown {
+		t.Errorf("outcome %d", code)
 	}
 	states := strings.Join(r.Liveness.States, "\n")
 	if !strings.Contains(states, "node 3 is down") || !strings.Contains(states, "node 1 is requesting") {
@@ -274,7 +273,7 @@ func TestFaultsThatDoNotComeToPass(t *testing.T) {
 		if allow {
 			want, told = runs.OK, r.Warnings
 		}
-		if r.Status != want || len(r.Faults) != 0 || (exit.OfRun(r.Status, true) == exit.Held) != allow {
+		if r.Status != want || len(r.Faults) != 0 || (r.Status.Outcome(true) == runs.Held) != allow {
 			t.Errorf("allowed %v: status %s: %s; %+v", allow, r.Status, r.Error, r.Faults)
 		}
 		for _, fault := range faults {

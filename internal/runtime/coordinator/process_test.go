@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/noderun"
@@ -273,7 +272,7 @@ func TestAWorkerThatFailsIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, c.says) ||
-			exit.OfRun(r.Status, true) != exit.Unknown {
+			r.Status.Outcome(true) != runs.Unknown {
 			t.Errorf("%s, %v: status %s, failed nodes %v: %s", c.network, c.signal, r.Status, r.FailedNodes, r.Error)
 		}
 		if took := time.Since(begin); took > bound || r.Entries == 0 || r.Messages.Total == 0 {
@@ -399,9 +398,9 @@ func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
 			t.Fatalf("kill %d: %v", k, err)
 		}
 		outcomes[r.Status]++
-		switch code := exit.OfRun(r.Status, true); {
-		case code == exit.Held && r.Entries > 0 && r.Safety.Violations == 0: // it was over
-		case code == exit.Unknown && slices.Equal(r.FailedNodes, []int{victim + 1}):
+		switch code := r.Status.Outcome(true); {
+		case code == runs.Held && r.Entries > 0 && r.Safety.Violations == 0: // it was over
+		case code == runs.Unknown && slices.Equal(r.FailedNodes, []int{victim + 1}):
 		default:
 			t.Errorf("kill %d, node %d over %s after %v: status %s, failed nodes %v: %s",
 				k, victim+1, network, after, r.Status, r.FailedNodes, r.Error)

@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
 )
@@ -135,7 +134,7 @@ func TestMainRefusesWhatIsNoOrder(t *testing.T) {
 	for _, in := range []string{"", "hello\n", `{"Network":"pigeon","Processes":2,"Size":32}`,
 		`{"Network":"tcp","Processes":2,"Index":2,"Size":32}`} {
 		var out, complaint bytes.Buffer
-		if code := Main(strings.NewReader(in), &out, &complaint); code != exit.Usage || out.Len() > 0 {
+		if code := Main(strings.NewReader(in), &out, &complaint); code != launch.Misused || out.Len() > 0 {
 			t.Errorf("%q: ended with %d and said %q", in, code, out.String())
 		}
 		if !strings.Contains(complaint.String(), "is started by 'dmebench ping'") {

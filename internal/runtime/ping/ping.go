@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/run"
 	"dmebench/transport"
@@ -199,7 +198,7 @@ func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 	var o order
 	if err := parent.Receive(&o); err != nil || o.check() != nil {
 		fmt.Fprintln(stderr, errNoOrder)
-		return exit.Usage
+		return launch.Misused
 	}
 	p, err := newPeer(&o)
 	if err == nil {
@@ -208,9 +207,9 @@ func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "ping: process %d: %v\n", o.Index, err)
-		return exit.Unknown
+		return 2
 	}
-	return exit.Held
+	return 0
 }
 
 // serve answers questions until there are no more, also while a measurement is

@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/control"
@@ -30,7 +29,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	var boot control.Boot
 	if err := coordinator.Receive(&boot); err != nil {
 		fmt.Fprintln(stderr, "worker: this command is started by a coordinator, which tells it where to report on its standard input:", err)
-		return exit.Usage
+		return launch.Misused
 	}
 
 	w := &worker{

@@ -21,7 +21,6 @@ import (
 	"reflect"
 	"strings"
 
-	"dmebench/internal/cli/exit"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/run"
@@ -126,7 +125,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 	parent := launch.NewParent(stdin, stdout)
 	if err := parent.Receive(new(Config)); err != nil {
 		fmt.Fprintln(stderr, "executor: this command is started by an agent, which gives it tasks on its standard input:", err)
-		return exit.Usage
+		return launch.Misused
 	}
 	// If memory is short, this process is to end and not the agent. A system that cannot be
 	// asked for that chooses by size, which mostly comes to the same.
@@ -144,7 +143,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 	for {
 		var b json.RawMessage
 		if parent.Receive(&b) != nil {
-			return exit.Held
+			return 0
 		}
 		tasks <- b
 	}

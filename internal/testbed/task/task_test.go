@@ -13,7 +13,7 @@ import (
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/maekawa"
 	"dmebench/dme"
-	"dmebench/internal/cli/exit"
+	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/search/check"
 	"dmebench/runs"
@@ -66,12 +66,12 @@ func TestMainAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.Close()
-	if c := <-code; c != exit.Held {
+	if c := <-code; c != 0 {
 		t.Errorf("ended with %d", c)
 	}
 	var complaint bytes.Buffer
 	c := Main(nil, strings.NewReader(""), io.Discard, &complaint)
-	if c != exit.Usage || !strings.Contains(complaint.String(), "started by an agent") {
+	if c != launch.Misused || !strings.Contains(complaint.String(), "started by an agent") {
 		t.Errorf("without a parent: %d, %s", c, complaint.String())
 	}
 }

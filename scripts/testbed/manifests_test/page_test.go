@@ -29,7 +29,7 @@ func TestPageArguments(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"broker", "agent", "coordinator", "run", "doctor", "check"} {
+	for _, name := range []string{"broker", "agent", "sweep", "run", "doctor", "check"} {
 		if !found[name] {
 			t.Errorf("%s is not among the commands that were found", name)
 		}

@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"fmt"
@@ -12,13 +12,18 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/search/check"
 	"dmebench/runs"
 )
 
-// checkResult is what 'check --json' prints. Where there is no figure the value
+// What the links of a search are by.
+const (
+	LinksByNeeds = "needs" // the worst that the algorithm supports
+	LinksByFlags = "flags"
+)
+
+// Result is what a search is told to have found, and what 'check --json' prints. Where there is no figure the value
 // is null.
-type checkResult struct {
+type Result struct {
 	SchemaVersion int               `json:"schema_version"`
 	Algorithm     string            `json:"algorithm"`
 	Set           map[string]string `json:"set"`
@@ -44,13 +49,13 @@ type checkResult struct {
 	Stopped  string        `json:"stopped"`  // why not
 
 	// Of a search for liveness alone.
-	Proven     *bool      `json:"proven,omitempty"`       // safety and liveness hold for that many nodes, however often they ask
-	Finding    string     `json:"finding,omitempty"`      // holds, unsafe, deadlock, livelock, starvation or incomplete
-	Waiting    dme.NodeID `json:"waiting_node,omitempty"` // who waits for ever
-	Components *uint64    `json:"components,omitempty"`   // strongly connected ones that were looked at
-	Lasso      *lasso     `json:"lasso,omitempty"`
+	Proven     *bool       `json:"proven,omitempty"`       // safety and liveness hold for that many nodes, however often they ask
+	Finding    string      `json:"finding,omitempty"`      // holds, unsafe, deadlock, livelock, starvation or incomplete
+	Waiting    dme.NodeID  `json:"waiting_node,omitempty"` // who waits for ever
+	Components *uint64     `json:"components,omitempty"`   // strongly connected ones that were looked at
+	Lasso      *loopResult `json:"lasso,omitempty"`
 
-	Also      []alsoSearched `json:"also,omitempty"`       // under further settings, where nothing was found
+	Also      []AlsoSearched `json:"also,omitempty"`       // under further settings, where nothing was found
 	NeverSent []string       `json:"never_sent,omitempty"` // of all states: kinds of messages
 
 	Schedules *uint64 `json:"schedules"`
@@ -79,31 +84,32 @@ type checkResult struct {
 	Invariants []string `json:"invariants"` // of the algorithm that were checked in every state
 }
 
-// lasso is a schedule without end: the way in, and the loop that follows for ever.
+// loopResult is a schedule without end: the way in, and the loop that follows for ever.
 // Nothing follows in a deadlock, or where it is a matter of safety.
-type lasso struct {
+type loopResult struct {
 	Prefix []string `json:"prefix"`
 	Loop   []string `json:"loop"`
 }
 
-// alsoSearched is a search under another setting that found nothing.
-type alsoSearched struct {
+// AlsoSearched is a search under another setting that found nothing.
+type AlsoSearched struct {
 	Set       map[string]string `json:"set"`
 	Complete  bool              `json:"complete"`
 	Stopped   string            `json:"stopped"`
 	Schedules uint64            `json:"schedules"`
 }
 
-// settingWords are the words of --set.
-func settingWords(set map[string]string) (words []string) {
+// SettingWords are the words of --set.
+func SettingWords(set map[string]string) (words []string) {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		words = append(words, name+"="+set[name])
 	}
 	return words
 }
 
-func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.Report) *checkResult {
-	x := &checkResult{
+// NewResult says what a search has found.
+func NewResult(a *dme.Algorithm, o Options, exhaustive bool, r Report) *Result {
+	x := &Result{
 		SchemaVersion: runs.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random", Vary: o.Vary,
 		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, SafetyOnly: o.SafetyOnly, Seed: r.Seed,
 		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
@@ -134,8 +140,8 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 		x.Status = "incomplete"
 	default:
 		x.Status, x.Property, x.Verdict = "violated", v.Property, v.Verdict
-		x.Replay = replayCommand(x, o, check.Defaults(a, o.Nodes, o.Set), exhaustive)
-		if v.Property == check.Progress || v.Property == check.Liveness {
+		x.Replay = replayCommand(x, o, Defaults(a, o.Nodes, o.Set), exhaustive)
+		if v.Property == Progress || v.Property == Liveness {
 			x.Status = "stalled"
 		}
 	}
@@ -150,7 +156,7 @@ func newCheckResult(a *dme.Algorithm, o check.Options, exhaustive bool, r check.
 
 // replayCommand is the command line that finds the same violation at once; by is what
 // is searched where nobody asks for anything else.
-func replayCommand(x *checkResult, o, by check.Options, exhaustive bool) string {
+func replayCommand(x *Result, o, by Options, exhaustive bool) string {
 	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes)}
 	if !o.Vary {
 		b = append(b, "--requests", strconv.Itoa(o.Requests))
@@ -192,9 +198,9 @@ func replayCommand(x *checkResult, o, by check.Options, exhaustive bool) string 
 		b = append(b, "--invariants=false")
 	}
 	switch o.Adversary {
-	case check.Chance:
+	case Chance:
 		b = append(b, "--adversary=false")
-	case check.Adversarial:
+	case Adversarial:
 		b = append(b, "--adversary")
 	}
 	b = append(b, "--seed", strconv.FormatUint(x.Seed, 10))
@@ -208,7 +214,8 @@ func replayCommand(x *checkResult, o, by check.Options, exhaustive bool) string 
 // longer one the beginning and the end.
 const longTrace = 120
 
-func (x *checkResult) print(out io.Writer) error {
+// Print prints it for a person.
+func (x *Result) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	requests := fmt.Sprintf("%d requests", x.Requests)
@@ -218,7 +225,7 @@ func (x *checkResult) print(out io.Writer) error {
 	case x.Vary:
 		requests = "up to " + requests
 	}
-	name := strings.TrimSpace(x.Algorithm + " " + strings.Join(settingWords(x.Set), " "))
+	name := strings.TrimSpace(x.Algorithm + " " + strings.Join(SettingWords(x.Set), " "))
 	line("search", "%s, %d nodes, %s%s, %s, %s", name, x.Nodes, requests, x.whose(), x.links(), x.why())
 	if x.Watched != "" {
 		line("overtaking", "%s", x.Watched)
@@ -253,7 +260,7 @@ func (x *checkResult) print(out io.Writer) error {
 		if !also.Complete {
 			verdict += ", but the search is not complete: " + also.Stopped
 		}
-		line("also searched", "%s: %d schedules, %s", strings.Join(settingWords(also.Set), " "), also.Schedules, verdict)
+		line("also searched", "%s: %d schedules, %s", strings.Join(SettingWords(also.Set), " "), also.Schedules, verdict)
 	}
 	switch {
 	case x.Verdict != "":
@@ -275,7 +282,7 @@ func (x *checkResult) print(out io.Writer) error {
 	return x.printTrace(out)
 }
 
-func (x *checkResult) printTrace(out io.Writer) error {
+func (x *Result) printTrace(out io.Writer) error {
 	var b strings.Builder
 	b.WriteByte('\n')
 	for i, line := range x.Trace {
@@ -312,7 +319,7 @@ func (x *checkResult) printTrace(out io.Writer) error {
 	return err
 }
 
-func (x *checkResult) links() string {
+func (x *Result) links() string {
 	text := "links that keep order"
 	if !x.FIFO {
 		text = "links that do not keep order"
@@ -333,17 +340,160 @@ func (x *checkResult) links() string {
 }
 
 // why says why the links are what they are.
-func (x *checkResult) why() string {
-	if x.LinksBy == linksByFlags {
+func (x *Result) why() string {
+	if x.LinksBy == LinksByFlags {
 		return "as given"
 	}
 	return "the worst that " + x.Algorithm + " supports"
 }
 
-func (x *checkResult) rate(what string) string {
+func (x *Result) rate(what string) string {
 	if x.PerSecond == nil {
 		return ""
 	}
 	elapsed := time.Duration(x.ElapsedS * float64(time.Second)).Round(time.Millisecond)
 	return fmt.Sprintf(" (%v, %.3g %s/s with %d workers)", elapsed, *x.PerSecond, what, x.Workers)
+}
+
+// NewLivenessResult says what a search for liveness has found.
+func NewLivenessResult(a *dme.Algorithm, o Options, s *Search, r LivenessResult) *Result {
+	x := &Result{
+		SchemaVersion: runs.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Search: "liveness",
+		FIFO: !o.Unordered, InFlight: o.InFlight, Seed: o.Seed, Status: "ok", Complete: r.Verdict != Incomplete, Stopped: r.Stopped,
+		States: &r.States, Depth: &r.Depth, NeverSent: r.NeverSent,
+		Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal, ElapsedS: r.Elapsed.Seconds(), Workers: 1,
+		Proven: &r.Proven, Finding: string(r.Verdict), Waiting: r.Node, Components: &r.Components, Lasso: nil,
+		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: s.Notes(),
+	}
+	if seconds := r.Elapsed.Seconds(); seconds > 0 {
+		rate := float64(r.States) / seconds
+		x.PerSecond = &rate
+	}
+	switch r.Verdict {
+	case Holds:
+	case Incomplete:
+		x.Status = "incomplete"
+	case Unsafe, Starved:
+		x.Status = "violated"
+	default:
+		x.Status = "stalled"
+	}
+	if r.Violation != nil {
+		x.Property, x.Verdict, x.Replay = r.Violation.Property, r.Violation.Verdict, livenessCommand(x, o, Defaults(a, o.Nodes, o.Set))
+	}
+	if r.Lasso != nil {
+		x.Lasso = &loopResult{Prefix: stepTexts(r.Lasso.Prefix), Loop: stepTexts(r.Lasso.Loop)}
+	}
+	if r.Trace != nil {
+		x.Trace, x.NodeStates, x.Why, x.Schedule = r.Trace.Lines(), r.Trace.States, r.Trace.Why(), stepTexts(r.Trace.Steps())
+	}
+	return x
+}
+
+func stepTexts(steps []vnet.Step) []string {
+	all := make([]string, len(steps))
+	for i, x := range steps {
+		all[i] = x.String()
+	}
+	return all
+}
+
+// livenessCommand is the command line that finds the same again.
+func livenessCommand(x *Result, o, defaults Options) string {
+	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes), "--liveness"}
+	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+		b = append(b, "--set "+name+"="+o.Set[name])
+	}
+	if o.Unordered != defaults.Unordered {
+		b = append(b, "--fifo="+strconv.FormatBool(!o.Unordered))
+	}
+	if o.WithoutInvariants {
+		b = append(b, "--invariants=false")
+	}
+	if o.InFlight > 0 {
+		b = append(b, "--in-flight", strconv.Itoa(o.InFlight))
+	}
+	if o.Seed != runs.DefaultSeed {
+		b = append(b, "--seed", strconv.FormatUint(o.Seed, 10))
+	}
+	return strings.Join(b, " ")
+}
+
+// proof is what a person is told of a search for liveness that found nothing.
+func (x *Result) proof() string {
+	who := fmt.Sprintf("for %d nodes that ask any number of times", x.Nodes)
+	if x.InFlight > 0 {
+		who += fmt.Sprintf(", but only where a link then holds no more than %d", x.InFlight)
+	}
+	return "proven " + who + ": every property holds in every state, and every request is served in every fair schedule"
+}
+
+// reachResult is how far an exhaustive search went, and who asked in any.
+type reachResult struct {
+	Requesters []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
+	Reduced    *bool        `json:"reduced,omitempty"`    // exhaustive: orders of steps, or states, that make no difference were left out
+	Reduction  string       `json:"reduction,omitempty"`  // of which kind they are
+	Bitstate   *Bitstate    `json:"bitstate,omitempty"`   // exhaustive: where only a few bits of each state were kept
+}
+
+// Kinds of reduction, and what they leave out.
+const (
+	forcedArrivals = "forced arrivals"
+	clockClasses   = "classes of clocks"
+)
+
+var leftOut = map[string]string{
+	forcedArrivals: "orders of steps that make no difference are left out; --reduce=false searches them too",
+	clockClasses:   "of states that differ in the values of clocks alone, one is visited; --reduce=false visits them all",
+}
+
+func reachedBy(o Options, exhaustive bool, r Report) reachResult {
+	x := reachResult{Requesters: o.Requesters, Bitstate: r.Bitstate}
+	if exhaustive {
+		if x.Reduced = &r.Reduced; r.Reduced {
+			x.Reduction = forcedArrivals
+		}
+		if r.ByClass {
+			x.Reduction = clockClasses
+		}
+	}
+	return x
+}
+
+func (x *reachResult) print(line func(name, format string, args ...any)) {
+	if x.Reduction != "" {
+		line("reduced", "%s", leftOut[x.Reduction])
+	}
+	if b := x.Bitstate; b != nil {
+		line("bitstate", "%d bits for each state, in %v of which %.3g%% is filled: "+
+			"at the end a new state is taken for an old one with probability %.2g", b.Bits, b.Size, 100*b.Filled, b.Last)
+	}
+}
+
+// distance is what the farthest state is counted by. What is forced is no choice.
+func (x *reachResult) distance() string {
+	if x.Reduction != "" {
+		return "choices"
+	}
+	return "steps"
+}
+
+// askers are the nodes that ask, as they are written in a flag.
+func (x *reachResult) askers() string {
+	var words []string
+	for _, id := range x.Requesters {
+		words = append(words, id.String())
+	}
+	return strings.Join(words, ",")
+}
+
+// whose says whose the requests are, where they are not everybody's.
+func (x *reachResult) whose() string {
+	switch len(x.Requesters) {
+	case 0:
+		return ""
+	case 1:
+		return " of node " + x.askers()
+	}
+	return " of nodes " + x.askers()
 }

@@ -1,0 +1,308 @@
+package run
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"dmebench/claims"
+	"dmebench/dme"
+	"dmebench/runs"
+)
+
+// Print prints what a person wants to know of the result of a run.
+func Print(out io.Writer, job *Job, r *runs.Result) error {
+	var text bytes.Buffer // written at once: who reads its first lines alone has them all
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network(job), r.Workload, r.Seed)
+	status := string(r.Status)
+	if r.Partial {
+		status += ", partial: interrupted before its end"
+	}
+	line("status", "%s", status)
+	line("entries", "%d of %d requests", r.Entries, r.Requests)
+	if r.Messages.PerCS != nil {
+		line("messages per CS", "%.4g  (%s)", *r.Messages.PerCS, kinds(r))
+	}
+	if len(r.Messages.PerEntry) > 0 {
+		line("messages of an entry", "%s", perEntry(r.Messages.PerEntry))
+	}
+	if r.Throughput != nil {
+		line("throughput", "%.4g CS/s", *r.Throughput)
+	}
+	known := func(name, text string) {
+		if text != "" {
+			line(name, "%s", text)
+		}
+	}
+	known("response time", describeQuantiles(r.ResponseTime))
+	known("waiting time", describeQuantiles(r.WaitingTime))
+	known("synchronization delay", syncDelay(r))
+	if r.SyncDelayLoad != nil {
+		line("1/throughput - CS", "%v", ns(int64(*r.SyncDelayLoad)))
+	}
+	if r.T != nil {
+		spaced := ""
+		if r.THandover != nil {
+			spaced = fmt.Sprintf(" back to back, %v between handovers", ns(int64(*r.THandover)))
+		}
+		line("T", "%v%s", ns(int64(*r.T)), spaced)
+	}
+	if r.SyncDelayOverT != nil {
+		line("synchronization delay / T", "%.3g", *r.SyncDelayOverT)
+	}
+	if r.Fairness.Jain != nil {
+		line("fairness", "Jain %.3f, longest run %d, most overtaken %d, out of order %d",
+			*r.Fairness.Jain, r.Fairness.LongestRun, r.Fairness.MaxBypass, r.Fairness.OutOfOrder)
+	}
+	setting := dme.Setting{Nodes: job.Spec.Nodes, Options: job.Options, System: job.System}
+	alarms := claims.Of(job.Spec, job.Guarantees().FIFO).Unfair(job.Algorithm.Claims, setting, r)
+	for _, alarm := range alarms {
+		line("", "%s", alarm)
+	}
+	undecided := ""
+	if r.Safety.Undecided > 0 {
+		undecided = fmt.Sprintf(", %d that the clocks cannot tell", r.Safety.Undecided)
+	}
+	line("safety", "%d violations in %d entries%s (%s)", r.Safety.Violations, r.Safety.Checked, undecided, r.Safety.Method)
+	if s := r.Safety.Resource; s != nil {
+		line("shared resource", "%d updates, %d lost (%s)", s.Updates, s.LostUpdates, s.Kind)
+	}
+	if w := r.Wire; w.Retransmissions+w.Duplicates+w.KernelDrops > 0 {
+		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
+			packets(w), w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
+	}
+	for i := range r.Faults {
+		name := ""
+		if i == 0 {
+			name = "faults"
+		}
+		line(name, "%s", describeFault(&r.Faults[i], crossingOf(r)))
+	}
+	line("workers", "%d", r.Workers)
+	for i := range r.Hosts {
+		name := ""
+		if i == 0 {
+			name = "hosts"
+		}
+		line(name, "%s", describeHost(&r.Hosts[i]))
+	}
+	known("links", describeLinks(r.Links))
+	told := func(warning string) bool { return slices.Contains(alarms, warning) }
+	for i, warning := range slices.DeleteFunc(slices.Clone(r.Warnings), told) {
+		name := ""
+		if i == 0 {
+			name = "warnings"
+		}
+		line(name, "%s", warning)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := out.Write(text.Bytes())
+	return err
+}
+
+// describeQuantiles writes a distribution of times; empty where there is none.
+func describeQuantiles(q *runs.Quantiles) string {
+	if q == nil {
+		return ""
+	}
+	return fmt.Sprintf("p50 %v  p90 %v  p99 %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(q.Max))
+}
+
+// network names the job's network, with what is unusual about it.
+func network(job *Job) string {
+	if job.Network.Real() {
+		return job.Network.Describe(job.NetOptions)
+	}
+	return job.Network.Name
+}
+
+func packets(w runs.Wire) string {
+	if w.Packets == nil {
+		return fmt.Sprintf("%d writes", w.Writes)
+	}
+	return fmt.Sprintf("%d packets", *w.Packets)
+}
+
+func kinds(r *runs.Result) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(r.Messages.ByKind)) {
+		if n := r.Messages.ByKind[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", kind, n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func perEntry(h map[string]uint64) string {
+	var counts []int
+	for k := range h {
+		var n int
+		fmt.Sscan(k, &n)
+		counts = append(counts, n)
+	}
+	slices.Sort(counts)
+	var parts []string
+	for _, n := range counts {
+		parts = append(parts, fmt.Sprintf("%d (%d×)", n, h[fmt.Sprint(n)]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ns rounds a time to what a person reads.
+func ns(x int64) time.Duration {
+	d := time.Duration(x)
+	switch size := d.Abs(); {
+	case size >= time.Second:
+		return d.Round(time.Millisecond)
+	case size >= time.Millisecond:
+		return d.Round(time.Microsecond)
+	case size >= 10*time.Microsecond:
+		return d.Round(100 * time.Nanosecond)
+	}
+	return d
+}
+
+// describeFault says what was done to a run, and what came of it, as well as that is
+// known between hosts.
+func describeFault(f *runs.Fault, known crossing) string {
+	var nodes []dme.NodeID
+	for _, id := range f.Nodes {
+		nodes = append(nodes, dme.NodeID(id))
+	}
+	whom := "node "
+	if len(nodes) > 1 {
+		whom = "nodes "
+	}
+	parts := []string{fmt.Sprintf("hit %s%s at %v", whom, dme.FormatNodes(nodes), ns(f.AtNS))}
+	if f.EndedNS != nil {
+		parts = append(parts, fmt.Sprintf("over after %v", ns(*f.EndedNS)))
+	}
+	switch {
+	case f.RecoveredNS != nil:
+		parts = append(parts, "next entry after "+known.time(*f.RecoveredNS))
+	case known.set:
+		parts = append(parts, "the clocks cannot tell what came after it")
+	default:
+		parts = append(parts, "no other node entered after it")
+	}
+	switch {
+	case f.ServedNS != nil:
+		parts = append(parts, fmt.Sprintf("the %d that waited served after %s", f.Waiting, known.time(*f.ServedNS)))
+	case known.set:
+	case f.Waiting > 0:
+		parts = append(parts, fmt.Sprintf("of the %d that waited, some never served", f.Waiting))
+	}
+	if f.Lost > 0 {
+		parts = append(parts, fmt.Sprintf("%d requests lost", f.Lost))
+	}
+	return f.Fault + ": " + strings.Join(parts, ", ")
+}
+
+// crossing says how well the times of a run that cross hosts are known.
+type crossing struct {
+	bound int64 // on the error of an instant of any host, ns; 0 of a run on one clock
+	set   bool  // a clock was set: nothing that crosses hosts is known
+}
+
+func crossingOf(r *runs.Result) (c crossing) {
+	for _, h := range r.Hosts {
+		if h.Clock != nil {
+			c.bound = max(c.bound, h.Clock.BoundNS)
+			c.set = c.set || h.Clock.SetNS > 0
+		}
+	}
+	return c
+}
+
+// time writes a time from an instant on the coordinator's clock to one on a host's.
+func (c crossing) time(x int64) string {
+	if c.bound == 0 {
+		return ns(x).String()
+	}
+	return plusMinus(x, c.bound)
+}
+
+// plusMinus writes a time to as many digits as its bound makes sense of.
+func plusMinus(x, bound int64) string {
+	unit := time.Duration(1)
+	for unit*100 <= time.Duration(bound) {
+		unit *= 10
+	}
+	return fmt.Sprintf("%v ± %v", time.Duration(x).Round(unit), ns(bound))
+}
+
+// syncDelay writes the synchronization delays of a run; empty where there is nothing
+// to say.
+func syncDelay(r *runs.Result) string {
+	q := r.SyncDelay
+	switch {
+	case r.SyncDelayBound == nil:
+		return describeQuantiles(q)
+	case q == nil:
+		return fmt.Sprintf("not told: it is known to ± %v only", ns(*r.SyncDelayBound))
+	}
+	return fmt.Sprintf("p50 %v  p90 %v  p99 %v, each ± %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(*r.SyncDelayBound), ns(q.Max))
+}
+
+// describeHost says what was on a host, and how its clock compares.
+func describeHost(h *runs.Host) string {
+	var nodes []dme.NodeID
+	for _, id := range h.Nodes {
+		nodes = append(nodes, dme.NodeID(id))
+	}
+	slices.Sort(nodes)
+	what := "no nodes"
+	switch len(nodes) {
+	case 0:
+	case 1:
+		what = "node " + dme.FormatNodes(nodes)
+	default:
+		what = "nodes " + dme.FormatNodes(nodes)
+	}
+	text := fmt.Sprintf("%s at %s: %s", h.Name, h.Address, what)
+	switch c := h.Clock; {
+	case c == nil:
+	case c.SetNS > 0:
+		text += fmt.Sprintf("; clock %s ahead at the start, and was set by %v or more", plusMinus(c.OffsetNS, c.BoundNS), ns(c.SetNS))
+	default:
+		drift := math.Round(10*c.DriftPPM)/10 + 0 // no negative zero
+		text += fmt.Sprintf("; clock %s ahead, drift %.1f ± %.1f ppm", plusMinus(c.OffsetNS, c.BoundNS), drift, c.DriftBound)
+	}
+	return text
+}
+
+// describeLinks sums up the ways between hosts; empty where there are none.
+func describeLinks(links []runs.HostLink) string {
+	var shortest, longest int64
+	var sent, lost, control int
+	for _, l := range links {
+		sent, lost = sent+l.Sent, lost+l.Lost
+		if l.RTTMedian > 0 {
+			if shortest == 0 || l.RTTMedian < shortest {
+				shortest = l.RTTMedian
+			}
+			longest = max(longest, l.RTTMedian)
+		}
+		if l.By != "udp" {
+			control++
+		}
+	}
+	if len(links) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d, round trips %v to %v in the median, %d of %d datagrams lost", len(links), ns(shortest), ns(longest), lost, sent)
+	if control > 0 {
+		text += fmt.Sprintf("; no datagram passes on %d of them", control)
+	}
+	return text
+}
