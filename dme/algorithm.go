@@ -263,17 +263,17 @@ func (a *Algorithm) Check() error {
 func Asked(s Setting, id NodeID) []NodeID {
 	var out Outbox
 	s.System.Node(id).Request(&out)
-	asked := MakeNodeSet(s.Nodes)
-	asked.Add(id)
+	asked := []NodeID{id}
 	for _, e := range out.Effects() {
 		switch e.Kind {
 		case EffectSend:
-			asked.Add(e.To)
+			asked = append(asked, e.To)
 		case EffectBroadcast:
-			asked.AddOthers(s.Nodes, id)
+			asked = slices.AppendSeq(asked, Others(s.Nodes, id))
 		}
 	}
-	return slices.Collect(asked.All())
+	slices.Sort(asked)
+	return slices.Compact(asked)
 }
 
 // AskedByAll returns how many nodes are asked by a node, on average over all

@@ -6,6 +6,7 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // outcomes is what is left of a tree, by the number of failed nodes.
@@ -69,7 +70,7 @@ func (o outcomes) cheaper(most float64) (falls float64) {
 // quorumsWithout counts the quorums of the tree of n nodes while these have
 // failed.
 func quorumsWithout(n int, failed ...dme.NodeID) float64 {
-	down := dme.MakeNodeSet(n)
+	down := collections.MakeNodeSet(n)
 	for _, id := range failed {
 		down.Add(id)
 	}

@@ -3,15 +3,16 @@ package agrawalelabbadi
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // node is one node: a requester, and a site that gives its permission to others.
 type node struct {
 	requester
 
-	granted  dme.Stamp        // the request that has this site's permission; zero while none has
-	waiting  dme.RequestQueue // the request queue without it (A1)
-	inquired bool             // Inquire has been sent for the current grant
+	granted  dme.Stamp                // the request that has this site's permission; zero while none has
+	waiting  collections.RequestQueue // the request queue without it (A1)
+	inquired bool                     // Inquire has been sent for the current grant
 }
 
 // Request is step 1. Which quorum is asked while nodes are down, recovery.go says.
@@ -151,7 +152,7 @@ func (n *node) QueueLength() int { return len(n.waiting) }
 func (n *node) State(v *dme.Visitor) {
 	n.state(v)
 	v.Stamp("granted", &n.granted)
-	v.Requests("queue", &n.waiting)
+	n.waiting.Show(v, "queue")
 	v.Bool("inquired", &n.inquired)
 	n.failures.State(v)
 }

@@ -3,6 +3,7 @@ package agrawalelabbadi
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // requester is what a node has for its own requests, in the repaired algorithm
@@ -13,11 +14,11 @@ type requester struct {
 	paths       *quorum.System // path=self: the quorums of all nodes
 	leaves      leaves         // path=random
 
-	clock    uint64        // at least the clock of every message sent or received
-	requests uint64        // made so far: the number of the last one
-	request  dme.Stamp     // the current one; zero while there is none
-	inside   bool          // in the critical section
-	replied  dme.MemberSet // members whose permission it has
+	clock    uint64                // at least the clock of every message sent or received
+	requests uint64                // made so far: the number of the last one
+	request  dme.Stamp             // the current one; zero while there is none
+	inside   bool                  // in the critical section
+	replied  collections.MemberSet // members whose permission it has
 
 	failures quorum.Failures // of the repaired algorithm
 }
@@ -110,7 +111,7 @@ func (n *requester) state(v *dme.Visitor) {
 	v.Stamp("request", &n.request)
 	v.Bool("inside", &n.inside)
 	v.Nodes("quorum", &n.Members)
-	v.Members("replied", &n.replied, n.Members)
+	n.replied.Show(v, "replied", n.Members)
 }
 
 // Multicasts counts what is sent where a message to several sites counts once.

@@ -26,6 +26,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 const (
@@ -62,7 +63,7 @@ type system struct{ nodes int }
 
 func (s system) Node(id dme.NodeID) dme.Node {
 	if id == coordinator {
-		return &server{queued: dme.MakeNodeSet(s.nodes)}
+		return &server{queued: collections.MakeNodeSet(s.nodes)}
 	}
 	return &client{}
 }
@@ -121,9 +122,9 @@ func (c *client) Waits() []dme.Wait {
 
 // server is the node with the resource.
 type server struct {
-	holder dme.NodeID    // who has the resource; none where it is free
-	queue  dme.NodeQueue // who waits for it
-	queued dme.NodeSet   // the nodes in queue
+	holder dme.NodeID            // who has the resource; none where it is free
+	queue  collections.NodeQueue // who waits for it
+	queued collections.NodeSet   // the nodes in queue
 }
 
 // Request is node 1's own step 1.
@@ -177,8 +178,8 @@ func (s *server) grant(out *dme.Outbox) {
 
 func (s *server) State(v *dme.Visitor) {
 	v.Node("holder", &s.holder)
-	v.Queue("queue", &s.queue)
-	v.Set("queued", &s.queued)
+	s.queue.Show(v, "queue")
+	s.queued.Show(v, "queued")
 }
 
 // Waits names who has the resource.

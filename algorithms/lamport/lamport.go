@@ -35,7 +35,10 @@
 // timestamps (theorem 9.2).
 package lamport
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 const (
 	kindRequest dme.Kind = iota + 1 // Clock: ts_i
@@ -88,14 +91,14 @@ type site struct {
 	sparing bool // the optimization: a REPLY that a REQUEST makes superfluous is spared
 
 	clock        uint64
-	request      dme.Stamp        // (ts_i, i), from the request to the release
-	executing    bool             // the CS
-	awaiting     dme.NodeSet      // sites without a message larger than our request: L1 holds where it is empty
-	requestQueue dme.RequestQueue // everybody's requests, at most one of each, by timestamp
+	request      dme.Stamp                // (ts_i, i), from the request to the release
+	executing    bool                     // the CS
+	awaiting     collections.NodeSet      // sites without a message larger than our request: L1 holds where it is empty
+	requestQueue collections.RequestQueue // everybody's requests, at most one of each, by timestamp
 }
 
 func newSite(n int, id dme.NodeID, sparing bool) *site {
-	return &site{i: id, n: n, sparing: sparing, awaiting: dme.MakeNodeSet(n)}
+	return &site{i: id, n: n, sparing: sparing, awaiting: collections.MakeNodeSet(n)}
 }
 
 // Request is step 1 of requesting.
@@ -180,8 +183,8 @@ func (s *site) State(v *dme.Visitor) {
 	v.Rising("clock", s.i, &s.clock)
 	v.Stamp("request", &s.request)
 	v.Bool("executing", &s.executing)
-	v.Set("awaiting", &s.awaiting)
-	v.Requests("request_queue", &s.requestQueue)
+	s.awaiting.Show(v, "awaiting")
+	s.requestQueue.Show(v, "request_queue")
 }
 
 // clocks shows what a message carries: the timestamp of a request, else the clock of

@@ -3,6 +3,7 @@ package maekawa
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // The kinds of messages, in the order of [dme.Algorithm.Kinds].
@@ -124,7 +125,7 @@ type system struct {
 // Node returns node id, idle and unlocked.
 func (s *system) Node(id dme.NodeID) dme.Node {
 	members := s.Site(id)
-	return s.newNode(site{Site: members, sets: s.System, locked: dme.MakeMemberSet(len(members.Members))})
+	return s.newNode(site{Site: members, sets: s.System, locked: collections.MakeMemberSet(len(members.Members))})
 }
 
 // site is what a node has in all three texts: it locks all members of its request
@@ -133,12 +134,12 @@ type site struct {
 	quorum.Site
 	sets *quorum.System // the request sets of all nodes
 
-	request dme.Stamp     // the current REQUEST; zero while there is none
-	inside  bool          // in the critical section
-	locked  dme.MemberSet // members that are locked for the current REQUEST, as far as this node knows
+	request dme.Stamp             // the current REQUEST; zero while there is none
+	inside  bool                  // in the critical section
+	locked  collections.MemberSet // members that are locked for the current REQUEST, as far as this node knows
 
-	locking dme.Stamp        // the REQUEST for which this node is locked; zero while unlocked
-	waiting dme.RequestQueue // the WAITING QUEUE
+	locking dme.Stamp                // the REQUEST for which this node is locked; zero while unlocked
+	waiting collections.RequestQueue // the WAITING QUEUE
 }
 
 // pending reports whether the node has asked and not yet entered.

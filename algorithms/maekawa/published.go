@@ -3,6 +3,7 @@ package maekawa
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // This file is section 4 of Maekawa 1985 as it is printed, and what it has in
@@ -149,22 +150,22 @@ func (n *literal) State(v *dme.Visitor) {
 	v.Clock("number", &n.number)
 	v.Stamp("request", &n.request)
 	v.Bool("inside", &n.inside)
-	v.Members("locked", &n.locked, n.Members)
+	n.locked.Show(v, "locked", n.Members)
 	v.Stamp("locking", &n.locking)
-	v.Requests("waiting", &n.waiting)
+	n.waiting.Show(v, "waiting")
 }
 
 // paperNode is a node of Maekawa 1985, section 4.
 type paperNode struct {
 	literal
 
-	failed   bool          // a FAILED has been received for the current REQUEST
-	deferred dme.MemberSet // members whose INQUIRE waits until success or failure becomes known
-	inquired bool          // INQUIRE has been sent and not been answered
+	failed   bool                  // a FAILED has been received for the current REQUEST
+	deferred collections.MemberSet // members whose INQUIRE waits until success or failure becomes known
+	inquired bool                  // INQUIRE has been sent and not been answered
 }
 
 func newPaperNode(s site) dme.Node {
-	n := &paperNode{literal: literal{site: s}, deferred: dme.MakeMemberSet(len(s.Members))}
+	n := &paperNode{literal: literal{site: s}, deferred: collections.MakeMemberSet(len(s.Members))}
 	n.text = n
 	return n
 }
@@ -236,6 +237,6 @@ func (n *paperNode) receiveRelease(out *dme.Outbox) {
 func (n *paperNode) State(v *dme.Visitor) {
 	n.literal.State(v)
 	v.Bool("failed", &n.failed)
-	v.Members("deferred", &n.deferred, n.Members)
+	n.deferred.Show(v, "deferred", n.Members)
 	v.Bool("inquired", &n.inquired)
 }

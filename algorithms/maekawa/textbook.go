@@ -1,6 +1,9 @@
 package maekawa
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 // textbookNode is a site of algorithm 9.5 and section 9.8.1 of Kshemkalyani and
 // Singhal, Distributed Computing, as printed. Beyond what is wrong with the
@@ -16,13 +19,13 @@ type textbookNode struct {
 	literal
 	either bool // option yield
 
-	failed  dme.MemberSet // sites that have sent FAILED for the current REQUEST
-	yielded dme.MemberSet // sites that were sent a YIELD and have not sent a new REPLY
+	failed  collections.MemberSet // sites that have sent FAILED for the current REQUEST
+	yielded collections.MemberSet // sites that were sent a YIELD and have not sent a new REPLY
 }
 
 func newTextbookNode(s site, either bool) dme.Node {
 	n := &textbookNode{literal: literal{site: s}, either: either}
-	n.failed, n.yielded = dme.MakeMemberSet(len(s.Members)), dme.MakeMemberSet(len(s.Members))
+	n.failed, n.yielded = collections.MakeMemberSet(len(s.Members)), collections.MakeMemberSet(len(s.Members))
 	n.text = n
 	return n
 }
@@ -92,6 +95,6 @@ func (n *textbookNode) receiveRelease(out *dme.Outbox) { n.lockFor(n.waiting.Pop
 // State names the variables.
 func (n *textbookNode) State(v *dme.Visitor) {
 	n.literal.State(v)
-	v.Members("failed", &n.failed, n.Members)
-	v.Members("yielded", &n.yielded, n.Members)
+	n.failed.Show(v, "failed", n.Members)
+	n.yielded.Show(v, "yielded", n.Members)
 }

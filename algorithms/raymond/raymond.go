@@ -36,6 +36,7 @@ import (
 	"fmt"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 const (
@@ -112,10 +113,10 @@ type node struct {
 	self dme.NodeID
 	tree *tree
 
-	holder   dme.NodeID    // self, or the neighbour in whose direction the privilege lies; None while nobody has told
-	using    bool          // executing the critical section
-	requestQ dme.NodeQueue // self and neighbours that want the privilege, each at most once
-	asked    bool          // a REQUEST to holder has not been answered
+	holder   dme.NodeID            // self, or the neighbour in whose direction the privilege lies; None while nobody has told
+	using    bool                  // executing the critical section
+	requestQ collections.NodeQueue // self and neighbours that want the privilege, each at most once
+	asked    bool                  // a REQUEST to holder has not been answered
 }
 
 // Request is the event of a node that wishes to execute the critical section.
@@ -191,7 +192,7 @@ func (n *node) makeRequest(out *dme.Outbox) {
 func (n *node) State(v *dme.Visitor) {
 	v.Node("HOLDER", &n.holder)
 	v.Bool("USING", &n.using)
-	v.Queue("REQUEST_Q", &n.requestQ)
+	n.requestQ.Show(v, "REQUEST_Q")
 	v.Bool("ASKED", &n.asked)
 }
 

@@ -1,18 +1,21 @@
 package ricartagrawala
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 // balance says who owes us a REPLY, where deferrals are told: in sections 6.1
 // and 6.3. Links need not keep order, so that the REPLY may be here before the
 // news of the deferral that it ends. Whoever counts one up and the other down
 // from what he has then waits for ever.
 type balance struct {
-	deferredBy   dme.NodeSet // who has deferred our request and not yet replied
-	repliedFirst dme.NodeSet // whose REPLY was here before the news of its deferral
+	deferredBy   collections.NodeSet // who has deferred our request and not yet replied
+	repliedFirst collections.NodeSet // whose REPLY was here before the news of its deferral
 }
 
 func makeBalance(n int) balance {
-	return balance{deferredBy: dme.MakeNodeSet(n), repliedFirst: dme.MakeNodeSet(n)}
+	return balance{deferredBy: collections.MakeNodeSet(n), repliedFirst: collections.MakeNodeSet(n)}
 }
 
 // deferred takes the news that j has deferred our request. It reports false
@@ -50,6 +53,6 @@ func (b *balance) settled() bool { return b.deferredBy.Empty() }
 func (b *balance) clear() { b.repliedFirst.Clear() }
 
 func (b *balance) show(v *dme.Visitor) {
-	v.Set("Deferred_By", &b.deferredBy)
-	v.Set("Replied_First", &b.repliedFirst)
+	b.deferredBy.Show(v, "Deferred_By")
+	b.repliedFirst.Show(v, "Replied_First")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // Section 6.5, the second means of priority, lower=delayed: a node delays acting on the
@@ -66,8 +67,8 @@ type delayingNode struct {
 	priorityNode
 	hold time.Duration
 
-	delayed dme.RequestQueue // the REQUESTs of lower priority that are not acted on yet
-	holding bool             // has left, and may ask again before hold is over
+	delayed collections.RequestQueue // the REQUESTs of lower priority that are not acted on yet
+	holding bool                     // has left, and may ask again before hold is over
 }
 
 // Request is the first process of section 2.2 up to its WAITFOR. A delayed REQUEST that
@@ -119,7 +120,7 @@ func (n *delayingNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) 
 
 func (n *delayingNode) State(v *dme.Visitor) {
 	n.priorityNode.State(v)
-	v.Requests("Delayed", &n.delayed)
+	n.delayed.Show(v, "Delayed")
 	v.Bool("Holding", &n.holding)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
 	"dmebench/internal/testkit"
@@ -99,7 +100,7 @@ func TestWhoIsNotDelayed(t *testing.T) {
 	}
 	again(net, 1) // 5: forced to let node 2 go first, and not node 3
 	net.WantInside(t, 2)
-	if n := delaysAt(net, 1); !slices.Equal(n.delayed, dme.RequestQueue{{Clock: 8, Node: 3}}) {
+	if n := delaysAt(net, 1); !slices.Equal(n.delayed, collections.RequestQueue{{Clock: 8, Node: 3}}) {
 		t.Errorf("node 1 delays %v, want 3's request alone", n.delayed)
 	}
 	net.Release(2)

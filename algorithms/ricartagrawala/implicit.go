@@ -216,7 +216,7 @@ func (n *implicitNode) State(v *dme.Visitor) {
 	v.Bool("Inside", &n.inside)
 	v.Uint("Legs_To_Wait", &n.legsToWait)
 	n.owed.show(v)
-	v.Deferred("Reply_Deferred", &n.replyDeferred)
+	n.replyDeferred.Show(v, "Reply_Deferred")
 }
 
 const source = "TR-869, section 6.1"

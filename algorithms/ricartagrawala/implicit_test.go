@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/conformance"
 )
 
@@ -153,7 +154,7 @@ func TestBalance(t *testing.T) {
 func TestWhoSponsors(t *testing.T) {
 	for _, admitted := range []bool{false, true} {
 		for _, leaving := range []bool{false, true} {
-			n := &robustNode{admitted: admitted, leaving: leaving, newcomers: dme.MakeNodeSet(3)}
+			n := &robustNode{admitted: admitted, leaving: leaving, newcomers: collections.MakeNodeSet(3)}
 			want := admitted && !leaving
 			if got := n.sponsors(2); got != want || n.newcomers.Has(2) != want {
 				t.Errorf("admitted %v, leaving %v: sponsors %v, has taken it on %v", admitted, leaving, got, n.newcomers.Has(2))

@@ -107,7 +107,7 @@ func (n *ringNode) enter(out *dme.Outbox) {
 func (n *ringNode) State(v *dme.Visitor) {
 	n.show(v)
 	v.Bool("Inside", &n.inside)
-	v.Deferred("Deferred", &n.replyDeferred)
+	n.replyDeferred.Show(v, "Deferred")
 }
 
 // echoSystem is the system of form=echo.

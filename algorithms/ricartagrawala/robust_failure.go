@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // This file is section 7.4, node failures:
@@ -125,7 +126,7 @@ func (n *robustNode) watchIfNoSuspects(out *dme.Outbox) {
 }
 
 // declareFailed is step 4 for those who have not answered.
-func (n *robustNode) declareFailed(silent *dme.NodeSet, out *dme.Outbox) {
+func (n *robustNode) declareFailed(silent *collections.NodeSet, out *dme.Outbox) {
 	for _, j := range slices.Collect(silent.All()) {
 		out.Broadcast(dme.Message{Kind: kindFailed, Node: j})
 		n.remove(j, out)

@@ -1,6 +1,9 @@
 package ricartagrawala
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 // Section 6.2.1, form=sequenced: a medium that puts all broadcasts into one
 // order, which every node observes, its own broadcasts among the others'.
@@ -28,9 +31,9 @@ type listener struct {
 	me dme.NodeID
 	n  int
 
-	requests   uint64           // heard on the medium so far, one's own among them
-	waiting    dme.RequestQueue // the REQUESTs without a REPLY, in the medium's order; Clock: the place in it
-	requesting bool             // asked and not yet inside
+	requests   uint64                   // heard on the medium so far, one's own among them
+	waiting    collections.RequestQueue // the REQUESTs without a REPLY, in the medium's order; Clock: the place in it
+	requesting bool                     // asked and not yet inside
 }
 
 func newListener(n int, id dme.NodeID) dme.Node { return &listener{me: id, n: n} }
@@ -94,6 +97,6 @@ func (l *listener) QueueLength() int { return len(l.waiting) }
 
 func (l *listener) State(v *dme.Visitor) {
 	v.Clock("Requests", &l.requests)
-	v.Requests("Waiting", &l.waiting)
+	l.waiting.Show(v, "Waiting")
 	v.Bool("Requesting", &l.requesting)
 }

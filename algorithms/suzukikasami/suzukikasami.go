@@ -36,6 +36,7 @@ import (
 	"errors"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 const (
@@ -82,11 +83,11 @@ type site struct {
 	requesting bool     // waiting for the token
 	executing  bool     // the CS
 
-	seen dme.NodeSet // scratch, empty between events: the members of Q
+	seen collections.NodeSet // scratch, empty between events: the members of Q
 }
 
 func newSite(n int, id dme.NodeID) dme.Node {
-	s := &site{i: id, n: n, rn: make([]uint64, n), seen: dme.MakeNodeSet(n)}
+	s := &site{i: id, n: n, rn: make([]uint64, n), seen: collections.MakeNodeSet(n)}
 	if id == 1 {
 		s.token = newToken(n)
 	}
@@ -236,7 +237,7 @@ func (t *token) takeHead(n int) dme.NodeID {
 
 // wellFormed reports whether t has n numbers and a queue of different sites
 // without its receiver i. scratch must be empty and is left so.
-func (t token) wellFormed(n int, i dme.NodeID, scratch *dme.NodeSet) bool {
+func (t token) wellFormed(n int, i dme.NodeID, scratch *collections.NodeSet) bool {
 	if len(t) < n {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/vnet"
 	"dmebench/internal/runtime/noderun"
 )
@@ -27,8 +28,8 @@ type Net struct {
 	Entries   []Entry
 
 	network *vnet.Network
-	peers   []dme.NodeSet   // by node, from 1: whom it says it sends to; nil where it does not say
-	meters  *noderun.Meters // of a schedule; nil where the algorithm has no gauges
+	peers   []collections.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
+	meters  *noderun.Meters       // of a schedule; nil where the algorithm has no gauges
 	faults  []string
 	asked   []int // entries there had been when the node asked
 	sent    []int // entries there had been when the message of each number, from 1, was sent
@@ -78,9 +79,9 @@ func newNet(a *dme.Algorithm, c vnet.Config, set map[string]string, r *reloader)
 	}
 	n.Setting = dme.Setting{Nodes: c.Nodes, Options: opt, System: model.System}
 	if linked, ok := model.System.(dme.Linked); ok {
-		n.peers = make([]dme.NodeSet, c.Nodes+1)
+		n.peers = make([]collections.NodeSet, c.Nodes+1)
 		for id := range model.IDs() {
-			n.peers[id] = dme.MakeNodeSet(c.Nodes)
+			n.peers[id] = collections.MakeNodeSet(c.Nodes)
 			for _, j := range linked.Peers(id) {
 				n.peers[id].Add(j)
 			}

@@ -9,13 +9,14 @@ import (
 
 	"dmebench/algorithms/centralized"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // favourite is a node of a system in which node 1 gives the resource to the node with the
 // largest number of those that wait.
 type favourite struct {
 	id, holder dme.NodeID
-	waiting    dme.NodeSet
+	waiting    collections.NodeSet
 }
 
 const (
@@ -62,13 +63,13 @@ func (f *favourite) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 
 func (f *favourite) State(v *dme.Visitor) {
 	v.Node("holder", &f.holder)
-	v.Set("waiting", &f.waiting)
+	f.waiting.Show(v, "waiting")
 }
 
 type favourites struct{ nodes int }
 
 func (s favourites) Node(id dme.NodeID) dme.Node {
-	return &favourite{id: id, waiting: dme.MakeNodeSet(s.nodes)}
+	return &favourite{id: id, waiting: collections.MakeNodeSet(s.nodes)}
 }
 
 // favouritism is claimed to be free of starvation, or not.

@@ -8,6 +8,7 @@ import (
 
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
 )
@@ -186,7 +187,7 @@ func TestEachRestartFollowsItsKill(t *testing.T) {
 // What a place in the store of messages carried is forgotten with the message: the next
 // one there is another.
 func TestALostTokenIsLostOnce(t *testing.T) {
-	l := &losses{carries: map[uint32]bool{5: true, 6: true}, gone: dme.MakeNodeSet(4)}
+	l := &losses{carries: map[uint32]bool{5: true, 6: true}, gone: collections.MakeNodeSet(4)}
 	l.drowned(5, 2)
 	l.drowned(5, 3)
 	l.arrives(6)

@@ -15,6 +15,7 @@ import (
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
@@ -28,9 +29,9 @@ type watchful struct {
 	id             dme.NodeID
 	clock, asked   uint64
 	asking, inside bool
-	alive          dme.NodeSet // peers
-	awaited        dme.NodeSet
-	deferred       dme.NodeSet
+	alive          collections.NodeSet // peers
+	awaited        collections.NodeSet
+	deferred       collections.NodeSet
 }
 
 const (
@@ -43,7 +44,7 @@ type watchfuls struct{ dme.Config }
 func (s watchfuls) Root() dme.NodeID { return 1 }
 
 func (s watchfuls) Node(id dme.NodeID) dme.Node {
-	n := &watchful{id: id, alive: dme.MakeNodeSet(s.Nodes), awaited: dme.MakeNodeSet(s.Nodes), deferred: dme.MakeNodeSet(s.Nodes)}
+	n := &watchful{id: id, alive: collections.MakeNodeSet(s.Nodes), awaited: collections.MakeNodeSet(s.Nodes), deferred: collections.MakeNodeSet(s.Nodes)}
 	for other := range dme.Others(s.Nodes, id) {
 		if !slices.Contains(s.Absent, other) {
 			n.alive.Add(other)
@@ -129,9 +130,9 @@ func (n *watchful) State(v *dme.Visitor) {
 	v.Uint("asked", &n.asked)
 	v.Bool("asking", &n.asking)
 	v.Bool("inside", &n.inside)
-	v.Set("alive", &n.alive)
-	v.Set("awaited", &n.awaited)
-	v.Set("deferred", &n.deferred)
+	n.alive.Show(v, "alive")
+	n.awaited.Show(v, "awaited")
+	n.deferred.Show(v, "deferred")
 }
 
 // Kills, restarts, pauses, joins and leaves at random moments: mutual exclusion

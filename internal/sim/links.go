@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/stall"
 	"dmebench/transport/link"
@@ -131,11 +132,11 @@ func (s *simulation) meanDelay() float64 {
 type losses struct {
 	*simulation
 	seen    map[stall.Loss]struct{} // between nodes that are both there
-	had     dme.NodeSet             // who had the token after its last event
+	had     collections.NodeSet     // who had the token after its last event
 	asked   []uint64                // requests of node i+1 until then
 	carries map[uint32]bool         // messages on their way that may carry it
 	carried bool                    // as the one did that has just arrived
-	gone    dme.NodeSet             // nodes with which it went
+	gone    collections.NodeSet     // nodes with which it went
 }
 
 // newLosses returns nil where nothing gets lost, which costs a run nothing.
@@ -146,7 +147,7 @@ func newLosses(s *simulation) *losses {
 	n := len(s.procs)
 	return &losses{
 		simulation: s, seen: make(map[stall.Loss]struct{}), carries: make(map[uint32]bool),
-		had: dme.MakeNodeSet(n), asked: make([]uint64, n), gone: dme.MakeNodeSet(n),
+		had: collections.MakeNodeSet(n), asked: make([]uint64, n), gone: collections.MakeNodeSet(n),
 	}
 }
 

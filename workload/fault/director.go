@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/vnet"
 )
 
@@ -52,7 +53,7 @@ type Director struct {
 	faults          []progress
 	due             int   // faults that wait for somebody to hit
 	next            int64 // when the next fault begins or ends; Never where none does
-	absent, leaving dme.NodeSet
+	absent, leaving collections.NodeSet
 	warnings        []string
 }
 
@@ -71,7 +72,7 @@ type progress struct {
 func NewDirector(s Schedule, sys dme.System, nodes int, rng *rand.Rand, run Runtime) *Director {
 	d := &Director{
 		schedule: s, kills: s.Kills(), sys: sys, nodes: nodes, rng: rng, run: run, next: Never, faults: make([]progress, len(s)),
-		absent: dme.MakeNodeSet(nodes), leaving: dme.MakeNodeSet(nodes),
+		absent: collections.MakeNodeSet(nodes), leaving: collections.MakeNodeSet(nodes),
 	}
 	for _, id := range s.Absent() {
 		d.absent.Add(id)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/lapse"
 	"dmebench/internal/record/entrylog"
@@ -235,7 +236,7 @@ func (w *worker) peers() []dme.NodeID {
 	if !ok {
 		return nil // anybody: connected on first use
 	}
-	known := dme.MakeNodeSet(w.job.Spec.Nodes)
+	known := collections.MakeNodeSet(w.job.Spec.Nodes)
 	for _, id := range w.assigned.Local {
 		for _, peer := range linked.Peers(id) {
 			known.Add(peer)

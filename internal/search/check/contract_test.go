@@ -8,6 +8,7 @@ import (
 
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/vnet"
 	"dmebench/internal/record/spacetime"
 )
@@ -24,7 +25,7 @@ type clerk struct {
 	known   dme.Stamp // of node 1's last request
 	request dme.Stamp
 	at      dme.NodeID // node 1: who is inside
-	queue   dme.NodeQueue
+	queue   collections.NodeQueue
 }
 
 const (
@@ -109,7 +110,7 @@ func (c *clerk) State(v *dme.Visitor) {
 	v.Stamp("known", &c.known)
 	v.Stamp("request", &c.request)
 	v.Node("at", &c.at)
-	v.Queue("queue", &c.queue)
+	c.queue.Show(v, "queue")
 }
 
 // Of a handler that does more with its clocks than it says nothing is proven, and no

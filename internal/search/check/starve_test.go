@@ -10,6 +10,7 @@ import (
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/vnet"
 	"dmebench/internal/testkit"
 )
@@ -30,8 +31,8 @@ type desk struct {
 	id      dme.NodeID
 	inside  uint64 // readers
 	writing bool
-	writers dme.NodeQueue
-	readers dme.NodeQueue // who ask while somebody writes
+	writers collections.NodeQueue
+	readers collections.NodeQueue // who ask while somebody writes
 }
 
 const (
@@ -92,8 +93,8 @@ func (d *desk) grant(id dme.NodeID, out *dme.Outbox) {
 func (d *desk) State(v *dme.Visitor) {
 	v.Uint("inside", &d.inside)
 	v.Bool("writing", &d.writing)
-	v.Queue("writers", &d.writers)
-	v.Queue("readers", &d.readers)
+	d.writers.Show(v, "writers")
+	d.readers.Show(v, "readers")
 }
 
 // What starves is found without a word of advice, in a schedule that holds nothing back

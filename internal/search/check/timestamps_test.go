@@ -7,6 +7,7 @@ import (
 
 	"dmebench/algorithms/lamport"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/vnet"
 	"dmebench/internal/testkit"
 )
@@ -20,7 +21,7 @@ type queuer struct {
 	clock    uint64
 	request  dme.Stamp
 	inside   bool
-	queue    dme.RequestQueue
+	queue    collections.RequestQueue
 }
 
 func queuers(name string, distance uint64) *dme.Algorithm {
@@ -91,7 +92,7 @@ func (q *queuer) State(v *dme.Visitor) {
 	v.Rising("clock", q.id, &q.clock)
 	v.Stamp("request", &q.request)
 	v.Bool("inside", &q.inside)
-	v.Requests("queue", &q.queue)
+	q.queue.Show(v, "queue")
 }
 
 // What is found among classes is shown by a network of nodes.

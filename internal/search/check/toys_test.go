@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // Tiny algorithms, most of them broken on purpose.
@@ -34,7 +35,7 @@ type script struct {
 	id      dme.NodeID
 	n       int
 	x, y    uint64
-	queue   dme.NodeQueue
+	queue   collections.NodeQueue
 	request func(*script, *dme.Outbox)
 	release func(*script, *dme.Outbox)
 	receive func(*script, dme.NodeID, dme.Message, *dme.Outbox)
@@ -60,7 +61,7 @@ func (s *script) Timeout(id dme.TimerID, out *dme.Outbox) { s.timeout(s, id, out
 func (s *script) State(v *dme.Visitor) {
 	v.Uint("x", &s.x)
 	v.Uint("y", &s.y)
-	v.Queue("queue", &s.queue)
+	s.queue.Show(v, "queue")
 }
 
 func scripted(name string, s script, kinds ...string) *dme.Algorithm {
@@ -242,8 +243,8 @@ type raLiteral struct {
 	highest    uint64
 	requesting bool
 	count      uint64
-	decided    dme.NodeQueue // to be deferred, not yet recorded
-	deferred   dme.NodeQueue
+	decided    collections.NodeQueue // to be deferred, not yet recorded
+	deferred   collections.NodeQueue
 }
 
 func (r *raLiteral) Request(out *dme.Outbox) {
@@ -289,8 +290,8 @@ func (r *raLiteral) State(v *dme.Visitor) {
 	v.Uint("highest", &r.highest)
 	v.Bool("requesting", &r.requesting)
 	v.Uint("count", &r.count)
-	v.Queue("decided", &r.decided)
-	v.Queue("deferred", &r.deferred)
+	r.decided.Show(v, "decided")
+	r.deferred.Show(v, "deferred")
 }
 
 // implicit is the implicit reply of TR-869, section 6.1, for two nodes: a node
@@ -421,15 +422,15 @@ func phoenix() *dme.Algorithm {
 	return a
 }
 
-func everybody(n int) dme.NodeSet {
-	set := dme.MakeNodeSet(n)
+func everybody(n int) collections.NodeSet {
+	set := collections.MakeNodeSet(n)
 	set.AddOthers(n, dme.None)
 	return set
 }
 
 type firebird struct {
 	id dme.NodeID
-	up dme.NodeSet
+	up collections.NodeSet
 	n  uint64
 }
 
@@ -468,7 +469,7 @@ func (f *firebird) Up(peer dme.NodeID, _ *dme.Outbox)   { f.up.Add(peer) }
 
 func (f *firebird) State(v *dme.Visitor) {
 	v.Uint("n", &f.n)
-	v.Set("up", &f.up)
+	f.up.Show(v, "up")
 }
 
 // restless is a node between which and the next messages go round for ever, from

@@ -114,5 +114,5 @@ func (n *node) lend(out *dme.Outbox) {
 func (n *node) State(v *dme.Visitor) {
 	v.Bool("waiting", &n.waiting)
 	v.Bool("here", &n.here)
-	v.Queue("line", &n.line)
+	n.line.Show(v, "line")
 }
