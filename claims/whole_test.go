@@ -62,7 +62,7 @@ func TestWholeVerdicts(t *testing.T) {
 		all = append(all, q.Judge(evidence))
 	}
 	construct := func(c dme.Claim, nodes int, sizes ...int) (e []Evidence) {
-		if x, ok := Construct(c, dme.Setting{Nodes: nodes, System: family(sizes)}); ok {
+		if x, ok := Construct(c, dme.Setting{Algorithm: &dme.Algorithm{RequestSet: dme.OfSystem(family.RequestSet)}, Nodes: nodes, System: family(sizes)}); ok {
 			e = append(e, x)
 		}
 		return e

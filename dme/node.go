@@ -140,10 +140,6 @@ type Timed interface{ Timeout(id TimerID, out *Outbox) }
 // it hears is no message, and is not counted.
 type Monitor interface{ Transmitted(m Message, out *Outbox) }
 
-// Queuer is a Node that keeps a queue of requests about whose length a paper
-// makes a claim. It is read after every event.
-type Queuer interface{ QueueLength() int }
-
 // Activity says where the local process of a node stands.
 type Activity uint32
 
@@ -178,12 +174,6 @@ type Wait struct {
 	What string // in the paper's words, as what follows "waits for 2's …": "REPLY", "RELEASE of its lock", "PRIVILEGE"
 }
 
-// Waiter is a Node that can tell what it waits for: a requester the answers that
-// it lacks, an arbiter the release of its lock, a node of a tree the token that
-// it has asked for. Nothing where the node waits for nobody. The order is that of
-// the peers.
-type Waiter interface{ Waits() []Wait }
-
 // WaitsFor returns a wait for the same thing of each of the nodes.
 func WaitsFor(what string, nodes iter.Seq[NodeID]) []Wait {
 	var waits []Wait
@@ -204,15 +194,17 @@ func WaitsFor(what string, nodes iter.Seq[NodeID]) []Wait {
 // at once: a node that is not ready keeps the request until it is.
 type Restarter interface{ Restart(out *Outbox) }
 
-// Joiner is a Node that can become part of a running system, for which it was
-// [Config.Absent] until then. Join is called in place of Start; what holds of
-// Restart holds of it.
-type Joiner interface{ Join(out *Outbox) }
-
-// Leaver is a Node that can leave a running system in an orderly way. Leave is
-// called while the local process is idle, and it does not ask again. The node
-// is part of the system until it says [Outbox.Left].
-type Leaver interface{ Leave(out *Outbox) }
+// Member is a Node that can come into a running system and leave it in an orderly
+// way.
+//
+// Join is called in place of Start, on a node that was [Config.Absent] until then;
+// what holds of Restart holds of it. Leave is called while the local process is idle,
+// and it does not ask again: the node is part of the system until it says
+// [Outbox.Left].
+type Member interface {
+	Join(out *Outbox)
+	Leave(out *Outbox)
+}
 
 // PeerWatcher is a Node that is told by its surroundings which nodes are there.
 // Down comes after the last message of a node that crashed or has left, and Up
@@ -223,14 +215,6 @@ type PeerWatcher interface {
 	Down(peer NodeID, out *Outbox)
 	Up(peer NodeID, out *Outbox)
 }
-
-// TokenHolder is a Node of an algorithm with a token, which can tell whether it
-// has it. Faults and reports find the token by it.
-type TokenHolder interface{ HasToken() bool }
-
-// Rooted is a System with a node that all others depend on at the start: the
-// root of a tree, a coordinator.
-type Rooted interface{ Root() NodeID }
 
 // SurvivesAny is [Algorithm.Survives] for an algorithm that goes on while any
 // node is left.

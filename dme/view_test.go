@@ -23,7 +23,10 @@ type snapshot struct {
 	flights []Flight
 }
 
-func (s snapshot) Setting() Setting    { return Setting{Nodes: len(s.nodes)} }
+func (s snapshot) Setting() Setting {
+	return Setting{Nodes: len(s.nodes), Algorithm: &Algorithm{HasToken: OfNode(keeper.HasToken)}}
+}
+
 func (s snapshot) Node(id NodeID) Node { return s.nodes[id-1] }
 func (s snapshot) InFlight() []Flight  { return s.flights }
 

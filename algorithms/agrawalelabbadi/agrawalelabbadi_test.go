@@ -248,14 +248,14 @@ func TestPeers(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Node 3 asks 1, 3, 7, and is asked by its descendants and by the root.
-	if got, want := sys.(dme.Linked).Peers(3), []dme.NodeID{1, 6, 7}; !slices.Equal(got, want) {
+	if got, want := Algorithm().Peers(sys, 3), []dme.NodeID{1, 6, 7}; !slices.Equal(got, want) {
 		t.Errorf("peers of 3: %v, want %v", got, want)
 	}
 	sys, err = Algorithm().New(7, 1, map[string]string{optPath: "random"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := sys.(dme.Linked); ok {
+	if Algorithm().Peers(sys, 3) != nil {
 		t.Error("with a path drawn for each request, nobody's peers are known")
 	}
 }
@@ -431,7 +431,7 @@ func TestWaits(t *testing.T) {
 			want[1] = []dme.Wait{{For: 7, What: "Yield or Relinquish"}}
 		}
 		for id, want := range want {
-			if got := net.Host(id).Node().(dme.Waiter).Waits(); !slices.Equal(got, want) {
+			if got := net.Algorithm.Waits(net.Host(id).Node()); !slices.Equal(got, want) {
 				t.Errorf("%s: node %d waits for %v, want %v", a.Name, id, got, want)
 			}
 		}

@@ -66,6 +66,7 @@ func Algorithm() *dme.Algorithm {
 		Kinds:      []string{"REQUEST", "REPLY"},
 		Claims:     claims(),
 		Invariants: invariants(),
+		Waits:      dme.OfNode((*node).Waits),
 		Prepare:    dme.Unshared(newNode),
 		Clocks:     dme.ClockInMessages,
 	}

@@ -90,7 +90,7 @@ func TestPrepare(t *testing.T) {
 				continue
 			}
 			checkSystem(t, a, n, sys)
-			setting := dme.Setting{Nodes: n, Options: opt, System: sys}
+			setting := dme.Setting{Algorithm: a, Nodes: n, Options: opt, System: sys}
 			for _, c := range a.Claims {
 				if value, ok := c.Prediction(setting); ok && value < 0 {
 					t.Errorf("%s: N=%d: %s %q predicts %v", a.Name, n, c.Quantity, c.Formula, value)
@@ -103,22 +103,20 @@ func TestPrepare(t *testing.T) {
 // checkSystem checks what a system says of its links and request sets.
 func checkSystem(t *testing.T, a *dme.Algorithm, n int, sys dme.System) {
 	t.Helper()
-	linked, isLinked := sys.(dme.Linked)
-	quorate, isQuorate := sys.(dme.Quorate)
 	for id := dme.NodeID(1); int(id) <= n; id++ {
 		if sys.Node(id) == nil {
 			t.Errorf("%s: N=%d: no node %d", a.Name, n, id)
 		}
-		if isLinked {
-			checkAscending(t, a, n, linked.Peers(id))
-			for _, peer := range linked.Peers(id) {
+		if a.Peers != nil {
+			checkAscending(t, a, n, a.Peers(sys, id))
+			for _, peer := range a.Peers(sys, id) {
 				if peer == id {
 					t.Errorf("%s: N=%d: node %d is a peer of its own", a.Name, n, id)
 				}
 			}
 		}
-		if isQuorate {
-			checkAscending(t, a, n, quorate.RequestSet(id))
+		if a.RequestSet != nil {
+			checkAscending(t, a, n, a.RequestSet(sys, id))
 		}
 	}
 }

@@ -47,17 +47,24 @@ func Algorithm() *dme.Algorithm {
 			"REQUEST, a GRANT and a RELEASE, and none at the coordinator itself, whatever the number of nodes. A handover takes two " +
 			"messages in a row, RELEASE and GRANT. It is the yardstick for all others: nothing is cheaper to build or to run. But " +
 			"all work falls on one node, and everything stops when that one does.",
-		Citation:   "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.6",
-		Class:      dme.Permission,
-		Needs:      dme.Always(dme.Needs{Reliable: true}),
-		Kinds:      []string{"REQUEST", "GRANT", "RELEASE"},
-		Claims:     claims(),
-		Invariants: invariants(),
+		Citation:    "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.6",
+		Class:       dme.Permission,
+		Needs:       dme.Always(dme.Needs{Reliable: true}),
+		Kinds:       []string{"REQUEST", "GRANT", "RELEASE"},
+		Claims:      claims(),
+		Invariants:  invariants(),
+		Waits:       dme.OfNode(waiter.Waits),
+		QueueLength: dme.OfNode((*server).QueueLength),
+		Peers:       dme.OfSystem(system.Peers),
+		Root:        coordinator,
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
 }
+
+// waiter is a node, with the resource or without.
+type waiter interface{ Waits() []dme.Wait }
 
 type system struct{ nodes int }
 
@@ -67,9 +74,6 @@ func (s system) Node(id dme.NodeID) dme.Node {
 	}
 	return &client{}
 }
-
-// Root returns the node with the resource.
-func (s system) Root() dme.NodeID { return coordinator }
 
 // Peers returns node 1, and for node 1 all others.
 func (s system) Peers(id dme.NodeID) []dme.NodeID {

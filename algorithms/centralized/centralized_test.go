@@ -85,7 +85,7 @@ func TestWhoIsWaitedFor(t *testing.T) {
 	waits := func(want ...[]dme.Wait) {
 		t.Helper()
 		for i, want := range want {
-			if got := net.Host(dme.NodeID(i + 1)).Node().(dme.Waiter).Waits(); !slices.Equal(got, want) {
+			if got := net.Algorithm.Waits(net.Host(dme.NodeID(i + 1)).Node()); !slices.Equal(got, want) {
 				t.Errorf("node %d waits for %v, want %v", i+1, got, want)
 			}
 		}

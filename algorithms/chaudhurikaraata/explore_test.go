@@ -46,7 +46,7 @@ func newModel(sys *system, unordered bool, left ...int) *model {
 	m := &model{net: vnet.New(shared), space: vnet.NewSpace(shared), done: make(map[vnet.Hash]bool)}
 	m.snapshot = snapshot{sys: sys, nodes: make([]*node, sys.nodes+1)}
 	for id := range m.net.IDs() {
-		m.nodes[id] = m.net.Runner(id).Node().(*node)
+		m.nodes[id] = m.net.Node(id).(*node)
 	}
 	return m
 }

@@ -53,7 +53,7 @@ func TestRefusals(t *testing.T) {
 		net.Settle() // 2 is inside, 5 has asked 1 for the token
 		before := dme.DescribeState(net.Host(c.to).Node())
 		net.Host(c.to).Receive(c.from, &c.m)
-		if got := net.Host(c.to).LastRefusal(); net.Refused() != 1 || !strings.Contains(got, c.want) {
+		if got := net.Refusal(); net.Refused() != 1 || !strings.Contains(got, c.want) {
 			t.Errorf("%s, %+v from %d to %d: refusal %q, want %q", c.repair, c.m, c.from, c.to, got, c.want)
 		}
 		if after := dme.DescribeState(net.Host(c.to).Node()); after != before {

@@ -73,15 +73,17 @@ func Optimized() *dme.Algorithm {
 
 func describe(sparing bool) *dme.Algorithm {
 	return &dme.Algorithm{
-		Citation:   "L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 21(7), 1978; textbook, section 9.3",
-		Class:      dme.Permission,
-		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:      []string{"REQUEST", "REPLY", "RELEASE"},
-		Claims:     claims(),
-		Invariants: invariants(),
-		Prepare:    dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),
-		Clocks:     clocks,
-		Gauges:     gauges(),
+		Citation:    "L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 21(7), 1978; textbook, section 9.3",
+		Class:       dme.Permission,
+		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:       []string{"REQUEST", "REPLY", "RELEASE"},
+		Claims:      claims(),
+		Invariants:  invariants(),
+		QueueLength: dme.OfNode((*site).QueueLength),
+		Waits:       dme.OfNode((*site).Waits),
+		Prepare:     dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),
+		Clocks:      clocks,
+		Gauges:      gauges(),
 	}
 }
 

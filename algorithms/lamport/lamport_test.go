@@ -84,7 +84,7 @@ func TestFigures93To96(t *testing.T) {
 
 // sent returns the number of messages of a kind that site i has sent.
 func sent(net *conformance.Net, i dme.NodeID, k dme.Kind) uint64 {
-	return net.Host(i).Counters().Sent[k].Load()
+	return net.Host(i).Counts().SentOf[k]
 }
 
 // Section 9.3, performance: N−1 of each kind for a site that asks alone, with

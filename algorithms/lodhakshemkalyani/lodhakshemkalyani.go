@@ -33,6 +33,7 @@ func Algorithm() *dme.Algorithm {
 		Kinds:      []string{"REQUEST", "REPLY", "FLUSH"},
 		Claims:     claims(),
 		Invariants: invariants(),
+		Waits:      dme.OfNode((*process).Waits),
 		Prepare:    dme.Unshared(newProcess),
 		Clocks:     dme.ClockInMessages,
 	}

@@ -100,12 +100,17 @@ func TextbookAsPublished() *dme.Algorithm {
 // are made with these options.
 func describe(nodes func(dme.Options) func(site) dme.Node) *dme.Algorithm {
 	return &dme.Algorithm{
-		Class:      dme.Quorum,
-		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:      []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
-		Clocks:     clocks,
-		Options:    quorum.Options(),
-		ValidNodes: quorum.ValidNodes,
+		Class:       dme.Quorum,
+		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:       []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Clocks:      clocks,
+		Options:     quorum.Options(),
+		ValidNodes:  quorum.ValidNodes,
+		QueueLength: dme.OfNode(voter.QueueLength),
+		Waits:       dme.OfNode(voter.Waits),
+		RequestSet:  dme.OfSystem((*system).RequestSet),
+		Peers:       dme.OfSystem((*system).Peers),
+		Remarks:     func(s dme.System) []string { return s.(*system).Remarks() },
 		Prepare: func(cfg dme.Config) (dme.System, error) {
 			sets, err := quorum.Prepare(cfg)
 			if err != nil {
@@ -114,6 +119,12 @@ func describe(nodes func(dme.Options) func(site) dme.Node) *dme.Algorithm {
 			return &system{sets, nodes(cfg.Options)}, nil
 		},
 	}
+}
+
+// voter is a node of any of the three texts.
+type voter interface {
+	QueueLength() int
+	Waits() []dme.Wait
 }
 
 // system is what the nodes share: the request sets, and how a node is made.

@@ -222,10 +222,10 @@ func TestPublishedPeers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := sys.(dme.Quorate).RequestSet(4), []dme.NodeID{4, 5, 7}; !slices.Equal(got, want) {
+	if got, want := maekawa.AsPublished().RequestSet(sys, 4), []dme.NodeID{4, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("S_4 = %v, want %v", got, want)
 	}
-	if got, want := sys.(dme.Linked).Peers(4), []dme.NodeID{1, 3, 5, 7}; !slices.Equal(got, want) {
+	if got, want := maekawa.AsPublished().Peers(sys, 4), []dme.NodeID{1, 3, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("peers of 4: %v, want %v", got, want)
 	}
 }

@@ -184,7 +184,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		const k = 998
-		if got := len(sys.(dme.Quorate).RequestSet(nodes)); got != k {
+		if got := len(x.a.RequestSet(sys, nodes)); got != k {
 			t.Fatalf("K = %d, want %d", got, k)
 		}
 		var before, after runtime.MemStats

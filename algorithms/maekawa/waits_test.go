@@ -10,7 +10,7 @@ import (
 )
 
 func waits(net *conformance.Net, id dme.NodeID) []dme.Wait {
-	return net.Host(id).Node().(dme.Waiter).Waits()
+	return net.Algorithm.Waits(net.Host(id).Node())
 }
 
 // cycle follows, from a node, the first thing that each node waits for, until a node

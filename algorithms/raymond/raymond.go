@@ -54,13 +54,18 @@ func Algorithm() *dme.Algorithm {
 			"N messages on a balanced tree when nobody else asks, and close to 4 under full load, however many nodes there are; " +
 			"under full load a handover takes about two delays. Nodes talk to neighbours only and keep little state. The best " +
 			"choice for many nodes under heavy load. Choose the tree by --set tree.",
-		Citation:   "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
-		Class:      dme.Token,
-		Needs:      dme.Always(dme.Needs{Reliable: true}),
-		Kinds:      []string{"REQUEST", "PRIVILEGE", "INITIALIZE"},
-		Options:    []dme.Option{treeOption(), initOption()},
-		Claims:     claims(),
-		Invariants: invariants(),
+		Citation:    "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
+		Class:       dme.Token,
+		Needs:       dme.Always(dme.Needs{Reliable: true}),
+		Kinds:       []string{"REQUEST", "PRIVILEGE", "INITIALIZE"},
+		Options:     []dme.Option{treeOption(), initOption()},
+		Claims:      claims(),
+		Invariants:  invariants(),
+		HasToken:    dme.OfNode(holder.HasToken),
+		QueueLength: dme.OfNode(holder.QueueLength),
+		Waits:       dme.OfNode(holder.Waits),
+		Root:        root,
+		Peers:       dme.OfSystem((*system).Peers),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := prepare(c)
 			if err != nil {
@@ -70,6 +75,13 @@ func Algorithm() *dme.Algorithm {
 			return s, nil
 		},
 	}
+}
+
+// holder is a node, told of the tree or not.
+type holder interface {
+	HasToken() bool
+	QueueLength() int
+	Waits() []dme.Wait
 }
 
 type system struct {
@@ -100,9 +112,6 @@ func (s *system) Node(id dme.NodeID) dme.Node {
 	}
 	return n
 }
-
-// Root returns the node at which the privilege is at the beginning.
-func (s *system) Root() dme.NodeID { return root }
 
 func (s *system) spanningTree() *tree { return s.tree }
 

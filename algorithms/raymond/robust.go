@@ -70,12 +70,17 @@ func Robust() *dme.Algorithm {
 			"process that crashed are lost with it.",
 		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; " +
 			"textbook, sections 9.12.6 and 9.12.7",
-		Class:      dme.Token,
-		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:      []string{"REQUEST", "PRIVILEGE", "INITIALIZE", "RESTART", "ADVISE"},
-		Options:    []dme.Option{treeOption()},
-		Claims:     robustClaims(),
-		Invariants: robustInvariants(),
+		Class:       dme.Token,
+		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:       []string{"REQUEST", "PRIVILEGE", "INITIALIZE", "RESTART", "ADVISE"},
+		Options:     []dme.Option{treeOption()},
+		Claims:      robustClaims(),
+		Invariants:  robustInvariants(),
+		HasToken:    dme.OfNode((*robust).HasToken),
+		QueueLength: dme.OfNode((*robust).QueueLength),
+		Waits:       dme.OfNode((*robust).Waits),
+		Root:        root,
+		Peers:       dme.OfSystem(robustSystem.Peers),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := prepare(c)
 			return robustSystem{s}, err

@@ -59,11 +59,10 @@ func TestRobustRefusals(t *testing.T) {
 func privileges(n *vnet.Network) (count int, settled bool) {
 	settled = true
 	for id := range n.IDs() {
-		node := n.Runner(id).Node().(dme.TokenHolder)
-		if node.HasToken() {
+		if n.Algorithm.HasToken(n.Node(id)) {
 			count++
 		}
-		if n.Runner(id).Node().(*robust).holder == dme.None {
+		if n.Node(id).(*robust).holder == dme.None {
 			settled = false // this is so of a node that is down, too
 		}
 	}
@@ -125,11 +124,8 @@ func watch(n *vnet.Network, next func() (vnet.Step, bool)) error {
 	if len(n.Waiting()) > 0 {
 		return fmt.Errorf("nodes %v wait and nothing moves\n%s", n.Waiting(), strings.Join(n.States(), "\n"))
 	}
-	sent := func(k dme.Kind) uint64 {
-		return n.Sum(func(c *noderun.Counters) uint64 { return c.Sent[k].Load() })
-	}
-	if sent(kindAdvise) > sent(kindRestart) {
-		return fmt.Errorf("%d ADVISE for %d RESTART", sent(kindAdvise), sent(kindRestart))
+	if sent := n.Counts(dme.None).SentOf; sent[kindAdvise] > sent[kindRestart] {
+		return fmt.Errorf("%d ADVISE for %d RESTART", sent[kindAdvise], sent[kindRestart])
 	}
 	return nil
 }
@@ -197,7 +193,7 @@ func TestInteriorNodeAndLeafFail(t *testing.T) {
 					return vnet.Step{Kind: vnet.Crash, Node: crash.node}, true
 				}
 			}
-			if n.Runner(2).Activity() == noderun.Down && n.Runner(4).Activity() == noderun.Down {
+			if n.Activity(2) == noderun.Down && n.Activity(4) == noderun.Down {
 				together++
 			}
 			return s.Next()
@@ -225,12 +221,12 @@ func TestCostOfRecovery(t *testing.T) {
 	}
 	settle()
 	for id, neighbours := range map[dme.NodeID]uint64{1: 2, 2: 3, 7: 1} {
-		before := n.Sum(func(c *noderun.Counters) uint64 { return c.SentTotal.Load() })
+		before := n.Counts(dme.None).Sent
 		n.Take(vnet.Step{Kind: vnet.Crash, Node: id})
 		settle()
 		n.Take(vnet.Step{Kind: vnet.Restart, Node: id})
 		settle()
-		if sent := n.Sum(func(c *noderun.Counters) uint64 { return c.SentTotal.Load() }) - before; sent != 2*neighbours {
+		if sent := n.Counts(dme.None).Sent - before; sent != 2*neighbours {
 			t.Errorf("node %d: %d messages, want %d", id, sent, 2*neighbours)
 		}
 		if err := onePrivilege(n); err != nil {
@@ -328,7 +324,7 @@ func TestRobustWaits(t *testing.T) {
 	net := conformance.Make(t, Robust(), 3, map[string]string{optTree: "line"})
 	net.Settle() // INITIALIZE
 	net.Request(3)
-	waits := net.Host(3).Node().(dme.Waiter).Waits()
+	waits := net.Algorithm.Waits(net.Host(3).Node())
 	if want := []dme.Wait{{For: 2, What: "PRIVILEGE"}}; !slices.Equal(waits, want) {
 		t.Errorf("%v, want %v", waits, want)
 	}

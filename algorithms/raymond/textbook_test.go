@@ -165,7 +165,7 @@ func TestPrivilegeIsOverwritten(t *testing.T) {
 		}
 		return n
 	}
-	if n := replay(literally(longEnough)); !n.Stuck() || n.Runner(2).Node().(*literal).holder != 1 {
+	if n := replay(literally(longEnough)); !n.Stuck() || n.Node(2).(*literal).holder != 1 {
 		t.Errorf("the literal text does not lose the privilege\n%s", strings.Join(n.States(), "\n"))
 	}
 	if n := replay(Robust()); !slices.Equal(n.Inside(), []dme.NodeID{3}) {

@@ -55,6 +55,7 @@ func Broadcast() *dme.Algorithm {
 	for k := range a.Invariants {
 		a.Invariants[k].If = func(o dme.Options) bool { return !sequenced(o) }
 	}
+	a.QueueLength = dme.OfNode((*listener).QueueLength)
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		if sequenced(c.Options) {
 			return dme.Unshared(newListener)(c)

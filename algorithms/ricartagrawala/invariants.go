@@ -203,7 +203,7 @@ func oneRequest(v dme.GlobalView) error {
 	return nil
 }
 
-// This file is what the nodes of all sections wait for, as [dme.Waiter] asks.
+// This file is what the nodes of all sections wait for, see [dme.Algorithm.Waits].
 
 const reply = "REPLY"
 

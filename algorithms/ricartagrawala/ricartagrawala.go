@@ -84,9 +84,13 @@ func describe(name, title, section string) *dme.Algorithm {
 		Needs: dme.Always(dme.Needs{Reliable: true}),
 		Kinds: []string{"REQUEST", "REPLY"},
 
+		Waits:  dme.OfNode(waiter.Waits),
 		Clocks: dme.ClockInMessages,
 	}
 }
+
+// waiter is a node of any section.
+type waiter interface{ Waits() []dme.Wait }
 
 // variables are those that the three processes share in every section.
 type variables struct {

@@ -50,6 +50,7 @@ func Ring() *dme.Algorithm {
 	}}
 	a.Claims = ringClaims()
 	a.Invariants = ringInvariants()
+	a.Peers = dme.OfSystem(echoSystem.Peers)
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		if c.Options.Get("form") == "notes" {
 			return dme.Unshared(newNotesNode)(c)

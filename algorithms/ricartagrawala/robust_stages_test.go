@@ -63,7 +63,7 @@ func TestLateAnswersChangeNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := direct(t, Robust(), nil, vnet.Config{Nodes: 4, Absent: []dme.NodeID{4}, Bounded: true, Unordered: true})
 			x.reach(d)
-			n := d.Runner(x.at).Node().(*robustNode)
+			n := d.Node(x.at).(*robustNode)
 			if n.stage != x.stage {
 				t.Fatalf("node %d is at stage %d, want %d: %s", x.at, n.stage, x.stage, dme.DescribeState(n))
 			}

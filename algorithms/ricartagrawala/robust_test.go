@@ -142,7 +142,7 @@ func TestWelcomeOfASponsorThatFailed(t *testing.T) {
 func TestASecondWelcome(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Absent: []dme.NodeID{3}, Bounded: true, Unordered: true})
 	d.ask(1)
-	n := d.Runner(1).Node().(*robustNode)
+	n := d.Node(1).(*robustNode)
 	before := n.stage
 	if before != asking || n.group.Has(3) {
 		t.Fatalf("node 1 is at stage %d of a group %v", before, n.group)
@@ -207,7 +207,7 @@ func TestRemovedNodeReturns(t *testing.T) {
 			d.Do(vnet.Step{Kind: vnet.Lose, From: 1, Node: 3, Index: d.find(1, 3, kindFailed)})
 		}
 		d.run(nil, late, held{kindAreYouThere, 1, 3})
-		if n := d.Runner(3).Node().(*robustNode); n.admitted != (told == kindRestart) && n.group.Len() != 2 {
+		if n := d.Node(3).(*robustNode); n.admitted != (told == kindRestart) && n.group.Len() != 2 {
 			t.Errorf("node 3: %v", dme.DescribeState(n))
 		}
 		d.ask(3)
@@ -216,11 +216,11 @@ func TestRemovedNodeReturns(t *testing.T) {
 			t.Errorf("told by %s: %v wait", Robust().KindName(told), w)
 		}
 		for id := range d.IDs() {
-			if n := d.Runner(id).Node().(*robustNode); n.group.Len() != 2 || !n.admitted || !n.synchronized {
+			if n := d.Node(id).(*robustNode); n.group.Len() != 2 || !n.admitted || !n.synchronized {
 				t.Errorf("told by %s, node %d: %v", Robust().KindName(told), id, dme.DescribeState(n))
 			}
 		}
-		if got := d.Runner(3).Counters().Entries.Load(); got != 1 {
+		if got := d.Counts(3).Entries; got != 1 {
 			t.Errorf("node 3 has entered %d times", got)
 		}
 	}
@@ -262,7 +262,7 @@ func TestDetectionTakesTwoPeriods(t *testing.T) {
 			if c.Quantity != DetectionTime {
 				continue
 			}
-			want, ok := c.Prediction(dme.Setting{Nodes: nodes, Options: opt, System: sys})
+			want, ok := c.Prediction(dme.Setting{Algorithm: a, Nodes: nodes, Options: opt, System: sys})
 			if !entered || !ok || waited.Seconds() != want || waited != 127*time.Millisecond {
 				t.Errorf("N=%d: %v, predicted %v s", nodes, waited, want)
 			}
@@ -279,11 +279,11 @@ func TestCriticalSectionsMayBeLong(t *testing.T) {
 	d.ask(3)
 	d.run([]dme.NodeID{1}) // a thousand steps
 	d.wantInside(1)
-	if d.Runner(1).Counters().Sent[kindYesIAmHere].Load() < 100 {
+	if d.Counts(1).SentOf[kindYesIAmHere] < 100 {
 		t.Error("few have asked")
 	}
 	for id := range d.IDs() {
-		if failed := d.Runner(id).Counters().Sent[kindFailed].Load(); failed > 0 {
+		if failed := d.Counts(id).SentOf[kindFailed]; failed > 0 {
 			t.Errorf("node %d has told %d times that a node has failed", id, failed)
 		}
 	}
@@ -332,7 +332,7 @@ func TestRobustWaits(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Absent: []dme.NodeID{1}, Bounded: true, Unordered: true})
 	waits := func(id dme.NodeID, want ...dme.Wait) {
 		t.Helper()
-		if got := d.Runner(id).Node().(dme.Waiter).Waits(); !slices.Equal(got, want) {
+		if got := d.Algorithm.Waits(d.Node(id)); !slices.Equal(got, want) {
 			t.Errorf("node %d waits for %v, want %v", id, got, want)
 		}
 	}
@@ -350,7 +350,7 @@ func TestRobustWaits(t *testing.T) {
 	d.run(nil, held{kind: kindHighest})
 	waits(1, dme.Wait{For: 2, What: "HIGHEST"}, dme.Wait{For: 3, What: "HIGHEST"})
 	d.run(nil)
-	if d.Runner(1).Counters().Entries.Load() != 1 || d.Runner(2).Activity() != noderun.Idle {
+	if d.Counts(1).Entries != 1 || d.Activity(2) != noderun.Idle {
 		t.Error(d.States())
 	}
 	waits(1)

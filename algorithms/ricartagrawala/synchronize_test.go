@@ -104,15 +104,15 @@ func TestSynchronized(t *testing.T) {
 				d.ask(2)
 				d.run([]dme.NodeID{1, 3}, late...)
 				d.run([]dme.NodeID{1, 3}, late[1:]...)
-				if a := d.Runner(1).Activity(); a != noderun.Requesting {
+				if a := d.Activity(1); a != noderun.Requesting {
 					t.Fatalf("node 1 is %v before it is synchronised", a)
 				}
 				d.run([]dme.NodeID{1, 3})
-				if a := d.Runner(3).Activity(); a != noderun.Inside {
+				if a := d.Activity(3); a != noderun.Inside {
 					t.Fatalf("node 3 is %v\n%v", a, d.States())
 				}
 				d.run([]dme.NodeID{1})
-				if a := d.Runner(1).Activity(); a != noderun.Inside {
+				if a := d.Activity(1); a != noderun.Inside {
 					t.Fatalf("node 1 is %v\n%v", a, d.States())
 				}
 			})
@@ -130,7 +130,7 @@ func TestOneRequestOfEach(t *testing.T) {
 	d.run(nil, welcome, held{kindHere, 3, 1})
 	d.deliver(2, 1, kindWelcome)
 	d.deliver(1, 2, kindAcknowledge)
-	newcomer := d.Runner(1).Node().(*robustNode)
+	newcomer := d.Node(1).(*robustNode)
 	for j := dme.NodeID(2); j <= 3; j++ {
 		if newcomer.synchronized {
 			t.Fatalf("node 1 is synchronized before it has heard from node %d", j)

@@ -31,6 +31,7 @@ func AsPublished() *dme.Algorithm {
 			Help: "request sets at the start: without the site itself, as in the example of 9.5.2, " +
 				"or with it, as in the initialization, so that it waits for itself for ever",
 		}},
+		Waits: dme.OfNode((*published).Waits),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			self := c.Options.Get("initial") == "printed" // whether R_i has S_i itself
 			return dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newPublished(n, id, self) })(c)

@@ -34,6 +34,8 @@ func Algorithm() *dme.Algorithm {
 		Invariants: invariants(),
 		Clocks:     dme.ClockInMessages,
 		Gauges:     []dme.Gauge{{Quantity: NoStaircase, Begin: newStairs}},
+		Waits:      dme.OfNode((*site).Waits),
+		RequestSet: dme.OfSystem(system.RequestSet),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},

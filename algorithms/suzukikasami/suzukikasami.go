@@ -62,8 +62,11 @@ func Algorithm() *dme.Algorithm {
 		Clocks:     clocks,
 		Gauges:     []dme.Gauge{{Quantity: AheadInQueue, Begin: newAhead}},
 		// A token has up to 2N−1 elements.
-		ValidNodes: func(n int, _ dme.Options) error { return fits(n) },
-		Prepare:    dme.Unshared(newSite),
+		ValidNodes:  func(n int, _ dme.Options) error { return fits(n) },
+		HasToken:    dme.OfNode((*site).HasToken),
+		QueueLength: dme.OfNode((*site).QueueLength),
+		Waits:       dme.OfNode((*site).Waits),
+		Prepare:     dme.Unshared(newSite),
 	}
 }
 

@@ -240,7 +240,7 @@ func (w *Walker) node(id dme.NodeID) dme.Node {
 	number := w.Next[id-1]
 	at := &d.nodes[id][number%d.room.nodes]
 	if at.number == number+1 {
-		return made(at.node)
+		return dme.Unwrap(at.node)
 	}
 	if at.node == nil {
 		at.node = w.System.Node(id)
@@ -248,7 +248,7 @@ func (w *Walker) node(id dme.NodeID) dme.Node {
 	}
 	w.locals.at(number).load(at.node)
 	at.number = number + 1
-	return made(at.node)
+	return dme.Unwrap(at.node)
 }
 
 // message returns a message. One that has been returned stays as it is, since the

@@ -118,7 +118,7 @@ func do(t *testing.T, n *Network, steps ...Step) {
 
 func reads(t *testing.T, n *Network, id dme.NodeID, want ...string) {
 	t.Helper()
-	if got := n.Runner(id).Node().(*diary).entries; !slices.Equal(got, want) {
+	if got := n.Node(id).(*diary).entries; !slices.Equal(got, want) {
 		t.Errorf("node %d: %q; want %q", id, got, want)
 	}
 }
@@ -129,7 +129,7 @@ func TestACrash(t *testing.T) {
 		do(t, n, Step{Kind: Ask, Node: 1}, Step{Kind: Ask, Node: 2})
 		do(t, n, Step{Kind: Deliver, From: 2, Node: 1}) // node 1 answers
 		do(t, n, Step{Kind: Crash, Node: 1})
-		if got := n.Runner(1).Activity(); got != noderun.Down {
+		if got := n.Activity(1); got != noderun.Down {
 			t.Errorf("node 1 is %v", got)
 		}
 		if waiting := n.Waiting(); !slices.Equal(waiting, []dme.NodeID{2}) {
@@ -211,7 +211,7 @@ func TestJoiningAndLeaving(t *testing.T) {
 	if got := e.Describe(n.Algorithm); got != "ANSWER 1→3 arrives: node 3 has left" {
 		t.Error(got)
 	}
-	if got := n.Runner(3).Activity(); got != noderun.Down || !n.Possible(Step{Kind: Join, Node: 3}) {
+	if got := n.Activity(3); got != noderun.Down || !n.Possible(Step{Kind: Join, Node: 3}) {
 		t.Errorf("node 3 is %v", got)
 	}
 	do(t, n, Step{Kind: Down, From: 3, Node: 1})

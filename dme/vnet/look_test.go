@@ -50,7 +50,7 @@ func TestServedWithoutThoseWhoLeave(t *testing.T) {
 		t.Error("node 3 has not asked yet")
 	}
 	do(t, n, Step{Kind: Depart, Node: 3}, Step{Kind: Deliver, From: 3, Node: 2}, Step{Kind: Deliver, From: 2, Node: 3})
-	if got := n.Runner(3).Activity(); got != noderun.Down || !n.Served() {
+	if got := n.Activity(3); got != noderun.Down || !n.Served() {
 		t.Errorf("node 3 is %v; all are served: %v", got, n.Served())
 	}
 }
@@ -80,7 +80,7 @@ func TestRefusedMessages(t *testing.T) {
 	walker := space.NewWalker()
 	total := func() string {
 		count, reason := n.Refused()
-		sum := n.Sum(func(c *noderun.Counters) uint64 { return c.Refused.Load() })
+		sum := n.Counts(dme.None).Refused
 		return fmt.Sprintf("%d %d %s", count, sum, reason)
 	}
 	take := func(x Step, network, vectors string) {

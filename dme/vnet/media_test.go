@@ -77,7 +77,7 @@ func all(n *Network) string {
 func outline(n *Network) string {
 	waiting, inside, longest := 0, 0, 0
 	for id := range n.IDs() {
-		switch n.Runner(id).Activity() {
+		switch n.Activity(id) {
 		case noderun.Requesting:
 			waiting |= 1 << (id - 1)
 		case noderun.Inside:

@@ -15,7 +15,8 @@ type Network struct {
 	*Model
 	runners   []*noderun.Runner // by node, from 1
 	counters  []noderun.Counters
-	processes []process // by node, from 1
+	meters    *noderun.Meters // nil if nothing is measured
+	processes []process       // by node, from 1
 	inside    []dme.NodeID
 	waiting   int
 	links     []linkQueue // by [Model.link]

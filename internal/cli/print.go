@@ -70,7 +70,7 @@ func printResult(out io.Writer, job *run.Job, r *runs.Result) error {
 		line("fairness", "Jain %.3f, longest run %d, most overtaken %d, out of order %d",
 			*r.Fairness.Jain, r.Fairness.LongestRun, r.Fairness.MaxBypass, r.Fairness.OutOfOrder)
 	}
-	setting := dme.Setting{Nodes: job.Spec.Nodes, Options: job.Options, System: job.System}
+	setting := dme.Setting{Algorithm: job.Algorithm, Nodes: job.Spec.Nodes, Options: job.Options, System: job.System}
 	alarms := claims.Of(job.Spec, job.Guarantees().FIFO).Unfair(job.Algorithm.Claims, setting, r)
 	for _, alarm := range alarms {
 		line("", "%s", alarm)

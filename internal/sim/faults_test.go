@@ -41,8 +41,6 @@ const (
 
 type watchfuls struct{ dme.Config }
 
-func (s watchfuls) Root() dme.NodeID { return 1 }
-
 func (s watchfuls) Node(id dme.NodeID) dme.Node {
 	n := &watchful{id: id, alive: collections.MakeNodeSet(s.Nodes), awaited: collections.MakeNodeSet(s.Nodes), deferred: collections.MakeNodeSet(s.Nodes)}
 	for other := range dme.Others(s.Nodes, id) {
@@ -309,7 +307,7 @@ func TestRaymondRecovers(t *testing.T) {
 			if p.Activity() != noderun.Idle {
 				t.Errorf("seed %d: node %d is %v at the end", seed, p.ID(), p.Activity())
 			}
-			if p.Node().(dme.TokenHolder).HasToken() {
+			if s.job.Algorithm.HasToken(p.Node()) {
 				privileges++
 			}
 		}

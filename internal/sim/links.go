@@ -152,8 +152,8 @@ func newLosses(s *simulation) *losses {
 }
 
 func (l *losses) has(id dme.NodeID) bool {
-	holder, ok := l.process(id).Node().(dme.TokenHolder)
-	return ok && l.process(id).Activity() != noderun.Down && holder.HasToken()
+	has, p := l.job.Algorithm.HasToken, l.process(id)
+	return has != nil && p.Activity() != noderun.Down && has(p.Node())
 }
 
 // gave reports whether a node gave the token away in the event that goes on. What
@@ -221,7 +221,7 @@ func (s *simulation) standstill() *stall.Standstill {
 			x.Absent = append(x.Absent, stall.Absent{Node: p.ID(), Since: -1, Token: s.losses != nil && s.losses.gone.Has(p.ID())})
 			continue
 		}
-		x.Add(p.ID(), p.Node(), p.Activity() == noderun.Requesting)
+		x.Add(s.job.Algorithm, p.ID(), p.Node(), p.Activity() == noderun.Requesting)
 	}
 	if s.losses != nil {
 		x.Losses = slices.SortedFunc(maps.Keys(s.losses.seen), func(a, b stall.Loss) int {

@@ -91,7 +91,9 @@ func TestWarnings(t *testing.T) {
 		{"starving", overtaken(36 + 1),
 			"starving: a node that had asked saw 37 entries of others before its own, where at most 12 for each of 3 nodes"},
 		{"overtaken, and not starving", overtaken(36), ""},
-		{"remarks of the system", change(func(o *Observation) { o.Job.System = remarking{} }), "sets are odd"},
+		{"remarks of the system", change(func(o *Observation) {
+			o.Job.Algorithm.Remarks = func(dme.System) []string { return []string{"sets are odd"} }
+		}), "sets are odd"},
 		{"critical sections of no length", func(t *testing.T) Observation { return closedRun(t, runs.Spec{CS: "0s"}) },
 			"critical sections last no time"},
 		{"the same over a network", func(t *testing.T) Observation {
@@ -244,7 +246,3 @@ func TestProcessesOnCoresOfTheirHosts(t *testing.T) {
 		t.Errorf("told %q, want %q", told, want)
 	}
 }
-
-type remarking struct{ system }
-
-func (remarking) Remarks() []string { return []string{"sets are odd"} }

@@ -143,6 +143,7 @@ func desk(name string, deaf bool) *dme.Algorithm {
 		Needs:   dme.Always(dme.Needs{Reliable: true}),
 		Kinds:   []string{"ASK", "GRANT", "DONE"},
 		Prepare: func(dme.Config) (dme.System, error) { return deskSystem{deaf}, nil },
+		Root:    1, HasToken: dme.OfNode((*deskNode).HasToken),
 	}
 }
 
@@ -155,7 +156,6 @@ const (
 type deskSystem struct{ deaf bool }
 
 func (s deskSystem) Node(id dme.NodeID) dme.Node { return &deskNode{id: id, deaf: s.deaf} }
-func (deskSystem) Root() dme.NodeID              { return 1 }
 
 type deskNode struct {
 	id      dme.NodeID

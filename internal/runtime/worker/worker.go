@@ -232,13 +232,12 @@ func (w *worker) listen(c transport.Config) (transport.Transport, error) {
 
 // peers returns the nodes that the local nodes are known to send to.
 func (w *worker) peers() []dme.NodeID {
-	linked, ok := w.job.System.(dme.Linked)
-	if !ok {
+	if w.job.Algorithm.Peers == nil {
 		return nil // anybody: connected on first use
 	}
 	known := collections.MakeNodeSet(w.job.Spec.Nodes)
 	for _, id := range w.assigned.Local {
-		for _, peer := range linked.Peers(id) {
+		for _, peer := range w.job.Algorithm.Peers(w.job.System, id) {
 			known.Add(peer)
 		}
 	}
@@ -408,7 +407,7 @@ func (w *worker) waits() *stall.Standstill {
 	w.each(func(n *node) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		s.Add(n.proc.ID(), n.proc.Node(), n.proc.Activity() == noderun.Requesting)
+		s.Add(w.job.Algorithm, n.proc.ID(), n.proc.Node(), n.proc.Activity() == noderun.Requesting)
 	})
 	return s
 }

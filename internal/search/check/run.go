@@ -250,8 +250,7 @@ func newObserver(n *vnet.Network) *observer {
 }
 
 func holds(n *vnet.Network, id dme.NodeID) bool {
-	h, ok := n.Runner(id).Node().(dme.TokenHolder)
-	return ok && h.HasToken()
+	return n.Algorithm.HasToken != nil && n.Algorithm.HasToken(n.Node(id))
 }
 
 // see notes an event.
@@ -296,7 +295,7 @@ func (o *observer) see(e *vnet.Event) {
 func (o *observer) Standstill() *stall.Standstill {
 	n := o.network
 	s := &stall.Standstill{Nodes: n.Nodes, Waiting: n.Waiting(), Tokens: -1}
-	if _, ok := n.Runner(1).Node().(dme.TokenHolder); ok {
+	if n.Algorithm.HasToken != nil {
 		s.Tokens = 0
 	}
 	for id := range n.IDs() {
@@ -304,7 +303,7 @@ func (o *observer) Standstill() *stall.Standstill {
 			s.Absent = append(s.Absent, stall.Absent{Node: id, Since: -1, Token: token})
 			continue
 		}
-		s.Edges = append(s.Edges, stall.Edges(id, n.Runner(id).Node())...)
+		s.Edges = append(s.Edges, stall.Edges(n.Algorithm, id, n.Node(id))...)
 		if o.had[id] {
 			s.Tokens, s.Holder = s.Tokens+1, id
 		}

@@ -171,14 +171,14 @@ func (p *player) carryOut(c command) error {
 		}
 	case stop:
 		for id := range n.IDs() {
-			if n.Runner(id).Activity() != noderun.Down && (c.node == dme.None || id == c.node) {
+			if n.Activity(id) != noderun.Down && (c.node == dme.None || id == c.node) {
 				p.do(vnet.Step{Kind: vnet.Stop, Node: id})
 			}
 		}
 	case state:
 		for id := range n.IDs() {
 			if c.node == dme.None || id == c.node {
-				p.note("%s", noderun.Describe(n.Runner(id)))
+				p.note("%s", n.Describe(id))
 			}
 		}
 	default:
@@ -226,7 +226,7 @@ func (p *player) step(c command) (vnet.Step, error) {
 		}
 		why = "no such message is on its way; there are: " + p.onTheWay()
 	default:
-		why = fmt.Sprintf("node %d is %v", c.node, p.network.Runner(c.node).Activity())
+		why = fmt.Sprintf("node %d is %v", c.node, p.network.Activity(c.node))
 	}
 	if !p.network.Possible(x) {
 		return x, errors.New(why)
