@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 )
 
 func TestOutboxIsReused(t *testing.T) {
@@ -53,50 +52,6 @@ func TestPrecedes(t *testing.T) {
 				t.Errorf("%v before %v: %v", a, b, a.Precedes(b))
 			}
 		}
-	}
-}
-
-// The claims that many papers make carry the source that they were given, and say what
-// their formulas say.
-func TestClaimsOfManyPapers(t *testing.T) {
-	s := Setting{Nodes: 5, T: 2 * time.Second, E: 3 * time.Second}
-	const source = "a paper, section 1"
-	for _, x := range []struct {
-		c       Claim
-		of      Quantity
-		formula string
-		load    Load
-		kind    ClaimKind
-		want    float64
-	}{
-		{CostPerPeer(2, Light, Exact, source), MessagesPerCS, "2(N−1)", Light, Exact, 8},
-		{CostPerPeer(1, Saturated, UpperBound, source), MessagesPerCS, "N−1", Saturated, UpperBound, 4},
-		{InOrder("0", source), EntryOrder, "0", AnyLoad, Exact, 0},
-		{SafeAndLive(source)[0], Violations, "0: mutual exclusion", AnyLoad, Exact, 0},
-		{SafeAndLive(source)[1], Unserved, "0: neither deadlock nor starvation", AnyLoad, Exact, 0},
-	} {
-		got, ok := x.c.Prediction(s)
-		if x.c.Quantity != x.of || x.c.Formula != x.formula || x.c.Load != x.load || x.c.Kind != x.kind || x.c.Source != source ||
-			!ok || got != x.want {
-			t.Errorf("%+v predicts %v, want %+v", x.c, got, x)
-		}
-	}
-	formulas := map[float64][3]string{1: {"T", "1/(T + E)", "N(T + E)"}, 2: {"2T", "1/(2T + E)", "N(2T + E)"}}
-	for delays, want := range map[float64][3]float64{1: {1, 1. / 5, 25}, 2: {2, 1. / 7, 35}} {
-		for i, c := range HandOver(delays, UpperBound, source) {
-			kind := [3]ClaimKind{UpperBound, LowerBound, UpperBound}[i]
-			got, ok := c.Prediction(s)
-			if of := [3]Quantity{SyncDelay, Throughput, ResponseTime}[i]; c.Quantity != of || c.Formula != formulas[delays][i] {
-				t.Errorf("%vT: claim %d is of %s: %s", delays, i, c.Quantity, c.Formula)
-			}
-			if !ok || got != want[i] || c.Kind != kind || c.Load != Saturated || len(c.Source) < len(source) || c.Source[:len(source)] != source {
-				t.Errorf("%vT: claim %d is %+v and predicts %v, want %v", delays, i, c, got, want[i])
-			}
-		}
-	}
-	// With 2 nodes, 1·(1T + E) is below 4T: the others are over before a request is answered.
-	if x, ok := HandOver(1, Mean, source)[0].Prediction(Setting{Nodes: 2, T: 2 * time.Second, E: time.Second}); ok {
-		t.Errorf("%v is claimed of a load that is not heavy", x)
 	}
 }
 

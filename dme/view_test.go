@@ -163,27 +163,6 @@ func TestActivitiesInWords(t *testing.T) {
 	}
 }
 
-func TestNeedsThatAreAlwaysTheSame(t *testing.T) {
-	needs := Needs{FIFO: true, BoundedDelay: true}
-	if got := Always(needs)(Options{"mode": "any"}); got != needs {
-		t.Errorf("%+v, want %+v", got, needs)
-	}
-	if got := OneToken("a paper", OfKind(2)).Citation; got != "a paper" {
-		t.Errorf("the invariant cites %q", got)
-	}
-	if err := new(Algorithm).CheckNodes(1, nil); err != nil {
-		t.Errorf("an algorithm for any number of nodes: %v", err)
-	}
-}
-
-func TestSurvivors(t *testing.T) {
-	for down, want := range map[int]bool{0: true, 2: true, 3: false} {
-		if got := SurvivesAny(Setting{Nodes: 3}, make([]NodeID, down)); got != want {
-			t.Errorf("%d of 3 are down: %v", down, got)
-		}
-	}
-}
-
 // The largest value counts of those that there were, and none where there was none.
 func TestLargest(t *testing.T) {
 	m := Largest(func(x Moment) (float64, bool) { return float64(x.OnTheWay), x.What == HasSent })

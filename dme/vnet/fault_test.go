@@ -283,3 +283,39 @@ func TestFaultsInBothForms(t *testing.T) {
 }
 
 func byText(x, y Step) int { return strings.Compare(x.String(), y.String()) }
+
+// told is a node that wants to be told when no more requests will come.
+type told struct{ diary }
+
+func (d *told) Stop(*dme.Outbox) { d.note("stop") }
+
+// A node that is down keeps the others from being told to stop as long as it may come
+// back and ask, and is told nothing itself.
+func TestStopsWhileANodeIsDown(t *testing.T) {
+	for _, x := range []struct {
+		restarts bool
+		requests int // of the node that is down
+		want     bool
+	}{{false, 1, true}, {true, 1, false}, {false, 0, true}, {true, 0, true}} {
+		a := diaries()
+		a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node { return &told{diary{id: int(id), n: n}} })
+		m, err := NewModel(Config{
+			Algorithm: a, Nodes: 3, Crashes: 1, Restarts: x.restarts, Requests: func(id dme.NodeID) int { return x.requests * (int(id) % 2) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := New(m)
+		n.processes[3].requests = 0 // node 1 alone asks
+		if got := n.Possible(Step{Kind: Stop, Node: 2}); got != (x.requests == 0) {
+			t.Errorf("%+v: before the crash %v", x, got)
+		}
+		n.Do(Step{Kind: Crash, Node: 1})
+		for id, want := range map[dme.NodeID]bool{1: false, 2: x.want, 3: x.want} {
+			stop := Step{Kind: Stop, Node: id}
+			if got := n.Possible(stop); got != want || slices.Contains(n.Enabled(nil), stop) != want {
+				t.Errorf("%+v: node %d is told to stop: %v, want %v", x, id, got, want)
+			}
+		}
+	}
+}

@@ -42,7 +42,9 @@ const (
 type watchfuls struct{ dme.Config }
 
 func (s watchfuls) Node(id dme.NodeID) dme.Node {
-	n := &watchful{id: id, alive: collections.MakeNodeSet(s.Nodes), awaited: collections.MakeNodeSet(s.Nodes), deferred: collections.MakeNodeSet(s.Nodes)}
+	n := &watchful{
+		id: id, alive: collections.MakeNodeSet(s.Nodes), awaited: collections.MakeNodeSet(s.Nodes), deferred: collections.MakeNodeSet(s.Nodes),
+	}
 	for other := range dme.Others(s.Nodes, id) {
 		if !slices.Contains(s.Absent, other) {
 			n.alive.Add(other)
@@ -54,6 +56,7 @@ func (s watchfuls) Node(id dme.NodeID) dme.Node {
 func watchfulAlgorithm() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name: "watchful", Class: dme.Permission, Kinds: []string{"ASK", "YES"}, Needs: dme.Always(dme.Needs{Reliable: true}),
+		Root:    1,
 		Prepare: func(c dme.Config) (dme.System, error) { return watchfuls{c}, nil },
 	}
 }
