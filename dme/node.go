@@ -198,12 +198,12 @@ type Restarter interface{ Restart(out *Outbox) }
 // way.
 //
 // Join is called in place of Start, on a node that was [Config.Absent] until then;
-// what holds of Restart holds of it. Leave is called while the local process is idle,
+// what holds of Restart holds of it. Depart is called while the local process is idle,
 // and it does not ask again: the node is part of the system until it says
 // [Outbox.Left].
 type Member interface {
 	Join(out *Outbox)
-	Leave(out *Outbox)
+	Depart(out *Outbox)
 }
 
 // PeerWatcher is a Node that is told by its surroundings which nodes are there.

@@ -21,7 +21,7 @@ type lingering struct{ *rand.Rand }
 func (c lingering) Pick(_ *vnet.Network, steps []vnet.Step) int {
 	var others []int
 	for i, x := range steps {
-		if x.Kind != vnet.Leave {
+		if x.Kind != vnet.Exit {
 			others = append(others, i)
 		}
 	}

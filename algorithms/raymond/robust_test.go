@@ -254,7 +254,7 @@ func TestLiveNodesGoOn(t *testing.T) {
 		if !slices.Equal(n.Inside(), []dme.NodeID{id}) {
 			t.Fatalf("%v inside, want node %d\n%s", n.Inside(), id, strings.Join(n.States(), "\n"))
 		}
-		do(vnet.Leave, id)
+		do(vnet.Exit, id)
 	}
 	do(vnet.Ask, 5)
 	if !slices.Equal(n.Waiting(), []dme.NodeID{5}) {

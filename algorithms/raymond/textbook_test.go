@@ -142,7 +142,7 @@ var overwriting = []vnet.Step{
 	{Kind: vnet.Crash, Node: 2}, {Kind: vnet.Restart, Node: 2},
 	{Kind: vnet.Down, From: 2, Node: 1}, {Kind: vnet.Up, From: 2, Node: 1}, {Kind: vnet.Deliver, From: 2, Node: 1},
 	{Kind: vnet.Down, From: 2, Node: 3}, {Kind: vnet.Up, From: 2, Node: 3}, {Kind: vnet.Deliver, From: 2, Node: 3},
-	{Kind: vnet.Leave, Node: 1},
+	{Kind: vnet.Exit, Node: 1},
 	{Kind: vnet.Deliver, From: 1, Node: 2}, // ADVISE: HOLDER is node 1
 	{Kind: vnet.Deliver, From: 1, Node: 2}, // PRIVILEGE
 	{Kind: vnet.Deliver, From: 3, Node: 2}, // ADVISE: HOLDER is node 2

@@ -10,8 +10,8 @@ import "dmebench/dme"
 //     and acknowledges. The REPLY may still come: it is known by its request and its
 //     sender, and counts for nothing else.
 
-// Leave is step 1. A node that is inserting a newcomer ends that first.
-func (n *robustNode) Leave(out *dme.Outbox) {
+// Depart is step 1. A node that is inserting a newcomer ends that first.
+func (n *robustNode) Depart(out *dme.Outbox) {
 	n.leaving = true
 	n.goOn(out)
 }

@@ -52,7 +52,7 @@ func (d directed) run(inside []dme.NodeID, all ...held) {
 			switch x.Kind {
 			case vnet.Deliver:
 				return !slices.ContainsFunc(all, func(h held) bool { return h.holds(x, d.Message(x)) })
-			case vnet.Leave:
+			case vnet.Exit:
 				return !slices.Contains(inside, x.Node)
 			}
 			return x.Kind == vnet.Down || x.Kind == vnet.Up

@@ -378,7 +378,7 @@ func (n *reloaded) Stop(out *dme.Outbox) {
 
 func (n *reloaded) Restart(out *dme.Outbox) { n.current().(dme.Restarter).Restart(out) }
 func (n *reloaded) Join(out *dme.Outbox)    { n.current().(dme.Member).Join(out) }
-func (n *reloaded) Leave(out *dme.Outbox)   { n.current().(dme.Member).Leave(out) }
+func (n *reloaded) Depart(out *dme.Outbox)  { n.current().(dme.Member).Depart(out) }
 
 func (n *reloaded) Down(peer dme.NodeID, out *dme.Outbox) {
 	if w, ok := n.current().(dme.PeerWatcher); ok {

@@ -140,7 +140,7 @@ func (h Host) Stop() { h.net.do(vnet.Step{Kind: vnet.Stop, Node: h.id}) }
 func (n *Net) Request(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Ask, Node: id}) }
 
 // Release lets node id leave the critical section.
-func (n *Net) Release(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Leave, Node: id}) }
+func (n *Net) Release(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Exit, Node: id}) }
 
 // Stop tells every node that no more requests will come.
 func (n *Net) Stop() {
@@ -158,8 +158,8 @@ func (n *Net) Restart(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Restart, Node: 
 // Join brings node id in, which was absent.
 func (n *Net) Join(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Join, Node: id}) }
 
-// Leave tells node id to leave the system.
-func (n *Net) Leave(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Depart, Node: id}) }
+// Depart tells node id to leave the system.
+func (n *Net) Depart(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Depart, Node: id}) }
 
 // Inside returns the nodes in the critical section.
 func (n *Net) Inside() []dme.NodeID { return n.network.Inside() }

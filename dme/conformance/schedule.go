@@ -111,7 +111,7 @@ type preferences struct {
 
 func newPreferences(nodes int, rng *rand.Rand) *preferences {
 	p := &preferences{rng: rng, slow: dme.NodeID(rng.IntN(2 * nodes))}
-	p.weight[vnet.Deliver], p.weight[vnet.Leave] = 1+rng.IntN(20), 1+rng.IntN(20)
+	p.weight[vnet.Deliver], p.weight[vnet.Exit] = 1+rng.IntN(20), 1+rng.IntN(20)
 	p.weight[vnet.Ask], p.weight[vnet.Fire], p.weight[vnet.Stop] = 1+rng.IntN(20), 1+rng.IntN(4), 1
 	p.weight[vnet.Down], p.weight[vnet.Up] = p.weight[vnet.Deliver], p.weight[vnet.Deliver]
 	p.weight[vnet.Restart], p.weight[vnet.Join] = 1, 1

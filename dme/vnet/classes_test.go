@@ -47,7 +47,7 @@ func counters(t *testing.T) (*Space, func(entries [3]int, last dme.NodeID) []uin
 		n := New(m)
 		for i, times := range entries {
 			for range times {
-				do(t, n, Step{Kind: Ask, Node: dme.NodeID(i + 1)}, Step{Kind: Leave, Node: dme.NodeID(i + 1)})
+				do(t, n, Step{Kind: Ask, Node: dme.NodeID(i + 1)}, Step{Kind: Exit, Node: dme.NodeID(i + 1)})
 			}
 		}
 		if last != dme.None {

@@ -139,7 +139,7 @@ func (c *commuting) tryProcess(at, message uint32) bool {
 	id := c.locals.at(at).id
 	switch {
 	case p.activity == noderun.Inside:
-		if !c.try(at, message, Step{Kind: Leave, Node: id}, 0) {
+		if !c.try(at, message, Step{Kind: Exit, Node: id}, 0) {
 			return false
 		}
 	case p.mayAsk():
@@ -211,7 +211,7 @@ func (c *commuting) possibleAt(at uint32, s Step) bool {
 	switch p := &c.locals.at(at).process; s.Kind {
 	case Ask, AskShared:
 		return p.mayAsk()
-	case Leave:
+	case Exit:
 		return p.activity == noderun.Inside
 	case Stop:
 		return c.mayStop(p)

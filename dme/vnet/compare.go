@@ -136,7 +136,7 @@ func (c *comparison) take(here []uint32, x Step) (next []uint32, err error) {
 }
 
 var handlers = map[StepKind]string{
-	Ask: "Request", AskShared: "RequestShared", Leave: "Release", Deliver: "Receive", Copy: "Receive", Fire: "Timeout",
+	Ask: "Request", AskShared: "RequestShared", Exit: "Release", Deliver: "Receive", Copy: "Receive", Fire: "Timeout",
 }
 
 // handler names what has run.

@@ -82,7 +82,7 @@ func (e *Event) Describe(a *dme.Algorithm) string {
 
 // happenings say what a step means, of its node or of its message.
 var happenings = [...]string{
-	"starts", Ask: "asks", AskShared: "asks, as a reader", Leave: "leaves",
+	"starts", Ask: "asks", AskShared: "asks, as a reader", Exit: "leaves",
 	Deliver: "arrives", Copy: "arrives, and will again", Lose: "is lost",
 	Stop: "is told that no more requests will come", Crash: "crashes", Restart: "restarts", Join: "joins",
 	Depart: "is told to leave the system", Down: "is down", Up: "is up",

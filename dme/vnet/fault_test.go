@@ -68,7 +68,7 @@ func (d *diary) Join(out *dme.Outbox)                { d.note("join"); out.Broad
 func (d *diary) Down(peer dme.NodeID, _ *dme.Outbox) { d.note("%d down", peer) }
 func (d *diary) Up(peer dme.NodeID, _ *dme.Outbox)   { d.note("%d up", peer) }
 
-func (d *diary) Leave(out *dme.Outbox) {
+func (d *diary) Depart(out *dme.Outbox) {
 	d.leaving = true
 	out.Broadcast(dme.Message{Kind: kindAsk})
 }

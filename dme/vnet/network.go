@@ -129,7 +129,7 @@ func (n *Network) step(x Step, note bool) {
 		n.waiting++
 		n.common.overtaken[x.Node] = 0
 		n.QuietFor = 0
-	case Leave:
+	case Exit:
 		n.inside = slices.DeleteFunc(n.inside, func(id dme.NodeID) bool { return id == x.Node })
 		n.QuietFor = 0
 	}

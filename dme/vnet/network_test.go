@@ -19,7 +19,7 @@ func TestStepsInWords(t *testing.T) {
 	for want, step := range map[string]Step{
 		"ask 2":           {Kind: Ask, Node: 2},
 		"ask-shared 2":    {Kind: AskShared, Node: 2},
-		"leave 1":         {Kind: Leave, Node: 1},
+		"leave 1":         {Kind: Exit, Node: 1},
 		"deliver 2->1":    {Kind: Deliver, From: 2, Node: 1},
 		"lose 2->1 #3":    {Kind: Lose, From: 2, Node: 1, Index: 3},
 		"copy 12->1":      {Kind: Copy, From: 12, Node: 1},
@@ -194,7 +194,7 @@ func TestEventsInWords(t *testing.T) {
 	for want, x := range map[string]Event{
 		"node 2 asks":                                         {Step: Step{Kind: Ask, Node: 2}},
 		"node 2 asks, as a reader":                            {Step: Step{Kind: AskShared, Node: 2}},
-		"node 2 leaves":                                       {Step: Step{Kind: Leave, Node: 2}},
+		"node 2 leaves":                                       {Step: Step{Kind: Exit, Node: 2}},
 		"node 2 starts: node 2 enters":                        {Step: Step{Node: 2}, Effects: []Effect{enters}},
 		"REQUEST 1→2" + fields + " arrives":                   {Step: Step{Kind: Deliver, From: 1, Node: 2}, Msg: m},
 		"REQUEST 1→2" + fields + " arrives: refused, it is 3": {Step: Step{Kind: Deliver, From: 1, Node: 2}, Msg: m, Refused: "it is 3"},

@@ -39,7 +39,7 @@ func TestMishaps(t *testing.T) {
 		if got := drawn(arrival); !slices.Equal(got, x.want) {
 			t.Errorf("%+v: %v", x, got)
 		}
-		if got := drawn(Step{Kind: Leave, Node: 1}); !slices.Equal(got, []StepKind{Leave}) {
+		if got := drawn(Step{Kind: Exit, Node: 1}); !slices.Equal(got, []StepKind{Exit}) {
 			t.Errorf("%+v: an exit becomes %v", x, got)
 		}
 		if x.duplicate {
@@ -64,9 +64,9 @@ func (s *speaker) Receive(_ dme.NodeID, m dme.Message, _ *dme.Outbox) {
 	m.Vec[0] = 99
 }
 
-func (s *speaker) Join(*dme.Outbox)      {}
-func (s *speaker) Leave(out *dme.Outbox) { out.Left() }
-func (s *speaker) State(v *dme.Visitor)  {}
+func (s *speaker) Join(*dme.Outbox)       {}
+func (s *speaker) Depart(out *dme.Outbox) { out.Left() }
+func (s *speaker) State(v *dme.Visitor)   {}
 func speakers(n Config) (*Network, error) {
 	n.Algorithm = &dme.Algorithm{
 		Name: "speaker", Title: "speaker", Citation: "none", Class: dme.Permission, Kinds: []string{"WORD"},

@@ -109,7 +109,7 @@ func (n *watchful) Release(out *dme.Outbox) {
 func (n *watchful) Restart(*dme.Outbox) {}
 func (n *watchful) Join(*dme.Outbox)    {}
 
-func (n *watchful) Leave(out *dme.Outbox) { out.Left() }
+func (n *watchful) Depart(out *dme.Outbox) { out.Left() }
 
 func (n *watchful) Down(peer dme.NodeID, out *dme.Outbox) {
 	n.alive.Remove(peer)

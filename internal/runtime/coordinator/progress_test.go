@@ -228,7 +228,7 @@ func (n *deskNode) Down(peer dme.NodeID, out *dme.Outbox) {
 func (n *deskNode) Up(peer dme.NodeID, _ *dme.Outbox) { n.heard = append(n.heard, peer) }
 func (n *deskNode) Restart(*dme.Outbox)               {}
 func (n *deskNode) Join(*dme.Outbox)                  {}
-func (n *deskNode) Leave(out *dme.Outbox)             { out.Left() }
+func (n *deskNode) Depart(out *dme.Outbox)            { out.Left() }
 func (n *deskNode) HasToken() bool                    { return n.id != 1 && n.inside == n.id }
 
 func (n *deskNode) State(v *dme.Visitor) {

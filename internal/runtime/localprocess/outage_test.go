@@ -30,7 +30,7 @@ func (r *room) until(at int64) {
 		if r.now = a.at; a.arrive {
 			r.p.Arrive(a.at)
 		} else {
-			r.p.Leave()
+			r.p.Exit()
 		}
 	}
 	r.now = at

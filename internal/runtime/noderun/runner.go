@@ -125,11 +125,11 @@ func (h *Runner) Join() {
 	h.apply()
 }
 
-// Leave tells the node to leave the system; it must be a [dme.Member], and the
+// Depart tells the node to leave the system; it must be a [dme.Member], and the
 // local process idle. The activity is Down once it has left.
-func (h *Runner) Leave() {
+func (h *Runner) Depart() {
 	h.observe(Happening{What: Departs})
-	h.node.(dme.Member).Leave(&h.out)
+	h.node.(dme.Member).Depart(&h.out)
 	h.apply()
 }
 

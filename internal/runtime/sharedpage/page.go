@@ -205,9 +205,9 @@ func (p *Page) Enter(id dme.NodeID, shared bool) (order uint64) {
 	return h.order.Add(1)
 }
 
-// Leave gives the critical section back. After a violation the intruder finds
+// Exit gives the critical section back. After a violation the intruder finds
 // it taken by another, and leaves it so.
-func (p *Page) Leave(id dme.NodeID, shared bool) {
+func (p *Page) Exit(id dme.NodeID, shared bool) {
 	h := p.header
 	for {
 		inside := h.occupant.Load()

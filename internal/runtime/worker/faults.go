@@ -170,7 +170,7 @@ func (w *worker) free(nodes []dme.NodeID) error {
 	n.do(func(p *localprocess.Process) {
 		if n.staying {
 			n.staying = false
-			env{n}.LeaveAt(n.id, w.clock.Now())
+			env{n}.ExitAt(n.id, w.clock.Now())
 		}
 	})
 	return nil

@@ -63,7 +63,7 @@ func TestOwnersOfSteps(t *testing.T) {
 	}
 	for id := range n.IDs() {
 		at := own(vnet.Step{Kind: vnet.Ask, Node: id})
-		for _, kind := range []vnet.StepKind{vnet.Leave, vnet.Fire, vnet.Crash} {
+		for _, kind := range []vnet.StepKind{vnet.Exit, vnet.Fire, vnet.Crash} {
 			if owner(n, vnet.Step{Kind: kind, Node: id}) != at {
 				t.Errorf("node %v owns some of its steps only", id)
 			}
@@ -134,7 +134,7 @@ func TestVictims(t *testing.T) {
 			t.Fatalf("%v is not possible", x)
 		}
 	}
-	leave := vnet.Step{Kind: vnet.Leave, Node: 1}
+	leave := vnet.Step{Kind: vnet.Exit, Node: 1}
 	all := []vnet.Step{request, reply, leave}
 	for name, c := range map[string]struct {
 		v    victim
@@ -184,14 +184,14 @@ func TestIsolationAsksAtRest(t *testing.T) {
 					picks++
 					switch {
 					case !asks(steps[at]):
-					case last.Kind == vnet.Leave && last.Node == steps[at].Node:
+					case last.Kind == vnet.Exit && last.Node == steps[at].Node:
 						atOnce++
 					default:
 						early++
 					}
 				}
 				last = steps[at]
-				if left := x.left; (left == last.Node) != (last.Kind == vnet.Leave) || left != last.Node && left != dme.None {
+				if left := x.left; (left == last.Node) != (last.Kind == vnet.Exit) || left != last.Node && left != dme.None {
 					t.Fatalf("after %v node %v is said to have left", last, left)
 				}
 				return at

@@ -83,7 +83,7 @@ func TestDelays(t *testing.T) {
 			switch x.Kind {
 			case vnet.Deliver, vnet.Lose, vnet.Copy:
 				from, ok = sent[n.Number(x)]
-			case vnet.Leave:
+			case vnet.Exit:
 				from, ok = inside[x.Node]
 			case vnet.Fire:
 				from, ok = set[timer{x.Node, x.Timer}]
@@ -109,7 +109,7 @@ func TestDelays(t *testing.T) {
 			d.before(x)
 			e := n.Do(x)
 			d.after()
-			if x.Kind == vnet.Leave {
+			if x.Kind == vnet.Exit {
 				delete(inside, x.Node)
 			}
 			if x.Kind == vnet.Fire {
@@ -155,7 +155,7 @@ func TestDelays(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range []vnet.StepKind{vnet.Deliver, vnet.Lose, vnet.Copy, vnet.Leave, vnet.Fire} {
+	for _, k := range []vnet.StepKind{vnet.Deliver, vnet.Lose, vnet.Copy, vnet.Exit, vnet.Fire} {
 		if kinds[k] < 10 {
 			t.Errorf("steps %v", kinds)
 		}
@@ -176,7 +176,7 @@ func TestStepsDoDuties(t *testing.T) {
 	}
 	steps := []vnet.Step{{Kind: vnet.Ask, Node: n}, {Kind: vnet.AskShared, Node: 1}, {Kind: vnet.Fire, Node: 2, Timer: 1}}
 	for id := dme.NodeID(1); id <= n; id++ {
-		steps = append(steps, vnet.Step{Kind: vnet.Leave, Node: id})
+		steps = append(steps, vnet.Step{Kind: vnet.Exit, Node: id})
 		for to := dme.NodeID(1); to <= n; to++ {
 			if id != to {
 				steps = append(steps, vnet.Step{Kind: vnet.Deliver, From: id, Node: to})
@@ -188,7 +188,7 @@ func TestStepsDoDuties(t *testing.T) {
 		d.do(g, 0, &edge{label: g.labelOf(x)})
 		wantNodes, wantLinks := uint32(1<<n-1), slices.Clone(links)
 		switch x.Kind {
-		case vnet.Leave:
+		case vnet.Exit:
 			wantNodes -= 1 << (x.Node - 1)
 		case vnet.Deliver:
 			at := int(x.From-1)*n + int(x.Node-1)

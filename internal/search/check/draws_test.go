@@ -274,7 +274,7 @@ func TestWhatStarversHoldBack(t *testing.T) {
 						oldest = max(oldest, age)
 					}
 					of := y.Node == victim || arrives(y) && y.From == victim
-					k := rank(of, y.Kind == vnet.Leave)
+					k := rank(of, y.Kind == vnet.Exit)
 					least, most = min(least, k), max(most, k)
 				}
 				y := steps[x.Pick(n, steps)]
@@ -285,7 +285,7 @@ func TestWhatStarversHoldBack(t *testing.T) {
 					if overdue++; !ok || age != oldest {
 						t.Fatalf("%v goes, held back for %d steps, where others wait for %d", y, age, oldest)
 					}
-				case rank(of, y.Kind == vnet.Leave) != least:
+				case rank(of, y.Kind == vnet.Exit) != least:
 					t.Fatalf("exits %d, victim %v: %v goes before others of %v", when, victim, y, steps)
 				case most > least:
 					held++

@@ -99,7 +99,7 @@ func TestThePlainEnd(t *testing.T) {
 		kinds = append(kinds, x.Kind)
 		r.take(x)
 	}
-	if want := []vnet.StepKind{vnet.Leave, vnet.Deliver, vnet.Deliver, vnet.Fire, vnet.Fire}; !slices.Equal(kinds, want) {
+	if want := []vnet.StepKind{vnet.Exit, vnet.Deliver, vnet.Deliver, vnet.Fire, vnet.Fire}; !slices.Equal(kinds, want) {
 		t.Errorf("steps of kinds %v, want %v", kinds, want)
 	}
 }
@@ -118,7 +118,7 @@ func TestAnEndIsNoCycle(t *testing.T) {
 // What a schedule is shortened with: its requests, what remains of it, and the shorter.
 func TestPartsOfSchedules(t *testing.T) {
 	ask, read := vnet.Step{Kind: vnet.Ask, Node: 1}, vnet.Step{Kind: vnet.AskShared, Node: 2}
-	leave := vnet.Step{Kind: vnet.Leave, Node: 1}
+	leave := vnet.Step{Kind: vnet.Exit, Node: 1}
 	all := []vnet.Step{ask, leave, read, ask}
 	if asked(all) != 3 || asked(nil) != 0 {
 		t.Errorf("%d requests", asked(all))
@@ -165,7 +165,7 @@ func TestSchedulesKeepTheirRequests(t *testing.T) {
 	m.Requests = func(dme.NodeID) int { return 2 }
 	node := func(kind vnet.StepKind, id dme.NodeID) vnet.Step { return vnet.Step{Kind: kind, Node: id} }
 	steps := []vnet.Step{
-		node(vnet.Ask, 1), node(vnet.Ask, 2), node(vnet.Leave, 1), {Kind: vnet.Deliver, From: 1, Node: 2}, node(vnet.Ask, 1),
+		node(vnet.Ask, 1), node(vnet.Ask, 2), node(vnet.Exit, 1), {Kind: vnet.Deliver, From: 1, Node: 2}, node(vnet.Ask, 1),
 	}
 	trace := s.shrink(plan{model: &m}, steps, vnet.Exclusion)
 	if trace.Violation.Property != vnet.Exclusion || len(trace.Events) != 5 {
@@ -224,7 +224,7 @@ func TestVerdictsOfWaiting(t *testing.T) {
 // The shortest schedule of the same requests is found.
 func TestShortestOfTheRequests(t *testing.T) {
 	s := searchOf(t, anarchy(), Options{Nodes: 3, Requests: 9})
-	ask, leave := vnet.Step{Kind: vnet.Ask, Node: 1}, vnet.Step{Kind: vnet.Leave, Node: 1}
+	ask, leave := vnet.Step{Kind: vnet.Ask, Node: 1}, vnet.Step{Kind: vnet.Exit, Node: 1}
 	long := []vnet.Step{ask, leave, ask, leave, ask, {Kind: vnet.Ask, Node: 2}}
 	r := &shrinker{Search: s, plan: plan{model: s.model}, property: vnet.Exclusion, left: shrinkingSteps}
 	if _, ok := r.fails(long, false); !ok {

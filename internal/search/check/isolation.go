@@ -53,7 +53,7 @@ func (x *isolation) draw() {
 func (x *isolation) Pick(n *vnet.Network, steps []vnet.Step) int {
 	at := x.pick(n, steps)
 	x.left = dme.None
-	if steps[at].Kind == vnet.Leave {
+	if steps[at].Kind == vnet.Exit {
 		x.left = steps[at].Node
 	}
 	return at

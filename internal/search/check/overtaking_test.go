@@ -141,7 +141,7 @@ func TestCrashesOfTheTokensHolder(t *testing.T) {
 		"another":         {[]vnet.Step{ask, {Kind: vnet.Crash, Node: 3}}, stall.Absent{Node: 3, Since: -1}, 1},
 		"the next holder": {[]vnet.Step{ask, request, {Kind: vnet.Crash, Node: 2}}, stall.Absent{Node: 2, Since: -1, Token: true}, 0},
 		"the last holder": {[]vnet.Step{ask, request, {Kind: vnet.Crash, Node: 1}}, stall.Absent{Node: 1, Since: -1}, 0},
-		"a holder before the last": {[]vnet.Step{ask, request, token, {Kind: vnet.Leave, Node: 2}, {Kind: vnet.Ask, Node: 1},
+		"a holder before the last": {[]vnet.Step{ask, request, token, {Kind: vnet.Exit, Node: 2}, {Kind: vnet.Ask, Node: 1},
 			{Kind: vnet.Deliver, From: 1, Node: 2}, {Kind: vnet.Crash, Node: 2}}, stall.Absent{Node: 2, Since: -1}, 0},
 	} {
 		n := vnet.New(searchOf(t, a, Options{Nodes: 3, Requests: 3, Faults: 1, Unordered: true}).model)

@@ -209,7 +209,7 @@ func (d *delays) of(x vnet.Step) (age int, ok bool) {
 	switch {
 	case arrives(x) || x.Kind == vnet.Lose || x.Kind == vnet.Copy:
 		return now - d.sentAt[d.network.Number(x)], true
-	case x.Kind == vnet.Leave:
+	case x.Kind == vnet.Exit:
 		return now - d.inside[x.Node], true
 	case x.Kind == vnet.Fire:
 		return now - d.timers[timer{x.Node, x.Timer}], true
@@ -223,7 +223,7 @@ func (d *delays) before(x vnet.Step) {
 		d.longest = max(d.longest, age)
 	}
 	switch x.Kind {
-	case vnet.Leave:
+	case vnet.Exit:
 		delete(d.inside, x.Node)
 	case vnet.Fire:
 		delete(d.timers, timer{x.Node, x.Timer})

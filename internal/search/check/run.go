@@ -201,7 +201,7 @@ func (r *run) finish() (cycle int) {
 // timer that was set first.
 func (r *run) plainStep() (x vnet.Step, ok bool) {
 	if inside := r.Inside(); len(inside) > 0 {
-		return vnet.Step{Kind: vnet.Leave, Node: inside[0]}, true
+		return vnet.Step{Kind: vnet.Exit, Node: inside[0]}, true
 	}
 	if r.Served() {
 		if r.MayGoOn() {

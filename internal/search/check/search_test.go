@@ -472,7 +472,7 @@ func TestOnlyRequestersAskInShortenedSchedules(t *testing.T) {
 		enter(s, out)
 	}})
 	s := searchOf(t, a, Options{Nodes: 2, Requests: 2, Requesters: []dme.NodeID{2}})
-	steps := []vnet.Step{{Kind: vnet.Ask, Node: 2}, {Kind: vnet.Leave, Node: 2}, {Kind: vnet.Ask, Node: 2}}
+	steps := []vnet.Step{{Kind: vnet.Ask, Node: 2}, {Kind: vnet.Exit, Node: 2}, {Kind: vnet.Ask, Node: 2}}
 	trace := s.shrink(plan{model: s.model}, steps, vnet.Sanity)
 	if len(trace.Events) != 3 || trace.Violation.Property != vnet.Sanity {
 		t.Errorf("%v: %v", &trace.Violation, trace.Lines())

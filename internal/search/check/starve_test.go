@@ -149,7 +149,7 @@ func fair(t *testing.T, trace *Trace) {
 		case vnet.Deliver:
 			delay = max(delay, i-1-sent[e.Number])
 			delete(sent, e.Number)
-		case vnet.Leave:
+		case vnet.Exit:
 			delay = max(delay, i-1-inside[e.Node])
 			delete(inside, e.Node)
 		case vnet.Ask, vnet.AskShared:
@@ -257,7 +257,7 @@ func TestUnfairSchedulesAccuseNobody(t *testing.T) {
 	r.take(vnet.Step{Kind: vnet.Ask, Node: 2})
 	for range 900 {
 		r.take(vnet.Step{Kind: vnet.Ask, Node: 1})
-		r.take(vnet.Step{Kind: vnet.Leave, Node: 1})
+		r.take(vnet.Step{Kind: vnet.Exit, Node: 1})
 	}
 	if r.Violation != nil || r.hunger.passed[2] != 900 || r.hunger.most() != 1800 {
 		t.Errorf("%v, passed over %d times, %d steps held back", r.Violation, r.hunger.passed[2], r.hunger.most())
@@ -302,7 +302,7 @@ func TestStarvingEndsWithItsVictim(t *testing.T) {
 				asked++
 			}
 		}
-		if last := r.taken[len(r.taken)-1]; r.Violation != nil || asked != 2 || last.Kind != vnet.Leave || last.Node != p.victim {
+		if last := r.taken[len(r.taken)-1]; r.Violation != nil || asked != 2 || last.Kind != vnet.Exit || last.Node != p.victim {
 			t.Errorf("seed %d: node %v asks %d times, and %v is last, %v", seed, p.victim, asked, last, r.Violation)
 		}
 	}
@@ -314,7 +314,7 @@ func TestWhoHasNotAskedDoesNotStarve(t *testing.T) {
 	r := newRun(s, plan{model: s.model, victim: 2, patience: leastPatience(3)}, nil)
 	for range 900 {
 		r.take(vnet.Step{Kind: vnet.Ask, Node: 1})
-		r.take(vnet.Step{Kind: vnet.Leave, Node: 1})
+		r.take(vnet.Step{Kind: vnet.Exit, Node: 1})
 	}
 	if r.Violation != nil {
 		t.Error(r.Violation)

@@ -49,7 +49,7 @@ func TestLines(t *testing.T) {
 		"loss and duplication": {
 			played(t, suzukikasami.Algorithm(), Options{Nodes: 3, Requests: 3, Lose: 1, Duplicate: true},
 				vnet.Step{Kind: vnet.Ask, Node: 2}, vnet.Step{Kind: vnet.Lose, From: 2, Node: 3}, vnet.Step{Kind: vnet.Copy, From: 2, Node: 1},
-				vnet.Step{Kind: vnet.Copy, From: 1, Node: 2}, vnet.Step{Kind: vnet.Leave, Node: 2}, vnet.Step{Kind: vnet.Deliver, From: 1, Node: 2}),
+				vnet.Step{Kind: vnet.Copy, From: 1, Node: 2}, vnet.Step{Kind: vnet.Exit, Node: 2}, vnet.Step{Kind: vnet.Deliver, From: 1, Node: 2}),
 			`  1. node 2 asks: REQUEST 2→1 2→3 clock=1
   2. REQUEST 2→3 clock=1 is lost
   3. REQUEST 2→1 clock=1 arrives, and will again: TOKEN 1→2 vec=[0 0 0]
@@ -60,7 +60,7 @@ func TestLines(t *testing.T) {
 		"start and stop": {
 			played(t, tokenring.Algorithm(), Options{Nodes: 2, Requests: 1},
 				vnet.Step{Kind: vnet.Deliver, From: 1, Node: 2}, vnet.Step{Kind: vnet.Ask, Node: 1}, vnet.Step{Kind: vnet.Deliver, From: 2, Node: 1},
-				vnet.Step{Kind: vnet.Leave, Node: 1}, vnet.Step{Kind: vnet.Stop, Node: 2}),
+				vnet.Step{Kind: vnet.Exit, Node: 1}, vnet.Step{Kind: vnet.Stop, Node: 2}),
 			`  0. node 1 starts: TOKEN 1→2
   1. TOKEN 1→2 arrives: TOKEN 2→1
   2. node 1 asks
@@ -291,7 +291,7 @@ func TestSchedulesThatCannotBeFollowed(t *testing.T) {
 	}
 	v, h = x.space.Of(n)
 	impossible := *r
-	impossible.follow(v, h, vnet.Step{Kind: vnet.Leave, Node: 2})
+	impossible.follow(v, h, vnet.Step{Kind: vnet.Exit, Node: 2})
 	if impossible.err == nil || !strings.Contains(impossible.err.Error(), "step 2, leave 2,") {
 		t.Errorf("%v", impossible.err)
 	}
