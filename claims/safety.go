@@ -188,13 +188,13 @@ func determine(claim dme.Claim, s dme.Setting) (mean, least, most float64, ok bo
 		x, ok := claim.Measure(s)
 		return x, x, x, ok
 	}
-	sets, ok := s.System.(dme.Quorate)
-	if !ok {
-		return
-	}
 	least = math.Inf(1)
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		size := float64(len(sets.RequestSet(id)))
+		set := s.RequestSet(id)
+		if set == nil {
+			return 0, 0, 0, false
+		}
+		size := float64(len(set))
 		mean += size / float64(s.Nodes)
 		least, most = min(least, size), max(most, size)
 	}

@@ -62,7 +62,8 @@ func TestWholeVerdicts(t *testing.T) {
 		all = append(all, q.Judge(evidence))
 	}
 	construct := func(c dme.Claim, nodes int, sizes ...int) (e []Evidence) {
-		if x, ok := Construct(c, dme.Setting{Nodes: nodes, System: family(sizes)}); ok {
+		a := &dme.Algorithm{RequestSet: dme.OfSystem(family.RequestSet)}
+		if x, ok := Construct(c, dme.Setting{Algorithm: a, Nodes: nodes, System: family(sizes)}); ok {
 			e = append(e, x)
 		}
 		return e

@@ -76,6 +76,32 @@ type Algorithm struct {
 	// once every node is back.
 	Survives func(s Setting, down []NodeID) bool
 
+	// The functions that follow answer questions about a system and its nodes: for
+	// reports, for faults that strike the holder of a token, for connections. Each is nil
+	// where there is nothing to say; [OfNode] and [OfSystem] make them of methods.
+
+	// HasToken reports whether a node has the token.
+	HasToken func(Node) bool
+	// QueueLength is that of the queue of requests about whose length a paper makes a
+	// claim. It is read after every event.
+	QueueLength func(Node) int
+	// Waits says what a node waits for, in the order of the peers: a requester for the
+	// answers that it lacks, an arbiter for the release of its lock, a node of a tree for
+	// the token that it has asked for.
+	Waits func(Node) []Wait
+	// RequestSet returns S_id, the nodes that id asks, in ascending order; id may be one
+	// of them. nil where a system has no such sets.
+	RequestSet func(s System, id NodeID) []NodeID
+	// Peers returns the nodes that id may send to while no node has failed, in ascending
+	// order, so that connections are made before they are needed. nil: to any.
+	Peers func(s System, id NodeID) []NodeID
+	// Remarks are what a user should know about what a system was prepared from, such as
+	// a file: a line each. Results carry them as warnings.
+	Remarks func(System) []string
+	// Root is the node that all others depend on at the start: the root of a tree, a
+	// coordinator. None where there is none.
+	Root NodeID
+
 	// Clocks shows the visitor the clocks in a message, of a system of n nodes, by
 	// [Visitor.ClockOf] and its like; [ClockInMessages] will do for most. Setting
 	// it says that the clocks that the nodes show are clocks in the sense of
@@ -120,7 +146,7 @@ type Config struct {
 	Bound time.Duration
 
 	// Absent are the nodes that are no part of the system at the start and join
-	// it later, in ascending order. Only algorithms whose nodes are Joiners are
+	// it later, in ascending order. Only algorithms whose nodes are Members are
 	// given some.
 	Absent []NodeID
 
@@ -149,23 +175,40 @@ type unshared struct {
 
 func (s unshared) Node(id NodeID) Node { return s.node(s.n, id) }
 
-// Remarker is a System with something that its user should know about what he has given
-// for it, such as a file: a line each. Results carry them as warnings.
-type Remarker interface{ Remarks() []string }
-
-// Linked is a System that knows to whom each node may send, so that
-// connections can be made before they are needed. Without it, any node may
-// send to any.
-type Linked interface {
-	// Peers returns the nodes that id may send to while no node has failed, in
-	// ascending order.
-	Peers(id NodeID) []NodeID
+// OfNode turns a method of an algorithm's nodes into a function of any Node, such as
+// [Algorithm.Waits]. Of a node without the method it returns zero. N may be an
+// interface, for an algorithm with nodes of several types.
+func OfNode[N, R any](f func(N) R) func(Node) R {
+	return func(n Node) (none R) {
+		x, ok := n.(N)
+		if !ok {
+			x, ok = Unwrap(n).(N)
+		}
+		if !ok {
+			return none
+		}
+		return f(x)
+	}
 }
 
-// Quorate is a System whose nodes ask a request set.
-type Quorate interface {
-	// RequestSet returns S_id in ascending order, which may contain id.
-	RequestSet(id NodeID) []NodeID
+// OfSystem does for methods of an algorithm's systems what [OfNode] does for those of
+// its nodes.
+func OfSystem[S, R any](f func(S, NodeID) R) func(System, NodeID) R {
+	return func(s System, id NodeID) (none R) {
+		if x, ok := s.(S); ok {
+			return f(x, id)
+		}
+		return none
+	}
+}
+
+// Unwrap returns the node that a wrapper of nodes has inside: one with a method Unwrap,
+// as errors may have it. Any other node it returns as it is.
+func Unwrap(n Node) Node {
+	if w, ok := n.(interface{ Unwrap() Node }); ok {
+		return w.Unwrap()
+	}
+	return n
 }
 
 // New prepares a system of a after checking n, the options and their values;
@@ -263,17 +306,17 @@ func (a *Algorithm) Check() error {
 func Asked(s Setting, id NodeID) []NodeID {
 	var out Outbox
 	s.System.Node(id).Request(&out)
-	asked := MakeNodeSet(s.Nodes)
-	asked.Add(id)
+	asked := []NodeID{id}
 	for _, e := range out.Effects() {
 		switch e.Kind {
 		case EffectSend:
-			asked.Add(e.To)
+			asked = append(asked, e.To)
 		case EffectBroadcast:
-			asked.AddOthers(s.Nodes, id)
+			asked = slices.AppendSeq(asked, Others(s.Nodes, id))
 		}
 	}
-	return slices.Collect(asked.All())
+	slices.Sort(asked)
+	return slices.Compact(asked)
 }
 
 // AskedByAll returns how many nodes are asked by a node, on average over all

@@ -51,9 +51,10 @@ type Growth struct {
 
 // Setting is what a prediction may depend on.
 type Setting struct {
-	Nodes   int
-	Options Options
-	System  System // as prepared for Nodes and Options
+	Algorithm *Algorithm
+	Nodes     int
+	Options   Options
+	System    System // as prepared for Nodes and Options
 
 	T time.Duration // mean one-way delay of a message, where the claim needs it
 	E time.Duration // mean duration of a critical section, where the claim needs it
@@ -63,6 +64,14 @@ type Setting struct {
 	// Variability is the squared coefficient of variation of the duration of a
 	// critical section: 0 where it is constant, 1 where it is exponential.
 	Variability float64
+}
+
+// RequestSet returns the nodes that id asks; nil where the system has no request sets.
+func (s Setting) RequestSet(id NodeID) []NodeID {
+	if s.Algorithm == nil || s.Algorithm.RequestSet == nil {
+		return nil
+	}
+	return s.Algorithm.RequestSet(s.System, id)
 }
 
 // Claim is one statement of a paper that can be checked: this quantity, under

@@ -65,7 +65,8 @@ func TestHeavyLoad(t *testing.T) {
 
 // A prediction is what the first expression in a formula says, or the claim's own.
 func TestPredictions(t *testing.T) {
-	s := Setting{Nodes: 8, System: asking{}, T: 2 * time.Second, E: 3 * time.Second}
+	a := &Algorithm{RequestSet: OfSystem(asking.RequestSet)}
+	s := Setting{Algorithm: a, Nodes: 8, System: asking{}, T: 2 * time.Second, E: 3 * time.Second}
 	number := func(x float64) func(Setting) (float64, bool) {
 		return func(Setting) (float64, bool) { return x, true }
 	}

@@ -79,17 +79,18 @@ func (s Setting) variable(of Quantity, name rune) (value float64, known bool) {
 			return m, true
 		}
 	case 'K':
-		if sets, ok := s.System.(Quorate); ok {
-			others := 0 // a node needs no message for its own consent
-			for id := NodeID(1); int(id) <= s.Nodes; id++ {
-				set := sets.RequestSet(id)
-				others += len(set)
-				if slices.Contains(set, id) {
-					others--
-				}
+		others := 0 // a node needs no message for its own consent
+		for id := NodeID(1); int(id) <= s.Nodes; id++ {
+			set := s.RequestSet(id)
+			if set == nil {
+				return math.NaN(), true
 			}
-			return 1 + float64(others)/n, true
+			others += len(set)
+			if slices.Contains(set, id) {
+				others--
+			}
 		}
+		return 1 + float64(others)/n, true
 	case 'T', 'E':
 		unit := time.Second
 		if of == SyncDelay {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 )
 
 // Invariant is a property of a whole system that holds in every state between
@@ -150,58 +151,43 @@ func (i *Invariant) check() error {
 	return nil
 }
 
-// OneToken is the invariant that there is exactly one token: at a node that
-// says so as a [TokenHolder], or in a message for which carries reports true.
+// OneToken is the invariant that there is exactly one token: at a node of which
+// [Algorithm.HasToken] says so, or in a message for which carries reports true.
 func OneToken(citation string, carries func(*Message) bool) Invariant {
 	return Invariant{
 		Name: "one token", Citation: citation,
 		Statement: "exactly one token exists, at a node or on its way",
 		Holds: func(v GlobalView) error {
-			tokens, nodes := 0, v.Setting().Nodes
-			for id := NodeID(1); int(id) <= nodes; id++ {
-				if h, ok := v.Node(id).(TokenHolder); ok && h.HasToken() {
-					tokens++
+			var holders []NodeID
+			var carried []Flight
+			for id, n := range NodesOf[Node](v) {
+				if v.Setting().Algorithm.HasToken(n) {
+					holders = append(holders, id)
 				}
 			}
 			for _, f := range v.InFlight() {
 				if carries(f.Message) {
-					tokens++
+					carried = append(carried, f)
 				}
 			}
-			if tokens == 1 {
+			switch len(holders) + len(carried) {
+			case 0:
+				return Broken(nil, "no node has the token, and no message carries it")
+			case 1:
 				return nil
 			}
-			return tokensAre(v, tokens, carries)
+			var where []string
+			for _, id := range holders {
+				where = append(where, fmt.Sprintf("at node %d", id))
+			}
+			for _, f := range carried {
+				where = append(where, fmt.Sprintf("on its way from node %d to node %d", f.From, f.To))
+				holders = append(holders, f.To)
+			}
+			return Broken(holders, "there are %d tokens: %s", len(where), strings.Join(where, ", "))
 		},
 	}
 }
 
 // OfKind returns a function that reports whether a message is of the kind.
 func OfKind(kind Kind) func(*Message) bool { return func(m *Message) bool { return m.Kind == kind } }
-
-// tokensAre says where the tokens are that are too many or too few.
-func tokensAre(v GlobalView, tokens int, carries func(*Message) bool) error {
-	if tokens == 0 {
-		return Broken(nil, "no node has the token, and no message carries it")
-	}
-	where := ""
-	var nodes []NodeID
-	add := func(id NodeID, format string, args ...any) {
-		if where != "" {
-			where += ", "
-		}
-		where += fmt.Sprintf(format, args...)
-		nodes = append(nodes, id)
-	}
-	for id, h := range NodesOf[Node](v) {
-		if h, ok := h.(TokenHolder); ok && h.HasToken() {
-			add(id, "at node %d", id)
-		}
-	}
-	for _, f := range v.InFlight() {
-		if carries(f.Message) {
-			add(f.To, "on its way from node %d to node %d", f.From, f.To)
-		}
-	}
-	return Broken(nodes, "there are %d tokens: %s", tokens, where)
-}

@@ -1,8 +1,11 @@
 package dme
 
 import (
+	"fmt"
 	"iter"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // NodeID numbers the nodes of a run 1..N, as the papers do. Zero is no node.
@@ -12,6 +15,60 @@ type NodeID uint32
 const None NodeID = 0
 
 func (id NodeID) String() string { return strconv.FormatUint(uint64(id), 10) }
+
+// Others yields the nodes 1..n but me, in ascending order.
+func Others(n int, me NodeID) iter.Seq[NodeID] {
+	return func(yield func(NodeID) bool) {
+		for id := NodeID(1); int(id) <= n; id++ {
+			if id != me && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// ParseNodes reads node numbers and ranges of them, separated by commas:
+// "1,3-5". It returns them in ascending order, each once.
+func ParseNodes(s string) ([]NodeID, error) {
+	var nodes []NodeID
+	for item := range strings.SplitSeq(s, ",") {
+		first, last, isRange := strings.Cut(item, "-")
+		if !isRange {
+			last = first
+		}
+		a, err1 := strconv.ParseUint(first, 10, 20)
+		b, err2 := strconv.ParseUint(last, 10, 20)
+		if err1 != nil || err2 != nil || a < 1 || b < a {
+			return nil, fmt.Errorf("%q is neither a node number nor a range of them", item)
+		}
+		for id := NodeID(a); id <= NodeID(b); id++ {
+			nodes = append(nodes, id)
+		}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes), nil
+}
+
+// FormatNodes writes what [ParseNodes] reads; nodes are in ascending order.
+func FormatNodes(nodes []NodeID) string {
+	var b []byte
+	for i := 0; i < len(nodes); {
+		end := i + 1
+		for end < len(nodes) && nodes[end] == nodes[end-1]+1 {
+			end++
+		}
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, nodes[i].String()...)
+		if end-i > 1 {
+			b = append(b, '-')
+			b = append(b, nodes[end-1].String()...)
+		}
+		i = end
+	}
+	return string(b)
+}
 
 // A Stamp is the timestamp of a request: a logical clock or sequence number,
 // with the node that asked as the tie-breaker. The zero Stamp is no stamp.
@@ -83,10 +140,6 @@ type Timed interface{ Timeout(id TimerID, out *Outbox) }
 // it hears is no message, and is not counted.
 type Monitor interface{ Transmitted(m Message, out *Outbox) }
 
-// Queuer is a Node that keeps a queue of requests about whose length a paper
-// makes a claim. It is read after every event.
-type Queuer interface{ QueueLength() int }
-
 // Activity says where the local process of a node stands.
 type Activity uint32
 
@@ -121,12 +174,6 @@ type Wait struct {
 	What string // in the paper's words, as what follows "waits for 2's …": "REPLY", "RELEASE of its lock", "PRIVILEGE"
 }
 
-// Waiter is a Node that can tell what it waits for: a requester the answers that
-// it lacks, an arbiter the release of its lock, a node of a tree the token that
-// it has asked for. Nothing where the node waits for nobody. The order is that of
-// the peers.
-type Waiter interface{ Waits() []Wait }
-
 // WaitsFor returns a wait for the same thing of each of the nodes.
 func WaitsFor(what string, nodes iter.Seq[NodeID]) []Wait {
 	var waits []Wait
@@ -147,15 +194,17 @@ func WaitsFor(what string, nodes iter.Seq[NodeID]) []Wait {
 // at once: a node that is not ready keeps the request until it is.
 type Restarter interface{ Restart(out *Outbox) }
 
-// Joiner is a Node that can become part of a running system, for which it was
-// [Config.Absent] until then. Join is called in place of Start; what holds of
-// Restart holds of it.
-type Joiner interface{ Join(out *Outbox) }
-
-// Leaver is a Node that can leave a running system in an orderly way. Leave is
-// called while the local process is idle, and it does not ask again. The node
-// is part of the system until it says [Outbox.Left].
-type Leaver interface{ Leave(out *Outbox) }
+// Member is a Node that can come into a running system and leave it in an orderly
+// way.
+//
+// Join is called in place of Start, on a node that was [Config.Absent] until then;
+// what holds of Restart holds of it. Depart is called while the local process is idle,
+// and it does not ask again: the node is part of the system until it says
+// [Outbox.Left].
+type Member interface {
+	Join(out *Outbox)
+	Depart(out *Outbox)
+}
 
 // PeerWatcher is a Node that is told by its surroundings which nodes are there.
 // Down comes after the last message of a node that crashed or has left, and Up
@@ -166,14 +215,6 @@ type PeerWatcher interface {
 	Down(peer NodeID, out *Outbox)
 	Up(peer NodeID, out *Outbox)
 }
-
-// TokenHolder is a Node of an algorithm with a token, which can tell whether it
-// has it. Faults and reports find the token by it.
-type TokenHolder interface{ HasToken() bool }
-
-// Rooted is a System with a node that all others depend on at the start: the
-// root of a tree, a coordinator.
-type Rooted interface{ Root() NodeID }
 
 // SurvivesAny is [Algorithm.Survives] for an algorithm that goes on while any
 // node is left.

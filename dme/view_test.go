@@ -23,7 +23,10 @@ type snapshot struct {
 	flights []Flight
 }
 
-func (s snapshot) Setting() Setting    { return Setting{Nodes: len(s.nodes)} }
+func (s snapshot) Setting() Setting {
+	return Setting{Nodes: len(s.nodes), Algorithm: &Algorithm{HasToken: OfNode(keeper.HasToken)}}
+}
+
 func (s snapshot) Node(id NodeID) Node { return s.nodes[id-1] }
 func (s snapshot) InFlight() []Flight  { return s.flights }
 
@@ -156,27 +159,6 @@ func TestActivitiesInWords(t *testing.T) {
 	} {
 		if got := a.String(); got != want {
 			t.Errorf("%d is %q, want %q", a, got, want)
-		}
-	}
-}
-
-func TestNeedsThatAreAlwaysTheSame(t *testing.T) {
-	needs := Needs{FIFO: true, BoundedDelay: true}
-	if got := Always(needs)(Options{"mode": "any"}); got != needs {
-		t.Errorf("%+v, want %+v", got, needs)
-	}
-	if got := OneToken("a paper", OfKind(2)).Citation; got != "a paper" {
-		t.Errorf("the invariant cites %q", got)
-	}
-	if err := new(Algorithm).CheckNodes(1, nil); err != nil {
-		t.Errorf("an algorithm for any number of nodes: %v", err)
-	}
-}
-
-func TestSurvivors(t *testing.T) {
-	for down, want := range map[int]bool{0: true, 2: true, 3: false} {
-		if got := SurvivesAny(Setting{Nodes: 3}, make([]NodeID, down)); got != want {
-			t.Errorf("%d of 3 are down: %v", down, got)
 		}
 	}
 }

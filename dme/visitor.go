@@ -174,17 +174,21 @@ func (v *Visitor) Stamp(name string, p *Stamp) {
 	}
 }
 
-// Set shows a set of nodes.
-func (v *Visitor) Set(name string, s *NodeSet) {
-	if v.mode == printing {
-		list := fmt.Sprint(slices.Collect(s.All()))
-		v.print(name, strings.NewReplacer("[", "{", " ", ",", "]", "}").Replace(list))
-		return
+// Text shows a variable by a text if the visit prints, and reports whether it does.
+// For any other visit, the variable shows its parts.
+func (v *Visitor) Text(name string, text func() string) (printed bool) {
+	if v.mode != printing {
+		return false
 	}
-	for i := range s.words {
-		v.Uint("", &s.words[i])
-	}
+	v.print(name, text())
+	return true
 }
+
+// Loading reports whether the visit sets the variables from saved bytes.
+func (v *Visitor) Loading() bool { return v.mode == loading }
+
+// Fail says that what has been loaded cannot be a state of the node.
+func (v *Visitor) Fail() { v.bad = true }
 
 // Len shows the length of a collection that the node then shows element by
 // element, and returns the length that it has: the saved one while loading.
@@ -214,23 +218,6 @@ func (v *Visitor) Nodes(name string, p *[]NodeID) { list(v, name, p, (*Visitor).
 
 // Stamps shows a list of timestamps, in its order.
 func (v *Visitor) Stamps(name string, p *[]Stamp) { list(v, name, p, (*Visitor).Stamp) }
-
-// Queue shows a queue of nodes, from its head to its tail.
-func (v *Visitor) Queue(name string, q *NodeQueue) {
-	if v.mode == loading {
-		q.items, q.head = q.items[:0], 0
-		v.Nodes(name, &q.items)
-		return
-	}
-	waiting := q.items[q.head:]
-	v.Nodes(name, &waiting)
-}
-
-// Deferred shows a set of deferred requests.
-func (v *Visitor) Deferred(name string, d *Deferred) { v.Stamps(name, (*[]Stamp)(d)) }
-
-// Requests shows a queue of requests, in its order.
-func (v *Visitor) Requests(name string, q *RequestQueue) { v.Stamps(name, (*[]Stamp)(q)) }
 
 func list[T any](v *Visitor, name string, p *[]T, show func(v *Visitor, name string, p *T)) {
 	if v.mode == printing {

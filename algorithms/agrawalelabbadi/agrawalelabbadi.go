@@ -3,15 +3,16 @@ package agrawalelabbadi
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // node is one node: a requester, and a site that gives its permission to others.
 type node struct {
 	requester
 
-	granted  dme.Stamp        // the request that has this site's permission; zero while none has
-	waiting  dme.RequestQueue // the request queue without it (A1)
-	inquired bool             // Inquire has been sent for the current grant
+	granted  dme.Stamp                // the request that has this site's permission; zero while none has
+	waiting  collections.RequestQueue // the request queue without it (A1)
+	inquired bool                     // Inquire has been sent for the current grant
 }
 
 // Request is step 1. Which quorum is asked while nodes are down, recovery.go says.
@@ -151,7 +152,7 @@ func (n *node) QueueLength() int { return len(n.waiting) }
 func (n *node) State(v *dme.Visitor) {
 	n.state(v)
 	v.Stamp("granted", &n.granted)
-	v.Requests("queue", &n.waiting)
+	n.waiting.Show(v, "queue")
 	v.Bool("inquired", &n.inquired)
 	n.failures.State(v)
 }
@@ -164,11 +165,11 @@ type requester struct {
 	paths       *quorum.System // path=self: the quorums of all nodes
 	leaves      leaves         // path=random
 
-	clock    uint64        // at least the clock of every message sent or received
-	requests uint64        // made so far: the number of the last one
-	request  dme.Stamp     // the current one; zero while there is none
-	inside   bool          // in the critical section
-	replied  dme.MemberSet // members whose permission it has
+	clock    uint64                // at least the clock of every message sent or received
+	requests uint64                // made so far: the number of the last one
+	request  dme.Stamp             // the current one; zero while there is none
+	inside   bool                  // in the critical section
+	replied  collections.MemberSet // members whose permission it has
 
 	failures quorum.Failures // of the repaired algorithm
 }
@@ -261,7 +262,7 @@ func (n *requester) state(v *dme.Visitor) {
 	v.Stamp("request", &n.request)
 	v.Bool("inside", &n.inside)
 	v.Nodes("quorum", &n.Members)
-	v.Members("replied", &n.replied, n.Members)
+	n.replied.Show(v, "replied", n.Members)
 }
 
 // Multicasts counts what is sent where a message to several sites counts once.

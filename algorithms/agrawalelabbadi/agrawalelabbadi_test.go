@@ -161,14 +161,14 @@ func TestPeers(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Node 3 asks 1, 3, 7, and is asked by its descendants and by the root.
-	if got, want := sys.(dme.Linked).Peers(3), []dme.NodeID{1, 6, 7}; !slices.Equal(got, want) {
+	if got, want := Algorithm().Peers(sys, 3), []dme.NodeID{1, 6, 7}; !slices.Equal(got, want) {
 		t.Errorf("peers of 3: %v, want %v", got, want)
 	}
 	sys, err = Algorithm().New(7, 1, map[string]string{optPath: "random"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := sys.(dme.Linked); ok {
+	if Algorithm().Peers(sys, 3) != nil {
 		t.Error("with a path drawn for each request, nobody's peers are known")
 	}
 }

@@ -178,6 +178,10 @@ func describe(newNode func(requester) dme.Node) *dme.Algorithm {
 			Name: optPath, Default: "self", Words: []string{"self", "random"},
 			Help: "which path from the root to a leaf a node asks: the one through itself, or one to a leaf drawn for each request",
 		}},
+		QueueLength: dme.OfNode(voter.QueueLength),
+		Waits:       dme.OfNode(voter.Waits),
+		RequestSet:  dme.OfSystem(ownPaths.RequestSet),
+		Peers:       dme.OfSystem(ownPaths.Peers),
 		Prepare: func(cfg dme.Config) (dme.System, error) {
 			if cfg.Options.Get(optPath) == "random" {
 				return drawnPaths{leaves{cfg.Nodes, cfg.Seed}, newNode}, nil
@@ -186,6 +190,12 @@ func describe(newNode func(requester) dme.Node) *dme.Algorithm {
 			return ownPaths{paths, newNode}, err
 		},
 	}
+}
+
+// voter is a node of either text.
+type voter interface {
+	QueueLength() int
+	Waits() []dme.Wait
 }
 
 // ownPaths is a system with path=self: the quorum of a node is always the same.

@@ -7,6 +7,7 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // What section 9.9 makes claims about and no other paper does: what quorums there
@@ -331,7 +332,7 @@ func (o outcomes) cheaper(most float64) (falls float64) {
 // quorumsWithout counts the quorums of the tree of n nodes while these have
 // failed.
 func quorumsWithout(n int, failed ...dme.NodeID) float64 {
-	down := dme.MakeNodeSet(n)
+	down := collections.MakeNodeSet(n)
 	for _, id := range failed {
 		down.Add(id)
 	}

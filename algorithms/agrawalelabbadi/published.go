@@ -5,6 +5,7 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // publishedNode follows the eight steps of section 9.9.5 to the letter: one
@@ -19,8 +20,8 @@ import (
 type publishedNode struct {
 	requester
 
-	queue   dme.RequestQueue // the request queue
-	pending dme.Stamp        // "the pending request", on whose behalf the last Inquire was sent
+	queue   collections.RequestQueue // the request queue
+	pending dme.Stamp                // "the pending request", on whose behalf the last Inquire was sent
 }
 
 // Request is step 1.
@@ -120,6 +121,6 @@ func (n *publishedNode) QueueLength() int { return len(n.queue) }
 // State names the variables.
 func (n *publishedNode) State(v *dme.Visitor) {
 	n.state(v)
-	v.Requests("queue", &n.queue)
+	n.queue.Show(v, "queue")
 	v.Stamp("pending", &n.pending)
 }

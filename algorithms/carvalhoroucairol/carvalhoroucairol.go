@@ -40,7 +40,10 @@
 // messages flow.
 package carvalhoroucairol
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 const (
 	kindRequest dme.Kind = iota + 1 // Clock: the sequence number
@@ -63,6 +66,7 @@ func Algorithm() *dme.Algorithm {
 		Kinds:      []string{"REQUEST", "REPLY"},
 		Claims:     claims(),
 		Invariants: invariants(),
+		Waits:      dme.OfNode((*node).Waits),
 		Prepare:    dme.Unshared(newNode),
 		Clocks:     dme.ClockInMessages,
 	}
@@ -76,12 +80,12 @@ type node struct {
 	requesting            bool   // waiting for permissions
 	executing             bool   // the critical section
 
-	lacking       dme.NodeSet  // whose permission this node does not have; while it waits, it has asked them
-	replyDeferred dme.Deferred // the requests that wait for our release
+	lacking       collections.NodeSet  // whose permission this node does not have; while it waits, it has asked them
+	replyDeferred collections.Deferred // the requests that wait for our release
 }
 
 func newNode(n int, id dme.NodeID) dme.Node {
-	node := &node{me: id, lacking: dme.MakeNodeSet(n)}
+	node := &node{me: id, lacking: collections.MakeNodeSet(n)}
 	node.lacking.AddOthers(n, id)
 	return node
 }
@@ -171,8 +175,8 @@ func (n *node) State(v *dme.Visitor) {
 	v.Clock("Highest_Sequence_Number", &n.highestSequenceNumber)
 	v.Bool("Requesting", &n.requesting)
 	v.Bool("Executing", &n.executing)
-	v.Set("Lacking", &n.lacking)
-	v.Deferred("Reply_Deferred", &n.replyDeferred)
+	n.lacking.Show(v, "Lacking")
+	n.replyDeferred.Show(v, "Reply_Deferred")
 }
 
 // Waits names those whose permission a requesting node lacks.

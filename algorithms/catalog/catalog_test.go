@@ -75,22 +75,20 @@ func TestPrepare(t *testing.T) {
 // checkSystem checks what a system says of its links and request sets.
 func checkSystem(t *testing.T, a *dme.Algorithm, n int, sys dme.System) {
 	t.Helper()
-	linked, isLinked := sys.(dme.Linked)
-	quorate, isQuorate := sys.(dme.Quorate)
 	for id := dme.NodeID(1); int(id) <= n; id++ {
 		if sys.Node(id) == nil {
 			t.Errorf("%s: N=%d: no node %d", a.Name, n, id)
 		}
-		if isLinked {
-			checkAscending(t, a, n, linked.Peers(id))
-			for _, peer := range linked.Peers(id) {
+		if a.Peers != nil {
+			checkAscending(t, a, n, a.Peers(sys, id))
+			for _, peer := range a.Peers(sys, id) {
 				if peer == id {
 					t.Errorf("%s: N=%d: node %d is a peer of its own", a.Name, n, id)
 				}
 			}
 		}
-		if isQuorate {
-			checkAscending(t, a, n, quorate.RequestSet(id))
+		if a.RequestSet != nil {
+			checkAscending(t, a, n, a.RequestSet(sys, id))
 		}
 	}
 }
@@ -244,7 +242,7 @@ type lingering struct{ *rand.Rand }
 func (c lingering) Pick(_ *vnet.Network, steps []vnet.Step) int {
 	var others []int
 	for i, x := range steps {
-		if x.Kind != vnet.Leave {
+		if x.Kind != vnet.Exit {
 			others = append(others, i)
 		}
 	}
@@ -310,9 +308,6 @@ func TestWaits(t *testing.T) {
 			t.Parallel()
 			told, chains := 0, 0
 			everywhere(t, a, func(n *vnet.Network) error {
-				if _, ok := n.Runner(1).Node().(dme.Waiter); !ok {
-					return nil // under these options it does not tell
-				}
 				told++
 				for id := range n.IDs() {
 					if err := wellFormed(n, id); err != nil {
@@ -344,7 +339,7 @@ func TestWaits(t *testing.T) {
 }
 
 func waitsOf(n *vnet.Network, id dme.NodeID) []dme.Wait {
-	return n.Runner(id).Node().(dme.Waiter).Waits()
+	return n.Algorithm.Waits(n.Node(id))
 }
 
 func wellFormed(n *vnet.Network, id dme.NodeID) error {
@@ -355,12 +350,12 @@ func wellFormed(n *vnet.Network, id dme.NodeID) error {
 			return fmt.Errorf("node %d waits for %v", id, waits)
 		case i > 0 && w.For < waits[i-1].For:
 			return fmt.Errorf("node %d waits for %v, out of order", id, waits)
-		case w.For == dme.None && n.Runner(id).Activity() == noderun.Inside:
+		case w.For == dme.None && n.Activity(id) == noderun.Inside:
 			return fmt.Errorf("node %d is inside, and waits for %v", id, waits)
 		}
 	}
 	moving := n.Busy() || len(n.Timers()) > 0
-	if n.Runner(id).Activity() == noderun.Requesting && len(waits) == 0 && !moving {
+	if n.Activity(id) == noderun.Requesting && len(waits) == 0 && !moving {
 		return fmt.Errorf("node %d waits, nothing is on its way, and it does not say for what", id)
 	}
 	if !moving && len(n.Waiting())+len(n.Inside()) == 0 && len(waits) > 0 && !n.Endless && !n.Algorithm.AsPublished {
@@ -374,7 +369,7 @@ func wellFormed(n *vnet.Network, id dme.NodeID) error {
 func leadsInside(n *vnet.Network, id dme.NodeID) bool {
 	seen := map[dme.NodeID]bool{id: true}
 	for queue := []dme.NodeID{id}; len(queue) > 0; queue = queue[1:] {
-		if n.Runner(queue[0]).Activity() == noderun.Inside {
+		if n.Activity(queue[0]) == noderun.Inside {
 			return true
 		}
 		for _, w := range waitsOf(n, queue[0]) {
@@ -397,7 +392,7 @@ func leadsInside(n *vnet.Network, id dme.NodeID) bool {
 // holder returns the node that has the token, None where none has.
 func holder(n *vnet.Network) dme.NodeID {
 	for id := range n.IDs() {
-		if h, ok := n.Runner(id).Node().(dme.TokenHolder); ok && h.HasToken() {
+		if n.Algorithm.HasToken(n.Node(id)) {
 			return id
 		}
 	}
@@ -419,7 +414,7 @@ func TestOneToken(t *testing.T) {
 			everywhere(t, a, func(n *vnet.Network) error {
 				holders, carried := 0, false
 				for id := range n.IDs() {
-					if n.Runner(id).Node().(dme.TokenHolder).HasToken() {
+					if a.HasToken(n.Node(id)) {
 						holders++
 					}
 				}
@@ -452,12 +447,11 @@ func TestRoots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rooted, ok := m.System.(dme.Rooted)
-		if !ok {
+		root := a.Root
+		if root == dme.None {
 			continue
 		}
 		told++
-		root := rooted.Root()
 		if root < 1 || root > 7 {
 			t.Errorf("%s: root %d", a.Name, root)
 		}

@@ -37,7 +37,7 @@ func settings(t *testing.T, a *dme.Algorithm, c dme.Claim) []dme.Setting {
 			t.Errorf("%s: N=%d: %s %q: %v", a.Name, n, c.Quantity, c.Formula, err)
 			continue
 		}
-		s := dme.Setting{Nodes: n, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond}
+		s := dme.Setting{Algorithm: a, Nodes: n, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond}
 		if c.Load != dme.Open {
 			all = append(all, s)
 			continue
@@ -181,7 +181,7 @@ func settingOf(t *testing.T, a *dme.Algorithm, c dme.Claim, nodes int) dme.Setti
 	if err != nil {
 		t.Fatalf("%s, %d nodes: %v", a.ClaimID(c), nodes, err)
 	}
-	return dme.Setting{Nodes: nodes, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond}
+	return dme.Setting{Algorithm: a, Nodes: nodes, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond}
 }
 
 // predictedAt are the sizes at which predictions are written down: small ones, planes,

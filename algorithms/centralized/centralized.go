@@ -26,6 +26,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 const (
@@ -46,29 +47,33 @@ func Algorithm() *dme.Algorithm {
 			"REQUEST, a GRANT and a RELEASE, and none at the coordinator itself, whatever the number of nodes. A handover takes two " +
 			"messages in a row, RELEASE and GRANT. It is the yardstick for all others: nothing is cheaper to build or to run. But " +
 			"all work falls on one node, and everything stops when that one does.",
-		Citation:   "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.6",
-		Class:      dme.Permission,
-		Needs:      dme.Always(dme.Needs{Reliable: true}),
-		Kinds:      []string{"REQUEST", "GRANT", "RELEASE"},
-		Claims:     claims(),
-		Invariants: invariants(),
+		Citation:    "A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9, Exercise 9.6",
+		Class:       dme.Permission,
+		Needs:       dme.Always(dme.Needs{Reliable: true}),
+		Kinds:       []string{"REQUEST", "GRANT", "RELEASE"},
+		Claims:      claims(),
+		Invariants:  invariants(),
+		Waits:       dme.OfNode(waiter.Waits),
+		QueueLength: dme.OfNode((*server).QueueLength),
+		Peers:       dme.OfSystem(system.Peers),
+		Root:        coordinator,
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
 	}
 }
 
+// waiter is a node, with the resource or without.
+type waiter interface{ Waits() []dme.Wait }
+
 type system struct{ nodes int }
 
 func (s system) Node(id dme.NodeID) dme.Node {
 	if id == coordinator {
-		return &server{queued: dme.MakeNodeSet(s.nodes)}
+		return &server{queued: collections.MakeNodeSet(s.nodes)}
 	}
 	return &client{}
 }
-
-// Root returns the node with the resource.
-func (s system) Root() dme.NodeID { return coordinator }
 
 // Peers returns node 1, and for node 1 all others.
 func (s system) Peers(id dme.NodeID) []dme.NodeID {
@@ -121,9 +126,9 @@ func (c *client) Waits() []dme.Wait {
 
 // server is the node with the resource.
 type server struct {
-	holder dme.NodeID    // who has the resource; none where it is free
-	queue  dme.NodeQueue // who waits for it
-	queued dme.NodeSet   // the nodes in queue
+	holder dme.NodeID            // who has the resource; none where it is free
+	queue  collections.NodeQueue // who waits for it
+	queued collections.NodeSet   // the nodes in queue
 }
 
 // Request is node 1's own step 1.
@@ -177,8 +182,8 @@ func (s *server) grant(out *dme.Outbox) {
 
 func (s *server) State(v *dme.Visitor) {
 	v.Node("holder", &s.holder)
-	v.Queue("queue", &s.queue)
-	v.Set("queued", &s.queued)
+	s.queue.Show(v, "queue")
+	s.queued.Show(v, "queued")
 }
 
 // Waits names who has the resource.

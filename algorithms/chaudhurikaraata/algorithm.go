@@ -208,6 +208,10 @@ func describe(sizes func(n int, opt dme.Options) ([]int, error), how func(dme.Op
 			_, err := sizes(n, opt)
 			return err
 		},
+		HasToken:    dme.OfNode((*node).HasToken),
+		QueueLength: dme.OfNode((*node).QueueLength),
+		Waits:       dme.OfNode((*node).Waits),
+		Peers:       dme.OfSystem((*system).Peers),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := sizes(c.Nodes, c.Options)
 			if err != nil {

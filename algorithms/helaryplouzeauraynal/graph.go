@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 const (
@@ -140,7 +141,7 @@ func (g *graph) random(seed uint64) {
 // is connected.
 func (g *graph) unreached() dme.NodeID {
 	reached := []dme.NodeID{1}
-	left := dme.MakeNodeSet(g.nodes())
+	left := collections.MakeNodeSet(g.nodes())
 	for i := dme.NodeID(2); int(i) <= g.nodes(); i++ {
 		left.Add(i)
 	}

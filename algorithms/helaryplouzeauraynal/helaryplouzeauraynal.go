@@ -78,7 +78,10 @@ func Algorithm() *dme.Algorithm {
 			}
 			return nil
 		},
-		Prepare: prepare,
+		HasToken: dme.OfNode((*process).HasToken),
+		Waits:    dme.OfNode((*process).Waits),
+		Peers:    dme.OfSystem((*system).Peers),
+		Prepare:  prepare,
 	}
 }
 

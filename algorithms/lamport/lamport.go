@@ -35,7 +35,10 @@
 // timestamps (theorem 9.2).
 package lamport
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 const (
 	kindRequest dme.Kind = iota + 1 // Clock: ts_i
@@ -70,15 +73,17 @@ func Optimized() *dme.Algorithm {
 
 func describe(sparing bool) *dme.Algorithm {
 	return &dme.Algorithm{
-		Citation:   "L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 21(7), 1978; textbook, section 9.3",
-		Class:      dme.Permission,
-		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:      []string{"REQUEST", "REPLY", "RELEASE"},
-		Claims:     claims(),
-		Invariants: invariants(),
-		Prepare:    dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),
-		Clocks:     clocks,
-		Gauges:     gauges(),
+		Citation:    "L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System, CACM 21(7), 1978; textbook, section 9.3",
+		Class:       dme.Permission,
+		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:       []string{"REQUEST", "REPLY", "RELEASE"},
+		Claims:      claims(),
+		Invariants:  invariants(),
+		QueueLength: dme.OfNode((*site).QueueLength),
+		Waits:       dme.OfNode((*site).Waits),
+		Prepare:     dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),
+		Clocks:      clocks,
+		Gauges:      gauges(),
 	}
 }
 
@@ -88,14 +93,14 @@ type site struct {
 	sparing bool // the optimization: a REPLY that a REQUEST makes superfluous is spared
 
 	clock        uint64
-	request      dme.Stamp        // (ts_i, i), from the request to the release
-	executing    bool             // the CS
-	awaiting     dme.NodeSet      // sites without a message larger than our request: L1 holds where it is empty
-	requestQueue dme.RequestQueue // everybody's requests, at most one of each, by timestamp
+	request      dme.Stamp                // (ts_i, i), from the request to the release
+	executing    bool                     // the CS
+	awaiting     collections.NodeSet      // sites without a message larger than our request: L1 holds where it is empty
+	requestQueue collections.RequestQueue // everybody's requests, at most one of each, by timestamp
 }
 
 func newSite(n int, id dme.NodeID, sparing bool) *site {
-	return &site{i: id, n: n, sparing: sparing, awaiting: dme.MakeNodeSet(n)}
+	return &site{i: id, n: n, sparing: sparing, awaiting: collections.MakeNodeSet(n)}
 }
 
 // Request is step 1 of requesting.
@@ -180,8 +185,8 @@ func (s *site) State(v *dme.Visitor) {
 	v.Rising("clock", s.i, &s.clock)
 	v.Stamp("request", &s.request)
 	v.Bool("executing", &s.executing)
-	v.Set("awaiting", &s.awaiting)
-	v.Requests("request_queue", &s.requestQueue)
+	s.awaiting.Show(v, "awaiting")
+	s.requestQueue.Show(v, "request_queue")
 }
 
 // clocks shows what a message carries: the timestamp of a request, else the clock of

@@ -18,7 +18,7 @@ func at(net *conformance.Net, i dme.NodeID) *site { return net.Host(i).Node().(*
 
 // sent returns the number of messages of a kind that site i has sent.
 func sent(net *conformance.Net, i dme.NodeID, k dme.Kind) uint64 {
-	return net.Host(i).Counters().Sent[k].Load()
+	return net.Host(i).Counts().SentOf[k]
 }
 
 // Section 9.3, performance: N−1 of each kind for a site that asks alone, with

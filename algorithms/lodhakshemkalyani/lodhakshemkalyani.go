@@ -50,7 +50,10 @@
 // links that keep order. Nothing is done about processes that fail.
 package lodhakshemkalyani
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 // The kinds of messages, in the order of [dme.Algorithm.Kinds]. All
 // carry their sender's done as Done.
@@ -80,6 +83,7 @@ func Algorithm() *dme.Algorithm {
 		Kinds:      []string{"REQUEST", "REPLY", "FLUSH"},
 		Claims:     claims(),
 		Invariants: invariants(),
+		Waits:      dme.OfNode((*process).Waits),
 		Prepare:    dme.Unshared(newProcess),
 		Clocks:     dme.ClockInMessages,
 	}
@@ -91,17 +95,17 @@ type variables struct {
 	n int
 
 	mySequenceNumber          uint64
-	rv                        dme.NodeSet      // RV_i: the processes that have replied, by whatever message
-	lrq                       dme.RequestQueue // LRQ_i: our request and those concurrent with it, by priority
+	rv                        collections.NodeSet      // RV_i: the processes that have replied, by whatever message
+	lrq                       collections.RequestQueue // LRQ_i: our request and those concurrent with it, by priority
 	highestSequenceNumberSeen uint64
 
-	requesting bool             // from (2) to (5)
-	executing  bool             // the critical section
-	deferred   dme.RequestQueue // (3bii): the requests that wait for our (5b), by priority
+	requesting bool                     // from (2) to (5)
+	executing  bool                     // the critical section
+	deferred   collections.RequestQueue // (3bii): the requests that wait for our (5b), by priority
 }
 
 func initial(n int, id dme.NodeID) variables {
-	return variables{i: id, n: n, rv: dme.MakeNodeSet(n)}
+	return variables{i: id, n: n, rv: collections.MakeNodeSet(n)}
 }
 
 func (p *variables) myRequest() dme.Stamp {
@@ -112,12 +116,12 @@ func (p *variables) waiting() bool { return p.requesting && !p.executing }
 
 func (p *variables) State(v *dme.Visitor) {
 	v.ClockWhile(p.requesting, dme.None, "My_Sequence_Number", &p.mySequenceNumber)
-	v.Set("RV", &p.rv)
-	v.Requests("LRQ", &p.lrq)
+	p.rv.Show(v, "RV")
+	p.lrq.Show(v, "LRQ")
 	v.Clock("Highest_Sequence_Number_Seen", &p.highestSequenceNumberSeen)
 	v.Bool("requesting", &p.requesting)
 	v.Bool("executing", &p.executing)
-	v.Requests("deferred", &p.deferred)
+	p.deferred.Show(v, "deferred")
 }
 
 // process is P_i.

@@ -21,6 +21,7 @@ func AsPublished() *dme.Algorithm {
 		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "REPLY", "FLUSH"},
 		Clocks:      dme.ClockInMessages,
+		Waits:       dme.OfNode((*published).Waits),
 		Prepare:     dme.Unshared(newPublished),
 	}
 }

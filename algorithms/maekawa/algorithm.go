@@ -111,6 +111,7 @@ package maekawa
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // The kinds of messages, in the order of [dme.Algorithm.Kinds].
@@ -207,12 +208,17 @@ func TextbookAsPublished() *dme.Algorithm {
 // are made with these options.
 func describe(nodes func(dme.Options) func(site) dme.Node) *dme.Algorithm {
 	return &dme.Algorithm{
-		Class:      dme.Quorum,
-		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:      []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
-		Clocks:     clocks,
-		Options:    quorum.Options(),
-		ValidNodes: quorum.ValidNodes,
+		Class:       dme.Quorum,
+		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:       []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Clocks:      clocks,
+		Options:     quorum.Options(),
+		ValidNodes:  quorum.ValidNodes,
+		QueueLength: dme.OfNode(voter.QueueLength),
+		Waits:       dme.OfNode(voter.Waits),
+		RequestSet:  dme.OfSystem((*system).RequestSet),
+		Peers:       dme.OfSystem((*system).Peers),
+		Remarks:     func(s dme.System) []string { return s.(*system).Remarks() },
 		Prepare: func(cfg dme.Config) (dme.System, error) {
 			sets, err := quorum.Prepare(cfg)
 			if err != nil {
@@ -221,6 +227,12 @@ func describe(nodes func(dme.Options) func(site) dme.Node) *dme.Algorithm {
 			return &system{sets, nodes(cfg.Options)}, nil
 		},
 	}
+}
+
+// voter is a node of any of the three texts.
+type voter interface {
+	QueueLength() int
+	Waits() []dme.Wait
 }
 
 // system is what the nodes share: the request sets, and how a node is made.
@@ -232,7 +244,7 @@ type system struct {
 // Node returns node id, idle and unlocked.
 func (s *system) Node(id dme.NodeID) dme.Node {
 	members := s.Site(id)
-	return s.newNode(site{Site: members, sets: s.System, locked: dme.MakeMemberSet(len(members.Members))})
+	return s.newNode(site{Site: members, sets: s.System, locked: collections.MakeMemberSet(len(members.Members))})
 }
 
 // site is what a node has in all three texts: it locks all members of its request
@@ -241,12 +253,12 @@ type site struct {
 	quorum.Site
 	sets *quorum.System // the request sets of all nodes
 
-	request dme.Stamp     // the current REQUEST; zero while there is none
-	inside  bool          // in the critical section
-	locked  dme.MemberSet // members that are locked for the current REQUEST, as far as this node knows
+	request dme.Stamp             // the current REQUEST; zero while there is none
+	inside  bool                  // in the critical section
+	locked  collections.MemberSet // members that are locked for the current REQUEST, as far as this node knows
 
-	locking dme.Stamp        // the REQUEST for which this node is locked; zero while unlocked
-	waiting dme.RequestQueue // the WAITING QUEUE
+	locking dme.Stamp                // the REQUEST for which this node is locked; zero while unlocked
+	waiting collections.RequestQueue // the WAITING QUEUE
 }
 
 // pending reports whether the node has asked and not yet entered.

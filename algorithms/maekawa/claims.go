@@ -283,11 +283,10 @@ const labelled = "textbook, section 9.8, and Maekawa 1985, section 4, for the nu
 var StrangeNeighbours = dme.Quantity{ID: "strange-neighbours", Name: "neighbours whose common member is a third node"}
 
 func strangeNeighbours(s dme.Setting) (count float64, ok bool) {
-	sets := s.System.(dme.Quorate)
 	for i := range s.Nodes {
 		a, b := dme.NodeID(i+1), dme.NodeID((i+1)%s.Nodes+1)
-		other := sets.RequestSet(b)
-		common := func(id dme.NodeID) bool { return slices.Contains(sets.RequestSet(a), id) && slices.Contains(other, id) }
+		other := s.RequestSet(b)
+		common := func(id dme.NodeID) bool { return slices.Contains(s.RequestSet(a), id) && slices.Contains(other, id) }
 		if !common(a) && !common(b) {
 			count++
 		}

@@ -14,7 +14,7 @@ func (s setup) setting() dme.Setting {
 	if err != nil {
 		panic(err)
 	}
-	return dme.Setting{Nodes: s.nodes, Options: opt, System: s.prepare()}
+	return dme.Setting{Algorithm: Algorithm(), Nodes: s.nodes, Options: opt, System: s.prepare()}
 }
 
 // predict evaluates the one claim about a quantity with that formula under that

@@ -3,6 +3,7 @@ package maekawa
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // rules are what the options choose.
@@ -23,10 +24,10 @@ type node struct {
 	clock uint64 // at least the clock of every message sent or received
 
 	// The requester.
-	failed   dme.MemberSet // members that sent FAILED or were relinquished, and have not sent LOCKED since
-	inquired dme.MemberSet // members whose INQUIRE is still to be answered
-	grants   []uint64      // numbered: for each member the number of the last LOCKED received
-	own      []dme.NodeID  // S_i, which Members is unless nodes are down
+	failed   collections.MemberSet // members that sent FAILED or were relinquished, and have not sent LOCKED since
+	inquired collections.MemberSet // members whose INQUIRE is still to be answered
+	grants   []uint64              // numbered: for each member the number of the last LOCKED received
+	own      []dme.NodeID          // S_i, which Members is unless nodes are down
 
 	// The arbiter.
 	inquiring bool   // INQUIRE has been sent for the current lock
@@ -36,7 +37,7 @@ type node struct {
 }
 
 func newNode(s site, r rules) *node {
-	n := &node{site: s, rules: r, own: s.Members, failed: dme.MakeMemberSet(len(s.Members)), inquired: dme.MakeMemberSet(len(s.Members))}
+	n := &node{site: s, rules: r, own: s.Members, failed: collections.MakeMemberSet(len(s.Members)), inquired: collections.MakeMemberSet(len(s.Members))}
 	if r.numbered {
 		n.grants = make([]uint64, len(s.Members))
 	}
@@ -118,18 +119,18 @@ func (n *node) State(v *dme.Visitor) {
 	v.Clock("clock", &n.clock)
 	v.Stamp("request", &n.request)
 	v.Bool("inside", &n.inside)
-	v.Members("locked", &n.locked, n.Members)
+	n.locked.Show(v, "locked", n.Members)
 	if !n.yieldAlways {
-		v.Members("failed", &n.failed, n.Members)
+		n.failed.Show(v, "failed", n.Members)
 	}
 	if !n.yieldAlways || n.numbered {
-		v.Members("inquired", &n.inquired, n.Members)
+		n.inquired.Show(v, "inquired", n.Members)
 	}
 	if n.numbered {
 		v.ClocksOf(ofGrants, "grants", &n.grants)
 	}
 	v.Stamp("locking", &n.locking)
-	v.Requests("waiting", &n.waiting)
+	n.waiting.Show(v, "waiting")
 	v.Bool("inquiring", &n.inquiring)
 	if n.numbered {
 		v.ClockOf(ofGrants, "grant", &n.grant)

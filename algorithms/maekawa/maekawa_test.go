@@ -174,9 +174,6 @@ func TestPeers(t *testing.T) {
 	if got, want := sys.RequestSet(7), figure1c[6]; !slices.Equal(got, want) {
 		t.Errorf("S_7 = %v, want %v", got, want)
 	}
-	var _ dme.Linked = sys
-	var _ dme.Quorate = sys
-	var _ dme.Queuer = sys.Node(7).(*node)
 }
 
 // figure1c is Figure 1(c) of the paper: request sets of 13 nodes, K=4. (The example
@@ -464,7 +461,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		const k = 998
-		if got := len(sys.(dme.Quorate).RequestSet(nodes)); got != k {
+		if got := len(x.a.RequestSet(sys, nodes)); got != k {
 			t.Fatalf("K = %d, want %d", got, k)
 		}
 		var before, after runtime.MemStats

@@ -3,6 +3,7 @@ package maekawa
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // What follows is section 4 of Maekawa 1985 as it is printed, and what it has in
@@ -149,22 +150,22 @@ func (n *literal) State(v *dme.Visitor) {
 	v.Clock("number", &n.number)
 	v.Stamp("request", &n.request)
 	v.Bool("inside", &n.inside)
-	v.Members("locked", &n.locked, n.Members)
+	n.locked.Show(v, "locked", n.Members)
 	v.Stamp("locking", &n.locking)
-	v.Requests("waiting", &n.waiting)
+	n.waiting.Show(v, "waiting")
 }
 
 // paperNode is a node of Maekawa 1985, section 4.
 type paperNode struct {
 	literal
 
-	failed   bool          // a FAILED has been received for the current REQUEST
-	deferred dme.MemberSet // members whose INQUIRE waits until success or failure becomes known
-	inquired bool          // INQUIRE has been sent and not been answered
+	failed   bool                  // a FAILED has been received for the current REQUEST
+	deferred collections.MemberSet // members whose INQUIRE waits until success or failure becomes known
+	inquired bool                  // INQUIRE has been sent and not been answered
 }
 
 func newPaperNode(s site) dme.Node {
-	n := &paperNode{literal: literal{site: s}, deferred: dme.MakeMemberSet(len(s.Members))}
+	n := &paperNode{literal: literal{site: s}, deferred: collections.MakeMemberSet(len(s.Members))}
 	n.text = n
 	return n
 }
@@ -236,7 +237,7 @@ func (n *paperNode) receiveRelease(out *dme.Outbox) {
 func (n *paperNode) State(v *dme.Visitor) {
 	n.literal.State(v)
 	v.Bool("failed", &n.failed)
-	v.Members("deferred", &n.deferred, n.Members)
+	n.deferred.Show(v, "deferred", n.Members)
 	v.Bool("inquired", &n.inquired)
 }
 
@@ -254,13 +255,13 @@ type textbookNode struct {
 	literal
 	either bool // option yield
 
-	failed  dme.MemberSet // sites that have sent FAILED for the current REQUEST
-	yielded dme.MemberSet // sites that were sent a YIELD and have not sent a new REPLY
+	failed  collections.MemberSet // sites that have sent FAILED for the current REQUEST
+	yielded collections.MemberSet // sites that were sent a YIELD and have not sent a new REPLY
 }
 
 func newTextbookNode(s site, either bool) dme.Node {
 	n := &textbookNode{literal: literal{site: s}, either: either}
-	n.failed, n.yielded = dme.MakeMemberSet(len(s.Members)), dme.MakeMemberSet(len(s.Members))
+	n.failed, n.yielded = collections.MakeMemberSet(len(s.Members)), collections.MakeMemberSet(len(s.Members))
 	n.text = n
 	return n
 }
@@ -330,6 +331,6 @@ func (n *textbookNode) receiveRelease(out *dme.Outbox) { n.lockFor(n.waiting.Pop
 // State names the variables.
 func (n *textbookNode) State(v *dme.Visitor) {
 	n.literal.State(v)
-	v.Members("failed", &n.failed, n.Members)
-	v.Members("yielded", &n.yielded, n.Members)
+	n.failed.Show(v, "failed", n.Members)
+	n.yielded.Show(v, "yielded", n.Members)
 }

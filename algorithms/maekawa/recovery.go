@@ -5,6 +5,7 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // This file is what a node does when others fail or come back, and when it comes
@@ -116,7 +117,7 @@ func (n *node) changeMembers(out *dme.Outbox) {
 	n.failures.Substitutes = q
 	n.chooseMembers()
 	for _, s := range []struct {
-		set     *dme.MemberSet
+		set     *collections.MemberSet
 		members []dme.NodeID
 	}{{&n.locked, locked}, {&n.failed, failed}, {&n.inquired, inquired}} {
 		s.set.Reset(len(q))
@@ -135,7 +136,7 @@ func (n *node) changeMembers(out *dme.Outbox) {
 }
 
 // these returns the nodes that are in a set of members.
-func these(list []dme.NodeID, set *dme.MemberSet) (nodes []dme.NodeID) {
+func these(list []dme.NodeID, set *collections.MemberSet) (nodes []dme.NodeID) {
 	for k := range set.All() {
 		nodes = append(nodes, list[k])
 	}

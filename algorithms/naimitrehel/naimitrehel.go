@@ -50,6 +50,9 @@ func Algorithm() *dme.Algorithm {
 		Kinds:      []string{"REQUEST", "TOKEN"},
 		Claims:     claims(),
 		Invariants: invariants(),
+		HasToken:   dme.OfNode((*node).HasToken),
+		Waits:      dme.OfNode((*node).Waits),
+		Root:       elected,
 		Prepare:    func(c dme.Config) (dme.System, error) { return system{nodes: c.Nodes}, nil },
 	}
 }
@@ -66,9 +69,6 @@ func (s system) Node(id dme.NodeID) dme.Node {
 	}
 	return &node{me: id, n: s.nodes, father: elected}
 }
-
-// Root returns the node that is everybody's father at the beginning.
-func (s system) Root() dme.NodeID { return elected }
 
 type node struct {
 	me dme.NodeID // this node's number

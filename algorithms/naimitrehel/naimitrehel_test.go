@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
 	"dmebench/internal/testkit/suite"
@@ -111,9 +112,9 @@ func TestRequestVisitsANodeOnce(t *testing.T) {
 	const n, requests = 6, 4
 	longest := 0
 	for seed := range uint64(300) {
-		visits := make([]dme.NodeSet, n+1) // of each node's pending REQUEST
+		visits := make([]collections.NodeSet, n+1) // of each node's pending REQUEST
 		for i := range visits {
-			visits[i] = dme.MakeNodeSet(n)
+			visits[i] = collections.MakeNodeSet(n)
 		}
 		look := func(_ *conformance.Net, e *vnet.Event) error {
 			switch origin := e.Msg.Node; {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // invariants are those of sections 9.12.1 to 9.12.4. That of HOLDER implies that
@@ -63,7 +64,7 @@ func settled(v dme.GlobalView) bool {
 // section is what the invariants read of a node.
 type section struct {
 	holder   dme.NodeID // None where it is not known
-	requestQ *dme.NodeQueue
+	requestQ *collections.NodeQueue
 	asked    bool
 	unheard  func(id dme.NodeID) bool // whether the word of a neighbour is missing, after a crash; nil: of none
 }

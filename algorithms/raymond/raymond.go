@@ -36,6 +36,7 @@ import (
 	"fmt"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 const (
@@ -53,13 +54,18 @@ func Algorithm() *dme.Algorithm {
 			"N messages on a balanced tree when nobody else asks, and close to 4 under full load, however many nodes there are; " +
 			"under full load a handover takes about two delays. Nodes talk to neighbours only and keep little state. The best " +
 			"choice for many nodes under heavy load. Choose the tree by --set tree.",
-		Citation:   "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
-		Class:      dme.Token,
-		Needs:      dme.Always(dme.Needs{Reliable: true}),
-		Kinds:      []string{"REQUEST", "PRIVILEGE", "INITIALIZE"},
-		Options:    []dme.Option{treeOption(), initOption()},
-		Claims:     claims(),
-		Invariants: invariants(),
+		Citation:    "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; textbook, section 9.12",
+		Class:       dme.Token,
+		Needs:       dme.Always(dme.Needs{Reliable: true}),
+		Kinds:       []string{"REQUEST", "PRIVILEGE", "INITIALIZE"},
+		Options:     []dme.Option{treeOption(), initOption()},
+		Claims:      claims(),
+		Invariants:  invariants(),
+		HasToken:    dme.OfNode(holder.HasToken),
+		QueueLength: dme.OfNode(holder.QueueLength),
+		Waits:       dme.OfNode(holder.Waits),
+		Root:        root,
+		Peers:       dme.OfSystem((*system).Peers),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := prepare(c)
 			if err != nil {
@@ -69,6 +75,13 @@ func Algorithm() *dme.Algorithm {
 			return s, nil
 		},
 	}
+}
+
+// holder is a node, told of the tree or not.
+type holder interface {
+	HasToken() bool
+	QueueLength() int
+	Waits() []dme.Wait
 }
 
 type system struct {
@@ -100,9 +113,6 @@ func (s *system) Node(id dme.NodeID) dme.Node {
 	return n
 }
 
-// Root returns the node at which the privilege is at the beginning.
-func (s *system) Root() dme.NodeID { return root }
-
 func (s *system) spanningTree() *tree { return s.tree }
 
 // Peers returns the node's neighbours in the tree.
@@ -112,10 +122,10 @@ type node struct {
 	self dme.NodeID
 	tree *tree
 
-	holder   dme.NodeID    // self, or the neighbour in whose direction the privilege lies; None while nobody has told
-	using    bool          // executing the critical section
-	requestQ dme.NodeQueue // self and neighbours that want the privilege, each at most once
-	asked    bool          // a REQUEST to holder has not been answered
+	holder   dme.NodeID            // self, or the neighbour in whose direction the privilege lies; None while nobody has told
+	using    bool                  // executing the critical section
+	requestQ collections.NodeQueue // self and neighbours that want the privilege, each at most once
+	asked    bool                  // a REQUEST to holder has not been answered
 }
 
 // Request is the event of a node that wishes to execute the critical section.
@@ -191,7 +201,7 @@ func (n *node) makeRequest(out *dme.Outbox) {
 func (n *node) State(v *dme.Visitor) {
 	v.Node("HOLDER", &n.holder)
 	v.Bool("USING", &n.using)
-	v.Queue("REQUEST_Q", &n.requestQ)
+	n.requestQ.Show(v, "REQUEST_Q")
 	v.Bool("ASKED", &n.asked)
 }
 

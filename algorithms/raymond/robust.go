@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // Robust describes Raymond's algorithm with its beginning and its recovery as
@@ -69,12 +70,17 @@ func Robust() *dme.Algorithm {
 			"process that crashed are lost with it.",
 		Citation: "K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion, ACM TOCS 7(1), 1989; " +
 			"textbook, sections 9.12.6 and 9.12.7",
-		Class:      dme.Token,
-		Needs:      dme.Always(dme.Needs{Reliable: true, FIFO: true}),
-		Kinds:      []string{"REQUEST", "PRIVILEGE", "INITIALIZE", "RESTART", "ADVISE"},
-		Options:    []dme.Option{treeOption()},
-		Claims:     robustClaims(),
-		Invariants: robustInvariants(),
+		Class:       dme.Token,
+		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
+		Kinds:       []string{"REQUEST", "PRIVILEGE", "INITIALIZE", "RESTART", "ADVISE"},
+		Options:     []dme.Option{treeOption()},
+		Claims:      robustClaims(),
+		Invariants:  robustInvariants(),
+		HasToken:    dme.OfNode((*robust).HasToken),
+		QueueLength: dme.OfNode((*robust).QueueLength),
+		Waits:       dme.OfNode((*robust).Waits),
+		Root:        root,
+		Peers:       dme.OfSystem(robustSystem.Peers),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := prepare(c)
 			return robustSystem{s}, err
@@ -97,7 +103,7 @@ func (s robustSystem) Node(id dme.NodeID) dme.Node {
 	near := s.tree.near[id]
 	return &robust{
 		self: id, near: near, parent: s.tree.parent[id],
-		awaited: dme.MakeMemberSet(len(near)), owed: dme.MakeMemberSet(len(near)),
+		awaited: collections.MakeMemberSet(len(near)), owed: collections.MakeMemberSet(len(near)),
 	}
 }
 
@@ -108,12 +114,12 @@ type robust struct {
 
 	holder   dme.NodeID // as in [node]; None while it is not known
 	using    bool
-	requestQ dme.NodeQueue
+	requestQ collections.NodeQueue
 	asked    bool
 
-	recovering bool          // back after a crash, HOLDER is not known yet
-	awaited    dme.MemberSet // of near: have not said where their HOLDER points since this node came back
-	owed       dme.MemberSet // of near: have sent RESTART, and wait for ADVISE
+	recovering bool                  // back after a crash, HOLDER is not known yet
+	awaited    collections.MemberSet // of near: have not said where their HOLDER points since this node came back
+	owed       collections.MemberSet // of near: have sent RESTART, and wait for ADVISE
 }
 
 // Start is the beginning of 9.12.6, at the node that is chosen.
@@ -340,11 +346,11 @@ func (n *robust) makeRequest(out *dme.Outbox) {
 func (n *robust) State(v *dme.Visitor) {
 	v.Node("HOLDER", &n.holder)
 	v.Bool("USING", &n.using)
-	v.Queue("REQUEST_Q", &n.requestQ)
+	n.requestQ.Show(v, "REQUEST_Q")
 	v.Bool("ASKED", &n.asked)
 	v.Bool("RECOVERING", &n.recovering)
-	v.Members("AWAITED", &n.awaited, n.near)
-	v.Members("OWED", &n.owed, n.near)
+	n.awaited.Show(v, "AWAITED", n.near)
+	n.owed.Show(v, "OWED", n.near)
 }
 
 // QueueLength returns the length of REQUEST_Q.

@@ -20,11 +20,10 @@ import (
 func privileges(n *vnet.Network) (count int, settled bool) {
 	settled = true
 	for id := range n.IDs() {
-		node := n.Runner(id).Node().(dme.TokenHolder)
-		if node.HasToken() {
+		if n.Algorithm.HasToken(n.Node(id)) {
 			count++
 		}
-		if n.Runner(id).Node().(*robust).holder == dme.None {
+		if n.Node(id).(*robust).holder == dme.None {
 			settled = false // this is so of a node that is down, too
 		}
 	}
@@ -86,11 +85,8 @@ func watch(n *vnet.Network, next func() (vnet.Step, bool)) error {
 	if len(n.Waiting()) > 0 {
 		return fmt.Errorf("nodes %v wait and nothing moves\n%s", n.Waiting(), strings.Join(n.States(), "\n"))
 	}
-	sent := func(k dme.Kind) uint64 {
-		return n.Sum(func(c *noderun.Counters) uint64 { return c.Sent[k].Load() })
-	}
-	if sent(kindAdvise) > sent(kindRestart) {
-		return fmt.Errorf("%d ADVISE for %d RESTART", sent(kindAdvise), sent(kindRestart))
+	if sent := n.Counts(dme.None).SentOf; sent[kindAdvise] > sent[kindRestart] {
+		return fmt.Errorf("%d ADVISE for %d RESTART", sent[kindAdvise], sent[kindRestart])
 	}
 	return nil
 }
@@ -161,7 +157,7 @@ func TestInteriorNodeAndLeafFail(t *testing.T) {
 					return vnet.Step{Kind: vnet.Crash, Node: crash.node}, true
 				}
 			}
-			if n.Runner(2).Activity() == noderun.Down && n.Runner(4).Activity() == noderun.Down {
+			if n.Activity(2) == noderun.Down && n.Activity(4) == noderun.Down {
 				together++
 			}
 			return s.Next()
@@ -309,7 +305,7 @@ var overwriting = []vnet.Step{
 	{Kind: vnet.Crash, Node: 2}, {Kind: vnet.Restart, Node: 2},
 	{Kind: vnet.Down, From: 2, Node: 1}, {Kind: vnet.Up, From: 2, Node: 1}, {Kind: vnet.Deliver, From: 2, Node: 1},
 	{Kind: vnet.Down, From: 2, Node: 3}, {Kind: vnet.Up, From: 2, Node: 3}, {Kind: vnet.Deliver, From: 2, Node: 3},
-	{Kind: vnet.Leave, Node: 1},
+	{Kind: vnet.Exit, Node: 1},
 	{Kind: vnet.Deliver, From: 1, Node: 2}, // ADVISE: HOLDER is node 1
 	{Kind: vnet.Deliver, From: 1, Node: 2}, // PRIVILEGE
 	{Kind: vnet.Deliver, From: 3, Node: 2}, // ADVISE: HOLDER is node 2
@@ -332,7 +328,7 @@ func TestPrivilegeIsOverwritten(t *testing.T) {
 		}
 		return n
 	}
-	if n := replay(literally(longEnough)); !n.Stuck() || n.Runner(2).Node().(*literal).holder != 1 {
+	if n := replay(literally(longEnough)); !n.Stuck() || n.Node(2).(*literal).holder != 1 {
 		t.Errorf("the literal text does not lose the privilege\n%s", strings.Join(n.States(), "\n"))
 	}
 	if n := replay(Robust()); !slices.Equal(n.Inside(), []dme.NodeID{3}) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // Broadcast describes section 6.2, a network that broadcasts: a message to all
@@ -55,6 +56,7 @@ func Broadcast() *dme.Algorithm {
 	for k := range a.Invariants {
 		a.Invariants[k].If = func(o dme.Options) bool { return !sequenced(o) }
 	}
+	a.QueueLength = dme.OfNode((*listener).QueueLength)
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		if sequenced(c.Options) {
 			return dme.Unshared(newListener)(c)
@@ -198,9 +200,9 @@ type listener struct {
 	me dme.NodeID
 	n  int
 
-	requests   uint64           // heard on the medium so far, one's own among them
-	waiting    dme.RequestQueue // the REQUESTs without a REPLY, in the medium's order; Clock: the place in it
-	requesting bool             // asked and not yet inside
+	requests   uint64                   // heard on the medium so far, one's own among them
+	waiting    collections.RequestQueue // the REQUESTs without a REPLY, in the medium's order; Clock: the place in it
+	requesting bool                     // asked and not yet inside
 }
 
 func newListener(n int, id dme.NodeID) dme.Node { return &listener{me: id, n: n} }
@@ -264,6 +266,6 @@ func (l *listener) QueueLength() int { return len(l.waiting) }
 
 func (l *listener) State(v *dme.Visitor) {
 	v.Clock("Requests", &l.requests)
-	v.Requests("Waiting", &l.waiting)
+	l.waiting.Show(v, "Waiting")
 	v.Bool("Requesting", &l.requesting)
 }

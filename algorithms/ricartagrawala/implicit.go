@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // Implicit describes section 6.1, the implicit reply. A reply carries one bit.
@@ -216,7 +217,7 @@ func (n *implicitNode) State(v *dme.Visitor) {
 	v.Bool("Inside", &n.inside)
 	v.Uint("Legs_To_Wait", &n.legsToWait)
 	n.owed.show(v)
-	v.Deferred("Reply_Deferred", &n.replyDeferred)
+	n.replyDeferred.Show(v, "Reply_Deferred")
 }
 
 const source = "TR-869, section 6.1"
@@ -278,12 +279,12 @@ func implicitClaims() []dme.Claim {
 // news of the deferral that it ends. Whoever counts one up and the other down
 // from what he has then waits for ever.
 type balance struct {
-	deferredBy   dme.NodeSet // who has deferred our request and not yet replied
-	repliedFirst dme.NodeSet // whose REPLY was here before the news of its deferral
+	deferredBy   collections.NodeSet // who has deferred our request and not yet replied
+	repliedFirst collections.NodeSet // whose REPLY was here before the news of its deferral
 }
 
 func makeBalance(n int) balance {
-	return balance{deferredBy: dme.MakeNodeSet(n), repliedFirst: dme.MakeNodeSet(n)}
+	return balance{deferredBy: collections.MakeNodeSet(n), repliedFirst: collections.MakeNodeSet(n)}
 }
 
 // deferred takes the news that j has deferred our request. It reports false
@@ -321,6 +322,6 @@ func (b *balance) settled() bool { return b.deferredBy.Empty() }
 func (b *balance) clear() { b.repliedFirst.Clear() }
 
 func (b *balance) show(v *dme.Visitor) {
-	v.Set("Deferred_By", &b.deferredBy)
-	v.Set("Replied_First", &b.repliedFirst)
+	b.deferredBy.Show(v, "Deferred_By")
+	b.repliedFirst.Show(v, "Replied_First")
 }

@@ -203,7 +203,7 @@ func oneRequest(v dme.GlobalView) error {
 	return nil
 }
 
-// What follows is what the nodes of all sections wait for, as [dme.Waiter] asks.
+// What follows is what the nodes of all sections wait for, see [dme.Algorithm.Waits].
 
 const reply = "REPLY"
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // Priority describes section 6.5, increments of the sequence number other than one. All else is as
@@ -283,8 +284,8 @@ type delayingNode struct {
 	priorityNode
 	hold time.Duration
 
-	delayed dme.RequestQueue // the REQUESTs of lower priority that are not acted on yet
-	holding bool             // has left, and may ask again before hold is over
+	delayed collections.RequestQueue // the REQUESTs of lower priority that are not acted on yet
+	holding bool                     // has left, and may ask again before hold is over
 }
 
 // Request is the first process of section 2.2 up to its WAITFOR. A delayed REQUEST that
@@ -336,7 +337,7 @@ func (n *delayingNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) 
 
 func (n *delayingNode) State(v *dme.Visitor) {
 	n.priorityNode.State(v)
-	v.Requests("Delayed", &n.delayed)
+	n.delayed.Show(v, "Delayed")
 	v.Bool("Holding", &n.holding)
 }
 

@@ -103,8 +103,8 @@ func (n *publishedRobustNode) Join(out *dme.Outbox) {
 	n.literally(out)
 }
 
-func (n *publishedRobustNode) Leave(out *dme.Outbox) {
-	n.robustNode.Leave(out)
+func (n *publishedRobustNode) Depart(out *dme.Outbox) {
+	n.robustNode.Depart(out)
 	n.literally(out)
 }
 

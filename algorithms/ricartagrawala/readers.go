@@ -102,8 +102,8 @@ func (n *readerNode) enter(out *dme.Outbox) {
 func (n *readerNode) State(v *dme.Visitor) {
 	n.show(v)
 	v.Bool("Reading", &n.reading)
-	v.Set("Awaiting_Reply", &n.awaitingReply)
-	v.Deferred("Reply_Deferred", &n.replyDeferred)
+	n.awaitingReply.Show(v, "Awaiting_Reply")
+	n.replyDeferred.Show(v, "Reply_Deferred")
 }
 
 func readersClaims() []dme.Claim {

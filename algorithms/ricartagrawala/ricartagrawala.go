@@ -38,7 +38,10 @@
 // which is not needed), but must neither lose nor duplicate messages.
 package ricartagrawala
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 const (
 	// Clock: the sequence number. Ring: Req: whose it is and its number; Vec: who
@@ -81,9 +84,13 @@ func describe(name, title, section string) *dme.Algorithm {
 		Needs: dme.Always(dme.Needs{Reliable: true}),
 		Kinds: []string{"REQUEST", "REPLY"},
 
+		Waits:  dme.OfNode(waiter.Waits),
 		Clocks: dme.ClockInMessages,
 	}
 }
+
+// waiter is a node of any section.
+type waiter interface{ Waits() []dme.Wait }
 
 // variables are those that the three processes share in every section.
 type variables struct {
@@ -94,7 +101,7 @@ type variables struct {
 	highestSequenceNumber     uint64 // in any REQUEST sent or received
 	requestingCriticalSection bool   // from the request to the release
 
-	replyDeferred dme.Deferred // the requests that wait for our release
+	replyDeferred collections.Deferred // the requests that wait for our release
 }
 
 // choose begins a request with a number, which exceeds any that was seen.
@@ -142,11 +149,11 @@ func (n *variables) show(v *dme.Visitor) {
 // node is a node of section 2.
 type node struct {
 	variables
-	awaitingReply dme.NodeSet // who has still to reply to our request
+	awaitingReply collections.NodeSet // who has still to reply to our request
 }
 
 func newNode(n int, id dme.NodeID) node {
-	return node{variables: variables{me: id, n: n}, awaitingReply: dme.MakeNodeSet(n)}
+	return node{variables: variables{me: id, n: n}, awaitingReply: collections.MakeNodeSet(n)}
 }
 
 // Request is the first process up to its WAITFOR.
@@ -215,6 +222,6 @@ func (n *node) isLastReply(from dme.NodeID, number uint64, out *dme.Outbox) bool
 
 func (n *node) State(v *dme.Visitor) {
 	n.show(v)
-	v.Set("Awaiting_Reply", &n.awaitingReply)
-	v.Deferred("Reply_Deferred", &n.replyDeferred)
+	n.awaitingReply.Show(v, "Awaiting_Reply")
+	n.replyDeferred.Show(v, "Reply_Deferred")
 }

@@ -396,7 +396,7 @@ func (p *pair) follow(original *conformance.Net, e *vnet.Event) error {
 	switch e.Step.Kind {
 	case vnet.Ask:
 		p.bounded.Request(e.Node)
-	case vnet.Leave:
+	case vnet.Exit:
 		p.bounded.Release(e.Node)
 	case vnet.Deliver:
 		p.bounded.Deliver(e.From, e.Node, e.Index)

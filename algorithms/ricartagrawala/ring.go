@@ -50,6 +50,7 @@ func Ring() *dme.Algorithm {
 	}}
 	a.Claims = ringClaims()
 	a.Invariants = ringInvariants()
+	a.Peers = dme.OfSystem(echoSystem.Peers)
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		if c.Options.Get("form") == "notes" {
 			return dme.Unshared(newNotesNode)(c)
@@ -107,7 +108,7 @@ func (n *ringNode) enter(out *dme.Outbox) {
 func (n *ringNode) State(v *dme.Visitor) {
 	n.show(v)
 	v.Bool("Inside", &n.inside)
-	v.Deferred("Deferred", &n.replyDeferred)
+	n.replyDeferred.Show(v, "Deferred")
 }
 
 // echoSystem is the system of form=echo.

@@ -1,6 +1,9 @@
 package ricartagrawala
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 // Robust describes section 7, considerations for practical networks: nodes may
 // crash and come back, join and leave while the others go on. The group are the
@@ -147,9 +150,9 @@ type robustNode struct {
 	variables
 	*robustSystem
 
-	group    dme.NodeSet // the other nodes that take part, as far as is known
-	awaiting dme.NodeSet // who has still to answer; Awaiting_Reply of 7.4 while it asks
-	suspects dme.NodeSet // those of them who are silent after ARE_YOU_THERE, or are consulted; empty at other stages
+	group    collections.NodeSet // the other nodes that take part, as far as is known
+	awaiting collections.NodeSet // who has still to answer; Awaiting_Reply of 7.4 while it asks
+	suspects collections.NodeSet // those of them who are silent after ARE_YOU_THERE, or are consulted; empty at other stages
 	stage    stage
 	legs     uint64 // of the bound until the timer counts
 
@@ -163,8 +166,8 @@ type robustNode struct {
 	hindered bool   // seeking: there is a newcomer with a smaller number
 	silent   uint64 // seeking: how often no node of a group has answered
 
-	newcomers dme.NodeSet // who wants to be sponsored
-	newcomer  dme.NodeID  // who is being inserted
+	newcomers collections.NodeSet // who wants to be sponsored
+	newcomer  dme.NodeID          // who is being inserted
 
 	first    uint64   // listening: the first number that was received
 	received []uint64 // listening: by node, from 1: how many REQUESTs
@@ -402,10 +405,10 @@ func (n *robustNode) allAnswered(out *dme.Outbox) {
 
 func (n *robustNode) State(v *dme.Visitor) {
 	n.show(v)
-	v.Set("Group", &n.group)
-	v.Set("Awaiting", &n.awaiting)
-	v.Set("Suspects", &n.suspects)
-	v.Deferred("Reply_Deferred", &n.replyDeferred)
+	n.group.Show(v, "Group")
+	n.awaiting.Show(v, "Awaiting")
+	n.suspects.Show(v, "Suspects")
+	n.replyDeferred.Show(v, "Reply_Deferred")
 	v.Uint("Stage", (*uint64)(&n.stage))
 	v.Uint("Legs", &n.legs)
 	v.Bool("Admitted", &n.admitted)
@@ -416,7 +419,7 @@ func (n *robustNode) State(v *dme.Visitor) {
 	v.Bool("Removed", &n.removed)
 	v.Bool("Hindered", &n.hindered)
 	v.Uint("Silent", &n.silent)
-	v.Set("Newcomers", &n.newcomers)
+	n.newcomers.Show(v, "Newcomers")
 	v.Node("Newcomer", &n.newcomer)
 	v.ClockWhile(n.first != 0, dme.None, "First", &n.first)
 	v.Uints("Received", &n.received)

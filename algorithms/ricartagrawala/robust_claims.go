@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 func robustClaims() []dme.Claim {
@@ -97,13 +98,13 @@ func synchronizedClaims() []dme.Claim {
 // falseSuspicions counts what nodes hear of others that have FAILED and are alive, where
 // anybody was suspected. A node that comes back says so of itself.
 type falseSuspicions struct {
-	down      dme.NodeSet
+	down      collections.NodeSet
 	suspected bool
 	count     int
 }
 
 func newFalseSuspicions(s dme.Setting) dme.Meter {
-	return &falseSuspicions{down: dme.MakeNodeSet(s.Nodes)}
+	return &falseSuspicions{down: collections.MakeNodeSet(s.Nodes)}
 }
 
 func (m *falseSuspicions) Note(x dme.Moment) {
@@ -155,20 +156,20 @@ func (m *detection) Value() (float64, bool) { return m.longest.Seconds(), m.any 
 // always been there, whether that REQUEST has been served or still waits. Those are the
 // ones that were sent before it came back, and those sent to others and not to it since.
 type latecomers struct {
-	number  []uint64      // by node, from 1: of its latest REQUEST
-	to      []dme.NodeSet // by node, from 1: who was sent that one
-	highest uint64        // of all until now
-	missed  []uint64      // by newcomer: the highest that it would have received
-	joining dme.NodeSet
+	number  []uint64              // by node, from 1: of its latest REQUEST
+	to      []collections.NodeSet // by node, from 1: who was sent that one
+	highest uint64                // of all until now
+	missed  []uint64              // by newcomer: the highest that it would have received
+	joining collections.NodeSet
 	asked   int // by newcomers
 	count   int
 }
 
 func newLatecomers(s dme.Setting) dme.Meter {
 	n := s.Nodes + 1
-	m := &latecomers{number: make([]uint64, n), missed: make([]uint64, n), joining: dme.MakeNodeSet(n)}
+	m := &latecomers{number: make([]uint64, n), missed: make([]uint64, n), joining: collections.MakeNodeSet(n)}
 	for range n {
-		m.to = append(m.to, dme.MakeNodeSet(n))
+		m.to = append(m.to, collections.MakeNodeSet(n))
 	}
 	return m
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // What follows is section 7.4, node failures:
@@ -125,7 +126,7 @@ func (n *robustNode) watchIfNoSuspects(out *dme.Outbox) {
 }
 
 // declareFailed is step 4 for those who have not answered.
-func (n *robustNode) declareFailed(silent *dme.NodeSet, out *dme.Outbox) {
+func (n *robustNode) declareFailed(silent *collections.NodeSet, out *dme.Outbox) {
 	for _, j := range slices.Collect(silent.All()) {
 		out.Broadcast(dme.Message{Kind: kindFailed, Node: j})
 		n.remove(j, out)
@@ -192,8 +193,8 @@ func (n *robustNode) returnAsNewcomer(out *dme.Outbox) {
 //     and acknowledges. The REPLY may still come: it is known by its request and its
 //     sender, and counts for nothing else.
 
-// Leave is step 1. A node that is inserting a newcomer ends that first.
-func (n *robustNode) Leave(out *dme.Outbox) {
+// Depart is step 1. A node that is inserting a newcomer ends that first.
+func (n *robustNode) Depart(out *dme.Outbox) {
 	n.leaving = true
 	n.goOn(out)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // robustSystem is what all nodes of section 7 know from the start.
@@ -70,8 +71,8 @@ func prepareRobust(c dme.Config) (*robustSystem, error) {
 func (s *robustSystem) Node(id dme.NodeID) dme.Node {
 	n := &robustNode{
 		variables: variables{me: id, n: s.nodes}, robustSystem: s,
-		group: dme.MakeNodeSet(s.nodes), awaiting: dme.MakeNodeSet(s.nodes), suspects: dme.MakeNodeSet(s.nodes),
-		newcomers: dme.MakeNodeSet(s.nodes), admitted: true, synchronized: true,
+		group: collections.MakeNodeSet(s.nodes), awaiting: collections.MakeNodeSet(s.nodes), suspects: collections.MakeNodeSet(s.nodes),
+		newcomers: collections.MakeNodeSet(s.nodes), admitted: true, synchronized: true,
 	}
 	n.group.AddOthers(s.nodes, id)
 	for _, j := range s.absent {

@@ -142,7 +142,7 @@ func TestWelcomeOfASponsorThatFailed(t *testing.T) {
 func TestASecondWelcome(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Absent: []dme.NodeID{3}, Bounded: true, Unordered: true})
 	d.ask(1)
-	n := d.Runner(1).Node().(*robustNode)
+	n := d.Node(1).(*robustNode)
 	before := n.stage
 	if before != asking || n.group.Has(3) {
 		t.Fatalf("node 1 is at stage %d of a group %v", before, n.group)
@@ -207,7 +207,7 @@ func TestRemovedNodeReturns(t *testing.T) {
 			d.Do(vnet.Step{Kind: vnet.Lose, From: 1, Node: 3, Index: d.find(1, 3, kindFailed)})
 		}
 		d.run(nil, late, held{kindAreYouThere, 1, 3})
-		if n := d.Runner(3).Node().(*robustNode); n.admitted != (told == kindRestart) && n.group.Len() != 2 {
+		if n := d.Node(3).(*robustNode); n.admitted != (told == kindRestart) && n.group.Len() != 2 {
 			t.Errorf("node 3: %v", dme.DescribeState(n))
 		}
 		d.ask(3)
@@ -216,11 +216,11 @@ func TestRemovedNodeReturns(t *testing.T) {
 			t.Errorf("told by %s: %v wait", Robust().KindName(told), w)
 		}
 		for id := range d.IDs() {
-			if n := d.Runner(id).Node().(*robustNode); n.group.Len() != 2 || !n.admitted || !n.synchronized {
+			if n := d.Node(id).(*robustNode); n.group.Len() != 2 || !n.admitted || !n.synchronized {
 				t.Errorf("told by %s, node %d: %v", Robust().KindName(told), id, dme.DescribeState(n))
 			}
 		}
-		if got := d.Runner(3).Counters().Entries.Load(); got != 1 {
+		if got := d.Counts(3).Entries; got != 1 {
 			t.Errorf("node 3 has entered %d times", got)
 		}
 	}
@@ -262,7 +262,7 @@ func TestDetectionTakesTwoPeriods(t *testing.T) {
 			if c.Quantity != DetectionTime {
 				continue
 			}
-			want, ok := c.Prediction(dme.Setting{Nodes: nodes, Options: opt, System: sys})
+			want, ok := c.Prediction(dme.Setting{Algorithm: a, Nodes: nodes, Options: opt, System: sys})
 			if !entered || !ok || waited.Seconds() != want || waited != 127*time.Millisecond {
 				t.Errorf("N=%d: %v, predicted %v s", nodes, waited, want)
 			}
@@ -279,11 +279,11 @@ func TestCriticalSectionsMayBeLong(t *testing.T) {
 	d.ask(3)
 	d.run([]dme.NodeID{1}) // a thousand steps
 	d.wantInside(1)
-	if d.Runner(1).Counters().Sent[kindYesIAmHere].Load() < 100 {
+	if d.Counts(1).SentOf[kindYesIAmHere] < 100 {
 		t.Error("few have asked")
 	}
 	for id := range d.IDs() {
-		if failed := d.Runner(id).Counters().Sent[kindFailed].Load(); failed > 0 {
+		if failed := d.Counts(id).SentOf[kindFailed]; failed > 0 {
 			t.Errorf("node %d has told %d times that a node has failed", id, failed)
 		}
 	}
@@ -296,7 +296,7 @@ func TestRobustWaits(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Absent: []dme.NodeID{1}, Bounded: true, Unordered: true})
 	waits := func(id dme.NodeID, want ...dme.Wait) {
 		t.Helper()
-		if got := d.Runner(id).Node().(dme.Waiter).Waits(); !slices.Equal(got, want) {
+		if got := d.Algorithm.Waits(d.Node(id)); !slices.Equal(got, want) {
 			t.Errorf("node %d waits for %v, want %v", id, got, want)
 		}
 	}
@@ -314,7 +314,7 @@ func TestRobustWaits(t *testing.T) {
 	d.run(nil, held{kind: kindHighest})
 	waits(1, dme.Wait{For: 2, What: "HIGHEST"}, dme.Wait{For: 3, What: "HIGHEST"})
 	d.run(nil)
-	if d.Runner(1).Counters().Entries.Load() != 1 || d.Runner(2).Activity() != noderun.Idle {
+	if d.Counts(1).Entries != 1 || d.Activity(2) != noderun.Idle {
 		t.Error(d.States())
 	}
 	waits(1)
@@ -375,7 +375,7 @@ func TestLateAnswersChangeNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := direct(t, Robust(), nil, vnet.Config{Nodes: 4, Absent: []dme.NodeID{4}, Bounded: true, Unordered: true})
 			x.reach(d)
-			n := d.Runner(x.at).Node().(*robustNode)
+			n := d.Node(x.at).(*robustNode)
 			if n.stage != x.stage {
 				t.Fatalf("node %d is at stage %d, want %d: %s", x.at, n.stage, x.stage, dme.DescribeState(n))
 			}
@@ -465,7 +465,7 @@ func (d directed) run(inside []dme.NodeID, all ...held) {
 			switch x.Kind {
 			case vnet.Deliver:
 				return !slices.ContainsFunc(all, func(h held) bool { return h.holds(x, d.Message(x)) })
-			case vnet.Leave:
+			case vnet.Exit:
 				return !slices.Contains(inside, x.Node)
 			}
 			return x.Kind == vnet.Down || x.Kind == vnet.Up
@@ -517,15 +517,15 @@ func TestSynchronized(t *testing.T) {
 				d.ask(2)
 				d.run([]dme.NodeID{1, 3}, late...)
 				d.run([]dme.NodeID{1, 3}, late[1:]...)
-				if a := d.Runner(1).Activity(); a != noderun.Requesting {
+				if a := d.Activity(1); a != noderun.Requesting {
 					t.Fatalf("node 1 is %v before it is synchronised", a)
 				}
 				d.run([]dme.NodeID{1, 3})
-				if a := d.Runner(3).Activity(); a != noderun.Inside {
+				if a := d.Activity(3); a != noderun.Inside {
 					t.Fatalf("node 3 is %v\n%v", a, d.States())
 				}
 				d.run([]dme.NodeID{1})
-				if a := d.Runner(1).Activity(); a != noderun.Inside {
+				if a := d.Activity(1); a != noderun.Inside {
 					t.Fatalf("node 1 is %v\n%v", a, d.States())
 				}
 			})
@@ -543,7 +543,7 @@ func TestOneRequestOfEach(t *testing.T) {
 	d.run(nil, welcome, held{kindHere, 3, 1})
 	d.deliver(2, 1, kindWelcome)
 	d.deliver(1, 2, kindAcknowledge)
-	newcomer := d.Runner(1).Node().(*robustNode)
+	newcomer := d.Node(1).(*robustNode)
 	for j := dme.NodeID(2); j <= 3; j++ {
 		if newcomer.synchronized {
 			t.Fatalf("node 1 is synchronized before it has heard from node %d", j)

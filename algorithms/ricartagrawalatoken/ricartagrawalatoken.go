@@ -58,7 +58,9 @@ func Algorithm() *dme.Algorithm {
 			}
 			return nil
 		},
-		Prepare: dme.Unshared(newNode),
+		HasToken: dme.OfNode((*node).HasToken),
+		Waits:    dme.OfNode((*node).Waits),
+		Prepare:  dme.Unshared(newNode),
 	}
 }
 

@@ -1,6 +1,9 @@
 package singhal
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 // AsPublished describes Algorithm 9.3 as the textbook prints it, a negative
 // control: it lets two sites in.
@@ -28,6 +31,7 @@ func AsPublished() *dme.Algorithm {
 			Help: "request sets at the start: without the site itself, as in the example of 9.5.2, " +
 				"or with it, as in the initialization, so that it waits for itself for ever",
 		}},
+		Waits: dme.OfNode((*published).Waits),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			self := c.Options.Get("initial") == "printed" // whether R_i has S_i itself
 			return dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newPublished(n, id, self) })(c)
@@ -39,16 +43,16 @@ func AsPublished() *dme.Algorithm {
 type published struct {
 	i dme.NodeID
 
-	c          uint64      // C_i
-	r          dme.NodeSet // R_i
-	inform     dme.NodeSet // I_i
+	c          uint64              // C_i
+	r          collections.NodeSet // R_i
+	inform     collections.NodeSet // I_i
 	requesting bool
 	executing  bool
 	at         uint64 // where the process stands in the three steps
 }
 
 func newPublished(n int, id dme.NodeID, self bool) dme.Node {
-	s := &published{i: id, r: dme.MakeNodeSet(n), inform: dme.MakeNodeSet(n)}
+	s := &published{i: id, r: collections.MakeNodeSet(n), inform: collections.MakeNodeSet(n)}
 	s.r.AddOthers(int(id), id)
 	s.inform.Add(id)
 	if self {
@@ -151,8 +155,8 @@ func (s *published) reply(k dme.NodeID, out *dme.Outbox) {
 
 func (s *published) State(v *dme.Visitor) {
 	v.Clock("C", &s.c)
-	v.Set("R", &s.r)
-	v.Set("I", &s.inform)
+	s.r.Show(v, "R")
+	s.inform.Show(v, "I")
 	v.Bool("Requesting", &s.requesting)
 	v.Bool("Executing", &s.executing)
 	v.Uint("at", &s.at)

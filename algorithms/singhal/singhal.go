@@ -48,7 +48,10 @@
 // meet only where messages flow. Nothing is done about sites that fail.
 package singhal
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 // The kinds of messages, in the order of [dme.Algorithm.Kinds].
 const (
@@ -79,6 +82,8 @@ func Algorithm() *dme.Algorithm {
 		Invariants: invariants(),
 		Clocks:     dme.ClockInMessages,
 		Gauges:     []dme.Gauge{{Quantity: NoStaircase, Begin: newStairs}},
+		Waits:      dme.OfNode((*site).Waits),
+		RequestSet: dme.OfSystem(system.RequestSet),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes}, nil
 		},
@@ -99,7 +104,7 @@ func (s system) RequestSet(id dme.NodeID) []dme.NodeID {
 
 // Node returns site id in the initial staircase.
 func (s system) Node(id dme.NodeID) dme.Node {
-	n := &site{i: id, r: dme.MakeNodeSet(s.nodes)}
+	n := &site{i: id, r: collections.MakeNodeSet(s.nodes)}
 	for j := dme.NodeID(1); j < id; j++ { // S1: without the site itself
 		n.r.Add(j)
 	}
@@ -111,9 +116,9 @@ func (s system) Node(id dme.NodeID) dme.Node {
 type site struct {
 	i dme.NodeID
 
-	c          uint64       // C_i, a Lamport clock
-	r          dme.NodeSet  // R_i
-	inform     dme.Deferred // I_i: the requests that wait for our release
+	c          uint64               // C_i, a Lamport clock
+	r          collections.NodeSet  // R_i
+	inform     collections.Deferred // I_i: the requests that wait for our release
 	requesting bool
 	executing  bool
 	request    dme.Stamp // S4: the timestamp of the request, while Requesting or Executing
@@ -208,8 +213,8 @@ func (s *site) reply(r dme.Stamp, out *dme.Outbox) {
 
 func (s *site) State(v *dme.Visitor) {
 	v.Clock("C", &s.c)
-	v.Set("R", &s.r)
-	v.Deferred("I", &s.inform)
+	s.r.Show(v, "R")
+	s.inform.Show(v, "I")
 	v.Bool("Requesting", &s.requesting)
 	v.Bool("Executing", &s.executing)
 	v.Stamp("request", &s.request)

@@ -393,9 +393,8 @@ func wantStaircase(t *testing.T, net *conformance.Net, want ...dme.NodeID) {
 func TestInitialStaircase(t *testing.T) {
 	net := conformance.Make(t, Algorithm(), 5, nil)
 	wantStaircase(t, net, 1, 2, 3, 4, 5)
-	sys := net.Setting.System.(dme.Quorate)
 	for i := dme.NodeID(1); i <= 5; i++ {
-		if got, want := sys.RequestSet(i), append(slices.Collect(at(net, i).r.All()), i); !slices.Equal(got, want) {
+		if got, want := net.Setting.RequestSet(i), append(slices.Collect(at(net, i).r.All()), i); !slices.Equal(got, want) {
 			t.Errorf("request set of S_%d: %v, want %v", i, got, want)
 		}
 	}

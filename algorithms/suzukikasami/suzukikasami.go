@@ -36,6 +36,7 @@ import (
 	"errors"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 const (
@@ -61,8 +62,11 @@ func Algorithm() *dme.Algorithm {
 		Clocks:     clocks,
 		Gauges:     []dme.Gauge{{Quantity: AheadInQueue, Begin: newAhead}},
 		// A token has up to 2N−1 elements.
-		ValidNodes: func(n int, _ dme.Options) error { return fits(n) },
-		Prepare:    dme.Unshared(newSite),
+		ValidNodes:  func(n int, _ dme.Options) error { return fits(n) },
+		HasToken:    dme.OfNode((*site).HasToken),
+		QueueLength: dme.OfNode((*site).QueueLength),
+		Waits:       dme.OfNode((*site).Waits),
+		Prepare:     dme.Unshared(newSite),
 	}
 }
 
@@ -82,11 +86,11 @@ type site struct {
 	requesting bool     // waiting for the token
 	executing  bool     // the CS
 
-	seen dme.NodeSet // scratch, empty between events: the members of Q
+	seen collections.NodeSet // scratch, empty between events: the members of Q
 }
 
 func newSite(n int, id dme.NodeID) dme.Node {
-	s := &site{i: id, n: n, rn: make([]uint64, n), seen: dme.MakeNodeSet(n)}
+	s := &site{i: id, n: n, rn: make([]uint64, n), seen: collections.MakeNodeSet(n)}
 	if id == 1 {
 		s.token = newToken(n)
 	}
@@ -236,7 +240,7 @@ func (t *token) takeHead(n int) dme.NodeID {
 
 // wellFormed reports whether t has n numbers and a queue of different sites
 // without its receiver i. scratch must be empty and is left so.
-func (t token) wellFormed(n int, i dme.NodeID, scratch *dme.NodeSet) bool {
+func (t token) wellFormed(n int, i dme.NodeID, scratch *collections.NodeSet) bool {
 	if len(t) < n {
 		return false
 	}

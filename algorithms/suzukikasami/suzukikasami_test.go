@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/conformance"
 	"dmebench/internal/testkit/suite"
 )
@@ -140,7 +141,7 @@ func TestAheadInQueue(t *testing.T) {
 // its receiver; what else bytes say is refused, however large.
 func TestWellFormed(t *testing.T) {
 	const n, receiver = 3, 2
-	scratch := dme.MakeNodeSet(n)
+	scratch := collections.MakeNodeSet(n)
 	for _, x := range []struct {
 		queue []uint64
 		want  bool

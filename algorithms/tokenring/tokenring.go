@@ -46,10 +46,19 @@ func Algorithm() *dme.Algorithm {
 		Stepped:    map[string]string{optMode: "demand"},
 		Claims:     claims(),
 		Invariants: invariants(),
+		HasToken:   dme.OfNode(holder.HasToken),
+		Waits:      dme.OfNode(holder.Waits),
+		Peers:      dme.OfSystem(system.Peers),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return system{nodes: c.Nodes, onDemand: c.Options.Get(optMode) == "demand"}, nil
 		},
 	}
+}
+
+// holder is a node of either mode.
+type holder interface {
+	HasToken() bool
+	Waits() []dme.Wait
 }
 
 type system struct {

@@ -139,7 +139,7 @@ func TestPeers(t *testing.T) {
 		{4, "demand", 4, []dme.NodeID{1, 3}},
 		{4, "demand", 1, []dme.NodeID{2, 4}},
 	} {
-		got := newNet(t, c.n, c.mode).Setting.System.(dme.Linked).Peers(c.id)
+		got := Algorithm().Peers(newNet(t, c.n, c.mode).Setting.System, c.id)
 		if len(got) != len(c.want) || len(got) > 0 && got[0] != c.want[0] || len(got) > 1 && got[1] != c.want[1] {
 			t.Errorf("N=%d %s: peers of %d: %v, want %v", c.n, c.mode, c.id, got, c.want)
 		}

@@ -117,12 +117,8 @@ func (n *loggedNode) Up(peer dme.NodeID, out *dme.Outbox) {
 	}
 }
 
-func (n *loggedNode) Waits() []dme.Wait {
-	if x, ok := n.Node.(dme.Waiter); ok {
-		return x.Waits()
-	}
-	return nil
-}
+// Unwrap lets the algorithm tell what the node waits for.
+func (n *loggedNode) Unwrap() dme.Node { return n.Node }
 
 // note writes down that the node enters, where its outbox says so.
 func (n *loggedNode) note(out *dme.Outbox) {

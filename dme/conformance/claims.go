@@ -9,8 +9,7 @@ import (
 // checkClaims judges, on a schedule that has ended, those claims that are made
 // for every run and speak of no time, and what gauges measure for the worst.
 func (s *schedule) checkClaims() error {
-	s.meters.Settle()
-	figures := s.meters.Figures()
+	figures := s.network.Figures()
 	for _, c := range s.Algorithm.Claims {
 		figure, gauged := figures[c.Quantity.ID]
 		if c.KnownFalse != "" || c.FIFO && s.network.Unordered || c.Load != dme.AnyLoad && (c.Load != dme.Worst || !gauged) {
@@ -60,15 +59,9 @@ func (s *schedule) measure(q dme.Quantity) (value float64, ok bool) {
 	case dme.TransmissionsPerCS:
 		return float64(s.Transmissions()) / float64(len(s.Entries)), len(s.Entries) > 0
 	case dme.QueueLength:
-		for i := range s.network.IDs() {
-			value = max(value, float64(s.Host(i).Counters().LongestQueue.Load()))
-		}
-		return value, true
+		return float64(s.network.Counts(dme.None).LongestQueue), true
 	case dme.MessageLength:
-		for i := range s.network.IDs() {
-			value = max(value, float64(s.Host(i).Counters().LongestMessage.Load()))
-		}
-		return value, true
+		return float64(s.network.Counts(dme.None).LongestMessage), true
 	case dme.Bypass:
 		for _, e := range s.Entries {
 			value = max(value, float64(e.Bypass))
@@ -97,10 +90,7 @@ func (s *schedule) measure(q dme.Quantity) (value float64, ok bool) {
 	}
 	for i, name := range s.Algorithm.Kinds {
 		if q == dme.KindPerCS(name) {
-			for j := range s.network.IDs() {
-				value += float64(s.Host(j).Counters().Sent[i+1].Load())
-			}
-			return value / float64(len(s.Entries)), len(s.Entries) > 0
+			return float64(s.SentOf(dme.Kind(i+1))) / float64(len(s.Entries)), len(s.Entries) > 0
 		}
 	}
 	return 0, false

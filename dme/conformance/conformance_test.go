@@ -96,14 +96,16 @@ func (s faultySystem) Node(id dme.NodeID) dme.Node {
 	return &faulty{Node: s.System.Node(id), fault: s.fault, id: id, n: s.n}
 }
 
-func (s faultySystem) Peers(id dme.NodeID) []dme.NodeID {
-	return s.System.(dme.Linked).Peers(id)
-}
-
 func withFault(fault string) *dme.Algorithm {
 	a := centralized.Algorithm()
 	a.Invariants = nil // they read the nodes themselves
-	prepare := a.Prepare
+	prepare, peers := a.Prepare, a.Peers
+	a.Peers = func(s dme.System, id dme.NodeID) []dme.NodeID {
+		if f, ok := s.(faultySystem); ok {
+			return peers(f.System, id)
+		}
+		return nil
+	}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		sys, err := prepare(c)
 		return faultySystem{System: sys, fault: fault, n: c.Nodes}, err

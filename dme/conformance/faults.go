@@ -27,9 +27,8 @@ func SearchFaults(a *dme.Algorithm, nodes int, set map[string]string, count uint
 	}
 	node := system.Node(1)
 	_, restarts := node.(dme.Restarter)
-	_, joins := node.(dme.Joiner)
-	_, leaves := node.(dme.Leaver)
-	if nodes < 2 || a.Survives == nil && !restarts && !joins && !leaves || a.Needs(opt).SequencedBroadcast {
+	_, member := node.(dme.Member)
+	if nodes < 2 || a.Survives == nil && !restarts && !member || a.Needs(opt).SequencedBroadcast {
 		return nil
 	}
 	for seed := range count {
@@ -40,10 +39,10 @@ func SearchFaults(a *dme.Algorithm, nodes int, set map[string]string, count uint
 				c.Crashes = 1 + rng.IntN(3)
 				c.Restarts = restarts && (a.Survives == nil || rng.IntN(3) > 0)
 			}
-			if leaves {
+			if member {
 				c.Departures = rng.IntN(3)
 			}
-			if joins && rng.IntN(2) == 0 {
+			if member && rng.IntN(2) == 0 {
 				c.Absent = []dme.NodeID{dme.NodeID(1 + rng.IntN(nodes))}
 			}
 			s, err := drawSchedule(a, c, set, load, rng)

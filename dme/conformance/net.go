@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/vnet"
-	"dmebench/internal/runtime/noderun"
 )
 
 // Net is a system of nodes on a network in memory that does nothing by itself:
@@ -27,8 +27,7 @@ type Net struct {
 	Entries   []Entry
 
 	network *vnet.Network
-	peers   []dme.NodeSet   // by node, from 1: whom it says it sends to; nil where it does not say
-	meters  *noderun.Meters // of a schedule; nil where the algorithm has no gauges
+	peers   []collections.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
 	faults  []string
 	asked   []int // entries there had been when the node asked
 	sent    []int // entries there had been when the message of each number, from 1, was sent
@@ -76,12 +75,12 @@ func newNet(a *dme.Algorithm, c vnet.Config, set map[string]string, r *reloader)
 	if err != nil {
 		return nil, err
 	}
-	n.Setting = dme.Setting{Nodes: c.Nodes, Options: opt, System: model.System}
-	if linked, ok := model.System.(dme.Linked); ok {
-		n.peers = make([]dme.NodeSet, c.Nodes+1)
+	n.Setting = dme.Setting{Algorithm: a, Nodes: c.Nodes, Options: opt, System: model.System}
+	if a.Peers != nil && a.Peers(model.System, 1) != nil {
+		n.peers = make([]collections.NodeSet, c.Nodes+1)
 		for id := range model.IDs() {
-			n.peers[id] = dme.MakeNodeSet(c.Nodes)
-			for _, j := range linked.Peers(id) {
+			n.peers[id] = collections.MakeNodeSet(c.Nodes)
+			for _, j := range a.Peers(model.System, id) {
 				n.peers[id].Add(j)
 			}
 		}
@@ -97,43 +96,51 @@ func newNet(a *dme.Algorithm, c vnet.Config, set map[string]string, r *reloader)
 	return n, nil
 }
 
-// Host is one node, as a test may meet it: it reads what the embedded Runner
-// tells, and has the network carry out what it does.
+// Host is one node, as a test may meet it.
 type Host struct {
-	*noderun.Runner
+	id  dme.NodeID
 	net *Net
 }
 
 // Host returns node id's host.
-func (n *Net) Host(id dme.NodeID) Host { return Host{n.network.Runner(id), n} }
+func (n *Net) Host(id dme.NodeID) Host { return Host{id, n} }
+
+// Node returns the node itself, for its state.
+func (h Host) Node() dme.Node { return h.net.network.Node(h.id) }
+
+// Activity says where the local process of the node stands.
+func (h Host) Activity() dme.Activity { return h.net.network.Activity(h.id) }
+
+// Counts returns what has been counted of the node until now.
+func (h Host) Counts() vnet.Counts { return h.net.network.Counts(h.id) }
 
 // Request lets the node ask for the critical section.
-func (h Host) Request() { h.net.Request(h.ID()) }
+func (h Host) Request() { h.net.Request(h.id) }
 
 // RequestShared lets the node ask as a reader.
-func (h Host) RequestShared() { h.net.do(vnet.Step{Kind: vnet.AskShared, Node: h.ID()}) }
+func (h Host) RequestShared() { h.net.do(vnet.Step{Kind: vnet.AskShared, Node: h.id}) }
 
 // Receive hands the node a message that nobody may have sent.
 func (h Host) Receive(from dme.NodeID, m *dme.Message) {
-	h.net.note(h.net.network.Inject(from, h.ID(), m))
+	h.net.note(h.net.network.Inject(from, h.id, m))
 }
 
 // Release lets the node leave the critical section.
-func (h Host) Release() { h.net.Release(h.ID()) }
+func (h Host) Release() { h.net.Release(h.id) }
 
 // Timeout fires a timer of the node.
 func (h Host) Timeout(timer dme.TimerID) {
-	h.net.do(vnet.Step{Kind: vnet.Fire, Node: h.ID(), Timer: timer})
+	h.net.do(vnet.Step{Kind: vnet.Fire, Node: h.id, Timer: timer})
 }
 
 // Stop tells the node that no more requests will come.
-func (h Host) Stop() { h.net.do(vnet.Step{Kind: vnet.Stop, Node: h.ID()}) }
+func (h Host) Stop() { h.net.do(vnet.Step{Kind: vnet.Stop, Node: h.id}) }
 
 // Request lets node id ask for the critical section.
 func (n *Net) Request(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Ask, Node: id}) }
 
 // Release lets node id leave the critical section.
-func (n *Net) Release(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Leave, Node: id}) }
+func (n *Net) Release(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Exit, Node: id}) }
 
 // Stop tells every node that no more requests will come.
 func (n *Net) Stop() {
@@ -151,8 +158,8 @@ func (n *Net) Restart(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Restart, Node: 
 // Join brings node id in, which was absent.
 func (n *Net) Join(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Join, Node: id}) }
 
-// Leave tells node id to leave the system.
-func (n *Net) Leave(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Depart, Node: id}) }
+// Depart tells node id to leave the system.
+func (n *Net) Depart(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Depart, Node: id}) }
 
 // Inside returns the nodes in the critical section.
 func (n *Net) Inside() []dme.NodeID { return n.network.Inside() }
@@ -237,22 +244,28 @@ func (n *Net) Drain() []dme.NodeID {
 
 // Sent returns the number of messages sent so far, one for each receiver.
 func (n *Net) Sent() uint64 {
-	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.SentTotal.Load() })
+	return n.network.Counts(dme.None).Sent
 }
 
 // SentOf returns the number of messages of a kind sent so far.
 func (n *Net) SentOf(k dme.Kind) uint64 {
-	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.Sent[k].Load() })
+	return n.network.Counts(dme.None).SentOf[k]
 }
 
 // Transmissions returns the number of transmissions so far: a broadcast is one.
 func (n *Net) Transmissions() uint64 {
-	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.Transmissions.Load() })
+	return n.network.Counts(dme.None).Transmissions
 }
 
 // Refused returns the number of messages that nodes have refused so far.
 func (n *Net) Refused() uint64 {
-	return n.network.Sum(func(c *noderun.Counters) uint64 { return c.Refused.Load() })
+	return n.network.Counts(dme.None).Refused
+}
+
+// Refusal returns why a message was refused, "" if none was.
+func (n *Net) Refusal() string {
+	_, reason := n.network.Refused()
+	return reason
 }
 
 // Err returns what went wrong so far: two nodes in the critical section, an

@@ -148,7 +148,7 @@ func TestOutdatedRequest(t *testing.T, a *dme.Algorithm) {
 	if m := net.InFlight(3, 2); len(m) != 0 {
 		t.Fatalf("node 3 sends %+v to a node that does not wait", m)
 	}
-	if !net.Host(3).Node().(dme.TokenHolder).HasToken() || net.Refused() != 0 {
+	if !net.Algorithm.HasToken(net.Host(3).Node()) || net.Refused() != 0 {
 		t.Error("the token does not rest at node 3")
 	}
 }

@@ -3,11 +3,9 @@ package conformance
 import (
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/runtime/noderun"
 )
 
 // schedule runs a Net to its end, choosing each step at random.
@@ -27,7 +25,7 @@ func runSchedule(a *dme.Algorithm, nodes int, set map[string]string, load vnet.L
 	if err != nil {
 		return err
 	}
-	s.measured()
+	s.network.Measure()
 	if err := s.run(); err != nil {
 		return fmt.Errorf("on %d nodes, %v, %s, seed %d: %w", nodes, set, load, seed, err)
 	}
@@ -59,26 +57,6 @@ func (n *Net) schedule(load vnet.Load, rng *rand.Rand) *schedule {
 	}}
 	s.Begin()
 	return s
-}
-
-// measured has the algorithm's gauges read from now on: before the first step, when what
-// nodes do at their start is over.
-func (n *Net) measured() {
-	n.meters = noderun.NewMeters(n.Algorithm, n.Setting, n.plain, func() time.Duration { return 0 })
-	if n.meters != nil {
-		for id := range n.network.IDs() {
-			n.Host(id).Tell(n.meters)
-		}
-	}
-}
-
-// plain returns a node as its algorithm has made it.
-func (n *Net) plain(id dme.NodeID) dme.Node {
-	node := n.Host(id).Node()
-	if r, ok := node.(*reloaded); ok {
-		return r.node
-	}
-	return node
 }
 
 // run ends when every node has made its requests, all were served, and nothing
@@ -116,10 +94,8 @@ func (s *schedule) ending() error {
 	if !s.Served() {
 		return fmt.Errorf("nodes %v "+Stalled+"\n%s", s.Waiting(), s.States())
 	}
-	for id := range s.IDs() {
-		if h := s.Host(id); h.Counters().Refused.Load() > 0 {
-			return fmt.Errorf("node %d refused %d messages: %s\n%s", id, h.Counters().Refused.Load(), h.LastRefusal(), s.States())
-		}
+	if count, reason := s.network.Refused(); count > 0 {
+		return fmt.Errorf("nodes refused %d messages: %s\n%s", count, reason, s.States())
 	}
 	return nil
 }
@@ -135,7 +111,7 @@ type preferences struct {
 
 func newPreferences(nodes int, rng *rand.Rand) *preferences {
 	p := &preferences{rng: rng, slow: dme.NodeID(rng.IntN(2 * nodes))}
-	p.weight[vnet.Deliver], p.weight[vnet.Leave] = 1+rng.IntN(20), 1+rng.IntN(20)
+	p.weight[vnet.Deliver], p.weight[vnet.Exit] = 1+rng.IntN(20), 1+rng.IntN(20)
 	p.weight[vnet.Ask], p.weight[vnet.Fire], p.weight[vnet.Stop] = 1+rng.IntN(20), 1+rng.IntN(4), 1
 	p.weight[vnet.Down], p.weight[vnet.Up] = p.weight[vnet.Deliver], p.weight[vnet.Deliver]
 	p.weight[vnet.Restart], p.weight[vnet.Join] = 1, 1

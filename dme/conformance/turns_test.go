@@ -11,6 +11,7 @@ import (
 	"dmebench/algorithms/maekawa"
 	"dmebench/algorithms/raymond"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/vnet"
 )
 
@@ -18,7 +19,7 @@ import (
 // whoever waits with the lowest number is next.
 type partial struct {
 	holder  dme.NodeID
-	waiting dme.NodeSet
+	waiting collections.NodeSet
 }
 
 func (p *partial) Request(out *dme.Outbox) { p.enqueue(1, out) }
@@ -58,7 +59,7 @@ func (p *partial) grant(out *dme.Outbox) {
 
 func (p *partial) State(v *dme.Visitor) {
 	v.Node("holder", &p.holder)
-	v.Set("waiting", &p.waiting)
+	p.waiting.Show(v, "waiting")
 }
 
 type partialSystem struct {
@@ -68,7 +69,7 @@ type partialSystem struct {
 
 func (s partialSystem) Node(id dme.NodeID) dme.Node {
 	if id == 1 {
-		return &partial{waiting: dme.MakeNodeSet(s.nodes)}
+		return &partial{waiting: collections.MakeNodeSet(s.nodes)}
 	}
 	return s.System.Node(id)
 }

@@ -15,23 +15,12 @@ type commuting struct {
 	table   table              // node's state and message: yes or no
 	cut     map[dme.NodeID]int // how many visits were given up, by node
 
-	spoilt spoilt // for tests, which must notice it
-
 	// Scratch. A state is met where its stamp is the present one.
 	stamps       []uint32
 	stamp        uint32
 	stack        []uint32
 	met          []uint32
 	first, other []posted
-}
-
-// spoilt is what a faulty reduction overlooks.
-type spoilt struct {
-	kind     StepKind // stimuli of that kind; 0: none
-	sent     bool     // what is sent
-	states   bool     // how the node ends
-	deep     bool     // what comes after the first stimulus
-	messages bool     // that more messages are sent, of which its caller does not tell it then
 }
 
 // Whether a message commutes. What was concluded for a state holds for all
@@ -150,7 +139,7 @@ func (c *commuting) tryProcess(at, message uint32) bool {
 	id := c.locals.at(at).id
 	switch {
 	case p.activity == noderun.Inside:
-		if !c.try(at, message, Step{Kind: Leave, Node: id}, 0) {
+		if !c.try(at, message, Step{Kind: Exit, Node: id}, 0) {
 			return false
 		}
 	case p.mayAsk():
@@ -181,9 +170,6 @@ func (c *commuting) tryArrivals(at, message uint32, others []uint32) bool {
 // try tries a stimulus, which is possible in a state, before the message and
 // after it, and meets the state to which it leads without the message.
 func (c *commuting) try(at, message uint32, s Step, other uint32) bool {
-	if s.Kind == c.spoilt.kind {
-		return true
-	}
 	x := c.messages.at(message)
 	arrival := Step{Kind: Deliver, From: x.From, Node: x.To}
 
@@ -198,7 +184,7 @@ func (c *commuting) try(at, message uint32, s Step, other uint32) bool {
 	}
 	next := c.outcomes[before].next
 	late := c.outcomeOf(next, arrival, message)
-	if !c.plain(late) || c.outcomes[after].next != c.outcomes[late].next && !c.spoilt.states {
+	if !c.plain(late) || c.outcomes[after].next != c.outcomes[late].next {
 		return false
 	}
 	if c.refusals(early)+c.refusals(after) != c.refusals(before)+c.refusals(late) {
@@ -206,12 +192,10 @@ func (c *commuting) try(at, message uint32, s Step, other uint32) bool {
 	}
 	c.first = c.appendSent(c.appendSent(c.first[:0], early), after)
 	c.other = c.appendSent(c.appendSent(c.other[:0], before), late)
-	if !c.sameLinks(c.first, c.other) && !c.spoilt.sent {
+	if !c.sameLinks(c.first, c.other) {
 		return false
 	}
-	if !c.spoilt.deep {
-		c.meet(next)
-	}
+	c.meet(next)
 	return true
 }
 
@@ -227,7 +211,7 @@ func (c *commuting) possibleAt(at uint32, s Step) bool {
 	switch p := &c.locals.at(at).process; s.Kind {
 	case Ask, AskShared:
 		return p.mayAsk()
-	case Leave:
+	case Exit:
 		return p.activity == noderun.Inside
 	case Stop:
 		return c.mayStop(p)

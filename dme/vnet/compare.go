@@ -136,7 +136,7 @@ func (c *comparison) take(here []uint32, x Step) (next []uint32, err error) {
 }
 
 var handlers = map[StepKind]string{
-	Ask: "Request", AskShared: "RequestShared", Leave: "Release", Deliver: "Receive", Copy: "Receive", Fire: "Timeout",
+	Ask: "Request", AskShared: "RequestShared", Exit: "Release", Deliver: "Receive", Copy: "Receive", Fire: "Timeout",
 }
 
 // handler names what has run.
@@ -151,7 +151,7 @@ func (c *comparison) handler(e *Event) string {
 // clocksOf names the clocks that a node shows.
 func (c *comparison) clocksOf(id dme.NodeID) string {
 	var names []string
-	dme.VisitClocks(c.Runner(id).Node(), func(x dme.ClockVariable) {
+	dme.VisitClocks(c.Node(id), func(x dme.ClockVariable) {
 		if x.Name != "" && !slices.Contains(names, x.Name) {
 			names = append(names, x.Name)
 		}

@@ -14,7 +14,7 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 		switch {
 		case p.activity == noderun.Inside:
 			moving = true
-			to = append(to, Step{Kind: Leave, Node: id})
+			to = append(to, Step{Kind: Exit, Node: id})
 		case p.activity == noderun.Requesting:
 			waiting = true
 		case p.mayAsk():
@@ -132,7 +132,7 @@ func (m *Model) possible(s state, x Step) bool {
 		return p.mayAsk()
 	case AskShared:
 		return m.Shares && p.mayAsk()
-	case Leave:
+	case Exit:
 		return p.activity == noderun.Inside
 	case Deliver, Copy, Lose:
 		link := m.link(x.From, x.Node)

@@ -82,7 +82,7 @@ func (e *Event) Describe(a *dme.Algorithm) string {
 
 // happenings say what a step means, of its node or of its message.
 var happenings = [...]string{
-	"starts", Ask: "asks", AskShared: "asks, as a reader", Leave: "leaves",
+	"starts", Ask: "asks", AskShared: "asks, as a reader", Exit: "leaves",
 	Deliver: "arrives", Copy: "arrives, and will again", Lose: "is lost",
 	Stop: "is told that no more requests will come", Crash: "crashes", Restart: "restarts", Join: "joins",
 	Depart: "is told to leave the system", Down: "is down", Up: "is up",
@@ -240,7 +240,7 @@ func (w *Walker) node(id dme.NodeID) dme.Node {
 	number := w.Next[id-1]
 	at := &d.nodes[id][number%d.room.nodes]
 	if at.number == number+1 {
-		return made(at.node)
+		return dme.Unwrap(at.node)
 	}
 	if at.node == nil {
 		at.node = w.System.Node(id)
@@ -248,7 +248,7 @@ func (w *Walker) node(id dme.NodeID) dme.Node {
 	}
 	w.locals.at(number).load(at.node)
 	at.number = number + 1
-	return made(at.node)
+	return dme.Unwrap(at.node)
 }
 
 // message returns a message. One that has been returned stays as it is, since the

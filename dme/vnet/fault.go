@@ -73,12 +73,11 @@ func News(
 func (m *Model) prepareFaults(node dme.Node) error {
 	m.faulty = m.Faults || m.Crashes > 0 || m.Departures > 0 || len(m.Absent) > 0
 	_, m.restarts = node.(dme.Restarter)
-	_, m.joins = node.(dme.Joiner)
-	_, m.leaves = node.(dme.Leaver)
+	_, m.members = node.(dme.Member)
 	switch {
 	case m.faulty && m.Sequenced:
 		return errors.New("vnet: what becomes of a sequenced medium when a node crashes is not defined")
-	case len(m.Absent) > 0 && !m.joins:
+	case len(m.Absent) > 0 && !m.members:
 		return errors.New("vnet: nodes of " + m.Algorithm.Name + " cannot join")
 	}
 	return nil
@@ -91,7 +90,7 @@ func (m *Model) RestartsNodes() bool { return m.restarts && m.Restarts }
 // again.
 func (m *Model) mayComeBack(p *process) bool {
 	if p.absent {
-		return m.joins
+		return m.members
 	}
 	return m.RestartsNodes()
 }
@@ -110,7 +109,7 @@ func (m *Model) faults(s state, id dme.NodeID, p *process, to []Step) []Step {
 	if c.crashes > 0 {
 		to = append(to, Step{Kind: Crash, Node: id})
 	}
-	if c.departures > 0 && m.leaves && p.activity == noderun.Idle && p.member().May(Depart) {
+	if c.departures > 0 && m.members && p.activity == noderun.Idle && p.member().May(Depart) {
 		to = append(to, Step{Kind: Depart, Node: id})
 	}
 	return to
@@ -129,9 +128,9 @@ func (m *Model) possibleFault(s state, x Step) bool {
 	case Restart:
 		return m.restarts && (m.Faults || m.Restarts)
 	case Join:
-		return m.joins
+		return m.members
 	}
-	return m.leaves && p.activity == noderun.Idle && (c.departures > 0 || m.Faults)
+	return m.members && p.activity == noderun.Idle && (c.departures > 0 || m.Faults)
 }
 
 // severed reports whether what one node sends to another is lost: it is down, or
@@ -227,5 +226,5 @@ func (m *Model) mustGoOn(s state) bool {
 }
 
 func (m *Model) setting() dme.Setting {
-	return dme.Setting{Nodes: m.Nodes, Options: m.Options, System: m.prepared}
+	return dme.Setting{Algorithm: m.Algorithm, Nodes: m.Nodes, Options: m.Options, System: m.prepared}
 }

@@ -68,7 +68,7 @@ func (d *diary) Join(out *dme.Outbox)                { d.note("join"); out.Broad
 func (d *diary) Down(peer dme.NodeID, _ *dme.Outbox) { d.note("%d down", peer) }
 func (d *diary) Up(peer dme.NodeID, _ *dme.Outbox)   { d.note("%d up", peer) }
 
-func (d *diary) Leave(out *dme.Outbox) {
+func (d *diary) Depart(out *dme.Outbox) {
 	d.leaving = true
 	out.Broadcast(dme.Message{Kind: kindAsk})
 }
@@ -118,7 +118,7 @@ func do(t *testing.T, n *Network, steps ...Step) {
 
 func reads(t *testing.T, n *Network, id dme.NodeID, want ...string) {
 	t.Helper()
-	if got := n.Runner(id).Node().(*diary).entries; !slices.Equal(got, want) {
+	if got := n.Node(id).(*diary).entries; !slices.Equal(got, want) {
 		t.Errorf("node %d: %q; want %q", id, got, want)
 	}
 }
@@ -129,7 +129,7 @@ func TestACrash(t *testing.T) {
 		do(t, n, Step{Kind: Ask, Node: 1}, Step{Kind: Ask, Node: 2})
 		do(t, n, Step{Kind: Deliver, From: 2, Node: 1}) // node 1 answers
 		do(t, n, Step{Kind: Crash, Node: 1})
-		if got := n.Runner(1).Activity(); got != noderun.Down {
+		if got := n.Activity(1); got != noderun.Down {
 			t.Errorf("node 1 is %v", got)
 		}
 		if waiting := n.Waiting(); !slices.Equal(waiting, []dme.NodeID{2}) {
@@ -211,7 +211,7 @@ func TestJoiningAndLeaving(t *testing.T) {
 	if got := e.Describe(n.Algorithm); got != "ANSWER 1→3 arrives: node 3 has left" {
 		t.Error(got)
 	}
-	if got := n.Runner(3).Activity(); got != noderun.Down || !n.Possible(Step{Kind: Join, Node: 3}) {
+	if got := n.Activity(3); got != noderun.Down || !n.Possible(Step{Kind: Join, Node: 3}) {
 		t.Errorf("node 3 is %v", got)
 	}
 	do(t, n, Step{Kind: Down, From: 3, Node: 1})
@@ -283,3 +283,39 @@ func TestFaultsInBothForms(t *testing.T) {
 }
 
 func byText(x, y Step) int { return strings.Compare(x.String(), y.String()) }
+
+// told is a node that wants to be told when no more requests will come.
+type told struct{ diary }
+
+func (d *told) Stop(*dme.Outbox) { d.note("stop") }
+
+// A node that is down keeps the others from being told to stop as long as it may come
+// back and ask, and is told nothing itself.
+func TestStopsWhileANodeIsDown(t *testing.T) {
+	for _, x := range []struct {
+		restarts bool
+		requests int // of the node that is down
+		want     bool
+	}{{false, 1, true}, {true, 1, false}, {false, 0, true}, {true, 0, true}} {
+		a := diaries()
+		a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node { return &told{diary{id: int(id), n: n}} })
+		m, err := NewModel(Config{
+			Algorithm: a, Nodes: 3, Crashes: 1, Restarts: x.restarts, Requests: func(id dme.NodeID) int { return x.requests * (int(id) % 2) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := New(m)
+		n.processes[3].requests = 0 // node 1 alone asks
+		if got := n.Possible(Step{Kind: Stop, Node: 2}); got != (x.requests == 0) {
+			t.Errorf("%+v: before the crash %v", x, got)
+		}
+		n.Do(Step{Kind: Crash, Node: 1})
+		for id, want := range map[dme.NodeID]bool{1: false, 2: x.want, 3: x.want} {
+			stop := Step{Kind: Stop, Node: id}
+			if got := n.Possible(stop); got != want || slices.Contains(n.Enabled(nil), stop) != want {
+				t.Errorf("%+v: node %d is told to stop: %v, want %v", x, id, got, want)
+			}
+		}
+	}
+}

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"dmebench/algorithms/lamport"
-	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
-	"dmebench/internal/runtime/noderun"
 )
 
 func liveBytes() int {
@@ -101,96 +99,6 @@ func TestFootprints(t *testing.T) {
 			if before = now; held > 1<<14 && (said[i] < held*3/5 || said[i] > 2*held) {
 				t.Errorf("%s, reduced %v: table %d holds %d bytes, and says %d", x.a.Name, x.reduced, i, held, said[i])
 			}
-		}
-	}
-}
-
-// What is kept of a change takes its key and its value at least, and some hundred bytes
-// at most.
-func TestFootprintsOfChanges(t *testing.T) {
-	m, err := NewModel(Config{Algorithm: lamport.Algorithm(), Nodes: 3, Watch: WatchNothing})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space := NewSpace(m)
-	c, walker := space.NewClasses(), space.NewWalker()
-	first, _ := space.Of(New(m))
-	first = slices.Clone(c.Of(first))
-	afterClasses(c, walker, first, 200)
-	changes := 0
-	grows := func(what string, kept func() int, change func()) {
-		t.Helper()
-		entries, bytes := kept(), c.Footprint()
-		change()
-		if entries, bytes = kept()-entries, c.Footprint()-bytes; bytes < 20*entries || bytes > 100*entries {
-			t.Fatalf("%s: %d changes more take %d bytes", what, entries, bytes)
-		}
-		changes += entries
-	}
-	for id := range uint32(space.locals.len()) {
-		c.ofLocal(id) // known then
-		grows("node", func() int { return len(c.timed.raised) }, func() { c.atLeast(ofLocals, id, 9) })
-	}
-	for id := uint32(1); id < uint32(space.queues.len()); id++ {
-		c.ofQueue(id)
-		grows("queue", func() int { return len(c.timed.raised) }, func() { c.atLeast(ofQueues, id, 9) })
-		rep := slices.Clone(first)
-		x := space.messages.at(space.queues.at(id).messages[0])
-		rep[space.places[space.link(x.From, x.To)]] = id
-		c.look(rep)
-		grows("arrivals", func() int { return len(c.timed.lowered) }, func() { c.lowered(rep) })
-	}
-	if changes < 50 {
-		t.Errorf("%d changes show little", changes)
-	}
-}
-
-// Every component adds what it takes to what its space says, at least its content.
-func TestFootprintsOfComponents(t *testing.T) {
-	space, _ := counters(t)
-	grows := func(what string, least int, add func()) {
-		t.Helper()
-		before := space.Footprint()
-		add()
-		if more := space.Footprint() - before; more < least || more > least+500 {
-			t.Errorf("%s: %d bytes more, want %d and something", what, more, least)
-		}
-		before = space.Footprint()
-		add()
-		if space.Footprint() != before {
-			t.Errorf("%s: takes room twice", what)
-		}
-	}
-	body := make([]byte, 1000)
-	var number uint32
-	grows("message", 1000, func() { number, _ = space.messageOf(nil, passage{From: 1, To: 2}, body) })
-	grows("queue", 2*4*300, func() { space.queueOf(nil, slices.Repeat([]uint32{number}, 300)) })
-	grows("node", 50, func() { space.localOf(nil, 1, process{activity: noderun.Inside}, &counter{entries: 99}) })
-	grows("rest", 300, func() { space.restOf(nil, &shared{overtaken: make([]int, 300)}) })
-}
-
-// Of two nodes on links that keep order no message comes between another and its arrival,
-// whatever is sent: what is forced remains so, and no search has to begin again.
-func TestForcedArrivalsOfTwoNodesRemain(t *testing.T) {
-	for _, a := range []*dme.Algorithm{ricartagrawala.Algorithm(), lamport.Algorithm()} {
-		opt, err := a.Resolve(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := NewModel(Config{
-			Algorithm: a, Nodes: 2, Options: opt, Watch: WatchNothing, Recover: true, Requests: func(dme.NodeID) int { return 2 },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := NewSpace(m)
-		r, why := s.NewReduction()
-		if why != "" {
-			t.Fatal(why)
-		}
-		visit(s, r)
-		if sent := len(r.pending); !r.Extend() || sent < 10 {
-			t.Errorf("%s: %d messages were sent, and the search must begin again", a.Name, sent)
 		}
 	}
 }

@@ -249,18 +249,7 @@ func unjudged(m *Model) *Network {
 	return New(&plain)
 }
 
-// wrapper is a node that stands for another, which the algorithm made.
-type wrapper interface{ Unwrap() dme.Node }
-
-// made returns the node that the algorithm made.
-func made(node dme.Node) dme.Node {
-	if w, ok := node.(wrapper); ok {
-		return w.Unwrap()
-	}
-	return node
-}
-
-func (n *Network) node(id dme.NodeID) dme.Node { return made(n.runners[id].Node()) }
+func (n *Network) node(id dme.NodeID) dme.Node { return dme.Unwrap(n.runners[id].Node()) }
 
 func (n *Network) flying(to []dme.Flight) []dme.Flight {
 	for _, first := range n.occupied {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/runtime/noderun"
 )
 
 // The oldest of what is on its way is what was sent first, a message or news, as long as
@@ -40,21 +39,6 @@ func TestOldest(t *testing.T) {
 	}
 }
 
-// What nodes that leave had still to ask for nobody waits for.
-func TestServedWithoutThoseWhoLeave(t *testing.T) {
-	n := newDiaries(t, Config{Nodes: 3, Absent: []dme.NodeID{1}, Departures: 1})
-	for id := range n.IDs() {
-		n.processes[id].requests = int(id) / 3 // node 3 alone asks
-	}
-	if n.Served() {
-		t.Error("node 3 has not asked yet")
-	}
-	do(t, n, Step{Kind: Depart, Node: 3}, Step{Kind: Deliver, From: 3, Node: 2}, Step{Kind: Deliver, From: 2, Node: 3})
-	if got := n.Runner(3).Activity(); got != noderun.Down || !n.Served() {
-		t.Errorf("node 3 is %v; all are served: %v", got, n.Served())
-	}
-}
-
 // refuser refuses what it receives, each time for a reason of its own.
 type refuser struct{ id dme.NodeID }
 
@@ -80,7 +64,7 @@ func TestRefusedMessages(t *testing.T) {
 	walker := space.NewWalker()
 	total := func() string {
 		count, reason := n.Refused()
-		sum := n.Sum(func(c *noderun.Counters) uint64 { return c.Refused.Load() })
+		sum := n.Counts(dme.None).Refused
 		return fmt.Sprintf("%d %d %s", count, sum, reason)
 	}
 	take := func(x Step, network, vectors string) {
@@ -100,42 +84,6 @@ func TestRefusedMessages(t *testing.T) {
 	take(Step{Kind: Deliver, From: 2, Node: 3}, "2 2 a", "2 a")
 	take(Step{Kind: Ask, Node: 1}, "2 2 a", "2 a")
 	take(Step{Kind: Deliver, From: 1, Node: 2}, "3 3 a", "3 a")
-}
-
-// More requests are allowed to all, also to those who were told that none would come.
-func TestMoreIsAllowed(t *testing.T) {
-	n := newDiaries(t, Config{Nodes: 2})
-	for id := range n.IDs() {
-		n.processes[id].requests, n.processes[id].stopped = int(id)-1, true
-	}
-	n.AllowMore(2)
-	for id := range n.IDs() {
-		if p := n.processes[id]; p.requests != int(id)+1 || p.stopped || !n.Possible(Step{Kind: Ask, Node: id}) {
-			t.Errorf("node %d: %+v", id, p)
-		}
-	}
-}
-
-// A copy of an event stays as it is, whatever becomes of the event.
-func TestEventsAreCopied(t *testing.T) {
-	vector := func() []uint64 { return []uint64{1, 2} }
-	e := &Event{
-		Step: Step{Kind: Deliver, From: 1, Node: 2}, Number: 7, Msg: dme.Message{Kind: 1, Vec: vector()}, Refused: "no",
-		Effects: []Effect{{Effect: dme.Effect{Kind: dme.EffectSend, To: 1, Msg: dme.Message{Kind: 2, Vec: vector()}}, Number: 8}},
-	}
-	c, want := e.Clone(), fmt.Sprintf("%+v", *e)
-	e.Msg.Vec[0], e.Effects[0].Msg.Vec[0] = 9, 9
-	e.Effects[0].Lost = true
-	if got := fmt.Sprintf("%+v", c); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if c.Entered() {
-		t.Error("nobody enters by sending")
-	}
-	c.Effects = append(c.Effects, Effect{Effect: dme.Effect{Kind: dme.EffectEnter}})
-	if !c.Entered() {
-		t.Error("an entry is none")
-	}
 }
 
 // What carries messages says what arrives, and is told who sends to whom.

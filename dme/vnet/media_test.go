@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms/lamport"
 	"dmebench/dme"
 	"dmebench/internal/runtime/noderun"
 )
@@ -77,7 +76,7 @@ func all(n *Network) string {
 func outline(n *Network) string {
 	waiting, inside, longest := 0, 0, 0
 	for id := range n.IDs() {
-		switch n.Runner(id).Activity() {
+		switch n.Activity(id) {
 		case noderun.Requesting:
 			waiting |= 1 << (id - 1)
 		case noderun.Inside:
@@ -182,49 +181,5 @@ func TestWhatARepresentativeCovers(t *testing.T) {
 		if got := classes.Covers(rep, state(x.entries, dme.None)); got != x.want {
 			t.Errorf("1, 2, 5 covers %v: %v", x.entries, got)
 		}
-	}
-}
-
-// A state with a clock raised is covered by the one where it is not, and not the other way
-// round: clocks of nodes and of messages.
-func TestLowClocksCoverHighOnes(t *testing.T) {
-	m, err := NewModel(Config{Algorithm: lamport.Algorithm(), Nodes: 3, Watch: WatchNothing})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space := NewSpace(m)
-	classes, walker := space.NewClasses(), space.NewWalker()
-	first, _ := space.Of(New(m))
-	low := slices.Clone(classes.Of(first))
-	rng := rand.New(rand.NewPCG(8, 9))
-	seen := map[byte]int{}
-	for range 300 {
-		for at, id := range low[:len(low)-1] {
-			kind := byte(ofLocals)
-			if at >= m.Nodes {
-				kind = ofQueues
-			}
-			if kind == ofQueues && id == 0 {
-				continue
-			}
-			high := slices.Clone(low)
-			if high[at] = classes.atLeast(kind, id, 7); high[at] == id {
-				continue
-			}
-			var x, y split
-			x.rest, x.clocks = classes.split(nil, nil, low)
-			y.rest, y.clocks = classes.split(nil, nil, high)
-			if !x.covers(&y) || y.covers(&x) {
-				t.Fatalf("clocks %v and %v at place %d: the lower covers %v, the higher %v", x.clocks, y.clocks, at, x.covers(&y), y.covers(&x))
-			}
-			seen[kind]++
-		}
-		steps, _ := walker.Enabled(low, nil)
-		next := slices.Clone(low)
-		classes.Step(walker, low, steps[rng.IntN(len(steps))], func(rep []uint32) { copy(next, rep) })
-		low = next
-	}
-	if len(seen) != 2 {
-		t.Errorf("raised were %v: that shows little", seen)
 	}
 }

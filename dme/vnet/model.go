@@ -60,7 +60,7 @@ type Model struct {
 	Stops   bool // nodes have a Stop
 	Endless bool // messages flow although nobody asks, until the nodes are stopped
 
-	faulty, restarts, joins, leaves bool // nodes may come and go; nodes know how
+	faulty, restarts, members bool // nodes may come and go; nodes know how
 
 	bound time.Duration // on the delay of a message; 0: the algorithm does not say
 }

@@ -15,7 +15,8 @@ type Network struct {
 	*Model
 	runners   []*noderun.Runner // by node, from 1
 	counters  []noderun.Counters
-	processes []process // by node, from 1
+	meters    *noderun.Meters // nil if nothing is measured
+	processes []process       // by node, from 1
 	inside    []dme.NodeID
 	waiting   int
 	links     []linkQueue // by [Model.link]
@@ -128,7 +129,7 @@ func (n *Network) step(x Step, note bool) {
 		n.waiting++
 		n.common.overtaken[x.Node] = 0
 		n.QuietFor = 0
-	case Leave:
+	case Exit:
 		n.inside = slices.DeleteFunc(n.inside, func(id dme.NodeID) bool { return id == x.Node })
 		n.QuietFor = 0
 	}

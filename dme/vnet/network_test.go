@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 
@@ -16,24 +15,11 @@ import (
 	"dmebench/dme"
 )
 
-func TestFields(t *testing.T) {
-	m := dme.Message{
-		Kind: 1, Flags: 5, Node: 3, Clock: 7, Num: 8, Req: dme.Stamp{Clock: 1, Node: 2}, Done: dme.Stamp{Clock: 0, Node: 4}, Vec: []uint64{9, 1},
-	}
-	const want = " flags=5 node=3 clock=7 num=8 req=(1,2) done=(0,4) vec=[9 1]"
-	if got := fields(&m); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := fields(&dme.Message{Kind: 1}); got != "" {
-		t.Error(got)
-	}
-}
-
 func TestStepsInWords(t *testing.T) {
 	for want, step := range map[string]Step{
 		"ask 2":           {Kind: Ask, Node: 2},
 		"ask-shared 2":    {Kind: AskShared, Node: 2},
-		"leave 1":         {Kind: Leave, Node: 1},
+		"leave 1":         {Kind: Exit, Node: 1},
 		"deliver 2->1":    {Kind: Deliver, From: 2, Node: 1},
 		"lose 2->1 #3":    {Kind: Lose, From: 2, Node: 1, Index: 3},
 		"copy 12->1":      {Kind: Copy, From: 12, Node: 1},
@@ -104,98 +90,6 @@ func TestLoadedNetworksGoOn(t *testing.T) {
 	}
 }
 
-// Messages have the same number where they say the same on the same way, and so has what
-// belongs to the whole network: nothing runs into what is written behind it.
-func TestNumbersOfComponents(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var c components
-		few := func(what string) int { return rapid.IntRange(0, 2).Draw(t, what) }
-		messages, rests := map[string]uint32{}, map[string]uint32{}
-		numbers := map[uint32]string{}
-		restsOf := map[uint32]string{}
-		for range 40 {
-			p := passage{From: 1, To: dme.NodeID(2 + few("to")), copied: few("copied") == 0}
-			if few("broadcast") == 0 {
-				p.broadcast, p.place = true, int32(few("place"))
-			}
-			for range few("marks") {
-				p.marks = append(p.marks, mark{dme.NodeID(1 + few("node")), dme.TimerID(few("timer")), 1 + few("hops")})
-			}
-			body := make([]byte, 1+4*few("length"))
-			for i := range body {
-				body[i] = byte(few("byte"))
-			}
-			text := fmt.Sprintf("%+v %x", p, body)
-			number, _ := c.messageOf(nil, p, body)
-			if before, known := messages[text]; known && before != number {
-				t.Fatalf("%s has the numbers %d and %d", text, before, number)
-			}
-			if before, known := numbers[number]; known && before != text {
-				t.Fatalf("%s and %s have one number", before, text)
-			}
-			messages[text], numbers[number] = number, text
-			x := shared{lose: few("lose"), crashes: few("crashes"), departures: few("departures"), overtaken: []int{0, few("overtaken")}}
-			for range few("timers") {
-				x.timers = append(x.timers, Timer{Node: dme.NodeID(1 + few("node")), ID: dme.TimerID(few("timer")), Delay: 1})
-			}
-			text = fmt.Sprintf("%+v", x)
-			number, _ = c.restOf(nil, &x)
-			if before, known := rests[text]; known && before != number {
-				t.Fatalf("%s has the numbers %d and %d", text, before, number)
-			}
-			if before, known := restsOf[number]; known && before != text {
-				t.Fatalf("%s and %s have one number", before, text)
-			}
-			rests[text], restsOf[number] = number, text
-		}
-	})
-}
-
-// Marks are told from what a message says.
-func TestMarksAreNoContent(t *testing.T) {
-	var c components
-	plain := passage{From: 1, To: 2}
-	short, _ := c.messageOf(nil, plain, []byte{7})
-	marked, _ := c.messageOf(nil, passage{From: 1, To: 2, marks: []mark{{1, 1, 1}}}, []byte{7})
-	long, _ := c.messageOf(nil, plain, []byte{1, 1, 1, 7})
-	if marked == long || short == long || short == marked {
-		t.Errorf("a message, the same with a mark, and one that says what the mark does have the numbers %d, %d and %d", short, marked, long)
-	}
-}
-
-// On a sequenced medium the places of the broadcasts on their way are 1, 2, and so on:
-// the first one is taken away with the last copy of its broadcast.
-func TestPlacesOfBroadcasts(t *testing.T) {
-	most := int32(0)
-	for _, c := range []medium{{Sequenced: true}, {Sequenced: true, Unordered: true}, {Sequenced: true, Duplicate: true}} {
-		m := c.withCouriers(t)
-		for seed := range uint64(12) {
-			n, rng := New(m), rand.New(rand.NewPCG(seed, 5))
-			for steps := n.Enabled(nil); len(steps) > 0; steps = n.Enabled(steps[:0]) {
-				x := steps[rng.IntN(len(steps))]
-				n.Do(x)
-				var places []int32
-				for link := range n.links {
-					for _, l := range n.links[link].messages {
-						if l.place > 0 {
-							places = append(places, l.place)
-						}
-					}
-				}
-				slices.Sort(places)
-				for i, place := range slices.Compact(places) {
-					if most = max(most, place); place != int32(i)+1 {
-						t.Fatalf("%v, seed %d: after %v the places are %v", c, seed, x, places)
-					}
-				}
-			}
-		}
-	}
-	if most < 3 {
-		t.Errorf("no more than %d broadcasts have a place at a time: that shows little", most)
-	}
-}
-
 func TestTableIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var table table
@@ -243,6 +137,77 @@ func TestPool(t *testing.T) {
 	for w := range workers {
 		if ids[w] != ids[0] {
 			t.Errorf("worker %d has other numbers than worker 0", w)
+		}
+	}
+}
+
+func small(t *testing.T, a *dme.Algorithm, stops bool, requests int) *Network {
+	t.Helper()
+	opt, err := a.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := NewModel(Config{Algorithm: a, Nodes: 3, Options: opt, Requests: func(dme.NodeID) int { return requests }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Stops = stops
+	return New(m)
+}
+
+// Messages of one kind and one content that a step sends are told together, and others
+// apart.
+func TestEffectsInWords(t *testing.T) {
+	n := small(t, suzukikasami.Algorithm(), false, 1)
+	send := func(to dme.NodeID, kind dme.Kind, clock uint64) Effect {
+		return Effect{Effect: dme.Effect{Kind: dme.EffectSend, To: to, Msg: dme.Message{Kind: kind, Clock: clock}}}
+	}
+	enters := Effect{Effect: dme.Effect{Kind: dme.EffectEnter}}
+	lost := send(2, 1, 7)
+	lost.Lost = true
+	for _, x := range []struct {
+		effects []Effect
+		want    string
+	}{
+		{[]Effect{send(1, 1, 7), send(3, 1, 7)}, "REQUEST 2→1 2→3 clock=7"},
+		{[]Effect{send(1, 1, 7), send(3, 1, 8)}, "REQUEST 2→1 clock=7, REQUEST 2→3 clock=8"},
+		{[]Effect{send(1, 1, 7), send(3, 2, 7)}, "REQUEST 2→1 clock=7, TOKEN 2→3 clock=7"},
+		{[]Effect{send(1, 1, 7), enters, send(3, 1, 7)}, "REQUEST 2→1 clock=7, node 2 enters, REQUEST 2→3 clock=7"},
+		{[]Effect{send(1, 1, 7), lost}, "REQUEST 2→1 2→2 (lost) clock=7"},
+		{nil, ""},
+	} {
+		e := &Event{Step: Step{Kind: Ask, Node: 2}, Effects: x.effects}
+		if got := e.effects(n.Algorithm); got != x.want {
+			t.Errorf("%q, want %q", got, x.want)
+		}
+	}
+}
+
+// Steps are told in words, each in its own.
+func TestEventsInWords(t *testing.T) {
+	n := small(t, suzukikasami.Algorithm(), false, 1)
+	m := dme.Message{
+		Kind: 1, Flags: 2, Node: 3, Clock: 4, Num: 5, Req: dme.Stamp{Clock: 6, Node: 1}, Done: dme.Stamp{Clock: 7, Node: 2}, Vec: []uint64{8, 9},
+	}
+	enters := Effect{Effect: dme.Effect{Kind: dme.EffectEnter}}
+	const fields = " flags=2 node=3 clock=4 num=5 req=(6,1) done=(7,2) vec=[8 9]"
+	for want, x := range map[string]Event{
+		"node 2 asks":                                         {Step: Step{Kind: Ask, Node: 2}},
+		"node 2 asks, as a reader":                            {Step: Step{Kind: AskShared, Node: 2}},
+		"node 2 leaves":                                       {Step: Step{Kind: Exit, Node: 2}},
+		"node 2 starts: node 2 enters":                        {Step: Step{Node: 2}, Effects: []Effect{enters}},
+		"REQUEST 1→2" + fields + " arrives":                   {Step: Step{Kind: Deliver, From: 1, Node: 2}, Msg: m},
+		"REQUEST 1→2" + fields + " arrives: refused, it is 3": {Step: Step{Kind: Deliver, From: 1, Node: 2}, Msg: m, Refused: "it is 3"},
+		"TOKEN 1→2 arrives, and will again":                   {Step: Step{Kind: Copy, From: 1, Node: 2}, Msg: dme.Message{Kind: 2}},
+		"TOKEN 1→2 is lost":                                   {Step: Step{Kind: Lose, From: 1, Node: 2}, Msg: dme.Message{Kind: 2}},
+		"timer 4 of node 2 fires":                             {Step: Step{Kind: Fire, Node: 2, Timer: 4}},
+		"node 2 is told that no more requests will come":      {Step: Step{Kind: Stop, Node: 2}},
+		"node 2 crashes":                                      {Step: Step{Kind: Crash, Node: 2}},
+		"node 2 hears that node 1 is down":                    {Step: Step{Kind: Down, From: 1, Node: 2}},
+		"node 2 hears that node 1 is up":                      {Step: Step{Kind: Up, From: 1, Node: 2}},
+	} {
+		if got := x.Describe(n.Algorithm); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

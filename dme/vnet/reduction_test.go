@@ -1,8 +1,6 @@
 package vnet
 
 import (
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"dmebench/algorithms/lamport"
@@ -23,8 +21,8 @@ type explored struct {
 }
 
 // explore visits all states, with reduction r where it is not nil, and begins again
-// until r has known all messages from the beginning. spoil spoils the reduction.
-func (c *system) explore(t *testing.T, reduce bool, spoil func(*Reduction)) explored {
+// until r has known all messages from the beginning.
+func (c *system) explore(t *testing.T, reduce bool) explored {
 	t.Helper()
 	opt, err := c.alg.Resolve(nil)
 	if err != nil {
@@ -49,11 +47,10 @@ func (c *system) explore(t *testing.T, reduce bool, spoil func(*Reduction)) expl
 		if r, why = s.NewReduction(); why != "" {
 			t.Fatal(why)
 		}
-		spoil(r)
 	}
 	for {
 		e := visit(s, r)
-		if r == nil || r.commute.spoilt.messages || r.Extend() {
+		if r == nil || r.Extend() {
 			return e
 		}
 	}
@@ -187,12 +184,12 @@ func (w *chronicler) State(v *dme.Visitor) {
 }
 
 // With reduction a search comes to the same ends, by the same messages, as its
-// twin without; and where the reduction is spoilt in any way, it does not.
+// twin without.
 func TestReductionLeavesOutNothing(t *testing.T) {
 	left := 0
 	for _, c := range systems {
-		want := c.explore(t, false, nil)
-		got := c.explore(t, true, func(*Reduction) {})
+		want := c.explore(t, false)
+		got := c.explore(t, true)
 		if !got.same(want) || got.states > want.states {
 			t.Errorf("%s, N=%d, %d each: with reduction %d ends, %d messages, broken %v, in %d states; without %d, %d, %v, in %d", c.alg.Name,
 				c.nodes, c.each, len(got.ends), len(got.sent), got.broken, got.states, len(want.ends), len(want.sent), want.broken, want.states)
@@ -203,34 +200,6 @@ func TestReductionLeavesOutNothing(t *testing.T) {
 	}
 	if left < 3 {
 		t.Errorf("of %d systems %d need half as many states", len(systems), left)
-	}
-}
-
-func ignoring(kind StepKind) func(*Reduction) {
-	return func(r *Reduction) { r.commute.spoilt.kind = kind }
-}
-
-func TestSpoiltReductionsAreNoticed(t *testing.T) {
-	for name, spoil := range map[string]func(*Reduction){
-		"does not see that a node asks":            ignoring(Ask),
-		"does not see that a node leaves":          ignoring(Leave),
-		"does not see that other messages arrive":  ignoring(Deliver),
-		"does not compare what is sent":            func(r *Reduction) { r.commute.spoilt.sent = true },
-		"does not compare states":                  func(r *Reduction) { r.commute.spoilt.states = true },
-		"looks at the next stimulus only":          func(r *Reduction) { r.commute.spoilt.deep = true },
-		"knows the messages of the beginning only": func(r *Reduction) { r.commute.spoilt.messages = true },
-	} {
-		noticed := ""
-		for _, c := range systems {
-			want := c.explore(t, false, nil)
-			if !c.explore(t, true, spoil).same(want) {
-				noticed = c.alg.Name
-				break
-			}
-		}
-		if noticed == "" {
-			t.Errorf("a reduction that %s is not noticed", name)
-		}
 	}
 }
 
@@ -279,47 +248,5 @@ func TestForcedArrivalsEndInALoop(t *testing.T) {
 			}
 			return
 		}
-	}
-}
-
-// All walkers of a reduction are told the same.
-func TestWalkersAreForcedAlike(t *testing.T) {
-	m, err := NewModel(Config{Algorithm: ricartagrawala.Algorithm(), Nodes: 3, Watch: WatchNothing})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space := NewSpace(m)
-	r, why := space.NewReduction()
-	if why != "" {
-		t.Fatal(why)
-	}
-	first, h := space.Of(New(m))
-	r.Begin(first)
-	rng := rand.New(rand.NewPCG(8, 9))
-	v, free := slices.Clone(first), 0
-	for k := range 600 {
-		if k%40 == 0 {
-			copy(v, first)
-			_, h = space.Of(New(m))
-		}
-		one, other := space.NewWalker(), space.NewWalker()
-		one.Reduce(r)
-		other.Reduce(r)
-		steps, _ := one.Enabled(v, nil)
-		x := steps[rng.IntN(len(steps))]
-		one.Do(v, h, x)
-		other.Do(v, h, x)
-		taken, _ := one.Settle(nil)
-		if again, _ := other.Settle(nil); again != taken || one.Hash != other.Hash {
-			t.Fatalf("after %v one walker takes %d forced steps, another %d", x, taken, again)
-		}
-		if len(one.arriving()) > 0 {
-			free++
-		}
-		copy(v, one.Next)
-		h = one.Hash
-	}
-	if free == 0 {
-		t.Error("all arrivals are forced: that shows little")
 	}
 }

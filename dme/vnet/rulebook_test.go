@@ -122,7 +122,7 @@ func (r *rulebook) possible() (all []string) {
 	for id := range n.IDs() {
 		switch p := n.process(id); {
 		case p.activity == noderun.Inside:
-			all = append(all, Step{Kind: Leave, Node: id}.String())
+			all = append(all, Step{Kind: Exit, Node: id}.String())
 		case p.activity == noderun.Idle && p.requests > 0:
 			all = append(all, Step{Kind: Ask, Node: id}.String())
 		}
@@ -164,7 +164,7 @@ func inWords(steps []Step) (all []string) {
 // on each link, and with a timer that is not set.
 func everyStep(n *Network) (all []Step) {
 	for id := range dme.NodeID(n.Nodes + 2) {
-		for _, kind := range []StepKind{Ask, AskShared, Leave, Stop, Crash, Restart, Join, Depart} {
+		for _, kind := range []StepKind{Ask, AskShared, Exit, Stop, Crash, Restart, Join, Depart} {
 			all = append(all, Step{Kind: kind, Node: id})
 		}
 		for timer := range dme.TimerID(5) {
@@ -223,7 +223,7 @@ func TestStepsThatAMediumAllows(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range []StepKind{Ask, Leave, Deliver, Copy, Lose, Fire} {
+	for _, k := range []StepKind{Ask, Exit, Deliver, Copy, Lose, Fire} {
 		if kinds[k] < 20 {
 			t.Errorf("only %d steps %v show little", kinds[k], k)
 		}

@@ -80,7 +80,7 @@ func (s *Schedule) Next() (x Step, ok bool) {
 		return Step{}, false
 	}
 	x = s.mishaps(steps[s.Choose.Pick(s.Network, steps)])
-	if x.Kind == Leave && s.Load == Saturation && s.processes[x.Node].requests > 0 {
+	if x.Kind == Exit && s.Load == Saturation && s.processes[x.Node].requests > 0 {
 		s.due = append(s.due, s.ask(x.Node))
 	}
 	return x, true
@@ -90,7 +90,7 @@ func (s *Schedule) Next() (x Step, ok bool) {
 // links: exits, arrivals, timers, and the stops that end a run.
 func (s *Schedule) moves(to []Step) []Step {
 	for _, id := range s.inside {
-		to = append(to, Step{Kind: Leave, Node: id})
+		to = append(to, Step{Kind: Exit, Node: id})
 	}
 	to = s.arrivals(s.Network, to, s.occupied, false, false)
 	if len(s.common.timers) > 0 {

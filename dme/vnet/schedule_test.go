@@ -39,60 +39,13 @@ func TestMishaps(t *testing.T) {
 		if got := drawn(arrival); !slices.Equal(got, x.want) {
 			t.Errorf("%+v: %v", x, got)
 		}
-		if got := drawn(Step{Kind: Leave, Node: 1}); !slices.Equal(got, []StepKind{Leave}) {
+		if got := drawn(Step{Kind: Exit, Node: 1}); !slices.Equal(got, []StepKind{Exit}) {
 			t.Errorf("%+v: an exit becomes %v", x, got)
 		}
 		if x.duplicate {
 			n.Do(Step{Kind: Copy, From: 1, Node: 2})
 			if got := drawn(arrival); !slices.Equal(got, []StepKind{Deliver}) {
 				t.Errorf("%+v: what has arrived once becomes %v", x, got)
-			}
-		}
-	}
-}
-
-// Nodes that distinguish readers ask as such as often as the schedule says.
-func TestReadersOfASchedule(t *testing.T) {
-	for _, shares := range []bool{false, true} {
-		for readers, want := range map[float64]StepKind{0: Ask, 1: AskShared} {
-			m := openDoors(t, 2, dme.None, Config{})
-			m.Shares = shares
-			s := &Schedule{Network: New(m), Rand: rand.New(rand.NewPCG(7, 8)), Readers: readers}
-			if !shares {
-				want = Ask
-			}
-			for id := range m.IDs() {
-				if got := s.ask(id); got != (Step{Kind: want, Node: id}) {
-					t.Errorf("readers are told apart: %v, and %v of all: %v", shares, readers, got)
-				}
-			}
-		}
-	}
-	m := openDoors(t, 2, dme.None, Config{})
-	s := &Schedule{Network: New(m), Rand: rand.New(rand.NewPCG(7, 8)), Readers: 0.5}
-	kinds := map[StepKind]int{}
-	for range 100 {
-		kinds[s.ask(1).Kind]++
-	}
-	if kinds[Ask] < 25 || kinds[AskShared] < 25 {
-		t.Errorf("of requests of which half are readers' there are %v", kinds)
-	}
-}
-
-// A step of which nothing is told keeps nothing of what nodes do.
-func TestWhatIsNotToldIsNotKept(t *testing.T) {
-	for _, c := range media {
-		m := c.withCouriers(t)
-		n, rng := New(m), rand.New(rand.NewPCG(3, 4))
-		for range 200 {
-			steps := n.Enabled(nil)
-			if len(steps) == 0 {
-				break
-			}
-			x := steps[rng.IntN(len(steps))]
-			n.Take(x)
-			if kept := len(n.event.Effects); kept > len(n.Started) {
-				t.Fatalf("%v: %d effects are kept after %v", c, kept, x)
 			}
 		}
 	}
@@ -111,9 +64,9 @@ func (s *speaker) Receive(_ dme.NodeID, m dme.Message, _ *dme.Outbox) {
 	m.Vec[0] = 99
 }
 
-func (s *speaker) Join(*dme.Outbox)      {}
-func (s *speaker) Leave(out *dme.Outbox) { out.Left() }
-func (s *speaker) State(v *dme.Visitor)  {}
+func (s *speaker) Join(*dme.Outbox)       {}
+func (s *speaker) Depart(out *dme.Outbox) { out.Left() }
+func (s *speaker) State(v *dme.Visitor)   {}
 func speakers(n Config) (*Network, error) {
 	n.Algorithm = &dme.Algorithm{
 		Name: "speaker", Title: "speaker", Citation: "none", Class: dme.Permission, Kinds: []string{"WORD"},
@@ -151,37 +104,6 @@ func TestWhoIsAbsentDoesNotStart(t *testing.T) {
 	}
 	if !slices.Equal(started, []dme.NodeID{1, 3}) || len(n.OnTheWay(2, 1))+len(n.OnTheWay(2, 3)) > 0 {
 		t.Errorf("%v have started, and %d messages are on their way from node 2", started, len(n.OnTheWay(2, 1)))
-	}
-}
-
-// Of two timers that were set one after the other the first fires first, unless
-// it was set to more.
-func TestTimersKeepTheirOrder(t *testing.T) {
-	m := &Model{Config: Config{Bounded: true}}
-	for _, c := range []struct {
-		delays []time.Duration
-		first  []bool
-	}{
-		{[]time.Duration{1, 2}, []bool{true, false}},
-		{[]time.Duration{2, 2}, []bool{true, false}},
-		{[]time.Duration{2, 1}, []bool{true, true}},
-		{[]time.Duration{3, 1, 2}, []bool{true, true, false}},
-	} {
-		var timers []Timer
-		for i, d := range c.delays {
-			timers = append(timers, Timer{Node: 1, ID: dme.TimerID(i), Delay: d})
-		}
-		for i, want := range c.first {
-			if got := m.first(timers, i); got != want {
-				t.Errorf("%v: timer %d may be first: %v", c.delays, i, got)
-			}
-		}
-		m := &Model{}
-		for i := range timers {
-			if !m.first(timers, i) {
-				t.Errorf("without bounded delay timer %d must wait", i)
-			}
-		}
 	}
 }
 

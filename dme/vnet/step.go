@@ -15,7 +15,7 @@ type StepKind uint8
 const (
 	Ask       StepKind = iota + 1 // the local process asks for the critical section
 	AskShared                     // the same, as a reader
-	Leave                         // the local process leaves the critical section
+	Exit                          // the local process leaves the critical section
 	Deliver                       // a message arrives
 	Copy                          // a message arrives, and will arrive again
 	Lose                          // a message is lost
@@ -75,7 +75,7 @@ func (x Step) perform(h *noderun.Runner, m *dme.Message) {
 		h.Request()
 	case AskShared:
 		h.RequestShared()
-	case Leave:
+	case Exit:
 		h.Release()
 	case Stop:
 		h.Stop()
@@ -86,7 +86,7 @@ func (x Step) perform(h *noderun.Runner, m *dme.Message) {
 	case Join:
 		h.Join()
 	case Depart:
-		h.Leave()
+		h.Depart()
 	case Down:
 		h.PeerDown(x.From)
 	case Up:

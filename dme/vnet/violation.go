@@ -2,6 +2,7 @@ package vnet
 
 import (
 	"fmt"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/noderun"
@@ -62,15 +63,56 @@ func panicked(id dme.NodeID, text string) *Violation {
 
 // What can be seen of a network from outside.
 
-// Runner returns what runs a node. It is for reading; steps are the network's.
-func (n *Network) Runner(id dme.NodeID) *noderun.Runner { return n.runners[id] }
+// Node returns a node, for reading: steps are the network's.
+func (n *Network) Node(id dme.NodeID) dme.Node { return n.runners[id].Node() }
 
-// Sum adds up a counter over all nodes.
-func (n *Network) Sum(counter func(*noderun.Counters) uint64) (sum uint64) {
+// Activity says where the local process of a node stands.
+func (n *Network) Activity(id dme.NodeID) dme.Activity { return n.runners[id].Activity() }
+
+// Reads reports whether a node's pending request, or its current entry, is a reader's.
+func (n *Network) Reads(id dme.NodeID) bool { return n.runners[id].Shared() }
+
+// Describe says where a node stands and what its variables are.
+func (n *Network) Describe(id dme.NodeID) string { return noderun.Describe(n.runners[id]) }
+
+// Counts are of one node, or of all.
+type Counts struct {
+	Entries        uint64
+	Sent           uint64                   // messages, one for each receiver
+	SentOf         [dme.MaxKinds + 1]uint64 // those of a kind
+	Transmissions  uint64                   // a broadcast is one
+	Refused        uint64                   // messages
+	LongestQueue   uint64                   // see [dme.Algorithm.QueueLength]
+	LongestMessage uint64                   // in bytes
+}
+
+// Counts returns what has been counted of a node until now, or with None of all.
+func (n *Network) Counts(of dme.NodeID) Counts {
+	var read []noderun.Counts
 	for id := range n.IDs() {
-		sum += counter(&n.counters[id])
+		if of == dme.None || of == id {
+			read = append(read, noderun.Read(&n.counters[id]))
+		}
 	}
-	return sum
+	c := noderun.Total(read)
+	return Counts{c.Entries, c.SentTotal, c.Sent, c.Transmissions, c.Refused, c.LongestQueue, c.LongestMessage}
+}
+
+// Measure begins to read the algorithm's gauges, if it has any; see [Network.Figures].
+func (n *Network) Measure() {
+	n.meters = noderun.NewMeters(n.Algorithm, n.setting(), n.node, func() time.Duration { return 0 })
+	if n.meters == nil {
+		return
+	}
+	for id := range n.IDs() {
+		n.runners[id].Tell(n.meters)
+	}
+}
+
+// Figures returns what the gauges have measured until now, by the ids of quantities.
+func (n *Network) Figures() map[string]float64 {
+	n.meters.Settle()
+	return n.meters.Figures()
 }
 
 // Refused returns how many messages nodes have refused, and the reason of one,
@@ -165,7 +207,7 @@ func (n *Network) Waiting() []dme.NodeID {
 func (n *Network) States() []string {
 	var lines []string
 	for id := range n.IDs() {
-		lines = append(lines, noderun.Describe(n.runners[id]))
+		lines = append(lines, n.Describe(id))
 	}
 	return lines
 }

@@ -119,8 +119,8 @@ func TestWhoMayBeInsideTogether(t *testing.T) {
 		}
 	}
 	// What a node did when it was inside last does not count.
-	inNetwork, inSpace = inBothForms(t, m, ask(1, true), Step{Kind: Leave, Node: 1}, ask(1, false), Step{Kind: Leave, Node: 1}, ask(2, false),
-		Step{Kind: Leave, Node: 2}, ask(2, true), ask(1, true))
+	inNetwork, inSpace = inBothForms(t, m, ask(1, true), Step{Kind: Exit, Node: 1}, ask(1, false), Step{Kind: Exit, Node: 1}, ask(2, false),
+		Step{Kind: Exit, Node: 2}, ask(2, true), ask(1, true))
 	if inNetwork != nil || inSpace != nil {
 		t.Errorf("a writer who has left: %v, %v", inNetwork, inSpace)
 	}
@@ -129,7 +129,7 @@ func TestWhoMayBeInsideTogether(t *testing.T) {
 // A bound on overtaking allows as many entries of others as it says, of one or of
 // several, and not one more. An entry of one's own begins the count anew.
 func TestBypassIsCountedExactly(t *testing.T) {
-	in := func(id dme.NodeID) []Step { return []Step{{Kind: Ask, Node: id}, {Kind: Leave, Node: id}} }
+	in := func(id dme.NodeID) []Step { return []Step{{Kind: Ask, Node: id}, {Kind: Exit, Node: id}} }
 	for bound := 1; bound <= 4; bound++ {
 		m := openDoors(t, 3, 1, Config{Bypass: bound})
 		steps := append(in(2), Step{Kind: Ask, Node: 1}) // an entry before the request is none that overtakes it
@@ -152,7 +152,7 @@ func TestBypassIsCountedExactly(t *testing.T) {
 			for range bound - 1 {
 				again = append(again, in(2)...)
 			}
-			again = append(append(again, in(3)...), Step{Kind: Deliver, From: 3, Node: 1}, Step{Kind: Leave, Node: 1})
+			again = append(append(again, in(3)...), Step{Kind: Deliver, From: 3, Node: 1}, Step{Kind: Exit, Node: 1})
 		}
 		if inNetwork, inSpace := inBothForms(t, m, again...); inNetwork != nil || inSpace != nil {
 			t.Errorf("bound %d, twice as many entries in two waits: %v, %v", bound, inNetwork, inSpace)

@@ -51,7 +51,7 @@ func judged(t *testing.T, a *dme.Algorithm, q dme.Quantity, formula string, load
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := dme.Setting{Nodes: spec.Nodes, Options: opt, System: sys, T: time.Duration(*r.T), E: time.Duration(*r.CS)}
+		s := dme.Setting{Algorithm: a, Nodes: spec.Nodes, Options: opt, System: sys, T: time.Duration(*r.T), E: time.Duration(*r.CS)}
 		want, ok := c.Prediction(s)
 		if !ok {
 			t.Fatalf("%s: %s %q is not made of %d nodes", a.Name, q, formula, spec.Nodes)

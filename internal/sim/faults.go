@@ -55,7 +55,7 @@ func newFaults(s *simulation) *faults {
 		asked:  make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*[]event), late: make(map[dme.NodeID]int64),
 		news: make(map[link.Link]int), until: make(map[link.Link]int64),
 	}
-	f.director = fault.NewDirector(schedule, s.job.System, n, f.rng, f)
+	f.director = fault.NewDirector(schedule, s.job.Algorithm.Root, n, f.rng, f)
 	return f
 }
 
@@ -136,8 +136,8 @@ func (f *faults) plays(role fault.Role, id dme.NodeID) bool {
 	case fault.Waiting:
 		return node.Activity() == noderun.Requesting
 	}
-	holder, ok := node.Node().(dme.TokenHolder)
-	return ok && node.Activity() != noderun.Down && holder.HasToken()
+	has := f.job.Algorithm.HasToken
+	return has != nil && node.Activity() != noderun.Down && has(node.Node())
 }
 
 // Strike implements [fault.Runtime].

@@ -15,6 +15,7 @@ import (
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/golden"
@@ -28,9 +29,9 @@ type watchful struct {
 	id             dme.NodeID
 	clock, asked   uint64
 	asking, inside bool
-	alive          dme.NodeSet // peers
-	awaited        dme.NodeSet
-	deferred       dme.NodeSet
+	alive          collections.NodeSet // peers
+	awaited        collections.NodeSet
+	deferred       collections.NodeSet
 }
 
 const (
@@ -40,10 +41,10 @@ const (
 
 type watchfuls struct{ dme.Config }
 
-func (s watchfuls) Root() dme.NodeID { return 1 }
-
 func (s watchfuls) Node(id dme.NodeID) dme.Node {
-	n := &watchful{id: id, alive: dme.MakeNodeSet(s.Nodes), awaited: dme.MakeNodeSet(s.Nodes), deferred: dme.MakeNodeSet(s.Nodes)}
+	n := &watchful{
+		id: id, alive: collections.MakeNodeSet(s.Nodes), awaited: collections.MakeNodeSet(s.Nodes), deferred: collections.MakeNodeSet(s.Nodes),
+	}
 	for other := range dme.Others(s.Nodes, id) {
 		if !slices.Contains(s.Absent, other) {
 			n.alive.Add(other)
@@ -55,6 +56,7 @@ func (s watchfuls) Node(id dme.NodeID) dme.Node {
 func watchfulAlgorithm() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name: "watchful", Class: dme.Permission, Kinds: []string{"ASK", "YES"}, Needs: dme.Always(dme.Needs{Reliable: true}),
+		Root:    1,
 		Prepare: func(c dme.Config) (dme.System, error) { return watchfuls{c}, nil },
 	}
 }
@@ -107,7 +109,7 @@ func (n *watchful) Release(out *dme.Outbox) {
 func (n *watchful) Restart(*dme.Outbox) {}
 func (n *watchful) Join(*dme.Outbox)    {}
 
-func (n *watchful) Leave(out *dme.Outbox) { out.Left() }
+func (n *watchful) Depart(out *dme.Outbox) { out.Left() }
 
 func (n *watchful) Down(peer dme.NodeID, out *dme.Outbox) {
 	n.alive.Remove(peer)
@@ -129,9 +131,9 @@ func (n *watchful) State(v *dme.Visitor) {
 	v.Uint("asked", &n.asked)
 	v.Bool("asking", &n.asking)
 	v.Bool("inside", &n.inside)
-	v.Set("alive", &n.alive)
-	v.Set("awaited", &n.awaited)
-	v.Set("deferred", &n.deferred)
+	n.alive.Show(v, "alive")
+	n.awaited.Show(v, "awaited")
+	n.deferred.Show(v, "deferred")
 }
 
 // Kills, restarts, pauses, joins and leaves at random moments: mutual exclusion
@@ -307,7 +309,7 @@ func TestRaymondRecovers(t *testing.T) {
 			if p.Activity() != noderun.Idle {
 				t.Errorf("seed %d: node %d is %v at the end", seed, p.ID(), p.Activity())
 			}
-			if p.Node().(dme.TokenHolder).HasToken() {
+			if s.job.Algorithm.HasToken(p.Node()) {
 				privileges++
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/stall"
 	"dmebench/transport/link"
@@ -113,11 +114,11 @@ func (s *simulation) meanDelay() float64 {
 type losses struct {
 	*simulation
 	seen    map[stall.Loss]struct{} // between nodes that are both there
-	had     dme.NodeSet             // who had the token after its last event
+	had     collections.NodeSet     // who had the token after its last event
 	asked   []uint64                // requests of node i+1 until then
 	carries map[uint32]bool         // messages on their way that may carry it
 	carried bool                    // as the one did that has just arrived
-	gone    dme.NodeSet             // nodes with which it went
+	gone    collections.NodeSet     // nodes with which it went
 }
 
 // newLosses returns nil where nothing gets lost, which costs a run nothing.
@@ -128,13 +129,13 @@ func newLosses(s *simulation) *losses {
 	n := len(s.procs)
 	return &losses{
 		simulation: s, seen: make(map[stall.Loss]struct{}), carries: make(map[uint32]bool),
-		had: dme.MakeNodeSet(n), asked: make([]uint64, n), gone: dme.MakeNodeSet(n),
+		had: collections.MakeNodeSet(n), asked: make([]uint64, n), gone: collections.MakeNodeSet(n),
 	}
 }
 
 func (l *losses) has(id dme.NodeID) bool {
-	holder, ok := l.process(id).Node().(dme.TokenHolder)
-	return ok && l.process(id).Activity() != noderun.Down && holder.HasToken()
+	has, p := l.job.Algorithm.HasToken, l.process(id)
+	return has != nil && p.Activity() != noderun.Down && has(p.Node())
 }
 
 // gave reports whether a node gave the token away in the event that goes on. What
@@ -202,7 +203,7 @@ func (s *simulation) standstill() *stall.Standstill {
 			x.Absent = append(x.Absent, stall.Absent{Node: p.ID(), Since: -1, Token: s.losses != nil && s.losses.gone.Has(p.ID())})
 			continue
 		}
-		x.Add(p.ID(), p.Node(), p.Activity() == noderun.Requesting)
+		x.Add(s.job.Algorithm, p.ID(), p.Node(), p.Activity() == noderun.Requesting)
 	}
 	if s.losses != nil {
 		x.Losses = slices.SortedFunc(maps.Keys(s.losses.seen), func(a, b stall.Loss) int {

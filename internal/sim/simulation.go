@@ -194,7 +194,7 @@ func (s *simulation) dispatch(e event) bool {
 		s.process(t.node).Timeout(t.id)
 	case exit:
 		s.now, s.current = e.at, dme.NodeID(e.what)
-		s.process(s.current).Leave()
+		s.process(s.current).Exit()
 	case arrival:
 		s.now, s.current = e.at, dme.NodeID(e.what)
 		intended := e.at
@@ -319,8 +319,8 @@ func (v env) ArriveAt(id dme.NodeID, at int64) {
 	v.s.schedule(arrival, at, uint32(id))
 }
 
-// LeaveAt implements [localprocess.Env].
-func (v env) LeaveAt(id dme.NodeID, at int64) { v.s.schedule(exit, at, uint32(id)) }
+// ExitAt implements [localprocess.Env].
+func (v env) ExitAt(id dme.NodeID, at int64) { v.s.schedule(exit, at, uint32(id)) }
 
 // Enter implements [localprocess.Env].
 func (v env) Enter(id dme.NodeID, shared bool) (order uint64) {
@@ -331,8 +331,8 @@ func (v env) Enter(id dme.NodeID, shared bool) (order uint64) {
 	return v.s.witness.enter(shared)
 }
 
-// Leave implements [localprocess.Env].
-func (v env) Leave(_ dme.NodeID, shared bool) {
+// Exit implements [localprocess.Env].
+func (v env) Exit(_ dme.NodeID, shared bool) {
 	v.s.watch.progress(v.s.now)
 	v.s.witness.leave(shared)
 	v.s.countExit()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/dme/vnet"
 )
 
@@ -43,7 +44,7 @@ type Runtime interface {
 type Director struct {
 	schedule Schedule
 	kills    []int
-	sys      dme.System
+	root     dme.NodeID // whom all depend on; None where there is no such node
 	nodes    int
 	rng      *rand.Rand
 	run      Runtime
@@ -52,7 +53,7 @@ type Director struct {
 	faults          []progress
 	due             int   // faults that wait for somebody to hit
 	next            int64 // when the next fault begins or ends; Never where none does
-	absent, leaving dme.NodeSet
+	absent, leaving collections.NodeSet
 	warnings        []string
 }
 
@@ -68,10 +69,10 @@ type progress struct {
 
 // NewDirector returns the director of a run of the nodes of sys. Whom roles are given
 // to among several is drawn from rng.
-func NewDirector(s Schedule, sys dme.System, nodes int, rng *rand.Rand, run Runtime) *Director {
+func NewDirector(s Schedule, root dme.NodeID, nodes int, rng *rand.Rand, run Runtime) *Director {
 	d := &Director{
-		schedule: s, kills: s.Kills(), sys: sys, nodes: nodes, rng: rng, run: run, next: Never, faults: make([]progress, len(s)),
-		absent: dme.MakeNodeSet(nodes), leaving: dme.MakeNodeSet(nodes),
+		schedule: s, kills: s.Kills(), root: root, nodes: nodes, rng: rng, run: run, next: Never, faults: make([]progress, len(s)),
+		absent: collections.MakeNodeSet(nodes), leaving: collections.MakeNodeSet(nodes),
 	}
 	for _, id := range s.Absent() {
 		d.absent.Add(id)
@@ -228,8 +229,7 @@ func (d *Director) whom(k int) (nodes []dme.NodeID, wait bool, err error) {
 	switch {
 	case len(all) == 0:
 	case f.Role == Root:
-		root, ok := d.sys.(dme.Rooted)
-		all = slices.DeleteFunc(all, func(id dme.NodeID) bool { return !ok || id != root.Root() })
+		all = slices.DeleteFunc(all, func(id dme.NodeID) bool { return id != d.root })
 	case f.Role != Random:
 		all, err = d.run.Players(k, all)
 	}

@@ -368,10 +368,8 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 		switch f.What {
 		case Restart:
 			_, ok = node.(dme.Restarter)
-		case Join:
-			_, ok = node.(dme.Joiner)
-		case Leave:
-			_, ok = node.(dme.Leaver)
+		case Join, Leave:
+			_, ok = node.(dme.Member)
 		}
 		if !ok {
 			fault(f, "nodes of %s cannot %s; 'dmebench list algorithms' shows which can", a.Name, f.What)
@@ -379,10 +377,10 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 		if f.AfterKill && kills[i] < 0 {
 			fault(f, "no kill of %s stands before it", f.Whom())
 		}
-		if _, ok := sys.(dme.Rooted); f.Role == Root && !ok {
+		if f.Role == Root && a.Root == dme.None {
 			fault(f, "%s has no root", a.Name)
 		}
-		if _, ok := node.(dme.TokenHolder); f.Role == Token && !ok {
+		if f.Role == Token && a.HasToken == nil {
 			fault(f, "%s has no token", a.Name)
 		}
 	}
@@ -404,11 +402,8 @@ func Bears(a *dme.Algorithm) []string {
 	if _, ok := node.(dme.Restarter); ok {
 		all = append(all, string(Restart))
 	}
-	if _, ok := node.(dme.Joiner); ok {
-		all = append(all, string(Join))
-	}
-	if _, ok := node.(dme.Leaver); ok {
-		all = append(all, string(Leave))
+	if _, ok := node.(dme.Member); ok {
+		all = append(all, string(Join), string(Leave))
 	}
 	return all
 }

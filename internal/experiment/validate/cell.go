@@ -183,13 +183,12 @@ func perEntry(a *dme.Algorithm, s dme.Setting) float64 {
 // otherMembers returns K−1: how many other nodes a node's request set has, in
 // the mean.
 func otherMembers(s dme.Setting) float64 {
-	sets, ok := s.System.(dme.Quorate)
-	if !ok {
-		return math.NaN()
-	}
 	sum := 0
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		set := sets.RequestSet(id)
+		set := s.RequestSet(id)
+		if set == nil {
+			return math.NaN()
+		}
 		sum += len(set)
 		if slices.Contains(set, id) {
 			sum--

@@ -74,8 +74,8 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 	w.when(len(job.Missing) > 0, "%s needs %s, which %s does not have",
 		r.Algorithm, strings.Join(job.Missing, " and "), job.Network.Describe(job.NetOptions))
 
-	if x, ok := job.System.(dme.Remarker); ok {
-		w = append(w, x.Remarks()...)
+	if remarks := job.Algorithm.Remarks; remarks != nil {
+		w = append(w, remarks(job.System)...)
 	}
 
 	w.when(job.Plan.LongestHold() == 0 && o.Resource == nil,
@@ -224,6 +224,6 @@ func jumps(w *remarks, clocks []clock.Change) {
 
 // overtaking says how often a node of the job may be overtaken.
 func overtaking(j *run.Job) dme.Overtaking {
-	setting := dme.Setting{Nodes: j.Spec.Nodes, Options: j.Options, System: j.System}
+	setting := dme.Setting{Algorithm: j.Algorithm, Nodes: j.Spec.Nodes, Options: j.Options, System: j.System}
 	return dme.OvertakingBound(j.Algorithm.Claims, setting, j.Guarantees().FIFO)
 }

@@ -26,7 +26,7 @@ func (t *Tape) Start(e *vnet.Event) { t.add(e, Event{Node: e.Node, What: Start})
 
 // steps are the events that begin as a step of a network does.
 var steps = map[vnet.StepKind]What{
-	vnet.Ask: Request, vnet.AskShared: RequestShared, vnet.Leave: Exit, vnet.Deliver: Receive, vnet.Copy: Receive, vnet.Lose: Lose,
+	vnet.Ask: Request, vnet.AskShared: RequestShared, vnet.Exit: Exit, vnet.Deliver: Receive, vnet.Copy: Receive, vnet.Lose: Lose,
 	vnet.Fire: Timer, vnet.Stop: Stop, vnet.Crash: Crash, vnet.Restart: Restart, vnet.Join: Join, vnet.Depart: Depart,
 	vnet.Down: Down, vnet.Up: Up,
 }

@@ -81,7 +81,7 @@ func (c *coordinator) inject(ctx context.Context) {
 	if d := c.job.Plan.Duration(); d > 0 {
 		deadline = c.start + int64(d)
 	}
-	i.director = fault.NewDirector(faults, c.job.System, n, i.rng, i)
+	i.director = fault.NewDirector(faults, c.job.Algorithm.Root, n, i.rng, i)
 	i.director.Begin(c.start, deadline)
 	i.publish()
 	c.faults = i

@@ -15,14 +15,14 @@ type Env interface {
 	Now() int64
 	// ArriveAt calls the process's Arrive(at) at the time at, or soon after.
 	ArriveAt(id dme.NodeID, at int64)
-	// LeaveAt calls the process's Leave at the time at, or soon after; never
+	// ExitAt calls the process's Exit at the time at, or soon after; never
 	// before the current call into the process has returned.
-	LeaveAt(id dme.NodeID, at int64)
+	ExitAt(id dme.NodeID, at int64)
 	// Enter tells the witness that the node is in its critical section, and
 	// returns the entry's position in the order of all entries, from 1.
 	Enter(id dme.NodeID, shared bool) (order uint64)
-	// Leave tells the witness that the node leaves its critical section.
-	Leave(id dme.NodeID, shared bool)
+	// Exit tells the witness that the node leaves its critical section.
+	Exit(id dme.NodeID, shared bool)
 }
 
 // Process is the local process of one node: it asks for the critical section
@@ -134,13 +134,13 @@ func (p *Process) Entered(stamp dme.Stamp) {
 	if p.waits != nil {
 		p.waits.Add(e.Entered - e.Intended)
 	}
-	p.env.LeaveAt(p.ID(), e.Entered+int64(p.client.Hold()))
+	p.env.ExitAt(p.ID(), e.Entered+int64(p.client.Hold()))
 }
 
-// Leave ends the critical section and makes the next request, if one is due.
-func (p *Process) Leave() {
+// Exit ends the critical section and makes the next request, if one is due.
+func (p *Process) Exit() {
 	now := p.env.Now()
-	p.env.Leave(p.ID(), p.current.Shared)
+	p.env.Exit(p.ID(), p.current.Shared)
 	p.current.Exited = now
 	p.current.Sent = p.Counters().SentTotal.Load()
 	p.log.Add(p.current)

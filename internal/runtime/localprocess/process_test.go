@@ -35,7 +35,7 @@ func (r *room) ArriveAt(_ dme.NodeID, at int64) {
 	r.calendar = append(r.calendar, appointment{at, true})
 }
 
-func (r *room) LeaveAt(_ dme.NodeID, at int64) {
+func (r *room) ExitAt(_ dme.NodeID, at int64) {
 	r.calendar = append(r.calendar, appointment{at, false})
 }
 
@@ -44,7 +44,7 @@ func (r *room) Enter(_ dme.NodeID, shared bool) uint64 {
 	return 42
 }
 
-func (r *room) Leave(dme.NodeID, bool) {
+func (r *room) Exit(dme.NodeID, bool) {
 	r.did = append(r.did, fmt.Sprintf("leave at %d", r.now))
 }
 
@@ -118,7 +118,7 @@ func (r *room) run(t *testing.T) []entrylog.Entry {
 			r.now += r.latency
 			r.p.Arrive(a.at)
 		} else {
-			r.p.Leave()
+			r.p.Exit()
 		}
 		c := r.p.Counters()
 		arrivals := slices.ContainsFunc(r.calendar, func(a appointment) bool { return a.arrive })
@@ -310,7 +310,7 @@ func (r *room) until(at int64) {
 		if r.now = a.at; a.arrive {
 			r.p.Arrive(a.at)
 		} else {
-			r.p.Leave()
+			r.p.Exit()
 		}
 	}
 	r.now = at

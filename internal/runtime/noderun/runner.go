@@ -38,7 +38,7 @@ type Runner struct {
 	kinds    dme.Kind // largest kind of the algorithm
 	sys      dme.System
 	node     dme.Node
-	queuer   dme.Queuer // node, if it is one
+	queue    func(dme.Node) int // its length; nil where there is none
 	world    World
 	observer Observer // nil where nobody looks
 	counters *Counters
@@ -52,7 +52,7 @@ type Runner struct {
 // must be zero and outlive the runner.
 func New(a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, counters *Counters) *Runner {
 	h := &Runner{
-		id: id, nodes: nodes, kinds: dme.Kind(len(a.Kinds)),
+		id: id, nodes: nodes, kinds: dme.Kind(len(a.Kinds)), queue: a.QueueLength,
 		sys: sys, world: w, counters: counters,
 	}
 	h.renew()
@@ -62,7 +62,6 @@ func New(a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, co
 // renew puts a node in its initial state in the place of the one there was.
 func (h *Runner) renew() {
 	h.node = h.sys.Node(h.id)
-	h.queuer, _ = h.node.(dme.Queuer)
 }
 
 // ID returns the node's number.
@@ -118,19 +117,19 @@ func (h *Runner) Restart() {
 }
 
 // Join brings a node in that was no part of the system; it must be a
-// [dme.Joiner].
+// [dme.Member].
 func (h *Runner) Join() {
 	h.observe(Happening{What: Joins})
 	h.setActivity(Idle)
-	h.node.(dme.Joiner).Join(&h.out)
+	h.node.(dme.Member).Join(&h.out)
 	h.apply()
 }
 
-// Leave tells the node to leave the system; it must be a [dme.Leaver], and the
+// Depart tells the node to leave the system; it must be a [dme.Member], and the
 // local process idle. The activity is Down once it has left.
-func (h *Runner) Leave() {
+func (h *Runner) Depart() {
 	h.observe(Happening{What: Departs})
-	h.node.(dme.Leaver).Leave(&h.out)
+	h.node.(dme.Member).Depart(&h.out)
 	h.apply()
 }
 
@@ -333,8 +332,8 @@ func (h *Runner) apply() {
 		e.Msg.Vec = nil // handed over: the outbox must not keep it alive
 	}
 	h.out.Reset()
-	if h.queuer != nil {
-		raise(&c.LongestQueue, uint64(h.queuer.QueueLength()))
+	if h.queue != nil {
+		raise(&c.LongestQueue, uint64(h.queue(h.node)))
 	}
 }
 

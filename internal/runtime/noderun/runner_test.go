@@ -82,7 +82,7 @@ func (w *world) CancelTimer(id dme.NodeID, t dme.TimerID) {
 
 // hosted returns node 2 of 4, of an algorithm with two kinds of message.
 func hosted(node dme.Node) (*Runner, *world) {
-	a := &dme.Algorithm{Name: "test", Kinds: []string{"A", "B"}}
+	a := &dme.Algorithm{Name: "test", Kinds: []string{"A", "B"}, QueueLength: dme.OfNode((*script).QueueLength)}
 	w := new(world)
 	return New(a, one{node}, 4, 2, w, new(Counters)), w
 }

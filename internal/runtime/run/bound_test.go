@@ -166,7 +166,8 @@ func TestFaultsAreChecked(t *testing.T) {
 // joiners are nodes that can join; what they are told is kept.
 type joiners struct{ dme.Node }
 
-func (joiners) Join(*dme.Outbox) {}
+func (joiners) Join(*dme.Outbox)   {}
+func (joiners) Depart(*dme.Outbox) {}
 
 func TestWhoJoinsIsAbsentFirst(t *testing.T) {
 	var told dme.Config

@@ -271,7 +271,8 @@ func (j *Job) checkResource() error {
 // known of a simulation, and measured in a network.
 func (j *Job) Setting() dme.Setting {
 	return dme.Setting{
-		Nodes: j.Spec.Nodes, Options: j.Options, System: j.System,
+		Algorithm: j.Algorithm,
+		Nodes:     j.Spec.Nodes, Options: j.Options, System: j.System,
 		E: j.Plan.MeanHold(), Rate: j.Plan.OfferedRate(), Variability: j.Plan.HoldVariability(),
 	}
 }

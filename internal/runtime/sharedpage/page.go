@@ -204,9 +204,9 @@ func (p *Page) Enter(id dme.NodeID, shared bool) (order uint64) {
 	return h.order.Add(1)
 }
 
-// Leave gives the critical section back. After a violation the intruder finds
+// Exit gives the critical section back. After a violation the intruder finds
 // it taken by another, and leaves it so.
-func (p *Page) Leave(id dme.NodeID, shared bool) {
+func (p *Page) Exit(id dme.NodeID, shared bool) {
 	h := p.header
 	for {
 		inside := h.occupant.Load()
@@ -271,7 +271,7 @@ func (p *Page) Held() dme.NodeID { return dme.NodeID(p.header.held.Load()) }
 // section is free of it, and it is down. What it has counted stays.
 func (p *Page) Bury(id dme.NodeID) {
 	c := &p.nodes[id-1]
-	p.Leave(id, noderun.Activity(c.Activity.Load()) == noderun.Inside && p.header.occupant.Load()&readers != 0)
+	p.Exit(id, noderun.Activity(c.Activity.Load()) == noderun.Inside && p.header.occupant.Load()&readers != 0)
 	c.Timers.Store(0)
 	c.Pending.Store(0)
 	c.Activity.Store(uint64(noderun.Down))

@@ -36,12 +36,12 @@ func TestWitnessCatchesAnOverlap(t *testing.T) {
 	if n != 1 || first != "node 2 entered while node 1 was inside" {
 		t.Errorf("violations: %d, %q", n, first)
 	}
-	p.Leave(2, false) // the intruder leaves: node 1 is still inside
+	p.Exit(2, false) // the intruder leaves: node 1 is still inside
 	p.Enter(3, false)
 	if n, _ := p.Violations(); n != 2 {
 		t.Errorf("after the intruder left, %d violations; want 2: node 1 was still inside", n)
 	}
-	p.Leave(1, false)
+	p.Exit(1, false)
 	p.Enter(3, false)
 	if n, _ := p.Violations(); n != 2 {
 		t.Errorf("a lawful entry was counted as a violation")
@@ -59,9 +59,9 @@ func TestReadersShareAndExcludeWriters(t *testing.T) {
 	if n, first := p.Violations(); n != 1 || !strings.Contains(first, "2 readers") {
 		t.Errorf("violations: %d, %q", n, first)
 	}
-	p.Leave(3, false)
-	p.Leave(1, true)
-	p.Leave(2, true)
+	p.Exit(3, false)
+	p.Exit(1, true)
+	p.Exit(2, true)
 	p.Enter(4, false)
 	p.Enter(1, true)
 	if n, first := p.Violations(); n != 2 {
@@ -96,7 +96,7 @@ func TestMappingsShareWitnessAndCounters(t *testing.T) {
 			orders := make([]uint64, 0, rounds)
 			for range rounds {
 				orders = append(orders, page.Enter(id, false))
-				page.Leave(id, false)
+				page.Exit(id, false)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -135,7 +135,7 @@ func BenchmarkEnterLeave(b *testing.B) {
 	defer p.Close()
 	for b.Loop() {
 		p.Enter(1, false)
-		p.Leave(1, false)
+		p.Exit(1, false)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestWhoIsToStay(t *testing.T) {
 	if p.Stays(1, p.Enter(1, false)) {
 		t.Error("nobody was asked to stay")
 	}
-	p.Leave(1, false)
+	p.Exit(1, false)
 	p.Hold(3)
 	if p.Held() != dme.None {
 		t.Error("held before anybody came")
@@ -153,7 +153,7 @@ func TestWhoIsToStay(t *testing.T) {
 		if got := p.Stays(id, p.Enter(id, false)); got != (id == 3) {
 			t.Errorf("node %d, which makes entry %d, stays: %v", id, id, got)
 		}
-		p.Leave(id, false)
+		p.Exit(id, false)
 	}
 	if id := p.Held(); id != 3 {
 		t.Errorf("held: %d", id)
@@ -188,7 +188,7 @@ func TestTheDeadFreeTheCriticalSection(t *testing.T) {
 	violations(0, "after deaths")
 	p.Enter(2, false)
 	violations(1, "while node 1 was inside")
-	p.Leave(1, false)
+	p.Exit(1, false)
 
 	// A reader leaves the others inside.
 	p.Enter(1, true)

@@ -20,14 +20,13 @@ type Edge struct {
 	What string     `json:"what"` // as dme.Wait has it
 }
 
-// Edges returns the reasons of a node, none where it cannot tell.
-func Edges(id dme.NodeID, n dme.Node) []Edge {
-	w, ok := n.(dme.Waiter)
-	if !ok {
+// Edges returns the reasons of a node of a, none where it cannot tell.
+func Edges(a *dme.Algorithm, id dme.NodeID, n dme.Node) []Edge {
+	if a.Waits == nil {
 		return nil
 	}
 	var all []Edge
-	for _, wait := range w.Waits() {
+	for _, wait := range a.Waits(n) {
 		all = append(all, Edge{id, wait.For, wait.What})
 	}
 	return all
@@ -64,16 +63,16 @@ type Standstill struct {
 // that are missing the first ones tell enough.
 const mostEdges = 64
 
-// Add adds a node that is there.
-func (s *Standstill) Add(id dme.NodeID, n dme.Node, waiting bool) {
+// Add adds a node of a that is there.
+func (s *Standstill) Add(a *dme.Algorithm, id dme.NodeID, n dme.Node, waiting bool) {
 	if waiting {
 		s.Waiting = append(s.Waiting, id)
 	}
-	edges := Edges(id, n)
+	edges := Edges(a, id, n)
 	s.Edges = append(s.Edges, edges[:min(mostEdges, len(edges))]...)
-	if h, ok := n.(dme.TokenHolder); ok {
+	if a.HasToken != nil {
 		s.Tokens = max(0, s.Tokens)
-		if h.HasToken() {
+		if a.HasToken(n) {
 			s.Tokens, s.Holder = s.Tokens+1, id
 		}
 	}

@@ -144,8 +144,8 @@ func (w *worker) seize(nodes []dme.NodeID, as control.Condition) (bool, error) {
 	case control.Waiting:
 		met = n.proc.Activity() == noderun.Requesting
 	case control.HasToken:
-		holder, ok := n.proc.Node().(dme.TokenHolder)
-		met = ok && holder.HasToken() && n.proc.Activity() != noderun.Down
+		has := w.job.Algorithm.HasToken
+		met = has != nil && has(n.proc.Node()) && n.proc.Activity() != noderun.Down
 	default:
 		err = fmt.Errorf("worker: unknown condition %q; are coordinator and worker of one build?", as)
 	}
@@ -170,7 +170,7 @@ func (w *worker) free(nodes []dme.NodeID) error {
 	n.do(func(p *localprocess.Process) {
 		if n.staying {
 			n.staying = false
-			env{n}.LeaveAt(n.id, w.clock.Now())
+			env{n}.ExitAt(n.id, w.clock.Now())
 		}
 	})
 	return nil

@@ -224,7 +224,7 @@ func (e env) ArriveAt(id dme.NodeID, at int64) {
 	e.worker.alarm.add(event{at: at, due: arrivalDue, node: id})
 }
 
-func (e env) LeaveAt(id dme.NodeID, at int64) {
+func (e env) ExitAt(id dme.NodeID, at int64) {
 	if e.worker.resource != nil && e.use.stage == unused {
 		e.begin()
 	}
@@ -254,4 +254,4 @@ func (e env) Enter(id dme.NodeID, shared bool) uint64 {
 	return order
 }
 
-func (e env) Leave(id dme.NodeID, shared bool) { e.worker.page.Leave(id, shared) }
+func (e env) Exit(id dme.NodeID, shared bool) { e.worker.page.Exit(id, shared) }

@@ -135,12 +135,12 @@ func (w *worker) pinged(from, to dme.NodeID, b []byte) {
 func (w *worker) sampleEdges() [][2]uint32 {
 	var edges [][2]uint32
 	nodes := w.job.Spec.Nodes
-	linked, isLinked := w.job.System.(dme.Linked)
 	w.each(func(n *node) {
 		var peers []dme.NodeID
-		if isLinked {
-			peers = linked.Peers(n.id)
-		} else {
+		if w.job.Algorithm.Peers != nil {
+			peers = w.job.Algorithm.Peers(w.job.System, n.id)
+		}
+		if peers == nil {
 			// Anybody may talk to anybody: neighbours in the ring of numbers.
 			for k := 1; k <= edgeSample && k < nodes; k++ {
 				peers = append(peers, dme.NodeID((int(n.id)-1+k)%nodes+1))

@@ -75,7 +75,7 @@ func (n *node) begin() {
 			p.Fence(seen.Version)
 			if n.use.ends {
 				n.use.ends = false
-				env{n}.LeaveAt(n.id, n.worker.clock.Now()+n.use.hold)
+				env{n}.ExitAt(n.id, n.worker.clock.Now()+n.use.hold)
 			}
 		})
 	}()
@@ -84,13 +84,13 @@ func (n *node) begin() {
 // leave ends the critical section: where there is a resource, once that is written.
 func (n *node) leave() {
 	if n.worker.resource == nil {
-		n.proc.Leave()
+		n.proc.Exit()
 		return
 	}
 	seen, s := n.use.seen, n.proc.Section()
 	n.use = use{}
 	if s.Shared {
-		n.proc.Leave()
+		n.proc.Exit()
 		return
 	}
 	left := n.worker.clock.Now()
@@ -100,6 +100,6 @@ func (n *node) leave() {
 			n.worker.fail(fmt.Errorf("node %d: %w", n.id, err))
 			return
 		}
-		n.do(func(p *localprocess.Process) { p.Leave() })
+		n.do(func(p *localprocess.Process) { p.Exit() })
 	}()
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/record/entrylog"
 	"dmebench/internal/runtime/control"
@@ -229,13 +230,12 @@ func (w *worker) listen(c transport.Config) (transport.Transport, error) {
 
 // peers returns the nodes that the local nodes are known to send to.
 func (w *worker) peers() []dme.NodeID {
-	linked, ok := w.job.System.(dme.Linked)
-	if !ok {
+	if w.job.Algorithm.Peers == nil {
 		return nil // anybody: connected on first use
 	}
-	known := dme.MakeNodeSet(w.job.Spec.Nodes)
+	known := collections.MakeNodeSet(w.job.Spec.Nodes)
 	for _, id := range w.assigned.Local {
-		for _, peer := range linked.Peers(id) {
+		for _, peer := range w.job.Algorithm.Peers(w.job.System, id) {
 			known.Add(peer)
 		}
 	}
@@ -405,7 +405,7 @@ func (w *worker) waits() *stall.Standstill {
 	w.each(func(n *node) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		s.Add(n.proc.ID(), n.proc.Node(), n.proc.Activity() == noderun.Requesting)
+		s.Add(w.job.Algorithm, n.proc.ID(), n.proc.Node(), n.proc.Activity() == noderun.Requesting)
 	})
 	return s
 }

@@ -92,7 +92,7 @@ func keptFrom() *dme.Algorithm {
 	a.Invariants = append(a.Invariants, dme.Invariant{
 		Name: "never at 3", Citation: "nobody", Statement: "node 3 never has the token",
 		Holds: func(v dme.GlobalView) error {
-			if v.Node(3).(dme.TokenHolder).HasToken() {
+			if a.HasToken(v.Node(3)) {
 				return dme.Broken([]dme.NodeID{3}, "node 3 has the token")
 			}
 			return nil

@@ -53,7 +53,7 @@ func (x *isolation) draw() {
 func (x *isolation) Pick(n *vnet.Network, steps []vnet.Step) int {
 	at := x.pick(n, steps)
 	x.left = dme.None
-	if steps[at].Kind == vnet.Leave {
+	if steps[at].Kind == vnet.Exit {
 		x.left = steps[at].Node
 	}
 	return at
@@ -142,7 +142,7 @@ func watching(m *vnet.Model, needs dme.Needs) watch {
 		return w
 	}
 	w.starves = true
-	setting := dme.Setting{Nodes: m.Nodes, Options: m.Options, System: m.System}
+	setting := dme.Setting{Algorithm: m.Algorithm, Nodes: m.Nodes, Options: m.Options, System: m.System}
 	for _, c := range m.Algorithm.Claims {
 		if c.KnownFalse != "" || c.Load != dme.AnyLoad && c.Load != dme.Worst || c.FIFO && m.Unordered {
 			continue

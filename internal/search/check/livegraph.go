@@ -60,7 +60,7 @@ const (
 
 func (g *graph) labelOf(x vnet.Step) label {
 	switch x.Kind {
-	case vnet.Leave:
+	case vnet.Exit:
 		return leaving + label(x.Node)
 	case vnet.Deliver:
 		return arrival + label(int(x.From-1)*g.Nodes+int(x.Node-1))

@@ -180,7 +180,7 @@ func follow(t *testing.T, s *Search, r LivenessResult) {
 		for _, x := range r.Lasso.Loop {
 			take([]vnet.Step{x})
 			arrived[[2]dme.NodeID{x.From, x.Node}] = true
-			left[x.Node] = left[x.Node] || x.Kind == vnet.Leave
+			left[x.Node] = left[x.Node] || x.Kind == vnet.Exit
 			if !waits() {
 				t.Fatalf("turn %d: node %d does not wait any more", turn, r.Node)
 			}

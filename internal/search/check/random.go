@@ -198,7 +198,7 @@ func (d *delays) of(x vnet.Step) (age int, ok bool) {
 	switch {
 	case arrives(x) || x.Kind == vnet.Lose || x.Kind == vnet.Copy:
 		return now - d.sentAt[d.network.Number(x)], true
-	case x.Kind == vnet.Leave || x.Kind == vnet.Fire:
+	case x.Kind == vnet.Exit || x.Kind == vnet.Fire:
 		return now - d.since[x], true
 	}
 	return
@@ -220,7 +220,7 @@ func (d *delays) after() {
 	}
 	var held []vnet.Step
 	for _, id := range d.network.Inside() {
-		held = append(held, vnet.Step{Kind: vnet.Leave, Node: id})
+		held = append(held, vnet.Step{Kind: vnet.Exit, Node: id})
 	}
 	for _, t := range d.network.Timers() {
 		held = append(held, vnet.Step{Kind: vnet.Fire, Node: t.Node, Timer: t.ID})
@@ -239,7 +239,7 @@ func (d *delays) after() {
 func (d *delays) most() int {
 	now, most := d.network.Steps, d.longest
 	for x, since := range d.since {
-		if x.Kind == vnet.Leave {
+		if x.Kind == vnet.Exit {
 			most = max(most, now-since)
 		}
 	}

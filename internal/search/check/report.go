@@ -198,17 +198,17 @@ func (t *Trace) Recording() (events []recording.Event, states [][]string) {
 		tape.Start(&n.Started[i])
 	}
 	for id := range n.IDs() {
-		tape.Watch(id, n.Runner(id).Node())
+		tape.Watch(id, n.Node(id))
 	}
 	for i := range t.Events {
 		e := n.Do(t.Events[i].Step)
 		tape.Add(e)
 		if n.Violation == nil || n.Violation.Property != vnet.Sanity {
-			tape.Changed(e.Node, n.Runner(e.Node).Node())
+			tape.Changed(e.Node, n.Node(e.Node))
 		}
 	}
 	for id := range n.IDs() {
-		states = append(states, recording.Held(n.Runner(id).Node()))
+		states = append(states, recording.Held(n.Node(id)))
 	}
 	return tape.Events, states
 }

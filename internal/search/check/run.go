@@ -185,7 +185,7 @@ func (r *run) finish() (cycle int) {
 // timer that was set first.
 func (r *run) plainStep() (x vnet.Step, ok bool) {
 	if inside := r.Inside(); len(inside) > 0 {
-		return vnet.Step{Kind: vnet.Leave, Node: inside[0]}, true
+		return vnet.Step{Kind: vnet.Exit, Node: inside[0]}, true
 	}
 	if r.Served() {
 		if r.MayGoOn() {
@@ -234,8 +234,7 @@ func newObserver(n *vnet.Network) *observer {
 }
 
 func holds(n *vnet.Network, id dme.NodeID) bool {
-	h, ok := n.Runner(id).Node().(dme.TokenHolder)
-	return ok && h.HasToken()
+	return n.Algorithm.HasToken != nil && n.Algorithm.HasToken(n.Node(id))
 }
 
 // see notes an event.
@@ -280,7 +279,7 @@ func (o *observer) see(e *vnet.Event) {
 func (o *observer) Standstill() *stall.Standstill {
 	n := o.network
 	s := &stall.Standstill{Nodes: n.Nodes, Waiting: n.Waiting(), Tokens: -1}
-	if _, ok := n.Runner(1).Node().(dme.TokenHolder); ok {
+	if n.Algorithm.HasToken != nil {
 		s.Tokens = 0
 	}
 	for id := range n.IDs() {
@@ -288,7 +287,7 @@ func (o *observer) Standstill() *stall.Standstill {
 			s.Absent = append(s.Absent, stall.Absent{Node: id, Since: -1, Token: token})
 			continue
 		}
-		s.Edges = append(s.Edges, stall.Edges(id, n.Runner(id).Node())...)
+		s.Edges = append(s.Edges, stall.Edges(n.Algorithm, id, n.Node(id))...)
 		if o.had[id] {
 			s.Tokens, s.Holder = s.Tokens+1, id
 		}

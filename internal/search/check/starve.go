@@ -74,7 +74,7 @@ func (s *Search) starve(p plan, taken []vnet.Step) *run {
 		case x.Node != p.victim:
 		case x.Kind == vnet.Ask:
 			asked++
-		case x.Kind == vnet.Leave && asked == victimsRequests:
+		case x.Kind == vnet.Exit && asked == victimsRequests:
 			return r
 		}
 	}
@@ -176,10 +176,10 @@ func (s *starver) Pick(n *vnet.Network, steps []vnet.Step) int {
 		return overdue
 	}
 	for _, holds := range []func(vnet.Step) bool{
-		func(x vnet.Step) bool { return s.concerns(x) || s.exits != soon && x.Kind == vnet.Leave },
+		func(x vnet.Step) bool { return s.concerns(x) || s.exits != soon && x.Kind == vnet.Exit },
 		func(x vnet.Step) bool {
 			if s.exits == last {
-				return x.Kind == vnet.Leave
+				return x.Kind == vnet.Exit
 			}
 			return s.concerns(x)
 		},

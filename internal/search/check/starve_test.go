@@ -70,7 +70,7 @@ func fair(t *testing.T, trace *Trace) {
 		case vnet.Deliver:
 			delay = max(delay, i-1-sent[e.Number])
 			delete(sent, e.Number)
-		case vnet.Leave:
+		case vnet.Exit:
 			delay = max(delay, i-1-inside[e.Node])
 			delete(inside, e.Node)
 		case vnet.Ask, vnet.AskShared:
@@ -113,7 +113,7 @@ func TestUnfairSchedulesAccuseNobody(t *testing.T) {
 	r.take(vnet.Step{Kind: vnet.Ask, Node: 2})
 	for range 900 {
 		r.take(vnet.Step{Kind: vnet.Ask, Node: 1})
-		r.take(vnet.Step{Kind: vnet.Leave, Node: 1})
+		r.take(vnet.Step{Kind: vnet.Exit, Node: 1})
 	}
 	if r.Violation != nil || r.hunger.passed[2] != 900 || r.hunger.most() != 1800 {
 		t.Errorf("%v, passed over %d times, %d steps held back", r.Violation, r.hunger.passed[2], r.hunger.most())

@@ -104,7 +104,7 @@ func (s *twinState) flights(from, to dme.NodeID) (all []string) {
 func (s *twinState) text() string {
 	var b strings.Builder
 	for from := range s.IDs() {
-		h := s.Runner(from)
+		activity := s.Activity(from)
 		done := func(kinds ...vnet.StepKind) (times int) {
 			for _, x := range s.path {
 				if x.Node == from && slices.Contains(kinds, x.Kind) {
@@ -113,9 +113,9 @@ func (s *twinState) text() string {
 			}
 			return times
 		}
-		fmt.Fprintf(&b, "%v shared=%v asked=%d stopped=%d %s\n", h.Activity(), h.Shared() && h.Activity() != noderun.Idle,
-			done(vnet.Ask, vnet.AskShared), done(vnet.Stop), dme.DescribeState(h.Node()))
-		if s.Bypass > 0 && h.Activity() == noderun.Requesting {
+		fmt.Fprintf(&b, "%v shared=%v asked=%d stopped=%d %s\n", activity, s.Reads(from) && activity != noderun.Idle,
+			done(vnet.Ask, vnet.AskShared), done(vnet.Stop), dme.DescribeState(s.Node(from)))
+		if s.Bypass > 0 && activity == noderun.Requesting {
 			fmt.Fprintf(&b, "overtaken %d\n", s.overtaken[from])
 		}
 		for to := range s.IDs() {

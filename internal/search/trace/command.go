@@ -34,7 +34,7 @@ var verbs = map[verb]struct {
 	least, most int
 	step        vnet.StepKind
 }{
-	request: {1, 1, vnet.Ask}, requestShared: {1, 1, vnet.AskShared}, exit: {1, 1, vnet.Leave},
+	request: {1, 1, vnet.Ask}, requestShared: {1, 1, vnet.AskShared}, exit: {1, 1, vnet.Exit},
 	deliver: {1, maxFields, vnet.Deliver}, copied: {1, maxFields, vnet.Copy}, lose: {1, maxFields, vnet.Lose},
 	timeout: {1, 2, vnet.Fire},
 	crash:   {1, 1, vnet.Crash}, restart: {1, 1, vnet.Restart}, join: {1, 1, vnet.Join}, leave: {1, 1, vnet.Depart},

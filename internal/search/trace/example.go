@@ -89,7 +89,7 @@ func (p *player) serve(b *strings.Builder) error {
 // waiting reports whether a node has asked and is not inside.
 func (p *player) waiting() bool {
 	for id := range p.network.IDs() {
-		if p.network.Runner(id).Activity() == noderun.Requesting {
+		if p.network.Activity(id) == noderun.Requesting {
 			return true
 		}
 	}
@@ -116,12 +116,12 @@ func (p *player) watch() {
 		return
 	}
 	for id := range p.network.IDs() {
-		p.tape.Watch(id, p.network.Runner(id).Node())
+		p.tape.Watch(id, p.network.Node(id))
 	}
 }
 
 func (p *player) changed(id dme.NodeID) {
 	if bad := p.network.Violation; p.violates != "" && (bad == nil || bad.Property != vnet.Sanity) {
-		p.tape.Changed(id, p.network.Runner(id).Node())
+		p.tape.Changed(id, p.network.Node(id))
 	}
 }

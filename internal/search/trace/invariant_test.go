@@ -14,7 +14,7 @@ func TestScenariosAreJudgedByInvariants(t *testing.T) {
 	a := suzukikasami.Algorithm()
 	a.Invariants = append(a.Invariants, dme.Invariant{
 		Name: "never at 3", Holds: func(v dme.GlobalView) error {
-			if v.Node(3).(dme.TokenHolder).HasToken() {
+			if a.HasToken(v.Node(3)) {
 				return dme.Broken([]dme.NodeID{3}, "node 3 has the token")
 			}
 			return nil

@@ -72,7 +72,7 @@ func (s *Scenario) draw(p *player) *spacetime.Diagram {
 		return d
 	}
 	for id := range p.network.IDs() {
-		d.States = append(d.States, recording.Held(p.network.Runner(id).Node()))
+		d.States = append(d.States, recording.Held(p.network.Node(id)))
 	}
 	if p.broken == nil {
 		return d
@@ -174,24 +174,23 @@ func (p *player) carryOut(c command) error {
 		}
 	case stop:
 		for id := range n.IDs() {
-			if n.Runner(id).Activity() != noderun.Down && (c.node == dme.None || id == c.node) {
+			if n.Activity(id) != noderun.Down && (c.node == dme.None || id == c.node) {
 				p.do(vnet.Step{Kind: vnet.Stop, Node: id})
 			}
 		}
 	case state:
 		for id := range n.IDs() {
 			if c.node == dme.None || id == c.node {
-				p.note("%s", noderun.Describe(n.Runner(id)))
+				p.note("%s", n.Describe(id))
 			}
 		}
 	case waits:
 		waiting := false
 		for id := range n.IDs() {
-			w, ok := n.Runner(id).Node().(dme.Waiter)
-			if !ok || c.node != dme.None && id != c.node {
+			if n.Algorithm.Waits == nil || c.node != dme.None && id != c.node {
 				continue
 			}
-			for _, w := range w.Waits() {
+			for _, w := range n.Algorithm.Waits(n.Node(id)) {
 				p.note("node %d waits for %v: %s", id, w.For, w.What)
 				waiting = true
 			}
@@ -244,7 +243,7 @@ func (p *player) step(c command) (vnet.Step, error) {
 		}
 		why = "no such message is on its way; there are: " + p.onTheWay()
 	default:
-		why = fmt.Sprintf("node %d is %v", c.node, p.network.Runner(c.node).Activity())
+		why = fmt.Sprintf("node %d is %v", c.node, p.network.Activity(c.node))
 	}
 	if !p.network.Possible(x) {
 		return x, errors.New(why)

@@ -23,16 +23,17 @@ var importRules = []importRule{
 	// Names, of whatever.
 	{of: []string{"internal/platform/suggest"}, may: []string{}, pure: true},
 	{of: []string{"algorithms/quorum"}, may: []string{"dme", "internal/platform/suggest"}, pure: true},
+	{of: []string{"dme/collections"}, may: []string{"dme"}, pure: true},
 	{of: []string{"algorithms/catalog"}, may: []string{"dme", "algorithms/..."}},
 	// The network in memory runs nodes like every runtime, also in a browser.
 	{
 		of: []string{"dme/vnet"}, may: []string{"dme", "internal/runtime/noderun"}, not: machine,
 		pure: true, but: []string{"sync", "sync/atomic", "crypto/sha256"}, // several searches share what they hash with
 	},
-	{of: []string{"internal/testkit/toys"}, may: []string{"dme"}},
-	{of: []string{"dme/conformance"}, may: []string{"dme", "dme/vnet", "internal/runtime/noderun"}},
+	{of: []string{"internal/testkit/toys"}, may: []string{"dme", "dme/collections"}},
+	{of: []string{"dme/conformance"}, may: []string{"dme", "dme/collections", "dme/vnet", "internal/runtime/noderun"}},
 	// An algorithm: never another algorithm.
-	{of: []string{"algorithms/..."}, may: []string{"dme", "algorithms/quorum"}, pure: true},
+	{of: []string{"algorithms/..."}, may: []string{"dme", "dme/collections", "algorithms/quorum"}, pure: true},
 
 	{of: []string{"transport"}, may: []string{"dme"}},
 	// What transports have in common.
@@ -74,7 +75,7 @@ var importRules = []importRule{
 
 	{of: []string{"workload"}, may: []string{"dme", "internal/platform/suggest"}},
 	// Faults follow the rules of membership of the network in memory.
-	{of: []string{"workload/fault"}, may: []string{"dme", "dme/vnet", "internal/platform/suggest"}},
+	{of: []string{"workload/fault"}, may: []string{"dme", "dme/collections", "dme/vnet", "internal/platform/suggest"}},
 	// Numbers in, numbers out.
 	{of: []string{"stats", "units"}, may: []string{}, not: machine},
 	// What others read results with.

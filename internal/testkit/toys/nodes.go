@@ -2,6 +2,7 @@ package toys
 
 import (
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // queuer asks with a timestamp, and enters when its request is the first of those
@@ -13,7 +14,7 @@ type queuer struct {
 	clock    uint64
 	request  dme.Stamp
 	inside   bool
-	queue    dme.RequestQueue
+	queue    collections.RequestQueue
 }
 
 // Queuers takes the distance; the messages of those who tell have both a timestamp and a
@@ -83,7 +84,7 @@ func (q *queuer) State(v *dme.Visitor) {
 	v.Rising("clock", q.id, &q.clock)
 	v.Stamp("request", &q.request)
 	v.Bool("inside", &q.inside)
-	v.Requests("queue", &q.queue)
+	q.queue.Show(v, "queue")
 }
 
 // clerk is a node of an algorithm in which node 1 lets in one node after another. It
@@ -98,7 +99,7 @@ type clerk struct {
 	known   dme.Stamp // of node 1's last request
 	request dme.Stamp
 	at      dme.NodeID // node 1: who is inside
-	queue   dme.NodeQueue
+	queue   collections.NodeQueue
 }
 
 const (
@@ -183,7 +184,7 @@ func (c *clerk) State(v *dme.Visitor) {
 	v.Stamp("known", &c.known)
 	v.Stamp("request", &c.request)
 	v.Node("at", &c.at)
-	v.Queue("queue", &c.queue)
+	c.queue.Show(v, "queue")
 }
 
 // slow: node 2 asks node 1 again and again, whose clock rises by 1 each time, and is
@@ -276,8 +277,8 @@ type desk struct {
 	id      dme.NodeID
 	inside  uint64 // readers
 	writing bool
-	writers dme.NodeQueue
-	readers dme.NodeQueue // who ask while somebody writes
+	writers collections.NodeQueue
+	readers collections.NodeQueue // who ask while somebody writes
 }
 
 const (
@@ -338,6 +339,6 @@ func (d *desk) grant(id dme.NodeID, out *dme.Outbox) {
 func (d *desk) State(v *dme.Visitor) {
 	v.Uint("inside", &d.inside)
 	v.Bool("writing", &d.writing)
-	v.Queue("writers", &d.writers)
-	v.Queue("readers", &d.readers)
+	d.writers.Show(v, "writers")
+	d.readers.Show(v, "readers")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // All returns the toys that need no argument. Their names are those that tests give.
@@ -45,7 +46,7 @@ type Script struct {
 	ID      dme.NodeID
 	N       int // nodes
 	X, Y    uint64
-	Queue   dme.NodeQueue
+	Queue   collections.NodeQueue
 	Begin   func(*Script, *dme.Outbox)
 	Ask     func(*Script, *dme.Outbox)
 	Done    func(*Script, *dme.Outbox)
@@ -86,7 +87,7 @@ func (s *Script) Timeout(id dme.TimerID, out *dme.Outbox) {
 func (s *Script) State(v *dme.Visitor) {
 	v.Uint("x", &s.X)
 	v.Uint("y", &s.Y)
-	v.Queue("queue", &s.Queue)
+	s.Queue.Show(v, "queue")
 }
 
 // Scripted describes an algorithm all of whose nodes are like one, but for their numbers.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // nonAtomic is Ricart–Agrawala's algorithm with the decision to defer a reply
@@ -21,8 +22,8 @@ type raLiteral struct {
 	highest    uint64
 	requesting bool
 	count      uint64
-	decided    dme.NodeQueue // to be deferred, not yet recorded
-	deferred   dme.NodeQueue
+	decided    collections.NodeQueue // to be deferred, not yet recorded
+	deferred   collections.NodeQueue
 }
 
 func (r *raLiteral) Request(out *dme.Outbox) {
@@ -68,8 +69,8 @@ func (r *raLiteral) State(v *dme.Visitor) {
 	v.Uint("highest", &r.highest)
 	v.Bool("requesting", &r.requesting)
 	v.Uint("count", &r.count)
-	v.Queue("decided", &r.decided)
-	v.Queue("deferred", &r.deferred)
+	r.decided.Show(v, "decided")
+	r.deferred.Show(v, "deferred")
 }
 
 // implicit is the implicit reply of TR-869, section 6.1, for two nodes: a node
@@ -162,15 +163,15 @@ func phoenix() *dme.Algorithm {
 	return a
 }
 
-func everybody(n int) dme.NodeSet {
-	set := dme.MakeNodeSet(n)
+func everybody(n int) collections.NodeSet {
+	set := collections.MakeNodeSet(n)
 	set.AddOthers(n, dme.None)
 	return set
 }
 
 type firebird struct {
 	id dme.NodeID
-	up dme.NodeSet
+	up collections.NodeSet
 	n  uint64
 }
 
@@ -209,5 +210,5 @@ func (f *firebird) Up(peer dme.NodeID, _ *dme.Outbox)   { f.up.Add(peer) }
 
 func (f *firebird) State(v *dme.Visitor) {
 	v.Uint("n", &f.n)
-	v.Set("up", &f.up)
+	f.up.Show(v, "up")
 }

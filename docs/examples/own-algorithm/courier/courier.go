@@ -9,7 +9,10 @@
 // lends the key when it is back.
 package courier
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/collections"
+)
 
 // The messages, in the order of Algorithm.Kinds.
 const (
@@ -46,9 +49,9 @@ func (s system) Node(id dme.NodeID) dme.Node {
 // node is one node's state. Only the keeper uses here and line.
 type node struct {
 	me, keeper dme.NodeID
-	waiting    bool          // for the key
-	here       bool          // the key is at home
-	line       dme.NodeQueue // who waits for it
+	waiting    bool                  // for the key
+	here       bool                  // the key is at home
+	line       collections.NodeQueue // who waits for it
 }
 
 // Request sends for the key.
@@ -114,5 +117,5 @@ func (n *node) lend(out *dme.Outbox) {
 func (n *node) State(v *dme.Visitor) {
 	v.Bool("waiting", &n.waiting)
 	v.Bool("here", &n.here)
-	v.Queue("line", &n.line)
+	n.line.Show(v, "line")
 }

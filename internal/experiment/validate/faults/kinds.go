@@ -48,14 +48,14 @@ type subject struct {
 }
 
 func (s subject) rooted() string {
-	if _, ok := s.system.(dme.Rooted); ok {
+	if s.algorithm.Root != dme.None {
 		return ""
 	}
 	return "there is no root"
 }
 
 func (s subject) tokened() string {
-	if _, ok := s.node.(dme.TokenHolder); ok {
+	if s.algorithm.HasToken != nil {
 		return ""
 	}
 	return "there is no token"

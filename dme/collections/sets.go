@@ -1,24 +1,17 @@
-package dme
+// Package collections has the sets and queues that authors of algorithms share.
+// Each shows itself to a [dme.Visitor], so that it is saved, loaded and printed
+// as one variable of a node. None is safe for several goroutines.
+package collections
 
 import (
-	"fmt"
 	"iter"
 	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// Others yields the nodes 1..n but me, in ascending order.
-func Others(n int, me NodeID) iter.Seq[NodeID] {
-	return func(yield func(NodeID) bool) {
-		for id := NodeID(1); int(id) <= n; id++ {
-			if id != me && !yield(id) {
-				return
-			}
-		}
-	}
-}
+	"dmebench/dme"
+)
 
 // NodeSet is a set of the nodes 1..N. Make one with [MakeNodeSet]; the zero
 // NodeSet is empty and has no room.
@@ -30,11 +23,11 @@ type NodeSet struct {
 func MakeNodeSet(n int) NodeSet { return NodeSet{words: make([]uint64, n/64+1)} }
 
 // Add puts id into the set.
-func (s *NodeSet) Add(id NodeID) { s.words[id/64] |= 1 << (id % 64) }
+func (s *NodeSet) Add(id dme.NodeID) { s.words[id/64] |= 1 << (id % 64) }
 
 // AddOthers puts the nodes 1..n but me into the set.
-func (s *NodeSet) AddOthers(n int, me NodeID) {
-	for id := NodeID(1); int(id) <= n; id++ {
+func (s *NodeSet) AddOthers(n int, me dme.NodeID) {
+	for id := dme.NodeID(1); int(id) <= n; id++ {
 		if id != me {
 			s.Add(id)
 		}
@@ -42,10 +35,10 @@ func (s *NodeSet) AddOthers(n int, me NodeID) {
 }
 
 // Remove takes id out of the set.
-func (s *NodeSet) Remove(id NodeID) { s.words[id/64] &^= 1 << (id % 64) }
+func (s *NodeSet) Remove(id dme.NodeID) { s.words[id/64] &^= 1 << (id % 64) }
 
 // Has reports whether id is in the set.
-func (s *NodeSet) Has(id NodeID) bool {
+func (s *NodeSet) Has(id dme.NodeID) bool {
 	w := int(id / 64)
 	return w < len(s.words) && s.words[w]&(1<<(id%64)) != 0
 }
@@ -73,16 +66,34 @@ func (s *NodeSet) Empty() bool {
 }
 
 // All yields the nodes of the set in ascending order.
-func (s *NodeSet) All() iter.Seq[NodeID] {
-	return func(yield func(NodeID) bool) {
+func (s *NodeSet) All() iter.Seq[dme.NodeID] {
+	return func(yield func(dme.NodeID) bool) {
 		for i, w := range s.words {
 			for ; w != 0; w &= w - 1 {
-				if !yield(NodeID(i*64 + bits.TrailingZeros64(w))) {
+				if !yield(dme.NodeID(i*64 + bits.TrailingZeros64(w))) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// Show shows the set to a visitor.
+func (s *NodeSet) Show(v *dme.Visitor, name string) {
+	if v.Text(name, s.String) {
+		return
+	}
+	for i := range s.words {
+		v.Uint("", &s.words[i])
+	}
+}
+
+func (s *NodeSet) String() string {
+	var b []byte
+	for id := range s.All() {
+		b = strconv.AppendUint(append(b, ','), uint64(id), 10)
+	}
+	return "{" + strings.TrimPrefix(string(b), ",") + "}"
 }
 
 // MemberSet is a set of members of a list of nodes, such as a request set. A
@@ -110,13 +121,13 @@ func (s *MemberSet) resize(k int) {
 }
 
 // Add puts the member at i into the set.
-func (s *MemberSet) Add(i int) { s.at.Add(NodeID(i)) }
+func (s *MemberSet) Add(i int) { s.at.Add(dme.NodeID(i)) }
 
 // Remove takes the member at i out of the set.
-func (s *MemberSet) Remove(i int) { s.at.Remove(NodeID(i)) }
+func (s *MemberSet) Remove(i int) { s.at.Remove(dme.NodeID(i)) }
 
 // Has reports whether the member at i is in the set.
-func (s *MemberSet) Has(i int) bool { return s.at.Has(NodeID(i)) }
+func (s *MemberSet) Has(i int) bool { return s.at.Has(dme.NodeID(i)) }
 
 // Clear empties the set.
 func (s *MemberSet) Clear() { s.at.Clear() }
@@ -138,68 +149,26 @@ func (s *MemberSet) All() iter.Seq[int] {
 	}
 }
 
-// Members shows a set of members of the list, by the numbers of the nodes. Where
-// the list changes a node shows it first, so that there is room for the set that
-// is loaded.
-func (v *Visitor) Members(name string, s *MemberSet, list []NodeID) {
-	if v.mode == printing {
+// Show shows the set to a visitor, by the numbers of the nodes in the list. If the
+// list changes, show it first, so that there is room for the set that is loaded.
+func (s *MemberSet) Show(v *dme.Visitor, name string, list []dme.NodeID) {
+	printed := v.Text(name, func() string {
 		var members []string
 		for i := range s.All() {
 			members = append(members, list[i].String())
 		}
-		v.print(name, "{"+strings.Join(members, ",")+"}")
+		return "{" + strings.Join(members, ",") + "}"
+	})
+	if printed {
 		return
 	}
 	s.resize(len(list))
-	v.Set(name, &s.at)
+	s.at.Show(v, name)
 	for i := range s.All() {
 		if i >= len(list) {
-			v.bad = true
 			s.Clear()
+			v.Fail()
 			return
 		}
 	}
-}
-
-// ParseNodes reads node numbers and ranges of them, separated by commas:
-// "1,3-5". It returns them in ascending order, each once.
-func ParseNodes(s string) ([]NodeID, error) {
-	var nodes []NodeID
-	for item := range strings.SplitSeq(s, ",") {
-		first, last, isRange := strings.Cut(item, "-")
-		if !isRange {
-			last = first
-		}
-		a, err1 := strconv.ParseUint(first, 10, 20)
-		b, err2 := strconv.ParseUint(last, 10, 20)
-		if err1 != nil || err2 != nil || a < 1 || b < a {
-			return nil, fmt.Errorf("%q is neither a node number nor a range of them", item)
-		}
-		for id := NodeID(a); id <= NodeID(b); id++ {
-			nodes = append(nodes, id)
-		}
-	}
-	slices.Sort(nodes)
-	return slices.Compact(nodes), nil
-}
-
-// FormatNodes writes what [ParseNodes] reads; nodes are in ascending order.
-func FormatNodes(nodes []NodeID) string {
-	var b []byte
-	for i := 0; i < len(nodes); {
-		end := i + 1
-		for end < len(nodes) && nodes[end] == nodes[end-1]+1 {
-			end++
-		}
-		if len(b) > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, nodes[i].String()...)
-		if end-i > 1 {
-			b = append(b, '-')
-			b = append(b, nodes[end-1].String()...)
-		}
-		i = end
-	}
-	return string(b)
 }

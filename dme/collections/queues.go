@@ -1,19 +1,21 @@
-package dme
+package collections
 
 import (
 	"iter"
 	"slices"
+
+	"dmebench/dme"
 )
 
 // Deferred is the set of the requests to which a node owes an answer, at most
 // one of each node, in ascending order of the nodes. The zero value is empty.
 // It holds what is there and not a bit for every node: a system of N nodes
 // would take N² of those.
-type Deferred []Stamp
+type Deferred []dme.Stamp
 
 // Add puts r into the set. It reports false, and changes nothing, where there
 // is a request of r's node already.
-func (d *Deferred) Add(r Stamp) bool {
+func (d *Deferred) Add(r dme.Stamp) bool {
 	at, found := d.find(r.Node)
 	if !found {
 		*d = slices.Insert(*d, at, r)
@@ -22,7 +24,7 @@ func (d *Deferred) Add(r Stamp) bool {
 }
 
 // Has reports whether there is a request of node id.
-func (d Deferred) Has(id NodeID) bool {
+func (d Deferred) Has(id dme.NodeID) bool {
 	_, found := d.find(id)
 	return found
 }
@@ -32,7 +34,7 @@ func (d *Deferred) Clear() { *d = (*d)[:0] }
 
 // find returns where the request of node id is, or belongs. It is written out:
 // with a function for the comparison it takes more than twice as long.
-func (d Deferred) find(id NodeID) (at int, found bool) {
+func (d Deferred) find(id dme.NodeID) (at int, found bool) {
 	low, high := 0, len(d)
 	for low < high {
 		if middle := int(uint(low+high) >> 1); d[middle].Node < id {
@@ -44,12 +46,15 @@ func (d Deferred) find(id NodeID) (at int, found bool) {
 	return low, low < len(d) && d[low].Node == id
 }
 
+// Show shows the set to a visitor.
+func (d *Deferred) Show(v *dme.Visitor, name string) { v.Stamps(name, (*[]dme.Stamp)(d)) }
+
 // RequestQueue holds requests in the order of [Stamp.Precedes]. The zero value
 // is empty.
-type RequestQueue []Stamp
+type RequestQueue []dme.Stamp
 
 // Insert puts r into its place, behind an equal one.
-func (q *RequestQueue) Insert(r Stamp) {
+func (q *RequestQueue) Insert(r dme.Stamp) {
 	queue := *q
 	at := len(queue) // the latest request is usually the last
 	for at > 0 && r.Precedes(queue[at-1]) {
@@ -59,7 +64,7 @@ func (q *RequestQueue) Insert(r Stamp) {
 }
 
 // Pop removes and returns the first request, the zero stamp where there is none.
-func (q *RequestQueue) Pop() (r Stamp) {
+func (q *RequestQueue) Pop() (r dme.Stamp) {
 	if len(*q) > 0 {
 		r = (*q)[0]
 		*q = slices.Delete(*q, 0, 1)
@@ -68,16 +73,16 @@ func (q *RequestQueue) Pop() (r Stamp) {
 }
 
 // Has reports whether a request of node id is in the queue.
-func (q RequestQueue) Has(id NodeID) bool { return q.position(id) >= 0 }
+func (q RequestQueue) Has(id dme.NodeID) bool { return q.position(id) >= 0 }
 
 // Ahead reports whether a request of node id in the queue has priority over r.
-func (q RequestQueue) Ahead(id NodeID, r Stamp) bool {
+func (q RequestQueue) Ahead(id dme.NodeID, r dme.Stamp) bool {
 	at := q.position(id)
 	return at >= 0 && q[at].Precedes(r)
 }
 
 // Remove takes the request of node id out, and reports whether there was one.
-func (q *RequestQueue) Remove(id NodeID) bool {
+func (q *RequestQueue) Remove(id dme.NodeID) bool {
 	at := q.position(id)
 	if at < 0 {
 		return false
@@ -87,7 +92,7 @@ func (q *RequestQueue) Remove(id NodeID) bool {
 }
 
 // RemoveUpTo takes out r and all requests that have priority over it.
-func (q *RequestQueue) RemoveUpTo(r Stamp) {
+func (q *RequestQueue) RemoveUpTo(r dme.Stamp) {
 	rest := slices.IndexFunc(*q, r.Precedes)
 	if rest < 0 {
 		rest = len(*q)
@@ -95,7 +100,7 @@ func (q *RequestQueue) RemoveUpTo(r Stamp) {
 	*q = slices.Delete(*q, 0, rest)
 }
 
-func (q RequestQueue) position(id NodeID) int {
+func (q RequestQueue) position(id dme.NodeID) int {
 	for at, r := range q {
 		if r.Node == id {
 			return at
@@ -104,16 +109,19 @@ func (q RequestQueue) position(id NodeID) int {
 	return -1
 }
 
+// Show shows the queue to a visitor, in its order.
+func (q *RequestQueue) Show(v *dme.Visitor, name string) { v.Stamps(name, (*[]dme.Stamp)(q)) }
+
 // NodeQueue is a first-in, first-out queue of nodes. The zero value is empty.
 // Once it has grown to the longest length that it reaches, it allocates no
 // more.
 type NodeQueue struct {
-	items []NodeID // the queue is items[head:]
+	items []dme.NodeID // the queue is items[head:]
 	head  int
 }
 
 // Push appends id.
-func (q *NodeQueue) Push(id NodeID) {
+func (q *NodeQueue) Push(id dme.NodeID) {
 	// Room in front is reclaimed only where it is at least half of the whole,
 	// so that a push costs constant time on average.
 	if len(q.items) == cap(q.items) && 2*q.head >= len(q.items) {
@@ -124,18 +132,18 @@ func (q *NodeQueue) Push(id NodeID) {
 }
 
 // Front returns the node at the head, None where the queue is empty.
-func (q *NodeQueue) Front() NodeID {
+func (q *NodeQueue) Front() dme.NodeID {
 	if q.Empty() {
-		return None
+		return dme.None
 	}
 	return q.items[q.head]
 }
 
 // Pop removes and returns the node at the head. It returns None where the
 // queue is empty.
-func (q *NodeQueue) Pop() NodeID {
+func (q *NodeQueue) Pop() dme.NodeID {
 	if q.Empty() {
-		return None
+		return dme.None
 	}
 	id := q.items[q.head]
 	q.head++
@@ -153,7 +161,18 @@ func (q *NodeQueue) Empty() bool { return q.head == len(q.items) }
 
 // Has reports whether id is somewhere in the queue, in time proportional to
 // its length.
-func (q *NodeQueue) Has(id NodeID) bool { return slices.Contains(q.items[q.head:], id) }
+func (q *NodeQueue) Has(id dme.NodeID) bool { return slices.Contains(q.items[q.head:], id) }
 
 // All yields the nodes from the head to the tail.
-func (q *NodeQueue) All() iter.Seq[NodeID] { return slices.Values(q.items[q.head:]) }
+func (q *NodeQueue) All() iter.Seq[dme.NodeID] { return slices.Values(q.items[q.head:]) }
+
+// Show shows the queue to a visitor, from its head to its tail.
+func (q *NodeQueue) Show(v *dme.Visitor, name string) {
+	if v.Loading() {
+		q.items, q.head = q.items[:0], 0
+		v.Nodes(name, &q.items)
+		return
+	}
+	waiting := q.items[q.head:]
+	v.Nodes(name, &waiting)
+}
