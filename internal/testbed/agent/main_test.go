@@ -41,7 +41,7 @@ const (
 func TestMain(m *testing.M) {
 	switch {
 	case launch.Is(os.Args, worker.Command):
-		os.Exit(worker.Main(catalog.All(), os.Stdin, os.Stderr))
+		os.Exit(worker.Main(algorithms(), os.Stdin, os.Stderr))
 	case launch.Is(os.Args, task.Command):
 		os.Exit(task.Main(catalog.All(), os.Stdin, os.Stdout, os.Stderr))
 	case launch.Is(os.Args, agentCommand):
