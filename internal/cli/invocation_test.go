@@ -181,6 +181,9 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%q: %d, %d lines:\n%s", path, code, strings.Count(help, "\n"), help)
 		}
 		for _, f := range c.Flags {
+			if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
+				continue
+			}
 			if n := strings.Count(help, "\n   --"+f.Names()[0]+" ") + strings.Count(help, "\n   --"+f.Names()[0]+","); n != 1 {
 				t.Errorf("%q: --%s is explained %d times", path, f.Names()[0], n)
 			}

@@ -163,10 +163,6 @@ func BenchmarkResult(b *testing.B) {
 	}
 }
 
-type remarking struct{ system }
-
-func (remarking) Remarks() []string { return []string{"sets are odd"} }
-
 // Node 2 asks just after node 1 has entered, and waits while it enters again: as often as
 // delays of messages explain, or once more.
 func TestOvertaking(t *testing.T) {
@@ -188,7 +184,9 @@ func TestOvertaking(t *testing.T) {
 // What a system remarks on itself is warned of, and that responses never settle.
 func TestRemarksAndTrends(t *testing.T) {
 	o := Observation{Job: jobOf(t, runs.Spec{Nodes: 3, Requests: 600}), Status: runs.OK, MeanDelay: 10}
-	o.Job.System = remarking{}
+	a := *o.Job.Algorithm
+	a.Remarks = func(dme.System) []string { return []string{"sets are odd"} }
+	o.Job.Algorithm = &a
 	for k := range int64(600) {
 		o.Entries = append(o.Entries, entry(1, k*1e6, k*1e6, k*1e6+k))
 	}

@@ -179,8 +179,9 @@ func (dozingNode) State(*dme.Visitor)                           {}
 func doorkeeper(name string, deaf bool) *dme.Algorithm {
 	return &dme.Algorithm{
 		Name: name, Title: "a doorkeeper", Citation: "none: it is for tests", Class: dme.Permission, AsPublished: true,
-		Needs:   dme.Always(dme.Needs{Reliable: true}),
-		Kinds:   []string{"ASK", "GRANT", "DONE"},
+		Needs:    dme.Always(dme.Needs{Reliable: true}),
+		Kinds:    []string{"ASK", "GRANT", "DONE"},
+		HasToken: dme.OfNode((*doorkeeperNode).HasToken), Root: 1,
 		Prepare: func(dme.Config) (dme.System, error) { return doorkeeperSystem{deaf}, nil },
 	}
 }
@@ -194,7 +195,6 @@ const (
 type doorkeeperSystem struct{ deaf bool }
 
 func (s doorkeeperSystem) Node(id dme.NodeID) dme.Node { return &doorkeeperNode{id: id, deaf: s.deaf} }
-func (doorkeeperSystem) Root() dme.NodeID              { return 1 }
 
 type doorkeeperNode struct {
 	id      dme.NodeID
@@ -267,7 +267,7 @@ func (n *doorkeeperNode) Down(peer dme.NodeID, out *dme.Outbox) {
 func (n *doorkeeperNode) Up(peer dme.NodeID, _ *dme.Outbox) { n.heard = append(n.heard, peer) }
 func (n *doorkeeperNode) Restart(*dme.Outbox)               {}
 func (n *doorkeeperNode) Join(*dme.Outbox)                  {}
-func (n *doorkeeperNode) Leave(out *dme.Outbox)             { out.Left() }
+func (n *doorkeeperNode) Depart(out *dme.Outbox)            { out.Left() }
 func (n *doorkeeperNode) HasToken() bool                    { return n.id != 1 && n.inside == n.id }
 
 func (n *doorkeeperNode) State(v *dme.Visitor) {

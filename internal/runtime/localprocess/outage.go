@@ -125,6 +125,6 @@ func (p *Process) Depart() {
 func (p *Process) depart() {
 	if p.Activity() == noderun.Idle {
 		p.departs = departed
-		p.Depart()
+		p.Runner.Depart()
 	}
 }

@@ -3,6 +3,7 @@ package exchange
 import (
 	"net"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 	"unsafe"
@@ -26,8 +27,9 @@ func TestArrivalsAreTheKernels(t *testing.T) {
 	// are read.
 	told, giveUp := 0, time.Now().Add(20*time.Second)
 	for number := uint64(1); told < 20; number++ {
-		b.mu.Lock() // the first keeps the port busy
-		for _, datagram := range [][]byte{{0}, seal.seal(datagram{kind: isQuestion, session: number / 400, number: number}, "b")} {
+		b.mu.Lock() // an answer, which the port looks up, keeps it busy
+		busy := slices.Clone(seal.seal(datagram{kind: isAnswer}, "b"))
+		for _, datagram := range [][]byte{busy, seal.seal(datagram{kind: isQuestion, session: number / 400, number: number}, "b")} {
 			if _, err := conn.Write(datagram); err != nil {
 				t.Fatal(err)
 			}
