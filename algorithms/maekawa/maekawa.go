@@ -37,9 +37,10 @@ type node struct {
 }
 
 func newNode(s site, r rules) *node {
-	n := &node{site: s, rules: r, own: s.Members, failed: collections.MakeMemberSet(len(s.Members)), inquired: collections.MakeMemberSet(len(s.Members))}
+	k := len(s.Members)
+	n := &node{site: s, rules: r, own: s.Members, failed: collections.MakeMemberSet(k), inquired: collections.MakeMemberSet(k)}
 	if r.numbered {
-		n.grants = make([]uint64, len(s.Members))
+		n.grants = make([]uint64, k)
 	}
 	return n
 }

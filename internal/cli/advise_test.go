@@ -136,7 +136,8 @@ func TestAdviceOfThisMachine(t *testing.T) {
 // together, and the answer says both.
 func TestRatesOfAdvice(t *testing.T) {
 	each, text := advised(t, "-n 4 --delay 1ms --rate 5"), asked(t, "-n 4 --delay 1ms --total-rate 20")
-	if each.Question.Rate != 20 || !strings.Contains(text, "\nmeasure it   "+each.Measure+"\n") || !strings.Contains(each.Measure, "--total-rate 20 ") {
+	if each.Question.Rate != 20 || !strings.Contains(text, "\nmeasure it   "+each.Measure+"\n") ||
+		!strings.Contains(each.Measure, "--total-rate 20 ") {
 		t.Errorf("%v, %s\n%s", each.Question.Rate, each.Measure, text)
 	}
 	if !strings.Contains(text, "5 requests per second per node, 20 in all") {

@@ -66,7 +66,7 @@ func (p *program) checkCommand() *cli.Command {
 				DefaultText: fmt.Sprintf("%d, with --prove %d", check.DefaultStates, check.DefaultProofStates)},
 			&cli.StringFlag{Name: "memory", Usage: "end it before it holds more than `SIZE`, such as 8GiB", DefaultText: "3/4 of what is free"},
 			&cli.StringFlag{Name: "bitstate", Usage: "keep a few bits of each state in `SIZE`: more states, but no proof"},
-			&cli.IntFlag{Name: "each", Value: check.DefaultProofRequests, Usage: "with --prove: at most `R` requests of a node, if they are limited"},
+			&cli.IntFlag{Name: "each", Value: check.DefaultProofRequests, Usage: "with --prove: at most `R` requests of a node, if limited"},
 		), inCategory("Output",
 			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE`", DefaultText: "counterexample-ALGORITHM.svg"},
 			&cli.StringFlag{Name: "out", Usage: "draw it to a file of that name in folder `DIR`"},
