@@ -1,6 +1,6 @@
-// Package peers is what every transport knows of a run's processes: which of them
-// hosts each node, whether a frame may be sent, and which links have something
-// queued. It is for those who write a transport.
+// Package peers is what transports have in common, for those who write one: which
+// process of the run hosts each node ([Topology]), which links have something queued
+// ([Dirty]), and the form of a frame on a byte stream ([AppendFrame], [Stream]).
 package peers
 
 import (

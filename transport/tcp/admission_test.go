@@ -12,7 +12,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
@@ -83,9 +82,9 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 // only frames from its own nodes to those of this process are delivered, no more
 // bytes than have come, and everything else is refused or ends the connection.
 func FuzzInbound(f *testing.F) {
-	f.Add(frame.Append(frame.Append(nil, 3, 1, []byte("hello")), 4, 2, nil))
-	f.Add(append(frame.Append(nil, 3, 1, nil), frame.Goodbye...))
-	f.Add(frame.Append(frame.Append(nil, 1, 3, []byte("not mine")), 3, 9, nil))
+	f.Add(peers.AppendFrame(peers.AppendFrame(nil, 3, 1, []byte("hello")), 4, 2, nil))
+	f.Add(append(peers.AppendFrame(nil, 3, 1, nil), peers.Goodbye...))
+	f.Add(peers.AppendFrame(peers.AppendFrame(nil, 1, 3, []byte("not mine")), 3, 9, nil))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1})
 	top, err := peers.NewTopology[peer]("tcp", transport.AddressBook{"here", "here", "there", "there"},
 		&transport.Config{Nodes: 4, Local: []dme.NodeID{1, 2}})
@@ -105,7 +104,7 @@ func FuzzInbound(f *testing.F) {
 		if c := tr.Counters(); c.Received != seen.frames {
 			t.Fatalf("%d frames by the counters, %d delivered", c.Received, seen.frames)
 		}
-		if err == nil && !bytes.Contains(b, []byte(frame.Goodbye)) {
+		if err == nil && !bytes.Contains(b, []byte(peers.Goodbye)) {
 			t.Fatal("it is taken for a farewell")
 		}
 	})

@@ -16,7 +16,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -56,8 +56,8 @@ func TestCloseBeforeStart(t *testing.T) {
 	}
 	closed := make(chan error)
 	go func() { closed <- tr.Close() }()
-	word := make([]byte, len(frame.Goodbye))
-	if _, err := io.ReadFull(conn, word); err != nil || string(word) != frame.Goodbye {
+	word := make([]byte, len(peers.Goodbye))
+	if _, err := io.ReadFull(conn, word); err != nil || string(word) != peers.Goodbye {
 		t.Errorf("%q, %v; want a goodbye", word, err)
 	}
 	write(t, conn, word)

@@ -11,7 +11,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -48,16 +48,16 @@ func TestConformance(t *testing.T) {
 func TestConnectionsOfOtherIncarnations(t *testing.T) {
 	tr, e, other := alone(t, defaultLimits())
 	first := dialAs(t, tr, 3)
-	first.Write(frame.Append(nil, 3, 1, []byte("of the first")))
+	first.Write(peers.AppendFrame(nil, 3, 1, []byte("of the first")))
 	if got := next(t, "a frame", e.Frames); got != "3>1 of the first" {
 		t.Error(got)
 	}
 	second := dialIn(t, tr, 3, 2)
-	second.Write(frame.Append(nil, 3, 1, []byte("of the second")))
+	second.Write(peers.AppendFrame(nil, 3, 1, []byte("of the second")))
 	const rest = 900
 	var b []byte
 	for range rest {
-		b = frame.Append(b, 3, 1, []byte("and another"))
+		b = peers.AppendFrame(b, 3, 1, []byte("and another"))
 	}
 	first.Write(b)
 	first.Close()
@@ -78,7 +78,7 @@ func TestConnectionsOfOtherIncarnations(t *testing.T) {
 	}
 	refused := tr.Counters().RefusedConns
 	late := dialIn(t, tr, 3, 1)
-	late.Write(frame.Append(nil, 3, 1, []byte("of the first, late")))
+	late.Write(peers.AppendFrame(nil, 3, 1, []byte("of the first, late")))
 	if _, err := late.Read(make([]byte, 100)); err == nil {
 		t.Error("something is said to the one that is over")
 	}

@@ -9,7 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -33,7 +33,7 @@ func TestFloodOfStrangers(t *testing.T) {
 	before := runtime.NumGoroutine()
 	say := func(conn net.Conn, word string) {
 		t.Helper()
-		write(t, conn, frame.Append(nil, 3, 1, []byte(word)))
+		write(t, conn, peers.AppendFrame(nil, 3, 1, []byte(word)))
 		if got := next(t, "a frame", e.Frames); got != "3>1 "+word {
 			t.Errorf("%q", got)
 		}

@@ -13,7 +13,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 )
 
 // inbound is a connection that another process (or this one) has dialed.
@@ -191,9 +191,9 @@ func (in *inbound) countPackets() {
 // that closes too can get rid of its own.
 func (in *inbound) deliver(r io.Reader) error {
 	t := in.t
-	stream := frame.NewStream(r)
+	stream := peers.NewStream(r)
 	handler, top := t.handler, t.top.Load()
-	var f frame.Frame
+	var f peers.Frame
 	for {
 		if err := stream.Fill(); err != nil {
 			if err == io.EOF && stream.Buffered() > 0 {
@@ -248,7 +248,7 @@ func (in *inbound) leave() {
 	defer in.mu.Unlock()
 	if !in.farewell {
 		in.farewell = true
-		io.WriteString(over(in.conn, in.secure), frame.Goodbye)
+		io.WriteString(over(in.conn, in.secure), peers.Goodbye)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/peers"
 )
 
@@ -86,12 +85,12 @@ func (l *link) send(from, to dme.NodeID, body []byte) error {
 		}
 		return nil // to a process that is no more
 	}
-	if queued := len(l.queue) + l.inFlight; queued+frame.MaxHeader+len(body) > l.backlog {
+	if queued := len(l.queue) + l.inFlight; queued+peers.MaxHeader+len(body) > l.backlog {
 		l.mu.Unlock()
 		return fmt.Errorf("tcp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
 			l.t.top.Load().Self, l.to, queued, l.backlog, transport.ErrBacklog)
 	}
-	l.queue = frame.Append(l.queue, from, to, body)
+	l.queue = peers.AppendFrame(l.queue, from, to, body)
 	l.counters.Frames++
 	if l.phase == idle && !l.dirty {
 		// Within the lock, so that whoever sees dirty also finds the link in
@@ -136,7 +135,7 @@ func (l *link) leave() {
 		return
 	}
 	l.leaving = true
-	l.queue = append(l.queue, frame.Goodbye...)
+	l.queue = append(l.queue, peers.Goodbye...)
 	l.writeQueue()
 }
 
@@ -179,10 +178,10 @@ func (l *link) open(conn *net.TCPConn, secure *session) error {
 // watch waits for the end of the connection. The peer says nothing on it but
 // goodbye: in answer to this side's, or because it closes.
 func (l *link) watch() {
-	var word [len(frame.Goodbye)]byte
+	var word [len(peers.Goodbye)]byte
 	r := over(l.conn, l.secure)
 	_, err := io.ReadFull(r, word[:])
-	if err == nil && string(word[:]) != frame.Goodbye {
+	if err == nil && string(word[:]) != peers.Goodbye {
 		l.t.refusedFrames.Add(1)
 		err = errors.New("the peer sent other than goodbye against the direction of the connection")
 	}

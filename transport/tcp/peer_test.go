@@ -13,7 +13,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -131,13 +131,13 @@ func TestMalformedStreamIsDown(t *testing.T) {
 		says string
 	}{
 		"oversized": {[]byte{0xff, 0xff, 0xff, 0x7f, 3, 1}, transport.ErrFrameTooLarge.Error()},
-		"endless":   {[]byte{0xff, 0xff, 0xff, 0xff, 0xff}, frame.ErrMalformed.Error()},
-		"cut off":   {frame.Append(nil, 3, 1, []byte("hello"))[:5], io.ErrUnexpectedEOF.Error()},
+		"endless":   {[]byte{0xff, 0xff, 0xff, 0xff, 0xff}, peers.ErrMalformed.Error()},
+		"cut off":   {peers.AppendFrame(nil, 3, 1, []byte("hello"))[:5], io.ErrUnexpectedEOF.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr, e, _ := alone(t, defaultLimits())
 			conn := dialAs(t, tr, 3)
-			write(t, conn, append(frame.Append(nil, 4, 2, []byte("before")), c.wire...))
+			write(t, conn, append(peers.AppendFrame(nil, 4, 2, []byte("before")), c.wire...))
 			conn.CloseWrite()
 			if got := next(t, "the frame before", e.Frames); got != "4>2 before" {
 				t.Errorf("delivered %q", got)
@@ -162,9 +162,9 @@ func TestForeignFramesAreRefused(t *testing.T) {
 	conn := dialAs(t, tr, 3)
 	var b []byte
 	for _, p := range [][2]dme.NodeID{{1, 1}, {5, 1}, {0, 1}, {3, 3}, {3, 0}, {3, 9}, {1 << 31, 1}} {
-		b = frame.Append(b, p[0], p[1], []byte("forged"))
+		b = peers.AppendFrame(b, p[0], p[1], []byte("forged"))
 	}
-	write(t, conn, frame.Append(b, 3, 2, []byte("genuine")))
+	write(t, conn, peers.AppendFrame(b, 3, 2, []byte("genuine")))
 	if got := next(t, "the genuine frame", e.Frames); got != "3>2 genuine" {
 		t.Errorf("delivered %q", got)
 	}
@@ -176,7 +176,7 @@ func TestForeignFramesAreRefused(t *testing.T) {
 func TestSecondConnectionIsRefused(t *testing.T) {
 	tr, e, _ := alone(t, defaultLimits())
 	first := dialAs(t, tr, 3)
-	write(t, first, frame.Append(nil, 3, 1, []byte("a")))
+	write(t, first, peers.AppendFrame(nil, 3, 1, []byte("a")))
 	next(t, "a frame", e.Frames)
 	for _, node := range []dme.NodeID{3, 4, 5} {
 		conn := dialAs(t, tr, node)
@@ -187,7 +187,7 @@ func TestSecondConnectionIsRefused(t *testing.T) {
 	if got := tr.Counters().RefusedConns; got != 3 {
 		t.Errorf("%d connections refused, want 3", got)
 	}
-	write(t, first, frame.Append(nil, 3, 1, []byte("b")))
+	write(t, first, peers.AppendFrame(nil, 3, 1, []byte("b")))
 	next(t, "a frame on the first connection", e.Frames)
 }
 
@@ -205,20 +205,20 @@ func TestNoiseAgainstTheDirectionIsDown(t *testing.T) {
 func TestFramesBeforeDown(t *testing.T) {
 	tr, e, other := alone(t, defaultLimits())
 	inbound := dialAs(t, tr, 3)
-	write(t, inbound, frame.Append(nil, 3, 1, []byte("first")))
+	write(t, inbound, peers.AppendFrame(nil, 3, 1, []byte("first")))
 	next(t, "the first frame", e.Frames)
 	if err := tr.Send(1, 3, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	outbound := acceptAs(t, other)
-	write(t, inbound, frame.Append(nil, 3, 1, []byte("last")))
+	write(t, inbound, peers.AppendFrame(nil, 3, 1, []byte("last")))
 	outbound.SetLinger(0)
 	outbound.Close()
 	wantDowns(t, e, "connection lost")
 	if got := next(t, "the last frame", e.Frames); got != "3>1 last" {
 		t.Errorf("delivered %q", got)
 	}
-	inbound.Write(frame.Append(nil, 3, 1, []byte("late"))) // may fail: closed
+	inbound.Write(peers.AppendFrame(nil, 3, 1, []byte("late"))) // may fail: closed
 	if _, err := io.ReadAll(inbound); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("the connection of a process that is down stays open")
 	}

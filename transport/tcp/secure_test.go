@@ -18,7 +18,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -404,7 +404,7 @@ func TestWhoAsksForNewKeysIsCutOff(t *testing.T) {
 	if err := introduce(conn, &testKey, ends{2, 1, 1, 1}); err != nil { // two records
 		t.Fatal(err)
 	}
-	write(t, conn, frame.Append(nil, 2, 1, []byte("before"))) // the third
+	write(t, conn, peers.AppendFrame(nil, 2, 1, []byte("before"))) // the third
 	if got := next(t, "a frame", events.Frames); got != "2>1 before" {
 		t.Errorf("delivered %q", got)
 	}

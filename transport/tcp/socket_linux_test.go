@@ -6,13 +6,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 )
 
 // TestUserTimeoutIsSet asks the kernel, on both ends of a connection.
 func TestUserTimeoutIsSet(t *testing.T) {
 	tr, e, _ := alone(t, defaultLimits())
-	write(t, dialAs(t, tr, 3), frame.Append(nil, 3, 1, []byte("x")))
+	write(t, dialAs(t, tr, 3), peers.AppendFrame(nil, 3, 1, []byte("x")))
 	next(t, "a frame", e.Frames)
 	if err := tr.Send(1, 2, []byte("to ourselves")); err != nil {
 		t.Fatal(err)

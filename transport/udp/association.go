@@ -7,7 +7,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/peers"
 )
 
@@ -25,7 +24,7 @@ type association struct {
 	t       *reliable
 	process *process
 	listed  peers.Entry[association]
-	hand    func(frame.Frame) // delivers a frame
+	hand    func(peers.Frame) // delivers a frame
 
 	// delivery serializes what is handed to the handler. It is taken before mu,
 	// and held while handlers run.
@@ -72,7 +71,7 @@ var errIncarnation = errors.New("udp: segment from or for another incarnation")
 func (l *association) init(t *reliable, p *process) {
 	l.t, l.process, l.listed.Link = t, p, l
 	l.order, l.out, l.in = newOrder(t.layer), newSender(t.body, &t.limits), receiver{delay: t.limits.ackDelay}
-	l.hand = func(f frame.Frame) { t.deliver(l, f) }
+	l.hand = func(f peers.Frame) { t.deliver(l, f) }
 	if p.Absent {
 		l.fate = absent
 	}
@@ -269,7 +268,7 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 		return false, err
 	}
 	if !fresh && s.kind != part {
-		_ = eachFrame(s.body, func(frame.Frame) { l.duplicates++ })
+		_ = eachFrame(s.body, func(peers.Frame) { l.duplicates++ })
 	}
 	if s.kind == farewell {
 		l.bye = s.number + 1

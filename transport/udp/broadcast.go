@@ -6,7 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 )
 
 // Multicasting is a [Transport] that was opened with [Options.Multicast], and a
@@ -58,13 +58,13 @@ func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
 	if err := t.top.Sendable(from, len(b), transport.MaxFrame); err != nil {
 		return err
 	}
-	if frame.MaxHeader+len(b) > t.body {
+	if peers.MaxHeader+len(b) > t.body {
 		return t.sendToAll(from, b) // in parts
 	}
 	c := &t.cast
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.body = frame.Append(make([]byte, 0, frame.MaxHeader+len(b)), from, dme.None, b)
+	c.body = peers.AppendFrame(make([]byte, 0, peers.MaxHeader+len(b)), from, dme.None, b)
 	now := t.clock()
 	for p := range t.top.All() {
 		receivers := len(p.Nodes)

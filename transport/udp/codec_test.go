@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -96,7 +96,7 @@ func FuzzSegment(f *testing.F) {
 			if fresh, err := in.note(s.number, s.urgent, 1); fresh && err == nil {
 				for _, l := range []Layer{Reliable, FIFO} {
 					o := newOrder(l)
-					_ = o.arrive(arrival{s.number, s.kind, s.body}, func(frame.Frame) {})
+					_ = o.arrive(arrival{s.number, s.kind, s.body}, func(peers.Frame) {})
 				}
 			}
 		}
@@ -108,11 +108,11 @@ func FuzzDatagram(f *testing.F) {
 	key := transporttest.NewKey()
 	_, genuine := listener(key, collector{})
 	f.Add([]byte{}, false)
-	f.Add(frame.Append(nil, 2, 1, []byte("hello")), true)
-	f.Add(frame.Append(frame.Append(nil, 2, 1, nil), 1, 2, nil), true)
+	f.Add(peers.AppendFrame(nil, 2, 1, []byte("hello")), true)
+	f.Add(peers.AppendFrame(peers.AppendFrame(nil, 2, 1, nil), 1, 2, nil), true)
 	f.Add(genuine.finish(genuine.begin(nil, 1)), false)
 	f.Fuzz(func(t *testing.T, b []byte, sealed bool) {
-		var frames []frame.Frame
+		var frames []peers.Frame
 		r, _ := listener(key, collector{&frames})
 		if sealed { // by a peer that knows the key and sends what it likes
 			b = genuine.finish(append(genuine.begin(nil, 1), b...))
@@ -133,10 +133,10 @@ func FuzzDatagram(f *testing.F) {
 	})
 }
 
-type collector struct{ frames *[]frame.Frame }
+type collector struct{ frames *[]peers.Frame }
 
 func (c collector) Frame(from, to dme.NodeID, b []byte) {
-	*c.frames = append(*c.frames, frame.Frame{From: from, To: to, Body: bytes.Clone(b)})
+	*c.frames = append(*c.frames, peers.Frame{From: from, To: to, Body: bytes.Clone(b)})
 }
 func (c collector) Down(dme.NodeID, error) {}
 

@@ -10,8 +10,8 @@ import (
 
 	"dmebench/internal/testkit"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/link"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -95,7 +95,7 @@ func TestConformance(t *testing.T) {
 // early is dropped, and what comes too late is refused, also where it is genuine.
 func TestDatagramsOfOtherIncarnations(t *testing.T) {
 	key := transporttest.NewKey()
-	var frames []frame.Frame
+	var frames []peers.Frame
 	r, _ := listener(key, collector{&frames})
 	next, err := r.top.Successor(r.top.At(1), "elsewhere", 2)
 	if err != nil {
@@ -111,7 +111,7 @@ func TestDatagramsOfOtherIncarnations(t *testing.T) {
 		frames = nil
 		refused := r.refused.Load()
 		s := newSealer(&key, 2, newEpoch(c.from))
-		r.datagramArrived(s.finish(frame.Append(s.begin(nil, c.to), 2, 1, []byte("x"))))
+		r.datagramArrived(s.finish(peers.AppendFrame(s.begin(nil, c.to), 2, 1, []byte("x"))))
 		if got := r.refused.Load() - refused; len(frames) != c.delivered || got != uint64(c.refused) {
 			t.Errorf("from %d to %d: %d delivered, %d refused; want %d, %d", c.from, c.to, len(frames), got, c.delivered, c.refused)
 		}
@@ -119,7 +119,7 @@ func TestDatagramsOfOtherIncarnations(t *testing.T) {
 	next.State.over = true
 	refused := r.refused.Load()
 	s := newSealer(&key, 2, newEpoch(2))
-	r.datagramArrived(s.finish(frame.Append(s.begin(nil, 1), 2, 1, []byte("x"))))
+	r.datagramArrived(s.finish(peers.AppendFrame(s.begin(nil, 1), 2, 1, []byte("x"))))
 	if r.refused.Load() != refused+1 {
 		t.Error("a datagram of a process that was expelled is not refused")
 	}

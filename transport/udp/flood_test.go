@@ -8,7 +8,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
@@ -27,10 +26,10 @@ func strangers(r *rand.Rand) map[string]func() []byte {
 			return b
 		},
 		"another run's": func() []byte {
-			return forger.finish(frame.Append(forger.begin(nil, 1), 2, 1, []byte("forged")))
+			return forger.finish(peers.AppendFrame(forger.begin(nil, 1), 2, 1, []byte("forged")))
 		},
 		"ever new incarnations": func() []byte {
-			b := frame.Append(forger.begin(nil, 1), 2, 1, []byte("forged"))
+			b := peers.AppendFrame(forger.begin(nil, 1), 2, 1, []byte("forged"))
 			binary.BigEndian.PutUint64(b[epochAt:], r.Uint64())
 			return append(b, make([]byte, tagSize)...)
 		},
@@ -58,9 +57,9 @@ func listener(key transport.Key, handler collector) (*raw, *sealer) {
 // was.
 func TestAFloodLeavesNothingBehind(t *testing.T) {
 	const flood = 50_000
-	var frames []frame.Frame
+	var frames []peers.Frame
 	r, peer := listener(transporttest.NewKey(), collector{&frames})
-	genuine := func() { r.datagramArrived(peer.finish(frame.Append(peer.begin(nil, 1), 2, 1, []byte("genuine")))) }
+	genuine := func() { r.datagramArrived(peer.finish(peers.AppendFrame(peer.begin(nil, 1), 2, 1, []byte("genuine")))) }
 	genuine()
 	known := r.top.At(1).State
 	source := strangers(rand.New(rand.NewPCG(3, 4)))
@@ -99,7 +98,7 @@ func heapInUse() int {
 func BenchmarkRefusal(b *testing.B) {
 	for name, next := range strangers(rand.New(rand.NewPCG(5, 6))) {
 		b.Run(name, func(b *testing.B) {
-			r, peer := listener(transporttest.NewKey(), collector{new([]frame.Frame)})
+			r, peer := listener(transporttest.NewKey(), collector{new([]peers.Frame)})
 			r.datagramArrived(peer.finish(peer.begin(nil, 1)))
 			datagrams := make([][]byte, 1024)
 			for i := range datagrams {
@@ -117,7 +116,7 @@ func BenchmarkRefusal(b *testing.B) {
 		})
 	}
 	b.Run("a peer's", func(b *testing.B) {
-		r, peer := listener(transporttest.NewKey(), collector{new([]frame.Frame)})
+		r, peer := listener(transporttest.NewKey(), collector{new([]peers.Frame)})
 		datagram := peer.finish(peer.begin(nil, 1))
 		b.ReportAllocs()
 		for b.Loop() {

@@ -6,7 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -35,7 +35,7 @@ func FuzzPeer(f *testing.F) {
 		}
 		return b
 	}
-	greet := frame.Append(nil, 2, 1, []byte("hello"))
+	greet := peers.AppendFrame(nil, 2, 1, []byte("hello"))
 	f.Add(series(segment{kind: hello, source: them}, segment{kind: hello, source: them, destination: us}), true)
 	f.Add(series(segment{kind: whole, source: them, destination: us, body: greet},
 		segment{kind: whole, source: them, destination: us, number: 2, body: greet},
@@ -46,7 +46,7 @@ func FuzzPeer(f *testing.F) {
 		segment{kind: part, source: them, destination: us, number: 2, body: []byte{0xff, 0xff, 0xff, 3}}), false)
 	f.Add(series(segment{kind: ack, source: them, destination: us, ack: acknowledgement{next: 1, bits: []byte{3}}},
 		segment{kind: whole, urgent: true, source: them, destination: us}), true)
-	cast := frame.Append([]byte{0, 0, 0, them, 1, 0, 0, 0, 0, us, 2}, 2, dme.None, []byte("to all"))
+	cast := peers.AppendFrame([]byte{0, 0, 0, them, 1, 0, 0, 0, 0, us, 2}, 2, dme.None, []byte("to all"))
 	f.Add(append(series(segment{kind: hello, source: them, destination: us}), append([]byte{toAll | byte(len(cast))}, cast...)...), true)
 	f.Fuzz(func(t *testing.T, b []byte, ordered bool) {
 		layer := Reliable
@@ -56,7 +56,7 @@ func FuzzPeer(f *testing.F) {
 		c := transport.Config{Local: []dme.NodeID{1}, Nodes: 2}
 		r := newReliable(nowhere{}, c, Options{Layer: layer}, loopbackDatagram, patient(transporttest.Knobs{}))
 		r.epoch, r.caster = us, nowhere{}
-		var got []frame.Frame
+		var got []peers.Frame
 		if err := r.Start(transport.AddressBook{"127.0.0.1:1", "127.0.0.1:2"}, collector{&got}); err != nil {
 			t.Fatal(err)
 		}
@@ -110,17 +110,17 @@ func FuzzPeer(f *testing.F) {
 func TestPartsHaveABound(t *testing.T) {
 	for _, l := range []Layer{Reliable, FIFO} {
 		o := newOrder(l)
-		body := frame.Append(nil, 2, 1, make([]byte, transport.MaxFrame))[:MaxDatagram]
+		body := peers.AppendFrame(nil, 2, 1, make([]byte, transport.MaxFrame))[:MaxDatagram]
 		var err error
 		number := uint64(0)
 		for ; err == nil; number++ {
-			if len(o.partial) > frame.MaxHeader+transport.MaxFrame {
+			if len(o.partial) > peers.MaxHeader+transport.MaxFrame {
 				t.Fatal("nothing is ever refused")
 			}
-			err = o.arrive(arrival{number, part, body}, func(frame.Frame) { t.Error("delivered") })
+			err = o.arrive(arrival{number, part, body}, func(peers.Frame) { t.Error("delivered") })
 		}
 		delivered := 0
-		err = o.arrive(arrival{number, whole, frame.Append(nil, 2, 1, nil)}, func(frame.Frame) { delivered++ })
+		err = o.arrive(arrival{number, whole, peers.AppendFrame(nil, 2, 1, nil)}, func(peers.Frame) { delivered++ })
 		if delivered != 1 || err != nil || o.partial != nil {
 			t.Errorf("%s: %d delivered, %v", l, delivered, err)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -38,7 +38,7 @@ type cracklingHandler struct {
 
 	mu   sync.Mutex
 	r    *rand.Rand
-	held *frame.Frame // comes after the next one
+	held *peers.Frame // comes after the next one
 }
 
 func (h *cracklingHandler) Frame(from, to dme.NodeID, b []byte) {
@@ -46,7 +46,7 @@ func (h *cracklingHandler) Frame(from, to dme.NodeID, b []byte) {
 	fate, held := h.r.IntN(100), h.held
 	h.held = nil
 	if fate >= 10 && fate < 20 && held == nil {
-		h.held = &frame.Frame{From: from, To: to, Body: bytes.Clone(b)}
+		h.held = &peers.Frame{From: from, To: to, Body: bytes.Clone(b)}
 		h.mu.Unlock()
 		return
 	}
@@ -165,7 +165,7 @@ func TestStrangersInTheGroup(t *testing.T) {
 	other := transporttest.NewKey()
 	forger := newSealer(&other, 2, 1<<32|77)
 	for i := range flood {
-		b := forger.finish(frame.Append(forger.begin(nil, 1), 2, dme.None, []byte("forged")))
+		b := forger.finish(peers.AppendFrame(forger.begin(nil, 1), 2, dme.None, []byte("forged")))
 		if _, err := conn.WriteToUDPAddrPort(b, at); err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/peers"
 )
 
@@ -238,7 +237,7 @@ func (r *raw) queue(w *way, from, to dme.NodeID, b []byte, receivers uint64) {
 	if w.down {
 		return
 	}
-	if w.open != nil && len(w.open.b)+frame.MaxHeader+len(b)+tagSize > r.datagram {
+	if w.open != nil && len(w.open.b)+peers.MaxHeader+len(b)+tagSize > r.datagram {
 		w.open = nil
 	}
 	if w.open == nil {
@@ -248,7 +247,7 @@ func (r *raw) queue(w *way, from, to dme.NodeID, b []byte, receivers uint64) {
 		w.open = r.out.add(w)
 		w.open.b = r.sealer.begin(w.open.b, w.incarnation)
 	}
-	w.open.b = frame.Append(w.open.b, from, to, b)
+	w.open.b = peers.AppendFrame(w.open.b, from, to, b)
 }
 
 func (r *raw) Flush() error {
@@ -326,14 +325,14 @@ func (r *raw) datagramArrived(b []byte) {
 	}
 	from, body, err := r.open(b)
 	if err == nil && body != nil {
-		err = eachFrame(body, func(f frame.Frame) { r.frameArrived(from, f) })
+		err = eachFrame(body, func(f peers.Frame) { r.frameArrived(from, f) })
 	}
 	if err != nil {
 		r.refused.Add(1)
 	}
 }
 
-func (r *raw) frameArrived(from *rawProcess, f frame.Frame) {
+func (r *raw) frameArrived(from *rawProcess, f peers.Frame) {
 	toAll := f.To == dme.None && r.group != nil
 	switch {
 	case toAll && r.top.Of(f.From) == from && r.beneath, r.top.Hosts(from, f.From, f.To):
@@ -341,7 +340,7 @@ func (r *raw) frameArrived(from *rawProcess, f frame.Frame) {
 	case toAll && r.top.Of(f.From) == from:
 		for _, id := range r.top.Self.Nodes {
 			if id != f.From {
-				r.deliver(frame.Frame{From: f.From, To: id, Body: f.Body})
+				r.deliver(peers.Frame{From: f.From, To: id, Body: f.Body})
 			}
 		}
 	default:
@@ -349,7 +348,7 @@ func (r *raw) frameArrived(from *rawProcess, f frame.Frame) {
 	}
 }
 
-func (r *raw) deliver(f frame.Frame) {
+func (r *raw) deliver(f peers.Frame) {
 	if r.closing.Load() {
 		return
 	}

@@ -19,7 +19,7 @@ import (
 //	epoch    8 bytes   of the sending incarnation: its number, 4 bytes, and 4 drawn
 //	                   at random
 //	number   8 bytes   of the datagram: no two of an incarnation have the same
-//	frames             in the form of package frame
+//	frames             as peers.AppendFrame writes them
 //	tag      16 bytes  AES-GMAC over everything before it
 //
 // Each incarnation has a key of its own, which follows from the run's, its node
