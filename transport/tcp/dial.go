@@ -2,17 +2,17 @@ package tcp
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"syscall"
 	"time"
+
+	"dmebench/internal/platform/rawio"
 )
 
-// connect dials a process and shakes hands with it. A listener that had no
-// place for it is tried again; a refusal is final, since every process
-// listens before the address book is known.
+// connect dials a process and shakes hands with it. A refusal is final, since every
+// process listens before the address book is known.
 func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, *session, error) {
 	select {
 	case t.dialing <- struct{}{}:
@@ -22,52 +22,43 @@ func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, *se
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.limits.connect)
 	defer cancel()
-	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
-		conn, secure, err := t.connectOnce(ctx, to)
-		switch {
-		case err == nil:
-			return conn, secure, nil
-		case errors.Is(err, syscall.ECONNREFUSED):
-			return nil, nil, fmt.Errorf("tcp: dial %v: %w; is its worker running?", to, err)
-		case !errors.Is(err, errUnanswered) || ctx.Err() != nil:
-			return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, err)
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, err)
-		}
-	}
-}
-
-func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn, *session, error) {
 	dialer := net.Dialer{KeepAlive: -1}
 	c, err := dialer.DialContext(ctx, "tcp", to.Addr)
-	if err != nil {
-		return nil, nil, err
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return nil, nil, fmt.Errorf("tcp: dial %v: %w; is its worker running?", to, err)
+	case err != nil:
+		return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, err)
 	}
 	conn := c.(*net.TCPConn)
+	s, err := t.introduce(ctx, conn, to)
+	if err != nil {
+		abort(conn)
+		return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, err)
+	}
+	return conn, s, nil
+}
+
+// introduce shakes hands on a connection to a process.
+func (t *Transport) introduce(ctx context.Context, conn *net.TCPConn, to *process) (*session, error) {
 	deadline, _ := ctx.Deadline()
 	conn.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	secure, err := t.newSession(conn, to.Addr, tls.Client)
-	if err == nil {
-		err = introduce(over(conn, secure), &t.config.Key, ends{
-			from: t.config.Local[0], to: to.Node(),
-			fromIncarnation: t.config.Incarnation, toIncarnation: to.Incarnation,
-		})
+	quick, err := rawio.NewConn(conn)
+	if err != nil {
+		return nil, err
 	}
+	s, err := introduce(quick, &t.config.Key, t.encrypts(to.Addr), ends{
+		from: t.config.Local[0], to: to.Node(),
+		fromIncarnation: t.config.Incarnation, toIncarnation: to.Incarnation,
+	})
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
-	if err == nil {
-		err = t.prepare(conn)
-	}
 	if err != nil {
-		abort(conn)
-		return nil, nil, err
+		return nil, err
 	}
-	return conn, secure, nil
+	return s, t.prepare(conn)
 }
 
 // prepare sets up an authenticated connection.

@@ -85,9 +85,8 @@ func (t *Transport) shutDown() {
 	// Nothing is added to these from here on.
 	links, inbounds := t.links, t.inbounds
 	t.mu.Unlock()
-	close(t.closed)
+	t.leave()
 	t.listener.Close()
-	t.admission.close()
 
 	for _, l := range links {
 		l.leave()

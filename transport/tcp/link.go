@@ -48,9 +48,9 @@ type link struct {
 	packets  packets
 	drains   sync.WaitGroup // Add under mu, and only while not gone
 
-	conn   *net.TCPConn    // set before phase leaves connecting
-	raw    syscall.RawConn // of conn
-	secure *session        // where conn is encrypted
+	conn    *net.TCPConn    // set before phase leaves connecting
+	raw     syscall.RawConn // of conn
+	session *session
 
 	// Owned by who is writing.
 	out      []byte // what is still to be written
@@ -142,9 +142,9 @@ func (l *link) leave() {
 // run is the goroutine of a link: it connects, reports how that went, and
 // waits for the end of the connection.
 func (l *link) run(report func(error)) {
-	conn, secure, err := l.t.connect(l.ctx, l.to)
+	conn, s, err := l.t.connect(l.ctx, l.to)
 	if err == nil {
-		err = l.open(conn, secure)
+		err = l.open(conn, s)
 	}
 	if err != nil {
 		l.mu.Lock()
@@ -157,7 +157,7 @@ func (l *link) run(report func(error)) {
 	l.watch()
 }
 
-func (l *link) open(conn *net.TCPConn, secure *session) error {
+func (l *link) open(conn *net.TCPConn, s *session) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		abort(conn)
@@ -169,7 +169,7 @@ func (l *link) open(conn *net.TCPConn, secure *session) error {
 		abort(conn)
 		return l.cause
 	}
-	l.conn, l.raw, l.secure = conn, raw, secure
+	l.conn, l.raw, l.session = conn, raw, s
 	l.phase = idle
 	l.writeQueue()
 	return nil
@@ -179,8 +179,7 @@ func (l *link) open(conn *net.TCPConn, secure *session) error {
 // goodbye: in answer to this side's, or because it closes.
 func (l *link) watch() {
 	var word [len(peers.Goodbye)]byte
-	r := over(l.conn, l.secure)
-	_, err := io.ReadFull(r, word[:])
+	_, err := io.ReadFull(l.session, word[:])
 	if err == nil && string(word[:]) != peers.Goodbye {
 		l.t.refusedFrames.Add(1)
 		err = errors.New("the peer sent other than goodbye against the direction of the connection")
@@ -203,7 +202,7 @@ func (l *link) watch() {
 		// The peer closes: it drops what this side has queued, and waits for
 		// the goodbye behind it.
 		l.leave()
-		r.Read(word[:])
+		l.session.Read(word[:])
 	}
 	l.mu.Lock()
 	l.gone = true

@@ -31,10 +31,8 @@ func (l *link) writeQueue() {
 		l.take()
 		l.mu.Unlock()
 		l.wait = false
-		err := l.seal()
-		if err == nil {
-			err = l.raw.Write(l.attempt)
-		}
+		l.seal()
+		err := l.raw.Write(l.attempt)
 		l.mu.Lock()
 		if !l.wrote(err) || len(l.out) > 0 {
 			break
@@ -69,13 +67,10 @@ func (l *link) drain() {
 		}
 		l.mu.Unlock()
 		l.wait = true
-		var err error
 		if fresh {
-			err = l.seal()
+			l.seal()
 		}
-		if err == nil {
-			err = l.raw.Write(l.attempt)
-		}
+		err := l.raw.Write(l.attempt)
 		l.mu.Lock()
 		l.wrote(err)
 	}
@@ -90,16 +85,15 @@ func (l *link) take() {
 
 // seal makes records of what was taken, where the connection is encrypted. It is
 // called without mu: senders do not wait for it.
-func (l *link) seal() (err error) {
-	if l.secure == nil {
-		return nil
+func (l *link) seal() {
+	if l.session.out == nil {
+		return
 	}
-	l.records, err = l.secure.seal(l.records[:0], l.out)
+	l.records = l.session.seal(l.records[:0], l.out)
 	l.out = l.records
 	if cap(l.outBuf) > keptQueue {
 		l.outBuf = nil // nor is it needed any more
 	}
-	return err
 }
 
 // write is one write call; with wait it is repeated until the socket takes

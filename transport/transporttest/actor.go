@@ -2,6 +2,8 @@ package transporttest
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +13,32 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/transport"
 )
+
+// peerCommand is the only argument of a test binary that is to be a peer of a
+// test. An ordinary run refuses it as an unknown flag, rather than run the tests
+// again where TestMain does not call [Main].
+const peerCommand = "-transporttest-peer"
+
+// peerOrder is what a peer is told first. It answers with its address.
+type peerOrder struct {
+	Subject string
+	Config  transport.Config
+	Knobs   Knobs
+	Reach   string // for the Subject's Remote
+}
+
+// Main runs a package's tests, or a peer of a test where this process was
+// started as one. Its result is the exit code.
+func Main(m *testing.M, subjects ...Subject) int {
+	if !launch.Is(os.Args, peerCommand) {
+		return m.Run()
+	}
+	if err := serveActor(subjects, launch.NewParent(os.Stdin, os.Stdout)); err != nil {
+		fmt.Fprintln(os.Stderr, "transporttest:", err)
+		return 1
+	}
+	return 0
+}
 
 // An actor is a process of a run in which processes come and go. It does what a test
 // tells it, and tells the test what its handler was told, in that order. Every frame
@@ -210,6 +238,9 @@ func (a *actor) Frame(from, to dme.NodeID, b []byte) {
 func (a *actor) Down(peer dme.NodeID, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if err == nil {
+		a.notify(event{What: "wrong", Text: "Down without an error"})
+	}
 	a.notify(event{What: "down", From: life{peer, a.known[peer]}, Text: fmt.Sprint(err)})
 	a.known[peer] = 0
 }
@@ -229,9 +260,17 @@ func (a *actor) end() {
 }
 
 // serveActor is an actor as a process of its own.
-func serveActor(s Subject, order peerOrder, parent *launch.Parent) error {
+func serveActor(subjects []Subject, parent *launch.Parent) error {
+	var order peerOrder
+	if err := parent.Receive(&order); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(subjects, func(s Subject) bool { return s.Name == order.Subject })
+	if i < 0 {
+		return fmt.Errorf("no subject %q", order.Subject)
+	}
 	var mu sync.Mutex
-	a, err := newActor(s, order, func(e event) {
+	a, err := newActor(subjects[i], order, func(e event) {
 		mu.Lock()
 		defer mu.Unlock()
 		parent.Send(e)
@@ -252,6 +291,20 @@ func serveActor(s Subject, order peerOrder, parent *launch.Parent) error {
 	}
 }
 
+// startPeer starts a peer process and returns it with its address.
+func startPeer(t *testing.T, s Subject, order peerOrder) (peer *launch.Child, addr string) {
+	t.Helper()
+	peer, err := launch.Local{Answers: true}.Start(launch.Command{Word: peerCommand, Name: "the peer process", Config: order})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { launch.End(0, peer) })
+	if err := peer.Receive(t.Context(), &addr); err != nil {
+		t.Fatalf("no address: %v; does TestMain call transporttest.Main?", err)
+	}
+	return peer, addr
+}
+
 // cast is an actor as a test sees it, wherever it runs.
 type cast struct {
 	t     *testing.T
@@ -270,7 +323,7 @@ type cast struct {
 // subject's transports reach other processes.
 func perform(t *testing.T, s Subject, order peerOrder, apart bool) *cast {
 	t.Helper()
-	order.Subject, order.Acts = s.Name, true
+	order.Subject = s.Name
 	c := &cast{t: t, s: s, order: order}
 	if !apart || s.InProcess {
 		a, err := newActor(s, order, c.note)

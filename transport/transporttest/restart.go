@@ -15,6 +15,7 @@ type stage struct {
 	s     Subject
 	key   transport.Key
 	nodes int
+	knobs Knobs
 	book  transport.AddressBook
 	alive map[dme.NodeID]*cast // by first node
 	last  map[dme.NodeID]uint32
@@ -37,7 +38,7 @@ func lodgers(first dme.NodeID) []dme.NodeID {
 }
 
 // enter opens the next incarnation of a process, which knows those that are there.
-func (g *stage) enter(first dme.NodeID, knobs Knobs) *cast {
+func (g *stage) enter(first dme.NodeID) *cast {
 	g.t.Helper()
 	g.last[first]++
 	c := transport.Config{
@@ -55,7 +56,7 @@ func (g *stage) enter(first dme.NodeID, knobs Knobs) *cast {
 			}
 		}
 	}
-	x := perform(g.t, g.s, peerOrder{Config: c, Knobs: knobs}, first != 1)
+	x := perform(g.t, g.s, peerOrder{Config: c, Knobs: g.knobs}, first != 1)
 	g.alive[first] = x
 	g.all = append(g.all, x)
 	for _, id := range lodgers(first) {
@@ -82,7 +83,7 @@ func (g *stage) open(firsts ...dme.NodeID) {
 	}
 	for _, first := range firsts {
 		g.last[first] = 0
-		g.enter(first, Knobs{})
+		g.enter(first)
 	}
 	for _, first := range firsts {
 		g.start(g.alive[first])
@@ -153,7 +154,7 @@ func restartAtOnce(t *testing.T, s Subject) {
 	g.converse(1, 2)
 	for range 4 {
 		g.exit(2)
-		x := g.enter(2, Knobs{})
+		x := g.enter(2)
 		g.start(x)
 		x.do(command{Op: opTalk, From: 2, To: 1})
 		x.do(command{Op: opTalk, From: 3, To: 1})
@@ -181,7 +182,7 @@ func restartAfterDown(t *testing.T, s Subject) {
 	}
 	one.do(command{Op: opExpel, To: 2}) // says nothing new
 	one.do(command{Op: opShout, From: 1, To: 2})
-	g.start(g.enter(2, Knobs{}))
+	g.start(g.enter(2))
 	one.do(command{Op: opShout, From: 1, To: 2})
 	g.admit(1, 2)
 	g.admit(1, 2) // nor does this
@@ -196,7 +197,7 @@ func restartBesideTheOld(t *testing.T, s Subject) {
 	g := newStage(t, s, 2)
 	g.open(1, 2)
 	g.converse(1, 2)
-	g.start(g.enter(2, Knobs{}))
+	g.start(g.enter(2))
 	before := refusals(g.alive[1].actor.tr)
 	g.admit(1, 2)
 	g.alive[2].do(command{Op: opTalk, From: 2, To: 1})
@@ -221,9 +222,9 @@ func restartBoth(t *testing.T, s Subject) {
 	// Each has the other's new address and incarnation from the beginning.
 	g.alive[2], g.alive[4] = &cast{}, &cast{}
 	g.last[4]++
-	g.enter(2, Knobs{})
+	g.enter(2)
 	g.last[4]--
-	g.enter(4, Knobs{})
+	g.enter(4)
 	g.start(g.alive[2])
 	g.alive[2].do(command{Op: opTalk, From: 2, To: 4})
 	g.start(g.alive[4])
@@ -243,10 +244,10 @@ func readmitEachOther(t *testing.T, s Subject) {
 	g.converse(2, 4)
 	g.exit(2)
 	g.exit(4)
-	two := g.enter(2, Knobs{})
+	two := g.enter(2)
 	delete(g.alive, 2) // as far as the other knows
 	g.last[2]--
-	four := g.enter(4, Knobs{})
+	four := g.enter(4)
 	g.last[2]++
 	g.alive[2] = two
 	g.start(two)
@@ -270,7 +271,7 @@ func comeLater(t *testing.T, s Subject) {
 	g.alive[2].do(command{Op: opShout, From: 2, To: 4})
 	g.alive[1].do(command{Op: opExpel, To: 4}) // says nothing
 	g.last[4] = 1                              // who comes later has at least 2
-	g.start(g.enter(4, Knobs{}))
+	g.start(g.enter(4))
 	g.admit(1, 4)
 	g.admit(2, 4)
 	g.converse(1, 4)
@@ -294,7 +295,7 @@ func restartAmongBroadcasts(t *testing.T, s Subject) {
 	g.alive[2].hears(g.life(1), true)
 	for range 3 {
 		g.exit(2)
-		g.start(g.enter(2, Knobs{}))
+		g.start(g.enter(2))
 		g.alive[2].do(command{Op: opBroadcast, From: 2})
 		g.admit(1, 2)
 		g.admit(4, 2)
@@ -304,4 +305,32 @@ func restartAmongBroadcasts(t *testing.T, s Subject) {
 		g.alive[2].hears(g.life(4), true)
 	}
 	g.check()
+}
+
+// testDeath kills a process with connections from, to, and both from and to another,
+// which must notice: once for each node.
+func testDeath(t *testing.T, s Subject) {
+	for _, c := range []struct {
+		name         string
+		ours, theirs bool // which sends
+	}{{"we send", true, false}, {"it sends", false, true}, {"both send", true, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newStage(t, s, 2)
+			g.knobs.Silence = time.Second
+			g.open(1, 2)
+			one, two := g.alive[1], g.alive[2]
+			if c.ours {
+				one.do(command{Op: opTalk, From: 1, To: 2})
+				two.hears(g.life(1), false)
+			}
+			if c.theirs {
+				two.do(command{Op: opTalk, From: 2, To: 1})
+				one.hears(g.life(2), false)
+			}
+			g.exit(2)
+			eventually(t, s, "Down", func() bool { return one.count(func(e event) bool { return e.What == "down" }) == 2 })
+			one.do(command{Op: opShout, From: 1, To: 2})
+			g.check()
+		})
+	}
 }
