@@ -2,6 +2,7 @@ package udp
 
 import (
 	"encoding/binary"
+	"math"
 	"sync"
 
 	"dmebench/dme"
@@ -26,12 +27,11 @@ func (m Multicasting) Broadcast(from dme.NodeID, frame []byte) error {
 // that can go at once go together, in one frame of the raw layer for all
 // processes:
 //
-//	source   4 bytes, the epoch of the sending incarnation
-//	count    varint, of the links that follow, and for each of them
-//	         the receiving process by its place in the address book, a varint;
-//	         4 bytes, the epoch of its incarnation;
-//	         twice the segment's number, and 1 where it asks for an
-//	         acknowledgement at once, a varint
+//	from     varint, the sending incarnation
+//	count    varint, of the links that follow, and for each of them, as varints,
+//	         the receiving process by its place in the address book,
+//	         its incarnation, and twice the segment's number, and 1 where it asks
+//	         for an acknowledgement at once
 //	body     the rest
 //
 // It acknowledges nothing. All else is as with segments for one process: a receiver
@@ -46,8 +46,8 @@ type broadcast struct {
 }
 
 const (
-	maxEntry = 3 + 4 + 9 // bytes
-	castHead = 4 + 3     // bytes before the entries
+	maxEntry = 3 + 5 + 9 // bytes
+	castHead = 5 + 3     // bytes before the entries
 )
 
 // Broadcast is Send to every node but from.
@@ -122,7 +122,7 @@ func (l *association) queueBroadcast(c *broadcast, n uint64, now instant) error 
 		number |= 1
 	}
 	c.entries = binary.AppendUvarint(c.entries, uint64(l.process.Index))
-	c.entries = binary.BigEndian.AppendUint32(c.entries, l.epoch)
+	c.entries = binary.AppendUvarint(c.entries, uint64(l.process.Incarnation))
 	c.entries = binary.AppendUvarint(c.entries, number)
 	c.count++
 	return nil
@@ -133,7 +133,7 @@ func (c *broadcast) write(t *reliable) {
 	if c.count == 0 {
 		return
 	}
-	c.out = binary.BigEndian.AppendUint32(c.out[:0], t.epoch)
+	c.out = binary.AppendUvarint(c.out[:0], uint64(t.config.Incarnation))
 	c.out = binary.AppendUvarint(c.out, c.count)
 	c.out = append(c.out, c.entries...)
 	c.out = append(c.out, c.body...)
@@ -157,23 +157,20 @@ func (t *reliable) broadcastArrived(from *process, b []byte) {
 // decodeBroadcast reads the segment for a process out of a broadcast, into s;
 // false where there is none for it.
 func decodeBroadcast(b []byte, process uint64, s *segment) (mine bool, err error) {
-	if len(b) < 4 {
-		return false, errSegment
-	}
-	*s = segment{kind: shared, source: binary.BigEndian.Uint32(b)}
-	r := reader{b: b[4:]}
+	r := reader{b: b}
+	*s = segment{kind: shared, from: uint32(r.uvarint(math.MaxUint32))}
 	for count := r.uvarint(1 << 32); count > 0 && !r.failed; count-- {
 		at := r.uvarint(1 << 32)
-		epoch := r.bytes(4)
+		to := r.uvarint(math.MaxUint32)
 		number := r.uvarint(1 << 63)
 		if at == process && !r.failed && !mine {
 			mine = true
-			s.destination = binary.BigEndian.Uint32(epoch)
+			s.to = uint32(to)
 			s.number, s.urgent = number>>1, number&1 == 1
 		}
 	}
 	s.body = r.b
-	if r.failed || s.source == 0 || len(s.body) == 0 {
+	if r.failed || len(s.body) == 0 {
 		return false, errSegment
 	}
 	return mine, nil

@@ -7,20 +7,19 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/transport"
 	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
 var segments = []segment{
-	{kind: hello, source: 1},
-	{kind: hello, source: 1 << 31, destination: 7},
-	{kind: whole, source: 1, destination: 2, number: 300, body: []byte("frames")},
-	{kind: whole, urgent: true, source: 1, destination: 2, number: 1 << 40, body: []byte{0},
+	{kind: whole, from: 1, to: 2, number: 300, body: []byte("frames")},
+	{kind: whole, urgent: true, from: 1, to: 2, number: 1 << 40, body: []byte{0},
 		ack: acknowledgement{next: 1 << 33, delay: 1234 * time.Microsecond, bits: []byte{1, 0, 255}}},
-	{kind: part, source: 1, destination: 2, number: 9, body: []byte("part")},
-	{kind: farewell, source: 1, destination: 2, number: 5},
-	{kind: ack, source: 1, destination: 2, ack: acknowledgement{next: 5, bits: bytes.Repeat([]byte{7}, maxBits)}},
-	{kind: whole, urgent: true, source: 1, destination: 2, number: 4},
+	{kind: part, from: 1, to: 2, number: 9, body: []byte("part")},
+	{kind: farewell, from: 1, to: 2, number: 5},
+	{kind: ack, from: 1, to: 2, ack: acknowledgement{next: 5, bits: bytes.Repeat([]byte{7}, maxBits)}},
+	{kind: whole, urgent: true, from: 1<<32 - 1, to: 1<<32 - 1, number: 4},
 }
 
 func TestSegments(t *testing.T) {
@@ -52,7 +51,7 @@ func TestAnAcknowledgementThatIsOlderThanWhatItIsFor(t *testing.T) {
 	if _, err := in.note(0, false, 10*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	sent := segment{kind: ack, source: 1, destination: 2, ack: in.acknowledge(nil, 9*time.Millisecond)}
+	sent := segment{kind: ack, from: 1, to: 2, ack: in.acknowledge(nil, 9*time.Millisecond)}
 	var got segment
 	if err := decodeSegment(appendSegment(nil, &sent), &got); err != nil || got.ack.next != 1 || got.ack.delay != 0 {
 		t.Errorf("%+v, %v", got, err)
@@ -127,7 +126,7 @@ func FuzzDatagram(f *testing.F) {
 				t.Fatalf("a frame from %d to %d is delivered to process 1 by process 2", got.From, got.To)
 			}
 		}
-		if len(frames) > 0 && !sealed && !bytes.HasPrefix(b[epochAt:], genuine.header[epochAt:numberAt]) {
+		if len(frames) > 0 && !sealed && !bytes.HasPrefix(b[nodeAt:], genuine.header[nodeAt:numberAt]) {
 			t.Fatal("frames of a stranger are delivered")
 		}
 	})
@@ -141,32 +140,59 @@ func (c collector) Frame(from, to dme.NodeID, b []byte) {
 func (c collector) Down(dme.NodeID, error) {}
 
 func TestEveryBitOfADatagramIsAuthenticated(t *testing.T) {
-	key := transporttest.NewKey()
+	key, other := transporttest.NewKey(), transporttest.NewKey()
 	s := newSealer(&key, 3, 12345)
 	b := s.finish(append(s.begin(nil, 1), "content"...))
-	node, epoch, err := claimant(b)
-	if node != 3 || epoch != 12345 || err != nil {
-		t.Fatal(node, epoch, err)
+	opened := func(b []byte, key *transport.Key) string {
+		d, err := readDatagram(b)
+		if err != nil {
+			return ""
+		}
+		body, _ := d.open(newSeal(key, d.node, d.from))
+		return string(body)
 	}
-	if body, err := open(s.seal, b); string(body) != "content" || err != nil {
-		t.Fatalf("%q, %v", body, err)
+	if got := opened(b, &key); got != "content" {
+		t.Fatalf("%q", got)
 	}
 	for i := range len(b) * 8 {
 		altered := bytes.Clone(b)
 		altered[i/8] ^= 1 << (i % 8)
-		node, epoch, err := claimant(altered)
-		if err != nil {
-			continue
-		}
-		if _, err := open(newSeal(&key, node, epoch), altered); err == nil {
+		if opened(altered, &key) != "" {
 			t.Errorf("bit %d can be changed", i)
 		}
 	}
-	other := transporttest.NewKey()
-	if _, err := open(newSeal(&other, 3, 12345), b); err == nil {
+	if opened(b, &other) != "" {
 		t.Error("another run's key opens it")
 	}
 	if again := s.finish(append(s.begin(nil, 1), "content"...)); bytes.Equal(again[numberAt:], b[numberAt:]) {
 		t.Error("two datagrams have one number")
+	}
+}
+
+// listener is the half of the raw layer of node 1 that takes datagrams, and its
+// peer's means of making them.
+func listener(key transport.Key, handler collector) (*raw, *sealer) {
+	c := transport.Config{Key: key, Nodes: 2, Local: []dme.NodeID{1}, Incarnation: 1}
+	top, err := peers.NewTopology[way]("udp", transport.AddressBook{"one", "two"}, &c)
+	if err != nil {
+		panic(err) // the book is right
+	}
+	return &raw{config: c, top: top, handler: handler, out: new(outbox)}, newSealer(&key, 2, 1)
+}
+
+// Whatever strangers send, nothing of it is taken, and nothing that is known of the
+// peers changes.
+func TestStrangersAreRefused(t *testing.T) {
+	var frames []peers.Frame
+	r, peer := listener(transporttest.NewKey(), collector{&frames})
+	genuine := peer.finish(peers.AppendFrame(peer.begin(nil, 1), 2, 1, []byte("genuine")))
+	r.datagramArrived(genuine)
+	known := r.top.At(1).State
+	key := transporttest.NewKey()
+	for _, forger := range []*sealer{newSealer(&key, 2, 1), newSealer(&key, 2, 2), newSealer(&key, 1, 1), newSealer(&key, 9, 1)} {
+		r.datagramArrived(forger.finish(peers.AppendFrame(forger.begin(nil, 1), 2, 1, []byte("forged"))))
+	}
+	if n := r.refused.Load(); n != 4 || len(frames) != 1 || r.top.At(1).State != known || r.top.At(0).State.seal != nil {
+		t.Errorf("%d of 4 refused, %d frames delivered", n, len(frames))
 	}
 }

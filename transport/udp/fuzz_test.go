@@ -21,13 +21,12 @@ func (nowhere) Close() error                                         { return ni
 func (nowhere) Counters() (c transport.Counters)                     { return c }
 
 // FuzzPeer lets a process take a series of segments and broadcasts from a peer
-// that knows the run's key and sends what it likes, greetings and
-// acknowledgements too, while frames wait for that peer: nothing breaks, only the peer's own frames come
+// that knows the run's key and sends what it likes, acknowledgements
+// too, while frames wait for that peer: nothing breaks, only the peer's own frames come
 // through, none of them longer than what has arrived, and what is kept has its
 // bound.
 func FuzzPeer(f *testing.F) {
-	const us, them = 7, 9 // epochs
-	const toAll = 0x80    // in the length that precedes each: a broadcast
+	const toAll = 0x80 // in the length that precedes each: a broadcast
 	series := func(all ...segment) (b []byte) {
 		for i := range all {
 			s := appendSegment(nil, &all[i])
@@ -36,26 +35,25 @@ func FuzzPeer(f *testing.F) {
 		return b
 	}
 	greet := peers.AppendFrame(nil, 2, 1, []byte("hello"))
-	f.Add(series(segment{kind: hello, source: them}, segment{kind: hello, source: them, destination: us}), true)
-	f.Add(series(segment{kind: whole, source: them, destination: us, body: greet},
-		segment{kind: whole, source: them, destination: us, number: 2, body: greet},
-		segment{kind: whole, source: them, destination: us, number: 2, body: greet},
-		segment{kind: farewell, source: them, destination: us, number: 1}), true)
-	f.Add(series(segment{kind: part, source: them, destination: us, number: 1, body: greet[4:]},
-		segment{kind: part, source: them, destination: us, number: 0, body: greet[:4]},
-		segment{kind: part, source: them, destination: us, number: 2, body: []byte{0xff, 0xff, 0xff, 3}}), false)
-	f.Add(series(segment{kind: ack, source: them, destination: us, ack: acknowledgement{next: 1, bits: []byte{3}}},
-		segment{kind: whole, urgent: true, source: them, destination: us}), true)
-	cast := peers.AppendFrame([]byte{0, 0, 0, them, 1, 0, 0, 0, 0, us, 2}, 2, dme.None, []byte("to all"))
-	f.Add(append(series(segment{kind: hello, source: them, destination: us}), append([]byte{toAll | byte(len(cast))}, cast...)...), true)
+	f.Add(series(segment{kind: whole, from: 1, to: 1, body: greet},
+		segment{kind: whole, from: 1, to: 1, number: 2, body: greet},
+		segment{kind: whole, from: 1, to: 1, number: 2, body: greet},
+		segment{kind: farewell, from: 1, to: 1, number: 1}), true)
+	f.Add(series(segment{kind: part, from: 1, to: 1, number: 1, body: greet[4:]},
+		segment{kind: part, from: 1, to: 1, number: 0, body: greet[:4]},
+		segment{kind: part, from: 1, to: 1, number: 2, body: []byte{0xff, 0xff, 0xff, 3}}), false)
+	f.Add(series(segment{kind: ack, from: 1, to: 1, ack: acknowledgement{next: 1, bits: []byte{3}}},
+		segment{kind: whole, urgent: true, from: 1, to: 1}), true)
+	cast := peers.AppendFrame([]byte{1, 1, 0, 1, 2}, 2, dme.None, []byte("to all"))
+	f.Add(append(series(segment{kind: ack, from: 1, to: 1}), append([]byte{toAll | byte(len(cast))}, cast...)...), true)
 	f.Fuzz(func(t *testing.T, b []byte, ordered bool) {
 		layer := Reliable
 		if ordered {
 			layer = FIFO
 		}
-		c := transport.Config{Local: []dme.NodeID{1}, Nodes: 2}
+		c := transport.Config{Local: []dme.NodeID{1}, Nodes: 2, Incarnation: 1}
 		r := newReliable(nowhere{}, c, Options{Layer: layer}, loopbackDatagram, patient(transporttest.Knobs{}))
-		r.epoch, r.caster = us, nowhere{}
+		r.caster = nowhere{}
 		var got []peers.Frame
 		if err := r.Start(transport.AddressBook{"127.0.0.1:1", "127.0.0.1:2"}, collector{&got}); err != nil {
 			t.Fatal(err)

@@ -3,9 +3,6 @@ package udp
 import (
 	"sync"
 	"testing"
-	"time"
-
-	"go.uber.org/goleak"
 
 	"dmebench/dme"
 	"dmebench/transport"
@@ -18,57 +15,33 @@ type journal struct {
 	frames []string
 	downs  []dme.NodeID
 	cause  error
-	moved  chan struct{}
 }
 
-func newJournal() *journal { return &journal{moved: make(chan struct{}, 1)} }
+func newJournal() *journal { return new(journal) }
 
 func (j *journal) Frame(_, _ dme.NodeID, b []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.frames = append(j.frames, string(b))
-	j.wakeUp()
 }
 
 func (j *journal) Down(peer dme.NodeID, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.downs, j.cause = append(j.downs, peer), err
-	j.wakeUp()
 }
 
-func (j *journal) wakeUp() {
-	select {
-	case j.moved <- struct{}{}:
-	default:
-	}
-}
-
-// wait waits until the condition holds, which is looked at when something has
-// been told, and now and then.
+// wait waits until a condition holds of the journal.
 func (j *journal) wait(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
-	for {
+	transporttest.Eventually(t, what, func() bool {
 		j.mu.Lock()
-		ok := holds()
-		j.mu.Unlock()
-		if ok {
-			return
-		}
-		select {
-		case <-j.moved:
-		case <-time.After(time.Millisecond):
-		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
+		defer j.mu.Unlock()
+		return holds()
+	})
 }
 
-func noLeaks(t *testing.T) {
-	before := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, before) })
-}
+func noLeaks(t testing.TB) { transporttest.NoLeaks(t) }
 
 // openAll opens and starts a run's processes, of so many nodes each, which know all
 // nodes as peers.

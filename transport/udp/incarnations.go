@@ -3,7 +3,6 @@ package udp
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"dmebench/dme"
 	"dmebench/transport"
@@ -129,16 +128,6 @@ func tellUp(h transport.Handler, nodes []dme.NodeID) {
 		}
 	}
 }
-
-// An epoch of the layers above raw is drawn at random too, but for its first byte,
-// which tells incarnations that follow each other apart: what a wrapper around the
-// raw layer has held back of one does not begin a link with the next.
-func linkEpoch(incarnation uint32) uint32 {
-	return incarnation<<24 | 1 + rand.Uint32N(1<<24-1)
-}
-
-// draws reports whether an incarnation may have drawn an epoch.
-func draws(incarnation, epoch uint32) bool { return byte(incarnation) == byte(epoch>>24) }
 
 // Expel reports a process as down, after what had come from there.
 func (t *reliable) Expel(peer dme.NodeID, cause error) error {

@@ -75,10 +75,9 @@ type way struct {
 
 	incarnation uint32 // of the process; 0 for all
 
-	// Of the latest process that was heard of; guarded by reading.
-	epoch uint64
-	seal  cipher.AEAD // nil before its first datagram
-	over  bool        // no datagram of it is taken any more
+	// Guarded by reading.
+	seal cipher.AEAD // nil before its first datagram
+	over bool        // no datagram of it is taken any more
 }
 
 // packet is a datagram that is being made.
@@ -105,7 +104,7 @@ func listenRaw(c transport.Config, o Options) (*raw, error) {
 	}
 	r := &raw{
 		config: c, changed: c.Incarnation > 1, datagram: o.Datagram, socket: s, out: newOutbox(s),
-		sealer: newSealer(&c.Key, c.Local[0], newEpoch(c.Incarnation)),
+		sealer: newSealer(&c.Key, c.Local[0], c.Incarnation),
 	}
 	if o.Multicast {
 		if r.group, err = join(groupOf(&c.Key), s); err != nil {
@@ -361,33 +360,31 @@ func (r *raw) deliver(f peers.Frame) {
 // open returns which process a datagram comes from, and its frames; none where nobody
 // has announced that incarnation yet.
 func (r *raw) open(b []byte) (*rawProcess, []byte, error) {
-	node, epoch, err := claimant(b)
+	d, err := readDatagram(b)
 	if err != nil {
 		return nil, nil, err
 	}
-	from := r.top.Of(node)
+	from := r.top.Of(d.node)
 	if from == nil {
 		return nil, nil, errForeign
 	}
-	known, incarnation, to := &from.State, incarnationOf(epoch), meantFor(b)
-	switch {
-	case incarnation < from.Incarnation, incarnation == from.Incarnation && known.over, to != 0 && to != r.config.Incarnation:
+	known := &from.State
+	early := d.from > from.Incarnation
+	if d.from < from.Incarnation || known.over && !early || d.to != 0 && d.to != r.config.Incarnation {
 		return nil, nil, errOver
 	}
 	seal := known.seal
-	fresh := seal == nil || known.epoch != epoch
-	if fresh {
-		seal = newSeal(&r.config.Key, node, epoch)
+	if seal == nil || early {
+		seal = newSeal(&r.config.Key, d.node, d.from)
 	}
-	body, err := open(seal, b)
+	body, err := d.open(seal)
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case incarnation > from.Incarnation, to == 0 && r.config.Incarnation > 1 && !r.beneath:
+	case early, d.to == 0 && r.config.Incarnation > 1 && !r.beneath:
 		return from, nil, nil // not there yet, or by who does not know of this process yet
-	case fresh:
-		known.epoch, known.seal = epoch, seal
 	}
+	known.seal = seal
 	return from, body, nil
 }
 

@@ -21,7 +21,6 @@ type reliable struct {
 	body   int                   // bytes of the largest body of a segment
 	caster transport.Broadcaster // below, where there is multicast; else nil
 	cast   broadcast
-	epoch  uint32    // of this incarnation; never 0
 	opened time.Time // when its clock began
 
 	top     *peers.Topology[association]
@@ -51,9 +50,8 @@ type reliable struct {
 func newReliable(below transport.Transport, c transport.Config, o Options, datagram int, l limits) *reliable {
 	t := &reliable{
 		below: below, config: c, layer: o.Layer, limits: l,
-		body:  datagram - overhead - peers.MaxHeader - segmentRoom,
-		epoch: linkEpoch(c.Incarnation), opened: time.Now(),
-		parted: make(chan struct{}),
+		body:   datagram - overhead - peers.MaxHeader - segmentRoom,
+		opened: time.Now(), parted: make(chan struct{}),
 	}
 	t.close = sync.OnceFunc(t.shutDown)
 	return t

@@ -3,6 +3,7 @@ package udp
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"time"
 )
 
@@ -10,23 +11,19 @@ import (
 // process to process:
 //
 //	kind          1 byte, the highest bit asks for an acknowledgement at once
-//	source        4 bytes, the epoch of the sending incarnation
-//	destination   4 bytes, that of the incarnation it is meant for
-//
-// and, but for a hello, what has arrived from the destination:
-//
-//	next, delay   varints: all segments below next have arrived, the latest so
-//	              many microseconds before this was sent
+//	from, to      varints, the sending incarnation and that which it is meant for
+//	next, delay   varints: of what went the other way, all segments below next have
+//	              arrived, the latest so many microseconds before this was sent
 //	bits          varint length and a bitmap of the segments from next+1 on
 //
 // A segment with a number has it next, as a varint. The rest is the body.
 type segment struct {
-	kind                kind
-	urgent              bool
-	source, destination uint32
-	ack                 acknowledgement
-	number              uint64
-	body                []byte
+	kind     kind
+	urgent   bool
+	from, to uint32
+	ack      acknowledgement
+	number   uint64
+	body     []byte
 }
 
 type acknowledgement struct {
@@ -39,8 +36,7 @@ type acknowledgement struct {
 type kind uint8
 
 const (
-	hello    kind = iota + 1 // to destination 0 asks for the other side's epoch, else answers that
-	whole                    // carries whole frames; without any, it asks whether the other side is there
+	whole    kind = iota + 1 // carries whole frames; without any, it asks whether the other side is there
 	part                     // carries a part of a frame that does not fit into one segment
 	shared                   // carries a broadcast, which other links have too
 	farewell                 // the sender closes: no segment follows
@@ -51,11 +47,10 @@ const (
 func (k kind) numbered() bool { return k >= whole && k <= farewell }
 
 const (
-	urgentBit    = 0x80
-	segmentFixed = 1 + 4 + 4
+	urgentBit = 0x80
 
 	// segmentRoom is the most that comes before a body in a segment.
-	segmentRoom = segmentFixed + 9 + 5 + 1 + maxBits + 9
+	segmentRoom = 1 + 5 + 5 + 9 + 5 + 1 + maxBits + 9
 	maxBits     = windowSegments / 8 // bytes
 )
 
@@ -67,14 +62,12 @@ func appendSegment(b []byte, s *segment) []byte {
 		k |= urgentBit
 	}
 	b = append(b, k)
-	b = binary.BigEndian.AppendUint32(b, s.source)
-	b = binary.BigEndian.AppendUint32(b, s.destination)
-	if s.kind != hello {
-		b = binary.AppendUvarint(b, s.ack.next)
-		b = binary.AppendUvarint(b, uint64(s.ack.delay.Microseconds()))
-		b = binary.AppendUvarint(b, uint64(len(s.ack.bits)))
-		b = append(b, s.ack.bits...)
-	}
+	b = binary.AppendUvarint(b, uint64(s.from))
+	b = binary.AppendUvarint(b, uint64(s.to))
+	b = binary.AppendUvarint(b, s.ack.next)
+	b = binary.AppendUvarint(b, uint64(s.ack.delay.Microseconds()))
+	b = binary.AppendUvarint(b, uint64(len(s.ack.bits)))
+	b = append(b, s.ack.bits...)
 	if s.kind.numbered() {
 		b = binary.AppendUvarint(b, s.number)
 	}
@@ -83,22 +76,18 @@ func appendSegment(b []byte, s *segment) []byte {
 
 // decodeSegment reads b into s, whose bits and body then lie in b.
 func decodeSegment(b []byte, s *segment) error {
-	if len(b) < segmentFixed {
+	if len(b) == 0 {
 		return errSegment
 	}
-	*s = segment{
-		kind: kind(b[0] &^ urgentBit), urgent: b[0]&urgentBit != 0,
-		source: binary.BigEndian.Uint32(b[1:]), destination: binary.BigEndian.Uint32(b[5:]),
-	}
-	r := reader{b: b[segmentFixed:]}
-	if s.kind == 0 || s.kind >= kinds || s.source == 0 {
+	*s = segment{kind: kind(b[0] &^ urgentBit), urgent: b[0]&urgentBit != 0}
+	if s.kind == 0 || s.kind >= kinds {
 		return errSegment
 	}
-	if s.kind != hello {
-		s.ack.next = r.uvarint(1 << 62)
-		s.ack.delay = time.Duration(r.uvarint(1<<31)) * time.Microsecond
-		s.ack.bits = r.bytes(r.uvarint(maxBits))
-	}
+	r := reader{b: b[1:]}
+	s.from, s.to = uint32(r.uvarint(math.MaxUint32)), uint32(r.uvarint(math.MaxUint32))
+	s.ack.next = r.uvarint(1 << 62)
+	s.ack.delay = time.Duration(r.uvarint(1<<31)) * time.Microsecond
+	s.ack.bits = r.bytes(r.uvarint(maxBits))
 	if s.kind.numbered() {
 		s.number = r.uvarint(1 << 62)
 	}

@@ -311,14 +311,24 @@ func (s *sender) pop() {
 // but only one segment is sent again before something is acknowledged: that
 // says what has really been lost.
 func (s *sender) expire(now instant) {
+	s.loseAll()
+	s.rescue = true
+	s.rtt.backOff()
+	s.timeout = now + s.rtt.timeout()
+}
+
+func (s *sender) loseAll() {
 	for _, o := range s.queue[s.head:s.fresh] {
 		if o.state == flying {
 			s.lose(o)
 		}
 	}
-	s.rescue = true
-	s.rtt.backOff()
-	s.timeout = now + s.rtt.timeout()
+}
+
+// restart sends again what is under way: the other side has not been there before.
+func (s *sender) restart() {
+	s.loseAll()
+	s.rescue, s.rtt.backoff = false, 0
 }
 
 // drop forgets everything: there is nobody to send it to.

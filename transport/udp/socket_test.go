@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"net"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/testkit"
 	"dmebench/transport"
 	"dmebench/transport/transporttest"
 )
@@ -148,66 +145,3 @@ func TestIPv6(t *testing.T) {
 	}
 	j.wait(t, "both frames", func() bool { return len(j.frames) == 2 })
 }
-
-// With DMEBENCH_TESTS=full: processes that all talk to all for a while over a bad network.
-func TestSoak(t *testing.T) {
-	if !testkit.Full() {
-		t.Skip("with DMEBENCH_TESTS=full only")
-	}
-	noLeaks(t)
-	const n, each = 12, 20_000
-	var tallies [n]tally
-	for i := range tallies {
-		tallies[i] = tally{t: t, expected: (n - 1) * each, done: make(chan struct{})}
-	}
-	ts := openAll(t, patient(transporttest.Knobs{}), func(int) Options { return Options{Between: bad} },
-		transporttest.NewKey(), func(i int) transport.Handler { return &tallies[i] }, slices.Repeat([]int{1}, n)...)
-	var senders sync.WaitGroup
-	for i, tr := range ts {
-		senders.Go(func() {
-			for k := range each {
-				for to := range n {
-					if to == i {
-						continue
-					}
-					if err := tr.Send(dme.NodeID(i+1), dme.NodeID(to+1), fmt.Appendf(nil, "%d", k)); err != nil {
-						t.Error(err)
-						return
-					}
-				}
-				tr.Flush()
-				if k%100 == 0 {
-					time.Sleep(time.Millisecond) // others have their turn
-				}
-			}
-		})
-	}
-	senders.Wait()
-	for i := range tallies {
-		select {
-		case <-tallies[i].done:
-		case <-time.After(5 * time.Minute):
-			t.Fatalf("process %d: %+v", i+1, ts[i].Counters())
-		}
-	}
-}
-
-// tally expects numbers from 0 on from each node.
-type tally struct {
-	t        *testing.T
-	next     [64]int
-	expected int
-	done     chan struct{}
-}
-
-func (y *tally) Frame(from, _ dme.NodeID, b []byte) {
-	if want := fmt.Sprint(y.next[from]); want != string(b) {
-		y.t.Errorf("frame %s from %d where %s is due", b, from, want)
-	}
-	y.next[from]++
-	if y.expected--; y.expected == 0 {
-		close(y.done)
-	}
-}
-
-func (y *tally) Down(peer dme.NodeID, err error) { y.t.Errorf("Down(%d): %v", peer, err) }

@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -112,20 +111,15 @@ func (l *association) serve(now, awake instant) (next instant) {
 	}
 	switch {
 	case l.fate != alive, l.out.timeout == 0 || now < l.out.timeout:
-	case l.epoch == 0 && l.parting && l.out.rtt.backoff >= lastHellos:
-		l.lose(errUnknown)
-	case l.dead(now, awake):
+	case l.dead(now, awake), l.parting && l.heard == 0 && l.out.rtt.backoff >= lastTries:
 		l.lose(l.silent(now))
-	case l.epoch == 0:
-		l.out.rtt.backOff()
-		l.greet(now)
 	default:
 		l.out.expire(now)
 		l.transmit(now)
 	}
 	l.settle()
 	next = never
-	if l.asked == 0 && l.fate == alive && l.epoch != 0 && l.out.empty() && l.process != l.t.top.Self {
+	if l.asked == 0 && l.fate == alive && l.heard != 0 && l.out.empty() && l.process != l.t.top.Self {
 		if next = l.heard + l.idle(); next <= now {
 			l.ask(now) // which sets a timeout
 			next = never
@@ -139,11 +133,9 @@ func (l *association) serve(now, awake instant) (next instant) {
 	return next
 }
 
-// lastHellos is how many go to a process that has never answered, where this one
-// closes.
-const lastHellos = 3
-
-var errUnknown = errors.New("udp: no answer to a hello")
+// lastTries is how often something goes to a process that has never answered, where
+// this one closes.
+const lastTries = 3
 
 // idle is for how long nothing may have come before the other side is asked whether
 // it is there. All processes of a run together ask a thousand times a second at most,
