@@ -292,26 +292,17 @@ func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) er
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	return t.inOrder(peer, func(p *process) error {
-		if p.Incarnation == incarnation && p.Addr == addr && !p.State.down.Load() {
-			return nil
-		}
-		next, err := t.top.Load().Successor(p, addr, incarnation)
-		if err != nil {
-			return err
-		}
-		t.expel(p, fmt.Errorf("mem: %v: incarnation %d has taken its place", p, incarnation))
-		t.top.Load().Install(next)
-		if h, ok := t.handler.(transport.UpHandler); ok {
-			for _, id := range p.Nodes {
-				h.Up(id)
+		top := t.top.Load()
+		return top.Replace(p, addr, incarnation, !p.State.down.Load(), func(cause error) { t.expel(p, cause) }, func(next *process) error {
+			top.Install(next)
+			peers.Up(t.handler, next.Nodes, t.closing.Load)
+			early := t.held
+			t.held = nil
+			for _, d := range early {
+				t.take(d)
 			}
-		}
-		early := t.held
-		t.held = nil
-		for _, d := range early {
-			t.take(d)
-		}
-		return nil
+			return nil
+		})
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dmebench/internal/platform/rawio"
+	"dmebench/transport/peers"
 )
 
 // connect dials a process and shakes hands with it. A refusal is final, since every
@@ -63,20 +64,7 @@ func (t *Transport) introduce(ctx context.Context, conn *net.TCPConn, to *proces
 
 // prepare sets up an authenticated connection.
 func (t *Transport) prepare(conn *net.TCPConn) error {
-	// Probes find a host that vanished while nothing was under way. On
-	// loopback that cannot happen, and the probes of a full mesh would disturb
-	// what is measured.
-	remote, ok := conn.RemoteAddr().(*net.TCPAddr)
-	probe := net.KeepAliveConfig{
-		Enable: ok && !remote.IP.IsLoopback(),
-		Idle:   5 * time.Second, Interval: 2 * time.Second, Count: 3,
-	}
-	return errors.Join(
-		conn.SetDeadline(time.Time{}),
-		conn.SetNoDelay(true),
-		conn.SetKeepAliveConfig(probe),
-		setUserTimeout(conn, userTimeout+t.config.Patience),
-	)
+	return errors.Join(conn.SetDeadline(time.Time{}), conn.SetNoDelay(true), peers.NoticeSilence(conn, t.config.Patience))
 }
 
 // abort closes a connection by a reset, whatever is under way, so that it
@@ -94,7 +82,7 @@ type packets uint64
 // read returns the number now, or the last one that is known. conn may be nil.
 func (p *packets) read(conn *net.TCPConn) uint64 {
 	if conn != nil {
-		*p = max(*p, packets(segmentsSent(conn)))
+		*p = max(*p, packets(peers.SegmentsSent(conn)))
 	}
 	return uint64(*p)
 }

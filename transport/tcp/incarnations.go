@@ -2,11 +2,10 @@ package tcp
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"dmebench/dme"
-	"dmebench/transport"
+	"dmebench/transport/peers"
 )
 
 // Expel reports a process as down, after what had come from it; see
@@ -50,32 +49,21 @@ func (t *Transport) change(peer dme.NodeID, f func(*process) error) error {
 
 func (t *Transport) readmit(p *process, addr string, incarnation uint32) error {
 	t.mu.Lock()
-	known := p.Incarnation == incarnation && p.Addr == addr && p.State.fate == alive
+	alive := p.State.fate == alive
 	t.mu.Unlock()
-	if known {
+	top := t.top.Load()
+	return top.Replace(p, addr, incarnation, alive, func(cause error) { t.expel(p, cause) }, func(next *process) error {
+		next.State.arriving = true
+		top.Install(next)
+		peers.Up(t.handler, next.Nodes, t.closing.Load)
+		t.flush()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		next.State.arriving = false
+		close(t.readmitted)
+		t.readmitted = make(chan struct{})
 		return nil
-	}
-	next, err := t.top.Load().Successor(p, addr, incarnation)
-	if err != nil {
-		return err
-	}
-	t.expel(p, fmt.Errorf("tcp: %v: incarnation %d has taken its place", p, incarnation))
-	next.State.arriving = true
-	t.top.Load().Install(next)
-	if h, ok := t.handler.(transport.UpHandler); ok {
-		for _, id := range next.Nodes {
-			if !t.closing.Load() {
-				h.Up(id)
-			}
-		}
-	}
-	t.flush()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	next.State.arriving = false
-	close(t.readmitted)
-	t.readmitted = make(chan struct{})
-	return nil
+	})
 }
 
 // expel ends a process, in whatever state it is, and returns when the handler knows

@@ -19,10 +19,8 @@ import (
 // Guarantees is what this transport promises.
 var Guarantees = transport.Guarantees{Reliable: true, FIFO: true}
 
-const (
-	userTimeout = 10 * time.Second // data unacknowledged for so long: the peer is dead
-	dials       = 32               // connections being made at a time
-)
+// dials is how many connections are being made at a time.
+const dials = 32
 
 // limits are bounds that tests narrow.
 type limits struct {

@@ -2,10 +2,10 @@ package udp
 
 import (
 	"errors"
-	"fmt"
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/peers"
 )
 
 var _ transport.Readmitter = (*Transport)(nil)
@@ -50,24 +50,18 @@ func (r *raw) Expel(peer dme.NodeID, cause error) error {
 // sends to it.
 func (r *raw) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 	return r.change(peer, func(p *rawProcess) error {
-		if p.Incarnation == incarnation && p.Addr == addr && !p.State.over {
+		return r.top.Replace(p, addr, incarnation, !p.State.over, func(cause error) { r.expel(p, cause) }, func(next *rawProcess) error {
+			next.State.incarnation = incarnation
+			if err := r.locate(next); err != nil {
+				return err
+			}
+			r.top.Install(next)
+			if !r.beneath {
+				peers.Up(r.handler, next.Nodes, r.closing.Load)
+				r.flush()
+			}
 			return nil
-		}
-		next, err := r.top.Successor(p, addr, incarnation)
-		if err != nil {
-			return err
-		}
-		next.State.incarnation = incarnation
-		if err := r.locate(next); err != nil {
-			return err
-		}
-		r.expel(p, fmt.Errorf("udp: %v: incarnation %d has taken its place", p, incarnation))
-		r.top.Install(next)
-		if !r.beneath {
-			r.tell(func(h transport.Handler) { tellUp(h, next.Nodes) })
-			r.flush()
-		}
-		return nil
+		})
 	})
 }
 
@@ -75,14 +69,9 @@ func (r *raw) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 // no datagram is delivered.
 func (r *raw) change(peer dme.NodeID, f func(*rawProcess) error) error {
 	r.mu.Lock()
-	switch err := r.ready(); err {
-	case nil:
-	case errClosed:
+	if err := r.ready(); err != nil {
 		r.mu.Unlock()
-		return nil
-	default:
-		r.mu.Unlock()
-		return err
+		return peers.IgnoreClosed(err)
 	}
 	r.running.Add(1)
 	r.changed = true
@@ -106,25 +95,9 @@ func (r *raw) expel(p *rawProcess, cause error) {
 		return
 	}
 	p.State.over = true
-	if !r.beneath {
-		r.tell(func(h transport.Handler) {
-			for _, id := range p.Nodes {
-				h.Down(id, cause)
-			}
-		})
-	}
-}
-
-func (r *raw) tell(f func(transport.Handler)) {
-	if !r.closing.Load() {
-		f(r.handler)
-	}
-}
-
-func tellUp(h transport.Handler, nodes []dme.NodeID) {
-	if u, ok := h.(transport.UpHandler); ok {
-		for _, id := range nodes {
-			u.Up(id)
+	for _, id := range p.Nodes {
+		if !r.beneath && !r.closing.Load() {
+			r.handler.Down(id, cause)
 		}
 	}
 }
@@ -142,45 +115,30 @@ func (t *reliable) Readmit(peer dme.NodeID, addr string, incarnation uint32) err
 	return t.change(peer, func(p *process, below transport.Readmitter) error {
 		old := &p.State
 		old.mu.Lock()
-		known := p.Incarnation == incarnation && p.Addr == addr && old.fate == alive
+		alive := old.fate == alive
 		old.mu.Unlock()
-		if known {
-			return nil
-		}
-		next, err := t.top.Successor(p, addr, incarnation)
-		if err != nil {
-			return err
-		}
-		old.expel(fmt.Errorf("udp: %v: incarnation %d has taken its place", p, incarnation))
-		old.mu.Lock()
-		old.superseded = true
-		old.mu.Unlock()
-		if err := below.Readmit(peer, addr, incarnation); err != nil {
-			return err
-		}
-		l := &next.State
-		l.init(t, next)
-		l.delivery.Lock() // until Up has returned, nothing of it is delivered
-		t.top.Install(next)
-		if !t.closing.Load() {
-			tellUp(t.handler, next.Nodes)
-		}
-		l.delivery.Unlock()
-		// It learns from a question that this process knows of it now.
-		l.mu.Lock()
-		if !t.closing.Load() {
-			l.ask(t.clock())
-		}
-		l.mu.Unlock()
-		return ignoreClosed(t.Flush())
+		return t.top.Replace(p, addr, incarnation, alive, old.expel, func(next *process) error {
+			old.mu.Lock()
+			old.superseded = true
+			old.mu.Unlock()
+			if err := below.Readmit(peer, addr, incarnation); err != nil {
+				return err
+			}
+			l := &next.State
+			l.init(t, next)
+			l.delivery.Lock() // until Up has returned, nothing of it is delivered
+			t.top.Install(next)
+			peers.Up(t.handler, next.Nodes, t.closing.Load)
+			l.delivery.Unlock()
+			// It learns from a question that this process knows of it now.
+			l.mu.Lock()
+			if !t.closing.Load() {
+				l.ask(t.clock())
+			}
+			l.mu.Unlock()
+			return peers.IgnoreClosed(t.Flush())
+		})
 	})
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, transport.ErrClosed) {
-		return nil
-	}
-	return err
 }
 
 // change calls f with the process of peer, one at a time, as something that Close
@@ -189,7 +147,7 @@ func (t *reliable) change(peer dme.NodeID, f func(*process, transport.Readmitter
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	if err := t.ready(); err != nil {
-		return ignoreClosed(err)
+		return peers.IgnoreClosed(err)
 	}
 	p, err := t.top.Other(peer)
 	if err != nil {
