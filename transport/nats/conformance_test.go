@@ -89,18 +89,21 @@ func withSequencer(t *testing.T, b Broker, open transporttest.Opener) transportt
 			sequencers[c.Key] = s
 		}
 		users[c.Key]++
-		tr, err := open(c, k)
-		if err != nil {
-			return nil, err
-		}
 		done := sync.OnceFunc(func() {
-			mu.Lock()
-			defer mu.Unlock()
 			if users[c.Key]--; users[c.Key] == 0 {
 				sequencers[c.Key].Close()
 			}
 		})
-		return &sequenced{tr.(*Transport), done}, nil
+		tr, err := open(c, k)
+		if err != nil {
+			done()
+			return nil, err
+		}
+		return &sequenced{tr.(*Transport), func() {
+			mu.Lock()
+			defer mu.Unlock()
+			done()
+		}}, nil
 	}
 }
 
@@ -113,4 +116,18 @@ func (s *sequenced) Close() error {
 	err := s.Transport.Close()
 	s.done()
 	return err
+}
+
+// BenchmarkTransport measures within one process. How the transport compares with the
+// client library alone between processes, 'dmebench ping --transport nats' measures.
+func BenchmarkTransport(b *testing.B) {
+	for name, own := range map[string]bool{"own": true, "shared": false} {
+		b.Run(name, func(b *testing.B) {
+			broker := startServer(b).Broker()
+			broker.Own = own
+			s := subject
+			s.Open = opener(broker)
+			transporttest.Benchmark(b, s)
+		})
+	}
 }

@@ -37,21 +37,17 @@ func (t *Transport) wakeDeliver() {
 // arrived takes in a message: a frame for a node here, or a broadcast.
 func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 	broadcast := m.Sub == t.alls
-	data := m.Data
-	var order uint64
+	what := aFrame
 	if broadcast && t.broker.Sequenced {
-		var ok bool
-		if data, ok = t.inSeal.open(data, anOrder); ok {
-			data, ok = uvarint(data, &order)
-		}
-		if !ok {
-			t.refused.Add(1)
-			return
-		}
+		what = anOrder
 	}
+	var order uint64
 	var h header
 	var body []byte
-	content, ok := t.inSeal.open(data, aFrame)
+	content, ok := t.seal.open(m.Data, what)
+	if ok && what == anOrder {
+		content, ok = uvarint(content, &order)
+	}
 	if ok {
 		body, ok = h.decode(content)
 	}

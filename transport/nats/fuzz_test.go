@@ -34,7 +34,7 @@ func FuzzMessage(f *testing.F) {
 		way %= ways
 		c := config(1, 2)
 		tr := &Transport{
-			config: c, limits: defaultLimits(2), prefix: prefix(&c.Key, own), inSeal: newSeal(&c.Key, own),
+			config: c, limits: defaultLimits(2), prefix: prefix(&c.Key, own), seal: newSeal(&c.Key, own),
 			alls: new(natsgo.Subscription), byes: new(natsgo.Subscription), closed: make(chan struct{}),
 		}
 		tr.broker.Own, tr.broker.Sequenced = own, way == sequenced
@@ -51,15 +51,13 @@ func FuzzMessage(f *testing.F) {
 			}
 		}}
 		m := &natsgo.Msg{Data: b}
-		kindOf := map[byte]kind{unicast: aFrame, broadcast: aFrame, sequenced: aFrame, progress: aProgress, goodbye: aGoodbye}[way]
+		what := map[byte]kind{unicast: aFrame, broadcast: aFrame, sequenced: anOrder, progress: aProgress, goodbye: aGoodbye}[way]
 		if sealed {
-			s := newSeal(&c.Key, own)
-			m.Data = append(s.start(nil), b...)
-			s.close(m.Data, kindOf)
+			content := tr.seal.start(nil, what)
 			if way == sequenced {
-				m.Data = append(binary.AppendUvarint(s.start(nil), 1), m.Data...)
-				s.close(m.Data, anOrder)
+				content = binary.AppendUvarint(content, 1)
 			}
+			m.Data = tr.seal.close(append(content, b...), what)
 		}
 		switch way {
 		case unicast:
@@ -68,10 +66,10 @@ func FuzzMessage(f *testing.F) {
 			m.Sub = tr.alls
 			tr.arrived(top, m)
 		case progress:
-			tr.hear(newSeal(&c.Key, own), m)
+			tr.hear(m)
 		case goodbye:
 			m.Sub = tr.byes
-			tr.hear(newSeal(&c.Key, own), m)
+			tr.hear(m)
 		}
 		if !sealed && (delivered > 0 || tr.refused.Load() != 1 || top.Of(2).State.out.left.Load() || top.Of(2).State.out.handled.Load() > 0) {
 			t.Fatalf("%x of a stranger is taken", b)

@@ -2,43 +2,12 @@ package nats
 
 import (
 	"testing"
-	"time"
-
-	"go.uber.org/goleak"
 
 	"dmebench/dme"
 	"dmebench/transport"
 )
 
 var testKey = transport.Key{1, 2, 3}
-
-// patience is how long a test waits for what must come; only what hangs gets
-// there.
-const patience = 30 * time.Second
-
-func next[T any](t testing.TB, what string, c <-chan T) (x T) {
-	t.Helper()
-	select {
-	case x = <-c:
-	case <-time.After(patience):
-		t.Fatalf("waited in vain for %s", what)
-	}
-	return x
-}
-
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
-func noLeaks(t *testing.T) {
-	before := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, before) })
-}
 
 // handler is a transport.Handler and a transport.Monitor made of functions; nil
 // ones do nothing.

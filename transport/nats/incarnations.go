@@ -1,13 +1,12 @@
 package nats
 
 import (
-	"errors"
 	"fmt"
 
 	natsgo "github.com/nats-io/nats.go"
 
 	"dmebench/dme"
-	"dmebench/transport"
+	"dmebench/transport/peers"
 )
 
 // held is a frame of an incarnation that nobody has announced yet. How many there are
@@ -44,28 +43,18 @@ func (t *Transport) Expel(peer dme.NodeID, cause error) error {
 // [transport.Readmitter].
 func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 	return t.inOrder(peer, func(top *topology, p *process) error {
-		if p.Incarnation == incarnation && p.Addr == addr && !p.State.in.over {
-			return nil
-		}
-		next, err := top.Successor(p, addr, incarnation)
-		if err != nil {
-			return err
-		}
-		t.expel(p, fmt.Errorf("nats: %v: incarnation %d has taken its place", p, incarnation))
-		if err := t.install(top, next); err != nil {
-			return err
-		}
-		if h, ok := t.handler.(transport.UpHandler); ok {
-			for _, id := range next.Nodes {
-				h.Up(id)
+		return top.Replace(p, addr, incarnation, !p.State.in.over, func(cause error) { t.expel(p, cause) }, func(next *process) error {
+			if err := t.install(top, next); err != nil {
+				return err
 			}
-		}
-		early := t.held
-		t.held = nil
-		for _, x := range early {
-			t.take(top, top.Of(x.from), x.header, x.body)
-		}
-		return nil
+			peers.Up(t.handler, next.Nodes, t.closing.Load)
+			early := t.held
+			t.held = nil
+			for _, x := range early {
+				t.take(top, top.Of(x.from), x.header, x.body)
+			}
+			return nil
+		})
 	})
 }
 
@@ -76,7 +65,7 @@ func (t *Transport) inOrder(peer dme.NodeID, f func(*topology, *process) error) 
 	defer t.changing.Unlock()
 	top, err := t.ready()
 	if err != nil {
-		return ignoreClosed(err)
+		return peers.IgnoreClosed(err)
 	}
 	p, err := top.Other(peer)
 	if err != nil {
@@ -101,13 +90,6 @@ func (t *Transport) inOrder(peer dme.NodeID, f func(*topology, *process) error) 
 	case <-t.delivered:
 		return nil
 	}
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, transport.ErrClosed) {
-		return nil
-	}
-	return err
 }
 
 // expel is called by deliver.

@@ -52,6 +52,7 @@ type Transport struct {
 	limits limits
 	broker Broker
 	prefix string
+	seal   *seal
 	wire   wire
 	conn   *natsgo.Conn
 
@@ -67,14 +68,12 @@ type Transport struct {
 	monitor transport.Monitor // handler, if it is one
 
 	mu         sync.Mutex // held while publishing: numbers are the order of publication
-	outSeal    *seal
 	frame      []byte
 	broadcasts uint64 // number of the last one
 	backlog    uint64 // the largest there was, bytes
 	frames     uint64
 
 	// The delivering goroutine's.
-	inSeal *seal
 	report []byte
 	order  uint64 // number of the last broadcast in the one order
 	held   []held // of incarnations that nobody has announced yet
@@ -114,7 +113,7 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 	t := &Transport{
 		config: c, limits: l, broker: b, prefix: prefix(&c.Key, b.Own),
 		inbox: make(chan *natsgo.Msg, l.inbox), told: make(chan *natsgo.Msg, toldInbox),
-		outSeal: newSeal(&c.Key, b.Own), inSeal: newSeal(&c.Key, b.Own),
+		seal:   newSeal(&c.Key, b.Own),
 		closed: make(chan struct{}), delivered: make(chan struct{}),
 	}
 	t.close = sync.OnceFunc(t.shutDown)

@@ -87,10 +87,8 @@ func (t *Transport) ready() (*topology, error) {
 // processes read on meanwhile, whatever their handlers do.
 func (t *Transport) publish(subject string, h header, body []byte) error {
 	h.incarnation = t.config.Incarnation
-	frame := t.outSeal.start(t.frame[:0])
-	frame = h.append(frame)
-	frame = append(frame, body...)
-	t.outSeal.close(frame, aFrame)
+	frame := append(h.append(t.seal.start(t.frame, aFrame)), body...)
+	frame = t.seal.close(frame, aFrame)
 	err := t.conn.Publish(subject, frame)
 	if cap(frame) > keptBuffer {
 		frame = nil

@@ -68,20 +68,19 @@ func (t *Transport) settle(p *process, cost uint64) {
 		raise(&p.State.out.handled, in.handled)
 		return
 	}
-	t.report = t.word(t.inSeal, t.report, aProgress, in.handled)
+	t.report = t.word(t.report, aProgress, in.handled)
 	if err := t.conn.Publish(t.prefix+".k."+processName(p.Node(), p.Incarnation), t.report); err != nil {
 		t.end(err)
 	}
 }
 
 // word makes a message of this process about how far it is, in b's memory.
-func (t *Transport) word(s *seal, b []byte, what kind, handled uint64) []byte {
-	b = s.start(b[:0])
+func (t *Transport) word(b []byte, what kind, handled uint64) []byte {
+	b = t.seal.start(b, what)
 	b = binary.AppendUvarint(b, uint64(t.config.Local[0]))
 	b = binary.AppendUvarint(b, uint64(t.config.Incarnation))
 	b = binary.AppendUvarint(b, handled)
-	s.close(b, what)
-	return b
+	return t.seal.close(b, what)
 }
 
 // processName names a process in subjects, by its first node and, but for the first,
@@ -105,24 +104,23 @@ func raise(a *atomic.Uint64, x uint64) {
 // listen takes in what receivers tell. It is not behind the frames: a process
 // that is busy learns all the same how far the others are.
 func (t *Transport) listen() {
-	s := newSeal(&t.config.Key, t.broker.Own)
 	for {
 		select {
 		case m := <-t.told:
-			t.hear(s, m)
+			t.hear(m)
 		case <-t.closed:
 			return
 		}
 	}
 }
 
-func (t *Transport) hear(s *seal, m *natsgo.Msg) {
+func (t *Transport) hear(m *natsgo.Msg) {
 	what := aProgress
 	if m.Sub == t.byes {
 		what = aGoodbye
 	}
 	var first, incarnation, handled uint64
-	b, ok := s.open(m.Data, what)
+	b, ok := t.seal.open(m.Data, what)
 	if ok {
 		b, ok = uvarint(b, &first)
 	}
@@ -149,5 +147,5 @@ func (t *Transport) hear(s *seal, m *natsgo.Msg) {
 
 // goodbye tells all that nothing more is handled here.
 func (t *Transport) goodbye() error {
-	return t.conn.Publish(t.prefix+".bye", t.word(newSeal(&t.config.Key, t.broker.Own), nil, aGoodbye, 0))
+	return t.conn.Publish(t.prefix+".bye", t.word(nil, aGoodbye, 0))
 }
