@@ -16,6 +16,8 @@ import (
 
 // recorder is a transport that keeps what is sent through it.
 type recorder struct {
+	transport.Readmitter // nil: nobody ends
+
 	mu      sync.Mutex
 	frames  []recorded
 	flushed int // frames of which the last flush knew
@@ -102,10 +104,7 @@ func open(t testing.TB, c Config) (*Transport, *recorder) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
 	r := newRecorder()
-	tr, err := Wrap(r, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := Wrap(r, c)
 	t.Cleanup(func() {
 		tr.Close()
 		if !r.closed {

@@ -353,10 +353,7 @@ func TestDelayedFramesDoNotReachTheNextIncarnation(t *testing.T) {
 		return tr
 	}
 	for _, absent := range [][]dme.NodeID{nil, {2}} {
-		one, err := Wrap(open(1, 1, absent...), Config{All: Conditions{Delay: Delay{Mean: 50 * time.Millisecond}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := Wrap(open(1, 1, absent...), Config{All: Conditions{Delay: Delay{Mean: 50 * time.Millisecond}}})
 		defer one.Close()
 		two := open(2, 1)
 		book := transport.AddressBook{one.Addr(), two.Addr()}
@@ -396,16 +393,5 @@ func TestDelayedFramesDoNotReachTheNextIncarnation(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatal("waited in vain")
 		}
-	}
-}
-
-// What does not know of incarnations beneath is not said to.
-func TestReadmitNeedsItsLikeBeneath(t *testing.T) {
-	tr, err := Wrap(struct{ transport.Transport }{}, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tr.Expel(2, nil) == nil || tr.Readmit(2, "x", 2) == nil {
-		t.Error("no error")
 	}
 }

@@ -62,10 +62,7 @@ type Transport struct {
 	frames, bytes, received, strangers, refused, largest atomic.Uint64
 }
 
-var (
-	_ transport.Transport  = (*Transport)(nil)
-	_ transport.Readmitter = (*Transport)(nil)
-)
+var _ transport.Transport = (*Transport)(nil)
 
 // link is the way to a process, as its sender sees it.
 type link struct {

@@ -96,7 +96,6 @@ type Transport struct {
 var (
 	_ transport.Transport   = (*Transport)(nil)
 	_ transport.Broadcaster = (*Transport)(nil)
-	_ transport.Readmitter  = (*Transport)(nil)
 )
 
 // Listen connects to the broker and subscribes: frames for this process's nodes

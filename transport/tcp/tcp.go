@@ -99,10 +99,7 @@ type Transport struct {
 	received, refusedConns, refusedFrames atomic.Uint64
 }
 
-var (
-	_ transport.Transport  = (*Transport)(nil)
-	_ transport.Readmitter = (*Transport)(nil)
-)
+var _ transport.Transport = (*Transport)(nil)
 
 // Options are what a transport is opened with beside a transport.Config.
 type Options struct {

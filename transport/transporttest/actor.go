@@ -147,14 +147,14 @@ func (a *actor) try(c command) error {
 		}
 		return a.tr.Flush()
 	case opExpel:
-		return a.tr.(transport.Readmitter).Expel(c.To, fmt.Errorf("the test has killed it"))
+		return a.tr.Expel(c.To, fmt.Errorf("the test has killed it"))
 	case opReadmit:
 		a.mu.Lock()
 		for _, id := range lodgers(c.To - c.To%2) {
 			a.coming[id] = c.Incarnation
 		}
 		a.mu.Unlock()
-		return a.tr.(transport.Readmitter).Readmit(c.To, c.Addr, c.Incarnation)
+		return a.tr.Readmit(c.To, c.Addr, c.Incarnation)
 	default:
 		return fmt.Errorf("no such command")
 	}

@@ -233,14 +233,6 @@ func (f *faulty) flush() error {
 	return f.Transport.Flush()
 }
 
-func (f *faulty) Expel(peer dme.NodeID, cause error) error {
-	return f.Transport.(transport.Readmitter).Expel(peer, cause)
-}
-
-func (f *faulty) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
-	return f.Transport.(transport.Readmitter).Readmit(peer, addr, incarnation)
-}
-
 func (f *faulty) Close() error {
 	err := f.Transport.Close()
 	if f.fault == "delivers after Close" && f.handler != nil {

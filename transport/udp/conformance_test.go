@@ -75,7 +75,7 @@ func subjects() []transporttest.Subject {
 
 // bad is a network between raw and the layers above that loses, repeats and
 // reorders.
-func bad(t transport.Transport) (transport.Transport, error) {
+func bad(t transport.Transport) transport.Transport {
 	return link.Wrap(t, link.Config{Seed: 1, LargestFrame: LargestFrame(Raw), All: link.Conditions{
 		Loss: 0.05, Duplication: 0.05, Reordering: 0.1, Holding: 2 * time.Millisecond,
 	}})

@@ -33,7 +33,7 @@ func silenced(t *testing.T, l limits, h func(process int) transport.Handler, nod
 	mute = new(atomic.Bool)
 	options := func(process int) (o Options) {
 		if process == 1 {
-			o.Between = func(tr transport.Transport) (transport.Transport, error) { return muted{tr, mute}, nil }
+			o.Between = func(tr transport.Transport) transport.Transport { return muted{tr, mute} }
 		}
 		return o
 	}
@@ -169,9 +169,6 @@ func TestMisconfiguration(t *testing.T) {
 		"an unknown layer": {Layer: "perfect"},
 		"tiny datagrams":   {Datagram: 100},
 		"huge datagrams":   {Datagram: 70_000},
-		"a wrapper that fails": {Between: func(transport.Transport) (transport.Transport, error) {
-			return nil, errors.New("no")
-		}},
 	} {
 		if tr, err := Listen(good, o); err == nil {
 			tr.Close()

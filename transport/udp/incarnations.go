@@ -1,41 +1,9 @@
 package udp
 
 import (
-	"errors"
-
 	"dmebench/dme"
-	"dmebench/transport"
 	"dmebench/transport/peers"
 )
-
-var _ transport.Readmitter = (*Transport)(nil)
-
-// Expel reports a process as down; see [transport.Readmitter].
-func (t *Transport) Expel(peer dme.NodeID, cause error) error {
-	return readmitter(t.Transport).Expel(peer, cause)
-}
-
-// Readmit lets the next incarnation of a process take part; see
-// [transport.Readmitter].
-func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
-	return readmitter(t.Transport).Readmit(peer, addr, incarnation)
-}
-
-// readmitter returns t as one, or one that says that t is none: what is wrapped around
-// the raw layer need not know of incarnations.
-func readmitter(t transport.Transport) transport.Readmitter {
-	if r, ok := t.(transport.Readmitter); ok {
-		return r
-	}
-	return settled{}
-}
-
-type settled struct{}
-
-var errSettled = errors.New("udp: what is wrapped around the raw layer does not let processes come back")
-
-func (settled) Expel(dme.NodeID, error) error            { return errSettled }
-func (settled) Readmit(dme.NodeID, string, uint32) error { return errSettled }
 
 // Expel takes no datagram of a process any more. Where this is the highest layer, its
 // handler is told.
@@ -104,15 +72,15 @@ func (r *raw) expel(p *rawProcess, cause error) {
 
 // Expel reports a process as down, after what had come from there.
 func (t *reliable) Expel(peer dme.NodeID, cause error) error {
-	return t.change(peer, func(p *process, below transport.Readmitter) error {
+	return t.change(peer, func(p *process) error {
 		p.State.expel(cause)
-		return below.Expel(peer, cause)
+		return t.below.Expel(peer, cause)
 	})
 }
 
 // Readmit begins a link with the next incarnation of a process.
 func (t *reliable) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
-	return t.change(peer, func(p *process, below transport.Readmitter) error {
+	return t.change(peer, func(p *process) error {
 		old := &p.State
 		old.mu.Lock()
 		alive := old.fate == alive
@@ -121,7 +89,7 @@ func (t *reliable) Readmit(peer dme.NodeID, addr string, incarnation uint32) err
 			old.mu.Lock()
 			old.superseded = true
 			old.mu.Unlock()
-			if err := below.Readmit(peer, addr, incarnation); err != nil {
+			if err := t.below.Readmit(peer, addr, incarnation); err != nil {
 				return err
 			}
 			l := &next.State
@@ -143,7 +111,7 @@ func (t *reliable) Readmit(peer dme.NodeID, addr string, incarnation uint32) err
 
 // change calls f with the process of peer, one at a time, as something that Close
 // waits for.
-func (t *reliable) change(peer dme.NodeID, f func(*process, transport.Readmitter) error) error {
+func (t *reliable) change(peer dme.NodeID, f func(*process) error) error {
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	if err := t.ready(); err != nil {
@@ -161,7 +129,7 @@ func (t *reliable) change(peer dme.NodeID, f func(*process, transport.Readmitter
 	t.notices.Add(1)
 	t.mu.Unlock()
 	defer t.notices.Done()
-	return f(p, readmitter(t.below))
+	return f(p)
 }
 
 // expel notes that the other side has ended, and returns when the handler knows.

@@ -22,11 +22,10 @@ import (
 type crackling struct {
 	transport.Transport
 	transport.Broadcaster
-	transport.Readmitter
 }
 
-func crackle(t transport.Transport) (transport.Transport, error) {
-	return crackling{t, t.(transport.Broadcaster), t.(transport.Readmitter)}, nil
+func crackle(t transport.Transport) transport.Transport {
+	return crackling{t, t.(transport.Broadcaster)}
 }
 
 func (c crackling) Start(book transport.AddressBook, h transport.Handler) error {

@@ -114,7 +114,7 @@ func TestAPartitionIsNoDeath(t *testing.T) {
 	l := defaultLimits()
 	l.silence, l.tries, l.idle = time.Second, 3, 50*time.Millisecond
 	var cut link.Cut
-	o := Options{Between: func(r transport.Transport) (transport.Transport, error) {
+	o := Options{Between: func(r transport.Transport) transport.Transport {
 		return link.Wrap(r, link.Config{Cut: &cut, LargestFrame: LargestFrame(Raw)})
 	}}
 	j := newJournal()

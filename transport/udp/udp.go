@@ -69,7 +69,7 @@ type Options struct {
 	// Between wraps the raw layer, where it is given: the layers above see
 	// frames through the wrapper, which loses, repeats, delays or reorders some.
 	// With Multicast it must be a transport.Broadcaster.
-	Between func(transport.Transport) (transport.Transport, error)
+	Between func(transport.Transport) transport.Transport
 }
 
 var (
@@ -144,13 +144,10 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	}
 	t := &Transport{Transport: base, socket: base.socket}
 	if o.Between != nil {
-		t.Transport, err = o.Between(base)
-		if _, can := t.Transport.(transport.Broadcaster); err == nil && o.Multicast && !can {
-			err = errors.New("udp: what is wrapped around the raw layer lets no broadcast through; leave multicast out")
-		}
-		if err != nil {
+		t.Transport = o.Between(base)
+		if _, can := t.Transport.(transport.Broadcaster); o.Multicast && !can {
 			base.Close()
-			return nil, err
+			return nil, errors.New("udp: what is wrapped around the raw layer lets no broadcast through; leave multicast out")
 		}
 	}
 	if o.Layer != Raw {
