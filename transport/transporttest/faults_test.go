@@ -100,6 +100,7 @@ func TestSuiteCatchesFaults(t *testing.T) {
 	}
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			part := f.caughtBy
 			if part == "" {
 				part = "SelfSend|Broadcast|RepliesFromHandler|Misuse|WrongKey|Death|Restart"

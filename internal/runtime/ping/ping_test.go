@@ -3,7 +3,6 @@ package ping
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 )
@@ -123,13 +122,3 @@ func TestSpecIsChecked(t *testing.T) {
 	mustSay(t, both.Check(), "0 bytes")
 }
 
-func TestTasksAreInOrder(t *testing.T) {
-	s := DefaultSpec()
-	var names []string
-	for _, task := range s.tasks() {
-		names = append(names, task.String())
-	}
-	if want := []string{"round-trip", "ring, 1 token", "ring, 16 tokens", "stream"}; !slices.Equal(names, want) {
-		t.Errorf("%q, want %q", names, want)
-	}
-}
