@@ -150,7 +150,7 @@ func (a *actor) try(c command) error {
 		return a.tr.Expel(c.To, fmt.Errorf("the test has killed it"))
 	case opReadmit:
 		a.mu.Lock()
-		for _, id := range lodgers(c.To - c.To%2) {
+		for _, id := range lodgers(home(c.To)) {
 			a.coming[id] = c.Incarnation
 		}
 		a.mu.Unlock()
