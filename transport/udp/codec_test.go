@@ -295,7 +295,7 @@ func FuzzPeer(f *testing.F) {
 func TestPartsHaveABound(t *testing.T) {
 	for _, l := range []Layer{Reliable, FIFO} {
 		o := newOrder(l)
-		body := peers.AppendFrame(nil, 2, 1, make([]byte, transport.MaxFrame))[:MaxDatagram]
+		body := peers.AppendFrame(nil, 2, 1, make([]byte, transport.MaxFrame))[:60<<10]
 		var err error
 		number := uint64(0)
 		for ; err == nil; number++ {

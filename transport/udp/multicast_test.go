@@ -168,7 +168,7 @@ func TestBroadcastsOfAnySize(t *testing.T) {
 			noLeaks(t)
 			const nodes = 12
 			j := newJournal()
-			ts := meshed(t, nodes, 1, Options{Multicast: true, Datagram: MinDatagram}, j)
+			ts := meshed(t, nodes, 1, Options{Multicast: true, datagram: 512}, j)
 			count := 0
 			wait := func(more int) {
 				count += more

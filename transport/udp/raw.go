@@ -103,7 +103,7 @@ func listenRaw(c transport.Config, o Options) (*raw, error) {
 		return nil, fmt.Errorf("udp: listen: %w", err)
 	}
 	r := &raw{
-		config: c, changed: c.Incarnation > 1, datagram: o.Datagram, socket: s, out: newOutbox(s),
+		config: c, changed: c.Incarnation > 1, datagram: o.datagram, socket: s, out: newOutbox(s),
 		sealer: newSealer(&c.Key, c.Local[0], c.Incarnation),
 	}
 	if o.Multicast {

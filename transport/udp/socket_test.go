@@ -57,11 +57,11 @@ func TestKernelDropsAreReported(t *testing.T) {
 // Frames to one process travel together.
 func TestFramesArePacked(t *testing.T) {
 	for _, l := range Layers() {
-		for _, size := range []int{0, MinDatagram, networkDatagram} {
+		for _, size := range []int{0, 512, networkDatagram} {
 			t.Run(fmt.Sprintf("%s-%d", l, size), func(t *testing.T) {
 				const frames, body = 200, 20
 				j := newJournal()
-				ts := openPair(t, Options{Layer: l, Datagram: size}, j)
+				ts := openPair(t, Options{Layer: l, datagram: size}, j)
 				if l != Raw { // so that the link is there
 					if err := ts[0].Send(1, 2, nil); err != nil {
 						t.Fatal(err)
@@ -100,7 +100,7 @@ func TestFramesArePacked(t *testing.T) {
 // A frame is taken apart where it must be, however small datagrams are.
 func TestSmallDatagramsCarryLargeFrames(t *testing.T) {
 	j := newJournal()
-	ts := openPair(t, Options{Datagram: MinDatagram}, j)
+	ts := openPair(t, Options{datagram: 512}, j)
 	b := bytes.Repeat([]byte("0123456789abcde"), 1<<17) // 2 MB
 	if err := ts[0].Send(1, 2, b); err != nil {
 		t.Fatal(err)
