@@ -406,24 +406,6 @@ func TestGuarantees(t *testing.T) {
 	}
 }
 
-// BenchmarkLateness says how long after its time a frame leaves that is delayed
-// by a millisecond: the median and the 99th percentile.
-func BenchmarkLateness(b *testing.B) {
-	const delay = time.Millisecond
-	tr, r := open(b, Config{All: Conditions{Delay: Delay{Mean: delay}}})
-	var late []time.Duration
-	for b.Loop() {
-		begin := time.Now()
-		send(b, tr, Link{1, 3}, "x")
-		<-r.arrived
-		late = append(late, r.frames[0].at.Sub(begin)-delay)
-		r.frames, r.flushed = r.frames[:0], 0
-	}
-	slices.Sort(late)
-	b.ReportMetric(float64(late[len(late)/2]), "late-p50-ns")
-	b.ReportMetric(float64(late[len(late)*99/100]), "late-p99-ns")
-}
-
 func TestCut(t *testing.T) {
 	c := Config{Cut: new(Cut)}
 	if c.Idle() {

@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -162,21 +161,6 @@ func TestTheSequencersEnds(t *testing.T) {
 	server.Close()
 	if err := transporttest.Next(t, "the end of the sequencer", end); !strings.Contains(err.Error(), "sequencer") {
 		t.Error(err)
-	}
-}
-
-func TestWhoHasLeftTakesNothing(t *testing.T) {
-	transporttest.NoLeaks(t)
-	l := defaultLimits(2)
-	l.backlog = 8 * frameCost
-	all := mesh(t, startServer(t).Broker(), l, 2, 1, func(int) transport.Handler { return transporttest.NewEvents() })
-	all[1].Close()
-	transporttest.Eventually(t, "the goodbye", func() bool { return all[0].top.Load().Of(2).State.out.left.Load() })
-	for range 100 {
-		mustSend(t, all[0], 1, 2, "to nobody")
-		if err := all[0].Broadcast(1, nil); err != nil && !errors.Is(err, transport.ErrBacklog) {
-			t.Fatal(err)
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"runtime"
@@ -94,21 +93,6 @@ func TestFramesArePacked(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// A frame is taken apart where it must be, however small datagrams are.
-func TestSmallDatagramsCarryLargeFrames(t *testing.T) {
-	j := newJournal()
-	ts := openPair(t, Options{datagram: 512}, j)
-	b := bytes.Repeat([]byte("0123456789abcde"), 1<<17) // 2 MB
-	if err := ts[0].Send(1, 2, b); err != nil {
-		t.Fatal(err)
-	}
-	ts[0].Flush()
-	j.wait(t, "the frame", func() bool { return len(j.frames) == 1 })
-	if j.frames[0] != string(b) {
-		t.Error("it has changed")
 	}
 }
 
