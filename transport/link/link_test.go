@@ -15,7 +15,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/mem"
 	"dmebench/transport/transporttest"
 )
 
@@ -29,6 +28,7 @@ type recorder struct {
 	closed  bool
 	arrived chan struct{} // gets something when frames have been flushed
 	counts  transport.Counters
+	handler transport.Handler
 }
 
 type recorded struct {
@@ -39,8 +39,12 @@ type recorded struct {
 
 func newRecorder() *recorder { return &recorder{arrived: make(chan struct{}, 1)} }
 
-func (r *recorder) Addr() string                                         { return "here" }
-func (r *recorder) Start(transport.AddressBook, transport.Handler) error { return nil }
+func (r *recorder) Addr() string { return "here" }
+
+func (r *recorder) Start(_ transport.AddressBook, h transport.Handler) error {
+	r.handler = h
+	return nil
+}
 
 func (r *recorder) Send(from, to dme.NodeID, b []byte) error {
 	r.mu.Lock()
@@ -479,58 +483,33 @@ func TestImpairment(t *testing.T) {
 }
 
 // What is delayed on its way to a process that has ended does not reach the one that
-// takes its place, be that at the address of the same network or not.
+// takes its place, be the process there from the start or not.
 func TestDelayedFramesDoNotReachTheNextIncarnation(t *testing.T) {
-	var network mem.Network
-	key := transporttest.NewKey()
-	open := func(id dme.NodeID, incarnation uint32, absent ...dme.NodeID) transport.Transport {
-		tr, err := mem.Listen(&network, transport.Config{Nodes: 2, Local: []dme.NodeID{id}, Key: key, Incarnation: incarnation, Absent: absent})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { tr.Close() })
-		return tr
+	const delay = 20 * time.Millisecond
+	tr, r := open(t, Config{All: Conditions{Delay: Delay{Mean: delay}}})
+	told := transporttest.NewEvents()
+	if err := tr.Start(transport.AddressBook{"here", "here", "there", ""}, told); err != nil {
+		t.Fatal(err)
 	}
-	for _, absent := range [][]dme.NodeID{nil, {2}} {
-		one := Wrap(open(1, 1, absent...), Config{All: Conditions{Delay: Delay{Mean: 50 * time.Millisecond}}})
-		defer one.Close()
-		two := open(2, 1)
-		book := transport.AddressBook{one.Addr(), two.Addr()}
-		if absent != nil {
-			book[1] = ""
+	send(t, tr, Link{1, 3}, "to the first")
+	r.handler.Down(3, errors.New("it ended"))
+	if len(told.Downs) != 1 {
+		t.Error("Down is not passed on")
+	}
+	for _, id := range []dme.NodeID{3, 4} {
+		r.handler.(transport.UpHandler).Up(id)
+		begin := time.Now()
+		send(t, tr, Link{1, id}, "to the next")
+		f := r.wait(t, Link{1, id}, 1)[0]
+		if f.body != "to the next" || f.at.Sub(begin) < delay {
+			t.Errorf("%q has arrived, after %v", f.body, f.at.Sub(begin))
 		}
-		told := transporttest.NewEvents()
-		if err := one.Start(book, told); err != nil {
-			t.Fatal(err)
-		}
-		if err := one.Send(1, 2, []byte("to the first")); err != nil {
-			t.Fatal(err)
-		}
-		newcomer := open(2, 2)
-		e := transporttest.NewEvents()
-		if err := newcomer.Start(transport.AddressBook{one.Addr(), newcomer.Addr()}, e); err != nil {
-			t.Fatal(err)
-		}
-		if err := one.Readmit(2, newcomer.Addr(), 2); err != nil {
-			t.Fatal(err)
-		}
-		if absent == nil != (len(told.Downs) == 1) {
-			t.Errorf("Down was called %d times", len(told.Downs))
-		}
-		begun := time.Now()
-		if err := one.Send(1, 2, []byte("to the second")); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case got := <-e.Frames:
-			if got != "1>2 to the second" {
-				t.Errorf("%q", got)
-			}
-			if took := time.Since(begun); took < 50*time.Millisecond {
-				t.Errorf("the way to the next incarnation took %v only", took)
-			}
-		case <-time.After(time.Minute):
-			t.Fatal("waited in vain")
+	}
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	for l, s := range tr.links {
+		if s.bytes != 0 || s.ordered != 0 {
+			t.Errorf("%v: %d bytes and %d frames are still accounted for", l, s.bytes, s.ordered)
 		}
 	}
 }
