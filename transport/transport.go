@@ -247,7 +247,7 @@ type Impaired interface {
 type Impairment struct {
 	Loss  float64       // probability that a frame or its answer vanishes; 1: nothing passes
 	Delay time.Duration // longer than a frame and its answer wait, but for one in a billion
-	What  string        // in the words of who asked for it, such as "loss=0.3"; "" for nothing
+	Text  string        // as it was asked for, such as "loss=0.3"; "" for nothing
 }
 
 // Readmitter lets the processes of a run end and be restarted while the run goes on.

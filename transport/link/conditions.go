@@ -270,7 +270,7 @@ func (c *Config) impairment(l Link, now time.Duration) transport.Impairment {
 		passes = 0
 		words = append(words, "the partition "+formatGroups(groups))
 	}
-	x.Loss, x.What = 1-passes, strings.Join(words, ", ")
+	x.Loss, x.Text = 1-passes, strings.Join(words, ", ")
 	return x
 }
 

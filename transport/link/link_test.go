@@ -430,7 +430,7 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	passes(false)
-	if x := c.impairment(Link{2, 3}, 0); x.Loss != 1 || x.What != "the partition 1-2" {
+	if x := c.impairment(Link{2, 3}, 0); x.Loss != 1 || x.Text != "the partition 1-2" {
 		t.Errorf("%+v", x)
 	}
 	if err := c.Cut.Partition(8, [][]dme.NodeID{{3}, {1, 2}}); err != nil {
@@ -440,7 +440,7 @@ func TestCut(t *testing.T) {
 	passes(false) // for the other one
 	c.Cut.Heal(8)
 	passes(true)
-	if x := c.impairment(Link{2, 3}, 0); x.Loss != 0 || x.What != "" {
+	if x := c.impairment(Link{2, 3}, 0); x.Loss != 0 || x.Text != "" {
 		t.Errorf("%+v", x)
 	}
 	for _, groups := range [][][]dme.NodeID{nil, {{1}, {1, 2}}} {
@@ -469,7 +469,7 @@ func TestImpairment(t *testing.T) {
 		{Link{1, 3}, 12 * time.Second, 0.51, 0, "loss=0.3"},
 	} {
 		got := c.impairment(x.l, x.at)
-		if got.Loss < x.loss-1e-9 || got.Loss > x.loss+1e-9 || got.Delay != x.delay || got.What != x.what {
+		if got.Loss < x.loss-1e-9 || got.Loss > x.loss+1e-9 || got.Delay != x.delay || got.Text != x.what {
 			t.Errorf("%v at %v: %+v, want %v, %v, %q", x.l, x.at, got, x.loss, x.delay, x.what)
 		}
 	}

@@ -225,7 +225,7 @@ func (t *Transport) take(top *topology, p *process, h header, body []byte) {
 		t.handler.Frame(h.from, h.to, body)
 		t.received.Add(1)
 	}
-	t.settle(p, cost(body))
+	t.noteHandled(p, cost(body))
 }
 
 // deliverAll hands a broadcast to all nodes here; to its own only where

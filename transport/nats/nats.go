@@ -34,7 +34,7 @@ const (
 	leastInbox = 1 << 14
 	allInboxes = 1 << 24
 
-	toldInbox = 1 << 12 // reports of progress
+	reportsInbox = 1 << 12 // reports of progress
 )
 
 func defaultLimits(nodes int) limits {
@@ -59,10 +59,10 @@ type Transport struct {
 
 	largest int // frame that the broker carries, bytes
 
-	inbox chan *natsgo.Msg // frames, in the order of their arrival
-	told  chan *natsgo.Msg // progress and goodbyes
-	alls  *natsgo.Subscription
-	byes  *natsgo.Subscription
+	inbox   chan *natsgo.Msg // frames, in the order of their arrival
+	reports chan *natsgo.Msg // progress and goodbyes
+	alls    *natsgo.Subscription
+	byes    *natsgo.Subscription
 
 	top     atomic.Pointer[topology] // nil before Start
 	handler transport.Handler
@@ -112,7 +112,7 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 	}
 	t := &Transport{
 		config: c, limits: l, broker: b, prefix: prefix(&c.Key, b.Own),
-		inbox: make(chan *natsgo.Msg, l.inbox), told: make(chan *natsgo.Msg, toldInbox),
+		inbox: make(chan *natsgo.Msg, l.inbox), reports: make(chan *natsgo.Msg, reportsInbox),
 		seal:   newSeal(&c.Key, b.Own),
 		closed: make(chan struct{}), delivered: make(chan struct{}),
 	}
@@ -138,18 +138,18 @@ func (t *Transport) subscribe() (err error) {
 	if t.alls, err = t.conn.ChanSubscribe(t.prefix+toAll, t.inbox); err != nil {
 		return err
 	}
-	if _, err = t.conn.ChanSubscribe(t.prefix+".k."+processName(t.config.Local[0], t.config.Incarnation), t.told); err != nil {
+	if _, err = t.conn.ChanSubscribe(t.prefix+".k."+processName(t.config.Local[0], t.config.Incarnation), t.reports); err != nil {
 		return err
 	}
-	if t.byes, err = t.conn.ChanSubscribe(t.prefix+".bye", t.told); err != nil {
+	if t.byes, err = t.conn.ChanSubscribe(t.prefix+".bye", t.reports); err != nil {
 		return err
 	}
-	return settled(t.conn)
+	return confirmed(t.conn)
 }
 
-// settled waits until the broker has dealt with what it was sent, and returns
+// confirmed waits until the broker has dealt with what it was sent, and returns
 // what it has refused.
-func settled(c *natsgo.Conn) error {
+func confirmed(c *natsgo.Conn) error {
 	if err := c.FlushTimeout(connectTimeout); err != nil {
 		return err
 	}

@@ -164,21 +164,21 @@ func (t *Transport) full(p *process) error {
 // inflow is what a receiver knows of a sender. It is the delivering goroutine's.
 type inflow struct {
 	unicast, broadcast uint64 // numbers of the last frames of either kind
-	handled, told      uint64 // bytes
+	handled, reported  uint64 // bytes
 
 	open bool // what comes is meant for this incarnation; else its welcome is awaited
 	over bool // it has ended: nothing of it is taken any more
 }
 
-// settle takes note of a frame from p that was handled, and tells p from time
+// noteHandled takes note of a frame from p that was handled, and tells p from time
 // to time.
-func (t *Transport) settle(p *process, cost uint64) {
+func (t *Transport) noteHandled(p *process, cost uint64) {
 	in := &p.State.in
 	in.handled += cost
-	if in.handled-in.told < uint64(t.limits.backlog/progressShare) {
+	if in.handled-in.reported < uint64(t.limits.backlog/progressShare) {
 		return
 	}
-	in.told = in.handled
+	in.reported = in.handled
 	if p == t.top.Load().Self {
 		raise(&p.State.out.handled, in.handled)
 		return
@@ -221,7 +221,7 @@ func raise(a *atomic.Uint64, x uint64) {
 func (t *Transport) listen() {
 	for {
 		select {
-		case m := <-t.told:
+		case m := <-t.reports:
 			t.hear(m)
 		case <-t.closed:
 			return

@@ -51,7 +51,7 @@ func StartSequencer(key transport.Key, b Broker, ended func(error)) (*Sequencer,
 		err = sub.SetPendingLimits(sequencerMessages, sequencerPending)
 	}
 	if err == nil {
-		err = settled(s.conn)
+		err = confirmed(s.conn)
 	}
 	if err != nil {
 		s.Close()

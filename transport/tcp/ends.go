@@ -36,13 +36,13 @@ func (t *Transport) lostLink(p *process, err error) {
 	}
 	t.die(p)
 	t.mu.Unlock()
-	t.tellDown(p, err)
+	t.reportDown(p, err)
 }
 
-// die notes that a process is down. The caller holds mu, and calls tellDown next.
+// die notes that a process is down. The caller holds mu, and calls reportDown next.
 func (t *Transport) die(p *process) {
 	p.State.fate = down
-	p.State.telling.Add(1)
+	p.State.reporting.Add(1)
 }
 
 // lostInbound notes that the connection from a process has ended without a
@@ -64,11 +64,11 @@ func (t *Transport) lostInbound(p *process, err error) {
 		l.breakOff(err)
 		l.mu.Unlock()
 	}
-	t.tellDown(p, err)
+	t.reportDown(p, err)
 }
 
-func (t *Transport) tellDown(p *process, err error) {
-	defer p.State.telling.Done()
+func (t *Transport) reportDown(p *process, err error) {
+	defer p.State.reporting.Done()
 	for _, id := range p.Nodes {
 		t.handler.Down(id, err)
 	}
@@ -206,10 +206,10 @@ func (t *Transport) expel(p *process, cause error) {
 	t.mu.Lock()
 	if t.closing.Load() || p.State.fate == down {
 		t.mu.Unlock()
-		p.State.telling.Wait()
+		p.State.reporting.Wait()
 		return
 	}
 	t.die(p)
 	t.mu.Unlock()
-	t.tellDown(p, cause)
+	t.reportDown(p, cause)
 }

@@ -49,9 +49,9 @@ type peer struct {
 	fate  fate
 	cause error // why the link to it broke, where that was noticed first
 
-	arriving bool           // its handler's Up is being called
-	expelled bool           // it has ended, as this process was told
-	telling  sync.WaitGroup // of Down
+	arriving  bool           // its handler's Up is being called
+	expelled  bool           // it has ended, as this process was told
+	reporting sync.WaitGroup // of Down
 }
 
 // fate is what became of a process.

@@ -88,7 +88,7 @@ const (
 
 // event is what an actor tells.
 type event struct {
-	What string // "frame", "down", "up", "done", "wrong"
+	Kind string // "frame", "down", "up", "done", "wrong"
 	From life   // of a frame; who is down or up
 	To   life   // of a frame
 	Seq  uint64 // of a frame: how many the sender had sent to that incarnation before
@@ -124,9 +124,9 @@ func (a *actor) me() uint32 { return max(1, a.order.Config.Incarnation) }
 // do carries out a command, and tells when that is done.
 func (a *actor) do(c command) {
 	if err := a.try(c); err != nil {
-		a.notify(event{What: "wrong", Text: fmt.Sprintf("%s: %v", c.Op, err)})
+		a.notify(event{Kind: "wrong", Text: fmt.Sprintf("%s: %v", c.Op, err)})
 	}
-	a.notify(event{What: "done", Text: c.Op})
+	a.notify(event{Kind: "done", Text: c.Op})
 }
 
 func (a *actor) try(c command) error {
@@ -168,7 +168,7 @@ func (a *actor) repeat(f func() error) {
 		defer tick.Stop()
 		for {
 			if err := f(); err != nil {
-				a.notify(event{What: "wrong", Text: err.Error()})
+				a.notify(event{Kind: "wrong", Text: err.Error()})
 				return
 			}
 			select {
@@ -223,12 +223,12 @@ func (a *actor) sayAll(from dme.NodeID) error {
 
 func (a *actor) Frame(from, to dme.NodeID, b []byte) {
 	texts := strings.Split(string(b), "\n")
-	e := event{What: "frame"}
+	e := event{Kind: "frame"}
 	var sign string
 	_, err := fmt.Sscanf(texts[min(int(to)-1, len(texts)-1)], "%d %d %d %d %d %s",
 		&e.From.Node, &e.From.Incarnation, &e.To.Node, &e.To.Incarnation, &e.Seq, &sign)
 	if err != nil || e.From.Node != from || e.To.Node != to {
-		a.notify(event{What: "wrong", Text: fmt.Sprintf("from %d to %d comes %q", from, to, b)})
+		a.notify(event{Kind: "wrong", Text: fmt.Sprintf("from %d to %d comes %q", from, to, b)})
 		return
 	}
 	e.All = sign == "*"
@@ -239,9 +239,9 @@ func (a *actor) Down(peer dme.NodeID, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil {
-		a.notify(event{What: "wrong", Text: "Down without an error"})
+		a.notify(event{Kind: "wrong", Text: "Down without an error"})
 	}
-	a.notify(event{What: "down", From: life{peer, a.known[peer]}, Text: fmt.Sprint(err)})
+	a.notify(event{Kind: "down", From: life{peer, a.known[peer]}, Text: fmt.Sprint(err)})
 	a.known[peer] = 0
 }
 
@@ -250,7 +250,7 @@ func (a *actor) Up(peer dme.NodeID) {
 	defer a.mu.Unlock()
 	a.known[peer] = a.coming[peer]
 	delete(a.coming, peer)
-	a.notify(event{What: "up", From: life{peer, a.known[peer]}})
+	a.notify(event{Kind: "up", From: life{peer, a.known[peer]}})
 }
 
 func (a *actor) end() {
@@ -311,7 +311,7 @@ type cast struct {
 	s     Subject
 	order peerOrder
 	addr  string
-	tell  func(command)
+	send  func(command)
 	kill  func()
 	actor *actor // nil where it is a process of its own
 
@@ -331,7 +331,7 @@ func perform(t *testing.T, s Subject, order peerOrder, apart bool) *cast {
 		}
 		end := sync.OnceFunc(a.end)
 		t.Cleanup(end)
-		c.actor, c.addr, c.tell, c.kill = a, a.tr.Addr(), a.do, end
+		c.actor, c.addr, c.send, c.kill = a, a.tr.Addr(), a.do, end
 		return c
 	}
 	c.order.Reach = s.Reach
@@ -347,7 +347,7 @@ func perform(t *testing.T, s Subject, order peerOrder, apart bool) *cast {
 			c.note(e)
 		}
 	}()
-	c.addr, c.tell = addr, func(x command) { child.Send(x) }
+	c.addr, c.send = addr, func(x command) { child.Send(x) }
 	c.kill = func() {
 		child.Kill()
 		<-child.Ended()
@@ -366,12 +366,12 @@ func (c *cast) note(e event) {
 // do tells the actor to do something and waits until it has.
 func (c *cast) do(x command) {
 	c.t.Helper()
-	before := c.count(func(e event) bool { return e.What == "done" })
-	c.tell(x)
+	before := c.count(func(e event) bool { return e.Kind == "done" })
+	c.send(x)
 	eventually(c.t, c.s, fmt.Sprintf("node %d to %s", c.order.Config.Local[0], x.Op), func() bool {
-		return c.count(func(e event) bool { return e.What == "done" }) > before
+		return c.count(func(e event) bool { return e.Kind == "done" }) > before
 	})
-	if c.count(func(e event) bool { return e.What == "wrong" }) > 0 {
+	if c.count(func(e event) bool { return e.Kind == "wrong" }) > 0 {
 		c.check()
 		c.t.FailNow()
 	}
@@ -392,7 +392,7 @@ func (c *cast) count(of func(event) bool) (n int) {
 // broadcast.
 func (c *cast) hears(from life, all bool) {
 	c.t.Helper()
-	of := func(e event) bool { return e.What == "frame" && e.From == from && e.All == all }
+	of := func(e event) bool { return e.Kind == "frame" && e.From == from && e.All == all }
 	enough := c.count(of) + 20
 	eventually(c.t, c.s, fmt.Sprintf("frames from %+v at node %d", from, c.order.Config.Local[0]), func() bool {
 		return c.count(of) >= enough
@@ -426,7 +426,7 @@ func (c *cast) check() {
 		c.t.Errorf("node %d, incarnation %d: %s: %+v", c.order.Config.Local[0], me, what, c.log[from:i+1])
 	}
 	for i, e := range c.log {
-		switch e.What {
+		switch e.Kind {
 		case "frame":
 			k := stream{e.From, e.To.Node}
 			switch {

@@ -27,7 +27,7 @@ func testCloseDrains(t *testing.T, s Subject) {
 			if err := c.transports[0].Close(); err != nil {
 				t.Fatal(err)
 			}
-			book.settle(t, s)
+			book.finish(t, s)
 		})
 	}
 }
@@ -237,7 +237,7 @@ func testGarbage(t *testing.T, s Subject) {
 		conn.Close()
 	}
 	eventually(t, s, "all strangers to be refused", func() bool { return refusals(c.transports[0]) >= strangers })
-	book.settle(t, s)
+	book.finish(t, s)
 }
 
 // testSilentStrangers opens many connections that say nothing. The run's own
@@ -254,5 +254,5 @@ func testSilentStrangers(t *testing.T, s Subject) {
 	for from := dme.NodeID(2); from <= 3; from++ {
 		c.send(from, 1, fill(make([]byte, 50), pair{from, 1}, 0))
 	}
-	book.settle(t, s)
+	book.finish(t, s)
 }

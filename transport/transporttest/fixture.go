@@ -404,9 +404,9 @@ func (l *ledger) page(p pair) *page {
 	return a
 }
 
-// settle waits for all that is expected, where nothing may be lost, and reports what
+// finish waits for all that is expected, where nothing may be lost, and reports what
 // went wrong.
-func (l *ledger) settle(t testing.TB, s Subject) {
+func (l *ledger) finish(t testing.TB, s Subject) {
 	t.Helper()
 	if l.reliable {
 		await(t, s, "all frames", l.complete)

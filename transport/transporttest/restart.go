@@ -227,7 +227,7 @@ func (g *stage) step(word string, a, b dme.NodeID) {
 		g.process(a).do(command{Op: word, From: a, To: b})
 	case opExpel: // a is told that b has ended, and returns from that when it knows
 		g.process(a).do(command{Op: word, To: b})
-		of := func(e event) bool { return e.What == "down" && e.From.Node == b }
+		of := func(e event) bool { return e.Kind == "down" && e.From.Node == b }
 		if g.last[home(b)] > 0 && g.alive[a].count(of) == 0 {
 			g.t.Error("Expel has returned before Down")
 		}
@@ -245,7 +245,7 @@ func (g *stage) step(word string, a, b dme.NodeID) {
 	case "listen": // to broadcasts
 		g.alive[a].hears(g.life(b), true)
 	case "down": // a is told of two nodes that are down
-		eventually(g.t, g.s, "Down", func() bool { return g.alive[a].count(func(e event) bool { return e.What == "down" }) == 2 })
+		eventually(g.t, g.s, "Down", func() bool { return g.alive[a].count(func(e event) bool { return e.Kind == "down" }) == 2 })
 	case "refuse": // a refuses what the one that is over sends
 		if g.s.Connectionless {
 			eventually(g.t, g.s, "frames of the old one to be refused", func() bool { return refusals(g.alive[a].actor.tr) > 0 })

@@ -25,7 +25,7 @@ func testBurst(t *testing.T, s Subject) {
 	c, book := openLedger(t, s, l, Knobs{}, everyone(n), each*n*(n-1))
 
 	c.talkAll(others(n), each, numberSize+40, true, 8)
-	book.settle(t, s)
+	book.finish(t, s)
 	sent := uint64(each * n * (n - 1))
 	total := c.total(int(sent))
 	if total.Bytes < sent*numberSize || total.Writes == 0 || total.Writes > sent+total.Retransmissions+sent/2 {
@@ -43,7 +43,7 @@ func testSelfSend(t *testing.T, s Subject) {
 			t.Fatal(err)
 		}
 	}
-	book.settle(t, s)
+	book.finish(t, s)
 	if s.Guarantees.Reliable {
 		c.transports[0].Close() // settles the counters
 		if bytes := c.transports[0].Counters().Bytes; bytes < 4*each*64 {
@@ -60,7 +60,7 @@ func testFirstUse(t *testing.T, s Subject) {
 	n := l.nodes()
 	c, book := openLedger(t, s, l, Knobs{}, nil, n*n)
 	c.talkAll(func(dme.NodeID) []dme.NodeID { return everyone(n)(0) }, 1, 20, false, 1)
-	book.settle(t, s)
+	book.finish(t, s)
 }
 
 // testLargeFrames sends frames of sizes from nothing to the largest.
@@ -89,7 +89,7 @@ func testLargeFrames(t *testing.T, s Subject) {
 	if s.Guarantees.Reliable {
 		await(t, s, "the empty frame", empty)
 	}
-	book.settle(t, s)
+	book.finish(t, s)
 }
 
 // testReplies plays a token to and fro, forwarded from inside the handler and
@@ -167,7 +167,7 @@ func testManyGoroutines(t *testing.T, s Subject) {
 		})
 	}
 	senders.Wait()
-	book.settle(t, s)
+	book.finish(t, s)
 	stop.Store(true)
 	meddlers.Wait()
 }
@@ -203,7 +203,7 @@ func testBroadcast(t *testing.T, s Subject) {
 		}
 		return tr.Flush()
 	})
-	book.settle(t, s)
+	book.finish(t, s)
 	c.total(n * (n - 1) * each)
 }
 

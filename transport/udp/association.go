@@ -41,7 +41,7 @@ type association struct {
 	parted  bool   // and the other side knows, or never will
 
 	superseded bool           // another incarnation has taken its place
-	telling    sync.WaitGroup // of Down
+	reporting  sync.WaitGroup // of Down
 
 	heard instant // when something came last
 	asked instant // since when an answer is awaited; 0 while none is
@@ -200,7 +200,7 @@ func (l *association) arrived(s *segment) {
 	case l.in.due > 0:
 		l.t.wake.by(l.in.due, now)
 	}
-	l.settle()
+	l.noteParted()
 }
 
 // take takes what concerns the link itself, and reports whether the segment
@@ -274,9 +274,9 @@ func (l *association) lose(err error) {
 	if t.ended {
 		return
 	}
-	l.telling.Add(1)
+	l.reporting.Add(1)
 	t.notices.Go(func() {
-		defer l.telling.Done()
+		defer l.reporting.Done()
 		l.delivery.Lock()
 		defer l.delivery.Unlock()
 		for _, id := range l.process.Nodes {
@@ -298,12 +298,12 @@ func (l *association) part(now instant) {
 	} else {
 		l.out.drop()
 	}
-	l.settle()
+	l.noteParted()
 }
 
-// settle notes that a process knows that this one closes, or is no more. It is
+// noteParted notes that a process knows that this one closes, or is no more. It is
 // called with mu held.
-func (l *association) settle() {
+func (l *association) noteParted() {
 	if !l.parting || l.parted || l.fate == alive && !l.out.empty() {
 		return
 	}

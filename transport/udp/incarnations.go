@@ -139,5 +139,5 @@ func (l *association) expel(cause error) {
 		l.lose(cause)
 	}
 	l.mu.Unlock()
-	l.telling.Wait()
+	l.reporting.Wait()
 }

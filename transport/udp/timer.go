@@ -118,7 +118,7 @@ func (l *association) serve(now, awake instant) (next instant) {
 		l.out.expire(now)
 		l.transmit(now)
 	}
-	l.settle()
+	l.noteParted()
 	next = never
 	if l.asked == 0 && l.fate == alive && l.heard != 0 && l.out.empty() && l.process != l.t.top.Self {
 		if next = l.heard + l.idle(); next <= now {
@@ -184,8 +184,8 @@ func (l *association) dead(now, awake instant) bool {
 // silent says why the other side is given up. It is called with mu held.
 func (l *association) silent(now instant) error {
 	conditions := ""
-	if x := l.t.impairment(l); x.What != "" {
-		conditions = fmt.Sprintf(", more than %s on the link can explain", x.What)
+	if x := l.t.impairment(l); x.Text != "" {
+		conditions = fmt.Sprintf(", more than %s on the link can explain", x.Text)
 	}
 	return fmt.Errorf("udp: %v: silent for %v through %d attempts to reach it%s; did its worker end?",
 		l.process, (now - l.asked).Round(100*time.Millisecond), l.tries, conditions)

@@ -121,4 +121,3 @@ func TestSpecIsChecked(t *testing.T) {
 	mustSay(t, both.Check(), "0 processes")
 	mustSay(t, both.Check(), "0 bytes")
 }
-
