@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/internal/testkit"
 	"dmebench/transport"
 )
 
@@ -19,7 +20,7 @@ func testBurst(t *testing.T, s Subject) {
 	l := layout{1, 2, 1, 1}
 	n := l.nodes()
 	each := 200_000 / (n * (n - 1))
-	if testing.Short() {
+	if !testkit.Long() {
 		each /= 20
 	}
 	c, book := openLedger(t, s, l, Knobs{}, everyone(n), each*n*(n-1))
@@ -180,7 +181,7 @@ func testBroadcast(t *testing.T, s Subject) {
 	l := layout{2, 1, 2}
 	n := l.nodes()
 	each := 1000
-	if testing.Short() {
+	if !testkit.Long() {
 		each /= 10
 	}
 	book := newLedger(s, n*(n-1)*each)
@@ -297,7 +298,7 @@ func heap() int64 {
 // either waited for its socket before it read on, both would wait for ever.
 func testFloodBothWays(t *testing.T, s Subject) {
 	flood := 16 << 20
-	if testing.Short() {
+	if !testkit.Long() {
 		flood = 6 << 20
 	}
 	size := min(16<<10, s.LargestFrame)
