@@ -319,12 +319,13 @@ type cast struct {
 	log []event
 }
 
-// perform starts an actor, in a process of its own where apart is set.
+// perform starts an actor, in a process of its own where apart is set and the
+// subject's transports reach other processes.
 func perform(t *testing.T, s Subject, order peerOrder, apart bool) *cast {
 	t.Helper()
 	order.Subject = s.Name
 	c := &cast{t: t, s: s, order: order}
-	if !apart {
+	if !apart || s.InProcess {
 		a, err := newActor(s, order, c.note)
 		if err != nil {
 			t.Fatal(err)

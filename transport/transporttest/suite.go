@@ -52,6 +52,10 @@ type Subject struct {
 	// once buffers have grown.
 	AllocatesNothing bool
 
+	// InProcess says that the transport joins nothing but what one process has
+	// opened; to close it is then to kill it.
+	InProcess bool
+
 	// Connectionless says that a process goes on sending to one that has lost
 	// sight of it.
 	Connectionless bool
