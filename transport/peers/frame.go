@@ -43,17 +43,14 @@ const Goodbye = "\x00\x00\x00"
 // AppendFrame appends a frame to b. It allocates only where b must grow. The body
 // must not be longer than transport.MaxFrame.
 func AppendFrame(b []byte, from, to dme.NodeID, body []byte) []byte {
-	return append(AppendHeader(b, from, to, len(body)), body...)
-}
-
-// AppendHeader appends what precedes the body of a frame, for a body of so many bytes.
-func AppendHeader(b []byte, from, to dme.NodeID, bytes int) []byte {
-	if bytes|int(from)|int(to) < 0x80 {
-		return append(b, byte(bytes), byte(from), byte(to))
+	if len(body)|int(from)|int(to) < 0x80 {
+		b = append(b, byte(len(body)), byte(from), byte(to))
+	} else {
+		b = binary.AppendUvarint(b, uint64(len(body)))
+		b = binary.AppendUvarint(b, uint64(from))
+		b = binary.AppendUvarint(b, uint64(to))
 	}
-	b = binary.AppendUvarint(b, uint64(bytes))
-	b = binary.AppendUvarint(b, uint64(from))
-	return binary.AppendUvarint(b, uint64(to))
+	return append(b, body...)
 }
 
 // DecodeFrame reads the frame that b begins with into f and returns its size in

@@ -2,19 +2,19 @@ package tcp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"syscall"
 	"time"
 
-	"dmebench/internal/platform/rawio"
 	"dmebench/transport/peers"
 )
 
 // connect dials a process and shakes hands with it. A refusal is final, since every
 // process listens before the address book is known.
-func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, *session, error) {
+func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, net.Conn, error) {
 	select {
 	case t.dialing <- struct{}{}:
 		defer func() { <-t.dialing }()
@@ -41,18 +41,17 @@ func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, *se
 }
 
 // introduce shakes hands on a connection to a process.
-func (t *Transport) introduce(ctx context.Context, conn *net.TCPConn, to *process) (*session, error) {
+func (t *Transport) introduce(ctx context.Context, conn *net.TCPConn, to *process) (net.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	conn.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	quick, err := rawio.NewConn(conn)
-	if err != nil {
-		return nil, err
+	s, err := t.newSession(conn, to.Addr, tls.Client)
+	if err == nil {
+		err = introduce(s, &t.config.Key, ends{
+			from: t.config.Local[0], to: to.Node(),
+			fromIncarnation: t.config.Incarnation, toIncarnation: to.Incarnation,
+		})
 	}
-	s, err := introduce(quick, &t.config.Key, t.encrypts(to.Addr), ends{
-		from: t.config.Local[0], to: to.Node(),
-		fromIncarnation: t.config.Incarnation, toIncarnation: to.Incarnation,
-	})
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}

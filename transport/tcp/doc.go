@@ -27,12 +27,16 @@
 // # The run's key
 //
 // Both ends of a connection prove that they know the run's key before any
-// frame passes, by a challenge and response over fresh shares (handshake.go): the key
-// never travels, and what was overheard opens no other connection. Strangers are
-// refused and counted, and have five seconds. Connections to a listener beyond the
-// loopback are encrypted ([Encryption]) in sealed records (session.go), which the
-// goroutine that writes makes outside of the link's lock. Frames on a connection that
-// is not encrypted are not authenticated either.
+// frame passes, by a challenge and response over fresh random numbers (handshake.go):
+// the key never travels, and what was overheard opens no other connection. Strangers
+// are refused and counted, and have five seconds.
+//
+// Connections to a listener beyond the loopback are encrypted ([Encryption]): by TLS
+// 1.3, in which both ends present one public key that follows from the run's, and take
+// no other (secure.go). The handshake above runs inside. The goroutine that writes makes
+// TLS records of what is queued, outside of the link's lock, and writes them as far as
+// the socket takes them. A read never writes. Frames on a connection that is not
+// encrypted are not authenticated either.
 //
 // What an authenticated peer sends is still checked. A frame from a node that
 // does not live at the peer, or for a node that does not live here, is dropped

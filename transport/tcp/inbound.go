@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
 	"dmebench/transport/peers"
 )
@@ -19,7 +19,7 @@ import (
 type inbound struct {
 	t       *Transport
 	conn    *net.TCPConn
-	session *session
+	session net.Conn      // conn, as it is read and written
 	from    *process      // nil before Start
 	done    chan struct{} // closed when nothing from it is delivered any more
 
@@ -53,12 +53,11 @@ func (t *Transport) accept() {
 // greet shakes hands with who has dialed and goes on to deliver its frames.
 func (t *Transport) greet(conn *net.TCPConn) {
 	conn.SetDeadline(time.Now().Add(t.limits.handshake))
-	in := &inbound{t: t, conn: conn, done: make(chan struct{})}
 	stop := context.AfterFunc(t.leaving, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	var who ends
-	quick, err := rawio.NewConn(conn)
+	s, err := t.newSession(conn, t.Addr(), tls.Server)
 	if err == nil {
-		in.session, who, err = receive(quick, &t.config, t.encrypts(t.Addr()))
+		who, err = receive(s, &t.config)
 	}
 	if !stop() && err == nil {
 		err = errClosed
@@ -66,6 +65,7 @@ func (t *Transport) greet(conn *net.TCPConn) {
 	if err == nil {
 		err = t.prepare(conn)
 	}
+	in := &inbound{t: t, conn: conn, session: s, done: make(chan struct{})}
 	if err == nil {
 		err = in.welcome()
 	}

@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -52,17 +53,18 @@ type link struct {
 
 	conn    *net.TCPConn    // set before phase leaves connecting
 	raw     syscall.RawConn // of conn
-	session *session
+	session net.Conn        // conn, as it is read
+	secure  *session        // the same where it is encrypted
 
 	// Owned by who is writing.
-	out      []byte // what is still to be written
-	outBuf   []byte // the buffer that was the queue, for reuse
-	records  []byte // the buffer that out lies in where it is encrypted
-	written  int    // bytes that the socket took
-	wait     bool   // attempt waits for the socket
-	err      error  // of the last attempt
-	attempts uint64 // write calls, and of these
-	full     uint64 // those that found the socket full
+	out      []byte       // what is still to be written
+	outBuf   []byte       // the buffer that was the queue, for reuse
+	records  bytes.Buffer // what out lies in where the connection is encrypted
+	written  int          // bytes that the socket took
+	wait     bool         // attempt waits for the socket
+	err      error        // of the last attempt
+	attempts uint64       // write calls, and of these
+	full     uint64       // those that found the socket full
 	calls    rawio.Calls
 	attempt  func(fd uintptr) bool
 }
@@ -159,7 +161,7 @@ func (l *link) run(report func(error)) {
 	l.watch()
 }
 
-func (l *link) open(conn *net.TCPConn, s *session) error {
+func (l *link) open(conn *net.TCPConn, s net.Conn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		abort(conn)
@@ -172,6 +174,7 @@ func (l *link) open(conn *net.TCPConn, s *session) error {
 		return l.cause
 	}
 	l.conn, l.raw, l.session = conn, raw, s
+	l.secure, _ = s.(*session)
 	l.phase = idle
 	l.writeQueue()
 	return nil
@@ -299,11 +302,12 @@ func (l *link) take() {
 // seal makes records of what was taken, where the connection is encrypted. It is
 // called without mu: senders do not wait for it.
 func (l *link) seal() {
-	if l.session.out == nil {
+	if l.secure == nil {
 		return
 	}
-	l.records = l.session.seal(l.records[:0], l.out)
-	l.out = l.records
+	l.records.Reset()
+	l.secure.writeTo(&l.records, l.out) // fails only after the connection was closed, as the write does then
+	l.out = l.records.Bytes()
 	if cap(l.outBuf) > keptQueue {
 		l.outBuf = nil // nor is it needed any more
 	}
@@ -345,8 +349,8 @@ func (l *link) wrote(err error) bool {
 		if cap(l.outBuf) <= keptQueue {
 			l.spare = l.outBuf[:0]
 		}
-		if cap(l.records) > keptQueue {
-			l.records = nil
+		if l.records.Cap() > keptQueue {
+			l.records = bytes.Buffer{}
 		}
 		l.out, l.outBuf = nil, nil
 	}

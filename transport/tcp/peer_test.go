@@ -71,8 +71,7 @@ func dialWith(t *testing.T, tr *Transport, e ends) (*net.TCPConn, error) {
 	}
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	_, err = introduce(conn, &testKey, false, e)
-	return conn.(*net.TCPConn), err
+	return conn.(*net.TCPConn), introduce(conn, &testKey, e)
 }
 
 // acceptAs takes the connection to the process of nodes 3 and 4.
@@ -85,7 +84,7 @@ func acceptAs(t *testing.T, other net.Listener) *net.TCPConn {
 	}
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, _, err := receive(conn, &transport.Config{Key: testKey, Local: []dme.NodeID{3}, Incarnation: 1}, false); err != nil {
+	if _, err := receive(conn, &transport.Config{Key: testKey, Local: []dme.NodeID{3}, Incarnation: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, welcome); err != nil {
@@ -398,13 +397,16 @@ func (y *tally) Down(dme.NodeID, error) {}
 func TestDialErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		key   transport.Key
+		here  Encryption
 		there Encryption
 		stop  bool
 		says  string
 	}{
-		"refused":           {testKey, Off, true, "is its worker running?"},
-		"wrong key":         {transporttest.NewKey(), Off, false, "does that address belong to another run?"},
-		"it alone encrypts": {testKey, On, false, errUnanswered.Error()},
+		"refused":              {testKey, Off, Off, true, "is its worker running?"},
+		"wrong key":            {transporttest.NewKey(), Off, Off, false, "does that address belong to another run?"},
+		"wrong key, encrypted": {transporttest.NewKey(), On, On, false, "does that address belong to another run?"},
+		"it alone encrypts":    {testKey, Off, On, false, errUnanswered.Error()},
+		"it does not encrypt":  {testKey, On, Off, false, errUnanswered.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			there := mustListen(t, transport.Config{Local: []dme.NodeID{2}, Nodes: 2, Key: c.key}, Options{Encryption: c.there})
@@ -412,7 +414,7 @@ func TestDialErrors(t *testing.T) {
 				there.Close()
 			}
 			for _, peers := range [][]dme.NodeID{{2}, nil} {
-				tr := mustListen(t, transport.Config{Local: []dme.NodeID{1}, Nodes: 2, Key: testKey, Peers: peers}, Options{})
+				tr := mustListen(t, transport.Config{Local: []dme.NodeID{1}, Nodes: 2, Key: testKey, Peers: peers}, Options{Encryption: c.here})
 				e := transporttest.NewEvents()
 				err := tr.Start(transport.AddressBook{tr.Addr(), there.Addr()}, e)
 				if peers == nil {
@@ -485,7 +487,10 @@ func TestNoTimeWait(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads Linux's table of sockets")
 	}
-	for _, atOnce := range []bool{false, true} {
+	for _, c := range []struct {
+		atOnce bool
+		Options
+	}{{false, Options{}}, {true, Options{}}, {true, Options{On}}} {
 		before := timeWaits(t)
 		const n = 4
 		var mesh []*Transport
@@ -494,7 +499,7 @@ func TestNoTimeWait(t *testing.T) {
 		for i := range n {
 			tr := mustListen(t, transport.Config{
 				Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: n, Key: testKey, Peers: []dme.NodeID{1, 2, 3, 4},
-			}, Options{})
+			}, c.Options)
 			mesh, book = append(mesh, tr), append(book, tr.Addr())
 			ports[fmt.Sprintf("%04X", tr.listener.Addr().(*net.TCPAddr).Port)] = true
 		}
@@ -506,7 +511,7 @@ func TestNoTimeWait(t *testing.T) {
 		}
 		for _, tr := range mesh {
 			closes.Go(func() { tr.Close() })
-			if !atOnce {
+			if !c.atOnce {
 				closes.Wait()
 			}
 		}

@@ -3,6 +3,7 @@ package tcp
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -19,8 +20,12 @@ import (
 // Guarantees is what this transport promises.
 var Guarantees = transport.Guarantees{Reliable: true, FIFO: true}
 
-// dials is how many connections are being made at a time.
-const dials = 32
+// How many connections are being made at a time. Encrypted ones take half a
+// millisecond of a core each.
+const (
+	dials    = 32
+	securely = 4
+)
 
 // limits are bounds that tests narrow.
 type limits struct {
@@ -70,6 +75,7 @@ var errClosed = fmt.Errorf("tcp: %w", transport.ErrClosed)
 type Transport struct {
 	config   transport.Config
 	options  Options
+	identity func() (*tls.Config, error) // for what is encrypted
 	limits   limits
 	listener net.Listener
 
@@ -130,6 +136,10 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 		readmitted: make(chan struct{}),
 		dialing:    make(chan struct{}, dials),
 	}
+	if t.encrypts(t.Addr()) {
+		t.dialing = make(chan struct{}, securely)
+	}
+	t.identity = sync.OnceValues(func() (*tls.Config, error) { return newIdentity(&t.config.Key) })
 	t.leaving, t.leave = context.WithCancel(context.Background())
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.close = sync.OnceFunc(t.shutDown)

@@ -83,7 +83,7 @@ func overTCP(runtime dme.Option) Network {
 	}
 	secure := dme.Option{
 		Name: TLSOption, Default: string(tcp.Auto), Words: words,
-		Help: "whether connections are encrypted, with keys that follow from the run's; auto: those to a listener beyond the loopback",
+		Help: "whether connections are encrypted, by TLS 1.3 with keys that follow from the run's; auto: those to a listener beyond the loopback",
 	}
 	return Network{
 		Name: "tcp", Help: "TCP: one connection per ordered pair of processes that talk; encrypted beyond the loopback",
