@@ -54,6 +54,8 @@ type Transport interface {
 
 	// Counters returns what has been counted so far.
 	Counters() Counters
+
+	Readmitter
 }
 
 // Broadcaster is a Transport whose network can deliver one frame to all nodes
@@ -245,11 +247,11 @@ type Impaired interface {
 type Impairment struct {
 	Loss  float64       // probability that a frame or its answer vanishes; 1: nothing passes
 	Delay time.Duration // longer than a frame and its answer wait, but for one in a billion
-	What  string        // in the words of who asked for it, such as "loss=0.3"; "" for nothing
+	Text  string        // as it was asked for, such as "loss=0.3"; "" for nothing
 }
 
-// Readmitter is a Transport whose processes may end and be restarted while the
-// run goes on. Each life of a process is an incarnation, with a number that is
+// Readmitter lets the processes of a run end and be restarted while the run goes on.
+// Each life of a process is an incarnation, with a number that is
 // higher than those before; one that comes into a running system for the first
 // time has at least 2. A process learns from whoever started it which others
 // there are ([Config.Absent], [Config.Incarnations]), and by Readmit who comes

@@ -1,6 +1,8 @@
 package link
 
 import (
+	"cmp"
+	"container/heap"
 	"fmt"
 	"slices"
 	"sync"
@@ -46,8 +48,8 @@ type Transport struct {
 }
 
 var (
-	_ transport.Transport  = (*Transport)(nil)
-	_ transport.Readmitter = (*Transport)(nil)
+	_ transport.Transport = (*Transport)(nil)
+	_ transport.Impaired  = (*Transport)(nil)
 )
 
 // state is what a link remembers.
@@ -59,20 +61,14 @@ type state struct {
 
 // Wrap conditions the links of a transport that has not been started. From then
 // on the transport is used through the result alone, also to close it.
-func Wrap(inner transport.Transport, c Config) (*Transport, error) {
-	if err := c.check(); err != nil {
-		return nil, err
-	}
+func Wrap(inner transport.Transport, c Config) *Transport {
 	t := &Transport{
-		inner: inner, config: c, largest: c.LargestFrame, backlog: transport.MaxBacklog, drain: time.Second,
+		inner: inner, config: c, largest: cmp.Or(c.LargestFrame, transport.MaxFrame), backlog: transport.MaxBacklog, drain: time.Second,
 		links: make(map[Link]*state), drained: make(chan struct{}),
 	}
 	t.empty = sync.OnceFunc(func() { close(t.drained) })
-	if t.largest == 0 {
-		t.largest = transport.MaxFrame
-	}
 	t.close = sync.OnceFunc(t.shutDown)
-	return t, nil
+	return t
 }
 
 // Addr returns the address of the transport beneath.
@@ -195,4 +191,172 @@ func (t *Transport) nothingWaits() {
 	if t.closing && len(t.waiting) == 0 {
 		t.empty()
 	}
+}
+
+// Expel is that of the transport beneath.
+func (t *Transport) Expel(peer dme.NodeID, cause error) error { return t.inner.Expel(peer, cause) }
+
+// Readmit is that of the transport beneath. Frames that were delayed on the way to
+// the incarnation before are dropped.
+func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
+	return t.inner.Readmit(peer, addr, incarnation)
+}
+
+// handler is told what comes from the transport beneath, and drops what waits for
+// nodes that are down.
+type handler struct {
+	transport.Handler
+	t *Transport
+}
+
+func (h handler) Down(peer dme.NodeID, err error) {
+	h.Handler.Down(peer, err)
+	h.t.forget(peer) // now that nobody sends to it any more
+}
+
+func (h handler) Up(peer dme.NodeID) {
+	h.t.know(peer)
+	if u, ok := h.Handler.(transport.UpHandler); ok {
+		u.Up(peer)
+	}
+}
+
+func (h handler) Transmitted(from dme.NodeID, b []byte) {
+	if m, ok := h.Handler.(transport.Monitor); ok {
+		m.Transmitted(from, b)
+	}
+}
+
+// know notes that a node is there that the address book may not name.
+func (t *Transport) know(peer dme.NodeID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.book.Addr(peer) == "" {
+		t.book[peer-1] = "readmitted"
+	}
+}
+
+// forget drops the delayed frames for a node. When it returns, none is about to leave.
+func (t *Transport) forget(peer dme.NodeID) {
+	t.leaving.Lock()
+	defer t.leaving.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kept := t.waiting[:0]
+	for _, d := range t.waiting {
+		if d.link.To != peer {
+			kept = append(kept, d)
+			continue
+		}
+		if d.ordered {
+			d.state.ordered--
+		}
+		d.state.bytes -= len(d.frame) + accountedFrame
+	}
+	clear(t.waiting[len(kept):])
+	t.waiting = kept
+	heap.Init(&t.waiting)
+	t.nothingWaits()
+}
+
+const (
+	keptFrames = 1024    // for reuse
+	keptBuffer = 4 << 10 // bytes; larger ones are not kept
+)
+
+// delayed is a frame that waits.
+type delayed struct {
+	at      time.Duration
+	serial  uint64 // of those that leave at one time, the first comes first
+	link    Link
+	state   *state
+	ordered bool
+	frame   []byte
+}
+
+// hold makes a copy of a frame wait until the time at. It is called with mu held.
+func (t *Transport) hold(s *state, l Link, frame []byte, at time.Duration, ordered bool) {
+	var d *delayed
+	if last := len(t.free) - 1; last >= 0 {
+		d, t.free = t.free[last], t.free[:last]
+	} else {
+		d = new(delayed)
+	}
+	t.serial++
+	*d = delayed{at: at, serial: t.serial, link: l, state: s, ordered: ordered, frame: append(d.frame[:0], frame...)}
+	s.bytes += len(frame) + accountedFrame
+	t.most = max(t.most, s.bytes)
+	if ordered {
+		s.ordered++
+	}
+	heap.Push(&t.waiting, d)
+	if t.waiting[0] == d {
+		t.timer.Set(at - t.clock())
+	}
+}
+
+// watch is the goroutine that lets delayed frames leave, until the timer is closed.
+func (t *Transport) watch() {
+	for t.timer.Wait() {
+		t.release()
+	}
+}
+
+// release lets what is due leave, and sets the timer for the rest.
+func (t *Transport) release() {
+	t.leaving.Lock()
+	defer t.leaving.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	released := 0 // since the last flush
+	for len(t.waiting) > 0 && !t.stopped {
+		if wait := t.waiting[0].at - t.clock(); wait > 0 {
+			t.timer.Set(wait)
+			break
+		}
+		d := heap.Pop(&t.waiting).(*delayed)
+		t.mu.Unlock()
+		// What the transport beneath does not take any more is lost: it closes,
+		// or its own bound is reached, which is the network's affair.
+		_ = t.inner.Send(d.link.From, d.link.To, d.frame)
+		if released++; released == transport.MaxBatch {
+			_ = t.inner.Flush()
+			released = 0
+		}
+		t.mu.Lock()
+		// Only now may a frame behind it go without waiting.
+		if d.ordered {
+			d.state.ordered--
+		}
+		d.state.bytes -= len(d.frame) + accountedFrame
+		if len(t.free) < keptFrames && cap(d.frame) <= keptBuffer {
+			t.free = append(t.free, d)
+		}
+	}
+	if released > 0 {
+		t.mu.Unlock()
+		_ = t.inner.Flush()
+		t.mu.Lock()
+	}
+	t.nothingWaits()
+}
+
+// queue is a heap of delayed frames, the first to leave first.
+type queue []*delayed
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	if q[i].at != q[j].at {
+		return q[i].at < q[j].at
+	}
+	return q[i].serial < q[j].serial
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(*delayed)) }
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	d := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	return d
 }

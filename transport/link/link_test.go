@@ -1,19 +1,180 @@
 package link
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/mem"
 	"dmebench/transport/transporttest"
 )
+
+// recorder is a transport that keeps what is sent through it.
+type recorder struct {
+	transport.Readmitter // nil: nobody ends
+
+	mu      sync.Mutex
+	frames  []recorded
+	flushed int // frames of which the last flush knew
+	closed  bool
+	arrived chan struct{} // gets something when frames have been flushed
+	counts  transport.Counters
+	handler transport.Handler
+}
+
+type recorded struct {
+	link Link
+	body string
+	at   time.Time
+}
+
+func newRecorder() *recorder { return &recorder{arrived: make(chan struct{}, 1)} }
+
+func (r *recorder) Addr() string { return "here" }
+
+func (r *recorder) Start(_ transport.AddressBook, h transport.Handler) error {
+	r.handler = h
+	return nil
+}
+
+func (r *recorder) Send(from, to dme.NodeID, b []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.closed:
+		return transport.ErrClosed
+	case from != 1 && from != 2 || to < 1 || to > 4:
+		return fmt.Errorf("recorder: from %d to %d", from, to)
+	}
+	r.counts.Frames++
+	r.frames = append(r.frames, recorded{Link{from, to}, string(bytes.Clone(b)), time.Now()})
+	return nil
+}
+
+func (r *recorder) Flush() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.flushed = len(r.frames)
+	select {
+	case r.arrived <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (r *recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	return nil
+}
+
+func (r *recorder) Counters() transport.Counters {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts
+}
+
+// wait returns the frames of a link once n have been sent and flushed.
+func (r *recorder) wait(t *testing.T, l Link, n int) []recorded {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	for {
+		r.mu.Lock()
+		var of []recorded
+		for _, f := range r.frames[:r.flushed] {
+			if f.link == l {
+				of = append(of, f)
+			}
+		}
+		r.mu.Unlock()
+		if len(of) >= n {
+			return of
+		}
+		select {
+		case <-r.arrived:
+		case <-deadline:
+			t.Fatalf("waited in vain for %d frames of %v, there are %d", n, l, len(of))
+		}
+	}
+}
+
+// open wraps a recorder in a process with nodes 1 and 2 of 4.
+func open(t testing.TB, c Config) (*Transport, *recorder) {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	r := newRecorder()
+	tr := Wrap(r, c)
+	t.Cleanup(func() {
+		tr.Close()
+		if !r.closed {
+			t.Error("the transport beneath was not closed")
+		}
+		goleak.VerifyNone(t, before)
+	})
+	if err := tr.Start(transport.AddressBook{"here", "here", "there", "there"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return tr, r
+}
+
+// delays is how many frames had to wait.
+func delays(tr *Transport) uint64 {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.delayed
+}
+
+func send(t testing.TB, tr *Transport, l Link, body string) {
+	t.Helper()
+	if err := tr.Send(l.From, l.To, []byte(body)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestIdleLeavesEverythingAlone(t *testing.T) {
+	tr, r := open(t, Config{Seed: 1})
+	for i := range 100 {
+		send(t, tr, Link{1, 3}, fmt.Sprint(i))
+	}
+	tr.Flush()
+	for i, f := range r.wait(t, Link{1, 3}, 100) {
+		if f.body != fmt.Sprint(i) {
+			t.Fatalf("frame %d is %q", i, f.body)
+		}
+	}
+	if got := delays(tr); got != 0 || len(r.frames) != 100 {
+		t.Errorf("%d frames had to wait, %d have passed", got, len(r.frames))
+	}
+	if g := (&Config{Seed: 5, All: Conditions{Holding: time.Second}}).Guarantees(transport.Guarantees{Broadcast: true}); !g.Broadcast {
+		t.Error("conditions that do nothing take a guarantee away")
+	}
+}
+
+func TestMisuseIsAnErrorWhateverTheConditions(t *testing.T) {
+	tr, _ := open(t, Config{All: Conditions{Loss: 1}, LargestFrame: 100})
+	for _, l := range []Link{{0, 1}, {3, 1}, {1, 0}, {1, 5}} {
+		if err := tr.Send(l.From, l.To, nil); err == nil {
+			t.Errorf("Send from %d to %d: no error", l.From, l.To)
+		}
+	}
+	if err := tr.Send(1, 2, nil); err != nil {
+		t.Errorf("a frame that is lost: %v", err)
+	}
+	tr.Close()
+	if err := tr.Send(1, 2, nil); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}
 
 var harsh = Conditions{Loss: 0.2, Duplication: 0.2, Reordering: 0.3, Jitter: time.Millisecond}
 
@@ -249,24 +410,6 @@ func TestGuarantees(t *testing.T) {
 	}
 }
 
-// BenchmarkLateness says how long after its time a frame leaves that is delayed
-// by a millisecond: the median and the 99th percentile.
-func BenchmarkLateness(b *testing.B) {
-	const delay = time.Millisecond
-	tr, r := open(b, Config{All: Conditions{Delay: Delay{Mean: delay}}})
-	var late []time.Duration
-	for b.Loop() {
-		begin := time.Now()
-		send(b, tr, Link{1, 3}, "x")
-		<-r.arrived
-		late = append(late, r.frames[0].at.Sub(begin)-delay)
-		r.frames, r.flushed = r.frames[:0], 0
-	}
-	slices.Sort(late)
-	b.ReportMetric(float64(late[len(late)/2]), "late-p50-ns")
-	b.ReportMetric(float64(late[len(late)*99/100]), "late-p99-ns")
-}
-
 func TestCut(t *testing.T) {
 	c := Config{Cut: new(Cut)}
 	if c.Idle() {
@@ -287,7 +430,7 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	passes(false)
-	if x := c.impairment(Link{2, 3}, 0); x.Loss != 1 || x.What != "the partition 1-2" {
+	if x := c.impairment(Link{2, 3}, 0); x.Loss != 1 || x.Text != "the partition 1-2" {
 		t.Errorf("%+v", x)
 	}
 	if err := c.Cut.Partition(8, [][]dme.NodeID{{3}, {1, 2}}); err != nil {
@@ -297,7 +440,7 @@ func TestCut(t *testing.T) {
 	passes(false) // for the other one
 	c.Cut.Heal(8)
 	passes(true)
-	if x := c.impairment(Link{2, 3}, 0); x.Loss != 0 || x.What != "" {
+	if x := c.impairment(Link{2, 3}, 0); x.Loss != 0 || x.Text != "" {
 		t.Errorf("%+v", x)
 	}
 	for _, groups := range [][][]dme.NodeID{nil, {{1}, {1, 2}}} {
@@ -326,7 +469,7 @@ func TestImpairment(t *testing.T) {
 		{Link{1, 3}, 12 * time.Second, 0.51, 0, "loss=0.3"},
 	} {
 		got := c.impairment(x.l, x.at)
-		if got.Loss < x.loss-1e-9 || got.Loss > x.loss+1e-9 || got.Delay != x.delay || got.What != x.what {
+		if got.Loss < x.loss-1e-9 || got.Loss > x.loss+1e-9 || got.Delay != x.delay || got.Text != x.what {
 			t.Errorf("%v at %v: %+v, want %v, %v, %q", x.l, x.at, got, x.loss, x.delay, x.what)
 		}
 	}
@@ -340,72 +483,33 @@ func TestImpairment(t *testing.T) {
 }
 
 // What is delayed on its way to a process that has ended does not reach the one that
-// takes its place, be that at the address of the same network or not.
+// takes its place, be the process there from the start or not.
 func TestDelayedFramesDoNotReachTheNextIncarnation(t *testing.T) {
-	var network mem.Network
-	key := transporttest.NewKey()
-	open := func(id dme.NodeID, incarnation uint32, absent ...dme.NodeID) transport.Transport {
-		tr, err := mem.Listen(&network, transport.Config{Nodes: 2, Local: []dme.NodeID{id}, Key: key, Incarnation: incarnation, Absent: absent})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { tr.Close() })
-		return tr
-	}
-	for _, absent := range [][]dme.NodeID{nil, {2}} {
-		one, err := Wrap(open(1, 1, absent...), Config{All: Conditions{Delay: Delay{Mean: 50 * time.Millisecond}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer one.Close()
-		two := open(2, 1)
-		book := transport.AddressBook{one.Addr(), two.Addr()}
-		if absent != nil {
-			book[1] = ""
-		}
-		told := transporttest.NewEvents()
-		if err := one.Start(book, told); err != nil {
-			t.Fatal(err)
-		}
-		if err := one.Send(1, 2, []byte("to the first")); err != nil {
-			t.Fatal(err)
-		}
-		newcomer := open(2, 2)
-		e := transporttest.NewEvents()
-		if err := newcomer.Start(transport.AddressBook{one.Addr(), newcomer.Addr()}, e); err != nil {
-			t.Fatal(err)
-		}
-		if err := one.Readmit(2, newcomer.Addr(), 2); err != nil {
-			t.Fatal(err)
-		}
-		if absent == nil != (len(told.Downs) == 1) {
-			t.Errorf("Down was called %d times", len(told.Downs))
-		}
-		begun := time.Now()
-		if err := one.Send(1, 2, []byte("to the second")); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case got := <-e.Frames:
-			if got != "1>2 to the second" {
-				t.Errorf("%q", got)
-			}
-			if took := time.Since(begun); took < 50*time.Millisecond {
-				t.Errorf("the way to the next incarnation took %v only", took)
-			}
-		case <-time.After(time.Minute):
-			t.Fatal("waited in vain")
-		}
-	}
-}
-
-// What does not know of incarnations beneath is not said to.
-func TestReadmitNeedsItsLikeBeneath(t *testing.T) {
-	tr, err := Wrap(struct{ transport.Transport }{}, Config{})
-	if err != nil {
+	const delay = 20 * time.Millisecond
+	tr, r := open(t, Config{All: Conditions{Delay: Delay{Mean: delay}}})
+	told := transporttest.NewEvents()
+	if err := tr.Start(transport.AddressBook{"here", "here", "there", ""}, told); err != nil {
 		t.Fatal(err)
 	}
-	if tr.Expel(2, nil) == nil || tr.Readmit(2, "x", 2) == nil {
-		t.Error("no error")
+	send(t, tr, Link{1, 3}, "to the first")
+	r.handler.Down(3, errors.New("it ended"))
+	if len(told.Downs) != 1 {
+		t.Error("Down is not passed on")
+	}
+	for _, id := range []dme.NodeID{3, 4} {
+		r.handler.(transport.UpHandler).Up(id)
+		begin := time.Now()
+		send(t, tr, Link{1, id}, "to the next")
+		f := r.wait(t, Link{1, id}, 1)[0]
+		if f.body != "to the next" || f.at.Sub(begin) < delay {
+			t.Errorf("%q has arrived, after %v", f.body, f.at.Sub(begin))
+		}
+	}
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	for l, s := range tr.links {
+		if s.bytes != 0 || s.ordered != 0 {
+			t.Errorf("%v: %d bytes and %d frames are still accounted for", l, s.bytes, s.ordered)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package link
 import (
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,17 +127,110 @@ func TestParsePartitions(t *testing.T) {
 	}
 }
 
-func TestWrapRefusesNonsense(t *testing.T) {
-	for _, c := range []Conditions{
-		{Loss: -0.1}, {Loss: 1.1}, {Loss: math.NaN()}, {Duplication: 2}, {Reordering: -1},
-		{Jitter: -1}, {Holding: time.Hour * 2}, {Bandwidth: -1}, {Delay: Delay{Mean: -1}}, {Delay: Delay{Shape: 9}},
-		{Delay: Delay{Shape: Uniform, Mean: 1, Spread: 2}},
+func TestParseRules(t *testing.T) {
+	all := Conditions{Loss: 0.3, Jitter: time.Millisecond}
+	got, err := parseRules("1-2:loss=0.1,delay=uniform:1ms:3ms;*-3@1s-2.5s:loss=1;*-*@0s-1ms:dup=0.5,reorder=0.25,bandwidth=9,jitter=0s", all)
+	want := []Rule{
+		{Link: Link{1, 2}, Conditions: Conditions{
+			Loss: 0.1, Jitter: time.Millisecond, Delay: Delay{Shape: Uniform, Mean: 2 * time.Millisecond, Spread: time.Millisecond},
+		}},
+		{Link: Link{0, 3}, From: time.Second, Until: 2500 * time.Millisecond, Conditions: Conditions{Loss: 1, Jitter: time.Millisecond}},
+		{Until: time.Millisecond, Conditions: Conditions{Loss: 0.3, Duplication: 0.5, Reordering: 0.25, Bandwidth: 9}},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v\nwant %+v", got, err, want)
+	}
+	for s, says := range map[string]string{
+		"":                          "want FROM-TO",
+		"1-2":                       "want FROM-TO",
+		"1:loss=1":                  "not a link",
+		"1-2:":                      "not NAME=VALUE",
+		"1-2:loss":                  "not NAME=VALUE",
+		"1-2:loss=1;":               "want FROM-TO",
+		"1-2:los=1":                 "there are delay, jitter, loss, dup, reorder, bandwidth",
+		"1-2:partition=none":        "no condition of a link",
+		"1-2:loss=2":                "not a probability",
+		"1-2:loss=0.1,loss=0.2":     "twice",
+		"1-2:delay=x":               "not a delay",
+		"0-2:loss=1":                "neither a node number",
+		"x-2:loss=1":                "neither a node number",
+		"1-2-3:loss=1":              "neither a node number",
+		"1-1:loss=1":                "no such link",
+		"1-2@1s:loss=1":             "not FROM-UNTIL",
+		"1-2@2s-1s:loss=1":          "after the beginning",
+		"1-2@1s-x:loss=1":           "not a duration",
+		"1-2@-1s-2s:loss=1":         "not a duration",
+		"1-2:loss=1,1-3:loss=1":     "no condition of a link",
+		"1-2:bandwidth=1000000kb/s": "not a number of bytes",
 	} {
-		if _, err := Wrap(newRecorder(), Config{Rules: []Rule{{Link{1, 2}, 0, 0, c}}}); err == nil {
-			t.Errorf("%+v: no error", c)
+		if got, err := parseRules(s, Conditions{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %+v, %v, want an error with %q", s, got, err, says)
 		}
 	}
-	if _, err := Wrap(newRecorder(), Config{Partitions: []Partition{{Until: 1}}}); err == nil {
-		t.Error("a partition without nodes: no error")
+}
+
+func TestRulesOfNodesThatAreNotThere(t *testing.T) {
+	c := Config{Rules: []Rule{{Link: Link{0, 3}}, {Link: Link{4, 1}}}}
+	if err := c.CheckNodes(4); err != nil {
+		t.Error(err)
+	}
+	if err := c.CheckNodes(3); err == nil || !strings.Contains(err.Error(), "4-1") {
+		t.Errorf("%v, want an error that names the rule", err)
+	}
+}
+
+// The first rule in force decides, whatever those behind it say; without one
+// the link is as all are.
+func TestTheFirstRuleInForceHolds(t *testing.T) {
+	delay := func(d time.Duration) Conditions { return Conditions{Delay: Delay{Mean: d}} }
+	c := Config{All: delay(1), Rules: []Rule{
+		{Link: Link{1, 2}, From: 100, Until: 200, Conditions: delay(2)},
+		{Link: Link{1, 0}, Until: 300, Conditions: delay(3)},
+		{Link: Link{0, 2}, Conditions: delay(4)},
+	}}
+	for _, x := range []struct {
+		link Link
+		want map[time.Duration]time.Duration // now -> delay
+	}{
+		{Link{1, 2}, map[time.Duration]time.Duration{0: 3, 99: 3, 100: 2, 199: 2, 200: 3, 299: 3, 300: 4}},
+		{Link{1, 3}, map[time.Duration]time.Duration{150: 3, 300: 1}},
+		{Link{3, 2}, map[time.Duration]time.Duration{0: 4, 150: 4}},
+		{Link{2, 1}, map[time.Duration]time.Duration{0: 1, 150: 1}},
+	} {
+		for now, want := range x.want {
+			if f := c.Conditioner(x.link).Next(now, 1); f.Departure != now+want {
+				t.Errorf("%v at %v: departs at %v, want a delay of %v", x.link, now, f.Departure, want)
+			}
+		}
+	}
+}
+
+// A link whose delay ends keeps its order all the same.
+func TestOrderIsKeptWhenTheRuleEnds(t *testing.T) {
+	c := Config{Rules: []Rule{{Until: 10, Conditions: Conditions{Delay: Delay{Mean: 1000}}}}}
+	link := c.Conditioner(Link{1, 2})
+	if slow, fast := link.Next(9, 1), link.Next(10, 1); slow.Departure != 1009 || fast.Departure != 1009 {
+		t.Errorf("frames depart at %v and %v, want both at 1009", slow.Departure, fast.Departure)
+	}
+}
+
+func TestLongest(t *testing.T) {
+	for _, x := range []struct {
+		c       Conditions
+		longest time.Duration
+		bounded bool
+	}{
+		{Conditions{}, 0, true},
+		{Conditions{Loss: 0.5}, 0, true},
+		{Conditions{Delay: Delay{Shape: Uniform, Mean: 5, Spread: 3}, Jitter: 2}, 10, true},
+		{Conditions{Reordering: 0.1}, DefaultHolding, true},
+		{Conditions{Duplication: 0.1, Holding: 7}, 7, true},
+		{Conditions{Delay: Delay{Shape: Exponential, Mean: 5}}, MaxDelay, false},
+		{Conditions{Bandwidth: 1}, 0, false},
+	} {
+		c := Config{Rules: []Rule{{Link: Link{1, 2}, Conditions: x.c}}}
+		if longest, bounded := c.Longest(); longest != x.longest || bounded != x.bounded {
+			t.Errorf("%+v: %v, %v, want %v, %v", x.c, longest, bounded, x.longest, x.bounded)
+		}
 	}
 }

@@ -62,10 +62,7 @@ type Transport struct {
 	frames, bytes, received, strangers, refused, largest atomic.Uint64
 }
 
-var (
-	_ transport.Transport  = (*Transport)(nil)
-	_ transport.Readmitter = (*Transport)(nil)
-)
+var _ transport.Transport = (*Transport)(nil)
 
 // link is the way to a process, as its sender sees it.
 type link struct {
@@ -292,26 +289,17 @@ func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) er
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	return t.inOrder(peer, func(p *process) error {
-		if p.Incarnation == incarnation && p.Addr == addr && !p.State.down.Load() {
-			return nil
-		}
-		next, err := t.top.Load().Successor(p, addr, incarnation)
-		if err != nil {
-			return err
-		}
-		t.expel(p, fmt.Errorf("mem: %v: incarnation %d has taken its place", p, incarnation))
-		t.top.Load().Install(next)
-		if h, ok := t.handler.(transport.UpHandler); ok {
-			for _, id := range p.Nodes {
-				h.Up(id)
+		top := t.top.Load()
+		return top.Replace(p, addr, incarnation, !p.State.down.Load(), func(cause error) { t.expel(p, cause) }, func(next *process) error {
+			top.Install(next)
+			peers.Up(t.handler, next.Nodes, t.closing.Load)
+			early := t.held
+			t.held = nil
+			for _, d := range early {
+				t.take(d)
 			}
-		}
-		early := t.held
-		t.held = nil
-		for _, d := range early {
-			t.take(d)
-		}
-		return nil
+			return nil
+		})
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 // A broadcast is one publication, which all nodes but its sender receive, those
 // of the sender's process too.
 func TestBroadcastIsOnePublication(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	b := startServer(t).Broker()
 	e := transporttest.NewEvents()
 	all := mesh(t, b, defaultLimits(6), 3, 2, func(int) transport.Handler { return e })
@@ -24,7 +24,7 @@ func TestBroadcastIsOnePublication(t *testing.T) {
 	}
 	var got []string
 	for range 5 {
-		got = append(got, next(t, "a broadcast", e.Frames))
+		got = append(got, transporttest.Next(t, "a broadcast", e.Frames))
 	}
 	slices.Sort(got)
 	if want := []string{"3>1 hello", "3>2 hello", "3>4 hello", "3>5 hello", "3>6 hello"}; !slices.Equal(got, want) {
@@ -37,7 +37,7 @@ func TestBroadcastIsOnePublication(t *testing.T) {
 		t.Errorf("%d frames by the counters, want one for each of 5 receivers", c.Frames)
 	}
 	// A frame is counted when the handler has returned.
-	eventually(t, "the frame that came here to be counted", func() bool { return all[1].Counters().Received == 1 })
+	transporttest.Eventually(t, "the frame that came here to be counted", func() bool { return all[1].Counters().Received == 1 })
 }
 
 // said is one frame of a run in which nodes broadcast and send to one another.
@@ -104,7 +104,7 @@ func converse(t testing.TB, b Broker, processes, perProcess, each int) [][]said 
 	speakers.Wait()
 	complete := make(chan struct{})
 	go func() { left.Wait(); close(complete) }()
-	next(t, "all words", complete)
+	transporttest.Next(t, "all words", complete)
 	for _, tr := range all {
 		tr.Close()
 	}
@@ -115,7 +115,7 @@ func converse(t testing.TB, b Broker, processes, perProcess, each int) [][]said 
 // which it was said.
 func TestBroadcastsAndFramesOfOneSenderKeepTheirOrder(t *testing.T) {
 	for _, sequenced := range []bool{false, true} {
-		noLeaks(t)
+		transporttest.NoLeaks(t)
 		b := sequencedBroker(t, sequenced)
 		for to, words := range converse(t, b, 4, 2, 1500) {
 			last := make(map[dme.NodeID]uint32)
@@ -132,7 +132,7 @@ func TestBroadcastsAndFramesOfOneSenderKeepTheirOrder(t *testing.T) {
 // With a sequencer, all nodes hear all broadcasts in one order, their own
 // included.
 func TestOneOrderOfAllBroadcasts(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	heard := converse(t, sequencedBroker(t, true), 6, 1, 1500)
 	first := broadcasts(heard[1])
 	for id, words := range heard[2:] {
@@ -147,29 +147,6 @@ func TestOneOrderOfAllBroadcasts(t *testing.T) {
 
 func broadcasts(words []said) []said {
 	return slices.DeleteFunc(slices.Clone(words), func(w said) bool { return !w.toAll })
-}
-
-// BenchmarkUnsequenced shows why there is a sequencer: the share of broadcasts
-// that node 2 hears at another place in the order than node 1 does, though one
-// server has passed on all of them.
-func BenchmarkUnsequenced(b *testing.B) {
-	var differ, total int
-	for b.Loop() {
-		server := startServer(b)
-		heard := converse(b, server.Broker(), 6, 1, 1500)
-		// Nobody hears its own: what nodes 3 and up say is heard by both.
-		both := func(w said) bool { return !w.toAll || w.from <= 2 }
-		one, two := slices.DeleteFunc(heard[1], both), slices.DeleteFunc(heard[2], both)
-		for i := range one {
-			if one[i] != two[i] {
-				differ++
-			}
-			total++
-		}
-		server.Close()
-	}
-	b.ReportMetric(float64(differ)/float64(total), "elsewhere/broadcast")
-	b.ReportMetric(0, "ns/op") // of a round: says nothing
 }
 
 // sequencedBroker returns the broker of a server, with a sequencer or without.

@@ -2,8 +2,6 @@ package nats
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -17,6 +15,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 
 	"dmebench/internal/platform/rawio"
+	"dmebench/transport/peers"
 )
 
 // Broker says how to reach a NATS server or cluster, and what it is to the run.
@@ -57,9 +56,8 @@ func (b Broker) Check() error {
 }
 
 // Dial makes a connection to the broker: with its credentials, over TLS where that was
-// asked for, and with the options of whoever uses the connection. It waits where
-// strangers have taken all places of a broker of the run's own. Errors wrap [ErrBroker],
-// name the broker without its secrets, and say what to do.
+// asked for, and with the options of whoever uses the connection. Errors wrap
+// [ErrBroker], name the broker without its secrets, and say what to do.
 func (b Broker) Dial(opts ...natsgo.Option) (*natsgo.Conn, error) {
 	if b.Name() == unreadable { // the library's error would repeat it
 		return nil, fmt.Errorf("%w at %s; want nats://HOST:PORT or tls://HOST:PORT", ErrBroker, unreadable)
@@ -78,13 +76,7 @@ func (b Broker) Dial(opts ...natsgo.Option) (*natsgo.Conn, error) {
 	if secure != nil {
 		opts = append(opts, natsgo.Secure(secure))
 	}
-	dial := func() (*natsgo.Conn, error) { return natsgo.Connect(b.URL, opts...) }
-	var c *natsgo.Conn
-	if b.Own {
-		c, err = Admit(dial)
-	} else {
-		c, err = dial()
-	}
+	c, err := natsgo.Connect(b.URL, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("%w at %s: %w; %s", ErrBroker, b.Name(), err, advice(err))
 	}
@@ -113,14 +105,12 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 	if lost == nil {
 		lost = func(error) {}
 	}
-	closed := make(chan struct{})
-	opts := []natsgo.Option{
+	return b.Dial(
 		natsgo.Name(name),
 		natsgo.SetCustomDialer(w), natsgo.SkipSubjectValidation(),
 		// What was published meanwhile would be lost, or come twice.
 		natsgo.NoReconnect(),
 		natsgo.ClosedHandler(func(c *natsgo.Conn) {
-			close(closed)
 			err := c.LastError()
 			if err == nil {
 				err = natsgo.ErrConnectionClosed
@@ -133,22 +123,11 @@ func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, e
 			}
 			lost(err)
 		}),
-	}
-	// An answer to a ping would need the lock that Publish holds while it waits for
-	// the socket, and the socket would not be read meanwhile. The run's own broker is
-	// on this host, where a connection does not fall silent; of others, see watch.
-	opts = append(opts, natsgo.PingInterval(-1))
-	c, err := b.Dial(opts...)
-	if err != nil {
-		return nil, err
-	}
-	if !b.Own {
-		go w.watch(c, cmp.Or(w.interval, pingInterval), closed, func(err error) {
-			lost(fmt.Errorf("the connection to the broker at %s is lost: %w", b.Name(), err))
-			c.Close()
-		})
-	}
-	return c, nil
+		// An answer to a ping would need the lock that Publish holds while it waits for
+		// the socket, and the socket would not be read meanwhile. That a host has
+		// vanished, the system notices.
+		natsgo.PingInterval(-1),
+	)
 }
 
 func advice(err error) string {
@@ -160,7 +139,7 @@ func advice(err error) string {
 		return "are the credentials right?"
 	case errors.Is(err, natsgo.ErrSecureConnWanted):
 		return "it does not encrypt: write nats:// where that is meant, on this host's loopback"
-	case full(err):
+	case errors.Is(err, natsgo.ErrMaxConnectionsExceeded), strings.Contains(strings.ToLower(err.Error()), natsgo.MAX_CONNECTIONS_ERR):
 		return "it takes no more connections: a run needs one for each worker"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return "its certificate is to be renewed, which 'dmebench broker' does when it starts; or is this host's clock wrong?"
@@ -212,21 +191,19 @@ func (b *Broker) Credentials(file []byte) error {
 // wire dials the broker, and counts what passes to it.
 type wire struct {
 	bytes, writes atomic.Uint64 // written
-	arrived       atomic.Uint64 // bytes
-
-	interval time.Duration // between questions whether the broker is there; 0 for the usual one
 }
 
 // Dial is what the client library calls.
 func (w *wire) Dial(network, address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
-	defer cancel()
-	var d net.Dialer
-	c, err := d.DialContext(ctx, network, address)
+	c, err := net.DialTimeout(network, address, connectTimeout)
 	if err != nil {
 		return nil, err
 	}
-	q, err := rawio.NewConn(c.(*net.TCPConn))
+	conn := c.(*net.TCPConn)
+	q, err := rawio.NewConn(conn)
+	if err == nil {
+		err = peers.NoticeSilence(conn, 0)
+	}
 	if err != nil {
 		c.Close()
 		return nil, err
@@ -237,12 +214,6 @@ func (w *wire) Dial(network, address string) (net.Conn, error) {
 type countedConn struct {
 	net.Conn
 	wire *wire
-}
-
-func (c *countedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	c.wire.arrived.Add(uint64(max(n, 0)))
-	return n, err
 }
 
 func (c *countedConn) Write(b []byte) (int, error) {

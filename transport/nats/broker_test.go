@@ -10,11 +10,13 @@ import (
 	"errors"
 	"math/big"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/dme"
 	"dmebench/transport"
@@ -26,7 +28,7 @@ func config(id dme.NodeID, nodes int) transport.Config {
 }
 
 func TestWhoIsNotLetIn(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	s := startServer(t)
 	for name, c := range map[string]struct {
 		change func(*Broker)
@@ -57,61 +59,9 @@ func TestWhoIsNotLetIn(t *testing.T) {
 	}
 }
 
-func TestTheServerListensOnTheLoopbackAndBoundsItsConnections(t *testing.T) {
-	noLeaks(t)
-	const room = 20
-	s, err := embed(2, room, &server.Options{Host: serverHost, Port: server.RANDOM_PORT})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	host, _, err := net.SplitHostPort(strings.TrimPrefix(s.Broker().URL, "nats://"))
-	if err != nil || !net.ParseIP(host).IsLoopback() {
-		t.Errorf("it listens at %s (%v)", s.Broker().URL, err)
-	}
-	b := s.Broker()
-	b.Own = false // who does not try again
-	for range 2 + spareConns + room {
-		c, err := b.connect("one of many", new(wire), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
-	}
-	// The server hangs up: whether its reason is still read is a race.
-	if err := b.Check(); !errors.Is(err, ErrBroker) {
-		t.Errorf("one too many: %v", err)
-	}
-}
-
-func TestListenChecksItsConfiguration(t *testing.T) {
-	_, err := Listen(transport.Config{Nodes: 2, Peers: []dme.NodeID{3}}, Broker{})
-	for _, want := range []string{"key is zero", "no node lives", "node 3 is not one"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v; want %q", err, want)
-		}
-	}
-}
-
-func TestStartChecksTheBook(t *testing.T) {
-	b := startServer(t).Broker()
-	for name, book := range map[string]transport.AddressBook{
-		"too short": {"a"}, "an empty entry": {"a", ""}, "another node here": {"a", "a"},
-	} {
-		tr, err := Listen(config(1, 2), b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tr.Start(book, handler{}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-		tr.Close()
-	}
-}
-
 // Where subscribing is not permitted, frames would never come.
 func TestMissingPermissions(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	only := server.User{Username: "u", Password: "p", Permissions: &server.Permissions{
 		Subscribe: &server.SubjectPermission{Allow: []string{"elsewhere.>"}},
 	}}
@@ -125,7 +75,7 @@ func TestMissingPermissions(t *testing.T) {
 
 // Over TLS, with a certificate of one's own to present.
 func TestTLS(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	ca := authority(t)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(ca.pem)
@@ -145,7 +95,7 @@ func TestTLS(t *testing.T) {
 	e := transporttest.NewEvents()
 	all := mesh(t, b, defaultLimits(2), 2, 1, func(int) transport.Handler { return e })
 	mustSend(t, all[0], 1, 2, "hello")
-	if f := next(t, "a frame", e.Frames); f != "1>2 hello" {
+	if f := transporttest.Next(t, "a frame", e.Frames); f != "1>2 hello" {
 		t.Errorf("%q", f)
 	}
 	b.CA = authority(t).pem
@@ -172,7 +122,7 @@ func TestCredentials(t *testing.T) {
 
 // The largest frame of a broker elsewhere is the broker's.
 func TestTheBrokerBoundsFrames(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	s := otherServer(t, &server.Options{MaxPayload: 1 << 10})
 	e := transporttest.NewEvents()
 	all := mesh(t, Broker{URL: s.ClientURL()}, defaultLimits(2), 2, 1, func(int) transport.Handler { return e })
@@ -186,7 +136,53 @@ func TestTheBrokerBoundsFrames(t *testing.T) {
 	if err := all[0].Send(1, 2, make([]byte, most)); err != nil {
 		t.Error(err)
 	}
-	next(t, "the largest frame", e.Frames)
+	transporttest.Next(t, "the largest frame", e.Frames)
+}
+
+// JetStream takes no more memory than it was given, keeps nothing in files, and leaves
+// no folder behind.
+func TestJetStreamIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	s, err := StartServer(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.EnableJetStream(1 << 20); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Broker().Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	js, err := jetstream.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		name string
+		in   jetstream.StorageType
+		size int64
+		fits bool
+	}{
+		{"small", jetstream.MemoryStorage, 1 << 19, true},
+		{"large", jetstream.MemoryStorage, 1 << 20, false},
+		{"file", jetstream.FileStorage, 1 << 10, false},
+	} {
+		_, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: x.name, Subjects: []string{x.name}, Storage: x.in, MaxBytes: x.size})
+		if (err == nil) != x.fits {
+			t.Errorf("%s: %v", x.name, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); len(left) != 1 || err != nil {
+		t.Errorf("%v, %v: a folder is expected while it runs", left, err)
+	}
+	s.Close()
+	if left, err := os.ReadDir(dir); len(left) != 0 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
 }
 
 // otherServer starts a server that is not the run's own.

@@ -45,7 +45,8 @@
 // are numbered, by pair of processes and by broadcaster. One that is missing
 // ends the transport before anything that came after it is delivered; one that
 // comes again is dropped and counted. There is no reconnection: a lost
-// connection, a refused permission or a slow consumer end the transport as well.
+// connection, a refused permission or a slow consumer end the transport as well. That a
+// broker's host has vanished, the system notices.
 // When it has ended, Send and Flush fail, and Down is called for the nodes of
 // this very process: it is this one that nobody reaches any more. Only the last
 // frame of a process can be lost without a trace here; the coordinator's count
@@ -61,9 +62,8 @@
 //
 // The subscribers of one server can receive the publications of two clients in
 // different orders: the server serves each client by a goroutine of its own,
-// which passes from subscriber to subscriber while another one does the same
-// (BenchmarkUnsequenced measures how often). What NATS promises is the order of
-// one publisher. A [Sequencer] therefore receives all that the run's processes
+// which passes from subscriber to subscriber while another one does the same. What NATS
+// promises is the order of one publisher. A [Sequencer] therefore receives all that the run's processes
 // send and publishes it again over one connection, broadcasts with their number
 // in the one order. Frames for one node take the same way, so that they neither
 // overtake broadcasts nor are overtaken, and so that pings measure the delay
@@ -75,16 +75,10 @@
 // # The run's key
 //
 // On the run's own broker, which is trusted and lets nobody in without its
-// token, a frame carries a tag that follows from the key. It keeps out who has
-// the token and not the key. Strangers who connect and do not show the token are
-// bounded in number and time, and the run's processes get past them ([Admit]). On
-// any other broker, each frame carries an
-// HMAC-SHA256, truncated to 128 bits, over sender, receiver, number and content:
-// others on that broker can read frames and drop them, but neither forge nor
-// alter nor repeat them. Frames without it are refused and counted, in about a microsecond
-// each (BenchmarkRefusal); who floods a process faster than that for long makes
-// it a slow consumer, which ends the run. Nothing is encrypted beyond the
-// connection's TLS.
+// token, a frame carries a tag that follows from the key. On any other broker all that
+// is said is sealed (peers.NewSharedSeal): others there can drop frames, but neither
+// read nor forge nor alter nor repeat them. What is not sealed is refused and counted;
+// a flood of it can make a process a slow consumer, which ends the run.
 //
 // # What it does not do
 //

@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -15,7 +14,7 @@ import (
 func ended(t *testing.T, tr *Transport, e *transporttest.Events, why string) {
 	t.Helper()
 	for range tr.config.Local {
-		if err := next(t, "Down", e.Downs); !strings.Contains(err.Error(), why) {
+		if err := transporttest.Next(t, "Down", e.Downs); !strings.Contains(err.Error(), why) {
 			t.Errorf("Down: %v; want %q", err, why)
 		}
 	}
@@ -34,7 +33,7 @@ func ended(t *testing.T, tr *Transport, e *transporttest.Events, why string) {
 }
 
 func TestABrokerThatDiesEndsEveryTransport(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	s := startServer(t)
 	var es [2]*transporttest.Events
 	all := mesh(t, s.Broker(), defaultLimits(4), 2, 2, func(p int) transport.Handler {
@@ -42,7 +41,7 @@ func TestABrokerThatDiesEndsEveryTransport(t *testing.T) {
 		return es[p]
 	})
 	mustSend(t, all[0], 1, 3, "hello")
-	next(t, "a frame", es[1].Frames)
+	transporttest.Next(t, "a frame", es[1].Frames)
 	s.Close()
 	for p, tr := range all {
 		ended(t, tr, es[p], "connection to the broker at nats://127.0.0.1")
@@ -52,7 +51,7 @@ func TestABrokerThatDiesEndsEveryTransport(t *testing.T) {
 // A process that takes nothing while others send more than there is room for
 // must not go on with what is left of it.
 func TestASlowConsumerEndsInsteadOfLosing(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	l := defaultLimits(3)
 	l.inbox = 16
 	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
@@ -71,12 +70,12 @@ func TestASlowConsumerEndsInsteadOfLosing(t *testing.T) {
 		}
 	})
 	mustSend(t, all[1], 2, 1, "first")
-	next(t, "the first frame", inside)
+	transporttest.Next(t, "the first frame", inside)
 	for range 20 {
 		mustSend(t, all[1], 2, 1, "many")
 		mustSend(t, all[2], 3, 1, "many")
 	}
-	if err := next(t, "Down", slow.Downs); !strings.Contains(err.Error(), "slow consumer") {
+	if err := transporttest.Next(t, "Down", slow.Downs); !strings.Contains(err.Error(), "slow consumer") {
 		t.Errorf("Down: %v", err)
 	}
 	if err := all[0].Send(1, 2, nil); err == nil || !strings.Contains(err.Error(), "slow consumer") {
@@ -97,7 +96,7 @@ func TestALostFrameEndsTheTransport(t *testing.T) {
 	}
 	for name, lost := range lose {
 		t.Run(name, func(t *testing.T) {
-			noLeaks(t)
+			transporttest.NoLeaks(t)
 			e := transporttest.NewEvents()
 			all := mesh(t, startServer(t).Broker(), defaultLimits(2), 2, 1, func(p int) transport.Handler {
 				if p == 0 {
@@ -112,8 +111,8 @@ func TestALostFrameEndsTheTransport(t *testing.T) {
 				}
 			}
 			say("before")
-			next(t, "a frame", e.Frames)
-			next(t, "a broadcast", e.Frames)
+			transporttest.Next(t, "a frame", e.Frames)
+			transporttest.Next(t, "a broadcast", e.Frames)
 			all[0].mu.Lock()
 			lost(all[0])
 			all[0].mu.Unlock()
@@ -131,7 +130,7 @@ func TestALostFrameEndsTheTransport(t *testing.T) {
 // The sequencer's end is told to who started it; a broadcast that it has lost is
 // noticed by everybody.
 func TestTheSequencersEnds(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	server := startServer(t)
 	b := server.Broker()
 	b.Sequenced = true
@@ -151,7 +150,7 @@ func TestTheSequencersEnds(t *testing.T) {
 		}
 	}
 	say()
-	if f := next(t, "one's own broadcast", e.Frames); f != "1>1 hello" {
+	if f := transporttest.Next(t, "one's own broadcast", e.Frames); f != "1>1 hello" {
 		t.Errorf("%q", f)
 	}
 	all[0].mu.Lock()
@@ -160,28 +159,13 @@ func TestTheSequencersEnds(t *testing.T) {
 	say()
 	ended(t, all[0], e, "lost 2 messages from the sequencer")
 	server.Close()
-	if err := next(t, "the end of the sequencer", end); !strings.Contains(err.Error(), "sequencer") {
+	if err := transporttest.Next(t, "the end of the sequencer", end); !strings.Contains(err.Error(), "sequencer") {
 		t.Error(err)
 	}
 }
 
-func TestWhoHasLeftTakesNothing(t *testing.T) {
-	noLeaks(t)
-	l := defaultLimits(2)
-	l.backlog = 8 * frameCost
-	all := mesh(t, startServer(t).Broker(), l, 2, 1, func(int) transport.Handler { return transporttest.NewEvents() })
-	all[1].Close()
-	eventually(t, "the goodbye", func() bool { return all[0].top.Load().Of(2).State.out.left.Load() })
-	for range 100 {
-		mustSend(t, all[0], 1, 2, "to nobody")
-		if err := all[0].Broadcast(1, nil); err != nil && !errors.Is(err, transport.ErrBacklog) {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestStartTellsWhatEndedItBefore(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	s := startServer(t)
 	tr, err := Listen(transport.Config{Local: []dme.NodeID{1}, Nodes: 1, Key: testKey}, s.Broker())
 	if err != nil {
@@ -189,7 +173,7 @@ func TestStartTellsWhatEndedItBefore(t *testing.T) {
 	}
 	defer tr.Close()
 	s.Close()
-	eventually(t, "the end of the connection", func() bool { return tr.cause.Load() != nil })
+	transporttest.Eventually(t, "the end of the connection", func() bool { return tr.cause.Load() != nil })
 	if err := tr.Start(transport.AddressBook{tr.Addr()}, handler{}); err == nil || !strings.Contains(err.Error(), "is lost") {
 		t.Error(err)
 	}
@@ -198,7 +182,7 @@ func TestStartTellsWhatEndedItBefore(t *testing.T) {
 // Where there is no room for what wakes the delivering goroutine, it sees for
 // itself that the transport closes.
 func TestCloseWithAFullInbox(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	l := defaultLimits(2)
 	l.inbox = 4
 	gate, inside := make(chan struct{}), make(chan struct{}, 1000)
@@ -209,16 +193,16 @@ func TestCloseWithAFullInbox(t *testing.T) {
 		}}
 	})
 	mustSend(t, all[0], 1, 2, "first")
-	next(t, "the first frame", inside)
+	transporttest.Next(t, "the first frame", inside)
 	for range l.inbox {
 		mustSend(t, all[0], 1, 2, "many")
 	}
-	eventually(t, "a full inbox", func() bool { return len(all[1].inbox) == l.inbox })
+	transporttest.Eventually(t, "a full inbox", func() bool { return len(all[1].inbox) == l.inbox })
 	closed := make(chan error, 1)
 	go func() { closed <- all[1].Close() }()
-	next(t, "Close to begin", all[1].closed)
+	transporttest.Next(t, "Close to begin", all[1].closed)
 	close(gate)
-	if err := next(t, "Close to return", closed); err != nil {
+	if err := transporttest.Next(t, "Close to return", closed); err != nil {
 		t.Error(err)
 	}
 	if n := len(inside); n > 0 {

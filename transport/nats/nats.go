@@ -10,6 +10,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
+	"dmebench/dme"
 	"dmebench/transport"
 	"dmebench/transport/peers"
 )
@@ -33,7 +34,7 @@ const (
 	leastInbox = 1 << 14
 	allInboxes = 1 << 24
 
-	toldInbox = 1 << 12 // reports of progress
+	reportsInbox = 1 << 12 // reports of progress
 )
 
 func defaultLimits(nodes int) limits {
@@ -52,29 +53,28 @@ type Transport struct {
 	limits limits
 	broker Broker
 	prefix string
+	seal   *seal
 	wire   wire
 	conn   *natsgo.Conn
 
 	largest int // frame that the broker carries, bytes
 
-	inbox chan *natsgo.Msg // frames, in the order of their arrival
-	told  chan *natsgo.Msg // progress and goodbyes
-	alls  *natsgo.Subscription
-	byes  *natsgo.Subscription
+	inbox   chan *natsgo.Msg // frames, in the order of their arrival
+	reports chan *natsgo.Msg // progress and goodbyes
+	alls    *natsgo.Subscription
+	byes    *natsgo.Subscription
 
 	top     atomic.Pointer[topology] // nil before Start
 	handler transport.Handler
 	monitor transport.Monitor // handler, if it is one
 
 	mu         sync.Mutex // held while publishing: numbers are the order of publication
-	outSeal    *seal
 	frame      []byte
 	broadcasts uint64 // number of the last one
 	backlog    uint64 // the largest there was, bytes
 	frames     uint64
 
 	// The delivering goroutine's.
-	inSeal *seal
 	report []byte
 	order  uint64 // number of the last broadcast in the one order
 	held   []held // of incarnations that nobody has announced yet
@@ -97,7 +97,6 @@ type Transport struct {
 var (
 	_ transport.Transport   = (*Transport)(nil)
 	_ transport.Broadcaster = (*Transport)(nil)
-	_ transport.Readmitter  = (*Transport)(nil)
 )
 
 // Listen connects to the broker and subscribes: frames for this process's nodes
@@ -113,8 +112,8 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 	}
 	t := &Transport{
 		config: c, limits: l, broker: b, prefix: prefix(&c.Key, b.Own),
-		inbox: make(chan *natsgo.Msg, l.inbox), told: make(chan *natsgo.Msg, toldInbox),
-		outSeal: newSeal(&c.Key, b.Own), inSeal: newSeal(&c.Key, b.Own),
+		inbox: make(chan *natsgo.Msg, l.inbox), reports: make(chan *natsgo.Msg, reportsInbox),
+		seal:   newSeal(&c.Key, b.Own),
 		closed: make(chan struct{}), delivered: make(chan struct{}),
 	}
 	t.close = sync.OnceFunc(t.shutDown)
@@ -139,18 +138,18 @@ func (t *Transport) subscribe() (err error) {
 	if t.alls, err = t.conn.ChanSubscribe(t.prefix+toAll, t.inbox); err != nil {
 		return err
 	}
-	if _, err = t.conn.ChanSubscribe(t.prefix+".k."+processName(t.config.Local[0], t.config.Incarnation), t.told); err != nil {
+	if _, err = t.conn.ChanSubscribe(t.prefix+".k."+processName(t.config.Local[0], t.config.Incarnation), t.reports); err != nil {
 		return err
 	}
-	if t.byes, err = t.conn.ChanSubscribe(t.prefix+".bye", t.told); err != nil {
+	if t.byes, err = t.conn.ChanSubscribe(t.prefix+".bye", t.reports); err != nil {
 		return err
 	}
-	return settled(t.conn)
+	return confirmed(t.conn)
 }
 
-// settled waits until the broker has dealt with what it was sent, and returns
+// confirmed waits until the broker has dealt with what it was sent, and returns
 // what it has refused.
-func settled(c *natsgo.Conn) error {
+func confirmed(c *natsgo.Conn) error {
 	if err := c.FlushTimeout(connectTimeout); err != nil {
 		return err
 	}
@@ -245,4 +244,57 @@ func (t *Transport) shutDown() {
 		_ = t.conn.FlushTimeout(t.limits.drain)
 	}
 	t.conn.Close()
+}
+
+// topology says which process hosts each node, and by which subject to reach it.
+type topology struct {
+	*peers.Topology[peer]
+	subjects []string // by node: where its frames go; those for all under dme.None. Guarded by Transport.mu
+
+	prefix, via string // of subjects, and of those that frames are published under
+}
+
+type process = peers.Process[peer]
+
+// peer is what is known of a process.
+type peer struct {
+	out window // frames to it
+	in  inflow // frames from it
+}
+
+// What stands behind the prefix in subjects.
+const (
+	relay = ".s" // of what the sequencer is to pass on; the subject proper follows
+	toAll = ".all"
+)
+
+func newTopology(book transport.AddressBook, c *transport.Config, prefix string, sequenced bool) (*topology, error) {
+	processes, err := peers.NewTopology[peer]("nats", book, c)
+	if err != nil {
+		return nil, err
+	}
+	top := &topology{Topology: processes, subjects: make([]string, len(book)+1), prefix: prefix, via: prefix}
+	if sequenced {
+		top.via += relay
+	}
+	top.subjects[dme.None] = top.via + toAll
+	for p := range top.All() {
+		p.State.in.open = p == top.Self || p.Incarnation <= 1 && c.Incarnation <= 1
+		p.State.in.over = p.Absent
+		p.State.out.left.Store(p.Absent)
+		top.address(p)
+	}
+	return top, nil
+}
+
+// address notes under which subjects the nodes of a process are reached. For one that
+// is in use, it is called with Transport.mu held.
+func (top *topology) address(p *process) {
+	for _, id := range p.Nodes {
+		subject := p.Addr + "." + id.String()
+		if rest, ours := strings.CutPrefix(subject, top.prefix); ours {
+			subject = top.via + rest
+		}
+		top.subjects[id] = subject
+	}
 }

@@ -1,15 +1,13 @@
 package nats
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"crypto/subtle"
+	"crypto/cipher"
 	"encoding/binary"
 	"encoding/hex"
-	"hash"
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/peers"
 )
 
 // What is sealed as one thing cannot pass as another.
@@ -23,27 +21,31 @@ const (
 	kinds
 )
 
+var labels = [kinds]byte{byte(aFrame), byte(anOrder), byte(aProgress), byte(aGoodbye)}
+
+// label is what a seal covers besides content. It allocates nothing.
+func (k kind) label() []byte { return labels[k : k+1] }
+
 const (
-	tagSize = 8  // bytes, on the run's own broker
-	macSize = 16 // bytes, on a broker that others use
+	tagSize  = 8       // bytes, on the run's own broker
+	sealSize = 12 + 16 // bytes, on a broker that others use
 )
 
-// seal puts the proof in front of a message that it is of this run. It is used
-// by one goroutine at a time.
+// seal shows that a message is of this run. On the run's own broker, which is trusted,
+// a tag precedes it; on any other it is encrypted.
 type seal struct {
-	tags [kinds]uint64 // where the broker is trusted
-	mac  hash.Hash     // else
-	sum  []byte
+	tags [kinds]uint64
+	aead cipher.AEAD // nil on the run's own broker
 }
 
 func newSeal(key *transport.Key, own bool) *seal {
-	s := &seal{sum: make([]byte, 0, sha256.Size)}
-	if own {
-		for i := range s.tags {
-			s.tags[i] = binary.BigEndian.Uint64(key.Derive("nats tag", byte(i)))
-		}
-	} else {
-		s.mac = hmac.New(sha256.New, key.Derive("nats frames"))
+	s := new(seal)
+	if !own {
+		s.aead = peers.NewSharedSeal(key, "nats messages")
+		return s
+	}
+	for i := range s.tags {
+		s.tags[i] = binary.BigEndian.Uint64(key.Derive("nats tag", byte(i)))
 	}
 	return s
 }
@@ -61,49 +63,34 @@ func prefix(key *transport.Key, own bool) string {
 	return "dmebench." + hex.EncodeToString(key.Derive("nats subjects")[:8])
 }
 
-func (s *seal) size() int {
-	if s.mac == nil {
-		return tagSize
+// start begins a message in b's memory: content may be appended.
+func (s *seal) start(b []byte, what kind) []byte {
+	if s.aead != nil {
+		return b[:0]
 	}
-	return macSize
+	return binary.BigEndian.AppendUint64(b[:0], s.tags[what])
 }
 
-// start appends space for the proof to b, which is empty.
-func (s *seal) start(b []byte) []byte {
-	var space [macSize]byte
-	return append(b, space[:s.size()]...)
-}
-
-// close fills the space that start left at the beginning of b.
-func (s *seal) close(b []byte, what kind) {
-	if s.mac == nil {
-		binary.BigEndian.PutUint64(b, s.tags[what])
-	} else {
-		copy(b[:macSize], s.sign(b[macSize:], what))
+// close seals a message that start has begun.
+func (s *seal) close(b []byte, what kind) []byte {
+	if s.aead != nil {
+		return s.aead.Seal(b[:0], nil, b, what.label())
 	}
+	return b
 }
 
-// open returns what is sealed in b; false where the proof is missing or wrong.
+// open returns what is sealed in b, and may write over b; false where the proof is
+// missing or wrong.
 func (s *seal) open(b []byte, what kind) (content []byte, ok bool) {
-	n := s.size()
-	if len(b) < n {
+	if s.aead != nil {
+		content, err := s.aead.Open(b[:0], nil, b, what.label())
+		return content, err == nil
+	}
+	// One comparison: its time tells nothing.
+	if len(b) < tagSize || binary.BigEndian.Uint64(b) != s.tags[what] {
 		return nil, false
 	}
-	content = b[n:len(b):len(b)]
-	if s.mac == nil {
-		return content, binary.BigEndian.Uint64(b) == s.tags[what] // one comparison: its time tells nothing
-	}
-	return content, subtle.ConstantTimeCompare(b[:n], s.sign(content, what)[:n]) == 1
-}
-
-// sign returns a message's authentication code. It is valid until the next call.
-func (s *seal) sign(content []byte, what kind) []byte {
-	s.mac.Reset()
-	s.sum = append(s.sum[:0], byte(what))
-	s.mac.Write(s.sum)
-	s.mac.Write(content)
-	s.sum = s.mac.Sum(s.sum[:0])
-	return s.sum
+	return b[tagSize:len(b):len(b)], true
 }
 
 // Under their seal, messages are unsigned varints in their shortest form, and
@@ -112,7 +99,7 @@ func (s *seal) sign(content []byte, what kind) []byte {
 //	a frame:    2·from, or 2·from + 1 of a later incarnation than the first and its
 //	            number; to (0: all), number; body
 //	a welcome:  2·from + 1, 0, the incarnation, to, number; no body
-//	an order:   number in the one order; the sealed frame
+//	an order:   number in the one order; what a frame is
 //	progress:   from (a process, by its first node), its incarnation, bytes handled
 //	a goodbye:  likewise
 //
@@ -120,9 +107,9 @@ func (s *seal) sign(content []byte, what kind) []byte {
 // been there from the start: from where on its broadcasts are meant for the other,
 // too. Its number is that of the last one before.
 //
-// maxOverhead is the most that is added to a frame's body, in bytes: two proofs,
-// two node numbers, an incarnation and two numbers of frames.
-const maxOverhead = 2*macSize + 3*binary.MaxVarintLen32 + 1 + 2*binary.MaxVarintLen64
+// maxOverhead is the most that is added to a frame's body, in bytes: the seal, two node
+// numbers, an incarnation and two numbers of frames.
+const maxOverhead = sealSize + 3*binary.MaxVarintLen32 + 1 + 2*binary.MaxVarintLen64
 
 // header is what precedes a frame's body.
 type header struct {

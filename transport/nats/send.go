@@ -1,10 +1,15 @@
 package nats
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
+
+	natsgo "github.com/nats-io/nats.go"
 
 	"dmebench/dme"
+	"dmebench/transport"
 )
 
 // Send publishes a frame; see [transport.Transport]. Frames to a process that
@@ -87,10 +92,8 @@ func (t *Transport) ready() (*topology, error) {
 // processes read on meanwhile, whatever their handlers do.
 func (t *Transport) publish(subject string, h header, body []byte) error {
 	h.incarnation = t.config.Incarnation
-	frame := t.outSeal.start(t.frame[:0])
-	frame = h.append(frame)
-	frame = append(frame, body...)
-	t.outSeal.close(frame, aFrame)
+	frame := append(h.append(t.seal.start(t.frame, aFrame)), body...)
+	frame = t.seal.close(frame, aFrame)
 	err := t.conn.Publish(subject, frame)
 	if cap(frame) > keptBuffer {
 		frame = nil
@@ -121,4 +124,143 @@ func (t *Transport) charge(p *process, c uint64) {
 func (t *Transport) Flush() error {
 	_, err := t.ready()
 	return err
+}
+
+const (
+	// frameCost is charged for a frame beside its length, in bytes: about what a
+	// message takes in the process that it waits in. It bounds how many small
+	// frames can be under way.
+	frameCost = 512
+
+	// progressShare is the part of a window after which a receiver tells how far
+	// it is: often enough to keep a sender going, rarely enough to cost nothing.
+	progressShare = 8
+)
+
+func cost(body []byte) uint64 { return uint64(len(body)) + frameCost }
+
+// window is what a sender knows of a receiver.
+type window struct {
+	number  uint64 // of the last frame to it alone; guarded by Transport.mu
+	charged uint64 // for all frames to it, bytes; guarded by Transport.mu
+
+	handled atomic.Uint64 // how many of them it has handled, as far as it has told
+	left    atomic.Bool   // it has said goodbye: frames to it are dropped
+}
+
+// outstanding returns how many bytes are under way, or wait to be handled there.
+func (w *window) outstanding() uint64 { return w.charged - w.handled.Load() }
+
+// admits reports whether a frame of that cost may be sent.
+func (w *window) admits(cost uint64, backlog int) bool {
+	return w.outstanding()+cost <= uint64(backlog)
+}
+
+func (t *Transport) full(p *process) error {
+	return fmt.Errorf("nats: %v has not handled %d bytes yet (each frame counts %d and its length), at most %d allowed: %w",
+		p, p.State.out.outstanding(), frameCost, t.limits.backlog, transport.ErrBacklog)
+}
+
+// inflow is what a receiver knows of a sender. It is the delivering goroutine's.
+type inflow struct {
+	unicast, broadcast uint64 // numbers of the last frames of either kind
+	handled, reported  uint64 // bytes
+
+	open bool // what comes is meant for this incarnation; else its welcome is awaited
+	over bool // it has ended: nothing of it is taken any more
+}
+
+// noteHandled takes note of a frame from p that was handled, and tells p from time
+// to time.
+func (t *Transport) noteHandled(p *process, cost uint64) {
+	in := &p.State.in
+	in.handled += cost
+	if in.handled-in.reported < uint64(t.limits.backlog/progressShare) {
+		return
+	}
+	in.reported = in.handled
+	if p == t.top.Load().Self {
+		raise(&p.State.out.handled, in.handled)
+		return
+	}
+	t.report = t.word(t.report, aProgress, in.handled)
+	if err := t.conn.Publish(t.prefix+".k."+processName(p.Node(), p.Incarnation), t.report); err != nil {
+		t.end(err)
+	}
+}
+
+// word makes a message of this process about how far it is, in b's memory.
+func (t *Transport) word(b []byte, what kind, handled uint64) []byte {
+	b = t.seal.start(b, what)
+	b = binary.AppendUvarint(b, uint64(t.config.Local[0]))
+	b = binary.AppendUvarint(b, uint64(t.config.Incarnation))
+	b = binary.AppendUvarint(b, handled)
+	return t.seal.close(b, what)
+}
+
+// processName names a process in subjects, by its first node and, but for the first,
+// its incarnation: what is sent to one does not reach the next.
+func processName(first dme.NodeID, incarnation uint32) string {
+	if incarnation <= 1 {
+		return "w" + first.String()
+	}
+	return fmt.Sprintf("w%d-%d", first, incarnation)
+}
+
+func raise(a *atomic.Uint64, x uint64) {
+	for {
+		old := a.Load()
+		if x <= old || a.CompareAndSwap(old, x) {
+			return
+		}
+	}
+}
+
+// listen takes in what receivers tell. It is not behind the frames: a process
+// that is busy learns all the same how far the others are.
+func (t *Transport) listen() {
+	for {
+		select {
+		case m := <-t.reports:
+			t.hear(m)
+		case <-t.closed:
+			return
+		}
+	}
+}
+
+func (t *Transport) hear(m *natsgo.Msg) {
+	what := aProgress
+	if m.Sub == t.byes {
+		what = aGoodbye
+	}
+	var first, incarnation, handled uint64
+	b, ok := t.seal.open(m.Data, what)
+	if ok {
+		b, ok = uvarint(b, &first)
+	}
+	if ok {
+		b, ok = uvarint(b, &incarnation)
+	}
+	if ok {
+		b, ok = uvarint(b, &handled)
+	}
+	p := t.top.Load().Of(dme.NodeID(first))
+	if !ok || len(b) > 0 || p == nil || uint64(p.Node()) != first || incarnation < uint64(p.Incarnation) {
+		t.refused.Add(1)
+		return
+	}
+	if incarnation > uint64(p.Incarnation) {
+		return // nothing has been sent to it from here
+	}
+	if what == aGoodbye {
+		p.State.out.left.Store(true)
+	} else {
+		raise(&p.State.out.handled, handled)
+	}
+}
+
+// goodbye tells all that nothing more is handled here.
+func (t *Transport) goodbye() error {
+	return t.conn.Publish(t.prefix+".bye", t.word(nil, aGoodbye, 0))
 }

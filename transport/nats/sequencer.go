@@ -51,7 +51,7 @@ func StartSequencer(key transport.Key, b Broker, ended func(error)) (*Sequencer,
 		err = sub.SetPendingLimits(sequencerMessages, sequencerPending)
 	}
 	if err == nil {
-		err = settled(s.conn)
+		err = confirmed(s.conn)
 	}
 	if err != nil {
 		s.Close()
@@ -74,16 +74,17 @@ func (s *Sequencer) pass(m *natsgo.Msg) {
 		s.refused.Add(1)
 		return
 	}
-	data := m.Data
+	what := aFrame
 	if to == toAll {
-		s.order++
-		s.buf = s.seal.start(s.buf[:0])
-		s.buf = binary.AppendUvarint(s.buf, s.order)
-		s.buf = append(s.buf, data...)
-		s.seal.close(s.buf, anOrder)
-		data = s.buf
+		what = anOrder
 	}
-	if err := s.conn.Publish(s.prefix+to, data); err != nil {
+	s.buf = s.seal.start(s.buf, what)
+	if what == anOrder {
+		s.order++
+		s.buf = binary.AppendUvarint(s.buf, s.order)
+	}
+	s.buf = s.seal.close(append(s.buf, content...), what)
+	if err := s.conn.Publish(s.prefix+to, s.buf); err != nil {
 		s.end(err)
 	}
 	if cap(s.buf) > keptBuffer {

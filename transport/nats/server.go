@@ -41,6 +41,14 @@ const (
 	serverHost    = "127.0.0.1"
 	serverTimeout = 10 * time.Second
 
+	// authTimeout is how long a connection may take to show the token: as long as a
+	// process of the run waits for the server.
+	authTimeout = connectTimeout
+
+	// mostStrangers is how many connections without the token a server holds at
+	// most: some tens of kilobytes each, for authTimeout.
+	mostStrangers = 4096
+
 	// spareConns is how many connections a run may make beside those that its server
 	// was started for: the sequencer's, and of processes that come back before
 	// their last connection is seen to have ended.
@@ -66,16 +74,12 @@ func StartServer(conns int) (*Server, error) {
 
 // Embed starts a server in this process for so many connections of the run, with the
 // token that o has, else one of its own, and without a log. It bounds the connections of
-// strangers, and how long they stay; [Admit] gets past them.
+// strangers, and how long they stay.
 func Embed(conns int, o *server.Options) (*Server, error) {
-	return embed(conns, strangers(), o)
-}
-
-func embed(conns, strangers int, o *server.Options) (*Server, error) {
 	g := &gate{token: cmp.Or(o.Authorization, rand.Text())}
 	o.Authorization, o.CustomClientAuthentication = "", g // nor does the server say the token
 	o.NoLog, o.NoSigs = true, true
-	o.MaxConn, o.AuthTimeout = conns+spareConns+strangers, authTimeout.Seconds()
+	o.MaxConn, o.AuthTimeout = conns+spareConns+mostStrangers, authTimeout.Seconds()
 	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, fmt.Errorf("nats: server: %w", err)

@@ -1,18 +1,14 @@
 package nats
 
 import (
-	"fmt"
-	"io"
+	"encoding/binary"
 	"math/rand/v2"
-	"net"
-	"strings"
 	"testing"
 
 	natsgo "github.com/nats-io/nats.go"
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -38,7 +34,7 @@ func refused(tr *Transport) uint64 { return tr.Counters().RefusedFrames }
 // Garbage on every subject of a run is refused and counted, and disturbs nobody.
 func TestStrangersOnTheBroker(t *testing.T) {
 	for _, own := range []bool{true, false} {
-		noLeaks(t)
+		transporttest.NoLeaks(t)
 		all, es, stranger := pairOf(t, own)
 		r := rand.New(rand.NewPCG(3, 4))
 		key := transporttest.NewKey()
@@ -52,8 +48,7 @@ func TestStrangersOnTheBroker(t *testing.T) {
 					b[j] = byte(r.Uint32())
 				}
 				if i%2 == 0 { // well-formed, under another key
-					b = header{from: 2, to: 1, number: 1}.append(forger.start(nil))
-					forger.close(b, aFrame)
+					b = forger.close(header{from: 2, to: 1, number: 1}.append(forger.start(nil, aFrame)), aFrame)
 				}
 				if err := stranger.Publish(subject, b); err != nil {
 					t.Fatal(err)
@@ -62,9 +57,9 @@ func TestStrangersOnTheBroker(t *testing.T) {
 		}
 		stranger.Flush()
 		want := uint64(each * len(subjects))
-		eventually(t, "all to be refused", func() bool { return refused(all[0]) == want })
+		transporttest.Eventually(t, "all to be refused", func() bool { return refused(all[0]) == want })
 		mustSend(t, all[1], 2, 1, "genuine")
-		if f := next(t, "the genuine frame", es[0].Frames); f != "2>1 genuine" {
+		if f := transporttest.Next(t, "the genuine frame", es[0].Frames); f != "2>1 genuine" {
 			t.Errorf("delivered %q", f)
 		}
 		if err := all[0].Flush(); err != nil {
@@ -73,56 +68,10 @@ func TestStrangersOnTheBroker(t *testing.T) {
 	}
 }
 
-// A flood of messages without the run's key is refused to the last one, and the
-// run's own frames pass all the while.
-func TestFloodOfStrangers(t *testing.T) {
-	noLeaks(t)
-	all, es, stranger := pairOf(t, false)
-	const flood, genuine = 30_000, 100
-	key := transporttest.NewKey()
-	forger := newSeal(&key, false)
-	b := append(header{from: 2, to: 1, number: 1}.append(forger.start(nil)), "forged"...)
-	forger.close(b, aFrame)
-	for i := range flood {
-		if err := stranger.Publish(all[0].Addr()+".1", b); err != nil {
-			t.Fatal(err)
-		}
-		if i%(flood/genuine) == 0 {
-			mustSend(t, all[1], 2, 1, "genuine")
-		}
-	}
-	stranger.Flush()
-	eventually(t, "all to be refused", func() bool { return refused(all[0]) == flood })
-	for range genuine {
-		if f := next(t, "a genuine frame", es[0].Frames); f != "2>1 genuine" {
-			t.Errorf("delivered %q", f)
-		}
-	}
-	if len(es[0].Frames)+len(es[0].Downs) > 0 {
-		t.Error("more than that was delivered, or a node is down")
-	}
-}
-
-// BenchmarkRefusal is what a message of a stranger costs who receives it, behind
-// the client library.
-func BenchmarkRefusal(b *testing.B) {
-	for _, own := range []bool{true, false} {
-		b.Run(map[bool]string{true: "own", false: "shared"}[own], func(b *testing.B) {
-			tr := &Transport{config: config(1, 2), inSeal: newSeal(&testKey, own)}
-			m := &natsgo.Msg{Data: append(header{from: 2, to: 1, number: 1}.append(make([]byte, macSize)), "forged"...)}
-			top := &topology{Topology: new(peers.Topology[peer])}
-			b.ReportAllocs()
-			for b.Loop() {
-				tr.arrived(top, m)
-			}
-		})
-	}
-}
-
 // On a broker that others use, whoever sees a frame can neither repeat it, nor
 // alter it, nor pass it to somebody else.
 func TestFramesOnASharedBrokerCannotBeForged(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	all, es, stranger := pairOf(t, false)
 	seen := make(chan *natsgo.Msg, 10)
 	if _, err := stranger.ChanSubscribe("dmebench.>", seen); err != nil {
@@ -130,12 +79,12 @@ func TestFramesOnASharedBrokerCannotBeForged(t *testing.T) {
 	}
 	stranger.Flush()
 	mustSend(t, all[0], 1, 2, "pay 1")
-	m := next(t, "a frame to be seen", seen)
-	next(t, "the frame", es[1].Frames)
+	m := transporttest.Next(t, "a frame to be seen", seen)
+	transporttest.Next(t, "the frame", es[1].Frames)
 
 	stranger.Publish(m.Subject, m.Data)
 	stranger.Flush()
-	eventually(t, "the repeated frame", func() bool { return all[1].Counters().Duplicates == 1 })
+	transporttest.Eventually(t, "the repeated frame", func() bool { return all[1].Counters().Duplicates == 1 })
 	var altered uint64
 	for i := range m.Data {
 		b := append([]byte(nil), m.Data...)
@@ -146,7 +95,7 @@ func TestFramesOnASharedBrokerCannotBeForged(t *testing.T) {
 	stranger.Publish(all[0].Addr()+".1", m.Data)
 	stranger.Publish(all[0].prefix+toAll, m.Data)
 	stranger.Flush()
-	eventually(t, "all to be refused", func() bool { return refused(all[1]) == altered+1 && refused(all[0]) == 2 })
+	transporttest.Eventually(t, "all to be refused", func() bool { return refused(all[1]) == altered+1 && refused(all[0]) == 2 })
 	if len(es[0].Frames)+len(es[1].Frames)+len(es[0].Downs)+len(es[1].Downs) > 0 {
 		t.Error("something of it was delivered")
 	}
@@ -154,7 +103,7 @@ func TestFramesOnASharedBrokerCannotBeForged(t *testing.T) {
 
 // Nor can the sequencer be made to pass on what is not the run's.
 func TestStrangersAtTheSequencer(t *testing.T) {
-	noLeaks(t)
+	transporttest.NoLeaks(t)
 	b := startServer(t).Broker()
 	b.Own, b.Sequenced = false, true
 	s, err := StartSequencer(testKey, b, func(err error) { t.Error(err) })
@@ -180,52 +129,31 @@ func TestStrangersAtTheSequencer(t *testing.T) {
 	}
 	stranger.Flush()
 	mustSend(t, all[0], 1, 2, "one")
-	m := next(t, "a frame to be seen", seen)
+	m := transporttest.Next(t, "a frame to be seen", seen)
 	stranger.Publish(s.prefix+relay+toAll, m.Data) // for one node, passed off as a broadcast
 	stranger.Publish(s.prefix+relay+toAll, []byte("garbage"))
 	stranger.Flush()
-	eventually(t, "both to be refused", func() bool { return s.Refused() == 2 })
+	transporttest.Eventually(t, "both to be refused", func() bool { return s.Refused() == 2 })
 	if err := all[0].Broadcast(1, []byte("two")); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"1>2 one", "1>2 two"} {
-		if f := next(t, "a frame", e.Frames); f != want {
+		if f := transporttest.Next(t, "a frame", e.Frames); f != want {
 			t.Errorf("%q, want %q", f, want)
 		}
 	}
 	// A broadcast that is repeated takes a number of its own, and is dropped by
 	// everybody alike.
-	next(t, "garbage to be seen", seen)
-	next(t, "garbage to be seen", seen)
-	stranger.Publish(s.prefix+relay+toAll, next(t, "a broadcast to be seen", seen).Data)
+	transporttest.Next(t, "garbage to be seen", seen)
+	transporttest.Next(t, "garbage to be seen", seen)
+	stranger.Publish(s.prefix+relay+toAll, transporttest.Next(t, "a broadcast to be seen", seen).Data)
 	stranger.Flush()
-	eventually(t, "the repetition", func() bool { return all[1].Counters().Duplicates == 1 })
+	transporttest.Eventually(t, "the repetition", func() bool { return all[1].Counters().Duplicates == 1 })
 	if err := all[0].Broadcast(1, []byte("three")); err != nil {
 		t.Fatal(err)
 	}
-	if f := next(t, "a frame", e.Frames); f != "1>2 three" {
+	if f := transporttest.Next(t, "a frame", e.Frames); f != "1>2 three" {
 		t.Errorf("%q", f)
-	}
-}
-
-// Noise on the broker's port disturbs nobody.
-func TestNoiseAtTheServer(t *testing.T) {
-	noLeaks(t)
-	all, es, _ := pairOf(t, true)
-	address := strings.TrimPrefix(all[0].broker.URL, "nats://")
-	for i := range 40 {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(conn, "noise %d\r\nPUB %s 1\r\nx\r\n", i, all[0].Addr()+".1")
-		io.Copy(io.Discard, conn) // until the server hangs up
-		conn.Close()
-	}
-	mustSend(t, all[1], 2, 1, "genuine")
-	next(t, "the genuine frame", es[0].Frames)
-	if n := refused(all[0]); n != 0 {
-		t.Errorf("%d frames of strangers came through the broker", n)
 	}
 }
 
@@ -252,21 +180,88 @@ func TestSealsOfAnotherKindOrKeyDoNotFit(t *testing.T) {
 	other := transporttest.NewKey()
 	for _, own := range []bool{true, false} {
 		s := newSeal(&testKey, own)
-		b := append(s.start(nil), "content"...)
-		s.close(b, aFrame)
-		if c, ok := s.open(b, aFrame); !ok || string(c) != "content" {
-			t.Errorf("own %v: %q, %v", own, c, ok)
+		opened := func(s *seal, what kind, cut int) bool {
+			b := s.close(append(newSeal(&testKey, own).start(nil, aFrame), "content"...), aFrame)
+			if s.aead != nil {
+				b = newSeal(&testKey, own).close([]byte("content"), aFrame)
+			}
+			c, ok := s.open(b[:len(b)-cut], what)
+			return ok && (cut > 0 || string(c) == "content")
 		}
-		if _, ok := s.open(b, anOrder); ok {
-			t.Errorf("own %v: a frame passes as an order", own)
+		if !opened(s, aFrame, 0) || opened(s, anOrder, 0) || opened(newSeal(&other, own), aFrame, 0) {
+			t.Errorf("own %v: opened as something else, or by another key, or not at all", own)
 		}
-		if _, ok := newSeal(&other, own).open(b, aFrame); ok {
-			t.Errorf("own %v: another key opens it", own)
-		}
-		for n := range b {
-			if _, ok := s.open(b[:n], aFrame); ok && (!own || n < tagSize) {
-				t.Errorf("own %v: the first %d bytes pass", own, n)
+		for cut := 1; cut < 15; cut++ {
+			if opened(s, aFrame, cut) && (!own || cut > 7) {
+				t.Errorf("own %v: without its last %d bytes it passes", own, cut)
 			}
 		}
 	}
+}
+
+// FuzzMessage lets a process take whatever the broker brings: for one of its
+// nodes, as a broadcast with its place in the one order, as a report of progress
+// and as a goodbye; sealed with the run's key, as a peer could, or not. What a
+// stranger sends is refused; what is delivered is for a node here, and no longer
+// than what has come.
+func FuzzMessage(f *testing.F) {
+	const (
+		unicast = iota
+		broadcast
+		sequenced
+		progress
+		goodbye
+		ways
+	)
+	f.Add(append(header{from: 2, to: 1, number: 1}.append(nil), "body"...), byte(unicast), true, true)
+	f.Add(append(header{from: 2, number: 1}.append(nil), "body"...), byte(broadcast), true, false)
+	f.Add(append(header{from: 2, number: 1}.append(nil), "body"...), byte(sequenced), true, true)
+	f.Add(binary.AppendUvarint([]byte{2, 1}, 1<<40), byte(progress), true, false)
+	f.Add([]byte{2, 1, 0}, byte(goodbye), true, true)
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff}, byte(unicast), false, true)
+	f.Fuzz(func(t *testing.T, b []byte, way byte, sealed, own bool) {
+		way %= ways
+		c := config(1, 2)
+		tr := &Transport{
+			config: c, limits: defaultLimits(2), prefix: prefix(&c.Key, own), seal: newSeal(&c.Key, own),
+			alls: new(natsgo.Subscription), byes: new(natsgo.Subscription), closed: make(chan struct{}),
+		}
+		tr.broker.Own, tr.broker.Sequenced = own, way == sequenced
+		top, err := newTopology(transport.AddressBook{tr.Addr(), tr.prefix + "." + processName(2, 1)}, &tr.config, tr.prefix, way == sequenced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.top.Store(top)
+		delivered := 0
+		tr.handler = handler{frame: func(from, to dme.NodeID, body []byte) {
+			delivered++
+			if from != 1 && from != 2 || to != 1 || len(body) > len(b) {
+				t.Fatalf("a frame of %d bytes from %d to %d is delivered, out of %d bytes", len(body), from, to, len(b))
+			}
+		}}
+		m := &natsgo.Msg{Data: b}
+		what := map[byte]kind{unicast: aFrame, broadcast: aFrame, sequenced: anOrder, progress: aProgress, goodbye: aGoodbye}[way]
+		if sealed {
+			content := tr.seal.start(nil, what)
+			if way == sequenced {
+				content = binary.AppendUvarint(content, 1)
+			}
+			m.Data = tr.seal.close(append(content, b...), what)
+		}
+		switch way {
+		case unicast:
+			tr.arrived(top, m)
+		case broadcast, sequenced:
+			m.Sub = tr.alls
+			tr.arrived(top, m)
+		case progress:
+			tr.hear(m)
+		case goodbye:
+			m.Sub = tr.byes
+			tr.hear(m)
+		}
+		if !sealed && (delivered > 0 || tr.refused.Load() != 1 || top.Of(2).State.out.left.Load() || top.Of(2).State.out.handled.Load() > 0) {
+			t.Fatalf("%x of a stranger is taken", b)
+		}
+	})
 }

@@ -1,6 +1,6 @@
-// Package peers is what every transport knows of a run's processes: which of them
-// hosts each node, whether a frame may be sent, and which links have something
-// queued. It is for those who write a transport.
+// Package peers is what transports have in common, for those who write one: which
+// process of the run hosts each node ([Topology]), which links have something queued
+// ([Dirty]), and the form of a frame on a byte stream ([AppendFrame], [Stream]).
 package peers
 
 import (
@@ -152,40 +152,6 @@ func (t *Topology[State]) All() iter.Seq[*Process[State]] {
 				return
 			}
 		}
-	}
-}
-
-// Other returns the process that hosts peer, which must not be this one.
-func (t *Topology[State]) Other(peer dme.NodeID) (*Process[State], error) {
-	switch p := t.Of(peer); p {
-	case nil:
-		return nil, fmt.Errorf("%s: no node %d in this run", t.name, peer)
-	case t.Self:
-		return nil, fmt.Errorf("%s: node %d lives in this very process, which is there as long as this is asked", t.name, peer)
-	default:
-		return p, nil
-	}
-}
-
-// Successor makes the next incarnation of a process, without a State yet, for
-// [Topology.Install].
-func (t *Topology[State]) Successor(p *Process[State], addr string, incarnation uint32) (*Process[State], error) {
-	switch {
-	case addr == "":
-		return nil, fmt.Errorf("%s: %v is to be readmitted without an address", t.name, p)
-	case incarnation <= p.Incarnation:
-		return nil, fmt.Errorf("%s: incarnation %d of %v is over or was there already; each has a higher number than the one before",
-			t.name, incarnation, p)
-	}
-	return &Process[State]{Index: p.Index, Addr: addr, Nodes: p.Nodes, Incarnation: incarnation}, nil
-}
-
-// Install puts an incarnation of a process into the place of the one before. One
-// process is not replaced by two goroutines at a time.
-func (t *Topology[State]) Install(next *Process[State]) {
-	t.processes[next.Index].Store(next)
-	for _, id := range next.Nodes {
-		t.of[id].Store(next)
 	}
 }
 

@@ -71,24 +71,30 @@ func TestIncarnations(t *testing.T) {
 		t.Errorf("incarnations of those that are absent: %d", n)
 	}
 	old := top.Of(3)
-	next, err := top.Successor(old, "c", 9)
-	if err != nil {
+	expelled := 0
+	replace := func(p *Process[int], addr string, incarnation uint32) error {
+		return top.Replace(p, addr, incarnation, true, func(error) { expelled++ }, func(next *Process[int]) error {
+			top.Install(next)
+			return nil
+		})
+	}
+	if err := replace(old, "c", 9); err != nil {
 		t.Fatal(err)
 	}
-	if top.Of(3) != old {
-		t.Error("a successor has taken its place before Install")
-	}
-	top.Install(next)
-	if top.Of(2) != next || top.Of(3) != next || top.At(1) != next || top.Hosts(old, 3, 1) || !top.Hosts(next, 3, 1) {
+	next := top.Of(3)
+	if next == old || top.Of(2) != next || top.At(1) != next || top.Hosts(old, 3, 1) || !top.Hosts(next, 3, 1) {
 		t.Error("the next incarnation has not taken its place")
 	}
 	for says, err := range map[string]error{
-		"is over": second(top.Successor(next, "d", 9)), "without an address": second(top.Successor(next, "", 10)),
+		"is over": replace(next, "d", 9), "without an address": replace(next, "", 10),
 		"no node 7": second(top.Other(7)), "this very process": second(top.Other(1)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
+	}
+	if err := replace(next, "c", 9); err != nil || expelled != 1 {
+		t.Errorf("announced again: %v, %d expelled", err, expelled)
 	}
 	for _, c := range []transport.Config{
 		{Key: c.Key, Nodes: 2, Local: []dme.NodeID{1}, Absent: []dme.NodeID{1}},

@@ -8,12 +8,13 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"dmebench/transport/peers"
 )
 
-// connect dials a process and shakes hands with it. A listener that had no
-// place for it is tried again; a refusal is final, since every process
-// listens before the address book is known.
-func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, *session, error) {
+// connect dials a process and shakes hands with it. A refusal is final, since every
+// process listens before the address book is known.
+func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, net.Conn, error) {
 	select {
 	case t.dialing <- struct{}{}:
 		defer func() { <-t.dialing }()
@@ -22,37 +23,31 @@ func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, *se
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.limits.connect)
 	defer cancel()
-	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
-		conn, secure, err := t.connectOnce(ctx, to)
-		switch {
-		case err == nil:
-			return conn, secure, nil
-		case errors.Is(err, syscall.ECONNREFUSED):
-			return nil, nil, fmt.Errorf("tcp: dial %v: %w; is its worker running?", to, err)
-		case !errors.Is(err, errUnanswered) || ctx.Err() != nil:
-			return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, err)
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, err)
-		}
-	}
-}
-
-func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn, *session, error) {
 	dialer := net.Dialer{KeepAlive: -1}
 	c, err := dialer.DialContext(ctx, "tcp", to.Addr)
-	if err != nil {
-		return nil, nil, err
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return nil, nil, fmt.Errorf("tcp: dial %v: %w; is its worker running?", to, err)
+	case err != nil:
+		return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, err)
 	}
 	conn := c.(*net.TCPConn)
+	s, err := t.introduce(ctx, conn, to)
+	if err != nil {
+		abort(conn)
+		return nil, nil, fmt.Errorf("tcp: dial %v: %w", to, err)
+	}
+	return conn, s, nil
+}
+
+// introduce shakes hands on a connection to a process.
+func (t *Transport) introduce(ctx context.Context, conn *net.TCPConn, to *process) (net.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	conn.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	secure, err := t.newSession(conn, to.Addr, tls.Client)
+	s, err := t.newSession(conn, to.Addr, tls.Client)
 	if err == nil {
-		err = introduce(over(conn, secure), &t.config.Key, ends{
+		err = introduce(s, &t.config.Key, ends{
 			from: t.config.Local[0], to: to.Node(),
 			fromIncarnation: t.config.Incarnation, toIncarnation: to.Incarnation,
 		})
@@ -60,32 +55,15 @@ func (t *Transport) connectOnce(ctx context.Context, to *process) (*net.TCPConn,
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
-	if err == nil {
-		err = t.prepare(conn)
-	}
 	if err != nil {
-		abort(conn)
-		return nil, nil, err
+		return nil, err
 	}
-	return conn, secure, nil
+	return s, t.prepare(conn)
 }
 
 // prepare sets up an authenticated connection.
 func (t *Transport) prepare(conn *net.TCPConn) error {
-	// Probes find a host that vanished while nothing was under way. On
-	// loopback that cannot happen, and the probes of a full mesh would disturb
-	// what is measured.
-	remote, ok := conn.RemoteAddr().(*net.TCPAddr)
-	probe := net.KeepAliveConfig{
-		Enable: ok && !remote.IP.IsLoopback(),
-		Idle:   5 * time.Second, Interval: 2 * time.Second, Count: 3,
-	}
-	return errors.Join(
-		conn.SetDeadline(time.Time{}),
-		conn.SetNoDelay(true),
-		conn.SetKeepAliveConfig(probe),
-		setUserTimeout(conn, userTimeout+t.config.Patience),
-	)
+	return errors.Join(conn.SetDeadline(time.Time{}), conn.SetNoDelay(true), peers.NoticeSilence(conn, t.config.Patience))
 }
 
 // abort closes a connection by a reset, whatever is under way, so that it
@@ -103,7 +81,7 @@ type packets uint64
 // read returns the number now, or the last one that is known. conn may be nil.
 func (p *packets) read(conn *net.TCPConn) uint64 {
 	if conn != nil {
-		*p = max(*p, packets(segmentsSent(conn)))
+		*p = max(*p, packets(peers.SegmentsSent(conn)))
 	}
 	return uint64(*p)
 }

@@ -40,14 +40,10 @@ const (
 )
 
 var (
-	// errUnanswered means that the listener ended the connection instead of
-	// answering. It may have had too many strangers: that is worth
-	// another try.
 	errUnanswered = errors.New("closed before it answered")
-
-	errWrongKey  = errors.New("the other side does not know the run's key; does that address belong to another run?")
-	errForeign   = errors.New("the other side does not speak this protocol and version")
-	errElsewhere = errors.New("does not live at that address; is the address book wrong?")
+	errWrongKey   = errors.New("the other side does not know the run's key; does that address belong to another run?")
+	errForeign    = errors.New("the other side does not speak this protocol and version")
+	errElsewhere  = errors.New("does not live at that address; is the address book wrong?")
 )
 
 // ends says who dials whom.

@@ -1,28 +1,27 @@
 package tcp
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 )
 
 // inbound is a connection that another process (or this one) has dialed.
 type inbound struct {
-	t      *Transport
-	conn   *net.TCPConn
-	secure *session      // where it is encrypted
-	from   *process      // nil before Start
-	done   chan struct{} // closed when nothing from it is delivered any more
+	t       *Transport
+	conn    *net.TCPConn
+	session net.Conn      // conn, as it is read and written
+	from    *process      // nil before Start
+	done    chan struct{} // closed when nothing from it is delivered any more
 
 	mu       sync.Mutex // orders what is written: welcome, goodbye
 	farewell bool       // this side has said goodbye
@@ -42,15 +41,11 @@ func (t *Transport) accept() {
 			select {
 			case <-time.After(pause):
 				pause = min(2*pause, time.Second)
-			case <-t.closed:
+			case <-t.leaving.Done():
 			}
 			continue
 		}
 		pause = 5 * time.Millisecond
-		if !t.admission.enter(c) {
-			c.Close()
-			return
-		}
 		t.running.Go(func() { t.greet(c.(*net.TCPConn)) })
 	}
 }
@@ -58,18 +53,19 @@ func (t *Transport) accept() {
 // greet shakes hands with who has dialed and goes on to deliver its frames.
 func (t *Transport) greet(conn *net.TCPConn) {
 	conn.SetDeadline(time.Now().Add(t.limits.handshake))
+	stop := context.AfterFunc(t.leaving, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	var who ends
-	secure, err := t.newSession(conn, t.Addr(), tls.Server)
+	s, err := t.newSession(conn, t.Addr(), tls.Server)
 	if err == nil {
-		who, err = receive(over(conn, secure), &t.config)
+		who, err = receive(s, &t.config)
+	}
+	if !stop() && err == nil {
+		err = errClosed
 	}
 	if err == nil {
 		err = t.prepare(conn)
 	}
-	if !t.admission.leave(conn) && err == nil {
-		err = errUnanswered
-	}
-	in := &inbound{t: t, conn: conn, secure: secure, done: make(chan struct{})}
+	in := &inbound{t: t, conn: conn, session: s, done: make(chan struct{})}
 	if err == nil {
 		err = in.welcome()
 	}
@@ -78,7 +74,7 @@ func (t *Transport) greet(conn *net.TCPConn) {
 		select {
 		case <-t.started:
 			err = t.register(in, who.from, who.fromIncarnation)
-		case <-t.closed:
+		case <-t.leaving.Done():
 		}
 	}
 	if err != nil {
@@ -106,7 +102,7 @@ func (in *inbound) welcome() error {
 	if closing {
 		return errClosed
 	}
-	_, err := io.WriteString(over(in.conn, in.secure), welcome)
+	_, err := io.WriteString(in.session, welcome)
 	return err
 }
 
@@ -121,7 +117,7 @@ func (t *Transport) register(in *inbound, node dme.NodeID, incarnation uint32) e
 		}
 		select {
 		case <-wait:
-		case <-t.closed:
+		case <-t.leaving.Done():
 			return errClosed
 		}
 	}
@@ -150,17 +146,7 @@ func (t *Transport) tryRegister(in *inbound, node dme.NodeID, incarnation uint32
 
 // run delivers what arrives until the connection ends, then settles how.
 func (in *inbound) run() {
-	var r io.Reader
-	var err error
-	if in.secure != nil {
-		r = in.secure
-	} else {
-		r, err = rawio.NewConn(in.conn)
-	}
-	if err == nil {
-		err = in.deliver(r)
-	}
-	if err != nil {
+	if err := in.deliver(in.session); err != nil {
 		in.countPackets()
 		in.conn.Close()
 		close(in.done)
@@ -173,7 +159,7 @@ func (in *inbound) run() {
 	if !in.t.closing.Load() {
 		// The peer closes first: it must see the answer before a reset.
 		var b [1]byte
-		over(in.conn, in.secure).Read(b[:])
+		in.session.Read(b[:])
 	}
 	in.countPackets()
 	abort(in.conn)
@@ -191,9 +177,9 @@ func (in *inbound) countPackets() {
 // that closes too can get rid of its own.
 func (in *inbound) deliver(r io.Reader) error {
 	t := in.t
-	stream := frame.NewStream(r)
+	stream := peers.NewStream(r)
 	handler, top := t.handler, t.top.Load()
-	var f frame.Frame
+	var f peers.Frame
 	for {
 		if err := stream.Fill(); err != nil {
 			if err == io.EOF && stream.Buffered() > 0 {
@@ -248,97 +234,6 @@ func (in *inbound) leave() {
 	defer in.mu.Unlock()
 	if !in.farewell {
 		in.farewell = true
-		io.WriteString(over(in.conn, in.secure), frame.Goodbye)
-	}
-}
-
-// admission bounds the connections that have not yet proved to know the run's key.
-// When all places are taken, a new connection gets that of the oldest, but not
-// before the oldest has had its time to answer: strangers that stay silent cannot
-// keep the run's processes out, and many of the run's own processes at once wait in
-// the kernel's queue instead of being thrown out.
-type admission struct {
-	places  int
-	minimum time.Duration // that a connection has at least
-	freed   chan struct{} // a place may have become free
-
-	mu      sync.Mutex
-	pending []pending // in order of arrival
-	closed  bool
-}
-
-type pending struct {
-	conn  net.Conn
-	since time.Time
-}
-
-func newAdmission(places int, minimum time.Duration) *admission {
-	return &admission{places: places, minimum: minimum, freed: make(chan struct{}, 1)}
-}
-
-// enter takes a place for conn, and waits for one where it must. It reports false
-// after close.
-func (a *admission) enter(conn net.Conn) bool {
-	for {
-		wait, ok := a.tryEnter(conn)
-		if ok || wait < 0 {
-			return ok
-		}
-		select {
-		case <-a.freed:
-		case <-time.After(wait):
-		}
-	}
-}
-
-// tryEnter returns for how long the oldest connection may still keep its place;
-// negative after close.
-func (a *admission) tryEnter(conn net.Conn) (wait time.Duration, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed {
-		return -1, false
-	}
-	if len(a.pending) >= a.places {
-		oldest := a.pending[0]
-		if wait := a.minimum - time.Since(oldest.since); wait > 0 {
-			return wait, false
-		}
-		oldest.conn.Close() // its goroutine sees the error and counts it
-		a.pending = slices.Delete(a.pending, 0, 1)
-	}
-	a.pending = append(a.pending, pending{conn, time.Now()})
-	return 0, true
-}
-
-// leave gives the place of conn back. It reports whether conn still had it:
-// otherwise the connection has been closed.
-func (a *admission) leave(conn net.Conn) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	i := slices.IndexFunc(a.pending, func(p pending) bool { return p.conn == conn })
-	if i >= 0 {
-		a.pending = slices.Delete(a.pending, i, i+1)
-	}
-	a.free()
-	return i >= 0
-}
-
-// close closes all connections that have a place.
-func (a *admission) close() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.closed = true
-	for _, p := range a.pending {
-		p.conn.Close()
-	}
-	a.pending = nil
-	a.free()
-}
-
-func (a *admission) free() {
-	select {
-	case a.freed <- struct{}{}:
-	default:
+		io.WriteString(in.session, peers.Goodbye)
 	}
 }

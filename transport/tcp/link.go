@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +11,11 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"dmebench/dme"
 	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/peers"
 )
 
@@ -49,19 +51,20 @@ type link struct {
 	packets  packets
 	drains   sync.WaitGroup // Add under mu, and only while not gone
 
-	conn   *net.TCPConn    // set before phase leaves connecting
-	raw    syscall.RawConn // of conn
-	secure *session        // where conn is encrypted
+	conn    *net.TCPConn    // set before phase leaves connecting
+	raw     syscall.RawConn // of conn
+	session net.Conn        // conn, as it is read
+	secure  *session        // the same where it is encrypted
 
 	// Owned by who is writing.
-	out      []byte // what is still to be written
-	outBuf   []byte // the buffer that was the queue, for reuse
-	records  []byte // the buffer that out lies in where it is encrypted
-	written  int    // bytes that the socket took
-	wait     bool   // attempt waits for the socket
-	err      error  // of the last attempt
-	attempts uint64 // write calls, and of these
-	full     uint64 // those that found the socket full
+	out      []byte       // what is still to be written
+	outBuf   []byte       // the buffer that was the queue, for reuse
+	records  bytes.Buffer // what out lies in where the connection is encrypted
+	written  int          // bytes that the socket took
+	wait     bool         // attempt waits for the socket
+	err      error        // of the last attempt
+	attempts uint64       // write calls, and of these
+	full     uint64       // those that found the socket full
 	calls    rawio.Calls
 	attempt  func(fd uintptr) bool
 }
@@ -86,12 +89,12 @@ func (l *link) send(from, to dme.NodeID, body []byte) error {
 		}
 		return nil // to a process that is no more
 	}
-	if queued := len(l.queue) + l.inFlight; queued+frame.MaxHeader+len(body) > l.backlog {
+	if queued := len(l.queue) + l.inFlight; queued+peers.MaxHeader+len(body) > l.backlog {
 		l.mu.Unlock()
 		return fmt.Errorf("tcp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
 			l.t.top.Load().Self, l.to, queued, l.backlog, transport.ErrBacklog)
 	}
-	l.queue = frame.Append(l.queue, from, to, body)
+	l.queue = peers.AppendFrame(l.queue, from, to, body)
 	l.counters.Frames++
 	if l.phase == idle && !l.dirty {
 		// Within the lock, so that whoever sees dirty also finds the link in
@@ -136,16 +139,16 @@ func (l *link) leave() {
 		return
 	}
 	l.leaving = true
-	l.queue = append(l.queue, frame.Goodbye...)
+	l.queue = append(l.queue, peers.Goodbye...)
 	l.writeQueue()
 }
 
 // run is the goroutine of a link: it connects, reports how that went, and
 // waits for the end of the connection.
 func (l *link) run(report func(error)) {
-	conn, secure, err := l.t.connect(l.ctx, l.to)
+	conn, s, err := l.t.connect(l.ctx, l.to)
 	if err == nil {
-		err = l.open(conn, secure)
+		err = l.open(conn, s)
 	}
 	if err != nil {
 		l.mu.Lock()
@@ -158,7 +161,7 @@ func (l *link) run(report func(error)) {
 	l.watch()
 }
 
-func (l *link) open(conn *net.TCPConn, secure *session) error {
+func (l *link) open(conn *net.TCPConn, s net.Conn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		abort(conn)
@@ -170,7 +173,8 @@ func (l *link) open(conn *net.TCPConn, secure *session) error {
 		abort(conn)
 		return l.cause
 	}
-	l.conn, l.raw, l.secure = conn, raw, secure
+	l.conn, l.raw, l.session = conn, raw, s
+	l.secure, _ = s.(*session)
 	l.phase = idle
 	l.writeQueue()
 	return nil
@@ -179,10 +183,9 @@ func (l *link) open(conn *net.TCPConn, secure *session) error {
 // watch waits for the end of the connection. The peer says nothing on it but
 // goodbye: in answer to this side's, or because it closes.
 func (l *link) watch() {
-	var word [len(frame.Goodbye)]byte
-	r := over(l.conn, l.secure)
-	_, err := io.ReadFull(r, word[:])
-	if err == nil && string(word[:]) != frame.Goodbye {
+	var word [len(peers.Goodbye)]byte
+	_, err := io.ReadFull(l.session, word[:])
+	if err == nil && string(word[:]) != peers.Goodbye {
 		l.t.refusedFrames.Add(1)
 		err = errors.New("the peer sent other than goodbye against the direction of the connection")
 	}
@@ -204,7 +207,7 @@ func (l *link) watch() {
 		// The peer closes: it drops what this side has queued, and waits for
 		// the goodbye behind it.
 		l.leave()
-		r.Read(word[:])
+		l.session.Read(word[:])
 	}
 	l.mu.Lock()
 	l.gone = true
@@ -213,4 +216,146 @@ func (l *link) watch() {
 	l.mu.Unlock()
 	abort(l.conn)
 	l.drains.Wait()
+}
+
+const (
+	// inlineRounds is how often a goroutine that flushes goes on with frames
+	// that others queued while it wrote, before it leaves them to drain: a
+	// socket's reader must get back to reading.
+	inlineRounds = 4
+
+	// keptQueue is the largest buffer in bytes that a link keeps for reuse.
+	keptQueue = 1 << 20
+)
+
+// flush writes what is queued. The link has just been taken from the dirty list.
+func (l *link) flush() {
+	l.mu.Lock()
+	l.dirty = false
+	l.writeQueue()
+}
+
+// writeQueue writes what is queued as far as the socket takes it at once, if
+// nobody is writing already. It is called with mu held and releases it.
+func (l *link) writeQueue() {
+	if l.phase != idle || l.gone || len(l.queue) == 0 {
+		l.mu.Unlock()
+		return
+	}
+	l.phase = writing
+	for range inlineRounds {
+		l.take()
+		l.mu.Unlock()
+		l.wait = false
+		l.seal()
+		err := l.raw.Write(l.attempt)
+		l.mu.Lock()
+		if !l.wrote(err) || len(l.out) > 0 {
+			break
+		}
+		if len(l.queue) == 0 {
+			l.phase = idle
+			l.mu.Unlock()
+			return
+		}
+	}
+	if !l.gone {
+		l.drains.Add(1)
+		go l.drain()
+	}
+	l.mu.Unlock()
+}
+
+// drain writes what is queued, waits for the socket where it must, and ends
+// when nothing is left.
+func (l *link) drain() {
+	defer l.drains.Done()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !l.gone {
+		fresh := len(l.out) == 0
+		if fresh {
+			if len(l.queue) == 0 {
+				l.phase = idle
+				return
+			}
+			l.take()
+		}
+		l.mu.Unlock()
+		l.wait = true
+		if fresh {
+			l.seal()
+		}
+		err := l.raw.Write(l.attempt)
+		l.mu.Lock()
+		l.wrote(err)
+	}
+}
+
+// take makes the queue what is to be written, and the other buffer the queue.
+func (l *link) take() {
+	l.out, l.outBuf = l.queue, l.queue
+	l.queue, l.spare = l.spare[:0], nil
+	l.inFlight = len(l.out)
+}
+
+// seal makes records of what was taken, where the connection is encrypted. It is
+// called without mu: senders do not wait for it.
+func (l *link) seal() {
+	if l.secure == nil {
+		return
+	}
+	l.records.Reset()
+	l.secure.writeTo(&l.records, l.out) // fails only after the connection was closed, as the write does then
+	l.out = l.records.Bytes()
+	if cap(l.outBuf) > keptQueue {
+		l.outBuf = nil // nor is it needed any more
+	}
+}
+
+// write is one write call; with wait it is repeated until the socket takes
+// something. It is called by RawConn, which waits for the socket when write
+// returns false.
+func (l *link) write(fd uintptr) bool {
+	n, err := l.calls.Write(fd, l.out)
+	l.attempts++
+	l.written += n
+	l.out = l.out[n:]
+	if len(l.out) > 0 {
+		l.full++
+	}
+	if err == unix.EAGAIN {
+		l.err = nil
+		return !l.wait
+	}
+	l.err = err
+	return true
+}
+
+// wrote settles the accounts after an attempt; false when the link is gone. It
+// is called with mu held.
+func (l *link) wrote(err error) bool {
+	if err == nil {
+		err = l.err
+	}
+	l.noteBacklog()
+	c := &l.counters
+	c.Bytes += uint64(l.written)
+	c.Writes += l.attempts
+	c.StalledWrites += l.full
+	l.written, l.attempts, l.full = 0, 0, 0
+	l.inFlight = min(l.inFlight, len(l.out)) // records are longer than what was queued
+	if len(l.out) == 0 {
+		if cap(l.outBuf) <= keptQueue {
+			l.spare = l.outBuf[:0]
+		}
+		if l.records.Cap() > keptQueue {
+			l.records = bytes.Buffer{}
+		}
+		l.out, l.outBuf = nil, nil
+	}
+	if err != nil {
+		l.breakOff(err)
+	}
+	return !l.gone
 }

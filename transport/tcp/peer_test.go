@@ -1,38 +1,30 @@
 package tcp
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
-
-func next[T any](t *testing.T, what string, c <-chan T) (x T) {
-	t.Helper()
-	select {
-	case x = <-c:
-	case <-time.After(20 * time.Second):
-		t.Fatalf("waited in vain for %s", what)
-	}
-	return x
-}
 
 // alone opens and starts the transport of nodes 1 and 2 of four. Nodes 3 and 4
 // live at a listener that the test plays the part of.
 func alone(t *testing.T, l limits) (*Transport, *transporttest.Events, net.Listener) {
 	t.Helper()
-	before := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+	transporttest.NoLeaks(t)
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -69,12 +61,6 @@ func dialIn(t *testing.T, tr *Transport, node dme.NodeID, incarnation uint32) *n
 		t.Fatal(err)
 	}
 	return conn
-}
-
-// dial tries a handshake.
-func dial(t *testing.T, tr *Transport, e ends) error {
-	_, err := dialWith(t, tr, e)
-	return err
 }
 
 func dialWith(t *testing.T, tr *Transport, e ends) (*net.TCPConn, error) {
@@ -119,7 +105,7 @@ func write(t *testing.T, conn net.Conn, b []byte) {
 func wantDowns(t *testing.T, e *transporttest.Events, what string) {
 	t.Helper()
 	for _, node := range []string{"node 3: ", "node 4: "} {
-		if err := next(t, "Down", e.Downs); !strings.HasPrefix(err.Error(), node) || !strings.Contains(err.Error(), what) {
+		if err := transporttest.Next(t, "Down", e.Downs); !strings.HasPrefix(err.Error(), node) || !strings.Contains(err.Error(), what) {
 			t.Errorf("Down: %v; want %sand something with %q", err, node, what)
 		}
 	}
@@ -131,15 +117,15 @@ func TestMalformedStreamIsDown(t *testing.T) {
 		says string
 	}{
 		"oversized": {[]byte{0xff, 0xff, 0xff, 0x7f, 3, 1}, transport.ErrFrameTooLarge.Error()},
-		"endless":   {[]byte{0xff, 0xff, 0xff, 0xff, 0xff}, frame.ErrMalformed.Error()},
-		"cut off":   {frame.Append(nil, 3, 1, []byte("hello"))[:5], io.ErrUnexpectedEOF.Error()},
+		"endless":   {[]byte{0xff, 0xff, 0xff, 0xff, 0xff}, peers.ErrMalformed.Error()},
+		"cut off":   {peers.AppendFrame(nil, 3, 1, []byte("hello"))[:5], io.ErrUnexpectedEOF.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr, e, _ := alone(t, defaultLimits())
 			conn := dialAs(t, tr, 3)
-			write(t, conn, append(frame.Append(nil, 4, 2, []byte("before")), c.wire...))
+			write(t, conn, append(peers.AppendFrame(nil, 4, 2, []byte("before")), c.wire...))
 			conn.CloseWrite()
-			if got := next(t, "the frame before", e.Frames); got != "4>2 before" {
+			if got := transporttest.Next(t, "the frame before", e.Frames); got != "4>2 before" {
 				t.Errorf("delivered %q", got)
 			}
 			wantDowns(t, e, c.says)
@@ -162,10 +148,10 @@ func TestForeignFramesAreRefused(t *testing.T) {
 	conn := dialAs(t, tr, 3)
 	var b []byte
 	for _, p := range [][2]dme.NodeID{{1, 1}, {5, 1}, {0, 1}, {3, 3}, {3, 0}, {3, 9}, {1 << 31, 1}} {
-		b = frame.Append(b, p[0], p[1], []byte("forged"))
+		b = peers.AppendFrame(b, p[0], p[1], []byte("forged"))
 	}
-	write(t, conn, frame.Append(b, 3, 2, []byte("genuine")))
-	if got := next(t, "the genuine frame", e.Frames); got != "3>2 genuine" {
+	write(t, conn, peers.AppendFrame(b, 3, 2, []byte("genuine")))
+	if got := transporttest.Next(t, "the genuine frame", e.Frames); got != "3>2 genuine" {
 		t.Errorf("delivered %q", got)
 	}
 	if got := tr.Counters().RefusedFrames; got != 7 {
@@ -176,8 +162,8 @@ func TestForeignFramesAreRefused(t *testing.T) {
 func TestSecondConnectionIsRefused(t *testing.T) {
 	tr, e, _ := alone(t, defaultLimits())
 	first := dialAs(t, tr, 3)
-	write(t, first, frame.Append(nil, 3, 1, []byte("a")))
-	next(t, "a frame", e.Frames)
+	write(t, first, peers.AppendFrame(nil, 3, 1, []byte("a")))
+	transporttest.Next(t, "a frame", e.Frames)
 	for _, node := range []dme.NodeID{3, 4, 5} {
 		conn := dialAs(t, tr, node)
 		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
@@ -187,8 +173,8 @@ func TestSecondConnectionIsRefused(t *testing.T) {
 	if got := tr.Counters().RefusedConns; got != 3 {
 		t.Errorf("%d connections refused, want 3", got)
 	}
-	write(t, first, frame.Append(nil, 3, 1, []byte("b")))
-	next(t, "a frame on the first connection", e.Frames)
+	write(t, first, peers.AppendFrame(nil, 3, 1, []byte("b")))
+	transporttest.Next(t, "a frame on the first connection", e.Frames)
 }
 
 func TestNoiseAgainstTheDirectionIsDown(t *testing.T) {
@@ -205,20 +191,20 @@ func TestNoiseAgainstTheDirectionIsDown(t *testing.T) {
 func TestFramesBeforeDown(t *testing.T) {
 	tr, e, other := alone(t, defaultLimits())
 	inbound := dialAs(t, tr, 3)
-	write(t, inbound, frame.Append(nil, 3, 1, []byte("first")))
-	next(t, "the first frame", e.Frames)
+	write(t, inbound, peers.AppendFrame(nil, 3, 1, []byte("first")))
+	transporttest.Next(t, "the first frame", e.Frames)
 	if err := tr.Send(1, 3, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	outbound := acceptAs(t, other)
-	write(t, inbound, frame.Append(nil, 3, 1, []byte("last")))
+	write(t, inbound, peers.AppendFrame(nil, 3, 1, []byte("last")))
 	outbound.SetLinger(0)
 	outbound.Close()
 	wantDowns(t, e, "connection lost")
-	if got := next(t, "the last frame", e.Frames); got != "3>1 last" {
+	if got := transporttest.Next(t, "the last frame", e.Frames); got != "3>1 last" {
 		t.Errorf("delivered %q", got)
 	}
-	inbound.Write(frame.Append(nil, 3, 1, []byte("late"))) // may fail: closed
+	inbound.Write(peers.AppendFrame(nil, 3, 1, []byte("late"))) // may fail: closed
 	if _, err := io.ReadAll(inbound); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("the connection of a process that is down stays open")
 	}
@@ -228,4 +214,339 @@ func TestFramesBeforeDown(t *testing.T) {
 	if err := tr.Send(1, 3, []byte("x")); err != nil {
 		t.Errorf("to a process that is down: %v", err)
 	}
+}
+
+// A connection of an incarnation that is over is refused, whenever it is made; one of
+// an incarnation that nobody has announced waits.
+func TestConnectionsOfOtherIncarnations(t *testing.T) {
+	tr, e, other := alone(t, defaultLimits())
+	first := dialAs(t, tr, 3)
+	first.Write(peers.AppendFrame(nil, 3, 1, []byte("of the first")))
+	if got := transporttest.Next(t, "a frame", e.Frames); got != "3>1 of the first" {
+		t.Error(got)
+	}
+	second := dialIn(t, tr, 3, 2)
+	second.Write(peers.AppendFrame(nil, 3, 1, []byte("of the second")))
+	const rest = 900
+	var b []byte
+	for range rest {
+		b = peers.AppendFrame(b, 3, 1, []byte("and another"))
+	}
+	first.Write(b)
+	first.Close()
+	if err := tr.Readmit(3, other.Addr().String(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if n := countOf(e.Frames, "3>1 and another", rest); n != rest {
+		t.Errorf("%d of %d frames that had come from the first were delivered before Readmit returned", n, rest)
+	}
+	if len(e.Downs) != 2 {
+		t.Errorf("Readmit has returned after Down of %d nodes, want 2", len(e.Downs))
+	}
+	if got := transporttest.Next(t, "a frame", e.Frames); got != "3>1 of the second" {
+		t.Error(got)
+	}
+	if err := tr.Readmit(3, other.Addr().String(), 3); err != nil {
+		t.Fatal(err)
+	}
+	refused := tr.Counters().RefusedConns
+	late := dialIn(t, tr, 3, 1)
+	late.Write(peers.AppendFrame(nil, 3, 1, []byte("of the first, late")))
+	if _, err := late.Read(make([]byte, 100)); err == nil {
+		t.Error("something is said to the one that is over")
+	}
+	if n := tr.Counters().RefusedConns - refused; n != 1 {
+		t.Errorf("%d connections refused, want 1", n)
+	}
+	if len(e.Frames) > 0 {
+		t.Errorf("%q is delivered", <-e.Frames)
+	}
+	for _, err := range []error{
+		tr.Readmit(3, "x", 3), tr.Readmit(3, "", 4), tr.Readmit(1, "x", 2),
+		tr.Readmit(9, "x", 2), tr.Expel(2, errors.New("x")),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "tcp: ") {
+			t.Errorf("misuse: %v", err)
+		}
+	}
+}
+
+// countOf takes so many at most of what is there already, as long as it is of one kind.
+func countOf(c <-chan string, s string, most int) (n int) {
+	for ; n < most; n++ {
+		select {
+		case got := <-c:
+			if got != s {
+				return n
+			}
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// Who dials an address at which another incarnation lives by now learns it.
+func TestAnotherIncarnationDoesNotAnswer(t *testing.T) {
+	tr, _, _ := alone(t, defaultLimits())
+	for _, to := range []uint32{1, 2} {
+		_, err := dialWith(t, tr, ends{from: 3, to: 1, fromIncarnation: 1, toIncarnation: to})
+		if errors.Is(err, errElsewhere) != (to != 1) {
+			t.Errorf("to incarnation %d: %v", to, err)
+		}
+	}
+}
+
+// TestCloseDoesNotWaitForThePeer closes while a peer takes nothing and answers
+// nothing.
+func TestCloseDoesNotWaitForThePeer(t *testing.T) {
+	tr, e, other := alone(t, defaultLimits())
+	dialAs(t, tr, 3)
+	body := make([]byte, 1<<20)
+	for range 30 {
+		if err := tr.Send(1, 3, body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	acceptAs(t, other)
+	tr.Flush()
+	closed := make(chan error)
+	go func() { closed <- tr.Close() }()
+	if err := transporttest.Next(t, "Close", closed); err != nil {
+		t.Error(err)
+	}
+	if len(e.Downs) > 0 {
+		t.Errorf("because of Close: %v", <-e.Downs)
+	}
+}
+
+// TestCloseBeforeStart closes with a peer that was welcomed and waits.
+func TestCloseBeforeStart(t *testing.T) {
+	transporttest.NoLeaks(t)
+	tr, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 3, Key: testKey}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := dialAs(t, tr, 3)
+	if err := tr.Send(1, 2, nil); err == nil {
+		t.Error("Send before Start: no error")
+	}
+	closed := make(chan error)
+	go func() { closed <- tr.Close() }()
+	word := make([]byte, len(peers.Goodbye))
+	if _, err := io.ReadFull(conn, word); err != nil || string(word) != peers.Goodbye {
+		t.Errorf("%q, %v; want a goodbye", word, err)
+	}
+	write(t, conn, word)
+	transporttest.Next(t, "Close", closed)
+	if err := tr.Start(transport.AddressBook{"a", "b", "c"}, transporttest.NewEvents()); err == nil {
+		t.Error("Start after Close: no error")
+	}
+}
+
+// FuzzInbound lets a process that knows the run's key send whatever it likes:
+// only frames from its own nodes to those of this process are delivered, no more
+// bytes than have come, and everything else is refused or ends the connection.
+func FuzzInbound(f *testing.F) {
+	f.Add(peers.AppendFrame(peers.AppendFrame(nil, 3, 1, []byte("hello")), 4, 2, nil))
+	f.Add(append(peers.AppendFrame(nil, 3, 1, nil), peers.Goodbye...))
+	f.Add(peers.AppendFrame(peers.AppendFrame(nil, 1, 3, []byte("not mine")), 3, 9, nil))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1})
+	top, err := peers.NewTopology[peer]("tcp", transport.AddressBook{"here", "here", "there", "there"},
+		&transport.Config{Nodes: 4, Local: []dme.NodeID{1, 2}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tr := &Transport{}
+		tr.top.Store(top)
+		seen := &tally{t: t}
+		tr.handler = seen
+		in := &inbound{t: tr, from: top.At(1)}
+		err := in.deliver(bytes.NewReader(b))
+		if seen.bytes > len(b) {
+			t.Fatalf("%d bytes are delivered out of %d", seen.bytes, len(b))
+		}
+		if c := tr.Counters(); c.Received != seen.frames {
+			t.Fatalf("%d frames by the counters, %d delivered", c.Received, seen.frames)
+		}
+		if err == nil && !bytes.Contains(b, []byte(peers.Goodbye)) {
+			t.Fatal("it is taken for a farewell")
+		}
+	})
+}
+
+// tally expects frames of nodes 3 and 4 for nodes 1 and 2.
+type tally struct {
+	t      *testing.T
+	frames uint64
+	bytes  int
+}
+
+func (y *tally) Frame(from, to dme.NodeID, b []byte) {
+	if from < 3 || from > 4 || to < 1 || to > 2 {
+		y.t.Fatalf("a frame from %d to %d is delivered", from, to)
+	}
+	y.frames++
+	y.bytes += len(b)
+}
+
+func (y *tally) Down(dme.NodeID, error) {}
+
+// Why a process cannot be reached is said by Start, or by Down of a first use.
+func TestDialErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		key   transport.Key
+		here  Encryption
+		there Encryption
+		stop  bool
+		says  string
+	}{
+		"refused":              {testKey, Off, Off, true, "is its worker running?"},
+		"wrong key":            {transporttest.NewKey(), Off, Off, false, "does that address belong to another run?"},
+		"wrong key, encrypted": {transporttest.NewKey(), On, On, false, "does that address belong to another run?"},
+		"it alone encrypts":    {testKey, Off, On, false, errUnanswered.Error()},
+		"it does not encrypt":  {testKey, On, Off, false, errUnanswered.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			there := mustListen(t, transport.Config{Local: []dme.NodeID{2}, Nodes: 2, Key: c.key}, Options{Encryption: c.there})
+			if c.stop {
+				there.Close()
+			}
+			for _, peers := range [][]dme.NodeID{{2}, nil} {
+				tr := mustListen(t, transport.Config{Local: []dme.NodeID{1}, Nodes: 2, Key: testKey, Peers: peers}, Options{Encryption: c.here})
+				e := transporttest.NewEvents()
+				err := tr.Start(transport.AddressBook{tr.Addr(), there.Addr()}, e)
+				if peers == nil {
+					if err = tr.Send(1, 2, []byte("x")); err == nil {
+						err = transporttest.Next(t, "Down", e.Downs)
+					}
+				}
+				want := "dial node 2 (" + there.Addr() + ")"
+				if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("%v; want %q and %q", err, want, c.says)
+				}
+			}
+		})
+	}
+}
+
+func mustListen(t *testing.T, c transport.Config, o Options) *Transport {
+	t.Helper()
+	c.Listen = "127.0.0.1:0"
+	tr, err := Listen(c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Close() })
+	return tr
+}
+
+// A stranger who stays silent is hung up on.
+func TestStrangersHaveTheirTime(t *testing.T) {
+	l := defaultLimits()
+	l.handshake = 10 * time.Millisecond
+	tr, _, _ := alone(t, l)
+	conn, err := net.Dial("tcp", tr.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("a silent stranger is kept")
+	}
+	if got := tr.Counters().RefusedConns; got != 1 {
+		t.Errorf("%d connections refused, want 1", got)
+	}
+}
+
+// Left to the transport, connections are encrypted unless their listener is on the
+// loopback.
+func TestWhatIsEncrypted(t *testing.T) {
+	for listener, want := range map[string]bool{
+		"127.0.0.1:7": false, "127.8.9.1:7": false, "[::1]:7": false,
+		"10.0.0.1:7": true, "0.0.0.0:7": true, "[::]:7": true, "[fe80::1]:7": true, "somewhere": true, "localhost.example:7": true,
+	} {
+		for e, want := range map[Encryption]bool{Auto: want, On: true, Off: false} {
+			tr := &Transport{options: Options{Encryption: e}}
+			if got := tr.encrypts(listener); got != want {
+				t.Errorf("%s, %s: %v", listener, e, got)
+			}
+		}
+	}
+	if _, err := Listen(transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 1, Key: testKey},
+		Options{Encryption: "perhaps"}); err == nil {
+		t.Error("encryption 'perhaps' is taken")
+	}
+}
+
+// A mesh that is closed in good order, one by one or at once, leaves nothing in
+// TIME_WAIT, and has counted the segments that it sent.
+func TestNoTimeWait(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads Linux's table of sockets")
+	}
+	for _, c := range []struct {
+		atOnce bool
+		Options
+	}{{false, Options{}}, {true, Options{}}, {true, Options{On}}} {
+		before := timeWaits(t)
+		const n = 4
+		var mesh []*Transport
+		var book transport.AddressBook
+		ports := make(map[string]bool)
+		for i := range n {
+			tr := mustListen(t, transport.Config{
+				Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: n, Key: testKey, Peers: []dme.NodeID{1, 2, 3, 4},
+			}, c.Options)
+			mesh, book = append(mesh, tr), append(book, tr.Addr())
+			ports[fmt.Sprintf("%04X", tr.listener.Addr().(*net.TCPAddr).Port)] = true
+		}
+		var closes sync.WaitGroup
+		for _, tr := range mesh {
+			if err := tr.Start(book, transporttest.NewEvents()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, tr := range mesh {
+			closes.Go(func() { tr.Close() })
+			if !c.atOnce {
+				closes.Wait()
+			}
+		}
+		closes.Wait()
+		for _, tr := range mesh {
+			if n := tr.Counters().Packets; n == 0 {
+				t.Error("no segments by the counters")
+			}
+		}
+		for pair := range timeWaits(t) {
+			// A port may have been another connection's not long ago.
+			_, local, _ := strings.Cut(pair[0], ":")
+			_, remote, _ := strings.Cut(pair[1], ":")
+			if (ports[local] || ports[remote]) && !before[pair] {
+				t.Errorf("in TIME_WAIT: %s to %s", pair[0], pair[1])
+			}
+		}
+	}
+}
+
+// timeWaits returns the pairs of addresses that are in TIME_WAIT, as Linux
+// writes them.
+func timeWaits(t *testing.T) map[[2]string]bool {
+	t.Helper()
+	table, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const state = "06"
+	pairs := make(map[[2]string]bool)
+	lines := bufio.NewScanner(bytes.NewReader(table))
+	for lines.Scan() {
+		if f := strings.Fields(lines.Text()); len(f) > 3 && f[3] == state {
+			pairs[[2]string{f[1], f[2]}] = true
+		}
+	}
+	return pairs
 }

@@ -10,7 +10,6 @@ import (
 	"math/big"
 	"net"
 	"sync"
-	"sync/atomic"
 
 	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
@@ -75,130 +74,89 @@ func newIdentity(key *transport.Key) (*tls.Config, error) {
 	}, nil
 }
 
-// session encrypts a connection. Its reads and writes are independent of each other,
-// as on a connection: one of each at a time.
-type session struct {
-	*tls.Conn
-	wire *wire
-}
-
-// newSession makes one end of a session, by tls.Client or tls.Server, on a connection
-// that has a deadline. It is nil where connections to that listener are not encrypted.
-func (t *Transport) newSession(conn *net.TCPConn, listener string, end func(net.Conn, *tls.Config) *tls.Conn) (*session, error) {
+// newSession returns a connection, which has a deadline, as it is to be read and
+// written: by quick calls, and encrypted where connections to that listener are. end is
+// tls.Client or tls.Server.
+func (t *Transport) newSession(conn *net.TCPConn, listener string, end func(net.Conn, *tls.Config) *tls.Conn) (net.Conn, error) {
+	quick, err := rawio.NewConn(conn)
+	if err != nil {
+		return nil, err
+	}
 	if !t.encrypts(listener) {
-		return nil, nil
+		return quick, nil
 	}
 	config, err := t.identity()
 	if err != nil {
 		return nil, err
 	}
-	quick, err := rawio.NewConn(conn)
-	if err != nil {
-		return nil, err
-	}
-	w := &wire{Conn: quick}
+	w := &wire{Conn: quick, out: quick}
 	s := &session{Conn: end(w, config), wire: w}
-	w.allow(true)
-	defer w.allow(false)
-	return s, explain(s.Handshake())
-}
-
-// Write encrypts b and writes it at once. It waits where the socket does.
-func (s *session) Write(b []byte) (int, error) {
-	s.wire.allow(true)
-	defer s.wire.allow(false)
-	return s.Conn.Write(b)
-}
-
-// seal appends b to records, encrypted. It waits for nothing.
-func (s *session) seal(records, b []byte) ([]byte, error) {
-	s.wire.collect(records)
-	_, err := s.Conn.Write(b)
-	return s.wire.collected(), err
+	err = s.Handshake()
+	w.writeTo(nil)
+	return s, explain(err)
 }
 
 // explain says why the other side was not taken for one of the run.
 func explain(err error) error {
 	var foreign tls.RecordHeaderError
-	var remote *net.OpError
 	switch {
 	case err == nil, errors.Is(err, errWrongKey):
 		return err
 	case errors.As(err, &foreign):
 		return fmt.Errorf("%w: it does not encrypt: %w", errForeign, err)
-	case errors.As(err, &remote) && remote.Op == "remote error":
-		return fmt.Errorf("%w: %w", errForeign, err)
 	default: // it hung up
 		return fmt.Errorf("%w: %w", errUnanswered, err)
 	}
 }
 
-// wire is what a session reads and writes records on. It takes records only while
-// this side has something to say: a read that answers by itself would wait for a peer
-// that does not read, or pile up answers. TLS answers to a wish for new keys, which no
-// process of a run ever has: who utters it loses the connection. So does who sends what
-// is no record; the alert of which it is not told.
+// session is an encrypted connection. Its reads and writes are independent of each
+// other, as on any: one of each at a time.
+type session struct {
+	*tls.Conn
+	wire *wire
+}
+
+// Write writes b, encrypted, to the socket, and waits where that does.
+func (s *session) Write(b []byte) (int, error) {
+	if err := s.writeTo(s.wire.Conn, b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// writeTo writes b, encrypted, to out.
+func (s *session) writeTo(out io.Writer, b []byte) error {
+	s.wire.writeTo(out)
+	defer s.wire.writeTo(nil)
+	_, err := s.Conn.Write(b)
+	return err
+}
+
+// wire is what TLS reads and writes records on. It takes records only while this side
+// has something to say: a read that answers by itself would wait for a peer that does
+// not read, or pile up answers. TLS answers to a wish for new keys, which no process of
+// a run ever has, and by alerts to what is no record: the connection ends instead.
 type wire struct {
-	net.Conn // in quick calls
-
-	unasked atomic.Bool // such a peer: nothing more is read of it
-
-	mu         sync.Mutex
-	writable   bool
-	collecting bool // records are kept, for the writer of a link
-	records    []byte
+	*rawio.Conn
+	mu  sync.Mutex
+	out io.Writer // nil while this side has nothing to say
 }
 
 var errUnasked = errors.New("the other side asks for what this protocol does not have")
 
-// Read is called by the session.
-func (w *wire) Read(b []byte) (int, error) {
-	if w.unasked.Load() {
-		return 0, errUnasked
-	}
-	return w.Conn.Read(b)
+func (w *wire) writeTo(out io.Writer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out = out
 }
 
-// Write is called by the session, under a lock of its own.
+// Write is called by TLS, under a lock of its own.
 func (w *wire) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case !w.writable:
-		w.unasked.Store(true)
+	if w.out == nil {
+		w.Close()
 		return 0, errUnasked
-	case w.collecting:
-		w.records = append(w.records, b...)
-		return len(b), nil
-	default:
-		return w.Conn.Write(b)
 	}
-}
-
-func (w *wire) allow(writable bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.writable = writable
-}
-
-func (w *wire) collect(records []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.writable, w.collecting, w.records = true, true, records
-}
-
-func (w *wire) collected() (records []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	records = w.records
-	w.writable, w.collecting, w.records = false, false, nil
-	return records
-}
-
-// over is what passes a connection that is encrypted where s is not nil.
-func over(conn *net.TCPConn, s *session) io.ReadWriter {
-	if s != nil {
-		return s
-	}
-	return conn
+	return w.out.Write(b)
 }

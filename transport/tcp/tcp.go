@@ -20,27 +20,25 @@ import (
 // Guarantees is what this transport promises.
 var Guarantees = transport.Guarantees{Reliable: true, FIFO: true}
 
+// How many connections are being made at a time. Encrypted ones take half a
+// millisecond of a core each.
 const (
-	userTimeout = 10 * time.Second // data unacknowledged for so long: the peer is dead
-	dials       = 32               // connections being made at a time
-	securely    = 4                // those of them that are encrypted: half a millisecond of a core each
+	dials    = 32
+	securely = 4
 )
 
 // limits are bounds that tests narrow.
 type limits struct {
 	backlog   int           // bytes queued on a link
-	pending   int           // connections that have not shaken hands
-	minimum   time.Duration // what each of them has at least when there are too many
 	handshake time.Duration // for the listener's half
-	connect   time.Duration // for a dial with its handshake and further tries
+	connect   time.Duration // for a dial with its handshake
 	delivery  time.Duration // for delivering what a dead process had sent
 	drain     time.Duration // for the peers to take what is queued at Close
 }
 
 func defaultLimits() limits {
 	return limits{
-		backlog: transport.MaxBacklog,
-		pending: 256, minimum: 500 * time.Millisecond, handshake: 5 * time.Second,
+		backlog: transport.MaxBacklog, handshake: 5 * time.Second,
 		connect: 10 * time.Second, delivery: time.Second, drain: time.Second,
 	}
 }
@@ -56,9 +54,9 @@ type peer struct {
 	fate  fate
 	cause error // why the link to it broke, where that was noticed first
 
-	arriving bool           // its handler's Up is being called
-	expelled bool           // it has ended, as this process was told
-	telling  sync.WaitGroup // of Down
+	arriving  bool           // its handler's Up is being called
+	expelled  bool           // it has ended, as this process was told
+	reporting sync.WaitGroup // of Down
 }
 
 // fate is what became of a process.
@@ -75,12 +73,11 @@ var errClosed = fmt.Errorf("tcp: %w", transport.ErrClosed)
 
 // Transport is a [transport.Transport] over TCP.
 type Transport struct {
-	config    transport.Config
-	options   Options
-	identity  func() (*tls.Config, error) // for what is encrypted
-	limits    limits
-	listener  net.Listener
-	admission *admission
+	config   transport.Config
+	options  Options
+	identity func() (*tls.Config, error) // for what is encrypted
+	limits   limits
+	listener net.Listener
 
 	top     atomic.Pointer[peers.Topology[peer]] // nil before Start
 	handler transport.Handler                    // set before started is closed
@@ -89,11 +86,12 @@ type Transport struct {
 	dirty   peers.Dirty[link]
 	dialing chan struct{} // a place for each dial under way
 
+	leaving context.Context // ended when Close begins
+	leave   context.CancelFunc
 	ctx     context.Context // ended when Close gives up waiting
 	cancel  context.CancelFunc
-	closed  chan struct{} // closed when Close begins
-	closing atomic.Bool   // set when Close begins; changes under mu
-	close   func()        // once
+	closing atomic.Bool // set when Close begins; changes under mu
+	close   func()      // once
 	running sync.WaitGroup
 
 	mu       sync.Mutex // guards what follows, and the fates of processes; no other lock is taken under it
@@ -107,10 +105,7 @@ type Transport struct {
 	received, refusedConns, refusedFrames atomic.Uint64
 }
 
-var (
-	_ transport.Transport  = (*Transport)(nil)
-	_ transport.Readmitter = (*Transport)(nil)
-)
+var _ transport.Transport = (*Transport)(nil)
 
 // Options are what a transport is opened with beside a transport.Config.
 type Options struct {
@@ -137,9 +132,7 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	}
 	t := &Transport{
 		config: c, options: o, limits: l, listener: listener,
-		admission:  newAdmission(l.pending, l.minimum),
 		started:    make(chan struct{}),
-		closed:     make(chan struct{}),
 		readmitted: make(chan struct{}),
 		dialing:    make(chan struct{}, dials),
 	}
@@ -147,6 +140,7 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 		t.dialing = make(chan struct{}, securely)
 	}
 	t.identity = sync.OnceValues(func() (*tls.Config, error) { return newIdentity(&t.config.Key) })
+	t.leaving, t.leave = context.WithCancel(context.Background())
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.close = sync.OnceFunc(t.shutDown)
 	t.running.Go(t.accept)

@@ -2,6 +2,8 @@ package transporttest
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +13,32 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/transport"
 )
+
+// peerCommand is the only argument of a test binary that is to be a peer of a
+// test. An ordinary run refuses it as an unknown flag, rather than run the tests
+// again where TestMain does not call [Main].
+const peerCommand = "-transporttest-peer"
+
+// peerOrder is what a peer is told first. It answers with its address.
+type peerOrder struct {
+	Subject string
+	Config  transport.Config
+	Knobs   Knobs
+	Reach   string // for the Subject's Remote
+}
+
+// Main runs a package's tests, or a peer of a test where this process was
+// started as one. Its result is the exit code.
+func Main(m *testing.M, subjects ...Subject) int {
+	if !launch.Is(os.Args, peerCommand) {
+		return m.Run()
+	}
+	if err := serveActor(subjects, launch.NewParent(os.Stdin, os.Stdout)); err != nil {
+		fmt.Fprintln(os.Stderr, "transporttest:", err)
+		return 1
+	}
+	return 0
+}
 
 // An actor is a process of a run in which processes come and go. It does what a test
 // tells it, and tells the test what its handler was told, in that order. Every frame
@@ -60,7 +88,7 @@ const (
 
 // event is what an actor tells.
 type event struct {
-	What string // "frame", "down", "up", "done", "wrong"
+	Kind string // "frame", "down", "up", "done", "wrong"
 	From life   // of a frame; who is down or up
 	To   life   // of a frame
 	Seq  uint64 // of a frame: how many the sender had sent to that incarnation before
@@ -96,9 +124,9 @@ func (a *actor) me() uint32 { return max(1, a.order.Config.Incarnation) }
 // do carries out a command, and tells when that is done.
 func (a *actor) do(c command) {
 	if err := a.try(c); err != nil {
-		a.notify(event{What: "wrong", Text: fmt.Sprintf("%s: %v", c.Op, err)})
+		a.notify(event{Kind: "wrong", Text: fmt.Sprintf("%s: %v", c.Op, err)})
 	}
-	a.notify(event{What: "done", Text: c.Op})
+	a.notify(event{Kind: "done", Text: c.Op})
 }
 
 func (a *actor) try(c command) error {
@@ -119,14 +147,14 @@ func (a *actor) try(c command) error {
 		}
 		return a.tr.Flush()
 	case opExpel:
-		return a.tr.(transport.Readmitter).Expel(c.To, fmt.Errorf("the test has killed it"))
+		return a.tr.Expel(c.To, fmt.Errorf("the test has killed it"))
 	case opReadmit:
 		a.mu.Lock()
-		for _, id := range lodgers(c.To - c.To%2) {
+		for _, id := range lodgers(home(c.To)) {
 			a.coming[id] = c.Incarnation
 		}
 		a.mu.Unlock()
-		return a.tr.(transport.Readmitter).Readmit(c.To, c.Addr, c.Incarnation)
+		return a.tr.Readmit(c.To, c.Addr, c.Incarnation)
 	default:
 		return fmt.Errorf("no such command")
 	}
@@ -140,7 +168,7 @@ func (a *actor) repeat(f func() error) {
 		defer tick.Stop()
 		for {
 			if err := f(); err != nil {
-				a.notify(event{What: "wrong", Text: err.Error()})
+				a.notify(event{Kind: "wrong", Text: err.Error()})
 				return
 			}
 			select {
@@ -195,12 +223,12 @@ func (a *actor) sayAll(from dme.NodeID) error {
 
 func (a *actor) Frame(from, to dme.NodeID, b []byte) {
 	texts := strings.Split(string(b), "\n")
-	e := event{What: "frame"}
+	e := event{Kind: "frame"}
 	var sign string
 	_, err := fmt.Sscanf(texts[min(int(to)-1, len(texts)-1)], "%d %d %d %d %d %s",
 		&e.From.Node, &e.From.Incarnation, &e.To.Node, &e.To.Incarnation, &e.Seq, &sign)
 	if err != nil || e.From.Node != from || e.To.Node != to {
-		a.notify(event{What: "wrong", Text: fmt.Sprintf("from %d to %d comes %q", from, to, b)})
+		a.notify(event{Kind: "wrong", Text: fmt.Sprintf("from %d to %d comes %q", from, to, b)})
 		return
 	}
 	e.All = sign == "*"
@@ -210,7 +238,10 @@ func (a *actor) Frame(from, to dme.NodeID, b []byte) {
 func (a *actor) Down(peer dme.NodeID, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.notify(event{What: "down", From: life{peer, a.known[peer]}, Text: fmt.Sprint(err)})
+	if err == nil {
+		a.notify(event{Kind: "wrong", Text: "Down without an error"})
+	}
+	a.notify(event{Kind: "down", From: life{peer, a.known[peer]}, Text: fmt.Sprint(err)})
 	a.known[peer] = 0
 }
 
@@ -219,7 +250,7 @@ func (a *actor) Up(peer dme.NodeID) {
 	defer a.mu.Unlock()
 	a.known[peer] = a.coming[peer]
 	delete(a.coming, peer)
-	a.notify(event{What: "up", From: life{peer, a.known[peer]}})
+	a.notify(event{Kind: "up", From: life{peer, a.known[peer]}})
 }
 
 func (a *actor) end() {
@@ -229,9 +260,17 @@ func (a *actor) end() {
 }
 
 // serveActor is an actor as a process of its own.
-func serveActor(s Subject, order peerOrder, parent *launch.Parent) error {
+func serveActor(subjects []Subject, parent *launch.Parent) error {
+	var order peerOrder
+	if err := parent.Receive(&order); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(subjects, func(s Subject) bool { return s.Name == order.Subject })
+	if i < 0 {
+		return fmt.Errorf("no subject %q", order.Subject)
+	}
 	var mu sync.Mutex
-	a, err := newActor(s, order, func(e event) {
+	a, err := newActor(subjects[i], order, func(e event) {
 		mu.Lock()
 		defer mu.Unlock()
 		parent.Send(e)
@@ -252,13 +291,27 @@ func serveActor(s Subject, order peerOrder, parent *launch.Parent) error {
 	}
 }
 
+// startPeer starts a peer process and returns it with its address.
+func startPeer(t *testing.T, s Subject, order peerOrder) (peer *launch.Child, addr string) {
+	t.Helper()
+	peer, err := launch.Local{Answers: true}.Start(launch.Command{Word: peerCommand, Name: "the peer process", Config: order})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { launch.End(0, peer) })
+	if err := peer.Receive(t.Context(), &addr); err != nil {
+		t.Fatalf("no address: %v; does TestMain call transporttest.Main?", err)
+	}
+	return peer, addr
+}
+
 // cast is an actor as a test sees it, wherever it runs.
 type cast struct {
 	t     *testing.T
 	s     Subject
 	order peerOrder
 	addr  string
-	tell  func(command)
+	send  func(command)
 	kill  func()
 	actor *actor // nil where it is a process of its own
 
@@ -270,7 +323,7 @@ type cast struct {
 // subject's transports reach other processes.
 func perform(t *testing.T, s Subject, order peerOrder, apart bool) *cast {
 	t.Helper()
-	order.Subject, order.Acts = s.Name, true
+	order.Subject = s.Name
 	c := &cast{t: t, s: s, order: order}
 	if !apart || s.InProcess {
 		a, err := newActor(s, order, c.note)
@@ -279,7 +332,7 @@ func perform(t *testing.T, s Subject, order peerOrder, apart bool) *cast {
 		}
 		end := sync.OnceFunc(a.end)
 		t.Cleanup(end)
-		c.actor, c.addr, c.tell, c.kill = a, a.tr.Addr(), a.do, end
+		c.actor, c.addr, c.send, c.kill = a, a.tr.Addr(), a.do, end
 		return c
 	}
 	c.order.Reach = s.Reach
@@ -295,7 +348,7 @@ func perform(t *testing.T, s Subject, order peerOrder, apart bool) *cast {
 			c.note(e)
 		}
 	}()
-	c.addr, c.tell = addr, func(x command) { child.Send(x) }
+	c.addr, c.send = addr, func(x command) { child.Send(x) }
 	c.kill = func() {
 		child.Kill()
 		<-child.Ended()
@@ -314,12 +367,12 @@ func (c *cast) note(e event) {
 // do tells the actor to do something and waits until it has.
 func (c *cast) do(x command) {
 	c.t.Helper()
-	before := c.count(func(e event) bool { return e.What == "done" })
-	c.tell(x)
+	before := c.count(func(e event) bool { return e.Kind == "done" })
+	c.send(x)
 	eventually(c.t, c.s, fmt.Sprintf("node %d to %s", c.order.Config.Local[0], x.Op), func() bool {
-		return c.count(func(e event) bool { return e.What == "done" }) > before
+		return c.count(func(e event) bool { return e.Kind == "done" }) > before
 	})
-	if c.count(func(e event) bool { return e.What == "wrong" }) > 0 {
+	if c.count(func(e event) bool { return e.Kind == "wrong" }) > 0 {
 		c.check()
 		c.t.FailNow()
 	}
@@ -340,7 +393,7 @@ func (c *cast) count(of func(event) bool) (n int) {
 // broadcast.
 func (c *cast) hears(from life, all bool) {
 	c.t.Helper()
-	of := func(e event) bool { return e.What == "frame" && e.From == from && e.All == all }
+	of := func(e event) bool { return e.Kind == "frame" && e.From == from && e.All == all }
 	enough := c.count(of) + 20
 	eventually(c.t, c.s, fmt.Sprintf("frames from %+v at node %d", from, c.order.Config.Local[0]), func() bool {
 		return c.count(of) >= enough
@@ -374,7 +427,7 @@ func (c *cast) check() {
 		c.t.Errorf("node %d, incarnation %d: %s: %+v", c.order.Config.Local[0], me, what, c.log[from:i+1])
 	}
 	for i, e := range c.log {
-		switch e.What {
+		switch e.Kind {
 		case "frame":
 			k := stream{e.From, e.To.Node}
 			switch {

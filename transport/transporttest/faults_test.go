@@ -100,6 +100,7 @@ func TestSuiteCatchesFaults(t *testing.T) {
 	}
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			part := f.caughtBy
 			if part == "" {
 				part = "SelfSend|Broadcast|RepliesFromHandler|Misuse|WrongKey|Death|Restart"
@@ -231,14 +232,6 @@ func (f *faulty) flush() error {
 	f.later = nil
 	f.mu.Unlock()
 	return f.Transport.Flush()
-}
-
-func (f *faulty) Expel(peer dme.NodeID, cause error) error {
-	return f.Transport.(transport.Readmitter).Expel(peer, cause)
-}
-
-func (f *faulty) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
-	return f.Transport.(transport.Readmitter).Readmit(peer, addr, incarnation)
 }
 
 func (f *faulty) Close() error {

@@ -2,9 +2,11 @@ package transporttest
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,8 +16,9 @@ import (
 	"dmebench/transport"
 )
 
-// noLeaks fails the test if goroutines outlive it.
-func noLeaks(t *testing.T) {
+// NoLeaks fails the test if goroutines outlive it.
+func NoLeaks(t testing.TB) {
+	t.Helper()
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
 }
@@ -28,7 +31,7 @@ func NewKey() (key transport.Key) {
 
 // cluster is the transports of a run, all in this process.
 type cluster struct {
-	t          *testing.T
+	t          testing.TB
 	s          Subject
 	transports []transport.Transport // by process
 	book       transport.AddressBook
@@ -54,7 +57,7 @@ func (l layout) local(process int) (ids []dme.NodeID) {
 }
 
 // open opens the transports of a run, without starting them.
-func open(t *testing.T, s Subject, l layout, knobs Knobs, peers func(process int) []dme.NodeID) *cluster {
+func open(t testing.TB, s Subject, l layout, knobs Knobs, peers func(process int) []dme.NodeID) *cluster {
 	t.Helper()
 	c := &cluster{t: t, s: s}
 	key := NewKey()
@@ -78,7 +81,7 @@ func open(t *testing.T, s Subject, l layout, knobs Knobs, peers func(process int
 
 // openLedger opens and starts the transports of a run, whose handlers enter what
 // arrives into a ledger that expects so many frames.
-func openLedger(t *testing.T, s Subject, l layout, knobs Knobs, peers func(int) []dme.NodeID, expected int) (*cluster, *ledger) {
+func openLedger(t testing.TB, s Subject, l layout, knobs Knobs, peers func(int) []dme.NodeID, expected int) (*cluster, *ledger) {
 	t.Helper()
 	book := newLedger(s, expected)
 	c := open(t, s, l, knobs, peers)
@@ -221,6 +224,24 @@ func (h handler) Down(peer dme.NodeID, err error) {
 	}
 }
 
+// Events is a [transport.Handler] that notes what it is told, up to 1000 frames
+// and as many ends.
+type Events struct {
+	Frames chan string // "1>2 body"
+	Downs  chan error  // "node 2: why"
+}
+
+// NewEvents returns an Events that has been told nothing.
+func NewEvents() *Events { return &Events{make(chan string, 1000), make(chan error, 1000)} }
+
+func (e *Events) Frame(from, to dme.NodeID, b []byte) {
+	e.Frames <- fmt.Sprintf("%d>%d %s", from, to, b)
+}
+
+func (e *Events) Down(peer dme.NodeID, err error) {
+	e.Downs <- fmt.Errorf("node %d: %w", peer, err)
+}
+
 // faults collects what goes wrong in goroutines of the transport.
 type faults struct {
 	mu  sync.Mutex
@@ -235,7 +256,7 @@ func (f *faults) addf(format string, args ...any) {
 	}
 }
 
-func (f *faults) report(t *testing.T) {
+func (f *faults) report(t testing.TB) {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -247,23 +268,182 @@ func (f *faults) report(t *testing.T) {
 // noDown returns a Down that is a fault.
 func (f *faults) noDown(peer dme.NodeID, err error) { f.addf("Down(%d): %v", peer, err) }
 
-// await waits until the channel is closed or yields.
-func await[T any](t *testing.T, s Subject, what string, c <-chan T) (x T) {
+// Next waits until a channel is closed or yields.
+func Next[T any](t testing.TB, what string, c <-chan T) (x T) {
+	t.Helper()
+	return next(t, patience, what, c)
+}
+
+// Eventually waits until a condition holds that nothing announces.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	wait(t, patience, what, holds)
+}
+
+func await[T any](t testing.TB, s Subject, what string, c <-chan T) T {
+	t.Helper()
+	return next(t, s.Patience, what, c)
+}
+
+func eventually(t testing.TB, s Subject, what string, holds func() bool) {
+	t.Helper()
+	wait(t, s.Patience, what, holds)
+}
+
+func next[T any](t testing.TB, patience time.Duration, what string, c <-chan T) (x T) {
 	t.Helper()
 	select {
 	case x = <-c:
-	case <-time.After(s.Patience):
-		t.Fatalf("waited %v in vain for %s", s.Patience, what)
+	case <-time.After(patience):
+		t.Fatalf("waited %v in vain for %s", patience, what)
 	}
 	return x
 }
 
-// eventually waits until a condition holds that nothing announces.
-func eventually(t *testing.T, s Subject, what string, holds func() bool) {
+func wait(t testing.TB, patience time.Duration, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(s.Patience); !holds(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %v in vain for %s", s.Patience, what)
+			t.Fatalf("waited %v in vain for %s", patience, what)
 		}
+	}
+}
+
+// Frames of these tests carry their number among those of their pair of nodes,
+// from 0, and a body that follows from the pair and the number, so that a frame
+// that is altered, mixed up or delivered to another node is recognized.
+
+type pair struct{ from, to dme.NodeID }
+
+const numberSize = 8
+
+// fill makes b, at least numberSize long, the frame seq of p.
+func fill(b []byte, p pair, seq uint64) []byte {
+	binary.LittleEndian.PutUint64(b, seq)
+	body := b[numberSize:]
+	x := p.seed(seq)
+	for ; len(body) >= 8; body = body[8:] {
+		binary.LittleEndian.PutUint64(body, x)
+		x = step(x)
+	}
+	for i := range body {
+		body[i] = byte(x >> (8 * i))
+	}
+	return b
+}
+
+// number returns the number of a frame of p, and whether its content is right.
+func number(b []byte, p pair) (seq uint64, ok bool) {
+	if len(b) < numberSize {
+		return 0, false
+	}
+	seq = binary.LittleEndian.Uint64(b)
+	body := b[numberSize:]
+	x := p.seed(seq)
+	for ; len(body) >= 8; body = body[8:] {
+		if binary.LittleEndian.Uint64(body) != x {
+			return seq, false
+		}
+		x = step(x)
+	}
+	for i := range body {
+		if body[i] != byte(x>>(8*i)) {
+			return seq, false
+		}
+	}
+	return seq, true
+}
+
+func (p pair) seed(seq uint64) uint64 {
+	return step(uint64(p.from)<<48 ^ uint64(p.to)<<32 ^ seq ^ 0x9e3779b97f4a7c15)
+}
+
+// step is Marsaglia's xorshift64: cheap, and unlike its neighbours.
+func step(x uint64) uint64 {
+	x ^= x << 13
+	x ^= x >> 7
+	return x ^ x<<17
+}
+
+// ledger checks what arrives against what was sent: content, order and number,
+// as far as the guarantees go.
+type ledger struct {
+	faults
+	fifo, reliable bool
+	toAll          bool // what a node says to all has the same content for each
+	expected       int64
+	arrived        atomic.Int64
+	complete       chan struct{} // closed when all that is expected has arrived
+
+	mu    sync.Mutex
+	pages map[pair]*page
+}
+
+// page is the account of one pair.
+type page struct {
+	busy atomic.Bool // a frame of the pair is being delivered
+	next uint64
+	seen map[uint64]bool // where order is not promised
+}
+
+func newLedger(s Subject, expected int) *ledger {
+	return &ledger{
+		fifo: s.Guarantees.FIFO, reliable: s.Guarantees.Reliable, expected: int64(expected),
+		complete: make(chan struct{}), pages: make(map[pair]*page),
+	}
+}
+
+func (l *ledger) page(p pair) *page {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := l.pages[p]
+	if a == nil {
+		a = &page{seen: make(map[uint64]bool)}
+		l.pages[p] = a
+	}
+	return a
+}
+
+// finish waits for all that is expected, where nothing may be lost, and reports what
+// went wrong.
+func (l *ledger) finish(t testing.TB, s Subject) {
+	t.Helper()
+	if l.reliable {
+		await(t, s, "all frames", l.complete)
+	}
+	l.report(t)
+}
+
+// enter takes note of a frame that was delivered.
+func (l *ledger) enter(from, to dme.NodeID, b []byte) {
+	p := pair{from, to}
+	said := p
+	if l.toAll {
+		said.to = dme.None
+	}
+	seq, ok := number(b, said)
+	if !ok {
+		l.addf("a frame of %d bytes from %d to %d (%d) has the wrong content", len(b), from, to, seq)
+		return
+	}
+	a := l.page(p)
+	if a.busy.Swap(true) {
+		l.addf("two frames from %d to %d are delivered at once", from, to)
+	}
+	switch {
+	case l.fifo && l.reliable && seq != a.next:
+		l.addf("frame %d from %d to %d arrives where %d is due", seq, from, to, a.next)
+	case l.fifo && seq < a.next:
+		l.addf("frame %d from %d to %d arrives after %d", seq, from, to, a.next-1)
+	case !l.fifo && l.reliable && a.seen[seq]:
+		l.addf("frame %d from %d to %d arrives twice", seq, from, to)
+	}
+	a.next = seq + 1
+	if !l.fifo && l.reliable {
+		a.seen[seq] = true
+	}
+	a.busy.Store(false)
+	if l.arrived.Add(1) == l.expected {
+		close(l.complete)
 	}
 }

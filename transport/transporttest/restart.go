@@ -1,6 +1,9 @@
 package transporttest
 
 import (
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,10 +18,12 @@ type stage struct {
 	s     Subject
 	key   transport.Key
 	nodes int
+	knobs Knobs
 	book  transport.AddressBook
 	alive map[dme.NodeID]*cast // by first node
 	last  map[dme.NodeID]uint32
-	all   []*cast
+	all   []*cast // whose ends are to be checked
+	begun bool
 }
 
 func newStage(t *testing.T, s Subject, processes int) *stage {
@@ -26,6 +31,14 @@ func newStage(t *testing.T, s Subject, processes int) *stage {
 		t: t, s: s, key: NewKey(), nodes: 2*processes - 1, book: make(transport.AddressBook, 2*processes-1),
 		alive: make(map[dme.NodeID]*cast), last: make(map[dme.NodeID]uint32),
 	}
+}
+
+// home returns the first node of the process that a node lives in.
+func home(id dme.NodeID) dme.NodeID {
+	if id <= 1 {
+		return 1
+	}
+	return id - id%2
 }
 
 // lodgers returns the nodes of the process of that first node.
@@ -37,9 +50,11 @@ func lodgers(first dme.NodeID) []dme.NodeID {
 }
 
 // enter opens the next incarnation of a process, which knows those that are there.
-func (g *stage) enter(first dme.NodeID, knobs Knobs) *cast {
+func (g *stage) enter(first dme.NodeID) *cast {
 	g.t.Helper()
-	g.last[first]++
+	if g.last[first]++; g.begun {
+		g.last[first] = max(g.last[first], 2)
+	}
 	c := transport.Config{
 		Listen: "127.0.0.1:0", Local: lodgers(first), Nodes: g.nodes, Key: g.key,
 		Incarnation: g.last[first], Incarnations: make(map[dme.NodeID]uint32),
@@ -55,7 +70,7 @@ func (g *stage) enter(first dme.NodeID, knobs Knobs) *cast {
 			}
 		}
 	}
-	x := perform(g.t, g.s, peerOrder{Config: c, Knobs: knobs}, first != 1)
+	x := perform(g.t, g.s, peerOrder{Config: c, Knobs: g.knobs}, first != 1)
 	g.alive[first] = x
 	g.all = append(g.all, x)
 	for _, id := range lodgers(first) {
@@ -69,7 +84,7 @@ func (g *stage) enter(first dme.NodeID, knobs Knobs) *cast {
 func (g *stage) start(x *cast) {
 	book := append(transport.AddressBook(nil), g.book...)
 	for _, id := range x.order.Config.Absent {
-		book[id-1] = "later, with " + lodgers(id - id%2)[0].String()
+		book[id-1] = "later, with " + home(id).String()
 	}
 	x.do(command{Op: opStart, Book: book})
 }
@@ -82,226 +97,162 @@ func (g *stage) open(firsts ...dme.NodeID) {
 	}
 	for _, first := range firsts {
 		g.last[first] = 0
-		g.enter(first, Knobs{})
+		g.enter(first)
 	}
 	for _, first := range firsts {
 		g.start(g.alive[first])
 	}
+	g.begun = true
 }
 
-// exit kills a process.
-func (g *stage) exit(first dme.NodeID) {
-	g.alive[first].kill()
-	delete(g.alive, first)
-}
-
-// admit tells a process that another is there.
-func (g *stage) admit(to, first dme.NodeID) {
-	g.t.Helper()
-	g.alive[to].do(command{Op: opReadmit, To: first, Addr: g.book[first-1], Incarnation: g.last[first]})
-}
+// process returns the process that a node lives in.
+func (g *stage) process(id dme.NodeID) *cast { return g.alive[home(id)] }
 
 func (g *stage) life(first dme.NodeID) life { return life{first, g.last[first]} }
 
-// converse lets two processes talk, both ways, and waits until they hear each other.
-func (g *stage) converse(a, b dme.NodeID) {
-	g.t.Helper()
-	g.alive[a].do(command{Op: opTalk, From: a, To: b})
-	g.alive[b].do(command{Op: opTalk, From: b, To: a})
-	g.hear(a, b)
+// scripts are what happens in runs whose processes come and go, step by step. A process
+// goes by its first node.
+var scripts = []struct {
+	name, steps string
+	times       int // the last line of the steps is done
+}{
+	// A process is killed in the middle of its talk, and the next one talks before it has
+	// been announced: nothing of that may be lost.
+	{"at once", `open 1 2; converse 1 2
+		exit 2; enter 2; talk 2 1; talk 3 1; pause; admit 1 2; hear 1 2`, 4},
+	// What is said of a process once more changes nothing.
+	{"after Down", `open 1 2; converse 1 2; exit 2; expel 1 3; down 1; expel 1 2; shout 1 2; enter 2
+		shout 1 2; admit 1 2; admit 1 2; talk 2 1; hear 1 2`, 1},
+	{"the old one goes on", `open 1 2; converse 1 2; enter 2; admit 1 2; talk 2 1; hear 1 2; refuse 1`, 1},
+	{"both at once", `open 1 2 4; converse 1 2; converse 4 1; converse 2 4; exit 2; exit 4; together 2 4
+		admit 1 4; admit 1 2; converse 1 2; converse 4 1; talk 4 2; hear 2 4`, 1},
+	{"each readmits the other", `open 1 2 4; converse 2 4; exit 2; exit 4; apart 2 4; admit 2 4; talk 2 4
+		admit 4 2; talk 4 2; hear 2 4; admit 1 2; admit 1 4; converse 1 4`, 1},
+	{"a newcomer", `open 1 2; converse 1 2; shout 2 4; expel 1 4; enter 4
+		admit 1 4; admit 2 4; converse 1 4; converse 2 4`, 1},
+	{"broadcasts", `open 1 2 4; broadcast 1; broadcast 2; broadcast 4; listen 2 1
+		exit 2; enter 2; broadcast 2; admit 1 2; admit 4 2; listen 1 2; listen 4 2; listen 2 1; listen 2 4`, 3},
 }
 
-func (g *stage) hear(a, b dme.NodeID) {
-	g.t.Helper()
-	g.alive[a].hears(g.life(b), false)
-	g.alive[b].hears(g.life(a), false)
+// testRestart kills processes, which come back.
+func testRestart(t *testing.T, s Subject) {
+	for _, c := range scripts {
+		t.Run(c.name, func(t *testing.T) {
+			if strings.Contains(c.steps, "broadcast") && !s.Guarantees.Broadcast {
+				t.Skip("the transport is not able to broadcast")
+			}
+			lines := strings.Split(c.steps, "\n")
+			last := len(lines) - 1
+			play(t, s, Knobs{}, strings.Join(lines[:last], ";")+strings.Repeat(";"+lines[last], c.times))
+		})
+	}
 }
 
-// check ends the run, node 1 first, so that it says farewell to processes that are
-// there, and checks what all were told.
-func (g *stage) check() {
-	g.t.Helper()
+// testDeath kills a process with connections from, to, and both from and to another,
+// which must notice: once for each node.
+func testDeath(t *testing.T, s Subject) {
+	for name, talk := range map[string]string{
+		"we send": "talk 1 2; heard 2 1", "it sends": "talk 2 1; heard 1 2", "both send": "converse 1 2",
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, s, Knobs{Silence: time.Second}, "open 1 2;"+talk+"; exit 2; down 1; shout 1 2")
+		})
+	}
+}
+
+// play does what a script says, and checks what all processes were told.
+func play(t *testing.T, s Subject, knobs Knobs, script string) {
+	processes := 2
+	if strings.Contains(script, " 4") {
+		processes = 3
+	}
+	g := newStage(t, s, processes)
+	g.knobs = knobs
+	for step := range strings.SplitSeq(script, ";") {
+		words := strings.Fields(step)
+		if len(words) == 0 {
+			continue
+		}
+		var ids []dme.NodeID
+		for _, w := range words[1:] {
+			id, err := strconv.ParseUint(w, 10, 32)
+			if err != nil {
+				t.Fatalf("%q: %v", step, err)
+			}
+			ids = append(ids, dme.NodeID(id))
+		}
+		if words[0] == "open" {
+			g.open(ids...)
+			continue
+		}
+		ids = append(ids, 0, 0)
+		g.step(words[0], ids[0], ids[1])
+	}
+	// Node 1 first, so that it says farewell to processes that are there.
 	g.alive[1].kill()
 	for _, x := range g.all {
 		x.check()
 	}
 }
 
-// testRestart kills processes, which come back.
-func testRestart(t *testing.T, s Subject) {
-	for _, c := range []struct {
-		name string
-		test func(*testing.T, Subject)
-	}{
-		{"at once", restartAtOnce},
-		{"after Down", restartAfterDown},
-		{"the old one goes on", restartBesideTheOld},
-		{"both at once", restartBoth},
-		{"each readmits the other", readmitEachOther},
-		{"a newcomer", comeLater},
-		{"broadcasts", restartAmongBroadcasts},
-	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, s) })
-	}
-}
-
-// restartAtOnce kills a process in the middle of its talk, several times, and lets
-// the next one talk before it has been announced: nothing of that may be lost.
-func restartAtOnce(t *testing.T, s Subject) {
-	g := newStage(t, s, 2)
-	g.open(1, 2)
-	g.converse(1, 2)
-	for range 4 {
-		g.exit(2)
-		x := g.enter(2, Knobs{})
-		g.start(x)
-		x.do(command{Op: opTalk, From: 2, To: 1})
-		x.do(command{Op: opTalk, From: 3, To: 1})
-		if g.last[2]%2 == 0 {
-			time.Sleep(50 * time.Millisecond) // some of it is early
+// step does one step of a script: what a does, or what happens to it.
+func (g *stage) step(word string, a, b dme.NodeID) {
+	g.t.Helper()
+	switch word {
+	case "enter": // the next incarnation comes; one that is still there may see its end in any way
+		g.all = slices.DeleteFunc(g.all, func(x *cast) bool { return x == g.alive[a] })
+		g.start(g.enter(a))
+	case "together": // both come back, and each has the other's new address and incarnation
+		g.alive[a], g.alive[b] = &cast{}, &cast{}
+		g.last[b]++
+		g.enter(a)
+		g.last[b]--
+		g.enter(b)
+		g.start(g.alive[a])
+		g.step(opTalk, a, b)
+		g.start(g.alive[b])
+	case "apart": // both come back, and each is absent to the other
+		one := g.enter(a)
+		delete(g.alive, a) // as far as the other knows
+		g.last[a]--
+		two := g.enter(b)
+		g.last[a]++
+		g.alive[a] = one
+		g.start(one)
+		g.start(two)
+	case "exit": // it is killed
+		g.alive[a].kill()
+		delete(g.alive, a)
+	case opTalk, opShout, opBroadcast:
+		g.process(a).do(command{Op: word, From: a, To: b})
+	case opExpel: // a is told that b has ended, and returns from that when it knows
+		g.process(a).do(command{Op: word, To: b})
+		of := func(e event) bool { return e.Kind == "down" && e.From.Node == b }
+		if g.last[home(b)] > 0 && g.alive[a].count(of) == 0 {
+			g.t.Error("Expel has returned before Down")
 		}
-		g.admit(1, 2)
-		g.hear(1, 2)
+	case "admit": // a is told that b is there
+		g.process(a).do(command{Op: opReadmit, To: b, Addr: g.book[b-1], Incarnation: g.last[b]})
+	case "converse": // both talk, and hear each other
+		g.step(opTalk, a, b)
+		g.step(opTalk, b, a)
+		g.step("hear", a, b)
+	case "hear":
+		g.step("heard", a, b)
+		g.step("heard", b, a)
+	case "heard": // a hears b
+		g.alive[a].hears(g.life(b), false)
+	case "listen": // to broadcasts
+		g.alive[a].hears(g.life(b), true)
+	case "down": // a is told of two nodes that are down
+		eventually(g.t, g.s, "Down", func() bool { return g.alive[a].count(func(e event) bool { return e.Kind == "down" }) == 2 })
+	case "refuse": // a refuses what the one that is over sends
+		if g.s.Connectionless {
+			eventually(g.t, g.s, "frames of the old one to be refused", func() bool { return refusals(g.alive[a].actor.tr) > 0 })
+		}
+	case "pause": // some of what follows is early
+		time.Sleep(20 * time.Millisecond)
+	default:
+		g.t.Fatalf("no step %q", word)
 	}
-	g.check()
-}
-
-// restartAfterDown waits until the death is noticed, or tells it, and sends to the
-// dead before the next one is there.
-func restartAfterDown(t *testing.T, s Subject) {
-	g := newStage(t, s, 2)
-	g.open(1, 2)
-	g.converse(1, 2)
-	one := g.alive[1]
-	down := func() bool { return one.count(func(e event) bool { return e.What == "down" }) == 2 }
-	g.exit(2)
-	one.do(command{Op: opExpel, To: 3})
-	if !down() {
-		t.Error("Expel has returned before Down")
-	}
-	one.do(command{Op: opExpel, To: 2}) // says nothing new
-	one.do(command{Op: opShout, From: 1, To: 2})
-	g.start(g.enter(2, Knobs{}))
-	one.do(command{Op: opShout, From: 1, To: 2})
-	g.admit(1, 2)
-	g.admit(1, 2) // nor does this
-	g.alive[2].do(command{Op: opTalk, From: 2, To: 1})
-	g.hear(1, 2)
-	g.check()
-}
-
-// restartBesideTheOld readmits a process whose incarnation before is not dead: what
-// that sends is refused.
-func restartBesideTheOld(t *testing.T, s Subject) {
-	g := newStage(t, s, 2)
-	g.open(1, 2)
-	g.converse(1, 2)
-	g.start(g.enter(2, Knobs{}))
-	before := refusals(g.alive[1].actor.tr)
-	g.admit(1, 2)
-	g.alive[2].do(command{Op: opTalk, From: 2, To: 1})
-	g.hear(1, 2)
-	if s.Connectionless {
-		eventually(t, s, "frames of the old one to be refused", func() bool { return refusals(g.alive[1].actor.tr) > before })
-	}
-	g.all = []*cast{g.alive[1], g.alive[2]} // the old one may see its end in any way
-	g.check()
-}
-
-// restartBoth kills two processes, which come back together, each knowing of the
-// other.
-func restartBoth(t *testing.T, s Subject) {
-	g := newStage(t, s, 3)
-	g.open(1, 2, 4)
-	g.converse(1, 2)
-	g.converse(4, 1)
-	g.converse(2, 4)
-	g.exit(2)
-	g.exit(4)
-	// Each has the other's new address and incarnation from the beginning.
-	g.alive[2], g.alive[4] = &cast{}, &cast{}
-	g.last[4]++
-	g.enter(2, Knobs{})
-	g.last[4]--
-	g.enter(4, Knobs{})
-	g.start(g.alive[2])
-	g.alive[2].do(command{Op: opTalk, From: 2, To: 4})
-	g.start(g.alive[4])
-	g.admit(1, 4)
-	g.admit(1, 2)
-	g.converse(1, 2)
-	g.converse(4, 1)
-	g.alive[4].do(command{Op: opTalk, From: 4, To: 2})
-	g.hear(2, 4)
-	g.check()
-}
-
-// readmitEachOther is restartBoth where each is absent to the other at first.
-func readmitEachOther(t *testing.T, s Subject) {
-	g := newStage(t, s, 3)
-	g.open(1, 2, 4)
-	g.converse(2, 4)
-	g.exit(2)
-	g.exit(4)
-	two := g.enter(2, Knobs{})
-	delete(g.alive, 2) // as far as the other knows
-	g.last[2]--
-	four := g.enter(4, Knobs{})
-	g.last[2]++
-	g.alive[2] = two
-	g.start(two)
-	g.start(four)
-	g.admit(2, 4)
-	two.do(command{Op: opTalk, From: 2, To: 4})
-	g.admit(4, 2)
-	four.do(command{Op: opTalk, From: 4, To: 2})
-	g.hear(2, 4)
-	g.admit(1, 2)
-	g.admit(1, 4)
-	g.converse(1, 4)
-	g.check()
-}
-
-// comeLater lets a process come into a run that has begun without it.
-func comeLater(t *testing.T, s Subject) {
-	g := newStage(t, s, 3)
-	g.open(1, 2)
-	g.converse(1, 2)
-	g.alive[2].do(command{Op: opShout, From: 2, To: 4})
-	g.alive[1].do(command{Op: opExpel, To: 4}) // says nothing
-	g.last[4] = 1                              // who comes later has at least 2
-	g.start(g.enter(4, Knobs{}))
-	g.admit(1, 4)
-	g.admit(2, 4)
-	g.converse(1, 4)
-	g.converse(2, 4)
-	if n := g.alive[1].count(func(e event) bool { return e.What == "down" }); n > 0 {
-		t.Errorf("Down was called %d times for one that was absent", n)
-	}
-	g.check()
-}
-
-// restartAmongBroadcasts kills and restarts a process while all broadcast.
-func restartAmongBroadcasts(t *testing.T, s Subject) {
-	if !s.Guarantees.Broadcast {
-		t.Skip("the transport is not able to broadcast")
-	}
-	g := newStage(t, s, 3)
-	g.open(1, 2, 4)
-	for _, first := range []dme.NodeID{1, 2, 4} {
-		g.alive[first].do(command{Op: opBroadcast, From: first})
-	}
-	g.alive[2].hears(g.life(1), true)
-	for range 3 {
-		g.exit(2)
-		g.start(g.enter(2, Knobs{}))
-		g.alive[2].do(command{Op: opBroadcast, From: 2})
-		g.admit(1, 2)
-		g.admit(4, 2)
-		g.alive[1].hears(g.life(2), true)
-		g.alive[4].hears(g.life(2), true)
-		g.alive[2].hears(g.life(1), true)
-		g.alive[2].hears(g.life(4), true)
-	}
-	g.check()
 }

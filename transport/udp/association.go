@@ -7,7 +7,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/peers"
 )
 
@@ -16,16 +15,13 @@ type process = peers.Process[association]
 
 // association is the link with one process, both ways.
 //
-// It begins with an exchange of epochs. Each side sends a hello to destination 0 as
-// long as it has something to say and does not know the other's epoch; who hears it
-// answers by one from and to the two epochs, and remembers nothing: it may be a
-// datagram of the past. Only a segment with one's own epoch as its destination shows
-// an incarnation that lives now.
+// A segment is taken only from the incarnation that is there, for this one: layers
+// below may hold some back while one process takes the place of another.
 type association struct {
 	t       *reliable
 	process *process
 	listed  peers.Entry[association]
-	hand    func(frame.Frame) // delivers a frame
+	hand    func(peers.Frame) // delivers a frame
 
 	// delivery serializes what is handed to the handler. It is taken before mu,
 	// and held while handlers run.
@@ -35,9 +31,8 @@ type association struct {
 
 	mu    sync.Mutex // never held while a handler runs
 	fate  fate
-	known bool   // is in t.met
-	dirty bool   // in the dirty list
-	epoch uint32 // of the other side's incarnation; 0 before it is known
+	known bool // is in t.met
+	dirty bool // in the dirty list
 
 	out     sender
 	in      receiver
@@ -46,7 +41,7 @@ type association struct {
 	parted  bool   // and the other side knows, or never will
 
 	superseded bool           // another incarnation has taken its place
-	telling    sync.WaitGroup // of Down
+	reporting  sync.WaitGroup // of Down
 
 	heard instant // when something came last
 	asked instant // since when an answer is awaited; 0 while none is
@@ -72,7 +67,7 @@ var errIncarnation = errors.New("udp: segment from or for another incarnation")
 func (l *association) init(t *reliable, p *process) {
 	l.t, l.process, l.listed.Link = t, p, l
 	l.order, l.out, l.in = newOrder(t.layer), newSender(t.body, &t.limits), receiver{delay: t.limits.ackDelay}
-	l.hand = func(f frame.Frame) { t.deliver(l, f) }
+	l.hand = func(f peers.Frame) { t.deliver(l, f) }
 	if p.Absent {
 		l.fate = absent
 	}
@@ -136,12 +131,6 @@ func (l *association) transmitUpTo(last *outgoing, now instant) (due, urgent boo
 	if l.fate != alive || l.out.empty() {
 		return false, false
 	}
-	if l.epoch == 0 {
-		if l.asked == 0 {
-			l.greet(now)
-		}
-		return false, false
-	}
 	for o := l.out.next(); o != nil; o = l.out.next() {
 		if !l.out.underWay() {
 			l.asked = now
@@ -156,22 +145,9 @@ func (l *association) transmitUpTo(last *outgoing, now instant) (due, urgent boo
 	return due, urgent
 }
 
-// greet asks for the other side's epoch, until it answers. It is called with mu held.
-func (l *association) greet(now instant) {
-	l.write(&segment{kind: hello})
-	if l.asked == 0 {
-		l.asked = now
-	}
-	l.out.timeout = now + l.out.rtt.timeout()
-	l.t.wake.by(l.out.timeout, now)
-}
-
 // write hands a segment to the layer below. It is called with mu held.
 func (l *association) write(s *segment) {
-	s.source = l.t.epoch
-	if s.destination == 0 {
-		s.destination = l.epoch
-	}
+	s.from, s.to = l.t.config.Incarnation, l.process.Incarnation
 	l.scratch = appendSegment(l.scratch[:0], s)
 	// What the layer below does not take is lost, as on the way.
 	_ = l.t.below.Send(l.t.top.Self.Node(), l.process.Node(), l.scratch)
@@ -224,7 +200,7 @@ func (l *association) arrived(s *segment) {
 	case l.in.due > 0:
 		l.t.wake.by(l.in.due, now)
 	}
-	l.settle()
+	l.noteParted()
 }
 
 // take takes what concerns the link itself, and reports whether the segment
@@ -233,28 +209,17 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 	if l.superseded {
 		return false, nil // of the next one, which comes to its place at this moment
 	}
-	answer := s.kind == hello && s.destination == 0
-	foreign := !draws(l.process.Incarnation, s.source) || !answer && s.destination != l.t.epoch
-	if foreign || l.fate >= absent || l.epoch != 0 && l.epoch != s.source {
+	if s.from != l.process.Incarnation || s.to != l.t.config.Incarnation || l.fate >= absent {
 		return false, errIncarnation
 	}
 	l.introduce()
-	if answer {
-		l.write(&segment{kind: hello, destination: s.source})
-		return false, nil
-	}
-	if l.epoch == 0 {
-		l.epoch = s.source
-		if l.asked > 0 && l.out.rtt.backoff == 0 { // by Karn's rule
-			l.out.rtt.sample(now - l.asked)
-		}
-		l.out.rtt.backoff, l.out.timeout = 0, 0
+	if l.heard == 0 {
 		l.t.wake.by(now+l.t.limits.idle, now) // it is asked now and then from here on
+		if l.out.rtt.backoff > 0 {
+			l.out.restart()
+		}
 	}
 	l.heard, l.asked, l.tries = now, 0, 0
-	if s.kind == hello {
-		return false, nil
-	}
 	if err := l.out.acknowledge(&s.ack, now); err != nil {
 		return false, err
 	}
@@ -269,7 +234,7 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 		return false, err
 	}
 	if !fresh && s.kind != part {
-		_ = eachFrame(s.body, func(frame.Frame) { l.duplicates++ })
+		_ = eachFrame(s.body, func(peers.Frame) { l.duplicates++ })
 	}
 	if s.kind == farewell {
 		l.bye = s.number + 1
@@ -309,9 +274,9 @@ func (l *association) lose(err error) {
 	if t.ended {
 		return
 	}
-	l.telling.Add(1)
+	l.reporting.Add(1)
 	t.notices.Go(func() {
-		defer l.telling.Done()
+		defer l.reporting.Done()
 		l.delivery.Lock()
 		defer l.delivery.Unlock()
 		for _, id := range l.process.Nodes {
@@ -333,12 +298,12 @@ func (l *association) part(now instant) {
 	} else {
 		l.out.drop()
 	}
-	l.settle()
+	l.noteParted()
 }
 
-// settle notes that a process knows that this one closes, or is no more. It is
+// noteParted notes that a process knows that this one closes, or is no more. It is
 // called with mu held.
-func (l *association) settle() {
+func (l *association) noteParted() {
 	if !l.parting || l.parted || l.fate == alive && !l.out.empty() {
 		return
 	}

@@ -7,20 +7,19 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/transport/frame"
+	"dmebench/transport"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
 var segments = []segment{
-	{kind: hello, source: 1},
-	{kind: hello, source: 1 << 31, destination: 7},
-	{kind: whole, source: 1, destination: 2, number: 300, body: []byte("frames")},
-	{kind: whole, urgent: true, source: 1, destination: 2, number: 1 << 40, body: []byte{0},
+	{kind: whole, from: 1, to: 2, number: 300, body: []byte("frames")},
+	{kind: whole, urgent: true, from: 1, to: 2, number: 1 << 40, body: []byte{0},
 		ack: acknowledgement{next: 1 << 33, delay: 1234 * time.Microsecond, bits: []byte{1, 0, 255}}},
-	{kind: part, source: 1, destination: 2, number: 9, body: []byte("part")},
-	{kind: farewell, source: 1, destination: 2, number: 5},
-	{kind: ack, source: 1, destination: 2, ack: acknowledgement{next: 5, bits: bytes.Repeat([]byte{7}, maxBits)}},
-	{kind: whole, urgent: true, source: 1, destination: 2, number: 4},
+	{kind: part, from: 1, to: 2, number: 9, body: []byte("part")},
+	{kind: farewell, from: 1, to: 2, number: 5},
+	{kind: ack, from: 1, to: 2, ack: acknowledgement{next: 5, bits: bytes.Repeat([]byte{7}, maxBits)}},
+	{kind: whole, urgent: true, from: 1<<32 - 1, to: 1<<32 - 1, number: 4},
 }
 
 func TestSegments(t *testing.T) {
@@ -52,7 +51,7 @@ func TestAnAcknowledgementThatIsOlderThanWhatItIsFor(t *testing.T) {
 	if _, err := in.note(0, false, 10*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	sent := segment{kind: ack, source: 1, destination: 2, ack: in.acknowledge(nil, 9*time.Millisecond)}
+	sent := segment{kind: ack, from: 1, to: 2, ack: in.acknowledge(nil, 9*time.Millisecond)}
 	var got segment
 	if err := decodeSegment(appendSegment(nil, &sent), &got); err != nil || got.ack.next != 1 || got.ack.delay != 0 {
 		t.Errorf("%+v, %v", got, err)
@@ -96,7 +95,7 @@ func FuzzSegment(f *testing.F) {
 			if fresh, err := in.note(s.number, s.urgent, 1); fresh && err == nil {
 				for _, l := range []Layer{Reliable, FIFO} {
 					o := newOrder(l)
-					_ = o.arrive(arrival{s.number, s.kind, s.body}, func(frame.Frame) {})
+					_ = o.arrive(arrival{s.number, s.kind, s.body}, func(peers.Frame) {})
 				}
 			}
 		}
@@ -108,11 +107,11 @@ func FuzzDatagram(f *testing.F) {
 	key := transporttest.NewKey()
 	_, genuine := listener(key, collector{})
 	f.Add([]byte{}, false)
-	f.Add(frame.Append(nil, 2, 1, []byte("hello")), true)
-	f.Add(frame.Append(frame.Append(nil, 2, 1, nil), 1, 2, nil), true)
+	f.Add(peers.AppendFrame(nil, 2, 1, []byte("hello")), true)
+	f.Add(peers.AppendFrame(peers.AppendFrame(nil, 2, 1, nil), 1, 2, nil), true)
 	f.Add(genuine.finish(genuine.begin(nil, 1)), false)
 	f.Fuzz(func(t *testing.T, b []byte, sealed bool) {
-		var frames []frame.Frame
+		var frames []peers.Frame
 		r, _ := listener(key, collector{&frames})
 		if sealed { // by a peer that knows the key and sends what it likes
 			b = genuine.finish(append(genuine.begin(nil, 1), b...))
@@ -127,46 +126,188 @@ func FuzzDatagram(f *testing.F) {
 				t.Fatalf("a frame from %d to %d is delivered to process 1 by process 2", got.From, got.To)
 			}
 		}
-		if len(frames) > 0 && !sealed && !bytes.HasPrefix(b[epochAt:], genuine.header[epochAt:numberAt]) {
+		if len(frames) > 0 && !sealed && !bytes.HasPrefix(b[nodeAt:], genuine.header[nodeAt:numberAt]) {
 			t.Fatal("frames of a stranger are delivered")
 		}
 	})
 }
 
-type collector struct{ frames *[]frame.Frame }
+type collector struct{ frames *[]peers.Frame }
 
 func (c collector) Frame(from, to dme.NodeID, b []byte) {
-	*c.frames = append(*c.frames, frame.Frame{From: from, To: to, Body: bytes.Clone(b)})
+	*c.frames = append(*c.frames, peers.Frame{From: from, To: to, Body: bytes.Clone(b)})
 }
 func (c collector) Down(dme.NodeID, error) {}
 
 func TestEveryBitOfADatagramIsAuthenticated(t *testing.T) {
-	key := transporttest.NewKey()
+	key, other := transporttest.NewKey(), transporttest.NewKey()
 	s := newSealer(&key, 3, 12345)
 	b := s.finish(append(s.begin(nil, 1), "content"...))
-	node, epoch, err := claimant(b)
-	if node != 3 || epoch != 12345 || err != nil {
-		t.Fatal(node, epoch, err)
+	opened := func(b []byte, key *transport.Key) string {
+		d, err := readDatagram(b)
+		if err != nil {
+			return ""
+		}
+		body, _ := d.open(newSeal(key, d.node, d.from))
+		return string(body)
 	}
-	if body, err := open(s.seal, b); string(body) != "content" || err != nil {
-		t.Fatalf("%q, %v", body, err)
+	if got := opened(b, &key); got != "content" {
+		t.Fatalf("%q", got)
 	}
 	for i := range len(b) * 8 {
 		altered := bytes.Clone(b)
 		altered[i/8] ^= 1 << (i % 8)
-		node, epoch, err := claimant(altered)
-		if err != nil {
-			continue
-		}
-		if _, err := open(newSeal(&key, node, epoch), altered); err == nil {
+		if opened(altered, &key) != "" {
 			t.Errorf("bit %d can be changed", i)
 		}
 	}
-	other := transporttest.NewKey()
-	if _, err := open(newSeal(&other, 3, 12345), b); err == nil {
+	if opened(b, &other) != "" {
 		t.Error("another run's key opens it")
 	}
 	if again := s.finish(append(s.begin(nil, 1), "content"...)); bytes.Equal(again[numberAt:], b[numberAt:]) {
 		t.Error("two datagrams have one number")
+	}
+}
+
+// listener is the half of the raw layer of node 1 that takes datagrams, and its
+// peer's means of making them.
+func listener(key transport.Key, handler collector) (*raw, *sealer) {
+	c := transport.Config{Key: key, Nodes: 2, Local: []dme.NodeID{1}, Incarnation: 1}
+	top, err := peers.NewTopology[way]("udp", transport.AddressBook{"one", "two"}, &c)
+	if err != nil {
+		panic(err) // the book is right
+	}
+	return &raw{config: c, top: top, handler: handler, out: new(outbox)}, newSealer(&key, 2, 1)
+}
+
+// Whatever strangers send, nothing of it is taken, and nothing that is known of the
+// peers changes.
+func TestStrangersAreRefused(t *testing.T) {
+	var frames []peers.Frame
+	r, peer := listener(transporttest.NewKey(), collector{&frames})
+	genuine := peer.finish(peers.AppendFrame(peer.begin(nil, 1), 2, 1, []byte("genuine")))
+	r.datagramArrived(genuine)
+	known := r.top.At(1).State
+	key := transporttest.NewKey()
+	for _, forger := range []*sealer{newSealer(&key, 2, 1), newSealer(&key, 2, 2), newSealer(&key, 1, 1), newSealer(&key, 9, 1)} {
+		r.datagramArrived(forger.finish(peers.AppendFrame(forger.begin(nil, 1), 2, 1, []byte("forged"))))
+	}
+	if n := r.refused.Load(); n != 4 || len(frames) != 1 || r.top.At(1).State != known || r.top.At(0).State.seal != nil {
+		t.Errorf("%d of 4 refused, %d frames delivered", n, len(frames))
+	}
+}
+
+// nowhere is a layer below that takes everything and passes on nothing.
+type nowhere struct{ transport.Transport }
+
+func (nowhere) Start(transport.AddressBook, transport.Handler) error { return nil }
+func (nowhere) Send(dme.NodeID, dme.NodeID, []byte) error            { return nil }
+func (nowhere) Broadcast(dme.NodeID, []byte) error                   { return nil }
+func (nowhere) Flush() error                                         { return nil }
+func (nowhere) Close() error                                         { return nil }
+func (nowhere) Counters() (c transport.Counters)                     { return c }
+
+// FuzzPeer lets a process take a series of segments and broadcasts from a peer
+// that knows the run's key and sends what it likes, acknowledgements
+// too, while frames wait for that peer: nothing breaks, only the peer's own frames come
+// through, none of them longer than what has arrived, and what is kept has its
+// bound.
+func FuzzPeer(f *testing.F) {
+	const toAll = 0x80 // in the length that precedes each: a broadcast
+	series := func(all ...segment) (b []byte) {
+		for i := range all {
+			s := appendSegment(nil, &all[i])
+			b = append(append(b, byte(len(s))), s...)
+		}
+		return b
+	}
+	greet := peers.AppendFrame(nil, 2, 1, []byte("hello"))
+	f.Add(series(segment{kind: whole, from: 1, to: 1, body: greet},
+		segment{kind: whole, from: 1, to: 1, number: 2, body: greet},
+		segment{kind: whole, from: 1, to: 1, number: 2, body: greet},
+		segment{kind: farewell, from: 1, to: 1, number: 1}), true)
+	f.Add(series(segment{kind: part, from: 1, to: 1, number: 1, body: greet[4:]},
+		segment{kind: part, from: 1, to: 1, number: 0, body: greet[:4]},
+		segment{kind: part, from: 1, to: 1, number: 2, body: []byte{0xff, 0xff, 0xff, 3}}), false)
+	f.Add(series(segment{kind: ack, from: 1, to: 1, ack: acknowledgement{next: 1, bits: []byte{3}}},
+		segment{kind: whole, urgent: true, from: 1, to: 1}), true)
+	cast := peers.AppendFrame([]byte{1, 1, 0, 1, 2}, 2, dme.None, []byte("to all"))
+	f.Add(append(series(segment{kind: ack, from: 1, to: 1}), append([]byte{toAll | byte(len(cast))}, cast...)...), true)
+	f.Fuzz(func(t *testing.T, b []byte, ordered bool) {
+		layer := Reliable
+		if ordered {
+			layer = FIFO
+		}
+		c := transport.Config{Local: []dme.NodeID{1}, Nodes: 2, Incarnation: 1}
+		r := newReliable(nowhere{}, c, Options{Layer: layer}, loopbackDatagram, patient(transporttest.Knobs{}))
+		r.caster = nowhere{}
+		var got []peers.Frame
+		if err := r.Start(transport.AddressBook{"127.0.0.1:1", "127.0.0.1:2"}, collector{&got}); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			r.limits.drain = 1 // nobody will ever answer
+			r.Close()
+		}()
+		for range 3 {
+			if err := r.Send(1, 2, bytes.Repeat([]byte("x"), 30_000)); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Broadcast(1, []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		arrived := 0
+		for len(b) > 0 {
+			n := min(int(b[0]&^toAll), len(b)-1)
+			if b[0]&toAll != 0 {
+				r.Frame(2, dme.None, b[1:1+n])
+			} else {
+				r.Frame(2, 1, b[1:1+n])
+			}
+			b, arrived = b[1+n:], arrived+n
+			r.Flush()
+		}
+		for _, x := range got {
+			if x.From != 2 || x.To != 1 {
+				t.Fatalf("a frame from %d to %d is delivered to process 1 by process 2", x.From, x.To)
+			}
+			if len(x.Body) > arrived {
+				t.Fatalf("a frame of %d bytes out of %d", len(x.Body), arrived)
+			}
+		}
+		p := &r.top.At(1).State
+		held := len(p.order.partial)
+		for _, a := range p.order.early {
+			held += len(a.body)
+		}
+		if len(p.order.early) > windowSegments || held > arrived {
+			t.Fatalf("%d segments and %d bytes are held back, of %d", len(p.order.early), held, arrived)
+		}
+		if o := &p.out; o.flying < 0 || o.queued < 0 || o.lost < 0 || o.head > o.fresh || o.fresh > len(o.queue) {
+			t.Fatalf("left %+v", o)
+		}
+	})
+}
+
+// A peer that never completes the frame that it sends in parts is refused once that
+// exceeds the largest frame; what comes behind is delivered.
+func TestPartsHaveABound(t *testing.T) {
+	for _, l := range []Layer{Reliable, FIFO} {
+		o := newOrder(l)
+		body := peers.AppendFrame(nil, 2, 1, make([]byte, transport.MaxFrame))[:60<<10]
+		var err error
+		number := uint64(0)
+		for ; err == nil; number++ {
+			if len(o.partial) > peers.MaxHeader+transport.MaxFrame {
+				t.Fatal("nothing is ever refused")
+			}
+			err = o.arrive(arrival{number, part, body}, func(peers.Frame) { t.Error("delivered") })
+		}
+		delivered := 0
+		err = o.arrive(arrival{number, whole, peers.AppendFrame(nil, 2, 1, nil)}, func(peers.Frame) { delivered++ })
+		if delivered != 1 || err != nil || o.partial != nil {
+			t.Errorf("%s: %d delivered, %v", l, delivered, err)
+		}
 	}
 }

@@ -42,11 +42,6 @@
 //
 // # Incarnations
 //
-// Each incarnation of a process draws an epoch. A link begins with an exchange
-// of epochs, and a segment is taken only from the incarnation that the link
-// began with and for this one: what an earlier process at the same address has
-// sent, or recorded datagrams of it, comes through to nobody.
-//
 // The number of an incarnation is part of what authenticates its datagrams, and each
 // datagram says which incarnation it is for. All layers take those only that come
 // from the incarnation which is there, as transport.Readmitter has been told, and for
@@ -60,11 +55,11 @@
 //
 // Every datagram carries a tag that follows from its content and a key of its
 // sender's incarnation, itself derived from the run's key. Others are refused
-// and counted; they change nothing. Content is not encrypted. A genuine datagram that
-// somebody has seen and sends again is taken once by the layers above raw, and as
-// often as it comes by raw. What an
-// authenticated peer sends is checked all the same: a frame from a node that
-// does not live there, or for one that does not live here, is refused.
+// and counted; they change nothing, and leave nothing behind. Content is not encrypted.
+// A genuine datagram that somebody has seen and sends again is taken once by the layers
+// above raw, and as often as it comes by raw. What an authenticated peer sends is
+// checked all the same: a frame from a node that does not live there, or for one that
+// does not live here, is refused; and what a peer can make this process keep is bounded.
 //
 // # Ends
 //
@@ -92,19 +87,11 @@
 // link, and receivers acknowledge on their links.
 // Who misses it gets it alone. A broadcast that does not fit into a datagram goes
 // to each node in parts; one whose receivers do not fit, more than about a
-// hundred on a network of 1400 bytes, in several datagrams; and links that have not begun,
-// or whose window is closed, get it when they can. A broadcast does not share a
+// hundred on a network of 1400 bytes, in several datagrams; and links whose window is
+// closed get it when they can. A broadcast does not share a
 // datagram with frames for one process, and comes to a socket of its own: where
 // nodes mostly answer one another, as with Ricart and Agrawala's algorithm, more
 // datagrams may travel than without it.
 //
 // Without it, a broadcast is as many frames as it has receivers.
-//
-// # Strangers
-//
-// A datagram without the run's key costs its receiver ten nanoseconds where it
-// claims to come from nobody of the run, and a microsecond where its tag has to
-// be computed (BenchmarkRefusal), and leaves nothing behind. A peer that knows
-// the key and breaks the protocol can take a bounded amount of memory, and only
-// its own link suffers.
 package udp

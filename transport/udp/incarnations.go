@@ -1,42 +1,9 @@
 package udp
 
 import (
-	"errors"
-	"fmt"
-	"math/rand/v2"
-
 	"dmebench/dme"
-	"dmebench/transport"
+	"dmebench/transport/peers"
 )
-
-var _ transport.Readmitter = (*Transport)(nil)
-
-// Expel reports a process as down; see [transport.Readmitter].
-func (t *Transport) Expel(peer dme.NodeID, cause error) error {
-	return readmitter(t.Transport).Expel(peer, cause)
-}
-
-// Readmit lets the next incarnation of a process take part; see
-// [transport.Readmitter].
-func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
-	return readmitter(t.Transport).Readmit(peer, addr, incarnation)
-}
-
-// readmitter returns t as one, or one that says that t is none: what is wrapped around
-// the raw layer need not know of incarnations.
-func readmitter(t transport.Transport) transport.Readmitter {
-	if r, ok := t.(transport.Readmitter); ok {
-		return r
-	}
-	return settled{}
-}
-
-type settled struct{}
-
-var errSettled = errors.New("udp: what is wrapped around the raw layer does not let processes come back")
-
-func (settled) Expel(dme.NodeID, error) error            { return errSettled }
-func (settled) Readmit(dme.NodeID, string, uint32) error { return errSettled }
 
 // Expel takes no datagram of a process any more. Where this is the highest layer, its
 // handler is told.
@@ -51,24 +18,18 @@ func (r *raw) Expel(peer dme.NodeID, cause error) error {
 // sends to it.
 func (r *raw) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 	return r.change(peer, func(p *rawProcess) error {
-		if p.Incarnation == incarnation && p.Addr == addr && !p.State.over {
+		return r.top.Replace(p, addr, incarnation, !p.State.over, func(cause error) { r.expel(p, cause) }, func(next *rawProcess) error {
+			next.State.incarnation = incarnation
+			if err := r.locate(next); err != nil {
+				return err
+			}
+			r.top.Install(next)
+			if !r.beneath {
+				peers.Up(r.handler, next.Nodes, r.closing.Load)
+				r.flush()
+			}
 			return nil
-		}
-		next, err := r.top.Successor(p, addr, incarnation)
-		if err != nil {
-			return err
-		}
-		next.State.incarnation = incarnation
-		if err := r.locate(next); err != nil {
-			return err
-		}
-		r.expel(p, fmt.Errorf("udp: %v: incarnation %d has taken its place", p, incarnation))
-		r.top.Install(next)
-		if !r.beneath {
-			r.tell(func(h transport.Handler) { tellUp(h, next.Nodes) })
-			r.flush()
-		}
-		return nil
+		})
 	})
 }
 
@@ -76,14 +37,9 @@ func (r *raw) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 // no datagram is delivered.
 func (r *raw) change(peer dme.NodeID, f func(*rawProcess) error) error {
 	r.mu.Lock()
-	switch err := r.ready(); err {
-	case nil:
-	case errClosed:
+	if err := r.ready(); err != nil {
 		r.mu.Unlock()
-		return nil
-	default:
-		r.mu.Unlock()
-		return err
+		return peers.IgnoreClosed(err)
 	}
 	r.running.Add(1)
 	r.changed = true
@@ -107,100 +63,59 @@ func (r *raw) expel(p *rawProcess, cause error) {
 		return
 	}
 	p.State.over = true
-	if !r.beneath {
-		r.tell(func(h transport.Handler) {
-			for _, id := range p.Nodes {
-				h.Down(id, cause)
-			}
-		})
-	}
-}
-
-func (r *raw) tell(f func(transport.Handler)) {
-	if !r.closing.Load() {
-		f(r.handler)
-	}
-}
-
-func tellUp(h transport.Handler, nodes []dme.NodeID) {
-	if u, ok := h.(transport.UpHandler); ok {
-		for _, id := range nodes {
-			u.Up(id)
+	for _, id := range p.Nodes {
+		if !r.beneath && !r.closing.Load() {
+			r.handler.Down(id, cause)
 		}
 	}
 }
 
-// An epoch of the layers above raw is drawn at random too, but for its first byte,
-// which tells incarnations that follow each other apart: what a wrapper around the
-// raw layer has held back of one does not begin a link with the next.
-func linkEpoch(incarnation uint32) uint32 {
-	return incarnation<<24 | 1 + rand.Uint32N(1<<24-1)
-}
-
-// draws reports whether an incarnation may have drawn an epoch.
-func draws(incarnation, epoch uint32) bool { return byte(incarnation) == byte(epoch>>24) }
-
 // Expel reports a process as down, after what had come from there.
 func (t *reliable) Expel(peer dme.NodeID, cause error) error {
-	return t.change(peer, func(p *process, below transport.Readmitter) error {
+	return t.change(peer, func(p *process) error {
 		p.State.expel(cause)
-		return below.Expel(peer, cause)
+		return t.below.Expel(peer, cause)
 	})
 }
 
 // Readmit begins a link with the next incarnation of a process.
 func (t *reliable) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
-	return t.change(peer, func(p *process, below transport.Readmitter) error {
+	return t.change(peer, func(p *process) error {
 		old := &p.State
 		old.mu.Lock()
-		known := p.Incarnation == incarnation && p.Addr == addr && old.fate == alive
+		alive := old.fate == alive
 		old.mu.Unlock()
-		if known {
-			return nil
-		}
-		next, err := t.top.Successor(p, addr, incarnation)
-		if err != nil {
-			return err
-		}
-		old.expel(fmt.Errorf("udp: %v: incarnation %d has taken its place", p, incarnation))
-		old.mu.Lock()
-		old.superseded = true
-		old.mu.Unlock()
-		if err := below.Readmit(peer, addr, incarnation); err != nil {
-			return err
-		}
-		l := &next.State
-		l.init(t, next)
-		l.delivery.Lock() // until Up has returned, nothing of it is delivered
-		t.top.Install(next)
-		if !t.closing.Load() {
-			tellUp(t.handler, next.Nodes)
-		}
-		l.delivery.Unlock()
-		// It learns from a question that this process knows of it now.
-		l.mu.Lock()
-		if !t.closing.Load() {
-			l.ask(t.clock())
-		}
-		l.mu.Unlock()
-		return ignoreClosed(t.Flush())
+		return t.top.Replace(p, addr, incarnation, alive, old.expel, func(next *process) error {
+			old.mu.Lock()
+			old.superseded = true
+			old.mu.Unlock()
+			if err := t.below.Readmit(peer, addr, incarnation); err != nil {
+				return err
+			}
+			l := &next.State
+			l.init(t, next)
+			l.delivery.Lock() // until Up has returned, nothing of it is delivered
+			t.top.Install(next)
+			peers.Up(t.handler, next.Nodes, t.closing.Load)
+			l.delivery.Unlock()
+			// It learns from a question that this process knows of it now.
+			l.mu.Lock()
+			if !t.closing.Load() {
+				l.ask(t.clock())
+			}
+			l.mu.Unlock()
+			return peers.IgnoreClosed(t.Flush())
+		})
 	})
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, transport.ErrClosed) {
-		return nil
-	}
-	return err
 }
 
 // change calls f with the process of peer, one at a time, as something that Close
 // waits for.
-func (t *reliable) change(peer dme.NodeID, f func(*process, transport.Readmitter) error) error {
+func (t *reliable) change(peer dme.NodeID, f func(*process) error) error {
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	if err := t.ready(); err != nil {
-		return ignoreClosed(err)
+		return peers.IgnoreClosed(err)
 	}
 	p, err := t.top.Other(peer)
 	if err != nil {
@@ -214,7 +129,7 @@ func (t *reliable) change(peer dme.NodeID, f func(*process, transport.Readmitter
 	t.notices.Add(1)
 	t.mu.Unlock()
 	defer t.notices.Done()
-	return f(p, readmitter(t.below))
+	return f(p)
 }
 
 // expel notes that the other side has ended, and returns when the handler knows.
@@ -224,5 +139,5 @@ func (l *association) expel(cause error) {
 		l.lose(cause)
 	}
 	l.mu.Unlock()
-	l.telling.Wait()
+	l.reporting.Wait()
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dmebench/internal/testkit"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -99,7 +99,7 @@ func (v *virtual) land(t *testing.T, f flight) {
 		t.Fatal(err)
 	}
 	if fresh {
-		err := v.order.arrive(arrival{s.number, s.kind, s.body}, func(f frame.Frame) {
+		err := v.order.arrive(arrival{s.number, s.kind, s.body}, func(f peers.Frame) {
 			v.arrived = append(v.arrived, binary.BigEndian.Uint64(f.Body))
 			v.sizes = append(v.sizes, len(f.Body))
 		})

@@ -15,7 +15,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/peers"
 )
 
@@ -76,10 +75,9 @@ type way struct {
 
 	incarnation uint32 // of the process; 0 for all
 
-	// Of the latest process that was heard of; guarded by reading.
-	epoch uint64
-	seal  cipher.AEAD // nil before its first datagram
-	over  bool        // no datagram of it is taken any more
+	// Guarded by reading.
+	seal cipher.AEAD // nil before its first datagram
+	over bool        // no datagram of it is taken any more
 }
 
 // packet is a datagram that is being made.
@@ -105,8 +103,8 @@ func listenRaw(c transport.Config, o Options) (*raw, error) {
 		return nil, fmt.Errorf("udp: listen: %w", err)
 	}
 	r := &raw{
-		config: c, changed: c.Incarnation > 1, datagram: o.Datagram, socket: s, out: newOutbox(s),
-		sealer: newSealer(&c.Key, c.Local[0], newEpoch(c.Incarnation)),
+		config: c, changed: c.Incarnation > 1, datagram: o.datagram, socket: s, out: newOutbox(s),
+		sealer: newSealer(&c.Key, c.Local[0], c.Incarnation),
 	}
 	if o.Multicast {
 		if r.group, err = join(groupOf(&c.Key), s); err != nil {
@@ -238,7 +236,7 @@ func (r *raw) queue(w *way, from, to dme.NodeID, b []byte, receivers uint64) {
 	if w.down {
 		return
 	}
-	if w.open != nil && len(w.open.b)+frame.MaxHeader+len(b)+tagSize > r.datagram {
+	if w.open != nil && len(w.open.b)+peers.MaxHeader+len(b)+tagSize > r.datagram {
 		w.open = nil
 	}
 	if w.open == nil {
@@ -248,7 +246,7 @@ func (r *raw) queue(w *way, from, to dme.NodeID, b []byte, receivers uint64) {
 		w.open = r.out.add(w)
 		w.open.b = r.sealer.begin(w.open.b, w.incarnation)
 	}
-	w.open.b = frame.Append(w.open.b, from, to, b)
+	w.open.b = peers.AppendFrame(w.open.b, from, to, b)
 }
 
 func (r *raw) Flush() error {
@@ -326,14 +324,14 @@ func (r *raw) datagramArrived(b []byte) {
 	}
 	from, body, err := r.open(b)
 	if err == nil && body != nil {
-		err = eachFrame(body, func(f frame.Frame) { r.frameArrived(from, f) })
+		err = eachFrame(body, func(f peers.Frame) { r.frameArrived(from, f) })
 	}
 	if err != nil {
 		r.refused.Add(1)
 	}
 }
 
-func (r *raw) frameArrived(from *rawProcess, f frame.Frame) {
+func (r *raw) frameArrived(from *rawProcess, f peers.Frame) {
 	toAll := f.To == dme.None && r.group != nil
 	switch {
 	case toAll && r.top.Of(f.From) == from && r.beneath, r.top.Hosts(from, f.From, f.To):
@@ -341,7 +339,7 @@ func (r *raw) frameArrived(from *rawProcess, f frame.Frame) {
 	case toAll && r.top.Of(f.From) == from:
 		for _, id := range r.top.Self.Nodes {
 			if id != f.From {
-				r.deliver(frame.Frame{From: f.From, To: id, Body: f.Body})
+				r.deliver(peers.Frame{From: f.From, To: id, Body: f.Body})
 			}
 		}
 	default:
@@ -349,7 +347,7 @@ func (r *raw) frameArrived(from *rawProcess, f frame.Frame) {
 	}
 }
 
-func (r *raw) deliver(f frame.Frame) {
+func (r *raw) deliver(f peers.Frame) {
 	if r.closing.Load() {
 		return
 	}
@@ -362,33 +360,31 @@ func (r *raw) deliver(f frame.Frame) {
 // open returns which process a datagram comes from, and its frames; none where nobody
 // has announced that incarnation yet.
 func (r *raw) open(b []byte) (*rawProcess, []byte, error) {
-	node, epoch, err := claimant(b)
+	d, err := readDatagram(b)
 	if err != nil {
 		return nil, nil, err
 	}
-	from := r.top.Of(node)
+	from := r.top.Of(d.node)
 	if from == nil {
 		return nil, nil, errForeign
 	}
-	known, incarnation, to := &from.State, incarnationOf(epoch), meantFor(b)
-	switch {
-	case incarnation < from.Incarnation, incarnation == from.Incarnation && known.over, to != 0 && to != r.config.Incarnation:
+	known := &from.State
+	early := d.from > from.Incarnation
+	if d.from < from.Incarnation || known.over && !early || d.to != 0 && d.to != r.config.Incarnation {
 		return nil, nil, errOver
 	}
 	seal := known.seal
-	fresh := seal == nil || known.epoch != epoch
-	if fresh {
-		seal = newSeal(&r.config.Key, node, epoch)
+	if seal == nil || early {
+		seal = newSeal(&r.config.Key, d.node, d.from)
 	}
-	body, err := open(seal, b)
+	body, err := d.open(seal)
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case incarnation > from.Incarnation, to == 0 && r.config.Incarnation > 1 && !r.beneath:
+	case early, d.to == 0 && r.config.Incarnation > 1 && !r.beneath:
 		return from, nil, nil // not there yet, or by who does not know of this process yet
-	case fresh:
-		known.epoch, known.seal = epoch, seal
 	}
+	known.seal = seal
 	return from, body, nil
 }
 

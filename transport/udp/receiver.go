@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 )
 
 // ackEvery is how many segments are acknowledged together at most.
@@ -97,7 +97,7 @@ func newOrder(l Layer) order { return order{fifo: l == FIFO, early: make(map[uin
 
 // arrive takes an arrival, whose body is valid during the call, and delivers the
 // frames that are due, one after the other.
-func (o *order) arrive(a arrival, deliver func(frame.Frame)) (err error) {
+func (o *order) arrive(a arrival, deliver func(peers.Frame)) (err error) {
 	if !o.fifo && a.kind != part {
 		err = eachFrame(a.body, deliver)
 		a.body = nil // only its place still counts
@@ -120,13 +120,13 @@ func (o *order) arrive(a arrival, deliver func(frame.Frame)) (err error) {
 }
 
 // next takes the segment that is due.
-func (o *order) next(a arrival, deliver func(frame.Frame)) error {
+func (o *order) next(a arrival, deliver func(peers.Frame)) error {
 	if a.kind != part {
 		return eachFrame(a.body, deliver)
 	}
 	o.partial = append(o.partial, a.body...)
-	var f frame.Frame
-	size, err := frame.Decode(o.partial, &f)
+	var f peers.Frame
+	size, err := peers.DecodeFrame(o.partial, &f)
 	if size == 0 && err == nil {
 		return nil // the rest is to come
 	}
@@ -140,10 +140,10 @@ func (o *order) next(a arrival, deliver func(frame.Frame)) error {
 }
 
 // eachFrame calls f for each frame in b.
-func eachFrame(b []byte, f func(frame.Frame)) error {
-	var x frame.Frame
+func eachFrame(b []byte, f func(peers.Frame)) error {
+	var x peers.Frame
 	for len(b) > 0 {
-		size, err := frame.Decode(b, &x)
+		size, err := peers.DecodeFrame(b, &x)
 		if size == 0 || err != nil {
 			return errSegment
 		}

@@ -7,7 +7,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
 	"dmebench/transport/peers"
 )
 
@@ -22,7 +21,6 @@ type reliable struct {
 	body   int                   // bytes of the largest body of a segment
 	caster transport.Broadcaster // below, where there is multicast; else nil
 	cast   broadcast
-	epoch  uint32    // of this incarnation; never 0
 	opened time.Time // when its clock began
 
 	top     *peers.Topology[association]
@@ -52,9 +50,8 @@ type reliable struct {
 func newReliable(below transport.Transport, c transport.Config, o Options, datagram int, l limits) *reliable {
 	t := &reliable{
 		below: below, config: c, layer: o.Layer, limits: l,
-		body:  datagram - overhead - frame.MaxHeader - segmentRoom,
-		epoch: linkEpoch(c.Incarnation), opened: time.Now(),
-		parted: make(chan struct{}),
+		body:   datagram - overhead - peers.MaxHeader - segmentRoom,
+		opened: time.Now(), parted: make(chan struct{}),
 	}
 	t.close = sync.OnceFunc(t.shutDown)
 	return t
@@ -153,20 +150,20 @@ func (t *reliable) Down(dme.NodeID, error) {}
 
 // deliver hands a frame that came over a link to the handler, for each node that it
 // is for.
-func (t *reliable) deliver(l *association, f frame.Frame) {
+func (t *reliable) deliver(l *association, f peers.Frame) {
 	if f.To != dme.None || t.caster == nil {
 		t.deliverTo(l, f)
 		return
 	}
 	for _, id := range t.top.Self.Nodes {
 		if id != f.From {
-			t.deliverTo(l, frame.Frame{From: f.From, To: id, Body: f.Body})
+			t.deliverTo(l, peers.Frame{From: f.From, To: id, Body: f.Body})
 		}
 	}
 }
 
 // deliverTo hands a frame to the handler, unless this side closes.
-func (t *reliable) deliverTo(l *association, f frame.Frame) {
+func (t *reliable) deliverTo(l *association, f peers.Frame) {
 	if !t.top.Hosts(l.process, f.From, f.To) {
 		t.refused.Add(1)
 		return

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 )
 
 const (
@@ -96,12 +96,12 @@ func (s *sender) unsent() bool { return s.lost > 0 || s.fresh < len(s.queue) }
 // push queues a frame, in the last segment if that has not been sent yet and
 // has room. It reports false where too much is queued.
 func (s *sender) push(from, to dme.NodeID, body []byte) bool {
-	size := frame.MaxHeader + len(body)
+	size := peers.MaxHeader + len(body)
 	if s.queued+size+(size/s.body+1)*accountedSegment > s.backlog {
 		return false
 	}
 	if size > s.body {
-		s.split(frame.Append(make([]byte, 0, size), from, to, body))
+		s.split(peers.AppendFrame(make([]byte, 0, size), from, to, body))
 		return true
 	}
 	var last *outgoing
@@ -112,7 +112,7 @@ func (s *sender) push(from, to dme.NodeID, body []byte) bool {
 		last = s.add(whole)
 	}
 	before := len(last.body)
-	last.body = frame.Append(last.body, from, to, body)
+	last.body = peers.AppendFrame(last.body, from, to, body)
 	s.account(len(last.body) - before)
 	return true
 }
@@ -311,14 +311,24 @@ func (s *sender) pop() {
 // but only one segment is sent again before something is acknowledged: that
 // says what has really been lost.
 func (s *sender) expire(now instant) {
+	s.loseAll()
+	s.rescue = true
+	s.rtt.backOff()
+	s.timeout = now + s.rtt.timeout()
+}
+
+func (s *sender) loseAll() {
 	for _, o := range s.queue[s.head:s.fresh] {
 		if o.state == flying {
 			s.lose(o)
 		}
 	}
-	s.rescue = true
-	s.rtt.backOff()
-	s.timeout = now + s.rtt.timeout()
+}
+
+// restart sends again what is under way: the other side has not been there before.
+func (s *sender) restart() {
+	s.loseAll()
+	s.rescue, s.rtt.backoff = false, 0
 }
 
 // drop forgets everything: there is nobody to send it to.

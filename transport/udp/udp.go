@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,9 +42,6 @@ func LargestFrame(l Layer) int {
 const (
 	networkDatagram  = 1400
 	loopbackDatagram = 16 << 10
-
-	MinDatagram = 512
-	MaxDatagram = 60 << 10
 )
 
 // bufferSize is the size in bytes of a socket's buffers that is asked for. The
@@ -56,12 +54,6 @@ type Options struct {
 	// Layer is FIFO where it is left out.
 	Layer Layer
 
-	// Datagram is up to how many bytes a datagram is filled with frames, from
-	// MinDatagram to MaxDatagram; 0 means 1400, or 16384 where the transport
-	// listens at a loopback address.
-	// A single frame of the raw layer may be larger.
-	Datagram int
-
 	// Multicast makes a broadcast one datagram to a multicast group of the
 	// run's; see [Multicasting].
 	Multicast bool
@@ -69,7 +61,9 @@ type Options struct {
 	// Between wraps the raw layer, where it is given: the layers above see
 	// frames through the wrapper, which loses, repeats, delays or reorders some.
 	// With Multicast it must be a transport.Broadcaster.
-	Between func(transport.Transport) (transport.Transport, error)
+	Between func(transport.Transport) transport.Transport
+
+	datagram int // bytes that a datagram is filled with, where tests want fewer
 }
 
 var (
@@ -120,23 +114,14 @@ type Transport struct {
 // delivers nothing before Start. c.Listen should name an address at which the
 // other processes can reach this one.
 //
-// Start does not wait for the configuration's peers: it greets them, and one
+// Start does not wait for the configuration's peers: it asks whether they are there, and one
 // that cannot be reached is reported by Handler.Down.
 func Listen(c transport.Config, o Options) (*Transport, error) { return listen(c, o, defaultLimits()) }
 
 func listen(c transport.Config, o Options, l limits) (*Transport, error) {
-	if o.Layer == "" {
-		o.Layer = FIFO
-	}
-	var errs []error
+	o.Layer = cmp.Or(o.Layer, FIFO)
 	if !slices.Contains(Layers(), o.Layer) {
-		errs = append(errs, fmt.Errorf("udp: unknown layer %q; there are %v", o.Layer, Layers()))
-	}
-	if o.Datagram != 0 && (o.Datagram < MinDatagram || o.Datagram > MaxDatagram) {
-		errs = append(errs, fmt.Errorf("udp: datagrams of %d bytes; at least %d and at most %d can be had", o.Datagram, MinDatagram, MaxDatagram))
-	}
-	if errs != nil {
-		return nil, errors.Join(errs...)
+		return nil, fmt.Errorf("udp: unknown layer %q; there are %v", o.Layer, Layers())
 	}
 	base, err := listenRaw(c, o)
 	if err != nil {
@@ -144,13 +129,10 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	}
 	t := &Transport{Transport: base, socket: base.socket}
 	if o.Between != nil {
-		t.Transport, err = o.Between(base)
-		if _, can := t.Transport.(transport.Broadcaster); err == nil && o.Multicast && !can {
-			err = errors.New("udp: what is wrapped around the raw layer lets no broadcast through; leave multicast out")
-		}
-		if err != nil {
+		t.Transport = o.Between(base)
+		if _, can := t.Transport.(transport.Broadcaster); o.Multicast && !can {
 			base.Close()
-			return nil, err
+			return nil, errors.New("udp: what is wrapped around the raw layer lets no broadcast through; leave multicast out")
 		}
 	}
 	if o.Layer != Raw {

@@ -12,7 +12,6 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 
 	"dmebench/internal/platform/launch"
-	"dmebench/transport/nats"
 )
 
 // bareSides are the least that does what a network does.
@@ -86,7 +85,7 @@ type bareNATS struct {
 }
 
 func openBareNATS(o *order, receive receiver) (endpoint, error) {
-	conn, err := nats.Admit(func() (*natsgo.Conn, error) { return natsgo.Connect(o.Broker.URL, natsgo.Token(o.Broker.Token)) })
+	conn, err := natsgo.Connect(o.Broker.URL, natsgo.Token(o.Broker.Token))
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -164,54 +162,6 @@ func TestPinnedProcesses(t *testing.T) {
 	after, err := environment.CPUs()
 	if err != nil || len(after) != len(allowed) {
 		t.Errorf("this process may use %v afterwards, %v before (%v)", after, allowed, err)
-	}
-}
-
-func TestBareTCPIgnoresStrangers(t *testing.T) {
-	o := &order{Setup: Setup{Network: "tcp", Side: Bare, Processes: 2, Size: 32}, Key: [32]byte{1}}
-	e, err := open(o, func([]byte) { t.Error("a stranger's message was handled") })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.close()
-	if err := e.start([]string{e.address(), e.address()}, nil); err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", e.address())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := conn.Write(appendFramed(make([]byte, len(o.Key)), newMessage(token, o.Size))); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := conn.Read(make([]byte, 1)); err == nil {
-		t.Errorf("the stranger was answered by %d bytes", n)
-	}
-}
-
-func TestCoalescerKeepsOrderAndTellsOfFailure(t *testing.T) {
-	r, w := io.Pipe()
-	c := newCoalescer(w)
-	const messages = 1000
-	go func() {
-		m := newMessage(data, MinSize)
-		for i := range uint64(messages) {
-			setNumber(m, numberAt, i)
-			if err := c.write(m); err != nil {
-				t.Error(err)
-			}
-		}
-	}()
-	b := make([]byte, header+MinSize)
-	for i := range uint64(messages) {
-		if _, err := io.ReadFull(r, b); err != nil || number(b[header:], numberAt) != i {
-			t.Fatalf("message %d is %x, %v", i, b, err)
-		}
-	}
-	r.CloseWithError(io.ErrClosedPipe)
-	for c.write(b) == nil {
-		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -316,7 +316,7 @@ func (p *peer) hear() bool {
 	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
 	select {
-	case <-p.told:
+	case <-p.news:
 		return true
 	case <-timeout.C:
 		return false

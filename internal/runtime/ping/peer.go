@@ -58,7 +58,7 @@ type peer struct {
 	window   uint64        // messages that may be under way
 	arrived  atomic.Uint64 // at the second process, as far as known
 	answered atomic.Uint64 // serial number of the last message that has been answered
-	told     chan struct{} // one of these has changed
+	news     chan struct{} // one of these has changed
 	serial   uint64
 
 	// At the second process.
@@ -79,7 +79,7 @@ const (
 func newPeer(o *order) (*peer, error) {
 	p := &peer{
 		order: o, clock: clock.New(), next: (o.Index + 1) % o.Processes, stopped: make(chan error, 1),
-		back: make(chan struct{}, MaxTokens), told: make(chan struct{}, 1), reply: newMessage(0, o.Size),
+		back: make(chan struct{}, MaxTokens), news: make(chan struct{}, 1), reply: newMessage(0, o.Size),
 	}
 	if o.Index == 0 {
 		p.trips = hdrhistogram.New(1, int64(longest), digits)
@@ -140,7 +140,7 @@ func (p *peer) receive(m []byte) {
 			p.answered.Store(serial)
 		}
 		select {
-		case p.told <- struct{}{}:
+		case p.news <- struct{}{}:
 		default:
 		}
 	}

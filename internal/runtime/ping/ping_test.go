@@ -3,7 +3,6 @@ package ping
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 )
@@ -121,15 +120,4 @@ func TestSpecIsChecked(t *testing.T) {
 	both.Processes, both.Size = 0, 0
 	mustSay(t, both.Check(), "0 processes")
 	mustSay(t, both.Check(), "0 bytes")
-}
-
-func TestTasksAreInOrder(t *testing.T) {
-	s := DefaultSpec()
-	var names []string
-	for _, task := range s.tasks() {
-		names = append(names, task.String())
-	}
-	if want := []string{"round-trip", "ring, 1 token", "ring, 16 tokens", "stream"}; !slices.Equal(names, want) {
-		t.Errorf("%q, want %q", names, want)
-	}
 }

@@ -152,7 +152,7 @@ func overUDP(runtime dme.Option) Network {
 			}
 			if links := e.conditions(); !links.Idle() {
 				links.LargestFrame = udp.LargestFrame(udp.Raw)
-				opt.Between = func(t transport.Transport) (transport.Transport, error) { return link.Wrap(t, links) }
+				opt.Between = func(t transport.Transport) transport.Transport { return link.Wrap(t, links) }
 			}
 			return udp.Listen(e.Config, opt)
 		},
@@ -175,12 +175,7 @@ func conditioned(n Network) Network {
 		if err != nil || links.Idle() {
 			return t, err
 		}
-		wrapped, err := link.Wrap(t, links)
-		if err != nil {
-			t.Close()
-			return nil, err
-		}
-		return wrapped, nil
+		return link.Wrap(t, links), nil
 	}
 	return n
 }

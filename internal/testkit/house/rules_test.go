@@ -37,14 +37,14 @@ var importRules = []importRule{
 
 	{of: []string{"transport"}, may: []string{"dme"}},
 	// What transports have in common.
-	{of: []string{"transport/frame", "transport/peers"}, may: []string{"dme", "transport"}},
+	{of: []string{"transport/peers"}, may: []string{"dme", "transport"}},
 	// The suite that all transports pass, with peers in processes of their own.
-	{of: []string{"transport/transporttest"}, may: []string{"dme", "transport", "internal/platform/launch"}},
+	{of: []string{"transport/transporttest"}, may: []string{"dme", "transport", "internal/platform/launch", "internal/testkit"}},
 	// In one process, without a socket.
-	{of: []string{"transport/mem"}, may: []string{"dme", "transport", "transport/peers"}, not: machine},
+	{of: []string{"transport/mem"}, may: []string{"dme", "transport", "transport/peers"}},
 	// Delays and faults, in front of any transport.
 	{of: []string{"transport/link"}, may: []string{"dme", "transport", "internal/platform/rawio", "internal/platform/suggest"}},
-	{of: []string{"transport/..."}, may: []string{"dme", "transport", "transport/frame", "transport/peers", "internal/platform/rawio"}},
+	{of: []string{"transport/..."}, may: []string{"dme", "transport", "transport/peers", "internal/platform/rawio"}},
 	// System calls, under transports and alarms alike; processes of one's own; and
 	// what knows nothing of nodes.
 	{

@@ -1,16 +1,4 @@
-// Package frame is the wire form of a frame on a byte stream: the length of
-// the body, the sending and the receiving node, each an unsigned varint in its
-// shortest form, and the body. Three bytes of header are usual.
-//
-// There is exactly one encoding of a frame; anything else is malformed. Node 0
-// is no node, so the empty frame from 0 to 0 is free to mean something to the
-// transport: it is the goodbye of a process that closes in good order.
-//
-// [Append] and [Decode] are the codec, [Stream] takes a byte stream apart with
-// a buffer that is reused and whose size follows what has arrived, never what
-// the other side announces. Nothing here authenticates: that is the
-// transport's part.
-package frame
+package peers
 
 import (
 	"encoding/binary"
@@ -22,6 +10,12 @@ import (
 	"dmebench/transport"
 )
 
+// A frame on the wire is the length of the body, the sending and the receiving node,
+// each an unsigned varint in its shortest form, and the body. Three bytes of header are
+// usual. There is exactly one encoding of a frame; anything else is malformed. Node 0 is
+// no node, so the empty frame from 0 to 0 is free to mean something to the transport: it
+// is the goodbye of a process that closes in good order.
+
 // MaxHeader is the largest size of a header in bytes.
 const MaxHeader = maxLength + 2*maxNode
 
@@ -30,9 +24,9 @@ const (
 	maxNode   = 5 // bytes of the varint of the largest NodeID
 )
 
-// ErrMalformed is wrapped by every error of [Decode], besides
+// ErrMalformed is wrapped by every error of [DecodeFrame], besides
 // [transport.ErrFrameTooLarge].
-var ErrMalformed = errors.New("frame: malformed")
+var ErrMalformed = errors.New("malformed frame")
 
 // Frame is a decoded frame. Body lies in the bytes that it was decoded from.
 type Frame struct {
@@ -46,9 +40,9 @@ func (f *Frame) IsGoodbye() bool { return f.From|f.To == dme.None && len(f.Body)
 // Goodbye is the encoded goodbye.
 const Goodbye = "\x00\x00\x00"
 
-// Append appends a frame to b. It allocates only where b must grow. The body
+// AppendFrame appends a frame to b. It allocates only where b must grow. The body
 // must not be longer than transport.MaxFrame.
-func Append(b []byte, from, to dme.NodeID, body []byte) []byte {
+func AppendFrame(b []byte, from, to dme.NodeID, body []byte) []byte {
 	if len(body)|int(from)|int(to) < 0x80 {
 		b = append(b, byte(len(body)), byte(from), byte(to))
 	} else {
@@ -59,11 +53,11 @@ func Append(b []byte, from, to dme.NodeID, body []byte) []byte {
 	return append(b, body...)
 }
 
-// Decode reads the frame that b begins with into f and returns its size in
+// DecodeFrame reads the frame that b begins with into f and returns its size in
 // bytes; 0 where b holds only a part of it. What cannot become a frame is
 // refused as early as it shows: no length beyond transport.MaxFrame makes the
 // caller wait or buffer.
-func Decode(b []byte, f *Frame) (size int, err error) {
+func DecodeFrame(b []byte, f *Frame) (size int, err error) {
 	var length, from, to uint64
 	header := 3
 	if len(b) >= 3 && (b[0]|b[1]|b[2]) < 0x80 {
@@ -90,7 +84,7 @@ func decodeHeader(b []byte, length, from, to *uint64) (int, error) {
 		return 0, fmt.Errorf("%w length", err)
 	}
 	if *length > transport.MaxFrame {
-		return 0, fmt.Errorf("frame: %d bytes announced, at most %d allowed: %w",
+		return 0, fmt.Errorf("frame of %d bytes announced, at most %d allowed: %w",
 			*length, transport.MaxFrame, transport.ErrFrameTooLarge)
 	}
 	if n == 0 {
@@ -139,7 +133,8 @@ const (
 	keptBuffer  = 1 << 20 // a larger one is given back once it is empty
 )
 
-// Stream takes the frames out of a byte stream.
+// Stream takes the frames out of a byte stream, by a buffer that is reused and whose
+// size follows what has arrived, never what the other side announces.
 type Stream struct {
 	r          io.Reader
 	buf        []byte
@@ -173,7 +168,7 @@ func (s *Stream) Next(f *Frame) (bool, error) {
 	if s.start == s.end {
 		return false, nil
 	}
-	size, err := Decode(s.buf[s.start:s.end], f)
+	size, err := DecodeFrame(s.buf[s.start:s.end], f)
 	s.start += size
 	return size > 0, err
 }

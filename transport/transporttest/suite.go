@@ -13,6 +13,7 @@
 package transporttest
 
 import (
+	"cmp"
 	"net"
 	"slices"
 	"testing"
@@ -20,6 +21,9 @@ import (
 
 	"dmebench/transport"
 )
+
+// patience is how long a test waits for what must come; only what hangs gets there.
+const patience = 30 * time.Second
 
 // Opener opens a transport.
 type Opener func(transport.Config, Knobs) (transport.Transport, error)
@@ -44,6 +48,10 @@ type Subject struct {
 	// Handler.Down.
 	NoticesDeath bool
 
+	// AllocatesNothing says that a frame is sent and delivered without an allocation,
+	// once buffers have grown.
+	AllocatesNothing bool
+
 	// InProcess says that the transport joins nothing but what one process has
 	// opened; to close it is then to kill it.
 	InProcess bool
@@ -57,9 +65,7 @@ type Subject struct {
 	Remote func(reach string) Opener
 	Reach  string
 
-	// Patience is how long a test waits for what must come before it fails; 0
-	// means half a minute. It is no bound on how fast things come: only a
-	// transport that loses something or hangs gets there.
+	// Patience is how long a test waits for what must come; 0 means half a minute.
 	Patience time.Duration
 
 	// Parts names the parts of the suite that are run; nil means all.
@@ -72,12 +78,7 @@ type Subject struct {
 
 // Run tests the subject.
 func Run(t *testing.T, s Subject) {
-	if s.LargestFrame == 0 {
-		s.LargestFrame = transport.MaxFrame
-	}
-	if s.Patience == 0 {
-		s.Patience = 30 * time.Second
-	}
+	s.LargestFrame, s.Patience = cmp.Or(s.LargestFrame, transport.MaxFrame), cmp.Or(s.Patience, patience)
 	for _, c := range []struct {
 		name    string
 		skipped string // why; "" where it applies
@@ -96,6 +97,8 @@ func Run(t *testing.T, s Subject) {
 		{"SilenceAfterClose", "", testSilenceAfterClose},
 		{"LeavingIsNotDeath", "", testLeaving},
 		{"Misuse", "", testMisuse},
+		{"Misconfiguration", "", testMisconfiguration},
+		{"Allocations", unless(s.AllocatesNothing, "free of allocations"), testAllocations},
 		{"WrongKey", "", testWrongKey},
 		{"Garbage", unless(s.Stranger != nil, "reachable by strangers"), testGarbage},
 		{"SilentStrangers", unless(s.Stranger != nil, "reachable by strangers"), testSilentStrangers},
@@ -109,7 +112,7 @@ func Run(t *testing.T, s Subject) {
 			if c.skipped != "" {
 				t.Skip(c.skipped)
 			}
-			noLeaks(t)
+			NoLeaks(t)
 			c.test(t, s)
 		})
 	}

@@ -1,4 +1,4 @@
-package tcp
+package peers
 
 import (
 	"net"
@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setUserTimeout makes the connection fail when data has waited for the peer's
+// userTimeout makes the connection fail when data has waited for the peer's
 // acknowledgement for so long. Without it, a peer behind a broken network would
 // be noticed after a quarter of an hour of retransmissions.
-func setUserTimeout(conn *net.TCPConn, d time.Duration) error {
+func userTimeout(conn *net.TCPConn, d time.Duration) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
@@ -25,9 +25,9 @@ func setUserTimeout(conn *net.TCPConn, d time.Duration) error {
 	return failed
 }
 
-// segmentsSent is how many segments this side of a connection has sent; 0 where
+// SegmentsSent is how many segments this side of a connection has sent; 0 where
 // it is closed.
-func segmentsSent(conn *net.TCPConn) (n uint64) {
+func SegmentsSent(conn *net.TCPConn) (n uint64) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return 0

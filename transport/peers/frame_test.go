@@ -1,4 +1,4 @@
-package frame
+package peers
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func someFrames(r *rand.Rand, n int) (frames []sent, wire []byte) {
 		}
 		f := sent{nodes[r.IntN(len(nodes))], nodes[r.IntN(len(nodes))], body}
 		frames = append(frames, f)
-		wire = Append(wire, f.from, f.to, f.body)
+		wire = AppendFrame(wire, f.from, f.to, f.body)
 	}
 	return frames, wire
 }
@@ -70,7 +70,7 @@ func TestStreamReturnsWhatWasAppended(t *testing.T) {
 
 func TestLargestFrame(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), transport.MaxFrame)
-	wire := Append(nil, 1<<32-1, 1<<32-1, body)
+	wire := AppendFrame(nil, 1<<32-1, 1<<32-1, body)
 	if len(wire) != MaxHeader+len(body) {
 		t.Fatalf("%d bytes, want %d", len(wire), MaxHeader+len(body))
 	}
@@ -101,7 +101,7 @@ func TestLargestFrame(t *testing.T) {
 }
 
 func TestMalformed(t *testing.T) {
-	tooLarge := Append(nil, 1, 2, make([]byte, transport.MaxFrame+1))
+	tooLarge := AppendFrame(nil, 1, 2, make([]byte, transport.MaxFrame+1))
 	for name, c := range map[string]struct {
 		wire []byte
 		want error
@@ -116,14 +116,14 @@ func TestMalformed(t *testing.T) {
 		"too large, all there":          {tooLarge, transport.ErrFrameTooLarge},
 	} {
 		var f Frame
-		if n, err := Decode(c.wire, &f); n != 0 || !errors.Is(err, c.want) {
+		if n, err := DecodeFrame(c.wire, &f); n != 0 || !errors.Is(err, c.want) {
 			t.Errorf("%s: %d, %v; want %v", name, n, err, c.want)
 		}
 	}
 }
 
 func TestGoodbyeIsTheEmptyFrameOfNobody(t *testing.T) {
-	if got := Append(nil, 0, 0, nil); string(got) != Goodbye {
+	if got := AppendFrame(nil, 0, 0, nil); string(got) != Goodbye {
 		t.Errorf("%x", got)
 	}
 	for _, f := range []Frame{{From: 1}, {To: 1}, {Body: []byte{0}}} {
@@ -134,7 +134,7 @@ func TestGoodbyeIsTheEmptyFrameOfNobody(t *testing.T) {
 }
 
 func TestNoAllocationPerFrame(t *testing.T) {
-	wire := Append(nil, 1, 1000, make([]byte, 32))
+	wire := AppendFrame(nil, 1, 1000, make([]byte, 32))
 	r := bytes.NewReader(nil)
 	s := NewStream(r)
 	var out []byte
@@ -147,7 +147,7 @@ func TestNoAllocationPerFrame(t *testing.T) {
 		if ok, err := s.Next(&f); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
-		out = Append(out[:0], f.From, f.To, f.Body)
+		out = AppendFrame(out[:0], f.From, f.To, f.Body)
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations", allocs)
@@ -158,9 +158,9 @@ func TestNoAllocationPerFrame(t *testing.T) {
 // find exactly the frames that Decode finds in the whole, each of which
 // encodes to the bytes it came from, and hold no more than it was given.
 func FuzzFrame(f *testing.F) {
-	f.Add(Append(Append(nil, 1, 2, []byte("one")), 3, 4, make([]byte, 200)), uint16(7))
+	f.Add(AppendFrame(AppendFrame(nil, 1, 2, []byte("one")), 3, 4, make([]byte, 200)), uint16(7))
 	f.Add([]byte(Goodbye), uint16(1))
-	f.Add(Append(nil, 300, 2, []byte("hello"))[:6], uint16(2))
+	f.Add(AppendFrame(nil, 300, 2, []byte("hello"))[:6], uint16(2))
 	f.Add([]byte{0xff, 0xff, 0xff, 0x03, 1, 2}, uint16(3))
 	f.Fuzz(func(t *testing.T, wire []byte, piece uint16) {
 		var want Frame
@@ -177,7 +177,7 @@ func FuzzFrame(f *testing.F) {
 					continue
 				}
 			}
-			n, wantErr := Decode(rest, &want)
+			n, wantErr := DecodeFrame(rest, &want)
 			if err != nil {
 				if wantErr == nil && n > 0 {
 					t.Fatalf("stream: %v; whole: a frame of %d bytes", err, n)
@@ -197,7 +197,7 @@ func FuzzFrame(f *testing.F) {
 			if n == 0 || got.From != want.From || got.To != want.To || !bytes.Equal(got.Body, want.Body) {
 				t.Fatalf("stream: %v; whole: %v, %d", got, want, n)
 			}
-			if again := Append(nil, got.From, got.To, got.Body); !bytes.Equal(again, rest[:n]) {
+			if again := AppendFrame(nil, got.From, got.To, got.Body); !bytes.Equal(again, rest[:n]) {
 				t.Fatalf("%x decodes and encodes to %x", rest[:n], again)
 			}
 			rest = rest[n:]

@@ -2,12 +2,86 @@ package udp
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/netip"
 	"sync"
 
 	"dmebench/dme"
 	"dmebench/transport"
-	"dmebench/transport/frame"
+	"dmebench/transport/peers"
 )
+
+// group is the IP multicast group of a run: what is sent there once, all of its
+// processes receive, the sender too.
+type group struct {
+	at     netip.AddrPort
+	socket *socket
+}
+
+// groupOf returns a run's group, which follows from its key so that all of its
+// processes know it: an address of the organization-local scope (RFC 2365, 6.2)
+// and a port below those that systems give out by themselves. That another run
+// has the same is unlikely, and harms nobody: its datagrams are refused.
+func groupOf(key *transport.Key) netip.AddrPort {
+	const firstPort, ports = 20_000, 10_000
+	sum := key.Derive("udp group")
+	addr := netip.AddrFrom4([4]byte{239, 192 + sum[0]%4, sum[1], sum[2]})
+	return netip.AddrPortFrom(addr, firstPort+binary.BigEndian.Uint16(sum[3:])%ports)
+}
+
+// join makes a process a member of a group, by the network interface that its
+// own socket listens at, and has what that socket sends to groups leave there.
+func join(at netip.AddrPort, own *socket) (*group, error) {
+	socket, err := joinAt(at, own)
+	if err != nil {
+		return nil, fmt.Errorf("udp: cannot use the multicast group %v from %v: %w; "+
+			"listen at an IPv4 address of an interface that multicasts, or leave multicast out", at, own.conn.LocalAddr(), err)
+	}
+	return &group{at, socket}, nil
+}
+
+func joinAt(at netip.AddrPort, own *socket) (*socket, error) {
+	local := own.conn.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
+	if !local.Is4() || local.IsUnspecified() {
+		return nil, errors.New("the address to listen at says no interface")
+	}
+	through, err := interfaceOf(local)
+	if err != nil {
+		return nil, err
+	}
+	if err := own.multicastBy(local); err != nil {
+		return nil, err
+	}
+	conn, err := net.ListenMulticastUDP("udp4", through, net.UDPAddrFromAddrPort(at))
+	if err != nil {
+		return nil, err
+	}
+	return newSocket(conn)
+}
+
+// interfaceOf returns the network interface that has the address.
+func interfaceOf(local netip.Addr) (*net.Interface, error) {
+	all, err := net.Interfaces()
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		addrs, err := all[i].Addrs()
+		if err != nil {
+			continue
+		}
+		for _, a := range addrs {
+			p, err := netip.ParsePrefix(a.String())
+			if err == nil && (p.Addr() == local || local.IsLoopback() && p.Contains(local)) {
+				return &all[i], nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("no interface has the address %v", local)
+}
 
 // Multicasting is a [Transport] that was opened with [Options.Multicast], and a
 // [transport.Broadcaster].
@@ -26,12 +100,11 @@ func (m Multicasting) Broadcast(from dme.NodeID, frame []byte) error {
 // that can go at once go together, in one frame of the raw layer for all
 // processes:
 //
-//	source   4 bytes, the epoch of the sending incarnation
-//	count    varint, of the links that follow, and for each of them
-//	         the receiving process by its place in the address book, a varint;
-//	         4 bytes, the epoch of its incarnation;
-//	         twice the segment's number, and 1 where it asks for an
-//	         acknowledgement at once, a varint
+//	from     varint, the sending incarnation
+//	count    varint, of the links that follow, and for each of them, as varints,
+//	         the receiving process by its place in the address book,
+//	         its incarnation, and twice the segment's number, and 1 where it asks
+//	         for an acknowledgement at once
 //	body     the rest
 //
 // It acknowledges nothing. All else is as with segments for one process: a receiver
@@ -46,8 +119,8 @@ type broadcast struct {
 }
 
 const (
-	maxEntry = 3 + 4 + 9 // bytes
-	castHead = 4 + 3     // bytes before the entries
+	maxEntry = 3 + 5 + 9 // bytes
+	castHead = 5 + 3     // bytes before the entries
 )
 
 // Broadcast is Send to every node but from.
@@ -58,13 +131,13 @@ func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
 	if err := t.top.Sendable(from, len(b), transport.MaxFrame); err != nil {
 		return err
 	}
-	if frame.MaxHeader+len(b) > t.body {
+	if peers.MaxHeader+len(b) > t.body {
 		return t.sendToAll(from, b) // in parts
 	}
 	c := &t.cast
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.body = frame.Append(make([]byte, 0, frame.MaxHeader+len(b)), from, dme.None, b)
+	c.body = peers.AppendFrame(make([]byte, 0, peers.MaxHeader+len(b)), from, dme.None, b)
 	now := t.clock()
 	for p := range t.top.All() {
 		receivers := len(p.Nodes)
@@ -122,7 +195,7 @@ func (l *association) queueBroadcast(c *broadcast, n uint64, now instant) error 
 		number |= 1
 	}
 	c.entries = binary.AppendUvarint(c.entries, uint64(l.process.Index))
-	c.entries = binary.BigEndian.AppendUint32(c.entries, l.epoch)
+	c.entries = binary.AppendUvarint(c.entries, uint64(l.process.Incarnation))
 	c.entries = binary.AppendUvarint(c.entries, number)
 	c.count++
 	return nil
@@ -133,7 +206,7 @@ func (c *broadcast) write(t *reliable) {
 	if c.count == 0 {
 		return
 	}
-	c.out = binary.BigEndian.AppendUint32(c.out[:0], t.epoch)
+	c.out = binary.AppendUvarint(c.out[:0], uint64(t.config.Incarnation))
 	c.out = binary.AppendUvarint(c.out, c.count)
 	c.out = append(c.out, c.entries...)
 	c.out = append(c.out, c.body...)
@@ -157,23 +230,20 @@ func (t *reliable) broadcastArrived(from *process, b []byte) {
 // decodeBroadcast reads the segment for a process out of a broadcast, into s;
 // false where there is none for it.
 func decodeBroadcast(b []byte, process uint64, s *segment) (mine bool, err error) {
-	if len(b) < 4 {
-		return false, errSegment
-	}
-	*s = segment{kind: shared, source: binary.BigEndian.Uint32(b)}
-	r := reader{b: b[4:]}
+	r := reader{b: b}
+	*s = segment{kind: shared, from: uint32(r.uvarint(math.MaxUint32))}
 	for count := r.uvarint(1 << 32); count > 0 && !r.failed; count-- {
 		at := r.uvarint(1 << 32)
-		epoch := r.bytes(4)
+		to := r.uvarint(math.MaxUint32)
 		number := r.uvarint(1 << 63)
 		if at == process && !r.failed && !mine {
 			mine = true
-			s.destination = binary.BigEndian.Uint32(epoch)
+			s.to = uint32(to)
 			s.number, s.urgent = number>>1, number&1 == 1
 		}
 	}
 	s.body = r.b
-	if r.failed || s.source == 0 || len(s.body) == 0 {
+	if r.failed || len(s.body) == 0 {
 		return false, errSegment
 	}
 	return mine, nil
