@@ -69,8 +69,13 @@ func Sample(t *testing.T, a *dme.Algorithm, of int) {
 		testFindsFault(t, a, settings)
 		return
 	}
-	for _, set := range settings {
-		t.Run(name(set), func(t *testing.T) { testSetting(t, a, set, len(settings), of) })
+	for i, set := range settings {
+		t.Run(name(set), func(t *testing.T) {
+			if of == 1 || i == 0 {
+				testManyTurns(t, a, set)
+			}
+			testSetting(t, a, set, len(settings), of)
+		})
 	}
 	if slices.ContainsFunc(a.Claims, func(c dme.Claim) bool { return c.FIFO }) {
 		t.Run("links that keep order", func(t *testing.T) { testSetting(t, onLinks(a, true), nil, len(settings), of) })
@@ -78,7 +83,6 @@ func Sample(t *testing.T, a *dme.Algorithm, of int) {
 }
 
 func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings, of int) {
-	testManyTurns(t, a, set)
 	for _, n := range sizes {
 		opt, err := a.Resolve(set)
 		if err != nil {

@@ -21,18 +21,18 @@ func (p *program) agentCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "agent",
 		Usage: "offer this host to coordinators elsewhere, which lead runs across several hosts",
-		Description: "Joins a NATS server, which 'dmebench broker' can be, says what this host is, and starts and ends\n" +
-			"workers for one coordinator at a time, until it is told to end (Ctrl-C, SIGTERM). It comes back by\n" +
-			"itself when the server does. Beyond this host's loopback the connection has to be encrypted.\n" +
-			"Whoever is let into the server can have runs started here: workers of this very program, and\n" +
-			"nothing else. They end when the agent does, or when it has heard nothing of their coordinator for\n" +
-			agent.LeaseTime.String() + ".",
+		UsageText: "dmebench agent --nats-url tls://10.0.0.1:4222 --creds creds\n" +
+			"dmebench agent --nats-url tls://10.0.0.1:4222 --creds creds --name h2 --label rack=1",
+		Description: "Joins a NATS server, for example 'dmebench broker', and starts and ends workers for one coordinator at\n" +
+			"a time, until Ctrl-C or SIGTERM. It reconnects when the server comes back. Beyond this host's loopback\n" +
+			"the connection has to be encrypted. A coordinator that the server admits can start runs here: workers\n" +
+			"of this very program, and nothing else. They end with the agent, and " + agent.LeaseTime.String() +
+			" after their coordinator\nwas last heard.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "nats-url", Usage: "server or cluster at `URL`, such as tls://10.0.0.1:4222; several with commas between"},
-			&cli.StringFlag{Name: "name", Usage: "`NAME` of this host, in results (default: the one that it has)"},
-			&cli.StringFlag{Name: "address", Usage: "`ADDRESS` by which the other hosts reach this one " +
-				"(default: that of its connection to the server)"},
-			&cli.StringSliceFlag{Name: "label", Usage: "`KEY=VALUE` by which coordinators choose hosts; repeatable"},
+			&cli.StringFlag{Name: "nats-url", Usage: "server or cluster at `URL`; several with commas between"},
+			&cli.StringFlag{Name: "name", Usage: "`NAME` of this host in results", DefaultText: "its host name"},
+			&cli.StringFlag{Name: "address", Usage: "`ADDRESS` at which other hosts reach this one", DefaultText: "that of its connection"},
+			&cli.StringSliceFlag{Name: "label", Usage: "`KEY=VALUE` for --place of coordinators; repeatable"},
 		}, credentialFlags()...),
 		Action: p.agent,
 	}
@@ -71,10 +71,9 @@ func agentsFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "agents", 
 // nodes are.
 func placementFlags() []cli.Flag {
 	return []cli.Flag{
-		agentsFlag("NATS server at `URL` at which agents on other hosts are: nodes live there; see 'dmebench agent --help'"),
-		&cli.IntFlag{Name: "expect-agents", Usage: "with --agents: wait until `K` agents are there, and use no more " +
-			"(default: all that are there after a second)"},
-		&cli.StringFlag{Name: "place", Value: host.DefaultPlacement, Usage: "with --agents: `HOW` workers are placed. " + host.PlacementForms},
+		agentsFlag("nodes live on the hosts of the agents at the NATS server at `URL`; see 'dmebench agent --help'"),
+		&cli.IntFlag{Name: "expect-agents", Usage: "wait for `K` agents, and use no more", DefaultText: "all found within a second"},
+		&cli.StringFlag{Name: "place", Value: host.DefaultPlacement, Usage: "place workers `HOW`: round-robin, packed, label:KEY, label:KEY=VALUE (docs/testbed.md)"},
 	}
 }
 

@@ -28,18 +28,18 @@ func (p *program) brokerCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "broker",
 		Usage: "serve the NATS server at which agents and coordinators meet",
-		Description: "Serves a NATS server with JetStream until it is told to end (Ctrl-C, SIGTERM). In --dir it makes what\n" +
-			"is not there: an authority for ten years, a certificate of this server that the authority has signed,\n" +
-			"the folder of JetStream, and creds, the file that agents and coordinators are given: a token, and the\n" +
-			"authority's certificate. The server's certificate is renewed when the command is started within 30 days\n" +
-			"of its end, or for a name that it lacks.\n\n" +
-			"Beyond this host's loopback all connections are encrypted. The file creds is a secret: whoever has it\n" +
-			"can have runs started on all agents' hosts. Any other NATS server with JetStream does as well.",
+		UsageText: "dmebench broker --listen 10.0.0.1:4222 --dir broker\n" +
+			"dmebench broker                       on this host alone",
+		Description: "Serves a NATS server with JetStream until Ctrl-C or SIGTERM. In --dir it makes what is missing: an\n" +
+			"authority for ten years, a server certificate signed by it, the folder of JetStream, and creds, the\n" +
+			"file to give to agents and coordinators: a token and the authority's certificate. The server's\n" +
+			"certificate is renewed at a start within 30 days of its end, and for a name that it lacks.\n" +
+			"Beyond this host's loopback all connections are encrypted. The file creds is a secret: it lets anyone\n" +
+			"start runs on all agents' hosts. Any other NATS server with JetStream does as well.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "listen", Value: defaultBroker, Usage: "`HOST:PORT` to listen at, such as 10.0.0.1:4222; " +
-				"0.0.0.0 is every address of this host"},
-			&cli.StringFlag{Name: "dir", Usage: "`DIR`ectory for what is to outlive the command; nobody else may write there"},
-			&cli.StringSliceFlag{Name: "name", Usage: "a further `NAME` or address by which others reach this host; repeatable"},
+			&cli.StringFlag{Name: "listen", Value: defaultBroker, Usage: "listen at `HOST:PORT`, such as 10.0.0.1:4222; 0.0.0.0 is every address"},
+			&cli.StringFlag{Name: "dir", Usage: "keep keys, certificates and creds in folder `DIR`; nobody else may write there"},
+			&cli.StringSliceFlag{Name: "name", Usage: "a further `NAME` or address of this host, for the certificate; repeatable"},
 			quietFlag(),
 		},
 		Action: p.broker,

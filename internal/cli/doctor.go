@@ -23,24 +23,25 @@ import (
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "whether this host, or those of agents, are fit for runs: clocks, limits, load, network; what to do where not",
-		Description: "Looks at this host as a run of that size would find it, and prints what it found, how much\n" +
-			"that matters (ok, note, warning, problem), and what to do. With --agents, each agent looks at\n" +
-			"its host, all try which of the others they reach by TCP and UDP, and compare their clocks. Agents\n" +
-			"that have a run are left alone. Nothing on any host is changed.\n\n" +
-			"Exit code: 0 where nothing is a problem, 69 where something is.",
+		Usage: "check this host, or those of agents: clocks, limits, load, network; and say what to mend",
+		UsageText: "dmebench doctor --nodes 64\n" +
+			"dmebench doctor --agents tls://10.0.0.1:4222 --creds creds",
+		Description: "Examines this host for a run of that size, and prints each finding with its weight (ok, note, warning,\n" +
+			"problem) and a remedy. With --agents, each agent examines its host, and all of them test the way to each\n" +
+			"other by TCP and UDP and compare clocks; agents with a run are left alone. Nothing is changed.\n" +
+			"Exit code: 0 no problem, 69 at least one.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "agents", Usage: "examine the hosts of the agents at the NATS server or cluster at `URL`"},
-			&cli.IntFlag{Name: "expect-agents", Usage: "with --agents: how many there should be, `K`; they are waited for"},
-			&cli.IntFlag{Name: "questions", Value: 20, Usage: "with --agents: from each host to each other one, by TCP and by UDP"},
-			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Value: 64, Usage: "`N`umber of nodes of the run that is meant"},
-			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "nodes in one process"},
+			&cli.StringFlag{Name: "agents", Usage: "examine the hosts of the agents at the NATS server at `URL`"},
+			&cli.IntFlag{Name: "expect-agents", Usage: "wait for `K` agents"},
+			&cli.IntFlag{Name: "questions", Value: 20, Usage: "send `COUNT` messages from each host to each other, by TCP and UDP"},
+			&cli.IntFlag{Name: "nodes", Aliases: []string{"n"}, Value: 64, Usage: "for a run of `N` nodes"},
+			&cli.IntFlag{Name: "nodes-per-worker", Value: 1, Usage: "with `M` nodes in each process"},
 			&cli.StringFlag{Name: "algorithm", Aliases: []string{"a"},
-				Usage: "`NAME` of the algorithm that is meant (default: one that asks all nodes)"},
-			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "`NETWORK` that is meant: " + networkNames()},
+				Usage: "of algorithm `NAME`", DefaultText: "one that asks all nodes"},
+			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "over `NETWORK`: " + networkNames()},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0",
-				Usage: "`HOST:PORT` at which transports would listen; port 0 for any that is free"},
-			&cli.StringFlag{Name: "out", Value: "results", Usage: "folder `DIR` in which results would be kept"},
+				Usage: "whose processes listen at `HOST:PORT`; port 0 for any free one"},
+			&cli.StringFlag{Name: "out", Value: "results", Usage: "with results in folder `DIR`"},
 			jsonFlag("print one JSON object"),
 		}, credentialFlags()...),
 		Action: p.doctor,

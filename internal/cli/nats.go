@@ -21,8 +21,8 @@ import (
 // resource of --resource nats is.
 func natsFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats and --resource nats: server or cluster at `URL`, " +
-			"such as tls://10.0.0.1:4222; several with commas between (default: a server of the run's own, or with --agents that of the agents)"},
+		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats and --resource nats: a server at `URL`",
+			DefaultText: "the run's own, or that of the agents"},
 	}
 }
 
@@ -31,7 +31,7 @@ func natsFlags() []cli.Flag {
 // earlier releases, which named several, go on for one more.
 func credentialFlags() []cli.Flag {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "creds", Usage: "`FILE` that lets in there: the broker's creds; or credentials of NATS, or a token"},
+		&cli.StringFlag{Name: "creds", Usage: "credentials in `FILE`: the broker's creds, credentials of NATS, or a token"},
 	}
 	for _, name := range credentialNames[1:] {
 		flags = append(flags, &cli.StringFlag{Name: name, Usage: "`FILE`; goes with the next release: --creds takes all in one", Hidden: true})

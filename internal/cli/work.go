@@ -25,7 +25,7 @@ import (
 // workFlags say which agents do work that is not tied to a host.
 func workFlags(what string) []cli.Flag {
 	return append([]cli.Flag{
-		agentsFlag("NATS server at `URL`, whose agents do " + what + ", with the same outcome"),
+		agentsFlag("agents at the NATS server at `URL` do " + what + ", with the same outcome"),
 	}, credentialFlags()...)
 }
 

@@ -25,11 +25,6 @@ type Placement struct {
 // DefaultPlacement is the placement where none is asked for.
 const DefaultPlacement = "round-robin"
 
-// PlacementForms says what [ParsePlacement] reads, for help texts.
-const PlacementForms = "round-robin: one worker after the other on each host in turn; packed: as many workers on a host as it has " +
-	"cores, then the next host; label:KEY: in turn on hosts that differ in label KEY, such as rack; " +
-	"label:KEY=VALUE: in turn on the hosts with that label"
-
 // ParsePlacement reads a placement.
 func ParsePlacement(text string) (Placement, error) {
 	p := Placement{text: text}
