@@ -56,11 +56,6 @@ func collect(in Input) *collection {
 	return c
 }
 
-// options divides a run's options by whose they are.
-func (c *collection) options(r runs.Run) cells.Options {
-	return cells.OptionsOf(&c.in.Header.Experiment, r)
-}
-
 func (c *collection) newSet(g *cells.Group) *set {
 	first := g.Runs[0].Result.Spec
 	s := &set{transport: first.Transport, workload: first.Workload, first: g.Runs[0], options: g.Cells[0].Options}

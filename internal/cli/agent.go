@@ -73,7 +73,8 @@ func placementFlags() []cli.Flag {
 	return []cli.Flag{
 		agentsFlag("nodes live on the hosts of the agents at the NATS server at `URL`; see 'dmebench agent --help'"),
 		&cli.IntFlag{Name: "expect-agents", Usage: "wait for `K` agents, and use no more", DefaultText: "all found within a second"},
-		&cli.StringFlag{Name: "place", Value: host.DefaultPlacement, Usage: "place workers `HOW`: round-robin, packed, label:KEY, label:KEY=VALUE (docs/testbed.md)"},
+		&cli.StringFlag{Name: "place", Value: host.DefaultPlacement,
+			Usage: "place workers `HOW`: round-robin, packed, label:KEY, label:KEY=VALUE (docs/testbed.md)"},
 	}
 }
 
