@@ -35,6 +35,9 @@ func TestCommands(t *testing.T) {
 	for _, page := range pages {
 		t.Run(strings.TrimSuffix(filepath.ToSlash(filepath.Join("docs", page)), ".md"), func(t *testing.T) {
 			text := string(read(t, page))
+			if lengthy.MatchString(text) && !testkit.Long() && !golden.Rewriting() {
+				t.Skip("it sweeps, advises or builds: needs DMEBENCH_TESTS=long")
+			}
 			faults, fresh := follow(t, page, text, programs)
 			if golden.Rewriting() && fresh != text {
 				if err := os.WriteFile(page, []byte(fresh), 0o644); err != nil {
@@ -53,6 +56,8 @@ func TestCommands(t *testing.T) {
 }
 
 var (
+	// lengthy are commands that take long.
+	lengthy = regexp.MustCompile(`(?m)^(?:\$ )?(?:(?:\./)?dmebench (?:sweep|advise)|go (?:test|build|run))\b`)
 	// exact are the commands whose output every machine prints alike.
 	exact = regexp.MustCompile(`^(?:\./)?dmebench (?:check|trace|list|schema|help|completion|init)\b|` +
 		`--dry-run|--transport sim\b|^echo |^cat `)
