@@ -64,20 +64,20 @@ func (p *program) writeAlgorithmsPage() error {
 	var b strings.Builder
 	b.WriteString(`# Algorithms
 
-Everything here is what the algorithms say of themselves; ` + "`dmebench list NAME`" + ` has all claims and invariants of one. ` +
-		`The figures are the worked examples that the tests replay. N is the number of nodes, K the size of a quorum, ` +
-		`T the delay of a message, E the duration of a critical section.
+The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all claims of one, with their sources, and its invariants. ` +
+		`Each picture is a worked example that the tests replay: first one request alone, then two at once, or a figure of the paper. ` +
+		"`dmebench trace --scenario NAME/example`" + ` prints the first of an algorithm. ` +
+		`N is the number of nodes, K the size of a quorum, T the delay of a message, E the duration of a critical section.
 
-Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
+'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
 		`University of Maryland, 1980; 'textbook' is A. D. Kshemkalyani, M. Singhal: Distributed Computing, ` +
-		`Cambridge University Press, 2008, chapter 9; 'slides' are those about Maekawa's paper under the title ` +
-		`A √N Algorithm for Mutual Exclusion in Decentralized Systems: a short story. Others are the papers of the algorithms. ` +
+		`Cambridge University Press, 2008, chapter 9. ` +
 		`A claim is made with the default options unless it names others. ` +
 		`An algorithm supports crash if it goes on without a node; restart, join and leave if its nodes know how to; ` +
 		`see [faults.md](faults.md). The literal texts that are [known to be wrong](errata.md) come last.
 
 `)
-	t := tables.New("Algorithm", "Class", "Needs of its links", "Supports", "Messages per critical section, as claimed")
+	t := tables.New("Algorithm", "Class", "Needs of its links", "Supports", "Messages per CS, as claimed")
 	for _, a := range p.catalog {
 		if a.AsPublished {
 			continue // known to be wrong: not for choosing
@@ -100,7 +100,8 @@ Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Ex
 		describeAlgorithm(&b, a, examples)
 		for _, x := range examples {
 			if s := x.scenario; s.Algorithm == a.Name && s.Name != trace.ExampleName(a) {
-				showScenario(&b, s)
+				showScenario(&b, s, s.Title)
+				fmt.Fprintf(&b, "\n`dmebench trace --scenario %s`\n", s.Name)
 			}
 		}
 	}
@@ -108,26 +109,33 @@ Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Ex
 	return err
 }
 
-// showScenario writes the figure of a scenario.
-func showScenario(b *strings.Builder, s *trace.Scenario) {
+// showScenario writes the figure of a scenario under a caption.
+func showScenario(b *strings.Builder, s *trace.Scenario, caption string) {
 	image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
-	fmt.Fprintf(b, "\n![%s](%s)\n\n`dmebench trace --scenario %s`\n", s.Title, image, s.Name)
+	fmt.Fprintf(b, "\n![%s](%s)\n", caption, image)
 }
+
+// briefly names the texts that the head of the page introduces by their short names.
+var briefly = strings.NewReplacer(
+	"G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, University of Maryland TR-869, 1980", "TR-869",
+	"A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9", "Textbook",
+	"A. Kshemkalyani and M. Singhal, Distributed Computing, Cambridge University Press, 2008", "Textbook",
+)
 
 // describeAlgorithm writes the section of an algorithm, but for the figures of its
 // paper.
 func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn) {
-	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, strings.TrimSuffix(a.Citation, "."))
+	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, briefly.Replace(strings.TrimSuffix(a.Citation, ".")))
 	if a.Description != "" {
 		fmt.Fprintf(b, "%s\n", a.Description)
 	}
 	for _, x := range examples {
 		if x.scenario.Name == trace.ExampleName(a) {
-			showScenario(b, x.scenario)
+			showScenario(b, x.scenario, "An example of "+a.Name)
 		}
 	}
 	if a.AsPublished {
-		fmt.Fprintf(b, "\nThe fault and its repair: [errata](errata.md#%s). Options: `dmebench list %s`.\n", a.Name, a.Name)
+		fmt.Fprintf(b, "\nThe fault and its repair: [errata](errata.md#%s).\n", a.Name)
 		return
 	}
 	fmt.Fprintf(b, "\nMessages: %s.\n", strings.Join(a.Kinds, ", "))
@@ -137,7 +145,7 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 	if headlines := headlineClaims(a); len(headlines) > 0 {
 		b.WriteString("\nClaims:\n")
 		for _, c := range headlines {
-			fmt.Fprintf(b, "- %s: %s (%s, %s; %s)\n", c.Quantity, c.Formula, conditions(c), c.Kind, c.Source)
+			fmt.Fprintf(b, "- %s: %s (%s, %s)\n", c.Quantity, c.Formula, conditions(c), c.Kind)
 		}
 	}
 }
