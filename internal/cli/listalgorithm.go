@@ -64,7 +64,7 @@ func (p *program) writeAlgorithmsPage() error {
 	var b strings.Builder
 	b.WriteString(`# Algorithms
 
-The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all claims of one, with their sources, and its invariants. ` +
+The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all about one: values of options, claims with their sources, invariants. ` +
 		`Each picture is a worked example that the tests replay: first one request alone, then two at once, or a figure of the paper. ` +
 		"`dmebench trace --scenario NAME/example`" + ` prints the first of an algorithm. ` +
 		`N is the number of nodes, K the size of a quorum, T the delay of a message, E the duration of a critical section.
@@ -140,7 +140,7 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 	}
 	fmt.Fprintf(b, "\nMessages: %s.\n", strings.Join(a.Kinds, ", "))
 	for _, o := range a.Options {
-		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values(), orNone(o.Default), o.Help)
+		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values(), orNone(o.Default), firstClause(o.Help))
 	}
 	if headlines := headlineClaims(a); len(headlines) > 0 {
 		b.WriteString("\nClaims:\n")
@@ -148,6 +148,16 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 			fmt.Fprintf(b, "- %s: %s (%s, %s)\n", c.Quantity, c.Formula, conditions(c), c.Kind)
 		}
 	}
+}
+
+// firstClause leaves out what 'list NAME' says further of an option, unless the help
+// begins with its values.
+func firstClause(help string) string {
+	i := strings.IndexAny(help, ":;")
+	if i < 0 || len(strings.Fields(help[:i])) < 3 {
+		return help
+	}
+	return help[:i]
 }
 
 // headlineClaims are the first claims that a reader asks for: what an entry costs,
