@@ -126,6 +126,10 @@ var briefly = strings.NewReplacer(
 // paper.
 func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn) {
 	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, briefly.Replace(strings.TrimSuffix(a.Citation, ".")))
+	if a.AsPublished {
+		fmt.Fprintf(b, "[The fault and its repair](errata.md#%s).\n", a.Name)
+		return
+	}
 	if a.Description != "" {
 		fmt.Fprintf(b, "%s\n", a.Description)
 	}
@@ -133,10 +137,6 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 		if x.scenario.Name == trace.ExampleName(a) {
 			showScenario(b, x.scenario, "An example of "+a.Name)
 		}
-	}
-	if a.AsPublished {
-		fmt.Fprintf(b, "\nThe fault and its repair: [errata](errata.md#%s).\n", a.Name)
-		return
 	}
 	fmt.Fprintf(b, "\nMessages: %s.\n", strings.Join(a.Kinds, ", "))
 	for _, o := range a.Options {
