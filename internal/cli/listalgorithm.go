@@ -145,7 +145,11 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 	if headlines := headlineClaims(a); len(headlines) > 0 {
 		b.WriteString("\nClaims:\n")
 		for _, c := range headlines {
-			fmt.Fprintf(b, "- %s: %s (%s, %s)\n", c.Quantity, c.Formula, conditions(c), c.Kind)
+			formula, _, _ := strings.Cut(c.Formula, ":")
+			if strings.Contains(formula, ";") || strings.Contains(formula, " or ") {
+				formula = c.Formula // what follows tells the cases apart
+			}
+			fmt.Fprintf(b, "- %s: %s (%s, %s)\n", c.Quantity, formula, conditions(c), c.Kind)
 		}
 	}
 }
