@@ -64,7 +64,8 @@ func (p *program) writeAlgorithmsPage() error {
 	var b strings.Builder
 	b.WriteString(`# Algorithms
 
-The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all about one: values of options, claims with their sources, invariants. ` +
+The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all about one: values of options, ` +
+		`claims with their sources, invariants. ` +
 		`Each picture is a worked example that the tests replay: first one request alone, then two at once, or a figure of the paper. ` +
 		"`dmebench trace --scenario NAME/example`" + ` prints the first of an algorithm. ` +
 		`N is the number of nodes, K the size of a quorum, T the delay of a message, E the duration of a critical section.
