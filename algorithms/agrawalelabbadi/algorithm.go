@@ -136,7 +136,7 @@ func Algorithm() *dme.Algorithm {
 	a.Description = "Quorums from a binary tree: while all is well a quorum is a path from the root to a leaf, of log2(N+1) nodes; a node " +
 		"that has failed is replaced by the paths through both its children. An entry costs about 3 log2 N messages under light " +
 		"load. It goes on while any quorum is left, which grows to half of the nodes as failures accumulate. The root takes " +
-		"part in nearly every entry. A handover takes up to two delays. Good where messages should be few and failures must be " +
+		"part in nearly every entry. A handover takes up to two delays. Good if messages should be few and failures must be " +
 		"survived."
 	a.Citation = citation
 	a.Kinds = append(a.Kinds, "Withdraw", "Reclaim")

@@ -61,7 +61,7 @@ func Algorithm() *dme.Algorithm {
 		Title: "Hélary–Plouzeau–Raynal",
 		Description: "One token on any connected graph, whose nodes know only their neighbours. A request floods the network and leaves a " +
 			"trail at each node; the token comes back along it, to the oldest request. An entry costs between N and 2e+N-1 messages " +
-			"for e links: N on a complete graph, more on sparse ones with cycles. Good where the network is given and nobody knows " +
+			"for e links: N on a complete graph, more on sparse ones with cycles. Good if the network is given and nobody knows " +
 			"it as a whole.",
 		Citation: "J.-M. Hélary, N. Plouzeau, M. Raynal: A Distributed Algorithm for Mutual Exclusion in an Arbitrary Network, " +
 			"The Computer Journal 31(4), 1988",

@@ -73,8 +73,8 @@ func Algorithm() *dme.Algorithm {
 		Name:  "lodha-kshemkalyani",
 		Title: "Lodha–Kshemkalyani",
 		Description: "Ricart-Agrawala with fewer messages and the same fairness. Two concurrent requests stand for each other's replies, and " +
-			"who leaves sends one FLUSH, to the next in line, which says that all earlier requests are done. An entry costs 2(N-1) " +
-			"messages when nobody else asks, and the fewer the more requests are concurrent, down to N. A handover takes one delay, " +
+			"a node that leaves sends one FLUSH, to the next in line, which says that all earlier requests are done. An entry costs 2(N-1) " +
+			"messages when nobody else asks, and fewer the more requests are concurrent, down to N. A handover takes one delay, " +
 			"and entries come in timestamp order. Links must keep order.",
 		Citation: "S. Lodha, A. D. Kshemkalyani: A Fair Distributed Mutual Exclusion Algorithm, IEEE TPDS 11(6), 2000; " +
 			"textbook, section 9.6",

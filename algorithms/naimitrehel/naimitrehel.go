@@ -40,8 +40,8 @@ func Algorithm() *dme.Algorithm {
 		Name:  "naimi-trehel",
 		Title: "Naimi–Trehel",
 		Description: "One token and two pointers at each node: to the probable owner, along which requests travel, and to the next in line, " +
-			"to whom the token goes. Each node on a request's way turns its pointer to the requester, so that the tree reshapes " +
-			"itself towards those who ask. An entry costs about ln N messages on average, and at most N; a handover takes one delay " +
+			"to which the token goes. Each node on a request's way turns its pointer to the requester, so that the tree reshapes " +
+			"itself towards the nodes that ask. An entry costs about ln N messages on average, and at most N; a handover takes one delay " +
 			"and one message. A good choice for many nodes under any load, if the failure of the token's holder can be ruled out.",
 		Citation:   "M. Naimi, M. Trehel: An Improvement of the log N Distributed Algorithm for Mutual Exclusion, 7th ICDCS, 1987",
 		Class:      dme.Token,

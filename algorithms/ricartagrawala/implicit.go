@@ -43,8 +43,8 @@ import (
 // its silence is taken for permission, and two nodes enter.
 func Implicit() *dme.Algorithm {
 	a := describe("ricart-agrawala-implicit", "Ricart–Agrawala, implicit reply", "6.1")
-	a.Description = "Silence means consent. A node that would defer its reply says DEFERRED at once, and one that agrees says nothing; who " +
-		"asked waits for as long as a message may take there and back, and then counts those that were silent as having agreed. " +
+	a.Description = "Silence means consent. A node that would defer its reply says DEFERRED at once, and one that agrees says nothing; the " +
+		"requester waits for as long as a message may take there and back, and then counts those that were silent as having agreed. " +
 		"An entry costs N-1 messages when nobody else wants to enter, but at least that wait. It rests on a bound on the delay " +
 		"of messages that must really hold: a message that is later, or lost, lets two nodes in."
 	a.Needs = dme.Always(dme.Needs{Reliable: true, BoundedDelay: true})

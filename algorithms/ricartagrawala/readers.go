@@ -30,7 +30,7 @@ import (
 func ReadersWriters() *dme.Algorithm {
 	a := describe("readers-writers", "Ricart–Agrawala, readers and writers", "6.6")
 	a.Description = "Ricart-Agrawala for shared and exclusive access. Readers do not defer their replies to each other and so may be inside " +
-		"together; a writer is alone. Every entry costs 2(N-1) messages, a reader's too. Good where most accesses are reads " +
+		"together; a writer is alone. Every entry costs 2(N-1) messages, a reader's too. Good if most accesses are reads " +
 		"that take long compared with a message."
 	a.Claims = readersClaims()
 	bothRead := func(a, b *readerNode) bool { return a.reading && b.reading }

@@ -42,8 +42,8 @@ func Ring() *dme.Algorithm {
 	a.Description = "The request travels round a ring instead of going to all nodes at once, and is its own reply: a node with priority " +
 		"keeps it until it has left, all others pass it on, and when it is home its node enters. An entry costs N messages, " +
 		"half of Ricart-Agrawala's. The price is time: N delays in a row, when nobody else asks. With form=notes the request " +
-		"does not stop, but carries notes of who deferred it; those send a reply later. Good where messages are dear and time " +
-		"is not."
+		"does not stop, but carries notes of the nodes that deferred it; they send a reply later. Good if messages are " +
+		"expensive and time is not."
 	a.Options = []dme.Option{{
 		Name: "form", Default: "echo", Words: []string{"echo", "notes"},
 		Help: "echo: a deferred REQUEST waits where it is; notes: it goes on with a note, and a REPLY follows",

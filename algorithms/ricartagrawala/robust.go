@@ -71,9 +71,9 @@ import (
 func Robust() *dme.Algorithm {
 	a := describeRobust("ricart-agrawala-robust", "Ricart–Agrawala, robust",
 		func(n *robustNode) dme.Node { return n })
-	a.Description = "Ricart-Agrawala for nodes that crash, come back, join and leave. Who waits too long for a reply asks ARE_YOU_THERE; a " +
-		"node that stays silent is declared failed to all, and the rest goes on without it. Newcomers are let in by a sponsor. " +
-		"While nobody fails an entry costs 2(N-1) messages, as ever. It rests on a known bound on the delay of messages: a " +
+	a.Description = "Ricart-Agrawala for nodes that crash, come back, join and leave. A node that waits too long for a reply asks " +
+		"ARE_YOU_THERE; a node that stays silent is declared failed to all, and the rest goes on without it. Newcomers are let " +
+		"in by a sponsor. While nobody fails an entry costs 2(N-1) messages, as ever. It rests on a known bound on the delay of messages: a " +
 		"pause or a partition that is longer than the bound is taken for a crash, and can let two nodes in."
 	a.Survives = dme.SurvivesAny
 	a.Claims = robustClaims()

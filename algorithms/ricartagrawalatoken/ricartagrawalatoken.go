@@ -41,8 +41,8 @@ func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name:  "ricart-agrawala-token",
 		Title: "Ricart–Agrawala, token",
-		Description: "One token, and every request goes to all nodes. Who leaves sends the token to the next node round the ring of numbers " +
-			"that it knows to be waiting. An entry costs N messages, N-1 requests and the token, or none at the node that has the " +
+		Description: "One token, and every request goes to all nodes. A node that leaves sends the token to the next one round the ring of " +
+			"numbers that it knows to be waiting. An entry costs N messages, N-1 requests and the token, or none at the node that has the " +
 			"token already. A handover takes one delay. Every node waits for at most one turn of each other. The token carries an " +
 			"array of N numbers, and its loss stops everything.",
 		Citation:   "G. Ricart, A. K. Agrawala: Author's Response to On Mutual Exclusion in Computer Networks, CACM 26(2), 1983, pages 147–148",

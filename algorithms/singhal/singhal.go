@@ -68,10 +68,10 @@ func Algorithm() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name:  "singhal",
 		Title: "Singhal",
-		Description: "A node asks only some of the others, and whom it asks changes with every message: who was let in must be asked next " +
-			"time, who let one in need not be. Those who enter often are asked by many and ask few. An entry costs N-1 messages on " +
+		Description: "A node asks only some of the others, and which ones changes with every message: a node that it let in must be asked next " +
+			"time, one that let it in need not be. Nodes that enter often are asked by many and ask few. An entry costs N-1 messages on " +
 			"average under light load and up to 2(N-1) under heavy load; a handover takes one delay. Entries are not in timestamp " +
-			"order. Good where few nodes do most of the asking.",
+			"order. Good if few nodes do most of the asking.",
 		Citation: "M. Singhal: A Dynamic Information-Structure Mutual Exclusion Algorithm for Distributed Systems, " +
 			"IEEE TPDS 3(1), 1992; textbook, section 9.5",
 		Class:      dme.Permission,

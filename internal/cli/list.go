@@ -116,7 +116,7 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		return p.listOne(c, c.String("name"), c.Command.Name == "algorithms")
 	}
 	var list []algorithm
-	t := tables.New("NAME", "CLASS", "NEEDS", "BEARS", "OPTIONS (default first)", "PAPER")
+	t := tables.New("NAME", "CLASS", "NEEDS", "SUPPORTS", "OPTIONS (default first)", "PAPER")
 	for _, a := range p.catalog {
 		x, err := algorithmOf(a)
 		if err != nil {
@@ -127,7 +127,7 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		for _, o := range a.Options {
 			values = append(values, o.Name+"="+o.Values())
 		}
-		t.Add(qualified(a.Name, a), string(a.Class), orDash(needs(x.Needs), ", "), orDash(fault.Bears(a), ", "),
+		t.Add(qualified(a.Name, a), string(a.Class), orDash(needs(x.Needs), ", "), orDash(fault.Supported(a), ", "),
 			orDash(values, " "), a.Citation)
 	}
 	if width := p.printed().Width; width > 0 && t.Width() > width && !c.Bool("json") {
@@ -138,7 +138,7 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 
 // listBriefly prints what fits a terminal: what a person chooses by.
 func (p *program) listBriefly(list []algorithm, width int) error {
-	t := tables.New("NAME", "CLASS", "NEEDS", "BEARS")
+	t := tables.New("NAME", "CLASS", "NEEDS", "SUPPORTS")
 	for _, x := range list {
 		name := x.Name
 		if x.AsPublished {
@@ -164,7 +164,7 @@ func algorithmOf(a *dme.Algorithm) (algorithm, error) {
 	x := algorithm{
 		Name: a.Name, Title: a.Title, Description: a.Description, Citation: a.Citation,
 		Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
-		Needs: a.Needs(defaults), Bears: append([]string{}, fault.Bears(a)...), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
+		Needs: a.Needs(defaults), Bears: append([]string{}, fault.Supported(a)...), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
 	}
 	for _, k := range a.Claims {
 		x.Claims = append(x.Claims, claim{a.ClaimID(k), k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})

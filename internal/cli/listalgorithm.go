@@ -31,7 +31,7 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 	b.WriteByte('\n')
 	columns(&b, style, [][2]string{
 		{"messages", strings.Join(a.Kinds, ", ")}, {"needs of its links", orDash(needs(a.Needs(opt)), ", ")},
-		{"bears", orDash(fault.Bears(a), ", ")}, {"messages per CS, as claimed", costs(a)},
+		{"supports", orDash(fault.Supported(a), ", ")}, {"messages per CS, as claimed", costs(a)},
 	})
 	writeOptions(&b, style, a.Options)
 	writeInvariants(&b, style, a)
@@ -64,20 +64,21 @@ func (p *program) writeAlgorithmsPage() error {
 	var b strings.Builder
 	b.WriteString(`# Algorithms
 
-Everything here is what the algorithms say of themselves; ` + "`dmebench list NAME`" + ` has all claims and invariants of one. ` +
-		`The figures are the worked examples that the tests replay. N is the number of nodes, K the size of a quorum, ` +
-		`T the delay of a message, E the duration of a critical section.
+The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all about one: values of options, ` +
+		`claims with their sources, invariants. ` +
+		`Each picture is a worked example that the tests replay: first one request alone, then two at once, or a figure of the paper. ` +
+		"`dmebench trace --scenario NAME/example`" + ` prints the first of an algorithm. ` +
+		`N is the number of nodes, K the size of a quorum, T the delay of a message, E the duration of a critical section.
 
-Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
+'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, ` +
 		`University of Maryland, 1980; 'textbook' is A. D. Kshemkalyani, M. Singhal: Distributed Computing, ` +
-		`Cambridge University Press, 2008, chapter 9; 'slides' are those about Maekawa's paper under the title ` +
-		`A √N Algorithm for Mutual Exclusion in Decentralized Systems: a short story. Others are the papers of the algorithms. ` +
+		`Cambridge University Press, 2008, chapter 9. ` +
 		`A claim is made with the default options unless it names others. ` +
 		`An algorithm supports crash if it goes on without a node; restart, join and leave if its nodes know how to; ` +
 		`see [faults.md](faults.md). The literal texts that are [known to be wrong](errata.md) come last.
 
 `)
-	t := tables.New("Algorithm", "Class", "Needs of its links", "Supports", "Messages per critical section, as claimed")
+	t := tables.New("Algorithm", "Class", "Needs of its links", "Supports", "Messages per CS, as claimed")
 	for _, a := range p.catalog {
 		if a.AsPublished {
 			continue // known to be wrong: not for choosing
@@ -91,7 +92,7 @@ Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Ex
 			class += ", dynamic"
 		}
 		t.Add(fmt.Sprintf("[`%s`](#%s)", a.Name, a.Name), class, strings.Join(needs(a.Needs(opt)), ", "),
-			strings.Join(fault.Bears(a), ", "), costs(a))
+			strings.Join(fault.Supported(a), ", "), costs(a))
 	}
 	if err := t.WriteMarkdown(&b); err != nil {
 		return err
@@ -100,7 +101,8 @@ Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Ex
 		describeAlgorithm(&b, a, examples)
 		for _, x := range examples {
 			if s := x.scenario; s.Algorithm == a.Name && s.Name != trace.ExampleName(a) {
-				showScenario(&b, s)
+				showScenario(&b, s, s.Title)
+				fmt.Fprintf(&b, "\n`dmebench trace --scenario %s`\n", s.Name)
 			}
 		}
 	}
@@ -108,38 +110,59 @@ Of the claims, 'TR-869' is G. Ricart, A. K. Agrawala: An Algorithm for Mutual Ex
 	return err
 }
 
-// showScenario writes the figure of a scenario.
-func showScenario(b *strings.Builder, s *trace.Scenario) {
+// showScenario writes the figure of a scenario under a caption.
+func showScenario(b *strings.Builder, s *trace.Scenario, caption string) {
 	image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
-	fmt.Fprintf(b, "\n![%s](%s)\n\n`dmebench trace --scenario %s`\n", s.Title, image, s.Name)
+	fmt.Fprintf(b, "\n![%s](%s)\n", caption, image)
 }
+
+// briefly names the texts that the head of the page introduces by their short names.
+var briefly = strings.NewReplacer(
+	"G. Ricart, A. K. Agrawala: An Algorithm for Mutual Exclusion in Computer Networks, University of Maryland TR-869, 1980", "TR-869",
+	"A. D. Kshemkalyani, M. Singhal: Distributed Computing, Cambridge University Press 2008, chapter 9", "Textbook",
+	"A. Kshemkalyani and M. Singhal, Distributed Computing, Cambridge University Press, 2008", "Textbook",
+)
 
 // describeAlgorithm writes the section of an algorithm, but for the figures of its
 // paper.
 func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn) {
-	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, strings.TrimSuffix(a.Citation, "."))
+	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, briefly.Replace(strings.TrimSuffix(a.Citation, ".")))
+	if a.AsPublished {
+		fmt.Fprintf(b, "[The fault and its repair](errata.md#%s).\n", a.Name)
+		return
+	}
 	if a.Description != "" {
 		fmt.Fprintf(b, "%s\n", a.Description)
 	}
 	for _, x := range examples {
 		if x.scenario.Name == trace.ExampleName(a) {
-			showScenario(b, x.scenario)
+			showScenario(b, x.scenario, "An example of "+a.Name)
 		}
-	}
-	if a.AsPublished {
-		fmt.Fprintf(b, "\nThe fault and its repair: [errata](errata.md#%s). Options: `dmebench list %s`.\n", a.Name, a.Name)
-		return
 	}
 	fmt.Fprintf(b, "\nMessages: %s.\n", strings.Join(a.Kinds, ", "))
 	for _, o := range a.Options {
-		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values(), orNone(o.Default), o.Help)
+		fmt.Fprintf(b, "- `--set %s=%s` (default %s): %s\n", o.Name, o.Values(), orNone(o.Default), firstClause(o.Help))
 	}
 	if headlines := headlineClaims(a); len(headlines) > 0 {
 		b.WriteString("\nClaims:\n")
 		for _, c := range headlines {
-			fmt.Fprintf(b, "- %s: %s (%s, %s; %s)\n", c.Quantity, c.Formula, conditions(c), c.Kind, c.Source)
+			formula, _, _ := strings.Cut(c.Formula, ":")
+			if strings.Contains(formula, ";") || strings.Contains(formula, " or ") {
+				formula = c.Formula // what follows tells the cases apart
+			}
+			fmt.Fprintf(b, "- %s: %s (%s, %s)\n", c.Quantity, formula, conditions(c), c.Kind)
 		}
 	}
+}
+
+// firstClause leaves out what 'list NAME' says further of an option, unless the help
+// begins with its values.
+func firstClause(help string) string {
+	i := strings.IndexAny(help, ":;")
+	if i < 0 || len(strings.Fields(help[:i])) < 3 {
+		return help
+	}
+	return help[:i]
 }
 
 // headlineClaims are the first claims that a reader asks for: what an entry costs,

@@ -390,10 +390,10 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 	return errors.Join(errs...)
 }
 
-// Bears lists what a is made to bear, with its default options: "crash" where it
+// Supported lists what a is made to bear, with its default options: "crash" where it
 // goes on without a node, wherever that is possible, and "restart", "join" and
 // "leave" where its nodes know how to.
-func Bears(a *dme.Algorithm) []string {
+func Supported(a *dme.Algorithm) []string {
 	var all []string
 	if a.Survives != nil {
 		all = append(all, "crash")

@@ -66,12 +66,12 @@ func TestFailuresAreThoseDeclared(t *testing.T) {
 		if a.AsPublished {
 			continue
 		}
-		f, bears := failureOf(a.Name), fault.Bears(a)
-		if f.Crash == "goes on" != slices.Contains(bears, "crash") && f.Crash != "unknown" {
-			t.Errorf("%s bears %v, and when a node crashes it %s", a.Name, bears, f.Crash)
+		f, supports := failureOf(a.Name), fault.Supported(a)
+		if f.Crash == "goes on" != slices.Contains(supports, "crash") && f.Crash != "unknown" {
+			t.Errorf("%s supports %v, and when a node crashes it %s", a.Name, supports, f.Crash)
 		}
-		if f.Restart == "–" == slices.Contains(bears, "restart") {
-			t.Errorf("%s bears %v, and when a node comes back it %s", a.Name, bears, f.Restart)
+		if f.Restart == "–" == slices.Contains(supports, "restart") {
+			t.Errorf("%s supports %v, and when a node comes back it %s", a.Name, supports, f.Restart)
 		}
 	}
 }
