@@ -164,7 +164,8 @@ func algorithmOf(a *dme.Algorithm) (algorithm, error) {
 	x := algorithm{
 		Name: a.Name, Title: a.Title, Description: a.Description, Citation: a.Citation,
 		Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
-		Needs: a.Needs(defaults), Bears: append([]string{}, fault.Supported(a)...), Kinds: a.Kinds, Options: options(a.Options), Claims: []claim{},
+		Needs: a.Needs(defaults), Bears: append([]string{}, fault.Supported(a)...), Kinds: a.Kinds, Options: options(a.Options),
+		Claims: []claim{},
 	}
 	for _, k := range a.Claims {
 		x.Claims = append(x.Claims, claim{a.ClaimID(k), k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
