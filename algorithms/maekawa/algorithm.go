@@ -218,7 +218,12 @@ func describe(nodes func(dme.Options) func(site) dme.Node) *dme.Algorithm {
 		Waits:       dme.OfNode(voter.Waits),
 		RequestSet:  dme.OfSystem((*system).RequestSet),
 		Peers:       dme.OfSystem((*system).Peers),
-		Remarks:     func(s dme.System) []string { return s.(*system).Remarks() },
+		Remarks: func(s dme.System) []string {
+			if own, ok := s.(*system); ok {
+				return own.Remarks()
+			}
+			return nil
+		},
 		Prepare: func(cfg dme.Config) (dme.System, error) {
 			sets, err := quorum.Prepare(cfg)
 			if err != nil {

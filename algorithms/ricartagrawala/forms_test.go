@@ -518,6 +518,22 @@ func TestMeasuredMonopoly(t *testing.T) {
 	}
 }
 
+// Section 6.5: a node that asks again within the delay has nothing more to wait for.
+func TestAskingAgainEndsTheDelay(t *testing.T) {
+	net := conformance.Make(t, Priority(), 3, map[string]string{"increments": "priority", "most": "4", optLower: "delayed"})
+	net.Request(1)
+	net.Settle()
+	net.Request(3)
+	net.Settle()
+	net.Release(1)
+	net.Request(1)
+	net.Settle()
+	net.WantInside(t, 1)
+	if net.Fire() {
+		t.Error("the end of the delay is still due, though node 1 has asked again")
+	}
+}
+
 // Every schedule of small systems, with timers that fire at any time, on links without
 // order: safe, live and within the bounds that are claimed, of which that for two nodes is
 // reached.
