@@ -54,6 +54,19 @@ func TestRestartsFollowTheirKills(t *testing.T) {
 	}
 }
 
+// However many pairs there are of one node, each restart counts from the kill before it.
+func TestManyKillsAndRestarts(t *testing.T) {
+	var s Schedule
+	for range 20_000 {
+		s = append(s, Fault{What: Kill, Nodes: []dme.NodeID{3}}, Fault{What: Restart, Nodes: []dme.NodeID{3}, AfterKill: true})
+	}
+	for i, kill := range s.Kills() {
+		if want := i - 1; i%2 == 1 && kill != want || i%2 == 0 && kill != -1 {
+			t.Fatalf("fault %d counts from %d", i, kill)
+		}
+	}
+}
+
 // Instants are drawn from the seed alone, each for itself, all over their window;
 // what is to come at a time comes at that.
 func TestInstantsAreDrawnFromTheSeed(t *testing.T) {

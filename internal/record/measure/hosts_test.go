@@ -253,3 +253,26 @@ func TestAGapInTheExchanges(t *testing.T) {
 		t.Errorf("%+v ± %v, %+v, %q", q, r.SyncDelayBound, r.Hosts[0].Clock, r.Warnings)
 	}
 }
+
+// Entries made while a lost host may not have been rid of are undecided, and a warning
+// names the host; those before and after are judged as ever.
+func TestEntriesAfterALossAreUndecided(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 24))
+	entries := turns(400, 4)
+	b := onHosts(rng, []ahead{{}, {50e6, 40}, {-3e9, -200}}, 4, 480e6, 5e6, 30e3, true)
+	b.hosts[0].Relation = nil
+	for _, x := range []struct {
+		since, until int64
+		want         uint64
+	}{{0, 120e6, 100}, {240e6, math.MaxInt64, 200}, {500e6, math.MaxInt64, 0}} {
+		o := b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries)
+		o.Doubts = []Doubt{{Host: "far", Since: x.since, Until: x.until}}
+		r := Result(o)
+		// The clocks are known to within some microseconds.
+		if n := r.Safety.Undecided; n+1 < x.want || n > x.want+1 || r.Safety.Violations > 0 || warned(r, "host far was lost") != (n > 0) ||
+			(r.Status == runs.Failed) != (n > 0) ||
+			warned(r, "the clocks cannot tell") {
+			t.Errorf("from %d to %d: %+v, %q", x.since, x.until, r.Safety, r.Warnings)
+		}
+	}
+}
