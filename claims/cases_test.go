@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/testkit/golden"
+	"dmebench/dme/claim"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -35,7 +36,7 @@ func TestCases(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			golden.Cases(t, file, func(t *testing.T, input []string) string {
+			testkit.Cases(t, file, func(t *testing.T, input []string) string {
 				c := newCase(t)
 				for _, line := range input {
 					what, rest, _ := strings.Cut(line, " ")
@@ -62,7 +63,7 @@ type testCase struct {
 func newCase(t *testing.T) *testCase {
 	ms := 1e6
 	return &testCase{
-		t: t, q: asked(dme.Claim{Kind: dme.Mean}),
+		t: t, q: asked(claim.Claim{Kind: claim.Mean}),
 		result: runs.Result{
 			Spec: runs.Spec{Nodes: 8, Transport: runs.Sim, Workload: "saturate"}, Workload: "saturate", Entries: 2000, T: &ms, CS: &ms,
 		},
@@ -70,7 +71,7 @@ func newCase(t *testing.T) *testCase {
 }
 
 // asked is a question about a claim of some algorithm.
-func asked(c dme.Claim) *Question {
+func asked(c claim.Claim) *Question {
 	return &Question{Algorithm: &dme.Algorithm{Name: "a"}, Claim: c, NotRun: "--quick"}
 }
 
@@ -93,16 +94,16 @@ func (c *testCase) line(what, rest string) {
 	words := strings.Fields(rest)
 	switch what {
 	case "claim":
-		golden.Set(c.t, &c.q.Claim, "", rest)
+		testkit.Set(c.t, &c.q.Claim, "", rest)
 		c.claimed = true
 	case "question":
-		golden.Set(c.t, c.q, "", rest)
+		testkit.Set(c.t, c.q, "", rest)
 	case "result":
 		path, value, _ := strings.Cut(rest, " ")
-		golden.Set(c.t, &c.result, path, value)
+		testkit.Set(c.t, &c.result, path, value)
 	case "loads":
 		var s runs.Spec
-		golden.Set(c.t, &s, "", rest)
+		testkit.Set(c.t, &s, "", rest)
 		of := Of(s, true)
 		c.say("%q isolated=%v equal=%v", of.Loads, of.Isolated(), of.EqualDelays)
 	case "mean", "bound":
@@ -125,11 +126,11 @@ func (c *testCase) line(what, rest string) {
 		c.run(words)
 	case "bypass":
 		c.result.Fairness.MaxBypass = uint64(c.floats(words)[0])
-		var claims []dme.Claim
+		var claims claim.List
 		if c.claimed {
 			claims = append(claims, c.q.Claim)
 		}
-		bound := dme.OvertakingBound(claims, dme.Setting{Nodes: 8}, true)
+		bound := claim.OvertakingBound(claims, dme.Setting{Nodes: 8}, true)
 		c.say("%s / %s", Starved(bound, &c.result), Overtaken(bound, &c.result))
 	default:
 		c.t.Fatalf("what is %q?", what)
@@ -152,7 +153,7 @@ func (c *testCase) estimate(what string, words []string) {
 		c.say("%s: %s%s", p.Standing, p.How, because(&p))
 		return
 	}
-	for _, kind := range []dme.ClaimKind{dme.UpperBound, dme.LowerBound} {
+	for _, kind := range []claim.Kind{claim.UpperBound, claim.LowerBound} {
 		p := Point{Predicted: 1, Standing: Differs}
 		p.compareBound(kind, &e, t)
 		c.say("%s %s: %s%s", kind, p.Standing, p.How, because(&p))
@@ -167,7 +168,7 @@ func because(p *Point) string {
 	return fmt.Sprintf(" (%v for %s)", p.Tolerance, p.ToleranceFor)
 }
 
-var kinds = map[string]dme.ClaimKind{"exact": dme.Exact, "mean": dme.Mean, "upper": dme.UpperBound, "lower": dme.LowerBound}
+var kinds = map[string]claim.Kind{"exact": claim.Exact, "mean": claim.Mean, "upper": claim.UpperBound, "lower": claim.LowerBound}
 
 func (c *testCase) sample(what string, words []string) {
 	s := sample{timed: what == "times", compared: 1000, tolerance: Tolerance{Size: 0.01, Reason: "this"}}
@@ -199,7 +200,7 @@ func (c *testCase) point(words []string) Evidence {
 	}}
 	for _, word := range words[3:] {
 		name, value, _ := strings.Cut(word, "=")
-		golden.Set(c.t, &e.Point, name, value)
+		testkit.Set(c.t, &e.Point, name, value)
 	}
 	return e
 }
@@ -219,7 +220,7 @@ func (c *testCase) run(words []string) {
 
 func (c *testCase) conclude() {
 	if c.tally != nil {
-		for _, quantity := range []dme.Quantity{dme.Violations, dme.Unserved} {
+		for _, quantity := range []claim.Quantity{claim.Violations, claim.Unserved} {
 			c.q.Claim.Quantity = quantity
 			v := c.q.JudgeAll(*c.tally)
 			c.say("%s: %s", quantity, v.Text)

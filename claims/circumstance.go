@@ -11,13 +11,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 	"dmebench/workload"
 )
 
 // Circumstance is that of a run to which claims may be restricted.
 type Circumstance struct {
-	Loads       []dme.Load
+	Loads       []claim.Load
 	Ordered     bool // links keep the order of messages
 	EqualDelays bool // every message takes the same time, as far as the options of the run decide
 }
@@ -30,28 +31,28 @@ func Of(s runs.Spec, ordered bool) Circumstance {
 
 // Covers reports whether a claim speaks of runs under the circumstance, as far
 // as its prediction does not say otherwise.
-func (c Circumstance) Covers(claim dme.Claim) bool {
-	return slices.Contains(c.Loads, claim.Load) && (c.Ordered || !claim.FIFO) && (c.EqualDelays || !claim.EqualDelays)
+func (c Circumstance) Covers(k claim.Claim) bool {
+	return slices.Contains(c.Loads, k.Load) && (c.Ordered || !k.FIFO) && (c.EqualDelays || !k.EqualDelays)
 }
 
 // Isolated reports whether there is one request at a time.
 func (c Circumstance) Isolated() bool {
-	return slices.Contains(c.Loads, dme.Light) || slices.Contains(c.Loads, dme.HotSpot)
+	return slices.Contains(c.Loads, claim.Light) || slices.Contains(c.Loads, claim.HotSpot)
 }
 
 // About returns the claims about a quantity that speak of runs under the
 // circumstance: the sharpest kind first, and what is known to be false last.
-func (c Circumstance) About(q dme.Quantity, all []dme.Claim) []dme.Claim {
-	var about []dme.Claim
-	for _, claim := range all {
-		if claim.Quantity == q && c.Covers(claim) {
-			about = append(about, claim)
+func (c Circumstance) About(q claim.Quantity, all claim.List) claim.List {
+	var about claim.List
+	for _, k := range all {
+		if k.Quantity == q && c.Covers(k) {
+			about = append(about, k)
 		}
 	}
-	kinds := []dme.ClaimKind{dme.Exact, dme.Mean, dme.Asymptotic, dme.UpperBound, dme.LowerBound}
-	sharpness := func(c dme.Claim) int {
+	kinds := []claim.Kind{claim.Exact, claim.Mean, claim.Asymptotic, claim.UpperBound, claim.LowerBound}
+	sharpness := func(c claim.Claim) int {
 		rank := 2 * slices.Index(kinds, c.Kind)
-		if c.Load == dme.Worst { // a bound of the worst run is the wider one
+		if c.Load == claim.Worst { // a bound of the worst run is the wider one
 			rank++
 		}
 		if c.KnownFalse != "" {
@@ -59,7 +60,7 @@ func (c Circumstance) About(q dme.Quantity, all []dme.Claim) []dme.Claim {
 		}
 		return rank
 	}
-	slices.SortStableFunc(about, func(a, b dme.Claim) int { return sharpness(a) - sharpness(b) })
+	slices.SortStableFunc(about, func(a, b claim.Claim) int { return sharpness(a) - sharpness(b) })
 	return about
 }
 
@@ -79,31 +80,31 @@ func BusyRate(t, cs time.Duration) float64 { return 0.5 / (2*t + cs).Seconds() }
 // loads returns the loads that a run makes. Of an open workload only a
 // simulation, where T is known beforehand, tells how heavy it is. What is said of
 // undisturbed runs is said of none with faults.
-func loads(s runs.Spec) []dme.Load {
+func loads(s runs.Spec) []claim.Load {
 	if len(s.Faults) > 0 {
-		return []dme.Load{dme.Faults}
+		return []claim.Load{claim.Faults}
 	}
-	all := []dme.Load{dme.AnyLoad}
+	all := []claim.Load{claim.AnyLoad}
 	if readers, err := strconv.ParseFloat(s.Set["readers"], 64); err == nil && readers > 0 {
-		all = append(all, dme.Contention) // the other loads are of requests that exclude each other
+		all = append(all, claim.Contention) // the other loads are of requests that exclude each other
 		if readers == 1 && s.Workload == "burst" {
-			all = append(all, dme.Burst) // and where there are no writers nothing waits
+			all = append(all, claim.Burst) // and where there are no writers nothing waits
 		}
 		return all
 	}
 	switch s.Workload {
 	case "serial":
-		return append(all, dme.Light, dme.Worst)
+		return append(all, claim.Light, claim.Worst)
 	case "saturate":
 		if think, err := workload.ParseDistribution(s.Set["think"]); err == nil && think.Mean > 0 {
 			return all // lighter than the papers' heavy load
 		}
-		return append(all, dme.Saturated, dme.Contention, dme.Worst)
+		return append(all, claim.Saturated, claim.Contention, claim.Worst)
 	case "burst":
-		return append(all, dme.Burst, dme.Contention, dme.Worst)
+		return append(all, claim.Burst, claim.Contention, claim.Worst)
 	}
 	if s.Transport == runs.Sim && s.Workload == "poisson" {
-		all = append(all, dme.Open)
+		all = append(all, claim.Open)
 	}
 	cs, err := workload.ParseDistribution(s.CS)
 	t, bad := time.ParseDuration(cmp.Or(s.Set["t"], "1ms"))
@@ -111,11 +112,11 @@ func loads(s runs.Spec) []dme.Load {
 	switch {
 	case s.Transport != runs.Sim || err != nil || bad != nil || rate == 0:
 	case rate <= RareRate(s.Nodes, t, cs.Mean) && s.Workload == "hotspot":
-		return append(all, dme.HotSpot)
+		return append(all, claim.HotSpot)
 	case rate <= RareRate(s.Nodes, t, cs.Mean):
-		return append(all, dme.Light)
+		return append(all, claim.Light)
 	case rate >= BusyRate(t, cs.Mean):
-		return append(all, dme.Contention)
+		return append(all, claim.Contention)
 	}
 	return all
 }
@@ -137,18 +138,18 @@ type Reading struct{ Mean, Least, Most float64 }
 
 // Read reads a quantity, in the units of the claims, from a run; ok is false
 // where no run's result tells it.
-func Read(q dme.Quantity, r *runs.Result) (x Reading, ok bool) {
+func Read(q claim.Quantity, r *runs.Result) (x Reading, ok bool) {
 	even := func(x float64) (Reading, bool) { return Reading{x, x, x}, true }
 	switch q {
-	case dme.QueueLength:
+	case claim.QueueLength:
 		return even(float64(r.Work.LongestQueue))
-	case dme.MessageLength:
+	case claim.MessageLength:
 		return even(float64(r.Work.LongestBytes))
-	case dme.Violations:
+	case claim.Violations:
 		return even(float64(r.Safety.Violations))
-	case dme.Unserved:
+	case claim.Unserved:
 		return even(float64(r.Liveness.Pending + r.Unserved))
-	case dme.WaitingTime:
+	case claim.WaitingTime:
 		if r.WaitingTime == nil {
 			return even(math.NaN())
 		}
@@ -180,7 +181,7 @@ func Read(q dme.Quantity, r *runs.Result) (x Reading, ok bool) {
 		x.Mean /= 1e9 // claims count seconds
 	}
 	x.Least, x.Most = x.Mean, x.Mean
-	if q == dme.MessagesPerCS && len(r.Messages.PerEntry) > 0 {
+	if q == claim.MessagesPerCS && len(r.Messages.PerEntry) > 0 {
 		x.Least, x.Most = math.Inf(1), math.Inf(-1)
 		for text := range r.Messages.PerEntry {
 			if n, err := strconv.ParseFloat(text, 64); err == nil {
@@ -193,17 +194,17 @@ func Read(q dme.Quantity, r *runs.Result) (x Reading, ok bool) {
 
 // Told reports whether the result of a run of a tells a quantity; what a gauge
 // measures, that of a simulation does.
-func Told(a *dme.Algorithm, q dme.Quantity) bool {
+func Told(a *dme.Algorithm, q claim.Quantity) bool {
 	_, ok := Read(q, &runs.Result{})
-	return ok || q.OfEntries() || slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return g.Quantity == q })
+	return ok || q.OfEntries() || slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return g.Quantity == q.ID })
 }
 
 // metrics names the metrics that are quantities of claims.
-var metrics = map[dme.Quantity]string{
-	dme.MessagesPerCS: runs.MessagesPerCS, dme.TransmissionsPerCS: runs.TransmissionsPerCS,
-	dme.SyncDelay: runs.SyncDelayOverT, dme.ResponseTime: runs.ResponseMean, dme.Throughput: runs.Throughput,
-	dme.Bypass: runs.MaxBypass, dme.BypassByOne: runs.MaxBypassByOne, dme.EntryOrder: "out_of_order",
-	dme.LongestRun: runs.LongestRun, dme.WorkSpread: runs.WorkMaxOverMean,
+var metrics = map[claim.Quantity]string{
+	claim.MessagesPerCS: runs.MessagesPerCS, claim.TransmissionsPerCS: runs.TransmissionsPerCS,
+	claim.SyncDelay: runs.SyncDelayOverT, claim.ResponseTime: runs.ResponseMean, claim.Throughput: runs.Throughput,
+	claim.Bypass: runs.MaxBypass, claim.BypassByOne: runs.MaxBypassByOne, claim.EntryOrder: "out_of_order",
+	claim.LongestRun: runs.LongestRun, claim.WorkSpread: runs.WorkMaxOverMean,
 }
 
 // Confidence is that of the interval of one mean.

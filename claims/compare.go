@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 	"dmebench/units"
 )
@@ -42,13 +43,13 @@ func (p *Point) Scatters() bool { return p.Lo != nil && p.Hi != nil && *p.Hi > *
 
 // Compare compares a claim, whose prediction for the cell is known, with the
 // cell's runs; ok is false where none of them tells the quantity.
-func (c *Cell) Compare(claim dme.Claim, predicted float64) (e Evidence, ok bool) {
-	s := sample{least: math.Inf(1), most: math.Inf(-1), timed: claim.Quantity.Timed(), compared: c.Compared}
+func (c *Cell) Compare(k claim.Claim, predicted float64) (e Evidence, ok bool) {
+	s := sample{least: math.Inf(1), most: math.Inf(-1), timed: k.Quantity.Timed(), compared: c.Compared}
 	var t, cs, timed float64 // sums of T and E, over the runs that tell both
 	var longest float64      // single synchronization delay, in T
 	for _, r := range c.Results {
-		x, told := Read(claim.Quantity, r)
-		mean, measured := Mean(claim.Quantity, r)
+		x, told := Read(k.Quantity, r)
+		mean, measured := Mean(k.Quantity, r)
 		if !told || !measured {
 			continue
 		}
@@ -73,18 +74,18 @@ func (c *Cell) Compare(claim dme.Claim, predicted float64) (e Evidence, ok bool)
 		}
 		setting := c.Setting
 		setting.T, setting.E = time.Duration(t/timed), time.Duration(cs/timed)
-		if predicted, ok = claim.Prediction(setting); !ok {
+		if predicted, ok = k.Prediction(setting); !ok {
 			return
 		}
 	}
-	if claim.Kind != dme.Asymptotic { // whose points are judged together
-		s.tolerance = c.tolerance(claim.Quantity)
+	if k.Kind != claim.Asymptotic { // whose points are judged together
+		s.tolerance = c.tolerance(k.Quantity)
 	}
-	e.Point, e.values = s.point(claim.Kind, predicted), s.means
+	e.Point, e.values = s.point(k.Kind, predicted), s.means
 	e.Condition, e.Transport, e.Nodes = c.Condition, c.Spec.Transport, c.Spec.Nodes
 	// The synchronization delay of a run is the mean of many.
 	const noise = 0.01
-	if claim.Quantity == dme.SyncDelay && !c.Real() && c.Spec.Set["delay"] == "" && longest > predicted*(1+noise) {
+	if k.Quantity == claim.SyncDelay && !c.Real() && c.Spec.Set["delay"] == "" && longest > predicted*(1+noise) {
 		e.How += fmt.Sprintf("; single delays reach %sT", units.Number(longest))
 	}
 	return e, true
@@ -102,7 +103,7 @@ type sample struct {
 
 // point judges the sample. Times scatter with the delays of messages: of them a bound
 // is exceeded only where the interval of the mean lies beyond it.
-func (s *sample) point(kind dme.ClaimKind, predicted float64) Point {
+func (s *sample) point(kind claim.Kind, predicted float64) Point {
 	if s.timed {
 		s.least, s.most = slices.Min(s.means), slices.Max(s.means)
 	}
@@ -115,7 +116,7 @@ func (s *sample) point(kind dme.ClaimKind, predicted float64) Point {
 	}
 	agrees, told := kind.Agrees(predicted, s.least, s.most)
 	switch {
-	case !told || s.timed && kind == dme.Exact:
+	case !told || s.timed && kind == claim.Exact:
 		p.Off = math.Abs(e.mean-predicted) / scaleOf(predicted)
 		p.compareMean(&e, s.toleranceOf(&e))
 	case s.timed:
@@ -137,12 +138,12 @@ func scaleOf(predicted float64) float64 { return max(1e-9, math.Abs(predicted)) 
 
 // bound notes by how much values exceed a bound and, where it is kept, how close they
 // come, as a part of it: 1 where it is reached.
-func (p *Point) bound(kind dme.ClaimKind, least, most float64) {
+func (p *Point) bound(kind claim.Kind, least, most float64) {
 	lesser, greater := most, p.Predicted
 	switch kind {
-	case dme.UpperBound:
+	case claim.UpperBound:
 		p.Off = (most - p.Predicted) / scaleOf(p.Predicted)
-	case dme.LowerBound:
+	case claim.LowerBound:
 		p.Off = (p.Predicted - least) / scaleOf(p.Predicted)
 		lesser, greater = p.Predicted, least
 	default:
@@ -212,10 +213,10 @@ func (p *Point) grant(t Tolerance, reaches float64) {
 }
 
 // compareBound compares a mean with a bound on it.
-func (p *Point) compareBound(kind dme.ClaimKind, e *estimate, t Tolerance) {
+func (p *Point) compareBound(kind claim.Kind, e *estimate, t Tolerance) {
 	scale := scaleOf(p.Predicted)
 	beyond, half := (e.mean-p.Predicted)/scale, e.half/scale
-	if kind == dme.LowerBound {
+	if kind == claim.LowerBound {
 		beyond = -beyond
 	}
 	how := "on average " + extremes(kind, true, e.mean, e.mean)
@@ -233,17 +234,17 @@ func (p *Point) compareBound(kind dme.ClaimKind, e *estimate, t Tolerance) {
 }
 
 // extremes says how far measured values reach.
-func extremes(kind dme.ClaimKind, agrees bool, least, most float64) string {
+func extremes(kind claim.Kind, agrees bool, least, most float64) string {
 	switch {
-	case agrees && kind == dme.Exact:
+	case agrees && kind == claim.Exact:
 		return "equal in every run"
-	case agrees && kind == dme.UpperBound:
+	case agrees && kind == claim.UpperBound:
 		return "at most " + units.Number(most)
 	case agrees:
 		return "at least " + units.Number(least)
-	case kind == dme.UpperBound:
+	case kind == claim.UpperBound:
 		return "up to " + units.Number(most)
-	case kind == dme.LowerBound:
+	case kind == claim.LowerBound:
 		return "down to " + units.Number(least)
 	case least == most:
 		return units.Number(least) + " in every run"
@@ -296,12 +297,12 @@ const (
 
 // tolerance returns how far a mean of the quantity may be from its prediction, and why;
 // none where the interval alone is to decide.
-func (c *Cell) tolerance(q dme.Quantity) Tolerance {
+func (c *Cell) tolerance(q claim.Quantity) Tolerance {
 	if c.Real() && q.Timed() {
 		return Tolerance{Size: ofTimes, Reason: becauseOfTimes}
 	}
 	var all []Tolerance
-	if q == dme.WorkSpread {
+	if q == claim.WorkSpread {
 		all = append(all, Tolerance{Size: ofTheBusiest, Reason: becauseOfBusiest})
 	}
 	oneEach := float64(c.Spec.Nodes) / float64(max(1, c.Spec.Requests))
@@ -319,7 +320,7 @@ func (c *Cell) tolerance(q dme.Quantity) Tolerance {
 }
 
 // wholeRuns reports whether the quantity is known of whole runs only, with their ends.
-func (c *Cell) wholeRuns(q dme.Quantity) bool {
+func (c *Cell) wholeRuns(q claim.Quantity) bool {
 	return slices.ContainsFunc(c.Results, func(r *runs.Result) bool {
 		_, steady := steadyMean(q, r)
 		return !steady

@@ -10,7 +10,7 @@
 // It runs nothing, and imports neither a transport nor the simulator.
 package claims
 
-import "dmebench/dme"
+import "dmebench/dme/claim"
 
 // SchemaVersion is the version of the document's JSON form.
 const SchemaVersion = 1
@@ -82,12 +82,12 @@ const (
 
 // Verdict is a claim and what came of it.
 type Verdict struct {
-	ID         string            `json:"id"` // see [dme.Algorithm.ClaimID]
+	ID         string            `json:"id"` // see [claim.Claim.ID]
 	Algorithm  string            `json:"algorithm"`
 	Quantity   string            `json:"quantity"`
 	Formula    string            `json:"formula"`
-	Load       dme.Load          `json:"load"`
-	Kind       dme.ClaimKind     `json:"kind"`
+	Load       claim.Load        `json:"load"`
+	Kind       claim.Kind        `json:"kind"`
 	Source     string            `json:"source"`
 	Set        map[string]string `json:"set,omitempty"` // options under which it was measured, where not the defaults
 	KnownFalse string            `json:"known_false,omitempty"`
@@ -234,7 +234,7 @@ func (d *Document) Count() {
 	}
 	for _, v := range d.Claims {
 		*of[v.Verdict]++
-		if v.Kind == dme.Exact && v.KnownFalse == "" && (v.Verdict == Fails || v.Verdict == Partly) {
+		if v.Kind == claim.Exact && v.KnownFalse == "" && (v.Verdict == Fails || v.Verdict == Partly) {
 			c.ExactFailed++
 		}
 		if v.Verdict != Holds || v.Closest == nil {

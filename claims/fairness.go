@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 	"dmebench/workload"
 )
@@ -25,9 +26,9 @@ const (
 // Unfair says what is alarming about how nodes were served in a run, a line each: that
 // one was overtaken more often than it may be, and unequal shares under a load under
 // which all nodes ask all the time. It says nothing of runs with faults.
-func (c Circumstance) Unfair(all []dme.Claim, s dme.Setting, r *runs.Result) []string {
+func (c Circumstance) Unfair(all claim.List, s dme.Setting, r *runs.Result) []string {
 	var lines []string
-	if line := Overtaken(dme.OvertakingBound(all, s, c.Ordered), r); line != "" {
+	if line := Overtaken(claim.OvertakingBound(all, s, c.Ordered), r); line != "" {
 		lines = append(lines, line)
 	}
 	if Uneven(r) {
@@ -64,7 +65,7 @@ func shares(entries []uint64) string {
 //
 // On a real network a process may be kept from running, and nobody can wait for what it
 // has not said: a hiccup is counted as a delay that any message may have.
-func Starved(bound dme.Overtaking, r *runs.Result) string {
+func Starved(bound claim.Overtaking, r *runs.Result) string {
 	trip, known := tripOf(r, hiccup)
 	if !overtaken(bound, r, trip, known) {
 		return ""
@@ -76,7 +77,7 @@ func Starved(bound dme.Overtaking, r *runs.Result) string {
 // Overtaken is [Starved] for a single run that is looked at: it also says where a node was
 // overtaken more often than the delays of messages explain, be it that its process was
 // kept from running.
-func Overtaken(bound dme.Overtaking, r *runs.Result) string {
+func Overtaken(bound claim.Overtaking, r *runs.Result) string {
 	if line := Starved(bound, r); line != "" {
 		return line
 	}
@@ -91,7 +92,7 @@ func Overtaken(bound dme.Overtaking, r *runs.Result) string {
 // hiccup is how long a process on a busy host may be kept from running.
 const hiccup = 100 * time.Millisecond
 
-func overtaken(bound dme.Overtaking, r *runs.Result, trip int, known bool) bool {
+func overtaken(bound claim.Overtaking, r *runs.Result, trip int, known bool) bool {
 	undisturbed := len(r.Faults)+len(r.Spec.Faults) == 0
 	return undisturbed && (known || bound.Claim != nil) && r.Fairness.MaxBypass > uint64(bound.Most(trip))
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -35,7 +35,7 @@ const searched = "the most expensive entry or run found"
 func (q *Question) seriesOf(evidence []Evidence) []*Series {
 	var all []*Series
 	for _, e := range evidence {
-		worst := q.Claim.Load == dme.Worst
+		worst := q.Claim.Load == claim.Worst
 		condition := e.Condition
 		if worst {
 			condition = searched
@@ -129,7 +129,7 @@ func (q *Question) fit(evidence []Evidence) []Fit {
 }
 
 // rivals returns the growths that compete with the claimed one.
-func rivals(claimed dme.Growth) []stats.Growth {
+func rivals(claimed claim.Growth) []stats.Growth {
 	return slices.DeleteFunc(stats.Growths(), func(g stats.Growth) bool {
 		if claimed.Log {
 			return g.Name == stats.Log().Name
@@ -142,7 +142,7 @@ func rivals(claimed dme.Growth) []stats.Growth {
 // leaves the coefficient open; another formula is claimed with its coefficient, which a
 // fit over small systems too has only nearly: larger, its coefficient over the larger
 // half of the sizes, is at most half as far off. A wrong coefficient is not.
-func (f *Fit) judge(claimed dme.Growth, s *Series, own stats.Fit, ranking []stats.Fit, larger float64) Standing {
+func (f *Fit) judge(claimed claim.Growth, s *Series, own stats.Fit, ranking []stats.Fit, larger float64) Standing {
 	lo, hi := s.n[0], s.n[len(s.n)-1]
 	faster := func(g stats.Growth) bool {
 		return growth(g, lo, hi) > 1.05*growth(own.Growth, lo, hi)

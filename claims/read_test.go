@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 )
 
@@ -21,24 +22,24 @@ func TestMeansOfTheSteadyPart(t *testing.T) {
 		Throughput: &a, Response: &b, Waiting: &c, SyncDelay: &d,
 	}
 	for _, x := range []struct {
-		q    dme.Quantity
+		q    claim.Quantity
 		want float64
 	}{
-		{dme.MessagesPerCS, 12}, {dme.TransmissionsPerCS, 7}, {dme.KindPerCS("REQUEST"), 8}, {dme.KindPerKind("REQUEST", "REPLY"), 2},
-		{dme.Throughput, 50}, {dme.ResponseTime, 0.003}, {dme.WaitingTime, 0.004}, {dme.SyncDelay, 2.5},
-		{dme.WorkSpread, 50}, // of the whole run
+		{claim.MessagesPerCS, 12}, {claim.TransmissionsPerCS, 7}, {claim.KindPerCS("REQUEST"), 8}, {claim.KindPerKind("REQUEST", "REPLY"), 2},
+		{claim.Throughput, 50}, {claim.ResponseTime, 0.003}, {claim.WaitingTime, 0.004}, {claim.SyncDelay, 2.5},
+		{claim.WorkSpread, 50}, // of the whole run
 	} {
 		if got, ok := Mean(x.q, r); !ok || math.Abs(got-x.want) > 1e-12 {
 			t.Errorf("%s: %v %v, want %v", x.q, got, ok, x.want)
 		}
 	}
 	r.T, r.Steady.Response = nil, nil
-	for _, q := range []dme.Quantity{dme.SyncDelay, dme.ResponseTime, dme.KindPerKind("REPLY", "INQUIRE")} {
+	for _, q := range []claim.Quantity{claim.SyncDelay, claim.ResponseTime, claim.KindPerKind("REPLY", "INQUIRE")} {
 		if got, ok := Mean(q, r); ok {
 			t.Errorf("%s: %v without a sample", q, got)
 		}
 	}
-	if _, ok := steadyMean(dme.MessagesPerCS, &runs.Result{}); ok {
+	if _, ok := steadyMean(claim.MessagesPerCS, &runs.Result{}); ok {
 		t.Error("a run without a steady part has a mean of it")
 	}
 }
@@ -49,24 +50,24 @@ func TestReadings(t *testing.T) {
 		PerCS: &ten, PerEntry: map[string]uint64{"8": 2, "12": 2}, ByKind: map[string]uint64{"REQUEST": 20, "REPLY": 8},
 	}, Work: runs.Work{LongestQueue: 3}, ResponseTime: &runs.Quantiles{Count: 4, Mean: 2e9}}
 	for _, x := range []struct {
-		q    dme.Quantity
+		q    claim.Quantity
 		want Reading
 	}{
-		{dme.MessagesPerCS, Reading{10, 8, 12}}, {dme.KindPerCS("REQUEST"), Reading{5, 5, 5}},
-		{dme.KindPerKind("REQUEST", "REPLY"), Reading{2.5, 2.5, 2.5}}, {dme.QueueLength, Reading{3, 3, 3}},
-		{dme.ResponseTime, Reading{2, 2, 2}}, // claims count seconds
+		{claim.MessagesPerCS, Reading{10, 8, 12}}, {claim.KindPerCS("REQUEST"), Reading{5, 5, 5}},
+		{claim.KindPerKind("REQUEST", "REPLY"), Reading{2.5, 2.5, 2.5}}, {claim.QueueLength, Reading{3, 3, 3}},
+		{claim.ResponseTime, Reading{2, 2, 2}}, // claims count seconds
 	} {
 		if got, ok := Read(x.q, r); !ok || got != x.want {
 			t.Errorf("%s: %v %v, want %v", x.q, got, ok, x.want)
 		}
 	}
-	for _, q := range []dme.Quantity{dme.KindPerKind("REQUEST", "INQUIRE"), dme.SyncDelay} {
+	for _, q := range []claim.Quantity{claim.KindPerKind("REQUEST", "INQUIRE"), claim.SyncDelay} {
 		if got, ok := Read(q, r); !ok || !math.IsNaN(got.Mean) {
 			t.Errorf("%s: %v %v without a sample", q, got, ok)
 		}
 	}
-	a := &dme.Algorithm{Gauges: []dme.Gauge{{Quantity: dme.WorkSpread}, {Quantity: dme.Quantity{ID: "own"}}}}
-	if Told(a, dme.QuorumSize) || !Told(a, dme.Throughput) || !Told(a, dme.NumberRange) || !Told(a, dme.Quantity{ID: "own"}) {
+	a := &dme.Algorithm{Gauges: []dme.Gauge{{Quantity: claim.WorkSpread.ID}, {Quantity: "own"}}}
+	if Told(a, claim.QuorumSize) || !Told(a, claim.Throughput) || !Told(a, claim.NumberRange) || !Told(a, claim.Quantity{ID: "own"}) {
 		t.Error("what a run's result tells")
 	}
 }
@@ -75,14 +76,14 @@ func TestReadings(t *testing.T) {
 func TestCountsAreRead(t *testing.T) {
 	r := &runs.Result{Unserved: 4, Figures: map[string]float64{"own": -2.5}}
 	r.Work.LongestBytes, r.Safety.Violations, r.Liveness.Pending = 5, 6, 3
-	for q, want := range map[dme.Quantity]float64{
-		dme.MessageLength: 5, dme.Violations: 6, dme.Unserved: 7, {ID: "own"}: -2.5,
+	for q, want := range map[claim.Quantity]float64{
+		claim.MessageLength: 5, claim.Violations: 6, claim.Unserved: 7, {ID: "own"}: -2.5,
 	} {
 		if got, ok := Read(q, r); !ok || got != (Reading{want, want, want}) {
 			t.Errorf("%s %s: %v %v, want %v", q.ID, q, got, ok, want)
 		}
 	}
-	if got, ok := Read(dme.Quantity{ID: "unknown"}, r); ok || !math.IsNaN(got.Mean) || !math.IsNaN(got.Least) || !math.IsNaN(got.Most) {
+	if got, ok := Read(claim.Quantity{ID: "unknown"}, r); ok || !math.IsNaN(got.Mean) || !math.IsNaN(got.Least) || !math.IsNaN(got.Most) {
 		t.Errorf("what nothing tells: %v %v", got, ok)
 	}
 }
@@ -99,22 +100,22 @@ func TestExtremesOfEntries(t *testing.T) {
 		{map[string]uint64{"8": 2, "12": 1, "others": 1}, 8, 12},
 	} {
 		r := &runs.Result{Entries: 4, Messages: runs.Messages{PerCS: &ten, PerEntry: x.entries}}
-		if got, ok := Read(dme.MessagesPerCS, r); !ok || got != (Reading{10, x.least, x.most}) {
+		if got, ok := Read(claim.MessagesPerCS, r); !ok || got != (Reading{10, x.least, x.most}) {
 			t.Errorf("%v: %v %v, want %v to %v", x.entries, got, ok, x.least, x.most)
 		}
 	}
 }
 
 func TestUnfair(t *testing.T) {
-	bound := dme.Claim{
-		Quantity: dme.Bypass, Formula: "2(N−1)", Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "a paper",
+	bound := claim.Claim{
+		Quantity: claim.Bypass, Formula: "2(N−1)", Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "a paper",
 		FIFO: true,
 	}
 	wrong := bound
 	wrong.KnownFalse = "it is not so"
 	for _, c := range []struct {
 		name     string
-		claims   []dme.Claim
+		claims   claim.List
 		bypass   uint64
 		jain     float64
 		workload string
@@ -122,13 +123,13 @@ func TestUnfair(t *testing.T) {
 		faults   []string
 		want     string // "" for nothing
 	}{
-		{"within the bound", []dme.Claim{bound}, 8, 1, "saturate", true, nil, ""},
-		{"beyond the bound", []dme.Claim{bound}, 9, 1, "saturate", true, nil,
+		{"within the bound", claim.List{bound}, 8, 1, "saturate", true, nil, ""},
+		{"beyond the bound", claim.List{bound}, 9, 1, "saturate", true, nil,
 			"9 entries of others before its own, where at most 2(N−1) = 8 are claimed by a paper"},
-		{"the bound is of other links", []dme.Claim{bound}, 50, 1, "saturate", false, nil, ""},
+		{"the bound is of other links", claim.List{bound}, 50, 1, "saturate", false, nil, ""},
 		{"no bound, little", nil, 60, 1, "saturate", true, nil, ""},
 		{"no bound, much", nil, 61, 1, "poisson", true, nil, "starving: a node that had asked saw 61 entries"},
-		{"a false bound is none", []dme.Claim{wrong}, 60, 1, "saturate", true, nil, ""},
+		{"a false bound is none", claim.List{wrong}, 60, 1, "saturate", true, nil, ""},
 		{"even", nil, 0, 0.9, "saturate", true, nil, ""},
 		{"uneven", nil, 0, 0.89, "saturate", true, nil, "uneven: all nodes ask all the time, and node 2 entered 70 times, node 4 3 times"},
 		{"not asked evenly", nil, 0, 0.5, "hotspot", true, nil, ""},
@@ -144,8 +145,10 @@ func TestUnfair(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, text, c.want)
 		}
 	}
-	if said := shares([]uint64{20, 20, 20}); strings.Contains(said, "times") {
-		t.Errorf("nodes that entered equally often differ: %s", said)
+	for _, entries := range [][]uint64{nil, {7}, {20, 20, 20}} {
+		if said := shares(entries); strings.Contains(said, "times") {
+			t.Errorf("of nodes that entered %v times: %s", entries, said)
+		}
 	}
 }
 
@@ -156,7 +159,7 @@ func TestCountsOfADocument(t *testing.T) {
 	all := []Status{Holds, Partly, Fails, KnownFalse, NotShown, Undecided, NotMeasurable, NotRun}
 	for times, status := range all {
 		for range times + 1 {
-			d.Claims = append(d.Claims, Verdict{Verdict: status, Kind: dme.Mean})
+			d.Claims = append(d.Claims, Verdict{Verdict: status, Kind: claim.Mean})
 		}
 	}
 	d.Count()
@@ -168,9 +171,9 @@ func TestCountsOfADocument(t *testing.T) {
 		v     Verdict
 		fails int
 	}{
-		{Verdict{Verdict: Fails, Kind: dme.Exact}, 1}, {Verdict{Verdict: Partly, Kind: dme.Exact}, 1},
-		{Verdict{Verdict: Holds, Kind: dme.Exact}, 0}, {Verdict{Verdict: Fails, Kind: dme.UpperBound}, 0},
-		{Verdict{Verdict: Fails, Kind: dme.Exact, KnownFalse: "why"}, 0},
+		{Verdict{Verdict: Fails, Kind: claim.Exact}, 1}, {Verdict{Verdict: Partly, Kind: claim.Exact}, 1},
+		{Verdict{Verdict: Holds, Kind: claim.Exact}, 0}, {Verdict{Verdict: Fails, Kind: claim.UpperBound}, 0},
+		{Verdict{Verdict: Fails, Kind: claim.Exact, KnownFalse: "why"}, 0},
 	} {
 		d := Document{Claims: []Verdict{x.v}}
 		if d.Count(); d.Counts.ExactFailed != x.fails {
@@ -197,11 +200,11 @@ func TestBoundsAreCounted(t *testing.T) {
 // Safety and liveness are claimed of every run, but under faults.
 func TestEverywhere(t *testing.T) {
 	for _, x := range []struct {
-		c    dme.Claim
+		c    claim.Claim
 		want bool
 	}{
-		{dme.Claim{Quantity: dme.Violations, Load: dme.AnyLoad}, true}, {dme.Claim{Quantity: dme.Unserved, Load: dme.Light}, true},
-		{dme.Claim{Quantity: dme.Violations, Load: dme.Faults}, false}, {dme.Claim{Quantity: dme.Bypass, Load: dme.AnyLoad}, false},
+		{claim.Claim{Quantity: claim.Violations, Load: claim.AnyLoad}, true}, {claim.Claim{Quantity: claim.Unserved, Load: claim.Light}, true},
+		{claim.Claim{Quantity: claim.Violations, Load: claim.Faults}, false}, {claim.Claim{Quantity: claim.Bypass, Load: claim.AnyLoad}, false},
 	} {
 		if got := Everywhere(x.c); got != x.want {
 			t.Errorf("%s under %s: %v", x.c.Quantity, x.c.Load, got)
@@ -209,39 +212,20 @@ func TestEverywhere(t *testing.T) {
 	}
 }
 
-func TestWhoEnteredMost(t *testing.T) {
-	for _, x := range []struct {
-		entries []uint64
-		want    string
-	}{
-		{nil, "some entered much more often than others"},
-		{[]uint64{5, 9, 9, 2, 2}, "node 2 entered 9 times, node 4 2 times"},
-		{[]uint64{9, 5, 2}, "node 1 entered 9 times, node 3 2 times"},
-		{[]uint64{9, 9, 2, 5}, "node 1 entered 9 times, node 3 2 times"},
-		{[]uint64{2, 2, 9}, "node 3 entered 9 times, node 1 2 times"},
-		{[]uint64{7}, "until the first had no requests left, some entered much more often than others"},
-		{[]uint64{4, 4}, "until the first had no requests left, some entered much more often than others"},
-	} {
-		if got := shares(x.entries); got != x.want {
-			t.Errorf("%v: %q, want %q", x.entries, got, x.want)
-		}
-	}
-}
-
 func TestSharpestClaimsFirst(t *testing.T) {
-	claim := func(formula string, kind dme.ClaimKind, knownFalse string) dme.Claim {
-		return dme.Claim{Quantity: dme.MessagesPerCS, Load: dme.AnyLoad, Formula: formula, Kind: kind, KnownFalse: knownFalse}
+	says := func(formula string, kind claim.Kind, knownFalse string) claim.Claim {
+		return claim.Claim{Quantity: claim.MessagesPerCS, Load: claim.AnyLoad, Formula: formula, Kind: kind, KnownFalse: knownFalse}
 	}
-	all := []dme.Claim{
-		claim("false", dme.Exact, "why"), claim("lower", dme.LowerBound, ""),
-		{Quantity: dme.MessagesPerCS, Load: dme.Worst, Formula: "worst", Kind: dme.UpperBound},
-		claim("upper", dme.UpperBound, ""), claim("like", dme.Asymptotic, ""), claim("mean", dme.Mean, ""),
-		claim("exact", dme.Exact, ""), claim("exact too", dme.Exact, ""),
-		{Quantity: dme.SyncDelay, Load: dme.AnyLoad},
-		{Quantity: dme.MessagesPerCS, Load: dme.Burst},
+	all := claim.List{
+		says("false", claim.Exact, "why"), says("lower", claim.LowerBound, ""),
+		{Quantity: claim.MessagesPerCS, Load: claim.Worst, Formula: "worst", Kind: claim.UpperBound},
+		says("upper", claim.UpperBound, ""), says("like", claim.Asymptotic, ""), says("mean", claim.Mean, ""),
+		says("exact", claim.Exact, ""), says("exact too", claim.Exact, ""),
+		{Quantity: claim.SyncDelay, Load: claim.AnyLoad},
+		{Quantity: claim.MessagesPerCS, Load: claim.Burst},
 	}
 	var order []string
-	for _, c := range Of(runs.Spec{Workload: "serial"}, true).About(dme.MessagesPerCS, all) {
+	for _, c := range Of(runs.Spec{Workload: "serial"}, true).About(claim.MessagesPerCS, all) {
 		order = append(order, c.Formula)
 	}
 	if want := []string{"exact", "exact too", "mean", "like", "upper", "worst", "lower", "false"}; !slices.Equal(order, want) {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 	"dmebench/units"
 )
@@ -12,8 +13,8 @@ import (
 // Everywhere reports whether a claim is about every run of the algorithm,
 // whatever it was made for: that it is safe, or live. Under faults it is another
 // claim.
-func Everywhere(c dme.Claim) bool {
-	return c.Load != dme.Faults && (c.Quantity == dme.Violations || c.Quantity == dme.Unserved)
+func Everywhere(c claim.Claim) bool {
+	return c.Load != claim.Faults && (c.Quantity == claim.Violations || c.Quantity == claim.Unserved)
 }
 
 // Tally sums up all runs of an algorithm, also those whose numbers cannot be
@@ -57,14 +58,14 @@ func (t *Tally) Starved(condition string, r *runs.Result, line string) {
 // JudgeAll judges by all runs of an algorithm whether it is safe, or live.
 func (q *Question) JudgeAll(t Tally) Verdict {
 	found, what := t.violations, "violations"
-	if q.Claim.Quantity == dme.Unserved {
+	if q.Claim.Quantity == claim.Unserved {
 		found, what = t.unserved, "requests were not served"
 	}
 	runs := units.Count(uint64(t.Runs)) + " runs"
 	v := q.verdict(Holds, fmt.Sprintf(" (in %s, %s entries)", runs, units.Count(t.Entries)))
 	v.Runs = t.Runs
 	shown, problem := fmt.Sprintf("%s %s in %s", units.Count(found), what, runs), t.problem
-	if q.Claim.Quantity == dme.Unserved && found == 0 {
+	if q.Claim.Quantity == claim.Unserved && found == 0 {
 		found, problem = uint64(t.starved), t.starving
 		shown = fmt.Sprintf("a node starved in %s of %s", units.Count(found), runs)
 	}
@@ -85,7 +86,7 @@ func (q *Question) JudgeAll(t Tally) Verdict {
 
 // Mean returns the mean of a quantity in a run: of its steady part where the run tells
 // it, else of all of it; ok is false where it tells neither.
-func Mean(q dme.Quantity, r *runs.Result) (mean float64, ok bool) {
+func Mean(q claim.Quantity, r *runs.Result) (mean float64, ok bool) {
 	if mean, ok := steadyMean(q, r); ok {
 		return mean, true
 	}
@@ -94,7 +95,7 @@ func Mean(q dme.Quantity, r *runs.Result) (mean float64, ok bool) {
 }
 
 // steadyMean returns the mean of a quantity in the steady part of a run alone.
-func steadyMean(q dme.Quantity, r *runs.Result) (mean float64, ok bool) {
+func steadyMean(q claim.Quantity, r *runs.Result) (mean float64, ok bool) {
 	s := r.Steady
 	if s == nil {
 		return
@@ -108,17 +109,17 @@ func steadyMean(q dme.Quantity, r *runs.Result) (mean float64, ok bool) {
 	}
 	entries := float64(s.Entries)
 	switch q {
-	case dme.MessagesPerCS:
+	case claim.MessagesPerCS:
 		return per(float64(s.Messages), entries)
-	case dme.TransmissionsPerCS:
+	case claim.TransmissionsPerCS:
 		return per(float64(s.Transmissions), entries)
-	case dme.Throughput:
+	case claim.Throughput:
 		return known(s.Throughput, 1)
-	case dme.ResponseTime:
+	case claim.ResponseTime:
 		return known(s.Response, 1e9)
-	case dme.WaitingTime:
+	case claim.WaitingTime:
 		return known(s.Waiting, 1e9)
-	case dme.SyncDelay:
+	case claim.SyncDelay:
 		if t := r.Delay(); t != nil {
 			return known(s.SyncDelay, *t)
 		}
@@ -135,23 +136,23 @@ func steadyMean(q dme.Quantity, r *runs.Result) (mean float64, ok bool) {
 // Construct compares a claim, which speaks of the construction alone, with the
 // construction itself: with what the claim measures there, or else the sizes of
 // the request sets. ok is false where the claim is not made, or nothing tells.
-func Construct(claim dme.Claim, s dme.Setting) (e Evidence, ok bool) {
-	predicted, made := claim.Prediction(s)
-	mean, least, most, told := determine(claim, s)
+func Construct(c claim.Claim, s dme.Setting) (e Evidence, ok bool) {
+	predicted, made := c.Prediction(s)
+	mean, least, most, told := determine(c, s)
 	if !made || !told {
 		return e, false
 	}
 	e.Point = Point{Nodes: s.Nodes, Predicted: predicted, Mean: known(mean), Min: known(least), Max: known(most), Standing: Differs}
-	if agrees, judged := claim.Kind.Agrees(predicted, least, most); judged {
-		e.Agrees, e.How = agrees, extremes(claim.Kind, agrees, least, most)
+	if agrees, judged := c.Kind.Agrees(predicted, least, most); judged {
+		e.Agrees, e.How = agrees, extremes(c.Kind, agrees, least, most)
 	} else {
-		e.Agrees, _ = dme.Exact.Agrees(predicted, mean, mean)
+		e.Agrees, _ = claim.Exact.Agrees(predicted, mean, mean)
 		e.How = units.Number(mean)
 	}
 	if e.Agrees {
 		e.Standing = Agrees
 	}
-	e.bound(claim.Kind, least, most)
+	e.bound(c.Kind, least, most)
 	e.values = []float64{mean}
 	return e, true
 }
@@ -162,16 +163,16 @@ const Search = "search"
 // Searched compares a bound with the worst value that a search of the schedules of so
 // few nodes has found; complete says whether it has seen every schedule. ok is false
 // where the claim is not made, or is no bound.
-func Searched(claim dme.Claim, s dme.Setting, worst float64, complete bool) (e Evidence, ok bool) {
-	predicted, made := claim.Prediction(s)
-	agrees, judged := claim.Kind.Agrees(predicted, worst, worst)
-	if !made || !judged || claim.Kind == dme.Exact || !finite(worst) {
+func Searched(c claim.Claim, s dme.Setting, worst float64, complete bool) (e Evidence, ok bool) {
+	predicted, made := c.Prediction(s)
+	agrees, judged := c.Kind.Agrees(predicted, worst, worst)
+	if !made || !judged || c.Kind == claim.Exact || !finite(worst) {
 		return e, false
 	}
 	e.Point = Point{
 		Source: Search, Condition: "some schedules", Nodes: s.Nodes, Predicted: predicted,
 		Mean: known(worst), Min: known(worst), Max: known(worst), Agrees: agrees, Standing: Differs,
-		How: extremes(claim.Kind, agrees, worst, worst),
+		How: extremes(c.Kind, agrees, worst, worst),
 	}
 	if complete {
 		e.Condition = "all schedules"
@@ -179,13 +180,13 @@ func Searched(claim dme.Claim, s dme.Setting, worst float64, complete bool) (e E
 	if agrees {
 		e.Standing = Agrees
 	}
-	e.bound(claim.Kind, worst, worst)
+	e.bound(c.Kind, worst, worst)
 	return e, true
 }
 
-func determine(claim dme.Claim, s dme.Setting) (mean, least, most float64, ok bool) {
-	if claim.Measure != nil {
-		x, ok := claim.Measure(s)
+func determine(c claim.Claim, s dme.Setting) (mean, least, most float64, ok bool) {
+	if c.Measure != nil {
+		x, ok := c.Measure(s)
 		return x, x, x, ok
 	}
 	least = math.Inf(1)

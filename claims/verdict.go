@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 	"dmebench/units"
 )
@@ -14,7 +15,7 @@ import (
 // Question is a claim that is put to the test.
 type Question struct {
 	Algorithm *dme.Algorithm
-	Claim     dme.Claim
+	Claim     claim.Claim
 	Set       map[string]string // options under which it is asked
 
 	// Unanswerable says why nothing tells; "" where runs or the construction do.
@@ -31,16 +32,16 @@ type Question struct {
 }
 
 // Static reports whether the construction answers, and no run.
-func (q *Question) Static() bool { return q.Claim.Measure != nil || q.Claim.Load == dme.Static }
+func (q *Question) Static() bool { return q.Claim.Measure != nil || q.Claim.Load == claim.Static }
 
 // Growth reports whether the claim is one about growth.
-func (q *Question) Growth() bool { return q.Claim.Kind == dme.Asymptotic }
+func (q *Question) Growth() bool { return q.Claim.Kind == claim.Asymptotic }
 
 // verdict is one without points.
 func (q *Question) verdict(s Status, detail string) Verdict {
 	c := &q.Claim
 	v := Verdict{
-		ID: q.Algorithm.ClaimID(*c), Algorithm: q.Algorithm.Name, Quantity: c.Quantity.Name, Formula: c.Formula,
+		ID: c.ID(q.Algorithm), Algorithm: q.Algorithm.Name, Quantity: c.Quantity.Name, Formula: c.Formula,
 		Load: c.Load, Kind: c.Kind, Source: c.Source, Set: q.Set, KnownFalse: c.KnownFalse, Points: []Point{}, Shown: -1,
 	}
 	v.conclude(s, detail)
@@ -111,7 +112,7 @@ func standing(s Standing, points []Point) []Point {
 }
 
 // weigh is the verdict on a claim that is judged point by point.
-func weigh(c dme.Claim, points []Point) (Status, string) {
+func weigh(c claim.Claim, points []Point) (Status, string) {
 	yes, no, open := standing(Agrees, points), standing(Differs, points), standing(Open, points)
 	if len(granted(yes)) == len(yes) { // that no interval holds the prediction speaks for no claim
 		yes, open = nil, append(yes, open...)
@@ -132,7 +133,7 @@ func weigh(c dme.Claim, points []Point) (Status, string) {
 }
 
 // sense says in what sense a claim holds.
-func sense(kind dme.ClaimKind, points []Point) string {
+func sense(kind claim.Kind, points []Point) string {
 	runs, tolerated := 0, len(granted(points))
 	for _, p := range points {
 		runs += p.Runs
@@ -142,9 +143,9 @@ func sense(kind dme.ClaimKind, points []Point) string {
 		in = fmt.Sprintf("at %d sizes", len(points))
 	}
 	switch {
-	case kind == dme.Exact && tolerated == 0:
+	case kind == claim.Exact && tolerated == 0:
 		return "equal " + in
-	case kind == dme.UpperBound || kind == dme.LowerBound:
+	case kind == claim.UpperBound || kind == claim.LowerBound:
 		if runs > 0 {
 			in += " searched"
 		}
@@ -199,7 +200,7 @@ func Closeness(closest float64) string {
 
 // against is the point furthest from its prediction of those that speak against
 // a claim.
-func against(c dme.Claim, points []Point) string {
+func against(c claim.Claim, points []Point) string {
 	p := slices.MaxFunc(points, func(a, b Point) int { return cmp.Or(cmp.Compare(a.Off, b.Off), b.Nodes-a.Nodes) })
 	found := p.How
 	if _, extremes := c.Kind.Agrees(0, 0, 0); p.Runs > 0 && (!extremes || c.Quantity.Timed()) {
@@ -305,14 +306,14 @@ func (q *Question) demonstrate(v *Verdict) {
 // shown chooses the point to show of all: the one furthest off where the claim
 // does not hold everywhere, for a bound the one closest to it, and otherwise the
 // largest system under the first condition.
-func shown(kind dme.ClaimKind, s Status, points []Point) int {
+func shown(kind claim.Kind, s Status, points []Point) int {
 	if len(points) == 0 {
 		return -1
 	}
 	best, first := 0, points[0]
 	for i, p := range points {
 		switch {
-		case s != Holds && s != Undecided || kind == dme.UpperBound || kind == dme.LowerBound:
+		case s != Holds && s != Undecided || kind == claim.UpperBound || kind == claim.LowerBound:
 			if p.Off > points[best].Off {
 				best = i
 			}

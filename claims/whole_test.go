@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/testkit/golden"
+	"dmebench/dme/claim"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -55,22 +56,22 @@ func delayed(t, cs, delay, longest float64) *runs.Result {
 // formula.
 func TestWholeVerdicts(t *testing.T) {
 	var all []Verdict
-	ask := func(name string, c dme.Claim, evidence ...Evidence) {
+	ask := func(name string, c claim.Claim, evidence ...Evidence) {
 		c.Name = name
 		q := asked(c)
 		q.Network, q.Set = "tcp", map[string]string{"mode": name}
 		all = append(all, q.Judge(evidence))
 	}
-	construct := func(c dme.Claim, nodes int, sizes ...int) (e []Evidence) {
+	construct := func(c claim.Claim, nodes int, sizes ...int) (e []Evidence) {
 		a := &dme.Algorithm{RequestSet: dme.OfSystem(family.RequestSet)}
 		if x, ok := Construct(c, dme.Setting{Algorithm: a, Nodes: nodes, System: family(sizes)}); ok {
 			e = append(e, x)
 		}
 		return e
 	}
-	exact := dme.Claim{Quantity: dme.QuorumSize, Formula: "K", Load: dme.Static, Kind: dme.Exact, Source: "here", Predict: of(2)}
+	exact := claim.Claim{Quantity: claim.QuorumSize, Formula: "K", Load: claim.Static, Kind: claim.Exact, Source: "here", Predict: of(2)}
 	mean, upper, lower := exact, exact, exact
-	mean.Kind, upper.Kind, lower.Kind = dme.Mean, dme.UpperBound, dme.LowerBound
+	mean.Kind, upper.Kind, lower.Kind = claim.Mean, claim.UpperBound, claim.LowerBound
 	upper.Predict, lower.Predict = of(4), of(1)
 	ask("equal sets", exact, construct(exact, 3, 2, 2, 2)...)
 	ask("unequal sets", exact, construct(exact, 3, 1, 3, 2)...)
@@ -87,13 +88,13 @@ func TestWholeVerdicts(t *testing.T) {
 
 	// Times over a simulated and a real network: T is 2 ms, a critical section 1 ms.
 	delays := []*runs.Result{delayed(2, 1, 2.02, 2.1), delayed(2, 1, 2, 2.6), delayed(2, 1, 1.98, 2)}
-	hand := dme.Claim{Quantity: dme.SyncDelay, Formula: "T", Load: dme.Saturated, Kind: dme.Mean, Predict: of(1)}
-	respond := dme.Claim{Quantity: dme.ResponseTime, Formula: "T + E", Load: dme.Light, Kind: dme.Mean}
+	hand := claim.Claim{Quantity: claim.SyncDelay, Formula: "T", Load: claim.Saturated, Kind: claim.Mean, Predict: of(1)}
+	respond := claim.Claim{Quantity: claim.ResponseTime, Formula: "T + E", Load: claim.Light, Kind: claim.Mean}
 	respond.Predict = func(s dme.Setting) (float64, bool) { return (s.T + s.E).Seconds(), s.Nodes > 1 }
 	for _, transport := range []string{runs.Sim, "tcp"} {
 		cell := &Cell{Condition: "saturate", Spec: runs.Spec{Nodes: 4, Requests: 1000, Transport: transport}, Compared: 9, Results: delays}
 		cell.Setting = dme.Setting{Nodes: 4}
-		for _, c := range []dme.Claim{hand, respond} {
+		for _, c := range []claim.Claim{hand, respond} {
 			if e, ok := cell.Compare(c, 1); ok {
 				ask("times over "+transport, c, e)
 			}
@@ -103,7 +104,7 @@ func TestWholeVerdicts(t *testing.T) {
 	if _, ok := slow.Compare(respond, 1); ok {
 		t.Error("a claim was compared at a size for which it is not made")
 	}
-	if _, ok := slow.Compare(dme.Claim{Quantity: dme.MessagesPerCS, Kind: dme.Mean}, 1); ok {
+	if _, ok := slow.Compare(claim.Claim{Quantity: claim.MessagesPerCS, Kind: claim.Mean}, 1); ok {
 		t.Error("runs that measured nothing were compared")
 	}
 
@@ -112,11 +113,11 @@ func TestWholeVerdicts(t *testing.T) {
 	root := func(c, a float64) func(float64) float64 { return func(n float64) float64 { return c*math.Sqrt(n) + a } }
 	linear := func(n float64) float64 { return n }
 	sizes := []int{4, 9, 16, 36, 64, 100}
-	growth := dme.Claim{
-		Quantity: dme.MessagesPerCS, Formula: "3√N", Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
+	growth := claim.Claim{
+		Quantity: claim.MessagesPerCS, Formula: "3√N", Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 0.5},
 	}
 	order, log := growth, growth
-	order.Growth.Order, log.Growth, log.Formula = true, dme.Growth{Log: true, Order: true}, "O(log N)"
+	order.Growth.Order, log.Growth, log.Formula = true, claim.Growth{Log: true, Order: true}, "O(log N)"
 	ask("grows", growth, sized(runs.Sim, root(3, -1), root(3, 0), sizes...)...)
 	ask("grows faster", growth, sized(runs.Sim, linear, root(3, 0), sizes...)...)
 	ask("grows faster than its order", order, sized(runs.Sim, linear, root(3, 0), sizes...)...)
@@ -142,7 +143,7 @@ func TestWholeVerdicts(t *testing.T) {
 		}
 		b.WriteString("\n")
 	}
-	golden.MustBe(t, "testdata/verdicts.txt", []byte(b.String()))
+	testkit.FileMustBe(t, "testdata/verdicts.txt", []byte(b.String()))
 }
 
 // rounded leaves six digits of the numbers in verdicts: fits differ in the last ones

@@ -109,9 +109,9 @@ type Algorithm struct {
 	// its numbers.
 	Clocks func(n int, from NodeID, m *Message, v *Visitor)
 
-	// Claims are what its paper says of its cost and its safety. An algorithm of
-	// one's own may have none.
-	Claims []Claim
+	// Claims are what its paper says of its cost and its safety: a list of package
+	// dme/claim. An algorithm of one's own may have none.
+	Claims Claims
 
 	// Invariants hold in every state of a system; searches check them.
 	Invariants []Invariant
@@ -121,6 +121,14 @@ type Algorithm struct {
 
 	// Prepare computes what all nodes of a system share, once.
 	Prepare func(Config) (System, error)
+}
+
+// Claims are what papers say of an algorithm. Those of package dme/claim have more
+// methods; this is all that the description of an algorithm needs of them.
+type Claims interface {
+	// Check reports every fault of the claims, which are those of a, and every gauge of
+	// a of which none of them speaks.
+	Check(a *Algorithm) error
 }
 
 // Always is Needs for an algorithm whose needs do not depend on its options.
@@ -160,6 +168,32 @@ type Config struct {
 type System interface {
 	// Node returns node id in its initial state. It is cheap.
 	Node(id NodeID) Node
+}
+
+// Setting is a system and what it runs under, as predictions of claims, gauges and
+// invariants see it.
+type Setting struct {
+	Algorithm *Algorithm
+	Nodes     int
+	Options   Options
+	System    System // as prepared for Nodes and Options
+
+	T time.Duration // mean one-way delay of a message, where it is known
+	E time.Duration // mean duration of a critical section, where it is known
+
+	Rate float64 // requests per second of all nodes together; 0 where the load is not open
+
+	// Variability is the squared coefficient of variation of the duration of a
+	// critical section: 0 where it is constant, 1 where it is exponential.
+	Variability float64
+}
+
+// RequestSet returns the nodes that id asks; nil where the system has no request sets.
+func (s Setting) RequestSet(id NodeID) []NodeID {
+	if s.Algorithm == nil || s.Algorithm.RequestSet == nil {
+		return nil
+	}
+	return s.Algorithm.RequestSet(s.System, id)
 }
 
 // Unshared is Prepare for an algorithm whose nodes share nothing but how many
@@ -271,17 +305,10 @@ func (a *Algorithm) Check() error {
 			errs = append(errs, fmt.Errorf("algorithm %q: for searches: %w", a.Name, err))
 		}
 	}
-	ids := make(map[string]bool)
-	for _, c := range a.Claims {
-		if err := c.check(); err != nil {
-			errs = append(errs, fmt.Errorf("algorithm %q: %w", a.Name, err))
+	if a.Claims != nil {
+		if err := a.Claims.Check(a); err != nil {
+			errs = append(errs, err)
 		}
-		for _, kind := range []string{c.Quantity.Kind, c.Quantity.Per} {
-			fault(kind == "" || slices.Contains(a.Kinds, kind), "claim "+c.Formula+": there are no "+kind+" messages")
-		}
-		id := a.ClaimID(c)
-		fault(!ids[id], "two claims "+id+": a Name has to tell them apart")
-		ids[id] = true
 	}
 	for k := range a.Invariants {
 		i := &a.Invariants[k]
@@ -291,39 +318,10 @@ func (a *Algorithm) Check() error {
 		fault(!slices.ContainsFunc(a.Invariants[:k], func(j Invariant) bool { return j.Name == i.Name }), "invariant "+i.Name+" twice")
 	}
 	for i, g := range a.Gauges {
-		speaks := slices.ContainsFunc(a.Claims, func(c Claim) bool { return c.Quantity == g.Quantity })
-		fault(speaks, "a gauge of "+g.Quantity.Name+", of which no claim speaks")
-		fault(!slices.ContainsFunc(a.Gauges[:i], func(h Gauge) bool { return h.Quantity == g.Quantity }), "two gauges of "+g.Quantity.Name)
-		fault(g.Begin != nil, "a gauge of "+g.Quantity.Name+" without Begin")
+		fault(g.Quantity != "", "a gauge of nothing")
+		fault(a.Claims != nil, "a gauge of "+g.Quantity+", of which no claim speaks")
+		fault(!slices.ContainsFunc(a.Gauges[:i], func(h Gauge) bool { return h.Quantity == g.Quantity }), "two gauges of "+g.Quantity)
+		fault(g.Begin != nil, "a gauge of "+g.Quantity+" without Begin")
 	}
 	return errors.Join(errs...)
-}
-
-// Asked returns the nodes whose permission node id asks for in a new system,
-// itself included, in ascending order: those to whom its first request sends
-// something. It is how a construction is examined that does not tell its
-// request sets.
-func Asked(s Setting, id NodeID) []NodeID {
-	var out Outbox
-	s.System.Node(id).Request(&out)
-	asked := []NodeID{id}
-	for _, e := range out.Effects() {
-		switch e.Kind {
-		case EffectSend:
-			asked = append(asked, e.To)
-		case EffectBroadcast:
-			asked = slices.AppendSeq(asked, Others(s.Nodes, id))
-		}
-	}
-	slices.Sort(asked)
-	return slices.Compact(asked)
-}
-
-// AskedByAll returns how many nodes are asked by a node, on average over all
-// of them, the node itself included: K. It is a measure of a [QuorumSize].
-func AskedByAll(s Setting) (mean float64, ok bool) {
-	for id := NodeID(1); int(id) <= s.Nodes; id++ {
-		mean += float64(len(Asked(s, id))) / float64(s.Nodes)
-	}
-	return mean, true
 }

@@ -7,6 +7,11 @@ import (
 	"testing"
 )
 
+// promises are claims with a fault, or without.
+type promises struct{ fault error }
+
+func (p promises) Check(*Algorithm) error { return p.fault }
+
 func sound() *Algorithm {
 	return &Algorithm{
 		Name: "sound", Title: "Sound", Citation: "nobody", Class: Token,
@@ -20,16 +25,14 @@ func sound() *Algorithm {
 				return nil
 			}},
 		},
-		Claims: []Claim{{
-			Quantity: MessagesPerCS, Formula: "N", Load: AnyLoad, Kind: Exact, Source: "section 1",
-		}, {Quantity: QueueLength, Formula: "N", Load: AnyLoad, Kind: Exact, Source: "section 2"}},
+		Claims: promises{},
 		Invariants: []Invariant{
 			{Name: "one", Citation: "nobody", Statement: "nothing", Holds: func(GlobalView) error { return nil }},
 			{Name: "two", Citation: "nobody", Statement: "nothing", Pair: func(GlobalView, NodeID, NodeID) error { return nil }},
 		},
 		Gauges: []Gauge{
-			{Quantity: MessagesPerCS, Begin: func(Setting) Meter { return nil }},
-			{Quantity: QueueLength, Begin: func(Setting) Meter { return nil }},
+			{Quantity: "turns", Begin: func(Setting) Meter { return nil }},
+			{Quantity: "queue", Begin: func(Setting) Meter { return nil }},
 		},
 		ValidNodes: func(n int, _ Options) error {
 			if n == 6 {
@@ -46,42 +49,32 @@ func TestCheckFindsEveryFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	for fault, breakIt := range map[string]func(*Algorithm){
-		"no name":                       func(a *Algorithm) { a.Name = "" },
-		"no title":                      func(a *Algorithm) { a.Title = "" },
-		"no citation":                   func(a *Algorithm) { a.Citation = "" },
-		"no class":                      func(a *Algorithm) { a.Class = "other" },
-		"no needs":                      func(a *Algorithm) { a.Needs = nil },
-		"no Prepare":                    func(a *Algorithm) { a.Prepare = nil },
-		"1 to 15 message kinds":         func(a *Algorithm) { a.Kinds = nil },
-		"wants 1 to 15 message kinds":   func(a *Algorithm) { a.Kinds = make([]string, MaxKinds+1) },
-		"without a name of its own":     func(a *Algorithm) { a.Kinds[1] = a.Kinds[0] },
-		"an option without name":        func(a *Algorithm) { a.Options[0].Name = "" },
-		"without name, values or help":  func(a *Algorithm) { a.Options[0].Help = "" },
-		`option mode: "c" is not`:       func(a *Algorithm) { a.Options[0].Default = "c" },
-		`option count: "x" is not`:      func(a *Algorithm) { a.Options[1].Samples = []string{"x"} },
-		"option mode twice":             func(a *Algorithm) { a.Options[1].Name = "mode" },
-		"for stepped workloads: mode=c": func(a *Algorithm) { a.Stepped = map[string]string{"mode": "c"} },
-		"no quantity":                   func(a *Algorithm) { a.Claims[0].Quantity.Name = "" },
-		"no quantity's ID":              func(a *Algorithm) { a.Claims[0].Quantity.ID = "" },
-		"there are no GREET messages":   func(a *Algorithm) { a.Claims[0].Quantity = KindPerKind("REQUEST", "GREET") },
-		"asymptotic claims say how":     func(a *Algorithm) { a.Claims[0].Kind = Asymptotic },
-		"and no others":                 func(a *Algorithm) { a.Claims[0].Growth = Growth{Log: true} },
-		"two claims sound/messages-per-cs/any/exact: a Name": func(a *Algorithm) { a.Claims = append(a.Claims, a.Claims[0]) },
-		"no formula":                             func(a *Algorithm) { a.Claims[0].Formula = "" },
-		"no load":                                func(a *Algorithm) { a.Claims[0].Load = "" },
-		"no kind":                                func(a *Algorithm) { a.Claims[0].Kind = "" },
-		"no source":                              func(a *Algorithm) { a.Claims[0].Source = "" },
-		"no expression that can be computed":     func(a *Algorithm) { a.Claims[0].Formula = "O(log N)" },
-		"O(N)\" (section 1): no expression":      func(a *Algorithm) { a.Claims[0].Formula, a.Claims[0].Expression = "O(N)", "2q" },
+		"no name":                                func(a *Algorithm) { a.Name = "" },
+		"no title":                               func(a *Algorithm) { a.Title = "" },
+		"no citation":                            func(a *Algorithm) { a.Citation = "" },
+		"no class":                               func(a *Algorithm) { a.Class = "other" },
+		"no needs":                               func(a *Algorithm) { a.Needs = nil },
+		"no Prepare":                             func(a *Algorithm) { a.Prepare = nil },
+		"1 to 15 message kinds":                  func(a *Algorithm) { a.Kinds = nil },
+		"wants 1 to 15 message kinds":            func(a *Algorithm) { a.Kinds = make([]string, MaxKinds+1) },
+		"without a name of its own":              func(a *Algorithm) { a.Kinds[1] = a.Kinds[0] },
+		"an option without name":                 func(a *Algorithm) { a.Options[0].Name = "" },
+		"without name, values or help":           func(a *Algorithm) { a.Options[0].Help = "" },
+		`option mode: "c" is not`:                func(a *Algorithm) { a.Options[0].Default = "c" },
+		`option count: "x" is not`:               func(a *Algorithm) { a.Options[1].Samples = []string{"x"} },
+		"option mode twice":                      func(a *Algorithm) { a.Options[1].Name = "mode" },
+		"for stepped workloads: mode=c":          func(a *Algorithm) { a.Stepped = map[string]string{"mode": "c"} },
 		"invariant \"one\": wants a name":        func(a *Algorithm) { a.Invariants[0].Citation = "" },
 		"invariant \"\": wants a name":           func(a *Algorithm) { a.Invariants[1].Name = "" },
 		"invariant \"two\": wants a name":        func(a *Algorithm) { a.Invariants[1].Statement = "" },
 		"and one function: Holds or Pair":        func(a *Algorithm) { a.Invariants[0].Holds = nil },
 		"invariant \"two\": wants a name, a cit": func(a *Algorithm) { a.Invariants[1].Holds = a.Invariants[0].Holds },
 		"invariant one twice":                    func(a *Algorithm) { a.Invariants[1].Name = "one" },
-		"a gauge of bypass, of which no claim":   func(a *Algorithm) { a.Gauges[1].Quantity = Bypass },
-		"two gauges of messages per CS":          func(a *Algorithm) { a.Gauges[1].Quantity = MessagesPerCS },
-		"a gauge of queue length without Begin":  func(a *Algorithm) { a.Gauges[1].Begin = nil },
+		"no such claim":                          func(a *Algorithm) { a.Claims = promises{errors.New("no such claim")} },
+		"a gauge of queue, of which no claim":    func(a *Algorithm) { a.Claims = nil },
+		"a gauge of nothing":                     func(a *Algorithm) { a.Gauges[1].Quantity = "" },
+		"two gauges of turns":                    func(a *Algorithm) { a.Gauges[1].Quantity = "turns" },
+		"a gauge of queue without Begin":         func(a *Algorithm) { a.Gauges[1].Begin = nil },
 	} {
 		a := sound()
 		breakIt(a)
@@ -110,23 +103,6 @@ func TestCheckFindsEveryFault(t *testing.T) {
 	several.Title, several.Citation = "", ""
 	if err := several.Check(); strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("two faults are reported as %v", err)
-	}
-}
-
-func TestClaimID(t *testing.T) {
-	c := Claim{Quantity: KindPerKind("GREEN TOKEN", "REQUEST"), Load: HotSpot, Kind: UpperBound}
-	for want, x := range map[string]Claim{
-		"sound/green-token-per-request/hot-spot/upper-bound": c,
-		"sound/green-token-per-request/hot-spot/theorem-3":   c.Named("theorem-3").With(map[string]string{"mode": "b"}),
-		"sound/green-token-per-request/hot-spot/upper-bound,fifo,count=2,mode=b": func() Claim {
-			c := c.With(map[string]string{"mode": "b", "count": "2"})
-			c.FIFO = true
-			return c
-		}(),
-	} {
-		if id := sound().ClaimID(x); id != want {
-			t.Errorf("%s, want %s", id, want)
-		}
 	}
 }
 

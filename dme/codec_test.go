@@ -138,23 +138,6 @@ func TestDecodeMemoryIsBounded(t *testing.T) {
 	}
 }
 
-func TestVecIsRecycled(t *testing.T) {
-	m := Message{Kind: 1, Vec: []uint64{1, 2, 3}}
-	b := AppendMessage(nil, &m)
-	memory := make([]uint64, 0, 3)
-	var got Message
-	if err := DecodeMessage(b, &got, memory); err != nil {
-		t.Fatal(err)
-	}
-	if &got.Vec[0] != &memory[:1][0] {
-		t.Error("the vector does not lie in the memory that was offered")
-	}
-	plain := AppendMessage(nil, &Message{Kind: 1})
-	if err := DecodeMessage(plain, &got, memory); err != nil || got.Vec != nil {
-		t.Errorf("a message without a vector decodes with %v, %v", got.Vec, err)
-	}
-}
-
 func token() Message {
 	m := Message{Kind: 2, Clock: 1000, Req: Stamp{77, 3}, Vec: make([]uint64, 64)}
 	for i := range m.Vec {

@@ -68,9 +68,9 @@
 //
 // An [Algorithm] describes itself: its citation, what it needs from the
 // network, its options, the kinds of its messages, and its claims. No formula
-// of a paper stands anywhere else in the program. Package dme/collections has
-// sets and queues that many algorithms need, dme/conformance the test that every
-// algorithm passes.
+// of a paper stands anywhere else in the program. Package dme/claim has the words
+// in which claims are made, dme/collections sets and queues that many algorithms
+// need, dme/conformance the test that every algorithm passes.
 //
 // This package imports nothing that does I/O, reads a clock or starts a
 // goroutine; a test keeps it so.

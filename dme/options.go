@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/platform/suggest"
+	"dmebench/units"
 )
 
 // Option is a setting of an algorithm, a workload or a transport, given as
@@ -38,10 +38,10 @@ func (o Option) Accepts(value string) error {
 		if slices.Contains(o.Words, value) {
 			return nil
 		}
-		return fmt.Errorf("%s=%s: want %s%s", o.Name, value, o.Values(), suggest.Hint(value, o.Words))
+		return fmt.Errorf("%s=%s: want %s%s", o.Name, value, o.Values(), units.Hint(value, o.Words))
 	}
 	if err := o.Valid(value); err != nil {
-		return fmt.Errorf("%s=%s: %w (want %s)%s", o.Name, value, err, o.Values(), suggest.Hint(value, o.Words))
+		return fmt.Errorf("%s=%s: %w (want %s)%s", o.Name, value, err, o.Values(), units.Hint(value, o.Words))
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (o Option) canonical(value string) string {
 	if o.Accepts(value) == nil {
 		return value
 	}
-	if word, ok := suggest.Find(value, o.Words); ok {
+	if word, ok := units.FindName(value, o.Words); ok {
 		return word
 	}
 	before, after, _ := strings.Cut(value, ":")
@@ -76,7 +76,7 @@ func Canonical(set map[string]string, declared ...[]Option) map[string]string {
 	names := optionNames(all)
 	canonical := make(map[string]string, len(set))
 	for given, value := range set {
-		name, ok := suggest.Find(given, names)
+		name, ok := units.FindName(given, names)
 		_, exact := set[name]
 		_, taken := canonical[name]
 		if !ok || taken || exact && name != given {
@@ -144,7 +144,7 @@ func ResolveOptions(declared []Option, set map[string]string) (Options, error) {
 			if len(names) > 0 {
 				known = "there are " + strings.Join(names, ", ")
 			}
-			errs = append(errs, suggest.Unknown("option", name, names, known))
+			errs = append(errs, units.UnknownName("option", name, names, known))
 		}
 	}
 	return opt, errors.Join(errs...)

@@ -2,23 +2,9 @@ package dme
 
 import "time"
 
-// EffectKind says what an [Effect] does.
-type EffectKind uint8
-
-// The effects that a handler can have.
-const (
-	EffectSend EffectKind = iota + 1
-	EffectBroadcast
-	EffectEnter
-	EffectSetTimer
-	EffectCancelTimer
-	EffectRefuse
-	EffectLeft
-)
-
-// Effect is one entry of an [Outbox]; the fields that its kind needs are set.
+// Effect is one entry of an [Outbox], of a kind from [Send] to [Left]; the fields that its kind needs are set.
 type Effect struct {
-	Kind   EffectKind
+	Kind   EventKind
 	Timer  TimerID
 	To     NodeID
 	Stamp  Stamp
@@ -46,13 +32,13 @@ func (o *Outbox) add() *Effect {
 // to itself it handles without a message. m.Vec is handed over.
 func (o *Outbox) Send(to NodeID, m Message) {
 	e := o.add()
-	e.Kind, e.To, e.Msg = EffectSend, to, m
+	e.Kind, e.To, e.Msg = Send, to, m
 }
 
 // Broadcast sends m to all other nodes of the system. m.Vec is copied for each.
 func (o *Outbox) Broadcast(m Message) {
 	e := o.add()
-	e.Kind, e.Msg = EffectBroadcast, m
+	e.Kind, e.Msg = Broadcast, m
 }
 
 // Enter lets the local process into the critical section. The stamp, where
@@ -60,34 +46,34 @@ func (o *Outbox) Broadcast(m Message) {
 // entries read.
 func (o *Outbox) Enter(stamp Stamp) {
 	e := o.add()
-	e.Kind, e.Stamp = EffectEnter, stamp
+	e.Kind, e.Stamp = Enter, stamp
 }
 
 // SetTimer calls the node's Timeout(id) after d, unless it is set again or
 // cancelled before.
 func (o *Outbox) SetTimer(id TimerID, d time.Duration) {
 	e := o.add()
-	e.Kind, e.Timer, e.Delay = EffectSetTimer, id, d
+	e.Kind, e.Timer, e.Delay = SetTimer, id, d
 }
 
 // CancelTimer cancels the timer id, if it is set.
 func (o *Outbox) CancelTimer(id TimerID) {
 	e := o.add()
-	e.Kind, e.Timer = EffectCancelTimer, id
+	e.Kind, e.Timer = CancelTimer, id
 }
 
 // Refuse says that the message just received was malformed or impossible and
 // has been dropped. The reason is a constant string; runtimes count it.
 func (o *Outbox) Refuse(reason string) {
 	e := o.add()
-	e.Kind, e.Reason = EffectRefuse, reason
+	e.Kind, e.Reason = Refuse, reason
 }
 
 // Left says that a node that was told to leave is no longer part of the
 // system: nobody expects an answer of it, and its process may end.
 func (o *Outbox) Left() {
 	e := o.add()
-	e.Kind = EffectLeft
+	e.Kind = Left
 }
 
 // Effects returns what has been collected since the last Reset. It is valid

@@ -1,8 +1,6 @@
 package dme
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -67,19 +65,6 @@ func TestOneToken(t *testing.T) {
 	}
 }
 
-// An error says whom it concerns, each once and in order, also from within another; one
-// that is not of an invariant concerns nobody.
-func TestWhomAnErrorConcerns(t *testing.T) {
-	given := []NodeID{3, 1, 3}
-	err := Broken(given, "%d is wrong", 7)
-	if got := Concerned(fmt.Errorf("because %w", err)); err.Error() != "7 is wrong" || !slices.Equal(got, []NodeID{1, 3}) || given[0] != 3 {
-		t.Errorf("%v concerns %v", err, got)
-	}
-	if got := Concerned(errors.New("of nobody")); got != nil {
-		t.Errorf("an error of another kind concerns %v", got)
-	}
-}
-
 // Nodes are told apart by their types, and messages by link and kind.
 func TestWhatAViewShows(t *testing.T) {
 	v := snapshot{
@@ -109,39 +94,6 @@ func TestWhatAViewShows(t *testing.T) {
 	}
 }
 
-// asker asks the nodes that its system says.
-type asker struct {
-	Node
-	asks []NodeID // none: all
-}
-
-func (a asker) Request(out *Outbox) {
-	if a.asks == nil {
-		out.Broadcast(Message{Kind: 1})
-	}
-	for _, id := range a.asks {
-		out.Send(id, Message{Kind: 1})
-		out.Send(id, Message{Kind: 2}) // twice the same node
-	}
-	out.SetTimer(1, 1)
-}
-
-type askers [][]NodeID
-
-func (s askers) Node(id NodeID) Node { return asker{asks: s[id-1]} }
-
-func TestWhomANodeAsks(t *testing.T) {
-	s := Setting{Nodes: 4, System: askers{{3, 2}, {}, nil, {4, 1}}}
-	for i, want := range [][]NodeID{{1, 2, 3}, {2}, {1, 2, 3, 4}, {1, 4}} {
-		if got := Asked(s, NodeID(i+1)); !slices.Equal(got, want) {
-			t.Errorf("node %d asks %v, want %v", i+1, got, want)
-		}
-	}
-	if mean, ok := AskedByAll(s); mean != 10./4 || !ok {
-		t.Errorf("%v are asked on average, %v", mean, ok)
-	}
-}
-
 // What is waited for is told of each node, in their order.
 func TestWaitsFor(t *testing.T) {
 	want := []Wait{{3, "REPLY"}, {7, "REPLY"}}
@@ -150,31 +102,5 @@ func TestWaitsFor(t *testing.T) {
 	}
 	if got := WaitsFor("REPLY", slices.Values([]NodeID{})); len(got) > 0 {
 		t.Errorf("%v, of nobody", got)
-	}
-}
-
-func TestActivitiesInWords(t *testing.T) {
-	for a, want := range map[Activity]string{
-		Idle: "idle", Requesting: "requesting", Inside: "in the critical section", Down: "down", Down + 1: "unknown",
-	} {
-		if got := a.String(); got != want {
-			t.Errorf("%d is %q, want %q", a, got, want)
-		}
-	}
-}
-
-// The largest value counts of those that there were, and none where there was none.
-func TestLargest(t *testing.T) {
-	m := Largest(func(x Moment) (float64, bool) { return float64(x.OnTheWay), x.What == HasSent })
-	m.Note(Moment{What: HasReceived, OnTheWay: 9})
-	if x, ok := m.Value(); ok {
-		t.Errorf("%v, of nothing", x)
-	}
-	for _, onTheWay := range []int{0, 5, 3} {
-		m.Note(Moment{What: HasSent, OnTheWay: onTheWay})
-		m.Note(Moment{What: HasReceived, OnTheWay: 9})
-	}
-	if x, ok := m.Value(); x != 5 || !ok {
-		t.Errorf("%v, %v; want 5", x, ok)
 	}
 }

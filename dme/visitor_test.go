@@ -96,15 +96,6 @@ func TestStateRoundTrip(t *testing.T) {
 	})
 }
 
-// Equal states give equal bytes, however they came about.
-func TestStateIsCanonical(t *testing.T) {
-	a, b := empty(), empty()
-	b.vec, b.nodes, b.stamps = []uint64{}, []NodeID{}, []Stamp{}
-	if !bytes.Equal(SaveState(nil, a), SaveState(nil, b)) {
-		t.Error("two empty states are saved differently")
-	}
-}
-
 // A state is loaded from bytes that may come from anywhere.
 func TestForeignState(t *testing.T) {
 	long := SaveState(nil, empty())
@@ -119,20 +110,6 @@ func TestForeignState(t *testing.T) {
 	b = append(b, make([]byte, 50)...)
 	if _, err := LoadState(b, empty()); err == nil {
 		t.Error("a node number of 35 bits loads")
-	}
-}
-
-func TestDescribeState(t *testing.T) {
-	e := empty()
-	e.number, e.peer, e.stamp = 7, 3, Stamp{5, 2}
-	e.vec = []uint64{1, 2}
-	const want = "number=7 index=0 yes=false peer=3 stamp=(5,2) vec=[1 2] nodes=[] stamps=[]"
-	if got := DescribeState(e); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	const zero = "number=0 index=0 yes=false peer=- stamp=- vec=[] nodes=[] stamps=[]"
-	if got := DescribeState(empty()); got != zero {
-		t.Errorf("got  %s\nwant %s", got, zero)
 	}
 }
 
@@ -158,11 +135,5 @@ func TestLengthOfACollection(t *testing.T) {
 		if _, err := LoadState(x.b, &got); (err == nil) != (x.want != nil) || !slices.Equal(got.all, x.want) {
 			t.Errorf("%x: %v, %v; want %v", x.b, got.all, err, x.want)
 		}
-	}
-}
-
-func TestStampsInWords(t *testing.T) {
-	if got := (Stamp{19, 28}).String(); got != "(19,28)" {
-		t.Error(got)
 	}
 }

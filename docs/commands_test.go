@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"dmebench/internal/testkit"
-	"dmebench/internal/testkit/golden"
 )
 
 // Every command of every page does what the page says: it runs, in order, in a
@@ -30,22 +29,26 @@ func TestCommands(t *testing.T) {
 		t.Skip("the pages' commands are for bash: ", err)
 	}
 	programs := program(t)
-	t.Run("faulty pages", func(t *testing.T) { testFaultyPages(t, programs) })
+	t.Run("faulty pages", func(t *testing.T) {
+		t.Parallel()
+		testFaultyPages(t, programs)
+	})
 	t.Run("flags", func(t *testing.T) { testUnknownFlags(t, programs) })
 	for _, page := range pages {
 		t.Run(strings.TrimSuffix(filepath.ToSlash(filepath.Join("docs", page)), ".md"), func(t *testing.T) {
 			text := string(read(t, page))
-			if lengthy.MatchString(text) && !testkit.Long() && !golden.Rewriting() {
+			if lengthy.MatchString(text) && !testkit.Long() && !testkit.Rewriting() {
 				t.Skip("it sweeps, advises or builds: needs DMEBENCH_TESTS=long")
 			}
+			t.Parallel()
 			faults, fresh := follow(t, page, text, programs)
-			if golden.Rewriting() && fresh != text {
+			if testkit.Rewriting() && fresh != text {
 				if err := os.WriteFile(page, []byte(fresh), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for _, fault := range faults {
-				if golden.Rewriting() && fresh != text {
+				if testkit.Rewriting() && fresh != text {
 					t.Log(fault)
 				} else {
 					t.Error(fault)
@@ -145,7 +148,7 @@ func follow(t *testing.T, page, text, programs string) (faults []string, fresh s
 		}
 	}
 	for _, m := range drawn.FindAllStringSubmatch(text, -1) {
-		golden.MustBe(t, filepath.Join("images", "guide", m[1]), read(t, filepath.Join(s.dir, m[1])))
+		testkit.FileMustBe(t, filepath.Join("images", "guide", m[1]), read(t, filepath.Join(s.dir, m[1])))
 	}
 	return faults, withOutputs(text, blocks, outputs)
 }

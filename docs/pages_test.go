@@ -14,7 +14,6 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/cli"
 	"dmebench/internal/testkit"
-	"dmebench/internal/testkit/golden"
 )
 
 // say runs the program, which must end with the given exit code, and returns
@@ -39,11 +38,11 @@ func read(t *testing.T, file string) []byte {
 
 // algorithms.md lists what the algorithms say of themselves.
 func TestAlgorithmsPage(t *testing.T) {
-	golden.MustBe(t, "algorithms.md", say(t, cli.Held, "list", "algorithms", "--markdown"))
+	testkit.FileMustBe(t, "algorithms.md", say(t, cli.Held, "list", "algorithms", "--markdown"))
 }
 
 func TestSchema(t *testing.T) {
-	golden.MustBe(t, "result.schema.json", say(t, cli.Held, "list", "schema"))
+	testkit.FileMustBe(t, "result.schema.json", say(t, cli.Held, "list", "schema"))
 }
 
 // The figures of the worked examples are drawn from the scenarios that the tests
@@ -58,7 +57,7 @@ func TestScenarioFigures(t *testing.T) {
 		drawn := filepath.Join(t.TempDir(), "drawn.svg")
 		say(t, cli.Held, "trace", "--scenario", s.Name, "--svg", drawn)
 		image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
-		golden.MustBe(t, filepath.FromSlash(image), read(t, drawn))
+		testkit.FileMustBe(t, filepath.FromSlash(image), read(t, drawn))
 		if !bytes.Contains(page, []byte("]("+image+")")) {
 			t.Errorf("algorithms.md does not show %s", image)
 		}
@@ -73,8 +72,8 @@ func TestSurvivalPage(t *testing.T) {
 	}
 	dir := t.TempDir()
 	say(t, cli.Held, "validate", "--faults", "--quick", "--quiet", "--out", dir)
-	golden.MustBe(t, "survival.md", read(t, filepath.Join(dir, "survival.md")))
-	golden.MustBe(t, filepath.FromSlash("../internal/experiment/advise/survival.csv"), read(t, filepath.Join(dir, "survival.csv")))
+	testkit.FileMustBe(t, "survival.md", read(t, filepath.Join(dir, "survival.md")))
+	testkit.FileMustBe(t, filepath.FromSlash("../internal/experiment/advise/survival.csv"), read(t, filepath.Join(dir, "survival.csv")))
 }
 
 // counterexamples says where the literal texts are searched: the smallest
@@ -106,7 +105,7 @@ func TestErrataPage(t *testing.T) {
 			args := append(strings.Fields("check --quiet --schedules 50000 --algorithm "+a.Name+" "+where), "--svg", drawn)
 			say(t, cli.Broken, args...)
 			image := path.Join("images", "errata", a.Name+".svg")
-			golden.MustBe(t, filepath.FromSlash(image), read(t, drawn))
+			testkit.FileMustBe(t, filepath.FromSlash(image), read(t, drawn))
 			if !bytes.Contains(page, []byte("## "+a.Name+"\n")) || !bytes.Contains(page, []byte("]("+image+")")) {
 				t.Errorf("errata.md has no section with the picture %s", image)
 			}
@@ -125,7 +124,7 @@ func TestQuorumFigures(t *testing.T) {
 	say(t, cli.Held, append(strings.Fields(command), drawn)...)
 	for _, name := range []string{"quorum-availability-n31.svg", "quorum-failures-n31.svg", "quorum-cost-n31.svg"} {
 		image := path.Join("images", "experiments", name)
-		golden.MustBe(t, filepath.FromSlash(image), read(t, filepath.Join(drawn, name)))
+		testkit.FileMustBe(t, filepath.FromSlash(image), read(t, filepath.Join(drawn, name)))
 		if !bytes.Contains(page, []byte("]("+image+")")) {
 			t.Errorf("experiments.md does not show %s", image)
 		}
@@ -143,7 +142,7 @@ func TestTheGuideWritesTheExample(t *testing.T) {
 	for _, f := range blocks {
 		if file, ok := strings.CutPrefix(f.file, "../courier/courier/"); ok {
 			found++
-			golden.MustBe(t, filepath.Join("examples", "own-algorithm", "courier", file), []byte(strings.Join(f.lines, "\n")+"\n"))
+			testkit.FileMustBe(t, filepath.Join("examples", "own-algorithm", "courier", file), []byte(strings.Join(f.lines, "\n")+"\n"))
 		}
 	}
 	if found != 2 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 )
 
 // python returns a Python that has pandas, as Debian's package python3-pandas gives it.
@@ -82,7 +82,7 @@ func TestPandas(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	summary := golden.Table(t, read(t, filepath.Join(dir, "summary.csv")))
+	summary := testkit.Table(t, read(t, filepath.Join(dir, "summary.csv")))
 	out := do(interpreter, "-c", script+everyTable)
 	words := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{

@@ -11,7 +11,6 @@ import (
 
 	"dmebench/claims"
 	"dmebench/report"
-	"dmebench/report/columns"
 	"dmebench/report/export"
 	"dmebench/report/survival"
 	"dmebench/runs"
@@ -98,16 +97,16 @@ func TestResultsFormatPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range header {
-			if !columns.Known(name) {
+			if !runs.IsColumn(name) {
 				t.Errorf("%s has a column %s, which is not among those that all tables share", f.Name, name)
 			}
 			used[name] = true
 		}
 	}
-	for _, name := range columns.Own() {
+	for _, name := range runs.Columns() {
 		if !used[name] {
 			t.Errorf("no table has a column %s", name)
 		}
 	}
-	sameNames(t, "tables", listed(t, page, "## Tables", explained), append(named, columns.Own()...))
+	sameNames(t, "tables", listed(t, page, "## Tables", explained), append(named, runs.Columns()...))
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,21 +17,39 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dmebench"
 )
 
 // longest is how long the commands of a page may take together, on a machine that
 // is busy with everything else.
 const longest = 10 * time.Minute
 
-// program builds dmebench for the commands of all pages, and returns its folder. Its
-// sources are compiled in such a way that a page that builds copies of them anew
-// finds them compiled.
+// programName is the name by which this test binary is the program.
+const programName = "dmebench"
+
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == programName {
+		dmebench.Main()
+	}
+	// The commands of pages wait most of the time, for processes: more pages at once than
+	// processors.
+	_ = flag.Set("test.parallel", "4")
+	os.Exit(m.Run())
+}
+
+// program returns a folder with dmebench, for the commands of pages.
 func program(t *testing.T) string {
 	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
-	cmd := exec.Command("go", "build", "-trimpath", "-o", dir, "../cmd/dmebench")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	if to := filepath.Join(dir, programName); os.Link(self, to) != nil { // on another file system
+		if err := os.WriteFile(to, read(t, self), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -70,28 +70,28 @@ const separator = " · "
 
 // quantity is what a figure shows over an abscissa.
 type quantity struct {
-	name      string       // of the figure's file
-	title     string       // "" for that of the metric
-	median    string       // the metric
-	theory    dme.Quantity // zero for none
-	forTheory bool         // drawn only where a claim speaks of it
+	name      string         // of the figure's file
+	title     string         // "" for that of the metric
+	median    string         // the metric
+	theory    claim.Quantity // zero for none
+	forTheory bool           // drawn only where a claim speaks of it
 }
 
 func quantities() []quantity {
 	return []quantity{
-		{name: "messages-per-cs", title: "Messages per critical section", median: runs.MessagesPerCS, theory: dme.MessagesPerCS},
+		{name: "messages-per-cs", title: "Messages per critical section", median: runs.MessagesPerCS, theory: claim.MessagesPerCS},
 		{name: "transmissions-per-cs", title: "Transmissions per critical section (a broadcast is one)",
-			median: runs.TransmissionsPerCS, theory: dme.TransmissionsPerCS},
-		{name: "throughput", title: "Throughput", median: runs.Throughput, theory: dme.Throughput},
+			median: runs.TransmissionsPerCS, theory: claim.TransmissionsPerCS},
+		{name: "throughput", title: "Throughput", median: runs.Throughput, theory: claim.Throughput},
 		{name: "response-p50", title: "Response time (request to exit), median", median: runs.ResponseP50},
 		{name: "response-p99", title: "Response time (request to exit), 99th percentile", median: runs.ResponseP99},
 		{name: "response-mean", title: "Response time (request to exit), mean", median: runs.ResponseMean,
-			theory: dme.ResponseTime, forTheory: true},
+			theory: claim.ResponseTime, forTheory: true},
 		{name: "waiting-p50", title: "Waiting time (intended arrival to entry), median", median: runs.WaitingP50},
 		{name: "waiting-p99", title: "Waiting time (intended arrival to entry), 99th percentile", median: runs.WaitingP99},
 		{name: "sync-delay", title: "Synchronization delay (exit to next entry), median", median: runs.SyncDelayP50},
 		{name: "sync-delay-over-t", title: "Synchronization delay (exit to next entry), mean, in units of T",
-			median: runs.SyncDelayOverT, theory: dme.SyncDelay},
+			median: runs.SyncDelayOverT, theory: claim.SyncDelay},
 	}
 }
 
@@ -260,7 +260,7 @@ func describe(e stats.Estimate, write func(float64) string) string {
 // claim and a second one, or with many lines the sharpest alone, lest nothing can
 // be read. Over another axis it is the sharpest that speaks of every place where
 // the line was measured. What is said of each stands beside them.
-func (c *collection) curves(ch chart, ln line, q dme.Quantity) (curves []plots.Series, said []saying) {
+func (c *collection) curves(ch chart, ln line, q claim.Quantity) (curves []plots.Series, said []saying) {
 	var at []float64
 	var cells []*cell
 	for _, s := range ch.spots {
@@ -268,23 +268,23 @@ func (c *collection) curves(ch chart, ln line, q dme.Quantity) (curves []plots.S
 			at, cells = append(at, s.x), append(cells, cell)
 		}
 	}
-	if q == (dme.Quantity{}) || len(cells) == 0 {
+	if q == (claim.Quantity{}) || len(cells) == 0 {
 		return nil, nil
 	}
 	most := 2
 	if !ch.between || len(ch.lines) > 6 {
 		most = 1
 	}
-	for _, claim := range c.theory.speakingOf(q, cells[len(cells)-1].First.Result.Spec) {
-		if len(curves) == most || claim.KnownFalse != "" && len(curves) > 0 {
+	for _, k := range c.theory.speakingOf(q, cells[len(cells)-1].First.Result.Spec) {
+		if len(curves) == most || k.KnownFalse != "" && len(curves) > 0 {
 			break // the table has it
 		}
-		curve := plots.Series{Label: atCurve(claim), Style: ln.style, Role: plots.Exact}
-		if claim.Kind == dme.UpperBound || claim.Kind == dme.LowerBound {
+		curve := plots.Series{Label: atCurve(k), Style: ln.style, Role: plots.Exact}
+		if k.Kind == claim.UpperBound || k.Kind == claim.LowerBound {
 			curve.Role = plots.Bound
 		}
 		for i, cell := range cells {
-			if x, ok := c.theory.predictCell(claim, cell); ok {
+			if x, ok := c.theory.predictCell(k, cell); ok {
 				p := plots.At(at[i], x)
 				p.Gap = ch.names != nil
 				curve.Points = append(curve.Points, p)
@@ -294,18 +294,18 @@ func (c *collection) curves(ch chart, ln line, q dme.Quantity) (curves []plots.S
 			continue
 		}
 		if ch.between && !timed(q) {
-			curve.Points = append(curve.Points, c.betweenSizes(claim, cells)...)
+			curve.Points = append(curve.Points, c.betweenSizes(k, cells)...)
 			slices.SortFunc(curve.Points, func(a, b plots.Point) int { return int(a.X - b.X) })
 		}
 		if !slices.ContainsFunc(curves, func(other plots.Series) bool { return coincide(other, curve) }) {
-			curves, said = append(curves, curve), append(said, saying{of: ln.label, text: formula(claim), second: len(curves) > 0})
+			curves, said = append(curves, curve), append(said, saying{of: ln.label, text: formula(k), second: len(curves) > 0})
 		}
 	}
 	return curves, said
 }
 
 // betweenSizes evaluates a claim at numbers of nodes that were not measured.
-func (c *collection) betweenSizes(claim dme.Claim, cells []*cell) []plots.Point {
+func (c *collection) betweenSizes(k claim.Claim, cells []*cell) []plots.Point {
 	var measured []int
 	for _, cell := range cells {
 		measured = append(measured, cell.Nodes)
@@ -314,7 +314,7 @@ func (c *collection) betweenSizes(claim dme.Claim, cells []*cell) []plots.Point 
 	var points []plots.Point
 	for _, n := range curveSizes(measured) {
 		like.Nodes = n
-		if x, ok := c.theory.predict(claim, like); ok && !slices.Contains(measured, n) {
+		if x, ok := c.theory.predict(k, like); ok && !slices.Contains(measured, n) {
 			points = append(points, plots.At(float64(n), x))
 		}
 	}

@@ -6,51 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"dmebench/report"
 	"dmebench/runs"
 )
-
-// encoded is a histogram of values.
-func encoded(t *testing.T, values ...int64) string {
-	t.Helper()
-	h := hdrhistogram.New(1, 60e9, 3)
-	for _, v := range values {
-		if err := h.RecordValue(v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
-// The distributions of all series at one number of nodes stand in one figure, of response
-// and of waiting time, with times on the abscissa and shares on the ordinate.
-func TestDistributions(t *testing.T) {
-	in := under(experiment(t, []string{"a", "b"}, []string{"poisson"}, []int{3, 7}, 2), "poisson")
-	for _, r := range in.Runs {
-		r.Result.Histograms = runs.Histograms{Response: encoded(t, 1e6, 2e6, 3e6, 4e6), Waiting: encoded(t, 1e5, 9e7)}
-	}
-	b := build(t, in)
-	for name, wants := range map[string][]string{
-		"response-cdf-tcp-poisson-n7": {"a", "b", "response time (ms)", "share of the critical sections", "0.2", "1"},
-		"waiting-cdf-tcp-poisson-n7":  {"waiting time (ms), log scale", "0.1", "100"},
-	} {
-		texts := b.texts(t, name)
-		for _, want := range wants {
-			if !strings.Contains(texts, "\n"+want+"\n") {
-				t.Errorf("%s does not say %q:\n%s", name, want, texts)
-			}
-		}
-	}
-	if small := b.plots(t, "*-cdf-*-n3"); len(small) > 0 {
-		t.Errorf("also drawn: %q", small)
-	}
-}
 
 // flowing gives each run a course: a rate that its repetition sets, and a tail that grows.
 func flowing(in report.Input, intervals int) report.Input {
@@ -102,41 +60,6 @@ func TestOverTime(t *testing.T) {
 	}
 }
 
-// How many wait is told where that is not clear beforehand; the median on request.
-func TestQueueOverTime(t *testing.T) {
-	for workload, drawn := range map[string]bool{"saturate": false, "poisson": true} {
-		in := flowing(under(experiment(t, []string{"a"}, []string{workload}, []int{3, 7}, 3), workload), 200)
-		b := build(t, in)
-		if found := b.plots(t, "queue-over-time-*"); (len(found) == 1) != drawn {
-			t.Errorf("%s: %q", workload, found)
-		}
-		in.Only = []string{"queue-over-time-*", "waiting-p50-over-time-*"}
-		b = build(t, in)
-		for _, name := range []string{"queue", "waiting-p50"} {
-			// Of four intervals in a step the most that waited is 1, in each of 50 steps.
-			lines := curves(t, b.svg(t, name+"-over-time-tcp-"+workload+"-n7"))
-			if len(lines) != 1 || len(lines[0]) != 50 || lines[0][0][1] != lines[0][49][1] {
-				t.Errorf("%s under %s: %d curves: %v", name, workload, len(lines), lines)
-			}
-		}
-	}
-}
-
-// Without a course, or around faults, nothing is shown from the start on.
-func TestNoCourseFromTheStart(t *testing.T) {
-	in := experiment(t, []string{"a"}, []string{"saturate"}, []int{3, 7}, 3)
-	if found := build(t, in).plots(t, "*over-time*"); len(found) > 0 {
-		t.Errorf("there are %q", found)
-	}
-	in = flowing(in, 20)
-	for _, r := range in.Runs {
-		r.Result.Spec.Faults = []string{"kill 1 @1s"}
-	}
-	if found := build(t, in).plots(t, "*over-time*"); len(found) > 0 {
-		t.Errorf("around faults there are %q", found)
-	}
-}
-
 var curvePath = regexp.MustCompile(`<path d="(M[-\d.,L]+)" style="fill:none;stroke:#[0-9A-F]{6};stroke-width:1.5`)
 
 // curves returns the points of the lines of a figure that have the width of a curve and
@@ -158,4 +81,32 @@ func curves(t *testing.T, svg string) (all [][][2]float64) {
 		}
 	}
 	return all
+}
+
+// How many wait is told where that is not clear beforehand; the median on request.
+func TestQueueOverTime(t *testing.T) {
+	for workload, drawn := range map[string]bool{"saturate": false, "poisson": true} {
+		in := flowing(under(experiment(t, []string{"a"}, []string{workload}, []int{3, 7}, 3), workload), 200)
+		b := build(t, in)
+		if found := b.plots(t, "queue-over-time-*"); (len(found) == 1) != drawn {
+			t.Errorf("%s: %q", workload, found)
+		}
+		in.Only = []string{"queue-over-time-*", "waiting-p50-over-time-*"}
+		b = build(t, in)
+		for _, name := range []string{"queue", "waiting-p50"} {
+			// Of four intervals in a step the most that waited is 1, in each of 50 steps.
+			lines := curves(t, b.svg(t, name+"-over-time-tcp-"+workload+"-n7"))
+			if len(lines) != 1 || len(lines[0]) != 50 || lines[0][0][1] != lines[0][49][1] {
+				t.Errorf("%s under %s: %d curves: %v", name, workload, len(lines), lines)
+			}
+		}
+	}
+}
+
+// under makes all runs of an experiment arrive in an open workload.
+func under(in report.Input, workload string) report.Input {
+	for i := range in.Runs {
+		in.Runs[i].Workload, in.Runs[i].Result.Workload, in.Runs[i].Result.Spec.Workload = workload, workload, workload
+	}
+	return in
 }

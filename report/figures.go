@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/runs"
@@ -86,11 +86,11 @@ func (c *collection) fairnessPicture(s *set) picture {
 		order    bool
 	}{
 		{quantity{title: "Jain's index of the entries", median: runs.JainIndex}, "Jain's index", true},
-		{quantity{title: "Longest run of one node", median: runs.LongestRun, theory: dme.LongestRun}, "entries in a row", true},
-		{quantity{title: "Largest bypass of a request", median: runs.MaxBypass, theory: dme.Bypass}, "entries by others", true},
-		{quantity{title: "Largest bypass by one node", median: runs.MaxBypassByOne, theory: dme.BypassByOne, forTheory: true},
+		{quantity{title: "Longest run of one node", median: runs.LongestRun, theory: claim.LongestRun}, "entries in a row", true},
+		{quantity{title: "Largest bypass of a request", median: runs.MaxBypass, theory: claim.Bypass}, "entries by others", true},
+		{quantity{title: "Largest bypass by one node", median: runs.MaxBypassByOne, theory: claim.BypassByOne, forTheory: true},
 			"entries by one other", true},
-		{quantity{title: "Messages of the busiest node", median: runs.WorkMaxOverMean, theory: dme.WorkSpread}, "busiest / mean", false},
+		{quantity{title: "Messages of the busiest node", median: runs.WorkMaxOverMean, theory: claim.WorkSpread}, "busiest / mean", false},
 	} {
 		series, said := c.series(s.chart, p.quantity)
 		told := len(said) > 0

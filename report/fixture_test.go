@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,7 +13,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 	"dmebench/report"
 	"dmebench/report/plots"
 	"dmebench/runs"
@@ -62,7 +60,7 @@ func measured(t *testing.T, algorithm, workload string, n, rep int) *runs.Result
 			Algorithm: algorithm, Nodes: n, Transport: "tcp", Workload: workload, CS: "100us", Requests: 50 * n,
 			Seed: uint64(rep), NodesPerWorker: 1, Warmup: "auto",
 		},
-		Histograms: runs.Histograms{Response: string(b)},
+		Histograms: runs.Histograms{Response: string(b), Waiting: string(b)},
 	}
 }
 
@@ -96,36 +94,30 @@ func lean(in report.Input) report.Input {
 	return in
 }
 
-// everything asks for all figures, also those that say nothing.
-func everything(in report.Input) report.Input {
-	in.Only = []string{"*"}
-	return in
+// built is the files of a report.
+type built struct {
+	files map[string][]byte
+	page  string
 }
 
-// built is a report that was read back.
-type built struct{ dir, page string }
-
-// build is report.Build with one format only, unless others are asked for: pixels
+// build makes a report with one format only, unless others are asked for: pixels
 // are dear where races are looked for.
 func build(t *testing.T, in report.Input) built {
 	t.Helper()
 	if in.Formats == nil {
 		in.Formats = []plots.Format{plots.SVG}
 	}
-	dir := filepath.Join(t.TempDir(), "report")
-	path, err := report.Build(in, dir)
+	files, err := in.Files()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if path != filepath.Join(dir, "report.html") {
-		t.Errorf("the page is %s", path)
+	b := built{files: make(map[string][]byte)}
+	for _, f := range files {
+		b.files[f.Name] = f.Data
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkPage(t, dir, string(b))
-	return built{dir, string(b)}
+	b.page = string(b.files["report.html"])
+	checkPage(t, b)
+	return b
 }
 
 var (
@@ -136,8 +128,9 @@ var (
 
 // checkPage checks what holds of every page: it is well formed, asks nothing of
 // the network, names nothing twice, and links only to what is there.
-func checkPage(t *testing.T, dir, page string) {
+func checkPage(t *testing.T, b built) {
 	t.Helper()
+	page := b.page
 	d := xml.NewDecoder(strings.NewReader(page))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
 	for {
@@ -152,8 +145,8 @@ func checkPage(t *testing.T, dir, page string) {
 			if !strings.Contains(page, `id="`+file+`"`) {
 				t.Errorf("%s leads nowhere", m[0])
 			}
-		} else if _, err := os.Stat(filepath.Join(dir, m[1])); err != nil {
-			t.Errorf("%s: %v", m[0], err)
+		} else if b.files[m[1]] == nil {
+			t.Errorf("%s leads to no file", m[0])
 		}
 	}
 	for _, outside := range []string{"@import", "<script", "<link", "<iframe", "<img"} {
@@ -201,12 +194,8 @@ func (b built) wants(t *testing.T, parts ...string) {
 // captions are those of captions.txt, by the names of the figures.
 func (b built) captions(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(b.dir, "captions.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	captions := make(map[string]string)
-	for _, one := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
+	for _, one := range strings.Split(strings.TrimSpace(string(b.file(t, "captions.txt"))), "\n\n") {
 		name, caption, _ := strings.Cut(one, "\n")
 		captions[name] = caption
 	}
@@ -215,9 +204,32 @@ func (b built) captions(t *testing.T) map[string]string {
 
 func (b built) csv(t *testing.T) []map[string]string {
 	t.Helper()
-	f, err := os.ReadFile(filepath.Join(b.dir, "summary.csv"))
-	if err != nil {
-		t.Fatal(err)
+	return testkit.Table(t, b.file(t, "summary.csv"))
+}
+
+// crashed is an experiment of six repetitions, whose nodes are killed and take
+// 40 ms, 41 ms, … until another enters.
+func crashed(t *testing.T, faults ...string) report.Input {
+	in := experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{5}, 6)
+	for i, r := range in.Runs {
+		disturb(r.Result, int64(40+i/2)*1e6, faults...)
 	}
-	return golden.Table(t, f)
+	return in
+}
+
+func disturb(r *runs.Result, recovered int64, faults ...string) {
+	r.Spec.Faults = faults
+	served, messages := recovered+5e6, uint64(33)
+	r.Series = &runs.Series{IntervalNS: 10e6}
+	for range 40 {
+		p99 := int64(7e6)
+		r.Series.Entries, r.Series.P99NS = append(r.Series.Entries, 5), append(r.Series.P99NS, &p99)
+	}
+	for i, f := range faults {
+		what, _, _ := strings.Cut(f, " ")
+		r.Faults = append(r.Faults, runs.Fault{
+			Fault: f, What: what, AtNS: 150e6 + int64(i)*50e6, Nodes: []int{3},
+			RecoveredNS: &recovered, ServedNS: &served, Messages: &messages, Waiting: 4, Lost: 1,
+		})
+	}
 }

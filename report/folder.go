@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/platform/atomicfile"
-	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/fileio"
+	"dmebench/internal/platform/layout"
 	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/units"
@@ -19,7 +19,6 @@ import (
 
 // folder is that of a report. What is put into it is written when all of it is there.
 type folder struct {
-	dir     string
 	formats []plots.Format
 	size    plots.Size
 	only    []string
@@ -144,7 +143,7 @@ func (f *folder) captionsTeX() []byte {
 	b.WriteString("% Figures of a report: copy those that you want. They need \\usepackage{graphicx}.\n")
 	for _, d := range f.drawn {
 		fmt.Fprintf(&b, "\n\\begin{figure}\n  \\centering\n  \\includegraphics{plots/%s}\n  \\caption{%s}\n  \\label{fig:%s}\n\\end{figure}\n",
-			d.Name, tables.LaTeX(d.Caption), d.Name)
+			d.Name, layout.LaTeX(d.Caption), d.Name)
 	}
 	return []byte(b.String())
 }
@@ -152,23 +151,20 @@ func (f *folder) captionsTeX() []byte {
 // put keeps a file of the folder until it is written.
 func (f *folder) put(name string, data []byte) { f.files = append(f.files, File{name, data}) }
 
-// writeAll replaces the files of the folder, each as a whole or not at all.
-func (f *folder) writeAll() error {
+// writeAll replaces files of a folder, each as a whole or not at all.
+func writeAll(dir string, files []File) error {
 	made := make(map[string]bool)
-	for _, file := range f.files {
-		if f.err != nil {
-			return f.err
-		}
-		path := filepath.Join(f.dir, file.Name)
+	for _, file := range files {
+		path := filepath.Join(dir, file.Name)
 		if dir := filepath.Dir(path); !made[dir] {
 			if err := os.MkdirAll(dir, 0o777); err != nil {
 				return fmt.Errorf("report: %w; choose another folder", err)
 			}
 			made[dir] = true
 		}
-		if err := atomicfile.Write(path, file.Data); err != nil {
-			f.err = fmt.Errorf("report: write %s: %w; is its folder writable, and is there room on the disk?", path, err)
+		if err := fileio.Write(path, file.Data); err != nil {
+			return fmt.Errorf("report: write %s: %w; is its folder writable, and is there room on the disk?", path, err)
 		}
 	}
-	return f.err
+	return nil
 }

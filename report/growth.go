@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/runs"
@@ -23,7 +23,7 @@ type growth struct {
 	ranked  []stats.Fit
 	free    stats.Exponent
 	varies  bool // there is an exponent
-	claim   dme.Claim
+	claim   claim.Claim
 	claimed stats.Fit // of the growth that the claim speaks of
 	place   int       // of the claimed growth among the ranked, from 1; 0 where there is no claim
 }
@@ -82,14 +82,14 @@ func shapeSizes() []int { return curveSizes([]int{16, curveLimit}) }
 // So no formula has to be read, and one that knows the system, such as 3(K−1),
 // is taken as it is there.
 func (c *collection) claimGrowth(g *growth, like runs.Spec) {
-	for _, claim := range c.theory.about(dme.MessagesPerCS, like) {
-		if claim.KnownFalse != "" {
+	for _, k := range c.theory.about(claim.MessagesPerCS, like) {
+		if k.KnownFalse != "" {
 			break
 		}
 		var n, y []float64
 		for _, size := range shapeSizes() {
 			like.Nodes = size
-			if x, ok := c.theory.predict(claim, like); ok {
+			if x, ok := c.theory.predict(k, like); ok {
 				n, y = append(n, float64(size)), append(y, x)
 			}
 		}
@@ -97,7 +97,7 @@ func (c *collection) claimGrowth(g *growth, like runs.Spec) {
 		if err != nil {
 			continue // it speaks of too few sizes
 		}
-		g.claim = claim
+		g.claim = k
 		for i, fit := range g.ranked {
 			if fit.Growth.Name == fits[0].Growth.Name {
 				g.claimed, g.place = fit, i+1
@@ -114,7 +114,7 @@ const refuted = 10
 // best. A bound need not be reached: of one whose growth is out of the question,
 // the best is more telling.
 func (g growth) main() stats.Fit {
-	bound := g.claim.Kind == dme.UpperBound || g.claim.Kind == dme.LowerBound
+	bound := g.claim.Kind == claim.UpperBound || g.claim.Kind == claim.LowerBound
 	if g.place == 0 || bound && g.claimed.Delta > refuted {
 		return g.ranked[0]
 	}

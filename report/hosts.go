@@ -455,22 +455,17 @@ func evenly(nodes []int) int {
 // undecided is for how many pairs of entries the clocks cannot tell whether they
 // overlapped, in all of the cell's runs.
 func (c *cell) undecided() uint64 {
-	var n uint64
-	for _, r := range c.All() {
-		n += r.Safety.Undecided
-	}
-	return n
+	return sum(c.All(), func(r *runs.Result) uint64 { return r.Safety.Undecided })
 }
 
 // lostUpdates counts those of the shared resource, in all of the cell's runs.
 func (c *cell) lostUpdates() uint64 {
-	var n uint64
-	for _, r := range c.All() {
-		if r.Safety.Resource != nil {
-			n += r.Safety.Resource.LostUpdates
+	return sum(c.All(), func(r *runs.Result) uint64 {
+		if r.Safety.Resource == nil {
+			return 0
 		}
-	}
-	return n
+		return r.Safety.Resource.LostUpdates
+	})
 }
 
 // clockBound is the largest bound on the error of a delay that crosses hosts, in

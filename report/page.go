@@ -25,6 +25,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/report/cells"
 	"dmebench/report/plots"
 	"dmebench/runs"
@@ -179,7 +180,7 @@ type Input struct {
 	runs.Set
 
 	// Claims returns the claims of an algorithm. It may be nil.
-	Claims func(algorithm string) []dme.Claim
+	Claims func(algorithm string) claim.List
 
 	// Setting prepares the system that a claim's prediction is evaluated on; ok
 	// is false where there is no such system. It may be nil: then there are no
@@ -211,26 +212,32 @@ type Input struct {
 // returns the path of the page. Whatever the results hold, a page is made; an
 // error means that a file could not be written, and names it.
 func Build(in Input, dir string) (page string, err error) {
+	files, err := in.files()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "report.html"), writeAll(dir, files)
+}
+
+// files makes those of a report.
+func (in Input) files() ([]File, error) {
 	if in.Formats == nil {
 		in.Formats = plots.Formats()
 	}
 	if err := in.Size.Check(); err != nil {
-		return "", fmt.Errorf("report: %w", err)
+		return nil, fmt.Errorf("report: %w", err)
 	}
-	f := folder{dir: dir, formats: in.Formats, size: in.Size, only: in.Only, taken: make(units.Names), found: make(map[string]bool)}
+	f := folder{formats: in.Formats, size: in.Size, only: in.Only, taken: make(units.Names), found: make(map[string]bool)}
 	c := collect(in)
 	html, err := c.view(&f).page()
 	if err != nil {
-		return "", fmt.Errorf("report: page: %w", err)
-	}
-	if err := f.unknown(); err != nil {
-		return "", err
+		return nil, fmt.Errorf("report: page: %w", err)
 	}
 	f.put("summary.csv", c.csv())
 	f.put("captions.txt", f.captionsText())
 	f.put("captions.tex", f.captionsTeX())
 	f.put("report.html", html)
-	return filepath.Join(dir, "report.html"), f.writeAll()
+	return f.files, cmp.Or(f.unknown(), f.err)
 }
 
 // fact is a line of the environment's table.
@@ -256,11 +263,7 @@ func Facts(runs []*runs.Result) map[string]map[string]int {
 // environment merges what is known of the experiment and of its runs: where
 // runs differ, every value stands with its number of runs.
 func (c *collection) environment() []fact {
-	var runs []*runs.Result
-	for _, r := range c.runs {
-		runs = append(runs, r.Result)
-	}
-	values := Facts(runs)
+	values := Facts(c.results())
 	for k, v := range c.in.Header.Environment {
 		if values[k] == nil {
 			values[k] = map[string]int{v: 0}

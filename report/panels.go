@@ -88,13 +88,13 @@ func grouped(of part) picture {
 	}
 	one := picture{kind: some[0].kind}
 	one.Name, one.Title = of.name, some[0].Title
+	parts := differingParts(abouts)
 	for _, part := range some[0].about {
-		if !slices.ContainsFunc(abouts, func(other []string) bool { return !slices.Contains(other, part) }) {
+		if !slices.Contains(parts[0], part) {
 			one.about = append(one.about, part)
 		}
 	}
 	one.Subtitle = strings.Join(one.about, separator)
-	parts := differingParts(abouts)
 	titles := shortest(parts)
 	var long []string
 	for i, p := range some {

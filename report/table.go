@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"maps"
 	"math"
@@ -10,8 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dmebench/internal/platform/tables"
-	"dmebench/report/columns"
+	"dmebench/internal/platform/layout"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
@@ -133,18 +131,16 @@ func show(e stats.Estimate, scale units.Scale) shownEstimate {
 	return q
 }
 
-func (c *cell) entries() uint64 {
-	var n uint64
-	for _, r := range c.Good {
-		n += r.Entries
-	}
-	return n
-}
+func (c *cell) entries() uint64 { return sum(c.Good, func(r *runs.Result) uint64 { return r.Entries }) }
 
 func (c *cell) violations() uint64 {
-	var n uint64
-	for _, r := range c.All() {
-		n += r.Safety.Violations
+	return sum(c.All(), func(r *runs.Result) uint64 { return r.Safety.Violations })
+}
+
+// sum adds up a number of results.
+func sum(list []*runs.Result, of func(*runs.Result) uint64) (n uint64) {
+	for _, r := range list {
+		n += of(r)
 	}
 	return n
 }
@@ -202,50 +198,39 @@ func SummaryCSV(results runs.Set) []byte { return collect(Input{Set: results}).c
 // a shared resource and of hosts stand last, and only where runs had some.
 func (c *collection) csv() []byte {
 	metrics := runs.MetricsOf(c.results())
-	header := columns.Header(slices.Concat([]string{"label"}, columns.Early(), []string{
+	header := runs.TableHead(slices.Concat([]string{"label"}, runs.EarlyDimensions(), []string{
 		"workers", "repetitions", "repetitions_ok", "repetitions_violated", "repetitions_stalled", "repetitions_failed",
 		"entries_ok", "violations",
 	})...)
 	for _, m := range metrics {
-		header = append(header, m.Name, m.Name+columns.Low, m.Name+columns.High)
+		header = append(header, m.Name, m.Name+runs.LowSuffix, m.Name+runs.HighSuffix)
 	}
-	late := runs.LateDimensions(c.results())
-	shared, placed := slices.Contains(late, "resource"), slices.Contains(late, "hosts")
-	if shared {
-		header = append(header, columns.Header("lost_updates")...)
-	}
-	if placed {
-		header = append(header, columns.Header("undecided")...)
-	}
-	header = append(header, late...)
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
-	rows := [][]string{header}
+	late := runs.LateColumns(c.results())
+	rows := [][]string{append(header, late...)}
 	for _, s := range c.sets {
 		for _, cell := range s.inOrder() {
 			row := c.row(cell, metrics)
-			if shared {
-				row = append(row, strconv.FormatUint(cell.lostUpdates(), 10))
-			}
-			if placed {
-				row = append(row, strconv.FormatUint(cell.undecided(), 10))
-			}
-			for _, d := range late {
-				row = append(row, cell.Key.Get(d))
+			for _, column := range late {
+				switch column {
+				case "lost_updates":
+					row = append(row, strconv.FormatUint(cell.lostUpdates(), 10))
+				case "undecided":
+					row = append(row, strconv.FormatUint(cell.undecided(), 10))
+				default:
+					row = append(row, cell.Key.Get(column))
+				}
 			}
 			rows = append(rows, row)
 		}
 	}
-	// A bytes.Buffer takes everything.
-	_ = w.WriteAll(rows)
-	return out.Bytes()
+	return layout.CSV(rows)
 }
 
 func (c *collection) row(cell *cell, metrics []runs.Metric) []string {
 	ended := cell.Ended()
 	all := cell.Repetitions()
 	row := []string{cell.Label}
-	for _, d := range columns.Early() {
+	for _, d := range runs.EarlyDimensions() {
 		row = append(row, cell.Key.Get(d))
 	}
 	row = append(row, cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.Good)),
@@ -303,22 +288,22 @@ func (c *collection) texTable(s *set) []byte {
 			continue
 		}
 		m, _ := runs.LookupMetric(name)
-		title, scale := tables.LaTeX(lowerFirst(m.Title)), units.Plain()
+		title, scale := layout.LaTeX(lowerFirst(m.Title)), units.Plain()
 		if m.Time() {
 			scale = units.TimeScale(math.Sqrt(slices.Max(medians) * max(1, slices.Min(medians))))
-			title += " (" + tables.LaTeX(scale.Unit) + ")"
+			title += " (" + layout.LaTeX(scale.Unit) + ")"
 		}
 		scales[name] = scale
 		shown, head = append(shown, m), append(head, title)
 	}
-	t := tables.New(head...)
+	t := layout.NewTable(head...)
 	for _, cell := range cells {
-		row := []string{tables.LaTeX(cell.Label), fmt.Sprint(cell.Nodes)}
+		row := []string{layout.LaTeX(cell.Label), fmt.Sprint(cell.Nodes)}
 		for _, m := range shown {
 			q := show(cell.estimates[m.Name], scales[m.Name])
-			text := tables.LaTeX(scales[m.Name].Number(cell.estimates[m.Name].Median))
+			text := layout.LaTeX(scales[m.Name].Number(cell.estimates[m.Name].Median))
 			if q.Range != "" && !q.Weak {
-				text += " {\\scriptsize[" + tables.LaTeX(q.Range) + "]}"
+				text += " {\\scriptsize[" + layout.LaTeX(q.Range) + "]}"
 			}
 			row = append(row, text)
 		}

@@ -1,13 +1,9 @@
 package report_test
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"dmebench/runs"
 )
 
 var (
@@ -69,11 +65,7 @@ func TestTablesForLaTeX(t *testing.T) {
 	}
 	b := build(t, in)
 	for _, name := range []string{"results-tcp-saturate.tex", "results-tcp-poisson.tex"} {
-		data, err := os.ReadFile(filepath.Join(b.dir, "tables", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := string(data)
+		text := string(b.file(t, "tables/"+name))
 		checkLaTeX(t, text)
 		columns := regexp.MustCompile(`\\begin\{tabular\}\{([lr]+)\}`).FindStringSubmatch(text)
 		if columns == nil || !strings.Contains(text, `\toprule`) || !strings.Contains(text, `\bottomrule`) {
@@ -95,39 +87,12 @@ func TestTablesForLaTeX(t *testing.T) {
 			t.Errorf("%s: waiting time is there: %v", name, waits)
 		}
 	}
-	captions, err := os.ReadFile(filepath.Join(b.dir, "captions.tex"))
-	if err != nil {
-		t.Fatal(err)
+	captions := string(b.file(t, "captions.tex"))
+	checkLaTeX(t, captions)
+	for _, m := range regexp.MustCompile(`includegraphics\{(plots/[^}]*)\}`).FindAllStringSubmatch(captions, -1) {
+		b.file(t, m[1]+".svg")
 	}
-	checkLaTeX(t, string(captions))
-	for _, m := range regexp.MustCompile(`includegraphics\{(plots/[^}]*)\}`).FindAllStringSubmatch(string(captions), -1) {
-		if _, err := os.Stat(filepath.Join(b.dir, m[1]+".svg")); err != nil {
-			t.Error(err)
-		}
-	}
-	if n := strings.Count(string(captions), `\begin{figure}`); n != len(b.captions(t)) || n == 0 {
+	if n := strings.Count(captions, `\begin{figure}`); n != len(b.captions(t)) || n == 0 {
 		t.Errorf("%d figures for LaTeX, and %d captions", n, len(b.captions(t)))
-	}
-}
-
-// Medians stand in the unit of their column, with intervals where there are some.
-func TestValuesForLaTeX(t *testing.T) {
-	for repetitions, want := range map[int]string{6: `a & 3 & 4 & 2,000 {\scriptsize[1,000--3,000]}`, 2: `a & 3 & 4 & `} {
-		in := experiment(t, []string{"a"}, []string{"saturate"}, []int{3}, repetitions)
-		for i, r := range in.Runs {
-			*r.Result.Throughput = []float64{1000, 2000, 2000, 2000, 2000, 3000}[i]
-			r.Result.ResponseTime = &runs.Quantiles{Count: 9, P50: 2_500_000, P99: 7_000_000}
-		}
-		data, err := os.ReadFile(filepath.Join(build(t, in).dir, "tables", "results-tcp-saturate.tex"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := string(data)
-		if !strings.Contains(text, want) || !strings.Contains(text, "response time p50 (ms)") || !strings.Contains(text, "& 2.5 &") {
-			t.Errorf("%d repetitions: no %s in\n%s", repetitions, want, text)
-		}
-		if (repetitions < 6) == strings.Contains(text, "scriptsize") {
-			t.Errorf("%d repetitions, and intervals:\n%s", repetitions, text)
-		}
 	}
 }

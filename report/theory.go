@@ -11,6 +11,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -19,7 +20,7 @@ import (
 
 // theory evaluates claims for the cells of an experiment.
 type theory struct {
-	claims  func(string) []dme.Claim
+	claims  func(string) claim.List
 	prepare func(runs.Spec) (dme.Setting, bool)
 	order   func(runs.Spec) bool // whether links keep order; nil where all do
 	known   map[string]prepared  // preparing a system may be dear
@@ -50,7 +51,7 @@ func (t *theory) setting(s runs.Spec) (dme.Setting, bool) {
 
 // about returns the claims about a quantity that speak of runs like s, the
 // sharpest kind first and what is known to be false last.
-func (t *theory) about(q dme.Quantity, s runs.Spec) []dme.Claim {
+func (t *theory) about(q claim.Quantity, s runs.Spec) claim.List {
 	if t.claims == nil {
 		return nil
 	}
@@ -62,12 +63,12 @@ func (t *theory) circumstance(s runs.Spec) claims.Circumstance {
 }
 
 // speakingOf returns those that give a number.
-func (t *theory) speakingOf(q dme.Quantity, s runs.Spec) []dme.Claim {
-	return slices.DeleteFunc(t.about(q, s), func(c dme.Claim) bool { return c.Kind == dme.Asymptotic })
+func (t *theory) speakingOf(q claim.Quantity, s runs.Spec) claim.List {
+	return slices.DeleteFunc(t.about(q, s), func(c claim.Claim) bool { return c.Kind == claim.Asymptotic })
 }
 
 // predict evaluates a claim that speaks of no time for a run.
-func (t *theory) predict(c dme.Claim, s runs.Spec) (float64, bool) {
+func (t *theory) predict(c claim.Claim, s runs.Spec) (float64, bool) {
 	setting, ok := t.setting(s)
 	if !ok {
 		return 0, false
@@ -77,12 +78,12 @@ func (t *theory) predict(c dme.Claim, s runs.Spec) (float64, bool) {
 
 // predictCell evaluates a claim for a cell, if it speaks of that. T and E, on
 // which times depend, are those that were measured there; times are in nanoseconds.
-func (t *theory) predictCell(claim dme.Claim, c *cell) (float64, bool) {
-	if !t.circumstance(c.First.Result.Spec).Covers(claim) {
+func (t *theory) predictCell(k claim.Claim, c *cell) (float64, bool) {
+	if !t.circumstance(c.First.Result.Spec).Covers(k) {
 		return 0, false
 	}
-	if !timed(claim.Quantity) {
-		return t.predict(claim, c.First.Result.Spec)
+	if !timed(k.Quantity) {
+		return t.predict(k, c.First.Result.Spec)
 	}
 	setting, ok := t.setting(c.First.Result.Spec)
 	delay, hold := c.estimates[runs.HandoverDelay], c.estimates[runs.MeanHold]
@@ -96,8 +97,8 @@ func (t *theory) predictCell(claim dme.Claim, c *cell) (float64, bool) {
 	if hold.N > 0 {
 		setting.E = time.Duration(hold.Median)
 	}
-	x, ok := claim.Prediction(setting)
-	if claim.Quantity == dme.ResponseTime {
+	x, ok := k.Prediction(setting)
+	if k.Quantity == claim.ResponseTime {
 		x *= 1e9 // claims count seconds
 	}
 	return x, ok
@@ -105,7 +106,7 @@ func (t *theory) predictCell(claim dme.Claim, c *cell) (float64, bool) {
 
 // timed reports whether predictions of a quantity depend on T and E, which are
 // known only where they were measured.
-func timed(q dme.Quantity) bool { return q == dme.ResponseTime || q == dme.Throughput }
+func timed(q claim.Quantity) bool { return q == claim.ResponseTime || q == claim.Throughput }
 
 // Between measured sizes a curve is evaluated at up to curveSteps more, but
 // none beyond curveLimit, where preparing a system takes long.
@@ -135,7 +136,7 @@ func curveSizes(measured []int) []int {
 // formula writes a claim as in a legend: "2(N−1) (TR-869 §4.1)", with the links
 // that it is made of. What a claim says beyond formula and first source stands
 // on the page.
-func formula(c dme.Claim) string {
+func formula(c claim.Claim) string {
 	text := sign(c.Kind) + brief(c.Formula)
 	if c.EqualDelays {
 		text += ", links of equal delay"
@@ -154,7 +155,7 @@ const longLabel = 28
 
 // atCurve writes a claim as it stands at its curve: its formula, up to the first clause
 // where it is a long one. The caption has all of it.
-func atCurve(c dme.Claim) string {
+func atCurve(c claim.Claim) string {
 	text := sign(c.Kind) + brief(c.Formula)
 	if utf8.RuneCountInString(text) <= longLabel {
 		return text
@@ -197,13 +198,13 @@ func citation(source string) string {
 // quoted is the title of a work, which a legend has no room for.
 var quoted = regexp.MustCompile(` ?["“][^"”]*["”]`)
 
-func sign(k dme.ClaimKind) string {
+func sign(k claim.Kind) string {
 	switch k {
-	case dme.UpperBound:
+	case claim.UpperBound:
 		return "≤ "
-	case dme.LowerBound:
+	case claim.LowerBound:
 		return "≥ "
-	case dme.Mean:
+	case claim.Mean:
 		return "mean "
 	}
 	return ""
@@ -212,15 +213,15 @@ func sign(k dme.ClaimKind) string {
 // agrees says how the values of a cell's runs compare with a prediction: "equal"
 // or "differs" for an exact claim, "within" or "exceeded" for a bound, "" where
 // a comparison needs more than a look.
-func agrees(c dme.Claim, predicted float64, values []float64) string {
+func agrees(c claim.Claim, predicted float64, values []float64) string {
 	if len(values) == 0 {
 		return ""
 	}
 	holds, judged := c.Kind.Agrees(predicted, slices.Min(values), slices.Max(values))
-	words := map[dme.ClaimKind][2]string{
-		dme.Exact:      {"equal", "differs"},
-		dme.UpperBound: {"within", "exceeded"},
-		dme.LowerBound: {"within", "below"},
+	words := map[claim.Kind][2]string{
+		claim.Exact:      {"equal", "differs"},
+		claim.UpperBound: {"within", "exceeded"},
+		claim.LowerBound: {"within", "below"},
 	}[c.Kind]
 	switch {
 	case !judged:
@@ -233,7 +234,7 @@ func agrees(c dme.Claim, predicted float64, values []float64) string {
 
 // prediction is a claim beside what a cell measured.
 type prediction struct {
-	Claim     dme.Claim
+	Claim     claim.Claim
 	Value     float64
 	Agreement string
 }
@@ -242,12 +243,12 @@ type prediction struct {
 func (t *theory) predictions(c *cell) []prediction {
 	var all []prediction
 	for _, about := range []struct {
-		quantity dme.Quantity
+		quantity claim.Quantity
 		metric   string
-	}{{dme.MessagesPerCS, runs.MessagesPerCS}, {dme.TransmissionsPerCS, runs.TransmissionsPerCS}} {
-		for _, claim := range t.speakingOf(about.quantity, c.First.Result.Spec) {
-			if x, ok := t.predict(claim, c.First.Result.Spec); ok {
-				all = append(all, prediction{claim, x, agrees(claim, x, c.values(about.metric))})
+	}{{claim.MessagesPerCS, runs.MessagesPerCS}, {claim.TransmissionsPerCS, runs.TransmissionsPerCS}} {
+		for _, k := range t.speakingOf(about.quantity, c.First.Result.Spec) {
+			if x, ok := t.predict(k, c.First.Result.Spec); ok {
+				all = append(all, prediction{k, x, agrees(k, x, c.values(about.metric))})
 			}
 		}
 	}
@@ -260,7 +261,7 @@ func (p prediction) write(number string) string {
 	if brief(p.Claim.Formula) != number {
 		text += " = " + number
 	}
-	if p.Claim.Quantity == dme.TransmissionsPerCS {
+	if p.Claim.Quantity == claim.TransmissionsPerCS {
 		text += " transmissions"
 	}
 	return text

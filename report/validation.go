@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dmebench/claims"
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 	"dmebench/units"
 )
@@ -102,8 +102,8 @@ func validationAnswer(d *claims.Document) string {
 
 // claimText is what is claimed: "messages per CS = 2(N−1)".
 func claimText(v claims.Verdict) string {
-	relation := map[dme.ClaimKind]string{
-		dme.Exact: "=", dme.Mean: "= on average", dme.UpperBound: "≤", dme.LowerBound: "≥", dme.Asymptotic: "grows like",
+	relation := map[claim.Kind]string{
+		claim.Exact: "=", claim.Mean: "= on average", claim.UpperBound: "≤", claim.LowerBound: "≥", claim.Asymptotic: "grows like",
 	}[v.Kind]
 	text := fmt.Sprintf("%s %s %s", v.Quantity, relation, v.Formula)
 	if set := runs.Settings(v.Set); set != "" && !strings.Contains(v.Formula, set) {
@@ -117,9 +117,9 @@ func claimText(v claims.Verdict) string {
 func briefClaim(v claims.Verdict) string {
 	formula := brief(v.Formula)
 	switch v.Kind {
-	case dme.Mean:
+	case claim.Mean:
 		return fmt.Sprintf("mean %s = %s", v.Quantity, formula)
-	case dme.Asymptotic:
+	case claim.Asymptotic:
 		return fmt.Sprintf("%s ~ %s", v.Quantity, formula)
 	}
 	v.Formula = formula
@@ -129,7 +129,7 @@ func briefClaim(v claims.Verdict) string {
 // measure writes a value of the quantity that a claim speaks of. Claims count
 // seconds.
 func measure(v claims.Verdict, x float64) string {
-	if v.Quantity == dme.ResponseTime.Name || v.Quantity == dme.WaitingTime.Name {
+	if v.Quantity == claim.ResponseTime.Name || v.Quantity == claim.WaitingTime.Name {
 		return units.Time(1e9 * x)
 	}
 	return units.Number(x)
@@ -138,21 +138,8 @@ func measure(v claims.Verdict, x float64) string {
 // briefMeasured is the point that is shown, as [measuredText] but for times in
 // their unit, and without an interval that has no width.
 func briefMeasured(v claims.Verdict) string {
-	if v.Shown < 0 {
-		return units.Missing
-	}
-	p := &v.Points[v.Shown]
-	switch {
-	case v.Kind == dme.UpperBound && p.Max != nil:
-		return "≤ " + measure(v, *p.Max)
-	case v.Kind == dme.LowerBound && p.Min != nil:
-		return "≥ " + measure(v, *p.Min)
-	case p.Mean == nil:
-		return units.Missing
-	case p.Hi == nil || *p.Hi <= *p.Mean:
-		return measure(v, *p.Mean)
-	}
-	return measure(v, *p.Mean) + " ± " + measure(v, *p.Hi-*p.Mean)
+	write := func(x float64) string { return measure(v, x) }
+	return measuredAs(v, "≤ ", "≥ ", write, func(p *claims.Point) bool { return p.Hi != nil && *p.Hi > *p.Mean })
 }
 
 // nodesText and briefPredicted tell of the point that is shown.
@@ -181,17 +168,25 @@ func predictedText(v claims.Verdict) string {
 // measuredText is the point that is shown: a mean with its interval, or the
 // extreme that a bound is compared with.
 func measuredText(v claims.Verdict) string {
+	return measuredAs(v, "at most ", "at least ", units.Number, func(p *claims.Point) bool { return p.Lo != nil && p.Hi != nil })
+}
+
+// measuredAs writes the point that is shown: bounds after these words, and a mean with its
+// interval where that is told.
+func measuredAs(v claims.Verdict, most, least string, write func(float64) string, interval func(*claims.Point) bool) string {
 	if v.Shown < 0 {
 		return units.Missing
 	}
 	p := &v.Points[v.Shown]
 	switch {
-	case v.Kind == dme.UpperBound && p.Max != nil:
-		return "at most " + units.Number(*p.Max)
-	case v.Kind == dme.LowerBound && p.Min != nil:
-		return "at least " + units.Number(*p.Min)
-	case p.Mean == nil || p.Lo == nil || p.Hi == nil:
-		return present(p.Mean)
+	case v.Kind == claim.UpperBound && p.Max != nil:
+		return most + write(*p.Max)
+	case v.Kind == claim.LowerBound && p.Min != nil:
+		return least + write(*p.Min)
+	case p.Mean == nil:
+		return units.Missing
+	case interval(p):
+		return write(*p.Mean) + " ± " + write(*p.Hi-*p.Mean)
 	}
-	return fmt.Sprintf("%s ± %s", units.Number(*p.Mean), units.Number(*p.Hi-*p.Mean))
+	return write(*p.Mean)
 }

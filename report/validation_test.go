@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"dmebench/claims"
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/report"
 )
 
@@ -25,7 +25,7 @@ func verdicts() *claims.Document {
 		return claims.Bounds{Value: x, Lo: number(x - 1), Hi: number(x + 1)}
 	}
 	exponent := bound(0.5)
-	claim := func(quantity string, kind dme.ClaimKind, status claims.Status, detail string, points ...claims.Point) claims.Verdict {
+	says := func(quantity string, kind claim.Kind, status claims.Status, detail string, points ...claims.Point) claims.Verdict {
 		v := claims.Verdict{
 			Algorithm: "a<b", Quantity: quantity, Formula: "3|m & K<4", Load: "light", Kind: kind, Source: "a paper",
 			Verdict: status, Detail: detail, Text: string(status) + detail, Points: points, Runs: 6, Shown: len(points) - 1,
@@ -36,7 +36,7 @@ func verdicts() *claims.Document {
 		{Growth: "N^(1/2)", A: bound(1), C: bound(3), AICc: number(-40), Delta: number(0)},
 		{Growth: "log N", A: bound(1), C: bound(3), AICc: number(-10), Delta: number(30)},
 	}
-	growing := claim("messages per CS", "asymptotic", claims.Holds, " (c = 1)", point)
+	growing := says("messages per CS", "asymptotic", claims.Holds, " (c = 1)", point)
 	growing.Fits = []claims.Fit{{
 		Condition: "serial", Transport: "sim", Sizes: []int{7, 13, 1000}, Claimed: "3√N", A: bound(0), C: bound(1),
 		Ranking: ranking, Exponent: &exponent, Agrees: true, How: "c = 1",
@@ -49,10 +49,10 @@ func verdicts() *claims.Document {
 		SchemaVersion: 1, Mode: "quick", Transport: "sim", Complete: true, Runs: 60, Controls: []string{"wrong-as-published"},
 		Counts: claims.Counts{Claims: 5, Holds: 2, Fails: 1, KnownFalse: 1, NotMeasurable: 1, ExactFailed: 1},
 		Claims: []claims.Verdict{
-			claim("messages per CS", "exact", claims.Fails, ": 33, not 30", beyond),
-			claim("messages per CS", "mean", claims.Holds, " (in 6 runs)", point), growing,
-			claim("messages per CS", "upper bound", claims.KnownFalse, ": a reason (shown: 33)", beyond),
-			claim("bits", "upper bound", claims.NotMeasurable, ": nothing tells it"),
+			says("messages per CS", "exact", claims.Fails, ": 33, not 30", beyond),
+			says("messages per CS", "mean", claims.Holds, " (in 6 runs)", point), growing,
+			says("messages per CS", "upper bound", claims.KnownFalse, ": a reason (shown: 33)", beyond),
+			says("bits", "upper bound", claims.NotMeasurable, ": nothing tells it"),
 		},
 		Scaling: []claims.Scaling{{
 			Algorithm: "a<b", Condition: "serial", Transport: "sim", Points: points, Ranking: ranking, Best: "N^(1/2)", A: bound(1),

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	_ "embed"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -12,7 +11,7 @@ import (
 	"strings"
 
 	"dmebench/claims"
-	"dmebench/report/columns"
+	"dmebench/internal/platform/layout"
 	"dmebench/report/plots"
 	"dmebench/report/survival"
 	"dmebench/runs"
@@ -353,7 +352,7 @@ func Survival(d *survival.Document) ([]survival.File, error) { return survival.F
 // validationCSV has a row for each claim at each point, and one for a claim that has
 // none.
 func validationCSV(d *claims.Document) []byte {
-	rows := [][]string{columns.Header("algorithm", "set", "transport", "nodes", "claim", "quantity", "formula", "load", "kind", "source",
+	rows := [][]string{runs.TableHead("algorithm", "set", "transport", "nodes", "claim", "quantity", "formula", "load", "kind", "source",
 		"verdict", "condition", "standing", "runs", "predicted", "mean", "mean_ci999_low", "mean_ci999_high", "min", "max",
 		"closest", "tolerance", "tolerance_for", "evidence")}
 	for _, v := range d.Claims {
@@ -380,9 +379,7 @@ func validationCSV(d *claims.Document) []byte {
 			rows = append(rows, append(row, p.ToleranceFor, evidence(p)))
 		}
 	}
-	var out bytes.Buffer
-	_ = csv.NewWriter(&out).WriteAll(rows) // a bytes.Buffer takes everything
-	return out.Bytes()
+	return layout.CSV(rows)
 }
 
 // evidence says what a point rests on.

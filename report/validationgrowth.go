@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"dmebench/claims"
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
@@ -53,13 +53,13 @@ func growthCards(d *claims.Document) []growthCard {
 				continue
 			}
 		}
-		claim, growth, ok := saysGrowth(d, s)
+		stated, growth, ok := saysGrowth(d, s)
 		if !ok {
 			continue
 		}
 		load := growthLoad{
-			Load: loadText(claim.Load, workloadOf(s.Condition)), Condition: s.Condition,
-			Claim: claim, growth: growth, over: []claims.Scaling{s},
+			Load: loadText(stated.Load, workloadOf(s.Condition)), Condition: s.Condition,
+			Claim: stated, growth: growth, over: []claims.Scaling{s},
 		}
 		if k < 0 {
 			k = len(cards)
@@ -87,9 +87,9 @@ func workloadOf(condition string) string {
 }
 
 // loadText names a load as the papers do, and as the program does.
-func loadText(load dme.Load, condition string) string {
+func loadText(load claim.Load, condition string) string {
 	switch load {
-	case dme.Light, dme.Saturated, dme.Burst, dme.Open:
+	case claim.Light, claim.Saturated, claim.Burst, claim.Open:
 		return fmt.Sprintf("%s%s load (%s)", strings.ToUpper(string(load[:1])), load[1:], condition)
 	}
 	return condition
@@ -105,10 +105,10 @@ func growthRank(g stats.Growth) int {
 // they were measured, and the growth that it speaks of: the one that describes its
 // own predictions best. So no formula has to be read. A claim that they do not grow
 // at all is none about growth.
-func saysGrowth(d *claims.Document, s claims.Scaling) (claim claims.Verdict, growth stats.Growth, ok bool) {
-	for _, kind := range []dme.ClaimKind{dme.Asymptotic, dme.Exact, dme.Mean} {
+func saysGrowth(d *claims.Document, s claims.Scaling) (c claims.Verdict, growth stats.Growth, ok bool) {
+	for _, kind := range []claim.Kind{claim.Asymptotic, claim.Exact, claim.Mean} {
 		for _, v := range d.Claims {
-			if v.Algorithm != s.Algorithm || v.Quantity != dme.MessagesPerCS.Name || v.Kind != kind || v.KnownFalse != "" || len(v.Set) > 0 {
+			if v.Algorithm != s.Algorithm || v.Quantity != claim.MessagesPerCS.Name || v.Kind != kind || v.KnownFalse != "" || len(v.Set) > 0 {
 				continue
 			}
 			var n, predicted []float64
@@ -123,7 +123,7 @@ func saysGrowth(d *claims.Document, s claims.Scaling) (claim claims.Verdict, gro
 			}
 		}
 	}
-	return claim, growth, false
+	return c, growth, false
 }
 
 // describe writes what was measured in words.

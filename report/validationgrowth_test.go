@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"dmebench/claims"
-	"dmebench/dme"
-	"dmebench/internal/testkit/golden"
+	"dmebench/dme/claim"
+	"dmebench/internal/testkit"
 	"dmebench/report"
 )
 
@@ -16,9 +16,9 @@ import (
 // in virtual time and over TCP.
 func growing(measured func(n float64) float64) *claims.Document {
 	d := &claims.Document{SchemaVersion: 1, Mode: "default", Transport: "sim", Complete: true}
-	claim := claims.Verdict{
-		ID: "roots/messages-per-cs/light/asymptotic", Algorithm: "roots", Quantity: dme.MessagesPerCS.Name, Formula: "3√N", Load: dme.Light,
-		Kind: dme.Asymptotic, Verdict: claims.Holds, Text: "holds",
+	c := claims.Verdict{
+		ID: "roots/messages-per-cs/light/asymptotic", Algorithm: "roots", Quantity: claim.MessagesPerCS.Name, Formula: "3√N", Load: claim.Light,
+		Kind: claim.Asymptotic, Verdict: claims.Holds, Text: "holds",
 	}
 	for _, transport := range []string{"sim", "tcp"} {
 		s := claims.Scaling{Algorithm: "roots", Condition: "serial", Transport: transport}
@@ -31,14 +31,14 @@ func growing(measured func(n float64) float64) *claims.Document {
 			y := measured(float64(n))
 			series.Add(n, y, 1.001*y, 0.999*y)
 			s.Points = append(s.Points, claims.ScalingPointOf(n, []float64{y, 1.001 * y, 0.999 * y}, math.NaN()))
-			claim.Points = append(claim.Points, claims.Point{
+			c.Points = append(c.Points, claims.Point{
 				Condition: "serial", Transport: transport, Nodes: n, Predicted: 3 * math.Sqrt(float64(n)), Standing: claims.Agrees, Agrees: true,
 			})
 		}
 		series.Scaling(&s)
 		d.Scaling = append(d.Scaling, s)
 	}
-	d.Claims = []claims.Verdict{claim}
+	d.Claims = []claims.Verdict{c}
 	d.Count()
 	return d
 }
@@ -94,7 +94,7 @@ func TestValidationMarkdownOpensWithGrowth(t *testing.T) {
 
 // The table has a row for each point, and one for a claim without any.
 func TestValidationCSV(t *testing.T) {
-	rows := golden.Table(t, []byte(fileOf(t, verdicts(), "validate.csv")))
+	rows := testkit.Table(t, []byte(fileOf(t, verdicts(), "validate.csv")))
 	if len(rows) != 5 {
 		t.Fatalf("%d rows of 4 points and a claim without one", len(rows))
 	}
@@ -125,18 +125,18 @@ func TestValidationNamesABetterGrowth(t *testing.T) {
 func TestValidationGround(t *testing.T) {
 	d := growing(math.Sqrt)
 	for _, x := range []struct {
-		kind  dme.ClaimKind
+		kind  claim.Kind
 		s     claims.Status
 		class string
 		says  string
 	}{
-		{dme.Exact, claims.Holds, "sound", "Every claim that was judged holds"},
-		{dme.Exact, claims.KnownFalse, "sound", "but for those known to be false"},
-		{dme.Exact, claims.NotRun, "sound", "Not run: 1 claim."},
-		{dme.Mean, claims.Partly, "sound", "1 hold only in part, and none fails"},
-		{dme.Mean, claims.Fails, "look", "and 1 do not hold"},
-		{dme.Exact, claims.Partly, "unsound", "1 exact claim not known to be false did not hold in every run"},
-		{dme.Exact, claims.Fails, "unsound", "1 exact claim not known to be false did not hold in every run"},
+		{claim.Exact, claims.Holds, "sound", "Every claim that was judged holds"},
+		{claim.Exact, claims.KnownFalse, "sound", "but for those known to be false"},
+		{claim.Exact, claims.NotRun, "sound", "Not run: 1 claim."},
+		{claim.Mean, claims.Partly, "sound", "1 hold only in part, and none fails"},
+		{claim.Mean, claims.Fails, "look", "and 1 do not hold"},
+		{claim.Exact, claims.Partly, "unsound", "1 exact claim not known to be false did not hold in every run"},
+		{claim.Exact, claims.Fails, "unsound", "1 exact claim not known to be false did not hold in every run"},
 	} {
 		d.Claims[0].Kind, d.Claims[0].Verdict = x.kind, x.s
 		d.Count()

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dmebench/claims"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 )
 
 // ValidationOnTerminal writes what [ValidationLines] writes for a person who looks
@@ -16,7 +16,7 @@ import (
 // hold last, and the counts at the end. What failed has its reason below it, and what
 // holds in part where it is furthest off; a verdict that rests on a tolerance has that; with verbose every claim has its whole reason
 // and its source.
-func ValidationOnTerminal(w io.Writer, d *claims.Document, style terminal.Style, verbose bool) error {
+func ValidationOnTerminal(w io.Writer, d *claims.Document, style layout.Style, verbose bool) error {
 	longest := 0
 	for _, v := range d.Claims {
 		longest = max(longest, utf8.RuneCountInString(v.Algorithm))
@@ -42,7 +42,7 @@ func ValidationOnTerminal(w io.Writer, d *claims.Document, style terminal.Style,
 }
 
 // roomAfter is how many columns are left after so many; 0 where there is no end.
-func roomAfter(style terminal.Style, used int) int {
+func roomAfter(style layout.Style, used int) int {
 	if style.Width == 0 {
 		return 0
 	}
@@ -60,7 +60,7 @@ func lineText(v claims.Verdict, room int) string {
 			return more
 		}
 	}
-	return terminal.Cut(text, room)
+	return layout.Cut(text, room)
 }
 
 // closeness says how close a bound comes that holds.
@@ -72,7 +72,7 @@ func closeness(v claims.Verdict) string {
 }
 
 // writeReason writes why a claim does not hold, below its line.
-func writeReason(w io.Writer, v claims.Verdict, style terminal.Style, verbose bool) error {
+func writeReason(w io.Writer, v claims.Verdict, style layout.Style, verbose bool) error {
 	reasons := []string{strings.TrimLeft(v.Detail, ": ")}
 	switch {
 	case verbose:
@@ -104,7 +104,7 @@ func writeReason(w io.Writer, v claims.Verdict, style terminal.Style, verbose bo
 
 // coloured gives a word the colour of a verdict. What was refuted as expected is no
 // fault.
-func coloured(style terminal.Style, status claims.Status, word string) string {
+func coloured(style layout.Style, status claims.Status, word string) string {
 	switch status {
 	case claims.Holds:
 		return style.Good(word)

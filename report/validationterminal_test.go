@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 
 	"dmebench/claims"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 	"dmebench/report"
 )
 
-func onTerminal(t *testing.T, d *claims.Document, style terminal.Style, verbose bool) []string {
+func onTerminal(t *testing.T, d *claims.Document, style layout.Style, verbose bool) []string {
 	t.Helper()
 	var out strings.Builder
 	if err := report.ValidationOnTerminal(&out, d, style, verbose); err != nil {
@@ -33,7 +33,7 @@ func TestValidationOnTerminal(t *testing.T) {
 	d.Count()
 	escape := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for _, width := range []int{40, 80, 132} {
-		lines := onTerminal(t, d, terminal.Style{Width: width, Colour: true}, false)
+		lines := onTerminal(t, d, layout.Style{Width: width, Colour: true}, false)
 		var order []string
 		for _, line := range lines {
 			plain := escape.ReplaceAllString(line, "")
@@ -57,7 +57,7 @@ func TestValidationOnTerminal(t *testing.T) {
 			t.Errorf("the counts do not come last:\n%s", text)
 		}
 	}
-	lines := onTerminal(t, d, terminal.Style{Width: 80, Colour: true}, false)
+	lines := onTerminal(t, d, layout.Style{Width: 80, Colour: true}, false)
 	if first := lines[0]; !strings.Contains(first, "\x1b[32mholds\x1b[0m") {
 		t.Errorf("%q is not green", first)
 	}
@@ -68,7 +68,7 @@ func TestValidationOnTerminal(t *testing.T) {
 
 // With --verbose each claim has its reason; without a terminal's colours there are none.
 func TestValidationOnTerminalVerbose(t *testing.T) {
-	text := strings.Join(onTerminal(t, verdicts(), terminal.Style{Width: 80}, true), "\n")
+	text := strings.Join(onTerminal(t, verdicts(), layout.Style{Width: 80}, true), "\n")
 	for _, want := range []string{"    a reason (shown: 33)\n    a paper;", "    (in 6 runs)\n", "    nothing tells it\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
@@ -77,7 +77,7 @@ func TestValidationOnTerminalVerbose(t *testing.T) {
 	if strings.Contains(text, "\x1b") {
 		t.Errorf("colours without a terminal that has them:\n%s", text)
 	}
-	brief := strings.Join(onTerminal(t, verdicts(), terminal.Style{Width: 80}, false), "\n")
+	brief := strings.Join(onTerminal(t, verdicts(), layout.Style{Width: 80}, false), "\n")
 	if strings.Contains(brief, "a reason") {
 		t.Errorf("a reason for what was refuted as expected:\n%s", brief)
 	}
@@ -100,8 +100,8 @@ func TestTolerancesAndBoundsAreTold(t *testing.T) {
 	met := bound
 	met.Closest = number(1)
 	d.Claims = append(d.Claims, bound, met)
-	brief := strings.Join(onTerminal(t, d, terminal.Style{}, false), "\n")
-	verbose := strings.Join(onTerminal(t, d, terminal.Style{}, true), "\n")
+	brief := strings.Join(onTerminal(t, d, layout.Style{}, false), "\n")
+	verbose := strings.Join(onTerminal(t, d, layout.Style{}, true), "\n")
 	files, err := report.Validation(d)
 	if err != nil {
 		t.Fatal(err)

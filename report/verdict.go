@@ -92,7 +92,10 @@ func (c *collection) doubt() string {
 	if 2*warned <= cells {
 		return ""
 	}
-	return fmt.Sprintf("Look at the warnings: %d of %s carry one.", warned, plural(cells, "cell"))
+	if cells == 1 {
+		return "Look at the warnings: the only cell carries one."
+	}
+	return fmt.Sprintf("Look at the warnings: %d of %d cells carry one.", warned, cells)
 }
 
 // exactness counts the cells whose exact predictions are equal to what was

@@ -223,11 +223,19 @@ func OnHosts(runs []*Result) bool {
 	return slices.ContainsFunc(runs, func(r *Result) bool { return r != nil && len(r.Hosts) > 0 })
 }
 
-// LateDimensions names those of resource and hosts in which any of the runs has a
-// value. They came when tables had their columns: these have them last, and only where
-// they are, so that columns stay where they were.
+// late are the dimensions that came when tables had their columns: these have them last,
+// and only where runs have a value, so that columns stay where they were.
+var late = []string{"resource", hostsDimension}
+
+// EarlyDimensions names the dimensions that every table of runs has, in their order.
+func EarlyDimensions() []string {
+	return slices.DeleteFunc(Dimensions(), func(name string) bool { return slices.Contains(late, name) })
+}
+
+// LateDimensions names the other ones, resource and hosts, as far as any of the runs has
+// a value.
 func LateDimensions(runs []*Result) []string {
-	return slices.DeleteFunc([]string{"resource", hostsDimension}, func(name string) bool {
+	return slices.DeleteFunc(slices.Clone(late), func(name string) bool {
 		return !slices.ContainsFunc(runs, func(r *Result) bool { return r != nil && r.Key().Get(name) != "" })
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/platform/suggest"
+	"dmebench/units"
 )
 
 // Direction says which of two values of a metric is better.
@@ -277,7 +277,7 @@ func FindMetric(name string) (Metric, error) {
 		names = slices.DeleteFunc(names, func(n string) bool { return !percentile.MatchString(n) })
 		return Metric{}, fmt.Errorf("unknown metric %q; the percentiles there are %s", name, strings.Join(names, ", "))
 	}
-	return Metric{}, suggest.Unknown("metric", name, names,
+	return Metric{}, units.UnknownName("metric", name, names,
 		"there are "+strings.Join(slices.Sorted(maps.Keys(short)), ", ")+", and every column of summary.csv such as response_time_p99_ns")
 }
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/fileio"
 )
 
 // ErrNone is the error where there are no results.
@@ -230,7 +230,7 @@ func (s *Store) setAside() error {
 		err = bad.Sync()
 	}
 	if err = errors.Join(err, bad.Close()); err == nil {
-		err = atomicfile.SyncDir(filepath.Dir(s.Path))
+		err = fileio.SyncDir(filepath.Dir(s.Path))
 	}
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ func (s *Store) appendRange(b []byte, begin, end int64) ([]byte, error) {
 
 // replace lets the store go on with another file of its name.
 func (s *Store) replace(text []byte) error {
-	if err := atomicfile.Write(s.Path, text); err != nil {
+	if err := fileio.Write(s.Path, text); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(s.Path, os.O_RDWR, 0)

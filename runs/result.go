@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/fileio"
 )
 
 // SchemaVersion is the version of the result's JSON form.
@@ -334,7 +334,7 @@ func writeSections(path string, packed []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return atomicfile.Write(path, packed)
+	return fileio.Write(path, packed)
 }
 
 // Steady is what a simulation measured in the steady part of a run alone: between the

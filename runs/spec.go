@@ -1,8 +1,8 @@
 // Package runs is the vocabulary of results: what one run was asked to do (a
 // [Spec]) and what it found out (a [Result]); which runs are repetitions of one
 // another (a [Key] and its projections); the numbers that a run has (a [Metric]);
-// and the file of a sweep (a [Store]), which says what belongs to which entry of
-// an [Experiment].
+// the columns of tables for other programs ([Columns]); and the file of a sweep (a
+// [Store]), which says what belongs to which entry of an [Experiment].
 //
 // [Read] reads results wherever they were left. The package imports nothing of the
 // program, so that others can read results too. It judges nothing, and carries

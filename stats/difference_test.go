@@ -39,8 +39,10 @@ func TestCompareOfKnownSamples(t *testing.T) {
 				c.name, d.P, d.Change, d.Significant, d.Warnings, c.p, c.change, c.significant, c.warnings)
 		}
 	}
-	if d := stats.Compare(six, []float64{11, 12, 13, 14, 15, 16}, 0.001); d.Significant {
-		t.Errorf("p = %v is significant at 0.001", d.P)
+	for alpha, want := range map[float64]bool{0.001: false, 2. / 924: true} { // at its own level it is, too
+		if d := stats.Compare(six, []float64{11, 12, 13, 14, 15, 16}, alpha); d.Significant != want {
+			t.Errorf("p = %v is significant at %v: %v", d.P, alpha, d.Significant)
+		}
 	}
 	if !slices.IsSorted(six) || len(six) != 6 {
 		t.Errorf("the values became %v", six)
@@ -153,36 +155,14 @@ func TestLeastP(t *testing.T) {
 	if p := stats.LeastP(0, 7); p != 1 {
 		t.Errorf("nothing against 7 values: %v", p)
 	}
+	// Of 20 ways to deal 3 and 3 values two are as far apart, of 6 for 2 and 2.
+	if three, two := stats.EnoughFor(1, 0.1), stats.EnoughFor(1, 1./3); three != 3 || two != 2 {
+		t.Errorf("%d repetitions for 1/10, %d for 1/3", three, two)
+	}
 	for comparisons, want := range map[int]int{1: 4, 3: 5, 10: 6, 15: 6, 28: 7, 276: 8} {
 		if got := stats.EnoughFor(comparisons, 0.05); got != want {
 			t.Errorf("%d comparisons need %d repetitions, want %d", comparisons, got, want)
 		}
-	}
-}
-
-// A difference is significant at exactly its own level, and not below it.
-func TestSignificantAtItsOwnLevel(t *testing.T) {
-	for n := 2; n <= 12; n++ {
-		choices := 1.0 // ways to deal 2n values; two of them are as far apart
-		for i := 1; i <= n; i++ {
-			choices = math.Round(choices * float64(n+i) / float64(i))
-		}
-		a, b := make([]float64, n), make([]float64, n)
-		for i := range n {
-			a[i], b[i] = float64(i), float64(n+i)
-		}
-		if d := stats.Compare(a, b, 2/choices); !d.Significant || d.P != 2/choices {
-			t.Errorf("%d values apart: %v, significant: %v", n, d.P, d.Significant)
-		}
-		b[0] = 0.5 // now they overlap
-		p := stats.Compare(a, b, 0.05).P
-		if !stats.Compare(a, b, p).Significant || stats.Compare(a, b, math.Nextafter(p, 0)).Significant {
-			t.Errorf("%d values that overlap: %v is not significant at that level, or is below", n, p)
-		}
-	}
-	// Of 20 ways to deal 3 and 3 values two are as far apart, of 6 for 2 and 2.
-	if three, two := stats.EnoughFor(1, 0.1), stats.EnoughFor(1, 1./3); three != 3 || two != 2 {
-		t.Errorf("%d repetitions for 1/10, %d for 1/3", three, two)
 	}
 }
 

@@ -149,3 +149,11 @@ func Median(values []float64) Estimate {
 
 // Bounded reports whether there were enough repetitions for an interval.
 func (e Estimate) Bounded() bool { return !math.IsNaN(e.Lo) }
+
+// Known returns a pointer to x, or nil where x is no number that JSON can hold.
+func Known(x float64) *float64 {
+	if !finite(x) {
+		return nil
+	}
+	return &x
+}

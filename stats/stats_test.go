@@ -43,28 +43,6 @@ func TestMedianOfKnownSamples(t *testing.T) {
 
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-// The interval between the order statistics l and h covers the median with
-// probability P(l ≤ Binomial(n, 1/2) < h), whatever the distribution.
-func TestIntervalCoversAtItsLevel(t *testing.T) {
-	for n := 6; n <= 40; n++ {
-		values := make([]float64, n)
-		for i := range values {
-			values[i] = float64(i + 1)
-		}
-		e := stats.Median(values)
-		coverage, p := 0.0, math.Pow(0.5, float64(n))
-		for k := 0; k < int(e.Hi); k++ {
-			if k >= int(e.Lo) {
-				coverage += p
-			}
-			p *= float64(n-k) / float64(k+1)
-		}
-		if coverage < stats.Confidence {
-			t.Errorf("n=%d: [%v, %v] covers with %.4f", n, e.Lo, e.Hi, coverage)
-		}
-	}
-}
-
 func encoded(t *testing.T, h *hdrhistogram.Histogram) string {
 	t.Helper()
 	b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
@@ -147,32 +125,6 @@ func recorded(t *testing.T, n int64) *hdrhistogram.Histogram {
 		}
 	}
 	return h
-}
-
-// A percentile curve has 24 points a decade, from the least value on, and ends at the
-// largest with the rank that so many values can tell.
-func TestPercentilesOfMany(t *testing.T) {
-	if p := stats.Percentiles(hdrhistogram.New(1, 1000, 3)); p != nil {
-		t.Errorf("of nothing: %v", p)
-	}
-	for _, n := range []int64{2, 10, 1000, 1500} {
-		h := recorded(t, n)
-		p := stats.Percentiles(h)
-		if want := int(math.Ceil(24*math.Log10(float64(n))-1e-9)) + 1; len(p) != want {
-			t.Fatalf("of %d values: %d points, want %d", n, len(p), want)
-		}
-		for k, x := range p[:len(p)-1] {
-			if want := math.Pow(10, float64(k)/24); !near(x.Inverse, want, 9) {
-				t.Errorf("of %d values: point %d is at %v, want %v", n, k, x.Inverse, want)
-			}
-			if rank := (1 - 1/x.Inverse) * float64(n); math.Abs(x.Value-rank) > 1.5+0.001*rank {
-				t.Errorf("of %d values: at %v lies %v, want %v", n, x.Inverse, x.Value, rank)
-			}
-		}
-		if last := p[len(p)-1]; last.Inverse != float64(n) || last.Value != float64(h.Max()) {
-			t.Errorf("of %d values: the curve ends with %+v", n, last)
-		}
-	}
 }
 
 // A cumulative distribution begins at the least value with nothing, has a point for each

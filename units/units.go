@@ -1,6 +1,7 @@
-// Package units writes measured values as a person would: with a unit and as
-// many digits as the value deserves. It is pure and knows nothing of what the
-// values mean.
+// Package units writes measured values as a person would, with a unit and as many digits as
+// the value deserves; and it finds the name that a person meant: the one that differs in
+// case only, which is taken for it, and the nearest to one that does not exist, which is
+// suggested. It is pure and knows nothing of what the values and names mean.
 package units
 
 import (

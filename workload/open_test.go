@@ -82,27 +82,15 @@ func TestOpenWorkloadsEndTogether(t *testing.T) {
 // readingPlan is a plan of 4 nodes with a part of readers.
 func readingPlan(t *testing.T, name, readers string, seed uint64) *Plan {
 	t.Helper()
-	kind, err := Lookup(name)
-	if err != nil {
-		t.Fatal(err)
+	spec := Spec{Name: name, CS: Distribution{Mean: time.Millisecond, Exponential: true}, Requests: 40}
+	if kind, _ := Lookup(name); kind.Rated {
+		spec.Rate = 10
 	}
 	set := map[string]string{}
 	if readers != "" {
 		set["readers"] = readers
 	}
-	opt, err := dme.ResolveOptions(kind.Options, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec := Spec{Name: name, CS: Distribution{Mean: time.Millisecond, Exponential: true}, Requests: 40, Options: opt}
-	if kind.Rated {
-		spec.Rate = 10
-	}
-	p, err := New(spec, 4, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return plan(t, spec, 4, seed, set)
 }
 
 // reads draws what the next n requests of a node are.

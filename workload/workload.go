@@ -17,7 +17,7 @@ import (
 	"slices"
 	"time"
 
-	"dmebench/internal/platform/suggest"
+	"dmebench/units"
 
 	"dmebench/dme"
 )
@@ -128,9 +128,9 @@ func Lookup(name string) (Kind, error) {
 	for _, k := range kinds {
 		names = append(names, k.Name)
 	}
-	found, ok := suggest.Find(name, names)
+	found, ok := units.FindName(name, names)
 	if !ok {
-		return Kind{}, suggest.Unknown("workload", name, names, suggest.All(names))
+		return Kind{}, units.UnknownName("workload", name, names, units.Listed(names))
 	}
 	return kinds[slices.Index(names, found)], nil
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 )
 
 // plan makes a plan with the options at their defaults but for set.
@@ -271,7 +271,7 @@ func FuzzTrace(f *testing.F) {
 // planned says why. A line is "NODES SEED SPEC", after the options "set NAME=VALUE" and the
 // lines "trace LINE" of a file.
 func TestPlans(t *testing.T) {
-	golden.Cases(t, "testdata/plans.txt", func(t *testing.T, input []string) string {
+	testkit.Cases(t, "testdata/plans.txt", func(t *testing.T, input []string) string {
 		set, file := map[string]string{}, ""
 		for _, line := range input[:len(input)-1] {
 			what, rest, _ := strings.Cut(line, " ")
@@ -288,7 +288,7 @@ func TestPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := Spec{CS: Distribution{Mean: time.Millisecond, Exponential: true}}
-		golden.Set(t, &s, "", last[strings.Index(last, "{"):])
+		testkit.Set(t, &s, "", last[strings.Index(last, "{"):])
 		kind, err := Lookup(s.Name)
 		if err == nil {
 			s.Options, err = dme.ResolveOptions(kind.Options, set)

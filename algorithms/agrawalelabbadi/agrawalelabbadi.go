@@ -3,6 +3,7 @@ package agrawalelabbadi
 import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -246,12 +247,7 @@ func (n *requester) yield(j dme.NodeID, out *dme.Outbox) {
 // send sends a message of that kind, stamped with the clock, to a node that may
 // be this one.
 func (n *requester) send(to dme.NodeID, kind dme.Kind, out *dme.Outbox) {
-	m := dme.Message{Kind: kind, Clock: n.clock}
-	if to == n.ID {
-		n.TellSelf(&m)
-		return
-	}
-	out.Send(to, m)
+	n.Tell(to, dme.Message{Kind: kind, Clock: n.clock}, out)
 }
 
 func (n *requester) state(v *dme.Visitor) {
@@ -266,20 +262,20 @@ func (n *requester) state(v *dme.Visitor) {
 }
 
 // Multicasts counts what is sent where a message to several sites counts once.
-var Multicasts = dme.Quantity{ID: "multicasts-per-cs", Name: "transmissions per CS with a multicast facility"}
+var Multicasts = claim.Quantity{ID: "multicasts-per-cs", Name: "transmissions per CS with a multicast facility"}
 
 // multicastClaims lists what a multicast facility changes: Request and Relinquish go
 // to all K−1 others of a quorum at once, each of whom replies.
-func multicastClaims() []dme.Claim {
+func multicastClaims() claim.List {
 	const improves = section + "9.9: a multicast facility will improve the performance"
-	return []dme.Claim{
+	return claim.List{
 		{
-			Quantity: Multicasts, Formula: "K+1 with a multicast facility, K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
+			Quantity: Multicasts, Formula: "K+1 with a multicast facility, K = log2(n+1)", Load: claim.Light, Kind: claim.Exact,
 			Source:  improves,
 			Applies: func(s dme.Setting) bool { return equalPaths(s) && s.Nodes > 1 }, // a site alone sends nothing
 		},
 		{
-			Quantity: Multicasts, Formula: "fewer than 3(K−1), without one", Load: dme.Light, Kind: dme.UpperBound,
+			Quantity: Multicasts, Formula: "fewer than 3(K−1), without one", Load: claim.Light, Kind: claim.UpperBound,
 			Source: improves,
 			// As many where there are two others in a quorum.
 			Applies: func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).max > 3 },
@@ -296,14 +292,14 @@ type multicasts struct {
 
 func newMulticasts(dme.Setting) dme.Meter { return &multicasts{step: make(map[string]bool)} }
 
-func (m *multicasts) Note(x dme.Moment) {
-	switch x.What {
-	case dme.HasSent:
+func (m *multicasts) Note(x dme.Event) {
+	switch x.Kind {
+	case dme.Send:
 		if m.form = dme.AppendMessage(m.form[:0], &x.Msg); !m.step[string(m.form)] {
 			m.step[string(m.form)] = true
 			m.sent++
 		}
-	case dme.HasEntered:
+	case dme.Enter:
 		m.entries++
 	default: // another step begins
 		clear(m.step)

@@ -11,25 +11,10 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
 	"dmebench/internal/testkit/suite"
 )
-
-func TestDescriptions(t *testing.T) {
-	for _, a := range []*dme.Algorithm{Algorithm(), AsPublished()} {
-		if err := a.Check(); err != nil {
-			t.Error(err)
-		}
-		if needs := a.Needs(nil); needs != (dme.Needs{Reliable: true, FIFO: true}) {
-			t.Errorf("%s needs %+v", a.Name, needs)
-		}
-		for _, set := range []map[string]string{{"path": "left"}, {"quorum": "tree"}} {
-			if _, err := a.New(7, 1, set); err == nil {
-				t.Errorf("%s: %v was accepted", a.Name, set)
-			}
-		}
-	}
-}
 
 func newNet(t *testing.T, nodes int, path string) *conformance.Net {
 	t.Helper()
@@ -37,7 +22,7 @@ func newNet(t *testing.T, nodes int, path string) *conformance.Net {
 }
 
 // predict evaluates the claim about a quantity whose formula begins so.
-func predict(t *testing.T, s dme.Setting, q dme.Quantity, formula string, kind dme.ClaimKind) (float64, bool) {
+func predict(t *testing.T, s dme.Setting, q claim.Quantity, formula string, kind claim.Kind) (float64, bool) {
 	t.Helper()
 	for _, c := range claims() {
 		if c.Quantity == q && strings.HasPrefix(c.Formula, formula) && c.Kind == kind {
@@ -62,8 +47,8 @@ func TestLightLoad(t *testing.T) {
 			total += float64(got)
 			same = same && float64(got) == total/float64(id)
 		}
-		exact, isExact := predict(t, net.Setting, dme.MessagesPerCS, "3(K−1)", dme.Exact)
-		mean, isMean := predict(t, net.Setting, dme.MessagesPerCS, "3(K−1)", dme.Mean)
+		exact, isExact := predict(t, net.Setting, claim.MessagesPerCS, "3(K−1)", claim.Exact)
+		mean, isMean := predict(t, net.Setting, claim.MessagesPerCS, "3(K−1)", claim.Mean)
 		if isExact != same || isExact == isMean {
 			t.Errorf("N=%d: the same for all: %v; an exact claim: %v, a mean: %v", n, same, isExact, isMean)
 		}
@@ -90,7 +75,7 @@ func TestLightLoadOnRandomPaths(t *testing.T) {
 				total += got
 			}
 		}
-		want, ok := predict(t, net.Setting, dme.MessagesPerCS, "3K(n−1)", dme.Mean)
+		want, ok := predict(t, net.Setting, claim.MessagesPerCS, "3K(n−1)", claim.Mean)
 		if got := float64(total) / float64(each*n); !ok || math.Abs(got-want) > 0.02*want {
 			t.Errorf("N=%d: %v messages on average, claimed %v, %v", n, got, want, ok)
 		}
@@ -201,37 +186,6 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// What GetQuorum needs at most is not the smallest quorum there is; both are
-// (n+1)/2 in the worst case.
-func TestLargestQuorum(t *testing.T) {
-	for _, n := range []int{3, 7, 15} {
-		largest := 0
-		for mask := range uint32(1) << n {
-			q, _ := quorum.TreeQuorum(n, 1, func(id dme.NodeID) bool { return mask>>(id-1)&1 == 0 })
-			largest = max(largest, len(q))
-		}
-		if got := afterFailures(n).largest(); largest != (n+1)/2 || got != float64(largest) {
-			t.Errorf("n=%d: quorums of up to %d and of up to %v nodes, want %d", n, largest, got, (n+1)/2)
-		}
-	}
-}
-
-func TestQuorumSizeClaims(t *testing.T) {
-	for _, n := range []int{1, 3, 7, 15, 31} {
-		sys, err := Algorithm().New(n, 1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		opt, _ := Algorithm().Resolve(nil)
-		setting := dme.Setting{Nodes: n, Options: opt, System: sys}
-		want, ok := predict(t, setting, dme.QuorumSize, "log n", dme.Exact)
-		k := pathsOf(setting)
-		if !ok || float64(k.min) != want || float64(k.max) != want {
-			t.Errorf("n=%d: paths of %d to %d nodes, claimed %v, %v", n, k.min, k.max, want, ok)
-		}
-	}
-}
-
 // Examples are judged by the sets that their texts name.
 func TestSetsInATextAreRead(t *testing.T) {
 	for text, want := range map[string][][]dme.NodeID{
@@ -321,13 +275,3 @@ func TestAlgorithm(t *testing.T) {
 func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm(), AsPublished()) }
 
 func TestMutants(t *testing.T) { suite.Mutants(t) }
-
-// TestPublishedIsCaught: a random search finds the same, with either path.
-func TestPublishedIsCaught(t *testing.T) {
-	for _, path := range []string{"self", "random"} {
-		err := conformance.Search(AsPublished(), 3, map[string]string{optPath: path}, 50)
-		if err == nil || !strings.Contains(err.Error(), conformance.Unsafe) {
-			t.Errorf("path=%s: found %v", path, err)
-		}
-	}
-}

@@ -143,7 +143,7 @@ func Algorithm() *dme.Algorithm {
 	a.Survives = survives
 	a.Claims = claims()
 	a.Invariants = invariants()
-	a.Gauges = []dme.Gauge{{Quantity: Multicasts, Begin: newMulticasts}}
+	a.Gauges = []dme.Gauge{{Quantity: Multicasts.ID, Begin: newMulticasts}}
 	return a
 }
 

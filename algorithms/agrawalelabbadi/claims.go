@@ -7,30 +7,31 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
 // What section 9.9 makes claims about and no other paper does: what quorums there
 // are while nodes have failed.
 var (
-	FailuresTolerated = dme.Quantity{ID: "failures-tolerated", Name: "failures after which a quorum can exist"}
-	FailuresSurvived  = dme.Quantity{ID: "failures-survived", Name: "failures after which a quorum exists in any case"}
-	LargestQuorum     = dme.Quantity{ID: "largest-quorum", Name: "largest quorum needed, whatever has failed"}
-	SizeWithoutRoot   = dme.Quantity{ID: "size-without-root", Name: "quorum size after the root's failure"}
-	SizeWithoutParent = dme.Quantity{ID: "size-without-parent", Name: "quorum size after the failure of a leaf's parent"}
-	Likelier          = dme.Quantity{ID: "likelier", Name: "failures that make a quorum likelier"}
-	Cheaper           = dme.Quantity{ID: "cheaper", Name: "failures that make the mean smallest quorum smaller"}
-	OffFormula        = dme.Quantity{
+	FailuresTolerated = claim.Quantity{ID: "failures-tolerated", Name: "failures after which a quorum can exist"}
+	FailuresSurvived  = claim.Quantity{ID: "failures-survived", Name: "failures after which a quorum exists in any case"}
+	LargestQuorum     = claim.Quantity{ID: "largest-quorum", Name: "largest quorum needed, whatever has failed"}
+	SizeWithoutRoot   = claim.Quantity{ID: "size-without-root", Name: "quorum size after the root's failure"}
+	SizeWithoutParent = claim.Quantity{ID: "size-without-parent", Name: "quorum size after the failure of a leaf's parent"}
+	Likelier          = claim.Quantity{ID: "likelier", Name: "failures that make a quorum likelier"}
+	Cheaper           = claim.Quantity{ID: "cheaper", Name: "failures that make the mean smallest quorum smaller"}
+	OffFormula        = claim.Quantity{
 		ID: "off-formula", Name: "largest deviation of a quorum after one failure from (k−i)+2i, over all levels i > 0",
 	}
 )
 
 // Quantities that describe the quorums and the tree.
 var (
-	Quorums     = dme.Quantity{ID: "quorums", Name: "quorums"}
-	Leaves      = dme.Quantity{ID: "leaves", Name: "leaves of the tree"}
-	Disjoint    = dme.Quantity{ID: "disjoint", Name: "pairs of quorums without a common node"}
-	Superfluous = dme.Quantity{ID: "superfluous", Name: "pairs of quorums of which one contains the other"}
+	Quorums     = claim.Quantity{ID: "quorums", Name: "quorums"}
+	Leaves      = claim.Quantity{ID: "leaves", Name: "leaves of the tree"}
+	Disjoint    = claim.Quantity{ID: "disjoint", Name: "pairs of quorums without a common node"}
+	Superfluous = claim.Quantity{ID: "superfluous", Name: "pairs of quorums of which one contains the other"}
 )
 
 const section = "textbook, section "
@@ -39,35 +40,35 @@ const section = "textbook, section "
 // a complete tree, n = 2^(k+1)−1; "log n" is log2(n+1) = k+1, the number of nodes
 // on a path. What becomes of quorums when nodes fail is a property of the tree,
 // and needs no run.
-func claims() []dme.Claim {
+func claims() claim.List {
 	return slices.Concat(
-		dme.SafeAndLive(section+"9.9.6"),
+		claim.SafeAndLive(section+"9.9.6"),
 		messages(), multicastClaims(), treeClaims(), failureClaims(), coterieClaims(),
 	)
 }
 
-func messages() []dme.Claim {
-	onPath := dme.Claim{
-		Formula: "K−1, K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
+func messages() claim.List {
+	onPath := claim.Claim{
+		Formula: "K−1, K = log2(n+1)", Load: claim.Light, Kind: claim.Exact,
 		Source: section + "9.9.5", Applies: equalPaths,
 	}
 	none := onPath
 	none.Formula, none.Applies = "0: nobody else asks", nil
-	return slices.Concat([]dme.Claim{
+	return slices.Concat(claim.List{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: dme.Light, Kind: dme.Exact,
+			Quantity: claim.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: claim.Light, Kind: claim.Exact,
 			Source: section + "9.9.5: Request, Reply and Relinquish on a path of log n nodes", Applies: equalPaths,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K the mean", Load: dme.Light, Kind: dme.Mean,
+			Quantity: claim.MessagesPerCS, Formula: "3(K−1), K the mean", Load: claim.Light, Kind: claim.Mean,
 			Source:  section + "9.9.5: Request, Reply and Relinquish on a path",
 			Applies: func(s dme.Setting) bool { return self(s) && !equalPaths(s) },
 		},
 		{
 			// A path has one chance in n for each of its nodes that the
 			// requester is this one.
-			Quantity: dme.MessagesPerCS, Formula: "3K(n−1)/n (path=random, uniformly drawn requesters)",
-			Load: dme.Light, Kind: dme.Mean,
+			Quantity: claim.MessagesPerCS, Formula: "3K(n−1)/n (path=random, uniformly drawn requesters)",
+			Load: claim.Light, Kind: claim.Mean,
 			Source: section + "9.9.5: Request, Reply and Relinquish on a path",
 			Set:    map[string]string{optPath: "random"},
 			Predict: func(s dme.Setting) (float64, bool) {
@@ -76,40 +77,40 @@ func messages() []dme.Claim {
 			},
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: dme.AnyLoad, Kind: dme.LowerBound,
+			Quantity: claim.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: claim.AnyLoad, Kind: claim.LowerBound,
 			Source: section + "9.9.5: Inquire and Yield come on top", Applies: equalPaths,
 		},
 		{
 			// The root is on both paths. Other nodes may be, too, and the entry
 			// waits for the slowest of several chains of two messages.
-			Quantity: dme.SyncDelay, Formula: "2T (links of equal delay)",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: section + "9.9.5: Relinquish, then Reply",
+			Quantity: claim.SyncDelay, Formula: "2T (links of equal delay)",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: section + "9.9.5: Relinquish, then Reply",
 			EqualDelays: true,
 		},
 		{
-			Quantity: dme.Throughput, Formula: "1/(2T + E) (links of equal delay)",
-			Load: dme.Saturated, Kind: dme.LowerBound, Source: section + "9.9.5; textbook, section 9.2.3",
+			Quantity: claim.Throughput, Formula: "1/(2T + E) (links of equal delay)",
+			Load: claim.Saturated, Kind: claim.LowerBound, Source: section + "9.9.5; textbook, section 9.2.3",
 			EqualDelays: true,
 		},
-	}, dme.KindsPerCS(onPath, "Request", "Reply", "Relinquish"), dme.KindsPerCS(none, "Inquire", "Yield"))
+	}, claim.KindsPerCS(onPath, "Request", "Reply", "Relinquish"), claim.KindsPerCS(none, "Inquire", "Yield"))
 }
 
-func treeClaims() []dme.Claim {
-	return []dme.Claim{
+func treeClaims() claim.List {
+	return claim.List{
 		{
-			Quantity: dme.QuorumSize, Formula: "log n = log2(n+1)", Load: dme.Static, Kind: dme.Exact,
+			Quantity: claim.QuorumSize, Formula: "log n = log2(n+1)", Load: claim.Static, Kind: claim.Exact,
 			Source:  section + "9.9.2: the best case, without failures",
 			Applies: func(s dme.Setting) bool { return self(s) && complete(s.Nodes) },
 			Measure: meanPath,
 		},
 		{
-			Quantity: dme.QuorumSize, Formula: "O(log n)", Expression: "log2(n+1)",
-			Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: section + "9.9.2", Applies: self,
+			Quantity: claim.QuorumSize, Formula: "O(log n)", Expression: "log2(n+1)",
+			Load: claim.Static, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: section + "9.9.2", Applies: self,
 			Measure: meanPath,
 		},
 		{
 			Quantity: Leaves, Formula: "2^k, n = 2^(k+1)−1", Expression: "(n+1)/2",
-			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.1", Applies: onComplete,
+			Load: claim.Static, Kind: claim.Exact, Source: section + "9.9.1", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) {
 				first, last := quorum.TreeLeaves(s.Nodes)
 				return float64(last - first + 1), true
@@ -117,7 +118,7 @@ func treeClaims() []dme.Claim {
 		},
 		{
 			Quantity: Quorums, Formula: "as many as leaves, without failures: 8 on 15 sites", Expression: "(n+1)/2",
-			Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.4", Applies: onComplete,
+			Load: claim.Static, Kind: claim.Exact, Source: section + "9.9.4", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes), true },
 		},
 		onFigure("8 after the failure of site 3 of 15", 3).Named("without-3"),
@@ -127,75 +128,75 @@ func treeClaims() []dme.Claim {
 }
 
 // onFigure is a claim about the number of quorums on the 15 sites of figure 9.16.
-func onFigure(formula string, failed ...dme.NodeID) dme.Claim {
+func onFigure(formula string, failed ...dme.NodeID) claim.Claim {
 	const sites = 15
-	return dme.Claim{
+	return claim.Claim{
 		Quantity: Quorums, Formula: formula,
-		Load: dme.Static, Kind: dme.Exact, Source: section + "9.9.4, example",
+		Load: claim.Static, Kind: claim.Exact, Source: section + "9.9.4, example",
 		Applies: func(s dme.Setting) bool { return s.Nodes == sites },
 		Measure: func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes, failed...), true },
 	}
 }
 
-func failureClaims() []dme.Claim {
-	claim := func(q dme.Quantity, formula, expression, source string, measure func(outcomes) float64) dme.Claim {
-		return dme.Claim{
-			Quantity: q, Formula: formula, Expression: expression, Load: dme.Static, Kind: dme.Exact, Source: section + source,
+func failureClaims() claim.List {
+	says := func(q claim.Quantity, formula, expression, source string, measure func(outcomes) float64) claim.Claim {
+		return claim.Claim{
+			Quantity: q, Formula: formula, Expression: expression, Load: claim.Static, Kind: claim.Exact, Source: section + source,
 			Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) { return measure(afterFailures(s.Nodes)), true },
 		}
 	}
 	const path = "log2(n+1)" // nodes on a path
-	falseOfLog := claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2 n", "n − ⌊log2 n⌋",
+	falseOfLog := says(FailuresTolerated, "n − ⌊log n⌋, log n = log2 n", "n − ⌊log2 n⌋",
 		"9.9.4, taken at its word", outcomes.tolerated).Named("log2-n")
 	falseOfLog.KnownFalse = "the smallest quorum is a path, of ⌊log2(n+1)⌋ nodes, which is one more than ⌊log2 n⌋ in a complete tree"
-	falseOfCost := claim(Cheaper, "0: mutual exclusion is achieved at increasing costs", "", "9.9.4",
+	falseOfCost := says(Cheaper, "0: mutual exclusion is achieved at increasing costs", "", "9.9.4",
 		func(o outcomes) float64 { return o.cheaper(o.tolerated()) })
 	falseOfCost.KnownFalse = "where most have failed, only short quorums are left: of 15 sites a quorum takes 4 without failures, " +
 		"4.92 on average after 6, and 4 again after 11"
-	return []dme.Claim{
+	return claim.List{
 		{
-			Quantity: dme.Violations, Formula: "0, whatever has failed: quorums meet",
-			Load: dme.Faults, Kind: dme.Exact, Source: section + "9.9.3 and 9.9.6",
+			Quantity: claim.Violations, Formula: "0, whatever has failed: quorums meet",
+			Load: claim.Faults, Kind: claim.Exact, Source: section + "9.9.3 and 9.9.6",
 			Test: "TestRandomCrashes",
 		},
 		{
-			Quantity: dme.Unserved, Formula: "0 of live nodes, while fewer than log n sites have failed",
-			Load: dme.Faults, Kind: dme.Exact, Source: section + "9.9.4",
+			Quantity: claim.Unserved, Formula: "0 of live nodes, while fewer than log n sites have failed",
+			Load: claim.Faults, Kind: claim.Exact, Source: section + "9.9.4",
 			Test: "TestEverySetOfFailedNodes",
 		},
-		claim(LargestQuorum, "(n+1)/2", "", "9.9.2: the worst case", outcomes.largest),
+		says(LargestQuorum, "(n+1)/2", "", "9.9.2: the worst case", outcomes.largest),
 		{
-			Quantity: SizeWithoutRoot, Formula: "(k−i)+2i = 2k, i = k", Expression: "2(" + path + " − 1)", Load: dme.Static, Kind: dme.Exact,
+			Quantity: SizeWithoutRoot, Formula: "(k−i)+2i = 2k, i = k", Expression: "2(" + path + " − 1)", Load: claim.Static, Kind: claim.Exact,
 			Source: section + "9.9.4", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) { return float64(sizeWithout(s.Nodes, 1)), true },
 		},
 		{
 			Quantity: SizeWithoutParent, Formula: "log n, as without failures; (k−i)+2i = k+1, i = 1", Expression: path,
-			Load: dme.Static, Kind: dme.Exact,
+			Load: claim.Static, Kind: claim.Exact,
 			Source: section + "9.9.2 and 9.9.4", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) {
 				return float64(sizeWithout(s.Nodes, dme.NodeID(s.Nodes+1)/4)), true
 			},
 		},
 		{
-			Quantity: OffFormula, Formula: "0", Load: dme.Static, Kind: dme.Exact,
+			Quantity: OffFormula, Formula: "0", Load: claim.Static, Kind: claim.Exact,
 			Source: section + "9.9.4", Applies: onComplete,
 			Measure: func(s dme.Setting) (float64, bool) { return offFormula(s.Nodes), true },
 		},
-		claim(FailuresTolerated, "n − ⌊log n⌋, log n = log2(n+1)", "n − ⌊"+path+"⌋", "9.9.4; 9.9.2: n − O(log n)",
+		says(FailuresTolerated, "n − ⌊log n⌋, log n = log2(n+1)", "n − ⌊"+path+"⌋", "9.9.4; 9.9.2: n − O(log n)",
 			outcomes.tolerated),
 		falseOfLog,
-		claim(FailuresSurvived, "log n − 1 (\"less than log n\"), log n = log2(n+1)", path+" − 1", "9.9.4",
+		says(FailuresSurvived, "log n − 1 (\"less than log n\"), log n = log2(n+1)", path+" − 1", "9.9.4",
 			outcomes.survived),
-		claim(Likelier, "0: the probability of forming quorums decreases", "", "9.9.4", outcomes.likelier),
+		says(Likelier, "0: the probability of forming quorums decreases", "", "9.9.4", outcomes.likelier),
 		falseOfCost,
-		claim(Cheaper, "0, while fewer than log n have failed", "", "9.9.4",
+		says(Cheaper, "0, while fewer than log n have failed", "", "9.9.4",
 			func(o outcomes) float64 { return o.cheaper(o.survived()) }).Named("few-failures"),
 	}
 }
 
-func coterieClaims() []dme.Claim {
+func coterieClaims() claim.List {
 	listed := func(s dme.Setting) bool { return s.Nodes <= largestListed }
 	among := func(count func([][]dme.NodeID) float64) func(dme.Setting) (float64, bool) {
 		return func(s dme.Setting) (float64, bool) {
@@ -205,21 +206,21 @@ func coterieClaims() []dme.Claim {
 			return count(slices.Collect(quorum.TreeQuorums(s.Nodes, nil))), true
 		}
 	}
-	literal := func(q dme.Quantity, formula, source string, count func([][]dme.NodeID) float64) dme.Claim {
+	literal := func(q claim.Quantity, formula, source string, count func([][]dme.NodeID) float64) claim.Claim {
 		sets := setsIn(formula)
-		return dme.Claim{
-			Quantity: q, Formula: formula, Load: dme.Static, Kind: dme.Exact, Source: section + source,
+		return claim.Claim{
+			Quantity: q, Formula: formula, Load: claim.Static, Kind: claim.Exact, Source: section + source,
 			Measure: func(dme.Setting) (float64, bool) { return count(sets), true },
 		}
 	}
-	return []dme.Claim{
+	return claim.List{
 		{
-			Quantity: Disjoint, Formula: "0: the intersection property", Load: dme.Static, Kind: dme.Exact,
+			Quantity: Disjoint, Formula: "0: the intersection property", Load: claim.Static, Kind: claim.Exact,
 			Source: section + "9.9.3", Applies: listed,
 			Measure: among(disjoint),
 		},
 		{
-			Quantity: Superfluous, Formula: "0: the minimality property", Load: dme.Static, Kind: dme.Exact,
+			Quantity: Superfluous, Formula: "0: the minimality property", Load: claim.Static, Kind: claim.Exact,
 			Source: section + "9.9.3", Applies: listed,
 			Measure: among(superfluous),
 		},

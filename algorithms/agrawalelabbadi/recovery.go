@@ -153,23 +153,14 @@ func (n *requester) askFor(j dme.NodeID, out *dme.Outbox) {
 		return
 	}
 	m := dme.Message{Kind: kindRequest, Clock: n.request.Clock}
-	switch {
-	case j == n.ID:
-		n.TellSelf(&m)
-		return
-	case n.own != nil && !slices.Contains(n.own, j):
+	if n.own != nil && !slices.Contains(n.own, j) && j != n.ID {
 		m.Flags = substitute
 	}
-	out.Send(j, m)
+	n.Tell(j, m, out)
 }
 
 // answer sends a site's message about the request of node j, with the number of
 // requests that j has withdrawn here.
 func (n *node) answer(j dme.NodeID, kind dme.Kind, out *dme.Outbox) {
-	m := dme.Message{Kind: kind, Clock: n.clock, Num: n.failures.WithdrawnBy(j)}
-	if j == n.ID {
-		n.TellSelf(&m)
-		return
-	}
-	out.Send(j, m)
+	n.Tell(j, dme.Message{Kind: kind, Clock: n.clock, Num: n.failures.WithdrawnBy(j)}, out)
 }

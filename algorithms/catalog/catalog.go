@@ -3,7 +3,6 @@ package catalog
 
 import (
 	"dmebench/algorithms/agrawalelabbadi"
-	"dmebench/algorithms/carvalhoroucairol"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/chaudhurikaraata"
 	"dmebench/algorithms/helaryplouzeauraynal"
@@ -36,7 +35,7 @@ func All() []*dme.Algorithm {
 		ricartagrawala.Priority(),
 		ricartagrawala.ReadersWriters(),
 		ricartagrawala.Robust(),
-		carvalhoroucairol.Algorithm(),
+		ricartagrawala.CarvalhoRoucairol(),
 		ricartagrawalatoken.Algorithm(),
 		suzukikasami.Algorithm(),
 		raymond.Algorithm(),

@@ -9,6 +9,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
 	"dmebench/internal/runtime/noderun"
@@ -53,7 +54,7 @@ func TestAllReturnsFreshDescriptions(t *testing.T) {
 // A paper says something of its algorithm that can be judged.
 func TestEveryPaperMakesClaims(t *testing.T) {
 	for _, a := range catalog.All() {
-		if len(a.Claims) == 0 && !a.AsPublished {
+		if len(claim.Of(a)) == 0 && !a.AsPublished {
 			t.Errorf("%s: no claims", a.Name)
 		}
 	}
@@ -167,7 +168,7 @@ func TestStampsFollowWhatWasReceived(t *testing.T) {
 			w := conformance.Walk{Algorithm: a, Nodes: nodes, Requests: conformance.Each(4), Load: vnet.Churn, Seed: seed}
 			w.Look = func(_ *conformance.Net, e *vnet.Event) error {
 				for _, x := range e.Effects {
-					if e.Kind == vnet.Ask && x.Kind != dme.EffectEnter && x.Msg.Clock > 0 && a.KindName(x.Msg.Kind) == "REQUEST" {
+					if e.Kind == dme.Request && x.Kind != dme.Enter && x.Msg.Clock > 0 && a.KindName(x.Msg.Kind) == "REQUEST" {
 						if seen++; x.Msg.Clock <= latest[e.Node] {
 							return fmt.Errorf("node %d asks with clock %d, and has received %d", e.Node, x.Msg.Clock, latest[e.Node])
 						}
@@ -175,7 +176,7 @@ func TestStampsFollowWhatWasReceived(t *testing.T) {
 				}
 				latest[e.Node] = max(latest[e.Node], e.Msg.Clock)
 				for _, x := range e.Effects {
-					if x.Kind == dme.EffectSend || x.Kind == dme.EffectBroadcast {
+					if x.Kind == dme.Send || x.Kind == dme.Broadcast {
 						latest[e.Node] = max(latest[e.Node], x.Msg.Clock)
 					}
 				}
@@ -242,7 +243,7 @@ type lingering struct{ *rand.Rand }
 func (c lingering) Pick(_ *vnet.Network, steps []vnet.Step) int {
 	var others []int
 	for i, x := range steps {
-		if x.Kind != vnet.Exit {
+		if x.Kind != dme.Exit {
 			others = append(others, i)
 		}
 	}
@@ -397,41 +398,6 @@ func holder(n *vnet.Network) dme.NodeID {
 		}
 	}
 	return dme.None
-}
-
-// tokens are the names of the messages that carry a token.
-var tokens = []string{"TOKEN", "PRIVILEGE", "PERMIT"}
-
-// One node has the token, or a message.
-func TestOneToken(t *testing.T) {
-	for _, a := range catalog.All() {
-		if a.Class != dme.Token {
-			continue
-		}
-		t.Run(a.Name, func(t *testing.T) {
-			t.Parallel()
-			passed := false
-			everywhere(t, a, func(n *vnet.Network) error {
-				holders, carried := 0, false
-				for id := range n.IDs() {
-					if a.HasToken(n.Node(id)) {
-						holders++
-					}
-				}
-				for _, m := range n.InFlight() {
-					carried = carried || slices.Contains(tokens, a.KindName(m.Kind))
-				}
-				passed = passed || holders == 0
-				if holders > 1 || holders == 0 && !carried {
-					return fmt.Errorf("%d nodes have the token; a message has it: %v", holders, carried)
-				}
-				return nil
-			})
-			if !passed {
-				t.Error("the token was never on its way")
-			}
-		})
-	}
 }
 
 // Where a system says who all depend on, that node exists and has the token, if

@@ -12,7 +12,8 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
-	"dmebench/internal/testkit/golden"
+	"dmebench/dme/claim"
+	"dmebench/internal/testkit"
 )
 
 // claimSizes are the numbers of nodes at which claims are evaluated: small ones,
@@ -20,7 +21,7 @@ import (
 var claimSizes = []int{2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 21, 25, 27, 31, 57, 63, 64, 91}
 
 // settings returns what a claim can be evaluated on.
-func settings(t *testing.T, a *dme.Algorithm, c dme.Claim) []dme.Setting {
+func settings(t *testing.T, a *dme.Algorithm, c claim.Claim) []dme.Setting {
 	t.Helper()
 	opt, err := a.Resolve(c.Set)
 	if err != nil {
@@ -38,7 +39,7 @@ func settings(t *testing.T, a *dme.Algorithm, c dme.Claim) []dme.Setting {
 			continue
 		}
 		s := dme.Setting{Algorithm: a, Nodes: n, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond}
-		if c.Load != dme.Open {
+		if c.Load != claim.Open {
 			all = append(all, s)
 			continue
 		}
@@ -54,11 +55,11 @@ func settings(t *testing.T, a *dme.Algorithm, c dme.Claim) []dme.Setting {
 // judged; what the construction alone determines is judged here.
 func TestClaims(t *testing.T) {
 	for _, a := range catalog.All() {
-		for i, c := range a.Claims {
-			if slices.ContainsFunc(a.Claims[:i], func(d dme.Claim) bool { return same(c, d) }) {
+		for i, c := range claim.Of(a) {
+			if slices.ContainsFunc(claim.Of(a)[:i], func(d claim.Claim) bool { return same(c, d) }) {
 				t.Errorf("%s: %s %q, %s: listed twice", a.Name, c.Quantity, c.Formula, c.Load)
 			}
-			if c.Load == dme.Static && c.Measure == nil {
+			if c.Load == claim.Static && c.Measure == nil {
 				t.Errorf("%s: %s %q: nothing can be run to determine it, and nothing measures it", a.Name, c.Quantity, c.Formula)
 			}
 			applies, refuted := 0, false
@@ -97,7 +98,7 @@ func TestClaims(t *testing.T) {
 			if c.Measure == nil {
 				continue
 			}
-			if c.Kind == dme.Asymptotic && slices.Max(ratios) > 2*slices.Min(ratios) {
+			if c.Kind == claim.Asymptotic && slices.Max(ratios) > 2*slices.Min(ratios) {
 				t.Errorf("%s: %s %q: it does not grow like that: %.2f times the formula", a.Name, c.Quantity, c.Formula, ratios)
 			}
 			if c.KnownFalse != "" && !refuted {
@@ -107,21 +108,21 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-func agree(k dme.ClaimKind, got, want float64) bool {
+func agree(k claim.Kind, got, want float64) bool {
 	const rounding = 1e-9
 	switch k {
-	case dme.UpperBound:
+	case claim.UpperBound:
 		return got <= want+rounding
-	case dme.LowerBound:
+	case claim.LowerBound:
 		return got >= want-rounding
-	case dme.Asymptotic:
+	case claim.Asymptotic:
 		return true // judged over all sizes
 	}
 	return math.Abs(got-want) <= rounding
 }
 
 // same reports whether two claims would be told by the same words.
-func same(c, d dme.Claim) bool {
+func same(c, d claim.Claim) bool {
 	return c.Quantity == d.Quantity && c.Formula == d.Formula && c.Load == d.Load && c.Kind == d.Kind
 }
 
@@ -133,8 +134,8 @@ func TestGaugesReachAsFarAsClaims(t *testing.T) {
 	limited, ends := 0, 0
 	for _, a := range catalog.All() {
 		for _, g := range a.Gauges {
-			for _, c := range a.Claims {
-				if c.Quantity != g.Quantity {
+			for _, c := range claim.Of(a) {
+				if c.Quantity.ID != g.Quantity {
 					continue
 				}
 				claimed, followed := map[int]bool{}, map[int]bool{}
@@ -151,10 +152,10 @@ func TestGaugesReachAsFarAsClaims(t *testing.T) {
 				}
 				limited++
 				if claimed[most-1] && claimed[most-2] && !claimed[most] {
-					t.Errorf("%s: made of %d nodes and not of %d", a.ClaimID(c), most-1, most)
+					t.Errorf("%s: made of %d nodes and not of %d", c.ID(a), most-1, most)
 				}
 				if claimed[most+1] && !claimed[most+2] {
-					t.Errorf("%s: made of %d nodes, of which nothing is followed", a.ClaimID(c), most+1)
+					t.Errorf("%s: made of %d nodes, of which nothing is followed", c.ID(a), most+1)
 				}
 				if claimed[most] && !claimed[most+1] {
 					ends++
@@ -168,18 +169,18 @@ func TestGaugesReachAsFarAsClaims(t *testing.T) {
 }
 
 // settingOf is that of a claim in a system of so many nodes.
-func settingOf(t *testing.T, a *dme.Algorithm, c dme.Claim, nodes int) dme.Setting {
+func settingOf(t *testing.T, a *dme.Algorithm, c claim.Claim, nodes int) dme.Setting {
 	t.Helper()
 	opt, err := a.Resolve(c.Set)
 	if err == nil {
 		err = a.CheckNodes(nodes, opt)
 	}
 	if err != nil {
-		t.Fatalf("%s, %d nodes: %v", a.ClaimID(c), nodes, err)
+		t.Fatalf("%s, %d nodes: %v", c.ID(a), nodes, err)
 	}
 	sys, err := a.Prepare(dme.Config{Nodes: nodes, Seed: 1, Options: opt, Bound: 2 * time.Millisecond})
 	if err != nil {
-		t.Fatalf("%s, %d nodes: %v", a.ClaimID(c), nodes, err)
+		t.Fatalf("%s, %d nodes: %v", c.ID(a), nodes, err)
 	}
 	return dme.Setting{Algorithm: a, Nodes: nodes, Options: opt, System: sys, T: time.Millisecond, E: time.Millisecond}
 }
@@ -193,7 +194,7 @@ var predictedAt = []int{2, 3, 4, 7, 8, 9, 13, 15, 16, 27}
 func TestPredictions(t *testing.T) {
 	var text strings.Builder
 	for _, a := range catalog.All() {
-		for _, c := range a.Claims {
+		for _, c := range claim.Of(a) {
 			var values []string
 			for _, s := range settings(t, a, c) {
 				if !slices.Contains(predictedAt, s.Nodes) {
@@ -204,10 +205,10 @@ func TestPredictions(t *testing.T) {
 					values = append(values, fmt.Sprintf("%d:%s", s.Nodes, strconv.FormatFloat(value, 'g', 10, 64)))
 				}
 			}
-			fmt.Fprintf(&text, "%s = %s\n  %s\n", a.ClaimID(c), c.Formula, strings.Join(values, " "))
+			fmt.Fprintf(&text, "%s = %s\n  %s\n", c.ID(a), c.Formula, strings.Join(values, " "))
 		}
 	}
-	golden.MustBe(t, "testdata/predictions.txt", []byte(text.String()))
+	testkit.FileMustBe(t, "testdata/predictions.txt", []byte(text.String()))
 }
 
 // Every statement of the source texts has a claim, or a reason why it has none; and
@@ -222,8 +223,8 @@ func TestInventory(t *testing.T) {
 		if a.AsPublished {
 			continue
 		}
-		for _, c := range append(dme.SafeAndLive("all texts"), a.Claims...) {
-			stated[a.ClaimID(c)] = false
+		for _, c := range append(claim.SafeAndLive("all texts"), claim.Of(a)...) {
+			stated[c.ID(a)] = false
 		}
 	}
 	for i, line := range strings.Split(string(text), "\n") {

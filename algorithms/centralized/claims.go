@@ -4,43 +4,44 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
-func claims() []dme.Claim {
+func claims() claim.List {
 	const source = "textbook, Exercise 9.6"
 	const queueing = source + " as a server; F. Pollaczek 1930, A. Khinchin 1932"
 	const maekawa = "Maekawa 1985, section 2"
 	// RELEASE to node 1, then GRANT from it; T where node 1 is one of the two.
-	handOver := dme.HandOver(2, dme.UpperBound, source)
-	each := dme.Claim{
+	handOver := claim.HandOver(2, claim.UpperBound, source)
+	each := claim.Claim{
 		Formula: "(N−1)/N: 1, but 0 for the node with the resource",
-		Load:    dme.Light, Kind: dme.Mean, Source: source,
+		Load:    claim.Light, Kind: claim.Mean, Source: source,
 	}
-	return slices.Concat(dme.SafeAndLive(source), []dme.Claim{
+	return slices.Concat(claim.SafeAndLive(source), claim.List{
 		{
 			// Exactly 3 for each node but node 1, which needs none.
-			Quantity: dme.MessagesPerCS, Formula: "3(N−1)/N: 3, but 0 for the node with the resource",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "3(N−1)/N: 3, but 0 for the node with the resource",
+			Load: claim.Light, Kind: claim.Mean, Source: source,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "3",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
 		},
 		{
-			Quantity: dme.ResponseTime, Formula: "2T(N−1)/N + E: 2T + E, but E for the node with the resource",
-			Load: dme.Light, Kind: dme.Mean, Source: source + ", with section 9.2.3",
+			Quantity: claim.ResponseTime, Formula: "2T(N−1)/N + E: 2T + E, but E for the node with the resource",
+			Load: claim.Light, Kind: claim.Mean, Source: source + ", with section 9.2.3",
 		},
 		{
 			// Node 1 is one end of every message: it sends or receives as many
 			// as all others together, N/2 times the mean.
-			Quantity: dme.WorkSpread, Formula: "N/2: node 1 is one end of every message",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: maekawa + ": it violates property (d), equal responsibility",
-			Applies: dme.AtLeastTwo,
+			Quantity: claim.WorkSpread, Formula: "N/2: node 1 is one end of every message",
+			Load: claim.AnyLoad, Kind: claim.Exact, Source: maekawa + ": it violates property (d), equal responsibility",
+			Applies: claim.AtLeastTwo,
 		},
 		// M/D/1 but for node 1, and M/G/1.
 		waiting("constant", 0, "2T(N−1)/N + λE[S²]/2(1−ρ): S = 2T + E, but E for the node with the resource; E constant", queueing),
 		waiting("exponential", 1, "2T(N−1)/N + λE[S²]/2(1−ρ): S = 2T + E, but E for the node with the resource; E exponential", queueing),
-	}, dme.KindsPerCS(each, "REQUEST", "GRANT", "RELEASE"), handOver)
+	}, claim.KindsPerCS(each, "REQUEST", "GRANT", "RELEASE"), handOver)
 }
 
 // manyQueues is the number of nodes from which on it hardly matters that requests
@@ -58,10 +59,10 @@ const manyQueues = 8
 // service, as long as it does not look at how long a service takes. REQUEST and
 // GRANT add 2T. A request that waits at its node while an earlier one is served
 // loses nothing by it: its REQUEST follows the RELEASE at once.
-func waiting(name string, variability float64, formula, source string) dme.Claim {
-	return dme.Claim{
-		Quantity: dme.WaitingTime, Formula: formula, Name: name,
-		Load: dme.Open, Kind: dme.Mean, Source: source, EqualDelays: true,
+func waiting(name string, variability float64, formula, source string) claim.Claim {
+	return claim.Claim{
+		Quantity: claim.WaitingTime, Formula: formula, Name: name,
+		Load: claim.Open, Kind: claim.Mean, Source: source, EqualDelays: true,
 		Predict: func(s dme.Setting) (float64, bool) {
 			t, e, others := s.T.Seconds(), s.E.Seconds(), float64(s.Nodes-1)/float64(s.Nodes)
 			mean := 2*t*others + e                                             // of a service

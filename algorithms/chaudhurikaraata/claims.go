@@ -5,29 +5,30 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // Quantities of which only this paper speaks.
 var (
 	// LinksUsed counts the bidirectional links over which messages flow.
-	LinksUsed = dme.Quantity{ID: "links-used", Name: "links used"}
+	LinksUsed = claim.Quantity{ID: "links-used", Name: "links used"}
 	// Distance is the largest number of hops from a node to the corner of its plane.
-	Distance = dme.Quantity{ID: "distance", Name: "hops to the corner of a plane"}
+	Distance = claim.Quantity{ID: "distance", Name: "hops to the corner of a plane"}
 	// InPlane counts the messages of an entry for which the token need not move.
-	InPlane = dme.Quantity{ID: "in-plane", Name: "messages per CS inside the privileged plane"}
+	InPlane = claim.Quantity{ID: "in-plane", Name: "messages per CS inside the privileged plane"}
 	// PlaneChange counts the messages that bring the token to another plane.
-	PlaneChange = dme.Quantity{ID: "plane-change", Name: "messages per change of the privileged plane"}
+	PlaneChange = claim.Quantity{ID: "plane-change", Name: "messages per change of the privileged plane"}
 	// PrivilegedPlanes counts the planes that are privileged at one time.
-	PrivilegedPlanes = dme.Quantity{ID: "privileged-planes", Name: "privileged planes"}
+	PrivilegedPlanes = claim.Quantity{ID: "privileged-planes", Name: "privileged planes"}
 	// GreenAndYellow counts the moments at which there are tokens of both colours.
-	GreenAndYellow = dme.Quantity{ID: "green-and-yellow", Name: "moments with a green and a yellow token"}
+	GreenAndYellow = claim.Quantity{ID: "green-and-yellow", Name: "moments with a green and a yellow token"}
 	// Unprivileged counts the entries in other planes than the privileged one.
-	Unprivileged = dme.Quantity{ID: "unprivileged", Name: "entries outside the privileged plane"}
+	Unprivileged = claim.Quantity{ID: "unprivileged", Name: "entries outside the privileged plane"}
 	// EntriesPerVisit counts the entries while one plane stays privileged.
-	EntriesPerVisit = dme.Quantity{ID: "entries-per-visit", Name: "entries per visit of the token"}
+	EntriesPerVisit = claim.Quantity{ID: "entries-per-visit", Name: "entries per visit of the token"}
 	// MessageBits is the length of a message whose kinds and nodes are encoded
 	// in as few bits as their number allows.
-	MessageBits = dme.Quantity{ID: "message-bits", Name: "bits per message"}
+	MessageBits = claim.Quantity{ID: "message-bits", Name: "bits per message"}
 )
 
 const paper = "Chaudhuri and Karaata 1998, "
@@ -35,52 +36,52 @@ const paper = "Chaudhuri and Karaata 1998, "
 // claims lists what the paper says. m is n^(1/3). Where a claim extends to a
 // mesh of p rows, q columns and r planes, it is evaluated on the mesh at hand,
 // so that it can be judged for any n.
-func claims() []dme.Claim {
+func claims() claim.List {
 	return slices.Concat(
-		dme.SafeAndLive(paper+"theorem 1"),
+		claim.SafeAndLive(paper+"theorem 1"),
 		costs(), comparisons(), meshClaims(), tokenClaims(), spaceClaims(),
 	)
 }
 
-func costs() []dme.Claim {
-	return []dme.Claim{
+func costs() claim.List {
+	return claim.List{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1)",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "section 4",
+			Quantity: claim.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1)",
+			Load: claim.Worst, Kind: claim.UpperBound, Source: paper + "section 4",
 			Predict: onMesh(worstEntry, numbered, directed),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1), repair=suppressed",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "section 4",
+			Quantity: claim.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1), repair=suppressed",
+			Load: claim.Worst, Kind: claim.UpperBound, Source: paper + "section 4",
 			Set:        map[string]string{optRepair: string(suppressed)},
 			Predict:    onMesh(worstEntry, suppressed),
 			KnownFalse: "copies of REQUESTs stay in planes that the PERMIT does not pass, and the token later goes there for nothing",
 		},
 		{
 			Name:     "theorem-2",
-			Quantity: dme.MessagesPerCS, Formula: "8m",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: paper + "theorem 2", Applies: onCube(numbered, directed),
+			Quantity: claim.MessagesPerCS, Formula: "8m",
+			Load: claim.Worst, Kind: claim.UpperBound, Source: paper + "theorem 2", Applies: onCube(numbered, directed),
 		},
 		{
 			// Each visit of the token is asked for by a plane where a node waits,
 			// by one flood of r−1 REQUESTs, and takes at most r−1 PERMITs.
-			Quantity: dme.MessagesPerCS, Formula: "8(m−1) on average; p×q×r: 3(p+q−2) + 2(r−1)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "section 4",
+			Quantity: claim.MessagesPerCS, Formula: "8(m−1) on average; p×q×r: 3(p+q−2) + 2(r−1)",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper + "section 4",
 			Predict: func(s dme.Setting) (float64, bool) {
 				return worstEntry(meshOf(s)), repair(s.Options.Get(optRepair)) != suppressed
 			},
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3(i+j), and r−1+|k−k'| for a change of plane: mean for uniformly drawn requesters",
-			Load: dme.Light, Kind: dme.Mean, Source: paper + "section 4, as counted there",
+			Quantity: claim.MessagesPerCS, Formula: "3(i+j), and r−1+|k−k'| for a change of plane: mean for uniformly drawn requesters",
+			Load: claim.Light, Kind: claim.Mean, Source: paper + "section 4, as counted there",
 			Predict: onMesh(func(m *mesh) float64 {
 				change, hops := planeChanges(m)
 				return 3*meanDistance(m) + change*float64(m.planes()-1) + hops
 			}, numbered),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3(i+j) + 2|k−k'|: mean for uniformly drawn requesters",
-			Load: dme.Light, Kind: dme.Mean, Source: paper + "section 4, with REQUESTs to one side only",
+			Quantity: claim.MessagesPerCS, Formula: "3(i+j) + 2|k−k'|: mean for uniformly drawn requesters",
+			Load: claim.Light, Kind: claim.Mean, Source: paper + "section 4, with REQUESTs to one side only",
 			Set: map[string]string{optRepair: string(directed)},
 			Predict: onMesh(func(m *mesh) float64 {
 				_, hops := planeChanges(m)
@@ -89,36 +90,36 @@ func costs() []dme.Claim {
 		},
 		{
 			Quantity: InPlane, Formula: "3(i+j) ≤ 6(m−1); p×q×r: 3(p+q−2)",
-			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "section 4; proof of theorem 3",
+			Load: claim.Static, Kind: claim.UpperBound, Source: paper + "section 4; proof of theorem 3",
 			Predict: onMesh(func(m *mesh) float64 { return 3 * farthest(m) }, numbered, directed),
 			Measure: longestRoutes,
 		},
 		{
 			Quantity: PlaneChange, Formula: "2(m−1); 2(r−1)",
-			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 4", Applies: severalPlanes,
+			Load: claim.Light, Kind: claim.UpperBound, Source: paper + "section 4", Applies: severalPlanes,
 			Predict: onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed),
 		},
 		{
 			// Each visit of the token to a plane serves all of its nodes. On two
 			// planes this is what it costs, not more: the requests with which a
 			// run ends, which find fewer others waiting, would exceed it.
-			Quantity: dme.MessagesPerCS, Formula: "(3m²(m−1) + 2(m−1)) / m²",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "proof of theorem 3",
+			Quantity: claim.MessagesPerCS, Formula: "(3m²(m−1) + 2(m−1)) / m²",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: paper + "proof of theorem 3",
 			Applies: func(s dme.Setting) bool { return onCube(numbered, directed)(s) && meshOf(s).planes() != 2 },
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "≅ 3(m−1)",
-			Load: dme.Saturated, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 1. / 3}, Source: paper + "proof of theorem 3",
+			Quantity: claim.MessagesPerCS, Formula: "≅ 3(m−1)",
+			Load: claim.Saturated, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 1. / 3}, Source: paper + "proof of theorem 3",
 			Applies: onCube(),
 		},
 		{
 			Name:     "theorem-3",
-			Quantity: dme.MessagesPerCS, Formula: "3m",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "theorem 3", Applies: onCube(),
+			Quantity: claim.MessagesPerCS, Formula: "3m",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: paper + "theorem 3", Applies: onCube(),
 		},
 		{
 			Quantity: EntriesPerVisit, Formula: "m²; pq",
-			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3", Applies: onCube(),
+			Load: claim.Saturated, Kind: claim.Mean, Source: paper + "proof of theorem 3", Applies: onCube(),
 		},
 	}
 }
@@ -129,88 +130,88 @@ const ofEarlier = "the earlier algorithm is another one, cited and not described
 	"3m(m−1)/2 messages for m entries, and 2(m−1) to get the token"
 
 // comparisons lists what the paper says of its algorithm beside others.
-func comparisons() []dme.Claim {
-	return []dme.Claim{
+func comparisons() claim.List {
+	return claim.List{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "O(n^(1/3))", Expression: "m",
-			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 1. / 3, Order: true}, Source: paper + "abstract",
+			Quantity: claim.MessagesPerCS, Formula: "O(n^(1/3))", Expression: "m",
+			Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 1. / 3, Order: true}, Source: paper + "abstract",
 			Applies: onCube(numbered, directed),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "fewer than 3√n, Maekawa's: it crosses the O(√n) barrier",
-			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "abstract", Applies: onCube(numbered, directed),
+			Quantity: claim.MessagesPerCS, Formula: "fewer than 3√n, Maekawa's: it crosses the O(√n) barrier",
+			Load: claim.Light, Kind: claim.UpperBound, Source: paper + "abstract", Applies: onCube(numbered, directed),
 		},
 		{
 			Name:     "below-others",
-			Quantity: dme.MessagesPerCS, Formula: "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "section 5; abstract: the first below O(√n)",
+			Quantity: claim.MessagesPerCS, Formula: "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: paper + "section 5; abstract: the first below O(√n)",
 			Applies: func(s dme.Setting) bool { return onCube(numbered, directed)(s) && s.Nodes >= 27 },
 			KnownFalse: "Raymond's, of 1989, takes 4(n−1)/n under heavy load and O(log n) on average, as section 1 says: " +
 				"on 27 nodes 3.9 messages, and this one 6.4",
 		},
 		{
-			Quantity: dme.WorkSpread, Formula: "1: symmetrical",
-			Load: dme.Saturated, Kind: dme.Exact, Source: paper + "section 5", Applies: onCube(),
+			Quantity: claim.WorkSpread, Formula: "1: symmetrical",
+			Load: claim.Saturated, Kind: claim.Exact, Source: paper + "section 5", Applies: onCube(),
 			KnownFalse: "all nodes run the same program, but the corners handle every message of their planes: " +
 				"on 27 nodes the busiest handles 2.7 times the mean",
 		},
 		{
 			// The mesh of two dimensions has rows for planes.
 			Name:     "chaudhuri-1991",
-			Quantity: dme.MessagesPerCS, Formula: "3.5√n, of Chaudhuri 1991 (dimensions=2)",
-			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
+			Quantity: claim.MessagesPerCS, Formula: "3.5√n, of Chaudhuri 1991 (dimensions=2)",
+			Load: claim.Light, Kind: claim.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
 			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 		},
 		{
 			Name:     "chaudhuri-1995",
-			Quantity: dme.MessagesPerCS, Formula: "3√n, of Chaudhuri 1995 (dimensions=2)",
-			Load: dme.Light, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm",
+			Quantity: claim.MessagesPerCS, Formula: "3√n, of Chaudhuri 1995 (dimensions=2)",
+			Load: claim.Light, Kind: claim.UpperBound, Source: paper + "section 1, of an earlier algorithm",
 			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 		},
 		{
 			Name:     "chaudhuri-1991-heavy",
-			Quantity: dme.MessagesPerCS, Formula: "about 4, of Chaudhuri 1991 (dimensions=2)",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
+			Quantity: claim.MessagesPerCS, Formula: "about 4, of Chaudhuri 1991 (dimensions=2)",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
 			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 			KnownFalse: ofEarlier,
 		},
 		{
 			Name:     "chaudhuri-1995-heavy",
-			Quantity: dme.MessagesPerCS, Formula: "√n, of Chaudhuri 1995 (dimensions=2)",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: paper + "section 1, of an earlier algorithm",
+			Quantity: claim.MessagesPerCS, Formula: "√n, of Chaudhuri 1995 (dimensions=2)",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: paper + "section 1, of an earlier algorithm",
 			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
 			KnownFalse: ofEarlier,
 		},
 		{
 			// One RELEASE for each hop to the corner.
-			Quantity: dme.KindPerCS("RELEASE"), Formula: "i+j: the mean distance from the corner, for uniformly drawn requesters",
-			Load: dme.Light, Kind: dme.Mean, Source: paper + "section 4",
+			Quantity: claim.KindPerCS("RELEASE"), Formula: "i+j: the mean distance from the corner, for uniformly drawn requesters",
+			Load: claim.Light, Kind: claim.Mean, Source: paper + "section 4",
 			Predict: onMesh(meanDistance),
 		},
 		{
-			Quantity: dme.KindPerCS("RELEASE"), Formula: "i+j: m−1 on average",
-			Load: dme.Saturated, Kind: dme.Mean, Source: paper + "proof of theorem 3", Applies: onCube(),
+			Quantity: claim.KindPerCS("RELEASE"), Formula: "i+j: m−1 on average",
+			Load: claim.Saturated, Kind: claim.Mean, Source: paper + "proof of theorem 3", Applies: onCube(),
 		},
 	}
 }
 
-func meshClaims() []dme.Claim {
-	return []dme.Claim{
+func meshClaims() claim.List {
+	return claim.List{
 		{
 			Quantity: LinksUsed, Formula: "13(m−1)",
-			Load: dme.Static, Kind: dme.Exact, Source: paper + "section 2", Applies: onCube(),
+			Load: claim.Static, Kind: claim.Exact, Source: paper + "section 2", Applies: onCube(),
 			Measure:    linksUsed,
 			KnownFalse: "the links used form a spanning tree, of n−1 links: 13(m−1) for n = 27 only",
 		},
 		{
 			Name:     "spanning-tree",
 			Quantity: LinksUsed, Formula: "n−1: a spanning tree",
-			Load: dme.Static, Kind: dme.Exact, Source: paper + "section 2.2, the routes of messages",
+			Load: claim.Static, Kind: claim.Exact, Source: paper + "section 2.2, the routes of messages",
 			Applies: inSpace(), Measure: linksUsed,
 		},
 		{
 			Quantity: Distance, Formula: "2(m−1); p+q−2",
-			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "section 4",
+			Load: claim.Static, Kind: claim.UpperBound, Source: paper + "section 4",
 			Predict: onMesh(farthest),
 			Measure: func(s dme.Setting) (float64, bool) {
 				m, most := meshOf(s), 0
@@ -224,37 +225,37 @@ func meshClaims() []dme.Claim {
 }
 
 // tokenClaims lists what is said of the colours at all times.
-func tokenClaims() []dme.Claim {
-	return []dme.Claim{
+func tokenClaims() claim.List {
+	return claim.List{
 		{
 			Quantity: PrivilegedPlanes, Formula: "1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "invariant I1, lemma 2", Applies: severalPlanes,
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper + "invariant I1, lemma 2", Applies: severalPlanes,
 		},
 		{
 			Quantity: GreenAndYellow, Formula: "0",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "invariant I2", Applies: severalPlanes,
+			Load: claim.AnyLoad, Kind: claim.Exact, Source: paper + "invariant I2", Applies: severalPlanes,
 		},
 		{
 			Quantity: Unprivileged, Formula: "0",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: paper + "assumption A1, lemma 1", Applies: severalPlanes,
+			Load: claim.AnyLoad, Kind: claim.Exact, Source: paper + "assumption A1, lemma 1", Applies: severalPlanes,
 		},
 	}
 }
 
-func spaceClaims() []dme.Claim {
-	return []dme.Claim{
+func spaceClaims() claim.List {
+	return claim.List{
 		{
-			Quantity: dme.QueueLength, Formula: "m(m+1); p×q×r: pq + r",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(ii)",
+			Quantity: claim.QueueLength, Formula: "m(m+1); p×q×r: pq + r",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper + "theorem 4(ii)",
 			Predict: onMesh(func(m *mesh) float64 { return float64(m.plane + m.planes()) }),
 		},
 		{
 			Quantity: SpaceBits, Formula: "3m(m+1) log m + 1 = O(n^(2/3) log n)", Expression: "3m(m+1)log2 m + 1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(ii)", Applies: onCube(),
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper + "theorem 4(ii)", Applies: onCube(),
 		},
 		{
 			Quantity: MessageBits, Formula: "3 log m + 1", Expression: "3log2 m + 1",
-			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "theorem 4(i)", Applies: onCube(suppressed, directed),
+			Load: claim.Static, Kind: claim.UpperBound, Source: paper + "theorem 4(i)", Applies: onCube(suppressed, directed),
 			Set:        map[string]string{optRepair: string(directed)},
 			Measure:    messageBits,
 			KnownFalse: "the three types take 2 bits, as the proof says itself: 3 log m + 2",
@@ -263,14 +264,14 @@ func spaceClaims() []dme.Claim {
 			// REQUEST and PERMIT for each node, RELEASE for each but the corners.
 			Name:     "two-bit-types",
 			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n)", Expression: "3log2 m + 2",
-			Load: dme.Static, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
+			Load: claim.Static, Kind: claim.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
 			Applies: onCube(suppressed, directed),
 			Set:     map[string]string{optRepair: string(directed)},
 			Measure: messageBits,
 		},
 		{
 			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n), repair=numbered", Expression: "3log2 m + 2",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type", Applies: onCube(numbered),
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type", Applies: onCube(numbered),
 			KnownFalse: "a PERMIT that carries the token also carries a number for each plane",
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
 	"dmebench/internal/testkit"
 )
@@ -15,9 +16,9 @@ import (
 func cube(t *testing.T, m int, r repair) *conformance.Net { return newNet(t, m*m*m, "auto", r) }
 
 // predicted returns the prediction of a claim of a for the net.
-func predicted(t *testing.T, net *conformance.Net, q dme.Quantity, formula string) float64 {
+func predicted(t *testing.T, net *conformance.Net, q claim.Quantity, formula string) float64 {
 	t.Helper()
-	for _, c := range net.Algorithm.Claims {
+	for _, c := range claim.Of(net.Algorithm) {
 		if c.Quantity == q && c.Formula == formula {
 			value, ok := c.Prediction(net.Setting)
 			if !ok {
@@ -113,7 +114,7 @@ func TestLightMeans(t *testing.T) {
 				}
 			}
 			mean := float64(total) / float64(nodes*nodes)
-			if claimed := predicted(t, net, dme.MessagesPerCS, formula); math.Abs(mean-claimed) > 1e-9 {
+			if claimed := predicted(t, net, claim.MessagesPerCS, formula); math.Abs(mean-claimed) > 1e-9 {
 				t.Errorf("%s, %d nodes: mean %v, claimed %v", r, nodes, mean, claimed)
 			}
 		}
@@ -160,7 +161,7 @@ func TestSaturatedCost(t *testing.T) {
 					t.Errorf("%s, m=%d: %.3f messages per entry, claimed at most %.3f", r, m, perCS, bound)
 				}
 			}
-			about, bound := predicted(t, net, dme.MessagesPerCS, "≅ 3(m−1)"), predicted(t, net, dme.MessagesPerCS, "3m")
+			about, bound := predicted(t, net, claim.MessagesPerCS, "≅ 3(m−1)"), predicted(t, net, claim.MessagesPerCS, "3m")
 			if perCS < about || perCS > bound {
 				t.Errorf("%s, m=%d: %.3f messages per entry, claimed from %v to %v", r, m, perCS, about, bound)
 			}
@@ -217,14 +218,14 @@ func TestMessageLength(t *testing.T) {
 // TestSuppressedPassesTheBound and TestMessageLength; those that compare it with
 // others, by runs of the simulator.
 func TestKnownFalse(t *testing.T) {
-	var quantities []dme.Quantity
-	for _, c := range Algorithm().Claims {
+	var quantities []claim.Quantity
+	for _, c := range claim.Of(Algorithm()) {
 		if c.KnownFalse != "" {
 			quantities = append(quantities, c.Quantity)
 		}
 	}
-	want := []dme.Quantity{
-		dme.MessagesPerCS, dme.MessagesPerCS, dme.WorkSpread, dme.MessagesPerCS, dme.MessagesPerCS, LinksUsed, MessageBits, MessageBits,
+	want := []claim.Quantity{
+		claim.MessagesPerCS, claim.MessagesPerCS, claim.WorkSpread, claim.MessagesPerCS, claim.MessagesPerCS, LinksUsed, MessageBits, MessageBits,
 	}
 	if !slices.Equal(quantities, want) {
 		t.Errorf("known false: %v, want %v", quantities, want)
@@ -234,10 +235,10 @@ func TestKnownFalse(t *testing.T) {
 // Of a mesh of one plane, as the default one of four nodes is, nothing is said that speaks
 // of several: it could not be otherwise.
 func TestNothingIsClaimedOfOnePlane(t *testing.T) {
-	for _, q := range []dme.Quantity{PlaneChange, PrivilegedPlanes, GreenAndYellow, Unprivileged} {
+	for _, q := range []claim.Quantity{PlaneChange, PrivilegedPlanes, GreenAndYellow, Unprivileged} {
 		for nodes, want := range map[int]bool{1: false, 3: false, 4: false, 5: true, 8: true} {
 			net := newNet(t, nodes, "auto", numbered)
-			for _, c := range net.Algorithm.Claims {
+			for _, c := range claim.Of(net.Algorithm) {
 				if c.Quantity != q {
 					continue
 				}
@@ -375,7 +376,7 @@ type followed struct {
 	meter dme.Meter
 }
 
-func follow(t *testing.T, q dme.Quantity) *followed {
+func follow(t *testing.T, q claim.Quantity) *followed {
 	t.Helper()
 	sys := newSystem([]int{2, 2, 2}, 8, numbered)
 	f := &followed{t: t, sys: sys, nodes: []*node{nil}}
@@ -383,24 +384,24 @@ func follow(t *testing.T, q dme.Quantity) *followed {
 		f.nodes = append(f.nodes, sys.Node(id).(*node))
 	}
 	for _, g := range gauges() {
-		if g.Quantity == q {
+		if g.Quantity == q.ID {
 			f.meter = g.Begin(dme.Setting{Nodes: 8, System: sys})
 		}
 	}
 	return f
 }
 
-func (f *followed) note(what dme.Occasion, id dme.NodeID) {
-	f.meter.Note(dme.Moment{What: what, ID: id, Node: f.nodes[id]})
+func (f *followed) note(what dme.EventKind, id dme.NodeID) {
+	f.meter.Note(dme.Event{Kind: what, ID: id, Node: f.nodes[id]})
 }
 
 func (f *followed) hear(id, from dme.NodeID, m dme.Message) {
-	f.meter.Note(dme.Moment{What: dme.HasReceived, ID: id, Node: f.nodes[id], Peer: from, Msg: m})
+	f.meter.Note(dme.Event{Kind: dme.Receive, ID: id, Node: f.nodes[id], Peer: from, Msg: m})
 }
 
 func (f *followed) turn(id dme.NodeID, to colour) {
 	tokenOf(f.nodes[id]).colour = to
-	f.note(dme.OtherEvent, id)
+	f.note(dme.Start, id)
 }
 
 func (f *followed) wants(value float64, ok bool) {
@@ -412,7 +413,7 @@ func (f *followed) wants(value float64, ok bool) {
 
 func TestColoursAreFollowed(t *testing.T) {
 	f := follow(t, PrivilegedPlanes)
-	f.note(dme.OtherEvent, 2)
+	f.note(dme.Start, 2)
 	f.wants(1, true)
 	f.turn(1, yellow)
 	f.wants(1, true)
@@ -431,12 +432,12 @@ func TestColoursAreFollowed(t *testing.T) {
 
 	f = follow(t, Unprivileged)
 	f.wants(0, false)
-	f.note(dme.HasEntered, 4) // in plane 0
+	f.note(dme.Enter, 4) // in plane 0
 	f.wants(0, true)
-	f.note(dme.HasEntered, 6) // in plane 1
+	f.note(dme.Enter, 6) // in plane 1
 	f.wants(1, true)
 	f.turn(5, green)
-	f.note(dme.HasEntered, 6)
+	f.note(dme.Enter, 6)
 	f.wants(1, true)
 }
 
@@ -445,10 +446,10 @@ func TestVisitsAreCounted(t *testing.T) {
 	visit := func(corner dme.NodeID, entering ...dme.NodeID) {
 		f.hear(corner, 6-corner, dme.Message{Kind: kindPermit, Node: corner})
 		for _, id := range entering {
-			f.note(dme.HasEntered, id)
+			f.note(dme.Enter, id)
 		}
 	}
-	f.note(dme.HasEntered, 1) // before the token moved
+	f.note(dme.Enter, 1) // before the token moved
 	visit(5, 5, 6, 7, 8)
 	visit(1, 1, 2, 3, 4)
 	f.wants(0, false)
@@ -464,21 +465,21 @@ func TestVisitsAreCounted(t *testing.T) {
 func TestChangesOfPlaneAreCounted(t *testing.T) {
 	f := follow(t, PlaneChange)
 	f.wants(0, false)
-	f.note(dme.HasAsked, 1)
-	f.note(dme.HasLeft, 1)
+	f.note(dme.Request, 1)
+	f.note(dme.Exit, 1)
 	f.wants(0, false) // the token stayed where it was
-	f.note(dme.HasAsked, 5)
+	f.note(dme.Request, 5)
 	f.hear(1, 5, dme.Message{Kind: kindRequest, Node: 5})
 	f.hear(5, 1, dme.Message{Kind: kindPermit, Node: 5})
 	f.hear(5, 6, dme.Message{Kind: kindRequest, Node: 6}) // inside a plane
-	f.note(dme.HasLeft, 5)
+	f.note(dme.Exit, 5)
 	f.wants(2, true)
-	f.note(dme.HasAsked, 1)
+	f.note(dme.Request, 1)
 	f.hear(1, 5, dme.Message{Kind: kindPermit, Node: 1})
-	f.note(dme.HasLeft, 1)
+	f.note(dme.Exit, 1)
 	f.wants(2, true)
-	f.note(dme.HasAsked, 1)
-	f.note(dme.HasAsked, 2)
+	f.note(dme.Request, 1)
+	f.note(dme.Request, 2)
 	f.wants(0, false) // nobody can say whose a message is
 }
 

@@ -10,18 +10,18 @@ import (
 // gauges measure what the paper says of the token and of messages.
 func gauges() []dme.Gauge {
 	return []dme.Gauge{
-		{Quantity: PrivilegedPlanes, Begin: ofColours(func(t *colours) float64 { return float64(t.greens + t.yellows) })},
-		{Quantity: GreenAndYellow, Begin: ofColours(func(t *colours) float64 {
+		{Quantity: PrivilegedPlanes.ID, Begin: ofColours(func(t *colours) float64 { return float64(t.greens + t.yellows) })},
+		{Quantity: GreenAndYellow.ID, Begin: ofColours(func(t *colours) float64 {
 			if t.greens > 0 && t.yellows > 0 {
 				t.both++
 			}
 			return float64(t.both)
 		})},
-		{Quantity: Unprivileged, Begin: func(s dme.Setting) dme.Meter { return &outside{colours: newColours(s)} }},
-		{Quantity: EntriesPerVisit, Begin: func(s dme.Setting) dme.Meter { return &visits{mesh: meshOf(s), last: make([]int, s.Nodes+1)} }},
-		{Quantity: PlaneChange, Begin: func(s dme.Setting) dme.Meter { return &changes{mesh: meshOf(s)} }},
-		{Quantity: SpaceBits, Begin: newSpace},
-		{Quantity: MessageBits, Begin: func(s dme.Setting) dme.Meter {
+		{Quantity: Unprivileged.ID, Begin: func(s dme.Setting) dme.Meter { return &outside{colours: newColours(s)} }},
+		{Quantity: EntriesPerVisit.ID, Begin: func(s dme.Setting) dme.Meter { return &visits{mesh: meshOf(s), last: make([]int, s.Nodes+1)} }},
+		{Quantity: PlaneChange.ID, Begin: func(s dme.Setting) dme.Meter { return &changes{mesh: meshOf(s)} }},
+		{Quantity: SpaceBits.ID, Begin: newSpace},
+		{Quantity: MessageBits.ID, Begin: func(s dme.Setting) dme.Meter {
 			if s.Nodes > mostEncoded {
 				return nil
 			}
@@ -50,7 +50,7 @@ func newColours(s dme.Setting) colours {
 }
 
 // note follows the colour of a corner.
-func (t *colours) note(x dme.Moment) {
+func (t *colours) note(x dme.Event) {
 	if n, ok := x.Node.(*node); ok && n.corner != nil {
 		t.turn(x.ID, n.corner.tokenColour())
 	}
@@ -75,7 +75,7 @@ func (t *colours) turn(id dme.NodeID, to colour) {
 func ofColours(value func(*colours) float64) func(dme.Setting) dme.Meter {
 	return func(s dme.Setting) dme.Meter {
 		t := newColours(s)
-		return dme.Largest(func(x dme.Moment) (float64, bool) {
+		return dme.Largest(func(x dme.Event) (float64, bool) {
 			t.note(x)
 			return value(&t), true
 		})
@@ -88,9 +88,9 @@ type outside struct {
 	entries, count int
 }
 
-func (m *outside) Note(x dme.Moment) {
+func (m *outside) Note(x dme.Event) {
 	m.note(x)
-	if x.What == dme.HasEntered {
+	if x.Kind == dme.Enter {
 		m.entries++
 		if m.of[m.mesh.cornerOf(m.mesh.planeOf(x.ID))] == red {
 			m.count++
@@ -107,11 +107,11 @@ type visits struct {
 	last    []int     // by node, from 1: during which visit it entered last
 }
 
-func (m *visits) Note(x dme.Moment) {
+func (m *visits) Note(x dme.Event) {
 	switch {
-	case x.What == dme.HasReceived && x.Msg.Kind == kindPermit && x.Msg.Node == x.ID && m.mesh.isCorner(x.ID):
+	case x.Kind == dme.Receive && x.Msg.Kind == kindPermit && x.Msg.Node == x.ID && m.mesh.isCorner(x.ID):
 		m.entries = append(m.entries, 0)
-	case x.What == dme.HasEntered && len(m.entries) > 0:
+	case x.Kind == dme.Enter && len(m.entries) > 0:
 		m.entries[len(m.entries)-1]++
 		m.last[x.ID] = len(m.entries) - 1
 	}
@@ -139,17 +139,17 @@ type changes struct {
 	simultaneous int
 }
 
-func (m *changes) Note(x dme.Moment) {
+func (m *changes) Note(x dme.Event) {
 	switch {
-	case x.What == dme.HasAsked:
+	case x.Kind == dme.Request:
 		m.requests++
 		m.count = 0
 		if m.simultaneous++; m.simultaneous > 1 {
 			m.requests = math.MinInt // requests overlap: nobody can say whose a message is
 		}
-	case x.What == dme.HasLeft:
+	case x.Kind == dme.Exit:
 		m.simultaneous--
-	case x.What == dme.HasReceived && m.mesh.isCorner(x.ID) && m.mesh.isCorner(x.Peer):
+	case x.Kind == dme.Receive && m.mesh.isCorner(x.ID) && m.mesh.isCorner(x.Peer):
 		m.count++
 		m.most = max(m.most, m.count)
 	}
@@ -163,8 +163,8 @@ type bits struct {
 	form []byte
 }
 
-func (m *bits) Note(x dme.Moment) {
-	if x.What == dme.HasReceived {
+func (m *bits) Note(x dme.Event) {
+	if x.Kind == dme.Receive {
 		m.form = dme.AppendMessage(m.form[:0], &x.Msg)
 		m.seen[string(m.form)] = true
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // mesh is where the nodes lie: a mesh of d dimensions, of which the last counts
@@ -222,11 +223,11 @@ func (m *mesh) neighbours(id dme.NodeID) []dme.NodeID {
 
 // SpaceBits is the space of a corner as the paper counts it: 3 log m bits for each
 // REQUEST that waits, and mutex.
-var SpaceBits = dme.Quantity{ID: "space-bits", Name: "bits that a node needs"}
+var SpaceBits = claim.Quantity{ID: "space-bits", Name: "bits that a node needs"}
 
 func newSpace(s dme.Setting) dme.Meter {
 	side := meshOf(s).sizes[0]
-	return dme.Largest(func(x dme.Moment) (float64, bool) {
+	return dme.Largest(func(x dme.Event) (float64, bool) {
 		n, ok := x.Node.(*node)
 		if !ok {
 			return 0, false

@@ -4,15 +4,16 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
-func claims() []dme.Claim {
+func claims() claim.List {
 	const source = "Chaudhuri and Karaata 1998, section 1"
 	const paper = "Hélary, Plouzeau and Raynal 1988"
-	return slices.Concat(dme.SafeAndLive(paper), []dme.Claim{
+	return slices.Concat(claim.SafeAndLive(paper), claim.List{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "2e + n − 1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "2e + n − 1",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
 			Predict: func(s dme.Setting) (float64, bool) {
 				sys, ok := s.System.(*system)
 				if !ok {
@@ -22,19 +23,19 @@ func claims() []dme.Claim {
 			},
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "n",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "n",
+			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: source,
 			KnownFalse: "a process that has the token enters without a message; every other entry takes n at least",
 		},
 		{
 			// The token rests with the last requester: where requesters are
 			// drawn uniformly, the next one is the same with probability 1/n.
-			Quantity: dme.MessagesPerCS, Formula: "n (complete graph): n(n−1)/n for uniformly drawn requesters", Expression: "n(n−1)/n",
-			Load: dme.Light, Kind: dme.Mean, Source: source, Applies: complete,
+			Quantity: claim.MessagesPerCS, Formula: "n (complete graph): n(n−1)/n for uniformly drawn requesters", Expression: "n(n−1)/n",
+			Load: claim.Light, Kind: claim.Mean, Source: source, Applies: complete,
 		},
 		{
-			Quantity: dme.SyncDelay, Formula: "T (complete graph): the token goes straight to the next process",
-			Load: dme.Saturated, Kind: dme.Mean, Source: paper, Applies: complete,
+			Quantity: claim.SyncDelay, Formula: "T (complete graph): the token goes straight to the next process",
+			Load: claim.Saturated, Kind: claim.Mean, Source: paper, Applies: complete,
 		},
 	})
 }

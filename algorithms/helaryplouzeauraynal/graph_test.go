@@ -86,21 +86,6 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// The random graph is a function of the seed.
-func TestRandomGraph(t *testing.T) {
-	same := 0
-	a, _ := graphFor(t, 20, 7, "random", "")
-	for seed := range uint64(20) {
-		b, _ := graphFor(t, 20, seed, "random", "")
-		if slices.EqualFunc(a.near, b.near, slices.Equal) {
-			same++
-		}
-	}
-	if same != 1 {
-		t.Errorf("%d of 20 seeds give the graph of seed 7, want that one alone", same)
-	}
-}
-
 func TestFile(t *testing.T) {
 	g, err := graphFor(t, 4, 1, "file:links.txt", "# a square\n1 2\n\n 3\t2 # the other way round\n3 4\n4 1\n1 4\n")
 	if err != nil || g.links != 4 || !slices.Equal(g.neighbours(2), []dme.NodeID{1, 3}) {

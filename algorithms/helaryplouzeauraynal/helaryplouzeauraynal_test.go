@@ -113,20 +113,6 @@ func TestRange(t *testing.T) {
 	}
 }
 
-func TestSeen(t *testing.T) {
-	for _, n := range []int{1, 63, 64, 65, 128} {
-		s := newSeen(n)
-		for j := 1; j <= n; j += 3 {
-			s.add(dme.NodeID(j))
-		}
-		for j := 1; j <= n; j++ {
-			if got, want := s.has(dme.NodeID(j)), j%3 == 1; got != want {
-				t.Fatalf("N=%d: %d is in the set: %v", n, j, got)
-			}
-		}
-	}
-}
-
 // The token carries a number for each node, in a message that is bounded.
 func TestMostNodes(t *testing.T) {
 	a := Algorithm()

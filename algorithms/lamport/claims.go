@@ -4,67 +4,68 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 const source = "textbook, section 9.3"
 
 // claims lists what is said of both forms.
-func claims() []dme.Claim {
-	return slices.Concat(dme.SafeAndLive(source+", theorems 9.1 and 9.2"), []dme.Claim{
-		dme.InOrder("0: entries in timestamp order", source+", theorem 9.2, and Exercise 9.7"),
+func claims() claim.List {
+	return slices.Concat(claim.SafeAndLive(source+", theorems 9.1 and 9.2"), claim.List{
+		claim.InOrder("0: entries in timestamp order", source+", theorem 9.2, and Exercise 9.7"),
 		{
 			// The request waits for the slowest of N−1 round trips, which is
 			// 2T only where all links have the same delay.
-			Quantity: dme.ResponseTime, Formula: "2T + E (links of equal delay)",
-			Load: dme.Light, Kind: dme.Mean, Source: "textbook, section 9.2.3",
+			Quantity: claim.ResponseTime, Formula: "2T + E (links of equal delay)",
+			Load: claim.Light, Kind: claim.Mean, Source: "textbook, section 9.2.3",
 			EqualDelays: true,
 		},
 		{
-			Quantity: dme.QuorumSize, Formula: "N: REQUEST to all other sites",
-			Load: dme.Static, Kind: dme.Exact, Source: source,
-			Measure: dme.AskedByAll,
+			Quantity: claim.QuorumSize, Formula: "N: REQUEST to all other sites",
+			Load: claim.Static, Kind: claim.Exact, Source: source,
+			Measure: claim.AskedByAll,
 		},
-	}, exercises(), dme.HandOver(1, dme.Mean, source))
+	}, exercises(), claim.HandOver(1, claim.Mean, source))
 }
 
 // exactly is the cost of the algorithm as it stands.
-func exactly() []dme.Claim {
-	cost := dme.Claim{
-		Quantity: dme.MessagesPerCS, Formula: "3(N−1)",
-		Load: dme.AnyLoad, Kind: dme.Exact,
+func exactly() claim.List {
+	cost := claim.Claim{
+		Quantity: claim.MessagesPerCS, Formula: "3(N−1)",
+		Load: claim.AnyLoad, Kind: claim.Exact,
 		Source: source + "; TR-869, section 1; Chaudhuri and Karaata 1998, section 1",
 	}
-	each := dme.Claim{
-		Formula: "N−1", Load: dme.AnyLoad, Kind: dme.Exact, Source: source,
+	each := claim.Claim{
+		Formula: "N−1", Load: claim.AnyLoad, Kind: claim.Exact, Source: source,
 	}
-	return append([]dme.Claim{cost, equalWork()}, dme.KindsPerCS(each, "REQUEST", "REPLY", "RELEASE")...)
+	return append(claim.List{cost, equalWork()}, claim.KindsPerCS(each, "REQUEST", "REPLY", "RELEASE")...)
 }
 
 // equalWork says that everybody sends and answers as many messages for each
 // entry.
-func equalWork() dme.Claim {
-	return dme.Claim{
-		Quantity: dme.WorkSpread, Formula: "1: a symmetric algorithm",
-		Load: dme.Burst, Kind: dme.Exact, Source: "TR-869, section 4.1", Applies: dme.AtLeastTwo,
+func equalWork() claim.Claim {
+	return claim.Claim{
+		Quantity: claim.WorkSpread, Formula: "1: a symmetric algorithm",
+		Load: claim.Burst, Kind: claim.Exact, Source: "TR-869, section 4.1", Applies: claim.AtLeastTwo,
 	}
 }
 
 // between is the cost of the optimized form.
-func between() []dme.Claim {
+func between() claim.List {
 	const optimization = source + ", an optimization, and Exercise 9.4"
-	each := dme.Claim{
-		Formula: "N−1", Load: dme.AnyLoad, Kind: dme.Exact, Source: optimization,
+	each := claim.Claim{
+		Formula: "N−1", Load: claim.AnyLoad, Kind: claim.Exact, Source: optimization,
 	}
-	return append(dme.KindsPerCS(each, "REQUEST", "RELEASE"), []dme.Claim{
-		dme.CostPerPeer(3, dme.AnyLoad, dme.UpperBound, optimization),
-		dme.CostPerPeer(2, dme.AnyLoad, dme.LowerBound, optimization),
+	return append(claim.KindsPerCS(each, "REQUEST", "RELEASE"), claim.List{
+		claim.CostPerPeer(3, claim.AnyLoad, claim.UpperBound, optimization),
+		claim.CostPerPeer(2, claim.AnyLoad, claim.LowerBound, optimization),
 		// Nobody has a request of its own that could stand for a REPLY.
-		dme.CostPerPeer(3, dme.Light, dme.Exact, optimization),
+		claim.CostPerPeer(3, claim.Light, claim.Exact, optimization),
 		{
 			// Of two sites that ask at about the same time, the one with the
 			// smaller timestamp needs no REPLY of the other.
-			Quantity: dme.KindPerCS("REPLY"), Formula: "(N−1)/2: one for each two sites",
-			Load: dme.Burst, Kind: dme.LowerBound, Source: optimization,
+			Quantity: claim.KindPerCS("REPLY"), Formula: "(N−1)/2: one for each two sites",
+			Load: claim.Burst, Kind: claim.LowerBound, Source: optimization,
 		},
 	}...)
 }
@@ -73,44 +74,44 @@ func between() []dme.Claim {
 var (
 	// L1AtOnce and L2AtOnce count the requesting sites at which the condition holds at
 	// one moment, BothAtOnce those at which both do.
-	L1AtOnce   = dme.Quantity{ID: "l1-at-once", Name: "sites at which L1 holds at once"}
-	L2AtOnce   = dme.Quantity{ID: "l2-at-once", Name: "sites at which L2 holds at once"}
-	BothAtOnce = dme.Quantity{ID: "both-at-once", Name: "sites at which L1 and L2 hold at once"}
+	L1AtOnce   = claim.Quantity{ID: "l1-at-once", Name: "sites at which L1 holds at once"}
+	L2AtOnce   = claim.Quantity{ID: "l2-at-once", Name: "sites at which L2 holds at once"}
+	BothAtOnce = claim.Quantity{ID: "both-at-once", Name: "sites at which L1 and L2 hold at once"}
 
 	// NotAtTop counts the sites at the top of whose queues another request is than that
 	// of the site that executes. NotAtTopInSilence counts them while no message is on
 	// its way.
-	NotAtTop          = dme.Quantity{ID: "not-at-top", Name: "queues without the executing site's request at the top"}
-	NotAtTopInSilence = dme.Quantity{
+	NotAtTop          = claim.Quantity{ID: "not-at-top", Name: "queues without the executing site's request at the top"}
+	NotAtTopInSilence = claim.Quantity{
 		ID: "not-at-top-in-silence", Name: "queues without the executing site's request at the top, with no message on its way",
 	}
 )
 
 // exercises lists what is to be shown in the textbook's section 9.14.
-func exercises() []dme.Claim {
+func exercises() claim.List {
 	const needed = "textbook, Exercise 9.2"
 	several := func(s dme.Setting) bool { return s.Nodes >= 4 && s.Nodes <= mostFollowed }
-	return []dme.Claim{
+	return claim.List{
 		{
 			Quantity: L1AtOnce, Formula: "2 or more: L1 can hold concurrently at several sites",
-			Load: dme.Burst, Kind: dme.LowerBound, Source: needed, Applies: several,
+			Load: claim.Burst, Kind: claim.LowerBound, Source: needed, Applies: several,
 		},
 		{
 			// Each of them would enter, if it were not for L1.
 			Quantity: L2AtOnce, Formula: "2 or more: L1 is needed, since L2 alone lets several sites in",
-			Load: dme.Burst, Kind: dme.LowerBound, Source: needed, Applies: several,
+			Load: claim.Burst, Kind: claim.LowerBound, Source: needed, Applies: several,
 		},
 		{
 			Quantity: BothAtOnce, Formula: "1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + ", theorem 9.1", Applies: several,
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + ", theorem 9.1", Applies: several,
 		},
 		{
 			Quantity: NotAtTop, Formula: "1 or more: the request need not be at the top of another site's queue",
-			Load: dme.Burst, Kind: dme.LowerBound, Source: "textbook, Exercise 9.3", Applies: several,
+			Load: claim.Burst, Kind: claim.LowerBound, Source: "textbook, Exercise 9.3", Applies: several,
 		},
 		{
 			Quantity: NotAtTopInSilence, Formula: "0: it is at the top of all where there are no messages in transit",
-			Load: dme.Worst, Kind: dme.Exact, Source: "textbook, Exercise 9.3", Applies: several,
+			Load: claim.Worst, Kind: claim.Exact, Source: "textbook, Exercise 9.3", Applies: several,
 		},
 	}
 }
@@ -125,7 +126,7 @@ func gauges() []dme.Gauge {
 				return nil
 			}
 			at := make([]bool, s.Nodes+1)
-			return dme.Largest(func(x dme.Moment) (float64, bool) {
+			return dme.Largest(func(x dme.Event) (float64, bool) {
 				n := x.Node.(*site)
 				at[x.ID] = n.requesting() && (!l1 || n.l1()) && (!l2 || n.l2())
 				count := 0.0
@@ -145,7 +146,7 @@ func gauges() []dme.Gauge {
 			}
 			tops := make([]dme.NodeID, s.Nodes+1) // whose request is at the top of a site's queue
 			executing := dme.None
-			return dme.Largest(func(x dme.Moment) (float64, bool) {
+			return dme.Largest(func(x dme.Event) (float64, bool) {
 				n := x.Node.(*site)
 				tops[x.ID] = dme.None
 				if len(n.requestQueue) > 0 {
@@ -171,9 +172,9 @@ func gauges() []dme.Gauge {
 		}
 	}
 	return []dme.Gauge{
-		{Quantity: L1AtOnce, Begin: holds(true, false)}, {Quantity: L2AtOnce, Begin: holds(false, true)},
-		{Quantity: BothAtOnce, Begin: holds(true, true)},
-		{Quantity: NotAtTop, Begin: top(false)}, {Quantity: NotAtTopInSilence, Begin: top(true)},
+		{Quantity: L1AtOnce.ID, Begin: holds(true, false)}, {Quantity: L2AtOnce.ID, Begin: holds(false, true)},
+		{Quantity: BothAtOnce.ID, Begin: holds(true, true)},
+		{Quantity: NotAtTop.ID, Begin: top(false)}, {Quantity: NotAtTopInSilence.ID, Begin: top(true)},
 	}
 }
 

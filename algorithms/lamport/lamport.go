@@ -37,6 +37,7 @@ package lamport
 
 import (
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -55,7 +56,7 @@ func Algorithm() *dme.Algorithm {
 		"its own queue and it has heard something later from everybody. Entries come in the order of the timestamps, and a " +
 		"handover takes one delay. It is the simplest algorithm to understand, and the one from which the others save messages. " +
 		"Links must keep order."
-	a.Claims = append(a.Claims, exactly()...)
+	a.Claims = append(claim.Of(a), exactly()...)
 	return a
 }
 
@@ -67,7 +68,7 @@ func Optimized() *dme.Algorithm {
 	a.Description = "Lamport's algorithm without needless replies: a node that has sent a request with a later timestamp does not reply, " +
 		"since the request says as much. An entry costs 3(N-1) messages when nobody else asks, and as few as 2(N-1) when " +
 		"everybody does. All else is as with Lamport: timestamp order, a handover of one delay, links that keep order."
-	a.Claims = append(a.Claims, between()...)
+	a.Claims = append(claim.Of(a), between()...)
 	return a
 }
 

@@ -3,7 +3,6 @@ package lamport
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"dmebench/dme"
@@ -79,45 +78,8 @@ func TestBurstCost(t *testing.T) {
 	}
 }
 
-// cycle is what one entry of S_1 and one of each other site cost S_1.
-func cycle(s *site, out *dme.Outbox) {
-	s.Request(out)
-	for _, k := range []dme.Kind{kindReply, kindRequest} {
-		for j := dme.NodeID(s.n); j >= 2; j-- {
-			out.Reset()
-			s.Receive(j, dme.Message{Kind: k, Clock: s.clock}, out)
-		}
-	}
-	out.Reset()
-	s.Release(out)
-	for j := dme.NodeID(2); int(j) <= s.n; j++ {
-		out.Reset()
-		s.Receive(j, dme.Message{Kind: kindRelease, Clock: s.clock}, out)
-	}
-	out.Reset()
-}
-
-func TestNoAllocationPerEvent(t *testing.T) {
-	s := newSite(64, 1, false)
-	var out dme.Outbox
-	cycle(s, &out) // the lists grow to their length
-	if got := testing.AllocsPerRun(100, func() { cycle(s, &out) }); got != 0 {
-		t.Errorf("%v allocations for a round", got)
-	}
-}
-
 // BenchmarkHandlers measures the handlers alone, per message received.
-func BenchmarkHandlers(b *testing.B) {
-	s := newSite(64, 1, false)
-	var out dme.Outbox
-	cycle(s, &out)
-	messages := 0
-	for b.Loop() {
-		cycle(s, &out)
-		messages += 3 * 63
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")
-}
+func BenchmarkHandlers(b *testing.B) { suite.Benchmark(b, Algorithm()) }
 
 func TestAlgorithm(t *testing.T) {
 	at := func(n *conformance.Net, id dme.NodeID) *site { return n.Host(id).Made().(*site) }
@@ -125,7 +87,7 @@ func TestAlgorithm(t *testing.T) {
 	start := func() *conformance.Net { return conformance.Make(t, Algorithm(), 3, nil) }
 	say := func(a *dme.Algorithm) suite.Suite {
 		return suite.Suite{
-			Algorithm: a,
+			Algorithm: a, AllocatesNothing: true,
 			Breaches: []conformance.Breach{
 				{
 					Invariant: "request queues", Nodes: 3, Says: "the request of node 2 is (1,2), and the queue of node 3 holds []",
@@ -213,39 +175,16 @@ func TestReplyThatOvertakesRequest(t *testing.T) {
 	}
 }
 
-// The violation is found by searching, too, and on links that keep order the
-// same search finds none.
-func TestSearchOnReorderingLinks(t *testing.T) {
-	const walks = 150
-	for _, a := range both() {
-		unsafe := 0
-		for seed := range uint64(walks) {
-			w := conformance.Walk{Algorithm: a, Nodes: 3, Requests: conformance.Each(2), Load: vnet.Churn, Seed: seed, Reorder: true}
-			if net, _ := w.Run(); net.Err() != nil && strings.Contains(net.Err().Error(), conformance.Unsafe) {
-				unsafe++
-			}
-			w.Reorder = false
-			if _, err := w.Run(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if unsafe == 0 {
-			t.Errorf("%s: no violation in %d walks on reordering links", a.Name, walks)
-		}
-		t.Logf("%s: %d of %d walks on reordering links are unsafe", a.Name, unsafe, walks)
-	}
-}
-
 // While site 1 executes, the queues of the others are counted that have no request or
 // another one at the top, and in silence only what is seen with no message on its way.
 func TestQueuesWithAnotherRequestAtTheTop(t *testing.T) {
 	for _, g := range gauges() {
-		if g.Quantity != NotAtTop && g.Quantity != NotAtTopInSilence {
+		if g.Quantity != NotAtTop.ID && g.Quantity != NotAtTopInSilence.ID {
 			continue
 		}
 		m := g.Begin(dme.Setting{Nodes: 3})
 		note := func(id dme.NodeID, executing bool, onTheWay int, top ...dme.Stamp) {
-			m.Note(dme.Moment{ID: id, OnTheWay: onTheWay, Node: &site{executing: executing, requestQueue: top}})
+			m.Note(dme.Event{ID: id, OnTheWay: onTheWay, Node: &site{executing: executing, requestQueue: top}})
 		}
 		first, second := dme.Stamp{Clock: 1, Node: 1}, dme.Stamp{Clock: 1, Node: 2}
 		note(2, false, 1, second, first)
@@ -256,7 +195,7 @@ func TestQueuesWithAnotherRequestAtTheTop(t *testing.T) {
 		note(2, false, 1, first, second) // site 3 alone
 		note(3, false, 0, second)
 		want := 2.0
-		if g.Quantity == NotAtTopInSilence {
+		if g.Quantity == NotAtTopInSilence.ID {
 			want = 1
 		}
 		if x, ok := m.Value(); x != want || !ok {

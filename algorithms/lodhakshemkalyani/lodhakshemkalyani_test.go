@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
 	"dmebench/internal/testkit"
@@ -80,7 +81,7 @@ func TestAlgorithm(t *testing.T) {
 		return net
 	}
 	suite.Run(t, suite.Suite{
-		Algorithm: Algorithm(),
+		Algorithm: Algorithm(), AllocatesNothing: true,
 		Breaches: []conformance.Breach{
 			{
 				Invariant: "nothing done is pending", Nodes: 3, Says: "node 3 takes all up to (1,2) for satisfied, and the request (1,2) is pending",
@@ -136,10 +137,10 @@ func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm()) }
 func TestMutants(t *testing.T) { suite.Mutants(t) }
 
 // predict evaluates the one claim about messages under a load.
-func predict(t *testing.T, load dme.Load, n int) float64 {
+func predict(t *testing.T, load claim.Load, n int) float64 {
 	t.Helper()
 	for _, c := range claims() {
-		if c.Quantity == dme.MessagesPerCS && c.Load == load {
+		if c.Quantity == claim.MessagesPerCS && c.Load == load {
 			value, _ := c.Prediction(dme.Setting{Nodes: n})
 			return value
 		}
@@ -154,8 +155,8 @@ func TestSerialRequests(t *testing.T) {
 		net := conformance.Make(t, Algorithm(), n, nil)
 		for k := range 3 * n {
 			messages, err := net.Serve(dme.NodeID(1 + k*3%n))
-			if err != nil || float64(messages) != predict(t, dme.Light, n) {
-				t.Errorf("n=%d: %d messages, want %v; %v", n, messages, predict(t, dme.Light, n), err)
+			if err != nil || float64(messages) != predict(t, claim.Light, n) {
+				t.Errorf("n=%d: %d messages, want %v; %v", n, messages, predict(t, claim.Light, n), err)
 			}
 		}
 	}
@@ -178,55 +179,15 @@ func TestConcurrentRequests(t *testing.T) {
 				}
 				net.Release(net.Inside()[0])
 			}
-			if got, want := float64(net.Sent()-before)/float64(n), predict(t, dme.Burst, n); math.Abs(got-want) > 1e-9 {
+			if got, want := float64(net.Sent()-before)/float64(n), predict(t, claim.Burst, n); math.Abs(got-want) > 1e-9 {
 				t.Errorf("n=%d, round %d: %v messages for each entry, want %v", n, round, got, want)
 			}
 		}
 	}
 }
 
-// cycle is what one entry costs under saturation: the request, the REQUEST of
-// every second other process, all replies, a deferred REQUEST of each of the
-// others, and the release.
-func cycle(p *process, out *dme.Outbox) {
-	p.Request(out)
-	number := p.mySequenceNumber
-	for j := dme.NodeID(2); int(j) <= p.n; j++ {
-		out.Reset()
-		if j%2 == 0 {
-			p.Receive(j, dme.Message{Kind: kindRequest, Clock: number, Done: p.done}, out)
-		} else {
-			p.Receive(j, dme.Message{Kind: kindReply, Req: p.myRequest(), Done: p.done}, out)
-			out.Reset()
-			p.Receive(j, dme.Message{Kind: kindRequest, Clock: number + 1, Done: p.done}, out)
-		}
-	}
-	out.Reset()
-	p.Release(out)
-	out.Reset()
-}
-
-func TestNoAllocationPerEvent(t *testing.T) {
-	p := newProcess(64, 1).(*process)
-	var out dme.Outbox
-	cycle(p, &out) // the lists grow to their length
-	if got := testing.AllocsPerRun(100, func() { cycle(p, &out) }); got != 0 {
-		t.Errorf("%v allocations per entry", got)
-	}
-}
-
 // BenchmarkHandlers measures the handlers alone, per message received.
-func BenchmarkHandlers(b *testing.B) {
-	p := newProcess(64, 1).(*process)
-	var out dme.Outbox
-	cycle(p, &out)
-	messages := 0
-	for b.Loop() {
-		cycle(p, &out)
-		messages += 63 + 31
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")
-}
+func BenchmarkHandlers(b *testing.B) { suite.Benchmark(b, Algorithm()) }
 
 // search walks once for each seed below seeds on each number of nodes up to most,
 // with 1 to rounds requests of each process, and returns the first error that
@@ -284,12 +245,12 @@ func newConcurrency() *concurrency {
 func (c *concurrency) note(e *vnet.Event) {
 	c.now++
 	switch {
-	case e.Step.Kind == vnet.Ask:
+	case e.Step.Kind == dme.Request:
 		r := &request{made: c.now, arrived: make(map[dme.NodeID]int)}
 		r.stamp.Node = e.Node
 		c.requests = append(c.requests, r)
 		c.of[e.Node] = append(c.of[e.Node], r)
-	case e.Step.Kind == vnet.Deliver && e.Msg.Kind == kindRequest:
+	case e.Step.Kind == dme.Receive && e.Msg.Kind == kindRequest:
 		link := [2]dme.NodeID{e.From, e.Node}
 		r := c.of[e.From][c.arrived[link]]
 		c.arrived[link]++

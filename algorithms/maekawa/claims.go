@@ -6,6 +6,7 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 const (
@@ -15,63 +16,63 @@ const (
 )
 
 // InquiresPerLock is the number of INQUIRE messages over that of LOCKED messages.
-var InquiresPerLock = dme.KindPerKind("INQUIRE", "LOCKED")
+var InquiresPerLock = claim.KindPerKind("INQUIRE", "LOCKED")
 
 // The option that every claim about other request sets names.
 const optQuorum = quorum.OptionQuorum
 
 // claims lists what has been said about the algorithm. K is the size of a
 // request set.
-func claims() []dme.Claim {
+func claims() claim.List {
 	return slices.Concat(
-		dme.SafeAndLive(paper+"sections 6.1 and 6.2"),
+		claim.SafeAndLive(paper+"sections 6.1 and 6.2"),
 		costs(), kinds(), otherSets(), times(), setClaims(), planeClaims(),
 	)
 }
 
-func costs() []dme.Claim {
-	return []dme.Claim{
+func costs() claim.List {
+	return claim.List{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3(K−1)", Load: dme.Light, Kind: dme.Exact,
+			Quantity: claim.MessagesPerCS, Formula: "3(K−1)", Load: claim.Light, Kind: claim.Exact,
 			Source: slides + "light traffic; " + paper + "section 1", Applies: equal,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3(K−1), K the mean", Load: dme.Light, Kind: dme.Mean,
+			Quantity: claim.MessagesPerCS, Formula: "3(K−1), K the mean", Load: claim.Light, Kind: claim.Mean,
 			Source: paper + "section 3: other N by relaxing (c) and (d)", Applies: func(s dme.Setting) bool { return !equal(s) },
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3√N", Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
+			Quantity: claim.MessagesPerCS, Formula: "3√N", Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 0.5},
 			Source: paper + "section 1; " + textbook + "section 9.8", Applies: with("plane"),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3(K−1)", Load: dme.AnyLoad, Kind: dme.LowerBound,
+			Quantity: claim.MessagesPerCS, Formula: "3(K−1)", Load: claim.AnyLoad, Kind: claim.LowerBound,
 			Source: paper + "abstract: c is between 3 and 5", Applies: both(published, equal),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "4(K−1)", Load: dme.Saturated, Kind: dme.Mean,
+			Quantity: claim.MessagesPerCS, Formula: "4(K−1)", Load: claim.Saturated, Kind: claim.Mean,
 			Source: slides + "heavy traffic, the node is locked", Applies: both(published, equal),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "5(K−1)", Load: dme.Contention, Kind: dme.UpperBound,
+			Quantity: claim.MessagesPerCS, Formula: "5(K−1)", Load: claim.Contention, Kind: claim.UpperBound,
 			Source: slides + "heavy traffic, the lock is relinquished", Applies: both(published, equal),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "5√N", Load: dme.Saturated, Kind: dme.UpperBound,
+			Quantity: claim.MessagesPerCS, Formula: "5√N", Load: claim.Saturated, Kind: claim.UpperBound,
 			Source: paper + "abstract: c is between 3 and 5", Applies: both(published, with("plane")),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "5(K−1)", Load: dme.Worst, Kind: dme.UpperBound,
+			Quantity: claim.MessagesPerCS, Formula: "5(K−1)", Load: claim.Worst, Kind: claim.UpperBound,
 			Source: slides + "heavy traffic, the lock is relinquished", Applies: both(published, equal),
 			KnownFalse: "a node whose lock was relinquished needs a second LOCKED, so that one REQUEST can cause six messages",
 		},
 		{
 			Name:     "five-roots",
-			Quantity: dme.MessagesPerCS, Formula: "5√N", Load: dme.Worst, Kind: dme.UpperBound,
+			Quantity: claim.MessagesPerCS, Formula: "5√N", Load: claim.Worst, Kind: claim.UpperBound,
 			Source: textbook + "section 9.8.1", Applies: both(published, with("plane")),
 			KnownFalse: "one REQUEST can cause six messages; a burst on 307 nodes in the worst order takes 5.2√N",
 		},
 		{
-			Quantity: dme.SyncDelay, Formula: "2T", Load: dme.Saturated, Kind: dme.UpperBound,
+			Quantity: claim.SyncDelay, Formula: "2T", Load: claim.Saturated, Kind: claim.UpperBound,
 			Source: textbook + "section 9.8",
 			// It is T where the common member of the two sets is one of the two
 			// nodes. Where sets meet in several nodes, as in a grid, the entry
@@ -79,114 +80,115 @@ func costs() []dme.Claim {
 			Applies: both(published, with("plane")),
 		},
 		{
-			Quantity: dme.EntryOrder, Formula: "0", Load: dme.Contention, Kind: dme.Exact,
+			Quantity: claim.EntryOrder, Formula: "0", Load: claim.Contention, Kind: claim.Exact,
 			Source:     textbook + "exercise 9.5, which asks whether it holds",
 			KnownFalse: "a request that has locked all its members does not give way to a more preceding one that arrives later",
 		},
 		{
-			Quantity: InquiresPerLock, Formula: "1", Load: dme.Contention, Kind: dme.UpperBound,
+			Quantity: InquiresPerLock, Formula: "1", Load: claim.Contention, Kind: claim.UpperBound,
 			Source: paper + "section 4(2): not while the reply to another is outstanding",
 		},
 		{
 			Name:     "three-roots",
-			Quantity: dme.MessagesPerCS, Formula: "3(√N − 1)", Load: dme.Light, Kind: dme.Exact,
+			Quantity: claim.MessagesPerCS, Formula: "3(√N − 1)", Load: claim.Light, Kind: claim.Exact,
 			Source: slides + "light traffic: 3(K−1) = 3(√N−1)", Applies: onTruePlane,
 			KnownFalse: "K − 1 is (√(4N−3) − 1)/2, more than √N − 1: 9 messages, and not 7.8, on 13 nodes",
 		},
 		{
 			// K cannot be smaller where all nodes do equal work.
-			Quantity: dme.MessagesPerCS, Formula: "3(√(4N−3) − 1)/2: it can be proven that this is optimal", Load: dme.Light, Kind: dme.LowerBound,
-			Source: paper + "sections 1 and 3", Applies: equalWork,
+			Quantity: claim.MessagesPerCS, Formula: "3(√(4N−3) − 1)/2: it can be proven that this is optimal",
+			Load: claim.Light, Kind: claim.LowerBound, Source: paper + "sections 1 and 3", Applies: equalWork,
 		},
 		{
-			Quantity: dme.WorkSpread, Formula: "1: equal work and equal responsibility", Load: dme.Saturated, Kind: dme.Mean,
+			Quantity: claim.WorkSpread, Formula: "1: equal work and equal responsibility", Load: claim.Saturated, Kind: claim.Mean,
 			Source: paper + "section 2, properties (c) and (d)", Applies: both(published, onTruePlane),
 		},
 	}
 }
 
 // kinds lists what is said of the kinds of messages.
-func kinds() []dme.Claim {
-	claim := func(formula string, load dme.Load, kind dme.ClaimKind, source string) dme.Claim {
-		return dme.Claim{Formula: formula, Load: load, Kind: kind, Source: source, Applies: both(published, equal)}
+func kinds() claim.List {
+	says := func(formula string, load claim.Load, kind claim.Kind, source string) claim.Claim {
+		return claim.Claim{Formula: formula, Load: load, Kind: kind, Source: source, Applies: both(published, equal)}
 	}
-	light := claim("K−1", dme.Light, dme.Exact, slides+"light traffic; "+paper+"section 1")
-	idle := claim("0", dme.Light, dme.Exact, slides+"light traffic")
-	root := dme.Claim{
-		Formula: "√N", Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
+	light := says("K−1", claim.Light, claim.Exact, slides+"light traffic; "+paper+"section 1")
+	idle := says("0", claim.Light, claim.Exact, slides+"light traffic")
+	root := claim.Claim{
+		Formula: "√N", Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 0.5},
 		Source: paper + "section 1; " + textbook + "section 9.8", Applies: with("plane"),
 	}
-	relinquished := claim("K−1", dme.Contention, dme.UpperBound, slides+"heavy traffic, the lock is relinquished")
+	relinquished := says("K−1", claim.Contention, claim.UpperBound, slides+"heavy traffic, the lock is relinquished")
 	// In smaller systems nobody ever has to give a lock back.
-	locked := claim("K−1", dme.Contention, dme.Exact, slides+"heavy traffic, the lock is relinquished").
+	locked := says("K−1", claim.Contention, claim.Exact, slides+"heavy traffic, the lock is relinquished").
 		Where(func(s dme.Setting) bool { return s.Nodes >= 7 })
 	locked.KnownFalse = "a node whose lock was relinquished needs a second LOCKED: in bursts on 13 nodes there are as many more " +
 		"than K−1 as there are RELINQUISHs"
 	return slices.Concat(
-		dme.KindsPerCS(light, "REQUEST", "LOCKED", "RELEASE"),
-		dme.KindsPerCS(idle, "FAILED", "INQUIRE", "RELINQUISH"),
-		dme.KindsPerCS(root, "REQUEST", "LOCKED", "RELEASE"),
-		dme.KindsPerCS(claim("K−1", dme.AnyLoad, dme.Exact, slides+"light and heavy traffic"), "REQUEST", "RELEASE"),
-		dme.KindsPerCS(claim("K−1", dme.Saturated, dme.Mean, slides+"heavy traffic, the node is locked"), "LOCKED", "FAILED"),
-		dme.KindsPerCS(claim("0", dme.Saturated, dme.Mean, slides+"heavy traffic, the node is locked"), "INQUIRE", "RELINQUISH"),
-		dme.KindsPerCS(relinquished, "INQUIRE", "RELINQUISH"),
-		dme.KindsPerCS(locked, "LOCKED"),
+		claim.KindsPerCS(light, "REQUEST", "LOCKED", "RELEASE"),
+		claim.KindsPerCS(idle, "FAILED", "INQUIRE", "RELINQUISH"),
+		claim.KindsPerCS(root, "REQUEST", "LOCKED", "RELEASE"),
+		claim.KindsPerCS(says("K−1", claim.AnyLoad, claim.Exact, slides+"light and heavy traffic"), "REQUEST", "RELEASE"),
+		claim.KindsPerCS(says("K−1", claim.Saturated, claim.Mean, slides+"heavy traffic, the node is locked"), "LOCKED", "FAILED"),
+		claim.KindsPerCS(says("0", claim.Saturated, claim.Mean, slides+"heavy traffic, the node is locked"), "INQUIRE", "RELINQUISH"),
+		claim.KindsPerCS(relinquished, "INQUIRE", "RELINQUISH"),
+		claim.KindsPerCS(locked, "LOCKED"),
 	)
 }
 
 // otherSets lists what the paper says of earlier algorithms, as of other request
 // sets for its own.
-func otherSets() []dme.Claim {
+func otherSets() claim.List {
 	const before = paper + "section 1"
 	majority := map[string]string{optQuorum: "majority"}
 	central := map[string]string{optQuorum: "singleton"}
-	return []dme.Claim{
+	return claim.List{
 		{
-			Quantity: dme.KindPerCS("LOCKED"), Formula: "N/2 permissions (majority)", Expression: "⌊N/2⌋", Load: dme.Light, Kind: dme.Exact,
+			Quantity: claim.KindPerCS("LOCKED"), Formula: "N/2 permissions (majority)", Expression: "⌊N/2⌋", Load: claim.Light, Kind: claim.Exact,
 			Source: before + ": Thomas's majority consensus", Set: majority, Applies: with("majority"),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3⌊N/2⌋ (majority)", Load: dme.Light, Kind: dme.Exact,
+			Quantity: claim.MessagesPerCS, Formula: "3⌊N/2⌋ (majority)", Load: claim.Light, Kind: claim.Exact,
 			Source: before + ": Thomas's majority consensus", Set: majority, Applies: with("majority"),
 		},
 		{
 			Name:     "majority",
-			Quantity: dme.QuorumSize, Formula: "⌊N/2⌋ + 1 (majority)", Load: dme.Static, Kind: dme.Exact,
+			Quantity: claim.QuorumSize, Formula: "⌊N/2⌋ + 1 (majority)", Load: claim.Static, Kind: claim.Exact,
 			Source: before + ": Thomas's majority consensus", Set: majority, Applies: with("majority"), Measure: meanSize,
 		},
 		{
 			Name:     "all-nodes",
-			Quantity: dme.QuorumSize, Formula: "K = N (majority)", Load: dme.Static, Kind: dme.Exact,
+			Quantity: claim.QuorumSize, Formula: "K = N (majority)", Load: claim.Static, Kind: claim.Exact,
 			Source: paper + "section 2", Set: majority, Applies: with("majority"), Measure: meanSize,
 			KnownFalse: "a majority is enough, ⌊N/2⌋ + 1 of N nodes, as section 1 says itself",
 		},
 		{
 			// Node 1 answers itself without a message.
-			Quantity: dme.MessagesPerCS, Formula: "3, but 0 for the controller: 3(N−1)/N (singleton)",
-			Expression: "3(N−1)/N", Load: dme.Light, Kind: dme.Mean,
+			Quantity: claim.MessagesPerCS, Formula: "3, but 0 for the controller: 3(N−1)/N (singleton)",
+			Expression: "3(N−1)/N", Load: claim.Light, Kind: claim.Mean,
 			Source: paper + "section 2: centralized control", Set: central, Applies: with("singleton"),
 		},
 		{
-			Quantity: dme.QuorumSize, Formula: "K = 1 (singleton)", Load: dme.Static, Kind: dme.Exact,
+			Quantity: claim.QuorumSize, Formula: "K = 1 (singleton)", Load: claim.Static, Kind: claim.Exact,
 			Source: paper + "section 2: centralized control", Set: central, Applies: with("singleton"), Measure: meanSize,
 		},
 		{
-			Quantity: ResponsibilitySpread, Formula: "N: the controller is in every set (singleton)", Load: dme.Static, Kind: dme.Exact,
+			Quantity: ResponsibilitySpread, Formula: "N: the controller is in every set (singleton)", Load: claim.Static, Kind: claim.Exact,
 			Source: paper + "section 2: centralized control violates property (d)", Set: central,
 			Applies: with("singleton"), Measure: responsibility,
 		},
 		{
-			Quantity: ResponsibilitySpread, Formula: "N: full weight at one of 7 nodes is centralized control", Load: dme.Static, Kind: dme.Exact,
-			Source: before, Set: map[string]string{optQuorum: "weighted", quorum.OptionWeights: "1,0,0,0,0,0,0"},
+			Quantity: ResponsibilitySpread, Formula: "N: full weight at one of 7 nodes is centralized control",
+			Load: claim.Static, Kind: claim.Exact, Source: before,
+			Set:     map[string]string{optQuorum: "weighted", quorum.OptionWeights: "1,0,0,0,0,0,0"},
 			Applies: with("weighted"), Measure: responsibility,
 		},
 		{
-			Quantity: dme.QuorumSize, Formula: "K = 1: full weight at one of 7 nodes", Load: dme.Static, Kind: dme.Exact,
+			Quantity: claim.QuorumSize, Formula: "K = 1: full weight at one of 7 nodes", Load: claim.Static, Kind: claim.Exact,
 			Source: before, Set: map[string]string{optQuorum: "weighted", quorum.OptionWeights: "1,0,0,0,0,0,0"},
 			Applies: with("weighted"), Measure: meanSize,
 		},
 		{
-			Quantity: ResponsibilitySpread, Formula: "above 1: weights 4, 2, 1, 1, 1, 1, 1 of 7 nodes", Load: dme.Static, Kind: dme.LowerBound,
+			Quantity: ResponsibilitySpread, Formula: "above 1: weights 4, 2, 1, 1, 1, 1, 1 of 7 nodes", Load: claim.Static, Kind: claim.LowerBound,
 			Source: before + ": nodes with higher weights bear more responsibility",
 			Set:    map[string]string{optQuorum: "weighted", quorum.OptionWeights: "4,2,1,1,1,1,1"},
 			// That it is not equal at all: the next value above is one set more
@@ -199,14 +201,14 @@ func otherSets() []dme.Claim {
 	}
 }
 
-func times() []dme.Claim {
-	return []dme.Claim{
+func times() claim.List {
+	return claim.List{
 		{
-			Quantity: dme.Throughput, Formula: "1/(2T + E)", Load: dme.Saturated, Kind: dme.LowerBound,
+			Quantity: claim.Throughput, Formula: "1/(2T + E)", Load: claim.Saturated, Kind: claim.LowerBound,
 			Source: textbook + "sections 9.2.3 and 9.8", Applies: both(published, truePlane),
 		},
 		{
-			Quantity: dme.SyncDelay, Formula: "2T on average", Load: dme.Saturated, Kind: dme.Mean,
+			Quantity: claim.SyncDelay, Formula: "2T on average", Load: claim.Saturated, Kind: claim.Mean,
 			Source: textbook + "section 9.8: two sequential message transfers", Applies: both(published, truePlane),
 			KnownFalse: "where the common member of two sets is one of the two nodes, one message is enough: with the numbers that " +
 				"the planes have here (labelling=natural) always, where nodes enter in turn, else for two of K pairs",
@@ -214,26 +216,26 @@ func times() []dme.Claim {
 		{
 			// S_i = i + D, with 0 and 1 in D: S_i and S_(i+1) meet in i+1.
 			Quantity: StrangeNeighbours, Formula: "0 (labelling=natural): the sets of neighbours meet in one of the two",
-			Load: dme.Static, Kind: dme.Exact, Source: labelled, Applies: truePlane, Measure: strangeNeighbours,
+			Load: claim.Static, Kind: claim.Exact, Source: labelled, Applies: truePlane, Measure: strangeNeighbours,
 		},
 		{
 			Name:     "natural",
-			Quantity: dme.SyncDelay, Formula: "T on average (labelling=natural, links of equal delay): neighbours enter in turn",
-			Load: dme.Saturated, Kind: dme.Mean, Source: labelled,
+			Quantity: claim.SyncDelay, Formula: "T on average (labelling=natural, links of equal delay): neighbours enter in turn",
+			Load: claim.Saturated, Kind: claim.Mean, Source: labelled,
 			EqualDelays: true, Applies: both(published, truePlane),
 		},
 		{
 			// T where one of the two is the common member: of the N−1 others K−1 are in a
 			// node's set, and it is in as many of theirs.
 			Name:     "shuffled",
-			Quantity: dme.SyncDelay, Formula: "(2 − 2/K)T on average (labelling=shuffled, links of equal delay)",
-			Load: dme.Saturated, Kind: dme.Mean, Source: labelled,
+			Quantity: claim.SyncDelay, Formula: "(2 − 2/K)T on average (labelling=shuffled, links of equal delay)",
+			Load: claim.Saturated, Kind: claim.Mean, Source: labelled,
 			Set:         map[string]string{quorum.OptionLabelling: "shuffled"},
 			EqualDelays: true, Applies: both(published, onTruePlane),
 		},
 		{
 			// Of K−1 round trips the slowest counts.
-			Quantity: dme.ResponseTime, Formula: "2T + E (links of equal delay)", Load: dme.Light, Kind: dme.Mean,
+			Quantity: claim.ResponseTime, Formula: "2T + E (links of equal delay)", Load: claim.Light, Kind: claim.Mean,
 			Source:      textbook + "section 9.2.3",
 			EqualDelays: true, Applies: func(s dme.Setting) bool { return setSizes(s).min > 1 },
 		},
@@ -280,7 +282,7 @@ const labelled = "textbook, section 9.8, and Maekawa 1985, section 4, for the nu
 
 // StrangeNeighbours counts the nodes i whose request set meets that of the next node
 // in neither of the two.
-var StrangeNeighbours = dme.Quantity{ID: "strange-neighbours", Name: "neighbours whose common member is a third node"}
+var StrangeNeighbours = claim.Quantity{ID: "strange-neighbours", Name: "neighbours whose common member is a third node"}
 
 func strangeNeighbours(s dme.Setting) (count float64, ok bool) {
 	for i := range s.Nodes {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
 )
 
@@ -19,7 +20,7 @@ func (s setup) setting() dme.Setting {
 
 // predict evaluates the one claim about a quantity with that formula under that
 // load.
-func predict(t *testing.T, s setup, q dme.Quantity, formula string, load dme.Load) (float64, bool) {
+func predict(t *testing.T, s setup, q claim.Quantity, formula string, load claim.Load) (float64, bool) {
 	t.Helper()
 	for _, c := range claims() {
 		if c.Quantity == q && c.Formula == formula && c.Load == load {
@@ -58,9 +59,9 @@ func TestLightLoad(t *testing.T) {
 		for _, yield := range []string{"failed", "always"} {
 			for _, grants := range []string{"plain", "numbered"} {
 				s := setup{x.construction, x.nodes, yield, grants}
-				claim, ok := predict(t, s, dme.MessagesPerCS, "3(K−1)", dme.Light)
-				if !ok || claim != float64(x.want) {
-					t.Errorf("%v: claim %v, %v; want %d", s, claim, ok, x.want)
+				claimed, ok := predict(t, s, claim.MessagesPerCS, "3(K−1)", claim.Light)
+				if !ok || claimed != float64(x.want) {
+					t.Errorf("%v: claim %v, %v; want %d", s, claimed, ok, x.want)
 				}
 				for i, got := range serial(t, s.prepare()) {
 					if got != x.want {
@@ -78,19 +79,19 @@ func TestLightLoadOfUnequalSets(t *testing.T) {
 		{"plane", 8, "failed", "plain"}, {"plane", 20, "failed", "plain"}, {"grid", 7, "failed", "plain"},
 		{"singleton", 5, "failed", "plain"}, {"tree", 5, "failed", "plain"},
 	} {
-		if _, ok := predict(t, s, dme.MessagesPerCS, "3(K−1)", dme.Light); ok {
+		if _, ok := predict(t, s, claim.MessagesPerCS, "3(K−1)", claim.Light); ok {
 			t.Errorf("%v: an exact claim about unequal sets", s)
 		}
-		claim, ok := predict(t, s, dme.MessagesPerCS, "3(K−1), K the mean", dme.Light)
+		claimed, ok := predict(t, s, claim.MessagesPerCS, "3(K−1), K the mean", claim.Light)
 		var total uint64
 		for _, messages := range serial(t, s.prepare()) {
 			total += messages
 		}
-		if got := float64(total) / float64(s.nodes); !ok || math.Abs(got-claim) > 1e-9 {
-			t.Errorf("%v: mean %v messages, claim %v, %v", s, got, claim, ok)
+		if got := float64(total) / float64(s.nodes); !ok || math.Abs(got-claimed) > 1e-9 {
+			t.Errorf("%v: mean %v messages, claim %v, %v", s, got, claimed, ok)
 		}
 	}
-	if _, ok := predict(t, setup{"plane", 7, "failed", "plain"}, dme.MessagesPerCS, "3(K−1), K the mean", dme.Light); ok {
+	if _, ok := predict(t, setup{"plane", 7, "failed", "plain"}, claim.MessagesPerCS, "3(K−1), K the mean", claim.Light); ok {
 		t.Error("a mean where the exact claim applies")
 	}
 }
@@ -100,7 +101,7 @@ func TestLightLoadOfUnequalSets(t *testing.T) {
 func TestContentionStaysBelowTheClaim(t *testing.T) {
 	for _, n := range []int{7, 13, 31} {
 		s := setup{"plane", n, "failed", "plain"}
-		limit, _ := predict(t, s, dme.MessagesPerCS, "5(K−1)", dme.Contention)
+		limit, _ := predict(t, s, claim.MessagesPerCS, "5(K−1)", claim.Contention)
 		sys := s.prepare()
 		for seed := range uint64(100) {
 			net, err := judged(walk(sys, seed, true, 1))
@@ -141,8 +142,8 @@ func TestWorstOrderPassesTheClaims(t *testing.T) {
 	}
 	got := float64(net.Sent()) / float64(requests)
 	for _, formula := range []string{"5(K−1)", "5√N"} {
-		if claim, ok := predict(t, s, dme.MessagesPerCS, formula, dme.Worst); !ok || got <= claim {
-			t.Errorf("%v messages for each entry do not pass %s = %v", got, formula, claim)
+		if claimed, ok := predict(t, s, claim.MessagesPerCS, formula, claim.Worst); !ok || got <= claimed {
+			t.Errorf("%v messages for each entry do not pass %s = %v", got, formula, claimed)
 		}
 	}
 	if ceiling := 6*18.0 - 3; got > ceiling {
@@ -195,11 +196,11 @@ func TestEntriesOutOfTimestampOrder(t *testing.T) {
 // makes a second LOCKED necessary.
 func TestSlidesFormulas(t *testing.T) {
 	s := setup{"plane", 13, "failed", "plain"}
-	claimed, ok := predict(t, s, dme.MessagesPerCS, "3(√N − 1)", dme.Light)
+	claimed, ok := predict(t, s, claim.MessagesPerCS, "3(√N − 1)", claim.Light)
 	if got := serial(t, s.prepare())[0]; !ok || got != 9 || math.Abs(claimed-7.8) > 0.05 {
 		t.Errorf("%d messages, claimed %v, %v", got, claimed, ok)
 	}
-	k, ok := predict(t, s, dme.KindPerCS("LOCKED"), "K−1", dme.Contention)
+	k, ok := predict(t, s, claim.KindPerCS("LOCKED"), "K−1", claim.Contention)
 	if !ok || k != 3 {
 		t.Fatalf("claimed %v LOCKEDs, %v", k, ok)
 	}
@@ -217,8 +218,8 @@ func TestSlidesFormulas(t *testing.T) {
 		t.Error("no lock was relinquished")
 	}
 	for _, c := range claims() {
-		disproved := c.Quantity == dme.KindPerCS("LOCKED") && c.Formula == "K−1" && c.Load == dme.Contention ||
-			c.Quantity == dme.MessagesPerCS && c.Formula == "3(√N − 1)" && c.Load == dme.Light
+		disproved := c.Quantity == claim.KindPerCS("LOCKED") && c.Formula == "K−1" && c.Load == claim.Contention ||
+			c.Quantity == claim.MessagesPerCS && c.Formula == "3(√N − 1)" && c.Load == claim.Light
 		if disproved && c.KnownFalse == "" {
 			t.Errorf("%s %s: %q is disproved here, and not said to be known to be false", c.Quantity.ID, c.Load, c.Formula)
 		}

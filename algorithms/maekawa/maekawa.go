@@ -97,11 +97,7 @@ func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 // send sends m, stamped with the clock, to a node that may be this one.
 func (n *node) send(to dme.NodeID, m dme.Message, out *dme.Outbox) {
 	m.Clock = n.clock
-	if to == n.ID {
-		n.TellSelf(&m)
-		return
-	}
-	out.Send(to, m)
+	n.Tell(to, m, out)
 }
 
 // ofGrants is the domain of the numbers of locks.

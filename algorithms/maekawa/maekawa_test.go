@@ -80,54 +80,6 @@ func TestPlainGrantsNeedFIFO(t *testing.T) {
 	}
 }
 
-// TestOneNode: a node that is alone enters at once, again and again.
-func TestOneNode(t *testing.T) {
-	for _, construction := range quorum.Names() {
-		if strings.HasPrefix(construction, "file:") {
-			continue
-		}
-		n := setup{construction, 1, "failed", "plain"}.prepare().Node(1)
-		var out dme.Outbox
-		for range 3 {
-			n.Request(&out)
-			if e := out.Effects(); len(e) != 1 || e[0].Kind != dme.EffectEnter {
-				t.Fatalf("%s: a request has the effects %+v, want an entry", construction, e)
-			}
-			out.Reset()
-			n.Release(&out)
-			if e := out.Effects(); len(e) != 0 {
-				t.Fatalf("%s: a release has the effects %+v, want none", construction, e)
-			}
-		}
-	}
-}
-
-func TestDescription(t *testing.T) {
-	a := Algorithm()
-	if err := a.Check(); err != nil {
-		t.Error(err)
-	}
-	for grants, fifo := range map[string]bool{"plain": true, "numbered": false} {
-		opt, err := a.Resolve(map[string]string{"grants": grants})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if needs := a.Needs(opt); needs != (dme.Needs{Reliable: true, FIFO: fifo}) {
-			t.Errorf("grants=%s needs %+v", grants, needs)
-		}
-	}
-	for _, set := range []map[string]string{
-		{"quorum": "star"}, {"weights": "1,1,1,1,1,1,1"}, {"yield": "never"}, {"grants": "1"}, {"K": "4"},
-	} {
-		if _, err := a.New(7, 1, set); err == nil {
-			t.Errorf("%v was accepted", set)
-		}
-	}
-	if _, err := a.New(0, 1, nil); err == nil {
-		t.Error("no nodes were accepted")
-	}
-}
-
 // TestSetsThatLackTheirNode: three of five nodes arbitrate for all, but none of
 // them for itself.
 func TestSetsThatLackTheirNode(t *testing.T) {
@@ -160,19 +112,6 @@ func TestCentralized(t *testing.T) {
 		if got, want := serial(t, sys.(*system)), []uint64{0, 3, 3, 3}; !slices.Equal(got, want) {
 			t.Errorf("%v: %v messages, want %v", set, got, want)
 		}
-	}
-}
-
-// TestPeers: a node sends to the members of its set and to those whose sets it
-// is in, and to nobody else; S_7 of Figure 1(c) is {2,7,10,13}, and 7 is in the
-// sets of 5, 7, 9 and 12.
-func TestPeers(t *testing.T) {
-	sys := listed(figure1c, nil)
-	if got, want := sys.Peers(7), []dme.NodeID{2, 5, 9, 10, 12, 13}; !slices.Equal(got, want) {
-		t.Errorf("peers of 7: %v, want %v", got, want)
-	}
-	if got, want := sys.RequestSet(7), figure1c[6]; !slices.Equal(got, want) {
-		t.Errorf("S_7 = %v, want %v", got, want)
 	}
 }
 
@@ -309,15 +248,15 @@ type judge struct {
 // for ever.
 func (j *judge) look(net *conformance.Net, e *vnet.Event) error {
 	switch {
-	case e.Step.Kind == vnet.Ask:
+	case e.Step.Kind == dme.Request:
 		clear(j.passed[e.Node])
-	case e.Step.Kind == vnet.Deliver && e.Msg.Kind == kindRequest:
+	case e.Step.Kind == dme.Receive && e.Msg.Kind == kindRequest:
 		j.travelling[e.From]--
 	}
 	for _, x := range e.Effects {
 		link := [2]dme.NodeID{e.Node, x.To}
 		switch {
-		case x.Kind == dme.EffectEnter:
+		case x.Kind == dme.Enter:
 			if err := j.entry(net, e.Node); err != nil {
 				return err
 			}
@@ -440,7 +379,7 @@ func TestRefusals(t *testing.T) {
 		out.Reset()
 		n.Receive(x.from, x.m, &out)
 		e := out.Effects()
-		if len(e) != 1 || e[0].Kind != dme.EffectRefuse || !strings.Contains(e[0].Reason, x.reason) {
+		if len(e) != 1 || e[0].Kind != dme.Refuse || !strings.Contains(e[0].Reason, x.reason) {
 			t.Errorf("%s: %+v of node %d: want a refusal that says %q, got %+v", x.grants, x.m, x.from, x.reason, e)
 		}
 		out.Reset()

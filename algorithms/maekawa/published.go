@@ -111,11 +111,7 @@ func (n *literal) send(to dme.NodeID, kind dme.Kind, out *dme.Outbox) {
 	if kind == kindRequest {
 		m.Clock = n.request.Clock
 	}
-	if to == n.ID {
-		n.TellSelf(&m)
-		return
-	}
-	out.Send(to, m)
+	n.Tell(to, m, out)
 }
 
 // lockedBy enters when all members are locked.

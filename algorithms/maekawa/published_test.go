@@ -152,7 +152,7 @@ func TestGivenBackWaitsOn(t *testing.T) {
 		n.Receive(2, dme.Message{Kind: release}, &out)
 		var granted []dme.NodeID
 		for _, e := range out.Effects() {
-			if e.Kind == dme.EffectSend && e.Msg.Kind == kind("LOCKED", "REPLY") {
+			if e.Kind == dme.Send && e.Msg.Kind == kind("LOCKED", "REPLY") {
 				granted = append(granted, e.To)
 			}
 		}

@@ -149,14 +149,10 @@ func (n *node) askFor(j dme.NodeID, out *dme.Outbox) {
 		return
 	}
 	m := dme.Message{Kind: kindRequest, Clock: n.request.Clock}
-	if j == n.ID {
-		n.TellSelf(&m)
-		return
-	}
-	if len(n.failures.Substitutes) > 0 && !slices.Contains(n.own, j) {
+	if len(n.failures.Substitutes) > 0 && !slices.Contains(n.own, j) && j != n.ID {
 		m.Flags = substitute
 	}
-	out.Send(j, m)
+	n.Tell(j, m, out)
 }
 
 // receiveWithdraw forgets the REQUEST of a node that asks others instead.

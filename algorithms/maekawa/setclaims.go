@@ -6,40 +6,41 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // Quantities that describe request sets, with the paper's words.
 var (
-	Responsibility       = dme.Quantity{ID: "responsibility", Name: "request sets that a node is in"} // D
-	ResponsibilitySpread = dme.Quantity{ID: "responsibility-spread", Name: "request sets that a node is in, max/mean"}
-	SizeSpread           = dme.Quantity{ID: "size-spread", Name: "quorum size max/mean"}
-	DifferentSets        = dme.Quantity{ID: "different-sets", Name: "different request sets"}
-	FewestCommon         = dme.Quantity{ID: "fewest-common", Name: "fewest common nodes of two request sets"}
-	MostCommon           = dme.Quantity{ID: "most-common", Name: "most common nodes of two request sets"}
-	LinesThroughTwo      = dme.Quantity{ID: "lines-through-two", Name: "lines through two points"}
-	Planes               = dme.Quantity{ID: "planes", Name: "projective planes found"}
-	Points               = dme.Quantity{ID: "points", Name: "points of the plane"}
-	GeneralPosition      = dme.Quantity{ID: "general-position", Name: "points of which no three are on a line"}
+	Responsibility       = claim.Quantity{ID: "responsibility", Name: "request sets that a node is in"} // D
+	ResponsibilitySpread = claim.Quantity{ID: "responsibility-spread", Name: "request sets that a node is in, max/mean"}
+	SizeSpread           = claim.Quantity{ID: "size-spread", Name: "quorum size max/mean"}
+	DifferentSets        = claim.Quantity{ID: "different-sets", Name: "different request sets"}
+	FewestCommon         = claim.Quantity{ID: "fewest-common", Name: "fewest common nodes of two request sets"}
+	MostCommon           = claim.Quantity{ID: "most-common", Name: "most common nodes of two request sets"}
+	LinesThroughTwo      = claim.Quantity{ID: "lines-through-two", Name: "lines through two points"}
+	Planes               = claim.Quantity{ID: "planes", Name: "projective planes found"}
+	Points               = claim.Quantity{ID: "points", Name: "points of the plane"}
+	GeneralPosition      = claim.Quantity{ID: "general-position", Name: "points of which no three are on a line"}
 )
 
 const geometry = slides + "finite projective planes; "
 
 // setClaims lists what is said of all request sets, or of those with equal work
 // and responsibility.
-func setClaims() []dme.Claim {
+func setClaims() claim.List {
 	grid := map[string]string{optQuorum: "grid"}
 	majority := map[string]string{optQuorum: "majority"}
-	intersecting := dme.Claim{
-		Quantity: FewestCommon, Formula: "1: property (a)", Load: dme.Static, Kind: dme.LowerBound,
+	intersecting := claim.Claim{
+		Quantity: FewestCommon, Formula: "1: property (a)", Load: claim.Static, Kind: claim.LowerBound,
 		Source:  paper + "section 2; " + textbook + "section 9.8, condition M1",
-		Applies: dme.AtLeastTwo, Measure: ofPairs(func(fewest, _ int) int { return fewest }),
+		Applies: claim.AtLeastTwo, Measure: ofPairs(func(fewest, _ int) int { return fewest }),
 	}
-	optimal := dme.Claim{
-		Quantity: dme.QuorumSize, Formula: "(1+√(4N−3))/2 at least, with properties (a) to (d)", Load: dme.Static, Kind: dme.LowerBound,
+	optimal := claim.Claim{
+		Quantity: claim.QuorumSize, Formula: "(1+√(4N−3))/2 at least, with properties (a) to (d)", Load: claim.Static, Kind: claim.LowerBound,
 		Source: paper + "section 3: K is optimal for a given N", Applies: equalWork, Measure: meanSize,
 	}
-	most := dme.Claim{
-		Quantity: DifferentSets, Formula: "(D−1)K+1 at most, with properties (a) to (d)", Load: dme.Static, Kind: dme.UpperBound,
+	most := claim.Claim{
+		Quantity: DifferentSets, Formula: "(D−1)K+1 at most, with properties (a) to (d)", Load: claim.Static, Kind: claim.UpperBound,
 		Source: paper + "section 3",
 		Predict: func(s dme.Setting) (float64, bool) {
 			k, equal := equalSets(s)
@@ -47,8 +48,8 @@ func setClaims() []dme.Claim {
 		},
 		Measure: different,
 	}
-	same := dme.Claim{
-		Quantity: Responsibility, Formula: "D = K, with properties (c) and (d)", Load: dme.Static, Kind: dme.Exact,
+	same := claim.Claim{
+		Quantity: Responsibility, Formula: "D = K, with properties (c) and (d)", Load: claim.Static, Kind: claim.Exact,
 		Source: paper + "section 3",
 		Applies: func(s dme.Setting) bool {
 			_, equal := equalSets(s)
@@ -59,18 +60,18 @@ func setClaims() []dme.Claim {
 			return float64(largest), true
 		},
 	}
-	tree, all := map[string]string{optQuorum: "tree"}, []dme.Claim{intersecting, optimal, most, same}
-	for _, c := range []dme.Claim{intersecting, optimal, most, same} {
+	tree, all := map[string]string{optQuorum: "tree"}, claim.List{intersecting, optimal, most, same}
+	for _, c := range []claim.Claim{intersecting, optimal, most, same} {
 		all = append(all, named(c, "majority", majority))
 	}
-	for _, c := range []dme.Claim{intersecting, optimal, most, same} {
+	for _, c := range []claim.Claim{intersecting, optimal, most, same} {
 		all = append(all, named(c, "grid", grid))
 	}
 	return append(all, named(intersecting, "tree", tree))
 }
 
 // named returns the claim as made of another construction.
-func named(c dme.Claim, construction string, set map[string]string) dme.Claim {
+func named(c claim.Claim, construction string, set map[string]string) claim.Claim {
 	c.Formula += " (" + construction + ")"
 	c.Set = set
 	return c.Where(with(construction))
@@ -78,48 +79,48 @@ func named(c dme.Claim, construction string, set map[string]string) dme.Claim {
 
 // planeClaims lists what is said of request sets that are the lines of a finite
 // projective plane of order k = K−1.
-func planeClaims() []dme.Claim {
-	claim := func(q dme.Quantity, formula, source string, kind dme.ClaimKind,
-		measure func(dme.Setting) (float64, bool)) dme.Claim {
-		return dme.Claim{
-			Quantity: q, Formula: formula, Load: dme.Static, Kind: kind, Source: source, Applies: onTruePlane, Measure: measure,
+func planeClaims() claim.List {
+	says := func(q claim.Quantity, formula, source string, kind claim.Kind,
+		measure func(dme.Setting) (float64, bool)) claim.Claim {
+		return claim.Claim{
+			Quantity: q, Formula: formula, Load: claim.Static, Kind: kind, Source: source, Applies: onTruePlane, Measure: measure,
 		}
 	}
-	points := claim(Points, "k(k+1) + 1", geometry+paper+"section 3", dme.Exact,
+	points := says(Points, "k(k+1) + 1", geometry+paper+"section 3", claim.Exact,
 		func(s dme.Setting) (float64, bool) { return float64(s.Nodes), true })
 	points.Expression = "K(K−1) + 1"
-	return []dme.Claim{
+	return claim.List{
 		{
-			Quantity: dme.QuorumSize, Formula: "K = (1+√(4N−3))/2", Load: dme.Static, Kind: dme.Exact,
+			Quantity: claim.QuorumSize, Formula: "K = (1+√(4N−3))/2", Load: claim.Static, Kind: claim.Exact,
 			Source: paper + "section 3: N = K(K−1)+1; " + slides + "construction", Applies: truePlane, Measure: meanSize,
 		},
 		{
-			Quantity: dme.QuorumSize, Formula: "K ≈ √N", Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Exponent: 0.5},
+			Quantity: claim.QuorumSize, Formula: "K ≈ √N", Load: claim.Static, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 0.5},
 			Source: paper + "section 3", Applies: with("plane"), Measure: meanSize,
 		},
 		points,
-		claim(Planes, "1 for each k that is a power of a prime", geometry+paper+"section 3", dme.Exact,
+		says(Planes, "1 for each k that is a power of a prime", geometry+paper+"section 3", claim.Exact,
 			func(s dme.Setting) (float64, bool) {
 				if p := setsOf(s).Properties(); p.Plane() && p.SelfIncluded() {
 					return 1, true
 				}
 				return 0, true
 			}),
-		claim(DifferentSets, "N: as many lines as points", geometry+paper+"section 3", dme.Exact, different),
-		claim(SizeSpread, "1: property (c), all lines have as many points", geometry+paper+"section 2", dme.Exact,
+		says(DifferentSets, "N: as many lines as points", geometry+paper+"section 3", claim.Exact, different),
+		says(SizeSpread, "1: property (c), all lines have as many points", geometry+paper+"section 2", claim.Exact,
 			func(s dme.Setting) (float64, bool) {
 				k := setSizes(s)
 				return float64(k.max) / k.mean, true
 			}),
-		claim(ResponsibilitySpread, "1: property (d), all points are on as many lines", geometry+paper+"section 2",
-			dme.Exact, responsibility),
-		claim(MostCommon, "1: two lines meet in one point", geometry+paper+"section 3", dme.Exact,
+		says(ResponsibilitySpread, "1: property (d), all points are on as many lines", geometry+paper+"section 2",
+			claim.Exact, responsibility),
+		says(MostCommon, "1: two lines meet in one point", geometry+paper+"section 3", claim.Exact,
 			ofPairs(func(_, most int) int { return most })),
-		claim(LinesThroughTwo, "1: two points determine one line", geometry+"axioms", dme.Exact, throughTwo),
-		claim(GeneralPosition, "4: the four-point axiom", geometry+"axioms", dme.LowerBound,
+		says(LinesThroughTwo, "1: two points determine one line", geometry+"axioms", claim.Exact, throughTwo),
+		says(GeneralPosition, "4: the four-point axiom", geometry+"axioms", claim.LowerBound,
 			inGeneralPosition).Where(func(s dme.Setting) bool { return s.Nodes >= 7 }),
-		claim(dme.WorkSpread, "1: 3(K−1) messages as a requester and 3(D−1) as a member",
-			paper+"section 2, properties (c) and (d)", dme.Exact, alone),
+		says(claim.WorkSpread, "1: 3(K−1) messages as a requester and 3(D−1) as a member",
+			paper+"section 2, properties (c) and (d)", claim.Exact, alone),
 	}
 }
 

@@ -4,29 +4,30 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
-func claims() []dme.Claim {
+func claims() claim.List {
 	const (
 		paper   = "Naimi and Trehel 1987; Naimi, Trehel and Arnold 1996"
 		lavault = "C. Lavault: Analysis of an Efficient Distributed Algorithm for Mutual Exclusion, LNCS 634, 1992"
 	)
-	return slices.Concat(dme.SafeAndLive(paper), dme.HandOver(1, dme.Mean, paper), []dme.Claim{
+	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "O(log N)", Expression: "log2 N",
-			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: paper, Applies: dme.AtLeastTwo,
+			Quantity: claim.MessagesPerCS, Formula: "O(log N)", Expression: "log2 N",
+			Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: paper, Applies: claim.AtLeastTwo,
 		},
 		{
 			// The mean length of the path to the root is H_N − 1; the token
 			// adds a message where the path is not empty: 1 − 1/N.
-			Quantity: dme.MessagesPerCS, Formula: "H_{N−1} = 1 + 1/2 + … + 1/(N−1) (uniformly drawn requesters)",
-			Load: dme.Light, Kind: dme.Mean, Source: lavault,
+			Quantity: claim.MessagesPerCS, Formula: "H_{N−1} = 1 + 1/2 + … + 1/(N−1) (uniformly drawn requesters)",
+			Load: claim.Light, Kind: claim.Mean, Source: lavault,
 			Predict: func(s dme.Setting) (float64, bool) { return harmonic(s.Nodes - 1), true },
 		},
 		{
 			// A REQUEST visits each other node at most once; then comes the token.
-			Quantity: dme.MessagesPerCS, Formula: "N",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: paper,
+			Quantity: claim.MessagesPerCS, Formula: "N",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper,
 		},
 	})
 }

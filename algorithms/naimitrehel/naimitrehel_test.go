@@ -66,46 +66,6 @@ func TestSerialCost(t *testing.T) {
 	}
 }
 
-// The mean is exact: over the stationary distribution of the trees of N nodes,
-// found by iteration from the first tree, it is H_{N−1}.
-func TestStationaryMean(t *testing.T) {
-	for n := 2; n <= 5; n++ {
-		weight := map[string]float64{string(encode(newTwin(n))): 1}
-		mean := 0.0
-		for range 200 {
-			next := map[string]float64{}
-			mean = 0
-			for tree, p := range weight {
-				for id := dme.NodeID(1); int(id) <= n; id++ {
-					w := decode(tree)
-					mean += p / float64(n) * float64(w.serve(id))
-					next[string(encode(w))] += p / float64(n)
-				}
-			}
-			weight = next
-		}
-		if want := harmonic(n - 1); math.Abs(mean-want) > 1e-9 {
-			t.Errorf("N=%d: %v messages, want %v", n, mean, want)
-		}
-	}
-}
-
-func encode(w twin) []byte {
-	b := make([]byte, len(w))
-	for i, id := range w {
-		b[i] = byte(id)
-	}
-	return b
-}
-
-func decode(s string) twin {
-	w := make(twin, len(s))
-	for i := range len(s) {
-		w[i] = dme.NodeID(s[i])
-	}
-	return w
-}
-
 // On links without order, a REQUEST visits each node but its origin at most
 // once: so N messages for an entry, with the token, are the most.
 func TestRequestVisitsANodeOnce(t *testing.T) {
@@ -118,9 +78,9 @@ func TestRequestVisitsANodeOnce(t *testing.T) {
 		}
 		look := func(_ *conformance.Net, e *vnet.Event) error {
 			switch origin := e.Msg.Node; {
-			case e.Step.Kind == vnet.Ask:
+			case e.Step.Kind == dme.Request:
 				visits[e.Node].Clear()
-			case e.Step.Kind != vnet.Deliver || e.Msg.Kind != kindRequest:
+			case e.Step.Kind != dme.Receive || e.Msg.Kind != kindRequest:
 			case origin == e.Node || visits[origin].Has(e.Node):
 				return fmt.Errorf("node %d's REQUEST comes to node %d again", origin, e.Node)
 			default:

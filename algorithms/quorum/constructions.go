@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -198,9 +197,11 @@ func weighted(cfg Config) (family, error) {
 	if equal {
 		return majority(cfg)
 	}
+	s := System{nodes: cfg.Nodes, weights: votes}
 	sets := make([][]dme.NodeID, cfg.Nodes)
 	for i := range sets {
-		sets[i] = voters(votes, total, i)
+		id := dme.NodeID(i + 1)
+		sets[i], _ = s.substituteVoters(id, []dme.NodeID{id}, func(dme.NodeID) bool { return true })
 	}
 	return list(sets)
 }
@@ -210,44 +211,6 @@ func oneEach(votes []uint64, nodes int) error {
 		return fmt.Errorf("%d weights for %d nodes; want the votes of each, in the order of the nodes", len(votes), nodes)
 	}
 	return nil
-}
-
-// voters returns the set of the node at index i.
-func voters(votes []uint64, total uint64, i int) []dme.NodeID {
-	n := len(votes)
-	enough := total/2 + 1
-	vote := func(id dme.NodeID) uint64 { return votes[id-1] }
-
-	var all []dme.NodeID
-	for k := range n {
-		if at := (i + k) % n; votes[at] > 0 {
-			all = append(all, dme.NodeID(at+1))
-		}
-	}
-	others := all
-	if len(all) > 0 && all[0] == dme.NodeID(i+1) {
-		others = all[1:]
-	}
-	slices.SortStableFunc(others, func(a, b dme.NodeID) int { return cmp.Compare(vote(b), vote(a)) })
-
-	var have uint64
-	size := 0
-	for have < enough {
-		have += vote(all[size])
-		size++
-	}
-	set := all[:size]
-	// Of equals the last to come goes first and the node itself last: it answers
-	// itself without a message.
-	slices.Reverse(set)
-	slices.SortStableFunc(set, func(a, b dme.NodeID) int { return cmp.Compare(vote(a), vote(b)) })
-	return slices.DeleteFunc(set, func(id dme.NodeID) bool {
-		superfluous := have-vote(id) >= enough
-		if superfluous {
-			have -= vote(id)
-		}
-		return superfluous
-	})
 }
 
 // singleton lets everybody ask node 1.
@@ -295,8 +258,15 @@ func position(ascending []dme.NodeID, id dme.NodeID) int {
 	return -1
 }
 
-// TellSelf keeps what the node says to itself until the handler has ended.
-func (n *Site) TellSelf(m *dme.Message) { n.local = append(n.local, *m) }
+// Tell sends a message to a node that may be this one: what it says to itself is kept
+// until the handler has ended.
+func (n *Site) Tell(to dme.NodeID, m dme.Message, out *dme.Outbox) {
+	if to == n.ID {
+		n.local = append(n.local, m)
+		return
+	}
+	out.Send(to, m)
+}
 
 // HandleLocal handles what the node has said to itself, in order, until it has
 // nothing more to say.

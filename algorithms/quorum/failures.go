@@ -232,7 +232,9 @@ func (s *System) substituteVoters(id dme.NodeID, members []dme.NodeID, up func(d
 	if have <= total/2 {
 		return nil, false
 	}
-	slices.Reverse(set) // of equals the last to come goes first
+	// Of equals the last to come goes first, and the node itself, where it is a member,
+	// last: it answers itself without a message.
+	slices.Reverse(set)
 	slices.SortStableFunc(set, func(a, b dme.NodeID) int { return cmp.Compare(vote(a), vote(b)) })
 	set = slices.DeleteFunc(set, func(j dme.NodeID) bool {
 		superfluous := have-vote(j) > total/2

@@ -42,7 +42,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/suggest"
+	"dmebench/units"
 )
 
 // System is a family of request sets S_1 … S_N.
@@ -177,7 +177,7 @@ func New(construction string, cfg Config) (*System, error) {
 	refuse := func(err error) (*System, error) { return nil, fmt.Errorf("quorum: %s: %w", construction, err) }
 	build := lookup(construction)
 	if build == nil {
-		return nil, fmt.Errorf("quorum: %w", suggest.Unknown("construction", construction, Names(), suggest.All(Names())))
+		return nil, fmt.Errorf("quorum: %w", units.UnknownName("construction", construction, Names(), units.Listed(Names())))
 	}
 	if cfg.Nodes < 1 {
 		return refuse(fmt.Errorf("%d nodes; there must be at least 1", cfg.Nodes))

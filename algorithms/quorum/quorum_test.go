@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -195,31 +194,9 @@ func mustWeigh(t *testing.T, votes ...uint64) *System {
 	return s
 }
 
-// Maekawa 1985, section 1: "if a particular node has a full weight and all
-// others have no weight, the algorithm is reduced to a centralized control".
-func TestFullWeightIsCentralizedControl(t *testing.T) {
-	for _, votes := range [][]uint64{{0, 0, 1, 0, 0}, {1, 1, 9, 1, 1}, {0, 0, 1 << 63, 0, 0}} {
-		s := mustWeigh(t, votes...)
-		for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
-			if got := s.RequestSet(id); !slices.Equal(got, []dme.NodeID{3}) {
-				t.Errorf("votes %v: S_%d = %v, want node 3 alone", votes, id, got)
-			}
-		}
-	}
-}
-
-func TestWeightedExample(t *testing.T) {
-	// Eleven votes: six are a majority.
-	s := mustWeigh(t, 4, 1, 1, 1, 1, 1, 1, 1)
-	for i, want := range [][]dme.NodeID{{1, 2, 3}, {1, 2, 3}, {1, 3, 4}, {1, 4, 5}, {1, 5, 6}, {1, 6, 7}, {1, 7, 8}, {1, 2, 8}} {
-		if got := s.RequestSet(dme.NodeID(i + 1)); !slices.Equal(got, want) {
-			t.Errorf("S_%d = %v, want %v", i+1, got, want)
-		}
-	}
-}
-
 // A node asks itself rather than another wherever its vote helps, and not where it does
-// not.
+// not. Maekawa 1985, section 1: "if a particular node has a full weight and all others
+// have no weight, the algorithm is reduced to a centralized control".
 func TestWeightedSetsBeginAtHome(t *testing.T) {
 	for _, x := range []struct {
 		votes []uint64
@@ -228,6 +205,11 @@ func TestWeightedSetsBeginAtHome(t *testing.T) {
 		{[]uint64{2, 2, 1}, [][]dme.NodeID{{1, 2}, {1, 2}, {1, 3}}}, // 3 of 5
 		{[]uint64{3, 3, 1}, [][]dme.NodeID{{1, 2}, {1, 2}, {1, 3}}}, // 4 of 7
 		{[]uint64{5, 3, 1}, [][]dme.NodeID{{1}, {1}, {1}}},
+		{[]uint64{0, 0, 1 << 63}, [][]dme.NodeID{{3}, {3}, {3}}},
+		{ // 6 of 11
+			[]uint64{4, 1, 1, 1, 1, 1, 1, 1},
+			[][]dme.NodeID{{1, 2, 3}, {1, 2, 3}, {1, 3, 4}, {1, 4, 5}, {1, 5, 6}, {1, 6, 7}, {1, 7, 8}, {1, 2, 8}},
+		},
 		{[]uint64{0, 1, 1}, [][]dme.NodeID{{2, 3}, {2, 3}, {2, 3}}},
 	} {
 		s := mustWeigh(t, x.votes...)
@@ -348,15 +330,15 @@ func TestSite(t *testing.T) {
 func TestLocalMessages(t *testing.T) {
 	site := mustNew(t, "plane", 7).Site(3)
 	for round := range 2 {
-		site.TellSelf(&dme.Message{Num: 1})
-		site.TellSelf(&dme.Message{Num: 2})
+		site.Tell(3, dme.Message{Num: 1}, nil)
+		site.Tell(3, dme.Message{Num: 2}, nil)
 		var got []uint64
 		site.HandleLocal(func(from dme.NodeID, m dme.Message, _ *dme.Outbox) {
 			if from != 3 {
 				t.Errorf("from node %d", from)
 			}
 			if got = append(got, m.Num); m.Num == 1 {
-				site.TellSelf(&dme.Message{Num: 3})
+				site.Tell(3, dme.Message{Num: 3}, nil)
 			}
 		}, nil)
 		if want := []uint64{1, 2, 3}; !slices.Equal(got, want) {
@@ -491,29 +473,5 @@ func TestFileRefused(t *testing.T) {
 	absent := func(string) ([]byte, error) { return nil, fs.ErrNotExist }
 	if _, err := New("file:other", Config{Nodes: 3, ReadFile: absent}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
-	}
-}
-
-// The families that are built by rule are written down and read again, which
-// checks them a second time, by other means.
-func TestFileTwin(t *testing.T) {
-	for _, name := range []string{"plane", "majority", "singleton"} {
-		for _, n := range []int{1, 2, 3, 7, 13, 31} {
-			s := mustNew(t, name, n)
-			var text strings.Builder
-			for id := dme.NodeID(1); int(id) <= n; id++ {
-				fmt.Fprintf(&text, "%d: %s\n", id, join(s.RequestSet(id)))
-			}
-			twin, err := fromText(n, text.String())
-			if err != nil {
-				t.Errorf("%s of %d: %v", name, n, err)
-				continue
-			}
-			for id := dme.NodeID(1); int(id) <= n; id++ {
-				if !slices.Equal(s.RequestSet(id), twin.RequestSet(id)) {
-					t.Errorf("%s of %d: S_%d = %v is read as %v", name, n, id, s.RequestSet(id), twin.RequestSet(id))
-				}
-			}
-		}
 	}
 }

@@ -10,17 +10,6 @@ import (
 	"dmebench/dme"
 )
 
-func TestTreeSets(t *testing.T) {
-	s := mustNew(t, "tree", 15)
-	for id, want := range map[dme.NodeID][]dme.NodeID{
-		1: {1, 3, 6, 12}, 2: {1, 2, 5, 10}, 5: {1, 2, 5, 11}, 8: {1, 2, 4, 8}, 15: {1, 3, 7, 15},
-	} {
-		if got := s.RequestSet(id); !slices.Equal(got, want) {
-			t.Errorf("S_%d = %v, want %v", id, got, want)
-		}
-	}
-}
-
 // A set is a path from the root through its node to a leaf, and no leaf is in
 // more than three, in a complete tree two.
 func TestTreeSetsArePaths(t *testing.T) {
@@ -101,24 +90,6 @@ func TestExamplesOfTreeQuorums(t *testing.T) {
 	}
 }
 
-// Line 15 of the printed text gives up as soon as a leaf has failed; another
-// leaf can do.
-func TestAnotherChildIsTried(t *testing.T) {
-	q, ok := TreeQuorum(15, 8, without(8))
-	if want := []dme.NodeID{1, 2, 4, 9}; !ok || !slices.Equal(q, want) {
-		t.Errorf("without 8: %v, %v; want %v", q, ok, want)
-	}
-	q, ok = TreeQuorum(15, 8, without(4, 8))
-	if want := []dme.NodeID{1, 2, 5, 10}; !ok || !slices.Equal(q, want) {
-		t.Errorf("without 4 and 8: %v, %v; want %v", q, ok, want)
-	}
-	// Node 2 of 4 has the child 4 alone, and descends into it.
-	q, ok = TreeQuorum(4, 2, without())
-	if want := []dme.NodeID{1, 2, 4}; !ok || !slices.Equal(q, want) {
-		t.Errorf("N=4: %v, %v; want %v", q, ok, want)
-	}
-}
-
 // With all nodes up, the quorum of a node is its set of the construction tree.
 func TestTreeQuorumWithoutFailures(t *testing.T) {
 	for n := 1; n <= 40; n++ {
@@ -173,34 +144,6 @@ func bitsOf(q []dme.NodeID) (b uint32) {
 		b |= 1 << (id - 1)
 	}
 	return b
-}
-
-// The textbook's section 9.9.4 for a complete tree of n = 2^(k+1)−1 nodes, "log
-// n" being log2(n+1) = k+1, the length of a path.
-func TestToleratedFailures(t *testing.T) {
-	for k := range 4 {
-		n := 1<<(k+1) - 1
-		most, fewest := 0, n
-		largest := 0
-		patterns(n, func(failed int, grants func(dme.NodeID) bool) {
-			q, ok := TreeQuorum(n, 1, grants)
-			if !ok {
-				fewest = min(fewest, failed)
-				return
-			}
-			most = max(most, failed)
-			largest = max(largest, len(q))
-		})
-		if fewest != k+1 {
-			t.Errorf("n=%d: %d failures can prevent a quorum, want no fewer than log n = %d", n, fewest, k+1)
-		}
-		if most != n-(k+1) {
-			t.Errorf("n=%d: a quorum after at most %d failures, want n−log n = %d", n, most, n-(k+1))
-		}
-		if largest != (n+1)/2 {
-			t.Errorf("n=%d: a quorum of %d nodes, want at most (n+1)/2 = %d", n, largest, (n+1)/2)
-		}
-	}
 }
 
 // One failure at level i > 0 of a tree of level k: a quorum that it is replaced

@@ -9,27 +9,28 @@ import (
 	"strings"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // Quantities that describe a tree.
 var (
-	LongestPath  = dme.Quantity{ID: "longest-path", Name: "edges on the longest path"}
-	MeanDistance = dme.Quantity{ID: "mean-distance", Name: "mean distance of two different nodes"}
+	LongestPath  = claim.Quantity{ID: "longest-path", Name: "edges on the longest path"}
+	MeanDistance = claim.Quantity{ID: "mean-distance", Name: "mean distance of two different nodes"}
 )
 
-func claims() []dme.Claim {
+func claims() claim.List {
 	return append(withoutInitialize(treeClaims()), initClaim(map[string]string{optInit: "messages"}))
 }
 
 // treeClaims are those of all forms of the algorithm.
-func treeClaims() []dme.Claim {
+func treeClaims() claim.List {
 	const source = "textbook, section 9.12.5"
 	line := map[string]string{optTree: "line"}
-	always := dme.SafeAndLive("textbook, section 9.12.4, and 9.12.3: messages may overtake each other")
-	return slices.Concat(always, shapeClaims(source), []dme.Claim{
+	always := claim.SafeAndLive("textbook, section 9.12.4, and 9.12.3: messages may overtake each other")
+	return slices.Concat(always, shapeClaims(source), claim.List{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "O(log N) (trees of bounded degree)", Expression: "log2 N",
-			Load: dme.Light, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "O(log N) (trees of bounded degree)", Expression: "log2 N",
+			Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: source,
 			Applies: func(s dme.Setting) bool {
 				name, _, _ := strings.Cut(s.Options.Get(optTree), ":")
 				return s.Nodes >= 2 && (name == "binary" || name == "kary" || name == "radiating")
@@ -38,8 +39,8 @@ func treeClaims() []dme.Claim {
 		{
 			// The longest path has at most two edges for each level below the
 			// root, and level d ends with node 1 + K((K−1)^d − 1)/(K−2).
-			Quantity: dme.MessagesPerCS, Formula: "O(log_(K−1) N) (radiating star of degree K)",
-			Load: dme.Worst, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "O(log_(K−1) N) (radiating star of degree K)",
+			Load: claim.Worst, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: source,
 			Set: map[string]string{optTree: "radiating:3"},
 			Predict: func(s dme.Setting) (float64, bool) {
 				name, k, _ := strings.Cut(s.Options.Get(optTree), ":")
@@ -55,72 +56,72 @@ func treeClaims() []dme.Claim {
 			// the holder, who is the last requester. The text takes 2N/3 from
 			// the mean distance (N+1)/3 of two different nodes; with
 			// probability 1/N they are the same.
-			Quantity: dme.MessagesPerCS, Formula: "2 · (N+1)/3 · (N−1)/N ≈ 2N/3 (line, uniformly drawn requesters)",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "2 · (N+1)/3 · (N−1)/N ≈ 2N/3 (line, uniformly drawn requesters)",
+			Load: claim.Light, Kind: claim.Mean, Source: source,
 			Set: line, Applies: shaped("line"),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "2 · mean distance (uniformly drawn requesters)",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "2 · mean distance (uniformly drawn requesters)",
+			Load: claim.Light, Kind: claim.Mean, Source: source,
 			Predict: twiceMeanDistance,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "2 · longest path",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "2 · longest path",
+			Load: claim.Worst, Kind: claim.UpperBound, Source: source,
 			Predict: onTree(func(t *tree) float64 { return 2 * float64(t.longestPath()) }),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1) (line)",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "2(N−1) (line)",
+			Load: claim.Worst, Kind: claim.UpperBound, Source: source,
 			Set: line, Applies: shaped("line"),
 		},
 		{
 			// One tour of the tree, twice along each edge, each time a
 			// PRIVILEGE in response to a REQUEST, serves all N nodes.
-			Quantity: dme.MessagesPerCS, Formula: "4(N−1)/N",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source, Applies: tour,
+			Quantity: claim.MessagesPerCS, Formula: "4(N−1)/N",
+			Load: claim.Saturated, Kind: claim.Mean, Source: source, Applies: tour,
 		},
 		{
-			Quantity: dme.KindPerCS("PRIVILEGE"), Formula: "2(N−1)/N: twice along each edge, for N entries",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source, Applies: tour,
+			Quantity: claim.KindPerCS("PRIVILEGE"), Formula: "2(N−1)/N: twice along each edge, for N entries",
+			Load: claim.Saturated, Kind: claim.Mean, Source: source, Applies: tour,
 		},
 		{
-			Quantity: dme.KindPerCS("REQUEST"), Formula: "2(N−1)/N: one for each PRIVILEGE",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source, Applies: tour,
+			Quantity: claim.KindPerCS("REQUEST"), Formula: "2(N−1)/N: one for each PRIVILEGE",
+			Load: claim.Saturated, Kind: claim.Mean, Source: source, Applies: tour,
 		},
 		{
-			Quantity: dme.QueueLength, Formula: "degree + 1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "textbook, section 9.12.2",
+			Quantity: claim.QueueLength, Formula: "degree + 1",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "textbook, section 9.12.2",
 			Predict: onTree(func(t *tree) float64 { return float64(t.maxDegree() + 1) }),
 		},
 		{
-			Quantity: dme.SyncDelay, Formula: "2T(N−1)/N: the PRIVILEGE passes 2(N−1) edges for N entries",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source,
+			Quantity: claim.SyncDelay, Formula: "2T(N−1)/N: the PRIVILEGE passes 2(N−1) edges for N entries",
+			Load: claim.Saturated, Kind: claim.Mean, Source: source,
 		},
 		{
-			Quantity: dme.Throughput, Formula: "1/(2T(N−1)/N + E)",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source + "; textbook, section 9.2.3",
+			Quantity: claim.Throughput, Formula: "1/(2T(N−1)/N + E)",
+			Load: claim.Saturated, Kind: claim.Mean, Source: source + "; textbook, section 9.2.3",
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance: the more request, the fewer messages",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: source, Applies: many("binary"), Predict: twiceMeanDistance,
+			Quantity: claim.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance: the more request, the fewer messages",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: source, Applies: many("binary"), Predict: twiceMeanDistance,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance (line)",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance (line)",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: source,
 			Set: line, Applies: many("line"), Predict: twiceMeanDistance,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance (star)",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance (star)",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: source,
 			Set: map[string]string{optTree: "star"}, Applies: many("star"), Predict: twiceMeanDistance,
 			KnownFalse: "on a star it is 4(N−1)/N with all requesting and 4(N−1)²/N² with one, " +
 				"3.69 and 3.41 on 13 nodes: the requester may be the last one again",
 		},
 		{
 			Name:     "four",
-			Quantity: dme.MessagesPerCS, Formula: "4",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: "textbook, section 9.12: approximately four",
+			Quantity: claim.MessagesPerCS, Formula: "4",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: "textbook, section 9.12: approximately four",
 		},
 	})
 }
@@ -132,24 +133,24 @@ func tour(s dme.Setting) bool { return s.Nodes >= 3 }
 var twiceMeanDistance = onTree(func(t *tree) float64 { return 2 * t.meanDistance() })
 
 // shapeClaims lists what is said of trees, whatever runs on them.
-func shapeClaims(source string) []dme.Claim {
+func shapeClaims(source string) claim.List {
 	line := map[string]string{optTree: "line"}
 	longest := onTree(func(t *tree) float64 { return float64(t.longestPath()) })
-	return []dme.Claim{
+	return claim.List{
 		{
 			Quantity: LongestPath, Formula: "N−1 (line): the worst topology",
-			Load: dme.Static, Kind: dme.Exact, Source: source,
+			Load: claim.Static, Kind: claim.Exact, Source: source,
 			Set:     line,
 			Measure: longest,
 		},
 		{
 			Quantity: LongestPath, Formula: "at most N−1: no tree is worse than a line",
-			Load: dme.Static, Kind: dme.UpperBound, Source: source,
+			Load: claim.Static, Kind: claim.UpperBound, Source: source,
 			Measure: longest,
 		},
 		{
 			Quantity: MeanDistance, Formula: "(N+1)/3 (line)",
-			Load: dme.Static, Kind: dme.Exact, Source: source,
+			Load: claim.Static, Kind: claim.Exact, Source: source,
 			Set: line,
 			Measure: onTree(func(t *tree) float64 {
 				n := float64(t.nodes())
@@ -158,17 +159,17 @@ func shapeClaims(source string) []dme.Claim {
 		},
 		{
 			Quantity: LongestPath, Formula: "O(log N) (binary)", Expression: "log2 N",
-			Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
+			Load: claim.Static, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: source,
 			Applies: shaped("binary"), Measure: longest,
 		},
 		{
 			Quantity: LongestPath, Formula: "O(log_(K−1) N) (radiating star of degree K = 4)", Expression: "log2 N / log2 3",
-			Load: dme.Static, Kind: dme.Asymptotic, Growth: dme.Growth{Log: true, Order: true}, Source: source,
+			Load: claim.Static, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: source,
 			Set: map[string]string{optTree: "radiating:4"}, Applies: shaped("radiating:4"), Measure: longest,
 		},
 		{
 			Quantity: LongestPath, Formula: "at most that of degree 3 (radiating star of degree 6): higher fan-outs are preferred",
-			Load: dme.Static, Kind: dme.UpperBound, Source: source,
+			Load: claim.Static, Kind: claim.UpperBound, Source: source,
 			Set: map[string]string{optTree: "radiating:6"}, Applies: shaped("radiating:6"),
 			Predict: onTree(func(t *tree) float64 { return float64(newTree(t.nodes(), radiating(3)).longestPath()) }),
 			Measure: longest,

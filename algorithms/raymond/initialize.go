@@ -1,6 +1,9 @@
 package raymond
 
-import "dmebench/dme"
+import (
+	"dmebench/dme"
+	"dmebench/dme/claim"
+)
 
 // Section 9.12.6, init=messages: HOLDER is not computed beforehand. One node is chosen
 // as the privileged one, node 1. It sends INITIALIZE to its neighbours; a node that
@@ -85,13 +88,13 @@ func (n *initialized) Waits() []dme.Wait {
 }
 
 // InitializeMessages counts the INITIALIZE messages of a run, which belong to no entry.
-var InitializeMessages = dme.Quantity{ID: "initialize-messages", Name: "INITIALIZE messages before all nodes know where the token is"}
+var InitializeMessages = claim.Quantity{ID: "initialize-messages", Name: "INITIALIZE messages before all nodes know where the token is"}
 
 // initClaim is about the beginning by messages, with these options.
-func initClaim(set map[string]string) dme.Claim {
-	return dme.Claim{
+func initClaim(set map[string]string) claim.Claim {
+	return claim.Claim{
 		Quantity: InitializeMessages, Formula: "N−1: one over each edge of the tree",
-		Load: dme.Static, Kind: dme.Exact, Source: "textbook, section 9.12.6",
+		Load: claim.Static, Kind: claim.Exact, Source: "textbook, section 9.12.6",
 		Set: set, Applies: toldByMessages,
 		Measure: initializeMessages,
 	}
@@ -123,7 +126,7 @@ func initializeMessages(s dme.Setting) (count float64, ok bool) {
 	var out dme.Outbox
 	sent := func(from dme.NodeID) {
 		for _, e := range out.Effects() {
-			if e.Kind == dme.EffectSend {
+			if e.Kind == dme.Send {
 				onTheWay = append(onTheWay, letter{from, e.To})
 			}
 		}
@@ -157,9 +160,9 @@ func (n *robust) knowsHolder() bool { return n.holder != dme.None }
 
 // withoutInitialize restricts what is claimed of all messages to runs that begin without
 // INITIALIZE: these belong to no entry, and the texts count none.
-func withoutInitialize(claims []dme.Claim) []dme.Claim {
+func withoutInitialize(claims claim.List) claim.List {
 	for i, c := range claims {
-		if c.Quantity == dme.MessagesPerCS {
+		if c.Quantity == claim.MessagesPerCS {
 			claims[i] = c.Where(func(s dme.Setting) bool { return !toldByMessages(s) })
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
 	"dmebench/internal/testkit"
@@ -86,8 +87,8 @@ func TestSaturatedCost(t *testing.T) {
 					t.Errorf("%s, N=%d: %v messages in a round, want %d", shape, n, got, 4*(n-1))
 				}
 			}
-			for _, c := range net.Algorithm.Claims {
-				if n < 12 || c.Load != dme.Saturated || c.Kind != dme.UpperBound || c.Quantity != dme.MessagesPerCS {
+			for _, c := range claim.Of(net.Algorithm) {
+				if n < 12 || c.Load != claim.Saturated || c.Kind != claim.UpperBound || c.Quantity != claim.MessagesPerCS {
 					continue
 				}
 				if light, ok := c.Prediction(net.Setting); ok && (messages > light) != (c.KnownFalse != "") {
@@ -162,17 +163,6 @@ func TestTreeAgainstSearch(t *testing.T) {
 	}
 }
 
-// The mean distance of two different nodes of a line is (N+1)/3 (section 9.12.5).
-func TestLineMeanDistance(t *testing.T) {
-	for n := 2; n < 50; n++ {
-		tree := newTree(n, heap(1))
-		different := tree.meanDistance() * float64(n) / float64(n-1)
-		if want := float64(n+1) / 3; math.Abs(different-want) > 1e-9 {
-			t.Errorf("N=%d: %v, want %v", n, different, want)
-		}
-	}
-}
-
 func TestTreeOption(t *testing.T) {
 	o := treeOption()
 	for _, good := range append(shapes, o.Default, "kary:2", "kary:65535", "radiating:65535", "file:F", "mst:C:1") {
@@ -188,15 +178,6 @@ func TestTreeOption(t *testing.T) {
 			t.Errorf("tree=%s is accepted", bad)
 		}
 	}
-}
-
-func TestNoTreePanics(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("two nodes that are each other's parents are accepted as a tree")
-		}
-	}()
-	newTree(3, func(i dme.NodeID) dme.NodeID { return 5 - i })
 }
 
 func TestAlgorithm(t *testing.T) {
@@ -405,9 +386,9 @@ func TestInitializeClaims(t *testing.T) {
 			set[optInit] = init
 		}
 		setting := conformance.Make(t, a, nodes, set).Setting
-		for _, c := range a.Claims {
+		for _, c := range claim.Of(a) {
 			value, ok := c.Prediction(setting)
-			if c.Quantity == dme.MessagesPerCS && ok {
+			if c.Quantity == claim.MessagesPerCS && ok {
 				claims++
 			}
 			if c.Quantity != InitializeMessages {

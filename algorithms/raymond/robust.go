@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -379,31 +380,31 @@ func (n *robust) Waits() []dme.Wait {
 
 // robustClaims are those about the algorithm without failures, and those about
 // failures.
-func robustClaims() []dme.Claim {
-	var all []dme.Claim
+func robustClaims() claim.List {
+	var all claim.List
 	for _, c := range treeClaims() {
-		if c.Quantity == dme.MessagesPerCS && c.Load == dme.Light && c.Kind == dme.Mean {
+		if c.Quantity == claim.MessagesPerCS && c.Load == claim.Light && c.Kind == claim.Mean {
 			// INITIALIZE is counted with all messages, and belongs to no entry.
-			all = append(all, dme.KindsPerCS(halved(c), "REQUEST", "PRIVILEGE")...)
+			all = append(all, claim.KindsPerCS(halved(c), "REQUEST", "PRIVILEGE")...)
 			continue
 		}
 		all = append(all, c)
 	}
 	const source = "textbook, section 9.12.7"
-	return append(append(all, initClaim(nil)), []dme.Claim{
+	return append(append(all, initClaim(nil)), claim.List{
 		{
-			Quantity: dme.Violations, Formula: "0: there is one privilege, whichever nodes fail",
-			Load: dme.Faults, Kind: dme.Exact, Source: source,
+			Quantity: claim.Violations, Formula: "0: there is one privilege, whichever nodes fail",
+			Load: claim.Faults, Kind: claim.Exact, Source: source,
 			Test: "TestRecoveryAtRandom",
 		},
 		{
-			Quantity: dme.Unserved, Formula: "0 once all nodes have restarted: lost information can be reconstructed",
-			Load: dme.Faults, Kind: dme.Exact, Source: source,
+			Quantity: claim.Unserved, Formula: "0 once all nodes have restarted: lost information can be reconstructed",
+			Load: claim.Faults, Kind: claim.Exact, Source: source,
 			Test: "TestRecoveryAtRandom",
 		},
 		{
-			Quantity: dme.KindPerKind("ADVISE", "RESTART"), Formula: "1: a message from each immediate neighbour that is up",
-			Load: dme.Faults, Kind: dme.UpperBound, Source: source, Applies: dme.AtLeastTwo,
+			Quantity: claim.KindPerKind("ADVISE", "RESTART"), Formula: "1: a message from each immediate neighbour that is up",
+			Load: claim.Faults, Kind: claim.UpperBound, Source: source, Applies: claim.AtLeastTwo,
 			Test: "TestRecoveryAtRandom",
 		},
 	}...)
@@ -411,7 +412,7 @@ func robustClaims() []dme.Claim {
 
 // halved returns the claim about one half of the messages: on each edge that a
 // request crosses there is a REQUEST and a PRIVILEGE.
-func halved(c dme.Claim) dme.Claim {
+func halved(c claim.Claim) claim.Claim {
 	both := c
 	c.Formula = "half of " + c.Formula
 	c.Predict = func(s dme.Setting) (float64, bool) {

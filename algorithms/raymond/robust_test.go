@@ -11,7 +11,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/testkit"
 )
 
@@ -115,7 +114,7 @@ func TestRecoveryAtRandom(t *testing.T) {
 				}
 				s.Begin()
 				err := watch(n, func() (x vnet.Step, ok bool) {
-					if x, ok = s.Next(); x.Kind == vnet.Crash {
+					if x, ok = s.Next(); x.Kind == dme.Crash {
 						crashed++
 					}
 					return x, ok
@@ -128,49 +127,6 @@ func TestRecoveryAtRandom(t *testing.T) {
 				t.Errorf("%d nodes, %s: only %d crashes", nodes, tree, crashed)
 			}
 		}
-	}
-}
-
-// Nodes 2 and 4 of the binary tree are an interior node and a leaf next to it.
-// Both fail while the others pass the privilege on, at any moment, and come back
-// at any moment.
-func TestInteriorNodeAndLeafFail(t *testing.T) {
-	together, seeds := 0, uint64(100)
-	if testkit.Long() {
-		seeds = 1000
-	}
-	for seed := range seeds {
-		rng := rand.New(rand.NewPCG(seed, 1989))
-		n := vnet.New(model(t, Robust(), "binary", vnet.Config{
-			Nodes: 7, Faults: true, Requests: func(dme.NodeID) int { return 5 },
-		}))
-		s := &vnet.Schedule{Network: n, Rand: rng, Load: vnet.Churn, Choose: vnet.Chance{Rand: rng}}
-		s.Begin()
-		due := []struct {
-			node dme.NodeID
-			at   int
-		}{{2, 1 + rng.IntN(120)}, {4, 1 + rng.IntN(120)}}
-		err := watch(n, func() (vnet.Step, bool) {
-			for i, crash := range due {
-				if n.Steps >= crash.at {
-					due = slices.Delete(due, i, i+1)
-					return vnet.Step{Kind: vnet.Crash, Node: crash.node}, true
-				}
-			}
-			if n.Activity(2) == noderun.Down && n.Activity(4) == noderun.Down {
-				together++
-			}
-			return s.Next()
-		})
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		if len(due) > 0 {
-			t.Fatalf("seed %d: over after %d steps", seed, n.Steps)
-		}
-	}
-	if together == 0 {
-		t.Error("the two are never down together")
 	}
 }
 
@@ -299,17 +255,17 @@ func (n *literal) State(v *dme.Visitor) {
 // overwriting is a schedule in which PRIVILEGE arrives at a recovering node after
 // the ADVISE of its sender and before that of another neighbour.
 var overwriting = []vnet.Step{
-	{Kind: vnet.Deliver, From: 1, Node: 2}, {Kind: vnet.Deliver, From: 2, Node: 3}, // INITIALIZE
-	{Kind: vnet.Ask, Node: 1},
-	{Kind: vnet.Ask, Node: 2}, {Kind: vnet.Deliver, From: 2, Node: 1},
-	{Kind: vnet.Crash, Node: 2}, {Kind: vnet.Restart, Node: 2},
-	{Kind: vnet.Down, From: 2, Node: 1}, {Kind: vnet.Up, From: 2, Node: 1}, {Kind: vnet.Deliver, From: 2, Node: 1},
-	{Kind: vnet.Down, From: 2, Node: 3}, {Kind: vnet.Up, From: 2, Node: 3}, {Kind: vnet.Deliver, From: 2, Node: 3},
-	{Kind: vnet.Exit, Node: 1},
-	{Kind: vnet.Deliver, From: 1, Node: 2}, // ADVISE: HOLDER is node 1
-	{Kind: vnet.Deliver, From: 1, Node: 2}, // PRIVILEGE
-	{Kind: vnet.Deliver, From: 3, Node: 2}, // ADVISE: HOLDER is node 2
-	{Kind: vnet.Ask, Node: 3}, {Kind: vnet.Deliver, From: 3, Node: 2},
+	{Kind: dme.Receive, From: 1, Node: 2}, {Kind: dme.Receive, From: 2, Node: 3}, // INITIALIZE
+	{Kind: dme.Request, Node: 1},
+	{Kind: dme.Request, Node: 2}, {Kind: dme.Receive, From: 2, Node: 1},
+	{Kind: dme.Crash, Node: 2}, {Kind: dme.Restart, Node: 2},
+	{Kind: dme.PeerDown, From: 2, Node: 1}, {Kind: dme.PeerUp, From: 2, Node: 1}, {Kind: dme.Receive, From: 2, Node: 1},
+	{Kind: dme.PeerDown, From: 2, Node: 3}, {Kind: dme.PeerUp, From: 2, Node: 3}, {Kind: dme.Receive, From: 2, Node: 3},
+	{Kind: dme.Exit, Node: 1},
+	{Kind: dme.Receive, From: 1, Node: 2}, // ADVISE: HOLDER is node 1
+	{Kind: dme.Receive, From: 1, Node: 2}, // PRIVILEGE
+	{Kind: dme.Receive, From: 3, Node: 2}, // ADVISE: HOLDER is node 2
+	{Kind: dme.Request, Node: 3}, {Kind: dme.Receive, From: 3, Node: 2},
 }
 
 // The HOLDER that is computed overwrites the one that PRIVILEGE has set, and the
@@ -360,14 +316,6 @@ func search(t *testing.T, a *dme.Algorithm, crashes int, wanted func(*vnet.Netwo
 		}
 	}
 	return false
-}
-
-// Search finds the same stall, with one crash.
-func TestLiteralRecoveryStalls(t *testing.T) {
-	stall := func(n *vnet.Network) bool { return n.Violation == nil && n.Stuck() }
-	if !search(t, literally(longEnough), 1, stall) {
-		t.Error("no stall is found")
-	}
 }
 
 // A phase that ends after a time, which is long enough for all who are up: a

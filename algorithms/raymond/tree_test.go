@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
 )
 
@@ -83,7 +84,7 @@ func TestRadiatingStar(t *testing.T) {
 // for each edge), for all K alike.
 func TestRadiatingStarClaim(t *testing.T) {
 	for _, c := range claims() {
-		if !strings.Contains(c.Formula, "radiating") || c.Load != dme.Worst {
+		if !strings.Contains(c.Formula, "radiating") || c.Load != claim.Worst {
 			continue
 		}
 		for k := 3; k <= 12; k++ {
@@ -243,7 +244,7 @@ func TestServiceOnATreeFromAFile(t *testing.T) {
 func TestGrowthIsClaimedOfTreesWithEdges(t *testing.T) {
 	found := 0
 	for _, c := range claims() {
-		if c.Quantity != dme.MessagesPerCS || c.Formula != "O(log N) (trees of bounded degree)" {
+		if c.Quantity != claim.MessagesPerCS || c.Formula != "O(log N) (trees of bounded degree)" {
 			continue
 		}
 		found++

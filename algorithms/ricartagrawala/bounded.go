@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // Bounded describes section 6.4, numbers of a fixed size.
@@ -136,18 +137,18 @@ func (n *boundedNode) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 
 // SmallestModulus is the smallest M that tells all numbers apart which can be
 // compared.
-var SmallestModulus = dme.Quantity{ID: "smallest-modulus", Name: "smallest modulus"}
+var SmallestModulus = claim.Quantity{ID: "smallest-modulus", Name: "smallest modulus"}
 
-func boundedClaims() []dme.Claim {
+func boundedClaims() claim.List {
 	const source = "TR-869, section 6.4"
-	always := dme.SafeAndLive("TR-869, sections 3 and 6.4: numbers modulo M ≥ 2N−1")
-	return slices.Concat(always, dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
-		dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, "TR-869, section 4"),
+	always := claim.SafeAndLive("TR-869, sections 3 and 6.4: numbers modulo M ≥ 2N−1")
+	return slices.Concat(always, claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A"), claim.List{
+		claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, "TR-869, section 4"),
 		{
 			// In bytes on the wire, where a message has a head of two and a
 			// number takes one for each seven bits.
-			Quantity: dme.MessageLength, Formula: "log2(2N−1) bits for a number",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.MessageLength, Formula: "log2(2N−1) bits for a number",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
 			Predict: func(s dme.Setting) (float64, bool) {
 				largest := modulusOf(s.Nodes, s.Options) - 1
 				return float64(2 + (bits.Len64(largest)+6)/7), s.Nodes >= 2
@@ -155,32 +156,32 @@ func boundedClaims() []dme.Claim {
 		},
 		{
 			// It follows from the range of numbers, on links without order.
-			Quantity: dme.Bypass, Formula: "N(N+1)/2 − 1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
+			Quantity: claim.Bypass, Formula: "N(N+1)/2 − 1",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, appendix",
 		},
 		{
-			Quantity: dme.BypassByOne, Formula: "N",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
+			Quantity: claim.BypassByOne, Formula: "N",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, appendix",
 		},
 		{
-			Quantity: dme.Bypass, Formula: "2(N−1) (links that keep order)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
+			Quantity: claim.Bypass, Formula: "2(N−1) (links that keep order)",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, appendix",
 			FIFO: true,
 		},
 		{
-			Quantity: dme.BypassByOne, Formula: "2 (links that keep order)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, appendix",
-			FIFO: true, Applies: dme.AtLeastTwo,
+			Quantity: claim.BypassByOne, Formula: "2 (links that keep order)",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, appendix",
+			FIFO: true, Applies: claim.AtLeastTwo,
 		},
 		{
 			Quantity: SmallestModulus, Formula: "2N−1",
-			Load: dme.Static, Kind: dme.Exact, Source: source,
+			Load: claim.Static, Kind: claim.Exact, Source: source,
 			Measure: smallestAccepted,
 		},
 		{
 			Name:     "twice-the-nodes",
 			Quantity: SmallestModulus, Formula: "2N: at least twice as large as the number of nodes",
-			Load: dme.Static, Kind: dme.Exact, Source: "TR-869, section 8",
+			Load: claim.Static, Kind: claim.Exact, Source: "TR-869, section 8",
 			Measure:    smallestAccepted,
 			KnownFalse: "2N−1 is enough, as section 6.4 says itself",
 		},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -111,59 +112,60 @@ func recipient(list []uint64, j dme.NodeID) (number uint64, listed bool) {
 	return 0, false
 }
 
-func broadcastClaims() []dme.Claim {
+func broadcastClaims() claim.List {
 	const listed, onMedium = "TR-869, sections 6.2 and 6.2.2", "TR-869, section 6.2.1"
 	medium := map[string]string{"form": "sequenced"}
-	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.2"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
+	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.2"), handOver, claim.List{
 		{
-			Quantity: dme.TransmissionsPerCS, Formula: "N",
-			Load: dme.Light, Kind: dme.Exact, Source: listed, Applies: of("listed"),
+			Quantity: claim.TransmissionsPerCS, Formula: "N",
+			Load: claim.Light, Kind: claim.Exact, Source: listed, Applies: of("listed"),
 		},
 		{
 			// A broadcast REPLY stands for as many as it lists.
-			Quantity: dme.TransmissionsPerCS, Formula: "N",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: listed, Applies: of("listed"),
+			Quantity: claim.TransmissionsPerCS, Formula: "N",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: listed, Applies: of("listed"),
 		},
 		{
 			// A request needs N−1 replies, and a REPLY has at most as large an
 			// audience: all others, once contention is high.
-			Quantity: dme.TransmissionsPerCS, Formula: "2: the audience of a REPLY grows with contention",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: listed, Applies: of("listed"),
+			Quantity: claim.TransmissionsPerCS, Formula: "2: the audience of a REPLY grows with contention",
+			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: listed, Applies: of("listed"),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1), counting receivers",
-			Load: dme.Light, Kind: dme.Exact, Source: "TR-869, section 4", Applies: of("listed"),
+			Quantity: claim.MessagesPerCS, Formula: "2(N−1), counting receivers",
+			Load: claim.Light, Kind: claim.Exact, Source: "TR-869, section 4", Applies: of("listed"),
 		},
 		{
-			Quantity: dme.TransmissionsPerCS, Formula: "2",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: onMedium,
+			Quantity: claim.TransmissionsPerCS, Formula: "2",
+			Load: claim.AnyLoad, Kind: claim.Exact, Source: onMedium,
 			Set: medium, Applies: of("sequenced"),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1), counting receivers",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: onMedium,
+			Quantity: claim.MessagesPerCS, Formula: "2(N−1), counting receivers",
+			Load: claim.AnyLoad, Kind: claim.Exact, Source: onMedium,
 			Set: medium, Applies: of("sequenced"),
 		},
-		dme.InOrder("0: entries in the order of numbers, or of the medium", "TR-869, sections 2.4 and 6.2.1"),
+		claim.InOrder("0: entries in the order of numbers, or of the medium", "TR-869, sections 2.4 and 6.2.1"),
 		{
 			// Of two nodes that ask at about the same time the one that must
 			// wait replies at once; the other's replies share one transmission,
 			// on leaving. The last to leave owes none.
-			Quantity: dme.TransmissionsPerCS, Formula: "1 + (N−1)/2 + (N−1)/N",
-			Load: dme.Burst, Kind: dme.LowerBound, Source: listed, Applies: of("listed"),
+			Quantity: claim.TransmissionsPerCS, Formula: "1 + (N−1)/2 + (N−1)/N",
+			Load: claim.Burst, Kind: claim.LowerBound, Source: listed, Applies: of("listed"),
 		},
 		{
-			Quantity: dme.TransmissionsPerCS, Formula: "fewer than in a burst, 1 + (N−1)/2 + (N−1)/N: the audience grows with contention",
-			Load: dme.Saturated, Kind: dme.UpperBound, Source: listed, Applies: of("listed"),
+			Quantity: claim.TransmissionsPerCS, Formula: "fewer than in a burst, 1 + (N−1)/2 + (N−1)/N: the audience grows with contention",
+			Load: claim.Saturated, Kind: claim.UpperBound, Source: listed, Applies: of("listed"),
 		},
 		{
-			Quantity: dme.Violations, Formula: "0: mutual exclusion (form=sequenced)",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: onMedium,
+			Quantity: claim.Violations, Formula: "0: mutual exclusion (form=sequenced)",
+			Load: claim.AnyLoad, Kind: claim.Exact, Source: onMedium,
 			Set: medium, Applies: of("sequenced"),
 		},
 		{
-			Quantity: dme.SyncDelay, Formula: "T (form=sequenced)",
-			Load: dme.Saturated, Kind: dme.Mean, Source: onMedium,
+			Quantity: claim.SyncDelay, Formula: "T (form=sequenced)",
+			Load: claim.Saturated, Kind: claim.Mean, Source: onMedium,
 			Set: medium, Applies: of("sequenced"),
 		},
 	})

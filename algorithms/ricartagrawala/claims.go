@@ -4,19 +4,20 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // Quantities of which only TR-869 speaks.
 var (
 	// EntriesAfterProcessing counts the entries of one node from when it has
 	// processed another's REQUEST until that one enters.
-	EntriesAfterProcessing = dme.Quantity{ID: "entries-after-processing",
+	EntriesAfterProcessing = claim.Quantity{ID: "entries-after-processing",
 		Name: "entries by a node that has processed a REQUEST, before that request's"}
 	// LaterFirst is how often, of two nodes that ask concurrently, the one that
 	// asked later enters first.
-	LaterFirst = dme.Quantity{ID: "later-first", Name: "share of conflicts in which the later request goes first"}
+	LaterFirst = claim.Quantity{ID: "later-first", Name: "share of conflicts in which the later request goes first"}
 	// TieLaterFirst is the same of nodes that have chosen the same number.
-	TieLaterFirst = dme.Quantity{ID: "tie-later-first", Name: "share of ties in which the later request goes first"}
+	TieLaterFirst = claim.Quantity{ID: "tie-later-first", Name: "share of ties in which the later request goes first"}
 )
 
 const (
@@ -24,58 +25,58 @@ const (
 	textbook = "textbook, "
 )
 
-func claims() []dme.Claim {
+func claims() claim.List {
 	return slices.Concat(
-		dme.SafeAndLive(report+"sections 3.1 to 3.3; "+textbook+"theorem 9.3"),
+		claim.SafeAndLive(report+"sections 3.1 to 3.3; "+textbook+"theorem 9.3"),
 		messages(), times(), order(),
 	)
 }
 
-func messages() []dme.Claim {
-	each := dme.Claim{
-		Formula: "N−1", Load: dme.AnyLoad, Kind: dme.Exact,
+func messages() claim.List {
+	each := claim.Claim{
+		Formula: "N−1", Load: claim.AnyLoad, Kind: claim.Exact,
 		Source: report + "section 4; " + textbook + "section 9.4",
 	}
-	return append(dme.KindsPerCS(each, "REQUEST", "REPLY"), []dme.Claim{
-		dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, report+"section 4; "+textbook+"section 9.4; Chaudhuri and Karaata 1998, section 1"),
+	return append(claim.KindsPerCS(each, "REQUEST", "REPLY"), claim.List{
+		claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, report+"section 4; "+textbook+"section 9.4; Chaudhuri and Karaata 1998, section 1"),
 		{
 			Name:     "relative-speeds",
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1), whatever the relative speeds of nodes and links",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: report + "section 1",
+			Quantity: claim.MessagesPerCS, Formula: "2(N−1), whatever the relative speeds of nodes and links",
+			Load: claim.AnyLoad, Kind: claim.Exact, Source: report + "section 1",
 		},
 		{
 			// A message into and one out of each other node, for each entry.
-			Quantity: dme.WorkSpread, Formula: "1: a symmetric algorithm",
-			Load: dme.Burst, Kind: dme.Exact, Source: report + "section 4.1; Maekawa 1985, section 1", Applies: dme.AtLeastTwo,
+			Quantity: claim.WorkSpread, Formula: "1: a symmetric algorithm",
+			Load: claim.Burst, Kind: claim.Exact, Source: report + "section 4.1; Maekawa 1985, section 1", Applies: claim.AtLeastTwo,
 		},
 		{
-			Quantity: dme.QuorumSize, Formula: "K = N",
-			Load: dme.Static, Kind: dme.Exact, Source: "Maekawa 1985, section 2",
-			Measure: dme.AskedByAll,
+			Quantity: claim.QuorumSize, Formula: "K = N",
+			Load: claim.Static, Kind: claim.Exact, Source: "Maekawa 1985, section 2",
+			Measure: claim.AskedByAll,
 		},
 	}...)
 }
 
-func times() []dme.Claim {
-	return append(dme.HandOver(1, dme.Mean, textbook+"section 9.4; "+report+"section 5.4, case A"), []dme.Claim{
+func times() claim.List {
+	return append(claim.HandOver(1, claim.Mean, textbook+"section 9.4; "+report+"section 5.4, case A"), claim.List{
 		{
-			Quantity: dme.SyncDelay, Formula: "T: a one-way trip",
-			Load: dme.Saturated, Kind: dme.LowerBound, Source: report + "section 5.3.3",
+			Quantity: claim.SyncDelay, Formula: "T: a one-way trip",
+			Load: claim.Saturated, Kind: claim.LowerBound, Source: report + "section 5.3.3",
 		},
 		{
 			// The request waits for the slowest of N−1 round trips, which is
 			// 2T only where all links have the same delay.
-			Quantity: dme.ResponseTime, Formula: "2T + E (links of equal delay)",
-			Load: dme.Light, Kind: dme.Mean, Source: textbook + "section 9.2.3; " + report + "section 5.4, case B",
+			Quantity: claim.ResponseTime, Formula: "2T + E (links of equal delay)",
+			Load: claim.Light, Kind: claim.Mean, Source: textbook + "section 9.2.3; " + report + "section 5.4, case B",
 			EqualDelays: true,
 		},
 		{
-			Quantity: dme.ResponseTime, Formula: "one round trip + E", Expression: "2T + E",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: report + "section 5.3.1",
+			Quantity: claim.ResponseTime, Formula: "one round trip + E", Expression: "2T + E",
+			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: report + "section 5.3.1",
 		},
 		{
 			Quantity: LaterFirst, Formula: "1/2",
-			Load: dme.Contention, Kind: dme.Mean, Source: report + "section 5.3.2", Applies: dme.AtLeastTwo,
+			Load: claim.Contention, Kind: claim.Mean, Source: report + "section 5.3.2", Applies: claim.AtLeastTwo,
 			KnownFalse: "numbers know something of time: who asks later has heard of more requests and takes a larger number; " +
 				"it is 1/2 where the numbers are equal and the numbers of the nodes decide",
 		},
@@ -84,40 +85,40 @@ func times() []dme.Claim {
 			// again at their exits, neither does it look like chance.
 			Name:     "equal-numbers",
 			Quantity: TieLaterFirst, Formula: "1/2 of the conflicts between equal numbers",
-			Load: dme.Burst, Kind: dme.Mean, Source: report + "section 5.3.2", Applies: dme.AtLeastTwo,
+			Load: claim.Burst, Kind: claim.Mean, Source: report + "section 5.3.2", Applies: claim.AtLeastTwo,
 		},
 	}...)
 }
 
-func order() []dme.Claim {
-	return []dme.Claim{
-		dme.InOrder("0: entries in timestamp order", textbook+"section 9.4 and Exercise 9.5; "+report+"section 2.4"),
+func order() claim.List {
+	return claim.List{
+		claim.InOrder("0: entries in timestamp order", textbook+"section 9.4 and Exercise 9.5; "+report+"section 2.4"),
 		{
 			Quantity: EntriesAfterProcessing, Formula: "1: not twice, once all have processed the REQUEST",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: report + "section 2.4", Applies: dme.AtLeastTwo,
+			Load: claim.Worst, Kind: claim.UpperBound, Source: report + "section 2.4", Applies: claim.AtLeastTwo,
 		},
 		{
 			// On links without order. Where a link keeps order it is 2(N−1).
-			Quantity: dme.Bypass, Formula: "N(N+1)/2 − 1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "appendix",
+			Quantity: claim.Bypass, Formula: "N(N+1)/2 − 1",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
 		},
 		{
-			Quantity: dme.BypassByOne, Formula: "N",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "appendix",
+			Quantity: claim.BypassByOne, Formula: "N",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
 		},
 		{
-			Quantity: dme.Bypass, Formula: "2(N−1) (links that keep order)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "appendix",
+			Quantity: claim.Bypass, Formula: "2(N−1) (links that keep order)",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
 			FIFO: true,
 		},
 		{
-			Quantity: dme.BypassByOne, Formula: "2 (links that keep order)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "appendix",
-			FIFO: true, Applies: dme.AtLeastTwo,
+			Quantity: claim.BypassByOne, Formula: "2 (links that keep order)",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
+			FIFO: true, Applies: claim.AtLeastTwo,
 		},
 		{
-			Quantity: dme.NumberRange, Formula: "N−1: from x to x+N−1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: report + "section 6.4",
+			Quantity: claim.NumberRange, Formula: "N−1: from x to x+N−1",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "section 6.4",
 		},
 	}
 }
@@ -142,7 +143,7 @@ type conflicts struct {
 
 // request is one that waits.
 type request struct {
-	dme.Moment
+	dme.Event
 	stamp   dme.Stamp
 	highest uint64 // number that its node had seen before
 	waits   bool
@@ -162,22 +163,22 @@ func newConflicts(n int, judged func(early, late, winner *request) (counts, hit 
 	return &conflicts{asked: make([]request, n+1), heard: table(), pairs: table(), judged: judged}
 }
 
-func (c *conflicts) Note(x dme.Moment) {
-	switch x.What {
-	case dme.HasReceived:
+func (c *conflicts) Note(x dme.Event) {
+	switch x.Kind {
+	case dme.Receive:
 		if x.Msg.Kind == kindRequest {
 			c.heard[x.ID][x.Peer] = true
 		}
-	case dme.HasAsked:
+	case dme.Request:
 		c.ask(x)
-	case dme.HasEntered:
+	case dme.Enter:
 		c.enter(x.ID)
 	}
 }
 
-func (c *conflicts) ask(x dme.Moment) {
+func (c *conflicts) ask(x dme.Event) {
 	r := &c.asked[x.ID]
-	*r = request{Moment: x, waits: true}
+	*r = request{Event: x, waits: true}
 	switch n := x.Node.(type) {
 	case *node:
 		r.stamp = n.ourRequest()
@@ -273,11 +274,11 @@ func (m *afterProcessing) forget(asker dme.NodeID) {
 	}
 }
 
-func (m *afterProcessing) Note(x dme.Moment) {
+func (m *afterProcessing) Note(x dme.Event) {
 	switch {
-	case x.What == dme.HasReceived && x.Msg.Kind == kindRequest:
+	case x.Kind == dme.Receive && x.Msg.Kind == kindRequest:
 		m.handled[x.Peer][x.ID] = m.entries[x.ID]
-	case x.What == dme.HasEntered:
+	case x.Kind == dme.Enter:
 		m.entries[x.ID]++
 		m.forget(x.ID)
 		for asker := range m.handled {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // moments tells a meter what happened at which node, 1 ms apart.
@@ -15,7 +16,7 @@ type moments struct {
 	now   time.Duration
 }
 
-func follow(t *testing.T, a *dme.Algorithm, q dme.Quantity, nodes int) *moments {
+func follow(t *testing.T, a *dme.Algorithm, q claim.Quantity, nodes int) *moments {
 	t.Helper()
 	sys, err := a.New(nodes, 1, nil)
 	if err != nil {
@@ -26,7 +27,7 @@ func follow(t *testing.T, a *dme.Algorithm, q dme.Quantity, nodes int) *moments 
 		m.nodes[id] = sys.Node(id)
 	}
 	for _, g := range a.Gauges {
-		if g.Quantity == q {
+		if g.Quantity == q.ID {
 			m.meter = g.Begin(dme.Setting{Nodes: nodes, System: sys})
 			if a.Name != Robust().Name && g.Begin(dme.Setting{Nodes: 5000, System: sys}) != nil {
 				t.Error("it would follow all pairs of 5,000 nodes")
@@ -36,22 +37,22 @@ func follow(t *testing.T, a *dme.Algorithm, q dme.Quantity, nodes int) *moments 
 	return m
 }
 
-func (m *moments) note(what dme.Occasion, id dme.NodeID) {
+func (m *moments) note(what dme.EventKind, id dme.NodeID) {
 	m.now += time.Millisecond
-	m.meter.Note(dme.Moment{What: what, ID: id, At: m.now, Node: m.nodes[id]})
+	m.meter.Note(dme.Event{Kind: what, ID: id, At: m.now, Node: m.nodes[id]})
 }
 
 func (m *moments) ask(id dme.NodeID) {
 	m.nodes[id].Request(new(dme.Outbox))
-	m.note(dme.HasAsked, id)
+	m.note(dme.Request, id)
 }
 
-func (m *moments) enter(id dme.NodeID) { m.note(dme.HasEntered, id) }
+func (m *moments) enter(id dme.NodeID) { m.note(dme.Enter, id) }
 
 func (m *moments) hear(id, from dme.NodeID, kind dme.Kind, about dme.NodeID) {
 	m.now += time.Millisecond
-	m.meter.Note(dme.Moment{
-		What: dme.HasReceived, ID: id, At: m.now, Node: m.nodes[id], Peer: from, Msg: dme.Message{Kind: kind, Node: about},
+	m.meter.Note(dme.Event{
+		Kind: dme.Receive, ID: id, At: m.now, Node: m.nodes[id], Peer: from, Msg: dme.Message{Kind: kind, Node: about},
 	})
 }
 
@@ -147,10 +148,10 @@ func TestFalseSuspicions(t *testing.T) {
 	m.said(1, dme.Message{Kind: kindAreYouThere, Clock: 1})
 	m.wants(0, true)
 	m.hear(1, 2, kindFailed, 2) // node 2 is back, and says so itself
-	m.note(dme.HasCrashed, 3)
+	m.note(dme.Crash, 3)
 	m.hear(1, 2, kindFailed, 3)
 	m.wants(0, true)
-	m.note(dme.HasReturned, 3)
+	m.note(dme.Restart, 3)
 	m.hear(1, 2, kindFailed, 3)
 	m.wants(1, true)
 }
@@ -158,7 +159,7 @@ func TestFalseSuspicions(t *testing.T) {
 // said tells of a message that a node has sent.
 func (m *moments) said(id dme.NodeID, msg dme.Message) {
 	m.now += time.Millisecond
-	m.meter.Note(dme.Moment{What: dme.HasSent, ID: id, At: m.now, Node: m.nodes[id], Msg: msg})
+	m.meter.Note(dme.Event{Kind: dme.Send, ID: id, At: m.now, Node: m.nodes[id], Msg: msg})
 }
 
 func TestDetectionTime(t *testing.T) {
@@ -185,7 +186,7 @@ func TestLatecomers(t *testing.T) {
 	request := func(m *moments, from dme.NodeID, number uint64, to ...dme.NodeID) {
 		for _, j := range to {
 			m.now += time.Millisecond
-			m.meter.Note(dme.Moment{What: dme.HasSent, ID: from, At: m.now, Node: m.nodes[from], Peer: j,
+			m.meter.Note(dme.Event{Kind: dme.Send, ID: from, At: m.now, Node: m.nodes[from], Peer: j,
 				Msg: dme.Message{Kind: kindRequest, Clock: number}})
 		}
 	}
@@ -205,13 +206,13 @@ func TestLatecomers(t *testing.T) {
 		{"as high as one that is on its way to it", func(m *moments) { request(m, 1, 5, 2, 3, 4); request(m, 2, 5, 1, 3, 4) }, 0, true},
 		{"above one that was sent without it", func(m *moments) { request(m, 1, 5, 3, 4); request(m, 2, 6, 1, 3, 4) }, 0, true},
 		{"a newcomer once only", func(m *moments) { request(m, 2, 4, 1, 3, 4); request(m, 2, 1, 1, 3, 4) }, 0, true},
-		{"as high as its own before", func(m *moments) { m.note(dme.HasReturned, 3); request(m, 3, 3, 1, 2, 4) }, 1, true},
+		{"as high as its own before", func(m *moments) { m.note(dme.Restart, 3); request(m, 3, 3, 1, 2, 4) }, 1, true},
 	} {
 		m := follow(t, Robust(), Latecomers, 4)
 		request(m, 1, 2, 3, 4)
 		request(m, 3, 3, 1, 4)
 		if x.asked {
-			m.note(dme.HasReturned, 2)
+			m.note(dme.Restart, 2)
 		}
 		x.then(m)
 		if got, told := m.meter.Value(); told != x.asked || got != x.count {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -222,54 +223,55 @@ func (n *implicitNode) State(v *dme.Visitor) {
 
 const source = "TR-869, section 6.1"
 
-func implicitClaims() []dme.Claim {
-	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.1"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
-		dme.CostPerPeer(1, dme.Light, dme.Exact, source),
-		dme.CostPerPeer(1, dme.AnyLoad, dme.LowerBound, source),
+func implicitClaims() claim.List {
+	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.1"), handOver, claim.List{
+		claim.CostPerPeer(1, claim.Light, claim.Exact, source),
+		claim.CostPerPeer(1, claim.AnyLoad, claim.LowerBound, source),
 		// Of two nodes that ask at once, one defers the other.
-		dme.CostPerPeer(2, dme.Burst, dme.UpperBound, source),
+		claim.CostPerPeer(2, claim.Burst, claim.UpperBound, source),
 		{
-			Quantity: dme.MessagesPerCS, Formula: "2(N−1)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "2(N−1)",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
 			KnownFalse: "a request that is deferred costs DEFERRED and, later, REPLY; " +
 				"under saturation all others defer it, and it costs 3(N−1)",
 		},
 		{
 			Name:     "with-deferred",
-			Quantity: dme.MessagesPerCS, Formula: "3(N−1): REQUEST, DEFERRED and REPLY",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + ", counting both messages of a deferral",
+			Quantity: claim.MessagesPerCS, Formula: "3(N−1): REQUEST, DEFERRED and REPLY",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + ", counting both messages of a deferral",
 		},
 		{
-			Quantity: dme.TransmissionsPerCS, Formula: "1 (REQUEST broadcast)",
-			Load: dme.Light, Kind: dme.Exact, Source: "TR-869, section 6.2",
+			Quantity: claim.TransmissionsPerCS, Formula: "1 (REQUEST broadcast)",
+			Load: claim.Light, Kind: claim.Exact, Source: "TR-869, section 6.2",
 			Set:     map[string]string{"broadcast": "true"},
 			Applies: func(s dme.Setting) bool { return s.Nodes >= 2 && s.Options.Get("broadcast") == "true" },
 		},
 		{
-			Quantity: dme.ResponseTime, Formula: "the longest round trip + E",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Quantity: claim.ResponseTime, Formula: "the longest round trip + E",
+			Load: claim.Light, Kind: claim.Mean, Source: source,
 			Predict: func(s dme.Setting) (float64, bool) {
 				sys, ok := s.System.(implicitSystem)
 				return (legs*sys.bound + s.E).Seconds(), ok && s.Nodes >= 2
 			},
 		},
-		dme.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
+		claim.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
 		{
-			Quantity: dme.KindPerCS("REQUEST"), Formula: "N−1",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: source,
+			Quantity: claim.KindPerCS("REQUEST"), Formula: "N−1",
+			Load: claim.AnyLoad, Kind: claim.Exact, Source: source,
 		},
 		{
-			Quantity: dme.KindPerCS("DEFERRED"), Formula: "0 with little contention",
-			Load: dme.Light, Kind: dme.Exact, Source: source,
+			Quantity: claim.KindPerCS("DEFERRED"), Formula: "0 with little contention",
+			Load: claim.Light, Kind: claim.Exact, Source: source,
 		},
 		{
-			Quantity: dme.KindPerCS("DEFERRED"), Formula: "N−1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.KindPerCS("DEFERRED"), Formula: "N−1",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
 		},
 		{
 			// Of two nodes, one defers the other: each gets a half of N−1.
-			Quantity: dme.KindPerCS("DEFERRED"), Formula: "(N−1)/2: one for each two nodes",
-			Load: dme.Burst, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.KindPerCS("DEFERRED"), Formula: "(N−1)/2: one for each two nodes",
+			Load: claim.Burst, Kind: claim.UpperBound, Source: source,
 		},
 	})
 }

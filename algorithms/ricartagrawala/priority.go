@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -54,7 +55,7 @@ func Priority() *dme.Algorithm {
 	}, lowerOptions()...)
 	a.Claims = priorityClaims()
 	a.Invariants = pairInvariants[party](nil) // with lower=delayed nodes are of another type
-	a.Gauges = []dme.Gauge{{Quantity: LowerFirst, Begin: lowerWins}}
+	a.Gauges = []dme.Gauge{{Quantity: LowerFirst.ID, Begin: lowerWins}}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
 		most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)
 		if err != nil {
@@ -148,45 +149,45 @@ func (n *priorityNode) State(v *dme.Visitor) {
 
 // LowerFirst is how often, of two nodes that ask concurrently, the one with the
 // lower number, or the higher priority, enters first.
-var LowerFirst = dme.Quantity{ID: "lower-first", Name: "share of conflicts that the node with the lower number wins"}
+var LowerFirst = claim.Quantity{ID: "lower-first", Name: "share of conflicts that the node with the lower number wins"}
 
-func priorityClaims() []dme.Claim {
+func priorityClaims() claim.List {
 	const source = "TR-869, section 6.5"
 	return slices.Concat(
-		dme.SafeAndLive("TR-869, sections 3 and 6.5"),
+		claim.SafeAndLive("TR-869, sections 3 and 6.5"),
 		handedOver(),
 		delayingClaims(),
-		[]dme.Claim{
-			dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, "TR-869, section 4"),
-			dme.InOrder("0: entries in timestamp order", "TR-869, sections 2.4 and 6.5"),
+		claim.List{
+			claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, "TR-869, section 4"),
+			claim.InOrder("0: entries in timestamp order", "TR-869, sections 2.4 and 6.5"),
 			{
 				// Each request adds at most D to a number that has been seen,
 				// where it adds 1 in section 6.4.
-				Quantity: dme.NumberRange, Formula: "(N−1)D",
-				Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "TR-869, section 6.4, with increments up to D",
+				Quantity: claim.NumberRange, Formula: "(N−1)D",
+				Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, section 6.4, with increments up to D",
 				Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true },
 			},
 			{
 				// 1 where all add 1. Of two increments from 1 to D the first is
 				// smaller, or equal and wins the tie.
 				Quantity: LowerFirst, Formula: "less than 1: (D+1)/2D (increments=random)",
-				Load: dme.Contention, Kind: dme.Mean, Source: source + ", 1: random increments reduce the favouritism",
+				Load: claim.Contention, Kind: claim.Mean, Source: source + ", 1: random increments reduce the favouritism",
 				Predict: func(s dme.Setting) (float64, bool) {
 					return (most(s) + 1) / (2 * most(s)), s.Nodes >= 2 && s.Options.Get("increments") == "random" && heard(s)
 				},
 			},
 			{
 				Quantity: LowerFirst, Formula: "1 (increments=priority)",
-				Load: dme.Static, Kind: dme.Exact, Source: source + ", 2: deliberate priority",
-				Set: map[string]string{"increments": "priority"}, Applies: dme.AtLeastTwo, Measure: lowerFirst,
+				Load: claim.Static, Kind: claim.Exact, Source: source + ", 2: deliberate priority",
+				Set: map[string]string{"increments": "priority"}, Applies: claim.AtLeastTwo, Measure: lowerFirst,
 			},
 		})
 }
 
 // handedOver is claimed of nodes that act on every REQUEST as they hear it: one that has
 // left goes first again only with a larger number.
-func handedOver() []dme.Claim {
-	claims := dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A")
+func handedOver() claim.List {
+	claims := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
 	for i := range claims {
 		claims[i] = claims[i].Where(heard)
 	}
@@ -343,27 +344,27 @@ func (n *delayingNode) State(v *dme.Visitor) {
 
 // Monopoly is how often the node of the highest priority enters again, asking at once each
 // time, while a request of the lowest priority waits for it.
-var Monopoly = dme.Quantity{ID: "monopoly", Name: "entries of node 1 while a request of node N waits"}
+var Monopoly = claim.Quantity{ID: "monopoly", Name: "entries of node 1 while a request of node N waits"}
 
-func delayingClaims() []dme.Claim {
+func delayingClaims() claim.List {
 	const (
 		source  = "TR-869, section 6.5, 2"
 		derived = source + ": until forced to increment their sequence numbers past the one chosen; section 6.4"
 	)
 	delayed := map[string]string{"increments": "priority", optLower: "delayed"}
 	// Its own request takes a round trip, before that of another is answered.
-	claims := dme.HandOver(2, dme.UpperBound, source+"; section 5.3.1: a request takes a round trip")
-	claims = append(claims, []dme.Claim{
+	claims := claim.HandOver(2, claim.UpperBound, source+"; section 5.3.1: a request takes a round trip")
+	claims = append(claims, claim.List{
 		{
 			// Its numbers are above all that had entered when the request was made, and
 			// below the request's: which is at most D above these for each node, and 1 for
 			// node 1.
-			Quantity: dme.BypassByOne, Formula: "(N−1)D + 1 (lower=delayed)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: derived, Predict: numbersBelow,
+			Quantity: claim.BypassByOne, Formula: "(N−1)D + 1 (lower=delayed)",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: derived, Predict: numbersBelow,
 		},
 		{
-			Quantity: dme.Bypass, Formula: "(N−1)((N−1)D + 1) (lower=delayed)",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: derived,
+			Quantity: claim.Bypass, Formula: "(N−1)((N−1)D + 1) (lower=delayed)",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: derived,
 			Predict: func(s dme.Setting) (float64, bool) {
 				each, ok := numbersBelow(s)
 				return float64(s.Nodes-1) * each, ok
@@ -371,7 +372,7 @@ func delayingClaims() []dme.Claim {
 		},
 		{
 			Quantity: Monopoly, Formula: "D (lower=delayed)",
-			Load: dme.Static, Kind: dme.Exact, Source: source + ": monopolize critical section processing until forced",
+			Load: claim.Static, Kind: claim.Exact, Source: source + ": monopolize critical section processing until forced",
 			Predict: func(s dme.Setting) (float64, bool) { return most(s), s.Nodes >= 2 }, Measure: monopoly,
 		},
 	}...)
@@ -415,11 +416,11 @@ func monopoly(s dme.Setting) (count float64, ok bool) {
 		what(&out)
 		for _, e := range out.Effects() {
 			switch e.Kind {
-			case dme.EffectEnter:
+			case dme.Enter:
 				inside = id
-			case dme.EffectSend:
+			case dme.Send:
 				onTheWay = append(onTheWay, letter{id, e.To, e.Msg})
-			case dme.EffectBroadcast:
+			case dme.Broadcast:
 				for to := first; to <= last; to++ {
 					if to != id {
 						onTheWay = append(onTheWay, letter{id, to, e.Msg})

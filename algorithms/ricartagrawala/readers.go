@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // ReadersWriters describes section 6.6, readers and writers. Several readers may
@@ -106,20 +107,21 @@ func (n *readerNode) State(v *dme.Visitor) {
 	n.replyDeferred.Show(v, "Reply_Deferred")
 }
 
-func readersClaims() []dme.Claim {
+func readersClaims() claim.List {
 	const source = "TR-869, section 6.6"
-	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.6"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
-		dme.CostPerPeer(2, dme.AnyLoad, dme.Exact, "TR-869, sections 4 and 6.6"),
-		dme.InOrder("0: writers in timestamp order", "TR-869, section 2.4"),
+	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.6"), handOver, claim.List{
+		claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, "TR-869, sections 4 and 6.6"),
+		claim.InOrder("0: writers in timestamp order", "TR-869, section 2.4"),
 		{
 			// Were it so, a writer that waits would see no reader enter.
-			Quantity: dme.ReadersBeforeWriter, Formula: "0 readers while a writer waits: writers are given priority",
-			Load: dme.Contention, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.ReadersBeforeWriter, Formula: "0 readers while a writer waits: writers are given priority",
+			Load: claim.Contention, Kind: claim.UpperBound, Source: source,
 			KnownFalse: "readers and writers go in the order of their numbers: a reader that asked first goes first",
 		},
 		{
-			Quantity: dme.ReadersInside, Formula: "N: a reader never defers another reader's REQUEST",
-			Load: dme.Burst, Kind: dme.Exact, Source: source,
+			Quantity: claim.ReadersInside, Formula: "N: a reader never defers another reader's REQUEST",
+			Load: claim.Burst, Kind: claim.Exact, Source: source,
 		},
 	})
 }

@@ -6,7 +6,8 @@
 // priority.go (6.5), readers.go (6.6), and its section 7 on nodes that fail, return,
 // join and leave, in the files that begin with robust. Literal texts are in
 // published.go. A modification takes over what it leaves as it is in section 2,
-// which this file holds.
+// which this file holds. The modification of Carvalho and Roucairol, in which
+// permissions last, is in lasting.go.
 //
 // A node enters its critical section after all other nodes have replied to its
 // request. Section 2.2 has three processes:
@@ -63,8 +64,8 @@ func Algorithm() *dme.Algorithm {
 	a.Claims = claims()
 	a.Invariants = invariants[*node]()
 	a.Gauges = []dme.Gauge{
-		{Quantity: EntriesAfterProcessing, Begin: newAfterProcessing},
-		{Quantity: LaterFirst, Begin: laterFirst}, {Quantity: TieLaterFirst, Begin: tieLaterFirst},
+		{Quantity: EntriesAfterProcessing.ID, Begin: newAfterProcessing},
+		{Quantity: LaterFirst.ID, Begin: laterFirst}, {Quantity: TieLaterFirst.ID, Begin: tieLaterFirst},
 	}
 	a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node {
 		node := newNode(n, id)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // Ring describes section 6.3, a logical ring. A REQUEST travels from node to
@@ -269,7 +270,7 @@ func (n *notesNode) State(v *dme.Visitor) {
 
 // LastLap is the delay of a handover on the ring at its worst: node 2 is inside, and the
 // REQUEST of node 1, its predecessor, has reached it; in T, from the exit to the entry.
-var LastLap = dme.Quantity{ID: "last-lap", Name: "delay of a handover to the predecessor on the ring / T"}
+var LastLap = claim.Quantity{ID: "last-lap", Name: "delay of a handover to the predecessor on the ring / T"}
 
 // lastLap lets it happen on a network on which every message takes T.
 func lastLap(s dme.Setting) (rounds float64, ok bool) {
@@ -327,59 +328,60 @@ func (n *ringNet) do(id dme.NodeID, handler func(dme.Node, *dme.Outbox)) {
 	handler(n.nodes[id], &n.out)
 	for _, e := range n.out.Effects() {
 		switch e.Kind {
-		case dme.EffectSend:
+		case dme.Send:
 			n.onWay, n.from = append(n.onWay, e), append(n.from, id)
-		case dme.EffectEnter:
+		case dme.Enter:
 			n.entered = id
 		}
 	}
 }
 
-func ringClaims() []dme.Claim {
+func ringClaims() claim.List {
 	const source = "TR-869, section 6.3"
 	notes := map[string]string{"form": "notes"}
-	return slices.Concat(dme.SafeAndLive("TR-869, sections 3 and 6.3"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"), []dme.Claim{
+	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.3"), handOver, claim.List{
 		{
-			Quantity: dme.MessagesPerCS, Formula: "N",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: source + "; section 4.2", Applies: of("echo"),
+			Quantity: claim.MessagesPerCS, Formula: "N",
+			Load: claim.AnyLoad, Kind: claim.Exact, Source: source + "; section 4.2", Applies: of("echo"),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "N with little contention",
-			Load: dme.Light, Kind: dme.Exact, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "N with little contention",
+			Load: claim.Light, Kind: claim.Exact, Source: source,
 			Set: notes, Applies: of("notes"),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "N",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: "TR-869, section 4.2",
+			Quantity: claim.MessagesPerCS, Formula: "N",
+			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: "TR-869, section 4.2",
 			Set: notes, Applies: of("notes"),
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "2N−1: N and a REPLY for each note",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "2N−1: N and a REPLY for each note",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
 			Set: notes, Applies: of("notes"),
 		},
 		{
 			// The REQUEST passes through all nodes, one after the other.
-			Quantity: dme.ResponseTime, Formula: "N·T + E",
-			Load: dme.Light, Kind: dme.Mean, Source: "TR-869, sections 4.2 and 6.3",
+			Quantity: claim.ResponseTime, Formula: "N·T + E",
+			Load: claim.Light, Kind: claim.Mean, Source: "TR-869, sections 4.2 and 6.3",
 		},
 		{
 			Quantity: LastLap, Formula: "N−1 (form=echo): the REQUEST goes on from the stop at which it was deferred",
-			Load: dme.Static, Kind: dme.Exact, Source: source, Applies: of("echo"), Measure: lastLap,
+			Load: claim.Static, Kind: claim.Exact, Source: source, Applies: of("echo"), Measure: lastLap,
 		},
 		{
 			Quantity: LastLap, Formula: "1 (form=notes): without the cumulative delays at each stop",
-			Load: dme.Static, Kind: dme.Exact, Source: source,
+			Load: claim.Static, Kind: claim.Exact, Source: source,
 			Set: notes, Applies: of("notes"), Measure: lastLap,
 		},
-		dme.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
+		claim.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
 		{
-			Quantity: dme.MessagesPerCS, Formula: "N: the minimum for serial processing",
-			Load: dme.AnyLoad, Kind: dme.LowerBound, Source: "TR-869, sections 4.2 and 6.3", Applies: of("echo"),
+			Quantity: claim.MessagesPerCS, Formula: "N: the minimum for serial processing",
+			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: "TR-869, sections 4.2 and 6.3", Applies: of("echo"),
 		},
 		{
-			Quantity: dme.WorkSpread, Formula: "1: a message into and one out of each node",
-			Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, section 4.2", Applies: of("echo"),
+			Quantity: claim.WorkSpread, Formula: "1: a message into and one out of each node",
+			Load: claim.AnyLoad, Kind: claim.Exact, Source: "TR-869, section 4.2", Applies: of("echo"),
 		},
 	})
 }

@@ -5,40 +5,41 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
-func robustClaims() []dme.Claim {
+func robustClaims() claim.List {
 	const failures = "TR-869, section 7.4"
 	// Where a critical section outlasts the estimate, nodes ask ARE_YOU_THERE.
 	estimated := func(s dme.Setting) bool { return s.E <= s.System.(*robustSystem).csBound }
-	twoEach := dme.Claim{
-		Quantity: dme.MessagesPerCS, Formula: "2(N−1), while no node fails",
-		Load: dme.Light, Kind: dme.Exact, Source: "TR-869, sections 4 and 7",
+	twoEach := claim.Claim{
+		Quantity: claim.MessagesPerCS, Formula: "2(N−1), while no node fails",
+		Load: claim.Light, Kind: claim.Exact, Source: "TR-869, sections 4 and 7",
 	}
 	saturated := twoEach
-	saturated.Load = dme.Saturated
+	saturated.Load = claim.Saturated
 	return slices.Concat(
-		dme.SafeAndLive("TR-869, sections 3, 7 and 8"), dme.HandOver(1, dme.Mean, "TR-869, section 5.4, case A"),
-		[]dme.Claim{
+		claim.SafeAndLive("TR-869, sections 3, 7 and 8"), claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A"),
+		claim.List{
 			twoEach.Where(estimated),
 			saturated.Where(estimated),
 			{
-				Quantity: dme.KindPerCS("REQUEST"), Formula: "N−1, while no node fails",
-				Load: dme.AnyLoad, Kind: dme.Exact, Source: "TR-869, sections 4 and 7",
+				Quantity: claim.KindPerCS("REQUEST"), Formula: "N−1, while no node fails",
+				Load: claim.AnyLoad, Kind: claim.Exact, Source: "TR-869, sections 4 and 7",
 			},
-			dme.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
+			claim.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
 			{
-				Quantity: dme.Violations, Formula: "0, whichever nodes fail and return, within the bound",
-				Load: dme.Faults, Kind: dme.Exact, Source: failures,
+				Quantity: claim.Violations, Formula: "0, whichever nodes fail and return, within the bound",
+				Load: claim.Faults, Kind: claim.Exact, Source: failures,
 			},
 			{
-				Quantity: dme.Unserved, Formula: "0: a failure does not stop the others",
-				Load: dme.Faults, Kind: dme.Exact, Source: failures,
+				Quantity: claim.Unserved, Formula: "0: a failure does not stop the others",
+				Load: claim.Faults, Kind: claim.Exact, Source: failures,
 			},
 			{
 				Quantity: DetectionTime, Formula: "two periods: 2B + E, then 2B",
-				Load: dme.Faults, Kind: dme.UpperBound, Source: failures + ", footnotes 4 and 5",
+				Load: claim.Faults, Kind: claim.UpperBound, Source: failures + ", footnotes 4 and 5",
 				Predict: func(s dme.Setting) (float64, bool) {
 					sys, ok := s.System.(*robustSystem)
 					return (2*legs*sys.bound + sys.csBound).Seconds(), ok && s.Nodes >= 2
@@ -46,7 +47,7 @@ func robustClaims() []dme.Claim {
 			},
 			{
 				Quantity: FalseSuspicion, Formula: "0: there is no limit on the duration of a critical section",
-				Load: dme.Worst, Kind: dme.Exact, Source: failures,
+				Load: claim.Worst, Kind: claim.Exact, Source: failures,
 			},
 		}, synchronizedClaims())
 }
@@ -55,27 +56,27 @@ func robustClaims() []dme.Claim {
 var (
 	// DetectionTime is from the last REPLY that a node receives until it goes on
 	// without the node that has failed; in seconds.
-	DetectionTime = dme.Quantity{ID: "detection-time", Name: "time to detect a failure"}
+	DetectionTime = claim.Quantity{ID: "detection-time", Name: "time to detect a failure"}
 	// FalseSuspicion counts nodes that are alive and declared failed, while
 	// messages keep the bound.
-	FalseSuspicion = dme.Quantity{ID: "false-suspicion", Name: "nodes declared failed that are alive"}
+	FalseSuspicion = claim.Quantity{ID: "false-suspicion", Name: "nodes declared failed that are alive"}
 )
 
 // Latecomers counts the newcomers whose first request has a number that is not above
 // those of all REQUESTs that they would have received, had they always been there.
-var Latecomers = dme.Quantity{ID: "latecomers", Name: "newcomers that ask with too low a number"}
+var Latecomers = claim.Quantity{ID: "latecomers", Name: "newcomers that ask with too low a number"}
 
 func robustGauges() []dme.Gauge {
 	return []dme.Gauge{
-		{Quantity: FalseSuspicion, Begin: newFalseSuspicions},
-		{Quantity: DetectionTime, Begin: newDetection},
-		{Quantity: Latecomers, Begin: newLatecomers},
+		{Quantity: FalseSuspicion.ID, Begin: newFalseSuspicions},
+		{Quantity: DetectionTime.ID, Begin: newDetection},
+		{Quantity: Latecomers.ID, Begin: newLatecomers},
 	}
 }
 
 // synchronizedClaims lists the ways of section 7.2.3, in the order of the text.
-func synchronizedClaims() []dme.Claim {
-	var all []dme.Claim
+func synchronizedClaims() claim.List {
+	var all claim.List
 	for _, x := range []struct{ way, says string }{
 		{"highest", "the largest Highest_Sequence_Number of all other nodes"},
 		{"each", "a REQUEST of each other node"},
@@ -83,8 +84,8 @@ func synchronizedClaims() []dme.Claim {
 		{"time", "the time in which all can be served"},
 		{"fourth", "the fourth REQUEST of one node"},
 	} {
-		c := dme.Claim{
-			Quantity: Latecomers, Formula: "0 after " + x.says, Load: dme.Faults, Kind: dme.Exact,
+		c := claim.Claim{
+			Quantity: Latecomers, Formula: "0 after " + x.says, Load: claim.Faults, Kind: claim.Exact,
 			Source: "TR-869, section 7.2.3 and appendix",
 		}
 		if x.way != "highest" {
@@ -107,17 +108,17 @@ func newFalseSuspicions(s dme.Setting) dme.Meter {
 	return &falseSuspicions{down: collections.MakeNodeSet(s.Nodes)}
 }
 
-func (m *falseSuspicions) Note(x dme.Moment) {
+func (m *falseSuspicions) Note(x dme.Event) {
 	switch {
-	case x.What == dme.HasCrashed:
+	case x.Kind == dme.Crash:
 		m.down.Add(x.ID)
-	case x.What == dme.HasReturned:
+	case x.Kind == dme.Restart || x.Kind == dme.Join:
 		m.down.Remove(x.ID)
-	case x.What == dme.HasReceived && x.Msg.Kind == kindFailed:
+	case x.Kind == dme.Receive && x.Msg.Kind == kindFailed:
 		if about := x.Msg.Node; about != x.Peer && !m.down.Has(about) {
 			m.count++
 		}
-	case x.What == dme.HasSent && x.Msg.Kind == kindAreYouThere:
+	case x.Kind == dme.Send && x.Msg.Kind == kindAreYouThere:
 		m.suspected = true
 	}
 }
@@ -138,13 +139,13 @@ func newDetection(s dme.Setting) dme.Meter {
 	return &detection{answered: make([]time.Duration, s.Nodes+1)}
 }
 
-func (m *detection) Note(x dme.Moment) {
+func (m *detection) Note(x dme.Event) {
 	n := x.Node.(*robustNode)
 	switch {
-	case x.What == dme.HasSent && x.Msg.Kind == kindRequest,
-		x.What == dme.HasReceived && (x.Msg.Kind == kindReply || x.Msg.Kind == kindYesIAmHere):
+	case x.Kind == dme.Send && x.Msg.Kind == kindRequest,
+		x.Kind == dme.Receive && (x.Msg.Kind == kindReply || x.Msg.Kind == kindYesIAmHere):
 		m.answered[x.ID] = x.At
-	case x.What == dme.HasSent && x.Msg.Kind == kindFailed && x.Msg.Node != x.ID && n.requestingCriticalSection && n.admitted:
+	case x.Kind == dme.Send && x.Msg.Kind == kindFailed && x.Msg.Node != x.ID && n.requestingCriticalSection && n.admitted:
 		m.longest, m.any = max(m.longest, x.At-m.answered[x.ID]), true
 	}
 }
@@ -174,13 +175,13 @@ func newLatecomers(s dme.Setting) dme.Meter {
 	return m
 }
 
-func (m *latecomers) Note(x dme.Moment) {
+func (m *latecomers) Note(x dme.Event) {
 	switch {
-	case x.What == dme.HasReturned:
+	case x.Kind == dme.Restart || x.Kind == dme.Join:
 		m.joining.Add(x.ID)
 		m.missed[x.ID] = m.highest
 		return
-	case x.What != dme.HasSent || x.Msg.Kind != kindRequest:
+	case x.Kind != dme.Send || x.Msg.Kind != kindRequest:
 		return
 	case m.number[x.ID] != x.Msg.Clock:
 		m.miss(x.ID)

@@ -2,11 +2,11 @@ package ricartagrawala
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
 	"dmebench/internal/runtime/noderun"
@@ -53,19 +53,12 @@ func TestRobustInAllSchedules(t *testing.T) {
 	}
 }
 
-func (d directed) wantInside(want ...dme.NodeID) {
-	d.t.Helper()
-	if got := d.Inside(); !slices.Equal(got, want) {
-		d.t.Fatalf("%v are in the critical section, want %v\n%v", got, want, strings.Join(d.States(), "\n"))
-	}
-}
-
 // The sponsor admits the newcomer when all have acknowledged that they have added
 // it. Node 3 asks before it has: the newcomer must know of that request.
 func TestSponsorWaitsForAcknowledgements(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Absent: []dme.NodeID{1}, Bounded: true, Unordered: true})
 	insert, request := held{kindInsert, 2, 3}, held{kind: kindRequest, from: 1}
-	d.Do(vnet.Step{Kind: vnet.Join, Node: 1})
+	d.Do(vnet.Step{Kind: dme.Join, Node: 1})
 	d.ask(1)
 	d.run(nil, insert, request, held{kindHere, 3, 1})
 	d.ask(3)
@@ -86,14 +79,14 @@ func TestSponsorWaitsForAcknowledgements(t *testing.T) {
 func TestRestartInterval(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Bounded: true, Unordered: true})
 	failed, here := held{kindFailed, 1, 2}, held{kindHere, 1, 3}
-	d.Do(vnet.Step{Kind: vnet.Crash, Node: 3})
+	d.Do(vnet.Step{Kind: dme.Crash, Node: 3})
 	d.run(nil)
 	d.ask(1)
 	d.deliver(1, 2, kindRequest)
 	d.deliver(2, 1, kindReply)
 	d.fire(1) // the first period
 	d.fire(1) // the first leg of the second
-	d.Do(vnet.Step{Kind: vnet.Restart, Node: 3})
+	d.Do(vnet.Step{Kind: dme.Restart, Node: 3})
 	d.ask(3)
 	d.fire(1)
 	d.wantInside(1)
@@ -107,29 +100,20 @@ func TestRestartInterval(t *testing.T) {
 	d.wantInside(2)
 }
 
-func (d directed) fire(id dme.NodeID) {
-	d.t.Helper()
-	x := vnet.Step{Kind: vnet.Fire, Node: id, Timer: answerDue}
-	if !d.Possible(x) {
-		d.t.Fatalf("%v is not possible; on its way: %v", x, d.InFlight())
-	}
-	d.Do(x)
-}
-
 // A sponsor fails when it has sent WELCOME, comes back at once, and another
 // inserts the next newcomer before the WELCOME arrives: its list lacks that one.
 func TestWelcomeOfASponsorThatFailed(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 4, Absent: []dme.NodeID{1, 2}, Bounded: true, Unordered: true})
 	welcome, second, here := held{kindWelcome, 3, 1}, held{kindSponsor, 2, 4}, held{kindHere, 4, 1}
 	for id := dme.NodeID(1); id <= 2; id++ {
-		d.Do(vnet.Step{Kind: vnet.Join, Node: id})
+		d.Do(vnet.Step{Kind: dme.Join, Node: id})
 		d.ask(id)
 	}
 	d.run(nil, second, here, held{kindHere, 3, 2}, held{kind: kindSponsor, from: 1})
 	d.run(nil, welcome, second, here, held{kindHere, 3, 2})
 	d.find(3, 1, kindWelcome)
-	d.Do(vnet.Step{Kind: vnet.Crash, Node: 3})
-	d.Do(vnet.Step{Kind: vnet.Restart, Node: 3})
+	d.Do(vnet.Step{Kind: dme.Crash, Node: 3})
+	d.Do(vnet.Step{Kind: dme.Restart, Node: 3})
 	d.run([]dme.NodeID{2}, welcome)
 	d.wantInside(2)
 	d.run([]dme.NodeID{2})
@@ -158,13 +142,13 @@ func TestASecondWelcome(t *testing.T) {
 func TestFoundingWaitsForWhoIsJustAdmitted(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 3, Absent: []dme.NodeID{1, 2}, Bounded: true, Unordered: true})
 	sponsor, who, welcome := held{kindSponsor, 2, 3}, held{kind: kindWhoIsThere, from: 1}, held{kindWelcome, 3, 2}
-	d.Do(vnet.Step{Kind: vnet.Join, Node: 2})
-	d.Do(vnet.Step{Kind: vnet.Join, Node: 1})
+	d.Do(vnet.Step{Kind: dme.Join, Node: 2})
+	d.Do(vnet.Step{Kind: dme.Join, Node: 1})
 	d.ask(1)
 	d.ask(2)
 	d.run(nil, sponsor, who)
 	d.deliver(2, 3, kindSponsor)
-	d.Do(vnet.Step{Kind: vnet.Crash, Node: 3})
+	d.Do(vnet.Step{Kind: dme.Crash, Node: 3})
 	d.deliver(1, 2, kindWhoIsThere)
 	d.run([]dme.NodeID{1, 2}, welcome)
 	d.run([]dme.NodeID{1, 2})
@@ -181,7 +165,7 @@ func TestFoundingWaitsForWhoIsJustAdmitted(t *testing.T) {
 func TestLostRequestIsFoundByProbe(t *testing.T) {
 	d := direct(t, Robust(), nil, vnet.Config{Nodes: 2, Lose: 1, Bounded: true, Unordered: true})
 	d.ask(2)
-	d.Do(vnet.Step{Kind: vnet.Lose, From: 2, Node: 1})
+	d.Do(vnet.Step{Kind: dme.Lose, From: 2, Node: 1})
 	d.ask(1)
 	d.run([]dme.NodeID{1, 2})
 	d.wantInside(1)
@@ -204,7 +188,7 @@ func TestRemovedNodeReturns(t *testing.T) {
 		}
 		d.wantInside(1)
 		if told == kindRestart {
-			d.Do(vnet.Step{Kind: vnet.Lose, From: 1, Node: 3, Index: d.find(1, 3, kindFailed)})
+			d.Do(vnet.Step{Kind: dme.Lose, From: 1, Node: 3, Index: d.find(1, 3, kindFailed)})
 		}
 		d.run(nil, late, held{kindAreYouThere, 1, 3})
 		if n := d.Node(3).(*robustNode); n.admitted != (told == kindRestart) && n.group.Len() != 2 {
@@ -246,10 +230,10 @@ func TestDetectionTakesTwoPeriods(t *testing.T) {
 			out.Reset()
 			var set time.Duration
 			for _, e := range effects {
-				if e.Kind == dme.EffectSetTimer {
+				if e.Kind == dme.SetTimer {
 					set = e.Delay
 				}
-				entered = entered || e.Kind == dme.EffectEnter
+				entered = entered || e.Kind == dme.Enter
 			}
 			if entered {
 				break
@@ -258,7 +242,7 @@ func TestDetectionTakesTwoPeriods(t *testing.T) {
 			n.(dme.Timed).Timeout(answerDue, &out)
 		}
 		opt, _ := a.Resolve(set)
-		for _, c := range a.Claims {
+		for _, c := range claim.Of(a) {
 			if c.Quantity != DetectionTime {
 				continue
 			}
@@ -304,7 +288,7 @@ func TestRobustWaits(t *testing.T) {
 	d.ask(2)
 	waits(2, dme.Wait{For: 3, What: "REPLY"})
 	d.run([]dme.NodeID{2})
-	d.Do(vnet.Step{Kind: vnet.Join, Node: 1})
+	d.Do(vnet.Step{Kind: dme.Join, Node: 1})
 	d.ask(1)
 	waits(1)
 	d.run([]dme.NodeID{2}, held{kindHere, 3, 1}, held{kind: kindSponsor})
@@ -328,7 +312,7 @@ func TestLateAnswersChangeNothing(t *testing.T) {
 	}
 	highest := dme.Message{Kind: kindHighest, Clock: 90, Flags: byMember}
 	here := dme.Message{Kind: kindHere, Flags: byMember}
-	welcome := func(d directed) { d.Do(vnet.Step{Kind: vnet.Join, Node: 4}); d.ask(4) }
+	welcome := func(d directed) { d.Do(vnet.Step{Kind: dme.Join, Node: 4}); d.ask(4) }
 	for name, x := range map[string]struct {
 		reach func(directed)
 		stage stage
@@ -340,7 +324,7 @@ func TestLateAnswersChangeNothing(t *testing.T) {
 			acknowledge(1, 0), acknowledge(1, 1), acknowledge(3, 1), highest, here, {Kind: kindYesIAmHere, Clock: 1}, {Kind: kindReply},
 		}},
 		"probing": {func(d directed) {
-			d.Do(vnet.Step{Kind: vnet.Crash, Node: 3})
+			d.Do(vnet.Step{Kind: dme.Crash, Node: 3})
 			d.run(nil)
 			d.ask(1)
 			d.deliver(1, 2, kindRequest)
@@ -422,69 +406,6 @@ func TestProbeOfARequestThatWasLost(t *testing.T) {
 	}
 }
 
-// directed is a network of section 7 whose steps a test chooses by saying which
-// messages, and which exits, have to wait.
-type directed struct {
-	*vnet.Network
-	t *testing.T
-}
-
-func direct(t *testing.T, a *dme.Algorithm, set map[string]string, c vnet.Config) directed {
-	t.Helper()
-	opt, err := a.Resolve(set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Algorithm, c.Options, c.Faults = a, opt, true
-	c.Requests = func(dme.NodeID) int { return 9 }
-	m, err := vnet.NewModel(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return directed{vnet.New(m), t}
-}
-
-// held says what has to wait: messages of a kind from one node to another, where
-// None stands for anybody, and the exits of nodes.
-type held struct {
-	kind     dme.Kind
-	from, to dme.NodeID
-}
-
-func (h held) holds(x vnet.Step, m *dme.Message) bool {
-	return m.Kind == h.kind && (h.from == dme.None || h.from == x.From) && (h.to == dme.None || h.to == x.Node)
-}
-
-// run takes steps, messages first and timers last, until nothing is left but what
-// is held or 1,000 steps are done. Nobody asks, crashes or comes.
-func (d directed) run(inside []dme.NodeID, all ...held) {
-	d.t.Helper()
-	for range 1000 {
-		steps := d.Enabled(nil)
-		at := slices.IndexFunc(steps, func(x vnet.Step) bool {
-			switch x.Kind {
-			case vnet.Deliver:
-				return !slices.ContainsFunc(all, func(h held) bool { return h.holds(x, d.Message(x)) })
-			case vnet.Exit:
-				return !slices.Contains(inside, x.Node)
-			}
-			return x.Kind == vnet.Down || x.Kind == vnet.Up
-		})
-		if at < 0 {
-			at = slices.IndexFunc(steps, func(x vnet.Step) bool { return x.Kind == vnet.Fire })
-		}
-		if at < 0 {
-			return
-		}
-		d.Do(steps[at])
-		if d.Violation != nil {
-			d.t.Fatalf("after %v: %v", steps[at], d.Violation)
-		}
-	}
-}
-
-func (d directed) ask(id dme.NodeID) { d.Do(vnet.Step{Kind: vnet.Ask, Node: id}) }
-
 // A newcomer that asked before it is synchronised would choose a number that is
 // too small. Node 1 joins, sponsored by node 5. Nodes 4 and 3 have asked before
 // they heard of it, with numbers 2 and 3, and what they sent to node 2 is late.
@@ -498,7 +419,7 @@ func TestSynchronized(t *testing.T) {
 				d := direct(t, Robust(), map[string]string{"synchronized": way, "insertion": insertion}, vnet.Config{
 					Nodes: 5, Absent: []dme.NodeID{1}, Bounded: true, Unordered: way != "fourth",
 				})
-				d.Do(vnet.Step{Kind: vnet.Join, Node: 1})
+				d.Do(vnet.Step{Kind: dme.Join, Node: 1})
 				d.ask(1)
 				near := []held{{kindHere, 2, 1}, {kindHere, 3, 1}, {kindHere, 4, 1}}
 				d.run(nil, append(near, held{kind: kindSponsor}, held{kind: kindInsert})...)
@@ -538,7 +459,7 @@ func TestOneRequestOfEach(t *testing.T) {
 	d := direct(t, Robust(), map[string]string{"synchronized": "each"}, vnet.Config{
 		Nodes: 3, Absent: []dme.NodeID{1}, Bounded: true, Unordered: true,
 	})
-	d.Do(vnet.Step{Kind: vnet.Join, Node: 1})
+	d.Do(vnet.Step{Kind: dme.Join, Node: 1})
 	welcome := held{kind: kindWelcome}
 	d.run(nil, welcome, held{kindHere, 3, 1})
 	d.deliver(2, 1, kindWelcome)
@@ -554,23 +475,4 @@ func TestOneRequestOfEach(t *testing.T) {
 	if !newcomer.synchronized {
 		t.Errorf("node 1 waits for more\n%v", d.States())
 	}
-}
-
-// find returns the place of a message of a kind on its link.
-func (d directed) find(from, to dme.NodeID, kind dme.Kind) int {
-	d.t.Helper()
-	at := slices.IndexFunc(d.OnTheWay(from, to), func(m dme.Message) bool { return m.Kind == kind })
-	if at < 0 {
-		d.t.Fatalf("no message of kind %d from node %d to node %d, of %v", kind, from, to, d.OnTheWay(from, to))
-	}
-	return at
-}
-
-func (d directed) deliver(from, to dme.NodeID, kind dme.Kind) {
-	d.t.Helper()
-	x := vnet.Step{Kind: vnet.Deliver, From: from, Node: to, Index: d.find(from, to, kind)}
-	if !d.Possible(x) {
-		d.t.Fatalf("%v is not possible", x)
-	}
-	d.Do(x)
 }

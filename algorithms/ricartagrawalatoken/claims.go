@@ -4,29 +4,30 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
-func claims() []dme.Claim {
+func claims() claim.List {
 	const source = "Chaudhuri and Karaata 1998, section 1"
 	const paper = "Ricart and Agrawala 1983"
-	return slices.Concat(dme.SafeAndLive(paper), dme.HandOver(1, dme.Mean, paper), []dme.Claim{
+	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
 		{
 			// The token rests with the last requester: where requesters are
 			// drawn uniformly, the next one is the same with probability 1/N.
-			Quantity: dme.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters", Expression: "N(N−1)/N",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters", Expression: "N(N−1)/N",
+			Load: claim.Light, Kind: claim.Mean, Source: source,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "N",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "N",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
 		},
 		{
-			Quantity: dme.KindPerCS("TOKEN"), Formula: "0 or 1", Expression: "1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.KindPerCS("TOKEN"), Formula: "0 or 1", Expression: "1",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "N",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "N",
+			Load: claim.Saturated, Kind: claim.Mean, Source: source,
 			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 }, // of two, the one inside may ask again in time
 		},
 	})

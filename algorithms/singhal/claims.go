@@ -4,64 +4,65 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // RequestsPerCS is the number of REQUEST messages over that of entries.
-var RequestsPerCS = dme.KindPerCS("REQUEST")
+var RequestsPerCS = claim.KindPerCS("REQUEST")
 
 // Steps counts the sizes of request sets that there are in a new system.
-var Steps = dme.Quantity{ID: "steps", Name: "different sizes of request sets"}
+var Steps = claim.Quantity{ID: "steps", Name: "different sizes of request sets"}
 
 // askAll is what happens where all sites always have a pending request.
 const askAll = "a site that leaves has just replied to all others and must ask them all again"
 
-func claims() []dme.Claim {
+func claims() claim.List {
 	const source = "textbook, section 9.5.3"
-	return slices.Concat(dme.SafeAndLive("textbook, section 9.5.2"), dme.HandOver(1, dme.Mean, source), []dme.Claim{
+	return slices.Concat(claim.SafeAndLive("textbook, section 9.5.2"), claim.HandOver(1, claim.Mean, source), claim.List{
 		{
 			// A uniformly drawn requester has 0, 1, …, n−1 sites to its right
 			// with equal probability, however the staircase is ordered.
-			Quantity: dme.MessagesPerCS, Formula: "n − 1 (uniformly drawn requesters)",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "n − 1 (uniformly drawn requesters)",
+			Load: claim.Light, Kind: claim.Mean, Source: source,
 		},
 		{
 			Quantity: RequestsPerCS, Formula: "(n−1)/2 (uniformly drawn requesters)",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Load: claim.Light, Kind: claim.Mean, Source: source,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "3(n−1)/2",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "3(n−1)/2",
+			Load: claim.Saturated, Kind: claim.Mean, Source: source,
 			KnownFalse: askAll + ": 2(n−1); the formula fits one burst in which priorities do not depend on positions",
 		},
 		{
 			Quantity: RequestsPerCS, Formula: "3(n−1)/4: (n−1)/2 that others send to a site, (n−1)/4 that it sends in response",
-			Load: dme.Saturated, Kind: dme.Mean, Source: source,
+			Load: claim.Saturated, Kind: claim.Mean, Source: source,
 			KnownFalse: askAll + ": n−1",
 		},
 		{
-			Quantity: dme.QuorumSize, Formula: "(n+1)/2: sizes 1, 2, …, n, the site itself counted",
-			Load: dme.Static, Kind: dme.Mean, Source: "textbook, sections 9.5 and 9.5.3",
-			Measure: dme.AskedByAll,
+			Quantity: claim.QuorumSize, Formula: "(n+1)/2: sizes 1, 2, …, n, the site itself counted",
+			Load: claim.Static, Kind: claim.Mean, Source: "textbook, sections 9.5 and 9.5.3",
+			Measure: claim.AskedByAll,
 		},
 		{
 			Quantity: Steps, Formula: "n: a staircase of the sizes 1, 2, …, n",
-			Load: dme.Static, Kind: dme.Exact, Source: "textbook, section 9.5, initialization",
+			Load: claim.Static, Kind: claim.Exact, Source: "textbook, section 9.5, initialization",
 			Measure: steps,
 		},
 		{
-			Quantity: dme.KindPerCS("REPLY"), Formula: "(n−1)/2: one for each REQUEST (uniformly drawn requesters)",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Quantity: claim.KindPerCS("REPLY"), Formula: "(n−1)/2: one for each REQUEST (uniformly drawn requesters)",
+			Load: claim.Light, Kind: claim.Mean, Source: source,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "fewer than n − 1, where few sites make most requests",
-			Load: dme.HotSpot, Kind: dme.UpperBound, Source: "textbook, section 9.5.4",
+			Quantity: claim.MessagesPerCS, Formula: "fewer than n − 1, where few sites make most requests",
+			Load: claim.HotSpot, Kind: claim.UpperBound, Source: "textbook, section 9.5.4",
 			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 },
 		},
 		preserved(),
 		{
 			// 2T, or nothing for the site at the right end.
-			Quantity: dme.ResponseTime, Formula: "less than 2T(n−1)/n + E, where few sites make most requests",
-			Load: dme.HotSpot, Kind: dme.UpperBound, Source: "textbook, section 9.5.4",
+			Quantity: claim.ResponseTime, Formula: "less than 2T(n−1)/n + E, where few sites make most requests",
+			Load: claim.HotSpot, Kind: claim.UpperBound, Source: "textbook, section 9.5.4",
 		},
 	})
 }
@@ -69,22 +70,22 @@ func claims() []dme.Claim {
 func steps(s dme.Setting) (float64, bool) {
 	sizes := make(map[int]bool)
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		sizes[len(dme.Asked(s, id))] = true
+		sizes[len(claim.Asked(s, id))] = true
 	}
 	return float64(len(sizes)), true
 }
 
 // NoStaircase counts the moments at which the system is silent, nobody asks, and the
 // request sets are no staircase with the site that executed last at its right end.
-var NoStaircase = dme.Quantity{ID: "no-staircase", Name: "silent moments without a staircase"}
+var NoStaircase = claim.Quantity{ID: "no-staircase", Name: "silent moments without a staircase"}
 
 // mostFollowed is the largest system in which every request set is looked at.
 const mostFollowed = 64
 
-func preserved() dme.Claim {
-	return dme.Claim{
+func preserved() claim.Claim {
+	return claim.Claim{
 		Quantity: NoStaircase, Formula: "0: the staircase is preserved when sites request concurrently and have executed",
-		Load: dme.Burst, Kind: dme.Exact, Source: "textbook, sections 9.5.2 and 9.5.3, and Exercise 9.8",
+		Load: claim.Burst, Kind: claim.Exact, Source: "textbook, sections 9.5.2 and 9.5.3, and Exercise 9.8",
 		Applies: func(s dme.Setting) bool { return s.Nodes <= mostFollowed },
 	}
 }
@@ -108,14 +109,14 @@ func newStairs(s dme.Setting) dme.Meter {
 	return m
 }
 
-func (m *stairs) Note(x dme.Moment) {
+func (m *stairs) Note(x dme.Event) {
 	m.sites[x.ID] = x.Node.(*site)
-	switch x.What {
-	case dme.HasAsked:
+	switch x.Kind {
+	case dme.Request:
 		m.busy++
-	case dme.HasEntered:
+	case dme.Enter:
 		m.last = x.ID
-	case dme.HasLeft:
+	case dme.Exit:
 		m.busy--
 	}
 	if m.busy > 0 || x.OnTheWay > 0 || m.last == dme.None {

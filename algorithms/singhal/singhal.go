@@ -81,7 +81,7 @@ func Algorithm() *dme.Algorithm {
 		Claims:     claims(),
 		Invariants: invariants(),
 		Clocks:     dme.ClockInMessages,
-		Gauges:     []dme.Gauge{{Quantity: NoStaircase, Begin: newStairs}},
+		Gauges:     []dme.Gauge{{Quantity: NoStaircase.ID, Begin: newStairs}},
 		Waits:      dme.OfNode((*site).Waits),
 		RequestSet: dme.OfSystem(system.RequestSet),
 		Prepare: func(c dme.Config) (dme.System, error) {

@@ -9,19 +9,11 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
 	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/suite"
 )
-
-// The literal text lets two sites in, on links in order.
-func TestAsPublishedIsUnsafe(t *testing.T) {
-	err := conformance.Search(AsPublished(), 3, nil, 1000)
-	if err == nil || !strings.Contains(err.Error(), conformance.Unsafe) {
-		t.Fatalf("no schedule broke it; %v", err)
-	}
-	t.Log(err)
-}
 
 // With the request sets as initialized in the text, one request is enough.
 func TestAsPublishedWaitsForItself(t *testing.T) {
@@ -46,8 +38,8 @@ func TestMomentsWithoutAStaircase(t *testing.T) {
 	}
 	wants(0, false)
 	serve := func(id dme.NodeID) {
-		for _, what := range []dme.Occasion{dme.HasAsked, dme.HasEntered, dme.HasLeft} {
-			m.Note(dme.Moment{What: what, ID: id, Node: s.System.Node(id)})
+		for _, what := range []dme.EventKind{dme.Request, dme.Enter, dme.Exit} {
+			m.Note(dme.Event{Kind: what, ID: id, Node: s.System.Node(id)})
 		}
 	}
 	serve(3)
@@ -79,7 +71,7 @@ func TestAlgorithm(t *testing.T) {
 		return net
 	}
 	suite.Run(t, suite.Suite{
-		Algorithm: Algorithm(),
+		Algorithm: Algorithm(), AllocatesNothing: true,
 		Breaches: []conformance.Breach{
 			{
 				Invariant: "information structure", Nodes: 3, Says: "node 3 is not in R of node 1, nor node 1 in that of node 3",
@@ -115,53 +107,11 @@ func TestSchedules(t *testing.T) { suite.Schedules(t, Algorithm()) }
 
 func TestMutants(t *testing.T) { suite.Mutants(t) }
 
-// cycle is what one entry costs under saturation: the request, all replies, all
-// requests of the others, and the release.
-func cycle(s *site, n int, out *dme.Outbox) {
-	s.Request(out)
-	for j := dme.NodeID(1); int(j) <= n; j++ {
-		if s.r.Has(j) {
-			out.Reset()
-			s.Receive(j, dme.Message{Kind: kindReply, Clock: s.c, Req: s.request}, out)
-		}
-	}
-	for j := dme.NodeID(n); j >= 1; j-- { // the worst order for the list
-		if j != s.i {
-			out.Reset()
-			s.Receive(j, dme.Message{Kind: kindRequest, Clock: s.c}, out)
-		}
-	}
-	out.Reset()
-	s.Release(out)
-	out.Reset()
-}
-
-func TestNoAllocationPerEvent(t *testing.T) {
-	const n = 64
-	s := system{nodes: n}.Node(n).(*site)
-	var out dme.Outbox
-	cycle(s, n, &out) // the list grows to its length
-	if got := testing.AllocsPerRun(100, func() { cycle(s, n, &out) }); got != 0 {
-		t.Errorf("%v allocations per entry", got)
-	}
-}
-
 // BenchmarkHandlers measures the handlers alone, per message received.
-func BenchmarkHandlers(b *testing.B) {
-	const n = 64
-	s := system{nodes: n}.Node(n).(*site)
-	var out dme.Outbox
-	cycle(s, n, &out)
-	messages := 0
-	for b.Loop() {
-		cycle(s, n, &out)
-		messages += 2 * (n - 1)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/message")
-}
+func BenchmarkHandlers(b *testing.B) { suite.Benchmark(b, Algorithm()) }
 
 // predict evaluates the one claim about a quantity under a load.
-func predict(t *testing.T, q dme.Quantity, load dme.Load, n int) (value float64, knownFalse bool) {
+func predict(t *testing.T, q claim.Quantity, load claim.Load, n int) (value float64, knownFalse bool) {
 	t.Helper()
 	for _, c := range claims() {
 		if c.Quantity == q && c.Load == load {
@@ -198,8 +148,8 @@ func TestLowLoad(t *testing.T) {
 		for position := range n {
 			sum += float64(2 * position)
 		}
-		all, _ := predict(t, dme.MessagesPerCS, dme.Light, n)
-		requests, _ := predict(t, RequestsPerCS, dme.Light, n)
+		all, _ := predict(t, claim.MessagesPerCS, claim.Light, n)
+		requests, _ := predict(t, RequestsPerCS, claim.Light, n)
 		if mean := sum / float64(n); all != mean || requests != mean/2 {
 			t.Errorf("n=%d: claims %v messages and %v REQUESTs, not %v and %v", n, all, requests, mean, mean/2)
 		}
@@ -235,11 +185,11 @@ func TestHeavyLoad(t *testing.T) {
 		if messages != 10*n*2*(n-1) || requests*2 != messages {
 			t.Errorf("n=%d: %d messages, %d of them REQUESTs, for %d entries", n, messages, requests, 10*n)
 		}
-		for q, measured := range map[dme.Quantity]int{dme.MessagesPerCS: messages, RequestsPerCS: requests} {
-			claim, knownFalse := predict(t, q, dme.Saturated, n)
-			off := math.Abs(claim*float64(10*n)-float64(measured)) > 0.2*float64(measured)
+		for q, measured := range map[claim.Quantity]int{claim.MessagesPerCS: messages, RequestsPerCS: requests} {
+			claimed, knownFalse := predict(t, q, claim.Saturated, n)
+			off := math.Abs(claimed*float64(10*n)-float64(measured)) > 0.2*float64(measured)
 			if off != knownFalse {
-				t.Errorf("n=%d: %s: claim %v, measured %d in %d entries, known to be false: %t", n, q, claim, measured, 10*n, knownFalse)
+				t.Errorf("n=%d: %s: claim %v, measured %d in %d entries, known to be false: %t", n, q, claimed, measured, 10*n, knownFalse)
 			}
 		}
 		if err := net.Err(); err != nil || net.Refused() > 0 {
@@ -321,13 +271,6 @@ func wantSets(t *testing.T, net *conformance.Net, i dme.NodeID, request, inform 
 	}
 }
 
-func wantInside(t *testing.T, net *conformance.Net, want ...dme.NodeID) {
-	t.Helper()
-	if err := net.Err(); err != nil || !slices.Equal(net.Inside(), want) {
-		t.Fatalf("%v inside, want %v; %v", net.Inside(), want, err)
-	}
-}
-
 func wantOnTheWay(t *testing.T, net *conformance.Net, from, to dme.NodeID, kinds ...dme.Kind) {
 	t.Helper()
 	var got []dme.Kind
@@ -368,13 +311,13 @@ func TestExampleTimestampOfS3IsSmaller(t *testing.T) {
 	net.Deliver(2, 3, 0)
 	wantSets(t, net, 3, sites{1}, nil)
 	net.Deliver(1, 3, 0)
-	wantInside(t, net, 3)
+	net.WantInside(t, 3)
 
 	net.Settle()
 	wantSets(t, net, 3, nil, sites{2})
 	net.Release(3)
 	net.Settle()
-	wantInside(t, net, 2)
+	net.WantInside(t, 2)
 	net.Release(2)
 	wantStaircase(t, net, 2, 3, 1, 4, 5)
 }

@@ -4,58 +4,59 @@ import (
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
-func claims() []dme.Claim {
+func claims() claim.List {
 	const source = "textbook, section 9.11"
-	return slices.Concat(dme.SafeAndLive(source+", theorem 9.3"), dme.HandOver(1, dme.UpperBound, source+": 0 or T"), []dme.Claim{
+	return slices.Concat(claim.SafeAndLive(source+", theorem 9.3"), claim.HandOver(1, claim.UpperBound, source+": 0 or T"), claim.List{
 		{
 			// 0 for the site that has the idle token, N for any other. The
 			// token rests with the last requester: where requesters are drawn
 			// uniformly, the next one is the same with probability 1/N.
-			Quantity: dme.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters", Expression: "N(N−1)/N",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Quantity: claim.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters", Expression: "N(N−1)/N",
+			Load: claim.Light, Kind: claim.Mean, Source: source,
 		},
 		{
-			Quantity: dme.MessagesPerCS, Formula: "N",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + "; Chaudhuri and Karaata 1998, section 1",
+			Quantity: claim.MessagesPerCS, Formula: "N",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + "; Chaudhuri and Karaata 1998, section 1",
 		},
 		{
 			// The theorem on liveness: at most N−1 requests in front of one
 			// that is in the token's queue. Entries before the REQUEST has
 			// reached the token are not counted by it.
-			Quantity: dme.QueueLength, Formula: "N − 1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source + ", theorem 9.3",
+			Quantity: claim.QueueLength, Formula: "N − 1",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + ", theorem 9.3",
 		},
 		{
 			Quantity: AheadInQueue, Formula: "N − 1: at most so many in front of a request that is in the token's queue",
-			Load: dme.Worst, Kind: dme.UpperBound, Source: source + ", theorem 9.3",
+			Load: claim.Worst, Kind: claim.UpperBound, Source: source + ", theorem 9.3",
 		},
 		{
-			Quantity: dme.Bypass, Formula: "N − 1: at most so many ahead, counted from when a site asks",
-			Load: dme.Contention, Kind: dme.UpperBound, Source: source + ", theorem 9.3, taken for overtaking",
+			Quantity: claim.Bypass, Formula: "N − 1: at most so many ahead, counted from when a site asks",
+			Load: claim.Contention, Kind: claim.UpperBound, Source: source + ", theorem 9.3, taken for overtaking",
 			KnownFalse: "while the REQUEST is on its way, sites that have asked later enter, and one that holds the token enters " +
 				"as often as it likes; the bound counts from when the request is in the token's queue",
 		},
 		{
-			Quantity: dme.KindPerCS("TOKEN"), Formula: "0 or 1", Expression: "1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.KindPerCS("TOKEN"), Formula: "0 or 1", Expression: "1",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
 		},
 		{
-			Quantity: dme.KindPerCS("REQUEST"), Formula: "0 or N−1", Expression: "N−1",
-			Load: dme.AnyLoad, Kind: dme.UpperBound, Source: source,
+			Quantity: claim.KindPerCS("REQUEST"), Formula: "0 or N−1", Expression: "N−1",
+			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
 		},
 		{
 			// The idle token is with the requester with probability 1/N.
-			Quantity: dme.ResponseTime, Formula: "E, or 2T + E: 2T(N−1)/N + E for uniformly drawn requesters", Expression: "2T(N−1)/N + E",
-			Load: dme.Light, Kind: dme.Mean, Source: source,
+			Quantity: claim.ResponseTime, Formula: "E, or 2T + E: 2T(N−1)/N + E for uniformly drawn requesters", Expression: "2T(N−1)/N + E",
+			Load: claim.Light, Kind: claim.Mean, Source: source,
 		},
 	})
 }
 
 // AheadInQueue counts the entries of others from when a request is in the token's
 // queue until its own.
-var AheadInQueue = dme.Quantity{ID: "ahead-in-queue", Name: "entries by others while a request is in the token's queue"}
+var AheadInQueue = claim.Quantity{ID: "ahead-in-queue", Name: "entries by others while a request is in the token's queue"}
 
 // ahead follows the requests in the token's queue.
 type ahead struct {
@@ -73,15 +74,15 @@ func newAhead(s dme.Setting) dme.Meter {
 	return m
 }
 
-func (m *ahead) Note(x dme.Moment) {
+func (m *ahead) Note(x dme.Event) {
 	switch {
-	case x.What == dme.HasEntered:
+	case x.Kind == dme.Enter:
 		if before := m.since[x.ID]; before >= 0 {
 			m.most, m.any = max(m.most, m.entries-before), true
 			m.since[x.ID] = -1
 		}
 		m.entries++
-	case x.What == dme.HasSent && x.Msg.Kind == kindToken && len(x.Msg.Vec) >= len(m.since)-1:
+	case x.Kind == dme.Send && x.Msg.Kind == kindToken && len(x.Msg.Vec) >= len(m.since)-1:
 		// The queue as it leaves a site, and before it the site that gets the token.
 		m.found(uint64(x.Peer))
 		for _, j := range token(x.Msg.Vec).queue(len(m.since) - 1) {

@@ -60,7 +60,7 @@ func Algorithm() *dme.Algorithm {
 		Claims:     claims(),
 		Invariants: invariants(),
 		Clocks:     clocks,
-		Gauges:     []dme.Gauge{{Quantity: AheadInQueue, Begin: newAhead}},
+		Gauges:     []dme.Gauge{{Quantity: AheadInQueue.ID, Begin: newAhead}},
 		// A token has up to 2N−1 elements.
 		ValidNodes:  func(n int, _ dme.Options) error { return fits(n) },
 		HasToken:    dme.OfNode((*site).HasToken),

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/dme/collections"
 	"dmebench/dme/conformance"
 	"dmebench/internal/testkit/suite"
 )
@@ -109,9 +108,9 @@ func TestAheadInQueue(t *testing.T) {
 			t.Errorf("%v, %v; want %v, %v", got, told, value, ok)
 		}
 	}
-	enter := func(id dme.NodeID) { m.Note(dme.Moment{What: dme.HasEntered, ID: id}) }
+	enter := func(id dme.NodeID) { m.Note(dme.Event{Kind: dme.Enter, ID: id}) }
 	send := func(to dme.NodeID, ln [n]uint64, queue ...uint64) {
-		m.Note(dme.Moment{What: dme.HasSent, Peer: to, Msg: dme.Message{Kind: kindToken, Vec: append(ln[:], queue...)}})
+		m.Note(dme.Event{Kind: dme.Send, Peer: to, Msg: dme.Message{Kind: kindToken, Vec: append(ln[:], queue...)}})
 	}
 	enter(1) // it has had the token from the start
 	wants(0, false)
@@ -129,32 +128,10 @@ func TestAheadInQueue(t *testing.T) {
 	send(1, [n]uint64{2, 2, 2})
 	enter(1)
 	wants(2, true)
-	m.Note(dme.Moment{What: dme.HasSent, Peer: 3, Msg: dme.Message{Kind: kindRequest}})
+	m.Note(dme.Event{Kind: dme.Send, Peer: 3, Msg: dme.Message{Kind: kindRequest}})
 	enter(2)
 	enter(2)
 	enter(2)
 	enter(3) // of no token is known
 	wants(2, true)
-}
-
-// A token that arrives has a number for each site and a queue of different sites, not of
-// its receiver; what else bytes say is refused, however large.
-func TestWellFormed(t *testing.T) {
-	const n, receiver = 3, 2
-	scratch := collections.MakeNodeSet(n)
-	for _, x := range []struct {
-		queue []uint64
-		want  bool
-	}{
-		{nil, true}, {[]uint64{1}, true}, {[]uint64{3, 1}, true}, {[]uint64{1, 3}, true},
-		{[]uint64{2}, false}, {[]uint64{1, 2}, false}, {[]uint64{1, 1}, false}, {[]uint64{1, 3, 1}, false}, {[]uint64{0}, false},
-		{[]uint64{4}, false}, {[]uint64{200, 1}, false}, {[]uint64{1, 1 << 31, 3}, false}, {[]uint64{1<<32 + 1}, false},
-	} {
-		if got := append(token{7, 0, 9}, x.queue...).wellFormed(n, receiver, &scratch); got != x.want || !scratch.Empty() {
-			t.Errorf("queue %v: well formed: %v; %d nodes are left in the set", x.queue, got, scratch.Len())
-		}
-	}
-	if (token{1, 1}).wellFormed(n, receiver, &scratch) {
-		t.Error("a token with two numbers for three sites")
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
 	"dmebench/internal/testkit/suite"
@@ -112,40 +113,6 @@ func TestPerpetualStops(t *testing.T) {
 	}
 }
 
-func TestAlone(t *testing.T) {
-	for _, mode := range []string{"perpetual", "demand"} {
-		net := newNet(t, 1, mode)
-		for range 3 {
-			if got, err := net.Serve(1); err != nil || got != 0 {
-				t.Errorf("%s: %d messages, %v; want 0", mode, got, err)
-			}
-		}
-		net.Stop()
-		net.Settle()
-	}
-}
-
-func TestPeers(t *testing.T) {
-	for _, c := range []struct {
-		n    int
-		mode string
-		id   dme.NodeID
-		want []dme.NodeID
-	}{
-		{1, "perpetual", 1, nil},
-		{1, "demand", 1, nil},
-		{2, "demand", 1, []dme.NodeID{2}},
-		{4, "perpetual", 4, []dme.NodeID{1}},
-		{4, "demand", 4, []dme.NodeID{1, 3}},
-		{4, "demand", 1, []dme.NodeID{2, 4}},
-	} {
-		got := Algorithm().Peers(newNet(t, c.n, c.mode).Setting.System, c.id)
-		if len(got) != len(c.want) || len(got) > 0 && got[0] != c.want[0] || len(got) > 1 && got[1] != c.want[1] {
-			t.Errorf("N=%d %s: peers of %d: %v, want %v", c.n, c.mode, c.id, got, c.want)
-		}
-	}
-}
-
 // A stepped workload waits for silence, which mode=demand alone knows.
 func TestPerpetual(t *testing.T) {
 	a := Algorithm()
@@ -162,7 +129,7 @@ func TestPerpetual(t *testing.T) {
 // What is predicted from times is predicted for one mode, for two sites and more, and
 // where messages take time.
 func TestWhereTimesPredict(t *testing.T) {
-	claim := dme.Claim{Formula: "N + T + E", Applies: inMode("demand")}
+	c := claim.Claim{Formula: "N + T + E", Applies: inMode("demand")}
 	for _, x := range []struct {
 		nodes int
 		t     time.Duration
@@ -172,7 +139,7 @@ func TestWhereTimesPredict(t *testing.T) {
 		{2, time.Second, "demand", true}, {2, time.Second, "perpetual", false}, {1, time.Second, "demand", false}, {2, 0, "demand", false},
 	} {
 		s := dme.Setting{Nodes: x.nodes, T: x.t, E: 2 * time.Second, Options: dme.Options{optMode: x.mode}}
-		if got, ok := claim.Prediction(s); ok != x.want || ok && got != 5 {
+		if got, ok := c.Prediction(s); ok != x.want || ok && got != 5 {
 			t.Errorf("%+v: %v, %v", x, got, ok)
 		}
 	}

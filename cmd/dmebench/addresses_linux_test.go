@@ -12,6 +12,7 @@ import (
 // Under a limit on addresses (ulimit -v) that the Go runtime would meet in the midst of a
 // run, in this process or in a worker, nothing is started; what needs none begins.
 func TestOutOfAddresses(t *testing.T) {
+	t.Parallel()
 	shell, err := exec.LookPath("bash") // not every shell knows ulimit -v
 	if err != nil {
 		t.Skip(err)

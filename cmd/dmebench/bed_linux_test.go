@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/testkit/netns"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
 // bed is several hosts: an agent on each but the last, where the broker is and the
 // coordinators are.
 type bed struct {
-	*netns.Testbed
+	*testkit.Testbed
 	t       *testing.T
 	program string
 	agents  int
@@ -29,15 +29,15 @@ type bed struct {
 }
 
 // newBed makes the hosts, and starts a broker and the agents.
-func newBed(t *testing.T, agents int, opts ...netns.Option) *bed {
+func newBed(t *testing.T, agents int, opts ...testkit.Option) *bed {
 	t.Helper()
 	return newBedOf(t, "dmebench", agents, opts...)
 }
 
 // newBedOf is newBed with one of the programs of TestMain.
-func newBedOf(t *testing.T, program string, agents int, opts ...netns.Option) *bed {
+func newBedOf(t *testing.T, program string, agents int, opts ...testkit.Option) *bed {
 	t.Helper()
-	b := &bed{Testbed: netns.New(t, agents+1, opts...), t: t, program: program, agents: agents, dir: t.TempDir()}
+	b := &bed{Testbed: testkit.NewTestbed(t, agents+1, opts...), t: t, program: program, agents: agents, dir: t.TempDir()}
 	last := b.Host(agents + 1)
 	b.url = "tls://" + last.Address + ":4222"
 	secrets := filepath.Join(b.dir, "broker")
@@ -105,7 +105,7 @@ func (b *bed) mend(host int) {
 		if i+1 == host {
 			continue
 		}
-		for _, way := range [][2]*netns.Host{{b.Host(host), b.Hosts[i]}, {b.Hosts[i], b.Host(host)}} {
+		for _, way := range [][2]*testkit.Host{{b.Host(host), b.Hosts[i]}, {b.Hosts[i], b.Host(host)}} {
 			const nobody = 9 // no program listens there
 			for deadline := time.Now().Add(longest); ; time.Sleep(100 * time.Millisecond) {
 				why := connect(way[0], way[1].Address, nobody)
@@ -121,7 +121,7 @@ func (b *bed) mend(host int) {
 }
 
 // connect connects a host to a port of another one, and says why it cannot; "" if it can.
-func connect(from *netns.Host, address string, port int) string {
+func connect(from *testkit.Host, address string, port int) string {
 	out, err := from.Command("bash", "-c", fmt.Sprintf("</dev/tcp/%s/%d", address, port)).CombinedOutput()
 	if err == nil {
 		return ""

@@ -13,6 +13,7 @@ import (
 // A broker restarts while a run goes on over it. What was on its way is lost with
 // it: the run ends, says so, and leaves nothing behind; the next one holds.
 func TestABrokerThatRestarts(t *testing.T) {
+	t.Parallel()
 	s := broker(t, -1)
 	before := shared(t)
 	args := []string{"run", "-a", "suzuki-kasami", "-n", "4", "--transport", "nats", "--nats-url", s.ClientURL(), "--json", "--quiet"}

@@ -12,7 +12,7 @@ import (
 
 	"dmebench/internal/cli"
 	"dmebench/internal/testbed/doctor"
-	"dmebench/internal/testkit/netns"
+	"dmebench/internal/testkit"
 )
 
 // doctorReport is what this test reads of 'doctor --json'.
@@ -30,6 +30,7 @@ type doctorReport struct {
 // Agents examine their hosts and each other, also while one of them has a run; one that
 // should be there and is not is a problem.
 func TestDoctorOfAgents(t *testing.T) {
+	t.Parallel()
 	url := broker(t, -1).ClientURL()
 	for _, name := range []string{"east", "west"} {
 		start(t, t.TempDir(), "agent", "--nats-url", url, "--name", name)
@@ -77,7 +78,7 @@ func TestDoctorOfAgents(t *testing.T) {
 func TestDoctorOfHosts(t *testing.T) {
 	long(t)
 	const ahead = 50 * time.Millisecond
-	bed := netns.New(t, 4, netns.ClockAhead(3, ahead))
+	bed := testkit.NewTestbed(t, 4, testkit.ClockAhead(3, ahead))
 	dir := t.TempDir()
 	at := bed.Host(1).Address + ":4222"
 	broker := startBy(t, bed.Host(1).Command, t.TempDir(), "broker", "--listen", at, "--dir", dir)
@@ -140,6 +141,7 @@ func TestDoctorOfHosts(t *testing.T) {
 
 // Where nobody is there, that is the finding.
 func TestDoctorWithoutAgents(t *testing.T) {
+	t.Parallel()
 	p := start(t, t.TempDir(), "doctor", "--agents", broker(t, -1).ClientURL(), "-n", "4")
 	if code := p.wait(longest); code != cli.Unavailable || !strings.Contains(p.stdout.String(), "no agent is at nats://127.0.0.1") {
 		t.Errorf("exit code %d\n%s%s", code, &p.stdout, &p.stderr)

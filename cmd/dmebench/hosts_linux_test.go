@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"dmebench/internal/testkit"
-	"dmebench/internal/testkit/netns"
 	"dmebench/runs"
 )
 
@@ -249,7 +248,7 @@ func TestClocksThatAreOff(t *testing.T) {
 	t.Parallel()
 	const off, delay = 50 * time.Millisecond, 10 * time.Millisecond
 	ahead := []time.Duration{0, -off, off, 0}
-	b := newBed(t, len(ahead), netns.ClockAhead(2, ahead[1]), netns.ClockAhead(3, ahead[2]))
+	b := newBed(t, len(ahead), testkit.ClockAhead(2, ahead[1]), testkit.ClockAhead(3, ahead[2]))
 	r, code := b.run(4, "-a", "raymond", "-n", "8", "--requests", "80", "--cs", "500us", "--resource", "nats",
 		"--set", "delay="+delay.String())
 	if code != 0 || r.Status != runs.OK || r.Safety.Violations != 0 || r.Entries != 80 {

@@ -41,6 +41,7 @@ func kept(t *testing.T, dir string) []*runs.Result {
 // ends soon, with exit code 2 and a result that names the node, or as if nothing had
 // been where it was over; and leaves nothing behind.
 func TestKilledWorkers(t *testing.T) {
+	t.Parallel()
 	kills := effort(3, 10, 200)
 	const nodes = 4
 	rng := rand.New(rand.NewPCG(uint64(kills), 6))

@@ -15,6 +15,7 @@ var shown = regexp.MustCompile(`\d+ entries, .* left, .*CS/s, waited p50 .* p99 
 // A run shows on a terminal where it stands. When it is interrupted it prints what was
 // measured until then, and the line is gone.
 func TestLiveAndInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{
 		{"run", "--algorithm", "lamport", "--nodes", "3", "--duration", "10m"},
 		{"run", "--algorithm", "lamport", "--nodes", "3", "--duration", "2000h", "--transport", "sim"},
@@ -54,6 +55,7 @@ func TestLiveAndInterrupted(t *testing.T) {
 
 // With --quiet nothing is shown.
 func TestQuietRunsShowNothing(t *testing.T) {
+	t.Parallel()
 	text := onTerminal(t, 200, []string{"NO_COLOR=1"}, "run", "--algorithm", "lamport", "--nodes", "3", "--duration", "500ms", "--quiet")
 	if shown.MatchString(text) || strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") {
 		t.Errorf("%q", text)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -11,12 +12,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// These tests wait most of the time, for processes: more at once than processors.
+	_ = flag.Set("test.parallel", "4")
 	testscript.Main(m, map[string]func(){"dmebench": main, "soaked": soaked})
 }
 
 // TestScripts runs the command line as a user does: each script is a session,
 // with what must come out and the exit code.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	// Where the tests were told to ignore it, the programs that they start would.
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP)

@@ -122,7 +122,7 @@ func (n *loggedNode) Unwrap() dme.Node { return n.Node }
 
 // note writes down that the node enters, where its outbox says so.
 func (n *loggedNode) note(out *dme.Outbox) {
-	if slices.ContainsFunc(out.Effects(), func(e dme.Effect) bool { return e.Kind == dme.EffectEnter }) {
+	if slices.ContainsFunc(out.Effects(), func(e dme.Effect) bool { return e.Kind == dme.Enter }) {
 		write(n.id, "enter")
 		out.SetTimer(insideTimer, insideEvery)
 	}

@@ -55,6 +55,7 @@ func held(t *testing.T, r *runs.Result, code int, faults int) {
 // declares for detection, and those that come back enter as often as they had still
 // to.
 func TestRobustRicartAgrawalaSurvives(t *testing.T) {
+	t.Parallel()
 	const (
 		nodes, share = 8, 200
 		bound        = time.Second // of a message's delay: far more than it takes, for machines that are busy

@@ -67,6 +67,7 @@ func atTerminal(t *testing.T, columns uint16, env []string, args ...string) (cmd
 // On a terminal lists are as wide as it is, and have colours unless NO_COLOR says
 // otherwise.
 func TestListsOnTerminals(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"list"}, {"list", "maekawa"}, {"sweep", "-a", "maekawa", "-n", "3", "--dry-run"}} {
 		plain := onTerminal(t, 72, []string{"NO_COLOR=1", "TERM=xterm"}, args...)
 		if n := widest(plain); strings.Contains(plain, "\x1b[") || n < 50 || n > 72 {
@@ -89,6 +90,7 @@ func widest(text string) (n int) {
 // On a terminal, doctor uses its width up to 120 columns, and colours unless NO_COLOR or
 // the terminal's kind says otherwise.
 func TestDoctorOnTerminals(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		columns  uint16
 		env      []string

@@ -4,15 +4,16 @@ import (
 	"fmt"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 )
 
 // checkClaims judges, on a schedule that has ended, those claims that are made
 // for every run and speak of no time, and what gauges measure for the worst.
 func (s *schedule) checkClaims() error {
 	figures := s.network.Figures()
-	for _, c := range s.Algorithm.Claims {
+	for _, c := range claim.Of(s.Algorithm) {
 		figure, gauged := figures[c.Quantity.ID]
-		if c.KnownFalse != "" || c.FIFO && s.network.Unordered || c.Load != dme.AnyLoad && (c.Load != dme.Worst || !gauged) {
+		if c.KnownFalse != "" || c.FIFO && s.network.Unordered || c.Load != claim.AnyLoad && (c.Load != claim.Worst || !gauged) {
 			continue
 		}
 		want, ok := c.Prediction(s.Setting)
@@ -34,8 +35,8 @@ func (s *schedule) checkClaims() error {
 }
 
 // overtaking says how often a node may be overtaken.
-func (n *Net) overtaking() dme.Overtaking {
-	return dme.OvertakingBound(n.Algorithm.Claims, n.Setting, !n.network.Unordered)
+func (n *Net) overtaking() claim.Overtaking {
+	return claim.OvertakingBound(claim.Of(n.Algorithm), n.Setting, !n.network.Unordered)
 }
 
 // starved returns an error where a request was overtaken more often than it may be,
@@ -52,29 +53,29 @@ func (n *Net) starved() error {
 	return nil
 }
 
-func (s *schedule) measure(q dme.Quantity) (value float64, ok bool) {
+func (s *schedule) measure(q claim.Quantity) (value float64, ok bool) {
 	switch q {
-	case dme.MessagesPerCS:
+	case claim.MessagesPerCS:
 		return float64(s.Sent()) / float64(len(s.Entries)), len(s.Entries) > 0
-	case dme.TransmissionsPerCS:
+	case claim.TransmissionsPerCS:
 		return float64(s.Transmissions()) / float64(len(s.Entries)), len(s.Entries) > 0
-	case dme.QueueLength:
+	case claim.QueueLength:
 		return float64(s.network.Counts(dme.None).LongestQueue), true
-	case dme.MessageLength:
+	case claim.MessageLength:
 		return float64(s.network.Counts(dme.None).LongestMessage), true
-	case dme.Bypass:
+	case claim.Bypass:
 		for _, e := range s.Entries {
 			value = max(value, float64(e.Bypass))
 		}
 		return value, true
-	case dme.BypassByOne:
+	case claim.BypassByOne:
 		for _, e := range s.Entries {
 			value = max(value, float64(e.ByOne))
 		}
 		return value, true
-	case dme.NumberRange:
+	case claim.NumberRange:
 		return s.numberRange(), true
-	case dme.EntryOrder:
+	case claim.EntryOrder:
 		var last dme.Stamp
 		for _, e := range s.Entries {
 			if e.Stamp.IsZero() {
@@ -89,7 +90,7 @@ func (s *schedule) measure(q dme.Quantity) (value float64, ok bool) {
 		return value, true
 	}
 	for i, name := range s.Algorithm.Kinds {
-		if q == dme.KindPerCS(name) {
+		if q == claim.KindPerCS(name) {
 			return float64(s.SentOf(dme.Kind(i+1))) / float64(len(s.Entries)), len(s.Entries) > 0
 		}
 	}

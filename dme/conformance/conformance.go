@@ -35,6 +35,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/vnet"
 )
 
@@ -77,7 +78,7 @@ func Sample(t *testing.T, a *dme.Algorithm, of int) {
 			testSetting(t, a, set, len(settings), of)
 		})
 	}
-	if slices.ContainsFunc(a.Claims, func(c dme.Claim) bool { return c.FIFO }) {
+	if slices.ContainsFunc(claim.Of(a), func(c claim.Claim) bool { return c.FIFO }) {
 		t.Run("links that keep order", func(t *testing.T) { testSetting(t, onLinks(a, true), nil, len(settings), of) })
 	}
 }

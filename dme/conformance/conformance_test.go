@@ -8,6 +8,7 @@ import (
 
 	"dmebench/algorithms/centralized"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/vnet"
 )
 
@@ -180,7 +181,7 @@ type ordered struct {
 
 func (o *ordered) number(out *dme.Outbox) {
 	for i := range out.Effects() {
-		if e := &out.Effects()[i]; e.Kind == dme.EffectSend && e.Msg.Kind != grant {
+		if e := &out.Effects()[i]; e.Kind == dme.Send && e.Msg.Kind != grant {
 			o.sent++
 			e.Msg.Num = o.sent
 		}
@@ -208,26 +209,26 @@ func (o *ordered) State(v *dme.Visitor) {
 }
 
 func TestClaimsAreJudged(t *testing.T) {
-	claim := func(q dme.Quantity, k dme.ClaimKind, value float64) error {
+	says := func(q claim.Quantity, k claim.Kind, value float64) error {
 		a := centralized.Algorithm()
-		a.Claims = []dme.Claim{{
-			Quantity: q, Formula: strconv.FormatFloat(value, 'f', -1, 64), Load: dme.AnyLoad, Kind: k, Source: "here",
+		a.Claims = claim.List{{
+			Quantity: q, Formula: strconv.FormatFloat(value, 'f', -1, 64), Load: claim.AnyLoad, Kind: k, Source: "here",
 		}}
 		return search(a)
 	}
-	if err := claim(dme.MessagesPerCS, dme.Exact, 3); err == nil {
+	if err := says(claim.MessagesPerCS, claim.Exact, 3); err == nil {
 		t.Error("exactly 3 messages, though node 1 needs none: not found false")
 	}
-	if err := claim(dme.MessagesPerCS, dme.UpperBound, 3); err != nil {
+	if err := says(claim.MessagesPerCS, claim.UpperBound, 3); err != nil {
 		t.Error(err)
 	}
-	if err := claim(dme.MessagesPerCS, dme.LowerBound, 3); err == nil {
+	if err := says(claim.MessagesPerCS, claim.LowerBound, 3); err == nil {
 		t.Error("at least 3 messages: not found false")
 	}
-	if err := claim(dme.Bypass, dme.UpperBound, 0); err == nil {
+	if err := says(claim.Bypass, claim.UpperBound, 0); err == nil {
 		t.Error("nobody comes first: not found false")
 	}
-	if err := claim(dme.QueueLength, dme.UpperBound, 1); err == nil {
+	if err := says(claim.QueueLength, claim.UpperBound, 1); err == nil {
 		t.Error("a queue of one: not found false")
 	}
 }

@@ -118,7 +118,7 @@ func (h Host) Counts() vnet.Counts { return h.net.network.Counts(h.id) }
 func (h Host) Request() { h.net.Request(h.id) }
 
 // RequestShared lets the node ask as a reader.
-func (h Host) RequestShared() { h.net.do(vnet.Step{Kind: vnet.AskShared, Node: h.id}) }
+func (h Host) RequestShared() { h.net.do(vnet.Step{Kind: dme.RequestShared, Node: h.id}) }
 
 // Receive hands the node a message that nobody may have sent.
 func (h Host) Receive(from dme.NodeID, m *dme.Message) {
@@ -130,17 +130,17 @@ func (h Host) Release() { h.net.Release(h.id) }
 
 // Timeout fires a timer of the node.
 func (h Host) Timeout(timer dme.TimerID) {
-	h.net.do(vnet.Step{Kind: vnet.Fire, Node: h.id, Timer: timer})
+	h.net.do(vnet.Step{Kind: dme.Timeout, Node: h.id, Timer: timer})
 }
 
 // Stop tells the node that no more requests will come.
-func (h Host) Stop() { h.net.do(vnet.Step{Kind: vnet.Stop, Node: h.id}) }
+func (h Host) Stop() { h.net.do(vnet.Step{Kind: dme.Stop, Node: h.id}) }
 
 // Request lets node id ask for the critical section.
-func (n *Net) Request(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Ask, Node: id}) }
+func (n *Net) Request(id dme.NodeID) { n.do(vnet.Step{Kind: dme.Request, Node: id}) }
 
 // Release lets node id leave the critical section.
-func (n *Net) Release(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Exit, Node: id}) }
+func (n *Net) Release(id dme.NodeID) { n.do(vnet.Step{Kind: dme.Exit, Node: id}) }
 
 // Stop tells every node that no more requests will come.
 func (n *Net) Stop() {
@@ -150,16 +150,16 @@ func (n *Net) Stop() {
 }
 
 // Crash takes node id out of the system: see [dme.Restarter].
-func (n *Net) Crash(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Crash, Node: id}) }
+func (n *Net) Crash(id dme.NodeID) { n.do(vnet.Step{Kind: dme.Crash, Node: id}) }
 
 // Restart brings node id back after a crash.
-func (n *Net) Restart(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Restart, Node: id}) }
+func (n *Net) Restart(id dme.NodeID) { n.do(vnet.Step{Kind: dme.Restart, Node: id}) }
 
 // Join brings node id in, which was absent.
-func (n *Net) Join(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Join, Node: id}) }
+func (n *Net) Join(id dme.NodeID) { n.do(vnet.Step{Kind: dme.Join, Node: id}) }
 
 // Depart tells node id to leave the system.
-func (n *Net) Depart(id dme.NodeID) { n.do(vnet.Step{Kind: vnet.Depart, Node: id}) }
+func (n *Net) Depart(id dme.NodeID) { n.do(vnet.Step{Kind: dme.Depart, Node: id}) }
 
 // Inside returns the nodes in the critical section.
 func (n *Net) Inside() []dme.NodeID { return n.network.Inside() }
@@ -177,7 +177,7 @@ func (n *Net) Flying() []vnet.Flight { return n.network.InFlight() }
 // node would receive a sequenced broadcast before an earlier one. It may overtake
 // others of its link, but no news.
 func (n *Net) Deliver(from, to dme.NodeID, k int) {
-	x := vnet.Step{Kind: vnet.Deliver, Node: to, From: from, Index: k}
+	x := vnet.Step{Kind: dme.Receive, Node: to, From: from, Index: k}
 	if kind, ok := n.network.News(from, to); ok {
 		x.Kind = kind
 	}
@@ -203,7 +203,7 @@ func (n *Net) Fire() bool {
 	if len(timers) == 0 {
 		return false
 	}
-	return n.doIf(vnet.Step{Kind: vnet.Fire, Node: timers[0].Node, Timer: timers[0].ID}, true)
+	return n.doIf(vnet.Step{Kind: dme.Timeout, Node: timers[0].Node, Timer: timers[0].ID}, true)
 }
 
 // Elapse lets time pass until nothing is left to happen: messages arrive, the
@@ -295,17 +295,17 @@ func (n *Net) fault(format string, args ...any) {
 // do takes a step, and returns what came of it, which is valid until the next.
 func (n *Net) do(x vnet.Step) *vnet.Event {
 	switch x.Kind {
-	case vnet.Ask, vnet.AskShared:
+	case dme.Request, dme.RequestShared:
 		n.asked[x.Node] = len(n.Entries)
-	case vnet.Crash, vnet.Depart:
+	case dme.Crash, dme.Depart:
 		n.peers = nil // others may take the place of a peer
-	case vnet.Deliver, vnet.Fire:
+	case dme.Receive, dme.Timeout:
 		if len(n.network.Invariants) > 0 && !n.network.Possible(x) {
 			n.network.Unwatch() // a test overtakes where links keep order, or fires a timer too early
 		}
 	}
 	e := n.network.Do(x)
-	if e.Kind == vnet.Deliver && e.Number > 0 {
+	if e.Kind == dme.Receive && e.Number > 0 {
 		n.trip = max(n.trip, len(n.Entries)-n.sent[e.Number])
 	}
 	n.note(e)
@@ -326,7 +326,7 @@ func (n *Net) note(e *vnet.Event) {
 		for uint64(len(n.sent)) <= x.Number {
 			n.sent = append(n.sent, len(n.Entries))
 		}
-		if x.Kind != dme.EffectEnter {
+		if x.Kind != dme.Enter {
 			continue
 		}
 		entry := Entry{Node: e.Node, Stamp: x.Stamp, asked: n.asked[e.Node]}

@@ -104,17 +104,17 @@ func (s *schedule) ending() error {
 // messages reach and leave last.
 type preferences struct {
 	rng    *rand.Rand
-	weight [vnet.Up + 1]int // of a kind of step, if one of it is possible
-	slow   dme.NodeID       // often none
-	some   []int            // scratch
+	weight [dme.PeerUp + 1]int // of a kind of step, if one of it is possible
+	slow   dme.NodeID          // often none
+	some   []int               // scratch
 }
 
 func newPreferences(nodes int, rng *rand.Rand) *preferences {
 	p := &preferences{rng: rng, slow: dme.NodeID(rng.IntN(2 * nodes))}
-	p.weight[vnet.Deliver], p.weight[vnet.Exit] = 1+rng.IntN(20), 1+rng.IntN(20)
-	p.weight[vnet.Ask], p.weight[vnet.Fire], p.weight[vnet.Stop] = 1+rng.IntN(20), 1+rng.IntN(4), 1
-	p.weight[vnet.Down], p.weight[vnet.Up] = p.weight[vnet.Deliver], p.weight[vnet.Deliver]
-	p.weight[vnet.Restart], p.weight[vnet.Join] = 1, 1
+	p.weight[dme.Receive], p.weight[dme.Exit] = 1+rng.IntN(20), 1+rng.IntN(20)
+	p.weight[dme.Request], p.weight[dme.Timeout], p.weight[dme.Stop] = 1+rng.IntN(20), 1+rng.IntN(4), 1
+	p.weight[dme.PeerDown], p.weight[dme.PeerUp] = p.weight[dme.Receive], p.weight[dme.Receive]
+	p.weight[dme.Restart], p.weight[dme.Join] = 1, 1
 	return p
 }
 
@@ -128,10 +128,10 @@ func (p *preferences) Pick(_ *vnet.Network, steps []vnet.Step) int {
 			total += p.weight[k]
 		}
 	}
-	kind, at := vnet.StepKind(0), p.rng.IntN(total)
+	kind, at := dme.EventKind(0), p.rng.IntN(total)
 	for k, weight := range p.weight {
 		if possible[k] && at >= 0 {
-			kind, at = vnet.StepKind(k), at-weight
+			kind, at = dme.EventKind(k), at-weight
 		}
 	}
 	p.some = p.some[:0]
@@ -142,7 +142,7 @@ func (p *preferences) Pick(_ *vnet.Network, steps []vnet.Step) int {
 	}
 	pick := p.some[p.rng.IntN(len(p.some))]
 	for range 5 {
-		if x := steps[pick]; kind != vnet.Deliver || x.From != p.slow && x.Node != p.slow {
+		if x := steps[pick]; kind != dme.Receive || x.From != p.slow && x.Node != p.slow {
 			break
 		}
 		pick = p.some[p.rng.IntN(len(p.some))]
@@ -151,9 +151,9 @@ func (p *preferences) Pick(_ *vnet.Network, steps []vnet.Step) int {
 }
 
 // kindOf takes a reader's request for any.
-func kindOf(x vnet.Step) vnet.StepKind {
-	if x.Kind == vnet.AskShared {
-		return vnet.Ask
+func kindOf(x vnet.Step) dme.EventKind {
+	if x.Kind == dme.RequestShared {
+		return dme.Request
 	}
 	return x.Kind
 }

@@ -198,7 +198,7 @@ func TestTimersFireInOrderAndAfterMessages(t *testing.T) {
 	}
 	net.Settle()
 	for timer := range dme.TimerID(3) {
-		x := vnet.Step{Kind: vnet.Fire, Node: 1, Timer: timer + 1}
+		x := vnet.Step{Kind: dme.Timeout, Node: 1, Timer: timer + 1}
 		if net.network.Possible(x) != (timer == 0) {
 			t.Errorf("%v: possible %v, want the shortest alone", x, timer != 0)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/vnet"
 )
 
@@ -43,7 +44,7 @@ func Only(ids ...dme.NodeID) func(dme.NodeID) int {
 // The error says what went wrong, and after which steps: what [Net.Err] or Look
 // says, that requests wait and nothing moves or, at rest, that messages were refused or a
 // node has starved: its request was overtaken more often than claims promise or, where
-// none does, than [dme.OvertakingBound] says of messages that took as long as these did.
+// none does, than [claim.OvertakingBound] says of messages that took as long as these did.
 func (w Walk) Run() (*Net, error) {
 	c := vnet.Config{Nodes: w.Nodes, Seed: w.Seed, Requests: w.Requests, Recover: true}
 	a := onLinks(w.Algorithm, !w.Reorder)
@@ -91,13 +92,13 @@ type Turns struct {
 	Node      int     // who was overtaken so often
 	Jain      float64 // Jain's index of the nodes' entries: 1 is even, 1/N where one node had all
 
-	// Allowed says how large MaxBypass may be, with [dme.OrdinaryTrip].
-	Allowed dme.Overtaking
+	// Allowed says how large MaxBypass may be, with [claim.OrdinaryTrip].
+	Allowed claim.Overtaking
 }
 
 // starving is how many entries of others, for each node of the system, a node that
-// waits may see where no claim promises less (see [dme.OvertakingBound]).
-const starving = dme.TurnsOfOthers + dme.OrdinaryTrip
+// waits may see where no claim promises less (see [claim.OvertakingBound]).
+const starving = claim.TurnsOfOthers + claim.OrdinaryTrip
 
 // mostTurns is the largest system in which each node asks so often that a single other
 // one can make it starve.
@@ -203,10 +204,10 @@ func turns(a *dme.Algorithm, nodes int, set map[string]string) (worst Turns, err
 		if err != nil {
 			return worst, err
 		}
-		if t.MaxBypass > t.Allowed.Most(dme.OrdinaryTrip) {
+		if t.MaxBypass > t.Allowed.Most(claim.OrdinaryTrip) {
 			return t, fmt.Errorf("on %d nodes, %v, taking turns, seed %d: node %d starves: %d entries of others since it asked, "+
 				"where %s, though it asks all the time and nothing is slower for it; Jain's index of the entries is %.3f",
-				nodes, set, seed, t.Node, t.MaxBypass, t.Allowed.Describe(dme.OrdinaryTrip), t.Jain)
+				nodes, set, seed, t.Node, t.MaxBypass, t.Allowed.Describe(claim.OrdinaryTrip), t.Jain)
 		}
 		if t.MaxBypass >= worst.MaxBypass {
 			worst.MaxBypass, worst.Node, worst.Entries, worst.Allowed = t.MaxBypass, t.Node, t.Entries, t.Allowed

@@ -47,11 +47,11 @@ func counters(t *testing.T) (*Space, func(entries [3]int, last dme.NodeID) []uin
 		n := New(m)
 		for i, times := range entries {
 			for range times {
-				do(t, n, Step{Kind: Ask, Node: dme.NodeID(i + 1)}, Step{Kind: Exit, Node: dme.NodeID(i + 1)})
+				do(t, n, Step{Kind: dme.Request, Node: dme.NodeID(i + 1)}, Step{Kind: dme.Exit, Node: dme.NodeID(i + 1)})
 			}
 		}
 		if last != dme.None {
-			do(t, n, Step{Kind: Ask, Node: last})
+			do(t, n, Step{Kind: dme.Request, Node: last})
 		}
 		v, _ := s.Of(n)
 		return slices.Clone(v)
@@ -110,7 +110,7 @@ func TestClassesAreOfStatesWithTheSameDifferences(t *testing.T) {
 		for node := dme.NodeID(1); node <= 3; node++ {
 			rep := reps[from]
 			var got [][]uint32
-			classes.Step(walker, rep, Step{Kind: Ask, Node: node}, func(v []uint32) { got = append(got, slices.Clone(v)) })
+			classes.Step(walker, rep, Step{Kind: dme.Request, Node: node}, func(v []uint32) { got = append(got, slices.Clone(v)) })
 			want := leads[move{from, node}]
 			for key := range want {
 				if !slices.ContainsFunc(got, func(v []uint32) bool { return slices.Equal(v, reps[key]) }) {
@@ -197,15 +197,15 @@ func TestWhoMustGoOnWithoutOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := New(m)
-		n.Do(Step{Kind: Ask, Node: 1})
+		n.Do(Step{Kind: dme.Request, Node: 1})
 		for first, ok := n.Oldest(); ok; first, ok = n.Oldest() {
-			n.Do(Step{Kind: Lose, From: first.From, Node: first.Node})
+			n.Do(Step{Kind: dme.Lose, From: first.From, Node: first.Node})
 		}
-		n.Do(Step{Kind: Fire, Node: 1, Timer: 1})
+		n.Do(Step{Kind: dme.Timeout, Node: 1, Timer: 1})
 		if !n.Stuck() {
 			t.Errorf("all are up, all messages are lost, and nothing stands still")
 		}
-		n.Do(Step{Kind: Crash, Node: 2})
+		n.Do(Step{Kind: dme.Crash, Node: 2})
 		for first, ok := n.Oldest(); ok; first, ok = n.Oldest() {
 			if n.Stuck() {
 				t.Error("it stands still before the news has arrived")

@@ -58,7 +58,7 @@ func (c *commuting) answer(at, message uint32, arrive [][]uint32) uint32 {
 		x := c.messages.at(message)
 		c.begin()
 		c.meet(at)
-		if answer = no; c.cut[x.To] < mostCut && c.plain(c.outcomeOf(at, Step{Kind: Deliver, From: x.From, Node: x.To}, message)) {
+		if answer = no; c.cut[x.To] < mostCut && c.plain(c.outcomeOf(at, Step{Kind: dme.Receive, From: x.From, Node: x.To}, message)) {
 			answer = c.visit(message, arrive)
 		}
 		if answer == no {
@@ -139,16 +139,16 @@ func (c *commuting) tryProcess(at, message uint32) bool {
 	id := c.locals.at(at).id
 	switch {
 	case p.activity == noderun.Inside:
-		if !c.try(at, message, Step{Kind: Exit, Node: id}, 0) {
+		if !c.try(at, message, Step{Kind: dme.Exit, Node: id}, 0) {
 			return false
 		}
 	case p.mayAsk():
-		if !c.try(at, message, Step{Kind: Ask, Node: id}, 0) ||
-			c.Shares && !c.try(at, message, Step{Kind: AskShared, Node: id}, 0) {
+		if !c.try(at, message, Step{Kind: dme.Request, Node: id}, 0) ||
+			c.Shares && !c.try(at, message, Step{Kind: dme.RequestShared, Node: id}, 0) {
 			return false
 		}
 	}
-	return !c.Stops || !c.mayStop(p) || c.try(at, message, Step{Kind: Stop, Node: id}, 0)
+	return !c.Stops || !c.mayStop(p) || c.try(at, message, Step{Kind: dme.Stop, Node: id}, 0)
 }
 
 // tryArrivals tries the arrival of others in a state, before the message and
@@ -160,7 +160,7 @@ func (c *commuting) tryArrivals(at, message uint32, others []uint32) bool {
 		if other == message || x.From == from && !c.Unordered {
 			continue
 		}
-		if !c.try(at, message, Step{Kind: Deliver, Node: x.To, From: x.From}, other) {
+		if !c.try(at, message, Step{Kind: dme.Receive, Node: x.To, From: x.From}, other) {
 			return false
 		}
 	}
@@ -171,7 +171,7 @@ func (c *commuting) tryArrivals(at, message uint32, others []uint32) bool {
 // after it, and meets the state to which it leads without the message.
 func (c *commuting) try(at, message uint32, s Step, other uint32) bool {
 	x := c.messages.at(message)
-	arrival := Step{Kind: Deliver, From: x.From, Node: x.To}
+	arrival := Step{Kind: dme.Receive, From: x.From, Node: x.To}
 
 	early := c.outcomeOf(at, arrival, message)
 	if !c.plain(early) || !c.possibleAt(c.outcomes[early].next, s) {
@@ -209,11 +209,11 @@ func (c *commuting) plain(outcome uint32) bool {
 // in another.
 func (c *commuting) possibleAt(at uint32, s Step) bool {
 	switch p := &c.locals.at(at).process; s.Kind {
-	case Ask, AskShared:
+	case dme.Request, dme.RequestShared:
 		return p.mayAsk()
-	case Exit:
+	case dme.Exit:
 		return p.activity == noderun.Inside
-	case Stop:
+	case dme.Stop:
 		return c.mayStop(p)
 	}
 	return true

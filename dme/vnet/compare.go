@@ -135,8 +135,9 @@ func (c *comparison) take(here []uint32, x Step) (next []uint32, err error) {
 	return nil, differs("does something else where clocks are lower that have the same order")
 }
 
-var handlers = map[StepKind]string{
-	Ask: "Request", AskShared: "RequestShared", Exit: "Release", Deliver: "Receive", Copy: "Receive", Fire: "Timeout",
+var handlers = map[dme.EventKind]string{
+	dme.Request: "Request", dme.RequestShared: "RequestShared", dme.Exit: "Release", dme.Receive: "Receive", dme.Copy: "Receive",
+	dme.Timeout: "Timeout",
 }
 
 // handler names what has run.

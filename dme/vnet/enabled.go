@@ -14,13 +14,13 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 		switch {
 		case p.activity == noderun.Inside:
 			moving = true
-			to = append(to, Step{Kind: Exit, Node: id})
+			to = append(to, Step{Kind: dme.Exit, Node: id})
 		case p.activity == noderun.Requesting:
 			waiting = true
 		case p.mayAsk():
-			to = append(to, Step{Kind: Ask, Node: id})
+			to = append(to, Step{Kind: dme.Request, Node: id})
 			if m.Shares {
-				to = append(to, Step{Kind: AskShared, Node: id})
+				to = append(to, Step{Kind: dme.RequestShared, Node: id})
 			}
 		}
 		if m.faulty {
@@ -59,21 +59,21 @@ func (m *Model) arrivals(s state, to, first []Step, duplicate, lose bool) []Step
 				continue
 			}
 			p := s.passage(link, i)
-			if p.news != noNews {
+			if p.news != 0 {
 				if i == 0 {
 					to = append(to, Step{Kind: p.arrival(), From: from, Node: node})
 				}
 				break // what is behind it waits
 			}
-			to = append(to, Step{Kind: Deliver, From: from, Node: node, Index: i})
+			to = append(to, Step{Kind: dme.Receive, From: from, Node: node, Index: i})
 			if !duplicate && !lose || p.copied {
 				continue // a second copy arrives or, like any copy, was never made
 			}
 			if duplicate {
-				to = append(to, Step{Kind: Copy, From: from, Node: node, Index: i})
+				to = append(to, Step{Kind: dme.Copy, From: from, Node: node, Index: i})
 			}
 			if lose {
-				to = append(to, Step{Kind: Lose, From: from, Node: node, Index: i})
+				to = append(to, Step{Kind: dme.Lose, From: from, Node: node, Index: i})
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (m *Model) arrivals(s state, to, first []Step, duplicate, lose bool) []Step
 func (m *Model) fires(s state, to []Step) []Step {
 	for i, t := range s.shared().timers {
 		if m.mayFire(s, i) {
-			to = append(to, Step{Kind: Fire, Node: t.Node, Timer: t.ID})
+			to = append(to, Step{Kind: dme.Timeout, Node: t.Node, Timer: t.ID})
 		}
 	}
 	return to
@@ -95,7 +95,7 @@ func (m *Model) stopSteps(s state, to []Step) []Step {
 	}
 	for id := range m.IDs() {
 		if m.mayStop(s.process(id)) {
-			to = append(to, Step{Kind: Stop, Node: id})
+			to = append(to, Step{Kind: dme.Stop, Node: id})
 		}
 	}
 	return to
@@ -128,27 +128,27 @@ func (m *Model) possible(s state, x Step) bool {
 		return false
 	}
 	switch p := s.process(x.Node); x.Kind {
-	case Ask:
+	case dme.Request:
 		return p.mayAsk()
-	case AskShared:
+	case dme.RequestShared:
 		return m.Shares && p.mayAsk()
-	case Exit:
+	case dme.Exit:
 		return p.activity == noderun.Inside
-	case Deliver, Copy, Lose:
+	case dme.Receive, dme.Copy, dme.Lose:
 		link := m.link(x.From, x.Node)
 		if x.Index < 0 || !m.mayArrive(s, link, x.Index) {
 			return false
 		}
 		p := s.passage(link, x.Index)
 		once := !p.copied
-		return p.news == noNews && (x.Kind == Deliver || once && (x.Kind == Copy && m.Duplicate || x.Kind == Lose && s.shared().lose > 0))
-	case Down, Up:
+		return p.news == 0 && (x.Kind == dme.Receive || once && (x.Kind == dme.Copy && m.Duplicate || x.Kind == dme.Lose && s.shared().lose > 0))
+	case dme.PeerDown, dme.PeerUp:
 		link := m.link(x.From, x.Node)
 		return x.Index == 0 && s.length(link) > 0 && s.passage(link, 0).arrival() == x.Kind
-	case Fire:
+	case dme.Timeout:
 		i := find(s.shared().timers, x.Node, x.Timer)
 		return i >= 0 && m.mayFire(s, i)
-	case Stop:
+	case dme.Stop:
 		return m.Stops && m.mayStop(p) && (m.StopEarly || m.served(s))
 	}
 	return m.possibleFault(s, x)
@@ -159,13 +159,13 @@ func (m *Model) possible(s state, x Step) bool {
 func (m *Model) do(s state, x Step) *Violation {
 	var via []mark
 	switch x.Kind {
-	case Crash, Restart, Join, Depart:
+	case dme.Crash, dme.Restart, dme.Join, dme.Depart:
 		return m.doFault(s, x)
-	case Fire:
+	case dme.Timeout:
 		m.disarm(s, x.Node, x.Timer)
-	case Deliver, Copy, Lose, Down, Up:
-		p := s.take(m.link(x.From, x.Node), x.Index, x.Kind == Copy)
-		if x.Kind == Lose {
+	case dme.Receive, dme.Copy, dme.Lose, dme.PeerDown, dme.PeerUp:
+		p := s.take(m.link(x.From, x.Node), x.Index, x.Kind == dme.Copy)
+		if x.Kind == dme.Lose {
 			s.edit().lose--
 			s.keep()
 			return nil

@@ -47,7 +47,7 @@ func (e *Event) Clone() Event {
 
 // Entered reports whether the step let the node into the critical section.
 func (e *Event) Entered() bool {
-	return slices.ContainsFunc(e.Effects, func(x Effect) bool { return x.Kind == dme.EffectEnter })
+	return slices.ContainsFunc(e.Effects, func(x Effect) bool { return x.Kind == dme.Enter })
 }
 
 // DescribeMessage writes a message as a person reads it: its kind, and the
@@ -82,19 +82,19 @@ func (e *Event) Describe(a *dme.Algorithm) string {
 
 // happenings say what a step means, of its node or of its message.
 var happenings = [...]string{
-	"starts", Ask: "asks", AskShared: "asks, as a reader", Exit: "leaves",
-	Deliver: "arrives", Copy: "arrives, and will again", Lose: "is lost",
-	Stop: "is told that no more requests will come", Crash: "crashes", Restart: "restarts", Join: "joins",
-	Depart: "is told to leave the system", Down: "is down", Up: "is up",
+	dme.Start: "starts", dme.Request: "asks", dme.RequestShared: "asks, as a reader", dme.Exit: "leaves",
+	dme.Receive: "arrives", dme.Copy: "arrives, and will again", dme.Lose: "is lost",
+	dme.Stop: "is told that no more requests will come", dme.Crash: "crashes", dme.Restart: "restarts", dme.Join: "joins",
+	dme.Depart: "is told to leave the system", dme.PeerDown: "is down", dme.PeerUp: "is up",
 }
 
 func (e *Event) happening(a *dme.Algorithm) string {
 	switch {
 	case e.ofMessage():
 		return fmt.Sprintf("%s %d→%d%s %s", a.KindName(e.Msg.Kind), e.From, e.Node, fields(&e.Msg), happenings[e.Kind])
-	case e.Kind == Fire:
+	case e.Kind == dme.Timeout:
 		return fmt.Sprintf("timer %d of node %d fires", e.Timer, e.Node)
-	case e.Kind == Down || e.Kind == Up:
+	case e.Kind == dme.PeerDown || e.Kind == dme.PeerUp:
 		return fmt.Sprintf("node %d hears that node %d %s", e.Node, e.From, happenings[e.Kind])
 	}
 	return fmt.Sprintf("node %d %s", e.Node, happenings[e.Kind])
@@ -113,24 +113,24 @@ func (e *Event) effects(a *dme.Algorithm) string {
 	var parts []string
 	for i := 0; i < len(e.Effects); i++ {
 		switch x := &e.Effects[i]; x.Kind {
-		case dme.EffectSend:
+		case dme.Send:
 			// What is sent to several in a row is told once.
 			said := fields(&x.Msg)
 			to := e.way(x)
 			for i+1 < len(e.Effects) {
 				next := &e.Effects[i+1]
-				if next.Kind != dme.EffectSend || next.Msg.Kind != x.Msg.Kind || fields(&next.Msg) != said {
+				if next.Kind != dme.Send || next.Msg.Kind != x.Msg.Kind || fields(&next.Msg) != said {
 					break
 				}
 				to += e.way(next)
 				i++
 			}
 			parts = append(parts, a.KindName(x.Msg.Kind)+to+said)
-		case dme.EffectSetTimer:
+		case dme.SetTimer:
 			parts = append(parts, fmt.Sprintf("timer %d set to %v", x.Timer, x.Delay))
-		case dme.EffectLeft:
+		case dme.Left:
 			parts = append(parts, fmt.Sprintf("node %d has left", e.Node))
-		case dme.EffectEnter:
+		case dme.Enter:
 			parts = append(parts, fmt.Sprintf("node %d enters", e.Node))
 		}
 	}
@@ -278,7 +278,7 @@ func (w *Walker) flying(to []dme.Flight) []dme.Flight {
 		}
 		link := w.firsts[place]
 		for _, number := range w.queues.at(queue).messages {
-			if x := w.messages.at(number); x.news == noNews {
+			if x := w.messages.at(number); x.news == 0 {
 				to = append(to, dme.Flight{From: link.From, To: link.Node, Message: w.message(x.plain)})
 			}
 		}
@@ -292,7 +292,7 @@ func (w *Walker) flyingBetween(from, to dme.NodeID, messages []*dme.Message) []*
 		return messages
 	}
 	for _, number := range w.queues.at(w.Next[place]).messages {
-		if x := w.messages.at(number); x.news == noNews {
+		if x := w.messages.at(number); x.news == 0 {
 			messages = append(messages, w.message(x.plain))
 		}
 	}

@@ -10,23 +10,13 @@ import (
 
 // News that a node is down or up travels on the links to the others, behind what
 // the node had sent and before what its next incarnation sends.
-type news uint8
-
-const (
-	noNews news = iota
-	isDown
-	isUp
-)
 
 // arrival is the step in which what a link holds arrives.
-func (p *passage) arrival() StepKind {
-	switch p.news {
-	case isDown:
-		return Down
-	case isUp:
-		return Up
+func (p *passage) arrival() dme.EventKind {
+	if p.news != 0 {
+		return p.news
 	}
-	return Deliver
+	return dme.Receive
 }
 
 // Member is where a node stands in the system.
@@ -39,15 +29,15 @@ type Member struct {
 
 // May reports whether a node may crash, restart, join or be told to depart: the
 // rules of membership of every runtime. One that may crash may also be paused.
-func (m Member) May(do StepKind) bool {
+func (m Member) May(do dme.EventKind) bool {
 	switch do {
-	case Crash:
+	case dme.Crash:
 		return !m.Down
-	case Restart:
+	case dme.Restart:
 		return m.Down && !m.Absent
-	case Join:
+	case dme.Join:
 		return m.Down && m.Absent
-	case Depart:
+	case dme.Depart:
 		return !m.Down && !m.Leaving && !m.Paused
 	}
 	return false
@@ -98,19 +88,19 @@ func (m *Model) mayComeBack(p *process) bool {
 // comingBack is the step by which it does.
 func comingBack(id dme.NodeID, p *process) Step {
 	if p.absent {
-		return Step{Kind: Join, Node: id}
+		return Step{Kind: dme.Join, Node: id}
 	}
-	return Step{Kind: Restart, Node: id}
+	return Step{Kind: dme.Restart, Node: id}
 }
 
 // faults appends the faults that may strike a node that is up.
 func (m *Model) faults(s state, id dme.NodeID, p *process, to []Step) []Step {
 	c := s.shared()
 	if c.crashes > 0 {
-		to = append(to, Step{Kind: Crash, Node: id})
+		to = append(to, Step{Kind: dme.Crash, Node: id})
 	}
-	if c.departures > 0 && m.members && p.activity == noderun.Idle && p.member().May(Depart) {
-		to = append(to, Step{Kind: Depart, Node: id})
+	if c.departures > 0 && m.members && p.activity == noderun.Idle && p.member().May(dme.Depart) {
+		to = append(to, Step{Kind: dme.Depart, Node: id})
 	}
 	return to
 }
@@ -123,11 +113,11 @@ func (m *Model) possibleFault(s state, x Step) bool {
 		return false
 	}
 	switch x.Kind {
-	case Crash:
+	case dme.Crash:
 		return c.crashes > 0 || m.Faults
-	case Restart:
+	case dme.Restart:
 		return m.restarts && (m.Faults || m.Restarts)
-	case Join:
+	case dme.Join:
 		return m.members
 	}
 	return m.members && p.activity == noderun.Idle && (c.departures > 0 || m.Faults)
@@ -141,7 +131,7 @@ func (m *Model) severed(s state, from, to dme.NodeID) bool {
 	}
 	link := m.link(to, from)
 	for i := range s.length(link) {
-		if s.passage(link, i).news != noNews {
+		if s.passage(link, i).news != 0 {
 			return true
 		}
 	}
@@ -164,9 +154,9 @@ func (m *Model) vanish(s state, node dme.NodeID) {
 func (m *Model) news(s state, node dme.NodeID, comes bool) {
 	down := func(id dme.NodeID) bool { return s.process(id).activity == noderun.Down }
 	News(m.Nodes, node, comes, m.Absent, down, func(about, to dme.NodeID, up bool) {
-		what := isDown
+		what := dme.PeerDown
 		if up {
-			what = isUp
+			what = dme.PeerUp
 		}
 		s.tell(about, to, what)
 	})
@@ -184,21 +174,21 @@ func firstOf(timers []Timer, node dme.NodeID) *Timer {
 // doFault takes a step of a node that comes or goes.
 func (m *Model) doFault(s state, x Step) *Violation {
 	switch x.Kind {
-	case Crash:
+	case dme.Crash:
 		if c := s.edit(); c.crashes > 0 {
 			c.crashes--
 		}
 		s.keep()
 		m.vanish(s, x.Node)
-	case Depart:
+	case dme.Depart:
 		if c := s.edit(); c.departures > 0 {
 			c.departures--
 		}
 		s.keep()
-	case Restart, Join:
+	case dme.Restart, dme.Join:
 		m.news(s, x.Node, true)
 	}
-	if x.Kind != Depart && s.shared().overtaken != nil {
+	if x.Kind != dme.Depart && s.shared().overtaken != nil {
 		s.edit().overtaken[x.Node] = 0
 		s.keep()
 	}

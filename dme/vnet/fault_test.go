@@ -126,9 +126,9 @@ func reads(t *testing.T, n *Network, id dme.NodeID, want ...string) {
 func TestACrash(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		n := newDiaries(t, Config{Nodes: 3, Crashes: 1, Restarts: true, Unordered: unordered})
-		do(t, n, Step{Kind: Ask, Node: 1}, Step{Kind: Ask, Node: 2})
-		do(t, n, Step{Kind: Deliver, From: 2, Node: 1}) // node 1 answers
-		do(t, n, Step{Kind: Crash, Node: 1})
+		do(t, n, Step{Kind: dme.Request, Node: 1}, Step{Kind: dme.Request, Node: 2})
+		do(t, n, Step{Kind: dme.Receive, From: 2, Node: 1}) // node 1 answers
+		do(t, n, Step{Kind: dme.Crash, Node: 1})
 		if got := n.Activity(1); got != noderun.Down {
 			t.Errorf("node 1 is %v", got)
 		}
@@ -138,7 +138,7 @@ func TestACrash(t *testing.T) {
 		if slices.ContainsFunc(n.Timers(), func(x Timer) bool { return x.Node == 1 }) {
 			t.Error("the timer of a dead node is set")
 		}
-		if n.Possible(Step{Kind: Crash, Node: 2}) || n.Possible(Step{Kind: Crash, Node: 1}) {
+		if n.Possible(Step{Kind: dme.Crash, Node: 2}) || n.Possible(Step{Kind: dme.Crash, Node: 1}) {
 			t.Error("one crash was allowed, and another is possible")
 		}
 		// What it had sent arrives, and then the news; what was sent to it is gone.
@@ -147,74 +147,75 @@ func TestACrash(t *testing.T) {
 				t.Errorf("%+v is on its way to a dead node", x)
 			}
 		}
-		if n.Possible(Step{Kind: Down, From: 1, Node: 3}) {
+		if n.Possible(Step{Kind: dme.PeerDown, From: 1, Node: 3}) {
 			t.Error("the news overtakes a message")
 		}
-		do(t, n, Step{Kind: Deliver, From: 1, Node: 3}) // node 3 answers a dead node
+		do(t, n, Step{Kind: dme.Receive, From: 1, Node: 3}) // node 3 answers a dead node
 		reads(t, n, 3, "1 from 1")
 		if len(n.OnTheWay(3, 1)) > 0 {
 			t.Error("a message is on its way to a dead node")
 		}
-		do(t, n, Step{Kind: Restart, Node: 1})
+		do(t, n, Step{Kind: dme.Restart, Node: 1})
 		reads(t, n, 1, "restart")
 		// Node 3 has not heard that node 1 is back: what it sends is lost.
-		do(t, n, Step{Kind: Deliver, From: 2, Node: 3})
-		do(t, n, Step{Kind: Down, From: 1, Node: 3})
-		n.Do(Step{Kind: Ask, Node: 3})
+		do(t, n, Step{Kind: dme.Receive, From: 2, Node: 3})
+		do(t, n, Step{Kind: dme.PeerDown, From: 1, Node: 3})
+		n.Do(Step{Kind: dme.Request, Node: 3})
 		if len(n.OnTheWay(3, 1)) > 0 || len(n.OnTheWay(3, 2)) != 2 {
 			t.Error("a message reaches an incarnation of which its sender has not heard")
 		}
-		if n.Possible(Step{Kind: Deliver, From: 1, Node: 3}) {
+		if n.Possible(Step{Kind: dme.Receive, From: 1, Node: 3}) {
 			t.Error("a message of the new incarnation overtakes the news that it is up")
 		}
-		do(t, n, Step{Kind: Up, From: 1, Node: 3}, Step{Kind: Deliver, From: 1, Node: 3})
+		do(t, n, Step{Kind: dme.PeerUp, From: 1, Node: 3}, Step{Kind: dme.Receive, From: 1, Node: 3})
 		reads(t, n, 3, "1 from 1", "1 from 2", "1 down", "1 up", "1 from 1")
-		do(t, n, Step{Kind: Deliver, From: 3, Node: 1})
+		do(t, n, Step{Kind: dme.Receive, From: 3, Node: 1})
 		reads(t, n, 1, "restart", "2 from 3")
 	}
 }
 
 func TestWhoComesBackHearsWhoIsDown(t *testing.T) {
 	n := newDiaries(t, Config{Nodes: 3, Crashes: 2, Restarts: true})
-	do(t, n, Step{Kind: Crash, Node: 1}, Step{Kind: Crash, Node: 2}, Step{Kind: Restart, Node: 1}, Step{Kind: Down, From: 2, Node: 1})
+	do(t, n, Step{Kind: dme.Crash, Node: 1}, Step{Kind: dme.Crash, Node: 2}, Step{Kind: dme.Restart, Node: 1},
+		Step{Kind: dme.PeerDown, From: 2, Node: 1})
 	reads(t, n, 1, "restart", "2 down")
-	do(t, n, Step{Kind: Restart, Node: 2}, Step{Kind: Up, From: 2, Node: 1})
+	do(t, n, Step{Kind: dme.Restart, Node: 2}, Step{Kind: dme.PeerUp, From: 2, Node: 1})
 	reads(t, n, 1, "restart", "2 down", "2 up")
 }
 
 func TestWhoComesInHearsWhoHasJoined(t *testing.T) {
 	n := newDiaries(t, Config{Nodes: 3, Absent: []dme.NodeID{2, 3}})
-	do(t, n, Step{Kind: Join, Node: 3}, Step{Kind: Join, Node: 2}, Step{Kind: Up, From: 3, Node: 2})
+	do(t, n, Step{Kind: dme.Join, Node: 3}, Step{Kind: dme.Join, Node: 2}, Step{Kind: dme.PeerUp, From: 3, Node: 2})
 	reads(t, n, 2, "join", "3 up")
-	do(t, n, Step{Kind: Down, From: 2, Node: 3}, Step{Kind: Up, From: 2, Node: 3})
+	do(t, n, Step{Kind: dme.PeerDown, From: 2, Node: 3}, Step{Kind: dme.PeerUp, From: 2, Node: 3})
 	reads(t, n, 3, "join", "2 down", "2 up")
 }
 
 func TestJoiningAndLeaving(t *testing.T) {
 	n := newDiaries(t, Config{Nodes: 3, Absent: []dme.NodeID{3}, Departures: 1})
-	do(t, n, Step{Kind: Ask, Node: 1})
+	do(t, n, Step{Kind: dme.Request, Node: 1})
 	if len(n.OnTheWay(1, 3)) > 0 {
 		t.Error("a message is on its way to an absent node")
 	}
-	if n.Possible(Step{Kind: Ask, Node: 3}) || n.Possible(Step{Kind: Restart, Node: 3}) {
+	if n.Possible(Step{Kind: dme.Request, Node: 3}) || n.Possible(Step{Kind: dme.Restart, Node: 3}) {
 		t.Error("an absent node asks, or restarts")
 	}
-	do(t, n, Step{Kind: Join, Node: 3}, Step{Kind: Up, From: 3, Node: 1},
-		Step{Kind: Deliver, From: 3, Node: 1}, Step{Kind: Deliver, From: 1, Node: 3})
+	do(t, n, Step{Kind: dme.Join, Node: 3}, Step{Kind: dme.PeerUp, From: 3, Node: 1},
+		Step{Kind: dme.Receive, From: 3, Node: 1}, Step{Kind: dme.Receive, From: 1, Node: 3})
 	reads(t, n, 3, "join", "2 from 1")
-	do(t, n, Step{Kind: Depart, Node: 3})
-	if n.Possible(Step{Kind: Ask, Node: 3}) || n.Possible(Step{Kind: Depart, Node: 2}) {
+	do(t, n, Step{Kind: dme.Depart, Node: 3})
+	if n.Possible(Step{Kind: dme.Request, Node: 3}) || n.Possible(Step{Kind: dme.Depart, Node: 2}) {
 		t.Error("a node that leaves asks, or one more leaves than may")
 	}
-	do(t, n, Step{Kind: Deliver, From: 3, Node: 1})
-	e := n.Do(Step{Kind: Deliver, From: 1, Node: 3})
+	do(t, n, Step{Kind: dme.Receive, From: 3, Node: 1})
+	e := n.Do(Step{Kind: dme.Receive, From: 1, Node: 3})
 	if got := e.Describe(n.Algorithm); got != "ANSWER 1→3 arrives: node 3 has left" {
 		t.Error(got)
 	}
-	if got := n.Activity(3); got != noderun.Down || !n.Possible(Step{Kind: Join, Node: 3}) {
+	if got := n.Activity(3); got != noderun.Down || !n.Possible(Step{Kind: dme.Join, Node: 3}) {
 		t.Errorf("node 3 is %v", got)
 	}
-	do(t, n, Step{Kind: Down, From: 3, Node: 1})
+	do(t, n, Step{Kind: dme.PeerDown, From: 3, Node: 1})
 	reads(t, n, 1, "3 up", "1 from 3", "1 from 3", "3 down")
 }
 
@@ -231,7 +232,7 @@ func TestFaultsInBothForms(t *testing.T) {
 	space := NewSpace(m)
 	walker := space.NewWalker()
 	seen := make(map[string]Hash)
-	var kinds [Up + 1]int
+	var kinds [dme.PeerUp + 1]int
 	for seed := range uint64(200) {
 		s := &Schedule{Network: New(m), Rand: rand.New(rand.NewPCG(seed, 1)), Load: Churn, Fault: 0.2}
 		s.Choose = Chance{s.Rand}
@@ -275,7 +276,7 @@ func TestFaultsInBothForms(t *testing.T) {
 			seen[string(saved)] = h
 		}
 	}
-	for _, k := range []StepKind{Crash, Restart, Join, Depart, Down, Up} {
+	for _, k := range []dme.EventKind{dme.Crash, dme.Restart, dme.Join, dme.Depart, dme.PeerDown, dme.PeerUp} {
 		if kinds[k] < 20 {
 			t.Errorf("only %d steps %v show little", kinds[k], k)
 		}
@@ -307,12 +308,12 @@ func TestStopsWhileANodeIsDown(t *testing.T) {
 		}
 		n := New(m)
 		n.processes[3].requests = 0 // node 1 alone asks
-		if got := n.Possible(Step{Kind: Stop, Node: 2}); got != (x.requests == 0) {
+		if got := n.Possible(Step{Kind: dme.Stop, Node: 2}); got != (x.requests == 0) {
 			t.Errorf("%+v: before the crash %v", x, got)
 		}
-		n.Do(Step{Kind: Crash, Node: 1})
+		n.Do(Step{Kind: dme.Crash, Node: 1})
 		for id, want := range map[dme.NodeID]bool{1: false, 2: x.want, 3: x.want} {
-			stop := Step{Kind: Stop, Node: id}
+			stop := Step{Kind: dme.Stop, Node: id}
 			if got := n.Possible(stop); got != want || slices.Contains(n.Enabled(nil), stop) != want {
 				t.Errorf("%+v: node %d is told to stop: %v, want %v", x, id, got, want)
 			}

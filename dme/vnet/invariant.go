@@ -49,7 +49,7 @@ func (m *Model) meetsNeeds() bool {
 // disturbs reports whether a node comes or goes in a step.
 func (x Step) disturbs() bool {
 	switch x.Kind {
-	case Crash, Restart, Join, Depart:
+	case dme.Crash, dme.Restart, dme.Join, dme.Depart:
 		return true
 	}
 	return false
@@ -255,7 +255,7 @@ func (n *Network) flying(to []dme.Flight) []dme.Flight {
 	for _, first := range n.occupied {
 		held := n.links[n.link(first.From, first.Node)].messages
 		for i := range held {
-			if held[i].news == noNews {
+			if held[i].news == 0 {
 				to = append(to, dme.Flight{From: first.From, To: first.Node, Message: &held[i].msg})
 			}
 		}
@@ -266,7 +266,7 @@ func (n *Network) flying(to []dme.Flight) []dme.Flight {
 func (n *Network) flyingBetween(from, to dme.NodeID, messages []*dme.Message) []*dme.Message {
 	held := n.links[n.link(from, to)].messages
 	for i := range held {
-		if held[i].news == noNews {
+		if held[i].news == 0 {
 			messages = append(messages, &held[i].msg)
 		}
 	}

@@ -139,21 +139,21 @@ func TestWhichPairsAreLookedAt(t *testing.T) {
 	}
 	all := [][2]dme.NodeID{{1, 1}, {1, 2}, {1, 3}, {2, 1}, {2, 2}, {2, 3}, {3, 1}, {3, 2}, {3, 3}}
 	want("at the beginning", all...)
-	n.Take(Step{Kind: Ask, Node: 2})
+	n.Take(Step{Kind: dme.Request, Node: 2})
 	want("node 2 asks", [2]dme.NodeID{1, 2}, [2]dme.NodeID{2, 1}, [2]dme.NodeID{2, 2}, [2]dme.NodeID{2, 3}, [2]dme.NodeID{3, 2})
-	n.Take(Step{Kind: Deliver, From: 2, Node: 3})
+	n.Take(Step{Kind: dme.Receive, From: 2, Node: 3})
 	want("node 3 receives", [2]dme.NodeID{1, 3}, [2]dme.NodeID{2, 3}, [2]dme.NodeID{3, 1}, [2]dme.NodeID{3, 2}, [2]dme.NodeID{3, 3})
 	n.Broken()
 	want("on demand", all...)
 	if err := n.Load(saved); err != nil {
 		t.Fatal(err)
 	}
-	n.Take(Step{Kind: Ask, Node: 2})
+	n.Take(Step{Kind: dme.Request, Node: 2})
 	want("in a loaded state", all...)
 	n.Model.Invariants[0].Faults = true
-	n.Take(Step{Kind: Crash, Node: 3})
+	n.Take(Step{Kind: dme.Crash, Node: 3})
 	want("node 3 is down")
-	n.Take(Step{Kind: Deliver, From: 2, Node: 1})
+	n.Take(Step{Kind: dme.Receive, From: 2, Node: 1})
 	want("node 1 receives", [2]dme.NodeID{1, 1}, [2]dme.NodeID{1, 2}, [2]dme.NodeID{2, 1})
 }
 
@@ -213,9 +213,9 @@ func TestWhichInvariantsAreJudged(t *testing.T) {
 		{Config{Lose: 1, Unordered: true, Watch: WatchAlways}, nil, both},
 		{Config{Watch: WatchNothing}, nil, none},
 		{Config{Crashes: 1}, nil, both},
-		{Config{Crashes: 1, Restarts: true}, &Step{Kind: Crash, Node: 2}, "robust "},
-		{Config{Crashes: 1, Restarts: true}, &Step{Kind: Ask, Node: 2}, both},
-		{Config{Faults: true}, &Step{Kind: Crash, Node: 2}, "robust "},
+		{Config{Crashes: 1, Restarts: true}, &Step{Kind: dme.Crash, Node: 2}, "robust "},
+		{Config{Crashes: 1, Restarts: true}, &Step{Kind: dme.Request, Node: 2}, both},
+		{Config{Faults: true}, &Step{Kind: dme.Crash, Node: 2}, "robust "},
 	} {
 		if got := judged(t, x.c, x.step); got != x.want {
 			t.Errorf("%+v, %v: %q, want %q", x.c, x.step, got, x.want)
@@ -233,9 +233,9 @@ func TestForgedMessagesEndTheJudgement(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := New(m)
-	n.Take(Step{Kind: Ask, Node: 2})
+	n.Take(Step{Kind: dme.Request, Node: 2})
 	n.Inject(1, 2, &dme.Message{Kind: 2})
-	n.Take(Step{Kind: Deliver, From: 2, Node: 1})
+	n.Take(Step{Kind: dme.Receive, From: 2, Node: 1})
 	if count != 2 || n.Broken() != nil || count != 3 {
 		t.Errorf("judged %d times, want at the beginning, after one step, and on demand", count)
 	}
@@ -259,15 +259,15 @@ func TestBrokenInvariants(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := New(m)
-	if n.Take(Step{Kind: Ask, Node: 1}); n.Violation != nil {
+	if n.Take(Step{Kind: dme.Request, Node: 1}); n.Violation != nil {
 		t.Fatal(n.Violation)
 	}
-	n.Take(Step{Kind: Ask, Node: 2})
+	n.Take(Step{Kind: dme.Request, Node: 2})
 	want := Violation{"nobody asks", "nobody asks: node 2 asks", []dme.NodeID{1, 2}}
 	if v := n.Violation; v == nil || v.Property != want.Property || v.Verdict != want.Verdict || !slices.Equal(v.Nodes, want.Nodes) {
 		t.Errorf("%+v, want %+v", n.Violation, want)
 	}
-	n.Take(Step{Kind: Ask, Node: 3})
+	n.Take(Step{Kind: dme.Request, Node: 3})
 	if n.Violation.Verdict != want.Verdict {
 		t.Error(n.Violation)
 	}

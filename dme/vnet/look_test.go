@@ -15,7 +15,7 @@ func TestOldest(t *testing.T) {
 	if x, ok := n.Oldest(); ok {
 		t.Errorf("%v, and nothing is on its way", x)
 	}
-	do(t, n, Step{Kind: Ask, Node: 2}, Step{Kind: Ask, Node: 3}, Step{Kind: Crash, Node: 3})
+	do(t, n, Step{Kind: dme.Request, Node: 2}, Step{Kind: dme.Request, Node: 3}, Step{Kind: dme.Crash, Node: 3})
 	var got []string
 	for x, ok := n.Oldest(); ok; x, ok = n.Oldest() {
 		flights := n.InFlight()
@@ -23,7 +23,7 @@ func TestOldest(t *testing.T) {
 			t.Errorf("%v is the oldest, and the first is %+v", x, first)
 		}
 		kind, news := n.News(x.From, x.Node)
-		if kind != x.Kind || news != (x.Kind == Down) {
+		if kind != x.Kind || news != (x.Kind == dme.PeerDown) {
 			t.Errorf("%v: the next is %v, news: %v", x, kind, news)
 		}
 		got = append(got, x.String())
@@ -79,11 +79,11 @@ func TestRefusedMessages(t *testing.T) {
 			t.Errorf("after %v (%s): %s refused, and %s between vectors; want %s and %s", x, e.Refused, total(), got, network, vectors)
 		}
 	}
-	take(Step{Kind: Ask, Node: 2}, "0 0 ", "0 ")
-	take(Step{Kind: Deliver, From: 2, Node: 1}, "1 1 c", "1 c")
-	take(Step{Kind: Deliver, From: 2, Node: 3}, "2 2 a", "2 a")
-	take(Step{Kind: Ask, Node: 1}, "2 2 a", "2 a")
-	take(Step{Kind: Deliver, From: 1, Node: 2}, "3 3 a", "3 a")
+	take(Step{Kind: dme.Request, Node: 2}, "0 0 ", "0 ")
+	take(Step{Kind: dme.Receive, From: 2, Node: 1}, "1 1 c", "1 c")
+	take(Step{Kind: dme.Receive, From: 2, Node: 3}, "2 2 a", "2 a")
+	take(Step{Kind: dme.Request, Node: 1}, "2 2 a", "2 a")
+	take(Step{Kind: dme.Receive, From: 1, Node: 2}, "3 3 a", "3 a")
 }
 
 // What carries messages says what arrives, and is told who sends to whom.
@@ -92,11 +92,11 @@ func TestMessagesAreCarried(t *testing.T) {
 		return dme.Message{Kind: m.Kind, Num: 10*uint64(from) + uint64(to)}
 	}}
 	n := newDiaries(t, c)
-	e := n.Do(Step{Kind: Ask, Node: 2})
+	e := n.Do(Step{Kind: dme.Request, Node: 2})
 	if got := e.Describe(n.Algorithm); got != "node 2 asks: ASK 2→1 num=21, ASK 2→3 num=23, timer 1 set to 1ns" {
 		t.Error(got)
 	}
-	if got := n.Do(Step{Kind: Deliver, From: 2, Node: 3}); got.Msg.Num != 23 {
+	if got := n.Do(Step{Kind: dme.Receive, From: 2, Node: 3}); got.Msg.Num != 23 {
 		t.Errorf("%+v arrives", got.Msg)
 	}
 }

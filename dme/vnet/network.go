@@ -84,7 +84,7 @@ func New(m *Model) *Network {
 		if n.processes[id].absent {
 			continue
 		}
-		start := Step{Node: id}
+		start := Step{Kind: dme.Start, Node: id}
 		n.begin(start, true)
 		if n.finish(n.do(n, start)); len(n.event.Effects) > 0 {
 			n.Started = append(n.Started, n.event.Clone())
@@ -119,17 +119,17 @@ func (n *Network) step(x Step, note bool) {
 	was := p.activity
 	n.disturbed = n.disturbed || x.disturbs()
 	switch p.begin(x); x.Kind {
-	case Crash:
+	case dme.Crash:
 		if was == noderun.Requesting {
 			n.waiting--
 		}
 		n.inside = slices.DeleteFunc(n.inside, func(id dme.NodeID) bool { return id == x.Node })
 		n.QuietFor = 0
-	case Ask, AskShared:
+	case dme.Request, dme.RequestShared:
 		n.waiting++
 		n.common.overtaken[x.Node] = 0
 		n.QuietFor = 0
-	case Exit:
+	case dme.Exit:
 		n.inside = slices.DeleteFunc(n.inside, func(id dme.NodeID) bool { return id == x.Node })
 		n.QuietFor = 0
 	}
@@ -218,7 +218,7 @@ func (n *Network) Return() (x Step, ok bool) {
 func (n *Network) FirstTimer() (x Step, ok bool) {
 	for i, t := range n.common.timers {
 		if n.mayFire(n, i) {
-			return Step{Kind: Fire, Node: t.Node, Timer: t.ID}, true
+			return Step{Kind: dme.Timeout, Node: t.Node, Timer: t.ID}, true
 		}
 	}
 	return Step{}, false
@@ -250,7 +250,7 @@ func (n *Network) send(from, to dme.NodeID, m *dme.Message, vec []uint64, broadc
 		*msg = n.Carry(from, to, msg)
 	}
 	if n.noting {
-		n.note(Effect{Effect: dme.Effect{Kind: dme.EffectSend, To: to, Msg: *msg}, Number: n.sent})
+		n.note(Effect{Effect: dme.Effect{Kind: dme.Send, To: to, Msg: *msg}, Number: n.sent})
 	}
 }
 
@@ -265,7 +265,7 @@ func (n *Network) Enter(id dme.NodeID, stamp dme.Stamp) {
 	n.inside = append(n.inside, id)
 	n.out.entered = true
 	if n.noting {
-		n.note(Effect{Effect: dme.Effect{Kind: dme.EffectEnter, Stamp: stamp}})
+		n.note(Effect{Effect: dme.Effect{Kind: dme.Enter, Stamp: stamp}})
 	}
 }
 
@@ -273,7 +273,7 @@ func (n *Network) Enter(id dme.NodeID, stamp dme.Stamp) {
 func (n *Network) SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration) {
 	n.out.timers = append(n.out.timers, timing{Timer{id, timer, delay, n.reach(delay)}, true})
 	if n.noting {
-		n.note(Effect{Effect: dme.Effect{Kind: dme.EffectSetTimer, Timer: timer, Delay: delay}})
+		n.note(Effect{Effect: dme.Effect{Kind: dme.SetTimer, Timer: timer, Delay: delay}})
 	}
 }
 
@@ -343,7 +343,7 @@ func (n *Network) vacate(link int) {
 	n.occupied = n.occupied[:len(n.occupied)-1]
 }
 
-func (n *Network) tell(from, to dme.NodeID, what news) {
+func (n *Network) tell(from, to dme.NodeID, what dme.EventKind) {
 	n.sent++
 	n.put(&transit{number: n.sent, passage: passage{From: from, To: to, news: what}})
 }
@@ -361,7 +361,7 @@ func (n *Network) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome 
 		return &n.out
 	}
 	if n.out.left = n.processes[id].end(h); n.out.left && n.noting {
-		n.note(Effect{Effect: dme.Effect{Kind: dme.EffectLeft}})
+		n.note(Effect{Effect: dme.Effect{Kind: dme.Left}})
 	}
 	if c.Unasked.Load() > unasked {
 		n.out.broken = uninvited(id)
@@ -402,7 +402,7 @@ func (n *Network) put(x *transit) {
 	l := &n.links[n.link(x.From, x.To)]
 	if len(l.messages) == 0 {
 		l.at = len(n.occupied)
-		n.occupied = append(n.occupied, Step{Kind: Deliver, From: x.From, Node: x.To})
+		n.occupied = append(n.occupied, Step{Kind: dme.Receive, From: x.From, Node: x.To})
 	}
 	l.messages = append(l.messages, *x)
 }

@@ -15,23 +15,6 @@ import (
 	"dmebench/dme"
 )
 
-func TestStepsInWords(t *testing.T) {
-	for want, step := range map[string]Step{
-		"ask 2":           {Kind: Ask, Node: 2},
-		"ask-shared 2":    {Kind: AskShared, Node: 2},
-		"leave 1":         {Kind: Exit, Node: 1},
-		"deliver 2->1":    {Kind: Deliver, From: 2, Node: 1},
-		"lose 2->1 #3":    {Kind: Lose, From: 2, Node: 1, Index: 3},
-		"copy 12->1":      {Kind: Copy, From: 12, Node: 1},
-		"fire 4 timer 20": {Kind: Fire, Node: 4, Timer: 20},
-		"stop 3":          {Kind: Stop, Node: 3},
-	} {
-		if got := step.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // A network that is loaded goes on as the one that was saved.
 func TestLoadedNetworksGoOn(t *testing.T) {
 	for _, c := range []struct {
@@ -155,14 +138,34 @@ func small(t *testing.T, a *dme.Algorithm, stops bool, requests int) *Network {
 	return New(m)
 }
 
+// Steps are told in words, those too that no search of the tests finds, and messages with
+// all their fields.
+func TestEventsInWords(t *testing.T) {
+	n := small(t, suzukikasami.Algorithm(), false, 1)
+	m := dme.Message{
+		Kind: 1, Flags: 2, Node: 3, Clock: 4, Num: 5, Req: dme.Stamp{Clock: 6, Node: 1}, Done: dme.Stamp{Clock: 7, Node: 2}, Vec: []uint64{8, 9},
+	}
+	for want, x := range map[string]Event{
+		"node 2 is told to leave the system": {Step: Step{Kind: dme.Depart, Node: 2}},
+		"node 2 hears that node 1 is up":     {Step: Step{Kind: dme.PeerUp, From: 1, Node: 2}},
+		"REQUEST 1→2 flags=2 node=3 clock=4 num=5 req=(6,1) done=(7,2) vec=[8 9] arrives": {
+			Step: Step{Kind: dme.Receive, From: 1, Node: 2}, Msg: m,
+		},
+	} {
+		if got := x.Describe(n.Algorithm); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // Messages of one kind and one content that a step sends are told together, and others
 // apart.
 func TestEffectsInWords(t *testing.T) {
 	n := small(t, suzukikasami.Algorithm(), false, 1)
 	send := func(to dme.NodeID, kind dme.Kind, clock uint64) Effect {
-		return Effect{Effect: dme.Effect{Kind: dme.EffectSend, To: to, Msg: dme.Message{Kind: kind, Clock: clock}}}
+		return Effect{Effect: dme.Effect{Kind: dme.Send, To: to, Msg: dme.Message{Kind: kind, Clock: clock}}}
 	}
-	enters := Effect{Effect: dme.Effect{Kind: dme.EffectEnter}}
+	enters := Effect{Effect: dme.Effect{Kind: dme.Enter}}
 	lost := send(2, 1, 7)
 	lost.Lost = true
 	for _, x := range []struct {
@@ -176,38 +179,9 @@ func TestEffectsInWords(t *testing.T) {
 		{[]Effect{send(1, 1, 7), lost}, "REQUEST 2→1 2→2 (lost) clock=7"},
 		{nil, ""},
 	} {
-		e := &Event{Step: Step{Kind: Ask, Node: 2}, Effects: x.effects}
+		e := &Event{Step: Step{Kind: dme.Request, Node: 2}, Effects: x.effects}
 		if got := e.effects(n.Algorithm); got != x.want {
 			t.Errorf("%q, want %q", got, x.want)
-		}
-	}
-}
-
-// Steps are told in words, each in its own.
-func TestEventsInWords(t *testing.T) {
-	n := small(t, suzukikasami.Algorithm(), false, 1)
-	m := dme.Message{
-		Kind: 1, Flags: 2, Node: 3, Clock: 4, Num: 5, Req: dme.Stamp{Clock: 6, Node: 1}, Done: dme.Stamp{Clock: 7, Node: 2}, Vec: []uint64{8, 9},
-	}
-	enters := Effect{Effect: dme.Effect{Kind: dme.EffectEnter}}
-	const fields = " flags=2 node=3 clock=4 num=5 req=(6,1) done=(7,2) vec=[8 9]"
-	for want, x := range map[string]Event{
-		"node 2 asks":                                         {Step: Step{Kind: Ask, Node: 2}},
-		"node 2 asks, as a reader":                            {Step: Step{Kind: AskShared, Node: 2}},
-		"node 2 leaves":                                       {Step: Step{Kind: Exit, Node: 2}},
-		"node 2 starts: node 2 enters":                        {Step: Step{Node: 2}, Effects: []Effect{enters}},
-		"REQUEST 1→2" + fields + " arrives":                   {Step: Step{Kind: Deliver, From: 1, Node: 2}, Msg: m},
-		"REQUEST 1→2" + fields + " arrives: refused, it is 3": {Step: Step{Kind: Deliver, From: 1, Node: 2}, Msg: m, Refused: "it is 3"},
-		"TOKEN 1→2 arrives, and will again":                   {Step: Step{Kind: Copy, From: 1, Node: 2}, Msg: dme.Message{Kind: 2}},
-		"TOKEN 1→2 is lost":                                   {Step: Step{Kind: Lose, From: 1, Node: 2}, Msg: dme.Message{Kind: 2}},
-		"timer 4 of node 2 fires":                             {Step: Step{Kind: Fire, Node: 2, Timer: 4}},
-		"node 2 is told that no more requests will come":      {Step: Step{Kind: Stop, Node: 2}},
-		"node 2 crashes":                                      {Step: Step{Kind: Crash, Node: 2}},
-		"node 2 hears that node 1 is down":                    {Step: Step{Kind: Down, From: 1, Node: 2}},
-		"node 2 hears that node 1 is up":                      {Step: Step{Kind: Up, From: 1, Node: 2}},
-	} {
-		if got := x.Describe(n.Algorithm); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

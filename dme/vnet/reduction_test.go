@@ -239,7 +239,7 @@ func TestForcedArrivalsEndInALoop(t *testing.T) {
 		v, h := s.Of(New(m))
 		r.Begin(v)
 		w.Reduce(r)
-		w.Do(v, h, Step{Kind: Ask, Node: 1})
+		w.Do(v, h, Step{Kind: dme.Request, Node: 1})
 		taken, bad := w.Settle(nil)
 		if r.Extend() {
 			// Six arrivals lead to a state that has been met after four.

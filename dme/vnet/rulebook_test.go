@@ -38,14 +38,14 @@ func (r *rulebook) note(t *testing.T, e *Event) {
 	var sent []uint64
 	was := r.sent[e.Number]
 	switch e.Kind {
-	case Deliver, Lose:
+	case dme.Receive, dme.Lose:
 		delete(r.sent, e.Number)
-	case Copy:
+	case dme.Copy:
 		x := was
 		x.copied = true
 		r.sent[e.Number] = x
 	}
-	if was.broadcast && e.Kind != Lose && !was.copied && r.net.Sequenced {
+	if was.broadcast && e.Kind != dme.Lose && !was.copied && r.net.Sequenced {
 		if at := r.heard[e.Node]; at == len(r.order) {
 			r.order = append(r.order, was.num)
 		} else if r.order[at] != was.num {
@@ -55,17 +55,17 @@ func (r *rulebook) note(t *testing.T, e *Event) {
 	}
 	for _, x := range e.Effects {
 		switch x.Kind {
-		case dme.EffectSend:
+		case dme.Send:
 			sent = append(sent, x.Number)
 			r.sent[x.Number] = sentMessage{from: e.Node, to: x.To, num: x.Msg.Num, broadcast: r.net.Sequenced && x.Msg.Flags == 1}
-		case dme.EffectSetTimer:
+		case dme.SetTimer:
 			set = append(set, Timer{Node: e.Node, ID: x.Timer, Delay: x.Delay})
 		}
 	}
 	for timer, waits := range r.waits {
 		hops, waited := waits[e.Number]
 		for _, number := range sent {
-			if waited && e.Kind != Lose && hops < int(timer.Delay/time.Second) {
+			if waited && e.Kind != dme.Lose && hops < int(timer.Delay/time.Second) {
 				waits[number] = hops + 1
 			}
 		}
@@ -122,21 +122,23 @@ func (r *rulebook) possible() (all []string) {
 	for id := range n.IDs() {
 		switch p := n.process(id); {
 		case p.activity == noderun.Inside:
-			all = append(all, Step{Kind: Exit, Node: id}.String())
+			all = append(all, Step{Kind: dme.Exit, Node: id}.String())
 		case p.activity == noderun.Idle && p.requests > 0:
-			all = append(all, Step{Kind: Ask, Node: id}.String())
+			all = append(all, Step{Kind: dme.Request, Node: id}.String())
 		}
 	}
 	for i, x := range n.Timers() {
 		if r.mayFire(n.Timers(), i) {
-			all = append(all, Step{Kind: Fire, Node: x.Node, Timer: x.ID}.String())
+			all = append(all, Step{Kind: dme.Timeout, Node: x.Node, Timer: x.ID}.String())
 		}
 	}
 	for number, x := range r.sent {
 		if !r.mayArrive(number) {
 			continue
 		}
-		for kind, may := range map[StepKind]bool{Deliver: true, Copy: n.Duplicate && !x.copied, Lose: n.common.lose > 0 && !x.copied} {
+		for kind, may := range map[dme.EventKind]bool{
+			dme.Receive: true, dme.Copy: n.Duplicate && !x.copied, dme.Lose: n.common.lose > 0 && !x.copied,
+		} {
 			if may {
 				at := 0
 				for other, y := range r.sent {
@@ -164,15 +166,15 @@ func inWords(steps []Step) (all []string) {
 // on each link, and with a timer that is not set.
 func everyStep(n *Network) (all []Step) {
 	for id := range dme.NodeID(n.Nodes + 2) {
-		for _, kind := range []StepKind{Ask, AskShared, Exit, Stop, Crash, Restart, Join, Depart} {
+		for _, kind := range []dme.EventKind{dme.Request, dme.RequestShared, dme.Exit, dme.Stop, dme.Crash, dme.Restart, dme.Join, dme.Depart} {
 			all = append(all, Step{Kind: kind, Node: id})
 		}
 		for timer := range dme.TimerID(5) {
-			all = append(all, Step{Kind: Fire, Node: id, Timer: timer})
+			all = append(all, Step{Kind: dme.Timeout, Node: id, Timer: timer})
 		}
 		for from := dme.NodeID(1); int(from) <= n.Nodes && id >= 1 && int(id) <= n.Nodes; from++ {
 			for i := range n.length(n.link(from, id)) + 2 {
-				for _, kind := range []StepKind{Deliver, Copy, Lose, Down, Up} {
+				for _, kind := range []dme.EventKind{dme.Receive, dme.Copy, dme.Lose, dme.PeerDown, dme.PeerUp} {
 					all = append(all, Step{Kind: kind, Node: id, From: from, Index: i - 1})
 				}
 			}
@@ -184,7 +186,7 @@ func everyStep(n *Network) (all []Step) {
 // Whatever a medium does, those steps are possible that what has happened allows, and a
 // network that is loaded goes the same way.
 func TestStepsThatAMediumAllows(t *testing.T) {
-	var kinds [Up + 1]int
+	var kinds [dme.PeerUp + 1]int
 	for _, c := range append(media, medium{Sequenced: true, Unordered: true}) {
 		m := c.withCouriers(t)
 		loaded := New(m)
@@ -223,7 +225,7 @@ func TestStepsThatAMediumAllows(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range []StepKind{Ask, Exit, Deliver, Copy, Lose, Fire} {
+	for _, k := range []dme.EventKind{dme.Request, dme.Exit, dme.Receive, dme.Copy, dme.Lose, dme.Timeout} {
 		if kinds[k] < 20 {
 			t.Errorf("only %d steps %v show little", kinds[k], k)
 		}

@@ -139,7 +139,7 @@ func (n *Network) Load(b []byte) error {
 		n.sent++
 		x := transit{number: n.sent}
 		x.From, x.To = dme.NodeID(take()), dme.NodeID(take())
-		x.copied, x.news, x.broadcast, x.place = take() == 1, news(take()), take() == 1, int32(take())
+		x.copied, x.news, x.broadcast, x.place = take() == 1, dme.EventKind(take()), take() == 1, int32(take())
 		for range min(take(), len(b)) {
 			x.marks = append(x.marks, mark{dme.NodeID(take()), dme.TimerID(take()), take()})
 		}

@@ -80,7 +80,7 @@ func (s *Schedule) Next() (x Step, ok bool) {
 		return Step{}, false
 	}
 	x = s.mishaps(steps[s.Choose.Pick(s.Network, steps)])
-	if x.Kind == Exit && s.Load == Saturation && s.processes[x.Node].requests > 0 {
+	if x.Kind == dme.Exit && s.Load == Saturation && s.processes[x.Node].requests > 0 {
 		s.due = append(s.due, s.ask(x.Node))
 	}
 	return x, true
@@ -90,7 +90,7 @@ func (s *Schedule) Next() (x Step, ok bool) {
 // links: exits, arrivals, timers, and the stops that end a run.
 func (s *Schedule) moves(to []Step) []Step {
 	for _, id := range s.inside {
-		to = append(to, Step{Kind: Exit, Node: id})
+		to = append(to, Step{Kind: dme.Exit, Node: id})
 	}
 	to = s.arrivals(s.Network, to, s.occupied, false, false)
 	if len(s.common.timers) > 0 {
@@ -148,22 +148,22 @@ func (s *Schedule) asks(to []Step) []Step {
 }
 
 func (s *Schedule) ask(id dme.NodeID) Step {
-	kind := Ask
+	kind := dme.Request
 	if s.Shares && s.Rand.Float64() < s.Readers {
-		kind = AskShared
+		kind = dme.RequestShared
 	}
 	return Step{Kind: kind, Node: id}
 }
 
 // mishaps turns an arrival into one that repeats itself, or a loss, now and then.
 func (s *Schedule) mishaps(x Step) Step {
-	if x.Kind != Deliver || !s.Duplicate && s.common.lose == 0 || s.Rand.Float64() >= s.Mishap {
+	if x.Kind != dme.Receive || !s.Duplicate && s.common.lose == 0 || s.Rand.Float64() >= s.Mishap {
 		return x
 	}
 	other := x
-	other.Kind = Copy
+	other.Kind = dme.Copy
 	if s.common.lose > 0 && (!s.Duplicate || s.Rand.IntN(2) == 0) {
-		other.Kind = Lose
+		other.Kind = dme.Lose
 	}
 	if !s.Possible(other) {
 		return x

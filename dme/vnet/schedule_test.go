@@ -9,48 +9,6 @@ import (
 	"dmebench/dme"
 )
 
-// A mishap is one that links allow: a loss as long as messages may be lost, a copy of
-// what has not been copied, of the two any; and of nothing but an arrival.
-func TestMishaps(t *testing.T) {
-	for _, x := range []struct {
-		duplicate bool
-		lose      int
-		mishap    float64
-		want      []StepKind
-	}{
-		{false, 0, 1, []StepKind{Deliver}}, {false, 1, 1, []StepKind{Lose}}, {false, 2, 1, []StepKind{Lose}}, {true, 0, 1, []StepKind{Copy}},
-		{true, 1, 1, []StepKind{Copy, Lose}}, {true, 1, 0, []StepKind{Deliver}}, {true, 1, 0.5, []StepKind{Deliver, Copy, Lose}},
-	} {
-		n := newDiaries(t, Config{Nodes: 2, Duplicate: x.duplicate, Lose: x.lose})
-		s := &Schedule{Network: n, Rand: rand.New(rand.NewPCG(5, 6)), Mishap: x.mishap}
-		do(t, n, Step{Kind: Ask, Node: 1})
-		arrival := Step{Kind: Deliver, From: 1, Node: 2}
-		drawn := func(x Step) (kinds []StepKind) {
-			for range 60 {
-				y := s.mishaps(x)
-				kinds = append(kinds, y.Kind)
-				if y.Kind = x.Kind; y != x {
-					t.Errorf("a mishap of %v is one of another step, %v", x, y)
-				}
-			}
-			slices.Sort(kinds)
-			return slices.Compact(kinds)
-		}
-		if got := drawn(arrival); !slices.Equal(got, x.want) {
-			t.Errorf("%+v: %v", x, got)
-		}
-		if got := drawn(Step{Kind: Exit, Node: 1}); !slices.Equal(got, []StepKind{Exit}) {
-			t.Errorf("%+v: an exit becomes %v", x, got)
-		}
-		if x.duplicate {
-			n.Do(Step{Kind: Copy, From: 1, Node: 2})
-			if got := drawn(arrival); !slices.Equal(got, []StepKind{Deliver}) {
-				t.Errorf("%+v: what has arrived once becomes %v", x, got)
-			}
-		}
-	}
-}
-
 // speaker broadcasts a vector at its start, and spoils what it receives.
 type speaker struct{ id int }
 
@@ -86,7 +44,7 @@ func TestVectorsAreNotShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Do(Step{Kind: Deliver, From: 1, Node: 2})
+	n.Do(Step{Kind: dme.Receive, From: 1, Node: 2})
 	if got := n.OnTheWay(1, 3)[0].Vec; !slices.Equal(got, []uint64{1}) {
 		t.Errorf("node 3 will receive %v, which node 2 has changed", got)
 	}
@@ -138,3 +96,50 @@ func TestBound(t *testing.T) {
 type noSystem struct{}
 
 func (noSystem) Node(dme.NodeID) dme.Node { return nil }
+
+// A mishap is one that links allow: a loss as long as messages may be lost, a copy of
+// what has not been copied, of the two any; and of nothing but an arrival.
+func TestMishaps(t *testing.T) {
+	for _, x := range []struct {
+		duplicate bool
+		lose      int
+		mishap    float64
+		want      []dme.EventKind
+	}{
+		{false, 0, 1, []dme.EventKind{dme.Receive}},
+		{false, 1, 1, []dme.EventKind{dme.Lose}},
+		{false, 2, 1, []dme.EventKind{dme.Lose}},
+		{true, 0, 1, []dme.EventKind{dme.Copy}},
+		{true, 1, 1, []dme.EventKind{dme.Copy, dme.Lose}},
+		{true, 1, 0, []dme.EventKind{dme.Receive}},
+		{true, 1, 0.5, []dme.EventKind{dme.Receive, dme.Copy, dme.Lose}},
+	} {
+		n := newDiaries(t, Config{Nodes: 2, Duplicate: x.duplicate, Lose: x.lose})
+		s := &Schedule{Network: n, Rand: rand.New(rand.NewPCG(5, 6)), Mishap: x.mishap}
+		do(t, n, Step{Kind: dme.Request, Node: 1})
+		arrival := Step{Kind: dme.Receive, From: 1, Node: 2}
+		drawn := func(x Step) (kinds []dme.EventKind) {
+			for range 60 {
+				y := s.mishaps(x)
+				kinds = append(kinds, y.Kind)
+				if y.Kind = x.Kind; y != x {
+					t.Errorf("a mishap of %v is one of another step, %v", x, y)
+				}
+			}
+			slices.Sort(kinds)
+			return slices.Compact(kinds)
+		}
+		if got := drawn(arrival); !slices.Equal(got, x.want) {
+			t.Errorf("%+v: %v", x, got)
+		}
+		if got := drawn(Step{Kind: dme.Exit, Node: 1}); !slices.Equal(got, []dme.EventKind{dme.Exit}) {
+			t.Errorf("%+v: an exit becomes %v", x, got)
+		}
+		if x.duplicate {
+			n.Do(Step{Kind: dme.Copy, From: 1, Node: 2})
+			if got := drawn(arrival); !slices.Equal(got, []dme.EventKind{dme.Receive}) {
+				t.Errorf("%+v: what has arrived once becomes %v", x, got)
+			}
+		}
+	}
+}

@@ -29,7 +29,7 @@ func NewSpace(m *Model) *Space {
 		for to := range m.IDs() {
 			if from != to || m.Sequenced {
 				s.places[m.link(from, to)] = int32(m.Nodes + len(s.firsts))
-				s.firsts = append(s.firsts, Step{Kind: Deliver, From: from, Node: to})
+				s.firsts = append(s.firsts, Step{Kind: dme.Receive, From: from, Node: to})
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func (s *Space) compare(p, q uint32) int {
 func (s *Space) sortBetweenNews(messages []uint32) {
 	first := 0
 	for i, p := range messages {
-		if s.messages.at(p).news != noNews {
+		if s.messages.at(p).news != 0 {
 			slices.SortFunc(messages[first:i], s.compare)
 			first = i + 1
 		}
@@ -288,8 +288,8 @@ func (c *components) number(b []byte, p passage, body []byte, plain uint32) (uin
 		b = binary.AppendUvarint(append(b, 2), uint64(p.place))
 	case p.copied:
 		b = append(b, 1)
-	case p.news != noNews:
-		b = append(b, 2+byte(p.news))
+	case p.news != 0:
+		b = append(b, 3+byte(p.news-dme.PeerDown))
 	default:
 		b = append(b, 0)
 	}

@@ -33,7 +33,7 @@ type state interface {
 	// empty loses everything that a link holds.
 	empty(link int)
 	// tell puts news of a node on its way to another.
-	tell(from, to dme.NodeID, what news)
+	tell(from, to dme.NodeID, what dme.EventKind)
 	// run runs the handler of a step, with the message that was taken.
 	run(x Step) *outcome
 	// post puts the messages of the outcome on their way.
@@ -65,17 +65,17 @@ func (p *process) served() bool { return p.requests == 0 && p.activity == noderu
 // begin notes what a step changes about the local process at once.
 func (p *process) begin(x Step) {
 	switch x.Kind {
-	case Ask, AskShared:
+	case dme.Request, dme.RequestShared:
 		if p.requests < anyNumber { // any number less one is any number
 			p.requests--
 		}
-	case Stop:
+	case dme.Stop:
 		p.stopped = true
-	case Join:
+	case dme.Join:
 		p.absent = false
-	case Depart:
+	case dme.Depart:
 		p.leaving, p.requests = true, 0
-	case Crash:
+	case dme.Crash:
 		p.stopped, p.leaving = false, false
 	}
 }
@@ -93,8 +93,8 @@ func (p *process) end(h *noderun.Runner) (left bool) {
 // passage is what the network knows about a message beside its content.
 type passage struct {
 	From, To dme.NodeID
-	copied   bool // it has arrived once
-	news     news // it is no message, but says what has become of its sender
+	copied   bool          // it has arrived once
+	news     dme.EventKind // PeerDown or PeerUp: it is no message, but says what has become of its sender; 0: a message
 
 	// On a sequenced medium a broadcast is on its way to every node, its sender
 	// too. Its place among all is open until the first node hears it, and the

@@ -1,6 +1,7 @@
 package vnet
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -8,37 +9,10 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// StepKind says what happens in a step.
-type StepKind uint8
-
-// The steps of a network.
-const (
-	Ask       StepKind = iota + 1 // the local process asks for the critical section
-	AskShared                     // the same, as a reader
-	Exit                          // the local process leaves the critical section
-	Deliver                       // a message arrives
-	Copy                          // a message arrives, and will arrive again
-	Lose                          // a message is lost
-	Fire                          // a timer fires
-	Stop                          // the node is told that no more requests will come
-	Crash                         // the node is gone, and has forgotten everything
-	Restart                       // a node that crashed comes back
-	Join                          // a node that was absent comes in
-	Depart                        // the node is told to leave the system
-	Down                          // the node hears that another is down
-	Up                            // the node hears that another is up
-)
-
-var stepNames = [...]string{
-	"start", "ask", "ask-shared", "leave", "deliver", "copy", "lose", "fire", "stop", "crash", "restart", "join", "depart", "down", "up",
-}
-
-func (k StepKind) String() string { return stepNames[k] }
-
-// Step is one thing that can happen to a network. The zero Kind is the start of
-// a node, or a message from outside; neither is ever enabled.
+// Step is one thing that can happen to a network: what calls a handler, or befalls a
+// message. [dme.Start], and the zero Kind of a message from outside, are never enabled.
 type Step struct {
-	Kind  StepKind
+	Kind  dme.EventKind
 	Timer dme.TimerID // which timer
 	Node  dme.NodeID  // where it happens: the receiver of a message
 	From  dme.NodeID  // its sender
@@ -46,14 +20,16 @@ type Step struct {
 }
 
 // ofMessage reports whether the step is the fate of a message.
-func (x Step) ofMessage() bool { return x.Kind == Deliver || x.Kind == Copy || x.Kind == Lose }
+func (x Step) ofMessage() bool {
+	return x.Kind == dme.Receive || x.Kind == dme.Copy || x.Kind == dme.Lose
+}
 
 // ofLink reports whether something that a link holds arrives, or is lost.
-func (x Step) ofLink() bool { return x.ofMessage() || x.Kind == Down || x.Kind == Up }
+func (x Step) ofLink() bool { return x.ofMessage() || x.Kind == dme.PeerDown || x.Kind == dme.PeerUp }
 
 // String returns the step as a replay could be written: "ask 2", "deliver 2->1".
 func (x Step) String() string {
-	b := append([]byte(x.Kind.String()), ' ')
+	b := append([]byte(cmp.Or(stepWords[x.Kind], x.Kind.String())), ' ')
 	if x.ofLink() {
 		b = append(b, x.From.String()+"->"...)
 	}
@@ -61,45 +37,50 @@ func (x Step) String() string {
 	switch {
 	case x.ofMessage() && x.Index > 0:
 		b = strconv.AppendInt(append(b, " #"...), int64(x.Index), 10)
-	case x.Kind == Fire:
+	case x.Kind == dme.Timeout:
 		b = strconv.AppendInt(append(b, " timer "...), int64(x.Timer), 10)
 	}
 	return string(b)
+}
+
+// stepWords are those of kinds that have other words in schedules than in recordings.
+var stepWords = [dme.Left + 1]string{
+	dme.Request: "ask", dme.RequestShared: "ask-shared", dme.Exit: "leave", dme.Receive: "deliver", dme.Timeout: "fire",
 }
 
 // perform runs the handler that the step calls for; m is the message that
 // arrives.
 func (x Step) perform(h *noderun.Runner, m *dme.Message) {
 	switch x.Kind {
-	case Ask:
+	case dme.Request:
 		h.Request()
-	case AskShared:
+	case dme.RequestShared:
 		h.RequestShared()
-	case Exit:
+	case dme.Exit:
 		h.Release()
-	case Stop:
+	case dme.Stop:
 		h.Stop()
-	case Crash:
+	case dme.Crash:
 		h.Crash()
-	case Restart:
+	case dme.Restart:
 		h.Restart()
-	case Join:
+	case dme.Join:
 		h.Join()
-	case Depart:
+	case dme.Depart:
 		h.Depart()
-	case Down:
+	case dme.PeerDown:
 		h.PeerDown(x.From)
-	case Up:
+	case dme.PeerUp:
 		h.PeerUp(x.From)
-	case Fire:
+	case dme.Timeout:
 		h.Timeout(x.Timer)
-	case Deliver, Copy:
+	case dme.Receive, dme.Copy:
 		if x.From == x.Node {
 			h.Transmitted(m)
 		} else {
 			h.Receive(x.From, m)
 		}
-	default:
+	case dme.Start:
 		h.Start()
 	}
 }
@@ -126,8 +107,8 @@ type posted struct {
 type stimulus uint32
 
 const (
-	firstTimer   = stimulus(Up) + 1 // and the timer's number
-	firstMessage = firstTimer + 256 // and the message's number
+	firstTimer   = stimulus(dme.PeerUp) + 1 // and the timer's number
+	firstMessage = firstTimer + 256         // and the message's number
 )
 
 // stimulusOf returns what x is to its node; message is the one that arrives.
@@ -135,7 +116,7 @@ func stimulusOf(x Step, message uint32) stimulus {
 	switch {
 	case x.ofLink():
 		return firstMessage + stimulus(message)
-	case x.Kind == Fire:
+	case x.Kind == dme.Timeout:
 		return firstTimer + stimulus(x.Timer)
 	}
 	return stimulus(x.Kind)

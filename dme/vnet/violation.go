@@ -105,7 +105,7 @@ func (n *Network) Measure() {
 		return
 	}
 	for id := range n.IDs() {
-		n.runners[id].Tell(n.meters)
+		n.runners[id].SetObserver(n.meters)
 	}
 }
 
@@ -140,9 +140,9 @@ type Flight struct {
 	passage
 }
 
-// Arrival returns the step by which it arrives: Deliver or, of news that its
-// sender is down or up, which is no message, Down or Up.
-func (f *Flight) Arrival() StepKind { return f.arrival() }
+// Arrival returns the step by which it arrives: Receive or, of news that its
+// sender is down or up, which is no message, PeerDown or PeerUp.
+func (f *Flight) Arrival() dme.EventKind { return f.arrival() }
 
 // InFlight returns all messages and news that are on their way, in the order in
 // which they were sent.
@@ -171,11 +171,11 @@ func (n *Network) Message(x Step) *dme.Message {
 
 // News reports whether the next that arrives from one node at another is the
 // news that it is down or up, and which.
-func (n *Network) News(from, to dme.NodeID) (kind StepKind, ok bool) {
+func (n *Network) News(from, to dme.NodeID) (kind dme.EventKind, ok bool) {
 	if link := n.link(from, to); n.length(link) > 0 {
 		kind = n.passage(link, 0).arrival()
 	}
-	return kind, kind == Down || kind == Up
+	return kind, kind == dme.PeerDown || kind == dme.PeerUp
 }
 
 // Busy reports whether a message is on the way.

@@ -83,9 +83,9 @@ func TestWhoMayBeInsideTogether(t *testing.T) {
 	m := openDoors(t, 3, dme.None, Config{})
 	ask := func(id dme.NodeID, reads bool) Step {
 		if reads {
-			return Step{Kind: AskShared, Node: id}
+			return Step{Kind: dme.RequestShared, Node: id}
 		}
-		return Step{Kind: Ask, Node: id}
+		return Step{Kind: dme.Request, Node: id}
 	}
 	as := map[bool]string{true: " (reading)"}
 	for _, firstReads := range []bool{false, true} {
@@ -119,8 +119,8 @@ func TestWhoMayBeInsideTogether(t *testing.T) {
 		}
 	}
 	// What a node did when it was inside last does not count.
-	inNetwork, inSpace = inBothForms(t, m, ask(1, true), Step{Kind: Exit, Node: 1}, ask(1, false), Step{Kind: Exit, Node: 1}, ask(2, false),
-		Step{Kind: Exit, Node: 2}, ask(2, true), ask(1, true))
+	inNetwork, inSpace = inBothForms(t, m, ask(1, true), Step{Kind: dme.Exit, Node: 1}, ask(1, false), Step{Kind: dme.Exit, Node: 1},
+		ask(2, false), Step{Kind: dme.Exit, Node: 2}, ask(2, true), ask(1, true))
 	if inNetwork != nil || inSpace != nil {
 		t.Errorf("a writer who has left: %v, %v", inNetwork, inSpace)
 	}
@@ -129,17 +129,17 @@ func TestWhoMayBeInsideTogether(t *testing.T) {
 // A bound on overtaking allows as many entries of others as it says, of one or of
 // several, and not one more. An entry of one's own begins the count anew.
 func TestBypassIsCountedExactly(t *testing.T) {
-	in := func(id dme.NodeID) []Step { return []Step{{Kind: Ask, Node: id}, {Kind: Exit, Node: id}} }
+	in := func(id dme.NodeID) []Step { return []Step{{Kind: dme.Request, Node: id}, {Kind: dme.Exit, Node: id}} }
 	for bound := 1; bound <= 4; bound++ {
 		m := openDoors(t, 3, 1, Config{Bypass: bound})
-		steps := append(in(2), Step{Kind: Ask, Node: 1}) // an entry before the request is none that overtakes it
+		steps := append(in(2), Step{Kind: dme.Request, Node: 1}) // an entry before the request is none that overtakes it
 		for k := range bound {
 			steps = append(steps, in(dme.NodeID(2+k%2))...)
 		}
 		if inNetwork, inSpace := inBothForms(t, m, steps...); inNetwork != nil || inSpace != nil {
 			t.Errorf("bound %d, as many entries: %v, %v", bound, inNetwork, inSpace)
 		}
-		inNetwork, inSpace := inBothForms(t, m, append(steps, Step{Kind: Ask, Node: 3})...)
+		inNetwork, inSpace := inBothForms(t, m, append(steps, Step{Kind: dme.Request, Node: 3})...)
 		want := fmt.Sprintf("node 1 is overtaken: %d entries of others since it asked, more than %d", bound+1, bound)
 		for form, v := range map[string]*Violation{"network": inNetwork, "space": inSpace} {
 			if v == nil || v.Property != Overtaking || v.Verdict != want || !slices.Equal(v.Nodes, []dme.NodeID{1}) {
@@ -148,11 +148,11 @@ func TestBypassIsCountedExactly(t *testing.T) {
 		}
 		var again []Step // let in and overtaken once more, as often as before
 		for range 2 {
-			again = append(again, Step{Kind: Ask, Node: 1})
+			again = append(again, Step{Kind: dme.Request, Node: 1})
 			for range bound - 1 {
 				again = append(again, in(2)...)
 			}
-			again = append(append(again, in(3)...), Step{Kind: Deliver, From: 3, Node: 1}, Step{Kind: Exit, Node: 1})
+			again = append(append(again, in(3)...), Step{Kind: dme.Receive, From: 3, Node: 1}, Step{Kind: dme.Exit, Node: 1})
 		}
 		if inNetwork, inSpace := inBothForms(t, m, again...); inNetwork != nil || inSpace != nil {
 			t.Errorf("bound %d, twice as many entries in two waits: %v, %v", bound, inNetwork, inSpace)
@@ -185,7 +185,7 @@ func TestNobodyEntersUnasked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inNetwork, inSpace := inBothForms(t, m, Step{Kind: Ask, Node: 1}, Step{Kind: Deliver, From: 1, Node: 2})
+	inNetwork, inSpace := inBothForms(t, m, Step{Kind: dme.Request, Node: 1}, Step{Kind: dme.Receive, From: 1, Node: 2})
 	for form, v := range map[string]*Violation{"network": inNetwork, "space": inSpace} {
 		if v == nil || v.Property != Asked || !slices.Equal(v.Nodes, []dme.NodeID{2}) {
 			t.Errorf("%s: %+v", form, v)

@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/experiment/advise"
-	"dmebench/internal/platform/interrupt"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
@@ -87,10 +87,10 @@ func (p *program) advise(c *cli.Context) error {
 		}
 	}
 	opt := advise.Options{Catalog: p.catalog, ReadFile: newFiles().read}
-	if !c.Bool("quiet") && terminal.Is(p.stderr) {
+	if !c.Bool("quiet") && layout.IsTerminal(p.stderr) {
 		opt.Progress, opt.Interactive = p.stderr, true
 	}
-	a, err := interrupt.Do(c.Context, func() (*advise.Advice, error) { return advise.Ask(c.Context, q, opt) })
+	a, err := platform.Interruptible(c.Context, func() (*advise.Advice, error) { return advise.Ask(c.Context, q, opt) })
 	if err != nil {
 		return refusal(c.Context, err)
 	}

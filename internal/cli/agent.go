@@ -78,9 +78,9 @@ func placementFlags() []cli.Flag {
 	}
 }
 
-// testbed is the hosts of other agents that a command's runs use; nil for this host
+// agentHosts are the hosts of other agents that a command's runs use; nil for this host
 // alone.
-type testbed struct {
+type agentHosts struct {
 	fleet     *agent.Fleet
 	broker    nats.Broker
 	agents    []agent.Info
@@ -88,7 +88,7 @@ type testbed struct {
 }
 
 // openTestbed finds the agents that the flags speak of; nil where they speak of none.
-func (p *program) openTestbed(c *cli.Context) (*testbed, error) {
+func (p *program) openTestbed(c *cli.Context) (*agentHosts, error) {
 	if !c.IsSet("agents") {
 		for _, name := range given(c, "expect-agents", "place") {
 			return nil, usage("--%s is for --agents; without it all nodes are on this host", name)
@@ -106,7 +106,7 @@ func (p *program) openTestbed(c *cli.Context) (*testbed, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &testbed{fleet: fleet, broker: fleet.Broker(), placement: placement}
+	t := &agentHosts{fleet: fleet, broker: fleet.Broker(), placement: placement}
 	if t.agents, err = fleet.Discover(c.Context, c.Int("expect-agents"), agentsPatience); err != nil {
 		fleet.Close()
 		if c.Context.Err() != nil {
@@ -155,13 +155,13 @@ func (p *program) connectFleet(c *cli.Context) (*agent.Fleet, error) {
 // askAgain is how long a command waits before it tries again to reach a server.
 const askAgain = 500 * time.Millisecond
 
-func (t *testbed) close() {
+func (t *agentHosts) close() {
 	if t != nil {
 		t.fleet.Close()
 	}
 }
 
-func (t *testbed) sites() []host.Site {
+func (t *agentHosts) sites() []host.Site {
 	sites := make([]host.Site, len(t.agents))
 	for k, a := range t.agents {
 		sites[k] = host.Site{Name: a.Name, Cores: a.Cores, Labels: a.Labels}
@@ -170,13 +170,13 @@ func (t *testbed) sites() []host.Site {
 }
 
 // place returns on which agent each worker of a run is.
-func (t *testbed) place(nodes, perWorker int) ([]int, error) {
+func (t *agentHosts) place(nodes, perWorker int) ([]int, error) {
 	return t.placement.Place((nodes+perWorker-1)/perWorker, t.sites())
 }
 
 // options completes the options of a run; those of a run on this host alone stay. All
 // hosts take part in every run, so that runs on few nodes and on many are of one testbed.
-func (t *testbed) options(job *run.Job, opt coordinator.Options) (coordinator.Options, error) {
+func (t *agentHosts) options(job *run.Job, opt coordinator.Options) (coordinator.Options, error) {
 	if t == nil || !job.Network.Real() {
 		return opt, nil
 	}
@@ -192,7 +192,7 @@ func (t *testbed) options(job *run.Job, opt coordinator.Options) (coordinator.Op
 }
 
 // show prints which hosts there are.
-func (t *testbed) show(w io.Writer) {
+func (t *agentHosts) show(w io.Writer) {
 	plural := "s"
 	if len(t.agents) == 1 {
 		plural = ""
@@ -208,7 +208,7 @@ func (t *testbed) show(w io.Writer) {
 }
 
 // showPlacement prints where the nodes of a run are going to be.
-func (t *testbed) showPlacement(w io.Writer, nodes, perWorker int) error {
+func (t *agentHosts) showPlacement(w io.Writer, nodes, perWorker int) error {
 	places, err := t.place(nodes, perWorker)
 	if err != nil {
 		return failWith(Usage, err)

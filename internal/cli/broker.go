@@ -15,9 +15,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform"
 	"dmebench/internal/runtime/control"
-	"dmebench/internal/testbed/authority"
+	"dmebench/internal/testbed"
 	"dmebench/transport/nats"
 )
 
@@ -54,7 +54,7 @@ func (p *program) broker(c *cli.Context) error {
 	if c.String("dir") == "" {
 		return usage("broker: --dir is missing: where is its certificate to be kept, and what agents are told? Such as --dir broker")
 	}
-	at, err := interrupt.Do(c.Context, func() (*net.TCPAddr, error) { return net.ResolveTCPAddr("tcp", listen) })
+	at, err := platform.Interruptible(c.Context, func() (*net.TCPAddr, error) { return net.ResolveTCPAddr("tcp", listen) })
 	if err != nil {
 		return usage("--listen %q: %v; want HOST:PORT, such as 10.0.0.1:4222", listen, err)
 	}
@@ -62,7 +62,7 @@ func (p *program) broker(c *cli.Context) error {
 	if err != nil {
 		return failWith(Usage, err)
 	}
-	folder, err := authority.Open(c.String("dir"), hosts, time.Now())
+	folder, err := testbed.OpenFolder(c.String("dir"), hosts, time.Now())
 	if err != nil {
 		return failWith(CantCreate, err)
 	}
@@ -181,7 +181,7 @@ func port(s *nats.Server) string {
 }
 
 // printBroker says how to use the broker.
-func printBroker(w io.Writer, f *authority.Folder, hosts []string, reach string, secure bool) error {
+func printBroker(w io.Writer, f *testbed.Folder, hosts []string, reach string, secure bool) error {
 	dir, err := filepath.Abs(f.Dir)
 	if err != nil {
 		dir = f.Dir
@@ -198,12 +198,12 @@ func printBroker(w io.Writer, f *authority.Folder, hosts []string, reach string,
 	}
 	if secure {
 		fmt.Fprintf(&b, "certificate until %s, for %s\n", f.Until.UTC().Format(time.DateOnly), strings.Join(hosts, ", "))
-		fmt.Fprintf(&b, "copy %s, a secret, from there to each agent's host and to the coordinator's\n", authority.CredsFile)
+		fmt.Fprintf(&b, "copy %s, a secret, from there to each agent's host and to the coordinator's\n", testbed.CredsFile)
 	} else {
 		fmt.Fprintf(&b, "on this host alone, and not encrypted; --listen with another address lets other hosts in\n")
 	}
-	fmt.Fprintf(&b, "an agent:       dmebench agent --nats-url %s --creds %s\n", url, authority.CredsFile)
-	fmt.Fprintf(&b, "a coordinator:  dmebench sweep -f EXPERIMENT --expect-agents K --agents %s --creds %s\n", url, authority.CredsFile)
+	fmt.Fprintf(&b, "an agent:       dmebench agent --nats-url %s --creds %s\n", url, testbed.CredsFile)
+	fmt.Fprintf(&b, "a coordinator:  dmebench sweep -f EXPERIMENT --expect-agents K --agents %s --creds %s\n", url, testbed.CredsFile)
 	_, err = io.WriteString(w, b.String())
 	return err
 }

@@ -18,7 +18,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/internal/testbed/authority"
+	"dmebench/internal/testbed"
 	"dmebench/transport/nats"
 )
 
@@ -54,7 +54,7 @@ func TestBrokerSaysHowToReachIt(t *testing.T) {
 		b := nats.Broker{URL: flags[3]}
 		file, err := os.ReadFile(filepath.Join(dir, flags[5]))
 		if err == nil {
-			err = authority.Credentials(file, &b)
+			err = testbed.Credentials(file, &b)
 		}
 		if strings.HasPrefix(b.URL, "nats://") {
 			b.CA = nil

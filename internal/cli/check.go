@@ -15,9 +15,9 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform/fileio"
 	"dmebench/internal/search/check"
 	"dmebench/internal/search/trace"
 	"dmebench/runs"
@@ -173,7 +173,7 @@ func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.O
 // newSearch prepares a search, having made sure that what it finds can be kept, and
 // returns where a counterexample is drawn.
 func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search *check.Search, picture string, err error) {
-	search, err = interrupt.Do(c.Context, func() (*check.Search, error) { return check.New(a, options) })
+	search, err = platform.Interruptible(c.Context, func() (*check.Search, error) { return check.New(a, options) })
 	if err != nil {
 		return nil, "", refusal(c.Context, err)
 	}
@@ -192,14 +192,14 @@ func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search 
 func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error {
 	search, report, result, picture := found.search, found.report, found.result, found.picture
 	if report.Trace != nil {
-		if err := atomicfile.Write(picture, report.Trace.Diagram().SVG()); err != nil {
+		if err := fileio.Write(picture, report.Trace.Diagram().SVG()); err != nil {
 			fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not drawn: %v\n", err)
 		} else {
 			result.SVG = picture
 		}
 		if s := report.Trace.Standstill; s != nil && len(result.Why) > 0 {
 			graph := strings.TrimSuffix(picture, ".svg") + "-waits.svg"
-			if err := atomicfile.Write(graph, s.SVG(a.Title+": who waits for whom")); err != nil {
+			if err := fileio.Write(graph, s.SVG(a.Title+": who waits for whom")); err != nil {
 				fmt.Fprintf(p.stderr, "dmebench: warning: the wait-for graph is not drawn: %v\n", err)
 			} else {
 				result.WaitFor = graph
@@ -350,7 +350,7 @@ func canWrite(name string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return refuse(err)
 	}
-	if err := atomicfile.Probe(dir); err != nil {
+	if err := fileio.Probe(dir); err != nil {
 		return refuse(err)
 	}
 	return nil
@@ -395,7 +395,7 @@ func (p *program) saveScenario(file string, a *dme.Algorithm, o check.Options, s
 	}
 	text, err := saved(file, x, o.ReadFile)
 	if err == nil {
-		err = atomicfile.Write(file, text)
+		err = fileio.Write(file, text)
 	}
 	if err != nil {
 		fmt.Fprintf(p.stderr, "dmebench: warning: the counterexample is not saved in %s: %v\n", file, err)

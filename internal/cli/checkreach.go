@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
-	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/run"
 	"dmebench/internal/search/check"
 )
 
@@ -84,7 +84,7 @@ func reachNotes(c *cli.Context, s *check.Search) []string {
 }
 
 // showReach shows how far an exhaustive search is.
-func showReach(bar *live.Counter, r check.Reached, limit check.Bytes) {
+func showReach(bar *run.Counter, r check.Reached, limit check.Bytes) {
 	text := r.Held.String()
 	if r.Layer > 0 {
 		text = fmt.Sprintf("layer %d, %d to expand, %s", r.Layer, r.Open, text)

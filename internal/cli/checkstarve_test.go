@@ -9,14 +9,15 @@ import (
 
 	"dmebench/algorithms/centralized"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/search/check"
 	"dmebench/internal/testkit/toys"
 )
 
 // favouritism is claimed to be free of starvation, or not.
-func favouritism(claims ...dme.Claim) *dme.Algorithm {
+func favouritism(claims ...claim.Claim) *dme.Algorithm {
 	a := toys.Favouritism()
-	a.Claims = claims
+	a.Claims = claim.List(claims)
 	return a
 }
 
@@ -24,8 +25,8 @@ func favouritism(claims ...dme.Claim) *dme.Algorithm {
 // without a word of advice, saved, and played again.
 func TestCheckFindsStarvation(t *testing.T) {
 	tooSharp := centralized.Algorithm()
-	tooSharp.Claims = append(tooSharp.Claims, dme.Claim{
-		Quantity: dme.Bypass, Formula: "N−1", Load: dme.AnyLoad, Kind: dme.UpperBound, Source: "nowhere",
+	tooSharp.Claims = append(claim.Of(tooSharp), claim.Claim{
+		Quantity: claim.Bypass, Formula: "N−1", Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "nowhere",
 	})
 	t.Chdir(t.TempDir())
 	run := func(a *dme.Algorithm, args string) (code int, printed string) {
@@ -34,7 +35,7 @@ func TestCheckFindsStarvation(t *testing.T) {
 		return code, out.String()
 	}
 	for property, a := range map[string]*dme.Algorithm{
-		"starvation": favouritism(dme.SafeAndLive("nowhere")...), "bounded bypass": tooSharp,
+		"starvation": favouritism(claim.SafeAndLive("nowhere")...), "bounded bypass": tooSharp,
 	} {
 		code, printed := run(a, "check "+a.Name+" -n 3 --json --quiet --save found.txt")
 		var r check.Result

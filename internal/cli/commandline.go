@@ -20,14 +20,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/platform/suggest"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/worker"
-	"dmebench/internal/testbed/task"
+	"dmebench/internal/testbed/workqueue"
+	"dmebench/units"
 )
 
 // Run executes the command line args and returns the exit code. scenarios holds
@@ -39,8 +39,8 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	if launch.Is(args, worker.Command) {
 		return worker.Main(catalog, stdin, stderr)
 	}
-	if launch.Is(args, task.Command) {
-		return task.Main(catalog, stdin, stdout, stderr)
+	if launch.Is(args, workqueue.Command) {
+		return workqueue.Main(catalog, stdin, stdout, stderr)
 	}
 	if launch.Is(args, ping.Command) {
 		return ping.Main(stdin, stdout, stderr)
@@ -202,7 +202,7 @@ func (p *program) prepare(commands []*cli.Command) {
 func (p *program) withoutCommand(c *cli.Context) error {
 	switch {
 	case c.Args().Present():
-		return usage("%w", suggest.Unknown("command", c.Args().First(),
+		return usage("%w", units.UnknownName("command", c.Args().First(),
 			names(c.App.VisibleCommands(), func(c *cli.Command) string { return c.Name }), "'dmebench help' lists them"))
 	case c.Bool("version"):
 		return p.printVersion(c.Bool("json"))
@@ -218,7 +218,7 @@ func atOnce(c *cli.Command) *cli.Command {
 	}
 	action := c.Action
 	c.Action = func(ctx *cli.Context) error {
-		return interrupt.Wait(ctx.Context, func() error { return action(ctx) })
+		return platform.Await(ctx.Context, func() error { return action(ctx) })
 	}
 	return c
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/fileio"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
 )
@@ -133,7 +133,7 @@ func drawInto(dir string, figures []plots.Figure) error {
 			return err
 		}
 		for _, format := range plots.Formats() {
-			if err := atomicfile.Write(filepath.Join(dir, f.Name+"."+string(format)), drawn[format]); err != nil {
+			if err := fileio.Write(filepath.Join(dir, f.Name+"."+string(format)), drawn[format]); err != nil {
 				return fmt.Errorf("--plots %s: cannot write there: %w; choose another folder", dir, err)
 			}
 		}

@@ -11,12 +11,13 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
-	"dmebench/internal/platform/suggest"
+	"dmebench/dme/claim"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/transport/udp"
+	"dmebench/units"
 	"dmebench/workload"
 )
 
@@ -79,8 +80,8 @@ func (p *program) values(c *cli.Command, flag string) (words []string) {
 		return p.scenarioNames()
 	case "claim":
 		for _, a := range p.catalog {
-			for _, k := range a.Claims {
-				words = append(words, a.ClaimID(k))
+			for _, k := range claim.Of(a) {
+				words = append(words, k.ID(a))
 			}
 		}
 	case "resource":
@@ -172,7 +173,7 @@ func (p *program) completionCommand() *cli.Command {
 		Action: func(c *cli.Context) error {
 			script, ok := scripts[strings.ToLower(c.Args().First())]
 			if !ok {
-				return usage("completion: %w", suggest.Unknown("shell", c.Args().First(), shells, suggest.All(shells)))
+				return usage("completion: %w", units.UnknownName("shell", c.Args().First(), shells, units.Listed(shells)))
 			}
 			_, err := io.WriteString(p.stdout, script)
 			return err

@@ -16,7 +16,6 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/testkit"
-	"dmebench/internal/testkit/golden"
 	"dmebench/report/rank"
 	"dmebench/runs"
 )
@@ -40,7 +39,7 @@ func TestEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := golden.Table(t, table)
+	rows := testkit.Table(t, table)
 	if len(rows) != 2*300 {
 		t.Errorf("%d rows", len(rows))
 	}

@@ -14,13 +14,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/platform/input"
-	"dmebench/internal/platform/interrupt"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/fileio"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/coordinator"
-	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/runs"
@@ -34,7 +33,7 @@ func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Opt
 }
 
 // executeShown is execute with a line that shows how far the run is; nil for none.
-func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinator.Options, line *live.Line) (*runs.Result, error) {
+func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinator.Options, line *run.Line) (*runs.Result, error) {
 	defer context.AfterFunc(ctx, func() { line.Say("ending and adding up; Ctrl-C again ends at once") })()
 	if !job.Network.Real() {
 		result, err := simulate(ctx, job, opt, line)
@@ -59,16 +58,16 @@ const summing = 20 * time.Second
 
 // simulate carries out a simulation. Before its workload has begun it is given up at
 // once where ctx ends: an algorithm may take for ever to make its nodes.
-func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *live.Line) (*runs.Result, error) {
+func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *run.Line) (*runs.Result, error) {
 	opt := sim.Options{Partial: o.Partial, Record: o.Record * job.Spec.Nodes, Recorded: o.Recorded, Entries: o.Entries}
 	patient := ctx
 	if o.Partial || line != nil {
 		var begun atomic.Bool
-		opt.Progress = func(look func() live.State) {
+		opt.Progress = func(look func() run.State) {
 			begun.Store(true)
 			line.Look(look)
 		}
-		grace, cancel := interrupt.Grace(ctx, summing)
+		grace, cancel := platform.Grace(ctx, summing)
 		defer cancel()
 		patient = grace
 		defer context.AfterFunc(ctx, func() {
@@ -77,7 +76,7 @@ func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *li
 			}
 		})()
 	}
-	return interrupt.Do(patient, func() (*runs.Result, error) { return sim.RunWith(ctx, job, opt) })
+	return platform.Interruptible(patient, func() (*runs.Result, error) { return sim.RunWith(ctx, job, opt) })
 }
 
 func forceFlag() cli.Flag {
@@ -146,7 +145,7 @@ func (f *files) read(name string) ([]byte, error) {
 	if b, ok := f.seen[name]; ok {
 		return b, nil
 	}
-	b, err := input.ReadFile(name, input.Data)
+	b, err := fileio.Read(name, fileio.MostData)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no such file", name)
 	}
@@ -165,9 +164,9 @@ func (f *files) all() map[string][]byte {
 
 // counter shows how far a search or a measurement is, on a terminal only. total is 0
 // if nobody knows the end.
-func (p *program) counter(quiet bool, total uint64, what string) *live.Counter {
-	if quiet || !terminal.Is(p.stderr) {
+func (p *program) counter(quiet bool, total uint64, what string) *run.Counter {
+	if quiet || !layout.IsTerminal(p.stderr) {
 		return nil
 	}
-	return live.NewCounter(p.stderr, total, what)
+	return run.NewCounter(p.stderr, total, what)
 }

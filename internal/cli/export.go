@@ -11,10 +11,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/fileio"
+	"dmebench/report/cells"
 	"dmebench/report/compare"
 	"dmebench/report/export"
-	"dmebench/report/threshold"
 	"dmebench/runs"
 )
 
@@ -139,7 +139,7 @@ func (p *program) writeInto(dir string, files []export.File) error {
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name)
-		if err := atomicfile.Write(path, f.Data); err != nil {
+		if err := fileio.Write(path, f.Data); err != nil {
 			return refuse(err)
 		}
 		if _, err := fmt.Fprintln(p.stdout, path); err != nil {
@@ -174,7 +174,7 @@ func (p *program) exportEntries(runs []runs.Run, out string) error {
 			return failWith(Data, err)
 		}
 	} else {
-		if err := atomicfile.Stream(out, write); err != nil {
+		if err := fileio.Stream(out, write); err != nil {
 			return failWith(CantCreate, fmt.Errorf("--out %s: %w", out, err))
 		}
 		fmt.Fprintln(p.stdout, out)
@@ -227,8 +227,8 @@ func failIfFlag(of string) cli.Flag {
 }
 
 // thresholdsOf reads what the flag says.
-func thresholdsOf(c *cli.Context) ([]threshold.Threshold, error) {
-	all, err := threshold.ParseAll(c.StringSlice("fail-if"))
+func thresholdsOf(c *cli.Context) ([]cells.Threshold, error) {
+	all, err := cells.ParseThresholds(c.StringSlice("fail-if"))
 	if err != nil {
 		return nil, failWith(Usage, err)
 	}
@@ -237,7 +237,7 @@ func thresholdsOf(c *cli.Context) ([]threshold.Threshold, error) {
 
 // judged says what came of the thresholds, and returns the exit code of what would
 // else have ended with code.
-func (p *program) judged(code int, v threshold.Verdict) int {
+func (p *program) judged(code int, v cells.Verdict) int {
 	for _, line := range v.Lines {
 		fmt.Fprintf(p.stderr, "dmebench: %s\n", line)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/suggest"
 	"dmebench/transport/link"
+	"dmebench/units"
 )
 
 // arrange puts the flags of a command line before its arguments, where the library looks
@@ -153,7 +153,7 @@ func (p *program) isScenario(name string) bool {
 	if _, err := os.Stat(name); err == nil {
 		return false
 	}
-	_, found := suggest.Find(name, p.scenarioNames())
+	_, found := units.FindName(name, p.scenarioNames())
 	return found
 }
 
@@ -187,7 +187,7 @@ func checkArguments(c *cli.Command, args []string) error {
 		for _, sub := range c.Subcommands {
 			subs = append(subs, sub.Name)
 		}
-		return usage("%s: there is no %q; %s%s", c.Name, args[0], suggest.All(subs), suggest.Hint(args[0], subs))
+		return usage("%s: there is no %q; %s%s", c.Name, args[0], units.Listed(subs), units.Hint(args[0], subs))
 	case len(names) == 0:
 		return usage("%s takes no arguments, but there is %q; everything is given by flags, which 'dmebench %s --help' lists",
 			c.Name, args[0], c.Name)
@@ -249,7 +249,7 @@ func unknown(c *cli.Command, name string) error {
 	for _, f := range c.Flags {
 		names = append(names, f.Names()[0])
 	}
-	if near := suggest.Near(name, names); near != "" {
+	if near := units.NearestName(name, names); near != "" {
 		return usage("unknown flag %s%s; did you mean '--%s'?", dashes, name, near)
 	}
 	return usage("unknown flag %s%s; '%s --help' lists the flags", dashes, name, c.HelpName)

@@ -11,12 +11,11 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
-	"dmebench/internal/cli/schema"
-	"dmebench/internal/platform/suggest"
-	"dmebench/internal/platform/tables"
-	"dmebench/internal/platform/terminal"
+	"dmebench/dme/claim"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/run"
 	"dmebench/transport"
+	"dmebench/units"
 	"dmebench/workload"
 	"dmebench/workload/fault"
 )
@@ -52,7 +51,7 @@ func (p *program) listCommand() *cli.Command {
 // listSchema prints what 'run --json' prints as a JSON Schema: each key, its type and its
 // meaning.
 func (p *program) listSchema(*cli.Context) error {
-	b, err := schema.JSON()
+	b, err := schemaJSON()
 	if err == nil {
 		_, err = p.stdout.Write(b)
 	}
@@ -60,7 +59,7 @@ func (p *program) listSchema(*cli.Context) error {
 }
 
 // show prints a list, as a table or as JSON.
-func (p *program) show(c *cli.Context, list any, t *tables.Table) error {
+func (p *program) show(c *cli.Context, list any, t *layout.Table) error {
 	if c.Bool("json") {
 		return printJSON(p.stdout, list)
 	}
@@ -75,29 +74,29 @@ type option struct {
 	Help    string `json:"help"`
 }
 
-type claim struct {
-	ID         string        `json:"id"`
-	Quantity   dme.Quantity  `json:"quantity"`
-	Formula    string        `json:"formula"`
-	Load       dme.Load      `json:"load"`
-	Kind       dme.ClaimKind `json:"kind"`
-	Source     string        `json:"source"`
-	KnownFalse string        `json:"known_false,omitempty"`
+type statement struct {
+	ID         string         `json:"id"`
+	Quantity   claim.Quantity `json:"quantity"`
+	Formula    string         `json:"formula"`
+	Load       claim.Load     `json:"load"`
+	Kind       claim.Kind     `json:"kind"`
+	Source     string         `json:"source"`
+	KnownFalse string         `json:"known_false,omitempty"`
 }
 
 type algorithm struct {
-	Name        string    `json:"name"`
-	Title       string    `json:"title"`
-	Description string    `json:"description,omitempty"`
-	Citation    string    `json:"citation"`
-	Class       dme.Class `json:"class"`
-	Dynamic     bool      `json:"dynamic"`
-	AsPublished bool      `json:"as_published"`
-	Needs       dme.Needs `json:"needs"`
-	Bears       []string  `json:"bears"` // faults
-	Kinds       []string  `json:"kinds"`
-	Options     []option  `json:"options"`
-	Claims      []claim   `json:"claims"`
+	Name        string      `json:"name"`
+	Title       string      `json:"title"`
+	Description string      `json:"description,omitempty"`
+	Citation    string      `json:"citation"`
+	Class       dme.Class   `json:"class"`
+	Dynamic     bool        `json:"dynamic"`
+	AsPublished bool        `json:"as_published"`
+	Needs       dme.Needs   `json:"needs"`
+	Bears       []string    `json:"bears"` // faults
+	Kinds       []string    `json:"kinds"`
+	Options     []option    `json:"options"`
+	Claims      []statement `json:"claims"`
 
 	Invariants []invariant `json:"invariants"` // that 'check' looks at in every state
 }
@@ -116,7 +115,7 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 		return p.listOne(c, c.String("name"), c.Command.Name == "algorithms")
 	}
 	var list []algorithm
-	t := tables.New("NAME", "CLASS", "NEEDS", "SUPPORTS", "OPTIONS (default first)", "PAPER")
+	t := layout.NewTable("NAME", "CLASS", "NEEDS", "SUPPORTS", "OPTIONS (default first)", "PAPER")
 	for _, a := range p.catalog {
 		x, err := algorithmOf(a)
 		if err != nil {
@@ -138,7 +137,7 @@ func (p *program) listAlgorithms(c *cli.Context) error {
 
 // listBriefly prints what fits a terminal: what a person chooses by.
 func (p *program) listBriefly(list []algorithm, width int) error {
-	t := tables.New("NAME", "CLASS", "NEEDS", "SUPPORTS")
+	t := layout.NewTable("NAME", "CLASS", "NEEDS", "SUPPORTS")
 	for _, x := range list {
 		name := x.Name
 		if x.AsPublished {
@@ -149,7 +148,7 @@ func (p *program) listBriefly(list []algorithm, width int) error {
 	if err := t.WriteFitted(p.stdout, width); err != nil {
 		return err
 	}
-	s := terminal.Style{Width: width}
+	s := layout.Style{Width: width}
 	_, err := fmt.Fprintln(p.stdout, "\n"+s.Wrap("'dmebench list NAME' tells more of one. (wrong) marks a text as it was published, "+
 		"which is known to fail.", 0))
 	return err
@@ -165,10 +164,10 @@ func algorithmOf(a *dme.Algorithm) (algorithm, error) {
 		Name: a.Name, Title: a.Title, Description: a.Description, Citation: a.Citation,
 		Class: a.Class, Dynamic: a.Dynamic, AsPublished: a.AsPublished,
 		Needs: a.Needs(defaults), Bears: append([]string{}, fault.Supported(a)...), Kinds: a.Kinds, Options: options(a.Options),
-		Claims: []claim{},
+		Claims: []statement{},
 	}
-	for _, k := range a.Claims {
-		x.Claims = append(x.Claims, claim{a.ClaimID(k), k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
+	for _, k := range claim.Of(a) {
+		x.Claims = append(x.Claims, statement{k.ID(a), k.Quantity, k.Formula, k.Load, k.Kind, k.Source, k.KnownFalse})
 	}
 	x.Invariants = invariantsOf(a)
 	return x, nil
@@ -210,7 +209,7 @@ func (p *program) listTransports(c *cli.Context) error {
 		Options    []option             `json:"options"`
 	}
 	var list []network
-	t := new(tables.Table)
+	t := new(layout.Table)
 	for _, n := range run.Networks() {
 		defaults, err := dme.ResolveOptions(n.Options, nil)
 		if err != nil {
@@ -230,7 +229,7 @@ func (p *program) listWorkloads(c *cli.Context) error {
 		Options []option `json:"options"`
 	}
 	var list []kind
-	t := new(tables.Table)
+	t := new(layout.Table)
 	for _, k := range workload.Kinds() {
 		list = append(list, kind{k.Name, k.Help, k.Rated, options(k.Options)})
 		addWithOptions(t, k.Name, k.Help, k.Options)
@@ -247,7 +246,7 @@ func options(declared []dme.Option) []option {
 }
 
 // addWithOptions adds a row for something and one for each of its options.
-func addWithOptions(t *tables.Table, name, help string, options []dme.Option) {
+func addWithOptions(t *layout.Table, name, help string, options []dme.Option) {
 	t.Add(name, help)
 	for _, o := range options {
 		t.Add("  "+o.Name+"="+o.Values(), o.Help+" (default "+orNone(o.Default)+")")
@@ -299,7 +298,7 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 				Options []option `json:"options"`
 			}{name, help, options(declared)})
 		}
-		return p.printOne(func(w *strings.Builder, s terminal.Style) {
+		return p.printOne(func(w *strings.Builder, s layout.Style) {
 			w.WriteString(s.Wrap(name+": "+help, 0) + "\n")
 			if len(more) > 0 {
 				w.WriteString("\n")
@@ -310,9 +309,9 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 	}
 	names := p.listableNames()
 	given := name
-	name, ok := suggest.Find(given, names)
+	name, ok := units.FindName(given, names)
 	if !ok {
-		return usage("list: %w", suggest.Unknown("name", given, append(names, "algorithms", "quorums", "scenarios", "transports", "workloads"),
+		return usage("list: %w", units.UnknownName("name", given, append(names, "algorithms", "quorums", "scenarios", "transports", "workloads"),
 			"'dmebench list' shows the algorithms, 'dmebench list --help' what else there is"))
 	}
 	if n, err := run.LookupNetwork(name); err == nil {
@@ -339,14 +338,14 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 	return usage("list: there is no %q", given)
 }
 
-func (p *program) printOne(write func(*strings.Builder, terminal.Style)) error {
+func (p *program) printOne(write func(*strings.Builder, layout.Style)) error {
 	var text strings.Builder
 	write(&text, p.pageStyle())
 	_, err := p.stdout.Write([]byte(text.String()))
 	return err
 }
 
-func writeOptions(w *strings.Builder, s terminal.Style, declared []dme.Option) {
+func writeOptions(w *strings.Builder, s layout.Style, declared []dme.Option) {
 	if len(declared) == 0 {
 		return
 	}
@@ -365,15 +364,15 @@ const (
 )
 
 // pageStyle is how texts are laid out on standard output.
-func (p *program) pageStyle() terminal.Style {
+func (p *program) pageStyle() layout.Style {
 	s := p.printed()
 	s.Width = min(cmp.Or(s.Width, plainWidth), mostWidth)
 	return s
 }
 
 // columns writes names and what they mean, the latter in a column of its own.
-func columns(w *strings.Builder, s terminal.Style, rows [][2]string) {
-	t := new(tables.Table)
+func columns(w *strings.Builder, s layout.Style, rows [][2]string) {
+	t := new(layout.Table)
 	for _, r := range rows {
 		t.Add("  "+r[0], r[1])
 	}

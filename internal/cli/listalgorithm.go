@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/tables"
-	"dmebench/internal/platform/terminal"
+	"dmebench/dme/claim"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/search/trace"
 	"dmebench/workload/fault"
 )
@@ -78,7 +78,7 @@ The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all ab
 		`see [faults.md](faults.md). The literal texts that are [known to be wrong](errata.md) come last.
 
 `)
-	t := tables.New("Algorithm", "Class", "Needs of its links", "Supports", "Messages per CS, as claimed")
+	t := layout.NewTable("Algorithm", "Class", "Needs of its links", "Supports", "Messages per CS, as claimed")
 	for _, a := range p.catalog {
 		if a.AsPublished {
 			continue // known to be wrong: not for choosing
@@ -167,13 +167,13 @@ func firstClause(help string) string {
 
 // headlineClaims are the first claims that a reader asks for: what an entry costs,
 // how fast a handover is, and one more.
-func headlineClaims(a *dme.Algorithm) []dme.Claim {
-	var all []dme.Claim
+func headlineClaims(a *dme.Algorithm) claim.List {
+	var all claim.List
 	told := make(map[string]bool)
-	for _, wanted := range []dme.Quantity{dme.MessagesPerCS, dme.SyncDelay, {}} {
+	for _, wanted := range []claim.Quantity{claim.MessagesPerCS, claim.SyncDelay, {}} {
 		// Those under the default options come first.
-		for _, c := range slices.SortedStableFunc(slices.Values(a.Claims), func(x, y dme.Claim) int { return len(x.Set) - len(y.Set) }) {
-			fits := c.Quantity == wanted || wanted == dme.Quantity{} && c.Quantity != dme.Violations && c.Quantity != dme.Unserved
+		for _, c := range slices.SortedStableFunc(slices.Values(claim.Of(a)), func(x, y claim.Claim) int { return len(x.Set) - len(y.Set) }) {
+			fits := c.Quantity == wanted || wanted == claim.Quantity{} && c.Quantity != claim.Violations && c.Quantity != claim.Unserved
 			if fits && !told[c.Quantity.ID] && c.KnownFalse == "" {
 				all, told[c.Quantity.ID] = append(all, c), true
 				break
@@ -184,13 +184,13 @@ func headlineClaims(a *dme.Algorithm) []dme.Claim {
 }
 
 // writeClaims writes all claims of an algorithm for 'list NAME'.
-func writeClaims(w *strings.Builder, s terminal.Style, a *dme.Algorithm) {
-	if len(a.Claims) == 0 {
+func writeClaims(w *strings.Builder, s layout.Style, a *dme.Algorithm) {
+	if len(claim.Of(a)) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "\n%s\n", s.Strong("Claims, which 'validate' judges"))
 	var rows [][2]string
-	for _, c := range byQuantity(a.Claims) {
+	for _, c := range byQuantity(claim.Of(a)) {
 		text := fmt.Sprintf("%s (%s, %s; %s)", c.Formula, conditions(c), c.Kind, c.Source)
 		if c.KnownFalse != "" {
 			text += "; known to be false: " + c.KnownFalse
@@ -202,16 +202,16 @@ func writeClaims(w *strings.Builder, s terminal.Style, a *dme.Algorithm) {
 
 // byQuantity returns the claims such that those about one quantity stand
 // together, where the first of them stood.
-func byQuantity(claims []dme.Claim) []dme.Claim {
-	first := make(map[dme.Quantity]int)
+func byQuantity(claims claim.List) claim.List {
+	first := make(map[claim.Quantity]int)
 	for i, c := range slices.Backward(claims) {
 		first[c.Quantity] = i
 	}
-	return slices.SortedStableFunc(slices.Values(claims), func(a, b dme.Claim) int { return first[a.Quantity] - first[b.Quantity] })
+	return slices.SortedStableFunc(slices.Values(claims), func(a, b claim.Claim) int { return first[a.Quantity] - first[b.Quantity] })
 }
 
 // conditions says under which load, options and links a claim is made.
-func conditions(c dme.Claim) string {
+func conditions(c claim.Claim) string {
 	text := string(c.Load)
 	for _, name := range slices.Sorted(maps.Keys(c.Set)) {
 		text += fmt.Sprintf(", `%s=%s`", name, c.Set[name])
@@ -226,16 +226,16 @@ func conditions(c dme.Claim) string {
 // is claimed of every entry, and what of light and of heavy load.
 func costs(a *dme.Algorithm) string {
 	var parts []string
-	for _, load := range []dme.Load{dme.AnyLoad, dme.Light, dme.Saturated, dme.Worst} {
-		i := slices.IndexFunc(a.Claims, func(c dme.Claim) bool {
-			told := c.Kind != dme.Asymptotic && c.Kind != dme.LowerBound
-			return c.Quantity == dme.MessagesPerCS && c.Load == load && told && c.KnownFalse == "" && c.Set == nil
+	for _, load := range []claim.Load{claim.AnyLoad, claim.Light, claim.Saturated, claim.Worst} {
+		i := slices.IndexFunc(claim.Of(a), func(c claim.Claim) bool {
+			told := c.Kind != claim.Asymptotic && c.Kind != claim.LowerBound
+			return c.Quantity == claim.MessagesPerCS && c.Load == load && told && c.KnownFalse == "" && c.Set == nil
 		})
 		if i < 0 {
 			continue
 		}
-		formula, _, _ := strings.Cut(a.Claims[i].Formula, ":")
-		if a.Claims[i].Kind == dme.UpperBound {
+		formula, _, _ := strings.Cut(claim.Of(a)[i].Formula, ":")
+		if claim.Of(a)[i].Kind == claim.UpperBound {
 			formula = "≤ " + formula
 		}
 		parts = append(parts, fmt.Sprintf("%s (%s)", formula, load))
@@ -263,7 +263,7 @@ func invariantsOf(a *dme.Algorithm) []invariant {
 }
 
 // writeInvariants writes the invariants of an algorithm for 'list NAME'.
-func writeInvariants(w *strings.Builder, s terminal.Style, a *dme.Algorithm) {
+func writeInvariants(w *strings.Builder, s layout.Style, a *dme.Algorithm) {
 	if len(a.Invariants) == 0 {
 		return
 	}

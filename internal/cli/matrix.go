@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/experiment"
-	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -57,7 +57,7 @@ func (p *program) experimentOf(c *cli.Context) (experiment.File, error) {
 		return experiment.File{}, usage("%s: --%s describes an experiment, and %s is another; give one of them, or change the file",
 			c.Command.Name, described[0], file)
 	case file != "":
-		return interrupt.Do(c.Context, func() (experiment.File, error) { return experiment.Load(file) })
+		return platform.Interruptible(c.Context, func() (experiment.File, error) { return experiment.Load(file) })
 	case len(described) == 0:
 		return experiment.File{}, usage("%s: which experiment? Give a FILE, such as experiments/quickstart.yaml, or -a NAMES -n LIST; "+
 			"'dmebench sweep --init' writes a file", c.Command.Name)

@@ -9,11 +9,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/input"
-	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform"
+	"dmebench/internal/platform/fileio"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/testbed"
 	"dmebench/internal/testbed/agent"
-	"dmebench/internal/testbed/authority"
 	"dmebench/transport/nats"
 )
 
@@ -82,7 +82,7 @@ func brokerAt(c *cli.Context, urlFlag string) (*nats.Broker, error) {
 		flag string
 		use  func([]byte) error
 	}{
-		{"creds", func(file []byte) error { return authority.Credentials(file, b) }},
+		{"creds", func(file []byte) error { return testbed.Credentials(file, b) }},
 		{"nats-creds", b.Credentials},
 		{"nats-ca", keepIn(&b.CA)},
 		{"nats-cert", keepIn(&b.Cert)},
@@ -91,7 +91,7 @@ func brokerAt(c *cli.Context, urlFlag string) (*nats.Broker, error) {
 		if !c.IsSet(f.flag) {
 			continue
 		}
-		content, err := interrupt.Do(c.Context, func() ([]byte, error) { return input.ReadFile(c.String(f.flag), input.Text) })
+		content, err := platform.Interruptible(c.Context, func() ([]byte, error) { return fileio.Read(c.String(f.flag), fileio.MostText) })
 		if err != nil {
 			return nil, failWith(NoInput, fmt.Errorf("--%s: %w", f.flag, err))
 		}

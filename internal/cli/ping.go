@@ -11,9 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/platform/terminal"
-	"dmebench/internal/runtime/live"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/ping"
+	"dmebench/internal/runtime/run"
 )
 
 const everything = "all"
@@ -123,13 +123,13 @@ func parseInts(s string) ([]int, error) {
 // stretchProgress shows how far a measurement is, on a terminal only, until done
 // is called.
 func (p *program) stretchProgress(quiet bool) (show func(stretches, of int), done func()) {
-	if quiet || !terminal.Is(p.stderr) {
+	if quiet || !layout.IsTerminal(p.stderr) {
 		return nil, func() {}
 	}
-	var bar *live.Counter
+	var bar *run.Counter
 	show = func(stretches, of int) {
 		if bar == nil {
-			bar = live.NewCounter(p.stderr, uint64(of), "stretches")
+			bar = run.NewCounter(p.stderr, uint64(of), "stretches")
 		}
 		bar.Set(uint64(stretches))
 	}

@@ -12,8 +12,8 @@ import (
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
-	"dmebench/internal/platform/atomicfile"
-	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/fileio"
+	"dmebench/internal/platform/layout"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/units"
@@ -125,7 +125,7 @@ func (p *program) listQuorums(c *cli.Context) error {
 		return p.listAvailability(c, systems)
 	}
 	var list []family
-	t := tables.New("QUORUM", "K", "LOAD D", "(a) MEET", "(b) SELF", "(c) SIZES", "(d) LOADS", "PLANE")
+	t := layout.NewTable("QUORUM", "K", "LOAD D", "(a) MEET", "(b) SELF", "(c) SIZES", "(d) LOADS", "PLANE")
 	for _, sets := range systems {
 		f := describe(sets)
 		list = append(list, f)
@@ -154,7 +154,7 @@ func chosen(name string) []string {
 
 func (p *program) listConstructions(c *cli.Context) error {
 	var list []construction
-	t := new(tables.Table)
+	t := new(layout.Table)
 	for _, x := range quorum.Constructions() {
 		list = append(list, construction{x.Name, x.Help, x.Source})
 		t.Add(x.Name, x.Help, x.Source)
@@ -190,7 +190,7 @@ func (p *program) printSets(list []family) error {
 			continue
 		}
 		fmt.Fprintf(p.stdout, "\n%s of %d\n", f.Quorum, f.Nodes)
-		t := new(tables.Table)
+		t := new(layout.Table)
 		for i, set := range f.Sets {
 			members := strings.ReplaceAll(strings.Trim(fmt.Sprint(set), "[]"), " ", ",")
 			t.Add(fmt.Sprintf("  S_%d", i+1), fmt.Sprintf("= {%s}", members), fmt.Sprintf("node %d is in %d", i+1, f.Load[i]))
@@ -260,7 +260,7 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 	if dir != "" {
 		err := os.MkdirAll(dir, 0o777)
 		if err == nil {
-			err = atomicfile.Probe(dir)
+			err = fileio.Probe(dir)
 		}
 		if err != nil {
 			return failWith(CantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
@@ -268,7 +268,7 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 	}
 	var all []resilience
 	var list []available
-	byUp, byFailures := tables.New("QUORUM"), tables.New("QUORUM")
+	byUp, byFailures := layout.NewTable("QUORUM"), layout.NewTable("QUORUM")
 	for _, up := range availabilityUps() {
 		byUp.Extend("p=" + units.Number(up))
 	}
@@ -380,7 +380,7 @@ func drawAvailability(dir string, all []resilience) error {
 		}
 		for _, format := range plots.Formats() {
 			path := filepath.Join(dir, f.Name+"."+string(format))
-			if err := atomicfile.Write(path, drawn[format]); err != nil {
+			if err := fileio.Write(path, drawn[format]); err != nil {
 				return failWith(CantCreate, fmt.Errorf("list quorums: %w", err))
 			}
 		}

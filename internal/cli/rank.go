@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 	"dmebench/report/rank"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -67,11 +67,11 @@ func (p *program) rank(c *cli.Context) error {
 }
 
 // printed is how text is shown on standard output.
-func (p *program) printed() terminal.Style {
+func (p *program) printed() layout.Style {
 	if o, ok := p.stdout.(*output); ok {
-		return terminal.Of(o.Writer)
+		return layout.StyleOf(o.Writer)
 	}
-	return terminal.Of(p.stdout)
+	return layout.StyleOf(p.stdout)
 }
 
 // only keeps some runs of many: by key, the patterns of which one must match.

@@ -14,7 +14,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -82,7 +82,7 @@ func mustHold(t *testing.T, committed, made string, same func(committed, made []
 	if err != nil {
 		t.Fatal(err)
 	}
-	if golden.MustMatch(t, committed, content, same); t.Failed() {
+	if testkit.FileMustMatch(t, committed, content, same); t.Failed() {
 		t.Log(again)
 	}
 }
@@ -90,7 +90,7 @@ func mustHold(t *testing.T, committed, made string, same func(committed, made []
 // sameCells compares two tables in the columns of the first.
 func sameCells(t *testing.T, want, got []byte) bool {
 	t.Helper()
-	old, now := golden.Table(t, want), golden.Table(t, got)
+	old, now := testkit.Table(t, want), testkit.Table(t, got)
 	if len(old) == 0 || len(old) != len(now) {
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/stall"
 	"dmebench/report"
@@ -154,12 +155,12 @@ func isFile(path string) bool {
 func (p *program) reportInput(results *runs.Set) report.Input {
 	return report.Input{
 		Set: *results,
-		Claims: func(name string) []dme.Claim {
+		Claims: func(name string) claim.List {
 			a, err := p.catalog.Lookup(name)
 			if err != nil {
 				return nil
 			}
-			return a.Claims
+			return claim.Of(a)
 		},
 		Setting: func(spec runs.Spec) (dme.Setting, bool) {
 			job, err := run.Resolve(spec, p.catalog, newFiles().read)

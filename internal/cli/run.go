@@ -15,14 +15,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/atomicfile"
-	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform"
+	"dmebench/internal/platform/fileio"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/foreign"
-	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/stall"
-	"dmebench/report/threshold"
+	"dmebench/report/cells"
 	"dmebench/runs"
 )
 
@@ -83,7 +82,7 @@ func (p *program) run(c *cli.Context) error {
 		return err
 	}
 	files := newFiles()
-	job, err := interrupt.Do(c.Context, func() (*run.Job, error) {
+	job, err := platform.Interruptible(c.Context, func() (*run.Job, error) {
 		if err := p.fits(spec, files.read, c.Bool("force") || c.IsSet("agents")); err != nil {
 			return nil, err
 		}
@@ -132,9 +131,9 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var line *live.Line
+	var line *run.Line
 	if !c.Bool("quiet") {
-		line = live.New(p.stderr)
+		line = run.NewLine(p.stderr)
 	}
 	recorder.ask(&opt)
 	opt.Entries = c.Bool("entries")
@@ -145,7 +144,7 @@ func (p *program) run(c *cli.Context) error {
 	}
 	err = cmp.Or(err, recorder.write(p.stderr, c.Bool("quiet"), r))
 	lost := err // where it could not be kept it is shown at least
-	verdict := threshold.OfRun(r, thresholds)
+	verdict := cells.JudgeRun(r, thresholds)
 	if c.Bool("json") {
 		err = printJSON(p.stdout, r)
 	} else {
@@ -284,7 +283,7 @@ func (p *program) explain(r *runs.Result) {
 
 // keeper returns a function that keeps a result in dir, with what came of the
 // thresholds, having made sure that it will be able to; nil where dir is "".
-func keeper(dir string, thresholds []threshold.Threshold) (func(*runs.Result) error, error) {
+func keeper(dir string, thresholds []cells.Threshold) (func(*runs.Result) error, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -294,22 +293,22 @@ func keeper(dir string, thresholds []threshold.Threshold) (func(*runs.Result) er
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, refuse(err)
 	}
-	if err := atomicfile.Probe(dir); err != nil {
+	if err := fileio.Probe(dir); err != nil {
 		return nil, refuse(err)
 	}
 	return func(r *runs.Result) error {
-		threshold.OfRun(r, thresholds)
+		cells.JudgeRun(r, thresholds)
 		base := fmt.Sprintf("%s-n%d-%s-%s-seed%d-%s", r.Algorithm, r.Nodes, r.Transport, r.Workload, r.Seed,
 			time.Now().UTC().Format("20060102T150405.000"))
 		b, err := json.MarshalIndent(r, "", " ")
 		if err == nil {
-			err = atomicfile.Write(filepath.Join(dir, base+".json"), append(b, '\n'))
+			err = fileio.Write(filepath.Join(dir, base+".json"), append(b, '\n'))
 		}
 		if err == nil && r.Sections != nil {
-			err = atomicfile.Write(runs.SectionsBeside(filepath.Join(dir, base)), r.Sections)
+			err = fileio.Write(runs.SectionsBeside(filepath.Join(dir, base)), r.Sections)
 		}
 		if picture := stall.Picture(r); err == nil && picture != nil {
-			err = atomicfile.Write(filepath.Join(dir, base+"-waits.svg"), picture)
+			err = fileio.Write(filepath.Join(dir, base+"-waits.svg"), picture)
 		}
 		if err != nil {
 			return refuse(err)

@@ -40,9 +40,9 @@ func TestRunTrace(t *testing.T) {
 	if h.Algorithm != "lamport" || h.Nodes != 3 || h.Transport != "sim" || !h.Whole || h.Dropped != 0 || len(h.Kinds) != 3 {
 		t.Errorf("%+v", h)
 	}
-	for what, want := range map[recording.What]uint64{
-		recording.Request: r.Requests, recording.Enter: r.Entries, recording.Exit: r.Entries,
-		recording.Send: r.Messages.Total, recording.Receive: r.Messages.Total,
+	for what, want := range map[dme.EventKind]uint64{
+		dme.Request: r.Requests, dme.Enter: r.Entries, dme.Exit: r.Entries,
+		dme.Send: r.Messages.Total, dme.Receive: r.Messages.Total,
 	} {
 		if count[what] != want {
 			t.Errorf("%d times %s, want %d", count[what], what, want)
@@ -62,7 +62,7 @@ func TestRunTrace(t *testing.T) {
 
 // counted counts the events of a recording, whose messages must arrive as they were
 // sent, and none of which is missing.
-func counted(t *testing.T, file string) (recording.Header, map[recording.What]uint64) {
+func counted(t *testing.T, file string) (recording.Header, map[dme.EventKind]uint64) {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -73,7 +73,7 @@ func counted(t *testing.T, file string) (recording.Header, map[recording.What]ui
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := make(map[recording.What]uint64)
+	count := make(map[dme.EventKind]uint64)
 	flight := make(map[uint64]recording.Event)
 	inside := dme.None
 	for e, err := range events {
@@ -81,19 +81,19 @@ func counted(t *testing.T, file string) (recording.Header, map[recording.What]ui
 			t.Fatal(err)
 		}
 		switch count[e.What]++; e.What {
-		case recording.Send:
+		case dme.Send:
 			flight[e.ID] = e
-		case recording.Receive:
+		case dme.Receive:
 			if s := flight[e.ID]; s.Node != e.Peer || s.Peer != e.Node || s.Kind != e.Kind || s.Message != e.Message {
 				t.Fatalf("%+v arrives as %+v", s, e)
 			}
 			delete(flight, e.ID)
-		case recording.Enter:
+		case dme.Enter:
 			if inside != dme.None {
 				t.Fatalf("%+v while %d is inside", e, inside)
 			}
 			inside = e.Node
-		case recording.Exit:
+		case dme.Exit:
 			inside = dme.None
 		}
 	}

@@ -11,18 +11,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/input"
-	"dmebench/internal/platform/suggest"
-	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/fileio"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/search/trace"
+	"dmebench/units"
 )
 
 // scenario finds the scenario that the flags name, which a file's is read from in,
 // and how it reads files.
 func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, func(string) ([]byte, error), error) {
 	if file != "" {
-		text, err := input.Read(file, in, trace.MaxBytes)
-		if large := (*input.TooLarge)(nil); errors.As(err, &large) {
+		text, err := fileio.ReadFrom(file, in, trace.MaxBytes)
+		if large := (*fileio.TooLarge)(nil); errors.As(err, &large) {
 			return nil, nil, failWith(Data, err)
 		}
 		if err != nil {
@@ -39,13 +39,13 @@ func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, fu
 		return nil, nil, err
 	}
 	names := p.scenarioNames()
-	found, _ := suggest.Find(name, names)
+	found, _ := units.FindName(name, names)
 	for _, x := range all {
 		if x.scenario.Name == found {
 			return x.scenario, func(name string) ([]byte, error) { return fs.ReadFile(p.scenarios, path.Join(x.folder, name)) }, nil
 		}
 	}
-	return nil, nil, usage("%w", suggest.Unknown("scenario", name, names, "'dmebench list scenarios' shows what there is"))
+	return nil, nil, usage("%w", units.UnknownName("scenario", name, names, "'dmebench list scenarios' shows what there is"))
 }
 
 // besides reads files that a scenario in a file names: from the file's own folder on,
@@ -55,7 +55,7 @@ func besides(file string) func(string) ([]byte, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(file), name)
 		}
-		return input.ReadFile(name, input.Data)
+		return fileio.Read(name, fileio.MostData)
 	}
 }
 
@@ -117,7 +117,7 @@ func (p *program) listScenarios(c *cli.Context) error {
 	for _, x := range all {
 		list = append(list, scenario{x.scenario.Name, x.scenario.Title, x.scenario.Algorithm, x.scenario.Nodes})
 	}
-	t := new(tables.Table)
+	t := new(layout.Table)
 	for _, s := range list {
 		t.Add(s.Name, s.Title)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/experiment/validate/faults"
-	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/environment"
+	"dmebench/internal/platform/fileio"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/run"
 	"dmebench/report"
@@ -84,7 +84,7 @@ func (p *program) survival(c *cli.Context) error {
 	files, failed := report.Survival(d)
 	for _, f := range files {
 		if failed == nil {
-			failed = atomicfile.Write(filepath.Join(dir, f.Name), f.Data)
+			failed = fileio.Write(filepath.Join(dir, f.Name), f.Data)
 		}
 	}
 	if failed != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/experiment"
-	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/fileio"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/run"
-	"dmebench/report/threshold"
+	"dmebench/report/cells"
 	"dmebench/runs"
 )
 
@@ -60,7 +60,7 @@ func (p *program) sweep(c *cli.Context) error {
 	if err != nil {
 		return cmp.Or(file.AllFaults(p.catalog, newFiles().read), err)
 	}
-	var hosts *testbed
+	var hosts *agentHosts
 	if overNetworks(file) || len(given(c, "expect-agents", "place")) > 0 { // else nothing has a place
 		if hosts, err = p.openTestbed(c); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (p *program) sweep(c *cli.Context) error {
 	case opt.DryRun:
 		opt.Progress, opt.Width = p.stdout, p.printed().Width
 	case !c.Bool("quiet"):
-		opt.Progress, opt.Interactive = p.stderr, terminal.Is(p.stderr)
+		opt.Progress, opt.Interactive = p.stderr, layout.IsTerminal(p.stderr)
 	}
 	summary, err := experiment.Sweep(c.Context, file, opt)
 	if err != nil || opt.DryRun {
@@ -127,7 +127,7 @@ func (p *program) sweep(c *cli.Context) error {
 		if err != nil {
 			return failWith(Data, err)
 		}
-		p.exit = p.judged(p.exit, threshold.OfCells(set, thresholds))
+		p.exit = p.judged(p.exit, cells.JudgeCells(set, thresholds))
 	}
 	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{})
 }
@@ -163,7 +163,7 @@ func (p *program) initExperiment(c *cli.Context) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return failWith(CantCreate, fmt.Errorf("sweep --init: cannot write %s: %w; choose another place", file, err))
 	}
-	if err := atomicfile.Write(file, text); err != nil {
+	if err := fileio.Write(file, text); err != nil {
 		return failWith(CantCreate, fmt.Errorf("sweep --init: cannot write %s: %w; choose another place", file, err))
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s: change what you like, then 'dmebench sweep %s --dry-run' shows what it comes to\n", file, file)

@@ -16,14 +16,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/atomicfile"
-	"dmebench/internal/platform/suggest"
+	"dmebench/dme"
+	"dmebench/internal/platform/fileio"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/record/spacetime"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
+	"dmebench/units"
 	"dmebench/workload/fault"
 )
 
@@ -77,7 +78,7 @@ func (p *program) trace(c *cli.Context) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		name := c.String("file")
 		return failWith(NoInput, fmt.Errorf("there is no file %s, and no scenario of that name%s; "+
-			"'dmebench list scenarios' shows what there is", name, suggest.Hint(name, p.scenarioNames())))
+			"'dmebench list scenarios' shows what there is", name, units.Hint(name, p.scenarioNames())))
 	}
 	if err != nil {
 		return failWith(NoInput, err)
@@ -123,7 +124,7 @@ func (p *program) traceScenario(c *cli.Context, in io.Reader) error {
 	difference := s.Difference(played.Text)
 	switch {
 	case c.Bool("rewrite"):
-		if err := atomicfile.Write(file, played.Text); err != nil {
+		if err := fileio.Write(file, played.Text); err != nil {
 			return failWith(CantCreate, fmt.Errorf("--rewrite: cannot write %s: %w", file, err))
 		}
 	case difference != "":
@@ -161,7 +162,7 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 	entries := 0
 	r, err := spacetime.Record(h, func(yield func(recording.Event, error) bool) {
 		events(func(e recording.Event, err error) bool {
-			if last = time.Duration(e.At); e.What == recording.Enter {
+			if last = time.Duration(e.At); e.What == dme.Enter {
 				entries++
 			}
 			return yield(e, err)
@@ -213,7 +214,7 @@ func (s *shown) write(w io.Writer) error {
 // showTrace prints what is asked for, or writes it to the files named.
 func (p *program) showTrace(c *cli.Context, s shown) error {
 	if file := c.String("out"); file != "" {
-		if err := atomicfile.Stream(file, s.write); err != nil {
+		if err := fileio.Stream(file, s.write); err != nil {
 			return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w", file, err))
 		}
 	} else {
@@ -226,7 +227,7 @@ func (p *program) showTrace(c *cli.Context, s shown) error {
 		}
 	}
 	if file := c.String("svg"); file != "" {
-		if err := atomicfile.Write(file, s.diagram.SVG()); err != nil {
+		if err := fileio.Write(file, s.diagram.SVG()); err != nil {
 			return failWith(CantCreate, fmt.Errorf("--svg %s: cannot write there: %w", file, err))
 		}
 	}
@@ -264,15 +265,15 @@ func (p *program) recorder(c *cli.Context, job *run.Job, elsewhere bool) (*recor
 			"cannot; run on this host alone, or with --transport sim")
 	}
 	for _, f := range job.Faults {
-		if job.Network.Real() && f.What != fault.Pause && f.What != fault.Partition {
+		if job.Network.Real() && f.Kind != fault.Pause && f.Kind != fault.Partition {
 			return nil, usage("--trace: a process that comes or goes (%s) takes its part of the recording with it; "+
-				"record this with --transport sim", f.What)
+				"record this with --transport sim", f.Kind)
 		}
 	}
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
 		return nil, failWith(CantCreate, fmt.Errorf("--trace %s: it is no regular file; choose another name", file))
 	}
-	if err := atomicfile.Probe(filepath.Dir(file)); err != nil {
+	if err := fileio.Probe(filepath.Dir(file)); err != nil {
 		return nil, failWith(CantCreate, fmt.Errorf("--trace %s: cannot write there: %w; choose another place", file, err))
 	}
 	return &recorder{file: file, job: job}, nil
@@ -310,7 +311,7 @@ func (r *recorder) write(stderr io.Writer, quiet bool, of *runs.Result) error {
 		logs.Describe, h.Kinds = foreign.Describe, slices.Sorted(maps.Keys(of.Messages.ByKind))
 	}
 	count := 0
-	err := atomicfile.Stream(r.file, func(w io.Writer) (err error) {
+	err := fileio.Stream(r.file, func(w io.Writer) (err error) {
 		count, err = recording.Write(w, h, recording.Merge(logs))
 		return err
 	})

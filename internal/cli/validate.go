@@ -16,9 +16,9 @@ import (
 	"dmebench/claims"
 	"dmebench/internal/experiment"
 	"dmebench/internal/experiment/validate"
-	"dmebench/internal/platform/atomicfile"
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/fileio"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/run"
 	"dmebench/report"
@@ -147,7 +147,7 @@ func (p *program) validate(c *cli.Context) error {
 // printVerdicts prints a line for each claim: short ones to a terminal, with what does
 // not hold at the end, and whole ones in the order of the algorithms to a file or a pipe.
 func (p *program) printVerdicts(d *claims.Document, verbose bool) error {
-	if style := p.printed(); style != (terminal.Style{}) {
+	if style := p.printed(); style != (layout.Style{}) {
 		return report.ValidationOnTerminal(p.stdout, d, style, verbose)
 	}
 	return report.ValidationLines(p.stdout, d)
@@ -180,7 +180,7 @@ func listed(values []string) []string {
 func probe(dir string) error {
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
-		err = atomicfile.Probe(dir)
+		err = fileio.Probe(dir)
 	}
 	if err != nil {
 		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
@@ -195,7 +195,7 @@ func writeValidation(dir string, d *claims.Document) error {
 		return err
 	}
 	for _, f := range files {
-		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data); err != nil {
+		if err := fileio.Write(filepath.Join(dir, f.Name), f.Data); err != nil {
 			return failWith(CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, err))
 		}
 	}
@@ -209,7 +209,7 @@ const tallyEvery = 10 * time.Second
 // tally tells how far a validation is.
 func (p *program) tally() func(done, planned int, what string) {
 	every := tallyEvery
-	onTerminal := terminal.Is(p.stderr)
+	onTerminal := layout.IsTerminal(p.stderr)
 	if onTerminal {
 		every = 200 * time.Millisecond
 	}
@@ -226,7 +226,7 @@ func (p *program) tally() func(done, planned int, what string) {
 			text = fmt.Sprintf("validate: planning after %.0f s: %s", time.Since(start).Seconds(), what)
 		}
 		if onTerminal {
-			fmt.Fprintf(p.stderr, "\r\x1b[K%s", terminal.Cut(text, terminal.Of(p.stderr).Width))
+			fmt.Fprintf(p.stderr, "\r\x1b[K%s", layout.Cut(text, layout.StyleOf(p.stderr).Width))
 			if done == planned && !planning {
 				fmt.Fprint(p.stderr, "\r\x1b[K")
 			}

@@ -13,10 +13,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform"
 	"dmebench/internal/search/check"
 	"dmebench/internal/testbed/agent"
-	"dmebench/internal/testbed/task"
 	"dmebench/internal/testbed/workqueue"
 	"dmebench/runs"
 	"dmebench/transport/nats"
@@ -56,7 +55,7 @@ func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
 		host = "a host without a name"
 	}
 	opt := workqueue.Options{Host: host, Warn: func(line string) { fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", line) }}
-	q, err := interrupt.Do(c.Context, func() (*workqueue.Queue, error) { return workqueue.Open(c.Context, *broker, opt) })
+	q, err := platform.Interruptible(c.Context, func() (*workqueue.Queue, error) { return workqueue.Open(c.Context, *broker, opt) })
 	if err != nil {
 		return nil, queueFailure(err)
 	}
@@ -79,7 +78,8 @@ func (w *agentsWork) close() {
 
 // simulate has a run carried out. One that failed has a result that says so.
 func (w *agentsWork) simulate(ctx context.Context, s runs.Spec) (*runs.Result, error) {
-	a, err := w.queue.Do(ctx, task.Task{Simulate: &task.Simulation{Spec: s, Files: task.Named(s.Set, w.files.all()), Force: w.force}})
+	one := workqueue.Simulation{Spec: s, Files: workqueue.Named(s.Set, w.files.all()), Force: w.force}
+	a, err := w.queue.Do(ctx, workqueue.Task{Simulate: &one})
 	switch {
 	case err != nil:
 		return nil, queueFailure(err)
@@ -108,9 +108,9 @@ func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Sear
 	var done uint64
 	parts := newParts(ctx, s.Schedules, min(max(1, s.Schedules/(partsPerCore*max(1, cores))), largestPart), 4*max(4, cores),
 		func(ctx context.Context, first, count int) (check.Part, error) {
-			whole := task.SearchOf(algorithm, s.Options, w.files.all())
+			whole := workqueue.SearchOf(algorithm, s.Options, w.files.all())
 			whole.First, whole.Count = first, count
-			a, err := w.queue.Do(ctx, task.Task{Search: &whole})
+			a, err := w.queue.Do(ctx, workqueue.Task{Search: &whole})
 			switch {
 			case err != nil:
 				return check.Part{}, queueFailure(err)
@@ -190,7 +190,7 @@ func signals() (ctx context.Context, stop func()) {
 		tell = append(tell, syscall.SIGHUP)
 	}
 	insisted := make(chan struct{})
-	ctx, end := signal.NotifyContext(interrupt.WithInsistence(context.Background(), insisted), tell...)
+	ctx, end := signal.NotifyContext(platform.WithInsistence(context.Background(), insisted), tell...)
 	told := make(chan os.Signal, 2)
 	signal.Notify(told, os.Interrupt, syscall.SIGTERM) // a terminal that is closed may say so twice
 	go notice(told, insisted)

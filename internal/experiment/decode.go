@@ -18,8 +18,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dmebench/internal/platform/suggest"
 	"dmebench/runs"
+	"dmebench/units"
 	"dmebench/workload/fault"
 )
 
@@ -347,7 +347,7 @@ func (d *document) mapping(where, key string, n *yaml.Node, depth int) {
 		case twice:
 			d.refuseValue(k, "mapping key %q already defined at line %d", name, line)
 		case strict && name != "<<" && !slices.Contains(known, name):
-			d.refuseValue(k, "%v", suggest.Unknown("key", name, known, "known here: "+strings.Join(known, ", ")))
+			d.refuseValue(k, "%v", units.UnknownName("key", name, known, "known here: "+strings.Join(known, ", ")))
 		default:
 			first[name] = k.Line
 			below := name

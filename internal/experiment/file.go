@@ -34,7 +34,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dmebench/internal/platform/input"
+	"dmebench/internal/platform/fileio"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
@@ -71,8 +71,8 @@ type File struct {
 
 // Load reads an experiment file.
 func Load(path string) (File, error) {
-	text, err := input.ReadFile(path, input.Text)
-	var large *input.TooLarge
+	text, err := fileio.Read(path, fileio.MostText)
+	var large *fileio.TooLarge
 	if errors.As(err, &large) {
 		return File{}, refuse(BadFile, "%w", err)
 	}

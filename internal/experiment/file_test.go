@@ -8,13 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/tools/txtar"
 
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/runtime/run"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -44,7 +43,7 @@ func TestFaults(t *testing.T) {
 		wantRefused(t, err, BadFile)
 		now.Files = append(now.Files, f, txtar.File{Name: name + ".says", Data: []byte(err.Error() + "\n")})
 	}
-	golden.MustBe(t, path, txtar.Format(now))
+	testkit.FileMustBe(t, path, txtar.Format(now))
 }
 
 // Which transports, workloads and options there are is told by others; that it
@@ -66,82 +65,6 @@ workloads:
 		`test.yaml:6: transports, entry 3: unknown option "wings"; `,
 		`test.yaml:8: workloads, entry 1: unknown workload "saturated"; did you mean 'saturate'?`,
 		`test.yaml:9: workloads, entry 2: think=often: `)
-}
-
-func TestParseReadsEveryKey(t *testing.T) {
-	f := parse(t, `
-schema_version: 1
-name: everything
-description: all keys
-algorithms: [ricart-agrawala, {name: maekawa, set: {quorum: grid}, label: on a grid, max_nodes: 7}]
-nodes: [3, 7]
-transports: [{name: sim, set: {fifo: false, t: 2ms}, label: unordered, max_nodes: 100}]
-workloads:
-  - {name: poisson, label: slow, cs: exp:1ms, rate: 0.5, duration: 3s, requests: 7}
-  - {name: hotspot, total_rate: 20, requests_per_node: 5, set: {hot: 2}}
-repetitions: 6
-seed: 42
-nodes_per_worker: 4
-warmup: 100
-stall_after: 30s
-allow_mismatch: true
-skip_invalid: true
-axes:
-  - {name: hot, over: hot, title: number of hot nodes}
-  - {name: quorums, over: quorum, values: {grid: 2.5}}
-`)
-	want := runs.Experiment{
-		SchemaVersion: 1, Name: "everything", Description: "all keys",
-		Algorithms: []runs.Entry{
-			{Name: "ricart-agrawala", Label: "ricart-agrawala"},
-			{Name: "maekawa", Label: "on a grid", Set: map[string]string{"quorum": "grid"}, MaxNodes: 7},
-		},
-		Nodes: []int{3, 7},
-		Transports: []runs.Entry{
-			{Name: "sim", Label: "unordered", Set: map[string]string{"fifo": "false", "t": "2ms"}, MaxNodes: 100},
-		},
-		Workloads: []runs.Workload{
-			{Name: "poisson", Label: "slow", CS: "exp:1ms", Rate: 0.5, Duration: runs.Duration(3 * time.Second), Requests: 7},
-			{Name: "hotspot", Label: "hotspot", Set: map[string]string{"hot": "2"}, TotalRate: 20, RequestsPerNode: 5},
-		},
-		Repetitions: 6, Seed: 42, NodesPerWorker: 4, Warmup: "100",
-		StallAfter: runs.Duration(30 * time.Second), AllowMismatch: true, SkipInvalid: true,
-		Axes: []runs.Axis{
-			{Name: "hot", Over: "hot", Title: "number of hot nodes"},
-			{Name: "quorums", Over: "quorum", Values: map[string]float64{"grid": 2.5}},
-		},
-	}
-	if !reflect.DeepEqual(f.Experiment, want) {
-		t.Errorf("got  %+v\nwant %+v", f.Experiment, want)
-	}
-}
-
-// Entries that share a name are told apart by their settings.
-func TestLabelsOfNamesakes(t *testing.T) {
-	f := parse(t, `
-schema_version: 1
-name: x
-algorithms: [maekawa, {name: maekawa, set: {quorum: grid}}, {name: maekawa, label: mine}]
-nodes: [3]
-workloads:
-  - {name: poisson, total_rate: 50, duration: 1s}
-  - {name: poisson, total_rate: 100, duration: 1s, cs: 1ms}
-  - saturate
-`)
-	var got []string
-	for _, e := range f.Algorithms {
-		got = append(got, e.Label)
-	}
-	for _, w := range f.Workloads {
-		got = append(got, w.Label)
-	}
-	want := []string{
-		"maekawa", "maekawa quorum=grid", "mine",
-		"poisson total_rate=50 duration=1s", "poisson cs=1ms total_rate=100 duration=1s", "saturate",
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("labels %q; want %q", got, want)
-	}
 }
 
 func TestLoadMissingFile(t *testing.T) {

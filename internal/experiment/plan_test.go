@@ -1,13 +1,12 @@
 package experiment
 
 import (
+	"dmebench/internal/testkit"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/runs"
 )
 
 // The example of the documentation: three algorithms on three sizes under two
@@ -23,152 +22,29 @@ repetitions: 6
 seed: 1
 `
 
-func TestExpandExample(t *testing.T) {
-	p := expand(t, example)
-	if want := 3 * 3 * 1 * 2 * 6; len(p.Cells) != want {
-		t.Fatalf("%d cells; want %d", len(p.Cells), want)
-	}
-	keys := make(map[runs.RunKey]bool)
-	for _, c := range p.Cells {
-		keys[c.Key()] = true
-		if c.Spec.Workload == "saturate" && c.Spec.Requests != 50*c.Spec.Nodes {
-			t.Errorf("%s: %d requests; want 50 for each node", c, c.Spec.Requests)
+// What files come to: the experiment with its defaults and labels, its runs in their order,
+// and what is left out.
+func TestPlans(t *testing.T) {
+	testkit.Cases(t, "testdata/plans.txt", func(t *testing.T, input []string) string {
+		f, err := Parse("x.yaml", []byte("schema_version: 1\nname: x\n"+strings.Join(input, "\n")+"\n"))
+		if err != nil {
+			return err.Error()
 		}
-		if c.Spec.Workload == "poisson" && c.Spec.Requests != 0 {
-			t.Errorf("%s: %d requests; want no limit but the duration", c, c.Spec.Requests)
+		p, err := f.Expand(catalog.All(), nil)
+		if err != nil {
+			return err.Error()
 		}
-		if want := uint64(1 + c.Repetition); c.Spec.Seed != want {
-			t.Errorf("%s: seed %d; want %d", c, c.Spec.Seed, want)
+		out := testkit.Lines(t, f.Experiment, 9)
+		for _, c := range p.Cells {
+			s := c.Spec
+			out = append(out, fmt.Sprintf("run %s: seed %d, %d requests in %v, links met %v, faults %q",
+				c, s.Seed, s.Requests, s.Duration, c.LinksMet, s.Faults))
 		}
-		if !c.LinksMet {
-			t.Errorf("%s: TCP is said to lack something", c)
+		for _, line := range p.LeftOut {
+			out = append(out, "left out: "+line)
 		}
-	}
-	if len(keys) != len(p.Cells) {
-		t.Errorf("%d keys for %d cells", len(keys), len(p.Cells))
-	}
-}
-
-func TestExpandOrder(t *testing.T) {
-	p := expand(t, `
-schema_version: 1
-name: x
-algorithms: [ricart-agrawala, maekawa]
-nodes: [7, 3]
-transports: [tcp, sim]
-repetitions: 2
-seed: 5
-`)
-	var got []string
-	for _, c := range p.Cells {
-		got = append(got, fmt.Sprintf("%d:%d %s %d %s", c.Repetition, c.Spec.Seed, c.Transport, c.Spec.Nodes, c.Label))
-	}
-	want := []string{
-		"0:5 tcp 7 ricart-agrawala", "0:5 tcp 7 maekawa", "0:5 tcp 3 ricart-agrawala", "0:5 tcp 3 maekawa",
-		"0:5 sim 7 ricart-agrawala", "0:5 sim 7 maekawa", "0:5 sim 3 ricart-agrawala", "0:5 sim 3 maekawa",
-		// The second repetition begins in the middle.
-		"1:6 sim 7 ricart-agrawala", "1:6 sim 7 maekawa", "1:6 sim 3 ricart-agrawala", "1:6 sim 3 maekawa",
-		"1:6 tcp 7 ricart-agrawala", "1:6 tcp 7 maekawa", "1:6 tcp 3 ricart-agrawala", "1:6 tcp 3 maekawa",
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-func TestMaxNodesLeavesOutLargerSystems(t *testing.T) {
-	p := expand(t, `
-schema_version: 1
-name: x
-algorithms: [ricart-agrawala, {name: maekawa, max_nodes: 3}]
-nodes: [3, 7, 1000]
-transports: [{name: tcp, max_nodes: 7}, sim]
-repetitions: 1
-`)
-	var got []string
-	for _, c := range p.Cells {
-		got = append(got, fmt.Sprintf("%s %d %s", c.Transport, c.Spec.Nodes, c.Label))
-	}
-	want := []string{
-		"tcp 3 ricart-agrawala", "tcp 3 maekawa", "tcp 7 ricart-agrawala",
-		"sim 3 ricart-agrawala", "sim 3 maekawa", "sim 7 ricart-agrawala", "sim 1000 ricart-agrawala",
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q; want %q", got, want)
-	}
-}
-
-func TestSkipInvalidLeavesOutWhatCannotRun(t *testing.T) {
-	p := expand(t, `
-schema_version: 1
-name: x
-algorithms: [maekawa, ricart-agrawala-broadcast, ricart-agrawala]
-nodes: [3, 6]
-workloads: [saturate, serial]
-repetitions: 1
-skip_invalid: true
-`)
-	var got []string
-	for _, c := range p.Cells {
-		got = append(got, fmt.Sprintf("%s %d %s", c.Workload, c.Spec.Nodes, c.Label))
-	}
-	want := []string{
-		"saturate 3 maekawa", "saturate 3 ricart-agrawala", "saturate 6 ricart-agrawala",
-		"serial 3 maekawa", "serial 3 ricart-agrawala", "serial 6 ricart-agrawala",
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q; want %q", got, want)
-	}
-	left := strings.Join(p.LeftOut, "\n")
-	if len(p.LeftOut) != 3 || !strings.Contains(left, "maekawa, 6 nodes, tcp: maekawa: there is no plane of 6 points") {
-		t.Errorf("left out:\n%s", left)
-	}
-}
-
-// A workload's faults come after the experiment's; what an algorithm knows nothing
-// of is refused, or left out.
-func TestFaultsOfRuns(t *testing.T) {
-	const text = `
-schema_version: 1
-name: x
-algorithms: [ricart-agrawala-robust, ricart-agrawala]
-nodes: [3]
-transports: [sim]
-faults: [kill holder @entry:5]
-workloads:
-  - {name: saturate, faults: [restart holder @+1s]}
-  - {name: saturate, label: stays}
-repetitions: 1
-`
-	_, err := parse(t, text).Expand(catalog.All(), nil)
-	wantRefused(t, err, BadFile,
-		`test.yaml:4: ricart-agrawala, saturate: fault "restart holder @+1s": nodes of ricart-agrawala cannot restart`,
-		"choose another algorithm or other faults, or set skip_invalid: true")
-
-	p, err := parse(t, text+"skip_invalid: true\n").Expand(catalog.All(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, c := range p.Cells {
-		got = append(got, fmt.Sprintf("%s %s: %s", c.Label, c.Workload, strings.Join(c.Spec.Faults, "; ")))
-	}
-	want := []string{
-		"ricart-agrawala-robust saturate: kill holder @entry:5; restart holder @+1s",
-		"ricart-agrawala-robust stays: kill holder @entry:5", "ricart-agrawala stays: kill holder @entry:5",
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q; want %q", got, want)
-	}
-	if len(p.LeftOut) != 1 || !strings.Contains(p.LeftOut[0], "ricart-agrawala cannot restart") {
-		t.Errorf("left out %q", p.LeftOut)
-	}
-	var table strings.Builder
-	if err := p.write(&table, 0, "results", "", p.Cells); err != nil {
-		t.Fatal(err)
-	}
-	if dry := `faults="kill holder @entry:5; restart holder @+1s"`; !strings.Contains(table.String(), dry) {
-		t.Errorf("the dry run does not show %s:\n%s", dry, &table)
-	}
+		return strings.Join(out, "\n")
+	})
 }
 
 // The plan's digest lets a sweep continue. When this test fails, sweeps that were

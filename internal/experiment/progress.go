@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
 
@@ -16,7 +16,7 @@ const quiet = 5 * time.Second
 // progress tells how far a sweep is and how long it will still take.
 type progress struct {
 	out      io.Writer
-	bar      *live.Counter // nil where the output is not a terminal
+	bar      *run.Counter // nil where the output is not a terminal
 	now      func() time.Time
 	last     time.Time
 	done     int
@@ -35,7 +35,7 @@ func newProgress(todo []Cell, planned, found int, opt Options) *progress {
 		fmt.Fprintf(p.out, "%d of %d runs are there already\n", found, planned)
 	}
 	if opt.Interactive && len(todo) > 0 {
-		p.bar = live.NewCounter(opt.Progress, uint64(planned), "runs")
+		p.bar = run.NewCounter(opt.Progress, uint64(planned), "runs")
 		p.bar.Set(uint64(found))
 	}
 	return p

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,8 +11,6 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/runtime/run"
-	"dmebench/internal/sim"
-	"dmebench/runs"
 )
 
 const shipped = "../../experiments"
@@ -70,47 +67,6 @@ func TestQuickstartIsSmall(t *testing.T) {
 	if least := leastTime(p.Cells); least > 10*time.Second {
 		t.Errorf("durations add up to %v", least)
 	}
-}
-
-const simulated = `
-schema_version: 1
-name: simulated
-algorithms: [centralized, ricart-agrawala, maekawa]
-nodes: [3, 7]
-transports: [{name: sim, set: {delay: exponential}}]
-workloads: [{name: saturate, requests_per_node: 5}, {name: serial, requests: 10}]
-repetitions: 2
-`
-
-// TestSimulatedSweep carries out real runs of real algorithms, twice: the same
-// file gives the same bytes.
-func TestSimulatedSweep(t *testing.T) {
-	opt := Options{Out: t.TempDir(), Catalog: catalog.All(), Run: simulate, Now: ticking(time.Second)}
-	first := sweep(t, simulated, opt)
-	if first.Counts[runs.OK] != 24 || first.Outcome() != runs.Held {
-		t.Fatalf("summary %+v", first)
-	}
-	r := read(t, first.Dir)
-	for _, x := range r.Runs {
-		if x.Result.Entries != uint64(x.Result.Spec.Requests) || x.Result.Safety.Violations != 0 {
-			t.Errorf("%s on %d nodes: %d entries of %d", x.Label, x.Result.Nodes, x.Result.Entries, x.Result.Spec.Requests)
-		}
-	}
-	// Ricart-Agrawala's 2(N−1), exactly, has survived the way through the disk.
-	i := slices.IndexFunc(r.Runs, func(x runs.Run) bool { return x.Label == "ricart-agrawala" && x.Result.Nodes == 7 })
-	if per := r.Runs[i].Result.Messages.PerCS; per == nil || *per != 12 {
-		t.Errorf("Ricart-Agrawala on 7 nodes: %v messages per CS; want 12", per)
-	}
-
-	opt.Fresh = true
-	second := sweep(t, simulated, opt)
-	if !slices.Equal(lines(t, first)[1:], lines(t, second)[1:]) {
-		t.Error("two sweeps of one file differ")
-	}
-}
-
-func simulate(ctx context.Context, job *run.Job, _ func(*runs.Result) error) (*runs.Result, error) {
-	return sim.Run(ctx, job)
 }
 
 var (

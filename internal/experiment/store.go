@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/fileio"
 	"dmebench/runs"
 )
 
@@ -130,7 +130,7 @@ func unwritable(dir string, err error) error {
 // old or a new link.
 func setLatest(root, base string) error {
 	link := filepath.Join(root, latestName)
-	fresh := atomicfile.Temporary(root, latestName)
+	fresh := fileio.Temporary(root, latestName)
 	os.Remove(fresh)
 	err := os.Symlink(base, fresh)
 	if err == nil {
@@ -139,7 +139,7 @@ func setLatest(root, base string) error {
 		}
 	}
 	if err == nil {
-		err = atomicfile.SyncDir(root)
+		err = fileio.SyncDir(root)
 	}
 	if err != nil {
 		return refuse(CannotWrite, "cannot link %s to %s: %w; remove %s, or choose another folder with --out",

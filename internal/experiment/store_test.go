@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"dmebench/internal/platform/atomicfile"
+	"dmebench/internal/platform/fileio"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
@@ -159,39 +158,6 @@ func TestSweepResumesAfterAnyByteOfTheHeader(t *testing.T) {
 	}
 }
 
-// TestKilledSweep kills the process of a sweep in the middle of its runs.
-func TestKilledSweep(t *testing.T) {
-	const place = "DMEBENCH_TEST_KILLED"
-	if out := os.Getenv(place); out != "" {
-		b := bench{answer: func(i int, job *run.Job) (*runs.Result, error) {
-			if i == 5 {
-				self, err := os.FindProcess(os.Getpid())
-				if err == nil {
-					err = self.Kill()
-				}
-				t.Fatal(err)
-			}
-			return resultOf(job, runs.OK), nil
-		}}
-		opt := options(t, &b)
-		opt.Out = out
-		sweep(t, small, opt)
-		return
-	}
-	out := t.TempDir()
-	child := exec.Command(os.Args[0], "-test.run=^TestKilledSweep$")
-	child.Env = append(os.Environ(), place+"="+out)
-	if text, err := child.CombinedOutput(); err == nil || child.ProcessState.Exited() {
-		t.Fatalf("it was not killed: %v\n%s", err, text)
-	}
-	var b bench
-	opt := options(t, &b)
-	opt.Out = out
-	if s := sweep(t, small, opt); s.Found != 5 || s.Ran != 3 || s.Missing() != 0 {
-		t.Errorf("%+v", s)
-	}
-}
-
 func TestSweepRefusesAnUnwritablePlace(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
@@ -227,7 +193,7 @@ func TestSweepRefusesAFolderInTheLinksPlace(t *testing.T) {
 func wantNoTemporaries(t *testing.T, root string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
-		if strings.HasPrefix(path, atomicfile.Temporary(filepath.Dir(path), "")) {
+		if strings.HasPrefix(path, fileio.Temporary(filepath.Dir(path), "")) {
 			t.Errorf("%s remains", path)
 		}
 		return err
@@ -242,7 +208,7 @@ func TestSweepTidiesUp(t *testing.T) {
 	var b bench
 	opt := options(t, &b)
 	s := sweep(t, small, opt)
-	if err := os.WriteFile(atomicfile.Temporary(filepath.Dir(s.Dir), "123"), []byte("half"), 0o644); err != nil {
+	if err := os.WriteFile(fileio.Temporary(filepath.Dir(s.Dir), "123"), []byte("half"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	read(t, filepath.Dir(s.Dir))

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/platform/atomicfile"
-	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform"
+	"dmebench/internal/platform/fileio"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -137,7 +137,7 @@ func (s *Summary) count(c Cell, r *runs.Result) {
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
 	s := Summary{Counts: make(map[runs.Status]int)}
-	plan, err := interrupt.Do(ctx, func() (*Plan, error) { return file.expand(opt) })
+	plan, err := platform.Interruptible(ctx, func() (*Plan, error) { return file.expand(opt) })
 	if err != nil {
 		return s, err
 	}
@@ -161,10 +161,10 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 		return s, err
 	}
 	defer release()
-	if err := atomicfile.Probe(root); err != nil {
+	if err := fileio.Probe(root); err != nil {
 		return s, unwritable(root, err)
 	}
-	atomicfile.RemoveTemporaries(root)
+	fileio.RemoveTemporaries(root)
 
 	store, err := open(root, plan, opt)
 	if err != nil {
@@ -209,41 +209,21 @@ func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, o
 			s.Interrupted = true
 			return nil
 		}
-		if others.takes(c) {
-			if err := s.fetch(ctx, others, i, store, progress, opt); err != nil || s.Interrupted {
-				return err
-			}
-			continue
-		}
-		// Resolved once before; again now, so that only one job is in memory.
-		job, err := interrupt.Do(ctx, func() (*run.Job, error) { return run.Resolve(c.Spec, opt.Catalog, opt.ReadFile) })
-		if ctx.Err() != nil {
-			s.Interrupted = true
-			return nil
-		}
-		if err != nil {
-			return refuse(BadFile, "%s: %w", c, err)
-		}
 		progress.begins(c)
 		begun := opt.Now()
-		kept := false
-		keep := func(r *runs.Result) error {
-			r.Spec = job.Spec // what it is found by
-			err := c.keep(store, r)
-			kept = err == nil
-			return err
+		var r *runs.Result
+		var err error
+		if others.takes(c) {
+			r, err = others.fetch(i, store)
+		} else {
+			r, err = c.carryOut(ctx, store, opt)
 		}
-		r := carryOutOne(ctx, opt.Run, job, keep)
-		// Whatever an interrupted run looks like, it was cut off; only a
-		// violation stays one.
-		if ctx.Err() != nil && r.Status != runs.OK && r.Status != runs.Violated {
+		switch {
+		case err != nil:
+			return err
+		case r == nil:
 			s.Interrupted = true
 			return nil
-		}
-		if !kept {
-			if err := keep(r); err != nil {
-				return err
-			}
 		}
 		s.Ran++
 		s.count(c, r)
@@ -252,27 +232,34 @@ func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, o
 	return nil
 }
 
-// fetch waits for the result of a simulation that is carried out elsewhere, and keeps it.
-func (s *Summary) fetch(ctx context.Context, others *ahead, i int, store *runs.Store, progress *progress, opt Options) error {
-	c := others.todo[i]
-	progress.begins(c)
-	begun := opt.Now()
-	r, err := others.result(i)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		s.Interrupted = true
-		return nil
-	case err != nil:
-		return refuse(Unavailable, "%w; what is finished stays, and the same command continues", err)
+// carryOut carries out the run of a cell and keeps its result, which is nil where the
+// sweep was interrupted.
+func (c Cell) carryOut(ctx context.Context, store *runs.Store, opt Options) (*runs.Result, error) {
+	// Resolved once before; again now, so that only one job is in memory.
+	job, err := platform.Interruptible(ctx, func() (*run.Job, error) { return run.Resolve(c.Spec, opt.Catalog, opt.ReadFile) })
+	if ctx.Err() != nil {
+		return nil, nil
 	}
-	r.Spec = c.Spec // what it is found by
-	if err := c.keep(store, r); err != nil {
+	if err != nil {
+		return nil, refuse(BadFile, "%s: %w", c, err)
+	}
+	kept := false
+	keep := func(r *runs.Result) error {
+		r.Spec = job.Spec // what it is found by
+		err := c.keep(store, r)
+		kept = err == nil
 		return err
 	}
-	s.Ran++
-	s.count(c, r)
-	progress.finished(c, r, opt.Now().Sub(begun))
-	return nil
+	r := carryOutOne(ctx, opt.Run, job, keep)
+	// Whatever an interrupted run looks like, it was cut off; only a
+	// violation stays one.
+	if ctx.Err() != nil && r.Status != runs.OK && r.Status != runs.Violated {
+		return nil, nil
+	}
+	if kept {
+		return r, nil
+	}
+	return r, keep(r)
 }
 
 // keep appends the result of a cell to the store.
@@ -384,8 +371,9 @@ func newAhead(ctx context.Context, todo []Cell, run Elsewhere) *ahead {
 // takes reports whether a cell is carried out elsewhere.
 func (a *ahead) takes(c Cell) bool { return a.run != nil && c.Spec.Transport == runs.Sim }
 
-// result waits for cell i, all before which are finished.
-func (a *ahead) result(i int) (*runs.Result, error) {
+// fetch waits for the result of cell i, all before which are finished, and keeps it. It is
+// nil where the sweep was interrupted.
+func (a *ahead) fetch(i int, store *runs.Store) (*runs.Result, error) {
 	for a.begun = max(a.begun, i); a.begun < min(i+most, len(a.todo)) && a.takes(a.todo[a.begun]); a.begun++ {
 		spec, done := a.todo[a.begun].Spec, make(chan finishedAt, 1)
 		a.results[a.begun] = done
@@ -396,5 +384,13 @@ func (a *ahead) result(i int) (*runs.Result, error) {
 	}
 	x := <-a.results[i]
 	a.results[i] = nil
-	return x.result, x.err
+	switch {
+	case x.err != nil && a.ctx.Err() != nil:
+		return nil, nil
+	case x.err != nil:
+		return nil, refuse(Unavailable, "%w; what is finished stays, and the same command continues", x.err)
+	}
+	c := a.todo[i]
+	x.result.Spec = c.Spec // what it is found by
+	return x.result, c.keep(store, x.result)
 }

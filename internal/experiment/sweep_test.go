@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"dmebench/internal/runtime/run"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -337,6 +337,16 @@ func TestContinue(t *testing.T) {
 	if there := begin("two", false); there != 0 {
 		t.Errorf("%d runs in a torn header", there)
 	}
+	// Nor is a store that cannot be read, if it is not to be continued.
+	if err := os.WriteFile(filepath.Join(dir, runs.StoreName), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Continue(dir, runs.Header{Plan: "two"}, false); err == nil {
+		t.Error("what cannot be read is continued")
+	}
+	if there := begin("two", true); there != 0 {
+		t.Errorf("%d runs in what cannot be read", there)
+	}
 }
 
 func TestDryRun(t *testing.T) {
@@ -349,7 +359,7 @@ nodes: [3, 6]
 transports: [sim]
 workloads:
   - {name: saturate, requests_per_node: 5}
-  - {name: poisson, total_rate: 50, cs: 1ms, duration: 2s}
+  - {name: poisson, total_rate: 50, cs: 1ms, duration: 2s, faults: [kill 2 @1s, kill 3 @entry:5]}
 repetitions: 3
 seed: 7
 skip_invalid: true
@@ -376,7 +386,7 @@ skip_invalid: true
 		defaults = append(defaults, o.Name+"="+o.Default)
 	}
 	got := strings.ReplaceAll(out.String(), strings.Join(defaults, " "), "(the defaults of sim)")
-	golden.MustBe(t, "testdata/dry-run.txt", []byte(got))
+	testkit.FileMustBe(t, "testdata/dry-run.txt", []byte(got))
 }
 
 func TestDryRunKnowsWhatIsThere(t *testing.T) {

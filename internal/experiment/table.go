@@ -14,11 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/suggest"
-	"dmebench/internal/platform/tables"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
+	"dmebench/units"
 	"dmebench/workload"
 )
 
@@ -37,7 +36,7 @@ func (p *Plan) write(to io.Writer, width int, root, dir string, todo []Cell) err
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", f.Path, f.Name)
 	if f.Description != "" {
-		fmt.Fprintf(&b, "%s\n", terminal.Style{Width: width}.Wrap(strings.TrimSpace(f.Description), 0))
+		fmt.Fprintf(&b, "%s\n", layout.Style{Width: width}.Wrap(strings.TrimSpace(f.Description), 0))
 	}
 	if dir != "" {
 		fmt.Fprintf(&b, "continues %s\n", dir)
@@ -47,9 +46,9 @@ func (p *Plan) write(to io.Writer, width int, root, dir string, todo []Cell) err
 	s := p.Cells[0].Spec
 	how := fmt.Sprintf("%d repetitions with the seeds %d to %d; nodes per worker %d, warm-up %s, stalled after %s",
 		f.Repetitions, f.Seed, f.Seed+uint64(f.Repetitions-1), s.NodesPerWorker, s.Warmup, s.StallAfter)
-	fmt.Fprintf(&b, "%s\n\n", terminal.Style{Width: width}.Wrap(how, 0))
+	fmt.Fprintf(&b, "%s\n\n", layout.Style{Width: width}.Wrap(how, 0))
 
-	t := tables.New("ALGORITHM", "TRANSPORT", "WORKLOAD", "NODES", "RUNS", "THERE", "SETTINGS")
+	t := layout.NewTable("ALGORITHM", "TRANSPORT", "WORKLOAD", "NODES", "RUNS", "THERE", "SETTINGS")
 	for _, r := range p.rows(todo) {
 		c := r.first
 		t.Add(c.Label, c.Transport, c.Workload, strings.Join(r.nodes, " "), strconv.Itoa(r.runs), strconv.Itoa(r.there),
@@ -185,27 +184,15 @@ func (m Matrix) yaml(catalog run.Catalog) ([]byte, error) {
 	used := make(map[string]bool)
 	var known []string
 	settings := func(declared []dme.Option) map[string]string {
-		var set map[string]string
-		for name, value := range dme.Canonical(m.Set, declared) {
-			for _, o := range declared {
-				if o.Name != name {
-					continue
-				}
-				if set == nil {
-					set = make(map[string]string)
-				}
-				set[name] = value
-			}
-		}
-		for given := range m.Set {
-			for _, o := range declared {
-				if strings.EqualFold(o.Name, given) {
-					used[given] = true
-				}
-			}
-		}
+		given, set := dme.Canonical(m.Set, declared), make(map[string]string)
 		for _, o := range declared {
 			known = append(known, o.Name)
+			if value, ok := given[o.Name]; ok {
+				set[o.Name] = value
+			}
+			for name := range m.Set {
+				used[name] = used[name] || strings.EqualFold(o.Name, name)
+			}
 		}
 		return set
 	}
@@ -222,19 +209,16 @@ func (m Matrix) yaml(catalog run.Catalog) ([]byte, error) {
 		}
 		y.Algorithms = append(y.Algorithms, e)
 	}
-	for _, name := range m.Transports {
+	transports := m.Transports
+	if transports == nil {
+		transports = []string{runs.DefaultTransport}
+	}
+	for _, name := range transports {
 		e := matrixEntry{Name: name}
 		if n, err := run.LookupNetwork(name); err == nil {
 			e = matrixEntry{n.Name, settings(n.Options)}
 		}
 		y.Transports = append(y.Transports, e)
-	}
-	if m.Transports == nil {
-		n, err := run.LookupNetwork(runs.DefaultTransport)
-		if err != nil {
-			return nil, err
-		}
-		y.Transports = append(y.Transports, matrixEntry{n.Name, settings(n.Options)})
 	}
 	workloads := m.Workloads
 	if workloads == nil {
@@ -259,7 +243,7 @@ func (m Matrix) yaml(catalog run.Catalog) ([]byte, error) {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(m.Set)) {
 		if !used[name] {
-			errs = append(errs, fmt.Errorf("--set: %w", suggest.Unknown("option", name, known, "nothing of this matrix has it")))
+			errs = append(errs, fmt.Errorf("--set: %w", units.UnknownName("option", name, known, "nothing of this matrix has it")))
 		}
 	}
 	if errs != nil {

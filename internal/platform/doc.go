@@ -1,8 +1,8 @@
-// Package platform is the room of what knows nothing of nodes and runs: files written
-// whole or not at all (atomicfile), input with an end (input), work that can be given up
-// (interrupt), processes (launch), system calls that do not disturb (rawio), clocks of this
-// and other hosts (clock, clock/exchange), the machine
-// (environment), and how text is shown (terminal, tables, suggest).
+// Package platform is the room of what knows nothing of nodes and runs: work that can be
+// given up though it takes no context, which is here; files written and read whole
+// (fileio), processes (launch), system calls that do not disturb (rawio), clocks of this
+// and other hosts (clock, clock/exchange), the machine (environment), and how text is
+// shown (layout).
 //
 // It imports nothing else of this module.
 package platform

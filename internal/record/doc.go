@@ -1,6 +1,7 @@
-// Package record is the room of what is kept of a run: each critical section (entrylog), each
-// event and the files made of them (recording), the quantities of a result
-// (measure), and space-time diagrams (spacetime).
+// Package record is what is kept of a run: here one [Entry] for each critical section, in
+// chunks up to a bound and written in a compact form; below it each event and the files
+// made of them (recording), the quantities of a result (measure), and space-time diagrams
+// (spacetime).
 //
 // Real runs and simulations write the same records, so a quantity means the same in both.
 // It imports no network and starts no process.

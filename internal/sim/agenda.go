@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"math"
-
-	"dmebench/dme"
-)
+import "dmebench/dme"
 
 // class orders the events of one instant.
 type class uint64
@@ -48,18 +44,6 @@ func (a *agenda) empty() bool { return len(a.heap) == 0 && a.queue.n == 0 }
 func (a *agenda) next(c class, at int64, what uint32) event {
 	a.seq++
 	return event{at: at, rank: uint64(c)<<(64-classBits) | a.seq, what: what}
-}
-
-// first returns when the next event is. The agenda must not be empty.
-func (a *agenda) first() int64 {
-	at := int64(math.MaxInt64)
-	if a.queue.n > 0 {
-		at = a.queue.first().at
-	}
-	if len(a.heap) > 0 {
-		at = min(at, a.heap[0].at)
-	}
-	return at
 }
 
 // add puts an event into the heap.

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"dmebench/algorithms/catalog"
+	"dmebench/dme"
 	"dmebench/internal/runtime/run"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
+	"dmebench/internal/testkit/toys"
 	"dmebench/runs"
 )
 
@@ -20,15 +22,15 @@ func TestCases(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	algorithms := append(run.Catalog{watchfulAlgorithm()}, catalog.All()...)
+	algorithms := run.Catalog(slices.Concat(toys.All(), catalog.All(), []*dme.Algorithm{watchfulAlgorithm()}))
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			golden.Cases(t, file, func(t *testing.T, input []string) string {
+			testkit.Cases(t, file, func(t *testing.T, input []string) string {
 				spec, trace := runs.Spec{Transport: runs.Sim}, ""
 				for _, line := range input {
 					switch what, rest, _ := strings.Cut(line, " "); what {
 					case "spec":
-						golden.Set(t, &spec, "", rest)
+						testkit.Set(t, &spec, "", rest)
 					case "fault":
 						spec.Faults = append(spec.Faults, rest)
 					case "trace": // with T = 1 ms and critical sections of 1 ms
@@ -47,7 +49,7 @@ func TestCases(t *testing.T) {
 					return "error: " + err.Error()
 				}
 				r.Spec, r.Series, r.Histograms, r.Environment = runs.Spec{}, nil, runs.Histograms{}, nil
-				lines := golden.Lines(t, r, 9)
+				lines := testkit.Lines(t, r, 9)
 				return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
 					what, _, _ := strings.Cut(line, " ")
 					return what == "spec.stall_after" || strings.Contains("algorithm nodes transport workload seed schema_version safety.method", what)

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -13,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"dmebench/algorithms/carvalhoroucairol"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/chaudhurikaraata"
 	"dmebench/algorithms/lodhakshemkalyani"
@@ -22,6 +20,7 @@ import (
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/singhal"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
@@ -29,10 +28,10 @@ import (
 
 // judged runs an algorithm and returns what one of its claims predicts for that
 // run, and what came out.
-func judged(t *testing.T, a *dme.Algorithm, q dme.Quantity, formula string, load dme.Load,
-	spec runs.Spec, measure func(*runs.Result) float64) (c dme.Claim, want, got float64) {
+func judged(t *testing.T, a *dme.Algorithm, q claim.Quantity, formula string, load claim.Load,
+	spec runs.Spec, measure func(*runs.Result) float64) (c claim.Claim, want, got float64) {
 	t.Helper()
-	for _, c = range a.Claims {
+	for _, c = range claim.Of(a) {
 		if c.Quantity != q || c.Formula != formula || c.Load != load {
 			continue
 		}
@@ -69,30 +68,30 @@ func TestFalseClaims(t *testing.T) {
 	heavy := func(nodes int) runs.Spec { return runs.Spec{Nodes: nodes, CS: "1ms"} }
 	for _, x := range []struct {
 		algorithm *dme.Algorithm
-		quantity  dme.Quantity
+		quantity  claim.Quantity
 		formula   string
-		load      dme.Load
+		load      claim.Load
 		spec      runs.Spec
 		measure   func(*runs.Result) float64
 		got       float64 // roughly
 	}{
-		{maekawa.Algorithm(), dme.SyncDelay, "2T on average", dme.Saturated, heavy(13),
+		{maekawa.Algorithm(), claim.SyncDelay, "2T on average", claim.Saturated, heavy(13),
 			func(r *runs.Result) float64 { return *r.SyncDelayOverT }, 1},
-		{chaudhurikaraata.Algorithm(), dme.MessagesPerCS, "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
-			dme.Saturated, heavy(27), perCS, 6.4},
-		{chaudhurikaraata.Algorithm(), dme.WorkSpread, "1: symmetrical", dme.Saturated, heavy(27),
+		{chaudhurikaraata.Algorithm(), claim.MessagesPerCS, "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
+			claim.Saturated, heavy(27), perCS, 6.4},
+		{chaudhurikaraata.Algorithm(), claim.WorkSpread, "1: symmetrical", claim.Saturated, heavy(27),
 			func(r *runs.Result) float64 { return *r.Work.MaxOverMean }, 2.7},
-		{lodhakshemkalyani.Algorithm(), dme.MessagesPerCS,
-			"2(N−1): no parallel, symmetric, distributed algorithm can do with fewer", dme.Burst, burst, perCS, 12.9},
-		{raymond.Algorithm(), dme.MessagesPerCS, "fewer than under light load, 2 · mean distance (star)",
-			dme.Saturated, heavy(13), perCS, 3.7},
+		{lodhakshemkalyani.Algorithm(), claim.MessagesPerCS,
+			"2(N−1): no parallel, symmetric, distributed algorithm can do with fewer", claim.Burst, burst, perCS, 12.9},
+		{raymond.Algorithm(), claim.MessagesPerCS, "fewer than under light load, 2 · mean distance (star)",
+			claim.Saturated, heavy(13), perCS, 3.7},
 	} {
 		c, want, got := judged(t, x.algorithm, x.quantity, x.formula, x.load, x.spec, x.measure)
 		if c.KnownFalse == "" || math.Abs(got-x.got) > 0.05*x.got {
 			t.Errorf("%s: %s %q: %v, want about %v; known to be false: %q", x.algorithm.Name, x.quantity, x.formula, got, x.got, c.KnownFalse)
 		}
-		holds := c.Kind == dme.UpperBound && got <= want || c.Kind == dme.LowerBound && got >= want ||
-			(c.Kind == dme.Exact || c.Kind == dme.Mean) && math.Abs(got-want) < 0.05*want
+		holds := c.Kind == claim.UpperBound && got <= want || c.Kind == claim.LowerBound && got >= want ||
+			(c.Kind == claim.Exact || c.Kind == claim.Mean) && math.Abs(got-want) < 0.05*want
 		if holds {
 			t.Errorf("%s: %s, %s %q: %v, and %v is predicted: it holds", x.algorithm.Name, x.quantity, c.Kind, x.formula, got, want)
 		}
@@ -105,16 +104,16 @@ func TestHotSpotClaims(t *testing.T) {
 	perCS := func(r *runs.Result) float64 { return *r.Messages.PerCS }
 	for _, x := range []struct {
 		algorithm *dme.Algorithm
-		quantity  dme.Quantity
+		quantity  claim.Quantity
 		formula   string
 		measure   func(*runs.Result) float64
 	}{
-		{carvalhoroucairol.Algorithm(), dme.MessagesPerCS, "fewer than N−1, where few nodes make most requests", perCS},
-		{singhal.Algorithm(), dme.MessagesPerCS, "fewer than n − 1, where few sites make most requests", perCS},
-		{singhal.Algorithm(), dme.ResponseTime, "less than 2T(n−1)/n + E, where few sites make most requests",
+		{ricartagrawala.CarvalhoRoucairol(), claim.MessagesPerCS, "fewer than N−1, where few nodes make most requests", perCS},
+		{singhal.Algorithm(), claim.MessagesPerCS, "fewer than n − 1, where few sites make most requests", perCS},
+		{singhal.Algorithm(), claim.ResponseTime, "less than 2T(n−1)/n + E, where few sites make most requests",
 			func(r *runs.Result) float64 { return r.ResponseTime.Mean / 1e9 }},
 	} {
-		_, want, got := judged(t, x.algorithm, x.quantity, x.formula, dme.HotSpot, spec, x.measure)
+		_, want, got := judged(t, x.algorithm, x.quantity, x.formula, claim.HotSpot, spec, x.measure)
 		if got > 0.9*want {
 			t.Errorf("%s: %s %q: %v, want much less than %v", x.algorithm.Name, x.quantity, x.formula, got, want)
 		}
@@ -144,14 +143,14 @@ func TestWaitingIsThatOfAQueue(t *testing.T) {
 				spec := runs.Spec{Nodes: nodes, Workload: "poisson", CS: cs, Requests: requests, TotalRate: busy / 3e-3, Warmup: "0"}
 				s := resolve(t, spec, a).Setting()
 				s.T = time.Millisecond
-				i := slices.IndexFunc(a.Claims, func(c dme.Claim) bool {
+				i := slices.IndexFunc(claim.Of(a), func(c claim.Claim) bool {
 					_, made := c.Prediction(s)
-					return c.Quantity == dme.WaitingTime && made
+					return c.Quantity == claim.WaitingTime && made
 				})
 				if i < 0 {
 					t.Fatal("nothing is claimed")
 				}
-				want, _ := a.Claims[i].Prediction(s)
+				want, _ := claim.Of(a)[i].Prediction(s)
 				var means []float64
 				for spec.Seed = 1; spec.Seed <= seeds; spec.Seed++ {
 					r := simulate(t, spec, a)
@@ -170,36 +169,6 @@ func TestWaitingIsThatOfAQueue(t *testing.T) {
 				}
 				t.Logf("%.4f ± %.4f of what is predicted", mean/want, half/want)
 			})
-		}
-	}
-}
-
-// Gauges are read where that is asked for, and change nothing in the run.
-func TestGauges(t *testing.T) {
-	spec := runs.Spec{Nodes: 8, Requests: 240, Set: map[string]string{"delay": "uniform"}}
-	for _, a := range []*dme.Algorithm{chaudhurikaraata.Algorithm(), ricartagrawala.Algorithm()} {
-		spec.Algorithm = a.Name
-		spec.Set["gauges"] = "off"
-		plain := simulate(t, spec, a)
-		spec.Set["gauges"] = "on"
-		gauged := simulate(t, spec, a)
-		for _, g := range a.Gauges {
-			if _, ok := plain.Figures[g.Quantity.ID]; ok {
-				t.Errorf("%s: %s was measured although nobody asked", a.Name, g.Quantity)
-			}
-			// Requests overlap, so that no change of plane can be told from another.
-			if _, ok := gauged.Figures[g.Quantity.ID]; ok == (g.Quantity == chaudhurikaraata.PlaneChange) {
-				t.Errorf("%s: %s was measured: %v", a.Name, g.Quantity, ok)
-			}
-		}
-		if a.Name == "chaudhuri-karaata" && gauged.Figures["privileged-planes"] != 1 {
-			t.Errorf("%v", gauged.Figures)
-		}
-		plain.Figures, gauged.Figures, plain.Spec, gauged.Spec = nil, nil, runs.Spec{}, runs.Spec{}
-		one, _ := json.Marshal(plain)
-		other, _ := json.Marshal(gauged)
-		if string(one) != string(other) {
-			t.Errorf("%s: the run is another one:\n%s\n%s", a.Name, one, other)
 		}
 	}
 }
@@ -237,35 +206,5 @@ func TestReadersShareTheCriticalSection(t *testing.T) {
 				t.Errorf("readers=%s, delay=%s: %s, %d violations", readers, delay, r.Status, r.Safety.Violations)
 			}
 		}
-	}
-}
-
-// careless takes every request for a reader's.
-type careless struct{ dme.System }
-
-func (c careless) Node(id dme.NodeID) dme.Node {
-	n := c.System.Node(id)
-	return carelessNode{n, n.(dme.SharedRequester)}
-}
-
-type carelessNode struct {
-	dme.Node
-	dme.SharedRequester
-}
-
-func (c carelessNode) Request(out *dme.Outbox) { c.RequestShared(out) }
-
-// A writer among readers is a violation, which both the witness and the times
-// show.
-func TestWriterAmongReadersIsAViolation(t *testing.T) {
-	a := ricartagrawala.ReadersWriters()
-	prepare := a.Prepare
-	a.Prepare = func(c dme.Config) (dme.System, error) {
-		sys, err := prepare(c)
-		return careless{sys}, err
-	}
-	r := simulate(t, runs.Spec{Nodes: 4, Requests: 80, CS: "2ms", Set: map[string]string{"readers": "0.5"}}, a)
-	if r.Status != runs.Violated || r.Safety.Violations == 0 {
-		t.Errorf("status %s, %d violations", r.Status, r.Safety.Violations)
 	}
 }

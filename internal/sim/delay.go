@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -26,12 +25,9 @@ type delays struct {
 	lastSequenced int64 // when the latest sequenced broadcast arrives
 }
 
-func newDelays(job *run.Job) (*delays, error) {
+func newDelays(job *run.Job) *delays {
 	o := job.NetOptions
-	mean, err := time.ParseDuration(o.Get("t"))
-	if err != nil {
-		return nil, fmt.Errorf("sim: t=%s: %w", o.Get("t"), err)
-	}
+	mean, _ := time.ParseDuration(o.Get("t")) // which has been checked
 	d := &delays{
 		mean: mean, kind: o.Get("delay"), fifo: o.Get("fifo") == "true",
 		rng: rand.New(rand.NewPCG(job.Spec.Seed, delayStream)),
@@ -42,7 +38,7 @@ func newDelays(job *run.Job) (*delays, error) {
 	if !d.constant() && d.fifo {
 		d.last = newLastDelivery(job.Spec.Nodes)
 	}
-	return d, nil
+	return d
 }
 
 // constant reports whether every message takes the same time, so that messages

@@ -1,95 +1,29 @@
 package sim
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/suzukikasami"
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
-	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/testkit/toys"
 	"dmebench/runs"
 	"dmebench/workload"
 )
 
-// TestEveryWorkload runs the workloads over all kinds of delay, twice each, and
-// wants the same bytes both times, and others for another seed.
-func TestEveryWorkload(t *testing.T) {
-	trace := []byte("0,1\n0.001,2,0.002\n0.001,3\n0.5,1\n")
-	for _, spec := range []runs.Spec{
-		{Workload: "saturate", Requests: 203},
-		{Workload: "saturate", Duration: runs.Duration(300 * time.Millisecond)},
-		{Workload: "saturate", CS: "exp:1ms", Requests: 200, Set: map[string]string{"think": "exp:20ms"}},
-		{Workload: "poisson", Rate: 20, Requests: 200},
-		{Workload: "poisson", TotalRate: 2000, Duration: runs.Duration(200 * time.Millisecond)},
-		{Workload: "hotspot", TotalRate: 100, Requests: 200, Set: map[string]string{"hot": "2"}},
-		{Workload: "serial", Requests: 50},
-		{Workload: "serial", Duration: runs.Duration(100 * time.Millisecond)},
-		{Workload: "burst", Requests: 50},
-		{Workload: "trace", Set: map[string]string{"file": "trace.csv"}},
-	} {
-		for _, delay := range []string{"constant", "uniform", "exponential"} {
-			spec.Algorithm, spec.Transport, spec.Nodes, spec.Seed = "ricart-agrawala", runs.Sim, 7, 5
-			spec.Set = maps.Clone(spec.Set)
-			if spec.Set == nil {
-				spec.Set = make(map[string]string)
-			}
-			spec.Set["delay"] = delay
-			outcome := func(seed uint64) []byte {
-				spec.Seed = seed
-				job, err := run.Resolve(spec, run.Catalog{ricartagrawala.Algorithm()}, func(string) ([]byte, error) { return trace, nil })
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, err := Run(context.Background(), job)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if r.Status != runs.OK || r.Entries == 0 || r.Requests != r.Entries {
-					t.Fatalf("%+v: status %s (%s), %d requests, %d entries", spec, r.Status, r.Error, r.Requests, r.Entries)
-				}
-				if spec.Requests > 0 && r.Entries != uint64(spec.Requests) {
-					t.Errorf("%+v: %d entries", spec, r.Entries)
-				}
-				if got := *r.Messages.PerCS; got != 12 {
-					t.Errorf("%+v: %v messages per CS, want 12", spec, got)
-				}
-				r.Seed, r.Spec.Seed = 0, 0
-				b, err := json.Marshal(r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return b
-			}
-			first := outcome(5)
-			if !bytes.Equal(first, outcome(5)) {
-				t.Errorf("%+v: two runs of one seed differ", spec)
-			}
-			random := delay != "constant" || spec.Workload != "saturate" && spec.Workload != "trace" || spec.CS != ""
-			if random == bytes.Equal(first, outcome(6)) {
-				t.Errorf("%+v: another seed gives the same: %v, want %v", spec, random, !random)
-			}
-		}
-	}
-}
-
 func TestStepsNeedSilence(t *testing.T) {
-	a := scripted(script{
-		start: func(s *script, out *dme.Outbox) {
-			out.Send(s.id%s.nodes+1, dme.Message{Kind: 1})
+	a := scripted(toys.Script{
+		Begin: func(s *toys.Script, out *dme.Outbox) {
+			out.Send(s.ID%dme.NodeID(s.N)+1, dme.Message{Kind: 1})
 		},
-		stop:    func(*script, *dme.Outbox) {},
-		receive: pingPong,
-		request: enter,
+		Hear: pingPong,
+		Ask:  toys.Enter,
 	})
 	for _, workload := range []string{"serial", "burst"} {
 		job := resolve(t, runs.Spec{Nodes: 3, Workload: workload}, a)
@@ -103,20 +37,20 @@ func TestStepsNeedSilence(t *testing.T) {
 // TestStartSettles wants what the nodes tell one another at the start to have
 // arrived before the first request.
 func TestStartSettles(t *testing.T) {
-	a := scripted(script{
-		start: func(s *script, out *dme.Outbox) {
-			if s.id == 1 {
+	a := scripted(toys.Script{
+		Begin: func(s *toys.Script, out *dme.Outbox) {
+			if s.ID == 1 {
 				out.Send(2, dme.Message{Kind: 1})
 			}
 		},
-		receive: func(s *script, _ dme.NodeID, m dme.Message, out *dme.Outbox) {
-			s.n = 1
-			if s.id < s.nodes {
-				out.Send(s.id+1, m)
+		Hear: func(s *toys.Script, _ dme.NodeID, m dme.Message, out *dme.Outbox) {
+			s.X = 1
+			if s.ID < dme.NodeID(s.N) {
+				out.Send(s.ID+1, m)
 			}
 		},
-		request: func(s *script, out *dme.Outbox) {
-			if s.id > 1 && s.n == 0 {
+		Ask: func(s *toys.Script, out *dme.Outbox) {
+			if s.ID > 1 && s.X == 0 {
 				panic("not told yet")
 			}
 			out.Enter(dme.Stamp{})
@@ -167,8 +101,8 @@ func TestAnInterruptedSimulation(t *testing.T) {
 	for _, partial := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		var seen live.State
-		r, err := RunWith(ctx, job, Options{Partial: partial, Progress: func(look func() live.State) {
+		var seen run.State
+		r, err := RunWith(ctx, job, Options{Partial: partial, Progress: func(look func() run.State) {
 			if seen = look(); seen.Entries > 10000 {
 				cancel()
 			}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/transport/link"
@@ -30,7 +30,7 @@ type faults struct {
 
 	strikes   []measure.Strike
 	struck    []int // by fault: as which it was carried out
-	abandoned []entrylog.Abandoned
+	abandoned []record.Abandoned
 
 	due    []int64                 // of node i+1, when it went: the arrival that was to come; -1 for none
 	paused map[dme.NodeID]*[]event // what waits for a node that stands still
@@ -41,7 +41,7 @@ type faults struct {
 	until map[link.Link]int64 // what is sent now arrives no earlier
 }
 
-const never = entrylog.Never
+const never = record.Never
 
 // newFaults returns nil where there are no faults, which costs a run nothing.
 func newFaults(s *simulation) *faults {
@@ -90,7 +90,8 @@ func (f *faults) strike() bool {
 		return true
 	}
 	next := f.director.Next()
-	if next == never || !f.agenda.empty() && f.agenda.first() <= next {
+	// With faults everything is in the heap.
+	if next == never || len(f.agenda.heap) > 0 && f.agenda.heap[0].at <= next {
 		return false
 	}
 	if f.watch.busy == 0 && !f.holding() {
@@ -145,13 +146,13 @@ func (f *faults) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
 	x := f.job.Faults[k]
 	f.struck[k] = len(f.strikes)
 	f.strikes = append(f.strikes, measure.Strike{Fault: x, Nodes: nodes, At: f.now})
-	if x.What == fault.Partition {
+	if x.Kind == fault.Partition {
 		f.cuts = append(f.cuts, k)
 		return f.now, nil
 	}
 	for _, id := range nodes {
 		f.current = id
-		switch x.What {
+		switch x.Kind {
 		case fault.Kill:
 			f.kill(id)
 		case fault.Restart:

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,14 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/agrawalelabbadi"
-	"dmebench/algorithms/raymond"
-	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/dme/collections"
-	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/testkit"
-	"dmebench/internal/testkit/golden"
 	"dmebench/runs"
 )
 
@@ -210,163 +204,6 @@ func TestOthersHearOfIt(t *testing.T) {
 	}
 }
 
-// In agrawal-el-abbadi with 15 nodes, whichever fail at the start, the others are
-// all served where text 9.9.4 finds a quorum among them, and nobody is where it
-// finds none. With DMEBENCH_TESTS=full these are all 2^15−1 sets, else some of each size.
-func TestTreeQuorumsWithEverySetOfFailedNodes(t *testing.T) {
-	const nodes, each = 15, 2
-	step := 331 // is prime, and so hits sets of every size
-	if testkit.Full() {
-		step = 1
-	}
-	served, stalled := 0, 0
-	for down := 0; down < 1<<nodes-1; down += step {
-		up := func(id dme.NodeID) bool { return down>>(id-1)&1 == 0 }
-		var failed []string
-		alive := 0
-		for id := dme.NodeID(1); id <= nodes; id++ {
-			if up(id) {
-				alive++
-			} else {
-				failed = append(failed, fmt.Sprint(id))
-			}
-		}
-		promised := treeQuorum(1, nodes, up)
-		spec := runs.Spec{
-			Nodes: nodes, Requests: each * nodes, CS: "1ms", Seed: uint64(down) + 1,
-			Set: map[string]string{"path": []string{"self", "random"}[down/step%2]},
-		}
-		if failed != nil {
-			spec.Faults = []string{"kill " + strings.Join(failed, ",") + " @1ns"}
-		}
-		r := simulate(t, spec, agrawalelabbadi.Algorithm())
-		ok := r.Safety.Violations == 0
-		if promised {
-			served++
-			ok = ok && r.Status == runs.OK && r.Liveness.Pending == 0 && r.Entries >= uint64(each*alive)
-		} else {
-			stalled++
-			ok = ok && r.Status == runs.Stalled && r.Entries == 0
-		}
-		if !ok {
-			t.Errorf("nodes %v failed, promised: %v: %s: %s, %d entries of %d live nodes, %d violations",
-				failed, promised, r.Status, r.Error, r.Entries, alive, r.Safety.Violations)
-		}
-	}
-	t.Logf("%d sets of failed nodes leave a quorum, %d do not", served, stalled)
-	if served == 0 || stalled == 0 {
-		t.Error("nothing was compared")
-	}
-}
-
-// treeQuorum is algorithm 9.6, which asks no more than whether there is a quorum in
-// the tree below a node: a path from there to a leaf or, in place of a node that has
-// failed, such a path from each of its children.
-func treeQuorum(id, nodes dme.NodeID, up func(dme.NodeID) bool) bool {
-	if 2*id > nodes {
-		return up(id)
-	}
-	left, right := treeQuorum(2*id, nodes, up), treeQuorum(2*id+1, nodes, up)
-	if up(id) {
-		return left || right
-	}
-	return left && right
-}
-
-// In raymond-robust an interior node and a leaf are killed while privilege passes,
-// perhaps with it, and come back: there is exactly one privilege then, and every
-// request of a node that lives is served.
-func TestRaymondRecovers(t *testing.T) {
-	seeds := uint64(200)
-	if testkit.Long() {
-		seeds = 1000
-	}
-	a := raymond.Robust()
-	withToken := 0
-	for seed := uint64(1); seed <= seeds; seed++ {
-		rng := rand.New(rand.NewPCG(seed, 2))
-		at := func(most time.Duration) time.Duration { return 1 + time.Duration(rng.Int64N(int64(most))) }
-		const interior, leaf = 2, 7
-		spec := runs.Spec{
-			Nodes: 7, Requests: 140, CS: "200us", Seed: seed, Set: map[string]string{"delay": []string{"constant", "uniform"}[seed%2]},
-			Faults: []string{
-				fmt.Sprintf("kill %d @%v", interior, at(150*time.Millisecond)), fmt.Sprintf("restart %d @+%v", interior, at(30*time.Millisecond)),
-				fmt.Sprintf("kill %d @entry:%d", leaf, 1+rng.IntN(60)), fmt.Sprintf("restart %d @+%v", leaf, at(30*time.Millisecond)),
-			},
-		}
-		if seed%3 == 0 {
-			spec.Faults = append(spec.Faults, fmt.Sprintf("kill token @%v", at(150*time.Millisecond)), "restart token @+5ms")
-		}
-		s, err := newSimulation(context.Background(), resolve(t, spec, a))
-		if err == nil {
-			err = s.run()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		privileges := 0
-		for _, p := range s.procs {
-			if p.Activity() != noderun.Idle {
-				t.Errorf("seed %d: node %d is %v at the end", seed, p.ID(), p.Activity())
-			}
-			if s.job.Algorithm.HasToken(p.Node()) {
-				privileges++
-			}
-		}
-		if s.status != runs.OK || privileges != 1 || s.witness.violations > 0 || len(s.faults.strikes) < 4 {
-			t.Fatalf("seed %d: %s (%s): %d privileges, %d violations, %d of %d faults: %v\n%v", seed, s.status, s.err,
-				privileges, s.witness.violations, len(s.faults.strikes), len(spec.Faults), spec.Faults, s.states())
-		}
-		for _, x := range s.faults.strikes {
-			if x.Fault.Role == "token" {
-				withToken++
-			}
-		}
-	}
-	if withToken < int(seeds/2) {
-		t.Errorf("only %d times the node with the token was hit", withToken)
-	}
-}
-
-// In ricart-agrawala-robust any nodes may be killed at any time, and come back,
-// join and leave: never are two in the critical section, and everybody who lives is
-// served, however the newcomer is brought in.
-func TestRobustRicartAgrawala(t *testing.T) {
-	seeds := uint64(150)
-	if testkit.Long() {
-		seeds = 1000
-	}
-	a := ricartagrawala.Robust()
-	ways := []map[string]string{}
-	for _, o := range a.Options {
-		for _, v := range o.Examples() {
-			ways = append(ways, map[string]string{o.Name: v})
-		}
-	}
-	for seed := uint64(1); seed <= seeds; seed++ {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		at := func() time.Duration { return time.Duration(rng.IntN(100_000)) * time.Microsecond }
-		nodes := 3 + rng.IntN(6)
-		set := map[string]string{"delay": []string{"constant", "uniform"}[rng.IntN(2)]}
-		for name, value := range ways[rng.IntN(len(ways))] {
-			set[name] = value
-		}
-		faults := []string{
-			fmt.Sprintf("kill holder @entry:%d", 1+rng.IntN(30)), fmt.Sprintf("restart holder @+%v", at()),
-			fmt.Sprintf("kill 2 @%v", at()), fmt.Sprintf("restart 2 @+%v", at()/4),
-			fmt.Sprintf("kill random @%v", at()),
-		}
-		if nodes > 4 {
-			faults = append(faults, fmt.Sprintf("%s 5 @%v", []string{"kill", "leave", "join"}[rng.IntN(3)], at()))
-		}
-		r := simulate(t, runs.Spec{Nodes: nodes, Requests: 20 * nodes, Seed: seed, Set: set, Faults: faults, AllowMismatch: true}, a)
-		if r.Status != runs.OK || r.Safety.Violations > 0 || r.Liveness.Pending > 0 {
-			t.Errorf("seed %d: N=%d %v %q: %s: %s, %d violations, %d pending\n%s", seed, nodes, set, faults, r.Status, r.Error,
-				r.Safety.Violations, r.Liveness.Pending, strings.Join(r.Liveness.States, "\n"))
-		}
-	}
-}
-
 // wildFaults draws a schedule of all kinds of faults, roles and instants, for six
 // nodes: much of it is impossible in the state that it meets.
 func wildFaults(rng *rand.Rand) (faults []string) {
@@ -424,5 +261,5 @@ func TestFiguresUnderFaults(t *testing.T) {
 			fmt.Fprintf(&b, " %d %d\n", f.Waiting, f.Lost)
 		}
 	}
-	golden.MustBe(t, "testdata/faults.txt", b.Bytes())
+	testkit.FileMustBe(t, "testdata/faults.txt", b.Bytes())
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
+	"dmebench/internal/testkit/toys"
 	"dmebench/runs"
 	"dmebench/transport/link"
 )
@@ -51,70 +51,16 @@ func TestMessagesMeetTheFateOfFrames(t *testing.T) {
 	}
 }
 
-// TestConditionsDoWhatTheySay counts what comes out of each condition alone.
-func TestConditionsDoWhatTheySay(t *testing.T) {
-	const n, us = 20_000, time.Microsecond
-	for _, x := range []struct {
-		option, value string
-		inOrder       bool
-		lost, twice   float64       // probabilities
-		mean          time.Duration // delay of what arrives
-		error         time.Duration // by which it may differ: five standard errors
-	}{
-		{"loss", "0.3", true, 0.3, 0, 1000 * us, 0},
-		{"loss", "1", true, 1, 0, 0, 0},
-		{"dup", "0.2", false, 0, 0.2, 1083 * us, 10 * us}, // a sixth of the receipts, 500 µs later
-		{"reorder", "0.1", false, 0, 0, 1050 * us, 7 * us},
-		{"jitter", "100us", true, 0, 0, 1050 * us, us},
-		{"links", "1-2:delay=uniform:100us:200us", true, 0, 0, 1150 * us, us},
-		{"links", "2-1:loss=1", true, 0, 0, 1000 * us, 0},
-		{"links", "1-2@0s-1s:loss=1", true, 0.5, 0, 1000 * us, 0}, // of the two that it takes
-		{"partition", "1|2@500ms-1500ms", true, 0.5, 0, 1000 * us, 0},
-	} {
-		var got stream
-		s := got.run(t, n, 100*us, map[string]string{x.option: x.value}) // the seed is fixed, so that chance has no say
-		want := n * (1 - x.lost + x.twice)
-		scatter := 5 * math.Sqrt(n*(x.lost*(1-x.lost)+x.twice*(1-x.twice)))
-		if math.Abs(float64(len(got.numbers))-want) > scatter {
-			t.Errorf("%s=%s: %d receipts, want %v±%.0f", x.option, x.value, len(got.numbers), want, scatter)
-		}
-		if slices.IsSorted(got.numbers) != x.inOrder {
-			t.Errorf("%s=%s: in order: %v", x.option, x.value, !x.inOrder)
-		}
-		if off := time.Duration(s.meanDelay()) - x.mean; off.Abs() > x.error {
-			t.Errorf("%s=%s: mean delay %v, want %v±%v", x.option, x.value, time.Duration(s.meanDelay()), x.mean, x.error)
-		}
-		sum := 0.0
-		for _, at := range got.at {
-			sum += float64(at)
-		}
-		if mean := sum / float64(max(1, len(got.at))); math.Abs(mean-s.meanDelay()) > 1 {
-			t.Errorf("%s=%s: the mean delay is said to be %v, and was %v", x.option, x.value, s.meanDelay(), mean)
-		}
-	}
-}
-
-func TestBandwidthIsPassedOneAfterTheOther(t *testing.T) {
-	const n, rate = 1000, 1e6
-	var x stream
-	s := x.run(t, n, 0, map[string]string{"bandwidth": "1000000"})
-	passed := time.Duration(x.sent[n-1] + x.at[n-1] - ms)
-	want := time.Duration(float64(s.counters[0].Bytes.Load()) / rate * float64(time.Second))
-	if !slices.IsSorted(x.numbers) || (passed-want).Abs() > n*time.Nanosecond {
-		t.Errorf("the last of %d messages has passed after %v, want %v", n, passed, want)
-	}
-}
-
 func TestMultiplyingMessagesAreAFailure(t *testing.T) {
-	a := scripted(script{
-		request: func(s *script, out *dme.Outbox) {
-			if s.id == 1 {
+	a := scripted(toys.Script{
+		Ask: func(s *toys.Script, out *dme.Outbox) {
+			if s.ID == 1 {
 				out.Send(2, dme.Message{Kind: 1, Vec: []uint64{1}})
 			}
 		},
-		receive: func(s *script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
+		Hear: func(s *toys.Script, from dme.NodeID, m dme.Message, out *dme.Outbox) {
 			m.Vec[0]++ // it is the receiver's own, of a duplicate too
-			s.n = max(s.n, m.Vec[0])
+			s.X = max(s.X, m.Vec[0])
 			out.Send(from, m)
 		},
 	})

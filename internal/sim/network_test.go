@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/testkit/toys"
 	"dmebench/runs"
 )
 
@@ -23,29 +25,26 @@ type stream struct {
 func (x *stream) simulation(t *testing.T, messages uint64, pause time.Duration, set map[string]string) *simulation {
 	t.Helper()
 	var s *simulation
-	a := scripted(script{
-		request: func(_ *script, out *dme.Outbox) {
+	a := scripted(toys.Script{
+		Ask: func(_ *toys.Script, out *dme.Outbox) {
 			out.Enter(dme.Stamp{})
 			out.SetTimer(1, 0)
 		},
-		timeout: func(n *script, _ dme.TimerID, out *dme.Outbox) {
-			n.n++
-			out.Send(2, dme.Message{Kind: 1, Num: n.n, Clock: uint64(s.now)})
-			if n.n < messages {
+		Expired: func(n *toys.Script, _ dme.TimerID, out *dme.Outbox) {
+			n.X++
+			out.Send(2, dme.Message{Kind: 1, Num: n.X, Clock: uint64(s.now)})
+			if n.X < messages {
 				out.SetTimer(1, pause)
 			}
 		},
-		receive: func(_ *script, _ dme.NodeID, m dme.Message, _ *dme.Outbox) {
+		Hear: func(_ *toys.Script, _ dme.NodeID, m dme.Message, _ *dme.Outbox) {
 			x.numbers = append(x.numbers, m.Num)
 			x.sent = append(x.sent, int64(m.Clock))
 			x.at = append(x.at, s.now-int64(m.Clock))
 		},
 	})
 	job := resolve(t, runs.Spec{Nodes: 2, Requests: 1, Set: set, AllowMismatch: true, StallAfter: runs.Duration(1000 * time.Hour)}, a)
-	s, err := newSimulation(context.Background(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = newSimulation(context.Background(), job)
 	return s
 }
 
@@ -63,20 +62,6 @@ func (x *stream) run(t *testing.T, messages uint64, pause time.Duration, set map
 		t.Fatalf("%d of %d messages arrived", len(x.numbers), messages)
 	}
 	return s
-}
-
-func TestLinksKeepOrderUnlessTold(t *testing.T) {
-	for _, delay := range []string{"constant", "uniform", "exponential", "pareto:1.5"} {
-		for _, fifo := range []string{"true", "false"} {
-			t.Run(delay+" "+fifo, func(t *testing.T) {
-				var x stream
-				x.run(t, 2000, 100*time.Microsecond, map[string]string{"delay": delay, "fifo": fifo})
-				if want := fifo == "true" || delay == "constant"; slices.IsSorted(x.numbers) != want {
-					t.Errorf("in order: %v, want %v", !want, want)
-				}
-			})
-		}
-	}
 }
 
 func TestDelaysFollowTheirDistribution(t *testing.T) {
@@ -115,27 +100,27 @@ func TestDelaysFollowTheirDistribution(t *testing.T) {
 // TestOneInstant has everything happen at the same time at node 2, twice over.
 func TestOneInstant(t *testing.T) {
 	var happened []string
-	a := scripted(script{
-		start: func(s *script, out *dme.Outbox) {
+	a := scripted(toys.Script{
+		Begin: func(s *toys.Script, out *dme.Outbox) {
 			// Arranged in the reverse order of what must come out.
-			if s.id == 2 {
+			if s.ID == 2 {
 				out.SetTimer(2, time.Millisecond)
 				out.SetTimer(1, time.Millisecond)
 			}
 		},
-		request: func(s *script, out *dme.Outbox) {
-			happened = append(happened, fmt.Sprintf("request %d", s.id))
-			if s.id == 1 {
+		Ask: func(s *toys.Script, out *dme.Outbox) {
+			happened = append(happened, fmt.Sprintf("request %d", s.ID))
+			if s.ID == 1 {
 				out.Send(2, dme.Message{Kind: 2, Num: 1})
 				out.Send(2, dme.Message{Kind: 1, Num: 2})
 			}
 			out.Enter(dme.Stamp{})
 		},
-		release: func(s *script, _ *dme.Outbox) { happened = append(happened, fmt.Sprintf("exit %d", s.id)) },
-		receive: func(_ *script, _ dme.NodeID, m dme.Message, _ *dme.Outbox) {
+		Done: func(s *toys.Script, _ *dme.Outbox) { happened = append(happened, fmt.Sprintf("exit %d", s.ID)) },
+		Hear: func(_ *toys.Script, _ dme.NodeID, m dme.Message, _ *dme.Outbox) {
 			happened = append(happened, fmt.Sprintf("message %d", m.Num))
 		},
-		timeout: func(_ *script, id dme.TimerID, _ *dme.Outbox) {
+		Expired: func(_ *toys.Script, id dme.TimerID, _ *dme.Outbox) {
 			happened = append(happened, fmt.Sprintf("timer %d", id))
 		},
 	})
@@ -151,8 +136,8 @@ func TestOneInstant(t *testing.T) {
 func TestTimers(t *testing.T) {
 	var fired []string
 	var s *simulation
-	a := scripted(script{
-		request: func(n *script, out *dme.Outbox) {
+	a := scripted(toys.Script{
+		Ask: func(n *toys.Script, out *dme.Outbox) {
 			out.SetTimer(1, 5*time.Millisecond)
 			out.SetTimer(2, 5*time.Millisecond)
 			out.SetTimer(3, 9*time.Millisecond)
@@ -160,21 +145,18 @@ func TestTimers(t *testing.T) {
 			out.CancelTimer(2)
 			out.CancelTimer(4) // never set
 		},
-		timeout: func(n *script, id dme.TimerID, out *dme.Outbox) {
+		Expired: func(n *toys.Script, id dme.TimerID, out *dme.Outbox) {
 			fired = append(fired, fmt.Sprintf("%d at %v", id, time.Duration(s.now)))
 			switch {
 			case id == 3:
 				out.Enter(dme.Stamp{})
-			case n.n == 0:
-				n.n++
+			case n.X == 0:
+				n.X++
 				out.SetTimer(1, time.Millisecond) // sets itself again
 			}
 		},
 	})
-	s, err := newSimulation(context.Background(), resolve(t, runs.Spec{Nodes: 1, Requests: 1}, a))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = newSimulation(context.Background(), resolve(t, runs.Spec{Nodes: 1, Requests: 1}, a))
 	if err := s.run(); err != nil || s.status != runs.OK {
 		t.Fatal(err, s.status, s.err)
 	}
@@ -193,20 +175,20 @@ func TestSequencedBroadcasts(t *testing.T) {
 		for _, fifo := range []string{"true", "false"} {
 			heard := make(map[dme.NodeID][]string)
 			var private, broadcasts []uint64 // from node 1 to node 2: of both kinds, and broadcasts only
-			a := scripted(script{
-				request: func(s *script, out *dme.Outbox) {
-					s.n++
-					out.Send(s.id%s.nodes+1, dme.Message{Kind: 2, Num: 2 * s.n})
-					out.Broadcast(dme.Message{Kind: 1, Num: 2*s.n + 1})
+			a := scripted(toys.Script{
+				Ask: func(s *toys.Script, out *dme.Outbox) {
+					s.X++
+					out.Send(s.ID%dme.NodeID(s.N)+1, dme.Message{Kind: 2, Num: 2 * s.X})
+					out.Broadcast(dme.Message{Kind: 1, Num: 2*s.X + 1})
 					out.Enter(dme.Stamp{})
 				},
-				receive: func(s *script, from dme.NodeID, m dme.Message, _ *dme.Outbox) {
-					if m.Kind == 1 && s.id > 2 { // what nodes 1 and 2 say, as others hear it
+				Hear: func(s *toys.Script, from dme.NodeID, m dme.Message, _ *dme.Outbox) {
+					if m.Kind == 1 && s.ID > 2 { // what nodes 1 and 2 say, as others hear it
 						if from <= 2 {
-							heard[s.id] = append(heard[s.id], fmt.Sprintf("%d:%d", from, m.Num))
+							heard[s.ID] = append(heard[s.ID], fmt.Sprintf("%d:%d", from, m.Num))
 						}
 					}
-					if from == 1 && s.id == 2 {
+					if from == 1 && s.ID == 2 {
 						private = append(private, m.Num)
 						if m.Kind == 1 {
 							broadcasts = append(broadcasts, m.Num)
@@ -244,5 +226,24 @@ func TestHeavyTail(t *testing.T) {
 	s.job.Spec.StallAfter = 0
 	if s.patience() <= longest {
 		t.Errorf("patience of %v", time.Duration(s.patience()))
+	}
+}
+
+// Beyond a number of nodes a map takes the place of a table.
+func TestSparseLinksAreAsDenseOnes(t *testing.T) {
+	const n = 20
+	dense, sparse := newLastDelivery(n), newLastDelivery(denseNodes+1)
+	if dense.dense == nil || sparse.sparse == nil {
+		t.Fatal("not one of each kind")
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 5000 {
+		from, to := dme.NodeID(rng.IntN(n)+1), dme.NodeID(rng.IntN(n)+1)
+		if a, b := dense.get(from, to), sparse.get(from, to); a != b {
+			t.Fatalf("from %d to %d: %d and %d", from, to, a, b)
+		}
+		at := rng.Int64()
+		dense.set(from, to, at)
+		sparse.set(from, to, at)
 	}
 }

@@ -41,10 +41,9 @@ import (
 	"context"
 	"fmt"
 
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/record/recording"
-	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -57,7 +56,7 @@ type Options struct {
 
 	// Progress is called when the workload begins, and then after every few thousand
 	// events; nil where nobody looks. During the call, look says where the run stands.
-	Progress func(look func() live.State)
+	Progress func(look func() run.State)
 
 	// Record is how many events are recorded. Recorded is called with them at the
 	// end; nil where none are wanted. The result is the same, byte for byte.
@@ -83,7 +82,7 @@ func RunWith(ctx context.Context, job *run.Job, opt Options) (*runs.Result, erro
 	}
 	r := measure.Result(o)
 	if opt.Entries {
-		if r.Sections, err = entrylog.Pack(o.Entries, o.Start, o.Dropped); err != nil {
+		if r.Sections, err = record.Pack(o.Entries, o.Start, o.Dropped); err != nil {
 			return nil, err
 		}
 	}
@@ -95,10 +94,7 @@ func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observatio
 	if job.Network.Real() {
 		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, runs.Sim)
 	}
-	s, err := newSimulation(ctx, job)
-	if err != nil {
-		return measure.Observation{}, err
-	}
+	s := newSimulation(ctx, job)
 	if opt.Progress != nil {
 		s.looks = &looks{s: s, progress: opt.Progress}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/localprocess"
@@ -38,7 +38,7 @@ type simulation struct {
 	counters []noderun.Counters
 	lastMove []int64
 	stoppers bool // the nodes want to be told that no more requests will come
-	log      *entrylog.Log
+	log      *record.Log
 	events   *recording.Log  // nil where nothing is recorded
 	meters   *noderun.Meters // nil where no gauges are read
 
@@ -63,26 +63,22 @@ type simulation struct {
 	partial bool // it was interrupted
 }
 
-func newSimulation(ctx context.Context, job *run.Job) (*simulation, error) {
+func newSimulation(ctx context.Context, job *run.Job) *simulation {
 	n := job.Spec.Nodes
-	delays, err := newDelays(job)
-	if err != nil {
-		return nil, err
-	}
 	s := &simulation{
-		ctx: ctx, job: job, delays: delays,
+		ctx: ctx, job: job, delays: newDelays(job),
 		procs: make([]*localprocess.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n),
-		log: entrylog.NewLog(maxEntries), status: runs.OK,
+		log: record.NewLog(maxEntries), status: runs.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
-		s.log = entrylog.NewLog(min(most, maxEntries))
+		s.log = record.NewLog(min(most, maxEntries))
 	}
 	s.links = newLinks(job.Links(), n)
 	s.watch = newWatch(n, s.patience())
 	s.marks = newMarks(s)
 	s.faults = newFaults(s)
 	s.losses = newLosses(s)
-	return s, nil
+	return s
 }
 
 // patience is how long virtual time may pass without an entry while requests
@@ -131,7 +127,7 @@ func (s *simulation) build() {
 // tell has o told what happens at all nodes.
 func (s *simulation) tell(o noderun.Observer) {
 	for _, p := range s.procs {
-		p.Tell(o)
+		p.SetObserver(o)
 	}
 }
 
@@ -376,10 +372,7 @@ func (m *marks) exit(s *simulation) {
 		for i := range mostMarks / 2 {
 			m.taken[i] = m.taken[2*i]
 		}
-		m.taken, m.every = m.taken[:mostMarks/2], 2*m.every
-		if (m.exits-m.first)%m.every != 0 {
-			return
-		}
+		m.taken, m.every = m.taken[:mostMarks/2], 2*m.every // which this exit is at, too
 	}
 	mark := measure.Mark{At: s.now, Exits: m.exits}
 	for i := range s.counters {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/runtime/run"
 )
 
 // watch knows which nodes have something left to do, and since when nothing
@@ -103,7 +103,7 @@ func (s *simulation) states() []string {
 // looks lets somebody look at a run while it goes on. It changes nothing in it.
 type looks struct {
 	s        *simulation
-	progress func(look func() live.State)
+	progress func(look func() run.State)
 	waits    noderun.Waits // of all nodes: one goroutine runs them
 }
 
@@ -114,9 +114,9 @@ func (l *looks) show() {
 }
 
 // look says where the run stands.
-func (l *looks) look() live.State {
+func (l *looks) look() run.State {
 	plan := l.s.job.Plan
-	state := live.State{
+	state := run.State{
 		Elapsed: time.Duration(l.s.now - l.s.start), Duration: plan.Duration(),
 		Of: uint64(plan.Requests()), Waiting: l.s.watch.requesting,
 	}

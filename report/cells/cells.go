@@ -8,7 +8,8 @@
 // nodes, are a [Group].
 //
 // The package says in words what runs have in common and in what they differ ([Title]).
-// It computes no statistic and knows no algorithm.
+// It knows no algorithm, and computes no statistic but the medians that it holds against
+// what a user does not accept ([Threshold]).
 package cells
 
 import (

@@ -11,7 +11,6 @@ import (
 	"dmebench/report/compare"
 	"dmebench/report/export"
 	"dmebench/report/rank"
-	"dmebench/report/threshold"
 	"dmebench/runs"
 )
 
@@ -72,11 +71,11 @@ func TestTheSameRunsCountEverywhere(t *testing.T) {
 				t.Errorf("%s: %s counts %d runs, want %d", c.network, who, n, c.counted)
 			}
 		}
-		limits, err := threshold.ParseAll([]string{"throughput>" + c.median})
+		limits, err := cells.ParseThresholds([]string{"throughput>" + c.median})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := threshold.OfCells(set, limits); v.Crossed || v.Unknown {
+		if v := cells.JudgeCells(set, limits); v.Crossed || v.Unknown {
 			t.Errorf("%s: the threshold is crossed by another median than %s: %q", c.network, c.median, v.Lines)
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/platform/suggest"
 	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/stats"
+	"dmebench/units"
 )
 
 // Columns compares what one result set holds with itself: the values of one
@@ -66,7 +66,7 @@ func Beside(set *runs.Set, dimension, base string, opt Options) (*Columns, error
 		return nil, err
 	}
 	if all := runs.Dimensions(); !slices.Contains(all, dimension) {
-		return nil, fmt.Errorf("col: %w", suggest.Unknown("dimension", dimension, all, suggest.All(all)))
+		return nil, fmt.Errorf("col: %w", units.UnknownName("dimension", dimension, all, units.Listed(all)))
 	}
 	names, rows, err := columnsOf(set, dimension)
 	if err != nil {
@@ -79,7 +79,7 @@ func Beside(set *runs.Set, dimension, base string, opt Options) (*Columns, error
 	if base != "" {
 		i := slices.Index(names, base)
 		if i < 0 {
-			return nil, fmt.Errorf("base: %w", suggest.Unknown(dimension, base, names, suggest.All(names)))
+			return nil, fmt.Errorf("base: %w", units.UnknownName(dimension, base, names, units.Listed(names)))
 		}
 		names = slices.Concat([]string{base}, names[:i], names[i+1:])
 	}
@@ -232,7 +232,7 @@ func (r *columnRow) compare(m runs.Metric, names []string, alpha float64) (row C
 		d := stats.Compare(base, values, alpha)
 		s := ColumnSample{Sample: sampleOf(values, d.B)}
 		if i > 0 {
-			s.Change, s.P, s.Significant = known(d.Change), known(d.P), d.Significant
+			s.Change, s.P, s.Significant = stats.Known(d.Change), stats.Known(d.P), d.Significant
 		}
 		row.Columns = append(row.Columns, s)
 	}

@@ -14,12 +14,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"dmebench/internal/platform/suggest"
 	"dmebench/report"
 	"dmebench/report/cells"
 	"dmebench/report/plots"
@@ -176,7 +174,7 @@ func (o Options) Check() ([]runs.Metric, error) {
 	}
 	for _, name := range o.Across {
 		if all := runs.Dimensions(); !slices.Contains(all, name) {
-			return nil, fmt.Errorf("across: %w", suggest.Unknown("dimension", name, all, suggest.All(all)))
+			return nil, fmt.Errorf("across: %w", units.UnknownName("dimension", name, all, units.Listed(all)))
 		}
 	}
 	names := o.Metrics
@@ -217,7 +215,7 @@ func (p pair) row(m runs.Metric, alpha float64) (row Row, ok bool) {
 	d := stats.Compare(a, b, alpha)
 	row = Row{
 		Cell: p.cell, A: sampleOf(a, d.A), B: sampleOf(b, d.B),
-		Change: known(d.Change), P: known(d.P), Significant: d.Significant, Notes: []string{},
+		Change: stats.Known(d.Change), P: stats.Known(d.P), Significant: d.Significant, Notes: []string{},
 	}
 	for _, side := range []struct {
 		name string
@@ -250,14 +248,7 @@ func (r Row) varies() bool {
 }
 
 func sampleOf(values []float64, e stats.Estimate) Sample {
-	return Sample{N: e.N, Median: known(e.Median), Lo: known(e.Lo), Hi: known(e.Hi), Values: append([]float64{}, values...)}
-}
-
-func known(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
+	return Sample{N: e.N, Median: stats.Known(e.Median), Lo: stats.Known(e.Lo), Hi: stats.Known(e.Hi), Values: append([]float64{}, values...)}
 }
 
 // mean adds the geometric mean, where there are several cells to take it over.

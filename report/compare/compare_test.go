@@ -6,9 +6,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"dmebench/internal/platform/layout"
+	"dmebench/internal/testkit"
 	"dmebench/report/compare"
 	"dmebench/report/plots"
 	"dmebench/runs"
@@ -89,65 +92,6 @@ func TestAlarmsAndPower(t *testing.T) {
 	}
 }
 
-func TestRowsSayWhatWasMeasured(t *testing.T) {
-	var a, b []runs.Run
-	for i := range 6 {
-		for _, n := range []int{3, 7} {
-			a = append(a, ran("maekawa", n, i+1, float64(1000*n+i)))
-			b = append(b, ran("maekawa", n, i+1, float64(2000*n+i)))
-		}
-	}
-	c := compared(t, a, b, compare.Options{})
-	response := table(t, c, p50)
-	if len(response.Rows) != 2 {
-		t.Fatalf("%d rows", len(response.Rows))
-	}
-	r := response.Rows[0]
-	if *r.A.Median != 3002.5 || *r.B.Median != 6002.5 || *r.A.Lo != 3000 || *r.A.Hi != 3005 || r.A.N != 6 {
-		t.Errorf("%+v against %+v", r.A, r.B)
-	}
-	if want := 3000 / 3002.5; math.Abs(*r.Change-want) > 1e-12 || !r.Significant || math.Abs(*r.P-2.0/924) > 1e-9 {
-		t.Errorf("change %v, p %v, significant %v", *r.Change, *r.P, r.Significant)
-	}
-	want := math.Sqrt(6002.5*14002.5)/math.Sqrt(3002.5*7002.5) - 1
-	if m := response.Mean; m == nil || m.Cells != 2 || math.Abs(m.Change-want) > 1e-12 {
-		t.Errorf("geometric mean %+v, want a change of %v", m, want)
-	}
-	// All messages are equal: no change, and no test that could raise an alarm.
-	if r := table(t, c, "messages_per_cs").Rows[1]; r.Significant || *r.P != 1 || *r.Change != 0 || *r.A.Median != 12 {
-		t.Errorf("messages %+v", r)
-	}
-	if c.A.Runs != 12 || c.A.Used != 12 || len(c.OnlyA)+len(c.OnlyB) != 0 {
-		t.Errorf("%+v, %+v", c.A, c)
-	}
-	if b, err := json.Marshal(c); err != nil || strings.Contains(string(b), "null") {
-		t.Errorf("everything is known, and nothing is null: %s, %v", b, err)
-	}
-	for _, metric := range []string{"throughput_cs_per_s", "sync_delay_p50_ns"} {
-		if slices.ContainsFunc(c.Tables, func(t compare.Table) bool { return t.Metric == metric }) {
-			t.Errorf("%s was not measured", metric)
-		}
-	}
-}
-
-// A median of zero has no part in a geometric mean, and does not spoil it.
-func TestGeometricMeanOfPositiveMedians(t *testing.T) {
-	var a, b []runs.Run
-	for i := range 6 {
-		for _, n := range []int{1, 3, 7} {
-			x, y := ran("maekawa", n, i+1, 1000), ran("maekawa", n, i+1, 1000)
-			if n == 1 {
-				*y.Result.Messages.PerCS = 1
-			}
-			a, b = append(a, x), append(b, y)
-		}
-	}
-	table := table(t, compared(t, a, b, compare.Options{}), "messages_per_cs")
-	if m := table.Mean; len(table.Rows) != 3 || m == nil || m.Cells != 2 || math.Abs(m.A-math.Sqrt(4*12)) > 1e-12 || m.Change != 0 {
-		t.Errorf("%d rows, geometric mean %+v", len(table.Rows), m)
-	}
-}
-
 // The other way round the change is the other way round, and p is the same.
 func TestComparisonIsSymmetric(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -161,83 +105,115 @@ func TestComparisonIsSymmetric(t *testing.T) {
 	}
 }
 
-// Every limit of an answer is data, and stands below the tables once.
-func TestNotes(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 3))
-	a, b := sample(rng, 10, 1, 0.02), sample(rng, 5, 1, 0.02)
-	a[0].Result.Status, a[1].Result.Status = runs.Stalled, runs.Failed
-	a[2].Result.Safety.Violations = 1
-	for _, r := range b {
-		r.Result.Environment = map[string]string{"kernel": "6.2"}
-	}
-	a = append(a, ran("raymond", 3, 1, 1))
-	b = append(b, ran("raymond", 31, 1, 1), ran("raymond", 57, 1, 1))
-	c := compared(t, a, b, compare.Options{Metrics: []string{p50, "jain_index"}})
-	row := table(t, c, p50).Rows[0]
-	if row.A.N != 7 || row.B.N != 5 || row.B.Lo != nil || row.A.Lo == nil {
-		t.Errorf("%+v against %+v", row.A, row.B)
-	}
-	if c.A.Runs != 11 || c.A.Used != 8 {
-		t.Errorf("A is %+v", c.A)
-	}
-	if len(c.OnlyA) != 1 || len(c.OnlyB) != 2 || c.OnlyA[0].Settings["nodes"] != "3" {
-		t.Errorf("only in A %v, only in B %v", c.OnlyA, c.OnlyB)
-	}
-	var text strings.Builder
-	if err := c.WriteText(&text); err != nil {
+// What is said of two result sets, or of one. The head of the file says what its lines
+// mean.
+func TestCases(t *testing.T) {
+	testkit.Cases(t, "testdata/compared.txt", func(t *testing.T, input []string) string {
+		a, b := sides(nil, nil)
+		var opt compare.Options
+		var watch string
+		var beside []string
+		width, made := 0, make(map[string]int)
+		for _, line := range input {
+			words := strings.Fields(line)
+			switch words[0] {
+			case "a", "b":
+				side := map[string]*runs.Set{"a": a, "b": b}[words[0]]
+				for _, response := range words[3:] {
+					made[words[0]+words[1]+words[2]]++
+					r := ran(words[1], int(number(t, words[2])), made[words[0]+words[1]+words[2]], number(t, response))
+					side.Runs = append(side.Runs, r)
+				}
+			case "set":
+				label, repetition, _ := strings.Cut(words[2], "#")
+				matches := func(pattern, value string) bool { return pattern == "*" || pattern == value }
+				for name, side := range map[string]*runs.Set{"a": a, "b": b} {
+					for i, r := range side.Runs {
+						if matches(words[1], name) && matches(label, r.Label) && matches(repetition, fmt.Sprint(r.Repetition)) {
+							testkit.Set(t, &side.Runs[i], words[3], strings.Join(words[4:], " "))
+						}
+					}
+				}
+			case "header":
+				testkit.Set(t, &a.Header, words[1], strings.Join(words[2:], " "))
+			case "across":
+				opt.Across = words[1:]
+			case "metrics":
+				opt.Metrics = words[1:]
+			case "alpha":
+				opt.Alpha = number(t, words[1])
+			case "watch":
+				watch = words[1]
+			case "beside":
+				beside = []string{words[1], strings.Trim(words[2], "-")}
+			case "width":
+				width = int(number(t, words[1]))
+			default:
+				t.Fatal(line)
+			}
+		}
+		var out strings.Builder
+		if beside != nil {
+			c, err := compare.Beside(a, beside[0], beside[1], opt)
+			if err != nil {
+				return err.Error()
+			}
+			err = c.WriteText(&out, layout.Style{Width: width})
+			return lines(t, out.String(), err)
+		}
+		c, err := compare.Compare(a, b, opt)
+		switch {
+		case err != nil:
+			return err.Error()
+		case watch == "":
+			err = c.WriteText(&out)
+			return lines(t, out.String(), err)
+		}
+		limit, err := compare.ReadLimit(watch)
+		g := c.Watch(limit)
+		fmt.Fprintln(&out, "looked at", strings.Join(g.Metrics, ", "))
+		for _, r := range g.Regressions {
+			fmt.Fprintln(&out, r.Text)
+		}
+		for _, text := range g.Untold {
+			fmt.Fprintln(&out, "untold:", text)
+		}
+		return lines(t, out.String(), err)
+	})
+}
+
+// lines leaves out those that are empty.
+func lines(t *testing.T, text string, err error) string {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{
-		"A: old, 11 runs, of which 8 ended well\n",
-		"note: A: 1 of 10 runs ended as stalled and are left out (1 cell)\n",
-		"note: A: 1 of 10 runs ended as failed and are left out (1 cell)\n",
-		"note: A: 1 of 10 runs ended as violated and are left out (1 cell)\n",
-		"note: need >= 6 samples for confidence interval at level 0.95 (1 cell)\n",
-		"note: cells that are in A alone: 1\n", "note: cells that are in B alone: 2\n",
-		"note: no run of a common cell has jain_index\n",
-		"note: the environments differ: kernel is 6.1 in A and 6.2 in B\n",
-	} {
-		if strings.Count(text.String(), want) != 1 {
-			t.Errorf("%q does not stand once in\n%s", want, text.String())
-		}
-	}
-	if strings.Contains(text.String(), "load_average") {
-		t.Error("the load of the moment counts as a difference")
-	}
+	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return line == "" }), "\n")
 }
 
-// Ten runs of one simulation with one seed are one run.
-func TestRepeatedSimulationsAreOneSample(t *testing.T) {
-	simulated := func(seeds ...int) []runs.Run {
-		var runs []runs.Run
-		for _, seed := range seeds {
-			r := ran("maekawa", 7, seed, float64(1000+seed))
-			r.Result.Transport, r.Result.Spec.Transport = "sim", "sim"
-			runs = append(runs, r)
-		}
-		return runs
+func number(t *testing.T, word string) float64 {
+	t.Helper()
+	x, err := strconv.ParseFloat(word, 64)
+	if err != nil {
+		t.Fatal(err)
 	}
-	c := compared(t, simulated(1, 1, 1, 2, 2, 3), simulated(1, 2, 3), compare.Options{})
-	row := table(t, c, p50).Rows[0]
-	if row.A.N != 3 || row.B.N != 3 || !strings.Contains(row.Notes[0], "3 simulations repeat the seed") {
-		t.Errorf("n = %d and %d, notes %q", row.A.N, row.B.N, row.Notes)
-	}
+	return x
 }
 
-// A side whose runs all ended badly has no figures, and this is said.
-func TestNothingUsable(t *testing.T) {
+// What is not known is null, and nothing else is.
+func TestJSON(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	a, b := sample(rng, 6, 1, 0.02), sample(rng, 6, 1, 0.02)
+	known := compared(t, a, b, compare.Options{Metrics: []string{p50}})
+	if text, err := json.Marshal(known); err != nil || strings.Contains(string(text), "null,") {
+		t.Errorf("everything is known, and nothing is null: %s, %v", text, err)
+	}
 	for _, r := range b {
 		r.Result.Status = runs.Stalled
 	}
 	c := compared(t, a, b, compare.Options{Metrics: []string{p50}})
-	row := table(t, c, p50).Rows[0]
-	if row.P != nil || row.Change != nil || row.B.Median != nil || row.Significant || len(row.Notes) < 2 {
-		t.Errorf("%+v", row)
-	}
-	if b, err := json.Marshal(c); err != nil || !strings.Contains(string(b), `"median":null`) {
-		t.Errorf("%s, %v", b, err)
+	if text, err := json.Marshal(c); err != nil || !strings.Contains(string(text), `"median":null`) {
+		t.Errorf("%s, %v", text, err)
 	}
 	for _, f := range c.Figures() {
 		if _, err := f.Render(plots.SVG); err != nil {
@@ -246,103 +222,15 @@ func TestNothingUsable(t *testing.T) {
 	}
 }
 
-func TestCellsAreMatchedByWhatTheyWereAskedToDo(t *testing.T) {
-	base := ran("maekawa", 7, 1, 1000)
-	change := func(f func(*runs.Spec)) runs.Run {
-		r := ran("maekawa", 7, 2, 1000)
-		f(&r.Result.Spec)
-		r.Result.Algorithm, r.Result.Nodes, r.Result.Transport = r.Result.Spec.Algorithm, r.Result.Spec.Nodes, r.Result.Spec.Transport
-		return r
-	}
-	for _, c := range []struct {
-		name string
-		b    runs.Run
-		says string // what differs; "" where nothing that matters does
-	}{
-		{"seed", change(func(s *runs.Spec) { s.Seed = 77 }), ""},
-		{"time-out", change(func(s *runs.Spec) { s.StallAfter, s.Listen = 5, "127.0.0.1:1" }), ""},
-		{"algorithm", change(func(s *runs.Spec) { s.Algorithm = "raymond" }), "algorithm is maekawa in A and raymond in B"},
-		{"option", change(func(s *runs.Spec) { s.Set = map[string]string{"quorum": "grid"} }),
-			"set is not given in A and quorum=grid in B"},
-		{"nodes", change(func(s *runs.Spec) { s.Nodes = 13 }), "nodes is 7 in A and 13 in B"},
-		{"transport", change(func(s *runs.Spec) { s.Transport = "udp" }), "transport is tcp in A and udp in B"},
-		{"workload", change(func(s *runs.Spec) { s.Workload = "serial" }), "workload is saturate in A and serial in B"},
-		{"cs", change(func(s *runs.Spec) { s.CS = "1ms" }), "cs is 100us in A and 1ms in B"},
-		{"rate", change(func(s *runs.Spec) { s.Rate = 5 }), "rate is not given in A and 5 in B"},
-		{"total_rate", change(func(s *runs.Spec) { s.TotalRate = 5 }), "total_rate is not given in A and 5 in B"},
-		{"requests", change(func(s *runs.Spec) { s.Requests = 7 }), "requests is 350 in A and 7 in B"},
-		{"duration", change(func(s *runs.Spec) { s.Duration = 1e9 }), "duration is not given in A and 1s in B"},
-		{"placement", change(func(s *runs.Spec) { s.NodesPerWorker = 7 }), "nodes_per_worker is 1 in A and 7 in B"},
-		{"warm-up", change(func(s *runs.Spec) { s.Warmup = "10" }), "warmup is auto in A and 10 in B"},
-	} {
-		x, y := sides([]runs.Run{base}, []runs.Run{c.b})
-		got, err := compare.Compare(x, y, compare.Options{})
-		if c.says == "" {
-			if err != nil {
-				t.Errorf("%s: %v", c.name, err)
-			}
-			continue
-		}
-		if err == nil {
-			t.Errorf("%s: compared as %+v", c.name, got.Tables)
-			continue
-		}
-		dimension, _, _ := strings.Cut(c.says, " ")
-		if !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "--across "+dimension) {
-			t.Errorf("%s: %v, want %q and the flag", c.name, err, c.says)
-		}
-		if got, err = compare.Compare(x, y, compare.Options{Across: []string{dimension}}); err != nil || len(got.Tables[0].Rows) != 1 {
-			t.Errorf("%s: across %s: %+v, %v", c.name, dimension, got, err)
+func TestLimits(t *testing.T) {
+	for text, want := range map[string]float64{"5%": 0.05, " 0.5 % ": 0.005, "0%": 0, "150%": 1.5} {
+		if got, err := compare.ReadLimit(text); err != nil || math.Abs(got-want) > 1e-12 {
+			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
-}
-
-// What is in both, but in other combinations, is nothing in common.
-func TestNoCombinationInCommon(t *testing.T) {
-	x, y := sides(
-		[]runs.Run{ran("maekawa", 3, 1, 1), ran("raymond", 7, 1, 1)},
-		[]runs.Run{ran("maekawa", 7, 1, 1), ran("raymond", 3, 1, 1)})
-	for _, r := range append(x.Runs, y.Runs...) {
-		r.Result.Spec.Requests = 100
-	}
-	if _, err := compare.Compare(x, y, compare.Options{}); err == nil || !strings.Contains(err.Error(), "no combination") {
-		t.Errorf("%v", err)
-	}
-}
-
-func TestAcrossRefusesWhatIsAmbiguous(t *testing.T) {
-	x, y := sides([]runs.Run{ran("maekawa", 7, 1, 1), ran("raymond", 7, 1, 1)}, []runs.Run{ran("lamport", 7, 1, 1)})
-	_, err := compare.Compare(x, y, compare.Options{Across: []string{"algorithm"}})
-	if err == nil || !strings.Contains(err.Error(), "maekawa and raymond") {
-		t.Errorf("%v", err)
-	}
-	x.Runs = x.Runs[:1]
-	c := compared(t, x.Runs, y.Runs, compare.Options{Across: []string{"algorithm"}})
-	if want := "compared across algorithm: maekawa in A, lamport in B"; !slices.Contains(c.Notes, want) {
-		t.Errorf("notes %q lack %q", c.Notes, want)
-	}
-	if label := c.Tables[0].Rows[0].Cell.Label; label != "maekawa → lamport" {
-		t.Errorf("label %q", label)
-	}
-	if f := c.Figures()[0]; f.Series[0].Label != "A: maekawa" || f.Series[1].Label != "B: lamport" {
-		t.Errorf("series %q and %q", f.Series[0].Label, f.Series[1].Label)
-	}
-}
-
-func TestOptionsAreChecked(t *testing.T) {
-	x, y := sides([]runs.Run{ran("maekawa", 7, 1, 1)}, []runs.Run{ran("maekawa", 7, 1, 1)})
-	for _, c := range []struct {
-		opt  compare.Options
-		says string
-	}{
-		{compare.Options{Alpha: -1}, "between 0 and 1"},
-		{compare.Options{Alpha: 1}, "between 0 and 1"},
-		{compare.Options{Alpha: math.NaN()}, "between 0 and 1"},
-		{compare.Options{Metrics: []string{"speed"}}, "there are bypass, jain, messages"},
-		{compare.Options{Across: []string{"colour"}}, "there are algorithm, set"},
-	} {
-		if _, err := compare.Compare(x, y, c.opt); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%+v: %v, want %q", c.opt, err, c.says)
+	for _, text := range []string{"5", "", "%", "-5%", "five%", "NaN%", "Inf%"} {
+		if got, err := compare.ReadLimit(text); err == nil || !strings.Contains(err.Error(), "such as 5%") {
+			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 }
@@ -380,5 +268,9 @@ func TestFigures(t *testing.T) {
 	}
 	if c.Across = []string{"nodes"}; c.Figures() != nil {
 		t.Error("a figure over nodes that differ")
+	}
+	c = compared(t, a[:1], []runs.Run{ran("lamport", 3, 1, 1)}, compare.Options{Across: []string{"algorithm"}})
+	if f := c.Figures()[0]; f.Series[0].Label != "A: maekawa" || f.Series[1].Label != "B: lamport" {
+		t.Errorf("series %q and %q", f.Series[0].Label, f.Series[1].Label)
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dmebench/internal/platform/tables"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 	"dmebench/runs"
 	"dmebench/units"
 )
@@ -38,10 +37,14 @@ func (c *Comparison) WriteText(w io.Writer) error {
 }
 
 func (o Origin) String() string {
-	if o.Used == o.Runs {
-		return fmt.Sprintf("%s, %d runs", o.Name, o.Runs)
+	text := fmt.Sprintf("%s, %d runs", o.Name, o.Runs)
+	if o.Runs == 1 {
+		text = o.Name + ", 1 run"
 	}
-	return fmt.Sprintf("%s, %d runs, of which %d ended well", o.Name, o.Runs, o.Used)
+	if o.Used < o.Runs {
+		text += fmt.Sprintf(", of which %d ended well", o.Used)
+	}
+	return text
 }
 
 // write writes one table, in sections for the settings that cells differ in.
@@ -247,7 +250,7 @@ func (g *grid) write(out *strings.Builder) {
 // WriteText writes the comparison for a person: a table for each metric, with a
 // column for each value of the dimension; or, where they do not fit side by side, a
 // line for each.
-func (c *Columns) WriteText(w io.Writer, style terminal.Style) error {
+func (c *Columns) WriteText(w io.Writer, style layout.Style) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n%s side by side; each is compared with %s\n", c.Results, c.Column, c.Names[0])
 	for _, t := range c.Tables {
@@ -272,7 +275,7 @@ func (c *Columns) WriteText(w io.Writer, style terminal.Style) error {
 }
 
 // sections calls f for each row, after a line for each change of the load.
-func (t ColumnTable) sections(table *tables.Table, f func(ColumnRow)) {
+func (t ColumnTable) sections(table *layout.Table, f func(ColumnRow)) {
 	title := ""
 	for _, r := range t.Rows {
 		if r.Title != title {
@@ -284,7 +287,7 @@ func (t ColumnTable) sections(table *tables.Table, f func(ColumnRow)) {
 }
 
 // wide has a row for each cell, and two columns for each value of the dimension.
-func (t ColumnTable) wide(c *Columns) *tables.Table {
+func (t ColumnTable) wide(c *Columns) *layout.Table {
 	head := []string{t.Metric, ""}
 	for i, name := range c.Names {
 		head = append(head, name)
@@ -292,7 +295,7 @@ func (t ColumnTable) wide(c *Columns) *tables.Table {
 			head = append(head, "")
 		}
 	}
-	table := tables.New(head...)
+	table := layout.NewTable(head...)
 	t.sections(table, func(r ColumnRow) {
 		row := []string{r.Label, r.size()}
 		for i, s := range r.Columns {
@@ -307,8 +310,8 @@ func (t ColumnTable) wide(c *Columns) *tables.Table {
 }
 
 // long has a row for each value of the dimension in each cell.
-func (t ColumnTable) long(c *Columns) *tables.Table {
-	table := tables.New(t.Metric, "", "", "", "", "")
+func (t ColumnTable) long(c *Columns) *layout.Table {
+	table := layout.NewTable(t.Metric, "", "", "", "", "")
 	t.sections(table, func(r ColumnRow) {
 		for i, s := range r.Columns {
 			label, size, change, evidence := "", "", "", ""

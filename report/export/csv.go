@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -13,9 +12,9 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/platform/layout"
+	"dmebench/internal/record"
 	"dmebench/report"
-	"dmebench/report/columns"
 	"dmebench/runs"
 )
 
@@ -34,11 +33,11 @@ func CSV(results *runs.Set) ([]File, error) {
 	}
 	files := []File{
 		{"summary.csv", report.SummaryCSV(*results)},
-		{"runs.csv", written(runsTable(results.Runs))},
-		{"times.csv", written(times)},
+		{"runs.csv", layout.CSV(runsTable(results.Runs))},
+		{"times.csv", layout.CSV(times)},
 	}
 	if onHosts(results.Runs) {
-		files = append(files, File{"hosts.csv", written(hostsTable(results.Runs))}, File{"links.csv", written(linksTable(results.Runs))})
+		files = append(files, File{"hosts.csv", layout.CSV(hostsTable(results.Runs))}, File{"links.csv", layout.CSV(linksTable(results.Runs))})
 	}
 	return files, nil
 }
@@ -46,11 +45,11 @@ func CSV(results *runs.Set) ([]File, error) {
 // identity is the columns that say which run a row is of, the first ones of a table.
 // The late dimensions are its last ones.
 func identity() []string {
-	return columns.Header(slices.Concat([]string{"label"}, columns.Early(), []string{"repetition", "seed"})...)
+	return runs.TableHead(slices.Concat([]string{"label"}, runs.EarlyDimensions(), []string{"repetition", "seed"})...)
 }
 
 func identify(r runs.Run) []string {
-	row := append([]string{r.Label}, dimensions(r, columns.Early())...)
+	row := append([]string{r.Label}, dimensions(r, runs.EarlyDimensions())...)
 	return append(row, strconv.Itoa(r.Repetition+1), strconv.FormatUint(r.Result.Seed, 10))
 }
 
@@ -64,17 +63,10 @@ func dimensions(r runs.Run, names []string) []string {
 }
 
 func runsTable(list []runs.Run) [][]string {
-	header := append(identity(), columns.Header("status", "requests_made", "entries", "violations", "pending", "warnings")...)
-	metrics, late := runs.MetricsOf(resultsOf(list)), runs.LateDimensions(resultsOf(list))
-	shared, placed := slices.Contains(late, "resource"), slices.Contains(late, "hosts")
+	header := append(identity(), runs.TableHead("status", "requests_made", "entries", "violations", "pending", "warnings")...)
+	metrics, late := runs.MetricsOf(resultsOf(list)), runs.LateColumns(resultsOf(list))
 	for _, m := range metrics {
 		header = append(header, m.Name)
-	}
-	if shared {
-		header = append(header, columns.Header("lost_updates")...)
-	}
-	if placed {
-		header = append(header, columns.Header("undecided")...)
 	}
 	rows := [][]string{append(header, late...)}
 	for _, r := range list {
@@ -94,20 +86,24 @@ func runsTable(list []runs.Run) [][]string {
 			}
 			row = append(row, value)
 		}
-		if shared {
-			row = append(row, lostUpdates(r.Result))
+		for _, column := range late {
+			switch column {
+			case "lost_updates":
+				row = append(row, lostUpdates(r.Result))
+			case "undecided":
+				row = append(row, strconv.FormatUint(r.Result.Safety.Undecided, 10))
+			default:
+				row = append(row, r.Result.Key().Get(column))
+			}
 		}
-		if placed {
-			row = append(row, strconv.FormatUint(r.Result.Safety.Undecided, 10))
-		}
-		rows = append(rows, append(row, dimensions(r, late)...))
+		rows = append(rows, row)
 	}
 	return rows
 }
 
 func timesTable(list []runs.Run) ([][]string, error) {
 	late := runs.LateDimensions(resultsOf(list))
-	rows := [][]string{slices.Concat(identity(), columns.Header("quantity", "from_ns", "to_ns", "count"), late)}
+	rows := [][]string{slices.Concat(identity(), runs.TableHead("quantity", "from_ns", "to_ns", "count"), late)}
 	for _, r := range list {
 		if !runs.Usable(r.Result) {
 			continue
@@ -131,12 +127,6 @@ func timesTable(list []runs.Run) ([][]string, error) {
 		}
 	}
 	return rows, nil
-}
-
-func written(rows [][]string) []byte {
-	var out bytes.Buffer
-	_ = csv.NewWriter(&out).WriteAll(rows) // a bytes.Buffer takes everything
-	return out.Bytes()
 }
 
 // ErrNoEntries is the error where no run keeps records of its critical sections.
@@ -184,7 +174,7 @@ func Entries(w io.Writer, list []runs.Run) (missing int, err error) {
 
 // writeEntries writes the rows of one run, which begin and end as given.
 func writeEntries(out *csv.Writer, f io.Reader, first, last []string) error {
-	_, entries, err := entrylog.Unpack(f)
+	_, entries, err := record.Unpack(f)
 	if err != nil {
 		return err
 	}
@@ -241,7 +231,7 @@ func lostUpdates(r *runs.Result) string {
 // hostsTable has a row for each host of each run.
 func hostsTable(list []runs.Run) [][]string {
 	late := runs.LateDimensions(resultsOf(list))
-	rows := [][]string{slices.Concat(identity(), columns.Header("status", "host", "address", "labels", "nodes_there",
+	rows := [][]string{slices.Concat(identity(), runs.TableHead("status", "host", "address", "labels", "nodes_there",
 		"cores", "cores_busy", "cores_busy_workers", "memory_free_bytes",
 		"clock_offset_ns", "clock_bound_ns", "clock_drift_ppm", "clock_set_ns"), late)}
 	for _, r := range list {
@@ -274,7 +264,7 @@ func hostsTable(list []runs.Run) [][]string {
 // linksTable has a row for each link between hosts of each run.
 func linksTable(list []runs.Run) [][]string {
 	late := runs.LateDimensions(resultsOf(list))
-	rows := [][]string{slices.Concat(identity(), columns.Header("status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns",
+	rows := [][]string{slices.Concat(identity(), runs.TableHead("status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns",
 		"rtt_p99_ns", "by", "clock_offset_ns", "clock_bound_ns", "clock_drift_ppm"), late)}
 	for _, r := range list {
 		if r.Result == nil {

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/record/entrylog"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/record"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
 // kept returns a run that keeps some entries.
-func kept(t *testing.T, dir, algorithm string, repetition int, entries ...entrylog.Entry) runs.Run {
+func kept(t *testing.T, dir, algorithm string, repetition int, entries ...record.Entry) runs.Run {
 	t.Helper()
-	b, err := entrylog.Pack(entries, 1000, 0)
+	b, err := record.Pack(entries, 1000, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,18 +33,18 @@ func TestEntries(t *testing.T) {
 	dir := t.TempDir()
 	runs := []runs.Run{
 		kept(t, dir, "maekawa", 1,
-			entrylog.Entry{Node: 2, Intended: 1010, Arrived: 1011, Requested: 1012, Entered: 1100, Exited: 1200, Order: 2, Sent: 9},
-			entrylog.Entry{Node: 2, Intended: 1001, Arrived: 1001, Requested: 1002, Entered: 1003, Exited: 1004, Order: 1, Sent: 4, Clock: 7},
-			entrylog.Entry{Node: 1, Shared: true, Intended: 1020, Arrived: 1020, Requested: 1020, Entered: 1300, Exited: 1301, Order: 3, Sent: 1}),
+			record.Entry{Node: 2, Intended: 1010, Arrived: 1011, Requested: 1012, Entered: 1100, Exited: 1200, Order: 2, Sent: 9},
+			record.Entry{Node: 2, Intended: 1001, Arrived: 1001, Requested: 1002, Entered: 1003, Exited: 1004, Order: 1, Sent: 4, Clock: 7},
+			record.Entry{Node: 1, Shared: true, Intended: 1020, Arrived: 1020, Requested: 1020, Entered: 1300, Exited: 1301, Order: 3, Sent: 1}),
 		{Label: "none", Sections: filepath.Join(dir, "none"), Result: &runs.Result{Algorithm: "none", Nodes: 2, Status: runs.OK}},
-		kept(t, dir, "raymond", 0, entrylog.Entry{Node: 1, Intended: 1000, Entered: 1000, Exited: 1001, Sent: 2}),
+		kept(t, dir, "raymond", 0, record.Entry{Node: 1, Intended: 1000, Entered: 1000, Exited: 1001, Sent: 2}),
 	}
 	var out bytes.Buffer
 	missing, err := Entries(&out, runs)
 	if err != nil || missing != 1 {
 		t.Fatal(missing, err)
 	}
-	rows := golden.Table(t, out.Bytes())
+	rows := testkit.Table(t, out.Bytes())
 	if len(rows) != 4 {
 		t.Fatalf("%d rows:\n%s", len(rows), &out)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 	"dmebench/report/export"
 	"dmebench/runs"
 )
@@ -68,7 +68,7 @@ func TestHostsAddColumnsAtTheEnd(t *testing.T) {
 				t.Errorf("%s: line %d is %s, and was %s", name, i+1, line, old[i])
 			}
 		}
-		if rows := golden.Table(t, after[name]); rows[0]["hosts"] != "a, b" {
+		if rows := testkit.Table(t, after[name]); rows[0]["hosts"] != "a, b" {
 			t.Errorf("%s: hosts %q", name, rows[0]["hosts"])
 		}
 	}
@@ -101,12 +101,12 @@ func TestHostsAndLinks(t *testing.T) {
 	}
 	list[1].Result.Safety.Resource = &runs.Resource{LostUpdates: 3}
 	all := files(t, list)
-	rows := golden.Table(t, all["runs.csv"])
+	rows := testkit.Table(t, all["runs.csv"])
 	if rows[1]["undecided"] != "1" || rows[1]["lost_updates"] != "3" || rows[0]["lost_updates"] != "" ||
 		rows[1]["sync_delay_by_throughput_ns"] != "250000" {
 		t.Errorf("%v", rows[1])
 	}
-	hosts, links := golden.Table(t, all["hosts.csv"]), golden.Table(t, all["links.csv"])
+	hosts, links := testkit.Table(t, all["hosts.csv"]), testkit.Table(t, all["links.csv"])
 	if len(hosts) != 2*len(list) || len(links) != 2*len(list) {
 		t.Fatalf("%d hosts and %d links of %d runs", len(hosts), len(links), len(list))
 	}

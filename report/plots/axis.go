@@ -92,7 +92,19 @@ func (p Panel) yScale() scale {
 		return s
 	}
 	s.log = !linear && points.positive < math.Inf(1) && points.max/points.positive > logFrom
-	if p.Y.Kind == Times {
+	s.measure(p.Y.Kind == Times, points)
+	if s.log {
+		s.decades(points, bars)
+		return s
+	}
+	low, high := stretched(points, bars, room)
+	s.divide(low, high, 5)
+	return s
+}
+
+// measure gives an axis of measured values its unit, and says what it is like.
+func (s *scale) measure(time bool, points extent) {
+	if time {
 		typical := points.max
 		if s.log {
 			typical = math.Sqrt(points.positive * points.max)
@@ -105,20 +117,25 @@ func (p Panel) yScale() scale {
 		if points.min <= 0 {
 			s.label += " without zeros"
 		}
-		// A bar may reach far below its point, or below zero.
-		low := points.positive
-		if bars.positive < low {
-			low = max(bars.positive, low/stretchLog)
-		}
-		s.logarithmic(low, max(points.max, min(bars.max, points.max*stretchLog)))
-		return s
 	}
-	low, highest := stretched(points, bars, room)
-	if highest == low {
-		highest = low + s.unit.Divisor
+}
+
+// decades gives a logarithmic axis its range. A bar may reach far below its point, or
+// below zero.
+func (s *scale) decades(points, bars extent) {
+	low := points.positive
+	if bars.positive < low {
+		low = max(bars.positive, low/stretchLog)
 	}
-	s.linear(low, highest, niceStep((highest-low)/5/s.unit.Divisor)*s.unit.Divisor)
-	return s
+	s.logarithmic(low, max(points.max, min(bars.max, points.max*stretchLog)))
+}
+
+// divide gives a linear axis a range with about so many ticks, in steps of its unit.
+func (s *scale) divide(low, high, ticks float64) {
+	if high == low {
+		high = low + s.unit.Divisor
+	}
+	s.linear(low, high, niceStep((high-low)/ticks/s.unit.Divisor)*s.unit.Divisor)
 }
 
 // stretched is the range of a linear axis that begins at zero, or below it where
@@ -138,7 +155,10 @@ func (s *scale) linear(lo, hi, step float64) {
 	s.steps(s.min, s.max, step)
 }
 
-// steps puts a tick at every multiple of step from lo to hi.
+// round puts a tick at every multiple of step from lo, or the next of them, to hi.
+func (s *scale) round(lo, hi, step float64) { s.steps(math.Ceil(lo/step)*step, hi, step) }
+
+// steps puts a tick at lo, a multiple of step, and at every further one to hi.
 func (s *scale) steps(lo, hi, step float64) {
 	for k := math.Round(lo / step); k*step <= hi+step/1e6; k++ {
 		s.ticks = append(s.ticks, plot.Tick{Value: k * step, Label: s.unit.Number(k * step)})
@@ -275,8 +295,7 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 		s.min, s.max = all.min-margin, all.max+margin
 	}
 	if p.X.Kind == Values && !s.log && len(at) > manyValues {
-		step := niceStep((all.max - all.min) / manyValues)
-		s.steps(math.Ceil(all.min/step)*step, all.max, step)
+		s.round(all.min, all.max, niceStep((all.max-all.min)/manyValues))
 		return s
 	}
 	if len(at) == 0 { // curves alone
@@ -307,8 +326,7 @@ func elapsedScale(s scale, all extent) scale {
 	if s.min == s.max {
 		s.min, s.max = s.min-1, s.max+1
 	}
-	step := niceStep((s.max - s.min) / 8)
-	s.steps(math.Ceil(s.min/step)*step, s.max, step)
+	s.round(s.min, s.max, niceStep((s.max-s.min)/8))
 	return s
 }
 
@@ -316,35 +334,19 @@ func elapsedScale(s scale, all extent) scale {
 // example. A linear one begins at zero; bars may stretch it a little.
 func amountScale(s scale, all, bars extent, time bool, fits func(a, b tickAt) bool) scale {
 	s.log = all.min > 0 && all.max/all.min > logFrom
-	if time {
-		typical := all.max
-		if s.log {
-			typical = math.Sqrt(all.min * all.max)
-		}
-		s.unit = units.TimeScale(typical)
-		s.label += " (" + s.unit.Unit + ")"
-	}
+	s.measure(time, all)
 	if s.log {
-		s.label += ", log scale"
-		low, high := all.min, all.max
-		if bars.positive < low {
-			low = max(bars.positive, low/stretchLog)
-		}
-		s.logarithmic(low, max(high, min(bars.max, high*stretchLog)))
+		s.decades(all, bars)
 		return s
 	}
 	low, high := stretched(all, bars, stretch)
-	if high == low {
-		high = low + s.unit.Divisor
-	}
 	for _, ticks := range []float64{6, 4, 3} {
 		room := s
-		room.linear(low, high, niceStep((high-low)/ticks/s.unit.Divisor)*s.unit.Divisor)
-		if room.labelsFit(fits) {
+		if room.divide(low, high, ticks); room.labelsFit(fits) {
 			return room
 		}
 	}
-	s.linear(low, high, niceStep((high-low)/2/s.unit.Divisor)*s.unit.Divisor)
+	s.divide(low, high, 2)
 	return s
 }
 
@@ -362,8 +364,7 @@ func (s scale) labelsFit(fits func(a, b tickAt) bool) bool {
 // placeScale is an axis of places, with half a place left and right.
 func placeScale(s scale, all extent) scale {
 	s.min, s.max = all.min-0.5, all.max+0.5
-	step := max(1, niceStep((s.max-s.min)/8))
-	s.steps(math.Ceil(all.min/step)*step, all.max, step)
+	s.round(all.min, all.max, max(1, niceStep((s.max-s.min)/8)))
 	return s
 }
 

@@ -3,6 +3,7 @@ package plots
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -204,5 +205,49 @@ func TestAbscissaOfValues(t *testing.T) {
 	}
 	if got := labels(at(many...)); len(got) != 7 || got[1] != "5" {
 		t.Errorf("labels of 0 to 31: %q", got)
+	}
+}
+
+// spot is a value of two quantities with a horizontal bar.
+func spot(x, left, right float64) Series {
+	p := At(x, 10)
+	p.Left, p.Right = left, right
+	return Series{Label: "a", Role: Spots, Points: []Point{p}}
+}
+
+// An abscissa of a measured number begins at zero, and a bar stretches it a little; as
+// many labels stand there as there is room for.
+func TestAmounts(t *testing.T) {
+	always := func(_, _ tickAt) bool { return true }
+	wide := func(a, b tickAt) bool { return b.fraction-a.fraction > 0.3 }
+	for _, x := range []struct {
+		name     string
+		kind     AxisKind
+		series   []Series
+		fits     func(a, b tickAt) bool
+		min, max float64
+		labels   []string
+	}{
+		{"a number", Amounts, []Series{spot(4, 3, 5)}, always, 0, 5, []string{"0", "1", "2", "3", "4", "5"}},
+		{"little room", Amounts, []Series{spot(4, 3, 5)}, wide, 0, 6, []string{"0", "2", "4", "6"}},
+		{"a bar that towers", Amounts, []Series{spot(4, 3, 500)}, always, 0, 6, []string{"0", "1", "2", "3", "4", "5", "6"}},
+		{"a time", Times, []Series{spot(4e6, 3e6, 5e6)}, always, 0, 5e6, []string{"0", "1", "2", "3", "4", "5"}},
+		{"decades", Amounts, []Series{spot(2, 2, 2), spot(200, 200, 200)}, always, 2, 200, []string{"2", "5", "10", "20", "50", "100", "200"}},
+	} {
+		s := Panel{X: Axis{Label: "x", Kind: x.kind}, Series: x.series}.xScale(x.fits)
+		if s.min != x.min || s.max != x.max || !slices.Equal(labels(s), x.labels) {
+			t.Errorf("%s: %v to %v, %q; want %v to %v, %q", x.name, s.min, s.max, labels(s), x.min, x.max, x.labels)
+		}
+	}
+}
+
+// Residuals lie on both sides of zero, and sizes may span decades: such an axis
+// stays linear.
+func TestLinearAxes(t *testing.T) {
+	dots := Series{Role: Dots, Points: []Point{At(3, 0.01), At(993, 900)}}
+	p := Panel{X: Axis{"nodes N", Linear}, Y: Axis{"residual", Linear}, Series: []Series{dots}}
+	x, y := p.xScale(func(a, b tickAt) bool { return true }), p.yScale()
+	if x.log || y.log {
+		t.Errorf("log scales: %v, %v", x.log, y.log)
 	}
 }

@@ -37,7 +37,7 @@ func (p pen) shades() {
 	for _, e := range p.events {
 		if e.Lasts > 0 {
 			from, to := p.toX(e.At), p.toX(min(e.At+e.Lasts, p.x.max))
-			p.FillPolygon(shade(), []vg.Point{{X: from, Y: p.Min.Y}, {X: to, Y: p.Min.Y}, {X: to, Y: p.Max.Y}, {X: from, Y: p.Max.Y}})
+			p.FillPolygon(shade(), corners(vg.Rectangle{Min: vg.Point{X: from, Y: p.Min.Y}, Max: vg.Point{X: to, Y: p.Max.Y}}))
 		}
 	}
 }

@@ -195,9 +195,9 @@ func (p pen) layer(s Series) {
 		if !okA || !okB || pt.Y <= pt.Lo {
 			continue
 		}
-		corners := []vg.Point{a, {X: b.X, Y: a.Y}, b, {X: a.X, Y: b.Y}}
-		p.FillPolygon(hue(s.Style), corners)
-		p.StrokeLines(draw.LineStyle{Color: paper(), Width: 0.5}, append(corners, a))
+		outline := corners(vg.Rectangle{Min: a, Max: b})
+		p.FillPolygon(hue(s.Style), outline)
+		p.StrokeLines(draw.LineStyle{Color: paper(), Width: 0.5}, append(outline, a))
 	}
 }
 
@@ -215,26 +215,25 @@ func (p pen) bars(s Series) {
 			continue
 		}
 		from, _ := p.at(s, pt.X, p.y.within(pt.Y))
+		// half a bar, to an end that may be cut
+		bar := func(to vg.Point, cut bool, turn float64, halfX, halfY vg.Length) {
+			p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
+			if cut {
+				p.arrow(s, to, turn)
+			} else {
+				p.StrokeLine2(style, to.X-halfX, to.Y-halfY, to.X+halfX, to.Y+halfY)
+			}
+		}
 		if pt.hasBar() && pt.Lo != pt.Hi {
 			for _, end := range []float64{pt.Lo, pt.Hi} {
 				to, _ := p.at(s, pt.X, p.y.within(end))
-				p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
-				if p.y.cuts(end) {
-					p.arrow(s, to, upward(end > p.y.max))
-				} else {
-					p.StrokeLine2(style, to.X-half, to.Y, to.X+half, to.Y)
-				}
+				bar(to, p.y.cuts(end), upward(end > p.y.max), half, 0)
 			}
 		}
 		if pt.hasWidth() {
 			for _, end := range []float64{pt.Left, pt.Right} {
 				to, _ := p.at(s, p.x.within(end), p.y.within(pt.Y))
-				p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
-				if p.x.within(end) == end {
-					p.StrokeLine2(style, to.X, to.Y-half, to.X, to.Y+half)
-				} else {
-					p.arrow(s, to, map[bool]float64{true: 0, false: math.Pi}[end > p.x.max])
-				}
+				bar(to, p.x.cuts(end), map[bool]float64{true: 0, false: math.Pi}[end > p.x.max], 0, half)
 			}
 		}
 		for _, y := range pt.Others {

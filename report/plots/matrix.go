@@ -238,15 +238,14 @@ func (g grid) key(c draw.Canvas) {
 	top := c.Max.Y - 8
 	wide := min(scaleWidth, 0.6*(c.Max.X-c.Min.X))
 	at := func(fraction float64) vg.Length { return c.Min.X + wide*vg.Length(fraction) }
+	part := func(from, to float64) []vg.Point {
+		return corners(vg.Rectangle{Min: vg.Point{X: at(from), Y: top - scaleHeight}, Max: vg.Point{X: at(to), Y: top}})
+	}
 	for i := range shadesOf {
-		from, to := at(float64(i)/shadesOf), at(float64(i+1)/shadesOf)
-		c.FillPolygon(shadeOf(float64(i)/(shadesOf-1)), []vg.Point{
-			{X: from, Y: top - scaleHeight}, {X: to, Y: top - scaleHeight}, {X: to, Y: top}, {X: from, Y: top},
-		})
+		c.FillPolygon(shadeOf(float64(i)/(shadesOf-1)), part(float64(i)/shadesOf, float64(i+1)/shadesOf))
 	}
 	edge := draw.LineStyle{Color: faint(), Width: 0.4}
-	c.StrokeLines(edge, append(corners(vg.Rectangle{Min: vg.Point{X: at(0), Y: top - scaleHeight}, Max: vg.Point{X: at(1), Y: top}}),
-		vg.Point{X: at(0), Y: top - scaleHeight}))
+	c.StrokeLines(edge, append(part(0, 1), vg.Point{X: at(0), Y: top - scaleHeight}))
 	end := vg.Length(math.Inf(-1))
 	for _, t := range g.scale.ticks {
 		f := g.scale.fraction(t.Value)

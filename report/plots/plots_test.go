@@ -327,54 +327,34 @@ func TestTextsNeitherOverlapNorLeaveTheFigure(t *testing.T) {
 	}
 }
 
-func TestEverySeriesIsInTheLegend(t *testing.T) {
-	shown := make(map[string]bool)
-	for _, b := range texts(t, figure(12, 3, 7, 13), Size{}) {
-		shown[b.text] = true
-	}
-	for i := range 12 {
-		if label := fmt.Sprintf("algorithm-%d", i); !shown[label] {
-			t.Errorf("the legend lacks %s", label)
-		}
-	}
-}
-
+// A series has a look of its own; without markers, colour and dashes must do.
 func TestSeriesLookDifferent(t *testing.T) {
 	looks := make(map[string]int)
-	for i := range 168 {
-		s := Series{Style: i}
-		look := fmt.Sprint(s.line(), s.glyph().Shape)
-		if other, taken := looks[look]; taken {
-			t.Errorf("styles %d and %d look alike", other, i)
+	for style := range 168 {
+		of := []string{fmt.Sprint(Series{Style: style}.line(), Series{Style: style}.glyph().Shape)}
+		if style < Shades {
+			of = append(of, fmt.Sprint(Series{Style: style, Role: Curve}.line()))
 		}
-		looks[look] = i
+		for _, look := range of {
+			if other, taken := looks[look]; taken {
+				t.Errorf("styles %d and %d look alike", other, style)
+			}
+			looks[look] = style
+		}
 	}
 }
 
-// Without markers, colour and dashes must do.
-func TestCurvesLookDifferent(t *testing.T) {
-	looks := make(map[string]int)
-	for i := range Shades {
-		look := fmt.Sprint(Series{Style: i, Role: Curve}.line())
-		if other, taken := looks[look]; taken {
-			t.Errorf("styles %d and %d look alike", other, i)
-		}
-		looks[look] = i
+// A series is in the legend once, also where it is in several panels.
+func TestLegend(t *testing.T) {
+	one := figure(12, 3, 7, 13)
+	count := make(map[string]int)
+	for _, b := range texts(t, Figure{Panels: []Panel{one.panels()[0], one.panels()[0]}}, Size{}) {
+		count[b.text]++
 	}
-}
-
-// A series in several panels is in the legend once.
-func TestLegendOfPanels(t *testing.T) {
-	one := figure(3, 3, 7)
-	f := Figure{Panels: []Panel{one.panels()[0], one.panels()[0]}}
-	count := 0
-	for _, b := range texts(t, f, Size{}) {
-		if b.text == "algorithm-1" {
-			count++
+	for i := range 12 {
+		if label := fmt.Sprintf("algorithm-%d", i); count[label] != 1 {
+			t.Errorf("the legend names %s %d times", label, count[label])
 		}
-	}
-	if count != 1 {
-		t.Errorf("the legend names a series %d times", count)
 	}
 }
 
@@ -393,17 +373,6 @@ func TestCompact(t *testing.T) {
 	}, "\n")
 	if got := compact(in); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-// Residuals lie on both sides of zero, and sizes may span decades: such an axis
-// stays linear.
-func TestLinearAxes(t *testing.T) {
-	dots := Series{Role: Dots, Points: []Point{At(3, 0.01), At(993, 900)}}
-	p := Panel{X: Axis{"nodes N", Linear}, Y: Axis{"residual", Linear}, Series: []Series{dots}}
-	x, y := p.xScale(func(a, b tickAt) bool { return true }), p.yScale()
-	if x.log || y.log {
-		t.Errorf("log scales: %v, %v", x.log, y.log)
 	}
 }
 
@@ -473,39 +442,6 @@ func TestImpossibleSizes(t *testing.T) {
 	for _, s := range []Size{{Width: 50}, {Font: 3}, {Font: 100}, {Width: 84 * Millimetre, Font: 20}, {Width: 1e6}, {Width: -1}, {Font: -1}} {
 		if _, err := figure(1, 3).RenderAs(s, SVG); err == nil || !strings.Contains(err.Error(), "choose") {
 			t.Errorf("%+v: %v", s, err)
-		}
-	}
-}
-
-// spot is a value of two quantities with a horizontal bar.
-func spot(x, left, right float64) Series {
-	p := At(x, 10)
-	p.Left, p.Right = left, right
-	return Series{Label: "a", Role: Spots, Points: []Point{p}}
-}
-
-// An abscissa of a measured number begins at zero, and a bar stretches it a little; as
-// many labels stand there as there is room for.
-func TestAmounts(t *testing.T) {
-	always := func(_, _ tickAt) bool { return true }
-	wide := func(a, b tickAt) bool { return b.fraction-a.fraction > 0.3 }
-	for _, x := range []struct {
-		name     string
-		kind     AxisKind
-		series   []Series
-		fits     func(a, b tickAt) bool
-		min, max float64
-		labels   []string
-	}{
-		{"a number", Amounts, []Series{spot(4, 3, 5)}, always, 0, 5, []string{"0", "1", "2", "3", "4", "5"}},
-		{"little room", Amounts, []Series{spot(4, 3, 5)}, wide, 0, 6, []string{"0", "2", "4", "6"}},
-		{"a bar that towers", Amounts, []Series{spot(4, 3, 500)}, always, 0, 6, []string{"0", "1", "2", "3", "4", "5", "6"}},
-		{"a time", Times, []Series{spot(4e6, 3e6, 5e6)}, always, 0, 5e6, []string{"0", "1", "2", "3", "4", "5"}},
-		{"decades", Amounts, []Series{spot(2, 2, 2), spot(200, 200, 200)}, always, 2, 200, []string{"2", "5", "10", "20", "50", "100", "200"}},
-	} {
-		s := Panel{X: Axis{Label: "x", Kind: x.kind}, Series: x.series}.xScale(x.fits)
-		if s.min != x.min || s.max != x.max || !slices.Equal(labels(s), x.labels) {
-			t.Errorf("%s: %v to %v, %q; want %v to %v, %q", x.name, s.min, s.max, labels(s), x.min, x.max, x.labels)
 		}
 	}
 }

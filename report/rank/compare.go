@@ -55,16 +55,9 @@ func cellOf(m runs.Metric, list []*runs.Result) Cell {
 	}
 	e := stats.Median(values)
 	return Cell{
-		N: e.N, Median: known(e.Median), Lo: known(e.Lo), Hi: known(e.Hi),
+		N: e.N, Median: stats.Known(e.Median), Lo: stats.Known(e.Lo), Hi: stats.Known(e.Hi),
 		Values: append([]float64{}, values...), Standing: Absent, estimate: e,
 	}
-}
-
-func known(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
 }
 
 // pair is two entrants, the earlier one first.

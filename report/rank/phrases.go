@@ -274,6 +274,9 @@ func (c *Contest) verdict(column int) string {
 		return fmt.Sprintf("%s has %s %s%s; there is no other to compare it with.",
 			first.label, article(what), col.write(first.Median), first.interval(col))
 	case TooFew:
+		if col.counts() {
+			most = "lowest"
+		}
 		return fmt.Sprintf("Nothing can be said yet: with %s of %d algorithms no test can find a difference in %s; %d are needed. "+
 			"%s has the %s median, %s%s.", repetitions(all), len(all), what, col.Needed, first.label, most, col.write(first.Median), apart(all))
 	case Won:

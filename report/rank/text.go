@@ -7,8 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dmebench/internal/platform/tables"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 	"dmebench/runs"
 	"dmebench/units"
 )
@@ -31,7 +30,7 @@ func (r *Ranking) Legend() []string {
 
 // WriteText writes all contests for a person: for each what it is, what its tests
 // say in words, and a table.
-func (r *Ranking) WriteText(w io.Writer, style terminal.Style) error {
+func (r *Ranking) WriteText(w io.Writer, style layout.Style) error {
 	var out strings.Builder
 	for i, c := range r.Contests {
 		if i > 0 {
@@ -64,7 +63,7 @@ const shortest = 14
 // table is that of a contest for so many columns of a terminal; 0 for as many as it
 // takes. A narrow one leaves out the intervals, then the ends of long labels, then the
 // last columns.
-func (c *Contest) table(width int, bounds bool) *tables.Table {
+func (c *Contest) table(width int, bounds bool) *layout.Table {
 	longest := 0
 	for _, e := range c.Entrants {
 		longest = max(longest, utf8.RuneCountInString(e.Label))
@@ -86,18 +85,18 @@ func (c *Contest) table(width int, bounds bool) *tables.Table {
 }
 
 // draw makes the table: place, label, and so many of the columns.
-func (c *Contest) draw(spreads, bounds bool, label, columns int) *tables.Table {
+func (c *Contest) draw(spreads, bounds bool, label, columns int) *layout.Table {
 	head := []string{"", ""}
 	for _, col := range c.Columns[:columns] {
 		head = append(head, col.head()+"  ")
 	}
-	t := tables.New(head...)
+	t := layout.NewTable(head...)
 	for _, e := range c.Entrants {
 		place := "?"
 		if e.Place > 0 {
 			place = strconv.Itoa(e.Place)
 		}
-		row := []string{"  " + place, cut(e.Label, label)}
+		row := []string{"  " + place, layout.Cut(e.Label, label)}
 		for i, cell := range e.Cells[:columns] {
 			col := c.Columns[i]
 			text := col.number(cell.Median)
@@ -113,14 +112,6 @@ func (c *Contest) draw(spreads, bounds bool, label, columns int) *tables.Table {
 		t.Add(row...)
 	}
 	return t
-}
-
-// cut shortens a text to so many characters.
-func cut(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
 }
 
 // heads are short names of metrics.

@@ -1,21 +1,20 @@
 package survival
 
 import (
-	"bytes"
-	"encoding/csv"
 	"strconv"
 	"strings"
 
-	"dmebench/report/columns"
+	"dmebench/internal/platform/layout"
+	"dmebench/runs"
 )
 
 // table has a row for each algorithm and kind of fault. What is not known is empty.
 func (d *Document) table() []byte {
 	header := []string{"algorithm", "fault", "safe", "live", "runs", "struck", "unsafe", "stopped", "safe_by", "live_by", "only"}
 	for _, metric := range []string{"recovered_ns", "served_ns", "recovery_messages"} {
-		header = append(header, metric, metric+columns.Low, metric+columns.High)
+		header = append(header, metric, metric+runs.LowSuffix, metric+runs.HighSuffix)
 	}
-	rows := [][]string{columns.Header(header...)}
+	rows := [][]string{runs.TableHead(header...)}
 	for _, c := range d.Cells {
 		row := []string{c.Algorithm, c.Fault, string(c.Safe), string(c.Live)}
 		for _, n := range []int{c.Runs, c.Struck, c.Unsafe, c.Stopped} {
@@ -31,9 +30,7 @@ func (d *Document) table() []byte {
 		}
 		rows = append(rows, row)
 	}
-	var out bytes.Buffer
-	_ = csv.NewWriter(&out).WriteAll(rows) // a bytes.Buffer takes everything
-	return out.Bytes()
+	return layout.CSV(rows)
 }
 
 func present(x *float64) string {

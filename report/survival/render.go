@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dmebench/claims"
-	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/layout"
 )
 
 // File is a file to be written as a whole.
@@ -241,12 +241,12 @@ func (m *Measure) write(text func(float64) string) string {
 
 // Matrix is the table in words: a row for each algorithm, a column for each kind
 // of fault.
-func Matrix(d *Document) *tables.Table {
+func Matrix(d *Document) *layout.Table {
 	head := []string{"ALGORITHM"}
 	for _, f := range d.faults() {
 		head = append(head, strings.ToUpper(f.Fault))
 	}
-	t := tables.New(head...)
+	t := layout.NewTable(head...)
 	for _, r := range d.rows() {
 		t.Add(r.Algorithm)
 		for _, c := range r.Cells {
@@ -264,7 +264,7 @@ func Markdown(d *Document) []byte {
 	_ = Matrix(d).WriteMarkdown(&b) // a Buffer takes everything
 	if len(d.Claims) > 0 {
 		b.WriteString("\n## What the texts claim of failures\n\n")
-		t := tables.New("algorithm", "claim", "source", "verdict")
+		t := layout.NewTable("algorithm", "claim", "source", "verdict")
 		for _, v := range d.Claims {
 			t.Add(v.Algorithm, v.Quantity+": "+v.Formula, v.Source, string(v.Verdict))
 		}

@@ -260,38 +260,29 @@ func count(b bool) int {
 	return 0
 }
 
+// Nor does a frame without a delay pass one that waits.
 func TestDelaysKeepTheOrderAndAreNeverShort(t *testing.T) {
 	const n = 200
-	least := 300 * time.Microsecond
-	tr, r := open(t, Config{All: Conditions{Delay: Delay{Mean: least}, Jitter: 2 * time.Millisecond}})
-	sent := make([]time.Time, n)
-	for i := range n {
-		sent[i] = time.Now()
-		send(t, tr, Link{1, 3}, fmt.Sprint(i))
-	}
-	for i, f := range r.wait(t, Link{1, 3}, n) {
-		if f.body != fmt.Sprint(i) {
-			t.Fatalf("frame %q leaves as number %d", f.body, i)
+	for least, c := range map[time.Duration]Conditions{
+		300 * time.Microsecond: {Delay: Delay{Mean: 300 * time.Microsecond}, Jitter: 2 * time.Millisecond},
+		0:                      {Delay: Delay{Shape: Pareto, Mean: 20 * time.Microsecond, Index: 1.1}},
+	} {
+		tr, r := open(t, Config{All: c})
+		sent := make([]time.Time, n)
+		for i := range n {
+			sent[i] = time.Now()
+			send(t, tr, Link{1, 3}, fmt.Sprint(i))
 		}
-		if d := f.at.Sub(sent[i]); d < least {
-			t.Errorf("frame %d was delayed by %v, less than %v", i, d, least)
+		for i, f := range r.wait(t, Link{1, 3}, n) {
+			if f.body != fmt.Sprint(i) {
+				t.Fatalf("%+v: frame %q leaves as number %d", c, f.body, i)
+			}
+			if d := f.at.Sub(sent[i]); d < least {
+				t.Errorf("frame %d was delayed by %v, less than %v", i, d, least)
+			}
 		}
-	}
-	if got := delays(tr); got != n {
-		t.Errorf("%d of %d frames had to wait", got, n)
-	}
-}
-
-// A frame without a delay must not pass one that waits.
-func TestNoFrameOvertakesUnasked(t *testing.T) {
-	const n = 2000
-	tr, r := open(t, Config{All: Conditions{Delay: Delay{Shape: Pareto, Mean: 20 * time.Microsecond, Index: 1.1}}})
-	for i := range n {
-		send(t, tr, Link{1, 3}, fmt.Sprint(i))
-	}
-	for i, f := range r.wait(t, Link{1, 3}, n) {
-		if f.body != fmt.Sprint(i) {
-			t.Fatalf("frame %q leaves as number %d", f.body, i)
+		if got := delays(tr); least > 0 && got != n {
+			t.Errorf("%d of %d frames had to wait", got, n)
 		}
 	}
 }
@@ -388,25 +379,6 @@ func TestBacklog(t *testing.T) {
 	}
 	if err := tr.Send(1, 4, nil); err != nil {
 		t.Errorf("another link: %v", err)
-	}
-}
-
-func TestGuarantees(t *testing.T) {
-	all := transport.Guarantees{Reliable: true, FIFO: true, Broadcast: true, SequencedBroadcast: true}
-	for _, c := range []struct {
-		config Config
-		want   transport.Guarantees
-	}{
-		{Config{}, all},
-		{Config{All: Conditions{Delay: Delay{Mean: 1}}}, transport.Guarantees{Reliable: true, FIFO: true}},
-		{Config{All: Conditions{Loss: 0.1}}, transport.Guarantees{FIFO: true}},
-		{Config{All: Conditions{Duplication: 0.1}}, transport.Guarantees{}},
-		{Config{Rules: []Rule{{Link: Link{1, 2}, Conditions: Conditions{Reordering: 0.1}}}}, transport.Guarantees{Reliable: true}},
-		{Config{Partitions: make([]Partition, 1)}, transport.Guarantees{FIFO: true}},
-	} {
-		if got := c.config.Guarantees(all); got != c.want {
-			t.Errorf("%+v: %+v, want %+v", c.config, got, c.want)
-		}
 	}
 }
 

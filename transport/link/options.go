@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/internal/platform/suggest"
+	"dmebench/units"
 
 	"dmebench/dme"
 )
@@ -105,7 +105,7 @@ func (c *Conditions) set(name, value string) error {
 		*c = whole.All
 		return nil
 	}
-	return fmt.Errorf("%q is no condition of a link; there are %s%s", name, strings.Join(names, ", "), suggest.Hint(name, names))
+	return fmt.Errorf("%q is no condition of a link; there are %s%s", name, strings.Join(names, ", "), units.Hint(name, names))
 }
 
 // Describe names the settings that are not at their defaults: "loss=0.1 dup=0.1".

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/transport"
 )
 
 func TestOptions(t *testing.T) {
@@ -231,6 +232,25 @@ func TestLongest(t *testing.T) {
 		c := Config{Rules: []Rule{{Link: Link{1, 2}, Conditions: x.c}}}
 		if longest, bounded := c.Longest(); longest != x.longest || bounded != x.bounded {
 			t.Errorf("%+v: %v, %v, want %v, %v", x.c, longest, bounded, x.longest, x.bounded)
+		}
+	}
+}
+
+func TestGuarantees(t *testing.T) {
+	all := transport.Guarantees{Reliable: true, FIFO: true, Broadcast: true, SequencedBroadcast: true}
+	for _, c := range []struct {
+		config Config
+		want   transport.Guarantees
+	}{
+		{Config{}, all},
+		{Config{All: Conditions{Delay: Delay{Mean: 1}}}, transport.Guarantees{Reliable: true, FIFO: true}},
+		{Config{All: Conditions{Loss: 0.1}}, transport.Guarantees{FIFO: true}},
+		{Config{All: Conditions{Duplication: 0.1}}, transport.Guarantees{}},
+		{Config{Rules: []Rule{{Link: Link{1, 2}, Conditions: Conditions{Reordering: 0.1}}}}, transport.Guarantees{Reliable: true}},
+		{Config{Partitions: make([]Partition, 1)}, transport.Guarantees{FIFO: true}},
+	} {
+		if got := c.config.Guarantees(all); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.config, got, c.want)
 		}
 	}
 }

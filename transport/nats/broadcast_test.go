@@ -47,21 +47,17 @@ type said struct {
 	toAll  bool
 }
 
-// converse lets every node of a mesh say much at once, some of it to all and
-// some to its neighbour, and returns what each node heard, its own broadcasts
-// among it where they are sequenced.
-func converse(t testing.TB, b Broker, processes, perProcess, each int) [][]said {
-	n := processes * perProcess
+// converse lets every node of a mesh, one in each process, say much at once, some of it
+// to all and some to its neighbour, and returns what each node heard, its own broadcasts
+// among it.
+func converse(t testing.TB, b Broker, n, each int) [][]said {
 	heard := make([][]said, n+1)
 	var left sync.WaitGroup
 	expected := make([]int, n+1)
 	for id := range expected[1:] {
 		// Of each node's words, every third goes to one neighbour and not to all.
 		toAll := each - each/3
-		expected[id+1] = (n-1)*toAll + each/3
-		if b.Sequenced {
-			expected[id+1] += toAll
-		}
+		expected[id+1] = n*toAll + each/3
 		left.Add(1)
 	}
 	// The frames of a process come one after the other, so a node's list needs
@@ -73,7 +69,7 @@ func converse(t testing.TB, b Broker, processes, perProcess, each int) [][]said 
 			left.Done()
 		}
 	}
-	all := mesh(t, b, defaultLimits(n), processes, perProcess, func(int) transport.Handler {
+	all := mesh(t, b, defaultLimits(n), n, 1, func(int) transport.Handler {
 		return handler{
 			frame: func(from, to dme.NodeID, b []byte) { hear(to, from, b) },
 			own:   func(from dme.NodeID, b []byte) { hear(from, from, b) },
@@ -82,24 +78,22 @@ func converse(t testing.TB, b Broker, processes, perProcess, each int) [][]said 
 	})
 	var speakers sync.WaitGroup
 	for p, tr := range all {
-		for i := range perProcess {
-			me := dme.NodeID(p*perProcess + i + 1)
-			speakers.Go(func() {
-				for k := range uint32(each) {
-					var err error
-					if k%3 == 2 {
-						err = tr.Send(me, me%dme.NodeID(n)+1, binary.LittleEndian.AppendUint32(nil, k<<1))
-					} else {
-						err = tr.Broadcast(me, binary.LittleEndian.AppendUint32(nil, k<<1|1))
-					}
-					if err != nil {
-						t.Error(err)
-						left.Done() // it will not be complete
-						return
-					}
+		me := dme.NodeID(p + 1)
+		speakers.Go(func() {
+			for k := range uint32(each) {
+				var err error
+				if k%3 == 2 {
+					err = tr.Send(me, me%dme.NodeID(n)+1, binary.LittleEndian.AppendUint32(nil, k<<1))
+				} else {
+					err = tr.Broadcast(me, binary.LittleEndian.AppendUint32(nil, k<<1|1))
 				}
-			})
-		}
+				if err != nil {
+					t.Error(err)
+					left.Done() // it will not be complete
+					return
+				}
+			}
+		})
 	}
 	speakers.Wait()
 	complete := make(chan struct{})
@@ -111,29 +105,18 @@ func converse(t testing.TB, b Broker, processes, perProcess, each int) [][]said 
 	return heard
 }
 
-// What one node says to another, to it alone or to all, arrives in the order in
-// which it was said.
-func TestBroadcastsAndFramesOfOneSenderKeepTheirOrder(t *testing.T) {
-	for _, sequenced := range []bool{false, true} {
-		transporttest.NoLeaks(t)
-		b := sequencedBroker(t, sequenced)
-		for to, words := range converse(t, b, 4, 2, 1500) {
-			last := make(map[dme.NodeID]uint32)
-			for _, w := range words {
-				if before, any := last[w.from]; any && w.number <= before {
-					t.Fatalf("sequenced %v: node %d hears %v after number %d", sequenced, to, w, before)
-				}
-				last[w.from] = w.number
-			}
-		}
-	}
-}
-
 // With a sequencer, all nodes hear all broadcasts in one order, their own
 // included.
 func TestOneOrderOfAllBroadcasts(t *testing.T) {
 	transporttest.NoLeaks(t)
-	heard := converse(t, sequencedBroker(t, true), 6, 1, 1500)
+	b := startServer(t).Broker()
+	b.Sequenced = true
+	s, err := StartSequencer(testKey, b, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	heard := converse(t, b, 6, 1500)
 	first := broadcasts(heard[1])
 	for id, words := range heard[2:] {
 		if !slices.Equal(broadcasts(words), first) {
@@ -147,18 +130,4 @@ func TestOneOrderOfAllBroadcasts(t *testing.T) {
 
 func broadcasts(words []said) []said {
 	return slices.DeleteFunc(slices.Clone(words), func(w said) bool { return !w.toAll })
-}
-
-// sequencedBroker returns the broker of a server, with a sequencer or without.
-func sequencedBroker(t *testing.T, sequenced bool) Broker {
-	b := startServer(t).Broker()
-	b.Sequenced = sequenced
-	if sequenced {
-		s, err := StartSequencer(testKey, b, func(err error) { t.Error(err) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Close)
-	}
-	return b
 }

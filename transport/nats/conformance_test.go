@@ -69,6 +69,9 @@ func opener(b Broker) transporttest.Opener {
 		if k.Backlog > 0 {
 			l.backlog = k.Backlog
 		}
+		if k.Drain > 0 {
+			l.drain = k.Drain
+		}
 		return listen(c, b, l)
 	}
 }

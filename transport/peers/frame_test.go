@@ -133,27 +133,6 @@ func TestGoodbyeIsTheEmptyFrameOfNobody(t *testing.T) {
 	}
 }
 
-func TestNoAllocationPerFrame(t *testing.T) {
-	wire := AppendFrame(nil, 1, 1000, make([]byte, 32))
-	r := bytes.NewReader(nil)
-	s := NewStream(r)
-	var out []byte
-	var f Frame
-	allocs := testing.AllocsPerRun(1000, func() {
-		r.Reset(wire)
-		if err := s.Fill(); err != nil {
-			t.Fatal(err)
-		}
-		if ok, err := s.Next(&f); !ok || err != nil {
-			t.Fatal(ok, err)
-		}
-		out = AppendFrame(out[:0], f.From, f.To, f.Body)
-	})
-	if allocs != 0 {
-		t.Errorf("%v allocations", allocs)
-	}
-}
-
 // FuzzFrame feeds a Stream whatever there is, in pieces of any size: it must
 // find exactly the frames that Decode finds in the whole, each of which
 // encodes to the bytes it came from, and hold no more than it was given.

@@ -23,6 +23,9 @@ func subject(name string, e Encryption) transporttest.Subject {
 			if k.Backlog > 0 {
 				l.backlog = k.Backlog
 			}
+			if k.Drain > 0 {
+				l.drain = k.Drain
+			}
 			return listen(c, Options{Encryption: e}, l)
 		},
 		NoticesDeath:     true,

@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net"
 	"sync"
@@ -58,24 +57,6 @@ func (c *tampered) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-func TestHandshake(t *testing.T) {
-	key := transporttest.NewKey()
-	node, dialed, listened := shake(key, key, 7, nil)
-	if node != 3 || dialed != nil || listened != nil {
-		t.Fatalf("node %d, %v, %v", node, dialed, listened)
-	}
-
-	_, dialed, listened = shake(key, transporttest.NewKey(), 7, nil)
-	if !errors.Is(dialed, errWrongKey) || listened == nil {
-		t.Errorf("different keys: dialer %v, listener %v", dialed, listened)
-	}
-
-	_, dialed, listened = shake(key, key, 8, nil)
-	if !errors.Is(dialed, errElsewhere) || !errors.Is(listened, errElsewhere) {
-		t.Errorf("to a node that lives elsewhere: dialer %v, listener %v", dialed, listened)
-	}
-}
-
 // TestHandshakeCoversEveryBit flips each bit of each message: whatever was
 // changed on the way, the listener must not take the dialer in.
 func TestHandshakeCoversEveryBit(t *testing.T) {
@@ -95,35 +76,6 @@ func TestHandshakeCoversEveryBit(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestReplay lets a stranger repeat what it overheard of a good handshake.
-func TestReplay(t *testing.T) {
-	key := transporttest.NewKey()
-	var dialer, listener []byte
-	if _, _, err := shake(key, key, 7, func(fromDialer bool, _ int, b []byte) {
-		if fromDialer {
-			dialer = append(dialer, b...)
-		} else {
-			listener = append(listener, b...)
-		}
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := receive(script(dialer), &transport.Config{Key: key, Local: []dme.NodeID{7}, Incarnation: 1}); !errors.Is(err, errWrongKey) {
-		t.Errorf("a dialer's part repeated: %v", err)
-	}
-	if err := introduce(script(listener), &key, ends{3, 7, 1, 1}); !errors.Is(err, errWrongKey) {
-		t.Errorf("a listener's part repeated: %v", err)
-	}
-}
-
-// script is the other side of a handshake that says what was written down.
-func script(b []byte) io.ReadWriter {
-	return struct {
-		io.Reader
-		io.Writer
-	}{bytes.NewReader(b), io.Discard}
 }
 
 // FuzzHandshake feeds both halves whatever there is: neither may accept it,

@@ -1,16 +1,12 @@
 package tcp
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -261,14 +257,6 @@ func TestConnectionsOfOtherIncarnations(t *testing.T) {
 	if len(e.Frames) > 0 {
 		t.Errorf("%q is delivered", <-e.Frames)
 	}
-	for _, err := range []error{
-		tr.Readmit(3, "x", 3), tr.Readmit(3, "", 4), tr.Readmit(1, "x", 2),
-		tr.Readmit(9, "x", 2), tr.Expel(2, errors.New("x")),
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), "tcp: ") {
-			t.Errorf("misuse: %v", err)
-		}
-	}
 }
 
 // countOf takes so many at most of what is there already, as long as it is of one kind.
@@ -286,37 +274,13 @@ func countOf(c <-chan string, s string, most int) (n int) {
 	return n
 }
 
-// Who dials an address at which another incarnation lives by now learns it.
-func TestAnotherIncarnationDoesNotAnswer(t *testing.T) {
+// Who dials an address at which another node or incarnation lives by now learns it.
+func TestAnotherProcessDoesNotAnswer(t *testing.T) {
 	tr, _, _ := alone(t, defaultLimits())
-	for _, to := range []uint32{1, 2} {
-		_, err := dialWith(t, tr, ends{from: 3, to: 1, fromIncarnation: 1, toIncarnation: to})
-		if errors.Is(err, errElsewhere) != (to != 1) {
-			t.Errorf("to incarnation %d: %v", to, err)
+	for e, elsewhere := range map[ends]bool{{3, 1, 1, 1}: false, {3, 1, 1, 2}: true, {3, 4, 1, 1}: true} {
+		if _, err := dialWith(t, tr, e); errors.Is(err, errElsewhere) != elsewhere {
+			t.Errorf("%+v: %v", e, err)
 		}
-	}
-}
-
-// TestCloseDoesNotWaitForThePeer closes while a peer takes nothing and answers
-// nothing.
-func TestCloseDoesNotWaitForThePeer(t *testing.T) {
-	tr, e, other := alone(t, defaultLimits())
-	dialAs(t, tr, 3)
-	body := make([]byte, 1<<20)
-	for range 30 {
-		if err := tr.Send(1, 3, body); err != nil {
-			t.Fatal(err)
-		}
-	}
-	acceptAs(t, other)
-	tr.Flush()
-	closed := make(chan error)
-	go func() { closed <- tr.Close() }()
-	if err := transporttest.Next(t, "Close", closed); err != nil {
-		t.Error(err)
-	}
-	if len(e.Downs) > 0 {
-		t.Errorf("because of Close: %v", <-e.Downs)
 	}
 }
 
@@ -479,74 +443,4 @@ func TestWhatIsEncrypted(t *testing.T) {
 		Options{Encryption: "perhaps"}); err == nil {
 		t.Error("encryption 'perhaps' is taken")
 	}
-}
-
-// A mesh that is closed in good order, one by one or at once, leaves nothing in
-// TIME_WAIT, and has counted the segments that it sent.
-func TestNoTimeWait(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("reads Linux's table of sockets")
-	}
-	for _, c := range []struct {
-		atOnce bool
-		Options
-	}{{false, Options{}}, {true, Options{}}, {true, Options{On}}} {
-		before := timeWaits(t)
-		const n = 4
-		var mesh []*Transport
-		var book transport.AddressBook
-		ports := make(map[string]bool)
-		for i := range n {
-			tr := mustListen(t, transport.Config{
-				Local: []dme.NodeID{dme.NodeID(i + 1)}, Nodes: n, Key: testKey, Peers: []dme.NodeID{1, 2, 3, 4},
-			}, c.Options)
-			mesh, book = append(mesh, tr), append(book, tr.Addr())
-			ports[fmt.Sprintf("%04X", tr.listener.Addr().(*net.TCPAddr).Port)] = true
-		}
-		var closes sync.WaitGroup
-		for _, tr := range mesh {
-			if err := tr.Start(book, transporttest.NewEvents()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, tr := range mesh {
-			closes.Go(func() { tr.Close() })
-			if !c.atOnce {
-				closes.Wait()
-			}
-		}
-		closes.Wait()
-		for _, tr := range mesh {
-			if n := tr.Counters().Packets; n == 0 {
-				t.Error("no segments by the counters")
-			}
-		}
-		for pair := range timeWaits(t) {
-			// A port may have been another connection's not long ago.
-			_, local, _ := strings.Cut(pair[0], ":")
-			_, remote, _ := strings.Cut(pair[1], ":")
-			if (ports[local] || ports[remote]) && !before[pair] {
-				t.Errorf("in TIME_WAIT: %s to %s", pair[0], pair[1])
-			}
-		}
-	}
-}
-
-// timeWaits returns the pairs of addresses that are in TIME_WAIT, as Linux
-// writes them.
-func timeWaits(t *testing.T) map[[2]string]bool {
-	t.Helper()
-	table, err := os.ReadFile("/proc/net/tcp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const state = "06"
-	pairs := make(map[[2]string]bool)
-	lines := bufio.NewScanner(bytes.NewReader(table))
-	for lines.Scan() {
-		if f := strings.Fields(lines.Text()); len(f) > 3 && f[3] == state {
-			pairs[[2]string{f[1], f[2]}] = true
-		}
-	}
-	return pairs
 }

@@ -32,6 +32,35 @@ func testCloseDrains(t *testing.T, s Subject) {
 	}
 }
 
+// testCloseIsBounded closes while the other process takes nothing, and as much as there
+// is room for waits for it.
+func testCloseIsBounded(t *testing.T, s Subject) {
+	var f faults
+	c := open(t, s, layout{1, 1}, Knobs{Backlog: 1 << 20, Drain: 200 * time.Millisecond}, everyone(2))
+	gate, release := c.gated()
+	c.start(func(process int) transport.Handler {
+		if process == 0 {
+			return handler{down: f.noDown}
+		}
+		return handler{frame: func(_, _ dme.NodeID, _ []byte) { <-gate }}
+	})
+	b := make([]byte, min(32<<10, s.LargestFrame))
+	for err := error(nil); !errors.Is(err, transport.ErrBacklog); {
+		if err = c.transports[0].Send(1, 2, b); err == nil {
+			c.transports[0].Flush()
+		} else if !errors.Is(err, transport.ErrBacklog) {
+			t.Fatal(err)
+		}
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- c.transports[0].Close() }()
+	if err := await(t, s, "Close", closed); err != nil {
+		t.Error(err)
+	}
+	release()
+	f.report(t)
+}
+
 // testSilenceAfterClose closes a process in the middle of a stream.
 func testSilenceAfterClose(t *testing.T, s Subject) {
 	var f faults

@@ -32,6 +32,7 @@ type Opener func(transport.Config, Knobs) (transport.Transport, error)
 type Knobs struct {
 	Backlog int           // bytes queued on a link, instead of transport.MaxBacklog
 	Silence time.Duration // after which a process that does not answer is taken for dead
+	Drain   time.Duration // that Close waits for those who take nothing
 }
 
 // Subject is a transport under test.
@@ -93,6 +94,7 @@ func Run(t *testing.T, s Subject) {
 		{"ManyGoroutines", unless(s.Guarantees.Reliable, "reliable"), testManyGoroutines},
 		{"SlowReader", unless(s.Guarantees.Reliable, "reliable"), testSlowReader},
 		{"FloodBothWays", unless(s.Guarantees.Reliable, "reliable"), testFloodBothWays},
+		{"CloseIsBounded", unless(s.Guarantees.Reliable, "reliable"), testCloseIsBounded},
 		{"CloseDrains", unless(s.Guarantees.Reliable, "reliable"), testCloseDrains},
 		{"SilenceAfterClose", "", testSilenceAfterClose},
 		{"LeavingIsNotDeath", "", testLeaving},

@@ -27,6 +27,9 @@ func patient(k transporttest.Knobs) limits {
 	if k.Backlog > 0 {
 		l.backlog = k.Backlog
 	}
+	if k.Drain > 0 {
+		l.drain = k.Drain
+	}
 	return l
 }
 

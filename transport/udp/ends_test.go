@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -195,39 +194,6 @@ func TestNobodyReads(t *testing.T) {
 	}
 }
 
-// While a handler stands still its process acknowledges nothing, and is not
-// dead for it as long as it is patient enough. Close does not wait for ever for
-// such a process.
-func TestCloseIsBounded(t *testing.T) {
-	noLeaks(t)
-	l := patient(transporttest.Knobs{})
-	l.drain = 200 * time.Millisecond
-	gate := make(chan struct{})
-	open := sync.OnceFunc(func() { close(gate) })
-	defer open()
-	stuck := stuckHandler{gate, make(chan struct{}, 1)}
-	j := newJournal()
-	ts, _ := silenced(t, l, func(i int) transport.Handler {
-		if i == 1 {
-			return stuck
-		}
-		return j
-	}, 1, 1)
-	if err := ts[0].Send(1, 2, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
-	ts[0].Flush()
-	<-stuck.entered
-	ts[0].Close()
-	if err := ts[0].Send(1, 2, nil); !errors.Is(err, transport.ErrClosed) {
-		t.Errorf("Send after Close: %v", err)
-	}
-	if len(j.downs) > 0 {
-		t.Errorf("Down of %v because of Close", j.downs)
-	}
-	open()
-}
-
 type stuckHandler struct{ gate, entered chan struct{} }
 
 func (h stuckHandler) Frame(_, _ dme.NodeID, _ []byte) {
@@ -242,13 +208,9 @@ func (h stuckHandler) Down(dme.NodeID, error) {}
 func TestMisconfiguration(t *testing.T) {
 	noLeaks(t)
 	good := transport.Config{Listen: "127.0.0.1:0", Local: []dme.NodeID{1}, Nodes: 2, Key: transport.Key{1}}
-	for name, o := range map[string]Options{
-		"an unknown layer": {Layer: "perfect"},
-	} {
-		if tr, err := Listen(good, o); err == nil {
-			tr.Close()
-			t.Errorf("%s: no error", name)
-		}
+	if tr, err := Listen(good, Options{Layer: "perfect"}); err == nil {
+		tr.Close()
+		t.Error("an unknown layer: no error")
 	}
 	for _, address := range []string{"x:y", "[::1]:9"} {
 		tr, err := Listen(good, Options{})

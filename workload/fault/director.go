@@ -208,16 +208,16 @@ func (d *Director) whom(k int) (nodes []dme.NodeID, wait bool, err error) {
 		named = d.faults[kill].hit
 	}
 	switch {
-	case f.What == Partition:
+	case f.Kind == Partition:
 		return f.Sides[0], false, nil
 	case named != nil:
-		if f.What == Leave && slices.ContainsFunc(named, d.paused) {
+		if f.Kind == Leave && slices.ContainsFunc(named, d.paused) {
 			return nil, true, nil
 		}
-		able, unable := d.able(f.What, named)
+		able, unable := d.able(f.Kind, named)
 		if able != nil && unable != nil {
 			d.warnings = append(d.warnings,
-				fmt.Sprintf("fault %q did not hit node %s: %s", *f, dme.FormatNodes(unable), impossible[f.What]))
+				fmt.Sprintf("fault %q did not hit node %s: %s", *f, dme.FormatNodes(unable), impossible[f.Kind]))
 		}
 		return able, false, nil
 	}
@@ -225,7 +225,7 @@ func (d *Director) whom(k int) (nodes []dme.NodeID, wait bool, err error) {
 	for i := range all {
 		all[i] = dme.NodeID(i + 1)
 	}
-	all, _ = d.able(f.What, all)
+	all, _ = d.able(f.Kind, all)
 	switch {
 	case len(all) == 0:
 	case f.Role == Root:
@@ -254,8 +254,8 @@ func (d *Director) able(what Kind, nodes []dme.NodeID) (able, unable []dme.NodeI
 	return able, unable
 }
 
-var steps = map[Kind]vnet.StepKind{
-	Kill: vnet.Crash, Pause: vnet.Crash, Restart: vnet.Restart, Leave: vnet.Depart, Join: vnet.Join,
+var steps = map[Kind]dme.EventKind{
+	Kill: dme.Crash, Pause: dme.Crash, Restart: dme.Restart, Leave: dme.Depart, Join: dme.Join,
 }
 
 func (d *Director) can(what Kind, id dme.NodeID) bool {
@@ -273,7 +273,7 @@ func (d *Director) strike(k int, nodes []dme.NodeID) error {
 	p.hit = nodes
 	var over []int
 	for _, id := range nodes {
-		switch f.What {
+		switch f.Kind {
 		case Kill:
 			d.leaving.Remove(id)
 			over = append(over, d.release(id)...)
@@ -290,7 +290,7 @@ func (d *Director) strike(k int, nodes []dme.NodeID) error {
 		p.end = later(at, f.Lasts)
 	}
 	for r, kill := range d.kills {
-		if q := &d.faults[r]; kill == k && d.schedule[r].AfterKill && f.What == Kill {
+		if q := &d.faults[r]; kill == k && d.schedule[r].AfterKill && f.Kind == Kill {
 			q.at = later(at, d.schedule[r].At)
 		}
 	}
@@ -330,7 +330,7 @@ func (d *Director) end(k int) error {
 func (d *Director) ComesBack(id dme.NodeID) bool {
 	for k, f := range d.schedule {
 		p := &d.faults[k]
-		if f.What != Restart && f.What != Join || p.at >= d.deadline || !d.can(f.What, id) {
+		if f.Kind != Restart && f.Kind != Join || p.at >= d.deadline || !d.can(f.Kind, id) {
 			continue
 		}
 		hit := f.Nodes
@@ -348,7 +348,7 @@ func (d *Director) ComesBack(id dme.NodeID) bool {
 // is known.
 func (d *Director) Lasts(what Kind) bool {
 	for k := range d.faults {
-		if d.faults[k].end < Never && d.schedule[k].What == what {
+		if d.faults[k].end < Never && d.schedule[k].Kind == what {
 			return true
 		}
 	}
@@ -375,7 +375,7 @@ func (d *Director) Missed(end int64) (all []string) {
 		case p.hit != nil:
 			continue
 		case p.missed:
-			why = impossible[f.What]
+			why = impossible[f.Kind]
 		case p.due && f.Role == "":
 			why = "the node stood still until the run was over"
 		case p.due:

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 )
 
 // stage is a runtime of whole seconds in which nodes do nothing but what is done to them;
@@ -39,7 +39,7 @@ func (s *stage) Players(_ int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 }
 
 func (s *stage) Strike(k int, nodes []dme.NodeID) (int64, error) {
-	what := s.schedule[k].What
+	what := s.schedule[k].Kind
 	for _, id := range nodes {
 		switch what {
 		case Kill:
@@ -61,7 +61,7 @@ func (s *stage) End(k int, nodes []dme.NodeID) error {
 		}
 		s.asleep[id] = false
 	}
-	s.note("end %s %s", s.schedule[k].What, dme.FormatNodes(nodes))
+	s.note("end %s %s", s.schedule[k].Kind, dme.FormatNodes(nodes))
 	return nil
 }
 
@@ -117,7 +117,7 @@ func nobody(int64) dme.NodeID { return dme.None }
 
 // What is possible, whom it hits and in which order.
 func TestCarriesOut(t *testing.T) {
-	golden.Cases(t, "testdata/director.txt", func(t *testing.T, faults []string) string {
+	testkit.Cases(t, "testdata/director.txt", func(t *testing.T, faults []string) string {
 		holder := func(now int64) dme.NodeID { return dme.NodeID(now/2*2%4 + 1) }
 		s := perform(t, 4, scheduled(t, faults...), 20, holder)
 		return strings.Join(append(s.log, s.director.Missed(s.now)...), "\n")
@@ -167,7 +167,7 @@ func (m *model) is(id dme.NodeID, state string) bool {
 	}
 	// Asleep: some pause since it came last hit it, and has not ended.
 	for k, f := range m.schedule {
-		if x := m.struck[k]; f.What == Pause && x != nil && slices.Contains(x.nodes, id) && !m.over[k] {
+		if x := m.struck[k]; f.Kind == Pause && x != nil && slices.Contains(x.nodes, id) && !m.over[k] {
 			if kill := m.last(id, "kill"); kill == nil || slices.IndexFunc(m.done, func(d deed) bool { return d.fault == k }) >
 				slices.IndexFunc(m.done, func(d deed) bool { return d.fault == kill.fault && d.what == "kill" }) {
 				return true
@@ -203,14 +203,14 @@ func (m *model) strike(k int) bool {
 		if named == nil && id != m.holder(m.now) || named != nil && !slices.Contains(named, id) {
 			continue
 		}
-		if named != nil && f.What == Leave && m.is(id, "asleep") {
+		if named != nil && f.Kind == Leave && m.is(id, "asleep") {
 			return false
 		}
-		if m.can(f.What, id) && !(named == nil && f.What == Restart) {
+		if m.can(f.Kind, id) && !(named == nil && f.Kind == Restart) {
 			hit = append(hit, id)
 		}
 	}
-	if f.What == Partition {
+	if f.Kind == Partition {
 		hit = f.Sides[0]
 	}
 	if hit == nil {
@@ -220,16 +220,16 @@ func (m *model) strike(k int) bool {
 	pauses := func(then func(int)) {
 		for p, x := range m.struck {
 			for _, id := range x.nodes {
-				if m.schedule[p].What == Pause && !m.over[p] && m.heldBy(p, id) {
+				if m.schedule[p].Kind == Pause && !m.over[p] && m.heldBy(p, id) {
 					then(p)
 				}
 			}
 		}
 	}
 	pauses(func(p int) { asleep[p] = true })
-	m.do(k, string(f.What), hit)
+	m.do(k, string(f.Kind), hit)
 	m.struck[k] = &m.done[len(m.done)-1]
-	if f.What == Kill {
+	if f.Kind == Kill {
 		pauses(func(p int) { delete(asleep, p) })
 		var ended []int
 		for p := range asleep {
@@ -267,18 +267,18 @@ func (m *model) heldBy(pause int, id dme.NodeID) bool {
 func (m *model) end(k int) {
 	var on []dme.NodeID
 	m.over[k] = true
-	if m.schedule[k].What == Pause {
+	if m.schedule[k].Kind == Pause {
 		for _, id := range m.struck[k].nodes {
 			elsewhere := false
 			for p, x := range m.struck {
-				elsewhere = elsewhere || m.schedule[p].What == Pause && !m.over[p] && slices.Contains(x.nodes, id) && m.heldBy(p, id)
+				elsewhere = elsewhere || m.schedule[p].Kind == Pause && !m.over[p] && slices.Contains(x.nodes, id) && m.heldBy(p, id)
 			}
 			if m.heldBy(k, id) && !elsewhere {
 				on = append(on, id)
 			}
 		}
 	}
-	m.do(k, "end "+string(m.schedule[k].What), on)
+	m.do(k, "end "+string(m.schedule[k].Kind), on)
 }
 
 func (m *model) run(end int64) (log []string) {

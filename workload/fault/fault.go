@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/suggest"
+	"dmebench/units"
 )
 
 // Kind says what is done.
@@ -76,7 +76,7 @@ const (
 
 // Fault is one fault of a schedule.
 type Fault struct {
-	What  Kind
+	Kind  Kind
 	Nodes []dme.NodeID   // whom it hits, in ascending order; nil with a role or sides
 	Role  Role           // whom it hits, where no nodes are named
 	Sides [][]dme.NodeID // of a partition; nodes in none are one more side together
@@ -107,8 +107,8 @@ func parse(s string) (f Fault, err error) {
 	if len(words) != 3 || !strings.HasPrefix(words[2], "@") {
 		return f, errors.New("want WHAT WHOM @WHEN, such as: kill 3 @2s")
 	}
-	f.What = Kind(words[0])
-	if !slices.Contains(kinds, f.What) {
+	f.Kind = Kind(words[0])
+	if !slices.Contains(kinds, f.Kind) {
 		return f, fmt.Errorf("%q cannot be done; want %s%s", words[0], list(kinds), hint(words[0], kinds))
 	}
 	if err := f.parseWhom(words[1]); err != nil {
@@ -121,25 +121,23 @@ func parse(s string) (f Fault, err error) {
 }
 
 // hint names the one of names that is near, "" if there is none.
-func hint[S ~string](name string, names []S) string {
-	words := make([]string, len(names))
-	for i, n := range names {
-		words[i] = string(n)
+func hint[S ~string](name string, names []S) string { return units.Hint(name, words(names)) }
+
+func words[S ~string](names []S) (words []string) {
+	for _, n := range names {
+		words = append(words, string(n))
 	}
-	return suggest.Hint(name, words)
+	return words
 }
 
 func list[S ~string](names []S) string {
-	words := make([]string, len(names))
-	for i, n := range names {
-		words[i] = string(n)
-	}
+	words := words(names)
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 func (f *Fault) parseWhom(s string) (err error) {
-	if f.What == Partition {
+	if f.Kind == Partition {
 		for side := range strings.SplitSeq(s, "|") {
 			nodes, err := dme.ParseNodes(side)
 			if err != nil {
@@ -155,7 +153,7 @@ func (f *Fault) parseWhom(s string) (err error) {
 		return nil
 	}
 	if r := Role(s); slices.Contains(roles, r) {
-		if f.What == Join {
+		if f.Kind == Join {
 			return errors.New("a node that joins is given by number: no absent node has a role")
 		}
 		f.Role = r
@@ -186,8 +184,8 @@ func (f *Fault) parseWhen(s string) error {
 		}
 		return f.setLasts(parseTime(lasts))
 	case strings.HasPrefix(s, "+"):
-		if f.What != Restart {
-			return fmt.Errorf("only a restart can follow a kill; give a time for %s", f.What)
+		if f.Kind != Restart {
+			return fmt.Errorf("only a restart can follow a kill; give a time for %s", f.Kind)
 		}
 		f.AfterKill = true
 		return f.setAt(s[1:])
@@ -219,8 +217,8 @@ func (f *Fault) setAt(s string) (err error) {
 }
 
 func (f *Fault) setLasts(d time.Duration, err error) error {
-	if err == nil && !f.What.lasts() {
-		return fmt.Errorf("%s has no end; only %s and %s last", f.What, Pause, Partition)
+	if err == nil && !f.Kind.lasts() {
+		return fmt.Errorf("%s has no end; only %s and %s last", f.Kind, Pause, Partition)
 	}
 	if err == nil && d <= 0 {
 		err = errors.New("it would last no time")
@@ -246,7 +244,7 @@ func (f Fault) Whom() string {
 	switch {
 	case f.Role != "":
 		return string(f.Role)
-	case f.What == Partition:
+	case f.Kind == Partition:
 		sides := make([]string, len(f.Sides))
 		for i, side := range f.Sides {
 			sides[i] = dme.FormatNodes(side)
@@ -258,7 +256,7 @@ func (f Fault) Whom() string {
 
 // String writes the fault as [Parse] reads it.
 func (f Fault) String() string {
-	s := string(f.What) + " " + f.Whom() + " @"
+	s := string(f.Kind) + " " + f.Whom() + " @"
 	switch {
 	case f.Event != "" && f.Lasts > 0:
 		return s + fmt.Sprintf("%s:%d+%v", f.Event, f.Count, f.Lasts)
@@ -318,7 +316,7 @@ func (s Schedule) Absent() []dme.NodeID {
 	for _, f := range s {
 		for _, id := range f.Nodes {
 			switch {
-			case f.What != Join:
+			case f.Kind != Join:
 				present = append(present, id)
 			case !slices.Contains(present, id):
 				absent = append(absent, id)
@@ -338,9 +336,9 @@ func (s Schedule) Kills() []int {
 	for i, f := range s {
 		kills[i] = -1
 		switch whom := f.Whom(); {
-		case f.What == Kill:
+		case f.Kind == Kill:
 			open[whom] = append(open[whom], i)
-		case f.What == Restart && len(open[whom]) > 0:
+		case f.Kind == Restart && len(open[whom]) > 0:
 			kills[i], open[whom] = open[whom][0], open[whom][1:]
 		}
 	}
@@ -365,14 +363,14 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 			}
 		}
 		ok := true
-		switch f.What {
+		switch f.Kind {
 		case Restart:
 			_, ok = node.(dme.Restarter)
 		case Join, Leave:
 			_, ok = node.(dme.Member)
 		}
 		if !ok {
-			fault(f, "nodes of %s cannot %s; 'dmebench list algorithms' shows which can", a.Name, f.What)
+			fault(f, "nodes of %s cannot %s; 'dmebench list algorithms' shows which can", a.Name, f.Kind)
 		}
 		if f.AfterKill && kills[i] < 0 {
 			fault(f, "no kill of %s stands before it", f.Whom())

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 )
 
 // What is read is written as it was, and what cannot be says why.
 func TestGrammar(t *testing.T) {
-	golden.Cases(t, "testdata/grammar.txt", func(t *testing.T, input []string) string {
+	testkit.Cases(t, "testdata/grammar.txt", func(t *testing.T, input []string) string {
 		var out []string
 		for _, line := range input {
 			if f, err := Parse(line); err != nil {
@@ -58,7 +58,7 @@ func TestRestartsFollowTheirKills(t *testing.T) {
 func TestManyKillsAndRestarts(t *testing.T) {
 	var s Schedule
 	for range 20_000 {
-		s = append(s, Fault{What: Kill, Nodes: []dme.NodeID{3}}, Fault{What: Restart, Nodes: []dme.NodeID{3}, AfterKill: true})
+		s = append(s, Fault{Kind: Kill, Nodes: []dme.NodeID{3}}, Fault{Kind: Restart, Nodes: []dme.NodeID{3}, AfterKill: true})
 	}
 	for i, kill := range s.Kills() {
 		if want := i - 1; i%2 == 1 && kill != want || i%2 == 0 && kill != -1 {

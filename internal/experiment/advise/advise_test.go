@@ -10,7 +10,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 	"dmebench/report/rank"
 	"dmebench/runs"
 )
@@ -56,7 +56,7 @@ func TestAsk(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	var text strings.Builder
-	if err := a.WriteText(&text, terminal.Style{Width: 100}); err != nil {
+	if err := a.WriteText(&text, layout.Style{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

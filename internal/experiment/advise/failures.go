@@ -8,8 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/platform/tables"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 	"dmebench/report/rank"
 )
 
@@ -102,8 +101,8 @@ func (a *Advice) sayFailures(chosen rank.Entrant, by int) {
 }
 
 // writeFailures prints the table of failures.
-func (a *Advice) writeFailures(out *strings.Builder, style terminal.Style) {
-	t := tables.New("  crashes", "comes back", "pauses", "is cut off", "algorithms")
+func (a *Advice) writeFailures(out *strings.Builder, style layout.Style) {
+	t := layout.NewTable("  crashes", "comes back", "pauses", "is cut off", "algorithms")
 	for _, f := range a.Failures {
 		t.Add("  "+f.Crash, f.Restart, f.Pause, f.Partition, strings.Join(f.Algorithms, ", "))
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/catalog"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 	"dmebench/workload/fault"
 )
 
@@ -146,7 +146,7 @@ func TestRankingOfAdvice(t *testing.T) {
 func written(t *testing.T, a *Advice) string {
 	t.Helper()
 	var text strings.Builder
-	if err := a.WriteText(&text, terminal.Style{Width: 200}); err != nil {
+	if err := a.WriteText(&text, layout.Style{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
 	return text.String()

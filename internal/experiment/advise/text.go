@@ -5,12 +5,12 @@ import (
 	"io"
 	"strings"
 
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 	"dmebench/units"
 )
 
 // WriteText writes the advice for a person: what was asked, the ranking, and what to do.
-func (a *Advice) WriteText(w io.Writer, style terminal.Style) error {
+func (a *Advice) WriteText(w io.Writer, style layout.Style) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n\n", style.Wrap(a.asked(), 0))
 	if a.Ranking != nil {

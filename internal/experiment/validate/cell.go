@@ -8,6 +8,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -30,7 +31,7 @@ type cell struct {
 	growth      bool    // a claim about growth rests on it
 	members     float64 // K−1, mean over the nodes; NaN where there are no request sets
 
-	overtaking dme.Overtaking // how often a node may be overtaken
+	overtaking claim.Overtaking // how often a node may be overtaken
 
 	runs []*runs.Result // by repetition; nil where it was not run
 }
@@ -70,7 +71,7 @@ func (p *plan) cell(q *question, c *condition, nodes int, growth bool) *cell {
 	if q.gauged() && !known.Real() {
 		known.Spec.Set["gauges"] = "on"
 	}
-	if (q.Claim.Load == dme.Worst || q.scatters()) && !known.Real() && nodes <= p.effort.others {
+	if (q.Claim.Load == claim.Worst || q.scatters()) && !known.Real() && nodes <= p.effort.others {
 		known.repetitions = max(known.repetitions, searches*p.effort.repetitions)
 	}
 	return known
@@ -94,7 +95,7 @@ func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *ce
 		Cell:      claims.Cell{Condition: c.name, Spec: job.Spec, Isolated: c.Isolated(), Dynamic: q.Algorithm.Dynamic},
 		algorithm: q.Algorithm, set: q.Set, repetitions: p.effort.repetitions,
 		cost: float64(requests) * each, members: otherMembers(setting),
-		overtaking: dme.OvertakingBound(q.Algorithm.Claims, setting, c.Ordered),
+		overtaking: claim.OvertakingBound(claim.Of(q.Algorithm), setting, c.Ordered),
 	}
 	x.Spec.Requests = requests
 	if !x.Real() {
@@ -167,11 +168,11 @@ const leastForInterval = 6
 // bound only where nothing sharper is said.
 func perEntry(a *dme.Algorithm, s dme.Setting) float64 {
 	var said, bound float64
-	for _, c := range a.Claims {
-		if c.Quantity != dme.MessagesPerCS {
+	for _, c := range claim.Of(a) {
+		if c.Quantity != claim.MessagesPerCS {
 			continue
 		}
-		if x, ok := c.Prediction(s); ok && (c.Kind == dme.UpperBound || c.Kind == dme.LowerBound) {
+		if x, ok := c.Prediction(s); ok && (c.Kind == claim.UpperBound || c.Kind == claim.LowerBound) {
 			bound = max(bound, x)
 		} else if ok {
 			said = max(said, x)

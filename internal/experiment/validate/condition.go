@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dmebench/claims"
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 	"dmebench/workload"
 )
@@ -27,7 +27,7 @@ type condition struct {
 	network  string
 	workload string
 	set      map[string]string // of the workload and the network
-	only     []dme.Load        // for claims about these loads; nil for all that it makes
+	only     []claim.Load      // for claims about these loads; nil for all that it makes
 
 	plain bool // measured at every size; the others at small ones
 	wide  bool // measured where growth is
@@ -71,26 +71,26 @@ func conditions(network string) []condition {
 		},
 		{
 			name: closedLoop + ", unordered links", workload: closedLoop, set: set("delay", "exponential", "fifo", "false"),
-			only: []dme.Load{dme.AnyLoad, dme.Contention, dme.Worst},
+			only: []claim.Load{claim.AnyLoad, claim.Contention, claim.Worst},
 		},
 		{
 			name: "burst of readers, critical sections of 10 T", workload: "burst", set: set("delay", "uniform", "readers", "1"),
-			hold: longHold, only: []dme.Load{dme.Burst}, plain: true, perNode: 10,
+			hold: longHold, only: []claim.Load{claim.Burst}, plain: true, perNode: 10,
 		},
 		{
 			name: closedLoop + ", critical sections of 10 T", workload: closedLoop, set: set("delay", "uniform"),
-			hold: longHold, only: []dme.Load{dme.Worst}, perNode: 10,
+			hold: longHold, only: []claim.Load{claim.Worst}, perNode: 10,
 		},
 		{
 			name: closedLoop + ", node 1 ten times as far away, exponential delays", workload: closedLoop,
 			set:  set("delay", "exponential", "links", "1-*:delay=10ms;*-1:delay=10ms"),
-			only: []dme.Load{dme.AnyLoad, dme.Worst}, perNode: 20,
+			only: []claim.Load{claim.AnyLoad, claim.Worst}, perNode: 20,
 		},
 		{name: closedLoop + ", half of them readers", workload: closedLoop, set: set("delay", "uniform", "readers", "0.5")},
-		{name: "poisson, rare", workload: "poisson", only: []dme.Load{dme.Light}, plain: true, timed: true, rare: true},
+		{name: "poisson, rare", workload: "poisson", only: []claim.Load{claim.Light}, plain: true, timed: true, rare: true},
 		{
 			name: "hot spot, rare", workload: "hotspot", set: set("hot", "1", "share", "0.8"),
-			only: []dme.Load{dme.HotSpot}, plain: true, timed: true, rare: true,
+			only: []claim.Load{claim.HotSpot}, plain: true, timed: true, rare: true,
 		},
 	}
 	all = append(all, queues()...)
@@ -121,7 +121,7 @@ func queues() []condition {
 		enough int
 	}{{0.3, 10_000}, {0.6, 40_000}, {0.9, 400_000}} {
 		c := condition{
-			name: fmt.Sprintf("poisson at %v/(2T + E), E = T", x.part), workload: "poisson", only: []dme.Load{dme.Open},
+			name: fmt.Sprintf("poisson at %v/(2T + E), E = T", x.part), workload: "poisson", only: []claim.Load{claim.Open},
 			plain: true, timed: true, hold: e, enough: x.enough, rate: x.part / (2*messageDelay + e).Seconds(),
 		}
 		all = append(all, c)
@@ -132,8 +132,8 @@ func queues() []condition {
 }
 
 // makes reports whether claims about a load are asked under the condition.
-func (c *condition) makes(l dme.Load) bool {
-	asked := c.only == nil && l != dme.Open || slices.Contains(c.only, l)
+func (c *condition) makes(l claim.Load) bool {
+	asked := c.only == nil && l != claim.Open || slices.Contains(c.only, l)
 	return slices.Contains(c.Loads, l) && asked
 }
 

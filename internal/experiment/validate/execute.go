@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"dmebench/claims"
-	"dmebench/dme"
-	"dmebench/internal/platform/interrupt"
+	"dmebench/dme/claim"
+	"dmebench/internal/platform"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 	"dmebench/units"
@@ -135,7 +135,7 @@ func carryOut(ctx context.Context, spec runs.Spec, o *Options) *runs.Result {
 		r, err = o.Elsewhere(ctx, spec)
 	} else {
 		var job *run.Job
-		job, err = interrupt.Do(ctx, func() (*run.Job, error) { return run.Resolve(spec, o.Catalog, nil) })
+		job, err = platform.Interruptible(ctx, func() (*run.Job, error) { return run.Resolve(spec, o.Catalog, nil) })
 		if err == nil {
 			r, err = o.Run(ctx, job)
 		}
@@ -213,7 +213,7 @@ func (p *plan) heavier() {
 	}
 	compared := p.means()
 	for _, q := range p.questions {
-		if q.Claim.Load != dme.Saturated || q.Claim.Kind != dme.Mean && q.Claim.Kind != dme.Exact ||
+		if q.Claim.Load != claim.Saturated || q.Claim.Kind != claim.Mean && q.Claim.Kind != claim.Exact ||
 			q.Claim.Quantity.Timed() || q.Unanswerable != "" {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"dmebench/algorithms/quorum"
 	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 )
 
@@ -42,7 +43,7 @@ func (p *plan) algorithm(a *dme.Algorithm) {
 	bySet := make(map[string][]*question)
 	var order []string
 	// Safety and liveness are judged over the runs for all claims.
-	everything := slices.ContainsFunc(claimsOf(a), func(c dme.Claim) bool { return claims.Everywhere(c) && p.opt.wants(a, c) })
+	everything := slices.ContainsFunc(claimsOf(a), func(c claim.Claim) bool { return claims.Everywhere(c) && p.opt.wants(a, c) })
 	for _, c := range claimsOf(a) {
 		if !everything && !p.opt.wants(a, c) {
 			continue
@@ -69,16 +70,16 @@ func (p *plan) algorithm(a *dme.Algorithm) {
 }
 
 // ask chooses how a claim is to be measured and under which options.
-func (p *plan) ask(a *dme.Algorithm, c dme.Claim) *question {
+func (p *plan) ask(a *dme.Algorithm, c claim.Claim) *question {
 	q := &question{Question: claims.Question{Algorithm: a, Claim: c, NotRun: p.notRun()}, predicted: make(map[*cell]float64)}
 	if p.opt.Transport == runs.Sim {
 		q.Network = realNetwork
 	}
 	switch {
-	case c.Measure != nil, c.Load == dme.Static && c.Quantity == dme.QuorumSize:
-	case c.Load == dme.Static:
+	case c.Measure != nil, c.Load == claim.Static && c.Quantity == claim.QuorumSize:
+	case c.Load == claim.Static:
 		q.unanswerable("no run tells it, and the claim does not say how the construction does")
-	case c.Load == dme.Faults:
+	case c.Load == claim.Faults:
 		q.unanswerable("no fault is injected here; 'dmebench validate --faults' does that")
 	case !claims.Told(a, c.Quantity):
 		q.unanswerable("the result of a run does not tell it")
@@ -236,7 +237,7 @@ func (p *plan) scaling() []claims.Scaling {
 		for _, c := range cells {
 			var values []float64
 			for _, r := range c.usable(1).Results {
-				if perCS, ok := claims.Mean(dme.MessagesPerCS, r); ok {
+				if perCS, ok := claims.Mean(claim.MessagesPerCS, r); ok {
 					values = append(values, perCS)
 				}
 			}

@@ -11,7 +11,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/quorum"
 	"dmebench/claims"
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
@@ -149,7 +149,7 @@ func TestConditionsOfAClaim(t *testing.T) {
 	unordered := func(q *question) bool {
 		return slices.ContainsFunc(conditions(runs.Sim), func(c condition) bool { return !c.Ordered && q.under(&c) })
 	}
-	q := &question{Question: claims.Question{Claim: dme.Claim{Load: dme.AnyLoad}}}
+	q := &question{Question: claims.Question{Claim: claim.Claim{Load: claim.AnyLoad}}}
 	if !unordered(q) {
 		t.Error("unordered links are never tried")
 	}
@@ -157,14 +157,14 @@ func TestConditionsOfAClaim(t *testing.T) {
 	if unordered(q) {
 		t.Error("a claim about links that keep order is asked on others")
 	}
-	q = &question{Question: claims.Question{Claim: dme.Claim{Load: dme.Saturated, Quantity: dme.Throughput}}}
+	q = &question{Question: claims.Question{Claim: claim.Claim{Load: claim.Saturated, Quantity: claim.Throughput}}}
 	for _, c := range conditions(runs.Sim) {
 		if q.under(&c) && (c.set["delay"] == "exponential" || c.workload == "serial") {
 			t.Errorf("a time under heavy load is measured under %q", c.name)
 		}
 	}
-	for _, load := range []dme.Load{
-		dme.Light, dme.Saturated, dme.Burst, dme.Contention, dme.Worst, dme.AnyLoad, dme.HotSpot,
+	for _, load := range []claim.Load{
+		claim.Light, claim.Saturated, claim.Burst, claim.Contention, claim.Worst, claim.AnyLoad, claim.HotSpot,
 	} {
 		if !slices.ContainsFunc(conditions(runs.Sim), func(c condition) bool { return c.makes(load) && c.plain }) {
 			t.Errorf("nothing makes the load %q", load)
@@ -216,7 +216,7 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 	}
 	for _, a := range catalog.All() {
-		for _, c := range a.Claims {
+		for _, c := range claim.Of(a) {
 			if c.Test != "" && !defined[c.Test] {
 				t.Errorf("%s: %s %s: there is no %s", a.Name, c.Quantity, c.Formula, c.Test)
 			}
@@ -236,8 +236,8 @@ func TestBoundsOnOvertakingAreReached(t *testing.T) {
 			ctx: t.Context(), bench: newBench(&Options{Catalog: run.Catalog{a}, Seed: 1}),
 			ways: map[string][]condition{runs.Sim: conditions(runs.Sim)},
 		}
-		for _, c := range a.Claims {
-			if c.Quantity == dme.Bypass || c.Quantity == dme.BypassByOne {
+		for _, c := range claim.Of(a) {
+			if c.Quantity == claim.Bypass || c.Quantity == claim.BypassByOne {
 				p.questions = append(p.questions, &question{Question: claims.Question{Algorithm: a, Claim: c, Set: c.Set}})
 			}
 		}
@@ -245,8 +245,8 @@ func TestBoundsOnOvertakingAreReached(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, q := range p.questions {
-			id := a.ClaimID(q.Claim)
-			if len(q.evidence) == 0 && q.Claim.Kind == dme.UpperBound {
+			id := q.Claim.ID(a)
+			if len(q.evidence) == 0 && q.Claim.Kind == claim.UpperBound {
 				t.Errorf("%s: no search told it", id)
 			}
 			for _, e := range q.evidence {

@@ -8,6 +8,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/search/check"
 	"dmebench/runs"
 )
@@ -36,12 +37,12 @@ func (q *question) under(c *condition) bool {
 
 // gauged reports whether a gauge of the algorithm tells the quantity.
 func (q *question) gauged() bool {
-	return slices.ContainsFunc(q.Algorithm.Gauges, func(g dme.Gauge) bool { return g.Quantity == q.Claim.Quantity })
+	return slices.ContainsFunc(q.Algorithm.Gauges, func(g dme.Gauge) bool { return g.Quantity == q.Claim.Quantity.ID })
 }
 
 // scatters reports whether the claim is on the mean of a gauge, such as a share of the
 // conflicts in a run, of which there are few.
-func (q *question) scatters() bool { return q.Claim.Kind == dme.Mean && q.gauged() }
+func (q *question) scatters() bool { return q.Claim.Kind == claim.Mean && q.gauged() }
 
 // attach has a cell answer the question.
 func (q *question) attach(cells *[]*cell, c *cell, predicted float64) {
@@ -66,7 +67,7 @@ func (q *question) compare(cells []*cell, compared int) (evidence []claims.Evide
 // means returns how many means are compared to answer the question.
 func (q *question) means() int {
 	switch c := &q.Claim; {
-	case c.Kind == dme.Asymptotic, claims.Everywhere(*c), c.Kind != dme.Mean && !c.Quantity.Timed():
+	case c.Kind == claim.Asymptotic, claims.Everywhere(*c), c.Kind != claim.Mean && !c.Quantity.Timed():
 		return 0
 	}
 	return len(q.cells) + len(q.others) + q.again
@@ -86,7 +87,7 @@ func (q *question) verdict(compared int) claims.Verdict {
 // optionSets returns the options under which a claim may be asked, in the order
 // in which they are tried: its own, or the defaults and then every other value
 // of one option.
-func optionSets(a *dme.Algorithm, c *dme.Claim) []map[string]string {
+func optionSets(a *dme.Algorithm, c *claim.Claim) []map[string]string {
 	if c.Set != nil {
 		return []map[string]string{c.Set}
 	}
@@ -119,11 +120,11 @@ func (p *plan) worstCases(ctx context.Context) error {
 	found := make(map[string]*worst)
 	for _, q := range p.questions {
 		c := &q.Claim
-		if c.Kind != dme.UpperBound || c.Quantity != dme.Bypass && c.Quantity != dme.BypassByOne || q.Unanswerable != "" {
+		if c.Kind != claim.UpperBound || c.Quantity != claim.Bypass && c.Quantity != claim.BypassByOne || q.Unanswerable != "" {
 			continue
 		}
 		for _, x := range searched {
-			if c.Quantity == dme.BypassByOne && x.nodes > 2 {
+			if c.Quantity == claim.BypassByOne && x.nodes > 2 {
 				continue // among two nodes there is one other; among more, searches do not count them apart
 			}
 			job, err := p.bench.job(q, &p.ways[runs.Sim][0], x.nodes)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"dmebench/claims"
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 )
 
@@ -53,7 +53,7 @@ func (p *plan) schedule(questions []*question) {
 	deciding := mostParticular(slow)
 	p.add(slow, runs.Sim, p.regularSizes(deciding, runs.Sim, p.effort.wide), true)
 	plain := slices.DeleteFunc(slow, func(q *question) bool {
-		return !q.Growth() && q.Claim.Load != dme.Light && q.Claim.Load != dme.Saturated
+		return !q.Growth() && q.Claim.Load != claim.Light && q.Claim.Load != claim.Saturated
 	})
 	p.add(plain, realNetwork, p.regularSizes(deciding, realNetwork, p.effort.real), true)
 }
@@ -82,7 +82,7 @@ func mostParticular(questions []*question) []*question {
 	const few = 5
 	order := slices.Clone(questions)
 	rank := func(q *question) int {
-		return slices.Index([]dme.ClaimKind{dme.Exact, dme.Asymptotic, dme.Mean}, q.Claim.Kind) & 3
+		return slices.Index([]claim.Kind{claim.Exact, claim.Asymptotic, claim.Mean}, q.Claim.Kind) & 3
 	}
 	slices.SortStableFunc(order, func(a, b *question) int { return cmp.Compare(rank(a), rank(b)) })
 	return order[:min(few, len(order))]
@@ -100,10 +100,10 @@ const realNetwork = "tcp"
 // about messages of the algorithm as it comes that grow more slowly than the
 // nodes do.
 func (q *question) slow() bool {
-	if q.Claim.Kind == dme.Asymptotic {
+	if q.Claim.Kind == claim.Asymptotic {
 		return true
 	}
-	if q.Claim.Quantity != dme.MessagesPerCS || len(q.Set) > 0 {
+	if q.Claim.Quantity != claim.MessagesPerCS || len(q.Set) > 0 {
 		return false
 	}
 	type end struct{ n, x float64 }

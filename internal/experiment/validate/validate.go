@@ -37,10 +37,11 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
-	"dmebench/internal/platform/interrupt"
-	"dmebench/internal/platform/suggest"
+	"dmebench/dme/claim"
+	"dmebench/internal/platform"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 // Parts of the budget by whose end the phases are to be over.
@@ -73,20 +74,14 @@ func Run(ctx context.Context, o Options) (*claims.Document, error) {
 	if o.Budget > 0 {
 		e.budget = o.Budget
 	}
-	return o.validate(ctx, network, e, subjects, controls)
-}
-
-func (o *Options) validate(
-	ctx context.Context, network run.Network, e effort, subjects []*dme.Algorithm, controls []string,
-) (*claims.Document, error) {
-	w := newExecutor(o)
+	w := newExecutor(&o)
 	d := &claims.Document{
 		SchemaVersion: claims.SchemaVersion, Mode: string(o.Mode), Transport: network.Name, Seed: o.Seed,
-		Algorithms: names(subjects), Controls: append([]string{}, controls...),
-		Started: time.Now().UTC().Format(time.RFC3339), Confidence: claims.Confidence, FamilyError: claims.FamilyError,
+		Controls: append([]string{}, controls...),
+		Started:  time.Now().UTC().Format(time.RFC3339), Confidence: claims.Confidence, FamilyError: claims.FamilyError,
 		Claims: []claims.Verdict{}, Environment: map[string]string{},
 	}
-	p, err := interrupt.Do(ctx, func() (*plan, error) { return newPlan(ctx, o, e, subjects), nil })
+	p, err := platform.Interruptible(ctx, func() (*plan, error) { return newPlan(ctx, &o, e, subjects), nil })
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +91,7 @@ func (o *Options) validate(
 	err = o.carryOut(ctx, w, p)
 	d.Compared = p.means()
 	for _, a := range subjects {
+		d.Algorithms = append(d.Algorithms, a.Name)
 		t := p.tally(a)
 		d.Entries += t.Entries
 		d.Claims = append(d.Claims, p.verdicts(a, t)...)
@@ -283,8 +279,8 @@ func (o *Options) subjects() (chosen []*dme.Algorithm, controls []string, err er
 	for _, id := range o.Claims {
 		algorithm, _, _ := strings.Cut(id, "/")
 		a, err := o.Catalog.Lookup(algorithm)
-		if err != nil || !slices.ContainsFunc(claimsOf(a), func(c dme.Claim) bool { return within(a.ClaimID(c), id) }) {
-			errs = append(errs, suggest.Unknown("claim", id, o.claimIDs(), "'dmebench list --json' lists the IDs of all claims"))
+		if err != nil || !slices.ContainsFunc(claimsOf(a), func(c claim.Claim) bool { return within(c.ID(a), id) }) {
+			errs = append(errs, units.UnknownName("claim", id, o.claimIDs(), "'dmebench list --json' lists the IDs of all claims"))
 			continue
 		}
 		named = append(named, a.Name)
@@ -313,11 +309,11 @@ func (o *Options) subjects() (chosen []*dme.Algorithm, controls []string, err er
 
 // claimsOf returns the claims of an algorithm. Where its own list does not say
 // that it is safe and live, these claims come first.
-func claimsOf(a *dme.Algorithm) []dme.Claim {
-	all := slices.DeleteFunc(dme.SafeAndLive("all texts"), func(c dme.Claim) bool {
-		return slices.ContainsFunc(a.Claims, func(own dme.Claim) bool { return own.Quantity == c.Quantity })
+func claimsOf(a *dme.Algorithm) claim.List {
+	all := slices.DeleteFunc(claim.SafeAndLive("all texts"), func(c claim.Claim) bool {
+		return claim.Of(a).SpeaksOf(c.Quantity)
 	})
-	return append(all, a.Claims...)
+	return append(all, claim.Of(a)...)
 }
 
 // claimIDs lists the IDs of all claims, and what they begin with before a slash.
@@ -325,7 +321,7 @@ func (o *Options) claimIDs() []string {
 	var ids []string
 	for _, a := range o.Catalog {
 		for _, c := range claimsOf(a) {
-			id := a.ClaimID(c)
+			id := c.ID(a)
 			for i, r := range id {
 				if r == '/' && !slices.Contains(ids, id[:i]) {
 					ids = append(ids, id[:i])
@@ -345,15 +341,7 @@ func within(id, asked string) bool {
 }
 
 // wants reports whether the verdict on a claim was asked for.
-func (o *Options) wants(a *dme.Algorithm, c dme.Claim) bool {
+func (o *Options) wants(a *dme.Algorithm, c claim.Claim) bool {
 	return len(o.Claims) == 0 || slices.ContainsFunc(o.Algorithms, func(name string) bool { return strings.EqualFold(name, a.Name) }) ||
-		slices.ContainsFunc(o.Claims, func(id string) bool { return within(a.ClaimID(c), id) })
-}
-
-func names(c run.Catalog) []string {
-	var all []string
-	for _, a := range c {
-		all = append(all, a.Name)
-	}
-	return all
+		slices.ContainsFunc(o.Claims, func(id string) bool { return within(c.ID(a), id) })
 }

@@ -42,6 +42,21 @@ func (c *Clock) Now() int64 { return c.offset + int64(time.Since(c.base)) }
 // clocks of two processes of a host are apart: the sum of theirs.
 func (c *Clock) Error() time.Duration { return c.error }
 
+// Cost is what it takes to read the time. It is the best of several readings: interruptions
+// are not the clock's.
+func Cost() time.Duration {
+	const batches, batch = 32, 64
+	cost := time.Hour
+	for range batches {
+		begin := time.Now()
+		for range batch {
+			_ = time.Now()
+		}
+		cost = min(cost, time.Since(begin)/batch)
+	}
+	return cost
+}
+
 func monotonic() int64 { return read(unix.CLOCK_MONOTONIC) }
 
 func read(clock int32) int64 {
@@ -75,6 +90,12 @@ func Read() Reading {
 		}
 	}
 	return best
+}
+
+// Discipline is how the kernel's wall clock is kept by a time service.
+type Discipline struct {
+	Synchronized    bool
+	Estimated, Most time.Duration // error, as the kernel has been told
 }
 
 // Change is what became of the clocks of a host between two readings, as far as

@@ -2,7 +2,11 @@
 
 package clock
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
 
 // others reads the clocks beside the monotonic one. Where the system has no
 // other than the wall clock, a suspension shows as a step of that.
@@ -10,3 +14,6 @@ func others() (hardware, running, wall int64) {
 	now := monotonic()
 	return now, now, read(unix.CLOCK_REALTIME)
 }
+
+// Disciplined is not known on this system.
+func Disciplined() (Discipline, error) { return Discipline{}, errors.ErrUnsupported }

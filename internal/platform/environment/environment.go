@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -63,6 +64,17 @@ func Virtual() map[string]string {
 // allow it, together with all others in them; limited is false where they do not
 // bound it.
 func CPUQuota() (processors float64, limited bool) { return cpuQuotaAt("/") }
+
+// Boost says whether processors may exceed their speed: "on", "off"; "" if that is not
+// known.
+func Boost() string { return boostAt("/") }
+
+func boostAt(root string) string {
+	dir := filepath.Join(root, "sys/devices/system/cpu")
+	turbo, _ := os.ReadFile(dir + "/intel_pstate/no_turbo")
+	boost, _ := os.ReadFile(dir + "/cpufreq/boost")
+	return map[string]string{"0\n": "on", "1\n": "off", "01\n": "on", "00\n": "off"}[cmp.Or(string(turbo), "0"+string(boost))]
+}
 
 func kernel() string {
 	var u unix.Utsname

@@ -143,3 +143,26 @@ func TestTimesOfProcessors(t *testing.T) {
 		}
 	}
 }
+
+func TestBoost(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"other", "1\n", ""}, {"intel_pstate/no_turbo", "0\n", "on"}, {"intel_pstate/no_turbo", "1\n", "off"},
+		{"cpufreq/boost", "1\n", "on"}, {"cpufreq/boost", "0\n", "off"},
+	} {
+		if got := boostAt(host(t, map[string]string{"sys/devices/system/cpu/" + c.file: c.text})); got != c.want {
+			t.Errorf("%s %q: %q, want %q", c.file, c.text, got, c.want)
+		}
+	}
+}
+
+// A second of two processors, one of which was busy, and 35 of 200 parts stolen.
+func TestLoad(t *testing.T) {
+	before := ProcessorTimes{Busy: 1500, Stolen: 400, All: 10000, Processors: 2}
+	after := ProcessorTimes{Busy: 1600, Stolen: 435, All: 10200, Processors: 2}
+	if l, known := after.Since(before); !known || l != (Load{1, 0.175}) {
+		t.Errorf("%+v, %v", l, known)
+	}
+	if l, known := before.Since(before); known {
+		t.Errorf("%+v of no time", l)
+	}
+}

@@ -128,6 +128,21 @@ type ProcessorTimes struct {
 // TimesOfProcessors returns what the processors have done so far.
 func TimesOfProcessors() ProcessorTimes { return timesAt("/") }
 
+// Load is what kept processors busy for a while.
+type Load struct {
+	Busy   float64 // processors
+	Stolen float64 // share of the time that the hypervisor gave to others
+}
+
+// Since returns the load since an earlier reading; known is false where that is not known.
+func (t ProcessorTimes) Since(before ProcessorTimes) (l Load, known bool) {
+	all := float64(t.All - before.All)
+	if all == 0 {
+		return l, false
+	}
+	return Load{float64(t.Busy-before.Busy) / all * float64(t.Processors), float64(t.Stolen-before.Stolen) / all}, true
+}
+
 func timesAt(root string) (t ProcessorTimes) {
 	text, _ := os.ReadFile(filepath.Join(root, "proc/stat"))
 	first, _, _ := strings.Cut(string(text), "\n")

@@ -13,8 +13,8 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/clock/exchange"
-	"dmebench/internal/record/entrylog"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/record"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 	"dmebench/workload/fault"
 )
@@ -41,7 +41,7 @@ func TestCases(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			var first, base []string
-			golden.Cases(t, file, func(t *testing.T, input []string) string {
+			testkit.Cases(t, file, func(t *testing.T, input []string) string {
 				o := observed(t, slices.Concat(first, input), len(first))
 				lines := resultLines(t, Result(o))
 				if first == nil {
@@ -61,7 +61,7 @@ func resultLines(t *testing.T, r *runs.Result) []string {
 		*h = summary(t, *h)
 	}
 	r.Spec, r.Series = runs.Spec{}, nil
-	return slices.DeleteFunc(golden.Lines(t, r, 9), func(line string) bool { return strings.HasPrefix(line, "spec.") })
+	return slices.DeleteFunc(testkit.Lines(t, r, 9), func(line string) bool { return strings.HasPrefix(line, "spec.") })
 }
 
 // summary says in words what a histogram holds; how it is compressed is the library's.
@@ -103,7 +103,7 @@ func observed(t *testing.T, input []string, own int) Observation {
 		words := strings.Fields(line)
 		switch words[0] {
 		case "spec":
-			golden.Set(t, &spec, "", strings.TrimPrefix(line, "spec "))
+			testkit.Set(t, &spec, "", strings.TrimPrefix(line, "spec "))
 		case "entry", "open", "turns":
 			if i >= own && !replaced {
 				o.Entries, replaced = nil, true
@@ -129,7 +129,7 @@ func observed(t *testing.T, input []string, own int) Observation {
 	return o
 }
 
-func entriesOf(t *testing.T, words []string) (all []entrylog.Entry) {
+func entriesOf(t *testing.T, words []string) (all []record.Entry) {
 	numbers := len(words)
 	if i := slices.IndexFunc(words, func(w string) bool { return strings.Contains(w, "=") }); i > 0 {
 		numbers = i
@@ -150,7 +150,7 @@ func entriesOf(t *testing.T, words []string) (all []entrylog.Entry) {
 		e := entry(dme.NodeID(x[0]), x[1], x[2], x[3])
 		for _, word := range words[5:] {
 			name, value, _ := strings.Cut(word, "=")
-			golden.Set(t, &e, name, value)
+			testkit.Set(t, &e, name, value)
 		}
 		all = append(all, e)
 	}
@@ -162,7 +162,7 @@ func integers(t *testing.T, words []string) (all []int64) {
 	for _, word := range words {
 		var x float64
 		if word == "never" {
-			all = append(all, entrylog.Never)
+			all = append(all, record.Never)
 		} else if _, err := fmt.Sscan(word, &x); err != nil || x != math.Trunc(x) {
 			t.Fatalf("%q: %v", word, err)
 		} else {
@@ -210,6 +210,6 @@ func adjust(t *testing.T, o *Observation, line string) {
 		o.Strikes = append(o.Strikes, Strike{Fault: f, Nodes: nodes, At: x[0], Ended: x[1]})
 	default:
 		path, value, _ := strings.Cut(line, " ")
-		golden.Set(t, o, path, strings.ReplaceAll(value, ":never", fmt.Sprint(":", entrylog.Never)))
+		testkit.Set(t, o, path, strings.ReplaceAll(value, ":never", fmt.Sprint(":", record.Never)))
 	}
 }

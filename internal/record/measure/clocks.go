@@ -6,7 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 )
 
@@ -71,7 +71,7 @@ func (c *clocks) here(host int, at int64) int64 {
 
 // entries returns them with their times on the reference clock; the same slice where
 // there is one clock.
-func (c *clocks) entries(entries []entrylog.Entry) []entrylog.Entry {
+func (c *clocks) entries(entries []record.Entry) []record.Entry {
 	if c == nil {
 		return entries
 	}

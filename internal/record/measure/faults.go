@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/stall"
 	"dmebench/runs"
@@ -32,7 +32,7 @@ func (t *timeline) faults(o *Observation) []runs.Fault {
 }
 
 func (t *timeline) fault(s *Strike, o *Observation) runs.Fault {
-	f := runs.Fault{Fault: s.Fault.String(), AtNS: s.At - o.Start, What: string(s.Fault.What)}
+	f := runs.Fault{Fault: s.Fault.String(), AtNS: s.At - o.Start, What: string(s.Fault.Kind)}
 	for _, id := range s.Nodes {
 		f.Nodes = append(f.Nodes, int(id))
 	}
@@ -40,9 +40,9 @@ func (t *timeline) fault(s *Strike, o *Observation) runs.Fault {
 		f.EndedNS = since(s.At, s.Ended)
 	}
 	// Of a partition no node is hit: those on both sides wait.
-	hit := func(id dme.NodeID) bool { return s.Fault.What != fault.Partition && slices.Contains(s.Nodes, id) }
-	served := int64(-1)                // when the last of those that waited entered
-	recovered := int64(entrylog.Never) // when the first of those that live did
+	hit := func(id dme.NodeID) bool { return s.Fault.Kind != fault.Partition && slices.Contains(s.Nodes, id) }
+	served := int64(-1)              // when the last of those that waited entered
+	recovered := int64(record.Never) // when the first of those that live did
 	entered := func(requested, at int64) {
 		if at > s.At {
 			recovered = min(recovered, at)
@@ -63,22 +63,22 @@ func (t *timeline) fault(s *Strike, o *Observation) runs.Fault {
 			if a.Ended == s.At {
 				f.Lost++
 			}
-		case a.Entered < entrylog.Never:
+		case a.Entered < record.Never:
 			entered(a.Requested, a.Entered)
 		case a.Made && a.Requested <= s.At && a.Ended > s.At:
 			f.Waiting++
-			if a.Ended == entrylog.Never {
-				served = entrylog.Never
+			if a.Ended == record.Never {
+				served = record.Never
 			}
 		}
 	}
-	if recovered < entrylog.Never {
+	if recovered < record.Never {
 		f.RecoveredNS = since(s.At, recovered)
 		sent := t.sentAt(recovered, o.Start, o.Nodes) - t.sentAt(s.At, o.Start, o.Nodes)
 		messages := uint64(math.Round(max(0, sent)))
 		f.Messages = &messages
 	}
-	if served >= 0 && served < entrylog.Never {
+	if served >= 0 && served < record.Never {
 		f.ServedNS = since(s.At, served)
 	}
 	return f
@@ -92,7 +92,7 @@ func since(from, until int64) *int64 {
 // lost returns how many requests that were made ended with their nodes.
 func lost(o *Observation) (n uint64) {
 	for _, a := range o.Abandoned {
-		if a.Made && a.Ended < entrylog.Never {
+		if a.Made && a.Ended < record.Never {
 			n++
 		}
 	}
@@ -102,7 +102,7 @@ func lost(o *Observation) (n uint64) {
 // diedInside returns when those entered who went while they were inside.
 func diedInside(o *Observation) (entered []int64) {
 	for _, a := range o.Abandoned {
-		if a.Entered < entrylog.Never && a.Ended < entrylog.Never {
+		if a.Entered < record.Never && a.Ended < record.Never {
 			entered = append(entered, a.Entered)
 		}
 	}
@@ -134,7 +134,7 @@ func explain(l *runs.Liveness, o *Observation, sum *totals) {
 // sought the token with it.
 func (o *Observation) describe(a *stall.Absent) {
 	for _, s := range slices.Backward(o.Strikes) {
-		if (s.Fault.What == fault.Kill || s.Fault.What == fault.Leave) && slices.Contains(s.Nodes, a.Node) {
+		if (s.Fault.Kind == fault.Kill || s.Fault.Kind == fault.Leave) && slices.Contains(s.Nodes, a.Node) {
 			a.Since = time.Duration(s.At - o.Start)
 			a.Token = a.Token || s.Fault.Role == fault.Token || s.Fault.Role == fault.Holder
 			return

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/dme/claim"
+	"dmebench/internal/record"
 	"dmebench/runs"
 )
 
@@ -16,10 +17,10 @@ import (
 // else in a result does: what its gauges measured, and what the entries tell.
 func (t *timeline) figures(o *Observation) map[string]float64 {
 	figures := maps.Clone(o.Figures)
-	for q, tell := range map[dme.Quantity]func() (float64, bool){
-		dme.NumberRange: t.numberRange, dme.ReadersInside: t.readersInside, dme.ReadersBeforeWriter: t.readersBeforeWriter,
+	for q, tell := range map[claim.Quantity]func() (float64, bool){
+		claim.NumberRange: t.numberRange, claim.ReadersInside: t.readersInside, claim.ReadersBeforeWriter: t.readersBeforeWriter,
 	} {
-		if !slices.ContainsFunc(o.Job.Algorithm.Claims, func(c dme.Claim) bool { return c.Quantity == q }) {
+		if !claim.Of(o.Job.Algorithm).SpeaksOf(q) {
 			continue
 		}
 		if value, ok := tell(); ok {
@@ -97,7 +98,7 @@ func (t *timeline) readersInside() (most float64, ok bool) {
 }
 
 // same reports whether two records are of one entry.
-func same(a, b *entrylog.Entry) bool { return a.Node == b.Node && a.Requested == b.Requested }
+func same(a, b *record.Entry) bool { return a.Node == b.Node && a.Requested == b.Requested }
 
 // readersBeforeWriter returns the largest number of readers that entered between a
 // writer's request and its entry.
@@ -122,10 +123,10 @@ func (t *timeline) readersBeforeWriter() (most float64, ok bool) {
 // nodes' hosts, as those of entries are.
 type Resource struct {
 	Kind    string
-	Updates uint64                // that were written
-	Count   uint64                // what it was incremented to in the end
-	Lost    uint64                // updates that were overwritten
-	First   []entrylog.LostUpdate // of these
+	Updates uint64              // that were written
+	Count   uint64              // what it was incremented to in the end
+	Lost    uint64              // updates that were overwritten
+	First   []record.LostUpdate // of these
 }
 
 // resource tells the lost updates of the run; nil where it had no resource.
@@ -156,8 +157,8 @@ func (o *Observation) since(id dme.NodeID, at int64) int64 {
 
 // exit returns when the critical section of an update was left, as far as is known: its
 // record is lost where its node or the run ended before it was fetched.
-func (o *Observation) exit(u entrylog.Update) int64 {
-	i := slices.IndexFunc(o.Entries, func(e entrylog.Entry) bool { return e.Node == u.Node && e.Entered == u.Entered })
+func (o *Observation) exit(u record.Update) int64 {
+	i := slices.IndexFunc(o.Entries, func(e record.Entry) bool { return e.Node == u.Node && e.Entered == u.Entered })
 	if i < 0 {
 		return u.Left
 	}

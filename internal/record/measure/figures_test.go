@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/dme/claim"
+	"dmebench/internal/record"
 	"dmebench/runs"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestFiguresOfEntries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		var entries []entrylog.Entry
+		var entries []record.Entry
 		for node := dme.NodeID(1); node <= 5; node++ {
 			now := rng.Int64N(10)
 			for range 1 + rng.IntN(6) {
@@ -44,7 +45,7 @@ func TestFiguresOfEntries(t *testing.T) {
 }
 
 // pairs looks at every pair of entries.
-func pairs(entries []entrylog.Entry) (numbers, inside, before float64) {
+func pairs(entries []record.Entry) (numbers, inside, before float64) {
 	for _, late := range entries {
 		together, readers := 0.0, 0.0
 		for _, early := range entries {
@@ -77,24 +78,24 @@ func TestFiguresThatClaimsName(t *testing.T) {
 	a.Clock, b.Clock, a.Shared = 3, 7, true
 	job := *jobOf(t, runs.Spec{Nodes: 2, Requests: 2, Workload: "burst"})
 	for _, x := range []struct {
-		claimed []dme.Quantity
+		claimed []claim.Quantity
 		gauges  map[string]float64
 		want    map[string]float64
 	}{
 		{nil, nil, nil},
-		{[]dme.Quantity{dme.MessagesPerCS}, nil, nil},
-		{[]dme.Quantity{dme.NumberRange}, nil, map[string]float64{"number-range": 4}},
+		{[]claim.Quantity{claim.MessagesPerCS}, nil, nil},
+		{[]claim.Quantity{claim.NumberRange}, nil, map[string]float64{"number-range": 4}},
 		{
-			[]dme.Quantity{dme.NumberRange, dme.ReadersInside, dme.ReadersBeforeWriter}, map[string]float64{"own": 2},
+			[]claim.Quantity{claim.NumberRange, claim.ReadersInside, claim.ReadersBeforeWriter}, map[string]float64{"own": 2},
 			map[string]float64{"own": 2, "number-range": 4, "readers-inside": 1, "readers-before-writer": 1},
 		},
 	} {
 		own := *job.Algorithm
 		for _, q := range x.claimed {
-			own.Claims = append(own.Claims, dme.Claim{Quantity: q})
+			own.Claims = append(claim.Of(&own), claim.Claim{Quantity: q})
 		}
 		job.Algorithm = &own
-		entries := []entrylog.Entry{a, b}
+		entries := []record.Entry{a, b}
 		r := Result(Observation{Job: &job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 1), Figures: x.gauges})
 		if !maps.Equal(r.Figures, x.want) {
 			t.Errorf("%v: %v, want %v", x.claimed, r.Figures, x.want)
@@ -102,9 +103,9 @@ func TestFiguresThatClaimsName(t *testing.T) {
 	}
 	// Requests without numbers have no range of them.
 	own := *job.Algorithm
-	own.Claims = []dme.Claim{{Quantity: dme.NumberRange}}
+	own.Claims = claim.List{{Quantity: claim.NumberRange}}
 	job.Algorithm = &own
-	entries := []entrylog.Entry{entry(1, 0, 10, 20), entry(2, 5, 20, 30)}
+	entries := []record.Entry{entry(1, 0, 10, 20), entry(2, 5, 20, 30)}
 	if r := Result(Observation{Job: &job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 1)}); len(r.Figures) > 0 {
 		t.Errorf("without numbers: %v", r.Figures)
 	}
@@ -114,8 +115,8 @@ func TestFiguresThatClaimsName(t *testing.T) {
 func TestOvertakingAsksTheSystem(t *testing.T) {
 	job := *jobOf(t, runs.Spec{Nodes: 2, Requests: 2})
 	own := *job.Algorithm
-	own.Claims = []dme.Claim{{
-		Quantity: dme.Bypass, Kind: dme.UpperBound, Load: dme.AnyLoad,
+	own.Claims = claim.List{{
+		Quantity: claim.Bypass, Kind: claim.UpperBound, Load: claim.AnyLoad,
 		Predict: func(s dme.Setting) (float64, bool) { return float64(7 * s.Nodes), s.System != nil && s.Options != nil },
 	}}
 	job.Algorithm, job.Options = &own, dme.Options{}
@@ -127,26 +128,26 @@ func TestOvertakingAsksTheSystem(t *testing.T) {
 // Who left in the instant of an entry was not inside with it; who was inside for no time
 // was inside alone.
 func TestReadersInsideByHand(t *testing.T) {
-	reader := func(node dme.NodeID, requested, entered, exited int64) entrylog.Entry {
+	reader := func(node dme.NodeID, requested, entered, exited int64) record.Entry {
 		e := entry(node, requested, entered, exited)
 		e.Shared = true
 		return e
 	}
 	for _, x := range []struct {
-		entries []entrylog.Entry
+		entries []record.Entry
 		want    float64
 	}{
-		{[]entrylog.Entry{reader(1, 0, 10, 20), reader(2, 0, 20, 30)}, 1},
-		{[]entrylog.Entry{reader(1, 0, 10, 21), reader(2, 0, 20, 30)}, 2},
-		{[]entrylog.Entry{reader(1, 0, 10, 10)}, 1},
-		{[]entrylog.Entry{reader(1, 0, 10, 10), reader(2, 0, 11, 12)}, 1},
-		{[]entrylog.Entry{reader(1, 0, 10, 20), entry(2, 0, 20, 30), reader(3, 0, 40, 50)}, 1},
+		{[]record.Entry{reader(1, 0, 10, 20), reader(2, 0, 20, 30)}, 1},
+		{[]record.Entry{reader(1, 0, 10, 21), reader(2, 0, 20, 30)}, 2},
+		{[]record.Entry{reader(1, 0, 10, 10)}, 1},
+		{[]record.Entry{reader(1, 0, 10, 10), reader(2, 0, 11, 12)}, 1},
+		{[]record.Entry{reader(1, 0, 10, 20), entry(2, 0, 20, 30), reader(3, 0, 40, 50)}, 1},
 	} {
 		if got, ok := newTimeline(x.entries).readersInside(); got != x.want || !ok {
 			t.Errorf("%v %v, want %v of %+v", got, ok, x.want, x.entries)
 		}
 	}
-	for name, entries := range map[string][]entrylog.Entry{
+	for name, entries := range map[string][]record.Entry{
 		"writers": {entry(1, 0, 1, 2), entry(2, 0, 3, 4)}, "readers": {reader(1, 0, 1, 2), reader(2, 0, 3, 4)}, "nobody": nil,
 	} {
 		if got, ok := newTimeline(entries).readersBeforeWriter(); ok || got != 0 {
@@ -158,7 +159,7 @@ func TestReadersInsideByHand(t *testing.T) {
 // Of those that saw the same version of a resource the readers came first, wherever their
 // records stand and whatever their clocks say.
 func TestReadersComeFirst(t *testing.T) {
-	var entries []entrylog.Entry
+	var entries []record.Entry
 	for k := range int64(12) {
 		e := entry(dme.NodeID(k+1), 0, 100+k, 200)
 		e.Order, e.Shared = 1, k >= 9

@@ -10,7 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/clock/exchange"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
@@ -45,13 +45,13 @@ func jobOf(t testing.TB, s runs.Spec) *run.Job {
 
 // entry is an entry without delays of the generator: intended, arrived and
 // requested at once.
-func entry(node dme.NodeID, requested, entered, exited int64) entrylog.Entry {
-	return entrylog.Entry{Node: node, Intended: requested, Arrived: requested, Requested: requested, Entered: entered, Exited: exited}
+func entry(node dme.NodeID, requested, entered, exited int64) record.Entry {
+	return record.Entry{Node: node, Intended: requested, Arrived: requested, Requested: requested, Entered: entered, Exited: exited}
 }
 
 // counted returns counters that fit the entries: as many requests and entries,
 // and sent messages of kind 1 for each entry, all of them handled.
-func counted(nodes int, entries []entrylog.Entry, messages uint64) []noderun.Counts {
+func counted(nodes int, entries []record.Entry, messages uint64) []noderun.Counts {
 	n := make([]noderun.Counts, nodes)
 	for _, e := range entries {
 		c := &n[e.Node-1]
@@ -145,7 +145,7 @@ func onHosts(rng *rand.Rand, clocks []ahead, nodes int, length, period, longest 
 }
 
 // local returns entries as their hosts see them.
-func (b *testbed) local(entries []entrylog.Entry) []entrylog.Entry {
+func (b *testbed) local(entries []record.Entry) []record.Entry {
 	seen := slices.Clone(entries)
 	for i := range seen {
 		e := &seen[i]
@@ -157,7 +157,7 @@ func (b *testbed) local(entries []entrylog.Entry) []entrylog.Entry {
 	return seen
 }
 
-func (b *testbed) observe(t testing.TB, spec runs.Spec, entries []entrylog.Entry) Observation {
+func (b *testbed) observe(t testing.TB, spec runs.Spec, entries []record.Entry) Observation {
 	spec.Transport = "tcp"
 	last := int64(0)
 	for _, e := range entries {
@@ -187,7 +187,7 @@ func hostsOf(t *testing.T, words []string, nodes int) *testbed {
 
 // turns are n entries of nodes in turn, of 1 ms each and 200 µs apart, each asked for
 // when the one before it was entered.
-func turns(n, nodes int) (e []entrylog.Entry) {
+func turns(n, nodes int) (e []record.Entry) {
 	for k := range int64(n) {
 		at := k * 1_200_000
 		e = append(e, entry(dme.NodeID(k%int64(nodes)+1), at-900_000, at, at+1_000_000))

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/runs"
 )
 
@@ -114,7 +114,7 @@ func TestJudgementsOfHosts(t *testing.T) {
 		// With the true order delays are comparable one by one.
 		if k%2 == 0 {
 			order := slices.Clone(entries)
-			slices.SortStableFunc(order, func(x, y entrylog.Entry) int { return int(x.Entered - y.Entered) })
+			slices.SortStableFunc(order, func(x, y record.Entry) int { return int(x.Entered - y.Entered) })
 			for i := range order {
 				order[i].Order = uint64(i + 1)
 			}
@@ -194,7 +194,7 @@ func TestInstantsThatTheReferenceCannotTellApart(t *testing.T) {
 	}
 	for _, first := range []dme.NodeID{1, 3} { // both on the first host
 		o := b.observe(t, runs.Spec{Nodes: 4, Requests: 2, Warmup: "0"}, nil)
-		o.Entries = []entrylog.Entry{entry(first, 0, at, at+1), entry(4-first, 0, at+1, at+1)}
+		o.Entries = []record.Entry{entry(first, 0, at, at+1), entry(4-first, 0, at+1, at+1)}
 		if s := Result(o).Safety; s.Violations != 0 {
 			t.Errorf("node %d first: %+v", first, s)
 		}

@@ -28,11 +28,12 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/clock/exchange"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/stall"
 	"dmebench/runs"
+	"dmebench/stats"
 )
 
 // Observation is what a runtime saw of a run. Times are nanoseconds; instants
@@ -44,7 +45,7 @@ type Observation struct {
 	Partial     bool // it was interrupted
 	FailedNodes []int
 
-	Entries []entrylog.Entry // of all nodes, in any order
+	Entries []record.Entry   // of all nodes, in any order
 	Dropped uint64           // entries beyond the log's bound
 	Nodes   []noderun.Counts // counters of the nodes 1..N
 	Wire    runs.Wire
@@ -66,10 +67,10 @@ type Observation struct {
 
 	Resource *Resource // that all entries shared; nil where there was none
 
-	Strikes   []Strike             // the faults that were carried out, in order of time
-	Missed    []string             // faults that never came to pass, and why
-	Abandoned []entrylog.Abandoned // of nodes that went while the run went on, and what waited at its end
-	Doubts    []Doubt              // hosts that the run went on without, and may not have been rid of
+	Strikes   []Strike           // the faults that were carried out, in order of time
+	Missed    []string           // faults that never came to pass, and why
+	Abandoned []record.Abandoned // of nodes that went while the run went on, and what waited at its end
+	Doubts    []Doubt            // hosts that the run went on without, and may not have been rid of
 
 	States      []string          // decoded states of a stalled run
 	Standstill  *stall.Standstill // of a stalled run: who waits for whom
@@ -151,4 +152,4 @@ func (t *timeline) steadyFigures(o *Observation, part *steady, h *handovers) *ru
 }
 
 // meanOf returns the mean of x; nil where it is empty.
-func meanOf(x []int64) *float64 { return number(mean(x)) }
+func meanOf(x []int64) *float64 { return stats.Known(mean(x)) }

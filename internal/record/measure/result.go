@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dmebench/runs"
+	"dmebench/stats"
 	"dmebench/transport"
 	"dmebench/workload"
 )
@@ -94,7 +95,7 @@ func (t *timeline) fillTimes(r *runs.Result, o *Observation, part *steady) (neg 
 	case len(o.Delays) > 0:
 		r.T = meanOf(o.Delays)
 	case o.MeanDelay != 0:
-		r.T = number(o.MeanDelay)
+		r.T = stats.Known(o.MeanDelay)
 	}
 	r.THandover = meanOf(o.HandoverDelays)
 	if t := r.Delay(); t != nil && r.SyncDelay != nil {
@@ -111,7 +112,7 @@ func (t *timeline) fillTimes(r *runs.Result, o *Observation, part *steady) (neg 
 // specified or, of a trace, as listed.
 func (t *timeline) offered(o *Observation) *float64 {
 	if rate := o.Job.Plan.OfferedRate(); rate > 0 {
-		return number(rate)
+		return stats.Known(rate)
 	}
 	last := o.Start
 	for i := range t.e {

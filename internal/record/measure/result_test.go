@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
 	"dmebench/transport"
@@ -34,7 +34,7 @@ func TestWhenTheSteadyPartOfAnOpenLoadEnds(t *testing.T) {
 		{"both wait at the last arrival", 9100, 9100, 19},
 		{"node 2 runs out first", 19000, 9500, 19},
 	} {
-		var entries []entrylog.Entry
+		var entries []record.Entry
 		for k := range first {
 			at := int64(k)
 			entries = append(entries, entry(1, at-int64(first)+1, at, at+1))
@@ -80,7 +80,7 @@ func TestAnyObservationCanBeWritten(t *testing.T) {
 			o.Nodes[i] = noderun.Counts{Entries: rng.Uint64N(40), Requests: rng.Uint64N(40), SentTotal: rng.Uint64(), LastMove: when()}
 		}
 		for range rng.IntN(100) {
-			o.Entries = append(o.Entries, entrylog.Entry{
+			o.Entries = append(o.Entries, record.Entry{
 				Node: dme.NodeID(rng.IntN(spec.Nodes + 1)), Shared: rng.IntN(3) == 0,
 				Intended: when(), Arrived: when(), Requested: when(), Entered: when(), Exited: when(),
 				Clock: rng.Uint64N(5), Order: rng.Uint64N(3), Sent: rng.Uint64N(1000),
@@ -101,7 +101,7 @@ func TestAnyObservationCanBeWritten(t *testing.T) {
 // TestWarmupLooksAtTheSteadyPartOnly has responses that get faster once node 1
 // has run out of requests: that is the end, and no warm-up.
 func TestWarmupLooksAtTheSteadyPartOnly(t *testing.T) {
-	var entries []entrylog.Entry
+	var entries []record.Entry
 	var at int64
 	for k := range int64(500) {
 		node, response := dme.NodeID(k%2+1), int64(1000)
@@ -145,7 +145,7 @@ func TestWire(t *testing.T) {
 func BenchmarkResult(b *testing.B) {
 	for _, n := range []int{1000, 1000000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var entries []entrylog.Entry
+			var entries []record.Entry
 			for node := range 64 { // as they are collected: node by node
 				for k := range n / 64 {
 					at := int64(k*64+node) * 1000

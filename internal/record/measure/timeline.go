@@ -4,17 +4,17 @@ import (
 	"cmp"
 	"slices"
 
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 )
 
 // timeline holds the entries of a run in the orders that the measures need.
 // The orders are permutations: the entries themselves stay where they are.
 type timeline struct {
-	e      []entrylog.Entry // on the reference clock
-	local  []entrylog.Entry // on the clocks of their hosts; the same where there is one clock
-	clocks *clocks          // nil where there is one clock
-	fenced bool             // orders are of all entries, wherever they were made
-	sure   bool             // inOrder is by them
+	e      []record.Entry // on the reference clock
+	local  []record.Entry // on the clocks of their hosts; the same where there is one clock
+	clocks *clocks        // nil where there is one clock
+	fenced bool           // orders are of all entries, wherever they were made
+	sure   bool           // inOrder is by them
 
 	// inOrder is the order in which the critical section was entered: the
 	// witness's where it saw every entry, otherwise by the time of entry. The witness
@@ -24,11 +24,11 @@ type timeline struct {
 	byExit  []int32 // by the time of exit
 }
 
-func newTimeline(entries []entrylog.Entry) *timeline { return newTimelineOn(entries, nil, false) }
+func newTimeline(entries []record.Entry) *timeline { return newTimelineOn(entries, nil, false) }
 
 // newTimelineOn is newTimeline for nodes on several hosts; fenced says whether the
 // order of entries is one of all hosts together.
-func newTimelineOn(entries []entrylog.Entry, c *clocks, fenced bool) *timeline {
+func newTimelineOn(entries []record.Entry, c *clocks, fenced bool) *timeline {
 	t := &timeline{e: c.entries(entries), local: entries, clocks: c, fenced: fenced || !c.several()}
 	witnessed := t.fenced
 	for i := range entries {
@@ -36,13 +36,13 @@ func newTimelineOn(entries []entrylog.Entry, c *clocks, fenced bool) *timeline {
 	}
 	// A critical section of no length comes before one that begins with it and
 	// lasts: in the other order the two would seem to overlap.
-	t.byEntry = t.sorted(func(a, b *entrylog.Entry) int {
+	t.byEntry = t.sorted(func(a, b *record.Entry) int {
 		return cmp.Or(cmp.Compare(a.Entered, b.Entered), cmp.Compare(a.Exited, b.Exited))
 	})
-	t.byExit = t.sorted(func(a, b *entrylog.Entry) int { return cmp.Compare(a.Exited, b.Exited) })
+	t.byExit = t.sorted(func(a, b *record.Entry) int { return cmp.Compare(a.Exited, b.Exited) })
 	t.inOrder = t.byEntry
 	if t.sure = witnessed; witnessed {
-		t.inOrder = t.sorted(func(a, b *entrylog.Entry) int {
+		t.inOrder = t.sorted(func(a, b *record.Entry) int {
 			// Readers have seen of a shared resource what the writer after them sees.
 			return cmp.Or(cmp.Compare(a.Order, b.Order), readersFirst(a, b), cmp.Compare(a.Entered, b.Entered))
 		})
@@ -50,7 +50,7 @@ func newTimelineOn(entries []entrylog.Entry, c *clocks, fenced bool) *timeline {
 	return t
 }
 
-func readersFirst(a, b *entrylog.Entry) int {
+func readersFirst(a, b *record.Entry) int {
 	switch {
 	case a.Shared == b.Shared:
 		return 0
@@ -63,7 +63,7 @@ func readersFirst(a, b *entrylog.Entry) int {
 // sorted returns the permutation that sorts the entries by compare. What that
 // leaves open is settled by the witness's order and then by the node, so that
 // the permutation does not depend on the order in which the entries came.
-func (t *timeline) sorted(compare func(a, b *entrylog.Entry) int) []int32 {
+func (t *timeline) sorted(compare func(a, b *record.Entry) int) []int32 {
 	order := make([]int32, len(t.e))
 	for i := range order {
 		order[i] = int32(i)
@@ -82,14 +82,14 @@ func (t *timeline) sorted(compare func(a, b *entrylog.Entry) int) []int32 {
 func (t *timeline) len() int { return len(t.e) }
 
 // entered returns the k-th entry in the order of entries.
-func (t *timeline) entered(k int) *entrylog.Entry { return &t.e[t.inOrder[k]] }
+func (t *timeline) entered(k int) *record.Entry { return &t.e[t.inOrder[k]] }
 
 // exited returns the k-th entry in the order of exits.
-func (t *timeline) exited(k int) *entrylog.Entry { return &t.e[t.byExit[k]] }
+func (t *timeline) exited(k int) *record.Entry { return &t.e[t.byExit[k]] }
 
 // times collects a duration of every entry, in the order of exits. It is one on the
 // clock of the entry's host.
-func (t *timeline) times(of func(e *entrylog.Entry) int64) []int64 {
+func (t *timeline) times(of func(e *record.Entry) int64) []int64 {
 	x := make([]int64, t.len())
 	for k := range x {
 		x[k] = of(&t.local[t.byExit[k]])
@@ -97,7 +97,7 @@ func (t *timeline) times(of func(e *entrylog.Entry) int64) []int64 {
 	return x
 }
 
-func response(e *entrylog.Entry) int64 { return e.Exited - e.Requested }
-func waiting(e *entrylog.Entry) int64  { return e.Entered - e.Intended }
-func lateness(e *entrylog.Entry) int64 { return e.Arrived - e.Intended }
-func held(e *entrylog.Entry) int64     { return e.Exited - e.Entered }
+func response(e *record.Entry) int64 { return e.Exited - e.Requested }
+func waiting(e *record.Entry) int64  { return e.Entered - e.Intended }
+func lateness(e *record.Entry) int64 { return e.Arrived - e.Intended }
+func held(e *record.Entry) int64     { return e.Exited - e.Entered }

@@ -11,6 +11,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/runs"
+	"dmebench/stats"
 )
 
 // quantiles summarizes times in nanoseconds; nil where there are none. The
@@ -72,17 +73,8 @@ func histogram(sorted []int64) string {
 	return string(text)
 }
 
-// number returns a pointer to x, or nil where x is no number that JSON can
-// hold.
-func number(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
-}
-
 // ratio returns a/b, or nil where that is no number, as where b is 0.
-func ratio(a, b float64) *float64 { return number(a / b) }
+func ratio(a, b float64) *float64 { return stats.Known(a / b) }
 
 // handovers are the synchronization delays of a run.
 type handovers struct {

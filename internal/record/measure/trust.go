@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/runs"
 )
 
@@ -27,7 +27,7 @@ func (t *timeline) distrust(o *Observation, sum *totals) (nodes []int, why strin
 	}
 	ended := make([]uint64, len(o.Nodes)) // requests, with nodes of a host that was lost
 	for _, a := range o.Abandoned {
-		if a.Made && a.Ended < entrylog.Never {
+		if a.Made && a.Ended < record.Never {
 			ended[a.Node-1]++
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 )
 
 // The functions below say what a measure is, without any cleverness.
@@ -102,14 +102,14 @@ func longestRunTwin(t *timeline) (longest uint64) {
 // history makes entries as nodes make them: each node's one after the other,
 // those of different nodes perhaps at the same time, on a clock so coarse that
 // equal times are common. In a safe history nobody overlaps.
-func history(rng *rand.Rand, safe bool) []entrylog.Entry {
+func history(rng *rand.Rand, safe bool) []record.Entry {
 	nodes := 1 + rng.IntN(5)
 	free := make([]int64, nodes) // when the node may ask again
-	var entries []entrylog.Entry
+	var entries []record.Entry
 	var freed int64
 	for range rng.IntN(40) {
 		i := rng.IntN(nodes)
-		e := entrylog.Entry{Node: dme.NodeID(i + 1), Clock: rng.Uint64N(6), Shared: !safe && rng.IntN(3) == 0}
+		e := record.Entry{Node: dme.NodeID(i + 1), Clock: rng.Uint64N(6), Shared: !safe && rng.IntN(3) == 0}
 		e.Requested = free[i] + rng.Int64N(4)
 		e.Entered = e.Requested + rng.Int64N(12)
 		if safe {
@@ -120,7 +120,7 @@ func history(rng *rand.Rand, safe bool) []entrylog.Entry {
 		entries = append(entries, e)
 	}
 	if rng.IntN(2) == 0 { // a witness saw the order
-		slices.SortStableFunc(entries, func(a, b entrylog.Entry) int { return cmp.Compare(a.Entered, b.Entered) })
+		slices.SortStableFunc(entries, func(a, b record.Entry) int { return cmp.Compare(a.Entered, b.Entered) })
 		for k := range entries {
 			entries[k].Order = uint64(k + 1)
 		}
@@ -178,7 +178,7 @@ func TestTwins(t *testing.T) {
 func TestHandoversOfWildRecords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	for range 3000 {
-		var entries []entrylog.Entry
+		var entries []record.Entry
 		for range rng.IntN(9) {
 			at := rng.Int64N(20)
 			e := entry(dme.NodeID(1+rng.IntN(3)), at-rng.Int64N(15), at, at+rng.Int64N(6))

@@ -176,7 +176,7 @@ func (s *steady) throughput() *float64 {
 	if s.entries < 2 || s.end <= s.begin {
 		return nil
 	}
-	return number(float64(s.entries) / (float64(s.end-s.begin) / 1e9))
+	return stats.Known(float64(s.entries) / (float64(s.end-s.begin) / 1e9))
 }
 
 // delay is what passes between critical sections, from an exit to the next entry, on
@@ -186,7 +186,7 @@ func (s *steady) delay() *float64 {
 	if s.throughput() == nil {
 		return nil
 	}
-	return number(float64(s.end-s.begin-s.held) / float64(s.entries))
+	return stats.Known(float64(s.end-s.begin-s.held) / float64(s.entries))
 }
 
 // jain returns the index of R. Jain, D. Chiu and W. Hawe, A quantitative

@@ -10,7 +10,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
+	"dmebench/stats"
 )
 
 // mserTwin evaluates the definition for every cut.
@@ -141,11 +142,11 @@ func TestOutliersAreNoTrend(t *testing.T) {
 
 func TestSeries(t *testing.T) {
 	const ms = 1_000_000
-	entry := func(intended, entered, exited int64) entrylog.Entry {
+	entry := func(intended, entered, exited int64) record.Entry {
 		at := func(t int64) int64 { return 1000 + t*ms }
-		return entrylog.Entry{Node: 1, Intended: at(intended), Requested: at(intended), Entered: at(entered), Exited: at(exited)}
+		return record.Entry{Node: 1, Intended: at(intended), Requested: at(intended), Entered: at(entered), Exited: at(exited)}
 	}
-	entries := []entrylog.Entry{
+	entries := []record.Entry{
 		entry(0, 0, 1),
 		entry(2, 12, 14),     // waits 10 ms
 		entry(3, 14, 15),     // waits 11 ms
@@ -235,7 +236,7 @@ func TestHistogram(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if number(x) != nil {
+		if stats.Known(x) != nil {
 			t.Errorf("%v passes for a number", x)
 		}
 	}

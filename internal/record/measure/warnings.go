@@ -9,6 +9,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
@@ -223,7 +224,7 @@ func jumps(w *remarks, clocks []clock.Change) {
 }
 
 // overtaking says how often a node of the job may be overtaken.
-func overtaking(j *run.Job) dme.Overtaking {
+func overtaking(j *run.Job) claim.Overtaking {
 	setting := dme.Setting{Algorithm: j.Algorithm, Nodes: j.Spec.Nodes, Options: j.Options, System: j.System}
-	return dme.OvertakingBound(j.Algorithm.Claims, setting, j.Guarantees().FIFO)
+	return claim.OvertakingBound(claim.Of(j.Algorithm), setting, j.Guarantees().FIFO)
 }

@@ -85,11 +85,11 @@ func Read(name string, r io.Reader) (Header, iter.Seq2[Event, error], error) {
 				return
 			}
 			var e Event
-			if err := json.Unmarshal(line, &e); err != nil {
-				yield(Event{}, at(fmt.Errorf("not an event: %w", err)))
-				return
+			if err = json.Unmarshal(line, &e); err == nil {
+				err = e.check(h.Nodes)
+			} else if !errors.Is(err, dme.ErrNoEvent) {
+				err = fmt.Errorf("not an event: %w", err)
 			}
-			err = e.check(h.Nodes)
 			if err == nil && !first && e.At < last {
 				err = fmt.Errorf("at_ns is %d, and %d in the line before; the events must stand in the order of their times", e.At, last)
 			}
@@ -126,12 +126,12 @@ func (h *Header) check() error {
 
 func (e *Event) check(nodes int) error {
 	there := func(id dme.NodeID) bool { return id >= 1 && int(id) <= nodes }
-	switch verb, known := verbs[e.What]; {
-	case !known:
-		return fmt.Errorf("there is no event %q", e.What)
+	switch {
+	case !recorded(e.What):
+		return fmt.Errorf("%w %q", dme.ErrNoEvent, e.What)
 	case !there(e.Node):
 		return fmt.Errorf("node %d is not one of the nodes 1 to %d", e.Node, nodes)
-	case verb.peer && !there(e.Peer):
+	case verbs[e.What].peer && !there(e.Peer):
 		return fmt.Errorf("%s: peer %d is not one of the nodes 1 to %d", e.What, e.Peer, nodes)
 	}
 	return nil

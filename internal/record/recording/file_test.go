@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"dmebench/dme"
 )
 
 func each(events []Event) iter.Seq2[Event, error] {
@@ -91,9 +93,9 @@ func TestPart(t *testing.T) {
 	var events []Event
 	for i := range 5 { // entry i+1 of node 1 at 10i+1, its exit and a message that follows, then something of node 2
 		at := int64(10 * i)
-		events = append(events, Event{At: at, Node: 1, What: Request}, Event{At: at + 1, Node: 1, What: Enter},
-			Event{At: at + 2, Node: 2, What: Timer}, Event{At: at + 3, Node: 1, What: Exit},
-			Event{At: at + 3, Node: 1, What: Send, Peer: 2}, Event{At: at + 4, Node: 2, What: Receive, Peer: 1})
+		events = append(events, Event{At: at, Node: 1, What: dme.Request}, Event{At: at + 1, Node: 1, What: dme.Enter},
+			Event{At: at + 2, Node: 2, What: dme.Timeout}, Event{At: at + 3, Node: 1, What: dme.Exit},
+			Event{At: at + 3, Node: 1, What: dme.Send, Peer: 2}, Event{At: at + 4, Node: 2, What: dme.Receive, Peer: 1})
 	}
 	bound := func(text string) Bound {
 		b, err := ParseBound(text)
@@ -130,7 +132,7 @@ func TestPart(t *testing.T) {
 		if !reflect.DeepEqual(got, events[before:before+len(got)]) {
 			t.Errorf("%s: not what comes after the %d before", c.name, before)
 		}
-		if c.part.To.Entry > 0 && got[len(got)-1].What != Send {
+		if c.part.To.Entry > 0 && got[len(got)-1].What != dme.Send {
 			t.Errorf("%s: what the exit brings about is missing", c.name)
 		}
 	}

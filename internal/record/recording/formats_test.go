@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"dmebench/dme"
 )
 
 // talk is a recording in which everything happens that formats tell apart.
@@ -18,11 +20,11 @@ func talk(t *testing.T) (Header, []Event) {
 	end := events[len(events)-1].At
 	timer := 2
 	for i, e := range []Event{
-		{Node: 1, What: Request}, {Node: 1, What: Enter, Stamp: "(3,1)"}, {Node: 2, What: RequestShared},
-		{Node: 1, What: Exit, State: "queue=[2 3]"}, {Node: 1, What: Send, Peer: 2, Kind: "PING", Message: "x;#y", ID: 1 << 40},
-		{Node: 2, What: Enter}, {Node: 3, What: SetTimer, Timer: &timer, Delay: 1e6}, {Node: 3, What: Timer, Timer: &timer},
-		{Node: 2, What: Crash}, {Node: 4, What: Down, Peer: 2}, {Node: 4, What: Refuse, Reason: "why; not"},
-		{Node: 3, What: Send, Peer: 2, Kind: "PONG", Lost: true, ID: 1<<40 + 1}, {Node: 4, What: Request}, {Node: 4, What: Enter},
+		{Node: 1, What: dme.Request}, {Node: 1, What: dme.Enter, Stamp: "(3,1)"}, {Node: 2, What: dme.RequestShared},
+		{Node: 1, What: dme.Exit, State: "queue=[2 3]"}, {Node: 1, What: dme.Send, Peer: 2, Kind: "PING", Message: "x;#y", ID: 1 << 40},
+		{Node: 2, What: dme.Enter}, {Node: 3, What: dme.SetTimer, Timer: &timer, Delay: 1e6}, {Node: 3, What: dme.Timeout, Timer: &timer},
+		{Node: 2, What: dme.Crash}, {Node: 4, What: dme.PeerDown, Peer: 2}, {Node: 4, What: dme.Refuse, Reason: "why; not"},
+		{Node: 3, What: dme.Send, Peer: 2, Kind: "PONG", Lost: true, ID: 1<<40 + 1}, {Node: 4, What: dme.Request}, {Node: 4, What: dme.Enter},
 	} {
 		e.At = end + int64(i)*700
 		events = append(events, e)
@@ -59,10 +61,10 @@ func TestShiViz(t *testing.T) {
 		if host != fmt.Sprintf("node%d", e.Node) || clock[host] != own[host] || !strings.HasPrefix(text, e.Describe()) {
 			t.Fatalf("event %d, %+v: %v", i, e, f)
 		}
-		if e.What == Send {
+		if e.What == dme.Send {
 			clocks[e.ID] = clock
 		}
-		if e.What == Receive {
+		if e.What == dme.Receive {
 			for other, n := range clocks[e.ID] {
 				if clock[other] < n {
 					t.Fatalf("event %d, %+v: clock %v, but the message carried %v", i, e, clock, clocks[e.ID])

@@ -74,7 +74,7 @@ func (l *Log) Kept() (k Kept) {
 }
 
 // Observe implements [noderun.Observer].
-func (l *Log) Observe(id dme.NodeID, h noderun.Happening) {
+func (l *Log) Observe(id dme.NodeID, h noderun.Event) {
 	at := l.now()
 	if l.kept >= l.limit {
 		l.dropped++
@@ -87,7 +87,7 @@ func (l *Log) Observe(id dme.NodeID, h noderun.Happening) {
 		l.chunks = append(l.chunks, make([]byte, 0, firstBytes)) // many nodes say little
 		k, l.last = k+1, 0
 	}
-	b := append(l.chunks[k], byte(h.What))
+	b := append(l.chunks[k], byte(h.Kind))
 	b = binary.AppendUvarint(b, uint64(id))
 	b = binary.AppendVarint(b, at-l.last)
 	l.last = at
@@ -95,7 +95,7 @@ func (l *Log) Observe(id dme.NodeID, h noderun.Happening) {
 }
 
 // recordBytes bounds the size of a record.
-func recordBytes(h noderun.Happening) int {
+func recordBytes(h noderun.Event) int {
 	size := 64 + len(h.Reason)
 	if h.Msg != nil {
 		size += dme.MessageSize(h.Msg)
@@ -103,35 +103,35 @@ func recordBytes(h noderun.Happening) int {
 	return size
 }
 
-func appendDetails(b []byte, h noderun.Happening) []byte {
-	switch h.What {
-	case noderun.Sends, noderun.Receives, noderun.Hears:
+func appendDetails(b []byte, h noderun.Event) []byte {
+	switch h.Kind {
+	case dme.Send, dme.Receive, dme.Hear:
 		b = binary.AppendUvarint(b, uint64(h.Peer))
 		b = binary.AppendUvarint(b, uint64(dme.MessageSize(h.Msg)))
 		b = dme.AppendMessage(b, h.Msg)
-	case noderun.PeerDown, noderun.PeerUp:
+	case dme.PeerDown, dme.PeerUp:
 		b = binary.AppendUvarint(b, uint64(h.Peer))
-	case noderun.Enters:
+	case dme.Enter:
 		b = binary.AppendUvarint(b, h.Stamp.Clock)
 		b = binary.AppendUvarint(b, uint64(h.Stamp.Node))
-	case noderun.Fires:
+	case dme.Timeout:
 		b = append(b, byte(h.Timer))
-	case noderun.SetsTimer:
+	case dme.SetTimer:
 		b = append(b, byte(h.Timer))
 		b = binary.AppendVarint(b, int64(h.Delay))
-	case noderun.Refuses:
+	case dme.Refuse:
 		b = binary.AppendUvarint(b, uint64(len(h.Reason)))
 		b = append(b, h.Reason...)
 	}
 	return b
 }
 
-// Record is something that happened at a node. Msg of the embedded Happening is
+// Record is something that happened at a node. Msg of the embedded Event is
 // nil; where there is a message, it is Body in its encoded form.
 type Record struct {
 	Node dme.NodeID
 	At   int64 // ns
-	noderun.Happening
+	noderun.Event
 	Body []byte
 }
 
@@ -215,25 +215,25 @@ func (d *decoder) byte() byte {
 }
 
 func (d *decoder) record() (r Record) {
-	r.What = noderun.What(d.byte())
+	r.Kind = dme.EventKind(d.byte())
 	r.Node = d.node()
 	d.last += d.signed()
 	r.At = d.last
-	d.bad = d.bad || r.What < noderun.Starts || r.What > noderun.Gone
-	switch r.What {
-	case noderun.Sends, noderun.Receives, noderun.Hears:
+	d.bad = d.bad || !recorded(r.Kind) || r.Kind == dme.Lose // of which no node hears
+	switch r.Kind {
+	case dme.Send, dme.Receive, dme.Hear:
 		r.Peer = d.node()
 		r.Body = d.bytes()
-	case noderun.PeerDown, noderun.PeerUp:
+	case dme.PeerDown, dme.PeerUp:
 		r.Peer = d.node()
-	case noderun.Enters:
+	case dme.Enter:
 		r.Stamp = dme.Stamp{Clock: d.unsigned(), Node: d.node()}
-	case noderun.Fires:
+	case dme.Timeout:
 		r.Timer = dme.TimerID(d.byte())
-	case noderun.SetsTimer:
+	case dme.SetTimer:
 		r.Timer = dme.TimerID(d.byte())
 		r.Delay = time.Duration(d.signed())
-	case noderun.Refuses:
+	case dme.Refuse:
 		r.Reason = string(d.bytes())
 	}
 	return r

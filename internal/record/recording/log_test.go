@@ -16,13 +16,13 @@ func TestLogRoundTrip(t *testing.T) {
 	now := int64(-5)
 	l := NewLog(func() int64 { return now }, 1<<20)
 	long := dme.Message{Kind: 2, Clock: 7, Vec: slices.Repeat([]uint64{math.MaxUint64}, 10_000)} // longer than a chunk
-	want := []noderun.Happening{
-		{What: noderun.Starts}, {What: noderun.Asks}, {What: noderun.AsksShared}, {What: noderun.Exits},
-		{What: noderun.Receives, Peer: 3, Msg: &dme.Message{Kind: 1, Clock: 9}}, {What: noderun.Hears, Peer: 1, Msg: &dme.Message{Kind: 1}},
-		{What: noderun.Fires, Timer: 4}, {What: noderun.Stops}, {What: noderun.Crashes}, {What: noderun.Restarts},
-		{What: noderun.Joins}, {What: noderun.Departs}, {What: noderun.PeerDown, Peer: 2}, {What: noderun.PeerUp, Peer: 1 << 20},
-		{What: noderun.Sends, Peer: 2, Msg: &long}, {What: noderun.Enters, Stamp: dme.Stamp{Clock: 1 << 50, Node: 9}},
-		{What: noderun.SetsTimer, Timer: 255, Delay: time.Hour}, {What: noderun.Refuses, Reason: "not now"}, {What: noderun.Gone},
+	want := []noderun.Event{
+		{Kind: dme.Start}, {Kind: dme.Request}, {Kind: dme.RequestShared}, {Kind: dme.Exit},
+		{Kind: dme.Receive, Peer: 3, Msg: &dme.Message{Kind: 1, Clock: 9}}, {Kind: dme.Hear, Peer: 1, Msg: &dme.Message{Kind: 1}},
+		{Kind: dme.Timeout, Timer: 4}, {Kind: dme.Stop}, {Kind: dme.Crash}, {Kind: dme.Restart},
+		{Kind: dme.Join}, {Kind: dme.Depart}, {Kind: dme.PeerDown, Peer: 2}, {Kind: dme.PeerUp, Peer: 1 << 20},
+		{Kind: dme.Send, Peer: 2, Msg: &long}, {Kind: dme.Enter, Stamp: dme.Stamp{Clock: 1 << 50, Node: 9}},
+		{Kind: dme.SetTimer, Timer: 255, Delay: time.Hour}, {Kind: dme.Refuse, Reason: "not now"}, {Kind: dme.Left},
 	}
 	const rounds = 500
 	for round := range rounds {
@@ -51,7 +51,7 @@ func TestLogRoundTrip(t *testing.T) {
 				}
 				h.Msg = nil
 			}
-			if r.Happening != h || r.At != at || int(r.Node) != k/len(want)+1 {
+			if r.Event != h || r.At != at || int(r.Node) != k/len(want)+1 {
 				t.Fatalf("record %d: %+v, want %+v at %d", k, r, h, at)
 			}
 			k++
@@ -66,7 +66,7 @@ func TestBoundOfALog(t *testing.T) {
 	now := int64(0)
 	l := NewLog(func() int64 { now++; return now }, 10)
 	for range 25 {
-		l.Observe(1, noderun.Happening{What: noderun.Asks})
+		l.Observe(1, noderun.Event{Kind: dme.Request})
 	}
 	if dropped, until := l.Dropped(); dropped != 15 || until != 11 {
 		t.Errorf("%d dropped from %d on, want 15 from 11 on", dropped, until)
@@ -86,9 +86,9 @@ func TestBoundOfALog(t *testing.T) {
 // What no log has written is an error, wherever it ends, and never a panic.
 func FuzzDecode(f *testing.F) {
 	l := NewLog(func() int64 { return 1 << 40 }, 100)
-	l.Observe(1, noderun.Happening{What: noderun.Receives, Peer: 2, Msg: &dme.Message{Kind: 1, Vec: []uint64{1, 2}}})
-	l.Observe(1, noderun.Happening{What: noderun.Refuses, Reason: "no"})
-	l.Observe(1, noderun.Happening{What: noderun.SetsTimer, Timer: 1, Delay: 9})
+	l.Observe(1, noderun.Event{Kind: dme.Receive, Peer: 2, Msg: &dme.Message{Kind: 1, Vec: []uint64{1, 2}}})
+	l.Observe(1, noderun.Event{Kind: dme.Refuse, Reason: "no"})
+	l.Observe(1, noderun.Event{Kind: dme.SetTimer, Timer: 1, Delay: 9})
 	f.Add([]byte(l.Chunks()[0]))
 	for cut := range l.Chunks()[0] {
 		f.Add([]byte(l.Chunks()[0][:cut]))
@@ -113,7 +113,7 @@ func TestAllocations(t *testing.T) {
 	l := NewLog(func() int64 { return 1 }, math.MaxInt)
 	m := &dme.Message{Kind: 1, Clock: 100}
 	if n := testing.AllocsPerRun(20_000, func() {
-		l.Observe(1, noderun.Happening{What: noderun.Sends, Peer: 2, Msg: m})
+		l.Observe(1, noderun.Event{Kind: dme.Send, Peer: 2, Msg: m})
 	}); n > 0 {
 		t.Errorf("%v allocations for each event", n)
 	}
@@ -126,6 +126,6 @@ func BenchmarkObserve(b *testing.B) {
 		if i%(1<<20) == 0 {
 			l = NewLog(l.now, math.MaxInt)
 		}
-		l.Observe(1, noderun.Happening{What: noderun.Sends, Peer: 2, Msg: m})
+		l.Observe(1, noderun.Event{Kind: dme.Send, Peer: 2, Msg: m})
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
-	"dmebench/internal/runtime/noderun"
 )
 
 // Logs is what was recorded of a run.
@@ -109,7 +108,7 @@ func (m *merger) tidy() {
 // arrival, what its sender did up to the sending.
 func (m *merger) step(c *cursor) {
 	r, _ := c.peek(0)
-	if r.What != noderun.Receives && r.What != noderun.Hears {
+	if r.Kind != dme.Receive && r.Kind != dme.Hear {
 		m.emit(c.pop())
 		return
 	}
@@ -156,19 +155,10 @@ func (m *merger) emit(r Record) {
 	}
 }
 
-// names are the events that happenings are.
-var names = [...]What{
-	noderun.Starts: Start, noderun.Asks: Request, noderun.AsksShared: RequestShared, noderun.Exits: Exit,
-	noderun.Receives: Receive, noderun.Hears: Hear, noderun.Fires: Timer, noderun.Stops: Stop,
-	noderun.Crashes: Crash, noderun.Restarts: Restart, noderun.Joins: Join, noderun.Departs: Depart,
-	noderun.PeerDown: Down, noderun.PeerUp: Up,
-	noderun.Sends: Send, noderun.Enters: Enter, noderun.SetsTimer: SetTimer, noderun.Refuses: Refuse, noderun.Gone: Left,
-}
-
 func (m *merger) event(r Record) (Event, error) {
-	e := Event{At: r.At, Node: r.Node, What: names[r.What], Peer: r.Peer, Reason: r.Reason, Delay: int64(r.Delay)}
-	switch r.What {
-	case noderun.Sends, noderun.Receives, noderun.Hears:
+	e := Event{At: r.At, Node: r.Node, What: r.Kind, Peer: r.Peer, Reason: r.Reason, Delay: int64(r.Delay)}
+	switch r.Kind {
+	case dme.Send, dme.Receive, dme.Hear:
 		msg, err := r.Message()
 		if err != nil {
 			return e, fmt.Errorf("recording: a message of node %d: %w", r.Node, err)
@@ -178,19 +168,19 @@ func (m *merger) event(r Record) (Event, error) {
 		} else {
 			e.Kind, e.Message = described(m.Algorithm, &msg)
 		}
-		if r.What == noderun.Sends {
+		if r.Kind == dme.Send {
 			m.sent++
 			e.ID = m.sent
 			key := keyOf(r.Node, r.Peer, r.Body)
 			m.flight[key] = append(m.flight[key], e.ID)
-		} else if r.What == noderun.Receives {
+		} else if r.Kind == dme.Receive {
 			e.ID, e.Copy = m.pair(keyOf(r.Peer, r.Node, r.Body))
 		}
-	case noderun.Enters:
+	case dme.Enter:
 		if !r.Stamp.IsZero() {
 			e.Stamp = r.Stamp.String()
 		}
-	case noderun.Fires, noderun.SetsTimer:
+	case dme.Timeout, dme.SetTimer:
 		timer := int(r.Timer)
 		e.Timer = &timer
 	}
@@ -291,7 +281,7 @@ func (c *cursor) toSending(key string, until int64) int {
 		if !ok || r.At > until {
 			return 0
 		}
-		if r.What == noderun.Sends && keyOf(r.Node, r.Peer, r.Body) == key {
+		if r.Kind == dme.Send && keyOf(r.Node, r.Peer, r.Body) == key {
 			return k + 1
 		}
 	}

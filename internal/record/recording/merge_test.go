@@ -46,7 +46,7 @@ func converse(seed uint64, nodes, steps, limit int, loses bool) *conversation {
 		if len(c.flight) > 0 && c.rng.IntN(2) == 0 {
 			c.deliver()
 		} else {
-			c.see(c.any(), noderun.Happening{What: noderun.Asks})
+			c.see(c.any(), noderun.Event{Kind: dme.Request})
 		}
 	}
 	for len(c.flight) > 0 {
@@ -59,7 +59,7 @@ func converse(seed uint64, nodes, steps, limit int, loses bool) *conversation {
 func (c *conversation) any() dme.NodeID { return dme.NodeID(c.rng.IntN(c.nodes) + 1) }
 
 // see has a node note what happens, and send something.
-func (c *conversation) see(id dme.NodeID, h noderun.Happening) {
+func (c *conversation) see(id dme.NodeID, h noderun.Event) {
 	c.logs[id-1].Observe(id, h)
 	for range c.rng.IntN(2) {
 		to := c.any()
@@ -68,7 +68,7 @@ func (c *conversation) see(id dme.NodeID, h noderun.Happening) {
 		}
 		m := dme.Message{Kind: dme.Kind(1 + c.rng.IntN(2)), Clock: uint64(c.rng.IntN(3))} // few: many are equal
 		c.now += c.rng.Int64N(3)
-		c.logs[id-1].Observe(id, noderun.Happening{What: noderun.Sends, Peer: to, Msg: &m})
+		c.logs[id-1].Observe(id, noderun.Event{Kind: dme.Send, Peer: to, Msg: &m})
 		c.flight = append(c.flight, flying{id, to, m})
 		c.sent++
 	}
@@ -90,7 +90,7 @@ func (c *conversation) deliver() {
 		return
 	}
 	c.heard++
-	c.see(x.to, noderun.Happening{What: noderun.Receives, Peer: x.from, Msg: &x.msg})
+	c.see(x.to, noderun.Event{Kind: dme.Receive, Peer: x.from, Msg: &x.msg})
 }
 
 func (c *conversation) merged(t *testing.T) []Event {
@@ -122,12 +122,12 @@ func causal(t *testing.T, events []Event) (sends, receives int) {
 			t.Fatalf("event %d, %+v, is earlier than the one before", i, e)
 		}
 		switch e.What {
-		case Send:
+		case dme.Send:
 			if sends++; sent[e.ID] != nil {
 				t.Fatalf("two messages have number %d", e.ID)
 			}
 			sent[e.ID] = e
-		case Receive:
+		case dme.Receive:
 			receives++
 			s := sent[e.ID]
 			if s == nil {
@@ -156,10 +156,10 @@ func TestMerge(t *testing.T) {
 			t.Fatalf("seed %d: %d sent and %d received, want %d and %d", seed, sends, receives, c.sent, c.heard)
 		}
 		for id := range c.nodes { // each node's own order is kept
-			var want, got []What
+			var want, got []dme.EventKind
 			for _, chunk := range c.logs[id].Chunks() {
 				for r := range Decode(chunk) {
-					want = append(want, names[r.What])
+					want = append(want, r.Kind)
 				}
 			}
 			for _, e := range events {
@@ -179,7 +179,7 @@ func TestMergeKeepsOrder(t *testing.T) {
 	for seed := range uint64(50) {
 		last := make(map[string]uint64)
 		for _, e := range converse(2*seed, 4, 300, 1<<20, false).merged(t) {
-			if e.What != Receive {
+			if e.What != dme.Receive {
 				continue
 			}
 			link := fmt.Sprint(e.Peer, "->", e.Node)
@@ -214,13 +214,13 @@ func TestMergeEndsWhereALogWasFull(t *testing.T) {
 func TestMergeTimes(t *testing.T) {
 	now := int64(7000)
 	l := NewLog(func() int64 { return now }, 10)
-	l.Observe(1, noderun.Happening{What: noderun.Starts})
+	l.Observe(1, noderun.Event{Kind: dme.Start})
 	now += 500
-	l.Observe(1, noderun.Happening{What: noderun.SetsTimer, Timer: 3, Delay: time.Second})
+	l.Observe(1, noderun.Event{Kind: dme.SetTimer, Timer: 3, Delay: time.Second})
 	for _, first := range []bool{true, false} {
 		var at []int64
 		for e, err := range Merge(Logs{Algorithm: chatter, Kept: l.Kept(), FromFirst: first}) {
-			if at = append(at, e.At); err != nil || e.What == SetTimer && (*e.Timer != 3 || e.Delay != int64(time.Second)) {
+			if at = append(at, e.At); err != nil || e.What == dme.SetTimer && (*e.Timer != 3 || e.Delay != int64(time.Second)) {
 				t.Errorf("%+v, %v", e, err)
 			}
 		}

@@ -116,11 +116,11 @@ func (t *traceWriter) processes(h Header, events []Event, end int64) {
 	}
 	for i := range events {
 		switch e := &events[i]; e.What {
-		case Request, RequestShared:
+		case dme.Request, dme.RequestShared:
 			become(e, "waiting")
-		case Enter:
+		case dme.Enter:
 			become(e, "critical section")
-		case Exit, Crash, Left:
+		case dme.Exit, dme.Crash, dme.Left:
 			become(e, "")
 		}
 	}
@@ -149,7 +149,7 @@ func (t *traceWriter) handlers(events []Event, end int64) {
 		if k := len(s.Effects); k > 0 {
 			to = max(to, s.Effects[k-1].At)
 		}
-		name := string(s.What)
+		name := s.What.String()
 		if s.Kind != "" {
 			name += " " + s.Kind
 		}
@@ -158,11 +158,11 @@ func (t *traceWriter) handlers(events []Event, end int64) {
 			args["state"] = s.State
 		}
 		t.slice(s.Node, handlerTrack, name, "handler", s.At, to, args)
-		if s.What == Receive && s.ID != 0 {
+		if s.What == dme.Receive && s.ID != 0 {
 			t.put(traceEvent{Name: s.Kind, Cat: "message", Phase: "f", Bind: "e", TS: micro(s.At), PID: s.Node, TID: handlerTrack, ID: s.ID})
 		}
 		for _, e := range s.Effects {
-			if e.What == Send && e.ID != 0 {
+			if e.What == dme.Send && e.ID != 0 {
 				t.put(traceEvent{Name: e.Kind, Cat: "message", Phase: "s", TS: micro(e.At), PID: e.Node, TID: handlerTrack, ID: e.ID})
 			}
 		}
@@ -189,30 +189,30 @@ func Mermaid(w io.Writer, h Header, events []Event) error {
 	for i := range events {
 		e := &events[i]
 		switch e.What {
-		case Send:
+		case dme.Send:
 			if e.Lost {
 				fmt.Fprintf(out, "  n%d-xn%d: %s (lost)\n", e.Node, e.Peer, mermaidText(e.body()))
 			} else {
 				flight[e.ID] = e
 			}
-		case Receive:
+		case dme.Receive:
 			delete(flight, e.ID)
 			fmt.Fprintf(out, "  n%d->>n%d: %s\n", e.Peer, e.Node, mermaidText(e.body()))
-		case Lose:
+		case dme.Lose:
 			delete(flight, e.ID)
 			fmt.Fprintf(out, "  n%d-xn%d: %s (lost)\n", e.Peer, e.Node, mermaidText(e.body()))
-		case Enter:
+		case dme.Enter:
 			if !inside[e.Node] {
 				inside[e.Node] = true
 				fmt.Fprintf(out, "  activate n%d\n", e.Node)
 			}
 			fmt.Fprintf(out, "  Note over n%d: in the critical section%s\n", e.Node, mermaidText(spaced(e.Stamp)))
-		case Exit:
+		case dme.Exit:
 			fmt.Fprintf(out, "  Note over n%d: leaves\n", e.Node)
 			leave(e.Node)
-		case Start, SetTimer:
+		case dme.Start, dme.SetTimer:
 		default:
-			if e.What == Crash || e.What == Left {
+			if e.What == dme.Crash || e.What == dme.Left {
 				leave(e.Node)
 			}
 			fmt.Fprintf(out, "  Note over n%d: %s\n", e.Node, mermaidText(e.Describe()))
@@ -260,13 +260,13 @@ func ShiViz(w io.Writer, h Header, events []Event) error {
 			c = make([]uint64, h.Nodes+1)
 			clocks[e.Node] = c
 		}
-		if e.What == Receive && e.ID != 0 {
+		if e.What == dme.Receive && e.ID != 0 {
 			for id, n := range carried[e.ID] { // nothing, where it was sent before
 				c[id] = max(c[id], n)
 			}
 		}
 		c[e.Node]++
-		if e.What == Send && e.ID != 0 {
+		if e.What == dme.Send && e.ID != 0 {
 			carried[e.ID] = append([]uint64(nil), c...)
 		}
 		fmt.Fprintf(out, "node%d {", e.Node)
@@ -320,14 +320,14 @@ func StepsOf(events []Event) []Step {
 func (s *Step) Describe() string {
 	line := fmt.Sprintf("node %d ", s.Node)
 	switch s.What {
-	case "":
+	case 0:
 		line += "goes on"
-	case Receive:
+	case dme.Receive:
 		line = fmt.Sprintf("%s %d→%d%s arrives", s.Kind, s.Peer, s.Node, spaced(s.Message))
 		if s.Copy {
 			line += " (a copy)"
 		}
-	case Lose:
+	case dme.Lose:
 		line = fmt.Sprintf("%s %d→%d%s is lost", s.Kind, s.Peer, s.Node, spaced(s.Message))
 	default:
 		line += s.Event.Describe()
@@ -335,25 +335,25 @@ func (s *Step) Describe() string {
 	var parts []string
 	for i := 0; i < len(s.Effects); i++ {
 		switch e := &s.Effects[i]; e.What {
-		case Send:
+		case dme.Send:
 			// What is sent to several in a row is told once.
 			ways := e.way()
 			for i+1 < len(s.Effects) {
 				next := &s.Effects[i+1]
-				if next.What != Send || next.Kind != e.Kind || next.Message != e.Message {
+				if next.What != dme.Send || next.Kind != e.Kind || next.Message != e.Message {
 					break
 				}
 				ways += " " + next.way()
 				i++
 			}
 			parts = append(parts, e.Kind+" "+ways+spaced(e.Message))
-		case Enter:
+		case dme.Enter:
 			parts = append(parts, fmt.Sprintf("node %d enters%s", e.Node, spaced(e.Stamp)))
-		case SetTimer:
+		case dme.SetTimer:
 			parts = append(parts, fmt.Sprintf("timer %d set to %v", e.timer(), duration(e.Delay)))
-		case Refuse:
+		case dme.Refuse:
 			parts = append(parts, "refused, "+e.Reason)
-		case Left:
+		case dme.Left:
 			parts = append(parts, fmt.Sprintf("node %d has left", e.Node))
 		}
 	}
@@ -410,7 +410,7 @@ func Text(w io.Writer, h Header, events []Event) error {
 	}
 	number := 0
 	for i := range steps {
-		if steps[i].What == Start && steps[i].Effects == nil {
+		if steps[i].What == dme.Start && steps[i].Effects == nil {
 			continue // as in a picture
 		}
 		number++

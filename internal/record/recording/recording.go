@@ -49,86 +49,58 @@ const (
 	Steps   Clock = "steps"   // the number of the step, in µs: nobody measured a time
 )
 
-// What says what an event is.
-type What string
-
-// What calls a handler, and begins a step of its node.
-const (
-	Start         What = "start"
-	Request       What = "request"
-	RequestShared What = "request-shared" // as a reader
-	Exit          What = "exit"
-	Receive       What = "receive" // from Peer
-	Hear          What = "hear"    // its own broadcast, in its place among all
-	Lose          What = "lose"    // the message from Peer is lost, and Node never hears of it
-	Timer         What = "timer"
-	Stop          What = "stop" // no more requests will come
-	Crash         What = "crash"
-	Restart       What = "restart"
-	Join          What = "join"
-	Depart        What = "depart" // it is told to leave the system
-	Down          What = "down"   // it hears that Peer is down
-	Up            What = "up"     // it hears that Peer is up
-)
-
-// What a handler does; it belongs to the step that its node has begun last.
-const (
-	Send     What = "send" // to Peer
-	Enter    What = "enter"
-	SetTimer What = "set-timer"
-	Refuse   What = "refuse" // the message that has arrived
-	Left     What = "left"   // the system
-)
-
-// verbs are all events: whether they belong to the step that their node has begun last,
-// whether they have a Peer, and how a person reads them.
-var verbs = map[What]struct {
-	effect, peer bool
-	text         string
+// verbs say of each event that recordings have whether it has a Peer, and how a person
+// reads it.
+var verbs = [...]struct {
+	peer bool
+	text string
 }{
-	Start:         {text: "starts"},
-	Request:       {text: "asks"},
-	RequestShared: {text: "asks, as a reader"},
-	Exit:          {text: "leaves the critical section"},
-	Receive:       {peer: true, text: "receives MESSAGE from PEER"},
-	Hear:          {peer: true, text: "hears its own MESSAGE"},
-	Lose:          {peer: true, text: "never receives MESSAGE from PEER: it is lost"},
-	Timer:         {text: "timer TIMER fires"},
-	Stop:          {text: "is told that no more requests will come"},
-	Crash:         {text: "crashes"},
-	Restart:       {text: "restarts"},
-	Join:          {text: "joins"},
-	Depart:        {text: "is told to leave the system"},
-	Down:          {peer: true, text: "hears that PEER is down"},
-	Up:            {peer: true, text: "hears that PEER is up"},
+	dme.Start:         {text: "starts"},
+	dme.Request:       {text: "asks"},
+	dme.RequestShared: {text: "asks, as a reader"},
+	dme.Exit:          {text: "leaves the critical section"},
+	dme.Receive:       {peer: true, text: "receives MESSAGE from PEER"},
+	dme.Hear:          {peer: true, text: "hears its own MESSAGE"},
+	dme.Lose:          {peer: true, text: "never receives MESSAGE from PEER: it is lost"},
+	dme.Timeout:       {text: "timer TIMER fires"},
+	dme.Stop:          {text: "is told that no more requests will come"},
+	dme.Crash:         {text: "crashes"},
+	dme.Restart:       {text: "restarts"},
+	dme.Join:          {text: "joins"},
+	dme.Depart:        {text: "is told to leave the system"},
+	dme.PeerDown:      {peer: true, text: "hears that PEER is down"},
+	dme.PeerUp:        {peer: true, text: "hears that PEER is up"},
 
-	Send:     {effect: true, peer: true, text: "sends MESSAGE to PEER"},
-	Enter:    {effect: true, text: "enters the critical section"},
-	SetTimer: {effect: true, text: "sets timer TIMER to DELAY"},
-	Refuse:   {effect: true, text: "refuses it: REASON"},
-	Left:     {effect: true, text: "has left the system"},
+	dme.Send:     {peer: true, text: "sends MESSAGE to PEER"},
+	dme.Enter:    {text: "enters the critical section"},
+	dme.SetTimer: {text: "sets timer TIMER to DELAY"},
+	dme.Refuse:   {text: "refuses it: REASON"},
+	dme.Left:     {text: "has left the system"},
 }
+
+// recorded reports whether recordings have such events.
+func recorded(k dme.EventKind) bool { return int(k) < len(verbs) && verbs[k].text != "" }
 
 // Event is one thing that happened at a node.
 type Event struct {
-	At      int64      `json:"at_ns"`
-	Node    dme.NodeID `json:"node"`
-	What    What       `json:"event"`
-	Peer    dme.NodeID `json:"peer,omitempty"`
-	Kind    string     `json:"kind,omitempty"`    // of the message
-	Message string     `json:"message,omitempty"` // its fields that are not zero
-	ID      uint64     `json:"id,omitempty"`      // of the message: the same where it is sent and where it arrives
-	Copy    bool       `json:"copy,omitempty"`    // the message arrives more than once, and this is not the last time or not the first
-	Lost    bool       `json:"lost,omitempty"`    // of a send: nobody is there to receive it
-	Timer   *int       `json:"timer,omitempty"`
-	Delay   int64      `json:"delay_ns,omitempty"` // for which the timer is set
-	Stamp   string     `json:"stamp,omitempty"`    // of the request that enters
-	Reason  string     `json:"reason,omitempty"`   // of a refusal
-	State   string     `json:"state,omitempty"`    // the variables that the step changed, where they are known
+	At      int64         `json:"at_ns"`
+	Node    dme.NodeID    `json:"node"`
+	What    dme.EventKind `json:"event"`
+	Peer    dme.NodeID    `json:"peer,omitempty"`
+	Kind    string        `json:"kind,omitempty"`    // of the message
+	Message string        `json:"message,omitempty"` // its fields that are not zero
+	ID      uint64        `json:"id,omitempty"`      // of the message: the same where it is sent and where it arrives
+	Copy    bool          `json:"copy,omitempty"`    // the message arrives more than once, and this is not the last time or not the first
+	Lost    bool          `json:"lost,omitempty"`    // of a send: nobody is there to receive it
+	Timer   *int          `json:"timer,omitempty"`
+	Delay   int64         `json:"delay_ns,omitempty"` // for which the timer is set
+	Stamp   string        `json:"stamp,omitempty"`    // of the request that enters
+	Reason  string        `json:"reason,omitempty"`   // of a refusal
+	State   string        `json:"state,omitempty"`    // the variables that the step changed, where they are known
 }
 
 // Begins reports whether the event begins a step of its node.
-func (e *Event) Begins() bool { return !verbs[e.What].effect }
+func (e *Event) Begins() bool { return !e.What.IsEffect() }
 
 // body is the message as a person reads it.
 func (e *Event) body() string {
@@ -145,11 +117,11 @@ func (e *Event) Describe() string {
 		"REASON", e.Reason,
 	).Replace(verbs[e.What].text)
 	switch {
-	case e.What == Enter:
+	case e.What == dme.Enter:
 		text += spaced(e.Stamp)
-	case e.What == Receive && e.Copy:
+	case e.What == dme.Receive && e.Copy:
 		text += ", a copy"
-	case e.What == Send && e.Lost:
+	case e.What == dme.Send && e.Lost:
 		text += ", where nobody is"
 	}
 	return text
@@ -221,11 +193,11 @@ func (p Part) Of(events iter.Seq2[Event, error], before func(*Event)) (part []Ev
 			part = append(part, e)
 		}
 		switch e.What {
-		case Enter:
+		case dme.Enter:
 			if entries++; entries == p.To.Entry {
 				last = e
 			}
-		case Exit, Crash:
+		case dme.Exit, dme.Crash:
 			over = over || last.Node == e.Node
 		}
 	}

@@ -22,34 +22,28 @@ type Tape struct {
 func NewTape(a *dme.Algorithm) *Tape { return &Tape{algorithm: a, kept: make(map[uint64]bool)} }
 
 // Start notes down what a node did at its start, before the first step.
-func (t *Tape) Start(e *vnet.Event) { t.add(e, Event{Node: e.Node, What: Start}) }
-
-// steps are the events that begin as a step of a network does.
-var steps = map[vnet.StepKind]What{
-	vnet.Ask: Request, vnet.AskShared: RequestShared, vnet.Exit: Exit, vnet.Deliver: Receive, vnet.Copy: Receive, vnet.Lose: Lose,
-	vnet.Fire: Timer, vnet.Stop: Stop, vnet.Crash: Crash, vnet.Restart: Restart, vnet.Join: Join, vnet.Depart: Depart,
-	vnet.Down: Down, vnet.Up: Up,
-}
+func (t *Tape) Start(e *vnet.Event) { t.add(e, Event{Node: e.Node, What: dme.Start}) }
 
 // Add notes down a step.
 func (t *Tape) Add(e *vnet.Event) {
 	t.step++
-	x := Event{Node: e.Node, What: steps[e.Kind]}
+	x := Event{Node: e.Node, What: e.Kind}
 	switch e.Kind {
-	case vnet.Deliver, vnet.Copy, vnet.Lose:
+	case dme.Receive, dme.Copy, dme.Lose:
 		x.Peer, x.ID = e.From, e.Number
 		x.Kind, x.Message = described(t.algorithm, &e.Msg)
-		x.Copy = e.Kind == vnet.Copy || t.kept[e.Number]
-		if e.From == e.Node {
-			x.What = Hear
-		}
-		if e.Kind == vnet.Copy {
+		x.Copy = e.Kind == dme.Copy || t.kept[e.Number]
+		if e.Kind == dme.Copy {
+			x.What = dme.Receive
 			t.kept[e.Number] = true
 		}
-	case vnet.Fire:
+		if e.From == e.Node {
+			x.What = dme.Hear
+		}
+	case dme.Timeout:
 		timer := int(e.Timer)
 		x.Timer = &timer
-	case vnet.Down, vnet.Up:
+	case dme.PeerDown, dme.PeerUp:
 		x.Peer = e.From
 	}
 	t.add(e, x)
@@ -64,28 +58,23 @@ func (t *Tape) add(e *vnet.Event, x Event) {
 	put(x)
 	for i := range e.Effects {
 		f := &e.Effects[i]
-		x := Event{Node: e.Node}
+		x := Event{Node: e.Node, What: f.Kind}
 		switch f.Kind {
-		case dme.EffectSend:
-			x.What, x.Peer, x.ID, x.Lost = Send, f.To, f.Number, f.Lost
+		case dme.Send:
+			x.Peer, x.ID, x.Lost = f.To, f.Number, f.Lost
 			x.Kind, x.Message = described(t.algorithm, &f.Msg)
-		case dme.EffectEnter:
-			x.What = Enter
+		case dme.Enter:
 			if !f.Stamp.IsZero() {
 				x.Stamp = f.Stamp.String()
 			}
-		case dme.EffectSetTimer:
+		case dme.SetTimer:
 			timer := int(f.Timer)
-			x.What, x.Timer, x.Delay = SetTimer, &timer, int64(f.Delay)
-		case dme.EffectLeft:
-			x.What = Left
-		default:
-			continue
+			x.Timer, x.Delay = &timer, int64(f.Delay)
 		}
 		put(x)
 	}
 	if e.Refused != "" {
-		put(Event{Node: e.Node, What: Refuse, Reason: e.Refused})
+		put(Event{Node: e.Node, What: dme.Refuse, Reason: e.Refused})
 	}
 }
 

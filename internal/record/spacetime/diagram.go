@@ -174,20 +174,20 @@ func (p *Painter) Row() int { return p.row }
 // Before takes note of an event that comes before the first that is drawn.
 func (p *Painter) Before(e *recording.Event) {
 	switch e.What {
-	case recording.Send:
+	case dme.Send:
 		if !e.Lost {
 			p.flight[e.ID] = Message{From: lane(e.Node), To: lane(e.Peer), Fate: OnTheWay, Label: e.Kind}
 		}
-	case recording.Receive, recording.Hear, recording.Lose:
+	case dme.Receive, dme.Hear, dme.Lose:
 		delete(p.flight, e.ID)
-	case recording.Enter:
+	case dme.Enter:
 		p.inside[e.Node] = 0
-	case recording.Exit:
+	case dme.Exit:
 		delete(p.inside, e.Node)
-	case recording.Crash, recording.Left:
+	case dme.Crash, dme.Left:
 		delete(p.inside, e.Node)
 		p.down[e.Node] = 0
-	case recording.Restart, recording.Join:
+	case dme.Restart, dme.Join:
 		delete(p.down, e.Node)
 	}
 }
@@ -200,32 +200,32 @@ func (p *Painter) Add(e *recording.Event) {
 		return
 	}
 	switch _, stepped := p.at[e.Node]; {
-	case e.What == recording.Start && !stepped: // in the row before the first
+	case e.What == dme.Start && !stepped: // in the row before the first
 		p.at[e.Node] = 0
 		return
-	case e.What == recording.Stop && !p.labels: // in no row
+	case e.What == dme.Stop && !p.labels: // in no row
 		p.at[e.Node] = p.row
 		return
 	}
 	p.row++
 	p.at[e.Node] = p.row
 	switch e.What {
-	case recording.Request:
+	case dme.Request:
 		p.point(e, Request, "")
-	case recording.RequestShared:
+	case dme.RequestShared:
 		p.point(e, Request, "read")
-	case recording.Exit:
+	case dme.Exit:
 		p.leave(e.Node)
 		p.point(e, Exit, "")
-	case recording.Receive, recording.Lose:
+	case dme.Receive, dme.Lose:
 		p.message(e)
-	case recording.Hear:
+	case dme.Hear:
 		p.point(e, Dot, e.Kind+" heard")
 		delete(p.flight, e.ID)
-	case recording.Timer:
+	case dme.Timeout:
 		p.point(e, Timer, fmt.Sprintf("timer %d", *cmp.Or(e.Timer, new(int))))
-	case recording.Start, recording.Stop:
-		p.point(e, Dot, string(e.What))
+	case dme.Start, dme.Stop:
+		p.point(e, Dot, e.What.String())
 	default:
 		p.fault(e)
 	}
@@ -252,22 +252,22 @@ func (p *Painter) leave(id dme.NodeID) {
 func (p *Painter) fault(e *recording.Event) {
 	mark, label := Dot, ""
 	switch e.What {
-	case recording.Crash:
+	case dme.Crash:
 		p.leave(e.Node)
 		mark, label = Crash, "crash"
-	case recording.Restart, recording.Join:
+	case dme.Restart, dme.Join:
 		if from, ok := p.down[e.Node]; ok {
 			p.Absences = append(p.Absences, Section{Lane: lane(e.Node), Enter: from, Leave: p.row})
 			delete(p.down, e.Node)
 		}
-		label = string(e.What)
-	case recording.Depart:
+		label = e.What.String()
+	case dme.Depart:
 		label = "leave"
 	default:
 		label = fmt.Sprintf("%d is %v", e.Peer, e.What) // nobody could guess what the dot is
 	}
 	p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: mark, Label: label})
-	if e.What == recording.Crash {
+	if e.What == dme.Crash {
 		p.vanish(e.Node)
 	}
 }
@@ -295,11 +295,11 @@ func (p *Painter) message(e *recording.Event) {
 		return
 	}
 	p.gone[e.ID] = m
-	if !e.Copy || e.What == recording.Lose {
+	if !e.Copy || e.What == dme.Lose {
 		delete(p.flight, e.ID)
 	}
 	m.End, m.Fate = p.row, Arrives
-	if e.What == recording.Lose {
+	if e.What == dme.Lose {
 		m.Fate = Lost
 	}
 	p.Messages = append(p.Messages, m)
@@ -309,19 +309,19 @@ func (p *Painter) message(e *recording.Event) {
 func (p *Painter) effect(e *recording.Event) {
 	row := p.at[e.Node]
 	switch e.What {
-	case recording.Enter:
+	case dme.Enter:
 		p.inside[e.Node] = row
-	case recording.Left:
+	case dme.Left:
 		p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: row, Mark: Crash, Label: "left"})
 		p.vanish(e.Node)
-	case recording.Refuse:
+	case dme.Refuse:
 		for i := len(p.Messages) - 1; i >= 0 && p.labels; i-- {
 			if m := &p.Messages[i]; m.To == lane(e.Node) && m.End == row && m.Fate == Arrives {
 				m.Label += " refused"
 				return
 			}
 		}
-	case recording.Send:
+	case dme.Send:
 		m := Message{From: lane(e.Node), To: lane(e.Peer), Sent: row, Fate: OnTheWay, Label: e.Kind}
 		switch {
 		case e.Peer == e.Node: // its own broadcast, which it will hear

@@ -14,32 +14,32 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"dmebench/internal/testbed/authority"
+	"dmebench/internal/testbed"
 	"dmebench/transport/nats"
 )
 
-// testbed is a broker with the authority of its certificate.
-type testbed struct {
+// standing is a broker with the authority of its certificate.
+type standing struct {
 	t *testing.T
 	*nats.Server
-	ca *authority.Authority
+	ca *testbed.Authority
 	to nats.Broker // as one of the testbed reaches it
 }
 
 const lifetime = time.Hour
 
-func newAuthority(t *testing.T, at time.Time) *authority.Authority {
+func newAuthority(t *testing.T, at time.Time) *testbed.Authority {
 	t.Helper()
-	a, err := authority.New("a testbed", at, 10*lifetime)
+	a, err := testbed.NewAuthority("a testbed", at, 10*lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func issue(t *testing.T, a *authority.Authority, p authority.Purpose, at time.Time) (authority.Pair, tls.Certificate) {
+func issue(t *testing.T, a *testbed.Authority, at time.Time) (testbed.Pair, tls.Certificate) {
 	t.Helper()
-	files, err := a.Issue(p, []string{"127.0.0.1"}, at, lifetime)
+	files, err := a.Issue([]string{"127.0.0.1"}, at, lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +51,10 @@ func issue(t *testing.T, a *authority.Authority, p authority.Purpose, at time.Ti
 }
 
 // stand starts a broker whose certificate was made at that time.
-func stand(t *testing.T, made time.Time) *testbed {
+func stand(t *testing.T, made time.Time) *standing {
 	t.Helper()
 	a := newAuthority(t, made)
-	_, certificate := issue(t, a, authority.Server, made)
+	_, certificate := issue(t, a, made)
 	s, err := Standing{Listen: "127.0.0.1:0", Token: "the token of a test", Store: t.TempDir(), Certificate: &certificate}.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -62,10 +62,10 @@ func stand(t *testing.T, made time.Time) *testbed {
 	t.Cleanup(s.Close)
 	b := s.Broker()
 	b.CA, b.Own = a.Files().Cert, false
-	return &testbed{t, s, a, b}
+	return &standing{t, s, a, b}
 }
 
-func (b *testbed) address() string {
+func (b *standing) address() string {
 	u, err := url.Parse(b.to.URL)
 	if err != nil {
 		b.t.Fatal(err)
@@ -73,7 +73,7 @@ func (b *testbed) address() string {
 	return u.Host
 }
 
-func (b *testbed) raw() net.Conn {
+func (b *standing) raw() net.Conn {
 	b.t.Helper()
 	c, err := net.Dial("tcp", b.address())
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *testbed) raw() net.Conn {
 }
 
 // works shows that one of the testbed can use the broker.
-func (b *testbed) works() {
+func (b *standing) works() {
 	b.t.Helper()
 	c, err := b.to.Dial()
 	if err != nil {
@@ -106,7 +106,7 @@ func (b *testbed) works() {
 }
 
 // wantStrangers waits until so many connections were refused.
-func (b *testbed) wantStrangers(n uint64) {
+func (b *standing) wantStrangers(n uint64) {
 	b.t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); b.Strangers() != n; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/control"
@@ -124,7 +124,7 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 				mu.Lock()
 				if err == nil {
 					before := len(o.Entries)
-					o.Entries, err = entrylog.Decode(o.Entries, r.Entries)
+					o.Entries, err = record.Decode(o.Entries, r.Entries)
 					o.Entries = append(o.Entries[:before], c.inTime(w, o.Entries[before:])...)
 				}
 				if err != nil {
@@ -143,12 +143,12 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 
 // inTime leaves out what a worker has recorded after the run was interrupted: the
 // others have told their part at other times.
-func (c *coordinator) inTime(worker int, entries []entrylog.Entry) []entrylog.Entry {
+func (c *coordinator) inTime(worker int, entries []record.Entry) []record.Entry {
 	if c.cut == 0 {
 		return entries
 	}
 	cut := c.there(worker, c.cut)
-	return slices.DeleteFunc(entries, func(e entrylog.Entry) bool { return e.Exited > cut })
+	return slices.DeleteFunc(entries, func(e record.Entry) bool { return e.Exited > cut })
 }
 
 // result turns the observation into the run's result. err is what ended the run

@@ -16,14 +16,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/platform/interrupt"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 	"dmebench/transport"
@@ -55,7 +54,7 @@ type Options struct {
 
 	// Progress is called about ten times a second while the workload goes on; nil
 	// where nobody looks.
-	Progress func(*live.State)
+	Progress func(*run.State)
 
 	// Idle is called, again and again, while nothing has moved for a while; nil where it
 	// makes no difference.
@@ -112,12 +111,13 @@ type coordinator struct {
 	goesOn   atomic.Bool   // it does so from now on
 	lost     []atomic.Bool // by host: its nodes were taken for crashed
 
-	looked []host.Reading // by node, of the latest look by until
-	shown  time.Time      // when Options.Progress was last called
-	survey *survey        // of the ways between hosts; nil where they cannot tell
-	fail   context.CancelCauseFunc
-	failed atomic.Bool // something has gone wrong with a worker or the control plane
-	ending atomic.Bool // workers may go: their end is no failure any more
+	looked   []host.Reading // by node, of the latest look by until
+	unproven time.Time      // when anything last moved as a standstill was not proven
+	shown    time.Time      // when Options.Progress was last called
+	survey   *survey        // of the ways between hosts; nil where they cannot tell
+	fail     context.CancelCauseFunc
+	failed   atomic.Bool // something has gone wrong with a worker or the control plane
+	ending   atomic.Bool // workers may go: their end is no failure any more
 
 	edges     [][2]uint32
 	delays    []int64 // one-way, of the pings that were answered
@@ -179,7 +179,7 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 	after := ctx // what gathers the result
 	if c.opt.Partial {
 		var cancel context.CancelFunc
-		after, cancel = interrupt.Grace(ctx, gathering)
+		after, cancel = platform.Grace(ctx, gathering)
 		defer cancel()
 	}
 	after, abandon := context.WithCancelCause(after)
@@ -215,7 +215,7 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 		o.Status, o.Error, o.States, o.Standstill = stall.status(), err.Error(), stall.states, stall.waits
 		err = c.collect(after, &o) // the records of a stalled run say how far it came
 	}
-	if ctx.Err() != nil && (!c.opt.Partial || interrupt.Insisted(ctx)) {
+	if ctx.Err() != nil && (!c.opt.Partial || platform.Insisted(ctx)) {
 		c.failed.Store(true) // who is in a hurry does not wait for workers to end in order
 		return nil, ctx.Err()
 	}
@@ -226,7 +226,7 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 	result := c.result(after, o, err)
 	if c.opt.Entries {
 		var failed error
-		if result.Sections, failed = entrylog.Pack(o.Entries, o.Start, o.Dropped); failed != nil {
+		if result.Sections, failed = record.Pack(o.Entries, o.Start, o.Dropped); failed != nil {
 			return result, failed
 		}
 	}

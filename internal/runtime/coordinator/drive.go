@@ -12,7 +12,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/foreign"
-	"dmebench/internal/runtime/live"
+	"dmebench/internal/runtime/run"
 	"dmebench/workload"
 )
 
@@ -140,7 +140,7 @@ func (c *coordinator) drain(ctx context.Context) error {
 const (
 	progressEvery = 100 * time.Millisecond
 
-	idleAfter = 500 * time.Millisecond // nothing has moved: see [Options.Idle]
+	idleAfter = 100 * time.Millisecond // nothing has moved: see [Options.Idle]
 
 	// unnoticed is for how long the coordinator may not have looked before that
 	// time is left out of account: it knows nothing of it.
@@ -178,7 +178,7 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 		}
 		err := watch.observe(now)
 		if err == nil {
-			err = c.dead(before, now, watch.moved)
+			err = c.dead(ctx, before, now, watch.moved)
 		}
 		if err == nil && now.served() && time.Since(silence) > patience*watch.limit {
 			err = &stall{unquiet: true, what: fmt.Sprintf("the system does not fall silent: no request is pending, "+
@@ -215,7 +215,7 @@ func (c *coordinator) show(ctx context.Context, now sums) {
 		return
 	}
 	c.shown = time.Now()
-	s := live.State{
+	s := run.State{
 		Elapsed: time.Duration(max(0, c.clock.Now()-c.start)), Duration: c.job.Plan.Duration(),
 		Entries: now.entries, Of: uint64(c.job.Plan.Requests()), Waiting: now.requesting,
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
@@ -46,7 +46,7 @@ type injector struct {
 	heals     bool // so will links
 	strikes   []measure.Strike
 	order     []int // by strike: which fault it was
-	abandoned []entrylog.Abandoned
+	abandoned []record.Abandoned
 	asked     map[dme.NodeID]asked
 
 	readings []host.Reading // by node; for the goroutine that carries out faults
@@ -73,7 +73,7 @@ func (c *coordinator) inject(ctx context.Context) {
 		legacy: legacy{left: make(map[dme.NodeID]control.Left), told: make(map[int]int64)},
 	}
 	for k, f := range faults {
-		if f.Event == fault.Entry && f.Role == fault.Holder && f.What != fault.Restart { // whom that is for is not inside
+		if f.Event == fault.Entry && f.Role == fault.Holder && f.Kind != fault.Restart { // whom that is for is not inside
 			i.holding = append(i.holding, stay{f.Count, k})
 		}
 	}
@@ -217,7 +217,7 @@ func (i *injector) Down(id dme.NodeID) bool { return !i.c.stateOf(i.c.workerOf(i
 func (i *injector) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 	c, f := i.c, &i.c.job.Faults[k]
 	now := c.clock.Now()
-	if f.What == fault.Restart || f.Role != fault.Holder && now < i.seekNext[k] {
+	if f.Kind == fault.Restart || f.Role != fault.Holder && now < i.seekNext[k] {
 		return nil, nil
 	}
 	i.seekNext[k] = now + int64(seekPause)

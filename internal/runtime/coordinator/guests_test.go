@@ -75,10 +75,7 @@ func python(t *testing.T, otherwise string) runs.Spec {
 // script's path tells them.
 func executeGuests(t *testing.T, spec runs.Spec, opt Options) *runs.Result {
 	t.Helper()
-	r, err := execute(t, t.Context(), spec, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustEnd(t, spec, opt)
 	words := strings.Fields(spec.Set["command"])
 	noneLeft(t, words[len(words)-1])
 	return r
@@ -114,27 +111,29 @@ func running(word string) (pids []int) {
 
 // Whatever a node does wrong is told by its number, with the line that shows it.
 func TestGuestsThatMisbehave(t *testing.T) {
+	beside(t)
 	const second = "\n    if me != 'n2': return plain(b)\n"
 	for name, c := range map[string]struct {
 		otherwise string
 		status    runs.Status
 		want      []string // in the error
 		stderr    string
+
+		stallAfter time.Duration // Python may take some seconds to begin
 	}{
 		"exits": {"def request(b):" + second + "    print('I give up', file=sys.stderr)\n    sys.exit(3)",
-			runs.Failed, []string{"node 2 (python3 ", "exit status 3", "its last line was", "init_ok"}, "n2: I give up"},
-		"no init": {"def init(b):\n    pass", runs.Failed, []string{"has not answered init", "flush"}, ""},
+			runs.Failed, []string{"node 2 (python3 ", "exit status 3", "its last line was", "init_ok"}, "n2: I give up", 0},
+		"no init": {"def init(b):\n    pass", runs.Failed, []string{"has not answered init", "flush"}, "", time.Second},
 		"unasked": {"def release(b):\n    client(type='released', in_reply_to=b['msg_id'])\n" +
 			"    if me == 'n2': client(type='entered')",
-			runs.Violated, []string{"node 2 ", "no request of its own is pending", `{"src": "n2", "dest": "c2", "body": {`}, ""},
+			runs.Violated, []string{"node 2 ", "no request of its own is pending", `{"src": "n2", "dest": "c2", "body": {`}, "", 0},
 		"stays": {"def release(b):\n    if me != 'n2': client(type='released', in_reply_to=b['msg_id'])", runs.Failed,
-			[]string{"node 2 ", "does not answer release"}, ""},
+			[]string{"node 2 ", "does not answer release"}, "", 4 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
+			beside(t)
 			spec := python(t, c.otherwise)
-			if name == "stays" || name == "no init" {
-				spec.StallAfter = runs.Duration(500 * time.Millisecond)
-			}
+			spec.StallAfter = runs.Duration(c.stallAfter)
 			r := executeGuests(t, spec, Options{})
 			if r.Status != c.status {
 				t.Errorf("status %s, want %s", r.Status, c.status)
@@ -155,8 +154,9 @@ func TestGuestsThatMisbehave(t *testing.T) {
 }
 
 func TestGuestsThatStall(t *testing.T) {
+	beside(t)
 	spec := python(t, "def request(b):\n    say('n1' if me == 'n2' else 'n2', type='PLEASE')")
-	spec.StallAfter = runs.Duration(500 * time.Millisecond)
+	spec.StallAfter = runs.Duration(4 * time.Second) // Python may take as long to begin
 	r := executeGuests(t, spec, Options{})
 	states := strings.Join(r.Liveness.States, "\n")
 	for _, want := range []string{"node 1 is requesting", "has not answered request 2", "PLEASE", "last told"} {
@@ -172,6 +172,7 @@ func TestGuestsThatStall(t *testing.T) {
 // A node that computes is not idle, however silent it is: what it sends then belongs
 // to the step that caused it.
 func TestGuestsThatComputeAreNotIdle(t *testing.T) {
+	beside(t)
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("the system does not tell who runs")
 	}
@@ -195,6 +196,7 @@ def other(src, b):
 // A token that goes round for ever comes to rest when its nodes are told that no more
 // requests will come, as they have asked to be.
 func TestGuestsWithAPerpetualToken(t *testing.T) {
+	beside(t)
 	spec := python(t, `
 waiting, token, stopped = None, False, False
 def init(b):
@@ -231,6 +233,7 @@ def release(b):
 // There are fewer counters than a node may have types, and nobody knows the order in
 // which they are met.
 func TestGuestsOfManyTypes(t *testing.T) {
+	beside(t)
 	r := executeGuests(t, python(t, `
 def request(b):
     plain(b)
@@ -256,6 +259,7 @@ def request(b):
 // Processes that a node has started end with it, also in sessions of their own, and a node
 // with its worker, however that ends.
 func TestGuestsEndWithTheirWorkers(t *testing.T) {
+	beside(t)
 	starts := "here = sys.argv[0]\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', here], start_new_session=True)\n"
 	r := executeGuests(t, python(t, starts), Options{})
 	if r.Status != runs.OK {
@@ -283,6 +287,7 @@ func TestGuestsEndWithTheirWorkers(t *testing.T) {
 const examples = "../../../docs/examples/"
 
 func TestExamplesInOtherLanguages(t *testing.T) {
+	beside(t)
 	for i, c := range []struct{ transport, program, script string }{
 		{"tcp", "python3", "python/ricart_agrawala.py"},
 		{"udp", "python3", "python/ricart_agrawala.py"},
@@ -313,6 +318,7 @@ func TestExamplesInOtherLanguages(t *testing.T) {
 }
 
 func TestWrongExampleIsCaught(t *testing.T) {
+	beside(t)
 	needs(t, "python3")
 	r := executeGuests(t, runs.Spec{
 		Algorithm: "exec", Nodes: 5, Requests: 50, CS: "10ms", Set: map[string]string{"command": examples + "python/wrong_ricart_agrawala.py"},

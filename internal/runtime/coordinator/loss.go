@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
@@ -54,7 +54,7 @@ func (c *coordinator) lease() time.Duration {
 	}
 	longest := time.Duration(0)
 	for _, f := range c.job.Faults {
-		if f.What == fault.Pause {
+		if f.Kind == fault.Pause {
 			longest = max(longest, f.Lasts)
 		}
 	}
@@ -75,7 +75,7 @@ func (c *coordinator) grant(worker int) bool {
 // legacy is what the workers of lost hosts have handed over, and what is not known of
 // them. The injector's lock guards it.
 type legacy struct {
-	entries []entrylog.Entry
+	entries []record.Entry
 	left    map[dme.NodeID]control.Left
 	told    map[int]int64 // by host: when the others were told
 	doubts  []measure.Doubt
@@ -153,7 +153,7 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 	text := fmt.Sprintf("%v; its nodes %s are taken for crashed %v after the start", why, dme.FormatNodes(nodes), since)
 	i.mu.Lock()
 	i.told[k] = at
-	i.strikes = append(i.strikes, measure.Strike{Fault: fault.Fault{What: fault.Kill, Nodes: nodes, At: since}, At: at, Nodes: nodes})
+	i.strikes = append(i.strikes, measure.Strike{Fault: fault.Fault{Kind: fault.Kill, Nodes: nodes, At: since}, At: at, Nodes: nodes})
 	i.order = append(i.order, -1) // none that was asked for
 	doubt := len(i.doubts)
 	if unsure != nil {
@@ -229,11 +229,11 @@ func (c *coordinator) require(ctx context.Context, w int, q control.Command, pat
 // inherit takes over what a worker leaves that is fenced, and ends with its lease. It
 // reports whether nothing is missing.
 func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) bool {
-	var entries []entrylog.Entry
+	var entries []record.Entry
 	for k := 1; k <= r.Chunks; k++ {
 		chunk, err := c.require(ctx, w, control.Command{Op: control.OpFence, Chunk: k}, answerTime)
 		if err == nil {
-			entries, err = entrylog.Decode(entries, chunk.Entries)
+			entries, err = record.Decode(entries, chunk.Entries)
 		}
 		if err != nil {
 			return false // its nodes are told to be missing
@@ -270,13 +270,8 @@ func (i *injector) bequeath(o *measure.Observation) {
 			missing = append(missing, id)
 			continue
 		}
-		r := host.Remains{Activity: noderun.Activity(left.Counts.Activity), Requests: left.Counts.Requests, Entered: left.Entered}
-		if r.Activity == noderun.Requesting || r.Activity == noderun.Inside {
-			x := i.pending(id, r)
-			x.Ended = i.told[i.c.places[i.c.workerOf(id)].host]
-			x.Requested = min(x.Requested, x.Ended)
-			o.Abandoned = append(o.Abandoned, x)
-		}
+		told := i.told[i.c.places[i.c.workerOf(id)].host]
+		o.Abandoned = append(o.Abandoned, i.pending(id, remains(left.Counts, left.Entered), told)...)
 	}
 	if missing != nil {
 		o.Warnings = append(o.Warnings, "what nodes "+dme.FormatNodes(missing)+" have counted and recorded is lost with their host")

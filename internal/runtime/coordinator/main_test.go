@@ -1,11 +1,17 @@
 package coordinator
 
 import (
+	"flag"
+	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
@@ -14,6 +20,7 @@ import (
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/worker"
 	"dmebench/internal/testkit"
+	"dmebench/internal/testkit/toys"
 )
 
 // TestMain lets the test binary become a worker, as the program itself does,
@@ -31,78 +38,81 @@ func TestMain(m *testing.M) {
 	// Workers that are built with the race detector would sleep a second each
 	// before they exit.
 	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
-	os.Exit(m.Run())
+	flag.Parse()
+	// Runs wait for most of the time.
+	if p := flag.Lookup("test.parallel"); p.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
+		_ = p.Value.Set("4")
+	}
+	code := m.Run()
+	if err := goleak.Find(); err != nil { // of runs beside each other
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }
 
+// others counts the tests that go on beside others.
+var others atomic.Int32
+
+// beside lets a test run beside others. One that measures how soon something happens, or
+// what all the process has open, does not.
+func beside(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	others.Add(1)
+	t.Cleanup(func() { others.Add(-1) })
+}
+
+// testCatalog has all algorithms, and some that misbehave on purpose.
 func testCatalog() run.Catalog {
-	return append(catalog.All(), broken("eager", eager), broken("stingy", stingy), broken("panicking", panicking),
-		broken("chatty", chatty), broken("stuck", stuck),
-		doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true), ushered(), dozing())
+	toy := func(name string, s toys.Script) *dme.Algorithm {
+		a := toys.Scripted(name, s)
+		a.AsPublished = true
+		return a
+	}
+	nudge := func(_ *toys.Script, out *dme.Outbox) { out.Broadcast(dme.Message{Kind: 1}) }
+	enter := func(s *toys.Script, _ dme.NodeID, _ dme.Message, out *dme.Outbox) { toys.Enter(s, out) }
+	return append(catalog.All(), doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true),
+		toy("eager", toys.Script{Ask: toys.Enter}), // without asking anybody
+		toy("chatty", toys.Script{Ask: func(s *toys.Script, out *dme.Outbox) { // so as well, and says it
+			nudge(s, out)
+			toys.Enter(s, out)
+		}}),
+		toy("stingy", toys.Script{Ask: nudge, // and lets nobody in
+			Hear: func(s *toys.Script, _ dme.NodeID, _ dme.Message, _ *dme.Outbox) { s.X++ }}),
+		toy("panicking", toys.Script{Ask: func(s *toys.Script, _ *dme.Outbox) {
+			if s.ID == 2 {
+				panic("the invariant of this test does not hold")
+			}
+		}}),
+		toy("stuck", toys.Script{Ask: func(s *toys.Script, out *dme.Outbox) {
+			if s.ID == 2 {
+				select {}
+			}
+			toys.Enter(s, out)
+		}}),
+		// Node 1 is let in when node 2 asks, and node 2 when node 1 leaves: until then node 1
+		// waits, and not a message is on the way.
+		toy("ushered", toys.Script{Hear: enter,
+			Ask: func(s *toys.Script, out *dme.Outbox) {
+				if s.ID == 2 {
+					out.Send(1, dme.Message{Kind: 1})
+				}
+			},
+			Done: func(s *toys.Script, out *dme.Outbox) {
+				if s.ID == 1 {
+					out.Send(2, dme.Message{Kind: 1})
+				}
+			}}),
+		toy("dozing", toys.Script{
+			Ask:     func(_ *toys.Script, out *dme.Outbox) { out.SetTimer(1, doze) },
+			Expired: func(s *toys.Script, _ dme.TimerID, out *dme.Outbox) { toys.Enter(s, out) },
+		}))
 }
 
 // sampled says whether case i of many similar ones is tried: all of them in long tests, else
 // one in so many.
 func sampled(i, of int) bool { return testkit.Long() || i%of == 0 }
-
-// broken describes an algorithm that gets one thing wrong.
-func broken(name string, request func(id dme.NodeID, out *dme.Outbox)) *dme.Algorithm {
-	return &dme.Algorithm{
-		Name: name, Title: name, Citation: "none: it is wrong on purpose", Class: dme.Permission, AsPublished: true,
-		Needs:   dme.Always(dme.Needs{Reliable: true}),
-		Kinds:   []string{"NUDGE"},
-		Prepare: func(dme.Config) (dme.System, error) { return brokenSystem{request}, nil },
-	}
-}
-
-// eager enters without asking anybody.
-func eager(_ dme.NodeID, out *dme.Outbox) { out.Enter(dme.Stamp{}) }
-
-// stuck does not come back from a request at node 2.
-func stuck(id dme.NodeID, out *dme.Outbox) {
-	if id == 2 {
-		select {}
-	}
-	out.Enter(dme.Stamp{})
-}
-
-// chatty does so as well, and says it.
-func chatty(_ dme.NodeID, out *dme.Outbox) {
-	out.Broadcast(dme.Message{Kind: 1})
-	out.Enter(dme.Stamp{})
-}
-
-// stingy never lets anybody in.
-func stingy(_ dme.NodeID, out *dme.Outbox) {
-	out.Broadcast(dme.Message{Kind: 1})
-}
-
-// panicking finds an invariant violated at node 2.
-func panicking(id dme.NodeID, out *dme.Outbox) {
-	if id == 2 {
-		panic("the invariant of this test does not hold")
-	}
-}
-
-type brokenSystem struct {
-	request func(dme.NodeID, *dme.Outbox)
-}
-
-func (s brokenSystem) Node(id dme.NodeID) dme.Node {
-	return &brokenNode{id: id, request: s.request}
-}
-
-type brokenNode struct {
-	id       dme.NodeID
-	request  func(dme.NodeID, *dme.Outbox)
-	received uint64
-}
-
-func (n *brokenNode) Request(out *dme.Outbox) { n.request(n.id, out) }
-func (n *brokenNode) Release(*dme.Outbox)     {}
-func (n *brokenNode) Receive(dme.NodeID, dme.Message, *dme.Outbox) {
-	n.received++
-}
-func (n *brokenNode) State(v *dme.Visitor) { v.Uint("received", &n.received) }
 
 // recorder remembers the processes of a run.
 type recorder struct {
@@ -126,64 +136,12 @@ func (r *recorder) pids() []int {
 	return pids
 }
 
-// ushered lets node 1 in when node 2 asks, and node 2 when node 1 leaves: until then node 1
-// waits, and not a message is on the way.
-func ushered() *dme.Algorithm {
-	a := broken("ushered", nil)
-	a.Prepare = func(dme.Config) (dme.System, error) { return usheredSystem{}, nil }
-	return a
-}
-
-type usheredSystem struct{}
-
-func (usheredSystem) Node(id dme.NodeID) dme.Node { return &usheredNode{id: id} }
-
-type usheredNode struct{ id dme.NodeID }
-
-func (n *usheredNode) Request(out *dme.Outbox) {
-	if n.id == 2 {
-		out.Send(1, dme.Message{Kind: 1})
-	}
-}
-
-func (n *usheredNode) Release(out *dme.Outbox) {
-	if n.id == 1 {
-		out.Send(2, dme.Message{Kind: 1})
-	}
-}
-
-func (n *usheredNode) Receive(_ dme.NodeID, _ dme.Message, out *dme.Outbox) { out.Enter(dme.Stamp{}) }
-func (n *usheredNode) State(*dme.Visitor)                                   {}
-
-// dozing lets a node in when its timer fires.
-func dozing() *dme.Algorithm {
-	a := broken("dozing", nil)
-	a.Prepare = func(dme.Config) (dme.System, error) { return dozingSystem{}, nil }
-	return a
-}
-
-type dozingSystem struct{}
-
-func (dozingSystem) Node(dme.NodeID) dme.Node { return dozingNode{} }
-
-type dozingNode struct{}
-
-func (dozingNode) Request(out *dme.Outbox)                      { out.SetTimer(1, doze) }
-func (dozingNode) Release(*dme.Outbox)                          {}
-func (dozingNode) Receive(dme.NodeID, dme.Message, *dme.Outbox) {}
-func (dozingNode) Timeout(_ dme.TimerID, out *dme.Outbox)       { out.Enter(dme.Stamp{}) }
-func (dozingNode) State(*dme.Visitor)                           {}
-
 // doorkeeper is an algorithm for these tests: node 1 lets one node after the other in,
 // and goes on when one of them is down. With deaf set it does not listen to that.
 func doorkeeper(name string, deaf bool) *dme.Algorithm {
-	return &dme.Algorithm{
-		Name: name, Title: "a doorkeeper", Citation: "none: it is for tests", Class: dme.Permission, AsPublished: true,
-		Needs:    dme.Always(dme.Needs{Reliable: true}),
-		Kinds:    []string{"ASK", "GRANT", "DONE"},
-		HasToken: dme.OfNode((*doorkeeperNode).HasToken), Root: 1,
-		Prepare: func(dme.Config) (dme.System, error) { return doorkeeperSystem{deaf}, nil },
-	}
+	a := toys.New(name, func(id dme.NodeID, _ int) dme.Node { return &doorkeeperNode{id: id, deaf: deaf} }, "ASK", "GRANT", "DONE")
+	a.AsPublished, a.Root, a.HasToken = true, 1, dme.OfNode((*doorkeeperNode).HasToken)
+	return a
 }
 
 const (
@@ -192,16 +150,12 @@ const (
 	done
 )
 
-type doorkeeperSystem struct{ deaf bool }
-
-func (s doorkeeperSystem) Node(id dme.NodeID) dme.Node { return &doorkeeperNode{id: id, deaf: s.deaf} }
-
 type doorkeeperNode struct {
 	id      dme.NodeID
 	deaf    bool
 	inside  dme.NodeID // at the doorkeeper: who is; elsewhere: this node, if it is
 	waiting []dme.NodeID
-	heard   []dme.NodeID // who was down and is up again
+	away    []dme.NodeID // who is down: nobody is let in for it
 }
 
 func (n *doorkeeperNode) Request(out *dme.Outbox) {
@@ -224,7 +178,9 @@ func (n *doorkeeperNode) Release(out *dme.Outbox) {
 func (n *doorkeeperNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	switch m.Kind {
 	case ask:
-		n.take(from, out)
+		if !slices.Contains(n.away, from) {
+			n.take(from, out)
+		}
 	case grant:
 		n.inside = n.id
 		out.Enter(dme.Stamp{})
@@ -257,21 +213,25 @@ func (n *doorkeeperNode) Down(peer dme.NodeID, out *dme.Outbox) {
 	if n.id != 1 || n.deaf {
 		return
 	}
-	n.waiting = slices.DeleteFunc(n.waiting, func(id dme.NodeID) bool { return id == peer })
+	is := func(id dme.NodeID) bool { return id == peer }
+	n.waiting, n.away = slices.DeleteFunc(n.waiting, is), append(n.away, peer)
 	if n.inside == peer {
 		n.inside = 0
 		n.next(out)
 	}
 }
 
-func (n *doorkeeperNode) Up(peer dme.NodeID, _ *dme.Outbox) { n.heard = append(n.heard, peer) }
-func (n *doorkeeperNode) Restart(*dme.Outbox)               {}
-func (n *doorkeeperNode) Join(*dme.Outbox)                  {}
-func (n *doorkeeperNode) Depart(out *dme.Outbox)            { out.Left() }
-func (n *doorkeeperNode) HasToken() bool                    { return n.id != 1 && n.inside == n.id }
+func (n *doorkeeperNode) Up(peer dme.NodeID, _ *dme.Outbox) {
+	n.away = slices.DeleteFunc(n.away, func(id dme.NodeID) bool { return id == peer })
+}
+
+func (n *doorkeeperNode) Restart(*dme.Outbox)    {}
+func (n *doorkeeperNode) Join(*dme.Outbox)       {}
+func (n *doorkeeperNode) Depart(out *dme.Outbox) { out.Left() }
+func (n *doorkeeperNode) HasToken() bool         { return n.id != 1 && n.inside == n.id }
 
 func (n *doorkeeperNode) State(v *dme.Visitor) {
 	v.Node("inside", &n.inside)
 	v.Nodes("waiting", &n.waiting)
-	v.Nodes("heard", &n.heard)
+	v.Nodes("away", &n.away)
 }

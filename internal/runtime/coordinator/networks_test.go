@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/algorithms/catalog"
 	"dmebench/dme"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
@@ -54,12 +55,10 @@ func TestEveryAlgorithmOverEveryNetwork(t *testing.T) {
 		{"udp", map[string]string{run.LayerOption: "reliable"}},
 		{"udp", map[string]string{run.LayerOption: "fifo", run.MulticastOption: "true"}},
 	}
-	tried := make(map[string]bool) // the catalog of the tests has some twice
-	for i, a := range testCatalog() {
-		if a.AsPublished || tried[a.Name] {
+	for i, a := range catalog.All() {
+		if a.AsPublished {
 			continue
 		}
-		tried[a.Name] = true
 		forms := []map[string]string{nil}
 		if a.Name == "ricart-agrawala-broadcast" {
 			forms = append(forms, map[string]string{"form": "sequenced"})
@@ -74,13 +73,17 @@ func TestEveryAlgorithmOverEveryNetwork(t *testing.T) {
 					if set == nil {
 						set = make(map[string]string)
 					}
+					requests := 12
 					if slices.ContainsFunc(a.Options, func(o dme.Option) bool { return o.Name == "bound" }) {
 						set["bound"] = "200ms"
+						requests = 6 // each may take twice as long
+					} else {
+						beside(t)
 					}
 					own := maps.Clone(set)
 					maps.Copy(set, network.set)
 					runsAsSimulated(t, runs.Spec{
-						Algorithm: a.Name, Nodes: nearest(t, a, 8), NodesPerWorker: 2, CS: "10us", Transport: network.name, Set: set,
+						Algorithm: a.Name, Nodes: nearest(t, a, 8), NodesPerWorker: 2, CS: "10us", Transport: network.name, Set: set, Requests: requests,
 					}, own, i%3 == 0 || testkit.Long())
 				})
 			}
@@ -98,14 +101,15 @@ func runsAsSimulated(t *testing.T, spec runs.Spec, own map[string]string, satura
 		t.Skipf("the network lacks %v", job.Missing) // as declared; what is refused is another test's
 	}
 	if saturated && !job.Needs.BoundedDelay {
-		spec.Workload, spec.Requests = "saturate", 80
-		if r := mustRun(t, spec); r.Safety.Violations != 0 || r.Entries != 80 {
+		saturate := spec
+		saturate.Workload, saturate.Requests = "saturate", 80
+		if r := mustRun(t, saturate); r.Safety.Violations != 0 || r.Entries != 80 {
 			t.Errorf("%d violations, %d entries", r.Safety.Violations, r.Entries)
 		}
 	}
-	spec.Workload, spec.Requests = "serial", 12
+	spec.Workload = "serial"
 	real, simulated := mustCostAsSimulated(t, spec, own)
-	if real.Entries != 12 || real.Safety.Violations != 0 {
+	if real.Entries != uint64(spec.Requests) || real.Safety.Violations != 0 {
 		t.Errorf("%d entries, %d violations", real.Entries, real.Safety.Violations)
 	}
 	if job.Guarantees().Broadcast && real.Messages.Transmissions != simulated.Messages.Transmissions {
@@ -119,6 +123,7 @@ func runsAsSimulated(t *testing.T, spec runs.Spec, own map[string]string, satura
 // What the links do beneath the layers, the algorithm does not notice: what is
 // sent again counts apart.
 func TestAlgorithmsDoNotNoticeRepairedLinks(t *testing.T) {
+	beside(t)
 	r := mustRun(t, runs.Spec{
 		Algorithm: "ricart-agrawala", Nodes: 3, NodesPerWorker: 2, Requests: 60, CS: "0", Transport: "udp",
 		Set: map[string]string{"loss": "0.1", "dup": "0.1", "reorder": "0.1", "jitter": "100us"},
@@ -133,6 +138,7 @@ func TestAlgorithmsDoNotNoticeRepairedLinks(t *testing.T) {
 
 // Delays of the links are delays of messages.
 func TestDelayedLinksTakeTheirTime(t *testing.T) {
+	beside(t)
 	for i, name := range []string{"tcp", "udp", "nats"} {
 		if !sampled(i, 4) {
 			continue
@@ -223,13 +229,11 @@ func bareRing(b *testing.B) float64 {
 // Encryption changes what passes the network and nothing else. A record of TLS has 22
 // bytes around what it holds, which here is a frame of a few bytes for each write.
 func TestARunOverEncryptedConnections(t *testing.T) {
+	beside(t)
 	for set, encrypted := range map[string]bool{"auto": false, "on": true} { // on the loopback
-		r, err := execute(t, t.Context(), runs.Spec{
+		r := mustEnd(t, runs.Spec{
 			Algorithm: "ricart-agrawala", Nodes: 3, Workload: "serial", Requests: 60, Set: map[string]string{"tls": set},
 		}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if r.Status != runs.OK || r.Entries != 60 || r.Messages.Total != 60*4 || r.Wire.Frames != 60*4 || r.Wire.Refused != 0 {
 			t.Errorf("tls=%s: %s %s: %d entries, %d messages, %+v", set, r.Status, r.Error, r.Entries, r.Messages.Total, r.Wire)
 		}
@@ -242,6 +246,7 @@ func TestARunOverEncryptedConnections(t *testing.T) {
 // The broadcast medium under contention: every request and reply is a broadcast,
 // and all nodes must queue the requests in one order.
 func TestTheSequencedMediumUnderLoad(t *testing.T) {
+	beside(t)
 	r := mustRun(t, runs.Spec{
 		Algorithm: "ricart-agrawala-broadcast", Set: map[string]string{"form": "sequenced"},
 		Nodes: 6, Requests: 300, Transport: "nats", CS: "0",
@@ -264,6 +269,7 @@ func elsewhere(t *testing.T) (nats.Broker, *nats.Server) {
 }
 
 func TestABrokerElsewhere(t *testing.T) {
+	beside(t)
 	b, server := elsewhere(t)
 	for _, set := range []map[string]string{{"form": "listed"}, {"form": "sequenced"}} {
 		r, err := Run(t.Context(), resolve(t, runs.Spec{
@@ -288,6 +294,7 @@ func TestABrokerElsewhere(t *testing.T) {
 // A broker that dies in the middle of a run ends it as failed, whether its
 // broadcasts are sequenced or not.
 func TestABrokerThatDiesEndsTheRun(t *testing.T) {
+	beside(t)
 	for i, spec := range []runs.Spec{
 		{Algorithm: "ricart-agrawala-broadcast", Set: map[string]string{"form": "sequenced"}, Nodes: 4},
 		{Algorithm: "suzuki-kasami", Nodes: 4},
@@ -297,10 +304,7 @@ func TestABrokerThatDiesEndsTheRun(t *testing.T) {
 		}
 		b, server := elsewhere(t)
 		spec.Transport, spec.Duration = "nats", runs.Duration(time.Minute)
-		r, err := execute(t, t.Context(), spec, Options{Broker: &b, Progress: onFirstEntries(server.Close)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mustEnd(t, spec, Options{Broker: &b, Progress: onFirstEntries(server.Close)})
 		if r.Status != runs.Failed || !strings.Contains(r.Error, "nats: ") {
 			t.Errorf("%s: status %s: %s", spec.Algorithm, r.Status, r.Error)
 		}
@@ -313,6 +317,7 @@ func TestABrokerThatDiesEndsTheRun(t *testing.T) {
 // Strangers who connect to the servers of a run and say nothing, or garbage, do not disturb
 // it, and are counted.
 func TestStrangersDoNotDisturbARun(t *testing.T) {
+	beside(t)
 	const strangers = 40
 	c, err := start(t.Context(), resolve(t, runs.Spec{
 		Algorithm: "ricart-agrawala", Nodes: 4, Transport: "nats", Requests: 200, CS: "1ms",

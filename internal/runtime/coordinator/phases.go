@@ -64,6 +64,13 @@ func (c *coordinator) blame(ctx context.Context, err error) error {
 		if silence.Workers = slices.DeleteFunc(silence.Workers, c.lostWith); len(silence.Workers) == 0 {
 			return context.Cause(ctx)
 		}
+		if silence.Absent != nil { // they have ended, and watch says how
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(causeTimeout):
+			}
+		}
 		f := c.silent(silence.Workers)
 		f.what = fmt.Sprintf("%s: no answer from %s: %s", silence.Op, c.names(silence.Workers), c.why(silence.Workers))
 		c.failed.Store(true)

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,9 @@ import (
 	"time"
 
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
-	"dmebench/internal/runtime/sharedpage"
+	"dmebench/internal/runtime/witness"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
@@ -53,7 +53,7 @@ func coordinate(stdin io.Reader, stdout io.Writer) int {
 	}
 	r, err := Run(ctx, job, Options{
 		Started:  func(p launch.Process) { _ = parent.Send(said{Worker: p.PID()}) },
-		Progress: func(s *live.State) { _ = parent.Send(said{Entries: s.Entries}) },
+		Progress: func(s *run.State) { _ = parent.Send(said{Entries: s.Entries}) },
 	})
 	if err != nil {
 		_ = parent.Send(said{Error: err.Error()})
@@ -150,13 +150,11 @@ func allGone(t *testing.T, bound time.Duration, pids ...int) {
 // A violation that was seen is told as such, though nodes disagree on the messages
 // as well and the system never falls silent.
 func TestAViolationIsToldWhateverElseGoesWrong(t *testing.T) {
-	r, err := execute(t, t.Context(), runs.Spec{
+	beside(t)
+	r := mustEnd(t, runs.Spec{
 		Algorithm: "chatty", Nodes: 3, Requests: 60, CS: "2ms", StallAfter: runs.Duration(300 * time.Millisecond),
 		Transport: "udp", AllowMismatch: true, Set: map[string]string{run.LayerOption: "raw", "dup": "1"},
 	}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if r.Status != runs.Violated || r.Safety.Violations == 0 || !strings.Contains(r.Error, "messages were duplicated") {
 		t.Errorf("status %s, %d violations: %s", r.Status, r.Safety.Violations, r.Error)
 	}
@@ -168,14 +166,12 @@ func TestAViolationIsToldWhateverElseGoesWrong(t *testing.T) {
 // Links that lose are no reason to fail, also where they are so bad that no delay
 // can be measured.
 func TestDelaysThatCannotBeMeasuredFailNoRun(t *testing.T) {
+	beside(t)
 	for loss, known := range map[string]bool{"0.3": true, "1": false} {
-		r, err := execute(t, t.Context(), runs.Spec{
+		r := mustEnd(t, runs.Spec{
 			Algorithm: "eager", Nodes: 2, Requests: 1, CS: "0", Transport: "udp", AllowMismatch: true,
 			Set: map[string]string{run.LayerOption: "raw", "loss": loss},
 		}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if r.Status != runs.OK || (r.T != nil) != known {
 			t.Errorf("loss %s: status %s, T %v: %s", loss, r.Status, r.T, r.Error)
 		}
@@ -193,11 +189,10 @@ func warned(r *runs.Result, parts ...string) bool {
 
 // A handler that never returns is a fault of its node.
 func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
-	begin := time.Now()
-	r, err := execute(t, t.Context(), runs.Spec{Algorithm: "stuck", Nodes: 3, Requests: 3, CS: "0"}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	beside(t)
+	var begin time.Time
+	r := mustEnd(t, runs.Spec{Algorithm: "stuck", Nodes: 3, Requests: 3, CS: "0"},
+		Options{Progress: func(*run.State) { begin = cmp.Or(begin, time.Now()) }})
 	if r.Status != runs.Failed && r.Status != runs.Violated || !slices.Equal(r.FailedNodes, []int{2}) {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
 	}
@@ -209,40 +204,41 @@ func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
 // Processes that a signal stops for longer than a stall takes are none of the algorithm's:
 // a worker, the coordinator, or all of them. The result names those that did not run.
 func TestWhatWasStoppedForAWhileIsNoStall(t *testing.T) {
-	for i, who := range [][]string{
+	for _, who := range [][]string{
 		{"the coordinator", "node 1 ", "node 2 ", "node 3 "}, {"node 2 "}, {"the coordinator"},
 	} {
-		if !sampled(i, 2) {
-			continue
-		}
-		l := lead(t, runs.Spec{Algorithm: "suzuki-kasami", Nodes: 3, CS: "2ms", Duration: runs.Duration(3 * time.Second),
-			StallAfter: runs.Duration(400 * time.Millisecond)})
-		l.running()
-		var pids []int
-		for _, name := range who {
-			pid := l.child.PID()
-			if node := 0; name != "the coordinator" {
-				fmt.Sscanf(name, "node %d", &node)
-				pid = l.workers[node-1]
+		t.Run(fmt.Sprint(who), func(t *testing.T) {
+			t.Parallel() // beside each other alone
+			l := lead(t, runs.Spec{Algorithm: "suzuki-kasami", Nodes: 3, CS: "2ms", Duration: runs.Duration(2 * time.Second),
+				StallAfter: runs.Duration(400 * time.Millisecond)})
+			l.running()
+			var pids []int
+			for _, name := range who {
+				pid := l.child.PID()
+				if node := 0; name != "the coordinator" {
+					fmt.Sscanf(name, "node %d", &node)
+					pid = l.workers[node-1]
+				}
+				pids = append(pids, pid)
+				syscall.Kill(pid, syscall.SIGSTOP)
 			}
-			pids = append(pids, pid)
-			syscall.Kill(pid, syscall.SIGSTOP)
-		}
-		time.Sleep(1500 * time.Millisecond)
-		for _, pid := range pids {
-			syscall.Kill(pid, syscall.SIGCONT)
-		}
-		if r := l.result(); r.Status != runs.OK || !warned(r, append(who, "did not run")...) {
-			t.Errorf("%v: status %s: %s; warnings %q", who, r.Status, r.Error, r.Warnings)
-		}
-		<-l.child.Ended()
-		allGone(t, time.Second, l.workers...)
+			time.Sleep(1500 * time.Millisecond)
+			for _, pid := range pids {
+				syscall.Kill(pid, syscall.SIGCONT)
+			}
+			if r := l.result(); r.Status != runs.OK || !warned(r, append(who, "did not run")...) {
+				t.Errorf("status %s: %s; warnings %q", r.Status, r.Error, r.Warnings)
+			}
+			<-l.child.Ended()
+			allGone(t, time.Second, l.workers...)
+		})
 	}
 }
 
 // A worker that is killed, or hangs, is named soon, however long a stall takes and whatever
 // the network thinks of it; what was counted until then is not lost.
 func TestAWorkerThatFailsIsNamed(t *testing.T) {
+	beside(t)
 	for i, c := range []struct {
 		network    string
 		signal     syscall.Signal
@@ -257,27 +253,27 @@ func TestAWorkerThatFailsIsNamed(t *testing.T) {
 		if i > 1 && !testkit.Long() {
 			continue
 		}
-		workers := &recorder{}
-		spec := long
-		spec.Transport, spec.StallAfter = c.network, runs.Duration(c.stallAfter)
-		var begin time.Time
-		r, err := execute(t, t.Context(), spec, Options{
-			Started: workers.started,
-			Progress: onFirstEntries(func() {
-				begin = time.Now()
-				syscall.Kill(workers.pids()[2], c.signal)
-			}),
+		t.Run(fmt.Sprint(c.network, c.signal), func(t *testing.T) {
+			beside(t)
+			workers := &recorder{}
+			spec := long
+			spec.Transport, spec.StallAfter = c.network, runs.Duration(c.stallAfter)
+			var begin time.Time
+			r := mustEnd(t, spec, Options{
+				Started: workers.started,
+				Progress: onFirstEntries(func() {
+					begin = time.Now()
+					syscall.Kill(workers.pids()[2], c.signal)
+				}),
+			})
+			if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, c.says) ||
+				r.Status.Outcome(true) != runs.Unknown {
+				t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+			}
+			if took := time.Since(begin); took > bound || r.Entries == 0 || r.Messages.Total == 0 {
+				t.Errorf("it took %v; %d entries, %d messages", took, r.Entries, r.Messages.Total)
+			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{3}) || !strings.Contains(r.Error, c.says) ||
-			r.Status.Outcome(true) != runs.Unknown {
-			t.Errorf("%s, %v: status %s, failed nodes %v: %s", c.network, c.signal, r.Status, r.FailedNodes, r.Error)
-		}
-		if took := time.Since(begin); took > bound || r.Entries == 0 || r.Messages.Total == 0 {
-			t.Errorf("%s, %v: it took %v; %d entries, %d messages", c.network, c.signal, took, r.Entries, r.Messages.Total)
-		}
 	}
 }
 
@@ -285,13 +281,13 @@ func TestAWorkerThatFailsIsNamed(t *testing.T) {
 const bound = 10 * time.Second
 
 // counted opens the page of a run by way of one of its workers.
-func counted(t *testing.T, pid, nodes int) *sharedpage.Page {
+func counted(t *testing.T, pid, nodes int) *witness.Page {
 	t.Helper()
 	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/3", pid), os.O_RDWR, 0)
 	if err != nil {
 		t.Skip("the memory of another process cannot be opened here:", err)
 	}
-	p, err := sharedpage.Open(f, nodes)
+	p, err := witness.OpenPage(f, nodes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,6 +296,7 @@ func counted(t *testing.T, pid, nodes int) *sharedpage.Page {
 
 // A worker that counts wrongly does not pass for one that does well.
 func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
+	beside(t)
 	for i, c := range []struct {
 		name string
 		lie  func(*noderun.Counters)
@@ -314,7 +311,7 @@ func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
 			continue
 		}
 		workers := &recorder{}
-		r, err := execute(t, t.Context(), runs.Spec{
+		r := mustEnd(t, runs.Spec{
 			Algorithm: "ricart-agrawala", Nodes: 3, CS: "1ms", Duration: runs.Duration(500 * time.Millisecond),
 			StallAfter: runs.Duration(300 * time.Millisecond),
 		}, Options{
@@ -325,9 +322,6 @@ func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
 				c.lie(p.Counters(2))
 			}),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if r.Status != runs.Failed || !strings.Contains(r.Error, c.want) {
 			t.Errorf("%s: status %s: %s", c.name, r.Status, r.Error)
 		}
@@ -358,6 +352,8 @@ func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
 	kills := 3
 	if testkit.Full() {
 		kills = 200
+	} else {
+		beside(t)
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -420,6 +416,7 @@ func TestWorkersAreKilledAtRandomMoments(t *testing.T) {
 // Coordinators are killed at random moments: no worker outlives them for long, not
 // even one that stands still.
 func TestCoordinatorsAreKilledAtRandomMoments(t *testing.T) {
+	beside(t)
 	kills := 2
 	if testkit.Full() {
 		kills = 50
@@ -432,7 +429,7 @@ func TestCoordinatorsAreKilledAtRandomMoments(t *testing.T) {
 			Algorithm: "doorkeeper", Nodes: 4, Transport: []string{"tcp", "udp", "nats"}[k%3], Duration: runs.Duration(time.Minute),
 		}
 		if k%2 == 1 {
-			spec.Faults = []string{"pause 3 @50ms"}
+			spec.Faults = []string{"pause 3 @50ms-50s"}
 		}
 		l := lead(t, spec)
 		started := 1 + rng.IntN(4)
@@ -469,8 +466,9 @@ func childrenOf(t *testing.T, pid int) []int {
 
 // What stands still is ended too, when the user interrupts.
 func TestAnInterruptEndsWhatIsPaused(t *testing.T) {
+	beside(t)
 	l := lead(t, runs.Spec{
-		Algorithm: "doorkeeper", Nodes: 4, Duration: runs.Duration(time.Minute), Faults: []string{"pause 3 @50ms", "kill 2 @60ms"},
+		Algorithm: "doorkeeper", Nodes: 4, Duration: runs.Duration(time.Minute), Faults: []string{"pause 3 @50ms-50s", "kill 2 @60ms"},
 	})
 	l.running()
 	time.Sleep(100 * time.Millisecond)
@@ -486,6 +484,7 @@ func TestAnInterruptEndsWhatIsPaused(t *testing.T) {
 
 // A result that cannot be kept is handed over all the same.
 func TestAResultThatCannotBeKeptIsNotLost(t *testing.T) {
+	beside(t)
 	full := errors.New("no space left on device")
 	r, err := execute(t, t.Context(), runs.Spec{Algorithm: "ricart-agrawala", Nodes: 2, Requests: 10},
 		Options{Save: func(*runs.Result) error { return full }})

@@ -13,7 +13,8 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/runtime/resource"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/runtime/witness"
 	"dmebench/runs"
 	"dmebench/transport/nats"
 )
@@ -21,6 +22,7 @@ import (
 // Every entry updates the resource, and what it has read says in which order they
 // were: no two have read the same.
 func TestASharedResource(t *testing.T) {
+	beside(t)
 	for i, spec := range []runs.Spec{
 		{Algorithm: "ricart-agrawala", Nodes: 5, Requests: 300, CS: "0"},
 		{Algorithm: "raymond", Nodes: 8, Requests: 400},
@@ -30,8 +32,9 @@ func TestASharedResource(t *testing.T) {
 		if !sampled(i, 2) {
 			continue
 		}
-		spec.Resource = resource.NATS
+		spec.Resource = run.NATSResource
 		t.Run(spec.Algorithm, func(t *testing.T) {
+			beside(t)
 			c, err := start(t.Context(), resolve(t, spec), Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -52,7 +55,7 @@ func TestASharedResource(t *testing.T) {
 			}
 			want := uint64(spec.Requests)
 			r := measure.Result(o)
-			if r.Status != runs.OK || r.Safety.Resource == nil || r.Safety.Resource.Kind != resource.NATS ||
+			if r.Status != runs.OK || r.Safety.Resource == nil || r.Safety.Resource.Kind != run.NATSResource ||
 				r.Safety.Resource.Updates != want || r.Safety.Resource.LostUpdates != 0 || r.Entries != want || r.Safety.Violations != 0 {
 				t.Errorf("status %s: %s, %d entries, safety %+v", r.Status, r.Error, r.Entries, r.Safety)
 			}
@@ -76,18 +79,16 @@ func TestASharedResource(t *testing.T) {
 // An algorithm that lets everybody in loses updates; each is told with two critical
 // sections that overlap.
 func TestABrokenAlgorithmLosesUpdates(t *testing.T) {
-	r, err := execute(t, t.Context(), runs.Spec{
-		Algorithm: "eager", Nodes: 4, Requests: 200, CS: "1ms", Resource: resource.NATS, AllowMismatch: true,
+	beside(t)
+	r := mustEnd(t, runs.Spec{
+		Algorithm: "eager", Nodes: 4, Requests: 200, CS: "1ms", Resource: run.NATSResource, AllowMismatch: true,
 	}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := r.Safety.Resource
 	if r.Status != runs.Violated || s == nil {
 		t.Fatalf("status %s: %s, safety %+v", r.Status, r.Error, r.Safety)
 	}
 	if s.Updates != 200 || s.LostUpdates == 0 || s.LostUpdates >= 200 || r.Safety.Violations < s.LostUpdates ||
-		uint64(len(s.Lost)) != min(s.LostUpdates, resource.MostTold) {
+		uint64(len(s.Lost)) != min(s.LostUpdates, witness.MostTold) {
 		t.Errorf("%d updates, %d lost, %d told, %d violations", s.Updates, s.LostUpdates, len(s.Lost), r.Safety.Violations)
 	}
 	for _, l := range s.Lost {
@@ -104,8 +105,9 @@ func TestABrokenAlgorithmLosesUpdates(t *testing.T) {
 
 // Readers only read.
 func TestReadersDoNotUpdateTheResource(t *testing.T) {
+	beside(t)
 	r := mustRun(t, runs.Spec{
-		Algorithm: "readers-writers", Nodes: 4, Requests: 200, Set: map[string]string{"readers": "0.5"}, Resource: resource.NATS,
+		Algorithm: "readers-writers", Nodes: 4, Requests: 200, Set: map[string]string{"readers": "0.5"}, Resource: run.NATSResource,
 	})
 	if s := r.Safety.Resource; s.Updates == 0 || s.Updates >= r.Entries || s.LostUpdates != 0 {
 		t.Errorf("%d entries, %+v", r.Entries, s)
@@ -114,8 +116,9 @@ func TestReadersDoNotUpdateTheResource(t *testing.T) {
 
 // A node that dies inside leaves no update, and nobody loses one.
 func TestAHolderDiesWithTheResource(t *testing.T) {
+	beside(t)
 	r := mustRun(t, runs.Spec{
-		Algorithm: "raymond-robust", Nodes: 4, Requests: 400, Resource: resource.NATS,
+		Algorithm: "raymond-robust", Nodes: 4, Requests: 400, Resource: run.NATSResource,
 		Faults: []string{"kill holder @entry:100", "restart holder @+50ms"},
 	})
 	s := r.Safety.Resource
@@ -128,11 +131,12 @@ func TestAHolderDiesWithTheResource(t *testing.T) {
 // seen before any process is started; nothing is left there; and its end is the
 // run's, which says so.
 func TestAResourceElsewhere(t *testing.T) {
+	beside(t)
 	b, server := elsewhere(t)
-	spec := runs.Spec{Algorithm: "raymond", Nodes: 3, Requests: 60, Resource: resource.NATS}
+	spec := runs.Spec{Algorithm: "raymond", Nodes: 3, Requests: 60, Resource: run.NATSResource}
 	workers := &recorder{}
 	_, err := Run(t.Context(), resolve(t, spec), Options{Broker: &b, Started: workers.started})
-	if !errors.Is(err, nats.ErrBroker) || !errors.Is(err, resource.ErrNoJetStream) || len(workers.pids()) > 0 {
+	if !errors.Is(err, nats.ErrBroker) || !errors.Is(err, witness.ErrNoJetStream) || len(workers.pids()) > 0 {
 		t.Errorf("without JetStream: %v, %d processes", err, len(workers.pids()))
 	}
 
@@ -150,10 +154,7 @@ func TestAResourceElsewhere(t *testing.T) {
 	}
 
 	spec.Requests, spec.Duration, spec.Transport = 0, runs.Duration(time.Minute), "tcp"
-	r, err := execute(t, t.Context(), spec, Options{Broker: &b, Progress: onFirstEntries(server.Close)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustEnd(t, spec, Options{Broker: &b, Progress: onFirstEntries(server.Close)})
 	if r.Status != runs.Failed || !strings.Contains(r.Error, "shared resource") || !strings.Contains(r.Error, b.Name()) {
 		t.Errorf("status %s: %s", r.Status, r.Error)
 	}
@@ -199,6 +200,7 @@ func (h *distant) Start(ctx context.Context, w host.Worker) (launch.Process, err
 // The nodes of several hosts share a resource at the server of the control plane, as
 // each host knows it. The witness of a host sees nothing of the other's nodes.
 func TestHostsShareAResource(t *testing.T) {
+	beside(t)
 	b, server := elsewhere(t)
 	defer server.Close()
 	if err := server.EnableJetStream(1 << 24); err != nil {
@@ -210,7 +212,7 @@ func TestHostsShareAResource(t *testing.T) {
 			&distant{Local: host.Local{Label: "two"}, broker: b},
 		}
 		r, err := Run(t.Context(), resolve(t, runs.Spec{
-			Algorithm: algorithm, Nodes: 2, Requests: 60, CS: "1ms", Resource: resource.NATS, AllowMismatch: true,
+			Algorithm: algorithm, Nodes: 2, Requests: 60, CS: "1ms", Resource: run.NATSResource, AllowMismatch: true,
 		}), Options{Control: &b, Hosts: hosts})
 		if err != nil {
 			t.Fatal(err)

@@ -15,11 +15,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dmebench/internal/platform/interrupt"
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/runs"
@@ -50,16 +49,26 @@ func execute(t *testing.T, ctx context.Context, spec runs.Spec, opt Options) (*r
 			t.Errorf("worker process %d is still there (%v)", pid, err)
 		}
 	}
-	goleak.VerifyNone(t)
+	if others.Load() == 0 {
+		goleak.VerifyNone(t)
+	}
 	return result, err
 }
 
-func mustRun(t *testing.T, spec runs.Spec) *runs.Result {
+// mustEnd executes a job that has a result, whatever it is.
+func mustEnd(t *testing.T, spec runs.Spec, opt Options) *runs.Result {
 	t.Helper()
-	r, err := execute(t, t.Context(), spec, Options{})
+	r, err := execute(t, t.Context(), spec, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r
+}
+
+// mustRun executes a job that ends well.
+func mustRun(t *testing.T, spec runs.Spec) *runs.Result {
+	t.Helper()
+	r := mustEnd(t, spec, Options{})
 	if r.Status != runs.OK {
 		t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
 	}
@@ -67,8 +76,9 @@ func mustRun(t *testing.T, spec runs.Spec) *runs.Result {
 }
 
 func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
+	beside(t)
 	workers := &recorder{}
-	r, err := execute(t, t.Context(), runs.Spec{Algorithm: "ricart-agrawala", Nodes: 8, Requests: 800}, Options{
+	r := mustEnd(t, runs.Spec{Algorithm: "ricart-agrawala", Nodes: 8, Requests: 800}, Options{
 		Started: workers.started,
 		Save: func(*runs.Result) error {
 			for _, pid := range workers.pids() {
@@ -79,9 +89,6 @@ func TestRicartAgrawalaOverEightProcesses(t *testing.T) {
 			return nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if r.Status != runs.OK || r.Entries != 800 || r.Requests != 800 {
 		t.Errorf("status %s, %d entries of %d requests", r.Status, r.Entries, r.Requests)
 	}
@@ -130,18 +137,16 @@ func mustCostAsSimulated(t *testing.T, spec runs.Spec, options map[string]string
 }
 
 func TestEveryWorkload(t *testing.T) {
+	beside(t)
 	trace := t.TempDir() + "/trace.csv"
 	if err := os.WriteFile(trace, []byte("0,1\n0.001,2,0.0005\n0.001,3\n0.004,1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for i, spec := range []runs.Spec{
-		{Workload: "saturate", Requests: 32, CS: "exp:50us"},
 		{Workload: "saturate", Requests: 32, Set: map[string]string{"think": "exp:1ms"}},
 		{Workload: "saturate", Duration: runs.Duration(100 * time.Millisecond)},
-		{Workload: "saturate", Requests: 400, CS: "0"},
 		{Workload: "poisson", TotalRate: 400, Requests: 40},
 		{Workload: "poisson", Rate: 50, Duration: runs.Duration(200 * time.Millisecond)},
-		{Workload: "hotspot", TotalRate: 400, Requests: 40, Set: map[string]string{"hot": "2", "share": "0.9"}},
 		{Workload: "burst", Requests: 32},
 		{Workload: "serial", Requests: 16},
 		{Workload: "trace", Set: map[string]string{"file": trace}},
@@ -153,15 +158,13 @@ func TestEveryWorkload(t *testing.T) {
 			spec := spec
 			spec.Algorithm, spec.Nodes = algorithm, 4
 			t.Run(algorithm+"-"+spec.Workload, func(t *testing.T) {
+				beside(t)
 				job := resolve(t, spec)
 				files := map[string][]byte{}
 				if b, err := os.ReadFile(trace); err == nil {
 					files[trace] = b
 				}
-				r, err := execute(t, t.Context(), spec, Options{Files: files})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := mustEnd(t, spec, Options{Files: files})
 				if r.Status != runs.OK || r.Safety.Violations != 0 {
 					t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
 				}
@@ -178,6 +181,7 @@ func TestEveryWorkload(t *testing.T) {
 }
 
 func TestOneNode(t *testing.T) {
+	beside(t)
 	r := mustRun(t, runs.Spec{Algorithm: "ricart-agrawala", Nodes: 1, Requests: 10})
 	if *r.Messages.PerCS != 0 || r.T != nil {
 		t.Errorf("%v messages per CS, T %v", *r.Messages.PerCS, r.T)
@@ -185,32 +189,26 @@ func TestOneNode(t *testing.T) {
 }
 
 func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
+	beside(t)
 	spec := runs.Spec{Nodes: 3, Requests: 60, CS: "2ms", StallAfter: runs.Duration(300 * time.Millisecond)}
 
 	spec.Algorithm = "eager"
-	r, err := execute(t, t.Context(), spec, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustEnd(t, spec, Options{})
 	if r.Status != runs.Violated || r.Safety.Violations == 0 {
 		t.Errorf("nodes that enter at will: status %s, %d violations", r.Status, r.Safety.Violations)
 	}
 
 	spec.Algorithm = "stingy"
-	if r, err = execute(t, t.Context(), spec, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r = mustEnd(t, spec, Options{})
 	if r.Status != runs.Stalled || !r.Liveness.Stalled || r.Liveness.Pending != 3 {
 		t.Errorf("nobody ever enters: status %s, %+v", r.Status, r.Liveness)
 	}
-	if len(r.Liveness.States) != 3 || !strings.Contains(strings.Join(r.Liveness.States, "\n"), "node 2 is requesting: received=2") {
+	if len(r.Liveness.States) != 3 || !strings.Contains(strings.Join(r.Liveness.States, "\n"), "node 2 is requesting: x=2") {
 		t.Errorf("decoded states: %q", r.Liveness.States)
 	}
 
 	spec.Algorithm = "panicking"
-	if r, err = execute(t, t.Context(), spec, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r = mustEnd(t, spec, Options{})
 	if r.Status != runs.Failed || !slices.Equal(r.FailedNodes, []int{2}) {
 		t.Errorf("node 2 panics: status %s, failed nodes %v, %s", r.Status, r.FailedNodes, r.Error)
 	}
@@ -221,9 +219,9 @@ func TestBrokenAlgorithmsAreFoundOut(t *testing.T) {
 
 // onFirstEntries returns a Progress function that calls act once, when the run
 // is under way.
-func onFirstEntries(act func()) func(*live.State) {
+func onFirstEntries(act func()) func(*run.State) {
 	var once sync.Once
-	return func(s *live.State) {
+	return func(s *run.State) {
 		if s.Entries > 0 {
 			once.Do(act)
 		}
@@ -233,6 +231,7 @@ func onFirstEntries(act func()) func(*live.State) {
 var long = runs.Spec{Algorithm: "suzuki-kasami", Nodes: 5, CS: "1ms", Duration: runs.Duration(time.Minute)}
 
 func TestInterruptLeavesNothingBehind(t *testing.T) {
+	beside(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, err := execute(t, ctx, long, Options{Progress: onFirstEntries(cancel)})
@@ -244,14 +243,15 @@ func TestInterruptLeavesNothingBehind(t *testing.T) {
 // An interrupted run tells what was measured until then, of all nodes up to the same
 // instant, and leaves nothing behind.
 func TestAnInterruptedRunTellsWhatItHas(t *testing.T) {
+	beside(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var shown live.State
+	var shown run.State
 	var saved *runs.Result
 	r, err := execute(t, ctx, long, Options{
 		Partial: true,
 		Save:    func(r *runs.Result) error { saved = r; return nil },
-		Progress: func(s *live.State) {
+		Progress: func(s *run.State) {
 			if s.Entries >= 100 && ctx.Err() == nil {
 				shown = *s
 				cancel()
@@ -283,8 +283,9 @@ func TestAnInterruptedRunTellsWhatItHas(t *testing.T) {
 
 // Who insists gets no result, and waits for nothing.
 func TestWhoInsistsWaitsForNothing(t *testing.T) {
+	beside(t)
 	insisted := make(chan struct{})
-	ctx, cancel := context.WithCancel(interrupt.WithInsistence(t.Context(), insisted))
+	ctx, cancel := context.WithCancel(platform.WithInsistence(t.Context(), insisted))
 	defer cancel()
 	r, err := execute(t, ctx, long, Options{Partial: true, Progress: onFirstEntries(func() {
 		close(insisted)
@@ -296,6 +297,7 @@ func TestWhoInsistsWaitsForNothing(t *testing.T) {
 }
 
 func TestAPortInUseIsRefusedBeforeAnythingStarts(t *testing.T) {
+	beside(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -311,6 +313,7 @@ func TestAPortInUseIsRefusedBeforeAnythingStarts(t *testing.T) {
 }
 
 func TestAWorkerThatCannotStart(t *testing.T) {
+	beside(t)
 	on := func(program string) []host.Host { return []host.Host{&host.Local{Program: program}} }
 	r, err := Run(t.Context(), resolve(t, long), Options{Hosts: on("/nonexistent/dmebench")})
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
-	"dmebench/internal/runtime/resource"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/runtime/witness"
 	"dmebench/transport/nats"
 )
 
@@ -17,8 +18,8 @@ const storeBytes = 16 << 20
 
 // sharedResource is what critical sections share, in a run where they share something.
 type sharedResource struct {
-	bucket *resource.Bucket // nil where they do not
-	broker *nats.Broker     // where it is; nil for the server of the control plane
+	bucket *witness.Bucket // nil where they do not
+	broker *nats.Broker    // where it is; nil for the server of the control plane
 }
 
 // openResource makes the resource that the run asks for.
@@ -39,7 +40,7 @@ func (c *coordinator) openResource(ctx context.Context) (err error) {
 		own := c.control()
 		at = &own
 	}
-	c.shared.bucket, err = resource.Create(ctx, *at, rand.Text())
+	c.shared.bucket, err = witness.CreateBucket(ctx, *at, rand.Text())
 	return err
 }
 
@@ -68,7 +69,7 @@ func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) er
 	if err != nil {
 		return err
 	}
-	o.Resource = &measure.Resource{Kind: resource.NATS, Updates: s.Updates, Count: s.Count, Lost: s.Lost, First: s.First}
+	o.Resource = &measure.Resource{Kind: run.NATSResource, Updates: s.Updates, Count: s.Count, Lost: s.Lost, First: s.First}
 	return nil
 }
 

@@ -52,7 +52,7 @@ func TestARunListensOnTheLoopbackAlone(t *testing.T) {
 		workers := &recorder{}
 		var seen []string
 		count := make(map[string]int)
-		r, err := execute(t, t.Context(), runs.Spec{
+		r := mustEnd(t, runs.Spec{
 			Algorithm: "ricart-agrawala", Nodes: 4, Transport: network, CS: "1ms", Duration: runs.Duration(300 * time.Millisecond),
 		}, Options{
 			Started: workers.started,
@@ -62,9 +62,6 @@ func TestARunListensOnTheLoopbackAlone(t *testing.T) {
 				}
 			}),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, at := range seen {
 			if !slices.ContainsFunc(loopback, func(begins string) bool { return strings.HasPrefix(at, begins) }) {
 				t.Errorf("over %s: a socket is bound to %s", network, at)

@@ -70,10 +70,7 @@ func (c *coordinator) confirm(ctx context.Context, err error, seen sums) (stalle
 
 // states asks all nodes where they stand, and what they wait for.
 func (c *coordinator) states(ctx context.Context) ([]string, *standstill.Standstill, error) {
-	limited, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	begin := time.Now()
-	replies, err := c.leader.Call(limited, c.workers(), control.Same(control.Command{Op: control.OpStates, Limit: maxStates}))
+	replies, err := c.inquire(ctx, control.Command{Op: control.OpStates, Limit: maxStates})
 	var states []string
 	waits := &standstill.Standstill{Nodes: c.job.Spec.Nodes, Tokens: -1}
 	for _, r := range replies {
@@ -83,20 +80,29 @@ func (c *coordinator) states(ctx context.Context) ([]string, *standstill.Standst
 		}
 	}
 	waits.Absent = c.absentNodes()
-	states = append(states[:min(len(states), maxStates)], c.missing()...)
-	return states, waits, c.blame(ctx, c.excuse(begin, err))
+	states = append(states[:min(len(states), maxStates)], c.absentees()...)
+	return states, waits, err
+}
+
+// inquire asks all workers for what takes no more than the locks of their nodes.
+func (c *coordinator) inquire(ctx context.Context, command control.Command) ([]control.Reply, error) {
+	limited, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	begin := time.Now()
+	replies, err := c.leader.Call(limited, c.workers(), control.Same(command))
+	return replies, c.blame(ctx, c.excuse(begin, err))
 }
 
 // dead says that a run will never move again, where two sums that agree prove it, and nil
 // where they do not. Nodes wait; nobody is inside, no timer is armed, every message was
-// handled, nobody who is idle will ask, and no fault is still to strike or to end. Only a
-// handler that is under way could change that, and [coordinator.confirm] waits for it, as it
-// takes every node's lock before it looks once more.
+// handled that was not lost with a node, nobody who is idle will ask, and no fault is still
+// to strike or to end. Only a handler that is under way could change that, and
+// [coordinator.confirm] waits for it, as it takes every node's lock before it looks once more.
 //
 // The counters prove it only where a message is handled at most once, and all that moves a
 // node is counted.
-func (c *coordinator) dead(before, now sums, since time.Time) error {
-	if before != now || now.requesting == 0 || now.inside > 0 || now.timers > 0 || now.sent != now.handled ||
+func (c *coordinator) dead(ctx context.Context, before, now sums, since time.Time) error {
+	if before != now || now.requesting == 0 || now.inside > 0 || now.timers > 0 ||
 		time.Since(since) < settling || !c.countable() || !c.faults.spent() {
 		return nil
 	}
@@ -105,8 +111,20 @@ func (c *coordinator) dead(before, now sums, since time.Time) error {
 			return nil
 		}
 	}
-	return &stall{what: fmt.Sprintf("%d requests are pending, the critical section is free, and nothing can move any more: "+
-		"all %d messages that were sent have been handled", now.requesting, now.sent)}
+	fate := fmt.Sprintf("all %d messages that were sent have been handled", now.sent)
+	if now.sent != now.handled {
+		if since.Equal(c.unproven) {
+			return nil // nothing has moved since the workers were asked
+		}
+		c.unproven = since
+		replies, err := c.traffic(ctx, now)
+		if err != nil || replies == nil || len(c.missing(replies)) > 0 {
+			return err
+		}
+		fate = fmt.Sprintf("of %d messages that were sent %d have been handled, and the others were lost with nodes", now.sent, now.handled)
+	}
+	return &stall{what: fmt.Sprintf("%d requests are pending, the critical section is free, and nothing can move any more: %s",
+		now.requesting, fate)}
 }
 
 // countable reports whether counters tell all that can happen to nodes. Those in other
@@ -114,7 +132,7 @@ func (c *coordinator) dead(before, now sums, since time.Time) error {
 // their links, and so is one whose host is lost.
 func (c *coordinator) countable() bool {
 	for _, f := range c.job.Faults {
-		if f.What == fault.Restart || f.What == fault.Join || f.What == fault.Leave {
+		if f.Kind == fault.Restart || f.Kind == fault.Join || f.Kind == fault.Leave {
 			return false
 		}
 	}
@@ -140,20 +158,17 @@ func (i *injector) spent() bool {
 // traffic asks the workers what their nodes have sent each other, where messages are missing
 // that cannot have been lost; nil elsewhere. A partition on purpose loses them.
 func (c *coordinator) traffic(ctx context.Context, seen sums) ([]control.Reply, error) {
-	cut := func(f fault.Fault) bool { return f.What == fault.Partition }
+	cut := func(f fault.Fault) bool { return f.Kind == fault.Partition }
 	if seen.sent <= seen.handled || !c.job.Guarantees().Reliable || slices.ContainsFunc(c.job.Faults, cut) {
 		return nil, nil
 	}
-	return c.all(ctx, control.Command{Op: control.OpTraffic})
+	return c.inquire(ctx, control.Command{Op: control.OpTraffic})
 }
 
-// suspect says of a stall whether messages are held, and on which links between workers that
-// are there. The replies are those of traffic.
-func (c *coordinator) suspect(s *stall, replies []control.Reply) {
-	if replies == nil {
-		return
-	}
-	missing := make(map[[2]int]int32) // by workers, from and to
+// missing returns how many messages links between workers that are there hold, by workers,
+// from and to. The replies are those of traffic.
+func (c *coordinator) missing(replies []control.Reply) map[[2]int]int32 {
+	missing := make(map[[2]int]int32)
 	for _, r := range replies {
 		for _, x := range r.Traffic {
 			peer := c.workerOf(x.Peer)
@@ -162,11 +177,22 @@ func (c *coordinator) suspect(s *stall, replies []control.Reply) {
 		}
 	}
 	there := c.workers()
+	maps.DeleteFunc(missing, func(w [2]int, n int32) bool {
+		return n <= 0 || !slices.Contains(there, w[0]) || !slices.Contains(there, w[1])
+	})
+	return missing
+}
+
+// suspect says of a stall whether messages are held, and on which links. The replies are
+// those of traffic.
+func (c *coordinator) suspect(s *stall, replies []control.Reply) {
+	if replies == nil {
+		return
+	}
+	missing := c.missing(replies)
 	var links []string
 	for _, w := range slices.SortedFunc(maps.Keys(missing), func(v, w [2]int) int { return slices.Compare(v[:], w[:]) }) {
-		if missing[w] > 0 && slices.Contains(there, w[0]) && slices.Contains(there, w[1]) {
-			links = append(links, fmt.Sprintf("%d from %s to %s", missing[w], c.name(w[0]), c.name(w[1])))
-		}
+		links = append(links, fmt.Sprintf("%d from %s to %s", missing[w], c.name(w[0]), c.name(w[1])))
 	}
 	s.held = links != nil || c.faults.recount() == "" // else they went down with nodes
 	const most = 6

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/dme"
 	"dmebench/internal/record/recording"
 	"dmebench/runs"
 )
@@ -21,6 +22,7 @@ const slow = settling + 10*time.Millisecond
 // A standstill that the counters prove is told at once, and one in which a message may
 // be on the way is waited for.
 func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
+	beside(t)
 	for _, x := range []struct {
 		name   string
 		spec   runs.Spec
@@ -29,10 +31,13 @@ func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
 		{"nobody is let in", runs.Spec{Algorithm: "stingy"}, true},
 		{"step by step", runs.Spec{Algorithm: "stingy", Workload: "burst", Requests: 3}, true},
 		{"one of them dies", runs.Spec{Algorithm: "stingy", Faults: []string{"kill 1 @300ms"}}, true},
+		{"messages die with their receiver", runs.Spec{Algorithm: "centralized", Faults: []string{"kill 1 @entry:20"}}, true},
+		{"messages die with their sender", runs.Spec{Algorithm: "ricart-agrawala", Faults: []string{"kill waiting @entry:20"}}, true},
 		{"what was lost may be on the way",
 			runs.Spec{Algorithm: "stingy", AllowMismatch: true, Set: map[string]string{"loss": "0.5"}}, false},
 	} {
 		t.Run(x.name, func(t *testing.T) {
+			beside(t)
 			const patience = time.Second
 			x.spec.Nodes, x.spec.CS, x.spec.StallAfter = 3, "2ms", runs.Duration(patience)
 			if x.proven {
@@ -42,10 +47,7 @@ func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
 				x.spec.Requests = 300
 			}
 			begin := time.Now()
-			r, err := execute(t, t.Context(), x.spec, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := mustEnd(t, x.spec, Options{})
 			took := time.Since(begin)
 			if r.Status != runs.Stalled || len(r.Liveness.States) == 0 || len(r.Faults) != len(x.spec.Faults) {
 				t.Errorf("status %s: %s", r.Status, r.Error)
@@ -60,6 +62,7 @@ func TestAProvenStandstillIsNotWaitedFor(t *testing.T) {
 
 // Nothing is taken for a standstill in which something may yet happen.
 func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
+	beside(t)
 	const script = "0,1\n0.6,2\n"
 	trace := t.TempDir() + "/trace.csv"
 	if err := os.WriteFile(trace, []byte(script), 0o600); err != nil {
@@ -73,14 +76,12 @@ func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
 		"a node stands still":  {Algorithm: "centralized", Requests: 40, CS: "1ms", Faults: []string{"pause 1 @20ms-620ms"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			beside(t)
 			spec.Nodes, spec.StallAfter = 2, runs.Duration(20*time.Second)
 			if spec.CS == "" {
 				spec.CS = "0"
 			}
-			r, err := execute(t, t.Context(), spec, Options{Files: map[string][]byte{trace: []byte(script)}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := mustEnd(t, spec, Options{Files: map[string][]byte{trace: []byte(script)}})
 			if r.Status != runs.OK {
 				t.Errorf("status %s: %s", r.Status, r.Error)
 			}
@@ -91,30 +92,31 @@ func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
 // A link that holds what was sent is no fault of the algorithm, on any network that loses
 // nothing; the link is named, and no other. A run in which everything was handled has stalled.
 func TestHeldMessagesAreNoStall(t *testing.T) {
+	beside(t)
 	const narrow = "2-3@600ms-1h:bandwidth=1" // the link takes a minute or so for a message
 	held := []string{"the network holds messages: ", " from node 2 (worker 1, pid ", " to node 3 (worker 2, pid ", "); mend the way"}
 	for i, c := range []struct {
 		algorithm, transport, links string
 		status                      runs.Status
 		want                        []string
+		faults                      []string
 	}{
-		{"ricart-agrawala", "tcp", narrow, runs.Failed, held},
-		{"ricart-agrawala", "udp", narrow, runs.Failed, held},
-		{"ricart-agrawala", "tcp", narrow + ";1-3@600ms-1h:loss=1", runs.Stalled, []string{"nothing has moved for"}},
-		{"ricart-agrawala", "nats", narrow, runs.Failed, held},
-		{"stingy", "tcp", "none", runs.Stalled, []string{"all 6 messages that were sent have been handled"}},
+		{"ricart-agrawala", "tcp", narrow, runs.Failed, held, nil},
+		{"ricart-agrawala", "tcp", narrow, runs.Failed, held, []string{"kill 1 @900ms"}},
+		{"ricart-agrawala", "udp", narrow, runs.Failed, held, nil},
+		{"ricart-agrawala", "tcp", narrow + ";1-3@600ms-1h:loss=1", runs.Stalled, []string{"nothing has moved for"}, nil},
+		{"ricart-agrawala", "nats", narrow, runs.Failed, held, nil},
+		{"stingy", "tcp", "none", runs.Stalled, []string{"all 6 messages that were sent have been handled"}, nil},
 	} {
 		if !sampled(i, 2) {
 			continue
 		}
-		t.Run(fmt.Sprint(c.algorithm, c.transport, c.links), func(t *testing.T) {
-			r, err := execute(t, t.Context(), runs.Spec{
+		t.Run(fmt.Sprint(c.algorithm, c.transport, c.links, c.faults), func(t *testing.T) {
+			beside(t)
+			r := mustEnd(t, runs.Spec{
 				Algorithm: c.algorithm, Nodes: 3, Transport: c.transport, CS: "1ms", Duration: runs.Duration(time.Minute),
-				StallAfter: runs.Duration(500 * time.Millisecond), AllowMismatch: true, Set: map[string]string{"links": c.links},
+				StallAfter: runs.Duration(500 * time.Millisecond), AllowMismatch: true, Set: map[string]string{"links": c.links}, Faults: c.faults,
 			}, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
 			for _, want := range c.want {
 				if r.Status != c.status || r.Liveness.Stalled != (c.status == runs.Stalled) || !strings.Contains(r.Error, want) {
 					t.Errorf("status %s, want %s; of %q: %s", r.Status, c.status, want, r.Error)
@@ -176,6 +178,7 @@ func TestProgress(t *testing.T) {
 // order in which nothing arrives before it was sent and nobody enters while another
 // is inside, also over links that lose, repeat and reorder frames.
 func TestEventsAreRecorded(t *testing.T) {
+	beside(t)
 	for _, spec := range []runs.Spec{
 		{Algorithm: "lamport", Nodes: 4, Transport: "tcp", Requests: 60},
 		{Algorithm: "ricart-agrawala", Nodes: 4, NodesPerWorker: 2, Transport: "nats", Requests: 60},
@@ -183,6 +186,7 @@ func TestEventsAreRecorded(t *testing.T) {
 			"loss": "0.05", "reorder": "0.2", "dup": "0.1"}},
 	} {
 		t.Run(spec.Transport, func(t *testing.T) {
+			beside(t)
 			var kept *recording.Kept
 			r, err := execute(t, t.Context(), spec, Options{Record: 10_000, Recorded: func(k recording.Kept) { kept = &k }})
 			if err != nil || r.Status != runs.OK || kept == nil {
@@ -192,7 +196,7 @@ func TestEventsAreRecorded(t *testing.T) {
 				t.Errorf("it is not said that the run was recorded: %v", r.Warnings)
 			}
 			job := resolve(t, spec)
-			count := make(map[recording.What]uint64)
+			count := make(map[dme.EventKind]uint64)
 			sent := make(map[uint64]recording.Event)
 			inside := 0
 			logs := recording.Logs{Algorithm: job.Algorithm, Kept: *kept, Slack: 100 * time.Microsecond, FromFirst: true,
@@ -205,23 +209,23 @@ func TestEventsAreRecorded(t *testing.T) {
 					count[e.What]--
 				}
 				switch e.What {
-				case recording.Send:
+				case dme.Send:
 					sent[e.ID] = e
-				case recording.Receive:
+				case dme.Receive:
 					if s := sent[e.ID]; s.Node != e.Peer || s.Peer != e.Node || s.Kind != e.Kind || s.Message != e.Message {
 						t.Fatalf("%+v arrives as %+v", s, e)
 					}
-				case recording.Enter:
+				case dme.Enter:
 					if inside++; inside > 1 {
 						t.Fatalf("%+v while another is inside", e)
 					}
-				case recording.Exit:
+				case dme.Exit:
 					inside--
 				}
 			}
-			for what, want := range map[recording.What]uint64{
-				recording.Request: r.Requests, recording.Enter: r.Entries, recording.Exit: r.Entries,
-				recording.Send: r.Messages.Total, recording.Receive: r.Messages.Total,
+			for what, want := range map[dme.EventKind]uint64{
+				dme.Request: r.Requests, dme.Enter: r.Entries, dme.Exit: r.Entries,
+				dme.Send: r.Messages.Total, dme.Receive: r.Messages.Total,
 			} {
 				if count[what] != want {
 					t.Errorf("%d times %s, want %d", count[what], what, want)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
@@ -19,7 +19,7 @@ import (
 // Strike implements [fault.Runtime].
 func (i *injector) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
 	i.occupy()
-	switch i.c.job.Faults[k].What {
+	switch i.c.job.Faults[k].Kind {
 	case fault.Partition:
 		return i.cut(k, nodes)
 	case fault.Kill:
@@ -93,11 +93,7 @@ func (i *injector) lose(id dme.NodeID, at int64) error {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if r.Activity == noderun.Requesting || r.Activity == noderun.Inside {
-		lost := i.pending(id, r)
-		lost.Requested, lost.Ended = min(lost.Requested, at), at
-		i.abandoned = append(i.abandoned, lost)
-	}
+	i.abandoned = append(i.abandoned, i.pending(id, r, at)...)
 	return nil
 }
 
@@ -133,7 +129,7 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 	c := i.c
 	i.occupy()
 	i.over(k, c.clock.Now())
-	if c.job.Faults[k].What == fault.Partition {
+	if c.job.Faults[k].Kind == fault.Partition {
 		i.cuts = slices.DeleteFunc(i.cuts, func(other int) bool { return other == k })
 		return c.order(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
 	}
@@ -239,7 +235,7 @@ func (i *injector) recount() string {
 	var all []string
 	for _, s := range i.strikes {
 		at := time.Duration(s.At - i.c.start).Round(time.Millisecond)
-		all = append(all, fmt.Sprintf("%s %s at %v", s.Fault.What, dme.FormatNodes(s.Nodes), at))
+		all = append(all, fmt.Sprintf("%s %s at %v", s.Fault.Kind, dme.FormatNodes(s.Nodes), at))
 	}
 	if all == nil {
 		return ""
@@ -274,10 +270,7 @@ func (c *coordinator) observeFaults(reports []host.Report, o *measure.Observatio
 		}
 		n := &left[k]
 		o.Entries = append(o.Entries, n.Log...)
-		r := host.Remains{Activity: noderun.Activity(n.Counts.Activity), Requests: n.Counts.Requests, Entered: n.Entered}
-		if r.Activity == noderun.Requesting || r.Activity == noderun.Inside {
-			o.Abandoned = append(o.Abandoned, i.pending(id, r))
-		}
+		o.Abandoned = append(o.Abandoned, i.pending(id, remains(n.Counts, n.Entered), record.Never)...)
 	}
 }
 
@@ -287,18 +280,27 @@ type asked struct {
 	at       int64
 }
 
-// pending describes the request of a node that waits, or is inside. When it was
-// made is not known; it matters only at which faults it had been made already. It
-// is called with mu held.
-func (i *injector) pending(id dme.NodeID, r host.Remains) entrylog.Abandoned {
-	x := entrylog.Abandoned{Node: id, Made: true, Requested: i.c.clock.Now(), Entered: entrylog.Never, Ended: entrylog.Never}
+// remains is what a node leaves behind that has counted so much.
+func remains(c noderun.Counts, entered int64) host.Remains {
+	return host.Remains{Activity: noderun.Activity(c.Activity), Requests: c.Requests, Entered: entered}
+}
+
+// pending describes the request of a node that waits, or is inside; it ends with the node
+// at that time. When it was made is not known; it matters only at which faults it had been
+// made already. It is called with mu held.
+func (i *injector) pending(id dme.NodeID, r host.Remains, ended int64) []record.Abandoned {
+	if r.Activity != noderun.Requesting && r.Activity != noderun.Inside {
+		return nil
+	}
+	x := record.Abandoned{Node: id, Made: true, Requested: i.c.clock.Now(), Entered: record.Never, Ended: ended}
 	if seen, ok := i.asked[id]; ok && seen.requests == r.Requests {
 		x.Requested = seen.at
 	}
+	x.Requested = min(x.Requested, ended)
 	if r.Activity == noderun.Inside {
 		x.Entered, _ = i.c.aboutHostOf(i.c.workerOf(id)).Clock.Here(r.Entered)
 	}
-	return x
+	return []record.Abandoned{x}
 }
 
 // revive brings nodes into the running system, by processes of their own: for the
@@ -308,7 +310,7 @@ func (i *injector) revive(k int, nodes []dme.NodeID) (at int64, err error) {
 		return at, err
 	}
 	for _, id := range nodes {
-		if err := i.admit(i.ctx, i.c.workerOf(id), i.c.job.Faults[k].What == fault.Join); err != nil {
+		if err := i.admit(i.ctx, i.c.workerOf(id), i.c.job.Faults[k].Kind == fault.Join); err != nil {
 			return at, err
 		}
 	}

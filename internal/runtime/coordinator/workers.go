@@ -116,8 +116,8 @@ func (c *coordinator) nodes(are func(presence) bool) []dme.NodeID {
 	return all
 }
 
-// missing says which nodes are not there, for a report on a stalled run.
-func (c *coordinator) missing() []string {
+// absentees says which nodes are not there, for a report on a stalled run.
+func (c *coordinator) absentees() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []string

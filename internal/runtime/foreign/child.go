@@ -43,14 +43,11 @@ type Config struct {
 	Settle  time.Duration // for how long a node that has nothing to do is silent
 	Answer  time.Duration // how long a node may take to answer release
 	Stderr  io.Writer     // gets the lines of the process's standard error, each with the node's name before it
-
-	// MaxWaiting bounds what waits for the process to read it, in bytes; 0 for
-	// [DefaultMaxWaiting].
-	MaxWaiting int
 }
 
-// DefaultMaxWaiting is as much as may wait on a link of a network.
-const DefaultMaxWaiting = 64 << 20
+// maxWaiting bounds what waits for the process to read it, in bytes: as much as may wait
+// on a link of a network.
+const maxWaiting = 64 << 20
 
 // Child is the process of a node, and the client that asks it.
 type Child struct {
@@ -97,9 +94,6 @@ type item struct {
 // live for longer than the process. Nothing that the process says to other nodes is
 // heard before [Child.Begin].
 func Start(l *Launcher, c Config, h Host) (*Child, error) {
-	if c.MaxWaiting == 0 {
-		c.MaxWaiting = DefaultMaxWaiting
-	}
 	args, err := Split(c.Command)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ say("c2", type="init_ok", in_reply_to=1)
 `
 
 // start starts a script as node 2 of 3.
-func start(t *testing.T, host Host, text string, change func(*Config)) (*Child, *lockedBuffer) {
+func start(t *testing.T, host Host, text string) (*Child, *lockedBuffer) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not installed")
@@ -85,9 +85,6 @@ func start(t *testing.T, host Host, text string, change func(*Config)) (*Child, 
 	c := Config{
 		Run: rand.Text(), Command: "python3 -c '" + text + "'", ID: 2, Nodes: 3, Settle: 5 * time.Millisecond, Answer: time.Minute,
 		Stderr: stderr,
-	}
-	if change != nil {
-		change(&c)
 	}
 	l := NewLauncher()
 	x, err := Start(l, c, host)
@@ -127,6 +124,8 @@ func TestEveryFaultOfANodeIsTold(t *testing.T) {
 		"garbage":         {ready + `print("all is \x07well", flush=True)`, "is not a message in JSON (invalid character 'a'"},
 		"no dest":         {ready + `print(json.dumps({"body": {}}), flush=True)`, `has no "dest": {"body": {}}`},
 		"a line too long": {ready + `say("n1", filling="x" * 1048576)`, "writes a line of more than 1048576 bytes: {"},
+		"no body":         {ready + `print(json.dumps({"dest": "n1", "body": 7}), flush=True)`, `has no "body" that is an object`},
+		"another name":    {ready + `say("n01", type="A")`, `writes to "n01"; there are n1 to n3`},
 		"nobody":          {ready + `say("n4", type="A")`, `writes to "n4"; there are n1 to n3, and its client c2: {`},
 		"itself":          {ready + `say("n2", type="A")`, "sends a message to itself"},
 		"another source":  {ready + `say("n1", src="n1", type="A")`, `calls itself "n1" in src; it is n2`},
@@ -142,7 +141,7 @@ func TestEveryFaultOfANodeIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake()
-			x, _ := start(t, f, strings.ReplaceAll(c.script, "'", `"`)+"\ntime.sleep(60)", nil)
+			x, _ := start(t, f, strings.ReplaceAll(c.script, "'", `"`)+"\ntime.sleep(60)")
 			x.Begin()
 			select {
 			case err := <-f.failure:
@@ -177,7 +176,7 @@ for k in range(2):
     assert m == {"src": "n3", "dest": "n2", "body": {"type": "LATE", "a": [1]}}, m
     say("c2", type="released", in_reply_to=b["msg_id"])
 time.sleep(60)
-`, nil)
+`)
 	f.until(t, "init_ok", func() bool {
 		select {
 		case <-x.Ready():
@@ -220,7 +219,7 @@ time.sleep(60)
 // An answer to an earlier request is none to this one.
 func TestEntryForAnotherRequest(t *testing.T) {
 	f := newFake()
-	x, _ := start(t, f, ready+"b = get()[\"body\"]\nsay(\"c2\", type=\"entered\", in_reply_to=b[\"msg_id\"] - 1)\ntime.sleep(60)", nil)
+	x, _ := start(t, f, ready+"b = get()[\"body\"]\nsay(\"c2\", type=\"entered\", in_reply_to=b[\"msg_id\"] - 1)\ntime.sleep(60)")
 	x.Begin()
 	f.Do(x.request)
 	if err := <-f.failure; !strings.Contains(err.Error(), "no request of its own is pending") || f.seen() != "unasked" {
@@ -230,10 +229,10 @@ func TestEntryForAnotherRequest(t *testing.T) {
 
 func TestNodeThatDoesNotRead(t *testing.T) {
 	f := newFake()
-	x, _ := start(t, f, ready+"time.sleep(60)", func(c *Config) { c.MaxWaiting = 1 << 20 })
+	x, _ := start(t, f, ready+"time.sleep(60)")
 	<-x.Ready()
 	x.Begin()
-	body := []byte(`{"type":"SPAM","filling":"` + strings.Repeat("x", 1000) + `"}`)
+	body := []byte(`{"type":"SPAM","filling":"` + strings.Repeat("x", maxWaiting/1000) + `"}`)
 	x.Deliver(1, []byte("A"), []byte(`{"type":"A"}`))
 	for range 2000 {
 		x.Deliver(3, []byte("SPAM"), body)
@@ -258,7 +257,7 @@ for k in range(3000):
     m = get()
     assert m["body"]["number"] == k, m
     say("n1", type="ECHO", number=k)
-`+"time.sleep(60)", nil)
+`+"time.sleep(60)")
 	x.Begin()
 	filling := strings.Repeat("y", 300)
 	for k := range 3000 {
@@ -272,22 +271,6 @@ for k in range(3000):
 	}
 	if f.handled != 3000 {
 		t.Errorf("%d handled", f.handled)
-	}
-}
-
-func TestLinesThatAreNoMessages(t *testing.T) {
-	for line, want := range map[string]string{
-		`{}{}`: "not a message in JSON", `{"body":{}}`: `has no "dest"`, `{"dest":"n1"}`: `has no "body"`,
-		`{"dest":"n1","body":7}`: `has no "body"`, `{"dest":"n1","body":{}}`: "",
-	} {
-		if _, err := parse([]byte(line)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
-	}
-	for name, want := range map[string]dme.NodeID{"n1": 1, "n3": 3, "n4": 0, "n0": 0, "n01": 0, "c1": 0, "n": 0} {
-		if id, ok := nodeNumber(name, 3); id != want || ok != (want > 0) {
-			t.Errorf("%s is node %d of 3, want %d", name, id, want)
-		}
 	}
 }
 
@@ -363,7 +346,7 @@ func TestTypesAreNumberedAndJoined(t *testing.T) {
 // A node that does not hear any more what is written to it is told.
 func TestANodeThatIsDeaf(t *testing.T) {
 	f := newFake()
-	x, _ := start(t, f, ready+"time.sleep(0.1); os.close(0); time.sleep(60)", nil)
+	x, _ := start(t, f, ready+"time.sleep(0.1); os.close(0); time.sleep(60)")
 	x.Begin()
 	f.Do(x.request)
 	mustFail(t, f, "has closed its standard input, and goes on; its last line was")
@@ -412,7 +395,7 @@ func TestWhatANodeLeavesBehind(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
 			f := newFake()
-			x, _ := start(t, f, ready+fmt.Sprintf(daemon, file, c.environment)+c.then, nil)
+			x, _ := start(t, f, ready+fmt.Sprintf(daemon, file, c.environment)+c.then)
 			x.Begin()
 			if name == "closed" {
 				f.until(t, "the node", func() bool { return strings.Contains(f.seen(), "READY") })

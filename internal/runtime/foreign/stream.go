@@ -36,7 +36,7 @@ func (c *Child) push(line []byte, i item) {
 		c.written(i)
 		return
 	}
-	if c.waiting += len(i.rest); c.waiting > c.MaxWaiting {
+	if c.waiting += len(i.rest); c.waiting > maxWaiting {
 		c.failHeld(fmt.Sprintf("does not read what is sent to it: %d lines wait; the latest: %s",
 			len(c.queue)+1, excerpt(bytes.TrimSuffix(i.rest, []byte("\n")))))
 		return

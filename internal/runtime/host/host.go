@@ -18,7 +18,7 @@ import (
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
@@ -125,17 +125,17 @@ type NodeReport struct {
 }
 
 // Log is records of a node, whose JSON form is compact.
-type Log []entrylog.Entry
+type Log []record.Entry
 
-// MarshalJSON writes the records as package entrylog does.
-func (l Log) MarshalJSON() ([]byte, error) { return json.Marshal(entrylog.Append(nil, l)) }
+// MarshalJSON writes the records as package record does.
+func (l Log) MarshalJSON() ([]byte, error) { return json.Marshal(record.Append(nil, l)) }
 
 // UnmarshalJSON is the inverse of MarshalJSON.
 func (l *Log) UnmarshalJSON(text []byte) error {
 	var b []byte
 	err := json.Unmarshal(text, &b)
 	if err == nil {
-		*l, err = entrylog.Decode(nil, b)
+		*l, err = record.Decode(nil, b)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/noderun"
-	"dmebench/internal/runtime/sharedpage"
+	"dmebench/internal/runtime/witness"
 	"dmebench/internal/runtime/worker"
 	"dmebench/runs"
 )
@@ -24,7 +24,7 @@ type Local struct {
 	Program string // to start workers from; "" for this very program
 
 	part Part
-	page *sharedpage.Page
+	page *witness.Page
 
 	mu      sync.Mutex
 	started []launch.Process
@@ -51,7 +51,7 @@ func (h *Local) Listen() string {
 // Open makes the page. The clock is this process's own.
 func (h *Local) Open(_ context.Context, p Part) (_ About, err error) {
 	h.part = p
-	h.page, err = sharedpage.Create(sharedpage.Room{Nodes: p.Nodes, Records: p.Records, Watched: p.Watched})
+	h.page, err = witness.CreatePage(witness.Room{Nodes: p.Nodes, Records: p.Records, Watched: p.Watched})
 	return About{Name: h.Name(), Listen: h.Listen()}, err
 }
 

@@ -3,7 +3,7 @@ package localprocess
 import (
 	"math"
 
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/workload"
 )
@@ -13,11 +13,11 @@ import (
 
 // Unfinished lists the requests that are pending: the one that the node was asked
 // for, or is inside with, and those that wait in line behind it.
-func (p *Process) Unfinished() []entrylog.Abandoned {
-	var all []entrylog.Abandoned
+func (p *Process) Unfinished() []record.Abandoned {
+	var all []record.Abandoned
 	if a := p.Activity(); a == noderun.Requesting || a == noderun.Inside {
-		x := entrylog.Abandoned{
-			Node: p.ID(), Made: true, Requested: p.current.Requested, Entered: entrylog.Never, Ended: entrylog.Never,
+		x := record.Abandoned{
+			Node: p.ID(), Made: true, Requested: p.current.Requested, Entered: record.Never, Ended: record.Never,
 		}
 		if a == noderun.Inside {
 			x.Entered = p.current.Entered
@@ -25,8 +25,8 @@ func (p *Process) Unfinished() []entrylog.Abandoned {
 		all = append(all, x)
 	}
 	for i := 0; i < len(p.waiting); i += 2 {
-		all = append(all, entrylog.Abandoned{
-			Node: p.ID(), Requested: p.waiting[i+1], Entered: entrylog.Never, Ended: entrylog.Never,
+		all = append(all, record.Abandoned{
+			Node: p.ID(), Requested: p.waiting[i+1], Entered: record.Never, Ended: record.Never,
 		})
 	}
 	return all

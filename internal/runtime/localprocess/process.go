@@ -4,7 +4,7 @@ package localprocess
 
 import (
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/workload"
 )
@@ -33,7 +33,7 @@ type Process struct {
 	*noderun.Runner
 	env    Env
 	client *workload.Client
-	log    *entrylog.Log
+	log    *record.Log
 
 	start    int64 // when the measured run began
 	deadline int64 // no request after this time
@@ -42,14 +42,14 @@ type Process struct {
 	more      bool    // the client has more requests to make
 	waiting   []int64 // intended and arrived times of requests behind the current one, in pairs
 	unserved  int     // requests given up at the deadline
-	current   entrylog.Entry
+	current   record.Entry
 	waits     *noderun.Waits // nil where nobody watches
 	departs   departure
 }
 
 // New returns the local process of h's node. client says when it asks; log
 // receives an entry for each critical section.
-func New(h *noderun.Runner, env Env, client *workload.Client, log *entrylog.Log) *Process {
+func New(h *noderun.Runner, env Env, client *workload.Client, log *record.Log) *Process {
 	return &Process{Runner: h, env: env, client: client, log: log}
 }
 
@@ -116,7 +116,7 @@ func (p *Process) Arrive(intended int64) {
 }
 
 func (p *Process) ask(now, intended, arrived int64) {
-	p.current = entrylog.Entry{Node: p.ID(), Intended: intended, Arrived: arrived, Requested: now}
+	p.current = record.Entry{Node: p.ID(), Intended: intended, Arrived: arrived, Requested: now}
 	if p.client.Reads() {
 		p.RequestShared()
 	} else {

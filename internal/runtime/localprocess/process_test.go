@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/workload"
 )
@@ -19,7 +19,7 @@ type room struct {
 	now      int64
 	calendar []appointment
 	p        *Process
-	log      *entrylog.Log
+	log      *record.Log
 	latency  int64 // how much later than asked an arrival is called
 	did      []string
 }
@@ -93,7 +93,7 @@ func newRoom(t *testing.T, s workload.Spec, set map[string]string, granted bool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{log: entrylog.NewLog(100)}
+	r := &room{log: record.NewLog(100)}
 	node := &script{request: func(out *dme.Outbox) {
 		if granted {
 			out.Enter(dme.Stamp{Clock: 9, Node: 1})
@@ -107,7 +107,7 @@ func newRoom(t *testing.T, s workload.Spec, set map[string]string, granted bool)
 
 // run keeps all appointments, and checks after each that the process does not
 // look finished before it is.
-func (r *room) run(t *testing.T) []entrylog.Entry {
+func (r *room) run(t *testing.T) []record.Entry {
 	t.Helper()
 	for len(r.calendar) > 0 {
 		slices.SortStableFunc(r.calendar, func(a, b appointment) int { return cmp.Compare(a.at, b.at) })
@@ -133,14 +133,14 @@ func (r *room) run(t *testing.T) []entrylog.Entry {
 }
 
 // times lists an entry's times.
-func times(entries []entrylog.Entry) (x [][5]int64) {
+func times(entries []record.Entry) (x [][5]int64) {
 	for _, e := range entries {
 		x = append(x, [5]int64{e.Intended, e.Arrived, e.Requested, e.Entered, e.Exited})
 	}
 	return x
 }
 
-func wantTimes(t *testing.T, got []entrylog.Entry, want ...[5]int64) {
+func wantTimes(t *testing.T, got []record.Entry, want ...[5]int64) {
 	t.Helper()
 	if !slices.Equal(times(got), want) {
 		t.Errorf("entries %v, want %v", times(got), want)
@@ -336,7 +336,7 @@ func TestResumesAClosedLoop(t *testing.T) {
 	r.now = 300
 	r.back(due)
 	r.until(304) // inside since 300
-	inside := entrylog.Abandoned{Node: 1, Made: true, Requested: 300, Entered: 300, Ended: entrylog.Never}
+	inside := record.Abandoned{Node: 1, Made: true, Requested: 300, Entered: 300, Ended: record.Never}
 	if left := r.p.Unfinished(); len(left) != 1 || left[0] != inside {
 		t.Errorf("unfinished %+v", left)
 	}
@@ -374,7 +374,7 @@ func TestUnfinished(t *testing.T) {
 	r.p.Begin(100)
 	r.until(150)
 	left := r.p.Unfinished()
-	if len(left) != 3 || !left[0].Made || left[0].Requested != 100 || left[0].Entered != entrylog.Never ||
+	if len(left) != 3 || !left[0].Made || left[0].Requested != 100 || left[0].Entered != record.Never ||
 		left[1].Made || left[2].Requested != 102 {
 		t.Errorf("unfinished %+v", left)
 	}

@@ -35,9 +35,9 @@ func echoing() *Runner {
 	return New(a, echo{}, 3, 2, nowhere{}, new(Counters))
 }
 
-type observed []Happening
+type observed []Event
 
-func (o *observed) Observe(id dme.NodeID, h Happening) {
+func (o *observed) Observe(id dme.NodeID, h Event) {
 	if id != 2 {
 		panic("another node's")
 	}
@@ -49,7 +49,7 @@ func (o *observed) Observe(id dme.NodeID, h Happening) {
 func TestObserver(t *testing.T) {
 	h := echoing()
 	var got observed
-	h.Tell(&got)
+	h.SetObserver(&got)
 	h.Start()
 	h.Request()
 	h.Release()
@@ -58,10 +58,11 @@ func TestObserver(t *testing.T) {
 	h.Timeout(4)
 	h.Crash()
 	want := observed{
-		{What: Starts}, {What: Asks}, {What: Sends, Peer: 1}, {What: Sends, Peer: 3}, {What: Enters, Stamp: dme.Stamp{Clock: 3, Node: 2}},
-		{What: Exits}, {What: SetsTimer, Timer: 4, Delay: time.Second}, {What: Receives, Peer: 3}, {What: Sends, Peer: 3},
-		{What: Receives, Peer: 2}, {What: Refuses, Reason: "sender is not another node of this system"}, {What: Fires, Timer: 4},
-		{What: Crashes},
+		{Kind: dme.Start}, {Kind: dme.Request}, {Kind: dme.Send, Peer: 1}, {Kind: dme.Send, Peer: 3},
+		{Kind: dme.Enter, Stamp: dme.Stamp{Clock: 3, Node: 2}},
+		{Kind: dme.Exit}, {Kind: dme.SetTimer, Timer: 4, Delay: time.Second}, {Kind: dme.Receive, Peer: 3}, {Kind: dme.Send, Peer: 3},
+		{Kind: dme.Receive, Peer: 2}, {Kind: dme.Refuse, Reason: "sender is not another node of this system"}, {Kind: dme.Timeout, Timer: 4},
+		{Kind: dme.Crash},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("observed\n%+v, want\n%+v", got, want)

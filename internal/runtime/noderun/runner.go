@@ -81,7 +81,7 @@ func (h *Runner) LastRefusal() string { return h.refusal }
 
 // Start runs the node's Start, if it has one.
 func (h *Runner) Start() {
-	h.observe(Happening{What: Starts})
+	h.observe(Event{Kind: dme.Start})
 	if n, ok := h.node.(dme.Starter); ok {
 		n.Start(&h.out)
 		h.apply()
@@ -91,7 +91,7 @@ func (h *Runner) Start() {
 // Stop runs the node's Stop, if it has one.
 func (h *Runner) Stop() {
 	if n, ok := h.node.(dme.Stopper); ok {
-		h.observe(Happening{What: Stops})
+		h.observe(Event{Kind: dme.Stop})
 		n.Stop(&h.out)
 		h.apply()
 	}
@@ -101,7 +101,7 @@ func (h *Runner) Stop() {
 // It is also how a node begins that is to join later. Nothing but Restart and
 // Join may be called after it.
 func (h *Runner) Crash() {
-	h.observe(Happening{What: Crashes})
+	h.observe(Event{Kind: dme.Crash})
 	h.out.Reset()
 	h.renew()
 	h.shared = false
@@ -110,7 +110,7 @@ func (h *Runner) Crash() {
 
 // Restart brings a node back after a Crash; it must be a [dme.Restarter].
 func (h *Runner) Restart() {
-	h.observe(Happening{What: Restarts})
+	h.observe(Event{Kind: dme.Restart})
 	h.setActivity(Idle)
 	h.node.(dme.Restarter).Restart(&h.out)
 	h.apply()
@@ -119,7 +119,7 @@ func (h *Runner) Restart() {
 // Join brings a node in that was no part of the system; it must be a
 // [dme.Member].
 func (h *Runner) Join() {
-	h.observe(Happening{What: Joins})
+	h.observe(Event{Kind: dme.Join})
 	h.setActivity(Idle)
 	h.node.(dme.Member).Join(&h.out)
 	h.apply()
@@ -128,7 +128,7 @@ func (h *Runner) Join() {
 // Depart tells the node to leave the system; it must be a [dme.Member], and the
 // local process idle. The activity is Down once it has left.
 func (h *Runner) Depart() {
-	h.observe(Happening{What: Departs})
+	h.observe(Event{Kind: dme.Depart})
 	h.node.(dme.Member).Depart(&h.out)
 	h.apply()
 }
@@ -136,7 +136,7 @@ func (h *Runner) Depart() {
 // PeerDown tells the node, if it listens, that a peer is down.
 func (h *Runner) PeerDown(peer dme.NodeID) {
 	if n, ok := h.node.(dme.PeerWatcher); ok {
-		h.observe(Happening{What: PeerDown, Peer: peer})
+		h.observe(Event{Kind: dme.PeerDown, Peer: peer})
 		n.Down(peer, &h.out)
 		h.apply()
 	}
@@ -146,7 +146,7 @@ func (h *Runner) PeerDown(peer dme.NodeID) {
 // there.
 func (h *Runner) PeerUp(peer dme.NodeID) {
 	if n, ok := h.node.(dme.PeerWatcher); ok {
-		h.observe(Happening{What: PeerUp, Peer: peer})
+		h.observe(Event{Kind: dme.PeerUp, Peer: peer})
 		n.Up(peer, &h.out)
 		h.apply()
 	}
@@ -167,10 +167,10 @@ func (h *Runner) request(shared bool) {
 	h.shared = shared
 	h.counters.Requests.Add(1)
 	if shared {
-		h.observe(Happening{What: AsksShared})
+		h.observe(Event{Kind: dme.RequestShared})
 		h.node.(dme.SharedRequester).RequestShared(&h.out)
 	} else {
-		h.observe(Happening{What: Asks})
+		h.observe(Event{Kind: dme.Request})
 		h.node.Request(&h.out)
 	}
 	h.apply()
@@ -184,7 +184,7 @@ func (h *Runner) Release() {
 	if h.activity != Inside {
 		panic(fmt.Sprintf("noderun: node %d: Release while %v", h.id, h.activity))
 	}
-	h.observe(Happening{What: Exits})
+	h.observe(Event{Kind: dme.Exit})
 	h.node.Release(&h.out)
 	h.apply()
 	// Last: who sees the node idle has also seen the messages that ended the entry,
@@ -197,7 +197,7 @@ func (h *Runner) Release() {
 // this system can have sent is refused here.
 func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 	kind := m.Kind
-	h.observe(Happening{What: Receives, Peer: from, Msg: m})
+	h.observe(Event{Kind: dme.Receive, Peer: from, Msg: m})
 	switch {
 	case from < 1 || int(from) > h.nodes || from == h.id:
 		h.refuse("sender is not another node of this system")
@@ -217,7 +217,7 @@ func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 // listens. A runtime calls it where broadcasts are sequenced.
 func (h *Runner) Transmitted(m *dme.Message) {
 	if n, ok := h.node.(dme.Monitor); ok {
-		h.observe(Happening{What: Hears, Peer: h.id, Msg: m})
+		h.observe(Event{Kind: dme.Hear, Peer: h.id, Msg: m})
 		n.Transmitted(*m, &h.out)
 		h.apply()
 	}
@@ -229,7 +229,7 @@ func (h *Runner) Timeout(timer dme.TimerID) {
 	if !ok {
 		panic(fmt.Sprintf("noderun: node %d: a timer fired, but the algorithm has no Timeout", h.id))
 	}
-	h.observe(Happening{What: Fires, Timer: timer})
+	h.observe(Event{Kind: dme.Timeout, Timer: timer})
 	n.Timeout(timer, &h.out)
 	h.apply()
 }
@@ -280,7 +280,7 @@ func (h *Runner) setActivity(a Activity) {
 }
 
 func (h *Runner) refuse(reason string) {
-	h.observe(Happening{What: Refuses, Reason: reason})
+	h.observe(Event{Kind: dme.Refuse, Reason: reason})
 	h.refusal = reason
 	h.counters.Refused.Add(1)
 }
@@ -291,15 +291,15 @@ func (h *Runner) apply() {
 	for i := range h.out.Effects() {
 		e := &h.out.Effects()[i]
 		switch e.Kind {
-		case dme.EffectSend:
+		case dme.Send:
 			if e.To < 1 || int(e.To) > h.nodes || e.To == h.id {
 				panic(fmt.Sprintf("noderun: node %d sends to node %d of %d: %s", h.id, e.To, h.nodes, dme.DescribeState(h.node)))
 			}
 			h.count(&e.Msg, 1)
 			c.Transmissions.Add(1)
-			h.observe(Happening{What: Sends, Peer: e.To, Msg: &e.Msg})
+			h.observe(Event{Kind: dme.Send, Peer: e.To, Msg: &e.Msg})
 			h.world.Send(h.id, e.To, &e.Msg)
-		case dme.EffectBroadcast:
+		case dme.Broadcast:
 			if h.nodes == 1 {
 				continue
 			}
@@ -308,23 +308,23 @@ func (h *Runner) apply() {
 				h.observeBroadcast(&e.Msg)
 			}
 			c.Transmissions.Add(uint64(h.world.Broadcast(h.id, &e.Msg)))
-		case dme.EffectEnter:
+		case dme.Enter:
 			if h.activity != Requesting {
 				c.Unasked.Add(1)
 				continue
 			}
 			h.setActivity(Inside)
-			h.observe(Happening{What: Enters, Stamp: e.Stamp})
+			h.observe(Event{Kind: dme.Enter, Stamp: e.Stamp})
 			h.world.Enter(h.id, e.Stamp)
-		case dme.EffectSetTimer:
-			h.observe(Happening{What: SetsTimer, Timer: e.Timer, Delay: e.Delay})
+		case dme.SetTimer:
+			h.observe(Event{Kind: dme.SetTimer, Timer: e.Timer, Delay: e.Delay})
 			h.world.SetTimer(h.id, e.Timer, e.Delay)
-		case dme.EffectCancelTimer:
+		case dme.CancelTimer:
 			h.world.CancelTimer(h.id, e.Timer)
-		case dme.EffectRefuse:
+		case dme.Refuse:
 			h.refuse(e.Reason)
-		case dme.EffectLeft:
-			h.observe(Happening{What: Gone})
+		case dme.Left:
+			h.observe(Event{Kind: dme.Left})
 			h.renew() // it may join again
 			h.shared = false
 			h.setActivity(Down)

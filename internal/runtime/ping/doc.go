@@ -40,8 +40,8 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/platform/suggest"
 	"dmebench/internal/runtime/run"
+	"dmebench/units"
 )
 
 // Test is one of the things that are measured.
@@ -119,7 +119,7 @@ func (s *Spec) Check() error {
 		}
 		for _, name := range chosen {
 			if !slices.Contains(all, name) {
-				wrong("%w", suggest.Unknown(what, name, all, suggest.All(all)))
+				wrong("%w", units.UnknownName(what, name, all, units.Listed(all)))
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/layout"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -219,8 +219,8 @@ func (r *Report) WriteMarkdown(out io.Writer) error {
 	return err
 }
 
-func (r *Report) table() *tables.Table {
-	t := tables.New("transport", "test", "quantity", "bare", "ours", "speed ratio")
+func (r *Report) table() *layout.Table {
+	t := layout.NewTable("transport", "test", "quantity", "bare", "ours", "speed ratio")
 	for _, m := range r.Measurements {
 		network := strings.TrimSpace(m.Transport + " " + m.UDPLayer)
 		for k, q := range quantities[m.Test] {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 )
 
 // ringOf returns a measurement whose pairs have the given ratios of rates.
@@ -56,7 +56,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.MustBe(t, "testdata/report.txt", text.Bytes())
-	golden.MustBe(t, "testdata/report.md", markdown.Bytes())
-	golden.MustBe(t, "testdata/report.json", append(b, '\n'))
+	testkit.FileMustBe(t, "testdata/report.txt", text.Bytes())
+	testkit.FileMustBe(t, "testdata/report.md", markdown.Bytes())
+	testkit.FileMustBe(t, "testdata/report.json", append(b, '\n'))
 }

@@ -226,9 +226,9 @@ func messagesOfRequest(node dme.Node, n int) (messages int) {
 	node.Request(&out)
 	for _, e := range out.Effects() {
 		switch e.Kind {
-		case dme.EffectSend:
+		case dme.Send:
 			messages++
-		case dme.EffectBroadcast:
+		case dme.Broadcast:
 			messages += n - 1
 		}
 	}

@@ -1,6 +1,7 @@
 // Package run resolves what one run is asked to do, a [runs.Spec], to a [Job]
 // whose every name has been looked up and every value checked. Both the network
-// runtime and the simulator carry out jobs.
+// runtime and the simulator carry out jobs. What a person sees of a run is here too: how
+// far it is ([Line], [Counter]), and its result ([Print]).
 package run
 
 import (
@@ -13,11 +14,11 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/suggest"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/runs"
 	"dmebench/transport"
 	"dmebench/transport/link"
+	"dmebench/units"
 	"dmebench/workload"
 	"dmebench/workload/fault"
 )
@@ -41,7 +42,7 @@ func (c Catalog) Names() []string {
 // Lookup returns the algorithm of that name, in any case.
 func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
 	names := c.Names()
-	found, ok := suggest.Find(name, names)
+	found, ok := units.FindName(name, names)
 	switch {
 	case ok:
 		return c[slices.Index(names, found)], nil
@@ -54,7 +55,7 @@ func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
 		return nil, fmt.Errorf("no algorithm is named %q; name each, as in maekawa,raymond where several may be given, "+
 			"or leave it out where the default is all", name)
 	}
-	return nil, suggest.Unknown("algorithm", name, names, "'dmebench list' shows what there is")
+	return nil, units.UnknownName("algorithm", name, names, "'dmebench list' shows what there is")
 }
 
 // Job is a Spec whose every name has been looked up and every value checked:
@@ -324,7 +325,7 @@ func divide(set map[string]string, owners ...owner) (of []map[string]string, err
 		if len(known) > 0 {
 			there = "known here: " + strings.Join(known, ", ")
 		}
-		if near := suggest.Near(unknown[0], known); near != "" && len(unknown) == 1 {
+		if near := units.NearestName(unknown[0], known); near != "" && len(unknown) == 1 {
 			there = "did you mean '" + near + "'?"
 		}
 		errs = append(errs, fmt.Errorf("--set %s: no option of %s; %s", strings.Join(unknown, ", "), strings.Join(who, ", "), there))

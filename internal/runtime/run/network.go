@@ -8,14 +8,13 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/suggest"
 	"dmebench/internal/runtime/foreign"
-	"dmebench/internal/runtime/resource"
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/transport/nats"
 	"dmebench/transport/tcp"
 	"dmebench/transport/udp"
+	"dmebench/units"
 )
 
 // Network is something that a run can run over: a transport between worker
@@ -227,9 +226,9 @@ func LookupNetwork(name string) (Network, error) {
 	for _, n := range all {
 		names = append(names, n.Name)
 	}
-	found, ok := suggest.Find(name, names)
+	found, ok := units.FindName(name, names)
 	if !ok {
-		return Network{}, suggest.Unknown("transport", name, names, suggest.All(names))
+		return Network{}, units.UnknownName("transport", name, names, units.Listed(names))
 	}
 	return all[slices.Index(names, found)], nil
 }
@@ -241,8 +240,11 @@ func validProcs(s string) error {
 	return nil
 }
 
+// NATSResource is the shared resource that there is: a key of a bucket of JetStream.
+const NATSResource = "nats"
+
 // Resources lists the shared resources that critical sections can use.
-func Resources() []string { return []string{resource.NATS} }
+func Resources() []string { return []string{NATSResource} }
 
 // checkResource refuses a shared resource that is not there, and one in virtual time:
 // its server answers in real time.
@@ -251,7 +253,7 @@ func (j *Job) checkResource() error {
 	case j.Spec.Resource == "":
 		return nil
 	case !slices.Contains(Resources(), j.Spec.Resource):
-		return suggest.Unknown("resource", j.Spec.Resource, Resources(), "there is "+strings.Join(Resources(), ", "))
+		return units.UnknownName("resource", j.Spec.Resource, Resources(), "there is "+strings.Join(Resources(), ", "))
 	case !j.Network.Real():
 		return &CannotRun{
 			Resource: true,

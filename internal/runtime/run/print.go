@@ -13,6 +13,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/runs"
 )
 
@@ -63,7 +64,7 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 			*r.Fairness.Jain, r.Fairness.LongestRun, r.Fairness.MaxBypass, r.Fairness.OutOfOrder)
 	}
 	setting := dme.Setting{Nodes: job.Spec.Nodes, Options: job.Options, System: job.System}
-	alarms := claims.Of(job.Spec, job.Guarantees().FIFO).Unfair(job.Algorithm.Claims, setting, r)
+	alarms := claims.Of(job.Spec, job.Guarantees().FIFO).Unfair(claim.Of(job.Algorithm), setting, r)
 	for _, alarm := range alarms {
 		line("", "%s", alarm)
 	}
@@ -175,15 +176,7 @@ func ns(x int64) time.Duration {
 // describeFault says what was done to a run, and what came of it, as well as that is
 // known between hosts.
 func describeFault(f *runs.Fault, known crossing) string {
-	var nodes []dme.NodeID
-	for _, id := range f.Nodes {
-		nodes = append(nodes, dme.NodeID(id))
-	}
-	whom := "node "
-	if len(nodes) > 1 {
-		whom = "nodes "
-	}
-	parts := []string{fmt.Sprintf("hit %s%s at %v", whom, dme.FormatNodes(nodes), ns(f.AtNS))}
+	parts := []string{fmt.Sprintf("hit %s at %v", nodesOf(f.Nodes), ns(f.AtNS))}
 	if f.EndedNS != nil {
 		parts = append(parts, fmt.Sprintf("over after %v", ns(*f.EndedNS)))
 	}
@@ -206,6 +199,21 @@ func describeFault(f *runs.Fault, known crossing) string {
 		parts = append(parts, fmt.Sprintf("%d requests lost", f.Lost))
 	}
 	return f.Fault + ": " + strings.Join(parts, ", ")
+}
+
+// nodesOf names nodes: no nodes, node 2, nodes 1-3.
+func nodesOf(ids []int) string {
+	var nodes []dme.NodeID
+	for _, id := range slices.Sorted(slices.Values(ids)) {
+		nodes = append(nodes, dme.NodeID(id))
+	}
+	switch len(nodes) {
+	case 0:
+		return "no nodes"
+	case 1:
+		return "node " + dme.FormatNodes(nodes)
+	}
+	return "nodes " + dme.FormatNodes(nodes)
 }
 
 // crossing says how well the times of a run that cross hosts are known.
@@ -256,20 +264,7 @@ func syncDelay(r *runs.Result) string {
 
 // describeHost says what was on a host, and how its clock compares.
 func describeHost(h *runs.Host) string {
-	var nodes []dme.NodeID
-	for _, id := range h.Nodes {
-		nodes = append(nodes, dme.NodeID(id))
-	}
-	slices.Sort(nodes)
-	what := "no nodes"
-	switch len(nodes) {
-	case 0:
-	case 1:
-		what = "node " + dme.FormatNodes(nodes)
-	default:
-		what = "nodes " + dme.FormatNodes(nodes)
-	}
-	text := fmt.Sprintf("%s at %s: %s", h.Name, h.Address, what)
+	text := fmt.Sprintf("%s at %s: %s", h.Name, h.Address, nodesOf(h.Nodes))
 	switch c := h.Clock; {
 	case c == nil:
 	case c.SetNS > 0:

@@ -191,7 +191,7 @@ func (j *Job) BearsLoss() bool {
 
 // checkProcesses refuses what cannot be done to processes.
 func (j *Job) checkProcesses() error {
-	partition := func(f fault.Fault) bool { return f.What == fault.Partition }
+	partition := func(f fault.Fault) bool { return f.Kind == fault.Partition }
 	if i := slices.IndexFunc(j.Faults, func(f fault.Fault) bool { return !partition(f) }); i >= 0 && j.Spec.NodesPerWorker > 1 {
 		return fmt.Errorf("fault %q: it would befall the whole process, which hosts %d nodes; leave --nodes-per-worker at 1",
 			j.Faults[i], j.Spec.NodesPerWorker)

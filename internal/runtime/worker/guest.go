@@ -116,7 +116,7 @@ func (n *node) pass(from dme.NodeID, frame []byte) error {
 	defer n.mu.Unlock()
 	n.traffic[from].Came++
 	if n.events != nil {
-		n.record(noderun.Receives, from, body)
+		n.record(dme.Receive, from, body)
 	}
 	n.guest.Deliver(from, kind, body)
 	return nil
@@ -124,8 +124,8 @@ func (n *node) pass(from dme.NodeID, frame []byte) error {
 
 // record notes a message in the recording of the run. What the process does after a
 // message has come need not be because of it: only the order of events is known.
-func (n *node) record(what noderun.What, peer dme.NodeID, body []byte) {
-	n.events.Observe(n.id, noderun.Happening{What: what, Peer: peer, Msg: foreign.Pack(body)})
+func (n *node) record(what dme.EventKind, peer dme.NodeID, body []byte) {
+	n.events.Observe(n.id, noderun.Event{Kind: what, Peer: peer, Msg: foreign.Pack(body)})
 }
 
 // describe says where a node stands, for a report on a stalled run.
@@ -150,7 +150,7 @@ func (g guest) Unasked() { g.proc.Counters().Unasked.Add(1) }
 func (g guest) Send(to dme.NodeID, kind string, body []byte) {
 	g.proc.CountSent(g.worker.guests.types.Kind([]byte(kind)), len(body))
 	if g.events != nil {
-		g.record(noderun.Sends, to, body)
+		g.record(dme.Send, to, body)
 	}
 	if g.worker.lost(to) {
 		return

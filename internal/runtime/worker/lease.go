@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
 )
@@ -90,13 +90,13 @@ func (w *worker) fence() {
 
 // remains fences the nodes, and returns what they leave behind: what they have counted,
 // and their records in chunks.
-func (w *worker) remains() (left []control.Left, chunks [][]entrylog.Entry) {
+func (w *worker) remains() (left []control.Left, chunks [][]record.Entry) {
 	w.fence()
 	for _, id := range w.assigned.Local {
 		x := control.Left{Node: id, Counts: noderun.Read(w.page.Counters(id))}
 		if m, ok := w.page.Log(id); ok {
 			x.Entered = w.page.LastEntered(id)
-			chunks = slices.AppendSeq(chunks, slices.Chunk(m.Entries(), entrylog.ChunkEntries))
+			chunks = slices.AppendSeq(chunks, slices.Chunk(m.Entries(), record.ChunkEntries))
 		}
 		left = append(left, x)
 	}

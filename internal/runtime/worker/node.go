@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/foreign"
@@ -24,7 +24,7 @@ type node struct {
 	id     dme.NodeID
 	worker *worker
 	proc   *localprocess.Process
-	log    *entrylog.Log
+	log    *record.Log
 	events *recording.Log // nil where nothing is recorded
 
 	in      dme.Message
@@ -42,14 +42,14 @@ type node struct {
 func newNode(w *worker, id dme.NodeID) *node {
 	n := &node{id: id, worker: w, timers: make(map[dme.TimerID]uint64), traffic: make([]control.Traffic, w.job.Spec.Nodes+1)}
 	if m, ok := w.page.Log(id); ok {
-		n.log = entrylog.NewLogIn(m)
+		n.log = record.NewLogIn(m)
 	} else {
-		n.log = entrylog.NewLog(w.assigned.LogLimit)
+		n.log = record.NewLog(w.assigned.LogLimit)
 	}
 	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
 	if w.assigned.Record > 0 {
 		n.events = recording.NewLog(w.clock.Now, w.assigned.Record)
-		h.Tell(n.events)
+		h.SetObserver(n.events)
 	}
 	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)
 	n.proc.Watch(w.page.Waits(id))

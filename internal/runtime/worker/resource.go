@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/localprocess"
-	"dmebench/internal/runtime/resource"
+	"dmebench/internal/runtime/witness"
 )
 
 // A critical section with a shared resource: it is entered, the resource is read, the
@@ -19,10 +19,10 @@ import (
 // server, and the algorithm is not said to have stalled.
 const mostPatience = 5 * time.Second
 
-// shared is the resource, as its nodes use it; see [resource.Resource].
+// shared is the resource, as its nodes use it; see [witness.Resource].
 type shared interface {
-	Read() (resource.Seen, error)
-	Write(seen resource.Seen, u entrylog.Update) error
+	Read() (witness.Seen, error)
+	Write(seen witness.Seen, u record.Update) error
 	Close()
 }
 
@@ -37,7 +37,7 @@ func (w *worker) openResource() error {
 		broker = *a.Broker
 	}
 	patience := min(mostPatience, w.job.Spec.StallAfter.Std()/2)
-	r, err := resource.Open(broker, a.Bucket, patience, w.fail)
+	r, err := witness.OpenResource(broker, a.Bucket, patience, w.fail)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (w *worker) openResource() error {
 // use is what a node does with the shared resource.
 type use struct {
 	stage useStage
-	seen  resource.Seen
+	seen  witness.Seen
 	ends  bool  // the end of the section was arranged while the resource was being read
 	hold  int64 // how long it is to last then, ns
 }
@@ -95,7 +95,7 @@ func (n *node) leave() {
 	}
 	left := n.worker.clock.Now()
 	go func() {
-		err := n.worker.resource.Write(seen, entrylog.Update{Node: s.Node, Entry: s.Entry, Entered: s.Entered, Left: left})
+		err := n.worker.resource.Write(seen, record.Update{Node: s.Node, Entry: s.Entry, Entered: s.Entered, Left: left})
 		if err != nil {
 			n.worker.fail(fmt.Errorf("node %d: %w", n.id, err))
 			return

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
-	"dmebench/internal/runtime/resource"
+	"dmebench/internal/runtime/witness"
 	"dmebench/runs"
 )
 
@@ -20,12 +20,12 @@ type slow struct {
 // before is how many updates there were before the run: entries are numbered by those.
 const before = 100
 
-func (s *slow) Read() (resource.Seen, error) {
+func (s *slow) Read() (witness.Seen, error) {
 	s.await()
-	return resource.Seen{Version: before + s.version.Add(1)}, nil
+	return witness.Seen{Version: before + s.version.Add(1)}, nil
 }
 
-func (s *slow) Write(resource.Seen, entrylog.Update) error {
+func (s *slow) Write(witness.Seen, record.Update) error {
 	s.await()
 	return nil
 }

@@ -17,13 +17,13 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/collections"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/record/entrylog"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
-	"dmebench/internal/runtime/sharedpage"
 	"dmebench/internal/runtime/stall"
+	"dmebench/internal/runtime/witness"
 	"dmebench/transport"
 	"dmebench/transport/link"
 	"dmebench/transport/nats"
@@ -51,7 +51,7 @@ type worker struct {
 
 	assigned  *control.Assignment
 	job       *run.Job
-	page      *sharedpage.Page
+	page      *witness.Page
 	alarm     *alarm
 	resource  shared // nil where critical sections use none
 	transport transport.Transport
@@ -123,10 +123,10 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	case control.OpEntries:
 		r.Entries, err = w.entries(c.Chunk)
 	case control.OpFence:
-		var chunks [][]entrylog.Entry
+		var chunks [][]record.Entry
 		r.Left, chunks = w.remains()
 		if r.Chunks = len(chunks); c.Chunk > 0 && c.Chunk <= len(chunks) {
-			r.Entries = entrylog.Append(nil, chunks[c.Chunk-1])
+			r.Entries = record.Append(nil, chunks[c.Chunk-1])
 		}
 	case control.OpEvents:
 		r.Entries, err = w.events(c.Nodes, c.Chunk)
@@ -165,7 +165,7 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	if err != nil {
 		return r, err
 	}
-	if w.page, err = sharedpage.Open(w.memory, a.Spec.Nodes); err != nil {
+	if w.page, err = witness.OpenPage(w.memory, a.Spec.Nodes); err != nil {
 		return r, err
 	}
 	w.assigned = a
@@ -208,7 +208,7 @@ func (w *worker) listen(c transport.Config) (transport.Transport, error) {
 	network := w.job.Network
 	e := run.Endpoint{Config: c, Options: w.job.NetOptions}
 	for _, f := range w.job.Faults {
-		switch f.What {
+		switch f.Kind {
 		case fault.Partition:
 			e.Cut = &w.cut
 		case fault.Pause: // one may begin before another ends
@@ -357,7 +357,7 @@ func (w *worker) entries(k int) ([]byte, error) {
 		n.mu.Lock()
 		chunks := n.log.Chunks()
 		if k < len(chunks) {
-			b := entrylog.Append(nil, chunks[k])
+			b := record.Append(nil, chunks[k])
 			n.mu.Unlock()
 			return b, nil
 		}

@@ -15,7 +15,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/control"
-	"dmebench/internal/runtime/sharedpage"
+	"dmebench/internal/runtime/witness"
 	"dmebench/runs"
 	"dmebench/transport"
 )
@@ -23,7 +23,7 @@ import (
 // system is a run without a coordinator: its workers live in this process, and
 // their frames cross the kernel's network.
 type system struct {
-	page    *sharedpage.Page
+	page    *witness.Page
 	workers []*worker
 	ending  atomic.Bool
 }
@@ -36,7 +36,7 @@ func startSystem(tb testing.TB, spec runs.Spec) *system {
 // startSharing starts a system whose critical sections share a resource.
 func startSharing(tb testing.TB, spec runs.Spec, r shared) *system {
 	tb.Helper()
-	page, err := sharedpage.Create(sharedpage.Room{Nodes: spec.Nodes, Watched: true})
+	page, err := witness.CreatePage(witness.Room{Nodes: spec.Nodes, Watched: true})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestMessagesAllocateNothing(t *testing.T) {
 // Whoever leads a run on an agent's host cannot have it start a program: only the
 // boot of a worker, which the agent writes itself, could allow it.
 func TestProgramsAreStartedOnlyWhereThatIsAllowed(t *testing.T) {
-	page, err := sharedpage.Create(sharedpage.Room{Nodes: 1})
+	page, err := witness.CreatePage(witness.Room{Nodes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,9 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/vnet"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/toys"
 )
 
@@ -50,7 +51,7 @@ func TestCases(t *testing.T) {
 					c.run()
 				}
 			}
-			golden.MustBe(t, file, out.Bytes())
+			testkit.FileMustBe(t, file, out.Bytes())
 		})
 	}
 }
@@ -72,6 +73,10 @@ func (c *testCase) run() {
 	for _, word := range words[2:] {
 		c.option(word)
 	}
+	if words[0] == "prove" {
+		c.prove()
+		return
+	}
 	switch s, err := New(c.alg, c.o); {
 	case err != nil:
 		for l := range strings.Lines(err.Error()) {
@@ -84,14 +89,16 @@ func (c *testCase) run() {
 		if w := s.Watched(); w != "" {
 			c.say("watched: %s", w)
 		}
-		c.say("%d of %d nodes ask, links %+v, sequenced %v, patience %d", s.Askers(), s.Nodes,
-			Links{s.Unordered, s.Duplicate, s.Lose}, s.Sequenced(), s.Patience)
+		c.say("%d of %d nodes ask, links {Unordered:%v Duplicate:%v Lose:%d}, sequenced %v, patience %d", s.Askers(), s.Nodes,
+			s.Unordered, s.Duplicate, s.Lose, s.Sequenced(), s.Patience)
 	case words[0] == "random":
 		c.random(s)
 	case words[0] == "exhaustive":
 		c.exhaustive(s)
 	case words[0] == "liveness":
 		c.liveness(s)
+	case words[0] == "backlog":
+		c.say("%d messages on a link", s.Backlog(20))
 	case words[0] == "draw":
 		c.draw(s)
 	case words[0] == "replay":
@@ -127,8 +134,20 @@ func (c *testCase) option(word string) {
 		c.o = Defaults(c.alg, int(number()), c.o.Set)
 	case name == "+Promised": // claims that it is free of starvation
 		promised := *c.alg
-		promised.Claims = append(slices.Clone(c.alg.Claims), dme.SafeAndLive("nowhere")...)
+		promised.Claims = append(slices.Clone(claim.Of(c.alg)), claim.SafeAndLive("nowhere")...)
 		c.alg = &promised
+	case name == "+NeverAt3": // an invariant that is false
+		boastful := *c.alg
+		boastful.Invariants = append(slices.Clone(c.alg.Invariants), dme.Invariant{
+			Name: "never at 3", Citation: "nobody", Statement: "node 3 never has the token",
+			Holds: func(v dme.GlobalView) error {
+				if boastful.HasToken(v.Node(3)) {
+					return dme.Broken([]dme.NodeID{3}, "node 3 has the token")
+				}
+				return nil
+			},
+		})
+		c.alg = &boastful
 	case name == "Set":
 		key, value, _ := strings.Cut(value, ":")
 		c.o.Set = maps.Clone(c.o.Set)
@@ -168,6 +187,9 @@ func (c *testCase) violation(v *vnet.Violation, t *Trace) {
 		c.say("  %s", s)
 	}
 	c.shown(v, t)
+	if v.Property == Starvation && t.Repeats == 0 {
+		fair(c.T, t)
+	}
 }
 
 // lines writes down a schedule, of a long one the beginning and the end, and why it comes
@@ -279,8 +301,8 @@ func (c *testCase) liveness(s *Search) {
 	if r.Stopped != "" {
 		c.say("stopped: %s", r.Stopped)
 	}
-	if r.Proven != (r.Verdict == Holds) || (r.Lasso != nil) != (r.Verdict != Holds && r.Verdict != Incomplete) || r.Elapsed <= 0 {
-		c.Errorf("%s: verdict %s, proven %v, lasso %v", c.line, r.Verdict, r.Proven, r.Lasso)
+	if (r.Lasso != nil) != (r.Verdict != Holds && r.Verdict != Incomplete) || r.Elapsed <= 0 {
+		c.Errorf("%s: verdict %s, lasso %v", c.line, r.Verdict, r.Lasso)
 	}
 	if r.Lasso != nil {
 		c.violation(r.Violation, r.Trace)
@@ -288,6 +310,24 @@ func (c *testCase) liveness(s *Search) {
 			c.Errorf("%s: %d steps repeat, of a loop of %d", c.line, r.Trace.Repeats, len(r.Lasso.Loop))
 		}
 		follow(c.T, s, r)
+	}
+}
+
+// prove writes down what can be proven, with limits of Requests a node.
+func (c *testCase) prove() {
+	results, err := Prove(c.Context(), []*dme.Algorithm{c.alg}, ProofOptions{
+		Nodes: c.o.Nodes, Each: c.o.Requests, States: c.o.States, Set: c.o.Set, Workers: 1,
+	})
+	if err != nil {
+		c.say("%v", err)
+		return
+	}
+	var table strings.Builder
+	if err := ProofTable(results).WriteMarkdown(&table); err != nil {
+		c.Fatal(err)
+	}
+	for line := range strings.Lines(table.String()) {
+		c.say("%s", strings.TrimSpace(line))
 	}
 }
 
@@ -341,7 +381,7 @@ func (c *testCase) replay(s *Search, text string) {
 // parseStep reads what [vnet.Step.String] writes.
 func parseStep(t *testing.T, text string) (x vnet.Step) {
 	words := strings.Fields(text)
-	for x.Kind = vnet.Ask; x.Kind < vnet.Up && x.Kind.String() != words[0]; x.Kind++ {
+	for x.Kind = dme.Request; x.Kind < dme.PeerUp && !strings.HasPrefix(x.String(), words[0]+" "); x.Kind++ {
 	}
 	to := words[1]
 	if from, node, link := strings.Cut(words[1], "->"); link {
@@ -353,7 +393,7 @@ func parseStep(t *testing.T, text string) (x vnet.Step) {
 	x.Node = dme.NodeID(n)
 	if len(words) > 2 {
 		n, _ := strconv.Atoi(strings.TrimPrefix(words[len(words)-1], "#"))
-		if x.Kind == vnet.Fire {
+		if x.Kind == dme.Timeout {
 			x.Timer = dme.TimerID(n)
 		} else {
 			x.Index = n

@@ -8,12 +8,8 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/chaudhurikaraata"
-	"dmebench/algorithms/lodhakshemkalyani"
-	"dmebench/algorithms/ricartagrawala"
-	"dmebench/algorithms/suzukikasami"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
-	"dmebench/dme/vnet"
 	"dmebench/internal/testkit"
 )
 
@@ -62,87 +58,6 @@ func TestCatalogExhaustively(t *testing.T) {
 			t.Logf("N=%d: %d states, %s", o.Nodes, r.States, r.Stopped)
 		}
 	})
-}
-
-func TestCatalogAtRandom(t *testing.T) {
-	sizes := []int{2, 3, 5, 8}
-	schedules := 50
-	switch {
-	case testkit.Full():
-		schedules = 20_000
-	case testkit.Long():
-		schedules = 400
-	}
-	sound(t, sizes, func(t *testing.T, a *dme.Algorithm, o Options) {
-		o.Requests, o.Schedules = 3*o.Nodes-1, schedules
-		r, err := Random(t.Context(), a, o)
-		if err != nil || r.Violation != nil {
-			t.Fatalf("N=%d: %v, %v, seed %d", o.Nodes, r.Violation, err, r.Seed)
-		}
-		if want := uint64(schedules * o.Requests); r.Entries != want {
-			t.Errorf("N=%d: %d entries, want %d", o.Nodes, r.Entries, want)
-		}
-	})
-}
-
-// keptFrom is the algorithm of Suzuki and Kasami, with the false invariant that node 3
-// never has the token.
-func keptFrom() *dme.Algorithm {
-	a := suzukikasami.Algorithm()
-	a.Invariants = append(a.Invariants, dme.Invariant{
-		Name: "never at 3", Citation: "nobody", Statement: "node 3 never has the token",
-		Holds: func(v dme.GlobalView) error {
-			if a.HasToken(v.Node(3)) {
-				return dme.Broken([]dme.NodeID{3}, "node 3 has the token")
-			}
-			return nil
-		},
-	})
-	return a
-}
-
-// Every search finds a broken invariant, by its name, and shows the shortest way
-// there; where the invariants are left out, or the links too weak for them, none.
-func TestSearchesCheckInvariants(t *testing.T) {
-	o := Options{Nodes: 3, Requests: 3, Schedules: 200}
-	searches := map[string]func(o Options) (Report, error){
-		"random": func(o Options) (Report, error) { return Random(t.Context(), keptFrom(), o) },
-		"exhaustive": func(o Options) (Report, error) {
-			o.Workers = 1
-			return Exhaustive(t.Context(), keptFrom(), o)
-		},
-		"exhaustive with 3 workers": func(o Options) (Report, error) {
-			o.Workers = 3
-			return Exhaustive(t.Context(), keptFrom(), o)
-		},
-	}
-	for name, search := range searches {
-		r, err := search(o)
-		if err != nil || r.Violation == nil || r.Trace == nil {
-			t.Errorf("%s: %v, %v", name, r.Violation, err)
-			continue
-		}
-		want := &vnet.Violation{Property: "never at 3", Verdict: "never at 3: node 3 has the token", Nodes: []dme.NodeID{3}}
-		if v := r.Violation; v.Property != want.Property || v.Verdict != want.Verdict || !slices.Equal(v.Nodes, want.Nodes) {
-			t.Errorf("%s: %+v, want %+v", name, v, want)
-		}
-		if n := len(r.Trace.Events); n != 3 {
-			t.Errorf("%s: %d steps, want a request, its arrival and the token's:\n%s", name, n, strings.Join(r.Trace.Lines(), "\n"))
-		}
-		if d := r.Trace.Diagram(); !slices.Equal(d.Bad, []int{d.Last}) || d.Caption[0] != want.Verdict {
-			t.Errorf("%s: the picture marks row %v of %d and says %q", name, d.Bad, d.Last, d.Caption)
-		}
-		for _, weak := range []func(*Options){
-			func(o *Options) { o.WithoutInvariants = true },
-			func(o *Options) { o.Duplicate = true; o.Schedules, o.States = 1, 1000 },
-		} {
-			x := o
-			weak(&x)
-			if r, err := search(x); err != nil || r.Violation != nil && r.Violation.Property == want.Property {
-				t.Errorf("%s, %+v: %v, %v", name, x, r.Violation, err)
-			}
-		}
-	}
 }
 
 // A message that is lost breaks an invariant of every algorithm that has some, before
@@ -276,8 +191,8 @@ func livenessOf(t *testing.T, a *dme.Algorithm, o Options) LivenessResult {
 	if err != nil {
 		t.Fatal(a.Name, err)
 	}
-	if r.Proven != (r.Verdict == Holds) || (r.Lasso != nil) != (r.Verdict != Holds && r.Verdict != Incomplete) {
-		t.Errorf("%s: verdict %s, proven %v, lasso %v", a.Name, r.Verdict, r.Proven, r.Lasso)
+	if (r.Lasso != nil) != (r.Verdict != Holds && r.Verdict != Incomplete) {
+		t.Errorf("%s: verdict %s, lasso %v", a.Name, r.Verdict, r.Lasso)
 	}
 	if r.Lasso != nil {
 		follow(t, s, r)
@@ -311,42 +226,6 @@ func TestLivenessOfAll(t *testing.T) {
 	}
 }
 
-// Three nodes. Where a link could hold back a REQUEST for ever, or a node stay
-// inside, none of these would hold.
-func TestLivenessOfThree(t *testing.T) {
-	for _, a := range catalog.All() {
-		switch a.Name {
-		case "centralized", "token-ring", "ricart-agrawala", "ricart-agrawala-ring", "raymond", "naimi-trehel", "maekawa",
-			"agrawal-el-abbadi", "carvalho-roucairol", "singhal":
-			if r := livenessOf(t, a, Options{Nodes: 3}); !r.Proven {
-				t.Errorf("%s: %s of node %d %s", a.Name, r.Verdict, r.Node, r.Stopped)
-			}
-		}
-	}
-	for _, a := range []*dme.Algorithm{lodhakshemkalyani.AsPublished(), chaudhurikaraata.AsPublished()} {
-		if r := livenessOf(t, a, Options{Nodes: 3}); r.Verdict != Deadlock {
-			t.Errorf("%s: %s", a.Name, r.Verdict)
-		}
-	}
-}
-
-// TR-869, section 6.4: numbers modulo 2N−1 are enough, and modulo 2N−2 are not.
-func TestModulusIsTight(t *testing.T) {
-	for nodes := 2; nodes <= 3; nodes++ {
-		for _, enough := range []bool{true, false} {
-			a := ricartagrawala.Bounded()
-			modulus := 2*nodes - 1
-			if !enough {
-				modulus--
-			}
-			a.Options[0].Default, a.ValidNodes = fmt.Sprint(modulus), nil
-			if r := livenessOf(t, a, Options{Nodes: nodes}); r.Proven != enough || r.Verdict == Incomplete {
-				t.Errorf("N=%d, modulo %d: %s %s", nodes, modulus, r.Verdict, r.Stopped)
-			}
-		}
-	}
-}
-
 // smallMesh has two planes of two nodes: the least in which a plane can go on by
 // itself. Its invariants would notice a missing rule before anybody starves.
 func smallMesh(t *testing.T) LivenessResult {
@@ -354,7 +233,7 @@ func smallMesh(t *testing.T) LivenessResult {
 }
 
 func TestMeshStarvesNobody(t *testing.T) {
-	if r := smallMesh(t); !r.Proven {
+	if r := smallMesh(t); r.Verdict != Holds {
 		t.Errorf("%s of node %d: %v\n%s", r.Verdict, r.Node, r.Lasso, strings.Join(r.Trace.Lines(), "\n"))
 	}
 }

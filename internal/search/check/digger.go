@@ -120,7 +120,7 @@ func (g *digger) moves(frames int) (all []int) {
 func (g *digger) report() {
 	d := g.search
 	d.taken.Add(g.taken)
-	depth := int64(g.used)
+	depth := int64(len(g.frames) - 1) // frames are kept, and the first is the initial state
 	for deepest := d.deepest.Load(); depth > deepest && !d.deepest.CompareAndSwap(deepest, depth); {
 		deepest = d.deepest.Load()
 	}
@@ -222,7 +222,7 @@ func (d *depthFirst) search(ctx context.Context) {
 		d.refused += count
 		d.refusal = firstReason(d.refusal, reason)
 	}
-	d.depth = int(d.deepest.Load())
+	d.layer.Store(d.deepest.Load())
 }
 
 // show notes a violation and the way to it.

@@ -154,9 +154,8 @@ type exhaustive struct {
 	count   atomic.Uint64 // states
 	taken   atomic.Uint64 // moves
 	done    atomic.Uint64 // states from which all moves have been taken
-	depth   int
-	layer   atomic.Int64 // depth, for who looks at it meanwhile
-	halt    atomic.Bool  // a violation, a limit, or the end of the context
+	layer   atomic.Int64  // that is being expanded: its distance from the beginning
+	halt    atomic.Bool   // a violation, a limit, or the end of the context
 
 	memory     account
 	components atomic.Int64 // bytes that they are known to take
@@ -227,8 +226,7 @@ func (x *exhaustive) run(ctx context.Context) bool {
 	for len(layer) > 0 && !x.halt.Load() {
 		layer = x.expandLayer(workers, layer)
 		if len(layer) > 0 {
-			x.depth++
-			x.layer.Store(int64(x.depth))
+			x.layer.Add(1)
 		}
 		if count := x.count.Load(); x.reduction != nil && !x.byClass && !x.halt.Load() && (len(layer) == 0 || count >= 2*extended) {
 			if extended = count; !x.reduction.Extend() {
@@ -318,7 +316,7 @@ func (x *exhaustive) hold(bytes int) {
 
 func (x *exhaustive) report(ctx context.Context) Report {
 	r := Report{
-		Seed: x.Seed, States: x.count.Load(), Steps: x.taken.Load(), Depth: x.depth, Workers: x.workers,
+		Seed: x.Seed, States: x.count.Load(), Steps: x.taken.Load(), Depth: int(x.layer.Load()), Workers: x.workers,
 		Refused: x.refused, Refusal: x.refusal, MaxBypass: x.space.MostOvertaken(),
 		Reduced: x.reduction != nil, ByClass: x.byClass, NeverSent: x.space.NeverSent(),
 	}

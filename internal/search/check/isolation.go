@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/vnet"
 )
 
@@ -53,7 +54,7 @@ func (x *isolation) draw() {
 func (x *isolation) Pick(n *vnet.Network, steps []vnet.Step) int {
 	at := x.pick(n, steps)
 	x.left = dme.None
-	if steps[at].Kind == vnet.Exit {
+	if steps[at].Kind == dme.Exit {
 		x.left = steps[at].Node
 	}
 	return at
@@ -127,10 +128,10 @@ func (s *Search) Overtaking(ctx context.Context) (most, schedules int) {
 // watch is what a random search holds overtaking against, where nobody has given it a
 // bound.
 type watch struct {
-	bound    int       // on the entries of others between a request and its entry; 0: none is claimed
-	claim    dme.Claim // which says so
-	starves  bool      // some schedules try to starve a node
-	promised bool      // the algorithm is claimed to be free of starvation
+	bound    int         // on the entries of others between a request and its entry; 0: none is claimed
+	claim    claim.Claim // which says so
+	starves  bool        // some schedules try to starve a node
+	promised bool        // the algorithm is claimed to be free of starvation
 }
 
 // watching returns what there is to watch: nothing where links and nodes are worse than
@@ -143,18 +144,18 @@ func watching(m *vnet.Model, needs dme.Needs) watch {
 	}
 	w.starves = true
 	setting := dme.Setting{Algorithm: m.Algorithm, Nodes: m.Nodes, Options: m.Options, System: m.System}
-	for _, c := range m.Algorithm.Claims {
-		if c.KnownFalse != "" || c.Load != dme.AnyLoad && c.Load != dme.Worst || c.FIFO && m.Unordered {
+	for _, c := range claim.Of(m.Algorithm) {
+		if c.KnownFalse != "" || c.Load != claim.AnyLoad && c.Load != claim.Worst || c.FIFO && m.Unordered {
 			continue
 		}
 		value, ok := c.Prediction(setting)
 		switch {
-		case !ok || c.Kind != dme.UpperBound && c.Kind != dme.Exact:
-		case c.Quantity == dme.Unserved:
+		case !ok || c.Kind != claim.UpperBound && c.Kind != claim.Exact:
+		case c.Quantity == claim.Unserved:
 			w.promised = w.promised || value == 0
 		}
 	}
-	if o := dme.OvertakingBound(m.Algorithm.Claims, setting, !m.Unordered); o.Claimed >= 1 {
+	if o := claim.OvertakingBound(claim.Of(m.Algorithm), setting, !m.Unordered); o.Claimed >= 1 {
 		w.bound, w.claim = o.Claimed, *o.Claim
 	}
 	return w

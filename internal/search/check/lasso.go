@@ -41,7 +41,7 @@ func (g *graph) search(ctx context.Context) (LivenessResult, error) {
 	if err := g.compareClocks(); err != nil {
 		return r, err
 	}
-	r.Verdict, r.Proven = Holds, true
+	r.Verdict = Holds
 	return r, nil
 }
 
@@ -195,7 +195,7 @@ func newFlights(n *vnet.Network) flights {
 func (f flights) see(e *vnet.Event) {
 	delete(f, e.Number)
 	for _, x := range e.Effects {
-		if x.Kind == dme.EffectSend {
+		if x.Kind == dme.Send {
 			f[x.Number] = true
 		}
 	}

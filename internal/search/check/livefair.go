@@ -131,7 +131,7 @@ func (g *graph) duties(id int) (owed []duty) {
 	if g.timed {
 		steps, _ := g.walker.Enabled(v, nil)
 		for _, x := range steps {
-			if x.Kind == vnet.Fire {
+			if x.Kind == dme.Timeout {
 				owed = append(owed, duty{label: firing, timer: vnet.Timer{Node: x.Node, ID: x.Timer}})
 			}
 		}
@@ -159,17 +159,17 @@ func (g *graph) do(owed []duty, from int, e *edge) []duty {
 	v := g.vector(from)
 	g.through(from, int(e.to), e.label, func(x vnet.Step) {
 		arrives := uint32(0)
-		if x.Kind == vnet.Deliver && g.Unordered {
+		if x.Kind == dme.Receive && g.Unordered {
 			arrives = g.classes.Skeleton(v, x)
 		}
 		owed = slices.DeleteFunc(owed, func(d duty) bool {
 			switch {
 			case d.label == firing:
-				return x.Kind == vnet.Fire && x.Node == d.timer.Node && x.Timer == d.timer.ID || g.walker.Sets(d.timer.Node, d.timer.ID)
+				return x.Kind == dme.Timeout && x.Node == d.timer.Node && x.Timer == d.timer.ID || g.walker.Sets(d.timer.Node, d.timer.ID)
 			case d.label >= leaving:
 				return false
 			}
-			return x.Kind == vnet.Deliver && d.kind == arrives
+			return x.Kind == dme.Receive && d.kind == arrives
 		})
 	})
 	return owed

@@ -15,7 +15,6 @@ import (
 // steps between them.
 type graph struct {
 	*Search
-	model   *vnet.Model
 	space   *vnet.Space
 	walker  *vnet.Walker
 	classes *vnet.Classes
@@ -60,11 +59,11 @@ const (
 
 func (g *graph) labelOf(x vnet.Step) label {
 	switch x.Kind {
-	case vnet.Exit:
+	case dme.Exit:
 		return leaving + label(x.Node)
-	case vnet.Deliver:
+	case dme.Receive:
 		return arrival + label(int(x.From-1)*g.Nodes+int(x.Node-1))
-	case vnet.Fire:
+	case dme.Timeout:
 		return firing
 	}
 	return asking
@@ -91,7 +90,7 @@ func (l *long[T]) add(x T) {
 func newGraph(s *Search) *graph {
 	space := vnet.NewSpace(s.model)
 	g := &graph{
-		Search: s, model: s.model, space: space, walker: space.NewWalker(), classes: space.NewClasses(), width: space.Width(),
+		Search: s, space: space, walker: space.NewWalker(), classes: space.NewClasses(), width: space.Width(),
 		index: make([]uint64, 1<<12),
 	}
 	g.memory.limit = s.Memory
@@ -230,7 +229,7 @@ func (g *graph) build(ctx context.Context) (end *dead, stopped string) {
 // crowded reports whether a node may not ask yet, since it would put more on a
 // link than may be there.
 func (g *graph) crowded(x vnet.Step, after []uint32) bool {
-	return g.InFlight > 0 && (x.Kind == vnet.Ask || x.Kind == vnet.AskShared) && g.space.Longest(after) > g.InFlight
+	return g.InFlight > 0 && (x.Kind == dme.Request || x.Kind == dme.RequestShared) && g.space.Longest(after) > g.InFlight
 }
 
 // limit says why the search must end now, "" if it need not.

@@ -17,7 +17,9 @@ type LivenessVerdict string
 // What can be found. Unsafe: a property that every step is judged by is broken,
 // such as mutual exclusion. Deadlock: somebody waits, and nothing can happen but
 // that others ask. Livelock: somebody waits, messages flow for ever, and nobody
-// enters. Starved: somebody waits while others enter again and again.
+// enters. Starved: somebody waits while others enter again and again. Holds is a proof:
+// with so many nodes, which may ask any number of times, every property holds in every
+// state, and every request is served in every fair schedule.
 const (
 	Holds      LivenessVerdict = "holds"
 	Unsafe     LivenessVerdict = "unsafe"
@@ -30,11 +32,6 @@ const (
 // LivenessResult is what a search for liveness has found out.
 type LivenessResult struct {
 	Verdict LivenessVerdict
-
-	// Proven: with so many nodes, which may ask any number of times, every
-	// property holds in every state, and every request is served in every fair
-	// schedule.
-	Proven bool
 
 	States     uint64 // up to the values of clocks
 	Steps      uint64 // between them

@@ -259,30 +259,9 @@ func (s *Search) Notes() []string {
 	return notes
 }
 
-// Links say how bad links are.
-type Links struct {
-	Unordered bool // they need not keep order
-	Duplicate bool // any message may arrive twice
-	Lose      int  // as many messages may be lost
-}
-
 // survivedLosses is how many messages are lost if an algorithm survives the loss of
 // any: of two, the second may be what was sent again because of the first.
 const survivedLosses = 2
-
-// Weakest returns the worst links that an algorithm with these needs declares to
-// support. A fault that better links hide is found on them, and what holds on them holds
-// on better ones: each schedule of those is one of theirs.
-func Weakest(needs dme.Needs) Links {
-	if needs.SequencedBroadcast { // links that spoil the order of messages give broadcasts none
-		return Links{}
-	}
-	l := Links{Unordered: !needs.FIFO}
-	if !needs.Reliable {
-		l.Duplicate, l.Lose = true, survivedLosses
-	}
-	return l
-}
 
 // requestsEach is how many requests there are for each node in a random schedule.
 const requestsEach = 5
@@ -294,9 +273,22 @@ const requestsEach = 5
 func Defaults(a *dme.Algorithm, nodes int, set map[string]string) Options {
 	o := Options{Nodes: nodes, Requests: max(1, requestsEach*nodes), Set: set, Vary: true, Watch: true}
 	if opt, err := a.Resolve(set); err == nil {
-		o.setLinks(Weakest(a.Needs(opt)))
+		o.weaken(a.Needs(opt))
 	}
 	return o
+}
+
+// weaken has the worst links that an algorithm with these needs declares to support. A
+// fault that better links hide is found on them, and what holds on them holds on better
+// ones: each schedule of those is one of theirs.
+func (o *Options) weaken(needs dme.Needs) {
+	if needs.SequencedBroadcast { // links that spoil the order of messages give broadcasts none
+		return
+	}
+	o.Unordered = !needs.FIFO
+	if !needs.Reliable {
+		o.Duplicate, o.Lose = true, survivedLosses
+	}
 }
 
 // Settings returns the settings of an algorithm that are searched where a user asks for
@@ -327,10 +319,6 @@ func merged(a, b map[string]string) map[string]string {
 	maps.Copy(all, a)
 	maps.Copy(all, b)
 	return all
-}
-
-func (o *Options) setLinks(l Links) {
-	o.Unordered, o.Duplicate, o.Lose = l.Unordered, l.Duplicate, l.Lose
 }
 
 // plan says what one random schedule is to be. It is a function of its seed.

@@ -24,7 +24,7 @@ func (c *testCase) shown(v *vnet.Violation, t *Trace) {
 		arrives[m.End] = arrives[m.End] || m.Fate == spacetime.Arrives
 	}
 	for i, e := range t.Events {
-		if row := i + 1; e.From != e.Node && row >= d.First && arrives[row] != (e.Kind == vnet.Deliver || e.Kind == vnet.Copy) {
+		if row := i + 1; e.From != e.Node && row >= d.First && arrives[row] != (e.Kind == dme.Receive || e.Kind == dme.Copy) {
 			c.Errorf("%s: row %d is %v", c.line, row, e.Step)
 		}
 	}
@@ -180,7 +180,7 @@ func follow(t *testing.T, s *Search, r LivenessResult) {
 		for _, x := range r.Lasso.Loop {
 			take([]vnet.Step{x})
 			arrived[[2]dme.NodeID{x.From, x.Node}] = true
-			left[x.Node] = left[x.Node] || x.Kind == vnet.Exit
+			left[x.Node] = left[x.Node] || x.Kind == dme.Exit
 			if !waits() {
 				t.Fatalf("turn %d: node %d does not wait any more", turn, r.Node)
 			}

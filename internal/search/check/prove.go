@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/tables"
+	"dmebench/internal/platform/layout"
 	"dmebench/units"
 )
 
@@ -237,7 +237,7 @@ func (p *prover) prove(ctx context.Context, nodes int, links ProofLinks, states 
 		} else if found.Trace != nil {
 			p.result.Refuted.Prefix = len(found.Trace.Events)
 		}
-	case found.Proven: // messages may be refused in schedules that only the classes of states have
+	case found.Verdict == Holds: // messages may be refused in schedules that only the classes of states have
 		return &Proof{nodes, links, found.States, found.NeverSent}, nil
 	default:
 		p.result.Limit = fmt.Sprintf("%d nodes: %s", nodes, found.Stopped)
@@ -320,8 +320,8 @@ func (p *prover) limited(ctx context.Context) error {
 
 // ProofTable has a row for each result. Its cells do not depend on the machine, but
 // for what a limit of memory or time ended.
-func ProofTable(results []Proven) *tables.Table {
-	t := tables.New("ALGORITHM", "PROVEN", "STATES", "NEVER SENT", "SEARCHED WHOLE", "FOUND", "WHAT ENDED IT")
+func ProofTable(results []Proven) *layout.Table {
+	t := layout.NewTable("ALGORITHM", "PROVEN", "STATES", "NEVER SENT", "SEARCHED WHOLE", "FOUND", "WHAT ENDED IT")
 	for _, r := range results {
 		var nodes, states, neverSent string
 		for i, p := range r.Proven {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -196,9 +197,9 @@ func newDelays(n *vnet.Network) *delays {
 func (d *delays) of(x vnet.Step) (age int, ok bool) {
 	now := d.network.Steps
 	switch {
-	case arrives(x) || x.Kind == vnet.Lose || x.Kind == vnet.Copy:
+	case arrives(x) || x.Kind == dme.Lose || x.Kind == dme.Copy:
 		return now - d.sentAt[d.network.Number(x)], true
-	case x.Kind == vnet.Exit || x.Kind == vnet.Fire:
+	case x.Kind == dme.Exit || x.Kind == dme.Timeout:
 		return now - d.since[x], true
 	}
 	return
@@ -220,10 +221,10 @@ func (d *delays) after() {
 	}
 	var held []vnet.Step
 	for _, id := range d.network.Inside() {
-		held = append(held, vnet.Step{Kind: vnet.Exit, Node: id})
+		held = append(held, vnet.Step{Kind: dme.Exit, Node: id})
 	}
 	for _, t := range d.network.Timers() {
-		held = append(held, vnet.Step{Kind: vnet.Fire, Node: t.Node, Timer: t.ID})
+		held = append(held, vnet.Step{Kind: dme.Timeout, Node: t.Node, Timer: t.ID})
 	}
 	for _, x := range held {
 		if _, ok := d.since[x]; !ok {
@@ -239,7 +240,7 @@ func (d *delays) after() {
 func (d *delays) most() int {
 	now, most := d.network.Steps, d.longest
 	for x, since := range d.since {
-		if x.Kind == vnet.Exit {
+		if x.Kind == dme.Exit {
 			most = max(most, now-since)
 		}
 	}

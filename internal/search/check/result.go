@@ -362,7 +362,7 @@ func NewLivenessResult(a *dme.Algorithm, o Options, s *Search, r LivenessResult)
 		FIFO: !o.Unordered, InFlight: o.InFlight, Seed: o.Seed, Status: "ok", Complete: r.Verdict != Incomplete, Stopped: r.Stopped,
 		States: &r.States, Depth: &r.Depth, NeverSent: r.NeverSent,
 		Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal, ElapsedS: r.Elapsed.Seconds(), Workers: 1,
-		Proven: &r.Proven, Finding: string(r.Verdict), Waiting: r.Node, Components: &r.Components, Lasso: nil,
+		Proven: new(r.Verdict == Holds), Finding: string(r.Verdict), Waiting: r.Node, Components: &r.Components, Lasso: nil,
 		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: s.Notes(),
 	}
 	if seconds := r.Elapsed.Seconds(); seconds > 0 {

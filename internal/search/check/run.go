@@ -185,14 +185,14 @@ func (r *run) finish() (cycle int) {
 // timer that was set first.
 func (r *run) plainStep() (x vnet.Step, ok bool) {
 	if inside := r.Inside(); len(inside) > 0 {
-		return vnet.Step{Kind: vnet.Exit, Node: inside[0]}, true
+		return vnet.Step{Kind: dme.Exit, Node: inside[0]}, true
 	}
 	if r.Served() {
 		if r.MayGoOn() {
 			return x, false
 		}
 		for id := range r.IDs() {
-			if stop := (vnet.Step{Kind: vnet.Stop, Node: id}); r.Possible(stop) {
+			if stop := (vnet.Step{Kind: dme.Stop, Node: id}); r.Possible(stop) {
 				return stop, true
 			}
 		}
@@ -242,15 +242,15 @@ func (o *observer) see(e *vnet.Event) {
 	had, carried := o.had[e.Node], false
 	o.had[e.Node] = holds(o.network, e.Node)
 	switch e.Kind {
-	case vnet.Lose:
+	case dme.Lose:
 		_, carried = o.carries[e.Number]
 		kind := o.network.Algorithm.KindName(e.Msg.Kind)
 		o.losses[stall.Loss{From: e.From, To: e.Node, Kind: kind, Token: carried}] = struct{}{}
 		delete(o.carries, e.Number)
-	case vnet.Deliver:
+	case dme.Receive:
 		_, carried = o.carries[e.Number]
 		delete(o.carries, e.Number)
-	case vnet.Crash:
+	case dme.Crash:
 		o.had[e.Node], o.gone[e.Node] = false, had
 		for number, to := range o.carries {
 			if to == e.Node {
@@ -259,14 +259,14 @@ func (o *observer) see(e *vnet.Event) {
 			}
 		}
 		return
-	case vnet.Restart, vnet.Join:
+	case dme.Restart, dme.Join:
 		delete(o.gone, e.Node)
 	}
 	for _, x := range e.Effects {
 		switch gave := (had || carried) && !o.had[e.Node]; {
-		case x.Kind == dme.EffectLeft:
+		case x.Kind == dme.Left:
 			o.gone[e.Node] = false
-		case x.Kind != dme.EffectSend || !gave && !x.Lost:
+		case x.Kind != dme.Send || !gave && !x.Lost:
 		case x.Lost:
 			o.gone[x.To] = o.gone[x.To] || gave
 		default:

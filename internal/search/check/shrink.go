@@ -200,7 +200,7 @@ func (s *shrinker) shortest(best []vnet.Step) []vnet.Step {
 	return best
 }
 
-func asks(x vnet.Step) bool { return x.Kind == vnet.Ask || x.Kind == vnet.AskShared }
+func asks(x vnet.Step) bool { return x.Kind == dme.Request || x.Kind == dme.RequestShared }
 
 // shorter returns the shorter of two schedules that come to the same.
 func shorter(a, b []vnet.Step) []vnet.Step {

@@ -65,16 +65,16 @@ func (s *Search) starve(p plan, taken []vnet.Step) *run {
 			break
 		}
 		if r.Shares && asks(x) {
-			if x.Kind = vnet.Ask; reading && x.Node != p.victim {
-				x.Kind = vnet.AskShared
+			if x.Kind = dme.Request; reading && x.Node != p.victim {
+				x.Kind = dme.RequestShared
 			}
 		}
 		r.take(x)
 		switch {
 		case x.Node != p.victim:
-		case x.Kind == vnet.Ask:
+		case x.Kind == dme.Request:
 			asked++
-		case x.Kind == vnet.Exit && asked == victimsRequests:
+		case x.Kind == dme.Exit && asked == victimsRequests:
 			return r
 		}
 	}
@@ -176,10 +176,10 @@ func (s *starver) Pick(n *vnet.Network, steps []vnet.Step) int {
 		return overdue
 	}
 	for _, holds := range []func(vnet.Step) bool{
-		func(x vnet.Step) bool { return s.concerns(x) || s.exits != soon && x.Kind == vnet.Exit },
+		func(x vnet.Step) bool { return s.concerns(x) || s.exits != soon && x.Kind == dme.Exit },
 		func(x vnet.Step) bool {
 			if s.exits == last {
-				return x.Kind == vnet.Exit
+				return x.Kind == dme.Exit
 			}
 			return s.concerns(x)
 		},
@@ -298,7 +298,7 @@ func (v victim) concerns(n *vnet.Network, x vnet.Step) bool {
 	case aReceiver:
 		return x.Node == v.to
 	case aKind:
-		return x.Kind == vnet.Deliver && n.Message(x).Kind == v.kind
+		return x.Kind == dme.Receive && n.Message(x).Kind == v.kind
 	}
 	return false
 }
@@ -354,7 +354,7 @@ func (p *priorities) best(n *vnet.Network, steps []vnet.Step) int {
 			alike++
 		}
 	}
-	if n.Unordered && steps[best].Kind == vnet.Deliver {
+	if n.Unordered && steps[best].Kind == dme.Receive {
 		// A link that does not keep order has no next message: chance says.
 		best += p.fair.IntN(1 + alike)
 	}
@@ -363,7 +363,7 @@ func (p *priorities) best(n *vnet.Network, steps []vnet.Step) int {
 
 // arrives reports whether something of a link arrives in a step.
 func arrives(x vnet.Step) bool {
-	return x.Kind == vnet.Deliver || x.Kind == vnet.Down || x.Kind == vnet.Up
+	return x.Kind == dme.Receive || x.Kind == dme.PeerDown || x.Kind == dme.PeerUp
 }
 
 // owner numbers the links and then the local processes, from 0.

@@ -6,64 +6,65 @@ import (
 	"strings"
 
 	"dmebench/dme"
-	"dmebench/dme/vnet"
 )
 
-type verb string
+// takes says how many words follow a command.
+type takes struct{ least, most int }
 
-const (
-	request       verb = "request"
-	requestShared verb = "request-shared"
-	exit          verb = "exit"
-	deliver       verb = "deliver"
-	copied        verb = "copy"
-	lose          verb = "lose"
-	settle        verb = "settle"
-	timeout       verb = "timeout"
-	stop          verb = "stop"
-	state         verb = "state"
-	waits         verb = "waits"
-	crash         verb = "crash"
-	restart       verb = "restart"
-	join          verb = "join"
-	leave         verb = "leave"
-)
-
-// verbs says how many words a verb takes, and which step it is, if it is one.
-var verbs = map[verb]struct {
-	least, most int
-	step        vnet.StepKind
-}{
-	request: {1, 1, vnet.Ask}, requestShared: {1, 1, vnet.AskShared}, exit: {1, 1, vnet.Exit},
-	deliver: {1, maxFields, vnet.Deliver}, copied: {1, maxFields, vnet.Copy}, lose: {1, maxFields, vnet.Lose},
-	timeout: {1, 2, vnet.Fire},
-	crash:   {1, 1, vnet.Crash}, restart: {1, 1, vnet.Restart}, join: {1, 1, vnet.Join}, leave: {1, 1, vnet.Depart},
-	state: {0, 1, 0}, waits: {0, 1, 0}, settle: {}, stop: {0, 1, vnet.Stop},
+// events are those that a command brings about.
+var events = map[dme.EventKind]takes{
+	dme.Request: {1, 1}, dme.RequestShared: {1, 1}, dme.Exit: {1, 1},
+	dme.Receive: {1, maxFields}, dme.Copy: {1, maxFields}, dme.Lose: {1, maxFields},
+	dme.Timeout: {1, 2}, dme.Stop: {0, 1}, dme.Crash: {1, 1}, dme.Restart: {1, 1}, dme.Join: {1, 1}, dme.Depart: {1, 1},
 }
+
+// others are the commands that are no event: they bring about several, or none.
+var others = map[string]takes{"settle": {}, "state": {0, 1}, "waits": {0, 1}}
 
 // maxFields bounds the words that say which message is meant.
 const maxFields = 100
 
-// ofMessage reports whether a verb is the fate of a message.
-func (v verb) ofMessage() bool { return v == deliver || v == copied || v == lose }
+// wordOf is the command for an event.
+func wordOf(k dme.EventKind) string {
+	switch k {
+	case dme.Receive, dme.PeerDown, dme.PeerUp:
+		return "deliver"
+	case dme.Timeout:
+		return "timeout"
+	case dme.Depart:
+		return "leave"
+	}
+	return k.String()
+}
 
 type command struct {
-	verb     verb
+	word     string
+	event    dme.EventKind // 0: it is one of the others
 	node, to dme.NodeID
 	kind     string
 	fields   string // of the message, as an outcome has them; "" for any
 	timer    dme.TimerID
 }
 
+// ofMessage reports whether a command is the fate of a message.
+func (c *command) ofMessage() bool {
+	return c.event == dme.Receive || c.event == dme.Copy || c.event == dme.Lose
+}
+
 func parseCommand(words []string, nodes int) (c command, err error) {
-	c.verb = verb(words[0])
-	v, ok := verbs[c.verb]
+	c.word = words[0]
+	takes, ok := others[c.word]
+	for event, t := range events {
+		if wordOf(event) == c.word {
+			c.event, takes, ok = event, t, true
+		}
+	}
 	args := words[1:]
 	switch {
 	case !ok:
 		return c, fmt.Errorf("unknown command %q", words[0])
-	case len(args) < v.least || len(args) > v.most:
-		return c, fmt.Errorf("%s takes %d to %d words, not %d", c.verb, v.least, v.most, len(args))
+	case len(args) < takes.least || len(args) > takes.most:
+		return c, fmt.Errorf("%s takes %d to %d words, not %d", c.word, takes.least, takes.most, len(args))
 	case len(args) == 0:
 		return c, nil
 	}
@@ -74,7 +75,7 @@ func parseCommand(words []string, nodes int) (c command, err error) {
 		}
 		return dme.NodeID(n)
 	}
-	if !c.verb.ofMessage() {
+	if !c.ofMessage() {
 		c.node = node(args[0])
 		if len(args) == 2 {
 			id, e := strconv.ParseUint(args[1], 10, 8)

@@ -37,7 +37,7 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 	p := &player{algorithm: a, tape: recording.NewTape(a), violates: s.Violates, repeats: s.Repeats}
 	for _, l := range s.lines {
 		p.text.WriteString(l.text + "\n")
-		if l.command.verb == "" {
+		if l.command.word == "" {
 			continue
 		}
 		if p.network == nil {
@@ -111,11 +111,11 @@ func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)
 func beyondNeeds(m *vnet.Model, x vnet.Step) bool {
 	needs := m.Algorithm.Needs(m.Options)
 	switch x.Kind {
-	case vnet.Copy, vnet.Lose:
+	case dme.Copy, dme.Lose:
 		return needs.Reliable
-	case vnet.Deliver:
+	case dme.Receive:
 		return needs.FIFO && x.Index > 0 || needs.SequencedBroadcast && !m.Sequenced
-	case vnet.Fire:
+	case dme.Timeout:
 		return needs.BoundedDelay
 	}
 	return false
@@ -131,8 +131,8 @@ func (s *Scenario) onMedium(a *dme.Algorithm, opt dme.Options) bool {
 // faulty reports whether nodes come and go in the scenario.
 func (s *Scenario) faulty() bool {
 	return len(s.Absent) > 0 || slices.ContainsFunc(s.lines, func(l line) bool {
-		switch l.command.verb {
-		case crash, restart, join, leave:
+		switch l.command.event {
+		case dme.Crash, dme.Restart, dme.Join, dme.Depart:
 			return true
 		}
 		return false
@@ -158,11 +158,11 @@ func (p *player) carryOut(c command) error {
 	if n.Violation != nil {
 		return errors.New("the commands above have broken a property already; nothing can come after that")
 	}
-	switch c.verb {
-	case settle:
+	switch c.word {
+	case "settle":
 		for x, ok := n.Oldest(); ok && n.Violation == nil; x, ok = n.Oldest() {
 			what := x.Kind.String()
-			if x.Kind == vnet.Deliver {
+			if x.Kind == dme.Receive {
 				what = vnet.DescribeMessage(p.algorithm, n.Message(x))
 			}
 			p.note("deliver %v->%v %s", x.From, x.Node, what)
@@ -172,19 +172,19 @@ func (p *player) carryOut(c command) error {
 					"or let its messages arrive one by one with 'deliver'")
 			}
 		}
-	case stop:
+	case "stop":
 		for id := range n.IDs() {
 			if n.Activity(id) != noderun.Down && (c.node == dme.None || id == c.node) {
-				p.do(vnet.Step{Kind: vnet.Stop, Node: id})
+				p.do(vnet.Step{Kind: dme.Stop, Node: id})
 			}
 		}
-	case state:
+	case "state":
 		for id := range n.IDs() {
 			if c.node == dme.None || id == c.node {
 				p.note("%s", n.Describe(id))
 			}
 		}
-	case waits:
+	case "waits":
 		waiting := false
 		for id := range n.IDs() {
 			if n.Algorithm.Waits == nil || c.node != dme.None && id != c.node {
@@ -222,16 +222,16 @@ func (p *player) carryOut(c command) error {
 
 // step returns the step that a command means.
 func (p *player) step(c command) (vnet.Step, error) {
-	x := vnet.Step{Kind: verbs[c.verb].step, Node: c.node, Timer: c.timer}
+	x := vnet.Step{Kind: c.event, Node: c.node, Timer: c.timer}
 	var why string
-	switch c.verb {
-	case requestShared:
+	switch c.event {
+	case dme.RequestShared:
 		why = p.algorithm.Name + " has no readers"
-	case timeout:
+	case dme.Timeout:
 		why = fmt.Sprintf("node %d has no timer %d set", c.node, c.timer)
-	case deliver, copied, lose:
+	case dme.Receive, dme.Copy, dme.Lose:
 		x.From, x.Node = c.node, c.to
-		if kind, ok := p.network.News(x.From, x.Node); ok && c.verb == deliver && c.kind == "" {
+		if kind, ok := p.network.News(x.From, x.Node); ok && c.event == dme.Receive && c.kind == "" {
 			x.Kind = kind
 			break
 		}
@@ -271,21 +271,21 @@ func (p *player) do(x vnet.Step) {
 func (p *player) outcomes(e *vnet.Event) {
 	for i := range e.Effects {
 		switch x := &e.Effects[i]; x.Kind {
-		case dme.EffectSend:
+		case dme.Send:
 			verb := "send"
 			if x.Lost {
 				verb = "lost"
 			}
 			p.note("%s %d->%d %s", verb, e.Node, x.To, vnet.DescribeMessage(p.algorithm, &x.Msg))
-		case dme.EffectLeft:
+		case dme.Left:
 			p.note("left %d", e.Node)
-		case dme.EffectEnter:
+		case dme.Enter:
 			if x.Stamp.IsZero() {
 				p.note("enter %d", e.Node)
 			} else {
 				p.note("enter %d %v", e.Node, x.Stamp)
 			}
-		case dme.EffectSetTimer:
+		case dme.SetTimer:
 			p.note("timer %d %d %v", e.Node, x.Timer, x.Delay)
 		}
 	}
@@ -300,7 +300,7 @@ func (p *player) onTheWay() string {
 	var parts []string
 	for _, l := range p.network.InFlight() {
 		what := l.Arrival().String()
-		if l.Arrival() == vnet.Deliver {
+		if l.Arrival() == dme.Receive {
 			what = p.algorithm.KindName(l.Kind)
 		}
 		parts = append(parts, fmt.Sprintf("%d->%d %s", l.From, l.To, what))

@@ -323,7 +323,7 @@ func (x *Counterexample) commands(name, head string, line func(format string, ar
 	}
 	n := vnet.New(model)
 	for i, step := range x.Steps {
-		if step.Kind != vnet.Stop && !n.Possible(step) {
+		if step.Kind != dme.Stop && !n.Possible(step) {
 			return fmt.Errorf("trace: step %d, %v, cannot be played as a scenario", i+1, step)
 		}
 		line("%s", x.command(n, step))
@@ -332,33 +332,21 @@ func (x *Counterexample) commands(name, head string, line func(format string, ar
 	return nil
 }
 
-// bare is a line with the verb of a step alone.
-func bare(x vnet.Step) line { return line{command: command{verb: verbOf(x.Kind)}} }
-
-func verbOf(kind vnet.StepKind) verb {
-	if kind == vnet.Down || kind == vnet.Up {
-		return deliver
-	}
-	for v, is := range verbs {
-		if is.step == kind && kind != 0 {
-			return v
-		}
-	}
-	return ""
-}
+// bare is a line with the event of a step alone.
+func bare(x vnet.Step) line { return line{command: command{event: x.Kind}} }
 
 // command is the line that means a step of a network.
 func (x *Counterexample) command(n *vnet.Network, step vnet.Step) string {
-	v := verbOf(step.Kind)
+	word := wordOf(step.Kind)
 	switch step.Kind {
-	case vnet.Down, vnet.Up:
-		return fmt.Sprintf("%s %d->%d", v, step.From, step.Node)
-	case vnet.Deliver, vnet.Copy, vnet.Lose:
-		return fmt.Sprintf("%s %d->%d%s", v, step.From, step.Node, x.which(n, step))
-	case vnet.Fire:
-		return fmt.Sprintf("%s %d %d", v, step.Node, step.Timer)
+	case dme.PeerDown, dme.PeerUp:
+		return fmt.Sprintf("%s %d->%d", word, step.From, step.Node)
+	case dme.Receive, dme.Copy, dme.Lose:
+		return fmt.Sprintf("%s %d->%d%s", word, step.From, step.Node, x.which(n, step))
+	case dme.Timeout:
+		return fmt.Sprintf("%s %d %d", word, step.Node, step.Timer)
 	}
-	return fmt.Sprintf("%s %d", v, step.Node)
+	return fmt.Sprintf("%s %d", word, step.Node)
 }
 
 // which says which message of a link is meant: its kind, and its fields where an

@@ -9,7 +9,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/runtime/run"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/testkit"
 )
 
 // TestScenarios plays every worked example of every algorithm.
@@ -45,7 +45,7 @@ func TestScenarios(t *testing.T) {
 			if len(played.Messages) == 0 || len(played.Sections) == 0 && s.Violates == "" {
 				t.Error("nothing to draw")
 			}
-			golden.MustBe(t, path, played.Text)
+			testkit.FileMustBe(t, path, played.Text)
 		})
 	}
 }

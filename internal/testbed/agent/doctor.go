@@ -44,13 +44,6 @@ func (l *lease) reach(q reachRequest) ([]doctor.Path, error) {
 	return g.ReachAll(l.ctx, q.Doors, q.Count), nil
 }
 
-// closeGate is called when no request is carried out any more.
-func (l *lease) closeGate() {
-	if g := l.gate.Load(); g != nil {
-		g.Close()
-	}
-}
-
 // Muster returns all agents that are there, whatever they run and whoever has taken
 // them: once so many are, and otherwise after some time; after a second where none are
 // expected.
@@ -72,7 +65,11 @@ func (f *Fleet) Examine(ctx context.Context, agents []Info, need doctor.Need, qu
 		return nil, nil, 0, err
 	}
 	free, _ := f.able(agents)
-	need = need.Share(max(1, len(free)))
+	// What each takes, with the nodes spread evenly.
+	sharers := uint64(max(1, len(free)))
+	part := func(all uint64) uint64 { return (all + sharers - 1) / sharers }
+	need.Processes = int(part(uint64(need.Processes)))
+	need.Threads, need.Memory = part(need.Threads), part(need.Memory)
 	hosts = make([]doctor.Host, len(agents))
 	remotes := make([]*Remote, len(agents))
 	each(len(agents), len(agents), func(k int) {

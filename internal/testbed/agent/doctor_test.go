@@ -59,11 +59,9 @@ func TestExamine(t *testing.T) {
 
 // An agent that has a run is left alone, and one of another build is a problem.
 func TestExamineSpares(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west")
+	b, fleet, _ := newBed(t, "east", "west")
 	startAgent(t, agentConfig{Broker: b, Name: "old", Program: environment.Program{Version: "v0.1"}})
-	fleet, other := connectFleet(t, b), connectFleet(t, b)
+	other := connectFleet(t, b)
 	agents := muster(t, fleet, 3)
 	other.holder = "another coordinator"
 	taken := opened(t, other, agents[0], host.Part{Nodes: 2, Local: nodes(1)})

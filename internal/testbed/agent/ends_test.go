@@ -66,9 +66,7 @@ func pidsOf(procs []launch.Process) (pids []int) {
 // A run ends, and names the host and its nodes, when the agent there is killed. Its
 // workers end with it, also one that stands still.
 func TestKilledAgent(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	agents := startAgents(t, b, "east", "west")
+	b, fleet, agents := newBed(t, "east", "west")
 	g := begin(t, coordinatorConfig{Broker: b, Expect: 2, Spec: longRun(4)})
 	procs := g.workers(t, 4)
 	pids := pidsOf(procs)
@@ -88,7 +86,6 @@ func TestKilledAgent(t *testing.T) {
 		t.Fatalf("%v %+v", g.err, r)
 	}
 	awaitEnds(t, pids...)
-	fleet := connectFleet(t, b)
 	if i := discover(t, fleet, 1); i[0].Name != "east" {
 		t.Errorf("%+v", i)
 	}
@@ -99,21 +96,7 @@ func TestKilledCoordinator(t *testing.T) {
 	t.Parallel()
 	_, b := serve(t, 0)
 	agents := startAgents(t, b, "east", "west")
-	c, err := launch.Local{Answers: true}.Start(launch.Command{
-		Word: coordinatorCommand, Name: "coordinator", Config: coordinatorConfig{Broker: b, Expect: 2, Spec: longRun(4)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer launch.End(0, c)
-	var pids []int
-	for range 4 {
-		var pid int
-		if err := c.Receive(t.Context(), &pid); err != nil {
-			t.Fatal(err)
-		}
-		pids = append(pids, pid)
-	}
+	c, pids := startCoordinator(t, b)
 	c.Kill()
 	awaitEnds(t, pids...)
 	for _, a := range agents {
@@ -253,10 +236,8 @@ func TestProcess(t *testing.T) {
 // An agent that does not answer any more is given up in good time, and its processes
 // with it; once it goes on it ends them, and is free.
 func TestSilentAgent(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	agent := startAgents(t, b, "east")[0]
-	fleet := connectFleet(t, b)
+	_, fleet, agents := newBed(t, "east")
+	agent := agents[0]
 	h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 1, Local: nodes(1)})
 	p := startWorker(t, h)
 	if err := agent.Pause(); err != nil {

@@ -15,9 +15,9 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/platform/interrupt"
 	"dmebench/transport/nats"
 )
 
@@ -62,7 +62,7 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 	opts := append(connection(b, "coordinator"),
 		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) { f.cutOff(err) }),
 		natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {})) // who waits for an answer hears of it
-	f.conn, err = interrupt.Do(ctx, func() (*natsgo.Conn, error) { return b.Dial(opts...) })
+	f.conn, err = platform.Interruptible(ctx, func() (*natsgo.Conn, error) { return b.Dial(opts...) })
 	if err != nil {
 		return nil, err
 	}

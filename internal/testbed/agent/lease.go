@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"net"
 	"slices"
@@ -115,7 +114,9 @@ func (l *lease) end(why string) {
 		l.survey.close()
 		err := l.host.Close()
 		l.use.Unlock()
-		l.closeGate()
+		if g := l.gate.Load(); g != nil {
+			g.Close() // no request is carried out any more
+		}
 		l.watchers.Wait()
 		if why != "" {
 			l.inform(event{Freed: why})
@@ -215,9 +216,7 @@ func (l *lease) close(heard int) ([]ending, error) {
 // inform says something to the coordinator. What is lost on the way is said again when it
 // renews the lease.
 func (l *lease) inform(e event) {
-	if b, err := json.Marshal(e); err == nil {
-		_ = l.agent.conn.Publish(eventsOf(l.agent.instance, l.id), b)
-	}
+	_ = l.agent.conn.Publish(eventsOf(l.agent.instance, l.id), encode(e))
 }
 
 // reservation keeps an agent, after a run, for the coordinator that had it: nobody
@@ -252,13 +251,6 @@ func (a *agent) giveUp(lease string) bool {
 		a.serveTasks(a.cores) // no run follows for which it would rest
 	}
 	return true
-}
-
-// hadTaken notes the last lease of an agent, so that Close gives up what is reserved.
-func (f *Fleet) hadTaken(instance, lease string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.reserved[instance] = lease
 }
 
 // sideline is what an agent does while nobody has taken it: the tasks of work queues.

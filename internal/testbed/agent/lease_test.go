@@ -15,10 +15,8 @@ import (
 
 // A second coordinator is told who has the agent, and gets it once it is free.
 func TestTwoCoordinators(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east", "west")
-	first, second := connectFleet(t, b), connectFleet(t, b)
+	b, first, _ := newBed(t, "east", "west")
+	second := connectFleet(t, b)
 	second.holder = "another coordinator"
 	part := host.Part{Nodes: 1, Local: nodes(1)}
 	agents := discover(t, first, 2)
@@ -63,9 +61,7 @@ func TestTwoCoordinators(t *testing.T) {
 
 // Of many coordinators that want an agent at the same time one gets it.
 func TestRaceForAnAgent(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
+	b, _, _ := newBed(t, "east")
 	const many = 8
 	var hosts []*Remote
 	for k := range many {
@@ -265,11 +261,8 @@ func TestImpossibleRequests(t *testing.T) {
 
 // An agent of another build is refused, and both are named.
 func TestAnotherProgram(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	startAgents(t, b, "east")
+	b, fleet, _ := newBed(t, "east")
 	startAgent(t, agentConfig{Broker: b, Name: "old", Program: environment.Program{Version: "v0.1.0", Commit: "c0ffee", SHA256: "11"}})
-	fleet := connectFleet(t, b)
 	muster(t, fleet, 2)
 	_, err := fleet.Discover(t.Context(), 2, time.Second)
 	if err == nil || !strings.Contains(err.Error(), "old runs another program: v0.1.0, commit c0ffee, sha256 11, where this is "+

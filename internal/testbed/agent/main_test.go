@@ -1,14 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -24,10 +23,10 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/runtime/live"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/worker"
-	"dmebench/internal/testbed/task"
+	"dmebench/internal/testbed/workqueue"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 	"dmebench/transport/nats"
 )
@@ -42,8 +41,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case launch.Is(os.Args, worker.Command):
 		os.Exit(worker.Main(algorithms(), os.Stdin, os.Stderr))
-	case launch.Is(os.Args, task.Command):
-		os.Exit(task.Main(catalog.All(), os.Stdin, os.Stdout, os.Stderr))
+	case launch.Is(os.Args, workqueue.Command):
+		os.Exit(workqueue.Main(catalog.All(), os.Stdin, os.Stdout, os.Stderr))
 	case launch.Is(os.Args, agentCommand):
 		os.Exit(agentProcess())
 	case launch.Is(os.Args, coordinatorCommand):
@@ -52,11 +51,7 @@ func TestMain(m *testing.M) {
 	// Processes that are built with the race detector would sleep a second each
 	// before they exit.
 	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
-	flag.Parse()
-	// These tests wait for most of the time, for agents that wait for coordinators.
-	if p := flag.Lookup("test.parallel"); p.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
-		_ = p.Value.Set("8")
-	}
+	testkit.Beside(12)
 	os.Exit(m.Run())
 }
 
@@ -145,15 +140,16 @@ const token = "of these tests"
 // serve starts a server at a port; 0 for any that is free.
 func serve(t *testing.T, port int) (*server.Server, nats.Broker) {
 	t.Helper()
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
-	return serveBy(t, &server.Options{Host: "127.0.0.1", Port: port, Authorization: token, NoLog: true, NoSigs: true})
+	return serveBy(t, server.Options{Port: port})
 }
 
-func serveBy(t *testing.T, o *server.Options) (*server.Server, nats.Broker) {
+// serveBy starts a server with what its options say beside a port, 0 for any that is free,
+// and the token.
+func serveBy(t *testing.T, o server.Options) (*server.Server, nats.Broker) {
 	t.Helper()
-	s, err := server.NewServer(o)
+	o.Host, o.NoLog, o.NoSigs = "127.0.0.1", true, true
+	o.Port, o.Authorization = cmp.Or(o.Port, server.RANDOM_PORT), cmp.Or(o.Authorization, token)
+	s, err := server.NewServer(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,6 +263,27 @@ func logged(p *launch.Child, words string) func() bool {
 	}
 }
 
+// startCoordinator starts a process that leads a run of four workers, which goes on until it
+// is ended, over two agents.
+func startCoordinator(t *testing.T, b nats.Broker) (c *launch.Child, workers []int) {
+	t.Helper()
+	c, err := launch.Local{Answers: true}.Start(launch.Command{
+		Word: coordinatorCommand, Name: "coordinator", Config: coordinatorConfig{Broker: b, Expect: 2, Spec: longRun(4)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { launch.End(0, c) })
+	for range 4 {
+		var pid int
+		if err := c.Receive(t.Context(), &pid); err != nil {
+			t.Fatal(err)
+		}
+		workers = append(workers, pid)
+	}
+	return c, workers
+}
+
 // longRun is a run that goes on until it is ended.
 func longRun(nodes int) runs.Spec {
 	return runs.Spec{Algorithm: "ricart-agrawala", Nodes: nodes, Duration: runs.Duration(10 * time.Minute)}
@@ -320,10 +337,10 @@ func TestAWatchedRunOverAgentsIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var pids []int
-	var shown live.State
+	var shown run.State
 	opt := coordinator.Options{
 		Control: &b, Partial: true, Started: func(p launch.Process) { pids = append(pids, p.PID()) },
-		Progress: func(s *live.State) {
+		Progress: func(s *run.State) {
 			if _, ok := s.Waits.Quantile(0.5); ok && s.Entries >= 50 && ctx.Err() == nil {
 				shown = *s
 				cancel()

@@ -155,12 +155,15 @@ type event struct {
 var errUnreadable = errors.New("agent: the request cannot be read")
 
 // message joins a head and what follows it: JSON on one line, and whatever it is.
-func message(head any, body []byte) []byte {
-	b, err := json.Marshal(head)
+func message(head any, body []byte) []byte { return append(append(encode(head), '\n'), body...) }
+
+// encode returns the JSON form of what is asked or answered.
+func encode(x any) []byte {
+	b, err := json.Marshal(x)
 	if err != nil {
 		panic("agent: a message has no JSON form: " + err.Error())
 	}
-	return append(append(b, '\n'), body...)
+	return b
 }
 
 // readRequest takes a request apart.

@@ -14,7 +14,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/testbed/authority"
+	"dmebench/internal/testbed"
 	"dmebench/runs"
 	"dmebench/transport/nats"
 )
@@ -114,10 +114,10 @@ func TestLargeReport(t *testing.T) {
 	}
 }
 
-// serveTLS starts a server that presents a certificate.
-func serveTLS(t *testing.T, of *authority.Authority, made time.Time, lifetime time.Duration) nats.Broker {
+// serveTLS starts a server that presents a certificate of an authority, which clients trust.
+func serveTLS(t *testing.T, of *testbed.Authority, made time.Time, lifetime time.Duration) nats.Broker {
 	t.Helper()
-	pair, err := of.Issue(authority.Server, []string{"127.0.0.1"}, made, lifetime)
+	pair, err := of.Issue([]string{"127.0.0.1"}, made, lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,17 +125,16 @@ func serveTLS(t *testing.T, of *authority.Authority, made time.Time, lifetime ti
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, b := serveBy(t, &server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoLog: true, NoSigs: true,
+	_, b := serveBy(t, server.Options{
 		TLS: true, TLSConfig: &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12}, TLSTimeout: soon.Seconds(),
 	})
-	b.URL = "tls://" + b.URL[strings.Index(b.URL, "://")+3:]
+	b.URL, b.CA = "tls://"+b.URL[strings.Index(b.URL, "://")+3:], of.Files().Cert
 	return b
 }
 
-func newAuthority(t *testing.T) *authority.Authority {
+func newAuthority(t *testing.T) *testbed.Authority {
 	t.Helper()
-	a, err := authority.New("of a test", time.Now(), 24*time.Hour)
+	a, err := testbed.NewAuthority("of a test", time.Now(), 24*time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,14 +147,12 @@ func TestCertificates(t *testing.T) {
 	t.Parallel()
 	right, wrong := newAuthority(t), newAuthority(t)
 	b := serveTLS(t, right, time.Now(), time.Hour)
-	b.CA = right.Files().Cert
 	startAgents(t, b, "east")
 	discover(t, connectFleet(t, b), 1)
 
 	another := b
 	another.CA = wrong.Files().Cert
 	expired := serveTLS(t, right, time.Now().Add(-3*time.Hour), time.Hour)
-	expired.CA = right.Files().Cert
 	_, plain := serve(t, 0)
 	plain.URL, plain.CA = strings.Replace(plain.URL, "nats://", "tls://", 1), right.Files().Cert
 	for words, b := range map[string]nats.Broker{
@@ -188,7 +185,7 @@ func TestServerOfAnotherToken(t *testing.T) {
 	discover(t, connectFleet(t, b), 1)
 	port := portOf(s)
 	shut(s)
-	serveBy(t, &server.Options{Host: "127.0.0.1", Port: port, Authorization: "another", NoLog: true, NoSigs: true})
+	serveBy(t, server.Options{Port: port, Authorization: "another"})
 	select {
 	case <-p.Ended():
 	case <-time.After(soon):

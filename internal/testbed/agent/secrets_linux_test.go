@@ -2,7 +2,6 @@ package agent
 
 import (
 	"bytes"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,10 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/testbed/authority"
 	"dmebench/runs"
 )
 
@@ -87,29 +83,13 @@ func shownTo(t *testing.T, pid int) (all []byte) {
 // with TLS, and no process shows the token.
 func TestSecretsOfADistributedRun(t *testing.T) {
 	t.Parallel()
-	a, err := authority.New("a testbed", time.Now(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := a.Issue(authority.Server, []string{"127.0.0.1"}, time.Now(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := tls.X509KeyPair(files.Cert, files.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, encrypted := range []bool{true, false} {
-		o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoLog: true, NoSigs: true}
+		_, b := serve(t, 0)
 		if encrypted {
-			o.TLS, o.TLSTimeout, o.TLSConfig = true, soon.Seconds(), &tls.Config{Certificates: []tls.Certificate{certificate}}
+			b = serveTLS(t, newAuthority(t), time.Now(), time.Hour)
 		}
-		s, b := serveBy(t, o)
-		e := eavesdrop(t, s.Addr().String())
+		e := eavesdrop(t, b.URL[strings.Index(b.URL, "://")+3:])
 		b.URL = "nats://" + e.Addr().String()
-		if encrypted {
-			b.CA = a.Files().Cert
-		}
 		agents := startAgents(t, b, "east", "west")
 		fleet := connectFleet(t, b)
 		var shown []byte

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -144,7 +143,9 @@ func (a *agent) asked(m *natsgo.Msg) {
 		a.reply(m, received, answer{}, encode(nothing{}))
 		return
 	}
-	l := a.current()
+	a.mu.Lock()
+	l := a.lease
+	a.mu.Unlock()
 	d, known := dutyOf(q.Op)
 	switch {
 	case !known && q.Op != string(askRest):
@@ -169,30 +170,17 @@ func (a *agent) asked(m *natsgo.Msg) {
 	}
 }
 
-// encode returns the JSON form of what is answered.
-func encode(x any) []byte {
-	b, err := json.Marshal(x)
-	if err != nil {
-		panic("agent: an answer has no JSON form: " + err.Error())
-	}
-	return b
-}
-
 // refuse counts a request that has no effect.
 func (a *agent) refuse(m *natsgo.Msg, received int64, why error, over bool) {
 	a.refused.Add(1)
 	a.reply(m, received, answer{Error: why.Error(), Over: over}, nil)
 }
 
-// inbox begins the subjects on which answers are awaited. An agent says nothing on
-// others at the wish of a stranger.
-const inbox = "_INBOX."
-
 // reply answers. The bounds of the times hold for the clocks of all processes of this
 // host.
 func (a *agent) reply(m *natsgo.Msg, received int64, x answer, body []byte) {
-	if !strings.HasPrefix(m.Reply, inbox) {
-		return
+	if !strings.HasPrefix(m.Reply, natsgo.InboxPrefix) {
+		return // nothing is said on other subjects at the wish of a stranger
 	}
 	e := int64(a.clock.Error())
 	x.Received, x.Answered = received+e, a.clock.Now()-e
@@ -242,13 +230,6 @@ func (a *agent) open(sequence uint64, body []byte) (l *lease, ready func(), err 
 	}
 	a.log("taken by %q %s", l.holder, what)
 	return l, ready, nil
-}
-
-// current returns the lease; nil if there is none.
-func (a *agent) current() *lease {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.lease
 }
 
 // answer carries out a request, unless the lease ends before. Of a large answer the

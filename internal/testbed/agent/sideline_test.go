@@ -18,7 +18,6 @@ import (
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/testbed/task"
 	"dmebench/internal/testbed/workqueue"
 	"dmebench/runs"
 )
@@ -30,10 +29,7 @@ func TestTasksWhileFree(t *testing.T) {
 		t.Skip("it looks for processes in /proc")
 	}
 	t.Parallel()
-	_, b := serveBy(t, &server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoLog: true, NoSigs: true,
-		JetStream: true, StoreDir: t.TempDir(),
-	})
+	_, b := serveBy(t, server.Options{JetStream: true, StoreDir: t.TempDir()})
 	startAgents(t, b, "east", "west")
 	fleet := connectFleet(t, b)
 	agents := discover(t, fleet, 2)
@@ -45,7 +41,7 @@ func TestTasksWhileFree(t *testing.T) {
 	simulate := func(seed uint64) {
 		t.Helper()
 		spec := runs.Spec{Algorithm: "raymond", Nodes: 5, Transport: "sim", Requests: 100, Seed: seed}
-		a, err := queue.Do(t.Context(), task.Task{Simulate: &task.Simulation{Spec: spec}})
+		a, err := queue.Do(t.Context(), workqueue.Task{Simulate: &workqueue.Simulation{Spec: spec}})
 		if err != nil || a.Error != "" || a.Result == nil || a.Result.Entries != 100 || a.Result.Seed != seed {
 			t.Errorf("task %d: %v %+v", seed, err, a)
 		}
@@ -76,10 +72,7 @@ func TestTasksRightAfterARun(t *testing.T) {
 	for _, ends := range []bool{true, false} {
 		t.Run(fmt.Sprintf("coordinator ends %v", ends), func(t *testing.T) {
 			t.Parallel()
-			_, b := serveBy(t, &server.Options{
-				Host: "127.0.0.1", Port: server.RANDOM_PORT, Authorization: token, NoLog: true, NoSigs: true,
-				JetStream: true, StoreDir: t.TempDir(),
-			})
+			_, b := serveBy(t, server.Options{JetStream: true, StoreDir: t.TempDir()})
 			startAgents(t, b, "east")
 			fleet := connectFleet(t, b)
 			h := opened(t, fleet, discover(t, fleet, 1)[0], host.Part{Nodes: 1, Local: nodes(1)})
@@ -95,7 +88,7 @@ func TestTasksRightAfterARun(t *testing.T) {
 			}
 			defer queue.Close()
 			spec := runs.Spec{Algorithm: "raymond", Nodes: 5, Transport: "sim", Requests: 100, Seed: 1}
-			if a, err := queue.Do(t.Context(), task.Task{Simulate: &task.Simulation{Spec: spec}}); err != nil || a.Result == nil {
+			if a, err := queue.Do(t.Context(), workqueue.Task{Simulate: &workqueue.Simulation{Spec: spec}}); err != nil || a.Result == nil {
 				t.Errorf("%v %+v", err, a)
 			}
 		})
@@ -105,10 +98,7 @@ func TestTasksRightAfterARun(t *testing.T) {
 // An agent that was restarted takes the place of the one before it, also in runs
 // that were planned before.
 func TestRestartedAgent(t *testing.T) {
-	t.Parallel()
-	_, b := serve(t, 0)
-	before := startAgents(t, b, "east")[0]
-	fleet := connectFleet(t, b)
+	b, fleet, agents := newBed(t, "east")
 	h := fleet.Host(discover(t, fleet, 1)[0])
 	part := host.Part{Nodes: 1, Local: nodes(1)}
 	if _, err := h.Open(t.Context(), part); err != nil {
@@ -117,7 +107,7 @@ func TestRestartedAgent(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
-	launch.End(soon, before)
+	launch.End(soon, agents[0])
 	if _, err := h.Open(t.Context(), part); err == nil || err.Error() != "host east: its agent is not there any more" {
 		t.Error(err)
 	}

@@ -12,13 +12,9 @@
 package doctor
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-
-	"dmebench/internal/platform/environment"
 )
 
 // Level says how much a finding matters.
@@ -72,10 +68,16 @@ func (f Finding) raise(when bool, level Level, do string) Finding {
 	if !when {
 		return f
 	}
-	if f.Do != "" {
+	if f.Do != "" && f.Do != do {
 		do = f.Do + "; " + do
 	}
 	f.Level, f.Do = max(f.Level, level), do
+	return f
+}
+
+// along returns the finding as one about paths between hosts.
+func (f Finding) along(from, to string) Finding {
+	f.From, f.To = from, to
 	return f
 }
 
@@ -97,86 +99,19 @@ type Need struct {
 	Memory      uint64 `json:"memory"`      // bytes, of all processes on this host
 }
 
-// Share is what each of several hosts takes of a run that needs n, with its nodes
-// spread evenly.
-func (n Need) Share(hosts int) Need {
-	part := func(all uint64) uint64 { return (all + uint64(hosts) - 1) / uint64(hosts) }
-	n.Processes = int(part(uint64(n.Processes)))
-	n.Threads, n.Memory = part(n.Threads), part(n.Memory)
-	return n
-}
-
 // Options say for what a host is examined.
 type Options struct {
 	Need Need
 
-	// Listen is the address, HOST:PORT, at which transports will listen; port 0 for
-	// any that is free. "" means the loopback.
-	Listen string
-
+	Listen  string // the address, HOST:PORT, at which transports will listen; port 0 for any that is free
 	Several bool   // the run has other hosts, too: clocks matter more
 	Results string // the folder in which results will be kept; "" for none
 }
 
-const loopback = "127.0.0.1:0"
-
-// readings is what was read of a host. What could not be read has the zero value, and
-// judges say that it is not known.
-type readings struct {
-	program    environment.Program
-	clock      clockReading
-	source     sourceReading
-	processors processorReading
-	load       loadReading
-	limits     environment.Limits
-	network    networkReading
-	results    resultsReading
-}
-
-// Examine examines this host. It ends early, with less to tell, when ctx does.
-func Examine(ctx context.Context, o Options) []Finding {
-	if o.Listen == "" {
-		o.Listen = loopback
-	}
-	var r readings
-	var wait sync.WaitGroup
-	wait.Go(func() { r.network = readNetwork(ctx, o.Listen) })
-	facts := environment.Describe()
-	r.watch(ctx, facts)
-	r.program, _ = environment.ThisProgram() // what is not known is told
-	r.source = readSource(facts["clock_source"])
-	r.limits = environment.HostLimits()
-	if o.Results != "" {
-		r.results = readResults(o.Results)
-	}
-	wait.Wait()
-	return r.judge(o)
-}
-
-// judge says what the readings mean for the run that is meant.
-func (r *readings) judge(o Options) []Finding {
-	all := []Finding{
-		fine("program", "%v", r.program).raise(r.program.Commit == "", Note, "the commit is not known, or the sources were changed: "+
-			"to trace results back to sources commit, and build in a clone of the repository (go build)"),
-		r.clock.judge(o.Several), r.clock.judgeRate(o.Several), r.source.judge(),
-		r.processors.judge(o.Need.Processes), r.processors.judgeFrequency(), r.load.judge(r.processors), r.load.judgeStolen(),
-	}
-	all = append(all, judgeLimits(r.limits, o.Need)...)
-	all = append(all, r.network.judge(o.Listen)...)
-	if o.Results != "" {
-		all = append(all, r.results.judge(o.Results))
-	}
-	return all
-}
-
 // plural counts things: "1 host", "2 hosts", "3 processes".
 func plural(n int, thing string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(thing, "s"):
-		thing += "es"
-	default:
-		thing += "s"
+	if n != 1 {
+		thing = strings.Replace(thing+"s", "sss", "sses", 1)
 	}
 	return fmt.Sprint(n, " ", thing)
 }

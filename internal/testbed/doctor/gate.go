@@ -111,14 +111,8 @@ func (g *Gate) ReachAll(ctx context.Context, to []Doors, count int) []Path {
 	for i, d := range to {
 		p := &paths[i]
 		p.From, p.To = g.name, d.Name
-		wait.Go(func() {
-			asked, trips, err := g.reachTCP(ctx, d, count)
-			p.TCP = newWay("tcp", asked, trips, err)
-		})
-		wait.Go(func() {
-			asked, trips, err := g.reachUDP(ctx, d, count, p)
-			p.UDP = newWay("udp", asked, trips, err)
-		})
+		wait.Go(func() { _ = g.reachTCP(ctx, d, count, p) }) // the path says why
+		wait.Go(func() { _ = g.reachUDP(ctx, d, count, p) })
 	}
 	wait.Wait()
 	return paths
@@ -126,20 +120,22 @@ func (g *Gate) ReachAll(ctx context.Context, to []Doors, count int) []Path {
 
 var errStranger = errors.New("somebody else answers at this address")
 
-// reachTCP returns how many questions it has asked over one connection, and the round
-// trips of those that were answered.
-func (g *Gate) reachTCP(ctx context.Context, to Doors, count int) (asked int, trips []time.Duration, err error) {
+// reachTCP asks so many questions over one connection, one after the other, until one is
+// not answered.
+func (g *Gate) reachTCP(ctx context.Context, to Doors, count int, p *Path) (err error) {
+	var trips []time.Duration
+	defer func() { p.TCP = newWay("tcp", min(len(trips)+1, count), trips, err) }()
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", to.TCP)
 	if err != nil {
-		return 1, nil, err
+		return err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	if _, err := conn.Write(g.hello(to.Name)); err != nil {
-		return 1, nil, err
+		return err
 	}
 	question, answer := make([]byte, sha256.Size), make([]byte, sha256.Size)
-	for asked = 1; asked <= count; asked++ {
+	for len(trips) < count {
 		_, _ = rand.Read(question) // it never fails
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		begin := time.Now()
@@ -151,30 +147,35 @@ func (g *Gate) reachTCP(ctx context.Context, to Doors, count int) (asked int, tr
 			err = errStranger
 		}
 		if err != nil {
-			return asked, trips, err
+			return err
 		}
 		trips = append(trips, took)
 	}
-	return count, trips, nil
+	return nil
 }
 
 // reachUDP compares the clocks, too.
-func (g *Gate) reachUDP(ctx context.Context, to Doors, count int, p *Path) (asked int, trips []time.Duration, err error) {
+func (g *Gate) reachUDP(ctx context.Context, to Doors, count int, p *Path) error {
 	path, err := g.udp.Probe(ctx, exchange.Peer{Name: to.Name, Address: to.UDP}, count)
-	if len(path.Exchanges) == 0 {
-		if errno := syscall.Errno(0); errors.As(err, &errno) {
-			return path.Sent, nil, errno
-		}
-		return path.Sent, nil, fmt.Errorf("no answer to %s: %w", plural(path.Sent, "datagram"), os.ErrDeadlineExceeded)
+	errno := syscall.Errno(0)
+	switch {
+	case len(path.Exchanges) > 0:
+		err = nil
+	case errors.As(err, &errno):
+		err = errno
+	default:
+		err = fmt.Errorf("no answer to %s: %w", plural(path.Sent, "datagram"), os.ErrDeadlineExceeded)
 	}
-	relation := new(clock.Relation)
+	var relation clock.Relation
+	var trips []time.Duration
 	for _, e := range path.Exchanges {
 		trips = append(trips, time.Duration(e.Delay()))
 		relation.Add(e)
 	}
-	if p.ContradictionNS = int64(relation.Contradiction()); p.ContradictionNS == 0 {
+	p.UDP = newWay("udp", path.Sent, trips, err)
+	if p.ContradictionNS = int64(relation.Contradiction()); p.ContradictionNS == 0 && err == nil {
 		offset, bound := relation.Offset(path.Exchanges[len(path.Exchanges)-1].Returned)
 		p.OffsetNS, p.BoundNS = &offset, &bound
 	}
-	return path.Sent, trips, nil
+	return err
 }

@@ -5,13 +5,21 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"dmebench/internal/testkit"
 )
+
+func TestMain(m *testing.M) {
+	testkit.Beside(16)
+	os.Exit(m.Run())
+}
 
 var testKey = bytes.Repeat([]byte{7}, 32)
 
@@ -63,25 +71,31 @@ func TestGatesRefuse(t *testing.T) {
 		{"a stranger answers", a, stranger.Doors()},
 		{"another host answers", a, Doors{Name: "c", TCP: b.Doors().TCP, UDP: b.Doors().UDP}},
 	} {
-		p := reach(c.from, c.to, 3)
-		if p.TCP.Passes() || p.UDP.Passes() || p.TCP.Error == "" || p.UDP.Error == "" || p.OffsetNS != nil {
-			t.Errorf("%s: %+v", c.name, p)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := reach(c.from, c.to, 3)
+			if p.TCP.Passes() || p.UDP.Passes() || p.TCP.Error == "" || p.UDP.Error == "" || p.OffsetNS != nil {
+				t.Errorf("%+v", p)
+			}
+		})
 	}
 	for _, what := range []string{"", "GET / HTTP/1.1\r\n\r\n" + strings.Repeat("x", 100)} {
-		conn, err := net.Dial("tcp", b.Doors().TCP)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = conn.SetDeadline(time.Now().Add(time.Minute))
-		if _, err := io.WriteString(conn, what); err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(conn)
-		if errors.Is(err, os.ErrDeadlineExceeded) || len(got) > 0 {
-			t.Errorf("%q: %d bytes, %v", what, len(got), err)
-		}
-		conn.Close()
+		t.Run(fmt.Sprintf("%d bytes", len(what)), func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", b.Doors().TCP)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			_ = conn.SetDeadline(time.Now().Add(time.Minute))
+			if _, err := io.WriteString(conn, what); err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(conn)
+			if errors.Is(err, os.ErrDeadlineExceeded) || len(got) > 0 {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+		})
 	}
 }
 

@@ -1,8 +1,6 @@
 package doctor
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"os"
@@ -22,38 +20,18 @@ func fit() (*readings, Options) {
 	plenty := environment.Limit{Left: 1 << 40, By: "RLIMIT"}
 	r := &readings{
 		program: environment.Program{Version: "v1.2.3", Commit: "0123456789abcdef", SHA256: "feedbeef01234567"},
-		clock: clockReading{
-			synchronized: true, estimated: time.Millisecond, most: 20 * time.Millisecond,
-			change: clock.Change{Elapsed: time.Second, Error: 2 * time.Microsecond},
-		},
-		source:     sourceReading{name: "tsc", cost: 40 * time.Nanosecond},
-		processors: processorReading{allowed: 16, online: 16, governor: "performance", boost: "off"},
-		load:       loadReading{known: true, busy: 0.1, late: time.Millisecond},
-		limits:     environment.Limits{Memory: plenty, Threads: plenty, Descriptors: plenty},
-		network:    networkReading{receive: 4 << 20, send: 4 << 20, asked: 4 << 20},
-		results:    resultsReading{in: "/", took: time.Millisecond, free: 1 << 40},
+		limits:  environment.Limits{Memory: plenty, Threads: plenty, Descriptors: plenty},
+		kept:    clock.Discipline{Synchronized: true, Estimated: time.Millisecond, Most: 20 * time.Millisecond},
+		change:  clock.Change{Elapsed: time.Second, Error: 2 * time.Microsecond},
+		source:  "tsc", cost: 40 * time.Nanosecond,
+		allowed: 16, online: 16, governor: "performance", boost: "off",
+		loaded: true, busy: 0.1, late: time.Millisecond,
+		receive: 4 << 20, send: 4 << 20, asked: 4 << 20,
+		took: time.Millisecond, free: 1 << 40,
 	}
 	return r, Options{
 		Need:   Need{Nodes: 8, Processes: 8, Threads: 100, Descriptors: 100, Memory: 1 << 30},
 		Listen: "10.0.0.1:0", Results: "results",
-	}
-}
-
-// TestFitHost: with such a host nothing is wrong, and every check speaks once.
-func TestFitHost(t *testing.T) {
-	r, o := fit()
-	seen := make(map[string]bool)
-	for _, f := range r.judge(o) {
-		if f.Level != OK || f.Do != "" || f.Found == "" {
-			t.Errorf("%+v", f)
-		}
-		if seen[f.Check] {
-			t.Errorf("%s is told twice", f.Check)
-		}
-		seen[f.Check] = true
-	}
-	if len(seen) < 16 {
-		t.Errorf("only %d checks", len(seen))
 	}
 }
 
@@ -73,43 +51,43 @@ func TestFindings(t *testing.T) {
 		{"no commit", func(r *readings, _ *Options) { r.program.Commit = "" },
 			"program", Note, "v1.2.3, sha256 feedbeef0123", "go build"},
 
-		{"clock kept by nobody, one host", func(r *readings, _ *Options) { r.clock.synchronized = false },
+		{"clock kept by nobody, one host", func(r *readings, _ *Options) { r.kept.Synchronized = false },
 			"clock", Note, "not synchronized", "chrony"},
-		{"clock kept by nobody, several hosts", func(r *readings, o *Options) { r.clock.synchronized, o.Several = false, true },
+		{"clock kept by nobody, several hosts", func(r *readings, o *Options) { r.kept.Synchronized, o.Several = false, true },
 			"clock", Warning, "not synchronized", "measure the offsets"},
-		{"clock set", func(r *readings, o *Options) { r.clock.change.Stepped, o.Several = -3*time.Second, true },
+		{"clock set", func(r *readings, o *Options) { r.change.Stepped, o.Several = -3*time.Second, true },
 			"clock", Warning, "set by -3s", "settled"},
-		{"clock untold", func(r *readings, _ *Options) { r.clock.refused = syscall.EPERM },
+		{"clock untold", func(r *readings, _ *Options) { r.untold = syscall.EPERM },
 			"clock", Note, "not permitted", ""},
 
-		{"clock slewed, one host", func(r *readings, _ *Options) { r.clock.change.Slewed = 600 * time.Microsecond },
+		{"clock slewed, one host", func(r *readings, _ *Options) { r.change.Slewed = 600 * time.Microsecond },
 			"clock-rate", Warning, "600 ± 2 ppm", "maxslewrate"},
-		{"clock slewed, several hosts", func(r *readings, o *Options) { r.clock.change.Slewed, o.Several = -80*time.Millisecond, true },
+		{"clock slewed, several hosts", func(r *readings, o *Options) { r.change.Slewed, o.Several = -80*time.Millisecond, true },
 			"clock-rate", Problem, "−80,000 ± 2 ppm", "do not hold"},
 
-		{"clock source", func(r *readings, _ *Options) { r.source.name = "hpet" },
+		{"clock source", func(r *readings, _ *Options) { r.source = "hpet" },
 			"clock-source", Warning, "hpet, 40 ns", "clocksource=tsc"},
-		{"dear clock", func(r *readings, _ *Options) { r.source.name, r.source.cost = "xen", 2*time.Microsecond },
+		{"dear clock", func(r *readings, _ *Options) { r.source, r.cost = "xen", 2*time.Microsecond },
 			"clock-source", Warning, "2 µs a reading", "without a system call"},
 
 		{"more processes than processors", func(r *readings, o *Options) { o.Need.Processes = 17 },
 			"processors", Note, "16 processors, for 17 processes", "take turns"},
 		{"a crowd", func(r *readings, o *Options) { o.Need.Processes = 1601 }, "processors", Warning, "1601", "fewer nodes or more hosts"},
-		{"bound to few processors", func(r *readings, _ *Options) { r.processors.allowed = 2 },
+		{"bound to few processors", func(r *readings, _ *Options) { r.allowed = 2 },
 			"processors", Note, "2 of 16 processors", "take turns"},
-		{"quota", func(r *readings, _ *Options) { r.processors.quota = 8.5 }, "processors", Warning, "allows 8.5", "lift the quota"},
-		{"quota below the processes", func(r *readings, _ *Options) { r.processors.quota = 0.5 },
+		{"quota", func(r *readings, _ *Options) { r.quota = 8.5 }, "processors", Warning, "allows 8.5", "lift the quota"},
+		{"quota below the processes", func(r *readings, _ *Options) { r.quota = 0.5 },
 			"processors", Warning, "allows 0.5", "take turns"},
 
-		{"governor", func(r *readings, _ *Options) { r.processors.governor = "powersave" },
+		{"governor", func(r *readings, _ *Options) { r.governor = "powersave" },
 			"frequency", Note, "powersave", "cpupower"},
-		{"boost", func(r *readings, _ *Options) { r.processors.boost = "on" }, "frequency", Note, "boost on", "switch boost off"},
+		{"boost", func(r *readings, _ *Options) { r.boost = "on" }, "frequency", Note, "boost on", "switch boost off"},
 
-		{"others, a little", func(r *readings, _ *Options) { r.load.busy = 1.6 }, "load", Note, "1.6 of 16", "top"},
-		{"others, much", func(r *readings, _ *Options) { r.load.busy = 8 }, "load", Warning, "8 of 16", "top"},
-		{"late", func(r *readings, _ *Options) { r.load.late = 80 * time.Millisecond }, "load", Warning, "80 ms late", "top"},
-		{"stolen", func(r *readings, _ *Options) { r.load.stolen = 0.05 }, "steal", Warning, "5% of the time", "of their own"},
-		{"stolen once", func(r *readings, _ *Options) { r.load.ever = 0.02 }, "steal", Note, "2% since", "of their own"},
+		{"others, a little", func(r *readings, _ *Options) { r.busy = 1.6 }, "load", Note, "1.6 of 16", "top"},
+		{"others, much", func(r *readings, _ *Options) { r.busy = 8 }, "load", Warning, "8 of 16", "top"},
+		{"late", func(r *readings, _ *Options) { r.late = 80 * time.Millisecond }, "load", Warning, "80 ms late", "top"},
+		{"stolen", func(r *readings, _ *Options) { r.stolen = 0.05 }, "steal", Warning, "5% of the time", "of their own"},
+		{"stolen once", func(r *readings, _ *Options) { r.ever = 0.02 }, "steal", Note, "2% since", "of their own"},
 
 		{"memory", func(r *readings, _ *Options) { r.limits.Memory = left(1<<29, "available memory") },
 			"memory", Problem, "537 MB left (available memory); the run takes about 1.07 GB", "or more hosts"},
@@ -124,25 +102,25 @@ func TestFindings(t *testing.T) {
 		{"descriptors", func(r *readings, _ *Options) { r.limits.Descriptors = left(64, "RLIMIT_NOFILE") },
 			"descriptors", Problem, "64 left (RLIMIT_NOFILE); the run takes about 100", "ulimit -n 100"},
 
-		{"loopback", func(r *readings, _ *Options) { r.network.loopback = syscall.ENETUNREACH },
+		{"loopback", func(r *readings, _ *Options) { r.loopback = syscall.ENETUNREACH },
 			"loopback", Problem, "unreachable", "ip link set lo up"},
-		{"firewall, TCP", func(r *readings, _ *Options) { r.network.tcp = timeout },
+		{"firewall, TCP", func(r *readings, _ *Options) { r.tcp = timeout },
 			"tcp", Problem, "at 10.0.0.1", "drops tcp"},
-		{"firewall, UDP", func(r *readings, _ *Options) { r.network.udp = os.ErrDeadlineExceeded },
+		{"firewall, UDP", func(r *readings, _ *Options) { r.udp = os.ErrDeadlineExceeded },
 			"udp", Problem, "10.0.0.1", "drops udp"},
-		{"firewall forbids", func(r *readings, _ *Options) { r.network.udp = syscall.EPERM },
+		{"firewall forbids", func(r *readings, _ *Options) { r.udp = syscall.EPERM },
 			"udp", Problem, "not permitted", "forbids it to send"},
-		{"nobody has the address", func(r *readings, _ *Options) { r.network.tcp = &net.OpError{Op: "listen", Err: syscall.EADDRNOTAVAIL} },
+		{"nobody has the address", func(r *readings, _ *Options) { r.tcp = &net.OpError{Op: "listen", Err: syscall.EADDRNOTAVAIL} },
 			"tcp", Problem, "cannot assign", "no interface of this host has the address"},
-		{"no multicast", func(r *readings, _ *Options) { r.network.multicast = errors.New("no such device") },
+		{"no multicast", func(r *readings, _ *Options) { r.multicast = errors.New("no such device") },
 			"multicast", Note, "no such device", "multicast=true"},
-		{"buffers", func(r *readings, _ *Options) { r.network.receive = 212992 },
+		{"buffers", func(r *readings, _ *Options) { r.receive = 212992 },
 			"udp-buffers", Warning, "213 kB to receive", "net.core.rmem_max=4194304"},
 
-		{"results cannot be kept", func(r *readings, _ *Options) { r.results.err = syscall.EROFS }, "results", Problem, "read-only", "--out"},
-		{"disk nearly full", func(r *readings, _ *Options) { r.results.free = 100 << 20 }, "results", Warning, "105 MB free", "make room"},
-		{"disk full", func(r *readings, _ *Options) { r.results.free = 1 << 20 }, "results", Problem, "1.05 MB free", "make room"},
-		{"slow disk", func(r *readings, _ *Options) { r.results.took = time.Second }, "results", Note, "within 1 s", "faster"},
+		{"results cannot be kept", func(r *readings, _ *Options) { r.unwritable = syscall.EROFS }, "results", Problem, "read-only", "--out"},
+		{"disk nearly full", func(r *readings, _ *Options) { r.free = 100 << 20 }, "results", Warning, "105 MB free", "make room"},
+		{"disk full", func(r *readings, _ *Options) { r.free = 1 << 20 }, "results", Problem, "1.05 MB free", "make room"},
+		{"slow disk", func(r *readings, _ *Options) { r.took = time.Second }, "results", Note, "within 1 s", "faster"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, o := fit()
@@ -182,68 +160,34 @@ func TestNothingKnown(t *testing.T) {
 	}
 }
 
-func TestShareOfAHost(t *testing.T) {
-	whole := Need{Nodes: 27, Processes: 27, Threads: 200, Descriptors: 70, Memory: 1000}
-	want := Need{Nodes: 27, Processes: 7, Threads: 50, Descriptors: 70, Memory: 250}
-	if got := whole.Share(4); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	if got := whole.Share(1); got != whole {
-		t.Errorf("%+v of one host", got)
-	}
-}
-
-func TestLevels(t *testing.T) {
-	for _, level := range []Level{OK, Note, Warning, Problem} {
-		b, err := json.Marshal(Finding{Level: level})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back Finding
-		if err := json.Unmarshal(b, &back); err != nil || back.Level != level {
-			t.Errorf("%s: %v, %v", b, back.Level, err)
-		}
-	}
-	if err := json.Unmarshal([]byte(`{"level": "disaster"}`), new(Finding)); err == nil {
-		t.Error("an unknown level is taken")
-	}
-}
-
 // TestThisHost examines the machine that the test runs on: what runs of this very
 // test need is there.
 func TestThisHost(t *testing.T) {
 	t.Parallel()
-	findings := Examine(context.Background(), Options{Need: Need{Nodes: 2, Processes: 2, Threads: 20, Descriptors: 20}, Results: t.TempDir()})
-	for _, f := range findings {
+	need := Need{Nodes: 2, Processes: 2, Threads: 20, Descriptors: 20}
+	for _, f := range Examine(t.Context(), Options{Need: need, Listen: loopback, Results: t.TempDir()}) {
 		if f.Level == Problem {
 			t.Errorf("%+v", f)
 		}
 	}
 }
 
-// TestOtherAddress tries an address that no interface has (TEST-NET-3 of RFC 5737).
-func TestOtherAddress(t *testing.T) {
-	r := readNetwork(context.Background(), "203.0.113.77:0")
-	for _, f := range r.judge("203.0.113.77:0") {
-		if (f.Check == "tcp" || f.Check == "udp") && (f.Level != Problem || !strings.Contains(f.Do, "no interface of this host has")) {
-			t.Errorf("%+v", f)
-		}
-	}
-}
-
-// TestOccupiedPort tries a port that somebody has.
-func TestOccupiedPort(t *testing.T) {
+// TestAddresses tries an address that no interface has (TEST-NET-3 of RFC 5737), and a
+// port that somebody has.
+func TestAddresses(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	r := readNetwork(context.Background(), l.Addr().String())
-	i := slices.IndexFunc(r.judge(l.Addr().String()), func(f Finding) bool {
-		return f.Check == "tcp" && f.Level == Problem && strings.Contains(f.Do, "another port")
-	})
-	if i < 0 {
-		t.Error("an occupied port is fine")
+	for address, do := range map[string]string{
+		"203.0.113.77:0": "no interface of this host has", l.Addr().String(): "another port",
+	} {
+		var r readings
+		r.tryNetwork(t.Context(), address)
+		if f := judgeSelf("tcp", "x", r.tcp); f.Level != Problem || !strings.Contains(f.Do, do) {
+			t.Errorf("%s: %+v", address, f)
+		}
 	}
 }
 
@@ -256,12 +200,14 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, folder := range []string{file, file + "/below"} {
-		if r := readResults(folder); r.judge(folder).Level != Problem {
+		var r readings
+		if r.tryResults(folder); r.judgeResults(folder).Level != Problem {
 			t.Errorf("%s: %+v", folder, r)
 		}
 	}
-	if r := readResults(dir + "/a/b"); r.err != nil || r.in != dir {
-		t.Errorf("a folder to be made: %+v", r)
+	var r readings
+	if r.tryResults(dir + "/a/b"); r.unwritable != nil {
+		t.Error("a folder to be made:", r.unwritable)
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 {

@@ -51,9 +51,6 @@ func newWay(network string, sent int, trips []time.Duration, err error) Way {
 	return w
 }
 
-// networks are those over which paths are measured.
-var networks = []string{"tcp", "udp"}
-
 func (p *Path) way(network string) *Way {
 	if network == "tcp" {
 		return &p.TCP
@@ -73,16 +70,17 @@ func judgePaths(hosts []Host, paths []Path, took time.Duration) []Finding {
 // judgeReach says which hosts do not reach which. What holds for all paths of a host
 // is said once.
 func judgeReach(network string, hosts []Host, paths []Path) (all []Finding) {
-	address := make(map[string]string)
+	address, reported := make(map[string]string), make(map[*Path]bool)
 	for _, h := range hosts {
 		address[h.Name] = h.Address
 	}
-	reported := make(map[*Path]bool)
-	// report reports several paths, if none of them passes and none has been reported.
-	report := func(from, to string, in func(*Path) bool, found, do string) {
+	// report reports the paths from a host, to a host, or from one to the other ("" for any),
+	// if none of them passes and none has been reported.
+	report := func(from, to string, eitherWay bool, found, do string) {
 		var cut []*Path
 		for i := range paths {
-			if p := &paths[i]; in(p) {
+			p := &paths[i]
+			if (from == "" || p.From == from) && (to == "" || p.To == to) || eitherWay && p.From == to {
 				if p.way(network).Passes() || reported[p] {
 					return
 				}
@@ -96,24 +94,20 @@ func judgeReach(network string, hosts []Host, paths []Path) (all []Finding) {
 			reported[p] = true
 		}
 		w := cut[0].way(network)
-		f := fine("reach-"+network, "%s by %s: %s", found, network, w.Error).raise(true, Problem, w.Reason).raise(true, Problem, do)
-		f.From, f.To = from, to
-		all = append(all, f)
+		all = append(all, fine("reach-"+network, "%s by %s: %s", found, network, w.Error).
+			raise(true, Problem, w.Reason).raise(true, Problem, do).along(from, to))
 	}
-	report("", "", func(*Path) bool { return true }, "no host reaches any other one",
+	report("", "", false, "no host reaches any other one",
 		"let "+network+" pass between all hosts, on all ports that systems give out by themselves")
 	for _, h := range hosts {
-		from, to := func(p *Path) bool { return p.From == h.Name }, func(p *Path) bool { return p.To == h.Name }
 		let := fmt.Sprintf("see whether %s is the address by which the others know %s (agent --address), and let %s to it pass",
 			h.Address, h.Name, network)
-		report("", h.Name, func(p *Path) bool { return from(p) || to(p) },
-			h.Name+" and the other hosts do not reach one another", let+", and from it")
-		report("", h.Name, to, "no other host reaches "+h.Name, let)
-		report(h.Name, "", from, h.Name+" reaches no other host", fmt.Sprintf("let %s from %s pass, and its answers", network, h.Address))
+		report("", h.Name, true, h.Name+" and the other hosts do not reach one another", let+", and from it")
+		report("", h.Name, false, "no other host reaches "+h.Name, let)
+		report(h.Name, "", false, h.Name+" reaches no other host", fmt.Sprintf("let %s from %s pass, and its answers", network, h.Address))
 	}
-	for i := range paths {
-		p := &paths[i]
-		report(p.From, p.To, func(q *Path) bool { return p == q }, p.From+" does not reach "+p.To,
+	for _, p := range paths {
+		report(p.From, p.To, false, p.From+" does not reach "+p.To,
 			fmt.Sprintf("let %s from %s to %s pass", network, address[p.From], address[p.To]))
 	}
 	if all == nil {
@@ -128,36 +122,32 @@ func judgeTrips(paths []Path) (all []Finding) {
 	// Up to some loss, what a run over raw datagrams measures stays the same; from much
 	// loss on, every run over UDP changes.
 	const some, much, far = 0.001, 0.01, 3
+	paths = slices.DeleteFunc(slices.Clone(paths), func(p Path) bool { return !p.UDP.Passes() })
+	if len(paths) == 0 {
+		return nil
+	}
 	var medians []int64
 	for _, p := range paths {
-		if p.UDP.Passes() {
-			medians = append(medians, p.UDP.RTTMedian)
-		}
-	}
-	if len(medians) == 0 {
-		return nil
+		medians = append(medians, p.UDP.RTTMedian)
 	}
 	slices.Sort(medians)
 	usual, sent, lost := medians[(len(medians)-1)/2], 0, 0
 	for _, p := range paths {
 		w := p.UDP
-		if !w.Passes() {
-			continue
-		}
 		sent, lost = sent+w.Sent, lost+w.Lost
 		share := float64(w.Lost) / float64(w.Sent)
 		const do = "see whether the link is loaded, and whether both hosts had processors to spare"
-		add := func(f Finding) {
-			if f.From, f.To = p.From, p.To; f.Level > OK {
-				all = append(all, f)
+		for _, f := range []Finding{
+			fine("loss", "%d of %d datagrams from %s to %s and back were lost", w.Lost, w.Sent, p.From, p.To).
+				raise(share > some, Note, do).raise(share > much && w.Lost > 1, Warning, do),
+			fine("round-trip", "%s from %s to %s and back; %s is usual",
+				units.Time(float64(w.RTTMedian)), p.From, p.To, units.Time(float64(usual))).raise(w.RTTMedian > far*usual, Note,
+				"place nodes with that in mind: algorithms that pass a token along meet such a path often or never"),
+		} {
+			if f.Level > OK {
+				all = append(all, f.along(p.From, p.To))
 			}
 		}
-		add(fine("loss", "%d of %d datagrams from %s to %s and back were lost", w.Lost, w.Sent, p.From, p.To).
-			raise(share > some && (share <= much || w.Lost == 1), Note, do).raise(share > much && w.Lost > 1, Warning, do))
-		add(fine("round-trip", "%s from %s to %s and back; %s is usual",
-			units.Time(float64(w.RTTMedian)), p.From, p.To, units.Time(float64(usual))).
-			raise(w.RTTMedian > far*usual, Note,
-				"place nodes with that in mind: algorithms that pass a token along meet such a path often or never"))
 	}
 	if all == nil {
 		all = append(all, fine("loss", "%d of %d datagrams were lost", lost, sent), fine("round-trip", "medians of %s to %s",
@@ -171,19 +161,16 @@ func judgeTrips(paths []Path) (all []Finding) {
 // clocks may have drifted.
 func judgeOffsets(hosts []Host, paths []Path, took time.Duration) []Finding {
 	const do = "a clock was set or slewed meanwhile: wait until the time services have settled, and look again"
-	type pair struct{ from, to string }
 	type offset struct{ ahead, bound float64 }
-	known := make(map[pair]offset)
+	known := make(map[[2]string]offset) // from and to
 	widest := 0.0
 	for _, p := range paths {
 		if p.ContradictionNS > 0 {
-			f := fine("clock-offsets", "a clock of %s or %s was set by at least %s while they were compared",
-				p.From, p.To, units.Time(float64(p.ContradictionNS))).raise(true, Problem, do)
-			f.From, f.To = p.From, p.To
-			return []Finding{f}
+			return []Finding{fine("clock-offsets", "a clock of %s or %s was set by at least %s while they were compared",
+				p.From, p.To, units.Time(float64(p.ContradictionNS))).raise(true, Problem, do).along(p.From, p.To)}
 		}
 		if p.OffsetNS != nil && p.BoundNS != nil {
-			known[pair{p.From, p.To}] = offset{float64(*p.OffsetNS), float64(*p.BoundNS)}
+			known[[2]string{p.From, p.To}] = offset{float64(*p.OffsetNS), float64(*p.BoundNS)}
 			widest = max(widest, float64(*p.BoundNS))
 		}
 	}
@@ -193,12 +180,12 @@ func judgeOffsets(hosts []Host, paths []Path, took time.Duration) []Finding {
 	f := fine("clock-offsets", "agree with one another; known to within %s, or better", units.Time(widest))
 	excess, drift := 0.0, took.Seconds()*float64(clock.MaxDrift)
 	for _, a := range hosts {
-		known[pair{a.Name, a.Name}] = offset{}
+		known[[2]string{a.Name, a.Name}] = offset{}
 		for _, b := range hosts {
-			there, ok := known[pair{a.Name, b.Name}]
+			there, ok := known[[2]string{a.Name, b.Name}]
 			for _, c := range hosts {
-				onwards, ok2 := known[pair{b.Name, c.Name}]
-				whole, ok3 := known[pair{a.Name, c.Name}]
+				onwards, ok2 := known[[2]string{b.Name, c.Name}]
+				whole, ok3 := known[[2]string{a.Name, c.Name}]
 				apart, allowed := math.Abs(there.ahead+onwards.ahead-whole.ahead), there.bound+onwards.bound+whole.bound+drift
 				if by := apart - allowed; ok && ok2 && ok3 && by > excess {
 					excess = by

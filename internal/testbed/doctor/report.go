@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/platform/tables"
-	"dmebench/internal/platform/terminal"
+	"dmebench/internal/platform/layout"
 	"dmebench/units"
 )
 
@@ -57,18 +56,10 @@ func NewReport(hosts []Host, paths []Path, took time.Duration) *Report {
 				raise(true, Note, "compare figures of the same placement only, and see whether all run the same program"))
 		}
 	}
-	all := slices.Clone(r.Between)
-	for _, h := range hosts {
-		all = append(all, h.Findings...)
-	}
-	for _, f := range all {
-		switch f.Level {
-		case Problem:
-			r.Problems++
-		case Warning:
-			r.Warnings++
-		case Note:
-			r.Notes++
+	count := []*int{new(int), &r.Notes, &r.Warnings, &r.Problems} // by level
+	for _, h := range append(slices.Clone(hosts), Host{Findings: r.Between}) {
+		for _, f := range h.Findings {
+			*count[f.Level]++
 		}
 	}
 	return r
@@ -76,7 +67,7 @@ func NewReport(hosts []Host, paths []Path, took time.Duration) *Report {
 
 // WriteText writes the report for people. Of several hosts, what is fine is only
 // named, and what is to be done is said once.
-func (r *Report) WriteText(out io.Writer, s terminal.Style) error {
+func (r *Report) WriteText(out io.Writer, s layout.Style) error {
 	var b strings.Builder
 	said := make(map[string]bool)
 	for _, h := range r.Hosts {
@@ -109,7 +100,7 @@ func (r *Report) WriteText(out io.Writer, s terminal.Style) error {
 
 // writeFindings writes findings as a table; with brief, the gravest first, and those that
 // are fine are only named.
-func writeFindings(b *strings.Builder, s terminal.Style, findings []Finding, brief bool, said map[string]bool) {
+func writeFindings(b *strings.Builder, s layout.Style, findings []Finding, brief bool, said map[string]bool) {
 	width, named := 0, []string(nil)
 	for _, f := range findings {
 		width = max(width, len(f.Check))
@@ -140,15 +131,13 @@ func writeFindings(b *strings.Builder, s terminal.Style, findings []Finding, bri
 
 // writeMatrices writes what was measured between the hosts: a row for each host from
 // which, a column for each to which.
-func (r *Report) writeMatrices(b *strings.Builder, s terminal.Style) {
+func (r *Report) writeMatrices(b *strings.Builder, s layout.Style) {
 	if len(r.Paths) == 0 {
 		return
 	}
-	type pair struct{ from, to string }
-	paths := make(map[pair]*Path)
-	for i := range r.Paths {
-		p := &r.Paths[i]
-		paths[pair{p.From, p.To}] = p
+	paths := make(map[[2]string]*Path) // from and to
+	for i, p := range r.Paths {
+		paths[[2]string{p.From, p.To}] = &r.Paths[i]
 	}
 	hosts := slices.DeleteFunc(slices.Clone(r.Hosts), func(h Host) bool { return h.Coordinator || h.InUse != "" })
 	write := func(title string, cell func(*Path) string) {
@@ -156,11 +145,11 @@ func (r *Report) writeMatrices(b *strings.Builder, s terminal.Style) {
 		for i := range hosts {
 			head = append(head, fmt.Sprint(i+1))
 		}
-		t := tables.New(head...)
+		t := layout.NewTable(head...)
 		for i, from := range hosts {
-			t.Add(fmt.Sprint(i+1), terminal.Cut(from.Name, s.Width/4))
+			t.Add(fmt.Sprint(i+1), layout.Cut(from.Name, s.Width/4))
 			for _, to := range hosts {
-				switch p := paths[pair{from.Name, to.Name}]; {
+				switch p := paths[[2]string{from.Name, to.Name}]; {
 				case p != nil:
 					t.Extend(cell(p))
 				case from.Name == to.Name:
@@ -174,7 +163,7 @@ func (r *Report) writeMatrices(b *strings.Builder, s terminal.Style) {
 		_ = t.WriteFitted(b, s.Width) // a strings.Builder takes everything
 		b.WriteString("\n")
 	}
-	for _, network := range networks {
+	for _, network := range []string{"tcp", "udp"} {
 		write("round trip by "+network+", median", func(p *Path) string {
 			if w := p.way(network); w.Passes() {
 				return units.Time(float64(w.RTTMedian))

@@ -12,39 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"dmebench/internal/platform/environment"
 )
-
-// TestLoad works out what others did between two readings: a second of two processors,
-// of which this process took a quarter of one.
-func TestLoad(t *testing.T) {
-	var l loadReading
-	before := environment.ProcessorTimes{Busy: 1500, Stolen: 400, All: 10000, Processors: 2}
-	l.since(before, environment.ProcessorTimes{Busy: 1600, Stolen: 435, All: 10200, Processors: 2}, 0.25)
-	if want := (loadReading{known: true, busy: 0.75, stolen: 0.175, ever: 435.0 / 10200}); l != want {
-		t.Errorf("%+v, want %+v", l, want)
-	}
-}
-
-func TestBoost(t *testing.T) {
-	for _, c := range []struct{ file, text, want string }{
-		{"other", "1\n", ""}, {"intel_pstate/no_turbo", "0\n", "on"}, {"intel_pstate/no_turbo", "1\n", "off"},
-		{"cpufreq/boost", "1\n", "on"}, {"cpufreq/boost", "0\n", "off"},
-	} {
-		root := t.TempDir()
-		file := filepath.Join(root, "sys/devices/system/cpu", c.file)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if got := boost(root); got != c.want {
-			t.Errorf("%s %q: %q, want %q", c.file, c.text, got, c.want)
-		}
-	}
-}
 
 // elsewhere names the variable that makes this test's program examine the host on
 // which it finds itself, and print what it finds.
@@ -108,7 +76,7 @@ func byShell(cmd *exec.Cmd, script string) {
 // TestFewDescriptors examines this host as a process whose descriptors are limited.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
-	found := examineElsewhere(t, Options{Need: Need{Processes: 1, Descriptors: 200}}, func(cmd *exec.Cmd) {
+	found := examineElsewhere(t, Options{Need: Need{Processes: 1, Descriptors: 200}, Listen: loopback}, func(cmd *exec.Cmd) {
 		byShell(cmd, `ulimit -n 150 && exec "$@"`)
 	})
 	f := found["descriptors"]
@@ -146,7 +114,7 @@ func TestControlGroup(t *testing.T) {
 		}
 		fmt.Fprintf(&join, "echo $$ > %s/cgroup.procs && ", dir)
 	}
-	o := Options{Need: Need{Processes: 1, Threads: 61, Memory: 1 << 30}}
+	o := Options{Need: Need{Processes: 1, Threads: 61, Memory: 1 << 30}, Listen: loopback}
 	found := examineElsewhere(t, o, func(cmd *exec.Cmd) { byShell(cmd, join.String()+`exec "$@"`) })
 	for check, want := range map[string]Finding{
 		"processors": {Level: Warning, Found: "allows 0.5", Do: "lift the quota"},

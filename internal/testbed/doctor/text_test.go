@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"dmebench/internal/platform/terminal"
-	"dmebench/internal/testkit/golden"
+	"dmebench/internal/platform/layout"
+	"dmebench/internal/testkit"
 )
 
 // sample is a report with something of everything.
@@ -17,11 +17,11 @@ func sample(names ...string) *Report {
 	for i := range hosts {
 		r, o := fit()
 		if i == 3 {
-			r.clock.synchronized, o.Several = false, true
+			r.kept.Synchronized, o.Several = false, true
 		}
 		if i == 1 {
-			r.clock.synchronized, o.Several = false, true
-			r.network.receive = 212992
+			r.kept.Synchronized, o.Several = false, true
+			r.receive = 212992
 			hosts[i].Environment = map[string]string{"cores": "4", "cpu": "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz"}
 		}
 		hosts[i].Findings = r.judge(o)
@@ -42,7 +42,7 @@ func sample(names ...string) *Report {
 	return NewReport(hosts, paths, 0)
 }
 
-func write(t *testing.T, r *Report, s terminal.Style) string {
+func write(t *testing.T, r *Report, s layout.Style) string {
 	t.Helper()
 	var b strings.Builder
 	if err := r.WriteText(&b, s); err != nil {
@@ -56,11 +56,11 @@ func TestText(t *testing.T) {
 	alone := sample("a", "b")
 	alone = NewReport(alone.Hosts[1:], nil, 0)
 	for name, text := range map[string]string{
-		"one-80.txt":  write(t, alone, terminal.Style{Width: 80}),
-		"one.txt":     write(t, alone, terminal.Style{}),
-		"four-80.txt": write(t, sample("alpha", "beta", "gamma", "delta"), terminal.Style{Width: 80}),
+		"one-80.txt":  write(t, alone, layout.Style{Width: 80}),
+		"one.txt":     write(t, alone, layout.Style{}),
+		"four-80.txt": write(t, sample("alpha", "beta", "gamma", "delta"), layout.Style{Width: 80}),
 	} {
-		golden.MustBe(t, filepath.Join("testdata", name), []byte(text))
+		testkit.FileMustBe(t, filepath.Join("testdata", name), []byte(text))
 		for line := range strings.Lines(text) {
 			if strings.Contains(name, "80") && utf8.RuneCountInString(line) > 81 {
 				t.Errorf("more than 80 columns: %s", line)
@@ -72,7 +72,7 @@ func TestText(t *testing.T) {
 // TestColours: colours only come on top of the words.
 func TestColours(t *testing.T) {
 	r := sample("a", "b", "c")
-	plain, coloured := write(t, r, terminal.Style{Width: 80}), write(t, r, terminal.Style{Width: 80, Colour: true})
+	plain, coloured := write(t, r, layout.Style{Width: 80}), write(t, r, layout.Style{Width: 80, Colour: true})
 	if strings.Contains(plain, "\x1b") || !strings.Contains(coloured, "\x1b") {
 		t.Error("colours are not where they belong")
 	}

@@ -4,7 +4,13 @@
 // [Open] makes a queue, a JetStream stream of its own on the NATS server of the agents, and
 // [Queue.Do] has one task done and returns its answer. [Serve] takes tasks of all the
 // queues of a server, as many at a time as it is given cores, each in a process of its
-// own. What a task is, and how it is done, is package task's.
+// own.
+//
+// A [Task] says everything that its [Answer] depends on, the contents of files included,
+// and nothing else: carried out by the same program it has the same answer on every host.
+// [Main] is the process that carries tasks out, one after the other, for an agent that
+// gives them to it on its standard input. It takes from them names that it looks up and
+// numbers that it checks. It opens no file and no connection for them.
 //
 // # Guarantees
 //
@@ -17,8 +23,8 @@
 // that says so. Whatever waits is bounded, and a queue whose owner has died is removed by
 // the agents.
 //
-// Whoever may use the agents' server may have simulations and searches done. He cannot
-// have anything else done: see package task.
+// Whoever may use the agents' server may have simulations and searches done, and nothing
+// else.
 //
 // # On the wire
 //
@@ -26,8 +32,8 @@
 // answer; both are JSON. Tasks and answers are messages of the stream:
 //
 //	dmebench.work.announce       {queue, program, host}        → {agent, host, program, cores}
-//	dmebench.work.QUEUE.task.K   a [task.Task]
-//	dmebench.work.QUEUE.answer.K a [task.Answer]
+//	dmebench.work.QUEUE.task.K   a [Task]
+//	dmebench.work.QUEUE.answer.K a [Answer]
 package workqueue
 
 import (

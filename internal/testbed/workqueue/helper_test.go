@@ -23,7 +23,7 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
-	"dmebench/internal/testbed/task"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 	"dmebench/transport/nats"
 )
@@ -36,11 +36,12 @@ const urlKey, coresKey = "DMEBENCH_TEST_URL", "DMEBENCH_TEST_CORES"
 
 func TestMain(m *testing.M) {
 	switch {
-	case launch.Is(os.Args, task.Command):
-		os.Exit(task.Main(algorithms(), os.Stdin, os.Stdout, os.Stderr))
+	case launch.Is(os.Args, Command):
+		os.Exit(Main(algorithms(), os.Stdin, os.Stdout, os.Stderr))
 	case launch.Is(os.Args, agentCommand):
 		os.Exit(serveTest())
 	}
+	testkit.Beside(12)
 	os.Exit(m.Run())
 }
 
@@ -137,7 +138,7 @@ type broker struct {
 func startBroker(t *testing.T, change ...func(*server.Options)) *broker {
 	t.Helper()
 	b := &broker{t: t, opt: server.Options{
-		Host: "127.0.0.1", Port: freePort(t), JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
 	}}
 	for _, f := range change {
 		f(&b.opt)
@@ -145,17 +146,6 @@ func startBroker(t *testing.T, change ...func(*server.Options)) *broker {
 	b.start()
 	t.Cleanup(b.stop)
 	return b
-}
-
-// freePort is a port that is free now: the server is to come back at it.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func (b *broker) start() {
@@ -169,7 +159,7 @@ func (b *broker) start() {
 	if !s.ReadyForConnections(10 * time.Second) {
 		b.t.Fatal("the server does not start")
 	}
-	b.server = s
+	b.server, b.opt.Port = s, s.Addr().(*net.TCPAddr).Port // at which it comes back
 }
 
 func (b *broker) stop() {
@@ -204,13 +194,13 @@ func (b *broker) queue(change ...func(*Options)) *Queue {
 	return q
 }
 
-func simulation(algorithm string, nodes, requests int, seed uint64) task.Task {
+func simulation(algorithm string, nodes, requests int, seed uint64) Task {
 	s := runs.Spec{Algorithm: algorithm, Nodes: nodes, Transport: runs.Sim, Requests: requests, Seed: seed}
-	return task.Task{Simulate: &task.Simulation{Spec: s.WithDefaults()}}
+	return Task{Simulate: &Simulation{Spec: s.WithDefaults()}}
 }
 
 // here carries out a simulation in this process.
-func here(t *testing.T, x task.Task) string {
+func here(t *testing.T, x Task) string {
 	t.Helper()
 	job, err := run.Resolve(x.Simulate.Spec, algorithms(), nil)
 	if err != nil {
@@ -221,10 +211,10 @@ func here(t *testing.T, x task.Task) string {
 		t.Fatal(err)
 	}
 	r.Spec = job.Spec
-	return text(t, task.Answer{Result: r})
+	return text(t, Answer{Result: r})
 }
 
-func text(t *testing.T, a task.Answer) string {
+func text(t *testing.T, a Answer) string {
 	t.Helper()
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -234,9 +224,9 @@ func text(t *testing.T, a task.Answer) string {
 }
 
 // all has tasks done, all at once, and returns their answers.
-func all(t *testing.T, q *Queue, tasks []task.Task) []task.Answer {
+func all(t *testing.T, q *Queue, tasks []Task) []Answer {
 	t.Helper()
-	answers := make([]task.Answer, len(tasks))
+	answers := make([]Answer, len(tasks))
 	var group sync.WaitGroup
 	for i, x := range tasks {
 		group.Go(func() {

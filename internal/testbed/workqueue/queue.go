@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/testbed/task"
 	"dmebench/transport/nats"
 )
 
@@ -80,8 +79,8 @@ type Queue struct {
 
 // waiting is a task that has no answer yet.
 type waiting struct {
-	answer chan task.Answer // has room for one
-	stored time.Time        // when the server had it; zero before
+	answer chan Answer // has room for one
+	stored time.Time   // when the server had it; zero before
 }
 
 // Open makes a queue on a broker, and waits until an agent is there that takes its tasks.
@@ -132,8 +131,8 @@ func (q *Queue) open(ctx context.Context) (err error) {
 	if _, err := q.js.AccountInfo(asked); err != nil {
 		return advise(err)
 	}
-	if err := q.announce(); err != nil {
-		return err
+	if q.roster.inbox, err = q.conn.Subscribe(q.conn.NewInbox(), q.roster.hear); err != nil {
+		return unavailable("%w", err)
 	}
 	if err := q.find(ctx, q.opt.Patience/10); err != nil {
 		return err
@@ -195,13 +194,13 @@ func (q *Queue) Cores() int { return q.roster.cores() }
 // Do has a task done and returns its answer. It waits where very much is waiting already.
 // A task that failed has an answer too, which says so. An error says that there is none:
 // ctx has ended, or the queue has, or the task is larger than the server takes.
-func (q *Queue) Do(ctx context.Context, t task.Task) (task.Answer, error) {
+func (q *Queue) Do(ctx context.Context, t Task) (Answer, error) {
 	b, err := json.Marshal(t)
 	if err != nil {
-		return task.Answer{}, fmt.Errorf("workqueue: a task has no JSON form: %w; this is a fault of the program", err)
+		return Answer{}, fmt.Errorf("workqueue: a task has no JSON form: %w; this is a fault of the program", err)
 	}
 	if most := q.conn.MaxPayload() - overhead; int64(len(b)) > most {
-		return task.Answer{}, unavailable("a task of %d bytes, files included, where the NATS server takes messages of %d; "+
+		return Answer{}, unavailable("a task of %d bytes, files included, where the NATS server takes messages of %d; "+
 			"raise its max_payload, or do without agents", len(b), q.conn.MaxPayload())
 	}
 	either, stop := context.WithCancelCause(ctx) // ends with the queue, too
@@ -209,12 +208,12 @@ func (q *Queue) Do(ctx context.Context, t task.Task) (task.Answer, error) {
 	defer context.AfterFunc(q.ctx, func() { stop(context.Cause(q.ctx)) })()
 	room := min(int64(len(b)), waitingBytes) // what is larger than all of it waits alone
 	if q.room.Acquire(either, room) != nil {
-		return task.Answer{}, context.Cause(either)
+		return Answer{}, context.Cause(either)
 	}
 	defer q.room.Release(room)
 	q.mu.Lock()
 	q.next++
-	name, w := fmt.Sprint(q.next), &waiting{answer: make(chan task.Answer, 1)}
+	name, w := fmt.Sprint(q.next), &waiting{answer: make(chan Answer, 1)}
 	q.waiting[name] = w
 	q.mu.Unlock()
 	defer func() {
@@ -222,8 +221,12 @@ func (q *Queue) Do(ctx context.Context, t task.Task) (task.Answer, error) {
 		defer q.mu.Unlock()
 		delete(q.waiting, name)
 	}()
-	if err := q.store(either, name, b); err != nil {
-		return task.Answer{}, err
+	err = persist(either, func(ctx context.Context) error {
+		_, err := q.js.Publish(ctx, taskTopic(q.id)+name, b, jetstream.WithMsgID("task "+name))
+		return err
+	})
+	if err != nil {
+		return Answer{}, err
 	}
 	q.mu.Lock()
 	w.stored = time.Now()
@@ -232,22 +235,15 @@ func (q *Queue) Do(ctx context.Context, t task.Task) (task.Answer, error) {
 	case a := <-w.answer:
 		return a, nil
 	case <-either.Done():
-		return task.Answer{}, context.Cause(either)
+		return Answer{}, context.Cause(either)
 	}
 }
 
 // overhead is what a message takes of the largest payload for its headers.
 const overhead = 1 << 10
 
-// store hands a task to the server, and tries again as long as it cannot be reached.
-func (q *Queue) store(ctx context.Context, name string, b []byte) error {
-	return persist(ctx, func(ctx context.Context) error {
-		_, err := q.js.Publish(ctx, taskTopic(q.id)+name, b, jetstream.WithMsgID("task "+name))
-		return err
-	})
-}
-
-// persist tries until it succeeds or ctx ends, and returns its cause then.
+// persist asks something of the server, and tries again as long as that cannot be reached,
+// until ctx ends; it returns its cause then.
 func persist(ctx context.Context, try func(context.Context) error) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		attempt, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -272,9 +268,9 @@ func (q *Queue) take(m jetstream.Msg) {
 	w := q.waiting[name]
 	q.mu.Unlock()
 	if w != nil {
-		var a task.Answer
+		var a Answer
 		if err := json.Unmarshal(m.Data(), &a); err != nil {
-			a = task.Answer{Error: fmt.Sprintf("workqueue: an agent's answer cannot be read: %v", err)}
+			a = Answer{Error: fmt.Sprintf("workqueue: an agent's answer cannot be read: %v", err)}
 		}
 		select {
 		case w.answer <- a:
@@ -289,7 +285,9 @@ func (q *Queue) Close() {
 	defer q.conn.Close()
 	q.end(unavailable("the queue is closed"))
 	q.group.Wait()
-	q.roster.close()
+	if q.roster.inbox != nil {
+		_ = q.roster.inbox.Unsubscribe()
+	}
 	q.say(announcement{Queue: q.id, Over: true})
 	if !q.conn.IsConnected() {
 		return // agents remove it, or its age does

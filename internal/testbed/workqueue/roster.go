@@ -157,20 +157,6 @@ func (r *roster) none(waited time.Duration) error {
 		waited.Round(time.Second))
 }
 
-func (r *roster) close() {
-	if r.inbox != nil {
-		_ = r.inbox.Unsubscribe()
-	}
-}
-
-// announce begins to listen for agents.
-func (q *Queue) announce() (err error) {
-	if q.roster.inbox, err = q.conn.Subscribe(q.conn.NewInbox(), q.roster.hear); err != nil {
-		return unavailable("%w", err)
-	}
-	return nil
-}
-
 // say publishes an announcement. Where the server cannot be reached it is not heard, and
 // comes too late.
 func (q *Queue) say(a announcement) {

@@ -14,7 +14,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/testbed/task"
 )
 
 // maxQueues is of how many queues an agent takes tasks. It takes no notice of further ones.
@@ -360,7 +359,7 @@ func (q *Queue) giveUp(idle, now time.Time) {
 			continue
 		}
 		select {
-		case w.answer <- task.Answer{Error: fmt.Sprintf("task %s was given to agents %d times, and none answered; "+
+		case w.answer <- Answer{Error: fmt.Sprintf("task %s was given to agents %d times, and none answered; "+
 			"did it take all the memory there is?", name, maxDeliver)}:
 		default:
 		}

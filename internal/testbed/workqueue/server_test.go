@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"dmebench/internal/testbed/task"
 	"dmebench/transport/nats"
 )
 
@@ -28,6 +28,10 @@ func copyOfItself(t *testing.T, behind string) string {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "program")
+	// A child of another test that is forked meanwhile would hold the file open for writing,
+	// and nobody could execute it.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(file, append(program, behind...), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +65,7 @@ func TestOtherPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	all(t, q, []task.Task{simulation("maekawa", 7, 70, 1)})
+	all(t, q, []Task{simulation("maekawa", 7, 70, 1)})
 	if q.Cores() != 1 {
 		t.Errorf("%d cores", q.Cores())
 	}
@@ -82,7 +86,7 @@ func TestReplacedProgram(t *testing.T) {
 	startAgent(t, b.url(), 1, file)
 	q := b.queue()
 	x := simulation("maekawa", 7, 70, 1)
-	if a := all(t, q, []task.Task{x}); a[0].Result == nil {
+	if a := all(t, q, []Task{x}); a[0].Result == nil {
 		t.Fatalf("%+v", a[0])
 	}
 	q.Close()
@@ -102,7 +106,7 @@ func TestServerRestarts(t *testing.T) {
 	b := startBroker(t)
 	startAgent(t, b.url(), 1)
 	q := b.queue()
-	var tasks []task.Task
+	var tasks []Task
 	for seed := range uint64(40) {
 		tasks = append(tasks, simulation("maekawa", 31, 620, seed+1))
 	}
@@ -160,12 +164,24 @@ func TestServerForgets(t *testing.T) {
 // A queue does not wait for ever for a server or for agents that are gone.
 func TestNobodyIsLeft(t *testing.T) {
 	t.Parallel()
-	brief := func(o *Options) { o.Patience = silentAfter + time.Second }
+	open := func(t *testing.T, b *broker) *Queue {
+		t.Helper()
+		for { // when a queue is opened, such patience is too little for an agent that is just starting
+			q, err := Open(t.Context(), nats.Broker{URL: b.url()}, Options{Patience: 3 * time.Second})
+			if err == nil {
+				t.Cleanup(q.Close)
+				return q
+			}
+			if !errors.Is(err, ErrUnavailable) {
+				t.Fatal(err)
+			}
+		}
+	}
 	t.Run("server", func(t *testing.T) {
 		t.Parallel()
 		b := startBroker(t)
 		startAgent(t, b.url(), 1)
-		q := b.queue(brief)
+		q := open(t, b)
 		b.stop()
 		_, err := q.Do(t.Context(), simulation("maekawa", 7, 70, 1))
 		if !errors.Is(err, ErrUnavailable) {
@@ -177,7 +193,7 @@ func TestNobodyIsLeft(t *testing.T) {
 		t.Parallel()
 		b := startBroker(t)
 		a := startAgent(t, b.url(), 1)
-		q := b.queue(brief)
+		q := open(t, b)
 		a.kill()
 		_, err := q.Do(t.Context(), simulation("maekawa", 7, 70, 1))
 		if !errors.Is(err, ErrUnavailable) {
@@ -216,7 +232,7 @@ func TestCannotBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantText(t, err.Error(), "a task of 5", "takes messages of 4096; raise its max_payload")
-	a := all(t, q, []task.Task{simulation("maekawa", 400, 800, 1)})
+	a := all(t, q, []Task{simulation("maekawa", 400, 800, 1)})
 	wantText(t, a[0].Error, "its result is of", "takes messages of 4096; raise its max_payload")
 
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,7 +15,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/internal/search/check"
-	"dmebench/internal/testbed/task"
 	"dmebench/runs"
 )
 
@@ -26,7 +25,7 @@ func TestTasksThatKill(t *testing.T) {
 	b := startBroker(t)
 	startAgent(t, b.url(), 1)
 	q := b.queue()
-	tasks := []task.Task{simulation("panics", 3, 9, 1), simulation("maekawa", 7, 70, 1)}
+	tasks := []Task{simulation("panics", 3, 9, 1), simulation("maekawa", 7, 70, 1)}
 	answers := all(t, q, tasks)
 	wantText(t, answers[0].Error, "given to agents 5 times; at last, on host-", "exit status 2", "panic: as it was told to")
 	if got, want := text(t, answers[1]), here(t, tasks[1]); got != want {
@@ -104,16 +103,20 @@ func TestTasksThatAreRefused(t *testing.T) {
 	real := simulation("maekawa", 7, 70, 1)
 	real.Simulate.Spec.Transport = "tcp"
 	both := simulation("maekawa", 7, 70, 1)
-	both.Search = &task.Search{Algorithm: "maekawa", Options: check.Options{Nodes: 3, Requests: 3, Schedules: 1}, Count: 1}
+	both.Search = &Search{Algorithm: "maekawa", Options: check.Options{Nodes: 3, Requests: 3, Schedules: 1}, Count: 1}
 	large := simulation("maekawa", 2_000_000, 70, 1)
 	few := check.Options{Nodes: 3, Requests: 3, Schedules: 5}
-	beyond := task.Task{Search: &task.Search{Algorithm: "maekawa", Options: few, First: 3, Count: 3}}
-	unknown := task.Task{Search: &task.Search{Algorithm: "rm -rf", Options: few, Count: 3}}
+	beyond := Task{Search: &Search{Algorithm: "maekawa", Options: few, First: 3, Count: 3}}
+	unknown := Task{Search: &Search{Algorithm: "rm -rf", Options: few, Count: 3}}
+	// What was done before does not stand for another search.
+	if a := all(t, q, []Task{{Search: &Search{Algorithm: "maekawa", Options: few, Count: 3}}}); a[0].Part == nil {
+		t.Errorf("%+v", a[0])
+	}
 	for i, want := range []string{
 		"did not come with the task", `a run over "tcp"; only simulations`, "a simulation or a search, and not both",
 		"2000000 nodes", "3 schedules from 3 on, of 5", `unknown algorithm "rm -rf"`, "a simulation or a search",
 	} {
-		a := all(t, q, []task.Task{[]task.Task{file, real, both, large, beyond, unknown, {}}[i]})[0]
+		a := all(t, q, []Task{[]Task{file, real, both, large, beyond, unknown, {}}[i]})[0]
 		if a.Result != nil || a.Part != nil {
 			t.Errorf("task %d was done", i)
 		}
@@ -121,7 +124,7 @@ func TestTasksThatAreRefused(t *testing.T) {
 	}
 	// With what it names it is done.
 	file.Simulate.Files = map[string][]byte{secret: []byte("1 2\n2 1\n")}
-	if a := all(t, q, []task.Task{file}); a[0].Result == nil || a[0].Result.Status != runs.OK {
+	if a := all(t, q, []Task{file}); a[0].Result == nil || a[0].Result.Status != runs.OK {
 		t.Errorf("%+v", a[0])
 	}
 }
@@ -142,7 +145,7 @@ func TestGarbage(t *testing.T) {
 		}
 	}
 	x := simulation("maekawa", 7, 70, 1)
-	if got, want := text(t, all(t, q, []task.Task{x})[0]), here(t, x); got != want {
+	if got, want := text(t, all(t, q, []Task{x})[0]), here(t, x); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	if q.Cores() != 1 {
@@ -167,9 +170,9 @@ func TestSearch(t *testing.T) {
 	}
 	want := s.Random(t.Context())
 	got, err := s.Join(t.Context(), func(ctx context.Context, first int) (check.Part, error) {
-		x := task.SearchOf("lamport", s.Options, nil)
+		x := SearchOf("lamport", s.Options, nil)
 		x.First, x.Count = first, min(10, s.Schedules-first)
-		answer, err := q.Do(ctx, task.Task{Search: &x})
+		answer, err := q.Do(ctx, Task{Search: &x})
 		if err != nil || answer.Part == nil {
 			t.Errorf("%+v, %v", answer, err)
 			return check.Part{}, err

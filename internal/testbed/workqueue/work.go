@@ -12,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/testbed/task"
 )
 
 // What an agent waits for.
@@ -116,7 +115,7 @@ func (c *core) do(ctx context.Context, o *offer, m jetstream.Msg) {
 		c.giveBack(o, m)
 	default:
 		if err != nil {
-			answer, _ = json.Marshal(task.Answer{Error: fmt.Sprintf("given to agents %d times; at last, on %s, %v", maxDeliver, c.me.Host, err)})
+			answer, _ = json.Marshal(Answer{Error: fmt.Sprintf("given to agents %d times; at last, on %s, %v", maxDeliver, c.me.Host, err)})
 		}
 		c.delivery.Go(func() {
 			defer done()
@@ -151,11 +150,11 @@ func keep(ctx context.Context, m jetstream.Msg, lease time.Duration) {
 // that there is no answer: the process has died, or was ended because ctx has.
 func (c *core) carryOut(ctx context.Context, b []byte) (answer json.RawMessage, err error) {
 	if !json.Valid(b) {
-		return json.Marshal(task.Answer{Error: "workqueue: what came is not a task"})
+		return json.Marshal(Answer{Error: "workqueue: what came is not a task"})
 	}
 	if c.child == nil {
 		c.child, err = launch.Local{Answers: true}.Start(launch.Command{
-			Word: task.Command, Name: "its process", Config: task.Config{}, GOMAXPROCS: 1,
+			Word: Command, Name: "its process", Config: struct{}{}, GOMAXPROCS: 1,
 		})
 		if err != nil {
 			return nil, err
@@ -186,7 +185,7 @@ func (c *core) deliver(ctx context.Context, o *offer, m jetstream.Msg, answer []
 	if errors.Is(err, natsgo.ErrMaxPayload) {
 		text := fmt.Sprintf("its result is of %d bytes, and the NATS server takes messages of %d; raise its max_payload, or do without agents",
 			len(answer), c.conn.MaxPayload())
-		answer, _ = json.Marshal(task.Answer{Error: text})
+		answer, _ = json.Marshal(Answer{Error: text})
 		err = persist(giveUp, store)
 	}
 	if err == nil {

@@ -21,7 +21,6 @@ import (
 	"dmebench/internal/search/check"
 	"dmebench/internal/search/trace"
 	"dmebench/internal/testkit"
-	"dmebench/internal/testkit/golden"
 )
 
 // Suite is what is said of one algorithm.
@@ -30,6 +29,8 @@ type Suite struct {
 	Breaches  []conformance.Breach // a state that breaks each invariant
 	Refusals  []Refusals
 	Searches  []Search
+
+	AllocatesNothing bool // no handler does, once lists have grown
 }
 
 // Refusals are messages that no node can get as things are.
@@ -71,6 +72,9 @@ func Run(t *testing.T, suites ...Suite) {
 				t.Run("garbage", func(t *testing.T) { survivesGarbage(t, s.Algorithm) })
 			} else {
 				t.Run("invariants", func(t *testing.T) { conformance.TestInvariants(t, s.Algorithm, s.Breaches...) })
+			}
+			if s.AllocatesNothing {
+				t.Run("allocations", func(t *testing.T) { allocatesNothing(t, s.Algorithm) })
 			}
 			for _, r := range s.Refusals {
 				t.Run("refusals", r.test)
@@ -235,7 +239,7 @@ func Schedules(t *testing.T, algorithms ...*dme.Algorithm) {
 			}
 			played = append(played, got.Text)
 		}
-		golden.MustBe(t, file, bytes.Join(played, []byte(between)))
+		testkit.FileMustBe(t, file, bytes.Join(played, []byte(between)))
 	}
 }
 

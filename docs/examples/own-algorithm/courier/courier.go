@@ -11,6 +11,7 @@ package courier
 
 import (
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/dme/collections"
 )
 
@@ -30,8 +31,8 @@ func Algorithm() *dme.Algorithm {
 		Class:    dme.Permission,
 		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"WANT", "KEY", "BACK"},
-		Claims: []dme.Claim{{
-			Quantity: dme.MessagesPerCS, Formula: "3(N−1)/N", Load: dme.Light, Kind: dme.Mean,
+		Claims: claim.List{{
+			Quantity: claim.MessagesPerCS, Formula: "3(N−1)/N", Load: claim.Light, Kind: claim.Mean,
 			Source: "docs/adding-an-algorithm.md",
 		}},
 		Prepare: func(c dme.Config) (dme.System, error) {

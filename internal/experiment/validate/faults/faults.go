@@ -11,6 +11,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/runtime/run"
 	"dmebench/report/survival"
 	"dmebench/runs"
@@ -167,6 +168,7 @@ func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64, light 
 		s.CS, long, rate, few = "1ms", "60ms", 100, 60
 	} else if slices.ContainsFunc(a.Options, func(o dme.Option) bool { return o.Name == "bound" }) {
 		s.Set["bound"] = "50ms"
+		s.Requests, rate, few = 15*n, 10, 4 // an entry takes twice the bound, and light load lets it end before the next
 	}
 	if len(k.set) > 0 {
 		s.Set["link-seed"] = fmt.Sprint(seed) // each repetition loses other messages
@@ -186,9 +188,9 @@ func specOf(a *dme.Algorithm, k Kind, network string, n int, seed uint64, light 
 // gauges is the option of the simulated network by which gauges are read.
 const gauges = "gauges"
 
-// claimed reports whether there is a claim about the quantity under faults.
-func claimed(a *dme.Algorithm, q dme.Quantity) bool {
-	return slices.ContainsFunc(a.Claims, func(c dme.Claim) bool { return c.Load == dme.Faults && c.Quantity == q })
+// claimed reports whether there is a claim about the quantity with this ID under faults.
+func claimed(a *dme.Algorithm, quantity string) bool {
+	return slices.ContainsFunc(claim.Of(a), func(c claim.Claim) bool { return c.Load == claim.Faults && c.Quantity.ID == quantity })
 }
 
 // tally is what runs say of a cell.
@@ -287,17 +289,17 @@ func measure(sample []float64) *survival.Measure {
 // messages are no failures of nodes.
 func judgeClaims(a *dme.Algorithm, list []*ran) []claims.Verdict {
 	var all []claims.Verdict
-	for _, c := range a.Claims {
-		if c.Load != dme.Faults {
+	for _, c := range claim.Of(a) {
+		if c.Load != claim.Faults {
 			continue
 		}
 		q := claims.Question{Algorithm: a, Claim: c, Set: c.Set}
 		runs := under(runs.Settings(c.Set), list)
 		switch c.Quantity {
-		case dme.Violations, dme.Unserved:
+		case claim.Violations, claim.Unserved:
 			var t claims.Tally
 			for _, x := range runs {
-				if x.failure(c.Quantity == dme.Unserved) {
+				if x.failure(c.Quantity == claim.Unserved) {
 					t.Add(x.kind.Title, x.result)
 				}
 			}

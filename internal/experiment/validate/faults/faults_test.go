@@ -8,6 +8,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/claims"
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/internal/testkit"
@@ -91,8 +92,8 @@ func TestFalseClaims(t *testing.T) {
 	o := options(t, "centralized")
 	boastful := *o.Algorithms[0]
 	boastful.Survives = dme.SurvivesAny
-	boastful.Claims = []dme.Claim{{
-		Quantity: dme.Unserved, Formula: "0", Load: dme.Faults, Kind: dme.Exact, Source: "nobody",
+	boastful.Claims = claim.List{{
+		Quantity: claim.Unserved, Formula: "0", Load: claim.Faults, Kind: claim.Exact, Source: "nobody",
 	}}
 	o.Catalog = run.Catalog{&boastful}
 	o.Algorithms = []*dme.Algorithm{&boastful}

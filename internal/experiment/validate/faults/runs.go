@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
-	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -30,25 +30,30 @@ type ran struct {
 // sure that nothing moves any more: that takes memory, and no core.
 const sideBySide = 32
 
-// lightAtOnce is how many runs under light load move at a time for each core.
-const lightAtOnce = 4
+// What a run that moves takes of a core. Also under heavy load it waits now and then: for
+// its processes to start, and until it is sure that it stands still.
+const (
+	core  = 6
+	heavy = 4
+	light = 1
+)
 
-// crew makes runs side by side. As many move under heavy load as there are cores, lest one
-// delay another; who stands still makes room.
+// crew makes runs side by side. Hardly more move under heavy load than there are cores, lest
+// one delay another; a run that stands still makes room.
 type crew struct {
 	*Options
 	cores  int64
-	moving *semaphore.Weighted // a core is lightAtOnce of it
+	moving *semaphore.Weighted
 }
 
 func newCrew(o *Options) *crew {
 	cores := int64(runtime.GOMAXPROCS(0))
-	return &crew{o, cores, semaphore.NewWeighted(lightAtOnce * cores)}
+	return &crew{o, cores, semaphore.NewWeighted(core * cores)}
 }
 
 // alone waits until no run moves, and returns what lets them go on.
 func (c *crew) alone(ctx context.Context) (release func(), err error) {
-	return c.take(ctx, lightAtOnce*c.cores)
+	return c.take(ctx, core*c.cores)
 }
 
 func (c *crew) take(ctx context.Context, n int64) (release func(), err error) {
@@ -81,11 +86,11 @@ func (c *crew) makeAll(ctx context.Context, trials []*trial) {
 func (c *crew) weight(x *ran) int64 {
 	switch {
 	case x.job.Network.Real() && x.job.Algorithm.Needs(x.job.Options).BoundedDelay:
-		return lightAtOnce * c.cores
+		return core * c.cores
 	case x.job.Network.Real() && x.light:
-		return 1
+		return light
 	}
-	return lightAtOnce
+	return heavy
 }
 
 // plan says which runs are to be made: of each kind of fault, under heavy load and light
@@ -117,8 +122,8 @@ func (o *trial) plan() error {
 		}
 	}
 	planned := make(map[string]bool)
-	for _, c := range o.algorithm.Claims {
-		if set := runs.Settings(c.Set); c.Load == dme.Faults && set != "" && !planned[set] {
+	for _, c := range claim.Of(o.algorithm) {
+		if set := runs.Settings(c.Set); c.Load == claim.Faults && set != "" && !planned[set] {
 			planned[set] = true
 			if err := o.repeat(restart(), runs.Sim, n, false, c.Set); err != nil {
 				return err

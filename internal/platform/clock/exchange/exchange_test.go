@@ -5,13 +5,20 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"dmebench/internal/platform/clock"
+	"dmebench/internal/testkit"
 )
+
+func TestMain(m *testing.M) {
+	testkit.Beside(8)
+	os.Exit(m.Run())
+}
 
 var key = []byte("a key of the run, of 32 bytes...")
 
@@ -149,6 +156,7 @@ func TestTheBoundCoversAnyDelay(t *testing.T) {
 
 // What is lost, there or back, is counted; what comes twice counts once.
 func TestLossAndRepetition(t *testing.T) {
+	t.Parallel()
 	a, b := portAt(t, "a", key, 0), portAt(t, "b", key, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
 	w := newWire(t, b, func(datagram []byte, _ bool, pass func([]byte)) {
@@ -181,6 +189,7 @@ func TestLossAndRepetition(t *testing.T) {
 // gets none, and an answer that was changed on its way is none. No answer is longer than
 // its question.
 func TestStrangers(t *testing.T) {
+	t.Parallel()
 	a, b, c := portAt(t, "a", key, 0), portAt(t, "b", key, 0), portAt(t, "c", key, 0)
 	thief := portAt(t, "a", []byte("another key of the same length.."), 0)
 	changed := newWire(t, b, func(datagram []byte, back bool, pass func([]byte)) {
@@ -197,10 +206,13 @@ func TestStrangers(t *testing.T) {
 		"another host answers": {a, newWire(t, c, faithful).peer("b")},
 		"a changed answer":     {a, changed.peer("b")},
 	} {
-		path, err := x.from.Probe(t.Context(), x.to, 1)
-		if err == nil || len(path.Exchanges) > 0 || path.Lost != 1 || !strings.Contains(err.Error(), "UDP must pass") {
-			t.Errorf("%s: %+v, %v", name, path, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, err := x.from.Probe(t.Context(), x.to, 1)
+			if err == nil || len(path.Exchanges) > 0 || path.Lost != 1 || !strings.Contains(err.Error(), "UDP must pass") {
+				t.Errorf("%+v, %v", path, err)
+			}
+		})
 	}
 
 	w := newWire(t, b, faithful)

@@ -1,0 +1,83 @@
+package ricartagrawala
+
+import (
+	"slices"
+
+	"dmebench/dme"
+	"dmebench/dme/claim"
+)
+
+func lastingClaims() claim.List {
+	const source = "Chaudhuri and Karaata 1998, section 1"
+	const paper = "Carvalho and Roucairol 1983"
+	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
+		claim.CostPerPeer(2, claim.AnyLoad, claim.UpperBound, source),
+		{
+			Quantity: claim.MessagesPerCS, Formula: "0",
+			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: source,
+		},
+		{
+			// A lone request costs two messages for each node that has entered
+			// since the requester did. Of two nodes drawn uniformly again and
+			// again, either was the last with probability 1/2.
+			Quantity: claim.MessagesPerCS, Formula: "between 0 and 2(N−1): N−1 for uniformly drawn requesters", Expression: "N−1",
+			Load: claim.Light, Kind: claim.Mean, Source: source,
+		},
+		// A node that leaves has given its permission to all who wait.
+		claim.CostPerPeer(2, claim.Saturated, claim.Mean, source+": between 0 and 2(N−1)"),
+		{
+			Quantity: claim.MessagesPerCS, Formula: "fewer than N−1, where few nodes make most requests",
+			Load: claim.HotSpot, Kind: claim.UpperBound, Source: source + ": between 0 and 2(N−1)",
+			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 },
+		},
+	})
+}
+
+// lastingInvariants are those of lasting permissions.
+func lastingInvariants() []dme.Invariant {
+	const source = "Carvalho and Roucairol, CACM 26(2), 1983"
+	return []dme.Invariant{
+		{
+			Name: "one permission", Citation: source,
+			Statement: "of any two nodes at most one has the other's permission, or the REPLY that gives it on its way",
+			Pair:      dme.EachPair(onePermission),
+		},
+		{
+			Name: "one answer", Citation: source + ", with Ricart and Agrawala, TR-869, section 2.2",
+			Statement: "a node that waits for another one's permission has one REQUEST on its way to it, or is deferred there, " +
+				"or the REPLY is on its way",
+			Pair: dme.EachPair(lastingAnswer),
+		},
+	}
+}
+
+// given reports whether a node has the permission of j, or will once a REPLY arrives.
+func given(v dme.GlobalView, i, j dme.NodeID, n *lastingNode) bool {
+	return !n.lacking.Has(j) || dme.Between(v, kindReply, j, i) > 0
+}
+
+func onePermission(v dme.GlobalView, i, j dme.NodeID, n, other *lastingNode) error {
+	if i < j && given(v, i, j, n) && given(v, j, i, other) {
+		return dme.Broken([]dme.NodeID{i, j}, "nodes %d and %d have each other's permission, counting %d REPLYs on their way",
+			i, j, dme.Between(v, kindReply, j, i)+dme.Between(v, kindReply, i, j))
+	}
+	return nil
+}
+
+func lastingAnswer(v dme.GlobalView, i, j dme.NodeID, n, other *lastingNode) error {
+	if i == j {
+		return nil
+	}
+	requests, replies, deferred, want := dme.Between(v, kindRequest, i, j), dme.Between(v, kindReply, j, i), 0, 0
+	if other.replyDeferred.Has(i) {
+		deferred = 1
+	}
+	if n.requesting && n.lacking.Has(j) {
+		want = 1
+	}
+	if requests+replies+deferred != want {
+		return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d REPLYs of node %d, which has deferred %d, "+
+			"with %d REQUESTs and %d REPLYs on their way", i, want, j, deferred, requests, replies)
+	}
+	return nil
+}

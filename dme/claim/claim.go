@@ -1,0 +1,245 @@
+// Package claim has the words in which the claims of papers stand beside their
+// algorithms: a [Claim] says that a [Quantity] under a [Load] is, or is at most, or
+// grows like, a formula, which is computed for a [dme.Setting]. A [List] of them is
+// the Claims of a [dme.Algorithm], and [Of] returns it to whoever draws, checks or
+// judges claims.
+//
+// It measures nothing: runs do, and the gauges of an algorithm. Package claims judges.
+package claim
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"dmebench/dme"
+)
+
+// Load is the condition under which a claim is made.
+type Load string
+
+// The loads that the papers speak of.
+const (
+	Light      Load = "light"      // isolated requests
+	Saturated  Load = "saturated"  // a node asks again as soon as it has left
+	Burst      Load = "burst"      // all ask once, at about the same time
+	Contention Load = "contention" // several ask at once
+	Worst      Load = "worst case" // the worst run there is
+	HotSpot    Load = "hot spot"   // isolated requests, most of them by few nodes
+	Open       Load = "open"       // requests at random instants, at a rate that does not depend on the system
+	AnyLoad    Load = "any"
+	Faults     Load = "faults"
+	Static     Load = "static" // a property of the construction, not of a run
+)
+
+// Kind says how a measurement is compared with a prediction.
+type Kind string
+
+// The kinds of claims.
+const (
+	Exact      Kind = "exact"
+	Mean       Kind = "mean"
+	UpperBound Kind = "upper bound"
+	LowerBound Kind = "lower bound"
+	Asymptotic Kind = "asymptotic"
+)
+
+// Growth is how a quantity grows with N: like a power or like the logarithm.
+type Growth struct {
+	Exponent float64 // of N; 0 with Log
+	Log      bool    // like log N, to whatever base
+
+	// Order says that the formula stands in an O(…): nothing grows faster, and the
+	// coefficient is left open. Without it the formula is claimed as it is.
+	Order bool
+}
+
+// Claim is one statement of a paper that can be checked: this quantity, under
+// this load, is (or is at most, or grows like) this formula.
+type Claim struct {
+	Quantity Quantity
+	Formula  string // as the paper writes it: "2(N−1), counting receivers"
+	Load     Load
+	Kind     Kind
+	Source   string // paper and section
+
+	// Name tells the claim from others about the same quantity, load and kind under
+	// the same options; see [Claim.ID].
+	Name string
+
+	// Growth is what an Asymptotic claim says; zero for others.
+	Growth Growth
+
+	// Expression is what Formula predicts; empty for the first expression in Formula
+	// itself. It is of N or n, the number of nodes, m, its cube root, K, the mean number
+	// of nodes whose permission a node needs, T and E (in seconds, or of a SyncDelay in
+	// units of T), with + − · / ², brackets, √, ⌊⌋, ⌈⌉ and log2: "(N−1)T + E". Of a
+	// system without that variable, such as K of one without request sets, or T of one
+	// node, nothing is predicted.
+	Expression string
+
+	// Applies says of what systems the claim is made; nil for all.
+	Applies func(dme.Setting) bool
+
+	// Predict stands for an Expression where the formula needs more than these
+	// variables. ok is false where the claim does not apply.
+	Predict func(dme.Setting) (value float64, ok bool)
+
+	// Set is the algorithm's options under which the claim is made; nil for the
+	// defaults. Applies or Predict is still to say no where it does not apply.
+	Set map[string]string
+
+	// FIFO restricts the claim to links that keep order, where the algorithm
+	// itself does not need them to.
+	FIFO bool
+
+	// EqualDelays restricts the claim to links on which every message takes T.
+	EqualDelays bool
+
+	// Measure determines the quantity from the construction alone: of a Static
+	// claim, it is what a measurement is of others. nil where a run must tell.
+	Measure func(dme.Setting) (value float64, ok bool)
+
+	// KnownFalse says why the claim does not hold; empty where it is not known
+	// to be false.
+	KnownFalse string
+
+	// Test names the test of the package that measures what neither a run's
+	// result nor Measure tells; empty where there is none or no need of one.
+	Test string
+}
+
+// Agrees reports whether measured values between lo and hi are what a claim of
+// this kind predicts; judged is false where telling takes more than a look: of
+// a mean and of a growth. The only tolerance is that of floating point.
+func (k Kind) Agrees(predicted, lo, hi float64) (agrees, judged bool) {
+	slack := 1e-9 * max(1, math.Abs(predicted))
+	above, below := lo >= predicted-slack, hi <= predicted+slack
+	switch k {
+	case Exact:
+		return above && below, true
+	case UpperBound:
+		return below, true
+	case LowerBound:
+		return above, true
+	}
+	return false, false
+}
+
+func (c Claim) expression() []rune { return expressionIn(cmp.Or(c.Expression, c.Formula)) }
+
+// Prediction returns what the claim predicts; ok is false where it is not made or gives
+// no number.
+func (c Claim) Prediction(s dme.Setting) (value float64, ok bool) {
+	if c.Applies != nil && !c.Applies(s) {
+		return 0, false
+	}
+	if c.Predict != nil {
+		value, ok = c.Predict(s)
+	} else {
+		f := formula{c.expression(), func(name rune) (float64, bool) { return variable(s, c.Quantity, name) }}
+		value, ok = f.sum()
+	}
+	return value, ok && !math.IsNaN(value) && !math.IsInf(value, 0)
+}
+
+func (c Claim) check() error {
+	for _, f := range []struct{ name, value string }{
+		{"quantity", c.Quantity.Name}, {"quantity's ID", c.Quantity.ID}, {"formula", c.Formula}, {"load", string(c.Load)},
+		{"kind", string(c.Kind)}, {"source", c.Source},
+	} {
+		if f.value == "" {
+			return fmt.Errorf("claim %q (%s): no %s", c.Formula, c.Source, f.name)
+		}
+	}
+	if c.Predict == nil && c.expression() == nil {
+		return fmt.Errorf("claim %q (%s): no expression that can be computed; give it an Expression or Predict", c.Formula, c.Source)
+	}
+	if (c.Kind == Asymptotic) != (c.Growth != Growth{}) {
+		return fmt.Errorf("claim %q (%s): asymptotic claims say how it grows, and no others", c.Formula, c.Source)
+	}
+	return nil
+}
+
+// SafeAndLive returns what every paper claims of its algorithm.
+func SafeAndLive(source string) List {
+	return List{
+		{Quantity: Violations, Formula: "0: mutual exclusion", Load: AnyLoad, Kind: Exact, Source: source},
+		{Quantity: Unserved, Formula: "0: neither deadlock nor starvation", Load: AnyLoad, Kind: Exact, Source: source},
+	}
+}
+
+// InOrder returns the claim that entries are in the order of their requests.
+func InOrder(formula, source string) Claim {
+	return Claim{Quantity: EntryOrder, Formula: formula, Load: AnyLoad, Kind: Exact, Source: source}
+}
+
+// CostPerPeer returns the claim that an entry costs so many messages for each
+// other node: "2(N−1)".
+func CostPerPeer(messages float64, load Load, kind Kind, source string) Claim {
+	formula := "N−1"
+	if messages != 1 {
+		formula = fmt.Sprintf("%v(N−1)", messages)
+	}
+	return Claim{Quantity: MessagesPerCS, Formula: formula, Load: load, Kind: kind, Source: source}
+}
+
+// HandOver returns the claims about a synchronization delay of so many T and
+// what the textbook's section 9.2.3 concludes from it: a throughput of
+// 1/(SD + E), and so a response time of N(SD + E) where all N nodes always have
+// a request. The delay is the mean or, with kind UpperBound, at most that.
+//
+// Load is heavy where a request waits at every exit: nothing is claimed where T
+// and E are known and the N−1 entries of the others are over before a node's
+// next request can have been answered.
+func HandOver(delays float64, kind Kind, source string) List {
+	sd, opposite := "T", kind
+	if delays != 1 {
+		sd = fmt.Sprintf("%vT", delays)
+	}
+	if kind == UpperBound {
+		opposite = LowerBound
+	}
+	heavy := func(s dme.Setting) bool {
+		t, e := s.T.Seconds(), s.E.Seconds()
+		return float64(s.Nodes-1)*(delays*t+e) >= 4*t
+	}
+	follows := source + "; textbook, section 9.2.3"
+	return List{
+		{Quantity: SyncDelay, Formula: sd, Load: Saturated, Kind: kind, Source: source, Applies: heavy},
+		{Quantity: Throughput, Formula: "1/(" + sd + " + E)", Load: Saturated, Kind: opposite, Source: follows, Applies: heavy},
+		{Quantity: ResponseTime, Formula: "N(" + sd + " + E)", Load: Saturated, Kind: kind, Source: follows, Applies: heavy},
+	}
+}
+
+// KindsPerCS returns a claim like c about each of the kinds of messages.
+func KindsPerCS(c Claim, kinds ...string) List {
+	var all List
+	for _, kind := range kinds {
+		c.Quantity = KindPerCS(kind)
+		all = append(all, c)
+	}
+	return all
+}
+
+// With returns the claim as made under these options.
+func (c Claim) With(set map[string]string) Claim {
+	c.Set = set
+	return c
+}
+
+// Named returns the claim under a name of its own.
+func (c Claim) Named(name string) Claim {
+	c.Name = name
+	return c
+}
+
+// Where returns the claim as made only where applies says so, too.
+func (c Claim) Where(applies func(dme.Setting) bool) Claim {
+	before := c.Applies
+	c.Applies = func(s dme.Setting) bool { return (before == nil || before(s)) && applies(s) }
+	return c
+}
+
+// AtLeastTwo reports whether messages are sent at all.
+func AtLeastTwo(s dme.Setting) bool { return s.Nodes >= 2 }

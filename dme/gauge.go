@@ -1,0 +1,60 @@
+package dme
+
+import "time"
+
+// Gauge measures a quantity that no message count and no time tells, from what
+// happens at the nodes of a run in which all of them can be seen: a simulation,
+// a schedule of the conformance suite. It is how an algorithm supplies the figure
+// of which a claim of its own speaks.
+type Gauge struct {
+	Quantity string // its ID in the claims
+
+	// Begin returns what follows a run of a system from its start; nil where that
+	// cannot be done, or would take too much memory for so many nodes.
+	Begin func(Setting) Meter
+}
+
+// Meter follows one run. It may read the nodes, and changes nothing in them.
+type Meter interface {
+	// Note is told of everything that happens at a node, in the order in which it
+	// happens in the system: first what called a handler, then what the handler did.
+	// The state of the node is the one in which the handler has left it.
+	Note(Event)
+	// Value returns the quantity for the run until now; ok is false where there
+	// was nothing to measure.
+	Value() (value float64, ok bool)
+}
+
+// Event is one thing that has happened at a node: what has called a handler or, of what
+// the handler did, [Enter] and [Send], which is to one node; a broadcast is one to each.
+type Event struct {
+	Kind EventKind
+	ID   NodeID
+	At   time.Duration // since the nodes were started; 0 where there is no time
+	Node Node          // in the state in which it left the node
+
+	Peer NodeID // who has sent the message, or is to receive it
+	Msg  Message
+
+	// OnTheWay counts the messages that were sent and not handled once the handler was
+	// through, whatever became of them on links that lose some.
+	OnTheWay int
+}
+
+// Largest is a [Meter] of the largest of what of says of each moment, where it
+// says something. No value is negative.
+func Largest(of func(Event) (value float64, ok bool)) Meter { return &largest{of: of} }
+
+type largest struct {
+	of    func(Event) (float64, bool)
+	value float64
+	any   bool
+}
+
+func (l *largest) Note(x Event) {
+	if value, ok := l.of(x); ok {
+		l.value, l.any = max(l.value, value), true
+	}
+}
+
+func (l *largest) Value() (float64, bool) { return l.value, l.any }

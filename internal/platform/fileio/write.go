@@ -1,0 +1,123 @@
+// Package fileio writes and reads files whole.
+//
+// What is written is either there as a whole, on the disk, or not at all: whoever reads
+// the path finds the old bytes or the new ones, also after a crash, and a full disk leaves
+// nothing half-written. What is a device or a pipe already is written into.
+//
+// What people name is read only if it is as small as such a file can be. A device that
+// never ends, or the wrong file, is an error and not the end of the memory.
+package fileio
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// temporary marks files that are being written.
+const temporary = ".tmp-"
+
+// Write replaces the file at path by data, readable by all. The rename is on
+// the disk when it returns.
+func Write(path string, data []byte) error { return write(path, data, 0o644) }
+
+// WriteSecret is Write of what nobody but this user may read.
+func WriteSecret(path string, data []byte) error { return write(path, data, 0o600) }
+
+// Stream is Write of what produce writes, for what need not be in memory as a whole.
+func Stream(path string, produce func(io.Writer) error) error { return stream(path, produce, 0o644) }
+
+func stream(path string, produce func(io.Writer) error, mode os.FileMode) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return writeInto(path, produce) // a device or a pipe stays what it is
+	}
+	if err := streamThrough(path, produce, mode); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+func writeInto(path string, produce func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(produce(f), f.Close())
+}
+
+func write(path string, data []byte, mode os.FileMode) error {
+	return stream(path, writing(data), mode)
+}
+
+func writing(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
+}
+
+func streamThrough(path string, produce func(io.Writer) error, mode os.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close() // again, where Close itself failed: harmless
+			os.Remove(f.Name())
+		}
+	}()
+	if err := produce(f); err != nil {
+		return err
+	}
+	// A temporary file is made for its owner only; results are to be read.
+	if err := f.Chmod(mode); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	// Some file systems report a full disk only here.
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// SyncDir makes the renames in dir survive a power cut.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
+
+// Probe shows that files can be written in dir, and leaves none there.
+func Probe(dir string) error {
+	path := Temporary(dir, "probe")
+	err := streamThrough(path, writing([]byte("dmebench\n")), 0o600)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	return err
+}
+
+// Temporary returns a path in dir that RemoveTemporaries would clear away.
+func Temporary(dir, name string) string { return filepath.Join(dir, temporary+name) }
+
+// RemoveTemporaries removes what a killed process has left half-written in dir.
+func RemoveTemporaries(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), temporary) {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}

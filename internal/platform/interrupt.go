@@ -1,0 +1,92 @@
+package platform
+
+import (
+	"context"
+	"time"
+)
+
+// patience is how long work that hears of the end of a context by itself has to
+// end in order.
+const patience = 500 * time.Millisecond
+
+// Interruptible returns what f does or, soon after the end of ctx, ctx's error. In the
+// latter case f goes on, and nobody learns what becomes of it: it may leave
+// nothing behind that is half done when the process ends.
+func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, ctx.Err()
+	}
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := f()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-time.After(patience):
+		return none, ctx.Err()
+	}
+}
+
+// Await is Do for what has no value.
+func Await(ctx context.Context, f func() error) error {
+	_, err := Interruptible(ctx, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+type insistence struct{}
+
+// WithInsistence returns a context that knows of a channel which is closed when the
+// user insists on the end: once more after ctx was ended.
+func WithInsistence(ctx context.Context, insisted <-chan struct{}) context.Context {
+	return context.WithValue(ctx, insistence{}, insisted)
+}
+
+// Insisted reports whether the user insists on the end of ctx.
+func Insisted(ctx context.Context) bool {
+	select {
+	case <-insisted(ctx):
+		return true
+	default:
+		return false
+	}
+}
+
+// insisted is nil where nobody could insist.
+func insisted(ctx context.Context) <-chan struct{} {
+	c, _ := ctx.Value(insistence{}).(<-chan struct{})
+	return c
+}
+
+// Grace returns a context for what is still to be done once ctx has ended: it ends
+// by d later than that, or as soon as the user insists. It has ctx's values.
+func Grace(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	grace, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer cancel()
+		select {
+		case <-ctx.Done():
+		case <-grace.Done():
+			return
+		}
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-insisted(ctx):
+		case <-grace.Done():
+		}
+	}()
+	return grace, cancel
+}

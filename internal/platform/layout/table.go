@@ -1,0 +1,250 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+)
+
+// Table is rows of cells, which may differ in number. The zero Table is empty.
+type Table struct{ rows [][]string }
+
+// NewTable returns a table of one row, its head.
+func NewTable(head ...string) *Table { return &Table{[][]string{head}} }
+
+// Add adds a row.
+func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// Extend adds cells to the last row.
+func (t *Table) Extend(cells ...string) {
+	last := &t.rows[len(t.rows)-1]
+	*last = append(*last, cells...)
+}
+
+// WriteText writes the table with its columns two spaces apart.
+func (t *Table) WriteText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, row := range t.rows {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	return w.Flush()
+}
+
+// WriteAligned writes the table with its columns two spaces apart, the first so many
+// to the left and the others, which are figures, to the right. A row of a single cell
+// stands across all columns. No line ends in spaces.
+func (t *Table) WriteAligned(out io.Writer, left int) error {
+	widths := t.widths()
+	var b strings.Builder
+	for _, row := range t.rows {
+		if len(row) == 1 {
+			b.WriteString(row[0] + "\n")
+			continue
+		}
+		var line strings.Builder
+		for i, cell := range row {
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i < left {
+				line.WriteString(cell + pad)
+			} else {
+				line.WriteString(pad + cell)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// Width is how many columns of a terminal the table takes, not counting rows of a
+// single cell.
+func (t *Table) Width() int {
+	sum := 0
+	for i, w := range t.widths() {
+		sum += w
+		if i > 0 {
+			sum += 2
+		}
+	}
+	return sum
+}
+
+// widths are those of the columns, in characters.
+func (t *Table) widths() []int {
+	var widths []int
+	for _, row := range t.rows {
+		if len(row) == 1 {
+			continue
+		}
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	return widths
+}
+
+// WriteMarkdown writes the table as Markdown has it; its first row is the head.
+func (t *Table) WriteMarkdown(out io.Writer) error {
+	var b strings.Builder
+	for i, row := range t.rows {
+		for _, cell := range row {
+			fmt.Fprintf(&b, "| %s ", strings.ReplaceAll(cell, "|", "\\|"))
+		}
+		b.WriteString("|\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// CSV writes rows for other programs.
+func CSV(rows [][]string) []byte {
+	var out bytes.Buffer
+	_ = csv.NewWriter(&out).WriteAll(rows) // a bytes.Buffer takes everything
+	return out.Bytes()
+}
+
+// narrowestColumn is how narrow a column of words may get.
+const narrowestColumn = 12
+
+// WriteFitted writes the table as WriteText does, where it is not wider than width
+// columns, or width is 0. Otherwise the widest columns are made narrower, and their
+// cells go on in further lines: broken between words, or after one of |,-= within a
+// word, and anywhere where that is still too long.
+func (t *Table) WriteFitted(out io.Writer, width int) error {
+	if width == 0 || t.Width() <= width {
+		return t.WriteText(out)
+	}
+	widths := fit(t.widths(), width)
+	var b strings.Builder
+	for _, row := range t.rows {
+		cells := make([][]string, len(row))
+		height := 1
+		for i, cell := range row {
+			cells[i] = broken(cell, widths[i])
+			height = max(height, len(cells[i]))
+		}
+		for k := range height {
+			var line strings.Builder
+			for i := range cells {
+				text := ""
+				if k < len(cells[i]) {
+					text = cells[i][k]
+				}
+				line.WriteString(text + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+2))
+			}
+			b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// fit returns the widths of columns, two apart, that come to so much at most: those
+// that are narrow stay, and the others have the same width. None becomes narrower than
+// narrowestColumn, if that is too wide.
+func fit(widths []int, most int) []int {
+	room := most - 2*(len(widths)-1)
+	order := slices.Clone(widths)
+	slices.Sort(order)
+	share := 0
+	for i, w := range order { // the narrowest first: what they leave is for the others
+		share = room / (len(order) - i)
+		if w > share {
+			break
+		}
+		room -= w
+	}
+	fitted := slices.Clone(widths)
+	for i := range fitted {
+		fitted[i] = min(fitted[i], max(share, narrowestColumn))
+	}
+	return fitted
+}
+
+// broken divides a text into lines of at most so many characters.
+func broken(text string, width int) (lines []string) {
+	line := ""
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0: // with the spaces that it begins with
+			line = text[:strings.Index(text, word)] + word
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+		for utf8.RuneCountInString(line) > width {
+			head := string([]rune(line)[:width])
+			if at := strings.LastIndexAny(head, "|,-="); at > 0 {
+				head = head[:at+1]
+			}
+			lines = append(lines, head)
+			line = line[len(head):]
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// WriteLaTeX writes the table as a tabular with the rules of the package booktabs; its
+// first row is the head. The cells are written as they are: what is not meant for LaTeX
+// goes through [LaTeX] first. The columns say how each is aligned, as in "lrr"; a row
+// with fewer cells is filled up, and one with more is an error.
+func (t *Table) WriteLaTeX(out io.Writer, columns string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\\begin{tabular}{%s}\n\\toprule\n", columns)
+	for i, row := range t.rows {
+		if len(row) > len(columns) {
+			return fmt.Errorf("tables: row %d has %d cells for %d columns", i+1, len(row), len(columns))
+		}
+		row = append(row[:len(row):len(row)], make([]string, len(columns)-len(row))...)
+		b.WriteString(strings.Join(row, " & ") + " \\\\\n")
+		if i == 0 {
+			b.WriteString("\\midrule\n")
+		}
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// LaTeX writes a text so that LaTeX prints it: signs that mean something to it, and
+// signs of formulas that its fonts for text do not have.
+func LaTeX(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	s = latexSigns.Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+var latexSigns = strings.NewReplacer(
+	`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "%", `\%`, "#", `\#`, "_", `\_`,
+	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, `"`, `''`, "|", `\textbar{}`,
+	"−", "$-$", "–", "--", "…", `\ldots{}`, "·", `$\cdot$`, "×", `$\times$`, "≤", `$\leq$`, "≥", `$\geq$`, "≈", `$\approx$`,
+	"±", `$\pm$`, "µ", `$\mu$`, "μ", `$\mu$`, "√", `$\surd$`, "∛", `$\sqrt[3]{\,}$`, "⌈", `$\lceil$`, "⌉", `$\rceil$`, "⌊", `$\lfloor$`,
+	"⌋", `$\rfloor$`, "→", `$\rightarrow$`, "∞", `$\infty$`, "Σ", `$\Sigma$`, "²", `$^2$`, "³", `$^3$`, "½", `$\frac12$`, "⅓", `$\frac13$`,
+	"₂", `$_2$`, "∈", `$\in$`, "¬", `$\neg$`, "§", `\S{}`, "’", "'", "‘", "`", "“", "``", "”", "''", "\u00a0", "~",
+)

@@ -1,0 +1,206 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"dmebench/internal/platform/layout"
+	"dmebench/internal/runtime/noderun"
+	"dmebench/units"
+)
+
+// State is where a run stands.
+type State struct {
+	Elapsed  time.Duration // since the workload began; virtual in a simulation
+	Duration time.Duration // for which requests are made; 0 where nothing says so
+	Entries  uint64        // so far
+	Of       uint64        // in all; 0 where that is not known
+	Waiting  int           // nodes that wait for the critical section
+	Waits    noderun.WaitCounts
+}
+
+// done is the part of the run that is over, by whichever of its limits is nearer.
+func (s *State) done() float64 {
+	part := 0.0
+	if s.Of > 0 {
+		part = float64(s.Entries) / float64(s.Of)
+	}
+	if s.Duration > 0 {
+		part = max(part, float64(s.Elapsed)/float64(s.Duration))
+	}
+	return min(part, 1)
+}
+
+const (
+	every  = 100 * time.Millisecond // between two lines, at least
+	window = time.Second            // of which the rate is told
+)
+
+// Line is a line on a terminal that shows what a run has measured so far, at most ten
+// times a second; nil shows nothing. Its methods may be called from several goroutines.
+//
+// What it shows is for the eye. Percentiles are exact to within a sixteenth, the rate is
+// that of the latest second or so, and the figures of a result come from elsewhere.
+type Line struct {
+	mu    sync.Mutex
+	over  bool // nothing but what Say has said is shown any more
+	out   io.Writer
+	width int
+	now   func() time.Time
+	begun time.Time
+	shown time.Time
+	wrote int // columns of the latest line
+	seen  []moment
+}
+
+// moment is what the rate is told by.
+type moment struct {
+	at      time.Time
+	elapsed time.Duration
+	entries uint64
+}
+
+// NewLine returns a line on out, or nil where that is no terminal.
+func NewLine(out io.Writer) *Line {
+	if !layout.IsTerminal(out) {
+		return nil
+	}
+	return &Line{out: out, width: layout.StyleOf(out).Width, now: time.Now}
+}
+
+// Look shows where the run stands, if it is time for that; look is called only then.
+func (l *Line) Look(look func() State) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if l.begun.IsZero() {
+		l.begun = now
+	}
+	if now.Sub(l.shown) >= every {
+		l.shown = now
+		s := look()
+		l.write(l.describe(&s, now))
+	}
+}
+
+// Show shows where the run stands. Whoever calls it sees to it that it is not too often.
+func (l *Line) Show(s *State) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if l.begun.IsZero() {
+		l.begun = now.Add(-s.Elapsed) // the time of a run that is not simulated is everybody's
+	}
+	l.write(l.describe(s, now))
+}
+
+// Say shows a text from now on, and nothing else.
+func (l *Line) Say(text string) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.write(text)
+	l.over = true
+}
+
+// Done takes the line away for good.
+func (l *Line) Done() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clear()
+	l.over = true
+}
+
+func (l *Line) clear() {
+	if l.wrote > 0 {
+		fmt.Fprintf(l.out, "\r%s\r", strings.Repeat(" ", l.wrote))
+		l.wrote = 0
+	}
+}
+
+func (l *Line) write(text string) {
+	if l.over {
+		return
+	}
+	columns := utf8.RuneCountInString(text)
+	fmt.Fprintf(l.out, "\r%s%s", text, strings.Repeat(" ", max(0, l.wrote-columns)))
+	l.wrote = columns
+}
+
+// describe says where the run stands, as much of it as there is room for.
+func (l *Line) describe(s *State, now time.Time) string {
+	entries := fmt.Sprintf("%d entries", s.Entries)
+	if s.Of > 0 {
+		entries = fmt.Sprintf("%d of %d entries", s.Entries, s.Of)
+	}
+	parts := []string{entries}
+	if left, ok := l.left(s, now); ok {
+		parts = append(parts, left+" left")
+	}
+	if rate, ok := l.rate(s, now); ok {
+		parts = append(parts, fmt.Sprintf("%.4g CS/s", rate))
+	}
+	if p99, ok := s.Waits.Quantile(0.99); ok {
+		p50, _ := s.Waits.Quantile(0.5)
+		parts = append(parts, fmt.Sprintf("waited p50 %s p99 %s", short(p50), short(p99)))
+	}
+	nodes := "nodes wait"
+	if s.Waiting == 1 {
+		nodes = "node waits"
+	}
+	parts = append(parts, fmt.Sprintf("%d %s", s.Waiting, nodes))
+	for len(parts) > 1 && l.width > 0 && utf8.RuneCountInString(strings.Join(parts, ", ")) >= l.width {
+		parts = parts[:len(parts)-1]
+	}
+	return strings.Join(parts, ", ")
+}
+
+// short writes a time with the two digits of which a histogram is sure.
+func short(ns int64) string {
+	unit := int64(1)
+	for ns/unit >= 100 {
+		unit *= 10
+	}
+	return units.Time(float64((ns + unit/2) / unit * unit))
+}
+
+// rate is in entries per second of the run's own time.
+func (l *Line) rate(s *State, now time.Time) (float64, bool) {
+	for len(l.seen) > 1 && now.Sub(l.seen[1].at) >= window {
+		l.seen = l.seen[1:]
+	}
+	l.seen = append(l.seen, moment{now, s.Elapsed, s.Entries})
+	first := l.seen[0]
+	if s.Elapsed <= first.elapsed {
+		return 0, false
+	}
+	return float64(s.Entries-first.entries) / (s.Elapsed - first.elapsed).Seconds(), true
+}
+
+// left is how long the run will still take if it goes on as it has so far.
+func (l *Line) left(s *State, now time.Time) (string, bool) {
+	part, took := s.done(), now.Sub(l.begun)
+	if part == 0 || took < every {
+		return "", false
+	}
+	left := time.Duration(float64(took) * (1 - part) / part)
+	if left >= 10*time.Second {
+		return left.Round(time.Second).String(), true
+	}
+	return fmt.Sprintf("%.1fs", left.Seconds()), true
+}

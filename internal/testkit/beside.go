@@ -1,0 +1,17 @@
+package testkit
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+)
+
+// Beside lets n parallel tests of this package run at a time, unless -parallel says
+// otherwise. It is for tests that wait for most of the time, whatever the number of
+// processors is. TestMain calls it.
+func Beside(n int) {
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
+		_ = p.Value.Set(fmt.Sprint(n))
+	}
+}
