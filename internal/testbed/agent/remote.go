@@ -98,7 +98,7 @@ func (h *Remote) Open(ctx context.Context, p host.Part) (host.About, error) {
 		}
 	}
 	for range comparisons {
-		if err := h.renew(ctx); err != nil {
+		if err := h.update(ctx, askRenew); err != nil {
 			return host.About{}, err
 		}
 		h.compare()
@@ -302,7 +302,7 @@ func (h *Remote) keep() {
 		}
 		wait := min(renewal, max(beat, lostAfter-h.silence()))
 		ctx, cancel := context.WithTimeout(context.Background(), wait)
-		err := h.renew(ctx)
+		err := h.update(ctx, askRenew)
 		cancel()
 		h.compare()
 		switch {
@@ -310,20 +310,21 @@ func (h *Remote) keep() {
 			absent = time.Time{}
 		case absent.IsZero():
 			absent = time.Now()
-		case time.Since(absent) > absentFor:
-			h.lose(fmt.Errorf("its agent has ended, or its connection to %s is lost, for %v", h.fleet.broker.Name(), absentFor), false)
 		}
-		if silence := h.silence(); err != nil && silence >= lostAfter {
+		silence := h.silence()
+		switch {
+		case !absent.IsZero() && (time.Since(absent) > absentFor || silence >= lostAfter):
+			h.lose(fmt.Errorf("its agent has ended, or lost its connection to %s, %v ago",
+				h.fleet.broker.Name(), silence.Round(time.Second)), false)
+		case err != nil && silence >= lostAfter:
 			h.lose(fmt.Errorf("its agent has not answered for %v: is it running, and does the network reach it?",
 				silence.Round(time.Second)), false)
 		}
 	}
 }
 
-// renew says to the agent that its coordinator is there, and hears of processes that have
-// ended.
-func (h *Remote) renew(ctx context.Context) error { return h.update(ctx, askRenew) }
-
+// update says to the agent that its coordinator is there, or that the run is over, and hears
+// of processes that have ended.
 func (h *Remote) update(ctx context.Context, how question[int, []ending]) error {
 	h.mu.Lock()
 	heard := h.heard
@@ -430,7 +431,9 @@ func (h *Remote) release(lease string) error {
 	err := h.update(ctx, askClose)
 	switch {
 	case err == nil:
-		h.fleet.hadTaken(h.instance, lease)
+		h.fleet.mu.Lock()
+		h.fleet.reserved[h.instance] = lease
+		h.fleet.mu.Unlock()
 	case errors.Is(err, errOver):
 		err = nil
 	}
