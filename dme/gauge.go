@@ -18,8 +18,9 @@ type Gauge struct {
 type Meter interface {
 	// Note is told of everything that happens at a node, in the order in which it
 	// happens in the system: first what called a handler, then what the handler did.
-	// The state of the node is the one in which the handler has left it.
-	Note(Event)
+	// The state of the node is the one in which the handler has left it. The event is
+	// valid during the call.
+	Note(*Event)
 	// Value returns the quantity for the run until now; ok is false where there
 	// was nothing to measure.
 	Value() (value float64, ok bool)
@@ -43,15 +44,15 @@ type Event struct {
 
 // Largest is a [Meter] of the largest of what of says of each moment, where it
 // says something. No value is negative.
-func Largest(of func(Event) (value float64, ok bool)) Meter { return &largest{of: of} }
+func Largest(of func(*Event) (value float64, ok bool)) Meter { return &largest{of: of} }
 
 type largest struct {
-	of    func(Event) (float64, bool)
+	of    func(*Event) (float64, bool)
 	value float64
 	any   bool
 }
 
-func (l *largest) Note(x Event) {
+func (l *largest) Note(x *Event) {
 	if value, ok := l.of(x); ok {
 		l.value, l.any = max(l.value, value), true
 	}

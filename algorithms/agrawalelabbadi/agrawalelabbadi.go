@@ -292,7 +292,7 @@ type multicasts struct {
 
 func newMulticasts(dme.Setting) dme.Meter { return &multicasts{step: make(map[string]bool)} }
 
-func (m *multicasts) Note(x dme.Event) {
+func (m *multicasts) Note(x *dme.Event) {
 	switch x.Kind {
 	case dme.Send:
 		if m.form = dme.AppendMessage(m.form[:0], &x.Msg); !m.step[string(m.form)] {

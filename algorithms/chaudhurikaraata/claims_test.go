@@ -392,11 +392,11 @@ func follow(t *testing.T, q claim.Quantity) *followed {
 }
 
 func (f *followed) note(what dme.EventKind, id dme.NodeID) {
-	f.meter.Note(dme.Event{Kind: what, ID: id, Node: f.nodes[id]})
+	f.meter.Note(&dme.Event{Kind: what, ID: id, Node: f.nodes[id]})
 }
 
 func (f *followed) hear(id, from dme.NodeID, m dme.Message) {
-	f.meter.Note(dme.Event{Kind: dme.Receive, ID: id, Node: f.nodes[id], Peer: from, Msg: m})
+	f.meter.Note(&dme.Event{Kind: dme.Receive, ID: id, Node: f.nodes[id], Peer: from, Msg: m})
 }
 
 func (f *followed) turn(id dme.NodeID, to colour) {

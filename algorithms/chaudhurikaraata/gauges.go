@@ -50,7 +50,7 @@ func newColours(s dme.Setting) colours {
 }
 
 // note follows the colour of a corner.
-func (t *colours) note(x dme.Event) {
+func (t *colours) note(x *dme.Event) {
 	if n, ok := x.Node.(*node); ok && n.corner != nil {
 		t.turn(x.ID, n.corner.tokenColour())
 	}
@@ -75,7 +75,7 @@ func (t *colours) turn(id dme.NodeID, to colour) {
 func ofColours(value func(*colours) float64) func(dme.Setting) dme.Meter {
 	return func(s dme.Setting) dme.Meter {
 		t := newColours(s)
-		return dme.Largest(func(x dme.Event) (float64, bool) {
+		return dme.Largest(func(x *dme.Event) (float64, bool) {
 			t.note(x)
 			return value(&t), true
 		})
@@ -88,7 +88,7 @@ type outside struct {
 	entries, count int
 }
 
-func (m *outside) Note(x dme.Event) {
+func (m *outside) Note(x *dme.Event) {
 	m.note(x)
 	if x.Kind == dme.Enter {
 		m.entries++
@@ -107,7 +107,7 @@ type visits struct {
 	last    []int     // by node, from 1: during which visit it entered last
 }
 
-func (m *visits) Note(x dme.Event) {
+func (m *visits) Note(x *dme.Event) {
 	switch {
 	case x.Kind == dme.Receive && x.Msg.Kind == kindPermit && x.Msg.Node == x.ID && m.mesh.isCorner(x.ID):
 		m.entries = append(m.entries, 0)
@@ -139,7 +139,7 @@ type changes struct {
 	simultaneous int
 }
 
-func (m *changes) Note(x dme.Event) {
+func (m *changes) Note(x *dme.Event) {
 	switch {
 	case x.Kind == dme.Request:
 		m.requests++
@@ -163,7 +163,7 @@ type bits struct {
 	form []byte
 }
 
-func (m *bits) Note(x dme.Event) {
+func (m *bits) Note(x *dme.Event) {
 	if x.Kind == dme.Receive {
 		m.form = dme.AppendMessage(m.form[:0], &x.Msg)
 		m.seen[string(m.form)] = true

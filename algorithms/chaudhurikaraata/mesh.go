@@ -227,7 +227,7 @@ var SpaceBits = claim.Quantity{ID: "space-bits", Name: "bits that a node needs"}
 
 func newSpace(s dme.Setting) dme.Meter {
 	side := meshOf(s).sizes[0]
-	return dme.Largest(func(x dme.Event) (float64, bool) {
+	return dme.Largest(func(x *dme.Event) (float64, bool) {
 		n, ok := x.Node.(*node)
 		if !ok {
 			return 0, false

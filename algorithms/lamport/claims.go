@@ -126,7 +126,7 @@ func gauges() []dme.Gauge {
 				return nil
 			}
 			at := make([]bool, s.Nodes+1)
-			return dme.Largest(func(x dme.Event) (float64, bool) {
+			return dme.Largest(func(x *dme.Event) (float64, bool) {
 				n := x.Node.(*site)
 				at[x.ID] = n.requesting() && (!l1 || n.l1()) && (!l2 || n.l2())
 				count := 0.0
@@ -146,7 +146,7 @@ func gauges() []dme.Gauge {
 			}
 			tops := make([]dme.NodeID, s.Nodes+1) // whose request is at the top of a site's queue
 			executing := dme.None
-			return dme.Largest(func(x dme.Event) (float64, bool) {
+			return dme.Largest(func(x *dme.Event) (float64, bool) {
 				n := x.Node.(*site)
 				tops[x.ID] = dme.None
 				if len(n.requestQueue) > 0 {

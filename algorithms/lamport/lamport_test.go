@@ -184,7 +184,7 @@ func TestQueuesWithAnotherRequestAtTheTop(t *testing.T) {
 		}
 		m := g.Begin(dme.Setting{Nodes: 3})
 		note := func(id dme.NodeID, executing bool, onTheWay int, top ...dme.Stamp) {
-			m.Note(dme.Event{ID: id, OnTheWay: onTheWay, Node: &site{executing: executing, requestQueue: top}})
+			m.Note(&dme.Event{ID: id, OnTheWay: onTheWay, Node: &site{executing: executing, requestQueue: top}})
 		}
 		first, second := dme.Stamp{Clock: 1, Node: 1}, dme.Stamp{Clock: 1, Node: 2}
 		note(2, false, 1, second, first)

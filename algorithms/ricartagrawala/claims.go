@@ -163,7 +163,7 @@ func newConflicts(n int, judged func(early, late, winner *request) (counts, hit 
 	return &conflicts{asked: make([]request, n+1), heard: table(), pairs: table(), judged: judged}
 }
 
-func (c *conflicts) Note(x dme.Event) {
+func (c *conflicts) Note(x *dme.Event) {
 	switch x.Kind {
 	case dme.Receive:
 		if x.Msg.Kind == kindRequest {
@@ -176,9 +176,9 @@ func (c *conflicts) Note(x dme.Event) {
 	}
 }
 
-func (c *conflicts) ask(x dme.Event) {
+func (c *conflicts) ask(x *dme.Event) {
 	r := &c.asked[x.ID]
-	*r = request{Event: x, waits: true}
+	*r = request{Event: *x, waits: true}
 	switch n := x.Node.(type) {
 	case *node:
 		r.stamp = n.ourRequest()
@@ -274,7 +274,7 @@ func (m *afterProcessing) forget(asker dme.NodeID) {
 	}
 }
 
-func (m *afterProcessing) Note(x dme.Event) {
+func (m *afterProcessing) Note(x *dme.Event) {
 	switch {
 	case x.Kind == dme.Receive && x.Msg.Kind == kindRequest:
 		m.handled[x.Peer][x.ID] = m.entries[x.ID]

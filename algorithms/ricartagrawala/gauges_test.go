@@ -39,7 +39,7 @@ func follow(t *testing.T, a *dme.Algorithm, q claim.Quantity, nodes int) *moment
 
 func (m *moments) note(what dme.EventKind, id dme.NodeID) {
 	m.now += time.Millisecond
-	m.meter.Note(dme.Event{Kind: what, ID: id, At: m.now, Node: m.nodes[id]})
+	m.meter.Note(&dme.Event{Kind: what, ID: id, At: m.now, Node: m.nodes[id]})
 }
 
 func (m *moments) ask(id dme.NodeID) {
@@ -51,7 +51,7 @@ func (m *moments) enter(id dme.NodeID) { m.note(dme.Enter, id) }
 
 func (m *moments) hear(id, from dme.NodeID, kind dme.Kind, about dme.NodeID) {
 	m.now += time.Millisecond
-	m.meter.Note(dme.Event{
+	m.meter.Note(&dme.Event{
 		Kind: dme.Receive, ID: id, At: m.now, Node: m.nodes[id], Peer: from, Msg: dme.Message{Kind: kind, Node: about},
 	})
 }
@@ -159,7 +159,7 @@ func TestFalseSuspicions(t *testing.T) {
 // said tells of a message that a node has sent.
 func (m *moments) said(id dme.NodeID, msg dme.Message) {
 	m.now += time.Millisecond
-	m.meter.Note(dme.Event{Kind: dme.Send, ID: id, At: m.now, Node: m.nodes[id], Msg: msg})
+	m.meter.Note(&dme.Event{Kind: dme.Send, ID: id, At: m.now, Node: m.nodes[id], Msg: msg})
 }
 
 func TestDetectionTime(t *testing.T) {
@@ -186,7 +186,7 @@ func TestLatecomers(t *testing.T) {
 	request := func(m *moments, from dme.NodeID, number uint64, to ...dme.NodeID) {
 		for _, j := range to {
 			m.now += time.Millisecond
-			m.meter.Note(dme.Event{Kind: dme.Send, ID: from, At: m.now, Node: m.nodes[from], Peer: j,
+			m.meter.Note(&dme.Event{Kind: dme.Send, ID: from, At: m.now, Node: m.nodes[from], Peer: j,
 				Msg: dme.Message{Kind: kindRequest, Clock: number}})
 		}
 	}

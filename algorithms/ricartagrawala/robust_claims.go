@@ -108,7 +108,7 @@ func newFalseSuspicions(s dme.Setting) dme.Meter {
 	return &falseSuspicions{down: collections.MakeNodeSet(s.Nodes)}
 }
 
-func (m *falseSuspicions) Note(x dme.Event) {
+func (m *falseSuspicions) Note(x *dme.Event) {
 	switch {
 	case x.Kind == dme.Crash:
 		m.down.Add(x.ID)
@@ -139,7 +139,7 @@ func newDetection(s dme.Setting) dme.Meter {
 	return &detection{answered: make([]time.Duration, s.Nodes+1)}
 }
 
-func (m *detection) Note(x dme.Event) {
+func (m *detection) Note(x *dme.Event) {
 	n := x.Node.(*robustNode)
 	switch {
 	case x.Kind == dme.Send && x.Msg.Kind == kindRequest,
@@ -175,7 +175,7 @@ func newLatecomers(s dme.Setting) dme.Meter {
 	return m
 }
 
-func (m *latecomers) Note(x dme.Event) {
+func (m *latecomers) Note(x *dme.Event) {
 	switch {
 	case x.Kind == dme.Restart || x.Kind == dme.Join:
 		m.joining.Add(x.ID)

@@ -109,7 +109,7 @@ func newStairs(s dme.Setting) dme.Meter {
 	return m
 }
 
-func (m *stairs) Note(x dme.Event) {
+func (m *stairs) Note(x *dme.Event) {
 	m.sites[x.ID] = x.Node.(*site)
 	switch x.Kind {
 	case dme.Request:

@@ -39,7 +39,7 @@ func TestMomentsWithoutAStaircase(t *testing.T) {
 	wants(0, false)
 	serve := func(id dme.NodeID) {
 		for _, what := range []dme.EventKind{dme.Request, dme.Enter, dme.Exit} {
-			m.Note(dme.Event{Kind: what, ID: id, Node: s.System.Node(id)})
+			m.Note(&dme.Event{Kind: what, ID: id, Node: s.System.Node(id)})
 		}
 	}
 	serve(3)

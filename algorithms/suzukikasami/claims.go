@@ -74,7 +74,7 @@ func newAhead(s dme.Setting) dme.Meter {
 	return m
 }
 
-func (m *ahead) Note(x dme.Event) {
+func (m *ahead) Note(x *dme.Event) {
 	switch {
 	case x.Kind == dme.Enter:
 		if before := m.since[x.ID]; before >= 0 {

@@ -108,9 +108,9 @@ func TestAheadInQueue(t *testing.T) {
 			t.Errorf("%v, %v; want %v, %v", got, told, value, ok)
 		}
 	}
-	enter := func(id dme.NodeID) { m.Note(dme.Event{Kind: dme.Enter, ID: id}) }
+	enter := func(id dme.NodeID) { m.Note(&dme.Event{Kind: dme.Enter, ID: id}) }
 	send := func(to dme.NodeID, ln [n]uint64, queue ...uint64) {
-		m.Note(dme.Event{Kind: dme.Send, Peer: to, Msg: dme.Message{Kind: kindToken, Vec: append(ln[:], queue...)}})
+		m.Note(&dme.Event{Kind: dme.Send, Peer: to, Msg: dme.Message{Kind: kindToken, Vec: append(ln[:], queue...)}})
 	}
 	enter(1) // it has had the token from the start
 	wants(0, false)
@@ -128,7 +128,7 @@ func TestAheadInQueue(t *testing.T) {
 	send(1, [n]uint64{2, 2, 2})
 	enter(1)
 	wants(2, true)
-	m.Note(dme.Event{Kind: dme.Send, Peer: 3, Msg: dme.Message{Kind: kindRequest}})
+	m.Note(&dme.Event{Kind: dme.Send, Peer: 3, Msg: dme.Message{Kind: kindRequest}})
 	enter(2)
 	enter(2)
 	enter(2)

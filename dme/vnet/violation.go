@@ -95,7 +95,7 @@ func (n *Network) Counts(of dme.NodeID) Counts {
 		}
 	}
 	c := noderun.Total(read)
-	return Counts{c.Entries, c.SentTotal, c.Sent, c.Transmissions, c.Refused, c.LongestQueue, c.LongestMessage}
+	return Counts{c.Entries, noderun.Sum(c.Sent), c.Sent, c.Transmissions, c.Refused, c.LongestQueue, c.LongestMessage}
 }
 
 // Measure begins to read the algorithm's gauges, if it has any; see [Network.Figures].

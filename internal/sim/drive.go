@@ -198,7 +198,7 @@ func (s *simulation) observation() measure.Observation {
 	for i := range s.counters {
 		s.counters[i].LastMove.Store(s.lastMove[i])
 		o.Nodes[i] = noderun.Read(&s.counters[i])
-		o.Wire.Frames += o.Nodes[i].SentTotal
+		o.Wire.Frames += noderun.Sum(o.Nodes[i].Sent)
 		o.Wire.Bytes += o.Nodes[i].Bytes
 		if p := s.procs[i]; p != nil {
 			o.Unserved += uint64(p.Unserved())

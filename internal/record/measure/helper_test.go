@@ -58,9 +58,7 @@ func counted(nodes int, entries []record.Entry, messages uint64) []noderun.Count
 		c.Requests++
 		c.Entries++
 		c.Sent[1] += messages
-		c.SentTotal += messages
 		c.Handled[1] += messages
-		c.HandledTotal += messages
 		c.Transmissions += messages
 		c.LastMove = max(c.LastMove, e.Exited)
 	}

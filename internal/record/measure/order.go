@@ -135,7 +135,7 @@ type totals struct {
 func total(nodes []noderun.Counts) totals {
 	t := totals{Counts: noderun.Total(nodes)}
 	for i := range nodes {
-		t.busiest = max(t.busiest, nodes[i].SentTotal+nodes[i].HandledTotal)
+		t.busiest = max(t.busiest, noderun.Sum(nodes[i].Sent)+noderun.Sum(nodes[i].Handled))
 	}
 	return t
 }
@@ -161,8 +161,8 @@ func (t *totals) uncounted(a *dme.Algorithm) string {
 // messages counts the messages of the whole run.
 func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) runs.Messages {
 	m := runs.Messages{
-		Total: t.SentTotal, Transmissions: t.Transmissions, Refused: t.Refused,
-		PerCS:  ratio(float64(t.SentTotal), float64(t.Entries)),
+		Total: noderun.Sum(t.Sent), Transmissions: t.Transmissions, Refused: t.Refused,
+		PerCS:  ratio(float64(noderun.Sum(t.Sent)), float64(t.Entries)),
 		ByKind: make(map[string]uint64, len(a.Kinds)),
 	}
 	for i, name := range a.Kinds {
@@ -190,7 +190,7 @@ func (t *timeline) sentAt(at, start int64, nodes []noderun.Counts) float64 {
 	after := make([]point, len(nodes))  // the first known after it
 	for i := range nodes {
 		before[i] = point{start, 0}
-		after[i] = point{nodes[i].LastMove, nodes[i].SentTotal}
+		after[i] = point{nodes[i].LastMove, noderun.Sum(nodes[i].Sent)}
 	}
 	found := make([]bool, len(nodes)) // an exit after the instant
 	for k := range t.len() {

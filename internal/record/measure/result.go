@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/transport"
@@ -127,13 +128,13 @@ func (t *timeline) offered(o *Observation) *float64 {
 func (t *timeline) steadyPerCS(part *steady, sum *totals, o *Observation) *float64 {
 	cut := part.warmup.Entries
 	if cut == 0 {
-		return ratio(float64(sum.SentTotal), float64(sum.Entries))
+		return ratio(float64(noderun.Sum(sum.Sent)), float64(sum.Entries))
 	}
 	if cut >= sum.Entries {
 		return nil
 	}
 	sent := t.sentAt(part.begin, o.Start, o.Nodes)
-	return ratio(float64(sum.SentTotal)-sent, float64(sum.Entries-cut))
+	return ratio(float64(noderun.Sum(sum.Sent))-sent, float64(sum.Entries-cut))
 }
 
 // safety is what the witness, the recorded intervals and the updates of a shared
@@ -160,11 +161,11 @@ func work(sum *totals, o *Observation) runs.Work {
 	w := runs.Work{
 		LongestQueue: sum.LongestQueue, LongestBytes: sum.LongestMessage,
 		SentByNode: make([]uint64, n), HandledByNode: make([]uint64, n), EntriesByNode: make([]uint64, n),
-		MaxOverMean: ratio(float64(sum.busiest)*float64(n), float64(sum.SentTotal+sum.HandledTotal)),
+		MaxOverMean: ratio(float64(sum.busiest)*float64(n), float64(noderun.Sum(sum.Sent)+noderun.Sum(sum.Handled))),
 	}
 	for i := range o.Nodes {
-		w.SentByNode[i] = o.Nodes[i].SentTotal
-		w.HandledByNode[i] = o.Nodes[i].HandledTotal
+		w.SentByNode[i] = noderun.Sum(o.Nodes[i].Sent)
+		w.HandledByNode[i] = noderun.Sum(o.Nodes[i].Handled)
 		w.EntriesByNode[i] = o.Nodes[i].Entries
 	}
 	return w

@@ -78,7 +78,7 @@ func (h *Local) Read(_ context.Context, readings []Reading) error {
 	for _, id := range h.part.Local {
 		c := &nodes[id-1]
 		readings[id-1] = Reading{
-			Sent: c.SentTotal.Load(), Handled: c.HandledTotal.Load(),
+			Sent: noderun.LoadSum(&c.Sent), Handled: noderun.LoadSum(&c.Handled),
 			Requests: c.Requests.Load(), Entries: c.Entries.Load(),
 			Timers: c.Timers.Load(), Pending: c.Pending.Load(),
 			Activity: noderun.Activity(c.Activity.Load()),

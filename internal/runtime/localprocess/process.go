@@ -142,7 +142,7 @@ func (p *Process) Exit() {
 	now := p.env.Now()
 	p.env.Exit(p.ID(), p.current.Shared)
 	p.current.Exited = now
-	p.current.Sent = p.Counters().SentTotal.Load()
+	p.current.Sent = noderun.LoadSum(&p.Counters().Sent)
 	p.log.Add(p.current)
 
 	// What is still to come is published before Release makes the node idle:

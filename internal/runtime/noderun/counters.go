@@ -37,9 +37,7 @@ type counters[U, I any] struct {
 	Sent    [dme.MaxKinds + 1]U // by kind, one for each receiver
 	Handled [dme.MaxKinds + 1]U // by kind, refused ones included
 
-	SentTotal     U // sum of Sent
-	HandledTotal  U // sum of Handled
-	Transmissions U // like SentTotal, but a native broadcast counts once
+	Transmissions U // like the sum of Sent, but a native broadcast counts once
 	Bytes         U // encoded messages, without the transport's framing
 	Requests      U // calls of Request
 	Entries       U // calls of Release
@@ -52,10 +50,26 @@ type counters[U, I any] struct {
 	Timers         U // timers armed
 	Pending        U // requests that the local process has still to make; 1 stands for some
 	LastMove       I // time of the last handled event, ns on the runtime's clock
-	_              [2]U
+	_              [4]U
 }
 
 const words = unsafe.Sizeof(Counts{}) / 8
+
+// Sum adds up what was sent, or handled, of all kinds.
+func Sum(kinds [dme.MaxKinds + 1]uint64) (sum uint64) {
+	for _, n := range kinds {
+		sum += n
+	}
+	return sum
+}
+
+// LoadSum is [Sum] of a node that may still run.
+func LoadSum(kinds *[dme.MaxKinds + 1]atomic.Uint64) (sum uint64) {
+	for i := range kinds {
+		sum += kinds[i].Load()
+	}
+	return sum
+}
 
 // Read copies the counters of a node. Where the node still runs, the copy is not
 // one instant's: only what two successive copies agree on is certain.

@@ -44,39 +44,47 @@ func (m *Meters) Observe(id dme.NodeID, h Event) {
 	if m.also != nil {
 		m.also.Observe(id, h)
 	}
-	if !h.Kind.IsEffect() { // a handler is about to be called
+	switch {
+	case !h.Kind.IsEffect(): // a handler is about to be called
 		m.Settle()
-		x := dme.Event{Kind: h.Kind, ID: id}
+		x := m.add(h.Kind, id)
 		if h.Kind == dme.Receive {
 			m.onWay--
-			x.Peer, x.Msg = h.Peer, copied(h.Msg)
+			carry(x, &h)
 		}
-		m.step = append(m.step, x)
-	}
-	switch h.Kind {
-	case dme.Enter:
-		m.step = append(m.step, dme.Event{Kind: dme.Enter, ID: id})
-	case dme.Send:
+	case h.Kind == dme.Enter:
+		m.add(dme.Enter, id)
+	case h.Kind == dme.Send:
 		m.onWay++
-		m.step = append(m.step, dme.Event{Kind: dme.Send, ID: id, Peer: h.Peer, Msg: copied(h.Msg)})
+		carry(m.add(dme.Send, id), &h)
 	}
 }
 
-// copied returns a message with a vector of its own: the receiver may change the other
-// before it is looked at.
-func copied(m *dme.Message) dme.Message {
-	c := *m
-	c.Vec = slices.Clone(m.Vec)
-	return c
+// add appends an event, and returns where it stands: a copy of one costs more than
+// what the meters do.
+func (m *Meters) add(k dme.EventKind, id dme.NodeID) *dme.Event {
+	m.step = append(m.step, dme.Event{})
+	x := &m.step[len(m.step)-1]
+	x.Kind, x.ID = k, id
+	return x
+}
+
+// carry sets what a message is, with a vector of its own: the receiver may change the
+// other before it is looked at.
+func carry(x *dme.Event, h *Event) {
+	x.Peer, x.Msg = h.Peer, *h.Msg
+	x.Msg.Vec = slices.Clone(h.Msg.Vec)
 }
 
 // Settle says that all handlers that were called are through.
 func (m *Meters) Settle() {
-	if m == nil {
+	if m == nil || len(m.step) == 0 {
 		return
 	}
-	for _, x := range m.step {
-		x.At, x.Node, x.OnTheWay = m.now(), m.node(x.ID), m.onWay
+	at, node := m.now(), m.node(m.step[0].ID) // one handler: one instant, at one node
+	for i := range m.step {
+		x := &m.step[i]
+		x.At, x.Node, x.OnTheWay = at, node, m.onWay
 		for _, meter := range m.meters {
 			meter.Note(x)
 		}

@@ -210,7 +210,6 @@ func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 		h.apply()
 	}
 	h.counters.Handled[kind].Add(1)
-	h.counters.HandledTotal.Add(1)
 }
 
 // Transmitted shows the node its own broadcast in its place among all, if it
@@ -246,7 +245,6 @@ func (h *Runner) Act(f func(out *dme.Outbox)) {
 func (h *Runner) CountSent(kind dme.Kind, size int) {
 	c := h.counters
 	c.Sent[kind].Add(1)
-	c.SentTotal.Add(1)
 	c.Transmissions.Add(1)
 	c.Bytes.Add(uint64(size))
 	raise(&c.LongestMessage, uint64(size))
@@ -256,7 +254,6 @@ func (h *Runner) CountSent(kind dme.Kind, size int) {
 // other methods, it may be called while the node does something else.
 func (h *Runner) CountHandled(kind dme.Kind) {
 	h.counters.Handled[kind].Add(1)
-	h.counters.HandledTotal.Add(1)
 }
 
 // Restore puts the local process where it stood at an earlier moment, and
@@ -344,7 +341,6 @@ func (h *Runner) count(m *dme.Message, receivers uint64) {
 	c := h.counters
 	size := uint64(dme.MessageSize(m))
 	c.Sent[m.Kind].Add(receivers)
-	c.SentTotal.Add(receivers)
 	c.Bytes.Add(receivers * size)
 	raise(&c.LongestMessage, size)
 }

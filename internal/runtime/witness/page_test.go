@@ -77,8 +77,8 @@ func TestMappingsShareWitnessAndCounters(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer q.Close()
-	q.Counters(8).SentTotal.Store(42)
-	if got := p.Nodes()[7].SentTotal.Load(); got != 42 {
+	q.Counters(8).Bytes.Store(42)
+	if got := p.Nodes()[7].Bytes.Load(); got != 42 {
 		t.Errorf("the other mapping reads %d", got)
 	}
 

@@ -15,6 +15,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/control"
+	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/witness"
 	"dmebench/runs"
 	"dmebench/transport"
@@ -91,7 +92,7 @@ func (s *system) tell(tb testing.TB, w *worker, c control.Command) control.Reply
 // handled returns how many messages have been handled so far.
 func (s *system) handled() (n uint64) {
 	for i := range s.page.Nodes() {
-		n += s.page.Nodes()[i].HandledTotal.Load()
+		n += noderun.LoadSum(&s.page.Nodes()[i].Handled)
 	}
 	return n
 }
