@@ -77,7 +77,9 @@ func TestAnyObservationCanBeWritten(t *testing.T) {
 			Environment: map[string]string{EnvironmentCores: "2"}, Workers: rng.IntN(5),
 		}
 		for i := range o.Nodes {
-			o.Nodes[i] = noderun.Counts{Entries: rng.Uint64N(40), Requests: rng.Uint64N(40), Sent: [dme.MaxKinds + 1]uint64{1: rng.Uint64()}, LastMove: when()}
+			o.Nodes[i] = noderun.Counts{
+				Entries: rng.Uint64N(40), Requests: rng.Uint64N(40), Sent: [dme.MaxKinds + 1]uint64{1: rng.Uint64()}, LastMove: when(),
+			}
 		}
 		for range rng.IntN(100) {
 			o.Entries = append(o.Entries, record.Entry{
