@@ -16,6 +16,7 @@ import (
 	"dmebench/internal/platform/layout"
 	"dmebench/report/plots"
 	"dmebench/runs"
+	"dmebench/stats"
 	"dmebench/units"
 )
 
@@ -282,7 +283,7 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 		byUp.Add(r.name)
 		for _, up := range availabilityUps() {
 			x := r.Availability(up)
-			a.ByUp = append(a.ByUp, availableUp{x.Up, x.Probability, x.Low, x.High, orNull(x.MeanSize)})
+			a.ByUp = append(a.ByUp, availableUp{x.Up, x.Probability, x.Low, x.High, stats.Known(x.MeanSize)})
 			text := fmt.Sprintf("%.5f", x.Probability)
 			if half := (x.High - x.Low) / 2; half >= 5e-6 {
 				text += fmt.Sprintf("±%.5f", half)
@@ -291,7 +292,7 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 		}
 		byFailures.Add(r.name)
 		for failures, x := range r.Failed {
-			a.Failed = append(a.Failed, afterFailing{failures, x.Probability(), orNull(x.MeanSize()), x.Exact})
+			a.Failed = append(a.Failed, afterFailing{failures, x.Probability(), stats.Known(x.MeanSize()), x.Exact})
 			switch {
 			case failures > maxFailuresShown:
 			case x.Formed == 0:
@@ -315,14 +316,6 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 		return err
 	}
 	return drawAvailability(dir, all)
-}
-
-// orNull returns a value for JSON, which has no NaN.
-func orNull(x float64) *float64 {
-	if math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }
 
 // drawAvailability draws availability against p, and the chance and the cost of
