@@ -95,12 +95,11 @@ func (p *program) openTestbed(c *cli.Context) (*agentHosts, error) {
 		}
 		return nil, nil
 	}
-	if c.IsSet("expect-agents") && c.Int("expect-agents") < 1 {
-		return nil, usage("--expect-agents %d: there must be at least 1", c.Int("expect-agents"))
-	}
+	wrong := checkNumbers(c)
 	placement, err := host.ParsePlacement(c.String("place"))
-	if err != nil {
-		return nil, usage("--place: %v", err)
+	wrong.when(err != nil, "--place: %v", err)
+	if err := wrong.err(); err != nil {
+		return nil, err
 	}
 	fleet, err := p.connectFleet(c)
 	if err != nil {

@@ -12,11 +12,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -281,25 +283,51 @@ func seedFlag(value uint64, text string) cli.Flag {
 	}}
 }
 
+// positive are the flags whose numbers are above 0 in every command.
+var positive = []string{
+	"bypass", "duration", "each", "expect-agents", "for", "in-flight", "nodes-per-worker", "rate", "repetitions", "requests",
+	"requests-per-node", "schedules", "stall-after", "states", "total-rate",
+}
+
+// checkNumbers refuses numbers that mean nothing.
+func checkNumbers(c *cli.Context) (wrong refusals) {
+	for _, name := range given(c, positive...) {
+		switch x := c.Value(name).(type) {
+		case int:
+			wrong.when(x < 1, "--%s %d: there must be at least 1", name, x)
+		case uint64:
+			wrong.when(x < 1, "--%s %d: there must be at least 1", name, x)
+		case float64:
+			wrong.when(!(x > 0), "--%s %v: must be above 0", name, x)
+		case time.Duration:
+			wrong.when(x <= 0, "--%s %v: must be above 0", name, x)
+		}
+	}
+	return wrong
+}
+
+// refusals collect what is wrong with flags, so that all of it is told at once.
+type refusals []error
+
+func (r *refusals) when(bad bool, format string, args ...any) {
+	if bad {
+		r.add(fmt.Errorf(format, args...))
+	}
+}
+
+func (r *refusals) add(errs ...error) { *r = append(*r, errs...) }
+
+func (r *refusals) err() error {
+	if err := errors.Join(*r...); err != nil {
+		return failWith(Usage, err)
+	}
+	return nil
+}
+
 // inCategory gives rare flags a heading of their own in help.
 func inCategory(name string, flags ...cli.Flag) []cli.Flag {
 	for _, f := range flags {
-		switch f := f.(type) {
-		case *cli.StringFlag:
-			f.Category = name
-		case *cli.StringSliceFlag:
-			f.Category = name
-		case *cli.IntFlag:
-			f.Category = name
-		case *cli.Uint64Flag:
-			f.Category = name
-		case *cli.Float64Flag:
-			f.Category = name
-		case *cli.DurationFlag:
-			f.Category = name
-		case *cli.BoolFlag:
-			f.Category = name
-		}
+		reflect.ValueOf(f).Elem().FieldByName("Category").SetString(name)
 	}
 	return flags
 }

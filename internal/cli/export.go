@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -45,45 +45,35 @@ func (p *program) exportCommand() *cli.Command {
 func (p *program) export(c *cli.Context) error {
 	format, out := c.String("format"), c.String("out")
 	var metrics []runs.Metric
-	var errs []error
-	if c.String("file") == "" {
-		errs = append(errs, errors.New("export: --file is missing: which results?"))
-	}
-	switch format {
-	case "benchfmt":
+	var wrong refusals
+	wrong.when(c.String("file") == "", "export: --file is missing: which results?")
+	switch {
+	case format == "":
+		wrong.when(true, "export: --format is missing; there are %s", strings.Join(exportFormats(), ", "))
+	case !slices.Contains(exportFormats(), format):
+		wrong.when(true, "export: unknown format %q; there are %s", format, strings.Join(exportFormats(), ", "))
+	case format == "benchfmt":
 		var err error
-		if metrics, err = (compare.Options{Metrics: c.StringSlice("metric")}).Check(); err != nil {
-			errs = append(errs, err)
-		}
-	case "hgrm", "hlog", "csv", "entries":
-		if out == "" && format != "entries" {
-			errs = append(errs, fmt.Errorf("export: --out is missing: into which folder?"))
-		}
-		if c.IsSet("metric") {
-			errs = append(errs, fmt.Errorf("export: --metric is for --format benchfmt; %s has everything", format))
-		}
-	case "":
-		errs = append(errs, fmt.Errorf("export: --format is missing; there are %s", strings.Join(exportFormats(), ", ")))
+		metrics, err = (compare.Options{Metrics: c.StringSlice("metric")}).Check()
+		wrong.add(err)
 	default:
-		errs = append(errs, fmt.Errorf("export: unknown format %q; there are %s", format, strings.Join(exportFormats(), ", ")))
+		wrong.when(out == "" && format != "entries", "export: --out is missing: into which folder?")
+		wrong.when(c.IsSet("metric"), "export: --metric is for --format benchfmt; %s has everything", format)
 	}
-	if errs != nil {
-		return failWith(Usage, errors.Join(errs...))
+	if err := wrong.err(); err != nil {
+		return err
 	}
-	results, err := readSomeResults(c.String("file"))
+	results, err := p.readSomeResults(c.String("file"))
 	if err != nil {
 		return err
 	}
-	p.warnOfDamage(results)
 	p.warnOfLeftOut(results.Runs, format)
-	if format == "entries" {
-		return p.exportEntries(results.Runs, out)
-	}
-	if format == "benchfmt" {
-		return p.exportBenchfmt(results, metrics, out)
-	}
 	var files []export.File
 	switch format {
+	case "entries":
+		return p.exportEntries(results.Runs, out)
+	case "benchfmt":
+		return p.exportBenchfmt(results, metrics, out)
 	case "hgrm":
 		files, err = export.Hgrm(results)
 	case "hlog":
@@ -131,16 +121,13 @@ func (p *program) warnOfLeftOut(list []runs.Run, format string) {
 
 // writeInto writes files into a folder and says where they are.
 func (p *program) writeInto(dir string, files []export.File) error {
-	refuse := func(err error) error {
-		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return refuse(err)
+	if err := makeFolder(dir); err != nil {
+		return cannotWrite("--out "+dir, err)
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name)
 		if err := fileio.Write(path, f.Data); err != nil {
-			return refuse(err)
+			return cannotWrite("--out "+dir, err)
 		}
 		if _, err := fmt.Fprintln(p.stdout, path); err != nil {
 			return failWith(CantCreate, fmt.Errorf("cannot print the names of the files: %w", err))
@@ -186,8 +173,9 @@ func (p *program) exportEntries(runs []runs.Run, out string) error {
 	return nil
 }
 
-// readResults reads results from wherever they were left.
-func readResults(path string) (*runs.Set, error) {
+// readResults reads results from wherever they were left, and warns of records that could
+// not be read.
+func (p *program) readResults(path string) (*runs.Set, error) {
 	set, err := runs.Read(path)
 	switch {
 	case errors.Is(err, runs.ErrNone):
@@ -198,25 +186,19 @@ func readResults(path string) (*runs.Set, error) {
 	case err != nil:
 		return nil, failWith(Data, err)
 	}
+	for _, text := range set.Warnings() {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
+	}
 	return set, nil
 }
 
 // readSomeResults reads results of which there must be one at least.
-func readSomeResults(path string) (*runs.Set, error) {
-	set, err := readResults(path)
+func (p *program) readSomeResults(path string) (*runs.Set, error) {
+	set, err := p.readResults(path)
 	if err == nil && len(set.Runs) == 0 {
 		return nil, failWith(NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), runs.ErrNone))
 	}
 	return set, err
-}
-
-// warnOfDamage names the records of results that could not be read.
-func (p *program) warnOfDamage(sets ...*runs.Set) {
-	for _, set := range sets {
-		for _, text := range set.Warnings() {
-			fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
-		}
-	}
 }
 
 // failIfFlag lets a user say what is not accepted; of says whose value counts.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -64,7 +63,7 @@ func (p *program) experimentOf(c *cli.Context) (experiment.File, error) {
 	}
 	m, err := matrixOf(c)
 	if err != nil {
-		return experiment.File{}, failWith(Usage, err)
+		return experiment.File{}, err
 	}
 	file, err := m.File(p.catalog)
 	if err != nil {
@@ -75,34 +74,15 @@ func (p *program) experimentOf(c *cli.Context) (experiment.File, error) {
 
 // matrixOf reads the flags, and returns everything that is wrong with them.
 func matrixOf(c *cli.Context) (experiment.Matrix, error) {
-	var errs []error
-	refuse := func(bad bool, format string, args ...any) {
-		if bad {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
-	refuse(!c.IsSet("algorithm"), "--algorithm is missing: which ones? 'dmebench list' shows what there is")
-	refuse(!c.IsSet("nodes"), "--nodes is missing: how many nodes? Write them like 3,7,13")
-	for _, name := range []string{"repetitions", "requests", "requests-per-node", "nodes-per-worker"} {
-		refuse(c.IsSet(name) && c.Int(name) < 1, "--%s %d: there must be at least 1", name, c.Int(name))
-	}
-	for _, name := range []string{"rate", "total-rate"} {
-		refuse(c.IsSet(name) && !(c.Float64(name) > 0), "--%s %v: must be above 0", name, c.Float64(name))
-	}
-	for _, name := range []string{"duration", "stall-after"} {
-		refuse(c.IsSet(name) && c.Duration(name) <= 0, "--%s %v: must be above 0", name, c.Duration(name))
-	}
-	refuse(c.IsSet("requests") && c.IsSet("requests-per-node"), "--requests and --requests-per-node: give one of them")
-	var nodes []int
-	if c.IsSet("nodes") {
-		var err error
-		nodes, err = parseNodeCounts(c.String("nodes"))
-		refuse(err != nil, "--nodes %s: %w", c.String("nodes"), err)
-	}
-	set, setErrs := settingsOf(c)
-	errs = append(errs, setErrs...)
-	if len(set) == 0 {
-		set = nil
+	wrong := checkNumbers(c)
+	wrong.when(!c.IsSet("algorithm"), "--algorithm is missing: which ones? 'dmebench list' shows what there is")
+	wrong.when(!c.IsSet("nodes"), "--nodes is missing: how many nodes? Write them like 3,7,13")
+	wrong.when(c.IsSet("requests") && c.IsSet("requests-per-node"), "--requests and --requests-per-node: give one of them")
+	nodes, bad, ok := wholeNumbers(c.String("nodes"))
+	if c.IsSet("nodes") && !ok {
+		isRange := strings.ContainsAny(strings.Trim(bad, "-"), "-.")
+		wrong.when(isRange, "--nodes %s: %q is a range; write the numbers, such as 3,7,13", c.String("nodes"), bad)
+		wrong.when(!isRange, "--nodes %s: %q is no number of nodes; write them like 3,7,13", c.String("nodes"), bad)
 	}
 	m := experiment.Matrix{
 		Name: experiment.DefaultMatrix, Algorithms: listed(c.StringSlice("algorithm")), Nodes: nodes,
@@ -110,28 +90,25 @@ func matrixOf(c *cli.Context) (experiment.Matrix, error) {
 		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), CS: c.String("cs"),
 		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"),
 		Requests: c.Int("requests"), RequestsPerNode: c.Int("requests-per-node"), Duration: runs.Duration(c.Duration("duration")),
-		Set: set, NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: runs.Duration(c.Duration("stall-after")),
+		Set: settingsOf(c, &wrong), NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: runs.Duration(c.Duration("stall-after")),
 		AllowMismatch: c.Bool("allow-mismatch"), SkipInvalid: c.Bool("skip-invalid"),
 		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
 	}
 	if c.IsSet("name") {
 		m.Name = c.String("name")
 	}
-	return m, errors.Join(errs...)
+	return m, wrong.err()
 }
 
-// parseNodeCounts reads numbers of nodes with commas between.
-func parseNodeCounts(list string) ([]int, error) {
-	var nodes []int
+// wholeNumbers reads numbers from 1 on with commas between; bad is the first word that is none.
+func wholeNumbers(list string) (numbers []int, bad string, ok bool) {
 	for word := range strings.SplitSeq(list, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(word))
-		if strings.ContainsAny(strings.Trim(word, "- "), "-.") {
-			return nil, fmt.Errorf("%q is a range; write the numbers, such as 3,7,13", strings.TrimSpace(word))
-		}
+		word = strings.TrimSpace(word)
+		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%q is no number of nodes; write them like 3,7,13", strings.TrimSpace(word))
+			return nil, word, false
 		}
-		nodes = append(nodes, n)
+		numbers = append(numbers, n)
 	}
-	return nodes, nil
+	return numbers, "", true
 }

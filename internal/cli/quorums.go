@@ -4,15 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
-	"dmebench/internal/platform/fileio"
 	"dmebench/internal/platform/layout"
 	"dmebench/report/plots"
 	"dmebench/runs"
@@ -259,12 +256,8 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 	}
 	dir := c.String("plots")
 	if dir != "" {
-		err := os.MkdirAll(dir, 0o777)
-		if err == nil {
-			err = fileio.Probe(dir)
-		}
-		if err != nil {
-			return failWith(CantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
+		if err := makeFolder(dir); err != nil {
+			return cannotWrite("--plots "+dir, err)
 		}
 	}
 	var all []resilience
@@ -303,15 +296,12 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 		}
 		list = append(list, a)
 	}
-	var err error
-	if c.Bool("json") {
-		err = printJSON(p.stdout, list)
-	} else {
+	err := p.print(c, "quorums", list, func() error {
 		fmt.Fprintf(p.stdout, "Probability that nodes that are up form a quorum, each of %d nodes being up with probability p:\n", nodes)
-		err = byUp.WriteText(p.stdout)
+		err := byUp.WriteText(p.stdout)
 		fmt.Fprint(p.stdout, "\nThe same after f nodes have failed, and the mean size of the smallest quorum where there is one:\n")
-		err = errors.Join(err, byFailures.WriteText(p.stdout))
-	}
+		return errors.Join(err, byFailures.WriteText(p.stdout))
+	})
 	if err != nil || dir == "" {
 		return err
 	}
@@ -366,17 +356,5 @@ func drawAvailability(dir string, all []resilience) error {
 		formed.Series = append(formed.Series, series(chance))
 		size.Series = append(size.Series, series(cost))
 	}
-	for _, f := range []plots.Figure{byUp, formed, size} {
-		drawn, err := f.Render(plots.Formats()...)
-		if err != nil {
-			return err
-		}
-		for _, format := range plots.Formats() {
-			path := filepath.Join(dir, f.Name+"."+string(format))
-			if err := fileio.Write(path, drawn[format]); err != nil {
-				return failWith(CantCreate, fmt.Errorf("list quorums: %w", err))
-			}
-		}
-	}
-	return nil
+	return drawInto(dir, byUp, formed, size)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/layout"
 	"dmebench/report/rank"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -51,11 +50,10 @@ func (p *program) rank(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	results, err := readSomeResults(c.String("file"))
+	results, err := p.readSomeResults(c.String("file"))
 	if err != nil {
 		return err
 	}
-	p.warnOfDamage(results)
 	if err := keep.narrow(results); err != nil {
 		return err
 	}
@@ -63,15 +61,7 @@ func (p *program) rank(c *cli.Context) error {
 	if err != nil {
 		return failWith(Usage, err)
 	}
-	return p.print("ranking", c.Bool("json"), ranking, func() error { return ranking.WriteText(p.stdout, p.printed()) })
-}
-
-// printed is how text is shown on standard output.
-func (p *program) printed() layout.Style {
-	if o, ok := p.stdout.(*output); ok {
-		return layout.StyleOf(o.Writer)
-	}
-	return layout.StyleOf(p.stdout)
+	return p.print(c, "ranking", ranking, func() error { return ranking.WriteText(p.stdout, p.printed()) })
 }
 
 // only keeps some runs of many: by key, the patterns of which one must match.
