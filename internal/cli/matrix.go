@@ -61,19 +61,6 @@ func (p *program) experimentOf(c *cli.Context) (experiment.File, error) {
 		return experiment.File{}, usage("%s: which experiment? Give a FILE, such as experiments/quickstart.yaml, or -a NAMES -n LIST; "+
 			"'dmebench sweep --init' writes a file", c.Command.Name)
 	}
-	m, err := matrixOf(c)
-	if err != nil {
-		return experiment.File{}, err
-	}
-	file, err := m.File(p.catalog)
-	if err != nil {
-		return experiment.File{}, failWith(Usage, err)
-	}
-	return file, nil
-}
-
-// matrixOf reads the flags, and returns everything that is wrong with them.
-func matrixOf(c *cli.Context) (experiment.Matrix, error) {
 	wrong := checkNumbers(c)
 	wrong.when(!c.IsSet("algorithm"), "--algorithm is missing: which ones? 'dmebench list' shows what there is")
 	wrong.when(!c.IsSet("nodes"), "--nodes is missing: how many nodes? Write them like 3,7,13")
@@ -84,20 +71,36 @@ func matrixOf(c *cli.Context) (experiment.Matrix, error) {
 		wrong.when(isRange, "--nodes %s: %q is a range; write the numbers, such as 3,7,13", c.String("nodes"), bad)
 		wrong.when(!isRange, "--nodes %s: %q is no number of nodes; write them like 3,7,13", c.String("nodes"), bad)
 	}
-	m := experiment.Matrix{
-		Name: experiment.DefaultMatrix, Algorithms: listed(c.StringSlice("algorithm")), Nodes: nodes,
-		Transports: listed(c.StringSlice("transport")), Workloads: listed(c.StringSlice("workload")),
-		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), CS: c.String("cs"),
-		Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"),
-		Requests: c.Int("requests"), RequestsPerNode: c.Int("requests-per-node"), Duration: runs.Duration(c.Duration("duration")),
-		Set: settingsOf(c, &wrong), NodesPerWorker: c.Int("nodes-per-worker"), Warmup: c.String("warmup"), StallAfter: runs.Duration(c.Duration("stall-after")),
+	set := settingsOf(c, &wrong)
+	if err := wrong.err(); err != nil {
+		return experiment.File{}, err
+	}
+	e := runs.Experiment{
+		Name: experiment.DefaultMatrix, Algorithms: experiment.Entries(listed(c.StringSlice("algorithm"))), Nodes: nodes,
+		Transports:  experiment.Entries(listed(c.StringSlice("transport"))),
+		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), NodesPerWorker: c.Int("nodes-per-worker"),
+		Warmup: c.String("warmup"), StallAfter: runs.Duration(c.Duration("stall-after")),
 		AllowMismatch: c.Bool("allow-mismatch"), SkipInvalid: c.Bool("skip-invalid"),
 		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
 	}
 	if c.IsSet("name") {
-		m.Name = c.String("name")
+		e.Name = c.String("name")
 	}
-	return m, wrong.err()
+	workloads := listed(c.StringSlice("workload"))
+	if workloads == nil {
+		workloads = []string{runs.DefaultWorkload}
+	}
+	for _, name := range workloads {
+		e.Workloads = append(e.Workloads, runs.Workload{
+			Name: name, CS: c.String("cs"), Rate: c.Float64("rate"), TotalRate: c.Float64("total-rate"),
+			Requests: c.Int("requests"), RequestsPerNode: c.Int("requests-per-node"), Duration: runs.Duration(c.Duration("duration")),
+		})
+	}
+	file, err := experiment.Matrix(e, set, p.catalog)
+	if err != nil {
+		return experiment.File{}, failWith(Usage, err)
+	}
+	return file, nil
 }
 
 // wholeNumbers reads numbers from 1 on with commas between; bad is the first word that is none.

@@ -264,7 +264,8 @@ var knownKeys = map[string][]string{
 
 func keysOf(mapping any) (keys []string) {
 	for t, i := reflect.TypeOf(mapping), 0; i < t.NumField(); i++ {
-		keys = append(keys, t.Field(i).Tag.Get("yaml"))
+		key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		keys = append(keys, key)
 	}
 	return keys
 }

@@ -221,11 +221,11 @@ func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*ru
 	}
 	defer os.RemoveAll(dir)
 	s, q := a.spec(names[0]), &a.Question
-	file, err := experiment.Matrix{
-		Name: "advise", Algorithms: names, Nodes: []int{q.Nodes}, Transports: []string{runs.Sim}, Workloads: []string{s.Workload},
-		Repetitions: q.Repetitions, Seed: q.Seed, CS: q.CS, TotalRate: s.TotalRate, Requests: s.Requests, SkipInvalid: true,
-		Set: map[string]string{"t": q.Delay.String(), "delay": q.Law},
-	}.File(opt.Catalog)
+	file, err := experiment.Matrix(runs.Experiment{
+		Name: "advise", Algorithms: experiment.Entries(names), Nodes: []int{q.Nodes}, Transports: experiment.Entries([]string{runs.Sim}),
+		Workloads:   runs.List[runs.Workload]{{Name: s.Workload, CS: q.CS, TotalRate: s.TotalRate, Requests: s.Requests}},
+		Repetitions: q.Repetitions, Seed: q.Seed, SkipInvalid: true,
+	}, map[string]string{"t": q.Delay.String(), "delay": q.Law}, opt.Catalog)
 	if err != nil {
 		return nil, err
 	}
