@@ -104,19 +104,24 @@ func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Sear
 	ctx, cancel := context.WithCancel(ctx) // what is under way once a property is broken
 	defer cancel()
 	cores := w.queue.Cores()
+	size := min(max(1, s.Schedules/(partsPerCore*max(1, cores))), largestPart)
 	var mu sync.Mutex
 	var done uint64
-	parts := newParts(ctx, s.Schedules, min(max(1, s.Schedules/(partsPerCore*max(1, cores))), largestPart), 4*max(4, cores),
-		func(ctx context.Context, first, count int) (check.Part, error) {
-			whole := workqueue.SearchOf(algorithm, s.Options, w.files.all())
-			whole.First, whole.Count = first, count
-			a, err := w.queue.Do(ctx, workqueue.Task{Search: &whole})
+	next := platform.Ahead(4*max(4, cores), func(i int) func() (check.Part, error) {
+		part := workqueue.SearchOf(algorithm, s.Options, w.files.all())
+		part.First, part.Count = i*size, min(size, s.Schedules-i*size)
+		if part.Count < 1 {
+			return nil
+		}
+		return func() (check.Part, error) {
+			a, err := w.queue.Do(ctx, workqueue.Task{Search: &part})
 			switch {
 			case err != nil:
 				return check.Part{}, queueFailure(err)
 			case a.Error != "" || a.Part == nil:
+				first := s.Seed + uint64(part.First)
 				return check.Part{}, failWith(Unknown, fmt.Errorf("an agent could not run the schedules of seeds %d to %d: %s",
-					s.Seed+uint64(first), s.Seed+uint64(first+count-1), a.Error))
+					first, first+uint64(part.Count-1), a.Error))
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -124,54 +129,11 @@ func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Sear
 				s.Progress(done)
 			}
 			return *a.Part, nil
-		})
-	r, err := s.Join(ctx, parts.next)
+		}
+	})
+	r, err := s.Join(ctx, func(ctx context.Context, _ int) (check.Part, error) { return next(ctx) })
 	r.Workers = w.queue.Cores()
 	return r, err
-}
-
-// parts begins parts of a search before they are asked for.
-type parts struct {
-	ctx       context.Context
-	run       func(ctx context.Context, first, count int) (check.Part, error)
-	schedules int
-	size      int
-	atOnce    int
-
-	begun   int // schedules
-	results []chan part
-}
-
-type part struct {
-	check.Part
-	err error
-}
-
-func newParts(ctx context.Context, schedules, size, atOnce int, run func(context.Context, int, int) (check.Part, error)) *parts {
-	return &parts{ctx: ctx, run: run, schedules: schedules, size: size, atOnce: atOnce}
-}
-
-// next returns the next part, which begins where the last one ended.
-func (p *parts) next(ctx context.Context, _ int) (check.Part, error) {
-	for len(p.results) < p.atOnce && p.begun < p.schedules {
-		done, first, count := make(chan part, 1), p.begun, min(p.size, p.schedules-p.begun)
-		go func() {
-			x, err := p.run(p.ctx, first, count)
-			done <- part{x, err}
-		}()
-		p.results, p.begun = append(p.results, done), p.begun+count
-	}
-	if len(p.results) == 0 {
-		return check.Part{}, errors.New("a part of the search was cut short") // as its sum will say
-	}
-	done := p.results[0]
-	p.results = p.results[1:]
-	select {
-	case x := <-done:
-		return x.Part, x.err
-	case <-ctx.Done():
-		return check.Part{}, ctx.Err()
-	}
 }
 
 // signals returns a context that ends when the program is told to: by Ctrl-C, by

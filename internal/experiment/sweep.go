@@ -203,7 +203,7 @@ func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, o
 	defer progress.end()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	others := newAhead(ctx, todo, opt.Elsewhere)
+	var next func(context.Context) (*runs.Result, error)
 	for i, c := range todo {
 		if ctx.Err() != nil {
 			s.Interrupted = true
@@ -213,10 +213,14 @@ func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, o
 		begun := opt.Now()
 		var r *runs.Result
 		var err error
-		if others.takes(c) {
-			r, err = others.fetch(i, store)
-		} else {
+		if opt.Elsewhere == nil || c.Spec.Transport != runs.Sim {
+			next = nil
 			r, err = c.carryOut(ctx, store, opt)
+		} else {
+			if next == nil {
+				next = elsewhere(ctx, todo[i:], opt.Elsewhere)
+			}
+			r, err = c.fetch(ctx, next, store)
 		}
 		switch {
 		case err != nil:
@@ -346,51 +350,26 @@ type Elsewhere func(ctx context.Context, s runs.Spec) (*runs.Result, error)
 // leave the other hosts idle soon.
 const most = 1024
 
-// ahead has simulations carried out elsewhere before it is their turn: while the result
-// of one is waited for, the next are under way. It does not go past a run over a real
-// network, which simulations on the same hosts would disturb.
-type ahead struct {
-	ctx  context.Context
-	run  Elsewhere
-	todo []Cell
-
-	begun   int               // cells, from the first on
-	results []chan finishedAt // by cell; nil for one that is not begun
+// elsewhere returns what carries out the cells from the first on elsewhere, the next ones
+// before it is their turn, up to a run over a real network, which they would disturb.
+func elsewhere(ctx context.Context, todo []Cell, run Elsewhere) (next func(context.Context) (*runs.Result, error)) {
+	return platform.Ahead(most, func(i int) func() (*runs.Result, error) {
+		if i == len(todo) || todo[i].Spec.Transport != runs.Sim {
+			return nil
+		}
+		return func() (*runs.Result, error) { return run(ctx, todo[i].Spec) }
+	})
 }
 
-// finishedAt is what came of a cell.
-type finishedAt struct {
-	result *runs.Result
-	err    error
-}
-
-func newAhead(ctx context.Context, todo []Cell, run Elsewhere) *ahead {
-	return &ahead{ctx: ctx, run: run, todo: todo, results: make([]chan finishedAt, len(todo))}
-}
-
-// takes reports whether a cell is carried out elsewhere.
-func (a *ahead) takes(c Cell) bool { return a.run != nil && c.Spec.Transport == runs.Sim }
-
-// fetch waits for the result of cell i, all before which are finished, and keeps it. It is
-// nil where the sweep was interrupted.
-func (a *ahead) fetch(i int, store *runs.Store) (*runs.Result, error) {
-	for a.begun = max(a.begun, i); a.begun < min(i+most, len(a.todo)) && a.takes(a.todo[a.begun]); a.begun++ {
-		spec, done := a.todo[a.begun].Spec, make(chan finishedAt, 1)
-		a.results[a.begun] = done
-		go func() {
-			r, err := a.run(a.ctx, spec)
-			done <- finishedAt{r, err}
-		}()
-	}
-	x := <-a.results[i]
-	a.results[i] = nil
+// fetch keeps what came of the cell elsewhere; nil where the sweep was interrupted.
+func (c Cell) fetch(ctx context.Context, next func(context.Context) (*runs.Result, error), store *runs.Store) (*runs.Result, error) {
+	r, err := next(context.WithoutCancel(ctx))
 	switch {
-	case x.err != nil && a.ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return nil, nil
-	case x.err != nil:
-		return nil, refuse(Unavailable, "%w; what is finished stays, and the same command continues", x.err)
+	case err != nil:
+		return nil, refuse(Unavailable, "%w; what is finished stays, and the same command continues", err)
 	}
-	c := a.todo[i]
-	x.result.Spec = c.Spec // what it is found by
-	return x.result, c.keep(store, x.result)
+	r.Spec = c.Spec // what it is found by
+	return r, c.keep(store, r)
 }

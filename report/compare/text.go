@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"dmebench/internal/platform/layout"
 	"dmebench/runs"
@@ -49,21 +48,20 @@ func (o Origin) String() string {
 
 // write writes one table, in sections for the settings that cells differ in.
 func (t Table) write(out *strings.Builder, about description) {
-	var g grid
-	g.add(t.Metric, "", "A", "", "B", "", "change", "")
+	g := layout.NewTable(t.Metric, "", "A", "", "B", "", "change", "")
 	section := ""
 	for _, r := range t.Rows {
 		if s := strings.Join(about.section(r.Cell), " · "); s != section {
 			section = s
-			g.rows = append(g.rows, []string{"– " + s})
+			g.Add("– " + s)
 		}
-		g.add(r.Cell.Label, about.value(r.Cell, "nodes"), t.number(r.A.Median), r.A.spread(),
+		g.Add(r.Cell.Label, about.value(r.Cell, "nodes"), t.number(r.A.Median), r.A.spread(),
 			t.number(r.B.Median), r.B.spread(), r.delta(), r.evidence())
 	}
 	if m := t.Mean; m != nil {
-		g.add("geometric mean", "", t.number(&m.A), "", t.number(&m.B), "", percent(m.Change), "")
+		g.Add("geometric mean", "", t.number(&m.A), "", t.number(&m.B), "", percent(m.Change), "")
 	}
-	g.write(out)
+	_ = g.WriteAligned(out, "llrlrlrl") // a Builder takes everything
 }
 
 func (t Table) number(x *float64) string {
@@ -214,39 +212,6 @@ func (d description) section(c Cell) []string {
 	return parts
 }
 
-// grid aligns columns: the first two, names, and what follows a figure to the
-// left, figures to the right. A row of a single cell stands across all columns.
-type grid struct{ rows [][]string }
-
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
-
-func (g *grid) write(out *strings.Builder) {
-	widths := make([]int, len(g.rows[0]))
-	for _, row := range g.rows {
-		if len(row) == 1 {
-			continue
-		}
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range g.rows {
-		var line strings.Builder
-		for i, cell := range row {
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			pad := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell)))
-			if left := i <= 1 || strings.HasPrefix(cell, "±") || strings.HasPrefix(cell, "("); left {
-				line.WriteString(cell + pad)
-			} else {
-				line.WriteString(pad + cell)
-			}
-		}
-		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
-}
-
 // WriteText writes the comparison for a person: a table for each metric, with a
 // column for each value of the dimension; or, where they do not fit side by side, a
 // line for each.
@@ -254,13 +219,12 @@ func (c *Columns) WriteText(w io.Writer, style layout.Style) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n%s side by side; each is compared with %s\n", c.Results, c.Column, c.Names[0])
 	for _, t := range c.Tables {
-		table := t.wide(c)
-		left := 2
+		table, columns := t.wide(c), "ll"
 		if style.Width > 0 && table.Width() > style.Width {
-			table, left = t.long(c), 3
+			table, columns = t.long(c), "lll"
 		}
 		out.WriteString("\n")
-		if err := table.WriteAligned(&out, left); err != nil {
+		if err := table.WriteAligned(&out, columns); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func (r *Ranking) WriteText(w io.Writer, style layout.Style) error {
 		}
 		fmt.Fprintf(&out, "%s\n  %s\n", style.Strong(c.Heading()), style.Wrap(c.Verdict, 2))
 		if len(c.Entrants) > 0 {
-			c.table(style.Width, r.Bounds).WriteAligned(&out, 2)
+			c.table(style.Width, r.Bounds).WriteAligned(&out, "ll")
 		}
 		for _, n := range c.Notes {
 			fmt.Fprintf(&out, "  note: %s\n", style.Wrap(n, 8))
