@@ -246,16 +246,6 @@ var short = map[string]string{
 	"sync-delay": SyncDelayP50,
 }
 
-// ShortNames lists the short names that [FindMetric] knows, each with the name of its
-// metric, for help texts: "p99 (waiting_time_p99_ns)".
-func ShortNames() []string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(short)) {
-		all = append(all, name+" ("+short[name]+")")
-	}
-	return all
-}
-
 // FindMetric returns the metric that a person means by name: its name, in any case,
 // with - for _, and without its unit or the word "time" where they say nothing
 // ("response-p99"); or one of the short names. An error suggests what was meant.

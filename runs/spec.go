@@ -10,10 +10,7 @@
 package runs
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -88,20 +85,6 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	}
 	*d = Duration(x)
 	return nil
-}
-
-// DecodeSpec reads the JSON form of a spec strictly.
-func DecodeSpec(b []byte) (Spec, error) {
-	var s Spec
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
-		return s, fmt.Errorf("run: specification: %w", err)
-	}
-	if d.More() {
-		return s, errors.New("run: specification: something follows it")
-	}
-	return s, nil
 }
 
 // Std returns the duration as the standard library's type.
