@@ -156,33 +156,3 @@ type Axis struct {
 
 // List is a list of entries. In YAML an entry may be its name alone.
 type List[T Entry | Workload] []T
-
-// UnmarshalYAML decodes the list; unmarshal keeps the settings and collects the
-// faults of the decoder that calls it.
-func (l *List[T]) UnmarshalYAML(unmarshal func(any) error) error {
-	var items []item[T]
-	if err := unmarshal(&items); err != nil {
-		return err
-	}
-	for _, x := range items {
-		*l = append(*l, x.entry)
-	}
-	return nil
-}
-
-// item is an element of a list.
-type item[T Entry | Workload] struct{ entry T }
-
-func (x *item[T]) UnmarshalYAML(unmarshal func(any) error) error {
-	var name string
-	if unmarshal(&name) != nil {
-		return unmarshal(&x.entry)
-	}
-	switch e := any(&x.entry).(type) {
-	case *Entry:
-		e.Name = name
-	case *Workload:
-		e.Name = name
-	}
-	return nil
-}
