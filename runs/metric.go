@@ -32,6 +32,17 @@ type Metric struct {
 // Time reports whether the metric is a time in nanoseconds.
 func (m Metric) Time() bool { return strings.HasSuffix(m.Name, "_ns") }
 
+// Text writes a value of the metric for people, a time with its unit; "–" for none.
+func (m Metric) Text(x *float64) string {
+	switch {
+	case x == nil:
+		return units.Missing
+	case m.Time():
+		return units.Time(*x)
+	}
+	return units.Number(*x)
+}
+
 // Values returns the metric of every run that has it.
 func (m Metric) Values(runs []*Result) []float64 {
 	var values []float64
@@ -244,6 +255,18 @@ var short = map[string]string{
 	"jain":       JainIndex,
 	"bypass":     MaxBypass,
 	"sync-delay": SyncDelayP50,
+}
+
+// FindMetrics returns the metrics that a person means by these names.
+func FindMetrics(names []string) (metrics []Metric, err error) {
+	for _, name := range names {
+		m, err := FindMetric(name)
+		if err != nil {
+			return nil, err
+		}
+		metrics = append(metrics, m)
+	}
+	return metrics, nil
 }
 
 // FindMetric returns the metric that a person means by name: its name, in any case,

@@ -10,7 +10,6 @@ import (
 
 	"dmebench/runs"
 	"dmebench/stats"
-	"dmebench/units"
 )
 
 // Threshold is a limit on a metric, such as p99>10ms: what a user does not accept, so
@@ -120,14 +119,6 @@ func (t Threshold) judge(value *float64) runs.Threshold {
 	return v
 }
 
-// show writes a value of the metric for people.
-func (t Threshold) show(x float64) string {
-	if t.Metric.Time() {
-		return units.Time(x)
-	}
-	return units.Number(x)
-}
-
 // Verdict is what came of all thresholds together.
 type Verdict struct {
 	Crossed bool     // at least one was
@@ -176,7 +167,7 @@ func (v *Verdict) add(t Threshold, value *float64, what string) runs.Threshold {
 		v.Lines = append(v.Lines, fmt.Sprintf("threshold %s could not be judged: %s has no %s", t.Text, what, t.Metric.Name))
 	case *j.Crossed:
 		v.Crossed = true
-		v.Lines = append(v.Lines, fmt.Sprintf("threshold %s crossed: %s of %s is %s", t.Text, t.Metric.Name, what, t.show(*value)))
+		v.Lines = append(v.Lines, fmt.Sprintf("threshold %s crossed: %s of %s is %s", t.Text, t.Metric.Name, what, t.Metric.Text(value)))
 	}
 	return j
 }

@@ -181,15 +181,7 @@ func (o Options) Check() ([]runs.Metric, error) {
 	if names == nil {
 		names = DefaultMetrics()
 	}
-	var metrics []runs.Metric
-	for _, name := range names {
-		m, err := runs.FindMetric(name)
-		if err != nil {
-			return nil, err
-		}
-		metrics = append(metrics, m)
-	}
-	return metrics, nil
+	return runs.FindMetrics(names)
 }
 
 func origin(s *runs.Set) Origin {
@@ -401,10 +393,10 @@ func (t Table) series(rows []Row, label, side string, style int, of func(Row) Sa
 			continue
 		}
 		p := plots.At(float64(r.Cell.nodes), *sample.Median)
-		note := fmt.Sprintf("%s, N = %d: %s", s.Label, r.Cell.nodes, t.number(sample.Median))
+		note := fmt.Sprintf("%s, N = %d: %s", s.Label, r.Cell.nodes, t.metric.Text(sample.Median))
 		if sample.Lo != nil && sample.Hi != nil {
 			p.Lo, p.Hi = *sample.Lo, *sample.Hi
-			note += fmt.Sprintf(", 95%% interval %s to %s", t.number(sample.Lo), t.number(sample.Hi))
+			note += fmt.Sprintf(", 95%% interval %s to %s", t.metric.Text(sample.Lo), t.metric.Text(sample.Hi))
 		}
 		p.Note = fmt.Sprintf("%s, %s repetitions", note, units.Count(uint64(sample.N)))
 		p.Gap, gap = gap, false

@@ -55,23 +55,13 @@ func (t Table) write(out *strings.Builder, about description) {
 			section = s
 			g.Add("– " + s)
 		}
-		g.Add(r.Cell.Label, about.value(r.Cell, "nodes"), t.number(r.A.Median), r.A.spread(),
-			t.number(r.B.Median), r.B.spread(), r.delta(), r.evidence())
+		g.Add(r.Cell.Label, about.value(r.Cell, "nodes"), t.metric.Text(r.A.Median), r.A.spread(),
+			t.metric.Text(r.B.Median), r.B.spread(), r.delta(), r.evidence())
 	}
 	if m := t.Mean; m != nil {
-		g.Add("geometric mean", "", t.number(&m.A), "", t.number(&m.B), "", percent(m.Change), "")
+		g.Add("geometric mean", "", t.metric.Text(&m.A), "", t.metric.Text(&m.B), "", percent(m.Change), "")
 	}
 	_ = g.WriteAligned(out, "llrlrlrl") // a Builder takes everything
-}
-
-func (t Table) number(x *float64) string {
-	switch {
-	case x == nil:
-		return units.Missing
-	case t.metric.Time():
-		return units.Time(*x)
-	}
-	return units.Number(*x)
 }
 
 // spread is the larger half of the interval, relative to the median.
@@ -299,7 +289,7 @@ func (r ColumnRow) size() string {
 
 // value is the median with its interval.
 func (t ColumnTable) value(s ColumnSample) string {
-	return strings.TrimSpace(Table{metric: t.metric}.number(s.Median) + " " + s.spread())
+	return strings.TrimSpace(t.metric.Text(s.Median) + " " + s.spread())
 }
 
 func (s ColumnSample) delta() string {

@@ -121,28 +121,17 @@ func article(what string) string {
 
 // write writes a value of the column with its unit.
 func (col Column) write(x *float64) string {
-	text := col.number(x)
+	text := col.metric.Text(x)
 	if x != nil && col.Unit != "" {
 		text += " " + col.Unit
 	}
 	return text
 }
 
-// number writes a value; a time has its unit.
-func (col Column) number(x *float64) string {
-	switch {
-	case x == nil:
-		return units.Missing
-	case col.metric.Time():
-		return units.Time(*x)
-	}
-	return units.Number(*x)
-}
-
 // extent writes the medians from the best to the worst.
 func (col Column) extent(all []labelled) string {
 	first, last := all[0], all[len(all)-1]
-	if a, b := col.number(first.Median), col.write(last.Median); a != col.number(last.Median) {
+	if a, b := col.metric.Text(first.Median), col.write(last.Median); a != col.metric.Text(last.Median) {
 		if len(all) == 2 {
 			return a + " and " + b
 		}
@@ -180,7 +169,7 @@ func (c Cell) interval(col Column) string {
 	if c.Lo == nil || c.Hi == nil {
 		return ""
 	}
-	a, b := col.number(c.Lo), col.number(c.Hi)
+	a, b := col.metric.Text(c.Lo), col.metric.Text(c.Hi)
 	if a == b {
 		return ""
 	}

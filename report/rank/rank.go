@@ -166,20 +166,16 @@ func (o Options) Check() ([]runs.Metric, error) {
 	if names == nil {
 		names = DefaultMetrics()
 	}
-	var columns []runs.Metric
-	for _, name := range names {
-		m, err := runs.FindMetric(name)
+	columns, err := runs.FindMetrics(names)
+	for i, m := range columns {
 		switch {
-		case err != nil:
-			return nil, err
 		case m.Better == runs.Neither:
-			return nil, fmt.Errorf("metric %q is a condition of a run, and none is better than another", name)
-		case slices.ContainsFunc(columns, func(c runs.Metric) bool { return c.Name == m.Name }):
-			return nil, fmt.Errorf("metric %q is named twice", name)
+			return nil, fmt.Errorf("metric %q is a condition of a run, and none is better than another", names[i])
+		case slices.ContainsFunc(columns[:i], func(c runs.Metric) bool { return c.Name == m.Name }):
+			return nil, fmt.Errorf("metric %q is named twice", names[i])
 		}
-		columns = append(columns, m)
 	}
-	return columns, nil
+	return columns, err
 }
 
 // Of ranks the results of a set. It fails where options are wrong.

@@ -158,11 +158,7 @@ func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
 // deciding says what a value of the metric that decides means: "waiting time p99 is 5 ms".
 func (a *Advice) deciding(x float64) string {
 	m, _ := runs.LookupMetric(a.contest.By)
-	text := units.Number(x)
-	if m.Time() {
-		text = units.Time(x)
-	}
-	return strings.ToLower(m.Title[:1]) + m.Title[1:] + " is " + text
+	return strings.ToLower(m.Title[:1]) + m.Title[1:] + " is " + m.Text(&x)
 }
 
 // apart says what tells the chosen one from those that are as good.
