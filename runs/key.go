@@ -241,7 +241,6 @@ func SyncDelays() []string {
 	return []string{SyncDelayP50, SyncDelayMean, SyncDelayP99, SyncDelayOverT}
 }
 
-// acrossHosts reports whether runs on several hosts alone have the metric.
 func (m Metric) acrossHosts() bool { return m.Name == SyncDelayBound || m.Name == SyncDelayLoad }
 
 // MetricsOf lists the metrics that the runs may have: all of them, or all but those

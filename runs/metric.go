@@ -204,7 +204,6 @@ func costliest(cost func(*Fault) *float64) func(*Result) *float64 {
 	}
 }
 
-// of64 is a number that may be absent.
 func of64[N int64 | uint64](x *N) *float64 {
 	if x == nil {
 		return nil
@@ -221,7 +220,6 @@ func mean(q *Quantiles) float64 { return q.Mean }
 func p50(q *Quantiles) float64  { return float64(q.P50) }
 func p99(q *Quantiles) float64  { return float64(q.P99) }
 
-// of is a number taken from a distribution that may be absent.
 func of(times func(*Result) *Quantiles, take func(*Quantiles) float64) func(*Result) *float64 {
 	return func(r *Result) *float64 {
 		q := times(r)
@@ -296,7 +294,6 @@ func FindMetric(name string) (Metric, error) {
 
 var percentile = regexp.MustCompile(`(?i)(^|[_-])p[0-9]`)
 
-// plain is a name without what tells it from no other.
 func plain(name string) string {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for _, unit := range []string{"_ns", "_cs_per_s"} {

@@ -69,7 +69,6 @@ const maxResult = 64 << 20
 
 var errTooLong = fmt.Errorf("not a result: it has more than %d bytes", maxResult)
 
-// below suggests folders with results.
 func below(dir string) string {
 	var names []string
 	entries, _ := os.ReadDir(dir)

@@ -122,7 +122,6 @@ func Rank(n, y []float64, growths ...Growth) ([]Fit, error) {
 	return fits, nil
 }
 
-// observations checks what is to be fitted and counts the different sizes.
 func observations(n, y []float64, least int) (sizes int, err error) {
 	if len(n) != len(y) {
 		return 0, fmt.Errorf("stats: %d sizes for %d values; there must be one for each", len(n), len(y))

@@ -100,7 +100,6 @@ func (p *program) advise(c *cli.Context) error {
 	return nil
 }
 
-// parseDelay reads what a message takes.
 func parseDelay(text string) (law string, mean time.Duration, err error) {
 	law, number := "constant", text
 	for prefix, name := range map[string]string{"exp:": "exponential", "uniform:": "uniform"} {

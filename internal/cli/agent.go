@@ -64,7 +64,6 @@ func (p *program) agent(c *cli.Context) error {
 // agentsPatience is how long a command waits for the agents that it is told to expect.
 const agentsPatience = 30 * time.Second
 
-// agentsFlag names the server at which agents are.
 func agentsFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "agents", Usage: usage} }
 
 // placementFlags say which agents take part in runs over real networks, and where
@@ -190,7 +189,6 @@ func (t *agentHosts) options(job *run.Job, opt coordinator.Options) (coordinator
 	return opt, nil
 }
 
-// show prints which hosts there are.
 func (t *agentHosts) show(w io.Writer) {
 	plural := "s"
 	if len(t.agents) == 1 {

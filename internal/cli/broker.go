@@ -171,7 +171,6 @@ func validHostname(s string) bool {
 	})
 }
 
-// port is that of a server.
 func port(s *nats.Server) string {
 	u, err := url.Parse(s.Broker().URL)
 	if err != nil {
@@ -180,7 +179,6 @@ func port(s *nats.Server) string {
 	return u.Port()
 }
 
-// printBroker says how to use the broker.
 func printBroker(w io.Writer, f *testbed.Folder, hosts []string, reach string, secure bool) error {
 	dir, err := filepath.Abs(f.Dir)
 	if err != nil {

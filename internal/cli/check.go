@@ -193,7 +193,6 @@ func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search 
 	return search, picture, nil
 }
 
-// tell draws, saves and prints what a search has found.
 func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error {
 	search, report, result, picture := found.search, found.report, found.result, found.picture
 	if report.Trace != nil {
@@ -223,7 +222,6 @@ func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error 
 	return nil
 }
 
-// random runs random schedules, here or at agents.
 func (p *program) random(c *cli.Context, a *dme.Algorithm, s *check.Search, files *files) (check.Report, error) {
 	work, err := p.openWork(c, files)
 	if work == nil {
@@ -446,7 +444,6 @@ func asSeenFrom(file, name string) (there string, ok bool) {
 	return there, err == nil
 }
 
-// showReach shows how far an exhaustive search is.
 func showReach(bar *run.Counter, r check.Reached, limit check.Bytes) {
 	text := r.Held.String()
 	if r.Layer > 0 {

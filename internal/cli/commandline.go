@@ -64,7 +64,6 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	return p.exit
 }
 
-// program is what the sub-commands share.
 type program struct {
 	catalog   run.Catalog
 	scenarios fs.FS
@@ -74,7 +73,6 @@ type program struct {
 	exit      int      // of a command that did its work
 }
 
-// carryOut does what the words of a command line ask for.
 func (p *program) carryOut(ctx context.Context, words []string) error {
 	plainFlags()
 	app := p.app()
@@ -177,7 +175,6 @@ func moved(name, now string) *cli.Command {
 	}
 }
 
-// prepare gives commands what is the same for all of them.
 func (p *program) prepare(commands []*cli.Command) {
 	for _, c := range commands {
 		c.HideHelpCommand = true // 'dmebench run help' is understood nevertheless
@@ -289,7 +286,6 @@ var positive = []string{
 	"requests-per-node", "schedules", "stall-after", "states", "total-rate",
 }
 
-// checkNumbers refuses numbers that mean nothing.
 func checkNumbers(c *cli.Context) (wrong refusals) {
 	for _, name := range given(c, positive...) {
 		switch x := c.Value(name).(type) {
@@ -324,7 +320,6 @@ func (r *refusals) err() error {
 	return nil
 }
 
-// inCategory gives rare flags a heading of their own in help.
 func inCategory(name string, flags ...cli.Flag) []cli.Flag {
 	for _, f := range flags {
 		reflect.ValueOf(f).Elem().FieldByName("Category").SetString(name)
@@ -332,7 +327,6 @@ func inCategory(name string, flags ...cli.Flag) []cli.Flag {
 	return flags
 }
 
-// printVersion says from what this program was built.
 func (p *program) printVersion(asJSON bool) error {
 	b := environment.ThisBuild()
 	if asJSON {

@@ -91,7 +91,6 @@ func (p *program) judge(g *compare.Gate) {
 	p.exit = ofThresholds(p.exit, len(g.Regressions) > 0, len(g.Untold) > 0 || len(g.Metrics) == 0)
 }
 
-// compareColumns compares a result set with itself.
 func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
 	switch {
 	case !c.IsSet("col"):

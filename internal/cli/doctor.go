@@ -90,7 +90,6 @@ func (p *program) examineHere(ctx context.Context, o doctor.Options) doctor.Host
 	}
 }
 
-// showReport prints a report, and makes the program end as it says.
 func (p *program) showReport(c *cli.Context, r *doctor.Report) error {
 	if r.Problems > 0 {
 		p.exit = Unavailable

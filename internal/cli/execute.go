@@ -27,7 +27,6 @@ import (
 	"dmebench/units"
 )
 
-// execute carries out a job on its network.
 func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*runs.Result, error) {
 	return p.executeShown(ctx, job, opt, nil)
 }
@@ -155,7 +154,6 @@ func (f *files) read(name string) ([]byte, error) {
 	return b, err
 }
 
-// all returns what has been read so far, by name.
 func (f *files) all() map[string][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,7 +18,6 @@ import (
 	"dmebench/runs"
 )
 
-// exportFormats is what --format takes.
 func exportFormats() []string { return []string{"benchfmt", "hgrm", "hlog", "csv", "entries"} }
 
 func (p *program) exportCommand() *cli.Command {
@@ -149,7 +148,6 @@ func checkEntries(c *cli.Context, elsewhere bool) error {
 	return nil
 }
 
-// exportEntries writes a row for each critical section, as they are read.
 func (p *program) exportEntries(runs []runs.Run, out string) error {
 	var missing int
 	write := func(w io.Writer) (err error) {
@@ -192,7 +190,6 @@ func (p *program) readResults(path string) (*runs.Set, error) {
 	return set, nil
 }
 
-// readSomeResults reads results of which there must be one at least.
 func (p *program) readSomeResults(path string) (*runs.Set, error) {
 	set, err := p.readResults(path)
 	if err == nil && len(set.Runs) == 0 {
@@ -208,7 +205,6 @@ func failIfFlag(of string) cli.Flag {
 	}
 }
 
-// thresholdsOf reads what the flag says.
 func thresholdsOf(c *cli.Context) ([]cells.Threshold, error) {
 	all, err := cells.ParseThresholds(c.StringSlice("fail-if"))
 	if err != nil {

@@ -148,7 +148,6 @@ func (p *program) takeArguments(c *cli.Context) error {
 	return nil
 }
 
-// isScenario reports whether a scenario is called so, and no file.
 func (p *program) isScenario(name string) bool {
 	if _, err := os.Stat(name); err == nil {
 		return false

@@ -58,7 +58,6 @@ func (p *program) listSchema(*cli.Context) error {
 	return err
 }
 
-// show prints a list, as a table or as JSON.
 func (p *program) show(c *cli.Context, list any, t *layout.Table) error {
 	if c.Bool("json") {
 		return printJSON(p.stdout, list)
@@ -154,7 +153,6 @@ func (p *program) listBriefly(list []algorithm, width int) error {
 	return err
 }
 
-// algorithmOf returns the JSON form of an algorithm.
 func algorithmOf(a *dme.Algorithm) (algorithm, error) {
 	defaults, err := a.Resolve(nil)
 	if err != nil {
@@ -181,7 +179,6 @@ func qualified(name string, a *dme.Algorithm) string {
 	return name
 }
 
-// needs lists what an algorithm needs of its links.
 func needs(n dme.Needs) (words []string) {
 	for _, x := range []struct {
 		need bool
@@ -363,7 +360,6 @@ const (
 	mostWidth  = 110
 )
 
-// pageStyle is how texts are laid out on standard output.
 func (p *program) pageStyle() layout.Style {
 	s := p.printed()
 	s.Width = min(cmp.Or(s.Width, plainWidth), mostWidth)

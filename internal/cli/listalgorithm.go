@@ -110,7 +110,6 @@ The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all ab
 	return err
 }
 
-// showScenario writes the figure of a scenario under a caption.
 func showScenario(b *strings.Builder, s *trace.Scenario, caption string) {
 	image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
 	fmt.Fprintf(b, "\n![%s](%s)\n", caption, image)
@@ -183,7 +182,6 @@ func headlineClaims(a *dme.Algorithm) claim.List {
 	return all
 }
 
-// writeClaims writes all claims of an algorithm for 'list NAME'.
 func writeClaims(w *strings.Builder, s layout.Style, a *dme.Algorithm) {
 	if len(claim.Of(a)) == 0 {
 		return
@@ -210,7 +208,6 @@ func byQuantity(claims claim.List) claim.List {
 	return slices.SortedStableFunc(slices.Values(claims), func(a, b claim.Claim) int { return first[a.Quantity] - first[b.Quantity] })
 }
 
-// conditions says under which load, options and links a claim is made.
 func conditions(c claim.Claim) string {
 	text := string(c.Load)
 	for _, name := range slices.Sorted(maps.Keys(c.Set)) {
@@ -246,7 +243,6 @@ func costs(a *dme.Algorithm) string {
 	return strings.Join(parts, "; ")
 }
 
-// invariant is one as 'list --json' shows it.
 type invariant struct {
 	Name      string `json:"name"`
 	Statement string `json:"statement"`
@@ -262,7 +258,6 @@ func invariantsOf(a *dme.Algorithm) []invariant {
 	return all
 }
 
-// writeInvariants writes the invariants of an algorithm for 'list NAME'.
 func writeInvariants(w *strings.Builder, s layout.Style, a *dme.Algorithm) {
 	if len(a.Invariants) == 0 {
 		return

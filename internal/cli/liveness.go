@@ -27,7 +27,6 @@ var whyNotWithLiveness = map[string]string{
 	"safety-only": "which asks who waits for ever",
 }
 
-// liveness is 'check --liveness'.
 func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Options, _ *files) (*searched, error) {
 	bar := p.counter(c.Bool("quiet"), 0, "states")
 	options.Progress = bar.Set
@@ -112,7 +111,6 @@ const proofLegend = "PROVEN: all states with requests without limit, no starvati
 	"NEVER SENT: messages that the proof for the most nodes is not about, as nobody sends them.\n" +
 	"SEARCHED WHOLE: nodes × requests of each, all states, no violation.\n"
 
-// proofsOf reads the flags.
 func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, check.ProofOptions, error) {
 	wrong := checkNumbers(c)
 	for _, name := range given(c, notWithProve...) {

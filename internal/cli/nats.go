@@ -41,7 +41,6 @@ func credentialFlags() []cli.Flag {
 
 var credentialNames = []string{"creds", "nats-creds", "nats-ca", "nats-cert", "nats-key"}
 
-// given returns the flags of a list that were given.
 func given(c *cli.Context, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !c.IsSet(name) })
 }

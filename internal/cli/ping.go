@@ -75,7 +75,6 @@ func (p *program) ping(c *cli.Context) error {
 	return p.print(c, "result", report, func() error { return write(p.stdout) })
 }
 
-// pingSpec reads the flags, and returns everything that is wrong with them.
 func pingSpec(c *cli.Context) (ping.Spec, error) {
 	s := ping.DefaultSpec()
 	if name := c.String("transport"); name != everything {

@@ -34,7 +34,6 @@ func (p *program) print(c *cli.Context, what string, value any, text func() erro
 	return nil
 }
 
-// printed is how text is shown on standard output.
 func (p *program) printed() layout.Style {
 	if o, ok := p.stdout.(*output); ok {
 		return layout.StyleOf(o.Writer)
@@ -59,7 +58,6 @@ func cannotWrite(path string, err error) error {
 	return failWith(CantCreate, fmt.Errorf("%s: cannot write there: %w; choose another folder", path, err))
 }
 
-// drawInto draws figures in a folder, in all formats.
 func drawInto(dir string, figures ...plots.Figure) error {
 	if err := makeFolder(dir); err != nil {
 		return cannotWrite("--plots "+dir, err)

@@ -47,7 +47,6 @@ func (p *program) listQuorumsCommand(common ...cli.Flag) *cli.Command {
 	}
 }
 
-// construction and family are the JSON forms of what is listed.
 type construction struct {
 	Name   string `json:"name"`
 	Help   string `json:"help"`
@@ -178,7 +177,6 @@ func describe(s *quorum.System) family {
 	return f
 }
 
-// printSets prints the request sets of the families that list theirs.
 func (p *program) printSets(list []family) error {
 	for _, f := range list {
 		for _, remark := range f.remarks {

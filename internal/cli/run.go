@@ -223,7 +223,6 @@ func (p *program) warn(job *run.Job) {
 	}
 }
 
-// explain says on standard error why a run did not end well.
 func (p *program) explain(r *runs.Result) {
 	text := string(r.Status)
 	if r.Error != "" {

@@ -59,13 +59,11 @@ func besides(file string) func(string) ([]byte, error) {
 	}
 }
 
-// scenarioNames returns the names of the built-in scenarios.
 func (p *program) scenarioNames() []string {
 	all, _ := p.builtInScenarios() // what is wrong with one is said where it is played
 	return names(all, func(x builtIn) string { return x.scenario.Name })
 }
 
-// builtIn is a scenario and the folder whose files it may name.
 type builtIn struct {
 	scenario *trace.Scenario
 	folder   string

@@ -13,7 +13,6 @@ import (
 	"dmebench/runs"
 )
 
-// object is a part of a schema.
 type object = map[string]any
 
 // definitions are objects that stand in several places, and documents that other commands print.
@@ -63,7 +62,6 @@ func schemaJSON() ([]byte, error) {
 	return append(b, '\n'), errors.Join(append(s.errs, err)...)
 }
 
-// schema is one under construction.
 type schema struct {
 	meaning map[string]string // of the keys that have not been described yet
 	errs    []error
@@ -95,7 +93,6 @@ func (s *schema) object(t reflect.Type, prefix string) object {
 
 var textual = reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()
 
-// value describes the JSON form of a Go type.
 func (s *schema) value(t reflect.Type, prefix string) object {
 	for _, d := range definitions {
 		if d.of == t {

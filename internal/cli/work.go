@@ -28,7 +28,6 @@ func workFlags(what string) []cli.Flag {
 	}, credentialFlags()...)
 }
 
-// agentsWork is work that agents do for this program.
 type agentsWork struct {
 	queue *workqueue.Queue
 	files *files
@@ -185,7 +184,6 @@ func notice(told <-chan os.Signal, insisted chan<- struct{}) {
 	}
 }
 
-// output is standard output, and whether anybody reads it.
 type output struct {
 	io.Writer
 	unread bool // it is a pipe, and its other end is closed

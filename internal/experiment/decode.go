@@ -31,7 +31,6 @@ type document struct {
 	doubtful map[place]bool
 }
 
-// place is an entry of a list of the file.
 type place struct {
 	list string
 	i    int
@@ -58,7 +57,6 @@ func (d *document) decode(text []byte, e *runs.Experiment) (ok bool) {
 	return true
 }
 
-// parse finds the only document of text.
 func (d *document) parse(text []byte) bool {
 	in := yaml.NewDecoder(bytes.NewReader(text))
 	var first, second yaml.Node
@@ -148,7 +146,6 @@ var wanted = map[string]string{
 	"map[string]string": "a mapping such as {quorum: grid}", "map[string]float64": `a mapping such as {"radiating:3": 3}`,
 }
 
-// atLine takes an error of the library apart.
 func atLine(text string) (line int, what string) {
 	m := yamlLine.FindStringSubmatch(text)
 	line, _ = strconv.Atoi(m[1])
@@ -322,7 +319,6 @@ func (d *document) sequence(what, key string, n *yaml.Node, v reflect.Value, dep
 // maxDepth is how deep mappings are merged into one another.
 const maxDepth = 8
 
-// mapping reads the keys of a mapping, and their values.
 func (d *document) mapping(where, key string, n *yaml.Node, v reflect.Value, depth int) {
 	for i := 0; i+1 < len(n.Content) && depth < maxDepth; i += 2 {
 		merged := []*yaml.Node{n.Content[i+1]}

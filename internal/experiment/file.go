@@ -176,7 +176,6 @@ func (f *File) complete() {
 
 func where(list string, i int) string { return fmt.Sprintf("%s, entry %d: ", list, i+1) }
 
-// namedEntry is what a label is made of.
 type namedEntry struct {
 	name  string
 	label *string
@@ -240,7 +239,6 @@ func (d *document) label(list string, entries []namedEntry) {
 	}
 }
 
-// settingsOf writes what the file says of a workload, as key=value.
 func settingsOf(w runs.Workload) string {
 	var s []string
 	add := func(given bool, key string, value any) {
@@ -319,7 +317,6 @@ func (p *Plan) noteProgram(e runs.Entry) {
 	}
 }
 
-// digestFile is digest of a file that may be large.
 func digestFile(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -136,7 +136,6 @@ func (f File) spec(algorithm runs.Entry, nodes int, transport runs.Entry, w runs
 	return s.WithDefaults()
 }
 
-// header is the first line of the plan's store.
 func (p *Plan) header(started time.Time, environment map[string]string) runs.Header {
 	return runs.Header{
 		Started: started.UTC(), Experiment: p.File.Experiment, File: string(p.File.Text),
@@ -251,7 +250,6 @@ func (r *resolver) candidate(list string, i int, e runs.Entry, declared []dme.Op
 	return c
 }
 
-// refuse notes what is wrong with one entry.
 func (r *resolver) refuse(list string, i int, err error) {
 	if err == nil {
 		return
@@ -358,7 +356,6 @@ const (
 	lists
 )
 
-// combination is one choice from each list of a file, by index.
 type combination [lists]int
 
 // complaints groups combinations by what is wrong with them, so that a fault of
@@ -388,7 +385,6 @@ func (c *complaints) add(text string, at combination) {
 	c.at[text] = append(c.at[text], at)
 }
 
-// names returns what the entries of each list are called.
 func (f File) names() (names [lists][]string) {
 	for _, e := range f.Algorithms {
 		names[ofAlgorithms] = append(names[ofAlgorithms], e.Label)

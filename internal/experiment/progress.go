@@ -41,7 +41,6 @@ func newProgress(todo []Cell, planned, found int, opt Options) *progress {
 	return p
 }
 
-// begins names the run that is under way.
 func (p *progress) begins(c Cell) {
 	if p.bar == nil {
 		return
@@ -88,7 +87,6 @@ func outcome(r *runs.Result) string {
 	return string(r.Status)
 }
 
-// roundly writes a duration with the precision that a person can use.
 func roundly(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
@@ -104,7 +102,6 @@ func roundly(d time.Duration) string {
 // every one is known.
 type estimate map[int]*pace
 
-// pace is what is known of a configuration.
 type pace struct {
 	took       time.Duration // in all
 	runs, todo int

@@ -110,7 +110,6 @@ func create(root string, p *Plan, opt Options) (*runs.Store, error) {
 	return store, nil
 }
 
-// newFolder makes a folder named by the time.
 func newFolder(root string, now time.Time) (base string, err error) {
 	stamp := now.UTC().Format(folderTime)
 	base = stamp

@@ -266,7 +266,6 @@ func (c Cell) carryOut(ctx context.Context, store *runs.Store, opt Options) (*ru
 	return r, keep(r)
 }
 
-// keep appends the result of a cell to the store.
 func (c Cell) keep(store *runs.Store, r *runs.Result) error {
 	err := store.Append(runs.Run{
 		Label: c.Label, Transport: c.Transport, Workload: c.Workload, Repetition: c.Repetition, Result: r,

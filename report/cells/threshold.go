@@ -96,7 +96,6 @@ func value(m runs.Metric, text string) (float64, error) {
 	return x / scale, nil
 }
 
-// crossed reports whether a value of the metric crosses the threshold.
 func (t Threshold) crossed(x float64) bool {
 	switch t.op {
 	case "<":

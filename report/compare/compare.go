@@ -79,7 +79,6 @@ type Cell struct {
 	nodes    int               // 0 where they are compared across
 }
 
-// id tells cells from one another.
 type id struct {
 	label string
 	key   runs.Key
@@ -233,7 +232,6 @@ func (p pair) row(m runs.Metric, alpha float64) (row Row, ok bool) {
 	return row, true
 }
 
-// varies reports whether a test could have raised an alarm.
 func (r Row) varies() bool {
 	all := append(slices.Clone(r.A.Values), r.B.Values...)
 	return r.A.N > 0 && r.B.N > 0 && slices.Min(all) != slices.Max(all)
@@ -293,7 +291,6 @@ func (c *Comparison) concerns(pairs []pair, tests int) {
 	c.hostConcerns(inA, inB)
 }
 
-// differences notes the facts in which environments differ.
 func (c *Comparison) differences(what string, a, b map[string]map[string]int) {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
@@ -351,7 +348,6 @@ func (c *Comparison) Figures() []plots.Figure {
 	return figures
 }
 
-// panel is the rows of a figure.
 type panel struct {
 	about  []string // what tells it from other panels
 	labels []string
@@ -382,7 +378,6 @@ func (t Table) panels(about description) []*panel {
 	return all
 }
 
-// series is one side of a label.
 func (t Table) series(rows []Row, label, side string, style int, of func(Row) Sample) plots.Series {
 	s := plots.Series{Label: side + ": " + part(label, side), Style: style, Role: plots.Measured}
 	gap := false
@@ -405,7 +400,6 @@ func (t Table) series(rows []Row, label, side string, style int, of func(Row) Sa
 	return s
 }
 
-// part is what one side calls a cell.
 func part(label, side string) string {
 	a, b, differ := strings.Cut(label, " → ")
 	if differ && side == "B" {

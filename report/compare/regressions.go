@@ -102,7 +102,6 @@ func (r Row) worse(m runs.Metric) float64 {
 	return sign * *r.Change
 }
 
-// name writes a cell in one line.
 func (d description) name(c Cell) string {
 	parts := append([]string{c.Label, d.value(c, "nodes")}, d.section(c)...)
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")

@@ -287,7 +287,6 @@ func (r ColumnRow) size() string {
 	return fmt.Sprintf("N=%d", r.Nodes)
 }
 
-// value is the median with its interval.
 func (t ColumnTable) value(s ColumnSample) string {
 	return strings.TrimSpace(t.metric.Text(s.Median) + " " + s.spread())
 }

@@ -74,7 +74,6 @@ func written(cells []any) []string {
 	return row
 }
 
-// identity is the columns that say which run a row is of.
 func identity() []string {
 	return runs.TableHead(slices.Concat([]string{"label"}, runs.EarlyDimensions(), []string{"repetition", "seed"})...)
 }
@@ -84,7 +83,6 @@ func identify(r runs.Run) []string {
 	return append(row, strconv.Itoa(r.Repetition+1), strconv.FormatUint(r.Result.Seed, 10))
 }
 
-// dimensions returns what a run is in each of them.
 func dimensions(r runs.Run, names []string) []string {
 	var values []string
 	for _, name := range names {
@@ -245,7 +243,6 @@ func resultsOf(list []runs.Run) []*runs.Result {
 
 func onHosts(list []runs.Run) bool { return runs.OnHosts(resultsOf(list)) }
 
-// hostsTable has a row for each host of each run.
 func hostsTable(list []runs.Run) [][]string {
 	t := newTable(list, "status", "host", "address", "labels", "nodes_there", "cores", "cores_busy", "cores_busy_workers",
 		"memory_free_bytes", "clock_offset_ns", "clock_bound_ns", "clock_drift_ppm", "clock_set_ns")
@@ -268,7 +265,6 @@ func hostsTable(list []runs.Run) [][]string {
 	return t.rows
 }
 
-// linksTable has a row for each link between hosts of each run.
 func linksTable(list []runs.Run) [][]string {
 	t := newTable(list, "status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns", "rtt_p99_ns", "by",
 		"clock_offset_ns", "clock_bound_ns", "clock_drift_ppm")

@@ -30,13 +30,11 @@ type File struct {
 // errNothing is the error where there is nothing to export.
 var errNothing = errors.New("export: no run ended well, so that there is nothing to export; 'dmebench report' shows why")
 
-// cell is a cell with runs that count.
 type cell struct {
 	*cells.Cell
 	slug string // begins the names of its files; unique
 }
 
-// usable returns the cells in which runs count.
 func usable(set *runs.Set) ([]cell, error) {
 	var all []cell
 	taken := make(units.Names)
@@ -52,7 +50,6 @@ func usable(set *runs.Set) ([]cell, error) {
 	return all, nil
 }
 
-// quantity is a distribution of times that a result may hold.
 type quantity struct {
 	name string
 	of   func(*runs.Result) string // encoded; "" where there is none

@@ -14,7 +14,6 @@ import (
 	"dmebench/units"
 )
 
-// labelled is a cell with whose it is.
 type labelled struct {
 	label string
 	Cell
@@ -98,7 +97,6 @@ func unit(m runs.Metric) string {
 	return ""
 }
 
-// phrase names a metric in a sentence.
 func phrase(m runs.Metric) string {
 	title := strings.TrimSuffix(m.Title, " (CS/s)")
 	first, size := utf8.DecodeRuneInString(title)
@@ -128,7 +126,6 @@ func (col Column) write(x *float64) string {
 	return text
 }
 
-// extent writes the medians from the best to the worst.
 func (col Column) extent(all []labelled) string {
 	first, last := all[0], all[len(all)-1]
 	if a, b := col.metric.Text(first.Median), col.write(last.Median); a != col.metric.Text(last.Median) {
@@ -140,7 +137,6 @@ func (col Column) extent(all []labelled) string {
 	return col.write(first.Median)
 }
 
-// behind says by how much a cell is worse than the best.
 func (col Column) behind(x labelled) string {
 	switch {
 	case x.Change == nil:
@@ -192,7 +188,6 @@ func Change(x float64) string {
 	return "+" + percent(x)
 }
 
-// words says who is best, and who has no part in it.
 func (c *Contest) words() string {
 	var sentences []string
 	for i := range c.Columns {
@@ -246,7 +241,6 @@ func (c *Contest) Decides() string {
 	return phrase(m)
 }
 
-// verdict says of a column what its tests say.
 func (c *Contest) verdict(column int) string {
 	col := c.Columns[column]
 	all := c.inOrder(column)
@@ -275,7 +269,6 @@ func (c *Contest) verdict(column int) string {
 	return c.tied(col, all, most, what)
 }
 
-// tied says of whom the best is not distinguishable.
 func (c *Contest) tied(col Column, all []labelled, most, what string) string {
 	var level, short []labelled
 	least := 1.0
@@ -322,7 +315,6 @@ func (c *Contest) tied(col Column, all []labelled, most, what string) string {
 	return text + "."
 }
 
-// next says who comes after the best, and by how much.
 func (c *Contest) next(col Column, worse []labelled) string {
 	x, largest := worse[0], 0.0
 	for _, w := range worse {

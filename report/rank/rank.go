@@ -283,7 +283,6 @@ type draft struct {
 	notes                      []string
 }
 
-// draw says who meets whom.
 func draw(set *runs.Set) []draft {
 	var all []draft
 	experiment := &set.Header.Experiment

@@ -158,7 +158,6 @@ func (a *Advice) columns() []string {
 	return append([]string{metric}, rest...)
 }
 
-// spec is what is asked of an algorithm on the network.
 func (a *Advice) spec(name string) runs.Spec {
 	q := &a.Question
 	s := runs.Spec{Algorithm: name, Nodes: q.Nodes, Transport: q.Transport, CS: q.CS, Requests: a.Requests, Seed: q.Seed}
@@ -169,7 +168,6 @@ func (a *Advice) spec(name string) runs.Spec {
 	return s
 }
 
-// entrants names the sound algorithms that can run on the network.
 func (a *Advice) entrants(opt Options) (names []string, err error) {
 	out := func(algorithm *dme.Algorithm, format string, args ...any) {
 		why := strings.TrimPrefix(fmt.Sprintf(format, args...), algorithm.Name+" ")
@@ -213,7 +211,6 @@ func (a *Advice) hops() float64 {
 	return float64(a.Requests) / a.Question.Rate / a.Question.Delay.Seconds()
 }
 
-// simulate runs all of them, as a sweep whose results nobody keeps.
 func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*runs.Set, error) {
 	dir, err := os.MkdirTemp("", "dmebench-advise-")
 	if err != nil {

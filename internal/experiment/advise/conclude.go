@@ -102,7 +102,6 @@ func (a *Advice) median(label, metric string) float64 {
 	return stats.Median(m.Values(list)).Median
 }
 
-// behind names who does not serve as many requests as there are.
 func (a *Advice) behind() []string {
 	names := []string{}
 	if a.Question.Rate == 0 {

@@ -100,7 +100,6 @@ func (a *Advice) sayFailures(chosen rank.Entrant, by int) {
 	}
 }
 
-// writeFailures prints the table of failures.
 func (a *Advice) writeFailures(out *strings.Builder, style layout.Style) {
 	t := layout.NewTable("  crashes", "comes back", "pauses", "is cut off", "algorithms")
 	for _, f := range a.Failures {

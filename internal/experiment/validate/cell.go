@@ -13,13 +13,11 @@ import (
 	"dmebench/runs"
 )
 
-// place tells cells apart.
 type place struct {
 	algorithm, set, condition, network string
 	nodes                              int
 }
 
-// cell is a run and its repetitions.
 type cell struct {
 	claims.Cell
 	algorithm   *dme.Algorithm
@@ -44,7 +42,6 @@ func (c *cell) usable(compared int) *claims.Cell {
 	return &c.Cell
 }
 
-// unfinished reports whether a repetition was not run.
 func (c *cell) unfinished() bool { return len(c.runs) == 0 || slices.Contains(c.runs, nil) }
 
 // cell returns the runs of a question's algorithm under a condition, which it
@@ -113,7 +110,6 @@ func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *ce
 	return x
 }
 
-// sizesOf returns the sizes at which a question is asked.
 func sizesOf(q *question) []int {
 	var sizes []int
 	for _, c := range q.cells {
@@ -123,7 +119,6 @@ func sizesOf(q *question) []int {
 	return slices.Compact(sizes)
 }
 
-// work is one run of the plan.
 type work struct {
 	cell       *cell
 	repetition int
@@ -230,7 +225,6 @@ func newBench(o *Options) *bench {
 	return b
 }
 
-// forget lets go of the prepared systems, which may be large.
 func (b *bench) forget() { clear(b.systems) }
 
 // job resolves a run that answers a question, with a placeholder for the number

@@ -16,7 +16,6 @@ import (
 	"dmebench/units"
 )
 
-// executor carries out runs while there is time.
 type executor struct {
 	opt     *Options
 	started time.Time

@@ -13,7 +13,6 @@ import (
 	"dmebench/runs"
 )
 
-// plan holds the questions, and the runs that answer them.
 type plan struct {
 	ctx       context.Context // planning ends early once it is cancelled
 	opt       *Options
@@ -107,7 +106,6 @@ func (q *question) unanswerable(why string) {
 	}
 }
 
-// notRun says why there are no more runs.
 func (p *plan) notRun() string {
 	if p.opt.Mode == Quick {
 		return "--quick"

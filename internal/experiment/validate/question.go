@@ -35,7 +35,6 @@ func (q *question) under(c *condition) bool {
 	return c.Covers(q.Claim) && c.makes(q.Claim.Load) && (c.timed || !q.Claim.Quantity.Timed())
 }
 
-// gauged reports whether a gauge of the algorithm tells the quantity.
 func (q *question) gauged() bool {
 	return slices.ContainsFunc(q.Algorithm.Gauges, func(g dme.Gauge) bool { return g.Quantity == q.Claim.Quantity.ID })
 }
@@ -44,7 +43,6 @@ func (q *question) gauged() bool {
 // conflicts in a run, of which there are few.
 func (q *question) scatters() bool { return q.Claim.Kind == claim.Mean && q.gauged() }
 
-// attach has a cell answer the question.
 func (q *question) attach(cells *[]*cell, c *cell, predicted float64) {
 	if _, ok := q.predicted[c]; !ok {
 		*cells = append(*cells, c)
@@ -64,7 +62,6 @@ func (q *question) compare(cells []*cell, compared int) (evidence []claims.Evide
 	return evidence, unfinished
 }
 
-// means returns how many means are compared to answer the question.
 func (q *question) means() int {
 	switch c := &q.Claim; {
 	case c.Kind == claim.Asymptotic, claims.Everywhere(*c), c.Kind != claim.Mean && !c.Quantity.Timed():
@@ -155,7 +152,6 @@ func (p *plan) worstCases(ctx context.Context) error {
 	return nil
 }
 
-// worst is the most overtaking that a search has found.
 type worst struct {
 	most     int
 	complete bool

@@ -12,7 +12,6 @@ import (
 	"dmebench/runs"
 )
 
-// schedule plans the runs of an algorithm under one set of options.
 func (p *plan) schedule(questions []*question) {
 	network := p.opt.Transport
 	ladder, own := p.effort.ladder, append(slices.Clone(p.effort.ladder), rare...)
@@ -58,7 +57,6 @@ func (p *plan) schedule(questions []*question) {
 	p.add(plain, realNetwork, p.regularSizes(deciding, realNetwork, p.effort.real), true)
 }
 
-// construct answers a question from the construction, without a run.
 func (p *plan) construct(q *question, sizes []int) {
 	slices.Sort(sizes)
 	for _, n := range slices.Compact(sizes) {

@@ -126,7 +126,6 @@ func (o *Options) carryOut(ctx context.Context, w *executor, p *plan) error {
 	return w.carryOut(ctx, p, p.pending(true), 1, p.effort.budget)
 }
 
-// tally sums up all runs of an algorithm.
 func (p *plan) tally(a *dme.Algorithm) (t claims.Tally) {
 	for _, c := range p.cells {
 		for _, r := range c.runs {
@@ -139,7 +138,6 @@ func (p *plan) tally(a *dme.Algorithm) (t claims.Tally) {
 	return t
 }
 
-// means returns how many means are compared for all questions.
 func (p *plan) means() (n int) {
 	for _, q := range p.questions {
 		n += q.means()
@@ -223,7 +221,6 @@ type Options struct {
 	Budget time.Duration
 }
 
-// effort is what a mode spends.
 type effort struct {
 	budget time.Duration
 
@@ -340,7 +337,6 @@ func within(id, asked string) bool {
 	return id == asked || strings.HasPrefix(id, strings.TrimSuffix(asked, "/")+"/")
 }
 
-// wants reports whether the verdict on a claim was asked for.
 func (o *Options) wants(a *dme.Algorithm, c claim.Claim) bool {
 	return len(o.Claims) == 0 || slices.ContainsFunc(o.Algorithms, func(name string) bool { return strings.EqualFold(name, a.Name) }) ||
 		slices.ContainsFunc(o.Claims, func(id string) bool { return within(c.ID(a), id) })

@@ -49,7 +49,6 @@ func newClocks(o *Observation) *clocks {
 	return c
 }
 
-// several says whether nodes are on more than one clock.
 func (c *clocks) several() bool { return c != nil && len(c.hosts) > 1 }
 
 // host returns where a node lived.

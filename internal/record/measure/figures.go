@@ -97,7 +97,6 @@ func (t *timeline) readersInside() (most float64, ok bool) {
 	return most, ok
 }
 
-// same reports whether two records are of one entry.
 func same(a, b *record.Entry) bool { return a.Node == b.Node && a.Requested == b.Requested }
 
 // readersBeforeWriter returns the largest number of readers that entered between a

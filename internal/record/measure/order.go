@@ -158,7 +158,6 @@ func (t *totals) uncounted(a *dme.Algorithm) string {
 	return strings.Join(faults, ", ")
 }
 
-// messages counts the messages of the whole run.
 func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) runs.Messages {
 	m := runs.Messages{
 		Total: noderun.Sum(t.Sent), Transmissions: t.Transmissions, Refused: t.Refused,

@@ -34,7 +34,6 @@ const (
 	smallSlew = 0.001 // of the time elapsed
 )
 
-// remarks are sentences for a reader of the figures.
 type remarks []string
 
 func (r *remarks) when(so bool, format string, args ...any) {
@@ -43,7 +42,6 @@ func (r *remarks) when(so bool, format string, args ...any) {
 	}
 }
 
-// negatives counts time differences below zero.
 type negatives struct {
 	n     int
 	least int64
@@ -223,7 +221,6 @@ func jumps(w *remarks, clocks []clock.Change) {
 		"all times are off by as much", 100*slewed)
 }
 
-// overtaking says how often a node of the job may be overtaken.
 func overtaking(j *run.Job) claim.Overtaking {
 	setting := dme.Setting{Algorithm: j.Algorithm, Nodes: j.Spec.Nodes, Options: j.Options, System: j.System}
 	return claim.OvertakingBound(claim.Of(j.Algorithm), setting, j.Guarantees().FIFO)

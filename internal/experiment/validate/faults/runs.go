@@ -61,7 +61,6 @@ func (c *crew) take(ctx context.Context, n int64) (release func(), err error) {
 	return sync.OnceFunc(func() { c.moving.Release(n) }), err
 }
 
-// makeAll makes runs, and returns when the last has ended.
 func (c *crew) makeAll(ctx context.Context, trials []*trial) {
 	var group errgroup.Group
 	defer group.Wait()
