@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/run"
@@ -190,18 +191,13 @@ func (t *agentHosts) options(job *run.Job, opt coordinator.Options) (coordinator
 }
 
 func (t *agentHosts) show(w io.Writer) {
-	plural := "s"
-	if len(t.agents) == 1 {
-		plural = ""
-	}
+	plural := map[bool]string{true: "", false: "s"}[len(t.agents) == 1]
 	fmt.Fprintf(w, "%d host%s at %s, %s:\n", len(t.agents), plural, t.broker.Name(), t.placement)
-	wide := 0
+	table := new(layout.Table)
 	for _, a := range t.agents {
-		wide = max(wide, len(a.Name))
+		table.Add("  "+a.Name, a.Address, fmt.Sprintf("%d cores", a.Cores))
 	}
-	for _, a := range t.agents {
-		fmt.Fprintf(w, "  %-*s  %-15s  %d cores\n", wide, a.Name, a.Address, a.Cores)
-	}
+	_ = table.WriteText(w)
 }
 
 // showPlacement prints where the nodes of a run are going to be.

@@ -343,15 +343,19 @@ func (p *program) printOne(write func(*strings.Builder, layout.Style)) error {
 }
 
 func writeOptions(w *strings.Builder, s layout.Style, declared []dme.Option) {
-	if len(declared) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", s.Strong("Options, for --set NAME=VALUE"))
 	var rows [][2]string
 	for _, o := range declared {
 		rows = append(rows, [2]string{o.Name + "=" + o.Values(), o.Help + " (default: " + orNone(o.Default) + ")"})
 	}
-	columns(w, s, rows)
+	section(w, s, "Options, for --set NAME=VALUE", rows)
+}
+
+// section writes rows under a title, if there are any.
+func section(w *strings.Builder, s layout.Style, title string, rows [][2]string) {
+	if len(rows) > 0 {
+		fmt.Fprintf(w, "\n%s\n", s.Strong(title))
+		columns(w, s, rows)
+	}
 }
 
 // Widths of texts: of what is no terminal, and the widest that is pleasant to read.

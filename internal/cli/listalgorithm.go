@@ -183,10 +183,6 @@ func headlineClaims(a *dme.Algorithm) claim.List {
 }
 
 func writeClaims(w *strings.Builder, s layout.Style, a *dme.Algorithm) {
-	if len(claim.Of(a)) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", s.Strong("Claims, which 'validate' judges"))
 	var rows [][2]string
 	for _, c := range byQuantity(claim.Of(a)) {
 		text := fmt.Sprintf("%s (%s, %s; %s)", c.Formula, conditions(c), c.Kind, c.Source)
@@ -195,7 +191,7 @@ func writeClaims(w *strings.Builder, s layout.Style, a *dme.Algorithm) {
 		}
 		rows = append(rows, [2]string{c.Quantity.String(), text})
 	}
-	columns(w, s, rows)
+	section(w, s, "Claims, which 'validate' judges", rows)
 }
 
 // byQuantity returns the claims such that those about one quantity stand
@@ -259,13 +255,9 @@ func invariantsOf(a *dme.Algorithm) []invariant {
 }
 
 func writeInvariants(w *strings.Builder, s layout.Style, a *dme.Algorithm) {
-	if len(a.Invariants) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", s.Strong("Invariants, which 'check' looks at in every state"))
 	var rows [][2]string
 	for _, i := range a.Invariants {
 		rows = append(rows, [2]string{i.Name, i.Statement + " (" + i.Citation + ")"})
 	}
-	columns(w, s, rows)
+	section(w, s, "Invariants, which 'check' looks at in every state", rows)
 }

@@ -299,26 +299,28 @@ func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 	r.complaints.try(at)
 	err := r.resolve(&c)
 	var cannot *run.CannotRun
+	advice := ""
 	switch {
 	case err == nil:
 		return c, true
 	case !errors.As(err, &cannot):
-		for text := range strings.SplitSeq(err.Error(), "\n") {
-			r.complaints.add(text, at)
-		}
 	case r.file.SkipInvalid:
 		r.leaveOut(c, cannot.Why)
+		return c, false
 	case cannot.Faults:
-		for text := range strings.SplitSeq(cannot.Why.Error(), "\n") {
-			r.complaints.add(text+"; choose another algorithm or other faults, or set skip_invalid: true to leave it out", at)
-		}
+		advice = "; choose another algorithm or other faults, or set skip_invalid: true to leave it out"
 	case cannot.Resource:
-		r.complaints.add(fmt.Sprintf("%v; choose a real network, or set skip_invalid: true to leave it out", cannot.Why), at)
+		advice = "; choose a real network, or set skip_invalid: true to leave it out"
 	case cannot.Nodes:
-		r.complaints.add(fmt.Sprintf("%v; choose another number of nodes or option, or set skip_invalid: true to leave it out", cannot.Why), at)
+		advice = "; choose another number of nodes or option, or set skip_invalid: true to leave it out"
 	default:
-		r.complaints.add(fmt.Sprintf("%v; choose another transport or option, set skip_invalid: true to leave it out, "+
-			"or allow_mismatch: true to see it fail", cannot.Why), at)
+		advice = "; choose another transport or option, set skip_invalid: true to leave it out, or allow_mismatch: true to see it fail"
+	}
+	if cannot != nil {
+		err = cannot.Why
+	}
+	for text := range strings.SplitSeq(err.Error(), "\n") {
+		r.complaints.add(text+advice, at)
 	}
 	return c, false
 }

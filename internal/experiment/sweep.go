@@ -84,7 +84,7 @@ type Summary struct {
 	Counts      map[runs.Status]int // of all that is there now
 	Interrupted bool
 
-	broken, unknown bool // a run had that outcome
+	outcomes map[runs.Outcome]bool // that runs had
 }
 
 // Missing returns how many runs have no result, or a failed one.
@@ -94,11 +94,10 @@ func (s Summary) Missing() int {
 
 // Outcome is that of the worst run, wherever that was carried out, now or before.
 func (s Summary) Outcome() runs.Outcome {
-	switch {
-	case s.broken:
-		return runs.Broken
-	case s.unknown:
-		return runs.Unknown
+	for _, o := range []runs.Outcome{runs.Broken, runs.Unknown} {
+		if s.outcomes[o] {
+			return o
+		}
 	}
 	return runs.Held
 }
@@ -122,9 +121,7 @@ func (s Summary) String() string {
 
 func (s *Summary) count(c Cell, r *runs.Result) {
 	s.Counts[r.Status]++
-	outcome := r.Status.Outcome(c.LinksMet && len(r.Faults) == 0)
-	s.broken = s.broken || outcome == runs.Broken
-	s.unknown = s.unknown || outcome == runs.Unknown
+	s.outcomes[r.Status.Outcome(c.LinksMet && len(r.Faults) == 0)] = true
 }
 
 // Sweep carries out what is missing of an experiment. Results that are there
@@ -136,7 +133,7 @@ func (s *Summary) count(c Cell, r *runs.Result) {
 // written. The summary counts what there is in either case.
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
-	s := Summary{Counts: make(map[runs.Status]int)}
+	s := Summary{Counts: make(map[runs.Status]int), outcomes: make(map[runs.Outcome]bool)}
 	plan, err := platform.Interruptible(ctx, func() (*Plan, error) { return file.expand(opt) })
 	if err != nil {
 		return s, err
@@ -306,11 +303,15 @@ func Continue(dir string, h runs.Header, fresh bool) (store *runs.Store, release
 			unlock()
 		}
 	}()
+	release = func() {
+		store.Close()
+		unlock()
+	}
 	path := filepath.Join(dir, runs.StoreName)
 	store, err = runs.OpenStore(path)
 	switch {
 	case err == nil && store.Header.Plan == h.Plan && !fresh:
-		return store, closing(store, unlock), nil
+		return store, release, nil
 	case err == nil:
 		store.Close()
 		begun := store.Header.Started.UTC().Format("2006-01-02T15-04-05.000Z")
@@ -330,14 +331,7 @@ func Continue(dir string, h runs.Header, fresh bool) (store *runs.Store, release
 	if err != nil {
 		return nil, nil, unwritable(dir, err)
 	}
-	return store, closing(store, unlock), nil
-}
-
-func closing(store *runs.Store, unlock func()) func() {
-	return func() {
-		store.Close()
-		unlock()
-	}
+	return store, release, nil
 }
 
 // Elsewhere carries out a simulation on another host. A result says that the run failed
