@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -115,13 +114,8 @@ func readFiles(path string, files []string) (*Set, error) {
 
 // readFile reads the result of a run, or one with its place in an experiment.
 func readFile(file string) (r Run, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return r, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxResult+1))
-	if err == nil && len(b) > maxResult {
+	b, err := fileio.Read(file, maxResult)
+	if large := (*fileio.TooLarge)(nil); errors.As(err, &large) {
 		err = errTooLong
 	}
 	if err != nil {

@@ -12,6 +12,8 @@ package runs
 import (
 	"cmp"
 	"fmt"
+	"reflect"
+	"strings"
 	"time"
 )
 
@@ -62,6 +64,17 @@ func (s Spec) WithDefaults() Spec {
 	s.StallAfter = cmp.Or(s.StallAfter, Duration(DefaultStallAfter))
 	if s.Requests == 0 && s.Duration == 0 && s.Workload != "trace" {
 		s.Requests = 100 * s.Nodes
+	}
+	return s
+}
+
+// Without returns the spec as if a dimension (see [Dimensions]) had not been given.
+func (s Spec) Without(dimension string) Spec {
+	v := reflect.ValueOf(&s).Elem()
+	for f, field := range v.Fields() {
+		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key == dimension {
+			field.SetZero()
+		}
 	}
 	return s
 }

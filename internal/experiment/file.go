@@ -19,12 +19,9 @@ package experiment
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"regexp"
@@ -311,21 +308,8 @@ func (p *Plan) noteProgram(e runs.Entry) {
 		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if sum, err := digestFile(name); err == nil {
-			p.Files[name] = sum
+		if b, err := os.ReadFile(name); err == nil {
+			p.Files[name] = digest(b)
 		}
 	}
-}
-
-func digestFile(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -26,10 +26,8 @@ package validate
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -163,15 +161,9 @@ func (p *plan) verdicts(a *dme.Algorithm, all claims.Tally) (verdicts []claims.V
 // Plan identifies what may go on with the results of an earlier validation: the
 // same program, with the same seed.
 func Plan(o Options) string {
-	digest := sha256.New()
-	fmt.Fprintln(digest, o.Seed)
-	if path, err := os.Executable(); err == nil {
-		if program, err := os.Open(path); err == nil {
-			io.Copy(digest, program)
-			program.Close()
-		}
-	}
-	return hex.EncodeToString(digest.Sum(nil))
+	path, _ := os.Executable()
+	program, _ := os.ReadFile(path)
+	return fmt.Sprintf("%x", sha256.Sum256(append(fmt.Appendln(nil, o.Seed), program...)))
 }
 
 // Mode says how much is run.
