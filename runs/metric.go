@@ -243,8 +243,7 @@ func inOrder(take func(Fairness) uint64) func(*Result) *float64 {
 	}
 }
 
-// short names metrics as people call them; a time that is called by its percentile
-// alone is the waiting time.
+// short names metrics as people call them; a percentile alone is that of the waiting time.
 var short = map[string]string{
 	"p50":        WaitingP50,
 	"p99":        WaitingP99,

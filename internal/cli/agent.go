@@ -72,8 +72,7 @@ const agentsPatience = 30 * time.Second
 
 func agentsFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "agents", Usage: usage} }
 
-// placementFlags say which agents take part in runs over real networks, and where
-// nodes are.
+// placementFlags say which agents take part, and where nodes are.
 func placementFlags() []cli.Flag {
 	return []cli.Flag{
 		agentsFlag("nodes live on the hosts of the agents at the NATS server at `URL`; see 'dmebench agent --help'"),
@@ -83,8 +82,7 @@ func placementFlags() []cli.Flag {
 	}
 }
 
-// agentHosts are the hosts of other agents that a command's runs use; nil for this host
-// alone.
+// agentHosts are the hosts of agents that runs use; nil for this host alone.
 type agentHosts struct {
 	fleet     *agent.Fleet
 	broker    nats.Broker
@@ -226,8 +224,7 @@ func (t *agentHosts) showPlacement(w io.Writer, nodes, perWorker int) error {
 	return nil
 }
 
-// natsFlags say which broker the frames of --transport nats pass, and where the shared
-// resource of --resource nats is.
+// natsFlags say which broker frames pass, and where a shared resource is.
 func natsFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats and --resource nats: a server at `URL`",

@@ -231,8 +231,7 @@ func (p *program) random(c *cli.Context, a *dme.Algorithm, s *check.Search, file
 	return work.search(c.Context, a.Name, s)
 }
 
-// searchOf reads the flags. What depends on the algorithm is checked by
-// [check.New].
+// searchOf reads the flags. [check.New] checks what depends on the algorithm.
 func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.Options, error) {
 	wrong := checkNumbers(c)
 	algorithms := c.StringSlice("algorithm")
@@ -327,8 +326,7 @@ func linksBy(c *cli.Context) string {
 	return check.LinksByNeeds
 }
 
-// pictureFile returns where a counterexample is drawn, having made sure that it
-// can be, where the user says so.
+// pictureFile returns where a counterexample is drawn. A place that the user names is tried.
 func pictureFile(c *cli.Context, a *dme.Algorithm) (string, error) {
 	name := "counterexample-" + a.Name + ".svg"
 	switch {
@@ -402,8 +400,7 @@ func (p *program) saveScenario(file string, a *dme.Algorithm, o check.Options, s
 	return file
 }
 
-// saved returns the text of the counterexample in a file. The files that its options name
-// are named as seen from there.
+// saved returns the text of a file, in which options name files as seen from there.
 func saved(file string, x trace.Counterexample, read func(string) ([]byte, error)) ([]byte, error) {
 	named := make(map[string]bool)
 	x.ReadFile = func(name string) ([]byte, error) {

@@ -112,8 +112,7 @@ arguments; names may be in any case.
 `
 }
 
-// plainFlags has help leave out defaults that mean nothing, and say the names of a flag
-// that can be repeated once.
+// plainFlags has help leave out defaults that mean nothing, and names said twice.
 var plainFlags = sync.OnceFunc(func() {
 	library := cli.FlagStringer
 	cli.FlagStringer = func(f cli.Flag) string {

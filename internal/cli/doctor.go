@@ -102,8 +102,7 @@ func (p *program) showReport(c *cli.Context, r *doctor.Report) error {
 // asksAll is an algorithm of which every node talks to every other one.
 const asksAll = "ricart-agrawala"
 
-// needOf estimates what the run that the flags speak of takes of a host that has it
-// alone.
+// needOf estimates what the run that the flags speak of takes of a host.
 func (p *program) needOf(c *cli.Context) (doctor.Need, error) {
 	wrong := checkNumbers(c)
 	wrong.when(c.Int("nodes") < 1, "--nodes %d: there must be at least 1", c.Int("nodes"))

@@ -160,8 +160,7 @@ func (f *files) all() map[string][]byte {
 	return maps.Clone(f.seen)
 }
 
-// counter shows how far a search or a measurement is, on a terminal only. total is 0
-// if nobody knows the end.
+// counter shows progress, on a terminal only. total is 0 if nobody knows the end.
 func (p *program) counter(quiet bool, total uint64, what string) *run.Counter {
 	if quiet || !layout.IsTerminal(p.stderr) {
 		return nil

@@ -139,8 +139,7 @@ func entriesFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "entries", Usage: "keep a record of each critical section, for 'dmebench export --format entries'"}
 }
 
-// checkEntries refuses to keep records whose times would be those of several clocks,
-// or that would be elsewhere.
+// checkEntries refuses to keep records of several hosts, whose clocks differ.
 func checkEntries(c *cli.Context, elsewhere bool) error {
 	if c.Bool("entries") && (elsewhere || c.IsSet("agents")) {
 		return usage("--entries: the times of a table are read from one clock; run on this host alone, without --agents")
@@ -171,8 +170,7 @@ func (p *program) exportEntries(runs []runs.Run, out string) error {
 	return nil
 }
 
-// readResults reads results from wherever they were left, and warns of records that could
-// not be read.
+// readResults reads results, and warns of records that could not be read.
 func (p *program) readResults(path string) (*runs.Set, error) {
 	set, err := runs.Read(path)
 	switch {
@@ -213,8 +211,7 @@ func thresholdsOf(c *cli.Context) ([]cells.Threshold, error) {
 	return all, nil
 }
 
-// judged says what came of the thresholds, and returns the exit code of what would
-// else have ended with code.
+// judged says what came of thresholds, and which exit code that makes of code.
 func (p *program) judged(code int, v cells.Verdict) int {
 	for _, line := range v.Lines {
 		fmt.Fprintf(p.stderr, "dmebench: %s\n", line)

@@ -48,8 +48,7 @@ func (p *program) listCommand() *cli.Command {
 	}
 }
 
-// listSchema prints what 'run --json' prints as a JSON Schema: each key, its type and its
-// meaning.
+// listSchema prints the JSON Schema of what 'run --json' prints.
 func (p *program) listSchema(*cli.Context) error {
 	b, err := schemaJSON()
 	if err == nil {
@@ -265,8 +264,7 @@ func workloadNames() string {
 	return strings.Join(names(workload.Kinds(), func(k workload.Kind) string { return k.Name }), ", ")
 }
 
-// listableNames lists everything that 'list NAME' tells of. Of the names that two
-// things share, the first is meant.
+// listableNames lists what 'list NAME' tells of. Of equal names the first is meant.
 func (p *program) listableNames() []string {
 	quorums := slices.DeleteFunc(quorum.Names(), func(name string) bool { return strings.Contains(name, ":") })
 	return slices.Concat(p.catalog.Names(),

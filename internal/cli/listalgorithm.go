@@ -15,8 +15,7 @@ import (
 	"dmebench/workload/fault"
 )
 
-// showAlgorithm prints what an algorithm says of itself, and an example of it step
-// by step.
+// showAlgorithm prints what an algorithm says of itself, and an example.
 func (p *program) showAlgorithm(a *dme.Algorithm) error {
 	style := p.pageStyle()
 	var b strings.Builder
@@ -54,8 +53,7 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 	return err
 }
 
-// writeAlgorithmsPage writes what the algorithms say of themselves as a page of
-// Markdown: docs/algorithms.md.
+// writeAlgorithmsPage writes docs/algorithms.md.
 func (p *program) writeAlgorithmsPage() error {
 	examples, err := p.builtInScenarios()
 	if err != nil {
@@ -122,8 +120,7 @@ var briefly = strings.NewReplacer(
 	"A. Kshemkalyani and M. Singhal, Distributed Computing, Cambridge University Press, 2008", "Textbook",
 )
 
-// describeAlgorithm writes the section of an algorithm, but for the figures of its
-// paper.
+// describeAlgorithm writes the section of an algorithm, without figures of its paper.
 func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn) {
 	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, briefly.Replace(strings.TrimSuffix(a.Citation, ".")))
 	if a.AsPublished {
@@ -154,8 +151,7 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 	}
 }
 
-// firstClause leaves out what 'list NAME' says further of an option, unless the help
-// begins with its values.
+// firstClause is the beginning of a help, or all if it begins with values.
 func firstClause(help string) string {
 	i := strings.IndexAny(help, ":;")
 	if i < 0 || len(strings.Fields(help[:i])) < 3 {

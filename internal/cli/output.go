@@ -52,8 +52,7 @@ func makeFolder(dir string) error {
 	return fileio.Probe(dir)
 }
 
-// cannotWrite is the error of a path to which nothing can be written; nil where err is.
-// The path is as given: "--out DIR".
+// cannotWrite is the error of a path as given, such as "--out DIR"; nil where err is.
 func cannotWrite(path string, err error) error {
 	if err == nil {
 		return nil

@@ -87,8 +87,7 @@ func readOnly(texts []string) (only, error) {
 	return keep, nil
 }
 
-// narrow leaves in the set what is kept. It fails where that is nothing, and says
-// which values there are.
+// narrow leaves in the set what is kept; where that is nothing, it says what there is.
 func (o only) narrow(set *runs.Set) error {
 	there := make(map[string][]string)
 	all := set.Runs
@@ -122,8 +121,7 @@ func (o only) narrow(set *runs.Set) error {
 	return usage("--only: no run is left; in %s %s", set.Name(), strings.Join(parts, "; "))
 }
 
-// valuesOf are those of a run for a key: networks and workloads have a label in an
-// experiment beside their name.
+// valuesOf are those of a run for a key: of networks and workloads name and label.
 func valuesOf(r runs.Run, key string) []string {
 	if key == "label" {
 		return []string{r.Label}

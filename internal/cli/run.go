@@ -155,8 +155,7 @@ func (p *program) run(c *cli.Context) error {
 	return nil
 }
 
-// refusal is the error for flags that do not do, or for the end of the planning
-// that finds out.
+// refusal is the error for flags that do not do, or of the end of ctx.
 func refusal(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -267,8 +266,7 @@ func keeper(dir string, thresholds []cells.Threshold) (func(*runs.Result) error,
 	}, nil
 }
 
-// execSpec reads --exec and --name into a specification. Whether there is a program
-// of that name is seen by fits.
+// execSpec reads --exec and --name. Whether there is such a program is seen by fits.
 func execSpec(c *cli.Context, s *runs.Spec) error {
 	command, name := c.String("exec"), c.String("name")
 	if !c.IsSet("exec") {

@@ -134,8 +134,7 @@ func (p *program) sweep(c *cli.Context) error {
 	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{})
 }
 
-// simulated reports whether an experiment has runs over the simulated network, and overNetworks
-// whether it has others.
+// simulated reports whether an experiment has simulations, overNetworks whether it has other runs.
 func simulated(file experiment.File) bool {
 	return slices.ContainsFunc(file.Transports, func(e runs.Entry) bool { return e.Name == runs.Sim })
 }
@@ -147,8 +146,7 @@ func overNetworks(file experiment.File) bool {
 // defaultExperiment is the name of an experiment that nobody has named.
 const defaultExperiment = "experiment"
 
-// initExperiment writes a file to begin with. A name without an ending is that of the
-// experiment, and of its file.
+// initExperiment writes a file to begin with. A name without an ending also names the file.
 func (p *program) initExperiment(c *cli.Context) error {
 	file := cmp.Or(c.String("file"), c.String("name"), defaultExperiment)
 	if !isYAML(file) {

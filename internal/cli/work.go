@@ -97,8 +97,7 @@ const (
 	largestPart  = 1000 // schedules
 )
 
-// search has random schedules run in parts, many at a time, and reports what one host
-// alone would.
+// search has random schedules run in parts, and reports what one host alone would.
 func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Search) (check.Report, error) {
 	ctx, cancel := context.WithCancel(ctx) // what is under way once a property is broken
 	defer cancel()

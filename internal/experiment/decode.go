@@ -23,8 +23,7 @@ import (
 	"dmebench/workload/fault"
 )
 
-// document is an experiment file as YAML: where its values stand, and which of
-// them are wrong.
+// document is an experiment file as YAML: where values stand, and what is wrong.
 type document struct {
 	flaws
 	root     *yaml.Node // nil for an experiment that was not read from YAML
@@ -36,8 +35,7 @@ type place struct {
 	i    int
 }
 
-// doubt notes that something is wrong with an entry, so that nothing is concluded
-// from what it says.
+// doubt notes that nothing can be concluded from an entry.
 func (d *document) doubt(list string, i int) {
 	if d.doubtful == nil {
 		d.doubtful = make(map[place]bool)
@@ -198,8 +196,7 @@ func refuse(cause Cause, format string, args ...any) error {
 	return &Refused{cause, fmt.Errorf("experiment: "+format, args...)}
 }
 
-// flaws collects everything that is wrong with a file, so that a person
-// repairs it in one go.
+// flaws collects everything that is wrong with a file.
 type flaws struct {
 	path string
 	list []flaw
@@ -237,8 +234,7 @@ func (f *flaws) err() error {
 	return refuse(BadFile, "%s has %d faults:\n  %s", f.path, len(lines), strings.Join(lines, "\n  "))
 }
 
-// cause strips a file operation's error of the path, which is often that of a
-// temporary file.
+// cause strips an error of the path, which is often that of a temporary file.
 func cause(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError

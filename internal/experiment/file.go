@@ -189,8 +189,7 @@ func named(entries []runs.Entry) []namedEntry {
 	return all
 }
 
-// given reports whether a key has a value, of which it has been told what is wrong if
-// nothing was read of it.
+// given reports whether a key has a value, right or wrong.
 func (d *document) given(key string) bool {
 	n := at(d.root, key)
 	return n != nil && !(n.Kind == yaml.ScalarNode && n.Value == "" && n.ShortTag() == "!!str")

@@ -160,8 +160,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// resolver looks up everything that a file names, entry by entry and then
-// combination by combination.
+// resolver looks up what a file names, by entries and then by combinations.
 type resolver struct {
 	document
 	file     File
@@ -175,8 +174,7 @@ type resolver struct {
 	complaints                        complaints
 }
 
-// candidate is an entry that has been looked up. Where that failed ok is false,
-// and its combinations are not tried.
+// candidate is an entry that has been looked up; unless ok its combinations are not tried.
 type candidate struct {
 	runs.Entry
 	ok       bool
@@ -275,8 +273,7 @@ func (r *resolver) axes() {
 	}
 }
 
-// configuration resolves one combination; ok is false where it is not to run,
-// or cannot.
+// configuration resolves one combination; ok is false unless it is to run.
 func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 	alg, net, load := r.algorithms[at[ofAlgorithms]], r.transports[at[ofTransports]], r.workloads[at[ofWorkloads]]
 	nodes := r.file.Nodes[at[ofNodes]]

@@ -9,8 +9,7 @@ import (
 	"dmebench/runs"
 )
 
-// quiet is how long a sweep that goes well says nothing where its output is not
-// a terminal.
+// quiet is how long a sweep that goes well says nothing except on a terminal.
 const quiet = 5 * time.Second
 
 // progress tells how far a sweep is and how long it will still take.
@@ -125,8 +124,7 @@ func (e estimate) add(c Cell, took time.Duration) {
 	p.todo--
 }
 
-// left is the sum over what is to come of the mean of its configuration, or of
-// all where there is none yet.
+// left sums up the means of what is to come, by configuration where that has run.
 func (e estimate) left() time.Duration {
 	var all pace
 	for _, p := range e {

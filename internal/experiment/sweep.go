@@ -177,8 +177,7 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	return s, err
 }
 
-// missing returns the cells that have no result, or a failed one, and counts the
-// others. there may be nil.
+// missing returns the cells without result, or a failed one, and counts the others.
 func (s *Summary) missing(plan *Plan, there *runs.Set) []Cell {
 	if there == nil {
 		return plan.Cells
@@ -233,8 +232,7 @@ func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, o
 	return nil
 }
 
-// carryOut carries out the run of a cell and keeps its result, which is nil where the
-// sweep was interrupted.
+// carryOut keeps the result of a cell; nil where the sweep was interrupted.
 func (c Cell) carryOut(ctx context.Context, store *runs.Store, opt Options) (*runs.Result, error) {
 	// Resolved once before; again now, so that only one job is in memory.
 	job, err := platform.Interruptible(ctx, func() (*run.Job, error) { return run.Resolve(c.Spec, opt.Catalog, opt.ReadFile) })
@@ -274,8 +272,7 @@ func (c Cell) keep(store *runs.Store, r *runs.Result) error {
 	return nil
 }
 
-// carryOutOne makes a failed result of an error, so that the reason is on the
-// disk beside the others.
+// carryOutOne makes a failed result of an error, so that the reason is kept.
 func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*runs.Result) error) *runs.Result {
 	r, err := runner(ctx, job, keep)
 	switch {

@@ -123,8 +123,7 @@ func (p *Plan) asked(c Cell) []string {
 	return out
 }
 
-// leastTime adds up how long workloads make requests, where they say so and
-// time is real.
+// leastTime adds up the durations of workloads in real time.
 func leastTime(todo []Cell) time.Duration {
 	var sum time.Duration
 	for _, c := range todo {

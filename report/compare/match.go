@@ -155,8 +155,7 @@ func (p pair) withinClocks(m runs.Metric, r Row) string {
 	return fmt.Sprintf("the hosts' clocks are known to ± %s only, both sides together: the change may be theirs", units.Time(bound))
 }
 
-// tooShort says of how many runs of a side the delay is shorter than clocks can tell:
-// the others are slow ones.
+// tooShort says of how many runs the delay is shorter than clocks can tell.
 func tooShort(c *cells.Cell, side string, m runs.Metric) []string {
 	n := 0
 	for _, r := range c.Good {

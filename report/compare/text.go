@@ -123,8 +123,7 @@ func (c *Comparison) notes() []string {
 	return append(all, c.Notes...)
 }
 
-// description divides the settings of cells into what all have in common and
-// what a table must show.
+// description is what cells have in common, and what a table must show.
 type description struct {
 	common    []string
 	differing []string // dimensions, without nodes
@@ -171,8 +170,7 @@ func (c Cell) requests() int {
 	return n
 }
 
-// unremarkable reports whether a setting is the default, which goes without
-// saying.
+// unremarkable reports whether a setting is the default.
 func unremarkable(dim, value string) bool {
 	return value == "" || dim == "nodes_per_worker" && value == "1" || dim == "warmup" && value == runs.DefaultWarmup
 }

@@ -42,8 +42,7 @@ func CSV(results *runs.Set) ([]File, error) {
 	return files, nil
 }
 
-// table is one whose rows begin with which run they are of, and end with the late
-// dimensions of runs.
+// table has rows that begin with their run, and end with its late dimensions.
 type table struct {
 	late []string
 	rows [][]string

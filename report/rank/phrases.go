@@ -211,8 +211,7 @@ func (c *Contest) words() string {
 	return strings.Join(sentences, " ")
 }
 
-// uneven says who of those that may be best serves its nodes unequally: it is quick for
-// some of them.
+// uneven says who of those that may be best is quick for some nodes alone.
 func (c *Contest) uneven() []string {
 	var all []string
 	m, _ := runs.LookupMetric(runs.JainIndex)

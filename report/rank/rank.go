@@ -194,8 +194,7 @@ func Of(set *runs.Set, opt Options) (*Ranking, error) {
 	return r, nil
 }
 
-// judge compares the entrants. chosen says that the first column was asked for, and
-// decides.
+// judge compares the entrants; if chosen, the first column decides.
 func (c *Contest) judge(columns []runs.Metric, chosen bool, alpha float64) {
 	deciding := Deciding(c.Workload)
 	if chosen {

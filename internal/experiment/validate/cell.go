@@ -155,8 +155,7 @@ func (c *cell) urgency() float64 {
 	return c.cost
 }
 
-// leastForInterval is the number of repetitions from which on an interval is
-// narrow enough to say something.
+// leastForInterval is how many repetitions make an interval that says something.
 const leastForInterval = 6
 
 // perEntry estimates the messages of an entry from what the claims say of it: a
@@ -176,8 +175,7 @@ func perEntry(a *dme.Algorithm, s dme.Setting) float64 {
 	return cmp.Or(said, bound, 3*float64(s.Nodes))
 }
 
-// otherMembers returns K−1: how many other nodes a node's request set has, in
-// the mean.
+// otherMembers returns K−1, the mean number of other nodes in a request set.
 func otherMembers(s dme.Setting) float64 {
 	sum := 0
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
@@ -227,8 +225,7 @@ func newBench(o *Options) *bench {
 
 func (b *bench) forget() { clear(b.systems) }
 
-// job resolves a run that answers a question, with a placeholder for the number
-// of requests.
+// job resolves a run that answers a question; its number of requests is left open.
 func (b *bench) job(q *question, c *condition, nodes int) (*run.Job, error) {
 	spec := c.spec(q.Algorithm.Name, q.Set, nodes)
 	spec.Seed = b.seed

@@ -13,8 +13,7 @@ import (
 	"dmebench/runs"
 )
 
-// question is a claim with the options under which it is asked, and what
-// answers it.
+// question is a claim, the options under which it is asked, and what answers it.
 type question struct {
 	claims.Question
 	cells     []*cell
@@ -70,8 +69,7 @@ func (q *question) means() int {
 	return len(q.cells) + len(q.others) + q.again
 }
 
-// verdict says what came of the question, one of those for which so many means are
-// compared.
+// verdict says what came of the question, with so many means compared for all.
 func (q *question) verdict(compared int) claims.Verdict {
 	evidence, unfinished := q.compare(q.cells, compared)
 	q.Planned = unfinished

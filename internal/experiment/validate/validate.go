@@ -158,8 +158,7 @@ func (p *plan) verdicts(a *dme.Algorithm, all claims.Tally) (verdicts []claims.V
 	return verdicts
 }
 
-// Plan identifies what may go on with the results of an earlier validation: the
-// same program, with the same seed.
+// Plan identifies what may be continued: the same program, with the same seed.
 func Plan(o Options) string {
 	path, _ := os.Executable()
 	program, _ := os.ReadFile(path)
@@ -322,8 +321,7 @@ func (o *Options) claimIDs() []string {
 	return ids
 }
 
-// within reports whether a claim's ID is what was asked for, in any case, or
-// begins with it.
+// within reports whether a claim's ID is what was asked for, or begins with it.
 func within(id, asked string) bool {
 	asked = strings.ToLower(asked)
 	return id == asked || strings.HasPrefix(id, strings.TrimSuffix(asked, "/")+"/")

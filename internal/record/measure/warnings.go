@@ -23,8 +23,7 @@ const EnvironmentCores = "cores"
 // wait for a message at any time.
 const manyPerCore = 4
 
-// muchRetransmitted is the share of frames that may be sent again without a
-// word.
+// muchRetransmitted is the share of frames that may be sent again without a word.
 const muchRetransmitted = 0.01
 
 // What clocks may do without a word. The step is that of the wall clock, which

@@ -14,8 +14,7 @@ import (
 	"dmebench/runs"
 )
 
-// ran is a run of an algorithm under a kind of fault: one that is to be made, until
-// done is closed.
+// ran is a run under a kind of fault, which is to be made until done is closed.
 type ran struct {
 	kind   Kind
 	light  bool   // the load
