@@ -35,14 +35,9 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 	writeOptions(&b, style, a.Options)
 	writeInvariants(&b, style, a)
 	writeClaims(&b, style, a)
-	switch {
-	case a.AsPublished:
+	if a.AsPublished {
 		fmt.Fprintf(&b, "\nIt is known to be wrong: 'dmebench check --algorithm %s --nodes 3' shows how.\n", a.Name)
-	default:
-		s, err := trace.Example(a)
-		if err != nil {
-			break // check says what is wrong with it
-		}
+	} else if s, err := trace.Example(a); err == nil { // else check says what is wrong with it
 		played, err := s.Play(a, nil)
 		if err != nil {
 			return err

@@ -63,7 +63,8 @@ func (p *program) sweep(c *cli.Context) error {
 		return cmp.Or(file.AllFaults(p.catalog, newFiles().read), err)
 	}
 	var hosts *agentHosts
-	if overNetworks(file) || len(given(c, "expect-agents", "place")) > 0 { // else nothing has a place
+	simulated, real := transportsOf(file)
+	if real || len(given(c, "expect-agents", "place")) > 0 { // else nothing has a place
 		if hosts, err = p.openTestbed(c); err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (p *program) sweep(c *cli.Context) error {
 	}
 	files := newFiles()
 	var work *agentsWork
-	if simulated(file) && !c.Bool("dry-run") {
+	if simulated && !c.Bool("dry-run") {
 		if work, err = p.openWork(c, files); err != nil {
 			return err
 		}
@@ -134,13 +135,12 @@ func (p *program) sweep(c *cli.Context) error {
 	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{})
 }
 
-// simulated reports whether an experiment has simulations, overNetworks whether it has other runs.
-func simulated(file experiment.File) bool {
-	return slices.ContainsFunc(file.Transports, func(e runs.Entry) bool { return e.Name == runs.Sim })
-}
-
-func overNetworks(file experiment.File) bool {
-	return slices.ContainsFunc(file.Transports, func(e runs.Entry) bool { return e.Name != runs.Sim })
+// transportsOf reports whether an experiment has simulations, and other runs.
+func transportsOf(file experiment.File) (simulated, real bool) {
+	for _, e := range file.Transports {
+		simulated, real = simulated || e.Name == runs.Sim, real || e.Name != runs.Sim
+	}
+	return simulated, real
 }
 
 // defaultExperiment is the name of an experiment that nobody has named.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,11 +50,8 @@ func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
 	if err := agent.CheckBroker(*broker); err != nil {
 		return nil, failWith(Usage, err)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "a host without a name"
-	}
-	opt := workqueue.Options{Host: host, Warn: func(line string) { fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", line) }}
+	host, _ := os.Hostname()
+	opt := workqueue.Options{Host: cmp.Or(host, "a host without a name"), Warn: func(line string) { fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", line) }}
 	q, err := platform.Interruptible(c.Context, func() (*workqueue.Queue, error) { return workqueue.Open(c.Context, *broker, opt) })
 	if err != nil {
 		return nil, queueFailure(err)

@@ -60,9 +60,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Out == "" {
-		o.Out = DefaultOut
-	}
+	o.Out = cmp.Or(o.Out, DefaultOut)
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
