@@ -132,16 +132,12 @@ func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Sear
 	return r, err
 }
 
-// signals returns a context that ends when the program is told to: by Ctrl-C, by
-// whoever runs it, or because its terminal is closed. Under nohup the latter is
-// to be ignored, and stays so.
+// signals returns a context that ends when the program is told to: by Ctrl-C, by whoever
+// runs it, or because its terminal is closed, unless nohup has that ignored. Told once
+// more, it knows that the user insists ([platform.Insisted]).
 //
-// Where it is told by Ctrl-C, or by whoever runs it, once more, the context knows that
-// the user insists (package interrupt).
-//
-// From the first on output to a pipe that nobody reads any more is an error like any
-// other. It would else end the program on the spot, before the result of a run
-// is where it is to be kept.
+// Output to a pipe that nobody reads any more becomes an error like any other. It would
+// else end the program on the spot, before the result of a run is kept.
 func signals() (ctx context.Context, stop func()) {
 	tell := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -55,6 +55,8 @@ const (
 	maxLabel    = 64 // characters
 )
 
+const noFolder = "name %q becomes a folder: want letters, digits, '.', '_' and '-', at most 64, the first a letter or digit"
+
 // File is an experiment file. It says what is to be compared; it knows nothing
 // yet of whether the names in it exist.
 type File struct {
@@ -128,8 +130,7 @@ func (f *File) complete() {
 		}
 	}
 	if f.Name != "" && !folder.MatchString(f.Name) {
-		d.add(d.line("name"), "name %q becomes a folder: want letters, digits, '.', '_' and '-', at most 64, "+
-			"the first a letter or digit", f.Name)
+		d.add(d.line("name"), noFolder, f.Name)
 	}
 	if f.Transports == nil && !d.given("transports") {
 		f.Transports = runs.List[runs.Entry]{{Name: runs.DefaultTransport}}
@@ -286,7 +287,7 @@ var template []byte
 // cannot be that of a folder.
 func Template(name, file string) ([]byte, error) {
 	if !folder.MatchString(name) {
-		return nil, fmt.Errorf("name %q becomes a folder: want letters, digits, '.', '_' and '-', at most 64, the first a letter or digit", name)
+		return nil, fmt.Errorf(noFolder, name)
 	}
 	text := bytes.ReplaceAll(template, []byte("NAME"), []byte(name))
 	return bytes.ReplaceAll(text, []byte("sweep FILE"), []byte("sweep "+file)), nil

@@ -18,14 +18,11 @@ import (
 	"dmebench/runs"
 )
 
-// CSV returns three tables: summary.csv, a row for each cell with medians and
-// intervals, as the report has it; runs.csv, a row for each run, whatever came
-// of it; and times.csv, a row for each bucket of the distributions of the times
-// of critical sections. What is not known is empty. Where runs had a shared resource,
-// or were made on several hosts, these tables have columns for that at their ends, and
-// of hosts two more follow:
-// hosts.csv, a row for each host of each run, and links.csv, a row for each ordered
-// pair of them.
+// CSV returns tables: summary.csv, a row for each cell with medians and intervals, as the
+// report has it; runs.csv, a row for each run, whatever came of it; times.csv, a row for
+// each bucket of the distributions of times; and of runs on several hosts hosts.csv and
+// links.csv, a row for each host of each run, and for each ordered pair of them. What is
+// not known is empty.
 func CSV(results *runs.Set) ([]File, error) {
 	times, err := timesTable(results.Runs)
 	if err != nil {
