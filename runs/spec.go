@@ -119,10 +119,10 @@ type Experiment struct {
 	NodesPerWorker int            `json:"nodes_per_worker,omitempty" yaml:"nodes_per_worker,omitempty"`
 	Warmup         string         `json:"warmup,omitempty" yaml:"warmup,omitempty"`
 	StallAfter     Duration       `json:"stall_after,omitempty" yaml:"stall_after,omitempty"`
-	AllowMismatch  bool           `json:"allow_mismatch,omitempty" yaml:"allow_mismatch,omitempty"` // run over transports that lack what is needed
+	AllowMismatch  bool           `json:"allow_mismatch,omitempty" yaml:"allow_mismatch,omitempty"` // also where links lack what is needed
 	SkipInvalid    bool           `json:"skip_invalid,omitempty" yaml:"skip_invalid,omitempty"`     // leave out what cannot run
-	Faults         []string       `json:"faults,omitempty" yaml:"faults,omitempty"`                 // of every run, as package fault reads them
-	Resource       string         `json:"resource,omitempty" yaml:"resource,omitempty"`             // that every critical section reads and writes
+	Faults         []string       `json:"faults,omitempty" yaml:"faults,omitempty"`                 // of every run, for package fault
+	Resource       string         `json:"resource,omitempty" yaml:"resource,omitempty"`             // used by every critical section
 	Axes           []Axis         `json:"axes,omitempty" yaml:"axes,omitempty"`
 }
 

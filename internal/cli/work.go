@@ -51,7 +51,8 @@ func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
 		return nil, failWith(Usage, err)
 	}
 	host, _ := os.Hostname()
-	opt := workqueue.Options{Host: cmp.Or(host, "a host without a name"), Warn: func(line string) { fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", line) }}
+	warn := func(line string) { fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", line) }
+	opt := workqueue.Options{Host: cmp.Or(host, "a host without a name"), Warn: warn}
 	q, err := platform.Interruptible(c.Context, func() (*workqueue.Queue, error) { return workqueue.Open(c.Context, *broker, opt) })
 	if err != nil {
 		return nil, queueFailure(err)
