@@ -281,8 +281,8 @@ func (d *document) value(where, what, key string, n *yaml.Node, v reflect.Value,
 			return
 		}
 		d.decodeInto(v, n)
-	case entry && v.FieldByName("Set").IsValid(): // a name alone
-		d.decodeInto(v.FieldByName("Name"), n)
+	case entry && v.Type() != reflect.TypeFor[runs.Axis](): // a name alone, the first field
+		d.decodeInto(v.Field(0), n)
 	default:
 		if want := wrong(key, n); want != "" {
 			d.add(n.Line, "%s is %s; want %s", what, n.Value, want)
