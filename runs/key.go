@@ -71,8 +71,8 @@ func Dimensions() []string {
 // seed, and on which hosts. Runs of equal keys are repetitions of one another. Keys are comparable,
 // and so can be those of a map.
 //
-// A projection ([Key.Project], [Key.Without]) forgets dimensions: cells whose
-// projections are equal differ in nothing else.
+// [Key.Without] forgets dimensions: cells whose keys are equal without them differ in
+// nothing else.
 type Key struct {
 	values [len(dimensions)]string
 }
@@ -98,16 +98,6 @@ func index(name string) int {
 
 // Get returns the value of a dimension, "" where none was given.
 func (k Key) Get(name string) string { return k.values[index(name)] }
-
-// Project returns the key with these dimensions alone.
-func (k Key) Project(names ...string) Key {
-	var p Key
-	for _, name := range names {
-		i := index(name)
-		p.values[i] = k.values[i]
-	}
-	return p
-}
 
 // Without returns the key without these dimensions.
 func (k Key) Without(names ...string) Key {
@@ -251,7 +241,6 @@ func SyncDelays() []string {
 	return []string{SyncDelayP50, SyncDelayMean, SyncDelayP99, SyncDelayOverT}
 }
 
-// acrossHosts reports whether runs on several hosts alone have the metric.
 func (m Metric) acrossHosts() bool { return m.Name == SyncDelayBound || m.Name == SyncDelayLoad }
 
 // MetricsOf lists the metrics that the runs may have: all of them, or all but those

@@ -32,6 +32,17 @@ type Metric struct {
 // Time reports whether the metric is a time in nanoseconds.
 func (m Metric) Time() bool { return strings.HasSuffix(m.Name, "_ns") }
 
+// Text writes a value of the metric for people, a time with its unit; "–" for none.
+func (m Metric) Text(x *float64) string {
+	switch {
+	case x == nil:
+		return units.Missing
+	case m.Time():
+		return units.Time(*x)
+	}
+	return units.Number(*x)
+}
+
 // Values returns the metric of every run that has it.
 func (m Metric) Values(runs []*Result) []float64 {
 	var values []float64
@@ -193,7 +204,6 @@ func costliest(cost func(*Fault) *float64) func(*Result) *float64 {
 	}
 }
 
-// of64 is a number that may be absent.
 func of64[N int64 | uint64](x *N) *float64 {
 	if x == nil {
 		return nil
@@ -210,7 +220,6 @@ func mean(q *Quantiles) float64 { return q.Mean }
 func p50(q *Quantiles) float64  { return float64(q.P50) }
 func p99(q *Quantiles) float64  { return float64(q.P99) }
 
-// of is a number taken from a distribution that may be absent.
 func of(times func(*Result) *Quantiles, take func(*Quantiles) float64) func(*Result) *float64 {
 	return func(r *Result) *float64 {
 		q := times(r)
@@ -234,8 +243,7 @@ func inOrder(take func(Fairness) uint64) func(*Result) *float64 {
 	}
 }
 
-// short names metrics as people call them; a time that is called by its percentile
-// alone is the waiting time.
+// short names metrics as people call them; a percentile alone is that of the waiting time.
 var short = map[string]string{
 	"p50":        WaitingP50,
 	"p99":        WaitingP99,
@@ -246,14 +254,16 @@ var short = map[string]string{
 	"sync-delay": SyncDelayP50,
 }
 
-// ShortNames lists the short names that [FindMetric] knows, each with the name of its
-// metric, for help texts: "p99 (waiting_time_p99_ns)".
-func ShortNames() []string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(short)) {
-		all = append(all, name+" ("+short[name]+")")
+// FindMetrics returns the metrics that a person means by these names.
+func FindMetrics(names []string) (metrics []Metric, err error) {
+	for _, name := range names {
+		m, err := FindMetric(name)
+		if err != nil {
+			return nil, err
+		}
+		metrics = append(metrics, m)
 	}
-	return all
+	return metrics, nil
 }
 
 // FindMetric returns the metric that a person means by name: its name, in any case,
@@ -283,7 +293,6 @@ func FindMetric(name string) (Metric, error) {
 
 var percentile = regexp.MustCompile(`(?i)(^|[_-])p[0-9]`)
 
-// plain is a name without what tells it from no other.
 func plain(name string) string {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for _, unit := range []string{"_ns", "_cs_per_s"} {

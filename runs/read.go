@@ -1,10 +1,10 @@
 package runs
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -68,7 +68,6 @@ const maxResult = 64 << 20
 
 var errTooLong = fmt.Errorf("not a result: it has more than %d bytes", maxResult)
 
-// below suggests folders with results.
 func below(dir string) string {
 	var names []string
 	entries, _ := os.ReadDir(dir)
@@ -115,13 +114,8 @@ func readFiles(path string, files []string) (*Set, error) {
 
 // readFile reads the result of a run, or one with its place in an experiment.
 func readFile(file string) (r Run, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return r, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxResult+1))
-	if err == nil && len(b) > maxResult {
+	b, err := fileio.Read(file, maxResult)
+	if large := (*fileio.TooLarge)(nil); errors.As(err, &large) {
 		err = errTooLong
 	}
 	if err != nil {
@@ -205,56 +199,27 @@ func (s *Store) setAside() error {
 	if len(s.Damaged) == 0 {
 		return nil
 	}
-	bad, err := os.OpenFile(s.Path+SetAsideSuffix, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	text, err := os.ReadFile(s.Path)
 	if err != nil {
 		return err
 	}
 	var good, moved []byte
 	next := int64(0)
 	for _, d := range s.Damaged {
-		if good, err = s.appendRange(good, next, d.begin); err == nil {
-			moved, err = s.appendRange(moved, d.begin, d.end)
-		}
-		if err != nil {
-			break
-		}
-		if n := len(moved); n > 0 && moved[n-1] != '\n' {
-			moved = append(moved, '\n')
-		}
+		good = append(good, text[next:d.begin]...)
+		moved = append(append(moved, bytes.TrimSuffix(text[d.begin:d.end], []byte("\n"))...), '\n')
 		next = d.end
 	}
-	if err == nil {
-		_, err = bad.Write(moved)
-	}
-	if err == nil {
-		err = bad.Sync()
-	}
-	if err = errors.Join(err, bad.Close()); err == nil {
-		err = fileio.SyncDir(filepath.Dir(s.Path))
-	}
+	good = append(good, text[next:]...)
+	bad, err := os.OpenFile(s.Path+SetAsideSuffix, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
-	if first := s.Damaged[0].begin; first == int64(len(good)) && next == s.size {
-		s.size = first // a line at the end, as a process that was killed leaves
-		return s.file.Truncate(first)
-	}
-	if good, err = s.appendRange(good, next, s.size); err != nil {
+	_, err = bad.Write(moved)
+	if err = errors.Join(err, bad.Sync(), bad.Close(), fileio.SyncDir(filepath.Dir(s.Path))); err != nil {
 		return err
 	}
-	return s.replace(good)
-}
-
-// appendRange appends a part of the store's file to b.
-func (s *Store) appendRange(b []byte, begin, end int64) ([]byte, error) {
-	part := make([]byte, end-begin)
-	_, err := s.file.ReadAt(part, begin)
-	return append(b, part...), err
-}
-
-// replace lets the store go on with another file of its name.
-func (s *Store) replace(text []byte) error {
-	if err := fileio.Write(s.Path, text); err != nil {
+	if err := fileio.Write(s.Path, good); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(s.Path, os.O_RDWR, 0)
@@ -262,6 +227,6 @@ func (s *Store) replace(text []byte) error {
 		return err
 	}
 	s.file.Close()
-	s.file, s.size = f, int64(len(text))
+	s.file, s.size = f, int64(len(good))
 	return nil
 }

@@ -10,11 +10,10 @@
 package runs
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"time"
 )
 
@@ -69,6 +68,17 @@ func (s Spec) WithDefaults() Spec {
 	return s
 }
 
+// Without returns the spec as if a dimension (see [Dimensions]) had not been given.
+func (s Spec) Without(dimension string) Spec {
+	v := reflect.ValueOf(&s).Elem()
+	for f, field := range v.Fields() {
+		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key == dimension {
+			field.SetZero()
+		}
+	}
+	return s
+}
+
 // Sim is the name of the simulated network; every other one is real.
 const Sim = "sim"
 
@@ -90,20 +100,6 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// DecodeSpec reads the JSON form of a spec strictly.
-func DecodeSpec(b []byte) (Spec, error) {
-	var s Spec
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
-		return s, fmt.Errorf("run: specification: %w", err)
-	}
-	if d.More() {
-		return s, errors.New("run: specification: something follows it")
-	}
-	return s, nil
-}
-
 // Std returns the duration as the standard library's type.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
@@ -113,43 +109,43 @@ func (d Duration) Std() time.Duration { return time.Duration(d) }
 type Experiment struct {
 	SchemaVersion  int            `json:"schema_version" yaml:"schema_version"`
 	Name           string         `json:"name" yaml:"name"` // of the folder of its results
-	Description    string         `json:"description,omitempty" yaml:"description"`
+	Description    string         `json:"description,omitempty" yaml:"description,omitempty"`
 	Algorithms     List[Entry]    `json:"algorithms" yaml:"algorithms"`
-	Nodes          []int          `json:"nodes" yaml:"nodes"`
+	Nodes          []int          `json:"nodes" yaml:"nodes,flow"`
 	Transports     List[Entry]    `json:"transports" yaml:"transports"`
 	Workloads      List[Workload] `json:"workloads" yaml:"workloads"`
-	Repetitions    int            `json:"repetitions" yaml:"repetitions"`
-	Seed           uint64         `json:"seed" yaml:"seed"` // of the first repetition
-	NodesPerWorker int            `json:"nodes_per_worker,omitempty" yaml:"nodes_per_worker"`
-	Warmup         string         `json:"warmup,omitempty" yaml:"warmup"`
-	StallAfter     Duration       `json:"stall_after,omitempty" yaml:"stall_after"`
-	AllowMismatch  bool           `json:"allow_mismatch,omitempty" yaml:"allow_mismatch"` // run over transports that lack what is needed
-	SkipInvalid    bool           `json:"skip_invalid,omitempty" yaml:"skip_invalid"`     // leave out what cannot run
-	Faults         []string       `json:"faults,omitempty" yaml:"faults"`                 // of every run, as package fault reads them
-	Resource       string         `json:"resource,omitempty" yaml:"resource"`             // that every critical section reads and writes
-	Axes           []Axis         `json:"axes,omitempty" yaml:"axes"`
+	Repetitions    int            `json:"repetitions" yaml:"repetitions,omitempty"`
+	Seed           uint64         `json:"seed" yaml:"seed,omitempty"` // of the first repetition
+	NodesPerWorker int            `json:"nodes_per_worker,omitempty" yaml:"nodes_per_worker,omitempty"`
+	Warmup         string         `json:"warmup,omitempty" yaml:"warmup,omitempty"`
+	StallAfter     Duration       `json:"stall_after,omitempty" yaml:"stall_after,omitempty"`
+	AllowMismatch  bool           `json:"allow_mismatch,omitempty" yaml:"allow_mismatch,omitempty"` // also where links lack what is needed
+	SkipInvalid    bool           `json:"skip_invalid,omitempty" yaml:"skip_invalid,omitempty"`     // leave out what cannot run
+	Faults         []string       `json:"faults,omitempty" yaml:"faults,omitempty"`                 // of every run, for package fault
+	Resource       string         `json:"resource,omitempty" yaml:"resource,omitempty"`             // used by every critical section
+	Axes           []Axis         `json:"axes,omitempty" yaml:"axes,omitempty"`
 }
 
 // Entry is an algorithm or a transport with its settings.
 type Entry struct {
 	Name     string            `json:"name" yaml:"name"`
-	Label    string            `json:"label,omitempty" yaml:"label"` // unique among its kind
-	Set      map[string]string `json:"set,omitempty" yaml:"set"`
-	MaxNodes int               `json:"max_nodes,omitempty" yaml:"max_nodes"` // leave out larger systems; 0 for no limit
+	Label    string            `json:"label,omitempty" yaml:"label,omitempty"` // unique among its kind
+	Set      map[string]string `json:"set,omitempty" yaml:"set,omitempty,flow"`
+	MaxNodes int               `json:"max_nodes,omitempty" yaml:"max_nodes,omitempty"` // leave out larger systems; 0 for no limit
 }
 
 // Workload is a workload with its settings; what was not given is zero.
 type Workload struct {
 	Name            string            `json:"name" yaml:"name"`
-	Label           string            `json:"label,omitempty" yaml:"label"` // unique among workloads
-	CS              string            `json:"cs,omitempty" yaml:"cs"`
-	Rate            float64           `json:"rate,omitempty" yaml:"rate"`             // requests per second and node
-	TotalRate       float64           `json:"total_rate,omitempty" yaml:"total_rate"` // requests per second of the system
-	Requests        int               `json:"requests,omitempty" yaml:"requests"`
-	RequestsPerNode int               `json:"requests_per_node,omitempty" yaml:"requests_per_node"`
-	Duration        Duration          `json:"duration,omitempty" yaml:"duration"`
-	Set             map[string]string `json:"set,omitempty" yaml:"set"`
-	Faults          []string          `json:"faults,omitempty" yaml:"faults"` // beside those of the experiment
+	Label           string            `json:"label,omitempty" yaml:"label,omitempty"` // unique among workloads
+	CS              string            `json:"cs,omitempty" yaml:"cs,omitempty"`
+	Rate            float64           `json:"rate,omitempty" yaml:"rate,omitempty"`             // requests per second and node
+	TotalRate       float64           `json:"total_rate,omitempty" yaml:"total_rate,omitempty"` // requests per second of the system
+	Requests        int               `json:"requests,omitempty" yaml:"requests,omitempty"`
+	RequestsPerNode int               `json:"requests_per_node,omitempty" yaml:"requests_per_node,omitempty"`
+	Duration        Duration          `json:"duration,omitempty" yaml:"duration,omitempty"`
+	Set             map[string]string `json:"set,omitempty" yaml:"set,omitempty,flow"`
+	Faults          []string          `json:"faults,omitempty" yaml:"faults,omitempty"` // beside those of the experiment
 }
 
 // Axis is a quantity against which figures of an experiment are drawn, beside
@@ -160,46 +156,16 @@ type Axis struct {
 
 	// Over is what varies: a dimension of a [Key] (of algorithm, transport and
 	// workload their labels in the experiment), or the name of an option.
-	Over string `json:"over" yaml:"over"`
+	Over string `json:"over" yaml:"over,omitempty"`
 
 	// Title names the quantity for a reader, with its unit. It may be "".
-	Title string `json:"title,omitempty" yaml:"title"`
+	Title string `json:"title,omitempty" yaml:"title,omitempty"`
 
 	// Values says which number a text stands for, such as 3 for "radiating:3".
 	// Texts that are numbers or durations need none; other texts stand side by
 	// side in the order of the runs.
-	Values map[string]float64 `json:"values,omitempty" yaml:"values"`
+	Values map[string]float64 `json:"values,omitempty" yaml:"values,omitempty"`
 }
 
 // List is a list of entries. In YAML an entry may be its name alone.
 type List[T Entry | Workload] []T
-
-// UnmarshalYAML decodes the list; unmarshal keeps the settings and collects the
-// faults of the decoder that calls it.
-func (l *List[T]) UnmarshalYAML(unmarshal func(any) error) error {
-	var items []item[T]
-	if err := unmarshal(&items); err != nil {
-		return err
-	}
-	for _, x := range items {
-		*l = append(*l, x.entry)
-	}
-	return nil
-}
-
-// item is an element of a list.
-type item[T Entry | Workload] struct{ entry T }
-
-func (x *item[T]) UnmarshalYAML(unmarshal func(any) error) error {
-	var name string
-	if unmarshal(&name) != nil {
-		return unmarshal(&x.entry)
-	}
-	switch e := any(&x.entry).(type) {
-	case *Entry:
-		e.Name = name
-	case *Workload:
-		e.Name = name
-	}
-	return nil
-}

@@ -85,7 +85,6 @@ func (s *Set) Find(k RunKey) *Result {
 	return nil
 }
 
-// put adds a run, or replaces its earlier result.
 func (s *Set) put(r Run) {
 	k := r.Key()
 	if i, ok := s.at[k]; ok {
@@ -247,7 +246,6 @@ func (s *Set) read(from io.Reader) (size int64, unended bool, err error) {
 	}
 }
 
-// readLine reads up to the end of a line.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -285,7 +283,6 @@ func (s *Set) readRun(line []byte) error {
 	return nil
 }
 
-// check reports whether r is a result that this program can read.
 func (r *Result) check() error {
 	if r == nil || r.Algorithm == "" || r.Nodes < 1 || r.Status == "" {
 		return errors.New("not a result: it lacks algorithm, nodes or status")
@@ -315,5 +312,4 @@ func storeIn(dir string) string {
 	return ""
 }
 
-// isStore reports whether a file's name is that of a store.
 func isStore(path string) bool { return strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".jsonl") }

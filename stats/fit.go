@@ -122,7 +122,6 @@ func Rank(n, y []float64, growths ...Growth) ([]Fit, error) {
 	return fits, nil
 }
 
-// observations checks what is to be fitted and counts the different sizes.
 func observations(n, y []float64, least int) (sizes int, err error) {
 	if len(n) != len(y) {
 		return 0, fmt.Errorf("stats: %d sizes for %d values; there must be one for each", len(n), len(y))
@@ -301,8 +300,7 @@ func FreeExponent(n, y []float64) (Exponent, error) {
 	return e, nil
 }
 
-// profile is the residual sum of squares as a function of the exponent, with a
-// and c at their best for it.
+// profile is the residual sum of squares by the exponent, with the best a and c.
 type profile struct {
 	logs []float64 // ln N around their mean
 	y    []float64
@@ -372,8 +370,7 @@ func (p *profile) bound(best, limit, end float64) float64 {
 	return inside
 }
 
-// logLog is the slope of ln y over ln N with its t-interval; NaN where a y has no
-// finite logarithm.
+// logLog is the slope of ln y over ln N with its t-interval, or NaN.
 func logLog(n, y []float64) Interval {
 	logs := make([]float64, len(y))
 	for i, v := range y {

@@ -82,7 +82,6 @@ func Number(x float64) string {
 // Count writes an integer in groups of three digits.
 func Count(n uint64) string { return group(strconv.FormatUint(n, 10)) }
 
-// group puts commas between the thousands of a decimal number.
 func group(s string) string {
 	sign, fraction := "", ""
 	if strings.HasPrefix(s, "-") {

@@ -57,13 +57,10 @@ func (p *program) advise(c *cli.Context) error {
 	if !c.IsSet("nodes") {
 		return usage("advise: --nodes is missing: how many nodes?")
 	}
-	for _, name := range []string{"rate", "total-rate"} {
-		if c.IsSet(name) && !(c.Float64(name) > 0) {
-			return usage("--%s %v: must be above 0", name, c.Float64(name))
-		}
-	}
-	if c.IsSet("rate") && c.IsSet("total-rate") {
-		return usage("--rate is of each node, and --total-rate of all together; give one of them")
+	wrong := checkNumbers(c)
+	wrong.when(c.IsSet("rate") && c.IsSet("total-rate"), "--rate is of each node, and --total-rate of all together; give one of them")
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	q := advise.Question{
 		Nodes: c.Int("nodes"), Rate: math.Round(1e9*c.Float64("rate")*float64(c.Int("nodes")))/1e9 + c.Float64("total-rate"),
@@ -94,7 +91,7 @@ func (p *program) advise(c *cli.Context) error {
 	if err != nil {
 		return refusal(c.Context, err)
 	}
-	if err := p.print("advice", c.Bool("json"), a, func() error { return a.WriteText(p.stdout, p.printed()) }); err != nil {
+	if err := p.print(c, "advice", a, func() error { return a.WriteText(p.stdout, p.printed()) }); err != nil {
 		return err
 	}
 	if a.Choose == "" {
@@ -103,7 +100,6 @@ func (p *program) advise(c *cli.Context) error {
 	return nil
 }
 
-// parseDelay reads what a message takes.
 func parseDelay(text string) (law string, mean time.Duration, err error) {
 	law, number := "constant", text
 	for prefix, name := range map[string]string{"exp:": "exponential", "uniform:": "uniform"} {

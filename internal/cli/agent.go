@@ -4,15 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
+	"dmebench/internal/platform"
+	"dmebench/internal/platform/fileio"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/testbed"
 	"dmebench/internal/testbed/agent"
 	"dmebench/transport/nats"
 )
@@ -64,11 +70,9 @@ func (p *program) agent(c *cli.Context) error {
 // agentsPatience is how long a command waits for the agents that it is told to expect.
 const agentsPatience = 30 * time.Second
 
-// agentsFlag names the server at which agents are.
 func agentsFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "agents", Usage: usage} }
 
-// placementFlags say which agents take part in runs over real networks, and where
-// nodes are.
+// placementFlags say which agents take part, and where nodes are.
 func placementFlags() []cli.Flag {
 	return []cli.Flag{
 		agentsFlag("nodes live on the hosts of the agents at the NATS server at `URL`; see 'dmebench agent --help'"),
@@ -78,8 +82,7 @@ func placementFlags() []cli.Flag {
 	}
 }
 
-// agentHosts are the hosts of other agents that a command's runs use; nil for this host
-// alone.
+// agentHosts are the hosts of agents that runs use; nil for this host alone.
 type agentHosts struct {
 	fleet     *agent.Fleet
 	broker    nats.Broker
@@ -95,12 +98,11 @@ func (p *program) openTestbed(c *cli.Context) (*agentHosts, error) {
 		}
 		return nil, nil
 	}
-	if c.IsSet("expect-agents") && c.Int("expect-agents") < 1 {
-		return nil, usage("--expect-agents %d: there must be at least 1", c.Int("expect-agents"))
-	}
+	wrong := checkNumbers(c)
 	placement, err := host.ParsePlacement(c.String("place"))
-	if err != nil {
-		return nil, usage("--place: %v", err)
+	wrong.when(err != nil, "--place: %v", err)
+	if err := wrong.err(); err != nil {
+		return nil, err
 	}
 	fleet, err := p.connectFleet(c)
 	if err != nil {
@@ -191,20 +193,14 @@ func (t *agentHosts) options(job *run.Job, opt coordinator.Options) (coordinator
 	return opt, nil
 }
 
-// show prints which hosts there are.
 func (t *agentHosts) show(w io.Writer) {
-	plural := "s"
-	if len(t.agents) == 1 {
-		plural = ""
-	}
+	plural := map[bool]string{true: "", false: "s"}[len(t.agents) == 1]
 	fmt.Fprintf(w, "%d host%s at %s, %s:\n", len(t.agents), plural, t.broker.Name(), t.placement)
-	wide := 0
+	table := new(layout.Table)
 	for _, a := range t.agents {
-		wide = max(wide, len(a.Name))
+		table.Add("  "+a.Name, a.Address, fmt.Sprintf("%d cores", a.Cores))
 	}
-	for _, a := range t.agents {
-		fmt.Fprintf(w, "  %-*s  %-15s  %d cores\n", wide, a.Name, a.Address, a.Cores)
-	}
+	_ = table.WriteText(w)
 }
 
 // showPlacement prints where the nodes of a run are going to be.
@@ -225,5 +221,114 @@ func (t *agentHosts) showPlacement(w io.Writer, nodes, perWorker int) error {
 		}
 	}
 	fmt.Fprintf(w, "  N = %d: %s\n", nodes, strings.Join(parts, "; "))
+	return nil
+}
+
+// natsFlags say which broker frames pass, and where a shared resource is.
+func natsFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "nats-url", Usage: "for --transport nats and --resource nats: a server at `URL`",
+			DefaultText: "the run's own, or that of the agents"},
+	}
+}
+
+// credentialFlags say how to be let into a server of NATS that is elsewhere. What is
+// secret is in a file: command lines are for everybody on a host to read. The flags of
+// earlier releases, which named several, go on for one more.
+func credentialFlags() []cli.Flag {
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "creds", Usage: "credentials in `FILE`: the broker's creds, credentials of NATS, or a token"},
+	}
+	for _, name := range credentialNames[1:] {
+		flags = append(flags, &cli.StringFlag{Name: name, Usage: "`FILE`; goes with the next release: --creds takes all in one", Hidden: true})
+	}
+	return flags
+}
+
+var credentialNames = []string{"creds", "nats-creds", "nats-ca", "nats-cert", "nats-key"}
+
+func given(c *cli.Context, names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !c.IsSet(name) })
+}
+
+// natsBroker returns the broker that the frames of a run pass, or its shared resource
+// is at; nil where the run is to have one of its own, or that of its agents.
+func natsBroker(c *cli.Context, job *run.Job) (*nats.Broker, error) {
+	flags := given(c, append([]string{"nats-url"}, credentialNames...)...)
+	if len(flags) == 0 || c.IsSet("agents") && !c.IsSet("nats-url") {
+		return nil, nil
+	}
+	if !job.Network.Brokered && job.Spec.Resource == "" {
+		return nil, usage("--%s is for --transport nats or --resource nats; %s has no broker", flags[0], job.Network.Name)
+	}
+	if !c.IsSet("nats-url") {
+		return nil, usage("--%s is for --nats-url; a broker of the run's own needs nothing", flags[0])
+	}
+	return brokerAt(c, "nats-url")
+}
+
+// brokerAt returns the broker that a flag and those of its credentials name.
+func brokerAt(c *cli.Context, urlFlag string) (*nats.Broker, error) {
+	b := &nats.Broker{URL: c.String(urlFlag)}
+	if err := checkNATSURL(urlFlag, b.URL); err != nil {
+		return nil, failWith(Usage, err)
+	}
+	old := given(c, credentialNames[1:]...)
+	switch {
+	case len(old) > 0 && c.IsSet("creds"):
+		return nil, usage("--%s: put that into the file of --creds, too", old[0])
+	case c.IsSet("nats-cert") != c.IsSet("nats-key"):
+		return nil, usage("--nats-cert and --nats-key go together")
+	case len(old) > 0:
+		fmt.Fprintf(c.App.ErrWriter, "dmebench: --%s: goes with the next release; give --creds the broker's file creds, "+
+			"or credentials of NATS with what is in PEM behind them\n", strings.Join(old, ", --"))
+	}
+	for _, f := range []struct {
+		flag string
+		use  func([]byte) error
+	}{
+		{"creds", func(file []byte) error { return testbed.Credentials(file, b) }},
+		{"nats-creds", b.Credentials},
+		{"nats-ca", keepIn(&b.CA)},
+		{"nats-cert", keepIn(&b.Cert)},
+		{"nats-key", keepIn(&b.Key)},
+	} {
+		if !c.IsSet(f.flag) {
+			continue
+		}
+		content, err := platform.Interruptible(c.Context, func() ([]byte, error) { return fileio.Read(c.String(f.flag), fileio.MostText) })
+		if err != nil {
+			return nil, failWith(NoInput, fmt.Errorf("--%s: %w", f.flag, err))
+		}
+		if err := f.use(content); err != nil {
+			return nil, failWith(Data, fmt.Errorf("--%s %s: %w", f.flag, c.String(f.flag), err))
+		}
+	}
+	// A broker on this host's loopback does not encrypt, and has the same file for clients.
+	if plain := (nats.Broker{URL: b.URL}); c.IsSet("creds") && !strings.Contains(b.URL, "tls://") && agent.CheckBroker(plain) == nil {
+		b.CA = nil
+	}
+	return b, nil
+}
+
+func keepIn(to *[]byte) func([]byte) error {
+	return func(b []byte) error { *to = b; return nil }
+}
+
+// checkNATSURL refuses whatever is no list of addresses alone. What it refuses can hold
+// a secret, wherever it stands, and is not repeated.
+func checkNATSURL(flag, list string) error {
+	if strings.Contains(list, "@") {
+		return errors.New("--" + flag + ": a secret on a command line is for everybody on this host to read; " +
+			"put it into a file, for --creds")
+	}
+	for s := range strings.SplitSeq(list, ",") {
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" ||
+			strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+			return errors.New("--" + flag + ": want nats://HOST:PORT or tls://HOST:PORT, or several of them with commas between, " +
+				"and nothing else in them")
+		}
+	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,7 +122,7 @@ func watchStrangers(ctx context.Context, s *nats.Server, w io.Writer) {
 func serverNames(listen string, at *net.TCPAddr, more []string) ([]string, error) {
 	var all []string
 	for _, name := range more {
-		if net.ParseIP(name) == nil && !validHostname(name) {
+		if net.ParseIP(name) == nil && !hostname.MatchString(name) {
 			return nil, fmt.Errorf("--name %q: want a host's name or address, without a port", name)
 		}
 		all = append(all, name)
@@ -152,7 +153,7 @@ func serverNames(listen string, at *net.TCPAddr, more []string) ([]string, error
 			all = append(all, n.IP.String())
 		}
 	}
-	if name, err := os.Hostname(); err == nil && validHostname(name) {
+	if name, err := os.Hostname(); err == nil && hostname.MatchString(name) {
 		all = append(all, name)
 	}
 	all = append(all, append(loopback, "localhost")...)
@@ -165,13 +166,8 @@ func serverNames(listen string, at *net.TCPAddr, more []string) ([]string, error
 	return once, nil
 }
 
-func validHostname(s string) bool {
-	return s != "" && len(s) <= 253 && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r == '-' || r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
-	})
-}
+var hostname = regexp.MustCompile(`^[-._0-9A-Za-z]{1,253}$`)
 
-// port is that of a server.
 func port(s *nats.Server) string {
 	u, err := url.Parse(s.Broker().URL)
 	if err != nil {
@@ -180,7 +176,6 @@ func port(s *nats.Server) string {
 	return u.Port()
 }
 
-// printBroker says how to use the broker.
 func printBroker(w io.Writer, f *testbed.Folder, hosts []string, reach string, secure bool) error {
 	dir, err := filepath.Abs(f.Dir)
 	if err != nil {

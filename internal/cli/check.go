@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/fileio"
+	"dmebench/internal/runtime/run"
 	"dmebench/internal/search/check"
 	"dmebench/internal/search/trace"
 	"dmebench/runs"
@@ -155,7 +157,10 @@ func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.O
 		return nil, err
 	}
 	result := check.NewResult(a, options, c.Bool("exhaustive"), report)
-	result.Notes, result.Watched = append(search.Notes(), reachNotes(c, search)...), search.Watched()
+	result.Notes, result.Watched = search.Notes(), search.Watched()
+	if why := search.WhyNotReduced(); c.IsSet("reduce") && search.Reduce && why != "" {
+		result.Notes = append(result.Notes, "not reduced: "+why)
+	}
 	result.LinksBy = linksBy(c)
 	result.Invariants = names(search.Invariants(), func(i dme.Invariant) string { return i.Name })
 	if result.MaxBypass == nil && report.Complete {
@@ -188,7 +193,6 @@ func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search 
 	return search, picture, nil
 }
 
-// tell draws, saves and prints what a search has found.
 func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error {
 	search, report, result, picture := found.search, found.report, found.result, found.picture
 	if report.Trace != nil {
@@ -209,7 +213,7 @@ func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error 
 	if c.IsSet("save") && report.Trace != nil {
 		result.Scenario = p.saveScenario(c.String("save"), a, search.Options, search.Sequenced(), report, result.Replay)
 	}
-	if err := p.print("result", c.Bool("json"), result, func() error { return result.Print(p.stdout) }); err != nil {
+	if err := p.print(c, "result", result, func() error { return result.Print(p.stdout) }); err != nil {
 		return err
 	}
 	if report.Violation != nil {
@@ -218,7 +222,6 @@ func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error 
 	return nil
 }
 
-// random runs random schedules, here or at agents.
 func (p *program) random(c *cli.Context, a *dme.Algorithm, s *check.Search, files *files) (check.Report, error) {
 	work, err := p.openWork(c, files)
 	if work == nil {
@@ -228,65 +231,81 @@ func (p *program) random(c *cli.Context, a *dme.Algorithm, s *check.Search, file
 	return work.search(c.Context, a.Name, s)
 }
 
-// searchOf reads the flags. What depends on the algorithm is checked by
-// [check.New].
+// searchOf reads the flags. [check.New] checks what depends on the algorithm.
 func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.Options, error) {
-	var errs []error
-	refuse := func(bad bool, format string, args ...any) {
-		if bad {
-			errs = append(errs, fmt.Errorf(format, args...))
+	wrong := checkNumbers(c)
+	algorithms := c.StringSlice("algorithm")
+	wrong.when(len(algorithms) == 0, "--algorithm is missing; 'dmebench list' shows what there is")
+	wrong.when(len(algorithms) > 1, "check takes one algorithm, but there are %s; several go with --prove", strings.Join(algorithms, ", "))
+	wrong.when(!c.IsSet("nodes"), "--nodes is missing: how many nodes?")
+	refuse := func(why string, flags ...string) {
+		for _, name := range given(c, flags...) {
+			wrong.when(true, "--%s %s", name, why)
 		}
 	}
-	names := c.StringSlice("algorithm")
-	refuse(len(names) == 0, "--algorithm is missing; 'dmebench list' shows what there is")
-	refuse(len(names) > 1, "check takes one algorithm, but there are %s; several go with --prove", strings.Join(names, ", "))
-	for _, name := range given(c, "each", "markdown") {
-		refuse(true, "--%s is for --prove; leave it out", name)
+	refuse("is for --prove; leave it out", "each", "markdown")
+	exhaustive, liveness := c.Bool("exhaustive"), c.Bool("liveness")
+	if exhaustive {
+		refuse("is for random schedules, and --exhaustive takes all there are; choose one", "schedules", "adversary")
+		refuse("is for random schedules; an exhaustive search is not divided among hosts, leave --agents out", "agents")
+	} else {
+		refuse("is for --exhaustive; leave it out", "reduce", "bitstate")
 	}
-	refuse(!c.IsSet("nodes"), "--nodes is missing: how many nodes?")
-	for _, name := range []string{"requests", "schedules", "bypass"} {
-		refuse(c.IsSet(name) && c.Int(name) < 1, "--%s %d: there must be at least 1", name, c.Int(name))
-	}
-	if c.Bool("exhaustive") {
-		for _, name := range []string{"schedules", "adversary"} {
-			refuse(c.IsSet(name), "--%s is for random schedules, and --exhaustive takes all there are; choose one", name)
-		}
-		refuse(c.IsSet("agents"), "--agents is for random schedules; an exhaustive search is not divided among hosts, leave --agents out")
-	} else if !c.Bool("liveness") {
-		refuse(c.IsSet("in-flight"), "--in-flight is for --liveness; elsewhere --requests bounds how much is on the way")
-	}
-	if c.Bool("liveness") {
+	if liveness {
 		for _, name := range slices.Sorted(maps.Keys(whyNotWithLiveness)) {
-			refuse(c.IsSet(name), "--%s does not go with --liveness, %s; leave one out", name, whyNotWithLiveness[name])
+			refuse("does not go with --liveness, "+whyNotWithLiveness[name]+"; leave one out", name)
 		}
-		refuse(c.IsSet("in-flight") && c.Int("in-flight") < 1, "--in-flight %d: there must be at least 1", c.Int("in-flight"))
+	} else if !exhaustive {
+		refuse("is for --exhaustive; random schedules are limited by --schedules and --for", "states", "memory")
+		refuse("is for --liveness; elsewhere --requests bounds how much is on the way", "in-flight")
 	}
-	reach := reachOf(c, refuse)
-	refuse(c.IsSet("svg") && c.IsSet("out"), "--svg names a file and --out a folder for the same picture; choose one")
-	set, setErrs := settingsOf(c)
-	errs = append(errs, setErrs...)
-	var a *dme.Algorithm
-	if len(names) == 1 {
+	wrong.when(c.IsSet("svg") && c.IsSet("out"), "--svg names a file and --out a folder for the same picture; choose one")
+	o := check.Options{Memory: memoryFor(c, &wrong)}
+	if c.IsSet("bitstate") {
 		var err error
-		if a, err = p.catalog.Lookup(names[0]); err != nil {
-			errs = append(errs, err)
+		o.Bitstate, err = check.ParseBytes(c.String("bitstate"))
+		wrong.when(err != nil, "--bitstate: %v", err)
+	}
+	requesters, bad, ok := wholeNumbers(c.String("requesters"))
+	wrong.when(c.IsSet("requesters") && !ok, "--requesters %s: %q is no node; write node numbers like 2,4", c.String("requesters"), bad)
+	set := settingsOf(c, &wrong)
+	var a *dme.Algorithm
+	if len(algorithms) == 1 {
+		var err error
+		a, err = p.catalog.Lookup(algorithms[0])
+		wrong.add(err)
+	}
+	if err := wrong.err(); err != nil {
+		return nil, o, err
+	}
+	memory, bitstate := o.Memory, o.Bitstate
+	o = check.Defaults(a, c.Int("nodes"), set)
+	o.Memory, o.Bitstate, o.States, o.Time = memory, bitstate, cmp.Or(c.Uint64("states"), check.DefaultStates), c.Duration("for")
+	o.Reduce, o.WithoutInvariants = exhaustive && c.Bool("reduce"), !c.Bool("invariants")
+	if c.IsSet("requesters") {
+		for _, id := range requesters {
+			o.Requesters = append(o.Requesters, dme.NodeID(id))
 		}
+		o.Requests, o.Vary = o.Requests/max(1, o.Nodes)*len(requesters), false
 	}
-	if errs != nil {
-		return nil, check.Options{}, failWith(Usage, errors.Join(errs...))
-	}
-	o := check.Defaults(a, c.Int("nodes"), set)
-	reach.set(&o)
 	o.ReadFile, o.Faults, o.Bypass, o.Seed, o.Schedules = files.read, c.Int("faults"), c.Int("bypass"), c.Uint64("seed"), c.Int("schedules")
 	o.SafetyOnly = c.Bool("safety-only")
-	setLinks(c, &o)
-	if c.Bool("exhaustive") {
-		o.Requests, o.Vary, o.Watch = max(1, o.Askers()), false, false // what is wrong is the number of nodes
+	if c.IsSet("fifo") {
+		o.Unordered = !c.Bool("fifo")
 	}
-	if c.Bool("liveness") {
+	if c.IsSet("duplicate") {
+		o.Duplicate = c.Bool("duplicate")
+	}
+	if c.IsSet("lose") {
+		o.Lose = c.Int("lose")
+	}
+	switch {
+	case liveness:
 		o.Requests, o.Vary, o.Watch, o.Unlimited, o.InFlight = 0, false, false, true, c.Int("in-flight")
-		o.Duplicate, o.Lose = c.Bool("duplicate"), c.Int("lose")
+		o.Duplicate, o.Lose = false, 0
 		return a, o, nil
+	case exhaustive:
+		o.Requests, o.Vary, o.Watch = max(1, o.Askers()), false, false // what is wrong is the number of nodes
 	}
 	if c.IsSet("requests") {
 		o.Requests, o.Vary = c.Int("requests"), false
@@ -301,27 +320,13 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 }
 
 func linksBy(c *cli.Context) string {
-	if c.IsSet("fifo") || c.IsSet("duplicate") || c.IsSet("lose") {
+	if len(given(c, "fifo", "duplicate", "lose")) > 0 {
 		return check.LinksByFlags
 	}
 	return check.LinksByNeeds
 }
 
-// setLinks sets the links to what is asked for.
-func setLinks(c *cli.Context, o *check.Options) {
-	if c.IsSet("fifo") {
-		o.Unordered = !c.Bool("fifo")
-	}
-	if c.IsSet("duplicate") {
-		o.Duplicate = c.Bool("duplicate")
-	}
-	if c.IsSet("lose") {
-		o.Lose = c.Int("lose")
-	}
-}
-
-// pictureFile returns where a counterexample is drawn, having made sure that it
-// can be, where the user says so.
+// pictureFile returns where a counterexample is drawn. A place that the user names is tried.
 func pictureFile(c *cli.Context, a *dme.Algorithm) (string, error) {
 	name := "counterexample-" + a.Name + ".svg"
 	switch {
@@ -336,37 +341,28 @@ func pictureFile(c *cli.Context, a *dme.Algorithm) (string, error) {
 }
 
 func canWrite(name string) error {
-	refuse := func(err error) error {
-		return failWith(CantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
-	}
 	if name == "" || os.IsPathSeparator(name[len(name)-1]) {
-		return failWith(Usage, fmt.Errorf("cannot write %q: it names no file; name one, such as %s", name,
-			filepath.Join(name, "counterexample.txt")))
+		return usage("cannot write %q: it names no file; name one, such as %s", name, filepath.Join(name, "counterexample.txt"))
 	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return refuse(errors.New("it is a folder"))
+	err := makeFolder(filepath.Dir(name))
+	if info, statErr := os.Stat(name); statErr == nil && info.IsDir() {
+		err = errors.New("it is a folder")
 	}
-	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return refuse(err)
-	}
-	if err := fileio.Probe(dir); err != nil {
-		return refuse(err)
+	if err != nil {
+		return failWith(CantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
 	}
 	return nil
 }
 
 // memoryFor returns how much memory an exhaustive search may hold, 0 where
 // nobody says and nothing is known of the machine.
-func memoryFor(c *cli.Context) (check.Bytes, error) {
+func memoryFor(c *cli.Context, wrong *refusals) check.Bytes {
 	if !c.IsSet("memory") {
-		return check.Bytes(environment.AvailableMemory() / 4 * 3), nil
+		return check.Bytes(environment.AvailableMemory() / 4 * 3)
 	}
 	size, err := check.ParseBytes(c.String("memory"))
-	if err != nil {
-		return 0, fmt.Errorf("--memory: %w", err)
-	}
-	return size, nil
+	wrong.when(err != nil, "--memory: %w", err)
+	return size
 }
 
 // collectBelow has garbage collected early enough that a search which may hold
@@ -404,8 +400,7 @@ func (p *program) saveScenario(file string, a *dme.Algorithm, o check.Options, s
 	return file
 }
 
-// saved returns the text of the counterexample in a file. The files that its options name
-// are named as seen from there.
+// saved returns the text of a file, in which options name files as seen from there.
 func saved(file string, x trace.Counterexample, read func(string) ([]byte, error)) ([]byte, error) {
 	named := make(map[string]bool)
 	x.ReadFile = func(name string) ([]byte, error) {
@@ -444,4 +439,16 @@ func asSeenFrom(file, name string) (there string, ok bool) {
 	}
 	there, err = filepath.Rel(folder, name)
 	return there, err == nil
+}
+
+func showReach(bar *run.Counter, r check.Reached, limit check.Bytes) {
+	text := r.Held.String()
+	if r.Layer > 0 {
+		text = fmt.Sprintf("layer %d, %d to expand, %s", r.Layer, r.Open, text)
+	}
+	if limit > 0 {
+		text += " of " + limit.String()
+	}
+	bar.Set(r.States)
+	bar.Describe(text)
 }

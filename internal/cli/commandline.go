@@ -12,11 +12,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -62,7 +64,6 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	return p.exit
 }
 
-// program is what the sub-commands share.
 type program struct {
 	catalog   run.Catalog
 	scenarios fs.FS
@@ -72,7 +73,6 @@ type program struct {
 	exit      int      // of a command that did its work
 }
 
-// carryOut does what the words of a command line ask for.
 func (p *program) carryOut(ctx context.Context, words []string) error {
 	plainFlags()
 	app := p.app()
@@ -112,8 +112,7 @@ arguments; names may be in any case.
 `
 }
 
-// plainFlags has help leave out defaults that mean nothing, and say the names of a flag
-// that can be repeated once.
+// plainFlags has help leave out defaults that mean nothing, and names said twice.
 var plainFlags = sync.OnceFunc(func() {
 	library := cli.FlagStringer
 	cli.FlagStringer = func(f cli.Flag) string {
@@ -175,7 +174,6 @@ func moved(name, now string) *cli.Command {
 	}
 }
 
-// prepare gives commands what is the same for all of them.
 func (p *program) prepare(commands []*cli.Command) {
 	for _, c := range commands {
 		c.HideHelpCommand = true // 'dmebench run help' is understood nevertheless
@@ -281,30 +279,53 @@ func seedFlag(value uint64, text string) cli.Flag {
 	}}
 }
 
-// inCategory gives rare flags a heading of their own in help.
+// positive are the flags whose numbers are above 0 in every command.
+var positive = []string{
+	"bypass", "duration", "each", "expect-agents", "for", "in-flight", "nodes-per-worker", "rate", "repetitions", "requests",
+	"requests-per-node", "schedules", "stall-after", "states", "total-rate",
+}
+
+func checkNumbers(c *cli.Context) (wrong refusals) {
+	for _, name := range given(c, positive...) {
+		switch x := c.Value(name).(type) {
+		case int:
+			wrong.when(x < 1, "--%s %d: there must be at least 1", name, x)
+		case uint64:
+			wrong.when(x < 1, "--%s %d: there must be at least 1", name, x)
+		case float64:
+			wrong.when(!(x > 0), "--%s %v: must be above 0", name, x)
+		case time.Duration:
+			wrong.when(x <= 0, "--%s %v: must be above 0", name, x)
+		}
+	}
+	return wrong
+}
+
+// refusals collect what is wrong with flags, so that all of it is told at once.
+type refusals []error
+
+func (r *refusals) when(bad bool, format string, args ...any) {
+	if bad {
+		r.add(fmt.Errorf(format, args...))
+	}
+}
+
+func (r *refusals) add(errs ...error) { *r = append(*r, errs...) }
+
+func (r *refusals) err() error {
+	if err := errors.Join(*r...); err != nil {
+		return failWith(Usage, err)
+	}
+	return nil
+}
+
 func inCategory(name string, flags ...cli.Flag) []cli.Flag {
 	for _, f := range flags {
-		switch f := f.(type) {
-		case *cli.StringFlag:
-			f.Category = name
-		case *cli.StringSliceFlag:
-			f.Category = name
-		case *cli.IntFlag:
-			f.Category = name
-		case *cli.Uint64Flag:
-			f.Category = name
-		case *cli.Float64Flag:
-			f.Category = name
-		case *cli.DurationFlag:
-			f.Category = name
-		case *cli.BoolFlag:
-			f.Category = name
-		}
+		reflect.ValueOf(f).Elem().FieldByName("Category").SetString(name)
 	}
 	return flags
 }
 
-// printVersion says from what this program was built.
 func (p *program) printVersion(asJSON bool) error {
 	b := environment.ThisBuild()
 	if asJSON {

@@ -3,14 +3,10 @@ package cli
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/fileio"
 	"dmebench/report/compare"
-	"dmebench/report/plots"
 )
 
 func (p *program) compareCommand() *cli.Command {
@@ -58,15 +54,14 @@ func (p *program) compare(c *cli.Context) error {
 	if c.IsSet("base") {
 		return usage("--base: names a column, and goes with --col alone; of two result sets the first is what the second is compared with")
 	}
-	a, err := readSomeResults(c.Args().Get(0))
+	a, err := p.readSomeResults(c.Args().Get(0))
 	if err != nil {
 		return err
 	}
-	b, err := readSomeResults(c.Args().Get(1))
+	b, err := p.readSomeResults(c.Args().Get(1))
 	if err != nil {
 		return err
 	}
-	p.warnOfDamage(a, b)
 	comparison, err := compare.Compare(a, b, opt)
 	if err != nil {
 		return failWith(Data, err)
@@ -75,11 +70,11 @@ func (p *program) compare(c *cli.Context) error {
 		defer p.judge(comparison.Watch(limit))
 	}
 	if dir := c.String("plots"); dir != "" {
-		if err := drawInto(dir, comparison.Figures()); err != nil {
-			return failWith(CantCreate, err)
+		if err := drawInto(dir, comparison.Figures()...); err != nil {
+			return err
 		}
 	}
-	return p.print("comparison", c.Bool("json"), comparison, func() error { return comparison.WriteText(p.stdout) })
+	return p.print(c, "comparison", comparison, func() error { return comparison.WriteText(p.stdout) })
 }
 
 // judge says what became worse, on standard error, and sets the exit code.
@@ -96,7 +91,6 @@ func (p *program) judge(g *compare.Gate) {
 	p.exit = ofThresholds(p.exit, len(g.Regressions) > 0, len(g.Untold) > 0 || len(g.Metrics) == 0)
 }
 
-// compareColumns compares a result set with itself.
 func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
 	switch {
 	case !c.IsSet("col"):
@@ -110,33 +104,13 @@ func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
 			return usage("compare: --%s compares two result sets, --col one with itself; leave one of them out", name)
 		}
 	}
-	set, err := readSomeResults(c.Args().Get(0))
+	set, err := p.readSomeResults(c.Args().Get(0))
 	if err != nil {
 		return err
 	}
-	p.warnOfDamage(set)
 	columns, err := compare.Beside(set, c.String("col"), c.String("base"), opt)
 	if err != nil {
 		return failWith(Usage, err)
 	}
-	return p.print("comparison", c.Bool("json"), columns, func() error { return columns.WriteText(p.stdout, p.printed()) })
-}
-
-// drawInto writes figures in all formats.
-func drawInto(dir string, figures []plots.Figure) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("--plots %s: %w; choose another folder", dir, err)
-	}
-	for _, f := range figures {
-		drawn, err := f.Render(plots.Formats()...)
-		if err != nil {
-			return err
-		}
-		for _, format := range plots.Formats() {
-			if err := fileio.Write(filepath.Join(dir, f.Name+"."+string(format)), drawn[format]); err != nil {
-				return fmt.Errorf("--plots %s: cannot write there: %w; choose another folder", dir, err)
-			}
-		}
-	}
-	return nil
+	return p.print(c, "comparison", columns, func() error { return columns.WriteText(p.stdout, p.printed()) })
 }

@@ -107,7 +107,6 @@ func (p *program) values(c *cli.Command, flag string) (words []string) {
 	return words
 }
 
-// names returns the names of things.
 func names[T any](things []T, name func(T) string) []string {
 	all := make([]string, len(things))
 	for i, x := range things {

@@ -90,35 +90,24 @@ func (p *program) examineHere(ctx context.Context, o doctor.Options) doctor.Host
 	}
 }
 
-// showReport prints a report, and makes the program end as it says.
 func (p *program) showReport(c *cli.Context, r *doctor.Report) error {
-	var err error
-	if c.Bool("json") {
-		err = printJSON(p.stdout, r)
-	} else {
-		style := p.printed()
-		style.Width = min(cmp.Or(style.Width, 80), 120) // longer lines are hard to read
-		err = r.WriteText(p.stdout, style)
-	}
-	if err != nil {
-		return failWith(CantCreate, fmt.Errorf("cannot print the findings: %w", err))
-	}
 	if r.Problems > 0 {
 		p.exit = Unavailable
 	}
-	return nil
+	style := p.printed()
+	style.Width = min(cmp.Or(style.Width, 80), 120) // longer lines are hard to read
+	return p.print(c, "findings", r, func() error { return r.WriteText(p.stdout, style) })
 }
 
 // asksAll is an algorithm of which every node talks to every other one.
 const asksAll = "ricart-agrawala"
 
-// needOf estimates what the run that the flags speak of takes of a host that has it
-// alone.
+// needOf estimates what the run that the flags speak of takes of a host.
 func (p *program) needOf(c *cli.Context) (doctor.Need, error) {
-	for _, name := range []string{"nodes", "nodes-per-worker"} {
-		if c.Int(name) < 1 {
-			return doctor.Need{}, usage("--%s %d: there must be at least 1", name, c.Int(name))
-		}
+	wrong := checkNumbers(c)
+	wrong.when(c.Int("nodes") < 1, "--nodes %d: there must be at least 1", c.Int("nodes"))
+	if err := wrong.err(); err != nil {
+		return doctor.Need{}, err
 	}
 	s := runs.Spec{
 		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), NodesPerWorker: c.Int("nodes-per-worker"),
@@ -167,9 +156,6 @@ func (p *program) doctorOfAgents(c *cli.Context, need doctor.Need) error {
 	}
 	if n := c.Int("questions"); n < fewestQuestions || n > mostQuestions {
 		return usage("--questions %d: want %d to %d", n, fewestQuestions, mostQuestions)
-	}
-	if n := c.Int("expect-agents"); c.IsSet("expect-agents") && n < 1 {
-		return usage("--expect-agents %d: there must be at least 1", n)
 	}
 	b, err := brokerAt(c, "agents")
 	if err != nil {

@@ -27,7 +27,6 @@ import (
 	"dmebench/units"
 )
 
-// execute carries out a job on its network.
 func (p *program) execute(ctx context.Context, job *run.Job, opt coordinator.Options) (*runs.Result, error) {
 	return p.executeShown(ctx, job, opt, nil)
 }
@@ -155,15 +154,13 @@ func (f *files) read(name string) ([]byte, error) {
 	return b, err
 }
 
-// all returns what has been read so far, by name.
 func (f *files) all() map[string][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.seen)
 }
 
-// counter shows how far a search or a measurement is, on a terminal only. total is 0
-// if nobody knows the end.
+// counter shows progress, on a terminal only. total is 0 if nobody knows the end.
 func (p *program) counter(quiet bool, total uint64, what string) *run.Counter {
 	if quiet || !layout.IsTerminal(p.stderr) {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -18,7 +18,6 @@ import (
 	"dmebench/runs"
 )
 
-// exportFormats is what --format takes.
 func exportFormats() []string { return []string{"benchfmt", "hgrm", "hlog", "csv", "entries"} }
 
 func (p *program) exportCommand() *cli.Command {
@@ -45,45 +44,35 @@ func (p *program) exportCommand() *cli.Command {
 func (p *program) export(c *cli.Context) error {
 	format, out := c.String("format"), c.String("out")
 	var metrics []runs.Metric
-	var errs []error
-	if c.String("file") == "" {
-		errs = append(errs, errors.New("export: --file is missing: which results?"))
-	}
-	switch format {
-	case "benchfmt":
+	var wrong refusals
+	wrong.when(c.String("file") == "", "export: --file is missing: which results?")
+	switch {
+	case format == "":
+		wrong.when(true, "export: --format is missing; there are %s", strings.Join(exportFormats(), ", "))
+	case !slices.Contains(exportFormats(), format):
+		wrong.when(true, "export: unknown format %q; there are %s", format, strings.Join(exportFormats(), ", "))
+	case format == "benchfmt":
 		var err error
-		if metrics, err = (compare.Options{Metrics: c.StringSlice("metric")}).Check(); err != nil {
-			errs = append(errs, err)
-		}
-	case "hgrm", "hlog", "csv", "entries":
-		if out == "" && format != "entries" {
-			errs = append(errs, fmt.Errorf("export: --out is missing: into which folder?"))
-		}
-		if c.IsSet("metric") {
-			errs = append(errs, fmt.Errorf("export: --metric is for --format benchfmt; %s has everything", format))
-		}
-	case "":
-		errs = append(errs, fmt.Errorf("export: --format is missing; there are %s", strings.Join(exportFormats(), ", ")))
+		metrics, err = (compare.Options{Metrics: c.StringSlice("metric")}).Check()
+		wrong.add(err)
 	default:
-		errs = append(errs, fmt.Errorf("export: unknown format %q; there are %s", format, strings.Join(exportFormats(), ", ")))
+		wrong.when(out == "" && format != "entries", "export: --out is missing: into which folder?")
+		wrong.when(c.IsSet("metric"), "export: --metric is for --format benchfmt; %s has everything", format)
 	}
-	if errs != nil {
-		return failWith(Usage, errors.Join(errs...))
+	if err := wrong.err(); err != nil {
+		return err
 	}
-	results, err := readSomeResults(c.String("file"))
+	results, err := p.readSomeResults(c.String("file"))
 	if err != nil {
 		return err
 	}
-	p.warnOfDamage(results)
 	p.warnOfLeftOut(results.Runs, format)
-	if format == "entries" {
-		return p.exportEntries(results.Runs, out)
-	}
-	if format == "benchfmt" {
-		return p.exportBenchfmt(results, metrics, out)
-	}
 	var files []export.File
 	switch format {
+	case "entries":
+		return p.exportEntries(results.Runs, out)
+	case "benchfmt":
+		return p.exportBenchfmt(results, metrics, out)
 	case "hgrm":
 		files, err = export.Hgrm(results)
 	case "hlog":
@@ -131,16 +120,13 @@ func (p *program) warnOfLeftOut(list []runs.Run, format string) {
 
 // writeInto writes files into a folder and says where they are.
 func (p *program) writeInto(dir string, files []export.File) error {
-	refuse := func(err error) error {
-		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return refuse(err)
+	if err := makeFolder(dir); err != nil {
+		return cannotWrite("--out "+dir, err)
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name)
 		if err := fileio.Write(path, f.Data); err != nil {
-			return refuse(err)
+			return cannotWrite("--out "+dir, err)
 		}
 		if _, err := fmt.Fprintln(p.stdout, path); err != nil {
 			return failWith(CantCreate, fmt.Errorf("cannot print the names of the files: %w", err))
@@ -153,8 +139,7 @@ func entriesFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "entries", Usage: "keep a record of each critical section, for 'dmebench export --format entries'"}
 }
 
-// checkEntries refuses to keep records whose times would be those of several clocks,
-// or that would be elsewhere.
+// checkEntries refuses to keep records of several hosts, whose clocks differ.
 func checkEntries(c *cli.Context, elsewhere bool) error {
 	if c.Bool("entries") && (elsewhere || c.IsSet("agents")) {
 		return usage("--entries: the times of a table are read from one clock; run on this host alone, without --agents")
@@ -162,7 +147,6 @@ func checkEntries(c *cli.Context, elsewhere bool) error {
 	return nil
 }
 
-// exportEntries writes a row for each critical section, as they are read.
 func (p *program) exportEntries(runs []runs.Run, out string) error {
 	var missing int
 	write := func(w io.Writer) (err error) {
@@ -186,8 +170,8 @@ func (p *program) exportEntries(runs []runs.Run, out string) error {
 	return nil
 }
 
-// readResults reads results from wherever they were left.
-func readResults(path string) (*runs.Set, error) {
+// readResults reads results, and warns of records that could not be read.
+func (p *program) readResults(path string) (*runs.Set, error) {
 	set, err := runs.Read(path)
 	switch {
 	case errors.Is(err, runs.ErrNone):
@@ -198,25 +182,18 @@ func readResults(path string) (*runs.Set, error) {
 	case err != nil:
 		return nil, failWith(Data, err)
 	}
+	for _, text := range set.Warnings() {
+		fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
+	}
 	return set, nil
 }
 
-// readSomeResults reads results of which there must be one at least.
-func readSomeResults(path string) (*runs.Set, error) {
-	set, err := readResults(path)
+func (p *program) readSomeResults(path string) (*runs.Set, error) {
+	set, err := p.readResults(path)
 	if err == nil && len(set.Runs) == 0 {
 		return nil, failWith(NoInput, fmt.Errorf("%s: %w yet; 'dmebench sweep' makes them", set.Name(), runs.ErrNone))
 	}
 	return set, err
-}
-
-// warnOfDamage names the records of results that could not be read.
-func (p *program) warnOfDamage(sets ...*runs.Set) {
-	for _, set := range sets {
-		for _, text := range set.Warnings() {
-			fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", text)
-		}
-	}
 }
 
 // failIfFlag lets a user say what is not accepted; of says whose value counts.
@@ -226,7 +203,6 @@ func failIfFlag(of string) cli.Flag {
 	}
 }
 
-// thresholdsOf reads what the flag says.
 func thresholdsOf(c *cli.Context) ([]cells.Threshold, error) {
 	all, err := cells.ParseThresholds(c.StringSlice("fail-if"))
 	if err != nil {
@@ -235,8 +211,7 @@ func thresholdsOf(c *cli.Context) ([]cells.Threshold, error) {
 	return all, nil
 }
 
-// judged says what came of the thresholds, and returns the exit code of what would
-// else have ended with code.
+// judged says what came of thresholds, and which exit code that makes of code.
 func (p *program) judged(code int, v cells.Verdict) int {
 	for _, line := range v.Lines {
 		fmt.Fprintf(p.stderr, "dmebench: %s\n", line)

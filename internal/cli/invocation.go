@@ -76,8 +76,7 @@ func arrange(root *cli.Command, words []string) []string {
 	return slices.Concat(path, flags, rest)
 }
 
-// flagOf returns the flag of that name, which may be in any case if it is longer than a
-// letter; nil if there is none.
+// flagOf returns the flag of that name, in any case if it is longer than a letter, or nil.
 func flagOf(c *cli.Command, name string) cli.Flag {
 	for _, f := range c.Flags {
 		for _, n := range f.Names() {
@@ -111,8 +110,7 @@ var argumentFlags = map[string]string{
 	"list": "name", "algorithms": "name",
 }
 
-// takeArguments makes arguments the values of flags, and refuses what would otherwise be
-// ignored.
+// takeArguments makes arguments the values of flags, and refuses all others.
 func (p *program) takeArguments(c *cli.Context) error {
 	args := c.Args().Slice()
 	name, takes := argumentFlags[c.Command.Name]
@@ -148,7 +146,6 @@ func (p *program) takeArguments(c *cli.Context) error {
 	return nil
 }
 
-// isScenario reports whether a scenario is called so, and no file.
 func (p *program) isScenario(name string) bool {
 	if _, err := os.Stat(name); err == nil {
 		return false
@@ -169,8 +166,7 @@ func strayValue(c *cli.Context, word string) string {
 	return ""
 }
 
-// checkArguments refuses other arguments than those that ArgsUsage names, of which the
-// ones in brackets may be left out.
+// checkArguments refuses other arguments than ArgsUsage has; those in brackets are optional.
 func checkArguments(c *cli.Command, args []string) error {
 	names := strings.Fields(c.ArgsUsage)
 	least := 0

@@ -222,7 +222,7 @@ func TestHelp(t *testing.T) {
 func TestDefaultsAreTrue(t *testing.T) {
 	root := rootOf(tested())
 	spec := runs.Spec{}.WithDefaults()
-	file, err := experiment.Matrix{Name: "x", Algorithms: []string{"raymond"}, Nodes: []int{3}}.File(nil)
+	file, err := experiment.Matrix(runs.Experiment{Name: "x", Algorithms: experiment.Entries([]string{"raymond"}), Nodes: []int{3}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,8 +48,7 @@ func (p *program) listCommand() *cli.Command {
 	}
 }
 
-// listSchema prints what 'run --json' prints as a JSON Schema: each key, its type and its
-// meaning.
+// listSchema prints the JSON Schema of what 'run --json' prints.
 func (p *program) listSchema(*cli.Context) error {
 	b, err := schemaJSON()
 	if err == nil {
@@ -58,7 +57,6 @@ func (p *program) listSchema(*cli.Context) error {
 	return err
 }
 
-// show prints a list, as a table or as JSON.
 func (p *program) show(c *cli.Context, list any, t *layout.Table) error {
 	if c.Bool("json") {
 		return printJSON(p.stdout, list)
@@ -154,7 +152,6 @@ func (p *program) listBriefly(list []algorithm, width int) error {
 	return err
 }
 
-// algorithmOf returns the JSON form of an algorithm.
 func algorithmOf(a *dme.Algorithm) (algorithm, error) {
 	defaults, err := a.Resolve(nil)
 	if err != nil {
@@ -181,7 +178,6 @@ func qualified(name string, a *dme.Algorithm) string {
 	return name
 }
 
-// needs lists what an algorithm needs of its links.
 func needs(n dme.Needs) (words []string) {
 	for _, x := range []struct {
 		need bool
@@ -268,8 +264,7 @@ func workloadNames() string {
 	return strings.Join(names(workload.Kinds(), func(k workload.Kind) string { return k.Name }), ", ")
 }
 
-// listableNames lists everything that 'list NAME' tells of. Of the names that two
-// things share, the first is meant.
+// listableNames lists what 'list NAME' tells of. Of equal names the first is meant.
 func (p *program) listableNames() []string {
 	quorums := slices.DeleteFunc(quorum.Names(), func(name string) bool { return strings.Contains(name, ":") })
 	return slices.Concat(p.catalog.Names(),
@@ -346,15 +341,19 @@ func (p *program) printOne(write func(*strings.Builder, layout.Style)) error {
 }
 
 func writeOptions(w *strings.Builder, s layout.Style, declared []dme.Option) {
-	if len(declared) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", s.Strong("Options, for --set NAME=VALUE"))
 	var rows [][2]string
 	for _, o := range declared {
 		rows = append(rows, [2]string{o.Name + "=" + o.Values(), o.Help + " (default: " + orNone(o.Default) + ")"})
 	}
-	columns(w, s, rows)
+	section(w, s, "Options, for --set NAME=VALUE", rows)
+}
+
+// section writes rows under a title, if there are any.
+func section(w *strings.Builder, s layout.Style, title string, rows [][2]string) {
+	if len(rows) > 0 {
+		fmt.Fprintf(w, "\n%s\n", s.Strong(title))
+		columns(w, s, rows)
+	}
 }
 
 // Widths of texts: of what is no terminal, and the widest that is pleasant to read.
@@ -363,7 +362,6 @@ const (
 	mostWidth  = 110
 )
 
-// pageStyle is how texts are laid out on standard output.
 func (p *program) pageStyle() layout.Style {
 	s := p.printed()
 	s.Width = min(cmp.Or(s.Width, plainWidth), mostWidth)

@@ -15,8 +15,7 @@ import (
 	"dmebench/workload/fault"
 )
 
-// showAlgorithm prints what an algorithm says of itself, and an example of it step
-// by step.
+// showAlgorithm prints what an algorithm says of itself, and an example.
 func (p *program) showAlgorithm(a *dme.Algorithm) error {
 	style := p.pageStyle()
 	var b strings.Builder
@@ -36,14 +35,9 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 	writeOptions(&b, style, a.Options)
 	writeInvariants(&b, style, a)
 	writeClaims(&b, style, a)
-	switch {
-	case a.AsPublished:
+	if a.AsPublished {
 		fmt.Fprintf(&b, "\nIt is known to be wrong: 'dmebench check --algorithm %s --nodes 3' shows how.\n", a.Name)
-	default:
-		s, err := trace.Example(a)
-		if err != nil {
-			break // check says what is wrong with it
-		}
+	} else if s, err := trace.Example(a); err == nil { // else check says what is wrong with it
 		played, err := s.Play(a, nil)
 		if err != nil {
 			return err
@@ -54,8 +48,7 @@ func (p *program) showAlgorithm(a *dme.Algorithm) error {
 	return err
 }
 
-// writeAlgorithmsPage writes what the algorithms say of themselves as a page of
-// Markdown: docs/algorithms.md.
+// writeAlgorithmsPage writes docs/algorithms.md.
 func (p *program) writeAlgorithmsPage() error {
 	examples, err := p.builtInScenarios()
 	if err != nil {
@@ -110,7 +103,6 @@ The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all ab
 	return err
 }
 
-// showScenario writes the figure of a scenario under a caption.
 func showScenario(b *strings.Builder, s *trace.Scenario, caption string) {
 	image := path.Join("images", "scenarios", strings.ReplaceAll(s.Name, "/", "-")+".svg")
 	fmt.Fprintf(b, "\n![%s](%s)\n", caption, image)
@@ -123,8 +115,7 @@ var briefly = strings.NewReplacer(
 	"A. Kshemkalyani and M. Singhal, Distributed Computing, Cambridge University Press, 2008", "Textbook",
 )
 
-// describeAlgorithm writes the section of an algorithm, but for the figures of its
-// paper.
+// describeAlgorithm writes the section of an algorithm, without figures of its paper.
 func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn) {
 	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n\n", a.Name, a.Title, briefly.Replace(strings.TrimSuffix(a.Citation, ".")))
 	if a.AsPublished {
@@ -155,8 +146,7 @@ func describeAlgorithm(b *strings.Builder, a *dme.Algorithm, examples []builtIn)
 	}
 }
 
-// firstClause leaves out what 'list NAME' says further of an option, unless the help
-// begins with its values.
+// firstClause is the beginning of a help, or all if it begins with values.
 func firstClause(help string) string {
 	i := strings.IndexAny(help, ":;")
 	if i < 0 || len(strings.Fields(help[:i])) < 3 {
@@ -183,12 +173,7 @@ func headlineClaims(a *dme.Algorithm) claim.List {
 	return all
 }
 
-// writeClaims writes all claims of an algorithm for 'list NAME'.
 func writeClaims(w *strings.Builder, s layout.Style, a *dme.Algorithm) {
-	if len(claim.Of(a)) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", s.Strong("Claims, which 'validate' judges"))
 	var rows [][2]string
 	for _, c := range byQuantity(claim.Of(a)) {
 		text := fmt.Sprintf("%s (%s, %s; %s)", c.Formula, conditions(c), c.Kind, c.Source)
@@ -197,7 +182,7 @@ func writeClaims(w *strings.Builder, s layout.Style, a *dme.Algorithm) {
 		}
 		rows = append(rows, [2]string{c.Quantity.String(), text})
 	}
-	columns(w, s, rows)
+	section(w, s, "Claims, which 'validate' judges", rows)
 }
 
 // byQuantity returns the claims such that those about one quantity stand
@@ -210,7 +195,6 @@ func byQuantity(claims claim.List) claim.List {
 	return slices.SortedStableFunc(slices.Values(claims), func(a, b claim.Claim) int { return first[a.Quantity] - first[b.Quantity] })
 }
 
-// conditions says under which load, options and links a claim is made.
 func conditions(c claim.Claim) string {
 	text := string(c.Load)
 	for _, name := range slices.Sorted(maps.Keys(c.Set)) {
@@ -246,7 +230,6 @@ func costs(a *dme.Algorithm) string {
 	return strings.Join(parts, "; ")
 }
 
-// invariant is one as 'list --json' shows it.
 type invariant struct {
 	Name      string `json:"name"`
 	Statement string `json:"statement"`
@@ -262,15 +245,10 @@ func invariantsOf(a *dme.Algorithm) []invariant {
 	return all
 }
 
-// writeInvariants writes the invariants of an algorithm for 'list NAME'.
 func writeInvariants(w *strings.Builder, s layout.Style, a *dme.Algorithm) {
-	if len(a.Invariants) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", s.Strong("Invariants, which 'check' looks at in every state"))
 	var rows [][2]string
 	for _, i := range a.Invariants {
 		rows = append(rows, [2]string{i.Name, i.Statement + " (" + i.Citation + ")"})
 	}
-	columns(w, s, rows)
+	section(w, s, "Invariants, which 'check' looks at in every state", rows)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -24,10 +23,10 @@ var whyNotWithLiveness = map[string]string{
 	"duplicate":   "which asks what happens where every message arrives once",
 	"lose":        "which asks what happens where every message arrives",
 	"faults":      "which asks what happens where no node fails",
+	"requesters":  "in which every node may ask",
 	"safety-only": "which asks who waits for ever",
 }
 
-// liveness is 'check --liveness'.
 func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Options, _ *files) (*searched, error) {
 	bar := p.counter(c.Bool("quiet"), 0, "states")
 	options.Progress = bar.Set
@@ -95,65 +94,45 @@ func (p *program) prove(c *cli.Context) error {
 	return p.printProofs(c, results)
 }
 
-func (p *program) printProofs(c *cli.Context, results []check.Proven) (err error) {
-	switch {
-	case c.Bool("json"):
-		err = printJSON(p.stdout, results)
-	case c.Bool("markdown"):
-		err = check.ProofTable(results).WriteMarkdown(p.stdout)
-	default:
-		if err = check.ProofTable(results).WriteFitted(p.stdout, p.printed().Width); err == nil {
+func (p *program) printProofs(c *cli.Context, results []check.Proven) error {
+	return p.print(c, "result", results, func() error {
+		if c.Bool("markdown") {
+			return check.ProofTable(results).WriteMarkdown(p.stdout)
+		}
+		err := check.ProofTable(results).WriteFitted(p.stdout, p.printed().Width)
+		if err == nil {
 			_, err = io.WriteString(p.stdout, "\n"+proofLegend)
 		}
-	}
-	if err != nil {
-		return failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
-	}
-	return nil
+		return err
+	})
 }
 
 const proofLegend = "PROVEN: all states with requests without limit, no starvation under fairness.\n" +
 	"NEVER SENT: messages that the proof for the most nodes is not about, as nobody sends them.\n" +
 	"SEARCHED WHOLE: nodes × requests of each, all states, no violation.\n"
 
-// proofsOf reads the flags.
 func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, check.ProofOptions, error) {
-	var errs []error
-	refuse := func(bad bool, format string, args ...any) {
-		if bad {
-			errs = append(errs, fmt.Errorf(format, args...))
-		}
-	}
+	wrong := checkNumbers(c)
 	for _, name := range given(c, notWithProve...) {
-		refuse(true, "--%s does not go with --prove, which searches all states; leave one out", name)
+		wrong.when(true, "--%s does not go with --prove, which searches all states; leave one out", name)
 	}
 	nodes := cmp.Or(c.Int("nodes"), check.DefaultProofNodes)
-	refuse(nodes < 2 || c.IsSet("nodes") && c.Int("nodes") < 2, "--nodes %d: there must be at least 2", c.Int("nodes"))
-	refuse(c.Int("each") < 1, "--each %d: there must be at least 1", c.Int("each"))
-	refuse(c.IsSet("states") && c.Uint64("states") < 1, "--states 0: there must be at least 1")
-	refuse(c.IsSet("for") && c.Duration("for") <= 0, "--for %v: must be above 0", c.Duration("for"))
-	refuse(c.Bool("json") && c.Bool("markdown"), "--json and --markdown: one of them")
-	memory, err := memoryFor(c)
-	if err != nil {
-		errs = append(errs, err)
-	}
-	set, setErrs := settingsOf(c)
-	errs = append(errs, setErrs...)
+	wrong.when(nodes < 2 || c.IsSet("nodes") && c.Int("nodes") < 2, "--nodes %d: there must be at least 2", c.Int("nodes"))
+	wrong.when(c.Bool("json") && c.Bool("markdown"), "--json and --markdown: one of them")
+	memory, set := memoryFor(c, &wrong), settingsOf(c, &wrong)
 	names := listed(c.StringSlice("algorithm"))
-	refuse(len(set) > 0 && len(names) != 1, "--set: name the one algorithm whose option that is")
+	wrong.when(len(set) > 0 && len(names) != 1, "--set: name the one algorithm whose option that is")
 	algorithms := []*dme.Algorithm(p.catalog)
 	if names != nil {
 		algorithms = nil
-		for _, name := range names {
-			a, err := p.catalog.Lookup(name)
-			if err != nil {
-				errs = append(errs, err)
-			}
-			algorithms = append(algorithms, a)
-		}
 	}
-	if errs != nil {
-		return nil, check.ProofOptions{}, failWith(Usage, errors.Join(errs...))
+	for _, name := range names {
+		a, err := p.catalog.Lookup(name)
+		algorithms = append(algorithms, a)
+		wrong.add(err)
+	}
+	if err := wrong.err(); err != nil {
+		return nil, check.ProofOptions{}, err
 	}
 	return algorithms, check.ProofOptions{
 		Nodes: nodes, Each: c.Int("each"), States: cmp.Or(c.Uint64("states"), check.DefaultProofStates), Memory: memory, Set: set,

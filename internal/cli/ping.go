@@ -3,15 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/platform/environment"
-	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
 )
@@ -37,7 +34,8 @@ func (p *program) pingCommand() *cli.Command {
 				Usage: "over `NETWORK`: " + strings.Join(ping.Networks(), ", ") + ", or " + everything},
 			&cli.StringFlag{Name: "test", Value: everything, Usage: "measure `NAME`: " + strings.Join(tests, ", ") + ", or " + everything},
 			&cli.IntFlag{Name: "processes", Value: d.Processes, Usage: "`P` processes in the ring; the first two do the other tests"},
-			&cli.StringFlag{Name: "tokens", Value: joinInts(d.Tokens), Usage: "as many tokens in the ring at a time as `LIST` says"},
+			&cli.StringFlag{Name: "tokens", Value: strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Tokens), " ", ","), "[]"),
+				Usage: "as many tokens in the ring at a time as `LIST` says"},
 			&cli.IntFlag{Name: "pairs", Value: d.Pairs, Usage: fmt.Sprintf("`COUNT` pairs of stretches; an interval needs %d", ping.MinPairs)},
 			&cli.DurationFlag{Name: "stretch", Value: d.Stretch, Usage: "measure a side for `DURATION` at a time"},
 			&cli.IntFlag{Name: "size", Value: d.Size, Usage: "messages of `BYTES`"},
@@ -56,28 +54,28 @@ func (p *program) ping(c *cli.Context) error {
 	if err != nil {
 		return failWith(Usage, err)
 	}
-	write := (*ping.Report).WriteText
-	switch {
-	case c.Bool("json") && c.Bool("markdown"):
+	if c.Bool("json") && c.Bool("markdown") {
 		return usage("--json and --markdown: one of them")
-	case c.Bool("json"):
-		write = func(r *ping.Report, w io.Writer) error { return printJSON(w, r) }
-	case c.Bool("markdown"):
-		write = (*ping.Report).WriteMarkdown
 	}
-	show, done := p.stretchProgress(c.Bool("quiet"))
+	var bar *run.Counter
+	show := func(stretches, of int) {
+		if bar == nil && stretches == 0 {
+			bar = p.counter(c.Bool("quiet"), uint64(of), "stretches")
+		}
+		bar.Set(uint64(stretches))
+	}
 	report, err := ping.Run(c.Context, spec, ping.Options{Environment: environment.Describe(), Progress: show})
-	done()
+	bar.Done()
 	if err != nil {
 		return err
 	}
-	if err := write(report, p.stdout); err != nil {
-		return failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
+	write := report.WriteText
+	if c.Bool("markdown") {
+		write = report.WriteMarkdown
 	}
-	return nil
+	return p.print(c, "result", report, func() error { return write(p.stdout) })
 }
 
-// pingSpec reads the flags, and returns everything that is wrong with them.
 func pingSpec(c *cli.Context) (ping.Spec, error) {
 	s := ping.DefaultSpec()
 	if name := c.String("transport"); name != everything {
@@ -88,51 +86,11 @@ func pingSpec(c *cli.Context) (ping.Spec, error) {
 	}
 	s.Processes, s.Pairs, s.Size = c.Int("processes"), c.Int("pairs"), c.Int("size")
 	s.Stretch, s.Pin, s.UDPLayer = c.Duration("stretch"), c.Bool("pin"), c.String("udp-layer")
-	tokens, err := parseInts(c.String("tokens"))
-	if err != nil {
+	tokens, _, ok := wholeNumbers(c.String("tokens"))
+	if !ok {
 		return s, errors.Join(fmt.Errorf("--tokens %q: want numbers with commas between, such as 1,16", c.String("tokens")), s.Check())
 	}
-	s.Tokens = tokens
+	slices.Sort(tokens)
+	s.Tokens = slices.Compact(tokens)
 	return s, s.Check()
-}
-
-func joinInts(x []int) string {
-	var parts []string
-	for _, n := range x {
-		parts = append(parts, strconv.Itoa(n))
-	}
-	return strings.Join(parts, ",")
-}
-
-// parseInts reads numbers with commas between, and leaves out those that come
-// again.
-func parseInts(s string) ([]int, error) {
-	var x []int
-	for part := range strings.SplitSeq(s, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(x, n) {
-			x = append(x, n)
-		}
-	}
-	return x, nil
-}
-
-// stretchProgress shows how far a measurement is, on a terminal only, until done
-// is called.
-func (p *program) stretchProgress(quiet bool) (show func(stretches, of int), done func()) {
-	if quiet || !layout.IsTerminal(p.stderr) {
-		return nil, func() {}
-	}
-	var bar *run.Counter
-	show = func(stretches, of int) {
-		if bar == nil {
-			bar = run.NewCounter(p.stderr, uint64(of), "stretches")
-		}
-		bar.Set(uint64(stretches))
-	}
-	done = func() { bar.Done() }
-	return show, done
 }

@@ -4,18 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
-	"dmebench/internal/platform/fileio"
 	"dmebench/internal/platform/layout"
 	"dmebench/report/plots"
 	"dmebench/runs"
+	"dmebench/stats"
 	"dmebench/units"
 )
 
@@ -49,7 +47,6 @@ func (p *program) listQuorumsCommand(common ...cli.Flag) *cli.Command {
 	}
 }
 
-// construction and family are the JSON forms of what is listed.
 type construction struct {
 	Name   string `json:"name"`
 	Help   string `json:"help"`
@@ -180,7 +177,6 @@ func describe(s *quorum.System) family {
 	return f
 }
 
-// printSets prints the request sets of the families that list theirs.
 func (p *program) printSets(list []family) error {
 	for _, f := range list {
 		for _, remark := range f.remarks {
@@ -258,12 +254,8 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 	}
 	dir := c.String("plots")
 	if dir != "" {
-		err := os.MkdirAll(dir, 0o777)
-		if err == nil {
-			err = fileio.Probe(dir)
-		}
-		if err != nil {
-			return failWith(CantCreate, fmt.Errorf("list quorums: --plots %s: %w; choose another folder", dir, err))
+		if err := makeFolder(dir); err != nil {
+			return cannotWrite("--plots "+dir, err)
 		}
 	}
 	var all []resilience
@@ -282,7 +274,7 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 		byUp.Add(r.name)
 		for _, up := range availabilityUps() {
 			x := r.Availability(up)
-			a.ByUp = append(a.ByUp, availableUp{x.Up, x.Probability, x.Low, x.High, orNull(x.MeanSize)})
+			a.ByUp = append(a.ByUp, availableUp{x.Up, x.Probability, x.Low, x.High, stats.Known(x.MeanSize)})
 			text := fmt.Sprintf("%.5f", x.Probability)
 			if half := (x.High - x.Low) / 2; half >= 5e-6 {
 				text += fmt.Sprintf("±%.5f", half)
@@ -291,7 +283,7 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 		}
 		byFailures.Add(r.name)
 		for failures, x := range r.Failed {
-			a.Failed = append(a.Failed, afterFailing{failures, x.Probability(), orNull(x.MeanSize()), x.Exact})
+			a.Failed = append(a.Failed, afterFailing{failures, x.Probability(), stats.Known(x.MeanSize()), x.Exact})
 			switch {
 			case failures > maxFailuresShown:
 			case x.Formed == 0:
@@ -302,27 +294,16 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 		}
 		list = append(list, a)
 	}
-	var err error
-	if c.Bool("json") {
-		err = printJSON(p.stdout, list)
-	} else {
+	err := p.print(c, "quorums", list, func() error {
 		fmt.Fprintf(p.stdout, "Probability that nodes that are up form a quorum, each of %d nodes being up with probability p:\n", nodes)
-		err = byUp.WriteText(p.stdout)
+		err := byUp.WriteText(p.stdout)
 		fmt.Fprint(p.stdout, "\nThe same after f nodes have failed, and the mean size of the smallest quorum where there is one:\n")
-		err = errors.Join(err, byFailures.WriteText(p.stdout))
-	}
+		return errors.Join(err, byFailures.WriteText(p.stdout))
+	})
 	if err != nil || dir == "" {
 		return err
 	}
 	return drawAvailability(dir, all)
-}
-
-// orNull returns a value for JSON, which has no NaN.
-func orNull(x float64) *float64 {
-	if math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }
 
 // drawAvailability draws availability against p, and the chance and the cost of
@@ -373,17 +354,5 @@ func drawAvailability(dir string, all []resilience) error {
 		formed.Series = append(formed.Series, series(chance))
 		size.Series = append(size.Series, series(cost))
 	}
-	for _, f := range []plots.Figure{byUp, formed, size} {
-		drawn, err := f.Render(plots.Formats()...)
-		if err != nil {
-			return err
-		}
-		for _, format := range plots.Formats() {
-			path := filepath.Join(dir, f.Name+"."+string(format))
-			if err := fileio.Write(path, drawn[format]); err != nil {
-				return failWith(CantCreate, fmt.Errorf("list quorums: %w", err))
-			}
-		}
-	}
-	return nil
+	return drawInto(dir, byUp, formed, size)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/internal/platform/layout"
 	"dmebench/report/rank"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -51,11 +50,10 @@ func (p *program) rank(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	results, err := readSomeResults(c.String("file"))
+	results, err := p.readSomeResults(c.String("file"))
 	if err != nil {
 		return err
 	}
-	p.warnOfDamage(results)
 	if err := keep.narrow(results); err != nil {
 		return err
 	}
@@ -63,15 +61,7 @@ func (p *program) rank(c *cli.Context) error {
 	if err != nil {
 		return failWith(Usage, err)
 	}
-	return p.print("ranking", c.Bool("json"), ranking, func() error { return ranking.WriteText(p.stdout, p.printed()) })
-}
-
-// printed is how text is shown on standard output.
-func (p *program) printed() layout.Style {
-	if o, ok := p.stdout.(*output); ok {
-		return layout.StyleOf(o.Writer)
-	}
-	return layout.StyleOf(p.stdout)
+	return p.print(c, "ranking", ranking, func() error { return ranking.WriteText(p.stdout, p.printed()) })
 }
 
 // only keeps some runs of many: by key, the patterns of which one must match.
@@ -97,8 +87,7 @@ func readOnly(texts []string) (only, error) {
 	return keep, nil
 }
 
-// narrow leaves in the set what is kept. It fails where that is nothing, and says
-// which values there are.
+// narrow leaves in the set what is kept; where that is nothing, it says what there is.
 func (o only) narrow(set *runs.Set) error {
 	there := make(map[string][]string)
 	all := set.Runs
@@ -132,8 +121,7 @@ func (o only) narrow(set *runs.Set) error {
 	return usage("--only: no run is left; in %s %s", set.Name(), strings.Join(parts, "; "))
 }
 
-// valuesOf are those of a run for a key: networks and workloads have a label in an
-// experiment beside their name.
+// valuesOf are those of a run for a key: of networks and workloads name and label.
 func valuesOf(r runs.Run, key string) []string {
 	if key == "label" {
 		return []string{r.Label}

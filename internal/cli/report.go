@@ -118,11 +118,10 @@ func readLength(flag, text, example string) (float64, error) {
 
 // buildReport makes the report of the results in dir, and says where it is.
 func (p *program) buildReport(dir, out string, as look) error {
-	results, err := readResults(dir)
+	results, err := p.readResults(dir)
 	if err != nil {
 		return err
 	}
-	p.warnOfDamage(results)
 	if out == "" {
 		out = filepath.Join(results.Name(), "report")
 		if results.Name() == results.Path && isFile(results.Path) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -145,14 +144,7 @@ func (p *program) run(c *cli.Context) error {
 	err = cmp.Or(err, recorder.write(p.stderr, c.Bool("quiet"), r))
 	lost := err // where it could not be kept it is shown at least
 	verdict := cells.JudgeRun(r, thresholds)
-	if c.Bool("json") {
-		err = printJSON(p.stdout, r)
-	} else {
-		err = run.Print(p.stdout, job, r)
-	}
-	if err != nil {
-		err = failWith(CantCreate, fmt.Errorf("cannot print the result: %w", err))
-	}
+	err = p.print(c, "result", r, func() error { return run.Print(p.stdout, job, r) })
 	if err := cmp.Or(lost, err); err != nil {
 		return err
 	}
@@ -163,8 +155,7 @@ func (p *program) run(c *cli.Context) error {
 	return nil
 }
 
-// refusal is the error for flags that do not do, or for the end of the planning
-// that finds out.
+// refusal is the error for flags that do not do, or of the end of ctx.
 func refusal(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -177,40 +168,14 @@ func refusal(ctx context.Context, err error) error {
 
 // specOf reads the flags. What they mean is checked when the spec is resolved.
 func specOf(c *cli.Context) (runs.Spec, error) {
-	var errs []error
-	if !c.IsSet("algorithm") && !c.IsSet("exec") {
-		errs = append(errs, errors.New("--algorithm is missing; 'dmebench list' shows what there is"))
-	}
-	if !c.IsSet("nodes") {
-		errs = append(errs, errors.New("--nodes is missing: how many nodes?"))
-	}
-	for _, name := range []string{"requests", "nodes-per-worker"} {
-		if c.IsSet(name) && c.Int(name) < 1 {
-			errs = append(errs, fmt.Errorf("--%s %d: there must be at least 1", name, c.Int(name)))
-		}
-	}
-	for _, name := range []string{"duration", "stall-after"} {
-		if c.IsSet(name) && c.Duration(name) <= 0 {
-			errs = append(errs, fmt.Errorf("--%s %v: must be above 0", name, c.Duration(name)))
-		}
-	}
-	for _, name := range []string{"rate", "total-rate"} {
-		if c.IsSet(name) && !(c.Float64(name) > 0) {
-			errs = append(errs, fmt.Errorf("--%s %v: must be above 0", name, c.Float64(name)))
-		}
-	}
-	set, setErrs := settingsOf(c)
-	errs = append(errs, setErrs...)
+	wrong := checkNumbers(c)
+	wrong.when(!c.IsSet("algorithm") && !c.IsSet("exec"), "--algorithm is missing; 'dmebench list' shows what there is")
+	wrong.when(!c.IsSet("nodes"), "--nodes is missing: how many nodes?")
+	set := settingsOf(c, &wrong)
 	if layer := c.String("udp-layer"); c.IsSet("udp-layer") {
-		_, twice := set[run.LayerOption]
-		switch {
-		case c.String("transport") != "udp":
-			errs = append(errs, fmt.Errorf("--udp-layer is for --transport udp; %s has no layers", c.String("transport")))
-		case twice:
-			errs = append(errs, fmt.Errorf("--udp-layer %s: --set %s=%s says it too", layer, run.LayerOption, set[run.LayerOption]))
-		default:
-			set[run.LayerOption] = layer
-		}
+		wrong.when(c.String("transport") != "udp", "--udp-layer is for --transport udp; %s has no layers", c.String("transport"))
+		wrong.when(set[run.LayerOption] != "", "--udp-layer %s: --set %s=%s says it too", layer, run.LayerOption, set[run.LayerOption])
+		set[run.LayerOption] = layer
 	}
 	spec := runs.Spec{
 		Algorithm: c.String("algorithm"), Nodes: c.Int("nodes"), Transport: c.String("transport"), Workload: c.String("workload"),
@@ -220,36 +185,30 @@ func specOf(c *cli.Context) (runs.Spec, error) {
 		Set: set, Listen: c.String("listen"), AllowMismatch: c.Bool("allow-mismatch"),
 		Faults: c.StringSlice("fault"), Resource: c.String("resource"),
 	}
-	if err := execSpec(c, &spec); err != nil {
-		errs = append(errs, err)
-	}
-	if errs != nil {
-		return runs.Spec{}, failWith(Usage, errors.Join(errs...))
-	}
-	return spec, nil
+	wrong.add(execSpec(c, &spec))
+	return spec, wrong.err()
 }
 
 // several is a value that goes on with another option, as in a=1,b=2. Values that hold
 // other signs may well have a comma and = in them, such as rules of links.
 var several = regexp.MustCompile(`^[\w.+-]*(,[a-z][a-z-]*=[\w.+-]*)+$`)
 
-func settingsOf(c *cli.Context) (map[string]string, []error) {
-	var errs []error
+func settingsOf(c *cli.Context, wrong *refusals) map[string]string {
 	set := make(map[string]string)
 	for _, pair := range c.StringSlice("set") {
 		key, value, ok := strings.Cut(pair, "=")
-		switch _, twice := set[key]; {
+		_, twice := set[key]
+		set[key] = value
+		switch {
 		case !ok || key == "":
-			errs = append(errs, fmt.Errorf("--set %s: want KEY=VALUE", pair))
+			wrong.when(true, "--set %s: want KEY=VALUE", pair)
 		case several.MatchString(value):
-			errs = append(errs, fmt.Errorf("--set %s: one option each; write --set %s=%s", pair, key, strings.ReplaceAll(value, ",", " --set ")))
+			wrong.when(true, "--set %s: one option each; write --set %s=%s", pair, key, strings.ReplaceAll(value, ",", " --set "))
 		case twice:
-			errs = append(errs, fmt.Errorf("--set %s: %s is set twice", pair, key))
-		default:
-			set[key] = value
+			wrong.when(true, "--set %s: %s is set twice", pair, key)
 		}
 	}
-	return set, errs
+	return set
 }
 
 // warn says beforehand what a user should know of the job.
@@ -263,7 +222,6 @@ func (p *program) warn(job *run.Job) {
 	}
 }
 
-// explain says on standard error why a run did not end well.
 func (p *program) explain(r *runs.Result) {
 	text := string(r.Status)
 	if r.Error != "" {
@@ -287,14 +245,8 @@ func keeper(dir string, thresholds []cells.Threshold) (func(*runs.Result) error,
 	if dir == "" {
 		return nil, nil
 	}
-	refuse := func(err error) error {
-		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, refuse(err)
-	}
-	if err := fileio.Probe(dir); err != nil {
-		return nil, refuse(err)
+	if err := makeFolder(dir); err != nil {
+		return nil, cannotWrite("--out "+dir, err)
 	}
 	return func(r *runs.Result) error {
 		cells.JudgeRun(r, thresholds)
@@ -310,15 +262,11 @@ func keeper(dir string, thresholds []cells.Threshold) (func(*runs.Result) error,
 		if picture := stall.Picture(r); err == nil && picture != nil {
 			err = fileio.Write(filepath.Join(dir, base+"-waits.svg"), picture)
 		}
-		if err != nil {
-			return refuse(err)
-		}
-		return nil
+		return cannotWrite("--out "+dir, err)
 	}, nil
 }
 
-// execSpec reads --exec and --name into a specification. Whether there is a program
-// of that name is seen by fits.
+// execSpec reads --exec and --name. Whether there is such a program is seen by fits.
 func execSpec(c *cli.Context, s *runs.Spec) error {
 	command, name := c.String("exec"), c.String("name")
 	if !c.IsSet("exec") {

@@ -17,8 +17,7 @@ import (
 	"dmebench/units"
 )
 
-// scenario finds the scenario that the flags name, which a file's is read from in,
-// and how it reads files.
+// scenario finds the scenario that the flags name, if of a file in in, and how it reads files.
 func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, func(string) ([]byte, error), error) {
 	if file != "" {
 		text, err := fileio.ReadFrom(file, in, trace.MaxBytes)
@@ -48,8 +47,7 @@ func (p *program) scenario(name, file string, in io.Reader) (*trace.Scenario, fu
 	return nil, nil, usage("%w", units.UnknownName("scenario", name, names, "'dmebench list scenarios' shows what there is"))
 }
 
-// besides reads files that a scenario in a file names: from the file's own folder on,
-// or wherever an absolute path says.
+// besides reads files that a scenario names, from the folder of its own file on.
 func besides(file string) func(string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
 		if !filepath.IsAbs(name) {
@@ -59,13 +57,11 @@ func besides(file string) func(string) ([]byte, error) {
 	}
 }
 
-// scenarioNames returns the names of the built-in scenarios.
 func (p *program) scenarioNames() []string {
 	all, _ := p.builtInScenarios() // what is wrong with one is said where it is played
 	return names(all, func(x builtIn) string { return x.scenario.Name })
 }
 
-// builtIn is a scenario and the folder whose files it may name.
 type builtIn struct {
 	scenario *trace.Scenario
 	folder   string

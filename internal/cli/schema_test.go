@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every key has a meaning, every meaning a key: resultSchema fails otherwise.
+// Every key has a meaning, every meaning a key: schemaJSON fails otherwise.
 func TestMeaningsAreComplete(t *testing.T) {
 	whole := meanings
 	defer func() { meanings = whole }()
@@ -16,7 +16,7 @@ func TestMeaningsAreComplete(t *testing.T) {
 		whole + "mood: how it felt\n":                                            "mood has a meaning and does not exist",
 	} {
 		meanings = text
-		if _, _, err := resultSchema(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if _, err := schemaJSON(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -90,7 +90,7 @@ func (p *program) survival(c *cli.Context) error {
 	if failed != nil {
 		return failWith(CantCreate, fmt.Errorf("--out %s: %w; is there room on the disk?", dir, failed))
 	}
-	if err := p.print("table", c.Bool("json"), d, func() error { return survival.Matrix(d).WriteText(p.stdout) }); err != nil {
+	if err := p.print(c, "table", d, func() error { return survival.Matrix(d).WriteText(p.stdout) }); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "survival.html"))

@@ -28,7 +28,6 @@ import (
 	"dmebench/workload/fault"
 )
 
-// traceFormats is what --format takes.
 func traceFormats() []string { return []string{"text", "svg", "shiviz", "perfetto", "mermaid"} }
 
 // How many events of a recording are shown where nobody says how many: as many as a
@@ -184,7 +183,6 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 	return p.showTrace(c, shown{format: c.String("format"), header: h, events: r.Events, diagram: r.Diagram})
 }
 
-// shown is what there is to be shown, whatever it came from.
 type shown struct {
 	format  string
 	header  recording.Header
@@ -279,7 +277,6 @@ func (p *program) recorder(c *cli.Context, job *run.Job, elsewhere bool) (*recor
 	return &recorder{file: file, job: job}, nil
 }
 
-// ask has the run recorded.
 func (r *recorder) ask(opt *coordinator.Options) {
 	if r == nil {
 		return
@@ -288,7 +285,6 @@ func (r *recorder) ask(opt *coordinator.Options) {
 	opt.Recorded = func(k recording.Kept) { r.kept = &k }
 }
 
-// write writes the recording down and says so.
 func (r *recorder) write(stderr io.Writer, quiet bool, of *runs.Result) error {
 	switch {
 	case r == nil:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -131,7 +130,7 @@ func (p *program) validate(c *cli.Context) error {
 	if err := writeValidation(dir, d); err != nil {
 		return err
 	}
-	if err := p.print("verdicts", c.Bool("json"), d, func() error { return p.printVerdicts(d, c.Bool("verbose")) }); err != nil {
+	if err := p.print(c, "verdicts", d, func() error { return p.printVerdicts(d, c.Bool("verbose")) }); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stderr, "validate: %s\n", filepath.Join(dir, "validate.html"))
@@ -178,14 +177,7 @@ func listed(values []string) []string {
 
 // probe makes sure that results can be kept in dir before they are made.
 func probe(dir string) error {
-	err := os.MkdirAll(dir, 0o777)
-	if err == nil {
-		err = fileio.Probe(dir)
-	}
-	if err != nil {
-		return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w; choose another folder", dir, err))
-	}
-	return nil
+	return cannotWrite("--out "+dir, makeFolder(dir))
 }
 
 // writeValidation writes the three forms of the document.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,6 @@ func workFlags(what string) []cli.Flag {
 	}, credentialFlags()...)
 }
 
-// agentsWork is work that agents do for this program.
 type agentsWork struct {
 	queue *workqueue.Queue
 	files *files
@@ -50,11 +50,9 @@ func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
 	if err := agent.CheckBroker(*broker); err != nil {
 		return nil, failWith(Usage, err)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "a host without a name"
-	}
-	opt := workqueue.Options{Host: host, Warn: func(line string) { fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", line) }}
+	host, _ := os.Hostname()
+	warn := func(line string) { fmt.Fprintf(p.stderr, "dmebench: warning: %s\n", line) }
+	opt := workqueue.Options{Host: cmp.Or(host, "a host without a name"), Warn: warn}
 	q, err := platform.Interruptible(c.Context, func() (*workqueue.Queue, error) { return workqueue.Open(c.Context, *broker, opt) })
 	if err != nil {
 		return nil, queueFailure(err)
@@ -98,25 +96,29 @@ const (
 	largestPart  = 1000 // schedules
 )
 
-// search has random schedules run in parts, many at a time, and reports what one host
-// alone would.
+// search has random schedules run in parts, and reports what one host alone would.
 func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Search) (check.Report, error) {
 	ctx, cancel := context.WithCancel(ctx) // what is under way once a property is broken
 	defer cancel()
 	cores := w.queue.Cores()
+	size := min(max(1, s.Schedules/(partsPerCore*max(1, cores))), largestPart)
 	var mu sync.Mutex
 	var done uint64
-	parts := newParts(ctx, s.Schedules, min(max(1, s.Schedules/(partsPerCore*max(1, cores))), largestPart), 4*max(4, cores),
-		func(ctx context.Context, first, count int) (check.Part, error) {
-			whole := workqueue.SearchOf(algorithm, s.Options, w.files.all())
-			whole.First, whole.Count = first, count
-			a, err := w.queue.Do(ctx, workqueue.Task{Search: &whole})
+	next := platform.Ahead(4*max(4, cores), func(i int) func() (check.Part, error) {
+		part := workqueue.SearchOf(algorithm, s.Options, w.files.all())
+		part.First, part.Count = i*size, min(size, s.Schedules-i*size)
+		if part.Count < 1 {
+			return nil
+		}
+		return func() (check.Part, error) {
+			a, err := w.queue.Do(ctx, workqueue.Task{Search: &part})
 			switch {
 			case err != nil:
 				return check.Part{}, queueFailure(err)
 			case a.Error != "" || a.Part == nil:
+				first := s.Seed + uint64(part.First)
 				return check.Part{}, failWith(Unknown, fmt.Errorf("an agent could not run the schedules of seeds %d to %d: %s",
-					s.Seed+uint64(first), s.Seed+uint64(first+count-1), a.Error))
+					first, first+uint64(part.Count-1), a.Error))
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -124,66 +126,19 @@ func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Sear
 				s.Progress(done)
 			}
 			return *a.Part, nil
-		})
-	r, err := s.Join(ctx, parts.next)
+		}
+	})
+	r, err := s.Join(ctx, func(ctx context.Context, _ int) (check.Part, error) { return next(ctx) })
 	r.Workers = w.queue.Cores()
 	return r, err
 }
 
-// parts begins parts of a search before they are asked for.
-type parts struct {
-	ctx       context.Context
-	run       func(ctx context.Context, first, count int) (check.Part, error)
-	schedules int
-	size      int
-	atOnce    int
-
-	begun   int // schedules
-	results []chan part
-}
-
-type part struct {
-	check.Part
-	err error
-}
-
-func newParts(ctx context.Context, schedules, size, atOnce int, run func(context.Context, int, int) (check.Part, error)) *parts {
-	return &parts{ctx: ctx, run: run, schedules: schedules, size: size, atOnce: atOnce}
-}
-
-// next returns the next part, which begins where the last one ended.
-func (p *parts) next(ctx context.Context, _ int) (check.Part, error) {
-	for len(p.results) < p.atOnce && p.begun < p.schedules {
-		done, first, count := make(chan part, 1), p.begun, min(p.size, p.schedules-p.begun)
-		go func() {
-			x, err := p.run(p.ctx, first, count)
-			done <- part{x, err}
-		}()
-		p.results, p.begun = append(p.results, done), p.begun+count
-	}
-	if len(p.results) == 0 {
-		return check.Part{}, errors.New("a part of the search was cut short") // as its sum will say
-	}
-	done := p.results[0]
-	p.results = p.results[1:]
-	select {
-	case x := <-done:
-		return x.Part, x.err
-	case <-ctx.Done():
-		return check.Part{}, ctx.Err()
-	}
-}
-
-// signals returns a context that ends when the program is told to: by Ctrl-C, by
-// whoever runs it, or because its terminal is closed. Under nohup the latter is
-// to be ignored, and stays so.
+// signals returns a context that ends when the program is told to: by Ctrl-C, by whoever
+// runs it, or because its terminal is closed, unless nohup has that ignored. Told once
+// more, it knows that the user insists ([platform.Insisted]).
 //
-// Where it is told by Ctrl-C, or by whoever runs it, once more, the context knows that
-// the user insists (package interrupt).
-//
-// From the first on output to a pipe that nobody reads any more is an error like any
-// other. It would else end the program on the spot, before the result of a run
-// is where it is to be kept.
+// Output to a pipe that nobody reads any more becomes an error like any other. It would
+// else end the program on the spot, before the result of a run is kept.
 func signals() (ctx context.Context, stop func()) {
 	tell := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -223,7 +178,6 @@ func notice(told <-chan os.Signal, insisted chan<- struct{}) {
 	}
 }
 
-// output is standard output, and whether anybody reads it.
 type output struct {
 	io.Writer
 	unread bool // it is a pipe, and its other end is closed

@@ -23,23 +23,19 @@ import (
 	"dmebench/workload/fault"
 )
 
-// document is an experiment file as YAML: where its values stand, and which of
-// them are wrong.
+// document is an experiment file as YAML: where values stand, and what is wrong.
 type document struct {
 	flaws
 	root     *yaml.Node // nil for an experiment that was not read from YAML
-	wrong    map[*yaml.Node]bool
 	doubtful map[place]bool
 }
 
-// place is an entry of a list of the file.
 type place struct {
 	list string
 	i    int
 }
 
-// doubt notes that something is wrong with an entry, so that nothing is concluded
-// from what it says.
+// doubt notes that nothing can be concluded from an entry.
 func (d *document) doubt(list string, i int) {
 	if d.doubtful == nil {
 		d.doubtful = make(map[place]bool)
@@ -50,28 +46,16 @@ func (d *document) doubt(list string, i int) {
 // decode reads the text into e, which holds the defaults. Faults in single values do
 // not keep the others from being read: ok is false where nothing can be.
 func (d *document) decode(text []byte, e *runs.Experiment) (ok bool) {
-	if !d.read(text) || !d.version() {
+	if !d.parse(text) || !d.version() {
 		return false
 	}
-	d.wrong = make(map[*yaml.Node]bool)
-	d.values("", "", "", d.root, 0)
-	rest := d.withoutWrong("", d.root)
-	err := rest.Decode(e)
-	if wrong := (*yaml.TypeError)(nil); errors.As(err, &wrong) {
-		for _, text := range wrong.Errors {
-			d.addFromYAML(text)
-		}
-	} else if err != nil && len(d.list) == 0 {
-		d.addFromYAML(err.Error())
-	}
-	if len(d.list) > 0 {
-		d.entries(rest, e)
-	}
+	d.value("", "", "", d.root, reflect.ValueOf(e).Elem(), 0)
+	ofType := slices.DeleteFunc(slices.Clone(d.list), func(f flaw) bool { return !f.ofType })
+	d.list = append(slices.DeleteFunc(d.list, func(f flaw) bool { return f.ofType }), ofType...)
 	return true
 }
 
-// read finds the only document of text.
-func (d *document) read(text []byte) bool {
+func (d *document) parse(text []byte) bool {
 	in := yaml.NewDecoder(bytes.NewReader(text))
 	var first, second yaml.Node
 	err := in.Decode(&first)
@@ -160,21 +144,30 @@ var wanted = map[string]string{
 	"map[string]string": "a mapping such as {quorum: grid}", "map[string]float64": `a mapping such as {"radiating:3": 3}`,
 }
 
-// atLine takes an error of the library apart.
 func atLine(text string) (line int, what string) {
 	m := yamlLine.FindStringSubmatch(text)
 	line, _ = strconv.Atoi(m[1])
 	return line, m[2]
 }
 
-// addFromYAML adds a fault as the library tells it.
-func (d *document) addFromYAML(text string) {
-	line, text := atLine(text)
+// decodeInto reads a value as the library does, and adds a fault if it is of another type.
+func (d *document) decodeInto(v reflect.Value, n *yaml.Node) {
+	x := reflect.New(v.Type())
+	err := n.Decode(x.Interface())
+	if err == nil {
+		v.Set(x.Elem())
+		return
+	}
+	text := err.Error()
+	if wrong := (*yaml.TypeError)(nil); errors.As(err, &wrong) {
+		text = wrong.Errors[0]
+	}
+	_, text = atLine(text)
 	if other := otherType.FindStringSubmatchIndex(text); other != nil {
 		want := cmp.Or(wanted[text[other[4]:other[5]]], "a list of entries, each a name or {name: …}")
 		text = strings.TrimSuffix(text[:other[4]], " into ") + "; want " + want
 	}
-	d.add(line, "%s", text)
+	d.list = append(d.list, flaw{n.Line, true, text})
 }
 
 // Cause says what a sweep was refused for.
@@ -203,20 +196,20 @@ func refuse(cause Cause, format string, args ...any) error {
 	return &Refused{cause, fmt.Errorf("experiment: "+format, args...)}
 }
 
-// flaws collects everything that is wrong with a file, so that a person
-// repairs it in one go.
+// flaws collects everything that is wrong with a file.
 type flaws struct {
 	path string
 	list []flaw
 }
 
 type flaw struct {
-	line int
-	text string
+	line   int
+	ofType bool // the library's, which is told after others of its line
+	text   string
 }
 
 func (f *flaws) add(line int, format string, args ...any) {
-	f.list = append(f.list, flaw{max(line, 1), fmt.Sprintf(format, args...)})
+	f.list = append(f.list, flaw{max(line, 1), false, fmt.Sprintf(format, args...)})
 }
 
 // err tells the flaws in the order of their lines.
@@ -241,8 +234,7 @@ func (f *flaws) err() error {
 	return refuse(BadFile, "%s has %d faults:\n  %s", f.path, len(lines), strings.Join(lines, "\n  "))
 }
 
-// cause strips a file operation's error of the path, which is often that of a
-// temporary file.
+// cause strips an error of the path, which is often that of a temporary file.
 func cause(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -255,20 +247,6 @@ func cause(err error) error {
 	return err
 }
 
-// knownKeys lists the keys of the mappings of a file, by the key of the list that
-// they are entries of; "" is the file itself. Elsewhere any key may stand.
-var knownKeys = map[string][]string{
-	"": keysOf(runs.Experiment{}), "algorithms": keysOf(runs.Entry{}), "transports": keysOf(runs.Entry{}),
-	"workloads": keysOf(runs.Workload{}), "axes": keysOf(runs.Axis{}),
-}
-
-func keysOf(mapping any) (keys []string) {
-	for t, i := reflect.TypeOf(mapping), 0; i < t.NumField(); i++ {
-		keys = append(keys, t.Field(i).Tag.Get("yaml"))
-	}
-	return keys
-}
-
 // Bounds of a file, against slips of the pen.
 var largest = map[string]int{
 	"nodes": maxNodes, "max_nodes": maxNodes, "nodes_per_worker": maxNodes, "repetitions": 10_000,
@@ -277,163 +255,130 @@ var largest = map[string]int{
 	"seed": math.MaxInt,
 }
 
-// Depth of a value in a set, the deepest that there is.
-const maxDepth = 4
-
-// values checks keys, and what the library lets pass: values that are empty or out
-// of range, fractions of whole numbers, and durations, at which it would stop. The
-// value n is that of key, or an element of its list; what names it in a fault,
-// and where what lies below it.
-func (d *document) values(where, what, key string, n *yaml.Node, depth int) {
-	before := len(d.list)
+// value reads n, the value of key or an element of its list, into v, and adds what is
+// wrong with it: then v stays as it is, so that the rest can be read. What the library lets
+// pass is wrong, too: values that are empty or out of range, and fractions of whole
+// numbers. what names the value in a fault, and where what lies below it.
+func (d *document) value(where, what, key string, n *yaml.Node, v reflect.Value, depth int) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	entry := v.Kind() == reflect.Struct
 	switch {
-	case depth > maxDepth:
-	case n.Kind == yaml.AliasNode && n.Alias.Kind == yaml.ScalarNode:
-		// Under another key it must pass another check.
-		d.values(where, what, key, n.Alias, depth)
-		if len(d.list) > before {
-			d.wrong[n] = true
-		}
-	case n.Kind == yaml.MappingNode:
-		d.mapping(where, key, n, depth)
-	case n.Kind == yaml.SequenceNode:
-		if len(n.Content) == 0 {
-			d.refuseValue(n, "%s is empty; there must be at least one", what)
-		}
-		for i, item := range n.Content {
-			entry := fmt.Sprintf("%s, entry %d", key, i+1)
-			before := len(d.list)
-			d.values(entry+": ", entry, key, item, depth+1)
-			if len(d.list) > before && depth == 1 {
-				d.doubt(key, i)
-			}
-		}
+	case n.Kind == yaml.MappingNode && (entry || v.Kind() == reflect.Map):
+		d.mapping(where, key, n, v, depth)
+	case n.Kind == yaml.SequenceNode && v.Kind() == reflect.Slice:
+		d.sequence(what, key, n, v, depth)
+	case n.Kind != yaml.ScalarNode:
+		d.decodeInto(v, n)
 	case n.ShortTag() == "!!null":
-		d.refuseValue(n, "%s is empty", what)
-	case depth == 1 && (knownKeys[key] != nil || key == "nodes"):
-		d.refuseValue(n, "%s is %s, and no list; write %s: [%s]", what, n.Value, key, n.Value)
+		d.add(n.Line, "%s is empty", what)
+	case v.Kind() == reflect.Slice && key != "faults":
+		d.add(n.Line, "%s is %s, and no list; write %s: [%s]", what, n.Value, key, n.Value)
 	case key == "faults":
 		if _, err := fault.Parse(n.Value); err != nil {
-			d.refuseValue(n, "%s: %v%s", what, err, quotes(n))
+			d.add(n.Line, "%s: %v%s", what, err, quotes(n))
+			return
 		}
+		d.decodeInto(v, n)
+	case entry && v.Type() != reflect.TypeFor[runs.Axis](): // a name alone, the first field
+		d.decodeInto(v.Field(0), n)
 	default:
 		if want := wrong(key, n); want != "" {
-			d.refuseValue(n, "%s is %s; want %s", what, n.Value, want)
+			d.add(n.Line, "%s is %s; want %s", what, n.Value, want)
+			return
 		}
+		d.decodeInto(v, n)
 	}
 }
 
-// refuseValue adds a fault of a value, which is not read then.
-func (d *document) refuseValue(n *yaml.Node, format string, args ...any) {
-	d.wrong[n] = true
-	d.add(n.Line, format, args...)
-}
-
-// mapping checks the keys of a mapping, and its values.
-func (d *document) mapping(where, key string, n *yaml.Node, depth int) {
-	known, strict := knownKeys[key]
-	if free := key == "set" || key == "values"; free || strings.Contains(key, " ") {
-		strict = false // whose names are not keys
-	}
-	first := make(map[string]int)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, name := n.Content[i], n.Content[i].Value
-		line, twice := first[name]
-		switch {
-		case k.Kind != yaml.ScalarNode:
-			d.refuseValue(k, "cannot unmarshal %s; want text", k.ShortTag())
-		case k.ShortTag() == "!!null":
-			d.refuseValue(k, "%sa key is empty", where)
-		case twice:
-			d.refuseValue(k, "mapping key %q already defined at line %d", name, line)
-		case strict && name != "<<" && !slices.Contains(known, name):
-			d.refuseValue(k, "%v", units.UnknownName("key", name, known, "known here: "+strings.Join(known, ", ")))
-		default:
-			first[name] = k.Line
-			below := name
-			if key == "set" || key == "values" {
-				below = key + " " + name
-			}
-			d.values(where, where+below, below, n.Content[i+1], depth+1)
-		}
-	}
-}
-
-// withoutWrong returns a value without what is wrong in it, so that the rest can be
-// read: keys are left out, and elements of a list empty, so that the others keep
-// their numbers.
-func (d *document) withoutWrong(key string, n *yaml.Node) *yaml.Node {
-	rest := *n
-	rest.Content = nil
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			k, value := n.Content[i], n.Content[i+1]
-			if !d.wrong[k] && !d.wrong[value] && !(k.Value == "faults" && slices.ContainsFunc(value.Content, d.isWrong)) {
-				rest.Content = append(rest.Content, k, d.withoutWrong(k.Value, value))
-			}
-		}
-	case yaml.SequenceNode:
-		for _, item := range n.Content {
-			if d.wrong[item] {
-				item = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: item.Line, Column: item.Column}
-			}
-			rest.Content = append(rest.Content, d.withoutWrong(key, item))
-		}
-	default:
-		rest.Content = n.Content
-	}
-	return &rest
-}
-
-func (d *document) isWrong(n *yaml.Node) bool { return d.wrong[n] }
-
-// entries reads the lists again, each entry by itself: the library leaves out an entry
-// with a value of another type, and those after it would be taken for it.
-func (d *document) entries(rest *yaml.Node, e *runs.Experiment) {
-	for key, list := range map[string]*runs.List[runs.Entry]{"algorithms": &e.Algorithms, "transports": &e.Transports} {
-		*list = nil
-		d.each(rest, key, func(n *yaml.Node) error {
-			var x runs.Entry
-			err := entry(n, &x, &x.Name)
-			*list = append(*list, x)
-			return err
-		})
-	}
-	e.Workloads, e.Nodes = nil, nil
-	d.each(rest, "workloads", func(n *yaml.Node) error {
-		var x runs.Workload
-		err := entry(n, &x, &x.Name)
-		e.Workloads = append(e.Workloads, x)
-		return err
-	})
-	d.each(rest, "nodes", func(n *yaml.Node) error {
-		var x int
-		err := n.Decode(&x)
-		e.Nodes = append(e.Nodes, x)
-		return err
-	})
-}
-
-// entry decodes an entry, or its name alone.
-func entry(n *yaml.Node, x any, name *string) error {
-	if n.Kind == yaml.ScalarNode {
-		return n.Decode(name)
-	}
-	return n.Decode(x)
-}
-
-// each calls read for each entry of a list. One that cannot be read is in doubt.
-func (d *document) each(rest *yaml.Node, key string, read func(*yaml.Node) error) {
-	list := at(rest, key)
-	if list == nil || list.Kind != yaml.SequenceNode {
+// sequence reads a list. An element in which something is wrong keeps its place.
+func (d *document) sequence(what, key string, n *yaml.Node, v reflect.Value, depth int) {
+	if len(n.Content) == 0 {
+		d.add(n.Line, "%s is empty; there must be at least one", what)
 		return
 	}
-	for i, n := range list.Content {
-		if read(n) != nil {
+	list := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
+	before := len(d.list)
+	for i, item := range n.Content {
+		entry, found := fmt.Sprintf("%s, entry %d", key, i+1), len(d.list)
+		d.value(entry+": ", entry, key, item, list.Index(i), depth+1)
+		if len(d.list) > found && depth == 1 {
 			d.doubt(key, i)
 		}
 	}
+	if key != "faults" || len(d.list) == before {
+		v.Set(list)
+	}
+}
+
+// maxDepth is how deep mappings are merged into one another.
+const maxDepth = 8
+
+func (d *document) mapping(where, key string, n *yaml.Node, v reflect.Value, depth int) {
+	for i := 0; i+1 < len(n.Content) && depth < maxDepth; i += 2 {
+		merged := []*yaml.Node{n.Content[i+1]}
+		if merged[0].Kind == yaml.SequenceNode {
+			merged = merged[0].Content
+		}
+		for _, m := range slices.Backward(merged) {
+			if n.Content[i].ShortTag() == "!!merge" { // what stands here itself counts more
+				d.value(where, where+"<<", key, m, v, depth+1)
+			}
+		}
+	}
+	fields := fieldsOf(v)
+	first := make(map[string]int)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, name, value := n.Content[i], n.Content[i].Value, n.Content[i+1]
+		line, twice := first[name]
+		field, known := fields[name]
+		switch {
+		case k.Kind != yaml.ScalarNode:
+			d.add(k.Line, "cannot unmarshal %s; want text", k.ShortTag())
+		case k.ShortTag() == "!!null":
+			d.add(k.Line, "%sa key is empty", where)
+		case twice:
+			d.add(k.Line, "mapping key %q already defined at line %d", name, line)
+		case k.ShortTag() == "!!merge":
+		case fields == nil: // whose names are not keys
+			first[name] = k.Line
+			if v.IsNil() {
+				v.Set(reflect.MakeMap(v.Type()))
+			}
+			element, found := reflect.New(v.Type().Elem()).Elem(), len(d.list)
+			d.value(where, where+key+" "+name, key+" "+name, value, element, depth+1)
+			if len(d.list) == found {
+				v.SetMapIndex(reflect.ValueOf(name), element)
+			}
+		case !known:
+			names := keysOf(v.Type())
+			d.add(k.Line, "%v", units.UnknownName("key", name, names, "known here: "+strings.Join(names, ", ")))
+		default:
+			first[name] = k.Line
+			d.value(where, where+name, name, value, field, depth+1)
+		}
+	}
+}
+
+// fieldsOf returns the fields of a struct by their keys; nil of a map.
+func fieldsOf(v reflect.Value) map[string]reflect.Value {
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	fields := make(map[string]reflect.Value)
+	for i, key := range keysOf(v.Type()) {
+		fields[key] = v.Field(i)
+	}
+	return fields
+}
+
+func keysOf(t reflect.Type) (keys []string) {
+	for f := range t.Fields() {
+		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		keys = append(keys, key)
+	}
+	return keys
 }
 
 // quotes is advice about a fault that YAML may have cut at a comma.

@@ -19,12 +19,9 @@ package experiment
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"regexp"
@@ -57,6 +54,8 @@ const (
 	maxRuns     = 100_000
 	maxLabel    = 64 // characters
 )
+
+const noFolder = "name %q becomes a folder: want letters, digits, '.', '_' and '-', at most 64, the first a letter or digit"
 
 // File is an experiment file. It says what is to be compared; it knows nothing
 // yet of whether the names in it exist.
@@ -131,8 +130,7 @@ func (f *File) complete() {
 		}
 	}
 	if f.Name != "" && !folder.MatchString(f.Name) {
-		d.add(d.line("name"), "name %q becomes a folder: want letters, digits, '.', '_' and '-', at most 64, "+
-			"the first a letter or digit", f.Name)
+		d.add(d.line("name"), noFolder, f.Name)
 	}
 	if f.Transports == nil && !d.given("transports") {
 		f.Transports = runs.List[runs.Entry]{{Name: runs.DefaultTransport}}
@@ -176,7 +174,6 @@ func (f *File) complete() {
 
 func where(list string, i int) string { return fmt.Sprintf("%s, entry %d: ", list, i+1) }
 
-// namedEntry is what a label is made of.
 type namedEntry struct {
 	name  string
 	label *string
@@ -193,8 +190,7 @@ func named(entries []runs.Entry) []namedEntry {
 	return all
 }
 
-// given reports whether a key has a value, of which it has been told what is wrong if
-// nothing was read of it.
+// given reports whether a key has a value, right or wrong.
 func (d *document) given(key string) bool {
 	n := at(d.root, key)
 	return n != nil && !(n.Kind == yaml.ScalarNode && n.Value == "" && n.ShortTag() == "!!str")
@@ -240,7 +236,6 @@ func (d *document) label(list string, entries []namedEntry) {
 	}
 }
 
-// settingsOf writes what the file says of a workload, as key=value.
 func settingsOf(w runs.Workload) string {
 	var s []string
 	add := func(given bool, key string, value any) {
@@ -292,7 +287,7 @@ var template []byte
 // cannot be that of a folder.
 func Template(name, file string) ([]byte, error) {
 	if !folder.MatchString(name) {
-		return nil, fmt.Errorf("name %q becomes a folder: want letters, digits, '.', '_' and '-', at most 64, the first a letter or digit", name)
+		return nil, fmt.Errorf(noFolder, name)
 	}
 	text := bytes.ReplaceAll(template, []byte("NAME"), []byte(name))
 	return bytes.ReplaceAll(text, []byte("sweep FILE"), []byte("sweep "+file)), nil
@@ -313,22 +308,8 @@ func (p *Plan) noteProgram(e runs.Entry) {
 		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if sum, err := digestFile(name); err == nil {
-			p.Files[name] = sum
+		if b, err := os.ReadFile(name); err == nil {
+			p.Files[name] = digest(b)
 		}
 	}
-}
-
-// digestFile is digest of a file that may be large.
-func digestFile(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

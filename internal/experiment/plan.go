@@ -136,7 +136,6 @@ func (f File) spec(algorithm runs.Entry, nodes int, transport runs.Entry, w runs
 	return s.WithDefaults()
 }
 
-// header is the first line of the plan's store.
 func (p *Plan) header(started time.Time, environment map[string]string) runs.Header {
 	return runs.Header{
 		Started: started.UTC(), Experiment: p.File.Experiment, File: string(p.File.Text),
@@ -161,8 +160,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// resolver looks up everything that a file names, entry by entry and then
-// combination by combination.
+// resolver looks up what a file names, by entries and then by combinations.
 type resolver struct {
 	document
 	file     File
@@ -176,8 +174,7 @@ type resolver struct {
 	complaints                        complaints
 }
 
-// candidate is an entry that has been looked up. Where that failed ok is false,
-// and its combinations are not tried.
+// candidate is an entry that has been looked up; unless ok its combinations are not tried.
 type candidate struct {
 	runs.Entry
 	ok       bool
@@ -251,7 +248,6 @@ func (r *resolver) candidate(list string, i int, e runs.Entry, declared []dme.Op
 	return c
 }
 
-// refuse notes what is wrong with one entry.
 func (r *resolver) refuse(list string, i int, err error) {
 	if err == nil {
 		return
@@ -277,8 +273,7 @@ func (r *resolver) axes() {
 	}
 }
 
-// configuration resolves one combination; ok is false where it is not to run,
-// or cannot.
+// configuration resolves one combination; ok is false unless it is to run.
 func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 	alg, net, load := r.algorithms[at[ofAlgorithms]], r.transports[at[ofTransports]], r.workloads[at[ofWorkloads]]
 	nodes := r.file.Nodes[at[ofNodes]]
@@ -301,26 +296,28 @@ func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 	r.complaints.try(at)
 	err := r.resolve(&c)
 	var cannot *run.CannotRun
+	advice := ""
 	switch {
 	case err == nil:
 		return c, true
 	case !errors.As(err, &cannot):
-		for text := range strings.SplitSeq(err.Error(), "\n") {
-			r.complaints.add(text, at)
-		}
 	case r.file.SkipInvalid:
 		r.leaveOut(c, cannot.Why)
+		return c, false
 	case cannot.Faults:
-		for text := range strings.SplitSeq(cannot.Why.Error(), "\n") {
-			r.complaints.add(text+"; choose another algorithm or other faults, or set skip_invalid: true to leave it out", at)
-		}
+		advice = "; choose another algorithm or other faults, or set skip_invalid: true to leave it out"
 	case cannot.Resource:
-		r.complaints.add(fmt.Sprintf("%v; choose a real network, or set skip_invalid: true to leave it out", cannot.Why), at)
+		advice = "; choose a real network, or set skip_invalid: true to leave it out"
 	case cannot.Nodes:
-		r.complaints.add(fmt.Sprintf("%v; choose another number of nodes or option, or set skip_invalid: true to leave it out", cannot.Why), at)
+		advice = "; choose another number of nodes or option, or set skip_invalid: true to leave it out"
 	default:
-		r.complaints.add(fmt.Sprintf("%v; choose another transport or option, set skip_invalid: true to leave it out, "+
-			"or allow_mismatch: true to see it fail", cannot.Why), at)
+		advice = "; choose another transport or option, set skip_invalid: true to leave it out, or allow_mismatch: true to see it fail"
+	}
+	if cannot != nil {
+		err = cannot.Why
+	}
+	for text := range strings.SplitSeq(err.Error(), "\n") {
+		r.complaints.add(text+advice, at)
 	}
 	return c, false
 }
@@ -358,7 +355,6 @@ const (
 	lists
 )
 
-// combination is one choice from each list of a file, by index.
 type combination [lists]int
 
 // complaints groups combinations by what is wrong with them, so that a fault of
@@ -388,7 +384,6 @@ func (c *complaints) add(text string, at combination) {
 	c.at[text] = append(c.at[text], at)
 }
 
-// names returns what the entries of each list are called.
 func (f File) names() (names [lists][]string) {
 	for _, e := range f.Algorithms {
 		names[ofAlgorithms] = append(names[ofAlgorithms], e.Label)

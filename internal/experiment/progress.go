@@ -9,8 +9,7 @@ import (
 	"dmebench/runs"
 )
 
-// quiet is how long a sweep that goes well says nothing where its output is not
-// a terminal.
+// quiet is how long a sweep that goes well says nothing except on a terminal.
 const quiet = 5 * time.Second
 
 // progress tells how far a sweep is and how long it will still take.
@@ -41,7 +40,6 @@ func newProgress(todo []Cell, planned, found int, opt Options) *progress {
 	return p
 }
 
-// begins names the run that is under way.
 func (p *progress) begins(c Cell) {
 	if p.bar == nil {
 		return
@@ -88,7 +86,6 @@ func outcome(r *runs.Result) string {
 	return string(r.Status)
 }
 
-// roundly writes a duration with the precision that a person can use.
 func roundly(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
@@ -104,7 +101,6 @@ func roundly(d time.Duration) string {
 // every one is known.
 type estimate map[int]*pace
 
-// pace is what is known of a configuration.
 type pace struct {
 	took       time.Duration // in all
 	runs, todo int
@@ -128,8 +124,7 @@ func (e estimate) add(c Cell, took time.Duration) {
 	p.todo--
 }
 
-// left is the sum over what is to come of the mean of its configuration, or of
-// all where there is none yet.
+// left sums up the means of what is to come, by configuration where that has run.
 func (e estimate) left() time.Duration {
 	var all pace
 	for _, p := range e {

@@ -3,6 +3,7 @@ package experiment
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/internal/runtime/run"
+	"dmebench/runs"
 )
 
 const shipped = "../../experiments"
@@ -107,8 +109,8 @@ func TestDocumentationExamples(t *testing.T) {
 		}
 		try(example)
 	}
-	for _, known := range knownKeys {
-		for _, key := range known {
+	for _, of := range []any{runs.Experiment{}, runs.Entry{}, runs.Workload{}, runs.Axis{}} {
+		for _, key := range keysOf(reflect.TypeOf(of)) {
 			if !slices.Contains(keys, key) {
 				t.Errorf("%s is not documented", key)
 			}

@@ -21,8 +21,7 @@ const (
 	folderTime = "2006-01-02T15-04-05Z"
 )
 
-// previous returns the results of the latest sweep if it can be continued; else
-// nil, and of a sweep that cannot why.
+// previous returns the results of the latest sweep, or why they cannot be continued.
 func previous(root string, plan *Plan, opt Options) (there *runs.Set, why string, err error) {
 	dir, err := latest(root)
 	if err != nil || dir == "" || opt.Fresh {
@@ -88,8 +87,7 @@ func noteEnvironment(dir string, before map[string]string, opt Options) {
 	}
 }
 
-// create makes a new folder below root with a store, and lets latest point to
-// it. On error nothing remains of it.
+// create makes a new folder with a store, the latest. On error nothing remains of it.
 func create(root string, p *Plan, opt Options) (*runs.Store, error) {
 	now := opt.Now()
 	base, err := newFolder(root, now)
@@ -110,7 +108,6 @@ func create(root string, p *Plan, opt Options) (*runs.Store, error) {
 	return store, nil
 }
 
-// newFolder makes a folder named by the time.
 func newFolder(root string, now time.Time) (base string, err error) {
 	stamp := now.UTC().Format(folderTime)
 	base = stamp
@@ -126,8 +123,7 @@ func unwritable(dir string, err error) error {
 	return refuse(CannotWrite, "cannot write to %s: %w; choose another folder with --out", dir, cause(err))
 }
 
-// setLatest lets root/latest point to root/base. At every moment there is an
-// old or a new link.
+// setLatest lets root/latest point to root/base. There is a link at every moment.
 func setLatest(root, base string) error {
 	link := filepath.Join(root, latestName)
 	fresh := fileio.Temporary(root, latestName)

@@ -60,9 +60,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Out == "" {
-		o.Out = DefaultOut
-	}
+	o.Out = cmp.Or(o.Out, DefaultOut)
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
@@ -84,7 +82,7 @@ type Summary struct {
 	Counts      map[runs.Status]int // of all that is there now
 	Interrupted bool
 
-	broken, unknown bool // a run had that outcome
+	outcomes map[runs.Outcome]bool // that runs had
 }
 
 // Missing returns how many runs have no result, or a failed one.
@@ -94,11 +92,10 @@ func (s Summary) Missing() int {
 
 // Outcome is that of the worst run, wherever that was carried out, now or before.
 func (s Summary) Outcome() runs.Outcome {
-	switch {
-	case s.broken:
-		return runs.Broken
-	case s.unknown:
-		return runs.Unknown
+	for _, o := range []runs.Outcome{runs.Broken, runs.Unknown} {
+		if s.outcomes[o] {
+			return o
+		}
 	}
 	return runs.Held
 }
@@ -122,9 +119,7 @@ func (s Summary) String() string {
 
 func (s *Summary) count(c Cell, r *runs.Result) {
 	s.Counts[r.Status]++
-	outcome := r.Status.Outcome(c.LinksMet && len(r.Faults) == 0)
-	s.broken = s.broken || outcome == runs.Broken
-	s.unknown = s.unknown || outcome == runs.Unknown
+	s.outcomes[r.Status.Outcome(c.LinksMet && len(r.Faults) == 0)] = true
 }
 
 // Sweep carries out what is missing of an experiment. Results that are there
@@ -136,7 +131,7 @@ func (s *Summary) count(c Cell, r *runs.Result) {
 // written. The summary counts what there is in either case.
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
-	s := Summary{Counts: make(map[runs.Status]int)}
+	s := Summary{Counts: make(map[runs.Status]int), outcomes: make(map[runs.Outcome]bool)}
 	plan, err := platform.Interruptible(ctx, func() (*Plan, error) { return file.expand(opt) })
 	if err != nil {
 		return s, err
@@ -180,8 +175,7 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	return s, err
 }
 
-// missing returns the cells that have no result, or a failed one, and counts the
-// others. there may be nil.
+// missing returns the cells without result, or a failed one, and counts the others.
 func (s *Summary) missing(plan *Plan, there *runs.Set) []Cell {
 	if there == nil {
 		return plan.Cells
@@ -203,7 +197,7 @@ func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, o
 	defer progress.end()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	others := newAhead(ctx, todo, opt.Elsewhere)
+	var next func(context.Context) (*runs.Result, error)
 	for i, c := range todo {
 		if ctx.Err() != nil {
 			s.Interrupted = true
@@ -213,10 +207,14 @@ func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, o
 		begun := opt.Now()
 		var r *runs.Result
 		var err error
-		if others.takes(c) {
-			r, err = others.fetch(i, store)
-		} else {
+		if opt.Elsewhere == nil || c.Spec.Transport != runs.Sim {
+			next = nil
 			r, err = c.carryOut(ctx, store, opt)
+		} else {
+			if next == nil {
+				next = elsewhere(ctx, todo[i:], opt.Elsewhere)
+			}
+			r, err = c.fetch(ctx, next, store)
 		}
 		switch {
 		case err != nil:
@@ -232,8 +230,7 @@ func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, o
 	return nil
 }
 
-// carryOut carries out the run of a cell and keeps its result, which is nil where the
-// sweep was interrupted.
+// carryOut keeps the result of a cell; nil where the sweep was interrupted.
 func (c Cell) carryOut(ctx context.Context, store *runs.Store, opt Options) (*runs.Result, error) {
 	// Resolved once before; again now, so that only one job is in memory.
 	job, err := platform.Interruptible(ctx, func() (*run.Job, error) { return run.Resolve(c.Spec, opt.Catalog, opt.ReadFile) })
@@ -262,7 +259,6 @@ func (c Cell) carryOut(ctx context.Context, store *runs.Store, opt Options) (*ru
 	return r, keep(r)
 }
 
-// keep appends the result of a cell to the store.
 func (c Cell) keep(store *runs.Store, r *runs.Result) error {
 	err := store.Append(runs.Run{
 		Label: c.Label, Transport: c.Transport, Workload: c.Workload, Repetition: c.Repetition, Result: r,
@@ -274,8 +270,7 @@ func (c Cell) keep(store *runs.Store, r *runs.Result) error {
 	return nil
 }
 
-// carryOutOne makes a failed result of an error, so that the reason is on the
-// disk beside the others.
+// carryOutOne makes a failed result of an error, so that the reason is kept.
 func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*runs.Result) error) *runs.Result {
 	r, err := runner(ctx, job, keep)
 	switch {
@@ -303,11 +298,15 @@ func Continue(dir string, h runs.Header, fresh bool) (store *runs.Store, release
 			unlock()
 		}
 	}()
+	release = func() {
+		store.Close()
+		unlock()
+	}
 	path := filepath.Join(dir, runs.StoreName)
 	store, err = runs.OpenStore(path)
 	switch {
 	case err == nil && store.Header.Plan == h.Plan && !fresh:
-		return store, closing(store, unlock), nil
+		return store, release, nil
 	case err == nil:
 		store.Close()
 		begun := store.Header.Started.UTC().Format("2006-01-02T15-04-05.000Z")
@@ -327,14 +326,7 @@ func Continue(dir string, h runs.Header, fresh bool) (store *runs.Store, release
 	if err != nil {
 		return nil, nil, unwritable(dir, err)
 	}
-	return store, closing(store, unlock), nil
-}
-
-func closing(store *runs.Store, unlock func()) func() {
-	return func() {
-		store.Close()
-		unlock()
-	}
+	return store, release, nil
 }
 
 // Elsewhere carries out a simulation on another host. A result says that the run failed
@@ -346,51 +338,26 @@ type Elsewhere func(ctx context.Context, s runs.Spec) (*runs.Result, error)
 // leave the other hosts idle soon.
 const most = 1024
 
-// ahead has simulations carried out elsewhere before it is their turn: while the result
-// of one is waited for, the next are under way. It does not go past a run over a real
-// network, which simulations on the same hosts would disturb.
-type ahead struct {
-	ctx  context.Context
-	run  Elsewhere
-	todo []Cell
-
-	begun   int               // cells, from the first on
-	results []chan finishedAt // by cell; nil for one that is not begun
+// elsewhere returns what carries out the cells from the first on elsewhere, the next ones
+// before it is their turn, up to a run over a real network, which they would disturb.
+func elsewhere(ctx context.Context, todo []Cell, run Elsewhere) (next func(context.Context) (*runs.Result, error)) {
+	return platform.Ahead(most, func(i int) func() (*runs.Result, error) {
+		if i == len(todo) || todo[i].Spec.Transport != runs.Sim {
+			return nil
+		}
+		return func() (*runs.Result, error) { return run(ctx, todo[i].Spec) }
+	})
 }
 
-// finishedAt is what came of a cell.
-type finishedAt struct {
-	result *runs.Result
-	err    error
-}
-
-func newAhead(ctx context.Context, todo []Cell, run Elsewhere) *ahead {
-	return &ahead{ctx: ctx, run: run, todo: todo, results: make([]chan finishedAt, len(todo))}
-}
-
-// takes reports whether a cell is carried out elsewhere.
-func (a *ahead) takes(c Cell) bool { return a.run != nil && c.Spec.Transport == runs.Sim }
-
-// fetch waits for the result of cell i, all before which are finished, and keeps it. It is
-// nil where the sweep was interrupted.
-func (a *ahead) fetch(i int, store *runs.Store) (*runs.Result, error) {
-	for a.begun = max(a.begun, i); a.begun < min(i+most, len(a.todo)) && a.takes(a.todo[a.begun]); a.begun++ {
-		spec, done := a.todo[a.begun].Spec, make(chan finishedAt, 1)
-		a.results[a.begun] = done
-		go func() {
-			r, err := a.run(a.ctx, spec)
-			done <- finishedAt{r, err}
-		}()
-	}
-	x := <-a.results[i]
-	a.results[i] = nil
+// fetch keeps what came of the cell elsewhere; nil where the sweep was interrupted.
+func (c Cell) fetch(ctx context.Context, next func(context.Context) (*runs.Result, error), store *runs.Store) (*runs.Result, error) {
+	r, err := next(context.WithoutCancel(ctx))
 	switch {
-	case x.err != nil && a.ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return nil, nil
-	case x.err != nil:
-		return nil, refuse(Unavailable, "%w; what is finished stays, and the same command continues", x.err)
+	case err != nil:
+		return nil, refuse(Unavailable, "%w; what is finished stays, and the same command continues", err)
 	}
-	c := a.todo[i]
-	x.result.Spec = c.Spec // what it is found by
-	return x.result, c.keep(store, x.result)
+	r.Spec = c.Spec // what it is found by
+	return r, c.keep(store, r)
 }

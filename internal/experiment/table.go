@@ -123,8 +123,7 @@ func (p *Plan) asked(c Cell) []string {
 	return out
 }
 
-// leastTime adds up how long workloads make requests, where they say so and
-// time is real.
+// leastTime adds up the durations of workloads in real time.
 func leastTime(todo []Cell) time.Duration {
 	var sum time.Duration
 	for _, c := range todo {
@@ -141,162 +140,79 @@ const CommandLine = "command line"
 // DefaultMatrix is the name of an experiment that flags describe.
 const DefaultMatrix = "matrix"
 
-// Matrix is an experiment as flags describe it: everything crossed with
-// everything. Zero values stand for the defaults of a file.
-type Matrix struct {
-	Name        string
-	Algorithms  []string
-	Nodes       []int
-	Transports  []string
-	Workloads   []string
-	Repetitions int
-	Seed        uint64
-
-	// Of every workload.
-	CS              string
-	Rate, TotalRate float64
-	Requests        int // in all
-	RequestsPerNode int
-	Duration        runs.Duration
-
-	Set map[string]string // options; each goes to every entry that has it
-
-	NodesPerWorker             int
-	Warmup                     string
-	StallAfter                 runs.Duration
-	AllowMismatch, SkipInvalid bool
-	Faults                     []string
-	Resource                   string
-}
-
-// File returns the experiment as a file would describe it: its Text is one that
-// means the same.
-func (m Matrix) File(catalog run.Catalog) (File, error) {
-	text, err := m.yaml(catalog)
-	if err != nil {
-		return File{}, err
-	}
-	return Parse(CommandLine, text)
-}
-
-// yaml writes the matrix as a file, without what is at its default.
-func (m Matrix) yaml(catalog run.Catalog) ([]byte, error) {
+// Matrix returns the experiment that flags describe, everything crossed with everything, as
+// a file would: its Text is one that means the same. What is zero has the default of a
+// file. Each option of set goes to every entry that has it.
+func Matrix(e runs.Experiment, set map[string]string, catalog run.Catalog) (File, error) {
 	used := make(map[string]bool)
 	var known []string
 	settings := func(declared []dme.Option) map[string]string {
-		given, set := dme.Canonical(m.Set, declared), make(map[string]string)
+		given, chosen := dme.Canonical(set, declared), make(map[string]string)
 		for _, o := range declared {
 			known = append(known, o.Name)
 			if value, ok := given[o.Name]; ok {
-				set[o.Name] = value
+				chosen[o.Name] = value
 			}
-			for name := range m.Set {
+			for name := range set {
 				used[name] = used[name] || strings.EqualFold(o.Name, name)
 			}
 		}
-		return set
+		return chosen
 	}
-	y := matrixFile{
-		SchemaVersion: SchemaVersion, Name: m.Name, Nodes: m.Nodes, Repetitions: m.Repetitions, Seed: m.Seed,
-		NodesPerWorker: m.NodesPerWorker, Warmup: m.Warmup, StallAfter: duration(m.StallAfter), AllowMismatch: m.AllowMismatch,
-		SkipInvalid: m.SkipInvalid, Faults: m.Faults, Resource: m.Resource,
+	e.SchemaVersion = SchemaVersion
+	if e.Transports == nil {
+		e.Transports = Entries([]string{runs.DefaultTransport})
+	}
+	if e.Workloads == nil {
+		e.Workloads = runs.List[runs.Workload]{{Name: runs.DefaultWorkload}}
 	}
 	// What does not exist is refused with everything else that is wrong.
-	for _, name := range m.Algorithms {
-		e := matrixEntry{Name: name}
-		if a, err := catalog.Lookup(name); err == nil {
-			e = matrixEntry{a.Name, settings(a.Options)}
+	for i := range e.Algorithms {
+		if a, err := catalog.Lookup(e.Algorithms[i].Name); err == nil {
+			e.Algorithms[i] = runs.Entry{Name: a.Name, Set: settings(a.Options)}
 		}
-		y.Algorithms = append(y.Algorithms, e)
 	}
-	transports := m.Transports
-	if transports == nil {
-		transports = []string{runs.DefaultTransport}
-	}
-	for _, name := range transports {
-		e := matrixEntry{Name: name}
-		if n, err := run.LookupNetwork(name); err == nil {
-			e = matrixEntry{n.Name, settings(n.Options)}
+	for i := range e.Transports {
+		if n, err := run.LookupNetwork(e.Transports[i].Name); err == nil {
+			e.Transports[i] = runs.Entry{Name: n.Name, Set: settings(n.Options)}
 		}
-		y.Transports = append(y.Transports, e)
 	}
-	workloads := m.Workloads
-	if workloads == nil {
-		workloads = []string{runs.DefaultWorkload}
-	}
-	rated := slices.ContainsFunc(workloads, func(name string) bool {
-		kind, err := workload.Lookup(name)
+	rated := slices.ContainsFunc(e.Workloads, func(w runs.Workload) bool {
+		kind, err := workload.Lookup(w.Name)
 		return err == nil && kind.Rated
 	})
-	for _, name := range workloads {
-		w := matrixWorkload{
-			Name: name, CS: m.CS, Requests: m.Requests, RequestsPerNode: m.RequestsPerNode, Duration: duration(m.Duration),
-		}
-		if kind, err := workload.Lookup(name); err == nil {
+	for i := range e.Workloads {
+		w := &e.Workloads[i]
+		kind, err := workload.Lookup(w.Name)
+		if err == nil {
 			w.Name, w.Set = kind.Name, settings(kind.Options)
-			if kind.Rated || !rated { // where none has a rate, that is refused
-				w.Rate, w.TotalRate = m.Rate, m.TotalRate
-			}
 		}
-		y.Workloads = append(y.Workloads, w)
+		if err != nil || rated && !kind.Rated { // where none has a rate, that is refused
+			w.Rate, w.TotalRate = 0, 0
+		}
 	}
 	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(m.Set)) {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if !used[name] {
 			errs = append(errs, fmt.Errorf("--set: %w", units.UnknownName("option", name, known, "nothing of this matrix has it")))
 		}
 	}
 	if errs != nil {
-		return nil, errors.Join(errs...)
+		return File{}, errors.Join(errs...)
 	}
 	var text bytes.Buffer
 	out := yaml.NewEncoder(&text)
 	out.SetIndent(2)
-	if err := out.Encode(y); err != nil {
-		return nil, fmt.Errorf("experiment: %w", err)
+	if err := out.Encode(e); err != nil {
+		return File{}, fmt.Errorf("experiment: %w", err)
 	}
-	return text.Bytes(), nil
+	return Parse(CommandLine, text.Bytes())
 }
 
-// duration writes one as a file has it, "" for none.
-func duration(d runs.Duration) string {
-	if d == 0 {
-		return ""
+// Entries returns a list of entries that have names alone.
+func Entries(names []string) (all runs.List[runs.Entry]) {
+	for _, name := range names {
+		all = append(all, runs.Entry{Name: name})
 	}
-	return d.Std().String()
-}
-
-// matrixFile is an experiment file without what is not given.
-type matrixFile struct {
-	SchemaVersion  int              `yaml:"schema_version"`
-	Name           string           `yaml:"name"`
-	Algorithms     []matrixEntry    `yaml:"algorithms"`
-	Nodes          []int            `yaml:"nodes,flow"`
-	Transports     []matrixEntry    `yaml:"transports"`
-	Workloads      []matrixWorkload `yaml:"workloads"`
-	Repetitions    int              `yaml:"repetitions,omitempty"`
-	Seed           uint64           `yaml:"seed,omitempty"`
-	NodesPerWorker int              `yaml:"nodes_per_worker,omitempty"`
-	Warmup         string           `yaml:"warmup,omitempty"`
-	StallAfter     string           `yaml:"stall_after,omitempty"`
-	AllowMismatch  bool             `yaml:"allow_mismatch,omitempty"`
-	SkipInvalid    bool             `yaml:"skip_invalid,omitempty"`
-	Faults         []string         `yaml:"faults,omitempty"`
-	Resource       string           `yaml:"resource,omitempty"`
-}
-
-type matrixEntry struct {
-	Name string            `yaml:"name"`
-	Set  map[string]string `yaml:"set,omitempty,flow"`
-}
-
-type matrixWorkload struct {
-	Name            string            `yaml:"name"`
-	CS              string            `yaml:"cs,omitempty"`
-	Rate            float64           `yaml:"rate,omitempty"`
-	TotalRate       float64           `yaml:"total_rate,omitempty"`
-	Requests        int               `yaml:"requests,omitempty"`
-	RequestsPerNode int               `yaml:"requests_per_node,omitempty"`
-	Duration        string            `yaml:"duration,omitempty"`
-	Set             map[string]string `yaml:"set,omitempty,flow"`
+	return all
 }

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -43,6 +44,43 @@ func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 func Await(ctx context.Context, f func() error) error {
 	_, err := Interruptible(ctx, func() (struct{}, error) { return struct{}{}, f() })
 	return err
+}
+
+// Ahead returns a function that returns what came of the next piece of work, each of which
+// begins before it is asked for: up to most are under way. piece returns the i-th, nil where
+// there is none that could begin. After the end of its ctx next does not wait.
+func Ahead[T any](most int, piece func(i int) func() (T, error)) (next func(ctx context.Context) (T, error)) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	begun := 0
+	var results []chan outcome
+	return func(ctx context.Context) (none T, err error) {
+		for len(results) < most {
+			work := piece(begun)
+			if work == nil {
+				break
+			}
+			done := make(chan outcome, 1)
+			go func() {
+				value, err := work()
+				done <- outcome{value, err}
+			}()
+			results, begun = append(results, done), begun+1
+		}
+		if len(results) == 0 {
+			return none, errors.New("there is no more work")
+		}
+		done := results[0]
+		results = results[1:]
+		select {
+		case o := <-done:
+			return o.value, o.err
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
+	}
 }
 
 type insistence struct{}

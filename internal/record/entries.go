@@ -114,7 +114,6 @@ func (e *Entry) times() [5]*int64 {
 	return [...]*int64{&e.Intended, &e.Arrived, &e.Requested, &e.Entered, &e.Exited}
 }
 
-// numbers lists the other things of an entry, beside its node.
 func (e *Entry) numbers() [3]*uint64 { return [...]*uint64{&e.Clock, &e.Order, &e.Sent} }
 
 // smallest is the size of the shortest possible entry.
@@ -226,7 +225,6 @@ const maxPacked = 1 << 20
 // packVersion is that of packed entries.
 const packVersion = 1
 
-// packHeader is the first line of packed entries.
 type packHeader struct {
 	SchemaVersion int    `json:"schema_version"`
 	Entries       int    `json:"entries"`

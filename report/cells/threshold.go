@@ -10,7 +10,6 @@ import (
 
 	"dmebench/runs"
 	"dmebench/stats"
-	"dmebench/units"
 )
 
 // Threshold is a limit on a metric, such as p99>10ms: what a user does not accept, so
@@ -97,7 +96,6 @@ func value(m runs.Metric, text string) (float64, error) {
 	return x / scale, nil
 }
 
-// crossed reports whether a value of the metric crosses the threshold.
 func (t Threshold) crossed(x float64) bool {
 	switch t.op {
 	case "<":
@@ -118,14 +116,6 @@ func (t Threshold) judge(value *float64) runs.Threshold {
 		v.Crossed = &crossed
 	}
 	return v
-}
-
-// show writes a value of the metric for people.
-func (t Threshold) show(x float64) string {
-	if t.Metric.Time() {
-		return units.Time(x)
-	}
-	return units.Number(x)
 }
 
 // Verdict is what came of all thresholds together.
@@ -176,7 +166,7 @@ func (v *Verdict) add(t Threshold, value *float64, what string) runs.Threshold {
 		v.Lines = append(v.Lines, fmt.Sprintf("threshold %s could not be judged: %s has no %s", t.Text, what, t.Metric.Name))
 	case *j.Crossed:
 		v.Crossed = true
-		v.Lines = append(v.Lines, fmt.Sprintf("threshold %s crossed: %s of %s is %s", t.Text, t.Metric.Name, what, t.show(*value)))
+		v.Lines = append(v.Lines, fmt.Sprintf("threshold %s crossed: %s of %s is %s", t.Text, t.Metric.Name, what, t.Metric.Text(value)))
 	}
 	return j
 }

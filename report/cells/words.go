@@ -113,7 +113,6 @@ func Differing(titles []string) []string {
 	return all
 }
 
-// shared reports whether all titles have a part.
 func shared(titles []string, part string) bool {
 	return !slices.ContainsFunc(titles, func(title string) bool { return !slices.Contains(strings.Split(title, Separator), part) })
 }

@@ -172,33 +172,19 @@ func columnsOf(set *runs.Set, dimension string) (names []string, rows []*columnR
 // title is that of a run's circumstances, without what stands in columns. requests
 // says how many all runs under these circumstances made.
 func title(e *runs.Experiment, r runs.Run, dimension, requests string) string {
-	spec := r.Result.Spec
-	spec.Requests = 0
+	spec := r.Result.Spec.Without("requests")
+	if !slices.Contains([]string{"algorithm", "set", "nodes"}, dimension) { // of which a title says nothing
+		spec = spec.Without(dimension)
+	}
 	set := e
 	switch dimension {
 	case "transport":
-		spec.Transport, set = "", &runs.Experiment{Workloads: e.Workloads}
+		set = &runs.Experiment{Workloads: e.Workloads}
 	case "workload":
-		spec.Workload, spec.Rate, spec.TotalRate, spec.Duration, requests = "", 0, 0, 0, ""
+		spec.Rate, spec.TotalRate, spec.Duration, requests = 0, 0, 0, ""
 		set = &runs.Experiment{Transports: e.Transports}
-	case "cs":
-		spec.CS = ""
-	case "rate":
-		spec.Rate = 0
-	case "total_rate":
-		spec.TotalRate = 0
 	case "requests":
 		requests = ""
-	case "duration":
-		spec.Duration = 0
-	case "nodes_per_worker":
-		spec.NodesPerWorker = 0
-	case "warmup":
-		spec.Warmup = ""
-	case "faults":
-		spec.Faults = nil
-	case "resource":
-		spec.Resource = ""
 	}
 	hosts := r.Result.Key().Get("hosts")
 	if dimension == "hosts" {

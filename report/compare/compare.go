@@ -79,7 +79,6 @@ type Cell struct {
 	nodes    int               // 0 where they are compared across
 }
 
-// id tells cells from one another.
 type id struct {
 	label string
 	key   runs.Key
@@ -181,15 +180,7 @@ func (o Options) Check() ([]runs.Metric, error) {
 	if names == nil {
 		names = DefaultMetrics()
 	}
-	var metrics []runs.Metric
-	for _, name := range names {
-		m, err := runs.FindMetric(name)
-		if err != nil {
-			return nil, err
-		}
-		metrics = append(metrics, m)
-	}
-	return metrics, nil
+	return runs.FindMetrics(names)
 }
 
 func origin(s *runs.Set) Origin {
@@ -241,7 +232,6 @@ func (p pair) row(m runs.Metric, alpha float64) (row Row, ok bool) {
 	return row, true
 }
 
-// varies reports whether a test could have raised an alarm.
 func (r Row) varies() bool {
 	all := append(slices.Clone(r.A.Values), r.B.Values...)
 	return r.A.N > 0 && r.B.N > 0 && slices.Min(all) != slices.Max(all)
@@ -301,7 +291,6 @@ func (c *Comparison) concerns(pairs []pair, tests int) {
 	c.hostConcerns(inA, inB)
 }
 
-// differences notes the facts in which environments differ.
 func (c *Comparison) differences(what string, a, b map[string]map[string]int) {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
@@ -334,65 +323,36 @@ func (c *Comparison) Figures() []plots.Figure {
 	origins := fmt.Sprintf("A is %s, B is %s", a, b)
 	var figures []plots.Figure
 	for _, t := range c.Tables {
-		for i, panel := range t.panels(about) {
-			title := t.metric.Title
-			f := plots.Figure{
-				Name:     fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Metric, "_", "-"), i+1),
-				Title:    title,
-				Subtitle: strings.Join(slices.Concat(about.common, panel.about, []string{origins}), " · "),
-				X:        plots.Axis{Label: "nodes N", Kind: plots.Sizes},
-				Y:        plots.Axis{Label: strings.ToLower(title[:1]) + title[1:], Kind: plots.Values},
-			}
-			if t.metric.Time() {
-				f.Y.Kind = plots.Times
-			}
-			for k, label := range panel.labels {
-				f.Series = append(f.Series,
-					t.series(panel.rows[label], label, "A", 2*k, func(r Row) Sample { return r.A }),
-					t.series(panel.rows[label], label, "B", 2*k+1, func(r Row) Sample { return r.B }))
-			}
-			if !f.Empty() {
-				figures = append(figures, f)
+		number, title := 0, t.metric.Title
+		for _, rows := range cells.Grouped(t.Rows, func(r Row) string { return strings.Join(about.section(r.Cell), "\x00") }) {
+			byLabel := cells.Grouped(rows, func(r Row) string { return r.Cell.Label })
+			for labels := range slices.Chunk(byLabel, labelsPerFigure) {
+				number++
+				f := plots.Figure{
+					Name:     fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Metric, "_", "-"), number),
+					Title:    title,
+					Subtitle: strings.Join(slices.Concat(about.common, about.section(rows[0].Cell), []string{origins}), " · "),
+					X:        plots.Axis{Label: "nodes N", Kind: plots.Sizes},
+					Y:        plots.Axis{Label: strings.ToLower(title[:1]) + title[1:], Kind: plots.Values},
+				}
+				if t.metric.Time() {
+					f.Y.Kind = plots.Times
+				}
+				for k, of := range labels {
+					f.Series = append(f.Series, t.series(of, "A", 2*k, func(r Row) Sample { return r.A }),
+						t.series(of, "B", 2*k+1, func(r Row) Sample { return r.B }))
+				}
+				if !f.Empty() {
+					figures = append(figures, f)
+				}
 			}
 		}
 	}
 	return figures
 }
 
-// panel is the rows of a figure.
-type panel struct {
-	about  []string // what tells it from other panels
-	labels []string
-	rows   map[string][]Row
-}
-
-// panels divides the rows by everything but label and number of nodes.
-func (t Table) panels(about description) []*panel {
-	var all []*panel
-	current := make(map[string]*panel) // by settings
-	home := make(map[string]*panel)    // by settings and label
-	for _, r := range t.Rows {
-		parts := about.section(r.Cell)
-		settings := strings.Join(parts, "\x00")
-		at := settings + "\x00" + r.Cell.Label
-		if home[at] == nil {
-			p := current[settings]
-			if p == nil || len(p.labels) == labelsPerFigure {
-				p = &panel{about: parts, rows: make(map[string][]Row)}
-				current[settings] = p
-				all = append(all, p)
-			}
-			p.labels = append(p.labels, r.Cell.Label)
-			home[at] = p
-		}
-		home[at].rows[r.Cell.Label] = append(home[at].rows[r.Cell.Label], r)
-	}
-	return all
-}
-
-// series is one side of a label.
-func (t Table) series(rows []Row, label, side string, style int, of func(Row) Sample) plots.Series {
-	s := plots.Series{Label: side + ": " + part(label, side), Style: style, Role: plots.Measured}
+func (t Table) series(rows []Row, side string, style int, of func(Row) Sample) plots.Series {
+	s := plots.Series{Label: side + ": " + part(rows[0].Cell.Label, side), Style: style, Role: plots.Measured}
 	gap := false
 	for _, r := range rows {
 		sample := of(r)
@@ -401,10 +361,10 @@ func (t Table) series(rows []Row, label, side string, style int, of func(Row) Sa
 			continue
 		}
 		p := plots.At(float64(r.Cell.nodes), *sample.Median)
-		note := fmt.Sprintf("%s, N = %d: %s", s.Label, r.Cell.nodes, t.number(sample.Median))
+		note := fmt.Sprintf("%s, N = %d: %s", s.Label, r.Cell.nodes, t.metric.Text(sample.Median))
 		if sample.Lo != nil && sample.Hi != nil {
 			p.Lo, p.Hi = *sample.Lo, *sample.Hi
-			note += fmt.Sprintf(", 95%% interval %s to %s", t.number(sample.Lo), t.number(sample.Hi))
+			note += fmt.Sprintf(", 95%% interval %s to %s", t.metric.Text(sample.Lo), t.metric.Text(sample.Hi))
 		}
 		p.Note = fmt.Sprintf("%s, %s repetitions", note, units.Count(uint64(sample.N)))
 		p.Gap, gap = gap, false
@@ -413,7 +373,6 @@ func (t Table) series(rows []Row, label, side string, style int, of func(Row) Sa
 	return s
 }
 
-// part is what one side calls a cell.
 func part(label, side string) string {
 	a, b, differ := strings.Cut(label, " → ")
 	if differ && side == "B" {

@@ -14,13 +14,11 @@ import (
 	"dmebench/units"
 )
 
-// pair is a cell that both sides have.
 type pair struct {
 	cell Cell
 	a, b *cells.Cell
 }
 
-// usable reports whether both sides have a run that counts.
 func (p pair) usable() bool { return len(p.a.Good) > 0 && len(p.b.Good) > 0 }
 
 // match pairs the cells of both sides, in a's order: by network and load, then by
@@ -63,7 +61,6 @@ func match(a, b *runs.Set, across []string) (pairs []pair, onlyA, onlyB []Cell, 
 	return pairs, onlyA, onlyB, nil
 }
 
-// matched is what is matched of a cell.
 func matched(c *cells.Cell, across []string) Cell {
 	key := c.Key.Without(across...)
 	m := Cell{Label: c.Label, Settings: key.Settings(), key: key}
@@ -102,7 +99,6 @@ func rank[K comparable](ranks map[K]int, k K) {
 	}
 }
 
-// contrast writes the dimensions in which two cells differ.
 func contrast(x, y runs.Key) string {
 	var parts []string
 	for _, d := range runs.Varying([]runs.Key{x, y}) {
@@ -111,7 +107,6 @@ func contrast(x, y runs.Key) string {
 	return strings.Join(parts, ", ")
 }
 
-// valuesOf lists the values that cells have in a dimension.
 func valuesOf(side []*cells.Cell, dimension string) []string {
 	all := make(map[string]bool)
 	for _, g := range side {
@@ -139,7 +134,6 @@ func nothingInCommon(a, b *runs.Set, sideA, sideB []*cells.Cell, across []string
 	return fmt.Errorf("%s: %s; to compare them nevertheless, add %s", text, strings.Join(lines, "; "), strings.Join(names, " "))
 }
 
-// list writes a few values.
 func list(values []string) string {
 	const shown = 5
 	if len(values) > shown {
@@ -161,8 +155,7 @@ func (p pair) withinClocks(m runs.Metric, r Row) string {
 	return fmt.Sprintf("the hosts' clocks are known to ± %s only, both sides together: the change may be theirs", units.Time(bound))
 }
 
-// tooShort says of how many runs of a side the delay is shorter than clocks can tell:
-// the others are slow ones.
+// tooShort says of how many runs the delay is shorter than clocks can tell.
 func tooShort(c *cells.Cell, side string, m runs.Metric) []string {
 	n := 0
 	for _, r := range c.Good {
@@ -199,7 +192,6 @@ func (c *Comparison) hostConcerns(a, b []*runs.Result) {
 	}
 }
 
-// hostFacts are the environments of the runs' hosts, by name.
 func hostFacts(list []*runs.Result) map[string]map[string]map[string]int {
 	facts := make(map[string]map[string]map[string]int)
 	for _, host := range cells.Grouped(hostsOf(list), func(h runs.Host) string { return h.Name }) {

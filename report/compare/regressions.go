@@ -66,7 +66,7 @@ func (c *Comparison) Watch(limit float64) *Gate {
 			case r.A.N == 0 || r.B.N == 0:
 			case r.Significant && worse > limit:
 				g.Regressions = append(g.Regressions, Regression{r.Cell, t.Metric, r.Change, r.P, fmt.Sprintf("%s: %s %s, from %s to %s %s",
-					about.name(r.Cell), t.Metric, r.delta(), t.number(r.A.Median), t.number(r.B.Median), r.evidence())})
+					about.name(r.Cell), t.Metric, r.delta(), t.metric.Text(r.A.Median), t.metric.Text(r.B.Median), r.evidence())})
 			case !r.Significant && stats.LeastP(r.A.N, r.B.N) > c.Alpha && r.varies():
 				text := fmt.Sprintf("%s: %d and %d repetitions: no test can find a difference at level %v; run %d or more on each side",
 					about.name(r.Cell), r.A.N, r.B.N, c.Alpha, stats.EnoughFor(1, c.Alpha))
@@ -102,7 +102,6 @@ func (r Row) worse(m runs.Metric) float64 {
 	return sign * *r.Change
 }
 
-// name writes a cell in one line.
 func (d description) name(c Cell) string {
 	parts := append([]string{c.Label, d.value(c, "nodes")}, d.section(c)...)
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")

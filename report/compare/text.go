@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"dmebench/internal/platform/layout"
 	"dmebench/runs"
@@ -49,31 +48,20 @@ func (o Origin) String() string {
 
 // write writes one table, in sections for the settings that cells differ in.
 func (t Table) write(out *strings.Builder, about description) {
-	var g grid
-	g.add(t.Metric, "", "A", "", "B", "", "change", "")
+	g := layout.NewTable(t.Metric, "", "A", "", "B", "", "change", "")
 	section := ""
 	for _, r := range t.Rows {
 		if s := strings.Join(about.section(r.Cell), " · "); s != section {
 			section = s
-			g.rows = append(g.rows, []string{"– " + s})
+			g.Add("– " + s)
 		}
-		g.add(r.Cell.Label, about.value(r.Cell, "nodes"), t.number(r.A.Median), r.A.spread(),
-			t.number(r.B.Median), r.B.spread(), r.delta(), r.evidence())
+		g.Add(r.Cell.Label, about.value(r.Cell, "nodes"), t.metric.Text(r.A.Median), r.A.spread(),
+			t.metric.Text(r.B.Median), r.B.spread(), r.delta(), r.evidence())
 	}
 	if m := t.Mean; m != nil {
-		g.add("geometric mean", "", t.number(&m.A), "", t.number(&m.B), "", percent(m.Change), "")
+		g.Add("geometric mean", "", t.metric.Text(&m.A), "", t.metric.Text(&m.B), "", percent(m.Change), "")
 	}
-	g.write(out)
-}
-
-func (t Table) number(x *float64) string {
-	switch {
-	case x == nil:
-		return units.Missing
-	case t.metric.Time():
-		return units.Time(*x)
-	}
-	return units.Number(*x)
+	_ = g.WriteAligned(out, "llrlrlrl") // a Builder takes everything
 }
 
 // spread is the larger half of the interval, relative to the median.
@@ -135,8 +123,7 @@ func (c *Comparison) notes() []string {
 	return append(all, c.Notes...)
 }
 
-// description divides the settings of cells into what all have in common and
-// what a table must show.
+// description is what cells have in common, and what a table must show.
 type description struct {
 	common    []string
 	differing []string // dimensions, without nodes
@@ -183,8 +170,7 @@ func (c Cell) requests() int {
 	return n
 }
 
-// unremarkable reports whether a setting is the default, which goes without
-// saying.
+// unremarkable reports whether a setting is the default.
 func unremarkable(dim, value string) bool {
 	return value == "" || dim == "nodes_per_worker" && value == "1" || dim == "warmup" && value == runs.DefaultWarmup
 }
@@ -214,39 +200,6 @@ func (d description) section(c Cell) []string {
 	return parts
 }
 
-// grid aligns columns: the first two, names, and what follows a figure to the
-// left, figures to the right. A row of a single cell stands across all columns.
-type grid struct{ rows [][]string }
-
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
-
-func (g *grid) write(out *strings.Builder) {
-	widths := make([]int, len(g.rows[0]))
-	for _, row := range g.rows {
-		if len(row) == 1 {
-			continue
-		}
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range g.rows {
-		var line strings.Builder
-		for i, cell := range row {
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			pad := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell)))
-			if left := i <= 1 || strings.HasPrefix(cell, "±") || strings.HasPrefix(cell, "("); left {
-				line.WriteString(cell + pad)
-			} else {
-				line.WriteString(pad + cell)
-			}
-		}
-		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
-}
-
 // WriteText writes the comparison for a person: a table for each metric, with a
 // column for each value of the dimension; or, where they do not fit side by side, a
 // line for each.
@@ -254,13 +207,12 @@ func (c *Columns) WriteText(w io.Writer, style layout.Style) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n%s side by side; each is compared with %s\n", c.Results, c.Column, c.Names[0])
 	for _, t := range c.Tables {
-		table := t.wide(c)
-		left := 2
+		table, columns := t.wide(c), "ll"
 		if style.Width > 0 && table.Width() > style.Width {
-			table, left = t.long(c), 3
+			table, columns = t.long(c), "lll"
 		}
 		out.WriteString("\n")
-		if err := table.WriteAligned(&out, left); err != nil {
+		if err := table.WriteAligned(&out, columns); err != nil {
 			return err
 		}
 	}
@@ -333,9 +285,8 @@ func (r ColumnRow) size() string {
 	return fmt.Sprintf("N=%d", r.Nodes)
 }
 
-// value is the median with its interval.
 func (t ColumnTable) value(s ColumnSample) string {
-	return strings.TrimSpace(Table{metric: t.metric}.number(s.Median) + " " + s.spread())
+	return strings.TrimSpace(t.metric.Text(s.Median) + " " + s.spread())
 }
 
 func (s ColumnSample) delta() string {

@@ -18,14 +18,11 @@ import (
 	"dmebench/runs"
 )
 
-// CSV returns three tables: summary.csv, a row for each cell with medians and
-// intervals, as the report has it; runs.csv, a row for each run, whatever came
-// of it; and times.csv, a row for each bucket of the distributions of the times
-// of critical sections. What is not known is empty. Where runs had a shared resource,
-// or were made on several hosts, these tables have columns for that at their ends, and
-// of hosts two more follow:
-// hosts.csv, a row for each host of each run, and links.csv, a row for each ordered
-// pair of them.
+// CSV returns tables: summary.csv, a row for each cell with medians and intervals, as the
+// report has it; runs.csv, a row for each run, whatever came of it; times.csv, a row for
+// each bucket of the distributions of times; and of runs on several hosts hosts.csv and
+// links.csv, a row for each host of each run, and for each ordered pair of them. What is
+// not known is empty.
 func CSV(results *runs.Set) ([]File, error) {
 	times, err := timesTable(results.Runs)
 	if err != nil {
@@ -42,8 +39,37 @@ func CSV(results *runs.Set) ([]File, error) {
 	return files, nil
 }
 
-// identity is the columns that say which run a row is of, the first ones of a table.
-// The late dimensions are its last ones.
+// table has rows that begin with their run, and end with its late dimensions.
+type table struct {
+	late []string
+	rows [][]string
+}
+
+func newTable(list []runs.Run, columns ...string) *table {
+	t := &table{late: runs.LateDimensions(resultsOf(list))}
+	t.rows = [][]string{slices.Concat(identity(), runs.TableHead(columns...), t.late)}
+	return t
+}
+
+// add adds a row. A nil number is empty.
+func (t *table) add(r runs.Run, cells ...any) {
+	t.rows = append(t.rows, slices.Concat(identify(r), written(cells), dimensions(r, t.late)))
+}
+
+func written(cells []any) []string {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		switch c := c.(type) {
+		case nil:
+		case float64:
+			row[i] = strconv.FormatFloat(c, 'g', -1, 64)
+		default:
+			row[i] = fmt.Sprint(c)
+		}
+	}
+	return row
+}
+
 func identity() []string {
 	return runs.TableHead(slices.Concat([]string{"label"}, runs.EarlyDimensions(), []string{"repetition", "seed"})...)
 }
@@ -53,7 +79,6 @@ func identify(r runs.Run) []string {
 	return append(row, strconv.Itoa(r.Repetition+1), strconv.FormatUint(r.Result.Seed, 10))
 }
 
-// dimensions returns what a run is in each of them.
 func dimensions(r runs.Run, names []string) []string {
 	var values []string
 	for _, name := range names {
@@ -63,8 +88,8 @@ func dimensions(r runs.Run, names []string) []string {
 }
 
 func runsTable(list []runs.Run) [][]string {
-	header := append(identity(), runs.TableHead("status", "requests_made", "entries", "violations", "pending", "warnings")...)
 	metrics, late := runs.MetricsOf(resultsOf(list)), runs.LateColumns(resultsOf(list))
+	header := append(identity(), runs.TableHead("status", "requests_made", "entries", "violations", "pending", "warnings")...)
 	for _, m := range metrics {
 		header = append(header, m.Name)
 	}
@@ -73,37 +98,34 @@ func runsTable(list []runs.Run) [][]string {
 		if r.Result == nil {
 			continue
 		}
-		row := append(identify(r), string(r.Result.Status))
-		for _, n := range []uint64{
-			r.Result.Requests, r.Result.Entries, r.Result.Safety.Violations, r.Result.Liveness.Pending, uint64(len(r.Result.Warnings)),
-		} {
-			row = append(row, strconv.FormatUint(n, 10))
-		}
+		x := r.Result
+		cells := []any{x.Status, x.Requests, x.Entries, x.Safety.Violations, x.Liveness.Pending, len(x.Warnings)}
 		for _, m := range metrics {
-			value := ""
-			if x := m.Read(r.Result); x != nil {
-				value = strconv.FormatFloat(*x, 'g', -1, 64)
+			var value any
+			if v := m.Read(x); v != nil {
+				value = *v
 			}
-			row = append(row, value)
+			cells = append(cells, value)
 		}
 		for _, column := range late {
-			switch column {
-			case "lost_updates":
-				row = append(row, lostUpdates(r.Result))
-			case "undecided":
-				row = append(row, strconv.FormatUint(r.Result.Safety.Undecided, 10))
-			default:
-				row = append(row, r.Result.Key().Get(column))
+			var value any
+			switch {
+			case column == "undecided":
+				value = x.Safety.Undecided
+			case column != "lost_updates":
+				value = x.Key().Get(column)
+			case x.Safety.Resource != nil:
+				value = x.Safety.Resource.LostUpdates
 			}
+			cells = append(cells, value)
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(identify(r), written(cells)...))
 	}
 	return rows
 }
 
 func timesTable(list []runs.Run) ([][]string, error) {
-	late := runs.LateDimensions(resultsOf(list))
-	rows := [][]string{slices.Concat(identity(), runs.TableHead("quantity", "from_ns", "to_ns", "count"), late)}
+	t := newTable(list, "quantity", "from_ns", "to_ns", "count")
 	for _, r := range list {
 		if !runs.Usable(r.Result) {
 			continue
@@ -117,16 +139,13 @@ func timesTable(list []runs.Run) ([][]string, error) {
 				continue
 			}
 			for _, bar := range h.Distribution() {
-				if bar.Count == 0 {
-					continue
+				if bar.Count > 0 {
+					t.add(r, q.name, bar.From, bar.To, bar.Count)
 				}
-				row := append(identify(r), q.name,
-					strconv.FormatInt(bar.From, 10), strconv.FormatInt(bar.To, 10), strconv.FormatInt(bar.Count, 10))
-				rows = append(rows, append(row, dimensions(r, late)...))
 			}
 		}
 	}
-	return rows, nil
+	return t.rows, nil
 }
 
 // ErrNoEntries is the error where no run keeps records of its critical sections.
@@ -220,78 +239,47 @@ func resultsOf(list []runs.Run) []*runs.Result {
 
 func onHosts(list []runs.Run) bool { return runs.OnHosts(resultsOf(list)) }
 
-// lostUpdates counts those of the shared resource; "" where there was none.
-func lostUpdates(r *runs.Result) string {
-	if r.Safety.Resource == nil {
-		return ""
-	}
-	return strconv.FormatUint(r.Safety.Resource.LostUpdates, 10)
-}
-
-// hostsTable has a row for each host of each run.
 func hostsTable(list []runs.Run) [][]string {
-	late := runs.LateDimensions(resultsOf(list))
-	rows := [][]string{slices.Concat(identity(), runs.TableHead("status", "host", "address", "labels", "nodes_there",
-		"cores", "cores_busy", "cores_busy_workers", "memory_free_bytes",
-		"clock_offset_ns", "clock_bound_ns", "clock_drift_ppm", "clock_set_ns"), late)}
+	t := newTable(list, "status", "host", "address", "labels", "nodes_there", "cores", "cores_busy", "cores_busy_workers",
+		"memory_free_bytes", "clock_offset_ns", "clock_bound_ns", "clock_drift_ppm", "clock_set_ns")
 	for _, r := range list {
 		if r.Result == nil {
 			continue
 		}
 		for _, h := range r.Result.Hosts {
-			var nodes []string
-			for _, node := range h.Nodes {
-				nodes = append(nodes, strconv.Itoa(node))
-			}
-			row := append(identify(r), string(r.Result.Status), h.Name, h.Address, runs.Settings(h.Labels), strings.Join(nodes, " "))
+			load, clock := []any{h.Environment["cores"], nil, nil, nil}, make([]any, 4)
 			if l := h.Load; l != nil {
-				row = append(row, strconv.Itoa(l.Cores), decimal(l.Busy), decimal(l.Workers), strconv.FormatInt(l.MemoryFree, 10))
-			} else {
-				row = append(row, h.Environment["cores"], "", "", "")
+				load = []any{l.Cores, l.Busy, l.Workers, l.MemoryFree}
 			}
 			if c := h.Clock; c != nil {
-				row = append(row, strconv.FormatInt(c.OffsetNS, 10), strconv.FormatInt(c.BoundNS, 10), decimal(c.DriftPPM),
-					strconv.FormatInt(c.SetNS, 10))
-			} else {
-				row = append(row, "", "", "", "")
+				clock = []any{c.OffsetNS, c.BoundNS, c.DriftPPM, c.SetNS}
 			}
-			rows = append(rows, append(row, dimensions(r, late)...))
+			nodes := strings.Trim(fmt.Sprint(h.Nodes), "[]")
+			t.add(r, slices.Concat([]any{r.Result.Status, h.Name, h.Address, runs.Settings(h.Labels), nodes}, load, clock)...)
 		}
 	}
-	return rows
+	return t.rows
 }
 
-// linksTable has a row for each link between hosts of each run.
 func linksTable(list []runs.Run) [][]string {
-	late := runs.LateDimensions(resultsOf(list))
-	rows := [][]string{slices.Concat(identity(), runs.TableHead("status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns",
-		"rtt_p99_ns", "by", "clock_offset_ns", "clock_bound_ns", "clock_drift_ppm"), late)}
+	t := newTable(list, "status", "from", "to", "sent", "lost", "rtt_min_ns", "rtt_median_ns", "rtt_p99_ns", "by",
+		"clock_offset_ns", "clock_bound_ns", "clock_drift_ppm")
 	for _, r := range list {
 		if r.Result == nil {
 			continue
 		}
 		for _, l := range r.Result.Links {
-			row := append(identify(r), string(r.Result.Status), l.From, l.To, strconv.Itoa(l.Sent), strconv.Itoa(l.Lost))
-			for _, ns := range []int64{l.RTTMin, l.RTTMedian, l.RTTP99} {
-				row = append(row, measured(ns))
+			trips, clock := make([]any, 3), make([]any, 3)
+			for i, ns := range []int64{l.RTTMin, l.RTTMedian, l.RTTP99} {
+				if ns != 0 { // else there was no answer that took one
+					trips[i] = ns
+				}
 			}
-			if row = append(row, l.By); l.BoundNS == nil {
-				row = append(row, "", "", "")
-			} else {
-				row = append(row, strconv.FormatInt(l.OffsetNS, 10), strconv.FormatInt(*l.BoundNS, 10), decimal(l.DriftPPM))
+			if l.BoundNS != nil {
+				clock = []any{l.OffsetNS, *l.BoundNS, l.DriftPPM}
 			}
-			rows = append(rows, append(row, dimensions(r, late)...))
+			t.add(r, slices.Concat([]any{r.Result.Status, l.From, l.To, l.Sent, l.Lost}, trips, []any{l.By}, clock)...)
 		}
 	}
-	return rows
-}
-
-func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-// measured writes a time; "" where there was no answer that took one.
-func measured(ns int64) string {
-	if ns == 0 {
-		return ""
-	}
-	return strconv.FormatInt(ns, 10)
+	return t.rows
 }

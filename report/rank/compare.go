@@ -46,7 +46,6 @@ func (c *Contest) compare(m runs.Metric, alpha float64) {
 	}
 }
 
-// cellOf summarizes a metric of an entrant's runs.
 func cellOf(m runs.Metric, list []*runs.Result) Cell {
 	values := m.Values(list)
 	// Where clocks cannot tell the delays of some runs, the others are slow ones.
@@ -60,7 +59,6 @@ func cellOf(m runs.Metric, list []*runs.Result) Cell {
 	}
 }
 
-// pair is two entrants, the earlier one first.
 type pair struct{ a, b int }
 
 func key(i, j int) pair { return pair{min(i, j), max(i, j)} }
@@ -85,7 +83,6 @@ func test(cells []Cell) (raw, corrected map[pair]float64) {
 	return raw, corrected
 }
 
-// stand says how a cell stands to the best of its column.
 func (c *Cell) stand(best *Cell, p, corrected float64, pairs int, alpha float64) {
 	if c.N == 0 {
 		return
@@ -108,7 +105,6 @@ func (c *Cell) stand(best *Cell, p, corrected float64, pairs int, alpha float64)
 	}
 }
 
-// conclude says who may be best.
 func (col *Column) conclude(entrants []Entrant, cells []Cell, best int) {
 	standing := make(map[Standing]int)
 	col.Best = []string{entrants[best].Label}

@@ -14,7 +14,6 @@ import (
 	"dmebench/units"
 )
 
-// labelled is a cell with whose it is.
 type labelled struct {
 	label string
 	Cell
@@ -98,7 +97,6 @@ func unit(m runs.Metric) string {
 	return ""
 }
 
-// phrase names a metric in a sentence.
 func phrase(m runs.Metric) string {
 	title := strings.TrimSuffix(m.Title, " (CS/s)")
 	first, size := utf8.DecodeRuneInString(title)
@@ -121,28 +119,16 @@ func article(what string) string {
 
 // write writes a value of the column with its unit.
 func (col Column) write(x *float64) string {
-	text := col.number(x)
+	text := col.metric.Text(x)
 	if x != nil && col.Unit != "" {
 		text += " " + col.Unit
 	}
 	return text
 }
 
-// number writes a value; a time has its unit.
-func (col Column) number(x *float64) string {
-	switch {
-	case x == nil:
-		return units.Missing
-	case col.metric.Time():
-		return units.Time(*x)
-	}
-	return units.Number(*x)
-}
-
-// extent writes the medians from the best to the worst.
 func (col Column) extent(all []labelled) string {
 	first, last := all[0], all[len(all)-1]
-	if a, b := col.number(first.Median), col.write(last.Median); a != col.number(last.Median) {
+	if a, b := col.metric.Text(first.Median), col.write(last.Median); a != col.metric.Text(last.Median) {
 		if len(all) == 2 {
 			return a + " and " + b
 		}
@@ -151,7 +137,6 @@ func (col Column) extent(all []labelled) string {
 	return col.write(first.Median)
 }
 
-// behind says by how much a cell is worse than the best.
 func (col Column) behind(x labelled) string {
 	switch {
 	case x.Change == nil:
@@ -180,7 +165,7 @@ func (c Cell) interval(col Column) string {
 	if c.Lo == nil || c.Hi == nil {
 		return ""
 	}
-	a, b := col.number(c.Lo), col.number(c.Hi)
+	a, b := col.metric.Text(c.Lo), col.metric.Text(c.Hi)
 	if a == b {
 		return ""
 	}
@@ -203,7 +188,6 @@ func Change(x float64) string {
 	return "+" + percent(x)
 }
 
-// words says who is best, and who has no part in it.
 func (c *Contest) words() string {
 	var sentences []string
 	for i := range c.Columns {
@@ -227,8 +211,7 @@ func (c *Contest) words() string {
 	return strings.Join(sentences, " ")
 }
 
-// uneven says who of those that may be best serves its nodes unequally: it is quick for
-// some of them.
+// uneven says who of those that may be best is quick for some nodes alone.
 func (c *Contest) uneven() []string {
 	var all []string
 	m, _ := runs.LookupMetric(runs.JainIndex)
@@ -257,7 +240,6 @@ func (c *Contest) Decides() string {
 	return phrase(m)
 }
 
-// verdict says of a column what its tests say.
 func (c *Contest) verdict(column int) string {
 	col := c.Columns[column]
 	all := c.inOrder(column)
@@ -286,7 +268,6 @@ func (c *Contest) verdict(column int) string {
 	return c.tied(col, all, most, what)
 }
 
-// tied says of whom the best is not distinguishable.
 func (c *Contest) tied(col Column, all []labelled, most, what string) string {
 	var level, short []labelled
 	least := 1.0
@@ -333,7 +314,6 @@ func (c *Contest) tied(col Column, all []labelled, most, what string) string {
 	return text + "."
 }
 
-// next says who comes after the best, and by how much.
 func (c *Contest) next(col Column, worse []labelled) string {
 	x, largest := worse[0], 0.0
 	for _, w := range worse {

@@ -166,20 +166,16 @@ func (o Options) Check() ([]runs.Metric, error) {
 	if names == nil {
 		names = DefaultMetrics()
 	}
-	var columns []runs.Metric
-	for _, name := range names {
-		m, err := runs.FindMetric(name)
+	columns, err := runs.FindMetrics(names)
+	for i, m := range columns {
 		switch {
-		case err != nil:
-			return nil, err
 		case m.Better == runs.Neither:
-			return nil, fmt.Errorf("metric %q is a condition of a run, and none is better than another", name)
-		case slices.ContainsFunc(columns, func(c runs.Metric) bool { return c.Name == m.Name }):
-			return nil, fmt.Errorf("metric %q is named twice", name)
+			return nil, fmt.Errorf("metric %q is a condition of a run, and none is better than another", names[i])
+		case slices.ContainsFunc(columns[:i], func(c runs.Metric) bool { return c.Name == m.Name }):
+			return nil, fmt.Errorf("metric %q is named twice", names[i])
 		}
-		columns = append(columns, m)
 	}
-	return columns, nil
+	return columns, err
 }
 
 // Of ranks the results of a set. It fails where options are wrong.
@@ -189,22 +185,18 @@ func Of(set *runs.Set, opt Options) (*Ranking, error) {
 		return nil, err
 	}
 	r := &Ranking{
-		SchemaVersion: SchemaVersion, Name: set.Name(), Alpha: cmp.Or(opt.Alpha, stats.Alpha), Contests: []Contest{},
+		SchemaVersion: SchemaVersion, Name: set.Name(), Alpha: cmp.Or(opt.Alpha, stats.Alpha),
 	}
-	for _, d := range draw(set) {
-		r.Contests = append(r.Contests, d.contest(columns, opt.Metrics != nil, r.Alpha))
+	r.Contests = draw(set)
+	for i := range r.Contests {
+		r.Contests[i].judge(columns, opt.Metrics != nil, r.Alpha)
 	}
 	return r, nil
 }
 
-// contest compares the entrants of a draw. chosen says that the first column was
-// asked for, and decides.
-func (d draft) contest(columns []runs.Metric, chosen bool, alpha float64) Contest {
-	c := Contest{
-		Title: d.title, Settings: d.settings, Transport: d.transport, Workload: d.workload, Nodes: d.nodes,
-		Columns: []Column{}, Entrants: d.entrants, LeftOut: d.leftOut, Notes: d.notes, Outcome: None, Best: []string{},
-	}
-	deciding := Deciding(d.workload)
+// judge compares the entrants; if chosen, the first column decides.
+func (c *Contest) judge(columns []runs.Metric, chosen bool, alpha float64) {
+	deciding := Deciding(c.Workload)
 	if chosen {
 		deciding = []string{columns[0].Name}
 	}
@@ -223,7 +215,6 @@ func (d draft) contest(columns []runs.Metric, chosen bool, alpha float64) Contes
 	}
 	c.order(alpha)
 	c.Verdict = c.words()
-	return c
 }
 
 // order puts the best median of the deciding metric first, and who has none last. Who
@@ -277,32 +268,23 @@ func (c *Contest) Column(metric string) int {
 	return slices.IndexFunc(c.Columns, func(col Column) bool { return col.Metric == metric })
 }
 
-// draft is a contest before anything is compared.
-type draft struct {
-	title, transport, workload string
-	settings                   map[string]string
-	nodes                      int
-	entrants                   []Entrant
-	leftOut                    []LeftOut
-	notes                      []string
-}
-
 // draw says who meets whom.
-func draw(set *runs.Set) []draft {
-	var all []draft
+func draw(set *runs.Set) []Contest {
+	all := []Contest{}
 	experiment := &set.Header.Experiment
 	for _, g := range cells.Of(experiment, set.Runs).Groups {
 		title := cells.Title(experiment, g.Runs, onHosts(g.Cells[0].Key.Get("hosts")))
 		for _, size := range cells.Grouped(g.Cells, func(c *cells.Cell) int { return c.Nodes }) {
 			spec := size[0].First.Result.Spec
-			d := draft{
-				title: title, transport: spec.Transport, workload: spec.Workload, nodes: size[0].Nodes,
-				settings: size[0].Key.Without("algorithm", "set").Settings(), entrants: []Entrant{}, leftOut: []LeftOut{}, notes: []string{},
+			contest := Contest{
+				Title: title, Transport: spec.Transport, Workload: spec.Workload, Nodes: size[0].Nodes, Outcome: None,
+				Settings: size[0].Key.Without("algorithm", "set").Settings(),
+				Columns:  []Column{}, Entrants: []Entrant{}, LeftOut: []LeftOut{}, Notes: []string{}, Best: []string{},
 			}
 			for _, c := range size {
-				d.enter(c)
+				contest.enter(c)
 			}
-			all = append(all, d)
+			all = append(all, contest)
 		}
 	}
 	return all
@@ -323,15 +305,15 @@ func onHosts(names string) string {
 // enter adds the repetitions of an entrant, or leaves it out. A run that is
 // violated or stalled is of the algorithm's doing, and the others of its cell would
 // be those in which it went well; one that failed is a run less.
-func (d *draft) enter(c *cells.Cell) {
+func (d *Contest) enter(c *cells.Cell) {
 	ended, all := c.Ended(), c.Repetitions()+c.Twins
 	if ended[runs.Violated]+ended[runs.Stalled] > 0 || len(c.Good) == 0 {
-		d.leftOut = append(d.leftOut, LeftOut{c.Label, strings.Join(c.LeftOut(), ", ")})
+		d.LeftOut = append(d.LeftOut, LeftOut{c.Label, strings.Join(c.LeftOut(), ", ")})
 		return
 	}
 	note := func(n int, format string) {
 		if n > 0 {
-			d.notes = append(d.notes, fmt.Sprintf("%s: "+format, c.Label, n, all))
+			d.Notes = append(d.Notes, fmt.Sprintf("%s: "+format, c.Label, n, all))
 		}
 	}
 	partial := 0
@@ -343,7 +325,7 @@ func (d *draft) enter(c *cells.Cell) {
 	note(partial, "of %d of %d runs there is only what was measured before they were interrupted")
 	note(ended[runs.Failed], "%d of %d runs failed and are missing here")
 	note(c.Twins, "%d of %d simulations repeat the seed of another one and count as none")
-	d.entrants = append(d.entrants, Entrant{
+	d.Entrants = append(d.Entrants, Entrant{
 		Label: c.Label, Algorithm: c.First.Result.Algorithm, Options: c.Options.Algorithm, Repetitions: len(c.Good), runs: c.Good,
 	})
 }

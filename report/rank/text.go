@@ -38,7 +38,7 @@ func (r *Ranking) WriteText(w io.Writer, style layout.Style) error {
 		}
 		fmt.Fprintf(&out, "%s\n  %s\n", style.Strong(c.Heading()), style.Wrap(c.Verdict, 2))
 		if len(c.Entrants) > 0 {
-			c.table(style.Width, r.Bounds).WriteAligned(&out, 2)
+			c.table(style.Width, r.Bounds).WriteAligned(&out, "ll")
 		}
 		for _, n := range c.Notes {
 			fmt.Fprintf(&out, "  note: %s\n", style.Wrap(n, 8))
@@ -99,13 +99,13 @@ func (c *Contest) draw(spreads, bounds bool, label, columns int) *layout.Table {
 		row := []string{"  " + place, layout.Cut(e.Label, label)}
 		for i, cell := range e.Cells[:columns] {
 			col := c.Columns[i]
-			text := col.number(cell.Median)
+			text := col.metric.Text(cell.Median)
 			switch {
 			case !spreads || cell.N == 0:
 			case !bounds:
 				text += " " + cell.Spread()
 			case col.Metric == c.By && cell.Lo != nil && cell.Hi != nil:
-				text += fmt.Sprintf(" [%s, %s]", col.number(cell.Lo), col.number(cell.Hi))
+				text += fmt.Sprintf(" [%s, %s]", col.metric.Text(cell.Lo), col.metric.Text(cell.Hi))
 			}
 			row = append(row, text+" "+marks[cell.Standing])
 		}

@@ -158,7 +158,6 @@ func (a *Advice) columns() []string {
 	return append([]string{metric}, rest...)
 }
 
-// spec is what is asked of an algorithm on the network.
 func (a *Advice) spec(name string) runs.Spec {
 	q := &a.Question
 	s := runs.Spec{Algorithm: name, Nodes: q.Nodes, Transport: q.Transport, CS: q.CS, Requests: a.Requests, Seed: q.Seed}
@@ -169,7 +168,6 @@ func (a *Advice) spec(name string) runs.Spec {
 	return s
 }
 
-// entrants names the sound algorithms that can run on the network.
 func (a *Advice) entrants(opt Options) (names []string, err error) {
 	out := func(algorithm *dme.Algorithm, format string, args ...any) {
 		why := strings.TrimPrefix(fmt.Sprintf(format, args...), algorithm.Name+" ")
@@ -213,7 +211,6 @@ func (a *Advice) hops() float64 {
 	return float64(a.Requests) / a.Question.Rate / a.Question.Delay.Seconds()
 }
 
-// simulate runs all of them, as a sweep whose results nobody keeps.
 func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*runs.Set, error) {
 	dir, err := os.MkdirTemp("", "dmebench-advise-")
 	if err != nil {
@@ -221,11 +218,11 @@ func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*ru
 	}
 	defer os.RemoveAll(dir)
 	s, q := a.spec(names[0]), &a.Question
-	file, err := experiment.Matrix{
-		Name: "advise", Algorithms: names, Nodes: []int{q.Nodes}, Transports: []string{runs.Sim}, Workloads: []string{s.Workload},
-		Repetitions: q.Repetitions, Seed: q.Seed, CS: q.CS, TotalRate: s.TotalRate, Requests: s.Requests, SkipInvalid: true,
-		Set: map[string]string{"t": q.Delay.String(), "delay": q.Law},
-	}.File(opt.Catalog)
+	file, err := experiment.Matrix(runs.Experiment{
+		Name: "advise", Algorithms: experiment.Entries(names), Nodes: []int{q.Nodes}, Transports: experiment.Entries([]string{runs.Sim}),
+		Workloads:   runs.List[runs.Workload]{{Name: s.Workload, CS: q.CS, TotalRate: s.TotalRate, Requests: s.Requests}},
+		Repetitions: q.Repetitions, Seed: q.Seed, SkipInvalid: true,
+	}, map[string]string{"t": q.Delay.String(), "delay": q.Law}, opt.Catalog)
 	if err != nil {
 		return nil, err
 	}

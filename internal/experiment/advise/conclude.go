@@ -2,11 +2,13 @@ package advise
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"dmebench/internal/platform/layout"
 	"dmebench/report/cells"
 	"dmebench/report/rank"
 	"dmebench/runs"
@@ -102,7 +104,6 @@ func (a *Advice) median(label, metric string) float64 {
 	return stats.Median(m.Values(list)).Median
 }
 
-// behind names who does not serve as many requests as there are.
 func (a *Advice) behind() []string {
 	names := []string{}
 	if a.Question.Rate == 0 {
@@ -158,11 +159,7 @@ func (a *Advice) why(chosen rank.Entrant, good []rank.Entrant, by int) {
 // deciding says what a value of the metric that decides means: "waiting time p99 is 5 ms".
 func (a *Advice) deciding(x float64) string {
 	m, _ := runs.LookupMetric(a.contest.By)
-	text := units.Number(x)
-	if m.Time() {
-		text = units.Time(x)
-	}
-	return strings.ToLower(m.Title[:1]) + m.Title[1:] + " is " + text
+	return strings.ToLower(m.Title[:1]) + m.Title[1:] + " is " + m.Text(&x)
 }
 
 // apart says what tells the chosen one from those that are as good.
@@ -244,4 +241,57 @@ func (a *Advice) measured() int {
 	}
 	enough := int(a.Question.Rate * (10 * time.Second).Seconds())
 	return min(a.Requests, max(enough, 10*a.Question.Nodes, 100))
+}
+
+// WriteText writes the advice for a person: what was asked, the ranking, and what to do.
+func (a *Advice) WriteText(w io.Writer, style layout.Style) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s\n\n", style.Wrap(a.asked(), 0))
+	if a.Ranking != nil {
+		a.writeFailures(&out, style)
+		if err := a.Ranking.WriteText(&out, style); err != nil {
+			return err
+		}
+		out.WriteByte('\n')
+	}
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&out, "%-13s%s\n", name, style.Wrap(text, 13))
+		}
+	}
+	line("failures", a.IfNodesFail)
+	if a.Choose == "" {
+		line("choose", "none: no algorithm can be recommended for this")
+	} else {
+		line("choose", a.Choose+": "+a.Why)
+	}
+	line("how sure", strings.Join(a.Sure, "; "))
+	line("not known", strings.Join(a.Unknown, "; "))
+	for i, l := range a.LeftOut {
+		name := ""
+		if i == 0 {
+			name = "left out"
+		}
+		line(name, strings.Join(l.Algorithms, ", ")+": "+l.Why)
+	}
+	if a.Measure != "" {
+		fmt.Fprintf(&out, "%-13s%s\n", "measure it", a.Measure) // in one piece, to be pasted
+		if !a.Question.DelayMeasured {
+			line("", "between hosts where messages take this long anyway, leave out --set delay")
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// asked repeats the question.
+func (a *Advice) asked() string {
+	q := &a.Question
+	load := "each of which requests again as soon as it leaves"
+	if q.Rate > 0 {
+		load = fmt.Sprintf("%s requests per second per node, %s in all", units.Number(q.Rate/float64(q.Nodes)), units.Number(q.Rate))
+	}
+	return fmt.Sprintf("%d nodes over %s, %s, critical sections of %s, T = %s (%s): "+
+		"predicted by %d simulations of %s requests per algorithm", q.Nodes, q.Transport, load, q.CS,
+		units.Time(float64(q.Delay)), q.Law, q.Repetitions, units.Count(uint64(a.Requests)))
 }

@@ -35,8 +35,7 @@ func worse(a, b string) string {
 	return outcomes[max(slices.Index(outcomes, a), slices.Index(outcomes, b))]
 }
 
-// failureOf reads what the table says of an algorithm; nothing is known of one that is
-// not in it.
+// failureOf reads what the table says of an algorithm, if anything.
 func failureOf(name string) Failure {
 	rows, err := csv.NewReader(strings.NewReader(survival)).ReadAll()
 	if err != nil {
@@ -84,8 +83,7 @@ func failures(names []string) []Failure {
 	return all
 }
 
-// sayFailures says what the chosen one does when a node fails, and who goes on where it
-// does not.
+// sayFailures says what the chosen one does when a node fails, and who else goes on.
 func (a *Advice) sayFailures(chosen rank.Entrant, by int) {
 	f := failureOf(chosen.Algorithm)
 	a.IfNodesFail = fmt.Sprintf("%s: %s when a node crashes, %s when one pauses, %s when one is cut off",
@@ -100,7 +98,6 @@ func (a *Advice) sayFailures(chosen rank.Entrant, by int) {
 	}
 }
 
-// writeFailures prints the table of failures.
 func (a *Advice) writeFailures(out *strings.Builder, style layout.Style) {
 	t := layout.NewTable("  crashes", "comes back", "pauses", "is cut off", "algorithms")
 	for _, f := range a.Failures {

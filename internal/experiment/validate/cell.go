@@ -13,13 +13,11 @@ import (
 	"dmebench/runs"
 )
 
-// place tells cells apart.
 type place struct {
 	algorithm, set, condition, network string
 	nodes                              int
 }
 
-// cell is a run and its repetitions.
 type cell struct {
 	claims.Cell
 	algorithm   *dme.Algorithm
@@ -44,7 +42,6 @@ func (c *cell) usable(compared int) *claims.Cell {
 	return &c.Cell
 }
 
-// unfinished reports whether a repetition was not run.
 func (c *cell) unfinished() bool { return len(c.runs) == 0 || slices.Contains(c.runs, nil) }
 
 // cell returns the runs of a question's algorithm under a condition, which it
@@ -113,7 +110,6 @@ func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *ce
 	return x
 }
 
-// sizesOf returns the sizes at which a question is asked.
 func sizesOf(q *question) []int {
 	var sizes []int
 	for _, c := range q.cells {
@@ -123,7 +119,6 @@ func sizesOf(q *question) []int {
 	return slices.Compact(sizes)
 }
 
-// work is one run of the plan.
 type work struct {
 	cell       *cell
 	repetition int
@@ -160,8 +155,7 @@ func (c *cell) urgency() float64 {
 	return c.cost
 }
 
-// leastForInterval is the number of repetitions from which on an interval is
-// narrow enough to say something.
+// leastForInterval is how many repetitions make an interval that says something.
 const leastForInterval = 6
 
 // perEntry estimates the messages of an entry from what the claims say of it: a
@@ -181,8 +175,7 @@ func perEntry(a *dme.Algorithm, s dme.Setting) float64 {
 	return cmp.Or(said, bound, 3*float64(s.Nodes))
 }
 
-// otherMembers returns K−1: how many other nodes a node's request set has, in
-// the mean.
+// otherMembers returns K−1, the mean number of other nodes in a request set.
 func otherMembers(s dme.Setting) float64 {
 	sum := 0
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
@@ -230,11 +223,9 @@ func newBench(o *Options) *bench {
 	return b
 }
 
-// forget lets go of the prepared systems, which may be large.
 func (b *bench) forget() { clear(b.systems) }
 
-// job resolves a run that answers a question, with a placeholder for the number
-// of requests.
+// job resolves a run that answers a question; its number of requests is left open.
 func (b *bench) job(q *question, c *condition, nodes int) (*run.Job, error) {
 	spec := c.spec(q.Algorithm.Name, q.Set, nodes)
 	spec.Seed = b.seed

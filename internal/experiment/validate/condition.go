@@ -137,8 +137,7 @@ func (c *condition) makes(l claim.Load) bool {
 	return slices.Contains(c.Loads, l) && asked
 }
 
-// spec is a run of an algorithm under the condition; how many requests it makes
-// is left open.
+// spec is a run under the condition; its number of requests is left open.
 func (c *condition) spec(algorithm string, set map[string]string, nodes int) runs.Spec {
 	s := runs.Spec{
 		Algorithm: algorithm, Nodes: nodes, Transport: c.network, Workload: c.workload,
@@ -160,8 +159,7 @@ func (c *condition) spec(algorithm string, set map[string]string, nodes int) run
 	return s
 }
 
-// mostWorkers bounds the processes of a run over a real network; larger systems
-// have several nodes in each.
+// mostWorkers bounds the processes of a run; in larger systems nodes share them.
 const mostWorkers = 16
 
 // requests returns how many requests to make where an entry costs so many
@@ -216,8 +214,7 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 // are steady whose nodes learn whom to ask.
 const adaptive = 8
 
-// warmup returns how many of the requests of a simulation begin it, so that means are
-// taken without them.
+// warmup returns how many requests at the beginning are no part of means.
 func (c *condition) warmup(nodes, requests int, dynamic bool) string {
 	const (
 		contended = 2  // of each node: the first find nobody waiting

@@ -16,7 +16,6 @@ import (
 	"dmebench/units"
 )
 
-// executor carries out runs while there is time.
 type executor struct {
 	opt     *Options
 	started time.Time
@@ -110,8 +109,7 @@ func (w *executor) run(ctx context.Context, p *plan, x work) {
 	}
 }
 
-// found returns what the store has of a run, nil where it has nothing that
-// stands.
+// found returns what the store has of a run, if that stands.
 func (w *executor) found(x work) *runs.Result {
 	if w.opt.Store == nil {
 		return nil
@@ -147,8 +145,7 @@ func carryOut(ctx context.Context, spec runs.Spec, o *Options) *runs.Result {
 	return r
 }
 
-// withoutBulk leaves out of a result what no claim speaks of: there are
-// thousands.
+// withoutBulk leaves out what no claim speaks of: there are thousands of results.
 func withoutBulk(r *runs.Result) *runs.Result {
 	small := *r
 	small.Work.SentByNode, small.Work.HandledByNode, small.Work.EntriesByNode = nil, nil, nil
@@ -235,8 +232,7 @@ func (p *plan) heavier() {
 	p.bench.forget()
 }
 
-// otherHeavyLoads returns bursts and offered rates up to nearly what the closed
-// loop reached.
+// otherHeavyLoads returns bursts, and rates up to nearly what the closed loop reached.
 func otherHeavyLoads(c *cell) []condition {
 	var loads []condition
 	for _, b := range conditions(runs.Sim) {

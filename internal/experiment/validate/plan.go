@@ -13,7 +13,6 @@ import (
 	"dmebench/runs"
 )
 
-// plan holds the questions, and the runs that answer them.
 type plan struct {
 	ctx       context.Context // planning ends early once it is cancelled
 	opt       *Options
@@ -107,7 +106,6 @@ func (q *question) unanswerable(why string) {
 	}
 }
 
-// notRun says why there are no more runs.
 func (p *plan) notRun() string {
 	if p.opt.Mode == Quick {
 		return "--quick"
@@ -119,8 +117,7 @@ func (p *plan) notRun() string {
 // complete trees, squares, cubes, and none of them.
 var probes = []int{7, 8, 9, 13, 15, 27}
 
-// reach returns under how many of the plain conditions a claim can be asked with
-// its options.
+// reach returns under how many plain conditions a claim can be asked.
 func (p *plan) reach(q *question) int {
 	n := 0
 	for _, c := range p.plain(q, p.opt.Transport) {
@@ -213,8 +210,7 @@ func near(rung int) []int {
 	return slices.Compact(sizes)
 }
 
-// scaling describes how messages per CS grow, for every algorithm and condition
-// measured at enough sizes.
+// scaling describes how messages per CS grow, where enough sizes were measured.
 func (p *plan) scaling() []claims.Scaling {
 	groups := make(map[place][]*cell)
 	var order []place

@@ -13,8 +13,7 @@ import (
 	"dmebench/runs"
 )
 
-// question is a claim with the options under which it is asked, and what
-// answers it.
+// question is a claim, the options under which it is asked, and what answers it.
 type question struct {
 	claims.Question
 	cells     []*cell
@@ -35,7 +34,6 @@ func (q *question) under(c *condition) bool {
 	return c.Covers(q.Claim) && c.makes(q.Claim.Load) && (c.timed || !q.Claim.Quantity.Timed())
 }
 
-// gauged reports whether a gauge of the algorithm tells the quantity.
 func (q *question) gauged() bool {
 	return slices.ContainsFunc(q.Algorithm.Gauges, func(g dme.Gauge) bool { return g.Quantity == q.Claim.Quantity.ID })
 }
@@ -44,7 +42,6 @@ func (q *question) gauged() bool {
 // conflicts in a run, of which there are few.
 func (q *question) scatters() bool { return q.Claim.Kind == claim.Mean && q.gauged() }
 
-// attach has a cell answer the question.
 func (q *question) attach(cells *[]*cell, c *cell, predicted float64) {
 	if _, ok := q.predicted[c]; !ok {
 		*cells = append(*cells, c)
@@ -64,7 +61,6 @@ func (q *question) compare(cells []*cell, compared int) (evidence []claims.Evide
 	return evidence, unfinished
 }
 
-// means returns how many means are compared to answer the question.
 func (q *question) means() int {
 	switch c := &q.Claim; {
 	case c.Kind == claim.Asymptotic, claims.Everywhere(*c), c.Kind != claim.Mean && !c.Quantity.Timed():
@@ -73,8 +69,7 @@ func (q *question) means() int {
 	return len(q.cells) + len(q.others) + q.again
 }
 
-// verdict says what came of the question, one of those for which so many means are
-// compared.
+// verdict says what came of the question, with so many means compared for all.
 func (q *question) verdict(compared int) claims.Verdict {
 	evidence, unfinished := q.compare(q.cells, compared)
 	q.Planned = unfinished
@@ -155,7 +150,6 @@ func (p *plan) worstCases(ctx context.Context) error {
 	return nil
 }
 
-// worst is the most overtaking that a search has found.
 type worst struct {
 	most     int
 	complete bool

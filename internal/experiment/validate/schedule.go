@@ -12,7 +12,6 @@ import (
 	"dmebench/runs"
 )
 
-// schedule plans the runs of an algorithm under one set of options.
 func (p *plan) schedule(questions []*question) {
 	network := p.opt.Transport
 	ladder, own := p.effort.ladder, append(slices.Clone(p.effort.ladder), rare...)
@@ -58,7 +57,6 @@ func (p *plan) schedule(questions []*question) {
 	p.add(plain, realNetwork, p.regularSizes(deciding, realNetwork, p.effort.real), true)
 }
 
-// construct answers a question from the construction, without a run.
 func (p *plan) construct(q *question, sizes []int) {
 	slices.Sort(sizes)
 	for _, n := range slices.Compact(sizes) {
@@ -92,8 +90,7 @@ func mostParticular(questions []*question) []*question {
 // the construction, where it is not for its growth: some look at every subset.
 const determined = 32
 
-// realNetwork is the network over which growth is measured beside the simulated
-// one.
+// realNetwork is that over which growth is measured beside the simulated one.
 const realNetwork = "tcp"
 
 // slow reports whether the claim is worth many sizes: it is about growth, or
@@ -124,8 +121,7 @@ func (q *question) slow() bool {
 	return slope > 0.25 && slope < 0.8
 }
 
-// sizes chooses for each rung the size at which most of the claims are made,
-// the nearest of several.
+// sizes chooses for each rung the nearest size at which most claims are made.
 func (p *plan) sizes(questions []*question, network string, ladder []int) []int {
 	return slices.Sorted(maps.Keys(p.claimsAt(questions, network, ladder)))
 }
@@ -143,8 +139,7 @@ func (p *plan) regularSizes(questions []*question, network string, ladder []int)
 	return slices.Sorted(maps.Keys(made))
 }
 
-// claimsAt chooses a size for each rung and says how many of the claims are made
-// there.
+// claimsAt chooses sizes and says how many of the claims are made there.
 func (p *plan) claimsAt(questions []*question, network string, ladder []int) map[int]int {
 	claims := make(map[int]int)
 	for _, rung := range ladder {
@@ -158,8 +153,7 @@ func (p *plan) claimsAt(questions []*question, network string, ladder []int) map
 	return claims
 }
 
-// size returns the size near a rung at which most of the claims are made, and
-// how many; 0 where none is.
+// size returns the size near a rung at which most claims are made, and how many.
 func (p *plan) size(questions []*question, network string, rung int) (size, most int) {
 	if rung > manyNodes {
 		p.bench.forget()

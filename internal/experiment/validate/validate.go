@@ -26,10 +26,8 @@ package validate
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -126,7 +124,6 @@ func (o *Options) carryOut(ctx context.Context, w *executor, p *plan) error {
 	return w.carryOut(ctx, p, p.pending(true), 1, p.effort.budget)
 }
 
-// tally sums up all runs of an algorithm.
 func (p *plan) tally(a *dme.Algorithm) (t claims.Tally) {
 	for _, c := range p.cells {
 		for _, r := range c.runs {
@@ -139,7 +136,6 @@ func (p *plan) tally(a *dme.Algorithm) (t claims.Tally) {
 	return t
 }
 
-// means returns how many means are compared for all questions.
 func (p *plan) means() (n int) {
 	for _, q := range p.questions {
 		n += q.means()
@@ -162,18 +158,11 @@ func (p *plan) verdicts(a *dme.Algorithm, all claims.Tally) (verdicts []claims.V
 	return verdicts
 }
 
-// Plan identifies what may go on with the results of an earlier validation: the
-// same program, with the same seed.
+// Plan identifies what may be continued: the same program, with the same seed.
 func Plan(o Options) string {
-	digest := sha256.New()
-	fmt.Fprintln(digest, o.Seed)
-	if path, err := os.Executable(); err == nil {
-		if program, err := os.Open(path); err == nil {
-			io.Copy(digest, program)
-			program.Close()
-		}
-	}
-	return hex.EncodeToString(digest.Sum(nil))
+	path, _ := os.Executable()
+	program, _ := os.ReadFile(path)
+	return fmt.Sprintf("%x", sha256.Sum256(append(fmt.Appendln(nil, o.Seed), program...)))
 }
 
 // Mode says how much is run.
@@ -223,7 +212,6 @@ type Options struct {
 	Budget time.Duration
 }
 
-// effort is what a mode spends.
 type effort struct {
 	budget time.Duration
 
@@ -333,14 +321,12 @@ func (o *Options) claimIDs() []string {
 	return ids
 }
 
-// within reports whether a claim's ID is what was asked for, in any case, or
-// begins with it.
+// within reports whether a claim's ID is what was asked for, or begins with it.
 func within(id, asked string) bool {
 	asked = strings.ToLower(asked)
 	return id == asked || strings.HasPrefix(id, strings.TrimSuffix(asked, "/")+"/")
 }
 
-// wants reports whether the verdict on a claim was asked for.
 func (o *Options) wants(a *dme.Algorithm, c claim.Claim) bool {
 	return len(o.Claims) == 0 || slices.ContainsFunc(o.Algorithms, func(name string) bool { return strings.EqualFold(name, a.Name) }) ||
 		slices.ContainsFunc(o.Claims, func(id string) bool { return within(c.ID(a), id) })

@@ -35,10 +35,10 @@ func (t *Table) WriteText(out io.Writer) error {
 	return w.Flush()
 }
 
-// WriteAligned writes the table with its columns two spaces apart, the first so many
-// to the left and the others, which are figures, to the right. A row of a single cell
-// stands across all columns. No line ends in spaces.
-func (t *Table) WriteAligned(out io.Writer, left int) error {
+// WriteAligned writes the table with its columns two spaces apart, aligned as in "llrl";
+// further ones to the right, as figures are. A row of a single cell stands across all
+// columns. No line ends in spaces.
+func (t *Table) WriteAligned(out io.Writer, columns string) error {
 	widths := t.widths()
 	var b strings.Builder
 	for _, row := range t.rows {
@@ -52,7 +52,7 @@ func (t *Table) WriteAligned(out io.Writer, left int) error {
 				line.WriteString("  ")
 			}
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i < left {
+			if i < len(columns) && columns[i] == 'l' {
 				line.WriteString(cell + pad)
 			} else {
 				line.WriteString(pad + cell)

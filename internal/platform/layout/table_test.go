@@ -33,7 +33,7 @@ func TestAligned(t *testing.T) {
 	x.Add("1", "ä longer one", "3 µs *")
 	x.Add("2", "b", "10 µs  ")
 	var out strings.Builder
-	if err := x.WriteAligned(&out, 2); err != nil {
+	if err := x.WriteAligned(&out, "ll"); err != nil {
 		t.Fatal(err)
 	}
 	want := "   NAME            VALUE\na row of its own that is longer than all columns\n1  ä longer one   3 µs *\n2  b             10 µs\n"

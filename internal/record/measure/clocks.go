@@ -10,8 +10,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// clocks compares the clocks of the hosts of a run. A nil one stands for a single
-// clock.
+// clocks compares the clocks of hosts; nil stands for a single clock.
 type clocks struct {
 	hosts  []Host
 	of     []int                            // the host of each node, node 1 first; -1 where it is on none
@@ -19,8 +18,7 @@ type clocks struct {
 	ways   map[[2]int]func(int64) wayOfTime // from the first host's clock to the second's
 }
 
-// wayOfTime is what is known of what another clock showed: between earliest and
-// latest, where it is known.
+// wayOfTime bounds what another clock showed, where anything is known.
 type wayOfTime struct {
 	earliest, latest int64
 	known            bool
@@ -49,7 +47,6 @@ func newClocks(o *Observation) *clocks {
 	return c
 }
 
-// several says whether nodes are on more than one clock.
 func (c *clocks) several() bool { return c != nil && len(c.hosts) > 1 }
 
 // host returns where a node lived.
@@ -69,8 +66,7 @@ func (c *clocks) here(host int, at int64) int64 {
 	return here
 }
 
-// entries returns them with their times on the reference clock; the same slice where
-// there is one clock.
+// entries returns them with their times on the reference clock.
 func (c *clocks) entries(entries []record.Entry) []record.Entry {
 	if c == nil {
 		return entries

@@ -22,7 +22,6 @@ type Strike struct {
 	Ended int64 // when it was over; 0 while it stays, and of what is done at once
 }
 
-// faults says what came of the faults of a run.
 func (t *timeline) faults(o *Observation) []runs.Fault {
 	var all []runs.Fault
 	for i := range o.Strikes {
@@ -109,7 +108,6 @@ func diedInside(o *Observation) (entered []int64) {
 	return entered
 }
 
-// explain says why a stalled run has stalled.
 func explain(l *runs.Liveness, o *Observation, sum *totals) {
 	if o.Standstill == nil {
 		return

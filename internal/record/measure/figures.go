@@ -56,8 +56,7 @@ func (t *timeline) numberRange() (most float64, ok bool) {
 	return most, ok
 }
 
-// extremes tells the most extreme of the numbers that were added at or after a
-// position, in O(log n).
+// extremes tells the most extreme number added since a position, in O(log n).
 type extremes struct {
 	keep    func(a, b uint64) bool // a is more extreme than b
 	at      []int                  // positions of the numbers that may still be asked for, ascending
@@ -97,7 +96,6 @@ func (t *timeline) readersInside() (most float64, ok bool) {
 	return most, ok
 }
 
-// same reports whether two records are of one entry.
 func same(a, b *record.Entry) bool { return a.Node == b.Node && a.Requested == b.Requested }
 
 // readersBeforeWriter returns the largest number of readers that entered between a

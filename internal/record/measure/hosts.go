@@ -100,8 +100,7 @@ func (t *timeline) safetyOfHosts(o *Observation, sum *totals) runs.Safety {
 	return s
 }
 
-// doubtful counts the entries that were made while nobody knows what the workers of a lost
-// host did.
+// doubtful counts the entries made while nobody knows what a lost host did.
 func (t *timeline) doubtful(o *Observation) (n int) {
 	for k := range t.e {
 		if slices.ContainsFunc(o.Doubts, func(d Doubt) bool { return t.doubted(k, &d) }) {

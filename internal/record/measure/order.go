@@ -56,8 +56,7 @@ func (t *timeline) maxBypass() uint64 {
 	return uint64(largest)
 }
 
-// firstSince returns the position in byEntry of the first entry after the
-// request that led to the entry at k.
+// firstSince returns the position of the first entry after the request of entry k.
 func (t *timeline) firstSince(k int) int {
 	requested := t.e[t.byEntry[k]].Requested
 	return sort.Search(k, func(j int) bool { return t.e[t.byEntry[j]].Entered > requested })
@@ -158,7 +157,6 @@ func (t *totals) uncounted(a *dme.Algorithm) string {
 	return strings.Join(faults, ", ")
 }
 
-// messages counts the messages of the whole run.
 func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) runs.Messages {
 	m := runs.Messages{
 		Total: noderun.Sum(t.Sent), Transmissions: t.Transmissions, Refused: t.Refused,

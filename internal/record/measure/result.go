@@ -109,8 +109,7 @@ func (t *timeline) fillTimes(r *runs.Result, o *Observation, part *steady) (neg 
 	return neg, h
 }
 
-// offered returns the entries per second that an open workload asked for: as
-// specified or, of a trace, as listed.
+// offered returns the entries per second that an open workload or a trace asked for.
 func (t *timeline) offered(o *Observation) *float64 {
 	if rate := o.Job.Plan.OfferedRate(); rate > 0 {
 		return stats.Known(rate)

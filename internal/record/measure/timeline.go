@@ -87,8 +87,7 @@ func (t *timeline) entered(k int) *record.Entry { return &t.e[t.inOrder[k]] }
 // exited returns the k-th entry in the order of exits.
 func (t *timeline) exited(k int) *record.Entry { return &t.e[t.byExit[k]] }
 
-// times collects a duration of every entry, in the order of exits. It is one on the
-// clock of the entry's host.
+// times collects a duration of every entry on its host's clock, in the order of exits.
 func (t *timeline) times(of func(e *record.Entry) int64) []int64 {
 	x := make([]int64, t.len())
 	for k := range x {

@@ -149,8 +149,7 @@ func (t *timeline) handovers(died []int64) (h handovers) {
 	return h
 }
 
-// handOver adds the delay between the exit of one entry and the beginning of the next,
-// the k-th.
+// handOver adds the delay between the exit of one entry and the k-th, the next.
 func (t *timeline) handOver(h *handovers, from int32, k int) {
 	exit, entry := &t.local[from], &t.local[t.inOrder[k]]
 	a, b := t.clocks.host(exit.Node), t.clocks.host(entry.Node)
@@ -184,8 +183,7 @@ func (x earliest) otherThan(node dme.NodeID) int64 {
 	return x.first
 }
 
-// earliestWaiting returns, for each k, the earliest requests among the entries
-// from the k-th on.
+// earliestWaiting returns the earliest requests among the entries from each k on.
 func (t *timeline) earliestWaiting() []earliest {
 	w := make([]earliest, t.len()+1)
 	w[t.len()] = earliest{first: math.MaxInt64, others: math.MaxInt64}

@@ -93,7 +93,6 @@ func lostHost(o *Observation) string {
 	return "host " + o.Doubts[0].Host + " was lost, and its nodes may have been inside until its workers had ended"
 }
 
-// judge completes the status of a run.
 func (t *timeline) judge(r *runs.Result, o *Observation, sum *totals) {
 	if r.Safety.Violations > 0 {
 		r.Status = runs.Violated

@@ -208,8 +208,7 @@ func (s *steady) jain(nodes []noderun.Counts) *float64 {
 // mostIntervals is into how many a run is divided at most.
 const mostIntervals = 200
 
-// series is the course of a run, from its start to the last exit; nil where
-// nobody left the critical section.
+// series is the course of a run, from its start to the last exit, if there was one.
 func (t *timeline) series(start int64) *runs.Series {
 	if t.len() == 0 {
 		return nil

@@ -23,8 +23,7 @@ const EnvironmentCores = "cores"
 // wait for a message at any time.
 const manyPerCore = 4
 
-// muchRetransmitted is the share of frames that may be sent again without a
-// word.
+// muchRetransmitted is the share of frames that may be sent again without a word.
 const muchRetransmitted = 0.01
 
 // What clocks may do without a word. The step is that of the wall clock, which
@@ -34,7 +33,6 @@ const (
 	smallSlew = 0.001 // of the time elapsed
 )
 
-// remarks are sentences for a reader of the figures.
 type remarks []string
 
 func (r *remarks) when(so bool, format string, args ...any) {
@@ -43,7 +41,6 @@ func (r *remarks) when(so bool, format string, args ...any) {
 	}
 }
 
-// negatives counts time differences below zero.
 type negatives struct {
 	n     int
 	least int64
@@ -223,7 +220,6 @@ func jumps(w *remarks, clocks []clock.Change) {
 		"all times are off by as much", 100*slewed)
 }
 
-// overtaking says how often a node of the job may be overtaken.
 func overtaking(j *run.Job) claim.Overtaking {
 	setting := dme.Setting{Algorithm: j.Algorithm, Nodes: j.Spec.Nodes, Options: j.Options, System: j.System}
 	return claim.OvertakingBound(claim.Of(j.Algorithm), setting, j.Guarantees().FIFO)

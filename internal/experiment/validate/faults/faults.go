@@ -68,7 +68,6 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	return d, nil
 }
 
-// trial is what is tried with one algorithm.
 type trial struct {
 	*crew
 	algorithm *dme.Algorithm
@@ -78,7 +77,6 @@ type trial struct {
 	searches  map[string]*survival.Search // several kinds of fault search the same
 }
 
-// fill adds what came of a trial to the table.
 func (o *trial) fill(ctx context.Context, d *survival.Document) error {
 	for _, x := range o.runs {
 		if <-x.done; x.err != nil {
@@ -193,10 +191,8 @@ func claimed(a *dme.Algorithm, quantity string) bool {
 	return slices.ContainsFunc(claim.Of(a), func(c claim.Claim) bool { return c.Load == claim.Faults && c.Quantity.ID == quantity })
 }
 
-// tally is what runs say of a cell.
 type tally struct{ safe, live survival.Answer }
 
-// add counts a run.
 func (t *tally) add(c *survival.Cell, x *ran) {
 	s, r := x.job.Spec, x.result
 	c.Runs++
@@ -311,7 +307,6 @@ func judgeClaims(a *dme.Algorithm, list []*ran) []claims.Verdict {
 	return all
 }
 
-// under returns the runs with these options of the algorithm.
 func under(set string, runs []*ran) []*ran {
 	return slices.DeleteFunc(slices.Clone(runs), func(x *ran) bool { return x.set != set })
 }

@@ -40,7 +40,6 @@ type Kind struct {
 	unbounded bool
 }
 
-// subject is what is hit.
 type subject struct {
 	algorithm *dme.Algorithm
 	system    dme.System
@@ -130,7 +129,6 @@ func restart() Kind {
 	}
 }
 
-// crashOf is the crash of somebody in particular.
 func crashOf(whom, title, what string, applies func(subject) string) Kind {
 	return Kind{Name: "crash-" + whom, Title: title, applies: applies, faults: once(what), search: crashes, wider: true}
 }
@@ -177,7 +175,6 @@ func (o *trial) search(ctx context.Context, faults ...func(*check.Options)) (*su
 	return s, ctx.Err()
 }
 
-// look makes one search, and adds what it finds.
 func look(ctx context.Context, s *survival.Search, a *dme.Algorithm, x check.Options, all bool) error {
 	search, err := check.New(a, x)
 	if err != nil {
@@ -236,7 +233,6 @@ func judge(s *survival.Search, r *check.Report) {
 	}
 }
 
-// commandOf is the command line that shows the counterexample.
 func commandOf(a *dme.Algorithm, o check.Options, exhaustive bool, seed uint64) string {
 	text := fmt.Sprintf("dmebench check -a %s -n %d --requests %d", a.Name, o.Nodes, o.Requests)
 	for _, flag := range []struct {

@@ -14,8 +14,7 @@ import (
 	"dmebench/runs"
 )
 
-// ran is a run of an algorithm under a kind of fault: one that is to be made, until
-// done is closed.
+// ran is a run under a kind of fault, which is to be made until done is closed.
 type ran struct {
 	kind   Kind
 	light  bool   // the load
@@ -61,7 +60,6 @@ func (c *crew) take(ctx context.Context, n int64) (release func(), err error) {
 	return sync.OnceFunc(func() { c.moving.Release(n) }), err
 }
 
-// makeAll makes runs, and returns when the last has ended.
 func (c *crew) makeAll(ctx context.Context, trials []*trial) {
 	var group errgroup.Group
 	defer group.Wait()
