@@ -128,7 +128,7 @@ func (a *agentProcess) leave() {
 	})
 }
 
-// broker is a NATS server with JetStream.
+// broker is a NATS server.
 type broker struct {
 	t      *testing.T
 	server *server.Server
@@ -138,7 +138,7 @@ type broker struct {
 func startBroker(t *testing.T, change ...func(*server.Options)) *broker {
 	t.Helper()
 	b := &broker{t: t, opt: server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
 	}}
 	for _, f := range change {
 		f(&b.opt)

@@ -37,29 +37,16 @@ func newRoster(program environment.Program, warn func(string)) *roster {
 	return &roster{program: program, warn: warn, arrived: make(chan struct{}, 1), agents: make(map[string]*agent), fit: time.Now()}
 }
 
-// maxAgents bounds the roster: whoever may use the server may answer.
-const maxAgents = 10_000
-
 // hear notes an agent's answer.
 func (r *roster) hear(m *natsgo.Msg) {
 	var p presence
-	if json.Unmarshal(m.Data, &p) != nil || p.Agent == "" || p.Cores < 0 || p.Cores > maxTaken {
+	if json.Unmarshal(m.Data, &p) != nil || p.Agent == "" || p.Cores < 0 {
 		return
 	}
-	now := time.Now()
+	now, fits := time.Now(), r.fits(p)
 	r.mu.Lock()
-	a := r.agents[p.Agent]
-	isNew := a == nil
-	switch {
-	case isNew && len(r.agents) >= maxAgents:
-		r.mu.Unlock()
-		return
-	case isNew:
-		a = new(agent)
-		r.agents[p.Agent] = a
-	}
-	a.presence, a.heard = p, now
-	fits := r.fits(p)
+	isNew := r.agents[p.Agent] == nil
+	r.agents[p.Agent] = &agent{p, now}
 	if fits {
 		r.fit = now
 	}
@@ -169,9 +156,9 @@ func (q *Queue) say(a announcement) {
 	}
 }
 
-// sayOpen announces the queue, or that it is about to be there.
+// sayOpen announces the queue.
 func (q *Queue) sayOpen() {
-	q.say(announcement{Queue: q.id, Program: q.roster.program, Host: q.opt.Host, Ready: q.tasks != nil})
+	q.say(announcement{Queue: q.id, Program: q.roster.program, Host: q.opt.Host})
 }
 
 // find waits until an agent has answered that takes tasks. Where only those answer that

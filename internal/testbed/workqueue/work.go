@@ -9,21 +9,13 @@ import (
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/internal/platform/launch"
 )
 
-// What an agent waits for.
 const (
-	// fetchWait is how long it waits for a task of one queue before it asks another.
-	fetchWait = 500 * time.Millisecond
-
-	// leaveWait is how long what is done may take to be delivered when the agent is to leave.
-	leaveWait = 3 * time.Second
-
-	// endWait is how long a process may take to leave.
-	endWait = time.Second
+	leaveWait = 3 * time.Second // for the delivery of what is done when the agent is to leave
+	endWait   = time.Second     // for a process to leave
 )
 
 // work takes tasks and does them, one at a time, until ctx ends.
@@ -38,7 +30,7 @@ func (s *taker) work(ctx context.Context) {
 }
 
 // next waits for a task of any queue, but not for long.
-func (s *taker) next(ctx context.Context) (*offer, jetstream.Msg) {
+func (s *taker) next(ctx context.Context) (*offer, *natsgo.Msg) {
 	open, changed := s.offers()
 	if len(open) == 0 {
 		select {
@@ -47,35 +39,23 @@ func (s *taker) next(ctx context.Context) (*offer, jetstream.Msg) {
 		}
 		return nil, nil
 	}
-	for _, o := range open[1:] {
-		if batch, err := o.tasks.FetchNoWait(1); err == nil {
-			if m := <-batch.Messages(); m != nil {
-				return o, m
-			}
+	for k, o := range open {
+		last := k == len(open)-1
+		want := ""
+		if last { // the others have nothing
+			want = wait
 		}
-	}
-	// All others have nothing: wait for this one.
-	o := open[0]
-	batch, err := o.tasks.Fetch(1, jetstream.FetchMaxWait(fetchWait))
-	if err == nil {
-		select {
-		case m := <-batch.Messages():
-			if m != nil {
-				return o, m
+		limited, cancel := context.WithTimeout(ctx, fetchWait+fetchWait/5)
+		m, err := s.conn.RequestWithContext(limited, nextTopic(o.id), []byte(want))
+		cancel()
+		switch {
+		case err == nil && m.Reply != "":
+			return o, m
+		case last && err != nil && !errors.Is(err, context.DeadlineExceeded): // no server, or no queue any more
+			select {
+			case <-time.After(fetchWait):
+			case <-ctx.Done():
 			}
-			err = batch.Error()
-		case <-ctx.Done():
-			for m := range batch.Messages() { // what the server sends before it hears of it
-				s.giveBack(o, m)
-			}
-			return nil, nil
-		}
-	}
-	if err != nil { // no server, or no queue any more
-		select {
-		case <-time.After(fetchWait):
-		case <-o.ctx.Done():
-		case <-ctx.Done():
 		}
 	}
 	return nil, nil
@@ -96,54 +76,41 @@ func (c *core) close() {
 }
 
 // do does a task. The answer is delivered while the next task is begun.
-func (c *core) do(ctx context.Context, o *offer, m jetstream.Msg) {
+func (c *core) do(ctx context.Context, o *offer, m *natsgo.Msg) {
 	working, done := context.WithCancel(o.ctx)
 	defer context.AfterFunc(ctx, done)()
-	keep(working, m, o.lease)
-	answer, err := c.carryOut(working, m.Data())
+	say := func(what, text string) { _ = c.conn.Publish(m.Reply+what, []byte(text)) } // who hears nothing does without
+	go repeat(working, func() { say(keeps, "") })
+	answer, err := c.carryOut(working, m.Data)
 	c.delivery.Wait()
-	if err != nil && o.ctx.Err() == nil && ctx.Err() == nil && !lastTime(m) {
-		done()
-		_ = m.Nak() // somebody else may be able to
-		return
-	}
-	switch {
-	case o.ctx.Err() != nil:
-		done()
-	case err != nil && ctx.Err() != nil:
-		done()
-		c.giveBack(o, m)
-	default:
-		if err != nil {
-			answer, _ = json.Marshal(Answer{Error: fmt.Sprintf("given to agents %d times; at last, on %s, %v", maxDeliver, c.me.Host, err)})
-		}
+	if err == nil {
 		c.delivery.Go(func() {
 			defer done()
-			c.deliver(ctx, o, m, answer)
+			c.deliver(ctx, o, m.Reply+answered, answer)
 		})
+		return
+	}
+	done()
+	switch {
+	case o.ctx.Err() != nil: // nobody wants it any more
+	case ctx.Err() != nil:
+		say(back, "")
+	default:
+		say(failed, fmt.Sprintf("on %s, %v", c.me.Host, err))
 	}
 }
 
-// lastTime reports whether a task will not be given out again.
-func lastTime(m jetstream.Msg) bool {
-	about, err := m.Metadata()
-	return err == nil && about.NumDelivered >= maxDeliver
-}
-
-// keep tells the server until ctx ends that a task is being done.
-func keep(ctx context.Context, m jetstream.Msg, lease time.Duration) {
-	tick := time.NewTicker(max(lease/3, time.Millisecond))
-	go func() {
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				_ = m.InProgress()
-			case <-ctx.Done():
-				return
-			}
+// repeat says something at once and again and again, until ctx ends.
+func repeat(ctx context.Context, say func()) {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		say()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
 		}
-	}()
+	}
 }
 
 // carryOut has the process do a task, and starts it where there is none. An error says
@@ -170,37 +137,20 @@ func (c *core) carryOut(ctx context.Context, b []byte) (answer json.RawMessage, 
 	return answer, nil
 }
 
-// deliver stores an answer, and then acknowledges the task. It tries until the queue is over,
-// or for a while when the agent is to leave.
-func (c *core) deliver(ctx context.Context, o *offer, m jetstream.Msg, answer []byte) {
+// deliver hands an answer over. It tries until the queue is over, or for a while when the
+// agent is to leave.
+func (c *core) deliver(ctx context.Context, o *offer, subject string, answer []byte) {
 	giveUp, cancel := context.WithCancel(o.ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(leaveWait, cancel) })()
-	name := lastToken(m.Subject())
-	store := func(ctx context.Context) error {
-		_, err := c.js.Publish(ctx, answerTopic(o.id)+name, answer, jetstream.WithMsgID("answer "+name))
+	hand := func(ctx context.Context) error {
+		_, err := c.conn.RequestWithContext(ctx, subject, answer)
 		return err
 	}
-	err := persist(giveUp, store)
-	if errors.Is(err, natsgo.ErrMaxPayload) {
+	if errors.Is(persist(giveUp, hand), natsgo.ErrMaxPayload) {
 		text := fmt.Sprintf("its result is of %d bytes, and the NATS server takes messages of %d; raise its max_payload, or do without agents",
 			len(answer), c.conn.MaxPayload())
 		answer, _ = json.Marshal(Answer{Error: text})
-		err = persist(giveUp, store)
+		_ = persist(giveUp, hand)
 	}
-	if err == nil {
-		_ = m.Ack() // else it is given out again, and the second answer is dropped
-	}
-}
-
-// giveBack hands a task in again, as one that has not been given out yet, and acknowledges
-// the old one: that the agent leaves is no fault of the task.
-func (s *taker) giveBack(o *offer, m jetstream.Msg) {
-	ctx, cancel := context.WithTimeout(o.ctx, leaveWait)
-	defer cancel()
-	if _, err := s.js.Publish(ctx, m.Subject(), m.Data()); err != nil {
-		_ = m.Nak()
-		return
-	}
-	_ = m.Ack()
 }
