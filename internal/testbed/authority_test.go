@@ -186,7 +186,7 @@ func TestFolderRefusesWhatIsNotSafe(t *testing.T) {
 		{"a key of another", func(d string) error {
 			return os.Rename(filepath.Join(d, serverFile), filepath.Join(d, authorityFile))
 		}, "not an authority's"},
-		{"no key at all", write(authorityFile, "hello"), "in PEM"},
+		{"no key at all", write(authorityFile, "hello"), "PEM data"},
 		{"no token", write(CredsFile, ""), "no token"},
 		{"a token that can be guessed", write(CredsFile, "secret"), "16"},
 		{"a link", func(d string) error {
