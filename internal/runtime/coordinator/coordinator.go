@@ -220,8 +220,10 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 		return nil, ctx.Err()
 	}
 	o.Delays, o.HandoverDelays = c.measured()
-	c.tellLapses(&o)
-	c.shared.finish(after, &o)
+	c.tellLapses()
+	if err := c.shared.remove(); err != nil {
+		c.warn("%v", err)
+	}
 	o.Warnings = append(o.Warnings, c.warnings...)
 	result := c.result(after, o, err)
 	if c.opt.Entries {

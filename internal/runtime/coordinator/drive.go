@@ -240,11 +240,11 @@ func (c *coordinator) end() {
 		}
 		c.leader.Close()
 	}
-	c.closeHosts()
+	_ = atOnce(len(c.hosts), func(k int) error { return c.hosts[k].Close() }) // what a host that is lost leaves, it ends by itself
 	if foreign.Is(c.job.Algorithm.Name) {
 		foreign.EndStrays(c.run)
 	}
-	c.shared.close()
+	_ = c.shared.remove() // where the server does not answer, nobody is left to tell
 	c.survey.close()
 	c.data.close()
 	if c.broker != nil {

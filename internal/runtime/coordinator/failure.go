@@ -10,7 +10,6 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
 )
 
@@ -133,16 +132,14 @@ type held struct {
 
 // lapsed notes when a process did not run.
 func (c *coordinator) lapsed(who string, lapses []clock.Lapse) {
-	if len(lapses) == 0 {
-		return
+	if len(lapses) > 0 {
+		c.held = append(c.held, held{who, slices.MaxFunc(lapses, func(a, b clock.Lapse) int { return int(a.For - b.For) })})
 	}
-	worst := slices.MaxFunc(lapses, func(a, b clock.Lapse) int { return int(a.For - b.For) })
-	c.held = append(c.held, held{who, worst})
 }
 
 // tellLapses warns where processes did not run for a while: times are longer by
 // that, and that is not the algorithm's doing.
-func (c *coordinator) tellLapses(o *measure.Observation) {
+func (c *coordinator) tellLapses() {
 	if c.start == 0 {
 		return
 	}
@@ -151,15 +148,20 @@ func (c *coordinator) tellLapses(o *measure.Observation) {
 		return
 	}
 	slices.SortStableFunc(c.held, func(a, b held) int { return int(b.worst.For - a.worst.For) })
-	const most = 8
 	var parts []string
-	for _, h := range c.held[:min(most, len(c.held))] {
+	for _, h := range c.held {
 		parts = append(parts, fmt.Sprintf("%s for %v until %v after the start", h.who,
 			h.worst.For.Round(10*time.Millisecond), time.Duration(h.worst.Until-c.start).Round(10*time.Millisecond)))
 	}
-	if more := len(c.held) - most; more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", more))
+	c.warn("processes did not run for a second or more, stopped by a signal or for want of a core, and times include that: %s",
+		some(parts, "; "))
+}
+
+// some joins the first of many parts, and counts the others.
+func some(parts []string, between string) string {
+	const most = 8
+	if more := len(parts) - most; more > 0 {
+		parts = append(parts[:most:most], fmt.Sprintf("%d more", more))
 	}
-	o.Warnings = append(o.Warnings, "processes did not run for a second or more, stopped by a signal or for want of a core, "+
-		"and times include that: "+strings.Join(parts, "; "))
+	return strings.Join(parts, between)
 }

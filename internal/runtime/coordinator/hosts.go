@@ -11,6 +11,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
@@ -47,30 +48,28 @@ func (c *coordinator) openHosts(ctx context.Context) error {
 	})
 }
 
-// onHosts does something on all hosts that are not lost, on several of them at the
-// same time.
-func (c *coordinator) onHosts(do func(k int, h host.Host) error) error {
-	if len(c.hosts) == 1 {
-		return do(0, c.hosts[0])
+// atOnce does something for 0 to n−1 at the same time, and returns what has failed.
+func atOnce(n int, do func(k int) error) error {
+	if n == 1 {
+		return do(0)
 	}
-	errs := make([]error, len(c.hosts))
+	errs := make([]error, n)
 	var wg sync.WaitGroup
-	for k, h := range c.hosts {
-		if !c.lost[k].Load() {
-			wg.Go(func() { errs[k] = do(k, h) })
-		}
+	for k := range n {
+		wg.Go(func() { errs[k] = do(k) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
 }
 
-// closeHosts ends what is left of the run on all hosts, those that are lost included.
-func (c *coordinator) closeHosts() {
-	var wg sync.WaitGroup
-	for _, h := range c.hosts {
-		wg.Go(func() { _ = h.Close() }) // what a host that is lost leaves, it ends by itself
-	}
-	wg.Wait()
+// onHosts does something on all hosts that are not lost.
+func (c *coordinator) onHosts(do func(k int, h host.Host) error) error {
+	return atOnce(len(c.hosts), func(k int) error {
+		if len(c.hosts) > 1 && c.lost[k].Load() {
+			return nil
+		}
+		return do(k, c.hosts[k])
+	})
 }
 
 // several reports whether the nodes are on several hosts, or on another one.
@@ -169,7 +168,7 @@ func (c *coordinator) stays(ctx context.Context) (dme.NodeID, error) {
 }
 
 // bury takes a node out of its host's counters.
-func (c *coordinator) bury(ctx context.Context, id dme.NodeID) (host.Remains, error) {
+func (c *coordinator) bury(ctx context.Context, id dme.NodeID) (control.Left, error) {
 	r, err := c.hostOf(c.workerOf(id)).Bury(ctx, id)
 	return r, c.lostHost(err)
 }

@@ -271,7 +271,7 @@ func (i *injector) bequeath(o *measure.Observation) {
 			continue
 		}
 		told := i.told[i.c.places[i.c.workerOf(id)].host]
-		o.Abandoned = append(o.Abandoned, i.pending(id, remains(left.Counts, left.Entered), told)...)
+		o.Abandoned = append(o.Abandoned, i.pending(left, told)...)
 	}
 	if missing != nil {
 		o.Warnings = append(o.Warnings, "what nodes "+dme.FormatNodes(missing)+" have counted and recorded is lost with their host")

@@ -9,6 +9,7 @@ import (
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/witness"
+	"dmebench/transport"
 	"dmebench/transport/nats"
 )
 
@@ -27,20 +28,15 @@ func (c *coordinator) openResource(ctx context.Context) (err error) {
 	if c.job.Spec.Resource == "" {
 		return nil
 	}
-	at := c.opt.Broker
-	switch {
-	case at != nil:
-		c.shared.broker = at
-	case c.broker != nil:
+	at := c.control()
+	if c.shared.broker = c.opt.Broker; c.shared.broker != nil {
+		at = *c.shared.broker
+	} else if c.broker != nil {
 		if err := c.broker.EnableJetStream(storeBytes); err != nil {
 			return err
 		}
-		fallthrough
-	default:
-		own := c.control()
-		at = &own
 	}
-	c.shared.bucket, err = witness.CreateBucket(ctx, *at, rand.Text())
+	c.shared.bucket, err = witness.CreateBucket(ctx, at, rand.Text())
 	return err
 }
 
@@ -73,28 +69,14 @@ func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) er
 	return nil
 }
 
-// finish removes the resource of a run of which everything is known: nodes that are
-// still inside have used it until now.
-func (r *sharedResource) finish(ctx context.Context, o *measure.Observation) {
-	ctx, cancel := afterwards(ctx)
-	defer cancel()
-	if err := r.remove(ctx); err != nil {
-		o.Warnings = append(o.Warnings, err.Error())
-	}
-}
-
-// close removes the resource of a run that did not come to its end. Where the server
-// does not answer, nobody is left to tell.
-func (r *sharedResource) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
-	defer cancel()
-	_ = r.remove(ctx)
-}
-
-func (r *sharedResource) remove(ctx context.Context) error {
+// remove removes the resource once everything is known of the run: nodes that are still
+// inside have used it until then.
+func (r *sharedResource) remove() error {
 	if r.bucket == nil {
 		return nil
 	}
+	ctx, cancel := afterwards(context.Background())
+	defer cancel()
 	err := r.bucket.Remove(ctx)
 	r.bucket = nil
 	return err
@@ -162,23 +144,17 @@ func (d *dataPlane) forWorkers() *nats.Broker {
 	return d.broker
 }
 
-// refused returns how many messages of strangers the sequencer has refused.
-func (d *dataPlane) refused() uint64 {
-	if d.sequencer == nil {
-		return 0
+// addStrangers counts what the run's own servers have refused, or are about to: the
+// connections of the run are there while it is collected.
+func (c *coordinator) addStrangers(to *transport.Counters) {
+	if c.data.sequencer != nil {
+		to.RefusedFrames += c.data.sequencer.Refused()
 	}
-	return d.sequencer.Refused()
-}
-
-// strangers returns how many connections the run's own servers have refused, or are
-// about to: those of the run are there while it is collected.
-func (c *coordinator) strangers() (n uint64) {
 	for _, s := range []*nats.Server{c.broker, c.data.server} {
 		if s != nil {
-			n += s.Strangers()
+			to.RefusedConns += s.Strangers()
 		}
 	}
-	return n
 }
 
 // close frees everything. The workers have ended.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"dmebench/internal/runtime/control"
@@ -79,9 +78,9 @@ func (c *coordinator) states(ctx context.Context) ([]string, *standstill.Standst
 			waits.Join(r.Waits)
 		}
 	}
-	waits.Absent = c.absentNodes()
-	states = append(states[:min(len(states), maxStates)], c.absentees()...)
-	return states, waits, err
+	told, gone := c.absentees()
+	waits.Absent = gone
+	return append(states[:min(len(states), maxStates)], told...), waits, err
 }
 
 // inquire asks all workers for what takes no more than the locks of their nodes.
@@ -195,12 +194,8 @@ func (c *coordinator) suspect(s *stall, replies []control.Reply) {
 		links = append(links, fmt.Sprintf("%d from %s to %s", missing[w], c.name(w[0]), c.name(w[1])))
 	}
 	s.held = links != nil || c.faults.recount() == "" // else they went down with nodes
-	const most = 6
-	if more := len(links) - most; more > 0 {
-		links = append(links[:most], fmt.Sprintf("and others on %d more links", more))
-	}
 	if links != nil {
-		s.what += "; the network holds messages: " + strings.Join(links, "; ") + "; mend the way between them, and run again"
+		s.what += "; the network holds messages: " + some(links, "; ") + "; mend the way between them, and run again"
 	}
 }
 

@@ -93,7 +93,7 @@ func (i *injector) lose(id dme.NodeID, at int64) error {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.abandoned = append(i.abandoned, i.pending(id, r, at)...)
+	i.abandoned = append(i.abandoned, i.pending(r, at)...)
 	return nil
 }
 
@@ -264,13 +264,12 @@ func (c *coordinator) observeFaults(reports []host.Report, o *measure.Observatio
 		}
 	}
 	for k := range left {
-		id := dme.NodeID(k + 1)
-		if c.lost[c.places[c.workerOf(id)].host].Load() {
+		n := &left[k]
+		if c.isLost(c.workerOf(dme.NodeID(k + 1))) {
 			continue
 		}
-		n := &left[k]
 		o.Entries = append(o.Entries, n.Log...)
-		o.Abandoned = append(o.Abandoned, i.pending(id, remains(n.Counts, n.Entered), record.Never)...)
+		o.Abandoned = append(o.Abandoned, i.pending(n.Left, record.Never)...)
 	}
 }
 
@@ -280,25 +279,21 @@ type asked struct {
 	at       int64
 }
 
-// remains is what a node leaves behind that has counted so much.
-func remains(c noderun.Counts, entered int64) host.Remains {
-	return host.Remains{Activity: noderun.Activity(c.Activity), Requests: c.Requests, Entered: entered}
-}
-
 // pending describes the request of a node that waits, or is inside; it ends with the node
 // at that time. When it was made is not known; it matters only at which faults it had been
 // made already. It is called with mu held.
-func (i *injector) pending(id dme.NodeID, r host.Remains, ended int64) []record.Abandoned {
-	if r.Activity != noderun.Requesting && r.Activity != noderun.Inside {
+func (i *injector) pending(left control.Left, ended int64) []record.Abandoned {
+	is := noderun.Activity(left.Counts.Activity)
+	if is != noderun.Requesting && is != noderun.Inside {
 		return nil
 	}
-	x := record.Abandoned{Node: id, Made: true, Requested: i.c.clock.Now(), Entered: record.Never, Ended: ended}
-	if seen, ok := i.asked[id]; ok && seen.requests == r.Requests {
+	x := record.Abandoned{Node: left.Node, Made: true, Requested: i.c.clock.Now(), Entered: record.Never, Ended: ended}
+	if seen, ok := i.asked[left.Node]; ok && seen.requests == left.Counts.Requests {
 		x.Requested = seen.at
 	}
 	x.Requested = min(x.Requested, ended)
-	if r.Activity == noderun.Inside {
-		x.Entered, _ = i.c.aboutHostOf(i.c.workerOf(id)).Clock.Here(r.Entered)
+	if is == noderun.Inside {
+		x.Entered, _ = i.c.aboutHostOf(i.c.workerOf(left.Node)).Clock.Here(left.Entered)
 	}
 	return []record.Abandoned{x}
 }

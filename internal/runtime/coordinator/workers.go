@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -116,30 +115,28 @@ func (c *coordinator) nodes(are func(presence) bool) []dme.NodeID {
 	return all
 }
 
-// absentees says which nodes are not there, for a report on a stalled run.
-func (c *coordinator) absentees() []string {
+// whyAbsent says what keeps the nodes of a worker from taking part.
+var whyAbsent = map[presence]string{
+	absent: "has not joined", coming: "is about to begin", paused: "stands still, paused",
+	gone: "is down, killed or gone", lost: "is down, killed or gone",
+}
+
+// absentees says which nodes are not there, and why, for a report on a stalled run. Those
+// in gone are no part of the system.
+func (c *coordinator) absentees() (told []string, gone []standstill.Absent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var all []string
 	for _, p := range c.places {
-		why := ""
-		switch p.state {
-		case absent:
-			why = "has not joined"
-		case coming:
-			why = "is about to begin"
-		case paused:
-			why = "stands still, paused"
-		case gone, lost:
-			why = "is down, killed or gone"
-		default:
-			continue
-		}
 		for _, id := range p.nodes {
-			all = append(all, fmt.Sprintf("node %d %s for %v", id, why, time.Since(p.changed).Round(time.Millisecond)))
+			if why := whyAbsent[p.state]; why != "" {
+				told = append(told, fmt.Sprintf("node %d %s for %v", id, why, time.Since(p.changed).Round(time.Millisecond)))
+			}
+			if !p.state.expected() {
+				gone = append(gone, standstill.Absent{Node: id, Since: -1})
+			}
 		}
 	}
-	return all
+	return told, gone
 }
 
 // excuse leaves out of account that workers do not answer to which a fault was done
@@ -170,15 +167,11 @@ func (c *coordinator) process(worker int) launch.Process {
 
 // names says who some workers are.
 func (c *coordinator) names(workers []int) string {
-	const most = 8
 	var names []string
-	for _, w := range workers[:min(most, len(workers))] {
+	for _, w := range workers {
 		names = append(names, c.name(w))
 	}
-	if more := len(workers) - most; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(names, ", ")
+	return some(names, ", ")
 }
 
 // name says who a worker is.
@@ -196,22 +189,6 @@ func (c *coordinator) name(worker int) string {
 		return fmt.Sprintf("%s (worker %d, pid %d%s)", nodes, worker, p.PID(), at)
 	}
 	return fmt.Sprintf("%s (worker %d%s)", nodes, worker, at)
-}
-
-// absentNodes lists the nodes that are no part of the system now.
-func (c *coordinator) absentNodes() []standstill.Absent {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var all []standstill.Absent
-	for _, p := range c.places {
-		if p.state.expected() {
-			continue
-		}
-		for _, id := range p.nodes {
-			all = append(all, standstill.Absent{Node: id, Since: -1})
-		}
-	}
-	return all
 }
 
 const (

@@ -51,7 +51,7 @@ type Host interface {
 
 	// Bury takes a node whose process does nothing any more out of the counters and
 	// out of the critical section, and says what it leaves behind.
-	Bury(ctx context.Context, id dme.NodeID) (Remains, error)
+	Bury(ctx context.Context, id dme.NodeID) (control.Left, error)
 
 	// Report says at the end of a run what its nodes have counted and recorded, and
 	// how busy the host was.
@@ -103,13 +103,6 @@ type Witness struct {
 	Waits      *noderun.WaitCounts `json:"waits,omitempty"` // nil if nobody asked for them
 }
 
-// Remains is what a node leaves behind when it ends.
-type Remains struct {
-	Activity noderun.Activity `json:"activity"`
-	Requests uint64           `json:"requests"`
-	Entered  int64            `json:"entered"` // when it last entered, on the host's clock
-}
-
 // Report is what is left of a run on a host.
 type Report struct {
 	Host  runs.Host    `json:"host"`
@@ -118,10 +111,8 @@ type Report struct {
 
 // NodeReport is what is left of a node.
 type NodeReport struct {
-	Node    dme.NodeID     `json:"node"`
-	Counts  noderun.Counts `json:"counts"`
-	Entered int64          `json:"entered,omitempty"` // when it last entered, on the host's clock, if its records outlive its process
-	Log     Log            `json:"log,omitempty"`     // its records then
+	control.Left
+	Log Log `json:"log,omitempty"` // its records, if they outlive its process
 }
 
 // Log is records of a node, whose JSON form is compact.

@@ -9,6 +9,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/witness"
 	"dmebench/internal/runtime/worker"
@@ -110,31 +111,24 @@ func (h *Local) Hold(_ context.Context, order uint64) error {
 
 // Bury takes a node out of the page. Where it had left the critical section and
 // recorded that, and was about to count it, it is counted.
-func (h *Local) Bury(_ context.Context, id dme.NodeID) (Remains, error) {
-	c := h.page.Counters(id)
-	r := Remains{Activity: noderun.Activity(c.Activity.Load()), Requests: c.Requests.Load()}
-	if log, ok := h.page.Log(id); ok {
-		r.Entered = h.page.LastEntered(id)
-		if uint64(len(log.Entries())) > c.Entries.Load() {
-			c.Entries.Add(1)
-			if r.Activity == noderun.Inside {
-				r.Activity = noderun.Idle
-			}
+func (h *Local) Bury(_ context.Context, id dme.NodeID) (control.Left, error) {
+	left, log := worker.Left(h.page, id)
+	if uint64(len(log)) > left.Counts.Entries {
+		h.page.Counters(id).Entries.Add(1)
+		if noderun.Activity(left.Counts.Activity) == noderun.Inside {
+			left.Counts.Activity = uint64(noderun.Idle)
 		}
 	}
 	h.page.Bury(id)
-	return r, nil
+	return left, nil
 }
 
 // Report reads the page.
 func (h *Local) Report(context.Context) (Report, error) {
 	r := Report{Host: runs.Host{Name: h.Name(), Address: h.Listen()}, Nodes: make([]NodeReport, len(h.part.Local))}
 	for k, id := range h.part.Local {
-		n := NodeReport{Node: id, Counts: noderun.Read(h.page.Counters(id))}
-		if log, kept := h.page.Log(id); kept {
-			n.Entered, n.Log = h.page.LastEntered(id), log.Entries()
-		}
-		r.Nodes[k] = n
+		left, log := worker.Left(h.page, id)
+		r.Nodes[k] = NodeReport{left, log}
 	}
 	return r, nil
 }

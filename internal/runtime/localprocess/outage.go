@@ -1,8 +1,6 @@
 package localprocess
 
 import (
-	"math"
-
 	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/workload"
@@ -52,26 +50,9 @@ func (p *Process) Resume(due int64) {
 	case due >= now, due >= 0 && p.client.Drive() == workload.Closed:
 		p.Expect(max(due, now))
 	default:
-		p.scheduleFrom(now)
+		p.schedule(now)
 	}
 	p.publish()
-}
-
-// scheduleFrom arranges the next arrival that is not before now.
-func (p *Process) scheduleFrom(now int64) {
-	for p.more {
-		after, ok := p.client.Next()
-		at := now + int64(after)
-		if p.client.Drive() == workload.Open {
-			at = p.start + int64(after)
-		}
-		if !ok || at >= p.deadline {
-			p.more = false
-		} else if at >= now {
-			p.Expect(at)
-			return
-		}
-	}
 }
 
 // Continue is Begin for a process whose node comes into a run that began at the
@@ -79,28 +60,16 @@ func (p *Process) scheduleFrom(now int64) {
 // time. It goes on where it stopped: what it had asked for is lost with it, and
 // what an open schedule wanted meanwhile is not made up for.
 func (p *Process) Continue(start int64, made int) {
-	now := p.env.Now()
-	p.start, p.deadline = start, math.MaxInt64
-	if d := p.client.Duration(); d > 0 {
-		p.deadline = start + int64(d)
-	}
-	after, ok := p.client.Next()
-	base := now
-	if p.client.Drive() == workload.Open {
-		base = start
-		for ok && base+int64(after) < now {
-			after, ok = p.client.Next()
-		}
-	} else {
+	p.span(start)
+	if p.client.Drive() == workload.Closed {
 		for range made {
+			p.client.Next()
 			p.client.Hold()
 			p.client.Reads()
-			after, ok = p.client.Next()
 		}
 	}
-	if p.more = ok && base+int64(after) < p.deadline; p.more {
-		p.Expect(base + int64(after))
-	}
+	p.more = true
+	p.schedule(p.env.Now())
 	p.publish()
 }
 

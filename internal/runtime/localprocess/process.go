@@ -3,6 +3,8 @@
 package localprocess
 
 import (
+	"math"
+
 	"dmebench/dme"
 	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
@@ -59,11 +61,7 @@ func (p *Process) Watch(w *noderun.Waits) { p.waits = w }
 // Begin starts the workload at the time start: the process's own schedule,
 // where it has one, counts from there.
 func (p *Process) Begin(start int64) {
-	p.start = start
-	p.deadline = int64(^uint64(0) >> 1)
-	if d := p.client.Duration(); d > 0 {
-		p.deadline = start + int64(d)
-	}
+	p.span(start)
 	if p.Activity() == noderun.Down {
 		return // not part of the system yet
 	}
@@ -72,20 +70,31 @@ func (p *Process) Begin(start int64) {
 	p.publish()
 }
 
-// schedule asks the client for the next request and arranges its arrival. In a
-// closed loop the pause counts from base; in an open one the client's times
+// span notes when the run began, and until when requests are made.
+func (p *Process) span(start int64) {
+	p.start, p.deadline = start, math.MaxInt64
+	if d := p.client.Duration(); d > 0 {
+		p.deadline = start + int64(d)
+	}
+}
+
+// schedule asks the client for the next request that is not before from, and arranges its
+// arrival. In a closed loop the pause counts from then; in an open one the client's times
 // count from the start.
-func (p *Process) schedule(base int64) {
-	after, ok := p.client.Next()
-	if p.client.Drive() == workload.Open {
-		base = p.start
+func (p *Process) schedule(from int64) {
+	for p.more {
+		after, ok := p.client.Next()
+		at := from + int64(after)
+		if p.client.Drive() == workload.Open {
+			at = p.start + int64(after)
+		}
+		if !ok || at >= p.deadline {
+			p.more = false
+		} else if at >= from {
+			p.Expect(at)
+			return
+		}
 	}
-	at := base + int64(after)
-	if !ok || at >= p.deadline {
-		p.more = false
-		return
-	}
-	p.Expect(at)
 }
 
 // Expect arranges one more arrival at the time at: a step of a stepped
@@ -110,7 +119,7 @@ func (p *Process) Arrive(intended int64) {
 		p.waiting = append(p.waiting, intended, now)
 	}
 	if p.client.Drive() == workload.Open {
-		p.schedule(0)
+		p.schedule(p.start)
 	}
 	p.publish()
 }

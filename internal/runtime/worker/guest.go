@@ -152,13 +152,9 @@ func (g guest) Send(to dme.NodeID, kind string, body []byte) {
 	if g.events != nil {
 		g.record(dme.Send, to, body)
 	}
-	if g.worker.lost(to) {
-		return
-	}
-	g.traffic[to].Sent++
-	g.frame = foreign.AppendFrame(g.frame[:0], kind, body)
-	if err := g.worker.transport.Send(g.id, to, g.frame); err != nil {
-		g.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", g.id, to, err))
+	if !g.worker.lost(to) {
+		g.frame = foreign.AppendFrame(g.frame[:0], kind, body)
+		g.send(to, g.frame)
 	}
 }
 

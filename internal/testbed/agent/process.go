@@ -6,6 +6,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 )
 
@@ -32,7 +33,7 @@ func (h *Remote) Hold(ctx context.Context, order uint64) error {
 }
 
 // Bury asks the agent.
-func (h *Remote) Bury(ctx context.Context, id dme.NodeID) (host.Remains, error) {
+func (h *Remote) Bury(ctx context.Context, id dme.NodeID) (control.Left, error) {
 	return ask(ctx, h, askBury, id)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock/exchange"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
@@ -68,7 +69,7 @@ const (
 	askRead    question[nothing, []byte]          = "read" // see appendReadings
 	askWitness question[bool, host.Witness]       = "witness"
 	askHold    question[uint64, nothing]          = "hold"
-	askBury    question[dme.NodeID, host.Remains] = "bury"
+	askBury    question[dme.NodeID, control.Left] = "bury"
 	askReport  question[nothing, host.Report]     = "report"
 
 	askPort   question[[]byte, exchange.Peer]             = "port"   // open a port for datagrams to the hosts that share this key

@@ -12,6 +12,7 @@ import (
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/doctor"
 )
@@ -71,9 +72,9 @@ var duties = []duty{
 	}),
 	quick(askWitness, func(l *lease, waits bool) (host.Witness, error) { return l.host.Witness(l.ctx, waits) }),
 	quick(askHold, func(l *lease, order uint64) (nothing, error) { return nothing{}, l.host.Hold(l.ctx, order) }),
-	quick(askBury, func(l *lease, id dme.NodeID) (host.Remains, error) {
+	quick(askBury, func(l *lease, id dme.NodeID) (control.Left, error) {
 		if id < 1 || int(id) > l.part.Nodes {
-			return host.Remains{}, fmt.Errorf("agent: bury: there is no node %d", id)
+			return control.Left{}, fmt.Errorf("agent: bury: there is no node %d", id)
 		}
 		return l.host.Bury(l.ctx, id)
 	}),
