@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,11 +11,6 @@ import (
 
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/doctor"
-)
-
-const (
-	reachable     = 100 // doors in a request, at most
-	mostQuestions = 100 // to each
 )
 
 // openGate opens the host's gate, once in a lease. The address is the agent's own.
@@ -35,11 +29,8 @@ func (l *lease) openGate(key []byte) (doctor.Doors, error) {
 // reach tries to reach the gates of other hosts.
 func (l *lease) reach(q reachRequest) ([]doctor.Path, error) {
 	g := l.gate.Load()
-	switch {
-	case g == nil:
+	if g == nil {
 		return nil, errors.New("agent: reach: there is no gate of this host yet")
-	case q.Count < 1 || q.Count > mostQuestions || len(q.Doors) > reachable:
-		return nil, fmt.Errorf("agent: reach: %d questions to %d hosts: at most %d to %d", q.Count, len(q.Doors), mostQuestions, reachable)
 	}
 	return g.ReachAll(l.ctx, q.Doors, q.Count), nil
 }
@@ -155,13 +146,11 @@ func (f *Fleet) reachAll(ctx context.Context, all []*Remote, found []doctor.Host
 				others = append(others, *d)
 			}
 		}
-		for some := range slices.Chunk(others, reachable) {
-			found, err := ask(ctx, hosts[k], askReach, reachRequest{some, questions})
-			if err != nil {
+		if len(others) > 0 {
+			var err error
+			if paths[k], err = ask(ctx, hosts[k], askReach, reachRequest{others, questions}); err != nil {
 				fails(k, err)
-				return
 			}
-			paths[k] = append(paths[k], found...)
 		}
 	})
 	return slices.Concat(paths...)

@@ -131,8 +131,11 @@ type Info struct {
 	PID         int                 `json:"pid"`               // of the agent
 }
 
-// label is what names and values of labels, and names of agents, are made of.
+// label is what names and values of labels, and names of agents, are made of; mostName is
+// the length of the longest.
 var label = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,251}[A-Za-z0-9])?$`)
+
+const mostName = 253
 
 // CheckName refuses what is no name of an agent.
 func CheckName(name string) error {
@@ -209,24 +212,12 @@ func byName(agents []Info) {
 
 // compareNames compares names as people count: h2 stands before h10.
 func compareNames(a, b string) int {
-	x, y := a, b
-	for x != "" && y != "" {
-		m, n := digits(x), digits(y)
-		if m == 0 || n == 0 {
-			if x[0] != y[0] {
-				return cmp.Compare(x[0], y[0])
-			}
-			x, y = x[1:], y[1:]
-			continue
-		}
-		p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
-		if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
-			return c
-		}
-		x, y = x[m:], y[n:]
-	}
-	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+	return cmp.Or(strings.Compare(padded(a), padded(b)), strings.Compare(a, b))
 }
 
-// digits returns how many digits a name begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+var number = regexp.MustCompile(`[0-9]+`)
+
+// padded returns a name with all its numbers equally long.
+func padded(name string) string {
+	return number.ReplaceAllStringFunc(name, func(n string) string { return strings.Repeat("0", max(0, mostName-len(n))) + n })
+}

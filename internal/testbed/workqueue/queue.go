@@ -135,7 +135,10 @@ func (q *Queue) open(ctx context.Context) (err error) {
 }
 
 // Cores returns how many tasks the agents that are there do at a time.
-func (q *Queue) Cores() int { return q.roster.cores() }
+func (q *Queue) Cores() int {
+	n, _ := q.roster.cores()
+	return n
+}
 
 // Do has a task done and returns its answer. It waits where very much is waiting already.
 // A task that failed has an answer too, which says so. An error says that there is none:

@@ -156,7 +156,7 @@ func (s *taker) expire(now time.Time, connected bool) {
 func (q *Queue) supervise() {
 	tick := time.NewTicker(announceEvery)
 	defer tick.Stop()
-	var state condition
+	var state trouble
 	for {
 		q.sayOpen()
 		if err := q.look(&state); err != nil {
@@ -170,64 +170,44 @@ func (q *Queue) supervise() {
 	}
 }
 
-// condition is what was seen before.
-type condition struct {
-	away   time.Time // since when the server cannot be reached; zero where it can
-	warned bool      // of that, or of no agent
-	used   time.Time // since when all agents are in use by runs; zero where one is not
+// trouble is what keeps tasks from being done.
+type trouble struct {
+	what   string // "" for nothing
+	since  time.Time
+	warned bool
 }
 
 // look returns an error where the queue cannot go on.
-func (q *Queue) look(s *condition) error {
-	now := time.Now()
-	q.takeBack(now, q.conn.IsConnected())
-	if !q.conn.IsConnected() {
-		if s.away.IsZero() {
-			s.away = now
-		}
-		q.roster.excuse(now)
-		waited := now.Sub(s.away)
-		if q.conn.IsClosed() || waited > q.opt.Patience {
-			return unavailable("the NATS server at %s cannot be reached any more (%v); is it running there?", q.server, q.conn.LastError())
-		}
-		q.warn(s, waited > silentAfter/5, "the NATS server cannot be reached; waiting for it")
-		return nil
+func (q *Queue) look(s *trouble) error {
+	now, connected := time.Now(), q.conn.IsConnected()
+	q.takeBack(now, connected)
+	q.roster.sweep(now, connected)
+	q.mu.Lock()
+	waits := len(q.tasks) > 0 // else agents may leave
+	q.mu.Unlock()
+	cores, used := q.roster.cores()
+	what, begun, quiet := "", now, time.Duration(0)
+	switch {
+	case !connected:
+		what, quiet = "the NATS server cannot be reached; waiting for it", silentAfter/5
+	case cores > 0 || !waits:
+	case used:
+		what, quiet = "all agents are in use by runs over real networks; waiting for one", silentAfter // between the runs of a sweep it is normal
+	default:
+		what, begun = "no agent answers any more; waiting for one", now.Add(-silentAfter)
 	}
-	if !s.away.IsZero() {
-		*s = condition{}
+	if what != s.what {
+		*s = trouble{what: what, since: begun}
 	}
-	if !q.waits() {
-		q.roster.rest(now) // agents may leave while there is nothing to do
-	}
-	since := q.roster.sweep(now)
-	if waited := now.Sub(since); !since.IsZero() && waited > q.opt.Patience {
+	waited := now.Sub(s.since)
+	switch over := waited > q.opt.Patience; {
+	case !connected && (over || q.conn.IsClosed()):
+		return unavailable("the NATS server at %s cannot be reached any more (%v); is it running there?", q.server, q.conn.LastError())
+	case connected && what != "" && over && !used:
 		return q.roster.none(waited)
-	}
-	switch used := since.IsZero() && q.roster.cores() == 0 && q.waits(); {
-	case !used:
-		s.used = time.Time{}
-	case s.used.IsZero():
-		s.used = now
-	}
-	used := !s.used.IsZero() && now.Sub(s.used) > silentAfter // between the runs of one sweep it is normal
-	q.warn(s, !since.IsZero(), "no agent answers any more; waiting for one")
-	q.warn(s, used, "all agents are in use by runs over real networks; waiting for one")
-	if since.IsZero() && !used {
-		s.warned = false
+	case what != "" && waited >= quiet && !s.warned:
+		s.warned = true
+		q.opt.Warn(what)
 	}
 	return nil
-}
-
-// waits reports whether somebody waits for an answer.
-func (q *Queue) waits() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.tasks) > 0
-}
-
-func (q *Queue) warn(s *condition, yes bool, text string) {
-	if yes && !s.warned {
-		s.warned = true
-		q.opt.Warn(text)
-	}
 }
