@@ -220,9 +220,7 @@ func (c *coordinator) fence(ctx context.Context, workers []int, over time.Time) 
 
 // require asks a worker of a lost host, which no other call reaches.
 func (c *coordinator) require(ctx context.Context, w int, q control.Command, patience time.Duration) (control.Reply, error) {
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	r, err := c.leader.Call(limited, []int{w}, control.Same(q))
+	r, err := c.within(ctx, patience, []int{w}, control.Same(q))
 	return r[0], err
 }
 

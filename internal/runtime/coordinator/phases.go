@@ -26,17 +26,24 @@ const (
 	spinBudget = 0.2     // of one core, all workers together, spent on punctual arrivals
 )
 
-func (c *coordinator) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, phaseBase+time.Duration(len(c.places))*phasePerWorker)
+func (c *coordinator) bound() time.Duration {
+	return phaseBase + time.Duration(len(c.places))*phasePerWorker
+}
+
+// within calls some workers, each with its own command, for so long at most.
+func (c *coordinator) within(ctx context.Context, d time.Duration, workers []int, command func(worker int) control.Command) (
+	[]control.Reply, error,
+) {
+	limited, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return c.leader.Call(limited, workers, command)
 }
 
 // each calls some workers, each with its own command, within the bound of a
 // phase. Where the run has failed meanwhile, that is the error.
 func (c *coordinator) each(ctx context.Context, workers []int, command func(worker int) control.Command) ([]control.Reply, error) {
-	limited, cancel := c.bounded(ctx)
-	defer cancel()
 	begin := time.Now()
-	replies, err := c.leader.Call(limited, workers, command)
+	replies, err := c.within(ctx, c.bound(), workers, command)
 	return replies, c.blame(ctx, c.excuse(begin, err))
 }
 
@@ -142,7 +149,7 @@ func (c *coordinator) startWorker(ctx context.Context, w int) error {
 
 // join waits until every worker has said that it is there.
 func (c *coordinator) join(ctx context.Context) error {
-	limited, cancel := c.bounded(ctx)
+	limited, cancel := context.WithTimeout(ctx, c.bound())
 	defer cancel()
 	newcomers := c.those(func(p presence) bool { return p == coming })
 	var missing []int

@@ -85,10 +85,8 @@ func (c *coordinator) states(ctx context.Context) ([]string, *standstill.Standst
 
 // inquire asks all workers for what takes no more than the locks of their nodes.
 func (c *coordinator) inquire(ctx context.Context, command control.Command) ([]control.Reply, error) {
-	limited, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
 	begin := time.Now()
-	replies, err := c.leader.Call(limited, c.workers(), control.Same(command))
+	replies, err := c.within(ctx, answerTime, c.workers(), control.Same(command))
 	return replies, c.blame(ctx, c.excuse(begin, err))
 }
 

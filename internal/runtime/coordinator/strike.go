@@ -323,7 +323,7 @@ func (i *injector) admit(ctx context.Context, w int, joins bool) error {
 	if err := c.startWorker(ctx, w); err != nil {
 		return err
 	}
-	limited, cancel := c.bounded(ctx)
+	limited, cancel := context.WithTimeout(ctx, c.bound())
 	defer cancel()
 	if err := c.awaitWorker(limited, w); err != nil {
 		return err

@@ -316,9 +316,7 @@ func (c *coordinator) pingAlong(ctx context.Context, edges [][2]uint32, ask cont
 	for i, w := range slices.Sorted(maps.Keys(byWorker)) {
 		ask.Pairs, ask.Within = byWorker[w], left/time.Duration(len(byWorker)-i)
 		begin := time.Now()
-		limited, cancel := context.WithTimeout(ctx, ask.Within+ask.Apart+ask.Wait+answerTime)
-		replies, err := c.leader.Call(limited, []int{w}, control.Same(ask))
-		cancel()
+		replies, err := c.within(ctx, ask.Within+ask.Apart+ask.Wait+answerTime, []int{w}, control.Same(ask))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -259,29 +259,21 @@ func (r *roll) call(ctx context.Context) {
 	}()
 }
 
-// ask fails the run where a worker does not answer.
+// ask fails the run where a worker does not answer. Another error is a worker's, which
+// reports it itself.
 func (c *coordinator) ask(ctx context.Context, workers []int) {
-	for {
+	patience := answerTime + time.Duration(len(c.places))*answerPerWorker
+	for over := false; !over; {
 		begin := time.Now()
-		patience := answerTime + time.Duration(len(c.places))*answerPerWorker
-		limited, cancel := context.WithTimeout(ctx, patience)
-		_, err := c.leader.Call(limited, workers, control.Same(control.Command{Op: control.OpAlive}))
-		cancel()
-		err = c.excuse(begin, err)
-		var silence *control.Silence
-		if ctx.Err() != nil || c.ending.Load() || !errors.As(err, &silence) {
-			return // another error is a worker's, which reports it itself
-		}
-		if time.Since(begin) > patience+unnoticed {
-			continue // the coordinator itself did not run
-		}
-		if silence.Workers = slices.DeleteFunc(silence.Workers, c.lostWith); len(silence.Workers) == 0 {
+		_, err := c.within(ctx, patience, workers, control.Same(control.Command{Op: control.OpAlive}))
+		if ctx.Err() != nil || c.ending.Load() {
 			return
 		}
-		f := c.silent(silence.Workers)
-		f.what = fmt.Sprintf("%s did not answer for %v: %s", c.names(silence.Workers), patience, c.why(silence.Workers))
-		c.fail(f)
-		return
+		var f *failure
+		over = time.Since(begin) <= patience+unnoticed // else the coordinator itself did not run
+		if over && errors.As(c.blame(ctx, c.excuse(begin, err)), &f) {
+			c.fail(f)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,20 +35,10 @@ type Local struct {
 var _ Host = (*Local)(nil)
 
 // Name returns the host's name.
-func (h *Local) Name() string {
-	if h.Label == "" {
-		return "this host"
-	}
-	return h.Label
-}
+func (h *Local) Name() string { return cmp.Or(h.Label, "this host") }
 
 // Listen returns the address at which workers listen.
-func (h *Local) Listen() string {
-	if h.Address == "" {
-		return launch.Loopback
-	}
-	return h.Address
-}
+func (h *Local) Listen() string { return cmp.Or(h.Address, launch.Loopback) }
 
 // Open makes the page. The clock is this process's own.
 func (h *Local) Open(_ context.Context, p Part) (_ About, err error) {

@@ -15,6 +15,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 // Print prints what a person wants to know of the result of a run.
@@ -237,16 +238,7 @@ func (c crossing) time(x int64) string {
 	if c.bound == 0 {
 		return ns(x).String()
 	}
-	return plusMinus(x, c.bound)
-}
-
-// plusMinus writes a time to as many digits as its bound makes sense of.
-func plusMinus(x, bound int64) string {
-	unit := time.Duration(1)
-	for unit*100 <= time.Duration(bound) {
-		unit *= 10
-	}
-	return fmt.Sprintf("%v ± %v", time.Duration(x).Round(unit), ns(bound))
+	return units.Bounded(float64(x), float64(c.bound))
 }
 
 // syncDelay writes the synchronization delays of a run; empty where there is nothing
@@ -268,10 +260,10 @@ func describeHost(h *runs.Host) string {
 	switch c := h.Clock; {
 	case c == nil:
 	case c.SetNS > 0:
-		text += fmt.Sprintf("; clock %s ahead at the start, and was set by %v or more", plusMinus(c.OffsetNS, c.BoundNS), ns(c.SetNS))
+		text += fmt.Sprintf("; clock %s ahead at the start, and was set by %v or more", units.Bounded(float64(c.OffsetNS), float64(c.BoundNS)), ns(c.SetNS))
 	default:
 		drift := math.Round(10*c.DriftPPM)/10 + 0 // no negative zero
-		text += fmt.Sprintf("; clock %s ahead, drift %.1f ± %.1f ppm", plusMinus(c.OffsetNS, c.BoundNS), drift, c.DriftBound)
+		text += fmt.Sprintf("; clock %s ahead, drift %.1f ± %.1f ppm", units.Bounded(float64(c.OffsetNS), float64(c.BoundNS)), drift, c.DriftBound)
 	}
 	return text
 }
