@@ -122,7 +122,7 @@ func onlyKnown(b nats.Broker) []natsgo.Option {
 func (x Agent) Serve(ctx context.Context) error {
 	a := &agent{
 		Agent: x, instance: rand.Text(), cores: cores(), clock: clock.New(),
-		closed: make(chan struct{}), busy: make(chan struct{}, busyAtMost), ticket: rand.Text(),
+		later: time.NewTimer(0), closed: make(chan struct{}), busy: make(chan struct{}, busyAtMost), ticket: rand.Text(),
 	}
 	if err := a.prepare(); err != nil {
 		return err
@@ -134,12 +134,16 @@ func (x Agent) Serve(ctx context.Context) error {
 		return err
 	}
 	defer a.conn.Close()
+	var err error
+	if a.tasks, err = workqueue.NewTaker(a.conn, a.Name); err != nil {
+		return err
+	}
+	defer a.tasks.Close()
 	if err := a.listen(); err != nil {
 		return err
 	}
 	a.takeTasks()
 	a.log("ready at %s: address %s, %d cores, %s", a.Broker.Name(), a.Address, a.cores, a.program)
-	var err error
 	select {
 	case <-ctx.Done():
 	case <-a.closed:
@@ -163,8 +167,9 @@ type agent struct {
 
 	mu     sync.Mutex
 	ticket string
-	lease  *lease // nil if nobody has taken this agent
-	aside  sideline
+	lease  *lease           // nil if nobody has taken this agent
+	tasks  *workqueue.Taker // what is done while nobody has taken this agent
+	later  *time.Timer      // when that is taken up again
 
 	reserved reservation
 	ending   bool

@@ -2,7 +2,7 @@
 // sweeps, ranges of random schedules, simulations for claims.
 //
 // [Open] makes a queue on the NATS server of the agents, and [Queue.Do] has one task done
-// and returns its answer. [Serve] takes tasks of all the queues of a server, as many at a
+// and returns its answer. A [Taker] takes tasks of all the queues of a server, as many at a
 // time as it is given cores, each in a process of its own.
 //
 // A [Task] says everything that its [Answer] depends on, the contents of files included,

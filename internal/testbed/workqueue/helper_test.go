@@ -2,7 +2,6 @@ package workqueue
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -71,15 +70,14 @@ func serveTest() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() { // until the test ends, however it does
-		_, _ = bufio.NewReader(os.Stdin).ReadByte()
-		cancel()
-	}()
-	if err := Serve(ctx, c, fmt.Sprint("host-", os.Getpid()), cores); err != nil {
+	s, err := NewTaker(c, fmt.Sprint("host-", os.Getpid()))
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	s.Employ(cores)
+	_, _ = bufio.NewReader(os.Stdin).ReadByte() // until the test ends, however it does
+	s.Close()
 	return 0
 }
 

@@ -110,7 +110,7 @@ func TestAgentsInUse(t *testing.T) {
 // reached.
 func TestExpire(t *testing.T) {
 	start := time.Now()
-	s := &taker{queues: map[string]*offer{}}
+	s := &Taker{queues: map[string]*offer{}}
 	ctx, end := context.WithCancel(t.Context())
 	s.queues["new"] = &offer{id: "new", heard: start, ctx: ctx, end: end}
 	away := start.Add(time.Hour)

@@ -18,60 +18,79 @@ import (
 // maxQueues is of how many queues an agent takes tasks. It takes no notice of further ones.
 const maxQueues = 64
 
-// Serve takes tasks of all the queues on the server of a connection, and does as many of
-// them at a time as it is given cores, each in a process that runs on one. host names this
-// host in what owners of queues are told.
-//
-// With 0 cores it does nothing, and tells owners that the host is there, but in use.
-//
-// It goes on until ctx ends; what is being done is then given back, its processes are
-// ended, and nil is returned. An error says that it could not begin.
-func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
-	build, err := environment.ThisProgram()
-	if err != nil {
-		return unavailable("cannot read this program's executable, by which its queues know it: %w", err)
-	}
-	s := &taker{
-		conn: c, me: presence{Agent: agentID(), Host: host, Program: build, Cores: cores},
-		queues: make(map[string]*offer), changed: make(chan struct{}),
-	}
-	announcements, err := c.Subscribe(announceTopic, s.hear)
-	if err != nil {
-		return unavailable("%w", err)
-	}
-	var group sync.WaitGroup
-	for range cores {
-		group.Go(func() { s.work(ctx) })
-	}
-	tick := time.NewTicker(announceEvery)
-	defer tick.Stop()
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-			s.expire(time.Now(), c.IsConnected())
-		}
-	}
-	_ = announcements.Unsubscribe()
-	group.Wait()
-	if c.IsConnected() {
-		_ = c.FlushTimeout(leaveWait) // what was given back last
-	}
-	return nil
-}
-
-// agentID tells this process from other agents.
-var agentID = sync.OnceValue(rand.Text)
-
-// taker takes tasks.
-type taker struct {
+// Taker takes tasks of all the queues on the server of a connection, and does as many of
+// them at a time as it is given cores, each in a process that runs on one.
+type Taker struct {
 	conn *natsgo.Conn
-	me   presence
+	end  context.CancelFunc // of the taker
 
 	mu      sync.Mutex
+	me      presence
 	queues  map[string]*offer
 	changed chan struct{} // closed when there is a new queue
 	turn    int           // which queue is asked next
+	stop    context.CancelFunc
+	cores   *sync.WaitGroup // that are at work
+}
+
+// NewTaker makes a taker that has no cores: it tells owners of queues that the host, which
+// is named so for people, is there, but in use.
+func NewTaker(c *natsgo.Conn, host string) (*Taker, error) {
+	build, err := environment.ThisProgram()
+	if err != nil {
+		return nil, unavailable("cannot read this program's executable, by which its queues know it: %w", err)
+	}
+	s := &Taker{
+		conn: c, me: presence{Agent: rand.Text(), Host: host, Program: build}, queues: make(map[string]*offer),
+		changed: make(chan struct{}), stop: func() {}, cores: new(sync.WaitGroup),
+	}
+	announcements, err := c.Subscribe(announceTopic, s.hear)
+	if err != nil {
+		return nil, unavailable("%w", err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	s.end = end
+	context.AfterFunc(ctx, func() { _ = announcements.Unsubscribe() })
+	go func() {
+		tick := time.NewTicker(announceEvery)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+				s.expire(time.Now(), c.IsConnected())
+			}
+		}
+	}()
+	return s, nil
+}
+
+// Employ has so many cores do tasks from now on. What was being done is given back, and its
+// processes are ended; wait waits for that.
+func (s *Taker) Employ(cores int) (wait func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop()
+	before := s.cores
+	ctx, stop := context.WithCancel(context.Background())
+	s.me.Cores, s.stop, s.cores = cores, stop, new(sync.WaitGroup)
+	s.cores.Go(before.Wait)
+	for range cores {
+		s.cores.Go(func() {
+			before.Wait()
+			s.work(ctx)
+		})
+	}
+	return before.Wait
+}
+
+// Close gives back what is being done, and takes no more.
+func (s *Taker) Close() {
+	s.end()
+	s.Employ(0)()
+	if s.conn.IsConnected() {
+		_ = s.conn.FlushTimeout(leaveWait) // what was given back last
+	}
 }
 
 // offer is a queue that is open.
@@ -83,7 +102,7 @@ type offer struct {
 }
 
 // hear notes an announcement, and answers it.
-func (s *taker) hear(m *natsgo.Msg) {
+func (s *Taker) hear(m *natsgo.Msg) {
 	var a announcement
 	if json.Unmarshal(m.Data, &a) != nil || a.Queue == "" || len(a.Queue) > 64 || strings.ContainsAny(a.Queue, ".*> \t\r\n") {
 		return
@@ -103,7 +122,7 @@ func (s *taker) hear(m *natsgo.Msg) {
 		}
 	case o != nil:
 		o.heard = time.Now()
-	case !sameBuild(a.Program, s.me.Program) || s.me.Cores == 0:
+	case !sameBuild(a.Program, s.me.Program):
 	case len(s.queues) < maxQueues:
 		o = &offer{id: a.Queue, heard: time.Now()}
 		o.ctx, o.end = context.WithCancel(context.Background())
@@ -123,7 +142,7 @@ func (s *taker) hear(m *natsgo.Msg) {
 
 // offers returns the queues that are open, beginning with another one each time, and a
 // channel that is closed when there is one more.
-func (s *taker) offers() (open []*offer, changed <-chan struct{}) {
+func (s *Taker) offers() (open []*offer, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	open = slices.SortedFunc(maps.Values(s.queues), func(a, b *offer) int { return strings.Compare(a.id, b.id) })
@@ -137,7 +156,7 @@ func (s *taker) offers() (open []*offer, changed <-chan struct{}) {
 
 // expire forgets queues whose owners say nothing. Where the server cannot be reached
 // nobody is heard of, and everybody is excused.
-func (s *taker) expire(now time.Time, connected bool) {
+func (s *Taker) expire(now time.Time, connected bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, o := range s.queues {

@@ -19,8 +19,8 @@ const (
 )
 
 // work takes tasks and does them, one at a time, until ctx ends.
-func (s *taker) work(ctx context.Context) {
-	c := &core{taker: s}
+func (s *Taker) work(ctx context.Context) {
+	c := &core{Taker: s}
 	defer c.close()
 	for ctx.Err() == nil {
 		if o, m := s.next(ctx); m != nil {
@@ -30,7 +30,7 @@ func (s *taker) work(ctx context.Context) {
 }
 
 // next waits for a task of any queue, but not for long.
-func (s *taker) next(ctx context.Context) (*offer, *natsgo.Msg) {
+func (s *Taker) next(ctx context.Context) (*offer, *natsgo.Msg) {
 	open, changed := s.offers()
 	if len(open) == 0 {
 		select {
@@ -63,7 +63,7 @@ func (s *taker) next(ctx context.Context) (*offer, *natsgo.Msg) {
 
 // core does tasks in a process of its own, which it keeps from one to the next.
 type core struct {
-	*taker
+	*Taker
 	child    *launch.Child
 	delivery sync.WaitGroup // of the answer to the task before
 }
