@@ -27,7 +27,6 @@ type Authority struct {
 // Pair is a certificate and its key, in PEM. The key is a secret.
 type Pair struct{ Cert, Key []byte }
 
-// join returns both as the content of one file.
 func (p Pair) join() []byte { return append(bytes.Clone(p.Cert), p.Key...) }
 
 // backdated is how far the clock of a host may be behind that of the authority's.

@@ -75,10 +75,8 @@ func OpenFolder(dir string, hosts []string, now time.Time) (_ *Folder, err error
 	return f, f.credentials(a)
 }
 
-// Close gives the folder free.
 func (f *Folder) Close() { f.lock.Close() }
 
-// Path returns the path of a file in the folder.
 func (f *Folder) Path(name string) string { return filepath.Join(f.Dir, name) }
 
 // take makes sure that nobody else uses the folder or writes into it.
@@ -175,7 +173,6 @@ func (f *Folder) server(a *Authority, hosts []string, now time.Time) error {
 	return nil
 }
 
-// fits reports whether a certificate is still good for a server of those names.
 func fits(c *x509.Certificate, a *Authority, hosts []string, now time.Time) bool {
 	return c.CheckSignatureFrom(a.certificate) == nil && now.Add(renewBefore).Before(c.NotAfter) &&
 		!now.Before(c.NotBefore) && !slices.ContainsFunc(hosts, func(h string) bool { return c.VerifyHostname(h) != nil })

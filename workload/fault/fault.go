@@ -44,7 +44,6 @@ const (
 
 var kinds = []Kind{Kill, Restart, Pause, Partition, Leave, Join}
 
-// lasts reports whether the fault has an end.
 func (k Kind) lasts() bool { return k == Pause || k == Partition }
 
 // Role names whom a fault hits by what the node does at that moment.

@@ -110,7 +110,6 @@ func (m *Member) Lost() <-chan error { return m.lost }
 // Quit tells when a quit command has been answered.
 func (m *Member) Quit() <-chan struct{} { return m.quit }
 
-// Close disconnects.
 func (m *Member) Close() { m.conn.Close() }
 
 // Leader is the coordinator's end of the control plane.
@@ -183,10 +182,8 @@ func (l *Leader) Grant(grant func(worker int) bool) error {
 	return err
 }
 
-// Close disconnects.
 func (l *Leader) Close() { l.conn.Close() }
 
-// ask asks one worker and waits for its answer, as long as ctx allows.
 func (l *Leader) ask(ctx context.Context, worker int, c Command) (Reply, error) {
 	body, err := json.Marshal(c)
 	if err != nil {

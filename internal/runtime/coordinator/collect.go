@@ -47,7 +47,6 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	return o, errors.Join(err, failed, c.shared.observe(ctx, &o))
 }
 
-// collect asks the workers for their records and counts.
 func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error {
 	reports, err := c.all(ctx, control.Command{Op: control.OpReport})
 	if err != nil {
@@ -165,7 +164,6 @@ type sums struct {
 	toCome            uint64 // requests that local processes have still to make
 }
 
-// sumUp adds up the readings of all nodes.
 func sumUp(nodes []host.Reading) sums {
 	var r sums
 	for i := range nodes {

@@ -138,14 +138,12 @@ type coordinator struct {
 	warnings []string
 }
 
-// warn adds a warning to the result.
 func (c *coordinator) warn(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
 }
 
-// start takes what the run needs from its hosts.
 func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
 	c.lapses = clock.WatchLapses(c.clock.Now, lapseEvery)
@@ -174,7 +172,6 @@ func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err 
 	return c, nil
 }
 
-// live leads the run from the first process to the result.
 func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 	after := ctx // what gathers the result
 	if c.opt.Partial {
@@ -240,7 +237,6 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 	return result, nil
 }
 
-// gathering is how long after an interruption the result may be gathered.
 const gathering = 20 * time.Second
 
 // interrupted reports whether the end of ctx is why the run ended with err: not
@@ -251,7 +247,6 @@ func (c *coordinator) interrupted(ctx, life context.Context, err error) bool {
 	return ctx.Err() != nil && err != nil && !errors.As(err, &stalled) && !errors.As(context.Cause(life), &failed)
 }
 
-// phases goes through the run up to quiescence.
 func (c *coordinator) phases(ctx context.Context) error {
 	for _, phase := range []struct {
 		name string

@@ -25,7 +25,6 @@ const (
 	leadFar   = 50 * time.Millisecond  // more, where workers are on other hosts
 )
 
-// drive runs the workload until all requests have been served.
 func (c *coordinator) drive(ctx context.Context) error {
 	// All have marked before any begins: the first messages may reach a node
 	// that has not heard yet that it should begin, and it answers.
@@ -209,7 +208,6 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 	return c.blame(ctx, err)
 }
 
-// show says where the run stands, if it is time for that.
 func (c *coordinator) show(ctx context.Context, now sums) {
 	if c.opt.Progress == nil || time.Since(c.shown) < progressEvery {
 		return
@@ -231,7 +229,6 @@ func (c *coordinator) show(ctx context.Context, now sums) {
 // endTimeout bounds how long healthy workers may take to close in order.
 const endTimeout = 3 * time.Second
 
-// end frees everything; no process is left behind.
 func (c *coordinator) end() {
 	c.ending.Store(true)
 	if c.leader != nil {

@@ -22,7 +22,6 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
-// watch fails the run if a worker process ends too early.
 func (c *coordinator) watch(worker int, p launch.Process) {
 	<-p.Ended()
 	if c.ending.Load() {
@@ -60,7 +59,6 @@ func (c *coordinator) listen(ctx context.Context) {
 	}
 }
 
-// arrived notes that a worker is there.
 func (c *coordinator) arrived(worker int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,13 +122,11 @@ func (c *coordinator) mayBeLost(worker int) bool {
 // lapseEvery is how often the coordinator looks whether it was held up.
 const lapseEvery = 250 * time.Millisecond
 
-// held is a process that did not run for a while.
 type held struct {
 	who   string
 	worst clock.Lapse
 }
 
-// lapsed notes when a process did not run.
 func (c *coordinator) lapsed(who string, lapses []clock.Lapse) {
 	if len(lapses) > 0 {
 		c.held = append(c.held, held{who, slices.MaxFunc(lapses, func(a, b clock.Lapse) int { return int(a.For - b.For) })})

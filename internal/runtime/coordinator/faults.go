@@ -61,7 +61,6 @@ type stay struct {
 	fault int
 }
 
-// inject begins to carry out the job's faults. The run has begun.
 func (c *coordinator) inject(ctx context.Context) {
 	faults, n := c.job.Faults, c.job.Spec.Nodes
 	if len(faults) == 0 && !c.tolerant {
@@ -130,7 +129,6 @@ func (i *injector) run() {
 	}
 }
 
-// look does whatever is to be done now.
 func (i *injector) look() error {
 	defer i.publish()
 	if err := i.lookForEvents(); err != nil {
@@ -150,7 +148,6 @@ func (i *injector) look() error {
 	return i.lookForLeavers()
 }
 
-// lookForEvents tells the director how many entries and requests there were.
 func (i *injector) lookForEvents() error {
 	if i.director.Awaits(fault.Entry) {
 		entries, err := i.c.entered(i.ctx)
@@ -209,7 +206,6 @@ func (i *injector) occupy() {
 	i.busy = true
 }
 
-// Down implements [fault.Runtime].
 func (i *injector) Down(id dme.NodeID) bool { return !i.c.stateOf(i.c.workerOf(id)).expected() }
 
 // Players implements [fault.Runtime]. It finds one at a time, who is kept in the role; who
@@ -288,7 +284,6 @@ func (i *injector) catch(k int, nodes []dme.NodeID) (dme.NodeID, error) {
 	return dme.None, err // it is about to leave already: it gets on with that
 }
 
-// letPass asks nobody any more to stay inside for a fault.
 func (i *injector) letPass(k int) error {
 	before := len(i.holding)
 	i.holding = slices.DeleteFunc(i.holding, func(s stay) bool { return s.fault == k })
@@ -298,7 +293,6 @@ func (i *injector) letPass(k int) error {
 	return errors.Join(i.c.hold(i.ctx, 0), i.arm())
 }
 
-// stop ends the carrying out of faults.
 func (i *injector) stop() {
 	if i == nil {
 		return
@@ -308,7 +302,6 @@ func (i *injector) stop() {
 	i.telling.Wait()
 }
 
-// asFailure makes a failure of the run of an error.
 func asFailure(err error) error {
 	return fmt.Errorf("faults: %w", err)
 }

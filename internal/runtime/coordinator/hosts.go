@@ -18,7 +18,6 @@ import (
 	"dmebench/transport/nats"
 )
 
-// openHosts says which worker is on which host, and makes the hosts ready.
 func (c *coordinator) openHosts(ctx context.Context) error {
 	c.hosts = c.opt.Hosts
 	if c.hosts == nil {
@@ -62,7 +61,6 @@ func atOnce(n int, do func(k int) error) error {
 	return errors.Join(errs...)
 }
 
-// onHosts does something on all hosts that are not lost.
 func (c *coordinator) onHosts(do func(k int, h host.Host) error) error {
 	return atOnce(len(c.hosts), func(k int) error {
 		if len(c.hosts) > 1 && c.lost[k].Load() {
@@ -75,10 +73,8 @@ func (c *coordinator) onHosts(do func(k int, h host.Host) error) error {
 // several reports whether the nodes are on several hosts, or on another one.
 func (c *coordinator) several() bool { return c.opt.Control != nil }
 
-// hostOf returns the host of a worker.
 func (c *coordinator) hostOf(worker int) host.Host { return c.hosts[c.places[worker].host] }
 
-// aboutHostOf says which host a worker is on.
 func (c *coordinator) aboutHostOf(worker int) host.About { return c.about[c.places[worker].host] }
 
 // there returns what the clock of a worker's host shows at an instant.
@@ -100,7 +96,6 @@ func (c *coordinator) read(ctx context.Context, readings []host.Reading) error {
 	return c.lostHost(err)
 }
 
-// sums adds up what all nodes have counted.
 func (c *coordinator) sums(ctx context.Context) (sums, error) {
 	if err := c.read(ctx, c.looked); err != nil {
 		return sums{}, err
@@ -137,7 +132,6 @@ func (c *coordinator) witness(ctx context.Context, waits bool) ([]host.Witness, 
 	return all, c.lostHost(err)
 }
 
-// entered returns how many entries there were on all hosts.
 func (c *coordinator) entered(ctx context.Context) (sum uint64, err error) {
 	all, err := c.witness(ctx, false)
 	for _, w := range all {
@@ -167,7 +161,6 @@ func (c *coordinator) stays(ctx context.Context) (dme.NodeID, error) {
 	return dme.None, err
 }
 
-// bury takes a node out of its host's counters.
 func (c *coordinator) bury(ctx context.Context, id dme.NodeID) (control.Left, error) {
 	r, err := c.hostOf(c.workerOf(id)).Bury(ctx, id)
 	return r, c.lostHost(err)
@@ -182,7 +175,6 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 }
 
-// reports asks all hosts what is left of the run, those that are lost excepted.
 func (c *coordinator) reports(ctx context.Context) ([]host.Report, error) {
 	all := make([]host.Report, len(c.hosts))
 	err := c.onHosts(func(k int, h host.Host) (err error) {
@@ -192,7 +184,6 @@ func (c *coordinator) reports(ctx context.Context) ([]host.Report, error) {
 	return all, c.lostHost(err)
 }
 
-// counts returns what all nodes have counted.
 func (c *coordinator) counts(reports []host.Report) []noderun.Counts {
 	all := make([]noderun.Counts, c.job.Spec.Nodes)
 	for _, r := range reports {

@@ -61,7 +61,6 @@ func (c *coordinator) lease() time.Duration {
 	return leaseTime + longest + time.Duration(len(c.places))*answerPerWorker
 }
 
-// grant decides whether a worker may go on for another lease.
 func (c *coordinator) grant(worker int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -47,12 +47,10 @@ func (c *coordinator) each(ctx context.Context, workers []int, command func(work
 	return replies, c.blame(ctx, c.excuse(begin, err))
 }
 
-// all gives all workers one command.
 func (c *coordinator) all(ctx context.Context, command control.Command) ([]control.Reply, error) {
 	return c.each(ctx, c.workers(), control.Same(command))
 }
 
-// call gives one worker a command.
 func (c *coordinator) call(ctx context.Context, worker int, command control.Command) (control.Reply, error) {
 	replies, err := c.each(ctx, []int{worker}, control.Same(command))
 	return replies[0], err
@@ -147,7 +145,6 @@ func (c *coordinator) startWorker(ctx context.Context, w int) error {
 	return nil
 }
 
-// join waits until every worker has said that it is there.
 func (c *coordinator) join(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, c.bound())
 	defer cancel()
@@ -170,7 +167,6 @@ func (c *coordinator) join(ctx context.Context) error {
 	return nil
 }
 
-// awaitWorker waits until a worker has said that it is there.
 func (c *coordinator) awaitWorker(ctx context.Context, w int) error {
 	c.mu.Lock()
 	joined := c.places[w].joined
@@ -186,10 +182,8 @@ func (c *coordinator) awaitWorker(ctx context.Context, w int) error {
 	}
 }
 
-// logLimit is how many records of a node are kept.
 func (c *coordinator) logLimit() int { return max(maxRecords/c.job.Spec.Nodes, minRecords) }
 
-// assignment is a worker's part of the run.
 func (c *coordinator) assignment(w int) *control.Assignment {
 	a := &control.Assignment{
 		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.aboutHostOf(w).Listen,
@@ -247,14 +241,12 @@ func (c *coordinator) assign(ctx context.Context) error {
 	return nil
 }
 
-// listens notes the address of a worker's transport.
 func (c *coordinator) listens(w int, addr string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.places[w].addr = addr
 }
 
-// book says where the nodes are that are there.
 func (c *coordinator) book() transport.AddressBook {
 	c.mu.Lock()
 	defer c.mu.Unlock()

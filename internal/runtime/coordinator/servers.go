@@ -23,7 +23,6 @@ type sharedResource struct {
 	broker *nats.Broker    // where it is; nil for the server of the control plane
 }
 
-// openResource makes the resource that the run asks for.
 func (c *coordinator) openResource(ctx context.Context) (err error) {
 	if c.job.Spec.Resource == "" {
 		return nil
@@ -40,7 +39,6 @@ func (c *coordinator) openResource(ctx context.Context) (err error) {
 	return err
 }
 
-// connections is how many connections the workers make to the control plane's server.
 func (c *coordinator) connections() int {
 	if c.job.Spec.Resource != "" && c.opt.Broker == nil {
 		return 2 * len(c.places)
@@ -48,7 +46,6 @@ func (c *coordinator) connections() int {
 	return len(c.places)
 }
 
-// assignment says where workers find the resource.
 func (r *sharedResource) assignment() *control.Resource {
 	if r.bucket == nil {
 		return nil
@@ -56,7 +53,6 @@ func (r *sharedResource) assignment() *control.Resource {
 	return &control.Resource{Bucket: r.bucket.Name(), Broker: r.broker}
 }
 
-// observe reads what has become of the resource of a run that is over.
 func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) error {
 	if r.bucket == nil {
 		return nil
@@ -136,7 +132,6 @@ func (c *coordinator) sequence() (err error) {
 	return err
 }
 
-// forWorkers is the broker as a worker is told of it.
 func (d *dataPlane) forWorkers() *nats.Broker {
 	if d.control {
 		return &nats.Broker{Sequenced: d.broker.Sequenced}
@@ -157,7 +152,6 @@ func (c *coordinator) addStrangers(to *transport.Counters) {
 	}
 }
 
-// close frees everything. The workers have ended.
 func (d *dataPlane) close() {
 	if d.sequencer != nil {
 		d.sequencer.Close()

@@ -208,7 +208,6 @@ type stall struct {
 
 func (s *stall) Error() string { return s.what }
 
-// status is what a run that ends so is.
 func (s *stall) status() runs.Status {
 	if s.unquiet || s.held {
 		return runs.Failed
@@ -216,7 +215,6 @@ func (s *stall) status() runs.Status {
 	return runs.Stalled
 }
 
-// progress notices when a run moves no more.
 type progress struct {
 	limit   time.Duration // how long nothing may move while requests wait
 	hold    time.Duration // how much longer, while somebody is in the critical section
@@ -242,7 +240,6 @@ func (p *progress) forgive(d time.Duration) {
 	p.moved, p.entered = p.moved.Add(d), p.entered.Add(d)
 }
 
-// restart begins to wait again.
 func (p *progress) restart() {
 	now := time.Now()
 	p.moved, p.entered = now, now

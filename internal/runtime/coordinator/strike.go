@@ -16,7 +16,6 @@ import (
 	"dmebench/workload/fault"
 )
 
-// Strike implements [fault.Runtime].
 func (i *injector) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
 	i.occupy()
 	switch i.c.job.Faults[k].Kind {
@@ -51,7 +50,6 @@ func (i *injector) record(k int, nodes []dme.NodeID) (at int64, err error) {
 	return at, nil
 }
 
-// over notes that a fault has ended.
 func (i *injector) over(k int, at int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -112,7 +110,6 @@ func (i *injector) diedBefore(id dme.NodeID, err error) error {
 	}
 }
 
-// pause makes the processes of nodes stand still.
 func (i *injector) pause(k int, nodes []dme.NodeID) (at int64, err error) {
 	c := i.c
 	for _, id := range nodes {
@@ -124,7 +121,6 @@ func (i *injector) pause(k int, nodes []dme.NodeID) (at int64, err error) {
 	return i.record(k, nodes)
 }
 
-// End implements [fault.Runtime].
 func (i *injector) End(k int, nodes []dme.NodeID) error {
 	c := i.c
 	i.occupy()
@@ -156,7 +152,6 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 	return nil
 }
 
-// cut lets nothing pass between the sides of a partition.
 func (i *injector) cut(k int, nodes []dme.NodeID) (at int64, err error) {
 	if at, err = i.record(k, nodes); err != nil {
 		return at, err
@@ -165,7 +160,6 @@ func (i *injector) cut(k int, nodes []dme.NodeID) (at int64, err error) {
 	return at, i.c.order(i.ctx, control.Command{Op: control.OpCut, Cut: k, Sides: i.c.job.Faults[k].Sides})
 }
 
-// leave has nodes leave the system.
 func (i *injector) leave(k int, nodes []dme.NodeID) (at int64, err error) {
 	c := i.c
 	if at, err = i.record(k, nodes); err != nil {
@@ -183,7 +177,6 @@ func (i *injector) leave(k int, nodes []dme.NodeID) (at int64, err error) {
 	return at, nil
 }
 
-// lookForLeavers ends the processes of nodes that have left.
 func (i *injector) lookForLeavers() error {
 	if !i.director.AnyLeaves() {
 		return nil
@@ -204,7 +197,6 @@ func (i *injector) lookForLeavers() error {
 	return nil
 }
 
-// letGo ends the process of a node that has left, and tells the others.
 func (c *coordinator) letGo(ctx context.Context, w int, id dme.NodeID) error {
 	c.setState(w, gone)
 	if _, err := c.bury(ctx, id); err != nil {

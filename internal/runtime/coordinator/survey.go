@@ -87,7 +87,6 @@ func towards(peer string) string {
 	return net.JoinHostPort(host, "0")
 }
 
-// coordinatorName is under what name the coordinator exchanges datagrams.
 const coordinatorName = "(coordinator)"
 
 // before measures before the run, and begins what goes on during it.
@@ -199,7 +198,6 @@ func (s *survey) cannotReach(from, to string) {
 	s.silent = append(s.silent, fmt.Sprintf("%s to host %s", from, to))
 }
 
-// learn takes exchanges of host k with host j into account.
 func (s *survey) learn(k, j int, p exchange.Path) {
 	if k == j {
 		return
@@ -208,7 +206,6 @@ func (s *survey) learn(k, j int, p exchange.Path) {
 	s.links[j][k].AddReverse(p)
 }
 
-// report says what was measured.
 func (s *survey) report(o *measure.Observation) {
 	if s == nil {
 		return
@@ -229,7 +226,6 @@ func (s *survey) report(o *measure.Observation) {
 	}
 }
 
-// close ends the exchanges of the coordinator.
 func (s *survey) close() {
 	if s == nil {
 		return

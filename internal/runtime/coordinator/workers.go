@@ -32,7 +32,6 @@ type place struct {
 	granted     time.Time         // when it was last allowed to go on
 }
 
-// presence says whether a worker takes part.
 type presence uint8
 
 const (
@@ -48,7 +47,6 @@ const (
 // expected reports whether the end of the process would be a failure.
 func (p presence) expected() bool { return p != absent && p != gone && p != lost }
 
-// divide says which nodes live together.
 func divide(nodes, per int) []*place {
 	var all []*place
 	for first := 1; first <= nodes; first += per {
@@ -82,12 +80,10 @@ func (c *coordinator) those(are func(presence) bool) []int {
 	return all
 }
 
-// processes returns the number of workers that there were.
 func (c *coordinator) processes() int {
 	return len(c.those(func(p presence) bool { return p != absent }))
 }
 
-// stateOf returns whether a worker takes part.
 func (c *coordinator) stateOf(worker int) presence {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +102,6 @@ func (p *place) become(s presence) {
 	p.disturbed = p.disturbed || s == paused || s == gone || s == lost
 }
 
-// nodes returns the nodes of workers in such a state, in ascending order.
 func (c *coordinator) nodes(are func(presence) bool) []dme.NodeID {
 	var all []dme.NodeID
 	for _, w := range c.those(are) {
@@ -115,7 +110,6 @@ func (c *coordinator) nodes(are func(presence) bool) []dme.NodeID {
 	return all
 }
 
-// whyAbsent says what keeps the nodes of a worker from taking part.
 var whyAbsent = map[presence]string{
 	absent: "has not joined", coming: "is about to begin", paused: "stands still, paused",
 	gone: "is down, killed or gone", lost: "is down, killed or gone",
@@ -165,7 +159,6 @@ func (c *coordinator) process(worker int) launch.Process {
 	return c.places[worker].process
 }
 
-// names says who some workers are.
 func (c *coordinator) names(workers []int) string {
 	var names []string
 	for _, w := range workers {
@@ -174,7 +167,6 @@ func (c *coordinator) names(workers []int) string {
 	return some(names, ", ")
 }
 
-// name says who a worker is.
 func (c *coordinator) name(worker int) string {
 	ids := c.places[worker].nodes
 	nodes := fmt.Sprintf("node %d", ids[0])
@@ -277,7 +269,6 @@ func (c *coordinator) ask(ctx context.Context, workers []int) {
 	}
 }
 
-// silent is the failure of workers that do not answer.
 func (c *coordinator) silent(workers []int) *failure {
 	f := new(failure)
 	for _, w := range workers {
@@ -287,7 +278,6 @@ func (c *coordinator) silent(workers []int) *failure {
 	return f
 }
 
-// why says what is known of workers that do not answer.
 func (c *coordinator) why(workers []int) string {
 	for _, w := range workers {
 		if !c.process(w).Stopped() {

@@ -121,7 +121,6 @@ type Log []record.Entry
 // MarshalJSON writes the records as package record does.
 func (l Log) MarshalJSON() ([]byte, error) { return json.Marshal(record.Append(nil, l)) }
 
-// UnmarshalJSON is the inverse of MarshalJSON.
 func (l *Log) UnmarshalJSON(text []byte) error {
 	var b []byte
 	err := json.Unmarshal(text, &b)
@@ -145,7 +144,6 @@ func (e *LostError) Error() string {
 	return "host " + e.Host + ": " + ErrLost.Error() + ": " + e.Why.Error()
 }
 
-// Unwrap returns [ErrLost] and the reason.
 func (e *LostError) Unwrap() []error { return []error{ErrLost, e.Why} }
 
 // Surveyor is a Host that measures the ways to the others by itself, and compares

@@ -34,10 +34,8 @@ type Local struct {
 
 var _ Host = (*Local)(nil)
 
-// Name returns the host's name.
 func (h *Local) Name() string { return cmp.Or(h.Label, "this host") }
 
-// Listen returns the address at which workers listen.
 func (h *Local) Listen() string { return cmp.Or(h.Address, launch.Loopback) }
 
 // Open makes the page. The clock is this process's own.
@@ -47,7 +45,6 @@ func (h *Local) Open(_ context.Context, p Part) (_ About, err error) {
 	return About{Name: h.Name(), Listen: h.Listen()}, err
 }
 
-// Start starts a worker as a child of this process.
 func (h *Local) Start(_ context.Context, w Worker) (launch.Process, error) {
 	if h.page == nil {
 		return nil, fmt.Errorf("%s cannot be started: %s takes no part in a run", w.Name, h.Name())
@@ -64,7 +61,6 @@ func (h *Local) Start(_ context.Context, w Worker) (launch.Process, error) {
 	return p, nil
 }
 
-// Read reads the counters in the page.
 func (h *Local) Read(_ context.Context, readings []Reading) error {
 	nodes := h.page.Nodes()
 	for _, id := range h.part.Local {
@@ -79,7 +75,6 @@ func (h *Local) Read(_ context.Context, readings []Reading) error {
 	return nil
 }
 
-// Witness says what the page's witness has seen.
 func (h *Local) Witness(_ context.Context, waits bool) (Witness, error) {
 	w := Witness{Entries: h.page.Entries(), Held: h.page.Held()}
 	w.Violations, w.First = h.page.Violations()
@@ -94,7 +89,6 @@ func (h *Local) Witness(_ context.Context, waits bool) (Witness, error) {
 	return w, nil
 }
 
-// Hold asks by the page.
 func (h *Local) Hold(_ context.Context, order uint64) error {
 	h.page.Hold(order)
 	return nil
@@ -114,7 +108,6 @@ func (h *Local) Bury(_ context.Context, id dme.NodeID) (control.Left, error) {
 	return left, nil
 }
 
-// Report reads the page.
 func (h *Local) Report(context.Context) (Report, error) {
 	r := Report{Host: runs.Host{Name: h.Name(), Address: h.Listen()}, Nodes: make([]NodeReport, len(h.part.Local))}
 	for k, id := range h.part.Local {

@@ -73,7 +73,6 @@ func (p *Process) Continue(start int64, made int) {
 	p.publish()
 }
 
-// departure says whether a node is to leave the system.
 type departure uint8
 
 const (

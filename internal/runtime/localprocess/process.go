@@ -208,7 +208,6 @@ func (p *Process) publish() {
 // the run's duration ended, and were given up.
 func (p *Process) Unserved() int { return p.unserved }
 
-// Waiting returns the number of requests that wait behind the current one.
 func (p *Process) Waiting() int { return len(p.waiting) / 2 }
 
 // Section is the critical section that a node is in.

@@ -43,7 +43,6 @@ func (c *Counter) Above(text string) {
 	fmt.Fprintln(c.line.out, text)
 }
 
-// Done takes the line away for good.
 func (c *Counter) Done() {
 	if c != nil {
 		c.line.Done()
@@ -69,7 +68,6 @@ func (c *Counter) change(set func(), atOnce bool) {
 	l.write(c.describe(now))
 }
 
-// describe says how much is done, as much of it as there is room for.
 func (c *Counter) describe(now time.Time) string {
 	count := fmt.Sprintf("%d %s", c.done, c.what)
 	if c.total > 0 {

@@ -120,7 +120,6 @@ func (e *Estimate) simulated(j *Job, nodes footprint) {
 
 func whole(x float64) uint64 { return uint64(min(math.Ceil(x), 1<<62)) }
 
-// footprint is what a system of an algorithm takes.
 type footprint struct {
 	system   float64 // bytes that all nodes share
 	each     float64 // bytes of a node
@@ -216,7 +215,6 @@ func (j *Job) sample(n int) (f footprint, err error) {
 	return f, nil
 }
 
-// messagesOfRequest counts what a node sends when it asks first.
 func messagesOfRequest(node dme.Node, n int) (messages int) {
 	var out dme.Outbox
 	if s, ok := node.(dme.Starter); ok {
@@ -235,7 +233,6 @@ func messagesOfRequest(node dme.Node, n int) (messages int) {
 	return messages
 }
 
-// String says what the run needs.
 func (e Estimate) String() string {
 	text := "about " + units.Bytes(e.Memory) + " of memory"
 	if e.Workers > 0 {

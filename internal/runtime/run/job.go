@@ -30,7 +30,6 @@ const MaxNodes = 1 << 20
 // Catalog is the list of the algorithms that can be run.
 type Catalog []*dme.Algorithm
 
-// Names lists the names of the algorithms.
 func (c Catalog) Names() []string {
 	names := make([]string, len(c))
 	for i, a := range c {
@@ -220,7 +219,6 @@ func (j *Job) complete() (*Job, error) {
 	return j, nil
 }
 
-// alternatives says which settings would do.
 func alternatives(set map[string]string) string {
 	if len(set) == 0 {
 		return "another workload, such as saturate or poisson"
@@ -232,7 +230,6 @@ func alternatives(set map[string]string) string {
 	return strings.Join(parts, " ")
 }
 
-// prepare makes the system of the job's seed.
 func (j *Job) prepare() (err error) {
 	j.System, err = j.Algorithm.Prepare(dme.Config{
 		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), Absent: j.absent,
@@ -289,13 +286,11 @@ func (j *Job) Settings() []string {
 	return all
 }
 
-// owner is what declares options of a run, which share one name space.
 type owner struct {
 	name    string
 	options []dme.Option
 }
 
-// divide gives each setting to whose option it is.
 func divide(set map[string]string, owners ...owner) (of []map[string]string, err error) {
 	var errs []error
 	var who, known, unknown []string
@@ -378,7 +373,6 @@ func (j *Job) lacks() []string {
 	return g.Lacks(j.Needs)
 }
 
-// mismatch says that the links do not do, and what would.
 func (j *Job) mismatch() error {
 	advice := "choose another transport or option"
 	bound, vouched := j.vouchedBound()

@@ -57,7 +57,6 @@ type Line struct {
 	seen  []moment
 }
 
-// moment is what the rate is told by.
 type moment struct {
 	at      time.Time
 	elapsed time.Duration
@@ -179,7 +178,6 @@ func short(ns int64) string {
 	return units.Time(float64((ns + unit/2) / unit * unit))
 }
 
-// rate is in entries per second of the run's own time.
 func (l *Line) rate(s *State, now time.Time) (float64, bool) {
 	for len(l.seen) > 1 && now.Sub(l.seen[1].at) >= window {
 		l.seen = l.seen[1:]

@@ -51,7 +51,6 @@ type Endpoint struct {
 	Cut     *link.Cut   // partitions that are made while the run goes on; nil where none will be
 }
 
-// Networks lists them all.
 func Networks() []Network {
 	runtime := dme.Option{
 		Name: "gomaxprocs", Default: "0", Forms: []string{"COUNT"}, Valid: validProcs,
@@ -283,7 +282,6 @@ func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
 	return c.Lookup(name)
 }
 
-// checkForeign refuses what nodes in other languages cannot do.
 func (j *Job) checkForeign() error {
 	if !foreign.Is(j.Algorithm.Name) || j.Network.Real() {
 		return nil

@@ -120,7 +120,6 @@ func describeQuantiles(q *runs.Quantiles) string {
 	return fmt.Sprintf("p50 %v  p90 %v  p99 %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(q.Max))
 }
 
-// network names the job's network, with what is unusual about it.
 func network(job *Job) string {
 	if job.Network.Real() {
 		return job.Network.Describe(job.NetOptions)
@@ -217,7 +216,6 @@ func nodesOf(ids []int) string {
 	return "nodes " + dme.FormatNodes(nodes)
 }
 
-// crossing says how well the times of a run that cross hosts are known.
 type crossing struct {
 	bound int64 // on the error of an instant of any host, ns; 0 of a run on one clock
 	set   bool  // a clock was set: nothing that crosses hosts is known
@@ -254,7 +252,6 @@ func syncDelay(r *runs.Result) string {
 	return fmt.Sprintf("p50 %v  p90 %v  p99 %v, each ± %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(*r.SyncDelayBound), ns(q.Max))
 }
 
-// describeHost says what was on a host, and how its clock compares.
 func describeHost(h *runs.Host) string {
 	text := fmt.Sprintf("%s at %s: %s", h.Name, h.Address, nodesOf(h.Nodes))
 	switch c := h.Clock; {

@@ -102,7 +102,6 @@ type Explanation struct {
 	Token  string // what has become of the token, where it is lost
 }
 
-// most bounds how much is told: the rest is counted.
 const most = 4
 
 // Lines says it in a few lines.

@@ -12,7 +12,6 @@ import (
 	"dmebench/internal/platform/rawio"
 )
 
-// due says what an event of the alarm is about.
 type due uint8
 
 // At one instant events fire in this order.
@@ -23,7 +22,6 @@ const (
 	pingDue
 )
 
-// event is what the alarm fires.
 type event struct {
 	at    int64 // ns on the host's clock
 	due   due

@@ -78,7 +78,6 @@ func (w *worker) beginLate(start int64) {
 	})
 }
 
-// expel tells the local nodes that others are down.
 func (w *worker) expel(peers []dme.NodeID) error {
 	t, ok := w.transport.(transport.Readmitter)
 	if !ok || w.down == nil {
@@ -101,7 +100,6 @@ func (w *worker) expel(peers []dme.NodeID) error {
 	return errors.Join(errs...)
 }
 
-// readmit lets the process of some nodes take part.
 func (w *worker) readmit(peers []dme.NodeID, addr string, incarnation uint32) error {
 	t, ok := w.transport.(transport.Readmitter)
 	if !ok || w.down == nil || len(peers) == 0 {
@@ -157,7 +155,6 @@ func (w *worker) seize(nodes []dme.NodeID, as control.Condition) (bool, error) {
 	return true, nil
 }
 
-// free lets a node go on that was seized, or that stays in the critical section.
 func (w *worker) free(nodes []dme.NodeID) error {
 	n, err := w.local(nodes)
 	if err != nil {

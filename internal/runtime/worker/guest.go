@@ -19,7 +19,6 @@ import (
 // worker is their way to the network, the local process that asks them, and what
 // counts and watches. They live no longer than it does.
 
-// guests are the processes of the local nodes.
 type guests struct {
 	launcher *foreign.Launcher
 	types    foreign.Types // of the messages that they send and receive
@@ -30,7 +29,6 @@ type guests struct {
 // init. Where a run is stalled only after longer than that, it may take as long.
 const leastInitTime = 3 * time.Second
 
-// startGuests starts the processes of the local nodes, where they are such.
 func (w *worker) startGuests() error {
 	if !foreign.Is(w.job.Algorithm.Name) {
 		return nil
@@ -82,7 +80,6 @@ func (w *worker) awaitGuests() error {
 	return nil
 }
 
-// endGuests ends the local processes.
 func (w *worker) endGuests() {
 	w.guests.end.Do(func() {
 		if w.guests.launcher == nil {
@@ -106,7 +103,6 @@ func (n *node) hear() {
 	}
 }
 
-// pass gives a frame from another node to the process of this one.
 func (n *node) pass(from dme.NodeID, frame []byte) error {
 	kind, body, err := foreign.ReadFrame(frame)
 	if err != nil {
@@ -128,7 +124,6 @@ func (n *node) record(what dme.EventKind, peer dme.NodeID, body []byte) {
 	n.events.Observe(n.id, noderun.Event{Kind: what, Peer: peer, Msg: foreign.Pack(body)})
 }
 
-// describe says where a node stands, for a report on a stalled run.
 func (n *node) describe() string {
 	if n.guest != nil {
 		return fmt.Sprintf("node %d is %v: %s", n.id, n.proc.Activity(), n.guest.Describe())
@@ -136,7 +131,6 @@ func (n *node) describe() string {
 	return noderun.Describe(n.proc.Runner)
 }
 
-// guest is what the process of a node lives in.
 type guest struct{ *node }
 
 var _ foreign.Host = guest{}

@@ -33,7 +33,6 @@ const renewals = 8
 
 var errRefused = errors.New("worker: the coordinator has given this worker's host up")
 
-// check ends the process if the lease is over at that time.
 func (l *lease) check(now int64) {
 	if l != nil && now > l.until.Load() {
 		l.exit(fmt.Sprintf("nothing was heard of the coordinator for %v; this worker ends, for its nodes may be taken for crashed", l.length))
@@ -55,7 +54,6 @@ func (l *lease) ask(renew func(context.Context) (may bool, err error)) error {
 	return err
 }
 
-// openLease has the worker live by the lease that its assignment speaks of.
 func (w *worker) openLease() error {
 	if w.assigned.Lease == 0 {
 		return nil

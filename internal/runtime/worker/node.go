@@ -56,7 +56,6 @@ func newNode(w *worker, id dme.NodeID) *node {
 	return n
 }
 
-// receive handles a frame from another node.
 func (n *node) receive(from dme.NodeID, frame []byte) error {
 	if n.guest != nil {
 		return n.pass(from, frame)
@@ -99,7 +98,6 @@ func (n *node) do(event func(*localprocess.Process)) {
 	n.worker.flush()
 }
 
-// fire runs an event of the alarm.
 func (w *worker) fire(e event) {
 	if e.due == pingDue {
 		w.pings.due <- struct{}{} // there is room: one ping is awaited at a time

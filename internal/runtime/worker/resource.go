@@ -45,7 +45,6 @@ func (w *worker) openResource() error {
 	return nil
 }
 
-// use is what a node does with the shared resource.
 type use struct {
 	stage useStage
 	seen  witness.Seen

@@ -149,7 +149,6 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	return r
 }
 
-// assign prepares the nodes and opens the transport.
 func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	var r control.Reply
 	if a == nil || w.assigned != nil {
@@ -326,7 +325,6 @@ func (w *worker) fail(err error) {
 	w.failOnce.Do(func() { go w.notify(control.Event{Fatal: err.Error()}) })
 }
 
-// report says what was counted outside the shared page.
 func (w *worker) report() control.Reply {
 	var r control.Reply
 	c := w.transport.Counters().Minus(w.base)
@@ -350,7 +348,6 @@ func (w *worker) report() control.Reply {
 	return r
 }
 
-// entries returns chunk k of the records of all local nodes.
 func (w *worker) entries(k int) ([]byte, error) {
 	for _, id := range w.assigned.Local {
 		n := w.nodes[id]
@@ -399,7 +396,6 @@ func (w *worker) traffic() (all []control.Traffic) {
 	return all
 }
 
-// waits says what the local nodes wait for.
 func (w *worker) waits() *stall.Standstill {
 	s := &stall.Standstill{Tokens: -1}
 	w.each(func(n *node) {
@@ -435,7 +431,6 @@ func (n *node) recorded() []control.Recorded {
 	return []control.Recorded{{Node: n.id, Chunks: len(n.events.Chunks()), Dropped: dropped, Until: until}}
 }
 
-// events returns a chunk of what was recorded of a local node.
 func (w *worker) events(nodes []dme.NodeID, chunk int) ([]byte, error) {
 	if len(nodes) == 1 && int(nodes[0]) < len(w.nodes) {
 		if n := w.nodes[nodes[0]]; n != nil && n.events != nil {

@@ -100,7 +100,6 @@ func CheckBroker(b nats.Broker) error {
 	return nil
 }
 
-// encrypted reports whether a connection to the server insists on TLS.
 func encrypted(b nats.Broker, u *url.URL) bool {
 	return u.Scheme == "tls" || len(b.CA)+len(b.Cert) > 0
 }
@@ -260,7 +259,6 @@ func mayCome(err error) bool {
 		errors.As(err, &name) || errors.As(err, &network) && network.Op != "remote error" // that is TLS's
 }
 
-// listen begins to answer.
 func (a *agent) listen() error {
 	if a.Address == "" {
 		address, _, err := net.SplitHostPort(a.conn.LocalAddr())
@@ -280,7 +278,6 @@ func (a *agent) listen() error {
 	return nil
 }
 
-// stop ends what goes on.
 func (a *agent) stop() {
 	a.mu.Lock()
 	a.ending = true

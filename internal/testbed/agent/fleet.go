@@ -99,10 +99,8 @@ func (f *Fleet) Close() {
 	f.conn.Close()
 }
 
-// Broker returns the server at which the agents are.
 func (f *Fleet) Broker() nats.Broker { return f.broker }
 
-// follow notes whether a host takes part in a run.
 func (f *Fleet) follow(h *Remote, takesPart bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -254,7 +252,6 @@ func (f *Fleet) able(all []Info) (free []Info, unable []string) {
 	return free, unable
 }
 
-// otherProgram is the error of an agent of another build.
 func (f *Fleet) otherProgram(i Info) error {
 	return fmt.Errorf("%s runs another program: %s, where this is %s; install the same build on all hosts", i.Name, i.Program, f.program)
 }

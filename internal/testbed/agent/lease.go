@@ -78,7 +78,6 @@ func (l *lease) inOrder(sequence uint64) bool {
 	return true
 }
 
-// renew notes a sign of the coordinator.
 func (l *lease) renew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,7 +137,6 @@ func (l *lease) end(why string) {
 	})
 }
 
-// alive returns the processes that have not ended.
 func (l *lease) alive() []launch.Process {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +151,6 @@ func (l *lease) alive() []launch.Process {
 	return all
 }
 
-// process returns one by its number.
 func (l *lease) process(number int) (launch.Process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +160,6 @@ func (l *lease) process(number int) (launch.Process, error) {
 	return l.processes[number-1], nil
 }
 
-// start starts a worker of the run.
 func (l *lease) start(q startRequest) (s started, err error) {
 	if err := q.check(l.part.Nodes); err != nil {
 		return s, err

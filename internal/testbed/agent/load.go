@@ -21,7 +21,6 @@ import (
 	"dmebench/runs"
 )
 
-// load is how busy this host is while a run goes on.
 type load struct {
 	cores   int
 	workers func() []launch.Process // those that have not ended
@@ -44,7 +43,6 @@ func startLoad(cores int, workers func() []launch.Process) *load {
 	return &load{cores: cores, workers: workers, since: use(nil), least: environment.AvailableMemory()}
 }
 
-// look looks at the memory.
 func (l *load) look() {
 	free := environment.AvailableMemory()
 	l.mu.Lock()
@@ -177,7 +175,6 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// loopback reports whether an address is of a host's loopback.
 func loopback(address string) bool {
 	if address == "localhost" {
 		return true
@@ -186,7 +183,6 @@ func loopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// describe says what the host is now.
 func (a *agent) describe() Info {
 	facts := environment.Describe()
 	a.mu.Lock()

@@ -10,7 +10,6 @@ import (
 	"dmebench/internal/runtime/host"
 )
 
-// Read asks the agent, in one question.
 func (h *Remote) Read(ctx context.Context, readings []host.Reading) error {
 	b, err := ask(ctx, h, askRead, nothing{})
 	if err == nil {
@@ -21,23 +20,19 @@ func (h *Remote) Read(ctx context.Context, readings []host.Reading) error {
 	return err
 }
 
-// Witness asks the agent.
 func (h *Remote) Witness(ctx context.Context, waits bool) (host.Witness, error) {
 	return ask(ctx, h, askWitness, waits)
 }
 
-// Hold asks the agent.
 func (h *Remote) Hold(ctx context.Context, order uint64) error {
 	_, err := ask(ctx, h, askHold, order)
 	return err
 }
 
-// Bury asks the agent.
 func (h *Remote) Bury(ctx context.Context, id dme.NodeID) (control.Left, error) {
 	return ask(ctx, h, askBury, id)
 }
 
-// Report asks the agent.
 func (h *Remote) Report(ctx context.Context) (host.Report, error) {
 	r, err := ask(ctx, h, askReport, nothing{})
 	for _, n := range r.Nodes {
@@ -48,7 +43,6 @@ func (h *Remote) Report(ctx context.Context) (host.Report, error) {
 	return r, err
 }
 
-// process is a worker on an agent's host.
 type process struct {
 	host *Remote
 	started
@@ -99,7 +93,6 @@ func (p *process) hasEnded() bool {
 	}
 }
 
-// PID returns the process's number on its host.
 func (p *process) PID() int { return p.started.PID }
 
 // Ended is closed once the agent has reaped the process, or is given up itself.
@@ -127,7 +120,6 @@ func (p *process) Resume() error {
 	return err
 }
 
-// Stopped asks the agent; it is false if that does not answer.
 func (p *process) Stopped() bool {
 	stopped, _ := about(p, askStopped)
 	return stopped

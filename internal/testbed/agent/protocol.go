@@ -140,7 +140,6 @@ type answer struct {
 	Rest     uint64 `json:"rest,omitempty"` // askRest has the next piece, by this number
 }
 
-// ending is the end of a process.
 type ending struct {
 	Order   int      `json:"order"` // its place among all endings of the lease, from 1
 	Process int      `json:"process"`
@@ -168,7 +167,6 @@ func encode(x any) []byte {
 	return b
 }
 
-// readRequest takes a request apart.
 func readRequest(b []byte) (q request, body []byte, err error) {
 	head, body, _ := bytes.Cut(b, []byte("\n"))
 	return q, body, decode(head, &q)
@@ -220,7 +218,6 @@ var runName = regexp.MustCompile(`^[A-Z0-9]{16,64}$`)
 // The readings of a host are asked for hundreds of times a second: they have a compact
 // form, of some ten bytes for each node, in the order of the nodes of the host.
 
-// appendReadings appends the readings of some nodes.
 func appendReadings(b []byte, readings []host.Reading, local []dme.NodeID) []byte {
 	for _, id := range local {
 		r := readings[id-1]

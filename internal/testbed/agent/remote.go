@@ -108,7 +108,6 @@ func (h *Remote) Open(ctx context.Context, p host.Part) (host.About, error) {
 	return host.About{Name: h.info.Name, Listen: net.JoinHostPort(h.info.Address, "0"), Clock: h.relation}, nil
 }
 
-// reset forgets the run before.
 func (h *Remote) reset(p host.Part) {
 	h.part, h.relation, h.instance = p, new(clock.Relation), h.info.Instance
 	h.running, h.stop = context.WithCancel(context.Background())
@@ -270,7 +269,6 @@ func (h *Remote) note(e clock.Exchange) {
 	}
 }
 
-// compare gives the relation the best exchange since the last one.
 func (h *Remote) compare() {
 	h.mu.Lock()
 	best := h.best
@@ -281,7 +279,6 @@ func (h *Remote) compare() {
 	}
 }
 
-// errorf makes an error that names the host.
 func (h *Remote) errorf(format string, args ...any) error {
 	return fmt.Errorf("host "+h.info.Name+": "+format, args...)
 }
@@ -336,14 +333,12 @@ func (h *Remote) update(ctx context.Context, how question[int, []ending]) error 
 	return err
 }
 
-// silence is how long nothing has been heard of the agent.
 func (h *Remote) silence() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return time.Duration(h.fleet.clock.Now() - h.sign)
 }
 
-// hears is called with what the agent says unasked.
 func (h *Remote) hears(m *natsgo.Msg) {
 	var e event
 	if json.Unmarshal(m.Data, &e) != nil {
@@ -357,7 +352,6 @@ func (h *Remote) hears(m *natsgo.Msg) {
 	}
 }
 
-// learn takes note of the ends of processes.
 func (h *Remote) learn(endings []ending) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

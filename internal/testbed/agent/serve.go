@@ -17,7 +17,6 @@ import (
 	"dmebench/internal/testbed/doctor"
 )
 
-// duty is how a question of a lease is answered.
 type duty struct {
 	op    string
 	quick bool // it takes no time
@@ -35,14 +34,12 @@ func slow[Q, A any](to question[Q, A], do func(*lease, Q) (A, error)) duty {
 	}}
 }
 
-// quick is a duty that takes no time.
 func quick[Q, A any](to question[Q, A], do func(*lease, Q) (A, error)) duty {
 	d := slow(to, do)
 	d.quick = true
 	return d
 }
 
-// toProcess is a duty that concerns one process.
 func toProcess[A any](do func(launch.Process) (A, error)) func(*lease, int) (A, error) {
 	return func(l *lease, number int) (a A, err error) {
 		p, err := l.process(number)
@@ -101,7 +98,6 @@ var duties = []duty{
 	slow(askGate, (*lease).openGate), slow(askReach, (*lease).reach),
 }
 
-// dutyOf returns the duty of that name, if there is one.
 func dutyOf(op string) (d duty, known bool) {
 	for _, d := range duties {
 		if d.op == op {

@@ -26,7 +26,6 @@ const (
 
 var errNoPort = errors.New("agent: the port for datagrams was not opened")
 
-// open opens the port.
 func (s *survey) open(address, name string, key []byte) (exchange.Peer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +83,6 @@ func (s *survey) probe(ctx context.Context, peers []exchange.Peer, count int) (p
 	return p, nil
 }
 
-// join adds later exchanges to earlier ones.
 func join(p *exchange.Path, later exchange.Path) {
 	p.Sent += later.Sent
 	p.Lost += later.Lost
@@ -116,7 +114,6 @@ func (s *survey) follow(peers []exchange.Peer, interval time.Duration) error {
 	return nil
 }
 
-// take returns what was measured since it was last called.
 func (s *survey) take() map[string]exchange.Path {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +135,6 @@ func (s *survey) rest() {
 	s.followers.Wait()
 }
 
-// close closes the port.
 func (s *survey) close() {
 	s.rest()
 	if port, err := s.opened(); err == nil {
@@ -148,7 +144,6 @@ func (s *survey) close() {
 
 // The coordinator's end.
 
-// Port asks the agent.
 func (h *Remote) Port(ctx context.Context, key []byte) (exchange.Peer, error) {
 	return ask(ctx, h, askPort, key)
 }
@@ -168,7 +163,6 @@ func (h *Remote) Follow(ctx context.Context, peers []exchange.Peer, interval tim
 	return err
 }
 
-// Paths asks the agent.
 func (h *Remote) Paths(ctx context.Context) (map[string]exchange.Path, error) {
 	return ask(ctx, h, askPaths, nothing{})
 }

@@ -39,7 +39,6 @@ type Way struct {
 // Passes reports whether anything came back.
 func (w *Way) Passes() bool { return w.Sent > w.Lost }
 
-// newWay summarises the round trips of questions that were sent that many times.
 func newWay(network string, sent int, trips []time.Duration, err error) Way {
 	w := Way{Sent: sent, Lost: sent - len(trips)}
 	if n := len(trips); n > 0 {

@@ -67,7 +67,6 @@ const (
 	answered = ".answer"
 )
 
-// announcement says that a queue is open.
 type announcement struct {
 	Queue   string              `json:"queue"`
 	Program environment.Program `json:"program"` // the owner's

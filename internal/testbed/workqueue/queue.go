@@ -73,7 +73,6 @@ type handedIn struct {
 	until  time.Time   // it is with an agent; zero while it is with none
 }
 
-// freeCore is a core of an agent that asks for a task.
 type freeCore struct {
 	inbox string
 	until time.Time
@@ -194,7 +193,6 @@ func (q *Queue) asked(m *natsgo.Msg) {
 	}
 }
 
-// wait is what a core says that wants to wait for a task.
 const wait = "wait"
 
 // give gives tasks that wait to cores that do. It is called with the lock held.

@@ -36,7 +36,6 @@ func newRoster(program environment.Program, warn func(string)) *roster {
 	return &roster{program: program, warn: warn, arrived: make(chan struct{}, 1), agents: make(map[string]*agent)}
 }
 
-// hear notes an agent's answer.
 func (r *roster) hear(m *natsgo.Msg) {
 	var p presence
 	if json.Unmarshal(m.Data, &p) != nil || p.Agent == "" || p.Cores < 0 {
@@ -126,7 +125,6 @@ func (q *Queue) say(a announcement) {
 	}
 }
 
-// sayOpen announces the queue.
 func (q *Queue) sayOpen() {
 	q.say(announcement{Queue: q.id, Program: q.roster.program, Host: q.opt.Host})
 }

@@ -93,7 +93,6 @@ func (s *Taker) Close() {
 	}
 }
 
-// offer is a queue that is open.
 type offer struct {
 	id    string
 	heard time.Time

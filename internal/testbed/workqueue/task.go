@@ -146,7 +146,6 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 }
 
-// executor carries out tasks, one at a time.
 type executor struct {
 	catalog run.Catalog
 
