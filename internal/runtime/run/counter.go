@@ -34,13 +34,12 @@ func (c *Counter) Describe(text string) { c.change(func() { c.text = text }, tru
 
 // Above writes a line that stays, above the counter's.
 func (c *Counter) Above(text string) {
-	if c == nil {
-		return
+	if c != nil {
+		c.line.locked(func(time.Time) {
+			c.line.clear()
+			fmt.Fprintln(c.line.out, text)
+		})
 	}
-	c.line.mu.Lock()
-	defer c.line.mu.Unlock()
-	c.line.clear()
-	fmt.Fprintln(c.line.out, text)
 }
 
 func (c *Counter) Done() {
@@ -53,19 +52,13 @@ func (c *Counter) change(set func(), atOnce bool) {
 	if c == nil {
 		return
 	}
-	l := c.line
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	set()
-	now := l.now()
-	if l.begun.IsZero() {
-		l.begun = now
-	}
-	if !atOnce && now.Sub(l.shown) < every && c.done != c.total {
-		return
-	}
-	l.shown = now
-	l.write(c.describe(now))
+	c.line.locked(func(now time.Time) {
+		set()
+		if atOnce || now.Sub(c.line.shown) >= every || c.done == c.total {
+			c.line.shown = now
+			c.line.write(c.describe(now))
+		}
+	})
 }
 
 func (c *Counter) describe(now time.Time) string {

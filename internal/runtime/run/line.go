@@ -71,8 +71,8 @@ func NewLine(out io.Writer) *Line {
 	return &Line{out: out, width: layout.StyleOf(out).Width, now: time.Now}
 }
 
-// Look shows where the run stands, if it is time for that; look is called only then.
-func (l *Line) Look(look func() State) {
+// locked does something at a time, with the lock held. At the first time the run begins.
+func (l *Line) locked(do func(now time.Time)) {
 	if l == nil {
 		return
 	}
@@ -82,47 +82,44 @@ func (l *Line) Look(look func() State) {
 	if l.begun.IsZero() {
 		l.begun = now
 	}
-	if now.Sub(l.shown) >= every {
-		l.shown = now
-		s := look()
-		l.write(l.describe(&s, now))
-	}
+	do(now)
+}
+
+// Look shows where the run stands, if it is time for that; look is called only then.
+func (l *Line) Look(look func() State) {
+	l.locked(func(now time.Time) {
+		if now.Sub(l.shown) >= every {
+			l.shown = now
+			s := look()
+			l.write(l.describe(&s, now))
+		}
+	})
 }
 
 // Show shows where the run stands. Whoever calls it sees to it that it is not too often.
 func (l *Line) Show(s *State) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	if l.begun.IsZero() {
-		l.begun = now.Add(-s.Elapsed) // the time of a run that is not simulated is everybody's
-	}
-	l.write(l.describe(s, now))
+	l.locked(func(now time.Time) {
+		if l.begun == now {
+			l.begun = now.Add(-s.Elapsed) // the time of a run that is not simulated is everybody's
+		}
+		l.write(l.describe(s, now))
+	})
 }
 
 // Say shows a text from now on, and nothing else.
 func (l *Line) Say(text string) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.write(text)
-	l.over = true
+	l.locked(func(time.Time) {
+		l.write(text)
+		l.over = true
+	})
 }
 
 // Done takes the line away for good.
 func (l *Line) Done() {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.clear()
-	l.over = true
+	l.locked(func(time.Time) {
+		l.clear()
+		l.over = true
+	})
 }
 
 func (l *Line) clear() {
