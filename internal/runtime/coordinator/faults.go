@@ -279,7 +279,7 @@ func (i *injector) catch(k int, nodes []dme.NodeID) (dme.NodeID, error) {
 		return id, err
 	}
 	if s := c.stateOf(c.workerOf(id)); s == present || s == leaving {
-		_, err = c.call(i.ctx, c.workerOf(id), control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}})
+		err = c.tell(i.ctx, control.OpFree, id)
 	}
 	return dme.None, err // it is about to leave already: it gets on with that
 }

@@ -56,6 +56,21 @@ func (c *coordinator) call(ctx context.Context, worker int, command control.Comm
 	return replies[0], err
 }
 
+// commands gives one worker some, one after the other.
+func (c *coordinator) commands(ctx context.Context, worker int, all ...control.Command) error {
+	for _, command := range all {
+		if _, err := c.call(ctx, worker, command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell asks a node's worker for something that concerns that node alone.
+func (c *coordinator) tell(ctx context.Context, op control.Op, id dme.NodeID) error {
+	return c.commands(ctx, c.workerOf(id), control.Command{Op: op, Nodes: []dme.NodeID{id}})
+}
+
 // blame turns the error of a call into what the run failed of: what ended it
 // meanwhile, or the workers that are alive and do not answer.
 func (c *coordinator) blame(ctx context.Context, err error) error {

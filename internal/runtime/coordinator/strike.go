@@ -138,7 +138,7 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 			return i.diedBefore(id, err)
 		}
 		// First, for a node that was seized hears of nothing before it is free.
-		if _, err := c.call(i.ctx, w, control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
+		if err := c.tell(i.ctx, control.OpFree, id); err != nil {
 			return err
 		}
 		as := present
@@ -169,7 +169,7 @@ func (i *injector) leave(k int, nodes []dme.NodeID) (at int64, err error) {
 		w := c.workerOf(id)
 		c.setState(w, leaving)
 		for _, op := range []control.Op{control.OpFree, control.OpLeave} {
-			if _, err := c.call(i.ctx, w, control.Command{Op: op, Nodes: []dme.NodeID{id}}); err != nil {
+			if err := c.tell(i.ctx, op, id); err != nil {
 				return at, err
 			}
 		}
@@ -327,18 +327,18 @@ func (i *injector) admit(ctx context.Context, w int, joins bool) error {
 		return err
 	}
 	c.listens(w, r.Addr)
+	var commands []control.Command
 	for _, k := range i.cuts {
-		if _, err := c.call(ctx, w, control.Command{Op: control.OpCut, Cut: k, Sides: c.job.Faults[k].Sides}); err != nil {
-			return err
-		}
+		commands = append(commands, control.Command{Op: control.OpCut, Cut: k, Sides: c.job.Faults[k].Sides})
 	}
-	if _, err := c.call(ctx, w, control.Command{Op: control.OpConnect, Book: c.book()}); err != nil {
+	commands = append(commands, control.Command{Op: control.OpConnect, Book: c.book()})
+	if err := c.commands(ctx, w, commands...); err != nil {
 		return err
 	}
 	if err := c.order(ctx, control.Command{Op: control.OpUp, Nodes: a.Local, Addr: r.Addr, Life: a.Incarnation}); err != nil {
 		return err
 	}
-	if _, err := c.call(ctx, w, control.Command{Op: control.OpBegin, At: c.there(w, c.start)}); err != nil {
+	if err := c.commands(ctx, w, control.Command{Op: control.OpBegin, At: c.there(w, c.start)}); err != nil {
 		return err
 	}
 	c.setState(w, present)

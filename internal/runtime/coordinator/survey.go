@@ -43,7 +43,7 @@ type survey struct {
 // startSurvey opens the ports of all hosts; without hosts that can do that, it does
 // nothing. What fails is a warning: the clocks are compared over the control plane, too.
 func (c *coordinator) startSurvey(ctx context.Context) {
-	s := &survey{c: c}
+	s := &survey{c: c, end: func() {}}
 	for _, h := range c.hosts {
 		if surveyor, ok := h.(host.Surveyor); ok {
 			s.hosts = append(s.hosts, surveyor)
@@ -136,10 +136,8 @@ func (s *survey) after(ctx context.Context) {
 	if s == nil {
 		return
 	}
-	if s.end != nil {
-		s.end()
-		s.going.Wait()
-	}
+	s.end()
+	s.going.Wait()
 	s.probe(ctx)
 	_ = s.c.onHosts(func(k int, _ host.Host) error {
 		paths, err := s.hosts[k].Paths(ctx)
@@ -230,10 +228,8 @@ func (s *survey) close() {
 	if s == nil {
 		return
 	}
-	if s.end != nil {
-		s.end()
-		s.going.Wait()
-	}
+	s.end()
+	s.going.Wait()
 	if s.port != nil {
 		s.port.Close()
 	}

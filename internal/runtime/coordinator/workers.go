@@ -308,10 +308,5 @@ func (c *coordinator) catchUp(ctx context.Context, w int, as presence) error {
 	c.places[w].missed = nil
 	c.places[w].become(as)
 	c.mu.Unlock()
-	for _, command := range missed {
-		if _, err := c.call(ctx, w, command); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.commands(ctx, w, missed...)
 }

@@ -76,43 +76,47 @@ const (
 	askServer = 2 * time.Second
 )
 
-// connection is how agents and coordinators are connected: it comes back by itself.
+// connection is how agents and coordinators are connected: it comes back by itself. One that
+// need not be encrypted does not follow what the server says of other servers: they may be
+// on other hosts.
 func connection(b nats.Broker, name string) []natsgo.Option {
-	return append(onlyKnown(b), natsgo.Name("dmebench "+name), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
+	all := []natsgo.Option{
+		natsgo.Name("dmebench " + name), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
 		natsgo.ReconnectWait(reconnectPause), natsgo.ReconnectJitter(reconnectLate, reconnectLate),
-		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2))
+		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2),
+	}
+	if plain, err := unencrypted(b); err != nil || plain != nil {
+		all = append(all, natsgo.IgnoreDiscoveredServers())
+	}
+	return all
+}
+
+// unencrypted returns the servers of a broker to which no connection insists on TLS.
+func unencrypted(b nats.Broker) (all []*url.URL, err error) {
+	for s := range strings.SplitSeq(b.URL, ",") {
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s: want nats://HOST:PORT or tls://HOST:PORT", nats.ErrBroker, b.Name())
+		}
+		if u.Scheme != "tls" && len(b.CA)+len(b.Cert) == 0 {
+			all = append(all, u)
+		}
+	}
+	return all, nil
 }
 
 // CheckBroker refuses a server to which a connection would not be encrypted, unless it
 // is on this host's loopback.
 func CheckBroker(b nats.Broker) error {
-	for s := range strings.SplitSeq(b.URL, ",") {
-		u, err := url.Parse(strings.TrimSpace(s))
-		if err != nil {
-			return fmt.Errorf("%w: %s: want nats://HOST:PORT or tls://HOST:PORT", nats.ErrBroker, b.Name())
-		}
-		if !encrypted(b, u) && !loopback(u.Hostname()) {
+	plain, err := unencrypted(b)
+	for _, u := range plain {
+		if !loopback(u.Hostname()) {
 			return fmt.Errorf("%w at %s: it is not on this host's loopback, and the connection to it would not be encrypted: "+
 				"credentials and keys pass there; write tls://%s, and give --creds a file with the authority of its certificate "+
 				"if the system does not know it", nats.ErrBroker, b.Name(), u.Host)
 		}
 	}
-	return nil
-}
-
-func encrypted(b nats.Broker, u *url.URL) bool {
-	return u.Scheme == "tls" || len(b.CA)+len(b.Cert) > 0
-}
-
-// onlyKnown keeps a connection that need not be encrypted from following what the
-// server says of other servers: they may be on other hosts.
-func onlyKnown(b nats.Broker) []natsgo.Option {
-	for s := range strings.SplitSeq(b.URL, ",") {
-		if u, err := url.Parse(strings.TrimSpace(s)); err != nil || !encrypted(b, u) {
-			return []natsgo.Option{natsgo.IgnoreDiscoveredServers()}
-		}
-	}
-	return nil
+	return err
 }
 
 // Serve offers the host until ctx ends, and then returns nil. It begins as soon as

@@ -39,10 +39,7 @@ func (l *lease) reach(q reachRequest) ([]doctor.Path, error) {
 // them: once so many are, and otherwise after some time; after a second where none are
 // expected.
 func (f *Fleet) Muster(ctx context.Context, expect int, patience time.Duration) ([]Info, error) {
-	if expect <= 0 {
-		patience = min(patience, listAtAll)
-	}
-	return f.gather(ctx, patience, func(all []Info) bool { return expect > 0 && len(all) >= expect })
+	return f.gather(ctx, expect, patience, func(all []Info) int { return len(all) })
 }
 
 // Examine examines the hosts of agents as a run would find them that needs so much of

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -164,8 +165,12 @@ const (
 	listAtAll = time.Second            // where it is not known how many there are
 )
 
-// gather asks who is there until enough are, or for some time.
-func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func([]Info) bool) ([]Info, error) {
+// gather asks who is there until so many are that count, or for some time; for a second
+// where none are expected.
+func (f *Fleet) gather(ctx context.Context, expect int, patience time.Duration, count func([]Info) int) ([]Info, error) {
+	if expect <= 0 {
+		patience = min(patience, listAtAll)
+	}
 	q := message(request{Op: string(askDescribe)}, encode(nothing{}))
 	heard := make(chan Info, 1024)
 	subject, forget := f.expect(func(r response) {
@@ -196,7 +201,7 @@ func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func(
 		select {
 		case i := <-heard:
 			there[i.Instance] = i
-			if complete == nil && enough(list()) {
+			if complete == nil && expect > 0 && count(list()) >= expect {
 				complete = time.After(moreCome)
 			}
 		case <-ask.C:
@@ -220,12 +225,9 @@ func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func(
 // that are there after a second where none are expected. The error says who is
 // missing, and why, and what to do.
 func (f *Fleet) Discover(ctx context.Context, expect int, patience time.Duration) ([]Info, error) {
-	if expect <= 0 {
-		patience = min(patience, listAtAll)
-	}
-	all, err := f.gather(ctx, patience, func(all []Info) bool {
+	all, err := f.gather(ctx, expect, patience, func(all []Info) int {
 		free, _ := f.able(all)
-		return expect > 0 && len(free) >= expect
+		return len(free)
 	})
 	if err != nil {
 		return nil, err
@@ -261,14 +263,8 @@ func (f *Fleet) tooFew(free []Info, unable []string, expect int, patience time.D
 	for _, i := range free {
 		names = append(names, fmt.Sprintf("%s (%s)", i.Name, i.Address))
 	}
-	there := "none is"
-	if len(free) > 0 {
-		there = strings.Join(names, ", ") + " are"
-		if len(free) == 1 {
-			there = names[0] + " is"
-		}
-	}
-	text := fmt.Sprintf("agents: after %v at %s %s ready, of %d that are to take part", patience, f.broker.Name(), there, max(expect, 1))
+	text := fmt.Sprintf("agents: ready after %v at %s: %s, of %d that are to take part",
+		patience, f.broker.Name(), cmp.Or(strings.Join(names, ", "), "none"), max(expect, 1))
 	for _, u := range unable {
 		text += "; " + u
 	}
@@ -281,18 +277,17 @@ func (f *Fleet) tooFew(free []Info, unable []string, expect int, patience time.D
 // agree refuses agents that cannot be told apart, or cannot all reach one another.
 func agree(agents []Info) error {
 	var errs []error
-	near := slices.ContainsFunc(agents, func(i Info) bool { return loopback(i.Address) })
+	near := slices.IndexFunc(agents, func(i Info) bool { return loopback(i.Address) })
+	far := slices.IndexFunc(agents, func(i Info) bool { return !loopback(i.Address) })
 	for k, i := range agents {
 		if k > 0 && i.Name == agents[k-1].Name {
 			errs = append(errs, fmt.Errorf("agents: two are named %s, at %s and %s (pids %d and %d): "+
 				"end one, or give it another --name", i.Name, agents[k-1].Address, i.Address, agents[k-1].PID, i.PID))
 		}
-		if near && !loopback(i.Address) {
-			k := slices.IndexFunc(agents, func(i Info) bool { return loopback(i.Address) })
-			errs = append(errs, fmt.Errorf("agents: %s is at %s, where %s, at %s, cannot be reached from: give the former its --address",
-				agents[k].Name, agents[k].Address, i.Name, i.Address))
-			break
-		}
+	}
+	if near >= 0 && far >= 0 {
+		errs = append(errs, fmt.Errorf("agents: %s is at %s, where %s, at %s, cannot be reached from: give the former its --address",
+			agents[near].Name, agents[near].Address, agents[far].Name, agents[far].Address))
 	}
 	return errors.Join(errs...)
 }

@@ -184,7 +184,7 @@ func (l *lease) start(q startRequest) (s started, err error) {
 		<-p.Ended()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		e := ending{Order: len(l.endings) + 1, Process: s.Process, Outcome: p.Outcome(), Stderr: p.Stderr()}
+		e := ending{Process: s.Process, Outcome: p.Outcome(), Stderr: p.Stderr()}
 		l.endings = append(l.endings, e)
 		l.inform(event{Ended: &e})
 	})

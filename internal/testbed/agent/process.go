@@ -65,10 +65,8 @@ func (h *Remote) Start(ctx context.Context, w host.Worker) (launch.Process, erro
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.processes[s.Process] = p
-	for _, e := range h.endings { // it may have ended already
-		if e.Process == s.Process {
-			p.end(e.Outcome, e.Stderr)
-		}
+	if e, ended := h.endings[s.Process]; ended {
+		p.end(e.Outcome, e.Stderr)
 	}
 	if why := context.Cause(h.alive); why != nil {
 		p.end(why.Error(), nil)

@@ -141,7 +141,6 @@ type answer struct {
 }
 
 type ending struct {
-	Order   int      `json:"order"` // its place among all endings of the lease, from 1
 	Process int      `json:"process"`
 	Outcome string   `json:"outcome"`
 	Stderr  []string `json:"stderr,omitempty"`

@@ -40,8 +40,8 @@ type Remote struct {
 	alive     context.Context // until the agent is given up; its cause is why
 	giveUp    context.CancelCauseFunc
 	processes map[int]*process
-	endings   map[int]ending // by their order
-	heard     int            // endings 1 to heard are known
+	endings   map[int]ending // by the process
+	heard     int            // of them, in answers to renewals
 }
 
 var (
@@ -156,7 +156,9 @@ var errAbsent = errors.New("its agent is not there any more")
 // not there any more. The error says that it is to be asked next, or that there is none.
 func (h *Remote) succeed(ctx context.Context, why error) error {
 	same := func(i Info) bool { return i.Name == h.info.Name }
-	all, err := h.fleet.gather(ctx, listAtAll, func(all []Info) bool { return slices.ContainsFunc(all, same) })
+	all, err := h.fleet.gather(ctx, 1, listAtAll, func(all []Info) int {
+		return len(slices.DeleteFunc(all, func(i Info) bool { return !same(i) }))
+	})
 	if err != nil {
 		return err
 	}
@@ -323,13 +325,9 @@ func (h *Remote) keep() {
 // update says to the agent that its coordinator is there, or that the run is over, and hears
 // of processes that have ended.
 func (h *Remote) update(ctx context.Context, how question[int, []ending]) error {
-	h.mu.Lock()
-	heard := h.heard
-	h.mu.Unlock()
-	endings, err := ask(ctx, h, how, heard)
-	if err == nil {
-		h.learn(endings)
-	}
+	endings, err := ask(ctx, h, how, h.heard)
+	h.heard += len(endings)
+	h.learn(endings)
 	return err
 }
 
@@ -356,16 +354,10 @@ func (h *Remote) learn(endings []ending) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range endings {
-		h.endings[e.Order] = e
+		h.endings[e.Process] = e
 		if p := h.processes[e.Process]; p != nil {
 			p.end(e.Outcome, e.Stderr)
 		}
-	}
-	for {
-		if _, known := h.endings[h.heard+1]; !known {
-			return
-		}
-		h.heard++
 	}
 }
 
