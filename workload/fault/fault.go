@@ -42,7 +42,7 @@ const (
 	Join      Kind = "join"
 )
 
-var kinds = []Kind{Kill, Restart, Pause, Partition, Leave, Join}
+var kinds = []string{string(Kill), string(Restart), string(Pause), string(Partition), string(Leave), string(Join)}
 
 func (k Kind) lasts() bool { return k == Pause || k == Partition }
 
@@ -62,7 +62,7 @@ const (
 	Random  Role = "random"
 )
 
-var roles = []Role{Holder, Root, Token, Waiting, Idle, Random}
+var roles = []string{string(Holder), string(Root), string(Token), string(Waiting), string(Idle), string(Random)}
 
 // Event is what a fault can wait for in place of a time.
 type Event string
@@ -107,8 +107,8 @@ func parse(s string) (f Fault, err error) {
 		return f, errors.New("want WHAT WHOM @WHEN, such as: kill 3 @2s")
 	}
 	f.Kind = Kind(words[0])
-	if !slices.Contains(kinds, f.Kind) {
-		return f, fmt.Errorf("%q cannot be done; want %s%s", words[0], list(kinds), hint(words[0], kinds))
+	if !slices.Contains(kinds, words[0]) {
+		return f, fmt.Errorf("%q cannot be done; want %s%s", words[0], list(kinds), units.Hint(words[0], kinds))
 	}
 	if err := f.parseWhom(words[1]); err != nil {
 		return f, err
@@ -119,20 +119,10 @@ func parse(s string) (f Fault, err error) {
 	return f, nil
 }
 
-// hint names the one of names that is near, "" if there is none.
-func hint[S ~string](name string, names []S) string { return units.Hint(name, words(names)) }
-
-func words[S ~string](names []S) (words []string) {
-	for _, n := range names {
-		words = append(words, string(n))
-	}
-	return words
-}
-
-func list[S ~string](names []S) string {
-	words := words(names)
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+// list writes names as a choice: a, b or c.
+func list(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func (f *Fault) parseWhom(s string) (err error) {
@@ -151,15 +141,15 @@ func (f *Fault) parseWhom(s string) (err error) {
 		}
 		return nil
 	}
-	if r := Role(s); slices.Contains(roles, r) {
+	if slices.Contains(roles, s) {
 		if f.Kind == Join {
 			return errors.New("a node that joins is given by number: no absent node has a role")
 		}
-		f.Role = r
+		f.Role = Role(s)
 		return nil
 	}
 	if f.Nodes, err = dme.ParseNodes(s); err != nil {
-		return fmt.Errorf("%w, nor one of %s%s", err, list(roles), hint(s, roles))
+		return fmt.Errorf("%w, nor one of %s%s", err, list(roles), units.Hint(s, roles))
 	}
 	return nil
 }

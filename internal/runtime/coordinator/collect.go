@@ -31,12 +31,15 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 		Method: "shared-page", Workers: c.processes(), Environment: c.opt.Environment,
 	}
 	reports, err := c.reports(ctx)
-	o.Nodes = c.counts(reports)
+	left := c.left(reports)
+	for _, n := range left {
+		o.Nodes = append(o.Nodes, n.Counts)
+	}
 	if foreign.Is(c.job.Algorithm.Name) {
 		o.Job = withKinds(c.job, nil) // until the workers tell
 	}
 	c.describeHosts(reports, &o)
-	c.observeFaults(reports, &o)
+	c.observeFaults(left, &o)
 	all, failed := c.witness(ctx, false)
 	for _, w := range all {
 		o.WitnessViolations += w.Violations

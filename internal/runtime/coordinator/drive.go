@@ -103,7 +103,7 @@ func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now
 	byWorker := make(map[int][]control.Arrival)
 	for _, a := range arrivals {
 		w := c.workerOf(a.Node)
-		if c.stateOf(w) != present {
+		if c.at(w).state != present {
 			continue // its node is not there to ask
 		}
 		byWorker[w] = append(byWorker[w], control.Arrival{Node: a.Node, At: c.there(w, now+int64(a.After))})
@@ -262,7 +262,7 @@ func (c *coordinator) dismiss() {
 	}
 	for _, w := range workers {
 		select {
-		case <-c.process(w).Ended():
+		case <-c.at(w).process.Ended():
 		case <-ctx.Done():
 			return
 		}

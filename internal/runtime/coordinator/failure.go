@@ -86,8 +86,8 @@ func (c *coordinator) reported(e control.Event) {
 		culprit = c.workerOf(dme.NodeID(e.Peer))
 	}
 	f := &failure{what: e.Fatal}
-	if culprit >= 0 && culprit < len(c.places) && c.process(culprit) != nil {
-		p := c.process(culprit)
+	if culprit >= 0 && culprit < len(c.places) && c.at(culprit).process != nil {
+		p := c.at(culprit).process
 		patience := causeTimeout
 		if c.tolerant {
 			patience = hostTimeout

@@ -206,7 +206,7 @@ func (i *injector) occupy() {
 	i.busy = true
 }
 
-func (i *injector) Down(id dme.NodeID) bool { return !i.c.stateOf(i.c.workerOf(id)).expected() }
+func (i *injector) Down(id dme.NodeID) bool { return !i.c.at(i.c.workerOf(id)).state.expected() }
 
 // Players implements [fault.Runtime]. It finds one at a time, who is kept in the role; who
 // stands still keeps it anyway.
@@ -222,7 +222,7 @@ func (i *injector) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 			return []dme.NodeID{id}, err
 		}
 	}
-	stopped := func(id dme.NodeID) bool { return c.stateOf(c.workerOf(id)) == paused }
+	stopped := func(id dme.NodeID) bool { return c.at(c.workerOf(id)).state == paused }
 	if f.Role == fault.Waiting || slices.ContainsFunc(nodes, stopped) {
 		if err := c.read(i.ctx, i.readings); err != nil {
 			return nil, err
@@ -278,7 +278,7 @@ func (i *injector) catch(k int, nodes []dme.NodeID) (dme.NodeID, error) {
 	if err := i.letPass(k); err != nil || slices.Contains(nodes, id) {
 		return id, err
 	}
-	if s := c.stateOf(c.workerOf(id)); s == present || s == leaving {
+	if s := c.at(c.workerOf(id)).state; s == present || s == leaving {
 		err = c.tell(i.ctx, control.OpFree, id)
 	}
 	return dme.None, err // it is about to leave already: it gets on with that

@@ -13,7 +13,6 @@ import (
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
 	"dmebench/transport/nats"
 )
@@ -184,15 +183,17 @@ func (c *coordinator) reports(ctx context.Context) ([]host.Report, error) {
 	return all, c.lostHost(err)
 }
 
-func (c *coordinator) counts(reports []host.Report) []noderun.Counts {
-	all := make([]noderun.Counts, c.job.Spec.Nodes)
+// left returns what is left of each node. Of those whose hosts are lost it is what their
+// workers have handed over.
+func (c *coordinator) left(reports []host.Report) []host.NodeReport {
+	all := make([]host.NodeReport, c.job.Spec.Nodes)
 	for _, r := range reports {
 		for _, n := range r.Nodes {
-			all[n.Node-1] = n.Counts
+			all[n.Node-1] = n
 		}
 	}
 	for _, id := range c.nodesLost() {
-		all[id-1] = c.faults.countsOf(id)
+		all[id-1] = host.NodeReport{Left: control.Left{Counts: c.faults.countsOf(id)}}
 	}
 	return all
 }

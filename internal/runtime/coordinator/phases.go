@@ -183,9 +183,7 @@ func (c *coordinator) join(ctx context.Context) error {
 }
 
 func (c *coordinator) awaitWorker(ctx context.Context, w int) error {
-	c.mu.Lock()
-	joined := c.places[w].joined
-	c.mu.Unlock()
+	joined := c.at(w).joined
 	if joined == nil {
 		return nil
 	}

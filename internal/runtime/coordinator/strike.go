@@ -62,7 +62,7 @@ func (i *injector) over(k int, at int64) {
 func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 	c := i.c
 	for _, id := range nodes {
-		if err := c.process(c.workerOf(id)).Pause(); err != nil {
+		if err := c.at(c.workerOf(id)).process.Pause(); err != nil {
 			return 0, i.diedBefore(id, err)
 		}
 	}
@@ -78,7 +78,7 @@ func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 	for _, id := range nodes {
 		// It is not waited for: where cores are scarce it takes long until a process
 		// has ended that will never do anything again.
-		c.process(c.workerOf(id)).Kill()
+		c.at(c.workerOf(id)).process.Kill()
 	}
 	return at, c.order(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
 }
@@ -99,7 +99,7 @@ func (i *injector) lose(id dme.NodeID, at int64) error {
 // fails the run by itself.
 func (i *injector) diedBefore(id dme.NodeID, err error) error {
 	select {
-	case <-i.c.process(i.c.workerOf(id)).Ended():
+	case <-i.c.at(i.c.workerOf(id)).process.Ended():
 		if i.c.lostWith(i.c.workerOf(id)) {
 			return nil
 		}
@@ -114,7 +114,7 @@ func (i *injector) pause(k int, nodes []dme.NodeID) (at int64, err error) {
 	c := i.c
 	for _, id := range nodes {
 		c.setState(c.workerOf(id), paused)
-		if err := c.process(c.workerOf(id)).Pause(); err != nil {
+		if err := c.at(c.workerOf(id)).process.Pause(); err != nil {
 			return 0, i.diedBefore(id, err)
 		}
 	}
@@ -131,10 +131,10 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 	}
 	for _, id := range nodes {
 		w := c.workerOf(id)
-		if c.stateOf(w) != paused {
+		if c.at(w).state != paused {
 			continue // its host was lost
 		}
-		if err := c.process(w).Resume(); err != nil {
+		if err := c.at(w).process.Resume(); err != nil {
 			return i.diedBefore(id, err)
 		}
 		// First, for a node that was seized hears of nothing before it is free.
@@ -203,7 +203,7 @@ func (c *coordinator) letGo(ctx context.Context, w int, id dme.NodeID) error {
 		return err
 	}
 	_, err := c.call(ctx, w, control.Command{Op: control.OpQuit})
-	p := c.process(w)
+	p := c.at(w).process
 	if err == nil {
 		select {
 		case <-p.Ended():
@@ -237,7 +237,7 @@ func (i *injector) recount() string {
 
 // observeFaults says what was done to the run, and what ended with the nodes that
 // were hit. What every node has recorded outlives it.
-func (c *coordinator) observeFaults(reports []host.Report, o *measure.Observation) {
+func (c *coordinator) observeFaults(left []host.NodeReport, o *measure.Observation) {
 	i := c.faults
 	if i == nil {
 		return
@@ -249,17 +249,7 @@ func (c *coordinator) observeFaults(reports []host.Report, o *measure.Observatio
 	o.Abandoned = slices.Clone(i.abandoned)
 	i.bequeath(o)
 	o.Warnings, o.Missed = append(o.Warnings, i.director.Warnings()...), i.director.Missed(c.stop)
-	left := make([]host.NodeReport, len(o.Nodes))
-	for _, r := range reports {
-		for _, n := range r.Nodes {
-			left[n.Node-1] = n
-		}
-	}
-	for k := range left {
-		n := &left[k]
-		if c.isLost(c.workerOf(dme.NodeID(k + 1))) {
-			continue
-		}
+	for _, n := range left {
 		o.Entries = append(o.Entries, n.Log...)
 		o.Abandoned = append(o.Abandoned, i.pending(n.Left, record.Never)...)
 	}

@@ -267,7 +267,7 @@ func (c *coordinator) ping(ctx context.Context) error {
 		c.survey.before(ctx)
 	}
 	edges := slices.DeleteFunc(slices.Clone(c.edges), func(e [2]uint32) bool {
-		return c.stateOf(c.workerOf(dme.NodeID(e[0]))) != present || c.stateOf(c.workerOf(dme.NodeID(e[1]))) != present
+		return c.at(c.workerOf(dme.NodeID(e[0]))).state != present || c.at(c.workerOf(dme.NodeID(e[1]))).state != present
 	})
 	delays, err := c.pingAlong(ctx, spread(edges, pingPairs), control.Command{Count: pingCount}, pingBudget)
 	if err != nil {

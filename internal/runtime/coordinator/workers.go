@@ -84,10 +84,11 @@ func (c *coordinator) processes() int {
 	return len(c.those(func(p presence) bool { return p != absent }))
 }
 
-func (c *coordinator) stateOf(worker int) presence {
+// at returns how a worker stands.
+func (c *coordinator) at(worker int) place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.places[worker].state
+	return *c.places[worker]
 }
 
 func (c *coordinator) setState(worker int, s presence) {
@@ -152,13 +153,6 @@ func (c *coordinator) excuse(begin time.Time, err error) error {
 	return err
 }
 
-// process returns a worker's latest process; nil where there was none.
-func (c *coordinator) process(worker int) launch.Process {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.places[worker].process
-}
-
 func (c *coordinator) names(workers []int) string {
 	var names []string
 	for _, w := range workers {
@@ -177,7 +171,7 @@ func (c *coordinator) name(worker int) string {
 	if c.several() {
 		at = ", host " + c.aboutHostOf(worker).Name
 	}
-	if p := c.process(worker); p != nil {
+	if p := c.at(worker).process; p != nil {
 		return fmt.Sprintf("%s (worker %d, pid %d%s)", nodes, worker, p.PID(), at)
 	}
 	return fmt.Sprintf("%s (worker %d%s)", nodes, worker, at)
@@ -273,14 +267,14 @@ func (c *coordinator) silent(workers []int) *failure {
 	f := new(failure)
 	for _, w := range workers {
 		f.nodes = append(f.nodes, c.places[w].nodes...)
-		f.stderr = append(f.stderr, c.process(w).Stderr()...)
+		f.stderr = append(f.stderr, c.at(w).process.Stderr()...)
 	}
 	return f
 }
 
 func (c *coordinator) why(workers []int) string {
 	for _, w := range workers {
-		if !c.process(w).Stopped() {
+		if !c.at(w).process.Stopped() {
 			return "hanging, or the machine has no time for it"
 		}
 	}
