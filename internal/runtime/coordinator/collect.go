@@ -28,7 +28,7 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	defer cancel()
 	o := measure.Observation{
 		Job: c.job, Status: runs.OK, Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
-		Method: "shared-page", Workers: c.processes(), Environment: c.opt.Environment,
+		Method: "shared-page", Workers: len(c.those(func(p presence) bool { return p != absent })), Environment: c.opt.Environment,
 	}
 	reports, err := c.reports(ctx)
 	left := c.left(reports)

@@ -189,7 +189,9 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 		abandon(cause)
 	}
 	err := c.phases(life)
-	partial := c.interrupted(ctx, life, err)
+	var stall *stall
+	var failed *failure // that came before the interruption
+	partial := ctx.Err() != nil && err != nil && !errors.As(err, &stall) && !errors.As(context.Cause(life), &failed)
 	if ctx.Err() != nil && !c.opt.Partial || partial && c.start == 0 {
 		return nil, ctx.Err()
 	}
@@ -201,7 +203,6 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 	if err == nil {
 		err = seen
 	}
-	var stall *stall
 	switch {
 	case err == nil && partial:
 		o.Status, o.Error, o.Partial = runs.Failed, "interrupted", true
@@ -238,14 +239,6 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 }
 
 const gathering = 20 * time.Second
-
-// interrupted reports whether the end of ctx is why the run ended with err: not
-// a failure that came before, nor a stall.
-func (c *coordinator) interrupted(ctx, life context.Context, err error) bool {
-	var failed *failure
-	var stalled *stall
-	return ctx.Err() != nil && err != nil && !errors.As(err, &stalled) && !errors.As(context.Cause(life), &failed)
-}
 
 func (c *coordinator) phases(ctx context.Context) error {
 	for _, phase := range []struct {

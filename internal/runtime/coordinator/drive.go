@@ -44,21 +44,17 @@ func (c *coordinator) drive(ctx context.Context) error {
 		err = c.steps(ctx)
 	}
 	if err == nil {
-		err = c.until(ctx, c.pollRun(), func(_, now sums) bool { return now.served() && !c.faults.keeps() })
+		pause := pollRun
+		if c.several() {
+			pause = pollFar
+		}
+		err = c.until(ctx, pause, func(_, now sums) bool { return now.served() && !c.faults.expects().keeps })
 	}
 	c.stop = c.clock.Now()
 	if d := c.job.Plan.Duration(); d > 0 {
 		c.stop = min(c.stop, c.start+int64(d))
 	}
 	return err
-}
-
-// pollRun is how long to wait between looks at a run that goes by itself.
-func (c *coordinator) pollRun() time.Duration {
-	if c.several() {
-		return pollFar
-	}
-	return pollRun
 }
 
 // steps leads a workload whose requests come in steps, each to quiescence.
@@ -172,7 +168,7 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 			silence = silence.Add(gap)
 		}
 		looked = time.Now()
-		if c.faults.relieves() {
+		if c.faults.expects().relieves {
 			watch.restart()
 		}
 		err := watch.observe(now)

@@ -97,8 +97,8 @@ func (c *coordinator) reported(e control.Event) {
 			return // watch fails the run, with more to say
 		case <-time.After(patience):
 		}
-		if e.Peer != 0 && c.mayBeLost(culprit) {
-			return
+		if at := c.at(culprit); e.Peer != 0 && (!at.state.expected() || at.disturbed) {
+			return // a fault is why others cannot reach it
 		}
 		if c.lostWith(culprit) || e.Worker >= 0 && e.Worker < len(c.places) && c.lostWith(e.Worker) {
 			return
@@ -109,14 +109,6 @@ func (c *coordinator) reported(e control.Event) {
 		f.what = fmt.Sprintf("%s reports: %s", c.name(e.Worker), e.Fatal)
 	}
 	c.fail(f)
-}
-
-// mayBeLost reports whether a fault is why others cannot reach a worker.
-func (c *coordinator) mayBeLost(worker int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.places[worker]
-	return !p.state.expected() || p.disturbed
 }
 
 // lapseEvery is how often the coordinator looks whether it was held up.

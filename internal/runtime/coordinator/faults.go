@@ -177,26 +177,20 @@ func (i *injector) publish() {
 	i.busy, i.returns, i.heals = false, returns, heals
 }
 
-// keeps reports whether the run is to go on although nobody asks: nodes are to come
-// back at a time that is known, or to go on.
-func (i *injector) keeps() bool {
-	if i == nil {
-		return false
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.busy || i.tellings > 0 || i.returns
+// expected is what is to happen yet at a time that is known.
+type expected struct {
+	keeps    bool // the run is to go on although nobody asks: nodes come back, or go on
+	relieves bool // a system that stands still may go on by it
 }
 
-// relieves reports whether something is to happen at a time that is known by which
-// a system that stands still may go on.
-func (i *injector) relieves() bool {
+func (i *injector) expects() expected {
 	if i == nil {
-		return false
+		return expected{}
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.busy || i.tellings > 0 || i.returns || i.heals
+	keeps := i.busy || i.tellings > 0 || i.returns
+	return expected{keeps, keeps || i.heals}
 }
 
 // occupy has the run wait until what is being done is done.

@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/transport"
+	"dmebench/transport/nats"
 )
 
 // Bounds on the phases in which all workers take part: a base, and what each
@@ -200,11 +201,13 @@ func (c *coordinator) logLimit() int { return max(maxRecords/c.job.Spec.Nodes, m
 func (c *coordinator) assignment(w int) *control.Assignment {
 	a := &control.Assignment{
 		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.aboutHostOf(w).Listen,
-		Key: c.key, Broker: c.data.forWorkers(),
-		Resource:  c.shared.assignment(),
+		Key: c.key, Broker: c.data.told,
 		LogLimit:  c.logLimit(),
 		Record:    c.opt.Record,
 		SpinShare: spinBudget / float64(len(c.places)),
+	}
+	if b := c.shared.bucket; b != nil {
+		a.Resource = &control.Resource{Bucket: b.Name(), Broker: c.shared.broker}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -228,8 +231,12 @@ func (c *coordinator) assignment(w int) *control.Assignment {
 
 // assign gives every worker its nodes, and hears where they listen.
 func (c *coordinator) assign(ctx context.Context) error {
-	if err := c.sequence(); err != nil {
-		return err
+	if b := c.data.broker; b != nil && b.Sequenced {
+		var err error
+		c.data.sequencer, err = nats.StartSequencer(c.key, *b, func(err error) { c.fail(&failure{what: err.Error()}) })
+		if err != nil {
+			return err
+		}
 	}
 	replies, err := c.each(ctx, c.workers(), func(w int) control.Command {
 		return control.Command{Op: control.OpAssign, Assign: c.assignment(w)}

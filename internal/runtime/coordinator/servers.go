@@ -6,7 +6,6 @@ import (
 	"maps"
 
 	"dmebench/internal/record/measure"
-	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/witness"
 	"dmebench/transport"
@@ -46,13 +45,6 @@ func (c *coordinator) connections() int {
 	return len(c.places)
 }
 
-func (r *sharedResource) assignment() *control.Resource {
-	if r.bucket == nil {
-		return nil
-	}
-	return &control.Resource{Bucket: r.bucket.Name(), Broker: r.broker}
-}
-
 func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) error {
 	if r.bucket == nil {
 		return nil
@@ -82,7 +74,7 @@ func (r *sharedResource) remove() error {
 // control plane's broker: neither waits for the other's connections and queues.
 type dataPlane struct {
 	broker    *nats.Broker // nil where the network has none
-	control   bool         // it is the control plane's, which each worker knows by itself
+	told      *nats.Broker // of which workers are told: that of the control plane each knows by itself
 	server    *nats.Server // the run's own; nil where the broker is elsewhere
 	sequencer *nats.Sequencer
 }
@@ -103,7 +95,6 @@ func (c *coordinator) openData() error {
 		}
 	case c.opt.Control != nil:
 		b, what = *c.opt.Control, "of the control plane"
-		c.data.control = true
 	default:
 		s, err := nats.StartServer(len(c.places))
 		if err != nil {
@@ -112,31 +103,15 @@ func (c *coordinator) openData() error {
 		c.data.server, b, what = s, s.Broker(), "embedded in the coordinator"
 	}
 	b.Sequenced = c.job.Needs.SequencedBroadcast
-	c.data.broker = &b
+	c.data.broker, c.data.told = &b, &b
+	if c.opt.Broker == nil && c.opt.Control != nil {
+		c.data.told = &nats.Broker{Sequenced: b.Sequenced}
+	}
 	if c.opt.Environment != nil {
 		c.opt.Environment = maps.Clone(c.opt.Environment)
 		c.opt.Environment["broker"] = what
 	}
 	return nil
-}
-
-// sequence starts what puts broadcasts into one order, where the algorithm needs
-// that.
-func (c *coordinator) sequence() (err error) {
-	if c.data.broker == nil || !c.data.broker.Sequenced {
-		return nil
-	}
-	c.data.sequencer, err = nats.StartSequencer(c.key, *c.data.broker, func(err error) {
-		c.fail(&failure{what: err.Error()})
-	})
-	return err
-}
-
-func (d *dataPlane) forWorkers() *nats.Broker {
-	if d.control {
-		return &nats.Broker{Sequenced: d.broker.Sequenced}
-	}
-	return d.broker
 }
 
 // addStrangers counts what the run's own servers have refused, or are about to: the

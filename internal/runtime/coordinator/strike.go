@@ -50,12 +50,6 @@ func (i *injector) record(k int, nodes []dme.NodeID) (at int64, err error) {
 	return at, nil
 }
 
-func (i *injector) over(k int, at int64) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.strikes[slices.Index(i.order, k)].Ended = at
-}
-
 // kill ends the processes of nodes at once. They are stopped first: from then on
 // they do nothing, and the critical section is free of them, before anybody can
 // notice that they are gone.
@@ -124,7 +118,9 @@ func (i *injector) pause(k int, nodes []dme.NodeID) (at int64, err error) {
 func (i *injector) End(k int, nodes []dme.NodeID) error {
 	c := i.c
 	i.occupy()
-	i.over(k, c.clock.Now())
+	i.mu.Lock()
+	i.strikes[slices.Index(i.order, k)].Ended = c.clock.Now()
+	i.mu.Unlock()
 	if c.job.Faults[k].Kind == fault.Partition {
 		i.cuts = slices.DeleteFunc(i.cuts, func(other int) bool { return other == k })
 		return c.order(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
@@ -185,14 +181,13 @@ func (i *injector) lookForLeavers() error {
 	if err := c.read(i.ctx, i.readings); err != nil {
 		return err
 	}
-	for _, id := range c.nodes(func(p presence) bool { return p == leaving }) {
-		if i.readings[id-1].Activity != noderun.Down {
-			continue
+	for _, w := range c.those(func(p presence) bool { return p == leaving }) {
+		if id := c.places[w].nodes[0]; i.readings[id-1].Activity == noderun.Down {
+			if err := c.letGo(i.ctx, w, id); err != nil {
+				return err
+			}
+			i.director.Left(id)
 		}
-		if err := c.letGo(i.ctx, c.workerOf(id), id); err != nil {
-			return err
-		}
-		i.director.Left(id)
 	}
 	return nil
 }

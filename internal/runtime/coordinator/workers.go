@@ -80,10 +80,6 @@ func (c *coordinator) those(are func(presence) bool) []int {
 	return all
 }
 
-func (c *coordinator) processes() int {
-	return len(c.those(func(p presence) bool { return p != absent }))
-}
-
 // at returns how a worker stands.
 func (c *coordinator) at(worker int) place {
 	c.mu.Lock()
@@ -101,14 +97,6 @@ func (c *coordinator) setState(worker int, s presence) {
 func (p *place) become(s presence) {
 	p.state, p.changed = s, time.Now()
 	p.disturbed = p.disturbed || s == paused || s == gone || s == lost
-}
-
-func (c *coordinator) nodes(are func(presence) bool) []dme.NodeID {
-	var all []dme.NodeID
-	for _, w := range c.those(are) {
-		all = append(all, c.places[w].nodes...)
-	}
-	return all
 }
 
 var whyAbsent = map[presence]string{

@@ -120,18 +120,15 @@ func (x *Explanation) Lines() []string {
 			return slices.ContainsFunc(c.Chain, func(e Edge) bool { return e.Node == id })
 		})
 		if len(others) > 0 {
-			line += "; so " + verb(len(others), "does", "do") + " " + dme.FormatNodes(others)
+			do := "do"
+			if len(others) == 1 {
+				do = "does"
+			}
+			line += "; so " + do + " " + dme.FormatNodes(others)
 		}
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-func verb(n int, one, several string) string {
-	if n == 1 {
-		return one
-	}
-	return several
 }
 
 // Explain finds the causes, those of the most nodes first.

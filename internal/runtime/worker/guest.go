@@ -96,13 +96,6 @@ func (w *worker) endGuests() {
 	})
 }
 
-// hear lets what the process of a node says take effect, if it has one.
-func (n *node) hear() {
-	if n.guest != nil {
-		n.guest.Begin()
-	}
-}
-
 func (n *node) pass(from dme.NodeID, frame []byte) error {
 	kind, body, err := foreign.ReadFrame(frame)
 	if err != nil {

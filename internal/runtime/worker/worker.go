@@ -258,7 +258,9 @@ func (w *worker) begin(at int64) {
 			p.Start()
 			p.Begin(at)
 		})
-		n.hear()
+		if n.guest != nil {
+			n.guest.Begin() // what its process says takes effect
+		}
 	})
 }
 
@@ -348,7 +350,10 @@ func (w *worker) report() control.Reply {
 		r.Unserved += uint64(n.proc.Unserved() + n.proc.Waiting())
 		r.Dropped += n.log.Dropped()
 		r.Chunks += len(n.log.Chunks())
-		r.Recorded = append(r.Recorded, n.recorded()...)
+		if n.events != nil {
+			dropped, until := n.events.Dropped()
+			r.Recorded = append(r.Recorded, control.Recorded{Node: n.id, Chunks: len(n.events.Chunks()), Dropped: dropped, Until: until})
+		}
 		if reason := n.proc.LastRefusal(); reason != "" && len(r.Refusals) < 8 {
 			r.Refusals = append(r.Refusals, fmt.Sprintf("node %d: %s", n.id, reason))
 		}
@@ -417,15 +422,6 @@ func (w *worker) close() {
 	if w.resource != nil {
 		w.resource.Close()
 	}
-}
-
-// recorded says what was recorded of a node, whose lock is held.
-func (n *node) recorded() []control.Recorded {
-	if n.events == nil {
-		return nil
-	}
-	dropped, until := n.events.Dropped()
-	return []control.Recorded{{Node: n.id, Chunks: len(n.events.Chunks()), Dropped: dropped, Until: until}}
 }
 
 func (w *worker) events(nodes []dme.NodeID, chunk int) ([]byte, error) {

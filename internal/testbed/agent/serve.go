@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -98,15 +99,6 @@ var duties = []duty{
 	slow(askGate, (*lease).openGate), slow(askReach, (*lease).reach),
 }
 
-func dutyOf(op string) (d duty, known bool) {
-	for _, d := range duties {
-		if d.op == op {
-			return d, true
-		}
-	}
-	return d, false
-}
-
 var errOver = errors.New("its agent has given the run up")
 
 // asked carries out a request. Those that take no time are carried out in the order in
@@ -143,7 +135,12 @@ func (a *agent) asked(m *natsgo.Msg) {
 	a.mu.Lock()
 	l := a.lease
 	a.mu.Unlock()
-	d, known := dutyOf(q.Op)
+	var d duty
+	k := slices.IndexFunc(duties, func(d duty) bool { return d.op == q.Op })
+	known := k >= 0
+	if known {
+		d = duties[k]
+	}
 	switch {
 	case !known && q.Op != string(askRest):
 		a.refuse(m, received, fmt.Errorf("%w: there is no %q", errUnreadable, q.Op), false)
