@@ -94,29 +94,25 @@ type Fault struct {
 
 // Parse reads a fault.
 func Parse(s string) (Fault, error) {
-	f, err := parse(s)
-	if err != nil {
+	var f Fault
+	if err := f.parse(strings.Fields(s)); err != nil {
 		return Fault{}, fmt.Errorf("fault %q: %w", s, err)
 	}
 	return f, nil
 }
 
-func parse(s string) (f Fault, err error) {
-	words := strings.Fields(s)
+func (f *Fault) parse(words []string) error {
 	if len(words) != 3 || !strings.HasPrefix(words[2], "@") {
-		return f, errors.New("want WHAT WHOM @WHEN, such as: kill 3 @2s")
+		return errors.New("want WHAT WHOM @WHEN, such as: kill 3 @2s")
 	}
 	f.Kind = Kind(words[0])
 	if !slices.Contains(kinds, words[0]) {
-		return f, fmt.Errorf("%q cannot be done; want %s%s", words[0], list(kinds), units.Hint(words[0], kinds))
+		return fmt.Errorf("%q cannot be done; want %s%s", words[0], list(kinds), units.Hint(words[0], kinds))
 	}
 	if err := f.parseWhom(words[1]); err != nil {
-		return f, err
+		return err
 	}
-	if err := f.parseWhen(words[2][1:]); err != nil {
-		return f, err
-	}
-	return f, nil
+	return f.parseWhen(words[2][1:])
 }
 
 // list writes names as a choice: a, b or c.
@@ -338,8 +334,10 @@ func (s Schedule) Kills() []int {
 // on n nodes.
 func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 	var errs []error
-	fault := func(f Fault, text string, args ...any) {
-		errs = append(errs, fmt.Errorf("fault %q: %w", f, fmt.Errorf(text, args...)))
+	refuse := func(f Fault, wrong bool, text string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf("fault %q: %w", f, fmt.Errorf(text, args...)))
+		}
 	}
 	if n < 1 {
 		return nil
@@ -347,9 +345,7 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 	node, kills := sys.Node(1), s.Kills()
 	for i, f := range s {
 		for _, nodes := range append(f.Sides, f.Nodes) {
-			if len(nodes) > 0 && int(nodes[len(nodes)-1]) > n {
-				fault(f, "there are only %d nodes", n)
-			}
+			refuse(f, len(nodes) > 0 && int(nodes[len(nodes)-1]) > n, "there are only %d nodes", n)
 		}
 		ok := true
 		switch f.Kind {
@@ -358,18 +354,10 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 		case Join, Leave:
 			_, ok = node.(dme.Member)
 		}
-		if !ok {
-			fault(f, "nodes of %s cannot %s; 'dmebench list algorithms' shows which can", a.Name, f.Kind)
-		}
-		if f.AfterKill && kills[i] < 0 {
-			fault(f, "no kill of %s stands before it", f.Whom())
-		}
-		if f.Role == Root && a.Root == dme.None {
-			fault(f, "%s has no root", a.Name)
-		}
-		if f.Role == Token && a.HasToken == nil {
-			fault(f, "%s has no token", a.Name)
-		}
+		refuse(f, !ok, "nodes of %s cannot %s; 'dmebench list algorithms' shows which can", a.Name, f.Kind)
+		refuse(f, f.AfterKill && kills[i] < 0, "no kill of %s stands before it", f.Whom())
+		refuse(f, f.Role == Root && a.Root == dme.None, "%s has no root", a.Name)
+		refuse(f, f.Role == Token && a.HasToken == nil, "%s has no token", a.Name)
 	}
 	if len(s.Absent()) >= n {
 		errs = append(errs, errors.New("faults: all nodes join later; at least one must be there at the start"))

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -23,7 +24,17 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	var text bytes.Buffer // written at once: who reads its first lines alone has them all
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network(job), r.Workload, r.Seed)
+	network := job.Network.Name
+	if job.Network.Real() {
+		network = job.Network.Describe(job.NetOptions) // with what is unusual about it
+	}
+	list := func(name string, lines []string) {
+		for _, text := range lines {
+			line(name, "%s", text)
+			name = ""
+		}
+	}
+	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network, r.Workload, r.Seed)
 	status := string(r.Status)
 	if r.Partial {
 		status += ", partial: interrupted before its end"
@@ -66,9 +77,7 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	}
 	setting := dme.Setting{Nodes: job.Spec.Nodes, Options: job.Options, System: job.System}
 	alarms := claims.Of(job.Spec, job.Guarantees().FIFO).Unfair(claim.Of(job.Algorithm), setting, r)
-	for _, alarm := range alarms {
-		line("", "%s", alarm)
-	}
+	list("", alarms)
 	undecided := ""
 	if r.Safety.Undecided > 0 {
 		undecided = fmt.Sprintf(", %d that the clocks cannot tell", r.Safety.Undecided)
@@ -78,33 +87,26 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 		line("shared resource", "%d updates, %d lost (%s)", s.Updates, s.LostUpdates, s.Kind)
 	}
 	if w := r.Wire; w.Retransmissions+w.Duplicates+w.KernelDrops > 0 {
+		sent := fmt.Sprintf("%d writes", w.Writes)
+		if w.Packets != nil {
+			sent = fmt.Sprintf("%d packets", *w.Packets)
+		}
 		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
-			packets(w), w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
+			sent, w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
 	}
+	var faults, hosts []string
 	for i := range r.Faults {
-		name := ""
-		if i == 0 {
-			name = "faults"
-		}
-		line(name, "%s", describeFault(&r.Faults[i], crossingOf(r)))
+		faults = append(faults, describeFault(&r.Faults[i], crossingOf(r)))
 	}
-	line("workers", "%d", r.Workers)
 	for i := range r.Hosts {
-		name := ""
-		if i == 0 {
-			name = "hosts"
-		}
-		line(name, "%s", describeHost(&r.Hosts[i]))
+		hosts = append(hosts, describeHost(&r.Hosts[i]))
 	}
+	list("faults", faults)
+	line("workers", "%d", r.Workers)
+	list("hosts", hosts)
 	known("links", describeLinks(r.Links))
 	told := func(warning string) bool { return slices.Contains(alarms, warning) }
-	for i, warning := range slices.DeleteFunc(slices.Clone(r.Warnings), told) {
-		name := ""
-		if i == 0 {
-			name = "warnings"
-		}
-		line(name, "%s", warning)
-	}
+	list("warnings", slices.DeleteFunc(slices.Clone(r.Warnings), told))
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -120,20 +122,6 @@ func describeQuantiles(q *runs.Quantiles) string {
 	return fmt.Sprintf("p50 %v  p90 %v  p99 %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(q.Max))
 }
 
-func network(job *Job) string {
-	if job.Network.Real() {
-		return job.Network.Describe(job.NetOptions)
-	}
-	return job.Network.Name
-}
-
-func packets(w runs.Wire) string {
-	if w.Packets == nil {
-		return fmt.Sprintf("%d writes", w.Writes)
-	}
-	return fmt.Sprintf("%d packets", *w.Packets)
-}
-
 func kinds(r *runs.Result) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(r.Messages.ByKind)) {
@@ -145,16 +133,10 @@ func kinds(r *runs.Result) string {
 }
 
 func perEntry(h map[string]uint64) string {
-	var counts []int
-	for k := range h {
-		var n int
-		fmt.Sscan(k, &n)
-		counts = append(counts, n)
-	}
-	slices.Sort(counts)
 	var parts []string
-	for _, n := range counts {
-		parts = append(parts, fmt.Sprintf("%d (%d×)", n, h[fmt.Sprint(n)]))
+	shorterFirst := func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) } // as numbers
+	for _, n := range slices.SortedFunc(maps.Keys(h), shorterFirst) {
+		parts = append(parts, fmt.Sprintf("%s (%d×)", n, h[n]))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -50,6 +50,7 @@ import (
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
 
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/environment"
@@ -125,8 +126,9 @@ func CheckBroker(b nats.Broker) error {
 func (x Agent) Serve(ctx context.Context) error {
 	a := &agent{
 		Agent: x, instance: rand.Text(), cores: cores(), clock: clock.New(),
-		later: time.NewTimer(0), closed: make(chan struct{}), busy: make(chan struct{}, busyAtMost), ticket: rand.Text(),
+		later: time.NewTimer(0), closed: make(chan struct{}), ticket: rand.Text(),
 	}
+	a.work.SetLimit(busyAtMost)
 	if err := a.prepare(); err != nil {
 		return err
 	}
@@ -165,8 +167,7 @@ type agent struct {
 	conn     *natsgo.Conn
 	closed   chan struct{} // the connection will not come back
 	refused  atomic.Uint64
-	busy     chan struct{}  // a place for each request that is being carried out
-	work     sync.WaitGroup // for them
+	work     errgroup.Group // the requests that are being carried out
 
 	mu     sync.Mutex
 	ticket string
@@ -293,7 +294,7 @@ func (a *agent) stop() {
 		l.end("the agent was told to end")
 		_ = a.conn.FlushTimeout(time.Second) // so that its coordinator hears of it
 	}
-	a.work.Wait()
+	_ = a.work.Wait()
 }
 
 func (a *agent) log(format string, args ...any) {

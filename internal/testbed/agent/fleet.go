@@ -58,8 +58,13 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{broker: b, clock: clock.New(), program: program, holder: whoAmI(),
-		taken: make(map[*Remote]bool), reserved: make(map[string]string), waiting: make(map[string]func(response))}
+	name, err := os.Hostname()
+	if err != nil {
+		name = "an unknown host"
+	}
+	f := &Fleet{broker: b, clock: clock.New(), program: program,
+		holder: fmt.Sprintf("the coordinator on %.200s, pid %d", name, os.Getpid()),
+		taken:  make(map[*Remote]bool), reserved: make(map[string]string), waiting: make(map[string]func(response))}
 	opts := append(connection(b, "coordinator"),
 		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) { f.cutOff(err) }),
 		natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {})) // who waits for an answer hears of it
@@ -76,15 +81,6 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 		return nil, fmt.Errorf("agent: coordinator: %w", err)
 	}
 	return f, nil
-}
-
-// whoAmI tells this coordinator from others, for people.
-func whoAmI() string {
-	name, err := os.Hostname()
-	if err != nil {
-		name = "an unknown host"
-	}
-	return fmt.Sprintf("the coordinator on %.200s, pid %d", name, os.Getpid())
 }
 
 // Close leaves the agents to others and disconnects. The hosts were closed before.
@@ -190,7 +186,9 @@ func (f *Fleet) gather(ctx context.Context, expect int, patience time.Duration, 
 		for _, i := range there {
 			all = append(all, i)
 		}
-		byName(all)
+		slices.SortFunc(all, func(a, b Info) int {
+			return cmp.Or(compareNames(a.Name, b.Name), strings.Compare(a.Instance, b.Instance))
+		})
 		return all
 	}
 	end := time.After(patience)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/doctor"
@@ -28,7 +29,7 @@ type lease struct {
 	readings []host.Reading // of opRead, which is carried out once at a time
 	load     *load
 	survey   survey
-	expiry   *time.Timer
+	expiry   *time.Timer // set anew by each sign of the coordinator
 	gate     atomic.Pointer[doctor.Gate]
 	watchers sync.WaitGroup // for the ends of its processes
 	once     sync.Once
@@ -39,8 +40,7 @@ type lease struct {
 	over bool
 
 	mu        sync.Mutex
-	sign      time.Time // the latest of its coordinator
-	sequence  uint64    // of the latest request
+	sequence  uint64 // of the latest request
 	processes []launch.Process
 	endings   []ending
 	rests     map[uint64][]byte // of large answers, by the number of the request
@@ -53,7 +53,7 @@ const readyWithin = 10 * time.Second
 // begin makes the host ready for a run. It is called with the agent's lock held.
 func (a *agent) begin(q *openRequest, sequence uint64) (*lease, error) {
 	l := &lease{
-		agent: a, id: rand.Text(), holder: q.Holder, part: q.Part, sign: time.Now().Add(readyWithin), sequence: sequence,
+		agent: a, id: rand.Text(), holder: q.Holder, part: q.Part, sequence: sequence,
 		host:     &host.Local{Label: a.Name, Address: net.JoinHostPort(a.Address, "0")},
 		readings: make([]host.Reading, q.Part.Nodes), rests: make(map[uint64][]byte),
 	}
@@ -62,8 +62,10 @@ func (a *agent) begin(q *openRequest, sequence uint64) (*lease, error) {
 		l.cancel()
 		return nil, err
 	}
-	l.load = startLoad(a.cores, l.alive)
-	l.expiry = time.AfterFunc(LeaseTime, l.expire)
+	l.load = &load{cores: a.cores, workers: l.alive, since: use(nil), least: environment.AvailableMemory()}
+	l.expiry = time.AfterFunc(readyWithin+LeaseTime, func() {
+		l.end(fmt.Sprintf("nothing was heard of its coordinator for %v", LeaseTime))
+	})
 	return l, nil
 }
 
@@ -74,26 +76,9 @@ func (l *lease) inOrder(sequence uint64) bool {
 	if sequence <= l.sequence {
 		return false
 	}
-	l.sequence, l.sign = sequence, time.Now()
+	l.sequence = sequence
+	l.expiry.Reset(LeaseTime)
 	return true
-}
-
-func (l *lease) renew() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sign = time.Now()
-}
-
-// expire ends the lease if nothing has been heard of its coordinator for too long.
-func (l *lease) expire() {
-	l.mu.Lock()
-	left := LeaseTime - time.Since(l.sign)
-	l.mu.Unlock()
-	if left > 0 {
-		l.expiry.Reset(left)
-		return
-	}
-	l.end(fmt.Sprintf("nothing was heard of its coordinator for %v", LeaseTime))
 }
 
 // end kills what is left of the run on this host, and frees the agent. why is empty

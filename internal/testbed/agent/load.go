@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,11 +35,6 @@ type usage struct {
 	at      time.Time     // zero if the system does not say
 	busy    time.Duration // all processors of the host, with whatever
 	workers time.Duration // with the run's workers
-}
-
-// startLoad begins to watch the host, which look goes on with.
-func startLoad(cores int, workers func() []launch.Process) *load {
-	return &load{cores: cores, workers: workers, since: use(nil), least: environment.AvailableMemory()}
 }
 
 func (l *load) look() {
@@ -197,13 +191,6 @@ func (a *agent) describe() Info {
 		i.Between = true
 	}
 	return i
-}
-
-// byName puts agents into the order in which they are listed, and nodes are placed.
-func byName(agents []Info) {
-	slices.SortFunc(agents, func(a, b Info) int {
-		return cmp.Or(compareNames(a.Name, b.Name), strings.Compare(a.Instance, b.Instance))
-	})
 }
 
 // compareNames compares names as people count: h2 stands before h10.

@@ -122,10 +122,11 @@ func (a *agent) asked(m *natsgo.Msg) {
 			a.reply(m, received, answer{Error: err.Error()}, nil)
 			return
 		}
-		a.work.Go(func() {
+		a.work.Go(func() error {
 			ready()
-			l.renew()
+			l.expiry.Reset(LeaseTime)
 			a.reply(m, received, answer{}, encode(l.id))
+			return nil
 		})
 		return
 	case q.Op == string(askGiveUp) && a.giveUp(q.Lease):
@@ -150,17 +151,8 @@ func (a *agent) asked(m *natsgo.Msg) {
 		a.refuse(m, received, errors.New("agent: the request was made before"), false)
 	case d.quick || !known:
 		l.answer(m, received, d, &q, body)
-	default:
-		select {
-		case a.busy <- struct{}{}:
-		default:
-			a.reply(m, received, answer{Error: fmt.Sprintf("agent: more than %d requests at a time", busyAtMost)}, nil)
-			return
-		}
-		a.work.Go(func() {
-			defer func() { <-a.busy }()
-			l.answer(m, received, d, &q, body)
-		})
+	case !a.work.TryGo(func() error { l.answer(m, received, d, &q, body); return nil }):
+		a.reply(m, received, answer{Error: fmt.Sprintf("agent: more than %d requests at a time", busyAtMost)}, nil)
 	}
 }
 

@@ -57,15 +57,6 @@ func (p *Path) way(network string) *Way {
 	return &p.UDP
 }
 
-// judgePaths says what was measured between hosts, in so much time, means for runs.
-func judgePaths(hosts []Host, paths []Path, took time.Duration) []Finding {
-	if len(paths) == 0 {
-		return nil
-	}
-	return slices.Concat(judgeReach("tcp", hosts, paths), judgeReach("udp", hosts, paths),
-		judgeTrips(paths), judgeOffsets(hosts, paths, took))
-}
-
 // judgeReach says which hosts do not reach which. What holds for all paths of a host
 // is said once.
 func judgeReach(network string, hosts []Host, paths []Path) (all []Finding) {
