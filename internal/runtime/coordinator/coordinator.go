@@ -154,21 +154,11 @@ func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err 
 			c.end()
 		}
 	}()
-	if opt.Control == nil {
-		if c.broker, err = control.StartBroker(job.Spec.Listen, c.connections()); err != nil {
+	for _, open := range []func(context.Context) error{c.openControl, c.openData, c.openResource, c.openHosts, c.startSurvey} {
+		if err = open(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if err = c.openData(); err != nil {
-		return nil, err
-	}
-	if err = c.openResource(ctx); err != nil {
-		return nil, err
-	}
-	if err = c.openHosts(ctx); err != nil {
-		return nil, err
-	}
-	c.startSurvey(ctx)
 	return c, nil
 }
 

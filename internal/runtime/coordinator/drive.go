@@ -147,7 +147,7 @@ const (
 func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(before, now sums) bool) error {
 	watch := newProgress(c.job.Spec.StallAfter.Std(), c.job.Plan.LongestHold())
 	watch.lossy = c.faults != nil
-	roll := newRoll(c)
+	roll := &roll{c: c, seen: make([]uint64, len(c.places)), since: make([]time.Time, len(c.places)), next: time.Now().Add(rollEvery)}
 	silence := time.Now() // since when all has been served
 	before, err := c.sums(ctx)
 	looked := time.Now()

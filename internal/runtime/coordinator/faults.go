@@ -50,7 +50,7 @@ type injector struct {
 	asked     map[dme.NodeID]asked
 
 	readings []host.Reading // by node; for the goroutine that carries out faults
-	tellings int            // hosts that are lost, and of which the others are not told yet
+	tellings atomic.Int32   // hosts that are lost, and of which the others are not told yet
 	telling  sync.WaitGroup // for who tells them
 	legacy                  // of these hosts
 }
@@ -189,7 +189,7 @@ func (i *injector) expects() expected {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	keeps := i.busy || i.tellings > 0 || i.returns
+	keeps := i.busy || i.tellings.Load() > 0 || i.returns
 	return expected{keeps, keeps || i.heals}
 }
 

@@ -121,9 +121,7 @@ func (c *coordinator) lose(k int, why error) {
 	if over = over.Add(c.lease() + leaseMargin); i.ended.Load() {
 		over = time.Now() // nobody is told: only what is left counts
 	}
-	i.mu.Lock()
-	i.tellings++
-	i.mu.Unlock()
+	i.tellings.Add(1)
 	i.telling.Go(func() { i.goOnWithout(k, workers, over, why) })
 }
 
@@ -169,9 +167,7 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 			c.fail(err)
 		}
 	}
-	i.mu.Lock()
-	i.tellings--
-	i.mu.Unlock()
+	i.tellings.Add(-1)
 	for unsure != nil && !i.ended.Load() && i.ctx.Err() == nil {
 		if unsure, _ = c.fence(i.ctx, unsure, over); unsure == nil {
 			i.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/witness"
 	"dmebench/transport"
@@ -22,6 +23,19 @@ type sharedResource struct {
 	broker *nats.Broker    // where it is; nil for the server of the control plane
 }
 
+// openControl starts a server for the control plane, where there is none elsewhere.
+func (c *coordinator) openControl(context.Context) (err error) {
+	if c.opt.Control != nil {
+		return nil
+	}
+	connections := len(c.places)
+	if c.job.Spec.Resource != "" && c.opt.Broker == nil {
+		connections *= 2 // the resource is there, too
+	}
+	c.broker, err = control.StartBroker(c.job.Spec.Listen, connections)
+	return err
+}
+
 func (c *coordinator) openResource(ctx context.Context) (err error) {
 	if c.job.Spec.Resource == "" {
 		return nil
@@ -36,13 +50,6 @@ func (c *coordinator) openResource(ctx context.Context) (err error) {
 	}
 	c.shared.bucket, err = witness.CreateBucket(ctx, at, rand.Text())
 	return err
-}
-
-func (c *coordinator) connections() int {
-	if c.job.Spec.Resource != "" && c.opt.Broker == nil {
-		return 2 * len(c.places)
-	}
-	return len(c.places)
 }
 
 func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) error {
@@ -81,7 +88,7 @@ type dataPlane struct {
 
 // openData starts the run's own server, or sees whether the broker elsewhere can
 // be used.
-func (c *coordinator) openData() error {
+func (c *coordinator) openData(context.Context) error {
 	if !c.job.Network.Brokered {
 		return nil
 	}

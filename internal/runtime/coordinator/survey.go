@@ -42,7 +42,7 @@ type survey struct {
 
 // startSurvey opens the ports of all hosts; without hosts that can do that, it does
 // nothing. What fails is a warning: the clocks are compared over the control plane, too.
-func (c *coordinator) startSurvey(ctx context.Context) {
+func (c *coordinator) startSurvey(ctx context.Context) error {
 	s := &survey{c: c, end: func() {}}
 	for _, h := range c.hosts {
 		if surveyor, ok := h.(host.Surveyor); ok {
@@ -50,7 +50,7 @@ func (c *coordinator) startSurvey(ctx context.Context) {
 		}
 	}
 	if len(s.hosts) < len(c.hosts) || !c.several() {
-		return
+		return nil
 	}
 	s.peers = make([]exchange.Peer, len(s.hosts))
 	key := (*transport.Key)(&c.key).Derive("exchange between hosts")
@@ -59,7 +59,7 @@ func (c *coordinator) startSurvey(ctx context.Context) {
 		return err
 	}); err != nil {
 		c.warn("the ways between hosts are not measured: %v", err)
-		return
+		return nil
 	}
 	s.links = make([][]exchange.Link, len(s.hosts))
 	for k := range s.links {
@@ -70,6 +70,7 @@ func (c *coordinator) startSurvey(ctx context.Context) {
 		c.warn("the coordinator's clock is compared with those of the hosts over the control plane alone: %v", err)
 	}
 	c.survey = s
+	return nil
 }
 
 // towards returns a free port at the address of this host from which another is

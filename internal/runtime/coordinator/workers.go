@@ -183,16 +183,6 @@ type roll struct {
 	asking atomic.Bool
 }
 
-func newRoll(c *coordinator) *roll {
-	r := &roll{c: c, seen: make([]uint64, len(c.places)), since: make([]time.Time, len(c.places))}
-	now := time.Now()
-	r.next = now.Add(rollEvery)
-	for w := range r.since {
-		r.since[w] = now
-	}
-	return r
-}
-
 // forgive leaves a time out of account in which nobody could look.
 func (r *roll) forgive(d time.Duration) {
 	for w := range r.since {

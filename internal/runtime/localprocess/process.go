@@ -210,17 +210,12 @@ func (p *Process) Unserved() int { return p.unserved }
 
 func (p *Process) Waiting() int { return len(p.waiting) / 2 }
 
-// Section is the critical section that a node is in.
-type Section struct {
-	Node    dme.NodeID
-	Shared  bool   // a reader's
-	Entry   uint64 // which of the node's, from 1
-	Entered int64  // when it began
-}
-
-// Section returns the critical section that the node is in.
-func (p *Process) Section() Section {
-	return Section{Node: p.ID(), Shared: p.current.Shared, Entry: p.Counters().Entries.Load() + 1, Entered: p.current.Entered}
+// Update is what the node's critical section, left at that time, writes into a resource that
+// the sections have in common; shared says that it is a reader's.
+func (p *Process) Update(left int64) (u record.Update, shared bool) {
+	return record.Update{
+		Node: p.ID(), Entry: p.Counters().Entries.Load() + 1, Entered: p.current.Entered, Left: left,
+	}, p.current.Shared
 }
 
 // Fence gives the current entry its place in the order of all entries, where not the

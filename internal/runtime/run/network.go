@@ -199,23 +199,25 @@ func (n Network) Real() bool { return n.Listen != nil }
 
 // Describe names the network with the options that decide what it guarantees.
 func (n Network) Describe(o dme.Options) string {
+	var words []string
 	if n.Real() {
-		var words []string
 		if layer, ok := o[LayerOption]; ok {
 			words = append(words, LayerOption+"="+layer)
 		}
 		if o[MulticastOption] == "true" {
 			words = append(words, MulticastOption+"=true")
 		}
-		if links := link.Describe(o); links != "" {
-			words = append(words, links)
-		}
-		if words == nil {
-			return n.Name
-		}
-		return n.Name + " with " + strings.Join(words, " ")
+	} else {
+		words = append(words, delayOption+"="+o.Get(delayOption), "fifo="+o.Get("fifo"))
+		o = linkOptions(o)
 	}
-	return describeSimulated(o)
+	if links := link.Describe(o); links != "" {
+		words = append(words, links)
+	}
+	if words == nil {
+		return n.Name
+	}
+	return n.Name + " with " + strings.Join(words, " ")
 }
 
 // LookupNetwork returns the network of that name.

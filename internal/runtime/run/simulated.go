@@ -68,14 +68,6 @@ func linkOptions(o dme.Options) dme.Options {
 
 func simulatedLinks(o dme.Options) link.Config { return conditions(linkOptions(o)) }
 
-func describeSimulated(o dme.Options) string {
-	s := fmt.Sprintf("%s with delay=%s fifo=%s", runs.Sim, o.Get(delayOption), o.Get("fifo"))
-	if links := link.Describe(linkOptions(o)); links != "" {
-		s += " " + links
-	}
-	return s
-}
-
 // simulatedT returns the mean delay of a message in a simulation, without what
 // its links are told to add.
 func simulatedT(o dme.Options) time.Duration {

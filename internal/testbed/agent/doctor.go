@@ -110,33 +110,23 @@ func silentAgent(err error) doctor.Finding {
 // keeps a host from that is added to what was found of it.
 func (f *Fleet) reachAll(ctx context.Context, all []*Remote, found []doctor.Host, questions int) []doctor.Path {
 	const atATime = 4 // more would disturb one another
-	var hosts []*Remote
-	var at []int // of found
-	for k, h := range all {
-		if h != nil {
-			hosts, at = append(hosts, h), append(at, k)
-		}
-	}
-	if len(hosts) < 2 {
-		return nil
-	}
-	fails := func(k int, err error) {
-		findings := &found[at[k]].Findings
-		*findings = append(*findings, silentAgent(err))
-	}
+	fails := func(k int, err error) { found[k].Findings = append(found[k].Findings, silentAgent(err)) }
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // it never fails
-	doors := make([]*doctor.Doors, len(hosts))
-	each(len(hosts), len(hosts), func(k int) {
-		d, err := ask(ctx, hosts[k], askGate, key)
+	doors := make([]*doctor.Doors, len(all))
+	each(len(all), len(all), func(k int) {
+		if all[k] == nil {
+			return
+		}
+		d, err := ask(ctx, all[k], askGate, key)
 		if err != nil {
 			fails(k, err)
 			return
 		}
 		doors[k] = &d
 	})
-	paths := make([][]doctor.Path, len(hosts))
-	each(len(hosts), atATime, func(k int) {
+	paths := make([][]doctor.Path, len(all))
+	each(len(all), atATime, func(k int) {
 		var others []doctor.Doors
 		for j, d := range doors {
 			if j != k && d != nil && doors[k] != nil {
@@ -145,7 +135,7 @@ func (f *Fleet) reachAll(ctx context.Context, all []*Remote, found []doctor.Host
 		}
 		if len(others) > 0 {
 			var err error
-			if paths[k], err = ask(ctx, hosts[k], askReach, reachRequest{others, questions}); err != nil {
+			if paths[k], err = ask(ctx, all[k], askReach, reachRequest{others, questions}); err != nil {
 				fails(k, err)
 			}
 		}

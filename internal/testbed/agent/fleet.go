@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -32,12 +32,10 @@ type Fleet struct {
 	holder  string              // what agents are told of who takes them
 	prefix  string              // of the subjects on which answers come
 
-	mu    sync.Mutex
-	taken map[*Remote]bool // hosts that take part in runs
-
-	reserved map[string]string         // agents that took part, by instance: the last lease
-	waiting  map[string]func(response) // by the last part of the subject
-	count    uint64
+	taken    sync.Map      // *Remote, that take part in runs
+	reserved sync.Map      // agents that took part, by instance: the last lease
+	waiting  sync.Map      // func(response), by the last part of the subject
+	count    atomic.Uint64 // of subjects
 }
 
 // response is an answer, or that nobody is there to give one.
@@ -63,8 +61,7 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 		name = "an unknown host"
 	}
 	f := &Fleet{broker: b, clock: clock.New(), program: program,
-		holder: fmt.Sprintf("the coordinator on %.200s, pid %d", name, os.Getpid()),
-		taken:  make(map[*Remote]bool), reserved: make(map[string]string), waiting: make(map[string]func(response))}
+		holder: fmt.Sprintf("the coordinator on %.200s, pid %d", name, os.Getpid())}
 	opts := append(connection(b, "coordinator"),
 		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) { f.cutOff(err) }),
 		natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {})) // who waits for an answer hears of it
@@ -85,55 +82,32 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 
 // Close leaves the agents to others and disconnects. The hosts were closed before.
 func (f *Fleet) Close() {
-	f.mu.Lock()
-	for instance, lease := range f.reserved {
-		q := message(request{Op: string(askGiveUp), Lease: lease}, encode(nothing{}))
-		_ = f.conn.Publish(subjectOf(instance), q) // else it is reserved for some seconds more
+	for instance, lease := range f.reserved.Range {
+		q := message(request{Op: string(askGiveUp), Lease: lease.(string)}, encode(nothing{}))
+		_ = f.conn.Publish(subjectOf(instance.(string)), q) // else it is reserved for some seconds more
 	}
-	clear(f.reserved)
-	f.mu.Unlock()
 	_ = f.conn.FlushTimeout(time.Second)
 	f.conn.Close()
 }
 
 func (f *Fleet) Broker() nats.Broker { return f.broker }
 
-func (f *Fleet) follow(h *Remote, takesPart bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if takesPart {
-		f.taken[h] = true
-	} else {
-		delete(f.taken, h)
-	}
-}
-
 // cutOff gives all hosts up that take part in runs: without the server no run goes on.
 func (f *Fleet) cutOff(why error) {
 	if why == nil {
 		return // this process has closed the connection
 	}
-	f.mu.Lock()
-	hosts := slices.Collect(maps.Keys(f.taken))
-	f.mu.Unlock()
-	for _, h := range hosts {
-		h.lose(fmt.Errorf("the coordinator's connection to %s is lost: %w", f.broker.Name(), why), false)
+	for h := range f.taken.Range {
+		h.(*Remote).lose(fmt.Errorf("the coordinator's connection to %s is lost: %w", f.broker.Name(), why), false)
 	}
 }
 
 // expect has a function called with the answers that come to a subject of its own. It
 // must not wait.
 func (f *Fleet) expect(hear func(response)) (subject string, forget func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.count++
-	token := fmt.Sprint(f.count)
-	f.waiting[token] = hear
-	return f.prefix + token, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.waiting, token)
-	}
+	token := fmt.Sprint(f.count.Add(1))
+	f.waiting.Store(token, hear)
+	return f.prefix + token, func() { f.waiting.Delete(token) }
 }
 
 func (f *Fleet) answered(m *natsgo.Msg) {
@@ -147,11 +121,8 @@ func (f *Fleet) answered(m *natsgo.Msg) {
 		}
 		r.body = body
 	}
-	f.mu.Lock()
-	hear := f.waiting[strings.TrimPrefix(m.Subject, f.prefix)]
-	f.mu.Unlock()
-	if hear != nil {
-		hear(r)
+	if hear, ok := f.waiting.Load(strings.TrimPrefix(m.Subject, f.prefix)); ok {
+		hear.(func(response))(r)
 	}
 }
 

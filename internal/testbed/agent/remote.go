@@ -103,7 +103,7 @@ func (h *Remote) Open(ctx context.Context, p host.Part) (host.About, error) {
 		}
 		h.compare()
 	}
-	h.fleet.follow(h, true)
+	h.fleet.taken.Store(h, nil)
 	h.keeper.Go(h.keep)
 	return host.About{Name: h.info.Name, Listen: net.JoinHostPort(h.info.Address, "0"), Clock: h.relation}, nil
 }
@@ -386,7 +386,7 @@ func (h *Remote) Close() error {
 	if lease == "" {
 		return nil
 	}
-	h.fleet.follow(h, false)
+	h.fleet.taken.Delete(h)
 	h.stop()
 	h.keeper.Wait()
 	var err error
@@ -417,9 +417,7 @@ func (h *Remote) release(lease string) error {
 	err := h.update(ctx, askClose)
 	switch {
 	case err == nil:
-		h.fleet.mu.Lock()
-		h.fleet.reserved[h.instance] = lease
-		h.fleet.mu.Unlock()
+		h.fleet.reserved.Store(h.instance, lease)
 	case errors.Is(err, errOver):
 		err = nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dmebench/internal/platform/clock/exchange"
@@ -12,8 +13,8 @@ import (
 
 // survey is how a host measures the ways to the others of a run, by datagrams.
 type survey struct {
+	port      atomic.Pointer[exchange.Port] // nil where it was not opened
 	mu        sync.Mutex
-	port      *exchange.Port // nil where it was not opened
 	end       context.CancelFunc
 	followers sync.WaitGroup
 	paths     map[string]*exchange.Path // to peers, since they were last asked for
@@ -27,26 +28,22 @@ const (
 var errNoPort = errors.New("agent: the port for datagrams was not opened")
 
 func (s *survey) open(address, name string, key []byte) (exchange.Peer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.port != nil {
-		return exchange.Peer{}, errors.New("agent: the port for datagrams is open already")
-	}
 	port, err := exchange.Listen(net.JoinHostPort(address, "0"), name, key)
 	if err != nil {
 		return exchange.Peer{}, err
 	}
-	s.port = port
+	if !s.port.CompareAndSwap(nil, port) {
+		port.Close()
+		return exchange.Peer{}, errors.New("agent: the port for datagrams is open already")
+	}
 	return exchange.Peer{Name: name, Address: port.Address()}, nil
 }
 
 func (s *survey) opened() (*exchange.Port, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.port == nil {
-		return nil, errNoPort
+	if port := s.port.Load(); port != nil {
+		return port, nil
 	}
-	return s.port, nil
+	return nil, errNoPort
 }
 
 // probe measures the ways to all peers at the same time. A peer that does not answer
