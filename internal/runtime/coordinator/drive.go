@@ -148,7 +148,6 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 	watch := newProgress(c.job.Spec.StallAfter.Std(), c.job.Plan.LongestHold())
 	watch.lossy = c.faults != nil
 	roll := &roll{c: c, seen: make([]uint64, len(c.places)), since: make([]time.Time, len(c.places)), next: time.Now().Add(rollEvery)}
-	silence := time.Now() // since when all has been served
 	before, err := c.sums(ctx)
 	looked := time.Now()
 	for err == nil {
@@ -165,7 +164,6 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 		if gap := time.Since(looked) - max(pause, pollFar); gap > unnoticed {
 			watch.forgive(gap)
 			roll.forgive(gap)
-			silence = silence.Add(gap)
 		}
 		looked = time.Now()
 		if c.faults.expects().relieves {
@@ -175,19 +173,11 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 		if err == nil {
 			err = c.dead(ctx, before, now, watch.moved)
 		}
-		if err == nil && now.served() && time.Since(silence) > patience*watch.limit {
-			err = &stall{unquiet: true, what: fmt.Sprintf("the system does not fall silent: no request is pending, "+
-				"and after %v messages still flow", patience*watch.limit)}
-		}
-		if !now.served() {
-			silence = looked
-		}
 		if err != nil {
 			if stalled, err := c.confirm(ctx, err, now); err != nil || stalled {
 				return err
 			}
 			watch.restart()
-			silence = time.Now()
 		}
 		roll.call(ctx)
 		c.show(ctx, now)

@@ -222,11 +222,13 @@ type progress struct {
 	last    sums
 	moved   time.Time // when anything last moved
 	entered time.Time // when somebody last left the critical section, or nobody waited
+	pending time.Time // when somebody last waited, was inside or had requests to make
 }
 
 func newProgress(limit, hold time.Duration) *progress {
-	now := time.Now()
-	return &progress{limit: limit, hold: hold, moved: now, entered: now}
+	p := &progress{limit: limit, hold: hold}
+	p.restart()
+	return p
 }
 
 // patience is how much longer messages may flow without any entry than there
@@ -237,12 +239,12 @@ const patience = 10
 // forgive leaves a time out of account in which nobody could look: whether
 // anything moved then is not known.
 func (p *progress) forgive(d time.Duration) {
-	p.moved, p.entered = p.moved.Add(d), p.entered.Add(d)
+	p.moved, p.entered, p.pending = p.moved.Add(d), p.entered.Add(d), p.pending.Add(d)
 }
 
 func (p *progress) restart() {
 	now := time.Now()
-	p.moved, p.entered = now, now
+	p.moved, p.entered, p.pending = now, now, now
 }
 
 // observe takes new sums and says why the run is stalled, if it is. While
@@ -255,6 +257,9 @@ func (p *progress) observe(r sums) error {
 	}
 	if r.entries != p.last.entries || r.requesting == 0 {
 		p.entered = now
+	}
+	if !r.served() {
+		p.pending = now
 	}
 	p.last = r
 	limit, where := p.limit, "the critical section is free"
@@ -276,6 +281,9 @@ func (p *progress) observe(r sums) error {
 		}
 		return &stall{unquiet: true, what: fmt.Sprintf("messages were %s: %d were sent and %d handled, and nothing has moved for %v",
 			what, r.sent, r.handled, limit)}
+	case now.Sub(p.pending) > patience*limit:
+		return &stall{unquiet: true, what: fmt.Sprintf("the system does not fall silent: no request is pending, "+
+			"and after %v messages still flow", patience*limit)}
 	}
 	return nil
 }

@@ -245,7 +245,13 @@ func (c *coordinator) observeFaults(left []host.NodeReport, o *measure.Observati
 	i.bequeath(o)
 	o.Warnings, o.Missed = append(o.Warnings, i.director.Warnings()...), i.director.Missed(c.stop)
 	for _, n := range left {
-		o.Entries = append(o.Entries, n.Log...)
+		if n.Log == nil {
+			continue // its host is lost
+		}
+		var err error
+		if o.Entries, err = record.Decode(o.Entries, n.Log); err != nil {
+			o.Warnings = append(o.Warnings, fmt.Sprintf("records of node %d cannot be read: %v", n.Node, err))
+		}
 		o.Abandoned = append(o.Abandoned, i.pending(n.Left, record.Never)...)
 	}
 }

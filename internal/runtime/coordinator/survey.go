@@ -81,11 +81,9 @@ func towards(peer string) string {
 		return ":0"
 	}
 	defer conn.Close()
-	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
-	if err != nil {
-		return ":0"
-	}
-	return net.JoinHostPort(host, "0")
+	free := *conn.LocalAddr().(*net.UDPAddr)
+	free.Port = 0
+	return free.String()
 }
 
 const coordinatorName = "(coordinator)"

@@ -10,7 +10,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
@@ -112,22 +110,7 @@ type Report struct {
 // NodeReport is what is left of a node.
 type NodeReport struct {
 	control.Left
-	Log Log `json:"log,omitempty"` // its records, if they outlive its process
-}
-
-// Log is records of a node, whose JSON form is compact.
-type Log []record.Entry
-
-// MarshalJSON writes the records as package record does.
-func (l Log) MarshalJSON() ([]byte, error) { return json.Marshal(record.Append(nil, l)) }
-
-func (l *Log) UnmarshalJSON(text []byte) error {
-	var b []byte
-	err := json.Unmarshal(text, &b)
-	if err == nil {
-		*l, err = record.Decode(nil, b)
-	}
-	return err
+	Log []byte `json:"log,omitempty"` // its records in their binary form, if they outlive its process
 }
 
 // ErrLost is wrapped by the errors of a host that cannot be reached any more.

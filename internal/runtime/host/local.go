@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/witness"
@@ -112,7 +113,7 @@ func (h *Local) Report(context.Context) (Report, error) {
 	r := Report{Host: runs.Host{Name: h.Name(), Address: h.Listen()}, Nodes: make([]NodeReport, len(h.part.Local))}
 	for k, id := range h.part.Local {
 		left, log := worker.Left(h.page, id)
-		r.Nodes[k] = NodeReport{left, log}
+		r.Nodes[k] = NodeReport{left, record.Append(nil, log)}
 	}
 	return r, nil
 }
