@@ -236,13 +236,17 @@ func syncDelay(r *runs.Result) string {
 
 func describeHost(h *runs.Host) string {
 	text := fmt.Sprintf("%s at %s: %s", h.Name, h.Address, nodesOf(h.Nodes))
-	switch c := h.Clock; {
-	case c == nil:
+	c := h.Clock
+	if c == nil {
+		return text
+	}
+	ahead := units.Bounded(float64(c.OffsetNS), float64(c.BoundNS))
+	switch {
 	case c.SetNS > 0:
-		text += fmt.Sprintf("; clock %s ahead at the start, and was set by %v or more", units.Bounded(float64(c.OffsetNS), float64(c.BoundNS)), ns(c.SetNS))
+		text += fmt.Sprintf("; clock %s ahead at the start, and was set by %v or more", ahead, ns(c.SetNS))
 	default:
 		drift := math.Round(10*c.DriftPPM)/10 + 0 // no negative zero
-		text += fmt.Sprintf("; clock %s ahead, drift %.1f ± %.1f ppm", units.Bounded(float64(c.OffsetNS), float64(c.BoundNS)), drift, c.DriftBound)
+		text += fmt.Sprintf("; clock %s ahead, drift %.1f ± %.1f ppm", ahead, drift, c.DriftBound)
 	}
 	return text
 }

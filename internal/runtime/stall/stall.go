@@ -178,7 +178,7 @@ func (s *Standstill) causes(id dme.NodeID, out map[dme.NodeID][]Edge) (all []Cau
 	end := func(id dme.NodeID) bool { return s.absent(id) != nil || len(out[id]) == 0 }
 	reached := reach(id, out, end)
 	for _, e := range reached {
-		if end(e.For) {
+		if e.For != id && end(e.For) {
 			chain := chainTo(id, e, reached)
 			all = append(all, Cause{Chain: chain, Text: describe(chain) + "; " + s.end(e)})
 		}
