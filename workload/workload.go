@@ -170,41 +170,26 @@ func New(spec Spec, nodes int, seed uint64) (*Plan, error) {
 		}
 	}
 	var errs []error
-	fault := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf(spec.Name+": "+format, args...))
-	}
-	if nodes < 1 {
-		fault("%d nodes; there must be at least 1", nodes)
-	}
-	for _, rate := range []float64{spec.Rate, spec.TotalRate} {
-		if !(rate >= 0 && rate <= maxRate) {
-			fault("%v is not a rate in requests per second from 0 to %g", rate, float64(maxRate))
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(spec.Name+": "+format, args...))
 		}
 	}
-	if spec.CS.Mean < 0 || spec.CS.Mean > MaxDuration {
-		fault("the critical section cannot last %v", spec.CS.Mean)
+	refuse(nodes < 1, "%d nodes; there must be at least 1", nodes)
+	for _, rate := range []float64{spec.Rate, spec.TotalRate} {
+		refuse(!(rate >= 0 && rate <= maxRate), "%v is not a rate in requests per second from 0 to %g", rate, float64(maxRate))
 	}
-	switch given := spec.Rate > 0 || spec.TotalRate > 0; {
-	case spec.Rate > 0 && spec.TotalRate > 0:
-		fault("give a rate per node or a total rate, not both")
-	case kind.Rated && !given:
-		fault("needs a rate per node or a total rate, in requests per second: give --rate or --total-rate")
-	case !kind.Rated && given:
-		fault("takes no rate")
-	}
-	if spec.Requests < 0 || spec.Duration < 0 {
-		fault("the number of requests and the duration must not be negative")
-	}
-	if spec.Duration > MaxDuration {
-		fault("a duration of %v is longer than %v, the longest of anything in a run", spec.Duration, MaxDuration)
-	}
-	if float64(spec.Requests)*float64(spec.CS.Mean) > float64(maxHeld) {
-		fault("%d critical sections of %v one after the other take longer than 200 years; make fewer requests or shorter ones",
-			spec.Requests, spec.CS.Mean)
-	}
-	if spec.Requests == 0 && spec.Duration == 0 && kind.Name != "trace" {
-		fault("needs a number of requests or a duration")
-	}
+	refuse(spec.CS.Mean < 0 || spec.CS.Mean > MaxDuration, "the critical section cannot last %v", spec.CS.Mean)
+	given := spec.Rate > 0 || spec.TotalRate > 0
+	refuse(spec.Rate > 0 && spec.TotalRate > 0, "give a rate per node or a total rate, not both")
+	refuse(kind.Rated && !given, "needs a rate per node or a total rate, in requests per second: give --rate or --total-rate")
+	refuse(!kind.Rated && given && !(spec.Rate > 0 && spec.TotalRate > 0), "takes no rate")
+	refuse(spec.Requests < 0 || spec.Duration < 0, "the number of requests and the duration must not be negative")
+	refuse(spec.Duration > MaxDuration, "a duration of %v is longer than %v, the longest of anything in a run", spec.Duration, MaxDuration)
+	refuse(float64(spec.Requests)*float64(spec.CS.Mean) > float64(maxHeld),
+		"%d critical sections of %v one after the other take longer than 200 years; make fewer requests or shorter ones",
+		spec.Requests, spec.CS.Mean)
+	refuse(spec.Requests == 0 && spec.Duration == 0 && kind.Name != "trace", "needs a number of requests or a duration")
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"bytes"
+	"crypto/tls"
 	"crypto/x509"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, _, err := files.parse()
+	server, err := tls.X509KeyPair(files.Cert, files.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestCertificates(t *testing.T) {
 		{"by another authority of that name", theirs, "10.0.0.7", 0, true},
 		{"a server that has expired", mine, "10.0.0.7", 6 * time.Hour, true},
 	} {
-		if err := verify(t, c.ca, server, c.name, now.Add(c.after)); (err != nil) != c.fails {
+		if err := verify(t, c.ca, server.Leaf, c.name, now.Add(c.after)); (err != nil) != c.fails {
 			t.Errorf("%s: %v", c.what, err)
 		}
 	}
@@ -70,8 +71,8 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, _, err := files.parse(); err != nil || c.NotAfter.After(a.Until()) {
-		t.Errorf("valid until %v, the authority until %v (%v)", c.NotAfter, a.Until(), err)
+	if c, err := tls.X509KeyPair(files.Cert, files.Key); err != nil || c.Leaf.NotAfter.After(a.Until()) {
+		t.Errorf("valid until %v, the authority until %v (%v)", c.Leaf.NotAfter, a.Until(), err)
 	}
 	if _, err := ParseAuthority(files); err == nil {
 		t.Error("a server's certificate passes for an authority's")
@@ -185,7 +186,7 @@ func TestFolderRefusesWhatIsNotSafe(t *testing.T) {
 		{"a key of another", func(d string) error {
 			return os.Rename(filepath.Join(d, serverFile), filepath.Join(d, authorityFile))
 		}, "not an authority's"},
-		{"no key at all", write(authorityFile, "hello"), "in PEM"},
+		{"no key at all", write(authorityFile, "hello"), "PEM data"},
 		{"no token", write(CredsFile, ""), "no token"},
 		{"a token that can be guessed", write(CredsFile, "secret"), "16"},
 		{"a link", func(d string) error {

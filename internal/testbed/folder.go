@@ -3,6 +3,7 @@ package testbed
 import (
 	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,10 +75,8 @@ func OpenFolder(dir string, hosts []string, now time.Time) (_ *Folder, err error
 	return f, f.credentials(a)
 }
 
-// Close gives the folder free.
 func (f *Folder) Close() { f.lock.Close() }
 
-// Path returns the path of a file in the folder.
 func (f *Folder) Path(name string) string { return filepath.Join(f.Dir, name) }
 
 // take makes sure that nobody else uses the folder or writes into it.
@@ -158,26 +157,24 @@ func (f *Folder) server(a *Authority, hosts []string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if !fits(Pair{file, file}, a, hosts, now) {
+	if f.Server, err = tls.X509KeyPair(file, file); err != nil || !fits(f.Server.Leaf, a, hosts, now) {
 		made, err := a.Issue(hosts, now, serverLifetime)
 		if err != nil {
 			return err
 		}
-		file = made.join()
-		if err := f.write(serverFile, file); err != nil {
+		if err := f.write(serverFile, made.join()); err != nil {
+			return err
+		}
+		if f.Server, err = tls.X509KeyPair(made.Cert, made.Key); err != nil {
 			return err
 		}
 	}
-	if f.Server, err = tls.X509KeyPair(file, file); err == nil {
-		f.Until = f.Server.Leaf.NotAfter
-	}
-	return err
+	f.Until = f.Server.Leaf.NotAfter
+	return nil
 }
 
-// fits reports whether a certificate is still good for a server of those names.
-func fits(files Pair, a *Authority, hosts []string, now time.Time) bool {
-	c, _, err := files.parse()
-	return err == nil && c.CheckSignatureFrom(a.certificate) == nil && now.Add(renewBefore).Before(c.NotAfter) &&
+func fits(c *x509.Certificate, a *Authority, hosts []string, now time.Time) bool {
+	return c.CheckSignatureFrom(a.certificate) == nil && now.Add(renewBefore).Before(c.NotAfter) &&
 		!now.Before(c.NotBefore) && !slices.ContainsFunc(hosts, func(h string) bool { return c.VerifyHostname(h) != nil })
 }
 

@@ -267,7 +267,6 @@ func (d *Director) paused(id dme.NodeID) bool {
 	return slices.ContainsFunc(d.faults, func(p progress) bool { return slices.Contains(p.holds, id) })
 }
 
-// strike has a fault hit these nodes.
 func (d *Director) strike(k int, nodes []dme.NodeID) error {
 	f, p := &d.schedule[k], &d.faults[k]
 	p.hit = nodes
@@ -316,7 +315,6 @@ func (d *Director) release(id dme.NodeID) (over []int) {
 	return over
 }
 
-// end ends a fault that lasted.
 func (d *Director) end(k int) error {
 	p := &d.faults[k]
 	held := p.holds

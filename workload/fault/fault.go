@@ -42,9 +42,8 @@ const (
 	Join      Kind = "join"
 )
 
-var kinds = []Kind{Kill, Restart, Pause, Partition, Leave, Join}
+var kinds = []string{string(Kill), string(Restart), string(Pause), string(Partition), string(Leave), string(Join)}
 
-// lasts reports whether the fault has an end.
 func (k Kind) lasts() bool { return k == Pause || k == Partition }
 
 // Role names whom a fault hits by what the node does at that moment.
@@ -63,7 +62,7 @@ const (
 	Random  Role = "random"
 )
 
-var roles = []Role{Holder, Root, Token, Waiting, Idle, Random}
+var roles = []string{string(Holder), string(Root), string(Token), string(Waiting), string(Idle), string(Random)}
 
 // Event is what a fault can wait for in place of a time.
 type Event string
@@ -95,45 +94,31 @@ type Fault struct {
 
 // Parse reads a fault.
 func Parse(s string) (Fault, error) {
-	f, err := parse(s)
-	if err != nil {
+	var f Fault
+	if err := f.parse(strings.Fields(s)); err != nil {
 		return Fault{}, fmt.Errorf("fault %q: %w", s, err)
 	}
 	return f, nil
 }
 
-func parse(s string) (f Fault, err error) {
-	words := strings.Fields(s)
+func (f *Fault) parse(words []string) error {
 	if len(words) != 3 || !strings.HasPrefix(words[2], "@") {
-		return f, errors.New("want WHAT WHOM @WHEN, such as: kill 3 @2s")
+		return errors.New("want WHAT WHOM @WHEN, such as: kill 3 @2s")
 	}
 	f.Kind = Kind(words[0])
-	if !slices.Contains(kinds, f.Kind) {
-		return f, fmt.Errorf("%q cannot be done; want %s%s", words[0], list(kinds), hint(words[0], kinds))
+	if !slices.Contains(kinds, words[0]) {
+		return fmt.Errorf("%q cannot be done; want %s%s", words[0], list(kinds), units.Hint(words[0], kinds))
 	}
 	if err := f.parseWhom(words[1]); err != nil {
-		return f, err
+		return err
 	}
-	if err := f.parseWhen(words[2][1:]); err != nil {
-		return f, err
-	}
-	return f, nil
+	return f.parseWhen(words[2][1:])
 }
 
-// hint names the one of names that is near, "" if there is none.
-func hint[S ~string](name string, names []S) string { return units.Hint(name, words(names)) }
-
-func words[S ~string](names []S) (words []string) {
-	for _, n := range names {
-		words = append(words, string(n))
-	}
-	return words
-}
-
-func list[S ~string](names []S) string {
-	words := words(names)
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+// list writes names as a choice: a, b or c.
+func list(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func (f *Fault) parseWhom(s string) (err error) {
@@ -152,15 +137,15 @@ func (f *Fault) parseWhom(s string) (err error) {
 		}
 		return nil
 	}
-	if r := Role(s); slices.Contains(roles, r) {
+	if slices.Contains(roles, s) {
 		if f.Kind == Join {
 			return errors.New("a node that joins is given by number: no absent node has a role")
 		}
-		f.Role = r
+		f.Role = Role(s)
 		return nil
 	}
 	if f.Nodes, err = dme.ParseNodes(s); err != nil {
-		return fmt.Errorf("%w, nor one of %s%s", err, list(roles), hint(s, roles))
+		return fmt.Errorf("%w, nor one of %s%s", err, list(roles), units.Hint(s, roles))
 	}
 	return nil
 }
@@ -349,8 +334,10 @@ func (s Schedule) Kills() []int {
 // on n nodes.
 func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 	var errs []error
-	fault := func(f Fault, text string, args ...any) {
-		errs = append(errs, fmt.Errorf("fault %q: %w", f, fmt.Errorf(text, args...)))
+	refuse := func(f Fault, wrong bool, text string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf("fault %q: %w", f, fmt.Errorf(text, args...)))
+		}
 	}
 	if n < 1 {
 		return nil
@@ -358,9 +345,7 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 	node, kills := sys.Node(1), s.Kills()
 	for i, f := range s {
 		for _, nodes := range append(f.Sides, f.Nodes) {
-			if len(nodes) > 0 && int(nodes[len(nodes)-1]) > n {
-				fault(f, "there are only %d nodes", n)
-			}
+			refuse(f, len(nodes) > 0 && int(nodes[len(nodes)-1]) > n, "there are only %d nodes", n)
 		}
 		ok := true
 		switch f.Kind {
@@ -369,18 +354,10 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 		case Join, Leave:
 			_, ok = node.(dme.Member)
 		}
-		if !ok {
-			fault(f, "nodes of %s cannot %s; 'dmebench list algorithms' shows which can", a.Name, f.Kind)
-		}
-		if f.AfterKill && kills[i] < 0 {
-			fault(f, "no kill of %s stands before it", f.Whom())
-		}
-		if f.Role == Root && a.Root == dme.None {
-			fault(f, "%s has no root", a.Name)
-		}
-		if f.Role == Token && a.HasToken == nil {
-			fault(f, "%s has no token", a.Name)
-		}
+		refuse(f, !ok, "nodes of %s cannot %s; 'dmebench list algorithms' shows which can", a.Name, f.Kind)
+		refuse(f, f.AfterKill && kills[i] < 0, "no kill of %s stands before it", f.Whom())
+		refuse(f, f.Role == Root && a.Root == dme.None, "%s has no root", a.Name)
+		refuse(f, f.Role == Token && a.HasToken == nil, "%s has no token", a.Name)
 	}
 	if len(s.Absent()) >= n {
 		errs = append(errs, errors.New("faults: all nodes join later; at least one must be there at the start"))

@@ -134,7 +134,6 @@ func (b Standing) Start() (*nats.Server, error) {
 	return nats.Embed(clients(), o)
 }
 
-// clients is how many connections with the token there may be.
 func clients() int {
 	var r unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &r) != nil {

@@ -115,7 +115,9 @@ func TestQuitIsAnsweredBeforeItTakesEffect(t *testing.T) {
 	if err != nil || r.Addr != "quit" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	<-m.Quit()
+	if err := <-m.Ended(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestStrangersCannotConnect(t *testing.T) {
@@ -136,7 +138,9 @@ func TestMembersLearnThatThePlaneIsGone(t *testing.T) {
 	}
 	m := join(t, s.Broker(), 0, echo)
 	s.Close()
-	<-m.Lost()
+	if <-m.Ended() == nil {
+		t.Error("taken for a command to quit")
+	}
 }
 
 // Nobody but this host can connect: nothing encrypts what passes.

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,24 +19,24 @@ import (
 
 // Member is a worker's end of the control plane.
 type Member struct {
-	boot Boot
-	conn *nats.Conn
-	lost chan error
-	quit chan struct{}
-
-	quitOnce sync.Once
+	boot  Boot
+	conn  *nats.Conn
+	ended chan error
 }
 
 // Join connects a worker to its run. answer is called for one command at a
 // time, and what it returns is sent back.
 func Join(boot Boot, answer func(Command) Reply) (*Member, error) {
-	m := &Member{boot: boot, lost: make(chan error, 1), quit: make(chan struct{})}
-	var err error
-	m.conn, err = connect(boot.Broker, fmt.Sprintf("dmebench worker %d", boot.Worker), func(err error) {
+	m := &Member{boot: boot, ended: make(chan error, 1)}
+	end := func(why error) {
 		select {
-		case m.lost <- err:
+		case m.ended <- why:
 		default:
 		}
+	}
+	var err error
+	m.conn, err = connect(boot.Broker, fmt.Sprintf("dmebench worker %d", boot.Worker), func(err error) {
+		end(cmp.Or(err, nats.ErrConnectionClosed))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("control: worker %d: %w", boot.Worker, err)
@@ -51,7 +52,7 @@ func Join(boot Boot, answer func(Command) Reply) (*Member, error) {
 		}
 		m.respond(msg, r)
 		if c.Op == OpQuit {
-			m.quitOnce.Do(func() { close(m.quit) })
+			end(nil)
 		}
 	})
 	if err == nil {
@@ -65,15 +66,9 @@ func Join(boot Boot, answer func(Command) Reply) (*Member, error) {
 }
 
 func (m *Member) respond(msg *nats.Msg, r Reply) {
-	out := &nats.Msg{Subject: msg.Reply}
-	if r.Entries != nil && r.Error == "" {
-		out.Header = nats.Header{"Binary": {"1"}}
-		out.Data = r.Entries
-	} else {
-		var err error
-		if out.Data, err = json.Marshal(r); err != nil {
-			out.Data, _ = json.Marshal(Reply{Worker: m.boot.Worker, Error: "control: " + err.Error()})
-		}
+	out := &nats.Msg{Subject: msg.Reply, Data: r.Entries, Header: nats.Header{"Binary": {"1"}}}
+	if r.Entries == nil || r.Error != "" {
+		out.Data, out.Header = encode(r), nil
 	}
 	if err := m.conn.PublishMsg(out); err == nil {
 		m.conn.Flush()
@@ -84,14 +79,18 @@ func (m *Member) respond(msg *nats.Msg, r Reply) {
 // way.
 func (m *Member) Notify(e Event) error {
 	e.Worker = m.boot.Worker
-	body, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	if err := m.conn.Publish(prefix(m.boot.Run)+".up", body); err != nil {
+	if err := m.conn.Publish(prefix(m.boot.Run)+".up", encode(e)); err != nil {
 		return err
 	}
 	return m.conn.FlushTimeout(startTimeout)
+}
+
+func encode(x any) []byte {
+	b, err := json.Marshal(x)
+	if err != nil {
+		panic("control: a message has no JSON form: " + err.Error())
+	}
+	return b
 }
 
 // Renew asks the coordinator itself whether this worker may go on. An error says that
@@ -104,13 +103,10 @@ func (m *Member) Renew(ctx context.Context) (may bool, err error) {
 	return strconv.ParseBool(string(answer.Data))
 }
 
-// Lost tells when the control plane is gone.
-func (m *Member) Lost() <-chan error { return m.lost }
+// Ended tells when the control plane is gone, and why; nil when a quit command has been
+// answered.
+func (m *Member) Ended() <-chan error { return m.ended }
 
-// Quit tells when a quit command has been answered.
-func (m *Member) Quit() <-chan struct{} { return m.quit }
-
-// Close disconnects.
 func (m *Member) Close() { m.conn.Close() }
 
 // Leader is the coordinator's end of the control plane.
@@ -183,16 +179,10 @@ func (l *Leader) Grant(grant func(worker int) bool) error {
 	return err
 }
 
-// Close disconnects.
 func (l *Leader) Close() { l.conn.Close() }
 
-// ask asks one worker and waits for its answer, as long as ctx allows.
 func (l *Leader) ask(ctx context.Context, worker int, c Command) (Reply, error) {
-	body, err := json.Marshal(c)
-	if err != nil {
-		return Reply{}, fmt.Errorf("control: %s: %w", c.Op, err)
-	}
-	m, err := l.conn.RequestWithContext(ctx, fmt.Sprintf("%s.w.%d", l.prefix, worker), body)
+	m, err := l.conn.RequestWithContext(ctx, fmt.Sprintf("%s.w.%d", l.prefix, worker), encode(c))
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) {
 			s := &Silence{Op: c.Op, Workers: []int{worker}}

@@ -171,7 +171,6 @@ type Left struct {
 	Entered int64          `json:"entered"` // when it last entered, ns on the host's clock
 }
 
-// Recorded says what was recorded of a node.
 type Recorded struct {
 	Node    dme.NodeID `json:"node"`
 	Chunks  int        `json:"chunks"`

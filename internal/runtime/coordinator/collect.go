@@ -28,35 +28,28 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	defer cancel()
 	o := measure.Observation{
 		Job: c.job, Status: runs.OK, Start: c.start, Stop: c.stop, PerEntry: c.perEntry,
-		Method: "shared-page", Workers: c.processes(), Environment: c.opt.Environment,
+		Method: "shared-page", Workers: len(c.those(func(p presence) bool { return p != absent })), Environment: c.opt.Environment,
 	}
-	var errs [3]error
 	reports, err := c.reports(ctx)
-	errs[0] = err
-	o.Nodes = c.counts(reports)
+	left := c.left(reports)
+	for _, n := range left {
+		o.Nodes = append(o.Nodes, n.Counts)
+	}
 	if foreign.Is(c.job.Algorithm.Name) {
 		o.Job = withKinds(c.job, nil) // until the workers tell
 	}
 	c.describeHosts(reports, &o)
-	c.observeFaults(reports, &o)
-	errs[1] = c.witnessed(ctx, &o)
-	errs[2] = c.shared.observe(ctx, &o)
-	return o, errors.Join(errs[:]...)
-}
-
-// witnessed adds up what the witnesses of the hosts have seen.
-func (c *coordinator) witnessed(ctx context.Context, o *measure.Observation) error {
-	all, err := c.witness(ctx, false)
+	c.observeFaults(left, &o)
+	all, failed := c.witness(ctx, false)
 	for _, w := range all {
 		o.WitnessViolations += w.Violations
 		if w.First != "" {
 			o.Warnings = append(o.Warnings, "the witness saw it happen: "+w.First)
 		}
 	}
-	return err
+	return o, errors.Join(err, failed, c.shared.observe(ctx, &o))
 }
 
-// collect asks the workers for their records and counts.
 func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error {
 	reports, err := c.all(ctx, control.Command{Op: control.OpReport})
 	if err != nil {
@@ -91,9 +84,8 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			o.Warnings = append(o.Warnings, "a message was refused: "+refusal)
 		}
 	}
-	nameKinds(o, reports, func(w int) []dme.NodeID { return c.places[w].nodes })
-	wire.RefusedFrames += c.data.refused()
-	wire.RefusedConns += c.strangers()
+	c.nameKinds(o, reports)
+	c.addStrangers(&wire)
 	o.Wire = measure.Wire(wire)
 	if c.faults == nil {
 		if err := c.entries(ctx, reports, o); err != nil {
@@ -114,31 +106,23 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 // entries fetches the records, chunk by chunk, from all workers at once.
 func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *measure.Observation) error {
 	var mu sync.Mutex
-	var errs []error
-	var wg sync.WaitGroup
-	for _, report := range reports {
-		w := report.Worker
-		wg.Go(func() {
-			for k := range report.Chunks {
-				r, err := c.call(ctx, w, control.Command{Op: control.OpEntries, Chunk: k})
-				mu.Lock()
-				if err == nil {
-					before := len(o.Entries)
-					o.Entries, err = record.Decode(o.Entries, r.Entries)
-					o.Entries = append(o.Entries[:before], c.inTime(w, o.Entries[before:])...)
-				}
-				if err != nil {
-					errs = append(errs, fmt.Errorf("records of %s: %w", c.name(w), err))
-				}
-				mu.Unlock()
-				if err != nil {
-					return
-				}
+	return atOnce(len(reports), func(k int) (err error) {
+		var mine []record.Entry
+		w := reports[k].Worker
+		for chunk := 0; chunk < reports[k].Chunks && err == nil; chunk++ {
+			var r control.Reply
+			if r, err = c.call(ctx, w, control.Command{Op: control.OpEntries, Chunk: chunk}); err == nil {
+				mine, err = record.Decode(mine, r.Entries)
 			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+		}
+		if err != nil {
+			return fmt.Errorf("records of %s: %w", c.name(w), err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		o.Entries = append(o.Entries, c.inTime(w, mine)...)
+		return nil
+	})
 }
 
 // inTime leaves out what a worker has recorded after the run was interrupted: the
@@ -183,7 +167,6 @@ type sums struct {
 	toCome            uint64 // requests that local processes have still to make
 }
 
-// sumUp adds up the readings of all nodes.
 func sumUp(nodes []host.Reading) sums {
 	var r sums
 	for i := range nodes {
@@ -265,13 +248,22 @@ func (c *coordinator) events(ctx context.Context, reports []control.Reply) error
 	}
 	c.warn("the run was recorded, which slows its nodes: do not compare its times with those of other runs")
 	streams := make([][]recording.Stream, len(reports))
-	errs := make([]error, len(reports))
-	var wg sync.WaitGroup
-	for i, report := range reports {
-		wg.Go(func() { streams[i], errs[i] = c.eventsOf(ctx, report) })
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	err := atOnce(len(reports), func(k int) error {
+		for _, r := range reports[k].Recorded {
+			var s recording.Stream
+			for chunk := range r.Chunks {
+				ask := control.Command{Op: control.OpEvents, Nodes: []dme.NodeID{r.Node}, Chunk: chunk}
+				reply, err := c.call(ctx, reports[k].Worker, ask)
+				if err != nil {
+					return fmt.Errorf("events recorded by %s: %w", c.name(reports[k].Worker), err)
+				}
+				s = append(s, reply.Entries)
+			}
+			streams[k] = append(streams[k], s)
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	var kept recording.Kept
@@ -284,26 +276,10 @@ func (c *coordinator) events(ctx context.Context, reports []control.Reply) error
 	return nil
 }
 
-func (c *coordinator) eventsOf(ctx context.Context, report control.Reply) ([]recording.Stream, error) {
-	var streams []recording.Stream
-	for _, r := range report.Recorded {
-		var s recording.Stream
-		for k := range r.Chunks {
-			reply, err := c.call(ctx, report.Worker, control.Command{Op: control.OpEvents, Nodes: []dme.NodeID{r.Node}, Chunk: k})
-			if err != nil {
-				return nil, fmt.Errorf("events recorded by %s: %w", c.name(report.Worker), err)
-			}
-			s = append(s, reply.Entries)
-		}
-		streams = append(streams, s)
-	}
-	return streams, nil
-}
-
 // nameKinds gives the kinds of messages their names where nodes decide what these
 // are. Every worker numbers them in the order in which it meets them; here they get
 // numbers that are the same for all. Without the workers' reports they have no names.
-func nameKinds(o *measure.Observation, reports []control.Reply, nodesOf func(worker int) []dme.NodeID) {
+func (c *coordinator) nameKinds(o *measure.Observation, reports []control.Reply) {
 	if !foreign.Is(o.Job.Algorithm.Name) {
 		return
 	}
@@ -320,7 +296,7 @@ func nameKinds(o *measure.Observation, reports []control.Reply, nodesOf func(wor
 		return i + 1
 	}
 	for _, r := range reports {
-		for _, id := range nodesOf(r.Worker) {
+		for _, id := range c.places[r.Worker].nodes {
 			n := &o.Nodes[id-1]
 			sent, handled := n.Sent, n.Handled
 			clear(n.Sent[1:])

@@ -138,14 +138,12 @@ type coordinator struct {
 	warnings []string
 }
 
-// warn adds a warning to the result.
 func (c *coordinator) warn(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
 }
 
-// start takes what the run needs from its hosts.
 func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
 	c.lapses = clock.WatchLapses(c.clock.Now, lapseEvery)
@@ -156,25 +154,14 @@ func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err 
 			c.end()
 		}
 	}()
-	if opt.Control == nil {
-		if c.broker, err = control.StartBroker(job.Spec.Listen, c.connections()); err != nil {
+	for _, open := range []func(context.Context) error{c.openControl, c.openData, c.openResource, c.openHosts, c.startSurvey} {
+		if err = open(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if err = c.openData(); err != nil {
-		return nil, err
-	}
-	if err = c.openResource(ctx); err != nil {
-		return nil, err
-	}
-	if err = c.openHosts(ctx); err != nil {
-		return nil, err
-	}
-	c.startSurvey(ctx)
 	return c, nil
 }
 
-// live leads the run from the first process to the result.
 func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 	after := ctx // what gathers the result
 	if c.opt.Partial {
@@ -192,7 +179,9 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 		abandon(cause)
 	}
 	err := c.phases(life)
-	partial := c.interrupted(ctx, life, err)
+	var stall *stall
+	var failed *failure // that came before the interruption
+	partial := ctx.Err() != nil && err != nil && !errors.As(err, &stall) && !errors.As(context.Cause(life), &failed)
 	if ctx.Err() != nil && !c.opt.Partial || partial && c.start == 0 {
 		return nil, ctx.Err()
 	}
@@ -204,7 +193,6 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 	if err == nil {
 		err = seen
 	}
-	var stall *stall
 	switch {
 	case err == nil && partial:
 		o.Status, o.Error, o.Partial = runs.Failed, "interrupted", true
@@ -220,8 +208,10 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 		return nil, ctx.Err()
 	}
 	o.Delays, o.HandoverDelays = c.measured()
-	c.tellLapses(&o)
-	c.shared.finish(after, &o)
+	c.tellLapses()
+	if err := c.shared.remove(); err != nil {
+		c.warn("%v", err)
+	}
 	o.Warnings = append(o.Warnings, c.warnings...)
 	result := c.result(after, o, err)
 	if c.opt.Entries {
@@ -238,18 +228,8 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 	return result, nil
 }
 
-// gathering is how long after an interruption the result may be gathered.
 const gathering = 20 * time.Second
 
-// interrupted reports whether the end of ctx is why the run ended with err: not
-// a failure that came before, nor a stall.
-func (c *coordinator) interrupted(ctx, life context.Context, err error) bool {
-	var failed *failure
-	var stalled *stall
-	return ctx.Err() != nil && err != nil && !errors.As(err, &stalled) && !errors.As(context.Cause(life), &failed)
-}
-
-// phases goes through the run up to quiescence.
 func (c *coordinator) phases(ctx context.Context) error {
 	for _, phase := range []struct {
 		name string

@@ -25,7 +25,6 @@ const (
 	leadFar   = 50 * time.Millisecond  // more, where workers are on other hosts
 )
 
-// drive runs the workload until all requests have been served.
 func (c *coordinator) drive(ctx context.Context) error {
 	// All have marked before any begins: the first messages may reach a node
 	// that has not heard yet that it should begin, and it answers.
@@ -45,21 +44,17 @@ func (c *coordinator) drive(ctx context.Context) error {
 		err = c.steps(ctx)
 	}
 	if err == nil {
-		err = c.until(ctx, c.pollRun(), func(_, now sums) bool { return now.served() && !c.faults.keeps() })
+		pause := pollRun
+		if c.several() {
+			pause = pollFar
+		}
+		err = c.until(ctx, pause, func(_, now sums) bool { return now.served() && !c.faults.expects().keeps })
 	}
 	c.stop = c.clock.Now()
 	if d := c.job.Plan.Duration(); d > 0 {
 		c.stop = min(c.stop, c.start+int64(d))
 	}
 	return err
-}
-
-// pollRun is how long to wait between looks at a run that goes by itself.
-func (c *coordinator) pollRun() time.Duration {
-	if c.several() {
-		return pollFar
-	}
-	return pollRun
 }
 
 // steps leads a workload whose requests come in steps, each to quiescence.
@@ -104,7 +99,7 @@ func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now
 	byWorker := make(map[int][]control.Arrival)
 	for _, a := range arrivals {
 		w := c.workerOf(a.Node)
-		if c.stateOf(w) != present {
+		if c.at(w).state != present {
 			continue // its node is not there to ask
 		}
 		byWorker[w] = append(byWorker[w], control.Arrival{Node: a.Node, At: c.there(w, now+int64(a.After))})
@@ -152,8 +147,7 @@ const (
 func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(before, now sums) bool) error {
 	watch := newProgress(c.job.Spec.StallAfter.Std(), c.job.Plan.LongestHold())
 	watch.lossy = c.faults != nil
-	roll := newRoll(c)
-	silence := time.Now() // since when all has been served
+	roll := &roll{c: c, seen: make([]uint64, len(c.places)), since: make([]time.Time, len(c.places)), next: time.Now().Add(rollEvery)}
 	before, err := c.sums(ctx)
 	looked := time.Now()
 	for err == nil {
@@ -170,29 +164,20 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 		if gap := time.Since(looked) - max(pause, pollFar); gap > unnoticed {
 			watch.forgive(gap)
 			roll.forgive(gap)
-			silence = silence.Add(gap)
 		}
 		looked = time.Now()
-		if c.faults.relieves() {
+		if c.faults.expects().relieves {
 			watch.restart()
 		}
 		err := watch.observe(now)
 		if err == nil {
 			err = c.dead(ctx, before, now, watch.moved)
 		}
-		if err == nil && now.served() && time.Since(silence) > patience*watch.limit {
-			err = &stall{unquiet: true, what: fmt.Sprintf("the system does not fall silent: no request is pending, "+
-				"and after %v messages still flow", patience*watch.limit)}
-		}
-		if !now.served() {
-			silence = looked
-		}
 		if err != nil {
 			if stalled, err := c.confirm(ctx, err, now); err != nil || stalled {
 				return err
 			}
 			watch.restart()
-			silence = time.Now()
 		}
 		roll.call(ctx)
 		c.show(ctx, now)
@@ -209,7 +194,6 @@ func (c *coordinator) until(ctx context.Context, pause time.Duration, done func(
 	return c.blame(ctx, err)
 }
 
-// show says where the run stands, if it is time for that.
 func (c *coordinator) show(ctx context.Context, now sums) {
 	if c.opt.Progress == nil || time.Since(c.shown) < progressEvery {
 		return
@@ -231,7 +215,6 @@ func (c *coordinator) show(ctx context.Context, now sums) {
 // endTimeout bounds how long healthy workers may take to close in order.
 const endTimeout = 3 * time.Second
 
-// end frees everything; no process is left behind.
 func (c *coordinator) end() {
 	c.ending.Store(true)
 	if c.leader != nil {
@@ -240,11 +223,11 @@ func (c *coordinator) end() {
 		}
 		c.leader.Close()
 	}
-	c.closeHosts()
+	_ = atOnce(len(c.hosts), func(k int) error { return c.hosts[k].Close() }) // what a host that is lost leaves, it ends by itself
 	if foreign.Is(c.job.Algorithm.Name) {
 		foreign.EndStrays(c.run)
 	}
-	c.shared.close()
+	_ = c.shared.remove() // where the server does not answer, nobody is left to tell
 	c.survey.close()
 	c.data.close()
 	if c.broker != nil {
@@ -265,7 +248,7 @@ func (c *coordinator) dismiss() {
 	}
 	for _, w := range workers {
 		select {
-		case <-c.process(w).Ended():
+		case <-c.at(w).process.Ended():
 		case <-ctx.Done():
 			return
 		}

@@ -10,7 +10,6 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
 )
 
@@ -23,7 +22,6 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
-// watch fails the run if a worker process ends too early.
 func (c *coordinator) watch(worker int, p launch.Process) {
 	<-p.Ended()
 	if c.ending.Load() {
@@ -61,7 +59,6 @@ func (c *coordinator) listen(ctx context.Context) {
 	}
 }
 
-// arrived notes that a worker is there.
 func (c *coordinator) arrived(worker int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,8 +86,8 @@ func (c *coordinator) reported(e control.Event) {
 		culprit = c.workerOf(dme.NodeID(e.Peer))
 	}
 	f := &failure{what: e.Fatal}
-	if culprit >= 0 && culprit < len(c.places) && c.process(culprit) != nil {
-		p := c.process(culprit)
+	if culprit >= 0 && culprit < len(c.places) && c.at(culprit).process != nil {
+		p := c.at(culprit).process
 		patience := causeTimeout
 		if c.tolerant {
 			patience = hostTimeout
@@ -100,8 +97,8 @@ func (c *coordinator) reported(e control.Event) {
 			return // watch fails the run, with more to say
 		case <-time.After(patience):
 		}
-		if e.Peer != 0 && c.mayBeLost(culprit) {
-			return
+		if at := c.at(culprit); e.Peer != 0 && (!at.state.expected() || at.disturbed) {
+			return // a fault is why others cannot reach it
 		}
 		if c.lostWith(culprit) || e.Worker >= 0 && e.Worker < len(c.places) && c.lostWith(e.Worker) {
 			return
@@ -114,35 +111,23 @@ func (c *coordinator) reported(e control.Event) {
 	c.fail(f)
 }
 
-// mayBeLost reports whether a fault is why others cannot reach a worker.
-func (c *coordinator) mayBeLost(worker int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.places[worker]
-	return !p.state.expected() || p.disturbed
-}
-
 // lapseEvery is how often the coordinator looks whether it was held up.
 const lapseEvery = 250 * time.Millisecond
 
-// held is a process that did not run for a while.
 type held struct {
 	who   string
 	worst clock.Lapse
 }
 
-// lapsed notes when a process did not run.
 func (c *coordinator) lapsed(who string, lapses []clock.Lapse) {
-	if len(lapses) == 0 {
-		return
+	if len(lapses) > 0 {
+		c.held = append(c.held, held{who, slices.MaxFunc(lapses, func(a, b clock.Lapse) int { return int(a.For - b.For) })})
 	}
-	worst := slices.MaxFunc(lapses, func(a, b clock.Lapse) int { return int(a.For - b.For) })
-	c.held = append(c.held, held{who, worst})
 }
 
 // tellLapses warns where processes did not run for a while: times are longer by
 // that, and that is not the algorithm's doing.
-func (c *coordinator) tellLapses(o *measure.Observation) {
+func (c *coordinator) tellLapses() {
 	if c.start == 0 {
 		return
 	}
@@ -151,15 +136,20 @@ func (c *coordinator) tellLapses(o *measure.Observation) {
 		return
 	}
 	slices.SortStableFunc(c.held, func(a, b held) int { return int(b.worst.For - a.worst.For) })
-	const most = 8
 	var parts []string
-	for _, h := range c.held[:min(most, len(c.held))] {
+	for _, h := range c.held {
 		parts = append(parts, fmt.Sprintf("%s for %v until %v after the start", h.who,
 			h.worst.For.Round(10*time.Millisecond), time.Duration(h.worst.Until-c.start).Round(10*time.Millisecond)))
 	}
-	if more := len(c.held) - most; more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", more))
+	c.warn("processes did not run for a second or more, stopped by a signal or for want of a core, and times include that: %s",
+		some(parts, "; "))
+}
+
+// some joins the first of many parts, and counts the others.
+func some(parts []string, between string) string {
+	const most = 8
+	if more := len(parts) - most; more > 0 {
+		parts = append(parts[:most:most], fmt.Sprintf("%d more", more))
 	}
-	o.Warnings = append(o.Warnings, "processes did not run for a second or more, stopped by a signal or for want of a core, "+
-		"and times include that: "+strings.Join(parts, "; "))
+	return strings.Join(parts, between)
 }

@@ -50,7 +50,7 @@ type injector struct {
 	asked     map[dme.NodeID]asked
 
 	readings []host.Reading // by node; for the goroutine that carries out faults
-	tellings int            // hosts that are lost, and of which the others are not told yet
+	tellings atomic.Int32   // hosts that are lost, and of which the others are not told yet
 	telling  sync.WaitGroup // for who tells them
 	legacy                  // of these hosts
 }
@@ -61,7 +61,6 @@ type stay struct {
 	fault int
 }
 
-// inject begins to carry out the job's faults. The run has begun.
 func (c *coordinator) inject(ctx context.Context) {
 	faults, n := c.job.Faults, c.job.Spec.Nodes
 	if len(faults) == 0 && !c.tolerant {
@@ -130,7 +129,6 @@ func (i *injector) run() {
 	}
 }
 
-// look does whatever is to be done now.
 func (i *injector) look() error {
 	defer i.publish()
 	if err := i.lookForEvents(); err != nil {
@@ -150,7 +148,6 @@ func (i *injector) look() error {
 	return i.lookForLeavers()
 }
 
-// lookForEvents tells the director how many entries and requests there were.
 func (i *injector) lookForEvents() error {
 	if i.director.Awaits(fault.Entry) {
 		entries, err := i.c.entered(i.ctx)
@@ -180,26 +177,20 @@ func (i *injector) publish() {
 	i.busy, i.returns, i.heals = false, returns, heals
 }
 
-// keeps reports whether the run is to go on although nobody asks: nodes are to come
-// back at a time that is known, or to go on.
-func (i *injector) keeps() bool {
-	if i == nil {
-		return false
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.busy || i.tellings > 0 || i.returns
+// expected is what is to happen yet at a time that is known.
+type expected struct {
+	keeps    bool // the run is to go on although nobody asks: nodes come back, or go on
+	relieves bool // a system that stands still may go on by it
 }
 
-// relieves reports whether something is to happen at a time that is known by which
-// a system that stands still may go on.
-func (i *injector) relieves() bool {
+func (i *injector) expects() expected {
 	if i == nil {
-		return false
+		return expected{}
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.busy || i.tellings > 0 || i.returns || i.heals
+	keeps := i.busy || i.tellings.Load() > 0 || i.returns
+	return expected{keeps, keeps || i.heals}
 }
 
 // occupy has the run wait until what is being done is done.
@@ -209,8 +200,7 @@ func (i *injector) occupy() {
 	i.busy = true
 }
 
-// Down implements [fault.Runtime].
-func (i *injector) Down(id dme.NodeID) bool { return !i.c.stateOf(i.c.workerOf(id)).expected() }
+func (i *injector) Down(id dme.NodeID) bool { return !i.c.at(i.c.workerOf(id)).state.expected() }
 
 // Players implements [fault.Runtime]. It finds one at a time, who is kept in the role; who
 // stands still keeps it anyway.
@@ -226,7 +216,7 @@ func (i *injector) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 			return []dme.NodeID{id}, err
 		}
 	}
-	stopped := func(id dme.NodeID) bool { return c.stateOf(c.workerOf(id)) == paused }
+	stopped := func(id dme.NodeID) bool { return c.at(c.workerOf(id)).state == paused }
 	if f.Role == fault.Waiting || slices.ContainsFunc(nodes, stopped) {
 		if err := c.read(i.ctx, i.readings); err != nil {
 			return nil, err
@@ -282,13 +272,12 @@ func (i *injector) catch(k int, nodes []dme.NodeID) (dme.NodeID, error) {
 	if err := i.letPass(k); err != nil || slices.Contains(nodes, id) {
 		return id, err
 	}
-	if s := c.stateOf(c.workerOf(id)); s == present || s == leaving {
-		_, err = c.call(i.ctx, c.workerOf(id), control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}})
+	if s := c.at(c.workerOf(id)).state; s == present || s == leaving {
+		err = c.tell(i.ctx, control.OpFree, id)
 	}
 	return dme.None, err // it is about to leave already: it gets on with that
 }
 
-// letPass asks nobody any more to stay inside for a fault.
 func (i *injector) letPass(k int) error {
 	before := len(i.holding)
 	i.holding = slices.DeleteFunc(i.holding, func(s stay) bool { return s.fault == k })
@@ -298,7 +287,6 @@ func (i *injector) letPass(k int) error {
 	return errors.Join(i.c.hold(i.ctx, 0), i.arm())
 }
 
-// stop ends the carrying out of faults.
 func (i *injector) stop() {
 	if i == nil {
 		return
@@ -308,7 +296,6 @@ func (i *injector) stop() {
 	i.telling.Wait()
 }
 
-// asFailure makes a failure of the run of an error.
 func asFailure(err error) error {
 	return fmt.Errorf("faults: %w", err)
 }

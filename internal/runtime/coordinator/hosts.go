@@ -11,13 +11,12 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/record/measure"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
-	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
 	"dmebench/transport/nats"
 )
 
-// openHosts says which worker is on which host, and makes the hosts ready.
 func (c *coordinator) openHosts(ctx context.Context) error {
 	c.hosts = c.opt.Hosts
 	if c.hosts == nil {
@@ -47,39 +46,34 @@ func (c *coordinator) openHosts(ctx context.Context) error {
 	})
 }
 
-// onHosts does something on all hosts that are not lost, on several of them at the
-// same time.
-func (c *coordinator) onHosts(do func(k int, h host.Host) error) error {
-	if len(c.hosts) == 1 {
-		return do(0, c.hosts[0])
+// atOnce does something for 0 to n−1 at the same time, and returns what has failed.
+func atOnce(n int, do func(k int) error) error {
+	if n == 1 {
+		return do(0)
 	}
-	errs := make([]error, len(c.hosts))
+	errs := make([]error, n)
 	var wg sync.WaitGroup
-	for k, h := range c.hosts {
-		if !c.lost[k].Load() {
-			wg.Go(func() { errs[k] = do(k, h) })
-		}
+	for k := range n {
+		wg.Go(func() { errs[k] = do(k) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
 }
 
-// closeHosts ends what is left of the run on all hosts, those that are lost included.
-func (c *coordinator) closeHosts() {
-	var wg sync.WaitGroup
-	for _, h := range c.hosts {
-		wg.Go(func() { _ = h.Close() }) // what a host that is lost leaves, it ends by itself
-	}
-	wg.Wait()
+func (c *coordinator) onHosts(do func(k int, h host.Host) error) error {
+	return atOnce(len(c.hosts), func(k int) error {
+		if len(c.hosts) > 1 && c.lost[k].Load() {
+			return nil
+		}
+		return do(k, c.hosts[k])
+	})
 }
 
 // several reports whether the nodes are on several hosts, or on another one.
 func (c *coordinator) several() bool { return c.opt.Control != nil }
 
-// hostOf returns the host of a worker.
 func (c *coordinator) hostOf(worker int) host.Host { return c.hosts[c.places[worker].host] }
 
-// aboutHostOf says which host a worker is on.
 func (c *coordinator) aboutHostOf(worker int) host.About { return c.about[c.places[worker].host] }
 
 // there returns what the clock of a worker's host shows at an instant.
@@ -101,7 +95,6 @@ func (c *coordinator) read(ctx context.Context, readings []host.Reading) error {
 	return c.lostHost(err)
 }
 
-// sums adds up what all nodes have counted.
 func (c *coordinator) sums(ctx context.Context) (sums, error) {
 	if err := c.read(ctx, c.looked); err != nil {
 		return sums{}, err
@@ -138,7 +131,6 @@ func (c *coordinator) witness(ctx context.Context, waits bool) ([]host.Witness, 
 	return all, c.lostHost(err)
 }
 
-// entered returns how many entries there were on all hosts.
 func (c *coordinator) entered(ctx context.Context) (sum uint64, err error) {
 	all, err := c.witness(ctx, false)
 	for _, w := range all {
@@ -168,8 +160,7 @@ func (c *coordinator) stays(ctx context.Context) (dme.NodeID, error) {
 	return dme.None, err
 }
 
-// bury takes a node out of its host's counters.
-func (c *coordinator) bury(ctx context.Context, id dme.NodeID) (host.Remains, error) {
+func (c *coordinator) bury(ctx context.Context, id dme.NodeID) (control.Left, error) {
 	r, err := c.hostOf(c.workerOf(id)).Bury(ctx, id)
 	return r, c.lostHost(err)
 }
@@ -183,7 +174,6 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 }
 
-// reports asks all hosts what is left of the run, those that are lost excepted.
 func (c *coordinator) reports(ctx context.Context) ([]host.Report, error) {
 	all := make([]host.Report, len(c.hosts))
 	err := c.onHosts(func(k int, h host.Host) (err error) {
@@ -193,16 +183,17 @@ func (c *coordinator) reports(ctx context.Context) ([]host.Report, error) {
 	return all, c.lostHost(err)
 }
 
-// counts returns what all nodes have counted.
-func (c *coordinator) counts(reports []host.Report) []noderun.Counts {
-	all := make([]noderun.Counts, c.job.Spec.Nodes)
+// left returns what is left of each node. Of those whose hosts are lost it is what their
+// workers have handed over.
+func (c *coordinator) left(reports []host.Report) []host.NodeReport {
+	all := make([]host.NodeReport, c.job.Spec.Nodes)
 	for _, r := range reports {
 		for _, n := range r.Nodes {
-			all[n.Node-1] = n.Counts
+			all[n.Node-1] = n
 		}
 	}
 	for _, id := range c.nodesLost() {
-		all[id-1] = c.faults.countsOf(id)
+		all[id-1] = host.NodeReport{Left: control.Left{Counts: c.faults.countsOf(id)}}
 	}
 	return all
 }

@@ -61,7 +61,6 @@ func (c *coordinator) lease() time.Duration {
 	return leaseTime + longest + time.Duration(len(c.places))*answerPerWorker
 }
 
-// grant decides whether a worker may go on for another lease.
 func (c *coordinator) grant(worker int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,9 +121,7 @@ func (c *coordinator) lose(k int, why error) {
 	if over = over.Add(c.lease() + leaseMargin); i.ended.Load() {
 		over = time.Now() // nobody is told: only what is left counts
 	}
-	i.mu.Lock()
-	i.tellings++
-	i.mu.Unlock()
+	i.tellings.Add(1)
 	i.telling.Go(func() { i.goOnWithout(k, workers, over, why) })
 }
 
@@ -170,9 +167,7 @@ func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) 
 			c.fail(err)
 		}
 	}
-	i.mu.Lock()
-	i.tellings--
-	i.mu.Unlock()
+	i.tellings.Add(-1)
 	for unsure != nil && !i.ended.Load() && i.ctx.Err() == nil {
 		if unsure, _ = c.fence(i.ctx, unsure, over); unsure == nil {
 			i.mu.Lock()
@@ -220,9 +215,7 @@ func (c *coordinator) fence(ctx context.Context, workers []int, over time.Time) 
 
 // require asks a worker of a lost host, which no other call reaches.
 func (c *coordinator) require(ctx context.Context, w int, q control.Command, patience time.Duration) (control.Reply, error) {
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	r, err := c.leader.Call(limited, []int{w}, control.Same(q))
+	r, err := c.within(ctx, patience, []int{w}, control.Same(q))
 	return r[0], err
 }
 
@@ -271,7 +264,7 @@ func (i *injector) bequeath(o *measure.Observation) {
 			continue
 		}
 		told := i.told[i.c.places[i.c.workerOf(id)].host]
-		o.Abandoned = append(o.Abandoned, i.pending(id, remains(left.Counts, left.Entered), told)...)
+		o.Abandoned = append(o.Abandoned, i.pending(left, told)...)
 	}
 	if missing != nil {
 		o.Warnings = append(o.Warnings, "what nodes "+dme.FormatNodes(missing)+" have counted and recorded is lost with their host")

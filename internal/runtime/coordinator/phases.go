@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/transport"
+	"dmebench/transport/nats"
 )
 
 // Bounds on the phases in which all workers take part: a base, and what each
@@ -26,29 +27,49 @@ const (
 	spinBudget = 0.2     // of one core, all workers together, spent on punctual arrivals
 )
 
-func (c *coordinator) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, phaseBase+time.Duration(len(c.places))*phasePerWorker)
+func (c *coordinator) bound() time.Duration {
+	return phaseBase + time.Duration(len(c.places))*phasePerWorker
+}
+
+// within calls some workers, each with its own command, for so long at most.
+func (c *coordinator) within(ctx context.Context, d time.Duration, workers []int, command func(worker int) control.Command) (
+	[]control.Reply, error,
+) {
+	limited, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return c.leader.Call(limited, workers, command)
 }
 
 // each calls some workers, each with its own command, within the bound of a
 // phase. Where the run has failed meanwhile, that is the error.
 func (c *coordinator) each(ctx context.Context, workers []int, command func(worker int) control.Command) ([]control.Reply, error) {
-	limited, cancel := c.bounded(ctx)
-	defer cancel()
 	begin := time.Now()
-	replies, err := c.leader.Call(limited, workers, command)
+	replies, err := c.within(ctx, c.bound(), workers, command)
 	return replies, c.blame(ctx, c.excuse(begin, err))
 }
 
-// all gives all workers one command.
 func (c *coordinator) all(ctx context.Context, command control.Command) ([]control.Reply, error) {
 	return c.each(ctx, c.workers(), control.Same(command))
 }
 
-// call gives one worker a command.
 func (c *coordinator) call(ctx context.Context, worker int, command control.Command) (control.Reply, error) {
 	replies, err := c.each(ctx, []int{worker}, control.Same(command))
 	return replies[0], err
+}
+
+// commands gives one worker some, one after the other.
+func (c *coordinator) commands(ctx context.Context, worker int, all ...control.Command) error {
+	for _, command := range all {
+		if _, err := c.call(ctx, worker, command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell asks a node's worker for something that concerns that node alone.
+func (c *coordinator) tell(ctx context.Context, op control.Op, id dme.NodeID) error {
+	return c.commands(ctx, c.workerOf(id), control.Command{Op: op, Nodes: []dme.NodeID{id}})
 }
 
 // blame turns the error of a call into what the run failed of: what ended it
@@ -140,9 +161,8 @@ func (c *coordinator) startWorker(ctx context.Context, w int) error {
 	return nil
 }
 
-// join waits until every worker has said that it is there.
 func (c *coordinator) join(ctx context.Context) error {
-	limited, cancel := c.bounded(ctx)
+	limited, cancel := context.WithTimeout(ctx, c.bound())
 	defer cancel()
 	newcomers := c.those(func(p presence) bool { return p == coming })
 	var missing []int
@@ -163,11 +183,8 @@ func (c *coordinator) join(ctx context.Context) error {
 	return nil
 }
 
-// awaitWorker waits until a worker has said that it is there.
 func (c *coordinator) awaitWorker(ctx context.Context, w int) error {
-	c.mu.Lock()
-	joined := c.places[w].joined
-	c.mu.Unlock()
+	joined := c.at(w).joined
 	if joined == nil {
 		return nil
 	}
@@ -179,18 +196,18 @@ func (c *coordinator) awaitWorker(ctx context.Context, w int) error {
 	}
 }
 
-// logLimit is how many records of a node are kept.
 func (c *coordinator) logLimit() int { return max(maxRecords/c.job.Spec.Nodes, minRecords) }
 
-// assignment is a worker's part of the run.
 func (c *coordinator) assignment(w int) *control.Assignment {
 	a := &control.Assignment{
 		Spec: c.job.Spec, Files: c.opt.Files, Local: c.places[w].nodes, Listen: c.aboutHostOf(w).Listen,
-		Key: c.key, Broker: c.data.forWorkers(),
-		Resource:  c.shared.assignment(),
+		Key: c.key, Broker: c.data.told,
 		LogLimit:  c.logLimit(),
 		Record:    c.opt.Record,
 		SpinShare: spinBudget / float64(len(c.places)),
+	}
+	if b := c.shared.bucket; b != nil {
+		a.Resource = &control.Resource{Bucket: b.Name(), Broker: c.shared.broker}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -214,8 +231,12 @@ func (c *coordinator) assignment(w int) *control.Assignment {
 
 // assign gives every worker its nodes, and hears where they listen.
 func (c *coordinator) assign(ctx context.Context) error {
-	if err := c.sequence(); err != nil {
-		return err
+	if b := c.data.broker; b != nil && b.Sequenced {
+		var err error
+		c.data.sequencer, err = nats.StartSequencer(c.key, *b, func(err error) { c.fail(&failure{what: err.Error()}) })
+		if err != nil {
+			return err
+		}
 	}
 	replies, err := c.each(ctx, c.workers(), func(w int) control.Command {
 		return control.Command{Op: control.OpAssign, Assign: c.assignment(w)}
@@ -240,14 +261,12 @@ func (c *coordinator) assign(ctx context.Context) error {
 	return nil
 }
 
-// listens notes the address of a worker's transport.
 func (c *coordinator) listens(w int, addr string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.places[w].addr = addr
 }
 
-// book says where the nodes are that are there.
 func (c *coordinator) book() transport.AddressBook {
 	c.mu.Lock()
 	defer c.mu.Unlock()

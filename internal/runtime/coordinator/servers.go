@@ -9,6 +9,7 @@ import (
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/witness"
+	"dmebench/transport"
 	"dmebench/transport/nats"
 )
 
@@ -22,45 +23,35 @@ type sharedResource struct {
 	broker *nats.Broker    // where it is; nil for the server of the control plane
 }
 
-// openResource makes the resource that the run asks for.
+// openControl starts a server for the control plane, where there is none elsewhere.
+func (c *coordinator) openControl(context.Context) (err error) {
+	if c.opt.Control != nil {
+		return nil
+	}
+	connections := len(c.places)
+	if c.job.Spec.Resource != "" && c.opt.Broker == nil {
+		connections *= 2 // the resource is there, too
+	}
+	c.broker, err = control.StartBroker(c.job.Spec.Listen, connections)
+	return err
+}
+
 func (c *coordinator) openResource(ctx context.Context) (err error) {
 	if c.job.Spec.Resource == "" {
 		return nil
 	}
-	at := c.opt.Broker
-	switch {
-	case at != nil:
-		c.shared.broker = at
-	case c.broker != nil:
+	at := c.control()
+	if c.shared.broker = c.opt.Broker; c.shared.broker != nil {
+		at = *c.shared.broker
+	} else if c.broker != nil {
 		if err := c.broker.EnableJetStream(storeBytes); err != nil {
 			return err
 		}
-		fallthrough
-	default:
-		own := c.control()
-		at = &own
 	}
-	c.shared.bucket, err = witness.CreateBucket(ctx, *at, rand.Text())
+	c.shared.bucket, err = witness.CreateBucket(ctx, at, rand.Text())
 	return err
 }
 
-// connections is how many connections the workers make to the control plane's server.
-func (c *coordinator) connections() int {
-	if c.job.Spec.Resource != "" && c.opt.Broker == nil {
-		return 2 * len(c.places)
-	}
-	return len(c.places)
-}
-
-// assignment says where workers find the resource.
-func (r *sharedResource) assignment() *control.Resource {
-	if r.bucket == nil {
-		return nil
-	}
-	return &control.Resource{Bucket: r.bucket.Name(), Broker: r.broker}
-}
-
-// observe reads what has become of the resource of a run that is over.
 func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) error {
 	if r.bucket == nil {
 		return nil
@@ -73,28 +64,14 @@ func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) er
 	return nil
 }
 
-// finish removes the resource of a run of which everything is known: nodes that are
-// still inside have used it until now.
-func (r *sharedResource) finish(ctx context.Context, o *measure.Observation) {
-	ctx, cancel := afterwards(ctx)
-	defer cancel()
-	if err := r.remove(ctx); err != nil {
-		o.Warnings = append(o.Warnings, err.Error())
-	}
-}
-
-// close removes the resource of a run that did not come to its end. Where the server
-// does not answer, nobody is left to tell.
-func (r *sharedResource) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
-	defer cancel()
-	_ = r.remove(ctx)
-}
-
-func (r *sharedResource) remove(ctx context.Context) error {
+// remove removes the resource once everything is known of the run: nodes that are still
+// inside have used it until then.
+func (r *sharedResource) remove() error {
 	if r.bucket == nil {
 		return nil
 	}
+	ctx, cancel := afterwards(context.Background())
+	defer cancel()
 	err := r.bucket.Remove(ctx)
 	r.bucket = nil
 	return err
@@ -104,14 +81,14 @@ func (r *sharedResource) remove(ctx context.Context) error {
 // control plane's broker: neither waits for the other's connections and queues.
 type dataPlane struct {
 	broker    *nats.Broker // nil where the network has none
-	control   bool         // it is the control plane's, which each worker knows by itself
+	told      *nats.Broker // of which workers are told: that of the control plane each knows by itself
 	server    *nats.Server // the run's own; nil where the broker is elsewhere
 	sequencer *nats.Sequencer
 }
 
 // openData starts the run's own server, or sees whether the broker elsewhere can
 // be used.
-func (c *coordinator) openData() error {
+func (c *coordinator) openData(context.Context) error {
 	if !c.job.Network.Brokered {
 		return nil
 	}
@@ -125,7 +102,6 @@ func (c *coordinator) openData() error {
 		}
 	case c.opt.Control != nil:
 		b, what = *c.opt.Control, "of the control plane"
-		c.data.control = true
 	default:
 		s, err := nats.StartServer(len(c.places))
 		if err != nil {
@@ -134,7 +110,10 @@ func (c *coordinator) openData() error {
 		c.data.server, b, what = s, s.Broker(), "embedded in the coordinator"
 	}
 	b.Sequenced = c.job.Needs.SequencedBroadcast
-	c.data.broker = &b
+	c.data.broker, c.data.told = &b, &b
+	if c.opt.Broker == nil && c.opt.Control != nil {
+		c.data.told = &nats.Broker{Sequenced: b.Sequenced}
+	}
 	if c.opt.Environment != nil {
 		c.opt.Environment = maps.Clone(c.opt.Environment)
 		c.opt.Environment["broker"] = what
@@ -142,46 +121,19 @@ func (c *coordinator) openData() error {
 	return nil
 }
 
-// sequence starts what puts broadcasts into one order, where the algorithm needs
-// that.
-func (c *coordinator) sequence() (err error) {
-	if c.data.broker == nil || !c.data.broker.Sequenced {
-		return nil
+// addStrangers counts what the run's own servers have refused, or are about to: the
+// connections of the run are there while it is collected.
+func (c *coordinator) addStrangers(to *transport.Counters) {
+	if c.data.sequencer != nil {
+		to.RefusedFrames += c.data.sequencer.Refused()
 	}
-	c.data.sequencer, err = nats.StartSequencer(c.key, *c.data.broker, func(err error) {
-		c.fail(&failure{what: err.Error()})
-	})
-	return err
-}
-
-// forWorkers is the broker as a worker is told of it.
-func (d *dataPlane) forWorkers() *nats.Broker {
-	if d.control {
-		return &nats.Broker{Sequenced: d.broker.Sequenced}
-	}
-	return d.broker
-}
-
-// refused returns how many messages of strangers the sequencer has refused.
-func (d *dataPlane) refused() uint64 {
-	if d.sequencer == nil {
-		return 0
-	}
-	return d.sequencer.Refused()
-}
-
-// strangers returns how many connections the run's own servers have refused, or are
-// about to: those of the run are there while it is collected.
-func (c *coordinator) strangers() (n uint64) {
 	for _, s := range []*nats.Server{c.broker, c.data.server} {
 		if s != nil {
-			n += s.Strangers()
+			to.RefusedConns += s.Strangers()
 		}
 	}
-	return n
 }
 
-// close frees everything. The workers have ended.
 func (d *dataPlane) close() {
 	if d.sequencer != nil {
 		d.sequencer.Close()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"dmebench/internal/runtime/control"
@@ -79,17 +78,15 @@ func (c *coordinator) states(ctx context.Context) ([]string, *standstill.Standst
 			waits.Join(r.Waits)
 		}
 	}
-	waits.Absent = c.absentNodes()
-	states = append(states[:min(len(states), maxStates)], c.absentees()...)
-	return states, waits, err
+	told, gone := c.absentees()
+	waits.Absent = gone
+	return append(states[:min(len(states), maxStates)], told...), waits, err
 }
 
 // inquire asks all workers for what takes no more than the locks of their nodes.
 func (c *coordinator) inquire(ctx context.Context, command control.Command) ([]control.Reply, error) {
-	limited, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
 	begin := time.Now()
-	replies, err := c.leader.Call(limited, c.workers(), control.Same(command))
+	replies, err := c.within(ctx, answerTime, c.workers(), control.Same(command))
 	return replies, c.blame(ctx, c.excuse(begin, err))
 }
 
@@ -195,12 +192,8 @@ func (c *coordinator) suspect(s *stall, replies []control.Reply) {
 		links = append(links, fmt.Sprintf("%d from %s to %s", missing[w], c.name(w[0]), c.name(w[1])))
 	}
 	s.held = links != nil || c.faults.recount() == "" // else they went down with nodes
-	const most = 6
-	if more := len(links) - most; more > 0 {
-		links = append(links[:most], fmt.Sprintf("and others on %d more links", more))
-	}
 	if links != nil {
-		s.what += "; the network holds messages: " + strings.Join(links, "; ") + "; mend the way between them, and run again"
+		s.what += "; the network holds messages: " + some(links, "; ") + "; mend the way between them, and run again"
 	}
 }
 
@@ -215,7 +208,6 @@ type stall struct {
 
 func (s *stall) Error() string { return s.what }
 
-// status is what a run that ends so is.
 func (s *stall) status() runs.Status {
 	if s.unquiet || s.held {
 		return runs.Failed
@@ -223,7 +215,6 @@ func (s *stall) status() runs.Status {
 	return runs.Stalled
 }
 
-// progress notices when a run moves no more.
 type progress struct {
 	limit   time.Duration // how long nothing may move while requests wait
 	hold    time.Duration // how much longer, while somebody is in the critical section
@@ -231,11 +222,13 @@ type progress struct {
 	last    sums
 	moved   time.Time // when anything last moved
 	entered time.Time // when somebody last left the critical section, or nobody waited
+	pending time.Time // when somebody last waited, was inside or had requests to make
 }
 
 func newProgress(limit, hold time.Duration) *progress {
-	now := time.Now()
-	return &progress{limit: limit, hold: hold, moved: now, entered: now}
+	p := &progress{limit: limit, hold: hold}
+	p.restart()
+	return p
 }
 
 // patience is how much longer messages may flow without any entry than there
@@ -246,13 +239,12 @@ const patience = 10
 // forgive leaves a time out of account in which nobody could look: whether
 // anything moved then is not known.
 func (p *progress) forgive(d time.Duration) {
-	p.moved, p.entered = p.moved.Add(d), p.entered.Add(d)
+	p.moved, p.entered, p.pending = p.moved.Add(d), p.entered.Add(d), p.pending.Add(d)
 }
 
-// restart begins to wait again.
 func (p *progress) restart() {
 	now := time.Now()
-	p.moved, p.entered = now, now
+	p.moved, p.entered, p.pending = now, now, now
 }
 
 // observe takes new sums and says why the run is stalled, if it is. While
@@ -265,6 +257,9 @@ func (p *progress) observe(r sums) error {
 	}
 	if r.entries != p.last.entries || r.requesting == 0 {
 		p.entered = now
+	}
+	if !r.served() {
+		p.pending = now
 	}
 	p.last = r
 	limit, where := p.limit, "the critical section is free"
@@ -286,6 +281,9 @@ func (p *progress) observe(r sums) error {
 		}
 		return &stall{unquiet: true, what: fmt.Sprintf("messages were %s: %d were sent and %d handled, and nothing has moved for %v",
 			what, r.sent, r.handled, limit)}
+	case now.Sub(p.pending) > patience*limit:
+		return &stall{unquiet: true, what: fmt.Sprintf("the system does not fall silent: no request is pending, "+
+			"and after %v messages still flow", patience*limit)}
 	}
 	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"dmebench/workload/fault"
 )
 
-// Strike implements [fault.Runtime].
 func (i *injector) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
 	i.occupy()
 	switch i.c.job.Faults[k].Kind {
@@ -51,20 +50,13 @@ func (i *injector) record(k int, nodes []dme.NodeID) (at int64, err error) {
 	return at, nil
 }
 
-// over notes that a fault has ended.
-func (i *injector) over(k int, at int64) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.strikes[slices.Index(i.order, k)].Ended = at
-}
-
 // kill ends the processes of nodes at once. They are stopped first: from then on
 // they do nothing, and the critical section is free of them, before anybody can
 // notice that they are gone.
 func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 	c := i.c
 	for _, id := range nodes {
-		if err := c.process(c.workerOf(id)).Pause(); err != nil {
+		if err := c.at(c.workerOf(id)).process.Pause(); err != nil {
 			return 0, i.diedBefore(id, err)
 		}
 	}
@@ -80,7 +72,7 @@ func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 	for _, id := range nodes {
 		// It is not waited for: where cores are scarce it takes long until a process
 		// has ended that will never do anything again.
-		c.process(c.workerOf(id)).Kill()
+		c.at(c.workerOf(id)).process.Kill()
 	}
 	return at, c.order(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
 }
@@ -93,7 +85,7 @@ func (i *injector) lose(id dme.NodeID, at int64) error {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.abandoned = append(i.abandoned, i.pending(id, r, at)...)
+	i.abandoned = append(i.abandoned, i.pending(r, at)...)
 	return nil
 }
 
@@ -101,7 +93,7 @@ func (i *injector) lose(id dme.NodeID, at int64) error {
 // fails the run by itself.
 func (i *injector) diedBefore(id dme.NodeID, err error) error {
 	select {
-	case <-i.c.process(i.c.workerOf(id)).Ended():
+	case <-i.c.at(i.c.workerOf(id)).process.Ended():
 		if i.c.lostWith(i.c.workerOf(id)) {
 			return nil
 		}
@@ -112,37 +104,37 @@ func (i *injector) diedBefore(id dme.NodeID, err error) error {
 	}
 }
 
-// pause makes the processes of nodes stand still.
 func (i *injector) pause(k int, nodes []dme.NodeID) (at int64, err error) {
 	c := i.c
 	for _, id := range nodes {
 		c.setState(c.workerOf(id), paused)
-		if err := c.process(c.workerOf(id)).Pause(); err != nil {
+		if err := c.at(c.workerOf(id)).process.Pause(); err != nil {
 			return 0, i.diedBefore(id, err)
 		}
 	}
 	return i.record(k, nodes)
 }
 
-// End implements [fault.Runtime].
 func (i *injector) End(k int, nodes []dme.NodeID) error {
 	c := i.c
 	i.occupy()
-	i.over(k, c.clock.Now())
+	i.mu.Lock()
+	i.strikes[slices.Index(i.order, k)].Ended = c.clock.Now()
+	i.mu.Unlock()
 	if c.job.Faults[k].Kind == fault.Partition {
 		i.cuts = slices.DeleteFunc(i.cuts, func(other int) bool { return other == k })
 		return c.order(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
 	}
 	for _, id := range nodes {
 		w := c.workerOf(id)
-		if c.stateOf(w) != paused {
+		if c.at(w).state != paused {
 			continue // its host was lost
 		}
-		if err := c.process(w).Resume(); err != nil {
+		if err := c.at(w).process.Resume(); err != nil {
 			return i.diedBefore(id, err)
 		}
 		// First, for a node that was seized hears of nothing before it is free.
-		if _, err := c.call(i.ctx, w, control.Command{Op: control.OpFree, Nodes: []dme.NodeID{id}}); err != nil {
+		if err := c.tell(i.ctx, control.OpFree, id); err != nil {
 			return err
 		}
 		as := present
@@ -156,7 +148,6 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 	return nil
 }
 
-// cut lets nothing pass between the sides of a partition.
 func (i *injector) cut(k int, nodes []dme.NodeID) (at int64, err error) {
 	if at, err = i.record(k, nodes); err != nil {
 		return at, err
@@ -165,7 +156,6 @@ func (i *injector) cut(k int, nodes []dme.NodeID) (at int64, err error) {
 	return at, i.c.order(i.ctx, control.Command{Op: control.OpCut, Cut: k, Sides: i.c.job.Faults[k].Sides})
 }
 
-// leave has nodes leave the system.
 func (i *injector) leave(k int, nodes []dme.NodeID) (at int64, err error) {
 	c := i.c
 	if at, err = i.record(k, nodes); err != nil {
@@ -175,7 +165,7 @@ func (i *injector) leave(k int, nodes []dme.NodeID) (at int64, err error) {
 		w := c.workerOf(id)
 		c.setState(w, leaving)
 		for _, op := range []control.Op{control.OpFree, control.OpLeave} {
-			if _, err := c.call(i.ctx, w, control.Command{Op: op, Nodes: []dme.NodeID{id}}); err != nil {
+			if err := c.tell(i.ctx, op, id); err != nil {
 				return at, err
 			}
 		}
@@ -183,7 +173,6 @@ func (i *injector) leave(k int, nodes []dme.NodeID) (at int64, err error) {
 	return at, nil
 }
 
-// lookForLeavers ends the processes of nodes that have left.
 func (i *injector) lookForLeavers() error {
 	if !i.director.AnyLeaves() {
 		return nil
@@ -192,26 +181,24 @@ func (i *injector) lookForLeavers() error {
 	if err := c.read(i.ctx, i.readings); err != nil {
 		return err
 	}
-	for _, id := range c.nodes(func(p presence) bool { return p == leaving }) {
-		if i.readings[id-1].Activity != noderun.Down {
-			continue
+	for _, w := range c.those(func(p presence) bool { return p == leaving }) {
+		if id := c.places[w].nodes[0]; i.readings[id-1].Activity == noderun.Down {
+			if err := c.letGo(i.ctx, w, id); err != nil {
+				return err
+			}
+			i.director.Left(id)
 		}
-		if err := c.letGo(i.ctx, c.workerOf(id), id); err != nil {
-			return err
-		}
-		i.director.Left(id)
 	}
 	return nil
 }
 
-// letGo ends the process of a node that has left, and tells the others.
 func (c *coordinator) letGo(ctx context.Context, w int, id dme.NodeID) error {
 	c.setState(w, gone)
 	if _, err := c.bury(ctx, id); err != nil {
 		return err
 	}
 	_, err := c.call(ctx, w, control.Command{Op: control.OpQuit})
-	p := c.process(w)
+	p := c.at(w).process
 	if err == nil {
 		select {
 		case <-p.Ended():
@@ -245,7 +232,7 @@ func (i *injector) recount() string {
 
 // observeFaults says what was done to the run, and what ended with the nodes that
 // were hit. What every node has recorded outlives it.
-func (c *coordinator) observeFaults(reports []host.Report, o *measure.Observation) {
+func (c *coordinator) observeFaults(left []host.NodeReport, o *measure.Observation) {
 	i := c.faults
 	if i == nil {
 		return
@@ -257,20 +244,15 @@ func (c *coordinator) observeFaults(reports []host.Report, o *measure.Observatio
 	o.Abandoned = slices.Clone(i.abandoned)
 	i.bequeath(o)
 	o.Warnings, o.Missed = append(o.Warnings, i.director.Warnings()...), i.director.Missed(c.stop)
-	left := make([]host.NodeReport, len(o.Nodes))
-	for _, r := range reports {
-		for _, n := range r.Nodes {
-			left[n.Node-1] = n
+	for _, n := range left {
+		if n.Log == nil {
+			continue // its host is lost
 		}
-	}
-	for k := range left {
-		id := dme.NodeID(k + 1)
-		if c.lost[c.places[c.workerOf(id)].host].Load() {
-			continue
+		var err error
+		if o.Entries, err = record.Decode(o.Entries, n.Log); err != nil {
+			o.Warnings = append(o.Warnings, fmt.Sprintf("records of node %d cannot be read: %v", n.Node, err))
 		}
-		n := &left[k]
-		o.Entries = append(o.Entries, n.Log...)
-		o.Abandoned = append(o.Abandoned, i.pending(id, remains(n.Counts, n.Entered), record.Never)...)
+		o.Abandoned = append(o.Abandoned, i.pending(n.Left, record.Never)...)
 	}
 }
 
@@ -280,25 +262,21 @@ type asked struct {
 	at       int64
 }
 
-// remains is what a node leaves behind that has counted so much.
-func remains(c noderun.Counts, entered int64) host.Remains {
-	return host.Remains{Activity: noderun.Activity(c.Activity), Requests: c.Requests, Entered: entered}
-}
-
 // pending describes the request of a node that waits, or is inside; it ends with the node
 // at that time. When it was made is not known; it matters only at which faults it had been
 // made already. It is called with mu held.
-func (i *injector) pending(id dme.NodeID, r host.Remains, ended int64) []record.Abandoned {
-	if r.Activity != noderun.Requesting && r.Activity != noderun.Inside {
+func (i *injector) pending(left control.Left, ended int64) []record.Abandoned {
+	is := noderun.Activity(left.Counts.Activity)
+	if is != noderun.Requesting && is != noderun.Inside {
 		return nil
 	}
-	x := record.Abandoned{Node: id, Made: true, Requested: i.c.clock.Now(), Entered: record.Never, Ended: ended}
-	if seen, ok := i.asked[id]; ok && seen.requests == r.Requests {
+	x := record.Abandoned{Node: left.Node, Made: true, Requested: i.c.clock.Now(), Entered: record.Never, Ended: ended}
+	if seen, ok := i.asked[left.Node]; ok && seen.requests == left.Counts.Requests {
 		x.Requested = seen.at
 	}
 	x.Requested = min(x.Requested, ended)
-	if r.Activity == noderun.Inside {
-		x.Entered, _ = i.c.aboutHostOf(i.c.workerOf(id)).Clock.Here(r.Entered)
+	if is == noderun.Inside {
+		x.Entered, _ = i.c.aboutHostOf(i.c.workerOf(left.Node)).Clock.Here(left.Entered)
 	}
 	return []record.Abandoned{x}
 }
@@ -328,7 +306,7 @@ func (i *injector) admit(ctx context.Context, w int, joins bool) error {
 	if err := c.startWorker(ctx, w); err != nil {
 		return err
 	}
-	limited, cancel := c.bounded(ctx)
+	limited, cancel := context.WithTimeout(ctx, c.bound())
 	defer cancel()
 	if err := c.awaitWorker(limited, w); err != nil {
 		return err
@@ -340,18 +318,18 @@ func (i *injector) admit(ctx context.Context, w int, joins bool) error {
 		return err
 	}
 	c.listens(w, r.Addr)
+	var commands []control.Command
 	for _, k := range i.cuts {
-		if _, err := c.call(ctx, w, control.Command{Op: control.OpCut, Cut: k, Sides: c.job.Faults[k].Sides}); err != nil {
-			return err
-		}
+		commands = append(commands, control.Command{Op: control.OpCut, Cut: k, Sides: c.job.Faults[k].Sides})
 	}
-	if _, err := c.call(ctx, w, control.Command{Op: control.OpConnect, Book: c.book()}); err != nil {
+	commands = append(commands, control.Command{Op: control.OpConnect, Book: c.book()})
+	if err := c.commands(ctx, w, commands...); err != nil {
 		return err
 	}
 	if err := c.order(ctx, control.Command{Op: control.OpUp, Nodes: a.Local, Addr: r.Addr, Life: a.Incarnation}); err != nil {
 		return err
 	}
-	if _, err := c.call(ctx, w, control.Command{Op: control.OpBegin, At: c.there(w, c.start)}); err != nil {
+	if err := c.commands(ctx, w, control.Command{Op: control.OpBegin, At: c.there(w, c.start)}); err != nil {
 		return err
 	}
 	c.setState(w, present)

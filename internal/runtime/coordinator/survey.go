@@ -42,15 +42,15 @@ type survey struct {
 
 // startSurvey opens the ports of all hosts; without hosts that can do that, it does
 // nothing. What fails is a warning: the clocks are compared over the control plane, too.
-func (c *coordinator) startSurvey(ctx context.Context) {
-	s := &survey{c: c}
+func (c *coordinator) startSurvey(ctx context.Context) error {
+	s := &survey{c: c, end: func() {}}
 	for _, h := range c.hosts {
 		if surveyor, ok := h.(host.Surveyor); ok {
 			s.hosts = append(s.hosts, surveyor)
 		}
 	}
 	if len(s.hosts) < len(c.hosts) || !c.several() {
-		return
+		return nil
 	}
 	s.peers = make([]exchange.Peer, len(s.hosts))
 	key := (*transport.Key)(&c.key).Derive("exchange between hosts")
@@ -59,7 +59,7 @@ func (c *coordinator) startSurvey(ctx context.Context) {
 		return err
 	}); err != nil {
 		c.warn("the ways between hosts are not measured: %v", err)
-		return
+		return nil
 	}
 	s.links = make([][]exchange.Link, len(s.hosts))
 	for k := range s.links {
@@ -70,6 +70,7 @@ func (c *coordinator) startSurvey(ctx context.Context) {
 		c.warn("the coordinator's clock is compared with those of the hosts over the control plane alone: %v", err)
 	}
 	c.survey = s
+	return nil
 }
 
 // towards returns a free port at the address of this host from which another is
@@ -80,14 +81,11 @@ func towards(peer string) string {
 		return ":0"
 	}
 	defer conn.Close()
-	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
-	if err != nil {
-		return ":0"
-	}
-	return net.JoinHostPort(host, "0")
+	free := *conn.LocalAddr().(*net.UDPAddr)
+	free.Port = 0
+	return free.String()
 }
 
-// coordinatorName is under what name the coordinator exchanges datagrams.
 const coordinatorName = "(coordinator)"
 
 // before measures before the run, and begins what goes on during it.
@@ -137,10 +135,8 @@ func (s *survey) after(ctx context.Context) {
 	if s == nil {
 		return
 	}
-	if s.end != nil {
-		s.end()
-		s.going.Wait()
-	}
+	s.end()
+	s.going.Wait()
 	s.probe(ctx)
 	_ = s.c.onHosts(func(k int, _ host.Host) error {
 		paths, err := s.hosts[k].Paths(ctx)
@@ -199,7 +195,6 @@ func (s *survey) cannotReach(from, to string) {
 	s.silent = append(s.silent, fmt.Sprintf("%s to host %s", from, to))
 }
 
-// learn takes exchanges of host k with host j into account.
 func (s *survey) learn(k, j int, p exchange.Path) {
 	if k == j {
 		return
@@ -208,7 +203,6 @@ func (s *survey) learn(k, j int, p exchange.Path) {
 	s.links[j][k].AddReverse(p)
 }
 
-// report says what was measured.
 func (s *survey) report(o *measure.Observation) {
 	if s == nil {
 		return
@@ -229,15 +223,12 @@ func (s *survey) report(o *measure.Observation) {
 	}
 }
 
-// close ends the exchanges of the coordinator.
 func (s *survey) close() {
 	if s == nil {
 		return
 	}
-	if s.end != nil {
-		s.end()
-		s.going.Wait()
-	}
+	s.end()
+	s.going.Wait()
 	if s.port != nil {
 		s.port.Close()
 	}
@@ -275,7 +266,7 @@ func (c *coordinator) ping(ctx context.Context) error {
 		c.survey.before(ctx)
 	}
 	edges := slices.DeleteFunc(slices.Clone(c.edges), func(e [2]uint32) bool {
-		return c.stateOf(c.workerOf(dme.NodeID(e[0]))) != present || c.stateOf(c.workerOf(dme.NodeID(e[1]))) != present
+		return c.at(c.workerOf(dme.NodeID(e[0]))).state != present || c.at(c.workerOf(dme.NodeID(e[1]))).state != present
 	})
 	delays, err := c.pingAlong(ctx, spread(edges, pingPairs), control.Command{Count: pingCount}, pingBudget)
 	if err != nil {
@@ -316,9 +307,7 @@ func (c *coordinator) pingAlong(ctx context.Context, edges [][2]uint32, ask cont
 	for i, w := range slices.Sorted(maps.Keys(byWorker)) {
 		ask.Pairs, ask.Within = byWorker[w], left/time.Duration(len(byWorker)-i)
 		begin := time.Now()
-		limited, cancel := context.WithTimeout(ctx, ask.Within+ask.Apart+ask.Wait+answerTime)
-		replies, err := c.leader.Call(limited, []int{w}, control.Same(ask))
-		cancel()
+		replies, err := c.within(ctx, ask.Within+ask.Apart+ask.Wait+answerTime, []int{w}, control.Same(ask))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -33,7 +32,6 @@ type place struct {
 	granted     time.Time         // when it was last allowed to go on
 }
 
-// presence says whether a worker takes part.
 type presence uint8
 
 const (
@@ -49,7 +47,6 @@ const (
 // expected reports whether the end of the process would be a failure.
 func (p presence) expected() bool { return p != absent && p != gone && p != lost }
 
-// divide says which nodes live together.
 func divide(nodes, per int) []*place {
 	var all []*place
 	for first := 1; first <= nodes; first += per {
@@ -83,16 +80,11 @@ func (c *coordinator) those(are func(presence) bool) []int {
 	return all
 }
 
-// processes returns the number of workers that there were.
-func (c *coordinator) processes() int {
-	return len(c.those(func(p presence) bool { return p != absent }))
-}
-
-// stateOf returns whether a worker takes part.
-func (c *coordinator) stateOf(worker int) presence {
+// at returns how a worker stands.
+func (c *coordinator) at(worker int) place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.places[worker].state
+	return *c.places[worker]
 }
 
 func (c *coordinator) setState(worker int, s presence) {
@@ -107,39 +99,27 @@ func (p *place) become(s presence) {
 	p.disturbed = p.disturbed || s == paused || s == gone || s == lost
 }
 
-// nodes returns the nodes of workers in such a state, in ascending order.
-func (c *coordinator) nodes(are func(presence) bool) []dme.NodeID {
-	var all []dme.NodeID
-	for _, w := range c.those(are) {
-		all = append(all, c.places[w].nodes...)
-	}
-	return all
+var whyAbsent = map[presence]string{
+	absent: "has not joined", coming: "is about to begin", paused: "stands still, paused",
+	gone: "is down, killed or gone", lost: "is down, killed or gone",
 }
 
-// absentees says which nodes are not there, for a report on a stalled run.
-func (c *coordinator) absentees() []string {
+// absentees says which nodes are not there, and why, for a report on a stalled run. Those
+// in gone are no part of the system.
+func (c *coordinator) absentees() (told []string, gone []standstill.Absent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var all []string
 	for _, p := range c.places {
-		why := ""
-		switch p.state {
-		case absent:
-			why = "has not joined"
-		case coming:
-			why = "is about to begin"
-		case paused:
-			why = "stands still, paused"
-		case gone, lost:
-			why = "is down, killed or gone"
-		default:
-			continue
-		}
 		for _, id := range p.nodes {
-			all = append(all, fmt.Sprintf("node %d %s for %v", id, why, time.Since(p.changed).Round(time.Millisecond)))
+			if why := whyAbsent[p.state]; why != "" {
+				told = append(told, fmt.Sprintf("node %d %s for %v", id, why, time.Since(p.changed).Round(time.Millisecond)))
+			}
+			if !p.state.expected() {
+				gone = append(gone, standstill.Absent{Node: id, Since: -1})
+			}
 		}
 	}
-	return all
+	return told, gone
 }
 
 // excuse leaves out of account that workers do not answer to which a fault was done
@@ -161,27 +141,14 @@ func (c *coordinator) excuse(begin time.Time, err error) error {
 	return err
 }
 
-// process returns a worker's latest process; nil where there was none.
-func (c *coordinator) process(worker int) launch.Process {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.places[worker].process
-}
-
-// names says who some workers are.
 func (c *coordinator) names(workers []int) string {
-	const most = 8
 	var names []string
-	for _, w := range workers[:min(most, len(workers))] {
+	for _, w := range workers {
 		names = append(names, c.name(w))
 	}
-	if more := len(workers) - most; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(names, ", ")
+	return some(names, ", ")
 }
 
-// name says who a worker is.
 func (c *coordinator) name(worker int) string {
 	ids := c.places[worker].nodes
 	nodes := fmt.Sprintf("node %d", ids[0])
@@ -192,26 +159,10 @@ func (c *coordinator) name(worker int) string {
 	if c.several() {
 		at = ", host " + c.aboutHostOf(worker).Name
 	}
-	if p := c.process(worker); p != nil {
+	if p := c.at(worker).process; p != nil {
 		return fmt.Sprintf("%s (worker %d, pid %d%s)", nodes, worker, p.PID(), at)
 	}
 	return fmt.Sprintf("%s (worker %d%s)", nodes, worker, at)
-}
-
-// absentNodes lists the nodes that are no part of the system now.
-func (c *coordinator) absentNodes() []standstill.Absent {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var all []standstill.Absent
-	for _, p := range c.places {
-		if p.state.expected() {
-			continue
-		}
-		for _, id := range p.nodes {
-			all = append(all, standstill.Absent{Node: id, Since: -1})
-		}
-	}
-	return all
 }
 
 const (
@@ -230,16 +181,6 @@ type roll struct {
 	seen   []uint64 // by worker: what its nodes had done
 	since  []time.Time
 	asking atomic.Bool
-}
-
-func newRoll(c *coordinator) *roll {
-	r := &roll{c: c, seen: make([]uint64, len(c.places)), since: make([]time.Time, len(c.places))}
-	now := time.Now()
-	r.next = now.Add(rollEvery)
-	for w := range r.since {
-		r.since[w] = now
-	}
-	return r
 }
 
 // forgive leaves a time out of account in which nobody could look.
@@ -282,46 +223,36 @@ func (r *roll) call(ctx context.Context) {
 	}()
 }
 
-// ask fails the run where a worker does not answer.
+// ask fails the run where a worker does not answer. Another error is a worker's, which
+// reports it itself.
 func (c *coordinator) ask(ctx context.Context, workers []int) {
-	for {
+	patience := answerTime + time.Duration(len(c.places))*answerPerWorker
+	for over := false; !over; {
 		begin := time.Now()
-		patience := answerTime + time.Duration(len(c.places))*answerPerWorker
-		limited, cancel := context.WithTimeout(ctx, patience)
-		_, err := c.leader.Call(limited, workers, control.Same(control.Command{Op: control.OpAlive}))
-		cancel()
-		err = c.excuse(begin, err)
-		var silence *control.Silence
-		if ctx.Err() != nil || c.ending.Load() || !errors.As(err, &silence) {
-			return // another error is a worker's, which reports it itself
-		}
-		if time.Since(begin) > patience+unnoticed {
-			continue // the coordinator itself did not run
-		}
-		if silence.Workers = slices.DeleteFunc(silence.Workers, c.lostWith); len(silence.Workers) == 0 {
+		_, err := c.within(ctx, patience, workers, control.Same(control.Command{Op: control.OpAlive}))
+		if ctx.Err() != nil || c.ending.Load() {
 			return
 		}
-		f := c.silent(silence.Workers)
-		f.what = fmt.Sprintf("%s did not answer for %v: %s", c.names(silence.Workers), patience, c.why(silence.Workers))
-		c.fail(f)
-		return
+		var f *failure
+		over = time.Since(begin) <= patience+unnoticed // else the coordinator itself did not run
+		if over && errors.As(c.blame(ctx, c.excuse(begin, err)), &f) {
+			c.fail(f)
+		}
 	}
 }
 
-// silent is the failure of workers that do not answer.
 func (c *coordinator) silent(workers []int) *failure {
 	f := new(failure)
 	for _, w := range workers {
 		f.nodes = append(f.nodes, c.places[w].nodes...)
-		f.stderr = append(f.stderr, c.process(w).Stderr()...)
+		f.stderr = append(f.stderr, c.at(w).process.Stderr()...)
 	}
 	return f
 }
 
-// why says what is known of workers that do not answer.
 func (c *coordinator) why(workers []int) string {
 	for _, w := range workers {
-		if !c.process(w).Stopped() {
+		if !c.at(w).process.Stopped() {
 			return "hanging, or the machine has no time for it"
 		}
 	}
@@ -349,10 +280,5 @@ func (c *coordinator) catchUp(ctx context.Context, w int, as presence) error {
 	c.places[w].missed = nil
 	c.places[w].become(as)
 	c.mu.Unlock()
-	for _, command := range missed {
-		if _, err := c.call(ctx, w, command); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.commands(ctx, w, missed...)
 }

@@ -10,7 +10,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
@@ -51,7 +49,7 @@ type Host interface {
 
 	// Bury takes a node whose process does nothing any more out of the counters and
 	// out of the critical section, and says what it leaves behind.
-	Bury(ctx context.Context, id dme.NodeID) (Remains, error)
+	Bury(ctx context.Context, id dme.NodeID) (control.Left, error)
 
 	// Report says at the end of a run what its nodes have counted and recorded, and
 	// how busy the host was.
@@ -103,13 +101,6 @@ type Witness struct {
 	Waits      *noderun.WaitCounts `json:"waits,omitempty"` // nil if nobody asked for them
 }
 
-// Remains is what a node leaves behind when it ends.
-type Remains struct {
-	Activity noderun.Activity `json:"activity"`
-	Requests uint64           `json:"requests"`
-	Entered  int64            `json:"entered"` // when it last entered, on the host's clock
-}
-
 // Report is what is left of a run on a host.
 type Report struct {
 	Host  runs.Host    `json:"host"`
@@ -118,26 +109,8 @@ type Report struct {
 
 // NodeReport is what is left of a node.
 type NodeReport struct {
-	Node    dme.NodeID     `json:"node"`
-	Counts  noderun.Counts `json:"counts"`
-	Entered int64          `json:"entered,omitempty"` // when it last entered, on the host's clock, if its records outlive its process
-	Log     Log            `json:"log,omitempty"`     // its records then
-}
-
-// Log is records of a node, whose JSON form is compact.
-type Log []record.Entry
-
-// MarshalJSON writes the records as package record does.
-func (l Log) MarshalJSON() ([]byte, error) { return json.Marshal(record.Append(nil, l)) }
-
-// UnmarshalJSON is the inverse of MarshalJSON.
-func (l *Log) UnmarshalJSON(text []byte) error {
-	var b []byte
-	err := json.Unmarshal(text, &b)
-	if err == nil {
-		*l, err = record.Decode(nil, b)
-	}
-	return err
+	control.Left
+	Log []byte `json:"log,omitempty"` // its records in their binary form, if they outlive its process
 }
 
 // ErrLost is wrapped by the errors of a host that cannot be reached any more.
@@ -154,7 +127,6 @@ func (e *LostError) Error() string {
 	return "host " + e.Host + ": " + ErrLost.Error() + ": " + e.Why.Error()
 }
 
-// Unwrap returns [ErrLost] and the reason.
 func (e *LostError) Unwrap() []error { return []error{ErrLost, e.Why} }
 
 // Surveyor is a Host that measures the ways to the others by itself, and compares

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/record"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/witness"
 	"dmebench/internal/runtime/worker"
@@ -32,21 +35,9 @@ type Local struct {
 
 var _ Host = (*Local)(nil)
 
-// Name returns the host's name.
-func (h *Local) Name() string {
-	if h.Label == "" {
-		return "this host"
-	}
-	return h.Label
-}
+func (h *Local) Name() string { return cmp.Or(h.Label, "this host") }
 
-// Listen returns the address at which workers listen.
-func (h *Local) Listen() string {
-	if h.Address == "" {
-		return launch.Loopback
-	}
-	return h.Address
-}
+func (h *Local) Listen() string { return cmp.Or(h.Address, launch.Loopback) }
 
 // Open makes the page. The clock is this process's own.
 func (h *Local) Open(_ context.Context, p Part) (_ About, err error) {
@@ -55,7 +46,6 @@ func (h *Local) Open(_ context.Context, p Part) (_ About, err error) {
 	return About{Name: h.Name(), Listen: h.Listen()}, err
 }
 
-// Start starts a worker as a child of this process.
 func (h *Local) Start(_ context.Context, w Worker) (launch.Process, error) {
 	if h.page == nil {
 		return nil, fmt.Errorf("%s cannot be started: %s takes no part in a run", w.Name, h.Name())
@@ -72,7 +62,6 @@ func (h *Local) Start(_ context.Context, w Worker) (launch.Process, error) {
 	return p, nil
 }
 
-// Read reads the counters in the page.
 func (h *Local) Read(_ context.Context, readings []Reading) error {
 	nodes := h.page.Nodes()
 	for _, id := range h.part.Local {
@@ -87,7 +76,6 @@ func (h *Local) Read(_ context.Context, readings []Reading) error {
 	return nil
 }
 
-// Witness says what the page's witness has seen.
 func (h *Local) Witness(_ context.Context, waits bool) (Witness, error) {
 	w := Witness{Entries: h.page.Entries(), Held: h.page.Held()}
 	w.Violations, w.First = h.page.Violations()
@@ -102,7 +90,6 @@ func (h *Local) Witness(_ context.Context, waits bool) (Witness, error) {
 	return w, nil
 }
 
-// Hold asks by the page.
 func (h *Local) Hold(_ context.Context, order uint64) error {
 	h.page.Hold(order)
 	return nil
@@ -110,31 +97,23 @@ func (h *Local) Hold(_ context.Context, order uint64) error {
 
 // Bury takes a node out of the page. Where it had left the critical section and
 // recorded that, and was about to count it, it is counted.
-func (h *Local) Bury(_ context.Context, id dme.NodeID) (Remains, error) {
-	c := h.page.Counters(id)
-	r := Remains{Activity: noderun.Activity(c.Activity.Load()), Requests: c.Requests.Load()}
-	if log, ok := h.page.Log(id); ok {
-		r.Entered = h.page.LastEntered(id)
-		if uint64(len(log.Entries())) > c.Entries.Load() {
-			c.Entries.Add(1)
-			if r.Activity == noderun.Inside {
-				r.Activity = noderun.Idle
-			}
+func (h *Local) Bury(_ context.Context, id dme.NodeID) (control.Left, error) {
+	left, log := worker.Left(h.page, id)
+	if uint64(len(log)) > left.Counts.Entries {
+		h.page.Counters(id).Entries.Add(1)
+		if noderun.Activity(left.Counts.Activity) == noderun.Inside {
+			left.Counts.Activity = uint64(noderun.Idle)
 		}
 	}
 	h.page.Bury(id)
-	return r, nil
+	return left, nil
 }
 
-// Report reads the page.
 func (h *Local) Report(context.Context) (Report, error) {
 	r := Report{Host: runs.Host{Name: h.Name(), Address: h.Listen()}, Nodes: make([]NodeReport, len(h.part.Local))}
 	for k, id := range h.part.Local {
-		n := NodeReport{Node: id, Counts: noderun.Read(h.page.Counters(id))}
-		if log, kept := h.page.Log(id); kept {
-			n.Entered, n.Log = h.page.LastEntered(id), log.Entries()
-		}
-		r.Nodes[k] = n
+		left, log := worker.Left(h.page, id)
+		r.Nodes[k] = NodeReport{left, record.Append(nil, log)}
 	}
 	return r, nil
 }

@@ -1,9 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -73,37 +73,36 @@ func (p Placement) order(sites []Site) ([]int, error) {
 		}
 		return order, nil
 	}
-	byValue := make(map[string][]int)
+	type pick struct {
+		site, row int // row is the site's place among those of its value
+		value     string
+	}
+	var picks []pick
 	var without []string
+	rows := make(map[string]int)
 	for k, s := range sites {
 		value, ok := s.Labels[p.key]
 		switch {
 		case !ok:
 			without = append(without, s.Name)
 		case p.value == "" || value == p.value:
-			byValue[value] = append(byValue[value], k)
+			picks = append(picks, pick{k, rows[value], value})
+			rows[value]++
 		}
 	}
 	switch {
 	case p.value == "" && without != nil:
 		return nil, fmt.Errorf("placement %s: no label %s on %s; start its agent with --label %s=VALUE",
 			p, p.key, strings.Join(without, ", "), p.key)
-	case len(byValue) == 0:
+	case picks == nil:
 		return nil, fmt.Errorf("placement %s: no host has the label %s=%s", p, p.key, p.value)
 	}
 	// One of each value, then the next of each.
-	values := slices.Sorted(maps.Keys(byValue))
-	for row := 0; ; row++ {
-		before := len(order)
-		for _, v := range values {
-			if row < len(byValue[v]) {
-				order = append(order, byValue[v][row])
-			}
-		}
-		if len(order) == before {
-			return order, nil
-		}
+	slices.SortFunc(picks, func(a, b pick) int { return cmp.Or(a.row-b.row, strings.Compare(a.value, b.value)) })
+	for _, x := range picks {
+		order = append(order, x.site)
 	}
+	return order, nil
 }
 
 // pack fills one host after the other. Where there are more workers than cores, each

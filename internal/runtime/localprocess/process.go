@@ -3,6 +3,8 @@
 package localprocess
 
 import (
+	"math"
+
 	"dmebench/dme"
 	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
@@ -59,11 +61,7 @@ func (p *Process) Watch(w *noderun.Waits) { p.waits = w }
 // Begin starts the workload at the time start: the process's own schedule,
 // where it has one, counts from there.
 func (p *Process) Begin(start int64) {
-	p.start = start
-	p.deadline = int64(^uint64(0) >> 1)
-	if d := p.client.Duration(); d > 0 {
-		p.deadline = start + int64(d)
-	}
+	p.span(start)
 	if p.Activity() == noderun.Down {
 		return // not part of the system yet
 	}
@@ -72,20 +70,31 @@ func (p *Process) Begin(start int64) {
 	p.publish()
 }
 
-// schedule asks the client for the next request and arranges its arrival. In a
-// closed loop the pause counts from base; in an open one the client's times
+// span notes when the run began, and until when requests are made.
+func (p *Process) span(start int64) {
+	p.start, p.deadline = start, math.MaxInt64
+	if d := p.client.Duration(); d > 0 {
+		p.deadline = start + int64(d)
+	}
+}
+
+// schedule asks the client for the next request that is not before from, and arranges its
+// arrival. In a closed loop the pause counts from then; in an open one the client's times
 // count from the start.
-func (p *Process) schedule(base int64) {
-	after, ok := p.client.Next()
-	if p.client.Drive() == workload.Open {
-		base = p.start
+func (p *Process) schedule(from int64) {
+	for p.more {
+		after, ok := p.client.Next()
+		at := from + int64(after)
+		if p.client.Drive() == workload.Open {
+			at = p.start + int64(after)
+		}
+		if !ok || at >= p.deadline {
+			p.more = false
+		} else if at >= from {
+			p.Expect(at)
+			return
+		}
 	}
-	at := base + int64(after)
-	if !ok || at >= p.deadline {
-		p.more = false
-		return
-	}
-	p.Expect(at)
 }
 
 // Expect arranges one more arrival at the time at: a step of a stepped
@@ -110,7 +119,7 @@ func (p *Process) Arrive(intended int64) {
 		p.waiting = append(p.waiting, intended, now)
 	}
 	if p.client.Drive() == workload.Open {
-		p.schedule(0)
+		p.schedule(p.start)
 	}
 	p.publish()
 }
@@ -199,22 +208,107 @@ func (p *Process) publish() {
 // the run's duration ended, and were given up.
 func (p *Process) Unserved() int { return p.unserved }
 
-// Waiting returns the number of requests that wait behind the current one.
 func (p *Process) Waiting() int { return len(p.waiting) / 2 }
 
-// Section is the critical section that a node is in.
-type Section struct {
-	Node    dme.NodeID
-	Shared  bool   // a reader's
-	Entry   uint64 // which of the node's, from 1
-	Entered int64  // when it began
-}
-
-// Section returns the critical section that the node is in.
-func (p *Process) Section() Section {
-	return Section{Node: p.ID(), Shared: p.current.Shared, Entry: p.Counters().Entries.Load() + 1, Entered: p.current.Entered}
+// Update is what the node's critical section, left at that time, writes into a resource that
+// the sections have in common; shared says that it is a reader's.
+func (p *Process) Update(left int64) (u record.Update, shared bool) {
+	return record.Update{
+		Node: p.ID(), Entry: p.Counters().Entries.Load() + 1, Entered: p.current.Entered, Left: left,
+	}, p.current.Shared
 }
 
 // Fence gives the current entry its place in the order of all entries, where not the
 // witness knows it but a resource that the entries have in common.
 func (p *Process) Fence(order uint64) { p.current.Order = order }
+
+// Unserved requests end with a node that goes; what its workload has still to
+// make, the process of its next incarnation makes.
+
+// Unfinished lists the requests that are pending: the one that the node was asked
+// for, or is inside with, and those that wait in line behind it.
+func (p *Process) Unfinished() []record.Abandoned {
+	var all []record.Abandoned
+	if a := p.Activity(); a == noderun.Requesting || a == noderun.Inside {
+		x := record.Abandoned{
+			Node: p.ID(), Made: true, Requested: p.current.Requested, Entered: record.Never, Ended: record.Never,
+		}
+		if a == noderun.Inside {
+			x.Entered = p.current.Entered
+		}
+		all = append(all, x)
+	}
+	for i := 0; i < len(p.waiting); i += 2 {
+		all = append(all, record.Abandoned{
+			Node: p.ID(), Requested: p.waiting[i+1], Entered: record.Never, Ended: record.Never,
+		})
+	}
+	return all
+}
+
+// Crash ends the process with its node. The runtime forgets the arrivals and the
+// exit that it was to call.
+func (p *Process) Crash() {
+	p.Runner.Crash()
+	p.waiting, p.scheduled, p.more, p.departs = nil, 0, false, stays
+	p.publish()
+}
+
+// Resume goes on with the workload of a node that has come back, or in. due is the
+// time of the arrival that was forgotten when it went, -1 where none was. In a
+// closed loop the node asks for what it had not asked for; in an open one, nobody
+// asked for what was due while it was down.
+func (p *Process) Resume(due int64) {
+	now := p.env.Now()
+	p.more = p.client.Drive() != workload.Stepped
+	switch {
+	case !p.more:
+	case due >= now, due >= 0 && p.client.Drive() == workload.Closed:
+		p.Expect(max(due, now))
+	default:
+		p.schedule(now)
+	}
+	p.publish()
+}
+
+// Continue is Begin for a process whose node comes into a run that began at the
+// time start: back after a crash, having made so many requests, or for the first
+// time. It goes on where it stopped: what it had asked for is lost with it, and
+// what an open schedule wanted meanwhile is not made up for.
+func (p *Process) Continue(start int64, made int) {
+	p.span(start)
+	if p.client.Drive() == workload.Closed {
+		for range made {
+			p.client.Next()
+			p.client.Hold()
+			p.client.Reads()
+		}
+	}
+	p.more = true
+	p.schedule(p.env.Now())
+	p.publish()
+}
+
+type departure uint8
+
+const (
+	stays    departure = iota
+	departs            // as soon as the process is idle
+	departed           // it was told to
+)
+
+// Depart has the node leave the system as soon as the process is idle, which makes
+// no further request: not even those that wait in line.
+func (p *Process) Depart() {
+	p.departs, p.more = departs, false
+	p.scheduled, p.waiting = 0, nil // what arrives from now on comes to nothing
+	p.publish()
+	p.depart()
+}
+
+func (p *Process) depart() {
+	if p.Activity() == noderun.Idle {
+		p.departs = departed
+		p.Runner.Depart()
+	}
+}

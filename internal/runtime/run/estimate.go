@@ -107,8 +107,7 @@ func (e *Estimate) real(j *Job, nodes footprint) {
 func (e *Estimate) simulated(j *Job, nodes footprint) {
 	n := float64(j.Spec.Nodes)
 	asking := 1.0
-	kind, _ := workload.Lookup(j.Spec.Workload) // it has been looked up before
-	if kind.Drive == workload.Closed || j.Spec.Workload == "burst" {
+	if j.kind.Drive == workload.Closed || j.Spec.Workload == "burst" {
 		asking = n // at once, at the beginning
 		if j.Spec.Requests > 0 {
 			asking = min(asking, float64(j.Spec.Requests))
@@ -120,7 +119,6 @@ func (e *Estimate) simulated(j *Job, nodes footprint) {
 
 func whole(x float64) uint64 { return uint64(min(math.Ceil(x), 1<<62)) }
 
-// footprint is what a system of an algorithm takes.
 type footprint struct {
 	system   float64 // bytes that all nodes share
 	each     float64 // bytes of a node
@@ -136,17 +134,11 @@ const sampleNodes = 1000
 // scales; a system that is small is made as it is.
 func (j *Job) measured() footprint {
 	n := j.fitting(min(j.Spec.Nodes, sampleNodes))
-	if n == 0 {
-		return footprint{}
-	}
 	large, err := j.sample(n)
 	if err != nil || n == j.Spec.Nodes {
 		return large
 	}
 	m := j.fitting(n / 2)
-	if m == 0 {
-		return large
-	}
 	small, err := j.sample(m)
 	if err != nil {
 		return large
@@ -216,7 +208,6 @@ func (j *Job) sample(n int) (f footprint, err error) {
 	return f, nil
 }
 
-// messagesOfRequest counts what a node sends when it asks first.
 func messagesOfRequest(node dme.Node, n int) (messages int) {
 	var out dme.Outbox
 	if s, ok := node.(dme.Starter); ok {
@@ -235,7 +226,6 @@ func messagesOfRequest(node dme.Node, n int) (messages int) {
 	return messages
 }
 
-// String says what the run needs.
 func (e Estimate) String() string {
 	text := "about " + units.Bytes(e.Memory) + " of memory"
 	if e.Workers > 0 {
@@ -251,22 +241,28 @@ var ErrTooLarge = errors.New("the host has no room for it")
 // Check refuses a run that needs more than there is, and says all that is too
 // little, and what to do.
 func (e Estimate) Check(l environment.Limits) error {
-	var lacks, advice []string
-	lack := func(need uint64, left environment.Limit, text func(uint64) string, what, how string) {
-		if need > left.Left {
-			lacks = append(lacks, fmt.Sprintf("%s %s, where %s are left (%s)", text(need), what, text(left.Left), left.By))
-			advice = append(advice, how)
-		}
+	var lacks []string
+	advice := "choose fewer nodes"
+	if e.Workers > 1 {
+		advice += " or more --nodes-per-worker"
 	}
 	count := func(n uint64) string { return fmt.Sprint(n) }
-	fewer := "choose fewer nodes"
-	if e.Workers > 1 {
-		fewer += " or more --nodes-per-worker"
+	for _, x := range []struct {
+		need      uint64
+		left      environment.Limit
+		text      func(uint64) string
+		what, how string
+	}{
+		{e.Memory, l.Memory, units.Bytes, "of memory", ""},
+		{e.Threads, l.Threads, count, "threads", ", raise the limit on threads (ulimit -u, " + l.Threads.By + ")"},
+		{e.Descriptors, l.Descriptors, count, "descriptors in one process",
+			fmt.Sprintf(", raise the limit on descriptors (ulimit -n %d)", e.Descriptors)},
+	} {
+		if x.need > x.left.Left {
+			lacks = append(lacks, fmt.Sprintf("%s %s, where %s are left (%s)", x.text(x.need), x.what, x.text(x.left.Left), x.left.By))
+			advice += x.how
+		}
 	}
-	lack(e.Memory, l.Memory, units.Bytes, "of memory", "")
-	lack(e.Threads, l.Threads, count, "threads", "raise the limit on threads (ulimit -u, "+l.Threads.By+")")
-	lack(e.Descriptors, l.Descriptors, count, "descriptors in one process",
-		fmt.Sprintf("raise the limit on descriptors (ulimit -n %d)", e.Descriptors))
 	if lacks == nil {
 		return nil
 	}
@@ -274,13 +270,8 @@ func (e Estimate) Check(l environment.Limits) error {
 	if e.Hopeless(l) {
 		force = "for which even --force is no help"
 	}
-	for _, a := range advice {
-		if a != "" {
-			fewer += ", " + a
-		}
-	}
 	return fmt.Errorf("%w: %s needs about %s; %s, %s",
-		ErrTooLarge, e.what, strings.Join(lacks, ", and "), fewer, force)
+		ErrTooLarge, e.what, strings.Join(lacks, ", and "), advice, force)
 }
 
 // Hopeless reports whether a run wants more threads than there are left. Of
@@ -301,12 +292,8 @@ func (e Estimate) CheckProcesses(processors int) error {
 	}
 	return fmt.Errorf("%w: %s needs %d processes, more than %d for each of %d processors; "+
 		"choose fewer nodes, more of them in a process (--nodes-per-worker %d), --transport sim, or go on with --force",
-		ErrTooLarge, e.what, e.Workers, throng, processors, e.nodesPerWorker(most))
+		ErrTooLarge, e.what, e.Workers, throng, processors, (e.nodes+most-1)/most)
 }
-
-// nodesPerWorker is how many nodes a process would need for there to be at most so
-// many processes.
-func (e Estimate) nodesPerWorker(most int) int { return (e.nodes + most - 1) / most }
 
 // crowd is how many processes for each processor are worth a word.
 const crowd = 100

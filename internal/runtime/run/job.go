@@ -30,7 +30,6 @@ const MaxNodes = 1 << 20
 // Catalog is the list of the algorithms that can be run.
 type Catalog []*dme.Algorithm
 
-// Names lists the names of the algorithms.
 func (c Catalog) Names() []string {
 	names := make([]string, len(c))
 	for i, a := range c {
@@ -73,7 +72,8 @@ type Job struct {
 	Warmup     int      // entries to cut; -1 to find out
 	Faults     fault.Schedule
 
-	absent   []dme.NodeID  // join later
+	absent   []dme.NodeID // join later
+	kind     workload.Kind
 	load     workload.Spec // what Plan was made from
 	readFile func(string) ([]byte, error)
 }
@@ -101,12 +101,7 @@ func outline(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Jo
 	s.Algorithm = foreign.FullName(s.Algorithm, s.Set)
 	j := &Job{Spec: s, Warmup: -1}
 	var errs []error
-	try := func(err error) bool {
-		if err != nil {
-			errs = append(errs, err)
-		}
-		return err == nil
-	}
+	try := func(err error) { errs = append(errs, err) }
 
 	a, err := c.Runnable(s.Algorithm)
 	try(err)
@@ -127,23 +122,20 @@ func outline(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Jo
 	faults, err := fault.ParseAll(s.Faults)
 	try(err)
 	j.Faults = faults.Draw(s.Seed)
-	if s.Nodes < 1 || s.Nodes > MaxNodes {
-		try(fmt.Errorf("%d nodes: there must be at least 1 and at most %d", s.Nodes, MaxNodes))
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			try(fmt.Errorf(format, args...))
+		}
 	}
-	if s.NodesPerWorker < 1 {
-		try(fmt.Errorf("%d nodes per worker: there must be at least 1", s.NodesPerWorker))
-	}
-	if s.StallAfter < 0 || s.Duration < 0 {
-		try(errors.New("a duration must not be negative"))
-	}
-	if s.StallAfter.Std() > workload.MaxDuration {
-		try(fmt.Errorf("stalled after %v: want at most %v", s.StallAfter, workload.MaxDuration))
-	}
-	if errs != nil {
-		return nil, errors.Join(errs...)
+	refuse(s.Nodes < 1 || s.Nodes > MaxNodes, "%d nodes: there must be at least 1 and at most %d", s.Nodes, MaxNodes)
+	refuse(s.NodesPerWorker < 1, "%d nodes per worker: there must be at least 1", s.NodesPerWorker)
+	refuse(s.StallAfter < 0 || s.Duration < 0, "a duration must not be negative")
+	refuse(s.StallAfter.Std() > workload.MaxDuration, "stalled after %v: want at most %v", s.StallAfter, workload.MaxDuration)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 
-	j.Algorithm = a
+	j.Algorithm, j.kind = a, kind
 	s.Algorithm, s.Workload, s.Transport = a.Name, kind.Name, j.Network.Name // as they are written elsewhere
 	s.Set = dme.Canonical(s.Set, a.Options, kind.Options, j.Network.Options)
 	j.Spec = s
@@ -156,19 +148,18 @@ func outline(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Jo
 			}
 		}
 	}
-	opt, optErr := a.Resolve(sets[0])
-	workOpt, workErr := dme.ResolveOptions(kind.Options, sets[1])
-	netOpt, netErr := dme.ResolveOptions(j.Network.Options, sets[2])
-	for _, err := range []error{optErr, workErr, netErr} {
-		try(err)
+	j.Options, err = a.Resolve(sets[0])
+	try(err)
+	workOpt, err := dme.ResolveOptions(kind.Options, sets[1])
+	try(err)
+	j.NetOptions, err = dme.ResolveOptions(j.Network.Options, sets[2])
+	try(err)
+	if check := j.Network.Check; check != nil && err == nil {
+		try(check(j.NetOptions))
 	}
-	if check := j.Network.Check; check != nil && netErr == nil {
-		try(check(netOpt))
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
-	if errs != nil {
-		return nil, errors.Join(errs...)
-	}
-	j.Options, j.NetOptions = opt, netOpt
 	j.readFile = readFile
 	j.load = workload.Spec{
 		Name: s.Workload, Rate: s.Rate, TotalRate: s.TotalRate, CS: cs, Requests: s.Requests,
@@ -180,23 +171,17 @@ func outline(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Jo
 // complete prepares what all nodes share, and checks what goes together.
 func (j *Job) complete() (*Job, error) {
 	s, a, opt := j.Spec, j.Algorithm, j.Options
-	kind, err := workload.Lookup(s.Workload)
+	var err error
 	var errs []error
-	try := func(err error) bool {
-		if err != nil {
-			errs = append(errs, err)
-		}
-		return err == nil
-	}
-	try(err)
+	try := func(err error) { errs = append(errs, err) }
 	links := j.Links()
 	try(links.CheckNodes(s.Nodes))
 	j.Plan, err = workload.New(j.load, s.Nodes, s.Seed)
 	try(err)
-	if kind.Drive == workload.Stepped && a.Perpetual != nil && a.Perpetual(opt) {
+	if j.kind.Drive == workload.Stepped && a.Perpetual != nil && a.Perpetual(opt) {
 		try(fmt.Errorf("%s goes in steps, each of which begins when the system has fallen silent; "+
 			"%s with these options never does; choose %s",
-			kind.Name, a.Name, alternatives(a.Stepped)))
+			j.kind.Name, a.Name, alternatives(a.Stepped)))
 	}
 	j.Needs = a.Needs(opt)
 	j.Missing = j.lacks()
@@ -208,19 +193,20 @@ func (j *Job) complete() (*Job, error) {
 	try(j.checkResource())
 	if err := a.CheckNodes(s.Nodes, opt); err != nil {
 		try(&CannotRun{Nodes: true, Why: err})
-	} else if try(j.prepare()) {
+	} else if err := j.prepare(); err != nil {
+		try(err)
+	} else {
 		try(j.checkReaders())
 		if err := j.checkFaults(); err != nil {
 			try(&CannotRun{Faults: true, Why: err})
 		}
 	}
-	if errs != nil {
-		return nil, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	return j, nil
 }
 
-// alternatives says which settings would do.
 func alternatives(set map[string]string) string {
 	if len(set) == 0 {
 		return "another workload, such as saturate or poisson"
@@ -232,7 +218,6 @@ func alternatives(set map[string]string) string {
 	return strings.Join(parts, " ")
 }
 
-// prepare makes the system of the job's seed.
 func (j *Job) prepare() (err error) {
 	j.System, err = j.Algorithm.Prepare(dme.Config{
 		Nodes: j.Spec.Nodes, Seed: j.Spec.Seed, Options: j.Options, Bound: j.networkBound(), Absent: j.absent,
@@ -274,12 +259,11 @@ func (e *CannotRun) Error() string {
 // Settings lists all options of the job at their values, those of the algorithm,
 // the network and the workload.
 func (j *Job) Settings() []string {
-	kind, _ := workload.Lookup(j.Spec.Workload) // it has been looked up before
 	var all []string
 	for _, of := range []struct {
 		declared []dme.Option
 		values   dme.Options
-	}{{j.Algorithm.Options, j.Options}, {j.Network.Options, j.NetOptions}, {kind.Options, j.load.Options}} {
+	}{{j.Algorithm.Options, j.Options}, {j.Network.Options, j.NetOptions}, {j.kind.Options, j.load.Options}} {
 		for _, o := range of.declared {
 			if value := of.values[o.Name]; value != "" {
 				all = append(all, o.Name+"="+value)
@@ -289,13 +273,11 @@ func (j *Job) Settings() []string {
 	return all
 }
 
-// owner is what declares options of a run, which share one name space.
 type owner struct {
 	name    string
 	options []dme.Option
 }
 
-// divide gives each setting to whose option it is.
 func divide(set map[string]string, owners ...owner) (of []map[string]string, err error) {
 	var errs []error
 	var who, known, unknown []string
@@ -378,7 +360,6 @@ func (j *Job) lacks() []string {
 	return g.Lacks(j.Needs)
 }
 
-// mismatch says that the links do not do, and what would.
 func (j *Job) mismatch() error {
 	advice := "choose another transport or option"
 	bound, vouched := j.vouchedBound()

@@ -57,7 +57,6 @@ type Line struct {
 	seen  []moment
 }
 
-// moment is what the rate is told by.
 type moment struct {
 	at      time.Time
 	elapsed time.Duration
@@ -72,8 +71,8 @@ func NewLine(out io.Writer) *Line {
 	return &Line{out: out, width: layout.StyleOf(out).Width, now: time.Now}
 }
 
-// Look shows where the run stands, if it is time for that; look is called only then.
-func (l *Line) Look(look func() State) {
+// locked does something at a time, with the lock held. At the first time the run begins.
+func (l *Line) locked(do func(now time.Time)) {
 	if l == nil {
 		return
 	}
@@ -83,47 +82,44 @@ func (l *Line) Look(look func() State) {
 	if l.begun.IsZero() {
 		l.begun = now
 	}
-	if now.Sub(l.shown) >= every {
-		l.shown = now
-		s := look()
-		l.write(l.describe(&s, now))
-	}
+	do(now)
+}
+
+// Look shows where the run stands, if it is time for that; look is called only then.
+func (l *Line) Look(look func() State) {
+	l.locked(func(now time.Time) {
+		if now.Sub(l.shown) >= every {
+			l.shown = now
+			s := look()
+			l.write(l.describe(&s, now))
+		}
+	})
 }
 
 // Show shows where the run stands. Whoever calls it sees to it that it is not too often.
 func (l *Line) Show(s *State) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	if l.begun.IsZero() {
-		l.begun = now.Add(-s.Elapsed) // the time of a run that is not simulated is everybody's
-	}
-	l.write(l.describe(s, now))
+	l.locked(func(now time.Time) {
+		if l.begun == now {
+			l.begun = now.Add(-s.Elapsed) // the time of a run that is not simulated is everybody's
+		}
+		l.write(l.describe(s, now))
+	})
 }
 
 // Say shows a text from now on, and nothing else.
 func (l *Line) Say(text string) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.write(text)
-	l.over = true
+	l.locked(func(time.Time) {
+		l.write(text)
+		l.over = true
+	})
 }
 
 // Done takes the line away for good.
 func (l *Line) Done() {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.clear()
-	l.over = true
+	l.locked(func(time.Time) {
+		l.clear()
+		l.over = true
+	})
 }
 
 func (l *Line) clear() {
@@ -179,7 +175,6 @@ func short(ns int64) string {
 	return units.Time(float64((ns + unit/2) / unit * unit))
 }
 
-// rate is in entries per second of the run's own time.
 func (l *Line) rate(s *State, now time.Time) (float64, bool) {
 	for len(l.seen) > 1 && now.Sub(l.seen[1].at) >= window {
 		l.seen = l.seen[1:]
@@ -203,4 +198,75 @@ func (l *Line) left(s *State, now time.Time) (string, bool) {
 		return left.Round(time.Second).String(), true
 	}
 	return fmt.Sprintf("%.1fs", left.Seconds()), true
+}
+
+// Counter is a line that shows how much of a search or a sweep is done: "1200 of 5000
+// schedules, 310/s". Its methods may be called from several goroutines; those of nil do
+// nothing.
+type Counter struct {
+	line  *Line
+	total uint64 // 0 where the end is not known
+	what  string
+	text  string
+	done  uint64
+}
+
+// NewCounter returns a counter on out, which is taken for a terminal. It counts what,
+// in the plural, up to total; 0 where the end is not known.
+func NewCounter(out io.Writer, total uint64, what string) *Counter {
+	return &Counter{line: &Line{out: out, width: layout.StyleOf(out).Width, now: time.Now}, total: total, what: what}
+}
+
+// Set shows how much is done, if it is time for that; the end is always shown.
+func (c *Counter) Set(done uint64) { c.change(func() { c.done = done }, false) }
+
+// Describe shows a text behind the count.
+func (c *Counter) Describe(text string) { c.change(func() { c.text = text }, true) }
+
+// Above writes a line that stays, above the counter's.
+func (c *Counter) Above(text string) {
+	if c != nil {
+		c.line.locked(func(time.Time) {
+			c.line.clear()
+			fmt.Fprintln(c.line.out, text)
+		})
+	}
+}
+
+func (c *Counter) Done() {
+	if c != nil {
+		c.line.Done()
+	}
+}
+
+func (c *Counter) change(set func(), atOnce bool) {
+	if c == nil {
+		return
+	}
+	c.line.locked(func(now time.Time) {
+		set()
+		if atOnce || now.Sub(c.line.shown) >= every || c.done == c.total {
+			c.line.shown = now
+			c.line.write(c.describe(now))
+		}
+	})
+}
+
+func (c *Counter) describe(now time.Time) string {
+	count := fmt.Sprintf("%d %s", c.done, c.what)
+	if c.total > 0 {
+		count = fmt.Sprintf("%d of %d %s", c.done, c.total, c.what)
+	}
+	parts := []string{count}
+	if took := now.Sub(c.line.begun); c.total == 0 && took >= every {
+		parts = append(parts, fmt.Sprintf("%.0f/s", float64(c.done)/took.Seconds()))
+	}
+	if c.text != "" {
+		parts = append(parts, c.text)
+	}
+	text := []rune(strings.Join(parts, ", "))
+	if width := c.line.width; width > 0 && len(text) >= width {
+		text = text[:width-1]
+	}
+	return string(text)
 }

@@ -51,7 +51,6 @@ type Endpoint struct {
 	Cut     *link.Cut   // partitions that are made while the run goes on; nil where none will be
 }
 
-// Networks lists them all.
 func Networks() []Network {
 	runtime := dme.Option{
 		Name: "gomaxprocs", Default: "0", Forms: []string{"COUNT"}, Valid: validProcs,
@@ -200,23 +199,25 @@ func (n Network) Real() bool { return n.Listen != nil }
 
 // Describe names the network with the options that decide what it guarantees.
 func (n Network) Describe(o dme.Options) string {
+	var words []string
 	if n.Real() {
-		var words []string
 		if layer, ok := o[LayerOption]; ok {
 			words = append(words, LayerOption+"="+layer)
 		}
 		if o[MulticastOption] == "true" {
 			words = append(words, MulticastOption+"=true")
 		}
-		if links := link.Describe(o); links != "" {
-			words = append(words, links)
-		}
-		if words == nil {
-			return n.Name
-		}
-		return n.Name + " with " + strings.Join(words, " ")
+	} else {
+		words = append(words, delayOption+"="+o.Get(delayOption), "fifo="+o.Get("fifo"))
+		o = linkOptions(o)
 	}
-	return describeSimulated(o)
+	if links := link.Describe(o); links != "" {
+		words = append(words, links)
+	}
+	if words == nil {
+		return n.Name
+	}
+	return n.Name + " with " + strings.Join(words, " ")
 }
 
 // LookupNetwork returns the network of that name.
@@ -283,7 +284,6 @@ func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
 	return c.Lookup(name)
 }
 
-// checkForeign refuses what nodes in other languages cannot do.
 func (j *Job) checkForeign() error {
 	if !foreign.Is(j.Algorithm.Name) || j.Network.Real() {
 		return nil

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 // Print prints what a person wants to know of the result of a run.
@@ -22,7 +24,17 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	var text bytes.Buffer // written at once: who reads its first lines alone has them all
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network(job), r.Workload, r.Seed)
+	network := job.Network.Name
+	if job.Network.Real() {
+		network = job.Network.Describe(job.NetOptions) // with what is unusual about it
+	}
+	list := func(name string, lines []string) {
+		for _, text := range lines {
+			line(name, "%s", text)
+			name = ""
+		}
+	}
+	line("run", "%s, %d nodes over %s, workload %s, seed %d", r.Algorithm, r.Nodes, network, r.Workload, r.Seed)
 	status := string(r.Status)
 	if r.Partial {
 		status += ", partial: interrupted before its end"
@@ -65,9 +77,7 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	}
 	setting := dme.Setting{Nodes: job.Spec.Nodes, Options: job.Options, System: job.System}
 	alarms := claims.Of(job.Spec, job.Guarantees().FIFO).Unfair(claim.Of(job.Algorithm), setting, r)
-	for _, alarm := range alarms {
-		line("", "%s", alarm)
-	}
+	list("", alarms)
 	undecided := ""
 	if r.Safety.Undecided > 0 {
 		undecided = fmt.Sprintf(", %d that the clocks cannot tell", r.Safety.Undecided)
@@ -77,33 +87,26 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 		line("shared resource", "%d updates, %d lost (%s)", s.Updates, s.LostUpdates, s.Kind)
 	}
 	if w := r.Wire; w.Retransmissions+w.Duplicates+w.KernelDrops > 0 {
+		sent := fmt.Sprintf("%d writes", w.Writes)
+		if w.Packets != nil {
+			sent = fmt.Sprintf("%d packets", *w.Packets)
+		}
 		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
-			packets(w), w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
+			sent, w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
 	}
+	var faults, hosts []string
 	for i := range r.Faults {
-		name := ""
-		if i == 0 {
-			name = "faults"
-		}
-		line(name, "%s", describeFault(&r.Faults[i], crossingOf(r)))
+		faults = append(faults, describeFault(&r.Faults[i], crossingOf(r)))
 	}
-	line("workers", "%d", r.Workers)
 	for i := range r.Hosts {
-		name := ""
-		if i == 0 {
-			name = "hosts"
-		}
-		line(name, "%s", describeHost(&r.Hosts[i]))
+		hosts = append(hosts, describeHost(&r.Hosts[i]))
 	}
+	list("faults", faults)
+	line("workers", "%d", r.Workers)
+	list("hosts", hosts)
 	known("links", describeLinks(r.Links))
 	told := func(warning string) bool { return slices.Contains(alarms, warning) }
-	for i, warning := range slices.DeleteFunc(slices.Clone(r.Warnings), told) {
-		name := ""
-		if i == 0 {
-			name = "warnings"
-		}
-		line(name, "%s", warning)
-	}
+	list("warnings", slices.DeleteFunc(slices.Clone(r.Warnings), told))
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -119,21 +122,6 @@ func describeQuantiles(q *runs.Quantiles) string {
 	return fmt.Sprintf("p50 %v  p90 %v  p99 %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(q.Max))
 }
 
-// network names the job's network, with what is unusual about it.
-func network(job *Job) string {
-	if job.Network.Real() {
-		return job.Network.Describe(job.NetOptions)
-	}
-	return job.Network.Name
-}
-
-func packets(w runs.Wire) string {
-	if w.Packets == nil {
-		return fmt.Sprintf("%d writes", w.Writes)
-	}
-	return fmt.Sprintf("%d packets", *w.Packets)
-}
-
 func kinds(r *runs.Result) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(r.Messages.ByKind)) {
@@ -145,16 +133,10 @@ func kinds(r *runs.Result) string {
 }
 
 func perEntry(h map[string]uint64) string {
-	var counts []int
-	for k := range h {
-		var n int
-		fmt.Sscan(k, &n)
-		counts = append(counts, n)
-	}
-	slices.Sort(counts)
 	var parts []string
-	for _, n := range counts {
-		parts = append(parts, fmt.Sprintf("%d (%d×)", n, h[fmt.Sprint(n)]))
+	shorterFirst := func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) } // as numbers
+	for _, n := range slices.SortedFunc(maps.Keys(h), shorterFirst) {
+		parts = append(parts, fmt.Sprintf("%s (%d×)", n, h[n]))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -216,7 +198,6 @@ func nodesOf(ids []int) string {
 	return "nodes " + dme.FormatNodes(nodes)
 }
 
-// crossing says how well the times of a run that cross hosts are known.
 type crossing struct {
 	bound int64 // on the error of an instant of any host, ns; 0 of a run on one clock
 	set   bool  // a clock was set: nothing that crosses hosts is known
@@ -237,16 +218,7 @@ func (c crossing) time(x int64) string {
 	if c.bound == 0 {
 		return ns(x).String()
 	}
-	return plusMinus(x, c.bound)
-}
-
-// plusMinus writes a time to as many digits as its bound makes sense of.
-func plusMinus(x, bound int64) string {
-	unit := time.Duration(1)
-	for unit*100 <= time.Duration(bound) {
-		unit *= 10
-	}
-	return fmt.Sprintf("%v ± %v", time.Duration(x).Round(unit), ns(bound))
+	return units.Bounded(float64(x), float64(c.bound))
 }
 
 // syncDelay writes the synchronization delays of a run; empty where there is nothing
@@ -262,16 +234,19 @@ func syncDelay(r *runs.Result) string {
 	return fmt.Sprintf("p50 %v  p90 %v  p99 %v, each ± %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(*r.SyncDelayBound), ns(q.Max))
 }
 
-// describeHost says what was on a host, and how its clock compares.
 func describeHost(h *runs.Host) string {
 	text := fmt.Sprintf("%s at %s: %s", h.Name, h.Address, nodesOf(h.Nodes))
-	switch c := h.Clock; {
-	case c == nil:
+	c := h.Clock
+	if c == nil {
+		return text
+	}
+	ahead := units.Bounded(float64(c.OffsetNS), float64(c.BoundNS))
+	switch {
 	case c.SetNS > 0:
-		text += fmt.Sprintf("; clock %s ahead at the start, and was set by %v or more", plusMinus(c.OffsetNS, c.BoundNS), ns(c.SetNS))
+		text += fmt.Sprintf("; clock %s ahead at the start, and was set by %v or more", ahead, ns(c.SetNS))
 	default:
 		drift := math.Round(10*c.DriftPPM)/10 + 0 // no negative zero
-		text += fmt.Sprintf("; clock %s ahead, drift %.1f ± %.1f ppm", plusMinus(c.OffsetNS, c.BoundNS), drift, c.DriftBound)
+		text += fmt.Sprintf("; clock %s ahead, drift %.1f ± %.1f ppm", ahead, drift, c.DriftBound)
 	}
 	return text
 }

@@ -52,9 +52,9 @@ func TestPrintOfARunOnSeveralHosts(t *testing.T) {
 	says("p50 201µs  p90 240µs  p99 300µs, each ± 31.4µs  max 310µs\n",
 		"1/throughput - CS      212.3µs\n",
 		"0 violations in 9 entries, 2 that the clocks cannot tell (witness+intervals)\n",
-		"next entry after 70ms ± 20.5µs",
+		"next entry after 70.000 ms ± 21 µs",
 		"alpha at 10.0.0.1:0: nodes 1,3\n",
-		"beta at 10.0.0.2:0: node 2; clock -50.001ms ± 20.5µs ahead, drift 1.3 ± 0.3 ppm\n",
+		"beta at 10.0.0.2:0: node 2; clock −50.001 ms ± 21 µs ahead, drift 1.3 ± 0.3 ppm\n",
 		"2, round trips 60µs to 60µs in the median, 101 of 200 datagrams lost; no datagram passes on 1 of them\n")
 
 	r.SyncDelay = nil

@@ -20,7 +20,6 @@ import (
 // delays, and package link what it adds to a frame's.
 const delayOption = "delay"
 
-// gaugesOption has the algorithm's gauges read.
 const gaugesOption = "gauges"
 
 // Gauged reports whether the algorithm's gauges are to be read: [dme.Algorithm.Gauges].
@@ -61,7 +60,6 @@ func simulated() Network {
 	}
 }
 
-// linkOptions are the options of the simulated network that package link reads.
 func linkOptions(o dme.Options) dme.Options {
 	o = maps.Clone(o)
 	o[delayOption] = "0"
@@ -69,14 +67,6 @@ func linkOptions(o dme.Options) dme.Options {
 }
 
 func simulatedLinks(o dme.Options) link.Config { return conditions(linkOptions(o)) }
-
-func describeSimulated(o dme.Options) string {
-	s := fmt.Sprintf("%s with delay=%s fifo=%s", runs.Sim, o.Get(delayOption), o.Get("fifo"))
-	if links := link.Describe(linkOptions(o)); links != "" {
-		s += " " + links
-	}
-	return s
-}
 
 // simulatedT returns the mean delay of a message in a simulation, without what
 // its links are told to add.
@@ -189,7 +179,6 @@ func (j *Job) BearsLoss() bool {
 	return j.Network.Real() && j.Algorithm.Survives != nil && j.Spec.NodesPerWorker == 1 && !j.Needs.SequencedBroadcast
 }
 
-// checkProcesses refuses what cannot be done to processes.
 func (j *Job) checkProcesses() error {
 	partition := func(f fault.Fault) bool { return f.Kind == fault.Partition }
 	if i := slices.IndexFunc(j.Faults, func(f fault.Fault) bool { return !partition(f) }); i >= 0 && j.Spec.NodesPerWorker > 1 {

@@ -22,12 +22,11 @@ type Edge struct {
 
 // Edges returns the reasons of a node of a, none where it cannot tell.
 func Edges(a *dme.Algorithm, id dme.NodeID, n dme.Node) []Edge {
-	if a.Waits == nil {
-		return nil
-	}
 	var all []Edge
-	for _, wait := range a.Waits(n) {
-		all = append(all, Edge{id, wait.For, wait.What})
+	if a.Waits != nil {
+		for _, wait := range a.Waits(n) {
+			all = append(all, Edge{id, wait.For, wait.What})
+		}
 	}
 	return all
 }
@@ -103,7 +102,6 @@ type Explanation struct {
 	Token  string // what has become of the token, where it is lost
 }
 
-// most bounds how much is told: the rest is counted.
 const most = 4
 
 // Lines says it in a few lines.
@@ -122,18 +120,15 @@ func (x *Explanation) Lines() []string {
 			return slices.ContainsFunc(c.Chain, func(e Edge) bool { return e.Node == id })
 		})
 		if len(others) > 0 {
-			line += "; so " + verb(len(others), "does", "do") + " " + dme.FormatNodes(others)
+			do := "do"
+			if len(others) == 1 {
+				do = "does"
+			}
+			line += "; so " + do + " " + dme.FormatNodes(others)
 		}
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-func verb(n int, one, several string) string {
-	if n == 1 {
-		return one
-	}
-	return several
 }
 
 // Explain finds the causes, those of the most nodes first.
@@ -179,37 +174,75 @@ func key(c Cause) string {
 
 // causes follows what a node waits for to its ends: nodes that are not there or
 // wait for nobody, and else the nearest cycle.
-func (s *Standstill) causes(id dme.NodeID, out map[dme.NodeID][]Edge) []Cause {
-	from := map[dme.NodeID]Edge{id: {}} // by node, the edge by which it was reached
-	var ends []Edge
-	for queue := []dme.NodeID{id}; len(queue) > 0; queue = queue[1:] {
-		for _, e := range out[queue[0]] {
-			if _, seen := from[e.For]; seen {
-				continue
-			}
-			from[e.For] = e
-			if s.absent(e.For) != nil || len(out[e.For]) == 0 {
-				ends = append(ends, e)
-				continue
-			}
-			queue = append(queue, e.For)
+func (s *Standstill) causes(id dme.NodeID, out map[dme.NodeID][]Edge) (all []Cause) {
+	end := func(id dme.NodeID) bool { return s.absent(id) != nil || len(out[id]) == 0 }
+	reached := reach(id, out, end)
+	for _, e := range reached {
+		if e.For != id && end(e.For) {
+			chain := chainTo(id, e, reached)
+			all = append(all, Cause{Chain: chain, Text: describe(chain) + "; " + s.end(e)})
 		}
-	}
-	var all []Cause
-	for _, end := range ends {
-		chain := []Edge{end}
-		for chain[0].Node != id {
-			chain = slices.Insert(chain, 0, from[chain[0].Node])
-		}
-		all = append(all, Cause{Chain: chain, Text: describe(chain) + "; " + s.end(end)})
 	}
 	if all != nil {
 		return all
 	}
-	if cycle := nearestCycle(id, out); cycle != nil {
+	if cycle := nearestCycle(id, reached, out); cycle != nil {
 		return []Cause{{Chain: cycle, Cycle: true, Text: describe(cycle) + ": a cycle"}}
 	}
 	return nil
+}
+
+// reach returns the edges by which nodes are first reached from one, the nearest first; its
+// own is the one that closes a cycle. It does not go on from where end holds.
+func reach(id dme.NodeID, out map[dme.NodeID][]Edge, end func(dme.NodeID) bool) (all []Edge) {
+	seen := make(map[dme.NodeID]bool)
+	for queue := []dme.NodeID{id}; len(queue) > 0; queue = queue[1:] {
+		for _, e := range out[queue[0]] {
+			if seen[e.For] {
+				continue
+			}
+			seen[e.For] = true
+			all = append(all, e)
+			if e.For != id && !end(e.For) {
+				queue = append(queue, e.For)
+			}
+		}
+	}
+	return all
+}
+
+// chainTo returns the way from a node to the end of an edge, by those that reach found.
+func chainTo(id dme.NodeID, last Edge, reached []Edge) []Edge {
+	by := make(map[dme.NodeID]Edge)
+	for _, e := range reached {
+		by[e.For] = e
+	}
+	chain := []Edge{last}
+	for last.Node != id {
+		last = by[last.Node]
+		chain = append(chain, last)
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+// nearestCycle returns a shortest cycle among those that can be reached from a node, from
+// the cycle's least node on.
+func nearestCycle(id dme.NodeID, reached []Edge, out map[dme.NodeID][]Edge) (best []Edge) {
+	nodes := []dme.NodeID{id}
+	for _, e := range reached {
+		nodes = append(nodes, e.For)
+	}
+	slices.Sort(nodes)
+	for _, start := range slices.Compact(nodes) {
+		from := reach(start, out, func(dme.NodeID) bool { return false })
+		if i := slices.IndexFunc(from, func(e Edge) bool { return e.For == start }); i >= 0 {
+			if c := chainTo(start, from[i], from); best == nil || len(c) < len(best) {
+				best = c
+			}
+		}
+	}
+	return best
 }
 
 // end says why the node at the end of a chain does not give what is waited for.
@@ -307,51 +340,6 @@ func shortened(chain []Edge) (first, last []Edge) {
 		return chain, nil
 	}
 	return chain[:beginning], chain[len(chain)-end:]
-}
-
-// nearestCycle returns a shortest cycle among those that can be reached, from
-// its least node on.
-func nearestCycle(id dme.NodeID, out map[dme.NodeID][]Edge) []Edge {
-	var reached []dme.NodeID
-	seen := map[dme.NodeID]bool{id: true}
-	for queue := []dme.NodeID{id}; len(queue) > 0; queue = queue[1:] {
-		reached = append(reached, queue[0])
-		for _, e := range out[queue[0]] {
-			if !seen[e.For] {
-				seen[e.For] = true
-				queue = append(queue, e.For)
-			}
-		}
-	}
-	slices.Sort(reached)
-	var best []Edge
-	for _, start := range reached {
-		if c := cycleThrough(start, out); c != nil && (best == nil || len(c) < len(best)) {
-			best = c
-		}
-	}
-	return best
-}
-
-// cycleThrough returns a shortest cycle through a node.
-func cycleThrough(start dme.NodeID, out map[dme.NodeID][]Edge) []Edge {
-	from := make(map[dme.NodeID]Edge)
-	for queue := []dme.NodeID{start}; len(queue) > 0; queue = queue[1:] {
-		for _, e := range out[queue[0]] {
-			if e.For == start {
-				cycle := []Edge{e}
-				for cycle[0].Node != start {
-					cycle = slices.Insert(cycle, 0, from[cycle[0].Node])
-				}
-				return cycle
-			}
-			if _, seen := from[e.For]; !seen {
-				from[e.For] = e
-				queue = append(queue, e.For)
-			}
-		}
-	}
-	return nil
 }
 
 // Picture draws the wait-for graph of a run that has stalled, nil where nobody

@@ -85,7 +85,6 @@ func (s *Standstill) draw(title string, x *Explanation, lines []string) []byte {
 	return d.Bytes()
 }
 
-// drawn returns the nodes that are drawn.
 func (s *Standstill) drawn(x *Explanation) []dme.NodeID {
 	var nodes []dme.NodeID
 	if s.Nodes <= maxDrawn {

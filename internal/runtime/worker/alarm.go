@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,7 +12,6 @@ import (
 	"dmebench/internal/platform/rawio"
 )
 
-// due says what an event of the alarm is about.
 type due uint8
 
 // At one instant events fire in this order.
@@ -21,7 +22,6 @@ const (
 	pingDue
 )
 
-// event is what the alarm fires.
 type event struct {
 	at    int64 // ns on the host's clock
 	due   due
@@ -84,8 +84,8 @@ func (a *alarm) arm() {
 	if len(a.events) == 0 {
 		return
 	}
-	at := a.events[0].at
-	if a.events[0].due == arrivalDue && a.spinShare > 0 {
+	at := a.events.first().at
+	if a.events.first().due == arrivalDue && a.spinShare > 0 {
 		at -= int64(margin)
 	}
 	if a.next == 0 || at < a.next {
@@ -121,12 +121,12 @@ func (a *alarm) run() {
 // serve fires what is due, and spins for an arrival that is about to be.
 func (a *alarm) serve() {
 	for len(a.events) > 0 && !a.closed {
-		now := a.clock.Now()
-		if wait := a.events[0].at - now; wait > 0 {
-			if a.events[0].due != arrivalDue || wait > int64(margin) || !a.maySpin(now, wait) {
-				if a.events[0].due == arrivalDue {
+		now, e := a.clock.Now(), *a.events.first()
+		if wait := e.at - now; wait > 0 {
+			if e.due != arrivalDue || wait > int64(margin) || !a.maySpin(now, wait) {
+				if e.due == arrivalDue {
 					// Too early, and spinning is not allowed: sleep all the way.
-					a.next = a.events[0].at
+					a.next = e.at
 					a.set(a.next)
 				}
 				return
@@ -137,7 +137,7 @@ func (a *alarm) serve() {
 			a.mu.Lock()
 			continue // an earlier event may have come meanwhile
 		}
-		e := a.events.pop()
+		a.events.pop()
 		a.mu.Unlock()
 		a.fire(e)
 		a.mu.Lock()
@@ -153,49 +153,19 @@ func (a *alarm) maySpin(now, wait int64) bool {
 	return true
 }
 
-// events is a binary heap, the earliest first. Unlike that of the standard
-// library it allocates nothing for an event: each critical section has one.
+// events are sorted, the earliest last: there are few, and most are due soon.
 type events []event
 
-// before reports whether event i comes before event j.
-func (e events) before(i, j int) bool {
-	if e[i].at != e[j].at {
-		return e[i].at < e[j].at
-	}
-	return e[i].due < e[j].due
-}
-
 func (e *events) push(x event) {
-	*e = append(*e, x)
-	h := *e
-	for i := len(h) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !h.before(i, parent) {
-			return
-		}
-		h[i], h[parent] = h[parent], h[i]
-		i = parent
-	}
+	k, _ := slices.BinarySearchFunc(*e, x, func(a, b event) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.due, a.due)) })
+	*e = slices.Insert(*e, k, x)
 }
 
-// pop takes out the earliest event. There must be one.
+// first returns the earliest event. There must be one.
+func (e events) first() *event { return &e[len(e)-1] }
+
 func (e *events) pop() event {
-	h := *e
-	first, last := h[0], len(h)-1
-	h[0] = h[last]
-	h = h[:last]
-	*e = h
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(h); child++ {
-			if h.before(child, least) {
-				least = child
-			}
-		}
-		if least == i {
-			return first
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
-	}
+	x := *e.first()
+	*e = (*e)[:len(*e)-1]
+	return x
 }

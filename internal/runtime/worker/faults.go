@@ -78,7 +78,6 @@ func (w *worker) beginLate(start int64) {
 	})
 }
 
-// expel tells the local nodes that others are down.
 func (w *worker) expel(peers []dme.NodeID) error {
 	t, ok := w.transport.(transport.Readmitter)
 	if !ok || w.down == nil {
@@ -101,7 +100,6 @@ func (w *worker) expel(peers []dme.NodeID) error {
 	return errors.Join(errs...)
 }
 
-// readmit lets the process of some nodes take part.
 func (w *worker) readmit(peers []dme.NodeID, addr string, incarnation uint32) error {
 	t, ok := w.transport.(transport.Readmitter)
 	if !ok || w.down == nil || len(peers) == 0 {
@@ -113,9 +111,7 @@ func (w *worker) readmit(peers []dme.NodeID, addr string, incarnation uint32) er
 // Up is called by the transport, before the first frame of a new incarnation.
 func (w *worker) Up(peer dme.NodeID) {
 	w.setDown(peer, false)
-	w.each(func(n *node) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
+	w.locked(func(n *node) {
 		n.proc.PeerUp(peer)
 		n.settle()
 	})
@@ -137,27 +133,24 @@ func (w *worker) seize(nodes []dme.NodeID, as control.Condition) (bool, error) {
 		return false, err
 	}
 	n.mu.Lock()
-	met := false
+	met, is := false, n.proc.Activity()
 	switch as {
 	case control.Idle:
-		met = n.proc.Activity() == noderun.Idle
+		met = is == noderun.Idle
 	case control.Waiting:
-		met = n.proc.Activity() == noderun.Requesting
+		met = is == noderun.Requesting
 	case control.HasToken:
 		has := w.job.Algorithm.HasToken
-		met = has != nil && has(n.proc.Node()) && n.proc.Activity() != noderun.Down
-	default:
-		err = fmt.Errorf("worker: unknown condition %q; are coordinator and worker of one build?", as)
+		met = has != nil && has(n.proc.Node()) && is != noderun.Down
 	}
 	if !met {
 		n.mu.Unlock()
-		return false, err
+		return false, nil
 	}
 	w.seized = n
 	return true, nil
 }
 
-// free lets a node go on that was seized, or that stays in the critical section.
 func (w *worker) free(nodes []dme.NodeID) error {
 	n, err := w.local(nodes)
 	if err != nil {

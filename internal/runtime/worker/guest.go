@@ -19,7 +19,6 @@ import (
 // worker is their way to the network, the local process that asks them, and what
 // counts and watches. They live no longer than it does.
 
-// guests are the processes of the local nodes.
 type guests struct {
 	launcher *foreign.Launcher
 	types    foreign.Types // of the messages that they send and receive
@@ -30,7 +29,6 @@ type guests struct {
 // init. Where a run is stalled only after longer than that, it may take as long.
 const leastInitTime = 3 * time.Second
 
-// startGuests starts the processes of the local nodes, where they are such.
 func (w *worker) startGuests() error {
 	if !foreign.Is(w.job.Algorithm.Name) {
 		return nil
@@ -82,7 +80,6 @@ func (w *worker) awaitGuests() error {
 	return nil
 }
 
-// endGuests ends the local processes.
 func (w *worker) endGuests() {
 	w.guests.end.Do(func() {
 		if w.guests.launcher == nil {
@@ -99,14 +96,6 @@ func (w *worker) endGuests() {
 	})
 }
 
-// hear lets what the process of a node says take effect, if it has one.
-func (n *node) hear() {
-	if n.guest != nil {
-		n.guest.Begin()
-	}
-}
-
-// pass gives a frame from another node to the process of this one.
 func (n *node) pass(from dme.NodeID, frame []byte) error {
 	kind, body, err := foreign.ReadFrame(frame)
 	if err != nil {
@@ -128,7 +117,6 @@ func (n *node) record(what dme.EventKind, peer dme.NodeID, body []byte) {
 	n.events.Observe(n.id, noderun.Event{Kind: what, Peer: peer, Msg: foreign.Pack(body)})
 }
 
-// describe says where a node stands, for a report on a stalled run.
 func (n *node) describe() string {
 	if n.guest != nil {
 		return fmt.Sprintf("node %d is %v: %s", n.id, n.proc.Activity(), n.guest.Describe())
@@ -136,7 +124,6 @@ func (n *node) describe() string {
 	return noderun.Describe(n.proc.Runner)
 }
 
-// guest is what the process of a node lives in.
 type guest struct{ *node }
 
 var _ foreign.Host = guest{}
@@ -152,13 +139,9 @@ func (g guest) Send(to dme.NodeID, kind string, body []byte) {
 	if g.events != nil {
 		g.record(dme.Send, to, body)
 	}
-	if g.worker.lost(to) {
-		return
-	}
-	g.traffic[to].Sent++
-	g.frame = foreign.AppendFrame(g.frame[:0], kind, body)
-	if err := g.worker.transport.Send(g.id, to, g.frame); err != nil {
-		g.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", g.id, to, err))
+	if !g.worker.lost(to) {
+		g.frame = foreign.AppendFrame(g.frame[:0], kind, body)
+		g.send(to, g.frame)
 	}
 }
 

@@ -8,10 +8,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/runtime/witness"
 )
 
 // lease lets a worker on another host than its coordinator's go on only while it hears
@@ -31,7 +33,6 @@ const renewals = 8
 
 var errRefused = errors.New("worker: the coordinator has given this worker's host up")
 
-// check ends the process if the lease is over at that time.
 func (l *lease) check(now int64) {
 	if l != nil && now > l.until.Load() {
 		l.exit(fmt.Sprintf("nothing was heard of the coordinator for %v; this worker ends, for its nodes may be taken for crashed", l.length))
@@ -53,7 +54,6 @@ func (l *lease) ask(renew func(context.Context) (may bool, err error)) error {
 	return err
 }
 
-// openLease has the worker live by the lease that its assignment speaks of.
 func (w *worker) openLease() error {
 	if w.assigned.Lease == 0 {
 		return nil
@@ -88,17 +88,23 @@ func (w *worker) fence() {
 	w.fenced.Do(func() { w.each(func(n *node) { n.mu.Lock() }) })
 }
 
+// Left says what a node has left in a page: its counts and, if they outlive its process,
+// its records.
+func Left(page *witness.Page, id dme.NodeID) (left control.Left, log []record.Entry) {
+	left = control.Left{Node: id, Counts: noderun.Read(page.Counters(id))}
+	if m, ok := page.Log(id); ok {
+		left.Entered, log = page.LastEntered(id), m.Entries()
+	}
+	return left, log
+}
+
 // remains fences the nodes, and returns what they leave behind: what they have counted,
 // and their records in chunks.
 func (w *worker) remains() (left []control.Left, chunks [][]record.Entry) {
 	w.fence()
 	for _, id := range w.assigned.Local {
-		x := control.Left{Node: id, Counts: noderun.Read(w.page.Counters(id))}
-		if m, ok := w.page.Log(id); ok {
-			x.Entered = w.page.LastEntered(id)
-			chunks = slices.AppendSeq(chunks, slices.Chunk(m.Entries(), record.ChunkEntries))
-		}
-		left = append(left, x)
+		x, log := Left(w.page, id)
+		left, chunks = append(left, x), slices.AppendSeq(chunks, slices.Chunk(log, record.ChunkEntries))
 	}
 	return left, chunks
 }

@@ -67,9 +67,10 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 		close(gone)
 	}()
 	select {
-	case <-member.Quit():
-		return 0
-	case err := <-member.Lost():
+	case err := <-member.Ended():
+		if err == nil {
+			return 0
+		}
 		fmt.Fprintf(stderr, "worker %d: the control plane is gone: %v\n", boot.Worker, err)
 	case <-gone:
 	}

@@ -56,7 +56,6 @@ func newNode(w *worker, id dme.NodeID) *node {
 	return n
 }
 
-// receive handles a frame from another node.
 func (n *node) receive(from dme.NodeID, frame []byte) error {
 	if n.guest != nil {
 		return n.pass(from, frame)
@@ -99,7 +98,6 @@ func (n *node) do(event func(*localprocess.Process)) {
 	n.worker.flush()
 }
 
-// fire runs an event of the alarm.
 func (w *worker) fire(e event) {
 	if e.due == pingDue {
 		w.pings.due <- struct{}{} // there is room: one ping is awaited at a time
@@ -163,14 +161,21 @@ func (n *node) encode(m *dme.Message, owned bool) []byte {
 // world carries out the effects of the node's handlers.
 type world struct{ *node }
 
-func (w world) Send(from, to dme.NodeID, m *dme.Message) {
+func (w world) Send(_, to dme.NodeID, m *dme.Message) {
 	if w.worker.lost(to) {
 		return
 	}
-	w.traffic[to].Sent++
-	if err := w.worker.transport.Send(from, to, w.encode(m, true)); err != nil {
-		w.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", from, to, err))
+	w.send(to, w.encode(m, true))
+}
+
+// send gives the transport a frame for another node, and reports whether it has taken it.
+func (n *node) send(to dme.NodeID, frame []byte) bool {
+	n.traffic[to].Sent++
+	err := n.worker.transport.Send(n.id, to, frame)
+	if err != nil {
+		n.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", n.id, to, err))
 	}
+	return err == nil
 }
 
 func (w world) Broadcast(from dme.NodeID, m *dme.Message) int {
@@ -186,12 +191,7 @@ func (w world) Broadcast(from dme.NodeID, m *dme.Message) int {
 	}
 	nodes := w.worker.job.Spec.Nodes
 	for to := dme.NodeID(1); int(to) <= nodes; to++ {
-		if to == from || w.worker.lost(to) {
-			continue
-		}
-		w.traffic[to].Sent++
-		if err := w.worker.transport.Send(from, to, frame); err != nil {
-			w.worker.fail(fmt.Errorf("node %d cannot send to node %d: %w", from, to, err))
+		if to != from && !w.worker.lost(to) && !w.send(to, frame) {
 			break
 		}
 	}

@@ -31,7 +31,6 @@ const (
 	leastOverdue = 50 * time.Millisecond
 )
 
-// pings holds the answers that are awaited.
 type pings struct {
 	mu   sync.Mutex
 	pong chan pong
@@ -105,7 +104,6 @@ func (w *worker) ping(c control.Command) (delays []int64, lost int, err error) {
 	return delays, lost, nil
 }
 
-// pinged handles a frame of the runtime.
 func (w *worker) pinged(from, to dme.NodeID, b []byte) {
 	arrived := w.clock.Now()
 	var m dme.Message

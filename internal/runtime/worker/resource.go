@@ -45,7 +45,6 @@ func (w *worker) openResource() error {
 	return nil
 }
 
-// use is what a node does with the shared resource.
 type use struct {
 	stage useStage
 	seen  witness.Seen
@@ -87,15 +86,15 @@ func (n *node) leave() {
 		n.proc.Exit()
 		return
 	}
-	seen, s := n.use.seen, n.proc.Section()
+	seen := n.use.seen
 	n.use = use{}
-	if s.Shared {
+	u, shared := n.proc.Update(n.worker.clock.Now())
+	if shared {
 		n.proc.Exit()
 		return
 	}
-	left := n.worker.clock.Now()
 	go func() {
-		err := n.worker.resource.Write(seen, record.Update{Node: s.Node, Entry: s.Entry, Entered: s.Entered, Left: left})
+		err := n.worker.resource.Write(seen, u)
 		if err != nil {
 			n.worker.fail(fmt.Errorf("node %d: %w", n.id, err))
 			return

@@ -149,7 +149,6 @@ func (w *worker) answer(c control.Command) (r control.Reply) {
 	return r
 }
 
-// assign prepares the nodes and opens the transport.
 func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 	var r control.Reply
 	if a == nil || w.assigned != nil {
@@ -259,16 +258,19 @@ func (w *worker) begin(at int64) {
 			p.Start()
 			p.Begin(at)
 		})
-		n.hear()
+		if n.guest != nil {
+			n.guest.Begin() // what its process says takes effect
+		}
 	})
 }
 
 func (w *worker) step(arrivals []control.Arrival) error {
 	for _, a := range arrivals {
-		if int(a.Node) >= len(w.nodes) || w.nodes[a.Node] == nil {
-			return fmt.Errorf("worker: node %d is not here", a.Node)
+		n, err := w.local([]dme.NodeID{a.Node})
+		if err != nil {
+			return err
 		}
-		w.nodes[a.Node].do(func(p *localprocess.Process) { p.Expect(a.At) })
+		n.do(func(p *localprocess.Process) { p.Expect(a.At) })
 	}
 	return nil
 }
@@ -277,6 +279,15 @@ func (w *worker) each(f func(*node)) {
 	for _, id := range w.assigned.Local {
 		f(w.nodes[id])
 	}
+}
+
+// locked is each, with the nodes' locks held.
+func (w *worker) locked(f func(*node)) {
+	w.each(func(n *node) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		f(n)
+	})
 }
 
 // Frame is called by the transport.
@@ -326,7 +337,6 @@ func (w *worker) fail(err error) {
 	w.failOnce.Do(func() { go w.notify(control.Event{Fatal: err.Error()}) })
 }
 
-// report says what was counted outside the shared page.
 func (w *worker) report() control.Reply {
 	var r control.Reply
 	c := w.transport.Counters().Minus(w.base)
@@ -336,13 +346,14 @@ func (w *worker) report() control.Reply {
 	if t, ok := w.transport.(transport.Warner); ok {
 		r.Warnings = t.Warnings()
 	}
-	w.each(func(n *node) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
+	w.locked(func(n *node) {
 		r.Unserved += uint64(n.proc.Unserved() + n.proc.Waiting())
 		r.Dropped += n.log.Dropped()
 		r.Chunks += len(n.log.Chunks())
-		r.Recorded = append(r.Recorded, n.recorded()...)
+		if n.events != nil {
+			dropped, until := n.events.Dropped()
+			r.Recorded = append(r.Recorded, control.Recorded{Node: n.id, Chunks: len(n.events.Chunks()), Dropped: dropped, Until: until})
+		}
 		if reason := n.proc.LastRefusal(); reason != "" && len(r.Refusals) < 8 {
 			r.Refusals = append(r.Refusals, fmt.Sprintf("node %d: %s", n.id, reason))
 		}
@@ -350,35 +361,27 @@ func (w *worker) report() control.Reply {
 	return r
 }
 
-// entries returns chunk k of the records of all local nodes.
-func (w *worker) entries(k int) ([]byte, error) {
-	for _, id := range w.assigned.Local {
-		n := w.nodes[id]
-		n.mu.Lock()
+func (w *worker) entries(k int) (b []byte, err error) {
+	err = errors.New("worker: no such chunk of records")
+	w.locked(func(n *node) {
 		chunks := n.log.Chunks()
-		if k < len(chunks) {
-			b := record.Append(nil, chunks[k])
-			n.mu.Unlock()
-			return b, nil
+		if k >= 0 && k < len(chunks) {
+			b, err = record.Append(nil, chunks[k]), nil
 		}
 		k -= len(chunks)
-		n.mu.Unlock()
-	}
-	return nil, fmt.Errorf("worker: no such chunk of records")
+	})
+	return b, err
 }
 
 // states describes the local nodes, at most limit of them, those that wait first.
 func (w *worker) states(limit int) []string {
 	var waiting, others []string
-	w.each(func(n *node) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		s := n.describe()
+	w.locked(func(n *node) {
+		to := &waiting
 		if n.proc.Activity() == noderun.Idle {
-			others = append(others, s)
-		} else {
-			waiting = append(waiting, s)
+			to = &others
 		}
+		*to = append(*to, n.describe())
 	})
 	all := append(waiting, others...)
 	return all[:min(limit, len(all))]
@@ -386,9 +389,7 @@ func (w *worker) states(limit int) []string {
 
 // traffic tells what local nodes have sent to others, and what has come from them.
 func (w *worker) traffic() (all []control.Traffic) {
-	w.each(func(n *node) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
+	w.locked(func(n *node) {
 		for peer, x := range n.traffic {
 			x.Peer = dme.NodeID(peer)
 			if x.Sent+x.Came > 0 && x.Peer != n.id && x.Peer != dme.None {
@@ -399,12 +400,9 @@ func (w *worker) traffic() (all []control.Traffic) {
 	return all
 }
 
-// waits says what the local nodes wait for.
 func (w *worker) waits() *stall.Standstill {
 	s := &stall.Standstill{Tokens: -1}
-	w.each(func(n *node) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
+	w.locked(func(n *node) {
 		s.Add(w.job.Algorithm, n.proc.ID(), n.proc.Node(), n.proc.Activity() == noderun.Requesting)
 	})
 	return s
@@ -426,25 +424,15 @@ func (w *worker) close() {
 	}
 }
 
-// recorded says what was recorded of a node, whose lock is held.
-func (n *node) recorded() []control.Recorded {
-	if n.events == nil {
-		return nil
-	}
-	dropped, until := n.events.Dropped()
-	return []control.Recorded{{Node: n.id, Chunks: len(n.events.Chunks()), Dropped: dropped, Until: until}}
-}
-
-// events returns a chunk of what was recorded of a local node.
 func (w *worker) events(nodes []dme.NodeID, chunk int) ([]byte, error) {
-	if len(nodes) == 1 && int(nodes[0]) < len(w.nodes) {
-		if n := w.nodes[nodes[0]]; n != nil && n.events != nil {
-			n.mu.Lock()
-			defer n.mu.Unlock()
-			if chunks := n.events.Chunks(); chunk >= 0 && chunk < len(chunks) {
-				return slices.Clone(chunks[chunk]), nil // the node may go on
-			}
-		}
+	n, err := w.local(nodes)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.events != nil && chunk >= 0 && chunk < len(n.events.Chunks()) {
+		return slices.Clone(n.events.Chunks()[chunk]), nil // the node may go on
 	}
 	return nil, errors.New("worker: no such chunk of events")
 }

@@ -50,6 +50,7 @@ import (
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
 
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/environment"
@@ -76,44 +77,47 @@ const (
 	askServer = 2 * time.Second
 )
 
-// connection is how agents and coordinators are connected: it comes back by itself.
+// connection is how agents and coordinators are connected: it comes back by itself. One that
+// need not be encrypted does not follow what the server says of other servers: they may be
+// on other hosts.
 func connection(b nats.Broker, name string) []natsgo.Option {
-	return append(onlyKnown(b), natsgo.Name("dmebench "+name), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
+	all := []natsgo.Option{
+		natsgo.Name("dmebench " + name), natsgo.MaxReconnects(-1), natsgo.ReconnectBufSize(-1),
 		natsgo.ReconnectWait(reconnectPause), natsgo.ReconnectJitter(reconnectLate, reconnectLate),
-		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2))
+		natsgo.PingInterval(askServer), natsgo.MaxPingsOutstanding(2),
+	}
+	if plain, err := unencrypted(b); err != nil || plain != nil {
+		all = append(all, natsgo.IgnoreDiscoveredServers())
+	}
+	return all
+}
+
+// unencrypted returns the servers of a broker to which no connection insists on TLS.
+func unencrypted(b nats.Broker) (all []*url.URL, err error) {
+	for s := range strings.SplitSeq(b.URL, ",") {
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s: want nats://HOST:PORT or tls://HOST:PORT", nats.ErrBroker, b.Name())
+		}
+		if u.Scheme != "tls" && len(b.CA)+len(b.Cert) == 0 {
+			all = append(all, u)
+		}
+	}
+	return all, nil
 }
 
 // CheckBroker refuses a server to which a connection would not be encrypted, unless it
 // is on this host's loopback.
 func CheckBroker(b nats.Broker) error {
-	for s := range strings.SplitSeq(b.URL, ",") {
-		u, err := url.Parse(strings.TrimSpace(s))
-		if err != nil {
-			return fmt.Errorf("%w: %s: want nats://HOST:PORT or tls://HOST:PORT", nats.ErrBroker, b.Name())
-		}
-		if !encrypted(b, u) && !loopback(u.Hostname()) {
+	plain, err := unencrypted(b)
+	for _, u := range plain {
+		if !loopback(u.Hostname()) {
 			return fmt.Errorf("%w at %s: it is not on this host's loopback, and the connection to it would not be encrypted: "+
 				"credentials and keys pass there; write tls://%s, and give --creds a file with the authority of its certificate "+
 				"if the system does not know it", nats.ErrBroker, b.Name(), u.Host)
 		}
 	}
-	return nil
-}
-
-// encrypted reports whether a connection to the server insists on TLS.
-func encrypted(b nats.Broker, u *url.URL) bool {
-	return u.Scheme == "tls" || len(b.CA)+len(b.Cert) > 0
-}
-
-// onlyKnown keeps a connection that need not be encrypted from following what the
-// server says of other servers: they may be on other hosts.
-func onlyKnown(b nats.Broker) []natsgo.Option {
-	for s := range strings.SplitSeq(b.URL, ",") {
-		if u, err := url.Parse(strings.TrimSpace(s)); err != nil || !encrypted(b, u) {
-			return []natsgo.Option{natsgo.IgnoreDiscoveredServers()}
-		}
-	}
-	return nil
+	return err
 }
 
 // Serve offers the host until ctx ends, and then returns nil. It begins as soon as
@@ -122,8 +126,9 @@ func onlyKnown(b nats.Broker) []natsgo.Option {
 func (x Agent) Serve(ctx context.Context) error {
 	a := &agent{
 		Agent: x, instance: rand.Text(), cores: cores(), clock: clock.New(),
-		closed: make(chan struct{}), busy: make(chan struct{}, busyAtMost), ticket: rand.Text(),
+		later: time.NewTimer(0), closed: make(chan struct{}), ticket: rand.Text(),
 	}
+	a.work.SetLimit(busyAtMost)
 	if err := a.prepare(); err != nil {
 		return err
 	}
@@ -134,12 +139,16 @@ func (x Agent) Serve(ctx context.Context) error {
 		return err
 	}
 	defer a.conn.Close()
+	var err error
+	if a.tasks, err = workqueue.NewTaker(a.conn, a.Name); err != nil {
+		return err
+	}
+	defer a.tasks.Close()
 	if err := a.listen(); err != nil {
 		return err
 	}
 	a.takeTasks()
 	a.log("ready at %s: address %s, %d cores, %s", a.Broker.Name(), a.Address, a.cores, a.program)
-	var err error
 	select {
 	case <-ctx.Done():
 	case <-a.closed:
@@ -158,13 +167,13 @@ type agent struct {
 	conn     *natsgo.Conn
 	closed   chan struct{} // the connection will not come back
 	refused  atomic.Uint64
-	busy     chan struct{}  // a place for each request that is being carried out
-	work     sync.WaitGroup // for them
+	work     errgroup.Group // the requests that are being carried out
 
 	mu     sync.Mutex
 	ticket string
-	lease  *lease // nil if nobody has taken this agent
-	aside  sideline
+	lease  *lease           // nil if nobody has taken this agent
+	tasks  *workqueue.Taker // what is done while nobody has taken this agent
+	later  *time.Timer      // when that is taken up again
 
 	reserved reservation
 	ending   bool
@@ -255,7 +264,6 @@ func mayCome(err error) bool {
 		errors.As(err, &name) || errors.As(err, &network) && network.Op != "remote error" // that is TLS's
 }
 
-// listen begins to answer.
 func (a *agent) listen() error {
 	if a.Address == "" {
 		address, _, err := net.SplitHostPort(a.conn.LocalAddr())
@@ -275,7 +283,6 @@ func (a *agent) listen() error {
 	return nil
 }
 
-// stop ends what goes on.
 func (a *agent) stop() {
 	a.mu.Lock()
 	a.ending = true
@@ -287,7 +294,7 @@ func (a *agent) stop() {
 		l.end("the agent was told to end")
 		_ = a.conn.FlushTimeout(time.Second) // so that its coordinator hears of it
 	}
-	a.work.Wait()
+	_ = a.work.Wait()
 }
 
 func (a *agent) log(format string, args ...any) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,11 +11,6 @@ import (
 
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/doctor"
-)
-
-const (
-	reachable     = 100 // doors in a request, at most
-	mostQuestions = 100 // to each
 )
 
 // openGate opens the host's gate, once in a lease. The address is the agent's own.
@@ -35,11 +29,8 @@ func (l *lease) openGate(key []byte) (doctor.Doors, error) {
 // reach tries to reach the gates of other hosts.
 func (l *lease) reach(q reachRequest) ([]doctor.Path, error) {
 	g := l.gate.Load()
-	switch {
-	case g == nil:
+	if g == nil {
 		return nil, errors.New("agent: reach: there is no gate of this host yet")
-	case q.Count < 1 || q.Count > mostQuestions || len(q.Doors) > reachable:
-		return nil, fmt.Errorf("agent: reach: %d questions to %d hosts: at most %d to %d", q.Count, len(q.Doors), mostQuestions, reachable)
 	}
 	return g.ReachAll(l.ctx, q.Doors, q.Count), nil
 }
@@ -48,10 +39,7 @@ func (l *lease) reach(q reachRequest) ([]doctor.Path, error) {
 // them: once so many are, and otherwise after some time; after a second where none are
 // expected.
 func (f *Fleet) Muster(ctx context.Context, expect int, patience time.Duration) ([]Info, error) {
-	if expect <= 0 {
-		patience = min(patience, listAtAll)
-	}
-	return f.gather(ctx, patience, func(all []Info) bool { return expect > 0 && len(all) >= expect })
+	return f.gather(ctx, expect, patience, func(all []Info) int { return len(all) })
 }
 
 // Examine examines the hosts of agents as a run would find them that needs so much of
@@ -122,46 +110,34 @@ func silentAgent(err error) doctor.Finding {
 // keeps a host from that is added to what was found of it.
 func (f *Fleet) reachAll(ctx context.Context, all []*Remote, found []doctor.Host, questions int) []doctor.Path {
 	const atATime = 4 // more would disturb one another
-	var hosts []*Remote
-	var at []int // of found
-	for k, h := range all {
-		if h != nil {
-			hosts, at = append(hosts, h), append(at, k)
-		}
-	}
-	if len(hosts) < 2 {
-		return nil
-	}
-	fails := func(k int, err error) {
-		findings := &found[at[k]].Findings
-		*findings = append(*findings, silentAgent(err))
-	}
+	fails := func(k int, err error) { found[k].Findings = append(found[k].Findings, silentAgent(err)) }
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // it never fails
-	doors := make([]*doctor.Doors, len(hosts))
-	each(len(hosts), len(hosts), func(k int) {
-		d, err := ask(ctx, hosts[k], askGate, key)
+	doors := make([]*doctor.Doors, len(all))
+	each(len(all), len(all), func(k int) {
+		if all[k] == nil {
+			return
+		}
+		d, err := ask(ctx, all[k], askGate, key)
 		if err != nil {
 			fails(k, err)
 			return
 		}
 		doors[k] = &d
 	})
-	paths := make([][]doctor.Path, len(hosts))
-	each(len(hosts), atATime, func(k int) {
+	paths := make([][]doctor.Path, len(all))
+	each(len(all), atATime, func(k int) {
 		var others []doctor.Doors
 		for j, d := range doors {
 			if j != k && d != nil && doors[k] != nil {
 				others = append(others, *d)
 			}
 		}
-		for some := range slices.Chunk(others, reachable) {
-			found, err := ask(ctx, hosts[k], askReach, reachRequest{some, questions})
-			if err != nil {
+		if len(others) > 0 {
+			var err error
+			if paths[k], err = ask(ctx, all[k], askReach, reachRequest{others, questions}); err != nil {
 				fails(k, err)
-				return
 			}
-			paths[k] = append(paths[k], found...)
 		}
 	})
 	return slices.Concat(paths...)

@@ -2,15 +2,16 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -31,12 +32,10 @@ type Fleet struct {
 	holder  string              // what agents are told of who takes them
 	prefix  string              // of the subjects on which answers come
 
-	mu    sync.Mutex
-	taken map[*Remote]bool // hosts that take part in runs
-
-	reserved map[string]string         // agents that took part, by instance: the last lease
-	waiting  map[string]func(response) // by the last part of the subject
-	count    uint64
+	taken    sync.Map      // *Remote, that take part in runs
+	reserved sync.Map      // agents that took part, by instance: the last lease
+	waiting  sync.Map      // func(response), by the last part of the subject
+	count    atomic.Uint64 // of subjects
 }
 
 // response is an answer, or that nobody is there to give one.
@@ -57,8 +56,12 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{broker: b, clock: clock.New(), program: program, holder: whoAmI(),
-		taken: make(map[*Remote]bool), reserved: make(map[string]string), waiting: make(map[string]func(response))}
+	name, err := os.Hostname()
+	if err != nil {
+		name = "an unknown host"
+	}
+	f := &Fleet{broker: b, clock: clock.New(), program: program,
+		holder: fmt.Sprintf("the coordinator on %.200s, pid %d", name, os.Getpid())}
 	opts := append(connection(b, "coordinator"),
 		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) { f.cutOff(err) }),
 		natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {})) // who waits for an answer hears of it
@@ -77,68 +80,34 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 	return f, nil
 }
 
-// whoAmI tells this coordinator from others, for people.
-func whoAmI() string {
-	name, err := os.Hostname()
-	if err != nil {
-		name = "an unknown host"
-	}
-	return fmt.Sprintf("the coordinator on %.200s, pid %d", name, os.Getpid())
-}
-
 // Close leaves the agents to others and disconnects. The hosts were closed before.
 func (f *Fleet) Close() {
-	f.mu.Lock()
-	for instance, lease := range f.reserved {
-		q := message(request{Op: string(askGiveUp), Lease: lease}, encode(nothing{}))
-		_ = f.conn.Publish(subjectOf(instance), q) // else it is reserved for some seconds more
+	for instance, lease := range f.reserved.Range {
+		q := message(request{Op: string(askGiveUp), Lease: lease.(string)}, encode(nothing{}))
+		_ = f.conn.Publish(subjectOf(instance.(string)), q) // else it is reserved for some seconds more
 	}
-	clear(f.reserved)
-	f.mu.Unlock()
 	_ = f.conn.FlushTimeout(time.Second)
 	f.conn.Close()
 }
 
-// Broker returns the server at which the agents are.
 func (f *Fleet) Broker() nats.Broker { return f.broker }
-
-// follow notes whether a host takes part in a run.
-func (f *Fleet) follow(h *Remote, takesPart bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if takesPart {
-		f.taken[h] = true
-	} else {
-		delete(f.taken, h)
-	}
-}
 
 // cutOff gives all hosts up that take part in runs: without the server no run goes on.
 func (f *Fleet) cutOff(why error) {
 	if why == nil {
 		return // this process has closed the connection
 	}
-	f.mu.Lock()
-	hosts := slices.Collect(maps.Keys(f.taken))
-	f.mu.Unlock()
-	for _, h := range hosts {
-		h.lose(fmt.Errorf("the coordinator's connection to %s is lost: %w", f.broker.Name(), why), false)
+	for h := range f.taken.Range {
+		h.(*Remote).lose(fmt.Errorf("the coordinator's connection to %s is lost: %w", f.broker.Name(), why), false)
 	}
 }
 
 // expect has a function called with the answers that come to a subject of its own. It
 // must not wait.
 func (f *Fleet) expect(hear func(response)) (subject string, forget func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.count++
-	token := fmt.Sprint(f.count)
-	f.waiting[token] = hear
-	return f.prefix + token, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.waiting, token)
-	}
+	token := fmt.Sprint(f.count.Add(1))
+	f.waiting.Store(token, hear)
+	return f.prefix + token, func() { f.waiting.Delete(token) }
 }
 
 func (f *Fleet) answered(m *natsgo.Msg) {
@@ -152,11 +121,8 @@ func (f *Fleet) answered(m *natsgo.Msg) {
 		}
 		r.body = body
 	}
-	f.mu.Lock()
-	hear := f.waiting[strings.TrimPrefix(m.Subject, f.prefix)]
-	f.mu.Unlock()
-	if hear != nil {
-		hear(r)
+	if hear, ok := f.waiting.Load(strings.TrimPrefix(m.Subject, f.prefix)); ok {
+		hear.(func(response))(r)
 	}
 }
 
@@ -166,8 +132,12 @@ const (
 	listAtAll = time.Second            // where it is not known how many there are
 )
 
-// gather asks who is there until enough are, or for some time.
-func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func([]Info) bool) ([]Info, error) {
+// gather asks who is there until so many are that count, or for some time; for a second
+// where none are expected.
+func (f *Fleet) gather(ctx context.Context, expect int, patience time.Duration, count func([]Info) int) ([]Info, error) {
+	if expect <= 0 {
+		patience = min(patience, listAtAll)
+	}
 	q := message(request{Op: string(askDescribe)}, encode(nothing{}))
 	heard := make(chan Info, 1024)
 	subject, forget := f.expect(func(r response) {
@@ -187,7 +157,9 @@ func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func(
 		for _, i := range there {
 			all = append(all, i)
 		}
-		byName(all)
+		slices.SortFunc(all, func(a, b Info) int {
+			return cmp.Or(compareNames(a.Name, b.Name), strings.Compare(a.Instance, b.Instance))
+		})
 		return all
 	}
 	end := time.After(patience)
@@ -198,7 +170,7 @@ func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func(
 		select {
 		case i := <-heard:
 			there[i.Instance] = i
-			if complete == nil && enough(list()) {
+			if complete == nil && expect > 0 && count(list()) >= expect {
 				complete = time.After(moreCome)
 			}
 		case <-ask.C:
@@ -222,12 +194,9 @@ func (f *Fleet) gather(ctx context.Context, patience time.Duration, enough func(
 // that are there after a second where none are expected. The error says who is
 // missing, and why, and what to do.
 func (f *Fleet) Discover(ctx context.Context, expect int, patience time.Duration) ([]Info, error) {
-	if expect <= 0 {
-		patience = min(patience, listAtAll)
-	}
-	all, err := f.gather(ctx, patience, func(all []Info) bool {
+	all, err := f.gather(ctx, expect, patience, func(all []Info) int {
 		free, _ := f.able(all)
-		return expect > 0 && len(free) >= expect
+		return len(free)
 	})
 	if err != nil {
 		return nil, err
@@ -254,7 +223,6 @@ func (f *Fleet) able(all []Info) (free []Info, unable []string) {
 	return free, unable
 }
 
-// otherProgram is the error of an agent of another build.
 func (f *Fleet) otherProgram(i Info) error {
 	return fmt.Errorf("%s runs another program: %s, where this is %s; install the same build on all hosts", i.Name, i.Program, f.program)
 }
@@ -264,14 +232,8 @@ func (f *Fleet) tooFew(free []Info, unable []string, expect int, patience time.D
 	for _, i := range free {
 		names = append(names, fmt.Sprintf("%s (%s)", i.Name, i.Address))
 	}
-	there := "none is"
-	if len(free) > 0 {
-		there = strings.Join(names, ", ") + " are"
-		if len(free) == 1 {
-			there = names[0] + " is"
-		}
-	}
-	text := fmt.Sprintf("agents: after %v at %s %s ready, of %d that are to take part", patience, f.broker.Name(), there, max(expect, 1))
+	text := fmt.Sprintf("agents: ready after %v at %s: %s, of %d that are to take part",
+		patience, f.broker.Name(), cmp.Or(strings.Join(names, ", "), "none"), max(expect, 1))
 	for _, u := range unable {
 		text += "; " + u
 	}
@@ -284,18 +246,17 @@ func (f *Fleet) tooFew(free []Info, unable []string, expect int, patience time.D
 // agree refuses agents that cannot be told apart, or cannot all reach one another.
 func agree(agents []Info) error {
 	var errs []error
-	near := slices.ContainsFunc(agents, func(i Info) bool { return loopback(i.Address) })
+	near := slices.IndexFunc(agents, func(i Info) bool { return loopback(i.Address) })
+	far := slices.IndexFunc(agents, func(i Info) bool { return !loopback(i.Address) })
 	for k, i := range agents {
 		if k > 0 && i.Name == agents[k-1].Name {
 			errs = append(errs, fmt.Errorf("agents: two are named %s, at %s and %s (pids %d and %d): "+
 				"end one, or give it another --name", i.Name, agents[k-1].Address, i.Address, agents[k-1].PID, i.PID))
 		}
-		if near && !loopback(i.Address) {
-			k := slices.IndexFunc(agents, func(i Info) bool { return loopback(i.Address) })
-			errs = append(errs, fmt.Errorf("agents: %s is at %s, where %s, at %s, cannot be reached from: give the former its --address",
-				agents[k].Name, agents[k].Address, i.Name, i.Address))
-			break
-		}
+	}
+	if near >= 0 && far >= 0 {
+		errs = append(errs, fmt.Errorf("agents: %s is at %s, where %s, at %s, cannot be reached from: give the former its --address",
+			agents[near].Name, agents[near].Address, agents[far].Name, agents[far].Address))
 	}
 	return errors.Join(errs...)
 }

@@ -106,7 +106,7 @@ func TestAgree(t *testing.T) {
 
 func TestTooFew(t *testing.T) {
 	err := new(Fleet).tooFew(nil, nil, 3, 0).Error()
-	if !strings.Contains(err, "none is ready, of 3") || !strings.Contains(err, "dmebench agent") {
+	if !strings.Contains(err, "none, of 3") || !strings.Contains(err, "dmebench agent") {
 		t.Error(err)
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/doctor"
-	"dmebench/internal/testbed/workqueue"
 )
 
 // lease is a coordinator's right to this host, for one run.
@@ -29,7 +29,7 @@ type lease struct {
 	readings []host.Reading // of opRead, which is carried out once at a time
 	load     *load
 	survey   survey
-	expiry   *time.Timer
+	expiry   *time.Timer // set anew by each sign of the coordinator
 	gate     atomic.Pointer[doctor.Gate]
 	watchers sync.WaitGroup // for the ends of its processes
 	once     sync.Once
@@ -40,8 +40,7 @@ type lease struct {
 	over bool
 
 	mu        sync.Mutex
-	sign      time.Time // the latest of its coordinator
-	sequence  uint64    // of the latest request
+	sequence  uint64 // of the latest request
 	processes []launch.Process
 	endings   []ending
 	rests     map[uint64][]byte // of large answers, by the number of the request
@@ -54,7 +53,7 @@ const readyWithin = 10 * time.Second
 // begin makes the host ready for a run. It is called with the agent's lock held.
 func (a *agent) begin(q *openRequest, sequence uint64) (*lease, error) {
 	l := &lease{
-		agent: a, id: rand.Text(), holder: q.Holder, part: q.Part, sign: time.Now().Add(readyWithin), sequence: sequence,
+		agent: a, id: rand.Text(), holder: q.Holder, part: q.Part, sequence: sequence,
 		host:     &host.Local{Label: a.Name, Address: net.JoinHostPort(a.Address, "0")},
 		readings: make([]host.Reading, q.Part.Nodes), rests: make(map[uint64][]byte),
 	}
@@ -63,8 +62,10 @@ func (a *agent) begin(q *openRequest, sequence uint64) (*lease, error) {
 		l.cancel()
 		return nil, err
 	}
-	l.load = startLoad(a.cores, l.alive)
-	l.expiry = time.AfterFunc(LeaseTime, l.expire)
+	l.load = &load{cores: a.cores, workers: l.alive, since: use(nil), least: environment.AvailableMemory()}
+	l.expiry = time.AfterFunc(readyWithin+LeaseTime, func() {
+		l.end(fmt.Sprintf("nothing was heard of its coordinator for %v", LeaseTime))
+	})
 	return l, nil
 }
 
@@ -75,27 +76,9 @@ func (l *lease) inOrder(sequence uint64) bool {
 	if sequence <= l.sequence {
 		return false
 	}
-	l.sequence, l.sign = sequence, time.Now()
+	l.sequence = sequence
+	l.expiry.Reset(LeaseTime)
 	return true
-}
-
-// renew notes a sign of the coordinator.
-func (l *lease) renew() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sign = time.Now()
-}
-
-// expire ends the lease if nothing has been heard of its coordinator for too long.
-func (l *lease) expire() {
-	l.mu.Lock()
-	left := LeaseTime - time.Since(l.sign)
-	l.mu.Unlock()
-	if left > 0 {
-		l.expiry.Reset(left)
-		return
-	}
-	l.end(fmt.Sprintf("nothing was heard of its coordinator for %v", LeaseTime))
 }
 
 // end kills what is left of the run on this host, and frees the agent. why is empty
@@ -126,7 +109,7 @@ func (l *lease) end(why string) {
 		if why == "" {
 			a.reserved = reservation{l.holder, l.id, time.Now().Add(reserveFor)}
 		}
-		a.resumeTasks()
+		a.later = time.AfterFunc(restBetween, a.takeTasks)
 		a.mu.Unlock()
 		switch {
 		case err != nil:
@@ -139,7 +122,6 @@ func (l *lease) end(why string) {
 	})
 }
 
-// alive returns the processes that have not ended.
 func (l *lease) alive() []launch.Process {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +136,6 @@ func (l *lease) alive() []launch.Process {
 	return all
 }
 
-// process returns one by its number.
 func (l *lease) process(number int) (launch.Process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,7 +145,6 @@ func (l *lease) process(number int) (launch.Process, error) {
 	return l.processes[number-1], nil
 }
 
-// start starts a worker of the run.
 func (l *lease) start(q startRequest) (s started, err error) {
 	if err := q.check(l.part.Nodes); err != nil {
 		return s, err
@@ -189,7 +169,7 @@ func (l *lease) start(q startRequest) (s started, err error) {
 		<-p.Ended()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		e := ending{Order: len(l.endings) + 1, Process: s.Process, Outcome: p.Outcome(), Stderr: p.Stderr()}
+		e := ending{Process: s.Process, Outcome: p.Outcome(), Stderr: p.Stderr()}
 		l.endings = append(l.endings, e)
 		l.inform(event{Ended: &e})
 	})
@@ -242,80 +222,33 @@ func (a *agent) reservedFor() string {
 // giveUp ends a reservation, where it is of that lease.
 func (a *agent) giveUp(lease string) bool {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if lease == "" || a.reserved.lease != lease {
-		return false
+	mine := lease != "" && a.reserved.lease == lease
+	if mine {
+		a.reserved = reservation{}
 	}
-	a.reserved = reservation{}
-	if a.lease == nil && !a.ending {
-		a.serveTasks(a.cores) // no run follows for which it would rest
+	a.mu.Unlock()
+	if mine {
+		a.takeTasks() // no run follows for which it would rest
 	}
-	return true
-}
-
-// sideline is what an agent does while nobody has taken it: the tasks of work queues.
-type sideline struct {
-	end   context.CancelFunc // nil while nothing is done
-	done  chan struct{}
-	later *time.Timer // when it is to be taken up again; nil where it is not
+	return mine
 }
 
 // restBetween is how long an agent waits after a run before it takes tasks again: the
 // next run of a sweep would have to wait until they are given back.
 const restBetween = 2 * time.Second
 
-// takeTasks begins to do tasks.
+// takeTasks does tasks of work queues while nobody has taken this agent.
 func (a *agent) takeTasks() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.lease == nil && !a.ending {
-		a.serveTasks(a.cores)
+		a.tasks.Employ(a.cores)
 	}
-}
-
-// serveTasks does tasks on so many cores from now on; on none it only says that this
-// agent is there. It is called with the agent's lock held.
-func (a *agent) serveTasks(cores int) {
-	wait := a.endTasks()
-	ctx, end := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	a.aside.end, a.aside.done = end, done
-	go func() {
-		defer close(done)
-		wait()
-		if err := workqueue.Serve(ctx, a.conn, a.Name, cores); err != nil {
-			a.log("no tasks of work queues are done here: %v", err)
-		}
-	}()
 }
 
 // leaveTasks gives back what is being done, and returns a function that waits for that.
 // It is called with the agent's lock held.
 func (a *agent) leaveTasks() (wait func()) {
-	wait = a.endTasks()
-	if !a.ending {
-		a.serveTasks(0)
-	}
-	return wait
-}
-
-func (a *agent) endTasks() (wait func()) {
-	if a.aside.later != nil {
-		a.aside.later.Stop()
-		a.aside.later = nil
-	}
-	if a.aside.end == nil {
-		return func() {}
-	}
-	a.aside.end()
-	a.aside.end = nil
-	done := a.aside.done
-	return func() { <-done }
-}
-
-// resumeTasks takes tasks again after a while. It is called with the agent's lock held.
-func (a *agent) resumeTasks() {
-	if !a.ending {
-		a.aside.later = time.AfterFunc(restBetween, a.takeTasks)
-	}
+	a.later.Stop()
+	return a.tasks.Employ(0)
 }

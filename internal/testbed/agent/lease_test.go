@@ -26,7 +26,7 @@ func TestTwoCoordinators(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := second.Discover(t.Context(), 2, time.Second)
-	if err == nil || !strings.Contains(err.Error(), "west (127.0.0.1) is ready, of 2") ||
+	if err == nil || !strings.Contains(err.Error(), "west (127.0.0.1), of 2") ||
 		!strings.Contains(err.Error(), "east is in use by "+first.holder) {
 		t.Error(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,7 +20,6 @@ import (
 	"dmebench/runs"
 )
 
-// load is how busy this host is while a run goes on.
 type load struct {
 	cores   int
 	workers func() []launch.Process // those that have not ended
@@ -39,12 +37,6 @@ type usage struct {
 	workers time.Duration // with the run's workers
 }
 
-// startLoad begins to watch the host, which look goes on with.
-func startLoad(cores int, workers func() []launch.Process) *load {
-	return &load{cores: cores, workers: workers, since: use(nil), least: environment.AvailableMemory()}
-}
-
-// look looks at the memory.
 func (l *load) look() {
 	free := environment.AvailableMemory()
 	l.mu.Lock()
@@ -131,8 +123,11 @@ type Info struct {
 	PID         int                 `json:"pid"`               // of the agent
 }
 
-// label is what names and values of labels, and names of agents, are made of.
+// label is what names and values of labels, and names of agents, are made of; mostName is
+// the length of the longest.
 var label = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,251}[A-Za-z0-9])?$`)
+
+const mostName = 253
 
 // CheckName refuses what is no name of an agent.
 func CheckName(name string) error {
@@ -174,7 +169,6 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// loopback reports whether an address is of a host's loopback.
 func loopback(address string) bool {
 	if address == "localhost" {
 		return true
@@ -183,7 +177,6 @@ func loopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// describe says what the host is now.
 func (a *agent) describe() Info {
 	facts := environment.Describe()
 	a.mu.Lock()
@@ -200,33 +193,14 @@ func (a *agent) describe() Info {
 	return i
 }
 
-// byName puts agents into the order in which they are listed, and nodes are placed.
-func byName(agents []Info) {
-	slices.SortFunc(agents, func(a, b Info) int {
-		return cmp.Or(compareNames(a.Name, b.Name), strings.Compare(a.Instance, b.Instance))
-	})
-}
-
 // compareNames compares names as people count: h2 stands before h10.
 func compareNames(a, b string) int {
-	x, y := a, b
-	for x != "" && y != "" {
-		m, n := digits(x), digits(y)
-		if m == 0 || n == 0 {
-			if x[0] != y[0] {
-				return cmp.Compare(x[0], y[0])
-			}
-			x, y = x[1:], y[1:]
-			continue
-		}
-		p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
-		if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
-			return c
-		}
-		x, y = x[m:], y[n:]
-	}
-	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+	return cmp.Or(strings.Compare(padded(a), padded(b)), strings.Compare(a, b))
 }
 
-// digits returns how many digits a name begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+var number = regexp.MustCompile(`[0-9]+`)
+
+// padded returns a name with all its numbers equally long.
+func padded(name string) string {
+	return number.ReplaceAllStringFunc(name, func(n string) string { return strings.Repeat("0", max(0, mostName-len(n))) + n })
+}

@@ -6,10 +6,10 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 )
 
-// Read asks the agent, in one question.
 func (h *Remote) Read(ctx context.Context, readings []host.Reading) error {
 	b, err := ask(ctx, h, askRead, nothing{})
 	if err == nil {
@@ -20,23 +20,19 @@ func (h *Remote) Read(ctx context.Context, readings []host.Reading) error {
 	return err
 }
 
-// Witness asks the agent.
 func (h *Remote) Witness(ctx context.Context, waits bool) (host.Witness, error) {
 	return ask(ctx, h, askWitness, waits)
 }
 
-// Hold asks the agent.
 func (h *Remote) Hold(ctx context.Context, order uint64) error {
 	_, err := ask(ctx, h, askHold, order)
 	return err
 }
 
-// Bury asks the agent.
-func (h *Remote) Bury(ctx context.Context, id dme.NodeID) (host.Remains, error) {
+func (h *Remote) Bury(ctx context.Context, id dme.NodeID) (control.Left, error) {
 	return ask(ctx, h, askBury, id)
 }
 
-// Report asks the agent.
 func (h *Remote) Report(ctx context.Context) (host.Report, error) {
 	r, err := ask(ctx, h, askReport, nothing{})
 	for _, n := range r.Nodes {
@@ -47,7 +43,6 @@ func (h *Remote) Report(ctx context.Context) (host.Report, error) {
 	return r, err
 }
 
-// process is a worker on an agent's host.
 type process struct {
 	host *Remote
 	started
@@ -70,10 +65,8 @@ func (h *Remote) Start(ctx context.Context, w host.Worker) (launch.Process, erro
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.processes[s.Process] = p
-	for _, e := range h.endings { // it may have ended already
-		if e.Process == s.Process {
-			p.end(e.Outcome, e.Stderr)
-		}
+	if e, ended := h.endings[s.Process]; ended {
+		p.end(e.Outcome, e.Stderr)
 	}
 	if why := context.Cause(h.alive); why != nil {
 		p.end(why.Error(), nil)
@@ -98,7 +91,6 @@ func (p *process) hasEnded() bool {
 	}
 }
 
-// PID returns the process's number on its host.
 func (p *process) PID() int { return p.started.PID }
 
 // Ended is closed once the agent has reaped the process, or is given up itself.
@@ -126,7 +118,6 @@ func (p *process) Resume() error {
 	return err
 }
 
-// Stopped asks the agent; it is false if that does not answer.
 func (p *process) Stopped() bool {
 	stopped, _ := about(p, askStopped)
 	return stopped

@@ -6,15 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"regexp"
 	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock/exchange"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testbed/doctor"
+	"dmebench/internal/testbed/workqueue"
 )
 
 // LeaseTime is how long an agent waits for a sign of the coordinator that has taken
@@ -68,7 +70,7 @@ const (
 	askRead    question[nothing, []byte]          = "read" // see appendReadings
 	askWitness question[bool, host.Witness]       = "witness"
 	askHold    question[uint64, nothing]          = "hold"
-	askBury    question[dme.NodeID, host.Remains] = "bury"
+	askBury    question[dme.NodeID, control.Left] = "bury"
 	askReport  question[nothing, host.Report]     = "report"
 
 	askPort   question[[]byte, exchange.Peer]             = "port"   // open a port for datagrams to the hosts that share this key
@@ -138,9 +140,7 @@ type answer struct {
 	Rest     uint64 `json:"rest,omitempty"` // askRest has the next piece, by this number
 }
 
-// ending is the end of a process.
 type ending struct {
-	Order   int      `json:"order"` // its place among all endings of the lease, from 1
 	Process int      `json:"process"`
 	Outcome string   `json:"outcome"`
 	Stderr  []string `json:"stderr,omitempty"`
@@ -166,21 +166,15 @@ func encode(x any) []byte {
 	return b
 }
 
-// readRequest takes a request apart.
 func readRequest(b []byte) (q request, body []byte, err error) {
 	head, body, _ := bytes.Cut(b, []byte("\n"))
 	return q, body, decode(head, &q)
 }
 
-// decode reads JSON, and refuses what is more or less than that.
+// decode reads JSON strictly.
 func decode(b []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := workqueue.Decode(b, into); err != nil {
 		return fmt.Errorf("%w: %w", errUnreadable, err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("%w: something stands behind it", errUnreadable)
 	}
 	return nil
 }
@@ -206,7 +200,7 @@ func checkPart(p *host.Part) error {
 // check refuses what is no worker of a run.
 func (q *startRequest) check(nodes int) error {
 	switch {
-	case !isID(q.Run):
+	case !runName.MatchString(q.Run):
 		return errors.New("agent: start: the name of the run is none")
 	case q.Worker < 0 || q.Worker >= nodes:
 		return fmt.Errorf("agent: start: worker %d: there is at most one for each of %d nodes", q.Worker, nodes)
@@ -216,21 +210,13 @@ func (q *startRequest) check(nodes int) error {
 	return nil
 }
 
-// isID reports whether s may be a name that was drawn at random, by [crypto/rand.Text]:
-// nothing that means anything in a subject.
-func isID(s string) bool {
-	for _, c := range s {
-		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return len(s) >= 16 && len(s) <= 64
-}
+// runName is what the coordinator draws at random, and nothing that means anything in a
+// subject.
+var runName = regexp.MustCompile(`^[A-Z0-9]{16,64}$`)
 
 // The readings of a host are asked for hundreds of times a second: they have a compact
 // form, of some ten bytes for each node, in the order of the nodes of the host.
 
-// appendReadings appends the readings of some nodes.
 func appendReadings(b []byte, readings []host.Reading, local []dme.NodeID) []byte {
 	for _, id := range local {
 		r := readings[id-1]

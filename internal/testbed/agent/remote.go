@@ -40,8 +40,8 @@ type Remote struct {
 	alive     context.Context // until the agent is given up; its cause is why
 	giveUp    context.CancelCauseFunc
 	processes map[int]*process
-	endings   map[int]ending // by their order
-	heard     int            // endings 1 to heard are known
+	endings   map[int]ending // by the process
+	heard     int            // of them, in answers to renewals
 }
 
 var (
@@ -103,12 +103,11 @@ func (h *Remote) Open(ctx context.Context, p host.Part) (host.About, error) {
 		}
 		h.compare()
 	}
-	h.fleet.follow(h, true)
+	h.fleet.taken.Store(h, nil)
 	h.keeper.Go(h.keep)
 	return host.About{Name: h.info.Name, Listen: net.JoinHostPort(h.info.Address, "0"), Clock: h.relation}, nil
 }
 
-// reset forgets the run before.
 func (h *Remote) reset(p host.Part) {
 	h.part, h.relation, h.instance = p, new(clock.Relation), h.info.Instance
 	h.running, h.stop = context.WithCancel(context.Background())
@@ -157,7 +156,9 @@ var errAbsent = errors.New("its agent is not there any more")
 // not there any more. The error says that it is to be asked next, or that there is none.
 func (h *Remote) succeed(ctx context.Context, why error) error {
 	same := func(i Info) bool { return i.Name == h.info.Name }
-	all, err := h.fleet.gather(ctx, listAtAll, func(all []Info) bool { return slices.ContainsFunc(all, same) })
+	all, err := h.fleet.gather(ctx, 1, listAtAll, func(all []Info) int {
+		return len(slices.DeleteFunc(all, func(i Info) bool { return !same(i) }))
+	})
 	if err != nil {
 		return err
 	}
@@ -270,7 +271,6 @@ func (h *Remote) note(e clock.Exchange) {
 	}
 }
 
-// compare gives the relation the best exchange since the last one.
 func (h *Remote) compare() {
 	h.mu.Lock()
 	best := h.best
@@ -281,7 +281,6 @@ func (h *Remote) compare() {
 	}
 }
 
-// errorf makes an error that names the host.
 func (h *Remote) errorf(format string, args ...any) error {
 	return fmt.Errorf("host "+h.info.Name+": "+format, args...)
 }
@@ -326,24 +325,18 @@ func (h *Remote) keep() {
 // update says to the agent that its coordinator is there, or that the run is over, and hears
 // of processes that have ended.
 func (h *Remote) update(ctx context.Context, how question[int, []ending]) error {
-	h.mu.Lock()
-	heard := h.heard
-	h.mu.Unlock()
-	endings, err := ask(ctx, h, how, heard)
-	if err == nil {
-		h.learn(endings)
-	}
+	endings, err := ask(ctx, h, how, h.heard)
+	h.heard += len(endings)
+	h.learn(endings)
 	return err
 }
 
-// silence is how long nothing has been heard of the agent.
 func (h *Remote) silence() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return time.Duration(h.fleet.clock.Now() - h.sign)
 }
 
-// hears is called with what the agent says unasked.
 func (h *Remote) hears(m *natsgo.Msg) {
 	var e event
 	if json.Unmarshal(m.Data, &e) != nil {
@@ -357,21 +350,14 @@ func (h *Remote) hears(m *natsgo.Msg) {
 	}
 }
 
-// learn takes note of the ends of processes.
 func (h *Remote) learn(endings []ending) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range endings {
-		h.endings[e.Order] = e
+		h.endings[e.Process] = e
 		if p := h.processes[e.Process]; p != nil {
 			p.end(e.Outcome, e.Stderr)
 		}
-	}
-	for {
-		if _, known := h.endings[h.heard+1]; !known {
-			return
-		}
-		h.heard++
 	}
 }
 
@@ -400,7 +386,7 @@ func (h *Remote) Close() error {
 	if lease == "" {
 		return nil
 	}
-	h.fleet.follow(h, false)
+	h.fleet.taken.Delete(h)
 	h.stop()
 	h.keeper.Wait()
 	var err error
@@ -431,9 +417,7 @@ func (h *Remote) release(lease string) error {
 	err := h.update(ctx, askClose)
 	switch {
 	case err == nil:
-		h.fleet.mu.Lock()
-		h.fleet.reserved[h.instance] = lease
-		h.fleet.mu.Unlock()
+		h.fleet.reserved.Store(h.instance, lease)
 	case errors.Is(err, errOver):
 		err = nil
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -12,11 +13,11 @@ import (
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/doctor"
 )
 
-// duty is how a question of a lease is answered.
 type duty struct {
 	op    string
 	quick bool // it takes no time
@@ -34,14 +35,12 @@ func slow[Q, A any](to question[Q, A], do func(*lease, Q) (A, error)) duty {
 	}}
 }
 
-// quick is a duty that takes no time.
 func quick[Q, A any](to question[Q, A], do func(*lease, Q) (A, error)) duty {
 	d := slow(to, do)
 	d.quick = true
 	return d
 }
 
-// toProcess is a duty that concerns one process.
 func toProcess[A any](do func(launch.Process) (A, error)) func(*lease, int) (A, error) {
 	return func(l *lease, number int) (a A, err error) {
 		p, err := l.process(number)
@@ -71,9 +70,9 @@ var duties = []duty{
 	}),
 	quick(askWitness, func(l *lease, waits bool) (host.Witness, error) { return l.host.Witness(l.ctx, waits) }),
 	quick(askHold, func(l *lease, order uint64) (nothing, error) { return nothing{}, l.host.Hold(l.ctx, order) }),
-	quick(askBury, func(l *lease, id dme.NodeID) (host.Remains, error) {
+	quick(askBury, func(l *lease, id dme.NodeID) (control.Left, error) {
 		if id < 1 || int(id) > l.part.Nodes {
-			return host.Remains{}, fmt.Errorf("agent: bury: there is no node %d", id)
+			return control.Left{}, fmt.Errorf("agent: bury: there is no node %d", id)
 		}
 		return l.host.Bury(l.ctx, id)
 	}),
@@ -100,16 +99,6 @@ var duties = []duty{
 	slow(askGate, (*lease).openGate), slow(askReach, (*lease).reach),
 }
 
-// dutyOf returns the duty of that name, if there is one.
-func dutyOf(op string) (d duty, known bool) {
-	for _, d := range duties {
-		if d.op == op {
-			return d, true
-		}
-	}
-	return d, false
-}
-
 var errOver = errors.New("its agent has given the run up")
 
 // asked carries out a request. Those that take no time are carried out in the order in
@@ -133,10 +122,11 @@ func (a *agent) asked(m *natsgo.Msg) {
 			a.reply(m, received, answer{Error: err.Error()}, nil)
 			return
 		}
-		a.work.Go(func() {
+		a.work.Go(func() error {
 			ready()
-			l.renew()
+			l.expiry.Reset(LeaseTime)
 			a.reply(m, received, answer{}, encode(l.id))
+			return nil
 		})
 		return
 	case q.Op == string(askGiveUp) && a.giveUp(q.Lease):
@@ -146,7 +136,12 @@ func (a *agent) asked(m *natsgo.Msg) {
 	a.mu.Lock()
 	l := a.lease
 	a.mu.Unlock()
-	d, known := dutyOf(q.Op)
+	var d duty
+	k := slices.IndexFunc(duties, func(d duty) bool { return d.op == q.Op })
+	known := k >= 0
+	if known {
+		d = duties[k]
+	}
 	switch {
 	case !known && q.Op != string(askRest):
 		a.refuse(m, received, fmt.Errorf("%w: there is no %q", errUnreadable, q.Op), false)
@@ -156,17 +151,8 @@ func (a *agent) asked(m *natsgo.Msg) {
 		a.refuse(m, received, errors.New("agent: the request was made before"), false)
 	case d.quick || !known:
 		l.answer(m, received, d, &q, body)
-	default:
-		select {
-		case a.busy <- struct{}{}:
-		default:
-			a.reply(m, received, answer{Error: fmt.Sprintf("agent: more than %d requests at a time", busyAtMost)}, nil)
-			return
-		}
-		a.work.Go(func() {
-			defer func() { <-a.busy }()
-			l.answer(m, received, d, &q, body)
-		})
+	case !a.work.TryGo(func() error { l.answer(m, received, d, &q, body); return nil }):
+		a.reply(m, received, answer{Error: fmt.Sprintf("agent: more than %d requests at a time", busyAtMost)}, nil)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
@@ -186,31 +185,4 @@ func TestSurvey(t *testing.T) {
 		n += len(paths["west"].Exchanges)
 		return n > 100
 	})
-	for what, err := range map[string]error{
-		"too often":  east.Follow(t.Context(), peers[1:], 0),
-		"a name":     east.Follow(t.Context(), []exchange.Peer{{Name: "a b", Address: "127.0.0.1:1"}}, time.Second),
-		"an address": east.Follow(t.Context(), []exchange.Peer{{Name: "x", Address: "127.0.0.1"}}, time.Second),
-		"too many":   east.Follow(t.Context(), make([]exchange.Peer, mostPeers+1), time.Second),
-	} {
-		if err == nil {
-			t.Error(what)
-		}
-	}
-	if _, _, err := east.Probe(t.Context(), peers[1:], mostAtOnce+1); err == nil {
-		t.Error("too many exchanges for an answer")
-	}
-}
-
-// What is measured for long is bounded, and handed over once.
-func TestLongSurvey(t *testing.T) {
-	s := &survey{paths: map[string]*exchange.Path{"a": {}}}
-	for range 5 {
-		s.note(s.paths["a"], exchange.Path{Sent: mostKept + 1, Lost: 1, Exchanges: make([]clock.Exchange, mostKept)})
-	}
-	if p := s.take()["a"]; len(p.Exchanges) > mostKept || len(p.Exchanges) < mostKept/2 || p.Sent != 5*(mostKept+1) || p.Lost != 5 {
-		t.Errorf("%d kept of %d, %d lost", len(p.Exchanges), p.Sent, p.Lost)
-	}
-	if p := s.take()["a"]; len(p.Exchanges)+p.Sent != 0 {
-		t.Errorf("%d of %d are handed over again", len(p.Exchanges), p.Sent)
-	}
 }

@@ -75,13 +75,11 @@ func (f Finding) raise(when bool, level Level, do string) Finding {
 	return f
 }
 
-// along returns the finding as one about paths between hosts.
 func (f Finding) along(from, to string) Finding {
 	f.From, f.To = from, to
 	return f
 }
 
-// notKnown is a finding of what cannot be looked at.
 func notKnown(check, why string) Finding { return Finding{Check: check, Level: Note, Found: why} }
 
 // InUse is what is found of a host that has a run: an examination would disturb it.

@@ -62,7 +62,6 @@ func OpenGate(at, name string, key []byte) (*Gate, error) {
 	return g, nil
 }
 
-// Doors says where the gate is open.
 func (g *Gate) Doors() Doors {
 	return Doors{Name: g.name, TCP: g.tcp.Addr().String(), UDP: g.udp.Address()}
 }

@@ -39,7 +39,6 @@ type Way struct {
 // Passes reports whether anything came back.
 func (w *Way) Passes() bool { return w.Sent > w.Lost }
 
-// newWay summarises the round trips of questions that were sent that many times.
 func newWay(network string, sent int, trips []time.Duration, err error) Way {
 	w := Way{Sent: sent, Lost: sent - len(trips)}
 	if n := len(trips); n > 0 {
@@ -56,15 +55,6 @@ func (p *Path) way(network string) *Way {
 		return &p.TCP
 	}
 	return &p.UDP
-}
-
-// judgePaths says what was measured between hosts, in so much time, means for runs.
-func judgePaths(hosts []Host, paths []Path, took time.Duration) []Finding {
-	if len(paths) == 0 {
-		return nil
-	}
-	return slices.Concat(judgeReach("tcp", hosts, paths), judgeReach("udp", hosts, paths),
-		judgeTrips(paths), judgeOffsets(hosts, paths, took))
 }
 
 // judgeReach says which hosts do not reach which. What holds for all paths of a host

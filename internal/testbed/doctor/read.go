@@ -99,7 +99,6 @@ func (r *readings) watch(ctx context.Context) {
 	r.ever = load.Stolen
 }
 
-// ownTime is the processors' time that this process has taken.
 func ownTime() time.Duration {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // the zero value if it fails

@@ -50,7 +50,10 @@ func NewReport(hosts []Host, paths []Path, took time.Duration) *Report {
 	}
 	if len(environments) > 1 {
 		r.Differences = environment.Differences(environments)
-		r.Between = judgePaths(hosts, paths, took)
+		if len(paths) > 0 {
+			r.Between = slices.Concat(judgeReach("tcp", hosts, paths), judgeReach("udp", hosts, paths),
+				judgeTrips(paths), judgeOffsets(hosts, paths, took))
+		}
 		if len(r.Differences) > 0 {
 			r.Between = append(r.Between, fine("alike", "the hosts differ").
 				raise(true, Note, "compare figures of the same placement only, and see whether all run the same program"))

@@ -1,10 +1,9 @@
 // Package workqueue has tasks carried out by the agents of other hosts: cells of simulated
 // sweeps, ranges of random schedules, simulations for claims.
 //
-// [Open] makes a queue, a JetStream stream of its own on the NATS server of the agents, and
-// [Queue.Do] has one task done and returns its answer. [Serve] takes tasks of all the
-// queues of a server, as many at a time as it is given cores, each in a process of its
-// own.
+// [Open] makes a queue on the NATS server of the agents, and [Queue.Do] has one task done
+// and returns its answer. A [Taker] takes tasks of all the queues of a server, as many at a
+// time as it is given cores, each in a process of its own.
 //
 // A [Task] says everything that its [Answer] depends on, the contents of files included,
 // and nothing else: carried out by the same program it has the same answer on every host.
@@ -15,13 +14,12 @@
 // # Guarantees
 //
 // A task that was handed in is answered, as long as the queue is open and an agent is
-// there: it is acknowledged only after its answer is stored, so that what a dead agent had
-// begun goes to another. An answer is returned once, however often a task was done. Who
-// does a task makes no difference to its answer: an agent takes only tasks of the very
-// same program, by the SHA-256 of the executable, and those who hand in learn which agents
-// do not. A task that was given out [maxDeliver] times without an answer ends with an error
-// that says so. Whatever waits is bounded, and a queue whose owner has died is removed by
-// the agents.
+// there. Its owner keeps it until then, and gives it to another agent where the first says
+// nothing of it for the time of a lease. An answer is returned once, however often a task
+// was done. Who does a task makes no difference to its answer: an agent takes only tasks of
+// the very same program, by the SHA-256 of the executable, and those who hand in learn which
+// agents do not. A task that was given out [maxTries] times without an answer ends with an
+// error that says so. Nothing is left of a queue whose owner has died.
 //
 // Whoever may use the agents' server may have simulations and searches done, and nothing
 // else.
@@ -29,48 +27,50 @@
 // # On the wire
 //
 // While a queue is open its owner publishes an announcement every second, which agents
-// answer; both are JSON. Tasks and answers are messages of the stream:
+// answer; both are JSON. A core that is free asks the owner for a task, and is answered as
+// soon as there is one; the answer's reply subject is that of the task.
 //
-//	dmebench.work.announce       {queue, program, host}        → {agent, host, program, cores}
-//	dmebench.work.QUEUE.task.K   a [Task]
-//	dmebench.work.QUEUE.answer.K a [Answer]
+//	dmebench.work.announce            {queue, program, host}   → {agent, host, program, cores}
+//	dmebench.work.QUEUE.next          whether to wait          → a [Task], or nothing
+//	dmebench.work.QUEUE.task.K.keeps  it is being done
+//	dmebench.work.QUEUE.task.K.back   the agent leaves, and has not done it
+//	dmebench.work.QUEUE.task.K.failed why it could not be done
+//	dmebench.work.QUEUE.task.K.answer an [Answer]              → nothing: it has arrived
 package workqueue
 
 import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"dmebench/internal/platform/environment"
 )
 
-// maxDeliver is how often a task is given out at most.
-const maxDeliver = 5
+// maxTries is how often a task is given out at most.
+const maxTries = 5
 
-// Subjects and names on the server.
+// Subjects on the server.
 const (
 	root          = "dmebench.work."
 	announceTopic = root + "announce"
-	streamPrefix  = "dmebench-work-"
-	takers        = "agents" // the consumer of tasks
-	owner         = "owner"  // the consumer of answers
 )
 
-func streamOf(queue string) string    { return streamPrefix + queue }
-func taskTopic(queue string) string   { return root + queue + ".task." }
-func answerTopic(queue string) string { return root + queue + ".answer." }
+func nextTopic(queue string) string { return root + queue + ".next" }
+func taskTopic(queue string) string { return root + queue + ".task." }
 
-// lastToken is the part of a subject that tells tasks apart.
-func lastToken(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
+// What an agent says of a task, as the end of its subject.
+const (
+	keeps    = ".keeps"
+	back     = ".back"
+	failed   = ".failed"
+	answered = ".answer"
+)
 
-// announcement says that a queue is open.
 type announcement struct {
 	Queue   string              `json:"queue"`
-	Program environment.Program `json:"program"`         // the owner's
-	Host    string              `json:"host"`            // of the owner, for people
-	Ready   bool                `json:"ready,omitempty"` // the stream is there
+	Program environment.Program `json:"program"` // the owner's
+	Host    string              `json:"host"`    // of the owner, for people
 	Over    bool                `json:"over,omitempty"`
 }
 
@@ -90,12 +90,12 @@ const (
 	// reached, until it is taken to be gone.
 	silentAfter = 10 * time.Second
 
-	// goneAfter is how long an owner may say nothing until his queue is removed. His host
-	// may have slept.
-	goneAfter = 10 * time.Minute
-
 	// requestTimeout bounds the wait for an answer of the server.
 	requestTimeout = 5 * time.Second
+
+	keepEvery = 300 * time.Millisecond // between two words of an agent that a task is being done
+	begun     = 2 * time.Second        // in which it has said so first
+	fetchWait = 500 * time.Millisecond // for which a core waits for a task of one queue
 )
 
 // ErrUnavailable is wrapped by the error for a queue that cannot be used, or not any more:

@@ -2,7 +2,6 @@ package workqueue
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -71,15 +70,14 @@ func serveTest() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() { // until the test ends, however it does
-		_, _ = bufio.NewReader(os.Stdin).ReadByte()
-		cancel()
-	}()
-	if err := Serve(ctx, c, fmt.Sprint("host-", os.Getpid()), cores); err != nil {
+	s, err := NewTaker(c, fmt.Sprint("host-", os.Getpid()))
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	s.Employ(cores)
+	_, _ = bufio.NewReader(os.Stdin).ReadByte() // until the test ends, however it does
+	s.Close()
 	return 0
 }
 
@@ -128,7 +126,7 @@ func (a *agentProcess) leave() {
 	})
 }
 
-// broker is a NATS server with JetStream.
+// broker is a NATS server.
 type broker struct {
 	t      *testing.T
 	server *server.Server
@@ -138,7 +136,7 @@ type broker struct {
 func startBroker(t *testing.T, change ...func(*server.Options)) *broker {
 	t.Helper()
 	b := &broker{t: t, opt: server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
 	}}
 	for _, f := range change {
 		f(&b.opt)

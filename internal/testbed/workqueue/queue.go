@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/semaphore"
 
 	"dmebench/internal/platform/environment"
@@ -40,32 +41,18 @@ const (
 	// reconnectWait is between two attempts to reach a broker that is away.
 	reconnectWait = 500 * time.Millisecond
 
-	// streamBytes bounds what a queue takes of the server, and waitingBytes the tasks among
-	// that. What is beyond waits here, or at the agents.
-	streamBytes  = 256 << 20
+	// waitingBytes bounds the tasks that have no answer yet: more wait to be handed in.
 	waitingBytes = 64 << 20
-
-	// streamAge is how long a server keeps anything of a queue whose owner has died, where
-	// no agent is left to remove it.
-	streamAge = 24 * time.Hour
-
-	// sameWithin is how long the server remembers which answers it has.
-	sameWithin = 10 * time.Minute
-
-	// maxTaken is how many tasks agents may have at a time.
-	maxTaken = 1 << 16
 )
 
 // Queue has tasks done by agents. Its methods may be called from several goroutines.
 type Queue struct {
 	conn   *natsgo.Conn
-	js     jetstream.JetStream
 	opt    Options
 	id     string
 	server string // where it is, for people
-	stream jetstream.Stream
-	tasks  jetstream.Consumer
 	roster *roster
+	room   *semaphore.Weighted // bytes of tasks
 
 	ctx   context.Context // ends with its cause when the queue does
 	end   context.CancelCauseFunc
@@ -73,20 +60,27 @@ type Queue struct {
 
 	mu      sync.Mutex
 	next    uint64
-	waiting map[string]*waiting
-	room    *semaphore.Weighted // bytes of what is waiting
+	tasks   map[string]*handedIn // that have no answer yet
+	waiting []string             // those that nobody does, the next one first
+	free    []freeCore           // that wait for a task
 }
 
-// waiting is a task that has no answer yet.
-type waiting struct {
+// handedIn is a task that has no answer yet.
+type handedIn struct {
+	task   []byte
 	answer chan Answer // has room for one
-	stored time.Time   // when the server had it; zero before
+	tries  int         // how often it was given out
+	until  time.Time   // it is with an agent; zero while it is with none
+}
+
+type freeCore struct {
+	inbox string
+	until time.Time
 }
 
 // Open makes a queue on a broker, and waits until an agent is there that takes its tasks.
-// It survives a restart of the broker, where that keeps what it has stored. Close must be
-// called. Errors wrap [nats.ErrBroker] where the broker cannot be reached, or else
-// [ErrUnavailable], but for the end of ctx.
+// It survives a restart of the broker. Close must be called. Errors wrap [nats.ErrBroker]
+// where the broker cannot be reached, or else [ErrUnavailable], but for the end of ctx.
 func Open(ctx context.Context, b nats.Broker, o Options) (*Queue, error) {
 	if o.Lease == 0 {
 		o.Lease = defaultLease
@@ -108,7 +102,7 @@ func Open(ctx context.Context, b nats.Broker, o Options) (*Queue, error) {
 		return nil, err
 	}
 	q := &Queue{
-		conn: c, opt: o, id: rand.Text(), waiting: make(map[string]*waiting), room: semaphore.NewWeighted(waitingBytes),
+		conn: c, opt: o, id: rand.Text(), tasks: make(map[string]*handedIn), room: semaphore.NewWeighted(waitingBytes),
 		roster: newRoster(build, o.Warn), server: b.Name(),
 	}
 	q.ctx, q.end = context.WithCancelCause(context.Background())
@@ -123,73 +117,27 @@ func Open(ctx context.Context, b nats.Broker, o Options) (*Queue, error) {
 }
 
 func (q *Queue) open(ctx context.Context) (err error) {
-	if q.js, err = jetstream.New(q.conn); err != nil {
-		return unavailable("%w", err)
+	if q.roster.inbox, err = q.conn.Subscribe(q.conn.NewInbox(), q.roster.hear); err == nil {
+		_, err = q.conn.Subscribe(nextTopic(q.id), q.asked)
 	}
-	asked, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	if _, err := q.js.AccountInfo(asked); err != nil {
-		return advise(err)
+	if err == nil {
+		_, err = q.conn.Subscribe(taskTopic(q.id)+"*.*", q.told)
 	}
-	if q.roster.inbox, err = q.conn.Subscribe(q.conn.NewInbox(), q.roster.hear); err != nil {
+	if err != nil {
 		return unavailable("%w", err)
 	}
 	if err := q.find(ctx, q.opt.Patience/10); err != nil {
 		return err
 	}
-	if err := q.create(ctx); err != nil {
-		return advise(err)
-	}
 	q.group.Go(q.supervise)
 	return nil
 }
 
-// create makes the stream and its consumers.
-func (q *Queue) create(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*requestTimeout)
-	defer cancel()
-	q.stream, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
-		Name: streamOf(q.id), Description: "work of dmebench on " + q.opt.Host,
-		Subjects:  []string{taskTopic(q.id) + "*", answerTopic(q.id) + "*"},
-		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew,
-		MaxBytes: streamBytes, MaxAge: streamAge, Duplicates: sameWithin,
-	})
-	if err != nil {
-		return err
-	}
-	answers, err := q.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: owner, FilterSubject: answerTopic(q.id) + "*", AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: requestTimeout, MaxAckPending: maxTaken,
-	})
-	if err != nil {
-		return err
-	}
-	reading, err := answers.Consume(q.take, jetstream.ConsumeErrHandler(func(jetstream.ConsumeContext, error) {})) // see supervise
-	if err != nil {
-		return err
-	}
-	context.AfterFunc(q.ctx, reading.Stop)
-	// Last: from here on agents take tasks.
-	q.tasks, err = q.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: takers, FilterSubject: taskTopic(q.id) + "*", AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: q.opt.Lease, MaxDeliver: maxDeliver, MaxAckPending: maxTaken,
-	})
-	return err
-}
-
-// advise adds what to do to an error of the server.
-func advise(err error) error {
-	switch {
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
-		errors.Is(err, natsgo.ErrNoResponders):
-		return unavailable("the NATS server has no JetStream (%w); start it with -js, or use 'dmebench broker'", err)
-	default:
-		return unavailable("the NATS server makes no stream for it: %w", err)
-	}
-}
-
 // Cores returns how many tasks the agents that are there do at a time.
-func (q *Queue) Cores() int { return q.roster.cores() }
+func (q *Queue) Cores() int {
+	n, _ := q.roster.cores()
+	return n
+}
 
 // Do has a task done and returns its answer. It waits where very much is waiting already.
 // A task that failed has an answer too, which says so. An error says that there is none:
@@ -199,7 +147,7 @@ func (q *Queue) Do(ctx context.Context, t Task) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("workqueue: a task has no JSON form: %w; this is a fault of the program", err)
 	}
-	if most := q.conn.MaxPayload() - overhead; int64(len(b)) > most {
+	if int64(len(b)) > q.conn.MaxPayload() {
 		return Answer{}, unavailable("a task of %d bytes, files included, where the NATS server takes messages of %d; "+
 			"raise its max_payload, or do without agents", len(b), q.conn.MaxPayload())
 	}
@@ -213,37 +161,135 @@ func (q *Queue) Do(ctx context.Context, t Task) (Answer, error) {
 	defer q.room.Release(room)
 	q.mu.Lock()
 	q.next++
-	name, w := fmt.Sprint(q.next), &waiting{answer: make(chan Answer, 1)}
-	q.waiting[name] = w
-	q.mu.Unlock()
-	defer func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		delete(q.waiting, name)
-	}()
-	err = persist(either, func(ctx context.Context) error {
-		_, err := q.js.Publish(ctx, taskTopic(q.id)+name, b, jetstream.WithMsgID("task "+name))
-		return err
-	})
-	if err != nil {
-		return Answer{}, err
-	}
-	q.mu.Lock()
-	w.stored = time.Now()
+	name, h := fmt.Sprint(q.next), &handedIn{task: b, answer: make(chan Answer, 1)}
+	q.tasks[name] = h
+	q.waiting = append(q.waiting, name)
+	q.give()
 	q.mu.Unlock()
 	select {
-	case a := <-w.answer:
+	case a := <-h.answer:
 		return a, nil
 	case <-either.Done():
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		delete(q.tasks, name)
 		return Answer{}, context.Cause(either)
 	}
 }
 
-// overhead is what a message takes of the largest payload for its headers.
-const overhead = 1 << 10
+// asked hears that a core of an agent is free. One that does not want to wait is told if
+// there is nothing for it.
+func (q *Queue) asked(m *natsgo.Msg) {
+	if !strings.HasPrefix(m.Reply, natsgo.InboxPrefix) {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.free = append(q.free, freeCore{m.Reply, time.Now().Add(fetchWait)})
+	q.give()
+	if last := len(q.free) - 1; string(m.Data) != wait && last >= 0 && q.free[last].inbox == m.Reply {
+		q.free = q.free[:last]
+		_ = m.Respond(nil)
+	}
+}
 
-// persist asks something of the server, and tries again as long as that cannot be reached,
-// until ctx ends; it returns its cause then.
+const wait = "wait"
+
+// give gives tasks that wait to cores that do. It is called with the lock held.
+func (q *Queue) give() {
+	now := time.Now()
+	q.free = slices.DeleteFunc(q.free, func(c freeCore) bool { return now.After(c.until) })
+	for len(q.waiting) > 0 && len(q.free) > 0 {
+		name := q.waiting[0]
+		q.waiting = q.waiting[1:]
+		h := q.tasks[name]
+		if h == nil {
+			continue // it was given up
+		}
+		h.tries++
+		h.until = now.Add(min(begun, q.opt.Lease))
+		_ = q.conn.PublishRequest(q.free[0].inbox, taskTopic(q.id)+name, h.task) // what is lost is given out again
+		q.free = q.free[1:]
+	}
+}
+
+// told hears what has become of a task. Of one that has an answer there may be others, of
+// agents that were thought to be gone.
+func (q *Queue) told(m *natsgo.Msg) {
+	name, what, _ := strings.Cut(strings.TrimPrefix(m.Subject, taskTopic(q.id)), ".")
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	h := q.tasks[name]
+	switch what = "." + what; {
+	case h == nil, what != answered && h.until.IsZero():
+	case what == keeps:
+		h.until = time.Now().Add(q.opt.Lease)
+	case what == back:
+		h.tries-- // that an agent leaves is no fault of the task
+		q.again(name, "")
+	case what == failed:
+		q.again(name, fmt.Sprintf("given to agents %d times; at last, %s", maxTries, m.Data))
+	case what == answered:
+		var a Answer
+		if err := json.Unmarshal(m.Data, &a); err != nil {
+			a = Answer{Error: fmt.Sprintf("workqueue: an agent's answer cannot be read: %v", err)}
+		}
+		q.finish(name, a)
+	}
+	if what == answered {
+		_ = m.Respond(nil) // else it comes again
+	}
+}
+
+// again gives a task to another agent, or answers it with why, if that is enough. It is
+// called with the lock held.
+func (q *Queue) again(name, why string) {
+	h := q.tasks[name]
+	if h.tries >= maxTries {
+		q.finish(name, Answer{Error: why})
+		return
+	}
+	h.until = time.Time{}
+	q.waiting = slices.Insert(q.waiting, 0, name)
+	q.give()
+}
+
+// finish hands an answer to whoever waits for it. It is called with the lock held.
+func (q *Queue) finish(name string, a Answer) {
+	q.tasks[name].answer <- a
+	delete(q.tasks, name)
+}
+
+// takeBack takes back the tasks of agents that say nothing of them any more. Where the
+// server cannot be reached nobody is heard.
+func (q *Queue) takeBack(now time.Time, connected bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for name, h := range q.tasks {
+		switch {
+		case h.until.IsZero():
+		case !connected:
+			h.until = now.Add(q.opt.Lease)
+		case now.After(h.until):
+			q.again(name, fmt.Sprintf("task %s was given to agents %d times, and none answered; did it take all the memory there is?",
+				name, maxTries))
+		}
+	}
+}
+
+// Close removes the queue. What is still being done is given up.
+func (q *Queue) Close() {
+	defer q.conn.Close()
+	q.end(unavailable("the queue is closed"))
+	q.group.Wait()
+	q.say(announcement{Queue: q.id, Over: true})
+	if q.conn.IsConnected() {
+		_ = q.conn.FlushTimeout(requestTimeout)
+	}
+}
+
+// persist asks something of the other end, and tries again as long as that cannot be
+// reached, until ctx ends; it returns its cause then.
 func persist(ctx context.Context, try func(context.Context) error) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		attempt, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -258,44 +304,4 @@ func persist(ctx context.Context, try func(context.Context) error) error {
 		case <-time.After(pause):
 		}
 	}
-}
-
-// take hands an answer to whoever waits for it. One that nobody waits for is a second
-// answer to the same task, or to one that was given up.
-func (q *Queue) take(m jetstream.Msg) {
-	name := lastToken(m.Subject())
-	q.mu.Lock()
-	w := q.waiting[name]
-	q.mu.Unlock()
-	if w != nil {
-		var a Answer
-		if err := json.Unmarshal(m.Data(), &a); err != nil {
-			a = Answer{Error: fmt.Sprintf("workqueue: an agent's answer cannot be read: %v", err)}
-		}
-		select {
-		case w.answer <- a:
-		default:
-		}
-	}
-	_ = m.Ack() // else it comes again, and nobody waits for it
-}
-
-// Close removes the queue. What is still being done is given up.
-func (q *Queue) Close() {
-	defer q.conn.Close()
-	q.end(unavailable("the queue is closed"))
-	q.group.Wait()
-	if q.roster.inbox != nil {
-		_ = q.roster.inbox.Unsubscribe()
-	}
-	q.say(announcement{Queue: q.id, Over: true})
-	if !q.conn.IsConnected() {
-		return // agents remove it, or its age does
-	}
-	if q.stream != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
-		defer cancel()
-		_ = q.js.DeleteStream(ctx, streamOf(q.id))
-	}
-	_ = q.conn.FlushTimeout(requestTimeout)
 }

@@ -25,7 +25,6 @@ type roster struct {
 
 	mu     sync.Mutex
 	agents map[string]*agent
-	fit    time.Time // when one that takes tasks was last heard of
 }
 
 type agent struct {
@@ -34,37 +33,19 @@ type agent struct {
 }
 
 func newRoster(program environment.Program, warn func(string)) *roster {
-	return &roster{program: program, warn: warn, arrived: make(chan struct{}, 1), agents: make(map[string]*agent), fit: time.Now()}
+	return &roster{program: program, warn: warn, arrived: make(chan struct{}, 1), agents: make(map[string]*agent)}
 }
 
-// maxAgents bounds the roster: whoever may use the server may answer.
-const maxAgents = 10_000
-
-// hear notes an agent's answer.
 func (r *roster) hear(m *natsgo.Msg) {
 	var p presence
-	if json.Unmarshal(m.Data, &p) != nil || p.Agent == "" || p.Cores < 0 || p.Cores > maxTaken {
+	if json.Unmarshal(m.Data, &p) != nil || p.Agent == "" || p.Cores < 0 {
 		return
 	}
-	now := time.Now()
 	r.mu.Lock()
-	a := r.agents[p.Agent]
-	isNew := a == nil
-	switch {
-	case isNew && len(r.agents) >= maxAgents:
-		r.mu.Unlock()
-		return
-	case isNew:
-		a = new(agent)
-		r.agents[p.Agent] = a
-	}
-	a.presence, a.heard = p, now
-	fits := r.fits(p)
-	if fits {
-		r.fit = now
-	}
+	isNew := r.agents[p.Agent] == nil
+	r.agents[p.Agent] = &agent{p, time.Now()}
 	r.mu.Unlock()
-	if isNew && !fits {
+	if isNew && !r.fits(p) {
 		r.warn(fmt.Sprintf("%s takes none of this work: %s", p.Host, r.differs(p)))
 	}
 	select {
@@ -82,57 +63,32 @@ func (r *roster) differs(p presence) string {
 	return fmt.Sprintf("its program is another one (%v; here %v); install the same file there", p.Program, r.program)
 }
 
-// cores returns how many tasks are done at a time.
-func (r *roster) cores() (n int) {
+// cores returns how many tasks are done at a time; used says that an agent would do some
+// if no run used it.
+func (r *roster) cores() (n int, used bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range r.agents {
 		if r.fits(a.presence) {
 			n += a.Cores
+			used = used || a.Cores == 0
 		}
 	}
-	return n
+	return n, used
 }
 
-// used reports whether an agent would take tasks if no run used it.
-func (r *roster) used() bool {
+// sweep forgets agents that have fallen silent. Where the server cannot be reached, the
+// silence is that one's.
+func (r *roster) sweep(now time.Time, connected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, a := range r.agents {
-		if r.fits(a.presence) && a.Cores == 0 {
-			return true
+	for name, a := range r.agents {
+		if !connected {
+			a.heard = now
+		} else if now.Sub(a.heard) > silentAfter {
+			delete(r.agents, name)
 		}
 	}
-	return false
-}
-
-// sweep forgets agents that have fallen silent, and returns since when there has been none
-// that takes tasks; zero where there is one.
-func (r *roster) sweep(now time.Time) (since time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	maps.DeleteFunc(r.agents, func(_ string, a *agent) bool { return now.Sub(a.heard) > silentAfter })
-	if now.Sub(r.fit) > silentAfter {
-		return r.fit
-	}
-	return time.Time{}
-}
-
-// excuse takes the silence so far to be the server's.
-func (r *roster) excuse(now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.fit = now
-	for _, a := range r.agents {
-		a.heard = now
-	}
-}
-
-// rest says that nobody is missed.
-func (r *roster) rest(now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.fit = now
 }
 
 // none says why there is no agent.
@@ -169,9 +125,8 @@ func (q *Queue) say(a announcement) {
 	}
 }
 
-// sayOpen announces the queue, or that it is about to be there.
 func (q *Queue) sayOpen() {
-	q.say(announcement{Queue: q.id, Program: q.roster.program, Host: q.opt.Host, Ready: q.tasks != nil})
+	q.say(announcement{Queue: q.id, Program: q.roster.program, Host: q.opt.Host})
 }
 
 // find waits until an agent has answered that takes tasks. Where only those answer that
@@ -182,10 +137,14 @@ func (q *Queue) find(ctx context.Context, patience time.Duration) error {
 	var others <-chan time.Time
 	again := time.NewTicker(announceEvery)
 	defer again.Stop()
-	for q.sayOpen(); q.roster.cores() == 0; {
+	for q.sayOpen(); ; {
 		select {
 		case <-q.roster.arrived:
-			if others == nil && !q.roster.used() {
+			cores, used := q.roster.cores()
+			if cores > 0 {
+				return nil
+			}
+			if others == nil && !used {
 				others = time.After(2 * announceEvery)
 			}
 		case <-others:
@@ -198,5 +157,4 @@ func (q *Queue) find(ctx context.Context, patience time.Duration) error {
 			return ctx.Err()
 		}
 	}
-	return nil
 }

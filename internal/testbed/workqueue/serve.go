@@ -6,101 +6,114 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"dmebench/internal/platform/environment"
+	"dmebench/internal/platform/launch"
 )
 
 // maxQueues is of how many queues an agent takes tasks. It takes no notice of further ones.
 const maxQueues = 64
 
-// Serve takes tasks of all the queues on the server of a connection, and does as many of
-// them at a time as it is given cores, each in a process that runs on one. host names this
-// host in what owners of queues are told.
-//
-// With 0 cores it does nothing, and tells owners that the host is there, but in use.
-//
-// It goes on until ctx ends; what is being done is then given back, its processes are
-// ended, and nil is returned. An error says that it could not begin.
-func Serve(ctx context.Context, c *natsgo.Conn, host string, cores int) error {
-	js, err := jetstream.New(c)
-	if err != nil {
-		return unavailable("%w", err)
-	}
+// Taker takes tasks of all the queues on the server of a connection, and does as many of
+// them at a time as it is given cores, each in a process that runs on one.
+type Taker struct {
+	conn *natsgo.Conn
+	end  context.CancelFunc // of the taker
+
+	mu      sync.Mutex
+	me      presence
+	queues  map[string]*offer
+	changed chan struct{} // closed when there is a new queue
+	turn    int           // which queue is asked next
+	stop    context.CancelFunc
+	cores   *sync.WaitGroup // that are at work
+}
+
+// NewTaker makes a taker that has no cores: it tells owners of queues that the host, which
+// is named so for people, is there, but in use.
+func NewTaker(c *natsgo.Conn, host string) (*Taker, error) {
 	build, err := environment.ThisProgram()
 	if err != nil {
-		return unavailable("cannot read this program's executable, by which its queues know it: %w", err)
+		return nil, unavailable("cannot read this program's executable, by which its queues know it: %w", err)
 	}
-	s := &taker{
-		conn: c, js: js, me: presence{Agent: agentID(), Host: host, Program: build, Cores: cores},
-		queues: make(map[string]*offer), silent: make(map[string]time.Time), changed: make(chan struct{}),
+	s := &Taker{
+		conn: c, me: presence{Agent: rand.Text(), Host: host, Program: build}, queues: make(map[string]*offer),
+		changed: make(chan struct{}), stop: func() {}, cores: new(sync.WaitGroup),
 	}
 	announcements, err := c.Subscribe(announceTopic, s.hear)
 	if err != nil {
-		return unavailable("%w", err)
+		return nil, unavailable("%w", err)
 	}
-	var group sync.WaitGroup
+	ctx, end := context.WithCancel(context.Background())
+	s.end = end
+	context.AfterFunc(ctx, func() { _ = announcements.Unsubscribe() })
+	go func() {
+		tick := time.NewTicker(announceEvery)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+				s.expire(time.Now(), c.IsConnected())
+			}
+		}
+	}()
+	return s, nil
+}
+
+// Employ has so many cores do tasks from now on. What was being done is given back, and its
+// processes are ended; wait waits for that.
+func (s *Taker) Employ(cores int) (wait func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop()
+	before := s.cores
+	ctx, stop := context.WithCancel(context.Background())
+	s.me.Cores, s.stop, s.cores = cores, stop, new(sync.WaitGroup)
+	s.cores.Go(before.Wait)
 	for range cores {
-		group.Go(func() { s.work(ctx) })
+		s.cores.Go(func() {
+			before.Wait()
+			s.work(ctx)
+		})
 	}
-	group.Go(func() { s.tidy(ctx) })
-	<-ctx.Done()
-	_ = announcements.Unsubscribe()
-	group.Wait()
-	s.close()
-	if c.IsConnected() {
-		_ = c.FlushTimeout(leaveWait) // what was given back last
-	}
-	return nil
+	return before.Wait
 }
 
-// agentID tells this process from other agents.
-var agentID = sync.OnceValue(rand.Text)
-
-// taker takes tasks.
-type taker struct {
-	conn *natsgo.Conn
-	js   jetstream.JetStream
-	me   presence
-
-	mu      sync.Mutex
-	queues  map[string]*offer
-	silent  map[string]time.Time // queues whose owner says nothing: since when
-	changed chan struct{}        // closed when there is a new queue
-	turn    int                  // which queue is asked next
-	closed  bool
+// Close gives back what is being done, and takes no more.
+func (s *Taker) Close() {
+	s.end()
+	s.Employ(0)()
+	if s.conn.IsConnected() {
+		_ = s.conn.FlushTimeout(leaveWait) // what was given back last
+	}
 }
 
-// offer is a queue that is open.
 type offer struct {
 	id    string
 	heard time.Time
-
 	ctx   context.Context // ends when the queue does
 	end   context.CancelFunc
-	tasks jetstream.Consumer // nil until it is there
-	lease time.Duration
 }
 
 // hear notes an announcement, and answers it.
-func (s *taker) hear(m *natsgo.Msg) {
+func (s *Taker) hear(m *natsgo.Msg) {
 	var a announcement
-	if json.Unmarshal(m.Data, &a) != nil || a.Queue == "" || len(a.Queue) > 64 || strings.ContainsAny(a.Queue, ".*> \t\r\n/\\") {
+	if json.Unmarshal(m.Data, &a) != nil || a.Queue == "" || len(a.Queue) > 64 || strings.ContainsAny(a.Queue, ".*> \t\r\n") {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.silent, a.Queue)
 	o := s.queues[a.Queue]
 	s.me.Replaced = s.me.Replaced || Replaced()
 	switch {
-	case s.closed:
-		return
 	case a.Over, s.me.Replaced:
 		if o != nil {
 			o.end()
@@ -109,15 +122,15 @@ func (s *taker) hear(m *natsgo.Msg) {
 		if a.Over {
 			return
 		}
-	case !sameBuild(a.Program, s.me.Program):
 	case o != nil:
 		o.heard = time.Now()
-	case !a.Ready || s.me.Cores == 0:
+	case !sameBuild(a.Program, s.me.Program):
 	case len(s.queues) < maxQueues:
 		o = &offer{id: a.Queue, heard: time.Now()}
 		o.ctx, o.end = context.WithCancel(context.Background())
 		s.queues[a.Queue] = o
-		go s.open(o)
+		close(s.changed)
+		s.changed = make(chan struct{})
 	default:
 		return
 	}
@@ -129,33 +142,12 @@ func (s *taker) hear(m *natsgo.Msg) {
 	}
 }
 
-// open looks up the tasks of a queue.
-func (s *taker) open(o *offer) {
-	var tasks jetstream.Consumer
-	err := persist(o.ctx, func(ctx context.Context) (err error) {
-		tasks, err = s.js.Consumer(ctx, streamOf(o.id), takers)
-		return err
-	})
-	if err != nil {
-		return // the queue is over
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o.tasks, o.lease = tasks, tasks.CachedInfo().Config.AckWait
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
 // offers returns the queues that are open, beginning with another one each time, and a
 // channel that is closed when there is one more.
-func (s *taker) offers() (open []*offer, changed <-chan struct{}) {
+func (s *Taker) offers() (open []*offer, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, o := range s.queues {
-		if o.tasks != nil {
-			open = append(open, o)
-		}
-	}
+	open = slices.SortedFunc(maps.Values(s.queues), func(a, b *offer) int { return strings.Compare(a.id, b.id) })
 	if len(open) > 1 {
 		s.turn++
 		k := s.turn % len(open)
@@ -164,49 +156,9 @@ func (s *taker) offers() (open []*offer, changed <-chan struct{}) {
 	return open, s.changed
 }
 
-// tidy forgets queues whose owners say nothing, and removes those that have said nothing
-// for very long, also before this agent was there.
-func (s *taker) tidy(ctx context.Context) {
-	tick := time.NewTicker(announceEvery)
-	defer tick.Stop()
-	s.listStreams(ctx)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		for _, id := range s.expire(time.Now(), s.conn.IsConnected()) {
-			attempt, cancel := context.WithTimeout(ctx, requestTimeout)
-			if err := s.js.DeleteStream(attempt, streamOf(id)); err == nil || errors.Is(err, jetstream.ErrStreamNotFound) {
-				s.mu.Lock()
-				delete(s.silent, id)
-				s.mu.Unlock()
-			}
-			cancel()
-		}
-	}
-}
-
-// listStreams notes the queues that are on the server already.
-func (s *taker) listStreams(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	names := s.js.StreamNames(ctx, jetstream.WithStreamListSubject(root+">"))
-	for name := range names.Name() {
-		if id, ours := strings.CutPrefix(name, streamPrefix); ours {
-			s.mu.Lock()
-			if s.queues[id] == nil {
-				s.silent[id] = time.Now()
-			}
-			s.mu.Unlock()
-		}
-	}
-}
-
-// expire returns the queues that are to be removed. Where the server cannot be reached
+// expire forgets queues whose owners say nothing. Where the server cannot be reached
 // nobody is heard of, and everybody is excused.
-func (s *taker) expire(now time.Time, connected bool) (gone []string) {
+func (s *Taker) expire(now time.Time, connected bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, o := range s.queues {
@@ -216,27 +168,7 @@ func (s *taker) expire(now time.Time, connected bool) (gone []string) {
 		case now.Sub(o.heard) > silentAfter:
 			o.end()
 			delete(s.queues, id)
-			s.silent[id] = o.heard
 		}
-	}
-	for id, since := range s.silent {
-		switch {
-		case !connected:
-			s.silent[id] = now
-		case now.Sub(since) > goneAfter:
-			gone = append(gone, id)
-		}
-	}
-	return gone
-}
-
-// close ends what is left.
-func (s *taker) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	for _, o := range s.queues {
-		o.end()
 	}
 }
 
@@ -245,7 +177,7 @@ func (s *taker) close() {
 func (q *Queue) supervise() {
 	tick := time.NewTicker(announceEvery)
 	defer tick.Stop()
-	var state condition
+	var state trouble
 	for {
 		q.sayOpen()
 		if err := q.look(&state); err != nil {
@@ -259,119 +191,186 @@ func (q *Queue) supervise() {
 	}
 }
 
-// condition is what was seen before.
-type condition struct {
-	away   time.Time // since when the server cannot be reached; zero where it can
-	warned bool      // of that, or of no agent
-	used   time.Time // since when all agents are in use by runs; zero where one is not
-	idle   time.Time // since when agents have nothing to do; zero where they have
+// trouble is what keeps tasks from being done.
+type trouble struct {
+	what   string // "" for nothing
+	since  time.Time
+	warned bool
 }
 
 // look returns an error where the queue cannot go on.
-func (q *Queue) look(s *condition) error {
-	now := time.Now()
-	if !q.conn.IsConnected() {
-		if s.away.IsZero() {
-			s.away = now
-		}
-		q.roster.excuse(now)
-		waited := now.Sub(s.away)
-		if q.conn.IsClosed() || waited > q.opt.Patience {
-			return unavailable("the NATS server at %s cannot be reached any more (%v); is it running there?", q.server, q.conn.LastError())
-		}
-		q.warn(s, waited > silentAfter/5, "the NATS server cannot be reached; waiting for it")
-		return nil
+func (q *Queue) look(s *trouble) error {
+	now, connected := time.Now(), q.conn.IsConnected()
+	q.takeBack(now, connected)
+	q.roster.sweep(now, connected)
+	q.mu.Lock()
+	waits := len(q.tasks) > 0 // else agents may leave
+	q.mu.Unlock()
+	cores, used := q.roster.cores()
+	what, begun, quiet := "", now, time.Duration(0)
+	switch {
+	case !connected:
+		what, quiet = "the NATS server cannot be reached; waiting for it", silentAfter/5
+	case cores > 0 || !waits:
+	case used:
+		what, quiet = "all agents are in use by runs over real networks; waiting for one", silentAfter // between the runs of a sweep it is normal
+	default:
+		what, begun = "no agent answers any more; waiting for one", now.Add(-silentAfter)
 	}
-	if !s.away.IsZero() {
-		*s = condition{}
+	if what != s.what {
+		*s = trouble{what: what, since: begun}
 	}
-	if !q.waits() {
-		q.roster.rest(now) // agents may leave while there is nothing to do
-	}
-	since := q.roster.sweep(now)
-	if waited := now.Sub(since); !since.IsZero() && waited > q.opt.Patience {
+	waited := now.Sub(s.since)
+	switch over := waited > q.opt.Patience; {
+	case !connected && (over || q.conn.IsClosed()):
+		return unavailable("the NATS server at %s cannot be reached any more (%v); is it running there?", q.server, q.conn.LastError())
+	case connected && what != "" && over && !used:
 		return q.roster.none(waited)
-	}
-	switch used := since.IsZero() && q.roster.cores() == 0 && q.waits(); {
-	case !used:
-		s.used = time.Time{}
-	case s.used.IsZero():
-		s.used = now
-	}
-	used := !s.used.IsZero() && now.Sub(s.used) > silentAfter // between the runs of one sweep it is normal
-	q.warn(s, !since.IsZero(), "no agent answers any more; waiting for one")
-	q.warn(s, used, "all agents are in use by runs over real networks; waiting for one")
-	if since.IsZero() && !used {
-		s.warned = false
-	}
-	return q.lookAtTasks(s, now)
-}
-
-// waits reports whether somebody waits for an answer.
-func (q *Queue) waits() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.waiting) > 0
-}
-
-func (q *Queue) warn(s *condition, yes bool, text string) {
-	if yes && !s.warned {
+	case what != "" && waited >= quiet && !s.warned:
 		s.warned = true
-		q.opt.Warn(text)
+		q.opt.Warn(what)
 	}
-}
-
-// lookAtTasks finds tasks that nobody will answer: the server has none that wait or are
-// being done, and all answers have been taken, and it stays so.
-func (q *Queue) lookAtTasks(s *condition, now time.Time) error {
-	ctx, cancel := context.WithTimeout(q.ctx, requestTimeout)
-	defer cancel()
-	tasks, err := q.tasks.Info(ctx)
-	if err != nil {
-		return q.lost(err)
-	}
-	if tasks.NumPending > 0 || tasks.NumAckPending > 0 {
-		s.idle = time.Time{}
-		return nil
-	}
-	answers, err := q.stream.Consumer(ctx, owner)
-	if err != nil {
-		return q.lost(err)
-	}
-	if i := answers.CachedInfo(); i.NumPending > 0 || i.NumAckPending > 0 {
-		s.idle = time.Time{}
-		return nil
-	}
-	if s.idle.IsZero() {
-		s.idle = now
-	}
-	q.giveUp(s.idle, now)
 	return nil
 }
 
-// giveUp answers tasks that were with the server before agents had nothing more to do, and
-// some time ago.
-func (q *Queue) giveUp(idle, now time.Time) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for name, w := range q.waiting {
-		if w.stored.IsZero() || !w.stored.Before(idle) || now.Sub(idle) < 2*announceEvery {
-			continue
+const (
+	leaveWait = 3 * time.Second // for the delivery of what is done when the agent is to leave
+	endWait   = time.Second     // for a process to leave
+)
+
+// work takes tasks and does them, one at a time, until ctx ends.
+func (s *Taker) work(ctx context.Context) {
+	c := &core{Taker: s}
+	defer c.close()
+	for ctx.Err() == nil {
+		if o, m := s.next(ctx); m != nil {
+			c.do(ctx, o, m)
 		}
+	}
+}
+
+// next waits for a task of any queue, but not for long.
+func (s *Taker) next(ctx context.Context) (*offer, *natsgo.Msg) {
+	open, changed := s.offers()
+	if len(open) == 0 {
 		select {
-		case w.answer <- Answer{Error: fmt.Sprintf("task %s was given to agents %d times, and none answered; "+
-			"did it take all the memory there is?", name, maxDeliver)}:
-		default:
+		case <-changed:
+		case <-ctx.Done():
+		}
+		return nil, nil
+	}
+	for k, o := range open {
+		last := k == len(open)-1
+		want := ""
+		if last { // the others have nothing
+			want = wait
+		}
+		limited, cancel := context.WithTimeout(ctx, fetchWait+fetchWait/5)
+		m, err := s.conn.RequestWithContext(limited, nextTopic(o.id), []byte(want))
+		cancel()
+		switch {
+		case err == nil && m.Reply != "":
+			return o, m
+		case last && err != nil && !errors.Is(err, context.DeadlineExceeded): // no server, or no queue any more
+			select {
+			case <-time.After(fetchWait):
+			case <-ctx.Done():
+			}
+		}
+	}
+	return nil, nil
+}
+
+// core does tasks in a process of its own, which it keeps from one to the next.
+type core struct {
+	*Taker
+	child    *launch.Child
+	delivery sync.WaitGroup // of the answer to the task before
+}
+
+func (c *core) close() {
+	c.delivery.Wait()
+	if c.child != nil {
+		launch.End(endWait, c.child)
+	}
+}
+
+// do does a task. The answer is delivered while the next task is begun.
+func (c *core) do(ctx context.Context, o *offer, m *natsgo.Msg) {
+	working, done := context.WithCancel(o.ctx)
+	defer context.AfterFunc(ctx, done)()
+	say := func(what, text string) { _ = c.conn.Publish(m.Reply+what, []byte(text)) } // who hears nothing does without
+	go repeat(working, func() { say(keeps, "") })
+	answer, err := c.carryOut(working, m.Data)
+	c.delivery.Wait()
+	if err == nil {
+		c.delivery.Go(func() {
+			defer done()
+			c.deliver(ctx, o, m.Reply+answered, answer)
+		})
+		return
+	}
+	done()
+	switch {
+	case o.ctx.Err() != nil: // nobody wants it any more
+	case ctx.Err() != nil:
+		say(back, "")
+	default:
+		say(failed, fmt.Sprintf("on %s, %v", c.me.Host, err))
+	}
+}
+
+// repeat says something at once and again and again, until ctx ends.
+func repeat(ctx context.Context, say func()) {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		say()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
 		}
 	}
 }
 
-// lost says whether an error of the server ends the queue: what it does not know any more
-// does not come back.
-func (q *Queue) lost(err error) error {
-	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return unavailable("the NATS server at %s has lost the queue (%w); does it keep its JetStream folder when it is restarted?",
-			q.server, err)
+// carryOut has the process do a task, and starts it where there is none. An error says
+// that there is no answer: the process has died, or was ended because ctx has.
+func (c *core) carryOut(ctx context.Context, b []byte) (answer json.RawMessage, err error) {
+	if !json.Valid(b) {
+		return json.Marshal(Answer{Error: "workqueue: what came is not a task"})
 	}
-	return nil
+	if c.child == nil {
+		c.child, err = launch.Local{Answers: true}.Start(launch.Command{
+			Word: Command, Name: "its process", Config: struct{}{}, GOMAXPROCS: 1,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	c.child.Send(json.RawMessage(b))
+	if err = c.child.Receive(ctx, &answer); err != nil {
+		c.child.Kill()
+		<-c.child.Ended()
+		c.child = nil
+		return nil, err
+	}
+	return answer, nil
+}
+
+// deliver hands an answer over. It tries until the queue is over, or for a while when the
+// agent is to leave.
+func (c *core) deliver(ctx context.Context, o *offer, subject string, answer []byte) {
+	giveUp, cancel := context.WithCancel(o.ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(leaveWait, cancel) })()
+	hand := func(ctx context.Context) error {
+		_, err := c.conn.RequestWithContext(ctx, subject, answer)
+		return err
+	}
+	if errors.Is(persist(giveUp, hand), natsgo.ErrMaxPayload) {
+		text := fmt.Sprintf("its result is of %d bytes, and the NATS server takes messages of %d; raise its max_payload, or do without agents",
+			len(answer), c.conn.MaxPayload())
+		answer, _ = json.Marshal(Answer{Error: text})
+		_ = persist(giveUp, hand)
+	}
 }

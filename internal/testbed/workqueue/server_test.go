@@ -57,7 +57,6 @@ func TestOtherPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantText(t, err.Error(), "no agent takes this work; host-", "its program is another one (", "install the same file there")
-	b.leavesNothing()
 
 	startAgent(t, b.url(), 1)
 	q, err := Open(t.Context(), nats.Broker{URL: b.url()}, opt)
@@ -100,7 +99,7 @@ func TestReplacedProgram(t *testing.T) {
 	wantText(t, err.Error(), "no agent takes this work; host-", "the file of its program was replaced", "restart the agent")
 }
 
-// A server that is restarted, with its folder, loses nothing.
+// A server that is restarted loses nothing.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	b := startBroker(t)
@@ -132,33 +131,11 @@ func (q *Queue) awaitAnswers(tasks, answers int) {
 	left := func() int {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		return tasks - int(q.next) + len(q.waiting)
+		return tasks - int(q.next) + len(q.tasks)
 	}
 	for left() > tasks-answers {
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// A server that comes back without its folder has lost the queue, and that is said.
-func TestServerForgets(t *testing.T) {
-	t.Parallel()
-	b := startBroker(t)
-	startAgent(t, b.url(), 1)
-	q := b.queue()
-	failed := make(chan error, 1)
-	go func() {
-		_, err := q.Do(t.Context(), simulation("lasts", 3, 9, 1))
-		failed <- err
-	}()
-	q.awaitTasks(t, 0, 1)
-	b.stop()
-	b.opt.StoreDir = t.TempDir()
-	b.start()
-	err := <-failed
-	if !errors.Is(err, ErrUnavailable) {
-		t.Fatal(err)
-	}
-	wantText(t, err.Error(), "has lost the queue", "does it keep its JetStream folder")
 }
 
 // A queue does not wait for ever for a server or for agents that are gone.
@@ -219,8 +196,6 @@ func TestCannotBegin(t *testing.T) {
 		return err
 	}
 	wantText(t, open(startBroker(t), Options{}).Error(), "no agent has answered for 1s; start 'dmebench agent'")
-	plain := startBroker(t, func(o *server.Options) { o.JetStream = false })
-	wantText(t, open(plain, Options{}).Error(), "has no JetStream", "start it with -js")
 
 	small := startBroker(t, func(o *server.Options) { o.MaxPayload = 4 << 10 })
 	startAgent(t, small.url(), 1)

@@ -82,16 +82,24 @@ func reader(files map[string][]byte) func(string) ([]byte, error) {
 	}
 }
 
-// decode reads a task strictly, and checks what can be checked without carrying it out.
-func decode(b []byte) (*Task, error) {
+// Decode reads JSON, and refuses what is more or less than that.
+func Decode(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
-	t := new(Task)
-	if err := d.Decode(t); err != nil {
-		return nil, fmt.Errorf("task: %w", err)
+	if err := d.Decode(into); err != nil {
+		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("task: something follows it")
+		return errors.New("something follows it")
+	}
+	return nil
+}
+
+// decode reads a task, and checks what can be checked without carrying it out.
+func decode(b []byte) (*Task, error) {
+	t := new(Task)
+	if err := Decode(b, t); err != nil {
+		return nil, fmt.Errorf("task: %w", err)
 	}
 	switch {
 	case (t.Simulate == nil) == (t.Search == nil):
@@ -138,7 +146,6 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 }
 
-// executor carries out tasks, one at a time.
 type executor struct {
 	catalog run.Catalog
 

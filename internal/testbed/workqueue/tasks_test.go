@@ -12,8 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"dmebench/internal/search/check"
 	"dmebench/runs"
 )
@@ -53,39 +51,46 @@ func TestTasksThatKill(t *testing.T) {
 	}
 }
 
-// reminders counts how often the server is reminded that a task is being done.
-type reminders struct {
-	jetstream.Msg
-	times atomic.Int64
-}
-
-func (m *reminders) InProgress() error { m.times.Add(1); return nil }
-
-// A task that lasts stays with its agent: the server is told of it in every lease, more
-// than once, and no more when it is over.
+// A task that lasts stays with its agent: its owner is told of it more than once in every
+// lease, and no more when it is over.
 func TestLongTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const lease = 10 * time.Second
 		ctx, cancel := context.WithCancel(t.Context())
-		var m reminders
-		keep(ctx, &m, lease)
+		var times atomic.Int64
+		go repeat(ctx, func() { times.Add(1) })
 		for range 100 {
-			before := m.times.Load()
-			time.Sleep(lease) // in the time of the test
+			before := times.Load()
+			time.Sleep(time.Second) // in the time of the test
 			synctest.Wait()
-			if n := m.times.Load() - before; n < 2 || n > 4 {
-				t.Fatalf("reminded %d times in a lease", n)
+			if n := times.Load() - before; n < 2 || n > 5 {
+				t.Fatalf("reminded %d times in a lease of a second", n)
 			}
 		}
 		cancel()
 		synctest.Wait()
-		before := m.times.Load()
-		time.Sleep(10 * lease)
+		before := times.Load()
+		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if m.times.Load() != before {
+		if times.Load() != before {
 			t.Error("reminded when it is over")
 		}
 	})
+}
+
+// A task that an agent has begun, and says nothing of, is given to another; not while the
+// server cannot be reached.
+func TestSilentAgents(t *testing.T) {
+	start := time.Now()
+	q := &Queue{opt: Options{Lease: time.Second}, tasks: map[string]*handedIn{"1": {answer: make(chan Answer, 1), tries: 1, until: start}}}
+	q.takeBack(start.Add(time.Hour), false)
+	q.takeBack(start.Add(time.Hour+time.Second), true)
+	if len(q.waiting) > 0 {
+		t.Error("too early")
+	}
+	q.takeBack(start.Add(time.Hour+time.Second+1), true)
+	if len(q.waiting) != 1 {
+		t.Error("its agent keeps it")
+	}
 }
 
 // A task has nothing done but what it may.
@@ -140,7 +145,8 @@ func TestGarbage(t *testing.T) {
 		"", "{", "[]", `{"queue":"a.b>"}`, `{"queue":"` + strings.Repeat("x", 100) + `"}`, `{"agent":"x","cores":-1}`,
 	} {
 		if err := errors.Join(c.Publish(announceTopic, []byte(text)), c.Publish(q.roster.inbox.Subject, []byte(text)),
-			c.Publish(taskTopic(q.id)+"999", []byte(text)), c.Publish(answerTopic(q.id)+"998", []byte(text))); err != nil {
+			c.Publish(nextTopic(q.id), []byte(text)), c.Publish(taskTopic(q.id)+"1"+keeps, []byte(text)),
+			c.Publish(taskTopic(q.id)+"998"+answered, []byte(text))); err != nil {
 			t.Fatal(err)
 		}
 	}
