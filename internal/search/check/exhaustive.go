@@ -94,11 +94,16 @@ func (s *Search) reduced(ctx context.Context) *exhaustive {
 	}
 	x.byClass = x.space.NewClasses().Ordered()
 	for !x.run(ctx) && x.outdated {
-		again := newExhaustive(s, s.Workers)
-		again.space, again.reduction = x.space, x.reduction
-		x = again
+		x = x.again()
 	}
 	return x
+}
+
+// again is the same search from the beginning, with what is known of the messages by now.
+func (x *exhaustive) again() *exhaustive {
+	again := newExhaustive(x.Search, x.Search.Workers)
+	again.space, again.reduction = x.space, x.reduction
+	return again
 }
 
 // WhyNotReduced says why [Options.Reduce] makes no difference, "" where it does.
@@ -172,7 +177,8 @@ type exhaustive struct {
 type finding struct {
 	vnet.Violation
 	state uint64
-	move  int // −1: the state itself
+	move  int   // −1: the state itself
+	way   []int // the moves that lead to it, where the state does not say; else nil
 }
 
 // batch is a number of states of the same distance that are still to be
@@ -205,23 +211,16 @@ func (x *exhaustive) run(ctx context.Context) bool {
 	for i := range workers {
 		workers[i] = newWorker(x)
 	}
-	initial := vnet.New(x.model)
-	if initial.Violation != nil {
-		x.found = &finding{*initial.Violation, 0, -1}
-		x.origins.block()
+	v, h, ok := x.begin()
+	if !ok {
 		return true
 	}
-	v, h := x.space.Of(initial)
-	switch {
-	case x.byClass:
+	if x.byClass {
 		v = workers[0].classes.Of(v)
 		h = x.space.HashOf(v)
-	case x.reduction != nil:
-		x.reduction.Begin(v)
 	}
 	workers[0].offer(v, h, 0)
 	workers[0].lookUp()
-	x.count.Store(1)
 	layer, extended := workers[0].filled(), uint64(0)
 	for len(layer) > 0 && !x.halt.Load() {
 		layer = x.expandLayer(workers, layer)
@@ -236,11 +235,48 @@ func (x *exhaustive) run(ctx context.Context) bool {
 		}
 	}
 	for _, w := range workers {
-		count, reason := w.Refused()
-		x.refused += count
-		x.refusal = firstReason(x.refusal, reason)
+		x.end(w.Walker)
 	}
 	return !x.halt.Load() || x.found != nil
+}
+
+// begin returns the initial state; ok is false where it breaks a property, which is noted.
+func (x *exhaustive) begin() (v []uint32, h vnet.Hash, ok bool) {
+	initial := vnet.New(x.model)
+	if initial.Violation != nil {
+		x.found = &finding{Violation: *initial.Violation, way: []int{}}
+		return nil, h, false
+	}
+	v, h = x.space.Of(initial)
+	if x.reduction != nil && !x.byClass {
+		x.reduction.Begin(v)
+	}
+	x.count.Store(1)
+	return v, h, true
+}
+
+// progressed adds what one goroutine has done since it said so last, whose tables take own
+// bytes and took held.
+func (x *exhaustive) progressed(own int, held *int, steps, states, expanded uint64) {
+	x.taken.Add(steps)
+	common := x.space.Footprint()
+	if x.reduction != nil {
+		common += x.reduction.Footprint()
+	}
+	x.hold(own - *held + common - int(x.components.Swap(int64(common))))
+	*held = own
+	if x.count.Add(states) >= x.most || x.memory.spent.Load() {
+		x.halt.Store(true)
+	}
+	x.done.Add(expanded)
+	x.say()
+}
+
+// end adds what nodes have refused in the steps of a walker.
+func (x *exhaustive) end(w *vnet.Walker) {
+	count, reason := w.Refused()
+	x.refused += count
+	x.refusal = firstReason(x.refusal, reason)
 }
 
 // expandLayer returns the states that are one step further.
@@ -268,11 +304,12 @@ func (x *exhaustive) expandLayer(workers []*worker, layer []*batch) (further []*
 	return further
 }
 
-func (x *exhaustive) find(v *vnet.Violation, state uint64, move int) {
+// find notes the first finding, which ends the search.
+func (x *exhaustive) find(f *finding) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.found == nil {
-		x.found = &finding{*v, state, move}
+		x.found = f
 	}
 	x.halt.Store(true)
 }
@@ -348,15 +385,6 @@ func (x *exhaustive) say() {
 	if x.Reach != nil {
 		x.Reach(Reached{States: states, Open: states - min(states, x.done.Load()), Layer: int(x.layer.Load()), Held: Bytes(x.memory.held.Load())})
 	}
-}
-
-// sharedFootprint is how many bytes of memory the workers' common tables take.
-func (x *exhaustive) sharedFootprint() int {
-	bytes := x.space.Footprint()
-	if x.reduction != nil {
-		bytes += x.reduction.Footprint()
-	}
-	return bytes
 }
 
 // Bytes is a size of memory.

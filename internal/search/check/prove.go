@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -346,10 +345,7 @@ func ProofTable(results []Proven) *layout.Table {
 
 // Name is the algorithm, with the setting that was searched.
 func (r *Proven) Name() string {
-	name := r.Algorithm
-	for _, option := range slices.Sorted(maps.Keys(r.Set)) {
-		name += " " + option + "=" + r.Set[option]
-	}
+	name := strings.Join(append([]string{r.Algorithm}, SettingWords(r.Set)...), " ")
 	if r.AsPublished {
 		name += " (known to be wrong)"
 	}

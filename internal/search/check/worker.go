@@ -67,38 +67,28 @@ func (w *worker) expandBatch(b *batch) {
 		if w.spent {
 			break
 		}
+		at := b.first + uint64(i)
+		bad := w.Broken(v)
 		if stuck && !x.SafetyOnly {
-			x.find(stalled(w.Waiting(v)), b.first+uint64(i), -1)
-			break
-		}
-		if bad := w.Broken(v); bad != nil {
-			x.find(bad, b.first+uint64(i), -1)
-			break
+			bad = stalled(w.Waiting(v))
 		}
 		w.moves = 0
-		for k, step := range steps {
-			if w.spent {
-				break
-			}
-			if bad := w.take(v, h, step, b.first+uint64(i)); bad != nil {
-				x.find(bad, b.first+uint64(i), k)
-				break
-			}
+		move := -1 // the state itself
+		for bad == nil && move+1 < len(steps) && !w.spent {
+			move++
+			bad = w.take(v, h, steps[move], at)
+		}
+		if bad != nil {
+			x.find(&finding{Violation: *bad, state: at, move: move})
+			break
 		}
 	}
 	w.lookUp()
-	x.taken.Add(w.taken)
-	own, shared := w.Footprint(), x.sharedFootprint()
+	own := w.Footprint()
 	if w.classes != nil {
 		own += w.classes.Footprint()
 	}
-	x.hold(own - w.held + shared - int(x.components.Swap(int64(shared))))
-	w.held = own
-	if x.count.Add(w.count) >= x.most || x.memory.spent.Load() {
-		x.halt.Store(true)
-	}
-	x.done.Add(uint64(len(b.hashes)))
-	x.say()
+	x.progressed(own, &w.held, w.taken, w.count, uint64(len(b.hashes)))
 }
 
 // take takes a step from a state, by its number, and offers what it leads to: a
