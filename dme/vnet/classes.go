@@ -174,25 +174,13 @@ func (c *Classes) Differences(v []uint32) []uint64 {
 	return all
 }
 
-// In returns the step of a network that x is in v, the representative of the
-// network's state.
+// In is [Space.In] where v is the representative of the network's state.
 func (c *Classes) In(n *Network, v []uint32, x Step) (Step, bool) {
-	if !x.ofMessage() || !c.Unordered {
-		return x, n.Possible(x)
+	if x.ofMessage() && c.Unordered {
+		state, _ := c.Space.Of(n)
+		c.Of(state) // for the new values of its clocks
 	}
-	state, _ := c.Space.Of(n)
-	c.Of(state) // for the new values of its clocks
-	link := c.link(x.From, x.Node)
-	want := c.Space.queues.at(v[c.places[link]]).messages[x.Index]
-	for i, l := range n.links[link].messages {
-		var message uint32
-		message, c.key = c.messageOf(c.key, l.passage, dme.AppendMessage(nil, &l.msg))
-		if c.message(message) == want {
-			x.Index = i
-			return x, n.Possible(x)
-		}
-	}
-	return x, false
+	return c.in(n, v, x, c.message)
 }
 
 // Skeleton returns the number of a message with all its clocks alike: what can
@@ -216,11 +204,7 @@ func (c *Classes) skeleton(id uint32) uint32 {
 	if c.Algorithm.Clocks == nil {
 		return id
 	}
-	x := c.Space.messages.at(id)
-	m := c.decoded(id)
-	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, func(x dme.ClockVariable) { *x.Value = 0 })
-	id, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
-	return id
+	return c.changedMessage(id, func(x dme.ClockVariable) { *x.Value = 0 })
 }
 
 // look collects the values of all clocks of a state.
@@ -267,11 +251,11 @@ func (c *Classes) insert(levels []level) {
 func (c *Classes) renumbered(v []uint32) []uint32 {
 	copy(c.rep, v)
 	for i, id := range v[:c.Nodes] {
-		c.rep[i] = c.local(id)
+		c.rep[i] = c.renumberedAs(ofLocals, id)
 	}
 	for i, id := range v[c.Nodes : c.width-1] {
 		if id != 0 {
-			c.rep[c.Nodes+i] = c.queueWith(id)
+			c.rep[c.Nodes+i] = c.renumberedAs(ofQueues, id)
 		}
 	}
 	return c.rep
@@ -305,9 +289,9 @@ const (
 	ofQueues
 )
 
-// changed returns what becomes of a component, which make makes where it has not
-// been made before.
-func (c *Classes) changed(kind byte, id uint32, x *clocked, make func() uint32) uint32 {
+// renumberedAs returns a component with the clocks that were chosen.
+func (c *Classes) renumberedAs(kind byte, id uint32) uint32 {
+	x := c.clocksOf(kind, id)
 	same := !x.stale
 	key := binary.LittleEndian.AppendUint32(append(c.key[:0], kind), id)
 	for _, l := range x.levels {
@@ -322,45 +306,43 @@ func (c *Classes) changed(kind byte, id uint32, x *clocked, make func() uint32) 
 	to, ok := c.memo[string(key)]
 	if !ok {
 		kept := string(key)
-		to = make()
+		to = c.changed(kind, id, c.renumber)
 		c.memo[kept] = to
 		c.bytes += 64 + len(kept)
 	}
 	return to
 }
 
-func (c *Classes) local(id uint32) uint32 {
-	return c.changed(ofLocals, id, c.ofLocal(id), func() (to uint32) {
-		n := c.loaded(id)
-		dme.VisitClocks(n, c.renumber)
-		at := c.Space.locals.at(id)
-		to, c.key = c.localOf(c.key, at.id, at.process, n)
-		return to
-	})
-}
-
-func (c *Classes) queueWith(id uint32) uint32 {
-	return c.changed(ofQueues, id, c.ofQueue(id), func() (to uint32) {
-		all := c.ids[:0]
-		for _, m := range c.Space.queues.at(id).messages {
-			all = append(all, c.message(m))
-		}
-		if c.Unordered {
-			c.sortBetweenNews(all)
-		}
-		c.ids = all
-		to, c.key = c.queueOf(c.key, all)
-		return to
-	})
-}
-
 // message returns a message with the clocks that were chosen.
-func (c *Classes) message(id uint32) (to uint32) {
+func (c *Classes) message(id uint32) uint32 {
 	if c.Algorithm.Clocks == nil {
 		return id
 	}
+	return c.changedMessage(id, c.renumber)
+}
+
+// changed returns a component with other clocks.
+func (c *Classes) changed(kind byte, id uint32, change func(dme.ClockVariable)) (to uint32) {
+	if kind == ofLocals {
+		n, at := c.loaded(id), c.Space.locals.at(id)
+		dme.VisitClocks(n, change)
+		to, c.key = c.localOf(c.key, at.id, at.process, n)
+		return to
+	}
+	c.ids = c.ids[:0]
+	for _, m := range c.Space.queues.at(id).messages {
+		c.ids = append(c.ids, c.changedMessage(m, change))
+	}
+	if c.Unordered {
+		c.sortBetweenNews(c.ids)
+	}
+	to, c.key = c.queueOf(c.key, c.ids)
+	return to
+}
+
+func (c *Classes) changedMessage(id uint32, change func(dme.ClockVariable)) (to uint32) {
 	m, x := c.decoded(id), c.Space.messages.at(id)
-	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, c.renumber)
+	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, change)
 	to, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
 	return to
 }
@@ -469,6 +451,13 @@ func (c *Classes) ofQueue(id uint32) *clocked {
 			x.stale = x.stale || of.stale
 		}
 	})
+}
+
+func (c *Classes) clocksOf(kind byte, id uint32) *clocked {
+	if kind == ofLocals {
+		return c.ofLocal(id)
+	}
+	return c.ofQueue(id)
 }
 
 // loaded returns a node in the state of a component.

@@ -225,7 +225,7 @@ func (m *Model) entry(s state, id dme.NodeID) (bad *Violation) {
 		}
 		c.overtaken[other]++
 		if bad == nil && m.Bypass > 0 && c.overtaken[other] > m.Bypass {
-			bad = overtaken(other, m.Bypass)
+			bad = violated(Overtaking, other, "is overtaken: %d entries of others since it asked, more than %d", m.Bypass+1, m.Bypass)
 		}
 	}
 	s.keep()

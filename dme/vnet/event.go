@@ -185,25 +185,12 @@ const (
 
 // Broken returns the invariant that does not hold in state v, of all that are
 // watched; nil where all hold.
-func (w *Walker) Broken(v []uint32) (bad *Violation) {
+func (w *Walker) Broken(v []uint32) *Violation {
 	if w.judge == nil {
 		return nil
 	}
 	copy(w.Next, v)
-	disturbed := w.faulty && w.struck(w.shared())
-	w.judge.look(w)
-	defer w.judge.recovered(&bad)
-	if bad := w.judge.ofWhole(disturbed); bad != nil || len(w.judge.pairs) == 0 {
-		return bad
-	}
-	for a := range w.IDs() {
-		for b := a; int(b) <= w.Nodes; b++ {
-			if bad := w.brokenPair(disturbed, a, b); bad != nil {
-				return bad
-			}
-		}
-	}
-	return nil
+	return w.judge.of(w, w.faulty && w.struck(w.shared()), dme.None)
 }
 
 // brokenPair asks the invariants about a pair of nodes, unless it has been asked with

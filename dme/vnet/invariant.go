@@ -75,6 +75,8 @@ type judge struct {
 	whole   []*dme.Invariant // those about all nodes
 	pairs   []*dme.Invariant // those about each two
 	asked   *dme.Invariant   // last
+
+	pair func(disturbed bool, a, b dme.NodeID) *Violation // ofPair, or what saves it work
 }
 
 // knownNode is a node that invariants have asked for.
@@ -95,6 +97,7 @@ var _ dme.GlobalView = (*judge)(nil)
 
 func newJudge(m *Model) *judge {
 	j := &judge{model: m, setting: m.setting(), nodes: make([]knownNode, m.Nodes+1)}
+	j.pair = j.ofPair
 	for k := range m.Invariants {
 		if i := &m.Invariants[k]; i.Pair != nil {
 			j.pairs = append(j.pairs, i)
@@ -105,30 +108,23 @@ func newJudge(m *Model) *judge {
 	return j
 }
 
-// look begins to look at a state.
-func (j *judge) look(s seen) {
-	j.state, j.listed, j.between = s, false, j.between[:0]
-	j.round++
-}
-
 // of returns an invariant that a state breaks, nil where all hold. Of those about each
 // two nodes it asks only about pairs with node changed, or about all where that is None.
 func (j *judge) of(s seen, disturbed bool, changed dme.NodeID) (bad *Violation) {
-	j.look(s)
+	j.state, j.listed, j.between = s, false, j.between[:0]
+	j.round++
 	defer j.recovered(&bad)
 	if bad := j.ofWhole(disturbed); bad != nil || len(j.pairs) == 0 {
 		return bad
 	}
 	nodes := dme.NodeID(j.model.Nodes)
 	for a := dme.NodeID(1); a <= nodes; a++ {
+		first, last := a, nodes
 		if changed != dme.None {
-			if bad := j.ofPair(disturbed, a, changed); bad != nil {
-				return bad
-			}
-			continue
+			first, last = changed, changed
 		}
-		for b := a; b <= nodes; b++ {
-			if bad := j.ofPair(disturbed, a, b); bad != nil {
+		for b := first; b <= last; b++ {
+			if bad := j.pair(disturbed, a, b); bad != nil {
 				return bad
 			}
 		}

@@ -357,14 +357,14 @@ func (n *Network) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome 
 	h, c := n.runners[id], &n.counters[id]
 	unasked, refused := c.Unasked.Load(), c.Refused.Load()
 	if text := try(n.Recover, h, handler); text != "" {
-		n.out.broken = panicked(id, text)
+		n.out.broken = violated(Sanity, id, "panics: %s", text)
 		return &n.out
 	}
 	if n.out.left = n.processes[id].end(h); n.out.left && n.noting {
 		n.note(Effect{Effect: dme.Effect{Kind: dme.Left}})
 	}
 	if c.Unasked.Load() > unasked {
-		n.out.broken = uninvited(id)
+		n.out.broken = violated(Asked, id, "enters the critical section without a request")
 	}
 	if n.noting && c.Refused.Load() > refused {
 		n.event.Refused = h.LastRefusal()

@@ -81,6 +81,29 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 	return v, h.plus(s.rests.at(v[s.width-1]).Hash)
 }
 
+// In returns the step of a network, which is in state v, that x is in v. It
+// differs where links do not keep order.
+func (s *Space) In(n *Network, v []uint32, x Step) (Step, bool) {
+	return s.in(n, v, x, func(message uint32) uint32 { return message })
+}
+
+// in is In where a message of the network is, in v, what as says.
+func (s *Space) in(n *Network, v []uint32, x Step, as func(message uint32) uint32) (Step, bool) {
+	if !x.ofMessage() || !s.Unordered {
+		return x, n.Possible(x)
+	}
+	link := s.link(x.From, x.Node)
+	want := s.queues.at(v[s.places[link]]).messages[x.Index]
+	for i, l := range n.links[link].messages {
+		message, _ := s.messageOf(nil, l.passage, dme.AppendMessage(nil, &l.msg))
+		if as(message) == want {
+			x.Index = i
+			return x, n.Possible(x)
+		}
+	}
+	return x, false
+}
+
 // HashOf returns the hash of a state.
 func (s *Space) HashOf(v []uint32) Hash {
 	h := s.rests.at(v[s.width-1]).Hash

@@ -209,8 +209,8 @@ type lowering struct {
 	own   uint64
 }
 
-func (c *Classes) lower(l lowering) (to uint32) {
-	return c.changeQueue(l.queue, func(x dme.ClockVariable) {
+func (c *Classes) lower(l lowering) uint32 {
+	return c.changed(ofQueues, l.queue, func(x dme.ClockVariable) {
 		switch {
 		case !x.Rising:
 		case l.own > 0 && *x.Value > l.own:
@@ -299,7 +299,7 @@ type raising struct {
 // atLeast returns a component of which all rising clocks have passed so many
 // timestamps at least.
 func (c *Classes) atLeast(kind byte, id uint32, passed uint64) uint32 {
-	x := c.ofQueueOrLocal(kind, id)
+	x := c.clocksOf(kind, id)
 	if !slices.ContainsFunc(x.rising, func(l level) bool { return l.value() < stampValue*passed }) {
 		return id
 	}
@@ -313,16 +313,9 @@ func (c *Classes) atLeast(kind byte, id uint32, passed uint64) uint32 {
 	return to
 }
 
-func (c *Classes) ofQueueOrLocal(kind byte, id uint32) *clocked {
-	if kind == ofLocals {
-		return c.ofLocal(id)
-	}
-	return c.ofQueue(id)
-}
-
 // bare returns a component without its rising clocks.
 func (c *Classes) bare(kind byte, id uint32) uint32 {
-	x := c.ofQueueOrLocal(kind, id)
+	x := c.clocksOf(kind, id)
 	if len(x.rising) == 0 {
 		return id
 	}
@@ -332,8 +325,8 @@ func (c *Classes) bare(kind byte, id uint32) uint32 {
 	return x.bare - 1
 }
 
-func (c *Classes) raise(r raising) (to uint32) {
-	set := func(x dme.ClockVariable) {
+func (c *Classes) raise(r raising) uint32 {
+	return c.changed(r.kind, r.id, func(x dme.ClockVariable) {
 		switch {
 		case !x.Rising:
 		case r.passed == noClocks:
@@ -341,26 +334,5 @@ func (c *Classes) raise(r raising) (to uint32) {
 		default:
 			*x.Value = max(*x.Value, stampValue*r.passed+risingValue)
 		}
-	}
-	if r.kind == ofLocals {
-		n := c.loaded(r.id)
-		dme.VisitClocks(n, set)
-		at := c.Space.locals.at(r.id)
-		to, c.key = c.localOf(c.key, at.id, at.process, n)
-		return to
-	}
-	return c.changeQueue(r.id, set)
-}
-
-// changeQueue returns a queue with the clocks of its messages changed.
-func (c *Classes) changeQueue(id uint32, change func(dme.ClockVariable)) (to uint32) {
-	var all []uint32
-	for _, id := range c.Space.queues.at(id).messages {
-		m, x := c.decoded(id), c.Space.messages.at(id)
-		dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, change)
-		id, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
-		all = append(all, id)
-	}
-	to, c.key = c.queueOf(c.key, all)
-	return to
+	})
 }

@@ -31,6 +31,11 @@ type Violation struct {
 
 func (v *Violation) String() string { return v.Verdict }
 
+// violated is a violation that concerns one node.
+func violated(p Property, id dme.NodeID, format string, args ...any) *Violation {
+	return &Violation{p, fmt.Sprintf("node %d "+format, append([]any{id}, args...)...), []dme.NodeID{id}}
+}
+
 func twoInside(first, second dme.NodeID, firstReads, secondReads bool) *Violation {
 	if second < first {
 		first, second, firstReads, secondReads = second, first, secondReads, firstReads
@@ -45,20 +50,6 @@ func twoInside(first, second dme.NodeID, firstReads, secondReads bool) *Violatio
 		Exclusion, fmt.Sprintf("two nodes are in the critical section: %s and %s", as(first, firstReads), as(second, secondReads)),
 		[]dme.NodeID{first, second},
 	}
-}
-
-func uninvited(id dme.NodeID) *Violation {
-	return &Violation{Asked, fmt.Sprintf("node %d enters the critical section without a request", id), []dme.NodeID{id}}
-}
-
-func overtaken(id dme.NodeID, bound int) *Violation {
-	return &Violation{
-		Overtaking, fmt.Sprintf("node %d is overtaken: %d entries of others since it asked, more than %d", id, bound+1, bound), []dme.NodeID{id},
-	}
-}
-
-func panicked(id dme.NodeID, text string) *Violation {
-	return &Violation{Sanity, fmt.Sprintf("node %d panics: %s", id, text), []dme.NodeID{id}}
 }
 
 // What can be seen of a network from outside.

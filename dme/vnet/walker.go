@@ -1,7 +1,6 @@
 package vnet
 
 import (
-	"bytes"
 	"math"
 	"slices"
 
@@ -59,6 +58,7 @@ func (s *Space) NewWalker() *Walker {
 	w := &Walker{Space: s, exec: newExecutor(s), Next: next, first: make([]Step, len(s.firsts), len(s.firsts)+4)}
 	if len(s.Invariants) > 0 {
 		w.judge = newJudge(s.Model)
+		w.judge.pair = w.brokenPair
 		w.decoded.room, w.decoded.nodes = enoughRoom, make([][]decodedNode, s.Nodes+1)
 	}
 	return w
@@ -103,23 +103,6 @@ func (w *Walker) Waiting(v []uint32) []dme.NodeID {
 // Refused returns how many messages nodes have refused, once for each state of
 // a node and message, and the reason of one.
 func (w *Walker) Refused() (count uint64, reason string) { return w.refused, w.refusal }
-
-// In returns the step of a network, which is in state v, that x is in v. It
-// differs where links do not keep order.
-func (w *Walker) In(n *Network, v []uint32, x Step) (Step, bool) {
-	if !x.ofMessage() {
-		return x, true
-	}
-	link := w.link(x.From, x.Node)
-	p := w.messages.at(w.queues.at(v[w.places[link]]).messages[x.Index])
-	for i, l := range n.links[link].messages {
-		if l.copied == p.copied && slices.Equal(l.marks, p.marks) && bytes.Equal(dme.AppendMessage(nil, &l.msg), []byte(p.body)) {
-			x.Index = i
-			return x, true
-		}
-	}
-	return x, false
-}
 
 func (w *Walker) process(id dme.NodeID) *process { return &w.locals.at(w.Next[id-1]).process }
 func (w *Walker) shared() *shared                { return &w.rests.at(w.Next[w.width-1]).shared }
