@@ -73,10 +73,8 @@ func ParseEvent(word string) (EventKind, error) {
 	return 0, fmt.Errorf("%w %q", ErrNoEvent, word)
 }
 
-// MarshalText implements [encoding.TextMarshaler].
 func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
 func (k *EventKind) UnmarshalText(text []byte) (err error) {
 	*k, err = ParseEvent(string(text))
 	return err

@@ -143,7 +143,6 @@ func Concerned(err error) []NodeID {
 	return nil
 }
 
-// check reports what the description of an invariant lacks.
 func (i *Invariant) check() error {
 	if i.Name == "" || i.Citation == "" || i.Statement == "" || (i.Holds == nil) == (i.Pair == nil) {
 		return fmt.Errorf("invariant %q: wants a name, a citation, a statement, and one function: Holds or Pair", i.Name)

@@ -129,7 +129,6 @@ func (c *Classes) uncertain(x, y level) bool {
 	})
 }
 
-// choose chooses the differences from the i-th on, in all ways.
 func (c *Classes) choose(v []uint32, i int, yield func(rep []uint32)) {
 	if i == len(c.old) {
 		yield(c.renumbered(v))
@@ -207,7 +206,6 @@ func (c *Classes) skeleton(id uint32) uint32 {
 	return c.changedMessage(id, func(x dme.ClockVariable) { *x.Value = 0 })
 }
 
-// look collects the values of all clocks of a state.
 func (c *Classes) look(v []uint32) {
 	c.old, c.timed.levels = c.old[:0], c.timed.levels[:0]
 	if c.Algorithm.Clocks == nil {
@@ -247,7 +245,6 @@ func (c *Classes) insert(levels []level) {
 	}
 }
 
-// renumbered returns a state with the clocks that were chosen.
 func (c *Classes) renumbered(v []uint32) []uint32 {
 	copy(c.rep, v)
 	for i, id := range v[:c.Nodes] {
@@ -261,7 +258,6 @@ func (c *Classes) renumbered(v []uint32) []uint32 {
 	return c.rep
 }
 
-// chosen returns the new value of a clock.
 func (c *Classes) chosen(l level) uint64 {
 	if c.timed.of(l) {
 		return c.timed.chosen(l)
@@ -274,7 +270,6 @@ func (c *Classes) chosen(l level) uint64 {
 	panic("vnet: a clock that was not seen")
 }
 
-// renumber sets the clocks of a component.
 func (c *Classes) renumber(x dme.ClockVariable) {
 	if x.Live {
 		*x.Value = c.chosen(c.level(x))
@@ -289,7 +284,6 @@ const (
 	ofQueues
 )
 
-// renumberedAs returns a component with the clocks that were chosen.
 func (c *Classes) renumberedAs(kind byte, id uint32) uint32 {
 	x := c.clocksOf(kind, id)
 	same := !x.stale
@@ -313,7 +307,6 @@ func (c *Classes) renumberedAs(kind byte, id uint32) uint32 {
 	return to
 }
 
-// message returns a message with the clocks that were chosen.
 func (c *Classes) message(id uint32) uint32 {
 	if c.Algorithm.Clocks == nil {
 		return id
@@ -321,7 +314,6 @@ func (c *Classes) message(id uint32) uint32 {
 	return c.changedMessage(id, c.renumber)
 }
 
-// changed returns a component with other clocks.
 func (c *Classes) changed(kind byte, id uint32, change func(dme.ClockVariable)) (to uint32) {
 	if kind == ofLocals {
 		n, at := c.loaded(id), c.Space.locals.at(id)
@@ -383,7 +375,6 @@ func (x level) value() uint64      { return uint64(x>>valueBit) & (1<<valueBits 
 func (x level) node() dme.NodeID   { return dme.NodeID(x >> nodeBit & (1<<nodeBits - 1)) }
 func (x level) rising() bool       { return x&1 == 1 }
 
-// clocked are the clocks of a component.
 type clocked struct {
 	levels []level // in order, each once
 	rising []level // as they are met, each as often
@@ -460,7 +451,6 @@ func (c *Classes) clocksOf(kind byte, id uint32) *clocked {
 	return c.ofQueue(id)
 }
 
-// loaded returns a node in the state of a component.
 func (c *Classes) loaded(id uint32) dme.Node {
 	at := c.Space.locals.at(id)
 	n := c.exec.runners[at.id].Node()

@@ -25,7 +25,6 @@ type Effect struct {
 	Lost   bool // nobody is there to receive the message
 }
 
-// lose notes that a message that was sent is lost at once.
 func (e *Event) lose(number uint64) {
 	for i := range e.Effects {
 		if e.Effects[i].Number == number {
@@ -100,7 +99,6 @@ func (e *Event) happening(a *dme.Algorithm) string {
 	return fmt.Sprintf("node %d %s", e.Node, happenings[e.Kind])
 }
 
-// way says where a message goes.
 func (e *Event) way(x *Effect) string {
 	if x.Lost {
 		return fmt.Sprintf(" %d→%d (lost)", e.Node, x.To)
@@ -171,7 +169,6 @@ type decodedMessage struct {
 	message *dme.Message
 }
 
-// room is how many places there are: for each node, for messages, for pairs.
 type room struct{ nodes, messages, pairs uint32 }
 
 var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 14}

@@ -59,7 +59,6 @@ func News(
 	}
 }
 
-// prepareFaults finds out which faults there can be.
 func (m *Model) prepareFaults(node dme.Node) error {
 	m.faulty = m.Faults || m.Crashes > 0 || m.Departures > 0 || len(m.Absent) > 0
 	_, m.restarts = node.(dme.Restarter)
@@ -93,7 +92,6 @@ func comingBack(id dme.NodeID, p *process) Step {
 	return Step{Kind: dme.Restart, Node: id}
 }
 
-// faults appends the faults that may strike a node that is up.
 func (m *Model) faults(s state, id dme.NodeID, p *process, to []Step) []Step {
 	c := s.shared()
 	if c.crashes > 0 {
@@ -171,7 +169,6 @@ func firstOf(timers []Timer, node dme.NodeID) *Timer {
 	return nil
 }
 
-// doFault takes a step of a node that comes or goes.
 func (m *Model) doFault(s state, x Step) *Violation {
 	switch x.Kind {
 	case dme.Crash:

@@ -46,7 +46,6 @@ func (m *Model) meetsNeeds() bool {
 		needs.BoundedDelay && !m.Bounded)
 }
 
-// disturbs reports whether a node comes or goes in a step.
 func (x Step) disturbs() bool {
 	switch x.Kind {
 	case dme.Crash, dme.Restart, dme.Join, dme.Depart:
@@ -79,7 +78,6 @@ type judge struct {
 	pair func(disturbed bool, a, b dme.NodeID) *Violation // ofPair, or what saves it work
 }
 
-// knownNode is a node that invariants have asked for.
 type knownNode struct {
 	node  dme.Node
 	round uint64 // in which it is valid
@@ -132,7 +130,6 @@ func (j *judge) of(s seen, disturbed bool, changed dme.NodeID) (bad *Violation) 
 	return nil
 }
 
-// ofWhole asks the invariants about all nodes.
 func (j *judge) ofWhole(disturbed bool) *Violation {
 	for _, i := range j.whole {
 		if disturbed && !i.Faults {
@@ -238,7 +235,6 @@ func (n *Network) Broken() *Violation {
 	return newJudge(n.Model).of(n, n.disturbed, dme.None)
 }
 
-// unjudged returns a network whose states nobody judges.
 func unjudged(m *Model) *Network {
 	plain := *m
 	plain.Invariants = nil

@@ -213,7 +213,6 @@ type mark struct {
 	hops int // place of the message in its chain, from 1; at most the timer's reach
 }
 
-// timing is a timer that a handler has set, or cancelled.
 type timing struct {
 	Timer
 	set bool
@@ -279,7 +278,6 @@ func (m *Model) setTimers(s state, timers []timing, via []mark) []mark {
 	return via
 }
 
-// disarm forgets a timer, and who had to arrive before it.
 func (m *Model) disarm(s state, node dme.NodeID, id dme.TimerID) {
 	timers := s.shared().timers
 	at := find(timers, node, id)
@@ -299,7 +297,6 @@ func (m *Model) disarm(s state, node dme.NodeID, id dme.TimerID) {
 	}
 }
 
-// markAll marks every message on the way for the timers that have just been set.
 func (m *Model) markAll(s state, timers []timing) {
 	for _, t := range timers {
 		if t.set && t.reach > 0 && slices.Contains(s.shared().timers, t.Timer) {

@@ -50,7 +50,6 @@ type linkQueue struct {
 	at       int // in Network.occupied, where the queue is not empty
 }
 
-// transit is a message on its way.
 type transit struct {
 	number uint64 // in the order of sending, from 1
 	msg    dme.Message
@@ -227,10 +226,8 @@ func (n *Network) FirstTimer() (x Step, ok bool) {
 // What follows makes the network the world of its nodes: it writes down what a
 // handler does, and the rules carry it out.
 
-// Send implements [noderun.World].
 func (n *Network) Send(from, to dme.NodeID, m *dme.Message) { n.send(from, to, m, m.Vec, false) }
 
-// Broadcast implements [noderun.World].
 func (n *Network) Broadcast(from dme.NodeID, m *dme.Message) (transmissions int) {
 	for to := range n.IDs() {
 		if to != from || n.Sequenced {
@@ -256,7 +253,6 @@ func (n *Network) send(from, to dme.NodeID, m *dme.Message, vec []uint64, broadc
 
 func (n *Network) note(e Effect) { n.event.Effects = append(n.event.Effects, e) }
 
-// Enter implements [noderun.World].
 func (n *Network) Enter(id dme.NodeID, stamp dme.Stamp) {
 	n.Entries++
 	n.waiting--
@@ -269,7 +265,6 @@ func (n *Network) Enter(id dme.NodeID, stamp dme.Stamp) {
 	}
 }
 
-// SetTimer implements [noderun.World].
 func (n *Network) SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration) {
 	n.out.timers = append(n.out.timers, timing{Timer{id, timer, delay, n.reach(delay)}, true})
 	if n.noting {
@@ -277,7 +272,6 @@ func (n *Network) SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration
 	}
 }
 
-// CancelTimer implements [noderun.World].
 func (n *Network) CancelTimer(id dme.NodeID, timer dme.TimerID) {
 	n.out.timers = append(n.out.timers, timing{Timer: Timer{Node: id, ID: timer}})
 }
@@ -335,7 +329,6 @@ func (n *Network) empty(link int) {
 	}
 }
 
-// vacate notes that a link holds nothing any more.
 func (n *Network) vacate(link int) {
 	hole, last := n.links[link].at, n.occupied[len(n.occupied)-1]
 	n.occupied[hole] = last
@@ -397,7 +390,6 @@ func (n *Network) post(marks []mark) {
 	}
 }
 
-// put puts a message on its way.
 func (n *Network) put(x *transit) {
 	l := &n.links[n.link(x.From, x.To)]
 	if len(l.messages) == 0 {

@@ -46,7 +46,6 @@ const (
 
 func (p *pool[T]) at(id uint32) *T { return &(*p.chunks.Load())[id/poolChunk][id%poolChunk] }
 
-// len returns how many components there are.
 func (p *pool[T]) len() int {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

@@ -98,7 +98,6 @@ func (r *Reduction) Begin(v []uint32) {
 	r.extend()
 }
 
-// note notes that messages have been sent.
 func (r *Reduction) note(messages []posted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +109,6 @@ func (r *Reduction) note(messages []posted) {
 	}
 }
 
-// extend adds the messages that have been sent to those that may arrive.
 func (r *Reduction) extend() {
 	for _, p := range r.pending {
 		to := r.space.messages.at(p).To
@@ -184,7 +182,6 @@ func (w *Walker) Settle(see func(v []uint32, h Hash, x Step)) (taken int, bad *V
 	return taken, bad
 }
 
-// forced returns an arrival that is forced in the state in Next, if there is one.
 func (w *Walker) forced() (x Step, ok bool) {
 	timers := w.shared().timers
 	for i, q := range w.Next[w.Nodes : w.width-1] {

@@ -155,7 +155,6 @@ func flag(yes bool) int {
 	return 0
 }
 
-// bySending returns all messages, in the order of sending.
 func (n *Network) bySending() []*transit {
 	var all []*transit
 	for _, x := range n.occupied {

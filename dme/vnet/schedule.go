@@ -102,7 +102,6 @@ func (s *Schedule) moves(to []Step) []Step {
 	return s.stopSteps(s.Network, to)
 }
 
-// returns appends the steps by which nodes that are down come back.
 func (s *Schedule) returns(to []Step) []Step {
 	for id := range s.IDs() {
 		if p := &s.processes[id]; p.activity == noderun.Down && s.mayComeBack(p) {
@@ -112,7 +111,6 @@ func (s *Schedule) returns(to []Step) []Step {
 	return to
 }
 
-// strikes appends the faults that may strike now.
 func (s *Schedule) strikes(to []Step) []Step {
 	for id := range s.IDs() {
 		if p := &s.processes[id]; p.activity != noderun.Down {
@@ -137,7 +135,6 @@ func (s *Schedule) everybodyAsks() {
 	s.Rand.Shuffle(len(s.due), func(i, j int) { s.due[i], s.due[j] = s.due[j], s.due[i] })
 }
 
-// asks appends one request for each node that may ask.
 func (s *Schedule) asks(to []Step) []Step {
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		if s.processes[id].mayAsk() {

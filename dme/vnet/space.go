@@ -200,7 +200,6 @@ func (s *Space) Longest(v []uint32) (most int) {
 // each node with its local process, each link, and what belongs to neither. The
 // same components come back in state after state, so they are kept once.
 
-// local is a node with its local process.
 type local struct {
 	Hash
 	process
@@ -208,7 +207,6 @@ type local struct {
 	id    dme.NodeID
 }
 
-// message is a message on its way: its content, and what the link knows about it.
 type message struct {
 	Hash
 	passage
@@ -223,7 +221,6 @@ func (x *local) load(n dme.Node) {
 	}
 }
 
-// decode reads the message from its wire form, which was made here.
 func (x *message) decode(m *dme.Message) {
 	if err := dme.DecodeMessage([]byte(x.body), m, nil); err != nil {
 		panic("vnet: " + err.Error())

@@ -40,7 +40,6 @@ type state interface {
 	post(marks []mark)
 }
 
-// process is a local process.
 type process struct {
 	activity noderun.Activity
 	reads    bool // its request, or its entry, is a reader's
@@ -59,10 +58,8 @@ func (p *process) member() Member {
 	return Member{Down: p.activity == noderun.Down, Absent: p.absent, Leaving: p.leaving}
 }
 
-// served reports whether all requests have been made, and their entries left.
 func (p *process) served() bool { return p.requests == 0 && p.activity == noderun.Idle }
 
-// begin notes what a step changes about the local process at once.
 func (p *process) begin(x Step) {
 	switch x.Kind {
 	case dme.Request, dme.RequestShared:
@@ -90,7 +87,6 @@ func (p *process) end(h *noderun.Runner) (left bool) {
 	return left
 }
 
-// passage is what the network knows about a message beside its content.
 type passage struct {
 	From, To dme.NodeID
 	copied   bool          // it has arrived once
@@ -105,7 +101,6 @@ type passage struct {
 	marks     []mark
 }
 
-// shared is what belongs to the whole network.
 type shared struct {
 	lose       int     // messages that may still be lost
 	crashes    int     // that may still happen
@@ -114,7 +109,6 @@ type shared struct {
 	timers     []Timer // in the order in which they were set
 }
 
-// outcome is what a handler has done.
 type outcome struct {
 	timers  []timing
 	broken  *Violation // an entry without a request, a panic

@@ -19,7 +19,6 @@ type Step struct {
 	Index int         // which message between the two, in the order in which they were sent, from 0
 }
 
-// ofMessage reports whether the step is the fate of a message.
 func (x Step) ofMessage() bool {
 	return x.Kind == dme.Receive || x.Kind == dme.Copy || x.Kind == dme.Lose
 }
@@ -169,7 +168,6 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 	return o
 }
 
-// refusal returns why a node refuses the message that arrives in a step.
 func (x *executor) refusal(at *local, step Step, message uint32) string {
 	x.try(at, step, message)
 	return x.runners[at.id].LastRefusal()

@@ -57,7 +57,6 @@ type timestamps struct {
 	lowered map[lowering]uint32 // queues that have been
 }
 
-// split is a state with its rising clocks apart.
 type split struct {
 	rest   []uint32 // the same with rising clocks that are 0
 	clocks []uint64
@@ -84,7 +83,6 @@ func (c *Classes) timestamped() (yes bool) {
 // of reports whether a clock is a timestamp or a rising clock.
 func (t *timestamps) of(l level) bool { return t.use && l.domain() == dme.None }
 
-// passed returns how many timestamps are not after a level.
 func (t *timestamps) passed(l level) uint64 {
 	for i, x := range t.order { // there are few
 		if x > l {
@@ -94,7 +92,6 @@ func (t *timestamps) passed(l level) uint64 {
 	return uint64(len(t.order))
 }
 
-// chosen returns the new value of a timestamp or a rising clock.
 func (t *timestamps) chosen(l level) uint64 {
 	if l.rising() {
 		return stampValue*t.passed(l) + risingValue
@@ -221,7 +218,6 @@ func (c *Classes) lower(l lowering) uint32 {
 	})
 }
 
-// first returns the first message of a queue.
 func (c *Classes) first(queue uint32) uint32 { return c.Space.queues.at(queue).messages[0] }
 
 // keep reports whether an outcome is not covered by one that was kept, and keeps it
@@ -254,7 +250,6 @@ func (o *split) covers(other *split) bool {
 	return true
 }
 
-// split appends a state without its rising clocks, and these.
 func (c *Classes) split(rest []uint32, clocks []uint64, v []uint32) ([]uint32, []uint64) {
 	rest = append(rest, v...)
 	for i, id := range v[:c.Nodes] {
@@ -289,7 +284,6 @@ func (c *Classes) Covers(rep, v []uint32) bool {
 // noClocks has atLeast clear all rising clocks of a component.
 const noClocks = ^uint64(0)
 
-// raising is a change of a component.
 type raising struct {
 	kind   byte
 	id     uint32
@@ -313,7 +307,6 @@ func (c *Classes) atLeast(kind byte, id uint32, passed uint64) uint32 {
 	return to
 }
 
-// bare returns a component without its rising clocks.
 func (c *Classes) bare(kind byte, id uint32) uint32 {
 	x := c.clocksOf(kind, id)
 	if len(x.rising) == 0 {

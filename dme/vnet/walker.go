@@ -195,7 +195,6 @@ func (w *Walker) post(marks []mark) {
 	}
 }
 
-// splice changes the queue at a place.
 func (w *Walker) splice(place int32, c change, what int) {
 	old := w.Next[place]
 	key := uint64(old)<<32 | uint64(what)<<2 | uint64(c)
@@ -223,7 +222,6 @@ func (w *Walker) newQueue(old []uint32, c change, what int) (to uint32) {
 	return w.sorted(b)
 }
 
-// sorted returns the number of a queue that holds messages.
 func (w *Walker) sorted(messages []uint32) (number uint32) {
 	if w.Unordered {
 		w.sortBetweenNews(messages)

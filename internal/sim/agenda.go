@@ -46,10 +46,8 @@ func (a *agenda) next(c class, at int64, what uint32) event {
 	return event{at: at, rank: uint64(c)<<(64-classBits) | a.seq, what: what}
 }
 
-// add puts an event into the heap.
 func (a *agenda) add(c class, at int64, what uint32) { a.insert(a.next(c, at, what)) }
 
-// drop takes out all events of the heap for which gone says so.
 func (a *agenda) drop(gone func(event) bool) {
 	left := a.heap
 	a.heap = a.heap[:0]
@@ -60,7 +58,6 @@ func (a *agenda) drop(gone func(event) bool) {
 	}
 }
 
-// insert puts an event, which has its rank, into the heap.
 func (a *agenda) insert(e event) {
 	a.heap = append(a.heap, e)
 	h, i := a.heap, len(a.heap)-1
@@ -170,13 +167,11 @@ func (s *slots[T]) release(slot uint32) {
 	s.n--
 }
 
-// transit is a message on its way.
 type transit struct {
 	msg      dme.Message
 	from, to dme.NodeID
 }
 
-// flight holds the messages that are on their way.
 type flight struct{ slots[transit] }
 
 func (f *flight) put(from, to dme.NodeID, m *dme.Message) (slot uint32) {

@@ -72,7 +72,6 @@ func (d *delays) longest() float64 {
 	return 0
 }
 
-// arrival returns when a message that is sent now reaches its receiver.
 func (d *delays) arrival(now int64, from, to dme.NodeID) int64 {
 	at := now + d.draw()
 	if d.constant() || !d.fifo {

@@ -53,7 +53,6 @@ func (s *simulation) run() (err error) {
 	return s.untilQuiet()
 }
 
-// each has something happen to every node.
 func (s *simulation) each(event func(*localprocess.Process)) {
 	for _, p := range s.procs {
 		s.current = p.ID()
@@ -176,7 +175,6 @@ func (s *simulation) countExit() {
 	}
 }
 
-// observation is what there was to see.
 func (s *simulation) observation() measure.Observation {
 	o := measure.Observation{
 		Job: s.job, Status: s.status, Error: s.err, Partial: s.partial, FailedNodes: s.failed,
@@ -253,12 +251,10 @@ func (t *timers) fire(slot uint32) (fired timer, ok bool) {
 	return fired, fired.live
 }
 
-// SetTimer implements [noderun.World].
 func (s *simulation) SetTimer(id dme.NodeID, t dme.TimerID, delay time.Duration) {
 	s.schedule(timeout, s.now+max(0, int64(delay)), s.timers.set(id, t))
 }
 
-// CancelTimer implements [noderun.World].
 func (s *simulation) CancelTimer(id dme.NodeID, t dme.TimerID) {
 	s.timers.cancel(id, t)
 }

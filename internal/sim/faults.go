@@ -59,7 +59,6 @@ func newFaults(s *simulation) *faults {
 	return f
 }
 
-// begin starts the clock of the schedule.
 func (f *faults) begin() {
 	if f == nil {
 		return
@@ -74,10 +73,8 @@ func (f *faults) begin() {
 // more reports whether a fault is due at some time yet, or over.
 func (f *faults) more() bool { return f != nil && f.director.Next() < never }
 
-// leaving reports whether a node has been told to leave, and has not left.
 func (f *faults) leaving() bool { return f != nil && f.director.AnyLeaves() }
 
-// entry notes an entry.
 func (f *faults) entry(id dme.NodeID) {
 	f.entries++
 	f.director.Happened(fault.Entry, f.entries, id)
@@ -117,10 +114,8 @@ func (f *faults) settled(did bool, _ error) bool {
 	return did
 }
 
-// Down implements [fault.Runtime].
 func (f *faults) Down(id dme.NodeID) bool { return f.process(id).Activity() == noderun.Down }
 
-// Players implements [fault.Runtime].
 func (f *faults) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 	role := f.job.Faults[k].Role
 	return slices.DeleteFunc(nodes, func(id dme.NodeID) bool { return !f.plays(role, id) }), nil
@@ -141,7 +136,6 @@ func (f *faults) plays(role fault.Role, id dme.NodeID) bool {
 	return has != nil && node.Activity() != noderun.Down && has(node.Node())
 }
 
-// Strike implements [fault.Runtime].
 func (f *faults) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
 	x := f.job.Faults[k]
 	f.struck[k] = len(f.strikes)
@@ -171,7 +165,6 @@ func (f *faults) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
 	return f.now, nil
 }
 
-// End implements [fault.Runtime].
 func (f *faults) End(k int, nodes []dme.NodeID) error {
 	f.strikes[f.struck[k]].Ended = f.now
 	f.cuts = slices.DeleteFunc(f.cuts, func(cut int) bool { return cut == k })
@@ -181,7 +174,6 @@ func (f *faults) End(k int, nodes []dme.NodeID) error {
 	return nil
 }
 
-// observe tells what was done, and what could not be.
 func (f *faults) observe(o *measure.Observation) {
 	if f == nil {
 		return

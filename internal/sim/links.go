@@ -57,7 +57,6 @@ func (l *links) conditioner(from, to dme.NodeID) *link.Conditioner {
 	return c
 }
 
-// condition sends a message over a link that is not left alone.
 func (s *simulation) condition(from, to dme.NodeID, m *dme.Message) {
 	s.messages++
 	f := s.links.conditioner(from, to).Next(time.Duration(s.now), dme.MessageSize(m))
@@ -144,14 +143,12 @@ func (l *losses) gave(id dme.NodeID) bool {
 	return (l.had.Has(id) || l.carried) && !l.has(id) && l.counters[id-1].Requests.Load() == l.asked[id-1]
 }
 
-// sent notes a message that is on its way.
 func (l *losses) sent(slot uint32, from dme.NodeID) {
 	if l.gave(from) {
 		l.carries[slot] = true
 	}
 }
 
-// lost notes a message that got lost.
 func (l *losses) lost(from, to dme.NodeID, m *dme.Message) {
 	gave := l.gave(from)
 	if l.process(to).Activity() != noderun.Down {
@@ -185,7 +182,6 @@ func (l *losses) moved(id dme.NodeID) {
 	}
 }
 
-// died notes that a node goes, and returned that it is there again.
 func (l *losses) died(id dme.NodeID) {
 	if l.had.Has(id) {
 		l.gone.Add(id)

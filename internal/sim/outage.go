@@ -98,7 +98,6 @@ func (f *faults) appear(id dme.NodeID) {
 	vnet.News(len(f.procs), id, true, f.job.Faults.Absent(), f.Down, f.tell)
 }
 
-// tell sends news of a node to another.
 func (f *faults) tell(from, to dme.NodeID, up bool) {
 	what := isDown
 	if up {
@@ -111,7 +110,6 @@ func (f *faults) tell(from, to dme.NodeID, up bool) {
 	f.schedule(delivery, at, f.flight.put(from, to, &dme.Message{Kind: kindNews, Flags: what}))
 }
 
-// hear has a node hear the news that have reached it.
 func (f *faults) hear(x *transit) {
 	f.news[link.Link{From: x.from, To: x.to}]--
 	if x.msg.Flags == isDown {
@@ -158,14 +156,12 @@ func (f *faults) after(at int64, from, to dme.NodeID) int64 {
 
 func (f *faults) notBefore(l link.Link, at int64) { f.until[l] = max(f.until[l], at) }
 
-// restart brings a node back that crashed.
 func (f *faults) restart(id dme.NodeID) {
 	f.appear(id)
 	f.process(id).Restart()
 	f.process(id).Resume(f.due[id-1])
 }
 
-// join brings a node in.
 func (f *faults) join(id dme.NodeID) {
 	f.appear(id)
 	f.process(id).Join()

@@ -89,7 +89,6 @@ func RunWith(ctx context.Context, job *run.Job, opt Options) (*runs.Result, erro
 	return r, nil
 }
 
-// observe carries out the job and returns what there was to see.
 func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observation, error) {
 	if job.Network.Real() {
 		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, runs.Sim)

@@ -124,7 +124,6 @@ func (s *simulation) build() {
 	}
 }
 
-// tell has o told what happens at all nodes.
 func (s *simulation) tell(o noderun.Observer) {
 	for _, p := range s.procs {
 		p.SetObserver(o)
@@ -218,7 +217,6 @@ func (s *simulation) moved(id dme.NodeID) {
 	s.watch.moved(id, s.now, p.Activity(), pending)
 }
 
-// schedule puts an event on the agenda.
 func (s *simulation) schedule(c class, at int64, what uint32) {
 	s.checkTime(at)
 	s.agenda.add(c, at, what)
@@ -250,7 +248,6 @@ func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 	}
 }
 
-// Send implements [noderun.World].
 func (s *simulation) Send(from, to dme.NodeID, m *dme.Message) {
 	if s.faults != nil && s.faults.loses(from, to, m) {
 		return
@@ -296,7 +293,6 @@ func (s *simulation) Broadcast(from dme.NodeID, m *dme.Message) (transmissions i
 	return 1
 }
 
-// Enter implements [noderun.World].
 func (s *simulation) Enter(id dme.NodeID, stamp dme.Stamp) {
 	s.process(id).Entered(stamp)
 }
@@ -304,10 +300,8 @@ func (s *simulation) Enter(id dme.NodeID, stamp dme.Stamp) {
 // env is the simulation as the local processes see it.
 type env struct{ s *simulation }
 
-// Now implements [localprocess.Env].
 func (v env) Now() int64 { return v.s.now }
 
-// ArriveAt implements [localprocess.Env].
 func (v env) ArriveAt(id dme.NodeID, at int64) {
 	if v.s.faults != nil {
 		at = v.s.faults.punctual(id, at)
@@ -315,10 +309,8 @@ func (v env) ArriveAt(id dme.NodeID, at int64) {
 	v.s.schedule(arrival, at, uint32(id))
 }
 
-// ExitAt implements [localprocess.Env].
 func (v env) ExitAt(id dme.NodeID, at int64) { v.s.schedule(exit, at, uint32(id)) }
 
-// Enter implements [localprocess.Env].
 func (v env) Enter(id dme.NodeID, shared bool) (order uint64) {
 	v.s.watch.progress(v.s.now)
 	if v.s.faults != nil {
@@ -327,7 +319,6 @@ func (v env) Enter(id dme.NodeID, shared bool) (order uint64) {
 	return v.s.witness.enter(shared)
 }
 
-// Exit implements [localprocess.Env].
 func (v env) Exit(_ dme.NodeID, shared bool) {
 	v.s.watch.progress(v.s.now)
 	v.s.witness.leave(shared)
@@ -360,7 +351,6 @@ func newMarks(s *simulation) *marks {
 	return m
 }
 
-// exit counts an exit.
 func (m *marks) exit(s *simulation) {
 	if m == nil {
 		return

@@ -66,7 +66,6 @@ func (w *watch) counter(a noderun.Activity) *int {
 	return new(int)
 }
 
-// progress notes an entry or an exit.
 func (w *watch) progress(now int64) { w.progressed = now }
 
 // stuck reports whether requests, or nodes that are to leave, have waited for too long
@@ -113,7 +112,6 @@ func (l *looks) show() {
 	}
 }
 
-// look says where the run stands.
 func (l *looks) look() run.State {
 	plan := l.s.job.Plan
 	state := run.State{

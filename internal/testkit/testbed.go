@@ -178,7 +178,6 @@ func find(t testing.TB) script {
 	}
 }
 
-// run runs a command of the script for a testbed, and fails the test with it.
 func (s script) run(t testing.TB, bed string, args ...string) {
 	t.Helper()
 	if err := s.try(bed, args...); err != nil {
@@ -186,7 +185,6 @@ func (s script) run(t testing.TB, bed string, args ...string) {
 	}
 }
 
-// try runs a command of the script for a testbed.
 func (s script) try(bed string, args ...string) error {
 	out, err := exec.Command(string(s), append([]string{"--name", bed}, args...)...).CombinedOutput()
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"dmebench/dme"
 )
 
-// maxLine bounds a line of a file, in bytes.
 const maxLine = 4 << 20
 
 // Is reports whether a file that begins so is a recording.

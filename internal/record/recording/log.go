@@ -73,7 +73,6 @@ func (l *Log) Kept() (k Kept) {
 	return k
 }
 
-// Observe implements [noderun.Observer].
 func (l *Log) Observe(id dme.NodeID, h noderun.Event) {
 	at := l.now()
 	if l.kept >= l.limit {
@@ -94,7 +93,6 @@ func (l *Log) Observe(id dme.NodeID, h noderun.Event) {
 	l.chunks[k] = appendDetails(b, h)
 }
 
-// recordBytes bounds the size of a record.
 func recordBytes(h noderun.Event) int {
 	size := 64 + len(h.Reason)
 	if h.Msg != nil {

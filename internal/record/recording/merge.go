@@ -135,7 +135,6 @@ func (m *merger) isAhead(key string) bool {
 	return !before || !m.Repeats
 }
 
-// emit yields a record as an event.
 func (m *merger) emit(r Record) {
 	if m.over {
 		return
@@ -210,7 +209,6 @@ func (m *merger) pair(key string) (id uint64, again bool) {
 	return id, false
 }
 
-// keyOf is equal for what is equal on one link.
 func keyOf(from, to dme.NodeID, body []byte) string {
 	b := make([]byte, 0, 12+len(body))
 	b = binary.AppendUvarint(b, uint64(from))
@@ -224,7 +222,6 @@ func described(a *dme.Algorithm, m *dme.Message) (kind, rest string) {
 	return kind, strings.TrimPrefix(strings.TrimPrefix(vnet.DescribeMessage(a, m), kind), " ")
 }
 
-// cursor is a place in a stream.
 type cursor struct {
 	index  int
 	chunks Stream
@@ -235,7 +232,6 @@ type cursor struct {
 	waits  bool     // its next record waits for another stream
 }
 
-// peek returns the k-th record from here on.
 func (c *cursor) peek(k int) (*Record, bool) {
 	for k >= len(c.ahead) {
 		if c.next == nil {

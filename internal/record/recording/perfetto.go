@@ -101,7 +101,6 @@ func (t *traceWriter) slice(id dme.NodeID, track int, name, category string, fro
 
 func micro(ns int64) float64 { return float64(ns) / 1000 }
 
-// processes writes where the local processes stand: waiting, or inside.
 func (t *traceWriter) processes(h Header, events []Event, end int64) {
 	type stand struct {
 		name string // "": idle
@@ -131,7 +130,6 @@ func (t *traceWriter) processes(h Header, events []Event, end int64) {
 	}
 }
 
-// handlers writes a slice for each handler, and the ends of arrows within.
 func (t *traceWriter) handlers(events []Event, end int64) {
 	steps := StepsOf(events)
 	next := make([]int64, len(steps)) // when the node's next step begins
@@ -236,7 +234,6 @@ func (h *Header) missing() string {
 	return "on the way"
 }
 
-// mermaidText keeps what Mermaid would read as its own.
 func mermaidText(text string) string {
 	return strings.NewReplacer("#", "#35;", ";", "#59;", "\n", " ").Replace(text)
 }

@@ -102,7 +102,6 @@ type Event struct {
 // Begins reports whether the event begins a step of its node.
 func (e *Event) Begins() bool { return !e.What.IsEffect() }
 
-// body is the message as a person reads it.
 func (e *Event) body() string {
 	if e.Message == "" {
 		return e.Kind

@@ -49,7 +49,6 @@ func (t *Tape) Add(e *vnet.Event) {
 	t.add(e, x)
 }
 
-// add notes down an event and the effects that came of it.
 func (t *Tape) add(e *vnet.Event, x Event) {
 	put := func(x Event) {
 		x.At = t.step * 1000

@@ -248,7 +248,6 @@ func (p *Painter) leave(id dme.NodeID) {
 	}
 }
 
-// fault draws a node that comes or goes, and the news of it.
 func (p *Painter) fault(e *recording.Event) {
 	mark, label := Dot, ""
 	switch e.What {
@@ -305,7 +304,6 @@ func (p *Painter) message(e *recording.Event) {
 	p.Messages = append(p.Messages, m)
 }
 
-// effect draws what a handler has done.
 func (p *Painter) effect(e *recording.Event) {
 	row := p.at[e.Node]
 	switch e.What {

@@ -24,7 +24,6 @@ func (g *drawing) countNotes() {
 	}
 }
 
-// noteRoom is the room that notes above a row take.
 func (g *drawing) noteRoom(row int) float64 {
 	if g.noted == nil {
 		return 0
@@ -39,7 +38,6 @@ func (g *drawing) notedAt(row int) bool {
 // longNote is how many letters of a note there is room for at least.
 const longNote = 36
 
-// outerNotes is the room that notes need beside the outermost lifelines.
 func (g *drawing) outerNotes() (room float64) {
 	left := g.leftLabels()
 	for _, n := range g.Notes {
@@ -84,7 +82,6 @@ func (g *drawing) notes() {
 // maxStates is how many variables of a node are shown.
 const maxStates = 8
 
-// states writes the variables of each node below its lifeline.
 func (g *drawing) states() {
 	for lane, lines := range g.States {
 		y := g.bottom + 32
@@ -97,7 +94,6 @@ func (g *drawing) states() {
 	}
 }
 
-// statesHeight is the room that they take.
 func (g *drawing) statesHeight() float64 {
 	most := 0
 	for _, lines := range g.States {
@@ -126,7 +122,6 @@ func (g *drawing) stateLines(text string) []string {
 	return lines
 }
 
-// cut shortens a text to so many letters.
 func cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

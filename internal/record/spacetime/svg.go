@@ -151,7 +151,6 @@ func (g *drawing) y(row int) float64 {
 	return top + float64(row-g.first)*rowHeight - g.lift + g.noteRoom(row)
 }
 
-// shown reports whether a row is part of the picture.
 func (g *drawing) shown(row int) bool { return (row > g.first || g.first == 0) && row <= g.Last }
 
 // loop draws an arrow beside the rows that repeat, from the last back to the
@@ -238,7 +237,6 @@ func (g *drawing) sections() {
 	}
 }
 
-// arrow draws the line of a message.
 func (g *drawing) arrow(m Message) {
 	x1, x2 := g.x(m.From), g.x(m.To)
 	y1 := g.y(max(m.Sent, g.first))
@@ -303,7 +301,6 @@ func (g *drawing) point(p Point) {
 	}
 }
 
-// foot writes the caption and the legend.
 func (g *drawing) foot() {
 	y := g.foot0 + 46
 	for i, lines := range g.caption {
@@ -348,7 +345,6 @@ func (g *drawing) foot() {
 // the same time have rows of their own, so that none hides another.
 const notToScale = "One event in each row, at the time beside it: heights are not to scale."
 
-// wrap breaks a text into lines of at most so many letters, at spaces.
 func wrap(text string, most int) []string {
 	var lines []string
 	line := ""

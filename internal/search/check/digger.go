@@ -39,7 +39,6 @@ func (g *digger) run(v []uint32, h vnet.Hash) {
 // reportEvery is after how many moves the states of one are added to those of all.
 const reportEvery = 4096
 
-// dig tries all moves from the present state on.
 func (g *digger) dig() {
 	d := g.search
 	for g.used > 0 && !d.halt.Load() {
@@ -117,7 +116,6 @@ func (g *digger) moves(frames int) []int {
 	return all
 }
 
-// report adds what has been done to what all have done.
 func (g *digger) report() {
 	d := g.search
 	depth := int64(len(g.frames) - 1) // frames are kept, and the first is the initial state
@@ -147,7 +145,6 @@ type depthFirst struct {
 	deepest atomic.Int64
 }
 
-// frame is a state on the way to the present one.
 type frame struct {
 	v     []uint32
 	h     vnet.Hash
@@ -180,7 +177,6 @@ func (s *Search) bitstate(ctx context.Context) (Report, error) {
 	}
 }
 
-// search has the workers try all there is.
 func (d *depthFirst) search(ctx context.Context) {
 	stop := context.AfterFunc(ctx, func() { d.halt.Store(true) })
 	defer stop()
@@ -206,7 +202,6 @@ func (d *depthFirst) search(ctx context.Context) {
 	d.layer.Store(d.deepest.Load())
 }
 
-// outcome is the report of a search that has ended.
 func (d *depthFirst) outcome(ctx context.Context) (Report, error) {
 	r, err := d.exhaustive.outcome(ctx)
 	r.Bitstate = &Bitstate{Size: d.Bitstate, Bits: bitHashes, Filled: d.bits.filled(), Last: d.bits.omission()}

@@ -125,7 +125,6 @@ func (s *Search) unreduced(ctx context.Context, states uint64) *exhaustive {
 	return x
 }
 
-// outcome is the report of a search that has ended.
 func (x *exhaustive) outcome(ctx context.Context) (Report, error) {
 	report := x.report(ctx)
 	if x.found == nil {
@@ -272,14 +271,12 @@ func (x *exhaustive) progressed(own int, held *int, steps, states, expanded uint
 	x.say()
 }
 
-// end adds what nodes have refused in the steps of a walker.
 func (x *exhaustive) end(w *vnet.Walker) {
 	count, reason := w.Refused()
 	x.refused += count
 	x.refusal = firstReason(x.refusal, reason)
 }
 
-// expandLayer returns the states that are one step further.
 func (x *exhaustive) expandLayer(workers []*worker, layer []*batch) (further []*batch) {
 	var next atomic.Int64
 	work := func(w *worker) {
@@ -304,7 +301,6 @@ func (x *exhaustive) expandLayer(workers []*worker, layer []*batch) (further []*
 	return further
 }
 
-// find notes the first finding, which ends the search.
 func (x *exhaustive) find(f *finding) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -320,7 +316,6 @@ const (
 	hashBytes  = 16
 )
 
-// newBatch returns an empty batch, and recycle takes one back.
 func (x *exhaustive) newBatch() *batch {
 	first, origins := x.origins.block()
 	x.hold(blockBytes)
@@ -372,7 +367,6 @@ func (x *exhaustive) report(ctx context.Context) Report {
 	return r
 }
 
-// say tells how far the search is.
 func (x *exhaustive) say() {
 	if x.Progress == nil && x.Reach == nil || !x.progress.TryLock() {
 		return

@@ -50,7 +50,6 @@ func (x *isolation) draw() {
 	x.alone = v.to
 }
 
-// Pick implements [vnet.Chooser].
 func (x *isolation) Pick(n *vnet.Network, steps []vnet.Step) int {
 	at := x.pick(n, steps)
 	x.left = dme.None

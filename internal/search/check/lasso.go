@@ -181,7 +181,6 @@ func (g *graph) nearest(c *cycle, from int, wanted func(hop) bool) []hop {
 	return nil
 }
 
-// flights are the messages on the way in a network, by their numbers.
 type flights map[uint64]bool
 
 func newFlights(n *vnet.Network) flights {

@@ -39,7 +39,6 @@ type state struct {
 	waiting, inside uint32 // nodes
 }
 
-// edge is a step between two states.
 type edge struct {
 	to    uint32
 	label label
@@ -159,7 +158,6 @@ func (g *graph) place(e uint64) {
 	g.index[at] = e
 }
 
-// out returns the steps from a state, by their numbers.
 func (g *graph) out(id int) (first, end int) {
 	first = int(g.states.at(id).first)
 	if id+1 < g.states.len() && g.states.at(id+1).first != math.MaxUint64 {
@@ -279,13 +277,11 @@ func (g *graph) through(from, to int, want label, found func(x vnet.Step)) {
 	}
 }
 
-// hop is a step of the graph, and the state that it is taken from.
 type hop struct {
 	from int
 	edge *edge
 }
 
-// steps returns steps that lead through hops in turn.
 func (g *graph) steps(hops []hop) ([]taken, error) {
 	var all []taken
 	for _, h := range hops {
@@ -303,7 +299,6 @@ func (g *graph) steps(hops []hop) ([]taken, error) {
 	return all, nil
 }
 
-// way returns the hops from the beginning to a state.
 func (g *graph) way(id int) (hops []hop) {
 	for id != 0 {
 		from := int(g.states.at(id).parent)
@@ -344,7 +339,6 @@ func (o origin) split() (state uint64, move int) {
 	return uint64(o>>moveBits) - 1, int(o & (1<<moveBits - 1))
 }
 
-// block returns a new block and the number of its first state.
 func (a *ancestry) block() (first uint64, block *[blockSize]origin) {
 	block = new([blockSize]origin)
 	a.mu.Lock()
@@ -353,7 +347,6 @@ func (a *ancestry) block() (first uint64, block *[blockSize]origin) {
 	return uint64(len(a.blocks)-1) * blockSize, block
 }
 
-// path returns the moves that lead from the beginning to a state.
 func (a *ancestry) path(state uint64) []int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

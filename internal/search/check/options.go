@@ -205,7 +205,6 @@ func (o *Options) Askers() int {
 	return o.Nodes
 }
 
-// share returns how many requests node id makes.
 func (o *Options) share(id dme.NodeID) int {
 	place, among := int(id)-1, o.Askers()
 	if o.Requesters != nil {
@@ -313,7 +312,6 @@ func Settings(a *dme.Algorithm, nodes int, set map[string]string) []map[string]s
 	return append([]map[string]string{first}, others...)
 }
 
-// merged returns a with b's values where both have one.
 func merged(a, b map[string]string) map[string]string {
 	all := make(map[string]string, len(a)+len(b))
 	maps.Copy(all, a)
@@ -381,7 +379,6 @@ func vary(rng *rand.Rand, nodes, most int) []int {
 	return requests
 }
 
-// requestsOf says how many requests a node makes, of a list by node.
 func requestsOf(requests []int) func(dme.NodeID) int {
 	return func(id dme.NodeID) int { return requests[id] }
 }

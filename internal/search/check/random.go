@@ -30,7 +30,6 @@ func (s *Search) Random(ctx context.Context) Report {
 	return r.finish(ctx, start)
 }
 
-// within returns a context that ends with ctx or with the search's time.
 func (s *Search) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.Time > 0 {
 		return context.WithTimeout(ctx, s.Time)
@@ -95,7 +94,6 @@ func (r *randomSearch) work(ctx context.Context) {
 	}
 }
 
-// fail notes that schedule k broke a property, unless one before it has.
 func (r *randomSearch) fail(k int64, v *vnet.Violation, one *run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -185,7 +183,6 @@ type delays struct {
 	longest int               // of what has happened
 }
 
-// newDelays returns the delays of a network before its first step.
 func newDelays(n *vnet.Network) *delays {
 	d := &delays{network: n, since: make(map[vnet.Step]int), sentAt: []int{0}}
 	d.after()

@@ -165,7 +165,6 @@ func NewLivenessResult(a *dme.Algorithm, o Options, s *Search, r LivenessResult)
 	return x
 }
 
-// newResult says what there is to say of a search of any kind.
 func newResult(a *dme.Algorithm, o Options, kind string, r Report) *Result {
 	x := &Result{
 		SchemaVersion: runs.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: kind, Vary: o.Vary,
@@ -418,7 +417,6 @@ func (x *Result) askers() string {
 	return strings.Join(words, ",")
 }
 
-// whose says whose the requests are, where they are not everybody's.
 func (x *Result) whose() string {
 	switch len(x.Requesters) {
 	case 0:

@@ -12,7 +12,6 @@ import (
 	"dmebench/internal/runtime/stall"
 )
 
-// run is one run of a network, and the steps that it took.
 type run struct {
 	*vnet.Network
 	search  *Search
@@ -22,7 +21,6 @@ type run struct {
 	hunger  *hunger   // in a schedule that tries to starve a node
 }
 
-// newRun returns a run that has taken no step.
 func newRun(s *Search, p plan, taken []vnet.Step) *run {
 	r := &run{Network: vnet.New(p.model), search: s, taken: taken}
 	if p.victim != dme.None {
@@ -218,7 +216,6 @@ type observer struct {
 	losses  map[stall.Loss]struct{} // what was lost between nodes that are there
 }
 
-// newObserver returns an observer of a network before its first step.
 func newObserver(n *vnet.Network) *observer {
 	o := &observer{
 		network: n, had: make(map[dme.NodeID]bool), carries: make(map[uint64]dme.NodeID),
@@ -237,7 +234,6 @@ func holds(n *vnet.Network, id dme.NodeID) bool {
 	return n.Algorithm.HasToken != nil && n.Algorithm.HasToken(n.Node(id))
 }
 
-// see notes an event.
 func (o *observer) see(e *vnet.Event) {
 	had, carried := o.had[e.Node], false
 	o.had[e.Node] = holds(o.network, e.Node)

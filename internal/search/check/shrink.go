@@ -202,7 +202,6 @@ func (s *shrinker) shortest(best []vnet.Step) []vnet.Step {
 
 func asks(x vnet.Step) bool { return x.Kind == dme.Request || x.Kind == dme.RequestShared }
 
-// shorter returns the shorter of two schedules that come to the same.
 func shorter(a, b []vnet.Step) []vnet.Step {
 	if len(a) <= len(b) {
 		return a
@@ -245,7 +244,6 @@ func (s *Search) Part(ctx context.Context, first, count int) Part {
 	return p
 }
 
-// count adds a schedule that was run.
 func (p *Part) count(one *run) {
 	p.Steps += uint64(one.Steps)
 	p.Entries += one.Entries

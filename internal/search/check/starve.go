@@ -101,7 +101,6 @@ func newHunger(n *vnet.Network, patience int) *hunger {
 	return h
 }
 
-// judge looks at a network after a step.
 func (h *hunger) judge(x vnet.Step) *vnet.Violation {
 	h.after()
 	n := h.network
@@ -164,7 +163,6 @@ func newStarver(p plan, d *delays, rng *rand.Rand) *starver {
 	return s
 }
 
-// Pick implements [vnet.Chooser].
 func (s *starver) Pick(n *vnet.Network, steps []vnet.Step) int {
 	overdue, oldest := -1, s.patience
 	for i, x := range steps {
@@ -197,7 +195,6 @@ func (s *starver) Pick(n *vnet.Network, steps []vnet.Step) int {
 	return s.rand.IntN(len(steps))
 }
 
-// concerns reports whether a step is the victim's, or the fate of what it has sent.
 func (s *starver) concerns(x vnet.Step) bool {
 	return x.Node == s.victim || arrives(x) && x.From == s.victim
 }
@@ -246,7 +243,6 @@ const (
 	victimKinds
 )
 
-// Pick implements [vnet.Chooser].
 func (v *victims) Pick(n *vnet.Network, steps []vnet.Step) int {
 	if n.Steps >= v.until {
 		v.until = n.Steps + 1 + v.fair.IntN(8*n.Nodes*n.Nodes)
@@ -325,7 +321,6 @@ func newPriorities(nodes, requests int, rng *rand.Rand) *priorities {
 	return p
 }
 
-// Pick implements [vnet.Chooser].
 func (p *priorities) Pick(n *vnet.Network, steps []vnet.Step) int {
 	if p.fair.IntN(64) == 0 {
 		return p.fair.Pick(n, steps)

@@ -114,7 +114,6 @@ func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, state uint64) (ba
 	return bad
 }
 
-// offer takes a state that may have been visited before.
 func (w *worker) offer(v []uint32, h vnet.Hash, from origin) {
 	shard := &w.shards[w.search.seen.shardOf(h)]
 	*shard = append(*shard, int32(len(w.hashes)))
@@ -126,7 +125,6 @@ func (w *worker) offer(v []uint32, h vnet.Hash, from origin) {
 	}
 }
 
-// lookUp looks up the states that were offered, and pushes the new ones.
 func (w *worker) lookUp() {
 	for i, which := range w.shards {
 		if len(which) > 0 {
@@ -145,7 +143,6 @@ func (w *worker) lookUp() {
 	w.vectors, w.hashes, w.origins = w.vectors[:0], w.hashes[:0], w.origins[:0]
 }
 
-// push keeps a state for the next layer.
 func (w *worker) push(v []uint32, h vnet.Hash, from origin) {
 	var b *batch
 	if n := len(w.out); n > 0 && len(w.out[n-1].hashes) < w.search.batch {
@@ -160,7 +157,6 @@ func (w *worker) push(v []uint32, h vnet.Hash, from origin) {
 	b.hashes = append(b.hashes, h)
 }
 
-// filled returns the batches that the worker has filled, and forgets them.
 func (w *worker) filled() []*batch {
 	out := w.out
 	w.out = nil
@@ -179,7 +175,6 @@ type visited struct {
 // manyShards are enough that several goroutines seldom wait for each other.
 const manyShards = 32
 
-// newVisited returns an empty set for a number of goroutines.
 func newVisited(goroutines int, memory *account) visited {
 	v := visited{make([]shard, 1), 64}
 	if goroutines > 1 {
@@ -191,7 +186,6 @@ func newVisited(goroutines int, memory *account) visited {
 	return v
 }
 
-// shardOf returns the number of a state's shard.
 func (v *visited) shardOf(h vnet.Hash) int { return int(h.A >> v.shift) }
 
 // shard is the part of the set that has one lock.
@@ -321,7 +315,6 @@ func (b *bitset) add(h vnet.Hash) (isNew bool) {
 	return set > 0
 }
 
-// filled is which part of the bits are set.
 func (b *bitset) filled() float64 { return float64(b.set.Load()) / (64 * float64(len(b.words))) }
 
 // omission is the probability with which a state that is new would be taken for an

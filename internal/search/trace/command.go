@@ -11,7 +11,6 @@ import (
 // takes says how many words follow a command.
 type takes struct{ least, most int }
 
-// events are those that a command brings about.
 var events = map[dme.EventKind]takes{
 	dme.Request: {1, 1}, dme.RequestShared: {1, 1}, dme.Exit: {1, 1},
 	dme.Receive: {1, maxFields}, dme.Copy: {1, maxFields}, dme.Lose: {1, maxFields},
@@ -24,7 +23,6 @@ var others = map[string]takes{"settle": {}, "state": {0, 1}, "waits": {0, 1}}
 // maxFields bounds the words that say which message is meant.
 const maxFields = 100
 
-// wordOf is the command for an event.
 func wordOf(k dme.EventKind) string {
 	switch k {
 	case dme.Receive, dme.PeerDown, dme.PeerUp:
@@ -46,7 +44,6 @@ type command struct {
 	timer    dme.TimerID
 }
 
-// ofMessage reports whether a command is the fate of a message.
 func (c *command) ofMessage() bool {
 	return c.event == dme.Receive || c.event == dme.Copy || c.event == dme.Lose
 }

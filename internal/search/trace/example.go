@@ -86,7 +86,6 @@ func (p *player) serve(b *strings.Builder) error {
 	return fmt.Errorf("the requests are not served within %d steps", exampleSteps)
 }
 
-// waiting reports whether a node has asked and is not inside.
 func (p *player) waiting() bool {
 	for id := range p.network.IDs() {
 		if p.network.Activity(id) == noderun.Requesting {
@@ -96,7 +95,6 @@ func (p *player) waiting() bool {
 	return false
 }
 
-// write appends a command to a scenario and carries it out.
 func (p *player) write(b *strings.Builder, text string) error {
 	c, err := parseCommand(strings.Fields(text), exampleNodes)
 	if err == nil {

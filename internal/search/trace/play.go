@@ -128,7 +128,6 @@ func (s *Scenario) onMedium(a *dme.Algorithm, opt dme.Options) bool {
 	return s.Sequenced || s.Violates == "" && a.Needs(opt).SequencedBroadcast
 }
 
-// faulty reports whether nodes come and go in the scenario.
 func (s *Scenario) faulty() bool {
 	return len(s.Absent) > 0 || slices.ContainsFunc(s.lines, func(l line) bool {
 		switch l.command.event {
@@ -139,7 +138,6 @@ func (s *Scenario) faulty() bool {
 	})
 }
 
-// player carries out the commands of a scenario.
 type player struct {
 	algorithm *dme.Algorithm
 	network   *vnet.Network // from the first command on
@@ -267,7 +265,6 @@ func (p *player) do(x vnet.Step) {
 	p.outcomes(e)
 }
 
-// outcomes writes down what came of an event.
 func (p *player) outcomes(e *vnet.Event) {
 	for i := range e.Effects {
 		switch x := &e.Effects[i]; x.Kind {
@@ -311,7 +308,6 @@ func (p *player) onTheWay() string {
 	return strings.Join(parts, ", ")
 }
 
-// means reports whether a command about a message may mean this one.
 func (c command) means(a *dme.Algorithm, m *dme.Message) bool {
 	if c.kind == "" {
 		return true
@@ -323,7 +319,6 @@ func (c command) means(a *dme.Algorithm, m *dme.Message) bool {
 	return c.fields == "" || strings.Contains(text, " "+c.fields+" ")
 }
 
-// breaks writes down that the property is broken which the scenario is to break.
 func (p *player) breaks(v vnet.Violation) {
 	v.Verdict = strings.Join(strings.Fields(v.Verdict), " ")
 	p.broken = &v
@@ -362,7 +357,6 @@ func (p *player) conclude() {
 	}
 }
 
-// starved returns the nodes that have waited during all of the last steps.
 func (p *player) starved() []dme.NodeID {
 	starved := p.network.Waiting()
 	for _, waiting := range p.waited {

@@ -134,7 +134,6 @@ func Parse(name string, text []byte) (*Scenario, error) {
 	return s, nil
 }
 
-// setting reads a line that says what the scenario is played on.
 func (s *Scenario) setting(words []string, number int) (err error) {
 	name, value := words[0], strings.Join(words[1:], " ")
 	switch {
@@ -332,10 +331,8 @@ func (x *Counterexample) commands(name, head string, line func(format string, ar
 	return nil
 }
 
-// bare is a line with the event of a step alone.
 func bare(x vnet.Step) line { return line{command: command{event: x.Kind}} }
 
-// command is the line that means a step of a network.
 func (x *Counterexample) command(n *vnet.Network, step vnet.Step) string {
 	word := wordOf(step.Kind)
 	switch step.Kind {

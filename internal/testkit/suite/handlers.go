@@ -39,7 +39,6 @@ func newMill(t testing.TB, a *dme.Algorithm) *mill {
 	return m
 }
 
-// round lets each node ask, enter and leave once.
 func (m *mill) round(t testing.TB) {
 	m.served = 0
 	for id := range dme.NodeID(handlersOf) {
@@ -64,7 +63,6 @@ func (m *mill) round(t testing.TB) {
 	}
 }
 
-// note takes what a handler of a node has to say.
 func (m *mill) note(id dme.NodeID) {
 	for _, e := range m.out.Effects() {
 		switch e.Kind {

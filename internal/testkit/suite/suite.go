@@ -302,7 +302,6 @@ func applies(m conformance.Mutant) error {
 	return nil
 }
 
-// parseMutant reads one mutant, from its name on.
 func parseMutant(text string) (test string, m conformance.Mutant, err error) {
 	var edits [][2][]string
 	sign := byte('+')
