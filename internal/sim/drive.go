@@ -10,6 +10,7 @@ import (
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/runtime/stall"
 	"dmebench/runs"
 	"dmebench/workload"
 )
@@ -203,7 +204,11 @@ func (s *simulation) observation() measure.Observation {
 		}
 	}
 	if s.status == runs.Stalled {
-		o.States, o.Standstill = s.states(), s.standstill()
+		losses := s.losses
+		if losses == nil {
+			losses = stall.NewLosses(s.job.Algorithm, len(s.procs), s)
+		}
+		o.States, o.Standstill = s.states(), losses.Standstill()
 	}
 	return o
 }

@@ -25,8 +25,7 @@ type faults struct {
 	rng      *rand.Rand
 	bound    int64 // ns within which the others hear that a node is down or up
 
-	requests, entries uint64   // of all nodes so far
-	asked             []uint64 // requests of node i+1 so far
+	requests, entries uint64 // of all nodes so far
 
 	strikes   []measure.Strike
 	struck    []int // by fault: as which it was carried out
@@ -52,7 +51,7 @@ func newFaults(s *simulation) *faults {
 	f := &faults{
 		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: max(1, int64(s.job.Bound())),
 		struck: make([]int, len(schedule)),
-		asked:  make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*[]event), late: make(map[dme.NodeID]int64),
+		due:    make([]int64, n), paused: make(map[dme.NodeID]*[]event), late: make(map[dme.NodeID]int64),
 		news: make(map[link.Link]int), until: make(map[link.Link]int64),
 	}
 	f.director = fault.NewDirector(schedule, s.job.Algorithm.Root, n, f.rng, f)

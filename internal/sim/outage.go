@@ -47,7 +47,7 @@ func (f *faults) abandon(id dme.NodeID, made bool) {
 // the others will hear that it is down.
 func (f *faults) vanish(id dme.NodeID) {
 	f.due[id-1] = -1
-	f.losses.died(id)
+	f.losses.Died(id)
 	f.agenda.drop(func(e event) bool { return f.lost(e, id) })
 	if events := f.paused[id]; events != nil {
 		for _, e := range *events {
@@ -73,7 +73,6 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 		if x.msg.Kind == kindNews {
 			f.news[link.Link{From: x.from, To: id}]--
 		}
-		f.losses.drowned(e.what, id)
 		f.flight.release(e.what)
 	case timeout:
 		if f.timers.at(e.what).node != id {
@@ -94,7 +93,7 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 // appear brings a node into the network: the others will hear that it is up, and
 // it will hear who is down, and who has joined since the start.
 func (f *faults) appear(id dme.NodeID) {
-	f.losses.returned(id)
+	f.losses.Returned(id)
 	vnet.News(len(f.procs), id, true, f.job.Faults.Absent(), f.Down, f.tell)
 }
 
@@ -125,7 +124,7 @@ func (f *faults) loses(from, to dme.NodeID, m *dme.Message) bool {
 		return false
 	}
 	f.messages++
-	f.losses.lost(from, to, m)
+	f.losses.Lost(from, to, m.Kind, f.gave(from))
 	return true
 }
 

@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/runtime/stall"
 	"dmebench/runs"
 	"dmebench/workload"
 )
@@ -30,14 +31,15 @@ type simulation struct {
 	flight flight
 	timers timers
 	delays *delays
-	links  *links  // nil where they are left alone
-	faults *faults // nil where there are none
-	losses *losses // nil where nothing gets lost
+	links  *links        // nil where they are left alone
+	faults *faults       // nil where there are none
+	losses *stall.Losses // nil where nothing gets lost
 
 	procs    []*localprocess.Process // of node i+1
 	counters []noderun.Counters
 	lastMove []int64
-	stoppers bool // the nodes want to be told that no more requests will come
+	asked    []uint64 // requests until its last event
+	stoppers bool     // the nodes want to be told that no more requests will come
 	log      *record.Log
 	events   *recording.Log  // nil where nothing is recorded
 	meters   *noderun.Meters // nil where no gauges are read
@@ -67,7 +69,7 @@ func newSimulation(ctx context.Context, job *run.Job) *simulation {
 	n := job.Spec.Nodes
 	s := &simulation{
 		ctx: ctx, job: job, delays: newDelays(job),
-		procs: make([]*localprocess.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n),
+		procs: make([]*localprocess.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n), asked: make([]uint64, n),
 		log: record.NewLog(maxEntries), status: runs.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
@@ -169,7 +171,7 @@ func (s *simulation) dispatch(e event) bool {
 		p := s.flight.at(e.what)
 		s.now, s.current = e.at, p.to
 		if s.losses != nil {
-			s.losses.arrives(e.what)
+			s.losses.Arrives(uint64(e.what))
 		}
 		switch {
 		case p.from == p.to:
@@ -212,7 +214,8 @@ func (s *simulation) moved(id dme.NodeID) {
 		pending = s.faults.moved(id) || pending
 	}
 	if s.losses != nil {
-		s.losses.moved(id)
+		s.losses.Moved(id)
+		s.asked[id-1] = s.counters[id-1].Requests.Load()
 	}
 	s.watch.moved(id, s.now, p.Activity(), pending)
 }
@@ -238,7 +241,7 @@ func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 	}
 	slot := s.flight.put(from, to, m)
 	if s.faults != nil {
-		s.losses.sent(slot, from)
+		s.sent(slot, from, to)
 		s.schedule(delivery, s.faults.after(at, from, to), slot)
 	} else if s.delays.constant() {
 		s.checkTime(at)

@@ -1,11 +1,8 @@
 package check
 
 import (
-	"cmp"
-	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
@@ -14,11 +11,11 @@ import (
 
 type run struct {
 	*vnet.Network
-	search  *Search
-	taken   []vnet.Step
-	trace   *Trace    // of a replay
-	watched *observer // of a replay
-	hunger  *hunger   // in a schedule that tries to starve a node
+	search *Search
+	taken  []vnet.Step
+	trace  *Trace        // of a replay
+	losses *stall.Losses // of a replay
+	hunger *hunger       // in a schedule that tries to starve a node
 }
 
 func newRun(s *Search, p plan, taken []vnet.Step) *run {
@@ -76,7 +73,7 @@ func (r *run) take(x vnet.Step) {
 		r.Take(x)
 	} else {
 		e := r.Do(x).Clone()
-		r.watched.see(&e)
+		see(r.losses, &e)
 		r.trace.Events = append(r.trace.Events, e)
 	}
 	r.judge()
@@ -106,14 +103,17 @@ func (r *run) judge() {
 func (s *Search) replay(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
 	m := p.model
 	r := newRun(s, p, nil)
-	r.watched = newObserver(r.Network)
+	r.losses = stall.NewLosses(m.Algorithm, m.Nodes, r.Network)
+	for id := range r.IDs() {
+		r.losses.Moved(id)
+	}
 	r.trace = &Trace{Nodes: m.Nodes, alg: m.Algorithm, model: m, Started: r.Started}
 	t := r.trace
 	if t.Repeats = r.repeat(steps, finish); r.Violation != nil {
 		t.Violation = *r.Violation
 		switch t.Violation.Property {
 		case Progress:
-			t.Standstill = r.watched.Standstill()
+			t.Standstill = r.losses.Standstill()
 		case vnet.Overtaking:
 			t.Bypass = m.Bypass
 		case Starvation:
@@ -206,90 +206,26 @@ func (r *run) plainStep() (x vnet.Step, ok bool) {
 	return r.Return()
 }
 
-// observer watches a network in memory, to explain it once it stands still. It
-// has to see every event.
-type observer struct {
-	network *vnet.Network
-	had     map[dme.NodeID]bool     // who had the token after the last event
-	carries map[uint64]dme.NodeID   // messages on their way that may carry it, and their receivers
-	gone    map[dme.NodeID]bool     // who is down; true: the token was lost with it
-	losses  map[stall.Loss]struct{} // what was lost between nodes that are there
-}
-
-func newObserver(n *vnet.Network) *observer {
-	o := &observer{
-		network: n, had: make(map[dme.NodeID]bool), carries: make(map[uint64]dme.NodeID),
-		gone: make(map[dme.NodeID]bool), losses: make(map[stall.Loss]struct{}),
-	}
-	for id := range n.IDs() {
-		o.had[id] = holds(n, id)
-	}
-	for _, id := range n.Absent {
-		o.gone[id] = false
-	}
-	return o
-}
-
-func holds(n *vnet.Network, id dme.NodeID) bool {
-	return n.Algorithm.HasToken != nil && n.Algorithm.HasToken(n.Node(id))
-}
-
-func (o *observer) see(e *vnet.Event) {
-	had, carried := o.had[e.Node], false
-	o.had[e.Node] = holds(o.network, e.Node)
+// see tells losses of an event in a network.
+func see(l *stall.Losses, e *vnet.Event) {
 	switch e.Kind {
 	case dme.Lose:
-		_, carried = o.carries[e.Number]
-		kind := o.network.Algorithm.KindName(e.Msg.Kind)
-		o.losses[stall.Loss{From: e.From, To: e.Node, Kind: kind, Token: carried}] = struct{}{}
-		delete(o.carries, e.Number)
+		l.Lost(e.From, e.Node, e.Msg.Kind, l.Arrives(e.Number))
 	case dme.Receive:
-		_, carried = o.carries[e.Number]
-		delete(o.carries, e.Number)
+		l.Arrives(e.Number)
 	case dme.Crash:
-		o.had[e.Node], o.gone[e.Node] = false, had
-		for number, to := range o.carries {
-			if to == e.Node {
-				o.gone[e.Node] = true
-				delete(o.carries, number)
-			}
-		}
-		return
+		l.Died(e.Node)
 	case dme.Restart, dme.Join:
-		delete(o.gone, e.Node)
+		l.Returned(e.Node)
 	}
 	for _, x := range e.Effects {
-		switch gave := (had || carried) && !o.had[e.Node]; {
-		case x.Kind == dme.Left:
-			o.gone[e.Node] = false
-		case x.Kind != dme.Send || !gave && !x.Lost:
+		switch {
+		case x.Kind != dme.Send:
 		case x.Lost:
-			o.gone[x.To] = o.gone[x.To] || gave
-		default:
-			o.carries[x.Number] = x.To
+			l.Lost(e.Node, x.To, x.Msg.Kind, l.Gave(e.Node))
+		case l.Gave(e.Node):
+			l.Carries(x.Number, x.To)
 		}
 	}
-}
-
-// Standstill describes the network as it stands.
-func (o *observer) Standstill() *stall.Standstill {
-	n := o.network
-	s := &stall.Standstill{Nodes: n.Nodes, Waiting: n.Waiting(), Tokens: -1}
-	if n.Algorithm.HasToken != nil {
-		s.Tokens = 0
-	}
-	for id := range n.IDs() {
-		if token, down := o.gone[id]; down {
-			s.Absent = append(s.Absent, stall.Absent{Node: id, Since: -1, Token: token})
-			continue
-		}
-		s.Edges = append(s.Edges, stall.Edges(n.Algorithm, id, n.Node(id))...)
-		if o.had[id] {
-			s.Tokens, s.Holder = s.Tokens+1, id
-		}
-	}
-	s.Losses = slices.SortedFunc(maps.Keys(o.losses), func(a, b stall.Loss) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
-	})
-	return s
+	l.Moved(e.Node)
 }
