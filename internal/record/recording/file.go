@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"time"
 
 	"dmebench/dme"
 )
@@ -135,5 +134,3 @@ func (e *Event) check(nodes int) error {
 	}
 	return nil
 }
-
-func duration(ns int64) time.Duration { return time.Duration(ns) }

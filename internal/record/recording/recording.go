@@ -112,7 +112,7 @@ func (e *Event) body() string {
 // Describe tells an event in a few words, without its time and its node.
 func (e *Event) Describe() string {
 	text := strings.NewReplacer(
-		"MESSAGE", e.body(), "PEER", e.Peer.String(), "TIMER", strconv.Itoa(e.timer()), "DELAY", duration(e.Delay).String(),
+		"MESSAGE", e.body(), "PEER", e.Peer.String(), "TIMER", strconv.Itoa(e.timer()), "DELAY", time.Duration(e.Delay).String(),
 		"REASON", e.Reason,
 	).Replace(verbs[e.What].text)
 	switch {

@@ -62,8 +62,7 @@ type Message struct {
 type Section struct {
 	Lane  int
 	Enter int
-	Leave int // 0: it is still inside at the end
-	Label string
+	Leave int  // 0: it is still inside at the end
 	Bad   bool // it should not be there
 }
 

@@ -231,9 +231,6 @@ func (g *drawing) sections() {
 		}
 		g.f(`<rect class="%s" x="%.1f" y="%.1f" width="%d" height="%.1f" rx="3"/>`,
 			class, g.x(s.Lane)-boxWidth/2, from, boxWidth, max(6, to-from))
-		if s.Label != "" {
-			g.f(`<text class="label" x="%.1f" y="%.1f">%s</text>`, g.x(s.Lane)+boxWidth/2+5, from+16, escape(s.Label))
-		}
 	}
 }
 
