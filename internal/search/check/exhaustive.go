@@ -348,8 +348,8 @@ func (x *exhaustive) hold(bytes int) {
 
 func (x *exhaustive) report(ctx context.Context) Report {
 	r := Report{
-		Seed: x.Seed, States: x.count.Load(), Steps: x.taken.Load(), Depth: int(x.layer.Load()), Workers: x.workers,
-		Refused: x.refused, Refusal: x.refusal, MaxBypass: x.space.MostOvertaken(),
+		Seed: x.Seed, States: x.count.Load(), Depth: int(x.layer.Load()), Workers: x.workers,
+		Tally:   Tally{Steps: x.taken.Load(), Refused: x.refused, Refusal: x.refusal, MaxBypass: x.space.MostOvertaken()},
 		Reduced: x.reduction != nil, ByClass: x.byClass, NeverSent: x.space.NeverSent(),
 	}
 	switch {

@@ -3,13 +3,14 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"dmebench/dme"
 	"dmebench/internal/platform/layout"
@@ -123,44 +124,35 @@ type Budget struct {
 // they began are left out. An error says that a search itself is wrong, or that the
 // options are; the first one ends all.
 func Prove(ctx context.Context, algorithms []*dme.Algorithm, o ProofOptions) ([]Proven, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	o.Nodes, o.Each = cmp.Or(o.Nodes, DefaultProofNodes), cmp.Or(o.Each, DefaultProofRequests)
 	o.States, o.Workers = cmp.Or(o.States, DefaultProofStates), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.Memory /= Bytes(min(o.Workers, len(algorithms)))
 	results := make([][]Proven, len(algorithms))
-	todo := make(chan int, len(algorithms))
-	for i := range algorithms {
-		todo <- i
-	}
-	close(todo)
 	var mu sync.Mutex
 	done := 0
-	var searchers sync.WaitGroup
-	for range min(o.Workers, len(algorithms)) {
-		searchers.Go(func() {
-			for i := range todo {
-				if ctx.Err() != nil {
-					return
-				}
-				for _, set := range Settings(algorithms[i], o.Nodes, o.Set) {
-					r, err := proveUnder(ctx, algorithms[i], set, o)
-					if err != nil {
-						cancel(fmt.Errorf("%s: %w", algorithms[i].Name, err))
-						return
-					}
-					results[i] = append(results[i], r)
-				}
-				mu.Lock()
-				if done++; o.Done != nil {
-					o.Done(done)
-				}
-				mu.Unlock()
+	searchers, ctx := errgroup.WithContext(ctx)
+	searchers.SetLimit(o.Workers)
+	for i, a := range algorithms {
+		searchers.Go(func() error {
+			if ctx.Err() != nil {
+				return nil
 			}
+			for _, set := range Settings(a, o.Nodes, o.Set) {
+				r, err := proveUnder(ctx, a, set, o)
+				if err != nil {
+					return fmt.Errorf("%s: %w", a.Name, err)
+				}
+				results[i] = append(results[i], r)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; o.Done != nil {
+				o.Done(done)
+			}
+			return nil
 		})
 	}
-	searchers.Wait()
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	if err := searchers.Wait(); err != nil {
 		return nil, err
 	}
 	return slices.Concat(results...), nil

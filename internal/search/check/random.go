@@ -135,9 +135,7 @@ func (r *randomSearch) finish(ctx context.Context, start time.Time) Report {
 		}
 	}
 	report := r.report
-	report.Steps, report.Entries, report.MaxBypass = r.sum.Steps, r.sum.Entries, r.sum.MaxBypass
-	report.Refused, report.Refusal = r.sum.Refused, r.sum.Refusal
-	report.Starved, report.Starving = r.sum.Starved, r.sum.Starving
+	report.Tally = r.sum.Tally
 	report.Elapsed = time.Since(start)
 	report.Complete = report.Violation == nil && ctx.Err() == nil
 	if report.Violation == nil {

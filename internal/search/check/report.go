@@ -27,27 +27,15 @@ type Report struct {
 	Stopped  string // why it is not complete, "" where it is or where a violation ended it
 
 	Schedules uint64 // random: up to the one that broke a property
-	Steps     uint64 // random: taken in all of these; exhaustive: taken from all states
-	Entries   uint64 // random: into the critical section, in these steps
-	MaxBypass int    // most entries of others between a request and its entry, in these steps; exhaustive: only where Options.Bypass bounds it
-	States    uint64 // exhaustive: distinct ones
-	Depth     int    // exhaustive: steps to the farthest state; with reduction, without those that were forced
+	Tally
+	States uint64 // exhaustive: distinct ones
+	Depth  int    // exhaustive: steps to the farthest state; with reduction, without those that were forced
 
 	Reduced  bool      // exhaustive: orders of steps that make no difference were left out or, if ByClass, states that do
 	ByClass  bool      // exhaustive: of states that differ in the values of clocks alone, one was visited
 	Bitstate *Bitstate // exhaustive: what is known where only bits of states were kept; else nil
 
 	NeverSent []string // exhaustive: kinds of messages; nothing is known of what comes of them
-
-	// Refused counts the messages that nodes refused: in an exhaustive search
-	// once for each local state and message.
-	Refused uint64
-	Refusal string // the reason of one of them
-
-	// Starved counts the random schedules in which a node starved, of an algorithm that
-	// is not claimed to be free of starvation.
-	Starved  int
-	Starving string // what the first of them showed
 
 	Workers int
 	Elapsed time.Duration

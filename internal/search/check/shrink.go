@@ -215,16 +215,25 @@ type Part struct {
 	First int `json:"first"` // schedule, counted from 0: its seed is the search's plus this
 	Done  int `json:"done"`  // schedules that were run, up to the one that broke a property
 
-	Steps     uint64 `json:"steps"`
-	Entries   uint64 `json:"entries"`
-	MaxBypass int    `json:"max_bypass"`
-	Refused   uint64 `json:"refused,omitempty"`
-	Refusal   string `json:"refusal,omitempty"`
-
-	Starved  int    `json:"starved,omitempty"`  // schedules in which a node starved that nobody promised not to
-	Starving string `json:"starving,omitempty"` // what the first of them showed
-
+	Tally
 	Broken bool `json:"broken,omitempty"` // the last that was run broke a property
+}
+
+// Tally is what is counted in schedules or, of an exhaustive search, from states.
+type Tally struct {
+	Steps     uint64 `json:"steps"`      // random: taken in all schedules up to the one that broke a property; exhaustive: from all states
+	Entries   uint64 `json:"entries"`    // random: into the critical section, in these steps
+	MaxBypass int    `json:"max_bypass"` // most entries of others between a request and its entry; exhaustive: only where Options.Bypass bounds it
+
+	// Refused counts the messages that nodes refused: in an exhaustive search
+	// once for each local state and message.
+	Refused uint64 `json:"refused,omitempty"`
+	Refusal string `json:"refusal,omitempty"` // the reason of one of them
+
+	// Starved counts the random schedules in which a node starved, of an algorithm that
+	// is not claimed to be free of starvation.
+	Starved  int    `json:"starved,omitempty"`
+	Starving string `json:"starving,omitempty"` // what the first of them showed
 }
 
 // Part runs count schedules from first on, fewer where one breaks a property or ctx
@@ -244,7 +253,7 @@ func (s *Search) Part(ctx context.Context, first, count int) Part {
 	return p
 }
 
-func (p *Part) count(one *run) {
+func (p *Tally) count(one *run) {
 	p.Steps += uint64(one.Steps)
 	p.Entries += one.Entries
 	p.MaxBypass = max(p.MaxBypass, one.MaxBypass)
@@ -257,7 +266,7 @@ func (p *Part) count(one *run) {
 }
 
 // starve adds schedules in which a node starved, after those that are counted.
-func (p *Part) starve(schedules int, first string) {
+func (p *Tally) starve(schedules int, first string) {
 	if p.Starved == 0 {
 		p.Starving = first
 	}
