@@ -27,8 +27,7 @@ type Needs struct {
 	SequencedBroadcast bool `json:"sequenced_broadcast"` // all nodes receive all broadcasts in one order
 }
 
-// An Algorithm describes itself to everything that lists, checks, runs or
-// judges it.
+// An Algorithm describes itself to everything that lists, checks, runs or judges it.
 type Algorithm struct {
 	Name     string // as on the command line
 	Title    string // as in a plot's legend or a heading
@@ -134,8 +133,7 @@ type Claims interface {
 // Always is Needs for an algorithm whose needs do not depend on its options.
 func Always(n Needs) func(Options) Needs { return func(Options) Needs { return n } }
 
-// KindName returns the name of kind k, or "kind k" where the algorithm has
-// none such.
+// KindName returns the name of kind k, or "kind k" where the algorithm has none such.
 func (a *Algorithm) KindName(k Kind) string {
 	if k >= 1 && int(k) <= len(a.Kinds) {
 		return a.Kinds[k-1]
@@ -158,8 +156,7 @@ type Config struct {
 	// given some.
 	Absent []NodeID
 
-	// ReadFile reads a file that an option names. It is nil where no option
-	// can name one.
+	// ReadFile reads a file that an option names. It is nil where no option can name one.
 	ReadFile func(name string) ([]byte, error)
 }
 
@@ -196,8 +193,7 @@ func (s Setting) RequestSet(id NodeID) []NodeID {
 	return s.Algorithm.RequestSet(s.System, id)
 }
 
-// Unshared is Prepare for an algorithm whose nodes share nothing but how many
-// they are.
+// Unshared is Prepare for an algorithm whose nodes share nothing but how many they are.
 func Unshared(node func(n int, id NodeID) Node) func(Config) (System, error) {
 	return func(c Config) (System, error) { return unshared{n: c.Nodes, node: node}, nil }
 }
@@ -225,8 +221,7 @@ func OfNode[N, R any](f func(N) R) func(Node) R {
 	}
 }
 
-// OfSystem does for methods of an algorithm's systems what [OfNode] does for those of
-// its nodes.
+// OfSystem does for methods of an algorithm's systems what [OfNode] does for those of its nodes.
 func OfSystem[S, R any](f func(S, NodeID) R) func(System, NodeID) R {
 	return func(s System, id NodeID) (none R) {
 		if x, ok := s.(S); ok {
@@ -271,8 +266,7 @@ func (a *Algorithm) CheckNodes(n int, opt Options) error {
 	return nil
 }
 
-// Check reports every fault of the description itself; a test runs it over
-// the catalog.
+// Check reports every fault of the description itself; a test runs it over the catalog.
 func (a *Algorithm) Check() error {
 	var errs []error
 	fault := func(ok bool, what string) {

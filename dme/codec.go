@@ -29,8 +29,7 @@ const MaxVec = 1 << 20
 // ErrMalformed is wrapped by every error of [DecodeMessage].
 var ErrMalformed = errors.New("dme: malformed message")
 
-// AppendMessage appends the wire form of m to b. It allocates only where b
-// must grow.
+// AppendMessage appends the wire form of m to b. It allocates only where b must grow.
 func AppendMessage(b []byte, m *Message) []byte {
 	var has byte
 	at := len(b) + 1

@@ -32,8 +32,7 @@ const (
 	PeerUp                             // the node hears that another is up
 )
 
-// What a handler does: its effects, which belong to the step that its node has begun
-// last.
+// What a handler does: its effects, which belong to the step that its node has begun last.
 const (
 	Send        EventKind = iota + PeerUp + 1 // a message to one node
 	Broadcast                                 // a message to all others

@@ -42,8 +42,7 @@ type Invariant struct {
 	// what a proof assumes is not given there.
 	Faults bool
 
-	// If restricts the invariant to some of the algorithm's options; nil: it
-	// holds with any.
+	// If restricts the invariant to some of the algorithm's options; nil: it holds with any.
 	If func(Options) bool
 }
 
@@ -59,8 +58,7 @@ type GlobalView interface {
 	Node(id NodeID) Node
 	// Activity says where the local process of a node stands.
 	Activity(id NodeID) Activity
-	// Reads reports whether what the local process asks for, or is in, is a
-	// reader's.
+	// Reads reports whether what the local process asks for, or is in, is a reader's.
 	Reads(id NodeID) bool
 	// InFlight returns all messages that are on their way, in no particular order.
 	InFlight() []Flight
@@ -108,8 +106,7 @@ func EachPair[T Node](holds func(v GlobalView, i, j NodeID, a, b T) error) func(
 	}
 }
 
-// Between returns how many messages of a kind are on their way from one node to
-// another.
+// Between returns how many messages of a kind are on their way from one node to another.
 func Between(v GlobalView, kind Kind, from, to NodeID) (messages int) {
 	for _, m := range v.Between(from, to) {
 		if m.Kind == kind {

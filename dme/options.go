@@ -12,8 +12,7 @@ import (
 	"dmebench/units"
 )
 
-// Option is a setting of an algorithm, a workload or a transport, given as
-// --set name=value.
+// Option is a setting of an algorithm, a workload or a transport, given as --set name=value.
 type Option struct {
 	Name    string
 	Default string
@@ -100,12 +99,10 @@ func optionNames(options []Option) []string {
 	return names
 }
 
-// Options holds a value for every option of an algorithm: a default where
-// nothing was set.
+// Options holds a value for every option of an algorithm: a default where nothing was set.
 type Options map[string]string
 
-// Get returns the value of the option. An option that was not declared is a
-// programming error.
+// Get returns the value of the option. An option that was not declared is a programming error.
 func (o Options) Get(name string) string {
 	v, ok := o[name]
 	if !ok {

@@ -76,12 +76,10 @@ func (s *Space) NewClasses() *Classes {
 // leaves few ([dme.Visitor.Rising]).
 func (c *Classes) Ordered() bool { return c.timed.use }
 
-// Footprint is how many bytes of memory the classes take, without their space,
-// about.
+// Footprint is how many bytes of memory the classes take, without their space, about.
 func (c *Classes) Footprint() int { return c.bytes }
 
-// from says from which representative the steps are taken whose outcomes after
-// is asked for next.
+// from says from which representative the steps are taken whose outcomes after is asked for next.
 func (c *Classes) from(v []uint32) {
 	c.wide = c.wide[:0]
 	c.look(v)
@@ -92,8 +90,7 @@ func (c *Classes) from(v []uint32) {
 	}
 }
 
-// Of returns the representative of a state's class. It is valid until the next
-// call.
+// Of returns the representative of a state's class. It is valid until the next call.
 func (c *Classes) Of(v []uint32) (rep []uint32) {
 	c.wide = c.wide[:0]
 	c.after(v, func(v []uint32) { rep = v })

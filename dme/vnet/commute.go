@@ -132,8 +132,7 @@ func (c *commuting) visit(message uint32, arrive [][]uint32) (answer uint32) {
 	return yes
 }
 
-// tryProcess tries what the local process may do in a state, before the message
-// and after it.
+// tryProcess tries what the local process may do in a state, before the message and after it.
 func (c *commuting) tryProcess(at, message uint32) bool {
 	p := &c.locals.at(at).process
 	id := c.locals.at(at).id
@@ -151,8 +150,7 @@ func (c *commuting) tryProcess(at, message uint32) bool {
 	return !c.Stops || !c.mayStop(p) || c.try(at, message, Step{Kind: dme.Stop, Node: id}, 0)
 }
 
-// tryArrivals tries the arrival of others in a state, before the message and
-// after it.
+// tryArrivals tries the arrival of others in a state, before the message and after it.
 func (c *commuting) tryArrivals(at, message uint32, others []uint32) bool {
 	from := c.messages.at(message).From
 	for _, other := range others {
@@ -205,8 +203,7 @@ func (c *commuting) plain(outcome uint32) bool {
 	return o.broken == nil && len(o.timers) == 0 && !o.left
 }
 
-// possibleAt reports whether what a local process may do in one state it may do
-// in another.
+// possibleAt reports whether what a local process may do in one state it may do in another.
 func (c *commuting) possibleAt(at uint32, s Step) bool {
 	switch p := &c.locals.at(at).process; s.Kind {
 	case dme.Request, dme.RequestShared:

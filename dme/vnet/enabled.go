@@ -121,8 +121,7 @@ func (m *Model) served(s state) bool {
 	return true
 }
 
-// possible reports whether a step that was possible in one schedule is so in
-// this one.
+// possible reports whether a step that was possible in one schedule is so in this one.
 func (m *Model) possible(s state, x Step) bool {
 	if x.Node < 1 || int(x.Node) > m.Nodes {
 		return false

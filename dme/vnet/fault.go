@@ -75,8 +75,7 @@ func (m *Model) prepareFaults(node dme.Node) error {
 // RestartsNodes reports whether nodes that crashed may come back.
 func (m *Model) RestartsNodes() bool { return m.restarts && m.Restarts }
 
-// mayComeBack reports whether a node that is down may become part of the system
-// again.
+// mayComeBack reports whether a node that is down may become part of the system again.
 func (m *Model) mayComeBack(p *process) bool {
 	if p.absent {
 		return m.members

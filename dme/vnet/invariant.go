@@ -7,8 +7,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// Watch says which of an algorithm's invariants the states of a network are
-// judged by.
+// Watch says which of an algorithm's invariants the states of a network are judged by.
 type Watch uint8
 
 // The invariants of the algorithm's options, where links give what it needs;

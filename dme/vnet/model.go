@@ -32,8 +32,7 @@ type Config struct {
 	// StopEarly tells a node that no more requests will come as soon as it has
 	// made its own; else all nodes are told when everybody has been served.
 	StopEarly bool
-	// Bypass bounds the entries by others between a request and its entry; 0:
-	// any number.
+	// Bypass bounds the entries by others between a request and its entry; 0: any number.
 	Bypass int
 
 	// Watch says which of the algorithm's invariants every step is judged by.
@@ -52,8 +51,7 @@ type Model struct {
 
 	prepared dme.System
 
-	// Invariants are those by which every state is judged; none where there is
-	// nothing to judge by.
+	// Invariants are those by which every state is judged; none where there is nothing to judge by.
 	Invariants []dme.Invariant
 
 	Shares  bool // nodes distinguish readers
@@ -128,8 +126,7 @@ func (m *Model) IDs() func(func(dme.NodeID) bool) {
 // link numbers the link between two nodes, from 0.
 func (m *Model) link(from, to dme.NodeID) int { return int(from-1)*m.Nodes + int(to-1) }
 
-// mayArrive reports whether the i-th message on a link may be the next that its
-// receiver sees.
+// mayArrive reports whether the i-th message on a link may be the next that its receiver sees.
 func (m *Model) mayArrive(s state, link, i int) bool {
 	if i >= s.length(link) || i > 0 && !m.Unordered {
 		return false

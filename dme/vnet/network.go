@@ -106,8 +106,7 @@ func (n *Network) Do(x Step) *Event {
 	return &n.event
 }
 
-// Take takes a step like [Network.Do], and saves the time to note down what came
-// of it.
+// Take takes a step like [Network.Do], and saves the time to note down what came of it.
 func (n *Network) Take(x Step) { n.step(x, false) }
 
 func (n *Network) step(x Step, note bool) {
@@ -168,8 +167,7 @@ func (n *Network) Enabled(to []Step) []Step {
 	return to
 }
 
-// MayArrive reports whether a message may arrive, on a network whose links need
-// not keep order.
+// MayArrive reports whether a message may arrive, on a network whose links need not keep order.
 func (n *Network) MayArrive(x Step) bool {
 	link := n.link(x.From, x.Node)
 	return x.Index < len(n.links[link].messages) && (!n.Sequenced || n.audible(n, link, x.Index))
@@ -201,8 +199,7 @@ func (n *Network) Oldest() (x Step, ok bool) {
 	return x, ok
 }
 
-// Return returns the step by which the first of the nodes that are down comes
-// back, if one may.
+// Return returns the step by which the first of the nodes that are down comes back, if one may.
 func (n *Network) Return() (x Step, ok bool) {
 	for id := range n.IDs() {
 		if p := &n.processes[id]; n.faulty && p.activity == noderun.Down && n.mayComeBack(p) {
@@ -212,8 +209,7 @@ func (n *Network) Return() (x Step, ok bool) {
 	return Step{}, false
 }
 
-// FirstTimer returns the firing of the timer that was set first among those
-// that may fire.
+// FirstTimer returns the firing of the timer that was set first among those that may fire.
 func (n *Network) FirstTimer() (x Step, ok bool) {
 	for i, t := range n.common.timers {
 		if n.mayFire(n, i) {

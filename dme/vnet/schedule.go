@@ -21,8 +21,7 @@ const (
 
 func (l Load) String() string { return [...]string{"bursts", "churn", "saturation"}[l] }
 
-// Schedule draws the steps of one run of a network. It is a function of what is
-// drawn from Rand.
+// Schedule draws the steps of one run of a network. It is a function of what is drawn from Rand.
 type Schedule struct {
 	*Network
 	Rand    *rand.Rand

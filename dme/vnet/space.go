@@ -40,8 +40,7 @@ func NewSpace(m *Model) *Space {
 // Width is the length of a vector.
 func (s *Space) Width() int { return s.width }
 
-// Footprint is how many bytes of memory the components take that have been met,
-// about.
+// Footprint is how many bytes of memory the components take that have been met, about.
 func (s *Space) Footprint() int {
 	// A queue keeps its messages' numbers as they are, and as bytes.
 	return int(s.locals.bytes.Load() + s.messages.bytes.Load() + 2*s.queues.bytes.Load() + s.rests.bytes.Load())

@@ -128,8 +128,7 @@ func rewriteAll(s state, change func(*passage) bool) {
 	}
 }
 
-// Sent returns how many messages have been sent, news of nodes included: the number of
-// the last.
+// Sent returns how many messages have been sent, news of nodes included: the number of the last.
 func (n *Network) Sent() uint64 { return n.sent }
 
 // Number returns the number of the message, or of the news, that arrives or is lost in

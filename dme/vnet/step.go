@@ -47,8 +47,7 @@ var stepWords = [dme.Left + 1]string{
 	dme.Request: "ask", dme.RequestShared: "ask-shared", dme.Exit: "leave", dme.Receive: "deliver", dme.Timeout: "fire",
 }
 
-// perform runs the handler that the step calls for; m is the message that
-// arrives.
+// perform runs the handler that the step calls for; m is the message that arrives.
 func (x Step) perform(h *noderun.Runner, m *dme.Message) {
 	switch x.Kind {
 	case dme.Request:
@@ -94,15 +93,13 @@ type stored struct {
 	posts  uint32 // and how many there are
 }
 
-// posted is a message that was sent, without marks, and where its link is in a
-// vector.
+// posted is a message that was sent, without marks, and where its link is in a vector.
 type posted struct {
 	place   int32
 	message uint32
 }
 
-// stimulus says what happens to a node: a step that is no arrival, or a
-// message.
+// stimulus says what happens to a node: a step that is no arrival, or a message.
 type stimulus uint32
 
 const (

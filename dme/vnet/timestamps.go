@@ -176,8 +176,7 @@ func (c *Classes) beforeNext(queue uint32, most uint64) uint64 {
 	return most
 }
 
-// lowered lowers the clocks of messages to the timestamps of their receivers, or
-// below all.
+// lowered lowers the clocks of messages to the timestamps of their receivers, or below all.
 func (c *Classes) lowered(rep []uint32) []uint32 {
 	for i, id := range rep[c.Nodes : c.width-1] {
 		if id == 0 || len(c.ofQueue(id).rising) == 0 {
@@ -220,8 +219,7 @@ func (c *Classes) lower(l lowering) uint32 {
 
 func (c *Classes) first(queue uint32) uint32 { return c.Space.queues.at(queue).messages[0] }
 
-// keep reports whether an outcome is not covered by one that was kept, and keeps it
-// then.
+// keep reports whether an outcome is not covered by one that was kept, and keeps it then.
 func (c *Classes) keep(outcome []uint32) bool {
 	t := &c.timed
 	var o split
@@ -290,8 +288,7 @@ type raising struct {
 	passed uint64
 }
 
-// atLeast returns a component of which all rising clocks have passed so many
-// timestamps at least.
+// atLeast returns a component of which all rising clocks have passed so many timestamps at least.
 func (c *Classes) atLeast(kind byte, id uint32, passed uint64) uint32 {
 	x := c.clocksOf(kind, id)
 	if !slices.ContainsFunc(x.rising, func(l level) bool { return l.value() < stampValue*passed }) {

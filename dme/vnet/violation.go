@@ -118,8 +118,7 @@ func (n *Network) Refused() (count uint64, reason string) {
 	return count, reason
 }
 
-// Inside returns the nodes in the critical section, in the order of their
-// entries.
+// Inside returns the nodes in the critical section, in the order of their entries.
 func (n *Network) Inside() []dme.NodeID { return n.inside }
 
 // Timers returns the timers that are set, in the order in which they were.
@@ -145,8 +144,7 @@ func (n *Network) InFlight() []Flight {
 	return all
 }
 
-// OnTheWay returns the messages on the way between two nodes, in the order in
-// which they were sent.
+// OnTheWay returns the messages on the way between two nodes, in the order in which they were sent.
 func (n *Network) OnTheWay(from, to dme.NodeID) []dme.Message {
 	var all []dme.Message
 	for _, l := range n.links[n.link(from, to)].messages {
@@ -174,8 +172,7 @@ func (n *Network) Busy() bool { return len(n.occupied) > 0 }
 
 func (n *Network) allIdle() bool { return n.waiting == 0 && len(n.inside) == 0 }
 
-// Stuck reports whether somebody waits and nothing can happen but that others
-// ask.
+// Stuck reports whether somebody waits and nothing can happen but that others ask.
 func (n *Network) Stuck() bool {
 	return n.waiting > 0 && !n.Busy() && len(n.inside) == 0 && len(n.common.timers) == 0 && (!n.faulty || n.mustGoOn(n))
 }

@@ -81,8 +81,7 @@ func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 	return w.do(w, x)
 }
 
-// Footprint is how many bytes of memory the walker takes, without its space,
-// about.
+// Footprint is how many bytes of memory the walker takes, without its space, about.
 func (w *Walker) Footprint() int {
 	const entryBytes, storedBytes, postedBytes = 16, 64, 8
 	tables := len(w.tried.slots) + len(w.spliced.slots) + len(w.answers.slots)
@@ -278,8 +277,7 @@ func (w *Walker) run(x Step) *outcome {
 	return &o.outcome
 }
 
-// notice notes what a step does that is taken by a node in a state for the first
-// time.
+// notice notes what a step does that is taken by a node in a state for the first time.
 func (w *Walker) notice(o *stored, was uint32, x Step) {
 	o.taken = true
 	if o.refused {
@@ -293,8 +291,7 @@ func (w *Walker) notice(o *stored, was uint32, x Step) {
 	}
 }
 
-// outcomeOf returns which outcome a step has at a node; message is the one that
-// arrives.
+// outcomeOf returns which outcome a step has at a node; message is the one that arrives.
 func (w *Walker) outcomeOf(at uint32, x Step, message uint32) (index uint32) {
 	key := uint64(at)<<32 | uint64(stimulusOf(x, message))
 	index, ok := w.tried.get(key)

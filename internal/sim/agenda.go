@@ -12,8 +12,7 @@ const (
 	arrival
 )
 
-// classBits is how many bits of an event's rank its sequence number leaves to
-// its class.
+// classBits is how many bits of an event's rank its sequence number leaves to its class.
 const classBits = 2
 
 // event is something that will happen: what it is about is a message, a timer

@@ -12,8 +12,7 @@ import (
 	"dmebench/workload/fault"
 )
 
-// faultStream separates the random numbers of faults from those of the delays and
-// of the workload.
+// faultStream separates the random numbers of faults from those of the delays and of the workload.
 const faultStream = 0xfa << 56
 
 // faults does what the director of the job's faults says. A fault comes after
@@ -79,8 +78,7 @@ func (f *faults) entry(id dme.NodeID) {
 	f.director.Happened(fault.Entry, f.entries, id)
 }
 
-// strike carries out the next fault if it comes before the next event; it reports
-// whether it has.
+// strike carries out the next fault if it comes before the next event; it reports whether it has.
 func (f *faults) strike() bool {
 	if f.director.Waits() && f.settled(f.director.StrikeDue()) {
 		return true

@@ -92,8 +92,7 @@ func (s *simulation) patience() int64 {
 	return int64(min(longest, float64(1<<62))) // beyond 64 bits a float turns into nothing that is defined
 }
 
-// build makes the nodes. It is apart from newSimulation because an algorithm
-// may panic here too.
+// build makes the nodes. It is apart from newSimulation because an algorithm may panic here too.
 func (s *simulation) build() {
 	for i := range s.procs {
 		id := dme.NodeID(i + 1)
@@ -137,8 +136,7 @@ func (s *simulation) process(id dme.NodeID) *localprocess.Process { return s.pro
 // eventsPerCheck is how often a run looks whether it has been cancelled.
 const eventsPerCheck = 4096
 
-// step carries out the next event. more is false once there is none; err is
-// the context's.
+// step carries out the next event. more is false once there is none; err is the context's.
 func (s *simulation) step() (more bool, err error) {
 	for {
 		if s.faults != nil && s.faults.strike() {
@@ -225,8 +223,7 @@ func (s *simulation) schedule(c class, at int64, what uint32) {
 	s.agenda.add(c, at, what)
 }
 
-// checkTime keeps virtual time within 64 bits: what lies in the past can only
-// have overflowed.
+// checkTime keeps virtual time within 64 bits: what lies in the past can only have overflowed.
 func (s *simulation) checkTime(at int64) {
 	if at < s.now {
 		panic("virtual time has passed 292 years")
@@ -329,8 +326,7 @@ func (v env) Exit(_ dme.NodeID, shared bool) {
 	v.s.marks.exit(v.s)
 }
 
-// mostMarks bounds the memory for marks. Where there would be more, every other is
-// forgotten.
+// mostMarks bounds the memory for marks. Where there would be more, every other is forgotten.
 const mostMarks = 128
 
 // marks counts, at exits from the given warm-up on, what was sent until then. Where
@@ -378,8 +374,7 @@ func (m *marks) exit(s *simulation) {
 	m.taken = append(m.taken, mark)
 }
 
-// witness counts who is in the critical section, at the very instants of entry
-// and exit.
+// witness counts who is in the critical section, at the very instants of entry and exit.
 type witness struct {
 	entries    uint64
 	writers    int

@@ -9,8 +9,7 @@ import (
 	"dmebench/internal/runtime/run"
 )
 
-// watch knows which nodes have something left to do, and since when nothing
-// has come of it.
+// watch knows which nodes have something left to do, and since when nothing has come of it.
 type watch struct {
 	patience int64 // ns
 
@@ -74,8 +73,7 @@ func (w *watch) stuck(now int64, leaving bool) bool {
 	return (w.requesting > 0 || leaving) && w.inside == 0 && now-w.progressed > w.patience
 }
 
-// restless reports whether the system has gone on for too long after everything
-// was served.
+// restless reports whether the system has gone on for too long after everything was served.
 func (w *watch) restless(now int64) bool { return w.busy == 0 && now-w.restful > w.patience }
 
 // maxStates bounds how many nodes a stalled run describes.

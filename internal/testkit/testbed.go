@@ -217,8 +217,7 @@ func started(pid string) string {
 	return fields[19]
 }
 
-// removeLeftovers removes testbeds whose process is gone: it was killed before it
-// could.
+// removeLeftovers removes testbeds whose process is gone: it was killed before it could.
 func (s script) removeLeftovers(t testing.TB) {
 	t.Helper()
 	there, err := os.ReadDir(netns)

@@ -13,8 +13,7 @@ import (
 	"dmebench/dme"
 )
 
-// traceEvent is an event of the Chrome trace format, which Perfetto reads. Times
-// are microseconds.
+// traceEvent is an event of the Chrome trace format, which Perfetto reads. Times are microseconds.
 type traceEvent struct {
 	Name  string         `json:"name"`
 	Cat   string         `json:"cat,omitempty"`
@@ -213,8 +212,7 @@ func mermaidText(text string) string {
 	return strings.NewReplacer("#", "#35;", ";", "#59;", "\n", " ").Replace(text)
 }
 
-// shivizPattern is how ShiViz tells an event's host, its vector clock and its text
-// apart.
+// shivizPattern is how ShiViz tells an event's host, its vector clock and its text apart.
 const shivizPattern = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)`
 
 // ShiViz writes the events as a log for ShiViz (https://bestchai.bitbucket.io/shiviz):

@@ -49,8 +49,7 @@ const (
 	Steps   Clock = "steps"   // the number of the step, in µs: nobody measured a time
 )
 
-// verbs say of each event that recordings have whether it has a Peer, and how a person
-// reads it.
+// verbs say of each event that recordings have whether it has a Peer, and how a person reads it.
 var verbs = [...]struct {
 	peer bool
 	text string

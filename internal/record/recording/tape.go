@@ -7,8 +7,7 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// Tape notes down the steps of a network in memory, each at the time of its number
-// in microseconds.
+// Tape notes down the steps of a network in memory, each at the time of its number in microseconds.
 type Tape struct {
 	Events []Event
 

@@ -60,8 +60,7 @@ func (g *drawing) leftLabels() map[[2]int]bool {
 	return left
 }
 
-// notes writes what changes at a node below what happens there, on the same side of
-// its lifeline.
+// notes writes what changes at a node below what happens there, on the same side of its lifeline.
 func (g *drawing) notes() {
 	left := g.leftLabels()
 	for _, n := range g.Notes {

@@ -180,8 +180,7 @@ type finding struct {
 	way   []int // the moves that lead to it, where the state does not say; else nil
 }
 
-// batch is a number of states of the same distance that are still to be
-// expanded.
+// batch is a number of states of the same distance that are still to be expanded.
 type batch struct {
 	first   uint64 // the number of the first
 	origins *[blockSize]origin
@@ -338,8 +337,7 @@ func (x *exhaustive) recycle(b *batch) {
 	x.spare = append(x.spare, b)
 }
 
-// hold notes that so many bytes more are held, and ends the search where they
-// are too many.
+// hold notes that so many bytes more are held, and ends the search where they are too many.
 func (x *exhaustive) hold(bytes int) {
 	if !x.memory.hold(bytes) {
 		x.halt.Store(true)
@@ -427,8 +425,7 @@ type account struct {
 	spent atomic.Bool
 }
 
-// hold notes that so many bytes more are held, or fewer, and reports whether
-// they may be.
+// hold notes that so many bytes more are held, or fewer, and reports whether they may be.
 func (a *account) hold(bytes int) bool {
 	if held := a.held.Add(int64(bytes)); bytes <= 0 || a.limit == 0 || held <= int64(a.limit) {
 		return true

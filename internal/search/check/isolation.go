@@ -124,8 +124,7 @@ func (s *Search) Overtaking(ctx context.Context) (most, schedules int) {
 	return r.MaxBypass, int(r.Schedules)
 }
 
-// watch is what a random search holds overtaking against, where nobody has given it a
-// bound.
+// watch is what a random search holds overtaking against, where nobody has given it a bound.
 type watch struct {
 	bound    int         // on the entries of others between a request and its entry; 0: none is claimed
 	claim    claim.Claim // which says so

@@ -170,8 +170,7 @@ func (g *graph) do(owed []duty, from int, e *edge) []duty {
 	return owed
 }
 
-// fair reports whether a schedule that goes round a component for ever, by all
-// its steps, is fair.
+// fair reports whether a schedule that goes round a component for ever, by all its steps, is fair.
 func (t *tarjan) fair(states []uint32, p part) bool {
 	owed := t.duties(int(states[0]))
 	for i := 1; i < len(states) && len(owed) > 0; i++ {

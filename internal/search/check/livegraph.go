@@ -11,8 +11,7 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// graph is all states that can be reached, up to the values of clocks, and the
-// steps between them.
+// graph is all states that can be reached, up to the values of clocks, and the steps between them.
 type graph struct {
 	*Search
 	space   *vnet.Space

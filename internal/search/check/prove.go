@@ -189,8 +189,7 @@ func proveUnder(ctx context.Context, a *dme.Algorithm, set map[string]string, o 
 	return p.result, err
 }
 
-// search prepares a search in which each node asks a number of times; 0: without
-// limit.
+// search prepares a search in which each node asks a number of times; 0: without limit.
 func (p *prover) search(nodes, each int, links ProofLinks, states uint64) (*Search, error) {
 	if p.Progress != nil {
 		p.Progress(fmt.Sprintf("%s, %d nodes, %s", p.algorithm.Name, nodes, load(each)))
@@ -210,8 +209,7 @@ func load(each int) string {
 	return "requests without limit"
 }
 
-// prove searches for a proof, nil where it finds none, and notes what it finds
-// instead.
+// prove searches for a proof, nil where it finds none, and notes what it finds instead.
 func (p *prover) prove(ctx context.Context, nodes int, links ProofLinks, states uint64) (*Proof, error) {
 	s, err := p.search(nodes, 0, links, states)
 	if err != nil || states > p.States && s.Backlog(endless) == endless {

@@ -79,8 +79,7 @@ func (r *run) take(x vnet.Step) {
 	r.judge()
 }
 
-// judge looks for what no single step shows: that nothing, or nothing of use,
-// happens any more.
+// judge looks for what no single step shows: that nothing, or nothing of use, happens any more.
 func (r *run) judge() {
 	if r.hunger != nil {
 		if starved := r.hunger.judge(r.taken[len(r.taken)-1]); r.Violation == nil {

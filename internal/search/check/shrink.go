@@ -65,8 +65,7 @@ type shrinker struct {
 	left     int // steps that may still be taken
 }
 
-// fails repeats a schedule. If it breaks the property it returns the steps that were
-// taken.
+// fails repeats a schedule. If it breaks the property it returns the steps that were taken.
 func (s *shrinker) fails(steps []vnet.Step, finish bool) (taken []vnet.Step, ok bool) {
 	r := newRun(s.Search, s.plan, make([]vnet.Step, 0, len(steps)))
 	r.repeat(steps, finish)
@@ -172,8 +171,7 @@ func (s *shrinker) sooner(best []vnet.Step) ([]vnet.Step, plan) {
 	return best, p
 }
 
-// shortest returns the shortest schedule of the best one's requests, where it leads to
-// few states.
+// shortest returns the shortest schedule of the best one's requests, where it leads to few states.
 func (s *shrinker) shortest(best []vnet.Step) []vnet.Step {
 	requests := make([]int, s.Nodes+1)
 	for _, x := range best {
@@ -236,8 +234,7 @@ type Tally struct {
 	Starving string `json:"starving,omitempty"` // what the first of them showed
 }
 
-// Part runs count schedules from first on, fewer where one breaks a property or ctx
-// ends.
+// Part runs count schedules from first on, fewer where one breaks a property or ctx ends.
 func (s *Search) Part(ctx context.Context, first, count int) Part {
 	p := Part{First: first}
 	var taken []vnet.Step

@@ -91,8 +91,7 @@ func (w *worker) expandBatch(b *batch) {
 	x.progressed(own, &w.held, w.taken, w.count, uint64(len(b.hashes)))
 }
 
-// take takes a step from a state, by its number, and offers what it leads to: a
-// move for each.
+// take takes a step from a state, by its number, and offers what it leads to: a move for each.
 func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, state uint64) (bad *vnet.Violation) {
 	w.taken++
 	if w.classes != nil {
@@ -199,8 +198,7 @@ type shard struct {
 	_       [64]byte // keeps other shards off its cache lines
 }
 
-// add adds those states of which the indexes are given, and notes which of them
-// are new.
+// add adds those states of which the indexes are given, and notes which of them are new.
 func (s *shard) add(hashes []vnet.Hash, which []int32, isNew []bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -317,6 +315,5 @@ func (b *bitset) add(h vnet.Hash) (isNew bool) {
 
 func (b *bitset) filled() float64 { return float64(b.set.Load()) / (64 * float64(len(b.words))) }
 
-// omission is the probability with which a state that is new would be taken for an
-// old one now.
+// omission is the probability with which a state that is new would be taken for an old one now.
 func (b *bitset) omission() float64 { return math.Pow(b.filled(), bitHashes) }

@@ -142,8 +142,7 @@ func chatter() *dme.Algorithm {
 	})
 }
 
-// neverAtRest: one node's requests are served at once, and then messages go
-// round for ever.
+// neverAtRest: one node's requests are served at once, and then messages go round for ever.
 func neverAtRest() *dme.Algorithm {
 	return Scripted("restless", Script{
 		Ask:  Enter,
@@ -158,8 +157,7 @@ const (
 	toyRelease
 )
 
-// Favouritism: node 1 coordinates, and the node with the largest number goes
-// first.
+// Favouritism: node 1 coordinates, and the node with the largest number goes first.
 func Favouritism() *dme.Algorithm {
 	return favour("favouritism", func(s *Script) (best dme.NodeID) {
 		for id := range s.Queue.All() {
