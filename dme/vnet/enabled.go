@@ -24,11 +24,10 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 			}
 		}
 		if m.faulty {
-			switch {
-			case p.activity != noderun.Down:
+			if back, ok := m.comingBack(id, p); ok {
+				to = append(to, back)
+			} else if p.activity != noderun.Down {
 				to = m.faults(s, id, p, to)
-			case m.mayComeBack(p):
-				to = append(to, comingBack(id, p))
 			}
 		}
 	}
@@ -111,7 +110,7 @@ func (m *Model) mayStop(p *process) bool {
 func (m *Model) served(s state) bool {
 	for id := range m.IDs() {
 		p := s.process(id)
-		if p.activity == noderun.Down && (p.requests == 0 || !m.mayComeBack(p)) {
+		if _, back := m.comingBack(id, p); p.activity == noderun.Down && (p.requests == 0 || !back) {
 			continue // there is nothing that it could still ask for
 		}
 		if !p.served() {

@@ -75,20 +75,17 @@ func (m *Model) prepareFaults(node dme.Node) error {
 // RestartsNodes reports whether nodes that crashed may come back.
 func (m *Model) RestartsNodes() bool { return m.restarts && m.Restarts }
 
-// mayComeBack reports whether a node that is down may become part of the system again.
-func (m *Model) mayComeBack(p *process) bool {
-	if p.absent {
-		return m.members
+// comingBack is the step by which a node that is down becomes part of the system again, if
+// it may.
+func (m *Model) comingBack(id dme.NodeID, p *process) (x Step, ok bool) {
+	switch {
+	case p.activity != noderun.Down:
+	case p.absent:
+		return Step{Kind: dme.Join, Node: id}, m.members
+	default:
+		return Step{Kind: dme.Restart, Node: id}, m.RestartsNodes()
 	}
-	return m.RestartsNodes()
-}
-
-// comingBack is the step by which it does.
-func comingBack(id dme.NodeID, p *process) Step {
-	if p.absent {
-		return Step{Kind: dme.Join, Node: id}
-	}
-	return Step{Kind: dme.Restart, Node: id}
+	return x, false
 }
 
 func (m *Model) faults(s state, id dme.NodeID, p *process, to []Step) []Step {
@@ -199,7 +196,8 @@ func (m *Model) mustGoOn(s state) bool {
 	for id := range m.IDs() {
 		if p := s.process(id); p.activity == noderun.Down {
 			down = append(down, id)
-			awaited = awaited || m.mayComeBack(p)
+			_, back := m.comingBack(id, p)
+			awaited = awaited || back
 		}
 	}
 	switch {

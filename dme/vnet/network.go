@@ -202,8 +202,8 @@ func (n *Network) Oldest() (x Step, ok bool) {
 // Return returns the step by which the first of the nodes that are down comes back, if one may.
 func (n *Network) Return() (x Step, ok bool) {
 	for id := range n.IDs() {
-		if p := &n.processes[id]; n.faulty && p.activity == noderun.Down && n.mayComeBack(p) {
-			return comingBack(id, p), true
+		if x, ok := n.comingBack(id, &n.processes[id]); ok && n.faulty {
+			return x, true
 		}
 	}
 	return Step{}, false

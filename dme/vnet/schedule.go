@@ -103,8 +103,8 @@ func (s *Schedule) moves(to []Step) []Step {
 
 func (s *Schedule) returns(to []Step) []Step {
 	for id := range s.IDs() {
-		if p := &s.processes[id]; p.activity == noderun.Down && s.mayComeBack(p) {
-			to = append(to, comingBack(id, p))
+		if back, ok := s.comingBack(id, &s.processes[id]); ok {
+			to = append(to, back)
 		}
 	}
 	return to

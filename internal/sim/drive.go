@@ -42,7 +42,12 @@ func (s *simulation) run() (err error) {
 		return nil
 	}
 	if stepped && s.flight.n > 0 {
-		return s.neverQuiet()
+		// Steps begin when nothing moves, and a perpetual token always does. To stop it first
+		// would be no way out, since nobody could then get it. An algorithm that declares itself
+		// perpetual has been refused, or put into another mode, before it came here.
+		return fmt.Errorf("sim: %s needs a system that falls silent between its steps, but %v after the start of %s %d messages are in flight; "+
+			"choose a workload without steps, such as saturate or poisson",
+			s.job.Spec.Workload, time.Duration(s.now), s.job.Algorithm.Name, s.flight.n)
 	}
 	s.start, s.begun = s.now, true
 	s.looks.show()
@@ -73,17 +78,6 @@ func (s *simulation) settle() error {
 		}
 	}
 	return nil
-}
-
-// neverQuiet refuses a stepped workload for a system that turns out never to be
-// quiet: its steps begin when nothing moves, and a perpetual token always does.
-// To stop the token first would be no way out, since nobody could then get it.
-// An algorithm that declares itself perpetual has been refused, or put into
-// another mode, before it came here.
-func (s *simulation) neverQuiet() error {
-	return fmt.Errorf("sim: %s needs a system that falls silent between its steps, but %v after the start of %s %d messages are in flight; "+
-		"choose a workload without steps, such as saturate or poisson",
-		s.job.Spec.Workload, time.Duration(s.now), s.job.Algorithm.Name, s.flight.n)
 }
 
 // untilQuiet carries out events until there are none. Once every request has

@@ -76,7 +76,7 @@ func newSimulation(ctx context.Context, job *run.Job) *simulation {
 		s.log = record.NewLog(min(most, maxEntries))
 	}
 	s.links = newLinks(job.Links(), n)
-	s.watch = newWatch(n, s.patience())
+	s.watch = watch{patience: s.patience(), standing: make([]standing, n)}
 	s.marks = newMarks(s)
 	s.faults = newFaults(s)
 	s.losses = newLosses(s)

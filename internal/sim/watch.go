@@ -28,10 +28,6 @@ type standing struct {
 	busy     bool
 }
 
-func newWatch(nodes int, patience int64) watch {
-	return watch{patience: patience, standing: make([]standing, nodes)}
-}
-
 // moved notes where a node stands after an event.
 func (w *watch) moved(id dme.NodeID, now int64, a noderun.Activity, pending bool) {
 	seen := standing{activity: a, busy: pending || a == noderun.Requesting || a == noderun.Inside}

@@ -22,12 +22,6 @@ type digger struct {
 	held          int    // bytes that its walker is known to hold
 }
 
-func newDigger(d *depthFirst) *digger {
-	g := &digger{search: d, Walker: d.space.NewWalker()}
-	g.Reduce(d.reduction)
-	return g
-}
-
 // run tries all there is from the initial state on, as far as the others have not.
 func (g *digger) run(v []uint32, h vnet.Hash) {
 	if g.push(v, h) {
@@ -166,7 +160,7 @@ func (s *Search) bitstate(ctx context.Context) (Report, error) {
 		x.reduction, _ = x.space.NewReduction()
 	}
 	for {
-		d := &depthFirst{exhaustive: x, bits: newBitset(s.Bitstate)}
+		d := &depthFirst{exhaustive: x, bits: &bitset{words: make([]atomic.Uint64, max(1, s.Bitstate/8))}}
 		x.hold(int(s.Bitstate))
 		d.search(ctx)
 		if x.found != nil || x.halt.Load() || x.reduction == nil || x.reduction.Extend() {
@@ -188,8 +182,8 @@ func (d *depthFirst) search(ctx context.Context) {
 	var wg sync.WaitGroup
 	diggers := make([]*digger, d.workers)
 	for i := range diggers {
-		diggers[i] = newDigger(d)
-		diggers[i].backwards = i%2 == 1
+		diggers[i] = &digger{search: d, Walker: d.space.NewWalker(), backwards: i%2 == 1}
+		diggers[i].Reduce(d.reduction)
 	}
 	for _, g := range diggers {
 		wg.Go(func() { g.run(v, h) })

@@ -19,7 +19,8 @@ func (g *graph) search(ctx context.Context) (LivenessResult, error) {
 		r.Stopped = stopped
 		return r, nil
 	}
-	t := newTarjan(g)
+	n := g.states.len()
+	t := &tarjan{graph: g, index: make([]uint32, n), low: make([]uint32, n), member: make([]uint32, n)}
 	for id := dme.NodeID(1); int(id) <= g.Nodes; id++ {
 		c := t.cycle(id)
 		if c == nil {
@@ -96,7 +97,10 @@ func (g *graph) lasso(c *cycle) (LivenessResult, error) {
 		return r, err
 	}
 	n := vnet.New(g.model)
-	flights := newFlights(n)
+	flights := make(flights)
+	for i := range n.Started {
+		flights.see(&n.Started[i])
+	}
 	prefix, ok := g.repeat(n, way, flights)
 	if !ok {
 		r.Stopped = spurious
@@ -182,14 +186,6 @@ func (g *graph) nearest(c *cycle, from int, wanted func(hop) bool) []hop {
 }
 
 type flights map[uint64]bool
-
-func newFlights(n *vnet.Network) flights {
-	f := make(flights)
-	for i := range n.Started {
-		f.see(&n.Started[i])
-	}
-	return f
-}
 
 func (f flights) see(e *vnet.Event) {
 	delete(f, e.Number)

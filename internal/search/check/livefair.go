@@ -20,11 +20,6 @@ type tarjan struct {
 	count  uint32   // of components
 }
 
-func newTarjan(g *graph) *tarjan {
-	n := g.states.len()
-	return &tarjan{graph: g, index: make([]uint32, n), low: make([]uint32, n), member: make([]uint32, n)}
-}
-
 type part struct {
 	has  func(state int) bool
 	goes func(from int, e *edge) bool // to another state of the part; nil: every step

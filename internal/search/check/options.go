@@ -219,20 +219,6 @@ func (o *Options) share(id dme.NodeID) int {
 	return o.Requests / among
 }
 
-// afterACrash says what an algorithm promises.
-func (s *Search) afterACrash() string {
-	a := s.model.Algorithm
-	switch restarts := s.model.RestartsNodes(); {
-	case a.Survives != nil && restarts:
-		return "they may restart at any time, and " + a.Name + " survives the crashes that it declares"
-	case a.Survives != nil:
-		return "they do not restart, and " + a.Name + " survives the crashes that it declares"
-	case restarts:
-		return "they may restart at any time, and " + a.Name + " waits for them"
-	}
-	return a.Name + " does not claim to survive a crash"
-}
-
 // Notes says what a reader should know of the search beforehand: where the
 // links are worse than the algorithm needs, and where they could be worse.
 func (s *Search) Notes() []string {
@@ -244,13 +230,19 @@ func (s *Search) Notes() []string {
 	}
 	a := s.model.Algorithm
 	name := a.Name
+	crash := map[[2]bool]string{ // whether crashes are survived, and who crashed comes back
+		{true, true}:   "they may restart at any time, and " + name + " survives the crashes that it declares",
+		{true, false}:  "they do not restart, and " + name + " survives the crashes that it declares",
+		{false, true}:  "they may restart at any time, and " + name + " waits for them",
+		{false, false}: name + " does not claim to survive a crash",
+	}[[2]bool{a.Survives != nil, s.model.RestartsNodes()}]
 	note(a.AsPublished, name+" is the literal text of its paper and known to be wrong")
 	note(s.needs.FIFO && s.Unordered, name+" needs links that keep order; these do not")
 	note(!s.needs.FIFO && !s.Unordered, name+" does not need links that keep order; --fifo=false searches links that do not")
 	note(s.needs.Reliable && s.Duplicate, name+" needs links that do not duplicate; these do")
 	note(s.needs.Reliable && s.Lose > 0, name+" needs links that lose nothing; these lose up to "+strconv.Itoa(s.Lose))
 	note(s.needs.BoundedDelay, name+" relies on bounded delay: a timer fires only after all messages that must have arrived by then")
-	note(s.Faults > 0, fmt.Sprintf("up to %d nodes crash at any time; %s", s.Faults, s.afterACrash()))
+	note(s.Faults > 0, fmt.Sprintf("up to %d nodes crash at any time; %s", s.Faults, crash))
 	note(s.SafetyOnly, "only safety is checked: a standstill is not reported")
 	note(s.needs.SequencedBroadcast && !s.model.Sequenced,
 		name+" needs a network on which all nodes receive all broadcasts in the same order; these links do not provide that")
@@ -271,23 +263,20 @@ const requestsEach = 5
 // Options of the algorithm that are wrong have links of their own: [New] refuses them.
 func Defaults(a *dme.Algorithm, nodes int, set map[string]string) Options {
 	o := Options{Nodes: nodes, Requests: max(1, requestsEach*nodes), Set: set, Vary: true, Watch: true}
-	if opt, err := a.Resolve(set); err == nil {
-		o.weaken(a.Needs(opt))
+	opt, err := a.Resolve(set)
+	if err != nil {
+		return o
+	}
+	// A fault that better links hide is found on the worst, and what holds on them holds on
+	// better ones: each schedule of those is one of theirs. Links that spoil the order of
+	// messages give broadcasts none.
+	if needs := a.Needs(opt); !needs.SequencedBroadcast {
+		o.Unordered = !needs.FIFO
+		if !needs.Reliable {
+			o.Duplicate, o.Lose = true, survivedLosses
+		}
 	}
 	return o
-}
-
-// weaken has the worst links that an algorithm with these needs declares to support. A
-// fault that better links hide is found on them, and what holds on them holds on better
-// ones: each schedule of those is one of theirs.
-func (o *Options) weaken(needs dme.Needs) {
-	if needs.SequencedBroadcast { // links that spoil the order of messages give broadcasts none
-		return
-	}
-	o.Unordered = !needs.FIFO
-	if !needs.Reliable {
-		o.Duplicate, o.Lose = true, survivedLosses
-	}
 }
 
 // Settings returns the settings of an algorithm that are searched where a user asks for

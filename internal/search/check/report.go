@@ -105,17 +105,6 @@ func forever(waiting []dme.NodeID, toWait, toRest string) *vnet.Violation {
 	return &vnet.Violation{Property: Liveness, Verdict: "no entry" + toWait + ", though " + Wait(waiting), Nodes: waiting}
 }
 
-// tooLong is what patience ends.
-func tooLong(waiting []dme.NodeID, steps int) *vnet.Violation {
-	return forever(waiting, fmt.Sprintf(" in %d steps", steps), fmt.Sprintf("%d steps after the last exit messages still flow", steps))
-}
-
-// repeats is tooLong, proved: the same steps over and over.
-func repeats(waiting []dme.NodeID, steps int) *vnet.Violation {
-	again := fmt.Sprintf("the last %d steps repeat for ever", steps)
-	return forever(waiting, ": "+again, again)
-}
-
 // Wait is "node 2 waits" or "nodes 1, 3 wait".
 func Wait(nodes []dme.NodeID) string {
 	if len(nodes) == 1 {

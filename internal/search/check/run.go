@@ -1,8 +1,10 @@
 package check
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
@@ -21,7 +23,7 @@ type run struct {
 func newRun(s *Search, p plan, taken []vnet.Step) *run {
 	r := &run{Network: vnet.New(p.model), search: s, taken: taken}
 	if p.victim != dme.None {
-		r.hunger = newHunger(r.Network, p.patience)
+		r.hunger = &hunger{newDelays(r.Network), p.patience, slices.Repeat([]int{fed}, r.Nodes+1), 0}
 	}
 	return r
 }
@@ -92,7 +94,8 @@ func (r *run) judge() {
 		r.Violation = stalled(r.Waiting())
 	case r.QuietFor <= r.search.Patience:
 	case len(r.Waiting()) > 0 || r.Served() && !r.MayGoOn():
-		r.Violation = tooLong(r.Waiting(), r.search.Patience)
+		r.Violation = forever(r.Waiting(), fmt.Sprintf(" in %d steps", r.search.Patience),
+			fmt.Sprintf("%d steps after the last exit messages still flow", r.search.Patience))
 	}
 }
 
@@ -138,7 +141,8 @@ func (r *run) repeat(steps []vnet.Step, finish bool) (cycle int) {
 		cycle = r.finish()
 	}
 	if cycle > 0 && r.Violation == nil && !r.search.SafetyOnly {
-		r.Violation = repeats(r.Waiting(), cycle)
+		again := fmt.Sprintf("the last %d steps repeat for ever", cycle)
+		r.Violation = forever(r.Waiting(), ": "+again, again)
 	}
 	return cycle
 }

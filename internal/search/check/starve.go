@@ -93,14 +93,6 @@ type hunger struct {
 // fed is of a node that does not wait.
 const fed = -1
 
-func newHunger(n *vnet.Network, patience int) *hunger {
-	h := &hunger{newDelays(n), patience, make([]int, n.Nodes+1), 0}
-	for i := range h.passed {
-		h.passed[i] = fed
-	}
-	return h
-}
-
 func (h *hunger) judge(x vnet.Step) *vnet.Violation {
 	h.after()
 	n := h.network

@@ -289,11 +289,6 @@ type bitset struct {
 	set   atomic.Uint64 // bits
 }
 
-func newBitset(size Bytes) *bitset {
-	const wordBytes = 8
-	return &bitset{words: make([]atomic.Uint64, max(1, size/wordBytes))}
-}
-
 // add adds a state, and reports whether it is new as far as can be told.
 func (b *bitset) add(h vnet.Hash) (isNew bool) {
 	// Bits are A, A+B, A+2B: A. Kirsch, M. Mitzenmacher, Less Hashing, Same
