@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -142,20 +143,11 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}
-	if o.Schedules == 0 {
-		o.Schedules = DefaultSchedules
-	}
-	if o.States == 0 {
-		o.States = DefaultStates
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if o.Patience == 0 {
-		// A fair schedule of the costliest algorithm serves somebody within a
-		// few times N² steps; a hundred times as many leave room for chance.
-		o.Patience = 10_000 + 100*o.Nodes*o.Nodes
-	}
+	o.Schedules, o.States = cmp.Or(o.Schedules, DefaultSchedules), cmp.Or(o.States, DefaultStates)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	// A fair schedule of the costliest algorithm serves somebody within a few times N² steps;
+	// a hundred times as many leave room for chance.
+	o.Patience = cmp.Or(o.Patience, 10_000+100*o.Nodes*o.Nodes)
 	needs := a.Needs(opt)
 	watch := vnet.WatchWhereNeedsAreMet
 	if o.WithoutInvariants {
@@ -286,8 +278,7 @@ func Settings(a *dme.Algorithm, nodes int, set map[string]string) []map[string]s
 	first := maps.Clone(set)
 	var others []map[string]string
 	for _, also := range a.Searched {
-		one := maps.Clone(also)
-		maps.Copy(one, set)
+		one := merged(also, set)
 		if opt, err := a.Resolve(one); err != nil || a.CheckNodes(nodes, opt) != nil || !maps.Equal(one, merged(set, also)) {
 			continue
 		}

@@ -10,7 +10,6 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/record/recording"
-	"dmebench/internal/runtime/noderun"
 )
 
 // exampleNodes is how many nodes there are in an example: the fewest of which two
@@ -71,28 +70,18 @@ func (p *player) serve(b *strings.Builder) error {
 			next = "settle"
 		} else if inside := p.network.Inside(); len(inside) > 0 {
 			next = fmt.Sprintf("exit %d", inside[0])
-		} else if x, armed := p.network.FirstTimer(); armed && p.waiting() {
+		} else if len(p.network.Waiting()) == 0 {
+			return nil
+		} else if x, armed := p.network.FirstTimer(); armed {
 			next = fmt.Sprintf("timeout %d %d", x.Node, x.Timer)
 		} else {
-			if p.waiting() {
-				return errors.New("a request is not served")
-			}
-			return nil
+			return errors.New("a request is not served")
 		}
 		if err := p.write(b, next); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("the requests are not served within %d steps", exampleSteps)
-}
-
-func (p *player) waiting() bool {
-	for id := range p.network.IDs() {
-		if p.network.Activity(id) == noderun.Requesting {
-			return true
-		}
-	}
-	return false
 }
 
 func (p *player) write(b *strings.Builder, text string) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -171,22 +172,20 @@ func (p *player) carryOut(c command) error {
 			}
 		}
 	case "stop":
-		for id := range n.IDs() {
-			if n.Activity(id) != noderun.Down && (c.node == dme.None || id == c.node) {
+		for id := range c.nodes(n) {
+			if n.Activity(id) != noderun.Down {
 				p.do(vnet.Step{Kind: dme.Stop, Node: id})
 			}
 		}
 	case "state":
-		for id := range n.IDs() {
-			if c.node == dme.None || id == c.node {
-				p.note("%s", n.Describe(id))
-			}
+		for id := range c.nodes(n) {
+			p.note("%s", n.Describe(id))
 		}
 	case "waits":
 		waiting := false
-		for id := range n.IDs() {
-			if n.Algorithm.Waits == nil || c.node != dme.None && id != c.node {
-				continue
+		for id := range c.nodes(n) {
+			if n.Algorithm.Waits == nil {
+				break
 			}
 			for _, w := range n.Algorithm.Waits(n.Node(id)) {
 				p.note("node %d waits for %v: %s", id, w.For, w.What)
@@ -216,6 +215,14 @@ func (p *player) carryOut(c command) error {
 		return fmt.Errorf("the outcomes up to here are longer than %d bytes; make the scenario shorter", maxText)
 	}
 	return nil
+}
+
+// nodes yields the node that a command names, or all.
+func (c command) nodes(n *vnet.Network) iter.Seq[dme.NodeID] {
+	if c.node == dme.None {
+		return n.IDs()
+	}
+	return slices.Values([]dme.NodeID{c.node})
 }
 
 // step returns the step that a command means.
