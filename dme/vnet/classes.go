@@ -72,8 +72,7 @@ func (s *Space) NewClasses() *Classes {
 	return c
 }
 
-// Ordered reports whether states are told apart by the order of timestamps, which
-// leaves few ([dme.Visitor.Rising]).
+// Ordered reports whether states are told apart by the order of timestamps; see [dme.Visitor.Rising].
 func (c *Classes) Ordered() bool { return c.timed.use }
 
 // Footprint is how many bytes of memory the classes take, without their space, about.
@@ -154,8 +153,7 @@ func lowest(to []uint64, levels []level) []uint64 {
 	return to
 }
 
-// Differences returns those between the clocks of a state, neighbour by
-// neighbour, domain by domain.
+// Differences returns those between neighbouring clocks of a state, domain by domain.
 func (c *Classes) Differences(v []uint32) []uint64 {
 	if c.Algorithm.Clocks == nil {
 		return nil
@@ -343,8 +341,7 @@ func (c *Classes) changedMessage(id uint32, change func(dme.ClockVariable)) (to 
 // is after the timestamp to which it is equal. Levels are compared as numbers.
 type level uint64
 
-// The bits of a level, from the lowest: whether it is a rising clock, its node, its
-// value, its domain.
+// The bits of a level, from the lowest: rising or not, its node, its value, its domain.
 const (
 	nodeBit, nodeBits     = 1, 11
 	valueBit, valueBits   = nodeBit + nodeBits, 40
@@ -379,8 +376,7 @@ type clocked struct {
 	stale  bool    // there are others, which nobody will look at, and which are not 0
 }
 
-// known returns the clocks of a component, by its number, and finds them where
-// they have not been asked for.
+// known returns the clocks of a component, by its number, and finds them at first.
 func (c *Classes) known(all *[]*clocked, id uint32, find func(*clocked)) *clocked {
 	for int(id) >= len(*all) {
 		*all = append(*all, nil)

@@ -8,8 +8,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// commuting knows which arrivals at a node commute with all that may happen
-// there before; see [Reduction].
+// commuting knows which arrivals commute with all that may happen at their node before; see [Reduction].
 type commuting struct {
 	*Walker                    // runs handlers, from states in which no network may ever be
 	table   table              // node's state and message: yes or no
@@ -23,8 +22,7 @@ type commuting struct {
 	first, other []posted
 }
 
-// Whether a message commutes. What was concluded for a state holds for all
-// states that are met from there as well.
+// Whether a message commutes in a state, and in all that are met from there.
 const (
 	yes uint32 = iota + 1
 	no
@@ -50,8 +48,7 @@ func (c *commuting) forget() { c.table = table{} }
 
 func (c *commuting) key(at, message uint32) uint64 { return uint64(at)<<32 | uint64(message) }
 
-// answer says whether a message that a node holds the first place for commutes,
-// where so many messages may arrive.
+// answer says whether a message commutes at a node, where these may arrive.
 func (c *commuting) answer(at, message uint32, arrive [][]uint32) uint32 {
 	answer, ok := c.table.get(c.key(at, message))
 	if !ok {
@@ -68,8 +65,7 @@ func (c *commuting) answer(at, message uint32, arrive [][]uint32) uint32 {
 	return answer
 }
 
-// holds reports whether all messages that commuted still do where more may
-// arrive at each node than before.
+// holds reports whether all messages that commuted still do where more may arrive.
 func (c *commuting) holds(arrive [][]uint32, before []int) bool {
 	var all []uint64
 	for _, e := range c.table.slots {

@@ -10,8 +10,7 @@ import (
 	"dmebench/dme"
 )
 
-// clockSteps is how long a walk is that looks at clocks: long enough that the
-// clocks of a few nodes are far from where they began.
+// clockSteps of a walk lead the clocks of a few nodes far from where they began.
 const clockSteps = 300
 
 // CompareClocks looks for a state in which a node does something else where clocks

@@ -176,8 +176,7 @@ func (m *Model) do(s state, x Step) *Violation {
 	return m.apply(s, x.Node, via, s.run(x))
 }
 
-// apply carries out what a handler of a node has done in answer to a message
-// with marks: timers first, then messages, then the entry.
+// apply carries out what a handler has done in answer to a message with marks: timers, messages, entry.
 func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation {
 	if o.fatal() {
 		return o.broken

@@ -17,8 +17,7 @@ type Event struct {
 	Refused string      // why the message was refused
 }
 
-// Effect is something that a handler has done. The number of a message, from 1
-// in the order of sending, tells where it arrives.
+// Effect is something that a handler has done. The number of a message tells where it arrives.
 type Effect struct {
 	dme.Effect
 	Number uint64
@@ -49,8 +48,7 @@ func (e *Event) Entered() bool {
 	return slices.ContainsFunc(e.Effects, func(x Effect) bool { return x.Kind == dme.Enter })
 }
 
-// DescribeMessage writes a message as a person reads it: its kind, and the
-// fields that are not zero.
+// DescribeMessage writes the kind of a message and its fields that are not zero.
 func DescribeMessage(a *dme.Algorithm, m *dme.Message) string { return a.KindName(m.Kind) + fields(m) }
 
 func fields(m *dme.Message) string {
@@ -149,16 +147,14 @@ type decoded struct {
 	bytes    int // that all of it takes, about
 }
 
-// heldPair is a pair of nodes with the links between them, by their numbers in a
-// vector, of which the invariants hold.
+// heldPair is a pair of nodes and the links between them of which the invariants hold.
 type heldPair struct {
 	a, b      uint32 // the local states, each plus one
 	out, back uint32 // the queues from one to the other
 	disturbed bool
 }
 
-// decodedNode is the node of a local state. Each place has a node of its own,
-// which is loaded again and again.
+// decodedNode is the node of a local state, loaded again and again.
 type decodedNode struct {
 	number uint32 // of the local state, plus one
 	node   dme.Node
@@ -180,8 +176,7 @@ const (
 	pairBytes    = 20
 )
 
-// Broken returns the invariant that does not hold in state v, of all that are
-// watched; nil where all hold.
+// Broken returns the invariant that does not hold in state v; nil where all that are watched hold.
 func (w *Walker) Broken(v []uint32) *Violation {
 	if w.judge == nil {
 		return nil
@@ -190,8 +185,7 @@ func (w *Walker) Broken(v []uint32) *Violation {
 	return w.judge.of(w, w.faulty && w.struck(w.shared()), dme.None)
 }
 
-// brokenPair asks the invariants about a pair of nodes, unless it has been asked with
-// the same states of the two and the same messages between them.
+// brokenPair asks about a pair of nodes, unless the two and what is between them were the same before.
 func (w *Walker) brokenPair(disturbed bool, a, b dme.NodeID) *Violation {
 	d := &w.decoded
 	if d.pairs == nil {

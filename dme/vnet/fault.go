@@ -117,8 +117,7 @@ func (m *Model) possibleFault(s state, x Step) bool {
 	return m.members && p.activity == noderun.Idle && (c.departures > 0 || m.Faults)
 }
 
-// severed reports whether what one node sends to another is lost: it is down, or
-// the sender has not heard yet that it is up.
+// severed reports whether what is sent is lost: to who is down, or not known to be up yet.
 func (m *Model) severed(s state, from, to dme.NodeID) bool {
 	if s.process(to).activity == noderun.Down {
 		return true
@@ -188,8 +187,7 @@ func (m *Model) doFault(s state, x Step) *Violation {
 	return m.apply(s, x.Node, nil, s.run(x))
 }
 
-// mustGoOn reports whether those who wait must be served although nothing can
-// happen but that nodes come back.
+// mustGoOn reports whether those who wait must be served though nothing happens but that nodes come back.
 func (m *Model) mustGoOn(s state) bool {
 	var down []dme.NodeID
 	awaited := false

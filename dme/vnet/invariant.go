@@ -32,8 +32,7 @@ func (m *Model) watched() []dme.Invariant {
 	return all
 }
 
-// meetsNeeds reports whether links give what the algorithm needs. (A description
-// without needs is not complete, and says nothing.)
+// meetsNeeds reports whether links give what the algorithm needs, if it says what.
 func (m *Model) meetsNeeds() bool {
 	if m.Algorithm.Needs == nil {
 		return false
@@ -163,8 +162,7 @@ func (j *judge) ofPair(disturbed bool, a, b dme.NodeID) *Violation {
 	return nil
 }
 
-// recovered ends the panic of an invariant. It is a fault of its author, which must not
-// look like one of the search.
+// recovered ends the panic of an invariant, which must not look like a fault of the search.
 func (j *judge) recovered(bad **Violation) {
 	if r := recover(); r != nil {
 		*bad = broken(j.asked, fmt.Errorf("the invariant itself panics: %v", r))
@@ -221,8 +219,7 @@ func (n *Network) judgeState(changed dme.NodeID) {
 	n.Violation = n.judge.of(n, n.disturbed, changed)
 }
 
-// Unwatch ends the judgement by invariants: from now on something happens that
-// the algorithm's proofs rule out.
+// Unwatch ends the judgement by invariants: something happens that proofs rule out.
 func (n *Network) Unwatch() { n.judge = nil }
 
 // Broken returns the invariant that does not hold now, of all that are watched;

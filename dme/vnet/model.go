@@ -99,8 +99,7 @@ func (m *Model) WithSeed(seed uint64) (*Model, error) {
 // has been given none. Delays have no length here: it is a unit for timers.
 const unknownBound = time.Second
 
-// boundOf returns the bound on delays that the algorithm sets its timers by, 0
-// where it has no such option.
+// boundOf returns the bound on delays that timers are set by, 0 without such an option.
 func boundOf(opt dme.Options) time.Duration {
 	value, ok := opt["bound"]
 	if !ok {
@@ -159,8 +158,7 @@ func (m *Model) audible(s state, link, i int) bool {
 	return p.place == least
 }
 
-// heard gives a broadcast that a node has just heard first its place, and takes
-// the place away once everybody has heard it.
+// heard gives a broadcast its place when it is first heard, and takes it away when all have heard it.
 func (m *Model) heard(s state, p passage) {
 	last, remains := int32(0), false
 	for _, x := range s.arriving() {
@@ -305,8 +303,7 @@ func (m *Model) markAll(s state, timers []timing) {
 	}
 }
 
-// inherit returns the marks of a message that is sent in answer to one with
-// marks: those whose timers reach one hop further.
+// inherit returns the marks of an answer: those whose timers reach one hop further.
 func inherit(marks []mark, timers []Timer) []mark {
 	var out []mark
 	for _, m := range marks {
@@ -318,8 +315,7 @@ func inherit(marks []mark, timers []Timer) []mark {
 	return out
 }
 
-// marked returns marks with one for a timer that has just been set; marks itself is
-// left alone. The order of marks is that in which their timers were set.
+// marked returns a copy of marks with one for a timer just set, the latest, at the end.
 func marked(marks []mark, t Timer) []mark {
 	return append(unmarked(marks, t.Node, t.ID), mark{t.Node, t.ID, 1})
 }

@@ -9,8 +9,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// Network is a network of nodes that run. It does nothing by itself: each step
-// is taken by [Network.Do].
+// Network is a network of nodes that run, by steps that are taken by [Network.Do].
 type Network struct {
 	*Model
 	runners   []*noderun.Runner // by node, from 1
@@ -137,8 +136,7 @@ func (n *Network) step(x Step, note bool) {
 	}
 }
 
-// Inject hands a node a message that no link holds, as if it came from another.
-// From then on invariants are not judged any more.
+// Inject hands a node a message that no link holds. From then on invariants are not judged.
 func (n *Network) Inject(from, to dme.NodeID, m *dme.Message) *Event {
 	n.judge = nil
 	n.begin(Step{Node: to, From: from}, true)
@@ -173,8 +171,7 @@ func (n *Network) MayArrive(x Step) bool {
 	return x.Index < len(n.links[link].messages) && (!n.Sequenced || n.audible(n, link, x.Index))
 }
 
-// AllowMore lets every node ask so many times more, also where it has been told
-// that no more requests would come.
+// AllowMore lets every node ask so many times more, whatever it has been told.
 func (n *Network) AllowMore(requests int) {
 	for id := range n.IDs() {
 		n.processes[id].requests += requests
@@ -219,8 +216,7 @@ func (n *Network) FirstTimer() (x Step, ok bool) {
 	return Step{}, false
 }
 
-// What follows makes the network the world of its nodes: it writes down what a
-// handler does, and the rules carry it out.
+// The network as the world of its nodes: it writes down what a handler does, for the rules.
 
 func (n *Network) Send(from, to dme.NodeID, m *dme.Message) { n.send(from, to, m, m.Vec, false) }
 

@@ -150,8 +150,7 @@ func (r *Reduction) Footprint() int {
 // Reduce makes the walker note what is sent, for [Walker.Settle].
 func (w *Walker) Reduce(r *Reduction) { w.reduction = r }
 
-// mostSettled bounds what [Walker.Settle] does at once, in a network that goes
-// on for ever in ever new states.
+// mostSettled bounds what [Walker.Settle] does at once in a network that goes on for ever.
 const mostSettled = 1 << 12
 
 // Settle takes forced arrivals from the state in Next on, until there is none, or
@@ -206,8 +205,7 @@ func (w *Walker) forced() (x Step, ok bool) {
 	return x, false
 }
 
-// commutes asks the reduction whether a message may be taken alone by a node in
-// a state, and keeps the answer.
+// commutes asks the reduction whether a message may be taken alone, and keeps the answer.
 func (w *Walker) commutes(at, message uint32) bool {
 	r := w.reduction
 	if now := r.generation.Load(); now != w.generation {

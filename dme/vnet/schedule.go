@@ -122,8 +122,7 @@ func (s *Schedule) strikes(to []Step) []Step {
 // MayGoOn reports whether messages may flow although all requests are served.
 func (m *Model) MayGoOn() bool { return m.Endless && !m.Stops }
 
-// burstIsOver reports whether everybody is served and, but for a token that
-// never rests, nothing moves.
+// burstIsOver reports whether all are served and nothing moves but a token that never rests.
 func (s *Schedule) burstIsOver() bool {
 	quiet := !s.Busy() && len(s.common.timers) == 0 || s.Endless && s.Rand.IntN(4) == 0
 	return quiet && s.allIdle()

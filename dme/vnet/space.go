@@ -80,8 +80,7 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 	return v, h.plus(s.rests.at(v[s.width-1]).Hash)
 }
 
-// In returns the step of a network, which is in state v, that x is in v. It
-// differs where links do not keep order.
+// In returns the step of a network in state v that x is in v: another where links keep no order.
 func (s *Space) In(n *Network, v []uint32, x Step) (Step, bool) {
 	return s.in(n, v, x, func(message uint32) uint32 { return message })
 }
@@ -115,8 +114,7 @@ func (s *Space) HashOf(v []uint32) Hash {
 	return h
 }
 
-// NeverSent returns the kinds of messages that no step has sent from any state that
-// was looked at, by their names.
+// NeverSent returns the names of the kinds of messages that no state looked at has sent.
 func (s *Space) NeverSent() []string {
 	var sent [dme.MaxKinds + 1]bool
 	for id := range s.messages.len() {
@@ -151,8 +149,7 @@ func (s *Space) compare(p, q uint32) int {
 	return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
 }
 
-// sortBetweenNews puts the messages of a link that does not keep order into the
-// order of their hashes; news stay where they are.
+// sortBetweenNews orders the messages of a link without order by their hashes; news stay.
 func (s *Space) sortBetweenNews(messages []uint32) {
 	first := 0
 	for i, p := range messages {
@@ -177,8 +174,7 @@ func (s *Space) Is(v []uint32) (waiting, inside uint32) {
 	return waiting, inside
 }
 
-// Occupied reports which links hold something in state v: the link that leads
-// from node f to node t is number (f−1)·N+t−1.
+// Occupied reports which links hold something in state v: from f to t is number (f−1)·N+t−1.
 func (s *Space) Occupied(v []uint32, link func(number int)) {
 	for i, queue := range v[s.Nodes : s.width-1] {
 		if queue != 0 {

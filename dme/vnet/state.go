@@ -27,8 +27,7 @@ type state interface {
 	keep()
 	// take takes the i-th message from a link, or leaves it there as a copy.
 	take(link, i int, leave bool) *passage
-	// rewrite changes what is known about the messages of a link, in order;
-	// change reports whether it has.
+	// rewrite changes what is known about a link's messages, in order; change says if it has.
 	rewrite(from, to dme.NodeID, change func(*passage) bool)
 	// empty loses everything that a link holds.
 	empty(link int)
@@ -77,8 +76,7 @@ func (p *process) begin(x Step) {
 	}
 }
 
-// end notes what the local process does after a step, as its runner says. left
-// reports whether the node has left the system in it.
+// end notes what the process does after a step, and reports whether its node has left in it.
 func (p *process) end(h *noderun.Runner) (left bool) {
 	p.activity, p.reads = h.Activity(), h.Shared()
 	if left = p.leaving && p.activity == noderun.Down; left {

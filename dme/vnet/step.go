@@ -118,8 +118,7 @@ func stimulusOf(x Step, message uint32) stimulus {
 	return stimulus(x.Kind)
 }
 
-// executor runs the handlers of nodes, one at a time: it is a network of which
-// only what one handler does is looked at.
+// executor runs single handlers: a network of which nothing but what they do is looked at.
 type executor struct {
 	*Network
 	space *Space

@@ -68,8 +68,7 @@ const (
 	risingValue = 2 // more than the last timestamp that it has passed
 )
 
-// timestamped reports whether the nodes show rising clocks. On links that do not
-// keep order they are taken for clocks like any other.
+// timestamped reports whether nodes show rising clocks and links keep order, without which they are like any.
 func (c *Classes) timestamped() (yes bool) {
 	if c.Algorithm.Clocks == nil || c.Unordered {
 		return false
@@ -163,8 +162,7 @@ func (c *Classes) raised(v []uint32, x Step, yield func([]uint32) bool) {
 	}
 }
 
-// beforeNext returns how many timestamps are before the first that its sender has
-// sent behind the first message of a queue, or most, if there is none.
+// beforeNext returns how many timestamps are before the next of the sender on its link, or most.
 func (c *Classes) beforeNext(queue uint32, most uint64) uint64 {
 	for _, id := range c.Space.queues.at(queue).messages[1:] {
 		for _, l := range c.ofMessage(id).levels {

@@ -106,8 +106,7 @@ func (n *Network) Figures() map[string]float64 {
 	return n.meters.Figures()
 }
 
-// Refused returns how many messages nodes have refused, and the reason of one,
-// the first in the order of the alphabet.
+// Refused returns how many messages nodes have refused, and the first reason by the alphabet.
 func (n *Network) Refused() (count uint64, reason string) {
 	for id := range n.IDs() {
 		count += n.counters[id].Refused.Load()
@@ -130,12 +129,10 @@ type Flight struct {
 	passage
 }
 
-// Arrival returns the step by which it arrives: Receive or, of news that its
-// sender is down or up, which is no message, PeerDown or PeerUp.
+// Arrival returns the kind of its arrival: Receive or, of news of its sender, PeerDown or PeerUp.
 func (f *Flight) Arrival() dme.EventKind { return f.arrival() }
 
-// InFlight returns all messages and news that are on their way, in the order in
-// which they were sent.
+// InFlight returns all messages and news that are on their way, in the order of sending.
 func (n *Network) InFlight() []Flight {
 	var all []Flight
 	for _, l := range n.bySending() {
@@ -158,8 +155,7 @@ func (n *Network) Message(x Step) *dme.Message {
 	return &n.links[n.link(x.From, x.Node)].messages[x.Index].msg
 }
 
-// News reports whether the next that arrives from one node at another is the
-// news that it is down or up, and which.
+// News reports whether news are the next to arrive on a link, and of which kind.
 func (n *Network) News(from, to dme.NodeID) (kind dme.EventKind, ok bool) {
 	if link := n.link(from, to); n.length(link) > 0 {
 		kind = n.passage(link, 0).arrival()

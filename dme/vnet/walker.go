@@ -72,9 +72,7 @@ func (w *Walker) Enabled(v []uint32, to []Step) (steps []Step, stuck bool) {
 	return w.enabled(w, to)
 }
 
-// Do takes a step from state v with hash h, and returns the safety property
-// that it breaks, nil where it breaks none. The state after it is in Next and
-// Hash.
+// Do takes a step from state v with hash h to Next and Hash, and returns the safety property that it breaks.
 func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 	copy(w.Next, v)
 	w.Hash = h
@@ -99,8 +97,7 @@ func (w *Walker) Waiting(v []uint32) []dme.NodeID {
 	return waiting
 }
 
-// Refused returns how many messages nodes have refused, once for each state of
-// a node and message, and the reason of one.
+// Refused returns how many messages nodes refused, once for each state and message, and one reason.
 func (w *Walker) Refused() (count uint64, reason string) { return w.refused, w.refusal }
 
 func (w *Walker) process(id dme.NodeID) *process { return &w.locals.at(w.Next[id-1]).process }
@@ -301,8 +298,7 @@ func (w *Walker) outcomeOf(at uint32, x Step, message uint32) (index uint32) {
 	return index
 }
 
-// try runs the handler of a step that no node has taken in its state before,
-// and keeps the outcome by its key.
+// try runs the handler of a step for the first time in a state, and keeps the outcome.
 func (w *Walker) try(key uint64, was uint32, x Step, message uint32) (index uint32) {
 	index = uint32(len(w.outcomes))
 	o := w.exec.try(w.locals.at(was), x, message)

@@ -119,8 +119,7 @@ func (g *digger) report() {
 	g.states, g.taken = 0, 0
 }
 
-// Bitstate is how sure a search is that keeps only a few bits of each state. It
-// is no proof, whatever it says.
+// Bitstate is how sure a search is that keeps a few bits of each state. It proves nothing.
 type Bitstate struct {
 	Size   Bytes   `json:"bytes"`    // of all bits
 	Bits   int     `json:"bits"`     // for each state

@@ -197,8 +197,7 @@ func newExhaustive(s *Search, workers int) *exhaustive {
 	return x
 }
 
-// statesIn returns how many states of a width fit into so many bytes: at least
-// one, and at most most.
+// statesIn returns how many states of a width fit into so many bytes: 1 to most.
 func statesIn(bytes, width, most int) int { return min(max(1, bytes/(4*width)), most) }
 
 // run expands layer after layer, and reports whether it came to an end by itself.
@@ -253,8 +252,7 @@ func (x *exhaustive) begin() (v []uint32, h vnet.Hash, ok bool) {
 	return v, h, true
 }
 
-// progressed adds what one goroutine has done since it said so last, whose tables take own
-// bytes and took held.
+// progressed adds what one goroutine has done since; its tables took held bytes, and take own.
 func (x *exhaustive) progressed(own int, held *int, steps, states, expanded uint64) {
 	x.taken.Add(steps)
 	common := x.space.Footprint()
@@ -417,8 +415,7 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10) + " B"
 }
 
-// account is how much memory a search holds, and may hold. What is garbage
-// already does not count: the caller of the search tells the collector.
+// account is how much memory a search holds, and may hold, garbage not counted.
 type account struct {
 	held  atomic.Int64
 	limit Bytes // 0: any number

@@ -132,8 +132,7 @@ type watch struct {
 	promised bool        // the algorithm is claimed to be free of starvation
 }
 
-// watching returns what there is to watch: nothing where links and nodes are worse than
-// the algorithm needs, since what its paper says is then not said.
+// watching returns what there is to watch: nothing where the paper's assumptions are not met.
 func watching(m *vnet.Model, needs dme.Needs) watch {
 	var w watch
 	if m.Nodes < 2 || m.Crashes > 0 || needs.FIFO && m.Unordered || needs.Reliable && (m.Duplicate || m.Lose > 0) ||

@@ -258,8 +258,7 @@ func (g *graph) goesRound(n *vnet.Network, round []taken, f flights) (loop []vne
 	return loop, true
 }
 
-// shrinks reports whether some difference between clocks is smaller than it was at the
-// same step a round before.
+// shrinks reports whether some difference between clocks is smaller than a round before.
 func shrinks(before, after [][]uint64) bool {
 	for i := range before {
 		for j := range before[i] {

@@ -25,8 +25,7 @@ type part struct {
 	goes func(from int, e *edge) bool // to another state of the part; nil: every step
 }
 
-// each calls found with every component of a part that has a step within it. The states
-// are valid during the call.
+// each calls found with each component of a part that has a step within; states are valid meanwhile.
 func (t *tarjan) each(p part, found func(states []uint32)) {
 	type frame struct {
 		state uint32
@@ -218,8 +217,7 @@ func (t *tarjan) cycle(id dme.NodeID) *cycle {
 	return c
 }
 
-// nearest returns the states of the fair component of a part that has the state
-// with the least number.
+// nearest returns the states of the fair component of a part that is nearest to the beginning.
 func (t *tarjan) nearest(p part) (best map[uint32]bool) {
 	nearest := uint32(math.MaxUint32)
 	t.each(p, func(states []uint32) {

@@ -46,8 +46,7 @@ type edge struct {
 // label says what a step does for fairness.
 type label uint16
 
-// Labels: whoever asks has none; otherwise the node that leaves, the link that
-// delivers, or some timer.
+// Labels: none for who asks; else the node that leaves, the link that delivers, or some timer.
 const (
 	asking label = iota
 	firing
@@ -95,8 +94,7 @@ func newGraph(s *Search) *graph {
 	return g
 }
 
-// vector returns the vector of a state, which is valid for ever. The vectors of
-// a block end with it.
+// vector returns the vector of a state, valid for ever. Those of a block end with it.
 func (g *graph) vector(id int) []uint32 {
 	each := longBlock / g.width
 	at := id % each * g.width
@@ -223,8 +221,7 @@ func (g *graph) build(ctx context.Context) (end *dead, stopped string) {
 	return nil, ""
 }
 
-// crowded reports whether a node may not ask yet, since it would put more on a
-// link than may be there.
+// crowded reports whether a node may not ask yet, since that would put too much on a link.
 func (g *graph) crowded(x vnet.Step, after []uint32) bool {
 	return g.InFlight > 0 && (x.Kind == dme.Request || x.Kind == dme.RequestShared) && g.space.Longest(after) > g.InFlight
 }
@@ -257,8 +254,7 @@ type taken struct {
 	to   int
 }
 
-// through calls found with each step from one state to another that has a label.
-// The walker has just taken the step.
+// through calls found with each step of a label between two states, just taken by the walker.
 func (g *graph) through(from, to int, want label, found func(x vnet.Step)) {
 	v := g.vector(from)
 	steps, _ := g.walker.Enabled(v, nil)
@@ -326,8 +322,7 @@ type ancestry struct {
 
 const blockSize = 512
 
-// origin is the number of the state before, plus one, and the index of the
-// move; zero at the beginning.
+// origin is the number of the state before, plus one, and the move; zero at the beginning.
 type origin uint64
 
 const moveBits = 20

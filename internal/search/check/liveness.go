@@ -39,8 +39,7 @@ type LivenessResult struct {
 	Lasso      *Lasso     // how; nil where there is none
 }
 
-// Lasso is a schedule without end: the way in, and then the loop over and over.
-// The loop of a deadlock is empty.
+// Lasso is a schedule without end: the way in, and the loop over and over; of a deadlock none.
 type Lasso struct {
 	Prefix, Loop []vnet.Step
 }
@@ -101,8 +100,7 @@ func starved(v LivenessVerdict, id dme.NodeID, loop int) *vnet.Violation {
 // errSpurious says that classes have a schedule that the nodes have not.
 var errSpurious = errors.New("the nodes cannot follow the schedule that was found")
 
-// trace repeats the moves that lead to the violation that was found in a network of nodes,
-// which have to show it.
+// trace repeats the moves to the violation in a network of nodes, which have to show it.
 func (x *exhaustive) trace() (*Trace, error) {
 	path := x.found.way
 	if path == nil {

@@ -34,8 +34,7 @@ const (
 	Adversarial Adversary = "adversary"
 )
 
-// Options says what to search. Nodes and Requests must be set; the zero value
-// of everything else is its default.
+// Options says what to search: Nodes and Requests, and else by default nothing special.
 type Options struct {
 	Nodes    int
 	Requests int                               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
@@ -43,8 +42,7 @@ type Options struct {
 	Set      map[string]string                 // the algorithm's options that differ from their defaults
 	ReadFile func(name string) ([]byte, error) `json:"-"`
 
-	// Requesters are the nodes that ask; nil: all. They share Requests in the same
-	// way, in ascending order.
+	// Requesters are the nodes that ask, in ascending order; nil: all.
 	Requesters []dme.NodeID
 
 	Unordered bool // links need not keep order
@@ -173,8 +171,7 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	s := &Search{Options: o, model: m, needs: needs}
 	if o.Watch {
 		s.watch = watching(m, needs)
-		// To starve a node takes an adversary; who starves another asks more often than
-		// it was given.
+		// To starve a node takes an adversary, and more requests of others than are given.
 		s.starves = s.starves && o.Adversary != Chance && o.Requesters == nil
 	}
 	if o.Bypass > 0 {
@@ -211,8 +208,7 @@ func (o *Options) share(id dme.NodeID) int {
 	return o.Requests / among
 }
 
-// Notes says what a reader should know of the search beforehand: where the
-// links are worse than the algorithm needs, and where they could be worse.
+// Notes says where the links are worse than the algorithm needs, or could be worse.
 func (s *Search) Notes() []string {
 	var notes []string
 	note := func(yes bool, text string) {

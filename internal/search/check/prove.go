@@ -17,8 +17,7 @@ import (
 	"dmebench/units"
 )
 
-// ProofOptions bounds the searches of [Prove]. The zero value of each is its default,
-// but for Memory, which then has no bound.
+// ProofOptions bounds the searches of [Prove]; zero is the default, of Memory no bound.
 type ProofOptions struct {
 	Nodes   int    // the most; 0: DefaultProofNodes
 	Each    int    // the most requests a node where they are limited; 0: DefaultProofRequests
@@ -55,21 +54,18 @@ const (
 // infinite without a bound: a sender that waits for no answer may fill it.
 const crowded = 2
 
-// Proven is for how many nodes an algorithm can be proven right, and how far it can be
-// searched beyond.
+// Proven is for how many nodes an algorithm is proven, and how far it is searched beyond.
 type Proven struct {
 	Algorithm   string            `json:"algorithm"`
 	AsPublished bool              `json:"as_published"`
 	Set         map[string]string `json:"set,omitempty"`
 	Links       ProofLinks        `json:"links"` // the weakest that it declares to support
 
-	// Proven are the numbers of nodes for which a search of all states, with
-	// requests without limit, came to its end and found nothing.
+	// Proven are the numbers of nodes for which all states, without a limit of requests, were searched.
 	Proven []Proof `json:"proven,omitempty"`
 	// Refuted is the first violation, of requests with or without a limit.
 	Refuted *Refutation `json:"refuted,omitempty"`
-	// Searched is, for each number of nodes, the most requests a node that could
-	// be searched completely without finding anything.
+	// Searched is, by nodes, the most requests a node that could be searched completely.
 	Searched []Budget `json:"searched,omitempty"`
 	// Limit says what ended the search for a proof of more nodes.
 	Limit string `json:"limit,omitempty"`
@@ -82,8 +78,7 @@ type Proof struct {
 	Nodes  int        `json:"nodes"`
 	Links  ProofLinks `json:"links"`
 	States uint64     `json:"states"`
-	// NeverSent are kinds of messages that no schedule sends: the proof does not cover
-	// how nodes handle them.
+	// NeverSent are kinds of messages about whose handling the proof says nothing.
 	NeverSent []string `json:"never_sent,omitempty"`
 }
 
@@ -234,8 +229,7 @@ func (p *prover) prove(ctx context.Context, nodes int, links ProofLinks, states 
 	return nil, err
 }
 
-// unlimited searches for proofs: for each number of nodes on the weakest links
-// that the algorithm supports, and then on better ones.
+// unlimited searches for proofs, on the weakest links that the algorithm supports, then on better ones.
 func (p *prover) unlimited(ctx context.Context) error {
 	weakest := p.result.Links
 	links := []ProofLinks{weakest}

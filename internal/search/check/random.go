@@ -43,8 +43,7 @@ func (s *Search) within(ctx context.Context) (context.Context, context.CancelFun
 func (s *Search) schedule(k int64, taken []vnet.Step) (*run, *vnet.Violation) {
 	p, err := s.plan(s.Seed + uint64(k))
 	if err != nil {
-		// Options are checked with one seed; another one cannot make them
-		// wrong, but might make a construction fail.
+		// Options are checked with one seed; another might make a construction fail.
 		return nil, &vnet.Violation{Property: vnet.Sanity, Verdict: "no system: " + err.Error()}
 	}
 	one := s.draw(p, taken)
@@ -54,8 +53,7 @@ func (s *Search) schedule(k int64, taken []vnet.Step) (*run, *vnet.Violation) {
 	return one, one.Violation
 }
 
-// excuses reports whether a violation is starvation of an algorithm that is not claimed
-// to be free of it.
+// excuses reports whether a violation is starvation that nobody has excluded.
 func (s *Search) excuses(v *vnet.Violation) bool {
 	return v != nil && v.Property == Starvation && !s.promised
 }
@@ -154,8 +152,7 @@ func (r *randomSearch) finish(ctx context.Context, start time.Time) Report {
 	return report
 }
 
-// firstReason returns the first of two reasons in the order of the alphabet,
-// which is the same however searches share the work.
+// firstReason returns the first by the alphabet, however searches share the work.
 func firstReason(a, b string) string {
 	if a == "" || b != "" && b < a {
 		return b
@@ -187,8 +184,7 @@ func newDelays(n *vnet.Network) *delays {
 	return d
 }
 
-// of returns how long a possible step has been held back by now, and whether its
-// kind is one that must not be held back for ever.
+// of returns how long a step has been held back, if it must not be so for ever.
 func (d *delays) of(x vnet.Step) (age int, ok bool) {
 	now := d.network.Steps
 	switch {

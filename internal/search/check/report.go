@@ -21,8 +21,7 @@ type Report struct {
 	Trace     *Trace          // how it came about; nil where there is none
 	Seed      uint64          // of the schedule that broke the property; for an exhaustive search the search's own
 
-	// Complete: everything that was to be searched has been. A search that was
-	// broken off has found nothing out about the rest.
+	// Complete: all has been searched. Else nothing is known of the rest.
 	Complete bool
 	Stopped  string // why it is not complete, "" where it is or where a violation ended it
 
@@ -96,8 +95,7 @@ func stalled(waiting []dme.NodeID) *vnet.Violation {
 	}
 }
 
-// forever is the violation of a system that goes on without an entry, while
-// nodes wait or, where none does, without coming to rest.
+// forever is the violation of a system that goes on without an entry, or without rest.
 func forever(waiting []dme.NodeID, toWait, toRest string) *vnet.Violation {
 	if len(waiting) == 0 {
 		return &vnet.Violation{Property: Rest, Verdict: "no rest: " + toRest + ", though no node will ask again"}
@@ -126,8 +124,7 @@ type Trace struct {
 	Repeats   int          // where the schedule goes on for ever: how many of the last events repeat
 	States    []string     // the nodes at the end, one on a line
 
-	// Bypass is the bound on overtaking that the schedule passes in its last step, where
-	// that is what it shows.
+	// Bypass is the bound on overtaking that the last step passes, where that is what it shows.
 	Bypass int
 
 	Standstill *stall.Standstill // who waits for whom at the end, where nothing moves; else nil
@@ -193,8 +190,7 @@ func (t *Trace) Recording() (events []recording.Event, states [][]string) {
 // maxRows is how much of a long schedule is drawn: its end.
 const maxRows = 200
 
-// Diagram returns the trace as a space-time diagram, whose rows are the trace's
-// lines. Of a long one it shows the end.
+// Diagram draws the trace, a row for each of its lines; of a long one the end.
 func (t *Trace) Diagram() *spacetime.Diagram {
 	events, states := t.Recording()
 	p := spacetime.NewPainter(t.Nodes, true)

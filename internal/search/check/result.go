@@ -20,8 +20,7 @@ const (
 	LinksByFlags = "flags"
 )
 
-// Result is what a search is told to have found, and what 'check --json' prints. Where there is no figure the value
-// is null.
+// Result is what a search has found, as 'check --json' prints it; without a figure it is null.
 type Result struct {
 	SchemaVersion int               `json:"schema_version"`
 	Algorithm     string            `json:"algorithm"`
@@ -88,8 +87,7 @@ type Result struct {
 	Invariants []string `json:"invariants"` // of the algorithm that were checked in every state
 }
 
-// loopResult is a schedule without end: the way in, and the loop that follows for ever.
-// Nothing follows in a deadlock, or where it is a matter of safety.
+// loopResult is a schedule without end: the way in, and what follows for ever, if anything.
 type loopResult struct {
 	Prefix []string `json:"prefix"`
 	Loop   []string `json:"loop"`
@@ -244,8 +242,7 @@ func (x *Result) replay(o, by Options) string {
 	return b.String()
 }
 
-// longTrace is how many lines of a counterexample a person is shown: of a
-// longer one the beginning and the end.
+// longTrace is how many lines of a counterexample are shown; of a longer one both ends.
 const longTrace = 120
 
 // Print prints it for a person.

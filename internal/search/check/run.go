@@ -28,8 +28,7 @@ func newRun(s *Search, p plan, taken []vnet.Step) *run {
 	return r
 }
 
-// draw draws and takes the steps of a schedule that has been planned, until something is
-// broken or nothing is left to happen. They are appended to taken.
+// draw appends the steps of a planned schedule to taken, until something is broken or nothing is left.
 func (s *Search) draw(p plan, taken []vnet.Step) *run {
 	if p.victim != dme.None {
 		return s.starve(p, taken)
@@ -126,8 +125,7 @@ func (s *Search) replay(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.
 	return t, r.taken
 }
 
-// repeat takes the possible ones among steps, and then, if finish, lets the network run
-// on. It returns how many of the last steps repeat for ever.
+// repeat takes the possible steps; if finish, lets the network run on, and counts those that repeat for ever.
 func (r *run) repeat(steps []vnet.Step, finish bool) (cycle int) {
 	for _, x := range steps {
 		if r.Violation != nil {

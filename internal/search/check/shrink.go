@@ -11,8 +11,7 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// Bounds on the effort to shorten one schedule, in steps and states and not in time: the
-// same search shows the same schedule on every machine.
+// Bounds on the effort to shorten a schedule, in steps and states: the same on every machine.
 const (
 	shrinkingSteps  = 400_000
 	otherSteps      = 300_000 // at most; fewer for a schedule that is short already
@@ -87,8 +86,7 @@ func (s *shrinker) minimal(steps []vnet.Step) []vnet.Step {
 	return best
 }
 
-// reduce drops what can be dropped from a schedule. The steps that are kept, and how the
-// network runs on after them where it may, make up best.
+// reduce drops what can be dropped. What is kept, and how the network runs on then, make up best.
 func (s *shrinker) reduce(best, kept []vnet.Step, finish bool) []vnet.Step {
 	try := func(less []vnet.Step) bool {
 		taken, ok := s.fails(less, finish)
@@ -124,8 +122,7 @@ func (s *shrinker) reduce(best, kept []vnet.Step, finish bool) []vnet.Step {
 	return best
 }
 
-// others draws schedules that make no more requests than the best so far, and returns
-// the shortest that breaks the property once it is made minimal.
+// others draws schedules with no more requests, and returns the shortest once it is made minimal.
 func (s *shrinker) others(best []vnet.Step) []vnet.Step {
 	rng := rand.New(rand.NewPCG(s.plan.model.Seed, 0x5403))
 	m := *s.plan.model
@@ -154,8 +151,7 @@ func (s *shrinker) others(best []vnet.Step) []vnet.Step {
 	return best
 }
 
-// sooner returns a schedule that starves a node while it holds things back for as few
-// steps as any does: the fewer entries of others are starvation then.
+// sooner returns a schedule that starves a node by holding things back for as few steps as any.
 func (s *shrinker) sooner(best []vnet.Step) ([]vnet.Step, plan) {
 	rng := rand.New(rand.NewPCG(s.plan.model.Seed, 0x500e))
 	p := s.plan

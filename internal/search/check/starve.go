@@ -12,8 +12,7 @@ const (
 	// starvingTurn is how many schedules there are for each that tries to starve a node.
 	starvingTurn = 16
 
-	// victimsRequests is how often the victim asks: its first request may come before
-	// the others have had reason to pass it over.
+	// victimsRequests: before the first the others may have had no reason to pass it over.
 	victimsRequests = 2
 )
 
@@ -27,8 +26,7 @@ func tooMany(nodes, delay int) int { return 2 * nodes * delay }
 // leastPatience is the least number of steps for which schedules hold things back.
 func leastPatience(nodes int) int { return max(8, nodes) }
 
-// starvation is the plan of a schedule that tries to starve a node: it asks, and some
-// or all of the others ask again and again.
+// starvation is the plan to starve a node: it asks, and some or all others ask again and again.
 func (s *Search) starvation(m vnet.Model, rng *rand.Rand) plan {
 	who := rng.Perm(s.Nodes)
 	p := plan{model: &m, victim: dme.NodeID(1 + who[0]), seed: rng.Uint64(), patience: leastPatience(s.Nodes) << rng.IntN(3)}
@@ -48,8 +46,7 @@ func (s *Search) starvation(m vnet.Model, rng *rand.Rand) plan {
 	return p
 }
 
-// starve draws and takes the steps of a schedule that tries to starve a node, until
-// something is broken or the node has been served.
+// starve draws and takes the steps of a schedule that tries to starve a node, until it is served.
 func (s *Search) starve(p plan, taken []vnet.Step) *run {
 	rng := rand.New(rand.NewPCG(p.seed, p.model.Seed))
 	r := newRun(s, p, taken)
@@ -81,8 +78,7 @@ func (s *Search) starve(p plan, taken []vnet.Step) *run {
 	return r
 }
 
-// hunger counts the entries that pass over each node that waits, and measures how long
-// things are held back meanwhile.
+// hunger counts the entries that pass over who waits, and how long things are held back meanwhile.
 type hunger struct {
 	*delays
 	patience int
@@ -121,8 +117,7 @@ func (h *hunger) judge(x vnet.Step) *vnet.Violation {
 	return nil
 }
 
-// starver holds back what concerns its victim, and nothing for longer than a number of
-// steps: what has waited that long goes first.
+// starver holds back what concerns its victim, and nothing for longer than its patience.
 type starver struct {
 	delays   *delays
 	victim   dme.NodeID
@@ -204,8 +199,7 @@ func newAdversary(m *vnet.Model, requests int, rng *rand.Rand) vnet.Chooser {
 	return newIsolation(m, requests, rng)
 }
 
-// victims holds back what concerns its victims for as long as anything else
-// can happen, and chooses new victims after a while.
+// victims holds back what concerns its victims while anything else can happen, for a while each.
 type victims struct {
 	fair  vnet.Chance
 	nodes int
@@ -215,8 +209,7 @@ type victims struct {
 	free  []int // scratch: the steps that concern none
 }
 
-// victim is a link, everything sent by a node or to it, a kind of message, or
-// the exits and timers of a node.
+// victim is a link, what a node sends or gets, a kind of message, or a node's exits and timers.
 type victim struct {
 	what     victimKind
 	from, to dme.NodeID

@@ -36,8 +36,7 @@ type reached struct {
 	shards  [][]int32 // indexes of the states of each
 }
 
-// reachedMost is enough that a lock is taken once for dozens of states, and
-// little enough that all stay in the processor's cache.
+// reachedMost: one lock for dozens of states, which all stay in the processor's cache.
 const reachedMost = 1024
 
 func newWorker(x *exhaustive) *worker {
