@@ -73,8 +73,7 @@ type Flight struct {
 	*Message
 }
 
-// NodesOf yields the nodes that are up, as values of the type that the algorithm
-// makes them of; nodes of other types are left out.
+// NodesOf yields the nodes that are up and of a type.
 func NodesOf[T Node](v GlobalView) iter.Seq2[NodeID, T] {
 	return func(yield func(NodeID, T) bool) {
 		nodes := v.Setting().Nodes
@@ -86,8 +85,7 @@ func NodesOf[T Node](v GlobalView) iter.Seq2[NodeID, T] {
 	}
 }
 
-// NodeOf returns a node that is up as a value of the type that the algorithm
-// makes it of, else the zero value.
+// NodeOf returns a node that is up and of a type, else the zero value.
 func NodeOf[T Node](v GlobalView, id NodeID) T {
 	n, _ := v.Node(id).(T)
 	return n
@@ -116,8 +114,7 @@ func Between(v GlobalView, kind Kind, from, to NodeID) (messages int) {
 	return messages
 }
 
-// Broken returns an error by which an invariant says what is wrong, in words, and
-// which nodes it concerns.
+// Broken returns the error of an invariant: what is wrong, and which nodes it concerns.
 func Broken(nodes []NodeID, format string, args ...any) error {
 	nodes = slices.Clone(nodes)
 	slices.Sort(nodes)
@@ -131,8 +128,7 @@ type broken struct {
 
 func (b *broken) Error() string { return b.text }
 
-// Concerned returns the nodes that an invariant's error names, in ascending order;
-// nil where it names none.
+// Concerned returns the nodes that an invariant's error names, in ascending order.
 func Concerned(err error) []NodeID {
 	if b := (*broken)(nil); errors.As(err, &b) {
 		return b.nodes

@@ -111,8 +111,7 @@ func (o Options) Get(name string) string {
 	return v
 }
 
-// Resolve completes set with the defaults of a's options. Unknown names and
-// values are reported all at once.
+// Resolve completes set with the defaults of a's options, or reports all that is unknown.
 func (a *Algorithm) Resolve(set map[string]string) (Options, error) {
 	opt, err := ResolveOptions(a.Options, set)
 	if err != nil {
@@ -167,8 +166,7 @@ type Line struct {
 	Text   string // without what follows a #
 }
 
-// ReadLines reads the lines of a file that are not blank, by a function like
-// [Config.ReadFile], which may be nil.
+// ReadLines reads the lines that are not blank by a function like [Config.ReadFile], or nil.
 func ReadLines(read func(name string) ([]byte, error), name string) ([]Line, error) {
 	if read == nil {
 		return nil, errors.New("no file can be read here; choose a value that names none")

@@ -15,8 +15,7 @@ const (
 // classBits is how many bits of an event's rank its sequence number leaves to its class.
 const classBits = 2
 
-// event is something that will happen: what it is about is a message, a timer
-// or a node, as its class says.
+// event is something that will happen to a message, a timer or a node, as its class says.
 type event struct {
 	at   int64  // virtual time, ns
 	rank uint64 // class, then sequence number
@@ -137,8 +136,7 @@ func (r *ring) pop() event {
 // pageSlots is how many values a page of slots holds.
 const pageSlots = 512
 
-// slots holds values in slots that are used again. Pages never move: a run that
-// once had a million messages in flight does not copy them while it grows.
+// slots holds values in slots that are used again. Pages never move: nothing is copied as they grow.
 type slots[T any] struct {
 	pages []*[pageSlots]T
 	free  []uint32

@@ -15,11 +15,9 @@ import (
 	"dmebench/workload"
 )
 
-// run carries the job out, from the nodes' start until the system is quiet. An
-// error means that there is nothing to report; all else is in s.status.
+// run carries the job out until the system is quiet. An error: there is nothing to report.
 func (s *simulation) run() (err error) {
-	// A node panics where an invariant of its algorithm is violated. That is an
-	// outcome of the run, and no reason to end a whole sweep.
+	// A node panics where an invariant of its algorithm is violated: an outcome like others.
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.fail(fmt.Sprintf("sim: at %v, node %d: %v", time.Duration(s.now), s.current, fault))
@@ -67,9 +65,7 @@ func (s *simulation) each(event func(*localprocess.Process)) {
 	}
 }
 
-// settle lets the messages of the nodes' Start arrive before the workload
-// begins, for as long as a message may need to pass through all nodes many
-// times.
+// settle lets the messages of the nodes' Start pass through all nodes before the workload begins.
 func (s *simulation) settle() error {
 	end := s.now + int64(min(10*float64(len(s.procs)+1)*float64(s.delays.mean+s.links.typical()), float64(1<<62)))
 	for s.flight.n > 0 && s.now < end && s.status == runs.OK {
@@ -80,8 +76,7 @@ func (s *simulation) settle() error {
 	return nil
 }
 
-// untilQuiet carries out events until there are none. Once every request has
-// been served it tells a perpetual token to rest.
+// untilQuiet carries out events until there are none. Who is served stops a perpetual token.
 func (s *simulation) untilQuiet() error {
 	stopped := !s.stoppers
 	for s.status == runs.OK {
@@ -153,12 +148,10 @@ func (s *simulation) fail(why string) {
 	s.status, s.err = runs.Failed, why
 }
 
-// maxExitsAtOnce bounds the critical sections that end at one instant in a run
-// that only its duration ends.
+// maxExitsAtOnce bounds the exits at one instant in a run that only its duration ends.
 const maxExitsAtOnce = 1 << 18
 
-// countExit notices a run in which virtual time stands still for ever: critical
-// sections of no length, one after the other without a message.
+// countExit notices that virtual time stands still: critical sections of no length for ever.
 func (s *simulation) countExit() {
 	if s.now != s.exitInstant {
 		s.exitInstant, s.exitsAtOnce = s.now, 0
@@ -214,8 +207,7 @@ type timer struct {
 	live bool // neither cancelled nor set again
 }
 
-// timers holds what is set. A timer that is cancelled stays on the agenda and
-// is passed over when its time comes.
+// timers holds what is set. One that is cancelled stays on the agenda, and is passed over.
 type timers struct {
 	slots[timer]
 	armed map[timer]uint32 // the slot of each that is live

@@ -15,9 +15,7 @@ import (
 // faultStream separates the random numbers of faults from those of the delays and of the workload.
 const faultStream = 0xfa << 56
 
-// faults does what the director of the job's faults says. A fault comes after
-// everything else that happens at its instant, and right after the event that it waits
-// for.
+// faults carries faults out: each after all else at its instant, or right after its event.
 type faults struct {
 	*simulation
 	director *fault.Director
@@ -96,8 +94,7 @@ func (f *faults) strike() bool {
 	return true
 }
 
-// settled looks at the nodes after a fault, where there was one. It is as if the run
-// had got on: what it changed takes time to show.
+// settled looks at the nodes after a fault, which counts as progress: what it changed takes time.
 func (f *faults) settled(did bool, _ error) bool {
 	if did {
 		f.watch.progress(f.now)

@@ -31,8 +31,7 @@ func newLinks(c link.Config, nodes int) *links {
 	return &links{config: c, of: make(map[link.Link]*link.Conditioner), most: max(1<<16, 4*nodes*nodes)}
 }
 
-// typicalMessage is about how many bytes a message has, for the patience with
-// links that are narrow.
+// typicalMessage is about how many bytes a message has, for patience with narrow links.
 const typicalMessage = 32
 
 // typical is how long the slowest link takes beyond the network's own delay.
@@ -72,8 +71,7 @@ func (s *simulation) condition(from, to dme.NodeID, m *dme.Message) {
 	s.pass(int64(f.Departure), from, to, m, f.Reordered)
 }
 
-// pass has a message leave for the network at an instant. One that is free to
-// overtake is outside the order that the network keeps.
+// pass has a message leave for the network, outside its order if the message is free to overtake.
 func (s *simulation) pass(departure int64, from, to dme.NodeID, m *dme.Message, free bool) {
 	s.checkTime(departure)
 	var at int64
@@ -92,8 +90,7 @@ func (s *simulation) pass(departure int64, from, to dme.NodeID, m *dme.Message, 
 	s.schedule(delivery, at, slot)
 }
 
-// meanDelay is the mean delay of a message: T, or what the deliveries over links
-// that are not left alone really took.
+// meanDelay is T, or what the deliveries over links that are not left alone really took.
 func (s *simulation) meanDelay() float64 {
 	switch {
 	case s.links == nil:
@@ -118,8 +115,7 @@ func (s *simulation) Activity(id dme.NodeID) dme.Activity { return s.process(id)
 // Node implements [stall.System].
 func (s *simulation) Node(id dme.NodeID) dme.Node { return s.process(id).Node() }
 
-// gave reports whether a node gave the token away in the event that goes on. What
-// it sends once it asks again does not carry it.
+// gave reports whether a node gives the token away now: before it asks again.
 func (s *simulation) gave(id dme.NodeID) bool {
 	return s.losses.Gave(id) && s.counters[id-1].Requests.Load() == s.asked[id-1]
 }

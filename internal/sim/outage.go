@@ -43,8 +43,7 @@ func (f *faults) abandon(id dme.NodeID, made bool) {
 	}
 }
 
-// vanish takes a node out of the network: what was on its way to it is lost, and
-// the others will hear that it is down.
+// vanish takes a node out of the network, with all that is on its way to it; others will hear of it.
 func (f *faults) vanish(id dme.NodeID) {
 	f.due[id-1] = -1
 	f.losses.Died(id)
@@ -90,8 +89,7 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 	return true
 }
 
-// appear brings a node into the network: the others will hear that it is up, and
-// it will hear who is down, and who has joined since the start.
+// appear brings a node into the network: it and the others will hear who is up and down.
 func (f *faults) appear(id dme.NodeID) {
 	f.losses.Returned(id)
 	vnet.News(len(f.procs), id, true, f.job.Faults.Absent(), f.Down, f.tell)
@@ -147,8 +145,7 @@ func (f *faults) severed(from, to dme.NodeID) bool {
 	return false
 }
 
-// after returns when a message arrives that would arrive at the time at: not before
-// the news of its sender.
+// after returns when a message arrives, which is not before the news of its sender.
 func (f *faults) after(at int64, from, to dme.NodeID) int64 {
 	return max(at, f.until[link.Link{From: from, To: to}])
 }
@@ -174,8 +171,7 @@ func (f *faults) leave(id dme.NodeID) {
 	f.process(id).Depart()
 }
 
-// moved follows a node after an event; pending reports whether the run has to wait
-// for it although it does nothing at the moment.
+// moved follows a node after an event, and reports whether the run has to wait for it.
 func (f *faults) moved(id dme.NodeID) (pending bool) {
 	p := f.process(id)
 	if n := f.counters[id-1].Requests.Load(); n != f.asked[id-1] {
@@ -228,8 +224,7 @@ func (f *faults) holding() bool {
 	return false
 }
 
-// resume has a node go on that stood still. What waited comes at once, in the order in
-// which it would have come.
+// resume has a node go on that stood still. What waited comes at once, in its order.
 func (f *faults) resume(id dme.NodeID) {
 	events := *f.paused[id]
 	delete(f.paused, id)
@@ -243,8 +238,7 @@ func (f *faults) resume(id dme.NodeID) {
 	f.simulation.moved(id)
 }
 
-// punctual returns when an arrival comes that was intended for the time at: now,
-// where that has passed while the node stood still.
+// punctual returns when an arrival comes: now, if its time passed while the node stood still.
 func (f *faults) punctual(id dme.NodeID, at int64) int64 {
 	if at < f.now {
 		f.late[id] = at
@@ -252,8 +246,7 @@ func (f *faults) punctual(id dme.NodeID, at int64) int64 {
 	return max(at, f.now)
 }
 
-// intended returns when an arrival was to come that comes at the time at. A node
-// expects one at a time.
+// intended returns when an arrival was to come. A node expects one at a time.
 func (f *faults) intended(id dme.NodeID, at int64) int64 {
 	if was, late := f.late[id]; late {
 		delete(f.late, id)

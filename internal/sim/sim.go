@@ -50,8 +50,7 @@ import (
 
 // Options is what a simulation may be asked for beside its job.
 type Options struct {
-	// Partial asks for a result also where the context ends while the workload goes
-	// on: of what was measured until then, and marked so. Else there is none.
+	// Partial asks for a result, marked so, also where the context ends while the workload goes on.
 	Partial bool
 
 	// Progress is called when the workload begins, and then after every few thousand

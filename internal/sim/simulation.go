@@ -158,8 +158,7 @@ func (s *simulation) step() (more bool, err error) {
 	}
 }
 
-// dispatch carries out an event; false for a timer that was cancelled and for a
-// node that stands still, at which time does not pass.
+// dispatch carries out an event; false for timers cancelled and nodes paused: no time passes.
 func (s *simulation) dispatch(e event) bool {
 	if s.faults != nil && s.faults.holds(e) {
 		return false
@@ -230,8 +229,7 @@ func (s *simulation) checkTime(at int64) {
 	}
 }
 
-// deliver sends a message on its way. What a node broadcasts on a sequenced
-// medium and then hears itself is none.
+// deliver sends a message. What a node hears of its own on a sequenced medium is none.
 func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 	if from != to {
 		s.messages++
@@ -337,8 +335,7 @@ type marks struct {
 	taken               []measure.Mark
 }
 
-// newMarks returns nil where no warm-up is given: then it is found out later, and
-// nobody knows in time where to count.
+// newMarks returns nil without a given warm-up: nobody knows in time where to count then.
 func newMarks(s *simulation) *marks {
 	if s.job.Warmup <= 0 {
 		return nil

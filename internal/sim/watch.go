@@ -63,8 +63,7 @@ func (w *watch) counter(a noderun.Activity) *int {
 
 func (w *watch) progress(now int64) { w.progressed = now }
 
-// stuck reports whether requests, or nodes that are to leave, have waited for too long
-// while nobody entered and nobody was inside. A long critical section is no reason for worry.
+// stuck reports whether somebody has waited too long with nobody inside: sections may be long.
 func (w *watch) stuck(now int64, leaving bool) bool {
 	return (w.requesting > 0 || leaving) && w.inside == 0 && now-w.progressed > w.patience
 }

@@ -50,8 +50,7 @@ func ClockAhead(host int, d time.Duration) Option {
 // beds tells the testbeds of a process from each other.
 var beds atomic.Uint64
 
-// NewTestbed makes a testbed of that many hosts for the test, or skips the test and says
-// why there can be none here.
+// NewTestbed makes a testbed of so many hosts, or skips the test and says why.
 func NewTestbed(t testing.TB, hosts int, opts ...Option) *Testbed {
 	t.Helper()
 	o := options{ahead: map[int]time.Duration{}}
@@ -109,8 +108,7 @@ func (h *Host) Command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Self runs the program of this very test on the host until the test ends, and returns
-// what it is told and what it says. It ends with its standard input, or is killed.
+// Self runs this test's program on the host; it ends with its standard input or the test.
 func (h *Host) Self(args ...string) (io.Writer, io.Reader) {
 	h.t.Helper()
 	program, err := os.Executable()
@@ -137,8 +135,7 @@ func (h *Host) Self(args ...string) (io.Writer, io.Reader) {
 	return in, out
 }
 
-// Cut takes the host's link down, as if its cable were pulled out. It is called by
-// the test's own goroutine, and fails the test if it cannot.
+// Cut takes the host's link down. The test's own goroutine calls it.
 func (h *Host) Cut() {
 	h.t.Helper()
 	h.script.run(h.t, h.bed, "cut", fmt.Sprint(h.number))
@@ -193,8 +190,7 @@ func (s script) try(bed string, args ...string) error {
 	return nil
 }
 
-// A testbed is named after the process whose test made it: by its number, and by
-// when it was started, because numbers come again.
+// A testbed is named after the process that made it: its number, which comes again, and its start.
 const prefix = "dmebench-test"
 
 var named = regexp.MustCompile(`^(` + prefix + `-([0-9]+)-([0-9]+)-[0-9]+)-switch$`)
@@ -205,8 +201,7 @@ func own() string {
 	return fmt.Sprintf("%s-%s-%s", prefix, pid, started(pid))
 }
 
-// started returns when a process was started, in the kernel's ticks; "" if there is
-// none of that number.
+// started returns when a process was started, in ticks; "" if there is none.
 func started(pid string) string {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -226,8 +221,7 @@ func (s script) removeLeftovers(t testing.TB) {
 	}
 	for _, e := range there {
 		if m := named.FindStringSubmatch(e.Name()); m != nil && started(m[2]) != m[3] {
-			// Another package's test may be removing it just now: who fails has lost
-			// the race, or the testbed stays, and disturbs nobody.
+			// Another test may be removing it just now: then either fails.
 			t.Logf("removing %s, which a killed test left behind: %v", m[1], s.try(m[1], "down", "--kill"))
 		}
 	}

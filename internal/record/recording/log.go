@@ -10,8 +10,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// chunkBytes is the size of a chunk; a record that is longer than what is left of
-// one begins the next.
+// chunkBytes is the size of a chunk, of which no record goes beyond the end.
 const (
 	chunkBytes = 64 << 10
 	firstBytes = 1 << 10 // what a chunk takes at first
@@ -33,8 +32,7 @@ type Log struct {
 	until   int64 // time of the first record that was dropped
 }
 
-// NewLog returns a log that keeps the first limit records and counts the rest. now
-// tells the time in nanoseconds.
+// NewLog keeps the first limit records and counts the rest, at times of now in ns.
 func NewLog(now func() int64, limit int) *Log {
 	return &Log{now: now, limit: limit, until: math.MaxInt64}
 }
@@ -124,8 +122,7 @@ func appendDetails(b []byte, h noderun.Event) []byte {
 	return b
 }
 
-// Record is something that happened at a node. Msg of the embedded Event is
-// nil; where there is a message, it is Body in its encoded form.
+// Record is something that happened at a node. Msg is nil: the message is in Body, encoded.
 type Record struct {
 	Node dme.NodeID
 	At   int64 // ns
@@ -141,8 +138,7 @@ func (r *Record) Message() (m dme.Message, err error) {
 
 var errMalformed = errors.New("recording: malformed records")
 
-// Decode yields the records of one chunk, in order, whose bodies lie in it. The
-// error is that of a chunk that no log has written.
+// Decode yields the records of a chunk, in order, whose bodies lie in it.
 func Decode(chunk []byte) func(yield func(Record, error) bool) {
 	return func(yield func(Record, error) bool) {
 		d := decoder{b: chunk}

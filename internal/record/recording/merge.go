@@ -87,8 +87,7 @@ type merger struct {
 	began   bool
 }
 
-// tidy takes out the streams that have come to their end, after a step that has
-// changed more than the first of the heap.
+// tidy takes out the streams that have ended, after a step that has changed several.
 func (m *merger) tidy() {
 	kept := m.cursors[:0]
 	for _, c := range m.cursors {
@@ -104,8 +103,7 @@ func (m *merger) tidy() {
 	heap.Init(&m.cursors)
 }
 
-// step emits the next record of a stream, and before it, where that is a message's
-// arrival, what its sender did up to the sending.
+// step emits the next record and, before an arrival, what its sender did up to the sending.
 func (m *merger) step(c *cursor) {
 	r, _ := c.peek(0)
 	if r.Kind != dme.Receive && r.Kind != dme.Hear {
@@ -269,8 +267,7 @@ func (c *cursor) close() {
 	}
 }
 
-// toSending counts the records up to the sending of a message, 0 where it is not
-// among those up to a time.
+// toSending counts the records up to the sending of a message; 0: it is not sent until then.
 func (c *cursor) toSending(key string, until int64) int {
 	for k := 0; ; k++ {
 		r, ok := c.peek(k)

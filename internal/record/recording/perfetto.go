@@ -27,8 +27,7 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// A node has two tracks, since slices of one must not overlap: where its local
-// process stands, and its handlers.
+// A node has two tracks, since slices of one must not overlap.
 const (
 	processTrack = 1
 	handlerTrack = 2
@@ -262,8 +261,7 @@ type Step struct {
 	Effects []Event
 }
 
-// StepsOf groups events to steps, in the order in which these began. Effects of a
-// step that began earlier stand alone, in a step without an event.
+// StepsOf groups events to steps, by their beginnings. Effects of an earlier one stand alone.
 func StepsOf(events []Event) []Step {
 	var all []Step
 	at := make(map[dme.NodeID]int) // each node's last step
@@ -362,8 +360,7 @@ func (h *Header) Summary() string {
 // Milliseconds prints a time of a recording.
 func Milliseconds(ns int64) string { return fmt.Sprintf("%.3f", float64(ns)/1e6) }
 
-// Text writes the events as a person reads them, one step on each line, with its
-// number and, where it was measured, its time in milliseconds.
+// Text writes a step on each line, with its number and, where it was measured, its time in ms.
 func Text(w io.Writer, h Header, events []Event) error {
 	out := bufio.NewWriter(w)
 	steps := StepsOf(events)

@@ -132,8 +132,7 @@ func (e *Event) timer() int {
 	return *e.Timer
 }
 
-// Bound is where a part of a recording begins or ends: at a time, or at an entry
-// into the critical section. The zero Bound is none.
+// Bound is where a part of a recording begins or ends; the zero Bound is none.
 type Bound struct {
 	Entry int   // counted from 1; 0: at a time
 	At    int64 // ns
@@ -167,8 +166,7 @@ type Part struct {
 	Most     int // events; 0: any number
 }
 
-// Of returns the events of the part. before is called with each that comes before
-// them. more reports whether Most cut the part off.
+// Of returns the events of the part, having called before with all earlier. more: Most cut it off.
 func (p Part) Of(events iter.Seq2[Event, error], before func(*Event)) (part []Event, more bool, err error) {
 	entries, last, over := 0, Event{}, false // last: the entry that is the end
 	for e, err := range events {

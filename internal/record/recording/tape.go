@@ -76,8 +76,7 @@ func (t *Tape) add(e *vnet.Event, x Event) {
 	}
 }
 
-// Watch notes the variables of a node before the first step, so that Changed can
-// tell which of them a step changes.
+// Watch notes the variables of a node before the first step, for Changed.
 func (t *Tape) Watch(id dme.NodeID, n dme.Node) {
 	if t.states == nil {
 		t.states = make(map[dme.NodeID][]dme.Var)
@@ -110,8 +109,7 @@ func (t *Tape) Changed(id dme.NodeID, n dme.Node) {
 	}
 }
 
-// Held lists the variables of a node that hold something: what is empty explains
-// nothing, and numbers most often only count.
+// Held lists the variables that hold something and are no numbers, which mostly count.
 func Held(n dme.Node) []string {
 	var lines []string
 	for _, v := range dme.Variables(n) {

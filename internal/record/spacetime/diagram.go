@@ -20,8 +20,7 @@ import (
 	"dmebench/internal/record/recording"
 )
 
-// Diagram is what is to be drawn. Lanes are counted from 0, rows from 1; row 0
-// is before the first step.
+// Diagram is what is to be drawn. Lanes count from 0, rows from 1; row 0 is before the first step.
 type Diagram struct {
 	Title    string
 	Caption  []string   // lines below the drawing, such as a verdict
@@ -132,8 +131,7 @@ func (d *Diagram) missing() {
 	}
 }
 
-// Painter draws the events of a recording: a row for each step, which is what
-// calls a handler and what the handler does.
+// Painter draws the events of a recording: a row for a step, with what its handler does.
 type Painter struct {
 	Diagram
 	labels bool // say more about an event than its shape does
@@ -145,8 +143,7 @@ type Painter struct {
 	down   map[dme.NodeID]int // row since which a node is no part of the system
 }
 
-// NewPainter returns a painter for so many nodes. With labels the picture says
-// more about an event than its shape does, and stops have rows too.
+// NewPainter draws so many nodes; with labels, more than shapes say, and stops.
 func NewPainter(nodes int, labels bool) *Painter {
 	p := &Painter{
 		labels: labels, at: make(map[dme.NodeID]int), flight: make(map[uint64]Message), gone: make(map[uint64]Message),
@@ -191,8 +188,7 @@ func (p *Painter) Before(e *recording.Event) {
 	}
 }
 
-// Add draws an event: what begins a step in the next row, and everything else in
-// that of its node's last step.
+// Add draws an event: in the next row if it begins a step, else in its node's last.
 func (p *Painter) Add(e *recording.Event) {
 	if !e.Begins() {
 		p.effect(e)

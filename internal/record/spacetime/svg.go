@@ -153,8 +153,7 @@ func (g *drawing) y(row int) float64 {
 
 func (g *drawing) shown(row int) bool { return (row > g.first || g.first == 0) && row <= g.Last }
 
-// loop draws an arrow beside the rows that repeat, from the last back to the
-// first of them that is shown.
+// loop draws an arrow from the last of the rows that repeat to the first that is shown.
 func (g *drawing) loop() {
 	if g.Loop == 0 {
 		return

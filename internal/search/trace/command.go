@@ -8,8 +8,7 @@ import (
 	"dmebench/dme"
 )
 
-// commands are the words that begin a command, with the event that each brings about, if it
-// is one, and how many words follow.
+// commands are the words that begin one, the event that it brings about, and how many words follow.
 var commands = map[string]struct {
 	event       dme.EventKind // 0: it brings about several, or none
 	least, most int

@@ -12,8 +12,7 @@ import (
 	"dmebench/internal/record/recording"
 )
 
-// exampleNodes is how many nodes there are in an example: the fewest of which two
-// can compete while a third looks on.
+// exampleNodes is the fewest of which two can compete while a third looks on.
 const exampleNodes = 3
 
 // exampleSteps bounds an example, whose algorithm may be anybody's.
@@ -61,8 +60,7 @@ func Example(a *dme.Algorithm) (*Scenario, error) {
 	return Parse(scenario, []byte(b.String()))
 }
 
-// serve writes and carries out commands until all requests have been served and
-// nothing is on its way.
+// serve writes and carries out commands until all is served and nothing on its way.
 func (p *player) serve(b *strings.Builder) error {
 	for range exampleSteps {
 		var next string
@@ -96,8 +94,7 @@ func (p *player) write(b *strings.Builder, text string) error {
 	return nil
 }
 
-// watch has the tape follow the variables of the nodes, where the scenario is a
-// counterexample: its picture says what each step changes.
+// watch has the tape of a counterexample follow variables: its picture says what changes.
 func (p *player) watch() {
 	if p.violates == "" {
 		return

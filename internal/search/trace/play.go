@@ -107,8 +107,7 @@ func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)
 	return model, s.watch(model)
 }
 
-// beyondNeeds reports whether in a step of a scenario something happens that the
-// algorithm rules out: its invariants need not hold then.
+// beyondNeeds reports whether a step is ruled out by the algorithm, and so may break invariants.
 func beyondNeeds(m *vnet.Model, x vnet.Step) bool {
 	needs := m.Algorithm.Needs(m.Options)
 	switch x.Kind {
@@ -332,8 +331,7 @@ func (p *player) breaks(v vnet.Violation) {
 	p.note("violation: %s", v.Verdict)
 }
 
-// conclude judges, when all commands have been carried out, what no single step
-// shows, and writes down where a property that was to be broken is not.
+// conclude judges in the end what no single step shows, and notes what was not broken.
 func (p *player) conclude() {
 	n := p.network
 	if p.violates == "" || n == nil || n.Violation != nil {

@@ -40,8 +40,7 @@ type system struct {
 
 func (s system) Node(id dme.NodeID) dme.Node { return s.newNode(id, s.n) }
 
-// Script is a node whose handlers are functions over a few variables; those that are nil
-// do nothing.
+// Script is a node whose handlers are functions over a few variables; nil ones do nothing.
 type Script struct {
 	ID      dme.NodeID
 	N       int // nodes
@@ -243,8 +242,7 @@ type reader struct{ Script }
 
 func (r *reader) RequestShared(out *dme.Outbox) { out.Enter(dme.Stamp{}) }
 
-// metronome sets, resets and cancels timers, which wait for chains of messages
-// of different lengths.
+// metronome sets, resets and cancels timers that wait for chains of messages.
 func metronome() *dme.Algorithm {
 	a := Scripted("metronome", Script{
 		Ask: func(_ *Script, out *dme.Outbox) {
@@ -339,8 +337,7 @@ func Noisy() *dme.Algorithm {
 	}, "PING", "REQUEST", "RELEASE")
 }
 
-// patient: node 1 alone does not wait for ever, since its timer fires, while
-// messages that mean nothing go back and forth.
+// patient: node 1 alone is served, by a timer, while messages mean nothing and never end.
 func patient() *dme.Algorithm {
 	return Scripted("patient", Script{
 		Begin: restless,
