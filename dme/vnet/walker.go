@@ -257,13 +257,8 @@ func (w *Walker) tell(from, to dme.NodeID, what dme.EventKind) {
 func (w *Walker) run(x Step) *outcome {
 	at := x.Node - 1
 	was := w.Next[at]
-	key := uint64(was)<<32 | uint64(stimulusOf(x, w.taken))
-	i, ok := w.tried.get(key)
-	if !ok {
-		i = w.try(key, was, x, w.taken)
-	}
-	w.last = i
-	o := &w.outcomes[i]
+	w.last = w.outcomeOf(was, x, w.taken)
+	o := &w.outcomes[w.last]
 	if !o.taken {
 		w.notice(o, was, x)
 	}

@@ -18,11 +18,8 @@ import (
 // kindNews marks a message as news: no algorithm has a kind 0.
 const kindNews dme.Kind = 0
 
-// What news tell, in a message's flags.
-const (
-	isDown uint8 = iota
-	isUp
-)
+// isUp, in the flags of news, says that a node is up; else it is down.
+const isUp uint8 = 1
 
 // kill ends a node and its process. A dead holder is out of its critical section.
 func (f *faults) kill(id dme.NodeID) {
@@ -96,7 +93,7 @@ func (f *faults) appear(id dme.NodeID) {
 }
 
 func (f *faults) tell(from, to dme.NodeID, up bool) {
-	what := isDown
+	what := uint8(0)
 	if up {
 		what = isUp
 	}
@@ -109,10 +106,10 @@ func (f *faults) tell(from, to dme.NodeID, up bool) {
 
 func (f *faults) hear(x *transit) {
 	f.news[link.Link{From: x.from, To: x.to}]--
-	if x.msg.Flags == isDown {
-		f.process(x.to).PeerDown(x.from)
-	} else {
+	if x.msg.Flags == isUp {
 		f.process(x.to).PeerUp(x.from)
+	} else {
+		f.process(x.to).PeerDown(x.from)
 	}
 }
 

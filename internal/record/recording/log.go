@@ -161,21 +161,15 @@ type decoder struct {
 	bad  bool
 }
 
-func (d *decoder) unsigned() uint64 {
-	x, k := binary.Uvarint(d.b)
-	if k <= 0 {
-		d.bad = true
-		return 0
-	}
-	d.b = d.b[k:]
-	return x
-}
+func (d *decoder) unsigned() uint64 { return number(d, binary.Uvarint) }
 
-func (d *decoder) signed() int64 {
-	x, k := binary.Varint(d.b)
+func (d *decoder) signed() int64 { return number(d, binary.Varint) }
+
+func number[T any](d *decoder, read func([]byte) (T, int)) (none T) {
+	x, k := read(d.b)
 	if k <= 0 {
 		d.bad = true
-		return 0
+		return none
 	}
 	d.b = d.b[k:]
 	return x

@@ -117,18 +117,13 @@ func Record(h recording.Header, events iter.Seq2[recording.Event, error], part r
 	r.Diagram = p.Finish()
 	r.Title = h.Summary()
 	if h.Whole && !r.More && !part.To.Given() {
-		r.missing()
-	}
-	return &r, nil
-}
-
-// missing draws as lost what is still on its way at the end of all.
-func (d *Diagram) missing() {
-	for i := range d.Messages {
-		if m := &d.Messages[i]; m.Fate == OnTheWay && m.Sent > 0 {
-			m.Fate, m.End = Lost, m.Sent
+		for i := range r.Messages { // what is still on its way at the end of all is lost
+			if m := &r.Messages[i]; m.Fate == OnTheWay && m.Sent > 0 {
+				m.Fate, m.End = Lost, m.Sent
+			}
 		}
 	}
+	return &r, nil
 }
 
 // Painter draws the events of a recording: a row for a step, with what its handler does.
@@ -233,7 +228,11 @@ func (p *Painter) point(e *recording.Event, mark Mark, label string) {
 	if !p.labels {
 		label = ""
 	}
-	p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: mark, Label: label})
+	p.mark(e, p.row, mark, label)
+}
+
+func (p *Painter) mark(e *recording.Event, row int, mark Mark, label string) {
+	p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: row, Mark: mark, Label: label})
 }
 
 func (p *Painter) leave(id dme.NodeID) {
@@ -260,7 +259,7 @@ func (p *Painter) fault(e *recording.Event) {
 	default:
 		label = fmt.Sprintf("%d is %v", e.Peer, e.What) // nobody could guess what the dot is
 	}
-	p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: mark, Label: label})
+	p.mark(e, p.row, mark, label)
 	if e.What == dme.Crash {
 		p.vanish(e.Node)
 	}
@@ -285,7 +284,7 @@ func (p *Painter) message(e *recording.Event) {
 		m, known = p.gone[e.ID]
 	}
 	if !known {
-		p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: Dot, Label: e.Kind})
+		p.mark(e, p.row, Dot, e.Kind)
 		return
 	}
 	p.gone[e.ID] = m
@@ -305,7 +304,7 @@ func (p *Painter) effect(e *recording.Event) {
 	case dme.Enter:
 		p.inside[e.Node] = row
 	case dme.Left:
-		p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: row, Mark: Crash, Label: "left"})
+		p.mark(e, row, Crash, "left")
 		p.vanish(e.Node)
 	case dme.Refuse:
 		for i := len(p.Messages) - 1; i >= 0 && p.labels; i-- {

@@ -10,29 +10,22 @@ const laneNoted = 190
 
 // countNotes finds out which rows are higher for a note.
 func (g *drawing) countNotes() {
-	if len(g.Notes) == 0 {
-		return
-	}
-	g.noted = make([]int, g.Last+2)
+	g.noted = make(map[int]bool)
 	for _, n := range g.Notes {
 		if g.shown(n.Row) {
-			g.noted[n.Row+1] = 1
+			g.noted[n.Row] = true
 		}
 	}
-	for row := 1; row < len(g.noted); row++ {
-		g.noted[row] += g.noted[row-1]
-	}
 }
 
-func (g *drawing) noteRoom(row int) float64 {
-	if g.noted == nil {
-		return 0
+// noteRoom is the room that notes above a row take.
+func (g *drawing) noteRoom(row int) (room float64) {
+	for noted := range g.noted {
+		if noted < row {
+			room += noteHeight
+		}
 	}
-	return noteHeight * float64(g.noted[min(max(row, 0), len(g.noted)-1)])
-}
-
-func (g *drawing) notedAt(row int) bool {
-	return g.noted != nil && row >= 0 && row+1 < len(g.noted) && g.noted[row+1] > g.noted[row]
+	return room
 }
 
 // longNote is how many letters of a note there is room for at least.

@@ -62,11 +62,11 @@ type drawing struct {
 	lane    float64 // distance between lifelines
 	outer   float64 // room beside the outermost ones, for labels
 	first   int
-	lift    float64    // nothing happens in the first row: it takes less room
-	bottom  float64    // of the lifelines
-	foot0   float64    // where the foot begins
-	caption [][]string // the lines of each
-	noted   []int      // by row: how many rows before it have a note
+	lift    float64      // nothing happens in the first row: it takes less room
+	bottom  float64      // of the lifelines
+	foot0   float64      // where the foot begins
+	caption [][]string   // the lines of each
+	noted   map[int]bool // rows that have a note
 }
 
 // SVG returns the drawing as an SVG document.
@@ -95,7 +95,7 @@ func (d *Diagram) SVG() []byte {
 	g.outer = max(g.lane/2, label+24, g.outerNotes())
 	g.countNotes()
 	g.bottom = g.y(d.Last) + 24
-	if g.notedAt(d.Last) {
+	if g.noted[d.Last] {
 		g.bottom += noteHeight
 	}
 	width := max(minWidth, g.right()+margin, 2*margin+titleLetter*float64(utf8.RuneCountInString(d.Title)))
@@ -170,7 +170,7 @@ func (g *drawing) grid() {
 	for row := g.first + 1; row <= g.Last; row++ {
 		if slices.Contains(g.Bad, row) {
 			height := rowHeight
-			if g.notedAt(row) {
+			if g.noted[row] {
 				height += noteHeight
 			}
 			g.f(`<rect class="badrow" x="%d" y="%.1f" width="%.1f" height="%d"/>`, 12, g.y(row)-rowHeight/2, right-12, height)

@@ -50,16 +50,13 @@ func (x *isolation) draw() {
 	x.alone = v.to
 }
 
-func (x *isolation) Pick(n *vnet.Network, steps []vnet.Step) int {
-	at := x.pick(n, steps)
-	x.left = dme.None
-	if steps[at].Kind == dme.Exit {
-		x.left = steps[at].Node
-	}
-	return at
-}
-
-func (x *isolation) pick(n *vnet.Network, steps []vnet.Step) int {
+func (x *isolation) Pick(n *vnet.Network, steps []vnet.Step) (at int) {
+	left := x.left
+	defer func() {
+		if x.left = dme.None; steps[at].Kind == dme.Exit {
+			x.left = steps[at].Node
+		}
+	}()
 	if x.fair.IntN(256) == 0 {
 		return x.fair.Pick(n, steps)
 	}
@@ -68,7 +65,7 @@ func (x *isolation) pick(n *vnet.Network, steps []vnet.Step) int {
 	for i, s := range steps {
 		switch {
 		case asks(s):
-			if x.again && s.Node == x.left {
+			if x.again && s.Node == left {
 				return i
 			}
 			if x.first && s.Node == x.alone && n.Entries == 0 {

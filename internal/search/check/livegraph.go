@@ -329,10 +329,6 @@ const moveBits = 20
 
 func originOf(state uint64, move int) origin { return origin((state+1)<<moveBits | uint64(move)) }
 
-func (o origin) split() (state uint64, move int) {
-	return uint64(o>>moveBits) - 1, int(o & (1<<moveBits - 1))
-}
-
 func (a *ancestry) block() (first uint64, block *[blockSize]origin) {
 	block = new([blockSize]origin)
 	a.mu.Lock()
@@ -351,8 +347,7 @@ func (a *ancestry) path(state uint64) []int {
 			slices.Reverse(moves)
 			return moves
 		}
-		var move int
-		state, move = o.split()
-		moves = append(moves, move)
+		moves = append(moves, int(o&(1<<moveBits-1)))
+		state = uint64(o>>moveBits) - 1
 	}
 }

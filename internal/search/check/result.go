@@ -365,18 +365,15 @@ func (x *Result) links() string {
 	if !x.FIFO {
 		text = "links that do not keep order"
 	}
-	if x.Duplicate {
-		text += ", may duplicate any message"
+	add := func(yes bool, format string, args ...any) {
+		if yes {
+			text += ", " + fmt.Sprintf(format, args...)
+		}
 	}
-	if x.Lose > 0 {
-		text += fmt.Sprintf(", may lose up to %d", x.Lose)
-	}
-	if x.InFlight > 0 {
-		text += fmt.Sprintf(", no request that would put more than %d messages on one", x.InFlight)
-	}
-	if x.Faults > 0 {
-		text += fmt.Sprintf(", up to %d nodes crash", x.Faults)
-	}
+	add(x.Duplicate, "may duplicate any message")
+	add(x.Lose > 0, "may lose up to %d", x.Lose)
+	add(x.InFlight > 0, "no request that would put more than %d messages on one", x.InFlight)
+	add(x.Faults > 0, "up to %d nodes crash", x.Faults)
 	return text
 }
 

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
@@ -313,7 +314,7 @@ func (p *priorities) Pick(n *vnet.Network, steps []vnet.Step) int {
 	best := p.best(n, steps)
 	for i, at := range p.changes {
 		if at <= n.Steps {
-			p.changes = append(p.changes[:i], p.changes[i+1:]...)
+			p.changes = slices.Delete(p.changes, i, i+1)
 			p.lowest--
 			p.of[owner(n, steps[best])] = p.lowest
 			return p.best(n, steps)
