@@ -85,13 +85,11 @@ func (c *commuting) holds(arrive [][]uint32, before []int) bool {
 	return true
 }
 
-// begin begins to meet states.
 func (c *commuting) begin() {
 	c.stamp++
 	c.met, c.stack = c.met[:0], c.stack[:0]
 }
 
-// meet meets a state of a node.
 func (c *commuting) meet(at uint32) {
 	if int(at) >= len(c.stamps) {
 		c.stamps = append(c.stamps, make([]uint32, int(at)+1024)...)

@@ -77,7 +77,6 @@ func (e *Event) Describe(a *dme.Algorithm) string {
 	return line
 }
 
-// happenings say what a step means, of its node or of its message.
 var happenings = [...]string{
 	dme.Start: "starts", dme.Request: "asks", dme.RequestShared: "asks, as a reader", dme.Exit: "leaves",
 	dme.Receive: "arrives", dme.Copy: "arrives, and will again", dme.Lose: "is lost",
@@ -104,7 +103,6 @@ func (e *Event) way(x *Effect) string {
 	return fmt.Sprintf(" %d→%d", e.Node, x.To)
 }
 
-// effects says what came of a step, "" where nothing did.
 func (e *Event) effects(a *dme.Algorithm) string {
 	var parts []string
 	for i := 0; i < len(e.Effects); i++ {

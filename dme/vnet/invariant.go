@@ -18,7 +18,6 @@ const (
 	WatchAlways
 )
 
-// watched returns the invariants by which the states of a model are judged.
 func (m *Model) watched() []dme.Invariant {
 	if m.Watch == WatchNothing || m.Watch == WatchWhereNeedsAreMet && !m.meetsNeeds() {
 		return nil
@@ -59,7 +58,6 @@ func broken(i *dme.Invariant, err error) *Violation {
 	return &Violation{Property(i.Name), fmt.Sprintf("%s: %v", i.Name, err), dme.Concerned(err)}
 }
 
-// judge looks at one state after another by the invariants of a model.
 type judge struct {
 	model   *Model
 	setting dme.Setting
@@ -141,7 +139,6 @@ func (j *judge) ofWhole(disturbed bool) *Violation {
 	return nil
 }
 
-// ofPair asks those about each two, of both orders of a pair.
 func (j *judge) ofPair(disturbed bool, a, b dme.NodeID) *Violation {
 	if j.state.process(a).activity == noderun.Down || j.state.process(b).activity == noderun.Down {
 		return nil

@@ -337,7 +337,6 @@ func (n *Network) run(x Step) *outcome {
 	return n.handle(x.Node, func(h *noderun.Runner) { x.perform(h, &n.taken.msg) })
 }
 
-// handle runs a handler of a node, and returns what it did.
 func (n *Network) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome {
 	h, c := n.runners[id], &n.counters[id]
 	unasked, refused := c.Unasked.Load(), c.Refused.Load()

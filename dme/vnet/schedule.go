@@ -150,7 +150,6 @@ func (s *Schedule) ask(id dme.NodeID) Step {
 	return Step{Kind: kind, Node: id}
 }
 
-// mishaps turns an arrival into one that repeats itself, or a loss, now and then.
 func (s *Schedule) mishaps(x Step) Step {
 	if x.Kind != dme.Receive || !s.Duplicate && s.common.lose == 0 || s.Rand.Float64() >= s.Mishap {
 		return x

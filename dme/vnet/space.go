@@ -326,7 +326,6 @@ func (c *components) number(b []byte, p passage, body []byte, plain uint32) (uin
 	return id, b
 }
 
-// queueOf returns the number of a link's content; b is scratch.
 func (c *components) queueOf(b []byte, messages []uint32) (uint32, []byte) {
 	b = b[:0]
 	for _, p := range messages {
@@ -349,7 +348,6 @@ func (c *components) queueOf(b []byte, messages []uint32) (uint32, []byte) {
 	return id, b
 }
 
-// restOf returns the number of what belongs to the whole network; b is scratch.
 func (c *components) restOf(b []byte, x *shared) (uint32, []byte) {
 	b = binary.AppendUvarint(b[:0], uint64(x.lose))
 	for _, n := range x.overtaken {

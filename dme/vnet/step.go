@@ -23,7 +23,6 @@ func (x Step) ofMessage() bool {
 	return x.Kind == dme.Receive || x.Kind == dme.Copy || x.Kind == dme.Lose
 }
 
-// ofLink reports whether something that a link holds arrives, or is lost.
 func (x Step) ofLink() bool { return x.ofMessage() || x.Kind == dme.PeerDown || x.Kind == dme.PeerUp }
 
 // String returns the step as a replay could be written: "ask 2", "deliver 2->1".
@@ -42,7 +41,6 @@ func (x Step) String() string {
 	return string(b)
 }
 
-// stepWords are those of kinds that have other words in schedules than in recordings.
 var stepWords = [dme.Left + 1]string{
 	dme.Request: "ask", dme.RequestShared: "ask-shared", dme.Exit: "leave", dme.Receive: "deliver", dme.Timeout: "fire",
 }

@@ -62,7 +62,6 @@ type split struct {
 	clocks []uint64
 }
 
-// Values of the representatives.
 const (
 	stampValue  = 4 // times the place among the timestamps, from 1
 	risingValue = 2 // more than the last timestamp that it has passed

@@ -31,7 +31,6 @@ type Violation struct {
 
 func (v *Violation) String() string { return v.Verdict }
 
-// violated is a violation that concerns one node.
 func violated(p Property, id dme.NodeID, format string, args ...any) *Violation {
 	return &Violation{p, fmt.Sprintf("node %d "+format, append([]any{id}, args...)...), []dme.NodeID{id}}
 }

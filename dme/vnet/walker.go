@@ -153,7 +153,6 @@ func (w *Walker) setQueue(place int32, to uint32) {
 	w.Next[place] = to
 }
 
-// change is what can happen to a link's queue.
 type change uint64
 
 const (

@@ -107,7 +107,6 @@ func (a *agenda) pop() event {
 	return first
 }
 
-// ring is a queue in a buffer whose length is a power of two.
 type ring struct {
 	buf     []event
 	head, n int
@@ -133,7 +132,6 @@ func (r *ring) pop() event {
 	return e
 }
 
-// pageSlots is how many values a page of slots holds.
 const pageSlots = 512
 
 // slots holds values in slots that are used again. Pages never move: nothing is copied as they grow.

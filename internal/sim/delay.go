@@ -12,7 +12,6 @@ import (
 // delayStream separates the delays' random numbers from the workload's, whose streams begin with 1.
 const delayStream = 0xd1 << 56
 
-// delays says how long messages take.
 type delays struct {
 	mean time.Duration
 	kind string // constant, uniform, exponential or pareto

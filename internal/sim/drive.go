@@ -200,7 +200,6 @@ func (s *simulation) observation() measure.Observation {
 	return o
 }
 
-// timer is one setting of a node's timer.
 type timer struct {
 	node dme.NodeID
 	id   dme.TimerID

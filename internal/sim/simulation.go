@@ -21,7 +21,6 @@ import (
 // maxEntries bounds the memory for entries, of all nodes together.
 const maxEntries = 8 << 20
 
-// simulation is the state of a run in virtual time.
 type simulation struct {
 	ctx context.Context
 	job *run.Job
@@ -201,7 +200,6 @@ func (s *simulation) dispatch(e event) bool {
 	return true
 }
 
-// moved notes what an event left its node in.
 func (s *simulation) moved(id dme.NodeID) {
 	s.meters.Settle()
 	s.lastMove[id-1] = s.now
@@ -295,7 +293,6 @@ func (s *simulation) Enter(id dme.NodeID, stamp dme.Stamp) {
 	s.process(id).Entered(stamp)
 }
 
-// env is the simulation as the local processes see it.
 type env struct{ s *simulation }
 
 func (v env) Now() int64 { return v.s.now }
@@ -379,7 +376,6 @@ type witness struct {
 	violations uint64 // entries that found a conflicting one inside
 }
 
-// enter returns the entry's position among all, from 1.
 func (w *witness) enter(shared bool) (order uint64) {
 	if w.writers > 0 || !shared && w.readers > 0 {
 		w.violations++

@@ -22,13 +22,11 @@ type watch struct {
 	restful    int64 // when the last node had nothing left to do
 }
 
-// standing is what the watch last saw of a node.
 type standing struct {
 	activity noderun.Activity
 	busy     bool
 }
 
-// moved notes where a node stands after an event.
 func (w *watch) moved(id dme.NodeID, now int64, a noderun.Activity, pending bool) {
 	seen := standing{activity: a, busy: pending || a == noderun.Requesting || a == noderun.Inside}
 	was := w.standing[id-1]
@@ -71,7 +69,6 @@ func (w *watch) stuck(now int64, leaving bool) bool {
 // restless reports whether the system has gone on for too long after everything was served.
 func (w *watch) restless(now int64) bool { return w.busy == 0 && now-w.restful > w.patience }
 
-// maxStates bounds how many nodes a stalled run describes.
 const maxStates = 64
 
 // states describes the nodes of a stalled run: those that wait first.

@@ -47,7 +47,6 @@ func ClockAhead(host int, d time.Duration) Option {
 	return func(o *options) { o.ahead[host] = d }
 }
 
-// beds tells the testbeds of a process from each other.
 var beds atomic.Uint64
 
 // NewTestbed makes a testbed of so many hosts, or skips the test and says why.
@@ -153,10 +152,8 @@ const (
 	uts   = "/run/dmebench-testbed"
 )
 
-// script is the path of scripts/testbed/netns.sh.
 type script string
 
-// find looks for the script from the folder of the test upwards.
 func find(t testing.TB) script {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -195,7 +192,6 @@ const prefix = "dmebench-test"
 
 var named = regexp.MustCompile(`^(` + prefix + `-([0-9]+)-([0-9]+)-[0-9]+)-switch$`)
 
-// own is what the names of this process's testbeds begin with.
 func own() string {
 	pid := fmt.Sprint(os.Getpid())
 	return fmt.Sprintf("%s-%s-%s", prefix, pid, started(pid))

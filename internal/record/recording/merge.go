@@ -280,7 +280,6 @@ func (c *cursor) toSending(key string, until int64) int {
 	}
 }
 
-// cursors is a heap: the earliest next record first.
 type cursors []*cursor
 
 func (h cursors) Len() int      { return len(h) }

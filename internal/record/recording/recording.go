@@ -77,7 +77,6 @@ var verbs = [...]struct {
 	dme.Left:     {text: "has left the system"},
 }
 
-// recorded reports whether recordings have such events.
 func recorded(k dme.EventKind) bool { return int(k) < len(verbs) && verbs[k].text != "" }
 
 // Event is one thing that happened at a node.

@@ -265,7 +265,6 @@ func (p *Painter) fault(e *recording.Event) {
 	}
 }
 
-// vanish draws what a node's end means for the messages on their way to it.
 func (p *Painter) vanish(id dme.NodeID) {
 	p.down[id] = p.row
 	for _, number := range slices.Sorted(maps.Keys(p.flight)) {
@@ -277,7 +276,6 @@ func (p *Painter) vanish(id dme.NodeID) {
 	}
 }
 
-// message draws what becomes of a message. Where it came from may be unknown.
 func (p *Painter) message(e *recording.Event) {
 	m, known := p.flight[e.ID]
 	if !known {

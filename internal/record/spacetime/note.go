@@ -8,7 +8,6 @@ import (
 // laneNoted is how far lifelines are apart at least where states stand beside them.
 const laneNoted = 190
 
-// countNotes finds out which rows are higher for a note.
 func (g *drawing) countNotes() {
 	g.noted = make(map[int]bool)
 	for _, n := range g.Notes {
@@ -101,7 +100,6 @@ func (g *drawing) statesHeight() float64 {
 	return noteHeight*float64(most) + 10
 }
 
-// stateLines breaks a variable into at most two lines.
 func (g *drawing) stateLines(text string) []string {
 	most := int((g.lane - 10) / noteLetter)
 	lines := wrap(text, most)

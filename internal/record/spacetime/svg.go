@@ -54,7 +54,6 @@ text { font-family: "DejaVu Sans", Verdana, Arial, sans-serif; font-size: 13px; 
 
 const noteStyle = ".note { font-size: 11px; fill: #6a4a00; }\n"
 
-// drawing is an SVG under construction.
 type drawing struct {
 	*Diagram
 	bytes.Buffer
@@ -197,7 +196,6 @@ func (g *drawing) grid() {
 	}
 }
 
-// absences takes lifelines away where there is no life.
 func (g *drawing) absences() {
 	for _, s := range g.Absences {
 		from, to := g.y(max(s.Enter, g.first)), g.bottom

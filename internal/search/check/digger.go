@@ -152,7 +152,6 @@ func (f *frame) move(backwards bool) int {
 	return f.next
 }
 
-// bitstate visits states, with reduction if that is set.
 func (s *Search) bitstate(ctx context.Context) (Report, error) {
 	x := newExhaustive(s, s.Workers)
 	if s.Reduce {

@@ -70,7 +70,6 @@ func (s *Search) visitAll(ctx context.Context) (Report, error) {
 	return s.unreduced(ctx, s.States).outcome(ctx)
 }
 
-// How much is compared before a verdict rests on classes: a moment's work.
 const (
 	comparedWalks = 4
 	comparedNear  = 1500 // steps
@@ -86,7 +85,6 @@ func (s *Search) compareClocks() error {
 	return nil
 }
 
-// reduced visits states with reduction; it returns nil where there is none.
 func (s *Search) reduced(ctx context.Context) *exhaustive {
 	x := newExhaustive(s, s.Workers)
 	if x.reduction, _ = x.space.NewReduction(); x.reduction == nil {
@@ -99,7 +97,6 @@ func (s *Search) reduced(ctx context.Context) *exhaustive {
 	return x
 }
 
-// again is the same search from the beginning, with what is known of the messages by now.
 func (x *exhaustive) again() *exhaustive {
 	again := newExhaustive(x.Search, x.Search.Workers)
 	again.space, again.reduction = x.space, x.reduction
@@ -141,7 +138,6 @@ func (x *exhaustive) outcome(ctx context.Context) (Report, error) {
 	return report, err
 }
 
-// exhaustive is one search, breadth first, layer by layer.
 type exhaustive struct {
 	*Search
 	space     *vnet.Space
@@ -172,7 +168,6 @@ type exhaustive struct {
 	progress sync.Mutex
 }
 
-// finding is a violation and where it was met.
 type finding struct {
 	vnet.Violation
 	state uint64
@@ -237,7 +232,6 @@ func (x *exhaustive) run(ctx context.Context) bool {
 	return !x.halt.Load() || x.found != nil
 }
 
-// begin returns the initial state; ok is false where it breaks a property, which is noted.
 func (x *exhaustive) begin() (v []uint32, h vnet.Hash, ok bool) {
 	initial := vnet.New(x.model)
 	if initial.Violation != nil {
@@ -380,7 +374,6 @@ func (x *exhaustive) say() {
 // Bytes is a size of memory.
 type Bytes int64
 
-// byteUnits are the units of sizes, from the largest.
 var byteUnits = []struct {
 	name  string
 	bytes Bytes

@@ -97,7 +97,6 @@ func (x *isolation) Pick(n *vnet.Network, steps []vnet.Step) (at int) {
 	return best
 }
 
-// newestOf returns which step is the fate of the message that was sent last.
 func newestOf(n *vnet.Network, steps []vnet.Step) int {
 	best, number := 0, uint64(0)
 	for i, s := range steps {
@@ -108,7 +107,6 @@ func newestOf(n *vnet.Network, steps []vnet.Step) int {
 	return best
 }
 
-// sampled is how many schedules Overtaking runs.
 const sampled = 300
 
 // Overtaking returns the most entries of others between a request and its entry in some

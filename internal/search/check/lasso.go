@@ -46,7 +46,6 @@ func (g *graph) search(ctx context.Context) (LivenessResult, error) {
 	return r, nil
 }
 
-// ended is what comes of a state or a step that ends the search.
 func (g *graph) ended(end *dead) (LivenessResult, error) {
 	r := LivenessResult{Verdict: Incomplete}
 	way, err := g.steps(g.way(end.state))
@@ -85,7 +84,6 @@ func (g *graph) ended(end *dead) (LivenessResult, error) {
 // spurious is why a schedule that was found counts for nothing.
 const spurious = "a schedule that breaks a property was found where clocks count by their order alone; the nodes cannot follow it"
 
-// lasso turns a fair component into a schedule of nodes.
 func (g *graph) lasso(c *cycle) (LivenessResult, error) {
 	r := LivenessResult{Verdict: Incomplete}
 	way, err := g.steps(g.way(int(c.first)))

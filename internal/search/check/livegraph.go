@@ -31,7 +31,6 @@ type graph struct {
 	held   int // bytes that are on the account
 }
 
-// state is what is known of a state beside its vector.
 type state struct {
 	first           uint64 // of its steps
 	parent          uint32 // the state from which it was reached first
@@ -247,7 +246,6 @@ func (g *graph) limit(ctx context.Context) string {
 	return ""
 }
 
-// taken is a step that was chosen between two states.
 type taken struct {
 	from int
 	step vnet.Step // as in the vector of from

@@ -201,7 +201,6 @@ func (x *exhaustive) retraceClasses(path []int) (steps []vnet.Step, err error) {
 	return steps, nil
 }
 
-// fault is an error of the search itself.
 func fault(format string, args ...any) error {
 	return fmt.Errorf("check: "+format+"; this is a fault of the search, please report it", args...)
 }

@@ -15,7 +15,6 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// Limits and defaults of [Options].
 const (
 	MaxNodes         = 1000
 	DefaultSchedules = 10_000
@@ -242,7 +241,6 @@ func (s *Search) Notes() []string {
 // any: of two, the second may be what was sent again because of the first.
 const survivedLosses = 2
 
-// requestsEach is how many requests there are for each node in a random schedule.
 const requestsEach = 5
 
 // Defaults returns the options with which random schedules of an algorithm are searched

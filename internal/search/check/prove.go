@@ -34,7 +34,6 @@ type ProofOptions struct {
 	Done func(algorithms int)
 }
 
-// Defaults of [ProofOptions].
 const (
 	DefaultProofNodes    = 5
 	DefaultProofRequests = 3
@@ -153,7 +152,6 @@ func Prove(ctx context.Context, algorithms []*dme.Algorithm, o ProofOptions) ([]
 	return slices.Concat(results...), nil
 }
 
-// prover proves one algorithm under one setting, on one processor.
 type prover struct {
 	ProofOptions
 	algorithm *dme.Algorithm
@@ -336,7 +334,6 @@ func (r *Proven) Name() string {
 	return name
 }
 
-// beyond says what links guarantee that others do not.
 func (l ProofLinks) beyond(other ProofLinks) string {
 	switch {
 	case l == other:

@@ -71,7 +71,6 @@ type randomSearch struct {
 	steps  []vnet.Step // of the schedule that failed; nil where there was not even a system
 }
 
-// work runs schedules until there are no more, or one before them has failed.
 func (r *randomSearch) work(ctx context.Context) {
 	var taken []vnet.Step
 	for ctx.Err() == nil {
@@ -196,7 +195,6 @@ func (d *delays) of(x vnet.Step) (age int, ok bool) {
 	return
 }
 
-// before notes what a step is about to end the delay of.
 func (d *delays) before(x vnet.Step) {
 	if age, ok := d.of(x); ok {
 		d.longest = max(d.longest, age)
@@ -204,7 +202,6 @@ func (d *delays) before(x vnet.Step) {
 	delete(d.since, x)
 }
 
-// after notes what has begun to wait in the last step.
 func (d *delays) after() {
 	now := d.network.Steps
 	for uint64(len(d.sentAt)) <= d.network.Sent() {

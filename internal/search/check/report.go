@@ -187,7 +187,6 @@ func (t *Trace) Recording() (events []recording.Event, states [][]string) {
 	return tape.Events, states
 }
 
-// maxRows is how much of a long schedule is drawn: its end.
 const maxRows = 200
 
 // Diagram draws the trace, a row for each of its lines; of a long one the end.

@@ -36,7 +36,6 @@ func (s *Search) draw(p plan, taken []vnet.Step) *run {
 	return s.random(rand.New(rand.NewPCG(p.model.Seed, 0x5ca1ab1e)), p.model, math.MaxInt, taken)
 }
 
-// random draws the steps of a schedule from a source, so many at most.
 func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.Step) *run {
 	schedule := &vnet.Schedule{
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),

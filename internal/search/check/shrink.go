@@ -56,7 +56,6 @@ func (s *Search) shrink(p plan, steps []vnet.Step, property vnet.Property) *Trac
 	return t
 }
 
-// shrinker drops steps from schedules that break a property.
 type shrinker struct {
 	*Search
 	plan     plan

@@ -347,7 +347,6 @@ func arrives(x vnet.Step) bool {
 	return x.Kind == dme.Receive || x.Kind == dme.PeerDown || x.Kind == dme.PeerUp
 }
 
-// owner numbers the links and then the local processes, from 0.
 func owner(n *vnet.Network, x vnet.Step) int {
 	if arrives(x) {
 		return int(x.From-1)*n.Nodes + int(x.Node-1)

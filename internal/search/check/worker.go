@@ -9,7 +9,6 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// worker is one goroutine's part of an exhaustive search.
 type worker struct {
 	*vnet.Walker
 	search  *exhaustive
@@ -55,7 +54,6 @@ func newWorker(x *exhaustive) *worker {
 	return w
 }
 
-// expandBatch takes every move from every state of a batch.
 func (w *worker) expandBatch(b *batch) {
 	w.taken, w.count = 0, 0
 	x, width := w.search, w.search.width
@@ -186,7 +184,6 @@ func newVisited(goroutines int, memory *account) visited {
 
 func (v *visited) shardOf(h vnet.Hash) int { return int(h.A >> v.shift) }
 
-// shard is the part of the set that has one lock.
 type shard struct {
 	mu      sync.Mutex
 	slots   []vnet.Hash // open addressing; a power of two; the zero hash is free

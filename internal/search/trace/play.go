@@ -60,7 +60,6 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 	return &Played{Text: []byte(p.text.String()), Header: h, Events: p.tape.Events, Diagram: s.draw(p)}, nil
 }
 
-// draw draws what was played; a counterexample as the search that found it does.
 func (s *Scenario) draw(p *player) *spacetime.Diagram {
 	picture := spacetime.NewPainter(s.Nodes, s.Violates != "")
 	picture.Title = s.Title
@@ -224,7 +223,6 @@ func (c command) nodes(n *vnet.Network) iter.Seq[dme.NodeID] {
 	return slices.Values([]dme.NodeID{c.node})
 }
 
-// step returns the step that a command means.
 func (p *player) step(c command) (vnet.Step, error) {
 	x := vnet.Step{Kind: c.event, Node: c.node, Timer: c.timer}
 	var why string

@@ -78,7 +78,6 @@ const (
 	maxText  = 4 << 20 // bytes of outcomes
 )
 
-// line is one line of the file that is not an outcome.
 type line struct {
 	text    string
 	number  int
@@ -190,10 +189,8 @@ func (s *Scenario) setting(words []string, number int) (err error) {
 	return err
 }
 
-// settings begin the lines that say what a scenario is played on.
 var settings = []string{"algorithm", "nodes", "set", "absent", "seed", "sequenced", "bypass", "violates", "repeats"}
 
-// properties are those that a scenario can be said to break.
 var properties = []vnet.Property{
 	vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, check.Progress, check.Liveness, starvation, check.Rest,
 }

@@ -6,7 +6,6 @@ import (
 	"dmebench/dme"
 )
 
-// handlersOf is how many nodes take part where handlers are measured.
 const handlersOf = 64
 
 // mill lets all nodes of a system enter by turns, without a network: messages arrive in

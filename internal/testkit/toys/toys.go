@@ -177,7 +177,6 @@ func seniority() *dme.Algorithm {
 	})
 }
 
-// favour is a coordinator who chooses among those who wait.
 func favour(name string, choose func(*Script) dme.NodeID) *dme.Algorithm {
 	grant := func(s *Script, out *dme.Outbox) {
 		best := choose(s)
