@@ -109,10 +109,8 @@ func newLosses(s *simulation) *stall.Losses {
 	return stall.NewLosses(s.job.Algorithm, len(s.procs), s)
 }
 
-// Activity implements [stall.System].
 func (s *simulation) Activity(id dme.NodeID) dme.Activity { return s.process(id).Activity() }
 
-// Node implements [stall.System].
 func (s *simulation) Node(id dme.NodeID) dme.Node { return s.process(id).Node() }
 
 // gave reports whether a node gives the token away now: before it asks again.

@@ -15,12 +15,10 @@ import (
 	"time"
 )
 
-// Testbed is a number of hosts on a network of their own.
 type Testbed struct {
 	Hosts []*Host // Hosts[i] is host i+1
 }
 
-// Host is one of them.
 type Host struct {
 	Name    string // as hostname(1) says it there: h1, h2, …
 	Address string // of IPv4, on the network that the hosts share
@@ -32,7 +30,6 @@ type Host struct {
 	clock  *os.File // of its time namespace; nil for this host's clocks
 }
 
-// Option is something that a test asks of its testbed.
 type Option func(*options)
 
 type options struct {

@@ -65,7 +65,6 @@ func (k *Kept) Add(s Stream, count uint64, until int64) {
 	k.Until = min(k.Until, until)
 }
 
-// Kept is what the log holds.
 func (l *Log) Kept() (k Kept) {
 	k.Add(l.chunks, l.dropped, l.until)
 	return k
@@ -130,7 +129,6 @@ type Record struct {
 	Body []byte
 }
 
-// Message decodes the record's message.
 func (r *Record) Message() (m dme.Message, err error) {
 	err = dme.DecodeMessage(r.Body, &m, nil)
 	return m, err

@@ -281,7 +281,6 @@ func StepsOf(events []Event) []Step {
 	return all
 }
 
-// Describe tells a step in a line.
 func (s *Step) Describe() string {
 	line := fmt.Sprintf("node %d ", s.Node)
 	switch s.What {
@@ -342,7 +341,6 @@ func spaced(text string) string {
 	return " " + text
 }
 
-// Summary says in a line what a recording is of.
 func (h *Header) Summary() string {
 	text := fmt.Sprintf("%s, %d nodes", h.Algorithm, h.Nodes)
 	if h.Transport != "" {
@@ -357,7 +355,6 @@ func (h *Header) Summary() string {
 	return text
 }
 
-// Milliseconds prints a time of a recording.
 func Milliseconds(ns int64) string { return fmt.Sprintf("%.3f", float64(ns)/1e6) }
 
 // Text writes a step on each line, with its number and, where it was measured, its time in ms.

@@ -21,7 +21,6 @@ import (
 // SchemaVersion is that of the files. It changes where a key changes its meaning.
 const SchemaVersion = 1
 
-// Header says what a recording is of.
 type Header struct {
 	SchemaVersion int               `json:"schema_version"`
 	Algorithm     string            `json:"algorithm"`
@@ -138,7 +137,6 @@ type Bound struct {
 	set   bool
 }
 
-// Given reports whether there is a bound.
 func (b Bound) Given() bool { return b.set }
 
 // ParseBound reads a duration since the beginning, such as 2ms, or entry:N.

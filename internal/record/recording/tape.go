@@ -17,13 +17,11 @@ type Tape struct {
 	states    map[dme.NodeID][]dme.Var // of whom the variables are followed
 }
 
-// NewTape returns an empty tape for nodes of an algorithm.
 func NewTape(a *dme.Algorithm) *Tape { return &Tape{algorithm: a, kept: make(map[uint64]bool)} }
 
 // Start notes down what a node did at its start, before the first step.
 func (t *Tape) Start(e *vnet.Event) { t.add(e, Event{Node: e.Node, What: dme.Start}) }
 
-// Add notes down a step.
 func (t *Tape) Add(e *vnet.Event) {
 	t.step++
 	x := Event{Node: e.Node, What: e.Kind}

@@ -39,7 +39,6 @@ type Diagram struct {
 	Loop     int   // so many of the last rows repeat for ever; 0: none does
 }
 
-// Fate is what became of a message.
 type Fate int
 
 // A message arrives, is still on the way at the end, or is lost.
@@ -78,7 +77,6 @@ type Note struct {
 	Text      string
 }
 
-// Mark is the shape of a point.
 type Mark int
 
 // A request is a triangle, an exit a bar, a timer that fires a clock, the end of
@@ -159,7 +157,6 @@ func (p *Painter) Absent(nodes []dme.NodeID) {
 	}
 }
 
-// Row is the number of the last row.
 func (p *Painter) Row() int { return p.row }
 
 // Before takes note of an event that comes before the first that is drawn.

@@ -68,7 +68,6 @@ type drawing struct {
 	noted   map[int]bool // rows that have a note
 }
 
-// SVG returns the drawing as an SVG document.
 func (d *Diagram) SVG() []byte {
 	g := &drawing{Diagram: d, gutter: gutter}
 	for _, at := range d.Times {

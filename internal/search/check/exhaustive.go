@@ -371,7 +371,6 @@ func (x *exhaustive) say() {
 	}
 }
 
-// Bytes is a size of memory.
 type Bytes int64
 
 var byteUnits = []struct {

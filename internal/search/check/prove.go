@@ -81,13 +81,11 @@ type Proof struct {
 	NeverSent []string `json:"never_sent,omitempty"`
 }
 
-// ProofLinks are the links of a proof.
 type ProofLinks struct {
 	Ordered  bool `json:"ordered"`             // they keep order
 	InFlight int  `json:"in_flight,omitempty"` // no request that would put more on one; 0: they hold any number
 }
 
-// Refutation is a violation.
 type Refutation struct {
 	Nodes    int        `json:"nodes"`
 	Links    ProofLinks `json:"links"`
@@ -325,7 +323,6 @@ func ProofTable(results []Proven) *layout.Table {
 	return t
 }
 
-// Name is the algorithm, with the setting that was searched.
 func (r *Proven) Name() string {
 	name := strings.Join(append([]string{r.Algorithm}, SettingWords(r.Set)...), " ")
 	if r.AsPublished {
@@ -346,7 +343,6 @@ func (l ProofLinks) beyond(other ProofLinks) string {
 	return " (links that keep order)"
 }
 
-// String says what was found; "–" of nothing.
 func (f *Refutation) String() string {
 	if f == nil {
 		return "–"

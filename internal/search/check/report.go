@@ -55,7 +55,6 @@ func (r Report) Err() error {
 	return nil
 }
 
-// Random searches a by random schedules; see [Search.Random].
 func Random(ctx context.Context, a *dme.Algorithm, o Options) (Report, error) {
 	s, err := New(a, o)
 	if err != nil {
@@ -64,7 +63,6 @@ func Random(ctx context.Context, a *dme.Algorithm, o Options) (Report, error) {
 	return s.Random(ctx), nil
 }
 
-// Exhaustive searches all states of a; see [Search.Exhaustive].
 func Exhaustive(ctx context.Context, a *dme.Algorithm, o Options) (Report, error) {
 	s, err := New(a, o)
 	if err != nil {
@@ -141,7 +139,6 @@ func (t *Trace) Why() []string {
 	return t.Standstill.Explain().Lines()
 }
 
-// Steps returns the steps of the schedule.
 func (t *Trace) Steps() []vnet.Step {
 	steps := make([]vnet.Step, len(t.Events))
 	for i, e := range t.Events {
@@ -150,7 +147,6 @@ func (t *Trace) Steps() []vnet.Step {
 	return steps
 }
 
-// Lines returns the trace as numbered lines, one for each step.
 func (t *Trace) Lines() []string {
 	var lines []string
 	for i := range t.Started {

@@ -127,7 +127,6 @@ var leftOut = map[string]string{
 	clockClasses:   "of states that differ in the values of clocks alone, one is visited; --reduce=false visits them all",
 }
 
-// NewResult says what a search has found.
 func NewResult(a *dme.Algorithm, o Options, exhaustive bool, r Report) *Result {
 	kind := ofSchedules
 	if exhaustive {
@@ -152,7 +151,6 @@ func NewResult(a *dme.Algorithm, o Options, exhaustive bool, r Report) *Result {
 	return x
 }
 
-// NewLivenessResult says what a search for liveness has found.
 func NewLivenessResult(a *dme.Algorithm, o Options, s *Search, r LivenessResult) *Result {
 	x := newResult(a, o, ofLiveness, r.Report)
 	x.InFlight, x.Proven, x.Finding = o.InFlight, new(r.Verdict == Holds), string(r.Verdict)
@@ -245,7 +243,6 @@ func (x *Result) replay(o, by Options) string {
 // longTrace is how many lines of a counterexample are shown; of a longer one both ends.
 const longTrace = 120
 
-// Print prints it for a person.
 func (x *Result) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }

@@ -18,7 +18,6 @@ const exampleNodes = 3
 // exampleSteps bounds an example, whose algorithm may be anybody's.
 const exampleSteps = 1000
 
-// ExampleName returns the name of an algorithm's example.
 func ExampleName(a *dme.Algorithm) string { return a.Name + "/example" }
 
 // Example returns a scenario of algorithm a that nobody had to write: on three

@@ -180,7 +180,6 @@ func (r Refusals) test(t *testing.T) {
 	}
 }
 
-// Test fails t if the search finds something.
 func (x Search) Test(t *testing.T, a *dme.Algorithm) {
 	if x.Nodes == nil {
 		x.Nodes = []int{x.Options.Nodes}
