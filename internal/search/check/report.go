@@ -127,7 +127,6 @@ type Trace struct {
 
 	Standstill *stall.Standstill // who waits for whom at the end, where nothing moves; else nil
 
-	alg   *dme.Algorithm
 	model *vnet.Model
 }
 
@@ -150,10 +149,10 @@ func (t *Trace) Steps() []vnet.Step {
 func (t *Trace) Lines() []string {
 	var lines []string
 	for i := range t.Started {
-		lines = append(lines, "  0. "+t.Started[i].Describe(t.alg))
+		lines = append(lines, "  0. "+t.Started[i].Describe(t.model.Algorithm))
 	}
 	for i := range t.Events {
-		lines = append(lines, fmt.Sprintf("%3d. %s", i+1, t.Events[i].Describe(t.alg)))
+		lines = append(lines, fmt.Sprintf("%3d. %s", i+1, t.Events[i].Describe(t.model.Algorithm)))
 	}
 	return lines
 }
@@ -163,7 +162,7 @@ func (t *Trace) Lines() []string {
 // more for that: it is too expensive for the many replays that shorten a schedule.
 func (t *Trace) Recording() (events []recording.Event, states [][]string) {
 	n := vnet.New(t.model)
-	tape := recording.NewTape(t.alg)
+	tape := recording.NewTape(t.model.Algorithm)
 	for i := range n.Started {
 		tape.Start(&n.Started[i])
 	}
@@ -194,7 +193,7 @@ func (t *Trace) Diagram() *spacetime.Diagram {
 	}
 	d := p.Finish()
 	d.States = states
-	d.Title = fmt.Sprintf("%s on %d nodes", t.alg.Title, t.Nodes)
+	d.Title = fmt.Sprintf("%s on %d nodes", t.model.Algorithm.Title, t.Nodes)
 	Mark(d, &t.Violation)
 	d.Caption = append(d.Caption, t.Why()...)
 	d.First, d.Loop = max(1, d.Last-maxRows+1), t.Repeats

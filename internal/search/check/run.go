@@ -107,7 +107,7 @@ func (s *Search) replay(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.
 	for id := range r.IDs() {
 		r.losses.Moved(id)
 	}
-	r.trace = &Trace{Nodes: m.Nodes, alg: m.Algorithm, model: m, Started: r.Started}
+	r.trace = &Trace{Nodes: m.Nodes, model: m, Started: r.Started}
 	t := r.trace
 	if t.Repeats = r.repeat(steps, finish); r.Violation != nil {
 		t.Violation = *r.Violation
