@@ -110,8 +110,10 @@ func (m *Model) mayStop(p *process) bool {
 func (m *Model) served(s state) bool {
 	for id := range m.IDs() {
 		p := s.process(id)
-		if _, back := m.comingBack(id, p); p.activity == noderun.Down && (p.requests == 0 || !back) {
-			continue // there is nothing that it could still ask for
+		if p.activity == noderun.Down {
+			if _, back := m.comingBack(id, p); p.requests == 0 || !back {
+				continue // there is nothing that it could still ask for
+			}
 		}
 		if !p.served() {
 			return false

@@ -71,7 +71,7 @@ type judge struct {
 	pairs   []*dme.Invariant // those about each two
 	asked   *dme.Invariant   // last
 
-	pair func(disturbed bool, a, b dme.NodeID) *Violation // ofPair, or what saves it work
+	pair func(disturbed bool, a, b dme.NodeID) *Violation // what saves ofPair work; nil: nothing
 }
 
 type knownNode struct {
@@ -91,7 +91,6 @@ var _ dme.GlobalView = (*judge)(nil)
 
 func newJudge(m *Model) *judge {
 	j := &judge{model: m, setting: m.setting(), nodes: make([]knownNode, m.Nodes+1)}
-	j.pair = j.ofPair
 	for k := range m.Invariants {
 		if i := &m.Invariants[k]; i.Pair != nil {
 			j.pairs = append(j.pairs, i)
@@ -118,7 +117,12 @@ func (j *judge) of(s seen, disturbed bool, changed dme.NodeID) (bad *Violation) 
 			first, last = changed, changed
 		}
 		for b := first; b <= last; b++ {
-			if bad := j.pair(disturbed, a, b); bad != nil {
+			if j.pair != nil {
+				bad = j.pair(disturbed, a, b)
+			} else {
+				bad = j.ofPair(disturbed, a, b)
+			}
+			if bad != nil {
 				return bad
 			}
 		}

@@ -212,11 +212,15 @@ type Part struct {
 	Broken bool `json:"broken,omitempty"` // the last that was run broke a property
 }
 
-// Tally is what is counted in schedules or, of an exhaustive search, from states.
+// Tally is what is counted in random schedules, up to the one that broke a property, or, of
+// an exhaustive search, from all states.
 type Tally struct {
-	Steps     uint64 `json:"steps"`      // random: taken in all schedules up to the one that broke a property; exhaustive: from all states
-	Entries   uint64 `json:"entries"`    // random: into the critical section, in these steps
-	MaxBypass int    `json:"max_bypass"` // most entries of others between a request and its entry; exhaustive: only where Options.Bypass bounds it
+	Steps   uint64 `json:"steps"`
+	Entries uint64 `json:"entries"` // random: into the critical section, in these steps
+
+	// MaxBypass is the most entries of others between a request and its entry; of an
+	// exhaustive search only where Options.Bypass bounds it.
+	MaxBypass int `json:"max_bypass"`
 
 	// Refused counts the messages that nodes refused: in an exhaustive search
 	// once for each local state and message.
