@@ -18,8 +18,7 @@ const (
 	Token      Class = "token"
 )
 
-// Needs is what an algorithm needs from the links between its nodes. It is
-// checked against what a transport guarantees before a run starts.
+// Needs is what an algorithm needs of links; runs check it against what a transport guarantees.
 type Needs struct {
 	Reliable           bool `json:"reliable"`            // no loss, no duplication
 	FIFO               bool `json:"fifo"`                // in order between each pair of nodes
@@ -27,8 +26,7 @@ type Needs struct {
 	SequencedBroadcast bool `json:"sequenced_broadcast"` // all nodes receive all broadcasts in one order
 }
 
-// An Algorithm describes itself to everything that lists, checks, runs or
-// judges it.
+// An Algorithm describes itself to everything that lists, checks, runs or judges it.
 type Algorithm struct {
 	Name     string // as on the command line
 	Title    string // as in a plot's legend or a heading
@@ -40,8 +38,7 @@ type Algorithm struct {
 	Class   Class
 	Dynamic bool // whom a node asks depends on what happened before
 
-	// AsPublished marks the literal text of a paper, kept as a negative
-	// control: it is known to be wrong.
+	// AsPublished marks the literal text of a paper, known to be wrong: a negative control.
 	AsPublished bool
 
 	// Needs depends on the options: numbering messages may replace order.
@@ -66,8 +63,7 @@ type Algorithm struct {
 	// many by default. They change nothing about the needs.
 	Searched []map[string]string
 
-	// ValidNodes says why the algorithm cannot run on n nodes with these
-	// options; nil where any n ≥ 1 will do.
+	// ValidNodes says why the algorithm cannot run on n nodes; nil where any n ≥ 1 will do.
 	ValidNodes func(n int, opt Options) error
 
 	// Survives reports whether requests of the other nodes are served while these
@@ -82,8 +78,7 @@ type Algorithm struct {
 
 	// HasToken reports whether a node has the token.
 	HasToken func(Node) bool
-	// QueueLength is that of the queue of requests about whose length a paper makes a
-	// claim. It is read after every event.
+	// QueueLength is of the queue of which a paper makes a claim. It is read after every event.
 	QueueLength func(Node) int
 	// Waits says what a node waits for, in the order of the peers: a requester for the
 	// answers that it lacks, an arbiter for the release of its lock, a node of a tree for
@@ -95,11 +90,9 @@ type Algorithm struct {
 	// Peers returns the nodes that id may send to while no node has failed, in ascending
 	// order, so that connections are made before they are needed. nil: to any.
 	Peers func(s System, id NodeID) []NodeID
-	// Remarks are what a user should know about what a system was prepared from, such as
-	// a file: a line each. Results carry them as warnings.
+	// Remarks on what a system was prepared from, such as a file, become warnings of results.
 	Remarks func(System) []string
-	// Root is the node that all others depend on at the start: the root of a tree, a
-	// coordinator. None where there is none.
+	// Root is the node that all depend on at the start: a root, a coordinator; None without one.
 	Root NodeID
 
 	// Clocks shows the visitor the clocks in a message, of a system of n nodes, by
@@ -115,27 +108,23 @@ type Algorithm struct {
 
 	// Invariants hold in every state of a system; searches check them.
 	Invariants []Invariant
-	// Gauges measure those quantities of the claims that neither a run's result
-	// nor the construction tells; nil where there are none.
+	// Gauges measure quantities of claims that neither a result nor the construction tells.
 	Gauges []Gauge
 
 	// Prepare computes what all nodes of a system share, once.
 	Prepare func(Config) (System, error)
 }
 
-// Claims are what papers say of an algorithm. Those of package dme/claim have more
-// methods; this is all that the description of an algorithm needs of them.
+// Claims are what papers say of an algorithm, as far as its description needs it.
 type Claims interface {
-	// Check reports every fault of the claims, which are those of a, and every gauge of
-	// a of which none of them speaks.
+	// Check reports every fault of the claims, and every gauge of a of which none speaks.
 	Check(a *Algorithm) error
 }
 
 // Always is Needs for an algorithm whose needs do not depend on its options.
 func Always(n Needs) func(Options) Needs { return func(Options) Needs { return n } }
 
-// KindName returns the name of kind k, or "kind k" where the algorithm has
-// none such.
+// KindName returns the name of kind k, or "kind k" where the algorithm has none such.
 func (a *Algorithm) KindName(k Kind) string {
 	if k >= 1 && int(k) <= len(a.Kinds) {
 		return a.Kinds[k-1]
@@ -149,8 +138,7 @@ type Config struct {
 	Seed    uint64  // the only source of randomness
 	Options Options // resolved by [Algorithm.Resolve]
 
-	// Bound is the longest time that a message can take, where whoever runs the
-	// system knows it; 0 where nobody does.
+	// Bound is the longest time that a message can take; 0 where nobody knows it.
 	Bound time.Duration
 
 	// Absent are the nodes that are no part of the system at the start and join
@@ -158,20 +146,17 @@ type Config struct {
 	// given some.
 	Absent []NodeID
 
-	// ReadFile reads a file that an option names. It is nil where no option
-	// can name one.
+	// ReadFile reads a file that an option names. It is nil where no option can name one.
 	ReadFile func(name string) ([]byte, error)
 }
 
-// System is what the nodes of one run share: quorums, a tree, a mesh. It is
-// immutable and may be used by several goroutines.
+// System is what the nodes of a run share, such as quorums: immutable, for any goroutine.
 type System interface {
 	// Node returns node id in its initial state. It is cheap.
 	Node(id NodeID) Node
 }
 
-// Setting is a system and what it runs under, as predictions of claims, gauges and
-// invariants see it.
+// Setting is a system and what it runs under, for claims, gauges and invariants.
 type Setting struct {
 	Algorithm *Algorithm
 	Nodes     int
@@ -196,8 +181,7 @@ func (s Setting) RequestSet(id NodeID) []NodeID {
 	return s.Algorithm.RequestSet(s.System, id)
 }
 
-// Unshared is Prepare for an algorithm whose nodes share nothing but how many
-// they are.
+// Unshared is Prepare for an algorithm whose nodes share nothing but how many they are.
 func Unshared(node func(n int, id NodeID) Node) func(Config) (System, error) {
 	return func(c Config) (System, error) { return unshared{n: c.Nodes, node: node}, nil }
 }
@@ -225,8 +209,7 @@ func OfNode[N, R any](f func(N) R) func(Node) R {
 	}
 }
 
-// OfSystem does for methods of an algorithm's systems what [OfNode] does for those of
-// its nodes.
+// OfSystem does for methods of an algorithm's systems what [OfNode] does for those of its nodes.
 func OfSystem[S, R any](f func(S, NodeID) R) func(System, NodeID) R {
 	return func(s System, id NodeID) (none R) {
 		if x, ok := s.(S); ok {
@@ -236,8 +219,7 @@ func OfSystem[S, R any](f func(S, NodeID) R) func(System, NodeID) R {
 	}
 }
 
-// Unwrap returns the node that a wrapper of nodes has inside: one with a method Unwrap,
-// as errors may have it. Any other node it returns as it is.
+// Unwrap returns the node inside a wrapper, which has a method Unwrap, else the node itself.
 func Unwrap(n Node) Node {
 	if w, ok := n.(interface{ Unwrap() Node }); ok {
 		return w.Unwrap()
@@ -245,8 +227,7 @@ func Unwrap(n Node) Node {
 	return n
 }
 
-// New prepares a system of a after checking n, the options and their values;
-// set holds the options that differ from their defaults.
+// New prepares a system after checking n and set, the options that differ from their defaults.
 func (a *Algorithm) New(n int, seed uint64, set map[string]string) (System, error) {
 	opt, err := a.Resolve(set)
 	if err != nil {
@@ -271,8 +252,7 @@ func (a *Algorithm) CheckNodes(n int, opt Options) error {
 	return nil
 }
 
-// Check reports every fault of the description itself; a test runs it over
-// the catalog.
+// Check reports every fault of the description itself; a test runs it over the catalog.
 func (a *Algorithm) Check() error {
 	var errs []error
 	fault := func(ok bool, what string) {

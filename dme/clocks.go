@@ -27,47 +27,47 @@ type ClockVariable struct {
 }
 
 // Clock shows a logical clock that all nodes compare with their own.
-func (v *Visitor) Clock(name string, p *uint64) { v.ClockOf(None, name, p) }
+func (v *Visitor) Clock(name string, p *uint64) { v.ClockWhile(true, None, name, p) }
 
 // ClockOf shows a number that is compared only with the numbers of the same
 // domain, such as the sequence numbers of one node's requests. None is the
 // domain of [Visitor.Clock] and of timestamps.
-func (v *Visitor) ClockOf(domain NodeID, name string, p *uint64) {
-	v.ClockWhile(true, domain, name, p)
-}
+func (v *Visitor) ClockOf(domain NodeID, name string, p *uint64) { v.ClockWhile(true, domain, name, p) }
 
 // ClockWhile shows a clock that is looked at only while it is live: until it is
 // live again, and has been set, the node does the same whatever its value.
 func (v *Visitor) ClockWhile(live bool, domain NodeID, name string, p *uint64) {
+	v.clock(ClockVariable{Name: name, Domain: domain, Value: p, Live: live})
+}
+
+func (v *Visitor) clock(x ClockVariable) {
 	if v.mode == visiting {
-		v.each(ClockVariable{Name: name, Domain: domain, Value: p, Live: live})
-		return
+		v.each(x)
+	} else {
+		v.Uint(x.Name, x.Value)
 	}
-	v.Uint(name, p)
 }
 
 // ClocksOf shows a vector of clocks of one domain.
 func (v *Visitor) ClocksOf(domain NodeID, name string, p *[]uint64) {
-	if v.mode == visiting {
-		for j := range *p {
-			v.each(ClockVariable{Name: name, Domain: domain, Value: &(*p)[j], Live: true})
-		}
-		return
-	}
-	v.Uints(name, p)
+	v.clocks(len(*p), name, p, func(int) NodeID { return domain })
 }
 
 // ClocksByNode shows a vector of numbers of which that of node j, at j−1, is
 // compared only with others of node j's: [Visitor.ClockOf] with the domain j.
 // Behind those of n nodes there may be numbers that are no clocks.
 func (v *Visitor) ClocksByNode(n int, name string, p *[]uint64) {
-	if v.mode == visiting {
-		for j := range min(n, len(*p)) {
-			v.each(ClockVariable{Name: name, Domain: NodeID(j + 1), Value: &(*p)[j], Live: true})
-		}
+	v.clocks(min(n, len(*p)), name, p, func(j int) NodeID { return NodeID(j + 1) })
+}
+
+func (v *Visitor) clocks(n int, name string, p *[]uint64, domain func(j int) NodeID) {
+	if v.mode != visiting {
+		v.Uints(name, p)
 		return
 	}
-	v.Uints(name, p)
+	for j := range n {
+		v.clock(ClockVariable{Name: name, Domain: domain(j), Value: &(*p)[j], Live: true})
+	}
 }
 
 // Rising shows a logical clock that does no more than rise above what it meets,
@@ -94,21 +94,13 @@ func (v *Visitor) ClocksByNode(n int, name string, p *[]uint64) {
 // before it rests a verdict on this, look for a state in which a node does something
 // else.
 func (v *Visitor) Rising(name string, node NodeID, p *uint64) {
-	if v.mode == visiting {
-		v.each(ClockVariable{Name: name, Node: node, Value: p, Live: true, Rising: true})
-		return
-	}
-	v.Uint(name, p)
+	v.clock(ClockVariable{Name: name, Node: node, Value: p, Live: true, Rising: true})
 }
 
 // Timestamp shows the clock of node's timestamp, where there are clocks that are
 // shown by [Visitor.Rising].
 func (v *Visitor) Timestamp(name string, node NodeID, p *uint64) {
-	if v.mode == visiting {
-		v.each(ClockVariable{Name: name, Node: node, Value: p, Live: true})
-		return
-	}
-	v.Uint(name, p)
+	v.clock(ClockVariable{Name: name, Node: node, Value: p, Live: true})
 }
 
 // VisitClocks calls each with every clock among n's variables, which it may

@@ -29,8 +29,7 @@ const MaxVec = 1 << 20
 // ErrMalformed is wrapped by every error of [DecodeMessage].
 var ErrMalformed = errors.New("dme: malformed message")
 
-// AppendMessage appends the wire form of m to b. It allocates only where b
-// must grow.
+// AppendMessage appends the wire form of m to b. It allocates only where b must grow.
 func AppendMessage(b []byte, m *Message) []byte {
 	var has byte
 	at := len(b) + 1
@@ -141,8 +140,7 @@ func DecodeMessage(b []byte, m *Message, vec []uint64) error {
 	}
 	if has&hasVec != 0 {
 		n := d.number(math.MaxUint64)
-		// Each element takes at least one byte: a length that the rest cannot
-		// hold is refused before any memory is taken for it.
+		// An element takes at least a byte: no memory is taken for what cannot be there.
 		if n > MaxVec || n > uint64(len(d.b)) {
 			return fmt.Errorf("%w: vector of %d in %d bytes", ErrMalformed, n, len(d.b))
 		}
@@ -164,8 +162,7 @@ func DecodeMessage(b []byte, m *Message, vec []uint64) error {
 	return nil
 }
 
-// decoder reads fields, which are never zero. It remembers the first fault, so
-// that the reading above stays flat.
+// decoder reads fields, which are never zero, and remembers the first fault.
 type decoder struct {
 	b   []byte
 	bad bool

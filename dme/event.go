@@ -32,8 +32,7 @@ const (
 	PeerUp                             // the node hears that another is up
 )
 
-// What a handler does: its effects, which belong to the step that its node has begun
-// last.
+// What a handler does: its effects, which belong to the step that its node has begun last.
 const (
 	Send        EventKind = iota + PeerUp + 1 // a message to one node
 	Broadcast                                 // a message to all others
@@ -73,10 +72,8 @@ func ParseEvent(word string) (EventKind, error) {
 	return 0, fmt.Errorf("%w %q", ErrNoEvent, word)
 }
 
-// MarshalText implements [encoding.TextMarshaler].
 func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
 func (k *EventKind) UnmarshalText(text []byte) (err error) {
 	*k, err = ParseEvent(string(text))
 	return err

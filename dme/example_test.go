@@ -2,12 +2,8 @@ package dme_test
 
 import (
 	"fmt"
-	"os"
-	"strings"
-	"testing"
 
 	"dmebench/dme"
-	"dmebench/dme/conformance"
 )
 
 // The messages, in the order of Kinds.
@@ -64,23 +60,4 @@ var door = &dme.Algorithm{
 func Example() {
 	fmt.Println(door.Check())
 	// Output: <nil>
-}
-
-// The algorithm of the package comment is correct, and the one that is compiled here.
-func TestDoor(t *testing.T) {
-	conformance.Test(t, door)
-	here, err := os.ReadFile("example_test.go")
-	doc, err2 := os.ReadFile("doc.go")
-	if err != nil || err2 != nil {
-		t.Fatal(err, err2)
-	}
-	_, code, _ := strings.Cut(string(here), "// The messages, in")
-	code, _, _ = strings.Cut("// The messages, in"+code, "\nfunc Example")
-	var comment strings.Builder
-	for line := range strings.Lines(code) {
-		comment.WriteString(strings.TrimRight("//\t"+line, "\t\n") + "\n")
-	}
-	if !strings.Contains(string(doc), comment.String()) {
-		t.Errorf("doc.go lacks\n%s", comment.String())
-	}
 }

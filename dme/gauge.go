@@ -21,8 +21,7 @@ type Meter interface {
 	// The state of the node is the one in which the handler has left it. The event is
 	// valid during the call.
 	Note(*Event)
-	// Value returns the quantity for the run until now; ok is false where there
-	// was nothing to measure.
+	// Value returns the quantity until now; ok is false where there was nothing to measure.
 	Value() (value float64, ok bool)
 }
 
@@ -37,13 +36,11 @@ type Event struct {
 	Peer NodeID // who has sent the message, or is to receive it
 	Msg  Message
 
-	// OnTheWay counts the messages that were sent and not handled once the handler was
-	// through, whatever became of them on links that lose some.
+	// OnTheWay counts messages sent and not handled after the handler, whatever became of them.
 	OnTheWay int
 }
 
-// Largest is a [Meter] of the largest of what of says of each moment, where it
-// says something. No value is negative.
+// Largest is a [Meter] of the largest, never negative, of what of says of each moment.
 func Largest(of func(*Event) (value float64, ok bool)) Meter { return &largest{of: of} }
 
 type largest struct {

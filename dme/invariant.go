@@ -42,8 +42,7 @@ type Invariant struct {
 	// what a proof assumes is not given there.
 	Faults bool
 
-	// If restricts the invariant to some of the algorithm's options; nil: it
-	// holds with any.
+	// If restricts the invariant to some of the algorithm's options; nil: it holds with any.
 	If func(Options) bool
 }
 
@@ -59,8 +58,7 @@ type GlobalView interface {
 	Node(id NodeID) Node
 	// Activity says where the local process of a node stands.
 	Activity(id NodeID) Activity
-	// Reads reports whether what the local process asks for, or is in, is a
-	// reader's.
+	// Reads reports whether what the local process asks for, or is in, is a reader's.
 	Reads(id NodeID) bool
 	// InFlight returns all messages that are on their way, in no particular order.
 	InFlight() []Flight
@@ -75,8 +73,7 @@ type Flight struct {
 	*Message
 }
 
-// NodesOf yields the nodes that are up, as values of the type that the algorithm
-// makes them of; nodes of other types are left out.
+// NodesOf yields the nodes that are up and of a type.
 func NodesOf[T Node](v GlobalView) iter.Seq2[NodeID, T] {
 	return func(yield func(NodeID, T) bool) {
 		nodes := v.Setting().Nodes
@@ -88,8 +85,7 @@ func NodesOf[T Node](v GlobalView) iter.Seq2[NodeID, T] {
 	}
 }
 
-// NodeOf returns a node that is up as a value of the type that the algorithm
-// makes it of, else the zero value.
+// NodeOf returns a node that is up and of a type, else the zero value.
 func NodeOf[T Node](v GlobalView, id NodeID) T {
 	n, _ := v.Node(id).(T)
 	return n
@@ -108,8 +104,7 @@ func EachPair[T Node](holds func(v GlobalView, i, j NodeID, a, b T) error) func(
 	}
 }
 
-// Between returns how many messages of a kind are on their way from one node to
-// another.
+// Between returns how many messages of a kind are on their way from one node to another.
 func Between(v GlobalView, kind Kind, from, to NodeID) (messages int) {
 	for _, m := range v.Between(from, to) {
 		if m.Kind == kind {
@@ -119,8 +114,7 @@ func Between(v GlobalView, kind Kind, from, to NodeID) (messages int) {
 	return messages
 }
 
-// Broken returns an error by which an invariant says what is wrong, in words, and
-// which nodes it concerns.
+// Broken returns the error of an invariant: what is wrong, and which nodes it concerns.
 func Broken(nodes []NodeID, format string, args ...any) error {
 	nodes = slices.Clone(nodes)
 	slices.Sort(nodes)
@@ -134,8 +128,7 @@ type broken struct {
 
 func (b *broken) Error() string { return b.text }
 
-// Concerned returns the nodes that an invariant's error names, in ascending order;
-// nil where it names none.
+// Concerned returns the nodes that an invariant's error names, in ascending order.
 func Concerned(err error) []NodeID {
 	if b := (*broken)(nil); errors.As(err, &b) {
 		return b.nodes
@@ -143,7 +136,6 @@ func Concerned(err error) []NodeID {
 	return nil
 }
 
-// check reports what the description of an invariant lacks.
 func (i *Invariant) check() error {
 	if i.Name == "" || i.Citation == "" || i.Statement == "" || (i.Holds == nil) == (i.Pair == nil) {
 		return fmt.Errorf("invariant %q: wants a name, a citation, a statement, and one function: Holds or Pair", i.Name)

@@ -114,8 +114,7 @@ type Node interface {
 	// then on. A message that cannot be (malformed, foreign, stale) is refused
 	// by [Outbox.Refuse], never answered by a panic.
 	Receive(from NodeID, m Message, out *Outbox)
-	// State names every variable to the visitor, which hashes, saves, loads
-	// or prints the state.
+	// State names every variable to the visitor, which hashes, saves, loads or prints the state.
 	State(v *Visitor)
 }
 
@@ -216,6 +215,5 @@ type PeerWatcher interface {
 	Up(peer NodeID, out *Outbox)
 }
 
-// SurvivesAny is [Algorithm.Survives] for an algorithm that goes on while any
-// node is left.
+// SurvivesAny is [Algorithm.Survives] for an algorithm that goes on while any node is left.
 func SurvivesAny(s Setting, down []NodeID) bool { return len(down) < s.Nodes }

@@ -12,8 +12,7 @@ import (
 	"dmebench/units"
 )
 
-// Option is a setting of an algorithm, a workload or a transport, given as
-// --set name=value.
+// Option is a setting of an algorithm, a workload or a transport, given as --set name=value.
 type Option struct {
 	Name    string
 	Default string
@@ -100,12 +99,10 @@ func optionNames(options []Option) []string {
 	return names
 }
 
-// Options holds a value for every option of an algorithm: a default where
-// nothing was set.
+// Options holds a value for every option of an algorithm: a default where nothing was set.
 type Options map[string]string
 
-// Get returns the value of the option. An option that was not declared is a
-// programming error.
+// Get returns the value of the option. An option that was not declared is a programming error.
 func (o Options) Get(name string) string {
 	v, ok := o[name]
 	if !ok {
@@ -114,8 +111,7 @@ func (o Options) Get(name string) string {
 	return v
 }
 
-// Resolve completes set with the defaults of a's options. Unknown names and
-// values are reported all at once.
+// Resolve completes set with the defaults of a's options, or reports all that is unknown.
 func (a *Algorithm) Resolve(set map[string]string) (Options, error) {
 	opt, err := ResolveOptions(a.Options, set)
 	if err != nil {
@@ -170,8 +166,7 @@ type Line struct {
 	Text   string // without what follows a #
 }
 
-// ReadLines reads the lines of a file that are not blank, by a function like
-// [Config.ReadFile], which may be nil.
+// ReadLines reads the lines that are not blank by a function like [Config.ReadFile], or nil.
 func ReadLines(read func(name string) ([]byte, error), name string) ([]Line, error) {
 	if read == nil {
 		return nil, errors.New("no file can be read here; choose a value that names none")

@@ -49,8 +49,7 @@ func (o *Outbox) Enter(stamp Stamp) {
 	e.Kind, e.Stamp = Enter, stamp
 }
 
-// SetTimer calls the node's Timeout(id) after d, unless it is set again or
-// cancelled before.
+// SetTimer calls the node's Timeout(id) after d, unless it is set again or cancelled before.
 func (o *Outbox) SetTimer(id TimerID, d time.Duration) {
 	e := o.add()
 	e.Kind, e.Timer, e.Delay = SetTimer, id, d
@@ -76,8 +75,7 @@ func (o *Outbox) Left() {
 	e.Kind = Left
 }
 
-// Effects returns what has been collected since the last Reset. It is valid
-// until then.
+// Effects returns what has been collected since the last Reset. It is valid until then.
 func (o *Outbox) Effects() []Effect { return o.effects }
 
 // Reset empties the outbox and keeps its memory.

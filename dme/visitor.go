@@ -38,8 +38,7 @@ func SaveState(b []byte, n Node) []byte {
 	return v.b
 }
 
-// LoadState sets n's state from the front of b, as SaveState wrote it, and
-// returns the rest. n must come from the same System and be the same node.
+// LoadState sets n's state, as SaveState of the same node wrote it, and returns the rest.
 func LoadState(b []byte, n Node) (rest []byte, err error) {
 	v := Visitor{mode: loading, b: b}
 	n.State(&v)
@@ -49,8 +48,7 @@ func LoadState(b []byte, n Node) (rest []byte, err error) {
 	return v.b, nil
 }
 
-// DescribeState returns n's variables as "name=value" pairs, separated by
-// spaces, in the order of the node's listing.
+// DescribeState returns n's variables as "name=value", in the order of its listing.
 func DescribeState(n Node) string {
 	var text strings.Builder
 	for i, v := range Variables(n) {

@@ -72,16 +72,13 @@ func (s *Space) NewClasses() *Classes {
 	return c
 }
 
-// Ordered reports whether states are told apart by the order of timestamps, which
-// leaves few ([dme.Visitor.Rising]).
+// Ordered reports whether states are told apart by the order of timestamps; see [dme.Visitor.Rising].
 func (c *Classes) Ordered() bool { return c.timed.use }
 
-// Footprint is how many bytes of memory the classes take, without their space,
-// about.
+// Footprint is how many bytes of memory the classes take, without their space, about.
 func (c *Classes) Footprint() int { return c.bytes }
 
-// from says from which representative the steps are taken whose outcomes after
-// is asked for next.
+// from says from which representative the steps are taken whose outcomes after is asked for next.
 func (c *Classes) from(v []uint32) {
 	c.wide = c.wide[:0]
 	c.look(v)
@@ -92,8 +89,7 @@ func (c *Classes) from(v []uint32) {
 	}
 }
 
-// Of returns the representative of a state's class. It is valid until the next
-// call.
+// Of returns the representative of a state's class. It is valid until the next call.
 func (c *Classes) Of(v []uint32) (rep []uint32) {
 	c.wide = c.wide[:0]
 	c.after(v, func(v []uint32) { rep = v })
@@ -129,7 +125,6 @@ func (c *Classes) uncertain(x, y level) bool {
 	})
 }
 
-// choose chooses the differences from the i-th on, in all ways.
 func (c *Classes) choose(v []uint32, i int, yield func(rep []uint32)) {
 	if i == len(c.old) {
 		yield(c.renumbered(v))
@@ -158,8 +153,7 @@ func lowest(to []uint64, levels []level) []uint64 {
 	return to
 }
 
-// Differences returns those between the clocks of a state, neighbour by
-// neighbour, domain by domain.
+// Differences returns those between neighbouring clocks of a state, domain by domain.
 func (c *Classes) Differences(v []uint32) []uint64 {
 	if c.Algorithm.Clocks == nil {
 		return nil
@@ -174,25 +168,13 @@ func (c *Classes) Differences(v []uint32) []uint64 {
 	return all
 }
 
-// In returns the step of a network that x is in v, the representative of the
-// network's state.
+// In is [Space.In] where v is the representative of the network's state.
 func (c *Classes) In(n *Network, v []uint32, x Step) (Step, bool) {
-	if !x.ofMessage() || !c.Unordered {
-		return x, n.Possible(x)
+	if x.ofMessage() && c.Unordered {
+		state, _ := c.Space.Of(n)
+		c.Of(state) // for the new values of its clocks
 	}
-	state, _ := c.Space.Of(n)
-	c.Of(state) // for the new values of its clocks
-	link := c.link(x.From, x.Node)
-	want := c.Space.queues.at(v[c.places[link]]).messages[x.Index]
-	for i, l := range n.links[link].messages {
-		var message uint32
-		message, c.key = c.messageOf(c.key, l.passage, dme.AppendMessage(nil, &l.msg))
-		if c.message(message) == want {
-			x.Index = i
-			return x, n.Possible(x)
-		}
-	}
-	return x, false
+	return c.in(n, v, x, c.message)
 }
 
 // Skeleton returns the number of a message with all its clocks alike: what can
@@ -216,14 +198,9 @@ func (c *Classes) skeleton(id uint32) uint32 {
 	if c.Algorithm.Clocks == nil {
 		return id
 	}
-	x := c.Space.messages.at(id)
-	m := c.decoded(id)
-	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, func(x dme.ClockVariable) { *x.Value = 0 })
-	id, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
-	return id
+	return c.changedMessage(id, func(x dme.ClockVariable) { *x.Value = 0 })
 }
 
-// look collects the values of all clocks of a state.
 func (c *Classes) look(v []uint32) {
 	c.old, c.timed.levels = c.old[:0], c.timed.levels[:0]
 	if c.Algorithm.Clocks == nil {
@@ -263,21 +240,19 @@ func (c *Classes) insert(levels []level) {
 	}
 }
 
-// renumbered returns a state with the clocks that were chosen.
 func (c *Classes) renumbered(v []uint32) []uint32 {
 	copy(c.rep, v)
 	for i, id := range v[:c.Nodes] {
-		c.rep[i] = c.local(id)
+		c.rep[i] = c.renumberedAs(ofLocals, id)
 	}
 	for i, id := range v[c.Nodes : c.width-1] {
 		if id != 0 {
-			c.rep[c.Nodes+i] = c.queueWith(id)
+			c.rep[c.Nodes+i] = c.renumberedAs(ofQueues, id)
 		}
 	}
 	return c.rep
 }
 
-// chosen returns the new value of a clock.
 func (c *Classes) chosen(l level) uint64 {
 	if c.timed.of(l) {
 		return c.timed.chosen(l)
@@ -290,7 +265,6 @@ func (c *Classes) chosen(l level) uint64 {
 	panic("vnet: a clock that was not seen")
 }
 
-// renumber sets the clocks of a component.
 func (c *Classes) renumber(x dme.ClockVariable) {
 	if x.Live {
 		*x.Value = c.chosen(c.level(x))
@@ -305,9 +279,8 @@ const (
 	ofQueues
 )
 
-// changed returns what becomes of a component, which make makes where it has not
-// been made before.
-func (c *Classes) changed(kind byte, id uint32, x *clocked, make func() uint32) uint32 {
+func (c *Classes) renumberedAs(kind byte, id uint32) uint32 {
+	x := c.clocksOf(kind, id)
 	same := !x.stale
 	key := binary.LittleEndian.AppendUint32(append(c.key[:0], kind), id)
 	for _, l := range x.levels {
@@ -322,45 +295,41 @@ func (c *Classes) changed(kind byte, id uint32, x *clocked, make func() uint32) 
 	to, ok := c.memo[string(key)]
 	if !ok {
 		kept := string(key)
-		to = make()
+		to = c.changed(kind, id, c.renumber)
 		c.memo[kept] = to
 		c.bytes += 64 + len(kept)
 	}
 	return to
 }
 
-func (c *Classes) local(id uint32) uint32 {
-	return c.changed(ofLocals, id, c.ofLocal(id), func() (to uint32) {
-		n := c.loaded(id)
-		dme.VisitClocks(n, c.renumber)
-		at := c.Space.locals.at(id)
-		to, c.key = c.localOf(c.key, at.id, at.process, n)
-		return to
-	})
-}
-
-func (c *Classes) queueWith(id uint32) uint32 {
-	return c.changed(ofQueues, id, c.ofQueue(id), func() (to uint32) {
-		all := c.ids[:0]
-		for _, m := range c.Space.queues.at(id).messages {
-			all = append(all, c.message(m))
-		}
-		if c.Unordered {
-			c.sortBetweenNews(all)
-		}
-		c.ids = all
-		to, c.key = c.queueOf(c.key, all)
-		return to
-	})
-}
-
-// message returns a message with the clocks that were chosen.
-func (c *Classes) message(id uint32) (to uint32) {
+func (c *Classes) message(id uint32) uint32 {
 	if c.Algorithm.Clocks == nil {
 		return id
 	}
+	return c.changedMessage(id, c.renumber)
+}
+
+func (c *Classes) changed(kind byte, id uint32, change func(dme.ClockVariable)) (to uint32) {
+	if kind == ofLocals {
+		n, at := c.loaded(id), c.Space.locals.at(id)
+		dme.VisitClocks(n, change)
+		to, c.key = c.localOf(c.key, at.id, at.process, n)
+		return to
+	}
+	c.ids = c.ids[:0]
+	for _, m := range c.Space.queues.at(id).messages {
+		c.ids = append(c.ids, c.changedMessage(m, change))
+	}
+	if c.Unordered {
+		c.sortBetweenNews(c.ids)
+	}
+	to, c.key = c.queueOf(c.key, c.ids)
+	return to
+}
+
+func (c *Classes) changedMessage(id uint32, change func(dme.ClockVariable)) (to uint32) {
 	m, x := c.decoded(id), c.Space.messages.at(id)
-	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, c.renumber)
+	dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, change)
 	to, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
 	return to
 }
@@ -372,8 +341,7 @@ func (c *Classes) message(id uint32) (to uint32) {
 // is after the timestamp to which it is equal. Levels are compared as numbers.
 type level uint64
 
-// The bits of a level, from the lowest: whether it is a rising clock, its node, its
-// value, its domain.
+// The bits of a level, from the lowest: rising or not, its node, its value, its domain.
 const (
 	nodeBit, nodeBits     = 1, 11
 	valueBit, valueBits   = nodeBit + nodeBits, 40
@@ -401,7 +369,6 @@ func (x level) value() uint64      { return uint64(x>>valueBit) & (1<<valueBits 
 func (x level) node() dme.NodeID   { return dme.NodeID(x >> nodeBit & (1<<nodeBits - 1)) }
 func (x level) rising() bool       { return x&1 == 1 }
 
-// clocked are the clocks of a component.
 type clocked struct {
 	levels []level // in order, each once
 	rising []level // as they are met, each as often
@@ -409,8 +376,7 @@ type clocked struct {
 	stale  bool    // there are others, which nobody will look at, and which are not 0
 }
 
-// known returns the clocks of a component, by its number, and finds them where
-// they have not been asked for.
+// known returns the clocks of a component, by its number, and finds them at first.
 func (c *Classes) known(all *[]*clocked, id uint32, find func(*clocked)) *clocked {
 	for int(id) >= len(*all) {
 		*all = append(*all, nil)
@@ -471,7 +437,13 @@ func (c *Classes) ofQueue(id uint32) *clocked {
 	})
 }
 
-// loaded returns a node in the state of a component.
+func (c *Classes) clocksOf(kind byte, id uint32) *clocked {
+	if kind == ofLocals {
+		return c.ofLocal(id)
+	}
+	return c.ofQueue(id)
+}
+
 func (c *Classes) loaded(id uint32) dme.Node {
 	at := c.Space.locals.at(id)
 	n := c.exec.runners[at.id].Node()

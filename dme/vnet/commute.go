@@ -8,8 +8,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// commuting knows which arrivals at a node commute with all that may happen
-// there before; see [Reduction].
+// commuting knows which arrivals commute with all that may happen at their node before; see [Reduction].
 type commuting struct {
 	*Walker                    // runs handlers, from states in which no network may ever be
 	table   table              // node's state and message: yes or no
@@ -23,8 +22,7 @@ type commuting struct {
 	first, other []posted
 }
 
-// Whether a message commutes. What was concluded for a state holds for all
-// states that are met from there as well.
+// Whether a message commutes in a state, and in all that are met from there.
 const (
 	yes uint32 = iota + 1
 	no
@@ -50,8 +48,7 @@ func (c *commuting) forget() { c.table = table{} }
 
 func (c *commuting) key(at, message uint32) uint64 { return uint64(at)<<32 | uint64(message) }
 
-// answer says whether a message that a node holds the first place for commutes,
-// where so many messages may arrive.
+// answer says whether a message commutes at a node, where these may arrive.
 func (c *commuting) answer(at, message uint32, arrive [][]uint32) uint32 {
 	answer, ok := c.table.get(c.key(at, message))
 	if !ok {
@@ -68,8 +65,7 @@ func (c *commuting) answer(at, message uint32, arrive [][]uint32) uint32 {
 	return answer
 }
 
-// holds reports whether all messages that commuted still do where more may
-// arrive at each node than before.
+// holds reports whether all messages that commuted still do where more may arrive.
 func (c *commuting) holds(arrive [][]uint32, before []int) bool {
 	var all []uint64
 	for _, e := range c.table.slots {
@@ -89,13 +85,11 @@ func (c *commuting) holds(arrive [][]uint32, before []int) bool {
 	return true
 }
 
-// begin begins to meet states.
 func (c *commuting) begin() {
 	c.stamp++
 	c.met, c.stack = c.met[:0], c.stack[:0]
 }
 
-// meet meets a state of a node.
 func (c *commuting) meet(at uint32) {
 	if int(at) >= len(c.stamps) {
 		c.stamps = append(c.stamps, make([]uint32, int(at)+1024)...)
@@ -132,8 +126,7 @@ func (c *commuting) visit(message uint32, arrive [][]uint32) (answer uint32) {
 	return yes
 }
 
-// tryProcess tries what the local process may do in a state, before the message
-// and after it.
+// tryProcess tries what the local process may do in a state, before the message and after it.
 func (c *commuting) tryProcess(at, message uint32) bool {
 	p := &c.locals.at(at).process
 	id := c.locals.at(at).id
@@ -151,8 +144,7 @@ func (c *commuting) tryProcess(at, message uint32) bool {
 	return !c.Stops || !c.mayStop(p) || c.try(at, message, Step{Kind: dme.Stop, Node: id}, 0)
 }
 
-// tryArrivals tries the arrival of others in a state, before the message and
-// after it.
+// tryArrivals tries the arrival of others in a state, before the message and after it.
 func (c *commuting) tryArrivals(at, message uint32, others []uint32) bool {
 	from := c.messages.at(message).From
 	for _, other := range others {
@@ -205,8 +197,7 @@ func (c *commuting) plain(outcome uint32) bool {
 	return o.broken == nil && len(o.timers) == 0 && !o.left
 }
 
-// possibleAt reports whether what a local process may do in one state it may do
-// in another.
+// possibleAt reports whether what a local process may do in one state it may do in another.
 func (c *commuting) possibleAt(at uint32, s Step) bool {
 	switch p := &c.locals.at(at).process; s.Kind {
 	case dme.Request, dme.RequestShared:

@@ -10,8 +10,7 @@ import (
 	"dmebench/dme"
 )
 
-// clockSteps is how long a walk is that looks at clocks: long enough that the
-// clocks of a few nodes are far from where they began.
+// clockSteps of a walk lead the clocks of a few nodes far from where they began.
 const clockSteps = 300
 
 // CompareClocks looks for a state in which a node does something else where clocks
@@ -44,7 +43,6 @@ func CompareClocks(m *Model, walks, near int) error {
 	return err
 }
 
-// comparison is of a network with the representatives of its states.
 type comparison struct {
 	*Network
 	space   *Space
@@ -52,13 +50,11 @@ type comparison struct {
 	classes *Classes
 }
 
-// compared is a state and its representative.
 type compared struct {
 	saved []byte
 	rep   []uint32
 }
 
-// walk takes random steps.
 func (c *comparison) walk(here []uint32, rng *rand.Rand) error {
 	for range clockSteps {
 		steps, _ := c.walker.Enabled(here, nil)
@@ -140,7 +136,6 @@ var handlers = map[dme.EventKind]string{
 	dme.Timeout: "Timeout",
 }
 
-// handler names what has run.
 func (c *comparison) handler(e *Event) string {
 	name := cmp.Or(handlers[e.Kind], e.Kind.String())
 	if e.ofMessage() {
@@ -149,7 +144,6 @@ func (c *comparison) handler(e *Event) string {
 	return name
 }
 
-// clocksOf names the clocks that a node shows.
 func (c *comparison) clocksOf(id dme.NodeID) string {
 	var names []string
 	dme.VisitClocks(c.Node(id), func(x dme.ClockVariable) {

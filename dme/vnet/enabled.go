@@ -24,11 +24,10 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 			}
 		}
 		if m.faulty {
-			switch {
-			case p.activity != noderun.Down:
+			if back, ok := m.comingBack(id, p); ok {
+				to = append(to, back)
+			} else if p.activity != noderun.Down {
 				to = m.faults(s, id, p, to)
-			case m.mayComeBack(p):
-				to = append(to, comingBack(id, p))
 			}
 		}
 	}
@@ -111,8 +110,10 @@ func (m *Model) mayStop(p *process) bool {
 func (m *Model) served(s state) bool {
 	for id := range m.IDs() {
 		p := s.process(id)
-		if p.activity == noderun.Down && (p.requests == 0 || !m.mayComeBack(p)) {
-			continue // there is nothing that it could still ask for
+		if p.activity == noderun.Down {
+			if _, back := m.comingBack(id, p); p.requests == 0 || !back {
+				continue // there is nothing that it could still ask for
+			}
 		}
 		if !p.served() {
 			return false
@@ -121,8 +122,7 @@ func (m *Model) served(s state) bool {
 	return true
 }
 
-// possible reports whether a step that was possible in one schedule is so in
-// this one.
+// possible reports whether a step that was possible in one schedule is so in this one.
 func (m *Model) possible(s state, x Step) bool {
 	if x.Node < 1 || int(x.Node) > m.Nodes {
 		return false
@@ -178,8 +178,7 @@ func (m *Model) do(s state, x Step) *Violation {
 	return m.apply(s, x.Node, via, s.run(x))
 }
 
-// apply carries out what a handler of a node has done in answer to a message
-// with marks: timers first, then messages, then the entry.
+// apply carries out what a handler has done in answer to a message with marks: timers, messages, entry.
 func (m *Model) apply(s state, id dme.NodeID, via []mark, o *outcome) *Violation {
 	if o.fatal() {
 		return o.broken
@@ -225,7 +224,7 @@ func (m *Model) entry(s state, id dme.NodeID) (bad *Violation) {
 		}
 		c.overtaken[other]++
 		if bad == nil && m.Bypass > 0 && c.overtaken[other] > m.Bypass {
-			bad = overtaken(other, m.Bypass)
+			bad = violated(Overtaking, other, "is overtaken: %d entries of others since it asked, more than %d", m.Bypass+1, m.Bypass)
 		}
 	}
 	s.keep()

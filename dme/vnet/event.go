@@ -17,15 +17,13 @@ type Event struct {
 	Refused string      // why the message was refused
 }
 
-// Effect is something that a handler has done. The number of a message, from 1
-// in the order of sending, tells where it arrives.
+// Effect is something that a handler has done. The number of a message tells where it arrives.
 type Effect struct {
 	dme.Effect
 	Number uint64
 	Lost   bool // nobody is there to receive the message
 }
 
-// lose notes that a message that was sent is lost at once.
 func (e *Event) lose(number uint64) {
 	for i := range e.Effects {
 		if e.Effects[i].Number == number {
@@ -50,8 +48,7 @@ func (e *Event) Entered() bool {
 	return slices.ContainsFunc(e.Effects, func(x Effect) bool { return x.Kind == dme.Enter })
 }
 
-// DescribeMessage writes a message as a person reads it: its kind, and the
-// fields that are not zero.
+// DescribeMessage writes the kind of a message and its fields that are not zero.
 func DescribeMessage(a *dme.Algorithm, m *dme.Message) string { return a.KindName(m.Kind) + fields(m) }
 
 func fields(m *dme.Message) string {
@@ -80,7 +77,6 @@ func (e *Event) Describe(a *dme.Algorithm) string {
 	return line
 }
 
-// happenings say what a step means, of its node or of its message.
 var happenings = [...]string{
 	dme.Start: "starts", dme.Request: "asks", dme.RequestShared: "asks, as a reader", dme.Exit: "leaves",
 	dme.Receive: "arrives", dme.Copy: "arrives, and will again", dme.Lose: "is lost",
@@ -100,7 +96,6 @@ func (e *Event) happening(a *dme.Algorithm) string {
 	return fmt.Sprintf("node %d %s", e.Node, happenings[e.Kind])
 }
 
-// way says where a message goes.
 func (e *Event) way(x *Effect) string {
 	if x.Lost {
 		return fmt.Sprintf(" %d→%d (lost)", e.Node, x.To)
@@ -108,7 +103,6 @@ func (e *Event) way(x *Effect) string {
 	return fmt.Sprintf(" %d→%d", e.Node, x.To)
 }
 
-// effects says what came of a step, "" where nothing did.
 func (e *Event) effects(a *dme.Algorithm) string {
 	var parts []string
 	for i := 0; i < len(e.Effects); i++ {
@@ -151,16 +145,14 @@ type decoded struct {
 	bytes    int // that all of it takes, about
 }
 
-// heldPair is a pair of nodes with the links between them, by their numbers in a
-// vector, of which the invariants hold.
+// heldPair is a pair of nodes and the links between them of which the invariants hold.
 type heldPair struct {
 	a, b      uint32 // the local states, each plus one
 	out, back uint32 // the queues from one to the other
 	disturbed bool
 }
 
-// decodedNode is the node of a local state. Each place has a node of its own,
-// which is loaded again and again.
+// decodedNode is the node of a local state, loaded again and again.
 type decodedNode struct {
 	number uint32 // of the local state, plus one
 	node   dme.Node
@@ -171,7 +163,6 @@ type decodedMessage struct {
 	message *dme.Message
 }
 
-// room is how many places there are: for each node, for messages, for pairs.
 type room struct{ nodes, messages, pairs uint32 }
 
 var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 14}
@@ -183,31 +174,16 @@ const (
 	pairBytes    = 20
 )
 
-// Broken returns the invariant that does not hold in state v, of all that are
-// watched; nil where all hold.
-func (w *Walker) Broken(v []uint32) (bad *Violation) {
+// Broken returns the invariant that does not hold in state v; nil where all that are watched hold.
+func (w *Walker) Broken(v []uint32) *Violation {
 	if w.judge == nil {
 		return nil
 	}
 	copy(w.Next, v)
-	disturbed := w.faulty && w.struck(w.shared())
-	w.judge.look(w)
-	defer w.judge.recovered(&bad)
-	if bad := w.judge.ofWhole(disturbed); bad != nil || len(w.judge.pairs) == 0 {
-		return bad
-	}
-	for a := range w.IDs() {
-		for b := a; int(b) <= w.Nodes; b++ {
-			if bad := w.brokenPair(disturbed, a, b); bad != nil {
-				return bad
-			}
-		}
-	}
-	return nil
+	return w.judge.of(w, w.faulty && w.struck(w.shared()), dme.None)
 }
 
-// brokenPair asks the invariants about a pair of nodes, unless it has been asked with
-// the same states of the two and the same messages between them.
+// brokenPair asks about a pair of nodes, unless the two and what is between them were the same before.
 func (w *Walker) brokenPair(disturbed bool, a, b dme.NodeID) *Violation {
 	d := &w.decoded
 	if d.pairs == nil {

@@ -59,7 +59,6 @@ func News(
 	}
 }
 
-// prepareFaults finds out which faults there can be.
 func (m *Model) prepareFaults(node dme.Node) error {
 	m.faulty = m.Faults || m.Crashes > 0 || m.Departures > 0 || len(m.Absent) > 0
 	_, m.restarts = node.(dme.Restarter)
@@ -76,24 +75,19 @@ func (m *Model) prepareFaults(node dme.Node) error {
 // RestartsNodes reports whether nodes that crashed may come back.
 func (m *Model) RestartsNodes() bool { return m.restarts && m.Restarts }
 
-// mayComeBack reports whether a node that is down may become part of the system
-// again.
-func (m *Model) mayComeBack(p *process) bool {
-	if p.absent {
-		return m.members
+// comingBack is the step by which a node that is down becomes part of the system again, if
+// it may.
+func (m *Model) comingBack(id dme.NodeID, p *process) (x Step, ok bool) {
+	switch {
+	case p.activity != noderun.Down:
+	case p.absent:
+		return Step{Kind: dme.Join, Node: id}, m.members
+	default:
+		return Step{Kind: dme.Restart, Node: id}, m.RestartsNodes()
 	}
-	return m.RestartsNodes()
+	return x, false
 }
 
-// comingBack is the step by which it does.
-func comingBack(id dme.NodeID, p *process) Step {
-	if p.absent {
-		return Step{Kind: dme.Join, Node: id}
-	}
-	return Step{Kind: dme.Restart, Node: id}
-}
-
-// faults appends the faults that may strike a node that is up.
 func (m *Model) faults(s state, id dme.NodeID, p *process, to []Step) []Step {
 	c := s.shared()
 	if c.crashes > 0 {
@@ -123,8 +117,7 @@ func (m *Model) possibleFault(s state, x Step) bool {
 	return m.members && p.activity == noderun.Idle && (c.departures > 0 || m.Faults)
 }
 
-// severed reports whether what one node sends to another is lost: it is down, or
-// the sender has not heard yet that it is up.
+// severed reports whether what is sent is lost: to who is down, or not known to be up yet.
 func (m *Model) severed(s state, from, to dme.NodeID) bool {
 	if s.process(to).activity == noderun.Down {
 		return true
@@ -171,7 +164,6 @@ func firstOf(timers []Timer, node dme.NodeID) *Timer {
 	return nil
 }
 
-// doFault takes a step of a node that comes or goes.
 func (m *Model) doFault(s state, x Step) *Violation {
 	switch x.Kind {
 	case dme.Crash:
@@ -195,15 +187,15 @@ func (m *Model) doFault(s state, x Step) *Violation {
 	return m.apply(s, x.Node, nil, s.run(x))
 }
 
-// mustGoOn reports whether those who wait must be served although nothing can
-// happen but that nodes come back.
+// mustGoOn reports whether those who wait must be served though nothing happens but that nodes come back.
 func (m *Model) mustGoOn(s state) bool {
 	var down []dme.NodeID
 	awaited := false
 	for id := range m.IDs() {
 		if p := s.process(id); p.activity == noderun.Down {
 			down = append(down, id)
-			awaited = awaited || m.mayComeBack(p)
+			_, back := m.comingBack(id, p)
+			awaited = awaited || back
 		}
 	}
 	switch {

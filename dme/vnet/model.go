@@ -32,8 +32,7 @@ type Config struct {
 	// StopEarly tells a node that no more requests will come as soon as it has
 	// made its own; else all nodes are told when everybody has been served.
 	StopEarly bool
-	// Bypass bounds the entries by others between a request and its entry; 0:
-	// any number.
+	// Bypass bounds the entries by others between a request and its entry; 0: any number.
 	Bypass int
 
 	// Watch says which of the algorithm's invariants every step is judged by.
@@ -52,8 +51,7 @@ type Model struct {
 
 	prepared dme.System
 
-	// Invariants are those by which every state is judged; none where there is
-	// nothing to judge by.
+	// Invariants are those by which every state is judged; none where there is nothing to judge by.
 	Invariants []dme.Invariant
 
 	Shares  bool // nodes distinguish readers
@@ -101,8 +99,7 @@ func (m *Model) WithSeed(seed uint64) (*Model, error) {
 // has been given none. Delays have no length here: it is a unit for timers.
 const unknownBound = time.Second
 
-// boundOf returns the bound on delays that the algorithm sets its timers by, 0
-// where it has no such option.
+// boundOf returns the bound on delays that timers are set by, 0 without such an option.
 func boundOf(opt dme.Options) time.Duration {
 	value, ok := opt["bound"]
 	if !ok {
@@ -128,8 +125,7 @@ func (m *Model) IDs() func(func(dme.NodeID) bool) {
 // link numbers the link between two nodes, from 0.
 func (m *Model) link(from, to dme.NodeID) int { return int(from-1)*m.Nodes + int(to-1) }
 
-// mayArrive reports whether the i-th message on a link may be the next that its
-// receiver sees.
+// mayArrive reports whether the i-th message on a link may be the next that its receiver sees.
 func (m *Model) mayArrive(s state, link, i int) bool {
 	if i >= s.length(link) || i > 0 && !m.Unordered {
 		return false
@@ -162,8 +158,7 @@ func (m *Model) audible(s state, link, i int) bool {
 	return p.place == least
 }
 
-// heard gives a broadcast that a node has just heard first its place, and takes
-// the place away once everybody has heard it.
+// heard gives a broadcast its place when it is first heard, and takes it away when all have heard it.
 func (m *Model) heard(s state, p passage) {
 	last, remains := int32(0), false
 	for _, x := range s.arriving() {
@@ -213,7 +208,6 @@ type mark struct {
 	hops int // place of the message in its chain, from 1; at most the timer's reach
 }
 
-// timing is a timer that a handler has set, or cancelled.
 type timing struct {
 	Timer
 	set bool
@@ -279,7 +273,6 @@ func (m *Model) setTimers(s state, timers []timing, via []mark) []mark {
 	return via
 }
 
-// disarm forgets a timer, and who had to arrive before it.
 func (m *Model) disarm(s state, node dme.NodeID, id dme.TimerID) {
 	timers := s.shared().timers
 	at := find(timers, node, id)
@@ -299,7 +292,6 @@ func (m *Model) disarm(s state, node dme.NodeID, id dme.TimerID) {
 	}
 }
 
-// markAll marks every message on the way for the timers that have just been set.
 func (m *Model) markAll(s state, timers []timing) {
 	for _, t := range timers {
 		if t.set && t.reach > 0 && slices.Contains(s.shared().timers, t.Timer) {
@@ -311,8 +303,7 @@ func (m *Model) markAll(s state, timers []timing) {
 	}
 }
 
-// inherit returns the marks of a message that is sent in answer to one with
-// marks: those whose timers reach one hop further.
+// inherit returns the marks of an answer: those whose timers reach one hop further.
 func inherit(marks []mark, timers []Timer) []mark {
 	var out []mark
 	for _, m := range marks {
@@ -324,8 +315,7 @@ func inherit(marks []mark, timers []Timer) []mark {
 	return out
 }
 
-// marked returns marks with one for a timer that has just been set; marks itself is
-// left alone. The order of marks is that in which their timers were set.
+// marked returns a copy of marks with one for a timer just set, the latest, at the end.
 func marked(marks []mark, t Timer) []mark {
 	return append(unmarked(marks, t.Node, t.ID), mark{t.Node, t.ID, 1})
 }

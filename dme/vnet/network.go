@@ -9,8 +9,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// Network is a network of nodes that run. It does nothing by itself: each step
-// is taken by [Network.Do].
+// Network is a network of nodes that run, by steps that are taken by [Network.Do].
 type Network struct {
 	*Model
 	runners   []*noderun.Runner // by node, from 1
@@ -50,7 +49,6 @@ type linkQueue struct {
 	at       int // in Network.occupied, where the queue is not empty
 }
 
-// transit is a message on its way.
 type transit struct {
 	number uint64 // in the order of sending, from 1
 	msg    dme.Message
@@ -107,8 +105,7 @@ func (n *Network) Do(x Step) *Event {
 	return &n.event
 }
 
-// Take takes a step like [Network.Do], and saves the time to note down what came
-// of it.
+// Take takes a step like [Network.Do], and saves the time to note down what came of it.
 func (n *Network) Take(x Step) { n.step(x, false) }
 
 func (n *Network) step(x Step, note bool) {
@@ -139,8 +136,7 @@ func (n *Network) step(x Step, note bool) {
 	}
 }
 
-// Inject hands a node a message that no link holds, as if it came from another.
-// From then on invariants are not judged any more.
+// Inject hands a node a message that no link holds. From then on invariants are not judged.
 func (n *Network) Inject(from, to dme.NodeID, m *dme.Message) *Event {
 	n.judge = nil
 	n.begin(Step{Node: to, From: from}, true)
@@ -169,15 +165,13 @@ func (n *Network) Enabled(to []Step) []Step {
 	return to
 }
 
-// MayArrive reports whether a message may arrive, on a network whose links need
-// not keep order.
+// MayArrive reports whether a message may arrive, on a network whose links need not keep order.
 func (n *Network) MayArrive(x Step) bool {
 	link := n.link(x.From, x.Node)
 	return x.Index < len(n.links[link].messages) && (!n.Sequenced || n.audible(n, link, x.Index))
 }
 
-// AllowMore lets every node ask so many times more, also where it has been told
-// that no more requests would come.
+// AllowMore lets every node ask so many times more, whatever it has been told.
 func (n *Network) AllowMore(requests int) {
 	for id := range n.IDs() {
 		n.processes[id].requests += requests
@@ -202,19 +196,17 @@ func (n *Network) Oldest() (x Step, ok bool) {
 	return x, ok
 }
 
-// Return returns the step by which the first of the nodes that are down comes
-// back, if one may.
+// Return returns the step by which the first of the nodes that are down comes back, if one may.
 func (n *Network) Return() (x Step, ok bool) {
 	for id := range n.IDs() {
-		if p := &n.processes[id]; n.faulty && p.activity == noderun.Down && n.mayComeBack(p) {
-			return comingBack(id, p), true
+		if x, ok := n.comingBack(id, &n.processes[id]); ok && n.faulty {
+			return x, true
 		}
 	}
 	return Step{}, false
 }
 
-// FirstTimer returns the firing of the timer that was set first among those
-// that may fire.
+// FirstTimer returns the firing of the timer that was set first among those that may fire.
 func (n *Network) FirstTimer() (x Step, ok bool) {
 	for i, t := range n.common.timers {
 		if n.mayFire(n, i) {
@@ -224,13 +216,10 @@ func (n *Network) FirstTimer() (x Step, ok bool) {
 	return Step{}, false
 }
 
-// What follows makes the network the world of its nodes: it writes down what a
-// handler does, and the rules carry it out.
+// The network as the world of its nodes: it writes down what a handler does, for the rules.
 
-// Send implements [noderun.World].
 func (n *Network) Send(from, to dme.NodeID, m *dme.Message) { n.send(from, to, m, m.Vec, false) }
 
-// Broadcast implements [noderun.World].
 func (n *Network) Broadcast(from dme.NodeID, m *dme.Message) (transmissions int) {
 	for to := range n.IDs() {
 		if to != from || n.Sequenced {
@@ -256,7 +245,6 @@ func (n *Network) send(from, to dme.NodeID, m *dme.Message, vec []uint64, broadc
 
 func (n *Network) note(e Effect) { n.event.Effects = append(n.event.Effects, e) }
 
-// Enter implements [noderun.World].
 func (n *Network) Enter(id dme.NodeID, stamp dme.Stamp) {
 	n.Entries++
 	n.waiting--
@@ -269,7 +257,6 @@ func (n *Network) Enter(id dme.NodeID, stamp dme.Stamp) {
 	}
 }
 
-// SetTimer implements [noderun.World].
 func (n *Network) SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration) {
 	n.out.timers = append(n.out.timers, timing{Timer{id, timer, delay, n.reach(delay)}, true})
 	if n.noting {
@@ -277,7 +264,6 @@ func (n *Network) SetTimer(id dme.NodeID, timer dme.TimerID, delay time.Duration
 	}
 }
 
-// CancelTimer implements [noderun.World].
 func (n *Network) CancelTimer(id dme.NodeID, timer dme.TimerID) {
 	n.out.timers = append(n.out.timers, timing{Timer: Timer{Node: id, ID: timer}})
 }
@@ -335,7 +321,6 @@ func (n *Network) empty(link int) {
 	}
 }
 
-// vacate notes that a link holds nothing any more.
 func (n *Network) vacate(link int) {
 	hole, last := n.links[link].at, n.occupied[len(n.occupied)-1]
 	n.occupied[hole] = last
@@ -352,19 +337,18 @@ func (n *Network) run(x Step) *outcome {
 	return n.handle(x.Node, func(h *noderun.Runner) { x.perform(h, &n.taken.msg) })
 }
 
-// handle runs a handler of a node, and returns what it did.
 func (n *Network) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome {
 	h, c := n.runners[id], &n.counters[id]
 	unasked, refused := c.Unasked.Load(), c.Refused.Load()
 	if text := try(n.Recover, h, handler); text != "" {
-		n.out.broken = panicked(id, text)
+		n.out.broken = violated(Sanity, id, "panics: %s", text)
 		return &n.out
 	}
 	if n.out.left = n.processes[id].end(h); n.out.left && n.noting {
 		n.note(Effect{Effect: dme.Effect{Kind: dme.Left}})
 	}
 	if c.Unasked.Load() > unasked {
-		n.out.broken = uninvited(id)
+		n.out.broken = violated(Asked, id, "enters the critical section without a request")
 	}
 	if n.noting && c.Refused.Load() > refused {
 		n.event.Refused = h.LastRefusal()
@@ -397,7 +381,6 @@ func (n *Network) post(marks []mark) {
 	}
 }
 
-// put puts a message on its way.
 func (n *Network) put(x *transit) {
 	l := &n.links[n.link(x.From, x.To)]
 	if len(l.messages) == 0 {

@@ -15,8 +15,7 @@ type Hash struct{ A, B uint64 }
 func (h Hash) plus(x Hash) Hash  { return Hash{h.A + x.A, h.B + x.B} }
 func (h Hash) minus(x Hash) Hash { return Hash{h.A - x.A, h.B - x.B} }
 
-// hashOf is strong, since it is computed once for each component, not for each
-// state.
+// hashOf is strong, since it is computed once for each component, not for each state.
 func hashOf(b []byte) Hash {
 	sum := sha256.Sum256(b)
 	return Hash{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])}
@@ -46,7 +45,6 @@ const (
 
 func (p *pool[T]) at(id uint32) *T { return &(*p.chunks.Load())[id/poolChunk][id%poolChunk] }
 
-// len returns how many components there are.
 func (p *pool[T]) len() int {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

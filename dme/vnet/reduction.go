@@ -98,7 +98,6 @@ func (r *Reduction) Begin(v []uint32) {
 	r.extend()
 }
 
-// note notes that messages have been sent.
 func (r *Reduction) note(messages []posted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +109,6 @@ func (r *Reduction) note(messages []posted) {
 	}
 }
 
-// extend adds the messages that have been sent to those that may arrive.
 func (r *Reduction) extend() {
 	for _, p := range r.pending {
 		to := r.space.messages.at(p).To
@@ -152,8 +150,7 @@ func (r *Reduction) Footprint() int {
 // Reduce makes the walker note what is sent, for [Walker.Settle].
 func (w *Walker) Reduce(r *Reduction) { w.reduction = r }
 
-// mostSettled bounds what [Walker.Settle] does at once, in a network that goes
-// on for ever in ever new states.
+// mostSettled bounds what [Walker.Settle] does at once in a network that goes on for ever.
 const mostSettled = 1 << 12
 
 // Settle takes forced arrivals from the state in Next on, until there is none, or
@@ -184,7 +181,6 @@ func (w *Walker) Settle(see func(v []uint32, h Hash, x Step)) (taken int, bad *V
 	return taken, bad
 }
 
-// forced returns an arrival that is forced in the state in Next, if there is one.
 func (w *Walker) forced() (x Step, ok bool) {
 	timers := w.shared().timers
 	for i, q := range w.Next[w.Nodes : w.width-1] {
@@ -209,8 +205,7 @@ func (w *Walker) forced() (x Step, ok bool) {
 	return x, false
 }
 
-// commutes asks the reduction whether a message may be taken alone by a node in
-// a state, and keeps the answer.
+// commutes asks the reduction whether a message may be taken alone, and keeps the answer.
 func (w *Walker) commutes(at, message uint32) bool {
 	r := w.reduction
 	if now := r.generation.Load(); now != w.generation {

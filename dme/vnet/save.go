@@ -15,46 +15,61 @@ import (
 // local processes, messages in the order of sending, timers. Equal states give
 // equal bytes. What nodes count is no part of it.
 func (n *Network) Save(b []byte) []byte {
-	overtaken := func(id dme.NodeID) int { return n.common.overtaken[id] }
-	return n.save(b, n.bySending(), overtaken, func(id dme.NodeID) dme.Node { return n.runners[id].Node() })
+	put := func(numbers ...int) {
+		for _, x := range numbers {
+			b = binary.AppendUvarint(b, uint64(x))
+		}
+	}
+	for id := range n.IDs() {
+		p := &n.processes[id]
+		put(int(p.activity), flag(p.reads), flag(p.stopped), flag(p.leaving), flag(p.absent), p.requests, n.common.overtaken[id])
+		b = dme.SaveState(b, n.runners[id].Node())
+	}
+	messages := n.bySending()
+	put(len(messages))
+	for _, l := range messages {
+		put(int(l.From), int(l.To), flag(l.copied), int(l.news), flag(l.broadcast), int(l.place), len(l.marks))
+		for _, m := range l.marks {
+			put(int(m.node), int(m.id), m.hops)
+		}
+		message := dme.AppendMessage(nil, &l.msg)
+		put(len(message))
+		b = append(b, message...)
+	}
+	put(n.common.lose, n.common.crashes, n.common.departures, len(n.common.timers))
+	for _, t := range n.common.timers {
+		put(int(t.Node), int(t.ID), int(t.Delay))
+	}
+	return b
 }
 
 // SaveAlike is Save, but that states give equal bytes which differ in the values
 // of logical clocks alone, up to their order and up to which of them are
 // successors: those of one class (see [Classes], fine ones).
 func (n *Network) SaveAlike(b []byte) []byte {
-	messages := n.bySending()
-	nodes := make([]dme.Node, n.Nodes+1)
+	low := unjudged(n.Model)
+	if err := low.Load(n.Save(nil)); err != nil {
+		panic("vnet: " + err.Error()) // it has saved the state itself
+	}
 	for id := range n.IDs() {
-		nodes[id] = n.System.Node(id)
-		(&local{state: string(dme.SaveState(nil, n.runners[id].Node()))}).load(nodes[id])
+		if n.Bypass == 0 || n.processes[id].activity != noderun.Requesting {
+			low.common.overtaken[id] = 0
+		}
 	}
 	if n.Algorithm.Clocks != nil {
-		messages = n.lowered(nodes, messages)
+		low.lower()
 	}
-	overtaken := func(id dme.NodeID) int {
-		if n.Bypass > 0 && n.processes[id].activity == noderun.Requesting {
-			return n.common.overtaken[id]
-		}
-		return 0
-	}
-	return n.save(b, messages, overtaken, func(id dme.NodeID) dme.Node { return nodes[id] })
+	return low.Save(b)
 }
 
-// lowered makes the clocks of nodes and messages as low as can be in their class,
-// and returns copies of the messages.
-func (n *Network) lowered(nodes []dme.Node, messages []*transit) []*transit {
-	var copies []*transit
-	for _, x := range messages {
-		x := *x
-		x.msg.Vec = slices.Clone(x.msg.Vec)
-		copies = append(copies, &x)
-	}
+// lower makes the clocks of nodes and messages as low as can be in their class.
+func (n *Network) lower() {
+	messages := n.bySending()
 	visit := func(each func(dme.ClockVariable)) {
 		for id := range n.IDs() {
-			dme.VisitClocks(nodes[id], each)
+			dme.VisitClocks(n.runners[id].Node(), each)
 		}
-		for _, x := range copies {
+		for _, x := range messages {
 			dme.VisitMessageClocks(n.Algorithm, n.Nodes, x.From, &x.msg, each)
 		}
 	}
@@ -75,36 +90,6 @@ func (n *Network) lowered(nodes []dme.Node, messages []*transit) []*transit {
 		at, _ := slices.BinarySearch(all, makeLevel(x.Domain, *x.Value))
 		*x.Value = low[at]
 	})
-	return copies
-}
-
-// save saves the network with these messages and nodes in the place of its own.
-func (n *Network) save(b []byte, messages []*transit, overtaken func(dme.NodeID) int, node func(dme.NodeID) dme.Node) []byte {
-	put := func(numbers ...int) {
-		for _, x := range numbers {
-			b = binary.AppendUvarint(b, uint64(x))
-		}
-	}
-	for id := range n.IDs() {
-		p := &n.processes[id]
-		put(int(p.activity), flag(p.reads), flag(p.stopped), flag(p.leaving), flag(p.absent), p.requests, overtaken(id))
-		b = dme.SaveState(b, node(id))
-	}
-	put(len(messages))
-	for _, l := range messages {
-		put(int(l.From), int(l.To), flag(l.copied), int(l.news), flag(l.broadcast), int(l.place), len(l.marks))
-		for _, m := range l.marks {
-			put(int(m.node), int(m.id), m.hops)
-		}
-		message := dme.AppendMessage(nil, &l.msg)
-		put(len(message))
-		b = append(b, message...)
-	}
-	put(n.common.lose, n.common.crashes, n.common.departures, len(n.common.timers))
-	for _, t := range n.common.timers {
-		put(int(t.Node), int(t.ID), int(t.Delay))
-	}
-	return b
 }
 
 // Load puts the network into a state that was saved by one of the same model;
@@ -170,7 +155,6 @@ func flag(yes bool) int {
 	return 0
 }
 
-// bySending returns all messages, in the order of sending.
 func (n *Network) bySending() []*transit {
 	var all []*transit
 	for _, x := range n.occupied {

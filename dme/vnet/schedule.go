@@ -21,8 +21,7 @@ const (
 
 func (l Load) String() string { return [...]string{"bursts", "churn", "saturation"}[l] }
 
-// Schedule draws the steps of one run of a network. It is a function of what is
-// drawn from Rand.
+// Schedule draws the steps of one run of a network. It is a function of what is drawn from Rand.
 type Schedule struct {
 	*Network
 	Rand    *rand.Rand
@@ -102,17 +101,15 @@ func (s *Schedule) moves(to []Step) []Step {
 	return s.stopSteps(s.Network, to)
 }
 
-// returns appends the steps by which nodes that are down come back.
 func (s *Schedule) returns(to []Step) []Step {
 	for id := range s.IDs() {
-		if p := &s.processes[id]; p.activity == noderun.Down && s.mayComeBack(p) {
-			to = append(to, comingBack(id, p))
+		if back, ok := s.comingBack(id, &s.processes[id]); ok {
+			to = append(to, back)
 		}
 	}
 	return to
 }
 
-// strikes appends the faults that may strike now.
 func (s *Schedule) strikes(to []Step) []Step {
 	for id := range s.IDs() {
 		if p := &s.processes[id]; p.activity != noderun.Down {
@@ -125,8 +122,7 @@ func (s *Schedule) strikes(to []Step) []Step {
 // MayGoOn reports whether messages may flow although all requests are served.
 func (m *Model) MayGoOn() bool { return m.Endless && !m.Stops }
 
-// burstIsOver reports whether everybody is served and, but for a token that
-// never rests, nothing moves.
+// burstIsOver reports whether all are served and nothing moves but a token that never rests.
 func (s *Schedule) burstIsOver() bool {
 	quiet := !s.Busy() && len(s.common.timers) == 0 || s.Endless && s.Rand.IntN(4) == 0
 	return quiet && s.allIdle()
@@ -137,7 +133,6 @@ func (s *Schedule) everybodyAsks() {
 	s.Rand.Shuffle(len(s.due), func(i, j int) { s.due[i], s.due[j] = s.due[j], s.due[i] })
 }
 
-// asks appends one request for each node that may ask.
 func (s *Schedule) asks(to []Step) []Step {
 	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
 		if s.processes[id].mayAsk() {
@@ -155,7 +150,6 @@ func (s *Schedule) ask(id dme.NodeID) Step {
 	return Step{Kind: kind, Node: id}
 }
 
-// mishaps turns an arrival into one that repeats itself, or a loss, now and then.
 func (s *Schedule) mishaps(x Step) Step {
 	if x.Kind != dme.Receive || !s.Duplicate && s.common.lose == 0 || s.Rand.Float64() >= s.Mishap {
 		return x

@@ -40,8 +40,7 @@ func NewSpace(m *Model) *Space {
 // Width is the length of a vector.
 func (s *Space) Width() int { return s.width }
 
-// Footprint is how many bytes of memory the components take that have been met,
-// about.
+// Footprint is how many bytes of memory the components take that have been met, about.
 func (s *Space) Footprint() int {
 	// A queue keeps its messages' numbers as they are, and as bytes.
 	return int(s.locals.bytes.Load() + s.messages.bytes.Load() + 2*s.queues.bytes.Load() + s.rests.bytes.Load())
@@ -81,6 +80,28 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 	return v, h.plus(s.rests.at(v[s.width-1]).Hash)
 }
 
+// In returns the step of a network in state v that x is in v: another where links keep no order.
+func (s *Space) In(n *Network, v []uint32, x Step) (Step, bool) {
+	return s.in(n, v, x, func(message uint32) uint32 { return message })
+}
+
+// in is In where a message of the network is, in v, what as says.
+func (s *Space) in(n *Network, v []uint32, x Step, as func(message uint32) uint32) (Step, bool) {
+	if !x.ofMessage() || !s.Unordered {
+		return x, n.Possible(x)
+	}
+	link := s.link(x.From, x.Node)
+	want := s.queues.at(v[s.places[link]]).messages[x.Index]
+	for i, l := range n.links[link].messages {
+		message, _ := s.messageOf(nil, l.passage, dme.AppendMessage(nil, &l.msg))
+		if as(message) == want {
+			x.Index = i
+			return x, n.Possible(x)
+		}
+	}
+	return x, false
+}
+
 // HashOf returns the hash of a state.
 func (s *Space) HashOf(v []uint32) Hash {
 	h := s.rests.at(v[s.width-1]).Hash
@@ -93,8 +114,7 @@ func (s *Space) HashOf(v []uint32) Hash {
 	return h
 }
 
-// NeverSent returns the kinds of messages that no step has sent from any state that
-// was looked at, by their names.
+// NeverSent returns the names of the kinds of messages that no state looked at has sent.
 func (s *Space) NeverSent() []string {
 	var sent [dme.MaxKinds + 1]bool
 	for id := range s.messages.len() {
@@ -129,8 +149,7 @@ func (s *Space) compare(p, q uint32) int {
 	return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
 }
 
-// sortBetweenNews puts the messages of a link that does not keep order into the
-// order of their hashes; news stay where they are.
+// sortBetweenNews orders the messages of a link without order by their hashes; news stay.
 func (s *Space) sortBetweenNews(messages []uint32) {
 	first := 0
 	for i, p := range messages {
@@ -155,8 +174,7 @@ func (s *Space) Is(v []uint32) (waiting, inside uint32) {
 	return waiting, inside
 }
 
-// Occupied reports which links hold something in state v: the link that leads
-// from node f to node t is number (f−1)·N+t−1.
+// Occupied reports which links hold something in state v: from f to t is number (f−1)·N+t−1.
 func (s *Space) Occupied(v []uint32, link func(number int)) {
 	for i, queue := range v[s.Nodes : s.width-1] {
 		if queue != 0 {
@@ -177,7 +195,6 @@ func (s *Space) Longest(v []uint32) (most int) {
 // each node with its local process, each link, and what belongs to neither. The
 // same components come back in state after state, so they are kept once.
 
-// local is a node with its local process.
 type local struct {
 	Hash
 	process
@@ -185,7 +202,6 @@ type local struct {
 	id    dme.NodeID
 }
 
-// message is a message on its way: its content, and what the link knows about it.
 type message struct {
 	Hash
 	passage
@@ -200,7 +216,6 @@ func (x *local) load(n dme.Node) {
 	}
 }
 
-// decode reads the message from its wire form, which was made here.
 func (x *message) decode(m *dme.Message) {
 	if err := dme.DecodeMessage([]byte(x.body), m, nil); err != nil {
 		panic("vnet: " + err.Error())
@@ -311,7 +326,6 @@ func (c *components) number(b []byte, p passage, body []byte, plain uint32) (uin
 	return id, b
 }
 
-// queueOf returns the number of a link's content; b is scratch.
 func (c *components) queueOf(b []byte, messages []uint32) (uint32, []byte) {
 	b = b[:0]
 	for _, p := range messages {
@@ -334,7 +348,6 @@ func (c *components) queueOf(b []byte, messages []uint32) (uint32, []byte) {
 	return id, b
 }
 
-// restOf returns the number of what belongs to the whole network; b is scratch.
 func (c *components) restOf(b []byte, x *shared) (uint32, []byte) {
 	b = binary.AppendUvarint(b[:0], uint64(x.lose))
 	for _, n := range x.overtaken {

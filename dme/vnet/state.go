@@ -27,8 +27,7 @@ type state interface {
 	keep()
 	// take takes the i-th message from a link, or leaves it there as a copy.
 	take(link, i int, leave bool) *passage
-	// rewrite changes what is known about the messages of a link, in order;
-	// change reports whether it has.
+	// rewrite changes what is known about a link's messages, in order; change says if it has.
 	rewrite(from, to dme.NodeID, change func(*passage) bool)
 	// empty loses everything that a link holds.
 	empty(link int)
@@ -40,7 +39,6 @@ type state interface {
 	post(marks []mark)
 }
 
-// process is a local process.
 type process struct {
 	activity noderun.Activity
 	reads    bool // its request, or its entry, is a reader's
@@ -59,10 +57,8 @@ func (p *process) member() Member {
 	return Member{Down: p.activity == noderun.Down, Absent: p.absent, Leaving: p.leaving}
 }
 
-// served reports whether all requests have been made, and their entries left.
 func (p *process) served() bool { return p.requests == 0 && p.activity == noderun.Idle }
 
-// begin notes what a step changes about the local process at once.
 func (p *process) begin(x Step) {
 	switch x.Kind {
 	case dme.Request, dme.RequestShared:
@@ -80,8 +76,7 @@ func (p *process) begin(x Step) {
 	}
 }
 
-// end notes what the local process does after a step, as its runner says. left
-// reports whether the node has left the system in it.
+// end notes what the process does after a step, and reports whether its node has left in it.
 func (p *process) end(h *noderun.Runner) (left bool) {
 	p.activity, p.reads = h.Activity(), h.Shared()
 	if left = p.leaving && p.activity == noderun.Down; left {
@@ -90,7 +85,6 @@ func (p *process) end(h *noderun.Runner) (left bool) {
 	return left
 }
 
-// passage is what the network knows about a message beside its content.
 type passage struct {
 	From, To dme.NodeID
 	copied   bool          // it has arrived once
@@ -105,7 +99,6 @@ type passage struct {
 	marks     []mark
 }
 
-// shared is what belongs to the whole network.
 type shared struct {
 	lose       int     // messages that may still be lost
 	crashes    int     // that may still happen
@@ -114,7 +107,6 @@ type shared struct {
 	timers     []Timer // in the order in which they were set
 }
 
-// outcome is what a handler has done.
 type outcome struct {
 	timers  []timing
 	broken  *Violation // an entry without a request, a panic
@@ -134,8 +126,7 @@ func rewriteAll(s state, change func(*passage) bool) {
 	}
 }
 
-// Sent returns how many messages have been sent, news of nodes included: the number of
-// the last.
+// Sent returns how many messages have been sent, news of nodes included: the number of the last.
 func (n *Network) Sent() uint64 { return n.sent }
 
 // Number returns the number of the message, or of the news, that arrives or is lost in

@@ -19,12 +19,10 @@ type Step struct {
 	Index int         // which message between the two, in the order in which they were sent, from 0
 }
 
-// ofMessage reports whether the step is the fate of a message.
 func (x Step) ofMessage() bool {
 	return x.Kind == dme.Receive || x.Kind == dme.Copy || x.Kind == dme.Lose
 }
 
-// ofLink reports whether something that a link holds arrives, or is lost.
 func (x Step) ofLink() bool { return x.ofMessage() || x.Kind == dme.PeerDown || x.Kind == dme.PeerUp }
 
 // String returns the step as a replay could be written: "ask 2", "deliver 2->1".
@@ -43,13 +41,11 @@ func (x Step) String() string {
 	return string(b)
 }
 
-// stepWords are those of kinds that have other words in schedules than in recordings.
 var stepWords = [dme.Left + 1]string{
 	dme.Request: "ask", dme.RequestShared: "ask-shared", dme.Exit: "leave", dme.Receive: "deliver", dme.Timeout: "fire",
 }
 
-// perform runs the handler that the step calls for; m is the message that
-// arrives.
+// perform runs the handler that the step calls for; m is the message that arrives.
 func (x Step) perform(h *noderun.Runner, m *dme.Message) {
 	switch x.Kind {
 	case dme.Request:
@@ -95,15 +91,13 @@ type stored struct {
 	posts  uint32 // and how many there are
 }
 
-// posted is a message that was sent, without marks, and where its link is in a
-// vector.
+// posted is a message that was sent, without marks, and where its link is in a vector.
 type posted struct {
 	place   int32
 	message uint32
 }
 
-// stimulus says what happens to a node: a step that is no arrival, or a
-// message.
+// stimulus says what happens to a node: a step that is no arrival, or a message.
 type stimulus uint32
 
 const (
@@ -122,8 +116,7 @@ func stimulusOf(x Step, message uint32) stimulus {
 	return stimulus(x.Kind)
 }
 
-// executor runs the handlers of nodes, one at a time: it is a network of which
-// only what one handler does is looked at.
+// executor runs single handlers: a network of which nothing but what they do is looked at.
 type executor struct {
 	*Network
 	space *Space
@@ -169,7 +162,6 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 	return o
 }
 
-// refusal returns why a node refuses the message that arrives in a step.
 func (x *executor) refusal(at *local, step Step, message uint32) string {
 	x.try(at, step, message)
 	return x.runners[at.id].LastRefusal()

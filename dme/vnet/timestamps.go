@@ -57,20 +57,17 @@ type timestamps struct {
 	lowered map[lowering]uint32 // queues that have been
 }
 
-// split is a state with its rising clocks apart.
 type split struct {
 	rest   []uint32 // the same with rising clocks that are 0
 	clocks []uint64
 }
 
-// Values of the representatives.
 const (
 	stampValue  = 4 // times the place among the timestamps, from 1
 	risingValue = 2 // more than the last timestamp that it has passed
 )
 
-// timestamped reports whether the nodes show rising clocks. On links that do not
-// keep order they are taken for clocks like any other.
+// timestamped reports whether nodes show rising clocks and links keep order, without which they are like any.
 func (c *Classes) timestamped() (yes bool) {
 	if c.Algorithm.Clocks == nil || c.Unordered {
 		return false
@@ -84,7 +81,6 @@ func (c *Classes) timestamped() (yes bool) {
 // of reports whether a clock is a timestamp or a rising clock.
 func (t *timestamps) of(l level) bool { return t.use && l.domain() == dme.None }
 
-// passed returns how many timestamps are not after a level.
 func (t *timestamps) passed(l level) uint64 {
 	for i, x := range t.order { // there are few
 		if x > l {
@@ -94,7 +90,6 @@ func (t *timestamps) passed(l level) uint64 {
 	return uint64(len(t.order))
 }
 
-// chosen returns the new value of a timestamp or a rising clock.
 func (t *timestamps) chosen(l level) uint64 {
 	if l.rising() {
 		return stampValue*t.passed(l) + risingValue
@@ -166,8 +161,7 @@ func (c *Classes) raised(v []uint32, x Step, yield func([]uint32) bool) {
 	}
 }
 
-// beforeNext returns how many timestamps are before the first that its sender has
-// sent behind the first message of a queue, or most, if there is none.
+// beforeNext returns how many timestamps are before the next of the sender on its link, or most.
 func (c *Classes) beforeNext(queue uint32, most uint64) uint64 {
 	for _, id := range c.Space.queues.at(queue).messages[1:] {
 		for _, l := range c.ofMessage(id).levels {
@@ -179,8 +173,7 @@ func (c *Classes) beforeNext(queue uint32, most uint64) uint64 {
 	return most
 }
 
-// lowered lowers the clocks of messages to the timestamps of their receivers, or
-// below all.
+// lowered lowers the clocks of messages to the timestamps of their receivers, or below all.
 func (c *Classes) lowered(rep []uint32) []uint32 {
 	for i, id := range rep[c.Nodes : c.width-1] {
 		if id == 0 || len(c.ofQueue(id).rising) == 0 {
@@ -209,8 +202,8 @@ type lowering struct {
 	own   uint64
 }
 
-func (c *Classes) lower(l lowering) (to uint32) {
-	return c.changeQueue(l.queue, func(x dme.ClockVariable) {
+func (c *Classes) lower(l lowering) uint32 {
+	return c.changed(ofQueues, l.queue, func(x dme.ClockVariable) {
 		switch {
 		case !x.Rising:
 		case l.own > 0 && *x.Value > l.own:
@@ -221,11 +214,9 @@ func (c *Classes) lower(l lowering) (to uint32) {
 	})
 }
 
-// first returns the first message of a queue.
 func (c *Classes) first(queue uint32) uint32 { return c.Space.queues.at(queue).messages[0] }
 
-// keep reports whether an outcome is not covered by one that was kept, and keeps it
-// then.
+// keep reports whether an outcome is not covered by one that was kept, and keeps it then.
 func (c *Classes) keep(outcome []uint32) bool {
 	t := &c.timed
 	var o split
@@ -254,7 +245,6 @@ func (o *split) covers(other *split) bool {
 	return true
 }
 
-// split appends a state without its rising clocks, and these.
 func (c *Classes) split(rest []uint32, clocks []uint64, v []uint32) ([]uint32, []uint64) {
 	rest = append(rest, v...)
 	for i, id := range v[:c.Nodes] {
@@ -289,17 +279,15 @@ func (c *Classes) Covers(rep, v []uint32) bool {
 // noClocks has atLeast clear all rising clocks of a component.
 const noClocks = ^uint64(0)
 
-// raising is a change of a component.
 type raising struct {
 	kind   byte
 	id     uint32
 	passed uint64
 }
 
-// atLeast returns a component of which all rising clocks have passed so many
-// timestamps at least.
+// atLeast returns a component of which all rising clocks have passed so many timestamps at least.
 func (c *Classes) atLeast(kind byte, id uint32, passed uint64) uint32 {
-	x := c.ofQueueOrLocal(kind, id)
+	x := c.clocksOf(kind, id)
 	if !slices.ContainsFunc(x.rising, func(l level) bool { return l.value() < stampValue*passed }) {
 		return id
 	}
@@ -313,16 +301,8 @@ func (c *Classes) atLeast(kind byte, id uint32, passed uint64) uint32 {
 	return to
 }
 
-func (c *Classes) ofQueueOrLocal(kind byte, id uint32) *clocked {
-	if kind == ofLocals {
-		return c.ofLocal(id)
-	}
-	return c.ofQueue(id)
-}
-
-// bare returns a component without its rising clocks.
 func (c *Classes) bare(kind byte, id uint32) uint32 {
-	x := c.ofQueueOrLocal(kind, id)
+	x := c.clocksOf(kind, id)
 	if len(x.rising) == 0 {
 		return id
 	}
@@ -332,8 +312,8 @@ func (c *Classes) bare(kind byte, id uint32) uint32 {
 	return x.bare - 1
 }
 
-func (c *Classes) raise(r raising) (to uint32) {
-	set := func(x dme.ClockVariable) {
+func (c *Classes) raise(r raising) uint32 {
+	return c.changed(r.kind, r.id, func(x dme.ClockVariable) {
 		switch {
 		case !x.Rising:
 		case r.passed == noClocks:
@@ -341,26 +321,5 @@ func (c *Classes) raise(r raising) (to uint32) {
 		default:
 			*x.Value = max(*x.Value, stampValue*r.passed+risingValue)
 		}
-	}
-	if r.kind == ofLocals {
-		n := c.loaded(r.id)
-		dme.VisitClocks(n, set)
-		at := c.Space.locals.at(r.id)
-		to, c.key = c.localOf(c.key, at.id, at.process, n)
-		return to
-	}
-	return c.changeQueue(r.id, set)
-}
-
-// changeQueue returns a queue with the clocks of its messages changed.
-func (c *Classes) changeQueue(id uint32, change func(dme.ClockVariable)) (to uint32) {
-	var all []uint32
-	for _, id := range c.Space.queues.at(id).messages {
-		m, x := c.decoded(id), c.Space.messages.at(id)
-		dme.VisitMessageClocks(c.Algorithm, c.Nodes, x.From, &m, change)
-		id, c.key = c.messageOf(c.key, x.passage, dme.AppendMessage(nil, &m))
-		all = append(all, id)
-	}
-	to, c.key = c.queueOf(c.key, all)
-	return to
+	})
 }

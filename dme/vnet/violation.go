@@ -31,6 +31,10 @@ type Violation struct {
 
 func (v *Violation) String() string { return v.Verdict }
 
+func violated(p Property, id dme.NodeID, format string, args ...any) *Violation {
+	return &Violation{p, fmt.Sprintf("node %d "+format, append([]any{id}, args...)...), []dme.NodeID{id}}
+}
+
 func twoInside(first, second dme.NodeID, firstReads, secondReads bool) *Violation {
 	if second < first {
 		first, second, firstReads, secondReads = second, first, secondReads, firstReads
@@ -45,20 +49,6 @@ func twoInside(first, second dme.NodeID, firstReads, secondReads bool) *Violatio
 		Exclusion, fmt.Sprintf("two nodes are in the critical section: %s and %s", as(first, firstReads), as(second, secondReads)),
 		[]dme.NodeID{first, second},
 	}
-}
-
-func uninvited(id dme.NodeID) *Violation {
-	return &Violation{Asked, fmt.Sprintf("node %d enters the critical section without a request", id), []dme.NodeID{id}}
-}
-
-func overtaken(id dme.NodeID, bound int) *Violation {
-	return &Violation{
-		Overtaking, fmt.Sprintf("node %d is overtaken: %d entries of others since it asked, more than %d", id, bound+1, bound), []dme.NodeID{id},
-	}
-}
-
-func panicked(id dme.NodeID, text string) *Violation {
-	return &Violation{Sanity, fmt.Sprintf("node %d panics: %s", id, text), []dme.NodeID{id}}
 }
 
 // What can be seen of a network from outside.
@@ -115,8 +105,7 @@ func (n *Network) Figures() map[string]float64 {
 	return n.meters.Figures()
 }
 
-// Refused returns how many messages nodes have refused, and the reason of one,
-// the first in the order of the alphabet.
+// Refused returns how many messages nodes have refused, and the first reason by the alphabet.
 func (n *Network) Refused() (count uint64, reason string) {
 	for id := range n.IDs() {
 		count += n.counters[id].Refused.Load()
@@ -127,8 +116,7 @@ func (n *Network) Refused() (count uint64, reason string) {
 	return count, reason
 }
 
-// Inside returns the nodes in the critical section, in the order of their
-// entries.
+// Inside returns the nodes in the critical section, in the order of their entries.
 func (n *Network) Inside() []dme.NodeID { return n.inside }
 
 // Timers returns the timers that are set, in the order in which they were.
@@ -140,12 +128,10 @@ type Flight struct {
 	passage
 }
 
-// Arrival returns the step by which it arrives: Receive or, of news that its
-// sender is down or up, which is no message, PeerDown or PeerUp.
+// Arrival returns the kind of its arrival: Receive or, of news of its sender, PeerDown or PeerUp.
 func (f *Flight) Arrival() dme.EventKind { return f.arrival() }
 
-// InFlight returns all messages and news that are on their way, in the order in
-// which they were sent.
+// InFlight returns all messages and news that are on their way, in the order of sending.
 func (n *Network) InFlight() []Flight {
 	var all []Flight
 	for _, l := range n.bySending() {
@@ -154,8 +140,7 @@ func (n *Network) InFlight() []Flight {
 	return all
 }
 
-// OnTheWay returns the messages on the way between two nodes, in the order in
-// which they were sent.
+// OnTheWay returns the messages on the way between two nodes, in the order in which they were sent.
 func (n *Network) OnTheWay(from, to dme.NodeID) []dme.Message {
 	var all []dme.Message
 	for _, l := range n.links[n.link(from, to)].messages {
@@ -169,8 +154,7 @@ func (n *Network) Message(x Step) *dme.Message {
 	return &n.links[n.link(x.From, x.Node)].messages[x.Index].msg
 }
 
-// News reports whether the next that arrives from one node at another is the
-// news that it is down or up, and which.
+// News reports whether news are the next to arrive on a link, and of which kind.
 func (n *Network) News(from, to dme.NodeID) (kind dme.EventKind, ok bool) {
 	if link := n.link(from, to); n.length(link) > 0 {
 		kind = n.passage(link, 0).arrival()
@@ -183,8 +167,7 @@ func (n *Network) Busy() bool { return len(n.occupied) > 0 }
 
 func (n *Network) allIdle() bool { return n.waiting == 0 && len(n.inside) == 0 }
 
-// Stuck reports whether somebody waits and nothing can happen but that others
-// ask.
+// Stuck reports whether somebody waits and nothing can happen but that others ask.
 func (n *Network) Stuck() bool {
 	return n.waiting > 0 && !n.Busy() && len(n.inside) == 0 && len(n.common.timers) == 0 && (!n.faulty || n.mustGoOn(n))
 }

@@ -1,7 +1,6 @@
 package vnet
 
 import (
-	"bytes"
 	"math"
 	"slices"
 
@@ -59,6 +58,7 @@ func (s *Space) NewWalker() *Walker {
 	w := &Walker{Space: s, exec: newExecutor(s), Next: next, first: make([]Step, len(s.firsts), len(s.firsts)+4)}
 	if len(s.Invariants) > 0 {
 		w.judge = newJudge(s.Model)
+		w.judge.pair = w.brokenPair
 		w.decoded.room, w.decoded.nodes = enoughRoom, make([][]decodedNode, s.Nodes+1)
 	}
 	return w
@@ -72,17 +72,14 @@ func (w *Walker) Enabled(v []uint32, to []Step) (steps []Step, stuck bool) {
 	return w.enabled(w, to)
 }
 
-// Do takes a step from state v with hash h, and returns the safety property
-// that it breaks, nil where it breaks none. The state after it is in Next and
-// Hash.
+// Do takes a step from state v with hash h to Next and Hash, and returns the safety property that it breaks.
 func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 	copy(w.Next, v)
 	w.Hash = h
 	return w.do(w, x)
 }
 
-// Footprint is how many bytes of memory the walker takes, without its space,
-// about.
+// Footprint is how many bytes of memory the walker takes, without its space, about.
 func (w *Walker) Footprint() int {
 	const entryBytes, storedBytes, postedBytes = 16, 64, 8
 	tables := len(w.tried.slots) + len(w.spliced.slots) + len(w.answers.slots)
@@ -100,26 +97,8 @@ func (w *Walker) Waiting(v []uint32) []dme.NodeID {
 	return waiting
 }
 
-// Refused returns how many messages nodes have refused, once for each state of
-// a node and message, and the reason of one.
+// Refused returns how many messages nodes refused, once for each state and message, and one reason.
 func (w *Walker) Refused() (count uint64, reason string) { return w.refused, w.refusal }
-
-// In returns the step of a network, which is in state v, that x is in v. It
-// differs where links do not keep order.
-func (w *Walker) In(n *Network, v []uint32, x Step) (Step, bool) {
-	if !x.ofMessage() {
-		return x, true
-	}
-	link := w.link(x.From, x.Node)
-	p := w.messages.at(w.queues.at(v[w.places[link]]).messages[x.Index])
-	for i, l := range n.links[link].messages {
-		if l.copied == p.copied && slices.Equal(l.marks, p.marks) && bytes.Equal(dme.AppendMessage(nil, &l.msg), []byte(p.body)) {
-			x.Index = i
-			return x, true
-		}
-	}
-	return x, false
-}
 
 func (w *Walker) process(id dme.NodeID) *process { return &w.locals.at(w.Next[id-1]).process }
 func (w *Walker) shared() *shared                { return &w.rests.at(w.Next[w.width-1]).shared }
@@ -174,7 +153,6 @@ func (w *Walker) setQueue(place int32, to uint32) {
 	w.Next[place] = to
 }
 
-// change is what can happen to a link's queue.
 type change uint64
 
 const (
@@ -212,7 +190,6 @@ func (w *Walker) post(marks []mark) {
 	}
 }
 
-// splice changes the queue at a place.
 func (w *Walker) splice(place int32, c change, what int) {
 	old := w.Next[place]
 	key := uint64(old)<<32 | uint64(what)<<2 | uint64(c)
@@ -240,7 +217,6 @@ func (w *Walker) newQueue(old []uint32, c change, what int) (to uint32) {
 	return w.sorted(b)
 }
 
-// sorted returns the number of a queue that holds messages.
 func (w *Walker) sorted(messages []uint32) (number uint32) {
 	if w.Unordered {
 		w.sortBetweenNews(messages)
@@ -280,13 +256,8 @@ func (w *Walker) tell(from, to dme.NodeID, what dme.EventKind) {
 func (w *Walker) run(x Step) *outcome {
 	at := x.Node - 1
 	was := w.Next[at]
-	key := uint64(was)<<32 | uint64(stimulusOf(x, w.taken))
-	i, ok := w.tried.get(key)
-	if !ok {
-		i = w.try(key, was, x, w.taken)
-	}
-	w.last = i
-	o := &w.outcomes[i]
+	w.last = w.outcomeOf(was, x, w.taken)
+	o := &w.outcomes[w.last]
 	if !o.taken {
 		w.notice(o, was, x)
 	}
@@ -297,8 +268,7 @@ func (w *Walker) run(x Step) *outcome {
 	return &o.outcome
 }
 
-// notice notes what a step does that is taken by a node in a state for the first
-// time.
+// notice notes what a step does that is taken by a node in a state for the first time.
 func (w *Walker) notice(o *stored, was uint32, x Step) {
 	o.taken = true
 	if o.refused {
@@ -312,8 +282,7 @@ func (w *Walker) notice(o *stored, was uint32, x Step) {
 	}
 }
 
-// outcomeOf returns which outcome a step has at a node; message is the one that
-// arrives.
+// outcomeOf returns which outcome a step has at a node; message is the one that arrives.
 func (w *Walker) outcomeOf(at uint32, x Step, message uint32) (index uint32) {
 	key := uint64(at)<<32 | uint64(stimulusOf(x, message))
 	index, ok := w.tried.get(key)
@@ -323,8 +292,7 @@ func (w *Walker) outcomeOf(at uint32, x Step, message uint32) (index uint32) {
 	return index
 }
 
-// try runs the handler of a step that no node has taken in its state before,
-// and keeps the outcome by its key.
+// try runs the handler of a step for the first time in a state, and keeps the outcome.
 func (w *Walker) try(key uint64, was uint32, x Step, message uint32) (index uint32) {
 	index = uint32(len(w.outcomes))
 	o := w.exec.try(w.locals.at(was), x, message)

@@ -42,7 +42,7 @@ func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Optio
 	}
 	x := check.NewLivenessResult(a, options, search, found)
 	x.LinksBy = linksBy(c)
-	return &searched{search, check.Report{Violation: found.Violation, Trace: found.Trace, Seed: options.Seed}, x, picture}, nil
+	return &searched{search, found.Report, x, picture}, nil
 }
 
 // notWithProve are the flags of a single search.

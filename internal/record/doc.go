@@ -4,5 +4,5 @@
 // (spacetime).
 //
 // Real runs and simulations write the same records, so a quantity means the same in both.
-// It imports no network and starts no process.
+// It carries nothing over a network and starts no process; measure knows of both by the job of a run.
 package record

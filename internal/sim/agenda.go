@@ -12,12 +12,10 @@ const (
 	arrival
 )
 
-// classBits is how many bits of an event's rank its sequence number leaves to
-// its class.
+// classBits is how many bits of an event's rank its sequence number leaves to its class.
 const classBits = 2
 
-// event is something that will happen: what it is about is a message, a timer
-// or a node, as its class says.
+// event is something that will happen to a message, a timer or a node, as its class says.
 type event struct {
 	at   int64  // virtual time, ns
 	rank uint64 // class, then sequence number
@@ -46,10 +44,8 @@ func (a *agenda) next(c class, at int64, what uint32) event {
 	return event{at: at, rank: uint64(c)<<(64-classBits) | a.seq, what: what}
 }
 
-// add puts an event into the heap.
 func (a *agenda) add(c class, at int64, what uint32) { a.insert(a.next(c, at, what)) }
 
-// drop takes out all events of the heap for which gone says so.
 func (a *agenda) drop(gone func(event) bool) {
 	left := a.heap
 	a.heap = a.heap[:0]
@@ -60,7 +56,6 @@ func (a *agenda) drop(gone func(event) bool) {
 	}
 }
 
-// insert puts an event, which has its rank, into the heap.
 func (a *agenda) insert(e event) {
 	a.heap = append(a.heap, e)
 	h, i := a.heap, len(a.heap)-1
@@ -112,7 +107,6 @@ func (a *agenda) pop() event {
 	return first
 }
 
-// ring is a queue in a buffer whose length is a power of two.
 type ring struct {
 	buf     []event
 	head, n int
@@ -138,11 +132,9 @@ func (r *ring) pop() event {
 	return e
 }
 
-// pageSlots is how many values a page of slots holds.
 const pageSlots = 512
 
-// slots holds values in slots that are used again. Pages never move: a run that
-// once had a million messages in flight does not copy them while it grows.
+// slots holds values in slots that are used again. Pages never move: nothing is copied as they grow.
 type slots[T any] struct {
 	pages []*[pageSlots]T
 	free  []uint32
@@ -170,13 +162,11 @@ func (s *slots[T]) release(slot uint32) {
 	s.n--
 }
 
-// transit is a message on its way.
 type transit struct {
 	msg      dme.Message
 	from, to dme.NodeID
 }
 
-// flight holds the messages that are on their way.
 type flight struct{ slots[transit] }
 
 func (f *flight) put(from, to dme.NodeID, m *dme.Message) (slot uint32) {

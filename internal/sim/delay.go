@@ -9,11 +9,9 @@ import (
 	"dmebench/internal/runtime/run"
 )
 
-// delayStream separates the random numbers of the delays from all of the
-// workload's, which number their streams from 1 in the same byte.
+// delayStream separates the delays' random numbers from the workload's, whose streams begin with 1.
 const delayStream = 0xd1 << 56
 
-// delays says how long messages take.
 type delays struct {
 	mean time.Duration
 	kind string // constant, uniform, exponential or pareto
@@ -41,8 +39,7 @@ func newDelays(job *run.Job) *delays {
 	return d
 }
 
-// constant reports whether every message takes the same time, so that messages
-// arrive in the order in which they were sent.
+// constant reports whether messages take the same time, and arrive in the order of sending.
 func (d *delays) constant() bool { return d.kind == "constant" }
 
 func (d *delays) draw() int64 {
@@ -63,8 +60,7 @@ func (d *delays) draw() int64 {
 // below T, by 0.4% at an index of 1.5.
 const cutTail = 10_000
 
-// longest returns the longest time, ns, in which nothing but a slow message may
-// happen, where the tail of the delays says that it may be very slow.
+// longest returns the longest time, ns, in which perhaps nothing but a slow message is on its way.
 func (d *delays) longest() float64 {
 	if d.kind == "pareto" {
 		return 2 * cutTail * float64(d.mean)
@@ -72,7 +68,6 @@ func (d *delays) longest() float64 {
 	return 0
 }
 
-// arrival returns when a message that is sent now reaches its receiver.
 func (d *delays) arrival(now int64, from, to dme.NodeID) int64 {
 	at := now + d.draw()
 	if d.constant() || !d.fifo {

@@ -10,15 +10,14 @@ import (
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/runtime/stall"
 	"dmebench/runs"
 	"dmebench/workload"
 )
 
-// run carries the job out, from the nodes' start until the system is quiet. An
-// error means that there is nothing to report; all else is in s.status.
+// run carries the job out until the system is quiet. An error: there is nothing to report.
 func (s *simulation) run() (err error) {
-	// A node panics where an invariant of its algorithm is violated. That is an
-	// outcome of the run, and no reason to end a whole sweep.
+	// A node panics where an invariant of its algorithm is violated: an outcome like others.
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.fail(fmt.Sprintf("sim: at %v, node %d: %v", time.Duration(s.now), s.current, fault))
@@ -41,7 +40,12 @@ func (s *simulation) run() (err error) {
 		return nil
 	}
 	if stepped && s.flight.n > 0 {
-		return s.neverQuiet()
+		// Steps begin when nothing moves, and a perpetual token always does. To stop it first
+		// would be no way out, since nobody could then get it. An algorithm that declares itself
+		// perpetual has been refused, or put into another mode, before it came here.
+		return fmt.Errorf("sim: %s needs a system that falls silent between its steps, but %v after the start of %s %d messages are in flight; "+
+			"choose a workload without steps, such as saturate or poisson",
+			s.job.Spec.Workload, time.Duration(s.now), s.job.Algorithm.Name, s.flight.n)
 	}
 	s.start, s.begun = s.now, true
 	s.looks.show()
@@ -53,7 +57,6 @@ func (s *simulation) run() (err error) {
 	return s.untilQuiet()
 }
 
-// each has something happen to every node.
 func (s *simulation) each(event func(*localprocess.Process)) {
 	for _, p := range s.procs {
 		s.current = p.ID()
@@ -62,9 +65,7 @@ func (s *simulation) each(event func(*localprocess.Process)) {
 	}
 }
 
-// settle lets the messages of the nodes' Start arrive before the workload
-// begins, for as long as a message may need to pass through all nodes many
-// times.
+// settle lets the messages of the nodes' Start pass through all nodes before the workload begins.
 func (s *simulation) settle() error {
 	end := s.now + int64(min(10*float64(len(s.procs)+1)*float64(s.delays.mean+s.links.typical()), float64(1<<62)))
 	for s.flight.n > 0 && s.now < end && s.status == runs.OK {
@@ -75,19 +76,7 @@ func (s *simulation) settle() error {
 	return nil
 }
 
-// neverQuiet refuses a stepped workload for a system that turns out never to be
-// quiet: its steps begin when nothing moves, and a perpetual token always does.
-// To stop the token first would be no way out, since nobody could then get it.
-// An algorithm that declares itself perpetual has been refused, or put into
-// another mode, before it came here.
-func (s *simulation) neverQuiet() error {
-	return fmt.Errorf("sim: %s needs a system that falls silent between its steps, but %v after the start of %s %d messages are in flight; "+
-		"choose a workload without steps, such as saturate or poisson",
-		s.job.Spec.Workload, time.Duration(s.now), s.job.Algorithm.Name, s.flight.n)
-}
-
-// untilQuiet carries out events until there are none. Once every request has
-// been served it tells a perpetual token to rest.
+// untilQuiet carries out events until there are none. Who is served stops a perpetual token.
 func (s *simulation) untilQuiet() error {
 	stopped := !s.stoppers
 	for s.status == runs.OK {
@@ -159,12 +148,10 @@ func (s *simulation) fail(why string) {
 	s.status, s.err = runs.Failed, why
 }
 
-// maxExitsAtOnce bounds the critical sections that end at one instant in a run
-// that only its duration ends.
+// maxExitsAtOnce bounds the exits at one instant in a run that only its duration ends.
 const maxExitsAtOnce = 1 << 18
 
-// countExit notices a run in which virtual time stands still for ever: critical
-// sections of no length, one after the other without a message.
+// countExit notices that virtual time stands still: critical sections of no length for ever.
 func (s *simulation) countExit() {
 	if s.now != s.exitInstant {
 		s.exitInstant, s.exitsAtOnce = s.now, 0
@@ -176,7 +163,6 @@ func (s *simulation) countExit() {
 	}
 }
 
-// observation is what there was to see.
 func (s *simulation) observation() measure.Observation {
 	o := measure.Observation{
 		Job: s.job, Status: s.status, Error: s.err, Partial: s.partial, FailedNodes: s.failed,
@@ -205,20 +191,22 @@ func (s *simulation) observation() measure.Observation {
 		}
 	}
 	if s.status == runs.Stalled {
-		o.States, o.Standstill = s.states(), s.standstill()
+		losses := s.losses
+		if losses == nil {
+			losses = stall.NewLosses(s.job.Algorithm, len(s.procs), s)
+		}
+		o.States, o.Standstill = s.states(), losses.Standstill()
 	}
 	return o
 }
 
-// timer is one setting of a node's timer.
 type timer struct {
 	node dme.NodeID
 	id   dme.TimerID
 	live bool // neither cancelled nor set again
 }
 
-// timers holds what is set. A timer that is cancelled stays on the agenda and
-// is passed over when its time comes.
+// timers holds what is set. One that is cancelled stays on the agenda, and is passed over.
 type timers struct {
 	slots[timer]
 	armed map[timer]uint32 // the slot of each that is live
@@ -253,12 +241,10 @@ func (t *timers) fire(slot uint32) (fired timer, ok bool) {
 	return fired, fired.live
 }
 
-// SetTimer implements [noderun.World].
 func (s *simulation) SetTimer(id dme.NodeID, t dme.TimerID, delay time.Duration) {
 	s.schedule(timeout, s.now+max(0, int64(delay)), s.timers.set(id, t))
 }
 
-// CancelTimer implements [noderun.World].
 func (s *simulation) CancelTimer(id dme.NodeID, t dme.TimerID) {
 	s.timers.cancel(id, t)
 }

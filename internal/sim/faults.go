@@ -12,21 +12,17 @@ import (
 	"dmebench/workload/fault"
 )
 
-// faultStream separates the random numbers of faults from those of the delays and
-// of the workload.
+// faultStream separates the random numbers of faults from those of the delays and of the workload.
 const faultStream = 0xfa << 56
 
-// faults does what the director of the job's faults says. A fault comes after
-// everything else that happens at its instant, and right after the event that it waits
-// for.
+// faults carries faults out: each after all else at its instant, or right after its event.
 type faults struct {
 	*simulation
 	director *fault.Director
 	rng      *rand.Rand
 	bound    int64 // ns within which the others hear that a node is down or up
 
-	requests, entries uint64   // of all nodes so far
-	asked             []uint64 // requests of node i+1 so far
+	requests, entries uint64 // of all nodes so far
 
 	strikes   []measure.Strike
 	struck    []int // by fault: as which it was carried out
@@ -52,14 +48,13 @@ func newFaults(s *simulation) *faults {
 	f := &faults{
 		simulation: s, rng: rand.New(rand.NewPCG(s.job.Spec.Seed, faultStream)), bound: max(1, int64(s.job.Bound())),
 		struck: make([]int, len(schedule)),
-		asked:  make([]uint64, n), due: make([]int64, n), paused: make(map[dme.NodeID]*[]event), late: make(map[dme.NodeID]int64),
+		due:    make([]int64, n), paused: make(map[dme.NodeID]*[]event), late: make(map[dme.NodeID]int64),
 		news: make(map[link.Link]int), until: make(map[link.Link]int64),
 	}
 	f.director = fault.NewDirector(schedule, s.job.Algorithm.Root, n, f.rng, f)
 	return f
 }
 
-// begin starts the clock of the schedule.
 func (f *faults) begin() {
 	if f == nil {
 		return
@@ -74,17 +69,14 @@ func (f *faults) begin() {
 // more reports whether a fault is due at some time yet, or over.
 func (f *faults) more() bool { return f != nil && f.director.Next() < never }
 
-// leaving reports whether a node has been told to leave, and has not left.
 func (f *faults) leaving() bool { return f != nil && f.director.AnyLeaves() }
 
-// entry notes an entry.
 func (f *faults) entry(id dme.NodeID) {
 	f.entries++
 	f.director.Happened(fault.Entry, f.entries, id)
 }
 
-// strike carries out the next fault if it comes before the next event; it reports
-// whether it has.
+// strike carries out the next fault if it comes before the next event; it reports whether it has.
 func (f *faults) strike() bool {
 	if f.director.Waits() && f.settled(f.director.StrikeDue()) {
 		return true
@@ -102,8 +94,7 @@ func (f *faults) strike() bool {
 	return true
 }
 
-// settled looks at the nodes after a fault, where there was one. It is as if the run
-// had got on: what it changed takes time to show.
+// settled looks at the nodes after a fault, which counts as progress: what it changed takes time.
 func (f *faults) settled(did bool, _ error) bool {
 	if did {
 		f.watch.progress(f.now)
@@ -117,10 +108,8 @@ func (f *faults) settled(did bool, _ error) bool {
 	return did
 }
 
-// Down implements [fault.Runtime].
 func (f *faults) Down(id dme.NodeID) bool { return f.process(id).Activity() == noderun.Down }
 
-// Players implements [fault.Runtime].
 func (f *faults) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 	role := f.job.Faults[k].Role
 	return slices.DeleteFunc(nodes, func(id dme.NodeID) bool { return !f.plays(role, id) }), nil
@@ -141,7 +130,6 @@ func (f *faults) plays(role fault.Role, id dme.NodeID) bool {
 	return has != nil && node.Activity() != noderun.Down && has(node.Node())
 }
 
-// Strike implements [fault.Runtime].
 func (f *faults) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
 	x := f.job.Faults[k]
 	f.struck[k] = len(f.strikes)
@@ -171,7 +159,6 @@ func (f *faults) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
 	return f.now, nil
 }
 
-// End implements [fault.Runtime].
 func (f *faults) End(k int, nodes []dme.NodeID) error {
 	f.strikes[f.struck[k]].Ended = f.now
 	f.cuts = slices.DeleteFunc(f.cuts, func(cut int) bool { return cut == k })
@@ -181,7 +168,6 @@ func (f *faults) End(k int, nodes []dme.NodeID) error {
 	return nil
 }
 
-// observe tells what was done, and what could not be.
 func (f *faults) observe(o *measure.Observation) {
 	if f == nil {
 		return

@@ -1,15 +1,11 @@
 package sim
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"dmebench/dme"
-	"dmebench/dme/collections"
-	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/stall"
 	"dmebench/transport/link"
 )
@@ -35,8 +31,7 @@ func newLinks(c link.Config, nodes int) *links {
 	return &links{config: c, of: make(map[link.Link]*link.Conditioner), most: max(1<<16, 4*nodes*nodes)}
 }
 
-// typicalMessage is about how many bytes a message has, for the patience with
-// links that are narrow.
+// typicalMessage is about how many bytes a message has, for patience with narrow links.
 const typicalMessage = 32
 
 // typical is how long the slowest link takes beyond the network's own delay.
@@ -57,12 +52,11 @@ func (l *links) conditioner(from, to dme.NodeID) *link.Conditioner {
 	return c
 }
 
-// condition sends a message over a link that is not left alone.
 func (s *simulation) condition(from, to dme.NodeID, m *dme.Message) {
 	s.messages++
 	f := s.links.conditioner(from, to).Next(time.Duration(s.now), dme.MessageSize(m))
 	if f.Lost {
-		s.losses.lost(from, to, m)
+		s.losses.Lost(from, to, m.Kind, s.gave(from))
 		return
 	}
 	if f.Repeated {
@@ -77,8 +71,7 @@ func (s *simulation) condition(from, to dme.NodeID, m *dme.Message) {
 	s.pass(int64(f.Departure), from, to, m, f.Reordered)
 }
 
-// pass has a message leave for the network at an instant. One that is free to
-// overtake is outside the order that the network keeps.
+// pass has a message leave for the network, outside its order if the message is free to overtake.
 func (s *simulation) pass(departure int64, from, to dme.NodeID, m *dme.Message, free bool) {
 	s.checkTime(departure)
 	var at int64
@@ -93,12 +86,11 @@ func (s *simulation) pass(departure int64, from, to dme.NodeID, m *dme.Message, 
 	s.links.travelled += float64(at - s.now)
 	s.links.delivered++
 	slot := s.flight.put(from, to, m)
-	s.losses.sent(slot, from)
+	s.sent(slot, from, to)
 	s.schedule(delivery, at, slot)
 }
 
-// meanDelay is the mean delay of a message: T, or what the deliveries over links
-// that are not left alone really took.
+// meanDelay is T, or what the deliveries over links that are not left alone really took.
 func (s *simulation) meanDelay() float64 {
 	switch {
 	case s.links == nil:
@@ -109,106 +101,26 @@ func (s *simulation) meanDelay() float64 {
 	return s.links.travelled / float64(s.links.delivered)
 }
 
-// losses remembers what got lost where, and what may have become of the token, so
-// that a standstill can be explained.
-type losses struct {
-	*simulation
-	seen    map[stall.Loss]struct{} // between nodes that are both there
-	had     collections.NodeSet     // who had the token after its last event
-	asked   []uint64                // requests of node i+1 until then
-	carries map[uint32]bool         // messages on their way that may carry it
-	carried bool                    // as the one did that has just arrived
-	gone    collections.NodeSet     // nodes with which it went
-}
-
 // newLosses returns nil where nothing gets lost, which costs a run nothing.
-func newLosses(s *simulation) *losses {
+func newLosses(s *simulation) *stall.Losses {
 	if s.faults == nil && s.links == nil {
 		return nil
 	}
-	n := len(s.procs)
-	return &losses{
-		simulation: s, seen: make(map[stall.Loss]struct{}), carries: make(map[uint32]bool),
-		had: collections.MakeNodeSet(n), asked: make([]uint64, n), gone: collections.MakeNodeSet(n),
-	}
+	return stall.NewLosses(s.job.Algorithm, len(s.procs), s)
 }
 
-func (l *losses) has(id dme.NodeID) bool {
-	has, p := l.job.Algorithm.HasToken, l.process(id)
-	return has != nil && p.Activity() != noderun.Down && has(p.Node())
-}
+func (s *simulation) Activity(id dme.NodeID) dme.Activity { return s.process(id).Activity() }
 
-// gave reports whether a node gave the token away in the event that goes on. What
-// it sends once it asks again does not carry it.
-func (l *losses) gave(id dme.NodeID) bool {
-	return (l.had.Has(id) || l.carried) && !l.has(id) && l.counters[id-1].Requests.Load() == l.asked[id-1]
+func (s *simulation) Node(id dme.NodeID) dme.Node { return s.process(id).Node() }
+
+// gave reports whether a node gives the token away now: before it asks again.
+func (s *simulation) gave(id dme.NodeID) bool {
+	return s.losses.Gave(id) && s.counters[id-1].Requests.Load() == s.asked[id-1]
 }
 
 // sent notes a message that is on its way.
-func (l *losses) sent(slot uint32, from dme.NodeID) {
-	if l.gave(from) {
-		l.carries[slot] = true
+func (s *simulation) sent(slot uint32, from, to dme.NodeID) {
+	if s.gave(from) {
+		s.losses.Carries(uint64(slot), to)
 	}
-}
-
-// lost notes a message that got lost.
-func (l *losses) lost(from, to dme.NodeID, m *dme.Message) {
-	gave := l.gave(from)
-	if l.process(to).Activity() != noderun.Down {
-		l.seen[stall.Loss{From: from, To: to, Kind: l.job.Algorithm.KindName(m.Kind), Token: gave}] = struct{}{}
-	} else if gave {
-		l.gone.Add(to)
-	}
-}
-
-// arrives notes that a message arrives, and drowned that it got lost because its
-// receiver went.
-func (l *losses) arrives(slot uint32) {
-	l.carried = l.carries[slot]
-	delete(l.carries, slot)
-}
-
-func (l *losses) drowned(slot uint32, to dme.NodeID) {
-	if l.carries[slot] {
-		l.gone.Add(to)
-		delete(l.carries, slot)
-	}
-}
-
-// moved follows a node after an event.
-func (l *losses) moved(id dme.NodeID) {
-	l.carried, l.asked[id-1] = false, l.counters[id-1].Requests.Load()
-	if l.has(id) {
-		l.had.Add(id)
-	} else {
-		l.had.Remove(id)
-	}
-}
-
-// died notes that a node goes, and returned that it is there again.
-func (l *losses) died(id dme.NodeID) {
-	if l.had.Has(id) {
-		l.gone.Add(id)
-	}
-}
-
-func (l *losses) returned(id dme.NodeID) { l.gone.Remove(id) }
-
-// standstill says what the nodes of a stalled run wait for, and what may have become
-// of it.
-func (s *simulation) standstill() *stall.Standstill {
-	x := &stall.Standstill{Nodes: len(s.procs), Tokens: -1}
-	for _, p := range s.procs {
-		if p.Activity() == noderun.Down {
-			x.Absent = append(x.Absent, stall.Absent{Node: p.ID(), Since: -1, Token: s.losses != nil && s.losses.gone.Has(p.ID())})
-			continue
-		}
-		x.Add(s.job.Algorithm, p.ID(), p.Node(), p.Activity() == noderun.Requesting)
-	}
-	if s.losses != nil {
-		x.Losses = slices.SortedFunc(maps.Keys(s.losses.seen), func(a, b stall.Loss) int {
-			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
-		})
-	}
-	return x
 }

@@ -18,11 +18,8 @@ import (
 // kindNews marks a message as news: no algorithm has a kind 0.
 const kindNews dme.Kind = 0
 
-// What news tell, in a message's flags.
-const (
-	isDown uint8 = iota
-	isUp
-)
+// isUp, in the flags of news, says that a node is up; else it is down.
+const isUp uint8 = 1
 
 // kill ends a node and its process. A dead holder is out of its critical section.
 func (f *faults) kill(id dme.NodeID) {
@@ -43,11 +40,10 @@ func (f *faults) abandon(id dme.NodeID, made bool) {
 	}
 }
 
-// vanish takes a node out of the network: what was on its way to it is lost, and
-// the others will hear that it is down.
+// vanish takes a node out of the network, with all that is on its way to it; others will hear of it.
 func (f *faults) vanish(id dme.NodeID) {
 	f.due[id-1] = -1
-	f.losses.died(id)
+	f.losses.Died(id)
 	f.agenda.drop(func(e event) bool { return f.lost(e, id) })
 	if events := f.paused[id]; events != nil {
 		for _, e := range *events {
@@ -73,7 +69,6 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 		if x.msg.Kind == kindNews {
 			f.news[link.Link{From: x.from, To: id}]--
 		}
-		f.losses.drowned(e.what, id)
 		f.flight.release(e.what)
 	case timeout:
 		if f.timers.at(e.what).node != id {
@@ -91,16 +86,14 @@ func (f *faults) lost(e event, id dme.NodeID) bool {
 	return true
 }
 
-// appear brings a node into the network: the others will hear that it is up, and
-// it will hear who is down, and who has joined since the start.
+// appear brings a node into the network: it and the others will hear who is up and down.
 func (f *faults) appear(id dme.NodeID) {
-	f.losses.returned(id)
+	f.losses.Returned(id)
 	vnet.News(len(f.procs), id, true, f.job.Faults.Absent(), f.Down, f.tell)
 }
 
-// tell sends news of a node to another.
 func (f *faults) tell(from, to dme.NodeID, up bool) {
-	what := isDown
+	what := uint8(0)
 	if up {
 		what = isUp
 	}
@@ -111,13 +104,12 @@ func (f *faults) tell(from, to dme.NodeID, up bool) {
 	f.schedule(delivery, at, f.flight.put(from, to, &dme.Message{Kind: kindNews, Flags: what}))
 }
 
-// hear has a node hear the news that have reached it.
 func (f *faults) hear(x *transit) {
 	f.news[link.Link{From: x.from, To: x.to}]--
-	if x.msg.Flags == isDown {
-		f.process(x.to).PeerDown(x.from)
-	} else {
+	if x.msg.Flags == isUp {
 		f.process(x.to).PeerUp(x.from)
+	} else {
+		f.process(x.to).PeerDown(x.from)
 	}
 }
 
@@ -127,7 +119,7 @@ func (f *faults) loses(from, to dme.NodeID, m *dme.Message) bool {
 		return false
 	}
 	f.messages++
-	f.losses.lost(from, to, m)
+	f.losses.Lost(from, to, m.Kind, f.gave(from))
 	return true
 }
 
@@ -150,22 +142,19 @@ func (f *faults) severed(from, to dme.NodeID) bool {
 	return false
 }
 
-// after returns when a message arrives that would arrive at the time at: not before
-// the news of its sender.
+// after returns when a message arrives, which is not before the news of its sender.
 func (f *faults) after(at int64, from, to dme.NodeID) int64 {
 	return max(at, f.until[link.Link{From: from, To: to}])
 }
 
 func (f *faults) notBefore(l link.Link, at int64) { f.until[l] = max(f.until[l], at) }
 
-// restart brings a node back that crashed.
 func (f *faults) restart(id dme.NodeID) {
 	f.appear(id)
 	f.process(id).Restart()
 	f.process(id).Resume(f.due[id-1])
 }
 
-// join brings a node in.
 func (f *faults) join(id dme.NodeID) {
 	f.appear(id)
 	f.process(id).Join()
@@ -179,8 +168,7 @@ func (f *faults) leave(id dme.NodeID) {
 	f.process(id).Depart()
 }
 
-// moved follows a node after an event; pending reports whether the run has to wait
-// for it although it does nothing at the moment.
+// moved follows a node after an event, and reports whether the run has to wait for it.
 func (f *faults) moved(id dme.NodeID) (pending bool) {
 	p := f.process(id)
 	if n := f.counters[id-1].Requests.Load(); n != f.asked[id-1] {
@@ -233,8 +221,7 @@ func (f *faults) holding() bool {
 	return false
 }
 
-// resume has a node go on that stood still. What waited comes at once, in the order in
-// which it would have come.
+// resume has a node go on that stood still. What waited comes at once, in its order.
 func (f *faults) resume(id dme.NodeID) {
 	events := *f.paused[id]
 	delete(f.paused, id)
@@ -248,8 +235,7 @@ func (f *faults) resume(id dme.NodeID) {
 	f.simulation.moved(id)
 }
 
-// punctual returns when an arrival comes that was intended for the time at: now,
-// where that has passed while the node stood still.
+// punctual returns when an arrival comes: now, if its time passed while the node stood still.
 func (f *faults) punctual(id dme.NodeID, at int64) int64 {
 	if at < f.now {
 		f.late[id] = at
@@ -257,8 +243,7 @@ func (f *faults) punctual(id dme.NodeID, at int64) int64 {
 	return max(at, f.now)
 }
 
-// intended returns when an arrival was to come that comes at the time at. A node
-// expects one at a time.
+// intended returns when an arrival was to come. A node expects one at a time.
 func (f *faults) intended(id dme.NodeID, at int64) int64 {
 	if was, late := f.late[id]; late {
 		delete(f.late, id)

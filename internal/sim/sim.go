@@ -1,8 +1,6 @@
 // Package sim runs the nodes of a job in virtual time: the same nodes, runners
 // and local processes as over a real network, on a network whose every delay is
-// known. One goroutine carries out one event after the other, so that a run of
-// thousands of nodes needs no more than a processor's core, and a critical
-// section of a second takes no time at all.
+// known. One goroutine carries out one event after the other.
 //
 // The network is reliable. A message takes the delay T (constant), between T/2
 // and 3T/2 (uniform) or a time with mean T that is distributed exponentially or
@@ -12,29 +10,23 @@
 // be sequenced: then each reaches all nodes at one instant, its sender too, after
 // every earlier one.
 //
-// Links can be made worse as those of real networks can, by package
-// transport/link and with the same fate for the k-th message of a link. What it
-// delays leaves later for the network; what is reordered or repeated is outside
+// Links can be made worse by package transport/link, with the same fate for the k-th
+// message of a link as on real networks. What is reordered or repeated is outside
 // the order that the network keeps; a broadcast is then a message to each.
 //
-// Faults are carried out as the job's schedule has them: a node that is killed, comes
-// back, joins or leaves is treated as package dme/vnet does, and the others hear of
-// it within the bound on delays, at a time drawn from the seed. A node that is paused
-// does nothing, and what reaches it waits; a partition loses what is sent between its
-// sides, and nobody is told of it. A run waits for what the schedule brings back at a
-// given time.
+// Nodes come and go as in package dme/vnet, and the others hear of it within the bound
+// on delays. What reaches a node that is paused waits; a partition loses what is sent
+// between its sides, and nobody is told of it.
 //
 // Guarantees: the outcome is a function of the job, byte for byte. Random
 // delays come from a stream of their own, so that the workload of a seed is the
 // same under every network. At one instant, deliveries come before timers,
 // timers before exits, exits before new requests, and those before faults; among
 // equals, what was arranged first comes first. Every run ends: one that does not fall silent, or
-// in which requests wait while nobody enters, is found by a watchdog in virtual
-// time.
+// in which requests wait while nobody enters, is found by a watchdog in virtual time.
 //
-// What it does not do: a handler takes no time here, a link has no bandwidth
-// unless it is given one, and what waits for it has no bound. What depends on
-// processors and sockets must be measured on those.
+// A handler takes no time here, a link has no bandwidth unless it is given one, and what
+// waits for it has no bound.
 package sim
 
 import (
@@ -50,8 +42,7 @@ import (
 
 // Options is what a simulation may be asked for beside its job.
 type Options struct {
-	// Partial asks for a result also where the context ends while the workload goes
-	// on: of what was measured until then, and marked so. Else there is none.
+	// Partial asks for a result, marked so, also where the context ends while the workload goes on.
 	Partial bool
 
 	// Progress is called when the workload begins, and then after every few thousand
@@ -89,7 +80,6 @@ func RunWith(ctx context.Context, job *run.Job, opt Options) (*runs.Result, erro
 	return r, nil
 }
 
-// observe carries out the job and returns what there was to see.
 func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observation, error) {
 	if job.Network.Real() {
 		return measure.Observation{}, fmt.Errorf("sim: the job's network is %s; only %s is simulated", job.Network.Name, runs.Sim)

@@ -13,6 +13,7 @@ import (
 	"dmebench/internal/runtime/localprocess"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/runtime/stall"
 	"dmebench/runs"
 	"dmebench/workload"
 )
@@ -20,7 +21,6 @@ import (
 // maxEntries bounds the memory for entries, of all nodes together.
 const maxEntries = 8 << 20
 
-// simulation is the state of a run in virtual time.
 type simulation struct {
 	ctx context.Context
 	job *run.Job
@@ -30,14 +30,15 @@ type simulation struct {
 	flight flight
 	timers timers
 	delays *delays
-	links  *links  // nil where they are left alone
-	faults *faults // nil where there are none
-	losses *losses // nil where nothing gets lost
+	links  *links        // nil where they are left alone
+	faults *faults       // nil where there are none
+	losses *stall.Losses // nil where nothing gets lost
 
 	procs    []*localprocess.Process // of node i+1
 	counters []noderun.Counters
 	lastMove []int64
-	stoppers bool // the nodes want to be told that no more requests will come
+	asked    []uint64 // requests until its last event
+	stoppers bool     // the nodes want to be told that no more requests will come
 	log      *record.Log
 	events   *recording.Log  // nil where nothing is recorded
 	meters   *noderun.Meters // nil where no gauges are read
@@ -67,14 +68,14 @@ func newSimulation(ctx context.Context, job *run.Job) *simulation {
 	n := job.Spec.Nodes
 	s := &simulation{
 		ctx: ctx, job: job, delays: newDelays(job),
-		procs: make([]*localprocess.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n),
+		procs: make([]*localprocess.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n), asked: make([]uint64, n),
 		log: record.NewLog(maxEntries), status: runs.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
 		s.log = record.NewLog(min(most, maxEntries))
 	}
 	s.links = newLinks(job.Links(), n)
-	s.watch = newWatch(n, s.patience())
+	s.watch = watch{patience: s.patience(), standing: make([]standing, n)}
 	s.marks = newMarks(s)
 	s.faults = newFaults(s)
 	s.losses = newLosses(s)
@@ -90,8 +91,7 @@ func (s *simulation) patience() int64 {
 	return int64(min(longest, float64(1<<62))) // beyond 64 bits a float turns into nothing that is defined
 }
 
-// build makes the nodes. It is apart from newSimulation because an algorithm
-// may panic here too.
+// build makes the nodes. It is apart from newSimulation because an algorithm may panic here too.
 func (s *simulation) build() {
 	for i := range s.procs {
 		id := dme.NodeID(i + 1)
@@ -124,7 +124,6 @@ func (s *simulation) build() {
 	}
 }
 
-// tell has o told what happens at all nodes.
 func (s *simulation) tell(o noderun.Observer) {
 	for _, p := range s.procs {
 		p.SetObserver(o)
@@ -136,8 +135,7 @@ func (s *simulation) process(id dme.NodeID) *localprocess.Process { return s.pro
 // eventsPerCheck is how often a run looks whether it has been cancelled.
 const eventsPerCheck = 4096
 
-// step carries out the next event. more is false once there is none; err is
-// the context's.
+// step carries out the next event. more is false once there is none; err is the context's.
 func (s *simulation) step() (more bool, err error) {
 	for {
 		if s.faults != nil && s.faults.strike() {
@@ -159,8 +157,7 @@ func (s *simulation) step() (more bool, err error) {
 	}
 }
 
-// dispatch carries out an event; false for a timer that was cancelled and for a
-// node that stands still, at which time does not pass.
+// dispatch carries out an event; false for timers cancelled and nodes paused: no time passes.
 func (s *simulation) dispatch(e event) bool {
 	if s.faults != nil && s.faults.holds(e) {
 		return false
@@ -170,7 +167,7 @@ func (s *simulation) dispatch(e event) bool {
 		p := s.flight.at(e.what)
 		s.now, s.current = e.at, p.to
 		if s.losses != nil {
-			s.losses.arrives(e.what)
+			s.losses.Arrives(uint64(e.what))
 		}
 		switch {
 		case p.from == p.to:
@@ -203,7 +200,6 @@ func (s *simulation) dispatch(e event) bool {
 	return true
 }
 
-// moved notes what an event left its node in.
 func (s *simulation) moved(id dme.NodeID) {
 	s.meters.Settle()
 	s.lastMove[id-1] = s.now
@@ -213,34 +209,32 @@ func (s *simulation) moved(id dme.NodeID) {
 		pending = s.faults.moved(id) || pending
 	}
 	if s.losses != nil {
-		s.losses.moved(id)
+		s.losses.Moved(id)
+		s.asked[id-1] = s.counters[id-1].Requests.Load()
 	}
 	s.watch.moved(id, s.now, p.Activity(), pending)
 }
 
-// schedule puts an event on the agenda.
 func (s *simulation) schedule(c class, at int64, what uint32) {
 	s.checkTime(at)
 	s.agenda.add(c, at, what)
 }
 
-// checkTime keeps virtual time within 64 bits: what lies in the past can only
-// have overflowed.
+// checkTime keeps virtual time within 64 bits: what lies in the past can only have overflowed.
 func (s *simulation) checkTime(at int64) {
 	if at < s.now {
 		panic("virtual time has passed 292 years")
 	}
 }
 
-// deliver sends a message on its way. What a node broadcasts on a sequenced
-// medium and then hears itself is none.
+// deliver sends a message. What a node hears of its own on a sequenced medium is none.
 func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 	if from != to {
 		s.messages++
 	}
 	slot := s.flight.put(from, to, m)
 	if s.faults != nil {
-		s.losses.sent(slot, from)
+		s.sent(slot, from, to)
 		s.schedule(delivery, s.faults.after(at, from, to), slot)
 	} else if s.delays.constant() {
 		s.checkTime(at)
@@ -250,7 +244,6 @@ func (s *simulation) deliver(at int64, from, to dme.NodeID, m *dme.Message) {
 	}
 }
 
-// Send implements [noderun.World].
 func (s *simulation) Send(from, to dme.NodeID, m *dme.Message) {
 	if s.faults != nil && s.faults.loses(from, to, m) {
 		return
@@ -296,18 +289,14 @@ func (s *simulation) Broadcast(from dme.NodeID, m *dme.Message) (transmissions i
 	return 1
 }
 
-// Enter implements [noderun.World].
 func (s *simulation) Enter(id dme.NodeID, stamp dme.Stamp) {
 	s.process(id).Entered(stamp)
 }
 
-// env is the simulation as the local processes see it.
 type env struct{ s *simulation }
 
-// Now implements [localprocess.Env].
 func (v env) Now() int64 { return v.s.now }
 
-// ArriveAt implements [localprocess.Env].
 func (v env) ArriveAt(id dme.NodeID, at int64) {
 	if v.s.faults != nil {
 		at = v.s.faults.punctual(id, at)
@@ -315,10 +304,8 @@ func (v env) ArriveAt(id dme.NodeID, at int64) {
 	v.s.schedule(arrival, at, uint32(id))
 }
 
-// ExitAt implements [localprocess.Env].
 func (v env) ExitAt(id dme.NodeID, at int64) { v.s.schedule(exit, at, uint32(id)) }
 
-// Enter implements [localprocess.Env].
 func (v env) Enter(id dme.NodeID, shared bool) (order uint64) {
 	v.s.watch.progress(v.s.now)
 	if v.s.faults != nil {
@@ -327,7 +314,6 @@ func (v env) Enter(id dme.NodeID, shared bool) (order uint64) {
 	return v.s.witness.enter(shared)
 }
 
-// Exit implements [localprocess.Env].
 func (v env) Exit(_ dme.NodeID, shared bool) {
 	v.s.watch.progress(v.s.now)
 	v.s.witness.leave(shared)
@@ -335,8 +321,7 @@ func (v env) Exit(_ dme.NodeID, shared bool) {
 	v.s.marks.exit(v.s)
 }
 
-// mostMarks bounds the memory for marks. Where there would be more, every other is
-// forgotten.
+// mostMarks bounds the memory for marks. Where there would be more, every other is forgotten.
 const mostMarks = 128
 
 // marks counts, at exits from the given warm-up on, what was sent until then. Where
@@ -347,8 +332,7 @@ type marks struct {
 	taken               []measure.Mark
 }
 
-// newMarks returns nil where no warm-up is given: then it is found out later, and
-// nobody knows in time where to count.
+// newMarks returns nil without a given warm-up: nobody knows in time where to count then.
 func newMarks(s *simulation) *marks {
 	if s.job.Warmup <= 0 {
 		return nil
@@ -360,7 +344,6 @@ func newMarks(s *simulation) *marks {
 	return m
 }
 
-// exit counts an exit.
 func (m *marks) exit(s *simulation) {
 	if m == nil {
 		return
@@ -385,8 +368,7 @@ func (m *marks) exit(s *simulation) {
 	m.taken = append(m.taken, mark)
 }
 
-// witness counts who is in the critical section, at the very instants of entry
-// and exit.
+// witness counts who is in the critical section, at the very instants of entry and exit.
 type witness struct {
 	entries    uint64
 	writers    int
@@ -394,7 +376,6 @@ type witness struct {
 	violations uint64 // entries that found a conflicting one inside
 }
 
-// enter returns the entry's position among all, from 1.
 func (w *witness) enter(shared bool) (order uint64) {
 	if w.writers > 0 || !shared && w.readers > 0 {
 		w.violations++

@@ -9,8 +9,7 @@ import (
 	"dmebench/internal/runtime/run"
 )
 
-// watch knows which nodes have something left to do, and since when nothing
-// has come of it.
+// watch knows which nodes have something left to do, and since when nothing has come of it.
 type watch struct {
 	patience int64 // ns
 
@@ -23,17 +22,11 @@ type watch struct {
 	restful    int64 // when the last node had nothing left to do
 }
 
-// standing is what the watch last saw of a node.
 type standing struct {
 	activity noderun.Activity
 	busy     bool
 }
 
-func newWatch(nodes int, patience int64) watch {
-	return watch{patience: patience, standing: make([]standing, nodes)}
-}
-
-// moved notes where a node stands after an event.
 func (w *watch) moved(id dme.NodeID, now int64, a noderun.Activity, pending bool) {
 	seen := standing{activity: a, busy: pending || a == noderun.Requesting || a == noderun.Inside}
 	was := w.standing[id-1]
@@ -66,20 +59,16 @@ func (w *watch) counter(a noderun.Activity) *int {
 	return new(int)
 }
 
-// progress notes an entry or an exit.
 func (w *watch) progress(now int64) { w.progressed = now }
 
-// stuck reports whether requests, or nodes that are to leave, have waited for too long
-// while nobody entered and nobody was inside. A long critical section is no reason for worry.
+// stuck reports whether somebody has waited too long with nobody inside: sections may be long.
 func (w *watch) stuck(now int64, leaving bool) bool {
 	return (w.requesting > 0 || leaving) && w.inside == 0 && now-w.progressed > w.patience
 }
 
-// restless reports whether the system has gone on for too long after everything
-// was served.
+// restless reports whether the system has gone on for too long after everything was served.
 func (w *watch) restless(now int64) bool { return w.busy == 0 && now-w.restful > w.patience }
 
-// maxStates bounds how many nodes a stalled run describes.
 const maxStates = 64
 
 // states describes the nodes of a stalled run: those that wait first.
@@ -113,7 +102,6 @@ func (l *looks) show() {
 	}
 }
 
-// look says where the run stands.
 func (l *looks) look() run.State {
 	plan := l.s.job.Plan
 	state := run.State{

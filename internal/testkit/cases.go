@@ -123,7 +123,6 @@ func lines(path string, x any, digits int) (all []string) {
 	return all
 }
 
-// scalar writes what has no parts; "" for what says nothing.
 func scalar(x any, digits int) string {
 	switch x := x.(type) {
 	case string:

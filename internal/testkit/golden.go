@@ -15,8 +15,7 @@ var rewrite = flag.Bool("rewrite", false, "write the files that are generated as
 // Rewriting says whether -rewrite was given, for pages of which a part is generated.
 func Rewriting() bool { return *rewrite }
 
-// FileMustBe fails the test where the file does not hold what it should, or makes it
-// so with -rewrite.
+// FileMustBe fails the test where a file is not as it should be, or writes it with -rewrite.
 func FileMustBe(t *testing.T, file string, want []byte) {
 	t.Helper()
 	FileMustMatch(t, file, want, bytes.Equal)

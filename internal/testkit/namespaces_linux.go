@@ -28,8 +28,7 @@ var impossible = sync.OnceValue(func() string {
 	return ""
 })
 
-// clockAhead makes a time namespace whose clocks are ahead of this machine's by d.
-// It lives as long as it is open or has a process.
+// clockAhead makes a time namespace, which lives as long as it is open or has a process.
 func clockAhead(d time.Duration) (*os.File, error) {
 	// The kernel wants nanoseconds of 0 to 999,999,999, also after negative seconds.
 	seconds, rest := d/time.Second, d%time.Second
@@ -54,8 +53,7 @@ func clockAhead(d time.Duration) (*os.File, error) {
 	return file, err
 }
 
-// onThread calls f on a thread that ends afterwards: what f changes of it, such as
-// its namespaces, concerns nobody else.
+// onThread calls f on a thread of its own, which ends with all that f changes of it.
 func onThread(f func() error) error {
 	done := make(chan error)
 	go func() {

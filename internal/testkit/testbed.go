@@ -15,12 +15,10 @@ import (
 	"time"
 )
 
-// Testbed is a number of hosts on a network of their own.
 type Testbed struct {
 	Hosts []*Host // Hosts[i] is host i+1
 }
 
-// Host is one of them.
 type Host struct {
 	Name    string // as hostname(1) says it there: h1, h2, …
 	Address string // of IPv4, on the network that the hosts share
@@ -32,7 +30,6 @@ type Host struct {
 	clock  *os.File // of its time namespace; nil for this host's clocks
 }
 
-// Option is something that a test asks of its testbed.
 type Option func(*options)
 
 type options struct {
@@ -47,11 +44,9 @@ func ClockAhead(host int, d time.Duration) Option {
 	return func(o *options) { o.ahead[host] = d }
 }
 
-// beds tells the testbeds of a process from each other.
 var beds atomic.Uint64
 
-// NewTestbed makes a testbed of that many hosts for the test, or skips the test and says
-// why there can be none here.
+// NewTestbed makes a testbed of so many hosts, or skips the test and says why.
 func NewTestbed(t testing.TB, hosts int, opts ...Option) *Testbed {
 	t.Helper()
 	o := options{ahead: map[int]time.Duration{}}
@@ -109,8 +104,7 @@ func (h *Host) Command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Self runs the program of this very test on the host until the test ends, and returns
-// what it is told and what it says. It ends with its standard input, or is killed.
+// Self runs this test's program on the host; it ends with its standard input or the test.
 func (h *Host) Self(args ...string) (io.Writer, io.Reader) {
 	h.t.Helper()
 	program, err := os.Executable()
@@ -137,8 +131,7 @@ func (h *Host) Self(args ...string) (io.Writer, io.Reader) {
 	return in, out
 }
 
-// Cut takes the host's link down, as if its cable were pulled out. It is called by
-// the test's own goroutine, and fails the test if it cannot.
+// Cut takes the host's link down. The test's own goroutine calls it.
 func (h *Host) Cut() {
 	h.t.Helper()
 	h.script.run(h.t, h.bed, "cut", fmt.Sprint(h.number))
@@ -156,10 +149,8 @@ const (
 	uts   = "/run/dmebench-testbed"
 )
 
-// script is the path of scripts/testbed/netns.sh.
 type script string
 
-// find looks for the script from the folder of the test upwards.
 func find(t testing.TB) script {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -178,7 +169,6 @@ func find(t testing.TB) script {
 	}
 }
 
-// run runs a command of the script for a testbed, and fails the test with it.
 func (s script) run(t testing.TB, bed string, args ...string) {
 	t.Helper()
 	if err := s.try(bed, args...); err != nil {
@@ -186,7 +176,6 @@ func (s script) run(t testing.TB, bed string, args ...string) {
 	}
 }
 
-// try runs a command of the script for a testbed.
 func (s script) try(bed string, args ...string) error {
 	out, err := exec.Command(string(s), append([]string{"--name", bed}, args...)...).CombinedOutput()
 	if err != nil {
@@ -195,20 +184,17 @@ func (s script) try(bed string, args ...string) error {
 	return nil
 }
 
-// A testbed is named after the process whose test made it: by its number, and by
-// when it was started, because numbers come again.
+// A testbed is named after the process that made it: its number, which comes again, and its start.
 const prefix = "dmebench-test"
 
 var named = regexp.MustCompile(`^(` + prefix + `-([0-9]+)-([0-9]+)-[0-9]+)-switch$`)
 
-// own is what the names of this process's testbeds begin with.
 func own() string {
 	pid := fmt.Sprint(os.Getpid())
 	return fmt.Sprintf("%s-%s-%s", prefix, pid, started(pid))
 }
 
-// started returns when a process was started, in the kernel's ticks; "" if there is
-// none of that number.
+// started returns when a process was started, in ticks; "" if there is none.
 func started(pid string) string {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -219,8 +205,7 @@ func started(pid string) string {
 	return fields[19]
 }
 
-// removeLeftovers removes testbeds whose process is gone: it was killed before it
-// could.
+// removeLeftovers removes testbeds whose process is gone: it was killed before it could.
 func (s script) removeLeftovers(t testing.TB) {
 	t.Helper()
 	there, err := os.ReadDir(netns)
@@ -229,8 +214,7 @@ func (s script) removeLeftovers(t testing.TB) {
 	}
 	for _, e := range there {
 		if m := named.FindStringSubmatch(e.Name()); m != nil && started(m[2]) != m[3] {
-			// Another package's test may be removing it just now: who fails has lost
-			// the race, or the testbed stays, and disturbs nobody.
+			// Another test may be removing it just now: then either fails.
 			t.Logf("removing %s, which a killed test left behind: %v", m[1], s.try(m[1], "down", "--kill"))
 		}
 	}

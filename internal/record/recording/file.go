@@ -9,12 +9,10 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"time"
 
 	"dmebench/dme"
 )
 
-// maxLine bounds a line of a file, in bytes.
 const maxLine = 4 << 20
 
 // Is reports whether a file that begins so is a recording.
@@ -41,8 +39,7 @@ func Write(w io.Writer, h Header, events iter.Seq2[Event, error]) (count int, er
 	return count, out.Flush()
 }
 
-// Read reads a recording's header, and returns its events, which are read as they
-// are asked for. name is that of the file, for errors, which name the line too.
+// Read reads a header, and events as they are asked for. Errors name the file and the line.
 func Read(name string, r io.Reader) (Header, iter.Seq2[Event, error], error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -104,8 +101,7 @@ func Read(name string, r io.Reader) (Header, iter.Seq2[Event, error], error) {
 	}, nil
 }
 
-// maxNodes bounds the nodes of a recording that is read, so that a slip in a file
-// does not fill the memory.
+// maxNodes: a slip in a file must not fill the memory.
 const maxNodes = 1 << 20
 
 func (h *Header) check() error {
@@ -136,5 +132,3 @@ func (e *Event) check(nodes int) error {
 	}
 	return nil
 }
-
-func duration(ns int64) time.Duration { return time.Duration(ns) }

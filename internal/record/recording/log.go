@@ -10,8 +10,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// chunkBytes is the size of a chunk; a record that is longer than what is left of
-// one begins the next.
+// chunkBytes is the size of a chunk, of which no record goes beyond the end.
 const (
 	chunkBytes = 64 << 10
 	firstBytes = 1 << 10 // what a chunk takes at first
@@ -33,8 +32,7 @@ type Log struct {
 	until   int64 // time of the first record that was dropped
 }
 
-// NewLog returns a log that keeps the first limit records and counts the rest. now
-// tells the time in nanoseconds.
+// NewLog keeps the first limit records and counts the rest, at times of now in ns.
 func NewLog(now func() int64, limit int) *Log {
 	return &Log{now: now, limit: limit, until: math.MaxInt64}
 }
@@ -67,13 +65,11 @@ func (k *Kept) Add(s Stream, count uint64, until int64) {
 	k.Until = min(k.Until, until)
 }
 
-// Kept is what the log holds.
 func (l *Log) Kept() (k Kept) {
 	k.Add(l.chunks, l.dropped, l.until)
 	return k
 }
 
-// Observe implements [noderun.Observer].
 func (l *Log) Observe(id dme.NodeID, h noderun.Event) {
 	at := l.now()
 	if l.kept >= l.limit {
@@ -94,7 +90,6 @@ func (l *Log) Observe(id dme.NodeID, h noderun.Event) {
 	l.chunks[k] = appendDetails(b, h)
 }
 
-// recordBytes bounds the size of a record.
 func recordBytes(h noderun.Event) int {
 	size := 64 + len(h.Reason)
 	if h.Msg != nil {
@@ -126,8 +121,7 @@ func appendDetails(b []byte, h noderun.Event) []byte {
 	return b
 }
 
-// Record is something that happened at a node. Msg of the embedded Event is
-// nil; where there is a message, it is Body in its encoded form.
+// Record is something that happened at a node. Msg is nil: the message is in Body, encoded.
 type Record struct {
 	Node dme.NodeID
 	At   int64 // ns
@@ -135,7 +129,6 @@ type Record struct {
 	Body []byte
 }
 
-// Message decodes the record's message.
 func (r *Record) Message() (m dme.Message, err error) {
 	err = dme.DecodeMessage(r.Body, &m, nil)
 	return m, err
@@ -143,8 +136,7 @@ func (r *Record) Message() (m dme.Message, err error) {
 
 var errMalformed = errors.New("recording: malformed records")
 
-// Decode yields the records of one chunk, in order, whose bodies lie in it. The
-// error is that of a chunk that no log has written.
+// Decode yields the records of a chunk, in order, whose bodies lie in it.
 func Decode(chunk []byte) func(yield func(Record, error) bool) {
 	return func(yield func(Record, error) bool) {
 		d := decoder{b: chunk}
@@ -167,21 +159,15 @@ type decoder struct {
 	bad  bool
 }
 
-func (d *decoder) unsigned() uint64 {
-	x, k := binary.Uvarint(d.b)
-	if k <= 0 {
-		d.bad = true
-		return 0
-	}
-	d.b = d.b[k:]
-	return x
-}
+func (d *decoder) unsigned() uint64 { return number(d, binary.Uvarint) }
 
-func (d *decoder) signed() int64 {
-	x, k := binary.Varint(d.b)
+func (d *decoder) signed() int64 { return number(d, binary.Varint) }
+
+func number[T any](d *decoder, read func([]byte) (T, int)) (none T) {
+	x, k := read(d.b)
 	if k <= 0 {
 		d.bad = true
-		return 0
+		return none
 	}
 	d.b = d.b[k:]
 	return x

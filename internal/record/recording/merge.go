@@ -87,8 +87,7 @@ type merger struct {
 	began   bool
 }
 
-// tidy takes out the streams that have come to their end, after a step that has
-// changed more than the first of the heap.
+// tidy takes out the streams that have ended, after a step that has changed several.
 func (m *merger) tidy() {
 	kept := m.cursors[:0]
 	for _, c := range m.cursors {
@@ -104,8 +103,7 @@ func (m *merger) tidy() {
 	heap.Init(&m.cursors)
 }
 
-// step emits the next record of a stream, and before it, where that is a message's
-// arrival, what its sender did up to the sending.
+// step emits the next record and, before an arrival, what its sender did up to the sending.
 func (m *merger) step(c *cursor) {
 	r, _ := c.peek(0)
 	if r.Kind != dme.Receive && r.Kind != dme.Hear {
@@ -135,7 +133,6 @@ func (m *merger) isAhead(key string) bool {
 	return !before || !m.Repeats
 }
 
-// emit yields a record as an event.
 func (m *merger) emit(r Record) {
 	if m.over {
 		return
@@ -210,7 +207,6 @@ func (m *merger) pair(key string) (id uint64, again bool) {
 	return id, false
 }
 
-// keyOf is equal for what is equal on one link.
 func keyOf(from, to dme.NodeID, body []byte) string {
 	b := make([]byte, 0, 12+len(body))
 	b = binary.AppendUvarint(b, uint64(from))
@@ -224,7 +220,6 @@ func described(a *dme.Algorithm, m *dme.Message) (kind, rest string) {
 	return kind, strings.TrimPrefix(strings.TrimPrefix(vnet.DescribeMessage(a, m), kind), " ")
 }
 
-// cursor is a place in a stream.
 type cursor struct {
 	index  int
 	chunks Stream
@@ -235,7 +230,6 @@ type cursor struct {
 	waits  bool     // its next record waits for another stream
 }
 
-// peek returns the k-th record from here on.
 func (c *cursor) peek(k int) (*Record, bool) {
 	for k >= len(c.ahead) {
 		if c.next == nil {
@@ -273,8 +267,7 @@ func (c *cursor) close() {
 	}
 }
 
-// toSending counts the records up to the sending of a message, 0 where it is not
-// among those up to a time.
+// toSending counts the records up to the sending of a message; 0: it is not sent until then.
 func (c *cursor) toSending(key string, until int64) int {
 	for k := 0; ; k++ {
 		r, ok := c.peek(k)
@@ -287,7 +280,6 @@ func (c *cursor) toSending(key string, until int64) int {
 	}
 }
 
-// cursors is a heap: the earliest next record first.
 type cursors []*cursor
 
 func (h cursors) Len() int      { return len(h) }

@@ -8,12 +8,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"dmebench/dme"
 )
 
-// traceEvent is an event of the Chrome trace format, which Perfetto reads. Times
-// are microseconds.
+// traceEvent is an event of the Chrome trace format, which Perfetto reads. Times are microseconds.
 type traceEvent struct {
 	Name  string         `json:"name"`
 	Cat   string         `json:"cat,omitempty"`
@@ -27,8 +27,7 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// A node has two tracks, since slices of one must not overlap: where its local
-// process stands, and its handlers.
+// A node has two tracks, since slices of one must not overlap.
 const (
 	processTrack = 1
 	handlerTrack = 2
@@ -38,101 +37,76 @@ const (
 // slice to begin or to end at. Where the next follows earlier it takes as long as that.
 const shortest = 1000
 
+// traceFile is what Perfetto reads.
+type traceFile struct {
+	Unit   string       `json:"displayTimeUnit"`
+	Other  Header       `json:"otherData"`
+	Events []traceEvent `json:"traceEvents"`
+}
+
 // Perfetto writes the events in Chrome's trace format for https://ui.perfetto.dev:
 // a process for each node, slices for waiting, for the critical section and for
 // handlers, and an arrow for each message.
 func Perfetto(w io.Writer, h Header, events []Event) error {
-	out := bufio.NewWriter(w)
-	put := &traceWriter{out: out}
-	io.WriteString(out, `{"displayTimeUnit":"ms","otherData":`)
-	if err := json.NewEncoder(out).Encode(h); err != nil {
-		return err
-	}
-	io.WriteString(out, `,"traceEvents":[`)
+	t := &traceFile{Unit: "ms", Other: h}
 	end := int64(0)
 	if len(events) > 0 {
 		end = events[len(events)-1].At
 	}
 	for id := dme.NodeID(1); int(id) <= h.Nodes; id++ {
-		put.name(id, 0, "process_name", "node "+id.String())
-		put.meta(id, 0, "process_sort_index", "sort_index", id)
-		put.name(id, processTrack, "thread_name", "process")
-		put.name(id, handlerTrack, "thread_name", "handlers")
+		t.meta(id, 0, "process_name", "name", "node "+id.String())
+		t.meta(id, 0, "process_sort_index", "sort_index", id)
+		t.meta(id, processTrack, "thread_name", "name", "process")
+		t.meta(id, handlerTrack, "thread_name", "name", "handlers")
 	}
-	put.processes(h, events, end)
-	put.handlers(events, end)
-	io.WriteString(out, "]}\n")
-	if put.err != nil {
-		return put.err
-	}
-	return out.Flush()
+	t.processes(events, end)
+	t.handlers(events, end)
+	return json.NewEncoder(w).Encode(t)
 }
 
-type traceWriter struct {
-	out   *bufio.Writer
-	comma bool
-	err   error
-}
+func (t *traceFile) put(e traceEvent) { t.Events = append(t.Events, e) }
 
-func (t *traceWriter) put(e traceEvent) {
-	if t.comma {
-		t.out.WriteString(",\n")
-	}
-	t.comma = true
-	b, err := json.Marshal(e)
-	if err != nil {
-		t.err = err
-	}
-	t.out.Write(b)
-}
-
-func (t *traceWriter) name(id dme.NodeID, track int, what, name string) {
-	t.meta(id, track, what, "name", name)
-}
-
-func (t *traceWriter) meta(id dme.NodeID, track int, what, key string, value any) {
+func (t *traceFile) meta(id dme.NodeID, track int, what, key string, value any) {
 	t.put(traceEvent{Name: what, Phase: "M", PID: id, TID: track, Args: map[string]any{key: value}})
 }
 
-func (t *traceWriter) slice(id dme.NodeID, track int, name, category string, from, to int64, args map[string]any) {
+func (t *traceFile) slice(id dme.NodeID, track int, name, category string, from, to int64, args map[string]any) {
 	dur := micro(to - from)
 	t.put(traceEvent{Name: name, Cat: category, Phase: "X", TS: micro(from), Dur: &dur, PID: id, TID: track, Args: args})
 }
 
 func micro(ns int64) float64 { return float64(ns) / 1000 }
 
-// processes writes where the local processes stand: waiting, or inside.
-func (t *traceWriter) processes(h Header, events []Event, end int64) {
+func (t *traceFile) processes(events []Event, end int64) {
 	type stand struct {
-		name string // "": idle
+		name string
 		from int64
 	}
-	at := make([]stand, h.Nodes+1)
-	become := func(e *Event, name string) {
-		if s := at[e.Node]; s.name != "" {
-			t.slice(e.Node, processTrack, s.name, "process", s.from, e.At, nil)
+	at := make(map[dme.NodeID]stand) // who waits or is inside
+	become := func(id dme.NodeID, when int64, name string) {
+		if s, stood := at[id]; stood {
+			t.slice(id, processTrack, s.name, "process", s.from, when, nil)
 		}
-		at[e.Node] = stand{name, e.At}
+		if at[id] = (stand{name, when}); name == "" {
+			delete(at, id)
+		}
 	}
-	for i := range events {
-		switch e := &events[i]; e.What {
+	for _, e := range events {
+		switch e.What {
 		case dme.Request, dme.RequestShared:
-			become(e, "waiting")
+			become(e.Node, e.At, "waiting")
 		case dme.Enter:
-			become(e, "critical section")
+			become(e.Node, e.At, "critical section")
 		case dme.Exit, dme.Crash, dme.Left:
-			become(e, "")
+			become(e.Node, e.At, "")
 		}
 	}
-	for id := range at {
-		if id > 0 && at[id].name != "" { // until the recording ends
-			become(&Event{Node: dme.NodeID(id), At: end}, "")
-		}
+	for _, id := range slices.Sorted(maps.Keys(at)) { // until the recording ends
+		become(id, end, "")
 	}
 }
 
-// handlers writes a slice for each handler, and the ends of arrows within.
-func (t *traceWriter) handlers(events []Event, end int64) {
+func (t *traceFile) handlers(events []Event, end int64) {
 	steps := StepsOf(events)
 	next := make([]int64, len(steps)) // when the node's next step begins
 	later := make(map[dme.NodeID]int64)
@@ -218,9 +192,13 @@ func Mermaid(w io.Writer, h Header, events []Event) error {
 			fmt.Fprintf(out, "  Note over n%d: %s\n", e.Node, mermaidText(e.Describe()))
 		}
 	}
+	missing := "on the way"
+	if h.Whole {
+		missing = "lost"
+	}
 	for _, id := range slices.Sorted(maps.Keys(flight)) {
 		e := flight[id]
-		fmt.Fprintf(out, "  n%d--)n%d: %s (%s)\n", e.Node, e.Peer, mermaidText(e.body()), h.missing())
+		fmt.Fprintf(out, "  n%d--)n%d: %s (%s)\n", e.Node, e.Peer, mermaidText(e.body()), missing)
 	}
 	for _, id := range slices.Sorted(maps.Keys(inside)) {
 		leave(id)
@@ -229,20 +207,11 @@ func Mermaid(w io.Writer, h Header, events []Event) error {
 }
 
 // missing says what became of a message that does not arrive.
-func (h *Header) missing() string {
-	if h.Whole {
-		return "lost"
-	}
-	return "on the way"
-}
-
-// mermaidText keeps what Mermaid would read as its own.
 func mermaidText(text string) string {
 	return strings.NewReplacer("#", "#35;", ";", "#59;", "\n", " ").Replace(text)
 }
 
-// shivizPattern is how ShiViz tells an event's host, its vector clock and its text
-// apart.
+// shivizPattern is how ShiViz tells an event's host, its vector clock and its text apart.
 const shivizPattern = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)`
 
 // ShiViz writes the events as a log for ShiViz (https://bestchai.bitbucket.io/shiviz):
@@ -277,16 +246,13 @@ func ShiViz(w io.Writer, h Header, events []Event) error {
 				comma = ","
 			}
 		}
-		fmt.Fprintf(out, "}\n%s\n", e.shivizText(h.Clock))
+		when := ""
+		if h.Clock != Steps {
+			when = " at " + Milliseconds(e.At) + " ms"
+		}
+		fmt.Fprintf(out, "}\n%s%s\n", e.Describe(), when)
 	}
 	return out.Flush()
-}
-
-func (e *Event) shivizText(c Clock) string {
-	if c == Steps {
-		return e.Describe()
-	}
-	return e.Describe() + " at " + Milliseconds(e.At) + " ms"
 }
 
 // Step is what calls a handler, and what the handler does.
@@ -295,8 +261,7 @@ type Step struct {
 	Effects []Event
 }
 
-// StepsOf groups events to steps, in the order in which these began. Effects of a
-// step that began earlier stand alone, in a step without an event.
+// StepsOf groups events to steps, by their beginnings. Effects of an earlier one stand alone.
 func StepsOf(events []Event) []Step {
 	var all []Step
 	at := make(map[dme.NodeID]int) // each node's last step
@@ -316,7 +281,6 @@ func StepsOf(events []Event) []Step {
 	return all
 }
 
-// Describe tells a step in a line.
 func (s *Step) Describe() string {
 	line := fmt.Sprintf("node %d ", s.Node)
 	switch s.What {
@@ -350,7 +314,7 @@ func (s *Step) Describe() string {
 		case dme.Enter:
 			parts = append(parts, fmt.Sprintf("node %d enters%s", e.Node, spaced(e.Stamp)))
 		case dme.SetTimer:
-			parts = append(parts, fmt.Sprintf("timer %d set to %v", e.timer(), duration(e.Delay)))
+			parts = append(parts, fmt.Sprintf("timer %d set to %v", e.timer(), time.Duration(e.Delay)))
 		case dme.Refuse:
 			parts = append(parts, "refused, "+e.Reason)
 		case dme.Left:
@@ -377,7 +341,6 @@ func spaced(text string) string {
 	return " " + text
 }
 
-// Summary says in a line what a recording is of.
 func (h *Header) Summary() string {
 	text := fmt.Sprintf("%s, %d nodes", h.Algorithm, h.Nodes)
 	if h.Transport != "" {
@@ -392,11 +355,9 @@ func (h *Header) Summary() string {
 	return text
 }
 
-// Milliseconds prints a time of a recording.
 func Milliseconds(ns int64) string { return fmt.Sprintf("%.3f", float64(ns)/1e6) }
 
-// Text writes the events as a person reads them, one step on each line, with its
-// number and, where it was measured, its time in milliseconds.
+// Text writes a step on each line, with its number and, where it was measured, its time in ms.
 func Text(w io.Writer, h Header, events []Event) error {
 	out := bufio.NewWriter(w)
 	steps := StepsOf(events)

@@ -21,7 +21,6 @@ import (
 // SchemaVersion is that of the files. It changes where a key changes its meaning.
 const SchemaVersion = 1
 
-// Header says what a recording is of.
 type Header struct {
 	SchemaVersion int               `json:"schema_version"`
 	Algorithm     string            `json:"algorithm"`
@@ -49,8 +48,7 @@ const (
 	Steps   Clock = "steps"   // the number of the step, in µs: nobody measured a time
 )
 
-// verbs say of each event that recordings have whether it has a Peer, and how a person
-// reads it.
+// verbs say of each event that recordings have whether it has a Peer, and how a person reads it.
 var verbs = [...]struct {
 	peer bool
 	text string
@@ -78,7 +76,6 @@ var verbs = [...]struct {
 	dme.Left:     {text: "has left the system"},
 }
 
-// recorded reports whether recordings have such events.
 func recorded(k dme.EventKind) bool { return int(k) < len(verbs) && verbs[k].text != "" }
 
 // Event is one thing that happened at a node.
@@ -102,7 +99,6 @@ type Event struct {
 // Begins reports whether the event begins a step of its node.
 func (e *Event) Begins() bool { return !e.What.IsEffect() }
 
-// body is the message as a person reads it.
 func (e *Event) body() string {
 	if e.Message == "" {
 		return e.Kind
@@ -113,7 +109,7 @@ func (e *Event) body() string {
 // Describe tells an event in a few words, without its time and its node.
 func (e *Event) Describe() string {
 	text := strings.NewReplacer(
-		"MESSAGE", e.body(), "PEER", e.Peer.String(), "TIMER", strconv.Itoa(e.timer()), "DELAY", duration(e.Delay).String(),
+		"MESSAGE", e.body(), "PEER", e.Peer.String(), "TIMER", strconv.Itoa(e.timer()), "DELAY", time.Duration(e.Delay).String(),
 		"REASON", e.Reason,
 	).Replace(verbs[e.What].text)
 	switch {
@@ -134,15 +130,13 @@ func (e *Event) timer() int {
 	return *e.Timer
 }
 
-// Bound is where a part of a recording begins or ends: at a time, or at an entry
-// into the critical section. The zero Bound is none.
+// Bound is where a part of a recording begins or ends; the zero Bound is none.
 type Bound struct {
 	Entry int   // counted from 1; 0: at a time
 	At    int64 // ns
 	set   bool
 }
 
-// Given reports whether there is a bound.
 func (b Bound) Given() bool { return b.set }
 
 // ParseBound reads a duration since the beginning, such as 2ms, or entry:N.
@@ -169,8 +163,7 @@ type Part struct {
 	Most     int // events; 0: any number
 }
 
-// Of returns the events of the part. before is called with each that comes before
-// them. more reports whether Most cut the part off.
+// Of returns the events of the part, having called before with all earlier. more: Most cut it off.
 func (p Part) Of(events iter.Seq2[Event, error], before func(*Event)) (part []Event, more bool, err error) {
 	entries, last, over := 0, Event{}, false // last: the entry that is the end
 	for e, err := range events {

@@ -7,8 +7,7 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// Tape notes down the steps of a network in memory, each at the time of its number
-// in microseconds.
+// Tape notes down the steps of a network in memory, each at the time of its number in microseconds.
 type Tape struct {
 	Events []Event
 
@@ -18,13 +17,11 @@ type Tape struct {
 	states    map[dme.NodeID][]dme.Var // of whom the variables are followed
 }
 
-// NewTape returns an empty tape for nodes of an algorithm.
 func NewTape(a *dme.Algorithm) *Tape { return &Tape{algorithm: a, kept: make(map[uint64]bool)} }
 
 // Start notes down what a node did at its start, before the first step.
 func (t *Tape) Start(e *vnet.Event) { t.add(e, Event{Node: e.Node, What: dme.Start}) }
 
-// Add notes down a step.
 func (t *Tape) Add(e *vnet.Event) {
 	t.step++
 	x := Event{Node: e.Node, What: e.Kind}
@@ -49,7 +46,6 @@ func (t *Tape) Add(e *vnet.Event) {
 	t.add(e, x)
 }
 
-// add notes down an event and the effects that came of it.
 func (t *Tape) add(e *vnet.Event, x Event) {
 	put := func(x Event) {
 		x.At = t.step * 1000
@@ -78,8 +74,7 @@ func (t *Tape) add(e *vnet.Event, x Event) {
 	}
 }
 
-// Watch notes the variables of a node before the first step, so that Changed can
-// tell which of them a step changes.
+// Watch notes the variables of a node before the first step, for Changed.
 func (t *Tape) Watch(id dme.NodeID, n dme.Node) {
 	if t.states == nil {
 		t.states = make(map[dme.NodeID][]dme.Var)
@@ -112,8 +107,7 @@ func (t *Tape) Changed(id dme.NodeID, n dme.Node) {
 	}
 }
 
-// Held lists the variables of a node that hold something: what is empty explains
-// nothing, and numbers most often only count.
+// Held lists the variables that hold something and are no numbers, which mostly count.
 func Held(n dme.Node) []string {
 	var lines []string
 	for _, v := range dme.Variables(n) {

@@ -20,8 +20,7 @@ import (
 	"dmebench/internal/record/recording"
 )
 
-// Diagram is what is to be drawn. Lanes are counted from 0, rows from 1; row 0
-// is before the first step.
+// Diagram is what is to be drawn. Lanes count from 0, rows from 1; row 0 is before the first step.
 type Diagram struct {
 	Title    string
 	Caption  []string   // lines below the drawing, such as a verdict
@@ -40,7 +39,6 @@ type Diagram struct {
 	Loop     int   // so many of the last rows repeat for ever; 0: none does
 }
 
-// Fate is what became of a message.
 type Fate int
 
 // A message arrives, is still on the way at the end, or is lost.
@@ -62,8 +60,7 @@ type Message struct {
 type Section struct {
 	Lane  int
 	Enter int
-	Leave int // 0: it is still inside at the end
-	Label string
+	Leave int  // 0: it is still inside at the end
 	Bad   bool // it should not be there
 }
 
@@ -80,7 +77,6 @@ type Note struct {
 	Text      string
 }
 
-// Mark is the shape of a point.
 type Mark int
 
 // A request is a triangle, an exit a bar, a timer that fires a clock, the end of
@@ -119,22 +115,16 @@ func Record(h recording.Header, events iter.Seq2[recording.Event, error], part r
 	r.Diagram = p.Finish()
 	r.Title = h.Summary()
 	if h.Whole && !r.More && !part.To.Given() {
-		r.missing()
+		for i := range r.Messages { // what is still on its way at the end of all is lost
+			if m := &r.Messages[i]; m.Fate == OnTheWay && m.Sent > 0 {
+				m.Fate, m.End = Lost, m.Sent
+			}
+		}
 	}
 	return &r, nil
 }
 
-// missing draws as lost what is still on its way at the end of all.
-func (d *Diagram) missing() {
-	for i := range d.Messages {
-		if m := &d.Messages[i]; m.Fate == OnTheWay && m.Sent > 0 {
-			m.Fate, m.End = Lost, m.Sent
-		}
-	}
-}
-
-// Painter draws the events of a recording: a row for each step, which is what
-// calls a handler and what the handler does.
+// Painter draws the events of a recording: a row for a step, with what its handler does.
 type Painter struct {
 	Diagram
 	labels bool // say more about an event than its shape does
@@ -146,8 +136,7 @@ type Painter struct {
 	down   map[dme.NodeID]int // row since which a node is no part of the system
 }
 
-// NewPainter returns a painter for so many nodes. With labels the picture says
-// more about an event than its shape does, and stops have rows too.
+// NewPainter draws so many nodes; with labels, more than shapes say, and stops.
 func NewPainter(nodes int, labels bool) *Painter {
 	p := &Painter{
 		labels: labels, at: make(map[dme.NodeID]int), flight: make(map[uint64]Message), gone: make(map[uint64]Message),
@@ -168,7 +157,6 @@ func (p *Painter) Absent(nodes []dme.NodeID) {
 	}
 }
 
-// Row is the number of the last row.
 func (p *Painter) Row() int { return p.row }
 
 // Before takes note of an event that comes before the first that is drawn.
@@ -192,8 +180,7 @@ func (p *Painter) Before(e *recording.Event) {
 	}
 }
 
-// Add draws an event: what begins a step in the next row, and everything else in
-// that of its node's last step.
+// Add draws an event: in the next row if it begins a step, else in its node's last.
 func (p *Painter) Add(e *recording.Event) {
 	if !e.Begins() {
 		p.effect(e)
@@ -238,7 +225,11 @@ func (p *Painter) point(e *recording.Event, mark Mark, label string) {
 	if !p.labels {
 		label = ""
 	}
-	p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: mark, Label: label})
+	p.mark(e, p.row, mark, label)
+}
+
+func (p *Painter) mark(e *recording.Event, row int, mark Mark, label string) {
+	p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: row, Mark: mark, Label: label})
 }
 
 func (p *Painter) leave(id dme.NodeID) {
@@ -248,7 +239,6 @@ func (p *Painter) leave(id dme.NodeID) {
 	}
 }
 
-// fault draws a node that comes or goes, and the news of it.
 func (p *Painter) fault(e *recording.Event) {
 	mark, label := Dot, ""
 	switch e.What {
@@ -266,13 +256,12 @@ func (p *Painter) fault(e *recording.Event) {
 	default:
 		label = fmt.Sprintf("%d is %v", e.Peer, e.What) // nobody could guess what the dot is
 	}
-	p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: mark, Label: label})
+	p.mark(e, p.row, mark, label)
 	if e.What == dme.Crash {
 		p.vanish(e.Node)
 	}
 }
 
-// vanish draws what a node's end means for the messages on their way to it.
 func (p *Painter) vanish(id dme.NodeID) {
 	p.down[id] = p.row
 	for _, number := range slices.Sorted(maps.Keys(p.flight)) {
@@ -284,14 +273,13 @@ func (p *Painter) vanish(id dme.NodeID) {
 	}
 }
 
-// message draws what becomes of a message. Where it came from may be unknown.
 func (p *Painter) message(e *recording.Event) {
 	m, known := p.flight[e.ID]
 	if !known {
 		m, known = p.gone[e.ID]
 	}
 	if !known {
-		p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: p.row, Mark: Dot, Label: e.Kind})
+		p.mark(e, p.row, Dot, e.Kind)
 		return
 	}
 	p.gone[e.ID] = m
@@ -305,14 +293,13 @@ func (p *Painter) message(e *recording.Event) {
 	p.Messages = append(p.Messages, m)
 }
 
-// effect draws what a handler has done.
 func (p *Painter) effect(e *recording.Event) {
 	row := p.at[e.Node]
 	switch e.What {
 	case dme.Enter:
 		p.inside[e.Node] = row
 	case dme.Left:
-		p.Points = append(p.Points, Point{Lane: lane(e.Node), Row: row, Mark: Crash, Label: "left"})
+		p.mark(e, row, Crash, "left")
 		p.vanish(e.Node)
 	case dme.Refuse:
 		for i := len(p.Messages) - 1; i >= 0 && p.labels; i-- {

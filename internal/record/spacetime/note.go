@@ -8,38 +8,28 @@ import (
 // laneNoted is how far lifelines are apart at least where states stand beside them.
 const laneNoted = 190
 
-// countNotes finds out which rows are higher for a note.
 func (g *drawing) countNotes() {
-	if len(g.Notes) == 0 {
-		return
-	}
-	g.noted = make([]int, g.Last+2)
+	g.noted = make(map[int]bool)
 	for _, n := range g.Notes {
 		if g.shown(n.Row) {
-			g.noted[n.Row+1] = 1
+			g.noted[n.Row] = true
 		}
-	}
-	for row := 1; row < len(g.noted); row++ {
-		g.noted[row] += g.noted[row-1]
 	}
 }
 
 // noteRoom is the room that notes above a row take.
-func (g *drawing) noteRoom(row int) float64 {
-	if g.noted == nil {
-		return 0
+func (g *drawing) noteRoom(row int) (room float64) {
+	for noted := range g.noted {
+		if noted < row {
+			room += noteHeight
+		}
 	}
-	return noteHeight * float64(g.noted[min(max(row, 0), len(g.noted)-1)])
-}
-
-func (g *drawing) notedAt(row int) bool {
-	return g.noted != nil && row >= 0 && row+1 < len(g.noted) && g.noted[row+1] > g.noted[row]
+	return room
 }
 
 // longNote is how many letters of a note there is room for at least.
 const longNote = 36
 
-// outerNotes is the room that notes need beside the outermost lifelines.
 func (g *drawing) outerNotes() (room float64) {
 	left := g.leftLabels()
 	for _, n := range g.Notes {
@@ -62,8 +52,7 @@ func (g *drawing) leftLabels() map[[2]int]bool {
 	return left
 }
 
-// notes writes what changes at a node below what happens there, on the same side of
-// its lifeline.
+// notes writes what changes at a node below what happens there, on the same side of its lifeline.
 func (g *drawing) notes() {
 	left := g.leftLabels()
 	for _, n := range g.Notes {
@@ -84,7 +73,6 @@ func (g *drawing) notes() {
 // maxStates is how many variables of a node are shown.
 const maxStates = 8
 
-// states writes the variables of each node below its lifeline.
 func (g *drawing) states() {
 	for lane, lines := range g.States {
 		y := g.bottom + 32
@@ -97,7 +85,6 @@ func (g *drawing) states() {
 	}
 }
 
-// statesHeight is the room that they take.
 func (g *drawing) statesHeight() float64 {
 	most := 0
 	for _, lines := range g.States {
@@ -113,7 +100,6 @@ func (g *drawing) statesHeight() float64 {
 	return noteHeight*float64(most) + 10
 }
 
-// stateLines breaks a variable into at most two lines.
 func (g *drawing) stateLines(text string) []string {
 	most := int((g.lane - 10) / noteLetter)
 	lines := wrap(text, most)
@@ -126,7 +112,6 @@ func (g *drawing) stateLines(text string) []string {
 	return lines
 }
 
-// cut shortens a text to so many letters.
 func cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

@@ -54,7 +54,6 @@ text { font-family: "DejaVu Sans", Verdana, Arial, sans-serif; font-size: 13px; 
 
 const noteStyle = ".note { font-size: 11px; fill: #6a4a00; }\n"
 
-// drawing is an SVG under construction.
 type drawing struct {
 	*Diagram
 	bytes.Buffer
@@ -62,14 +61,13 @@ type drawing struct {
 	lane    float64 // distance between lifelines
 	outer   float64 // room beside the outermost ones, for labels
 	first   int
-	lift    float64    // nothing happens in the first row: it takes less room
-	bottom  float64    // of the lifelines
-	foot0   float64    // where the foot begins
-	caption [][]string // the lines of each
-	noted   []int      // by row: how many rows before it have a note
+	lift    float64      // nothing happens in the first row: it takes less room
+	bottom  float64      // of the lifelines
+	foot0   float64      // where the foot begins
+	caption [][]string   // the lines of each
+	noted   map[int]bool // rows that have a note
 }
 
-// SVG returns the drawing as an SVG document.
 func (d *Diagram) SVG() []byte {
 	g := &drawing{Diagram: d, gutter: gutter}
 	for _, at := range d.Times {
@@ -95,7 +93,7 @@ func (d *Diagram) SVG() []byte {
 	g.outer = max(g.lane/2, label+24, g.outerNotes())
 	g.countNotes()
 	g.bottom = g.y(d.Last) + 24
-	if g.notedAt(d.Last) {
+	if g.noted[d.Last] {
 		g.bottom += noteHeight
 	}
 	width := max(minWidth, g.right()+margin, 2*margin+titleLetter*float64(utf8.RuneCountInString(d.Title)))
@@ -151,11 +149,9 @@ func (g *drawing) y(row int) float64 {
 	return top + float64(row-g.first)*rowHeight - g.lift + g.noteRoom(row)
 }
 
-// shown reports whether a row is part of the picture.
 func (g *drawing) shown(row int) bool { return (row > g.first || g.first == 0) && row <= g.Last }
 
-// loop draws an arrow beside the rows that repeat, from the last back to the
-// first of them that is shown.
+// loop draws an arrow from the last of the rows that repeat to the first that is shown.
 func (g *drawing) loop() {
 	if g.Loop == 0 {
 		return
@@ -172,7 +168,7 @@ func (g *drawing) grid() {
 	for row := g.first + 1; row <= g.Last; row++ {
 		if slices.Contains(g.Bad, row) {
 			height := rowHeight
-			if g.notedAt(row) {
+			if g.noted[row] {
 				height += noteHeight
 			}
 			g.f(`<rect class="badrow" x="%d" y="%.1f" width="%.1f" height="%d"/>`, 12, g.y(row)-rowHeight/2, right-12, height)
@@ -199,7 +195,6 @@ func (g *drawing) grid() {
 	}
 }
 
-// absences takes lifelines away where there is no life.
 func (g *drawing) absences() {
 	for _, s := range g.Absences {
 		from, to := g.y(max(s.Enter, g.first)), g.bottom
@@ -232,13 +227,9 @@ func (g *drawing) sections() {
 		}
 		g.f(`<rect class="%s" x="%.1f" y="%.1f" width="%d" height="%.1f" rx="3"/>`,
 			class, g.x(s.Lane)-boxWidth/2, from, boxWidth, max(6, to-from))
-		if s.Label != "" {
-			g.f(`<text class="label" x="%.1f" y="%.1f">%s</text>`, g.x(s.Lane)+boxWidth/2+5, from+16, escape(s.Label))
-		}
 	}
 }
 
-// arrow draws the line of a message.
 func (g *drawing) arrow(m Message) {
 	x1, x2 := g.x(m.From), g.x(m.To)
 	y1 := g.y(max(m.Sent, g.first))
@@ -303,7 +294,6 @@ func (g *drawing) point(p Point) {
 	}
 }
 
-// foot writes the caption and the legend.
 func (g *drawing) foot() {
 	y := g.foot0 + 46
 	for i, lines := range g.caption {
@@ -348,7 +338,6 @@ func (g *drawing) foot() {
 // the same time have rows of their own, so that none hides another.
 const notToScale = "One event in each row, at the time beside it: heights are not to scale."
 
-// wrap breaks a text into lines of at most so many letters, at spaces.
 func wrap(text string, most int) []string {
 	var lines []string
 	line := ""

@@ -20,17 +20,6 @@ type Edge struct {
 	What string     `json:"what"` // as dme.Wait has it
 }
 
-// Edges returns the reasons of a node of a, none where it cannot tell.
-func Edges(a *dme.Algorithm, id dme.NodeID, n dme.Node) []Edge {
-	var all []Edge
-	if a.Waits != nil {
-		for _, wait := range a.Waits(n) {
-			all = append(all, Edge{id, wait.For, wait.What})
-		}
-	}
-	return all
-}
-
 // Absent is a node that is not there to answer.
 type Absent struct {
 	Node  dme.NodeID
@@ -67,8 +56,12 @@ func (s *Standstill) Add(a *dme.Algorithm, id dme.NodeID, n dme.Node, waiting bo
 	if waiting {
 		s.Waiting = append(s.Waiting, id)
 	}
-	edges := Edges(a, id, n)
-	s.Edges = append(s.Edges, edges[:min(mostEdges, len(edges))]...)
+	if a.Waits != nil {
+		waits := a.Waits(n)
+		for _, wait := range waits[:min(mostEdges, len(waits))] {
+			s.Edges = append(s.Edges, Edge{id, wait.For, wait.What})
+		}
+	}
 	if a.HasToken != nil {
 		s.Tokens = max(0, s.Tokens)
 		if a.HasToken(n) {

@@ -51,8 +51,7 @@ func (s *Search) backlog(from, to dme.NodeID, limit int) (most int) {
 	return most
 }
 
-// fill takes steps until a node enters while the link holds more than at first, and
-// reports whether that happens.
+// fill takes steps until a node enters while the link holds more; it reports whether one does.
 func fill(n *vnet.Network, from, to dme.NodeID, rng *rand.Rand) bool {
 	held := len(n.OnTheWay(from, to))
 	for range backlogSteps {

@@ -22,12 +22,6 @@ type digger struct {
 	held          int    // bytes that its walker is known to hold
 }
 
-func newDigger(d *depthFirst) *digger {
-	g := &digger{search: d, Walker: d.space.NewWalker()}
-	g.Reduce(d.reduction)
-	return g
-}
-
 // run tries all there is from the initial state on, as far as the others have not.
 func (g *digger) run(v []uint32, h vnet.Hash) {
 	if g.push(v, h) {
@@ -39,7 +33,6 @@ func (g *digger) run(v []uint32, h vnet.Hash) {
 // reportEvery is after how many moves the states of one are added to those of all.
 const reportEvery = 4096
 
-// dig tries all moves from the present state on.
 func (g *digger) dig() {
 	d := g.search
 	for g.used > 0 && !d.halt.Load() {
@@ -60,7 +53,7 @@ func (g *digger) dig() {
 			g.taken += uint64(forced)
 		}
 		if bad != nil {
-			d.show(bad, g.moves(g.used))
+			d.find(&finding{Violation: *bad, way: g.moves(g.used)})
 			return
 		}
 		if d.bits.add(g.Hash) {
@@ -94,7 +87,7 @@ func (g *digger) push(v []uint32, h vnet.Hash) bool {
 		bad = stalled(g.Waiting(top.v))
 	}
 	if bad != nil {
-		d.show(bad, g.moves(g.used-1))
+		d.find(&finding{Violation: *bad, way: g.moves(g.used - 1)})
 	}
 	return bad == nil
 }
@@ -105,9 +98,9 @@ const (
 	stepBytes  = 24
 )
 
-// moves returns the moves that lead to the state that follows on the last one of
-// so many frames.
-func (g *digger) moves(frames int) (all []int) {
+// moves returns the moves that lead to the state that follows on the last one of so many frames.
+func (g *digger) moves(frames int) []int {
+	all := make([]int, 0, frames)
 	for i := range g.frames[:frames] {
 		f := g.frames[i]
 		f.next--
@@ -116,27 +109,17 @@ func (g *digger) moves(frames int) (all []int) {
 	return all
 }
 
-// report adds what has been done to what all have done.
 func (g *digger) report() {
 	d := g.search
-	d.taken.Add(g.taken)
 	depth := int64(len(g.frames) - 1) // frames are kept, and the first is the initial state
 	for deepest := d.deepest.Load(); depth > deepest && !d.deepest.CompareAndSwap(deepest, depth); {
 		deepest = d.deepest.Load()
 	}
-	own, shared := g.Footprint(), d.sharedFootprint()
-	d.hold(own - g.held + shared - int(d.components.Swap(int64(shared))))
-	g.held = own
-	if d.count.Add(g.states) >= d.most || d.memory.spent.Load() {
-		d.halt.Store(true)
-	}
+	d.progressed(g.Footprint(), &g.held, g.taken, g.states, g.states)
 	g.states, g.taken = 0, 0
-	d.done.Store(d.count.Load())
-	d.say()
 }
 
-// Bitstate is how sure a search is that keeps only a few bits of each state. It
-// is no proof, whatever it says.
+// Bitstate is how sure a search is that keeps a few bits of each state. It proves nothing.
 type Bitstate struct {
 	Size   Bytes   `json:"bytes"`    // of all bits
 	Bits   int     `json:"bits"`     // for each state
@@ -152,10 +135,8 @@ type depthFirst struct {
 	*exhaustive
 	bits    *bitset
 	deepest atomic.Int64
-	way     []int // moves that lead to the violation
 }
 
-// frame is a state on the way to the present one.
 type frame struct {
 	v     []uint32
 	h     vnet.Hash
@@ -171,86 +152,53 @@ func (f *frame) move(backwards bool) int {
 	return f.next
 }
 
-// bitstate visits states, with reduction if that is set.
 func (s *Search) bitstate(ctx context.Context) (Report, error) {
 	x := newExhaustive(s, s.Workers)
 	if s.Reduce {
 		x.reduction, _ = x.space.NewReduction()
 	}
-	d := &depthFirst{exhaustive: x}
 	for {
-		d.bits = newBitset(s.Bitstate)
+		d := &depthFirst{exhaustive: x, bits: &bitset{words: make([]atomic.Uint64, max(1, s.Bitstate/8))}}
 		x.hold(int(s.Bitstate))
 		d.search(ctx)
 		if x.found != nil || x.halt.Load() || x.reduction == nil || x.reduction.Extend() {
-			break
+			return d.outcome(ctx)
 		}
-		again := newExhaustive(s, s.Workers)
-		again.space, again.reduction = x.space, x.reduction
-		d, x = &depthFirst{exhaustive: again}, again
+		x = x.again()
 	}
-	return d.outcome(ctx)
 }
 
-// search has the workers try all there is.
 func (d *depthFirst) search(ctx context.Context) {
 	stop := context.AfterFunc(ctx, func() { d.halt.Store(true) })
 	defer stop()
-	initial := vnet.New(d.model)
-	if initial.Violation != nil {
-		d.found, d.way = &finding{*initial.Violation, 0, -1}, []int{}
+	v, h, ok := d.begin()
+	if !ok {
 		return
 	}
-	v, h := d.space.Of(initial)
-	if d.reduction != nil {
-		d.reduction.Begin(v)
-	}
 	d.bits.add(h)
-	d.count.Store(1)
+	d.done.Store(1)
 	var wg sync.WaitGroup
 	diggers := make([]*digger, d.workers)
 	for i := range diggers {
-		diggers[i] = newDigger(d)
-		diggers[i].backwards = i%2 == 1
+		diggers[i] = &digger{search: d, Walker: d.space.NewWalker(), backwards: i%2 == 1}
+		diggers[i].Reduce(d.reduction)
 	}
 	for _, g := range diggers {
 		wg.Go(func() { g.run(v, h) })
 	}
 	wg.Wait()
 	for _, g := range diggers {
-		count, reason := g.Refused()
-		d.refused += count
-		d.refusal = firstReason(d.refusal, reason)
+		d.end(g.Walker)
 	}
 	d.layer.Store(d.deepest.Load())
 }
 
-// show notes a violation and the way to it.
-func (d *depthFirst) show(bad *vnet.Violation, moves []int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.found == nil {
-		d.found, d.way = &finding{Violation: *bad}, moves
-	}
-	d.halt.Store(true)
-}
-
-// outcome is the report of a search that has ended.
 func (d *depthFirst) outcome(ctx context.Context) (Report, error) {
-	r := d.report(ctx)
+	r, err := d.exhaustive.outcome(ctx)
 	r.Bitstate = &Bitstate{Size: d.Bitstate, Bits: bitHashes, Filled: d.bits.filled(), Last: d.bits.omission()}
-	if d.found != nil {
-		trace, err := d.retrace(d.way)
-		if err != nil {
-			return r, err
-		}
-		trace = d.shrink(plan{model: d.model}, trace.Steps(), trace.Violation.Property)
-		r.Trace, r.Violation = trace, &trace.Violation
-		return r, nil
-	}
 	if r.Complete {
 		r.Complete = false
 		r.Stopped = fmt.Sprintf("a new state may have been taken for an old one, at the end with probability %.2g", r.Bitstate.Last)
 	}
-	return r, nil
+	return r, err
 }

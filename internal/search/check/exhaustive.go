@@ -70,7 +70,6 @@ func (s *Search) visitAll(ctx context.Context) (Report, error) {
 	return s.unreduced(ctx, s.States).outcome(ctx)
 }
 
-// How much is compared before a verdict rests on classes: a moment's work.
 const (
 	comparedWalks = 4
 	comparedNear  = 1500 // steps
@@ -86,7 +85,6 @@ func (s *Search) compareClocks() error {
 	return nil
 }
 
-// reduced visits states with reduction; it returns nil where there is none.
 func (s *Search) reduced(ctx context.Context) *exhaustive {
 	x := newExhaustive(s, s.Workers)
 	if x.reduction, _ = x.space.NewReduction(); x.reduction == nil {
@@ -94,11 +92,15 @@ func (s *Search) reduced(ctx context.Context) *exhaustive {
 	}
 	x.byClass = x.space.NewClasses().Ordered()
 	for !x.run(ctx) && x.outdated {
-		again := newExhaustive(s, s.Workers)
-		again.space, again.reduction = x.space, x.reduction
-		x = again
+		x = x.again()
 	}
 	return x
+}
+
+func (x *exhaustive) again() *exhaustive {
+	again := newExhaustive(x.Search, x.Search.Workers)
+	again.space, again.reduction = x.space, x.reduction
+	return again
 }
 
 // WhyNotReduced says why [Options.Reduce] makes no difference, "" where it does.
@@ -120,7 +122,6 @@ func (s *Search) unreduced(ctx context.Context, states uint64) *exhaustive {
 	return x
 }
 
-// outcome is the report of a search that has ended.
 func (x *exhaustive) outcome(ctx context.Context) (Report, error) {
 	report := x.report(ctx)
 	if x.found == nil {
@@ -137,7 +138,6 @@ func (x *exhaustive) outcome(ctx context.Context) (Report, error) {
 	return report, err
 }
 
-// exhaustive is one search, breadth first, layer by layer.
 type exhaustive struct {
 	*Search
 	space     *vnet.Space
@@ -168,15 +168,14 @@ type exhaustive struct {
 	progress sync.Mutex
 }
 
-// finding is a violation and where it was met.
 type finding struct {
 	vnet.Violation
 	state uint64
-	move  int // −1: the state itself
+	move  int   // −1: the state itself
+	way   []int // the moves that lead to it, where the state does not say; else nil
 }
 
-// batch is a number of states of the same distance that are still to be
-// expanded.
+// batch is a number of states of the same distance that are still to be expanded.
 type batch struct {
 	first   uint64 // the number of the first
 	origins *[blockSize]origin
@@ -193,8 +192,7 @@ func newExhaustive(s *Search, workers int) *exhaustive {
 	return x
 }
 
-// statesIn returns how many states of a width fit into so many bytes: at least
-// one, and at most most.
+// statesIn returns how many states of a width fit into so many bytes: 1 to most.
 func statesIn(bytes, width, most int) int { return min(max(1, bytes/(4*width)), most) }
 
 // run expands layer after layer, and reports whether it came to an end by itself.
@@ -205,23 +203,16 @@ func (x *exhaustive) run(ctx context.Context) bool {
 	for i := range workers {
 		workers[i] = newWorker(x)
 	}
-	initial := vnet.New(x.model)
-	if initial.Violation != nil {
-		x.found = &finding{*initial.Violation, 0, -1}
-		x.origins.block()
+	v, h, ok := x.begin()
+	if !ok {
 		return true
 	}
-	v, h := x.space.Of(initial)
-	switch {
-	case x.byClass:
+	if x.byClass {
 		v = workers[0].classes.Of(v)
 		h = x.space.HashOf(v)
-	case x.reduction != nil:
-		x.reduction.Begin(v)
 	}
 	workers[0].offer(v, h, 0)
 	workers[0].lookUp()
-	x.count.Store(1)
 	layer, extended := workers[0].filled(), uint64(0)
 	for len(layer) > 0 && !x.halt.Load() {
 		layer = x.expandLayer(workers, layer)
@@ -236,14 +227,47 @@ func (x *exhaustive) run(ctx context.Context) bool {
 		}
 	}
 	for _, w := range workers {
-		count, reason := w.Refused()
-		x.refused += count
-		x.refusal = firstReason(x.refusal, reason)
+		x.end(w.Walker)
 	}
 	return !x.halt.Load() || x.found != nil
 }
 
-// expandLayer returns the states that are one step further.
+func (x *exhaustive) begin() (v []uint32, h vnet.Hash, ok bool) {
+	initial := vnet.New(x.model)
+	if initial.Violation != nil {
+		x.found = &finding{Violation: *initial.Violation, way: []int{}}
+		return nil, h, false
+	}
+	v, h = x.space.Of(initial)
+	if x.reduction != nil && !x.byClass {
+		x.reduction.Begin(v)
+	}
+	x.count.Store(1)
+	return v, h, true
+}
+
+// progressed adds what one goroutine has done since; its tables took held bytes, and take own.
+func (x *exhaustive) progressed(own int, held *int, steps, states, expanded uint64) {
+	x.taken.Add(steps)
+	common := x.space.Footprint()
+	if x.reduction != nil {
+		common += x.reduction.Footprint()
+	}
+	x.hold(own - *held + common - int(x.components.Swap(int64(common))))
+	*held = own
+	if x.count.Add(states) >= x.most || x.memory.spent.Load() {
+		x.halt.Store(true)
+	}
+	x.done.Add(expanded)
+	x.say()
+}
+
+func (x *exhaustive) end(w *vnet.Walker) {
+	count, reason := w.Refused()
+	x.refused += count
+	x.refusal = firstReason(x.refusal, reason)
+}
+
 func (x *exhaustive) expandLayer(workers []*worker, layer []*batch) (further []*batch) {
 	var next atomic.Int64
 	work := func(w *worker) {
@@ -268,11 +292,11 @@ func (x *exhaustive) expandLayer(workers []*worker, layer []*batch) (further []*
 	return further
 }
 
-func (x *exhaustive) find(v *vnet.Violation, state uint64, move int) {
+func (x *exhaustive) find(f *finding) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.found == nil {
-		x.found = &finding{*v, state, move}
+		x.found = f
 	}
 	x.halt.Store(true)
 }
@@ -283,7 +307,6 @@ const (
 	hashBytes  = 16
 )
 
-// newBatch returns an empty batch, and recycle takes one back.
 func (x *exhaustive) newBatch() *batch {
 	first, origins := x.origins.block()
 	x.hold(blockBytes)
@@ -306,8 +329,7 @@ func (x *exhaustive) recycle(b *batch) {
 	x.spare = append(x.spare, b)
 }
 
-// hold notes that so many bytes more are held, and ends the search where they
-// are too many.
+// hold notes that so many bytes more are held, and ends the search where they are too many.
 func (x *exhaustive) hold(bytes int) {
 	if !x.memory.hold(bytes) {
 		x.halt.Store(true)
@@ -316,8 +338,8 @@ func (x *exhaustive) hold(bytes int) {
 
 func (x *exhaustive) report(ctx context.Context) Report {
 	r := Report{
-		Seed: x.Seed, States: x.count.Load(), Steps: x.taken.Load(), Depth: int(x.layer.Load()), Workers: x.workers,
-		Refused: x.refused, Refusal: x.refusal, MaxBypass: x.space.MostOvertaken(),
+		Seed: x.Seed, States: x.count.Load(), Depth: int(x.layer.Load()), Workers: x.workers,
+		Tally:   Tally{Steps: x.taken.Load(), Refused: x.refused, Refusal: x.refusal, MaxBypass: x.space.MostOvertaken()},
 		Reduced: x.reduction != nil, ByClass: x.byClass, NeverSent: x.space.NeverSent(),
 	}
 	switch {
@@ -335,7 +357,6 @@ func (x *exhaustive) report(ctx context.Context) Report {
 	return r
 }
 
-// say tells how far the search is.
 func (x *exhaustive) say() {
 	if x.Progress == nil && x.Reach == nil || !x.progress.TryLock() {
 		return
@@ -350,19 +371,8 @@ func (x *exhaustive) say() {
 	}
 }
 
-// sharedFootprint is how many bytes of memory the workers' common tables take.
-func (x *exhaustive) sharedFootprint() int {
-	bytes := x.space.Footprint()
-	if x.reduction != nil {
-		bytes += x.reduction.Footprint()
-	}
-	return bytes
-}
-
-// Bytes is a size of memory.
 type Bytes int64
 
-// byteUnits are the units of sizes, from the largest.
 var byteUnits = []struct {
 	name  string
 	bytes Bytes
@@ -397,16 +407,14 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10) + " B"
 }
 
-// account is how much memory a search holds, and may hold. What is garbage
-// already does not count: the caller of the search tells the collector.
+// account is how much memory a search holds, and may hold, garbage not counted.
 type account struct {
 	held  atomic.Int64
 	limit Bytes // 0: any number
 	spent atomic.Bool
 }
 
-// hold notes that so many bytes more are held, or fewer, and reports whether
-// they may be.
+// hold notes that so many bytes more are held, or fewer, and reports whether they may be.
 func (a *account) hold(bytes int) bool {
 	if held := a.held.Add(int64(bytes)); bytes <= 0 || a.limit == 0 || held <= int64(a.limit) {
 		return true

@@ -50,17 +50,13 @@ func (x *isolation) draw() {
 	x.alone = v.to
 }
 
-// Pick implements [vnet.Chooser].
-func (x *isolation) Pick(n *vnet.Network, steps []vnet.Step) int {
-	at := x.pick(n, steps)
-	x.left = dme.None
-	if steps[at].Kind == dme.Exit {
-		x.left = steps[at].Node
-	}
-	return at
-}
-
-func (x *isolation) pick(n *vnet.Network, steps []vnet.Step) int {
+func (x *isolation) Pick(n *vnet.Network, steps []vnet.Step) (at int) {
+	left := x.left
+	defer func() {
+		if x.left = dme.None; steps[at].Kind == dme.Exit {
+			x.left = steps[at].Node
+		}
+	}()
 	if x.fair.IntN(256) == 0 {
 		return x.fair.Pick(n, steps)
 	}
@@ -69,7 +65,7 @@ func (x *isolation) pick(n *vnet.Network, steps []vnet.Step) int {
 	for i, s := range steps {
 		switch {
 		case asks(s):
-			if x.again && s.Node == x.left {
+			if x.again && s.Node == left {
 				return i
 			}
 			if x.first && s.Node == x.alone && n.Entries == 0 {
@@ -101,7 +97,6 @@ func (x *isolation) pick(n *vnet.Network, steps []vnet.Step) int {
 	return best
 }
 
-// newestOf returns which step is the fate of the message that was sent last.
 func newestOf(n *vnet.Network, steps []vnet.Step) int {
 	best, number := 0, uint64(0)
 	for i, s := range steps {
@@ -112,7 +107,6 @@ func newestOf(n *vnet.Network, steps []vnet.Step) int {
 	return best
 }
 
-// sampled is how many schedules Overtaking runs.
 const sampled = 300
 
 // Overtaking returns the most entries of others between a request and its entry in some
@@ -125,8 +119,7 @@ func (s *Search) Overtaking(ctx context.Context) (most, schedules int) {
 	return r.MaxBypass, int(r.Schedules)
 }
 
-// watch is what a random search holds overtaking against, where nobody has given it a
-// bound.
+// watch is what a random search holds overtaking against, where nobody has given it a bound.
 type watch struct {
 	bound    int         // on the entries of others between a request and its entry; 0: none is claimed
 	claim    claim.Claim // which says so
@@ -134,8 +127,7 @@ type watch struct {
 	promised bool        // the algorithm is claimed to be free of starvation
 }
 
-// watching returns what there is to watch: nothing where links and nodes are worse than
-// the algorithm needs, since what its paper says is then not said.
+// watching returns what there is to watch: nothing where the paper's assumptions are not met.
 func watching(m *vnet.Model, needs dme.Needs) watch {
 	var w watch
 	if m.Nodes < 2 || m.Crashes > 0 || needs.FIFO && m.Unordered || needs.Reliable && (m.Duplicate || m.Lose > 0) ||

@@ -19,7 +19,8 @@ func (g *graph) search(ctx context.Context) (LivenessResult, error) {
 		r.Stopped = stopped
 		return r, nil
 	}
-	t := newTarjan(g)
+	n := g.states.len()
+	t := &tarjan{graph: g, index: make([]uint32, n), low: make([]uint32, n), member: make([]uint32, n)}
 	for id := dme.NodeID(1); int(id) <= g.Nodes; id++ {
 		c := t.cycle(id)
 		if c == nil {
@@ -45,7 +46,6 @@ func (g *graph) search(ctx context.Context) (LivenessResult, error) {
 	return r, nil
 }
 
-// ended is what comes of a state or a step that ends the search.
 func (g *graph) ended(end *dead) (LivenessResult, error) {
 	r := LivenessResult{Verdict: Incomplete}
 	way, err := g.steps(g.way(end.state))
@@ -84,7 +84,6 @@ func (g *graph) ended(end *dead) (LivenessResult, error) {
 // spurious is why a schedule that was found counts for nothing.
 const spurious = "a schedule that breaks a property was found where clocks count by their order alone; the nodes cannot follow it"
 
-// lasso turns a fair component into a schedule of nodes.
 func (g *graph) lasso(c *cycle) (LivenessResult, error) {
 	r := LivenessResult{Verdict: Incomplete}
 	way, err := g.steps(g.way(int(c.first)))
@@ -96,7 +95,10 @@ func (g *graph) lasso(c *cycle) (LivenessResult, error) {
 		return r, err
 	}
 	n := vnet.New(g.model)
-	flights := newFlights(n)
+	flights := make(flights)
+	for i := range n.Started {
+		flights.see(&n.Started[i])
+	}
 	prefix, ok := g.repeat(n, way, flights)
 	if !ok {
 		r.Stopped = spurious
@@ -181,16 +183,7 @@ func (g *graph) nearest(c *cycle, from int, wanted func(hop) bool) []hop {
 	return nil
 }
 
-// flights are the messages on the way in a network, by their numbers.
 type flights map[uint64]bool
-
-func newFlights(n *vnet.Network) flights {
-	f := make(flights)
-	for i := range n.Started {
-		f.see(&n.Started[i])
-	}
-	return f
-}
 
 func (f flights) see(e *vnet.Event) {
 	delete(f, e.Number)
@@ -263,8 +256,7 @@ func (g *graph) goesRound(n *vnet.Network, round []taken, f flights) (loop []vne
 	return loop, true
 }
 
-// shrinks reports whether some difference between clocks is smaller than it was at the
-// same step a round before.
+// shrinks reports whether some difference between clocks is smaller than a round before.
 func shrinks(before, after [][]uint64) bool {
 	for i := range before {
 		for j := range before[i] {

@@ -20,19 +20,12 @@ type tarjan struct {
 	count  uint32   // of components
 }
 
-func newTarjan(g *graph) *tarjan {
-	n := g.states.len()
-	return &tarjan{graph: g, index: make([]uint32, n), low: make([]uint32, n), member: make([]uint32, n)}
-}
-
-// part is a part of the graph: states, and steps between them.
 type part struct {
 	has  func(state int) bool
 	goes func(from int, e *edge) bool // to another state of the part; nil: every step
 }
 
-// each calls found with every component of a part that has a step within it. The states
-// are valid during the call.
+// each calls found with each component of a part that has a step within; states are valid meanwhile.
 func (t *tarjan) each(p part, found func(states []uint32)) {
 	type frame struct {
 		state uint32
@@ -94,7 +87,6 @@ func (t *tarjan) each(p part, found func(states []uint32)) {
 	}
 }
 
-// loops reports whether a step leads from a state to itself.
 func (t *tarjan) loops(state int, p part) bool {
 	for i, end := t.out(state); i < end; i++ {
 		if e := t.edges.at(i); int(e.to) == state && (p.goes == nil || p.goes(state, e)) {
@@ -113,7 +105,6 @@ type duty struct {
 	kind  uint32 // as vnet.Classes.Skeletons
 }
 
-// duties returns what a state owes.
 func (g *graph) duties(id int) (owed []duty) {
 	v := g.vector(id)
 	for nodes := g.states.at(id).inside; nodes != 0; nodes &= nodes - 1 {
@@ -139,7 +130,6 @@ func (g *graph) duties(id int) (owed []duty) {
 	return owed
 }
 
-// meet strikes off what a state does not owe.
 func (g *graph) meet(owed []duty, id int) []duty {
 	if len(owed) == 0 {
 		return owed
@@ -148,7 +138,6 @@ func (g *graph) meet(owed []duty, id int) []duty {
 	return slices.DeleteFunc(owed, func(d duty) bool { return !slices.Contains(here, d) })
 }
 
-// do strikes off what a step does.
 func (g *graph) do(owed []duty, from int, e *edge) []duty {
 	if e.label >= leaving {
 		owed = slices.DeleteFunc(owed, func(d duty) bool { return d.label == e.label })
@@ -175,8 +164,7 @@ func (g *graph) do(owed []duty, from int, e *edge) []duty {
 	return owed
 }
 
-// fair reports whether a schedule that goes round a component for ever, by all
-// its steps, is fair.
+// fair reports whether a schedule that goes round a component for ever, by all its steps, is fair.
 func (t *tarjan) fair(states []uint32, p part) bool {
 	owed := t.duties(int(states[0]))
 	for i := 1; i < len(states) && len(owed) > 0; i++ {
@@ -194,7 +182,6 @@ func (t *tarjan) fair(states []uint32, p part) bool {
 	return len(owed) == 0
 }
 
-// entry reports whether somebody enters in a step.
 func (g *graph) entry(from int, e *edge) bool {
 	return g.states.at(int(e.to)).inside&^g.states.at(from).inside != 0
 }
@@ -230,8 +217,7 @@ func (t *tarjan) cycle(id dme.NodeID) *cycle {
 	return c
 }
 
-// nearest returns the states of the fair component of a part that has the state
-// with the least number.
+// nearest returns the states of the fair component of a part that is nearest to the beginning.
 func (t *tarjan) nearest(p part) (best map[uint32]bool) {
 	nearest := uint32(math.MaxUint32)
 	t.each(p, func(states []uint32) {

@@ -11,8 +11,7 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// graph is all states that can be reached, up to the values of clocks, and the
-// steps between them.
+// graph is all states that can be reached, up to the values of clocks, and the steps between them.
 type graph struct {
 	*Search
 	space   *vnet.Space
@@ -32,14 +31,12 @@ type graph struct {
 	held   int // bytes that are on the account
 }
 
-// state is what is known of a state beside its vector.
 type state struct {
 	first           uint64 // of its steps
 	parent          uint32 // the state from which it was reached first
 	waiting, inside uint32 // nodes
 }
 
-// edge is a step between two states.
 type edge struct {
 	to    uint32
 	label label
@@ -48,8 +45,7 @@ type edge struct {
 // label says what a step does for fairness.
 type label uint16
 
-// Labels: whoever asks has none; otherwise the node that leaves, the link that
-// delivers, or some timer.
+// Labels: none for who asks; else the node that leaves, the link that delivers, or some timer.
 const (
 	asking label = iota
 	firing
@@ -97,8 +93,7 @@ func newGraph(s *Search) *graph {
 	return g
 }
 
-// vector returns the vector of a state, which is valid for ever. The vectors of
-// a block end with it.
+// vector returns the vector of a state, valid for ever. Those of a block end with it.
 func (g *graph) vector(id int) []uint32 {
 	each := longBlock / g.width
 	at := id % each * g.width
@@ -159,7 +154,6 @@ func (g *graph) place(e uint64) {
 	g.index[at] = e
 }
 
-// out returns the steps from a state, by their numbers.
 func (g *graph) out(id int) (first, end int) {
 	first = int(g.states.at(id).first)
 	if id+1 < g.states.len() && g.states.at(id+1).first != math.MaxUint64 {
@@ -226,8 +220,7 @@ func (g *graph) build(ctx context.Context) (end *dead, stopped string) {
 	return nil, ""
 }
 
-// crowded reports whether a node may not ask yet, since it would put more on a
-// link than may be there.
+// crowded reports whether a node may not ask yet, since that would put too much on a link.
 func (g *graph) crowded(x vnet.Step, after []uint32) bool {
 	return g.InFlight > 0 && (x.Kind == dme.Request || x.Kind == dme.RequestShared) && g.space.Longest(after) > g.InFlight
 }
@@ -253,15 +246,13 @@ func (g *graph) limit(ctx context.Context) string {
 	return ""
 }
 
-// taken is a step that was chosen between two states.
 type taken struct {
 	from int
 	step vnet.Step // as in the vector of from
 	to   int
 }
 
-// through calls found with each step from one state to another that has a label.
-// The walker has just taken the step.
+// through calls found with each step of a label between two states, just taken by the walker.
 func (g *graph) through(from, to int, want label, found func(x vnet.Step)) {
 	v := g.vector(from)
 	steps, _ := g.walker.Enabled(v, nil)
@@ -279,13 +270,11 @@ func (g *graph) through(from, to int, want label, found func(x vnet.Step)) {
 	}
 }
 
-// hop is a step of the graph, and the state that it is taken from.
 type hop struct {
 	from int
 	edge *edge
 }
 
-// steps returns steps that lead through hops in turn.
 func (g *graph) steps(hops []hop) ([]taken, error) {
 	var all []taken
 	for _, h := range hops {
@@ -303,7 +292,6 @@ func (g *graph) steps(hops []hop) ([]taken, error) {
 	return all, nil
 }
 
-// way returns the hops from the beginning to a state.
 func (g *graph) way(id int) (hops []hop) {
 	for id != 0 {
 		from := int(g.states.at(id).parent)
@@ -332,19 +320,13 @@ type ancestry struct {
 
 const blockSize = 512
 
-// origin is the number of the state before, plus one, and the index of the
-// move; zero at the beginning.
+// origin is the number of the state before, plus one, and the move; zero at the beginning.
 type origin uint64
 
 const moveBits = 20
 
 func originOf(state uint64, move int) origin { return origin((state+1)<<moveBits | uint64(move)) }
 
-func (o origin) split() (state uint64, move int) {
-	return uint64(o>>moveBits) - 1, int(o & (1<<moveBits - 1))
-}
-
-// block returns a new block and the number of its first state.
 func (a *ancestry) block() (first uint64, block *[blockSize]origin) {
 	block = new([blockSize]origin)
 	a.mu.Lock()
@@ -353,7 +335,6 @@ func (a *ancestry) block() (first uint64, block *[blockSize]origin) {
 	return uint64(len(a.blocks)-1) * blockSize, block
 }
 
-// path returns the moves that lead from the beginning to a state.
 func (a *ancestry) path(state uint64) []int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -364,8 +345,7 @@ func (a *ancestry) path(state uint64) []int {
 			slices.Reverse(moves)
 			return moves
 		}
-		var move int
-		state, move = o.split()
-		moves = append(moves, move)
+		moves = append(moves, int(o&(1<<moveBits-1)))
+		state = uint64(o>>moveBits) - 1
 	}
 }

@@ -29,30 +29,17 @@ const (
 	Incomplete LivenessVerdict = "incomplete"
 )
 
-// LivenessResult is what a search for liveness has found out.
+// LivenessResult is what a search for liveness has found out. In its report, states are
+// up to the values of clocks, and steps are those between them.
 type LivenessResult struct {
-	Verdict LivenessVerdict
-
-	States     uint64 // up to the values of clocks
-	Steps      uint64 // between them
-	Depth      int    // steps to the farthest state
-	Components uint64 // strongly connected ones that were looked at, over all nodes that may wait
-
-	Violation *vnet.Violation // nil where none was found
-	Node      dme.NodeID      // who waits for ever; None where nobody does, or it is a matter of safety
-	Lasso     *Lasso          // how; nil where there is none
-	Trace     *Trace          // the same as events; nil where there is none
-
-	NeverSent []string // kinds of messages: nothing is known of what comes of them
-
-	Stopped string // why the verdict is Incomplete
-	Refused uint64 // messages that nodes refused, once for each local state and message
-	Refusal string // the reason of one of them
-	Elapsed time.Duration
+	Report
+	Verdict    LivenessVerdict
+	Components uint64     // strongly connected ones that were looked at, over all nodes that may wait
+	Node       dme.NodeID // who waits for ever; None where nobody does, or it is a matter of safety
+	Lasso      *Lasso     // how; nil where there is none
 }
 
-// Lasso is a schedule without end: the way in, and then the loop over and over.
-// The loop of a deadlock is empty.
+// Lasso is a schedule without end: the way in, and the loop over and over; of a deadlock none.
 type Lasso struct {
 	Prefix, Loop []vnet.Step
 }
@@ -95,7 +82,7 @@ func (s *Search) Liveness(ctx context.Context) (LivenessResult, error) {
 	r, err := g.search(ctx)
 	r.States, r.Steps, r.Depth, r.Components = uint64(g.states.len()), uint64(g.edges.len()), g.depth, g.components
 	r.Refused, r.Refusal = g.walker.Refused()
-	r.NeverSent = g.space.NeverSent()
+	r.NeverSent, r.Complete, r.Seed, r.Workers = g.space.NeverSent(), r.Verdict != Incomplete, s.Seed, 1
 	r.Elapsed = time.Since(start)
 	return r, err
 }
@@ -110,71 +97,83 @@ func starved(v LivenessVerdict, id dme.NodeID, loop int) *vnet.Violation {
 	}
 }
 
-// retracing repeats a way that was found in a network of nodes.
-type retracing struct {
-	*exhaustive
-	walker  *vnet.Walker
-	network *vnet.Network
-	steps   []vnet.Step
-	err     error
-}
+// errSpurious says that classes have a schedule that the nodes have not.
+var errSpurious = errors.New("the nodes cannot follow the schedule that was found")
 
-// trace repeats the way to the violation that was found.
+// trace repeats the moves to the violation in a network of nodes, which have to show it.
 func (x *exhaustive) trace() (*Trace, error) {
-	path := x.origins.path(x.found.state)
-	if x.found.move >= 0 {
-		path = append(path, x.found.move)
+	path := x.found.way
+	if path == nil {
+		path = x.origins.path(x.found.state)
+		if x.found.move >= 0 {
+			path = append(path, x.found.move)
+		}
 	}
 	retrace := x.retrace
 	if x.byClass {
 		retrace = x.retraceClasses
 	}
-	t, err := retrace(path)
-	if err == nil && x.reduction != nil {
-		t = x.shrink(plan{model: x.model}, t.Steps(), t.Violation.Property)
+	steps, err := retrace(path)
+	if err != nil {
+		return nil, err
 	}
-	return t, err
-}
-
-// retrace repeats moves in a network of nodes, which have to show what was found.
-// A move is an index of the steps that are possible; what is forced follows it.
-func (x *exhaustive) retrace(path []int) (*Trace, error) {
-	r := &retracing{exhaustive: x, walker: x.space.NewWalker(), network: vnet.New(x.model)}
-	v, h := x.space.Of(r.network)
-	r.walker.Reduce(x.reduction)
-	for _, k := range path {
-		enabled, _ := r.walker.Enabled(v, nil)
-		r.follow(v, h, enabled[k])
-		bad := r.walker.Do(v, h, enabled[k])
-		if bad == nil && x.reduction != nil {
-			_, bad = r.walker.Settle(r.follow)
-		}
-		if bad != nil || r.err != nil {
-			break
-		}
-		copy(v, r.walker.Next)
-		h = r.walker.Hash
-	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	t, _ := x.replay(plan{model: x.model}, r.steps, false)
-	if t.Violation.Property == "" {
+	t, _ := x.replay(plan{model: x.model}, steps, false)
+	switch {
+	case t.Violation.Property == "" && x.byClass:
+		return nil, errSpurious
+	case t.Violation.Property == "":
 		return nil, fault("the search found '%v', its schedule does not show it", &x.found.Violation)
+	case x.reduction != nil || x.Bitstate > 0: // it need not be the shortest
+		t = x.shrink(plan{model: x.model}, t.Steps(), t.Violation.Property)
 	}
 	return t, nil
 }
 
-// errSpurious says that classes have a schedule that the nodes have not.
-var errSpurious = errors.New("the nodes cannot follow the schedule that was found")
+// retrace returns the steps of moves. A move is an index of the steps that are possible;
+// what is forced follows it. The network has to be in the states of the search.
+func (x *exhaustive) retrace(path []int) (steps []vnet.Step, err error) {
+	n, walker := vnet.New(x.model), x.space.NewWalker()
+	walker.Reduce(x.reduction)
+	follow := func(v []uint32, h vnet.Hash, s vnet.Step) {
+		if err != nil {
+			return
+		}
+		if _, real := x.space.Of(n); real != h {
+			err = fault("step %d, %v, leads the nodes into another state than in the search, "+
+				"as it does where an algorithm's saved state is not all of its state", len(steps), steps[len(steps)-1])
+			return
+		}
+		real, ok := walker.In(n, v, s)
+		if !ok || !n.Possible(real) {
+			err = fault("step %d, %v, of the schedule that was found is not possible", len(steps)+1, real)
+			return
+		}
+		steps = append(steps, real)
+		n.Do(real)
+	}
+	v, h := x.space.Of(n)
+	for _, k := range path {
+		enabled, _ := walker.Enabled(v, nil)
+		follow(v, h, enabled[k])
+		bad := walker.Do(v, h, enabled[k])
+		if bad == nil && x.reduction != nil {
+			_, bad = walker.Settle(follow)
+		}
+		if bad != nil || err != nil {
+			break
+		}
+		copy(v, walker.Next)
+		h = walker.Hash
+	}
+	return steps, err
+}
 
 // retraceClasses is retrace where each state stands for its class. All but the
 // last move of a path that ends with a step are numbers of classes.
-func (x *exhaustive) retraceClasses(path []int) (*Trace, error) {
+func (x *exhaustive) retraceClasses(path []int) (steps []vnet.Step, err error) {
 	n, walker, classes := vnet.New(x.model), x.space.NewWalker(), x.space.NewClasses()
 	first, _ := x.space.Of(n)
 	v := slices.Clone(classes.Of(first))
-	var steps []vnet.Step
 	for i, move := range path {
 		next, step := v, vnet.Step{}
 		enabled, _ := walker.Enabled(v, nil)
@@ -199,34 +198,9 @@ func (x *exhaustive) retraceClasses(path []int) (*Trace, error) {
 		n.Do(real)
 		v = next
 	}
-	t, _ := x.replay(plan{model: x.model}, steps, false)
-	if t.Violation.Property == "" {
-		return nil, errSpurious
-	}
-	return t, nil
+	return steps, nil
 }
 
-// follow has the network take a step that the walker takes from a state, in which
-// it has to be itself.
-func (r *retracing) follow(v []uint32, h vnet.Hash, x vnet.Step) {
-	if r.err != nil {
-		return
-	}
-	if _, real := r.space.Of(r.network); real != h {
-		r.err = fault("step %d, %v, leads the nodes into another state than in the search, "+
-			"as it does where an algorithm's saved state is not all of its state", len(r.steps), r.steps[len(r.steps)-1])
-		return
-	}
-	step, ok := r.walker.In(r.network, v, x)
-	if !ok || !r.network.Possible(step) {
-		r.err = fault("step %d, %v, of the schedule that was found is not possible", len(r.steps)+1, step)
-		return
-	}
-	r.steps = append(r.steps, step)
-	r.network.Do(step)
-}
-
-// fault is an error of the search itself.
 func fault(format string, args ...any) error {
 	return fmt.Errorf("check: "+format+"; this is a fault of the search, please report it", args...)
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,7 +15,6 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// Limits and defaults of [Options].
 const (
 	MaxNodes         = 1000
 	DefaultSchedules = 10_000
@@ -33,8 +33,7 @@ const (
 	Adversarial Adversary = "adversary"
 )
 
-// Options says what to search. Nodes and Requests must be set; the zero value
-// of everything else is its default.
+// Options says what to search: Nodes and Requests, and else by default nothing special.
 type Options struct {
 	Nodes    int
 	Requests int                               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
@@ -42,8 +41,7 @@ type Options struct {
 	Set      map[string]string                 // the algorithm's options that differ from their defaults
 	ReadFile func(name string) ([]byte, error) `json:"-"`
 
-	// Requesters are the nodes that ask; nil: all. They share Requests in the same
-	// way, in ascending order.
+	// Requesters are the nodes that ask, in ascending order; nil: all.
 	Requesters []dme.NodeID
 
 	Unordered bool // links need not keep order
@@ -142,20 +140,11 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}
-	if o.Schedules == 0 {
-		o.Schedules = DefaultSchedules
-	}
-	if o.States == 0 {
-		o.States = DefaultStates
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if o.Patience == 0 {
-		// A fair schedule of the costliest algorithm serves somebody within a
-		// few times N² steps; a hundred times as many leave room for chance.
-		o.Patience = 10_000 + 100*o.Nodes*o.Nodes
-	}
+	o.Schedules, o.States = cmp.Or(o.Schedules, DefaultSchedules), cmp.Or(o.States, DefaultStates)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	// A fair schedule of the costliest algorithm serves somebody within a few times N² steps;
+	// a hundred times as many leave room for chance.
+	o.Patience = cmp.Or(o.Patience, 10_000+100*o.Nodes*o.Nodes)
 	needs := a.Needs(opt)
 	watch := vnet.WatchWhereNeedsAreMet
 	if o.WithoutInvariants {
@@ -181,8 +170,7 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	s := &Search{Options: o, model: m, needs: needs}
 	if o.Watch {
 		s.watch = watching(m, needs)
-		// To starve a node takes an adversary; who starves another asks more often than
-		// it was given.
+		// To starve a node takes an adversary, and more requests of others than are given.
 		s.starves = s.starves && o.Adversary != Chance && o.Requesters == nil
 	}
 	if o.Bypass > 0 {
@@ -205,7 +193,6 @@ func (o *Options) Askers() int {
 	return o.Nodes
 }
 
-// share returns how many requests node id makes.
 func (o *Options) share(id dme.NodeID) int {
 	place, among := int(id)-1, o.Askers()
 	if o.Requesters != nil {
@@ -220,22 +207,7 @@ func (o *Options) share(id dme.NodeID) int {
 	return o.Requests / among
 }
 
-// afterACrash says what an algorithm promises.
-func (s *Search) afterACrash() string {
-	a := s.model.Algorithm
-	switch restarts := s.model.RestartsNodes(); {
-	case a.Survives != nil && restarts:
-		return "they may restart at any time, and " + a.Name + " survives the crashes that it declares"
-	case a.Survives != nil:
-		return "they do not restart, and " + a.Name + " survives the crashes that it declares"
-	case restarts:
-		return "they may restart at any time, and " + a.Name + " waits for them"
-	}
-	return a.Name + " does not claim to survive a crash"
-}
-
-// Notes says what a reader should know of the search beforehand: where the
-// links are worse than the algorithm needs, and where they could be worse.
+// Notes says where the links are worse than the algorithm needs, or could be worse.
 func (s *Search) Notes() []string {
 	var notes []string
 	note := func(yes bool, text string) {
@@ -245,13 +217,19 @@ func (s *Search) Notes() []string {
 	}
 	a := s.model.Algorithm
 	name := a.Name
+	crash := map[[2]bool]string{ // whether crashes are survived, and who crashed comes back
+		{true, true}:   "they may restart at any time, and " + name + " survives the crashes that it declares",
+		{true, false}:  "they do not restart, and " + name + " survives the crashes that it declares",
+		{false, true}:  "they may restart at any time, and " + name + " waits for them",
+		{false, false}: name + " does not claim to survive a crash",
+	}[[2]bool{a.Survives != nil, s.model.RestartsNodes()}]
 	note(a.AsPublished, name+" is the literal text of its paper and known to be wrong")
 	note(s.needs.FIFO && s.Unordered, name+" needs links that keep order; these do not")
 	note(!s.needs.FIFO && !s.Unordered, name+" does not need links that keep order; --fifo=false searches links that do not")
 	note(s.needs.Reliable && s.Duplicate, name+" needs links that do not duplicate; these do")
 	note(s.needs.Reliable && s.Lose > 0, name+" needs links that lose nothing; these lose up to "+strconv.Itoa(s.Lose))
 	note(s.needs.BoundedDelay, name+" relies on bounded delay: a timer fires only after all messages that must have arrived by then")
-	note(s.Faults > 0, fmt.Sprintf("up to %d nodes crash at any time; %s", s.Faults, s.afterACrash()))
+	note(s.Faults > 0, fmt.Sprintf("up to %d nodes crash at any time; %s", s.Faults, crash))
 	note(s.SafetyOnly, "only safety is checked: a standstill is not reported")
 	note(s.needs.SequencedBroadcast && !s.model.Sequenced,
 		name+" needs a network on which all nodes receive all broadcasts in the same order; these links do not provide that")
@@ -263,7 +241,6 @@ func (s *Search) Notes() []string {
 // any: of two, the second may be what was sent again because of the first.
 const survivedLosses = 2
 
-// requestsEach is how many requests there are for each node in a random schedule.
 const requestsEach = 5
 
 // Defaults returns the options with which random schedules of an algorithm are searched
@@ -272,23 +249,20 @@ const requestsEach = 5
 // Options of the algorithm that are wrong have links of their own: [New] refuses them.
 func Defaults(a *dme.Algorithm, nodes int, set map[string]string) Options {
 	o := Options{Nodes: nodes, Requests: max(1, requestsEach*nodes), Set: set, Vary: true, Watch: true}
-	if opt, err := a.Resolve(set); err == nil {
-		o.weaken(a.Needs(opt))
+	opt, err := a.Resolve(set)
+	if err != nil {
+		return o
+	}
+	// A fault that better links hide is found on the worst, and what holds on them holds on
+	// better ones: each schedule of those is one of theirs. Links that spoil the order of
+	// messages give broadcasts none.
+	if needs := a.Needs(opt); !needs.SequencedBroadcast {
+		o.Unordered = !needs.FIFO
+		if !needs.Reliable {
+			o.Duplicate, o.Lose = true, survivedLosses
+		}
 	}
 	return o
-}
-
-// weaken has the worst links that an algorithm with these needs declares to support. A
-// fault that better links hide is found on them, and what holds on them holds on better
-// ones: each schedule of those is one of theirs.
-func (o *Options) weaken(needs dme.Needs) {
-	if needs.SequencedBroadcast { // links that spoil the order of messages give broadcasts none
-		return
-	}
-	o.Unordered = !needs.FIFO
-	if !needs.Reliable {
-		o.Duplicate, o.Lose = true, survivedLosses
-	}
 }
 
 // Settings returns the settings of an algorithm that are searched where a user asks for
@@ -298,8 +272,7 @@ func Settings(a *dme.Algorithm, nodes int, set map[string]string) []map[string]s
 	first := maps.Clone(set)
 	var others []map[string]string
 	for _, also := range a.Searched {
-		one := maps.Clone(also)
-		maps.Copy(one, set)
+		one := merged(also, set)
 		if opt, err := a.Resolve(one); err != nil || a.CheckNodes(nodes, opt) != nil || !maps.Equal(one, merged(set, also)) {
 			continue
 		}
@@ -313,7 +286,6 @@ func Settings(a *dme.Algorithm, nodes int, set map[string]string) []map[string]s
 	return append([]map[string]string{first}, others...)
 }
 
-// merged returns a with b's values where both have one.
 func merged(a, b map[string]string) map[string]string {
 	all := make(map[string]string, len(a)+len(b))
 	maps.Copy(all, a)
@@ -381,7 +353,6 @@ func vary(rng *rand.Rand, nodes, most int) []int {
 	return requests
 }
 
-// requestsOf says how many requests a node makes, of a list by node.
 func requestsOf(requests []int) func(dme.NodeID) int {
 	return func(id dme.NodeID) int { return requests[id] }
 }

@@ -3,22 +3,21 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"dmebench/dme"
 	"dmebench/internal/platform/layout"
 	"dmebench/units"
 )
 
-// ProofOptions bounds the searches of [Prove]. The zero value of each is its default,
-// but for Memory, which then has no bound.
+// ProofOptions bounds the searches of [Prove]; zero is the default, of Memory no bound.
 type ProofOptions struct {
 	Nodes   int    // the most; 0: DefaultProofNodes
 	Each    int    // the most requests a node where they are limited; 0: DefaultProofRequests
@@ -35,7 +34,6 @@ type ProofOptions struct {
 	Done func(algorithms int)
 }
 
-// Defaults of [ProofOptions].
 const (
 	DefaultProofNodes    = 5
 	DefaultProofRequests = 3
@@ -55,21 +53,18 @@ const (
 // infinite without a bound: a sender that waits for no answer may fill it.
 const crowded = 2
 
-// Proven is for how many nodes an algorithm can be proven right, and how far it can be
-// searched beyond.
+// Proven is for how many nodes an algorithm is proven, and how far it is searched beyond.
 type Proven struct {
 	Algorithm   string            `json:"algorithm"`
 	AsPublished bool              `json:"as_published"`
 	Set         map[string]string `json:"set,omitempty"`
 	Links       ProofLinks        `json:"links"` // the weakest that it declares to support
 
-	// Proven are the numbers of nodes for which a search of all states, with
-	// requests without limit, came to its end and found nothing.
+	// Proven are the numbers of nodes for which all states, without a limit of requests, were searched.
 	Proven []Proof `json:"proven,omitempty"`
 	// Refuted is the first violation, of requests with or without a limit.
 	Refuted *Refutation `json:"refuted,omitempty"`
-	// Searched is, for each number of nodes, the most requests a node that could
-	// be searched completely without finding anything.
+	// Searched is, by nodes, the most requests a node that could be searched completely.
 	Searched []Budget `json:"searched,omitempty"`
 	// Limit says what ended the search for a proof of more nodes.
 	Limit string `json:"limit,omitempty"`
@@ -82,18 +77,15 @@ type Proof struct {
 	Nodes  int        `json:"nodes"`
 	Links  ProofLinks `json:"links"`
 	States uint64     `json:"states"`
-	// NeverSent are kinds of messages that no schedule sends: the proof does not cover
-	// how nodes handle them.
+	// NeverSent are kinds of messages about whose handling the proof says nothing.
 	NeverSent []string `json:"never_sent,omitempty"`
 }
 
-// ProofLinks are the links of a proof.
 type ProofLinks struct {
 	Ordered  bool `json:"ordered"`             // they keep order
 	InFlight int  `json:"in_flight,omitempty"` // no request that would put more on one; 0: they hold any number
 }
 
-// Refutation is a violation.
 type Refutation struct {
 	Nodes    int        `json:"nodes"`
 	Links    ProofLinks `json:"links"`
@@ -124,50 +116,40 @@ type Budget struct {
 // they began are left out. An error says that a search itself is wrong, or that the
 // options are; the first one ends all.
 func Prove(ctx context.Context, algorithms []*dme.Algorithm, o ProofOptions) ([]Proven, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	o.Nodes, o.Each = cmp.Or(o.Nodes, DefaultProofNodes), cmp.Or(o.Each, DefaultProofRequests)
 	o.States, o.Workers = cmp.Or(o.States, DefaultProofStates), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.Memory /= Bytes(min(o.Workers, len(algorithms)))
 	results := make([][]Proven, len(algorithms))
-	todo := make(chan int, len(algorithms))
-	for i := range algorithms {
-		todo <- i
-	}
-	close(todo)
 	var mu sync.Mutex
 	done := 0
-	var searchers sync.WaitGroup
-	for range min(o.Workers, len(algorithms)) {
-		searchers.Go(func() {
-			for i := range todo {
-				if ctx.Err() != nil {
-					return
-				}
-				for _, set := range Settings(algorithms[i], o.Nodes, o.Set) {
-					r, err := proveUnder(ctx, algorithms[i], set, o)
-					if err != nil {
-						cancel(fmt.Errorf("%s: %w", algorithms[i].Name, err))
-						return
-					}
-					results[i] = append(results[i], r)
-				}
-				mu.Lock()
-				if done++; o.Done != nil {
-					o.Done(done)
-				}
-				mu.Unlock()
+	searchers, ctx := errgroup.WithContext(ctx)
+	searchers.SetLimit(o.Workers)
+	for i, a := range algorithms {
+		searchers.Go(func() error {
+			if ctx.Err() != nil {
+				return nil
 			}
+			for _, set := range Settings(a, o.Nodes, o.Set) {
+				r, err := proveUnder(ctx, a, set, o)
+				if err != nil {
+					return fmt.Errorf("%s: %w", a.Name, err)
+				}
+				results[i] = append(results[i], r)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; o.Done != nil {
+				o.Done(done)
+			}
+			return nil
 		})
 	}
-	searchers.Wait()
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	if err := searchers.Wait(); err != nil {
 		return nil, err
 	}
 	return slices.Concat(results...), nil
 }
 
-// prover proves one algorithm under one setting, on one processor.
 type prover struct {
 	ProofOptions
 	algorithm *dme.Algorithm
@@ -198,8 +180,7 @@ func proveUnder(ctx context.Context, a *dme.Algorithm, set map[string]string, o 
 	return p.result, err
 }
 
-// search prepares a search in which each node asks a number of times; 0: without
-// limit.
+// search prepares a search in which each node asks a number of times; 0: without limit.
 func (p *prover) search(nodes, each int, links ProofLinks, states uint64) (*Search, error) {
 	if p.Progress != nil {
 		p.Progress(fmt.Sprintf("%s, %d nodes, %s", p.algorithm.Name, nodes, load(each)))
@@ -219,8 +200,7 @@ func load(each int) string {
 	return "requests without limit"
 }
 
-// prove searches for a proof, nil where it finds none, and notes what it finds
-// instead.
+// prove searches for a proof, nil where it finds none, and notes what it finds instead.
 func (p *prover) prove(ctx context.Context, nodes int, links ProofLinks, states uint64) (*Proof, error) {
 	s, err := p.search(nodes, 0, links, states)
 	if err != nil || states > p.States && s.Backlog(endless) == endless {
@@ -245,8 +225,7 @@ func (p *prover) prove(ctx context.Context, nodes int, links ProofLinks, states 
 	return nil, err
 }
 
-// unlimited searches for proofs: for each number of nodes on the weakest links
-// that the algorithm supports, and then on better ones.
+// unlimited searches for proofs, on the weakest links that the algorithm supports, then on better ones.
 func (p *prover) unlimited(ctx context.Context) error {
 	weakest := p.result.Links
 	links := []ProofLinks{weakest}
@@ -344,19 +323,14 @@ func ProofTable(results []Proven) *layout.Table {
 	return t
 }
 
-// Name is the algorithm, with the setting that was searched.
 func (r *Proven) Name() string {
-	name := r.Algorithm
-	for _, option := range slices.Sorted(maps.Keys(r.Set)) {
-		name += " " + option + "=" + r.Set[option]
-	}
+	name := strings.Join(append([]string{r.Algorithm}, SettingWords(r.Set)...), " ")
 	if r.AsPublished {
 		name += " (known to be wrong)"
 	}
 	return name
 }
 
-// beyond says what links guarantee that others do not.
 func (l ProofLinks) beyond(other ProofLinks) string {
 	switch {
 	case l == other:
@@ -369,7 +343,6 @@ func (l ProofLinks) beyond(other ProofLinks) string {
 	return " (links that keep order)"
 }
 
-// String says what was found; "–" of nothing.
 func (f *Refutation) String() string {
 	if f == nil {
 		return "–"

@@ -30,7 +30,6 @@ func (s *Search) Random(ctx context.Context) Report {
 	return r.finish(ctx, start)
 }
 
-// within returns a context that ends with ctx or with the search's time.
 func (s *Search) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.Time > 0 {
 		return context.WithTimeout(ctx, s.Time)
@@ -44,8 +43,7 @@ func (s *Search) within(ctx context.Context) (context.Context, context.CancelFun
 func (s *Search) schedule(k int64, taken []vnet.Step) (*run, *vnet.Violation) {
 	p, err := s.plan(s.Seed + uint64(k))
 	if err != nil {
-		// Options are checked with one seed; another one cannot make them
-		// wrong, but might make a construction fail.
+		// Options are checked with one seed; another might make a construction fail.
 		return nil, &vnet.Violation{Property: vnet.Sanity, Verdict: "no system: " + err.Error()}
 	}
 	one := s.draw(p, taken)
@@ -55,8 +53,7 @@ func (s *Search) schedule(k int64, taken []vnet.Step) (*run, *vnet.Violation) {
 	return one, one.Violation
 }
 
-// excuses reports whether a violation is starvation of an algorithm that is not claimed
-// to be free of it.
+// excuses reports whether a violation is starvation that nobody has excluded.
 func (s *Search) excuses(v *vnet.Violation) bool {
 	return v != nil && v.Property == Starvation && !s.promised
 }
@@ -74,7 +71,6 @@ type randomSearch struct {
 	steps  []vnet.Step // of the schedule that failed; nil where there was not even a system
 }
 
-// work runs schedules until there are no more, or one before them has failed.
 func (r *randomSearch) work(ctx context.Context) {
 	var taken []vnet.Step
 	for ctx.Err() == nil {
@@ -95,7 +91,6 @@ func (r *randomSearch) work(ctx context.Context) {
 	}
 }
 
-// fail notes that schedule k broke a property, unless one before it has.
 func (r *randomSearch) fail(k int64, v *vnet.Violation, one *run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,9 +132,7 @@ func (r *randomSearch) finish(ctx context.Context, start time.Time) Report {
 		}
 	}
 	report := r.report
-	report.Steps, report.Entries, report.MaxBypass = r.sum.Steps, r.sum.Entries, r.sum.MaxBypass
-	report.Refused, report.Refusal = r.sum.Refused, r.sum.Refusal
-	report.Starved, report.Starving = r.sum.Starved, r.sum.Starving
+	report.Tally = r.sum.Tally
 	report.Elapsed = time.Since(start)
 	report.Complete = report.Violation == nil && ctx.Err() == nil
 	if report.Violation == nil {
@@ -158,8 +151,7 @@ func (r *randomSearch) finish(ctx context.Context, start time.Time) Report {
 	return report
 }
 
-// firstReason returns the first of two reasons in the order of the alphabet,
-// which is the same however searches share the work.
+// firstReason returns the first by the alphabet, however searches share the work.
 func firstReason(a, b string) string {
 	if a == "" || b != "" && b < a {
 		return b
@@ -185,15 +177,13 @@ type delays struct {
 	longest int               // of what has happened
 }
 
-// newDelays returns the delays of a network before its first step.
 func newDelays(n *vnet.Network) *delays {
 	d := &delays{network: n, since: make(map[vnet.Step]int), sentAt: []int{0}}
 	d.after()
 	return d
 }
 
-// of returns how long a possible step has been held back by now, and whether its
-// kind is one that must not be held back for ever.
+// of returns how long a step has been held back, if it must not be so for ever.
 func (d *delays) of(x vnet.Step) (age int, ok bool) {
 	now := d.network.Steps
 	switch {
@@ -205,7 +195,6 @@ func (d *delays) of(x vnet.Step) (age int, ok bool) {
 	return
 }
 
-// before notes what a step is about to end the delay of.
 func (d *delays) before(x vnet.Step) {
 	if age, ok := d.of(x); ok {
 		d.longest = max(d.longest, age)
@@ -213,7 +202,6 @@ func (d *delays) before(x vnet.Step) {
 	delete(d.since, x)
 }
 
-// after notes what has begun to wait in the last step.
 func (d *delays) after() {
 	now := d.network.Steps
 	for uint64(len(d.sentAt)) <= d.network.Sent() {

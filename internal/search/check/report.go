@@ -21,33 +21,20 @@ type Report struct {
 	Trace     *Trace          // how it came about; nil where there is none
 	Seed      uint64          // of the schedule that broke the property; for an exhaustive search the search's own
 
-	// Complete: everything that was to be searched has been. A search that was
-	// broken off has found nothing out about the rest.
+	// Complete: all has been searched. Else nothing is known of the rest.
 	Complete bool
 	Stopped  string // why it is not complete, "" where it is or where a violation ended it
 
 	Schedules uint64 // random: up to the one that broke a property
-	Steps     uint64 // random: taken in all of these; exhaustive: taken from all states
-	Entries   uint64 // random: into the critical section, in these steps
-	MaxBypass int    // most entries of others between a request and its entry, in these steps; exhaustive: only where Options.Bypass bounds it
-	States    uint64 // exhaustive: distinct ones
-	Depth     int    // exhaustive: steps to the farthest state; with reduction, without those that were forced
+	Tally
+	States uint64 // exhaustive: distinct ones
+	Depth  int    // exhaustive: steps to the farthest state; with reduction, without those that were forced
 
 	Reduced  bool      // exhaustive: orders of steps that make no difference were left out or, if ByClass, states that do
 	ByClass  bool      // exhaustive: of states that differ in the values of clocks alone, one was visited
 	Bitstate *Bitstate // exhaustive: what is known where only bits of states were kept; else nil
 
 	NeverSent []string // exhaustive: kinds of messages; nothing is known of what comes of them
-
-	// Refused counts the messages that nodes refused: in an exhaustive search
-	// once for each local state and message.
-	Refused uint64
-	Refusal string // the reason of one of them
-
-	// Starved counts the random schedules in which a node starved, of an algorithm that
-	// is not claimed to be free of starvation.
-	Starved  int
-	Starving string // what the first of them showed
 
 	Workers int
 	Elapsed time.Duration
@@ -68,7 +55,6 @@ func (r Report) Err() error {
 	return nil
 }
 
-// Random searches a by random schedules; see [Search.Random].
 func Random(ctx context.Context, a *dme.Algorithm, o Options) (Report, error) {
 	s, err := New(a, o)
 	if err != nil {
@@ -77,7 +63,6 @@ func Random(ctx context.Context, a *dme.Algorithm, o Options) (Report, error) {
 	return s.Random(ctx), nil
 }
 
-// Exhaustive searches all states of a; see [Search.Exhaustive].
 func Exhaustive(ctx context.Context, a *dme.Algorithm, o Options) (Report, error) {
 	s, err := New(a, o)
 	if err != nil {
@@ -108,24 +93,12 @@ func stalled(waiting []dme.NodeID) *vnet.Violation {
 	}
 }
 
-// forever is the violation of a system that goes on without an entry, while
-// nodes wait or, where none does, without coming to rest.
+// forever is the violation of a system that goes on without an entry, or without rest.
 func forever(waiting []dme.NodeID, toWait, toRest string) *vnet.Violation {
 	if len(waiting) == 0 {
 		return &vnet.Violation{Property: Rest, Verdict: "no rest: " + toRest + ", though no node will ask again"}
 	}
 	return &vnet.Violation{Property: Liveness, Verdict: "no entry" + toWait + ", though " + Wait(waiting), Nodes: waiting}
-}
-
-// tooLong is what patience ends.
-func tooLong(waiting []dme.NodeID, steps int) *vnet.Violation {
-	return forever(waiting, fmt.Sprintf(" in %d steps", steps), fmt.Sprintf("%d steps after the last exit messages still flow", steps))
-}
-
-// repeats is tooLong, proved: the same steps over and over.
-func repeats(waiting []dme.NodeID, steps int) *vnet.Violation {
-	again := fmt.Sprintf("the last %d steps repeat for ever", steps)
-	return forever(waiting, ": "+again, again)
 }
 
 // Wait is "node 2 waits" or "nodes 1, 3 wait".
@@ -149,13 +122,11 @@ type Trace struct {
 	Repeats   int          // where the schedule goes on for ever: how many of the last events repeat
 	States    []string     // the nodes at the end, one on a line
 
-	// Bypass is the bound on overtaking that the schedule passes in its last step, where
-	// that is what it shows.
+	// Bypass is the bound on overtaking that the last step passes, where that is what it shows.
 	Bypass int
 
 	Standstill *stall.Standstill // who waits for whom at the end, where nothing moves; else nil
 
-	alg   *dme.Algorithm
 	model *vnet.Model
 }
 
@@ -167,7 +138,6 @@ func (t *Trace) Why() []string {
 	return t.Standstill.Explain().Lines()
 }
 
-// Steps returns the steps of the schedule.
 func (t *Trace) Steps() []vnet.Step {
 	steps := make([]vnet.Step, len(t.Events))
 	for i, e := range t.Events {
@@ -176,14 +146,13 @@ func (t *Trace) Steps() []vnet.Step {
 	return steps
 }
 
-// Lines returns the trace as numbered lines, one for each step.
 func (t *Trace) Lines() []string {
 	var lines []string
 	for i := range t.Started {
-		lines = append(lines, "  0. "+t.Started[i].Describe(t.alg))
+		lines = append(lines, "  0. "+t.Started[i].Describe(t.model.Algorithm))
 	}
 	for i := range t.Events {
-		lines = append(lines, fmt.Sprintf("%3d. %s", i+1, t.Events[i].Describe(t.alg)))
+		lines = append(lines, fmt.Sprintf("%3d. %s", i+1, t.Events[i].Describe(t.model.Algorithm)))
 	}
 	return lines
 }
@@ -193,7 +162,7 @@ func (t *Trace) Lines() []string {
 // more for that: it is too expensive for the many replays that shorten a schedule.
 func (t *Trace) Recording() (events []recording.Event, states [][]string) {
 	n := vnet.New(t.model)
-	tape := recording.NewTape(t.alg)
+	tape := recording.NewTape(t.model.Algorithm)
 	for i := range n.Started {
 		tape.Start(&n.Started[i])
 	}
@@ -213,11 +182,9 @@ func (t *Trace) Recording() (events []recording.Event, states [][]string) {
 	return tape.Events, states
 }
 
-// maxRows is how much of a long schedule is drawn: its end.
 const maxRows = 200
 
-// Diagram returns the trace as a space-time diagram, whose rows are the trace's
-// lines. Of a long one it shows the end.
+// Diagram draws the trace, a row for each of its lines; of a long one the end.
 func (t *Trace) Diagram() *spacetime.Diagram {
 	events, states := t.Recording()
 	p := spacetime.NewPainter(t.Nodes, true)
@@ -226,7 +193,7 @@ func (t *Trace) Diagram() *spacetime.Diagram {
 	}
 	d := p.Finish()
 	d.States = states
-	d.Title = fmt.Sprintf("%s on %d nodes", t.alg.Title, t.Nodes)
+	d.Title = fmt.Sprintf("%s on %d nodes", t.model.Algorithm.Title, t.Nodes)
 	Mark(d, &t.Violation)
 	d.Caption = append(d.Caption, t.Why()...)
 	d.First, d.Loop = max(1, d.Last-maxRows+1), t.Repeats

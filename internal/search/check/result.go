@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,8 +20,7 @@ const (
 	LinksByFlags = "flags"
 )
 
-// Result is what a search is told to have found, and what 'check --json' prints. Where there is no figure the value
-// is null.
+// Result is what a search has found, as 'check --json' prints it; without a figure it is null.
 type Result struct {
 	SchemaVersion int               `json:"schema_version"`
 	Algorithm     string            `json:"algorithm"`
@@ -61,7 +59,12 @@ type Result struct {
 	Schedules *uint64 `json:"schedules"`
 	States    *uint64 `json:"states"`
 	Depth     *int    `json:"depth"`
-	reachResult
+	// Of an exhaustive search, and who asked in any.
+	Requesters []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
+	Reduced    *bool        `json:"reduced,omitempty"`    // orders of steps, or states, that make no difference were left out
+	Reduction  string       `json:"reduction,omitempty"`  // of which kind they are
+	Bitstate   *Bitstate    `json:"bitstate,omitempty"`   // where only a few bits of each state were kept
+
 	Steps     uint64   `json:"steps"` // taken in all schedules, or from all states
 	MaxBypass *int     `json:"max_bypass"`
 	Starved   int      `json:"starved,omitempty"`              // schedules in which a node starved, which is not promised not to be
@@ -84,8 +87,7 @@ type Result struct {
 	Invariants []string `json:"invariants"` // of the algorithm that were checked in every state
 }
 
-// loopResult is a schedule without end: the way in, and the loop that follows for ever.
-// Nothing follows in a deadlock, or where it is a matter of safety.
+// loopResult is a schedule without end: the way in, and what follows for ever, if anything.
 type loopResult struct {
 	Prefix []string `json:"prefix"`
 	Loop   []string `json:"loop"`
@@ -107,114 +109,140 @@ func SettingWords(set map[string]string) (words []string) {
 	return words
 }
 
-// NewResult says what a search has found.
+// Kinds of searches.
+const (
+	ofSchedules = "random"
+	ofStates    = "exhaustive"
+	ofLiveness  = "liveness"
+)
+
+// Kinds of reduction, and what they leave out.
+const (
+	forcedArrivals = "forced arrivals"
+	clockClasses   = "classes of clocks"
+)
+
+var leftOut = map[string]string{
+	forcedArrivals: "orders of steps that make no difference are left out; --reduce=false searches them too",
+	clockClasses:   "of states that differ in the values of clocks alone, one is visited; --reduce=false visits them all",
+}
+
 func NewResult(a *dme.Algorithm, o Options, exhaustive bool, r Report) *Result {
-	x := &Result{
-		SchemaVersion: runs.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: "random", Vary: o.Vary,
-		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, SafetyOnly: o.SafetyOnly, Seed: r.Seed,
-		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
-		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
-		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{}, Invariants: []string{},
+	kind := ofSchedules
+	if exhaustive {
+		kind = ofStates
 	}
-	x.reachResult = reachedBy(o, exhaustive, r)
+	x := newResult(a, o, kind, r)
+	x.Invariants, x.Bitstate = []string{}, r.Bitstate
 	if o.Bypass > 0 {
 		x.Bypass = &o.Bypass
 	}
-	count := r.Schedules
+	if !exhaustive || o.Bypass > 0 {
+		x.MaxBypass = &r.MaxBypass
+	}
 	if exhaustive {
-		x.Search, x.States, x.Depth, count = "exhaustive", &r.States, &r.Depth, r.States
-		x.NeverSent = r.NeverSent
-		if o.Bypass > 0 {
-			x.MaxBypass = &r.MaxBypass
+		if x.Reduced = &r.Reduced; r.Reduced {
+			x.Reduction = forcedArrivals
 		}
-	} else {
-		x.Schedules, x.MaxBypass = &r.Schedules, &r.MaxBypass
-	}
-	if s := r.Elapsed.Seconds(); s > 0 {
-		rate := float64(count) / s
-		x.PerSecond = &rate
-	}
-	switch v := r.Violation; {
-	case v == nil && r.Complete:
-	case v == nil:
-		x.Status = "incomplete"
-	default:
-		x.Status, x.Property, x.Verdict = "violated", v.Property, v.Verdict
-		x.Replay = replayCommand(x, o, Defaults(a, o.Nodes, o.Set), exhaustive)
-		if v.Property == Progress || v.Property == Liveness {
-			x.Status = "stalled"
-		}
-	}
-	if r.Trace != nil {
-		x.Trace, x.NodeStates, x.Why = r.Trace.Lines(), r.Trace.States, r.Trace.Why()
-		for _, step := range r.Trace.Steps() {
-			x.Schedule = append(x.Schedule, step.String())
+		if r.ByClass {
+			x.Reduction = clockClasses
 		}
 	}
 	return x
 }
 
-// replayCommand is the command line that finds the same violation at once; by is what
-// is searched where nobody asks for anything else.
-func replayCommand(x *Result, o, by Options, exhaustive bool) string {
-	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes)}
-	if !o.Vary {
-		b = append(b, "--requests", strconv.Itoa(o.Requests))
+func NewLivenessResult(a *dme.Algorithm, o Options, s *Search, r LivenessResult) *Result {
+	x := newResult(a, o, ofLiveness, r.Report)
+	x.InFlight, x.Proven, x.Finding = o.InFlight, new(r.Verdict == Holds), string(r.Verdict)
+	x.Waiting, x.Components, x.Notes = r.Node, &r.Components, s.Notes()
+	if r.Lasso != nil {
+		x.Lasso = &loopResult{Prefix: stepTexts(r.Lasso.Prefix), Loop: stepTexts(r.Lasso.Loop)}
 	}
-	if exhaustive {
-		b = append(b, "--exhaustive")
-	}
-	if o.Requesters != nil {
-		b = append(b, "--requesters", x.askers())
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
-		b = append(b, "--set "+name+"="+o.Set[name])
-	}
-	switch {
-	case o.Unordered:
-		b = append(b, "--fifo=false")
-	case by.Unordered:
-		b = append(b, "--fifo")
-	}
-	switch {
-	case o.Duplicate:
-		b = append(b, "--duplicate")
-	case by.Duplicate:
-		b = append(b, "--duplicate=false")
-	}
-	if o.Lose > 0 || by.Lose > 0 {
-		b = append(b, "--lose", strconv.Itoa(o.Lose))
-	}
-	if o.Faults > 0 {
-		b = append(b, "--faults", strconv.Itoa(o.Faults))
-	}
-	if o.Bypass > 0 {
-		b = append(b, "--bypass", strconv.Itoa(o.Bypass))
-	}
-	if o.SafetyOnly {
-		b = append(b, "--safety-only")
-	}
-	if o.WithoutInvariants {
-		b = append(b, "--invariants=false")
-	}
-	switch o.Adversary {
-	case Chance:
-		b = append(b, "--adversary=false")
-	case Adversarial:
-		b = append(b, "--adversary")
-	}
-	b = append(b, "--seed", strconv.FormatUint(x.Seed, 10))
-	if !exhaustive {
-		b = append(b, "--schedules 1")
-	}
-	return strings.Join(b, " ")
+	return x
 }
 
-// longTrace is how many lines of a counterexample a person is shown: of a
-// longer one the beginning and the end.
+func newResult(a *dme.Algorithm, o Options, kind string, r Report) *Result {
+	x := &Result{
+		SchemaVersion: runs.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Requests: o.Requests, Search: kind, Vary: o.Vary,
+		FIFO: !o.Unordered, Duplicate: o.Duplicate, Lose: o.Lose, Faults: o.Faults, SafetyOnly: o.SafetyOnly, Seed: r.Seed,
+		Status: "ok", Complete: r.Complete, Stopped: r.Stopped, Requesters: o.Requesters,
+		NeverSent: r.NeverSent, Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal,
+		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
+		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{},
+	}
+	count := r.States
+	if kind == ofSchedules {
+		x.Schedules, count = &r.Schedules, r.Schedules
+	} else {
+		x.States, x.Depth = &r.States, &r.Depth
+	}
+	if s := r.Elapsed.Seconds(); s > 0 {
+		x.PerSecond = new(float64(count) / s)
+	}
+	switch v := r.Violation; {
+	case v != nil:
+		x.Status, x.Property, x.Verdict = "violated", v.Property, v.Verdict
+		x.Replay = x.replay(o, Defaults(a, o.Nodes, o.Set))
+		if v.Property == Progress || v.Property == Liveness {
+			x.Status = "stalled"
+		}
+	case !r.Complete:
+		x.Status = "incomplete"
+	}
+	if r.Trace != nil {
+		x.Trace, x.NodeStates, x.Why, x.Schedule = r.Trace.Lines(), r.Trace.States, r.Trace.Why(), stepTexts(r.Trace.Steps())
+	}
+	return x
+}
+
+func stepTexts(steps []vnet.Step) []string {
+	all := make([]string, len(steps))
+	for i, x := range steps {
+		all[i] = x.String()
+	}
+	return all
+}
+
+// replay is the command line that finds the same violation at once; by is what
+// is searched where nobody asks for anything else.
+func (x *Result) replay(o, by Options) string {
+	var b strings.Builder
+	add := func(wanted bool, format string, args ...any) {
+		if wanted {
+			fmt.Fprintf(&b, format, args...)
+		}
+	}
+	live := x.Search == ofLiveness
+	add(true, "dmebench check --algorithm %s --nodes %d", x.Algorithm, o.Nodes)
+	add(!o.Vary && !live, " --requests %d", o.Requests)
+	add(x.Search == ofStates, " --exhaustive")
+	add(live, " --liveness")
+	add(o.Requesters != nil, " --requesters %s", x.askers())
+	for _, word := range SettingWords(o.Set) {
+		add(true, " --set %s", word)
+	}
+	add(o.Unordered && !(live && by.Unordered), " --fifo=false")
+	add(!o.Unordered && by.Unordered, " --fifo")
+	if !live { // which has the links of its own
+		add(o.Duplicate, " --duplicate")
+		add(!o.Duplicate && by.Duplicate, " --duplicate=false")
+		add(o.Lose > 0 || by.Lose > 0, " --lose %d", o.Lose)
+	}
+	add(o.Faults > 0, " --faults %d", o.Faults)
+	add(o.Bypass > 0, " --bypass %d", o.Bypass)
+	add(o.SafetyOnly, " --safety-only")
+	add(o.WithoutInvariants, " --invariants=false")
+	add(o.Adversary == Chance, " --adversary=false")
+	add(o.Adversary == Adversarial, " --adversary")
+	add(o.InFlight > 0, " --in-flight %d", o.InFlight)
+	add(!live || o.Seed != runs.DefaultSeed, " --seed %d", x.Seed)
+	add(x.Search == ofSchedules, " --schedules 1")
+	return b.String()
+}
+
+// longTrace is how many lines of a counterexample are shown; of a longer one both ends.
 const longTrace = 120
 
-// Print prints it for a person.
 func (x *Result) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
@@ -225,8 +253,12 @@ func (x *Result) Print(out io.Writer) error {
 	case x.Vary:
 		requests = "up to " + requests
 	}
+	why := "as given"
+	if x.LinksBy != LinksByFlags {
+		why = "the worst that " + x.Algorithm + " supports"
+	}
 	name := strings.TrimSpace(x.Algorithm + " " + strings.Join(SettingWords(x.Set), " "))
-	line("search", "%s, %d nodes, %s%s, %s, %s", name, x.Nodes, requests, x.whose(), x.links(), x.why())
+	line("search", "%s, %d nodes, %s%s, %s, %s", name, x.Nodes, requests, x.whose(), x.links(), why)
 	if x.Watched != "" {
 		line("overtaking", "%s", x.Watched)
 	}
@@ -241,7 +273,13 @@ func (x *Result) Print(out io.Writer) error {
 	}
 	if x.States != nil {
 		line("states", "%d, the farthest %d %s from the beginning%s", *x.States, *x.Depth, x.distance(), x.rate("states"))
-		x.reachResult.print(line)
+		if x.Reduction != "" {
+			line("reduced", "%s", leftOut[x.Reduction])
+		}
+		if b := x.Bitstate; b != nil {
+			line("bitstate", "%d bits for each state, in %v of which %.3g%% is filled: "+
+				"at the end a new state is taken for an old one with probability %.2g", b.Bits, b.Size, 100*b.Filled, b.Last)
+		}
 	} else {
 		line("schedules", "%d, %d steps%s", *x.Schedules, x.Steps, x.rate("schedules"))
 	}
@@ -324,27 +362,16 @@ func (x *Result) links() string {
 	if !x.FIFO {
 		text = "links that do not keep order"
 	}
-	if x.Duplicate {
-		text += ", may duplicate any message"
+	add := func(yes bool, format string, args ...any) {
+		if yes {
+			text += ", " + fmt.Sprintf(format, args...)
+		}
 	}
-	if x.Lose > 0 {
-		text += fmt.Sprintf(", may lose up to %d", x.Lose)
-	}
-	if x.InFlight > 0 {
-		text += fmt.Sprintf(", no request that would put more than %d messages on one", x.InFlight)
-	}
-	if x.Faults > 0 {
-		text += fmt.Sprintf(", up to %d nodes crash", x.Faults)
-	}
+	add(x.Duplicate, "may duplicate any message")
+	add(x.Lose > 0, "may lose up to %d", x.Lose)
+	add(x.InFlight > 0, "no request that would put more than %d messages on one", x.InFlight)
+	add(x.Faults > 0, "up to %d nodes crash", x.Faults)
 	return text
-}
-
-// why says why the links are what they are.
-func (x *Result) why() string {
-	if x.LinksBy == LinksByFlags {
-		return "as given"
-	}
-	return "the worst that " + x.Algorithm + " supports"
 }
 
 func (x *Result) rate(what string) string {
@@ -353,70 +380,6 @@ func (x *Result) rate(what string) string {
 	}
 	elapsed := time.Duration(x.ElapsedS * float64(time.Second)).Round(time.Millisecond)
 	return fmt.Sprintf(" (%v, %.3g %s/s with %d workers)", elapsed, *x.PerSecond, what, x.Workers)
-}
-
-// NewLivenessResult says what a search for liveness has found.
-func NewLivenessResult(a *dme.Algorithm, o Options, s *Search, r LivenessResult) *Result {
-	x := &Result{
-		SchemaVersion: runs.SchemaVersion, Algorithm: a.Name, Set: o.Set, Nodes: o.Nodes, Search: "liveness",
-		FIFO: !o.Unordered, InFlight: o.InFlight, Seed: o.Seed, Status: "ok", Complete: r.Verdict != Incomplete, Stopped: r.Stopped,
-		States: &r.States, Depth: &r.Depth, NeverSent: r.NeverSent,
-		Steps: r.Steps, Refused: r.Refused, Refusal: r.Refusal, ElapsedS: r.Elapsed.Seconds(), Workers: 1,
-		Proven: new(r.Verdict == Holds), Finding: string(r.Verdict), Waiting: r.Node, Components: &r.Components, Lasso: nil,
-		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: s.Notes(),
-	}
-	if seconds := r.Elapsed.Seconds(); seconds > 0 {
-		rate := float64(r.States) / seconds
-		x.PerSecond = &rate
-	}
-	switch r.Verdict {
-	case Holds:
-	case Incomplete:
-		x.Status = "incomplete"
-	case Unsafe, Starved:
-		x.Status = "violated"
-	default:
-		x.Status = "stalled"
-	}
-	if r.Violation != nil {
-		x.Property, x.Verdict, x.Replay = r.Violation.Property, r.Violation.Verdict, livenessCommand(x, o, Defaults(a, o.Nodes, o.Set))
-	}
-	if r.Lasso != nil {
-		x.Lasso = &loopResult{Prefix: stepTexts(r.Lasso.Prefix), Loop: stepTexts(r.Lasso.Loop)}
-	}
-	if r.Trace != nil {
-		x.Trace, x.NodeStates, x.Why, x.Schedule = r.Trace.Lines(), r.Trace.States, r.Trace.Why(), stepTexts(r.Trace.Steps())
-	}
-	return x
-}
-
-func stepTexts(steps []vnet.Step) []string {
-	all := make([]string, len(steps))
-	for i, x := range steps {
-		all[i] = x.String()
-	}
-	return all
-}
-
-// livenessCommand is the command line that finds the same again.
-func livenessCommand(x *Result, o, defaults Options) string {
-	b := []string{"dmebench check --algorithm", x.Algorithm, "--nodes", strconv.Itoa(o.Nodes), "--liveness"}
-	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
-		b = append(b, "--set "+name+"="+o.Set[name])
-	}
-	if o.Unordered != defaults.Unordered {
-		b = append(b, "--fifo="+strconv.FormatBool(!o.Unordered))
-	}
-	if o.WithoutInvariants {
-		b = append(b, "--invariants=false")
-	}
-	if o.InFlight > 0 {
-		b = append(b, "--in-flight", strconv.Itoa(o.InFlight))
-	}
-	if o.Seed != runs.DefaultSeed {
-		b = append(b, "--seed", strconv.FormatUint(o.Seed, 10))
-	}
-	return strings.Join(b, " ")
 }
 
 // proof is what a person is told of a search for liveness that found nothing.
@@ -428,50 +391,8 @@ func (x *Result) proof() string {
 	return "proven " + who + ": every property holds in every state, and every request is served in every fair schedule"
 }
 
-// reachResult is how far an exhaustive search went, and who asked in any.
-type reachResult struct {
-	Requesters []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
-	Reduced    *bool        `json:"reduced,omitempty"`    // exhaustive: orders of steps, or states, that make no difference were left out
-	Reduction  string       `json:"reduction,omitempty"`  // of which kind they are
-	Bitstate   *Bitstate    `json:"bitstate,omitempty"`   // exhaustive: where only a few bits of each state were kept
-}
-
-// Kinds of reduction, and what they leave out.
-const (
-	forcedArrivals = "forced arrivals"
-	clockClasses   = "classes of clocks"
-)
-
-var leftOut = map[string]string{
-	forcedArrivals: "orders of steps that make no difference are left out; --reduce=false searches them too",
-	clockClasses:   "of states that differ in the values of clocks alone, one is visited; --reduce=false visits them all",
-}
-
-func reachedBy(o Options, exhaustive bool, r Report) reachResult {
-	x := reachResult{Requesters: o.Requesters, Bitstate: r.Bitstate}
-	if exhaustive {
-		if x.Reduced = &r.Reduced; r.Reduced {
-			x.Reduction = forcedArrivals
-		}
-		if r.ByClass {
-			x.Reduction = clockClasses
-		}
-	}
-	return x
-}
-
-func (x *reachResult) print(line func(name, format string, args ...any)) {
-	if x.Reduction != "" {
-		line("reduced", "%s", leftOut[x.Reduction])
-	}
-	if b := x.Bitstate; b != nil {
-		line("bitstate", "%d bits for each state, in %v of which %.3g%% is filled: "+
-			"at the end a new state is taken for an old one with probability %.2g", b.Bits, b.Size, 100*b.Filled, b.Last)
-	}
-}
-
 // distance is what the farthest state is counted by. What is forced is no choice.
-func (x *reachResult) distance() string {
+func (x *Result) distance() string {
 	if x.Reduction != "" {
 		return "choices"
 	}
@@ -479,7 +400,7 @@ func (x *reachResult) distance() string {
 }
 
 // askers are the nodes that ask, as they are written in a flag.
-func (x *reachResult) askers() string {
+func (x *Result) askers() string {
 	var words []string
 	for _, id := range x.Requesters {
 		words = append(words, id.String())
@@ -487,8 +408,7 @@ func (x *reachResult) askers() string {
 	return strings.Join(words, ",")
 }
 
-// whose says whose the requests are, where they are not everybody's.
-func (x *reachResult) whose() string {
+func (x *Result) whose() string {
 	switch len(x.Requesters) {
 	case 0:
 		return ""

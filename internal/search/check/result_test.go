@@ -9,7 +9,7 @@ func TestLivenessCommand(t *testing.T) {
 	}
 	const want = "dmebench check --algorithm raymond --nodes 3 --liveness --set tree=line --fifo=false " +
 		"--invariants=false --in-flight 2 --seed 5"
-	if got := livenessCommand(&Result{Algorithm: "raymond"}, o, Options{}); got != want {
+	if got := (&Result{Algorithm: "raymond", Search: ofLiveness, Seed: 5}).replay(o, Options{}); got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
 }

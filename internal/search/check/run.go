@@ -1,8 +1,7 @@
 package check
 
 import (
-	"cmp"
-	"maps"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,27 +11,24 @@ import (
 	"dmebench/internal/runtime/stall"
 )
 
-// run is one run of a network, and the steps that it took.
 type run struct {
 	*vnet.Network
-	search  *Search
-	taken   []vnet.Step
-	trace   *Trace    // of a replay
-	watched *observer // of a replay
-	hunger  *hunger   // in a schedule that tries to starve a node
+	search *Search
+	taken  []vnet.Step
+	trace  *Trace        // of a replay
+	losses *stall.Losses // of a replay
+	hunger *hunger       // in a schedule that tries to starve a node
 }
 
-// newRun returns a run that has taken no step.
 func newRun(s *Search, p plan, taken []vnet.Step) *run {
 	r := &run{Network: vnet.New(p.model), search: s, taken: taken}
 	if p.victim != dme.None {
-		r.hunger = newHunger(r.Network, p.patience)
+		r.hunger = &hunger{newDelays(r.Network), p.patience, slices.Repeat([]int{fed}, r.Nodes+1), 0}
 	}
 	return r
 }
 
-// draw draws and takes the steps of a schedule that has been planned, until something is
-// broken or nothing is left to happen. They are appended to taken.
+// draw appends the steps of a planned schedule to taken, until something is broken or nothing is left.
 func (s *Search) draw(p plan, taken []vnet.Step) *run {
 	if p.victim != dme.None {
 		return s.starve(p, taken)
@@ -40,7 +36,6 @@ func (s *Search) draw(p plan, taken []vnet.Step) *run {
 	return s.random(rand.New(rand.NewPCG(p.model.Seed, 0x5ca1ab1e)), p.model, math.MaxInt, taken)
 }
 
-// random draws the steps of a schedule from a source, so many at most.
 func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.Step) *run {
 	schedule := &vnet.Schedule{
 		Network: vnet.New(m), Rand: rng, Load: vnet.Load(rng.IntN(int(vnet.Loads))),
@@ -78,14 +73,13 @@ func (r *run) take(x vnet.Step) {
 		r.Take(x)
 	} else {
 		e := r.Do(x).Clone()
-		r.watched.see(&e)
+		see(r.losses, &e)
 		r.trace.Events = append(r.trace.Events, e)
 	}
 	r.judge()
 }
 
-// judge looks for what no single step shows: that nothing, or nothing of use,
-// happens any more.
+// judge looks for what no single step shows: that nothing, or nothing of use, happens any more.
 func (r *run) judge() {
 	if r.hunger != nil {
 		if starved := r.hunger.judge(r.taken[len(r.taken)-1]); r.Violation == nil {
@@ -98,7 +92,8 @@ func (r *run) judge() {
 		r.Violation = stalled(r.Waiting())
 	case r.QuietFor <= r.search.Patience:
 	case len(r.Waiting()) > 0 || r.Served() && !r.MayGoOn():
-		r.Violation = tooLong(r.Waiting(), r.search.Patience)
+		r.Violation = forever(r.Waiting(), fmt.Sprintf(" in %d steps", r.search.Patience),
+			fmt.Sprintf("%d steps after the last exit messages still flow", r.search.Patience))
 	}
 }
 
@@ -108,14 +103,17 @@ func (r *run) judge() {
 func (s *Search) replay(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.Step) {
 	m := p.model
 	r := newRun(s, p, nil)
-	r.watched = newObserver(r.Network)
-	r.trace = &Trace{Nodes: m.Nodes, alg: m.Algorithm, model: m, Started: r.Started}
+	r.losses = stall.NewLosses(m.Algorithm, m.Nodes, r.Network)
+	for id := range r.IDs() {
+		r.losses.Moved(id)
+	}
+	r.trace = &Trace{Nodes: m.Nodes, model: m, Started: r.Started}
 	t := r.trace
 	if t.Repeats = r.repeat(steps, finish); r.Violation != nil {
 		t.Violation = *r.Violation
 		switch t.Violation.Property {
 		case Progress:
-			t.Standstill = r.watched.Standstill()
+			t.Standstill = r.losses.Standstill()
 		case vnet.Overtaking:
 			t.Bypass = m.Bypass
 		case Starvation:
@@ -126,8 +124,7 @@ func (s *Search) replay(p plan, steps []vnet.Step, finish bool) (*Trace, []vnet.
 	return t, r.taken
 }
 
-// repeat takes the possible ones among steps, and then, if finish, lets the network run
-// on. It returns how many of the last steps repeat for ever.
+// repeat takes the possible steps; if finish, lets the network run on, and counts those that repeat for ever.
 func (r *run) repeat(steps []vnet.Step, finish bool) (cycle int) {
 	for _, x := range steps {
 		if r.Violation != nil {
@@ -141,7 +138,8 @@ func (r *run) repeat(steps []vnet.Step, finish bool) (cycle int) {
 		cycle = r.finish()
 	}
 	if cycle > 0 && r.Violation == nil && !r.search.SafetyOnly {
-		r.Violation = repeats(r.Waiting(), cycle)
+		again := fmt.Sprintf("the last %d steps repeat for ever", cycle)
+		r.Violation = forever(r.Waiting(), ": "+again, again)
 	}
 	return cycle
 }
@@ -208,92 +206,26 @@ func (r *run) plainStep() (x vnet.Step, ok bool) {
 	return r.Return()
 }
 
-// observer watches a network in memory, to explain it once it stands still. It
-// has to see every event.
-type observer struct {
-	network *vnet.Network
-	had     map[dme.NodeID]bool     // who had the token after the last event
-	carries map[uint64]dme.NodeID   // messages on their way that may carry it, and their receivers
-	gone    map[dme.NodeID]bool     // who is down; true: the token was lost with it
-	losses  map[stall.Loss]struct{} // what was lost between nodes that are there
-}
-
-// newObserver returns an observer of a network before its first step.
-func newObserver(n *vnet.Network) *observer {
-	o := &observer{
-		network: n, had: make(map[dme.NodeID]bool), carries: make(map[uint64]dme.NodeID),
-		gone: make(map[dme.NodeID]bool), losses: make(map[stall.Loss]struct{}),
-	}
-	for id := range n.IDs() {
-		o.had[id] = holds(n, id)
-	}
-	for _, id := range n.Absent {
-		o.gone[id] = false
-	}
-	return o
-}
-
-func holds(n *vnet.Network, id dme.NodeID) bool {
-	return n.Algorithm.HasToken != nil && n.Algorithm.HasToken(n.Node(id))
-}
-
-// see notes an event.
-func (o *observer) see(e *vnet.Event) {
-	had, carried := o.had[e.Node], false
-	o.had[e.Node] = holds(o.network, e.Node)
+// see tells losses of an event in a network.
+func see(l *stall.Losses, e *vnet.Event) {
 	switch e.Kind {
 	case dme.Lose:
-		_, carried = o.carries[e.Number]
-		kind := o.network.Algorithm.KindName(e.Msg.Kind)
-		o.losses[stall.Loss{From: e.From, To: e.Node, Kind: kind, Token: carried}] = struct{}{}
-		delete(o.carries, e.Number)
+		l.Lost(e.From, e.Node, e.Msg.Kind, l.Arrives(e.Number))
 	case dme.Receive:
-		_, carried = o.carries[e.Number]
-		delete(o.carries, e.Number)
+		l.Arrives(e.Number)
 	case dme.Crash:
-		o.had[e.Node], o.gone[e.Node] = false, had
-		for number, to := range o.carries {
-			if to == e.Node {
-				o.gone[e.Node] = true
-				delete(o.carries, number)
-			}
-		}
-		return
+		l.Died(e.Node)
 	case dme.Restart, dme.Join:
-		delete(o.gone, e.Node)
+		l.Returned(e.Node)
 	}
 	for _, x := range e.Effects {
-		switch gave := (had || carried) && !o.had[e.Node]; {
-		case x.Kind == dme.Left:
-			o.gone[e.Node] = false
-		case x.Kind != dme.Send || !gave && !x.Lost:
+		switch {
+		case x.Kind != dme.Send:
 		case x.Lost:
-			o.gone[x.To] = o.gone[x.To] || gave
-		default:
-			o.carries[x.Number] = x.To
+			l.Lost(e.Node, x.To, x.Msg.Kind, l.Gave(e.Node))
+		case l.Gave(e.Node):
+			l.Carries(x.Number, x.To)
 		}
 	}
-}
-
-// Standstill describes the network as it stands.
-func (o *observer) Standstill() *stall.Standstill {
-	n := o.network
-	s := &stall.Standstill{Nodes: n.Nodes, Waiting: n.Waiting(), Tokens: -1}
-	if n.Algorithm.HasToken != nil {
-		s.Tokens = 0
-	}
-	for id := range n.IDs() {
-		if token, down := o.gone[id]; down {
-			s.Absent = append(s.Absent, stall.Absent{Node: id, Since: -1, Token: token})
-			continue
-		}
-		s.Edges = append(s.Edges, stall.Edges(n.Algorithm, id, n.Node(id))...)
-		if o.had[id] {
-			s.Tokens, s.Holder = s.Tokens+1, id
-		}
-	}
-	s.Losses = slices.SortedFunc(maps.Keys(o.losses), func(a, b stall.Loss) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Kind, b.Kind))
-	})
-	return s
+	l.Moved(e.Node)
 }

@@ -11,8 +11,7 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// Bounds on the effort to shorten one schedule, in steps and states and not in time: the
-// same search shows the same schedule on every machine.
+// Bounds on the effort to shorten a schedule, in steps and states: the same on every machine.
 const (
 	shrinkingSteps  = 400_000
 	otherSteps      = 300_000 // at most; fewer for a schedule that is short already
@@ -57,7 +56,6 @@ func (s *Search) shrink(p plan, steps []vnet.Step, property vnet.Property) *Trac
 	return t
 }
 
-// shrinker drops steps from schedules that break a property.
 type shrinker struct {
 	*Search
 	plan     plan
@@ -65,8 +63,7 @@ type shrinker struct {
 	left     int // steps that may still be taken
 }
 
-// fails repeats a schedule. If it breaks the property it returns the steps that were
-// taken.
+// fails repeats a schedule. If it breaks the property it returns the steps that were taken.
 func (s *shrinker) fails(steps []vnet.Step, finish bool) (taken []vnet.Step, ok bool) {
 	r := newRun(s.Search, s.plan, make([]vnet.Step, 0, len(steps)))
 	r.repeat(steps, finish)
@@ -88,8 +85,7 @@ func (s *shrinker) minimal(steps []vnet.Step) []vnet.Step {
 	return best
 }
 
-// reduce drops what can be dropped from a schedule. The steps that are kept, and how the
-// network runs on after them where it may, make up best.
+// reduce drops what can be dropped. What is kept, and how the network runs on then, make up best.
 func (s *shrinker) reduce(best, kept []vnet.Step, finish bool) []vnet.Step {
 	try := func(less []vnet.Step) bool {
 		taken, ok := s.fails(less, finish)
@@ -125,8 +121,7 @@ func (s *shrinker) reduce(best, kept []vnet.Step, finish bool) []vnet.Step {
 	return best
 }
 
-// others draws schedules that make no more requests than the best so far, and returns
-// the shortest that breaks the property once it is made minimal.
+// others draws schedules with no more requests, and returns the shortest once it is made minimal.
 func (s *shrinker) others(best []vnet.Step) []vnet.Step {
 	rng := rand.New(rand.NewPCG(s.plan.model.Seed, 0x5403))
 	m := *s.plan.model
@@ -155,8 +150,7 @@ func (s *shrinker) others(best []vnet.Step) []vnet.Step {
 	return best
 }
 
-// sooner returns a schedule that starves a node while it holds things back for as few
-// steps as any does: the fewer entries of others are starvation then.
+// sooner returns a schedule that starves a node by holding things back for as few steps as any.
 func (s *shrinker) sooner(best []vnet.Step) ([]vnet.Step, plan) {
 	rng := rand.New(rand.NewPCG(s.plan.model.Seed, 0x500e))
 	p := s.plan
@@ -172,8 +166,7 @@ func (s *shrinker) sooner(best []vnet.Step) ([]vnet.Step, plan) {
 	return best, p
 }
 
-// shortest returns the shortest schedule of the best one's requests, where it leads to
-// few states.
+// shortest returns the shortest schedule of the best one's requests, where it leads to few states.
 func (s *shrinker) shortest(best []vnet.Step) []vnet.Step {
 	requests := make([]int, s.Nodes+1)
 	for _, x := range best {
@@ -202,7 +195,6 @@ func (s *shrinker) shortest(best []vnet.Step) []vnet.Step {
 
 func asks(x vnet.Step) bool { return x.Kind == dme.Request || x.Kind == dme.RequestShared }
 
-// shorter returns the shorter of two schedules that come to the same.
 func shorter(a, b []vnet.Step) []vnet.Step {
 	if len(a) <= len(b) {
 		return a
@@ -216,20 +208,32 @@ type Part struct {
 	First int `json:"first"` // schedule, counted from 0: its seed is the search's plus this
 	Done  int `json:"done"`  // schedules that were run, up to the one that broke a property
 
-	Steps     uint64 `json:"steps"`
-	Entries   uint64 `json:"entries"`
-	MaxBypass int    `json:"max_bypass"`
-	Refused   uint64 `json:"refused,omitempty"`
-	Refusal   string `json:"refusal,omitempty"`
-
-	Starved  int    `json:"starved,omitempty"`  // schedules in which a node starved that nobody promised not to
-	Starving string `json:"starving,omitempty"` // what the first of them showed
-
+	Tally
 	Broken bool `json:"broken,omitempty"` // the last that was run broke a property
 }
 
-// Part runs count schedules from first on, fewer where one breaks a property or ctx
-// ends.
+// Tally is what is counted in random schedules, up to the one that broke a property, or, of
+// an exhaustive search, from all states.
+type Tally struct {
+	Steps   uint64 `json:"steps"`
+	Entries uint64 `json:"entries"` // random: into the critical section, in these steps
+
+	// MaxBypass is the most entries of others between a request and its entry; of an
+	// exhaustive search only where Options.Bypass bounds it.
+	MaxBypass int `json:"max_bypass"`
+
+	// Refused counts the messages that nodes refused: in an exhaustive search
+	// once for each local state and message.
+	Refused uint64 `json:"refused,omitempty"`
+	Refusal string `json:"refusal,omitempty"` // the reason of one of them
+
+	// Starved counts the random schedules in which a node starved, of an algorithm that
+	// is not claimed to be free of starvation.
+	Starved  int    `json:"starved,omitempty"`
+	Starving string `json:"starving,omitempty"` // what the first of them showed
+}
+
+// Part runs count schedules from first on, fewer where one breaks a property or ctx ends.
 func (s *Search) Part(ctx context.Context, first, count int) Part {
 	p := Part{First: first}
 	var taken []vnet.Step
@@ -245,8 +249,7 @@ func (s *Search) Part(ctx context.Context, first, count int) Part {
 	return p
 }
 
-// count adds a schedule that was run.
-func (p *Part) count(one *run) {
+func (p *Tally) count(one *run) {
 	p.Steps += uint64(one.Steps)
 	p.Entries += one.Entries
 	p.MaxBypass = max(p.MaxBypass, one.MaxBypass)
@@ -259,7 +262,7 @@ func (p *Part) count(one *run) {
 }
 
 // starve adds schedules in which a node starved, after those that are counted.
-func (p *Part) starve(schedules int, first string) {
+func (p *Tally) starve(schedules int, first string) {
 	if p.Starved == 0 {
 		p.Starving = first
 	}

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"dmebench/dme"
 	"dmebench/dme/vnet"
@@ -12,8 +13,7 @@ const (
 	// starvingTurn is how many schedules there are for each that tries to starve a node.
 	starvingTurn = 16
 
-	// victimsRequests is how often the victim asks: its first request may come before
-	// the others have had reason to pass it over.
+	// victimsRequests: before the first the others may have had no reason to pass it over.
 	victimsRequests = 2
 )
 
@@ -27,8 +27,7 @@ func tooMany(nodes, delay int) int { return 2 * nodes * delay }
 // leastPatience is the least number of steps for which schedules hold things back.
 func leastPatience(nodes int) int { return max(8, nodes) }
 
-// starvation is the plan of a schedule that tries to starve a node: it asks, and some
-// or all of the others ask again and again.
+// starvation is the plan to starve a node: it asks, and some or all others ask again and again.
 func (s *Search) starvation(m vnet.Model, rng *rand.Rand) plan {
 	who := rng.Perm(s.Nodes)
 	p := plan{model: &m, victim: dme.NodeID(1 + who[0]), seed: rng.Uint64(), patience: leastPatience(s.Nodes) << rng.IntN(3)}
@@ -48,8 +47,7 @@ func (s *Search) starvation(m vnet.Model, rng *rand.Rand) plan {
 	return p
 }
 
-// starve draws and takes the steps of a schedule that tries to starve a node, until
-// something is broken or the node has been served.
+// starve draws and takes the steps of a schedule that tries to starve a node, until it is served.
 func (s *Search) starve(p plan, taken []vnet.Step) *run {
 	rng := rand.New(rand.NewPCG(p.seed, p.model.Seed))
 	r := newRun(s, p, taken)
@@ -81,8 +79,7 @@ func (s *Search) starve(p plan, taken []vnet.Step) *run {
 	return r
 }
 
-// hunger counts the entries that pass over each node that waits, and measures how long
-// things are held back meanwhile.
+// hunger counts the entries that pass over who waits, and how long things are held back meanwhile.
 type hunger struct {
 	*delays
 	patience int
@@ -93,15 +90,6 @@ type hunger struct {
 // fed is of a node that does not wait.
 const fed = -1
 
-func newHunger(n *vnet.Network, patience int) *hunger {
-	h := &hunger{newDelays(n), patience, make([]int, n.Nodes+1), 0}
-	for i := range h.passed {
-		h.passed[i] = fed
-	}
-	return h
-}
-
-// judge looks at a network after a step.
 func (h *hunger) judge(x vnet.Step) *vnet.Violation {
 	h.after()
 	n := h.network
@@ -130,8 +118,7 @@ func (h *hunger) judge(x vnet.Step) *vnet.Violation {
 	return nil
 }
 
-// starver holds back what concerns its victim, and nothing for longer than a number of
-// steps: what has waited that long goes first.
+// starver holds back what concerns its victim, and nothing for longer than its patience.
 type starver struct {
 	delays   *delays
 	victim   dme.NodeID
@@ -164,7 +151,6 @@ func newStarver(p plan, d *delays, rng *rand.Rand) *starver {
 	return s
 }
 
-// Pick implements [vnet.Chooser].
 func (s *starver) Pick(n *vnet.Network, steps []vnet.Step) int {
 	overdue, oldest := -1, s.patience
 	for i, x := range steps {
@@ -197,7 +183,6 @@ func (s *starver) Pick(n *vnet.Network, steps []vnet.Step) int {
 	return s.rand.IntN(len(steps))
 }
 
-// concerns reports whether a step is the victim's, or the fate of what it has sent.
 func (s *starver) concerns(x vnet.Step) bool {
 	return x.Node == s.victim || arrives(x) && x.From == s.victim
 }
@@ -215,8 +200,7 @@ func newAdversary(m *vnet.Model, requests int, rng *rand.Rand) vnet.Chooser {
 	return newIsolation(m, requests, rng)
 }
 
-// victims holds back what concerns its victims for as long as anything else
-// can happen, and chooses new victims after a while.
+// victims holds back what concerns its victims while anything else can happen, for a while each.
 type victims struct {
 	fair  vnet.Chance
 	nodes int
@@ -226,8 +210,7 @@ type victims struct {
 	free  []int // scratch: the steps that concern none
 }
 
-// victim is a link, everything sent by a node or to it, a kind of message, or
-// the exits and timers of a node.
+// victim is a link, what a node sends or gets, a kind of message, or a node's exits and timers.
 type victim struct {
 	what     victimKind
 	from, to dme.NodeID
@@ -246,7 +229,6 @@ const (
 	victimKinds
 )
 
-// Pick implements [vnet.Chooser].
 func (v *victims) Pick(n *vnet.Network, steps []vnet.Step) int {
 	if n.Steps >= v.until {
 		v.until = n.Steps + 1 + v.fair.IntN(8*n.Nodes*n.Nodes)
@@ -325,7 +307,6 @@ func newPriorities(nodes, requests int, rng *rand.Rand) *priorities {
 	return p
 }
 
-// Pick implements [vnet.Chooser].
 func (p *priorities) Pick(n *vnet.Network, steps []vnet.Step) int {
 	if p.fair.IntN(64) == 0 {
 		return p.fair.Pick(n, steps)
@@ -333,7 +314,7 @@ func (p *priorities) Pick(n *vnet.Network, steps []vnet.Step) int {
 	best := p.best(n, steps)
 	for i, at := range p.changes {
 		if at <= n.Steps {
-			p.changes = append(p.changes[:i], p.changes[i+1:]...)
+			p.changes = slices.Delete(p.changes, i, i+1)
 			p.lowest--
 			p.of[owner(n, steps[best])] = p.lowest
 			return p.best(n, steps)
@@ -366,7 +347,6 @@ func arrives(x vnet.Step) bool {
 	return x.Kind == dme.Receive || x.Kind == dme.PeerDown || x.Kind == dme.PeerUp
 }
 
-// owner numbers the links and then the local processes, from 0.
 func owner(n *vnet.Network, x vnet.Step) int {
 	if arrives(x) {
 		return int(x.From-1)*n.Nodes + int(x.Node-1)

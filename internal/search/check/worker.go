@@ -9,7 +9,6 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// worker is one goroutine's part of an exhaustive search.
 type worker struct {
 	*vnet.Walker
 	search  *exhaustive
@@ -36,8 +35,7 @@ type reached struct {
 	shards  [][]int32 // indexes of the states of each
 }
 
-// reachedMost is enough that a lock is taken once for dozens of states, and
-// little enough that all stay in the processor's cache.
+// reachedMost: one lock for dozens of states, which all stay in the processor's cache.
 const reachedMost = 1024
 
 func newWorker(x *exhaustive) *worker {
@@ -56,7 +54,6 @@ func newWorker(x *exhaustive) *worker {
 	return w
 }
 
-// expandBatch takes every move from every state of a batch.
 func (w *worker) expandBatch(b *batch) {
 	w.taken, w.count = 0, 0
 	x, width := w.search, w.search.width
@@ -67,42 +64,31 @@ func (w *worker) expandBatch(b *batch) {
 		if w.spent {
 			break
 		}
+		at := b.first + uint64(i)
+		bad := w.Broken(v)
 		if stuck && !x.SafetyOnly {
-			x.find(stalled(w.Waiting(v)), b.first+uint64(i), -1)
-			break
-		}
-		if bad := w.Broken(v); bad != nil {
-			x.find(bad, b.first+uint64(i), -1)
-			break
+			bad = stalled(w.Waiting(v))
 		}
 		w.moves = 0
-		for k, step := range steps {
-			if w.spent {
-				break
-			}
-			if bad := w.take(v, h, step, b.first+uint64(i)); bad != nil {
-				x.find(bad, b.first+uint64(i), k)
-				break
-			}
+		move := -1 // the state itself
+		for bad == nil && move+1 < len(steps) && !w.spent {
+			move++
+			bad = w.take(v, h, steps[move], at)
+		}
+		if bad != nil {
+			x.find(&finding{Violation: *bad, state: at, move: move})
+			break
 		}
 	}
 	w.lookUp()
-	x.taken.Add(w.taken)
-	own, shared := w.Footprint(), x.sharedFootprint()
+	own := w.Footprint()
 	if w.classes != nil {
 		own += w.classes.Footprint()
 	}
-	x.hold(own - w.held + shared - int(x.components.Swap(int64(shared))))
-	w.held = own
-	if x.count.Add(w.count) >= x.most || x.memory.spent.Load() {
-		x.halt.Store(true)
-	}
-	x.done.Add(uint64(len(b.hashes)))
-	x.say()
+	x.progressed(own, &w.held, w.taken, w.count, uint64(len(b.hashes)))
 }
 
-// take takes a step from a state, by its number, and offers what it leads to: a
-// move for each.
+// take takes a step from a state, by its number, and offers what it leads to: a move for each.
 func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, state uint64) (bad *vnet.Violation) {
 	w.taken++
 	if w.classes != nil {
@@ -124,7 +110,6 @@ func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, state uint64) (ba
 	return bad
 }
 
-// offer takes a state that may have been visited before.
 func (w *worker) offer(v []uint32, h vnet.Hash, from origin) {
 	shard := &w.shards[w.search.seen.shardOf(h)]
 	*shard = append(*shard, int32(len(w.hashes)))
@@ -136,7 +121,6 @@ func (w *worker) offer(v []uint32, h vnet.Hash, from origin) {
 	}
 }
 
-// lookUp looks up the states that were offered, and pushes the new ones.
 func (w *worker) lookUp() {
 	for i, which := range w.shards {
 		if len(which) > 0 {
@@ -155,7 +139,6 @@ func (w *worker) lookUp() {
 	w.vectors, w.hashes, w.origins = w.vectors[:0], w.hashes[:0], w.origins[:0]
 }
 
-// push keeps a state for the next layer.
 func (w *worker) push(v []uint32, h vnet.Hash, from origin) {
 	var b *batch
 	if n := len(w.out); n > 0 && len(w.out[n-1].hashes) < w.search.batch {
@@ -170,7 +153,6 @@ func (w *worker) push(v []uint32, h vnet.Hash, from origin) {
 	b.hashes = append(b.hashes, h)
 }
 
-// filled returns the batches that the worker has filled, and forgets them.
 func (w *worker) filled() []*batch {
 	out := w.out
 	w.out = nil
@@ -189,7 +171,6 @@ type visited struct {
 // manyShards are enough that several goroutines seldom wait for each other.
 const manyShards = 32
 
-// newVisited returns an empty set for a number of goroutines.
 func newVisited(goroutines int, memory *account) visited {
 	v := visited{make([]shard, 1), 64}
 	if goroutines > 1 {
@@ -201,10 +182,8 @@ func newVisited(goroutines int, memory *account) visited {
 	return v
 }
 
-// shardOf returns the number of a state's shard.
 func (v *visited) shardOf(h vnet.Hash) int { return int(h.A >> v.shift) }
 
-// shard is the part of the set that has one lock.
 type shard struct {
 	mu      sync.Mutex
 	slots   []vnet.Hash // open addressing; a power of two; the zero hash is free
@@ -215,8 +194,7 @@ type shard struct {
 	_       [64]byte // keeps other shards off its cache lines
 }
 
-// add adds those states of which the indexes are given, and notes which of them
-// are new.
+// add adds those states of which the indexes are given, and notes which of them are new.
 func (s *shard) add(hashes []vnet.Hash, which []int32, isNew []bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -307,11 +285,6 @@ type bitset struct {
 	set   atomic.Uint64 // bits
 }
 
-func newBitset(size Bytes) *bitset {
-	const wordBytes = 8
-	return &bitset{words: make([]atomic.Uint64, max(1, size/wordBytes))}
-}
-
 // add adds a state, and reports whether it is new as far as can be told.
 func (b *bitset) add(h vnet.Hash) (isNew bool) {
 	// Bits are A, A+B, A+2B: A. Kirsch, M. Mitzenmacher, Less Hashing, Same
@@ -331,9 +304,7 @@ func (b *bitset) add(h vnet.Hash) (isNew bool) {
 	return set > 0
 }
 
-// filled is which part of the bits are set.
 func (b *bitset) filled() float64 { return float64(b.set.Load()) / (64 * float64(len(b.words))) }
 
-// omission is the probability with which a state that is new would be taken for an
-// old one now.
+// omission is the probability with which a state that is new would be taken for an old one now.
 func (b *bitset) omission() float64 { return math.Pow(b.filled(), bitHashes) }

@@ -8,23 +8,20 @@ import (
 	"dmebench/dme"
 )
 
-// takes says how many words follow a command.
-type takes struct{ least, most int }
-
-// events are those that a command brings about.
-var events = map[dme.EventKind]takes{
-	dme.Request: {1, 1}, dme.RequestShared: {1, 1}, dme.Exit: {1, 1},
-	dme.Receive: {1, maxFields}, dme.Copy: {1, maxFields}, dme.Lose: {1, maxFields},
-	dme.Timeout: {1, 2}, dme.Stop: {0, 1}, dme.Crash: {1, 1}, dme.Restart: {1, 1}, dme.Join: {1, 1}, dme.Depart: {1, 1},
+// commands are the words that begin one, the event that it brings about, and how many words follow.
+var commands = map[string]struct {
+	event       dme.EventKind // 0: it brings about several, or none
+	least, most int
+}{
+	"request": {dme.Request, 1, 1}, "request-shared": {dme.RequestShared, 1, 1}, "exit": {dme.Exit, 1, 1},
+	"deliver": {dme.Receive, 1, maxFields}, "copy": {dme.Copy, 1, maxFields}, "lose": {dme.Lose, 1, maxFields},
+	"timeout": {dme.Timeout, 1, 2}, "stop": {dme.Stop, 0, 1}, "crash": {dme.Crash, 1, 1}, "restart": {dme.Restart, 1, 1},
+	"join": {dme.Join, 1, 1}, "leave": {dme.Depart, 1, 1}, "settle": {}, "state": {most: 1}, "waits": {most: 1},
 }
-
-// others are the commands that are no event: they bring about several, or none.
-var others = map[string]takes{"settle": {}, "state": {0, 1}, "waits": {0, 1}}
 
 // maxFields bounds the words that say which message is meant.
 const maxFields = 100
 
-// wordOf is the command for an event.
 func wordOf(k dme.EventKind) string {
 	switch k {
 	case dme.Receive, dme.PeerDown, dme.PeerUp:
@@ -46,19 +43,14 @@ type command struct {
 	timer    dme.TimerID
 }
 
-// ofMessage reports whether a command is the fate of a message.
 func (c *command) ofMessage() bool {
 	return c.event == dme.Receive || c.event == dme.Copy || c.event == dme.Lose
 }
 
 func parseCommand(words []string, nodes int) (c command, err error) {
 	c.word = words[0]
-	takes, ok := others[c.word]
-	for event, t := range events {
-		if wordOf(event) == c.word {
-			c.event, takes, ok = event, t, true
-		}
-	}
+	takes, ok := commands[c.word]
+	c.event = takes.event
 	args := words[1:]
 	switch {
 	case !ok:

@@ -10,17 +10,14 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/record/recording"
-	"dmebench/internal/runtime/noderun"
 )
 
-// exampleNodes is how many nodes there are in an example: the fewest of which two
-// can compete while a third looks on.
+// exampleNodes is the fewest of which two can compete while a third looks on.
 const exampleNodes = 3
 
 // exampleSteps bounds an example, whose algorithm may be anybody's.
 const exampleSteps = 1000
 
-// ExampleName returns the name of an algorithm's example.
 func ExampleName(a *dme.Algorithm) string { return a.Name + "/example" }
 
 // Example returns a scenario of algorithm a that nobody had to write: on three
@@ -62,8 +59,7 @@ func Example(a *dme.Algorithm) (*Scenario, error) {
 	return Parse(scenario, []byte(b.String()))
 }
 
-// serve writes and carries out commands until all requests have been served and
-// nothing is on its way.
+// serve writes and carries out commands until all is served and nothing on its way.
 func (p *player) serve(b *strings.Builder) error {
 	for range exampleSteps {
 		var next string
@@ -71,13 +67,12 @@ func (p *player) serve(b *strings.Builder) error {
 			next = "settle"
 		} else if inside := p.network.Inside(); len(inside) > 0 {
 			next = fmt.Sprintf("exit %d", inside[0])
-		} else if x, armed := p.network.FirstTimer(); armed && p.waiting() {
+		} else if len(p.network.Waiting()) == 0 {
+			return nil
+		} else if x, armed := p.network.FirstTimer(); armed {
 			next = fmt.Sprintf("timeout %d %d", x.Node, x.Timer)
 		} else {
-			if p.waiting() {
-				return errors.New("a request is not served")
-			}
-			return nil
+			return errors.New("a request is not served")
 		}
 		if err := p.write(b, next); err != nil {
 			return err
@@ -86,17 +81,6 @@ func (p *player) serve(b *strings.Builder) error {
 	return fmt.Errorf("the requests are not served within %d steps", exampleSteps)
 }
 
-// waiting reports whether a node has asked and is not inside.
-func (p *player) waiting() bool {
-	for id := range p.network.IDs() {
-		if p.network.Activity(id) == noderun.Requesting {
-			return true
-		}
-	}
-	return false
-}
-
-// write appends a command to a scenario and carries it out.
 func (p *player) write(b *strings.Builder, text string) error {
 	c, err := parseCommand(strings.Fields(text), exampleNodes)
 	if err == nil {
@@ -109,8 +93,7 @@ func (p *player) write(b *strings.Builder, text string) error {
 	return nil
 }
 
-// watch has the tape follow the variables of the nodes, where the scenario is a
-// counterexample: its picture says what each step changes.
+// watch has the tape of a counterexample follow variables: its picture says what changes.
 func (p *player) watch() {
 	if p.violates == "" {
 		return

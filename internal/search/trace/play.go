@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -59,7 +60,6 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 	return &Played{Text: []byte(p.text.String()), Header: h, Events: p.tape.Events, Diagram: s.draw(p)}, nil
 }
 
-// draw draws what was played; a counterexample as the search that found it does.
 func (s *Scenario) draw(p *player) *spacetime.Diagram {
 	picture := spacetime.NewPainter(s.Nodes, s.Violates != "")
 	picture.Title = s.Title
@@ -106,8 +106,7 @@ func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)
 	return model, s.watch(model)
 }
 
-// beyondNeeds reports whether in a step of a scenario something happens that the
-// algorithm rules out: its invariants need not hold then.
+// beyondNeeds reports whether a step is ruled out by the algorithm, and so may break invariants.
 func beyondNeeds(m *vnet.Model, x vnet.Step) bool {
 	needs := m.Algorithm.Needs(m.Options)
 	switch x.Kind {
@@ -128,7 +127,6 @@ func (s *Scenario) onMedium(a *dme.Algorithm, opt dme.Options) bool {
 	return s.Sequenced || s.Violates == "" && a.Needs(opt).SequencedBroadcast
 }
 
-// faulty reports whether nodes come and go in the scenario.
 func (s *Scenario) faulty() bool {
 	return len(s.Absent) > 0 || slices.ContainsFunc(s.lines, func(l line) bool {
 		switch l.command.event {
@@ -139,7 +137,6 @@ func (s *Scenario) faulty() bool {
 	})
 }
 
-// player carries out the commands of a scenario.
 type player struct {
 	algorithm *dme.Algorithm
 	network   *vnet.Network // from the first command on
@@ -173,22 +170,20 @@ func (p *player) carryOut(c command) error {
 			}
 		}
 	case "stop":
-		for id := range n.IDs() {
-			if n.Activity(id) != noderun.Down && (c.node == dme.None || id == c.node) {
+		for id := range c.nodes(n) {
+			if n.Activity(id) != noderun.Down {
 				p.do(vnet.Step{Kind: dme.Stop, Node: id})
 			}
 		}
 	case "state":
-		for id := range n.IDs() {
-			if c.node == dme.None || id == c.node {
-				p.note("%s", n.Describe(id))
-			}
+		for id := range c.nodes(n) {
+			p.note("%s", n.Describe(id))
 		}
 	case "waits":
 		waiting := false
-		for id := range n.IDs() {
-			if n.Algorithm.Waits == nil || c.node != dme.None && id != c.node {
-				continue
+		for id := range c.nodes(n) {
+			if n.Algorithm.Waits == nil {
+				break
 			}
 			for _, w := range n.Algorithm.Waits(n.Node(id)) {
 				p.note("node %d waits for %v: %s", id, w.For, w.What)
@@ -220,7 +215,14 @@ func (p *player) carryOut(c command) error {
 	return nil
 }
 
-// step returns the step that a command means.
+// nodes yields the node that a command names, or all.
+func (c command) nodes(n *vnet.Network) iter.Seq[dme.NodeID] {
+	if c.node == dme.None {
+		return n.IDs()
+	}
+	return slices.Values([]dme.NodeID{c.node})
+}
+
 func (p *player) step(c command) (vnet.Step, error) {
 	x := vnet.Step{Kind: c.event, Node: c.node, Timer: c.timer}
 	var why string
@@ -267,7 +269,6 @@ func (p *player) do(x vnet.Step) {
 	p.outcomes(e)
 }
 
-// outcomes writes down what came of an event.
 func (p *player) outcomes(e *vnet.Event) {
 	for i := range e.Effects {
 		switch x := &e.Effects[i]; x.Kind {
@@ -311,7 +312,6 @@ func (p *player) onTheWay() string {
 	return strings.Join(parts, ", ")
 }
 
-// means reports whether a command about a message may mean this one.
 func (c command) means(a *dme.Algorithm, m *dme.Message) bool {
 	if c.kind == "" {
 		return true
@@ -323,15 +323,13 @@ func (c command) means(a *dme.Algorithm, m *dme.Message) bool {
 	return c.fields == "" || strings.Contains(text, " "+c.fields+" ")
 }
 
-// breaks writes down that the property is broken which the scenario is to break.
 func (p *player) breaks(v vnet.Violation) {
 	v.Verdict = strings.Join(strings.Fields(v.Verdict), " ")
 	p.broken = &v
 	p.note("violation: %s", v.Verdict)
 }
 
-// conclude judges, when all commands have been carried out, what no single step
-// shows, and writes down where a property that was to be broken is not.
+// conclude judges in the end what no single step shows, and notes what was not broken.
 func (p *player) conclude() {
 	n := p.network
 	if p.violates == "" || n == nil || n.Violation != nil {
@@ -362,7 +360,6 @@ func (p *player) conclude() {
 	}
 }
 
-// starved returns the nodes that have waited during all of the last steps.
 func (p *player) starved() []dme.NodeID {
 	starved := p.network.Waiting()
 	for _, waiting := range p.waited {

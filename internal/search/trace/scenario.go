@@ -78,7 +78,6 @@ const (
 	maxText  = 4 << 20 // bytes of outcomes
 )
 
-// line is one line of the file that is not an outcome.
 type line struct {
 	text    string
 	number  int
@@ -134,7 +133,6 @@ func Parse(name string, text []byte) (*Scenario, error) {
 	return s, nil
 }
 
-// setting reads a line that says what the scenario is played on.
 func (s *Scenario) setting(words []string, number int) (err error) {
 	name, value := words[0], strings.Join(words[1:], " ")
 	switch {
@@ -191,10 +189,8 @@ func (s *Scenario) setting(words []string, number int) (err error) {
 	return err
 }
 
-// settings begin the lines that say what a scenario is played on.
 var settings = []string{"algorithm", "nodes", "set", "absent", "seed", "sequenced", "bypass", "violates", "repeats"}
 
-// properties are those that a scenario can be said to break.
 var properties = []vnet.Property{
 	vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, check.Progress, check.Liveness, starvation, check.Rest,
 }
@@ -202,9 +198,7 @@ var properties = []vnet.Property{
 // What no single step shows is judged when all commands have been carried out.
 const starvation vnet.Property = "freedom from starvation" // a node waits for ever, while others enter
 
-// watch says which of the algorithm's invariants the steps of the scenario are judged
-// by: the one that it is to break, none where it is to break something else, and else
-// all.
+// watch leaves the invariants that judge: the one to be broken, none for another property, or all.
 func (s *Scenario) watch(m *vnet.Model) error {
 	if s.Violates == "" || slices.Contains(properties, s.Violates) {
 		if s.Violates != "" {
@@ -226,15 +220,13 @@ func (s *Scenario) watch(m *vnet.Model) error {
 	return s.at(s.lineOf["violates"], fmt.Errorf("%q is no property; there are %s", s.Violates, strings.Join(names, ", ")))
 }
 
-// NameOf returns the name of a scenario in a file of an algorithm's package: that
-// of the package, or of a folder in its testdata, and that of the file.
+// NameOf returns the name of a scenario in a file: the algorithm's folder, and the file's.
 func NameOf(file string) string {
 	folder := strings.TrimSuffix(path.Dir(file), "/testdata")
 	return path.Base(folder) + "/" + strings.TrimSuffix(path.Base(file), ".txt")
 }
 
-// IsScenario reports whether a text file is one: among the test data of an
-// algorithm there are also graphs and coteries.
+// IsScenario reports whether a text is one, and not a graph or a coterie.
 func IsScenario(text []byte) bool {
 	for l := range strings.Lines(string(text)) {
 		if strings.HasPrefix(l, "algorithm ") {
@@ -307,8 +299,7 @@ func Save(name string, x Counterexample) ([]byte, error) {
 	return played.Text, nil
 }
 
-// commands writes a command for each step, in the network that the scenario with
-// this head is played on.
+// commands writes a command for each step in the network that the head describes.
 func (x *Counterexample) commands(name, head string, line func(format string, args ...any)) error {
 	s, err := Parse(name, []byte(head))
 	if err != nil {
@@ -332,10 +323,8 @@ func (x *Counterexample) commands(name, head string, line func(format string, ar
 	return nil
 }
 
-// bare is a line with the event of a step alone.
 func bare(x vnet.Step) line { return line{command: command{event: x.Kind}} }
 
-// command is the line that means a step of a network.
 func (x *Counterexample) command(n *vnet.Network, step vnet.Step) string {
 	word := wordOf(step.Kind)
 	switch step.Kind {
@@ -349,8 +338,7 @@ func (x *Counterexample) command(n *vnet.Network, step vnet.Step) string {
 	return fmt.Sprintf("%s %d", word, step.Node)
 }
 
-// which says which message of a link is meant: its kind, and its fields where an
-// earlier one of that kind is another.
+// which says which message of a link is meant: kind, and fields if an earlier one has others.
 func (x *Counterexample) which(n *vnet.Network, step vnet.Step) string {
 	all := n.OnTheWay(step.From, step.Node)
 	meant := &all[step.Index]

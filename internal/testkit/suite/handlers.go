@@ -6,7 +6,6 @@ import (
 	"dmebench/dme"
 )
 
-// handlersOf is how many nodes take part where handlers are measured.
 const handlersOf = 64
 
 // mill lets all nodes of a system enter by turns, without a network: messages arrive in
@@ -39,7 +38,6 @@ func newMill(t testing.TB, a *dme.Algorithm) *mill {
 	return m
 }
 
-// round lets each node ask, enter and leave once.
 func (m *mill) round(t testing.TB) {
 	m.served = 0
 	for id := range dme.NodeID(handlersOf) {
@@ -64,7 +62,6 @@ func (m *mill) round(t testing.TB) {
 	}
 }
 
-// note takes what a handler of a node has to say.
 func (m *mill) note(id dme.NodeID) {
 	for _, e := range m.out.Effects() {
 		switch e.Kind {

@@ -180,7 +180,6 @@ func (r Refusals) test(t *testing.T) {
 	}
 }
 
-// Test fails t if the search finds something.
 func (x Search) Test(t *testing.T, a *dme.Algorithm) {
 	if x.Nodes == nil {
 		x.Nodes = []int{x.Options.Nodes}
@@ -302,7 +301,6 @@ func applies(m conformance.Mutant) error {
 	return nil
 }
 
-// parseMutant reads one mutant, from its name on.
 func parseMutant(text string) (test string, m conformance.Mutant, err error) {
 	var edits [][2][]string
 	sign := byte('+')

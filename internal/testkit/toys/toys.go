@@ -40,8 +40,7 @@ type system struct {
 
 func (s system) Node(id dme.NodeID) dme.Node { return s.newNode(id, s.n) }
 
-// Script is a node whose handlers are functions over a few variables; those that are nil
-// do nothing.
+// Script is a node whose handlers are functions over a few variables; nil ones do nothing.
 type Script struct {
 	ID      dme.NodeID
 	N       int // nodes
@@ -60,30 +59,24 @@ func call(f func(*Script, *dme.Outbox), s *Script, out *dme.Outbox) {
 	}
 }
 
-// Start implements [dme.Starter].
 func (s *Script) Start(out *dme.Outbox) { call(s.Begin, s, out) }
 
-// Request implements [dme.Node].
 func (s *Script) Request(out *dme.Outbox) { call(s.Ask, s, out) }
 
-// Release implements [dme.Node].
 func (s *Script) Release(out *dme.Outbox) { call(s.Done, s, out) }
 
-// Receive implements [dme.Node].
 func (s *Script) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if s.Hear != nil {
 		s.Hear(s, from, m, out)
 	}
 }
 
-// Timeout implements [dme.TimerHandler].
 func (s *Script) Timeout(id dme.TimerID, out *dme.Outbox) {
 	if s.Expired != nil {
 		s.Expired(s, id, out)
 	}
 }
 
-// State implements [dme.Stateful].
 func (s *Script) State(v *dme.Visitor) {
 	v.Uint("x", &s.X)
 	v.Uint("y", &s.Y)
@@ -148,8 +141,7 @@ func chatter() *dme.Algorithm {
 	})
 }
 
-// neverAtRest: one node's requests are served at once, and then messages go
-// round for ever.
+// neverAtRest: one node's requests are served at once, and then messages go round for ever.
 func neverAtRest() *dme.Algorithm {
 	return Scripted("restless", Script{
 		Ask:  Enter,
@@ -164,8 +156,7 @@ const (
 	toyRelease
 )
 
-// Favouritism: node 1 coordinates, and the node with the largest number goes
-// first.
+// Favouritism: node 1 coordinates, and the node with the largest number goes first.
 func Favouritism() *dme.Algorithm {
 	return favour("favouritism", func(s *Script) (best dme.NodeID) {
 		for id := range s.Queue.All() {
@@ -186,7 +177,6 @@ func seniority() *dme.Algorithm {
 	})
 }
 
-// favour is a coordinator who chooses among those who wait.
 func favour(name string, choose func(*Script) dme.NodeID) *dme.Algorithm {
 	grant := func(s *Script, out *dme.Outbox) {
 		best := choose(s)
@@ -251,8 +241,7 @@ type reader struct{ Script }
 
 func (r *reader) RequestShared(out *dme.Outbox) { out.Enter(dme.Stamp{}) }
 
-// metronome sets, resets and cancels timers, which wait for chains of messages
-// of different lengths.
+// metronome sets, resets and cancels timers that wait for chains of messages.
 func metronome() *dme.Algorithm {
 	a := Scripted("metronome", Script{
 		Ask: func(_ *Script, out *dme.Outbox) {
@@ -281,9 +270,14 @@ func metronome() *dme.Algorithm {
 			}
 		},
 	})
+	return bounded(a, 10*time.Millisecond)
+}
+
+// bounded has a need a bound on delays, and gives it an option for it.
+func bounded(a *dme.Algorithm, bound time.Duration) *dme.Algorithm {
 	a.Needs = dme.Always(dme.Needs{Reliable: true, BoundedDelay: true})
 	a.Options = []dme.Option{{
-		Name: "bound", Default: "10ms", Forms: []string{"DURATION"}, Help: "on delays",
+		Name: "bound", Default: bound.String(), Forms: []string{"DURATION"}, Help: "on delays",
 		Valid: func(v string) error { _, err := time.ParseDuration(v); return err },
 	}}
 	return a
@@ -347,8 +341,7 @@ func Noisy() *dme.Algorithm {
 	}, "PING", "REQUEST", "RELEASE")
 }
 
-// patient: node 1 alone does not wait for ever, since its timer fires, while
-// messages that mean nothing go back and forth.
+// patient: node 1 alone is served, by a timer, while messages mean nothing and never end.
 func patient() *dme.Algorithm {
 	return Scripted("patient", Script{
 		Begin: restless,

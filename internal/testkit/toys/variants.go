@@ -81,12 +81,7 @@ func implicit(name string, patience int) *dme.Algorithm {
 	a := New(name, func(id dme.NodeID, n int) dme.Node {
 		return &implicitNode{id: id, wait: time.Duration(patience) * bound}
 	}, "REQUEST", "DEFERRED", "REPLY")
-	a.Needs = dme.Always(dme.Needs{Reliable: true, BoundedDelay: true})
-	a.Options = []dme.Option{{
-		Name: "bound", Default: bound.String(), Forms: []string{"DURATION"}, Help: "on delays",
-		Valid: func(v string) error { _, err := time.ParseDuration(v); return err },
-	}}
-	return a
+	return bounded(a, bound)
 }
 
 type implicitNode struct {
