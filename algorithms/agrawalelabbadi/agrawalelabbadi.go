@@ -269,17 +269,12 @@ var Multicasts = claim.Quantity{ID: "multicasts-per-cs", Name: "transmissions pe
 func multicastClaims() claim.List {
 	const improves = section + "9.9: a multicast facility will improve the performance"
 	return claim.List{
-		{
-			Quantity: Multicasts, Formula: "K+1 with a multicast facility, K = log2(n+1)", Load: claim.Light, Kind: claim.Exact,
-			Source:  improves,
-			Applies: func(s dme.Setting) bool { return equalPaths(s) && s.Nodes > 1 }, // a site alone sends nothing
-		},
-		{
-			Quantity: Multicasts, Formula: "fewer than 3(K−1), without one", Load: claim.Light, Kind: claim.UpperBound,
-			Source: improves,
-			// As many where there are two others in a quorum.
-			Applies: func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).max > 3 },
-		},
+		// A site alone sends nothing.
+		Multicasts.Is("K+1 with a multicast facility, K = log2(n+1)", claim.Light, improves).
+			Where(func(s dme.Setting) bool { return equalPaths(s) && s.Nodes > 1 }),
+		// As many where there are two others in a quorum.
+		Multicasts.AtMost("fewer than 3(K−1), without one", claim.Light, improves).
+			Where(func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).max > 3 }),
 	}
 }
 

@@ -13,31 +13,17 @@ func claims() claim.List {
 	const maekawa = "Maekawa 1985, section 2"
 	// RELEASE to node 1, then GRANT from it; T where node 1 is one of the two.
 	handOver := claim.HandOver(2, claim.UpperBound, source)
-	each := claim.Claim{
-		Formula: "(N−1)/N: 1, but 0 for the node with the resource",
-		Load:    claim.Light, Kind: claim.Mean, Source: source,
-	}
+	each := claim.MessagesPerCS.Averages("(N−1)/N: 1, but 0 for the node with the resource", claim.Light, source)
 	return slices.Concat(claim.SafeAndLive(source), claim.List{
-		{
-			// Exactly 3 for each node but node 1, which needs none.
-			Quantity: claim.MessagesPerCS, Formula: "3(N−1)/N: 3, but 0 for the node with the resource",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			Quantity: claim.ResponseTime, Formula: "2T(N−1)/N + E: 2T + E, but E for the node with the resource",
-			Load: claim.Light, Kind: claim.Mean, Source: source + ", with section 9.2.3",
-		},
-		{
-			// Node 1 is one end of every message: it sends or receives as many
-			// as all others together, N/2 times the mean.
-			Quantity: claim.WorkSpread, Formula: "N/2: node 1 is one end of every message",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: maekawa + ": it violates property (d), equal responsibility",
-			Applies: claim.AtLeastTwo,
-		},
+		// Exactly 3 for each node but node 1, which needs none.
+		claim.MessagesPerCS.Averages("3(N−1)/N: 3, but 0 for the node with the resource", claim.Light, source),
+		claim.MessagesPerCS.AtMost("3", claim.AnyLoad, source),
+		claim.ResponseTime.Averages("2T(N−1)/N + E: 2T + E, but E for the node with the resource",
+			claim.Light, source+", with section 9.2.3"),
+		// Node 1 is one end of every message: it sends or receives as many
+		// as all others together, N/2 times the mean.
+		claim.WorkSpread.Is("N/2: node 1 is one end of every message",
+			claim.AnyLoad, maekawa+": it violates property (d), equal responsibility").Where(claim.AtLeastTwo),
 		// M/D/1 but for node 1, and M/G/1.
 		waiting("constant", 0, "2T(N−1)/N + λE[S²]/2(1−ρ): S = 2T + E, but E for the node with the resource; E constant", queueing),
 		waiting("exponential", 1, "2T(N−1)/N + λE[S²]/2(1−ρ): S = 2T + E, but E for the node with the resource; E exponential", queueing),
@@ -60,18 +46,15 @@ const manyQueues = 8
 // GRANT add 2T. A request that waits at its node while an earlier one is served
 // loses nothing by it: its REQUEST follows the RELEASE at once.
 func waiting(name string, variability float64, formula, source string) claim.Claim {
-	return claim.Claim{
-		Quantity: claim.WaitingTime, Formula: formula, Name: name,
-		Load: claim.Open, Kind: claim.Mean, Source: source, EqualDelays: true,
-		Predict: func(s dme.Setting) (float64, bool) {
+	return claim.WaitingTime.Averages(formula, claim.Open, source).Named(name).OnEqualDelays().
+		Predicting(func(s dme.Setting) (float64, bool) {
 			t, e, others := s.T.Seconds(), s.E.Seconds(), float64(s.Nodes-1)/float64(s.Nodes)
 			mean := 2*t*others + e                                             // of a service
 			square := others*4*t*(t+e) + e*e*(1+s.Variability)                 // the mean of its square
 			busy := s.Rate * mean                                              // ρ
 			made := s.Nodes >= manyQueues && s.T > 0 && s.Rate > 0 && busy < 1 // beyond, the queue grows for ever
 			return 2*t*others + s.Rate*square/(2*(1-busy)), made && s.Variability == variability
-		},
-	}
+		})
 }
 
 // invariants are those of step 2: the resource is granted to one node at a time.

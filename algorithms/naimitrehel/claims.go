@@ -13,22 +13,15 @@ func claims() claim.List {
 		lavault = "C. Lavault: Analysis of an Efficient Distributed Algorithm for Mutual Exclusion, LNCS 634, 1992"
 	)
 	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
-		{
-			Quantity: claim.MessagesPerCS, Formula: "O(log N)", Expression: "log2 N",
-			Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: paper, Applies: claim.AtLeastTwo,
-		},
-		{
-			// The mean length of the path to the root is H_N − 1; the token
-			// adds a message where the path is not empty: 1 − 1/N.
-			Quantity: claim.MessagesPerCS, Formula: "H_{N−1} = 1 + 1/2 + … + 1/(N−1) (uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: lavault,
-			Predict: func(s dme.Setting) (float64, bool) { return harmonic(s.Nodes - 1), true },
-		},
-		{
-			// A REQUEST visits each other node at most once; then comes the token.
-			Quantity: claim.MessagesPerCS, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper,
-		},
+		claim.MessagesPerCS.Grows(claim.Growth{Log: true, Order: true}, "O(log N)", claim.Light, paper).
+			As("log2 N").Where(claim.AtLeastTwo),
+		// The mean length of the path to the root is H_N − 1; the token
+		// adds a message where the path is not empty: 1 − 1/N.
+		claim.MessagesPerCS.Averages("H_{N−1} = 1 + 1/2 + … + 1/(N−1) (uniformly drawn requesters)",
+			claim.Light, lavault).
+			Predicting(func(s dme.Setting) (float64, bool) { return harmonic(s.Nodes - 1), true }),
+		// A REQUEST visits each other node at most once; then comes the token.
+		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, paper),
 	})
 }
 

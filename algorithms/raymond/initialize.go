@@ -90,14 +90,10 @@ func (n *initialized) Waits() []dme.Wait {
 // InitializeMessages counts the INITIALIZE messages of a run, which belong to no entry.
 var InitializeMessages = claim.Quantity{ID: "initialize-messages", Name: "INITIALIZE messages before all nodes know where the token is"}
 
-// initClaim is about the beginning by messages, with these options.
-func initClaim(set map[string]string) claim.Claim {
-	return claim.Claim{
-		Quantity: InitializeMessages, Formula: "N−1: one over each edge of the tree",
-		Load: claim.Static, Kind: claim.Exact, Source: "textbook, section 9.12.6",
-		Set: set, Applies: toldByMessages,
-		Measure: initializeMessages,
-	}
+// initClaim is about the beginning by messages.
+func initClaim() claim.Claim {
+	return InitializeMessages.Is("N−1: one over each edge of the tree", claim.Static, "textbook, section 9.12.6").
+		Where(toldByMessages).MeasuredBy(initializeMessages)
 }
 
 // toldByMessages reports whether nodes learn HOLDER by INITIALIZE messages.

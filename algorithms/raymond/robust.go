@@ -391,22 +391,13 @@ func robustClaims() claim.List {
 		all = append(all, c)
 	}
 	const source = "textbook, section 9.12.7"
-	return append(append(all, initClaim(nil)), claim.List{
-		{
-			Quantity: claim.Violations, Formula: "0: there is one privilege, whichever nodes fail",
-			Load: claim.Faults, Kind: claim.Exact, Source: source,
-			Test: "TestRecoveryAtRandom",
-		},
-		{
-			Quantity: claim.Unserved, Formula: "0 once all nodes have restarted: lost information can be reconstructed",
-			Load: claim.Faults, Kind: claim.Exact, Source: source,
-			Test: "TestRecoveryAtRandom",
-		},
-		{
-			Quantity: claim.KindPerKind("ADVISE", "RESTART"), Formula: "1: a message from each immediate neighbour that is up",
-			Load: claim.Faults, Kind: claim.UpperBound, Source: source, Applies: claim.AtLeastTwo,
-			Test: "TestRecoveryAtRandom",
-		},
+	return append(append(all, initClaim()), claim.List{
+		claim.Violations.Is("0: there is one privilege, whichever nodes fail", claim.Faults, source).
+			TestedBy("TestRecoveryAtRandom"),
+		claim.Unserved.Is("0 once all nodes have restarted: lost information can be reconstructed",
+			claim.Faults, source).TestedBy("TestRecoveryAtRandom"),
+		claim.KindPerKind("ADVISE", "RESTART").AtMost("1: a message from each immediate neighbour that is up",
+			claim.Faults, source).Where(claim.AtLeastTwo).TestedBy("TestRecoveryAtRandom"),
 	}...)
 }
 

@@ -33,93 +33,48 @@ func claims() claim.List {
 }
 
 func messages() claim.List {
-	each := claim.Claim{
-		Formula: "N−1", Load: claim.AnyLoad, Kind: claim.Exact,
-		Source: report + "section 4; " + textbook + "section 9.4",
-	}
+	each := claim.MessagesPerCS.Is("N−1", claim.AnyLoad, report+"section 4; "+textbook+"section 9.4")
 	return append(claim.KindsPerCS(each, "REQUEST", "REPLY"), claim.List{
 		claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, report+"section 4; "+textbook+"section 9.4; Chaudhuri and Karaata 1998, section 1"),
-		{
-			Name:     "relative-speeds",
-			Quantity: claim.MessagesPerCS, Formula: "2(N−1), whatever the relative speeds of nodes and links",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: report + "section 1",
-		},
-		{
-			// A message into and one out of each other node, for each entry.
-			Quantity: claim.WorkSpread, Formula: "1: a symmetric algorithm",
-			Load: claim.Burst, Kind: claim.Exact, Source: report + "section 4.1; Maekawa 1985, section 1", Applies: claim.AtLeastTwo,
-		},
-		{
-			Quantity: claim.QuorumSize, Formula: "K = N",
-			Load: claim.Static, Kind: claim.Exact, Source: "Maekawa 1985, section 2",
-			Measure: claim.AskedByAll,
-		},
+		claim.MessagesPerCS.Is("2(N−1), whatever the relative speeds of nodes and links",
+			claim.AnyLoad, report+"section 1").Named("relative-speeds"),
+		// A message into and one out of each other node, for each entry.
+		claim.WorkSpread.Is("1: a symmetric algorithm",
+			claim.Burst, report+"section 4.1; Maekawa 1985, section 1").Where(claim.AtLeastTwo),
+		claim.QuorumSize.Is("K = N", claim.Static, "Maekawa 1985, section 2").MeasuredBy(claim.AskedByAll),
 	}...)
 }
 
 func times() claim.List {
 	return append(claim.HandOver(1, claim.Mean, textbook+"section 9.4; "+report+"section 5.4, case A"), claim.List{
-		{
-			Quantity: claim.SyncDelay, Formula: "T: a one-way trip",
-			Load: claim.Saturated, Kind: claim.LowerBound, Source: report + "section 5.3.3",
-		},
-		{
-			// The request waits for the slowest of N−1 round trips, which is
-			// 2T only where all links have the same delay.
-			Quantity: claim.ResponseTime, Formula: "2T + E (links of equal delay)",
-			Load: claim.Light, Kind: claim.Mean, Source: textbook + "section 9.2.3; " + report + "section 5.4, case B",
-			EqualDelays: true,
-		},
-		{
-			Quantity: claim.ResponseTime, Formula: "one round trip + E", Expression: "2T + E",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: report + "section 5.3.1",
-		},
-		{
-			Quantity: LaterFirst, Formula: "1/2",
-			Load: claim.Contention, Kind: claim.Mean, Source: report + "section 5.3.2", Applies: claim.AtLeastTwo,
-			KnownFalse: "numbers know something of time: who asks later has heard of more requests and takes a larger number; " +
-				"it is 1/2 where the numbers are equal and the numbers of the nodes decide",
-		},
-		{
-			// The node number decides, which knows nothing of time. Where nodes ask
-			// again at their exits, neither does it look like chance.
-			Name:     "equal-numbers",
-			Quantity: TieLaterFirst, Formula: "1/2 of the conflicts between equal numbers",
-			Load: claim.Burst, Kind: claim.Mean, Source: report + "section 5.3.2", Applies: claim.AtLeastTwo,
-		},
+		claim.SyncDelay.AtLeast("T: a one-way trip", claim.Saturated, report+"section 5.3.3"),
+		// The request waits for the slowest of N−1 round trips, which is
+		// 2T only where all links have the same delay.
+		claim.ResponseTime.Averages("2T + E (links of equal delay)",
+			claim.Light, textbook+"section 9.2.3; "+report+"section 5.4, case B").OnEqualDelays(),
+		claim.ResponseTime.AtLeast("one round trip + E", claim.AnyLoad, report+"section 5.3.1").As("2T + E"),
+		LaterFirst.Averages("1/2", claim.Contention, report+"section 5.3.2").Where(claim.AtLeastTwo).
+			Refuted("numbers know something of time: who asks later has heard of more requests and takes a larger number; " +
+				"it is 1/2 where the numbers are equal and the numbers of the nodes decide"),
+		// The node number decides, which knows nothing of time. Where nodes ask
+		// again at their exits, neither does it look like chance.
+		TieLaterFirst.Averages("1/2 of the conflicts between equal numbers", claim.Burst, report+"section 5.3.2").
+			Named("equal-numbers").Where(claim.AtLeastTwo),
 	}...)
 }
 
 func order() claim.List {
 	return claim.List{
 		claim.InOrder("0: entries in timestamp order", textbook+"section 9.4 and Exercise 9.5; "+report+"section 2.4"),
-		{
-			Quantity: EntriesAfterProcessing, Formula: "1: not twice, once all have processed the REQUEST",
-			Load: claim.Worst, Kind: claim.UpperBound, Source: report + "section 2.4", Applies: claim.AtLeastTwo,
-		},
-		{
-			// On links without order. Where a link keeps order it is 2(N−1).
-			Quantity: claim.Bypass, Formula: "N(N+1)/2 − 1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
-		},
-		{
-			Quantity: claim.BypassByOne, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
-		},
-		{
-			Quantity: claim.Bypass, Formula: "2(N−1) (links that keep order)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
-			FIFO: true,
-		},
-		{
-			Quantity: claim.BypassByOne, Formula: "2 (links that keep order)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
-			FIFO: true, Applies: claim.AtLeastTwo,
-		},
-		{
-			Quantity: claim.NumberRange, Formula: "N−1: from x to x+N−1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "section 6.4",
-		},
+		EntriesAfterProcessing.AtMost("1: not twice, once all have processed the REQUEST",
+			claim.Worst, report+"section 2.4").Where(claim.AtLeastTwo),
+		// On links without order. Where a link keeps order it is 2(N−1).
+		claim.Bypass.AtMost("N(N+1)/2 − 1", claim.AnyLoad, report+"appendix"),
+		claim.BypassByOne.AtMost("N", claim.AnyLoad, report+"appendix"),
+		claim.Bypass.AtMost("2(N−1) (links that keep order)", claim.AnyLoad, report+"appendix").OnFIFO(),
+		claim.BypassByOne.AtMost("2 (links that keep order)", claim.AnyLoad, report+"appendix").OnFIFO().
+			Where(claim.AtLeastTwo),
+		claim.NumberRange.AtMost("N−1: from x to x+N−1", claim.AnyLoad, report+"section 6.4"),
 	}
 }
 

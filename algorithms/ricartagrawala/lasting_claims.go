@@ -12,24 +12,17 @@ func lastingClaims() claim.List {
 	const paper = "Carvalho and Roucairol 1983"
 	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
 		claim.CostPerPeer(2, claim.AnyLoad, claim.UpperBound, source),
-		{
-			Quantity: claim.MessagesPerCS, Formula: "0",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: source,
-		},
-		{
-			// A lone request costs two messages for each node that has entered
-			// since the requester did. Of two nodes drawn uniformly again and
-			// again, either was the last with probability 1/2.
-			Quantity: claim.MessagesPerCS, Formula: "between 0 and 2(N−1): N−1 for uniformly drawn requesters", Expression: "N−1",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
+		claim.MessagesPerCS.AtLeast("0", claim.AnyLoad, source),
+		// A lone request costs two messages for each node that has entered
+		// since the requester did. Of two nodes drawn uniformly again and
+		// again, either was the last with probability 1/2.
+		claim.MessagesPerCS.Averages("between 0 and 2(N−1): N−1 for uniformly drawn requesters",
+			claim.Light, source).As("N−1"),
 		// A node that leaves has given its permission to all who wait.
 		claim.CostPerPeer(2, claim.Saturated, claim.Mean, source+": between 0 and 2(N−1)"),
-		{
-			Quantity: claim.MessagesPerCS, Formula: "fewer than N−1, where few nodes make most requests",
-			Load: claim.HotSpot, Kind: claim.UpperBound, Source: source + ": between 0 and 2(N−1)",
-			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 },
-		},
+		claim.MessagesPerCS.AtMost("fewer than N−1, where few nodes make most requests",
+			claim.HotSpot, source+": between 0 and 2(N−1)").
+			Where(func(s dme.Setting) bool { return s.Nodes >= 3 }),
 	})
 }
 

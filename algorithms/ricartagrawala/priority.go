@@ -160,27 +160,19 @@ func priorityClaims() claim.List {
 		claim.List{
 			claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, "TR-869, section 4"),
 			claim.InOrder("0: entries in timestamp order", "TR-869, sections 2.4 and 6.5"),
-			{
-				// Each request adds at most D to a number that has been seen,
-				// where it adds 1 in section 6.4.
-				Quantity: claim.NumberRange, Formula: "(N−1)D",
-				Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, section 6.4, with increments up to D",
-				Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true },
-			},
-			{
-				// 1 where all add 1. Of two increments from 1 to D the first is
-				// smaller, or equal and wins the tie.
-				Quantity: LowerFirst, Formula: "less than 1: (D+1)/2D (increments=random)",
-				Load: claim.Contention, Kind: claim.Mean, Source: source + ", 1: random increments reduce the favouritism",
-				Predict: func(s dme.Setting) (float64, bool) {
+			// Each request adds at most D to a number that has been seen,
+			// where it adds 1 in section 6.4.
+			claim.NumberRange.AtMost("(N−1)D", claim.AnyLoad, "TR-869, section 6.4, with increments up to D").
+				Predicting(func(s dme.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true }),
+			// 1 where all add 1. Of two increments from 1 to D the first is
+			// smaller, or equal and wins the tie.
+			LowerFirst.Averages("less than 1: (D+1)/2D (increments=random)",
+				claim.Contention, source+", 1: random increments reduce the favouritism").
+				Predicting(func(s dme.Setting) (float64, bool) {
 					return (most(s) + 1) / (2 * most(s)), s.Nodes >= 2 && s.Options.Get("increments") == "random" && heard(s)
-				},
-			},
-			{
-				Quantity: LowerFirst, Formula: "1 (increments=priority)",
-				Load: claim.Static, Kind: claim.Exact, Source: source + ", 2: deliberate priority",
-				Set: map[string]string{"increments": "priority"}, Applies: claim.AtLeastTwo, Measure: lowerFirst,
-			},
+				}),
+			LowerFirst.Is("1 (increments=priority)", claim.Static, source+", 2: deliberate priority").
+				With("increments=priority").Where(claim.AtLeastTwo).MeasuredBy(lowerFirst),
 		})
 }
 
@@ -351,33 +343,24 @@ func delayingClaims() claim.List {
 		source  = "TR-869, section 6.5, 2"
 		derived = source + ": until forced to increment their sequence numbers past the one chosen; section 6.4"
 	)
-	delayed := map[string]string{"increments": "priority", optLower: "delayed"}
 	// Its own request takes a round trip, before that of another is answered.
 	claims := claim.HandOver(2, claim.UpperBound, source+"; section 5.3.1: a request takes a round trip")
 	claims = append(claims, claim.List{
-		{
-			// Its numbers are above all that had entered when the request was made, and
-			// below the request's: which is at most D above these for each node, and 1 for
-			// node 1.
-			Quantity: claim.BypassByOne, Formula: "(N−1)D + 1 (lower=delayed)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: derived, Predict: numbersBelow,
-		},
-		{
-			Quantity: claim.Bypass, Formula: "(N−1)((N−1)D + 1) (lower=delayed)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: derived,
-			Predict: func(s dme.Setting) (float64, bool) {
+		// Its numbers are above all that had entered when the request was made, and
+		// below the request's: which is at most D above these for each node, and 1 for
+		// node 1.
+		claim.BypassByOne.AtMost("(N−1)D + 1 (lower=delayed)", claim.AnyLoad, derived).Predicting(numbersBelow),
+		claim.Bypass.AtMost("(N−1)((N−1)D + 1) (lower=delayed)", claim.AnyLoad, derived).
+			Predicting(func(s dme.Setting) (float64, bool) {
 				each, ok := numbersBelow(s)
 				return float64(s.Nodes-1) * each, ok
-			},
-		},
-		{
-			Quantity: Monopoly, Formula: "D (lower=delayed)",
-			Load: claim.Static, Kind: claim.Exact, Source: source + ": monopolize critical section processing until forced",
-			Predict: func(s dme.Setting) (float64, bool) { return most(s), s.Nodes >= 2 }, Measure: monopoly,
-		},
+			}),
+		Monopoly.Is("D (lower=delayed)",
+			claim.Static, source+": monopolize critical section processing until forced").
+			Predicting(func(s dme.Setting) (float64, bool) { return most(s), s.Nodes >= 2 }).MeasuredBy(monopoly),
 	}...)
 	for i := range claims {
-		claims[i] = claims[i].With(delayed).Where(delaying)
+		claims[i] = claims[i].With("increments=priority", optLower+"=delayed").Where(delaying)
 	}
 	return claims
 }

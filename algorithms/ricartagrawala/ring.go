@@ -338,50 +338,24 @@ func (n *ringNet) do(id dme.NodeID, handler func(dme.Node, *dme.Outbox)) {
 
 func ringClaims() claim.List {
 	const source = "TR-869, section 6.3"
-	notes := map[string]string{"form": "notes"}
+	const notes = "form=notes"
 	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
 	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.3"), handOver, claim.List{
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: source + "; section 4.2", Applies: of("echo"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N with little contention",
-			Load: claim.Light, Kind: claim.Exact, Source: source,
-			Set: notes, Applies: of("notes"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: "TR-869, section 4.2",
-			Set: notes, Applies: of("notes"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2N−1: N and a REPLY for each note",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-			Set: notes, Applies: of("notes"),
-		},
-		{
-			// The REQUEST passes through all nodes, one after the other.
-			Quantity: claim.ResponseTime, Formula: "N·T + E",
-			Load: claim.Light, Kind: claim.Mean, Source: "TR-869, sections 4.2 and 6.3",
-		},
-		{
-			Quantity: LastLap, Formula: "N−1 (form=echo): the REQUEST goes on from the stop at which it was deferred",
-			Load: claim.Static, Kind: claim.Exact, Source: source, Applies: of("echo"), Measure: lastLap,
-		},
-		{
-			Quantity: LastLap, Formula: "1 (form=notes): without the cumulative delays at each stop",
-			Load: claim.Static, Kind: claim.Exact, Source: source,
-			Set: notes, Applies: of("notes"), Measure: lastLap,
-		},
+		claim.MessagesPerCS.Is("N", claim.AnyLoad, source+"; section 4.2").Where(of("echo")),
+		claim.MessagesPerCS.Is("N with little contention", claim.Light, source).With(notes).Where(of("notes")),
+		claim.MessagesPerCS.AtLeast("N", claim.AnyLoad, "TR-869, section 4.2").With(notes).Where(of("notes")),
+		claim.MessagesPerCS.AtMost("2N−1: N and a REPLY for each note", claim.AnyLoad, source).With(notes).
+			Where(of("notes")),
+		// The REQUEST passes through all nodes, one after the other.
+		claim.ResponseTime.Averages("N·T + E", claim.Light, "TR-869, sections 4.2 and 6.3"),
+		LastLap.Is("N−1 (form=echo): the REQUEST goes on from the stop at which it was deferred",
+			claim.Static, source).Where(of("echo")).MeasuredBy(lastLap),
+		LastLap.Is("1 (form=notes): without the cumulative delays at each stop", claim.Static, source).With(notes).
+			Where(of("notes")).MeasuredBy(lastLap),
 		claim.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N: the minimum for serial processing",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: "TR-869, sections 4.2 and 6.3", Applies: of("echo"),
-		},
-		{
-			Quantity: claim.WorkSpread, Formula: "1: a message into and one out of each node",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: "TR-869, section 4.2", Applies: of("echo"),
-		},
+		claim.MessagesPerCS.AtLeast("N: the minimum for serial processing",
+			claim.AnyLoad, "TR-869, sections 4.2 and 6.3").Where(of("echo")),
+		claim.WorkSpread.Is("1: a message into and one out of each node", claim.AnyLoad, "TR-869, section 4.2").
+			Where(of("echo")),
 	})
 }

@@ -13,10 +13,7 @@ func robustClaims() claim.List {
 	const failures = "TR-869, section 7.4"
 	// Where a critical section outlasts the estimate, nodes ask ARE_YOU_THERE.
 	estimated := func(s dme.Setting) bool { return s.E <= s.System.(*robustSystem).csBound }
-	twoEach := claim.Claim{
-		Quantity: claim.MessagesPerCS, Formula: "2(N−1), while no node fails",
-		Load: claim.Light, Kind: claim.Exact, Source: "TR-869, sections 4 and 7",
-	}
+	twoEach := claim.MessagesPerCS.Is("2(N−1), while no node fails", claim.Light, "TR-869, sections 4 and 7")
 	saturated := twoEach
 	saturated.Load = claim.Saturated
 	return slices.Concat(
@@ -24,31 +21,16 @@ func robustClaims() claim.List {
 		claim.List{
 			twoEach.Where(estimated),
 			saturated.Where(estimated),
-			{
-				Quantity: claim.KindPerCS("REQUEST"), Formula: "N−1, while no node fails",
-				Load: claim.AnyLoad, Kind: claim.Exact, Source: "TR-869, sections 4 and 7",
-			},
+			claim.KindPerCS("REQUEST").Is("N−1, while no node fails", claim.AnyLoad, "TR-869, sections 4 and 7"),
 			claim.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
-			{
-				Quantity: claim.Violations, Formula: "0, whichever nodes fail and return, within the bound",
-				Load: claim.Faults, Kind: claim.Exact, Source: failures,
-			},
-			{
-				Quantity: claim.Unserved, Formula: "0: a failure does not stop the others",
-				Load: claim.Faults, Kind: claim.Exact, Source: failures,
-			},
-			{
-				Quantity: DetectionTime, Formula: "two periods: 2B + E, then 2B",
-				Load: claim.Faults, Kind: claim.UpperBound, Source: failures + ", footnotes 4 and 5",
-				Predict: func(s dme.Setting) (float64, bool) {
+			claim.Violations.Is("0, whichever nodes fail and return, within the bound", claim.Faults, failures),
+			claim.Unserved.Is("0: a failure does not stop the others", claim.Faults, failures),
+			DetectionTime.AtMost("two periods: 2B + E, then 2B", claim.Faults, failures+", footnotes 4 and 5").
+				Predicting(func(s dme.Setting) (float64, bool) {
 					sys, ok := s.System.(*robustSystem)
 					return (2*legs*sys.bound + sys.csBound).Seconds(), ok && s.Nodes >= 2
-				},
-			},
-			{
-				Quantity: FalseSuspicion, Formula: "0: there is no limit on the duration of a critical section",
-				Load: claim.Worst, Kind: claim.Exact, Source: failures,
-			},
+				}),
+			FalseSuspicion.Is("0: there is no limit on the duration of a critical section", claim.Worst, failures),
 		}, synchronizedClaims())
 }
 
@@ -84,12 +66,9 @@ func synchronizedClaims() claim.List {
 		{"time", "the time in which all can be served"},
 		{"fourth", "the fourth REQUEST of one node"},
 	} {
-		c := claim.Claim{
-			Quantity: Latecomers, Formula: "0 after " + x.says, Load: claim.Faults, Kind: claim.Exact,
-			Source: "TR-869, section 7.2.3 and appendix",
-		}
+		c := Latecomers.Is("0 after "+x.says, claim.Faults, "TR-869, section 7.2.3 and appendix")
 		if x.way != "highest" {
-			c.Set = map[string]string{"synchronized": x.way}
+			c = c.With("synchronized=" + x.way)
 		}
 		all = append(all, c)
 	}

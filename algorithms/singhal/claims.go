@@ -19,51 +19,26 @@ const askAll = "a site that leaves has just replied to all others and must ask t
 func claims() claim.List {
 	const source = "textbook, section 9.5.3"
 	return slices.Concat(claim.SafeAndLive("textbook, section 9.5.2"), claim.HandOver(1, claim.Mean, source), claim.List{
-		{
-			// A uniformly drawn requester has 0, 1, …, n−1 sites to its right
-			// with equal probability, however the staircase is ordered.
-			Quantity: claim.MessagesPerCS, Formula: "n − 1 (uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: RequestsPerCS, Formula: "(n−1)/2 (uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3(n−1)/2",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source,
-			KnownFalse: askAll + ": 2(n−1); the formula fits one burst in which priorities do not depend on positions",
-		},
-		{
-			Quantity: RequestsPerCS, Formula: "3(n−1)/4: (n−1)/2 that others send to a site, (n−1)/4 that it sends in response",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source,
-			KnownFalse: askAll + ": n−1",
-		},
-		{
-			Quantity: claim.QuorumSize, Formula: "(n+1)/2: sizes 1, 2, …, n, the site itself counted",
-			Load: claim.Static, Kind: claim.Mean, Source: "textbook, sections 9.5 and 9.5.3",
-			Measure: claim.AskedByAll,
-		},
-		{
-			Quantity: Steps, Formula: "n: a staircase of the sizes 1, 2, …, n",
-			Load: claim.Static, Kind: claim.Exact, Source: "textbook, section 9.5, initialization",
-			Measure: steps,
-		},
-		{
-			Quantity: claim.KindPerCS("REPLY"), Formula: "(n−1)/2: one for each REQUEST (uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "fewer than n − 1, where few sites make most requests",
-			Load: claim.HotSpot, Kind: claim.UpperBound, Source: "textbook, section 9.5.4",
-			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 },
-		},
+		// A uniformly drawn requester has 0, 1, …, n−1 sites to its right
+		// with equal probability, however the staircase is ordered.
+		claim.MessagesPerCS.Averages("n − 1 (uniformly drawn requesters)", claim.Light, source),
+		RequestsPerCS.Averages("(n−1)/2 (uniformly drawn requesters)", claim.Light, source),
+		claim.MessagesPerCS.Averages("3(n−1)/2", claim.Saturated, source).
+			Refuted(askAll + ": 2(n−1); the formula fits one burst in which priorities do not depend on positions"),
+		RequestsPerCS.Averages("3(n−1)/4: (n−1)/2 that others send to a site, (n−1)/4 that it sends in response",
+			claim.Saturated, source).Refuted(askAll + ": n−1"),
+		claim.QuorumSize.Averages("(n+1)/2: sizes 1, 2, …, n, the site itself counted",
+			claim.Static, "textbook, sections 9.5 and 9.5.3").MeasuredBy(claim.AskedByAll),
+		Steps.Is("n: a staircase of the sizes 1, 2, …, n", claim.Static, "textbook, section 9.5, initialization").
+			MeasuredBy(steps),
+		claim.KindPerCS("REPLY").Averages("(n−1)/2: one for each REQUEST (uniformly drawn requesters)",
+			claim.Light, source),
+		claim.MessagesPerCS.AtMost("fewer than n − 1, where few sites make most requests",
+			claim.HotSpot, "textbook, section 9.5.4").Where(func(s dme.Setting) bool { return s.Nodes >= 3 }),
 		preserved(),
-		{
-			// 2T, or nothing for the site at the right end.
-			Quantity: claim.ResponseTime, Formula: "less than 2T(n−1)/n + E, where few sites make most requests",
-			Load: claim.HotSpot, Kind: claim.UpperBound, Source: "textbook, section 9.5.4",
-		},
+		// 2T, or nothing for the site at the right end.
+		claim.ResponseTime.AtMost("less than 2T(n−1)/n + E, where few sites make most requests",
+			claim.HotSpot, "textbook, section 9.5.4"),
 	})
 }
 
@@ -83,11 +58,9 @@ var NoStaircase = claim.Quantity{ID: "no-staircase", Name: "silent moments witho
 const mostFollowed = 64
 
 func preserved() claim.Claim {
-	return claim.Claim{
-		Quantity: NoStaircase, Formula: "0: the staircase is preserved when sites request concurrently and have executed",
-		Load: claim.Burst, Kind: claim.Exact, Source: "textbook, sections 9.5.2 and 9.5.3, and Exercise 9.8",
-		Applies: func(s dme.Setting) bool { return s.Nodes <= mostFollowed },
-	}
+	return NoStaircase.Is("0: the staircase is preserved when sites request concurrently and have executed",
+		claim.Burst, "textbook, sections 9.5.2 and 9.5.3, and Exercise 9.8").
+		Where(func(s dme.Setting) bool { return s.Nodes <= mostFollowed })
 }
 
 // stairs looks at the request sets whenever the system is silent.

@@ -10,47 +10,27 @@ import (
 func claims() claim.List {
 	const source = "textbook, section 9.11"
 	return slices.Concat(claim.SafeAndLive(source+", theorem 9.3"), claim.HandOver(1, claim.UpperBound, source+": 0 or T"), claim.List{
-		{
-			// 0 for the site that has the idle token, N for any other. The
-			// token rests with the last requester: where requesters are drawn
-			// uniformly, the next one is the same with probability 1/N.
-			Quantity: claim.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters", Expression: "N(N−1)/N",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + "; Chaudhuri and Karaata 1998, section 1",
-		},
-		{
-			// The theorem on liveness: at most N−1 requests in front of one
-			// that is in the token's queue. Entries before the REQUEST has
-			// reached the token are not counted by it.
-			Quantity: claim.QueueLength, Formula: "N − 1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + ", theorem 9.3",
-		},
-		{
-			Quantity: AheadInQueue, Formula: "N − 1: at most so many in front of a request that is in the token's queue",
-			Load: claim.Worst, Kind: claim.UpperBound, Source: source + ", theorem 9.3",
-		},
-		{
-			Quantity: claim.Bypass, Formula: "N − 1: at most so many ahead, counted from when a site asks",
-			Load: claim.Contention, Kind: claim.UpperBound, Source: source + ", theorem 9.3, taken for overtaking",
-			KnownFalse: "while the REQUEST is on its way, sites that have asked later enter, and one that holds the token enters " +
-				"as often as it likes; the bound counts from when the request is in the token's queue",
-		},
-		{
-			Quantity: claim.KindPerCS("TOKEN"), Formula: "0 or 1", Expression: "1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			Quantity: claim.KindPerCS("REQUEST"), Formula: "0 or N−1", Expression: "N−1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			// The idle token is with the requester with probability 1/N.
-			Quantity: claim.ResponseTime, Formula: "E, or 2T + E: 2T(N−1)/N + E for uniformly drawn requesters", Expression: "2T(N−1)/N + E",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
+		// 0 for the site that has the idle token, N for any other. The
+		// token rests with the last requester: where requesters are drawn
+		// uniformly, the next one is the same with probability 1/N.
+		claim.MessagesPerCS.Averages("0 or N: N(N−1)/N for uniformly drawn requesters", claim.Light, source).
+			As("N(N−1)/N"),
+		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, source+"; Chaudhuri and Karaata 1998, section 1"),
+		// The theorem on liveness: at most N−1 requests in front of one
+		// that is in the token's queue. Entries before the REQUEST has
+		// reached the token are not counted by it.
+		claim.QueueLength.AtMost("N − 1", claim.AnyLoad, source+", theorem 9.3"),
+		AheadInQueue.AtMost("N − 1: at most so many in front of a request that is in the token's queue",
+			claim.Worst, source+", theorem 9.3"),
+		claim.Bypass.AtMost("N − 1: at most so many ahead, counted from when a site asks",
+			claim.Contention, source+", theorem 9.3, taken for overtaking").
+			Refuted("while the REQUEST is on its way, sites that have asked later enter, and one that holds the token enters " +
+				"as often as it likes; the bound counts from when the request is in the token's queue"),
+		claim.KindPerCS("TOKEN").AtMost("0 or 1", claim.AnyLoad, source).As("1"),
+		claim.KindPerCS("REQUEST").AtMost("0 or N−1", claim.AnyLoad, source).As("N−1"),
+		// The idle token is with the requester with probability 1/N.
+		claim.ResponseTime.Averages("E, or 2T + E: 2T(N−1)/N + E for uniformly drawn requesters",
+			claim.Light, source).As("2T(N−1)/N + E"),
 	})
 }
 
