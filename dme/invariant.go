@@ -119,6 +119,16 @@ func Between(v GlobalView, kind Kind, from, to NodeID) (messages int) {
 	return messages
 }
 
+// Count returns how many of these hold.
+func Count(conditions ...bool) (holding int) {
+	for _, holds := range conditions {
+		if holds {
+			holding++
+		}
+	}
+	return holding
+}
+
 // Broken returns an error by which an invariant says what is wrong, in words, and
 // which nodes it concerns.
 func Broken(nodes []NodeID, format string, args ...any) error {

@@ -26,21 +26,16 @@ func oneRequest(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {
 	if n.request.IsZero() || n.MemberIndex(a) < 0 {
 		return nil
 	}
-	requests, queued, granted := 0, 0, 0
+	requests, queued := 0, 0
 	for _, m := range v.Between(i, a) {
 		if m.Kind == kindRequest && m.Clock == n.request.Clock {
 			requests++
 		}
 	}
 	for _, r := range site.waiting {
-		if r == n.request {
-			queued++
-		}
+		queued += dme.Count(r == n.request)
 	}
-	if site.granted == n.request {
-		granted++
-	}
-	if requests+queued+granted != 1 {
+	if requests+queued+dme.Count(site.granted == n.request) != 1 {
 		return dme.Broken([]dme.NodeID{a, i},
 			"the Request %v is %d times on its way to site %d and %d times in its queue; the site has granted %v",
 			n.request, requests, a, queued, site.granted)
@@ -49,14 +44,9 @@ func oneRequest(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {
 }
 
 func onePermission(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {
-	permissions, want := dme.Between(v, kindReply, a, i)+dme.Between(v, kindYield, i, a)+dme.Between(v, kindRelinquish, i, a), 0
-	if n.holds(a) {
-		permissions++
-	}
-	if site.granted.Node == i {
-		want = 1
-	}
-	if permissions != want {
+	permissions := dme.Between(v, kindReply, a, i) + dme.Between(v, kindYield, i, a) + dme.Between(v, kindRelinquish, i, a)
+	permissions += dme.Count(n.holds(a))
+	if want := dme.Count(site.granted.Node == i); permissions != want {
 		return dme.Broken([]dme.NodeID{a, i},
 			"site %d has granted %v; node %d has its permission: %t, and with messages between the two there are %d permissions, not %d",
 			a, site.granted, i, n.holds(a), permissions, want)

@@ -78,9 +78,7 @@ func onePlace(v dme.GlobalView) error {
 		}
 		requests, queued := 0, 0
 		for x := range s.queue.All() {
-			if x == id {
-				queued++
-			}
+			queued += dme.Count(x == id)
 		}
 		granted := s.holder == id
 		for _, m := range v.Between(id, coordinator) {
@@ -102,27 +100,8 @@ func onePlace(v dme.GlobalView) error {
 func oneGrant(v dme.GlobalView) error {
 	s := dme.NodeOf[*server](v, coordinator)
 	for id := dme.NodeID(1); int(id) <= v.Setting().Nodes; id++ {
-		grants, releases, inside := 0, 0, 0
-		if v.Activity(id) == dme.Inside {
-			inside = 1
-		}
-		if id != coordinator {
-			for _, m := range v.Between(coordinator, id) {
-				if m.Kind == kindGrant {
-					grants++
-				}
-			}
-			for _, m := range v.Between(id, coordinator) {
-				if m.Kind == kindRelease {
-					releases++
-				}
-			}
-		}
-		want := 0
-		if s.holder == id {
-			want = 1
-		}
-		if grants+releases+inside != want {
+		grants, releases := dme.Between(v, kindGrant, coordinator, id), dme.Between(v, kindRelease, id, coordinator)
+		if grants+releases+dme.Count(v.Activity(id) == dme.Inside) != dme.Count(s.holder == id) {
 			return dme.Broken([]dme.NodeID{id},
 				"the resource is granted to node %s, and node %d has %d GRANTs and %d RELEASEs on their way, and is %v",
 				holderOf(s), id, grants, releases, v.Activity(id))

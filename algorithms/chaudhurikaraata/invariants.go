@@ -79,6 +79,15 @@ func tokens(v dme.GlobalView) func(func(int, *token) bool) {
 	}
 }
 
+// coloursOf counts the tokens that privilege a plane.
+func coloursOf(v dme.GlobalView) (greens, yellows int) {
+	for _, t := range tokens(v) {
+		greens += dme.Count(t.colour == green)
+		yellows += dme.Count(t.colour == yellow)
+	}
+	return greens, yellows
+}
+
 // coloured returns the corners whose tokens have one of two colours.
 func coloured(v dme.GlobalView, a, b colour) (corners []dme.NodeID) {
 	for k, t := range tokens(v) {
@@ -90,29 +99,15 @@ func coloured(v dme.GlobalView, a, b colour) (corners []dme.NodeID) {
 }
 
 func onePrivilegedPlane(v dme.GlobalView) error {
-	privileged := 0
-	for _, t := range tokens(v) {
-		if t.colour != red {
-			privileged++
-		}
-	}
-	if privileged <= 1 {
+	greens, yellows := coloursOf(v)
+	if greens+yellows <= 1 {
 		return nil
 	}
-	return dme.Broken(coloured(v, green, yellow), "%d planes are privileged, those of nodes %v", privileged, coloured(v, green, yellow))
+	return dme.Broken(coloured(v, green, yellow), "%d planes are privileged, those of nodes %v", greens+yellows, coloured(v, green, yellow))
 }
 
 func notBothColours(v dme.GlobalView) error {
-	greens, yellows := 0, 0
-	for _, t := range tokens(v) {
-		switch t.colour {
-		case green:
-			greens++
-		case yellow:
-			yellows++
-		}
-	}
-	if greens == 0 || yellows == 0 {
+	if greens, yellows := coloursOf(v); greens == 0 || yellows == 0 {
 		return nil
 	}
 	return dme.Broken(coloured(v, green, yellow), "the tokens of nodes %v are GREEN and those of nodes %v YELLOW",
@@ -120,23 +115,16 @@ func notBothColours(v dme.GlobalView) error {
 }
 
 func onePrivilege(v dme.GlobalView) error {
-	privileged, travelling := 0, 0
-	for _, t := range tokens(v) {
-		if t.colour != red {
-			privileged++
-		}
-	}
-	s := theSystem(v)
+	greens, yellows := coloursOf(v)
+	s, travelling := theSystem(v), 0
 	for _, f := range v.InFlight() {
-		if f.Kind == kindPermit && s.isCorner(f.Node) {
-			travelling++
-		}
+		travelling += dme.Count(f.Kind == kindPermit && s.isCorner(f.Node))
 	}
-	if privileged+travelling == 1 {
+	if greens+yellows+travelling == 1 {
 		return nil
 	}
 	return dme.Broken(coloured(v, green, yellow),
-		"%d planes are privileged, and %d PERMITs to corners are on their way", privileged, travelling)
+		"%d planes are privileged, and %d PERMITs to corners are on their way", greens+yellows, travelling)
 }
 
 func insideThePrivileged(v dme.GlobalView) error {

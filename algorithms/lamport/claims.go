@@ -99,13 +99,7 @@ func gauges() []dme.Gauge {
 			return dme.Largest(func(x *dme.Event) (float64, bool) {
 				n := x.Node.(*site)
 				at[x.ID] = n.requesting() && (!l1 || n.l1()) && (!l2 || n.l2())
-				count := 0.0
-				for _, holds := range at {
-					if holds {
-						count++
-					}
-				}
-				return count, true
+				return float64(dme.Count(at...)), true
 			})
 		}
 	}
@@ -131,13 +125,11 @@ func gauges() []dme.Gauge {
 				if executing == dme.None || silent && x.OnTheWay > 0 {
 					return 0, false
 				}
-				count := 0.0
+				count := 0
 				for _, who := range tops[1:] {
-					if who != executing {
-						count++
-					}
+					count += dme.Count(who != executing)
 				}
-				return count, true
+				return float64(count), true
 			})
 		}
 	}

@@ -35,21 +35,16 @@ func oneRequest(v dme.GlobalView, a, i dme.NodeID, arbiter, n *node) error {
 	if n.request.IsZero() || n.MemberIndex(a) < 0 {
 		return nil
 	}
-	requests, queued, locked := 0, 0, 0
+	requests, queued := 0, 0
 	for _, m := range v.Between(i, a) {
 		if m.Kind == kindRequest && m.Clock == n.request.Clock {
 			requests++
 		}
 	}
 	for _, r := range arbiter.waiting {
-		if r == n.request {
-			queued++
-		}
+		queued += dme.Count(r == n.request)
 	}
-	if arbiter.locking == n.request {
-		locked++
-	}
-	if requests+queued+locked != 1 {
+	if requests+queued+dme.Count(arbiter.locking == n.request) != 1 {
 		return dme.Broken([]dme.NodeID{a, i}, "the REQUEST %v is %d times on its way to member %d and %d times in its WAITING QUEUE; "+
 			"the member is locked for %v", n.request, requests, a, queued, arbiter.locking)
 	}
@@ -57,16 +52,10 @@ func oneRequest(v dme.GlobalView, a, i dme.NodeID, arbiter, n *node) error {
 }
 
 func oneLock(v dme.GlobalView, a, i dme.NodeID, arbiter, n *node) error {
-	locks, held, want := 0, false, 0
-	if k := n.MemberIndex(a); k >= 0 && n.locked.Has(k) {
-		held = true
-		locks++
-	}
-	locks += dme.Between(v, kindLocked, a, i) + dme.Between(v, kindRelinquish, i, a) + dme.Between(v, kindRelease, i, a)
-	if arbiter.locking.Node == i {
-		want = 1
-	}
-	if locks != want {
+	k := n.MemberIndex(a)
+	held := k >= 0 && n.locked.Has(k)
+	locks := dme.Between(v, kindLocked, a, i) + dme.Between(v, kindRelinquish, i, a) + dme.Between(v, kindRelease, i, a) + dme.Count(held)
+	if want := dme.Count(arbiter.locking.Node == i); locks != want {
 		return dme.Broken([]dme.NodeID{a, i},
 			"member %d is locked for %v; node %d holds its lock: %t, and with messages between the two there are %d locks, not %d",
 			a, arbiter.locking, i, held, locks, want)

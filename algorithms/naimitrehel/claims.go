@@ -64,14 +64,10 @@ func fatherTrees(v dme.GlobalView) error {
 			}
 			at = dme.NodeOf[*node](v, at.father)
 		}
-		if n.father == dme.None {
-			roots++
-		}
+		roots += dme.Count(n.father == dme.None)
 	}
 	for _, f := range v.InFlight() {
-		if f.Kind == kindRequest {
-			requests++
-		}
+		requests += dme.Count(f.Kind == kindRequest)
 	}
 	if roots != requests+1 {
 		return dme.Broken(nil, "there are %d roots, and %d REQUESTs on their way", roots, requests)
@@ -94,11 +90,8 @@ func onePlace(v dme.GlobalView) error {
 		of[n.next].nexts++
 	}
 	for id, n := range dme.NodesOf[*node](v) {
-		p, want := of[id], 0
-		if n.requestingCS && !n.tokenPresent {
-			want = 1
-		}
-		if p.requests+p.tokens+p.nexts != want {
+		p := of[id]
+		if p.requests+p.tokens+p.nexts != dme.Count(n.requestingCS && !n.tokenPresent) {
 			return dme.Broken([]dme.NodeID{id},
 				"node %d is %v: %d REQUESTs for it and %d TOKENs to it are on their way, and it is the next of %d nodes",
 				id, v.Activity(id), p.requests, p.tokens, p.nexts)

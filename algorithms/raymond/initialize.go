@@ -112,41 +112,23 @@ func toldByMessages(s dme.Setting) bool {
 // everywhere.
 func initializeMessages(s dme.Setting) (count float64, ok bool) {
 	type starter interface {
-		dme.Node
 		dme.Starter
 		knowsHolder() bool
 	}
-	nodes := make([]starter, s.Nodes+1)
-	type letter struct{ from, to dme.NodeID }
-	var onTheWay []letter
-	var out dme.Outbox
-	sent := func(from dme.NodeID) {
-		for _, e := range out.Effects() {
-			if e.Kind == dme.Send {
-				onTheWay = append(onTheWay, letter{from, e.To})
-			}
-		}
-		out.Reset()
-	}
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		if nodes[id], ok = s.System.Node(id).(starter); !ok {
+	net := claim.Rehearse(s)
+	for id := range dme.Others(s.Nodes, dme.None) {
+		if _, ok := net.Nodes[id].(starter); !ok {
 			return 0, false
 		}
-		nodes[id].Start(&out)
-		sent(id)
+		net.Do(id, func(n dme.Node, out *dme.Outbox) { n.(starter).Start(out) })
 	}
-	for ; len(onTheWay) > 0; count++ {
-		l := onTheWay[0]
-		onTheWay = onTheWay[1:]
-		nodes[l.to].Receive(l.from, dme.Message{Kind: kindInitialize}, &out)
-		sent(l.to)
-	}
-	for _, n := range nodes[1:] {
-		if !n.knowsHolder() {
+	net.Settle()
+	for _, n := range net.Nodes[1:] {
+		if !n.(starter).knowsHolder() {
 			return 0, false
 		}
 	}
-	return count, true
+	return float64(net.Received), true
 }
 
 // knowsHolder reports whether the node has been told in which direction the privilege is.

@@ -119,16 +119,11 @@ func oneRequest[T sectioned](v dme.GlobalView, id, other dme.NodeID, n, neighbou
 	if a.holder == dme.None || b.holder == dme.None || b.unheard != nil && b.unheard(id) {
 		return nil
 	}
-	requests, privileges, queued, want := dme.Between(v, kindRequest, id, other), dme.Between(v, kindPrivilege, other, id), 0, 0
+	requests, privileges, queued := dme.Between(v, kindRequest, id, other), dme.Between(v, kindPrivilege, other, id), 0
 	for x := range b.requestQ.All() {
-		if x == id {
-			queued++
-		}
+		queued += dme.Count(x == id)
 	}
-	if a.asked && a.holder == other {
-		want = 1
-	}
-	if requests+privileges+queued != want {
+	if requests+privileges+queued != dme.Count(a.asked && a.holder == other) {
 		return dme.Broken([]dme.NodeID{id, other},
 			"node %d, HOLDER %d and ASKED %t, has %d REQUESTs on their way to node %d and stands %d times in its REQUEST_Q, "+
 				"with %d PRIVILEGEs on their way back", id, a.holder, a.asked, requests, other, queued, privileges)

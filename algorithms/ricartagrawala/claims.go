@@ -108,14 +108,11 @@ func newConflicts(n int, judged func(early, late, winner *request) (counts, hit 
 	if n > mostFollowed {
 		return nil
 	}
-	table := func() [][]bool {
-		rows := make([][]bool, n+1)
-		for i := range rows {
-			rows[i] = make([]bool, n+1)
-		}
-		return rows
+	c := &conflicts{asked: make([]request, n+1), judged: judged}
+	for range n + 1 {
+		c.heard, c.pairs = append(c.heard, make([]bool, n+1)), append(c.pairs, make([]bool, n+1))
 	}
-	return &conflicts{asked: make([]request, n+1), heard: table(), pairs: table(), judged: judged}
+	return c
 }
 
 func (c *conflicts) Note(x *dme.Event) {
@@ -164,9 +161,7 @@ func (c *conflicts) enter(id dme.NodeID) {
 		}
 		if counts, hit := c.judged(early, late, won); counts {
 			c.all++
-			if hit {
-				c.hits++
-			}
+			c.hits += dme.Count(hit)
 		}
 	}
 	won.waits = false
@@ -202,46 +197,32 @@ func lowerWins(s dme.Setting) dme.Meter {
 	})
 }
 
-// afterProcessing follows how often each node enters from when it has handled
+// newAfterProcessing follows how often each node enters from when it has handled
 // another's REQUEST until that one enters.
-type afterProcessing struct {
-	entries []int   // by node, from 1
-	handled [][]int // by node that waits, and by node: its entries when it had handled the REQUEST; −1: not yet
-	most    int
-	any     bool
-}
-
 func newAfterProcessing(s dme.Setting) dme.Meter {
 	if s.Nodes > mostFollowed {
 		return nil
 	}
-	m := &afterProcessing{entries: make([]int, s.Nodes+1), handled: make([][]int, s.Nodes+1)}
-	for i := range m.handled {
-		m.handled[i] = make([]int, s.Nodes+1)
-		m.forget(dme.NodeID(i))
+	entries := make([]int, s.Nodes+1)   // by node, from 1
+	handled := make([][]int, s.Nodes+1) // by node that waits, and by node: its entries when it had handled the REQUEST; −1: not yet
+	for i := range handled {
+		handled[i] = slices.Repeat([]int{-1}, s.Nodes+1)
 	}
-	return m
-}
-
-func (m *afterProcessing) forget(asker dme.NodeID) {
-	for j := range m.handled[asker] {
-		m.handled[asker][j] = -1
-	}
-}
-
-func (m *afterProcessing) Note(x *dme.Event) {
-	switch {
-	case x.Kind == dme.Receive && x.Msg.Kind == kindRequest:
-		m.handled[x.Peer][x.ID] = m.entries[x.ID]
-	case x.Kind == dme.Enter:
-		m.entries[x.ID]++
-		m.forget(x.ID)
-		for asker := range m.handled {
-			if before := m.handled[asker][x.ID]; before >= 0 {
-				m.most, m.any = max(m.most, m.entries[x.ID]-before), true
+	return dme.Largest(func(x *dme.Event) (most float64, any bool) {
+		switch {
+		case x.Kind == dme.Receive && x.Msg.Kind == kindRequest:
+			handled[x.Peer][x.ID] = entries[x.ID]
+		case x.Kind == dme.Enter:
+			entries[x.ID]++
+			for j := range handled[x.ID] {
+				handled[x.ID][j] = -1
+			}
+			for _, before := range handled {
+				if before[x.ID] >= 0 {
+					most, any = max(most, float64(entries[x.ID]-before[x.ID])), true
+				}
 			}
 		}
-	}
+		return most, any
+	})
 }
-
-func (m *afterProcessing) Value() (float64, bool) { return float64(m.most), m.any }

@@ -93,19 +93,11 @@ func oneAnswer[T party](v dme.GlobalView, i, j dme.NodeID, a, b T) error {
 		return nil
 	}
 	n := a.base()
-	requests, replies, deferred, want := dme.Between(v, kindRequest, i, j), 0, 0, 0
+	requests, replies, deferred := dme.Between(v, kindRequest, i, j), 0, dme.Count(b.owes(i))
 	for _, m := range v.Between(j, i) {
-		if m.Kind == kindReply && answers(m, i) {
-			replies++
-		}
+		replies += dme.Count(m.Kind == kindReply && answers(m, i))
 	}
-	if b.owes(i) {
-		deferred = 1
-	}
-	if n.requestingCriticalSection && n.awaitingReply.Has(j) {
-		want = 1
-	}
-	if requests+replies+deferred != want {
+	if want := dme.Count(n.requestingCriticalSection && n.awaitingReply.Has(j)); requests+replies+deferred != want {
 		return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d replies of node %d, which has deferred %d, "+
 			"with %d REQUESTs and %d REPLYs on their way", i, want, j, deferred, requests, replies)
 	}
@@ -171,31 +163,22 @@ func ringInvariants() []dme.Invariant {
 
 func oneRequest(v dme.GlobalView) error {
 	for i := dme.NodeID(1); int(i) <= v.Setting().Nodes; i++ {
-		requests, deferred, home, want := 0, 0, 0, 0
+		requests, deferred, home := 0, 0, 0
 		for _, f := range v.InFlight() {
-			if f.Kind == kindRequest && f.Req.Node == i {
-				requests++
-			}
+			requests += dme.Count(f.Kind == kindRequest && f.Req.Node == i)
 		}
 		var n *ringNode
 		if echo := dme.NodeOf[*echoNode](v, i); echo != nil {
 			n = &echo.ringNode
 			for _, other := range dme.NodesOf[*echoNode](v) {
-				if other.replyDeferred.Has(i) {
-					deferred++
-				}
+				deferred += dme.Count(other.replyDeferred.Has(i))
 			}
 		} else {
 			notes := dme.NodeOf[*notesNode](v, i)
 			n = &notes.ringNode
-			if n.requestingCriticalSection && !n.inside && notes.home {
-				home = 1
-			}
+			home = dme.Count(n.requestingCriticalSection && !n.inside && notes.home)
 		}
-		if n.requestingCriticalSection && !n.inside {
-			want = 1
-		}
-		if requests+deferred+home != want {
+		if requests+deferred+home != dme.Count(n.requestingCriticalSection && !n.inside) {
 			return dme.Broken([]dme.NodeID{i}, "node %d is %v: %d REQUESTs of it are on their way, %d are deferred, and %d have come home",
 				i, v.Activity(i), requests, deferred, home)
 		}

@@ -61,13 +61,8 @@ func lastingAnswer(v dme.GlobalView, i, j dme.NodeID, n, other *lastingNode) err
 	if i == j {
 		return nil
 	}
-	requests, replies, deferred, want := dme.Between(v, kindRequest, i, j), dme.Between(v, kindReply, j, i), 0, 0
-	if other.replyDeferred.Has(i) {
-		deferred = 1
-	}
-	if n.requesting && n.lacking.Has(j) {
-		want = 1
-	}
+	requests, replies := dme.Between(v, kindRequest, i, j), dme.Between(v, kindReply, j, i)
+	deferred, want := dme.Count(other.replyDeferred.Has(i)), dme.Count(n.requesting && n.lacking.Has(j))
 	if requests+replies+deferred != want {
 		return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d REPLYs of node %d, which has deferred %d, "+
 			"with %d REQUESTs and %d REPLYs on their way", i, want, j, deferred, requests, replies)

@@ -377,56 +377,20 @@ func delaying(s dme.Setting) bool {
 func heard(s dme.Setting) bool { return s.Options[optLower] != "delayed" }
 
 // monopoly lets node N ask while node 1 is inside, and counts how often node 1, which asks
-// again in the instant in which it leaves, enters before it. Messages arrive in the order
-// of sending.
+// again in the instant in which it leaves, enters before it.
 func monopoly(s dme.Setting) (count float64, ok bool) {
 	if s.Nodes < 2 {
 		return 0, false
 	}
-	type letter struct {
-		from, to dme.NodeID
-		m        dme.Message
+	net, first, last := claim.Rehearse(s), dme.NodeID(1), dme.NodeID(s.Nodes)
+	for _, id := range []dme.NodeID{first, last} {
+		net.Do(id, dme.Node.Request)
+		net.Settle()
 	}
-	var onTheWay []letter
-	var inside dme.NodeID
-	var out dme.Outbox
-	first, last := dme.NodeID(1), dme.NodeID(s.Nodes)
-	nodes := make([]dme.Node, s.Nodes+1)
-	for id := first; id <= last; id++ {
-		nodes[id] = s.System.Node(id)
+	for ; net.Entered == first && count < math.MaxInt16; count++ {
+		net.Do(first, dme.Node.Release)
+		net.Do(first, dme.Node.Request)
+		net.Settle()
 	}
-	do := func(id dme.NodeID, what func(*dme.Outbox)) {
-		what(&out)
-		for _, e := range out.Effects() {
-			switch e.Kind {
-			case dme.Enter:
-				inside = id
-			case dme.Send:
-				onTheWay = append(onTheWay, letter{id, e.To, e.Msg})
-			case dme.Broadcast:
-				for to := first; to <= last; to++ {
-					if to != id {
-						onTheWay = append(onTheWay, letter{id, to, e.Msg})
-					}
-				}
-			}
-		}
-		out.Reset()
-	}
-	settle := func() {
-		for ; len(onTheWay) > 0; onTheWay = onTheWay[1:] {
-			l := onTheWay[0]
-			do(l.to, func(out *dme.Outbox) { nodes[l.to].Receive(l.from, l.m, out) })
-		}
-	}
-	do(first, nodes[first].Request)
-	settle()
-	do(last, nodes[last].Request)
-	settle()
-	for ; inside == first && count < math.MaxInt16; count++ {
-		do(first, nodes[first].Release)
-		do(first, nodes[first].Request)
-		settle()
-	}
-	return count - 1, inside == last // the first entry was before node N asked
+	return count - 1, net.Entered == last // the first entry was before node N asked
 }

@@ -75,61 +75,42 @@ func synchronizedClaims() claim.List {
 	return all
 }
 
-// falseSuspicions counts what nodes hear of others that have FAILED and are alive, where
+// newFalseSuspicions counts what nodes hear of others that have FAILED and are alive, where
 // anybody was suspected. A node that comes back says so of itself.
-type falseSuspicions struct {
-	down      collections.NodeSet
-	suspected bool
-	count     int
-}
-
 func newFalseSuspicions(s dme.Setting) dme.Meter {
-	return &falseSuspicions{down: collections.MakeNodeSet(s.Nodes)}
-}
-
-func (m *falseSuspicions) Note(x *dme.Event) {
-	switch {
-	case x.Kind == dme.Crash:
-		m.down.Add(x.ID)
-	case x.Kind == dme.Restart || x.Kind == dme.Join:
-		m.down.Remove(x.ID)
-	case x.Kind == dme.Receive && x.Msg.Kind == kindFailed:
-		if about := x.Msg.Node; about != x.Peer && !m.down.Has(about) {
-			m.count++
+	down := collections.MakeNodeSet(s.Nodes)
+	suspected, count := false, 0
+	return dme.Largest(func(x *dme.Event) (float64, bool) {
+		switch {
+		case x.Kind == dme.Crash:
+			down.Add(x.ID)
+		case x.Kind == dme.Restart || x.Kind == dme.Join:
+			down.Remove(x.ID)
+		case x.Kind == dme.Receive && x.Msg.Kind == kindFailed:
+			count += dme.Count(x.Msg.Node != x.Peer && !down.Has(x.Msg.Node))
+		case x.Kind == dme.Send && x.Msg.Kind == kindAreYouThere:
+			suspected = true
 		}
-	case x.Kind == dme.Send && x.Msg.Kind == kindAreYouThere:
-		m.suspected = true
-	}
+		return float64(count), suspected || count > 0
+	})
 }
 
-func (m *falseSuspicions) Value() (float64, bool) {
-	return float64(m.count), m.suspected || m.count > 0
-}
-
-// detection measures from the last answer that a node which asks has had until it
+// newDetection measures from the last answer that a node which asks has had until it
 // declares another failed: both periods of section 7.4.
-type detection struct {
-	answered []time.Duration // by node, from 1
-	longest  time.Duration
-	any      bool
-}
-
 func newDetection(s dme.Setting) dme.Meter {
-	return &detection{answered: make([]time.Duration, s.Nodes+1)}
+	answered := make([]time.Duration, s.Nodes+1) // by node, from 1
+	return dme.Largest(func(x *dme.Event) (float64, bool) {
+		n := x.Node.(*robustNode)
+		switch {
+		case x.Kind == dme.Send && x.Msg.Kind == kindRequest,
+			x.Kind == dme.Receive && (x.Msg.Kind == kindReply || x.Msg.Kind == kindYesIAmHere):
+			answered[x.ID] = x.At
+		case x.Kind == dme.Send && x.Msg.Kind == kindFailed && x.Msg.Node != x.ID && n.requestingCriticalSection && n.admitted:
+			return (x.At - answered[x.ID]).Seconds(), true
+		}
+		return 0, false
+	})
 }
-
-func (m *detection) Note(x *dme.Event) {
-	n := x.Node.(*robustNode)
-	switch {
-	case x.Kind == dme.Send && x.Msg.Kind == kindRequest,
-		x.Kind == dme.Receive && (x.Msg.Kind == kindReply || x.Msg.Kind == kindYesIAmHere):
-		m.answered[x.ID] = x.At
-	case x.Kind == dme.Send && x.Msg.Kind == kindFailed && x.Msg.Node != x.ID && n.requestingCriticalSection && n.admitted:
-		m.longest, m.any = max(m.longest, x.At-m.answered[x.ID]), true
-	}
-}
-
-func (m *detection) Value() (float64, bool) { return m.longest.Seconds(), m.any }
 
 // latecomers follows newcomers until their first REQUEST. Section 7.2.3: its number must
 // be above that of any REQUEST that would have been received by then, had the newcomer

@@ -63,49 +63,40 @@ func preserved() claim.Claim {
 		Where(func(s dme.Setting) bool { return s.Nodes <= mostFollowed })
 }
 
-// stairs looks at the request sets whenever the system is silent.
-type stairs struct {
-	sites         []*site // from 1; nil where nothing has happened yet
-	busy          int     // sites that wait or execute
-	last          dme.NodeID
-	silent, count int
-}
-
+// newStairs looks at the request sets whenever the system is silent.
 func newStairs(s dme.Setting) dme.Meter {
 	if s.Nodes > mostFollowed {
 		return nil
 	}
-	m := &stairs{sites: make([]*site, s.Nodes+1)}
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		m.sites[id], _ = s.System.Node(id).(*site) // as it is until something happens
+	sites := make([]*site, s.Nodes+1) // from 1
+	for id := range dme.Others(s.Nodes, dme.None) {
+		sites[id], _ = s.System.Node(id).(*site) // as it is until something happens
 	}
-	return m
+	last := dme.None
+	busy, count := 0, 0 // sites that wait or execute; silent moments without a staircase
+	return dme.Largest(func(x *dme.Event) (float64, bool) {
+		sites[x.ID] = x.Node.(*site)
+		switch x.Kind {
+		case dme.Request:
+			busy++
+		case dme.Enter:
+			last = x.ID
+		case dme.Exit:
+			busy--
+		}
+		if busy > 0 || x.OnTheWay > 0 || last == dme.None {
+			return 0, false
+		}
+		count += dme.Count(!isStaircase(sites, last))
+		return float64(count), true
+	})
 }
 
-func (m *stairs) Note(x *dme.Event) {
-	m.sites[x.ID] = x.Node.(*site)
-	switch x.Kind {
-	case dme.Request:
-		m.busy++
-	case dme.Enter:
-		m.last = x.ID
-	case dme.Exit:
-		m.busy--
-	}
-	if m.busy > 0 || x.OnTheWay > 0 || m.last == dme.None {
-		return
-	}
-	m.silent++
-	if !m.staircase() {
-		m.count++
-	}
-}
-
-// staircase reports whether the sites stand in a line in which each asks exactly those
-// to its right, and owes nobody an answer.
-func (m *stairs) staircase() bool {
-	order := make([]*site, len(m.sites)-1) // from the right
-	for _, s := range m.sites[1:] {
+// isStaircase reports whether the sites stand in a line in which each asks exactly those
+// to its right, the last to execute at the right end, and owes nobody an answer.
+func isStaircase(sites []*site, last dme.NodeID) bool {
+	order := make([]*site, len(sites)-1) // from the right
+	for _, s := range sites[1:] {
 		position := s.r.Len()
 		if len(s.inform) > 0 || position >= len(order) || order[position] != nil {
 			return false
@@ -119,10 +110,8 @@ func (m *stairs) staircase() bool {
 			}
 		}
 	}
-	return order[0].i == m.last
+	return order[0].i == last
 }
-
-func (m *stairs) Value() (float64, bool) { return float64(m.count), m.silent > 0 }
 
 // invariants are the condition of section 9.5 on the information structure, which
 // the text states of its beginning and which must hold ever after, and that each
@@ -155,13 +144,8 @@ func oneAnswer(v dme.GlobalView, i, j dme.NodeID, s, other *site) error {
 	if i == j {
 		return nil
 	}
-	requests, replies, waits, want := dme.Between(v, kindRequest, i, j), dme.Between(v, kindReply, j, i), 0, 0
-	if other.inform.Has(i) {
-		waits = 1
-	}
-	if s.requesting && s.r.Has(j) {
-		want = 1
-	}
+	requests, replies := dme.Between(v, kindRequest, i, j), dme.Between(v, kindReply, j, i)
+	waits, want := dme.Count(other.inform.Has(i)), dme.Count(s.requesting && s.r.Has(j))
 	if requests+replies+waits != want {
 		return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d REPLYs of node %d, in whose I it stands %d times, "+
 			"with %d REQUESTs and %d REPLYs on their way", i, want, j, waits, requests, replies)

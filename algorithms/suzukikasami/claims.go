@@ -38,46 +38,32 @@ func claims() claim.List {
 // queue until its own.
 var AheadInQueue = claim.Quantity{ID: "ahead-in-queue", Name: "entries by others while a request is in the token's queue"}
 
-// ahead follows the requests in the token's queue.
-type ahead struct {
-	since   []int // by site, from 1: entries of all when its request came into the queue; −1: it is not there
-	entries int
-	most    int
-	any     bool
-}
-
+// newAhead follows the requests in the token's queue.
 func newAhead(s dme.Setting) dme.Meter {
-	m := &ahead{since: make([]int, s.Nodes+1)}
-	for i := range m.since {
-		m.since[i] = -1
-	}
-	return m
-}
-
-func (m *ahead) Note(x *dme.Event) {
-	switch {
-	case x.Kind == dme.Enter:
-		if before := m.since[x.ID]; before >= 0 {
-			m.most, m.any = max(m.most, m.entries-before), true
-			m.since[x.ID] = -1
-		}
-		m.entries++
-	case x.Kind == dme.Send && x.Msg.Kind == kindToken && len(x.Msg.Vec) >= len(m.since)-1:
-		// The queue as it leaves a site, and before it the site that gets the token.
-		m.found(uint64(x.Peer))
-		for _, j := range token(x.Msg.Vec).queue(len(m.since) - 1) {
-			m.found(j)
+	since := slices.Repeat([]int{-1}, s.Nodes+1) // by site, from 1: entries of all when its request came into the queue; −1: it is not there
+	entries := 0
+	found := func(j uint64) {
+		if since[j] < 0 {
+			since[j] = entries
 		}
 	}
+	return dme.Largest(func(x *dme.Event) (ahead float64, ok bool) {
+		switch {
+		case x.Kind == dme.Enter:
+			before := since[x.ID]
+			ahead, ok = float64(entries-before), before >= 0
+			since[x.ID] = -1
+			entries++
+		case x.Kind == dme.Send && x.Msg.Kind == kindToken && len(x.Msg.Vec) >= s.Nodes:
+			// The queue as it leaves a site, and before it the site that gets the token.
+			found(uint64(x.Peer))
+			for _, j := range token(x.Msg.Vec).queue(s.Nodes) {
+				found(j)
+			}
+		}
+		return ahead, ok
+	})
 }
-
-func (m *ahead) found(j uint64) {
-	if m.since[j] < 0 {
-		m.since[j] = m.entries
-	}
-}
-
-func (m *ahead) Value() (float64, bool) { return float64(m.most), m.any }
 
 // invariants are those by which section 9.11 argues: there is one token, its LN
 // tells outdated requests from current ones, and its Q holds sites that wait.

@@ -124,14 +124,8 @@ func askedOnce(v dme.GlobalView, id, previous dme.NodeID, d, before *demand) err
 	if d.previous != previous || previous == id { // which is so where it is alone
 		return nil
 	}
-	requests, tokens, owed, want := dme.Between(v, kindRequest, id, previous), dme.Between(v, kindToken, previous, id), 0, 0
-	if before.owed {
-		owed = 1
-	}
-	if d.asked {
-		want = 1
-	}
-	if requests+tokens+owed != want {
+	requests, tokens := dme.Between(v, kindRequest, id, previous), dme.Between(v, kindToken, previous, id)
+	if requests+tokens+dme.Count(before.owed) != dme.Count(d.asked) {
 		return dme.Broken([]dme.NodeID{id, previous},
 			"node %d, asked=%t, and node %d, owed=%t, with %d REQUESTs and %d TOKENs on their way between them",
 			id, d.asked, previous, before.owed, requests, tokens)
