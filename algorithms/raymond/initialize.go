@@ -134,8 +134,6 @@ func initializeMessages(s dme.Setting) (count float64, ok bool) {
 // knowsHolder reports whether the node has been told in which direction the privilege is.
 func (n *node) knowsHolder() bool { return n.holder != dme.None }
 
-func (n *robust) knowsHolder() bool { return n.holder != dme.None }
-
 // withoutInitialize restricts what is claimed of all messages to runs that begin without
 // INITIALIZE: these belong to no entry, and the texts count none.
 func withoutInitialize(claims claim.List) claim.List {
