@@ -196,13 +196,7 @@ func describe(sizes func(n int, opt dme.Options) ([]int, error), how func(dme.Op
 		Clocks:   clocks,
 		Options: []dme.Option{{
 			Name: optMesh, Default: meshAuto, Words: []string{meshAuto}, Forms: []string{"PxQxR"},
-			Valid: func(value string) error {
-				if value == meshAuto {
-					return nil
-				}
-				_, err := parseSizes(value)
-				return err
-			},
+			Valid: dme.Valid(parseSizes),
 		}},
 		ValidNodes: func(n int, opt dme.Options) error {
 			_, err := sizes(n, opt)

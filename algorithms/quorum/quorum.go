@@ -287,11 +287,8 @@ func Options() []dme.Option {
 		},
 		{
 			Name: OptionWeights, Default: "", Forms: []string{"V1,V2,…"},
-			Help: "votes of the nodes 1, 2, … for quorum=weighted; one each where none are given",
-			Valid: func(value string) error {
-				_, err := ParseWeights(value)
-				return err
-			},
+			Help:  "votes of the nodes 1, 2, … for quorum=weighted; one each where none are given",
+			Valid: dme.Valid(ParseWeights),
 		},
 		{
 			Name: OptionLabelling, Default: natural, Words: []string{natural, shuffled},

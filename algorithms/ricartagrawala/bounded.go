@@ -70,9 +70,6 @@ func modulusOf(nodes int, o dme.Options) uint64 {
 }
 
 func validModulus(s string) error {
-	if s == "auto" {
-		return nil
-	}
 	if m, err := strconv.ParseUint(s, 10, 63); err != nil || m == 0 {
 		return errors.New("not a positive number")
 	}

@@ -101,9 +101,6 @@ func boundOf(c dme.Config) time.Duration {
 }
 
 func validBound(s string) error {
-	if s == "auto" {
-		return nil
-	}
 	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxBound {
 		return errors.New("not a duration above 0 and at most 1h")
 	}

@@ -46,7 +46,7 @@ func robustOptions() []dme.Option {
 				"has seen numbers rise by N−1; all could have been served; has a fourth REQUEST of one (needs order)",
 		},
 		{
-			Name: "names", Default: "auto", Words: []string{"auto"}, Forms: []string{"LIST"}, Valid: validNames,
+			Name: "names", Default: "auto", Words: []string{"auto"}, Forms: []string{"LIST"}, Valid: dme.Valid(parseNames),
 			Help: "node numbers from a larger range (section 7.1), such as 30,10,20: among equal sequence numbers " +
 				"the smaller goes first; auto is 1,2,…",
 		},
@@ -109,14 +109,6 @@ func namesOf(nodes int, o dme.Options) ([]dme.NodeID, error) {
 		names = append(names, dme.NodeID(id+1))
 	}
 	return names, nil
-}
-
-func validNames(s string) error {
-	if s == "auto" {
-		return nil
-	}
-	_, err := parseNames(s)
-	return err
 }
 
 func parseNames(s string) ([]dme.NodeID, error) {
