@@ -28,7 +28,6 @@ func (n *node) Release(out *dme.Outbox) {
 	n.HandleLocal(n.handle, out)
 }
 
-// Receive handles a message of another node.
 func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if reason := n.impossible(from, &m); reason != "" {
 		out.Refuse(reason)
@@ -146,10 +145,8 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	return ""
 }
 
-// QueueLength returns the length of the request queue.
 func (n *node) QueueLength() int { return len(n.waiting) }
 
-// State names the variables.
 func (n *node) State(v *dme.Visitor) {
 	n.state(v)
 	v.Stamp("granted", &n.granted)
@@ -175,7 +172,6 @@ type requester struct {
 	failures quorum.Failures // of the repaired algorithm
 }
 
-// pending reports whether the node has asked and not yet entered.
 func (n *requester) pending() bool { return !n.request.IsZero() && !n.inside }
 
 // holds reports whether the node has the permission of site j.

@@ -36,7 +36,6 @@ func (n *publishedNode) Release(out *dme.Outbox) {
 	n.HandleLocal(n.handle, out)
 }
 
-// Receive handles a message of another node.
 func (n *publishedNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if reason := n.impossible(from, &m); reason != "" {
 		out.Refuse(reason)
@@ -115,10 +114,8 @@ func (n *publishedNode) impossible(from dme.NodeID, m *dme.Message) string {
 	return ""
 }
 
-// QueueLength returns the length of the request queue.
 func (n *publishedNode) QueueLength() int { return len(n.queue) }
 
-// State names the variables.
 func (n *publishedNode) State(v *dme.Visitor) {
 	n.state(v)
 	n.queue.Show(v, "queue")

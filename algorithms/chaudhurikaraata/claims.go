@@ -210,7 +210,6 @@ func onSquare(s dme.Setting) bool {
 
 func linksUsed(s dme.Setting) (float64, bool) { return float64(links(meshOf(s))), true }
 
-// links counts the bidirectional links over which messages flow.
 func links(m *mesh) int {
 	ends := 0
 	for id := dme.NodeID(1); int(id) <= m.nodes; id++ {
@@ -284,7 +283,6 @@ func planeChanges(m *mesh) (probability, hops float64) {
 	return probability, hops
 }
 
-// meanDistance returns the mean distance of the nodes from their corners.
 func meanDistance(m *mesh) float64 {
 	hops := 0
 	for id := dme.NodeID(1); int(id) <= m.nodes; id++ {

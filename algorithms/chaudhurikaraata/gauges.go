@@ -42,7 +42,7 @@ func newColours(s dme.Setting) colours {
 // note follows the colour of a corner.
 func (t *colours) note(x *dme.Event) {
 	if n, ok := x.Node.(*node); ok && n.corner != nil {
-		t.turn(x.ID, n.corner.tokenColour())
+		t.turn(x.ID, n.corner.itsToken().colour)
 	}
 }
 

@@ -56,23 +56,12 @@ func repairedInvariants() []dme.Invariant {
 
 func theSystem(v dme.GlobalView) *system { return v.Setting().System.(*system) }
 
-// tokenOf returns the token of a corner.
-func tokenOf(n *node) *token {
-	switch c := n.corner.(type) {
-	case *repairedCorner:
-		return &c.token
-	case *publishedCorner:
-		return &c.token
-	}
-	panic("not a corner")
-}
-
 // tokens returns the token of each plane.
 func tokens(v dme.GlobalView) func(func(int, *token) bool) {
 	s := theSystem(v)
 	return func(yield func(int, *token) bool) {
 		for k := range s.planes() {
-			if !yield(k, tokenOf(dme.NodeOf[*node](v, s.cornerOf(k)))) {
+			if !yield(k, dme.NodeOf[*node](v, s.cornerOf(k)).corner.itsToken()) {
 				return
 			}
 		}
@@ -138,7 +127,7 @@ func insideThePrivileged(v dme.GlobalView) error {
 			continue
 		}
 		corner := s.cornerOf(s.planeOf(id))
-		if t := tokenOf(dme.NodeOf[*node](v, corner)); t.colour != yellow || t.granted != id {
+		if t := dme.NodeOf[*node](v, corner).corner.itsToken(); t.colour != yellow || t.granted != id {
 			return dme.Broken([]dme.NodeID{id, corner}, "node %d is in its critical section; the token of its plane is %v, for node %d",
 				id, t.colour, t.granted)
 		}

@@ -266,8 +266,6 @@ type site struct {
 	waiting collections.RequestQueue // the WAITING QUEUE
 }
 
-// pending reports whether the node has asked and not yet entered.
 func (s *site) pending() bool { return !s.request.IsZero() && !s.inside }
 
-// QueueLength returns the length of the WAITING QUEUE.
 func (s *site) QueueLength() int { return len(s.waiting) }

@@ -64,7 +64,6 @@ func span(n int, edges []edge) (*tree, error) {
 
 func (t *tree) nodes() int { return len(t.order) }
 
-// neighbours returns the nodes next to id, in ascending order.
 func (t *tree) neighbours(id dme.NodeID) []dme.NodeID { return slices.Clone(t.near[id]) }
 
 // adjacent reports whether two different nodes are neighbours.

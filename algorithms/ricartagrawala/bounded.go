@@ -139,7 +139,7 @@ var SmallestModulus = claim.Quantity{ID: "smallest-modulus", Name: "smallest mod
 func boundedClaims() claim.List {
 	const source = "TR-869, section 6.4"
 	always := claim.SafeAndLive("TR-869, sections 3 and 6.4: numbers modulo M ≥ 2N−1")
-	return slices.Concat(always, claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A"), claim.List{
+	return slices.Concat(always, oneDelay(), claim.List{
 		claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, "TR-869, section 4"),
 		// In bytes on the wire, where a message has a head of two and a
 		// number takes one for each seven bits.
@@ -148,12 +148,7 @@ func boundedClaims() claim.List {
 				largest := modulusOf(s.Nodes, s.Options) - 1
 				return float64(2 + (bits.Len64(largest)+6)/7), s.Nodes >= 2
 			}),
-		// It follows from the range of numbers, on links without order.
-		claim.Bypass.AtMost("N(N+1)/2 − 1", claim.AnyLoad, "TR-869, appendix"),
-		claim.BypassByOne.AtMost("N", claim.AnyLoad, "TR-869, appendix"),
-		claim.Bypass.AtMost("2(N−1) (links that keep order)", claim.AnyLoad, "TR-869, appendix").OnFIFO(),
-		claim.BypassByOne.AtMost("2 (links that keep order)", claim.AnyLoad, "TR-869, appendix").OnFIFO().
-			Where(claim.AtLeastTwo),
+	}, overtaking(), claim.List{
 		SmallestModulus.Is("2N−1", claim.Static, source).MeasuredBy(smallestAccepted),
 		SmallestModulus.Is("2N: at least twice as large as the number of nodes", claim.Static, "TR-869, section 8").
 			Named("twice-the-nodes").MeasuredBy(smallestAccepted).

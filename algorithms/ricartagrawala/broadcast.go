@@ -115,8 +115,7 @@ func recipient(list []uint64, j dme.NodeID) (number uint64, listed bool) {
 func broadcastClaims() claim.List {
 	const listed, onMedium = "TR-869, sections 6.2 and 6.2.2", "TR-869, section 6.2.1"
 	const medium = "form=sequenced"
-	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
-	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.2"), handOver, claim.List{
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.2"), oneDelay(), claim.List{
 		claim.TransmissionsPerCS.Is("N", claim.Light, listed).Where(of("listed")),
 		// A broadcast REPLY stands for as many as it lists.
 		claim.TransmissionsPerCS.AtMost("N", claim.AnyLoad, listed).Where(of("listed")),

@@ -64,17 +64,27 @@ func times() claim.List {
 }
 
 func order() claim.List {
-	return claim.List{
+	return slices.Concat(claim.List{
 		claim.InOrder("0: entries in timestamp order", textbook+"section 9.4 and Exercise 9.5; "+report+"section 2.4"),
 		EntriesAfterProcessing.AtMost("1: not twice, once all have processed the REQUEST",
 			claim.Worst, report+"section 2.4").Where(claim.AtLeastTwo),
-		// On links without order. Where a link keeps order it is 2(N−1).
-		claim.Bypass.AtMost("N(N+1)/2 − 1", claim.AnyLoad, report+"appendix"),
-		claim.BypassByOne.AtMost("N", claim.AnyLoad, report+"appendix"),
-		claim.Bypass.AtMost("2(N−1) (links that keep order)", claim.AnyLoad, report+"appendix").OnFIFO(),
-		claim.BypassByOne.AtMost("2 (links that keep order)", claim.AnyLoad, report+"appendix").OnFIFO().
-			Where(claim.AtLeastTwo),
+	}, overtaking(), claim.List{
 		claim.NumberRange.AtMost("N−1: from x to x+N−1", claim.AnyLoad, report+"section 6.4"),
+	})
+}
+
+// oneDelay is claimed of the modifications, too.
+func oneDelay() claim.List { return claim.HandOver(1, claim.Mean, report+"section 5.4, case A") }
+
+// overtaking follows from the range of numbers, on links without order. Where a link keeps
+// order it is less.
+func overtaking() claim.List {
+	const source = report + "appendix"
+	return claim.List{
+		claim.Bypass.AtMost("N(N+1)/2 − 1", claim.AnyLoad, source),
+		claim.BypassByOne.AtMost("N", claim.AnyLoad, source),
+		claim.Bypass.AtMost("2(N−1) (links that keep order)", claim.AnyLoad, source).OnFIFO(),
+		claim.BypassByOne.AtMost("2 (links that keep order)", claim.AnyLoad, source).OnFIFO().Where(claim.AtLeastTwo),
 	}
 }
 

@@ -221,8 +221,7 @@ func (n *implicitNode) State(v *dme.Visitor) {
 const source = "TR-869, section 6.1"
 
 func implicitClaims() claim.List {
-	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
-	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.1"), handOver, claim.List{
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.1"), oneDelay(), claim.List{
 		claim.CostPerPeer(1, claim.Light, claim.Exact, source),
 		claim.CostPerPeer(1, claim.AnyLoad, claim.LowerBound, source),
 		// Of two nodes that ask at once, one defers the other.

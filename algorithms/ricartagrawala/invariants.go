@@ -210,22 +210,19 @@ func (l *listener) Waits() []dme.Wait {
 	return nil
 }
 
-// somewhere is where a REQUEST is that goes round, for all that its node knows.
-func somewhere() []dme.Wait { return []dme.Wait{{What: "REQUEST, which is kept on its way round"}} }
+// goesRound is what a REQUEST does, for all that its node knows.
+const goesRound = "REQUEST, which is kept on its way round"
 
 // Waits of section 6.3, first form, is for the REQUEST to come home.
 func (n *echoNode) Waits() []dme.Wait {
-	if n.requestingCriticalSection && !n.inside {
-		return somewhere()
-	}
-	return nil
+	return dme.WaitIf(n.requestingCriticalSection && !n.inside, goesRound, dme.None)
 }
 
 // Waits of section 6.3, second form, is for the REQUEST to come home and then for
 // those who have noted a deferral on it.
 func (n *notesNode) Waits() []dme.Wait {
 	if n.requestingCriticalSection && !n.home && !n.inside {
-		return somewhere()
+		return dme.WaitIf(true, goesRound, dme.None)
 	}
 	return dme.WaitsFor(reply, n.owed.deferredBy.All())
 }

@@ -179,7 +179,7 @@ func priorityClaims() claim.List {
 // handedOver is claimed of nodes that act on every REQUEST as they hear it: one that has
 // left goes first again only with a larger number.
 func handedOver() claim.List {
-	claims := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
+	claims := oneDelay()
 	for i := range claims {
 		claims[i] = claims[i].Where(heard)
 	}

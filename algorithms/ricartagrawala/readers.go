@@ -109,8 +109,7 @@ func (n *readerNode) State(v *dme.Visitor) {
 
 func readersClaims() claim.List {
 	const source = "TR-869, section 6.6"
-	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
-	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.6"), handOver, claim.List{
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.6"), oneDelay(), claim.List{
 		claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, "TR-869, sections 4 and 6.6"),
 		claim.InOrder("0: writers in timestamp order", "TR-869, section 2.4"),
 		// Were it so, a writer that waits would see no reader enter.

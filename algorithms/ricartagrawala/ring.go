@@ -297,8 +297,7 @@ func lastLap(s dme.Setting) (rounds float64, ok bool) {
 func ringClaims() claim.List {
 	const source = "TR-869, section 6.3"
 	const notes = "form=notes"
-	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
-	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.3"), handOver, claim.List{
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.3"), oneDelay(), claim.List{
 		claim.MessagesPerCS.Is("N", claim.AnyLoad, source+"; section 4.2").Where(of("echo")),
 		claim.MessagesPerCS.Is("N with little contention", claim.Light, source).With(notes).Where(of("notes")),
 		claim.MessagesPerCS.AtLeast("N", claim.AnyLoad, "TR-869, section 4.2").With(notes).Where(of("notes")),

@@ -17,7 +17,7 @@ func robustClaims() claim.List {
 	saturated := twoEach
 	saturated.Load = claim.Saturated
 	return slices.Concat(
-		claim.SafeAndLive("TR-869, sections 3, 7 and 8"), claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A"),
+		claim.SafeAndLive("TR-869, sections 3, 7 and 8"), oneDelay(),
 		claim.List{
 			twoEach.Where(estimated),
 			saturated.Where(estimated),

@@ -1,6 +1,8 @@
 package singhal
 
 import (
+	"slices"
+
 	"dmebench/dme"
 	"dmebench/dme/collections"
 )
@@ -164,8 +166,5 @@ func (s *published) State(v *dme.Visitor) {
 
 // Waits names those in R_i, which may be the site itself.
 func (s *published) Waits() []dme.Wait {
-	if s.at != waiting {
-		return nil
-	}
-	return dme.WaitsFor("REPLY", s.r.All())
+	return dme.WaitIf(s.at == waiting, "REPLY", slices.Collect(s.r.All())...)
 }

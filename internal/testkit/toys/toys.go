@@ -60,30 +60,24 @@ func call(f func(*Script, *dme.Outbox), s *Script, out *dme.Outbox) {
 	}
 }
 
-// Start implements [dme.Starter].
 func (s *Script) Start(out *dme.Outbox) { call(s.Begin, s, out) }
 
-// Request implements [dme.Node].
 func (s *Script) Request(out *dme.Outbox) { call(s.Ask, s, out) }
 
-// Release implements [dme.Node].
 func (s *Script) Release(out *dme.Outbox) { call(s.Done, s, out) }
 
-// Receive implements [dme.Node].
 func (s *Script) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	if s.Hear != nil {
 		s.Hear(s, from, m, out)
 	}
 }
 
-// Timeout implements [dme.TimerHandler].
 func (s *Script) Timeout(id dme.TimerID, out *dme.Outbox) {
 	if s.Expired != nil {
 		s.Expired(s, id, out)
 	}
 }
 
-// State implements [dme.Stateful].
 func (s *Script) State(v *dme.Visitor) {
 	v.Uint("x", &s.X)
 	v.Uint("y", &s.Y)
