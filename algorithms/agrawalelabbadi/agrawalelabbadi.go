@@ -120,7 +120,7 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 		if n.granted.Node == from || n.waiting.Has(from) {
 			return "Request of a node whose last one has not been relinquished"
 		}
-		if n.own != nil && m.Flags&substitute == 0 && !n.Serves(from) {
+		if n.own != nil && m.Flags&quorum.Substitute == 0 && !n.Serves(from) {
 			return "Request of a node that must not ask this one"
 		}
 	case kindReply:
@@ -270,7 +270,7 @@ func multicastClaims() claim.List {
 			Where(func(s dme.Setting) bool { return equalPaths(s) && s.Nodes > 1 }),
 		// As many where there are two others in a quorum.
 		Multicasts.AtMost("fewer than 3(K−1), without one", claim.Light, improves).
-			Where(func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).max > 3 }),
+			Where(func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).Max > 3 }),
 	}
 }
 

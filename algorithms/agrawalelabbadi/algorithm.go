@@ -120,10 +120,6 @@ const (
 	kindReclaim
 )
 
-// substitute is the flag of a Request that the site gets only because others are
-// down.
-const substitute = 1
-
 const citation = "D. Agrawal and A. El Abbadi, An Efficient and Fault-Tolerant Solution for " +
 	"Distributed Mutual Exclusion, ACM TOCS 9(1), 1991; textbook, section 9.9"
 

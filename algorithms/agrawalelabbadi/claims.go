@@ -181,26 +181,14 @@ func self(s dme.Setting) bool { return s.Options.Get(optPath) == "self" }
 // complete reports whether a tree of n nodes has all its leaves at one level.
 func complete(n int) bool { return n&(n+1) == 0 }
 
-// lengths describes the paths that the nodes ask.
-type lengths struct {
-	min, max int
-	mean     float64
-}
+// pathsOf describes the paths that the nodes ask.
+func pathsOf(s dme.Setting) quorum.Spread { return s.System.(ownPaths).Sizes() }
 
-func pathsOf(s dme.Setting) lengths {
-	k := s.System.(ownPaths).Sizes()
-	return lengths{k.Min, k.Max, k.Mean}
-}
-
-func meanPath(s dme.Setting) (float64, bool) { return pathsOf(s).mean, true }
+func meanPath(s dme.Setting) (float64, bool) { return pathsOf(s).Mean, true }
 
 // equalPaths is about path=self where all paths are equally long.
 func equalPaths(s dme.Setting) bool {
-	if !self(s) {
-		return false
-	}
-	k := pathsOf(s)
-	return k.min == k.max
+	return self(s) && pathsOf(s).Equal()
 }
 
 // meanDepth returns the mean number of nodes on the path to a leaf of the tree

@@ -1,9 +1,7 @@
 package agrawalelabbadi
 
 import (
-	"cmp"
-	"slices"
-
+	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
 
@@ -59,43 +57,25 @@ func onePermission(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {
 // after a restart, what the others hold. What it waits for of itself is in its
 // other part.
 func (n *node) Waits() []dme.Wait {
-	waits := n.waits()
-	if j := n.granted.Node; j != dme.None && j != n.ID && len(n.waiting) > 0 {
-		what := "Relinquish"
-		if n.inquired {
-			what = "Yield or Relinquish"
-		}
-		waits = append(waits, dme.Wait{For: j, What: what})
+	j, what := n.granted.Node, "Relinquish"
+	if n.inquired {
+		what = "Yield or Relinquish"
 	}
-	for _, j := range n.failures.Unheard() {
-		waits = append(waits, dme.Wait{For: j, What: "Reclaim, or word that it holds no permission"})
-	}
-	slices.SortStableFunc(waits, byPeer)
-	return waits
+	return quorum.Waits(n.waits(), dme.WaitIf(j != dme.None && j != n.ID && len(n.waiting) > 0, what, j),
+		dme.WaitIf(true, "Reclaim, or word that it holds no permission", n.failures.Unheard()...))
 }
 
 // Waits tells the same of the printed protocol, where the head of the queue holds
 // the permission.
 func (n *publishedNode) Waits() []dme.Wait {
-	waits := n.waits()
-	if len(n.queue) > 1 && n.queue[0].Node != n.ID {
-		waits = append(waits, dme.Wait{For: n.queue[0].Node, What: "Relinquish"})
+	if len(n.queue) == 0 {
+		return n.waits()
 	}
-	slices.SortStableFunc(waits, byPeer)
-	return waits
+	head := n.queue[0].Node
+	return quorum.Waits(n.waits(), dme.WaitIf(len(n.queue) > 1 && head != n.ID, "Relinquish", head))
 }
 
 // waits returns the replies that the requester lacks.
-func (n *requester) waits() (waits []dme.Wait) {
-	if !n.pending() {
-		return nil
-	}
-	for k, j := range n.Members {
-		if j != n.ID && !n.replied.Has(k) {
-			waits = append(waits, dme.Wait{For: j, What: "Reply"})
-		}
-	}
-	return waits
+func (n *requester) waits() []dme.Wait {
+	return dme.WaitIf(n.pending(), "Reply", n.Lacking(&n.replied)...)
 }
-
-func byPeer(a, b dme.Wait) int { return cmp.Compare(a.For, b.For) }

@@ -128,10 +128,6 @@ const (
 	kindReclaim
 )
 
-// substitute is the flag of a REQUEST that a node gets only because others are
-// down.
-const substitute = 1
-
 // Algorithm describes the algorithm.
 func Algorithm() *dme.Algorithm {
 	a := describe(func(opt dme.Options) func(site) dme.Node {

@@ -1,7 +1,6 @@
 package maekawa
 
 import (
-	"math"
 	"slices"
 
 	"dmebench/algorithms/quorum"
@@ -138,7 +137,7 @@ func otherSets() claim.List {
 			claim.Static, before+": nodes with higher weights bear more responsibility").
 			With(optQuorum+"=weighted", quorum.OptionWeights+"=4,2,1,1,1,1,1").
 			Predicting(func(s dme.Setting) (float64, bool) {
-				return 1 + 1/setSizes(s).mean, s.Options.Get(optQuorum) == "weighted"
+				return 1 + 1/setSizes(s).Mean, s.Options.Get(optQuorum) == "weighted"
 			}).MeasuredBy(responsibility),
 	}
 }
@@ -164,14 +163,14 @@ func times() claim.List {
 			Where(both(published, onTruePlane)),
 		// Of K−1 round trips the slowest counts.
 		claim.ResponseTime.Averages("2T + E (links of equal delay)", claim.Light, textbook+"section 9.2.3").
-			OnEqualDelays().Where(func(s dme.Setting) bool { return setSizes(s).min > 1 }),
+			OnEqualDelays().Where(func(s dme.Setting) bool { return setSizes(s).Min > 1 }),
 	}
 }
 
 // equal reports whether all request sets are equally large and contain their node.
 func equal(s dme.Setting) bool {
 	k := setSizes(s)
-	return k.self && k.min == k.max
+	return k.self && k.Equal()
 }
 
 // with is about one construction of the sets.
@@ -188,16 +187,13 @@ func both(a, b func(dme.Setting) bool) func(dme.Setting) bool {
 
 // sizes describes the request sets of a system.
 type sizes struct {
-	min, max int
-	mean     float64
-	self     bool // every node is in its own set
+	quorum.Spread
+	self bool // every node is in its own set
 }
 
 func setSizes(s dme.Setting) sizes {
-	k := sizes{min: math.MaxInt, self: true}
+	k := sizes{setsOf(s).Sizes(), true}
 	for id, set := range setsOf(s).RequestSets() {
-		k.min, k.max = min(k.min, len(set)), max(k.max, len(set))
-		k.mean += float64(len(set)) / float64(s.Nodes)
 		k.self = k.self && slices.Contains(set, id)
 	}
 	return k
@@ -231,7 +227,7 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	}
 	switch m.Kind {
 	case kindRequest:
-		return n.impossibleRequest(dme.Stamp{Clock: m.Clock, Node: from}, m.Flags&substitute != 0)
+		return n.impossibleRequest(dme.Stamp{Clock: m.Clock, Node: from}, m.Flags&quorum.Substitute != 0)
 	case kindLocked, kindFailed, kindInquire:
 		return n.impossibleAnswer(from, m)
 	case kindRelinquish:

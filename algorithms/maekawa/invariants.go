@@ -1,9 +1,7 @@
 package maekawa
 
 import (
-	"cmp"
-	"slices"
-
+	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
 
@@ -89,12 +87,8 @@ func oneInquire(v dme.GlobalView, a, i dme.NodeID, arbiter, n *node) error {
 
 // Waits tells what a node of the repaired algorithm waits for.
 func (n *node) Waits() []dme.Wait {
-	waits := n.waits(n.inquiring, !n.inquired.Empty())
-	for _, j := range n.failures.Unheard() {
-		waits = append(waits, dme.Wait{For: j, What: "RECLAIM, or word that it holds no lock"})
-	}
-	slices.SortStableFunc(waits, byPeer)
-	return waits
+	return quorum.Waits(n.waits(n.inquiring, !n.inquired.Empty()),
+		dme.WaitIf(true, "RECLAIM, or word that it holds no lock", n.failures.Unheard()...))
 }
 
 // Waits tells what a node of the paper waits for.
@@ -109,27 +103,15 @@ func (n *textbookNode) Waits() []dme.Wait { return n.waits(true, false) }
 // which this one is locked. inquiring says that it has been inquired of, deferred
 // that the requester has still to answer an INQUIRE. What a node waits for of
 // itself is in its other part.
-func (s *site) waits(inquiring, deferred bool) (waits []dme.Wait) {
-	if s.pending() {
-		what := "LOCKED"
-		if deferred {
-			what = "LOCKED, or FAILED to answer an INQUIRE"
-		}
-		for k, j := range s.Members {
-			if j != s.ID && !s.locked.Has(k) {
-				waits = append(waits, dme.Wait{For: j, What: what})
-			}
-		}
+func (s *site) waits(inquiring, deferred bool) []dme.Wait {
+	members, holder := "LOCKED", "RELEASE of its lock"
+	if deferred {
+		members = "LOCKED, or FAILED to answer an INQUIRE"
 	}
-	if j := s.locking.Node; j != dme.None && j != s.ID && len(s.waiting) > 0 {
-		what := "RELEASE of its lock"
-		if inquiring {
-			what = "RELINQUISH or RELEASE of its lock"
-		}
-		waits = append(waits, dme.Wait{For: j, What: what})
+	if inquiring {
+		holder = "RELINQUISH or RELEASE of its lock"
 	}
-	slices.SortStableFunc(waits, byPeer)
-	return waits
+	j := s.locking.Node
+	return quorum.Waits(dme.WaitIf(s.pending(), members, s.Lacking(&s.locked)...),
+		dme.WaitIf(j != dme.None && j != s.ID && len(s.waiting) > 0, holder, j))
 }
-
-func byPeer(a, b dme.Wait) int { return cmp.Compare(a.For, b.For) }

@@ -36,7 +36,7 @@ func setClaims() claim.List {
 	most := DifferentSets.AtMost("(D−1)K+1 at most, with properties (a) to (d)", claim.Static, paper+"section 3").
 		Predicting(func(s dme.Setting) (float64, bool) {
 			k, equal := equalSets(s)
-			return float64((k.d-1)*k.max + 1), equal
+			return float64((k.d-1)*k.Max + 1), equal
 		}).MeasuredBy(different)
 	same := Responsibility.Is("D = K, with properties (c) and (d)", claim.Static, paper+"section 3").
 		Where(func(s dme.Setting) bool {
@@ -90,7 +90,7 @@ func planeClaims() claim.List {
 		says(SizeSpread, "1: property (c), all lines have as many points", geometry+paper+"section 2", claim.Exact,
 			func(s dme.Setting) (float64, bool) {
 				k := setSizes(s)
-				return float64(k.max) / k.mean, true
+				return float64(k.Max) / k.Mean, true
 			}),
 		says(ResponsibilitySpread, "1: property (d), all points are on as many lines", geometry+paper+"section 2",
 			claim.Exact, responsibility),
@@ -129,7 +129,7 @@ type shape struct {
 func equalSets(s dme.Setting) (shape, bool) {
 	k := setSizes(s)
 	least, largest := loads(s)
-	return shape{k, largest}, k.self && k.min == k.max && least == largest
+	return shape{k, largest}, k.self && k.Equal() && least == largest
 }
 
 // equalWork is about sets with equal work and responsibility.
@@ -154,11 +154,11 @@ func listOf(s dme.Setting, nodes func(dme.NodeID) []dme.NodeID) (all [][]dme.Nod
 	return all
 }
 
-func meanSize(s dme.Setting) (float64, bool) { return setSizes(s).mean, true }
+func meanSize(s dme.Setting) (float64, bool) { return setSizes(s).Mean, true }
 
 func responsibility(s dme.Setting) (float64, bool) {
 	_, largest := loads(s)
-	return float64(largest) / setSizes(s).mean, true // the mean of D is that of K
+	return float64(largest) / setSizes(s).Mean, true // the mean of D is that of K
 }
 
 // different counts the request sets that are not equal to an earlier one.

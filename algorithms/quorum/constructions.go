@@ -1,12 +1,14 @@
 package quorum
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"dmebench/dme"
+	"dmebench/dme/collections"
 )
 
 // rectangle is the family S_i = row of i ∪ column of i, where the nodes fill a
@@ -266,6 +268,38 @@ func (n *Site) Tell(to dme.NodeID, m dme.Message, out *dme.Outbox) {
 		return
 	}
 	out.Send(to, m)
+}
+
+// Substitute is the flag of a request that a node gets only because others are down.
+const Substitute uint8 = 1
+
+// Ask sends a request to node j, unless it is down. own is the node's request set, nil
+// where it has no fixed one.
+func (n *Site) Ask(j dme.NodeID, request dme.Message, own []dme.NodeID, f *Failures, out *dme.Outbox) {
+	if f.IsDown(j) {
+		return
+	}
+	if own != nil && j != n.ID && !slices.Contains(own, j) {
+		request.Flags = Substitute
+	}
+	n.Tell(j, request, out)
+}
+
+// Lacking returns the other members that are not in a set of them.
+func (n *Site) Lacking(have *collections.MemberSet) (others []dme.NodeID) {
+	for k, j := range n.Members {
+		if j != n.ID && !have.Has(k) {
+			others = append(others, j)
+		}
+	}
+	return others
+}
+
+// Waits joins what the parts of a node wait for, by peer.
+func Waits(parts ...[]dme.Wait) []dme.Wait {
+	all := slices.Concat(parts...)
+	slices.SortStableFunc(all, func(a, b dme.Wait) int { return cmp.Compare(a.For, b.For) })
+	return all
 }
 
 // HandleLocal handles what the node has said to itself, in order, until it has

@@ -125,6 +125,21 @@ func (s *MemberSet) resize(k int) {
 	s.words = slices.Grow(s.words[:0], words)[:words]
 }
 
+// Move makes s the set of those of its members that are in another list, which takes the
+// place of the one that they are in.
+func (s *MemberSet) Move(from, to []dme.NodeID) {
+	var members []dme.NodeID
+	for i := range s.All() {
+		members = append(members, from[i])
+	}
+	s.Reset(len(to))
+	for i, id := range to {
+		if slices.Contains(members, id) {
+			s.Add(i)
+		}
+	}
+}
+
 // Show shows the set to a visitor, by the numbers of the nodes in the list. If the
 // list changes, show it first, so that there is room for the set that is loaded.
 func (s *MemberSet) Show(v *dme.Visitor, name string, list []dme.NodeID) {
