@@ -16,26 +16,10 @@ type node struct {
 	inquired bool                     // Inquire has been sent for the current grant
 }
 
-// Request is step 1. Which quorum is asked while nodes are down, recovery.go says.
-func (n *node) Request(out *dme.Outbox) {
-	n.ask(out)
-	n.HandleLocal(n.handle, out)
-}
-
-// Release is step 5, at the node that leaves.
-func (n *node) Release(out *dme.Outbox) {
-	n.leave(out)
-	n.HandleLocal(n.handle, out)
-}
-
-func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
-	if reason := n.impossible(from, &m); reason != "" {
-		out.Refuse(reason)
-		return
-	}
-	n.clock = max(n.clock, m.Clock)
-	n.handle(from, m, out)
-	n.HandleLocal(n.handle, out)
+func newNode(r requester) dme.Node {
+	n := &node{requester: r}
+	n.text = n
+	return n
 }
 
 func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
@@ -158,6 +142,8 @@ func (n *node) State(v *dme.Visitor) {
 // requester is what a node has for its own requests, in the repaired algorithm
 // and in the printed one: a quorum, and the replies of its members.
 type requester struct {
+	text
+
 	quorum.Site                // of which Members is the quorum of the current request
 	own         []dme.NodeID   // path=self: its quorum, ascending
 	paths       *quorum.System // path=self: the quorums of all nodes
@@ -170,6 +156,35 @@ type requester struct {
 	replied  collections.MemberSet // members whose permission it has
 
 	failures quorum.Failures // of the repaired algorithm
+}
+
+// text is what one of the two says about messages.
+type text interface {
+	handle(from dme.NodeID, m dme.Message, out *dme.Outbox)
+	// impossible says why nobody can have sent a message; "" where somebody can.
+	impossible(from dme.NodeID, m *dme.Message) string
+}
+
+// Request is step 1. Which quorum is asked while nodes are down, recovery.go says.
+func (n *requester) Request(out *dme.Outbox) {
+	n.ask(out)
+	n.HandleLocal(n.handle, out)
+}
+
+// Release is step 5, at the node that leaves.
+func (n *requester) Release(out *dme.Outbox) {
+	n.leave(out)
+	n.HandleLocal(n.handle, out)
+}
+
+func (n *requester) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	if reason := n.impossible(from, &m); reason != "" {
+		out.Refuse(reason)
+		return
+	}
+	n.clock = max(n.clock, m.Clock)
+	n.handle(from, m, out)
+	n.HandleLocal(n.handle, out)
 }
 
 func (n *requester) pending() bool { return !n.request.IsZero() && !n.inside }

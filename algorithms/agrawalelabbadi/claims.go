@@ -8,7 +8,6 @@ import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 	"dmebench/dme/claim"
-	"dmebench/dme/collections"
 )
 
 // What section 9.9 makes claims about and no other paper does: what quorums there
@@ -263,12 +262,8 @@ func (o outcomes) cheaper(most float64) (falls float64) {
 // quorumsWithout counts the quorums of the tree of n nodes while these have
 // failed.
 func quorumsWithout(n int, failed ...dme.NodeID) float64 {
-	down := collections.MakeNodeSet(n)
-	for _, id := range failed {
-		down.Add(id)
-	}
 	count := 0
-	for range quorum.TreeQuorums(n, func(id dme.NodeID) bool { return !down.Has(id) }) {
+	for range quorum.TreeQuorums(n, func(id dme.NodeID) bool { return !slices.Contains(failed, id) }) {
 		count++
 	}
 	return float64(count)

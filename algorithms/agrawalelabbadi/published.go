@@ -24,26 +24,10 @@ type publishedNode struct {
 	pending dme.Stamp                // "the pending request", on whose behalf the last Inquire was sent
 }
 
-// Request is step 1.
-func (n *publishedNode) Request(out *dme.Outbox) {
-	n.ask(out)
-	n.HandleLocal(n.handle, out)
-}
-
-// Release is step 5, at the node that leaves.
-func (n *publishedNode) Release(out *dme.Outbox) {
-	n.leave(out)
-	n.HandleLocal(n.handle, out)
-}
-
-func (n *publishedNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
-	if reason := n.impossible(from, &m); reason != "" {
-		out.Refuse(reason)
-		return
-	}
-	n.clock = max(n.clock, m.Clock)
-	n.handle(from, m, out)
-	n.HandleLocal(n.handle, out)
+func newPublished(r requester) dme.Node {
+	n := &publishedNode{requester: r}
+	n.text = n
+	return n
 }
 
 func (n *publishedNode) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {

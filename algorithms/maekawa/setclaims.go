@@ -146,14 +146,6 @@ func loads(s dme.Setting) (least, largest int) {
 
 func setsOf(s dme.Setting) *quorum.System { return s.System.(*system).System }
 
-// listOf lists what a function says of each node.
-func listOf(s dme.Setting, nodes func(dme.NodeID) []dme.NodeID) (all [][]dme.NodeID) {
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		all = append(all, nodes(id))
-	}
-	return all
-}
-
 func meanSize(s dme.Setting) (float64, bool) { return setSizes(s).Mean, true }
 
 func responsibility(s dme.Setting) (float64, bool) {
@@ -163,7 +155,7 @@ func responsibility(s dme.Setting) (float64, bool) {
 
 // different counts the request sets that are not equal to an earlier one.
 func different(s dme.Setting) (float64, bool) {
-	sets := listOf(s, setsOf(s).RequestSet)
+	sets := setsOf(s).Sets()
 	slices.SortFunc(sets, slices.Compare)
 	return float64(len(slices.CompactFunc(sets, slices.Equal))), true
 }
@@ -173,7 +165,7 @@ func different(s dme.Setting) (float64, bool) {
 func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool) {
 	return func(s dme.Setting) (float64, bool) {
 		fewest, most := s.Nodes, 0
-		for p := range quorum.Pairs(listOf(s, setsOf(s).RequestSet)) {
+		for p := range quorum.Pairs(setsOf(s).Sets()) {
 			fewest, most = min(fewest, p.Common), max(most, p.Common)
 		}
 		return float64(choose(fewest, most)), s.Nodes >= 2
@@ -183,8 +175,12 @@ func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool
 // throughTwo returns the number of lines through any two points, where it is the
 // same for all of them.
 func throughTwo(s dme.Setting) (float64, bool) {
+	var through [][]dme.NodeID // each point
+	for id := range dme.Others(s.Nodes, dme.None) {
+		through = append(through, setsOf(s).Served(id))
+	}
 	lines := -1
-	for p := range quorum.Pairs(listOf(s, setsOf(s).Served)) {
+	for p := range quorum.Pairs(through) {
 		if lines < 0 {
 			lines = p.Common
 		}

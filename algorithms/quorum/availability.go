@@ -22,10 +22,7 @@ func (s *System) search() func(up []bool) (size int, ok bool) {
 			return len(set), ok
 		}
 	}
-	sets := make([][]dme.NodeID, s.nodes)
-	for i := range sets {
-		sets[i] = s.RequestSet(dme.NodeID(i + 1))
-	}
+	sets := s.Sets()
 	slices.SortStableFunc(sets, func(a, b []dme.NodeID) int { return len(a) - len(b) })
 	return func(up []bool) (int, bool) {
 		for _, set := range sets {

@@ -120,6 +120,14 @@ func (s *System) RequestSets() iter.Seq2[dme.NodeID, []dme.NodeID] {
 	}
 }
 
+// Sets returns all request sets, S_i at i-1.
+func (s *System) Sets() (sets [][]dme.NodeID) {
+	for _, set := range s.RequestSets() {
+		sets = append(sets, slices.Clone(set))
+	}
+	return sets
+}
+
 // Sizes returns the spread of K = |S_i|. It takes O(N·K) time.
 func (s *System) Sizes() Spread {
 	sizes := make([]int, s.nodes)
@@ -195,10 +203,9 @@ func Pairs(sets [][]dme.NodeID) iter.Seq[Pair] {
 // Properties examines the request sets, and nothing but them, two at a time.
 func (s *System) Properties() Properties {
 	p := Properties{Sizes: s.Sizes(), Loads: spread(s.Loads()), UniqueMeets: true}
-	var sets [][]dme.NodeID
-	for id, set := range s.RequestSets() {
-		sets = append(sets, slices.Clone(set))
-		if !slices.Contains(set, id) {
+	sets := s.Sets()
+	for i, set := range sets {
+		if id := dme.NodeID(i + 1); !slices.Contains(set, id) {
 			p.Selfless = append(p.Selfless, id)
 		}
 	}

@@ -57,11 +57,7 @@ func Priority() *dme.Algorithm {
 	a.Invariants = pairInvariants[party](nil) // with lower=delayed nodes are of another type
 	a.Gauges = []dme.Gauge{{Quantity: LowerFirst.ID, Begin: lowerWins}}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
-		most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("most=%s: %w", c.Options.Get("most"), err)
-		}
-		d := increments{most: most, priority: c.Options.Get("increments") == "priority", nodes: c.Nodes, seed: c.Seed}
+		d := increments{most: mostOf(c.Options), priority: c.Options.Get("increments") == "priority", nodes: c.Nodes, seed: c.Seed}
 		hold, err := dme.ParseDuration(c.Options.Get("hold"))
 		if err != nil {
 			return nil, fmt.Errorf("hold=%s: %w", c.Options.Get("hold"), err)
@@ -186,14 +182,16 @@ func handedOver() claim.List {
 	return claims
 }
 
-// most is D, the largest increment.
-func most(s dme.Setting) float64 {
-	d, err := strconv.ParseUint(s.Options.Get("most"), 10, 64)
+// mostOf is D, the largest increment.
+func mostOf(o dme.Options) uint64 {
+	d, err := strconv.ParseUint(o.Get("most"), 10, 64)
 	if err != nil {
-		panic("ricartagrawala: most=" + s.Options.Get("most") + " was accepted") // the option is checked
+		panic("ricartagrawala: most=" + o.Get("most") + " was accepted") // the option is checked
 	}
-	return float64(d)
+	return d
 }
+
+func most(s dme.Setting) float64 { return float64(mostOf(s.Options)) }
 
 // lowerFirst lets all nodes of a new system ask before any hears of another,
 // and compares each two of their requests.

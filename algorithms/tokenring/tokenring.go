@@ -74,18 +74,10 @@ func (s system) Node(id dme.NodeID) dme.Node {
 	return &perpetual{place: place, token: id == 1}
 }
 
-func (s system) next(id dme.NodeID) dme.NodeID {
-	if int(id) == s.nodes {
-		return 1
-	}
-	return id + 1
-}
+func (s system) next(id dme.NodeID) dme.NodeID { return id%dme.NodeID(s.nodes) + 1 }
 
 func (s system) previous(id dme.NodeID) dme.NodeID {
-	if id == 1 {
-		return dme.NodeID(s.nodes)
-	}
-	return id - 1
+	return (id+dme.NodeID(s.nodes)-2)%dme.NodeID(s.nodes) + 1
 }
 
 // Peers returns the next node, and with mode=demand also the previous one.
