@@ -26,6 +26,11 @@ type Option struct {
 	Valid func(value string) error
 }
 
+// Choice returns an option whose values are words, the default first.
+func Choice(name, help string, words ...string) Option {
+	return Option{Name: name, Default: words[0], Words: words, Help: help}
+}
+
 // Values says how a value may be written: "plane|grid|file:F".
 func (o Option) Values() string { return strings.Join(slices.Concat(o.Words, o.Forms), "|") }
 

@@ -170,10 +170,8 @@ func describe(newNode func(requester) dme.Node) *dme.Algorithm {
 		Needs:  dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:  []string{"Request", "Reply", "Inquire", "Yield", "Relinquish"},
 		Clocks: dme.ClockInMessages,
-		Options: []dme.Option{{
-			Name: optPath, Default: "self", Words: []string{"self", "random"},
-			Help: "which path from the root to a leaf a node asks: the one through itself, or one to a leaf drawn for each request",
-		}},
+		Options: []dme.Option{dme.Choice(optPath,
+			"which path from the root to a leaf a node asks: the one through itself, or one to a leaf drawn for each request", "self", "random")},
 		QueueLength: dme.OfNode(voter.QueueLength),
 		Waits:       dme.OfNode(voter.Waits),
 		RequestSet:  dme.OfSystem(ownPaths.RequestSet),

@@ -8,16 +8,13 @@ import (
 // invariants are those of the permission that each site has, and gives to one
 // request at a time.
 func invariants() []dme.Invariant {
-	return []dme.Invariant{{
-		Name: "one permission", Citation: "textbook, section 9.9.5, steps 3, 5 and 7, with A1",
-		Statement: "the permission of a site is at the node whose request it has granted, or in one Reply, Yield or Relinquish between " +
-			"the two, and with no other node",
-		Pair: dme.EachPair(onePermission),
-	}, {
-		Name: "one Request", Citation: "textbook, section 9.9.5, steps 1, 2 and 8",
-		Statement: "at each site of its quorum, the Request of a node that waits or is inside is on its way, or in the queue, or granted",
-		Pair:      dme.EachPair(oneRequest),
-	}}
+	return []dme.Invariant{
+		dme.PairInvariant("one permission", "textbook, section 9.9.5, steps 3, 5 and 7, with A1",
+			"the permission of a site is at the node whose request it has granted, or in one Reply, Yield or Relinquish between "+
+				"the two, and with no other node", onePermission),
+		dme.PairInvariant("one Request", "textbook, section 9.9.5, steps 1, 2 and 8",
+			"at each site of its quorum, the Request of a node that waits or is inside is on its way, or in the queue, or granted", oneRequest),
+	}
 }
 
 func oneRequest(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {

@@ -59,15 +59,12 @@ func waiting(name string, variability float64, formula, source string) claim.Cla
 
 // invariants are those of step 2: the resource is granted to one node at a time.
 func invariants() []dme.Invariant {
-	return []dme.Invariant{{
-		Name: "one grant", Citation: "textbook, Exercise 9.6, step 2",
-		Statement: "the resource is free, or granted to one node, which is inside or for which a GRANT or a RELEASE is on its way",
-		Holds:     oneGrant,
-	}, {
-		Name: "one place in line", Citation: "textbook, Exercise 9.6, steps 1 and 2",
-		Statement: "a node that waits has one REQUEST on its way, or stands in the queue once, or has been granted the resource",
-		Holds:     onePlace,
-	}}
+	return []dme.Invariant{
+		dme.StateInvariant("one grant", "textbook, Exercise 9.6, step 2",
+			"the resource is free, or granted to one node, which is inside or for which a GRANT or a RELEASE is on its way", oneGrant),
+		dme.StateInvariant("one place in line", "textbook, Exercise 9.6, steps 1 and 2",
+			"a node that waits has one REQUEST on its way, or stands in the queue once, or has been granted the resource", onePlace),
+	}
 }
 
 func onePlace(v dme.GlobalView) error {

@@ -13,35 +13,23 @@ import (
 func invariants() []dme.Invariant {
 	const source = "Chaudhuri and Karaata 1998, section 2.1"
 	return []dme.Invariant{
-		{
-			Name: "I1", Citation: source + ", invariant I1",
-			Statement: "at most one node has a GREEN or YELLOW token: at most one plane is privileged",
-			Holds:     onePrivilegedPlane,
-		},
-		{
-			Name: "I2", Citation: source + ", invariant I2",
-			Statement: "there are not both GREEN and YELLOW tokens",
-			Holds:     notBothColours,
-		},
-		{
-			Name: "one privilege", Citation: "Chaudhuri and Karaata 1998, section 3, lemma 2",
-			Statement: "one plane is privileged, or one PERMIT to a corner is on its way",
-			Holds:     onePrivilege,
-		},
-		{
-			Name: "A1", Citation: source + ", assumption A1",
-			Statement: "a node is inside its critical section only if its plane is the privileged one, and its token YELLOW for that node",
-			Holds:     insideThePrivileged,
-		},
+		dme.StateInvariant("I1", source+", invariant I1",
+			"at most one node has a GREEN or YELLOW token: at most one plane is privileged", onePrivilegedPlane),
+		dme.StateInvariant("I2", source+", invariant I2",
+			"there are not both GREEN and YELLOW tokens", notBothColours),
+		dme.StateInvariant("one privilege", "Chaudhuri and Karaata 1998, section 3, lemma 2",
+			"one plane is privileged, or one PERMIT to a corner is on its way", onePrivilege),
+		dme.StateInvariant("A1", source+", assumption A1",
+			"a node is inside its critical section only if its plane is the privileged one, and its token YELLOW for that node",
+			insideThePrivileged),
 	}
 }
 
 // repairedInvariants are those, and what the repairs say of the queues of a corner.
 func repairedInvariants() []dme.Invariant {
-	return append(invariants(), dme.Invariant{
-		Name: "queues of corners", Citation: "repairs CR1, CR2 and CR4",
-		Statement: "a corner that waits has asked for the token, one that has it has not; each node stands in OWN once, each plane in PL once",
-		Holds: func(v dme.GlobalView) error {
+	return append(invariants(), dme.StateInvariant("queues of corners", "repairs CR1, CR2 and CR4",
+		"a corner that waits has asked for the token, one that has it has not; each node stands in OWN once, each plane in PL once",
+		func(v dme.GlobalView) error {
 			for id, n := range dme.NodesOf[*node](v) {
 				if c, ok := n.corner.(*repairedCorner); ok {
 					if err := c.check(); err != nil {
@@ -50,8 +38,7 @@ func repairedInvariants() []dme.Invariant {
 				}
 			}
 			return nil
-		},
-	})
+		}))
 }
 
 func theSystem(v dme.GlobalView) *system { return v.Setting().System.(*system) }

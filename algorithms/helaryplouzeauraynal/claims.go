@@ -39,11 +39,8 @@ func invariants() []dme.Invariant {
 	const source = "Hélary, Plouzeau and Raynal, The Computer Journal 31(4), 1988"
 	return []dme.Invariant{
 		dme.OneToken(source, dme.OfKind(kindToken)),
-		{
-			Name: "way back", Citation: source,
-			Statement: "whoever knows of the pending request of a process can send the token along via to that process",
-			Holds:     wayBack,
-		},
+		dme.StateInvariant("way back", source,
+			"whoever knows of the pending request of a process can send the token along via to that process", wayBack),
 	}
 }
 

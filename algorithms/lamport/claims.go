@@ -143,16 +143,12 @@ func gauges() []dme.Gauge {
 // invariants are what the proof of theorem 9.1 rests on.
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
-		{
-			Name: "request queues", Citation: "textbook, section 9.3, Algorithm 9.1",
-			Statement: "every site's queue holds the pending requests of all, but for REQUESTs and RELEASEs that are on their way to it",
-			Pair:      dme.EachPair(requestQueues),
-		},
-		{
-			Name: "nothing earlier on its way", Citation: "textbook, section 9.3, theorem 9.1, condition L1",
-			Statement: "a site that has heard something later than its request from another one has every earlier request of that one in its queue",
-			Pair:      dme.EachPair(nothingEarlier),
-		},
+		dme.PairInvariant("request queues", "textbook, section 9.3, Algorithm 9.1",
+			"every site's queue holds the pending requests of all, but for REQUESTs and RELEASEs that are on their way to it",
+			requestQueues),
+		dme.PairInvariant("nothing earlier on its way", "textbook, section 9.3, theorem 9.1, condition L1",
+			"a site that has heard something later than its request from another one has every earlier request of that one in its queue",
+			nothingEarlier),
 	}
 }
 

@@ -39,22 +39,14 @@ func claims() claim.List {
 // invariants are what the argument of section 9.6.2 rests on.
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
-		{
-			Name: "nothing done is pending", Citation: "textbook, section 9.6, steps (4b), (5) and (6b)",
-			Statement: "a pending request comes after every one that a process, or a message, knows to be satisfied",
-			Holds:     doneIsDone,
-		},
-		{
-			Name: "concurrent requests", Citation: "textbook, section 9.6, step (3bi)",
-			Statement: "of two pending requests whose processes have each other's permission, the one with priority stands in LRQ of the other",
-			Pair:      dme.EachPair(concurrent),
-		},
-		{
-			Name: "one answer", Citation: "textbook, section 9.6, steps (3) and (5b)",
-			Statement: "a process that has not heard of another one since it asked has its REQUEST or that one's REPLY on its way, " +
-				"or stands among those that it has deferred",
-			Pair: dme.EachPair(oneAnswer),
-		},
+		dme.StateInvariant("nothing done is pending", "textbook, section 9.6, steps (4b), (5) and (6b)",
+			"a pending request comes after every one that a process, or a message, knows to be satisfied", doneIsDone),
+		dme.PairInvariant("concurrent requests", "textbook, section 9.6, step (3bi)",
+			"of two pending requests whose processes have each other's permission, the one with priority stands in LRQ of the other",
+			concurrent),
+		dme.PairInvariant("one answer", "textbook, section 9.6, steps (3) and (5b)",
+			"a process that has not heard of another one since it asked has its REQUEST or that one's REPLY on its way, "+
+				"or stands among those that it has deferred", oneAnswer),
 	}
 }
 

@@ -9,23 +9,14 @@ import (
 // at a time.
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
-		{
-			Name: "one lock", Citation: "Maekawa 1985, section 4 (2), (4) and (7)",
-			Statement: "the lock of a member is at the node whose REQUEST it is locked for, or in one LOCKED, RELINQUISH or RELEASE " +
-				"between the two, and with no other node",
-			Pair: dme.EachPair(oneLock),
-		},
-		{
-			Name: "one INQUIRE", Citation: "Maekawa 1985, section 4 (2)",
-			Statement: "at most one INQUIRE is on its way from a member for its current lock",
-			Pair:      dme.EachPair(oneInquire),
-		},
-		{
-			Name: "one REQUEST", Citation: "Maekawa 1985, section 4 (1), (2) and (4)",
-			Statement: "at each member of its request set, the REQUEST of a node that waits or is inside is on its way, or in the WAITING QUEUE, " +
-				"or the member is locked for it",
-			Pair: dme.EachPair(oneRequest),
-		},
+		dme.PairInvariant("one lock", "Maekawa 1985, section 4 (2), (4) and (7)",
+			"the lock of a member is at the node whose REQUEST it is locked for, or in one LOCKED, RELINQUISH or RELEASE "+
+				"between the two, and with no other node", oneLock),
+		dme.PairInvariant("one INQUIRE", "Maekawa 1985, section 4 (2)",
+			"at most one INQUIRE is on its way from a member for its current lock", oneInquire),
+		dme.PairInvariant("one REQUEST", "Maekawa 1985, section 4 (1), (2) and (4)",
+			"at each member of its request set, the REQUEST of a node that waits or is inside is on its way, or in the WAITING QUEUE, "+
+				"or the member is locked for it", oneRequest),
 	}
 }
 

@@ -40,17 +40,12 @@ func invariants() []dme.Invariant {
 	const source = "Naimi, Trehel and Arnold, JPDC 34(1), 1996"
 	return []dme.Invariant{
 		dme.OneToken(source, dme.OfKind(kindToken)),
-		{
-			Name: "father trees", Citation: source + ", the logical rooted tree",
-			Statement: "father pointers lead from every node to a root, and there is one root more than REQUESTs are on their way",
-			Holds:     fatherTrees,
-		},
-		{
-			Name: "one place in the queue", Citation: source + ", the queue of next pointers",
-			Statement: "a node that waits has one REQUEST on its way, or is the next of one node, or has the TOKEN on its way to it; " +
-				"no other node has any of these",
-			Holds: onePlace,
-		},
+		dme.StateInvariant("father trees", source+", the logical rooted tree",
+			"father pointers lead from every node to a root, and there is one root more than REQUESTs are on their way",
+			fatherTrees),
+		dme.StateInvariant("one place in the queue", source+", the queue of next pointers",
+			"a node that waits has one REQUEST on its way, or is the next of one node, or has the TOKEN on its way to it; "+
+				"no other node has any of these", onePlace),
 	}
 }
 

@@ -290,11 +290,10 @@ func Options() []dme.Option {
 			Help:  "votes of the nodes 1, 2, … for quorum=weighted; one each where none are given",
 			Valid: dme.Valid(ParseWeights),
 		},
-		{
-			Name: OptionLabelling, Default: natural, Words: []string{natural, shuffled},
-			Help: "which node stands where in a plane or grid: by number, or at random by the run's seed; by number, neighbours on " +
+		dme.Choice(OptionLabelling,
+			"which node stands where in a plane or grid: by number, or at random by the run's seed; by number, neighbours on "+
 				"a plane share one of the two, and hand over by one message",
-		},
+			natural, shuffled),
 	}
 }
 

@@ -29,11 +29,10 @@ const kindInitialize = kindPrivilege + 1
 const optInit = "init"
 
 func initOption() dme.Option {
-	return dme.Option{
-		Name: optInit, Default: "computed", Words: []string{"computed", "messages"},
-		Help: "how nodes learn in which direction the token lies at the beginning: it is computed as they are made, or told by " +
+	return dme.Choice(optInit,
+		"how nodes learn in which direction the token lies at the beginning: it is computed as they are made, or told by "+
 			"INITIALIZE messages from node 1 through the tree",
-	}
+		"computed", "messages")
 }
 
 // initialized is a node of init=messages, which knows no HOLDER until it is told.

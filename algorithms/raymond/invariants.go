@@ -12,18 +12,12 @@ import (
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
 		dme.OneToken("textbook, section 9.12.4, mutual exclusion", dme.OfKind(kindPrivilege)),
-		{
-			Name: "HOLDER path", Citation: "textbook, section 9.12.2",
-			Statement: "of two neighbours one has the other as its HOLDER, so that HOLDER leads from every node to the privilege; " +
-				"both have, while the PRIVILEGE is on its way between them",
-			Pair: dme.EachPair(holderPath),
-		},
-		{
-			Name: "one REQUEST", Citation: "textbook, section 9.12.2, ASKED",
-			Statement: "a node that has ASKED has one REQUEST on its way to HOLDER, or stands in the REQUEST_Q there, or the PRIVILEGE " +
-				"is on its way to it; no other node has any of these",
-			Pair: dme.EachPair(oneRequest),
-		},
+		dme.PairInvariant("HOLDER path", "textbook, section 9.12.2",
+			"of two neighbours one has the other as its HOLDER, so that HOLDER leads from every node to the privilege; "+
+				"both have, while the PRIVILEGE is on its way between them", holderPath),
+		dme.PairInvariant("one REQUEST", "textbook, section 9.12.2, ASKED",
+			"a node that has ASKED has one REQUEST on its way to HOLDER, or stands in the REQUEST_Q there, or the PRIVILEGE "+
+				"is on its way to it; no other node has any of these", oneRequest),
 	}
 }
 

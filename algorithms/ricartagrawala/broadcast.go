@@ -35,11 +35,10 @@ func Broadcast() *dme.Algorithm {
 		medium := sequenced(o)
 		return dme.Needs{Reliable: true, FIFO: medium, SequencedBroadcast: medium}
 	}
-	a.Options = []dme.Option{{
-		Name: "form", Default: "listed", Words: []string{"listed", "sequenced"},
-		Help: "listed: requests are numbered, a broadcast REPLY lists whom it is for; " +
+	a.Options = []dme.Option{dme.Choice("form",
+		"listed: requests are numbered, a broadcast REPLY lists whom it is for; "+
 			"sequenced: the medium's order takes the place of numbers",
-	}}
+		"listed", "sequenced")}
 	a.ValidNodes = func(n int, o dme.Options) error {
 		if most := dme.MaxVec/2 + 1; n > most && !sequenced(o) {
 			return fmt.Errorf("%d nodes: the list of recipients in a REPLY has room for %d; want at most %d nodes", n, most-1, most)

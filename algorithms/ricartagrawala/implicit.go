@@ -56,10 +56,8 @@ func Implicit() *dme.Algorithm {
 			Help: "longest time that a message can take, handling included: you vouch for it; " +
 				"auto is 2T in a simulation, and nothing elsewhere",
 		},
-		{
-			Name: "broadcast", Default: "false", Words: []string{"false", "true"},
-			Help: "whether a REQUEST is one transmission to all (section 6.2)",
-		},
+		dme.Choice("broadcast",
+			"whether a REQUEST is one transmission to all (section 6.2)", "false", "true"),
 	}
 	a.Claims = implicitClaims()
 	a.Prepare = func(c dme.Config) (dme.System, error) {

@@ -30,17 +30,12 @@ func lastingClaims() claim.List {
 func lastingInvariants() []dme.Invariant {
 	const source = "Carvalho and Roucairol, CACM 26(2), 1983"
 	return []dme.Invariant{
-		{
-			Name: "one permission", Citation: source,
-			Statement: "of any two nodes at most one has the other's permission, or the REPLY that gives it on its way",
-			Pair:      dme.EachPair(onePermission),
-		},
-		{
-			Name: "one answer", Citation: source + ", with Ricart and Agrawala, TR-869, section 2.2",
-			Statement: "a node that waits for another one's permission has one REQUEST on its way to it, or is deferred there, " +
-				"or the REPLY is on its way",
-			Pair: dme.EachPair(lastingAnswer),
-		},
+		dme.PairInvariant("one permission", source,
+			"of any two nodes at most one has the other's permission, or the REPLY that gives it on its way",
+			onePermission),
+		dme.PairInvariant("one answer", source+", with Ricart and Agrawala, TR-869, section 2.2",
+			"a node that waits for another one's permission has one REQUEST on its way to it, or is deferred there, "+
+				"or the REPLY is on its way", lastingAnswer),
 	}
 }
 

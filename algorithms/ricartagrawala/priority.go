@@ -44,10 +44,8 @@ func Priority() *dme.Algorithm {
 		"its numbers reach theirs."
 	a.Clocks = nil // it adds more than 1
 	a.Options = append([]dme.Option{
-		{
-			Name: "increments", Default: "random", Words: []string{"random", "priority"},
-			Help: "random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N",
-		},
+		dme.Choice("increments",
+			"random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N", "random", "priority"),
 		{
 			Name: "most", Default: "8", Forms: []string{"D"}, Valid: validMost,
 			Help: "the largest increment; the smallest is 1",
@@ -247,11 +245,10 @@ const holdTimer dme.TimerID = 1
 
 func lowerOptions() []dme.Option {
 	return []dme.Option{
-		{
-			Name: optLower, Default: "heard", Words: []string{"heard", "delayed"},
-			Help: "what a node does with the REQUEST of one with a larger number: heard, it acts on it at once; delayed, only when its " +
+		dme.Choice(optLower,
+			"what a node does with the REQUEST of one with a larger number: heard, it acts on it at once; delayed, only when its "+
 				"own requests no longer go first",
-		},
+			"heard", "delayed"),
 		{
 			Name: "hold", Default: "0s", Forms: []string{"DURATION"}, Valid: validHold,
 			Help: "with lower=delayed: how long a node that has left keeps REQUESTs waiting, lest it asks again itself; 0s serves " +

@@ -45,10 +45,8 @@ func Ring() *dme.Algorithm {
 		"half of Ricart-Agrawala's. The price is time: N delays in a row, when nobody else asks. With form=notes the request " +
 		"does not stop, but carries notes of the nodes that deferred it; they send a reply later. Good if messages are " +
 		"expensive and time is not."
-	a.Options = []dme.Option{{
-		Name: "form", Default: "echo", Words: []string{"echo", "notes"},
-		Help: "echo: a deferred REQUEST waits where it is; notes: it goes on with a note, and a REPLY follows",
-	}}
+	a.Options = []dme.Option{dme.Choice("form",
+		"echo: a deferred REQUEST waits where it is; notes: it goes on with a note, and a REPLY follows", "echo", "notes")}
 	a.Claims = ringClaims()
 	a.Invariants = ringInvariants()
 	a.Peers = dme.OfSystem(echoSystem.Peers)

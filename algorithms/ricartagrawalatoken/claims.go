@@ -29,16 +29,10 @@ func invariants() []dme.Invariant {
 	const source = "Ricart and Agrawala, CACM 26(2), 1983"
 	return []dme.Invariant{
 		dme.OneToken(source, dme.OfKind(kindToken)),
-		{
-			Name: "request numbers", Citation: source,
-			Statement: "no node has heard of a request that was not made: request_i[j] ≤ clock_j",
-			Pair:      dme.EachPair(requestNumbers),
-		},
-		{
-			Name: "executed requests", Citation: source,
-			Statement: "the token has served no request that was not made: token[j] ≤ clock_j",
-			Holds:     executedRequests,
-		},
+		dme.PairInvariant("request numbers", source,
+			"no node has heard of a request that was not made: request_i[j] ≤ clock_j", requestNumbers),
+		dme.StateInvariant("executed requests", source,
+			"the token has served no request that was not made: token[j] ≤ clock_j", executedRequests),
 	}
 }
 

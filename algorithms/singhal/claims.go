@@ -118,17 +118,11 @@ func isStaircase(sites []*site, last dme.NodeID) bool {
 // request is answered once.
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
-		{
-			Name: "information structure", Citation: "textbook, section 9.5",
-			Statement: "for every two sites, S_j ∈ R_i or S_i ∈ R_j: of any two one must ask the other",
-			Pair:      dme.EachPair(informationStructure),
-		},
-		{
-			Name: "one answer", Citation: "textbook, section 9.5, Algorithm 9.3",
-			Statement: "a site that awaits another one's REPLY has one REQUEST on its way to it, or stands in I there, " +
-				"or the REPLY is on its way",
-			Pair: dme.EachPair(oneAnswer),
-		},
+		dme.PairInvariant("information structure", "textbook, section 9.5",
+			"for every two sites, S_j ∈ R_i or S_i ∈ R_j: of any two one must ask the other", informationStructure),
+		dme.PairInvariant("one answer", "textbook, section 9.5, Algorithm 9.3",
+			"a site that awaits another one's REPLY has one REQUEST on its way to it, or stands in I there, "+
+				"or the REPLY is on its way", oneAnswer),
 	}
 }
 

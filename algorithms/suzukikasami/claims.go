@@ -71,21 +71,14 @@ func invariants() []dme.Invariant {
 	const source = "textbook, section 9.11"
 	return []dme.Invariant{
 		dme.OneToken(source, dme.OfKind(kindToken)),
-		{
-			Name: "request numbers", Citation: source + ", outdated REQUESTs",
-			Statement: "no site, and no REQUEST on its way, has a number of a request that was not made: RN_j[i] ≤ RN_i[i]",
-			Pair:      dme.EachPair(requestNumbers),
-		},
-		{
-			Name: "executed requests", Citation: source + ", steps (b) and (d)",
-			Statement: "each site has one request that the token has not served, RN_i[i] = LN[i] + 1, or none, RN_i[i] = LN[i], as when it is idle",
-			Holds:     executedRequests,
-		},
-		{
-			Name: "token queue", Citation: source + ", step (e)",
-			Statement: "each site in Q waits for the token, and stands there once",
-			Holds:     tokenQueue,
-		},
+		dme.PairInvariant("request numbers", source+", outdated REQUESTs",
+			"no site, and no REQUEST on its way, has a number of a request that was not made: RN_j[i] ≤ RN_i[i]",
+			requestNumbers),
+		dme.StateInvariant("executed requests", source+", steps (b) and (d)",
+			"each site has one request that the token has not served, RN_i[i] = LN[i] + 1, or none, RN_i[i] = LN[i], as when it is idle",
+			executedRequests),
+		dme.StateInvariant("token queue", source+", step (e)",
+			"each site in Q waits for the token, and stands there once", tokenQueue),
 	}
 }
 

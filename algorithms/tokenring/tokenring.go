@@ -38,10 +38,8 @@ func Algorithm() *dme.Algorithm {
 		Class:    dme.Token,
 		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"TOKEN", "REQUEST"},
-		Options: []dme.Option{{
-			Name: optMode, Default: "perpetual", Words: []string{"perpetual", "demand"},
-			Help: "whether the token circulates for ever or rests until a request reaches it",
-		}},
+		Options: []dme.Option{dme.Choice(optMode,
+			"whether the token circulates for ever or rests until a request reaches it", "perpetual", "demand")},
 		Perpetual:  func(o dme.Options) bool { return o.Get(optMode) == "perpetual" },
 		Stepped:    map[string]string{optMode: "demand"},
 		Claims:     claims(),
