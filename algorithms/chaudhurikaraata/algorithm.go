@@ -140,10 +140,8 @@ func Algorithm() *dme.Algorithm {
 	a.Options[0].Help = "sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, " +
 		"and as many planes as are needed (PxQxauto: of P×Q nodes)"
 	a.Options = append(a.Options,
-		dme.Option{
-			Name: optRepair, Default: string(numbered), Words: []string{"numbered", "suppressed", "directed"},
-			Help: "how outdated requests of planes are kept from moving the token",
-		},
+		dme.Choice(optRepair, "how outdated requests of planes are kept from moving the token",
+			"numbered", "suppressed", "directed"),
 		dme.Option{
 			Name: optDimensions, Default: "3", Words: []string{"2", "3", "4"},
 			Help: "dimensions of the mesh; the paper's has 3",

@@ -82,10 +82,7 @@ func implicit(name string, patience int) *dme.Algorithm {
 		return &implicitNode{id: id, wait: time.Duration(patience) * bound}
 	}, "REQUEST", "DEFERRED", "REPLY")
 	a.Needs = dme.Always(dme.Needs{Reliable: true, BoundedDelay: true})
-	a.Options = []dme.Option{{
-		Name: "bound", Default: bound.String(), Forms: []string{"DURATION"}, Help: "on delays",
-		Valid: func(v string) error { _, err := time.ParseDuration(v); return err },
-	}}
+	a.Options = boundOption()
 	return a
 }
 
