@@ -172,8 +172,8 @@ func TestPublishedStalls(t *testing.T) {
 	}
 	net.Request(3)
 	net.Settle()
-	waiting, resting := net.Host(3).Node().(*node), net.Host(2).Node().(*node)
-	if len(net.Inside()) > 0 || !waiting.waiting || resting.corner.itsToken().colour != green || !slices.Equal(queueOf(net, 3), []dme.NodeID{3}) {
+	waiting, resting := net.Host(3).Node().(*node), net.Host(2).Node().(*node).corner.itsToken()
+	if len(net.Inside()) > 0 || !waiting.waiting || resting.colour != green || !slices.Equal(queueOf(net, 3), []dme.NodeID{3}) {
 		t.Errorf("it does not stall\n%s", net.States())
 	}
 	if err := net.Err(); err != nil {
