@@ -74,5 +74,5 @@ func (n *publishedNode) Waits() []dme.Wait {
 
 // waits returns the replies that the requester lacks.
 func (n *requester) waits() []dme.Wait {
-	return dme.WaitIf(n.pending(), "Reply", n.Lacking(&n.replied)...)
+	return dme.WaitIf(n.pending(), "Reply", n.Lacking(n.replied.Has)...)
 }

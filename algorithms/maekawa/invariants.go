@@ -103,6 +103,6 @@ func (s *site) waits(inquiring, deferred bool) []dme.Wait {
 		holder = "RELINQUISH or RELEASE of its lock"
 	}
 	j := s.locking.Node
-	return quorum.Waits(dme.WaitIf(s.pending(), members, s.Lacking(&s.locked)...),
+	return quorum.Waits(dme.WaitIf(s.pending(), members, s.Lacking(s.locked.Has)...),
 		dme.WaitIf(j != dme.None && j != s.ID && len(s.waiting) > 0, holder, j))
 }

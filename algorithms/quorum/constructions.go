@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"dmebench/dme"
-	"dmebench/dme/collections"
 )
 
 // rectangle is the family S_i = row of i ∪ column of i, where the nodes fill a
@@ -285,10 +284,11 @@ func (n *Site) Ask(j dme.NodeID, request dme.Message, own []dme.NodeID, f *Failu
 	n.Tell(j, request, out)
 }
 
-// Lacking returns the other members that are not in a set of them.
-func (n *Site) Lacking(have *collections.MemberSet) (others []dme.NodeID) {
+// Lacking returns the other members of whom have does not report that they are there, by
+// their positions.
+func (n *Site) Lacking(have func(k int) bool) (others []dme.NodeID) {
 	for k, j := range n.Members {
-		if j != n.ID && !have.Has(k) {
+		if j != n.ID && !have(k) {
 			others = append(others, j)
 		}
 	}
