@@ -95,7 +95,7 @@ func (n *node) receiveRelinquish(out *dme.Outbox) {
 
 // impossible says why no node that keeps to the algorithm can have sent this
 // message; "" where one can.
-func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
+func (n *node) impossible(from dme.NodeID, m dme.Message) string {
 	if !quorum.Believable(m.Clock) && m.Kind != kindReclaim { // of which the sender may have had no message yet
 		return "no such clock"
 	}
@@ -108,7 +108,7 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 			return "Request of a node that must not ask this one"
 		}
 	case kindReply:
-		if !n.stale(from, m) && (!n.pending() || n.holds(from) || n.MemberIndex(from) < 0) {
+		if !n.stale(from, &m) && (!n.pending() || n.holds(from) || n.MemberIndex(from) < 0) {
 			return "Reply without a request"
 		}
 	case kindYield:
@@ -162,7 +162,7 @@ type requester struct {
 type text interface {
 	handle(from dme.NodeID, m dme.Message, out *dme.Outbox)
 	// impossible says why nobody can have sent a message; "" where somebody can.
-	impossible(from dme.NodeID, m *dme.Message) string
+	impossible(from dme.NodeID, m dme.Message) string // by value, lest every message escapes
 }
 
 // Request is step 1. Which quorum is asked while nodes are down, recovery.go says.
@@ -178,7 +178,7 @@ func (n *requester) Release(out *dme.Outbox) {
 }
 
 func (n *requester) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
-	if reason := n.impossible(from, &m); reason != "" {
+	if reason := n.impossible(from, m); reason != "" {
 		out.Refuse(reason)
 		return
 	}

@@ -88,7 +88,7 @@ func (n *publishedNode) receiveYield(out *dme.Outbox) {
 
 // impossible says why nobody can have sent this message; "" where somebody can.
 // A text that loses track of its permissions can send nearly everything.
-func (n *publishedNode) impossible(from dme.NodeID, m *dme.Message) string {
+func (n *publishedNode) impossible(from dme.NodeID, m dme.Message) string {
 	if !quorum.Believable(m.Clock) {
 		return "no such clock"
 	}
