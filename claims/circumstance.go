@@ -256,10 +256,3 @@ const rounding = 1e-12
 func quantile(freedom, outside float64) float64 {
 	return -distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(outside / 2)
 }
-
-// interval returns the mean of x and its Student's t interval; ok is false with
-// fewer than two values, which have no interval.
-func interval(x []float64) (mean, lo, hi float64, ok bool) {
-	e := estimateOf(x, 1)
-	return e.mean, e.mean - e.half, e.mean + e.half, e.known
-}

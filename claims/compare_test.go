@@ -30,6 +30,10 @@ func runsWith(means []float64, steady uint64) (all []*runs.Result) {
 }
 
 func TestInterval(t *testing.T) {
+	interval := func(x []float64) (mean, lo, hi float64, ok bool) {
+		e := estimateOf(x, 1)
+		return e.mean, e.mean - e.half, e.mean + e.half, e.known
+	}
 	// Student's quantile for 99.9% is 6.8688 with 5 degrees of freedom, and the
 	// standard error of these six is 1.8708/√6.
 	mean, lo, hi, ok := interval([]float64{1, 2, 3, 4, 5, 6})

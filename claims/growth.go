@@ -299,7 +299,7 @@ func (s *Series) Scaling(x *Scaling) (ok bool) {
 // ScalingPointOf describes one size; members is K−1, NaN where there are no
 // request sets.
 func ScalingPointOf(nodes int, perCS []float64, members float64) ScalingPoint {
-	mean, _, _, _ := interval(perCS)
+	mean := estimateOf(perCS, 1).mean
 	n := float64(nodes)
 	return ScalingPoint{
 		Nodes: nodes, Runs: len(perCS), PerCS: mean,

@@ -104,6 +104,16 @@ func EachPair[T Node](holds func(v GlobalView, i, j NodeID, a, b T) error) func(
 	}
 }
 
+// PairInvariant returns an invariant about each two nodes of a type.
+func PairInvariant[T Node](name, citation, statement string, holds func(v GlobalView, i, j NodeID, a, b T) error) Invariant {
+	return Invariant{Name: name, Citation: citation, Statement: statement, Pair: EachPair(holds)}
+}
+
+// StateInvariant returns an invariant about all nodes together.
+func StateInvariant(name, citation, statement string, holds func(GlobalView) error) Invariant {
+	return Invariant{Name: name, Citation: citation, Statement: statement, Holds: holds}
+}
+
 // Between returns how many messages of a kind are on their way from one node to another.
 func Between(v GlobalView, kind Kind, from, to NodeID) (messages int) {
 	for _, m := range v.Between(from, to) {
@@ -112,6 +122,16 @@ func Between(v GlobalView, kind Kind, from, to NodeID) (messages int) {
 		}
 	}
 	return messages
+}
+
+// Count returns how many of these hold.
+func Count(conditions ...bool) (holding int) {
+	for _, holds := range conditions {
+		if holds {
+			holding++
+		}
+	}
+	return holding
 }
 
 // Broken returns the error of an invariant: what is wrong, and which nodes it concerns.

@@ -182,6 +182,14 @@ func WaitsFor(what string, nodes iter.Seq[NodeID]) []Wait {
 	return waits
 }
 
+// WaitIf returns a wait for the same thing of each of the nodes, if that is waited for.
+func WaitIf(waits bool, what string, nodes ...NodeID) []Wait {
+	if !waits {
+		return nil
+	}
+	return WaitsFor(what, slices.Values(nodes))
+}
+
 // A crash ends a node at once: it forgets everything, what was on its way to it
 // is lost, and what it had sent still arrives. After a crash a node may come
 // back as a new incarnation: in its initial state, with nothing kept. What is

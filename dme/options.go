@@ -21,8 +21,13 @@ type Option struct {
 	Samples []string // values that stand for a form where everything is tried: "kary:3"
 	Help    string   // one sentence
 
-	// Valid says why a value is not accepted; nil where it must be one of Words.
+	// Valid says why a value that is none of Words is not accepted; nil where it must be one.
 	Valid func(value string) error
+}
+
+// Choice returns an option whose values are words, the default first.
+func Choice(name, help string, words ...string) Option {
+	return Option{Name: name, Default: words[0], Words: words, Help: help}
 }
 
 // Values says how a value may be written: "plane|grid|file:F".
@@ -33,16 +38,24 @@ func (o Option) Examples() []string { return slices.Concat(o.Words, o.Samples) }
 
 // Accepts reports why value is not accepted, nil if it is.
 func (o Option) Accepts(value string) error {
+	if slices.Contains(o.Words, value) {
+		return nil
+	}
 	if o.Valid == nil {
-		if slices.Contains(o.Words, value) {
-			return nil
-		}
 		return fmt.Errorf("%s=%s: want %s%s", o.Name, value, o.Values(), units.Hint(value, o.Words))
 	}
 	if err := o.Valid(value); err != nil {
 		return fmt.Errorf("%s=%s: %w (want %s)%s", o.Name, value, err, o.Values(), units.Hint(value, o.Words))
 	}
 	return nil
+}
+
+// Valid returns an [Option.Valid] that accepts what a function can read.
+func Valid[T any](parse func(text string) (T, error)) func(value string) error {
+	return func(value string) error {
+		_, err := parse(value)
+		return err
+	}
 }
 
 // canonical returns value as it is declared, where it differs in case alone: a

@@ -48,14 +48,6 @@ func (d Distribution) String() string {
 	return d.Mean.String()
 }
 
-// valid makes a check of an option's value of what reads it.
-func valid[T any](parse func(string) (T, error)) func(string) error {
-	return func(s string) error {
-		_, err := parse(s)
-		return err
-	}
-}
-
 func parseDuration(s string) (time.Duration, error) {
 	d, err := ParseDistribution(s)
 	if err == nil && d.Exponential {

@@ -63,7 +63,7 @@ func Kinds() []Kind {
 	all := kinds()
 	for i := range all {
 		all[i].Options = append(all[i].Options, dme.Option{
-			Name: "readers", Default: "0", Forms: []string{"FRACTION"}, Valid: valid(parsePart),
+			Name: "readers", Default: "0", Forms: []string{"FRACTION"}, Valid: dme.Valid(parsePart),
 			Help: "the part of all requests that are readers', for an algorithm that lets several of them in at once",
 		})
 	}
@@ -76,7 +76,7 @@ func kinds() []Kind {
 			Name: "saturate", Drive: Closed, build: (*Plan).saturate,
 			Help: "closed loop: a node asks again at its exit",
 			Options: []dme.Option{{
-				Name: "think", Default: "0", Forms: []string{"DURATION", "exp:DURATION"}, Valid: valid(ParseDistribution),
+				Name: "think", Default: "0", Forms: []string{"DURATION", "exp:DURATION"}, Valid: dme.Valid(ParseDistribution),
 				Help: "pause between an exit and the node's next request, and before its first",
 			}},
 		},
@@ -96,7 +96,7 @@ func kinds() []Kind {
 			Name: "burst", Drive: Stepped, build: (*Plan).burst,
 			Help: "rounds in which all nodes ask at about the same time, each to quiescence",
 			Options: []dme.Option{{
-				Name: "window", Default: "1ms", Forms: []string{"DURATION"}, Valid: valid(parseDuration),
+				Name: "window", Default: "1ms", Forms: []string{"DURATION"}, Valid: dme.Valid(parseDuration),
 				Help: "the requests of a round are spread uniformly over this time",
 			}},
 		},
@@ -104,9 +104,9 @@ func kinds() []Kind {
 			Name: "hotspot", Drive: Open, Rated: true, build: (*Plan).hotspot,
 			Help: "like poisson, but a few nodes make most of the requests",
 			Options: []dme.Option{
-				{Name: "hot", Default: "1", Forms: []string{"COUNT"}, Valid: valid(parseCount),
+				{Name: "hot", Default: "1", Forms: []string{"COUNT"}, Valid: dme.Valid(parseCount),
 					Help: "how many nodes are hot: the nodes 1 to COUNT"},
-				{Name: "share", Default: "0.8", Forms: []string{"FRACTION"}, Valid: valid(parseShare),
+				{Name: "share", Default: "0.8", Forms: []string{"FRACTION"}, Valid: dme.Valid(parseShare),
 					Help: "the part of all requests that the hot nodes make together, on average"},
 			},
 		},

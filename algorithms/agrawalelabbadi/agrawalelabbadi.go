@@ -16,27 +16,10 @@ type node struct {
 	inquired bool                     // Inquire has been sent for the current grant
 }
 
-// Request is step 1. Which quorum is asked while nodes are down, recovery.go says.
-func (n *node) Request(out *dme.Outbox) {
-	n.ask(out)
-	n.HandleLocal(n.handle, out)
-}
-
-// Release is step 5, at the node that leaves.
-func (n *node) Release(out *dme.Outbox) {
-	n.leave(out)
-	n.HandleLocal(n.handle, out)
-}
-
-// Receive handles a message of another node.
-func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
-	if reason := n.impossible(from, &m); reason != "" {
-		out.Refuse(reason)
-		return
-	}
-	n.clock = max(n.clock, m.Clock)
-	n.handle(from, m, out)
-	n.HandleLocal(n.handle, out)
+func newNode(r requester) dme.Node {
+	n := &node{requester: r}
+	n.text = n
+	return n
 }
 
 func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
@@ -112,7 +95,7 @@ func (n *node) receiveRelinquish(out *dme.Outbox) {
 
 // impossible says why no node that keeps to the algorithm can have sent this
 // message; "" where one can.
-func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
+func (n *node) impossible(from dme.NodeID, m dme.Message) string {
 	if !quorum.Believable(m.Clock) && m.Kind != kindReclaim { // of which the sender may have had no message yet
 		return "no such clock"
 	}
@@ -121,11 +104,11 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 		if n.granted.Node == from || n.waiting.Has(from) {
 			return "Request of a node whose last one has not been relinquished"
 		}
-		if n.own != nil && m.Flags&substitute == 0 && !n.Serves(from) {
+		if n.own != nil && m.Flags&quorum.Substitute == 0 && !n.Serves(from) {
 			return "Request of a node that must not ask this one"
 		}
 	case kindReply:
-		if !n.stale(from, m) && (!n.pending() || n.holds(from) || n.MemberIndex(from) < 0) {
+		if !n.stale(from, &m) && (!n.pending() || n.holds(from) || n.MemberIndex(from) < 0) {
 			return "Reply without a request"
 		}
 	case kindYield:
@@ -146,10 +129,8 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	return ""
 }
 
-// QueueLength returns the length of the request queue.
 func (n *node) QueueLength() int { return len(n.waiting) }
 
-// State names the variables.
 func (n *node) State(v *dme.Visitor) {
 	n.state(v)
 	v.Stamp("granted", &n.granted)
@@ -161,6 +142,8 @@ func (n *node) State(v *dme.Visitor) {
 // requester is what a node has for its own requests, in the repaired algorithm
 // and in the printed one: a quorum, and the replies of its members.
 type requester struct {
+	text
+
 	quorum.Site                // of which Members is the quorum of the current request
 	own         []dme.NodeID   // path=self: its quorum, ascending
 	paths       *quorum.System // path=self: the quorums of all nodes
@@ -175,7 +158,35 @@ type requester struct {
 	failures quorum.Failures // of the repaired algorithm
 }
 
-// pending reports whether the node has asked and not yet entered.
+// text is what one of the two says about messages.
+type text interface {
+	handle(from dme.NodeID, m dme.Message, out *dme.Outbox)
+	// impossible says why nobody can have sent a message; "" where somebody can.
+	impossible(from dme.NodeID, m dme.Message) string // by value, lest every message escapes
+}
+
+// Request is step 1. Which quorum is asked while nodes are down, recovery.go says.
+func (n *requester) Request(out *dme.Outbox) {
+	n.ask(out)
+	n.HandleLocal(n.handle, out)
+}
+
+// Release is step 5, at the node that leaves.
+func (n *requester) Release(out *dme.Outbox) {
+	n.leave(out)
+	n.HandleLocal(n.handle, out)
+}
+
+func (n *requester) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
+	if reason := n.impossible(from, m); reason != "" {
+		out.Refuse(reason)
+		return
+	}
+	n.clock = max(n.clock, m.Clock)
+	n.handle(from, m, out)
+	n.HandleLocal(n.handle, out)
+}
+
 func (n *requester) pending() bool { return !n.request.IsZero() && !n.inside }
 
 // holds reports whether the node has the permission of site j.
@@ -269,17 +280,12 @@ var Multicasts = claim.Quantity{ID: "multicasts-per-cs", Name: "transmissions pe
 func multicastClaims() claim.List {
 	const improves = section + "9.9: a multicast facility will improve the performance"
 	return claim.List{
-		{
-			Quantity: Multicasts, Formula: "K+1 with a multicast facility, K = log2(n+1)", Load: claim.Light, Kind: claim.Exact,
-			Source:  improves,
-			Applies: func(s dme.Setting) bool { return equalPaths(s) && s.Nodes > 1 }, // a site alone sends nothing
-		},
-		{
-			Quantity: Multicasts, Formula: "fewer than 3(K−1), without one", Load: claim.Light, Kind: claim.UpperBound,
-			Source: improves,
-			// As many where there are two others in a quorum.
-			Applies: func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).max > 3 },
-		},
+		// A site alone sends nothing.
+		Multicasts.Is("K+1 with a multicast facility, K = log2(n+1)", claim.Light, improves).
+			Where(func(s dme.Setting) bool { return equalPaths(s) && s.Nodes > 1 }),
+		// As many where there are two others in a quorum.
+		Multicasts.AtMost("fewer than 3(K−1), without one", claim.Light, improves).
+			Where(func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).Max > 3 }),
 	}
 }
 

@@ -122,7 +122,7 @@ func TestExampleOfSection996(t *testing.T) {
 	}
 	a := Algorithm()
 	a.Prepare = func(cfg dme.Config) (dme.System, error) {
-		return ownPaths{sets, func(r requester) dme.Node { return &node{requester: r} }}, nil
+		return ownPaths{sets, newNode}, nil
 	}
 	net := conformance.Make(t, a, 6, nil)
 	for _, id := range []dme.NodeID{3, 5, 6} {

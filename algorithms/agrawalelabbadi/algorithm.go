@@ -120,10 +120,6 @@ const (
 	kindReclaim
 )
 
-// substitute is the flag of a Request that the site gets only because others are
-// down.
-const substitute = 1
-
 const citation = "D. Agrawal and A. El Abbadi, An Efficient and Fault-Tolerant Solution for " +
 	"Distributed Mutual Exclusion, ACM TOCS 9(1), 1991; textbook, section 9.9"
 
@@ -131,7 +127,7 @@ const optPath = "path"
 
 // Algorithm describes the repaired algorithm.
 func Algorithm() *dme.Algorithm {
-	a := describe(func(r requester) dme.Node { return &node{requester: r} })
+	a := describe(newNode)
 	a.Name, a.Title = "agrawal-el-abbadi", "Agrawal–El Abbadi"
 	a.Description = "Quorums from a binary tree: while all is well a quorum is a path from the root to a leaf, of log2(N+1) nodes; a node " +
 		"that has failed is replaced by the paths through both its children. An entry costs about 3 log2 N messages under light " +
@@ -157,7 +153,7 @@ func survives(s dme.Setting, down []dme.NodeID) bool {
 // AsPublished describes the protocol as section 9.9.5 prints it, which is known
 // to be wrong.
 func AsPublished() *dme.Algorithm {
-	a := describe(func(r requester) dme.Node { return &publishedNode{requester: r} })
+	a := describe(newPublished)
 	a.Name, a.Title = "agrawal-el-abbadi-as-published", "Agrawal–El Abbadi, as published"
 	a.Description = "The textbook's protocol on tree quorums (section 9.9.5) to the letter. The quorums are right, the handling of grants " +
 		"is not: a newcomer can be granted while another holds the grant, and two nodes are inside at once. Kept as a negative " +
@@ -174,10 +170,8 @@ func describe(newNode func(requester) dme.Node) *dme.Algorithm {
 		Needs:  dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:  []string{"Request", "Reply", "Inquire", "Yield", "Relinquish"},
 		Clocks: dme.ClockInMessages,
-		Options: []dme.Option{{
-			Name: optPath, Default: "self", Words: []string{"self", "random"},
-			Help: "which path from the root to a leaf a node asks: the one through itself, or one to a leaf drawn for each request",
-		}},
+		Options: []dme.Option{dme.Choice(optPath,
+			"which path from the root to a leaf a node asks: the one through itself, or one to a leaf drawn for each request", "self", "random")},
 		QueueLength: dme.OfNode(voter.QueueLength),
 		Waits:       dme.OfNode(voter.Waits),
 		RequestSet:  dme.OfSystem(ownPaths.RequestSet),

@@ -8,7 +8,6 @@ import (
 	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 	"dmebench/dme/claim"
-	"dmebench/dme/collections"
 )
 
 // What section 9.9 makes claims about and no other paper does: what quorums there
@@ -48,79 +47,49 @@ func claims() claim.List {
 }
 
 func messages() claim.List {
-	onPath := claim.Claim{
-		Formula: "K−1, K = log2(n+1)", Load: claim.Light, Kind: claim.Exact,
-		Source: section + "9.9.5", Applies: equalPaths,
-	}
+	onPath := claim.MessagesPerCS.Is("K−1, K = log2(n+1)", claim.Light, section+"9.9.5").Where(equalPaths)
 	none := onPath
 	none.Formula, none.Applies = "0: nobody else asks", nil
 	return slices.Concat(claim.List{
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: claim.Light, Kind: claim.Exact,
-			Source: section + "9.9.5: Request, Reply and Relinquish on a path of log n nodes", Applies: equalPaths,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3(K−1), K the mean", Load: claim.Light, Kind: claim.Mean,
-			Source:  section + "9.9.5: Request, Reply and Relinquish on a path",
-			Applies: func(s dme.Setting) bool { return self(s) && !equalPaths(s) },
-		},
-		{
-			// A path has one chance in n for each of its nodes that the
-			// requester is this one.
-			Quantity: claim.MessagesPerCS, Formula: "3K(n−1)/n (path=random, uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean,
-			Source: section + "9.9.5: Request, Reply and Relinquish on a path",
-			Set:    map[string]string{optPath: "random"},
-			Predict: func(s dme.Setting) (float64, bool) {
+		claim.MessagesPerCS.Is("3(K−1), K = log2(n+1)",
+			claim.Light, section+"9.9.5: Request, Reply and Relinquish on a path of log n nodes").
+			Where(equalPaths),
+		claim.MessagesPerCS.Averages("3(K−1), K the mean",
+			claim.Light, section+"9.9.5: Request, Reply and Relinquish on a path").
+			Where(func(s dme.Setting) bool { return self(s) && !equalPaths(s) }),
+		// A path has one chance in n for each of its nodes that the
+		// requester is this one.
+		claim.MessagesPerCS.Averages("3K(n−1)/n (path=random, uniformly drawn requesters)",
+			claim.Light, section+"9.9.5: Request, Reply and Relinquish on a path").With(optPath + "=random").
+			Predicting(func(s dme.Setting) (float64, bool) {
 				n := float64(s.Nodes)
 				return 3 * meanDepth(s.Nodes) * (n - 1) / n, !self(s)
-			},
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3(K−1), K = log2(n+1)", Load: claim.AnyLoad, Kind: claim.LowerBound,
-			Source: section + "9.9.5: Inquire and Yield come on top", Applies: equalPaths,
-		},
-		{
-			// The root is on both paths. Other nodes may be, too, and the entry
-			// waits for the slowest of several chains of two messages.
-			Quantity: claim.SyncDelay, Formula: "2T (links of equal delay)",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: section + "9.9.5: Relinquish, then Reply",
-			EqualDelays: true,
-		},
-		{
-			Quantity: claim.Throughput, Formula: "1/(2T + E) (links of equal delay)",
-			Load: claim.Saturated, Kind: claim.LowerBound, Source: section + "9.9.5; textbook, section 9.2.3",
-			EqualDelays: true,
-		},
+			}),
+		claim.MessagesPerCS.AtLeast("3(K−1), K = log2(n+1)",
+			claim.AnyLoad, section+"9.9.5: Inquire and Yield come on top").Where(equalPaths),
+		// The root is on both paths. Other nodes may be, too, and the entry
+		// waits for the slowest of several chains of two messages.
+		claim.SyncDelay.AtMost("2T (links of equal delay)",
+			claim.Saturated, section+"9.9.5: Relinquish, then Reply").OnEqualDelays(),
+		claim.Throughput.AtLeast("1/(2T + E) (links of equal delay)",
+			claim.Saturated, section+"9.9.5; textbook, section 9.2.3").OnEqualDelays(),
 	}, claim.KindsPerCS(onPath, "Request", "Reply", "Relinquish"), claim.KindsPerCS(none, "Inquire", "Yield"))
 }
 
 func treeClaims() claim.List {
 	return claim.List{
-		{
-			Quantity: claim.QuorumSize, Formula: "log n = log2(n+1)", Load: claim.Static, Kind: claim.Exact,
-			Source:  section + "9.9.2: the best case, without failures",
-			Applies: func(s dme.Setting) bool { return self(s) && complete(s.Nodes) },
-			Measure: meanPath,
-		},
-		{
-			Quantity: claim.QuorumSize, Formula: "O(log n)", Expression: "log2(n+1)",
-			Load: claim.Static, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: section + "9.9.2", Applies: self,
-			Measure: meanPath,
-		},
-		{
-			Quantity: Leaves, Formula: "2^k, n = 2^(k+1)−1", Expression: "(n+1)/2",
-			Load: claim.Static, Kind: claim.Exact, Source: section + "9.9.1", Applies: onComplete,
-			Measure: func(s dme.Setting) (float64, bool) {
+		claim.QuorumSize.Is("log n = log2(n+1)", claim.Static, section+"9.9.2: the best case, without failures").
+			Where(func(s dme.Setting) bool { return self(s) && complete(s.Nodes) }).MeasuredBy(meanPath),
+		claim.QuorumSize.Grows(claim.Growth{Log: true, Order: true}, "O(log n)", claim.Static, section+"9.9.2").
+			As("log2(n+1)").Where(self).MeasuredBy(meanPath),
+		Leaves.Is("2^k, n = 2^(k+1)−1", claim.Static, section+"9.9.1").As("(n+1)/2").Where(onComplete).
+			MeasuredBy(func(s dme.Setting) (float64, bool) {
 				first, last := quorum.TreeLeaves(s.Nodes)
 				return float64(last - first + 1), true
-			},
-		},
-		{
-			Quantity: Quorums, Formula: "as many as leaves, without failures: 8 on 15 sites", Expression: "(n+1)/2",
-			Load: claim.Static, Kind: claim.Exact, Source: section + "9.9.4", Applies: onComplete,
-			Measure: func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes), true },
-		},
+			}),
+		Quorums.Is("as many as leaves, without failures: 8 on 15 sites", claim.Static, section+"9.9.4").
+			As("(n+1)/2").Where(onComplete).
+			MeasuredBy(func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes), true }),
 		onFigure("8 after the failure of site 3 of 15", 3).Named("without-3"),
 		onFigure("16 after the failure of sites 1 and 2 of 15", 1, 2).Named("without-1-2"),
 		onFigure("0 after the failure of sites 1, 2, 4 and 8 of 15", 1, 2, 4, 8).Named("without-1-2-4-8"),
@@ -130,21 +99,15 @@ func treeClaims() claim.List {
 // onFigure is a claim about the number of quorums on the 15 sites of figure 9.16.
 func onFigure(formula string, failed ...dme.NodeID) claim.Claim {
 	const sites = 15
-	return claim.Claim{
-		Quantity: Quorums, Formula: formula,
-		Load: claim.Static, Kind: claim.Exact, Source: section + "9.9.4, example",
-		Applies: func(s dme.Setting) bool { return s.Nodes == sites },
-		Measure: func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes, failed...), true },
-	}
+	return Quorums.Is(formula, claim.Static, section+"9.9.4, example").
+		Where(func(s dme.Setting) bool { return s.Nodes == sites }).
+		MeasuredBy(func(s dme.Setting) (float64, bool) { return quorumsWithout(s.Nodes, failed...), true })
 }
 
 func failureClaims() claim.List {
 	says := func(q claim.Quantity, formula, expression, source string, measure func(outcomes) float64) claim.Claim {
-		return claim.Claim{
-			Quantity: q, Formula: formula, Expression: expression, Load: claim.Static, Kind: claim.Exact, Source: section + source,
-			Applies: onComplete,
-			Measure: func(s dme.Setting) (float64, bool) { return measure(afterFailures(s.Nodes)), true },
-		}
+		return q.Is(formula, claim.Static, section+source).As(expression).Where(onComplete).
+			MeasuredBy(func(s dme.Setting) (float64, bool) { return measure(afterFailures(s.Nodes)), true })
 	}
 	const path = "log2(n+1)" // nodes on a path
 	falseOfLog := says(FailuresTolerated, "n − ⌊log n⌋, log n = log2 n", "n − ⌊log2 n⌋",
@@ -155,35 +118,21 @@ func failureClaims() claim.List {
 	falseOfCost.KnownFalse = "where most have failed, only short quorums are left: of 15 sites a quorum takes 4 without failures, " +
 		"4.92 on average after 6, and 4 again after 11"
 	return claim.List{
-		{
-			Quantity: claim.Violations, Formula: "0, whatever has failed: quorums meet",
-			Load: claim.Faults, Kind: claim.Exact, Source: section + "9.9.3 and 9.9.6",
-			Test: "TestRandomCrashes",
-		},
-		{
-			Quantity: claim.Unserved, Formula: "0 of live nodes, while fewer than log n sites have failed",
-			Load: claim.Faults, Kind: claim.Exact, Source: section + "9.9.4",
-			Test: "TestEverySetOfFailedNodes",
-		},
+		claim.Violations.Is("0, whatever has failed: quorums meet", claim.Faults, section+"9.9.3 and 9.9.6").
+			TestedBy("TestRandomCrashes"),
+		claim.Unserved.Is("0 of live nodes, while fewer than log n sites have failed",
+			claim.Faults, section+"9.9.4").TestedBy("TestEverySetOfFailedNodes"),
 		says(LargestQuorum, "(n+1)/2", "", "9.9.2: the worst case", outcomes.largest),
-		{
-			Quantity: SizeWithoutRoot, Formula: "(k−i)+2i = 2k, i = k", Expression: "2(" + path + " − 1)", Load: claim.Static, Kind: claim.Exact,
-			Source: section + "9.9.4", Applies: onComplete,
-			Measure: func(s dme.Setting) (float64, bool) { return float64(sizeWithout(s.Nodes, 1)), true },
-		},
-		{
-			Quantity: SizeWithoutParent, Formula: "log n, as without failures; (k−i)+2i = k+1, i = 1", Expression: path,
-			Load: claim.Static, Kind: claim.Exact,
-			Source: section + "9.9.2 and 9.9.4", Applies: onComplete,
-			Measure: func(s dme.Setting) (float64, bool) {
+		SizeWithoutRoot.Is("(k−i)+2i = 2k, i = k", claim.Static, section+"9.9.4").As("2(" + path + " − 1)").
+			Where(onComplete).
+			MeasuredBy(func(s dme.Setting) (float64, bool) { return float64(sizeWithout(s.Nodes, 1)), true }),
+		SizeWithoutParent.Is("log n, as without failures; (k−i)+2i = k+1, i = 1",
+			claim.Static, section+"9.9.2 and 9.9.4").As(path).Where(onComplete).
+			MeasuredBy(func(s dme.Setting) (float64, bool) {
 				return float64(sizeWithout(s.Nodes, dme.NodeID(s.Nodes+1)/4)), true
-			},
-		},
-		{
-			Quantity: OffFormula, Formula: "0", Load: claim.Static, Kind: claim.Exact,
-			Source: section + "9.9.4", Applies: onComplete,
-			Measure: func(s dme.Setting) (float64, bool) { return offFormula(s.Nodes), true },
-		},
+			}),
+		OffFormula.Is("0", claim.Static, section+"9.9.4").Where(onComplete).
+			MeasuredBy(func(s dme.Setting) (float64, bool) { return offFormula(s.Nodes), true }),
 		says(FailuresTolerated, "n − ⌊log n⌋, log n = log2(n+1)", "n − ⌊"+path+"⌋", "9.9.4; 9.9.2: n − O(log n)",
 			outcomes.tolerated),
 		falseOfLog,
@@ -208,22 +157,14 @@ func coterieClaims() claim.List {
 	}
 	literal := func(q claim.Quantity, formula, source string, count func([][]dme.NodeID) float64) claim.Claim {
 		sets := setsIn(formula)
-		return claim.Claim{
-			Quantity: q, Formula: formula, Load: claim.Static, Kind: claim.Exact, Source: section + source,
-			Measure: func(dme.Setting) (float64, bool) { return count(sets), true },
-		}
+		return q.Is(formula, claim.Static, section+source).
+			MeasuredBy(func(dme.Setting) (float64, bool) { return count(sets), true })
 	}
 	return claim.List{
-		{
-			Quantity: Disjoint, Formula: "0: the intersection property", Load: claim.Static, Kind: claim.Exact,
-			Source: section + "9.9.3", Applies: listed,
-			Measure: among(disjoint),
-		},
-		{
-			Quantity: Superfluous, Formula: "0: the minimality property", Load: claim.Static, Kind: claim.Exact,
-			Source: section + "9.9.3", Applies: listed,
-			Measure: among(superfluous),
-		},
+		Disjoint.Is("0: the intersection property", claim.Static, section+"9.9.3").Where(listed).
+			MeasuredBy(among(disjoint)),
+		Superfluous.Is("0: the minimality property", claim.Static, section+"9.9.3").Where(listed).
+			MeasuredBy(among(superfluous)),
 		literal(Disjoint, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", disjoint).Named("coterie-example"),
 		literal(Superfluous, "0 of {1,2,3}, {2,4,5}, {4,1,6}, a coterie", "9.9.6, example", superfluous).Named("coterie-example"),
 		literal(Disjoint, "1 of {1,2,3}, {2,5,7}, {5,7,9}, which is none", "9.7", disjoint).Named("no-coterie-example"),
@@ -239,26 +180,14 @@ func self(s dme.Setting) bool { return s.Options.Get(optPath) == "self" }
 // complete reports whether a tree of n nodes has all its leaves at one level.
 func complete(n int) bool { return n&(n+1) == 0 }
 
-// lengths describes the paths that the nodes ask.
-type lengths struct {
-	min, max int
-	mean     float64
-}
+// pathsOf describes the paths that the nodes ask.
+func pathsOf(s dme.Setting) quorum.Spread { return s.System.(ownPaths).Sizes() }
 
-func pathsOf(s dme.Setting) lengths {
-	k := s.System.(ownPaths).Sizes()
-	return lengths{k.Min, k.Max, k.Mean}
-}
-
-func meanPath(s dme.Setting) (float64, bool) { return pathsOf(s).mean, true }
+func meanPath(s dme.Setting) (float64, bool) { return pathsOf(s).Mean, true }
 
 // equalPaths is about path=self where all paths are equally long.
 func equalPaths(s dme.Setting) bool {
-	if !self(s) {
-		return false
-	}
-	k := pathsOf(s)
-	return k.min == k.max
+	return self(s) && pathsOf(s).Equal()
 }
 
 // meanDepth returns the mean number of nodes on the path to a leaf of the tree
@@ -333,12 +262,8 @@ func (o outcomes) cheaper(most float64) (falls float64) {
 // quorumsWithout counts the quorums of the tree of n nodes while these have
 // failed.
 func quorumsWithout(n int, failed ...dme.NodeID) float64 {
-	down := collections.MakeNodeSet(n)
-	for _, id := range failed {
-		down.Add(id)
-	}
 	count := 0
-	for range quorum.TreeQuorums(n, func(id dme.NodeID) bool { return !down.Has(id) }) {
+	for range quorum.TreeQuorums(n, func(id dme.NodeID) bool { return !slices.Contains(failed, id) }) {
 		count++
 	}
 	return float64(count)

@@ -1,46 +1,36 @@
 package agrawalelabbadi
 
 import (
-	"cmp"
-	"slices"
-
+	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
 
 // invariants are those of the permission that each site has, and gives to one
 // request at a time.
 func invariants() []dme.Invariant {
-	return []dme.Invariant{{
-		Name: "one permission", Citation: "textbook, section 9.9.5, steps 3, 5 and 7, with A1",
-		Statement: "the permission of a site is at the node whose request it has granted, or in one Reply, Yield or Relinquish between " +
-			"the two, and with no other node",
-		Pair: dme.EachPair(onePermission),
-	}, {
-		Name: "one Request", Citation: "textbook, section 9.9.5, steps 1, 2 and 8",
-		Statement: "at each site of its quorum, the Request of a node that waits or is inside is on its way, or in the queue, or granted",
-		Pair:      dme.EachPair(oneRequest),
-	}}
+	return []dme.Invariant{
+		dme.PairInvariant("one permission", "textbook, section 9.9.5, steps 3, 5 and 7, with A1",
+			"the permission of a site is at the node whose request it has granted, or in one Reply, Yield or Relinquish between "+
+				"the two, and with no other node", onePermission),
+		dme.PairInvariant("one Request", "textbook, section 9.9.5, steps 1, 2 and 8",
+			"at each site of its quorum, the Request of a node that waits or is inside is on its way, or in the queue, or granted", oneRequest),
+	}
 }
 
 func oneRequest(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {
 	if n.request.IsZero() || n.MemberIndex(a) < 0 {
 		return nil
 	}
-	requests, queued, granted := 0, 0, 0
+	requests, queued := 0, 0
 	for _, m := range v.Between(i, a) {
 		if m.Kind == kindRequest && m.Clock == n.request.Clock {
 			requests++
 		}
 	}
 	for _, r := range site.waiting {
-		if r == n.request {
-			queued++
-		}
+		queued += dme.Count(r == n.request)
 	}
-	if site.granted == n.request {
-		granted++
-	}
-	if requests+queued+granted != 1 {
+	if requests+queued+dme.Count(site.granted == n.request) != 1 {
 		return dme.Broken([]dme.NodeID{a, i},
 			"the Request %v is %d times on its way to site %d and %d times in its queue; the site has granted %v",
 			n.request, requests, a, queued, site.granted)
@@ -49,14 +39,9 @@ func oneRequest(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {
 }
 
 func onePermission(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {
-	permissions, want := dme.Between(v, kindReply, a, i)+dme.Between(v, kindYield, i, a)+dme.Between(v, kindRelinquish, i, a), 0
-	if n.holds(a) {
-		permissions++
-	}
-	if site.granted.Node == i {
-		want = 1
-	}
-	if permissions != want {
+	permissions := dme.Between(v, kindReply, a, i) + dme.Between(v, kindYield, i, a) + dme.Between(v, kindRelinquish, i, a)
+	permissions += dme.Count(n.holds(a))
+	if want := dme.Count(site.granted.Node == i); permissions != want {
 		return dme.Broken([]dme.NodeID{a, i},
 			"site %d has granted %v; node %d has its permission: %t, and with messages between the two there are %d permissions, not %d",
 			a, site.granted, i, n.holds(a), permissions, want)
@@ -69,43 +54,25 @@ func onePermission(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {
 // after a restart, what the others hold. What it waits for of itself is in its
 // other part.
 func (n *node) Waits() []dme.Wait {
-	waits := n.waits()
-	if j := n.granted.Node; j != dme.None && j != n.ID && len(n.waiting) > 0 {
-		what := "Relinquish"
-		if n.inquired {
-			what = "Yield or Relinquish"
-		}
-		waits = append(waits, dme.Wait{For: j, What: what})
+	j, what := n.granted.Node, "Relinquish"
+	if n.inquired {
+		what = "Yield or Relinquish"
 	}
-	for _, j := range n.failures.Unheard() {
-		waits = append(waits, dme.Wait{For: j, What: "Reclaim, or word that it holds no permission"})
-	}
-	slices.SortStableFunc(waits, byPeer)
-	return waits
+	return quorum.Waits(n.waits(), dme.WaitIf(j != dme.None && j != n.ID && len(n.waiting) > 0, what, j),
+		dme.WaitIf(true, "Reclaim, or word that it holds no permission", n.failures.Unheard()...))
 }
 
 // Waits tells the same of the printed protocol, where the head of the queue holds
 // the permission.
 func (n *publishedNode) Waits() []dme.Wait {
-	waits := n.waits()
-	if len(n.queue) > 1 && n.queue[0].Node != n.ID {
-		waits = append(waits, dme.Wait{For: n.queue[0].Node, What: "Relinquish"})
+	if len(n.queue) == 0 {
+		return n.waits()
 	}
-	slices.SortStableFunc(waits, byPeer)
-	return waits
+	head := n.queue[0].Node
+	return quorum.Waits(n.waits(), dme.WaitIf(len(n.queue) > 1 && head != n.ID, "Relinquish", head))
 }
 
 // waits returns the replies that the requester lacks.
-func (n *requester) waits() (waits []dme.Wait) {
-	if !n.pending() {
-		return nil
-	}
-	for k, j := range n.Members {
-		if j != n.ID && !n.replied.Has(k) {
-			waits = append(waits, dme.Wait{For: j, What: "Reply"})
-		}
-	}
-	return waits
+func (n *requester) waits() []dme.Wait {
+	return dme.WaitIf(n.pending(), "Reply", n.Lacking(n.replied.Has)...)
 }
-
-func byPeer(a, b dme.Wait) int { return cmp.Compare(a.For, b.For) }

@@ -24,27 +24,10 @@ type publishedNode struct {
 	pending dme.Stamp                // "the pending request", on whose behalf the last Inquire was sent
 }
 
-// Request is step 1.
-func (n *publishedNode) Request(out *dme.Outbox) {
-	n.ask(out)
-	n.HandleLocal(n.handle, out)
-}
-
-// Release is step 5, at the node that leaves.
-func (n *publishedNode) Release(out *dme.Outbox) {
-	n.leave(out)
-	n.HandleLocal(n.handle, out)
-}
-
-// Receive handles a message of another node.
-func (n *publishedNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
-	if reason := n.impossible(from, &m); reason != "" {
-		out.Refuse(reason)
-		return
-	}
-	n.clock = max(n.clock, m.Clock)
-	n.handle(from, m, out)
-	n.HandleLocal(n.handle, out)
+func newPublished(r requester) dme.Node {
+	n := &publishedNode{requester: r}
+	n.text = n
+	return n
 }
 
 func (n *publishedNode) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
@@ -105,7 +88,7 @@ func (n *publishedNode) receiveYield(out *dme.Outbox) {
 
 // impossible says why nobody can have sent this message; "" where somebody can.
 // A text that loses track of its permissions can send nearly everything.
-func (n *publishedNode) impossible(from dme.NodeID, m *dme.Message) string {
+func (n *publishedNode) impossible(from dme.NodeID, m dme.Message) string {
 	if !quorum.Believable(m.Clock) {
 		return "no such clock"
 	}
@@ -115,10 +98,8 @@ func (n *publishedNode) impossible(from dme.NodeID, m *dme.Message) string {
 	return ""
 }
 
-// QueueLength returns the length of the request queue.
 func (n *publishedNode) QueueLength() int { return len(n.queue) }
 
-// State names the variables.
 func (n *publishedNode) State(v *dme.Visitor) {
 	n.state(v)
 	n.queue.Show(v, "queue")

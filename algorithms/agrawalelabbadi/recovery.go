@@ -63,10 +63,6 @@ func (n *node) changeQuorum(out *dme.Outbox) {
 		return
 	}
 	old := n.Members
-	var replied []dme.NodeID
-	for k := range n.replied.All() {
-		replied = append(replied, old[k])
-	}
 	for _, j := range old {
 		if !slices.Contains(q, j) && n.failures.IsUp(j) {
 			n.send(j, kindWithdraw, out)
@@ -74,11 +70,9 @@ func (n *node) changeQuorum(out *dme.Outbox) {
 		}
 	}
 	n.Members = q
-	n.replied.Reset(len(q))
-	for k, j := range q {
-		if slices.Contains(replied, j) {
-			n.replied.Add(k)
-		} else if !slices.Contains(old, j) {
+	n.replied.Move(old, q)
+	for _, j := range q {
+		if !slices.Contains(old, j) {
 			n.askFor(j, out)
 		}
 	}
@@ -149,14 +143,7 @@ func (n *requester) nodes() int {
 
 // askFor sends the Request to site j, unless it is down.
 func (n *requester) askFor(j dme.NodeID, out *dme.Outbox) {
-	if n.failures.IsDown(j) {
-		return
-	}
-	m := dme.Message{Kind: kindRequest, Clock: n.request.Clock}
-	if n.own != nil && !slices.Contains(n.own, j) && j != n.ID {
-		m.Flags = substitute
-	}
-	n.Tell(j, m, out)
+	n.Ask(j, dme.Message{Kind: kindRequest, Clock: n.request.Clock}, n.own, &n.failures, out)
 }
 
 // answer sends a site's message about the request of node j, with the number of

@@ -117,12 +117,7 @@ func (c *client) Release(out *dme.Outbox) {
 func (c *client) State(v *dme.Visitor) { v.Bool("waiting", &c.waiting) }
 
 // Waits names node 1, of which a client that has asked wants the resource.
-func (c *client) Waits() []dme.Wait {
-	if !c.waiting {
-		return nil
-	}
-	return []dme.Wait{{For: coordinator, What: "GRANT"}}
-}
+func (c *client) Waits() []dme.Wait { return dme.WaitIf(c.waiting, "GRANT", coordinator) }
 
 // server is the node with the resource.
 type server struct {
@@ -188,11 +183,7 @@ func (s *server) State(v *dme.Visitor) {
 
 // Waits names who has the resource.
 func (s *server) Waits() []dme.Wait {
-	if s.holder == dme.None || s.holder == coordinator {
-		return nil
-	}
-	return []dme.Wait{{For: s.holder, What: "RELEASE"}}
+	return dme.WaitIf(s.holder != dme.None && s.holder != coordinator, "RELEASE", s.holder)
 }
 
-// QueueLength returns the number of nodes that wait for the resource.
 func (s *server) QueueLength() int { return s.queue.Len() }

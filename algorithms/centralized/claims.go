@@ -13,31 +13,17 @@ func claims() claim.List {
 	const maekawa = "Maekawa 1985, section 2"
 	// RELEASE to node 1, then GRANT from it; T where node 1 is one of the two.
 	handOver := claim.HandOver(2, claim.UpperBound, source)
-	each := claim.Claim{
-		Formula: "(N−1)/N: 1, but 0 for the node with the resource",
-		Load:    claim.Light, Kind: claim.Mean, Source: source,
-	}
+	each := claim.MessagesPerCS.Averages("(N−1)/N: 1, but 0 for the node with the resource", claim.Light, source)
 	return slices.Concat(claim.SafeAndLive(source), claim.List{
-		{
-			// Exactly 3 for each node but node 1, which needs none.
-			Quantity: claim.MessagesPerCS, Formula: "3(N−1)/N: 3, but 0 for the node with the resource",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			Quantity: claim.ResponseTime, Formula: "2T(N−1)/N + E: 2T + E, but E for the node with the resource",
-			Load: claim.Light, Kind: claim.Mean, Source: source + ", with section 9.2.3",
-		},
-		{
-			// Node 1 is one end of every message: it sends or receives as many
-			// as all others together, N/2 times the mean.
-			Quantity: claim.WorkSpread, Formula: "N/2: node 1 is one end of every message",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: maekawa + ": it violates property (d), equal responsibility",
-			Applies: claim.AtLeastTwo,
-		},
+		// Exactly 3 for each node but node 1, which needs none.
+		claim.MessagesPerCS.Averages("3(N−1)/N: 3, but 0 for the node with the resource", claim.Light, source),
+		claim.MessagesPerCS.AtMost("3", claim.AnyLoad, source),
+		claim.ResponseTime.Averages("2T(N−1)/N + E: 2T + E, but E for the node with the resource",
+			claim.Light, source+", with section 9.2.3"),
+		// Node 1 is one end of every message: it sends or receives as many
+		// as all others together, N/2 times the mean.
+		claim.WorkSpread.Is("N/2: node 1 is one end of every message",
+			claim.AnyLoad, maekawa+": it violates property (d), equal responsibility").Where(claim.AtLeastTwo),
 		// M/D/1 but for node 1, and M/G/1.
 		waiting("constant", 0, "2T(N−1)/N + λE[S²]/2(1−ρ): S = 2T + E, but E for the node with the resource; E constant", queueing),
 		waiting("exponential", 1, "2T(N−1)/N + λE[S²]/2(1−ρ): S = 2T + E, but E for the node with the resource; E exponential", queueing),
@@ -60,31 +46,25 @@ const manyQueues = 8
 // GRANT add 2T. A request that waits at its node while an earlier one is served
 // loses nothing by it: its REQUEST follows the RELEASE at once.
 func waiting(name string, variability float64, formula, source string) claim.Claim {
-	return claim.Claim{
-		Quantity: claim.WaitingTime, Formula: formula, Name: name,
-		Load: claim.Open, Kind: claim.Mean, Source: source, EqualDelays: true,
-		Predict: func(s dme.Setting) (float64, bool) {
+	return claim.WaitingTime.Averages(formula, claim.Open, source).Named(name).OnEqualDelays().
+		Predicting(func(s dme.Setting) (float64, bool) {
 			t, e, others := s.T.Seconds(), s.E.Seconds(), float64(s.Nodes-1)/float64(s.Nodes)
 			mean := 2*t*others + e                                             // of a service
 			square := others*4*t*(t+e) + e*e*(1+s.Variability)                 // the mean of its square
 			busy := s.Rate * mean                                              // ρ
 			made := s.Nodes >= manyQueues && s.T > 0 && s.Rate > 0 && busy < 1 // beyond, the queue grows for ever
 			return 2*t*others + s.Rate*square/(2*(1-busy)), made && s.Variability == variability
-		},
-	}
+		})
 }
 
 // invariants are those of step 2: the resource is granted to one node at a time.
 func invariants() []dme.Invariant {
-	return []dme.Invariant{{
-		Name: "one grant", Citation: "textbook, Exercise 9.6, step 2",
-		Statement: "the resource is free, or granted to one node, which is inside or for which a GRANT or a RELEASE is on its way",
-		Holds:     oneGrant,
-	}, {
-		Name: "one place in line", Citation: "textbook, Exercise 9.6, steps 1 and 2",
-		Statement: "a node that waits has one REQUEST on its way, or stands in the queue once, or has been granted the resource",
-		Holds:     onePlace,
-	}}
+	return []dme.Invariant{
+		dme.StateInvariant("one grant", "textbook, Exercise 9.6, step 2",
+			"the resource is free, or granted to one node, which is inside or for which a GRANT or a RELEASE is on its way", oneGrant),
+		dme.StateInvariant("one place in line", "textbook, Exercise 9.6, steps 1 and 2",
+			"a node that waits has one REQUEST on its way, or stands in the queue once, or has been granted the resource", onePlace),
+	}
 }
 
 func onePlace(v dme.GlobalView) error {
@@ -95,9 +75,7 @@ func onePlace(v dme.GlobalView) error {
 		}
 		requests, queued := 0, 0
 		for x := range s.queue.All() {
-			if x == id {
-				queued++
-			}
+			queued += dme.Count(x == id)
 		}
 		granted := s.holder == id
 		for _, m := range v.Between(id, coordinator) {
@@ -119,27 +97,8 @@ func onePlace(v dme.GlobalView) error {
 func oneGrant(v dme.GlobalView) error {
 	s := dme.NodeOf[*server](v, coordinator)
 	for id := dme.NodeID(1); int(id) <= v.Setting().Nodes; id++ {
-		grants, releases, inside := 0, 0, 0
-		if v.Activity(id) == dme.Inside {
-			inside = 1
-		}
-		if id != coordinator {
-			for _, m := range v.Between(coordinator, id) {
-				if m.Kind == kindGrant {
-					grants++
-				}
-			}
-			for _, m := range v.Between(id, coordinator) {
-				if m.Kind == kindRelease {
-					releases++
-				}
-			}
-		}
-		want := 0
-		if s.holder == id {
-			want = 1
-		}
-		if grants+releases+inside != want {
+		grants, releases := dme.Between(v, kindGrant, coordinator, id), dme.Between(v, kindRelease, id, coordinator)
+		if grants+releases+dme.Count(v.Activity(id) == dme.Inside) != dme.Count(s.holder == id) {
 			return dme.Broken([]dme.NodeID{id},
 				"the resource is granted to node %s, and node %d has %d GRANTs and %d RELEASEs on their way, and is %v",
 				holderOf(s), id, grants, releases, v.Activity(id))

@@ -140,10 +140,8 @@ func Algorithm() *dme.Algorithm {
 	a.Options[0].Help = "sizes of the mesh; auto: ⌈N^(1/d)⌉ in all d dimensions but the last, " +
 		"and as many planes as are needed (PxQxauto: of P×Q nodes)"
 	a.Options = append(a.Options,
-		dme.Option{
-			Name: optRepair, Default: string(numbered), Words: []string{"numbered", "suppressed", "directed"},
-			Help: "how outdated requests of planes are kept from moving the token",
-		},
+		dme.Choice(optRepair, "how outdated requests of planes are kept from moving the token",
+			"numbered", "suppressed", "directed"),
 		dme.Option{
 			Name: optDimensions, Default: "3", Words: []string{"2", "3", "4"},
 			Help: "dimensions of the mesh; the paper's has 3",
@@ -196,13 +194,7 @@ func describe(sizes func(n int, opt dme.Options) ([]int, error), how func(dme.Op
 		Clocks:   clocks,
 		Options: []dme.Option{{
 			Name: optMesh, Default: meshAuto, Words: []string{meshAuto}, Forms: []string{"PxQxR"},
-			Valid: func(value string) error {
-				if value == meshAuto {
-					return nil
-				}
-				_, err := parseSizes(value)
-				return err
-			},
+			Valid: dme.Valid(parseSizes),
 		}},
 		ValidNodes: func(n int, opt dme.Options) error {
 			_, err := sizes(n, opt)

@@ -35,12 +35,10 @@ type corner interface {
 
 	state(v *dme.Visitor)
 	queueLength() int
-
-	// privileged reports whether the token of the planes is in this one.
-	privileged() bool
-	tokenColour() colour
 	// waits names whom the corner waits for.
 	waits() []dme.Wait
+
+	itsToken() *token
 }
 
 // Request is the first half of procedure P1.
@@ -130,17 +128,14 @@ func (n *node) QueueLength() int {
 }
 
 // HasToken reports whether this is the corner of the privileged plane.
-func (n *node) HasToken() bool { return n.corner != nil && n.corner.privileged() }
+func (n *node) HasToken() bool { return n.corner != nil && n.corner.itsToken().colour != red }
 
 // Waits names the corner, or at a corner whom it waits for itself.
 func (n *node) Waits() []dme.Wait {
-	switch {
-	case n.corner != nil:
+	if n.corner != nil {
 		return n.corner.waits()
-	case n.waiting:
-		return []dme.Wait{{For: n.cornerOf(n.planeOf(n.self)), What: "PERMIT"}}
 	}
-	return nil
+	return dme.WaitIf(n.waiting, "PERMIT", n.cornerOf(n.planeOf(n.self)))
 }
 
 // colour is the state of a token.
@@ -234,21 +229,16 @@ func (t *token) sendRequest(to, z dme.NodeID, number uint64, out *dme.Outbox) {
 	}
 }
 
-func (t *token) tokenColour() colour { return t.colour }
-
-func (t *token) privileged() bool { return t.colour != red }
+func (t *token) itsToken() *token { return t }
 
 // awaits names who is permitted in the plane, or where the plane is not
 // privileged and has asked for the token the corner on whose side that is; None
 // where that is not known.
 func (t *token) awaits(asked bool, side dme.NodeID) []dme.Wait {
-	switch {
-	case t.colour == yellow && t.granted != t.home.self:
-		return []dme.Wait{{For: t.granted, What: "RELEASE"}}
-	case t.colour == red && asked:
-		return []dme.Wait{{For: side, What: "PERMIT"}}
+	if t.colour == yellow {
+		return dme.WaitIf(t.granted != t.home.self, "RELEASE", t.granted)
 	}
-	return nil
+	return dme.WaitIf(t.colour == red && asked, "PERMIT", side)
 }
 
 // repairedCorner is node (0,0,k) with the repairs CR1 to CR6.

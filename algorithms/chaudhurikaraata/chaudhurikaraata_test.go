@@ -24,19 +24,19 @@ func TestAlgorithm(t *testing.T) {
 			Invariant: invariant, Nodes: 8, Set: map[string]string{optMesh: "2x2x2"}, Fault: fault, Says: says,
 		})
 	}
-	breach("I1", "2 planes are privileged, those of nodes [1 5]", func(n *conformance.Net) { tokenOf(at(n, 5)).colour = green })
+	breach("I1", "2 planes are privileged, those of nodes [1 5]", func(n *conformance.Net) { at(n, 5).corner.itsToken().colour = green })
 	breach("I2", "the tokens of nodes [1] are GREEN and those of nodes [5] YELLOW", func(n *conformance.Net) {
-		tokenOf(at(n, 5)).colour = yellow
+		at(n, 5).corner.itsToken().colour = yellow
 	})
-	breach("one privilege", "0 planes are privileged, and 0 PERMITs", func(n *conformance.Net) { tokenOf(at(n, 1)).colour = red })
+	breach("one privilege", "0 planes are privileged, and 0 PERMITs", func(n *conformance.Net) { at(n, 1).corner.itsToken().colour = red })
 	breach("one privilege", "1 planes are privileged, and 1 PERMITs", func(n *conformance.Net) {
 		n.Request(5)
 		n.Deliver(5, 1, 0)
-		tokenOf(at(n, 5)).colour = green
+		at(n, 5).corner.itsToken().colour = green
 	})
 	breach("A1", "node 1 is in its critical section; the token of its plane is GREEN, for node 0", func(n *conformance.Net) {
 		n.Request(1)
-		tokenOf(at(n, 1)).release()
+		at(n, 1).corner.itsToken().release()
 	})
 	breach("A1", "node 7 is idle, and its mutex true", func(n *conformance.Net) { at(n, 7).mutex = true })
 	breach("queues of corners", "(CR4)", func(n *conformance.Net) { corner(n, 5).own = []dme.NodeID{7} })
@@ -172,8 +172,8 @@ func TestPublishedStalls(t *testing.T) {
 	}
 	net.Request(3)
 	net.Settle()
-	waiting, resting := net.Host(3).Node().(*node), net.Host(2).Node().(*node)
-	if len(net.Inside()) > 0 || !waiting.waiting || tokenOf(resting).colour != green || !slices.Equal(queueOf(net, 3), []dme.NodeID{3}) {
+	waiting, resting := net.Host(3).Node().(*node), net.Host(2).Node().(*node).corner.itsToken()
+	if len(net.Inside()) > 0 || !waiting.waiting || resting.colour != green || !slices.Equal(queueOf(net, 3), []dme.NodeID{3}) {
 		t.Errorf("it does not stall\n%s", net.States())
 	}
 	if err := net.Err(); err != nil {

@@ -45,82 +45,45 @@ func claims() claim.List {
 
 func costs() claim.List {
 	return claim.List{
-		{
-			Quantity: claim.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1)",
-			Load: claim.Worst, Kind: claim.UpperBound, Source: paper + "section 4",
-			Predict: onMesh(worstEntry, numbered, directed),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "8(m−1); p×q×r: 3(p+q−2) + 2(r−1), repair=suppressed",
-			Load: claim.Worst, Kind: claim.UpperBound, Source: paper + "section 4",
-			Set:        map[string]string{optRepair: string(suppressed)},
-			Predict:    onMesh(worstEntry, suppressed),
-			KnownFalse: "copies of REQUESTs stay in planes that the PERMIT does not pass, and the token later goes there for nothing",
-		},
-		{
-			Name:     "theorem-2",
-			Quantity: claim.MessagesPerCS, Formula: "8m",
-			Load: claim.Worst, Kind: claim.UpperBound, Source: paper + "theorem 2", Applies: onCube(numbered, directed),
-		},
-		{
-			// Each visit of the token is asked for by a plane where a node waits,
-			// by one flood of r−1 REQUESTs, and takes at most r−1 PERMITs.
-			Quantity: claim.MessagesPerCS, Formula: "8(m−1) on average; p×q×r: 3(p+q−2) + 2(r−1)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper + "section 4",
-			Predict: func(s dme.Setting) (float64, bool) {
-				return worstEntry(meshOf(s)), repair(s.Options.Get(optRepair)) != suppressed
-			},
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3(i+j), and r−1+|k−k'| for a change of plane: mean for uniformly drawn requesters",
-			Load: claim.Light, Kind: claim.Mean, Source: paper + "section 4, as counted there",
-			Predict: onMesh(func(m *mesh) float64 {
-				change, hops := planeChanges(m)
-				return 3*meanDistance(m) + change*float64(m.planes()-1) + hops
-			}, numbered),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3(i+j) + 2|k−k'|: mean for uniformly drawn requesters",
-			Load: claim.Light, Kind: claim.Mean, Source: paper + "section 4, with REQUESTs to one side only",
-			Set: map[string]string{optRepair: string(directed)},
-			Predict: onMesh(func(m *mesh) float64 {
+		claim.MessagesPerCS.AtMost("8(m−1); p×q×r: 3(p+q−2) + 2(r−1)", claim.Worst, paper+"section 4").
+			Predicting(onMesh(worstEntry, numbered, directed)),
+		claim.MessagesPerCS.AtMost("8(m−1); p×q×r: 3(p+q−2) + 2(r−1), repair=suppressed",
+			claim.Worst, paper+"section 4").With(optRepair + "=" + string(suppressed)).
+			Predicting(onMesh(worstEntry, suppressed)).
+			Refuted("copies of REQUESTs stay in planes that the PERMIT does not pass, and the token later goes there for nothing"),
+		claim.MessagesPerCS.AtMost("8m", claim.Worst, paper+"theorem 2").Named("theorem-2").
+			Where(onCube(numbered, directed)),
+		// Each visit of the token is asked for by a plane where a node waits,
+		// by one flood of r−1 REQUESTs, and takes at most r−1 PERMITs.
+		claim.MessagesPerCS.AtMost("8(m−1) on average; p×q×r: 3(p+q−2) + 2(r−1)",
+			claim.AnyLoad, paper+"section 4").Predicting(func(s dme.Setting) (float64, bool) {
+			return worstEntry(meshOf(s)), repair(s.Options.Get(optRepair)) != suppressed
+		}),
+		claim.MessagesPerCS.Averages("3(i+j), and r−1+|k−k'| for a change of plane: mean for uniformly drawn requesters",
+			claim.Light, paper+"section 4, as counted there").Predicting(onMesh(func(m *mesh) float64 {
+			change, hops := planeChanges(m)
+			return 3*meanDistance(m) + change*float64(m.planes()-1) + hops
+		}, numbered)),
+		claim.MessagesPerCS.Averages("3(i+j) + 2|k−k'|: mean for uniformly drawn requesters",
+			claim.Light, paper+"section 4, with REQUESTs to one side only").With(optRepair + "=" + string(directed)).
+			Predicting(onMesh(func(m *mesh) float64 {
 				_, hops := planeChanges(m)
 				return 3*meanDistance(m) + 2*hops
-			}, directed),
-		},
-		{
-			Quantity: InPlane, Formula: "3(i+j) ≤ 6(m−1); p×q×r: 3(p+q−2)",
-			Load: claim.Static, Kind: claim.UpperBound, Source: paper + "section 4; proof of theorem 3",
-			Predict: onMesh(func(m *mesh) float64 { return 3 * farthest(m) }, numbered, directed),
-			Measure: longestRoutes,
-		},
-		{
-			Quantity: PlaneChange, Formula: "2(m−1); 2(r−1)",
-			Load: claim.Light, Kind: claim.UpperBound, Source: paper + "section 4", Applies: severalPlanes,
-			Predict: onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed),
-		},
-		{
-			// Each visit of the token to a plane serves all of its nodes. On two
-			// planes this is what it costs, not more: the requests with which a
-			// run ends, which find fewer others waiting, would exceed it.
-			Quantity: claim.MessagesPerCS, Formula: "(3m²(m−1) + 2(m−1)) / m²",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: paper + "proof of theorem 3",
-			Applies: func(s dme.Setting) bool { return onCube(numbered, directed)(s) && meshOf(s).planes() != 2 },
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "≅ 3(m−1)",
-			Load: claim.Saturated, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 1. / 3}, Source: paper + "proof of theorem 3",
-			Applies: onCube(),
-		},
-		{
-			Name:     "theorem-3",
-			Quantity: claim.MessagesPerCS, Formula: "3m",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: paper + "theorem 3", Applies: onCube(),
-		},
-		{
-			Quantity: EntriesPerVisit, Formula: "m²; pq",
-			Load: claim.Saturated, Kind: claim.Mean, Source: paper + "proof of theorem 3", Applies: onCube(),
-		},
+			}, directed)),
+		InPlane.AtMost("3(i+j) ≤ 6(m−1); p×q×r: 3(p+q−2)", claim.Static, paper+"section 4; proof of theorem 3").
+			Predicting(onMesh(func(m *mesh) float64 { return 3 * farthest(m) }, numbered, directed)).
+			MeasuredBy(longestRoutes),
+		PlaneChange.AtMost("2(m−1); 2(r−1)", claim.Light, paper+"section 4").Where(severalPlanes).
+			Predicting(onMesh(func(m *mesh) float64 { return 2 * float64(m.planes()-1) }, numbered, directed)),
+		// Each visit of the token to a plane serves all of its nodes. On two
+		// planes this is what it costs, not more: the requests with which a
+		// run ends, which find fewer others waiting, would exceed it.
+		claim.MessagesPerCS.AtMost("(3m²(m−1) + 2(m−1)) / m²", claim.Saturated, paper+"proof of theorem 3").
+			Where(func(s dme.Setting) bool { return onCube(numbered, directed)(s) && meshOf(s).planes() != 2 }),
+		claim.MessagesPerCS.Grows(claim.Growth{Exponent: 1. / 3}, "≅ 3(m−1)",
+			claim.Saturated, paper+"proof of theorem 3").Where(onCube()),
+		claim.MessagesPerCS.AtMost("3m", claim.Saturated, paper+"theorem 3").Named("theorem-3").Where(onCube()),
+		EntriesPerVisit.Averages("m²; pq", claim.Saturated, paper+"proof of theorem 3").Where(onCube()),
 	}
 }
 
@@ -132,148 +95,82 @@ const ofEarlier = "the earlier algorithm is another one, cited and not described
 // comparisons lists what the paper says of its algorithm beside others.
 func comparisons() claim.List {
 	return claim.List{
-		{
-			Quantity: claim.MessagesPerCS, Formula: "O(n^(1/3))", Expression: "m",
-			Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 1. / 3, Order: true}, Source: paper + "abstract",
-			Applies: onCube(numbered, directed),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "fewer than 3√n, Maekawa's: it crosses the O(√n) barrier",
-			Load: claim.Light, Kind: claim.UpperBound, Source: paper + "abstract", Applies: onCube(numbered, directed),
-		},
-		{
-			Name:     "below-others",
-			Quantity: claim.MessagesPerCS, Formula: "fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: paper + "section 5; abstract: the first below O(√n)",
-			Applies: func(s dme.Setting) bool { return onCube(numbered, directed)(s) && s.Nodes >= 27 },
-			KnownFalse: "Raymond's, of 1989, takes 4(n−1)/n under heavy load and O(log n) on average, as section 1 says: " +
-				"on 27 nodes 3.9 messages, and this one 6.4",
-		},
-		{
-			Quantity: claim.WorkSpread, Formula: "1: symmetrical",
-			Load: claim.Saturated, Kind: claim.Exact, Source: paper + "section 5", Applies: onCube(),
-			KnownFalse: "all nodes run the same program, but the corners handle every message of their planes: " +
-				"on 27 nodes the busiest handles 2.7 times the mean",
-		},
-		{
-			// The mesh of two dimensions has rows for planes.
-			Name:     "chaudhuri-1991",
-			Quantity: claim.MessagesPerCS, Formula: "3.5√n, of Chaudhuri 1991 (dimensions=2)",
-			Load: claim.Light, Kind: claim.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
-			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
-		},
-		{
-			Name:     "chaudhuri-1995",
-			Quantity: claim.MessagesPerCS, Formula: "3√n, of Chaudhuri 1995 (dimensions=2)",
-			Load: claim.Light, Kind: claim.UpperBound, Source: paper + "section 1, of an earlier algorithm",
-			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
-		},
-		{
-			Name:     "chaudhuri-1991-heavy",
-			Quantity: claim.MessagesPerCS, Formula: "about 4, of Chaudhuri 1991 (dimensions=2)",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: paper + "section 1, of an earlier algorithm on a mesh",
-			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
-			KnownFalse: ofEarlier,
-		},
-		{
-			Name:     "chaudhuri-1995-heavy",
-			Quantity: claim.MessagesPerCS, Formula: "√n, of Chaudhuri 1995 (dimensions=2)",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: paper + "section 1, of an earlier algorithm",
-			Set: map[string]string{optDimensions: "2"}, Applies: onSquare,
-			KnownFalse: ofEarlier,
-		},
-		{
-			// One RELEASE for each hop to the corner.
-			Quantity: claim.KindPerCS("RELEASE"), Formula: "i+j: the mean distance from the corner, for uniformly drawn requesters",
-			Load: claim.Light, Kind: claim.Mean, Source: paper + "section 4",
-			Predict: onMesh(meanDistance),
-		},
-		{
-			Quantity: claim.KindPerCS("RELEASE"), Formula: "i+j: m−1 on average",
-			Load: claim.Saturated, Kind: claim.Mean, Source: paper + "proof of theorem 3", Applies: onCube(),
-		},
+		claim.MessagesPerCS.Grows(claim.Growth{Exponent: 1. / 3, Order: true}, "O(n^(1/3))",
+			claim.Light, paper+"abstract").As("m").Where(onCube(numbered, directed)),
+		claim.MessagesPerCS.AtMost("fewer than 3√n, Maekawa's: it crosses the O(√n) barrier",
+			claim.Light, paper+"abstract").Where(onCube(numbered, directed)),
+		claim.MessagesPerCS.AtMost("fewer than all existing algorithms: 4(n−1)/n, Raymond's under heavy load",
+			claim.Saturated, paper+"section 5; abstract: the first below O(√n)").Named("below-others").
+			Where(func(s dme.Setting) bool { return onCube(numbered, directed)(s) && s.Nodes >= 27 }).
+			Refuted("Raymond's, of 1989, takes 4(n−1)/n under heavy load and O(log n) on average, as section 1 says: " +
+				"on 27 nodes 3.9 messages, and this one 6.4"),
+		claim.WorkSpread.Is("1: symmetrical", claim.Saturated, paper+"section 5").Where(onCube()).
+			Refuted("all nodes run the same program, but the corners handle every message of their planes: " +
+				"on 27 nodes the busiest handles 2.7 times the mean"),
+		// The mesh of two dimensions has rows for planes.
+		claim.MessagesPerCS.AtMost("3.5√n, of Chaudhuri 1991 (dimensions=2)",
+			claim.Light, paper+"section 1, of an earlier algorithm on a mesh").Named("chaudhuri-1991").
+			With(optDimensions + "=2").Where(onSquare),
+		claim.MessagesPerCS.AtMost("3√n, of Chaudhuri 1995 (dimensions=2)",
+			claim.Light, paper+"section 1, of an earlier algorithm").Named("chaudhuri-1995").
+			With(optDimensions + "=2").Where(onSquare),
+		claim.MessagesPerCS.AtMost("about 4, of Chaudhuri 1991 (dimensions=2)",
+			claim.Saturated, paper+"section 1, of an earlier algorithm on a mesh").Named("chaudhuri-1991-heavy").
+			With(optDimensions + "=2").Where(onSquare).Refuted(ofEarlier),
+		claim.MessagesPerCS.AtMost("√n, of Chaudhuri 1995 (dimensions=2)",
+			claim.Saturated, paper+"section 1, of an earlier algorithm").Named("chaudhuri-1995-heavy").
+			With(optDimensions + "=2").Where(onSquare).Refuted(ofEarlier),
+		// One RELEASE for each hop to the corner.
+		claim.KindPerCS("RELEASE").Averages("i+j: the mean distance from the corner, for uniformly drawn requesters",
+			claim.Light, paper+"section 4").Predicting(onMesh(meanDistance)),
+		claim.KindPerCS("RELEASE").Averages("i+j: m−1 on average", claim.Saturated, paper+"proof of theorem 3").
+			Where(onCube()),
 	}
 }
 
 func meshClaims() claim.List {
 	return claim.List{
-		{
-			Quantity: LinksUsed, Formula: "13(m−1)",
-			Load: claim.Static, Kind: claim.Exact, Source: paper + "section 2", Applies: onCube(),
-			Measure:    linksUsed,
-			KnownFalse: "the links used form a spanning tree, of n−1 links: 13(m−1) for n = 27 only",
-		},
-		{
-			Name:     "spanning-tree",
-			Quantity: LinksUsed, Formula: "n−1: a spanning tree",
-			Load: claim.Static, Kind: claim.Exact, Source: paper + "section 2.2, the routes of messages",
-			Applies: inSpace(), Measure: linksUsed,
-		},
-		{
-			Quantity: Distance, Formula: "2(m−1); p+q−2",
-			Load: claim.Static, Kind: claim.UpperBound, Source: paper + "section 4",
-			Predict: onMesh(farthest),
-			Measure: func(s dme.Setting) (float64, bool) {
+		LinksUsed.Is("13(m−1)", claim.Static, paper+"section 2").Where(onCube()).MeasuredBy(linksUsed).
+			Refuted("the links used form a spanning tree, of n−1 links: 13(m−1) for n = 27 only"),
+		LinksUsed.Is("n−1: a spanning tree", claim.Static, paper+"section 2.2, the routes of messages").
+			Named("spanning-tree").Where(inSpace()).MeasuredBy(linksUsed),
+		Distance.AtMost("2(m−1); p+q−2", claim.Static, paper+"section 4").Predicting(onMesh(farthest)).
+			MeasuredBy(func(s dme.Setting) (float64, bool) {
 				m, most := meshOf(s), 0
 				for id := dme.NodeID(1); int(id) <= m.nodes; id++ {
 					most = max(most, m.distance(id))
 				}
 				return float64(most), true
-			},
-		},
+			}),
 	}
 }
 
 // tokenClaims lists what is said of the colours at all times.
 func tokenClaims() claim.List {
 	return claim.List{
-		{
-			Quantity: PrivilegedPlanes, Formula: "1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper + "invariant I1, lemma 2", Applies: severalPlanes,
-		},
-		{
-			Quantity: GreenAndYellow, Formula: "0",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: paper + "invariant I2", Applies: severalPlanes,
-		},
-		{
-			Quantity: Unprivileged, Formula: "0",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: paper + "assumption A1, lemma 1", Applies: severalPlanes,
-		},
+		PrivilegedPlanes.AtMost("1", claim.AnyLoad, paper+"invariant I1, lemma 2").Where(severalPlanes),
+		GreenAndYellow.Is("0", claim.AnyLoad, paper+"invariant I2").Where(severalPlanes),
+		Unprivileged.Is("0", claim.AnyLoad, paper+"assumption A1, lemma 1").Where(severalPlanes),
 	}
 }
 
 func spaceClaims() claim.List {
 	return claim.List{
-		{
-			Quantity: claim.QueueLength, Formula: "m(m+1); p×q×r: pq + r",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper + "theorem 4(ii)",
-			Predict: onMesh(func(m *mesh) float64 { return float64(m.plane + m.planes()) }),
-		},
-		{
-			Quantity: SpaceBits, Formula: "3m(m+1) log m + 1 = O(n^(2/3) log n)", Expression: "3m(m+1)log2 m + 1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper + "theorem 4(ii)", Applies: onCube(),
-		},
-		{
-			Quantity: MessageBits, Formula: "3 log m + 1", Expression: "3log2 m + 1",
-			Load: claim.Static, Kind: claim.UpperBound, Source: paper + "theorem 4(i)", Applies: onCube(suppressed, directed),
-			Set:        map[string]string{optRepair: string(directed)},
-			Measure:    messageBits,
-			KnownFalse: "the three types take 2 bits, as the proof says itself: 3 log m + 2",
-		},
-		{
-			// REQUEST and PERMIT for each node, RELEASE for each but the corners.
-			Name:     "two-bit-types",
-			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n)", Expression: "3log2 m + 2",
-			Load: claim.Static, Kind: claim.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type",
-			Applies: onCube(suppressed, directed),
-			Set:     map[string]string{optRepair: string(directed)},
-			Measure: messageBits,
-		},
-		{
-			Quantity: MessageBits, Formula: "3 log m + 2 = O(log n), repair=numbered", Expression: "3log2 m + 2",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper + "theorem 4(i), with 2 bits for the type", Applies: onCube(numbered),
-			KnownFalse: "a PERMIT that carries the token also carries a number for each plane",
-		},
+		claim.QueueLength.AtMost("m(m+1); p×q×r: pq + r", claim.AnyLoad, paper+"theorem 4(ii)").
+			Predicting(onMesh(func(m *mesh) float64 { return float64(m.plane + m.planes()) })),
+		SpaceBits.AtMost("3m(m+1) log m + 1 = O(n^(2/3) log n)", claim.AnyLoad, paper+"theorem 4(ii)").
+			As("3m(m+1)log2 m + 1").Where(onCube()),
+		MessageBits.AtMost("3 log m + 1", claim.Static, paper+"theorem 4(i)").As("3log2 m + 1").
+			With(optRepair + "=" + string(directed)).Where(onCube(suppressed, directed)).MeasuredBy(messageBits).
+			Refuted("the three types take 2 bits, as the proof says itself: 3 log m + 2"),
+		// REQUEST and PERMIT for each node, RELEASE for each but the corners.
+		MessageBits.AtMost("3 log m + 2 = O(log n)", claim.Static, paper+"theorem 4(i), with 2 bits for the type").
+			As("3log2 m + 2").Named("two-bit-types").With(optRepair + "=" + string(directed)).
+			Where(onCube(suppressed, directed)).MeasuredBy(messageBits),
+		MessageBits.AtMost("3 log m + 2 = O(log n), repair=numbered",
+			claim.AnyLoad, paper+"theorem 4(i), with 2 bits for the type").As("3log2 m + 2").
+			Where(onCube(numbered)).
+			Refuted("a PERMIT that carries the token also carries a number for each plane"),
 	}
 }
 
@@ -313,7 +210,6 @@ func onSquare(s dme.Setting) bool {
 
 func linksUsed(s dme.Setting) (float64, bool) { return float64(links(meshOf(s))), true }
 
-// links counts the bidirectional links over which messages flow.
 func links(m *mesh) int {
 	ends := 0
 	for id := dme.NodeID(1); int(id) <= m.nodes; id++ {
@@ -387,7 +283,6 @@ func planeChanges(m *mesh) (probability, hops float64) {
 	return probability, hops
 }
 
-// meanDistance returns the mean distance of the nodes from their corners.
 func meanDistance(m *mesh) float64 {
 	hops := 0
 	for id := dme.NodeID(1); int(id) <= m.nodes; id++ {

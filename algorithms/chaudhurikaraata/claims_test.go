@@ -400,7 +400,7 @@ func (f *followed) hear(id, from dme.NodeID, m dme.Message) {
 }
 
 func (f *followed) turn(id dme.NodeID, to colour) {
-	tokenOf(f.nodes[id]).colour = to
+	f.nodes[id].corner.itsToken().colour = to
 	f.note(dme.Start, id)
 }
 

@@ -10,64 +10,45 @@ import (
 // gauges measure what the paper says of the token and of messages.
 func gauges() []dme.Gauge {
 	return []dme.Gauge{
-		{Quantity: PrivilegedPlanes.ID, Begin: ofColours(func(t *colours) float64 { return float64(t.greens + t.yellows) })},
+		{Quantity: PrivilegedPlanes.ID, Begin: ofColours(func(t *colours) float64 { return float64(t.count[green] + t.count[yellow]) })},
 		{Quantity: GreenAndYellow.ID, Begin: ofColours(func(t *colours) float64 {
-			if t.greens > 0 && t.yellows > 0 {
-				t.both++
-			}
+			t.both += dme.Count(t.count[green] > 0 && t.count[yellow] > 0)
 			return float64(t.both)
 		})},
-		{Quantity: Unprivileged.ID, Begin: func(s dme.Setting) dme.Meter { return &outside{colours: newColours(s)} }},
+		{Quantity: Unprivileged.ID, Begin: newOutside},
 		{Quantity: EntriesPerVisit.ID, Begin: func(s dme.Setting) dme.Meter { return &visits{mesh: meshOf(s), last: make([]int, s.Nodes+1)} }},
 		{Quantity: PlaneChange.ID, Begin: func(s dme.Setting) dme.Meter { return &changes{mesh: meshOf(s)} }},
 		{Quantity: SpaceBits.ID, Begin: newSpace},
-		{Quantity: MessageBits.ID, Begin: func(s dme.Setting) dme.Meter {
-			if s.Nodes > mostEncoded {
-				return nil
-			}
-			return &bits{seen: make(map[string]bool)}
-		}},
+		{Quantity: MessageBits.ID, Begin: newBits},
 	}
 }
 
 // mostEncoded is the largest mesh of which every message is looked at.
 const mostEncoded = 64
 
-// colours counts the corners with tokens of each colour that privilege a plane.
+// colours counts the corners with tokens of each colour.
 type colours struct {
-	mesh            *mesh
-	of              []colour // by node, from 1
-	greens, yellows int
-	both            int // moments with a GREEN and a YELLOW token
+	of    []colour // by node, from 1
+	count [yellow + 1]int
+	both  int // moments with a GREEN and a YELLOW token
 }
 
 func newColours(s dme.Setting) colours {
-	t := colours{mesh: meshOf(s), of: make([]colour, s.Nodes+1)}
-	if s.Nodes > 0 {
-		t.turn(1, green) // the corner of plane 0, at the beginning
-	}
+	t := colours{of: make([]colour, s.Nodes+1)}
+	t.turn(1, green) // the corner of plane 0, at the beginning
 	return t
 }
 
 // note follows the colour of a corner.
 func (t *colours) note(x *dme.Event) {
 	if n, ok := x.Node.(*node); ok && n.corner != nil {
-		t.turn(x.ID, n.corner.tokenColour())
+		t.turn(x.ID, n.corner.itsToken().colour)
 	}
 }
 
 func (t *colours) turn(id dme.NodeID, to colour) {
-	for _, change := range []struct {
-		colour colour
-		by     int
-	}{{t.of[id], -1}, {to, 1}} {
-		switch change.colour {
-		case green:
-			t.greens += change.by
-		case yellow:
-			t.yellows += change.by
-		}
-	}
+	t.count[t.of[id]]--
+	t.count[to]++
 	t.of[id] = to
 }
 
@@ -82,23 +63,19 @@ func ofColours(value func(*colours) float64) func(dme.Setting) dme.Meter {
 	}
 }
 
-// outside counts the entries in planes that are not privileged.
-type outside struct {
-	colours
-	entries, count int
-}
-
-func (m *outside) Note(x *dme.Event) {
-	m.note(x)
-	if x.Kind == dme.Enter {
-		m.entries++
-		if m.of[m.mesh.cornerOf(m.mesh.planeOf(x.ID))] == red {
-			m.count++
+// newOutside counts the entries in planes that are not privileged.
+func newOutside(s dme.Setting) dme.Meter {
+	t, m := newColours(s), meshOf(s)
+	entries, outside := 0, 0
+	return dme.Largest(func(x *dme.Event) (float64, bool) {
+		t.note(x)
+		if x.Kind == dme.Enter {
+			entries++
+			outside += dme.Count(t.of[m.cornerOf(m.planeOf(x.ID))] == red)
 		}
-	}
+		return float64(outside), entries > 0
+	})
 }
-
-func (m *outside) Value() (float64, bool) { return float64(m.count), m.entries > 0 }
 
 // visits counts the entries of each visit of the token to a plane.
 type visits struct {
@@ -157,17 +134,18 @@ func (m *changes) Note(x *dme.Event) {
 
 func (m *changes) Value() (float64, bool) { return float64(m.most), m.requests > 0 && m.most > 0 }
 
-// bits tells apart all messages that were received.
-type bits struct {
-	seen map[string]bool
-	form []byte
-}
-
-func (m *bits) Note(x *dme.Event) {
-	if x.Kind == dme.Receive {
-		m.form = dme.AppendMessage(m.form[:0], &x.Msg)
-		m.seen[string(m.form)] = true
+// newBits tells apart all messages that were received.
+func newBits(s dme.Setting) dme.Meter {
+	if s.Nodes > mostEncoded {
+		return nil
 	}
+	seen := make(map[string]bool)
+	var form []byte
+	return dme.Largest(func(x *dme.Event) (float64, bool) {
+		if x.Kind == dme.Receive {
+			form = dme.AppendMessage(form[:0], &x.Msg)
+			seen[string(form)] = true
+		}
+		return math.Log2(float64(len(seen))), len(seen) > 0
+	})
 }
-
-func (m *bits) Value() (float64, bool) { return math.Log2(float64(len(m.seen))), len(m.seen) > 0 }

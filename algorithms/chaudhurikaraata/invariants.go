@@ -13,35 +13,23 @@ import (
 func invariants() []dme.Invariant {
 	const source = "Chaudhuri and Karaata 1998, section 2.1"
 	return []dme.Invariant{
-		{
-			Name: "I1", Citation: source + ", invariant I1",
-			Statement: "at most one node has a GREEN or YELLOW token: at most one plane is privileged",
-			Holds:     onePrivilegedPlane,
-		},
-		{
-			Name: "I2", Citation: source + ", invariant I2",
-			Statement: "there are not both GREEN and YELLOW tokens",
-			Holds:     notBothColours,
-		},
-		{
-			Name: "one privilege", Citation: "Chaudhuri and Karaata 1998, section 3, lemma 2",
-			Statement: "one plane is privileged, or one PERMIT to a corner is on its way",
-			Holds:     onePrivilege,
-		},
-		{
-			Name: "A1", Citation: source + ", assumption A1",
-			Statement: "a node is inside its critical section only if its plane is the privileged one, and its token YELLOW for that node",
-			Holds:     insideThePrivileged,
-		},
+		dme.StateInvariant("I1", source+", invariant I1",
+			"at most one node has a GREEN or YELLOW token: at most one plane is privileged", onePrivilegedPlane),
+		dme.StateInvariant("I2", source+", invariant I2",
+			"there are not both GREEN and YELLOW tokens", notBothColours),
+		dme.StateInvariant("one privilege", "Chaudhuri and Karaata 1998, section 3, lemma 2",
+			"one plane is privileged, or one PERMIT to a corner is on its way", onePrivilege),
+		dme.StateInvariant("A1", source+", assumption A1",
+			"a node is inside its critical section only if its plane is the privileged one, and its token YELLOW for that node",
+			insideThePrivileged),
 	}
 }
 
 // repairedInvariants are those, and what the repairs say of the queues of a corner.
 func repairedInvariants() []dme.Invariant {
-	return append(invariants(), dme.Invariant{
-		Name: "queues of corners", Citation: "repairs CR1, CR2 and CR4",
-		Statement: "a corner that waits has asked for the token, one that has it has not; each node stands in OWN once, each plane in PL once",
-		Holds: func(v dme.GlobalView) error {
+	return append(invariants(), dme.StateInvariant("queues of corners", "repairs CR1, CR2 and CR4",
+		"a corner that waits has asked for the token, one that has it has not; each node stands in OWN once, each plane in PL once",
+		func(v dme.GlobalView) error {
 			for id, n := range dme.NodesOf[*node](v) {
 				if c, ok := n.corner.(*repairedCorner); ok {
 					if err := c.check(); err != nil {
@@ -50,33 +38,30 @@ func repairedInvariants() []dme.Invariant {
 				}
 			}
 			return nil
-		},
-	})
+		}))
 }
 
 func theSystem(v dme.GlobalView) *system { return v.Setting().System.(*system) }
-
-// tokenOf returns the token of a corner.
-func tokenOf(n *node) *token {
-	switch c := n.corner.(type) {
-	case *repairedCorner:
-		return &c.token
-	case *publishedCorner:
-		return &c.token
-	}
-	panic("not a corner")
-}
 
 // tokens returns the token of each plane.
 func tokens(v dme.GlobalView) func(func(int, *token) bool) {
 	s := theSystem(v)
 	return func(yield func(int, *token) bool) {
 		for k := range s.planes() {
-			if !yield(k, tokenOf(dme.NodeOf[*node](v, s.cornerOf(k)))) {
+			if !yield(k, dme.NodeOf[*node](v, s.cornerOf(k)).corner.itsToken()) {
 				return
 			}
 		}
 	}
+}
+
+// coloursOf counts the tokens that privilege a plane.
+func coloursOf(v dme.GlobalView) (greens, yellows int) {
+	for _, t := range tokens(v) {
+		greens += dme.Count(t.colour == green)
+		yellows += dme.Count(t.colour == yellow)
+	}
+	return greens, yellows
 }
 
 // coloured returns the corners whose tokens have one of two colours.
@@ -90,29 +75,15 @@ func coloured(v dme.GlobalView, a, b colour) (corners []dme.NodeID) {
 }
 
 func onePrivilegedPlane(v dme.GlobalView) error {
-	privileged := 0
-	for _, t := range tokens(v) {
-		if t.colour != red {
-			privileged++
-		}
-	}
-	if privileged <= 1 {
+	greens, yellows := coloursOf(v)
+	if greens+yellows <= 1 {
 		return nil
 	}
-	return dme.Broken(coloured(v, green, yellow), "%d planes are privileged, those of nodes %v", privileged, coloured(v, green, yellow))
+	return dme.Broken(coloured(v, green, yellow), "%d planes are privileged, those of nodes %v", greens+yellows, coloured(v, green, yellow))
 }
 
 func notBothColours(v dme.GlobalView) error {
-	greens, yellows := 0, 0
-	for _, t := range tokens(v) {
-		switch t.colour {
-		case green:
-			greens++
-		case yellow:
-			yellows++
-		}
-	}
-	if greens == 0 || yellows == 0 {
+	if greens, yellows := coloursOf(v); greens == 0 || yellows == 0 {
 		return nil
 	}
 	return dme.Broken(coloured(v, green, yellow), "the tokens of nodes %v are GREEN and those of nodes %v YELLOW",
@@ -120,23 +91,16 @@ func notBothColours(v dme.GlobalView) error {
 }
 
 func onePrivilege(v dme.GlobalView) error {
-	privileged, travelling := 0, 0
-	for _, t := range tokens(v) {
-		if t.colour != red {
-			privileged++
-		}
-	}
-	s := theSystem(v)
+	greens, yellows := coloursOf(v)
+	s, travelling := theSystem(v), 0
 	for _, f := range v.InFlight() {
-		if f.Kind == kindPermit && s.isCorner(f.Node) {
-			travelling++
-		}
+		travelling += dme.Count(f.Kind == kindPermit && s.isCorner(f.Node))
 	}
-	if privileged+travelling == 1 {
+	if greens+yellows+travelling == 1 {
 		return nil
 	}
 	return dme.Broken(coloured(v, green, yellow),
-		"%d planes are privileged, and %d PERMITs to corners are on their way", privileged, travelling)
+		"%d planes are privileged, and %d PERMITs to corners are on their way", greens+yellows, travelling)
 }
 
 func insideThePrivileged(v dme.GlobalView) error {
@@ -150,7 +114,7 @@ func insideThePrivileged(v dme.GlobalView) error {
 			continue
 		}
 		corner := s.cornerOf(s.planeOf(id))
-		if t := tokenOf(dme.NodeOf[*node](v, corner)); t.colour != yellow || t.granted != id {
+		if t := dme.NodeOf[*node](v, corner).corner.itsToken(); t.colour != yellow || t.granted != id {
 			return dme.Broken([]dme.NodeID{id, corner}, "node %d is in its critical section; the token of its plane is %v, for node %d",
 				id, t.colour, t.granted)
 		}

@@ -105,7 +105,6 @@ func checkSizes(sizes []int, n int) error {
 	return nil
 }
 
-// coordinate returns the l-th coordinate of a node.
 func (m *mesh) coordinate(id dme.NodeID, l int) int {
 	return int(id-1) / m.strides[l] % m.sizes[l]
 }
@@ -122,7 +121,6 @@ func (m *mesh) triple(id dme.NodeID) string {
 	return string(append(b, ')'))
 }
 
-// planes returns r, the number of planes.
 func (m *mesh) planes() int { return m.sizes[len(m.sizes)-1] }
 
 // planeOf returns k, the number of the node's plane.

@@ -11,32 +11,22 @@ func claims() claim.List {
 	const source = "Chaudhuri and Karaata 1998, section 1"
 	const paper = "Hélary, Plouzeau and Raynal 1988"
 	return slices.Concat(claim.SafeAndLive(paper), claim.List{
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2e + n − 1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-			Predict: func(s dme.Setting) (float64, bool) {
+		claim.MessagesPerCS.AtMost("2e + n − 1", claim.AnyLoad, source).
+			Predicting(func(s dme.Setting) (float64, bool) {
 				sys, ok := s.System.(*system)
 				if !ok {
 					return 0, false
 				}
 				return float64(2*sys.graph.links + sys.graph.nodes() - 1), true
-			},
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "n",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: source,
-			KnownFalse: "a process that has the token enters without a message; every other entry takes n at least",
-		},
-		{
-			// The token rests with the last requester: where requesters are
-			// drawn uniformly, the next one is the same with probability 1/n.
-			Quantity: claim.MessagesPerCS, Formula: "n (complete graph): n(n−1)/n for uniformly drawn requesters", Expression: "n(n−1)/n",
-			Load: claim.Light, Kind: claim.Mean, Source: source, Applies: complete,
-		},
-		{
-			Quantity: claim.SyncDelay, Formula: "T (complete graph): the token goes straight to the next process",
-			Load: claim.Saturated, Kind: claim.Mean, Source: paper, Applies: complete,
-		},
+			}),
+		claim.MessagesPerCS.AtLeast("n", claim.AnyLoad, source).
+			Refuted("a process that has the token enters without a message; every other entry takes n at least"),
+		// The token rests with the last requester: where requesters are
+		// drawn uniformly, the next one is the same with probability 1/n.
+		claim.MessagesPerCS.Averages("n (complete graph): n(n−1)/n for uniformly drawn requesters",
+			claim.Light, source).As("n(n−1)/n").Where(complete),
+		claim.SyncDelay.Averages("T (complete graph): the token goes straight to the next process",
+			claim.Saturated, paper).Where(complete),
 	})
 }
 
@@ -49,11 +39,8 @@ func invariants() []dme.Invariant {
 	const source = "Hélary, Plouzeau and Raynal, The Computer Journal 31(4), 1988"
 	return []dme.Invariant{
 		dme.OneToken(source, dme.OfKind(kindToken)),
-		{
-			Name: "way back", Citation: source,
-			Statement: "whoever knows of the pending request of a process can send the token along via to that process",
-			Holds:     wayBack,
-		},
+		dme.StateInvariant("way back", source,
+			"whoever knows of the pending request of a process can send the token along via to that process", wayBack),
 	}
 }
 

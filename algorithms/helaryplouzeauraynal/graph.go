@@ -21,12 +21,11 @@ func graphOption() dme.Option {
 	return dme.Option{
 		Name: optGraph, Default: "complete", Words: []string{"complete", "ring", "grid", "random"}, Forms: []string{"file:F"},
 		Valid: func(value string) error {
-			name, isFile := strings.CutPrefix(value, filePrefix)
-			if isFile && name == "" {
-				return fmt.Errorf("no name of a file")
-			}
-			if !isFile && shapes()[value] == nil {
-				return fmt.Errorf("no such graph")
+			switch name, isFile := strings.CutPrefix(value, filePrefix); {
+			case !isFile:
+				return errors.New("no such graph")
+			case name == "":
+				return errors.New("no name of a file")
 			}
 			return nil
 		},

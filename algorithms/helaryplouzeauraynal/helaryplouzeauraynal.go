@@ -118,5 +118,4 @@ func (s *system) Node(id dme.NodeID) dme.Node {
 	return p
 }
 
-// Peers returns the process's neighbours in the graph.
 func (s *system) Peers(id dme.NodeID) []dme.NodeID { return s.graph.neighbours(id) }

@@ -152,7 +152,6 @@ func (p *process) State(v *dme.Visitor) {
 // j is in it where bit j−1 is set.
 type seen []uint64
 
-// newSeen returns an empty set.
 func newSeen(n int) seen { return make(seen, words(n)) }
 
 func words(n int) int { return (n + 63) / 64 }
@@ -165,9 +164,4 @@ func (s seen) has(j dme.NodeID) bool { return s[(j-1)/64]&(1<<((j-1)%64)) != 0 }
 func (p *process) HasToken() bool { return p.lud != nil }
 
 // Waits names the token: by which neighbour it will come is not known.
-func (p *process) Waits() []dme.Wait {
-	if !p.waiting {
-		return nil
-	}
-	return []dme.Wait{{For: dme.None, What: "TOKEN"}}
-}
+func (p *process) Waits() []dme.Wait { return dme.WaitIf(p.waiting, "TOKEN", dme.None) }

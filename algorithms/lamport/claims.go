@@ -13,60 +13,41 @@ const source = "textbook, section 9.3"
 func claims() claim.List {
 	return slices.Concat(claim.SafeAndLive(source+", theorems 9.1 and 9.2"), claim.List{
 		claim.InOrder("0: entries in timestamp order", source+", theorem 9.2, and Exercise 9.7"),
-		{
-			// The request waits for the slowest of N−1 round trips, which is
-			// 2T only where all links have the same delay.
-			Quantity: claim.ResponseTime, Formula: "2T + E (links of equal delay)",
-			Load: claim.Light, Kind: claim.Mean, Source: "textbook, section 9.2.3",
-			EqualDelays: true,
-		},
-		{
-			Quantity: claim.QuorumSize, Formula: "N: REQUEST to all other sites",
-			Load: claim.Static, Kind: claim.Exact, Source: source,
-			Measure: claim.AskedByAll,
-		},
+		// The request waits for the slowest of N−1 round trips, which is
+		// 2T only where all links have the same delay.
+		claim.ResponseTime.Averages("2T + E (links of equal delay)", claim.Light, "textbook, section 9.2.3").
+			OnEqualDelays(),
+		claim.QuorumSize.Is("N: REQUEST to all other sites", claim.Static, source).MeasuredBy(claim.AskedByAll),
 	}, exercises(), claim.HandOver(1, claim.Mean, source))
 }
 
 // exactly is the cost of the algorithm as it stands.
 func exactly() claim.List {
-	cost := claim.Claim{
-		Quantity: claim.MessagesPerCS, Formula: "3(N−1)",
-		Load: claim.AnyLoad, Kind: claim.Exact,
-		Source: source + "; TR-869, section 1; Chaudhuri and Karaata 1998, section 1",
-	}
-	each := claim.Claim{
-		Formula: "N−1", Load: claim.AnyLoad, Kind: claim.Exact, Source: source,
-	}
+	cost := claim.MessagesPerCS.Is("3(N−1)",
+		claim.AnyLoad, source+"; TR-869, section 1; Chaudhuri and Karaata 1998, section 1")
+	each := claim.MessagesPerCS.Is("N−1", claim.AnyLoad, source)
 	return append(claim.List{cost, equalWork()}, claim.KindsPerCS(each, "REQUEST", "REPLY", "RELEASE")...)
 }
 
 // equalWork says that everybody sends and answers as many messages for each
 // entry.
 func equalWork() claim.Claim {
-	return claim.Claim{
-		Quantity: claim.WorkSpread, Formula: "1: a symmetric algorithm",
-		Load: claim.Burst, Kind: claim.Exact, Source: "TR-869, section 4.1", Applies: claim.AtLeastTwo,
-	}
+	return claim.WorkSpread.Is("1: a symmetric algorithm", claim.Burst, "TR-869, section 4.1").
+		Where(claim.AtLeastTwo)
 }
 
 // between is the cost of the optimized form.
 func between() claim.List {
 	const optimization = source + ", an optimization, and Exercise 9.4"
-	each := claim.Claim{
-		Formula: "N−1", Load: claim.AnyLoad, Kind: claim.Exact, Source: optimization,
-	}
+	each := claim.MessagesPerCS.Is("N−1", claim.AnyLoad, optimization)
 	return append(claim.KindsPerCS(each, "REQUEST", "RELEASE"), claim.List{
 		claim.CostPerPeer(3, claim.AnyLoad, claim.UpperBound, optimization),
 		claim.CostPerPeer(2, claim.AnyLoad, claim.LowerBound, optimization),
 		// Nobody has a request of its own that could stand for a REPLY.
 		claim.CostPerPeer(3, claim.Light, claim.Exact, optimization),
-		{
-			// Of two sites that ask at about the same time, the one with the
-			// smaller timestamp needs no REPLY of the other.
-			Quantity: claim.KindPerCS("REPLY"), Formula: "(N−1)/2: one for each two sites",
-			Load: claim.Burst, Kind: claim.LowerBound, Source: optimization,
-		},
+		// Of two sites that ask at about the same time, the one with the
+		// smaller timestamp needs no REPLY of the other.
+		claim.KindPerCS("REPLY").AtLeast("(N−1)/2: one for each two sites", claim.Burst, optimization),
 	}...)
 }
 
@@ -92,27 +73,16 @@ func exercises() claim.List {
 	const needed = "textbook, Exercise 9.2"
 	several := func(s dme.Setting) bool { return s.Nodes >= 4 && s.Nodes <= mostFollowed }
 	return claim.List{
-		{
-			Quantity: L1AtOnce, Formula: "2 or more: L1 can hold concurrently at several sites",
-			Load: claim.Burst, Kind: claim.LowerBound, Source: needed, Applies: several,
-		},
-		{
-			// Each of them would enter, if it were not for L1.
-			Quantity: L2AtOnce, Formula: "2 or more: L1 is needed, since L2 alone lets several sites in",
-			Load: claim.Burst, Kind: claim.LowerBound, Source: needed, Applies: several,
-		},
-		{
-			Quantity: BothAtOnce, Formula: "1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + ", theorem 9.1", Applies: several,
-		},
-		{
-			Quantity: NotAtTop, Formula: "1 or more: the request need not be at the top of another site's queue",
-			Load: claim.Burst, Kind: claim.LowerBound, Source: "textbook, Exercise 9.3", Applies: several,
-		},
-		{
-			Quantity: NotAtTopInSilence, Formula: "0: it is at the top of all where there are no messages in transit",
-			Load: claim.Worst, Kind: claim.Exact, Source: "textbook, Exercise 9.3", Applies: several,
-		},
+		L1AtOnce.AtLeast("2 or more: L1 can hold concurrently at several sites", claim.Burst, needed).
+			Where(several),
+		// Each of them would enter, if it were not for L1.
+		L2AtOnce.AtLeast("2 or more: L1 is needed, since L2 alone lets several sites in", claim.Burst, needed).
+			Where(several),
+		BothAtOnce.AtMost("1", claim.AnyLoad, source+", theorem 9.1").Where(several),
+		NotAtTop.AtLeast("1 or more: the request need not be at the top of another site's queue",
+			claim.Burst, "textbook, Exercise 9.3").Where(several),
+		NotAtTopInSilence.Is("0: it is at the top of all where there are no messages in transit",
+			claim.Worst, "textbook, Exercise 9.3").Where(several),
 	}
 }
 
@@ -129,13 +99,7 @@ func gauges() []dme.Gauge {
 			return dme.Largest(func(x *dme.Event) (float64, bool) {
 				n := x.Node.(*site)
 				at[x.ID] = n.requesting() && (!l1 || n.l1()) && (!l2 || n.l2())
-				count := 0.0
-				for _, holds := range at {
-					if holds {
-						count++
-					}
-				}
-				return count, true
+				return float64(dme.Count(at...)), true
 			})
 		}
 	}
@@ -161,13 +125,11 @@ func gauges() []dme.Gauge {
 				if executing == dme.None || silent && x.OnTheWay > 0 {
 					return 0, false
 				}
-				count := 0.0
+				count := 0
 				for _, who := range tops[1:] {
-					if who != executing {
-						count++
-					}
+					count += dme.Count(who != executing)
 				}
-				return count, true
+				return float64(count), true
 			})
 		}
 	}
@@ -181,16 +143,12 @@ func gauges() []dme.Gauge {
 // invariants are what the proof of theorem 9.1 rests on.
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
-		{
-			Name: "request queues", Citation: "textbook, section 9.3, Algorithm 9.1",
-			Statement: "every site's queue holds the pending requests of all, but for REQUESTs and RELEASEs that are on their way to it",
-			Pair:      dme.EachPair(requestQueues),
-		},
-		{
-			Name: "nothing earlier on its way", Citation: "textbook, section 9.3, theorem 9.1, condition L1",
-			Statement: "a site that has heard something later than its request from another one has every earlier request of that one in its queue",
-			Pair:      dme.EachPair(nothingEarlier),
-		},
+		dme.PairInvariant("request queues", "textbook, section 9.3, Algorithm 9.1",
+			"every site's queue holds the pending requests of all, but for REQUESTs and RELEASEs that are on their way to it",
+			requestQueues),
+		dme.PairInvariant("nothing earlier on its way", "textbook, section 9.3, theorem 9.1, condition L1",
+			"a site that has heard something later than its request from another one has every earlier request of that one in its queue",
+			nothingEarlier),
 	}
 }
 

@@ -200,7 +200,6 @@ func clocks(_ int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
 	}
 }
 
-// QueueLength returns the length of request_queue.
 func (s *site) QueueLength() int { return len(s.requestQueue) }
 
 // Waits names those of whom L1 wants a message, for which REPLY stands, and those

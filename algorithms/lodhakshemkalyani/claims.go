@@ -14,76 +14,39 @@ func claims() claim.List {
 	handOver := claim.HandOver(1, claim.Mean, "textbook, section 9.6")
 	return slices.Concat(claim.SafeAndLive("textbook, sections 9.6 and 9.6.3"), handOver, claim.List{
 		claim.CostPerPeer(2, claim.Light, claim.Exact, source+", case 2"),
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2(N−1), from 2N − |CSet|",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N − 1, from 2N − 1 − |CSet|",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: source + ", case 1(b)",
-		},
-		{
-			// Reached where the requests are concurrent, all with all.
-			Quantity: claim.MessagesPerCS, Formula: "N − 1/N: N, and N−1 for the last",
-			Load: claim.Burst, Kind: claim.LowerBound, Source: source + ", case 1",
-		},
+		claim.MessagesPerCS.AtMost("2(N−1), from 2N − |CSet|", claim.AnyLoad, source),
+		claim.MessagesPerCS.AtLeast("N − 1, from 2N − 1 − |CSet|", claim.AnyLoad, source+", case 1(b)"),
+		// Reached where the requests are concurrent, all with all.
+		claim.MessagesPerCS.AtLeast("N − 1/N: N, and N−1 for the last", claim.Burst, source+", case 1"),
 		claim.InOrder("0: entries in priority order", "textbook, section 9.6.1"),
-		{
-			Quantity: claim.KindPerCS("REQUEST"), Formula: "N − 1",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: source,
-		},
-		{
-			Quantity: claim.KindPerCS("REPLY"), Formula: "N − |CSet|, and |CSet| = 1", Expression: "N−1",
-			Load: claim.Light, Kind: claim.Exact, Source: source + ", case 2",
-		},
-		{
-			Quantity: claim.KindPerCS("REPLY"), Formula: "N − 1, from N − |CSet|",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			Quantity: claim.KindPerCS("FLUSH"), Formula: "0: there is no successor",
-			Load: claim.Light, Kind: claim.Exact, Source: source + ", case 2",
-		},
-		{
-			Quantity: claim.KindPerCS("FLUSH"), Formula: "1: with a successor, case 1(a)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + ", cases 1(a) and 1(b)",
-		},
-		{
-			// A site that asks again at once is concurrent with nobody: all
-			// others' requests arrived before.
-			Quantity: claim.MessagesPerCS, Formula: "2(N−1): no two requests are concurrent",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source + ", case 2",
-		},
-		{
-			Name:     "least-possible",
-			Quantity: claim.MessagesPerCS, Formula: "2(N−1): no parallel, symmetric, distributed algorithm can do with fewer",
-			Load: claim.Burst, Kind: claim.LowerBound, Source: "TR-869, sections 4.1 and 8",
-			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 },
-			KnownFalse: "a REQUEST can serve as a REPLY: N − 1/N messages where all requests are concurrent, " +
-				"12.9 and not 24 on 13 nodes",
-		},
+		claim.KindPerCS("REQUEST").Is("N − 1", claim.AnyLoad, source),
+		claim.KindPerCS("REPLY").Is("N − |CSet|, and |CSet| = 1", claim.Light, source+", case 2").As("N−1"),
+		claim.KindPerCS("REPLY").AtMost("N − 1, from N − |CSet|", claim.AnyLoad, source),
+		claim.KindPerCS("FLUSH").Is("0: there is no successor", claim.Light, source+", case 2"),
+		claim.KindPerCS("FLUSH").AtMost("1: with a successor, case 1(a)",
+			claim.AnyLoad, source+", cases 1(a) and 1(b)"),
+		// A site that asks again at once is concurrent with nobody: all
+		// others' requests arrived before.
+		claim.MessagesPerCS.Averages("2(N−1): no two requests are concurrent", claim.Saturated, source+", case 2"),
+		claim.MessagesPerCS.AtLeast("2(N−1): no parallel, symmetric, distributed algorithm can do with fewer",
+			claim.Burst, "TR-869, sections 4.1 and 8").Named("least-possible").
+			Where(func(s dme.Setting) bool { return s.Nodes >= 3 }).
+			Refuted("a REQUEST can serve as a REPLY: N − 1/N messages where all requests are concurrent, " +
+				"12.9 and not 24 on 13 nodes"),
 	})
 }
 
 // invariants are what the argument of section 9.6.2 rests on.
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
-		{
-			Name: "nothing done is pending", Citation: "textbook, section 9.6, steps (4b), (5) and (6b)",
-			Statement: "a pending request comes after every one that a process, or a message, knows to be satisfied",
-			Holds:     doneIsDone,
-		},
-		{
-			Name: "concurrent requests", Citation: "textbook, section 9.6, step (3bi)",
-			Statement: "of two pending requests whose processes have each other's permission, the one with priority stands in LRQ of the other",
-			Pair:      dme.EachPair(concurrent),
-		},
-		{
-			Name: "one answer", Citation: "textbook, section 9.6, steps (3) and (5b)",
-			Statement: "a process that has not heard of another one since it asked has its REQUEST or that one's REPLY on its way, " +
-				"or stands among those that it has deferred",
-			Pair: dme.EachPair(oneAnswer),
-		},
+		dme.StateInvariant("nothing done is pending", "textbook, section 9.6, steps (4b), (5) and (6b)",
+			"a pending request comes after every one that a process, or a message, knows to be satisfied", doneIsDone),
+		dme.PairInvariant("concurrent requests", "textbook, section 9.6, step (3bi)",
+			"of two pending requests whose processes have each other's permission, the one with priority stands in LRQ of the other",
+			concurrent),
+		dme.PairInvariant("one answer", "textbook, section 9.6, steps (3) and (5b)",
+			"a process that has not heard of another one since it asked has its REQUEST or that one's REPLY on its way, "+
+				"or stands among those that it has deferred", oneAnswer),
 	}
 }
 

@@ -128,10 +128,6 @@ const (
 	kindReclaim
 )
 
-// substitute is the flag of a REQUEST that a node gets only because others are
-// down.
-const substitute = 1
-
 // Algorithm describes the algorithm.
 func Algorithm() *dme.Algorithm {
 	a := describe(func(opt dme.Options) func(site) dme.Node {
@@ -149,14 +145,10 @@ func Algorithm() *dme.Algorithm {
 		return dme.Needs{Reliable: true, FIFO: opt.Get("grants") != "numbered"}
 	}
 	a.Options = append(a.Options,
-		dme.Option{
-			Name: "yield", Default: "failed", Words: []string{"failed", "always"},
-			Help: "when a node that waits answers INQUIRE by RELINQUISH: once it has failed at some member, or at once",
-		},
-		dme.Option{
-			Name: "grants", Default: "plain", Words: []string{"plain", "numbered"},
-			Help: "whether messages name the grant or request that they belong to; if so, links need not keep order",
-		},
+		dme.Choice("yield",
+			"when a node that waits answers INQUIRE by RELINQUISH: once it has failed at some member, or at once", "failed", "always"),
+		dme.Choice("grants",
+			"whether messages name the grant or request that they belong to; if so, links need not keep order", "plain", "numbered"),
 	)
 	a.Kinds = append(a.Kinds, "WITHDRAW", "RECLAIM")
 	a.Survives = survives
@@ -197,10 +189,8 @@ func TextbookAsPublished() *dme.Algorithm {
 		"sections 9.8 and 9.8.1, read literally"
 	a.AsPublished = true
 	a.Kinds = []string{"REQUEST", "REPLY", "FAILED", "INQUIRE", "YIELD", "RELEASE"}
-	a.Options = append(a.Options, dme.Option{
-		Name: "yield", Default: "and", Words: []string{"and", "or"},
-		Help: "whether a site that is inquired of needs a FAILED and an earlier YIELD to yield, as printed, or one of them",
-	})
+	a.Options = append(a.Options, dme.Choice("yield",
+		"whether a site that is inquired of needs a FAILED and an earlier YIELD to yield, as printed, or one of them", "and", "or"))
 	return a
 }
 
@@ -266,8 +256,6 @@ type site struct {
 	waiting collections.RequestQueue // the WAITING QUEUE
 }
 
-// pending reports whether the node has asked and not yet entered.
 func (s *site) pending() bool { return !s.request.IsZero() && !s.inside }
 
-// QueueLength returns the length of the WAITING QUEUE.
 func (s *site) QueueLength() int { return len(s.waiting) }

@@ -1,7 +1,6 @@
 package maekawa
 
 import (
-	"math"
 	"slices"
 
 	"dmebench/algorithms/quorum"
@@ -32,91 +31,56 @@ func claims() claim.List {
 
 func costs() claim.List {
 	return claim.List{
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3(K−1)", Load: claim.Light, Kind: claim.Exact,
-			Source: slides + "light traffic; " + paper + "section 1", Applies: equal,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3(K−1), K the mean", Load: claim.Light, Kind: claim.Mean,
-			Source: paper + "section 3: other N by relaxing (c) and (d)", Applies: func(s dme.Setting) bool { return !equal(s) },
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3√N", Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 0.5},
-			Source: paper + "section 1; " + textbook + "section 9.8", Applies: with("plane"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3(K−1)", Load: claim.AnyLoad, Kind: claim.LowerBound,
-			Source: paper + "abstract: c is between 3 and 5", Applies: both(published, equal),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "4(K−1)", Load: claim.Saturated, Kind: claim.Mean,
-			Source: slides + "heavy traffic, the node is locked", Applies: both(published, equal),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "5(K−1)", Load: claim.Contention, Kind: claim.UpperBound,
-			Source: slides + "heavy traffic, the lock is relinquished", Applies: both(published, equal),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "5√N", Load: claim.Saturated, Kind: claim.UpperBound,
-			Source: paper + "abstract: c is between 3 and 5", Applies: both(published, with("plane")),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "5(K−1)", Load: claim.Worst, Kind: claim.UpperBound,
-			Source: slides + "heavy traffic, the lock is relinquished", Applies: both(published, equal),
-			KnownFalse: "a node whose lock was relinquished needs a second LOCKED, so that one REQUEST can cause six messages",
-		},
-		{
-			Name:     "five-roots",
-			Quantity: claim.MessagesPerCS, Formula: "5√N", Load: claim.Worst, Kind: claim.UpperBound,
-			Source: textbook + "section 9.8.1", Applies: both(published, with("plane")),
-			KnownFalse: "one REQUEST can cause six messages; a burst on 307 nodes in the worst order takes 5.2√N",
-		},
-		{
-			Quantity: claim.SyncDelay, Formula: "2T", Load: claim.Saturated, Kind: claim.UpperBound,
-			Source: textbook + "section 9.8",
-			// It is T where the common member of the two sets is one of the two
-			// nodes. Where sets meet in several nodes, as in a grid, the entry
-			// waits for the slowest of several chains of two messages.
-			Applies: both(published, with("plane")),
-		},
-		{
-			Quantity: claim.EntryOrder, Formula: "0", Load: claim.Contention, Kind: claim.Exact,
-			Source:     textbook + "exercise 9.5, which asks whether it holds",
-			KnownFalse: "a request that has locked all its members does not give way to a more preceding one that arrives later",
-		},
-		{
-			Quantity: InquiresPerLock, Formula: "1", Load: claim.Contention, Kind: claim.UpperBound,
-			Source: paper + "section 4(2): not while the reply to another is outstanding",
-		},
-		{
-			Name:     "three-roots",
-			Quantity: claim.MessagesPerCS, Formula: "3(√N − 1)", Load: claim.Light, Kind: claim.Exact,
-			Source: slides + "light traffic: 3(K−1) = 3(√N−1)", Applies: onTruePlane,
-			KnownFalse: "K − 1 is (√(4N−3) − 1)/2, more than √N − 1: 9 messages, and not 7.8, on 13 nodes",
-		},
-		{
-			// K cannot be smaller where all nodes do equal work.
-			Quantity: claim.MessagesPerCS, Formula: "3(√(4N−3) − 1)/2: it can be proven that this is optimal",
-			Load: claim.Light, Kind: claim.LowerBound, Source: paper + "sections 1 and 3", Applies: equalWork,
-		},
-		{
-			Quantity: claim.WorkSpread, Formula: "1: equal work and equal responsibility", Load: claim.Saturated, Kind: claim.Mean,
-			Source: paper + "section 2, properties (c) and (d)", Applies: both(published, onTruePlane),
-		},
+		claim.MessagesPerCS.Is("3(K−1)", claim.Light, slides+"light traffic; "+paper+"section 1").
+			Where(equal),
+		claim.MessagesPerCS.Averages("3(K−1), K the mean",
+			claim.Light, paper+"section 3: other N by relaxing (c) and (d)").
+			Where(func(s dme.Setting) bool { return !equal(s) }),
+		claim.MessagesPerCS.Grows(claim.Growth{Exponent: 0.5}, "3√N",
+			claim.Light, paper+"section 1; "+textbook+"section 9.8").Where(with("plane")),
+		claim.MessagesPerCS.AtLeast("3(K−1)", claim.AnyLoad, paper+"abstract: c is between 3 and 5").
+			Where(both(published, equal)),
+		claim.MessagesPerCS.Averages("4(K−1)", claim.Saturated, slides+"heavy traffic, the node is locked").
+			Where(both(published, equal)),
+		claim.MessagesPerCS.AtMost("5(K−1)", claim.Contention, slides+"heavy traffic, the lock is relinquished").
+			Where(both(published, equal)),
+		claim.MessagesPerCS.AtMost("5√N", claim.Saturated, paper+"abstract: c is between 3 and 5").
+			Where(both(published, with("plane"))),
+		claim.MessagesPerCS.AtMost("5(K−1)", claim.Worst, slides+"heavy traffic, the lock is relinquished").
+			Where(both(published, equal)).
+			Refuted("a node whose lock was relinquished needs a second LOCKED, so that one REQUEST can cause six messages"),
+		claim.MessagesPerCS.AtMost("5√N", claim.Worst, textbook+"section 9.8.1").Named("five-roots").
+			Where(both(published, with("plane"))).
+			Refuted("one REQUEST can cause six messages; a burst on 307 nodes in the worst order takes 5.2√N"),
+		// It is T where the common member of the two sets is one of the two
+		// nodes. Where sets meet in several nodes, as in a grid, the entry
+		// waits for the slowest of several chains of two messages.
+		claim.SyncDelay.AtMost("2T", claim.Saturated, textbook+"section 9.8").
+			Where(both(published, with("plane"))),
+		claim.EntryOrder.Is("0", claim.Contention, textbook+"exercise 9.5, which asks whether it holds").
+			Refuted("a request that has locked all its members does not give way to a more preceding one that arrives later"),
+		InquiresPerLock.AtMost("1",
+			claim.Contention, paper+"section 4(2): not while the reply to another is outstanding"),
+		claim.MessagesPerCS.Is("3(√N − 1)", claim.Light, slides+"light traffic: 3(K−1) = 3(√N−1)").
+			Named("three-roots").Where(onTruePlane).
+			Refuted("K − 1 is (√(4N−3) − 1)/2, more than √N − 1: 9 messages, and not 7.8, on 13 nodes"),
+		// K cannot be smaller where all nodes do equal work.
+		claim.MessagesPerCS.AtLeast("3(√(4N−3) − 1)/2: it can be proven that this is optimal",
+			claim.Light, paper+"sections 1 and 3").Where(equalWork),
+		claim.WorkSpread.Averages("1: equal work and equal responsibility",
+			claim.Saturated, paper+"section 2, properties (c) and (d)").Where(both(published, onTruePlane)),
 	}
 }
 
 // kinds lists what is said of the kinds of messages.
 func kinds() claim.List {
 	says := func(formula string, load claim.Load, kind claim.Kind, source string) claim.Claim {
-		return claim.Claim{Formula: formula, Load: load, Kind: kind, Source: source, Applies: both(published, equal)}
+		return claim.MessagesPerCS.Claim(kind, formula, load, source).Where(both(published, equal))
 	}
 	light := says("K−1", claim.Light, claim.Exact, slides+"light traffic; "+paper+"section 1")
 	idle := says("0", claim.Light, claim.Exact, slides+"light traffic")
-	root := claim.Claim{
-		Formula: "√N", Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 0.5},
-		Source: paper + "section 1; " + textbook + "section 9.8", Applies: with("plane"),
-	}
+	root := claim.MessagesPerCS.Grows(claim.Growth{Exponent: 0.5}, "√N",
+		claim.Light, paper+"section 1; "+textbook+"section 9.8").Where(with("plane"))
 	relinquished := says("K−1", claim.Contention, claim.UpperBound, slides+"heavy traffic, the lock is relinquished")
 	// In smaller systems nobody ever has to give a lock back.
 	locked := says("K−1", claim.Contention, claim.Exact, slides+"heavy traffic, the lock is relinquished").
@@ -139,113 +103,74 @@ func kinds() claim.List {
 // sets for its own.
 func otherSets() claim.List {
 	const before = paper + "section 1"
-	majority := map[string]string{optQuorum: "majority"}
-	central := map[string]string{optQuorum: "singleton"}
+	majority := optQuorum + "=majority"
+	central := optQuorum + "=singleton"
 	return claim.List{
-		{
-			Quantity: claim.KindPerCS("LOCKED"), Formula: "N/2 permissions (majority)", Expression: "⌊N/2⌋", Load: claim.Light, Kind: claim.Exact,
-			Source: before + ": Thomas's majority consensus", Set: majority, Applies: with("majority"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3⌊N/2⌋ (majority)", Load: claim.Light, Kind: claim.Exact,
-			Source: before + ": Thomas's majority consensus", Set: majority, Applies: with("majority"),
-		},
-		{
-			Name:     "majority",
-			Quantity: claim.QuorumSize, Formula: "⌊N/2⌋ + 1 (majority)", Load: claim.Static, Kind: claim.Exact,
-			Source: before + ": Thomas's majority consensus", Set: majority, Applies: with("majority"), Measure: meanSize,
-		},
-		{
-			Name:     "all-nodes",
-			Quantity: claim.QuorumSize, Formula: "K = N (majority)", Load: claim.Static, Kind: claim.Exact,
-			Source: paper + "section 2", Set: majority, Applies: with("majority"), Measure: meanSize,
-			KnownFalse: "a majority is enough, ⌊N/2⌋ + 1 of N nodes, as section 1 says itself",
-		},
-		{
-			// Node 1 answers itself without a message.
-			Quantity: claim.MessagesPerCS, Formula: "3, but 0 for the controller: 3(N−1)/N (singleton)",
-			Expression: "3(N−1)/N", Load: claim.Light, Kind: claim.Mean,
-			Source: paper + "section 2: centralized control", Set: central, Applies: with("singleton"),
-		},
-		{
-			Quantity: claim.QuorumSize, Formula: "K = 1 (singleton)", Load: claim.Static, Kind: claim.Exact,
-			Source: paper + "section 2: centralized control", Set: central, Applies: with("singleton"), Measure: meanSize,
-		},
-		{
-			Quantity: ResponsibilitySpread, Formula: "N: the controller is in every set (singleton)", Load: claim.Static, Kind: claim.Exact,
-			Source: paper + "section 2: centralized control violates property (d)", Set: central,
-			Applies: with("singleton"), Measure: responsibility,
-		},
-		{
-			Quantity: ResponsibilitySpread, Formula: "N: full weight at one of 7 nodes is centralized control",
-			Load: claim.Static, Kind: claim.Exact, Source: before,
-			Set:     map[string]string{optQuorum: "weighted", quorum.OptionWeights: "1,0,0,0,0,0,0"},
-			Applies: with("weighted"), Measure: responsibility,
-		},
-		{
-			Quantity: claim.QuorumSize, Formula: "K = 1: full weight at one of 7 nodes", Load: claim.Static, Kind: claim.Exact,
-			Source: before, Set: map[string]string{optQuorum: "weighted", quorum.OptionWeights: "1,0,0,0,0,0,0"},
-			Applies: with("weighted"), Measure: meanSize,
-		},
-		{
-			Quantity: ResponsibilitySpread, Formula: "above 1: weights 4, 2, 1, 1, 1, 1, 1 of 7 nodes", Load: claim.Static, Kind: claim.LowerBound,
-			Source: before + ": nodes with higher weights bear more responsibility",
-			Set:    map[string]string{optQuorum: "weighted", quorum.OptionWeights: "4,2,1,1,1,1,1"},
-			// That it is not equal at all: the next value above is one set more
-			// for a node of D sets on average.
-			Predict: func(s dme.Setting) (float64, bool) {
-				return 1 + 1/setSizes(s).mean, s.Options.Get(optQuorum) == "weighted"
-			},
-			Measure: responsibility,
-		},
+		claim.KindPerCS("LOCKED").Is("N/2 permissions (majority)",
+			claim.Light, before+": Thomas's majority consensus").As("⌊N/2⌋").With(majority).
+			Where(with("majority")),
+		claim.MessagesPerCS.Is("3⌊N/2⌋ (majority)", claim.Light, before+": Thomas's majority consensus").
+			With(majority).Where(with("majority")),
+		claim.QuorumSize.Is("⌊N/2⌋ + 1 (majority)", claim.Static, before+": Thomas's majority consensus").
+			Named("majority").With(majority).Where(with("majority")).MeasuredBy(meanSize),
+		claim.QuorumSize.Is("K = N (majority)", claim.Static, paper+"section 2").Named("all-nodes").
+			With(majority).Where(with("majority")).MeasuredBy(meanSize).
+			Refuted("a majority is enough, ⌊N/2⌋ + 1 of N nodes, as section 1 says itself"),
+		// Node 1 answers itself without a message.
+		claim.MessagesPerCS.Averages("3, but 0 for the controller: 3(N−1)/N (singleton)",
+			claim.Light, paper+"section 2: centralized control").As("3(N−1)/N").With(central).
+			Where(with("singleton")),
+		claim.QuorumSize.Is("K = 1 (singleton)", claim.Static, paper+"section 2: centralized control").
+			With(central).Where(with("singleton")).MeasuredBy(meanSize),
+		ResponsibilitySpread.Is("N: the controller is in every set (singleton)",
+			claim.Static, paper+"section 2: centralized control violates property (d)").With(central).
+			Where(with("singleton")).MeasuredBy(responsibility),
+		ResponsibilitySpread.Is("N: full weight at one of 7 nodes is centralized control", claim.Static, before).
+			With(optQuorum+"=weighted", quorum.OptionWeights+"=1,0,0,0,0,0,0").Where(with("weighted")).
+			MeasuredBy(responsibility),
+		claim.QuorumSize.Is("K = 1: full weight at one of 7 nodes", claim.Static, before).
+			With(optQuorum+"=weighted", quorum.OptionWeights+"=1,0,0,0,0,0,0").Where(with("weighted")).
+			MeasuredBy(meanSize),
+		// That it is not equal at all: the next value above is one set more
+		// for a node of D sets on average.
+		ResponsibilitySpread.AtLeast("above 1: weights 4, 2, 1, 1, 1, 1, 1 of 7 nodes",
+			claim.Static, before+": nodes with higher weights bear more responsibility").
+			With(optQuorum+"=weighted", quorum.OptionWeights+"=4,2,1,1,1,1,1").
+			Predicting(func(s dme.Setting) (float64, bool) {
+				return 1 + 1/setSizes(s).Mean, s.Options.Get(optQuorum) == "weighted"
+			}).MeasuredBy(responsibility),
 	}
 }
 
 func times() claim.List {
 	return claim.List{
-		{
-			Quantity: claim.Throughput, Formula: "1/(2T + E)", Load: claim.Saturated, Kind: claim.LowerBound,
-			Source: textbook + "sections 9.2.3 and 9.8", Applies: both(published, truePlane),
-		},
-		{
-			Quantity: claim.SyncDelay, Formula: "2T on average", Load: claim.Saturated, Kind: claim.Mean,
-			Source: textbook + "section 9.8: two sequential message transfers", Applies: both(published, truePlane),
-			KnownFalse: "where the common member of two sets is one of the two nodes, one message is enough: with the numbers that " +
-				"the planes have here (labelling=natural) always, where nodes enter in turn, else for two of K pairs",
-		},
-		{
-			// S_i = i + D, with 0 and 1 in D: S_i and S_(i+1) meet in i+1.
-			Quantity: StrangeNeighbours, Formula: "0 (labelling=natural): the sets of neighbours meet in one of the two",
-			Load: claim.Static, Kind: claim.Exact, Source: labelled, Applies: truePlane, Measure: strangeNeighbours,
-		},
-		{
-			Name:     "natural",
-			Quantity: claim.SyncDelay, Formula: "T on average (labelling=natural, links of equal delay): neighbours enter in turn",
-			Load: claim.Saturated, Kind: claim.Mean, Source: labelled,
-			EqualDelays: true, Applies: both(published, truePlane),
-		},
-		{
-			// T where one of the two is the common member: of the N−1 others K−1 are in a
-			// node's set, and it is in as many of theirs.
-			Name:     "shuffled",
-			Quantity: claim.SyncDelay, Formula: "(2 − 2/K)T on average (labelling=shuffled, links of equal delay)",
-			Load: claim.Saturated, Kind: claim.Mean, Source: labelled,
-			Set:         map[string]string{quorum.OptionLabelling: "shuffled"},
-			EqualDelays: true, Applies: both(published, onTruePlane),
-		},
-		{
-			// Of K−1 round trips the slowest counts.
-			Quantity: claim.ResponseTime, Formula: "2T + E (links of equal delay)", Load: claim.Light, Kind: claim.Mean,
-			Source:      textbook + "section 9.2.3",
-			EqualDelays: true, Applies: func(s dme.Setting) bool { return setSizes(s).min > 1 },
-		},
+		claim.Throughput.AtLeast("1/(2T + E)", claim.Saturated, textbook+"sections 9.2.3 and 9.8").
+			Where(both(published, truePlane)),
+		claim.SyncDelay.Averages("2T on average",
+			claim.Saturated, textbook+"section 9.8: two sequential message transfers").
+			Where(both(published, truePlane)).
+			Refuted("where the common member of two sets is one of the two nodes, one message is enough: with the numbers that " +
+				"the planes have here (labelling=natural) always, where nodes enter in turn, else for two of K pairs"),
+		// S_i = i + D, with 0 and 1 in D: S_i and S_(i+1) meet in i+1.
+		StrangeNeighbours.Is("0 (labelling=natural): the sets of neighbours meet in one of the two",
+			claim.Static, labelled).Where(truePlane).MeasuredBy(strangeNeighbours),
+		claim.SyncDelay.Averages("T on average (labelling=natural, links of equal delay): neighbours enter in turn",
+			claim.Saturated, labelled).Named("natural").OnEqualDelays().Where(both(published, truePlane)),
+		// T where one of the two is the common member: of the N−1 others K−1 are in a
+		// node's set, and it is in as many of theirs.
+		claim.SyncDelay.Averages("(2 − 2/K)T on average (labelling=shuffled, links of equal delay)",
+			claim.Saturated, labelled).Named("shuffled").With(quorum.OptionLabelling + "=shuffled").OnEqualDelays().
+			Where(both(published, onTruePlane)),
+		// Of K−1 round trips the slowest counts.
+		claim.ResponseTime.Averages("2T + E (links of equal delay)", claim.Light, textbook+"section 9.2.3").
+			OnEqualDelays().Where(func(s dme.Setting) bool { return setSizes(s).Min > 1 }),
 	}
 }
 
 // equal reports whether all request sets are equally large and contain their node.
 func equal(s dme.Setting) bool {
 	k := setSizes(s)
-	return k.self && k.min == k.max
+	return k.self && k.Equal()
 }
 
 // with is about one construction of the sets.
@@ -262,16 +187,13 @@ func both(a, b func(dme.Setting) bool) func(dme.Setting) bool {
 
 // sizes describes the request sets of a system.
 type sizes struct {
-	min, max int
-	mean     float64
-	self     bool // every node is in its own set
+	quorum.Spread
+	self bool // every node is in its own set
 }
 
 func setSizes(s dme.Setting) sizes {
-	k := sizes{min: math.MaxInt, self: true}
+	k := sizes{setsOf(s).Sizes(), true}
 	for id, set := range setsOf(s).RequestSets() {
-		k.min, k.max = min(k.min, len(set)), max(k.max, len(set))
-		k.mean += float64(len(set)) / float64(s.Nodes)
 		k.self = k.self && slices.Contains(set, id)
 	}
 	return k
@@ -305,7 +227,7 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	}
 	switch m.Kind {
 	case kindRequest:
-		return n.impossibleRequest(dme.Stamp{Clock: m.Clock, Node: from}, m.Flags&substitute != 0)
+		return n.impossibleRequest(dme.Stamp{Clock: m.Clock, Node: from}, m.Flags&quorum.Substitute != 0)
 	case kindLocked, kindFailed, kindInquire:
 		return n.impossibleAnswer(from, m)
 	case kindRelinquish:

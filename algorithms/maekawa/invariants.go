@@ -1,9 +1,7 @@
 package maekawa
 
 import (
-	"cmp"
-	"slices"
-
+	"dmebench/algorithms/quorum"
 	"dmebench/dme"
 )
 
@@ -11,23 +9,14 @@ import (
 // at a time.
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
-		{
-			Name: "one lock", Citation: "Maekawa 1985, section 4 (2), (4) and (7)",
-			Statement: "the lock of a member is at the node whose REQUEST it is locked for, or in one LOCKED, RELINQUISH or RELEASE " +
-				"between the two, and with no other node",
-			Pair: dme.EachPair(oneLock),
-		},
-		{
-			Name: "one INQUIRE", Citation: "Maekawa 1985, section 4 (2)",
-			Statement: "at most one INQUIRE is on its way from a member for its current lock",
-			Pair:      dme.EachPair(oneInquire),
-		},
-		{
-			Name: "one REQUEST", Citation: "Maekawa 1985, section 4 (1), (2) and (4)",
-			Statement: "at each member of its request set, the REQUEST of a node that waits or is inside is on its way, or in the WAITING QUEUE, " +
-				"or the member is locked for it",
-			Pair: dme.EachPair(oneRequest),
-		},
+		dme.PairInvariant("one lock", "Maekawa 1985, section 4 (2), (4) and (7)",
+			"the lock of a member is at the node whose REQUEST it is locked for, or in one LOCKED, RELINQUISH or RELEASE "+
+				"between the two, and with no other node", oneLock),
+		dme.PairInvariant("one INQUIRE", "Maekawa 1985, section 4 (2)",
+			"at most one INQUIRE is on its way from a member for its current lock", oneInquire),
+		dme.PairInvariant("one REQUEST", "Maekawa 1985, section 4 (1), (2) and (4)",
+			"at each member of its request set, the REQUEST of a node that waits or is inside is on its way, or in the WAITING QUEUE, "+
+				"or the member is locked for it", oneRequest),
 	}
 }
 
@@ -35,21 +24,16 @@ func oneRequest(v dme.GlobalView, a, i dme.NodeID, arbiter, n *node) error {
 	if n.request.IsZero() || n.MemberIndex(a) < 0 {
 		return nil
 	}
-	requests, queued, locked := 0, 0, 0
+	requests, queued := 0, 0
 	for _, m := range v.Between(i, a) {
 		if m.Kind == kindRequest && m.Clock == n.request.Clock {
 			requests++
 		}
 	}
 	for _, r := range arbiter.waiting {
-		if r == n.request {
-			queued++
-		}
+		queued += dme.Count(r == n.request)
 	}
-	if arbiter.locking == n.request {
-		locked++
-	}
-	if requests+queued+locked != 1 {
+	if requests+queued+dme.Count(arbiter.locking == n.request) != 1 {
 		return dme.Broken([]dme.NodeID{a, i}, "the REQUEST %v is %d times on its way to member %d and %d times in its WAITING QUEUE; "+
 			"the member is locked for %v", n.request, requests, a, queued, arbiter.locking)
 	}
@@ -57,16 +41,10 @@ func oneRequest(v dme.GlobalView, a, i dme.NodeID, arbiter, n *node) error {
 }
 
 func oneLock(v dme.GlobalView, a, i dme.NodeID, arbiter, n *node) error {
-	locks, held, want := 0, false, 0
-	if k := n.MemberIndex(a); k >= 0 && n.locked.Has(k) {
-		held = true
-		locks++
-	}
-	locks += dme.Between(v, kindLocked, a, i) + dme.Between(v, kindRelinquish, i, a) + dme.Between(v, kindRelease, i, a)
-	if arbiter.locking.Node == i {
-		want = 1
-	}
-	if locks != want {
+	k := n.MemberIndex(a)
+	held := k >= 0 && n.locked.Has(k)
+	locks := dme.Between(v, kindLocked, a, i) + dme.Between(v, kindRelinquish, i, a) + dme.Between(v, kindRelease, i, a) + dme.Count(held)
+	if want := dme.Count(arbiter.locking.Node == i); locks != want {
 		return dme.Broken([]dme.NodeID{a, i},
 			"member %d is locked for %v; node %d holds its lock: %t, and with messages between the two there are %d locks, not %d",
 			a, arbiter.locking, i, held, locks, want)
@@ -100,12 +78,8 @@ func oneInquire(v dme.GlobalView, a, i dme.NodeID, arbiter, n *node) error {
 
 // Waits tells what a node of the repaired algorithm waits for.
 func (n *node) Waits() []dme.Wait {
-	waits := n.waits(n.inquiring, !n.inquired.Empty())
-	for _, j := range n.failures.Unheard() {
-		waits = append(waits, dme.Wait{For: j, What: "RECLAIM, or word that it holds no lock"})
-	}
-	slices.SortStableFunc(waits, byPeer)
-	return waits
+	return quorum.Waits(n.waits(n.inquiring, !n.inquired.Empty()),
+		dme.WaitIf(true, "RECLAIM, or word that it holds no lock", n.failures.Unheard()...))
 }
 
 // Waits tells what a node of the paper waits for.
@@ -120,27 +94,15 @@ func (n *textbookNode) Waits() []dme.Wait { return n.waits(true, false) }
 // which this one is locked. inquiring says that it has been inquired of, deferred
 // that the requester has still to answer an INQUIRE. What a node waits for of
 // itself is in its other part.
-func (s *site) waits(inquiring, deferred bool) (waits []dme.Wait) {
-	if s.pending() {
-		what := "LOCKED"
-		if deferred {
-			what = "LOCKED, or FAILED to answer an INQUIRE"
-		}
-		for k, j := range s.Members {
-			if j != s.ID && !s.locked.Has(k) {
-				waits = append(waits, dme.Wait{For: j, What: what})
-			}
-		}
+func (s *site) waits(inquiring, deferred bool) []dme.Wait {
+	members, holder := "LOCKED", "RELEASE of its lock"
+	if deferred {
+		members = "LOCKED, or FAILED to answer an INQUIRE"
 	}
-	if j := s.locking.Node; j != dme.None && j != s.ID && len(s.waiting) > 0 {
-		what := "RELEASE of its lock"
-		if inquiring {
-			what = "RELINQUISH or RELEASE of its lock"
-		}
-		waits = append(waits, dme.Wait{For: j, What: what})
+	if inquiring {
+		holder = "RELINQUISH or RELEASE of its lock"
 	}
-	slices.SortStableFunc(waits, byPeer)
-	return waits
+	j := s.locking.Node
+	return quorum.Waits(dme.WaitIf(s.pending(), members, s.Lacking(s.locked.Has)...),
+		dme.WaitIf(j != dme.None && j != s.ID && len(s.waiting) > 0, holder, j))
 }
-
-func byPeer(a, b dme.Wait) int { return cmp.Compare(a.For, b.For) }

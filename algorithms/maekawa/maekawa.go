@@ -109,7 +109,6 @@ func clocks(n int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
 	v.ClockWhile(m.Num != 0, ofGrants, "", &m.Num)
 }
 
-// State names the variables.
 func (n *node) State(v *dme.Visitor) {
 	n.failures.State(v)
 	n.chooseMembers()

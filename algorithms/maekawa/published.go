@@ -229,7 +229,6 @@ func (n *paperNode) receiveRelease(out *dme.Outbox) {
 	n.lockFor(n.waiting.Pop(), out)
 }
 
-// State names the variables.
 func (n *paperNode) State(v *dme.Visitor) {
 	n.literal.State(v)
 	v.Bool("failed", &n.failed)
@@ -324,7 +323,6 @@ func (n *textbookNode) receiveRelinquish(k dme.NodeID, out *dme.Outbox) {
 // receiveRelease is step (e).
 func (n *textbookNode) receiveRelease(out *dme.Outbox) { n.lockFor(n.waiting.Pop(), out) }
 
-// State names the variables.
 func (n *textbookNode) State(v *dme.Visitor) {
 	n.literal.State(v)
 	n.failed.Show(v, "failed", n.Members)

@@ -107,7 +107,6 @@ func (n *node) changeMembers(out *dme.Outbox) {
 		return
 	}
 	old := n.Members
-	locked, failed, inquired := these(old, &n.locked), these(old, &n.failed), these(old, &n.inquired)
 	for _, j := range old {
 		if !slices.Contains(q, j) && n.failures.IsUp(j) {
 			n.send(j, dme.Message{Kind: kindWithdraw}, out)
@@ -116,16 +115,8 @@ func (n *node) changeMembers(out *dme.Outbox) {
 	}
 	n.failures.Substitutes = q
 	n.chooseMembers()
-	for _, s := range []struct {
-		set     *collections.MemberSet
-		members []dme.NodeID
-	}{{&n.locked, locked}, {&n.failed, failed}, {&n.inquired, inquired}} {
-		s.set.Reset(len(q))
-		for _, j := range s.members {
-			if k := n.MemberIndex(j); k >= 0 {
-				s.set.Add(k)
-			}
-		}
+	for _, members := range []*collections.MemberSet{&n.locked, &n.failed, &n.inquired} {
+		members.Move(old, q)
 	}
 	for _, j := range q {
 		if !slices.Contains(old, j) {
@@ -135,24 +126,9 @@ func (n *node) changeMembers(out *dme.Outbox) {
 	n.enterIfLocked(out)
 }
 
-// these returns the nodes that are in a set of members.
-func these(list []dme.NodeID, set *collections.MemberSet) (nodes []dme.NodeID) {
-	for k := range set.All() {
-		nodes = append(nodes, list[k])
-	}
-	return nodes
-}
-
 // askFor sends the current REQUEST to node j, unless it is down.
 func (n *node) askFor(j dme.NodeID, out *dme.Outbox) {
-	if n.failures.IsDown(j) {
-		return
-	}
-	m := dme.Message{Kind: kindRequest, Clock: n.request.Clock}
-	if len(n.failures.Substitutes) > 0 && !slices.Contains(n.own, j) && j != n.ID {
-		m.Flags = substitute
-	}
-	n.Tell(j, m, out)
+	n.Ask(j, dme.Message{Kind: kindRequest, Clock: n.request.Clock}, n.own, &n.failures, out)
 }
 
 // receiveWithdraw forgets the REQUEST of a node that asks others instead.

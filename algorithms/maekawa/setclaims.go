@@ -28,53 +28,38 @@ const geometry = slides + "finite projective planes; "
 // setClaims lists what is said of all request sets, or of those with equal work
 // and responsibility.
 func setClaims() claim.List {
-	grid := map[string]string{optQuorum: "grid"}
-	majority := map[string]string{optQuorum: "majority"}
-	intersecting := claim.Claim{
-		Quantity: FewestCommon, Formula: "1: property (a)", Load: claim.Static, Kind: claim.LowerBound,
-		Source:  paper + "section 2; " + textbook + "section 9.8, condition M1",
-		Applies: claim.AtLeastTwo, Measure: ofPairs(func(fewest, _ int) int { return fewest }),
-	}
-	optimal := claim.Claim{
-		Quantity: claim.QuorumSize, Formula: "(1+√(4N−3))/2 at least, with properties (a) to (d)", Load: claim.Static, Kind: claim.LowerBound,
-		Source: paper + "section 3: K is optimal for a given N", Applies: equalWork, Measure: meanSize,
-	}
-	most := claim.Claim{
-		Quantity: DifferentSets, Formula: "(D−1)K+1 at most, with properties (a) to (d)", Load: claim.Static, Kind: claim.UpperBound,
-		Source: paper + "section 3",
-		Predict: func(s dme.Setting) (float64, bool) {
+	intersecting := FewestCommon.AtLeast("1: property (a)",
+		claim.Static, paper+"section 2; "+textbook+"section 9.8, condition M1").Where(claim.AtLeastTwo).
+		MeasuredBy(ofPairs(func(fewest, _ int) int { return fewest }))
+	optimal := claim.QuorumSize.AtLeast("(1+√(4N−3))/2 at least, with properties (a) to (d)",
+		claim.Static, paper+"section 3: K is optimal for a given N").Where(equalWork).MeasuredBy(meanSize)
+	most := DifferentSets.AtMost("(D−1)K+1 at most, with properties (a) to (d)", claim.Static, paper+"section 3").
+		Predicting(func(s dme.Setting) (float64, bool) {
 			k, equal := equalSets(s)
-			return float64((k.d-1)*k.max + 1), equal
-		},
-		Measure: different,
-	}
-	same := claim.Claim{
-		Quantity: Responsibility, Formula: "D = K, with properties (c) and (d)", Load: claim.Static, Kind: claim.Exact,
-		Source: paper + "section 3",
-		Applies: func(s dme.Setting) bool {
+			return float64((k.d-1)*k.Max + 1), equal
+		}).MeasuredBy(different)
+	same := Responsibility.Is("D = K, with properties (c) and (d)", claim.Static, paper+"section 3").
+		Where(func(s dme.Setting) bool {
 			_, equal := equalSets(s)
 			return equal
-		},
-		Measure: func(s dme.Setting) (float64, bool) {
-			_, largest := loads(s)
-			return float64(largest), true
-		},
+		}).MeasuredBy(func(s dme.Setting) (float64, bool) {
+		_, largest := loads(s)
+		return float64(largest), true
+	})
+	properties := claim.List{intersecting, optimal, most, same}
+	all := slices.Clone(properties)
+	for _, construction := range []string{"majority", "grid"} {
+		for _, c := range properties {
+			all = append(all, named(c, construction))
+		}
 	}
-	tree, all := map[string]string{optQuorum: "tree"}, claim.List{intersecting, optimal, most, same}
-	for _, c := range []claim.Claim{intersecting, optimal, most, same} {
-		all = append(all, named(c, "majority", majority))
-	}
-	for _, c := range []claim.Claim{intersecting, optimal, most, same} {
-		all = append(all, named(c, "grid", grid))
-	}
-	return append(all, named(intersecting, "tree", tree))
+	return append(all, named(intersecting, "tree"))
 }
 
 // named returns the claim as made of another construction.
-func named(c claim.Claim, construction string, set map[string]string) claim.Claim {
+func named(c claim.Claim, construction string) claim.Claim {
 	c.Formula += " (" + construction + ")"
-	c.Set = set
-	return c.Where(with(construction))
+	return c.With(optQuorum + "=" + construction).Where(with(construction))
 }
 
 // planeClaims lists what is said of request sets that are the lines of a finite
@@ -82,22 +67,17 @@ func named(c claim.Claim, construction string, set map[string]string) claim.Clai
 func planeClaims() claim.List {
 	says := func(q claim.Quantity, formula, source string, kind claim.Kind,
 		measure func(dme.Setting) (float64, bool)) claim.Claim {
-		return claim.Claim{
-			Quantity: q, Formula: formula, Load: claim.Static, Kind: kind, Source: source, Applies: onTruePlane, Measure: measure,
-		}
+		return q.Claim(kind, formula, claim.Static, source).Where(onTruePlane).MeasuredBy(measure)
 	}
 	points := says(Points, "k(k+1) + 1", geometry+paper+"section 3", claim.Exact,
 		func(s dme.Setting) (float64, bool) { return float64(s.Nodes), true })
 	points.Expression = "K(K−1) + 1"
 	return claim.List{
-		{
-			Quantity: claim.QuorumSize, Formula: "K = (1+√(4N−3))/2", Load: claim.Static, Kind: claim.Exact,
-			Source: paper + "section 3: N = K(K−1)+1; " + slides + "construction", Applies: truePlane, Measure: meanSize,
-		},
-		{
-			Quantity: claim.QuorumSize, Formula: "K ≈ √N", Load: claim.Static, Kind: claim.Asymptotic, Growth: claim.Growth{Exponent: 0.5},
-			Source: paper + "section 3", Applies: with("plane"), Measure: meanSize,
-		},
+		claim.QuorumSize.Is("K = (1+√(4N−3))/2",
+			claim.Static, paper+"section 3: N = K(K−1)+1; "+slides+"construction").Where(truePlane).
+			MeasuredBy(meanSize),
+		claim.QuorumSize.Grows(claim.Growth{Exponent: 0.5}, "K ≈ √N", claim.Static, paper+"section 3").
+			Where(with("plane")).MeasuredBy(meanSize),
 		points,
 		says(Planes, "1 for each k that is a power of a prime", geometry+paper+"section 3", claim.Exact,
 			func(s dme.Setting) (float64, bool) {
@@ -110,7 +90,7 @@ func planeClaims() claim.List {
 		says(SizeSpread, "1: property (c), all lines have as many points", geometry+paper+"section 2", claim.Exact,
 			func(s dme.Setting) (float64, bool) {
 				k := setSizes(s)
-				return float64(k.max) / k.mean, true
+				return float64(k.Max) / k.Mean, true
 			}),
 		says(ResponsibilitySpread, "1: property (d), all points are on as many lines", geometry+paper+"section 2",
 			claim.Exact, responsibility),
@@ -149,7 +129,7 @@ type shape struct {
 func equalSets(s dme.Setting) (shape, bool) {
 	k := setSizes(s)
 	least, largest := loads(s)
-	return shape{k, largest}, k.self && k.min == k.max && least == largest
+	return shape{k, largest}, k.self && k.Equal() && least == largest
 }
 
 // equalWork is about sets with equal work and responsibility.
@@ -166,24 +146,16 @@ func loads(s dme.Setting) (least, largest int) {
 
 func setsOf(s dme.Setting) *quorum.System { return s.System.(*system).System }
 
-// listOf lists what a function says of each node.
-func listOf(s dme.Setting, nodes func(dme.NodeID) []dme.NodeID) (all [][]dme.NodeID) {
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		all = append(all, nodes(id))
-	}
-	return all
-}
-
-func meanSize(s dme.Setting) (float64, bool) { return setSizes(s).mean, true }
+func meanSize(s dme.Setting) (float64, bool) { return setSizes(s).Mean, true }
 
 func responsibility(s dme.Setting) (float64, bool) {
 	_, largest := loads(s)
-	return float64(largest) / setSizes(s).mean, true // the mean of D is that of K
+	return float64(largest) / setSizes(s).Mean, true // the mean of D is that of K
 }
 
 // different counts the request sets that are not equal to an earlier one.
 func different(s dme.Setting) (float64, bool) {
-	sets := listOf(s, setsOf(s).RequestSet)
+	sets := setsOf(s).Sets()
 	slices.SortFunc(sets, slices.Compare)
 	return float64(len(slices.CompactFunc(sets, slices.Equal))), true
 }
@@ -193,7 +165,7 @@ func different(s dme.Setting) (float64, bool) {
 func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool) {
 	return func(s dme.Setting) (float64, bool) {
 		fewest, most := s.Nodes, 0
-		for p := range quorum.Pairs(listOf(s, setsOf(s).RequestSet)) {
+		for p := range quorum.Pairs(setsOf(s).Sets()) {
 			fewest, most = min(fewest, p.Common), max(most, p.Common)
 		}
 		return float64(choose(fewest, most)), s.Nodes >= 2
@@ -203,8 +175,12 @@ func ofPairs(choose func(fewest, most int) int) func(dme.Setting) (float64, bool
 // throughTwo returns the number of lines through any two points, where it is the
 // same for all of them.
 func throughTwo(s dme.Setting) (float64, bool) {
+	var through [][]dme.NodeID // each point
+	for id := range dme.Others(s.Nodes, dme.None) {
+		through = append(through, setsOf(s).Served(id))
+	}
 	lines := -1
-	for p := range quorum.Pairs(listOf(s, setsOf(s).Served)) {
+	for p := range quorum.Pairs(through) {
 		if lines < 0 {
 			lines = p.Common
 		}

@@ -13,22 +13,15 @@ func claims() claim.List {
 		lavault = "C. Lavault: Analysis of an Efficient Distributed Algorithm for Mutual Exclusion, LNCS 634, 1992"
 	)
 	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
-		{
-			Quantity: claim.MessagesPerCS, Formula: "O(log N)", Expression: "log2 N",
-			Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: paper, Applies: claim.AtLeastTwo,
-		},
-		{
-			// The mean length of the path to the root is H_N − 1; the token
-			// adds a message where the path is not empty: 1 − 1/N.
-			Quantity: claim.MessagesPerCS, Formula: "H_{N−1} = 1 + 1/2 + … + 1/(N−1) (uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: lavault,
-			Predict: func(s dme.Setting) (float64, bool) { return harmonic(s.Nodes - 1), true },
-		},
-		{
-			// A REQUEST visits each other node at most once; then comes the token.
-			Quantity: claim.MessagesPerCS, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: paper,
-		},
+		claim.MessagesPerCS.Grows(claim.Growth{Log: true, Order: true}, "O(log N)", claim.Light, paper).
+			As("log2 N").Where(claim.AtLeastTwo),
+		// The mean length of the path to the root is H_N − 1; the token
+		// adds a message where the path is not empty: 1 − 1/N.
+		claim.MessagesPerCS.Averages("H_{N−1} = 1 + 1/2 + … + 1/(N−1) (uniformly drawn requesters)",
+			claim.Light, lavault).
+			Predicting(func(s dme.Setting) (float64, bool) { return harmonic(s.Nodes - 1), true }),
+		// A REQUEST visits each other node at most once; then comes the token.
+		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, paper),
 	})
 }
 
@@ -47,17 +40,12 @@ func invariants() []dme.Invariant {
 	const source = "Naimi, Trehel and Arnold, JPDC 34(1), 1996"
 	return []dme.Invariant{
 		dme.OneToken(source, dme.OfKind(kindToken)),
-		{
-			Name: "father trees", Citation: source + ", the logical rooted tree",
-			Statement: "father pointers lead from every node to a root, and there is one root more than REQUESTs are on their way",
-			Holds:     fatherTrees,
-		},
-		{
-			Name: "one place in the queue", Citation: source + ", the queue of next pointers",
-			Statement: "a node that waits has one REQUEST on its way, or is the next of one node, or has the TOKEN on its way to it; " +
-				"no other node has any of these",
-			Holds: onePlace,
-		},
+		dme.StateInvariant("father trees", source+", the logical rooted tree",
+			"father pointers lead from every node to a root, and there is one root more than REQUESTs are on their way",
+			fatherTrees),
+		dme.StateInvariant("one place in the queue", source+", the queue of next pointers",
+			"a node that waits has one REQUEST on its way, or is the next of one node, or has the TOKEN on its way to it; "+
+				"no other node has any of these", onePlace),
 	}
 }
 
@@ -71,14 +59,10 @@ func fatherTrees(v dme.GlobalView) error {
 			}
 			at = dme.NodeOf[*node](v, at.father)
 		}
-		if n.father == dme.None {
-			roots++
-		}
+		roots += dme.Count(n.father == dme.None)
 	}
 	for _, f := range v.InFlight() {
-		if f.Kind == kindRequest {
-			requests++
-		}
+		requests += dme.Count(f.Kind == kindRequest)
 	}
 	if roots != requests+1 {
 		return dme.Broken(nil, "there are %d roots, and %d REQUESTs on their way", roots, requests)
@@ -101,11 +85,8 @@ func onePlace(v dme.GlobalView) error {
 		of[n.next].nexts++
 	}
 	for id, n := range dme.NodesOf[*node](v) {
-		p, want := of[id], 0
-		if n.requestingCS && !n.tokenPresent {
-			want = 1
-		}
-		if p.requests+p.tokens+p.nexts != want {
+		p := of[id]
+		if p.requests+p.tokens+p.nexts != dme.Count(n.requestingCS && !n.tokenPresent) {
 			return dme.Broken([]dme.NodeID{id},
 				"node %d is %v: %d REQUESTs for it and %d TOKENs to it are on their way, and it is the next of %d nodes",
 				id, v.Activity(id), p.requests, p.tokens, p.nexts)

@@ -149,14 +149,10 @@ func (n *node) State(v *dme.Visitor) {
 	v.Bool("token_present", &n.tokenPresent)
 }
 
-// HasToken reports whether the token is here.
 func (n *node) HasToken() bool { return n.tokenPresent }
 
 // Waits names the token: whose next this node is, it does not know, since its
 // REQUEST may have been forwarded.
 func (n *node) Waits() []dme.Wait {
-	if !n.requestingCS || n.tokenPresent {
-		return nil
-	}
-	return []dme.Wait{{For: dme.None, What: "TOKEN"}}
+	return dme.WaitIf(n.requestingCS && !n.tokenPresent, "TOKEN", dme.None)
 }

@@ -17,12 +17,12 @@ import (
 // is what [TreeQuorum] may return, which [TreeResilience] counts.)
 func (s *System) search() func(up []bool) (size int, ok bool) {
 	if s.name == "majority" || s.name == "weighted" {
-		return s.smallestMajority
+		return func(up []bool) (int, bool) { // of the heaviest that are up, none of whom is superfluous
+			set, ok := s.substituteVoters(1, nil, func(id dme.NodeID) bool { return up[id-1] })
+			return len(set), ok
+		}
 	}
-	sets := make([][]dme.NodeID, s.nodes)
-	for i := range sets {
-		sets[i] = s.RequestSet(dme.NodeID(i + 1))
-	}
+	sets := s.Sets()
 	slices.SortStableFunc(sets, func(a, b []dme.NodeID) int { return len(a) - len(b) })
 	return func(up []bool) (int, bool) {
 		for _, set := range sets {
@@ -32,31 +32,6 @@ func (s *System) search() func(up []bool) (size int, ok bool) {
 		}
 		return 0, false
 	}
-}
-
-// smallestMajority takes the heaviest nodes that are up.
-func (s *System) smallestMajority(up []bool) (size int, ok bool) {
-	var total, have uint64
-	var votes []uint64
-	for i, isUp := range up {
-		vote := uint64(1)
-		if len(s.weights) > 0 {
-			vote = s.weights[i]
-		}
-		total += vote
-		if isUp {
-			votes = append(votes, vote)
-		}
-	}
-	slices.Sort(votes)
-	for _, vote := range slices.Backward(votes) {
-		have += vote
-		size++
-		if have > total/2 {
-			return size, true
-		}
-	}
-	return 0, false
 }
 
 // Resilience says what becomes of a system while its nodes fail.

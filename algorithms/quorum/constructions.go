@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -266,6 +267,39 @@ func (n *Site) Tell(to dme.NodeID, m dme.Message, out *dme.Outbox) {
 		return
 	}
 	out.Send(to, m)
+}
+
+// Substitute is the flag of a request that a node gets only because others are down.
+const Substitute uint8 = 1
+
+// Ask sends a request to node j, unless it is down. own is the node's request set, nil
+// where it has no fixed one.
+func (n *Site) Ask(j dme.NodeID, request dme.Message, own []dme.NodeID, f *Failures, out *dme.Outbox) {
+	if f.IsDown(j) {
+		return
+	}
+	if own != nil && j != n.ID && !slices.Contains(own, j) {
+		request.Flags = Substitute
+	}
+	n.Tell(j, request, out)
+}
+
+// Lacking returns the other members of whom have does not report that they are there, by
+// their positions.
+func (n *Site) Lacking(have func(k int) bool) (others []dme.NodeID) {
+	for k, j := range n.Members {
+		if j != n.ID && !have(k) {
+			others = append(others, j)
+		}
+	}
+	return others
+}
+
+// Waits joins what the parts of a node wait for, by peer.
+func Waits(parts ...[]dme.Wait) []dme.Wait {
+	all := slices.Concat(parts...)
+	slices.SortStableFunc(all, func(a, b dme.Wait) int { return cmp.Compare(a.For, b.For) })
+	return all
 }
 
 // HandleLocal handles what the node has said to itself, in order, until it has

@@ -120,7 +120,7 @@ func checkMeet(lines []setLine) error {
 	for p := range Pairs(sets) {
 		if p.Common == 0 {
 			return fmt.Errorf("%v, and %v, have no common node: both could be in the critical section; any two sets must meet",
-				lines[p.J], lines[p.I])
+				lines[p.I], lines[p.J])
 		}
 	}
 	return nil

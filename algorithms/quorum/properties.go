@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math/bits"
@@ -95,16 +96,11 @@ type Spread struct {
 func (s Spread) Equal() bool { return s.Min == s.Max }
 
 func spread(values []int) Spread {
-	s := Spread{Min: values[0], Max: values[0], MinNode: 1, MaxNode: 1}
+	s := Spread{Min: slices.Min(values), Max: slices.Max(values)}
+	s.MinNode = dme.NodeID(slices.Index(values, s.Min) + 1)
+	s.MaxNode = dme.NodeID(slices.Index(values, s.Max) + 1)
 	sum := 0
-	for i, x := range values {
-		id := dme.NodeID(i + 1)
-		if x < s.Min {
-			s.Min, s.MinNode = x, id
-		}
-		if x > s.Max {
-			s.Max, s.MaxNode = x, id
-		}
+	for _, x := range values {
 		sum += x
 	}
 	s.Mean = float64(sum) / float64(len(values))
@@ -122,6 +118,14 @@ func (s *System) RequestSets() iter.Seq2[dme.NodeID, []dme.NodeID] {
 			}
 		}
 	}
+}
+
+// Sets returns all request sets, S_i at i-1.
+func (s *System) Sets() (sets [][]dme.NodeID) {
+	for _, set := range s.RequestSets() {
+		sets = append(sets, slices.Clone(set))
+	}
+	return sets
 }
 
 // Sizes returns the spread of K = |S_i|. It takes O(N·K) time.
@@ -148,20 +152,46 @@ func (s *System) Loads() []int {
 // Pair is two sets of a list, and the number of nodes that are in both.
 type Pair struct{ I, J, Common int }
 
-// Pairs yields all pairs J < I of sets, which are lists of nodes. It takes as many
-// steps as there are pairs, and common nodes of them.
+// Pairs yields all pairs I < J of sets, which are lists of nodes, in ascending order. For
+// each pair it takes as many steps as there are common nodes, or words of a bit for each
+// node, whatever is less.
 func Pairs(sets [][]dme.NodeID) iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
-		in := make(map[dme.NodeID][]int) // the sets so far that contain each node
+		in := make(map[dme.NodeID][]int) // the sets that contain each node, from the one at hand on
+		words := 1
 		for i, set := range sets {
-			common := make([]int, i)
 			for _, id := range set {
-				for _, j := range in[id] {
+				in[id] = append(in[id], i)
+				words = max(words, int(id)/64+1)
+			}
+		}
+		members := make([][]uint64, len(sets)) // of each set, a bit each
+		for i, set := range sets {
+			members[i] = make([]uint64, words)
+			for _, id := range set {
+				members[i][id/64] |= 1 << (id % 64)
+			}
+		}
+		common := make([]int, len(sets))
+		for i, set := range sets {
+			clear(common)
+			steps := 0
+			for _, id := range set {
+				in[id] = in[id][1:]
+				steps += len(in[id])
+			}
+			for k := 0; k < len(set) && steps <= len(sets)*words; k++ {
+				for _, j := range in[set[k]] {
 					common[j]++
 				}
-				in[id] = append(in[id], i)
 			}
-			for j := range i {
+			for j := i + 1; j < len(sets); j++ {
+				if steps > len(sets)*words {
+					other := members[j][:words]
+					for w, x := range members[i][:words] {
+						common[j] += bits.OnesCount64(x & other[w])
+					}
+				}
 				if !yield(Pair{i, j, common[j]}) {
 					return
 				}
@@ -170,92 +200,34 @@ func Pairs(sets [][]dme.NodeID) iter.Seq[Pair] {
 	}
 }
 
-// Properties examines the request sets, and nothing but them. It takes
-// O(N²·K/64) time and N²/8 bytes.
+// Properties examines the request sets, and nothing but them, two at a time.
 func (s *System) Properties() Properties {
-	loads := s.Loads()
-	p := Properties{Sizes: s.Sizes(), Loads: spread(loads)}
-
-	// served[x-1] is the set of nodes that ask x, one bit each. The nodes that i
-	// shares a member with are then the union over the members of S_i.
-	words := s.nodes/64 + 1
-	memory := make([]uint64, s.nodes*words)
-	served := func(id dme.NodeID) []uint64 { return memory[int(id-1)*words : int(id)*words] }
-	for id, set := range s.RequestSets() {
-		for _, member := range set {
-			served(member)[id/64] |= 1 << (id % 64)
-		}
-		if !slices.Contains(set, id) {
+	p := Properties{Sizes: s.Sizes(), Loads: spread(s.Loads()), UniqueMeets: true}
+	sets := s.Sets()
+	for i, set := range sets {
+		if id := dme.NodeID(i + 1); !slices.Contains(set, id) {
 			p.Selfless = append(p.Selfless, id)
 		}
 	}
-
-	if !p.EqualSizes() { // of equally large sets none contains another
-		s.collectNested(&p, words, served)
-	}
-	meets := make([]uint64, words)
-	for id, set := range s.RequestSets() {
-		clear(meets)
-		for _, member := range set {
-			for w, x := range served(member) {
-				meets[w] |= x
+	byContained := func(a, b [2]dme.NodeID) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) }
+	for x := range Pairs(sets) {
+		i, j := dme.NodeID(x.I+1), dme.NodeID(x.J+1)
+		p.UniqueMeets = p.UniqueMeets && x.Common == 1
+		if x.Common == 0 {
+			if p.DisjointPairs++; len(p.Disjoint) < MaxDisjoint {
+				p.Disjoint = append(p.Disjoint, [2]dme.NodeID{i, j})
 			}
 		}
-		s.collectDisjoint(&p, id, meets)
+		larger, smaller := len(sets[x.I]), len(sets[x.J])
+		if larger < smaller {
+			i, j, larger, smaller = j, i, smaller, larger
+		}
+		if x.Common == smaller && smaller < larger {
+			p.NestedPairs++
+			at, _ := slices.BinarySearchFunc(p.Nested, [2]dme.NodeID{i, j}, byContained)
+			p.Nested = slices.Insert(p.Nested, at, [2]dme.NodeID{i, j})
+			p.Nested = p.Nested[:min(len(p.Nested), MaxDisjoint)]
+		}
 	}
-	// A node is common to any two of the sets that it is in: where all pairs
-	// meet, they have one common node each if these are as many as the pairs.
-	common := 0
-	for _, load := range loads {
-		common += load * (load - 1) / 2
-	}
-	p.UniqueMeets = p.Intersecting() && common == s.nodes*(s.nodes-1)/2
 	return p
-}
-
-// collectNested notes the nodes whose sets contain another's, and more. served says who
-// asks a node, in so many words of one bit for each node.
-func (s *System) collectNested(p *Properties, words int, served func(dme.NodeID) []uint64) {
-	sizes := make([]int, s.nodes)
-	for id, set := range s.RequestSets() {
-		sizes[id-1] = len(set)
-	}
-	contain := make([]uint64, words) // the nodes whose sets contain all of this one
-	for id, set := range s.RequestSets() {
-		copy(contain, served(set[0]))
-		for _, member := range set[1:] {
-			for w, x := range served(member) {
-				contain[w] &= x
-			}
-		}
-		for w, left := range contain {
-			for ; left != 0; left &= left - 1 {
-				larger := dme.NodeID(w*64 + bits.TrailingZeros64(left))
-				if sizes[larger-1] == len(set) {
-					continue
-				}
-				if p.NestedPairs++; len(p.Nested) < MaxDisjoint {
-					p.Nested = append(p.Nested, [2]dme.NodeID{larger, id})
-				}
-			}
-		}
-	}
-}
-
-// collectDisjoint notes the nodes above id that meets does not contain.
-func (s *System) collectDisjoint(p *Properties, id dme.NodeID, meets []uint64) {
-	for w := int(id+1) / 64; w < len(meets); w++ {
-		missing := ^meets[w]
-		if w == int(id+1)/64 {
-			missing &= ^uint64(0) << ((id + 1) % 64) // not the pairs that have been seen from the other side
-		}
-		if w == s.nodes/64 {
-			missing &= 1<<(s.nodes%64+1) - 1 // nodes only
-		}
-		p.DisjointPairs += bits.OnesCount64(missing)
-		for ; missing != 0 && len(p.Disjoint) < MaxDisjoint; missing &= missing - 1 {
-			other := dme.NodeID(w*64 + bits.TrailingZeros64(missing))
-			p.Disjoint = append(p.Disjoint, [2]dme.NodeID{id, other})
-		}
-	}
 }

@@ -113,10 +113,9 @@ type Config struct {
 // Construction is a way to build request sets.
 type Construction struct {
 	Name   string // as on the command line; "file:F" stands for every file F
-	Help   string
+	build  func(Config) (family, error)
 	Source string // paper and section
-
-	build func(Config) (family, error)
+	Help   string
 }
 
 const fromFile = "file:"
@@ -124,41 +123,22 @@ const fromFile = "file:"
 // Constructions lists what there is, the default first.
 func Constructions() []Construction {
 	return []Construction{
-		{
-			Name: "plane", build: plane,
-			Help:   "lines of a finite projective plane, or of the next larger one with stand-ins for its missing nodes; K ≈ √N",
-			Source: "Maekawa 1985, section 3; Singer 1938",
-		},
-		{
-			Name: "grid", build: grid,
-			Help:   "row and column of a near-square grid; K ≈ 2√N",
-			Source: "Cheung, Ammar and Ahamad 1990",
-		},
-		{
-			Name: "majority", build: majority,
-			Help:   "a node and the ⌊N/2⌋ that follow it; K = ⌊N/2⌋+1",
-			Source: "Thomas 1979",
-		},
-		{
-			Name: "weighted", build: weighted,
-			Help:   "nodes that have more than half of the votes, none of them superfluous; one vote each unless weights are given",
-			Source: "Gifford 1979; Maekawa 1985, section 1",
-		},
-		{
-			Name: "tree", build: tree,
-			Help:   "a path from the root of a heap-shaped binary tree through the node to a leaf; K ≈ log2(N+1)",
-			Source: "Agrawal and El Abbadi 1991; the textbook's section 9.9.1",
-		},
-		{
-			Name: "singleton", build: singleton,
-			Help:   "node 1 alone: centralized control; K = 1",
-			Source: "Maekawa 1985, section 2",
-		},
-		{
-			Name:   fromFile + "F", // lookup builds it, since it knows F
-			Help:   "the sets of file F: a line 'i: a b c' for each node i, or lines 'a b c' with sets to choose from",
-			Source: "Maekawa 1985, section 2; the textbook's section 9.7: intersection is checked, and where minimality is missing that is told",
-		},
+		{"plane", plane, "Maekawa 1985, section 3; Singer 1938",
+			"lines of a finite projective plane, or of the next larger one with stand-ins for its missing nodes; K ≈ √N"},
+		{"grid", grid, "Cheung, Ammar and Ahamad 1990",
+			"row and column of a near-square grid; K ≈ 2√N"},
+		{"majority", majority, "Thomas 1979",
+			"a node and the ⌊N/2⌋ that follow it; K = ⌊N/2⌋+1"},
+		{"weighted", weighted, "Gifford 1979; Maekawa 1985, section 1",
+			"nodes that have more than half of the votes, none of them superfluous; one vote each unless weights are given"},
+		{"tree", tree, "Agrawal and El Abbadi 1991; the textbook's section 9.9.1",
+			"a path from the root of a heap-shaped binary tree through the node to a leaf; K ≈ log2(N+1)"},
+		{"singleton", singleton, "Maekawa 1985, section 2",
+			"node 1 alone: centralized control; K = 1"},
+		// lookup builds it, since it knows F
+		{fromFile + "F", nil,
+			"Maekawa 1985, section 2; the textbook's section 9.7: intersection is checked, and where minimality is missing that is told",
+			"the sets of file F: a line 'i: a b c' for each node i, or lines 'a b c' with sets to choose from"},
 	}
 }
 
@@ -287,17 +267,13 @@ func Options() []dme.Option {
 		},
 		{
 			Name: OptionWeights, Default: "", Forms: []string{"V1,V2,…"},
-			Help: "votes of the nodes 1, 2, … for quorum=weighted; one each where none are given",
-			Valid: func(value string) error {
-				_, err := ParseWeights(value)
-				return err
-			},
+			Help:  "votes of the nodes 1, 2, … for quorum=weighted; one each where none are given",
+			Valid: dme.Valid(ParseWeights),
 		},
-		{
-			Name: OptionLabelling, Default: natural, Words: []string{natural, shuffled},
-			Help: "which node stands where in a plane or grid: by number, or at random by the run's seed; by number, neighbours on " +
+		dme.Choice(OptionLabelling,
+			"which node stands where in a plane or grid: by number, or at random by the run's seed; by number, neighbours on "+
 				"a plane share one of the two, and hand over by one message",
-		},
+			natural, shuffled),
 	}
 }
 

@@ -19,110 +19,64 @@ var (
 )
 
 func claims() claim.List {
-	return append(withoutInitialize(treeClaims()), initClaim(map[string]string{optInit: "messages"}))
+	return append(withoutInitialize(treeClaims()), initClaim().With(optInit+"=messages"))
 }
 
 // treeClaims are those of all forms of the algorithm.
 func treeClaims() claim.List {
 	const source = "textbook, section 9.12.5"
-	line := map[string]string{optTree: "line"}
+	const line = optTree + "=line"
 	always := claim.SafeAndLive("textbook, section 9.12.4, and 9.12.3: messages may overtake each other")
 	return slices.Concat(always, shapeClaims(source), claim.List{
-		{
-			Quantity: claim.MessagesPerCS, Formula: "O(log N) (trees of bounded degree)", Expression: "log2 N",
-			Load: claim.Light, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: source,
-			Applies: func(s dme.Setting) bool {
-				name, _, _ := strings.Cut(s.Options.Get(optTree), ":")
-				return s.Nodes >= 2 && (name == "binary" || name == "kary" || name == "radiating")
-			},
-		},
-		{
-			// The longest path has at most two edges for each level below the
-			// root, and level d ends with node 1 + K((K−1)^d − 1)/(K−2).
-			Quantity: claim.MessagesPerCS, Formula: "O(log_(K−1) N) (radiating star of degree K)",
-			Load: claim.Worst, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: source,
-			Set: map[string]string{optTree: "radiating:3"},
-			Predict: func(s dme.Setting) (float64, bool) {
-				name, k, _ := strings.Cut(s.Options.Get(optTree), ":")
-				children, err := degree(k, 3)
-				if name != "radiating" || err != nil {
-					return 0, false
-				}
-				return math.Log(float64(s.Nodes)) / math.Log(float64(children-1)), s.Nodes >= 2
-			},
-		},
-		{
-			// A REQUEST and a PRIVILEGE on each edge between the requester and
-			// the holder, who is the last requester. The text takes 2N/3 from
-			// the mean distance (N+1)/3 of two different nodes; with
-			// probability 1/N they are the same.
-			Quantity: claim.MessagesPerCS, Formula: "2 · (N+1)/3 · (N−1)/N ≈ 2N/3 (line, uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-			Set: line, Applies: shaped("line"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2 · mean distance (uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-			Predict: twiceMeanDistance,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2 · longest path",
-			Load: claim.Worst, Kind: claim.UpperBound, Source: source,
-			Predict: onTree(func(t *tree) float64 { return 2 * float64(t.longestPath()) }),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2(N−1) (line)",
-			Load: claim.Worst, Kind: claim.UpperBound, Source: source,
-			Set: line, Applies: shaped("line"),
-		},
-		{
-			// One tour of the tree, twice along each edge, each time a
-			// PRIVILEGE in response to a REQUEST, serves all N nodes.
-			Quantity: claim.MessagesPerCS, Formula: "4(N−1)/N",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source, Applies: tour,
-		},
-		{
-			Quantity: claim.KindPerCS("PRIVILEGE"), Formula: "2(N−1)/N: twice along each edge, for N entries",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source, Applies: tour,
-		},
-		{
-			Quantity: claim.KindPerCS("REQUEST"), Formula: "2(N−1)/N: one for each PRIVILEGE",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source, Applies: tour,
-		},
-		{
-			Quantity: claim.QueueLength, Formula: "degree + 1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "textbook, section 9.12.2",
-			Predict: onTree(func(t *tree) float64 { return float64(t.maxDegree() + 1) }),
-		},
-		{
-			Quantity: claim.SyncDelay, Formula: "2T(N−1)/N: the PRIVILEGE passes 2(N−1) edges for N entries",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: claim.Throughput, Formula: "1/(2T(N−1)/N + E)",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source + "; textbook, section 9.2.3",
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance: the more request, the fewer messages",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: source, Applies: many("binary"), Predict: twiceMeanDistance,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance (line)",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: source,
-			Set: line, Applies: many("line"), Predict: twiceMeanDistance,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "fewer than under light load, 2 · mean distance (star)",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: source,
-			Set: map[string]string{optTree: "star"}, Applies: many("star"), Predict: twiceMeanDistance,
-			KnownFalse: "on a star it is 4(N−1)/N with all requesting and 4(N−1)²/N² with one, " +
-				"3.69 and 3.41 on 13 nodes: the requester may be the last one again",
-		},
-		{
-			Name:     "four",
-			Quantity: claim.MessagesPerCS, Formula: "4",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: "textbook, section 9.12: approximately four",
-		},
+		claim.MessagesPerCS.Grows(claim.Growth{Log: true, Order: true}, "O(log N) (trees of bounded degree)",
+			claim.Light, source).As("log2 N").Where(func(s dme.Setting) bool {
+			name, _, _ := strings.Cut(s.Options.Get(optTree), ":")
+			return s.Nodes >= 2 && (name == "binary" || name == "kary" || name == "radiating")
+		}),
+		// The longest path has at most two edges for each level below the
+		// root, and level d ends with node 1 + K((K−1)^d − 1)/(K−2).
+		claim.MessagesPerCS.Grows(claim.Growth{Log: true, Order: true}, "O(log_(K−1) N) (radiating star of degree K)",
+			claim.Worst, source).With(optTree + "=radiating:3").Predicting(func(s dme.Setting) (float64, bool) {
+			name, k, _ := strings.Cut(s.Options.Get(optTree), ":")
+			children, err := degree(k, 3)
+			if name != "radiating" || err != nil {
+				return 0, false
+			}
+			return math.Log(float64(s.Nodes)) / math.Log(float64(children-1)), s.Nodes >= 2
+		}),
+		// A REQUEST and a PRIVILEGE on each edge between the requester and
+		// the holder, who is the last requester. The text takes 2N/3 from
+		// the mean distance (N+1)/3 of two different nodes; with
+		// probability 1/N they are the same.
+		claim.MessagesPerCS.Averages("2 · (N+1)/3 · (N−1)/N ≈ 2N/3 (line, uniformly drawn requesters)",
+			claim.Light, source).With(line).Where(shaped("line")),
+		claim.MessagesPerCS.Averages("2 · mean distance (uniformly drawn requesters)", claim.Light, source).
+			Predicting(twiceMeanDistance),
+		claim.MessagesPerCS.AtMost("2 · longest path", claim.Worst, source).
+			Predicting(onTree(func(t *tree) float64 { return 2 * float64(t.longestPath()) })),
+		claim.MessagesPerCS.AtMost("2(N−1) (line)", claim.Worst, source).With(line).Where(shaped("line")),
+		// One tour of the tree, twice along each edge, each time a
+		// PRIVILEGE in response to a REQUEST, serves all N nodes.
+		claim.MessagesPerCS.Averages("4(N−1)/N", claim.Saturated, source).Where(tour),
+		claim.KindPerCS("PRIVILEGE").Averages("2(N−1)/N: twice along each edge, for N entries",
+			claim.Saturated, source).Where(tour),
+		claim.KindPerCS("REQUEST").Averages("2(N−1)/N: one for each PRIVILEGE", claim.Saturated, source).
+			Where(tour),
+		claim.QueueLength.AtMost("degree + 1", claim.AnyLoad, "textbook, section 9.12.2").
+			Predicting(onTree(func(t *tree) float64 { return float64(t.maxDegree() + 1) })),
+		claim.SyncDelay.Averages("2T(N−1)/N: the PRIVILEGE passes 2(N−1) edges for N entries",
+			claim.Saturated, source),
+		claim.Throughput.Averages("1/(2T(N−1)/N + E)", claim.Saturated, source+"; textbook, section 9.2.3"),
+		claim.MessagesPerCS.AtMost("fewer than under light load, 2 · mean distance: the more request, the fewer messages",
+			claim.Saturated, source).Where(many("binary")).Predicting(twiceMeanDistance),
+		claim.MessagesPerCS.AtMost("fewer than under light load, 2 · mean distance (line)", claim.Saturated, source).
+			With(line).Where(many("line")).Predicting(twiceMeanDistance),
+		claim.MessagesPerCS.AtMost("fewer than under light load, 2 · mean distance (star)", claim.Saturated, source).
+			With(optTree + "=star").Where(many("star")).Predicting(twiceMeanDistance).
+			Refuted("on a star it is 4(N−1)/N with all requesting and 4(N−1)²/N² with one, " +
+				"3.69 and 3.41 on 13 nodes: the requester may be the last one again"),
+		claim.MessagesPerCS.AtMost("4", claim.Saturated, "textbook, section 9.12: approximately four").
+			Named("four"),
 	})
 }
 
@@ -134,46 +88,25 @@ var twiceMeanDistance = onTree(func(t *tree) float64 { return 2 * t.meanDistance
 
 // shapeClaims lists what is said of trees, whatever runs on them.
 func shapeClaims(source string) claim.List {
-	line := map[string]string{optTree: "line"}
+	const line = optTree + "=line"
 	longest := onTree(func(t *tree) float64 { return float64(t.longestPath()) })
 	return claim.List{
-		{
-			Quantity: LongestPath, Formula: "N−1 (line): the worst topology",
-			Load: claim.Static, Kind: claim.Exact, Source: source,
-			Set:     line,
-			Measure: longest,
-		},
-		{
-			Quantity: LongestPath, Formula: "at most N−1: no tree is worse than a line",
-			Load: claim.Static, Kind: claim.UpperBound, Source: source,
-			Measure: longest,
-		},
-		{
-			Quantity: MeanDistance, Formula: "(N+1)/3 (line)",
-			Load: claim.Static, Kind: claim.Exact, Source: source,
-			Set: line,
-			Measure: onTree(func(t *tree) float64 {
+		LongestPath.Is("N−1 (line): the worst topology", claim.Static, source).With(line).MeasuredBy(longest),
+		LongestPath.AtMost("at most N−1: no tree is worse than a line", claim.Static, source).MeasuredBy(longest),
+		MeanDistance.Is("(N+1)/3 (line)", claim.Static, source).With(line).
+			MeasuredBy(onTree(func(t *tree) float64 {
 				n := float64(t.nodes())
 				return t.meanDistance() * n / (n - 1) // of which one in n pairs is of a node with itself
-			}),
-		},
-		{
-			Quantity: LongestPath, Formula: "O(log N) (binary)", Expression: "log2 N",
-			Load: claim.Static, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: source,
-			Applies: shaped("binary"), Measure: longest,
-		},
-		{
-			Quantity: LongestPath, Formula: "O(log_(K−1) N) (radiating star of degree K = 4)", Expression: "log2 N / log2 3",
-			Load: claim.Static, Kind: claim.Asymptotic, Growth: claim.Growth{Log: true, Order: true}, Source: source,
-			Set: map[string]string{optTree: "radiating:4"}, Applies: shaped("radiating:4"), Measure: longest,
-		},
-		{
-			Quantity: LongestPath, Formula: "at most that of degree 3 (radiating star of degree 6): higher fan-outs are preferred",
-			Load: claim.Static, Kind: claim.UpperBound, Source: source,
-			Set: map[string]string{optTree: "radiating:6"}, Applies: shaped("radiating:6"),
-			Predict: onTree(func(t *tree) float64 { return float64(newTree(t.nodes(), radiating(3)).longestPath()) }),
-			Measure: longest,
-		},
+			})),
+		LongestPath.Grows(claim.Growth{Log: true, Order: true}, "O(log N) (binary)", claim.Static, source).
+			As("log2 N").Where(shaped("binary")).MeasuredBy(longest),
+		LongestPath.Grows(claim.Growth{Log: true, Order: true}, "O(log_(K−1) N) (radiating star of degree K = 4)",
+			claim.Static, source).As("log2 N / log2 3").With(optTree + "=radiating:4").Where(shaped("radiating:4")).
+			MeasuredBy(longest),
+		LongestPath.AtMost("at most that of degree 3 (radiating star of degree 6): higher fan-outs are preferred",
+			claim.Static, source).With(optTree + "=radiating:6").Where(shaped("radiating:6")).
+			Predicting(onTree(func(t *tree) float64 { return float64(newTree(t.nodes(), radiating(3)).longestPath()) })).
+			MeasuredBy(longest),
 	}
 }
 

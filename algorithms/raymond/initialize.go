@@ -29,11 +29,10 @@ const kindInitialize = kindPrivilege + 1
 const optInit = "init"
 
 func initOption() dme.Option {
-	return dme.Option{
-		Name: optInit, Default: "computed", Words: []string{"computed", "messages"},
-		Help: "how nodes learn in which direction the token lies at the beginning: it is computed as they are made, or told by " +
+	return dme.Choice(optInit,
+		"how nodes learn in which direction the token lies at the beginning: it is computed as they are made, or told by "+
 			"INITIALIZE messages from node 1 through the tree",
-	}
+		"computed", "messages")
 }
 
 // initialized is a node of init=messages, which knows no HOLDER until it is told.
@@ -90,14 +89,10 @@ func (n *initialized) Waits() []dme.Wait {
 // InitializeMessages counts the INITIALIZE messages of a run, which belong to no entry.
 var InitializeMessages = claim.Quantity{ID: "initialize-messages", Name: "INITIALIZE messages before all nodes know where the token is"}
 
-// initClaim is about the beginning by messages, with these options.
-func initClaim(set map[string]string) claim.Claim {
-	return claim.Claim{
-		Quantity: InitializeMessages, Formula: "N−1: one over each edge of the tree",
-		Load: claim.Static, Kind: claim.Exact, Source: "textbook, section 9.12.6",
-		Set: set, Applies: toldByMessages,
-		Measure: initializeMessages,
-	}
+// initClaim is about the beginning by messages.
+func initClaim() claim.Claim {
+	return InitializeMessages.Is("N−1: one over each edge of the tree", claim.Static, "textbook, section 9.12.6").
+		Where(toldByMessages).MeasuredBy(initializeMessages)
 }
 
 // toldByMessages reports whether nodes learn HOLDER by INITIALIZE messages.
@@ -116,47 +111,27 @@ func toldByMessages(s dme.Setting) bool {
 // everywhere.
 func initializeMessages(s dme.Setting) (count float64, ok bool) {
 	type starter interface {
-		dme.Node
 		dme.Starter
 		knowsHolder() bool
 	}
-	nodes := make([]starter, s.Nodes+1)
-	type letter struct{ from, to dme.NodeID }
-	var onTheWay []letter
-	var out dme.Outbox
-	sent := func(from dme.NodeID) {
-		for _, e := range out.Effects() {
-			if e.Kind == dme.Send {
-				onTheWay = append(onTheWay, letter{from, e.To})
-			}
-		}
-		out.Reset()
-	}
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		if nodes[id], ok = s.System.Node(id).(starter); !ok {
+	net := claim.Rehearse(s)
+	for id := range dme.Others(s.Nodes, dme.None) {
+		if _, ok := net.Nodes[id].(starter); !ok {
 			return 0, false
 		}
-		nodes[id].Start(&out)
-		sent(id)
+		net.Do(id, func(n dme.Node, out *dme.Outbox) { n.(starter).Start(out) })
 	}
-	for ; len(onTheWay) > 0; count++ {
-		l := onTheWay[0]
-		onTheWay = onTheWay[1:]
-		nodes[l.to].Receive(l.from, dme.Message{Kind: kindInitialize}, &out)
-		sent(l.to)
-	}
-	for _, n := range nodes[1:] {
-		if !n.knowsHolder() {
+	net.Settle()
+	for _, n := range net.Nodes[1:] {
+		if !n.(starter).knowsHolder() {
 			return 0, false
 		}
 	}
-	return count, true
+	return float64(net.Received), true
 }
 
 // knowsHolder reports whether the node has been told in which direction the privilege is.
 func (n *node) knowsHolder() bool { return n.holder != dme.None }
-
-func (n *robust) knowsHolder() bool { return n.holder != dme.None }
 
 // withoutInitialize restricts what is claimed of all messages to runs that begin without
 // INITIALIZE: these belong to no entry, and the texts count none.

@@ -12,18 +12,12 @@ import (
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
 		dme.OneToken("textbook, section 9.12.4, mutual exclusion", dme.OfKind(kindPrivilege)),
-		{
-			Name: "HOLDER path", Citation: "textbook, section 9.12.2",
-			Statement: "of two neighbours one has the other as its HOLDER, so that HOLDER leads from every node to the privilege; " +
-				"both have, while the PRIVILEGE is on its way between them",
-			Pair: dme.EachPair(holderPath[sectioned]),
-		},
-		{
-			Name: "one REQUEST", Citation: "textbook, section 9.12.2, ASKED",
-			Statement: "a node that has ASKED has one REQUEST on its way to HOLDER, or stands in the REQUEST_Q there, or the PRIVILEGE " +
-				"is on its way to it; no other node has any of these",
-			Pair: dme.EachPair(oneRequest[sectioned]),
-		},
+		dme.PairInvariant("HOLDER path", "textbook, section 9.12.2",
+			"of two neighbours one has the other as its HOLDER, so that HOLDER leads from every node to the privilege; "+
+				"both have, while the PRIVILEGE is on its way between them", holderPath),
+		dme.PairInvariant("one REQUEST", "textbook, section 9.12.2, ASKED",
+			"a node that has ASKED has one REQUEST on its way to HOLDER, or stands in the REQUEST_Q there, or the PRIVILEGE "+
+				"is on its way to it; no other node has any of these", oneRequest),
 	}
 }
 
@@ -41,8 +35,6 @@ func robustInvariants() []dme.Invariant {
 		}
 		return one(v)
 	}
-	all[1].Pair = dme.EachPair(holderPath[sectioned])
-	all[2].Pair = dme.EachPair(oneRequest[sectioned])
 	all[0].Statement = "where every node is up and knows HOLDER, " + all[0].Statement
 	for k := 1; k < len(all); k++ {
 		all[k].Statement = "where both are up and have heard each other: " + all[k].Statement
@@ -93,7 +85,7 @@ func treeOf(v dme.GlobalView) *tree {
 }
 
 // holderPath looks at each edge once: that of a node to its parent.
-func holderPath[T sectioned](v dme.GlobalView, id, parent dme.NodeID, n, above T) error {
+func holderPath(v dme.GlobalView, id, parent dme.NodeID, n, above sectioned) error {
 	if treeOf(v).parent[id] != parent {
 		return nil
 	}
@@ -111,7 +103,7 @@ func holderPath[T sectioned](v dme.GlobalView, id, parent dme.NodeID, n, above T
 	return nil
 }
 
-func oneRequest[T sectioned](v dme.GlobalView, id, other dme.NodeID, n, neighbour T) error {
+func oneRequest(v dme.GlobalView, id, other dme.NodeID, n, neighbour sectioned) error {
 	if !treeOf(v).adjacent(id, other) {
 		return nil
 	}
@@ -119,16 +111,11 @@ func oneRequest[T sectioned](v dme.GlobalView, id, other dme.NodeID, n, neighbou
 	if a.holder == dme.None || b.holder == dme.None || b.unheard != nil && b.unheard(id) {
 		return nil
 	}
-	requests, privileges, queued, want := dme.Between(v, kindRequest, id, other), dme.Between(v, kindPrivilege, other, id), 0, 0
+	requests, privileges, queued := dme.Between(v, kindRequest, id, other), dme.Between(v, kindPrivilege, other, id), 0
 	for x := range b.requestQ.All() {
-		if x == id {
-			queued++
-		}
+		queued += dme.Count(x == id)
 	}
-	if a.asked && a.holder == other {
-		want = 1
-	}
-	if requests+privileges+queued != want {
+	if requests+privileges+queued != dme.Count(a.asked && a.holder == other) {
 		return dme.Broken([]dme.NodeID{id, other},
 			"node %d, HOLDER %d and ASKED %t, has %d REQUESTs on their way to node %d and stands %d times in its REQUEST_Q, "+
 				"with %d PRIVILEGEs on their way back", id, a.holder, a.asked, requests, other, queued, privileges)

@@ -115,7 +115,6 @@ func (s *system) Node(id dme.NodeID) dme.Node {
 
 func (s *system) spanningTree() *tree { return s.tree }
 
-// Peers returns the node's neighbours in the tree.
 func (s *system) Peers(id dme.NodeID) []dme.NodeID { return s.tree.neighbours(id) }
 
 type node struct {
@@ -205,16 +204,11 @@ func (n *node) State(v *dme.Visitor) {
 	v.Bool("ASKED", &n.asked)
 }
 
-// QueueLength returns the length of REQUEST_Q.
 func (n *node) QueueLength() int { return n.requestQ.Len() }
 
-// HasToken reports whether the node has the privilege.
 func (n *node) HasToken() bool { return n.holder == n.self }
 
 // Waits names the neighbour that the privilege is to come from.
 func (n *node) Waits() []dme.Wait {
-	if n.holder == n.self || !n.asked {
-		return nil
-	}
-	return []dme.Wait{{For: n.holder, What: "PRIVILEGE"}}
+	return dme.WaitIf(n.holder != n.self && n.asked, "PRIVILEGE", n.holder)
 }

@@ -77,9 +77,9 @@ func Robust() *dme.Algorithm {
 		Options:     []dme.Option{treeOption()},
 		Claims:      robustClaims(),
 		Invariants:  robustInvariants(),
-		HasToken:    dme.OfNode((*robust).HasToken),
-		QueueLength: dme.OfNode((*robust).QueueLength),
-		Waits:       dme.OfNode((*robust).Waits),
+		HasToken:    dme.OfNode(holder.HasToken),
+		QueueLength: dme.OfNode(holder.QueueLength),
+		Waits:       dme.OfNode(holder.Waits),
 		Root:        root,
 		Peers:       dme.OfSystem(robustSystem.Peers),
 		Prepare: func(c dme.Config) (dme.System, error) {
@@ -103,20 +103,15 @@ type robustSystem struct{ *system }
 func (s robustSystem) Node(id dme.NodeID) dme.Node {
 	near := s.tree.near[id]
 	return &robust{
-		self: id, near: near, parent: s.tree.parent[id],
+		node: node{self: id, tree: s.tree}, near: near, parent: s.tree.parent[id],
 		awaited: collections.MakeMemberSet(len(near)), owed: collections.MakeMemberSet(len(near)),
 	}
 }
 
 type robust struct {
-	self   dme.NodeID
+	node
 	near   []dme.NodeID // the neighbours, in ascending order
 	parent dme.NodeID   // the one in whose direction node 1 is; None at node 1
-
-	holder   dme.NodeID // as in [node]; None while it is not known
-	using    bool
-	requestQ collections.NodeQueue
-	asked    bool
 
 	recovering bool                  // back after a crash, HOLDER is not known yet
 	awaited    collections.MemberSet // of near: have not said where their HOLDER points since this node came back
@@ -162,13 +157,6 @@ func (n *robust) Up(peer dme.NodeID, out *dme.Outbox) {
 // Down changes nothing: a neighbour is waited for until it is back, and what is
 // known of its side of the tree remains true.
 func (n *robust) Down(dme.NodeID, *dme.Outbox) {}
-
-// Request is the event of a node that wishes to execute the critical section.
-func (n *robust) Request(out *dme.Outbox) {
-	n.requestQ.Push(n.self)
-	n.assignPrivilege(out)
-	n.makeRequest(out)
-}
 
 func (n *robust) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	i, found := slices.BinarySearch(n.near, from)
@@ -314,51 +302,12 @@ func (n *robust) advice() dme.Message {
 	return m
 }
 
-// Release is the event of a node that exits the critical section.
-func (n *robust) Release(out *dme.Outbox) {
-	n.using = false
-	n.assignPrivilege(out)
-	n.makeRequest(out)
-}
-
-// assignPrivilege is the routine ASSIGN_PRIVILEGE.
-func (n *robust) assignPrivilege(out *dme.Outbox) {
-	if n.holder != n.self || n.using || n.requestQ.Empty() {
-		return
-	}
-	n.holder = n.requestQ.Pop()
-	if n.holder == n.self {
-		n.using = true
-		out.Enter(dme.Stamp{})
-		return
-	}
-	out.Send(n.holder, dme.Message{Kind: kindPrivilege})
-}
-
-// makeRequest is the routine MAKE_REQUEST.
-func (n *robust) makeRequest(out *dme.Outbox) {
-	if n.holder == n.self || n.holder == dme.None || n.requestQ.Empty() || n.asked {
-		return
-	}
-	n.asked = true
-	out.Send(n.holder, dme.Message{Kind: kindRequest})
-}
-
 func (n *robust) State(v *dme.Visitor) {
-	v.Node("HOLDER", &n.holder)
-	v.Bool("USING", &n.using)
-	n.requestQ.Show(v, "REQUEST_Q")
-	v.Bool("ASKED", &n.asked)
+	n.node.State(v)
 	v.Bool("RECOVERING", &n.recovering)
 	n.awaited.Show(v, "AWAITED", n.near)
 	n.owed.Show(v, "OWED", n.near)
 }
-
-// QueueLength returns the length of REQUEST_Q.
-func (n *robust) QueueLength() int { return n.requestQ.Len() }
-
-// HasToken reports whether the node has the privilege.
-func (n *robust) HasToken() bool { return n.holder == n.self }
 
 // Waits names the neighbour that the privilege is to come from, or those whose
 // word is missing about where it is.
@@ -372,10 +321,8 @@ func (n *robust) Waits() []dme.Wait {
 		return waits
 	case n.holder == dme.None && !n.requestQ.Empty():
 		return []dme.Wait{{For: n.parent, What: "INITIALIZE"}}
-	case n.holder != n.self && n.asked:
-		return []dme.Wait{{For: n.holder, What: "PRIVILEGE"}}
 	}
-	return nil
+	return n.node.Waits()
 }
 
 // robustClaims are those about the algorithm without failures, and those about
@@ -391,22 +338,13 @@ func robustClaims() claim.List {
 		all = append(all, c)
 	}
 	const source = "textbook, section 9.12.7"
-	return append(append(all, initClaim(nil)), claim.List{
-		{
-			Quantity: claim.Violations, Formula: "0: there is one privilege, whichever nodes fail",
-			Load: claim.Faults, Kind: claim.Exact, Source: source,
-			Test: "TestRecoveryAtRandom",
-		},
-		{
-			Quantity: claim.Unserved, Formula: "0 once all nodes have restarted: lost information can be reconstructed",
-			Load: claim.Faults, Kind: claim.Exact, Source: source,
-			Test: "TestRecoveryAtRandom",
-		},
-		{
-			Quantity: claim.KindPerKind("ADVISE", "RESTART"), Formula: "1: a message from each immediate neighbour that is up",
-			Load: claim.Faults, Kind: claim.UpperBound, Source: source, Applies: claim.AtLeastTwo,
-			Test: "TestRecoveryAtRandom",
-		},
+	return append(append(all, initClaim()), claim.List{
+		claim.Violations.Is("0: there is one privilege, whichever nodes fail", claim.Faults, source).
+			TestedBy("TestRecoveryAtRandom"),
+		claim.Unserved.Is("0 once all nodes have restarted: lost information can be reconstructed",
+			claim.Faults, source).TestedBy("TestRecoveryAtRandom"),
+		claim.KindPerKind("ADVISE", "RESTART").AtMost("1: a message from each immediate neighbour that is up",
+			claim.Faults, source).Where(claim.AtLeastTwo).TestedBy("TestRecoveryAtRandom"),
 	}...)
 }
 

@@ -64,7 +64,6 @@ func span(n int, edges []edge) (*tree, error) {
 
 func (t *tree) nodes() int { return len(t.order) }
 
-// neighbours returns the nodes next to id, in ascending order.
 func (t *tree) neighbours(id dme.NodeID) []dme.NodeID { return slices.Clone(t.near[id]) }
 
 // adjacent reports whether two different nodes are neighbours.
@@ -115,10 +114,7 @@ func treeOption() dme.Option {
 	return dme.Option{
 		Name: optTree, Default: "binary", Words: []string{"binary", "star", "line"},
 		Forms: []string{"kary:K", "radiating:K", "file:F", "mst:COSTS"}, Samples: []string{"kary:3", "radiating:3"},
-		Valid: func(value string) error {
-			_, err := parseShape(value)
-			return err
-		},
+		Valid: dme.Valid(parseShape),
 		Help: "the spanning tree, whose node 1 is the root, the centre of the star, the end of the line, and has the first token; " +
 			"file F has a line 'i j' for each edge, file COSTS a line 'i j cost' for each link",
 	}

@@ -70,9 +70,6 @@ func modulusOf(nodes int, o dme.Options) uint64 {
 }
 
 func validModulus(s string) error {
-	if s == "auto" {
-		return nil
-	}
 	if m, err := strconv.ParseUint(s, 10, 63); err != nil || m == 0 {
 		return errors.New("not a positive number")
 	}
@@ -142,49 +139,20 @@ var SmallestModulus = claim.Quantity{ID: "smallest-modulus", Name: "smallest mod
 func boundedClaims() claim.List {
 	const source = "TR-869, section 6.4"
 	always := claim.SafeAndLive("TR-869, sections 3 and 6.4: numbers modulo M ≥ 2N−1")
-	return slices.Concat(always, claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A"), claim.List{
+	return slices.Concat(always, oneDelay(), claim.List{
 		claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, "TR-869, section 4"),
-		{
-			// In bytes on the wire, where a message has a head of two and a
-			// number takes one for each seven bits.
-			Quantity: claim.MessageLength, Formula: "log2(2N−1) bits for a number",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-			Predict: func(s dme.Setting) (float64, bool) {
+		// In bytes on the wire, where a message has a head of two and a
+		// number takes one for each seven bits.
+		claim.MessageLength.AtMost("log2(2N−1) bits for a number", claim.AnyLoad, source).
+			Predicting(func(s dme.Setting) (float64, bool) {
 				largest := modulusOf(s.Nodes, s.Options) - 1
 				return float64(2 + (bits.Len64(largest)+6)/7), s.Nodes >= 2
-			},
-		},
-		{
-			// It follows from the range of numbers, on links without order.
-			Quantity: claim.Bypass, Formula: "N(N+1)/2 − 1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, appendix",
-		},
-		{
-			Quantity: claim.BypassByOne, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, appendix",
-		},
-		{
-			Quantity: claim.Bypass, Formula: "2(N−1) (links that keep order)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, appendix",
-			FIFO: true,
-		},
-		{
-			Quantity: claim.BypassByOne, Formula: "2 (links that keep order)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, appendix",
-			FIFO: true, Applies: claim.AtLeastTwo,
-		},
-		{
-			Quantity: SmallestModulus, Formula: "2N−1",
-			Load: claim.Static, Kind: claim.Exact, Source: source,
-			Measure: smallestAccepted,
-		},
-		{
-			Name:     "twice-the-nodes",
-			Quantity: SmallestModulus, Formula: "2N: at least twice as large as the number of nodes",
-			Load: claim.Static, Kind: claim.Exact, Source: "TR-869, section 8",
-			Measure:    smallestAccepted,
-			KnownFalse: "2N−1 is enough, as section 6.4 says itself",
-		},
+			}),
+	}, overtaking(), claim.List{
+		SmallestModulus.Is("2N−1", claim.Static, source).MeasuredBy(smallestAccepted),
+		SmallestModulus.Is("2N: at least twice as large as the number of nodes", claim.Static, "TR-869, section 8").
+			Named("twice-the-nodes").MeasuredBy(smallestAccepted).
+			Refuted("2N−1 is enough, as section 6.4 says itself"),
 	})
 }
 

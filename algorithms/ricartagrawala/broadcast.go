@@ -35,11 +35,10 @@ func Broadcast() *dme.Algorithm {
 		medium := sequenced(o)
 		return dme.Needs{Reliable: true, FIFO: medium, SequencedBroadcast: medium}
 	}
-	a.Options = []dme.Option{{
-		Name: "form", Default: "listed", Words: []string{"listed", "sequenced"},
-		Help: "listed: requests are numbered, a broadcast REPLY lists whom it is for; " +
+	a.Options = []dme.Option{dme.Choice("form",
+		"listed: requests are numbered, a broadcast REPLY lists whom it is for; "+
 			"sequenced: the medium's order takes the place of numbers",
-	}}
+		"listed", "sequenced")}
 	a.ValidNodes = func(n int, o dme.Options) error {
 		if most := dme.MaxVec/2 + 1; n > most && !sequenced(o) {
 			return fmt.Errorf("%d nodes: the list of recipients in a REPLY has room for %d; want at most %d nodes", n, most-1, most)
@@ -114,60 +113,30 @@ func recipient(list []uint64, j dme.NodeID) (number uint64, listed bool) {
 
 func broadcastClaims() claim.List {
 	const listed, onMedium = "TR-869, sections 6.2 and 6.2.2", "TR-869, section 6.2.1"
-	medium := map[string]string{"form": "sequenced"}
-	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
-	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.2"), handOver, claim.List{
-		{
-			Quantity: claim.TransmissionsPerCS, Formula: "N",
-			Load: claim.Light, Kind: claim.Exact, Source: listed, Applies: of("listed"),
-		},
-		{
-			// A broadcast REPLY stands for as many as it lists.
-			Quantity: claim.TransmissionsPerCS, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: listed, Applies: of("listed"),
-		},
-		{
-			// A request needs N−1 replies, and a REPLY has at most as large an
-			// audience: all others, once contention is high.
-			Quantity: claim.TransmissionsPerCS, Formula: "2: the audience of a REPLY grows with contention",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: listed, Applies: of("listed"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2(N−1), counting receivers",
-			Load: claim.Light, Kind: claim.Exact, Source: "TR-869, section 4", Applies: of("listed"),
-		},
-		{
-			Quantity: claim.TransmissionsPerCS, Formula: "2",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: onMedium,
-			Set: medium, Applies: of("sequenced"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2(N−1), counting receivers",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: onMedium,
-			Set: medium, Applies: of("sequenced"),
-		},
+	const medium = "form=sequenced"
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.2"), oneDelay(), claim.List{
+		claim.TransmissionsPerCS.Is("N", claim.Light, listed).Where(of("listed")),
+		// A broadcast REPLY stands for as many as it lists.
+		claim.TransmissionsPerCS.AtMost("N", claim.AnyLoad, listed).Where(of("listed")),
+		// A request needs N−1 replies, and a REPLY has at most as large an
+		// audience: all others, once contention is high.
+		claim.TransmissionsPerCS.AtLeast("2: the audience of a REPLY grows with contention", claim.AnyLoad, listed).
+			Where(of("listed")),
+		claim.MessagesPerCS.Is("2(N−1), counting receivers", claim.Light, "TR-869, section 4").Where(of("listed")),
+		claim.TransmissionsPerCS.Is("2", claim.AnyLoad, onMedium).With(medium).Where(of("sequenced")),
+		claim.MessagesPerCS.Is("2(N−1), counting receivers", claim.AnyLoad, onMedium).With(medium).
+			Where(of("sequenced")),
 		claim.InOrder("0: entries in the order of numbers, or of the medium", "TR-869, sections 2.4 and 6.2.1"),
-		{
-			// Of two nodes that ask at about the same time the one that must
-			// wait replies at once; the other's replies share one transmission,
-			// on leaving. The last to leave owes none.
-			Quantity: claim.TransmissionsPerCS, Formula: "1 + (N−1)/2 + (N−1)/N",
-			Load: claim.Burst, Kind: claim.LowerBound, Source: listed, Applies: of("listed"),
-		},
-		{
-			Quantity: claim.TransmissionsPerCS, Formula: "fewer than in a burst, 1 + (N−1)/2 + (N−1)/N: the audience grows with contention",
-			Load: claim.Saturated, Kind: claim.UpperBound, Source: listed, Applies: of("listed"),
-		},
-		{
-			Quantity: claim.Violations, Formula: "0: mutual exclusion (form=sequenced)",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: onMedium,
-			Set: medium, Applies: of("sequenced"),
-		},
-		{
-			Quantity: claim.SyncDelay, Formula: "T (form=sequenced)",
-			Load: claim.Saturated, Kind: claim.Mean, Source: onMedium,
-			Set: medium, Applies: of("sequenced"),
-		},
+		// Of two nodes that ask at about the same time the one that must
+		// wait replies at once; the other's replies share one transmission,
+		// on leaving. The last to leave owes none.
+		claim.TransmissionsPerCS.AtLeast("1 + (N−1)/2 + (N−1)/N", claim.Burst, listed).Where(of("listed")),
+		claim.TransmissionsPerCS.AtMost("fewer than in a burst, 1 + (N−1)/2 + (N−1)/N: the audience grows with contention",
+			claim.Saturated, listed).Where(of("listed")),
+		claim.Violations.Is("0: mutual exclusion (form=sequenced)", claim.AnyLoad, onMedium).With(medium).
+			Where(of("sequenced")),
+		claim.SyncDelay.Averages("T (form=sequenced)", claim.Saturated, onMedium).With(medium).
+			Where(of("sequenced")),
 	})
 }
 

@@ -33,93 +33,58 @@ func claims() claim.List {
 }
 
 func messages() claim.List {
-	each := claim.Claim{
-		Formula: "N−1", Load: claim.AnyLoad, Kind: claim.Exact,
-		Source: report + "section 4; " + textbook + "section 9.4",
-	}
+	each := claim.MessagesPerCS.Is("N−1", claim.AnyLoad, report+"section 4; "+textbook+"section 9.4")
 	return append(claim.KindsPerCS(each, "REQUEST", "REPLY"), claim.List{
 		claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, report+"section 4; "+textbook+"section 9.4; Chaudhuri and Karaata 1998, section 1"),
-		{
-			Name:     "relative-speeds",
-			Quantity: claim.MessagesPerCS, Formula: "2(N−1), whatever the relative speeds of nodes and links",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: report + "section 1",
-		},
-		{
-			// A message into and one out of each other node, for each entry.
-			Quantity: claim.WorkSpread, Formula: "1: a symmetric algorithm",
-			Load: claim.Burst, Kind: claim.Exact, Source: report + "section 4.1; Maekawa 1985, section 1", Applies: claim.AtLeastTwo,
-		},
-		{
-			Quantity: claim.QuorumSize, Formula: "K = N",
-			Load: claim.Static, Kind: claim.Exact, Source: "Maekawa 1985, section 2",
-			Measure: claim.AskedByAll,
-		},
+		claim.MessagesPerCS.Is("2(N−1), whatever the relative speeds of nodes and links",
+			claim.AnyLoad, report+"section 1").Named("relative-speeds"),
+		// A message into and one out of each other node, for each entry.
+		claim.WorkSpread.Is("1: a symmetric algorithm",
+			claim.Burst, report+"section 4.1; Maekawa 1985, section 1").Where(claim.AtLeastTwo),
+		claim.QuorumSize.Is("K = N", claim.Static, "Maekawa 1985, section 2").MeasuredBy(claim.AskedByAll),
 	}...)
 }
 
 func times() claim.List {
 	return append(claim.HandOver(1, claim.Mean, textbook+"section 9.4; "+report+"section 5.4, case A"), claim.List{
-		{
-			Quantity: claim.SyncDelay, Formula: "T: a one-way trip",
-			Load: claim.Saturated, Kind: claim.LowerBound, Source: report + "section 5.3.3",
-		},
-		{
-			// The request waits for the slowest of N−1 round trips, which is
-			// 2T only where all links have the same delay.
-			Quantity: claim.ResponseTime, Formula: "2T + E (links of equal delay)",
-			Load: claim.Light, Kind: claim.Mean, Source: textbook + "section 9.2.3; " + report + "section 5.4, case B",
-			EqualDelays: true,
-		},
-		{
-			Quantity: claim.ResponseTime, Formula: "one round trip + E", Expression: "2T + E",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: report + "section 5.3.1",
-		},
-		{
-			Quantity: LaterFirst, Formula: "1/2",
-			Load: claim.Contention, Kind: claim.Mean, Source: report + "section 5.3.2", Applies: claim.AtLeastTwo,
-			KnownFalse: "numbers know something of time: who asks later has heard of more requests and takes a larger number; " +
-				"it is 1/2 where the numbers are equal and the numbers of the nodes decide",
-		},
-		{
-			// The node number decides, which knows nothing of time. Where nodes ask
-			// again at their exits, neither does it look like chance.
-			Name:     "equal-numbers",
-			Quantity: TieLaterFirst, Formula: "1/2 of the conflicts between equal numbers",
-			Load: claim.Burst, Kind: claim.Mean, Source: report + "section 5.3.2", Applies: claim.AtLeastTwo,
-		},
+		claim.SyncDelay.AtLeast("T: a one-way trip", claim.Saturated, report+"section 5.3.3"),
+		// The request waits for the slowest of N−1 round trips, which is
+		// 2T only where all links have the same delay.
+		claim.ResponseTime.Averages("2T + E (links of equal delay)",
+			claim.Light, textbook+"section 9.2.3; "+report+"section 5.4, case B").OnEqualDelays(),
+		claim.ResponseTime.AtLeast("one round trip + E", claim.AnyLoad, report+"section 5.3.1").As("2T + E"),
+		LaterFirst.Averages("1/2", claim.Contention, report+"section 5.3.2").Where(claim.AtLeastTwo).
+			Refuted("numbers know something of time: who asks later has heard of more requests and takes a larger number; " +
+				"it is 1/2 where the numbers are equal and the numbers of the nodes decide"),
+		// The node number decides, which knows nothing of time. Where nodes ask
+		// again at their exits, neither does it look like chance.
+		TieLaterFirst.Averages("1/2 of the conflicts between equal numbers", claim.Burst, report+"section 5.3.2").
+			Named("equal-numbers").Where(claim.AtLeastTwo),
 	}...)
 }
 
 func order() claim.List {
-	return claim.List{
+	return slices.Concat(claim.List{
 		claim.InOrder("0: entries in timestamp order", textbook+"section 9.4 and Exercise 9.5; "+report+"section 2.4"),
-		{
-			Quantity: EntriesAfterProcessing, Formula: "1: not twice, once all have processed the REQUEST",
-			Load: claim.Worst, Kind: claim.UpperBound, Source: report + "section 2.4", Applies: claim.AtLeastTwo,
-		},
-		{
-			// On links without order. Where a link keeps order it is 2(N−1).
-			Quantity: claim.Bypass, Formula: "N(N+1)/2 − 1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
-		},
-		{
-			Quantity: claim.BypassByOne, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
-		},
-		{
-			Quantity: claim.Bypass, Formula: "2(N−1) (links that keep order)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
-			FIFO: true,
-		},
-		{
-			Quantity: claim.BypassByOne, Formula: "2 (links that keep order)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "appendix",
-			FIFO: true, Applies: claim.AtLeastTwo,
-		},
-		{
-			Quantity: claim.NumberRange, Formula: "N−1: from x to x+N−1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: report + "section 6.4",
-		},
+		EntriesAfterProcessing.AtMost("1: not twice, once all have processed the REQUEST",
+			claim.Worst, report+"section 2.4").Where(claim.AtLeastTwo),
+	}, overtaking(), claim.List{
+		claim.NumberRange.AtMost("N−1: from x to x+N−1", claim.AnyLoad, report+"section 6.4"),
+	})
+}
+
+// oneDelay is claimed of the modifications, too.
+func oneDelay() claim.List { return claim.HandOver(1, claim.Mean, report+"section 5.4, case A") }
+
+// overtaking follows from the range of numbers, on links without order. Where a link keeps
+// order it is less.
+func overtaking() claim.List {
+	const source = report + "appendix"
+	return claim.List{
+		claim.Bypass.AtMost("N(N+1)/2 − 1", claim.AnyLoad, source),
+		claim.BypassByOne.AtMost("N", claim.AnyLoad, source),
+		claim.Bypass.AtMost("2(N−1) (links that keep order)", claim.AnyLoad, source).OnFIFO(),
+		claim.BypassByOne.AtMost("2 (links that keep order)", claim.AnyLoad, source).OnFIFO().Where(claim.AtLeastTwo),
 	}
 }
 
@@ -153,14 +118,11 @@ func newConflicts(n int, judged func(early, late, winner *request) (counts, hit 
 	if n > mostFollowed {
 		return nil
 	}
-	table := func() [][]bool {
-		rows := make([][]bool, n+1)
-		for i := range rows {
-			rows[i] = make([]bool, n+1)
-		}
-		return rows
+	c := &conflicts{asked: make([]request, n+1), judged: judged}
+	for range n + 1 {
+		c.heard, c.pairs = append(c.heard, make([]bool, n+1)), append(c.pairs, make([]bool, n+1))
 	}
-	return &conflicts{asked: make([]request, n+1), heard: table(), pairs: table(), judged: judged}
+	return c
 }
 
 func (c *conflicts) Note(x *dme.Event) {
@@ -209,9 +171,7 @@ func (c *conflicts) enter(id dme.NodeID) {
 		}
 		if counts, hit := c.judged(early, late, won); counts {
 			c.all++
-			if hit {
-				c.hits++
-			}
+			c.hits += dme.Count(hit)
 		}
 	}
 	won.waits = false
@@ -247,46 +207,32 @@ func lowerWins(s dme.Setting) dme.Meter {
 	})
 }
 
-// afterProcessing follows how often each node enters from when it has handled
+// newAfterProcessing follows how often each node enters from when it has handled
 // another's REQUEST until that one enters.
-type afterProcessing struct {
-	entries []int   // by node, from 1
-	handled [][]int // by node that waits, and by node: its entries when it had handled the REQUEST; −1: not yet
-	most    int
-	any     bool
-}
-
 func newAfterProcessing(s dme.Setting) dme.Meter {
 	if s.Nodes > mostFollowed {
 		return nil
 	}
-	m := &afterProcessing{entries: make([]int, s.Nodes+1), handled: make([][]int, s.Nodes+1)}
-	for i := range m.handled {
-		m.handled[i] = make([]int, s.Nodes+1)
-		m.forget(dme.NodeID(i))
+	entries := make([]int, s.Nodes+1)   // by node, from 1
+	handled := make([][]int, s.Nodes+1) // by node that waits, and by node: its entries when it had handled the REQUEST; −1: not yet
+	for i := range handled {
+		handled[i] = slices.Repeat([]int{-1}, s.Nodes+1)
 	}
-	return m
-}
-
-func (m *afterProcessing) forget(asker dme.NodeID) {
-	for j := range m.handled[asker] {
-		m.handled[asker][j] = -1
-	}
-}
-
-func (m *afterProcessing) Note(x *dme.Event) {
-	switch {
-	case x.Kind == dme.Receive && x.Msg.Kind == kindRequest:
-		m.handled[x.Peer][x.ID] = m.entries[x.ID]
-	case x.Kind == dme.Enter:
-		m.entries[x.ID]++
-		m.forget(x.ID)
-		for asker := range m.handled {
-			if before := m.handled[asker][x.ID]; before >= 0 {
-				m.most, m.any = max(m.most, m.entries[x.ID]-before), true
+	return dme.Largest(func(x *dme.Event) (most float64, any bool) {
+		switch {
+		case x.Kind == dme.Receive && x.Msg.Kind == kindRequest:
+			handled[x.Peer][x.ID] = entries[x.ID]
+		case x.Kind == dme.Enter:
+			entries[x.ID]++
+			for j := range handled[x.ID] {
+				handled[x.ID][j] = -1
+			}
+			for _, before := range handled {
+				if before[x.ID] >= 0 {
+					most, any = max(most, float64(entries[x.ID]-before[x.ID])), true
+				}
 			}
 		}
-	}
+		return most, any
+	})
 }
-
-func (m *afterProcessing) Value() (float64, bool) { return float64(m.most), m.any }

@@ -56,10 +56,8 @@ func Implicit() *dme.Algorithm {
 			Help: "longest time that a message can take, handling included: you vouch for it; " +
 				"auto is 2T in a simulation, and nothing elsewhere",
 		},
-		{
-			Name: "broadcast", Default: "false", Words: []string{"false", "true"},
-			Help: "whether a REQUEST is one transmission to all (section 6.2)",
-		},
+		dme.Choice("broadcast",
+			"whether a REQUEST is one transmission to all (section 6.2)", "false", "true"),
 	}
 	a.Claims = implicitClaims()
 	a.Prepare = func(c dme.Config) (dme.System, error) {
@@ -101,9 +99,6 @@ func boundOf(c dme.Config) time.Duration {
 }
 
 func validBound(s string) error {
-	if s == "auto" {
-		return nil
-	}
 	if d, err := time.ParseDuration(s); err != nil || d <= 0 || d > maxBound {
 		return errors.New("not a duration above 0 and at most 1h")
 	}
@@ -224,55 +219,30 @@ func (n *implicitNode) State(v *dme.Visitor) {
 const source = "TR-869, section 6.1"
 
 func implicitClaims() claim.List {
-	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
-	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.1"), handOver, claim.List{
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.1"), oneDelay(), claim.List{
 		claim.CostPerPeer(1, claim.Light, claim.Exact, source),
 		claim.CostPerPeer(1, claim.AnyLoad, claim.LowerBound, source),
 		// Of two nodes that ask at once, one defers the other.
 		claim.CostPerPeer(2, claim.Burst, claim.UpperBound, source),
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2(N−1)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-			KnownFalse: "a request that is deferred costs DEFERRED and, later, REPLY; " +
-				"under saturation all others defer it, and it costs 3(N−1)",
-		},
-		{
-			Name:     "with-deferred",
-			Quantity: claim.MessagesPerCS, Formula: "3(N−1): REQUEST, DEFERRED and REPLY",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + ", counting both messages of a deferral",
-		},
-		{
-			Quantity: claim.TransmissionsPerCS, Formula: "1 (REQUEST broadcast)",
-			Load: claim.Light, Kind: claim.Exact, Source: "TR-869, section 6.2",
-			Set:     map[string]string{"broadcast": "true"},
-			Applies: func(s dme.Setting) bool { return s.Nodes >= 2 && s.Options.Get("broadcast") == "true" },
-		},
-		{
-			Quantity: claim.ResponseTime, Formula: "the longest round trip + E",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-			Predict: func(s dme.Setting) (float64, bool) {
+		claim.MessagesPerCS.AtMost("2(N−1)", claim.AnyLoad, source).
+			Refuted("a request that is deferred costs DEFERRED and, later, REPLY; " +
+				"under saturation all others defer it, and it costs 3(N−1)"),
+		claim.MessagesPerCS.AtMost("3(N−1): REQUEST, DEFERRED and REPLY",
+			claim.AnyLoad, source+", counting both messages of a deferral").Named("with-deferred"),
+		claim.TransmissionsPerCS.Is("1 (REQUEST broadcast)", claim.Light, "TR-869, section 6.2").
+			With("broadcast=true").
+			Where(func(s dme.Setting) bool { return s.Nodes >= 2 && s.Options.Get("broadcast") == "true" }),
+		claim.ResponseTime.Averages("the longest round trip + E", claim.Light, source).
+			Predicting(func(s dme.Setting) (float64, bool) {
 				sys, ok := s.System.(implicitSystem)
 				return (legs*sys.bound + s.E).Seconds(), ok && s.Nodes >= 2
-			},
-		},
+			}),
 		claim.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
-		{
-			Quantity: claim.KindPerCS("REQUEST"), Formula: "N−1",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: source,
-		},
-		{
-			Quantity: claim.KindPerCS("DEFERRED"), Formula: "0 with little contention",
-			Load: claim.Light, Kind: claim.Exact, Source: source,
-		},
-		{
-			Quantity: claim.KindPerCS("DEFERRED"), Formula: "N−1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			// Of two nodes, one defers the other: each gets a half of N−1.
-			Quantity: claim.KindPerCS("DEFERRED"), Formula: "(N−1)/2: one for each two nodes",
-			Load: claim.Burst, Kind: claim.UpperBound, Source: source,
-		},
+		claim.KindPerCS("REQUEST").Is("N−1", claim.AnyLoad, source),
+		claim.KindPerCS("DEFERRED").Is("0 with little contention", claim.Light, source),
+		claim.KindPerCS("DEFERRED").AtMost("N−1", claim.AnyLoad, source),
+		// Of two nodes, one defers the other: each gets a half of N−1.
+		claim.KindPerCS("DEFERRED").AtMost("(N−1)/2: one for each two nodes", claim.Burst, source),
 	})
 }
 

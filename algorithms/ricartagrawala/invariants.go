@@ -26,29 +26,23 @@ func (n *delayingNode) owes(id dme.NodeID) bool { return n.delayed.Has(id) || n.
 // other's reply, unless together allows both.
 func pairInvariants[T party](together func(a, b T) bool) []dme.Invariant {
 	return []dme.Invariant{
-		{
-			Name: "one reply of two", Citation: "TR-869, section 3.1",
-			Statement: "of two nodes that are requesting or inside, at most one has the other's reply",
-			Pair: dme.EachPair(func(_ dme.GlobalView, i, j dme.NodeID, a, b T) error {
+		dme.PairInvariant("one reply of two", "TR-869, section 3.1",
+			"of two nodes that are requesting or inside, at most one has the other's reply",
+			func(_ dme.GlobalView, i, j dme.NodeID, a, b T) error {
 				return oneOfTwo(i, j, a, b, together)
 			}),
-		},
-		{
-			Name: "one answer", Citation: "TR-869, sections 2.2 and 3.2",
-			Statement: "a node that awaits a reply has one REQUEST on its way, or is deferred, or has the REPLY on its way to it; " +
-				"no other node has any of these",
-			Pair: dme.EachPair(oneAnswer[T]),
-		},
+		dme.PairInvariant("one answer", "TR-869, sections 2.2 and 3.2",
+			"a node that awaits a reply has one REQUEST on its way, or is deferred, or has the REPLY on its way to it; "+
+				"no other node has any of these", oneAnswer[T]),
 	}
 }
 
 // numbersNear is the invariant of section 6.4. (Readers who do not wait for each other
 // get further apart.)
 func numbersNear[T party]() dme.Invariant {
-	return dme.Invariant{
-		Name: "numbers within N", Citation: "TR-869, section 6.4",
-		Statement: "the sequence numbers of all nodes that are requesting or inside lie within N of each other, from x to x+N−1",
-		Holds: func(v dme.GlobalView) error {
+	return dme.StateInvariant("numbers within N", "TR-869, section 6.4",
+		"the sequence numbers of all nodes that are requesting or inside lie within N of each other, from x to x+N−1",
+		func(v dme.GlobalView) error {
 			var least, most *node
 			for _, n := range parties[T](v) {
 				if n.requestingCriticalSection && (least == nil || n.ourSequenceNumber < least.ourSequenceNumber) {
@@ -63,8 +57,7 @@ func numbersNear[T party]() dme.Invariant {
 			}
 			return dme.Broken([]dme.NodeID{least.me, most.me}, "the numbers of the requests of nodes %d and %d are %d and %d",
 				least.me, most.me, least.ourSequenceNumber, most.ourSequenceNumber)
-		},
-	}
+		})
 }
 
 // parties yields what the nodes have of section 2.
@@ -93,19 +86,11 @@ func oneAnswer[T party](v dme.GlobalView, i, j dme.NodeID, a, b T) error {
 		return nil
 	}
 	n := a.base()
-	requests, replies, deferred, want := dme.Between(v, kindRequest, i, j), 0, 0, 0
+	requests, replies, deferred := dme.Between(v, kindRequest, i, j), 0, dme.Count(b.owes(i))
 	for _, m := range v.Between(j, i) {
-		if m.Kind == kindReply && answers(m, i) {
-			replies++
-		}
+		replies += dme.Count(m.Kind == kindReply && answers(m, i))
 	}
-	if b.owes(i) {
-		deferred = 1
-	}
-	if n.requestingCriticalSection && n.awaitingReply.Has(j) {
-		want = 1
-	}
-	if requests+replies+deferred != want {
+	if want := dme.Count(n.requestingCriticalSection && n.awaitingReply.Has(j)); requests+replies+deferred != want {
 		return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d replies of node %d, which has deferred %d, "+
 			"with %d REQUESTs and %d REPLYs on their way", i, want, j, deferred, requests, replies)
 	}
@@ -129,11 +114,9 @@ func invariants[T party]() []dme.Invariant {
 
 // boundedInvariants are those of section 6.4.
 func boundedInvariants() []dme.Invariant {
-	return append(pairInvariants[*boundedNode](nil), dme.Invariant{
-		Name: "numbers within N", Citation: "TR-869, section 6.4",
-		Statement: "the sequence numbers of all nodes that are requesting or inside lie among N successive residues modulo M",
-		Holds:     residuesNear,
-	})
+	return append(pairInvariants[*boundedNode](nil), dme.StateInvariant("numbers within N", "TR-869, section 6.4",
+		"the sequence numbers of all nodes that are requesting or inside lie among N successive residues modulo M",
+		residuesNear))
 }
 
 // residuesNear looks for a number from which on all others are less than N away.
@@ -161,41 +144,29 @@ func residuesNear(v dme.GlobalView) error {
 
 // ringInvariants are those of section 6.3, in which a REQUEST is its own reply.
 func ringInvariants() []dme.Invariant {
-	return []dme.Invariant{{
-		Name: "one REQUEST", Citation: "TR-869, section 6.3",
-		Statement: "the REQUEST of a node that waits is on its way round the ring, or waits at one node that has deferred it, or with " +
-			"form=notes has come home; no other node has any of these",
-		Holds: oneRequest,
-	}}
+	return []dme.Invariant{dme.StateInvariant("one REQUEST", "TR-869, section 6.3",
+		"the REQUEST of a node that waits is on its way round the ring, or waits at one node that has deferred it, or with "+
+			"form=notes has come home; no other node has any of these", oneRequest)}
 }
 
 func oneRequest(v dme.GlobalView) error {
 	for i := dme.NodeID(1); int(i) <= v.Setting().Nodes; i++ {
-		requests, deferred, home, want := 0, 0, 0, 0
+		requests, deferred, home := 0, 0, 0
 		for _, f := range v.InFlight() {
-			if f.Kind == kindRequest && f.Req.Node == i {
-				requests++
-			}
+			requests += dme.Count(f.Kind == kindRequest && f.Req.Node == i)
 		}
 		var n *ringNode
 		if echo := dme.NodeOf[*echoNode](v, i); echo != nil {
 			n = &echo.ringNode
 			for _, other := range dme.NodesOf[*echoNode](v) {
-				if other.replyDeferred.Has(i) {
-					deferred++
-				}
+				deferred += dme.Count(other.replyDeferred.Has(i))
 			}
 		} else {
 			notes := dme.NodeOf[*notesNode](v, i)
 			n = &notes.ringNode
-			if n.requestingCriticalSection && !n.inside && notes.home {
-				home = 1
-			}
+			home = dme.Count(n.requestingCriticalSection && !n.inside && notes.home)
 		}
-		if n.requestingCriticalSection && !n.inside {
-			want = 1
-		}
-		if requests+deferred+home != want {
+		if requests+deferred+home != dme.Count(n.requestingCriticalSection && !n.inside) {
 			return dme.Broken([]dme.NodeID{i}, "node %d is %v: %d REQUESTs of it are on their way, %d are deferred, and %d have come home",
 				i, v.Activity(i), requests, deferred, home)
 		}
@@ -227,22 +198,19 @@ func (l *listener) Waits() []dme.Wait {
 	return nil
 }
 
-// somewhere is where a REQUEST is that goes round, for all that its node knows.
-func somewhere() []dme.Wait { return []dme.Wait{{What: "REQUEST, which is kept on its way round"}} }
+// goesRound is what a REQUEST does, for all that its node knows.
+const goesRound = "REQUEST, which is kept on its way round"
 
 // Waits of section 6.3, first form, is for the REQUEST to come home.
 func (n *echoNode) Waits() []dme.Wait {
-	if n.requestingCriticalSection && !n.inside {
-		return somewhere()
-	}
-	return nil
+	return dme.WaitIf(n.requestingCriticalSection && !n.inside, goesRound, dme.None)
 }
 
 // Waits of section 6.3, second form, is for the REQUEST to come home and then for
 // those who have noted a deferral on it.
 func (n *notesNode) Waits() []dme.Wait {
 	if n.requestingCriticalSection && !n.home && !n.inside {
-		return somewhere()
+		return dme.WaitIf(true, goesRound, dme.None)
 	}
 	return dme.WaitsFor(reply, n.owed.deferredBy.All())
 }

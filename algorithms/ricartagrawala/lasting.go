@@ -1,6 +1,8 @@
 package ricartagrawala
 
 import (
+	"slices"
+
 	"dmebench/dme"
 	"dmebench/dme/collections"
 )
@@ -175,8 +177,5 @@ func (n *lastingNode) State(v *dme.Visitor) {
 
 // Waits names those whose permission a requesting node lacks.
 func (n *lastingNode) Waits() []dme.Wait {
-	if !n.requesting {
-		return nil
-	}
-	return dme.WaitsFor("REPLY", n.lacking.All())
+	return dme.WaitIf(n.requesting, "REPLY", slices.Collect(n.lacking.All())...)
 }

@@ -12,24 +12,17 @@ func lastingClaims() claim.List {
 	const paper = "Carvalho and Roucairol 1983"
 	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
 		claim.CostPerPeer(2, claim.AnyLoad, claim.UpperBound, source),
-		{
-			Quantity: claim.MessagesPerCS, Formula: "0",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: source,
-		},
-		{
-			// A lone request costs two messages for each node that has entered
-			// since the requester did. Of two nodes drawn uniformly again and
-			// again, either was the last with probability 1/2.
-			Quantity: claim.MessagesPerCS, Formula: "between 0 and 2(N−1): N−1 for uniformly drawn requesters", Expression: "N−1",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
+		claim.MessagesPerCS.AtLeast("0", claim.AnyLoad, source),
+		// A lone request costs two messages for each node that has entered
+		// since the requester did. Of two nodes drawn uniformly again and
+		// again, either was the last with probability 1/2.
+		claim.MessagesPerCS.Averages("between 0 and 2(N−1): N−1 for uniformly drawn requesters",
+			claim.Light, source).As("N−1"),
 		// A node that leaves has given its permission to all who wait.
 		claim.CostPerPeer(2, claim.Saturated, claim.Mean, source+": between 0 and 2(N−1)"),
-		{
-			Quantity: claim.MessagesPerCS, Formula: "fewer than N−1, where few nodes make most requests",
-			Load: claim.HotSpot, Kind: claim.UpperBound, Source: source + ": between 0 and 2(N−1)",
-			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 },
-		},
+		claim.MessagesPerCS.AtMost("fewer than N−1, where few nodes make most requests",
+			claim.HotSpot, source+": between 0 and 2(N−1)").
+			Where(func(s dme.Setting) bool { return s.Nodes >= 3 }),
 	})
 }
 
@@ -37,17 +30,12 @@ func lastingClaims() claim.List {
 func lastingInvariants() []dme.Invariant {
 	const source = "Carvalho and Roucairol, CACM 26(2), 1983"
 	return []dme.Invariant{
-		{
-			Name: "one permission", Citation: source,
-			Statement: "of any two nodes at most one has the other's permission, or the REPLY that gives it on its way",
-			Pair:      dme.EachPair(onePermission),
-		},
-		{
-			Name: "one answer", Citation: source + ", with Ricart and Agrawala, TR-869, section 2.2",
-			Statement: "a node that waits for another one's permission has one REQUEST on its way to it, or is deferred there, " +
-				"or the REPLY is on its way",
-			Pair: dme.EachPair(lastingAnswer),
-		},
+		dme.PairInvariant("one permission", source,
+			"of any two nodes at most one has the other's permission, or the REPLY that gives it on its way",
+			onePermission),
+		dme.PairInvariant("one answer", source+", with Ricart and Agrawala, TR-869, section 2.2",
+			"a node that waits for another one's permission has one REQUEST on its way to it, or is deferred there, "+
+				"or the REPLY is on its way", lastingAnswer),
 	}
 }
 
@@ -68,13 +56,8 @@ func lastingAnswer(v dme.GlobalView, i, j dme.NodeID, n, other *lastingNode) err
 	if i == j {
 		return nil
 	}
-	requests, replies, deferred, want := dme.Between(v, kindRequest, i, j), dme.Between(v, kindReply, j, i), 0, 0
-	if other.replyDeferred.Has(i) {
-		deferred = 1
-	}
-	if n.requesting && n.lacking.Has(j) {
-		want = 1
-	}
+	requests, replies := dme.Between(v, kindRequest, i, j), dme.Between(v, kindReply, j, i)
+	deferred, want := dme.Count(other.replyDeferred.Has(i)), dme.Count(n.requesting && n.lacking.Has(j))
 	if requests+replies+deferred != want {
 		return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d REPLYs of node %d, which has deferred %d, "+
 			"with %d REQUESTs and %d REPLYs on their way", i, want, j, deferred, requests, replies)

@@ -44,10 +44,8 @@ func Priority() *dme.Algorithm {
 		"its numbers reach theirs."
 	a.Clocks = nil // it adds more than 1
 	a.Options = append([]dme.Option{
-		{
-			Name: "increments", Default: "random", Words: []string{"random", "priority"},
-			Help: "random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N",
-		},
+		dme.Choice("increments",
+			"random: drawn for each request; priority: 1 at node 1, which goes first, to D at node N", "random", "priority"),
 		{
 			Name: "most", Default: "8", Forms: []string{"D"}, Valid: validMost,
 			Help: "the largest increment; the smallest is 1",
@@ -57,11 +55,7 @@ func Priority() *dme.Algorithm {
 	a.Invariants = pairInvariants[party](nil) // with lower=delayed nodes are of another type
 	a.Gauges = []dme.Gauge{{Quantity: LowerFirst.ID, Begin: lowerWins}}
 	a.Prepare = func(c dme.Config) (dme.System, error) {
-		most, err := strconv.ParseUint(c.Options.Get("most"), 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("most=%s: %w", c.Options.Get("most"), err)
-		}
-		d := increments{most: most, priority: c.Options.Get("increments") == "priority", nodes: c.Nodes, seed: c.Seed}
+		d := increments{most: mostOf(c.Options), priority: c.Options.Get("increments") == "priority", nodes: c.Nodes, seed: c.Seed}
 		hold, err := dme.ParseDuration(c.Options.Get("hold"))
 		if err != nil {
 			return nil, fmt.Errorf("hold=%s: %w", c.Options.Get("hold"), err)
@@ -160,48 +154,42 @@ func priorityClaims() claim.List {
 		claim.List{
 			claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, "TR-869, section 4"),
 			claim.InOrder("0: entries in timestamp order", "TR-869, sections 2.4 and 6.5"),
-			{
-				// Each request adds at most D to a number that has been seen,
-				// where it adds 1 in section 6.4.
-				Quantity: claim.NumberRange, Formula: "(N−1)D",
-				Load: claim.AnyLoad, Kind: claim.UpperBound, Source: "TR-869, section 6.4, with increments up to D",
-				Predict: func(s dme.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true },
-			},
-			{
-				// 1 where all add 1. Of two increments from 1 to D the first is
-				// smaller, or equal and wins the tie.
-				Quantity: LowerFirst, Formula: "less than 1: (D+1)/2D (increments=random)",
-				Load: claim.Contention, Kind: claim.Mean, Source: source + ", 1: random increments reduce the favouritism",
-				Predict: func(s dme.Setting) (float64, bool) {
+			// Each request adds at most D to a number that has been seen,
+			// where it adds 1 in section 6.4.
+			claim.NumberRange.AtMost("(N−1)D", claim.AnyLoad, "TR-869, section 6.4, with increments up to D").
+				Predicting(func(s dme.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true }),
+			// 1 where all add 1. Of two increments from 1 to D the first is
+			// smaller, or equal and wins the tie.
+			LowerFirst.Averages("less than 1: (D+1)/2D (increments=random)",
+				claim.Contention, source+", 1: random increments reduce the favouritism").
+				Predicting(func(s dme.Setting) (float64, bool) {
 					return (most(s) + 1) / (2 * most(s)), s.Nodes >= 2 && s.Options.Get("increments") == "random" && heard(s)
-				},
-			},
-			{
-				Quantity: LowerFirst, Formula: "1 (increments=priority)",
-				Load: claim.Static, Kind: claim.Exact, Source: source + ", 2: deliberate priority",
-				Set: map[string]string{"increments": "priority"}, Applies: claim.AtLeastTwo, Measure: lowerFirst,
-			},
+				}),
+			LowerFirst.Is("1 (increments=priority)", claim.Static, source+", 2: deliberate priority").
+				With("increments=priority").Where(claim.AtLeastTwo).MeasuredBy(lowerFirst),
 		})
 }
 
 // handedOver is claimed of nodes that act on every REQUEST as they hear it: one that has
 // left goes first again only with a larger number.
 func handedOver() claim.List {
-	claims := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
+	claims := oneDelay()
 	for i := range claims {
 		claims[i] = claims[i].Where(heard)
 	}
 	return claims
 }
 
-// most is D, the largest increment.
-func most(s dme.Setting) float64 {
-	d, err := strconv.ParseUint(s.Options.Get("most"), 10, 64)
+// mostOf is D, the largest increment.
+func mostOf(o dme.Options) uint64 {
+	d, err := strconv.ParseUint(o.Get("most"), 10, 64)
 	if err != nil {
-		panic("ricartagrawala: most=" + s.Options.Get("most") + " was accepted") // the option is checked
+		panic("ricartagrawala: most=" + o.Get("most") + " was accepted") // the option is checked
 	}
-	return float64(d)
+	return d
 }
+
+func most(s dme.Setting) float64 { return float64(mostOf(s.Options)) }
 
 // lowerFirst lets all nodes of a new system ask before any hears of another,
 // and compares each two of their requests.
@@ -257,11 +245,10 @@ const holdTimer dme.TimerID = 1
 
 func lowerOptions() []dme.Option {
 	return []dme.Option{
-		{
-			Name: optLower, Default: "heard", Words: []string{"heard", "delayed"},
-			Help: "what a node does with the REQUEST of one with a larger number: heard, it acts on it at once; delayed, only when its " +
+		dme.Choice(optLower,
+			"what a node does with the REQUEST of one with a larger number: heard, it acts on it at once; delayed, only when its "+
 				"own requests no longer go first",
-		},
+			"heard", "delayed"),
 		{
 			Name: "hold", Default: "0s", Forms: []string{"DURATION"}, Valid: validHold,
 			Help: "with lower=delayed: how long a node that has left keeps REQUESTs waiting, lest it asks again itself; 0s serves " +
@@ -351,33 +338,24 @@ func delayingClaims() claim.List {
 		source  = "TR-869, section 6.5, 2"
 		derived = source + ": until forced to increment their sequence numbers past the one chosen; section 6.4"
 	)
-	delayed := map[string]string{"increments": "priority", optLower: "delayed"}
 	// Its own request takes a round trip, before that of another is answered.
 	claims := claim.HandOver(2, claim.UpperBound, source+"; section 5.3.1: a request takes a round trip")
 	claims = append(claims, claim.List{
-		{
-			// Its numbers are above all that had entered when the request was made, and
-			// below the request's: which is at most D above these for each node, and 1 for
-			// node 1.
-			Quantity: claim.BypassByOne, Formula: "(N−1)D + 1 (lower=delayed)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: derived, Predict: numbersBelow,
-		},
-		{
-			Quantity: claim.Bypass, Formula: "(N−1)((N−1)D + 1) (lower=delayed)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: derived,
-			Predict: func(s dme.Setting) (float64, bool) {
+		// Its numbers are above all that had entered when the request was made, and
+		// below the request's: which is at most D above these for each node, and 1 for
+		// node 1.
+		claim.BypassByOne.AtMost("(N−1)D + 1 (lower=delayed)", claim.AnyLoad, derived).Predicting(numbersBelow),
+		claim.Bypass.AtMost("(N−1)((N−1)D + 1) (lower=delayed)", claim.AnyLoad, derived).
+			Predicting(func(s dme.Setting) (float64, bool) {
 				each, ok := numbersBelow(s)
 				return float64(s.Nodes-1) * each, ok
-			},
-		},
-		{
-			Quantity: Monopoly, Formula: "D (lower=delayed)",
-			Load: claim.Static, Kind: claim.Exact, Source: source + ": monopolize critical section processing until forced",
-			Predict: func(s dme.Setting) (float64, bool) { return most(s), s.Nodes >= 2 }, Measure: monopoly,
-		},
+			}),
+		Monopoly.Is("D (lower=delayed)",
+			claim.Static, source+": monopolize critical section processing until forced").
+			Predicting(func(s dme.Setting) (float64, bool) { return most(s), s.Nodes >= 2 }).MeasuredBy(monopoly),
 	}...)
 	for i := range claims {
-		claims[i] = claims[i].With(delayed).Where(delaying)
+		claims[i] = claims[i].With("increments=priority", optLower+"=delayed").Where(delaying)
 	}
 	return claims
 }
@@ -394,56 +372,20 @@ func delaying(s dme.Setting) bool {
 func heard(s dme.Setting) bool { return s.Options[optLower] != "delayed" }
 
 // monopoly lets node N ask while node 1 is inside, and counts how often node 1, which asks
-// again in the instant in which it leaves, enters before it. Messages arrive in the order
-// of sending.
+// again in the instant in which it leaves, enters before it.
 func monopoly(s dme.Setting) (count float64, ok bool) {
 	if s.Nodes < 2 {
 		return 0, false
 	}
-	type letter struct {
-		from, to dme.NodeID
-		m        dme.Message
+	net, first, last := claim.Rehearse(s), dme.NodeID(1), dme.NodeID(s.Nodes)
+	for _, id := range []dme.NodeID{first, last} {
+		net.Do(id, dme.Node.Request)
+		net.Settle()
 	}
-	var onTheWay []letter
-	var inside dme.NodeID
-	var out dme.Outbox
-	first, last := dme.NodeID(1), dme.NodeID(s.Nodes)
-	nodes := make([]dme.Node, s.Nodes+1)
-	for id := first; id <= last; id++ {
-		nodes[id] = s.System.Node(id)
+	for ; net.Entered == first && count < math.MaxInt16; count++ {
+		net.Do(first, dme.Node.Release)
+		net.Do(first, dme.Node.Request)
+		net.Settle()
 	}
-	do := func(id dme.NodeID, what func(*dme.Outbox)) {
-		what(&out)
-		for _, e := range out.Effects() {
-			switch e.Kind {
-			case dme.Enter:
-				inside = id
-			case dme.Send:
-				onTheWay = append(onTheWay, letter{id, e.To, e.Msg})
-			case dme.Broadcast:
-				for to := first; to <= last; to++ {
-					if to != id {
-						onTheWay = append(onTheWay, letter{id, to, e.Msg})
-					}
-				}
-			}
-		}
-		out.Reset()
-	}
-	settle := func() {
-		for ; len(onTheWay) > 0; onTheWay = onTheWay[1:] {
-			l := onTheWay[0]
-			do(l.to, func(out *dme.Outbox) { nodes[l.to].Receive(l.from, l.m, out) })
-		}
-	}
-	do(first, nodes[first].Request)
-	settle()
-	do(last, nodes[last].Request)
-	settle()
-	for ; inside == first && count < math.MaxInt16; count++ {
-		do(first, nodes[first].Release)
-		do(first, nodes[first].Request)
-		settle()
-	}
-	return count - 1, inside == last // the first entry was before node N asked
+	return count - 1, net.Entered == last // the first entry was before node N asked
 }

@@ -78,33 +78,19 @@ func (n *publishedRobustNode) literally(out *dme.Outbox) {
 	}
 }
 
-func (n *publishedRobustNode) Request(out *dme.Outbox) {
-	n.robustNode.Request(out)
+func (n *publishedRobustNode) after(event func(*dme.Outbox), out *dme.Outbox) {
+	event(out)
 	n.literally(out)
 }
 
-func (n *publishedRobustNode) Release(out *dme.Outbox) {
-	n.robustNode.Release(out)
-	n.literally(out)
-}
+func (n *publishedRobustNode) Request(out *dme.Outbox) { n.after(n.robustNode.Request, out) }
+func (n *publishedRobustNode) Release(out *dme.Outbox) { n.after(n.robustNode.Release, out) }
+func (n *publishedRobustNode) Restart(out *dme.Outbox) { n.after(n.robustNode.Restart, out) }
+func (n *publishedRobustNode) Join(out *dme.Outbox)    { n.after(n.robustNode.Join, out) }
+func (n *publishedRobustNode) Depart(out *dme.Outbox)  { n.after(n.robustNode.Depart, out) }
 
 func (n *publishedRobustNode) Timeout(id dme.TimerID, out *dme.Outbox) {
 	n.robustNode.Timeout(id, out)
-	n.literally(out)
-}
-
-func (n *publishedRobustNode) Restart(out *dme.Outbox) {
-	n.robustNode.Restart(out)
-	n.literally(out)
-}
-
-func (n *publishedRobustNode) Join(out *dme.Outbox) {
-	n.robustNode.Join(out)
-	n.literally(out)
-}
-
-func (n *publishedRobustNode) Depart(out *dme.Outbox) {
-	n.robustNode.Depart(out)
 	n.literally(out)
 }
 

@@ -109,19 +109,13 @@ func (n *readerNode) State(v *dme.Visitor) {
 
 func readersClaims() claim.List {
 	const source = "TR-869, section 6.6"
-	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
-	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.6"), handOver, claim.List{
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.6"), oneDelay(), claim.List{
 		claim.CostPerPeer(2, claim.AnyLoad, claim.Exact, "TR-869, sections 4 and 6.6"),
 		claim.InOrder("0: writers in timestamp order", "TR-869, section 2.4"),
-		{
-			// Were it so, a writer that waits would see no reader enter.
-			Quantity: claim.ReadersBeforeWriter, Formula: "0 readers while a writer waits: writers are given priority",
-			Load: claim.Contention, Kind: claim.UpperBound, Source: source,
-			KnownFalse: "readers and writers go in the order of their numbers: a reader that asked first goes first",
-		},
-		{
-			Quantity: claim.ReadersInside, Formula: "N: a reader never defers another reader's REQUEST",
-			Load: claim.Burst, Kind: claim.Exact, Source: source,
-		},
+		// Were it so, a writer that waits would see no reader enter.
+		claim.ReadersBeforeWriter.AtMost("0 readers while a writer waits: writers are given priority",
+			claim.Contention, source).
+			Refuted("readers and writers go in the order of their numbers: a reader that asked first goes first"),
+		claim.ReadersInside.Is("N: a reader never defers another reader's REQUEST", claim.Burst, source),
 	})
 }

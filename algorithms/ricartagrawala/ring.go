@@ -45,10 +45,8 @@ func Ring() *dme.Algorithm {
 		"half of Ricart-Agrawala's. The price is time: N delays in a row, when nobody else asks. With form=notes the request " +
 		"does not stop, but carries notes of the nodes that deferred it; they send a reply later. Good if messages are " +
 		"expensive and time is not."
-	a.Options = []dme.Option{{
-		Name: "form", Default: "echo", Words: []string{"echo", "notes"},
-		Help: "echo: a deferred REQUEST waits where it is; notes: it goes on with a note, and a REPLY follows",
-	}}
+	a.Options = []dme.Option{dme.Choice("form",
+		"echo: a deferred REQUEST waits where it is; notes: it goes on with a note, and a REPLY follows", "echo", "notes")}
 	a.Claims = ringClaims()
 	a.Invariants = ringInvariants()
 	a.Peers = dme.OfSystem(echoSystem.Peers)
@@ -277,111 +275,42 @@ func lastLap(s dme.Setting) (rounds float64, ok bool) {
 	if s.Nodes < 2 {
 		return 0, false
 	}
-	net := &ringNet{nodes: make([]dme.Node, s.Nodes+1)}
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		net.nodes[id] = s.System.Node(id)
-	}
-	settle := func() (rounds float64) {
-		for ; len(net.onWay) > 0; rounds++ {
-			if net.round(); rounds > float64(4*s.Nodes) {
-				return rounds // it never ends
-			}
-		}
-		return rounds
-	}
-	net.do(2, dme.Node.Request)
-	settle()
-	net.do(1, dme.Node.Request)
-	settle()
-	if net.entered != 2 {
+	net := claim.Rehearse(s)
+	net.Do(2, dme.Node.Request)
+	net.Settle()
+	net.Do(1, dme.Node.Request)
+	net.Settle()
+	if net.Entered != 2 {
 		return 0, false
 	}
-	net.do(2, dme.Node.Release)
-	for ; net.entered != 1; rounds++ {
-		if len(net.onWay) == 0 {
+	net.Do(2, dme.Node.Release)
+	for ; net.Entered != 1; rounds++ {
+		if !net.Round() {
 			return 0, false
 		}
-		net.round()
 	}
 	return rounds, true
 }
 
-// ringNet delivers all messages that are on their way at once.
-type ringNet struct {
-	nodes   []dme.Node // from 1
-	onWay   []dme.Effect
-	from    []dme.NodeID // of those
-	entered dme.NodeID   // who has entered last
-	out     dme.Outbox
-}
-
-func (n *ringNet) round() {
-	arriving, from := n.onWay, n.from
-	n.onWay, n.from = nil, nil
-	for i, e := range arriving {
-		n.do(e.To, func(node dme.Node, out *dme.Outbox) { node.Receive(from[i], e.Msg, out) })
-	}
-}
-
-func (n *ringNet) do(id dme.NodeID, handler func(dme.Node, *dme.Outbox)) {
-	n.out.Reset()
-	handler(n.nodes[id], &n.out)
-	for _, e := range n.out.Effects() {
-		switch e.Kind {
-		case dme.Send:
-			n.onWay, n.from = append(n.onWay, e), append(n.from, id)
-		case dme.Enter:
-			n.entered = id
-		}
-	}
-}
-
 func ringClaims() claim.List {
 	const source = "TR-869, section 6.3"
-	notes := map[string]string{"form": "notes"}
-	handOver := claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A")
-	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.3"), handOver, claim.List{
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: source + "; section 4.2", Applies: of("echo"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N with little contention",
-			Load: claim.Light, Kind: claim.Exact, Source: source,
-			Set: notes, Applies: of("notes"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: "TR-869, section 4.2",
-			Set: notes, Applies: of("notes"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2N−1: N and a REPLY for each note",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-			Set: notes, Applies: of("notes"),
-		},
-		{
-			// The REQUEST passes through all nodes, one after the other.
-			Quantity: claim.ResponseTime, Formula: "N·T + E",
-			Load: claim.Light, Kind: claim.Mean, Source: "TR-869, sections 4.2 and 6.3",
-		},
-		{
-			Quantity: LastLap, Formula: "N−1 (form=echo): the REQUEST goes on from the stop at which it was deferred",
-			Load: claim.Static, Kind: claim.Exact, Source: source, Applies: of("echo"), Measure: lastLap,
-		},
-		{
-			Quantity: LastLap, Formula: "1 (form=notes): without the cumulative delays at each stop",
-			Load: claim.Static, Kind: claim.Exact, Source: source,
-			Set: notes, Applies: of("notes"), Measure: lastLap,
-		},
+	const notes = "form=notes"
+	return slices.Concat(claim.SafeAndLive("TR-869, sections 3 and 6.3"), oneDelay(), claim.List{
+		claim.MessagesPerCS.Is("N", claim.AnyLoad, source+"; section 4.2").Where(of("echo")),
+		claim.MessagesPerCS.Is("N with little contention", claim.Light, source).With(notes).Where(of("notes")),
+		claim.MessagesPerCS.AtLeast("N", claim.AnyLoad, "TR-869, section 4.2").With(notes).Where(of("notes")),
+		claim.MessagesPerCS.AtMost("2N−1: N and a REPLY for each note", claim.AnyLoad, source).With(notes).
+			Where(of("notes")),
+		// The REQUEST passes through all nodes, one after the other.
+		claim.ResponseTime.Averages("N·T + E", claim.Light, "TR-869, sections 4.2 and 6.3"),
+		LastLap.Is("N−1 (form=echo): the REQUEST goes on from the stop at which it was deferred",
+			claim.Static, source).Where(of("echo")).MeasuredBy(lastLap),
+		LastLap.Is("1 (form=notes): without the cumulative delays at each stop", claim.Static, source).With(notes).
+			Where(of("notes")).MeasuredBy(lastLap),
 		claim.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N: the minimum for serial processing",
-			Load: claim.AnyLoad, Kind: claim.LowerBound, Source: "TR-869, sections 4.2 and 6.3", Applies: of("echo"),
-		},
-		{
-			Quantity: claim.WorkSpread, Formula: "1: a message into and one out of each node",
-			Load: claim.AnyLoad, Kind: claim.Exact, Source: "TR-869, section 4.2", Applies: of("echo"),
-		},
+		claim.MessagesPerCS.AtLeast("N: the minimum for serial processing",
+			claim.AnyLoad, "TR-869, sections 4.2 and 6.3").Where(of("echo")),
+		claim.WorkSpread.Is("1: a message into and one out of each node", claim.AnyLoad, "TR-869, section 4.2").
+			Where(of("echo")),
 	})
 }

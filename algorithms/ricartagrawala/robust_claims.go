@@ -13,42 +13,24 @@ func robustClaims() claim.List {
 	const failures = "TR-869, section 7.4"
 	// Where a critical section outlasts the estimate, nodes ask ARE_YOU_THERE.
 	estimated := func(s dme.Setting) bool { return s.E <= s.System.(*robustSystem).csBound }
-	twoEach := claim.Claim{
-		Quantity: claim.MessagesPerCS, Formula: "2(N−1), while no node fails",
-		Load: claim.Light, Kind: claim.Exact, Source: "TR-869, sections 4 and 7",
-	}
+	twoEach := claim.MessagesPerCS.Is("2(N−1), while no node fails", claim.Light, "TR-869, sections 4 and 7")
 	saturated := twoEach
 	saturated.Load = claim.Saturated
 	return slices.Concat(
-		claim.SafeAndLive("TR-869, sections 3, 7 and 8"), claim.HandOver(1, claim.Mean, "TR-869, section 5.4, case A"),
+		claim.SafeAndLive("TR-869, sections 3, 7 and 8"), oneDelay(),
 		claim.List{
 			twoEach.Where(estimated),
 			saturated.Where(estimated),
-			{
-				Quantity: claim.KindPerCS("REQUEST"), Formula: "N−1, while no node fails",
-				Load: claim.AnyLoad, Kind: claim.Exact, Source: "TR-869, sections 4 and 7",
-			},
+			claim.KindPerCS("REQUEST").Is("N−1, while no node fails", claim.AnyLoad, "TR-869, sections 4 and 7"),
 			claim.InOrder("0: entries in timestamp order", "TR-869, section 2.4"),
-			{
-				Quantity: claim.Violations, Formula: "0, whichever nodes fail and return, within the bound",
-				Load: claim.Faults, Kind: claim.Exact, Source: failures,
-			},
-			{
-				Quantity: claim.Unserved, Formula: "0: a failure does not stop the others",
-				Load: claim.Faults, Kind: claim.Exact, Source: failures,
-			},
-			{
-				Quantity: DetectionTime, Formula: "two periods: 2B + E, then 2B",
-				Load: claim.Faults, Kind: claim.UpperBound, Source: failures + ", footnotes 4 and 5",
-				Predict: func(s dme.Setting) (float64, bool) {
+			claim.Violations.Is("0, whichever nodes fail and return, within the bound", claim.Faults, failures),
+			claim.Unserved.Is("0: a failure does not stop the others", claim.Faults, failures),
+			DetectionTime.AtMost("two periods: 2B + E, then 2B", claim.Faults, failures+", footnotes 4 and 5").
+				Predicting(func(s dme.Setting) (float64, bool) {
 					sys, ok := s.System.(*robustSystem)
 					return (2*legs*sys.bound + sys.csBound).Seconds(), ok && s.Nodes >= 2
-				},
-			},
-			{
-				Quantity: FalseSuspicion, Formula: "0: there is no limit on the duration of a critical section",
-				Load: claim.Worst, Kind: claim.Exact, Source: failures,
-			},
+				}),
+			FalseSuspicion.Is("0: there is no limit on the duration of a critical section", claim.Worst, failures),
 		}, synchronizedClaims())
 }
 
@@ -84,73 +66,51 @@ func synchronizedClaims() claim.List {
 		{"time", "the time in which all can be served"},
 		{"fourth", "the fourth REQUEST of one node"},
 	} {
-		c := claim.Claim{
-			Quantity: Latecomers, Formula: "0 after " + x.says, Load: claim.Faults, Kind: claim.Exact,
-			Source: "TR-869, section 7.2.3 and appendix",
-		}
+		c := Latecomers.Is("0 after "+x.says, claim.Faults, "TR-869, section 7.2.3 and appendix")
 		if x.way != "highest" {
-			c.Set = map[string]string{"synchronized": x.way}
+			c = c.With("synchronized=" + x.way)
 		}
 		all = append(all, c)
 	}
 	return all
 }
 
-// falseSuspicions counts what nodes hear of others that have FAILED and are alive, where
+// newFalseSuspicions counts what nodes hear of others that have FAILED and are alive, where
 // anybody was suspected. A node that comes back says so of itself.
-type falseSuspicions struct {
-	down      collections.NodeSet
-	suspected bool
-	count     int
-}
-
 func newFalseSuspicions(s dme.Setting) dme.Meter {
-	return &falseSuspicions{down: collections.MakeNodeSet(s.Nodes)}
-}
-
-func (m *falseSuspicions) Note(x *dme.Event) {
-	switch {
-	case x.Kind == dme.Crash:
-		m.down.Add(x.ID)
-	case x.Kind == dme.Restart || x.Kind == dme.Join:
-		m.down.Remove(x.ID)
-	case x.Kind == dme.Receive && x.Msg.Kind == kindFailed:
-		if about := x.Msg.Node; about != x.Peer && !m.down.Has(about) {
-			m.count++
+	down := collections.MakeNodeSet(s.Nodes)
+	suspected, count := false, 0
+	return dme.Largest(func(x *dme.Event) (float64, bool) {
+		switch {
+		case x.Kind == dme.Crash:
+			down.Add(x.ID)
+		case x.Kind == dme.Restart || x.Kind == dme.Join:
+			down.Remove(x.ID)
+		case x.Kind == dme.Receive && x.Msg.Kind == kindFailed:
+			count += dme.Count(x.Msg.Node != x.Peer && !down.Has(x.Msg.Node))
+		case x.Kind == dme.Send && x.Msg.Kind == kindAreYouThere:
+			suspected = true
 		}
-	case x.Kind == dme.Send && x.Msg.Kind == kindAreYouThere:
-		m.suspected = true
-	}
+		return float64(count), suspected || count > 0
+	})
 }
 
-func (m *falseSuspicions) Value() (float64, bool) {
-	return float64(m.count), m.suspected || m.count > 0
-}
-
-// detection measures from the last answer that a node which asks has had until it
+// newDetection measures from the last answer that a node which asks has had until it
 // declares another failed: both periods of section 7.4.
-type detection struct {
-	answered []time.Duration // by node, from 1
-	longest  time.Duration
-	any      bool
-}
-
 func newDetection(s dme.Setting) dme.Meter {
-	return &detection{answered: make([]time.Duration, s.Nodes+1)}
+	answered := make([]time.Duration, s.Nodes+1) // by node, from 1
+	return dme.Largest(func(x *dme.Event) (float64, bool) {
+		n := x.Node.(*robustNode)
+		switch {
+		case x.Kind == dme.Send && x.Msg.Kind == kindRequest,
+			x.Kind == dme.Receive && (x.Msg.Kind == kindReply || x.Msg.Kind == kindYesIAmHere):
+			answered[x.ID] = x.At
+		case x.Kind == dme.Send && x.Msg.Kind == kindFailed && x.Msg.Node != x.ID && n.requestingCriticalSection && n.admitted:
+			return (x.At - answered[x.ID]).Seconds(), true
+		}
+		return 0, false
+	})
 }
-
-func (m *detection) Note(x *dme.Event) {
-	n := x.Node.(*robustNode)
-	switch {
-	case x.Kind == dme.Send && x.Msg.Kind == kindRequest,
-		x.Kind == dme.Receive && (x.Msg.Kind == kindReply || x.Msg.Kind == kindYesIAmHere):
-		m.answered[x.ID] = x.At
-	case x.Kind == dme.Send && x.Msg.Kind == kindFailed && x.Msg.Node != x.ID && n.requestingCriticalSection && n.admitted:
-		m.longest, m.any = max(m.longest, x.At-m.answered[x.ID]), true
-	}
-}
-
-func (m *detection) Value() (float64, bool) { return m.longest.Seconds(), m.any }
 
 // latecomers follows newcomers until their first REQUEST. Section 7.2.3: its number must
 // be above that of any REQUEST that would have been received by then, had the newcomer

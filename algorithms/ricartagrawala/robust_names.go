@@ -36,17 +36,14 @@ func robustOptions() []dme.Option {
 			Name: "cs-bound", Default: "auto", Words: []string{"auto"}, Forms: []string{"DURATION"}, Valid: validBound,
 			Help: "estimate of the longest time in a critical section (section 7.4); auto is bound",
 		},
-		{
-			Name: "insertion", Default: "sponsor", Words: []string{"sponsor", "broadcast"},
-			Help: "how a newcomer becomes part of the group (section 7.2.2)",
-		},
-		{
-			Name: "synchronized", Default: "highest", Words: []string{"highest", "each", "rise", "time", "fourth"},
-			Help: "when a newcomer may ask (section 7.2.3 a to e): it knows the highest number of all; has a REQUEST of each; " +
+		dme.Choice("insertion",
+			"how a newcomer becomes part of the group (section 7.2.2)", "sponsor", "broadcast"),
+		dme.Choice("synchronized",
+			"when a newcomer may ask (section 7.2.3 a to e): it knows the highest number of all; has a REQUEST of each; "+
 				"has seen numbers rise by N−1; all could have been served; has a fourth REQUEST of one (needs order)",
-		},
+			"highest", "each", "rise", "time", "fourth"),
 		{
-			Name: "names", Default: "auto", Words: []string{"auto"}, Forms: []string{"LIST"}, Valid: validNames,
+			Name: "names", Default: "auto", Words: []string{"auto"}, Forms: []string{"LIST"}, Valid: dme.Valid(parseNames),
 			Help: "node numbers from a larger range (section 7.1), such as 30,10,20: among equal sequence numbers " +
 				"the smaller goes first; auto is 1,2,…",
 		},
@@ -109,14 +106,6 @@ func namesOf(nodes int, o dme.Options) ([]dme.NodeID, error) {
 		names = append(names, dme.NodeID(id+1))
 	}
 	return names, nil
-}
-
-func validNames(s string) error {
-	if s == "auto" {
-		return nil
-	}
-	_, err := parseNames(s)
-	return err
 }
 
 func parseNames(s string) ([]dme.NodeID, error) {

@@ -11,25 +11,15 @@ func claims() claim.List {
 	const source = "Chaudhuri and Karaata 1998, section 1"
 	const paper = "Ricart and Agrawala 1983"
 	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
-		{
-			// The token rests with the last requester: where requesters are
-			// drawn uniformly, the next one is the same with probability 1/N.
-			Quantity: claim.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters", Expression: "N(N−1)/N",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			Quantity: claim.KindPerCS("TOKEN"), Formula: "0 or 1", Expression: "1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source,
-			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 }, // of two, the one inside may ask again in time
-		},
+		// The token rests with the last requester: where requesters are
+		// drawn uniformly, the next one is the same with probability 1/N.
+		claim.MessagesPerCS.Averages("0 or N: N(N−1)/N for uniformly drawn requesters", claim.Light, source).
+			As("N(N−1)/N"),
+		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, source),
+		claim.KindPerCS("TOKEN").AtMost("0 or 1", claim.AnyLoad, source).As("1"),
+		// of two, the one inside may ask again in time
+		claim.MessagesPerCS.Averages("N", claim.Saturated, source).
+			Where(func(s dme.Setting) bool { return s.Nodes >= 3 }),
 	})
 }
 
@@ -39,16 +29,10 @@ func invariants() []dme.Invariant {
 	const source = "Ricart and Agrawala, CACM 26(2), 1983"
 	return []dme.Invariant{
 		dme.OneToken(source, dme.OfKind(kindToken)),
-		{
-			Name: "request numbers", Citation: source,
-			Statement: "no node has heard of a request that was not made: request_i[j] ≤ clock_j",
-			Pair:      dme.EachPair(requestNumbers),
-		},
-		{
-			Name: "executed requests", Citation: source,
-			Statement: "the token has served no request that was not made: token[j] ≤ clock_j",
-			Holds:     executedRequests,
-		},
+		dme.PairInvariant("request numbers", source,
+			"no node has heard of a request that was not made: request_i[j] ≤ clock_j", requestNumbers),
+		dme.StateInvariant("executed requests", source,
+			"the token has served no request that was not made: token[j] ≤ clock_j", executedRequests),
 	}
 }
 

@@ -177,13 +177,7 @@ func (n *node) State(v *dme.Visitor) {
 	v.Bool("waiting", &n.waiting)
 }
 
-// HasToken reports whether the token is here.
 func (n *node) HasToken() bool { return n.tokenPresent() }
 
 // Waits names the token: a node that asks everybody does not know who has it.
-func (n *node) Waits() []dme.Wait {
-	if !n.waiting {
-		return nil
-	}
-	return []dme.Wait{{For: dme.None, What: "TOKEN"}}
-}
+func (n *node) Waits() []dme.Wait { return dme.WaitIf(n.waiting, "TOKEN", dme.None) }

@@ -19,10 +19,6 @@ func TestTooManyNodes(t *testing.T) {
 	}
 }
 
-func TestNoAllocationPerEvent(t *testing.T) {
-	conformance.TestHandOverAllocatesNothing(t, newNode(64, 1), newNode(64, 2))
-}
-
 func TestAlgorithm(t *testing.T) {
 	at := func(n *conformance.Net, id dme.NodeID) *node { return n.Host(id).Made().(*node) }
 	start := func() *conformance.Net { return conformance.Make(t, Algorithm(), 3, nil) }
@@ -33,7 +29,7 @@ func TestAlgorithm(t *testing.T) {
 	}
 	token := func(vec ...uint64) dme.Message { return dme.Message{Kind: kindToken, Vec: vec} }
 	suite.Run(t, suite.Suite{
-		Algorithm: Algorithm(),
+		Algorithm: Algorithm(), AllocatesNothing: true,
 		Breaches: []conformance.Breach{
 			{
 				Invariant: "one token", Nodes: 3, Says: "at node 1, at node 2",

@@ -19,51 +19,26 @@ const askAll = "a site that leaves has just replied to all others and must ask t
 func claims() claim.List {
 	const source = "textbook, section 9.5.3"
 	return slices.Concat(claim.SafeAndLive("textbook, section 9.5.2"), claim.HandOver(1, claim.Mean, source), claim.List{
-		{
-			// A uniformly drawn requester has 0, 1, …, n−1 sites to its right
-			// with equal probability, however the staircase is ordered.
-			Quantity: claim.MessagesPerCS, Formula: "n − 1 (uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: RequestsPerCS, Formula: "(n−1)/2 (uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "3(n−1)/2",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source,
-			KnownFalse: askAll + ": 2(n−1); the formula fits one burst in which priorities do not depend on positions",
-		},
-		{
-			Quantity: RequestsPerCS, Formula: "3(n−1)/4: (n−1)/2 that others send to a site, (n−1)/4 that it sends in response",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source,
-			KnownFalse: askAll + ": n−1",
-		},
-		{
-			Quantity: claim.QuorumSize, Formula: "(n+1)/2: sizes 1, 2, …, n, the site itself counted",
-			Load: claim.Static, Kind: claim.Mean, Source: "textbook, sections 9.5 and 9.5.3",
-			Measure: claim.AskedByAll,
-		},
-		{
-			Quantity: Steps, Formula: "n: a staircase of the sizes 1, 2, …, n",
-			Load: claim.Static, Kind: claim.Exact, Source: "textbook, section 9.5, initialization",
-			Measure: steps,
-		},
-		{
-			Quantity: claim.KindPerCS("REPLY"), Formula: "(n−1)/2: one for each REQUEST (uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "fewer than n − 1, where few sites make most requests",
-			Load: claim.HotSpot, Kind: claim.UpperBound, Source: "textbook, section 9.5.4",
-			Applies: func(s dme.Setting) bool { return s.Nodes >= 3 },
-		},
+		// A uniformly drawn requester has 0, 1, …, n−1 sites to its right
+		// with equal probability, however the staircase is ordered.
+		claim.MessagesPerCS.Averages("n − 1 (uniformly drawn requesters)", claim.Light, source),
+		RequestsPerCS.Averages("(n−1)/2 (uniformly drawn requesters)", claim.Light, source),
+		claim.MessagesPerCS.Averages("3(n−1)/2", claim.Saturated, source).
+			Refuted(askAll + ": 2(n−1); the formula fits one burst in which priorities do not depend on positions"),
+		RequestsPerCS.Averages("3(n−1)/4: (n−1)/2 that others send to a site, (n−1)/4 that it sends in response",
+			claim.Saturated, source).Refuted(askAll + ": n−1"),
+		claim.QuorumSize.Averages("(n+1)/2: sizes 1, 2, …, n, the site itself counted",
+			claim.Static, "textbook, sections 9.5 and 9.5.3").MeasuredBy(claim.AskedByAll),
+		Steps.Is("n: a staircase of the sizes 1, 2, …, n", claim.Static, "textbook, section 9.5, initialization").
+			MeasuredBy(steps),
+		claim.KindPerCS("REPLY").Averages("(n−1)/2: one for each REQUEST (uniformly drawn requesters)",
+			claim.Light, source),
+		claim.MessagesPerCS.AtMost("fewer than n − 1, where few sites make most requests",
+			claim.HotSpot, "textbook, section 9.5.4").Where(func(s dme.Setting) bool { return s.Nodes >= 3 }),
 		preserved(),
-		{
-			// 2T, or nothing for the site at the right end.
-			Quantity: claim.ResponseTime, Formula: "less than 2T(n−1)/n + E, where few sites make most requests",
-			Load: claim.HotSpot, Kind: claim.UpperBound, Source: "textbook, section 9.5.4",
-		},
+		// 2T, or nothing for the site at the right end.
+		claim.ResponseTime.AtMost("less than 2T(n−1)/n + E, where few sites make most requests",
+			claim.HotSpot, "textbook, section 9.5.4"),
 	})
 }
 
@@ -83,56 +58,45 @@ var NoStaircase = claim.Quantity{ID: "no-staircase", Name: "silent moments witho
 const mostFollowed = 64
 
 func preserved() claim.Claim {
-	return claim.Claim{
-		Quantity: NoStaircase, Formula: "0: the staircase is preserved when sites request concurrently and have executed",
-		Load: claim.Burst, Kind: claim.Exact, Source: "textbook, sections 9.5.2 and 9.5.3, and Exercise 9.8",
-		Applies: func(s dme.Setting) bool { return s.Nodes <= mostFollowed },
-	}
+	return NoStaircase.Is("0: the staircase is preserved when sites request concurrently and have executed",
+		claim.Burst, "textbook, sections 9.5.2 and 9.5.3, and Exercise 9.8").
+		Where(func(s dme.Setting) bool { return s.Nodes <= mostFollowed })
 }
 
-// stairs looks at the request sets whenever the system is silent.
-type stairs struct {
-	sites         []*site // from 1; nil where nothing has happened yet
-	busy          int     // sites that wait or execute
-	last          dme.NodeID
-	silent, count int
-}
-
+// newStairs looks at the request sets whenever the system is silent.
 func newStairs(s dme.Setting) dme.Meter {
 	if s.Nodes > mostFollowed {
 		return nil
 	}
-	m := &stairs{sites: make([]*site, s.Nodes+1)}
-	for id := dme.NodeID(1); int(id) <= s.Nodes; id++ {
-		m.sites[id], _ = s.System.Node(id).(*site) // as it is until something happens
+	sites := make([]*site, s.Nodes+1) // from 1
+	for id := range dme.Others(s.Nodes, dme.None) {
+		sites[id], _ = s.System.Node(id).(*site) // as it is until something happens
 	}
-	return m
+	last := dme.None
+	busy, count := 0, 0 // sites that wait or execute; silent moments without a staircase
+	return dme.Largest(func(x *dme.Event) (float64, bool) {
+		sites[x.ID] = x.Node.(*site)
+		switch x.Kind {
+		case dme.Request:
+			busy++
+		case dme.Enter:
+			last = x.ID
+		case dme.Exit:
+			busy--
+		}
+		if busy > 0 || x.OnTheWay > 0 || last == dme.None {
+			return 0, false
+		}
+		count += dme.Count(!isStaircase(sites, last))
+		return float64(count), true
+	})
 }
 
-func (m *stairs) Note(x *dme.Event) {
-	m.sites[x.ID] = x.Node.(*site)
-	switch x.Kind {
-	case dme.Request:
-		m.busy++
-	case dme.Enter:
-		m.last = x.ID
-	case dme.Exit:
-		m.busy--
-	}
-	if m.busy > 0 || x.OnTheWay > 0 || m.last == dme.None {
-		return
-	}
-	m.silent++
-	if !m.staircase() {
-		m.count++
-	}
-}
-
-// staircase reports whether the sites stand in a line in which each asks exactly those
-// to its right, and owes nobody an answer.
-func (m *stairs) staircase() bool {
-	order := make([]*site, len(m.sites)-1) // from the right
-	for _, s := range m.sites[1:] {
+// isStaircase reports whether the sites stand in a line in which each asks exactly those
+// to its right, the last to execute at the right end, and owes nobody an answer.
+func isStaircase(sites []*site, last dme.NodeID) bool {
+	order := make([]*site, len(sites)-1) // from the right
+	for _, s := range sites[1:] {
 		position := s.r.Len()
 		if len(s.inform) > 0 || position >= len(order) || order[position] != nil {
 			return false
@@ -146,27 +110,19 @@ func (m *stairs) staircase() bool {
 			}
 		}
 	}
-	return order[0].i == m.last
+	return order[0].i == last
 }
-
-func (m *stairs) Value() (float64, bool) { return float64(m.count), m.silent > 0 }
 
 // invariants are the condition of section 9.5 on the information structure, which
 // the text states of its beginning and which must hold ever after, and that each
 // request is answered once.
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
-		{
-			Name: "information structure", Citation: "textbook, section 9.5",
-			Statement: "for every two sites, S_j ∈ R_i or S_i ∈ R_j: of any two one must ask the other",
-			Pair:      dme.EachPair(informationStructure),
-		},
-		{
-			Name: "one answer", Citation: "textbook, section 9.5, Algorithm 9.3",
-			Statement: "a site that awaits another one's REPLY has one REQUEST on its way to it, or stands in I there, " +
-				"or the REPLY is on its way",
-			Pair: dme.EachPair(oneAnswer),
-		},
+		dme.PairInvariant("information structure", "textbook, section 9.5",
+			"for every two sites, S_j ∈ R_i or S_i ∈ R_j: of any two one must ask the other", informationStructure),
+		dme.PairInvariant("one answer", "textbook, section 9.5, Algorithm 9.3",
+			"a site that awaits another one's REPLY has one REQUEST on its way to it, or stands in I there, "+
+				"or the REPLY is on its way", oneAnswer),
 	}
 }
 
@@ -182,13 +138,8 @@ func oneAnswer(v dme.GlobalView, i, j dme.NodeID, s, other *site) error {
 	if i == j {
 		return nil
 	}
-	requests, replies, waits, want := dme.Between(v, kindRequest, i, j), dme.Between(v, kindReply, j, i), 0, 0
-	if other.inform.Has(i) {
-		waits = 1
-	}
-	if s.requesting && s.r.Has(j) {
-		want = 1
-	}
+	requests, replies := dme.Between(v, kindRequest, i, j), dme.Between(v, kindReply, j, i)
+	waits, want := dme.Count(other.inform.Has(i)), dme.Count(s.requesting && s.r.Has(j))
 	if requests+replies+waits != want {
 		return dme.Broken([]dme.NodeID{i, j}, "node %d awaits %d REPLYs of node %d, in whose I it stands %d times, "+
 			"with %d REQUESTs and %d REPLYs on their way", i, want, j, waits, requests, replies)

@@ -1,6 +1,8 @@
 package singhal
 
 import (
+	"slices"
+
 	"dmebench/dme"
 	"dmebench/dme/collections"
 )
@@ -26,11 +28,10 @@ func AsPublished() *dme.Algorithm {
 		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "REPLY"},
 		Clocks:      dme.ClockInMessages,
-		Options: []dme.Option{{
-			Name: "initial", Default: "example", Words: []string{"example", "printed"},
-			Help: "request sets at the start: without the site itself, as in the example of 9.5.2, " +
+		Options: []dme.Option{dme.Choice("initial",
+			"request sets at the start: without the site itself, as in the example of 9.5.2, "+
 				"or with it, as in the initialization, so that it waits for itself for ever",
-		}},
+			"example", "printed")},
 		Waits: dme.OfNode((*published).Waits),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			self := c.Options.Get("initial") == "printed" // whether R_i has S_i itself
@@ -164,8 +165,5 @@ func (s *published) State(v *dme.Visitor) {
 
 // Waits names those in R_i, which may be the site itself.
 func (s *published) Waits() []dme.Wait {
-	if s.at != waiting {
-		return nil
-	}
-	return dme.WaitsFor("REPLY", s.r.All())
+	return dme.WaitIf(s.at == waiting, "REPLY", slices.Collect(s.r.All())...)
 }

@@ -49,6 +49,8 @@
 package singhal
 
 import (
+	"slices"
+
 	"dmebench/dme"
 	"dmebench/dme/collections"
 )
@@ -222,8 +224,5 @@ func (s *site) State(v *dme.Visitor) {
 
 // Waits names those in R_i, which have still to reply.
 func (s *site) Waits() []dme.Wait {
-	if !s.requesting {
-		return nil
-	}
-	return dme.WaitsFor("REPLY", s.r.All())
+	return dme.WaitIf(s.requesting, "REPLY", slices.Collect(s.r.All())...)
 }

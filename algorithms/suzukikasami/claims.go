@@ -10,47 +10,27 @@ import (
 func claims() claim.List {
 	const source = "textbook, section 9.11"
 	return slices.Concat(claim.SafeAndLive(source+", theorem 9.3"), claim.HandOver(1, claim.UpperBound, source+": 0 or T"), claim.List{
-		{
-			// 0 for the site that has the idle token, N for any other. The
-			// token rests with the last requester: where requesters are drawn
-			// uniformly, the next one is the same with probability 1/N.
-			Quantity: claim.MessagesPerCS, Formula: "0 or N: N(N−1)/N for uniformly drawn requesters", Expression: "N(N−1)/N",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "N",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + "; Chaudhuri and Karaata 1998, section 1",
-		},
-		{
-			// The theorem on liveness: at most N−1 requests in front of one
-			// that is in the token's queue. Entries before the REQUEST has
-			// reached the token are not counted by it.
-			Quantity: claim.QueueLength, Formula: "N − 1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + ", theorem 9.3",
-		},
-		{
-			Quantity: AheadInQueue, Formula: "N − 1: at most so many in front of a request that is in the token's queue",
-			Load: claim.Worst, Kind: claim.UpperBound, Source: source + ", theorem 9.3",
-		},
-		{
-			Quantity: claim.Bypass, Formula: "N − 1: at most so many ahead, counted from when a site asks",
-			Load: claim.Contention, Kind: claim.UpperBound, Source: source + ", theorem 9.3, taken for overtaking",
-			KnownFalse: "while the REQUEST is on its way, sites that have asked later enter, and one that holds the token enters " +
-				"as often as it likes; the bound counts from when the request is in the token's queue",
-		},
-		{
-			Quantity: claim.KindPerCS("TOKEN"), Formula: "0 or 1", Expression: "1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			Quantity: claim.KindPerCS("REQUEST"), Formula: "0 or N−1", Expression: "N−1",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source,
-		},
-		{
-			// The idle token is with the requester with probability 1/N.
-			Quantity: claim.ResponseTime, Formula: "E, or 2T + E: 2T(N−1)/N + E for uniformly drawn requesters", Expression: "2T(N−1)/N + E",
-			Load: claim.Light, Kind: claim.Mean, Source: source,
-		},
+		// 0 for the site that has the idle token, N for any other. The
+		// token rests with the last requester: where requesters are drawn
+		// uniformly, the next one is the same with probability 1/N.
+		claim.MessagesPerCS.Averages("0 or N: N(N−1)/N for uniformly drawn requesters", claim.Light, source).
+			As("N(N−1)/N"),
+		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, source+"; Chaudhuri and Karaata 1998, section 1"),
+		// The theorem on liveness: at most N−1 requests in front of one
+		// that is in the token's queue. Entries before the REQUEST has
+		// reached the token are not counted by it.
+		claim.QueueLength.AtMost("N − 1", claim.AnyLoad, source+", theorem 9.3"),
+		AheadInQueue.AtMost("N − 1: at most so many in front of a request that is in the token's queue",
+			claim.Worst, source+", theorem 9.3"),
+		claim.Bypass.AtMost("N − 1: at most so many ahead, counted from when a site asks",
+			claim.Contention, source+", theorem 9.3, taken for overtaking").
+			Refuted("while the REQUEST is on its way, sites that have asked later enter, and one that holds the token enters " +
+				"as often as it likes; the bound counts from when the request is in the token's queue"),
+		claim.KindPerCS("TOKEN").AtMost("0 or 1", claim.AnyLoad, source).As("1"),
+		claim.KindPerCS("REQUEST").AtMost("0 or N−1", claim.AnyLoad, source).As("N−1"),
+		// The idle token is with the requester with probability 1/N.
+		claim.ResponseTime.Averages("E, or 2T + E: 2T(N−1)/N + E for uniformly drawn requesters",
+			claim.Light, source).As("2T(N−1)/N + E"),
 	})
 }
 
@@ -58,46 +38,32 @@ func claims() claim.List {
 // queue until its own.
 var AheadInQueue = claim.Quantity{ID: "ahead-in-queue", Name: "entries by others while a request is in the token's queue"}
 
-// ahead follows the requests in the token's queue.
-type ahead struct {
-	since   []int // by site, from 1: entries of all when its request came into the queue; −1: it is not there
-	entries int
-	most    int
-	any     bool
-}
-
+// newAhead follows the requests in the token's queue.
 func newAhead(s dme.Setting) dme.Meter {
-	m := &ahead{since: make([]int, s.Nodes+1)}
-	for i := range m.since {
-		m.since[i] = -1
-	}
-	return m
-}
-
-func (m *ahead) Note(x *dme.Event) {
-	switch {
-	case x.Kind == dme.Enter:
-		if before := m.since[x.ID]; before >= 0 {
-			m.most, m.any = max(m.most, m.entries-before), true
-			m.since[x.ID] = -1
-		}
-		m.entries++
-	case x.Kind == dme.Send && x.Msg.Kind == kindToken && len(x.Msg.Vec) >= len(m.since)-1:
-		// The queue as it leaves a site, and before it the site that gets the token.
-		m.found(uint64(x.Peer))
-		for _, j := range token(x.Msg.Vec).queue(len(m.since) - 1) {
-			m.found(j)
+	since := slices.Repeat([]int{-1}, s.Nodes+1) // by site, from 1: entries of all when its request came into the queue; −1: it is not there
+	entries := 0
+	found := func(j uint64) {
+		if since[j] < 0 {
+			since[j] = entries
 		}
 	}
+	return dme.Largest(func(x *dme.Event) (ahead float64, ok bool) {
+		switch {
+		case x.Kind == dme.Enter:
+			before := since[x.ID]
+			ahead, ok = float64(entries-before), before >= 0
+			since[x.ID] = -1
+			entries++
+		case x.Kind == dme.Send && x.Msg.Kind == kindToken && len(x.Msg.Vec) >= s.Nodes:
+			// The queue as it leaves a site, and before it the site that gets the token.
+			found(uint64(x.Peer))
+			for _, j := range token(x.Msg.Vec).queue(s.Nodes) {
+				found(j)
+			}
+		}
+		return ahead, ok
+	})
 }
-
-func (m *ahead) found(j uint64) {
-	if m.since[j] < 0 {
-		m.since[j] = m.entries
-	}
-}
-
-func (m *ahead) Value() (float64, bool) { return float64(m.most), m.any }
 
 // invariants are those by which section 9.11 argues: there is one token, its LN
 // tells outdated requests from current ones, and its Q holds sites that wait.
@@ -105,21 +71,14 @@ func invariants() []dme.Invariant {
 	const source = "textbook, section 9.11"
 	return []dme.Invariant{
 		dme.OneToken(source, dme.OfKind(kindToken)),
-		{
-			Name: "request numbers", Citation: source + ", outdated REQUESTs",
-			Statement: "no site, and no REQUEST on its way, has a number of a request that was not made: RN_j[i] ≤ RN_i[i]",
-			Pair:      dme.EachPair(requestNumbers),
-		},
-		{
-			Name: "executed requests", Citation: source + ", steps (b) and (d)",
-			Statement: "each site has one request that the token has not served, RN_i[i] = LN[i] + 1, or none, RN_i[i] = LN[i], as when it is idle",
-			Holds:     executedRequests,
-		},
-		{
-			Name: "token queue", Citation: source + ", step (e)",
-			Statement: "each site in Q waits for the token, and stands there once",
-			Holds:     tokenQueue,
-		},
+		dme.PairInvariant("request numbers", source+", outdated REQUESTs",
+			"no site, and no REQUEST on its way, has a number of a request that was not made: RN_j[i] ≤ RN_i[i]",
+			requestNumbers),
+		dme.StateInvariant("executed requests", source+", steps (b) and (d)",
+			"each site has one request that the token has not served, RN_i[i] = LN[i] + 1, or none, RN_i[i] = LN[i], as when it is idle",
+			executedRequests),
+		dme.StateInvariant("token queue", source+", step (e)",
+			"each site in Q waits for the token, and stands there once", tokenQueue),
 	}
 }
 

@@ -194,16 +194,10 @@ func (s *site) State(v *dme.Visitor) {
 // QueueLength returns the length of the token's queue, 0 without the token.
 func (s *site) QueueLength() int { return max(0, len(s.token)-s.n) }
 
-// HasToken reports whether the token is here.
 func (s *site) HasToken() bool { return s.token != nil }
 
 // Waits names the token: a site that asks everybody does not know who has it.
-func (s *site) Waits() []dme.Wait {
-	if !s.requesting {
-		return nil
-	}
-	return []dme.Wait{{For: dme.None, What: "TOKEN"}}
-}
+func (s *site) Waits() []dme.Wait { return dme.WaitIf(s.requesting, "TOKEN", dme.None) }
 
 // token is LN[1..N] and behind it Q, in the form in which messages carry it.
 type token []uint64

@@ -20,10 +20,6 @@ func TestTooManyNodes(t *testing.T) {
 	}
 }
 
-func TestNoAllocationPerEvent(t *testing.T) {
-	conformance.TestHandOverAllocatesNothing(t, newSite(64, 1), newSite(64, 2))
-}
-
 func TestAlgorithm(t *testing.T) {
 	at := func(n *conformance.Net, id dme.NodeID) *site { return n.Host(id).Made().(*site) }
 	start := func() *conformance.Net { return conformance.Make(t, Algorithm(), 3, nil) }
@@ -34,7 +30,7 @@ func TestAlgorithm(t *testing.T) {
 	}
 	token := func(vec ...uint64) dme.Message { return dme.Message{Kind: kindToken, Vec: vec} }
 	suite.Run(t, suite.Suite{
-		Algorithm: Algorithm(),
+		Algorithm: Algorithm(), AllocatesNothing: true,
 		Breaches: []conformance.Breach{
 			{
 				Invariant: "one token", Nodes: 3, Says: "at node 1, at node 2",

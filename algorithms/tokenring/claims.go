@@ -11,54 +11,32 @@ import (
 // the answer to the reader; these are the answers.
 func claims() claim.List {
 	const source = "textbook, Exercise 9.1"
-	perpetual := map[string]string{optMode: "perpetual"}
-	demand := map[string]string{optMode: "demand"}
+	const perpetual = optMode + "=perpetual"
+	const demand = optMode + "=demand"
 	return slices.Concat(claim.SafeAndLive(source), claim.List{
-		{
-			// The token is anywhere on its way round, N·T long.
-			Quantity: claim.ResponseTime, Formula: "NT/2 + E (mode=perpetual)",
-			Load: claim.Light, Kind: claim.Mean, Source: source + ".1",
-			Set:     perpetual, // said, since workloads that go in steps choose the other
-			Applies: inMode("perpetual"),
-		},
-		{
-			// Every site executes once a round.
-			Quantity: claim.ResponseTime, Formula: "N(T + E) (mode=perpetual)",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source + ".2", Applies: inMode("perpetual"),
-		},
-		{
-			Quantity: claim.SyncDelay, Formula: "T (mode=perpetual)",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source + ", with section 9.2.3", Applies: inMode("perpetual"),
-		},
-		{
-			Quantity: claim.Throughput, Formula: "1/(T + E) (mode=perpetual)",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source + ", with section 9.2.3", Applies: inMode("perpetual"),
-		},
-		{
-			// The last requester has the token; the next one, drawn uniformly,
-			// is 0 … N−1 hops behind it, each a REQUEST and a TOKEN.
-			Quantity: claim.MessagesPerCS, Formula: "N − 1 (mode=demand, uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: source + ", with a token that rests",
-			Set: demand, Applies: inMode("demand"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "2(N−1) (mode=demand)",
-			Load: claim.AnyLoad, Kind: claim.UpperBound, Source: source + ", with a token that rests",
-			Set: demand, Applies: inMode("demand"),
-		},
-		{
-			Quantity: claim.ResponseTime, Formula: "(N−1)T + E (mode=demand, uniformly drawn requesters)",
-			Load: claim.Light, Kind: claim.Mean, Source: source + ", with a token that rests",
-			Set: demand, Applies: inMode("demand"),
-		},
-		{
-			Quantity: claim.LongestRun, Formula: "1 (mode=perpetual): the next site has its turn",
-			Load: claim.Saturated, Kind: claim.Exact, Source: source, Applies: inMode("perpetual"),
-		},
-		{
-			Quantity: claim.MessagesPerCS, Formula: "1 (mode=perpetual): a hop for each entry",
-			Load: claim.Saturated, Kind: claim.Mean, Source: source + ".2", Applies: inMode("perpetual"),
-		},
+		// The token is anywhere on its way round, N·T long. The mode is said, since workloads
+		// that go in steps choose the other.
+		claim.ResponseTime.Averages("NT/2 + E (mode=perpetual)", claim.Light, source+".1").With(perpetual).
+			Where(inMode("perpetual")),
+		// Every site executes once a round.
+		claim.ResponseTime.Averages("N(T + E) (mode=perpetual)", claim.Saturated, source+".2").
+			Where(inMode("perpetual")),
+		claim.SyncDelay.Averages("T (mode=perpetual)", claim.Saturated, source+", with section 9.2.3").
+			Where(inMode("perpetual")),
+		claim.Throughput.Averages("1/(T + E) (mode=perpetual)", claim.Saturated, source+", with section 9.2.3").
+			Where(inMode("perpetual")),
+		// The last requester has the token; the next one, drawn uniformly,
+		// is 0 … N−1 hops behind it, each a REQUEST and a TOKEN.
+		claim.MessagesPerCS.Averages("N − 1 (mode=demand, uniformly drawn requesters)",
+			claim.Light, source+", with a token that rests").With(demand).Where(inMode("demand")),
+		claim.MessagesPerCS.AtMost("2(N−1) (mode=demand)", claim.AnyLoad, source+", with a token that rests").
+			With(demand).Where(inMode("demand")),
+		claim.ResponseTime.Averages("(N−1)T + E (mode=demand, uniformly drawn requesters)",
+			claim.Light, source+", with a token that rests").With(demand).Where(inMode("demand")),
+		claim.LongestRun.Is("1 (mode=perpetual): the next site has its turn", claim.Saturated, source).
+			Where(inMode("perpetual")),
+		claim.MessagesPerCS.Averages("1 (mode=perpetual): a hop for each entry", claim.Saturated, source+".2").
+			Where(inMode("perpetual")),
 	})
 }
 

@@ -102,13 +102,7 @@ func (d *demand) State(v *dme.Visitor) {
 	v.Bool("owed", &d.owed)
 }
 
-// HasToken reports whether the token is here.
 func (d *demand) HasToken() bool { return d.token }
 
 // Waits names the previous site, once it has been asked.
-func (d *demand) Waits() []dme.Wait {
-	if !d.asked {
-		return nil
-	}
-	return []dme.Wait{{For: d.previous, What: "TOKEN"}}
-}
+func (d *demand) Waits() []dme.Wait { return dme.WaitIf(d.asked, "TOKEN", d.previous) }

@@ -94,14 +94,8 @@ func (p *perpetual) State(v *dme.Visitor) {
 	v.Uint("passed", &p.passed)
 }
 
-// HasToken reports whether the token is here.
 func (p *perpetual) HasToken() bool { return p.token }
 
 // Waits names the previous site, of which every site awaits the token, whether it
 // needs it or has to hand it on.
-func (p *perpetual) Waits() []dme.Wait {
-	if p.token {
-		return nil
-	}
-	return []dme.Wait{{For: p.previous, What: "TOKEN"}}
-}
+func (p *perpetual) Waits() []dme.Wait { return dme.WaitIf(!p.token, "TOKEN", p.previous) }

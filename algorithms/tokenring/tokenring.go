@@ -38,10 +38,8 @@ func Algorithm() *dme.Algorithm {
 		Class:    dme.Token,
 		Needs:    dme.Always(dme.Needs{Reliable: true}),
 		Kinds:    []string{"TOKEN", "REQUEST"},
-		Options: []dme.Option{{
-			Name: optMode, Default: "perpetual", Words: []string{"perpetual", "demand"},
-			Help: "whether the token circulates for ever or rests until a request reaches it",
-		}},
+		Options: []dme.Option{dme.Choice(optMode,
+			"whether the token circulates for ever or rests until a request reaches it", "perpetual", "demand")},
 		Perpetual:  func(o dme.Options) bool { return o.Get(optMode) == "perpetual" },
 		Stepped:    map[string]string{optMode: "demand"},
 		Claims:     claims(),
@@ -74,18 +72,10 @@ func (s system) Node(id dme.NodeID) dme.Node {
 	return &perpetual{place: place, token: id == 1}
 }
 
-func (s system) next(id dme.NodeID) dme.NodeID {
-	if int(id) == s.nodes {
-		return 1
-	}
-	return id + 1
-}
+func (s system) next(id dme.NodeID) dme.NodeID { return id%dme.NodeID(s.nodes) + 1 }
 
 func (s system) previous(id dme.NodeID) dme.NodeID {
-	if id == 1 {
-		return dme.NodeID(s.nodes)
-	}
-	return id - 1
+	return (id+dme.NodeID(s.nodes)-2)%dme.NodeID(s.nodes) + 1
 }
 
 // Peers returns the next node, and with mode=demand also the previous one.
@@ -124,14 +114,8 @@ func askedOnce(v dme.GlobalView, id, previous dme.NodeID, d, before *demand) err
 	if d.previous != previous || previous == id { // which is so where it is alone
 		return nil
 	}
-	requests, tokens, owed, want := dme.Between(v, kindRequest, id, previous), dme.Between(v, kindToken, previous, id), 0, 0
-	if before.owed {
-		owed = 1
-	}
-	if d.asked {
-		want = 1
-	}
-	if requests+tokens+owed != want {
+	requests, tokens := dme.Between(v, kindRequest, id, previous), dme.Between(v, kindToken, previous, id)
+	if requests+tokens+dme.Count(before.owed) != dme.Count(d.asked) {
 		return dme.Broken([]dme.NodeID{id, previous},
 			"node %d, asked=%t, and node %d, owed=%t, with %d REQUESTs and %d TOKENs on their way between them",
 			id, d.asked, previous, before.owed, requests, tokens)

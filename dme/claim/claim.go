@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"dmebench/dme"
 )
@@ -164,14 +165,14 @@ func (c Claim) check() error {
 // SafeAndLive returns what every paper claims of its algorithm.
 func SafeAndLive(source string) List {
 	return List{
-		{Quantity: Violations, Formula: "0: mutual exclusion", Load: AnyLoad, Kind: Exact, Source: source},
-		{Quantity: Unserved, Formula: "0: neither deadlock nor starvation", Load: AnyLoad, Kind: Exact, Source: source},
+		Violations.Is("0: mutual exclusion", AnyLoad, source),
+		Unserved.Is("0: neither deadlock nor starvation", AnyLoad, source),
 	}
 }
 
 // InOrder returns the claim that entries are in the order of their requests.
 func InOrder(formula, source string) Claim {
-	return Claim{Quantity: EntryOrder, Formula: formula, Load: AnyLoad, Kind: Exact, Source: source}
+	return EntryOrder.Is(formula, AnyLoad, source)
 }
 
 // CostPerPeer returns the claim that an entry costs so many messages for each
@@ -181,7 +182,7 @@ func CostPerPeer(messages float64, load Load, kind Kind, source string) Claim {
 	if messages != 1 {
 		formula = fmt.Sprintf("%v(N−1)", messages)
 	}
-	return Claim{Quantity: MessagesPerCS, Formula: formula, Load: load, Kind: kind, Source: source}
+	return MessagesPerCS.Claim(kind, formula, load, source)
 }
 
 // HandOver returns the claims about a synchronization delay of so many T and
@@ -206,9 +207,9 @@ func HandOver(delays float64, kind Kind, source string) List {
 	}
 	follows := source + "; textbook, section 9.2.3"
 	return List{
-		{Quantity: SyncDelay, Formula: sd, Load: Saturated, Kind: kind, Source: source, Applies: heavy},
-		{Quantity: Throughput, Formula: "1/(" + sd + " + E)", Load: Saturated, Kind: opposite, Source: follows, Applies: heavy},
-		{Quantity: ResponseTime, Formula: "N(" + sd + " + E)", Load: Saturated, Kind: kind, Source: follows, Applies: heavy},
+		SyncDelay.Claim(kind, sd, Saturated, source).Where(heavy),
+		Throughput.Claim(opposite, "1/("+sd+" + E)", Saturated, follows).Where(heavy),
+		ResponseTime.Claim(kind, "N("+sd+" + E)", Saturated, follows).Where(heavy),
 	}
 }
 
@@ -222,9 +223,45 @@ func KindsPerCS(c Claim, kinds ...string) List {
 	return all
 }
 
-// With returns the claim as made under these options.
-func (c Claim) With(set map[string]string) Claim {
-	c.Set = set
+// What follows states claims in the way of a table, a row for each: a quantity, in what
+// sense the formula says how large it is, under which load, by which source; and then what
+// limits the claim, where something does.
+
+// Is claims that the quantity is exactly that large, always.
+func (q Quantity) Is(formula string, load Load, source string) Claim {
+	return q.Claim(Exact, formula, load, source)
+}
+
+// Averages claims that the quantity is that large on average.
+func (q Quantity) Averages(formula string, load Load, source string) Claim {
+	return q.Claim(Mean, formula, load, source)
+}
+
+// AtMost claims an upper bound on the quantity.
+func (q Quantity) AtMost(formula string, load Load, source string) Claim {
+	return q.Claim(UpperBound, formula, load, source)
+}
+
+// AtLeast claims a lower bound on the quantity.
+func (q Quantity) AtLeast(formula string, load Load, source string) Claim {
+	return q.Claim(LowerBound, formula, load, source)
+}
+
+// Grows claims that the quantity grows like the formula.
+func (q Quantity) Grows(growth Growth, formula string, load Load, source string) Claim {
+	c := q.Claim(Asymptotic, formula, load, source)
+	c.Growth = growth
+	return c
+}
+
+// Claim makes a claim of any kind.
+func (q Quantity) Claim(kind Kind, formula string, load Load, source string) Claim {
+	return Claim{Quantity: q, Formula: formula, Load: load, Kind: kind, Source: source}
+}
+
+// As returns the claim with an Expression.
+func (c Claim) As(expression string) Claim {
+	c.Expression = expression
 	return c
 }
 
@@ -234,10 +271,56 @@ func (c Claim) Named(name string) Claim {
 	return c
 }
 
+// With returns the claim as made under these options: "quorum=majority".
+func (c Claim) With(options ...string) Claim {
+	c.Set = make(map[string]string, len(options))
+	for _, option := range options {
+		name, value, _ := strings.Cut(option, "=")
+		c.Set[name] = value
+	}
+	return c
+}
+
+// OnFIFO returns the claim as made of links that keep order.
+func (c Claim) OnFIFO() Claim {
+	c.FIFO = true
+	return c
+}
+
+// OnEqualDelays returns the claim as made of links on which every message takes T.
+func (c Claim) OnEqualDelays() Claim {
+	c.EqualDelays = true
+	return c
+}
+
 // Where returns the claim as made only where applies says so, too.
 func (c Claim) Where(applies func(dme.Setting) bool) Claim {
 	before := c.Applies
 	c.Applies = func(s dme.Setting) bool { return (before == nil || before(s)) && applies(s) }
+	return c
+}
+
+// Predicting returns the claim with a prediction of its own.
+func (c Claim) Predicting(predict func(dme.Setting) (value float64, ok bool)) Claim {
+	c.Predict = predict
+	return c
+}
+
+// MeasuredBy returns the claim with a measurement of the construction.
+func (c Claim) MeasuredBy(measure func(dme.Setting) (value float64, ok bool)) Claim {
+	c.Measure = measure
+	return c
+}
+
+// Refuted returns the claim as known to be false.
+func (c Claim) Refuted(why string) Claim {
+	c.KnownFalse = why
+	return c
+}
+
+// TestedBy returns the claim as measured by a test of the package.
+func (c Claim) TestedBy(test string) Claim {
+	c.Test = test
 	return c
 }
 

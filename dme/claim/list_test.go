@@ -63,11 +63,11 @@ func TestClaimsOfAnAlgorithm(t *testing.T) {
 
 func TestClaimID(t *testing.T) {
 	c := Claim{Quantity: KindPerKind("GREEN TOKEN", "REQUEST"), Load: HotSpot, Kind: UpperBound}
-	ordered := c.With(map[string]string{"mode": "b", "count": "2"})
+	ordered := c.With("mode=b", "count=2")
 	ordered.FIFO = true
 	for want, x := range map[string]Claim{
 		"sound/green-token-per-request/hot-spot/upper-bound":                     c,
-		"sound/green-token-per-request/hot-spot/theorem-3":                       c.Named("theorem-3").With(map[string]string{"mode": "b"}),
+		"sound/green-token-per-request/hot-spot/theorem-3":                       c.Named("theorem-3").With("mode=b"),
 		"sound/green-token-per-request/hot-spot/upper-bound,fifo,count=2,mode=b": ordered,
 	} {
 		if id := x.ID(&dme.Algorithm{Name: "sound"}); id != want {

@@ -15,39 +15,41 @@ import (
 
 // NodeSet is a set of the nodes 1..N. Make one with [MakeNodeSet]; the zero
 // NodeSet is empty and has no room.
-type NodeSet struct {
-	words []uint64
-}
+type NodeSet struct{ set[dme.NodeID] }
 
 // MakeNodeSet returns an empty set with room for the nodes 1..n.
-func MakeNodeSet(n int) NodeSet { return NodeSet{words: make([]uint64, n/64+1)} }
-
-// Add puts id into the set.
-func (s *NodeSet) Add(id dme.NodeID) { s.words[id/64] |= 1 << (id % 64) }
+func MakeNodeSet(n int) (s NodeSet) {
+	s.words = make([]uint64, n/64+1)
+	return s
+}
 
 // AddOthers puts the nodes 1..n but me into the set.
 func (s *NodeSet) AddOthers(n int, me dme.NodeID) {
-	for id := dme.NodeID(1); int(id) <= n; id++ {
-		if id != me {
-			s.Add(id)
-		}
+	for id := range dme.Others(n, me) {
+		s.Add(id)
 	}
 }
 
-// Remove takes id out of the set.
-func (s *NodeSet) Remove(id dme.NodeID) { s.words[id/64] &^= 1 << (id % 64) }
+// set has a bit for each of its possible elements.
+type set[T dme.NodeID | int] struct{ words []uint64 }
 
-// Has reports whether id is in the set.
-func (s *NodeSet) Has(id dme.NodeID) bool {
-	w := int(id / 64)
-	return w < len(s.words) && s.words[w]&(1<<(id%64)) != 0
+// Add puts x into the set.
+func (s *set[T]) Add(x T) { s.words[uint(x)/64] |= 1 << (uint(x) % 64) }
+
+// Remove takes x out of the set.
+func (s *set[T]) Remove(x T) { s.words[uint(x)/64] &^= 1 << (uint(x) % 64) }
+
+// Has reports whether x is in the set.
+func (s *set[T]) Has(x T) bool {
+	w := uint(x) / 64
+	return w < uint(len(s.words)) && s.words[w]&(1<<(uint(x)%64)) != 0
 }
 
 // Clear empties the set.
-func (s *NodeSet) Clear() { clear(s.words) }
+func (s *set[T]) Clear() { clear(s.words) }
 
-// Len returns the number of nodes in the set.
-func (s *NodeSet) Len() int {
+// Len returns the number of elements.
+func (s *set[T]) Len() int {
 	n := 0
 	for _, w := range s.words {
 		n += bits.OnesCount64(w)
@@ -55,8 +57,8 @@ func (s *NodeSet) Len() int {
 	return n
 }
 
-// Empty reports whether the set has no node.
-func (s *NodeSet) Empty() bool {
+// Empty reports whether there is no element.
+func (s *set[T]) Empty() bool {
 	for _, w := range s.words {
 		if w != 0 {
 			return false
@@ -65,12 +67,12 @@ func (s *NodeSet) Empty() bool {
 	return true
 }
 
-// All yields the nodes of the set in ascending order.
-func (s *NodeSet) All() iter.Seq[dme.NodeID] {
-	return func(yield func(dme.NodeID) bool) {
+// All yields the elements in ascending order.
+func (s *set[T]) All() iter.Seq[T] {
+	return func(yield func(T) bool) {
 		for i, w := range s.words {
 			for ; w != 0; w &= w - 1 {
-				if !yield(dme.NodeID(i*64 + bits.TrailingZeros64(w))) {
+				if !yield(T(i*64 + bits.TrailingZeros64(w))) {
 					return
 				}
 			}
@@ -78,13 +80,16 @@ func (s *NodeSet) All() iter.Seq[dme.NodeID] {
 	}
 }
 
-// Show shows the set to a visitor.
-func (s *NodeSet) Show(v *dme.Visitor, name string) {
-	if v.Text(name, s.String) {
-		return
-	}
+func (s *set[T]) show(v *dme.Visitor) {
 	for i := range s.words {
 		v.Uint("", &s.words[i])
+	}
+}
+
+// Show shows the set to a visitor.
+func (s *NodeSet) Show(v *dme.Visitor, name string) {
+	if !v.Text(name, s.String) {
+		s.show(v)
 	}
 }
 
@@ -100,7 +105,7 @@ func (s *NodeSet) String() string {
 // member is known by its position in the list, from 0, so that a node that asks
 // K of N others keeps K/8 bytes and not N/8. Make one with [MakeMemberSet]; the
 // zero MemberSet is empty and has no room.
-type MemberSet struct{ at NodeSet }
+type MemberSet struct{ set[int] }
 
 // MakeMemberSet returns an empty set with room for the members of a list of k.
 func MakeMemberSet(k int) (s MemberSet) {
@@ -117,34 +122,20 @@ func (s *MemberSet) Reset(k int) {
 
 func (s *MemberSet) resize(k int) {
 	words := (k + 63) / 64
-	s.at.words = slices.Grow(s.at.words[:0], words)[:words]
+	s.words = slices.Grow(s.words[:0], words)[:words]
 }
 
-// Add puts the member at i into the set.
-func (s *MemberSet) Add(i int) { s.at.Add(dme.NodeID(i)) }
-
-// Remove takes the member at i out of the set.
-func (s *MemberSet) Remove(i int) { s.at.Remove(dme.NodeID(i)) }
-
-// Has reports whether the member at i is in the set.
-func (s *MemberSet) Has(i int) bool { return s.at.Has(dme.NodeID(i)) }
-
-// Clear empties the set.
-func (s *MemberSet) Clear() { s.at.Clear() }
-
-// Len returns the number of members in the set.
-func (s *MemberSet) Len() int { return s.at.Len() }
-
-// Empty reports whether the set has no member.
-func (s *MemberSet) Empty() bool { return s.at.Empty() }
-
-// All yields the members of the set in the order of the list.
-func (s *MemberSet) All() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := range s.at.All() {
-			if !yield(int(i)) {
-				return
-			}
+// Move makes s the set of those of its members that are in another list, which takes the
+// place of the one that they are in.
+func (s *MemberSet) Move(from, to []dme.NodeID) {
+	var members []dme.NodeID
+	for i := range s.All() {
+		members = append(members, from[i])
+	}
+	s.Reset(len(to))
+	for i, id := range to {
+		if slices.Contains(members, id) {
+			s.Add(i)
 		}
 	}
 }
@@ -163,7 +154,7 @@ func (s *MemberSet) Show(v *dme.Visitor, name string, list []dme.NodeID) {
 		return
 	}
 	s.resize(len(list))
-	s.at.Show(v, name)
+	s.show(v)
 	for i := range s.All() {
 		if i >= len(list) {
 			s.Clear()

@@ -154,6 +154,11 @@ func testFindsFault(t *testing.T, a *dme.Algorithm, settings []map[string]string
 			if err := checkClocks(a, n, set, 1); err != nil {
 				t.Error(err)
 			}
+			for seed := range uint64(10) {
+				if err := runGarbage(a, n, set, seed); err != nil {
+					t.Errorf("%s: garbage: %v", a.Name, err)
+				}
+			}
 			if err := Search(a, n, set, schedules(n, len(settings))); err != nil {
 				fault, _, _ := strings.Cut(err.Error(), "\n")
 				t.Logf("found out: %s", fault)

@@ -240,7 +240,7 @@ func TestSchedulesRepeat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.run(); err != nil {
+		if err := s.run(s.verdict); err != nil {
 			t.Fatal(err)
 		}
 		return s.Entries

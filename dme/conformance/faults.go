@@ -50,7 +50,7 @@ func SearchFaults(a *dme.Algorithm, nodes int, set map[string]string, count uint
 				return err
 			}
 			s.Fault = 1 / float64(1+rng.IntN(8*nodes))
-			if err := s.runWithFaults(); err != nil {
+			if err := s.run(s.notStuck); err != nil {
 				return fmt.Errorf("%s: with faults on %d nodes, %v, %v, seed %d: %w", a.Name, nodes, set, load, seed, err)
 			}
 		}
@@ -58,21 +58,13 @@ func SearchFaults(a *dme.Algorithm, nodes int, set map[string]string, count uint
 	return nil
 }
 
-// runWithFaults ends when nothing moves any more. Messages may be refused: what
-// was meant for one who is gone finds another.
-func (s *schedule) runWithFaults() error {
-	for range maxSteps {
-		if !s.step() {
-			if s.Err() == nil && s.Stuck() {
-				return fmt.Errorf("nodes %v "+Stalled+"\n%s", s.Waiting(), s.States())
-			}
-			return s.Err()
-		}
-		if err := s.Err(); err != nil {
-			return err
-		}
+// notStuck judges a schedule with faults in which nothing moves any more. Messages may have
+// been refused: what was meant for one who is gone finds another.
+func (s *schedule) notStuck() error {
+	if s.Stuck() {
+		return fmt.Errorf("nodes %v "+Stalled+"\n%s", s.Waiting(), s.States())
 	}
-	return fmt.Errorf("no end after %d steps\n%s", maxSteps, s.States())
+	return nil
 }
 
 // runGarbage runs a schedule into which messages are thrown that no correct

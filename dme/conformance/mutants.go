@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,20 +61,30 @@ func TestMutants(t *testing.T, test string, mutants ...Mutant) {
 	}
 }
 
+// Applied returns the mutated file, or says why the mutant cannot be made of the file as it
+// is.
+func (m Mutant) Applied() (text string, err error) {
+	source, err := os.ReadFile(m.File)
+	if err != nil {
+		return "", err
+	}
+	text = string(source)
+	for _, e := range append([][2]string{{m.Old, m.New}}, m.More...) {
+		if n := strings.Count(string(source), e[0]); n != 1 {
+			return "", fmt.Errorf("the patch does not apply: %s has %d places like\n%s", m.File, n, e[0])
+		}
+		text = strings.Replace(text, e[0], e[1], 1)
+	}
+	return text, nil
+}
+
 // overlay writes the mutated file and an overlay that puts it in its place, and
 // returns the overlay's name.
 func (m Mutant) overlay(t *testing.T) string {
 	t.Helper()
-	source, err := os.ReadFile(m.File)
+	text, err := m.Applied()
 	if err != nil {
 		t.Fatal(err)
-	}
-	text := string(source)
-	for _, e := range append([][2]string{{m.Old, m.New}}, m.More...) {
-		if n := strings.Count(text, e[0]); n != 1 {
-			t.Fatalf("the patch does not apply: %s has %d places like\n%s", m.File, n, e[0])
-		}
-		text = strings.Replace(text, e[0], e[1], 1)
 	}
 	original, err := filepath.Abs(m.File)
 	if err != nil {

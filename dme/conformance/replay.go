@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -42,38 +43,6 @@ func TestZeroOrN(t *testing.T, a *dme.Algorithm, sizes ...int) {
 	}
 }
 
-// TestHandOverAllocatesNothing lets two nodes hand a token to and fro: node 1,
-// which has it at first, and node 2.
-func TestHandOverAllocatesNothing(t *testing.T, one, two dme.Node) {
-	t.Helper()
-	var out dme.Outbox
-	// first returns the first effect of the last event.
-	first := func(kind ...dme.EventKind) dme.Effect {
-		e := out.Effects()[0]
-		out.Reset()
-		if !slices.Contains(kind, e.Kind) {
-			t.Fatalf("an effect of kind %d, %q", e.Kind, e.Reason)
-		}
-		return e
-	}
-	enter := func(id dme.NodeID, n dme.Node, holder dme.NodeID, h dme.Node) {
-		n.Request(&out)
-		h.Receive(id, first(dme.Send, dme.Broadcast).Msg, &out)
-		n.Receive(holder, first(dme.Send).Msg, &out)
-		first(dme.Enter)
-		n.Release(&out)
-		out.Reset()
-	}
-	toAndFro := func() {
-		enter(2, two, 1, one)
-		enter(1, one, 2, two)
-	}
-	toAndFro()
-	if got := testing.AllocsPerRun(100, toAndFro); got != 0 {
-		t.Errorf("%v allocations for two entries", got)
-	}
-}
-
 // WantInside ends the test unless exactly these nodes are in the critical
 // section, in the order in which they have entered.
 func (n *Net) WantInside(t testing.TB, want ...dme.NodeID) {
@@ -88,17 +57,25 @@ func (n *Net) WantInside(t testing.TB, want ...dme.NodeID) {
 // leave all nodes as they were.
 func TestRefusals(t *testing.T, from, to dme.NodeID, start func() *Net, series map[string][]dme.Message) {
 	t.Helper()
-	for name, msgs := range series {
-		net := start()
-		for i, m := range msgs {
-			before, sent, last := net.States(), net.Sent(), i == len(msgs)-1
-			net.Host(to).Receive(from, &m)
-			switch {
-			case (net.Refused() == 1) != last:
-				t.Errorf("%s: %d refused after message %d", name, net.Refused(), i+1)
-			case last && (net.States() != before || net.Sent() != sent):
-				t.Errorf("%s is refused, and changes\n%sto\n%s", name, before, net.States())
-			}
+	for name, messages := range series {
+		if err := start().Refuses(from, to, messages); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Refuses has a node receive messages of another, and returns an error unless the last
+// one is refused, and no other, and leaves all nodes as they were.
+func (n *Net) Refuses(from, to dme.NodeID, messages []dme.Message) error {
+	for i, m := range messages {
+		before, sent, refused, last := n.States(), n.Sent(), n.Refused(), i == len(messages)-1
+		n.Host(to).Receive(from, &m)
+		switch isRefused := n.Refused() > refused; {
+		case isRefused != last:
+			return fmt.Errorf("message %d is refused: %v", i+1, isRefused)
+		case last && (n.States() != before || n.Sent() != sent):
+			return fmt.Errorf("the message is refused, and changes\n%sto\n%s", before, n.States())
+		}
+	}
+	return nil
 }

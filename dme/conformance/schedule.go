@@ -26,7 +26,7 @@ func runSchedule(a *dme.Algorithm, nodes int, set map[string]string, load vnet.L
 		return err
 	}
 	s.network.Measure()
-	if err := s.run(); err != nil {
+	if err := s.run(s.verdict); err != nil {
 		return fmt.Errorf("on %d nodes, %v, %s, seed %d: %w", nodes, set, load, seed, err)
 	}
 	return nil
@@ -59,15 +59,15 @@ func (n *Net) schedule(load vnet.Load, rng *rand.Rand) *schedule {
 	return s
 }
 
-// run ends when every node has made its requests, all were served, and nothing
-// moves.
-func (s *schedule) run() error {
+// run takes steps until nothing moves any more, and returns what end says then.
+func (s *schedule) run(end func() error) error {
 	for range maxSteps {
-		if !s.step() {
-			return s.verdict()
-		}
+		more := s.step()
 		if err := s.Err(); err != nil {
 			return err
+		}
+		if !more {
+			return end()
 		}
 	}
 	return fmt.Errorf("no end after %d steps\n%s", maxSteps, s.States())
@@ -77,9 +77,6 @@ func (s *schedule) step() bool { return s.doIf(s.Next()) }
 
 // verdict judges a schedule in which nothing moves any more.
 func (s *schedule) verdict() error {
-	if err := s.Err(); err != nil {
-		return err
-	}
 	if s.MayGoOn() {
 		return fmt.Errorf("messages flow without end, and the nodes have no Stop\n%s", s.States())
 	}

@@ -131,17 +131,17 @@ func TakeTurns(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) 
 	s.Choose = vnet.Chance{Rand: rng}
 	for range maxSteps {
 		if !s.step() {
-			if err := s.ending(); err != nil {
-				return Turns{}, fmt.Errorf("on %d nodes, %v, taking turns, seed %d: %w", nodes, set, seed, err)
-			}
-			if err := s.checkClaims(); err != nil {
-				return Turns{}, fmt.Errorf("on %d nodes, %v, taking turns, seed %d: %w", nodes, set, seed, err)
+			if err = s.ending(); err == nil {
+				err = s.checkClaims()
 			}
 			break
 		}
-		if err := s.Err(); err != nil {
-			return Turns{}, fmt.Errorf("on %d nodes, %v, taking turns, seed %d: %w", nodes, set, seed, err)
+		if err = s.Err(); err != nil {
+			break
 		}
+	}
+	if err != nil {
+		return Turns{}, fmt.Errorf("on %d nodes, %v, taking turns, seed %d: %w", nodes, set, seed, err)
 	}
 	t := s.turns()
 	t.Allowed = net.overtaking()

@@ -276,11 +276,14 @@ func metronome() *dme.Algorithm {
 // bounded has a need a bound on delays, and gives it an option for it.
 func bounded(a *dme.Algorithm, bound time.Duration) *dme.Algorithm {
 	a.Needs = dme.Always(dme.Needs{Reliable: true, BoundedDelay: true})
-	a.Options = []dme.Option{{
-		Name: "bound", Default: bound.String(), Forms: []string{"DURATION"}, Help: "on delays",
-		Valid: func(v string) error { _, err := time.ParseDuration(v); return err },
-	}}
+	a.Options = boundOption()
 	return a
+}
+
+func boundOption() []dme.Option {
+	return []dme.Option{{
+		Name: "bound", Default: "10ms", Forms: []string{"DURATION"}, Help: "on delays", Valid: dme.Valid(time.ParseDuration),
+	}}
 }
 
 // restless has messages go round for ever, from the start.
