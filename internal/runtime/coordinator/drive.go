@@ -32,14 +32,17 @@ func (c *coordinator) drive(ctx context.Context) error {
 		return err
 	}
 	c.start = c.clock.Now() + c.lead()
+	faults, err := c.injector(ctx)
+	if err != nil {
+		return err
+	}
 	if _, err := c.each(ctx, c.workers(), func(w int) control.Command {
 		return control.Command{Op: control.OpBegin, At: c.there(w, c.start)}
 	}); err != nil {
 		return err
 	}
-	c.inject(ctx)
-	defer c.faults.stop()
-	var err error
+	faults.begin()
+	defer faults.stop()
 	if c.job.Plan.Drive() == workload.Stepped {
 		err = c.steps(ctx)
 	}

@@ -61,10 +61,12 @@ type stay struct {
 	fault int
 }
 
-func (c *coordinator) inject(ctx context.Context) {
+// injector returns the injector of a run with faults, else nil. It is armed before the
+// nodes begin, as some may have entered often before all of them have heard that.
+func (c *coordinator) injector(ctx context.Context) (*injector, error) {
 	faults, n := c.job.Faults, c.job.Spec.Nodes
 	if len(faults) == 0 && !c.tolerant {
-		return
+		return nil, nil
 	}
 	i := &injector{
 		c: c, ctx: ctx, rng: rand.New(rand.NewPCG(c.job.Spec.Seed, 0xfa17)), done: make(chan struct{}),
@@ -82,12 +84,19 @@ func (c *coordinator) inject(ctx context.Context) {
 	}
 	i.director = fault.NewDirector(faults, c.job.Algorithm.Root, n, i.rng, i)
 	i.director.Begin(c.start, deadline)
-	i.publish()
-	c.faults = i
-	c.goesOn.Store(c.tolerant)
 	if err := i.arm(); err != nil {
-		c.fail(asFailure(err))
+		return nil, asFailure(err)
 	}
+	return i, nil
+}
+
+func (i *injector) begin() {
+	if i == nil {
+		return
+	}
+	i.publish()
+	i.c.faults = i
+	i.c.goesOn.Store(i.c.tolerant)
 	go i.run()
 }
 
