@@ -27,9 +27,8 @@
 // that breaks the protocol ends the run, with an error that names the node and the
 // line; one that enters when it was not asked is a violation of mutual exclusion.
 //
-// What goes on in the process cannot be seen: its schedules cannot be searched,
-// its steps not be simulated or replayed, and that it is idle is found out from
-// outside, see [Child.idle].
+// What goes on in the process cannot be seen: it is not searched, simulated or replayed,
+// and that it is idle is found out from outside, see [Child.idle].
 package foreign
 
 import (
@@ -103,13 +102,7 @@ func FullName(algorithm string, set map[string]string) string {
 }
 
 func isInterpreter(name string) bool {
-	name = strings.TrimRight(name, "0123456789.")
-	for _, i := range interpreters {
-		if name == i {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(interpreters, strings.TrimRight(name, "0123456789."))
 }
 
 // Algorithm describes nodes in other languages under a name that [Is] one of
@@ -189,21 +182,18 @@ type Node struct{ child *Child }
 // Attach says which process the node is.
 func (n *Node) Attach(c *Child) { n.child = c }
 
-// Request passes the request on.
 func (n *Node) Request(*dme.Outbox) {
 	if n.child != nil {
 		n.child.request()
 	}
 }
 
-// Release passes the release on.
 func (n *Node) Release(*dme.Outbox) {
 	if n.child != nil {
 		n.child.release()
 	}
 }
 
-// Stop passes on that no more requests will come.
 func (n *Node) Stop(*dme.Outbox) {
 	if n.child != nil {
 		n.child.stop()
@@ -237,14 +227,10 @@ func NewLauncher() *Launcher {
 	return l
 }
 
-func (l *Launcher) start(cmd *exec.Cmd) (err error) {
-	done := make(chan struct{})
-	l.jobs <- func() {
-		err = cmd.Start()
-		close(done)
-	}
-	<-done
-	return err
+func (l *Launcher) start(cmd *exec.Cmd) error {
+	started := make(chan error, 1)
+	l.jobs <- func() { started <- cmd.Start() }
+	return <-started
 }
 
 // Close ends the launcher, once the processes that it has started have ended.
@@ -262,10 +248,8 @@ type Types struct {
 func (t *Types) Kind(name []byte) dme.Kind {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, known := range t.names {
-		if known == string(name) {
-			return dme.Kind(i + 1)
-		}
+	if i := slices.Index(t.names, string(name)); i >= 0 {
+		return dme.Kind(i + 1)
 	}
 	if len(t.names) >= dme.MaxKinds-1 {
 		if len(t.names) < dme.MaxKinds {

@@ -1,7 +1,7 @@
 package foreign
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -84,6 +84,11 @@ type pipe struct {
 	raw  syscall.RawConn
 }
 
+func newPipe(f *os.File) pipe {
+	raw, _ := f.SyscallConn() // fails only without a file
+	return pipe{f, raw}
+}
+
 // item is a line that waits to be written.
 type item struct {
 	rest []byte
@@ -104,46 +109,23 @@ func Start(l *Launcher, c Config, h Host) (*Child, error) {
 		drained: make(chan struct{}), ended: make(chan struct{}),
 	}
 	x.wake = sync.NewCond(&x.mu)
-	var theirs, ours []*os.File
-	defer func() {
-		for _, f := range theirs {
-			f.Close()
-		}
-		if err != nil {
-			for _, f := range ours {
-				f.Close()
-			}
-		}
-	}()
-	open := func(toChild bool) (mine *os.File) {
-		r, w, e := os.Pipe()
-		if e != nil {
-			err = errors.Join(err, e)
-			return nil
-		}
-		if toChild {
-			r, w = w, r
-		}
-		ours, theirs = append(ours, r), append(theirs, w)
-		return r
-	}
-	x.in.file, x.out.file = open(true), open(false)
-	stderr := open(false)
-	if err != nil {
+	// What is read outlives the process, so not by the pipes that Wait closes.
+	stdin, err1 := x.cmd.StdinPipe()
+	stdout, theirStdout, err2 := os.Pipe()
+	stderr, theirStderr, err3 := os.Pipe()
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, fmt.Errorf("%s cannot be started: %w", x.name, err)
 	}
-	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	defer theirStdout.Close()
+	defer theirStderr.Close()
+	x.in, x.out = newPipe(stdin.(*os.File)), newPipe(stdout)
+	x.cmd.Stdout, x.cmd.Stderr = theirStdout, theirStderr
 	x.cmd.SysProcAttr = attributes()
 	x.cmd.Env = append(os.Environ(), x.mark())
-	if x.in.raw, err = x.in.file.SyscallConn(); err != nil {
-		return nil, err
-	}
-	if x.out.raw, err = x.out.file.SyscallConn(); err != nil {
-		return nil, err
-	}
-	if err = l.start(x.cmd); err != nil {
-		err = fmt.Errorf("%s cannot be started: %w%s", x.name, err, startAdvice(err))
-		return nil, err
+	if err := l.start(x.cmd); err != nil {
+		stdout.Close()
+		stderr.Close()
+		return nil, fmt.Errorf("%s cannot be started: %w%s", x.name, err, startAdvice(err))
 	}
 	x.timer = time.AfterFunc(x.Settle, x.look)
 	x.overdue = time.AfterFunc(x.Answer, x.remind)
@@ -177,7 +159,6 @@ func (c *Child) Ready() <-chan struct{} { return c.ready }
 // Ended is closed once the process has ended and been reaped.
 func (c *Child) Ended() <-chan struct{} { return c.ended }
 
-// PID returns the number of the process.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
 // Begin lets what the process says be heard.
@@ -273,24 +254,12 @@ func (c *Child) Close() {
 // copyLines copies lines, each with a prefix, and those that are long in pieces.
 func copyLines(w io.Writer, prefix string, r io.ReadCloser) {
 	defer r.Close()
-	b := make([]byte, 0, 4<<10)
+	lines := bufio.NewReader(r)
 	for {
-		n, err := r.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		for len(b) > 0 {
-			end := bytes.IndexByte(b, '\n')
-			skip := 1
-			if end < 0 {
-				if err == nil && len(b) < cap(b) {
-					break
-				}
-				end, skip = len(b), 0
-			}
-			fmt.Fprintf(w, "%s%s\n", prefix, b[:end])
-			b = b[:copy(b, b[end+skip:])]
-		}
+		line, _, err := lines.ReadLine()
 		if err != nil {
 			return
 		}
+		fmt.Fprintf(w, "%s%s\n", prefix, line)
 	}
 }

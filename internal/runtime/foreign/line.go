@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -68,16 +69,15 @@ func nodeNumber(name string, n int) (dme.NodeID, bool) {
 }
 
 // parse reads a line that a node has written.
-func parse(line []byte) (envelope, error) {
-	var e envelope
-	if err := json.Unmarshal(line, &e); err != nil {
-		return e, fmt.Errorf("is not a message in JSON (%v)", err)
-	}
-	if e.Dest == "" {
-		return e, errors.New(`has no "dest"`)
-	}
-	if body := bytes.TrimSpace(e.Body); len(body) == 0 || body[0] != '{' {
-		return e, errors.New(`has no "body" that is an object`)
+func parse(line []byte) (e envelope, err error) {
+	err = json.Unmarshal(line, &e)
+	switch {
+	case err != nil:
+		return e, fmt.Errorf("writes a line that is not a message in JSON (%w)", err)
+	case e.Dest == "":
+		return e, errors.New(`writes a line that has no "dest"`)
+	case !bytes.HasPrefix(e.Body, []byte("{")):
+		return e, errors.New(`writes a line that has no "body" that is an object`)
 	}
 	return e, nil
 }
@@ -94,34 +94,23 @@ func typeOf(body []byte) string {
 // maxType is how much of a type messages are counted by, in bytes.
 const maxType = 40
 
-func tidy(kind string) string {
-	kind = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, kind)
-	if kind == "" {
-		return "(no type)"
-	}
-	return cut(kind, maxType)
-}
+func tidy(kind string) string { return shown(cmp.Or(kind, "(no type)"), maxType) }
 
 // excerptBytes is how much of a line an error shows.
 const excerptBytes = 200
 
-// excerpt returns the beginning of a line, fit to be shown.
 func excerpt(line []byte) string {
-	text := strings.Map(func(r rune) rune {
+	return shown(string(line[:min(len(line), 4*excerptBytes)]), excerptBytes)
+}
+
+// shown returns the beginning of a text, fit to be shown.
+func shown(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
 			return '.'
 		}
 		return r
-	}, string(line[:min(len(line), 4*excerptBytes)]))
-	return cut(text, excerptBytes)
-}
-
-func cut(text string, most int) string {
+	}, text)
 	if len(text) <= most {
 		return text
 	}
@@ -240,16 +229,11 @@ func Describe(m *dme.Message) (kind, rest string) {
 // pairs writes the keys of a body and their values, but for its type.
 func pairs(body []byte) (text []byte) {
 	d := json.NewDecoder(bytes.NewReader(body))
-	if _, err := d.Token(); err != nil { // the bracket
-		return nil
-	}
+	_, _ = d.Token() // the bracket
 	for d.More() {
-		key, err := d.Token()
+		key, _ := d.Token()
 		var value json.RawMessage
-		if err == nil {
-			err = d.Decode(&value)
-		}
-		if err != nil {
+		if d.Decode(&value) != nil {
 			return text
 		}
 		if key == "type" {
