@@ -11,7 +11,6 @@
 package mem
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -30,8 +29,6 @@ var Guarantees = transport.Guarantees{Reliable: true, FIFO: true}
 // memory.
 const accountedFrame = 64
 
-var errClosed = fmt.Errorf("mem: %w", transport.ErrClosed)
-
 // Network joins the processes of a run. The zero value is ready for use.
 type Network struct {
 	mu        sync.Mutex
@@ -41,28 +38,22 @@ type Network struct {
 
 // Transport is a [transport.Transport] on a Network.
 type Transport struct {
+	life    // its Mu guards queue
 	network *Network
 	config  transport.Config
 	addr    string
 	backlog int // bound on the bytes queued here from each process
 
-	top     atomic.Pointer[peers.Topology[link]] // nil before Start
 	handler transport.Handler
-	closing atomic.Bool
-	running sync.WaitGroup
-
-	mu      sync.Mutex // guards what follows
-	arrival sync.Cond  // something is queued, or this process closes
+	arrival sync.Cond // something is queued, or this process closes
 	queue   []delivery
-
-	ended    chan struct{} // closed when nothing is delivered any more
-	changing sync.Mutex    // held by Expel and Readmit
-	held     []delivery    // of incarnations that nobody has announced; the delivering goroutine's
+	held    []delivery    // of incarnations that nobody has announced; the delivering goroutine's
+	ended   chan struct{} // closed when nothing is delivered any more
 
 	frames, bytes, received, strangers, refused, largest atomic.Uint64
 }
 
-var _ transport.Transport = (*Transport)(nil)
+type life = peers.Life[link]
 
 // link is the way to a process, as its sender sees it.
 type link struct {
@@ -92,7 +83,7 @@ func listen(n *Network, c transport.Config, backlog int) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{network: n, config: c, backlog: backlog, ended: make(chan struct{})}
-	t.arrival.L = &t.mu
+	t.Name, t.arrival.L = "mem", &t.Mu
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.last++
@@ -116,7 +107,6 @@ func (n *Network) at(addr string, key transport.Key) *Transport {
 	return t
 }
 
-// Addr returns the address on the network.
 func (t *Transport) Addr() string { return t.addr }
 
 // Start takes the address book and begins to deliver frames.
@@ -125,28 +115,24 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.top.Load() != nil || t.closing.Load() {
-		return errors.New("mem: Start of a transport that has been started or closed")
-	}
 	for p := range top.All() {
 		p.State.down.Store(p.Absent)
 	}
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
+	if err := t.Begin(top); err != nil {
+		return err
+	}
 	t.handler = h
-	t.top.Store(top)
-	t.running.Go(t.deliver)
+	t.Running.Go(t.deliver)
 	return nil
 }
 
 // Send queues a frame at its receiver; see [transport.Transport].
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
-	top := t.top.Load()
-	switch {
-	case t.closing.Load():
-		return errClosed
-	case top == nil:
-		return errors.New("mem: not started")
+	top, err := t.Ready()
+	if err != nil {
+		return err
 	}
 	p, err := top.Route(from, to, len(b), transport.MaxFrame)
 	if err != nil {
@@ -164,7 +150,7 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 			return fmt.Errorf("mem: link from %v to %v: %d bytes queued, at most %d allowed: %w",
 				top.Self, p, queued-size, t.backlog, transport.ErrBacklog)
 		}
-		raise(&t.largest, uint64(queued))
+		peers.Raise(&t.largest, uint64(queued))
 		l.to.enqueue(delivery{from: from, to: to, incarnation: top.Self.Incarnation, body: append([]byte(nil), b...), link: l})
 	}
 	t.frames.Add(1)
@@ -172,16 +158,11 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 	return nil
 }
 
-func raise(a *atomic.Uint64, x uint64) {
-	for old := a.Load(); x > old && !a.CompareAndSwap(old, x); old = a.Load() {
-	}
-}
-
 // enqueue takes a frame, unless this process has closed.
 func (t *Transport) enqueue(d delivery) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closing.Load() {
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
+	if t.Closing() {
 		d.settle()
 		return
 	}
@@ -200,23 +181,20 @@ func (d *delivery) settle() {
 func (t *Transport) deliver() {
 	defer close(t.ended)
 	var batch []delivery
-	for {
-		t.mu.Lock()
-		for len(t.queue) == 0 && !t.closing.Load() {
+	for !t.Closing() {
+		t.Mu.Lock()
+		for len(t.queue) == 0 && !t.Closing() {
 			t.arrival.Wait()
 		}
 		batch, t.queue = t.queue, batch[:0]
-		t.mu.Unlock()
+		t.Mu.Unlock()
 		for _, d := range batch {
-			if t.closing.Load() {
+			if t.Closing() {
 				return
 			}
 			t.take(d)
 		}
 		clear(batch) // the bodies are not kept
-		if t.closing.Load() {
-			return
-		}
 	}
 }
 
@@ -227,7 +205,7 @@ func (t *Transport) take(d delivery) {
 		d.do()
 		return
 	}
-	switch p := t.top.Load().Of(d.from); {
+	switch p := t.Top().Of(d.from); {
 	case p == nil, d.incarnation < p.Incarnation, d.incarnation == p.Incarnation && p.State.down.Load():
 		t.refused.Add(1)
 	case d.incarnation > p.Incarnation:
@@ -242,8 +220,8 @@ func (t *Transport) take(d delivery) {
 
 // Flush does nothing: Send has handed everything over.
 func (t *Transport) Flush() error {
-	if t.closing.Load() {
-		return errClosed
+	if t.Closing() {
+		return t.Closed()
 	}
 	return nil
 }
@@ -260,12 +238,12 @@ func (t *Transport) Counters() transport.Counters {
 
 // Close stops delivery here, and waits for the handler to return.
 func (t *Transport) Close() error {
-	t.mu.Lock()
-	t.closing.Store(true)
+	t.Mu.Lock()
+	t.End()
 	t.queue = nil
 	t.arrival.Signal()
-	t.mu.Unlock()
-	t.running.Wait()
+	t.Mu.Unlock()
+	t.Running.Wait()
 	t.network.mu.Lock()
 	defer t.network.mu.Unlock()
 	delete(t.network.processes, t.addr)
@@ -275,8 +253,6 @@ func (t *Transport) Close() error {
 // Expel reports a process as down, after all that it had sent here; see
 // [transport.Readmitter].
 func (t *Transport) Expel(peer dme.NodeID, cause error) error {
-	t.changing.Lock()
-	defer t.changing.Unlock()
 	return t.inOrder(peer, func(p *process) error {
 		t.expel(p, cause)
 		return nil
@@ -286,13 +262,11 @@ func (t *Transport) Expel(peer dme.NodeID, cause error) error {
 // Readmit lets the next incarnation of a process take part; see
 // [transport.Readmitter].
 func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
-	t.changing.Lock()
-	defer t.changing.Unlock()
 	return t.inOrder(peer, func(p *process) error {
-		top := t.top.Load()
+		top := t.Top()
 		return top.Replace(p, addr, incarnation, !p.State.down.Load(), func(cause error) { t.expel(p, cause) }, func(next *process) error {
 			top.Install(next)
-			peers.Up(t.handler, next.Nodes, t.closing.Load)
+			peers.Up(t.handler, next.Nodes, t.Closing)
 			early := t.held
 			t.held = nil
 			for _, d := range early {
@@ -306,22 +280,16 @@ func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) er
 // inOrder calls f with the process of peer in place of a frame: after all that has
 // come before. It returns when f has.
 func (t *Transport) inOrder(peer dme.NodeID, f func(*process) error) error {
-	top := t.top.Load()
-	if top == nil {
-		return errors.New("mem: not started")
-	}
-	p, err := top.Other(peer)
-	if err != nil {
-		return err
-	}
-	done := make(chan error, 1)
-	t.enqueue(delivery{do: func() { done <- f(p) }})
-	select {
-	case err := <-done:
-		return err
-	case <-t.ended:
-		return nil
-	}
+	return t.Change(peer, func(p *process) error {
+		done := make(chan error, 1)
+		t.enqueue(delivery{do: func() { done <- f(p) }})
+		select {
+		case err := <-done:
+			return err
+		case <-t.ended:
+			return nil
+		}
+	})
 }
 
 // expel is called by the delivering goroutine.

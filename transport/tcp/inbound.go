@@ -46,7 +46,7 @@ func (t *Transport) accept() {
 			continue
 		}
 		pause = 5 * time.Millisecond
-		t.running.Go(func() { t.greet(c.(*net.TCPConn)) })
+		t.Running.Go(func() { t.greet(c.(*net.TCPConn)) })
 	}
 }
 
@@ -60,7 +60,7 @@ func (t *Transport) greet(conn *net.TCPConn) {
 		who, err = receive(s, &t.config)
 	}
 	if !stop() && err == nil {
-		err = errClosed
+		err = t.Closed()
 	}
 	if err == nil {
 		err = t.prepare(conn)
@@ -78,7 +78,7 @@ func (t *Transport) greet(conn *net.TCPConn) {
 		}
 	}
 	if err != nil {
-		if !t.closing.Load() {
+		if !t.Closing() {
 			t.refusedConns.Add(1)
 		}
 		abort(conn)
@@ -93,14 +93,14 @@ func (in *inbound) welcome() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	t := in.t
-	t.mu.Lock()
-	closing := t.closing.Load()
+	t.Mu.Lock()
+	closing := t.Closing()
 	if !closing {
 		t.inbounds = append(t.inbounds, in)
 	}
-	t.mu.Unlock()
+	t.Mu.Unlock()
 	if closing {
-		return errClosed
+		return t.Closed()
 	}
 	_, err := io.WriteString(in.session, welcome)
 	return err
@@ -118,16 +118,16 @@ func (t *Transport) register(in *inbound, node dme.NodeID, incarnation uint32) e
 		select {
 		case <-wait:
 		case <-t.leaving.Done():
-			return errClosed
+			return t.Closed()
 		}
 	}
 }
 
 // tryRegister returns a channel that is closed when it is worth another try.
 func (t *Transport) tryRegister(in *inbound, node dme.NodeID, incarnation uint32) (wait <-chan struct{}, err error) {
-	p := t.top.Load().Of(node)
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	p := t.Top().Of(node)
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
 	switch {
 	case p == nil:
 		return nil, fmt.Errorf("tcp: no node %d in this run", node)
@@ -156,7 +156,7 @@ func (in *inbound) run() {
 	close(in.done)
 	in.t.hasLeft(in.from)
 	in.leave()
-	if !in.t.closing.Load() {
+	if !in.t.Closing() {
 		// The peer closes first: it must see the answer before a reset.
 		var b [1]byte
 		in.session.Read(b[:])
@@ -178,7 +178,7 @@ func (in *inbound) countPackets() {
 func (in *inbound) deliver(r io.Reader) error {
 	t := in.t
 	stream := peers.NewStream(r)
-	handler, top := t.handler, t.top.Load()
+	handler, top := t.handler, t.Top()
 	var f peers.Frame
 	for {
 		if err := stream.Fill(); err != nil {
@@ -202,7 +202,7 @@ func (in *inbound) deliver(r io.Reader) error {
 				t.delivered(batch)
 				return nil
 			}
-			if t.closing.Load() {
+			if t.Closing() {
 				continue
 			}
 			if !top.Hosts(in.from, f.From, f.To) {

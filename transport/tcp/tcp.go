@@ -49,7 +49,7 @@ type process = peers.Process[peer]
 type peer struct {
 	link atomic.Pointer[link] // to it; nil before the first use
 
-	// Guarded by Transport.mu.
+	// Guarded by Transport.Mu.
 	in    *inbound // from it; nil before it has dialed
 	fate  fate
 	cause error // why the link to it broke, where that was noticed first
@@ -69,18 +69,16 @@ const (
 	down        // it vanished
 )
 
-var errClosed = fmt.Errorf("tcp: %w", transport.ErrClosed)
-
 // Transport is a [transport.Transport] over TCP.
 type Transport struct {
+	life     // its Mu guards links, inbounds and the fates of processes; no other lock is taken under it
 	config   transport.Config
 	options  Options
 	identity func() (*tls.Config, error) // for what is encrypted
 	limits   limits
 	listener net.Listener
 
-	top     atomic.Pointer[peers.Topology[peer]] // nil before Start
-	handler transport.Handler                    // set before started is closed
+	handler transport.Handler // set before started is closed
 	started chan struct{}
 
 	dirty   peers.Dirty[link]
@@ -90,22 +88,16 @@ type Transport struct {
 	leave   context.CancelFunc
 	ctx     context.Context // ended when Close gives up waiting
 	cancel  context.CancelFunc
-	closing atomic.Bool // set when Close begins; changes under mu
-	close   func()      // once
-	running sync.WaitGroup
+	close   func() // once
 
-	mu       sync.Mutex // guards what follows, and the fates of processes; no other lock is taken under it
-	begun    bool
-	links    []*link
-	inbounds []*inbound
-
-	changing   sync.Mutex    // held by Expel and Readmit
+	links      []*link
+	inbounds   []*inbound
 	readmitted chan struct{} // closed when a process has been readmitted, and made again
 
 	received, refusedConns, refusedFrames atomic.Uint64
 }
 
-var _ transport.Transport = (*Transport)(nil)
+type life = peers.Life[peer]
 
 // Options are what a transport is opened with beside a transport.Config.
 type Options struct {
@@ -139,11 +131,12 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	if t.encrypts(t.Addr()) {
 		t.dialing = make(chan struct{}, securely)
 	}
+	t.Name = "tcp"
 	t.identity = sync.OnceValues(func() (*tls.Config, error) { return newIdentity(&t.config.Key) })
 	t.leaving, t.leave = context.WithCancel(context.Background())
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.close = sync.OnceFunc(t.shutDown)
-	t.running.Go(t.accept)
+	t.Running.Go(t.accept)
 	return t, nil
 }
 
@@ -159,21 +152,19 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
-	if t.begun || t.closing.Load() {
-		t.mu.Unlock()
-		return errors.New("tcp: Start of a transport that has been started or closed")
-	}
 	for p := range top.All() {
 		if p.Absent {
 			p.State.fate = absent
 		}
 	}
-	t.begun = true
+	t.Mu.Lock()
+	if err := t.Begin(top); err != nil {
+		t.Mu.Unlock()
+		return err
+	}
 	t.handler = h
-	t.top.Store(top)
 	close(t.started)
-	t.mu.Unlock()
+	t.Mu.Unlock()
 
 	known := make(map[*process]bool)
 	for _, id := range t.config.Peers {
@@ -209,10 +200,10 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 // openLink returns the link to p, and makes it where there is none. report is
 // called when the connection is there or has failed; it must not wait.
 func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closing.Load() {
-		return nil, errClosed
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
+	if t.Closing() {
+		return nil, t.Closed()
 	}
 	if l := p.State.link.Load(); l != nil {
 		// Whoever asked for the connection gets what it needs: a link that
@@ -226,7 +217,7 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 		l.cancel()
 		report(nil)
 	} else {
-		t.running.Go(func() { l.run(report) })
+		t.Running.Go(func() { l.run(report) })
 	}
 	t.links = append(t.links, l)
 	p.State.link.Store(l)
@@ -236,12 +227,9 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 // Send queues a frame; see [transport.Transport]. Frames to a process that has
 // died or left are dropped without an error.
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
-	top := t.top.Load()
-	switch {
-	case t.closing.Load():
-		return errClosed
-	case top == nil:
-		return errors.New("tcp: Send before Start")
+	top, err := t.Ready()
+	if err != nil {
+		return err
 	}
 	p, err := top.Route(from, to, len(b), transport.MaxFrame)
 	if err != nil {
@@ -267,8 +255,8 @@ func (t *Transport) firstUse(p *process) (*link, error) {
 // Flush writes what is queued as far as the sockets take it at once. It does
 // not wait, and does not report lost peers: Handler.Down does.
 func (t *Transport) Flush() error {
-	if t.closing.Load() {
-		return errClosed
+	if t.Closing() {
+		return t.Closed()
 	}
 	t.flush()
 	return nil
@@ -283,9 +271,9 @@ func (t *Transport) Counters() transport.Counters {
 		RefusedConns:  t.refusedConns.Load(),
 		RefusedFrames: t.refusedFrames.Load(),
 	}
-	t.mu.Lock()
+	t.Mu.Lock()
 	links, inbounds := t.links, t.inbounds
-	t.mu.Unlock()
+	t.Mu.Unlock()
 	for _, l := range links {
 		l.mu.Lock()
 		l.noteBacklog()

@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
@@ -62,8 +61,6 @@ const (
 	down        // it has fallen silent
 )
 
-var errIncarnation = errors.New("udp: segment from or for another incarnation")
-
 func (l *association) init(t *reliable, p *process) {
 	l.t, l.process, l.listed.Link = t, p, l
 	l.order, l.out, l.in = newOrder(t.layer), newSender(t.body, &t.limits), receiver{delay: t.limits.ackDelay}
@@ -102,8 +99,8 @@ func (l *association) accepts(frames uint64) (bool, error) {
 		return true, nil
 	}
 	l.frames += frames
-	if l.t.closing.Load() {
-		return false, errClosed
+	if l.t.Closing() {
+		return false, l.t.Closed()
 	}
 	return false, nil
 }
@@ -111,7 +108,7 @@ func (l *association) accepts(frames uint64) (bool, error) {
 // full says that too much is queued. It is called with mu held.
 func (l *association) full() error {
 	return fmt.Errorf("udp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
-		l.t.top.Self, l.process, l.out.queued, l.t.limits.backlog, transport.ErrBacklog)
+		l.t.Top().Self, l.process, l.out.queued, l.t.limits.backlog, transport.ErrBacklog)
 }
 
 // flush sends what is queued. The link has just been taken from the dirty list.
@@ -150,7 +147,7 @@ func (l *association) write(s *segment) {
 	s.from, s.to = l.t.config.Incarnation, l.process.Incarnation
 	l.scratch = appendSegment(l.scratch[:0], s)
 	// What the layer below does not take is lost, as on the way.
-	_ = l.t.below.Send(l.t.top.Self.Node(), l.process.Node(), l.scratch)
+	_ = l.t.below.Send(l.t.Top().Self.Node(), l.process.Node(), l.scratch)
 }
 
 // writeAck sends an acknowledgement alone. It is called with mu held.
@@ -210,7 +207,7 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 		return false, nil // of the next one, which comes to its place at this moment
 	}
 	if s.from != l.process.Incarnation || s.to != l.t.config.Incarnation || l.fate >= absent {
-		return false, errIncarnation
+		return false, errRefused
 	}
 	l.introduce()
 	if l.heard == 0 {
@@ -250,9 +247,9 @@ func (l *association) introduce() {
 	}
 	l.known = true
 	t := l.t
-	t.mu.Lock()
+	t.Mu.Lock()
 	t.met = append(t.met, l)
-	t.mu.Unlock()
+	t.Mu.Unlock()
 }
 
 // forget drops what is queued for a process that is no more. It is called with mu
@@ -268,23 +265,20 @@ func (l *association) forget() {
 func (l *association) lose(err error) {
 	l.fate = down
 	l.forget()
-	t := l.t
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ended {
-		return
-	}
 	l.reporting.Add(1)
-	t.notices.Go(func() {
+	told := l.t.Go(func() {
 		defer l.reporting.Done()
 		l.delivery.Lock()
 		defer l.delivery.Unlock()
 		for _, id := range l.process.Nodes {
-			if !t.closing.Load() {
-				t.handler.Down(id, err)
+			if !l.t.Closing() {
+				l.t.handler.Down(id, err)
 			}
 		}
 	})
+	if !told {
+		l.reporting.Done()
+	}
 }
 
 // part says farewell.
@@ -292,7 +286,7 @@ func (l *association) part(now instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.parting = true
-	if l.fate == alive && l.process != l.t.top.Self {
+	if l.fate == alive && l.process != l.t.Top().Self {
 		l.out.add(farewell)
 		l.transmit(now)
 	} else {
@@ -309,8 +303,8 @@ func (l *association) noteParted() {
 	}
 	l.parted = true
 	t := l.t
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
 	if t.parting--; t.parting == 0 {
 		close(t.parted)
 	}

@@ -244,7 +244,10 @@ func suspect(t *testing.T, processes int, c transport.Config, x transport.Impair
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reliable{below: &impairedRaw{x: x}, config: c, limits: defaultLimits(), top: top}
+	r := &reliable{below: &impairedRaw{x: x}, config: c, limits: defaultLimits()}
+	if err := r.Begin(top); err != nil {
+		t.Fatal(err)
+	}
 	l := &association{t: r, process: top.At(1), asked: 1}
 	return l
 }

@@ -125,23 +125,24 @@ const (
 
 // Broadcast is Send to every node but from.
 func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
-	if err := t.ready(); err != nil {
+	top, err := t.Ready()
+	if err != nil {
 		return err
 	}
-	if err := t.top.Sendable(from, len(b), transport.MaxFrame); err != nil {
+	if err := top.Sendable(from, len(b), transport.MaxFrame); err != nil {
 		return err
 	}
 	if peers.MaxHeader+len(b) > t.body {
-		return t.sendToAll(from, b) // in parts
+		return sendToAll(t, t.config.Nodes, from, b) // in parts
 	}
 	c := &t.cast
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.body = peers.AppendFrame(make([]byte, 0, peers.MaxHeader+len(b)), from, dme.None, b)
 	now := t.clock()
-	for p := range t.top.All() {
+	for p := range top.All() {
 		receivers := len(p.Nodes)
-		if p == t.top.Self {
+		if p == top.Self {
 			receivers-- // not the sender
 		}
 		if receivers == 0 {
@@ -157,19 +158,6 @@ func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
 	}
 	c.write(t)
 	c.body = nil // the links have it, as long as they need it
-	return nil
-}
-
-// sendToAll sends a frame to one node after the other.
-func (t *reliable) sendToAll(from dme.NodeID, b []byte) error {
-	for to := dme.NodeID(1); int(to) <= t.config.Nodes; to++ {
-		if to == from {
-			continue
-		}
-		if err := t.Send(from, to, b); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -211,14 +199,14 @@ func (c *broadcast) write(t *reliable) {
 	c.out = append(c.out, c.entries...)
 	c.out = append(c.out, c.body...)
 	// What the layer below does not take is lost, as on the way.
-	_ = t.caster.Broadcast(t.top.Self.Node(), c.out)
+	_ = t.caster.Broadcast(t.Top().Self.Node(), c.out)
 	c.entries, c.count = c.entries[:0], 0
 }
 
 // broadcastArrived takes a broadcast of a process from the layer below.
 func (t *reliable) broadcastArrived(from *process, b []byte) {
 	var s segment
-	mine, err := decodeBroadcast(b, uint64(t.top.Self.Index), &s)
+	mine, err := decodeBroadcast(b, uint64(t.Top().Self.Index), &s)
 	switch {
 	case err != nil:
 		t.refused.Add(1)
@@ -244,7 +232,7 @@ func decodeBroadcast(b []byte, process uint64, s *segment) (mine bool, err error
 	}
 	s.body = r.b
 	if r.failed || len(s.body) == 0 {
-		return false, errSegment
+		return false, errRefused
 	}
 	return mine, nil
 }

@@ -2,7 +2,6 @@ package udp
 
 import (
 	"bytes"
-	"errors"
 	"time"
 
 	"dmebench/transport/peers"
@@ -10,8 +9,6 @@ import (
 
 // ackEvery is how many segments are acknowledged together at most.
 const ackEvery = 128
-
-var errBeyond = errors.New("udp: segment beyond the window")
 
 // receiver is one direction of a link as its receiver sees it: which segments
 // have arrived, and whether it owes an acknowledgement. It does nothing by
@@ -31,7 +28,7 @@ type receiver struct {
 func (r *receiver) note(number uint64, urgent bool, now instant) (fresh bool, err error) {
 	switch {
 	case number >= r.next+windowSegments:
-		return false, errBeyond
+		return false, errRefused
 	case number < r.next || r.has(number):
 		// The sender has not heard of its arrival, or not in time.
 		r.now = true
@@ -133,7 +130,7 @@ func (o *order) next(a arrival, deliver func(peers.Frame)) error {
 	complete := size == len(o.partial)
 	o.partial = nil
 	if !complete {
-		return errSegment
+		return errRefused
 	}
 	deliver(f)
 	return nil
@@ -145,7 +142,7 @@ func eachFrame(b []byte, f func(peers.Frame)) error {
 	for len(b) > 0 {
 		size, err := peers.DecodeFrame(b, &x)
 		if size == 0 || err != nil {
-			return errSegment
+			return errRefused
 		}
 		b = b[size:]
 		f(x)

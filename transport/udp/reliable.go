@@ -13,7 +13,8 @@ import (
 // reliable makes the layers reliable and fifo of any transport whose frames
 // come from whom they say: each frame arrives once.
 type reliable struct {
-	phase
+	peers.Life[association] // its Mu guards met and parting; no other lock is taken under it
+
 	below  transport.Transport
 	config transport.Config
 	layer  Layer
@@ -23,7 +24,6 @@ type reliable struct {
 	cast   broadcast
 	opened time.Time // when its clock began
 
-	top     *peers.Topology[association]
 	handler transport.Handler
 	dirty   peers.Dirty[association]
 
@@ -31,17 +31,10 @@ type reliable struct {
 	serving sync.Mutex // guards awake; taken before the locks of links
 	awake   instant    // since when this process has been running without a pause
 
-	changing sync.Mutex // held by Expel and Readmit
-
-	close   func()        // once
-	parted  chan struct{} // closed when all processes know that this one closes
-	running sync.WaitGroup
-
-	mu      sync.Mutex     // guards what follows; no other lock is taken under it
+	close   func()         // once
+	parted  chan struct{}  // closed when all processes know that this one closes
 	met     []*association // that something was sent to or taken from
 	parting int            // processes that do not know yet that this one closes
-	ended   bool           // no notice of a death begins any more
-	notices sync.WaitGroup
 
 	received, refused atomic.Uint64
 }
@@ -53,7 +46,7 @@ func newReliable(below transport.Transport, c transport.Config, o Options, datag
 		body:   datagram - overhead - peers.MaxHeader - segmentRoom,
 		opened: time.Now(), parted: make(chan struct{}),
 	}
-	t.close = sync.OnceFunc(t.shutDown)
+	t.Name, t.close = "udp", sync.OnceFunc(t.shutDown)
 	return t
 }
 
@@ -70,7 +63,7 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 	for p := range top.All() {
 		p.State.init(t, p)
 	}
-	if err := t.begin(top, h); err != nil {
+	if err := t.start(top, h); err != nil {
 		return err
 	}
 	if err := t.below.Start(book, t); err != nil {
@@ -87,27 +80,27 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 	return t.below.Flush()
 }
 
-func (t *reliable) begin(top *peers.Topology[association], h transport.Handler) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ready() != errNotStarted {
-		return errBegun
+func (t *reliable) start(top *peers.Topology[association], h transport.Handler) error {
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
+	if err := t.Begin(top); err != nil {
+		return err
 	}
 	if err := t.wake.open(); err != nil {
 		return err
 	}
-	t.top, t.handler = top, h
-	t.started.Store(true)
+	t.handler = h
 	timer := t.wake.timer
-	t.running.Go(func() { t.watch(timer) })
+	t.Running.Go(func() { t.watch(timer) })
 	return nil
 }
 
 func (t *reliable) Send(from, to dme.NodeID, b []byte) error {
-	if err := t.ready(); err != nil {
+	top, err := t.Ready()
+	if err != nil {
 		return err
 	}
-	p, err := t.top.Route(from, to, len(b), transport.MaxFrame)
+	p, err := top.Route(from, to, len(b), transport.MaxFrame)
 	if err != nil {
 		return err
 	}
@@ -117,8 +110,8 @@ func (t *reliable) Send(from, to dme.NodeID, b []byte) error {
 // Flush sends what is queued as far as the windows are open. It does not wait,
 // and does not report lost peers: Handler.Down does.
 func (t *reliable) Flush() error {
-	if t.closing.Load() {
-		return errClosed
+	if t.Closing() {
+		return t.Closed()
 	}
 	t.flushDirty()
 	return t.below.Flush()
@@ -131,14 +124,14 @@ func (t *reliable) flushDirty() { t.dirty.Drain((*association).flush) }
 // Frame takes a segment from the layer below, which flushes when its batch is
 // done.
 func (t *reliable) Frame(from, to dme.NodeID, b []byte) {
-	p := t.top.Of(from)
+	p := t.Top().Of(from)
 	var s segment
 	switch {
 	case p == nil || from != p.Node():
 		t.refused.Add(1)
 	case to == dme.None && t.caster != nil:
 		t.broadcastArrived(p, b)
-	case to != t.top.Self.Node() || decodeSegment(b, &s) != nil:
+	case to != t.Top().Self.Node() || decodeSegment(b, &s) != nil:
 		t.refused.Add(1)
 	default:
 		p.State.arrived(&s)
@@ -155,7 +148,7 @@ func (t *reliable) deliver(l *association, f peers.Frame) {
 		t.deliverTo(l, f)
 		return
 	}
-	for _, id := range t.top.Self.Nodes {
+	for _, id := range t.Top().Self.Nodes {
 		if id != f.From {
 			t.deliverTo(l, peers.Frame{From: f.From, To: id, Body: f.Body})
 		}
@@ -164,11 +157,11 @@ func (t *reliable) deliver(l *association, f peers.Frame) {
 
 // deliverTo hands a frame to the handler, unless this side closes.
 func (t *reliable) deliverTo(l *association, f peers.Frame) {
-	if !t.top.Hosts(l.process, f.From, f.To) {
+	if !t.Top().Hosts(l.process, f.From, f.To) {
 		t.refused.Add(1)
 		return
 	}
-	if t.closing.Load() {
+	if t.Closing() {
 		return
 	}
 	t.received.Add(1)
@@ -183,9 +176,9 @@ func (t *reliable) Counters() transport.Counters {
 	c := t.below.Counters()
 	c.Frames, c.Received = 0, t.received.Load() // below, these are segments
 	c.RefusedFrames += t.refused.Load()
-	t.mu.Lock()
+	t.Mu.Lock()
 	met := t.met
-	t.mu.Unlock()
+	t.Mu.Unlock()
 	for _, l := range met {
 		l.mu.Lock()
 		c.Frames += l.frames
@@ -206,12 +199,11 @@ func (t *reliable) Close() error {
 }
 
 func (t *reliable) shutDown() {
-	t.mu.Lock()
-	t.closing.Store(true)
-	t.ended = true
+	t.Mu.Lock()
+	t.End()
 	met := t.met
 	t.parting = len(met)
-	t.mu.Unlock()
+	t.Mu.Unlock()
 	if len(met) > 0 {
 		now := t.clock()
 		for _, l := range met {
@@ -224,7 +216,6 @@ func (t *reliable) shutDown() {
 		}
 	}
 	t.wake.close()
-	t.running.Wait()
+	t.Running.Wait()
 	t.below.Close()
-	t.notices.Wait()
 }

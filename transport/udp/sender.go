@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"errors"
 	"math/bits"
 	"slices"
 	"time"
@@ -27,8 +26,6 @@ const (
 	// sent again.
 	windowBytes = 128 << 10
 )
-
-var errNeverSent = errors.New("udp: acknowledgement of what was not sent")
 
 // sender is one direction of a link as its sender sees it: the segments that
 // are not acknowledged, oldest first, of which some have never been sent. It
@@ -203,7 +200,7 @@ func (s *sender) transmitted(o *outgoing, now instant) (urgent bool) {
 func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 	end := s.base + uint64(s.fresh-s.head) // numbers below were sent
 	if a.next > end || a.end() > end {
-		return errNeverSent
+		return errRefused
 	}
 	var newest instant // transmission of those that were sent only once: by Karn's rule
 	progress := false

@@ -92,9 +92,9 @@ func (t *reliable) serve(now instant) {
 	if due != never && now-due > asleep {
 		t.awake = now
 	}
-	t.mu.Lock()
+	t.Mu.Lock()
 	met := t.met
-	t.mu.Unlock()
+	t.Mu.Unlock()
 	next := instant(never)
 	for _, l := range met {
 		next = min(next, l.serve(now, t.awake))
@@ -120,7 +120,7 @@ func (l *association) serve(now, awake instant) (next instant) {
 	}
 	l.noteParted()
 	next = never
-	if l.asked == 0 && l.fate == alive && l.heard != 0 && l.out.empty() && l.process != l.t.top.Self {
+	if l.asked == 0 && l.fate == alive && l.heard != 0 && l.out.empty() && l.process != l.t.Top().Self {
 		if next = l.heard + l.idle(); next <= now {
 			l.ask(now) // which sets a timeout
 			next = never
@@ -142,7 +142,7 @@ const lastTries = 3
 // it is there. All processes of a run together ask a thousand times a second at most,
 // and not all at the same time.
 func (l *association) idle() time.Duration {
-	processes := time.Duration(l.t.top.Len())
+	processes := time.Duration(l.t.Top().Len())
 	d := max(l.t.limits.idle, processes*processes*time.Millisecond)
 	return d + d*time.Duration(l.process.Index)/processes
 }
@@ -194,7 +194,7 @@ func (l *association) silent(now instant) error {
 // enough returns how many attempts tell that a peer is dead, where one is lost with
 // that probability.
 func (t *reliable) enough(loss float64) int {
-	n := t.limits.tries + t.top.Len()/processesPerTry
+	n := t.limits.tries + t.Top().Len()/processesPerTry
 	if loss > 0 {
 		n = max(n, int(math.Ceil(math.Log(t.limits.falsely)/math.Log(loss))))
 	}
@@ -204,7 +204,7 @@ func (t *reliable) enough(loss float64) int {
 // impairment tells what is done to a link on purpose.
 func (t *reliable) impairment(l *association) transport.Impairment {
 	if x, ok := t.below.(transport.Impaired); ok {
-		return x.Impairment(t.top.Self.Node(), l.process.Node())
+		return x.Impairment(t.Top().Self.Node(), l.process.Node())
 	}
 	return transport.Impairment{}
 }
