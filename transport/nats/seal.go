@@ -50,12 +50,10 @@ func newSeal(key *transport.Key, own bool) *seal {
 	return s
 }
 
-// ownPrefix is what subjects begin with on a run's own broker, where no other
-// run is met. Subjects of less than 16 bytes cost least: they are parsed in the
-// broker and in the receiver byte by byte, and copied for each message.
+// ownPrefix is what subjects begin with on a run's own broker. Those of less than 16 bytes
+// cost least: they are parsed and copied for each message.
 const ownPrefix = "dme"
 
-// prefix returns what a run's subjects begin with. It is no secret.
 func prefix(key *transport.Key, own bool) string {
 	if own {
 		return ownPrefix
@@ -63,7 +61,6 @@ func prefix(key *transport.Key, own bool) string {
 	return "dmebench." + hex.EncodeToString(key.Derive("nats subjects")[:8])
 }
 
-// start begins a message in b's memory: content may be appended.
 func (s *seal) start(b []byte, what kind) []byte {
 	if s.aead != nil {
 		return b[:0]
@@ -79,8 +76,7 @@ func (s *seal) close(b []byte, what kind) []byte {
 	return b
 }
 
-// open returns what is sealed in b, and may write over b; false where the proof is
-// missing or wrong.
+// open returns what is sealed in b, and may write over b.
 func (s *seal) open(b []byte, what kind) (content []byte, ok bool) {
 	if s.aead != nil {
 		content, err := s.aead.Open(b[:0], nil, b, what.label())
@@ -155,7 +151,6 @@ func (h *header) decode(b []byte) (body []byte, ok bool) {
 	return b, true
 }
 
-// decodeIncarnation reads the part of a header that most have not.
 func (h *header) decodeIncarnation(b []byte) (rest []byte, ok bool) {
 	if len(b) > 0 && b[0] == 0 {
 		h.welcome, b = true, b[1:]
@@ -168,7 +163,6 @@ func (h *header) decodeIncarnation(b []byte) (rest []byte, ok bool) {
 	return rest, true
 }
 
-// uvarint reads a number and returns what follows it.
 func uvarint(b []byte, x *uint64) (rest []byte, ok bool) {
 	v, n := binary.Uvarint(b)
 	if n <= 0 || n > 1 && b[n-1] == 0 { // cut off, too large, or a longer form of a shorter number

@@ -14,9 +14,8 @@ import (
 )
 
 // Sequencer passes on all frames of a run over one connection, and numbers the
-// broadcasts among them: what one connection publishes, all receive in its
-// order. There is one for a run whose Broker is Sequenced, before its processes
-// call Listen.
+// broadcasts among them. There is one for a run whose Broker is Sequenced, before its
+// processes call Listen.
 type Sequencer struct {
 	conn   *natsgo.Conn
 	prefix string
@@ -38,8 +37,7 @@ const (
 )
 
 // StartSequencer starts the sequencer of the run with that key. ended is called
-// once, in a goroutine of its own, if it stops before Close: the run cannot go
-// on then.
+// once, in a goroutine of its own, if it stops before Close.
 func StartSequencer(key transport.Key, b Broker, ended func(error)) (*Sequencer, error) {
 	s := &Sequencer{prefix: prefix(&key, b.Own), seal: newSeal(&key, b.Own), ended: ended}
 	var err error
@@ -60,8 +58,7 @@ func StartSequencer(key transport.Key, b Broker, ended func(error)) (*Sequencer,
 	return s, nil
 }
 
-// pass publishes a frame again, under the subject that it is meant for. The
-// library calls it for one message after the other.
+// pass publishes a frame again, under the subject that it is meant for.
 func (s *Sequencer) pass(m *natsgo.Msg) {
 	to := strings.TrimPrefix(m.Subject, s.prefix+relay)
 	content, ok := s.seal.open(m.Data, aFrame)
@@ -98,7 +95,7 @@ func (s *Sequencer) end(err error) {
 	}
 }
 
-// Refused returns how many messages without the run's key came here.
+// Refused counts messages without the run's key.
 func (s *Sequencer) Refused() uint64 { return s.refused.Load() }
 
 // Close stops the sequencer. The processes of the run must have been closed.

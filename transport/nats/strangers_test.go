@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"context"
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -224,14 +226,18 @@ func FuzzMessage(f *testing.F) {
 		c := config(1, 2)
 		tr := &Transport{
 			config: c, limits: defaultLimits(2), prefix: prefix(&c.Key, own), seal: newSeal(&c.Key, own),
-			alls: new(natsgo.Subscription), byes: new(natsgo.Subscription), closed: make(chan struct{}),
+			alls: new(natsgo.Subscription), byes: new(natsgo.Subscription),
 		}
 		tr.broker.Own, tr.broker.Sequenced = own, way == sequenced
-		top, err := newTopology(transport.AddressBook{tr.Addr(), tr.prefix + "." + processName(2, 1)}, &tr.config, tr.prefix, way == sequenced)
+		tr.leaving, tr.leave = context.WithCancel(t.Context())
+		defer tr.leave()
+		top, err := peers.NewTopology[peer]("nats", transport.AddressBook{tr.Addr(), tr.prefix + "." + processName(2, 1)}, &tr.config)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr.top.Store(top)
+		if err := tr.locate(top); err != nil {
+			t.Fatal(err)
+		}
 		delivered := 0
 		tr.handler = handler{frame: func(from, to dme.NodeID, body []byte) {
 			delivered++

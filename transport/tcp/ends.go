@@ -9,7 +9,6 @@ import (
 	"dmebench/transport/peers"
 )
 
-// hasLeft notes that a process closes in good order.
 func (t *Transport) hasLeft(p *process) {
 	t.Mu.Lock()
 	defer t.Mu.Unlock()
@@ -18,10 +17,9 @@ func (t *Transport) hasLeft(p *process) {
 	}
 }
 
-// lostLink notes that the link to a process is lost or could not be made. Where
-// the process has a connection to this one, that connection's goroutine reports
-// the death, after the frames that had still arrived: no frame of a process
-// follows its Down.
+// lostLink notes that the link to a process is lost or could not be made. Where the process
+// has a connection to this one, that connection's goroutine reports the death, after the
+// frames that had still arrived.
 func (t *Transport) lostLink(p *process, err error) {
 	t.Mu.Lock()
 	if p.State.in != nil && !t.Closing() && p.State.fate == alive {
@@ -63,9 +61,8 @@ func (t *Transport) die(p *process, err error) {
 	}
 }
 
-// lostInbound notes that the connection from a process has ended without a
-// goodbye. That is a death even if a goodbye was heard on the link to it:
-// frames may be missing.
+// lostInbound notes that the connection from a process has ended without a goodbye. That is
+// a death even if a goodbye was heard on the link to it: frames may be missing.
 func (t *Transport) lostInbound(p *process, err error) {
 	t.Mu.Lock()
 	if !t.Closing() && p.State.cause != nil && errors.Is(err, os.ErrDeadlineExceeded) {
@@ -75,8 +72,7 @@ func (t *Transport) lostInbound(p *process, err error) {
 }
 
 // Close stops delivery, sends what is queued as far as the peers take it within
-// a second, says goodbye and frees everything. It waits for calls of the
-// handler to return. Closing again waits for the first Close and does nothing.
+// a second, says goodbye and frees everything.
 func (t *Transport) Close() error {
 	t.close()
 	return nil
@@ -120,8 +116,7 @@ func (t *Transport) shutDown() {
 	t.cancel()
 }
 
-// Expel reports a process as down, after what had come from it; see
-// [transport.Readmitter]. A process that is still there is given a second to end.
+// Expel reports a process as down. One that is still there is given a second to end.
 func (t *Transport) Expel(peer dme.NodeID, cause error) error {
 	return t.Change(peer, func(p *process) error {
 		t.expel(p, cause)
@@ -129,8 +124,6 @@ func (t *Transport) Expel(peer dme.NodeID, cause error) error {
 	})
 }
 
-// Readmit lets the next incarnation of a process take part; see
-// [transport.Readmitter].
 func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 	return t.Change(peer, func(p *process) error { return t.readmit(p, addr, incarnation) })
 }
@@ -154,8 +147,7 @@ func (t *Transport) readmit(p *process, addr string, incarnation uint32) error {
 	})
 }
 
-// expel ends a process, in whatever state it is, and returns when the handler knows
-// and nothing of it is delivered any more.
+// expel returns when the handler knows and nothing of the process is delivered any more.
 func (t *Transport) expel(p *process, cause error) {
 	t.Mu.Lock()
 	if p.State.fate == absent {

@@ -46,7 +46,6 @@ var (
 	errElsewhere  = errors.New("does not live at that address; is the address book wrong?")
 )
 
-// ends says who dials whom.
 type ends struct {
 	from, to                       dme.NodeID
 	fromIncarnation, toIncarnation uint32
@@ -64,7 +63,6 @@ func decodeEnds(b []byte) ends {
 	return ends{dme.NodeID(at(0)), dme.NodeID(at(1)), at(2), at(3)}
 }
 
-// introduce is the dialer's half of the handshake.
 func introduce(conn io.ReadWriter, key *transport.Key, e ends) error {
 	hello := make([]byte, 0, helloSize+nonceSize)
 	hello = append(hello, magic...)
@@ -105,8 +103,8 @@ func ask(conn io.ReadWriter, question, answer []byte) error {
 	return nil
 }
 
-// receive is the listener's half, but for the welcome, in the process and incarnation
-// of c. It returns who dialed; no error means that this process knows the run's key.
+// receive is the listener's half, but for the welcome. It returns who dialed; no error
+// means that this process knows the run's key.
 func receive(conn io.ReadWriter, c *transport.Config) (ends, error) {
 	transcript := make([]byte, helloSize+nonceSize)
 	hello := transcript[:helloSize]

@@ -28,7 +28,6 @@ type inbound struct {
 	packets  packets
 }
 
-// accept takes connections until the listener is closed.
 func (t *Transport) accept() {
 	pause := 5 * time.Millisecond
 	for {
@@ -50,7 +49,6 @@ func (t *Transport) accept() {
 	}
 }
 
-// greet shakes hands with who has dialed and goes on to deliver its frames.
 func (t *Transport) greet(conn *net.TCPConn) {
 	conn.SetDeadline(time.Now().Add(t.limits.handshake))
 	stop := context.AfterFunc(t.leaving, func() { conn.SetDeadline(time.Unix(1, 0)) })
@@ -87,8 +85,8 @@ func (t *Transport) greet(conn *net.TCPConn) {
 	in.run()
 }
 
-// welcome tells the dialer that this side knows of the connection: Close says
-// goodbye to it. From the welcome on, the dialer takes any other end for a death.
+// welcome tells the dialer that Close says goodbye to it: from the welcome on, it takes any
+// other end for a death.
 func (in *inbound) welcome() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -107,8 +105,7 @@ func (in *inbound) welcome() error {
 }
 
 // register gives the connection to the process that node lives in. One of an
-// incarnation that nobody has announced yet waits until somebody does: what the
-// peer sends meanwhile waits in the connection.
+// incarnation that nobody has announced yet waits until somebody does.
 func (t *Transport) register(in *inbound, node dme.NodeID, incarnation uint32) error {
 	for {
 		wait, err := t.tryRegister(in, node, incarnation)
@@ -123,7 +120,6 @@ func (t *Transport) register(in *inbound, node dme.NodeID, incarnation uint32) e
 	}
 }
 
-// tryRegister returns a channel that is closed when it is worth another try.
 func (t *Transport) tryRegister(in *inbound, node dme.NodeID, incarnation uint32) (wait <-chan struct{}, err error) {
 	p := t.Top().Of(node)
 	t.Mu.Lock()
@@ -144,7 +140,6 @@ func (t *Transport) tryRegister(in *inbound, node dme.NodeID, incarnation uint32
 	return nil, nil
 }
 
-// run delivers what arrives until the connection ends, then settles how.
 func (in *inbound) run() {
 	if err := in.deliver(in.session); err != nil {
 		in.countPackets()
@@ -165,16 +160,14 @@ func (in *inbound) run() {
 	abort(in.conn)
 }
 
-// countPackets reads the connection's account before it is closed.
 func (in *inbound) countPackets() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.packets.read(in.conn)
 }
 
-// deliver hands the frames in r to the handler until the peer says goodbye, which is no
-// error. While this side closes, frames are read and dropped, so that a peer
-// that closes too can get rid of its own.
+// deliver hands the frames in r to the handler until the peer says goodbye. While this side
+// closes, frames are read and dropped, so that a peer that closes too can get rid of its own.
 func (in *inbound) deliver(r io.Reader) error {
 	t := in.t
 	stream := peers.NewStream(r)
@@ -219,7 +212,6 @@ func (in *inbound) deliver(r io.Reader) error {
 	}
 }
 
-// delivered ends a batch: what the handler sent goes out.
 func (t *Transport) delivered(frames uint64) {
 	if frames > 0 {
 		t.received.Add(frames)
@@ -227,8 +219,7 @@ func (t *Transport) delivered(frames uint64) {
 	}
 }
 
-// leave says goodbye. Welcome and goodbye are all that is ever written in this
-// direction: the socket has room for them and the writes do not wait.
+// leave says goodbye. The socket has room for the little that is written in this direction.
 func (in *inbound) leave() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

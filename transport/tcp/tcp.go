@@ -45,7 +45,6 @@ func defaultLimits() limits {
 
 type process = peers.Process[peer]
 
-// peer is what is known of a process.
 type peer struct {
 	link atomic.Pointer[link] // to it; nil before the first use
 
@@ -59,7 +58,6 @@ type peer struct {
 	reporting sync.WaitGroup // of Down
 }
 
-// fate is what became of a process.
 type fate uint8
 
 const (
@@ -99,14 +97,12 @@ type Transport struct {
 
 type life = peers.Life[peer]
 
-// Options are what a transport is opened with beside a transport.Config.
 type Options struct {
 	Encryption Encryption // Auto by default
 }
 
-// Listen opens a transport: it has an address and accepts connections, but
-// delivers nothing before Start. c.Listen should name an address at which the
-// other processes can reach this one.
+// Listen opens a transport, which accepts connections from then on. c.Listen should name an
+// address at which the other processes can reach this one.
 func Listen(c transport.Config, o Options) (*Transport, error) { return listen(c, o, defaultLimits()) }
 
 func listen(c transport.Config, o Options, l limits) (*Transport, error) {
@@ -143,10 +139,8 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 // Addr returns the address that the transport listens on.
 func (t *Transport) Addr() string { return t.listener.Addr().String() }
 
-// Start takes the address book, connects to the configuration's peers and
-// begins to deliver frames, which may be before it returns. It fails if one of
-// the peers cannot be reached; the transport is then still to be closed. A later
-// incarnation does not wait for them.
+// Start connects to the configuration's peers and begins to deliver frames. It fails if one
+// of the peers cannot be reached; a later incarnation does not wait for them.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
 	top, err := peers.NewTopology[peer]("tcp", book, &t.config)
 	if err != nil {
@@ -224,8 +218,6 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 	return l, nil
 }
 
-// Send queues a frame; see [transport.Transport]. Frames to a process that has
-// died or left are dropped without an error.
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 	top, err := t.Ready()
 	if err != nil {
@@ -252,8 +244,7 @@ func (t *Transport) firstUse(p *process) (*link, error) {
 	})
 }
 
-// Flush writes what is queued as far as the sockets take it at once. It does
-// not wait, and does not report lost peers: Handler.Down does.
+// Flush writes what is queued as far as the sockets take it at once.
 func (t *Transport) Flush() error {
 	if t.Closing() {
 		return t.Closed()
@@ -264,7 +255,6 @@ func (t *Transport) Flush() error {
 
 func (t *Transport) flush() { t.dirty.Drain((*link).flush) }
 
-// Counters returns what has been counted so far.
 func (t *Transport) Counters() transport.Counters {
 	c := transport.Counters{
 		Received:      t.received.Load(),

@@ -5,8 +5,7 @@ import (
 	"dmebench/transport/peers"
 )
 
-// Expel takes no datagram of a process any more. Where this is the highest layer, its
-// handler is told.
+// Expel takes no datagram of a process any more.
 func (r *raw) Expel(peer dme.NodeID, cause error) error {
 	return r.Change(peer, func(p *rawProcess) error {
 		r.reading.Lock()
@@ -16,8 +15,6 @@ func (r *raw) Expel(peer dme.NodeID, cause error) error {
 	})
 }
 
-// Readmit takes the datagrams of the next incarnation of a process from now on, and
-// sends to it.
 func (r *raw) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 	return r.Change(peer, func(p *rawProcess) error {
 		r.reading.Lock()
@@ -54,7 +51,6 @@ func (r *raw) expel(p *rawProcess, cause error) {
 	}
 }
 
-// Expel reports a process as down, after what had come from there.
 func (t *reliable) Expel(peer dme.NodeID, cause error) error {
 	return t.Change(peer, func(p *process) error {
 		p.State.expel(cause)
@@ -62,7 +58,6 @@ func (t *reliable) Expel(peer dme.NodeID, cause error) error {
 	})
 }
 
-// Readmit begins a link with the next incarnation of a process.
 func (t *reliable) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 	return t.Change(peer, func(p *process) error {
 		old := &p.State

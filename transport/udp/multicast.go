@@ -14,17 +14,15 @@ import (
 	"dmebench/transport/peers"
 )
 
-// group is the IP multicast group of a run: what is sent there once, all of its
-// processes receive, the sender too.
+// group is the IP multicast group of a run. A sender receives its own datagrams, too.
 type group struct {
 	at     netip.AddrPort
 	socket *socket
 }
 
-// groupOf returns a run's group, which follows from its key so that all of its
-// processes know it: an address of the organization-local scope (RFC 2365, 6.2)
-// and a port below those that systems give out by themselves. That another run
-// has the same is unlikely, and harms nobody: its datagrams are refused.
+// groupOf returns a run's group, which follows from its key: an address of the
+// organization-local scope (RFC 2365, 6.2) and a port below those that systems give out by
+// themselves. Where another run has the same, its datagrams are refused.
 func groupOf(key *transport.Key) netip.AddrPort {
 	const firstPort, ports = 20_000, 10_000
 	sum := key.Derive("udp group")
@@ -62,7 +60,6 @@ func joinAt(at netip.AddrPort, own *socket) (*socket, error) {
 	return newSocket(conn)
 }
 
-// interfaceOf returns the network interface that has the address.
 func interfaceOf(local netip.Addr) (*net.Interface, error) {
 	all, err := net.Interfaces()
 	if err != nil {
@@ -83,14 +80,12 @@ func interfaceOf(local netip.Addr) (*net.Interface, error) {
 	return nil, fmt.Errorf("no interface has the address %v", local)
 }
 
-// Multicasting is a [Transport] that was opened with [Options.Multicast], and a
-// [transport.Broadcaster].
+// Multicasting is a [Transport] that was opened with [Options.Multicast].
 type Multicasting struct{ *Transport }
 
 var _ transport.Broadcaster = Multicasting{}
 
-// Broadcast is Send to every node but from, by one datagram to the run's
-// multicast group; the package comment says when it takes more.
+// Broadcast is Send to every node but from, mostly by one datagram to the run's group.
 func (m Multicasting) Broadcast(from dme.NodeID, frame []byte) error {
 	return m.Transport.Transport.(transport.Broadcaster).Broadcast(from, frame)
 }
@@ -123,7 +118,6 @@ const (
 	castHead = 5 + 3     // bytes before the entries
 )
 
-// Broadcast is Send to every node but from.
 func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
 	top, err := t.Ready()
 	if err != nil {
@@ -161,8 +155,7 @@ func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
 	return nil
 }
 
-// queueBroadcast queues c.body, for n nodes, and adds it to c if it may be sent
-// now.
+// queueBroadcast queues c.body, for n nodes, and adds it to c if it may be sent now.
 func (l *association) queueBroadcast(c *broadcast, n uint64, now instant) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,7 +182,6 @@ func (l *association) queueBroadcast(c *broadcast, n uint64, now instant) error 
 	return nil
 }
 
-// write hands what was gathered to the layer below. It is called with mu held.
 func (c *broadcast) write(t *reliable) {
 	if c.count == 0 {
 		return
@@ -203,7 +195,6 @@ func (c *broadcast) write(t *reliable) {
 	c.entries, c.count = c.entries[:0], 0
 }
 
-// broadcastArrived takes a broadcast of a process from the layer below.
 func (t *reliable) broadcastArrived(from *process, b []byte) {
 	var s segment
 	mine, err := decodeBroadcast(b, uint64(t.Top().Self.Index), &s)
@@ -215,8 +206,7 @@ func (t *reliable) broadcastArrived(from *process, b []byte) {
 	}
 }
 
-// decodeBroadcast reads the segment for a process out of a broadcast, into s;
-// false where there is none for it.
+// decodeBroadcast reads the segment for a process out of a broadcast, into s, if there is one.
 func decodeBroadcast(b []byte, process uint64, s *segment) (mine bool, err error) {
 	r := reader{b: b}
 	*s = segment{kind: shared, from: uint32(r.uvarint(math.MaxUint32))}

@@ -10,8 +10,8 @@ import (
 	"dmebench/transport/peers"
 )
 
-// reliable makes the layers reliable and fifo of any transport whose frames
-// come from whom they say: each frame arrives once.
+// reliable makes the layers reliable and fifo of a transport whose frames come from whom
+// they say.
 type reliable struct {
 	peers.Life[association] // its Mu guards met and parting; no other lock is taken under it
 
@@ -39,7 +39,6 @@ type reliable struct {
 	received, refused atomic.Uint64
 }
 
-// newReliable makes the layers above one that carries datagrams of so many bytes.
 func newReliable(below transport.Transport, c transport.Config, o Options, datagram int, l limits) *reliable {
 	t := &reliable{
 		below: below, config: c, layer: o.Layer, limits: l,
@@ -50,7 +49,7 @@ func newReliable(below transport.Transport, c transport.Config, o Options, datag
 	return t
 }
 
-// clock returns the time. It is never 0, which means no time.
+// clock returns the time, which is never 0.
 func (t *reliable) clock() instant { return time.Since(t.opened) + 1 }
 
 func (t *reliable) Addr() string { return t.below.Addr() }
@@ -107,8 +106,6 @@ func (t *reliable) Send(from, to dme.NodeID, b []byte) error {
 	return p.State.send(from, to, b)
 }
 
-// Flush sends what is queued as far as the windows are open. It does not wait,
-// and does not report lost peers: Handler.Down does.
 func (t *reliable) Flush() error {
 	if t.Closing() {
 		return t.Closed()
@@ -117,12 +114,9 @@ func (t *reliable) Flush() error {
 	return t.below.Flush()
 }
 
-// flushDirty hands what is queued to the layer below, which is still to be
-// flushed.
 func (t *reliable) flushDirty() { t.dirty.Drain((*association).flush) }
 
-// Frame takes a segment from the layer below, which flushes when its batch is
-// done.
+// Frame takes a segment from the layer below, which flushes when its batch is done.
 func (t *reliable) Frame(from, to dme.NodeID, b []byte) {
 	p := t.Top().Of(from)
 	var s segment
@@ -141,8 +135,7 @@ func (t *reliable) Frame(from, to dme.NodeID, b []byte) {
 // Down does nothing: the layer below notices no death.
 func (t *reliable) Down(dme.NodeID, error) {}
 
-// deliver hands a frame that came over a link to the handler, for each node that it
-// is for.
+// deliver hands a frame to the handler, for each node that it is for.
 func (t *reliable) deliver(l *association, f peers.Frame) {
 	if f.To != dme.None || t.caster == nil {
 		t.deliverTo(l, f)
@@ -155,7 +148,6 @@ func (t *reliable) deliver(l *association, f peers.Frame) {
 	}
 }
 
-// deliverTo hands a frame to the handler, unless this side closes.
 func (t *reliable) deliverTo(l *association, f peers.Frame) {
 	if !t.Top().Hosts(l.process, f.From, f.To) {
 		t.refused.Add(1)
@@ -191,8 +183,7 @@ func (t *reliable) Counters() transport.Counters {
 }
 
 // Close stops delivery, sends what is queued as far as the peers take it within
-// about a second, says farewell and frees everything. It waits for calls of the
-// handler to return. Closing again waits for the first Close and does nothing.
+// about a second, says farewell and frees everything.
 func (t *reliable) Close() error {
 	t.close()
 	return nil

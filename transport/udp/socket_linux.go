@@ -15,10 +15,8 @@ import (
 	"dmebench/transport"
 )
 
-// receiveSlots is how many datagrams one call takes.
 const receiveSlots = 16
 
-// socket is a UDP socket that many datagrams pass in one system call.
 type socket struct {
 	conn *net.UDPConn
 	raw  syscall.RawConn
@@ -29,7 +27,7 @@ type socket struct {
 	finalDrops     atomic.Uint64
 }
 
-// newSocket takes a connection over, and closes it where that fails.
+// newSocket takes a connection over.
 func newSocket(conn *net.UDPConn) (*socket, error) {
 	s := &socket{conn: conn}
 	var err error
@@ -44,7 +42,6 @@ func newSocket(conn *net.UDPConn) (*socket, error) {
 	return s, nil
 }
 
-// control calls f with the socket's descriptor.
 func (s *socket) control(f func(fd int) error) error {
 	var failed error
 	if err := s.raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil {
@@ -53,15 +50,13 @@ func (s *socket) control(f func(fd int) error) error {
 	return failed
 }
 
-// multicastBy makes what is sent to groups leave by the interface that has the
-// address. It reaches no further than that network: the default of one hop.
+// multicastBy makes what is sent to groups leave by the interface that has the address.
 func (s *socket) multicastBy(local netip.Addr) error {
 	return s.control(func(fd int) error {
 		return unix.SetsockoptInet4Addr(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, local.As4())
 	})
 }
 
-// prepare sets the socket up.
 func (s *socket) prepare() error {
 	s.in.init()
 	return s.control(func(fd int) error {
@@ -73,8 +68,7 @@ func (s *socket) prepare() error {
 	})
 }
 
-// enlarge asks for a buffer and returns what was granted: all of it to root,
-// up to the system's bound to others.
+// enlarge asks for a buffer and returns what was granted: all of it to root.
 func enlarge(fd, option, force int) int {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, force, bufferSize) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, bufferSize)
@@ -86,14 +80,12 @@ func enlarge(fd, option, force int) int {
 	return granted / 2 // the kernel doubles what it is asked for, for its own account
 }
 
-// message is the kernel's struct mmsghdr.
+// message is struct mmsghdr.
 type message struct {
 	header unix.Msghdr
 	size   uint32
 }
 
-// inbox is where datagrams are received, and what the system call needs for
-// that.
 type inbox struct {
 	messages [receiveSlots]message
 	vectors  [receiveSlots]unix.Iovec
@@ -113,11 +105,10 @@ func (in *inbox) init() {
 
 // receive hands over datagrams until the socket is closed, or fails: done is
 // called when the socket is empty for the moment, and at least after each
-// receiveSlots of them. It is called by one goroutine.
+// receiveSlots of them.
 //
 // It waits for the poller only when a call has found the socket empty, so that
-// one system call takes a lone datagram. What arrives after that call makes
-// the poller report again.
+// one system call takes a lone datagram.
 func (s *socket) receive(datagram func([]byte), done func()) (err error) {
 	in := &s.in
 	closed := s.raw.Read(func(fd uintptr) bool {
@@ -153,8 +144,7 @@ func (s *socket) receive(datagram func([]byte), done func()) (err error) {
 	return err
 }
 
-// drops is how many datagrams the kernel has thrown away because the buffer was
-// full.
+// drops is how many datagrams found the buffer full.
 func (s *socket) drops() uint64 {
 	const meminfo = 9 // words of SO_MEMINFO, the last of which counts drops
 	var words [meminfo]uint32
@@ -173,19 +163,16 @@ func (s *socket) drops() uint64 {
 	return uint64(words[meminfo-1])
 }
 
-// close ends receive, and waits for it.
 func (s *socket) close() {
 	s.finalDrops.Store(s.drops())
 	s.conn.Close()
 }
 
-// sockaddr is an address in the kernel's form.
 type sockaddr struct {
 	storage unix.RawSockaddrInet6 // or an Inet4, which is smaller
 	size    uint32
 }
 
-// sockaddr returns the kernel's form of an address.
 func (s *socket) sockaddr(at netip.AddrPort) (a sockaddr, err error) {
 	var port [2]byte
 	binary.BigEndian.PutUint16(port[:], at.Port())
@@ -214,7 +201,6 @@ func (s *socket) sockaddr(at netip.AddrPort) (a sockaddr, err error) {
 	return a, nil
 }
 
-// outbox is datagrams to be sent, and what the system call needs for that.
 type outbox struct {
 	socket  *socket
 	packets [heldPackets]packet
@@ -235,7 +221,7 @@ func newOutbox(s *socket) *outbox {
 	return o
 }
 
-// send sends the packets that are queued, and adds to the counters.
+// send sends the packets that are queued.
 func (o *outbox) send(counts *transport.Counters) {
 	o.next, o.counts = 0, counts
 	for i := range o.packets[:o.queued] {

@@ -11,7 +11,6 @@ import (
 	"dmebench/transport"
 )
 
-// wake is the one timer of a process.
 type wake struct {
 	at    atomic.Int64 // an instant; never while it is not set
 	mu    sync.Mutex
@@ -24,13 +23,11 @@ const (
 	// pause is the least time between two services of the timer.
 	pause = time.Millisecond
 
-	// early is how long before its time a segment that arrives serves the timer:
-	// while segments arrive, their reader does what is due, and the timer never
-	// wakes up the process in the middle of something.
+	// early is how long before its time a segment that arrives serves the timer: while
+	// segments arrive, the timer never wakes up the process.
 	early = 5 * time.Millisecond
 
-	// asleep is how late the timer is when this process has not been running
-	// itself: what its peers have sent meanwhile may lie unread.
+	// asleep is how late the timer is when this process has not been running itself.
 	asleep = 100 * time.Millisecond
 )
 
@@ -53,7 +50,7 @@ func (w *wake) close() {
 	}
 }
 
-// by sees to it that the timer is served at the instant at, not much later.
+// by has the timer served at the instant at, not much later.
 func (w *wake) by(at, now instant) {
 	if at == 0 || int64(at) >= w.at.Load() {
 		return
@@ -66,7 +63,6 @@ func (w *wake) by(at, now instant) {
 	}
 }
 
-// watch is the goroutine of the timer.
 func (t *reliable) watch(timer *rawio.Timer) {
 	for timer.Wait() {
 		t.serving.Lock()
@@ -76,8 +72,7 @@ func (t *reliable) watch(timer *rawio.Timer) {
 	}
 }
 
-// serveEarly does what is due, or about to be, unless somebody does that
-// already.
+// serveEarly does what is due, or about to be, unless somebody does that already.
 func (t *reliable) serveEarly(now instant) {
 	if int64(now+early) >= t.wake.at.Load() && t.serving.TryLock() {
 		t.serve(now)
@@ -103,7 +98,6 @@ func (t *reliable) serve(now instant) {
 }
 
 // serve does what is due for a link, and returns when something will be next.
-// Silence counts from the instant awake at the earliest.
 func (l *association) serve(now, awake instant) (next instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,13 +128,11 @@ func (l *association) serve(now, awake instant) (next instant) {
 	return next
 }
 
-// lastTries is how often something goes to a process that has never answered, where
-// this one closes.
+// lastTries is how often a process that has never answered is told that this one closes.
 const lastTries = 3
 
 // idle is for how long nothing may have come before the other side is asked whether
-// it is there. All processes of a run together ask a thousand times a second at most,
-// and not all at the same time.
+// it is there. All processes of a run together ask a thousand times a second at most.
 func (l *association) idle() time.Duration {
 	processes := time.Duration(l.t.Top().Len())
 	d := max(l.t.limits.idle, processes*processes*time.Millisecond)
@@ -163,8 +155,8 @@ func (l *association) idle() time.Duration {
 // at once.
 const processesPerTry = 32
 
-// dead notes that the timeout of an attempt is over, and reports whether the other side
-// is to be given up. It is called with mu held.
+// dead counts an attempt whose timeout is over, and reports whether the other side is to be
+// given up. It is called with mu held.
 func (l *association) dead(now, awake instant) bool {
 	x := l.t.impairment(l)
 	if x.Loss >= 1 {
@@ -181,7 +173,6 @@ func (l *association) dead(now, awake instant) bool {
 	return l.asked > 0 && now >= max(l.asked, awake)+silence && l.tries >= l.t.enough(x.Loss)
 }
 
-// silent says why the other side is given up. It is called with mu held.
 func (l *association) silent(now instant) error {
 	conditions := ""
 	if x := l.t.impairment(l); x.Text != "" {
@@ -191,8 +182,7 @@ func (l *association) silent(now instant) error {
 		l.process, (now - l.asked).Round(100*time.Millisecond), l.tries, conditions)
 }
 
-// enough returns how many attempts tell that a peer is dead, where one is lost with
-// that probability.
+// enough returns how many attempts tell that a peer is dead, where that part of them is lost.
 func (t *reliable) enough(loss float64) int {
 	n := t.limits.tries + t.Top().Len()/processesPerTry
 	if loss > 0 {
@@ -201,7 +191,6 @@ func (t *reliable) enough(loss float64) int {
 	return n
 }
 
-// impairment tells what is done to a link on purpose.
 func (t *reliable) impairment(l *association) transport.Impairment {
 	if x, ok := t.below.(transport.Impaired); ok {
 		return x.Impairment(t.Top().Self.Node(), l.process.Node())

@@ -20,10 +20,8 @@ const (
 	FIFO     Layer = "fifo"
 )
 
-// Layers lists them all.
 func Layers() []Layer { return []Layer{Raw, Reliable, FIFO} }
 
-// GuaranteesOf is what a layer promises.
 func GuaranteesOf(l Layer) transport.Guarantees {
 	return transport.Guarantees{Reliable: l != Raw, FIFO: l == FIFO}
 }
