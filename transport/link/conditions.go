@@ -26,13 +26,10 @@ type Conditions struct {
 	Holding time.Duration
 }
 
-// DefaultHolding is for how long a reordered frame is held back at most.
 const DefaultHolding = time.Millisecond
 
-// Link is an ordered pair of nodes.
 type Link struct{ From, To dme.NodeID }
 
-// Config says what is to be done to which links.
 type Config struct {
 	Seed       uint64
 	All        Conditions // of every link for which no rule is in force
@@ -45,7 +42,6 @@ type Config struct {
 	LargestFrame int
 }
 
-// each calls f for all conditions.
 func (c *Config) each(f func(Conditions)) {
 	f(c.All)
 	for i := range c.Rules {
@@ -83,9 +79,8 @@ func (c *Config) Guarantees(g transport.Guarantees) transport.Guarantees {
 	return g
 }
 
-// Longest returns for how long a frame waits at most; bounded is false where
-// that has no bound that can be told beforehand: delays with a tail, and links
-// on which frames queue for bandwidth.
+// Longest returns for how long a frame waits at most; that has no bound for delays with a
+// tail, and where frames queue for bandwidth.
 func (c *Config) Longest() (longest time.Duration, bounded bool) {
 	bounded = true
 	c.each(func(x Conditions) {
@@ -96,8 +91,7 @@ func (c *Config) Longest() (longest time.Duration, bounded bool) {
 	return longest, bounded
 }
 
-// Typical returns about how long a frame of so many bytes takes on the slowest
-// link, for those who must know when to lose patience.
+// Typical returns about how long a frame of so many bytes takes on the slowest link.
 func (c *Config) Typical(bytes int) (typical time.Duration) {
 	c.each(func(x Conditions) {
 		typical = max(typical, x.Delay.Mean+x.Jitter+x.holds()+x.transmission(bytes))
@@ -105,7 +99,6 @@ func (c *Config) Typical(bytes int) (typical time.Duration) {
 	return typical
 }
 
-// holding is up to which a frame is held back where it is.
 func (c *Conditions) holding() time.Duration {
 	if c.Holding == 0 {
 		return DefaultHolding
@@ -113,7 +106,6 @@ func (c *Conditions) holding() time.Duration {
 	return c.Holding
 }
 
-// holds is how long a frame may be held back.
 func (c *Conditions) holds() time.Duration {
 	if c.Reordering == 0 && c.Duplication == 0 {
 		return 0
@@ -121,7 +113,6 @@ func (c *Conditions) holds() time.Duration {
 	return c.holding()
 }
 
-// transmission is how long the link is busy with so many bytes.
 func (c *Conditions) transmission(bytes int) time.Duration {
 	if c.Bandwidth == 0 {
 		return 0
@@ -129,21 +120,17 @@ func (c *Conditions) transmission(bytes int) time.Duration {
 	return time.Duration(float64(bytes) / float64(c.Bandwidth) * float64(time.Second))
 }
 
-// MaxDelay is the longest delay that a frame can have: a draw beyond it is cut.
+// MaxDelay is the longest delay that a frame can have: longer ones are cut.
 const MaxDelay = time.Minute
 
-// Delay is a distribution of delays. The zero value is none.
 type Delay struct {
-	Shape Shape
-	Mean  time.Duration
-	// Spread is by how much a Uniform delay differs from its mean at most.
+	Shape  Shape
+	Mean   time.Duration
 	Spread time.Duration
-	// Index is the tail index of a Pareto delay, above 1: the smaller, the
-	// heavier the tail. Below 2 the variance is infinite.
+	// Index is the tail index of a Pareto delay, above 1; below 2 the variance is infinite.
 	Index float64
 }
 
-// Shape is the kind of a distribution.
 type Shape uint8
 
 // The shapes.
@@ -201,7 +188,7 @@ func (d *Delay) check() error {
 	return nil
 }
 
-// draw returns the delay at u, from 0 to 1 without 1, of the distribution.
+// draw returns the delay at u, in [0, 1), of the distribution.
 func (d *Delay) draw(u float64) time.Duration {
 	mean := float64(d.Mean)
 	var x float64
@@ -219,8 +206,6 @@ func (d *Delay) draw(u float64) time.Duration {
 	return time.Duration(min(x, float64(MaxDelay)))
 }
 
-// longest returns the longest delay of the distribution; it is bounded unless
-// the distribution has a tail.
 func (d *Delay) longest() (longest time.Duration, bounded bool) {
 	switch d.Shape {
 	case Constant:
@@ -231,9 +216,8 @@ func (d *Delay) longest() (longest time.Duration, bounded bool) {
 	return MaxDelay, false
 }
 
-// Impairment tells what is done to the frames of two nodes at present, there and back;
-// see [transport.Impaired]. With limited bandwidth a frame is taken to wait for as
-// many others as a window of 128 KiB holds.
+// Impairment takes a frame to wait, with limited bandwidth, for as many others as a window
+// of 128 KiB holds.
 func (t *Transport) Impairment(a, b dme.NodeID) transport.Impairment {
 	t.mu.Lock()
 	now := t.clock()
@@ -274,7 +258,7 @@ func (c *Config) impairment(l Link, now time.Duration) transport.Impairment {
 	return x
 }
 
-// slowest returns what no frame but one in a billion waits longer than.
+// slowest is what no frame but one in a billion waits longer than.
 func (c *Conditions) slowest() time.Duration {
 	const window = 128 << 10
 	return c.Delay.draw(1-1e-9) + c.Jitter + c.holds() + c.transmission(window)

@@ -12,16 +12,13 @@ import (
 	"dmebench/dme"
 )
 
-// Cut is partitions that are made and healed while the network runs, beside those
-// that follow a schedule ([Partition]). All links of a process share one, by
-// [Config.Cut]. The zero value separates nobody. Its methods may be called from
-// several goroutines.
+// Cut is partitions that are made and healed while the network runs. All links of a process
+// share one, by [Config.Cut]. Its methods may be called from several goroutines.
 type Cut struct {
 	mu    sync.Mutex // held while the partitions change
 	those atomic.Pointer[[]cutting]
 }
 
-// cutting is one partition.
 type cutting struct {
 	key    int
 	groups [][]dme.NodeID
@@ -37,10 +34,8 @@ func (c *Cut) Partition(key int, groups [][]dme.NodeID) error {
 	return nil
 }
 
-// Heal ends the partition of that key. Frames that have vanished stay lost.
 func (c *Cut) Heal(key int) { c.change(key) }
 
-// change puts others into the place of the partition of that key.
 func (c *Cut) change(key int, others ...cutting) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +53,6 @@ func (c *Cut) change(key int, others ...cutting) {
 	c.those.Store(&others)
 }
 
-// between returns the groups that separate the ends of a link; nil where none do.
 func (c *Cut) between(l Link) [][]dme.NodeID {
 	if c == nil {
 		return nil
@@ -75,7 +69,6 @@ func (c *Cut) between(l Link) [][]dme.NodeID {
 	return nil
 }
 
-// side returns in which of the groups a node is; -1 where it is in none.
 func side(groups [][]dme.NodeID, id dme.NodeID) int {
 	return slices.IndexFunc(groups, func(g []dme.NodeID) bool { return slices.Contains(g, id) })
 }
@@ -96,7 +89,6 @@ func checkGroups(groups [][]dme.NodeID) error {
 	return nil
 }
 
-// formatGroups writes groups as options do: "1,2|3-5".
 func formatGroups(groups [][]dme.NodeID) string {
 	var words []string
 	for _, g := range groups {
@@ -106,17 +98,15 @@ func formatGroups(groups [][]dme.NodeID) string {
 }
 
 // Partition is a time during which frames between different groups of nodes
-// vanish. Times count from Start, at each process for itself; a frame is judged
-// when it is sent.
+// vanish. Times count from Start; a frame is judged when it is sent.
 type Partition struct {
 	From, Until time.Duration // Until is not part of it
 	// Groups are the sides. Nodes that are in none are one more side together.
 	Groups [][]dme.NodeID
 }
 
-// ParsePartitions reads GROUP|…@FROM-UNTIL, where a group is node numbers and
-// ranges of them separated by commas; several partitions are separated by
-// semicolons: "1,2|3-5@1s-2.5s;1@4s-5s".
+// ParsePartitions reads GROUP|…@FROM-UNTIL;…, where a group is node numbers and
+// ranges of them: "1,2|3-5@1s-2.5s;1@4s-5s".
 func ParsePartitions(s string) ([]Partition, error) {
 	var all []Partition
 	for part := range strings.SplitSeq(s, ";") {
@@ -157,7 +147,6 @@ func (p *Partition) check() error {
 	return checkGroups(p.Groups)
 }
 
-// separates reports whether a frame that is sent at the time now vanishes.
 func (p *Partition) separates(l Link, now time.Duration) bool {
 	return now >= p.From && now < p.Until && side(p.Groups, l.From) != side(p.Groups, l.To)
 }

@@ -11,19 +11,17 @@ import (
 )
 
 // Rule gives links conditions of their own, always or for a time. Times count
-// from Start, at each process for itself; a frame is judged when it is sent.
+// from Start; a frame is judged when it is sent.
 type Rule struct {
 	Link        Link          // a node 0 stands for every node
 	From, Until time.Duration // Until is not part of it; 0 is for ever
 	Conditions  Conditions
 }
 
-// inForce reports whether the rule holds at the time now.
 func (r *Rule) inForce(now time.Duration) bool {
 	return now >= r.From && (r.Until == 0 || now < r.Until)
 }
 
-// rulesOf returns the rules that are for a link.
 func (c *Config) rulesOf(l Link) (rules []*Rule) {
 	for i := range c.Rules {
 		r := &c.Rules[i]
@@ -44,8 +42,7 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// CheckNodes reports the first rule that names a node beyond the nodes 1..nodes
-// of a system: it would never be in force.
+// CheckNodes reports the first rule that names a node beyond 1..nodes.
 func (c *Config) CheckNodes(nodes int) error {
 	for i := range c.Rules {
 		if l := c.Rules[i].Link; int(max(l.From, l.To)) > nodes {
@@ -55,7 +52,6 @@ func (c *Config) CheckNodes(nodes int) error {
 	return nil
 }
 
-// String returns the link as options write it: "1-2", "*-3".
 func (l Link) String() string {
 	end := func(id dme.NodeID) string {
 		if id == 0 {
@@ -68,9 +64,8 @@ func (l Link) String() string {
 
 const ruleForm = "FROM-TO:NAME=VALUE,… or FROM-TO@TIME-TIME:NAME=VALUE,…"
 
-// parseRules reads FROM-TO:NAME=VALUE,… separated by semicolons, where FROM and
-// TO are nodes or *, and a time may follow: "1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1".
-// What a rule does not name is as in all.
+// parseRules reads "1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1". What a rule does not name is as
+// in all.
 func parseRules(s string, all Conditions) ([]Rule, error) {
 	var rules []Rule
 	for part := range strings.SplitSeq(s, ";") {
@@ -122,7 +117,6 @@ func (r *Rule) parse(s string) error {
 	return r.check()
 }
 
-// parseEnd reads a node number, or * for every node.
 func parseEnd(s string) (dme.NodeID, error) {
 	if s == "*" {
 		return 0, nil
@@ -134,7 +128,6 @@ func parseEnd(s string) (dme.NodeID, error) {
 	return dme.NodeID(id), nil
 }
 
-// parseTimes reads FROM-UNTIL.
 func parseTimes(s string) (from, until time.Duration, err error) {
 	first, last, ok := strings.Cut(s, "-")
 	if !ok {

@@ -22,11 +22,8 @@ import (
 
 type process = peers.Process[link]
 
-// Guarantees is what this transport promises.
 var Guarantees = transport.Guarantees{Reliable: true, FIFO: true}
 
-// accountedFrame is what a frame counts for beside its bytes: about what it takes in
-// memory.
 const accountedFrame = 64
 
 // Network joins the processes of a run. The zero value is ready for use.
@@ -36,7 +33,6 @@ type Network struct {
 	last      int // number of the latest address
 }
 
-// Transport is a [transport.Transport] on a Network.
 type Transport struct {
 	life    // its Mu guards queue
 	network *Network
@@ -63,8 +59,7 @@ type link struct {
 	down   atomic.Bool // frames to it are dropped
 }
 
-// delivery is a frame on its way, or something else that is to be done in its
-// place among the frames.
+// delivery is a frame on its way, or something else that is to be done in its place.
 type delivery struct {
 	from, to    dme.NodeID
 	incarnation uint32 // of the sending process
@@ -95,7 +90,6 @@ func listen(n *Network, c transport.Config, backlog int) (*Transport, error) {
 	return t, nil
 }
 
-// at returns the transport at an address, if it has the key.
 func (n *Network) at(addr string, key transport.Key) *Transport {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -109,7 +103,6 @@ func (n *Network) at(addr string, key transport.Key) *Transport {
 
 func (t *Transport) Addr() string { return t.addr }
 
-// Start takes the address book and begins to deliver frames.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
 	top, err := peers.NewTopology[link]("mem", book, &t.config)
 	if err != nil {
@@ -128,7 +121,6 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	return nil
 }
 
-// Send queues a frame at its receiver; see [transport.Transport].
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 	top, err := t.Ready()
 	if err != nil {
@@ -158,7 +150,6 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 	return nil
 }
 
-// enqueue takes a frame, unless this process has closed.
 func (t *Transport) enqueue(d delivery) {
 	t.Mu.Lock()
 	defer t.Mu.Unlock()
@@ -170,14 +161,12 @@ func (t *Transport) enqueue(d delivery) {
 	t.arrival.Signal()
 }
 
-// settle notes that a frame does not wait any more.
 func (d *delivery) settle() {
 	if d.link != nil {
 		d.link.queued.Add(-int64(len(d.body) + accountedFrame))
 	}
 }
 
-// deliver is the goroutine that calls the handler.
 func (t *Transport) deliver() {
 	defer close(t.ended)
 	var batch []delivery
@@ -218,7 +207,6 @@ func (t *Transport) take(d delivery) {
 	d.settle()
 }
 
-// Flush does nothing: Send has handed everything over.
 func (t *Transport) Flush() error {
 	if t.Closing() {
 		return t.Closed()
@@ -226,7 +214,6 @@ func (t *Transport) Flush() error {
 	return nil
 }
 
-// Counters returns what has been counted so far. A frame counts as one write.
 func (t *Transport) Counters() transport.Counters {
 	frames := t.frames.Load()
 	return transport.Counters{
@@ -236,7 +223,6 @@ func (t *Transport) Counters() transport.Counters {
 	}
 }
 
-// Close stops delivery here, and waits for the handler to return.
 func (t *Transport) Close() error {
 	t.Mu.Lock()
 	t.End()
@@ -250,8 +236,6 @@ func (t *Transport) Close() error {
 	return nil
 }
 
-// Expel reports a process as down, after all that it had sent here; see
-// [transport.Readmitter].
 func (t *Transport) Expel(peer dme.NodeID, cause error) error {
 	return t.inOrder(peer, func(p *process) error {
 		t.expel(p, cause)
@@ -259,8 +243,6 @@ func (t *Transport) Expel(peer dme.NodeID, cause error) error {
 	})
 }
 
-// Readmit lets the next incarnation of a process take part; see
-// [transport.Readmitter].
 func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 	return t.inOrder(peer, func(p *process) error {
 		top := t.Top()
@@ -277,8 +259,7 @@ func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) er
 	})
 }
 
-// inOrder calls f with the process of peer in place of a frame: after all that has
-// come before. It returns when f has.
+// inOrder calls f with the process of peer in place of a frame: after all that has come before.
 func (t *Transport) inOrder(peer dme.NodeID, f func(*process) error) error {
 	return t.Change(peer, func(p *process) error {
 		done := make(chan error, 1)
@@ -292,7 +273,6 @@ func (t *Transport) inOrder(peer dme.NodeID, f func(*process) error) error {
 	})
 }
 
-// expel is called by the delivering goroutine.
 func (t *Transport) expel(p *process, cause error) {
 	if p.State.down.Swap(true) {
 		return

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// userTimeout makes the connection fail when data has waited for the peer's
-// acknowledgement for so long. Without it, a peer behind a broken network would
-// be noticed after a quarter of an hour of retransmissions.
+// userTimeout makes the connection fail when data has waited for so long. Without it, that
+// takes a quarter of an hour of retransmissions.
 func userTimeout(conn *net.TCPConn, d time.Duration) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -25,8 +24,7 @@ func userTimeout(conn *net.TCPConn, d time.Duration) error {
 	return failed
 }
 
-// SegmentsSent is how many segments this side of a connection has sent; 0 where
-// it is closed.
+// SegmentsSent counts what this side of a connection has sent; 0 where it is closed.
 func SegmentsSent(conn *net.TCPConn) (n uint64) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

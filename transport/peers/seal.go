@@ -18,8 +18,7 @@ func NewSeal(key *transport.Key, purpose string, context ...byte) cipher.AEAD {
 	return must(cipher.NewGCM(newBlock(key, purpose, context)))
 }
 
-// NewSharedSeal is [NewSeal] for many senders that share one key: the seal draws its
-// nonces by itself, and callers give none.
+// NewSharedSeal is [NewSeal] for many senders that share one key: it draws nonces by itself.
 func NewSharedSeal(key *transport.Key, purpose string) cipher.AEAD {
 	return must(cipher.NewGCMWithRandomNonce(newBlock(key, purpose, nil)))
 }
@@ -28,7 +27,6 @@ func newBlock(key *transport.Key, purpose string, context []byte) cipher.Block {
 	return must(aes.NewCipher(key.Derive(purpose, context...)[:16]))
 }
 
-// must is for what fails with keys and blocks of a wrong size only.
 func must[T any](x T, err error) T {
 	if err != nil {
 		panic(err)
