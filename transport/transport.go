@@ -72,8 +72,7 @@ type Monitor interface {
 	Transmitted(from dme.NodeID, b []byte)
 }
 
-// Warner is a Transport that has something to say about the system that it runs
-// on, in words that do not depend on the process.
+// Warner is a Transport that has something to say about the system that it runs on.
 type Warner interface {
 	Warnings() []string
 }
@@ -97,7 +96,7 @@ type Handler interface {
 // i's. Nodes of one process have one address.
 type AddressBook []string
 
-// Addr returns the address of node id, or "" where there is none.
+// Addr returns the address of node id, or "".
 func (b AddressBook) Addr(id dme.NodeID) string {
 	if id < 1 || int(id) > len(b) {
 		return ""
@@ -134,7 +133,6 @@ type Config struct {
 	Incarnations map[dme.NodeID]uint32
 }
 
-// KeySize is the size of a run's key in bytes.
 const KeySize = 32
 
 // Key is a run's secret.
@@ -163,7 +161,6 @@ var (
 	ErrFrameTooLarge = errors.New("the frame is larger than the transport carries")
 )
 
-// Guarantees is what a transport promises about the frames it carries.
 type Guarantees struct {
 	Reliable           bool `json:"reliable"`            // no loss and no duplication while both processes live
 	FIFO               bool `json:"fifo"`                // in order between each pair of nodes
@@ -172,7 +169,6 @@ type Guarantees struct {
 	SequencedBroadcast bool `json:"sequenced_broadcast"` // all nodes receive all broadcasts in one order
 }
 
-// Counters is what a transport counts.
 type Counters struct {
 	Frames          uint64 `json:"frames"`          // handed over by Send, one for each receiver
 	Bytes           uint64 `json:"bytes"`           // handed to the network, with framing
@@ -188,7 +184,6 @@ type Counters struct {
 	LargestBacklog  uint64 `json:"largest_backlog"` // bytes queued on one link
 }
 
-// Plus returns the sum of two counts.
 func (c Counters) Plus(d Counters) Counters {
 	return c.combine(&d, func(x, y uint64) uint64 { return x + y }, max(c.LargestBacklog, d.LargestBacklog))
 }
@@ -214,8 +209,7 @@ func (c Counters) combine(d *Counters, f func(x, y uint64) uint64, largest uint6
 	return c
 }
 
-// Lacks names what needs asks for and g does not promise; nil where nothing is
-// missing.
+// Lacks names what needs asks for and g does not promise.
 func (g Guarantees) Lacks(needs dme.Needs) []string {
 	var missing []string
 	for _, x := range []struct {
@@ -235,8 +229,7 @@ func (g Guarantees) Lacks(needs dme.Needs) []string {
 }
 
 // Impaired is a Transport that makes its links worse on purpose. What suspects a
-// silent peer of having died asks it what was done to the links: a peer is not dead
-// for what was injected.
+// silent peer of having died asks it: a peer is not dead for what was injected.
 type Impaired interface {
 	// Impairment tells what is done at present to frames from a to b and to their
 	// answers. It may be called by several goroutines.

@@ -9,7 +9,6 @@ import (
 	"dmebench/dme"
 )
 
-// calls is where the client of a node stands. It has one call under way at a time.
 type calls struct {
 	last    int64 // the latest msg_id
 	asked   int64 // the request that is pending; 0 where none is
@@ -21,7 +20,6 @@ type calls struct {
 	overdue *time.Timer // calls remind
 }
 
-// greet tells the node who it is.
 func (c *Child) greet() {
 	body := call{Type: typeInit, NodeID: nodeName(c.ID)}
 	for id := range dme.NodeID(c.Nodes) {
@@ -44,7 +42,6 @@ func (c *Child) call(body call, awaited bool) int64 {
 	return c.last
 }
 
-// request asks for the critical section, at once or when release is answered.
 func (c *Child) request() {
 	if c.leaving != 0 {
 		c.again = true
@@ -53,7 +50,6 @@ func (c *Child) request() {
 	c.asked = c.call(call{Type: typeRequest}, false)
 }
 
-// release leaves the critical section.
 func (c *Child) release() {
 	c.leaving = c.call(call{Type: typeRelease}, true)
 	c.late = false
@@ -75,7 +71,6 @@ func (c *Child) remind() {
 	})
 }
 
-// stop says that no more requests will come, to a node that wants to know.
 func (c *Child) stop() {
 	if c.stops {
 		c.call(call{Type: typeStop}, false)
@@ -126,7 +121,6 @@ func (c *Child) heard(line []byte) error {
 	return nil
 }
 
-// answered takes what the node says to its client.
 func (c *Child) answered(body []byte) error {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {

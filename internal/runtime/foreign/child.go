@@ -45,8 +45,7 @@ type Config struct {
 	Stderr  io.Writer     // gets the lines of the process's standard error, each with the node's name before it
 }
 
-// maxWaiting bounds what waits for the process to read it, in bytes: as much as may wait
-// on a link of a network.
+// maxWaiting bounds what waits for the process to read it, in bytes.
 const maxWaiting = 64 << 20
 
 // Child is the process of a node, and the client that asks it.
@@ -78,7 +77,6 @@ type Child struct {
 	ended   chan struct{} // all that is known of its end has been told
 }
 
-// pipe is an end of a pipe, with access to its descriptor.
 type pipe struct {
 	file *os.File
 	raw  syscall.RawConn
@@ -142,7 +140,6 @@ func Start(l *Launcher, c Config, h Host) (*Child, error) {
 	return x, nil
 }
 
-// startAdvice explains what the system says of scripts without a usable first line.
 func startAdvice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
@@ -153,18 +150,14 @@ func startAdvice(err error) string {
 	return ""
 }
 
-// Ready is closed once the process has answered init.
 func (c *Child) Ready() <-chan struct{} { return c.ready }
 
-// Ended is closed once the process has ended and been reaped.
 func (c *Child) Ended() <-chan struct{} { return c.ended }
 
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
-// Begin lets what the process says be heard.
 func (c *Child) Begin() { c.beginIt.Do(func() { close(c.begun) }) }
 
-// fail ends the run for what the process did.
 func (c *Child) fail(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,8 +176,8 @@ func (c *Child) failHeld(what string) {
 // for: somebody else may have its pipes.
 const graceAfterEnd = time.Second
 
-// await reaps the process, ends everything that it has started, and fails the run
-// where nobody told it to go.
+// await reaps the process, ends all that it has started, and fails the run where nobody told
+// it to go.
 func (c *Child) await(copied <-chan struct{}) {
 	c.reap()
 	close(c.over)
@@ -200,8 +193,7 @@ func (c *Child) await(copied <-chan struct{}) {
 	c.out.file.Close()
 }
 
-// outlives fails the run for what the process has done while it goes on. It mostly ends
-// with it, which says more.
+// outlives fails the run for what the process has done, unless it ends, which says more.
 func (c *Child) outlives(what string) {
 	select {
 	case <-c.over:
@@ -217,16 +209,15 @@ const markName = "DMEBENCH_NODE"
 func (c *Child) mark() string { return markName + "=" + c.Run + "/" + nodeName(c.ID) }
 
 // EndStrays kills what processes of a run's nodes have started and left behind, where the
-// system tells: also that of nodes whose workers were killed.
+// system tells.
 func EndStrays(run string) { endMarked(markName + "=" + run + "/") }
 
 func (c *Child) killGroup() { _ = syscall.Kill(-c.PID(), syscall.SIGKILL) }
 
-// endTimeout bounds how long a process that was killed may take to be gone.
 const endTimeout = 5 * time.Second
 
 // Close kills the process and everything that it has started, and returns when it
-// is gone. What it does meanwhile is no failure.
+// is gone.
 func (c *Child) Close() {
 	c.mu.Lock()
 	c.closed = true

@@ -15,7 +15,6 @@ import (
 	"dmebench/dme"
 )
 
-// MaxLine bounds a line that a node writes, in bytes.
 const MaxLine = 1 << 20
 
 // What passes between a node and its client.
@@ -30,14 +29,12 @@ const (
 	typeError    = "error"
 )
 
-// envelope is a line.
 type envelope struct {
 	Src  string          `json:"src"`
 	Dest string          `json:"dest"`
 	Body json.RawMessage `json:"body"`
 }
 
-// answer is the body of what a node says to its client.
 type answer struct {
 	Type      string `json:"type"`
 	InReplyTo *int64 `json:"in_reply_to"`
@@ -47,7 +44,6 @@ type answer struct {
 	Text      string `json:"text"`
 }
 
-// call is the body of what a client says to its node.
 type call struct {
 	Type    string   `json:"type"`
 	ID      int64    `json:"msg_id"`
@@ -58,7 +54,6 @@ type call struct {
 func nodeName(id dme.NodeID) string   { return "n" + id.String() }
 func clientName(id dme.NodeID) string { return "c" + id.String() }
 
-// nodeNumber reads the name of a node of n.
 func nodeNumber(name string, n int) (dme.NodeID, bool) {
 	digits, ok := strings.CutPrefix(name, "n")
 	id, err := strconv.ParseUint(digits, 10, 32)
@@ -68,7 +63,6 @@ func nodeNumber(name string, n int) (dme.NodeID, bool) {
 	return dme.NodeID(id), true
 }
 
-// parse reads a line that a node has written.
 func parse(line []byte) (e envelope, err error) {
 	err = json.Unmarshal(line, &e)
 	switch {
@@ -82,7 +76,6 @@ func parse(line []byte) (e envelope, err error) {
 	return e, nil
 }
 
-// typeOf returns what a message between nodes is counted by: the type of its body.
 func typeOf(body []byte) string {
 	var b struct {
 		Type string `json:"type"`
@@ -120,7 +113,6 @@ func shown(text string, most int) string {
 	return text[:most] + "…"
 }
 
-// appendLine appends the line by which body reaches a node.
 func appendLine(b []byte, src, dest string, body []byte) []byte {
 	b = append(b, `{"src":"`...)
 	b = append(b, src...)
@@ -139,7 +131,6 @@ func AppendFrame(b []byte, kind string, body []byte) []byte {
 	return append(b, body...)
 }
 
-// ReadFrame takes a frame apart. What it returns lies in the frame.
 func ReadFrame(frame []byte) (kind, body []byte, err error) {
 	if len(frame) < 2 || frame[0] != 1 || len(frame) < 2+int(frame[1]) {
 		return nil, nil, errors.New("foreign: malformed message")
@@ -148,9 +139,7 @@ func ReadFrame(frame []byte) (kind, body []byte, err error) {
 	return frame[2:end], frame[end:], nil
 }
 
-// Split divides a command into words as a shell does: at spaces, but for those
-// between quotes or after a backslash. Nothing is expanded. There is at least one
-// word.
+// Split divides a command into words as a shell does, and expands nothing.
 func Split(command string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -216,7 +205,7 @@ func Pack(body []byte) *dme.Message {
 }
 
 // Describe returns the kind of a message that was packed, and the rest of its body as
-// a person reads it, cut short where it is long: number=7 list=[1,2].
+// a person reads it: number=7 list=[1,2].
 func Describe(m *dme.Message) (kind, rest string) {
 	b := make([]byte, 0, 8*len(m.Vec))
 	for _, x := range m.Vec {
@@ -226,7 +215,6 @@ func Describe(m *dme.Message) (kind, rest string) {
 	return typeOf(b), excerpt(pairs(b))
 }
 
-// pairs writes the keys of a body and their values, but for its type.
 func pairs(body []byte) (text []byte) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	_, _ = d.Token() // the bracket

@@ -12,8 +12,7 @@ import (
 	"dmebench/dme"
 )
 
-// Deliver gives the node a message of another one. It does not wait for the
-// process. body is valid during the call.
+// Deliver gives the node a message of another one. It does not wait for the process.
 func (c *Child) Deliver(from dme.NodeID, kind, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -21,9 +20,8 @@ func (c *Child) Deliver(from dme.NodeID, kind, body []byte) {
 	c.push(c.line, item{kind: kind})
 }
 
-// push writes a line to the process, as far as it takes it at once. The rest is
-// left to write. It is called with the lock held; line and the kind may be
-// overwritten afterwards.
+// push writes a line to the process, as far as it takes it at once, and leaves the rest to
+// write. It is called with the lock held.
 func (c *Child) push(line []byte, i item) {
 	if c.failed || c.closed {
 		return
@@ -51,14 +49,12 @@ func (c *Child) push(line []byte, i item) {
 	c.wake.Signal()
 }
 
-// written counts a message that has been given to the process.
 func (c *Child) written(i item) {
 	if i.kind != nil {
 		c.host.Handled(i.kind)
 	}
 }
 
-// try writes what the pipe takes at once, and returns how much that was.
 func (c *Child) try(line []byte) (n int) {
 	_ = c.in.raw.Write(func(fd uintptr) bool { // a pipe that is closed is noticed elsewhere
 		for {
@@ -72,7 +68,6 @@ func (c *Child) try(line []byte) (n int) {
 	return n
 }
 
-// write writes what waits.
 func (c *Child) write() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +98,6 @@ func (c *Child) write() {
 // batch is how many lines are taken as one event; others wait for the node meanwhile.
 const batch = 64
 
-// read hears what the process says, line by line.
 func (c *Child) read() {
 	defer close(c.drained)
 	r := bufio.NewReaderSize(output{c}, MaxLine+1)
@@ -174,14 +168,12 @@ func (c *Child) hear(line []byte, r *bufio.Reader) ([]byte, error) {
 	return nil, nil
 }
 
-// gone reports whether the process was told to go.
 func (c *Child) gone() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closed
 }
 
-// noteLine remembers what the process has said.
 func (c *Child) noteLine(line []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,7 +211,6 @@ func (c output) Read(b []byte) (n int, err error) {
 	return max(n, 0), err
 }
 
-// finished is told when the process has closed its standard output.
 func (c *Child) finished(err error) {
 	what := "has closed its standard output"
 	if err != io.EOF {
@@ -228,7 +219,6 @@ func (c *Child) finished(err error) {
 	go c.outlives(what)
 }
 
-// deaf reports whether nobody can read any more what is written to the process.
 func (c *Child) deaf() (deaf bool) {
 	_ = c.in.raw.Control(func(fd uintptr) {
 		p := []unix.PollFd{{Fd: int32(fd)}}
@@ -238,8 +228,7 @@ func (c *Child) deaf() (deaf bool) {
 	return deaf
 }
 
-// quiet is what is known of whether a node has anything left to do. It is guarded
-// by the lock of the Child.
+// quiet is what is known of whether a node has anything left to do.
 type quiet struct {
 	timer      *time.Timer // calls look
 	latest     time.Time   // when something was last written or read
@@ -261,10 +250,8 @@ func (c *Child) touch() {
 	}
 }
 
-// lookEvery is how often it is seen whether a node that is idle can still hear anything.
 const lookEvery = time.Second
 
-// look tells the host that the node is idle, once it is, and that it is deaf.
 func (c *Child) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -297,7 +284,6 @@ func (c *Child) idle() bool {
 	return !c.reading && len(c.queue) == 0 && !c.unanswered && c.rests()
 }
 
-// lastWords quotes what the node has last said, for an error.
 func (c *Child) lastWords() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -307,8 +293,6 @@ func (c *Child) lastWords() string {
 	return "; its last line was " + excerpt(c.said)
 }
 
-// Describe says where the node stands, for a report on a stalled run. It is called
-// from inside an event of the node.
 func (c *Child) Describe() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,12 +19,8 @@ var bareSides = map[string]func(*order, receiver) (endpoint, error){
 	"tcp": openBareTCP, "udp": openBareUDP, "nats": openBareNATS,
 }
 
-// socketBuffer is the size in bytes of a socket's buffers that is asked for, as
-// the transport does.
 const socketBuffer = 4 << 20
 
-// bareUDP sends a datagram for each message, and neither notices nor repairs
-// anything.
 type bareUDP struct {
 	conn    *net.UDPConn
 	receive receiver
@@ -77,7 +73,6 @@ func (b *bareUDP) flush() error                  { return nil }
 func (b *bareUDP) lossy() bool                   { return true }
 func (b *bareUDP) close()                        { b.conn.Close() }
 
-// bareNATS is the client library alone, as its documentation shows it.
 type bareNATS struct {
 	conn     *natsgo.Conn
 	self     string
@@ -163,7 +158,6 @@ func (b *bareTCP) accept() {
 	}
 }
 
-// read handles what arrives on a connection until it ends.
 func (b *bareTCP) read(conn net.Conn) {
 	defer conn.Close()
 	var key [len(b.order.Key)]byte
@@ -234,7 +228,6 @@ func (b *bareTCP) close() {
 	}
 }
 
-// bareLink is a connection to another process.
 type bareLink struct {
 	conn      *net.TCPConn
 	coalescer *coalescer // of streams
@@ -273,7 +266,6 @@ type coalescer struct {
 	err    error
 }
 
-// newCoalescer returns a coalescer that writes to w until that fails.
 func newCoalescer(w io.Writer) *coalescer {
 	c := new(coalescer)
 	c.filled.L = &c.mu
@@ -299,8 +291,6 @@ func (c *coalescer) run(w io.Writer) {
 	}
 }
 
-// write queues a message. What is queued is bounded by what its receiver has
-// not yet confirmed.
 func (c *coalescer) write(m []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,7 +27,6 @@ const (
 	warmUp = 20 * time.Millisecond
 )
 
-// Options is what a measurement needs beside its specification.
 type Options struct {
 	Environment map[string]string
 
@@ -35,8 +34,7 @@ type Options struct {
 	Progress func(done, of int)
 }
 
-// Run measures what the specification says. It returns an error, and no report,
-// where a process has failed or ctx has ended; no process is left behind.
+// Run measures what the specification says.
 func Run(ctx context.Context, s Spec, opt Options) (*Report, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -57,7 +55,6 @@ func Run(ctx context.Context, s Spec, opt Options) (*Report, error) {
 	return r.report, nil
 }
 
-// runner is one measurement.
 type runner struct {
 	spec   Spec
 	report *Report
@@ -66,7 +63,6 @@ type runner struct {
 	done, stretches int
 }
 
-// network measures one network, with new processes every few pairs.
 func (r *runner) network(ctx context.Context, name string) error {
 	n, options, err := lookup(name, r.spec.set(name))
 	if err != nil {
@@ -100,7 +96,6 @@ func (r *runner) network(ctx context.Context, name string) error {
 	return nil
 }
 
-// pairs measures some pairs of each task with the same processes.
 func (r *runner) pairs(ctx context.Context, setup Setup, pair int, all []Measurement) error {
 	order := [2]Side{Bare, Ours}
 	sides := make(map[Side]*Cluster)
@@ -143,26 +138,20 @@ func (r *runner) pairs(ctx context.Context, setup Setup, pair int, all []Measure
 	return nil
 }
 
-// Command is the hidden sub-command by which the program becomes a process of a
-// measurement.
 const Command = "ping-process"
 
-// order is what a process is told first; it answers with its address. From then
-// on it answers each question.
+// order is what a process is told first; it answers with its address.
 type order struct {
 	Setup
 	Index int // of this process, from 0
 	Key   [transport.KeySize]byte
 }
 
-// question asks a process to connect to the others, or the first process to
-// carry out a task, or any process how much processor time it has used.
 type question struct {
 	Book []string // the addresses of all
 	Task *Task
 }
 
-// answer has what was asked for.
 type answer struct {
 	Address    string
 	GOMAXPROCS int
@@ -212,8 +201,6 @@ func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// serve answers questions until there are no more, also while a measurement is
-// under way.
 func (p *peer) serve(parent *launch.Parent) error {
 	tell := func(a answer) {
 		if err := parent.Send(a); err != nil {
@@ -250,7 +237,6 @@ func (p *peer) answer(q question) (a answer) {
 	return a
 }
 
-// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -284,11 +270,8 @@ type endpoint interface {
 	close()
 }
 
-// receiver is called with each message that arrives, which is valid during the
-// call. Messages of one process come one after the other.
 type receiver func(m []byte)
 
-// open opens the endpoint that an order asks for.
 func open(o *order, receive receiver) (endpoint, error) {
 	if o.Side == Ours {
 		return openTransport(o, receive)
@@ -296,7 +279,6 @@ func open(o *order, receive receiver) (endpoint, error) {
 	return bareSides[o.Network](o, receive)
 }
 
-// viaTransport is the transport that runs use, opened as a worker opens it.
 type viaTransport struct {
 	transport.Transport
 	guarantees transport.Guarantees
@@ -325,7 +307,6 @@ func openTransport(o *order, receive receiver) (endpoint, error) {
 	return &viaTransport{tr, network.Guarantees(options), node(o.Index), receive}, nil
 }
 
-// node returns the node that lives in a process.
 func node(process int) dme.NodeID { return dme.NodeID(process + 1) }
 
 func (t *viaTransport) address() string                    { return t.Addr() }
@@ -336,11 +317,9 @@ func (t *viaTransport) flush() error                       { return t.Flush() }
 func (t *viaTransport) lossy() bool                        { return !t.guarantees.Reliable }
 func (t *viaTransport) close()                             { t.Close() }
 
-// Frame is called by the transport.
 func (t *viaTransport) Frame(_, _ dme.NodeID, b []byte) { t.receive(b) }
 
-// Down is called by the transport. Whoever has started the processes sees for
-// itself which one has ended.
+// Down is told again by whoever has started the processes.
 func (t *viaTransport) Down(peer dme.NodeID, err error) {
 	fmt.Fprintf(os.Stderr, "process %d can no longer be reached: %v\n", peer-1, err)
 }

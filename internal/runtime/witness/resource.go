@@ -15,14 +15,10 @@ import (
 	"dmebench/transport/nats"
 )
 
-// key is the name of the resource in its bucket.
 const key = "resource"
 
-// MostTold is how many lost updates are told with both critical sections; all
-// are counted.
 const MostTold = 16
 
-// value is what the bucket holds.
 type value struct {
 	Count  uint64              `json:"count"`  // what critical sections increment
 	Update record.Update       `json:"update"` // the latest
@@ -30,15 +26,13 @@ type value struct {
 	First  []record.LostUpdate `json:"first,omitempty"` // of those
 }
 
-// Seen is what an entry has read.
 type Seen struct {
 	Version uint64 // the fencing number
 	value   value
 }
 
-// Resource is a worker's access to the resource. Its methods may be called from
-// several goroutines; they wait for the server, at most for the patience that it
-// was opened with.
+// Resource is a worker's access to the resource. Its methods may be called from several
+// goroutines, and wait at most for the patience that it was opened with.
 type Resource struct {
 	conn     *natsgo.Conn
 	kv       jetstream.KeyValue
@@ -74,8 +68,6 @@ func OpenResource(b nats.Broker, bucket string, patience time.Duration, lost fun
 	return r, nil
 }
 
-// requestTimeout bounds how long the server may take to answer what no critical section
-// waits for.
 const requestTimeout = 10 * time.Second
 
 // connect makes a connection that does not come back once it is lost: the server may
@@ -100,7 +92,6 @@ func (r *Resource) failed(what string, err error) error {
 	return fmt.Errorf("resource: the shared resource cannot be %s: %w", what, reason(r.name, err))
 }
 
-// reason says why the server at a place did not do what it was asked for.
 func reason(place string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("its server at %s does not answer in time; can it be reached, and does it keep up?", place)
@@ -108,7 +99,6 @@ func reason(place string, err error) error {
 	return fmt.Errorf("its server at %s: %w", place, err)
 }
 
-// Read is what an entry begins with.
 func (r *Resource) Read() (Seen, error) {
 	v, version, err := r.read()
 	return Seen{Version: version, value: v}, err
@@ -136,7 +126,7 @@ func get(ctx context.Context, kv jetstream.KeyValue) (v value, version uint64, e
 }
 
 // Write is what the critical section of a writer ends with, which has read what was
-// seen. An update of another one that is in the way is lost, and remembered as such.
+// seen. An update of another one that is in the way is remembered as lost.
 func (r *Resource) Write(seen Seen, u record.Update) error {
 	next := seen.value
 	next.Count++
@@ -157,7 +147,6 @@ func (r *Resource) Write(seen Seen, u record.Update) error {
 	return err
 }
 
-// update writes the value if the version is still that one.
 func (r *Resource) update(v value, version uint64) (ok bool, err error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -175,22 +164,16 @@ func (r *Resource) update(v value, version uint64) (ok bool, err error) {
 	return true, nil
 }
 
-// Close disconnects.
 func (r *Resource) Close() {
 	r.closing.Store(true)
 	r.conn.Close()
 }
 
-// maxBytes bounds what a bucket may hold, in bytes: one value, which tells of
-// [MostTold] lost updates at most, and what the server adds to it.
 const maxBytes = 1 << 20
 
-// ErrNoJetStream is wrapped by the error of a server that has no JetStream for
-// this run.
 var ErrNoJetStream = errors.New("it has no JetStream")
 
-// Bucket holds the resource of a run. The coordinator makes it before the run and
-// removes it afterwards.
+// Bucket holds the resource of a run. The coordinator makes it before the run.
 type Bucket struct {
 	conn *natsgo.Conn
 	js   jetstream.JetStream
@@ -199,7 +182,6 @@ type Bucket struct {
 	at   string // the server
 }
 
-// State is what has become of the resource.
 type State struct {
 	Updates uint64              // that were written
 	Count   uint64              // what it was incremented to: as often as it was written, where no update was lost
@@ -207,8 +189,8 @@ type State struct {
 	First   []record.LostUpdate // of them, at most [MostTold]
 }
 
-// CreateBucket makes the bucket of a run, in the memory of the server. Errors say what
-// the server lacks, and wrap [nats.ErrBroker].
+// CreateBucket makes the bucket of a run. Errors say what the server lacks, and wrap
+// [nats.ErrBroker].
 func CreateBucket(ctx context.Context, b nats.Broker, run string) (_ *Bucket, err error) {
 	k := &Bucket{name: "dmebench_" + run, at: b.Name()}
 	// A connection that is lost is found out by whoever asks next.
@@ -258,10 +240,8 @@ func (k *Bucket) create(ctx context.Context) (err error) {
 	return nil
 }
 
-// Name returns what workers open.
 func (k *Bucket) Name() string { return k.name }
 
-// State reads what has become of the resource.
 func (k *Bucket) State(ctx context.Context) (State, error) {
 	v, version, err := get(ctx, k.kv)
 	if err != nil {
@@ -270,7 +250,6 @@ func (k *Bucket) State(ctx context.Context) (State, error) {
 	return State{Updates: version - 1, Count: v.Count, Lost: v.Lost, First: v.First}, nil
 }
 
-// Remove removes the bucket and disconnects.
 func (k *Bucket) Remove(ctx context.Context) error {
 	defer k.conn.Close()
 	if err := k.js.DeleteKeyValue(ctx, k.name); err != nil {
