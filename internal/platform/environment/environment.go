@@ -53,7 +53,6 @@ func Describe() map[string]string {
 	return e
 }
 
-// Virtual describes what a simulation depends on: the program alone, and no machine.
 func Virtual() map[string]string {
 	e := ThisBuild().facts()
 	e["time"] = "virtual"
@@ -61,12 +60,10 @@ func Virtual() map[string]string {
 }
 
 // CPUQuota returns how many processors' time the control groups of this process
-// allow it, together with all others in them; limited is false where they do not
-// bound it.
+// allow it, together with all others in them.
 func CPUQuota() (processors float64, limited bool) { return cpuQuotaAt("/") }
 
-// Boost says whether processors may exceed their speed: "on", "off"; "" if that is not
-// known.
+// Boost says whether processors may exceed their speed: "on", "off"; "" if unknown.
 func Boost() string { return boostAt("/") }
 
 func boostAt(root string) string {
@@ -111,7 +108,6 @@ func firstFields(file string, n int) string {
 // 'go run' and 'go test' do not, nor does a build outside of a repository.
 const Unknown = "unknown"
 
-// Tree says whether the source was as committed when a program was built from it.
 type Tree string
 
 // The states of a tree.
@@ -121,7 +117,6 @@ const (
 	TreeUnknown Tree = Unknown
 )
 
-// Build says from what a program was built.
 type Build struct {
 	Version string // of the module; "(devel)" where it has none
 	Commit  string // in full, or Unknown
@@ -134,7 +129,6 @@ type Build struct {
 // releases: -ldflags "-X MODULE/internal/environment.stamp=VERSION,COMMIT,TIME,TREE".
 var stamp string
 
-// ThisBuild says from what this program was built.
 func ThisBuild() Build { return thisBuild() }
 
 var thisBuild = sync.OnceValue(func() Build {
@@ -145,7 +139,6 @@ var thisBuild = sync.OnceValue(func() Build {
 	return buildOf(info, stamp)
 })
 
-// buildOf returns what the go command has noted, unless the build was stamped.
 func buildOf(info *debug.BuildInfo, stamp string) Build {
 	b := Build{Version: info.Main.Version, Commit: Unknown, Tree: TreeUnknown, Go: info.GoVersion}
 	if b.Version == "" {
@@ -171,10 +164,8 @@ func buildOf(info *debug.BuildInfo, stamp string) Build {
 	return b
 }
 
-// shortCommit is how many digits of a commit people are shown.
 const shortCommit = 12
 
-// String names the build in one line: "v1.2.3, commit 0123456789ab (clean)".
 func (b Build) String() string {
 	if b.Commit == Unknown {
 		return b.Version + ", commit unknown"
@@ -182,7 +173,6 @@ func (b Build) String() string {
 	return b.Version + ", commit " + b.Commit[:min(shortCommit, len(b.Commit))] + " (" + string(b.Tree) + ")"
 }
 
-// facts are those of [Describe] that speak of the program.
 func (b Build) facts() map[string]string {
 	program := b.Version
 	if b.Commit != Unknown {
@@ -194,8 +184,8 @@ func (b Build) facts() map[string]string {
 	return map[string]string{"program": program, "commit": b.Commit, "tree": string(b.Tree)}
 }
 
-// program is the build as processes of one run compare theirs. A commit with changes
-// on top says nothing.
+// program is the build as processes of one run compare theirs. A commit with changes says
+// nothing.
 func (b Build) program() Program {
 	p := Program{Version: b.Version}
 	if b.Commit != Unknown && b.Tree != Modified {
@@ -204,17 +194,14 @@ func (b Build) program() Program {
 	return p
 }
 
-// Program says which program a process runs, so that processes of one run can be
-// told from those of another build.
 type Program struct {
 	Version string `json:"version,omitempty"` // of the module, for people
 	Commit  string `json:"commit,omitempty"`  // that it was built from; "" where that is not known, or not all
 	SHA256  string `json:"sha256,omitempty"`  // of the file that is executed, in hexadecimal
 }
 
-// Same reports whether two programs are of one build: of one commit, whatever the
-// systems are that they were built for. Where a commit is not known, they are only if
-// their files are the same.
+// Same reports whether two programs are of one commit, whatever the systems are that they
+// were built for; where a commit is not known, whether their files are the same.
 func (p Program) Same(q Program) bool {
 	if p.Commit != "" && q.Commit != "" {
 		return p.Version == q.Version && p.Commit == q.Commit
@@ -222,7 +209,6 @@ func (p Program) Same(q Program) bool {
 	return p.SHA256 != "" && p.SHA256 == q.SHA256
 }
 
-// String names the program for people.
 func (p Program) String() string {
 	var parts []string
 	if p.Version != "" {
@@ -240,7 +226,6 @@ func (p Program) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// ThisProgram says which program this process runs.
 func ThisProgram() (Program, error) { return thisProgram() }
 
 var thisProgram = sync.OnceValues(func() (p Program, err error) {
@@ -270,25 +255,19 @@ func executableSum() (string, error) {
 }
 
 // compared are the facts of [Describe] in the order in which differences between
-// hosts are told: first what changes what is run, then how fast. Facts that are not
-// in it follow by name.
+// hosts are told: first what changes what is run, then how fast. Others follow by name.
 var compared = []string{
 	"program", "go", "os", "arch", "cores", "cpu_quota", "gomaxprocs", "cpu", "governor", "memory", "clock_source", "kernel",
 }
 
-// ofEachHost are facts in which hosts may differ without a difference to what is
-// measured on them: how busy they were, and the numbers of their processors; and
-// what the program's line tells already.
+// ofEachHost are facts in which hosts may differ without a difference to what is measured.
 var ofEachHost = []string{"load_average", "cpu_affinity", "commit", "tree"}
 
-// alike is the ratio up to which two sizes of memory are the same: the kernels of
-// two equal machines keep different amounts for themselves.
+// alike is the ratio up to which two sizes of memory are the same.
 const alike = 1.05
 
-// Differences compares the environments of several hosts, as [Describe] returns
-// them, by name of host. It returns a sentence for each fact in which some of them
-// differ, such as "cores: 2 on a and b; 4 on c"; none where all are alike. The value
-// that most hosts have comes first.
+// Differences compares the environments of several hosts by name. It returns a sentence for
+// each fact in which some of them differ, such as "cores: 2 on a and b; 4 on c".
 func Differences(hosts map[string]map[string]string) []string {
 	facts := slices.Clone(compared)
 	known := make(map[string]bool)
@@ -319,7 +298,6 @@ func Differences(hosts map[string]map[string]string) []string {
 	return all
 }
 
-// valuesByHost writes who has which value, the most frequent one first.
 func valuesByHost(by map[string][]string) string {
 	values := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), strings.Compare(by[a][0], by[b][0]))
@@ -331,7 +309,6 @@ func valuesByHost(by map[string][]string) string {
 	return strings.Join(parts, "; ")
 }
 
-// mostNamed is how many hosts are named where more have the same value.
 const mostNamed = 4
 
 func enumerate(hosts []string) string {
@@ -345,7 +322,7 @@ func enumerate(hosts []string) string {
 	return strings.Join(hosts[:last], ", ") + " and " + hosts[last]
 }
 
-// sameMemory reports whether sizes such as "4026824 kB" are the same, about.
+// sameMemory compares sizes such as "4026824 kB".
 func sameMemory(sizes []string) bool {
 	var all []float64
 	for _, size := range sizes {

@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitsAt returns what is left of all but memory, on a host whose file system is
-// at root.
+// limitsAt returns what is left of all but memory, on a host whose file system is at root.
 func limitsAt(root string) Limits {
 	l := unlimited()
 	// The fourth field is 'running/all' of the host's threads.
@@ -34,8 +33,6 @@ func limitsAt(root string) Limits {
 	return l
 }
 
-// controlGroups lowers the limit on threads to those of the groups that this process is
-// in.
 func (l *Limits) controlGroups(root string) {
 	for dir := range groupsAt(root) {
 		most, ok1 := numberIn(filepath.Join(dir, "pids.max"))
@@ -47,8 +44,7 @@ func (l *Limits) controlGroups(root string) {
 }
 
 // groupsAt yields the folders of the control groups that this process is in, of
-// version 2 or 1, from its own up to the highest that can be seen. In a container that
-// is the one at the root of its file system.
+// version 2 or 1, from its own up to the highest that can be seen.
 func groupsAt(root string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
@@ -91,7 +87,6 @@ func leftOfGroups(root string) (bytes uint64, limited bool) {
 	return bytes, limited
 }
 
-// statistic returns the value of a 'name value' line of a file, 0 if it has none.
 func statistic(file, name string) uint64 {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -106,7 +101,6 @@ func statistic(file, name string) uint64 {
 	return 0
 }
 
-// threadsOf counts the threads of a user.
 func threadsOf(root string, uid int) (n uint64) {
 	files, _ := filepath.Glob(filepath.Join(root, "proc/[0-9]*/status"))
 	for _, file := range files {
@@ -134,8 +128,6 @@ func numberIn(file string) (uint64, bool) {
 	return number(string(text))
 }
 
-// cpuQuotaAt is CPUQuota on a host whose file system is at root: the least quota of
-// the groups' that can be seen, of version 2 or 1.
 func cpuQuotaAt(root string) (processors float64, limited bool) {
 	for dir := range groupsAt(root) {
 		quota, period := firstFields(filepath.Join(dir, "cpu.cfs_quota_us"), 1), firstFields(filepath.Join(dir, "cpu.cfs_period_us"), 1)
@@ -151,7 +143,6 @@ func cpuQuotaAt(root string) (processors float64, limited bool) {
 	return processors, limited
 }
 
-// CPUs returns the processors that this process may run on, ascending.
 func CPUs() ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

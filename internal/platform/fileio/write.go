@@ -16,17 +16,14 @@ import (
 	"strings"
 )
 
-// temporary marks files that are being written.
 const temporary = ".tmp-"
 
-// Write replaces the file at path by data, readable by all. The rename is on
-// the disk when it returns.
+// Write replaces the file at path by data, readable by all. It is on the disk then.
 func Write(path string, data []byte) error { return write(path, data, 0o644) }
 
 // WriteSecret is Write of what nobody but this user may read.
 func WriteSecret(path string, data []byte) error { return write(path, data, 0o600) }
 
-// Stream is Write of what produce writes, for what need not be in memory as a whole.
 func Stream(path string, produce func(io.Writer) error) error { return stream(path, produce, 0o644) }
 
 func stream(path string, produce func(io.Writer) error, mode os.FileMode) error {
@@ -109,7 +106,6 @@ func Probe(dir string) error {
 	return err
 }
 
-// Temporary returns a path in dir that RemoveTemporaries would clear away.
 func Temporary(dir, name string) string { return filepath.Join(dir, temporary+name) }
 
 // RemoveTemporaries removes what a killed process has left half-written in dir.

@@ -51,12 +51,10 @@ func (c *Calls) Quick(size int) bool {
 	return true
 }
 
-// Read is [unix.Read], and once more where a signal interrupts it.
 func (c *Calls) Read(fd uintptr, b []byte) (n int, err error) {
 	return c.make(quickRead, unix.Read, fd, b)
 }
 
-// Write is [unix.Write], and once more where a signal interrupts it.
 func (c *Calls) Write(fd uintptr, b []byte) (n int, err error) {
 	return c.make(quickWrite, unix.Write, fd, b)
 }

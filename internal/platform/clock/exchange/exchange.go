@@ -36,24 +36,20 @@ import (
 	"dmebench/internal/platform/clock"
 )
 
-// Patience is how long an answer is waited for before it counts as lost.
 const Patience = time.Second
 
-// Interval is how often a host should ask each other one while a run goes on, on so
-// many hosts: 50 times a second, which keeps what drift adds to a bound near 10 µs,
-// and less on so many hosts that one would exchange more than 500 datagrams a second
-// either way.
+// Interval is how often a host should ask each other one while a run goes on: 50 times a
+// second, which keeps what drift adds to a bound near 10 µs, and less on so many hosts that
+// one would exchange more than 500 datagrams a second either way.
 func Interval(hosts int) time.Duration {
 	return max(20*time.Millisecond, time.Duration(hosts)*4*time.Millisecond)
 }
 
-// Peer is another host's port.
 type Peer struct {
 	Name    string `json:"name"` // with which it listens
 	Address string `json:"address"`
 }
 
-// Path is what came of exchanges with a peer.
 type Path struct {
 	Sent      int              `json:"sent"`
 	Lost      int              `json:"lost"` // of these, without an answer in time
@@ -77,7 +73,6 @@ type Port struct {
 	asked   map[uint64]*question // that wait for an answer
 }
 
-// question is one that waits for its answer.
 type question struct {
 	peer   string
 	sent   int64         // when
@@ -89,9 +84,8 @@ type answer struct {
 	exchange clock.Exchange
 }
 
-// Listen opens a port at an address, host and port; port 0 stands for any that is
-// free. name tells the host from the others of the run, key is the run's and has 16
-// bytes at least.
+// Listen opens a port. name tells the host from the others of the run, key is the run's and
+// has 16 bytes at least.
 func Listen(address, name string, key []byte) (*Port, error) {
 	if len(key) < 16 {
 		return nil, fmt.Errorf("exchange: a key of %d bytes is too short: 16 at least", len(key))
@@ -119,10 +113,8 @@ func listen(at *net.UDPAddr, name string, key []byte, now func() int64, wrong ti
 	return p, nil
 }
 
-// Address is where the port listens.
 func (p *Port) Address() string { return p.conn.LocalAddr().String() }
 
-// Close ends the port; probes that go on fail.
 func (p *Port) Close() error {
 	p.mu.Lock()
 	select {
@@ -139,8 +131,8 @@ func (p *Port) Close() error {
 	return err
 }
 
-// Link is everything that is known of the way between two hosts. The zero value
-// knows nothing. Its methods may be called from several goroutines.
+// Link is everything that is known of the way between two hosts. Its methods may be called
+// from several goroutines.
 type Link struct {
 	Clock clock.Relation // the clock of the host that answers, compared with that of the host that asks
 
@@ -149,7 +141,6 @@ type Link struct {
 	delays     []int64
 }
 
-// Add takes exchanges into account that the first host made with the second.
 func (l *Link) Add(p Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,22 +152,21 @@ func (l *Link) Add(p Path) {
 	}
 }
 
-// AddReverse takes exchanges into account that the second host made with the first:
-// they tell of the clocks as well, and are none of this direction's.
+// AddReverse takes exchanges into account that the second host made with the first: they tell
+// of the clocks as well.
 func (l *Link) AddReverse(p Path) {
 	for _, e := range p.Exchanges {
 		l.Clock.AddReverse(e)
 	}
 }
 
-// RoundTrips says what the exchanges took, in nanoseconds, without the time for
+// RoundTrips is what the exchanges took, in nanoseconds, without the time for
 // which the other host held them.
 type RoundTrips struct {
 	Sent, Lost       int
 	Min, Median, P99 int64 // 0 where none was answered
 }
 
-// RoundTrips returns what is known by now.
 func (l *Link) RoundTrips() RoundTrips {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,7 +13,6 @@ import (
 
 var errClosed = errors.New("exchange: the port was closed")
 
-// tries is after how many questions without any answer a probe gives up.
 const tries = 3
 
 // Probe makes count exchanges with a peer, each when the one before is over; where none
@@ -59,8 +58,7 @@ func (p *Port) Probe(ctx context.Context, peer Peer, count int) (Path, error) {
 }
 
 // Follow begins an exchange with a peer each interval until the context ends, and
-// reports each time, and at the end, what came of those that are over since. It returns
-// nil when the context has ended.
+// reports each time, and at the end, what came of those that are over since.
 func (p *Port) Follow(ctx context.Context, peer Peer, interval time.Duration, report func(Path)) error {
 	pr, err := p.prober(peer)
 	if err != nil {
@@ -91,7 +89,6 @@ func (p *Port) Follow(ctx context.Context, peer Peer, interval time.Duration, re
 	}
 }
 
-// prober asks one peer.
 type prober struct {
 	port    *Port
 	peer    Peer
@@ -133,7 +130,6 @@ func (r *prober) ask() {
 	}
 }
 
-// take notes an answer.
 func (r *prober) take(a answer) {
 	if _, ok := r.waiting[a.number]; ok {
 		delete(r.waiting, a.number)
@@ -141,7 +137,6 @@ func (r *prober) take(a answer) {
 	}
 }
 
-// lose gives a question up.
 func (r *prober) lose(number uint64) {
 	r.port.mu.Lock()
 	delete(r.port.asked, number)
@@ -150,7 +145,6 @@ func (r *prober) lose(number uint64) {
 	r.path.Lost++
 }
 
-// expire gives up those that wait for too long, forget all.
 func (r *prober) expire() {
 	for number, at := range r.waiting {
 		if time.Since(at) > Patience {

@@ -12,8 +12,6 @@ import (
 	"dmebench/internal/platform/clock"
 )
 
-// serve reads datagrams until the port is closed: it answers questions and hands
-// answers to those who wait for them.
 func (p *Port) serve() {
 	sealer := newSealer(p.key)
 	arrivals := newArrivals(p.conn, p.now)
@@ -48,7 +46,6 @@ func (p *Port) datagram(b []byte, from netip.AddrPort, at int64, sealer *sealer)
 	return true
 }
 
-// answered hands an answer to the probe that waits for it.
 func (p *Port) answered(d datagram, b []byte, at int64, sealer *sealer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,14 +86,13 @@ const (
 	isAnswer   kind = 0xd2
 )
 
-// datagram is what one says.
 type datagram struct {
 	kind               kind
 	session, number    uint64
 	received, answered int64
 }
 
-// sealer seals datagrams and opens them. It is not for several goroutines at once.
+// sealer seals datagrams and opens them, one at a time.
 type sealer struct {
 	hash hash.Hash
 	sum  [sha256.Size]byte
@@ -106,7 +102,7 @@ type sealer struct {
 func newSealer(key []byte) *sealer { return &sealer{hash: hmac.New(sha256.New, key)} }
 
 // seal returns the datagram, sealed for the host of that name to answer, or by it.
-// The bytes are valid until the next call.
+// It is valid until the next call.
 func (s *sealer) seal(d datagram, by string) []byte {
 	b := append(s.b[:0], byte(d.kind))
 	for _, x := range [...]uint64{d.session, d.number, uint64(d.received), uint64(d.answered)} {
@@ -115,8 +111,7 @@ func (s *sealer) seal(d datagram, by string) []byte {
 	return append(b, s.of(b, by)...)
 }
 
-// open returns what a datagram says, whoever sealed it; ok is false where it has
-// another form.
+// open returns what a datagram says, whoever sealed it.
 func open(b []byte) (d datagram, ok bool) {
 	if len(b) != length || kind(b[0]) != isQuestion && kind(b[0]) != isAnswer {
 		return d, false
@@ -125,7 +120,6 @@ func open(b []byte) (d datagram, ok bool) {
 	return datagram{kind(b[0]), x(0), x(1), int64(x(2)), int64(x(3))}, true
 }
 
-// fits says whether the seal of a datagram is one for the host of that name.
 func (s *sealer) fits(b []byte, by string) bool {
 	n := len(b) - sealLength
 	return hmac.Equal(b[n:], s.of(b[:n], by))
