@@ -240,7 +240,6 @@ type Impaired interface {
 type Impairment struct {
 	Loss  float64       // probability that a frame or its answer vanishes; 1: nothing passes
 	Delay time.Duration // longer than a frame and its answer wait, but for one in a billion
-	Text  string        // as it was asked for, such as "loss=0.3"; "" for nothing
 }
 
 // Readmitter lets the processes of a run end and be restarted while the run goes on.

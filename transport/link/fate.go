@@ -1,7 +1,6 @@
 package link
 
 import (
-	"slices"
 	"time"
 )
 
@@ -40,8 +39,7 @@ func (c *Conditioner) Next(now time.Duration, bytes int) Fate {
 	drawn := x.luck(c.config.Seed, c.link, c.frames)
 	c.frames++
 	f := Fate{Reordered: drawn.reordered, Repeated: drawn.repeated}
-	f.Partitioned = c.config.Cut.between(c.link) != nil ||
-		slices.ContainsFunc(c.config.Partitions, func(p Partition) bool { return p.separates(c.link, now) })
+	f.Partitioned = c.config.separates(c.link, now)
 	if f.Lost = drawn.lost || f.Partitioned; f.Lost {
 		return f
 	}

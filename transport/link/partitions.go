@@ -53,21 +53,16 @@ func (c *Cut) change(key int, others ...cutting) {
 	c.those.Store(&others)
 }
 
-func (c *Cut) between(l Link) [][]dme.NodeID {
+func (c *Cut) separates(l Link) bool {
 	if c == nil {
-		return nil
+		return false
 	}
 	those := c.those.Load()
-	if those == nil {
-		return nil
-	}
-	for _, x := range *those {
-		if side(x.groups, l.From) != side(x.groups, l.To) {
-			return x.groups
-		}
-	}
-	return nil
+	return those != nil && slices.ContainsFunc(*those, func(x cutting) bool { return separated(x.groups, l) })
 }
+
+// separated reports whether the ends of a link are in different groups.
+func separated(groups [][]dme.NodeID, l Link) bool { return side(groups, l.From) != side(groups, l.To) }
 
 func side(groups [][]dme.NodeID, id dme.NodeID) int {
 	return slices.IndexFunc(groups, func(g []dme.NodeID) bool { return slices.Contains(g, id) })
@@ -89,14 +84,6 @@ func checkGroups(groups [][]dme.NodeID) error {
 	return nil
 }
 
-func formatGroups(groups [][]dme.NodeID) string {
-	var words []string
-	for _, g := range groups {
-		words = append(words, dme.FormatNodes(g))
-	}
-	return strings.Join(words, "|")
-}
-
 // Partition is a time during which frames between different groups of nodes
 // vanish. Times count from Start; a frame is judged when it is sent.
 type Partition struct {
@@ -111,9 +98,6 @@ func ParsePartitions(s string) ([]Partition, error) {
 	var all []Partition
 	for part := range strings.SplitSeq(s, ";") {
 		p, err := parsePartition(part)
-		if err == nil {
-			err = p.check()
-		}
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", part, err)
 		}
@@ -137,16 +121,12 @@ func parsePartition(s string) (p Partition, err error) {
 		}
 		p.Groups = append(p.Groups, group)
 	}
-	return p, nil
+	return p, checkGroups(p.Groups)
 }
 
-func (p *Partition) check() error {
-	if p.From < 0 || p.Until <= p.From {
-		return fmt.Errorf("link: partition from %v until %v: want an end after the beginning", p.From, p.Until)
-	}
-	return checkGroups(p.Groups)
-}
-
-func (p *Partition) separates(l Link, now time.Duration) bool {
-	return now >= p.From && now < p.Until && side(p.Groups, l.From) != side(p.Groups, l.To)
+// separates reports whether a frame that is sent at the time now vanishes for a partition.
+func (c *Config) separates(l Link, now time.Duration) bool {
+	return c.Cut.separates(l) || slices.ContainsFunc(c.Partitions, func(p Partition) bool {
+		return now >= p.From && now < p.Until && separated(p.Groups, l)
+	})
 }

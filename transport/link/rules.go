@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -30,16 +31,6 @@ func (c *Config) rulesOf(l Link) (rules []*Rule) {
 		}
 	}
 	return rules
-}
-
-func (r *Rule) check() error {
-	if r.From < 0 || r.Until != 0 && r.Until <= r.From {
-		return fmt.Errorf("link: rule from %v until %v: want an end after the beginning", r.From, r.Until)
-	}
-	if r.Link.From != 0 && r.Link.From == r.Link.To {
-		return fmt.Errorf("link: a rule for node %d and itself: there is no such link", r.Link.From)
-	}
-	return nil
 }
 
 // CheckNodes reports the first rule that names a node beyond 1..nodes.
@@ -88,11 +79,11 @@ func (r *Rule) parse(s string) error {
 	if !ok {
 		return fmt.Errorf("%q is not a link; want %s", ends, ruleForm)
 	}
-	var err error
-	if r.Link.From, err = parseEnd(from); err != nil {
-		return err
-	}
-	if r.Link.To, err = parseEnd(to); err != nil {
+	var err1, err2 error
+	r.Link.From, err1 = parseEnd(from)
+	r.Link.To, err2 = parseEnd(to)
+	err := cmp.Or(err1, err2)
+	if err != nil {
 		return err
 	}
 	if scheduled {
@@ -114,7 +105,10 @@ func (r *Rule) parse(s string) error {
 			return err
 		}
 	}
-	return r.check()
+	if r.Link.From != 0 && r.Link.From == r.Link.To {
+		return fmt.Errorf("link: a rule for node %d and itself: there is no such link", r.Link.From)
+	}
+	return nil
 }
 
 func parseEnd(s string) (dme.NodeID, error) {
@@ -133,11 +127,10 @@ func parseTimes(s string) (from, until time.Duration, err error) {
 	if !ok {
 		return 0, 0, fmt.Errorf("%q is not FROM-UNTIL, such as 1s-2s", s)
 	}
-	if from, err = dme.ParseDuration(first); err != nil {
-		return 0, 0, fmt.Errorf("%q: %w", first, err)
-	}
-	if until, err = dme.ParseDuration(last); err != nil {
-		return 0, 0, fmt.Errorf("%q: %w", last, err)
+	from, err1 := dme.ParseDuration(first)
+	until, err2 := dme.ParseDuration(last)
+	if err := cmp.Or(err1, err2); err != nil {
+		return 0, 0, fmt.Errorf("%q: %w", s, err)
 	}
 	if from < 0 || until <= from {
 		return 0, 0, fmt.Errorf("from %v until %v: want an end after the beginning", from, until)

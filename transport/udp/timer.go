@@ -175,8 +175,8 @@ func (l *association) dead(now, awake instant) bool {
 
 func (l *association) silent(now instant) error {
 	conditions := ""
-	if x := l.t.impairment(l); x.Text != "" {
-		conditions = fmt.Sprintf(", more than %s on the link can explain", x.Text)
+	if l.t.impairment(l) != (transport.Impairment{}) {
+		conditions = ", more than what is done to the link can explain"
 	}
 	return fmt.Errorf("udp: %v: silent for %v through %d attempts to reach it%s; did its worker end?",
 		l.process, (now - l.asked).Round(100*time.Millisecond), l.tries, conditions)
