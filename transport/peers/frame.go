@@ -99,21 +99,16 @@ func decodeHeader(b []byte, length, from, to *uint64) (int, error) {
 // uvarint reads a varint of at most limit bytes in its shortest form and returns its size; 0
 // where b ends before it does.
 func uvarint(b []byte, limit int, x *uint64) (int, error) {
-	var v uint64
-	for i := range min(len(b), limit) {
-		v |= uint64(b[i]&0x7f) << (7 * i)
-		if b[i] < 0x80 {
-			if b[i] == 0 && i > 0 {
-				return 0, ErrMalformed // a longer form of a shorter number
-			}
-			*x = v
-			return i + 1, nil
-		}
+	b = b[:min(len(b), limit)]
+	v, n := binary.Uvarint(b)
+	if n == 0 && len(b) < limit {
+		return 0, nil
 	}
-	if len(b) >= limit {
+	if n <= 0 || n > 1 && b[n-1] == 0 {
 		return 0, ErrMalformed
 	}
-	return 0, nil
+	*x = v
+	return n, nil
 }
 
 // Sizes of a Stream's buffer in bytes. A process may have a thousand

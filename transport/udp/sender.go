@@ -91,7 +91,10 @@ func (s *sender) push(from, to dme.NodeID, body []byte) bool {
 		return false
 	}
 	if size > s.body {
-		s.split(peers.AppendFrame(make([]byte, 0, size), from, to, body))
+		for piece := range slices.Chunk(peers.AppendFrame(make([]byte, 0, size), from, to, body), s.body) {
+			s.add(part).body = piece
+			s.account(len(piece))
+		}
 		return true
 	}
 	var last *outgoing
@@ -116,13 +119,6 @@ func (s *sender) share(body []byte) *outgoing {
 	o.body = body
 	s.account(len(body))
 	return o
-}
-
-func (s *sender) split(encoded []byte) {
-	for piece := range slices.Chunk(encoded, s.body) {
-		s.add(part).body = piece
-		s.account(len(piece))
-	}
 }
 
 func (s *sender) add(k kind) *outgoing {

@@ -35,26 +35,40 @@ func (t *Table) WriteText(out io.Writer) error {
 // to the left and the others, which are figures, to the right. A row of a single cell
 // stands across all columns.
 func (t *Table) WriteAligned(out io.Writer, left int) error {
-	widths := t.widths()
+	return t.write(out, t.widths(), left, func(cell string, _ int) []string { return []string{cell} })
+}
+
+// write writes the table with columns of these widths, of which the first so many are
+// aligned to the left. divide makes lines of a cell.
+func (t *Table) write(out io.Writer, widths []int, left int, divide func(cell string, width int) []string) error {
 	var b strings.Builder
 	for _, row := range t.rows {
 		if len(row) == 1 {
 			b.WriteString(row[0] + "\n")
 			continue
 		}
-		var line strings.Builder
+		cells := make([][]string, len(row))
+		height := 1
 		for i, cell := range row {
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i < left {
-				line.WriteString(cell + pad)
-			} else {
-				line.WriteString(pad + cell)
-			}
+			cells[i] = divide(cell, widths[i])
+			height = max(height, len(cells[i]))
 		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		for k := range height {
+			var line strings.Builder
+			for i := range cells {
+				text := ""
+				if k < len(cells[i]) {
+					text = cells[i][k]
+				}
+				pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
+				if i < left {
+					line.WriteString(text + pad + "  ")
+				} else {
+					line.WriteString(pad + text + "  ")
+				}
+			}
+			b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -120,28 +134,7 @@ func (t *Table) WriteFitted(out io.Writer, width int) error {
 		return t.WriteText(out)
 	}
 	widths := fit(t.widths(), width)
-	var b strings.Builder
-	for _, row := range t.rows {
-		cells := make([][]string, len(row))
-		height := 1
-		for i, cell := range row {
-			cells[i] = broken(cell, widths[i])
-			height = max(height, len(cells[i]))
-		}
-		for k := range height {
-			var line strings.Builder
-			for i := range cells {
-				text := ""
-				if k < len(cells[i]) {
-					text = cells[i][k]
-				}
-				line.WriteString(text + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+2))
-			}
-			b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-		}
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return t.write(out, widths, len(widths), broken)
 }
 
 // fit returns the widths of columns, two apart, that come to so much at most: those

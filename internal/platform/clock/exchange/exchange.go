@@ -24,6 +24,7 @@
 package exchange
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -65,7 +66,8 @@ type Port struct {
 	now     func() int64 // the host's clock
 	wrong   int64        // by how much it may be
 	session uint64
-	closed  chan struct{}
+	life    context.Context // ends with Close
+	end     context.CancelFunc
 	reader  sync.WaitGroup
 
 	mu      sync.Mutex
@@ -107,8 +109,9 @@ func listen(at *net.UDPAddr, name string, key []byte, now func() int64, wrong ti
 	rand.Read(session[:])
 	p := &Port{
 		conn: conn, name: name, key: append([]byte(nil), key...), now: now, wrong: int64(wrong),
-		session: binary.BigEndian.Uint64(session[:]), closed: make(chan struct{}), asked: make(map[uint64]*question),
+		session: binary.BigEndian.Uint64(session[:]), asked: make(map[uint64]*question),
 	}
+	p.life, p.end = context.WithCancel(context.Background())
 	p.reader.Go(p.serve)
 	return p, nil
 }
@@ -116,13 +119,7 @@ func listen(at *net.UDPAddr, name string, key []byte, now func() int64, wrong ti
 func (p *Port) Address() string { return p.conn.LocalAddr().String() }
 
 func (p *Port) Close() error {
-	p.mu.Lock()
-	select {
-	case <-p.closed:
-	default:
-		close(p.closed)
-	}
-	p.mu.Unlock()
+	p.end()
 	err := p.conn.Close()
 	p.reader.Wait()
 	if errors.Is(err, net.ErrClosed) {

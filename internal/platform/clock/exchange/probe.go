@@ -38,7 +38,7 @@ func (p *Port) Probe(ctx context.Context, peer Peer, count int) (Path, error) {
 				pr.forget()
 			case <-ctx.Done():
 				err = ctx.Err()
-			case <-p.closed:
+			case <-p.life.Done():
 				err = errClosed
 			}
 		}
@@ -71,7 +71,7 @@ func (p *Port) Follow(ctx context.Context, peer Peer, interval time.Duration, re
 		case a := <-pr.answers:
 			pr.take(a)
 			continue
-		case <-p.closed:
+		case <-p.life.Done():
 			err = errClosed
 		case <-ctx.Done():
 		case <-next.C:
@@ -93,7 +93,6 @@ type prober struct {
 	port    *Port
 	peer    Peer
 	to      netip.AddrPort
-	sealer  *sealer
 	answers chan answer
 	waiting map[uint64]time.Time // numbers of questions without an answer; when they were asked
 	path    Path
@@ -107,7 +106,7 @@ func (p *Port) prober(peer Peer) (*prober, error) {
 	}
 	to := at.AddrPort()
 	return &prober{
-		port: p, peer: peer, to: netip.AddrPortFrom(to.Addr().Unmap(), to.Port()), sealer: newSealer(p.key),
+		port: p, peer: peer, to: netip.AddrPortFrom(to.Addr().Unmap(), to.Port()),
 		answers: make(chan answer, 64), waiting: make(map[uint64]time.Time),
 	}, nil
 }
@@ -119,7 +118,7 @@ func (r *prober) ask() {
 	p.counter++
 	number := p.counter
 	p.asked[number] = q
-	b := r.sealer.seal(datagram{kind: isQuestion, session: p.session, number: number}, r.peer.Name)
+	b := datagram{Kind: isQuestion, Session: p.session, Number: number}.sealed(p.key, r.peer.Name)
 	q.sent = p.now()
 	p.mu.Unlock()
 	r.path.Sent++
