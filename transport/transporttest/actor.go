@@ -93,17 +93,8 @@ type event struct {
 
 func newActor(s Subject, order peerOrder, notify func(event)) (*actor, error) {
 	a := &actor{
-		order: order, notify: notify, known: make(map[dme.NodeID]uint32), coming: make(map[dme.NodeID]uint32),
+		order: order, notify: notify, known: order.incarnations(), coming: make(map[dme.NodeID]uint32),
 		sent: make(map[talk]uint64), stop: make(chan struct{}),
-	}
-	for id := range dme.NodeID(order.Config.Nodes) {
-		a.known[id+1] = max(1, order.Config.Incarnations[id+1])
-	}
-	for _, id := range order.Config.Absent {
-		a.known[id] = 0
-	}
-	for _, id := range order.Config.Local {
-		a.known[id] = a.me()
 	}
 	open := s.Open
 	if s.Remote != nil && order.Reach != "" {
@@ -114,7 +105,21 @@ func newActor(s Subject, order peerOrder, notify func(event)) (*actor, error) {
 	return a, err
 }
 
-func (a *actor) me() uint32 { return max(1, a.order.Config.Incarnation) }
+func (o *peerOrder) me() uint32 { return max(1, o.Config.Incarnation) }
+
+// incarnations are those of all nodes at the beginning; 0 while one is down.
+func (o *peerOrder) incarnations() map[dme.NodeID]uint32 {
+	all := make(map[dme.NodeID]uint32)
+	for id := dme.NodeID(1); int(id) <= o.Config.Nodes; id++ {
+		switch {
+		case slices.Contains(o.Config.Local, id):
+			all[id] = o.me()
+		case !slices.Contains(o.Config.Absent, id):
+			all[id] = max(1, o.Config.Incarnations[id])
+		}
+	}
+	return all
+}
 
 func (a *actor) do(c command) {
 	if err := a.try(c); err != nil {
@@ -176,7 +181,7 @@ func (a *actor) repeat(f func() error) {
 func (a *actor) text(from dme.NodeID, to life, sign string) string {
 	seq := a.sent[talk{from, to}]
 	a.sent[talk{from, to}]++
-	return fmt.Sprintf("%d %d %d %d %d %s", from, a.me(), to.Node, to.Incarnation, seq, sign)
+	return fmt.Sprintf("%d %d %d %d %d %s", from, a.order.me(), to.Node, to.Incarnation, seq, sign)
 }
 
 // say sends a frame, unless its receiver is down. With the lock held no node is told
@@ -394,17 +399,7 @@ func (c *cast) check() {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	me := max(1, c.order.Config.Incarnation)
-	there := make(map[dme.NodeID]uint32) // 0: down
-	for id := range dme.NodeID(c.order.Config.Nodes) {
-		there[id+1] = max(1, c.order.Config.Incarnations[id+1])
-	}
-	for _, id := range c.order.Config.Absent {
-		there[id] = 0
-	}
-	for _, id := range c.order.Config.Local {
-		there[id] = me
-	}
+	me, there := c.order.me(), c.order.incarnations()
 	type stream struct {
 		from life
 		to   dme.NodeID

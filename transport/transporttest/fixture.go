@@ -1,6 +1,7 @@
 package transporttest
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -258,39 +259,30 @@ func (f *faults) noDown(peer dme.NodeID, err error) { f.addf("Down(%d): %v", pee
 // Next waits until a channel is closed or yields.
 func Next[T any](t testing.TB, what string, c <-chan T) (x T) {
 	t.Helper()
-	return next(t, patience, what, c)
+	return await(t, Subject{Patience: patience}, what, c)
 }
 
+// Eventually waits until a condition holds that nothing announces.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	wait(t, patience, what, holds)
+	eventually(t, Subject{Patience: patience}, what, holds)
 }
 
-func await[T any](t testing.TB, s Subject, what string, c <-chan T) T {
-	t.Helper()
-	return next(t, s.Patience, what, c)
-}
-
-func eventually(t testing.TB, s Subject, what string, holds func() bool) {
-	t.Helper()
-	wait(t, s.Patience, what, holds)
-}
-
-func next[T any](t testing.TB, patience time.Duration, what string, c <-chan T) (x T) {
+func await[T any](t testing.TB, s Subject, what string, c <-chan T) (x T) {
 	t.Helper()
 	select {
 	case x = <-c:
-	case <-time.After(patience):
-		t.Fatalf("waited %v in vain for %s", patience, what)
+	case <-time.After(s.Patience):
+		t.Fatalf("waited %v in vain for %s", s.Patience, what)
 	}
 	return x
 }
 
-func wait(t testing.TB, patience time.Duration, what string, holds func() bool) {
+func eventually(t testing.TB, s Subject, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(s.Patience); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %v in vain for %s", patience, what)
+			t.Fatalf("waited %v in vain for %s", s.Patience, what)
 		}
 	}
 }
@@ -305,8 +297,8 @@ const numberSize = 8
 
 func fill(b []byte, p pair, seq uint64) []byte {
 	binary.LittleEndian.PutUint64(b, seq)
+	x := step(uint64(p.from)<<48 ^ uint64(p.to)<<32 ^ seq ^ 0x9e3779b97f4a7c15)
 	body := b[numberSize:]
-	x := p.seed(seq)
 	for ; len(body) >= 8; body = body[8:] {
 		binary.LittleEndian.PutUint64(body, x)
 		x = step(x)
@@ -323,24 +315,7 @@ func number(b []byte, p pair) (seq uint64, ok bool) {
 		return 0, false
 	}
 	seq = binary.LittleEndian.Uint64(b)
-	body := b[numberSize:]
-	x := p.seed(seq)
-	for ; len(body) >= 8; body = body[8:] {
-		if binary.LittleEndian.Uint64(body) != x {
-			return seq, false
-		}
-		x = step(x)
-	}
-	for i := range body {
-		if body[i] != byte(x>>(8*i)) {
-			return seq, false
-		}
-	}
-	return seq, true
-}
-
-func (p pair) seed(seq uint64) uint64 {
-	return step(uint64(p.from)<<48 ^ uint64(p.to)<<32 ^ seq ^ 0x9e3779b97f4a7c15)
+	return seq, bytes.Equal(b, fill(make([]byte, len(b)), p, seq))
 }
 
 // step is Marsaglia's xorshift64.
@@ -380,12 +355,10 @@ func newLedger(s Subject, expected int) *ledger {
 func (l *ledger) page(p pair) *page {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := l.pages[p]
-	if a == nil {
-		a = &page{seen: make(map[uint64]bool)}
-		l.pages[p] = a
+	if l.pages[p] == nil {
+		l.pages[p] = &page{seen: make(map[uint64]bool)}
 	}
-	return a
+	return l.pages[p]
 }
 
 // finish waits for all that is expected, where nothing may be lost.
