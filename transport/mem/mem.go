@@ -34,7 +34,7 @@ type Network struct {
 }
 
 type Transport struct {
-	life    // its Mu guards queue
+	life    life // its Mu guards queue
 	network *Network
 	config  transport.Config
 	addr    string
@@ -78,7 +78,7 @@ func listen(n *Network, c transport.Config, backlog int) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{network: n, config: c, backlog: backlog, ended: make(chan struct{})}
-	t.Name, t.arrival.L = "mem", &t.Mu
+	t.life.Name, t.arrival.L = "mem", &t.life.Mu
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.last++
@@ -111,18 +111,18 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	for p := range top.All() {
 		p.State.down.Store(p.Absent)
 	}
-	t.Mu.Lock()
-	defer t.Mu.Unlock()
-	if err := t.Begin(top); err != nil {
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
+	if err := t.life.Begin(top); err != nil {
 		return err
 	}
 	t.handler = h
-	t.Running.Go(t.deliver)
+	t.life.Running.Go(t.deliver)
 	return nil
 }
 
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
-	top, err := t.Ready()
+	top, err := t.life.Ready()
 	if err != nil {
 		return err
 	}
@@ -151,9 +151,9 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 }
 
 func (t *Transport) enqueue(d delivery) {
-	t.Mu.Lock()
-	defer t.Mu.Unlock()
-	if t.Closing() {
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
+	if t.life.Closing() {
 		d.settle()
 		return
 	}
@@ -170,15 +170,15 @@ func (d *delivery) settle() {
 func (t *Transport) deliver() {
 	defer close(t.ended)
 	var batch []delivery
-	for !t.Closing() {
-		t.Mu.Lock()
-		for len(t.queue) == 0 && !t.Closing() {
+	for !t.life.Closing() {
+		t.life.Mu.Lock()
+		for len(t.queue) == 0 && !t.life.Closing() {
 			t.arrival.Wait()
 		}
 		batch, t.queue = t.queue, batch[:0]
-		t.Mu.Unlock()
+		t.life.Mu.Unlock()
 		for _, d := range batch {
-			if t.Closing() {
+			if t.life.Closing() {
 				return
 			}
 			t.take(d)
@@ -194,7 +194,7 @@ func (t *Transport) take(d delivery) {
 		d.do()
 		return
 	}
-	switch p := t.Top().Of(d.from); {
+	switch p := t.life.Top().Of(d.from); {
 	case p == nil, d.incarnation < p.Incarnation, d.incarnation == p.Incarnation && p.State.down.Load():
 		t.refused.Add(1)
 	case d.incarnation > p.Incarnation:
@@ -208,8 +208,8 @@ func (t *Transport) take(d delivery) {
 }
 
 func (t *Transport) Flush() error {
-	if t.Closing() {
-		return t.Closed()
+	if t.life.Closing() {
+		return t.life.Closed()
 	}
 	return nil
 }
@@ -223,17 +223,17 @@ func (t *Transport) Counters() transport.Counters {
 	}
 }
 
-func (t *Transport) Close() error {
-	t.Mu.Lock()
-	t.End()
+func (t *Transport) Close() error { return t.life.Close(t.shutDown) }
+
+func (t *Transport) shutDown() {
+	t.life.Mu.Lock()
 	t.queue = nil
 	t.arrival.Signal()
-	t.Mu.Unlock()
-	t.Running.Wait()
+	t.life.Mu.Unlock()
+	t.life.Running.Wait()
 	t.network.mu.Lock()
 	defer t.network.mu.Unlock()
 	delete(t.network.processes, t.addr)
-	return nil
 }
 
 func (t *Transport) Expel(peer dme.NodeID, cause error) error {
@@ -245,10 +245,10 @@ func (t *Transport) Expel(peer dme.NodeID, cause error) error {
 
 func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 	return t.inOrder(peer, func(p *process) error {
-		top := t.Top()
+		top := t.life.Top()
 		return top.Replace(p, addr, incarnation, !p.State.down.Load(), func(cause error) { t.expel(p, cause) }, func(next *process) error {
 			top.Install(next)
-			peers.Up(t.handler, next.Nodes, t.Closing)
+			peers.Up(t.handler, next.Nodes, t.life.Closing)
 			early := t.held
 			t.held = nil
 			for _, d := range early {
@@ -261,7 +261,7 @@ func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) er
 
 // inOrder calls f with the process of peer in place of a frame: after all that has come before.
 func (t *Transport) inOrder(peer dme.NodeID, f func(*process) error) error {
-	return t.Change(peer, func(p *process) error {
+	return t.life.Change(peer, func(p *process) error {
 		done := make(chan error, 1)
 		t.enqueue(delivery{do: func() { done <- f(p) }})
 		select {

@@ -41,12 +41,12 @@ func (t *Transport) Expel(peer dme.NodeID, cause error) error {
 // Readmit lets the next incarnation of a process take part.
 func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 	return t.inOrder(peer, func(p *process) error {
-		top := t.Top()
+		top := t.life.Top()
 		return top.Replace(p, addr, incarnation, !p.State.in.over, func(cause error) { t.expel(p, cause) }, func(next *process) error {
 			if err := t.install(next); err != nil {
 				return err
 			}
-			peers.Up(t.handler, next.Nodes, t.Closing)
+			peers.Up(t.handler, next.Nodes, t.life.Closing)
 			early := t.held
 			t.held = nil
 			for _, x := range early {
@@ -60,13 +60,13 @@ func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) er
 // inOrder lets deliver call f with the process of peer, after all that the broker has
 // for this process now, and returns when f has.
 func (t *Transport) inOrder(peer dme.NodeID, f func(*process) error) error {
-	return t.Change(peer, func(p *process) error {
+	return t.life.Change(peer, func(p *process) error {
 		if _, err := t.ready(); err != nil {
 			return peers.IgnoreClosed(err)
 		}
 		ctx, cancel := context.WithTimeout(t.leaving, connectTimeout)
 		defer cancel()
-		if err := t.conn.FlushWithContext(ctx); err != nil && !t.Closing() {
+		if err := t.conn.FlushWithContext(ctx); err != nil && !t.life.Closing() {
 			return fmt.Errorf("nats: the broker at %s does not answer: %w", t.broker.Name(), err)
 		}
 		done := make(chan error, 1)
@@ -105,7 +105,7 @@ func (t *Transport) expel(p *process, cause error) {
 func (t *Transport) install(next *process) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.Top().Install(next)
+	t.life.Top().Install(next)
 	t.address(next)
 	return t.welcome(next)
 }
@@ -120,8 +120,8 @@ func (t *Transport) welcome(p *process) error {
 // one channel only: a select costs more than all else that is done here for a frame.
 func (t *Transport) deliver() {
 	defer close(t.delivered)
-	top := t.Top()
-	for t.cause.Load() == nil && !t.Closing() {
+	top := t.life.Top()
+	for t.cause.Load() == nil && !t.life.Closing() {
 		switch m := <-t.inbox; {
 		case m == nil:
 		case m.Sub == nil:

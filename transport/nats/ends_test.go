@@ -91,7 +91,7 @@ func TestASlowConsumerEndsInsteadOfLosing(t *testing.T) {
 // What is missing is noticed before anything that came after it is delivered.
 func TestALostFrameEndsTheTransport(t *testing.T) {
 	lose := map[string]func(tr *Transport){
-		"a frame":     func(tr *Transport) { tr.Top().Of(2).State.out.number++ },
+		"a frame":     func(tr *Transport) { tr.life.Top().Of(2).State.out.number++ },
 		"a broadcast": func(tr *Transport) { tr.broadcasts++ },
 	}
 	for name, lost := range lose {

@@ -47,7 +47,7 @@ func defaultLimits(nodes int) limits {
 
 // Transport is a [transport.Transport] and a [transport.Broadcaster] over NATS.
 type Transport struct {
-	life   // taken before mu
+	life   life // taken before mu
 	config transport.Config
 	limits limits
 	broker Broker
@@ -83,7 +83,6 @@ type Transport struct {
 
 	leaving context.Context // ended when Close begins
 	leave   context.CancelFunc
-	close   func()                // once
 	cause   atomic.Pointer[error] // why the transport has ended by itself
 
 	received, refused, duplicates atomic.Uint64
@@ -114,12 +113,11 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{
-		config: c, limits: l, broker: b, prefix: prefix(&c.Key, b.Own),
+		life: life{Name: "nats"}, config: c, limits: l, broker: b, prefix: prefix(&c.Key, b.Own),
 		inbox: make(chan *natsgo.Msg, l.inbox), reports: make(chan *natsgo.Msg, reportsInbox),
 		seal: newSeal(&c.Key, b.Own), delivered: make(chan struct{}),
 	}
 	t.leaving, t.leave = context.WithCancel(context.Background())
-	t.Name, t.close = "nats", sync.OnceFunc(t.shutDown)
 	var err error
 	t.conn, err = b.connect("dmebench node "+processName(t.config.Local[0], t.config.Incarnation)[1:], &t.wire, t.end)
 	if err != nil {
@@ -168,8 +166,8 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	if err != nil {
 		return err
 	}
-	t.Mu.Lock()
-	defer t.Mu.Unlock()
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
 	if cause := t.cause.Load(); cause != nil {
 		return *cause
 	}
@@ -190,14 +188,14 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 			return err
 		}
 	}
-	t.Running.Go(t.deliver)
-	t.Running.Go(t.listen)
+	t.life.Running.Go(t.deliver)
+	t.life.Running.Go(t.listen)
 	return nil
 }
 
 // locate begins, and notes how the nodes are reached and what comes from them.
 func (t *Transport) locate(top *topology) error {
-	if err := t.Begin(top); err != nil {
+	if err := t.life.Begin(top); err != nil {
 		return err
 	}
 	t.subjects = make([]string, t.config.Nodes+1)
@@ -232,12 +230,12 @@ func (t *Transport) end(err error) {
 	if !strings.HasPrefix(err.Error(), "nats: ") {
 		err = fmt.Errorf("nats: %w", err)
 	}
-	t.Mu.Lock()
-	defer t.Mu.Unlock()
-	if t.Closing() || !t.cause.CompareAndSwap(nil, &err) || t.Top() == nil {
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
+	if t.life.Closing() || !t.cause.CompareAndSwap(nil, &err) || t.life.Top() == nil {
 		return
 	}
-	t.Running.Go(func() {
+	t.life.Running.Go(func() {
 		for _, id := range t.config.Local {
 			t.handler.Down(id, err)
 		}
@@ -246,18 +244,12 @@ func (t *Transport) end(err error) {
 
 // Close stops delivery, waits about a second at most for the broker to take what
 // was sent, says goodbye and frees everything.
-func (t *Transport) Close() error {
-	t.close()
-	return nil
-}
+func (t *Transport) Close() error { return t.life.Close(t.shutDown) }
 
 func (t *Transport) shutDown() {
-	t.Mu.Lock()
-	t.End()
-	t.Mu.Unlock()
 	t.leave()
 	t.wakeDeliver()
-	t.Running.Wait()
+	t.life.Running.Wait()
 	if t.cause.Load() == nil && t.goodbye() == nil {
 		// Where the broker does not answer, nothing more can be done.
 		_ = t.conn.FlushTimeout(t.limits.drain)

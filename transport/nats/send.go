@@ -71,10 +71,10 @@ func (t *Transport) Broadcast(from dme.NodeID, b []byte) error {
 
 // ready returns the topology, or why nothing can be sent.
 func (t *Transport) ready() (*topology, error) {
-	if cause := t.cause.Load(); cause != nil && !t.Closing() {
+	if cause := t.cause.Load(); cause != nil && !t.life.Closing() {
 		return nil, *cause
 	}
-	return t.Ready()
+	return t.life.Ready()
 }
 
 // publish seals a frame and gives it to the client library, which copies it. It
@@ -163,7 +163,7 @@ func (t *Transport) noteHandled(p *process, cost uint64) {
 		return
 	}
 	in.reported = in.handled
-	if p == t.Top().Self {
+	if p == t.life.Top().Self {
 		peers.Raise(&p.State.out.handled, in.handled)
 		return
 	}
@@ -218,7 +218,7 @@ func (t *Transport) hear(m *natsgo.Msg) {
 	if ok {
 		b, ok = uvarint(b, &handled)
 	}
-	p := t.Top().Of(dme.NodeID(first))
+	p := t.life.Top().Of(dme.NodeID(first))
 	if !ok || len(b) > 0 || p == nil || uint64(p.Node()) != first || incarnation < uint64(p.Incarnation) {
 		t.refused.Add(1)
 		return

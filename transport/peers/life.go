@@ -17,6 +17,7 @@ type Life[State any] struct {
 
 	top      atomic.Pointer[Topology[State]]
 	closing  atomic.Bool
+	once     sync.Once
 	changing sync.Mutex // held by Change
 }
 
@@ -35,8 +36,16 @@ func (l *Life[State]) Begin(top *Topology[State]) error {
 	return nil
 }
 
-// End begins to close the transport. It is called with Mu held.
-func (l *Life[State]) End() { l.closing.Store(true) }
+// Close closes the transport by shutDown. Further calls wait for the first and do nothing.
+func (l *Life[State]) Close(shutDown func()) error {
+	l.once.Do(func() {
+		l.Mu.Lock()
+		l.closing.Store(true)
+		l.Mu.Unlock()
+		shutDown()
+	})
+	return nil
+}
 
 // Ready returns the processes of the run, or why nothing can be sent.
 func (l *Life[State]) Ready() (*Topology[State], error) {

@@ -10,9 +10,9 @@ import (
 )
 
 func (t *Transport) hasLeft(p *process) {
-	t.Mu.Lock()
-	defer t.Mu.Unlock()
-	if !t.Closing() && p.State.fate == alive {
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
+	if !t.life.Closing() && p.State.fate == alive {
 		p.State.fate = left
 	}
 }
@@ -21,15 +21,15 @@ func (t *Transport) hasLeft(p *process) {
 // has a connection to this one, that connection's goroutine reports the death, after the
 // frames that had still arrived.
 func (t *Transport) lostLink(p *process, err error) {
-	t.Mu.Lock()
-	if p.State.in != nil && !t.Closing() && p.State.fate == alive {
+	t.life.Mu.Lock()
+	if p.State.in != nil && !t.life.Closing() && p.State.fate == alive {
 		p.State.cause = err
 		p.State.in.conn.SetReadDeadline(time.Now().Add(t.limits.delivery))
-		t.Mu.Unlock()
+		t.life.Mu.Unlock()
 		return
 	}
 	if p.State.fate != alive {
-		t.Mu.Unlock()
+		t.life.Mu.Unlock()
 		return
 	}
 	t.die(p, err)
@@ -38,18 +38,18 @@ func (t *Transport) lostLink(p *process, err error) {
 // die tells the handler that a process is down, unless it knows or the transport closes.
 // It is called with Mu held, and releases it.
 func (t *Transport) die(p *process, err error) {
-	if t.Closing() { // and p may be nil
-		t.Mu.Unlock()
+	if t.life.Closing() { // and p may be nil
+		t.life.Mu.Unlock()
 		return
 	}
 	if p.State.fate == down {
-		t.Mu.Unlock()
+		t.life.Mu.Unlock()
 		p.State.reporting.Wait()
 		return
 	}
 	p.State.fate = down
 	p.State.reporting.Add(1)
-	t.Mu.Unlock()
+	t.life.Mu.Unlock()
 	defer p.State.reporting.Done()
 	if l := p.State.link.Load(); l != nil {
 		l.mu.Lock()
@@ -64,8 +64,8 @@ func (t *Transport) die(p *process, err error) {
 // lostInbound notes that the connection from a process has ended without a goodbye. That is
 // a death even if a goodbye was heard on the link to it: frames may be missing.
 func (t *Transport) lostInbound(p *process, err error) {
-	t.Mu.Lock()
-	if !t.Closing() && p.State.cause != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+	t.life.Mu.Lock()
+	if !t.life.Closing() && p.State.cause != nil && errors.Is(err, os.ErrDeadlineExceeded) {
 		err = p.State.cause
 	}
 	t.die(p, err)
@@ -73,17 +73,13 @@ func (t *Transport) lostInbound(p *process, err error) {
 
 // Close stops delivery, sends what is queued as far as the peers take it within
 // a second, says goodbye and frees everything.
-func (t *Transport) Close() error {
-	t.close()
-	return nil
-}
+func (t *Transport) Close() error { return t.life.Close(t.shutDown) }
 
 func (t *Transport) shutDown() {
-	t.Mu.Lock()
-	t.End()
+	t.life.Mu.Lock()
 	// Nothing is added to these from here on.
 	links, inbounds := t.links, t.inbounds
-	t.Mu.Unlock()
+	t.life.Mu.Unlock()
 	t.leave()
 	t.listener.Close()
 
@@ -95,7 +91,7 @@ func (t *Transport) shutDown() {
 	}
 	ended := make(chan struct{})
 	go func() {
-		t.Running.Wait()
+		t.life.Running.Wait()
 		close(ended)
 	}()
 	select {
@@ -105,7 +101,7 @@ func (t *Transport) shutDown() {
 		t.cancel()
 		for _, l := range links {
 			l.mu.Lock()
-			l.breakOff(t.Closed())
+			l.breakOff(t.life.Closed())
 			l.mu.Unlock()
 		}
 		for _, in := range inbounds {
@@ -118,28 +114,28 @@ func (t *Transport) shutDown() {
 
 // Expel reports a process as down. One that is still there is given a second to end.
 func (t *Transport) Expel(peer dme.NodeID, cause error) error {
-	return t.Change(peer, func(p *process) error {
+	return t.life.Change(peer, func(p *process) error {
 		t.expel(p, cause)
 		return nil
 	})
 }
 
 func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
-	return t.Change(peer, func(p *process) error { return t.readmit(p, addr, incarnation) })
+	return t.life.Change(peer, func(p *process) error { return t.readmit(p, addr, incarnation) })
 }
 
 func (t *Transport) readmit(p *process, addr string, incarnation uint32) error {
-	t.Mu.Lock()
+	t.life.Mu.Lock()
 	alive := p.State.fate == alive
-	t.Mu.Unlock()
-	top := t.Top()
+	t.life.Mu.Unlock()
+	top := t.life.Top()
 	return top.Replace(p, addr, incarnation, alive, func(cause error) { t.expel(p, cause) }, func(next *process) error {
 		next.State.arriving = true
 		top.Install(next)
-		peers.Up(t.handler, next.Nodes, t.Closing)
+		peers.Up(t.handler, next.Nodes, t.life.Closing)
 		t.flush()
-		t.Mu.Lock()
-		defer t.Mu.Unlock()
+		t.life.Mu.Lock()
+		defer t.life.Mu.Unlock()
 		next.State.arriving = false
 		close(t.readmitted)
 		t.readmitted = make(chan struct{})
@@ -149,9 +145,9 @@ func (t *Transport) readmit(p *process, addr string, incarnation uint32) error {
 
 // expel returns when the handler knows and nothing of the process is delivered any more.
 func (t *Transport) expel(p *process, cause error) {
-	t.Mu.Lock()
+	t.life.Mu.Lock()
 	if p.State.fate == absent {
-		t.Mu.Unlock()
+		t.life.Mu.Unlock()
 		return
 	}
 	p.State.expelled = true
@@ -162,7 +158,7 @@ func (t *Transport) expel(p *process, cause error) {
 		}
 		in.conn.SetReadDeadline(time.Now().Add(t.limits.delivery))
 	}
-	t.Mu.Unlock()
+	t.life.Mu.Unlock()
 	if l := p.State.link.Load(); l != nil {
 		l.mu.Lock()
 		l.breakOff(cause)
@@ -171,6 +167,6 @@ func (t *Transport) expel(p *process, cause error) {
 	if in != nil {
 		<-in.done
 	}
-	t.Mu.Lock()
+	t.life.Mu.Lock()
 	t.die(p, cause)
 }

@@ -45,7 +45,7 @@ func (t *Transport) accept() {
 			continue
 		}
 		pause = 5 * time.Millisecond
-		t.Running.Go(func() { t.greet(c.(*net.TCPConn)) })
+		t.life.Running.Go(func() { t.greet(c.(*net.TCPConn)) })
 	}
 }
 
@@ -58,7 +58,7 @@ func (t *Transport) greet(conn *net.TCPConn) {
 		who, err = receive(s, &t.config)
 	}
 	if !stop() && err == nil {
-		err = t.Closed()
+		err = t.life.Closed()
 	}
 	if err == nil {
 		err = t.prepare(conn)
@@ -76,7 +76,7 @@ func (t *Transport) greet(conn *net.TCPConn) {
 		}
 	}
 	if err != nil {
-		if !t.Closing() {
+		if !t.life.Closing() {
 			t.refusedConns.Add(1)
 		}
 		abort(conn)
@@ -91,14 +91,14 @@ func (in *inbound) welcome() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	t := in.t
-	t.Mu.Lock()
-	closing := t.Closing()
+	t.life.Mu.Lock()
+	closing := t.life.Closing()
 	if !closing {
 		t.inbounds = append(t.inbounds, in)
 	}
-	t.Mu.Unlock()
+	t.life.Mu.Unlock()
 	if closing {
-		return t.Closed()
+		return t.life.Closed()
 	}
 	_, err := io.WriteString(in.session, welcome)
 	return err
@@ -115,15 +115,15 @@ func (t *Transport) register(in *inbound, node dme.NodeID, incarnation uint32) e
 		select {
 		case <-wait:
 		case <-t.leaving.Done():
-			return t.Closed()
+			return t.life.Closed()
 		}
 	}
 }
 
 func (t *Transport) tryRegister(in *inbound, node dme.NodeID, incarnation uint32) (wait <-chan struct{}, err error) {
-	p := t.Top().Of(node)
-	t.Mu.Lock()
-	defer t.Mu.Unlock()
+	p := t.life.Top().Of(node)
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
 	switch {
 	case p == nil:
 		return nil, fmt.Errorf("tcp: no node %d in this run", node)
@@ -151,7 +151,7 @@ func (in *inbound) run() {
 	close(in.done)
 	in.t.hasLeft(in.from)
 	in.leave()
-	if !in.t.Closing() {
+	if !in.t.life.Closing() {
 		// The peer closes first: it must see the answer before a reset.
 		var b [1]byte
 		in.session.Read(b[:])
@@ -171,7 +171,7 @@ func (in *inbound) countPackets() {
 func (in *inbound) deliver(r io.Reader) error {
 	t := in.t
 	stream := peers.NewStream(r)
-	handler, top := t.handler, t.Top()
+	handler, top := t.handler, t.life.Top()
 	var f peers.Frame
 	for {
 		if err := stream.Fill(); err != nil {
@@ -195,7 +195,7 @@ func (in *inbound) deliver(r io.Reader) error {
 				t.delivered(batch)
 				return nil
 			}
-			if t.Closing() {
+			if t.life.Closing() {
 				continue
 			}
 			if !top.Hosts(in.from, f.From, f.To) {

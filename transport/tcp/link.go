@@ -82,15 +82,15 @@ func (l *link) send(from, to dme.NodeID, body []byte) error {
 	if l.leaving || l.gone {
 		l.counters.Frames++
 		l.mu.Unlock()
-		if l.t.Closing() {
-			return l.t.Closed()
+		if l.t.life.Closing() {
+			return l.t.life.Closed()
 		}
 		return nil // to a process that is no more
 	}
 	if queued := len(l.queue) + l.inFlight; queued+peers.MaxHeader+len(body) > l.backlog {
 		l.mu.Unlock()
 		return fmt.Errorf("tcp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
-			l.t.Top().Self, l.to, queued, l.backlog, transport.ErrBacklog)
+			l.t.life.Top().Self, l.to, queued, l.backlog, transport.ErrBacklog)
 	}
 	l.queue = peers.AppendFrame(l.queue, from, to, body)
 	l.counters.Frames++
@@ -196,7 +196,7 @@ func (l *link) watch() {
 		return
 	}
 	l.t.hasLeft(l.to)
-	if !l.t.Closing() {
+	if !l.t.life.Closing() {
 		// The peer closes: it drops what this side has queued, and waits for
 		// the goodbye behind it.
 		l.leave()

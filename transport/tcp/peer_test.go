@@ -323,7 +323,7 @@ func FuzzInbound(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tr := &Transport{}
-		if err := tr.Begin(top); err != nil {
+		if err := tr.life.Begin(top); err != nil {
 			t.Fatal(err)
 		}
 		seen := &tally{t: t}

@@ -69,7 +69,7 @@ const (
 
 // Transport is a [transport.Transport] over TCP.
 type Transport struct {
-	life     // its Mu guards links, inbounds and the fates of processes; no other lock is taken under it
+	life     life // its Mu guards links, inbounds and the fates of processes; no other lock is taken under it
 	config   transport.Config
 	options  Options
 	identity func() (*tls.Config, error) // for what is encrypted
@@ -86,7 +86,6 @@ type Transport struct {
 	leave   context.CancelFunc
 	ctx     context.Context // ended when Close gives up waiting
 	cancel  context.CancelFunc
-	close   func() // once
 
 	links      []*link
 	inbounds   []*inbound
@@ -119,7 +118,7 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 		return nil, fmt.Errorf("tcp: listen: %w", err)
 	}
 	t := &Transport{
-		config: c, options: o, limits: l, listener: listener,
+		life: life{Name: "tcp"}, config: c, options: o, limits: l, listener: listener,
 		started:    make(chan struct{}),
 		readmitted: make(chan struct{}),
 		dialing:    make(chan struct{}, dials),
@@ -127,12 +126,10 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	if t.encrypts(t.Addr()) {
 		t.dialing = make(chan struct{}, securely)
 	}
-	t.Name = "tcp"
 	t.identity = sync.OnceValues(func() (*tls.Config, error) { return newIdentity(&t.config.Key) })
 	t.leaving, t.leave = context.WithCancel(context.Background())
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	t.close = sync.OnceFunc(t.shutDown)
-	t.Running.Go(t.accept)
+	t.life.Running.Go(t.accept)
 	return t, nil
 }
 
@@ -151,14 +148,14 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 			p.State.fate = absent
 		}
 	}
-	t.Mu.Lock()
-	if err := t.Begin(top); err != nil {
-		t.Mu.Unlock()
+	t.life.Mu.Lock()
+	if err := t.life.Begin(top); err != nil {
+		t.life.Mu.Unlock()
 		return err
 	}
 	t.handler = h
 	close(t.started)
-	t.Mu.Unlock()
+	t.life.Mu.Unlock()
 
 	known := make(map[*process]bool)
 	for _, id := range t.config.Peers {
@@ -194,10 +191,10 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 // openLink returns the link to p, and makes it where there is none. report is
 // called when the connection is there or has failed; it must not wait.
 func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
-	t.Mu.Lock()
-	defer t.Mu.Unlock()
-	if t.Closing() {
-		return nil, t.Closed()
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
+	if t.life.Closing() {
+		return nil, t.life.Closed()
 	}
 	if l := p.State.link.Load(); l != nil {
 		// Whoever asked for the connection gets what it needs: a link that
@@ -211,7 +208,7 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 		l.cancel()
 		report(nil)
 	} else {
-		t.Running.Go(func() { l.run(report) })
+		t.life.Running.Go(func() { l.run(report) })
 	}
 	t.links = append(t.links, l)
 	p.State.link.Store(l)
@@ -219,7 +216,7 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 }
 
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
-	top, err := t.Ready()
+	top, err := t.life.Ready()
 	if err != nil {
 		return err
 	}
@@ -246,8 +243,8 @@ func (t *Transport) firstUse(p *process) (*link, error) {
 
 // Flush writes what is queued as far as the sockets take it at once.
 func (t *Transport) Flush() error {
-	if t.Closing() {
-		return t.Closed()
+	if t.life.Closing() {
+		return t.life.Closed()
 	}
 	t.flush()
 	return nil
@@ -261,9 +258,9 @@ func (t *Transport) Counters() transport.Counters {
 		RefusedConns:  t.refusedConns.Load(),
 		RefusedFrames: t.refusedFrames.Load(),
 	}
-	t.Mu.Lock()
+	t.life.Mu.Lock()
 	links, inbounds := t.links, t.inbounds
-	t.Mu.Unlock()
+	t.life.Mu.Unlock()
 	for _, l := range links {
 		l.mu.Lock()
 		l.noteBacklog()

@@ -52,8 +52,6 @@ type raw struct {
 	out     *outbox
 	sent    transport.Counters
 
-	close func() // once
-
 	received, refused atomic.Uint64
 }
 
@@ -101,7 +99,7 @@ func listenRaw(c transport.Config, o Options) (*raw, error) {
 			r.datagram = loopbackDatagram
 		}
 	}
-	r.Name, r.close = "udp", sync.OnceFunc(r.shutDown)
+	r.Name = "udp"
 	return r, nil
 }
 
@@ -275,16 +273,10 @@ func (r *raw) Counters() transport.Counters {
 	return c
 }
 
-func (r *raw) Close() error {
-	r.close()
-	return nil
-}
+func (r *raw) Close() error { return r.Life.Close(r.shutDown) }
 
 func (r *raw) shutDown() {
-	r.Mu.Lock()
-	r.End()
-	r.flushLocked()
-	r.Mu.Unlock()
+	r.flush()
 	r.socket.close()
 	if r.group != nil {
 		r.group.socket.close()

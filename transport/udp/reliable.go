@@ -31,7 +31,6 @@ type reliable struct {
 	serving sync.Mutex // guards awake; taken before the locks of links
 	awake   instant    // since when this process has been running without a pause
 
-	close   func()         // once
 	parted  chan struct{}  // closed when all processes know that this one closes
 	met     []*association // that something was sent to or taken from
 	parting int            // processes that do not know yet that this one closes
@@ -45,7 +44,7 @@ func newReliable(below transport.Transport, c transport.Config, o Options, datag
 		body:   datagram - overhead - peers.MaxHeader - segmentRoom,
 		opened: time.Now(), parted: make(chan struct{}),
 	}
-	t.Name, t.close = "udp", sync.OnceFunc(t.shutDown)
+	t.Name = "udp"
 	return t
 }
 
@@ -184,14 +183,10 @@ func (t *reliable) Counters() transport.Counters {
 
 // Close stops delivery, sends what is queued as far as the peers take it within
 // about a second, says farewell and frees everything.
-func (t *reliable) Close() error {
-	t.close()
-	return nil
-}
+func (t *reliable) Close() error { return t.Life.Close(t.shutDown) }
 
 func (t *reliable) shutDown() {
 	t.Mu.Lock()
-	t.End()
 	met := t.met
 	t.parting = len(met)
 	t.Mu.Unlock()
