@@ -2,6 +2,7 @@ package nats
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -46,7 +47,7 @@ func Unreachable(err error) bool {
 
 // Check reports whether the broker can be reached and lets this run in.
 func (b Broker) Check() error {
-	c, err := b.connect("dmebench check", new(wire), nil)
+	c, err := b.connect("dmebench check", new(wire), func(error) {})
 	if err != nil {
 		return err
 	}
@@ -99,20 +100,14 @@ const unreadable = "a URL that cannot be read"
 // connect makes a connection that does not come back once it is lost. lost is
 // called, perhaps several times, when something went wrong; it must not wait.
 func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, error) {
-	if lost == nil {
-		lost = func(error) {}
-	}
 	return b.Dial(
 		natsgo.Name(name),
 		natsgo.SetCustomDialer(w), natsgo.SkipSubjectValidation(),
 		// What was published meanwhile would be lost, or come twice.
 		natsgo.NoReconnect(),
 		natsgo.ClosedHandler(func(c *natsgo.Conn) {
-			err := c.LastError()
-			if err == nil {
-				err = natsgo.ErrConnectionClosed
-			}
-			lost(fmt.Errorf("the connection to the broker at %s is lost: %w", b.Name(), err))
+			lost(fmt.Errorf("the connection to the broker at %s is lost: %w",
+				b.Name(), cmp.Or(c.LastError(), natsgo.ErrConnectionClosed)))
 		}),
 		natsgo.ErrorHandler(func(_ *natsgo.Conn, s *natsgo.Subscription, err error) {
 			if errors.Is(err, natsgo.ErrSlowConsumer) {

@@ -209,14 +209,10 @@ func (t *Transport) hear(m *natsgo.Msg) {
 	}
 	var first, incarnation, handled uint64
 	b, ok := t.seal.open(m.Data, what)
-	if ok {
-		b, ok = uvarint(b, &first)
-	}
-	if ok {
-		b, ok = uvarint(b, &incarnation)
-	}
-	if ok {
-		b, ok = uvarint(b, &handled)
+	for _, x := range []*uint64{&first, &incarnation, &handled} {
+		if ok {
+			b, ok = uvarint(b, x)
+		}
 	}
 	p := t.life.Top().Of(dme.NodeID(first))
 	if !ok || len(b) > 0 || p == nil || uint64(p.Node()) != first || incarnation < uint64(p.Incarnation) {

@@ -23,7 +23,7 @@ func pairOf(t *testing.T, own bool) (all []*Transport, es [2]*transporttest.Even
 		es[p] = transporttest.NewEvents()
 		return es[p]
 	})
-	stranger, err := b.connect("stranger", new(wire), nil)
+	stranger, err := b.connect("stranger", new(wire), func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestStrangersAtTheSequencer(t *testing.T) {
 		}
 		return e
 	})
-	stranger, err := b.connect("stranger", new(wire), nil)
+	stranger, err := b.connect("stranger", new(wire), func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}

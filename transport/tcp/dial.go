@@ -47,8 +47,8 @@ func (t *Transport) introduce(ctx context.Context, conn *net.TCPConn, to *proces
 	s, err := t.newSession(conn, to.Addr, tls.Client)
 	if err == nil {
 		err = introduce(s, &t.config.Key, ends{
-			from: t.config.Local[0], to: to.Node(),
-			fromIncarnation: t.config.Incarnation, toIncarnation: to.Incarnation,
+			From: t.config.Local[0], To: to.Node(),
+			FromIncarnation: t.config.Incarnation, ToIncarnation: to.Incarnation,
 		})
 	}
 	if !stop() && err == nil {

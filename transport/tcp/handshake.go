@@ -47,20 +47,8 @@ var (
 )
 
 type ends struct {
-	from, to                       dme.NodeID
-	fromIncarnation, toIncarnation uint32
-}
-
-func (e ends) append(b []byte) []byte {
-	for _, x := range []uint32{uint32(e.from), uint32(e.to), e.fromIncarnation, e.toIncarnation} {
-		b = binary.BigEndian.AppendUint32(b, x)
-	}
-	return b
-}
-
-func decodeEnds(b []byte) ends {
-	at := func(i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
-	return ends{dme.NodeID(at(0)), dme.NodeID(at(1)), at(2), at(3)}
+	From, To                       dme.NodeID
+	FromIncarnation, ToIncarnation uint32
 }
 
 func introduce(conn io.ReadWriter, key *transport.Key, e ends) error {
@@ -69,7 +57,7 @@ func introduce(conn io.ReadWriter, key *transport.Key, e ends) error {
 	hello = append(hello, version)
 	hello = hello[:len(hello)+nonceSize]
 	rand.Read(hello[len(hello)-nonceSize:])
-	hello = e.append(hello)
+	hello, _ = binary.Append(hello, binary.BigEndian, e) // they have a fixed size
 	var challenge [challengeSize]byte
 	if err := ask(conn, hello, challenge[:]); err != nil {
 		return err
@@ -86,7 +74,7 @@ func introduce(conn io.ReadWriter, key *transport.Key, e ends) error {
 	case welcome:
 		return nil
 	case elsewhere:
-		return fmt.Errorf("node %d: %w", e.to, errElsewhere)
+		return fmt.Errorf("node %d: %w", e.To, errElsewhere)
 	default:
 		return errForeign
 	}
@@ -114,7 +102,8 @@ func receive(conn io.ReadWriter, c *transport.Config) (ends, error) {
 	if string(hello[:len(magic)]) != magic || hello[len(magic)] != version {
 		return ends{}, errForeign
 	}
-	e := decodeEnds(hello[helloSize-endsSize:])
+	var e ends
+	_, _ = binary.Decode(hello[helloSize-endsSize:], binary.BigEndian, &e)
 	nonce := transcript[helloSize:]
 	rand.Read(nonce)
 	if _, err := conn.Write(append(nonce, prove(&c.Key, "listener", transcript)...)); err != nil {
@@ -127,9 +116,9 @@ func receive(conn io.ReadWriter, c *transport.Config) (ends, error) {
 	if !hmac.Equal(proof[:], prove(&c.Key, "dialer", transcript)) {
 		return ends{}, errWrongKey
 	}
-	if !slices.Contains(c.Local, e.to) || e.toIncarnation != c.Incarnation {
+	if !slices.Contains(c.Local, e.To) || e.ToIncarnation != c.Incarnation {
 		io.WriteString(conn, elsewhere)
-		return ends{}, fmt.Errorf("node %d, incarnation %d: %w", e.to, e.toIncarnation, errElsewhere)
+		return ends{}, fmt.Errorf("node %d, incarnation %d: %w", e.To, e.ToIncarnation, errElsewhere)
 	}
 	return e, nil
 }

@@ -71,7 +71,7 @@ func (t *Transport) greet(conn *net.TCPConn) {
 		// Peers may have the address book before this process has.
 		select {
 		case <-t.started:
-			err = t.register(in, who.from, who.fromIncarnation)
+			err = t.register(in, who.From, who.FromIncarnation)
 		case <-t.leaving.Done():
 		}
 	}

@@ -181,12 +181,8 @@ func (s *socket) sockaddr(at netip.AddrPort) (a sockaddr, err error) {
 		a.storage.Port = binary.NativeEndian.Uint16(port[:])
 		a.storage.Addr = at.Addr().As16()
 		a.size = unix.SizeofSockaddrInet6
-		if zone := at.Addr().Zone(); zone != "" {
-			i, err := net.InterfaceByName(zone)
-			if err != nil {
-				return a, fmt.Errorf("zone %s: %w", zone, err)
-			}
-			a.storage.Scope_id = uint32(i.Index)
+		if zone, err := net.InterfaceByName(at.Addr().Zone()); err == nil { // else there is none
+			a.storage.Scope_id = uint32(zone.Index)
 		}
 		return a, nil
 	}

@@ -116,11 +116,8 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	return t, nil
 }
 
-// Buffers returns the bytes of the socket's buffers that the system has granted.
-func (t *Transport) Buffers() (receive, send int) { return t.socket.received, t.socket.sent }
-
 func (t *Transport) Warnings() []string {
-	if receive, _ := t.Buffers(); receive < bufferSize {
+	if receive := t.socket.received; receive < bufferSize {
 		return []string{fmt.Sprintf("udp: the system grants a receive buffer of %d bytes instead of %d, "+
 			"and drops datagrams that find it full; raise net.core.rmem_max", receive, bufferSize)}
 	}

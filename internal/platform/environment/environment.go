@@ -38,8 +38,8 @@ func Describe() map[string]string {
 		}
 	}
 	set("kernel", kernel())
-	set("cpu", field("/proc/cpuinfo", "model name"))
-	set("memory", field("/proc/meminfo", "MemTotal"))
+	set("cpu", field("/proc/cpuinfo", "model name", ":"))
+	set("memory", field("/proc/meminfo", "MemTotal", ":"))
 	set("load_average", firstFields("/proc/loadavg", 3))
 	set("governor", firstFields("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", 1))
 	set("clock_source", firstFields("/sys/devices/system/clocksource/clocksource0/current_clocksource", 1))
@@ -81,14 +81,11 @@ func kernel() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// field returns the value of the first 'name : value' line of a file.
-func field(file, name string) string {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
+// field returns the value of the first line of a file that has a name before a separator.
+func field(file, name, separator string) string {
+	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(string(text)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+		if key, value, ok := strings.Cut(line, separator); ok && strings.TrimSpace(key) == name {
 			return strings.TrimSpace(value)
 		}
 	}
@@ -96,10 +93,7 @@ func field(file, name string) string {
 }
 
 func firstFields(file string, n int) string {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
+	text, _ := os.ReadFile(file)
 	fields := strings.Fields(string(text))
 	return strings.Join(fields[:min(n, len(fields))], " ")
 }
@@ -164,19 +158,20 @@ func buildOf(info *debug.BuildInfo, stamp string) Build {
 	return b
 }
 
-const shortCommit = 12
+// short is what people are shown of a commit or a sum.
+func short(digits string) string { return digits[:min(12, len(digits))] }
 
 func (b Build) String() string {
 	if b.Commit == Unknown {
 		return b.Version + ", commit unknown"
 	}
-	return b.Version + ", commit " + b.Commit[:min(shortCommit, len(b.Commit))] + " (" + string(b.Tree) + ")"
+	return b.Version + ", commit " + short(b.Commit) + " (" + string(b.Tree) + ")"
 }
 
 func (b Build) facts() map[string]string {
 	program := b.Version
 	if b.Commit != Unknown {
-		program += " " + b.Commit[:min(shortCommit, len(b.Commit))]
+		program += " " + short(b.Commit)
 	}
 	if b.Tree == Modified {
 		program += " (modified)"
@@ -210,20 +205,14 @@ func (p Program) Same(q Program) bool {
 }
 
 func (p Program) String() string {
-	var parts []string
-	if p.Version != "" {
-		parts = append(parts, p.Version)
-	}
+	text := cmp.Or(p.Version, "an unknown build")
 	if p.Commit != "" {
-		parts = append(parts, "commit "+p.Commit[:min(12, len(p.Commit))])
+		text += ", commit " + short(p.Commit)
 	}
 	if p.SHA256 != "" {
-		parts = append(parts, "sha256 "+p.SHA256[:min(12, len(p.SHA256))])
+		text += ", sha256 " + short(p.SHA256)
 	}
-	if parts == nil {
-		return "an unknown build"
-	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
 func ThisProgram() (Program, error) { return thisProgram() }
@@ -269,21 +258,20 @@ const alike = 1.05
 // Differences compares the environments of several hosts by name. It returns a sentence for
 // each fact in which some of them differ, such as "cores: 2 on a and b; 4 on c".
 func Differences(hosts map[string]map[string]string) []string {
-	facts := slices.Clone(compared)
-	known := make(map[string]bool)
+	known := make(map[string]int) // place in the order
 	for _, facts := range hosts {
 		for fact := range facts {
-			known[fact] = true
+			if known[fact] = slices.Index(compared, fact); known[fact] < 0 {
+				known[fact] = len(compared)
+			}
 		}
 	}
-	for _, fact := range slices.Sorted(maps.Keys(known)) {
-		if !slices.Contains(facts, fact) {
-			facts = append(facts, fact)
-		}
-	}
+	facts := slices.SortedFunc(maps.Keys(known), func(a, b string) int {
+		return cmp.Or(known[a]-known[b], strings.Compare(a, b))
+	})
 	var all []string
 	for _, fact := range facts {
-		if !known[fact] || slices.Contains(ofEachHost, fact) {
+		if slices.Contains(ofEachHost, fact) {
 			continue
 		}
 		by := make(map[string][]string) // value: hosts

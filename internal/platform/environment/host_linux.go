@@ -14,7 +14,7 @@ import (
 func limitsAt(root string) Limits {
 	l := unlimited()
 	// The fourth field is 'running/all' of the host's threads.
-	_, threads, _ := strings.Cut(lastOf(firstFields(filepath.Join(root, "proc/loadavg"), 4)), "/")
+	_, threads, _ := strings.Cut(firstFields(filepath.Join(root, "proc/loadavg"), 4), "/")
 	if there, ok := number(threads); ok {
 		for _, file := range []string{"threads-max", "pid_max"} {
 			if most, ok := numberIn(filepath.Join(root, "proc/sys/kernel", file)); ok {
@@ -80,39 +80,24 @@ func leftOfGroups(root string) (bytes uint64, limited bool) {
 				continue
 			}
 			taken, _ := numberIn(filepath.Join(dir, of.taken))
-			taken -= min(taken, statistic(filepath.Join(dir, "memory.stat"), of.files))
+			files, _ := number(field(filepath.Join(dir, "memory.stat"), of.files, " "))
+			taken -= min(taken, files)
 			bytes, limited = min(bytes, limit-min(limit, taken)), true
 		}
 	}
 	return bytes, limited
 }
 
-func statistic(file, name string) uint64 {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && key == name {
-			n, _ := strconv.ParseUint(value, 10, 64)
-			return n
-		}
-	}
-	return 0
-}
-
 func threadsOf(root string, uid int) (n uint64) {
 	files, _ := filepath.Glob(filepath.Join(root, "proc/[0-9]*/status"))
 	for _, file := range files {
-		if of := strings.Fields(field(file, "Uid")); len(of) > 0 && of[0] == strconv.Itoa(uid) {
-			threads, _ := number(field(file, "Threads"))
+		if of := strings.Fields(field(file, "Uid", ":")); len(of) > 0 && of[0] == strconv.Itoa(uid) {
+			threads, _ := number(field(file, "Threads", ":"))
 			n += threads
 		}
 	}
 	return n
 }
-
-func lastOf(fields string) string { return fields[strings.LastIndexByte(fields, ' ')+1:] }
 
 // number reads a number; ok is false for what is none, such as 'max'.
 func number(text string) (n uint64, ok bool) {
@@ -120,13 +105,7 @@ func number(text string) (n uint64, ok bool) {
 	return n, err == nil
 }
 
-func numberIn(file string) (uint64, bool) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, false
-	}
-	return number(string(text))
-}
+func numberIn(file string) (uint64, bool) { return number(firstFields(file, 1)) }
 
 func cpuQuotaAt(root string) (processors float64, limited bool) {
 	for dir := range groupsAt(root) {

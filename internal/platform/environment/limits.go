@@ -90,7 +90,7 @@ func memoryLimit() Limit {
 }
 
 func kibibytes(file, name string) (bytes uint64, known bool) {
-	n, err := strconv.ParseUint(strings.TrimSuffix(field(file, name), " kB"), 10, 64)
+	n, err := strconv.ParseUint(strings.TrimSuffix(field(file, name, ":"), " kB"), 10, 64)
 	return n << 10, err == nil
 }
 

@@ -83,9 +83,7 @@ func (h *Runner) Start() {
 
 func (h *Runner) Stop() {
 	if n, ok := h.node.(dme.Stopper); ok {
-		h.observe(Event{Kind: dme.Stop})
-		n.Stop(&h.out)
-		h.apply()
+		h.call(Event{Kind: dme.Stop}, n.Stop)
 	}
 }
 
@@ -120,17 +118,13 @@ func (h *Runner) Join() {
 // Depart tells the node to leave the system; it must be a [dme.Member], and the
 // local process idle. The activity is Down once it has left.
 func (h *Runner) Depart() {
-	h.observe(Event{Kind: dme.Depart})
-	h.node.(dme.Member).Depart(&h.out)
-	h.apply()
+	h.call(Event{Kind: dme.Depart}, h.node.(dme.Member).Depart)
 }
 
 // PeerDown tells the node, if it listens, that a peer is down.
 func (h *Runner) PeerDown(peer dme.NodeID) {
 	if n, ok := h.node.(dme.PeerWatcher); ok {
-		h.observe(Event{Kind: dme.PeerDown, Peer: peer})
-		n.Down(peer, &h.out)
-		h.apply()
+		h.call(Event{Kind: dme.PeerDown, Peer: peer}, func(out *dme.Outbox) { n.Down(peer, out) })
 	}
 }
 
@@ -138,9 +132,7 @@ func (h *Runner) PeerDown(peer dme.NodeID) {
 // there.
 func (h *Runner) PeerUp(peer dme.NodeID) {
 	if n, ok := h.node.(dme.PeerWatcher); ok {
-		h.observe(Event{Kind: dme.PeerUp, Peer: peer})
-		n.Up(peer, &h.out)
-		h.apply()
+		h.call(Event{Kind: dme.PeerUp, Peer: peer}, func(out *dme.Outbox) { n.Up(peer, out) })
 	}
 }
 
@@ -255,6 +247,13 @@ func (h *Runner) Restore(a Activity, shared bool) {
 
 func Describe(h *Runner) string {
 	return fmt.Sprintf("node %d is %v: %s", h.id, h.activity, dme.DescribeState(h.node))
+}
+
+// call runs a handler of the node. It is not for what happens all the time.
+func (h *Runner) call(x Event, handler func(*dme.Outbox)) {
+	h.observe(x)
+	handler(&h.out)
+	h.apply()
 }
 
 func (h *Runner) setActivity(a Activity) {
