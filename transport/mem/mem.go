@@ -139,8 +139,7 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 		queued := l.queued.Add(size)
 		if queued > int64(t.backlog) {
 			l.queued.Add(-size)
-			return fmt.Errorf("mem: link from %v to %v: %d bytes queued, at most %d allowed: %w",
-				top.Self, p, queued-size, t.backlog, transport.ErrBacklog)
+			return top.Full(p, int(queued-size), t.backlog)
 		}
 		peers.Raise(&t.largest, uint64(queued))
 		l.to.enqueue(delivery{from: from, to: to, incarnation: top.Self.Incarnation, body: append([]byte(nil), b...), link: l})

@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"fmt"
+	"math"
 
 	natsgo "github.com/nats-io/nats.go"
 
@@ -150,14 +151,12 @@ func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 	}
 	var order uint64
 	var h header
-	var body []byte
 	content, ok := t.seal.open(m.Data, what)
-	if ok && what == anOrder {
-		content, ok = uvarint(content, &order)
+	r := peers.Reader{Rest: content, Failed: !ok}
+	if what == anOrder {
+		order = r.Uvarint(math.MaxUint64)
 	}
-	if ok {
-		body, ok = h.decode(content)
-	}
+	ok = h.decode(&r)
 	p := top.Of(h.from)
 	if !ok || p == nil || broadcast != (h.to == dme.None) || !broadcast && top.Of(h.to) != top.Self {
 		t.refused.Add(1)
@@ -171,7 +170,7 @@ func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 			return
 		}
 	}
-	t.take(top, p, h, body)
+	t.take(top, p, h, r.Rest)
 }
 
 // take delivers a frame, if it comes from and for incarnations that are there.

@@ -3,6 +3,7 @@ package nats
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -207,19 +208,16 @@ func (t *Transport) hear(m *natsgo.Msg) {
 	if m.Sub == t.byes {
 		what = aGoodbye
 	}
-	var first, incarnation, handled uint64
-	b, ok := t.seal.open(m.Data, what)
-	for _, x := range []*uint64{&first, &incarnation, &handled} {
-		if ok {
-			b, ok = uvarint(b, x)
-		}
-	}
-	p := t.life.Top().Of(dme.NodeID(first))
-	if !ok || len(b) > 0 || p == nil || uint64(p.Node()) != first || incarnation < uint64(p.Incarnation) {
+	content, ok := t.seal.open(m.Data, what)
+	r := peers.Reader{Rest: content, Failed: !ok}
+	first, incarnation := dme.NodeID(r.Uvarint(math.MaxUint32)), uint32(r.Uvarint(math.MaxUint32))
+	handled := r.Uvarint(math.MaxUint64)
+	p := t.life.Top().Of(first)
+	if r.Failed || len(r.Rest) > 0 || p == nil || p.Node() != first || incarnation < p.Incarnation {
 		t.refused.Add(1)
 		return
 	}
-	if incarnation > uint64(p.Incarnation) {
+	if incarnation > p.Incarnation {
 		return // nothing has been sent to it from here
 	}
 	if what == aGoodbye {

@@ -11,6 +11,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/peers"
 )
 
 // Sequencer passes on all frames of a run over one connection, and numbers the
@@ -63,11 +64,8 @@ func (s *Sequencer) pass(m *natsgo.Msg) {
 	to := strings.TrimPrefix(m.Subject, s.prefix+relay)
 	content, ok := s.seal.open(m.Data, aFrame)
 	var h header
-	if ok {
-		_, ok = h.decode(content)
-	}
 	// The sequence is this run's alone, and its broadcasts'.
-	if !ok || (to == toAll) != (h.to == dme.None) {
+	if !ok || !h.decode(&peers.Reader{Rest: content}) || (to == toAll) != (h.to == dme.None) {
 		s.refused.Add(1)
 		return
 	}

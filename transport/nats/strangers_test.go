@@ -168,11 +168,11 @@ func FuzzHeader(f *testing.F) {
 	f.Add([]byte{1, 0xff, 0xff, 0xff, 0xff, 0x1f, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var h header
-		body, ok := h.decode(b)
-		if !ok {
+		r := peers.Reader{Rest: b}
+		if !h.decode(&r) {
 			return
 		}
-		if again := append(h.append(nil), body...); string(again) != string(b) {
+		if again := append(h.append(nil), r.Rest...); string(again) != string(b) {
 			t.Fatalf("%x decodes to %+v and encodes to %x", b, h, again)
 		}
 	})

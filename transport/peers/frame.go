@@ -111,6 +111,34 @@ func uvarint(b []byte, limit int, x *uint64) (int, error) {
 	return n, nil
 }
 
+// Reader takes fields off the front of a slice, until it has failed.
+type Reader struct {
+	Rest   []byte
+	Failed bool
+}
+
+// Uvarint takes a number, at most so large, in its shortest form.
+func (r *Reader) Uvarint(most uint64) uint64 {
+	v, n := binary.Uvarint(r.Rest)
+	if n <= 0 || n > 1 && r.Rest[n-1] == 0 || v > most {
+		*r = Reader{Failed: true}
+		return 0
+	}
+	r.Rest = r.Rest[n:]
+	return v
+}
+
+// Bytes takes so many bytes.
+func (r *Reader) Bytes(n uint64) []byte {
+	if n > uint64(len(r.Rest)) {
+		*r = Reader{Failed: true}
+		return nil
+	}
+	x := r.Rest[:n:n]
+	r.Rest = r.Rest[n:]
+	return x
+}
+
 // Sizes of a Stream's buffer in bytes. A process may have a thousand
 // connections, most of them quiet: the buffer starts small, grows while reads
 // fill it, and beyond that only for a large frame.

@@ -189,6 +189,12 @@ func (t *Topology[State]) Hosts(p *Process[State], from, to dme.NodeID) bool {
 	return t.Of(from) == p && t.Of(to) == t.Self
 }
 
+// Full is the error of a link on which too many bytes are queued.
+func (t *Topology[State]) Full(to *Process[State], queued, most int) error {
+	return fmt.Errorf("%s: link from %v to %v: %d bytes queued, at most %d allowed: %w",
+		t.name, t.Self, to, queued, most, transport.ErrBacklog)
+}
+
 // Dirty is a list of links that have something queued which nobody has begun to write.
 type Dirty[Link any] struct{ head atomic.Pointer[Entry[Link]] }
 

@@ -89,8 +89,7 @@ func (l *link) send(from, to dme.NodeID, body []byte) error {
 	}
 	if queued := len(l.queue) + l.inFlight; queued+peers.MaxHeader+len(body) > l.backlog {
 		l.mu.Unlock()
-		return fmt.Errorf("tcp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
-			l.t.life.Top().Self, l.to, queued, l.backlog, transport.ErrBacklog)
+		return l.t.life.Top().Full(l.to, queued, l.backlog)
 	}
 	l.queue = peers.AppendFrame(l.queue, from, to, body)
 	l.counters.Frames++

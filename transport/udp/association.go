@@ -1,11 +1,9 @@
 package udp
 
 import (
-	"fmt"
 	"sync"
 
 	"dmebench/dme"
-	"dmebench/transport"
 	"dmebench/transport/peers"
 )
 
@@ -98,8 +96,7 @@ func (l *association) accepts(frames uint64) (bool, error) {
 }
 
 func (l *association) full() error {
-	return fmt.Errorf("udp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
-		l.t.Top().Self, l.process, l.out.queued, l.t.limits.backlog, transport.ErrBacklog)
+	return l.t.Top().Full(l.process, l.out.queued, l.t.limits.backlog)
 }
 
 func (l *association) flush() {

@@ -173,44 +173,18 @@ func decodeSegment(b []byte, s *segment) error {
 	if s.kind == 0 || s.kind >= kinds {
 		return errRefused
 	}
-	r := reader{b: b[1:]}
-	s.from, s.to = uint32(r.uvarint(math.MaxUint32)), uint32(r.uvarint(math.MaxUint32))
-	s.ack.next = r.uvarint(1 << 62)
-	s.ack.delay = time.Duration(r.uvarint(1<<31)) * time.Microsecond
-	s.ack.bits = r.bytes(r.uvarint(maxBits))
+	r := peers.Reader{Rest: b[1:]}
+	s.from, s.to = uint32(r.Uvarint(math.MaxUint32)), uint32(r.Uvarint(math.MaxUint32))
+	s.ack.next = r.Uvarint(1 << 62)
+	s.ack.delay = time.Duration(r.Uvarint(1<<31)) * time.Microsecond
+	s.ack.bits = r.Bytes(r.Uvarint(maxBits))
 	if s.kind.numbered() {
-		s.number = r.uvarint(1 << 62)
+		s.number = r.Uvarint(1 << 62)
 	}
-	s.body = r.b
+	s.body = r.Rest
 	mayHaveBody := s.kind == whole || s.kind == part || s.kind == shared
-	if r.failed || len(s.body) > 0 && !mayHaveBody {
+	if r.Failed || len(s.body) > 0 && !mayHaveBody {
 		return errRefused
 	}
 	return nil
-}
-
-// reader takes fields off the front of a slice.
-type reader struct {
-	b      []byte
-	failed bool
-}
-
-func (r *reader) uvarint(most uint64) uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 || v > most {
-		r.failed, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *reader) bytes(n uint64) []byte {
-	if n > uint64(len(r.b)) {
-		r.failed, r.b = true, nil
-		return nil
-	}
-	x := r.b[:n:n]
-	r.b = r.b[n:]
-	return x
 }

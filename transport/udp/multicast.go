@@ -208,20 +208,20 @@ func (t *reliable) broadcastArrived(from *process, b []byte) {
 
 // decodeBroadcast reads the segment for a process out of a broadcast, into s, if there is one.
 func decodeBroadcast(b []byte, process uint64, s *segment) (mine bool, err error) {
-	r := reader{b: b}
-	*s = segment{kind: shared, from: uint32(r.uvarint(math.MaxUint32))}
-	for count := r.uvarint(1 << 32); count > 0 && !r.failed; count-- {
-		at := r.uvarint(1 << 32)
-		to := r.uvarint(math.MaxUint32)
-		number := r.uvarint(1 << 63)
-		if at == process && !r.failed && !mine {
+	r := peers.Reader{Rest: b}
+	*s = segment{kind: shared, from: uint32(r.Uvarint(math.MaxUint32))}
+	for count := r.Uvarint(1 << 32); count > 0 && !r.Failed; count-- {
+		at := r.Uvarint(1 << 32)
+		to := r.Uvarint(math.MaxUint32)
+		number := r.Uvarint(1 << 63)
+		if at == process && !r.Failed && !mine {
 			mine = true
 			s.to = uint32(to)
 			s.number, s.urgent = number>>1, number&1 == 1
 		}
 	}
-	s.body = r.b
-	if r.failed || len(s.body) == 0 {
+	s.body = r.Rest
+	if r.Failed || len(s.body) == 0 {
 		return false, errRefused
 	}
 	return mine, nil
