@@ -22,9 +22,8 @@ type Transport interface {
 	// Addr returns the address at which other processes reach this one.
 	Addr() string
 
-	// Start makes the transport deliver frames to h, which may begin before
-	// Start returns: peers may be earlier. It may connect to the peers that
-	// the configuration names, which must have called Listen but not Start;
+	// Start makes the transport deliver frames to h, perhaps before it returns. It may connect to
+	// the peers that the configuration names, which must have called Listen but not Start;
 	// others are connected on first use. It is called once. After an error
 	// the transport is still to be closed.
 	Start(book AddressBook, h Handler) error
@@ -39,10 +38,9 @@ type Transport interface {
 	// A frame to a process that is down, or has closed, is dropped silently.
 	Send(from, to dme.NodeID, frame []byte) error
 
-	// Flush hands everything that Send has queued to the network, as far as
-	// the network takes it at once; the rest follows by itself. Frames sent
-	// from inside Handler.Frame need no Flush: the transport flushes after each
-	// batch of at most MaxBatch frames that it delivers.
+	// Flush hands everything that Send has queued to the network, as far as the network takes it
+	// at once. Frames sent from inside Handler.Frame need no Flush: the transport flushes after
+	// each batch of at most MaxBatch frames that it delivers.
 	Flush() error
 
 	// Close stops delivery, sends what is queued as far as the peers take it
@@ -81,8 +79,7 @@ type Warner interface {
 type Handler interface {
 	// Frame delivers a frame for a local node. b is valid during the call.
 	// Frames of one pair of nodes are delivered one after the other, those of
-	// different pairs perhaps at the same time. Frame may call Send. While it
-	// runs, other frames of the same process may have to wait.
+	// different pairs perhaps at the same time. Frame may call Send.
 	Frame(from, to dme.NodeID, b []byte)
 
 	// Down says that the process that hosts peer can no longer be reached.
@@ -116,10 +113,9 @@ type Config struct {
 	// being taken for dead: the longest pause that is injected.
 	Patience time.Duration
 
-	// Incarnation is that of this process: 1, which 0 stands for, where it is there
-	// from the start of the run, else what the others are told by [Readmitter].
-	// One of a later incarnation does not fail to start because peers cannot be
-	// reached: they may have ended meanwhile. They are down.
+	// Incarnation is that of this process: 1, or 0 for that, where it is there from the start of
+	// the run, else what the others are told by [Readmitter]. A later one does not fail to start
+	// because peers cannot be reached: they are down.
 	Incarnation uint32
 
 	// Absent are nodes whose processes are not there when this one starts: frames
@@ -246,16 +242,13 @@ type Impairment struct {
 // Each life of a process is an incarnation, with a number that is
 // higher than those before; one that comes into a running system for the first
 // time has at least 2. A process learns from whoever started it which others
-// there are ([Config.Absent], [Config.Incarnations]), and by Readmit who comes
-// later.
+// there are ([Config.Absent], [Config.Incarnations]), and by Readmit who comes later.
 //
 // The handler is told of each process in this order: the frames of one
 // incarnation, Down, Up, the frames of the next. Nothing of an incarnation is
-// delivered before Readmit has announced it, however early it comes: it waits in
-// this process, or its sender sends it again until then; where nobody does that, the
-// transport not being reliable, it is lost. What comes of an incarnation that is
-// over is refused and counted, in [Counters.RefusedFrames] or, where it is a
-// connection, RefusedConns.
+// delivered before Readmit has announced it: it waits in this process, or its sender sends it
+// again until then; where the transport is not reliable, it is lost. What comes of an
+// incarnation that is over is refused and counted.
 //
 // Neither method may be called from inside the handler, nor with a lock held that
 // the handler takes. Both return nil where the transport is closed meanwhile.
@@ -267,11 +260,10 @@ type Readmitter interface {
 	// is not there nothing is told a second time.
 	Expel(peer dme.NodeID, cause error) error
 
-	// Readmit says that the process that hosts peer is there, perhaps again,
-	// reached at addr, as that incarnation. The one before it is expelled;
-	// frames that were queued for it are dropped. Then Up is called, and from
-	// that call on frames go to the new one. It returns when Up has returned.
-	// The process hosts the same nodes as the one before.
+	// Readmit says that the process that hosts peer is there, perhaps again, reached at addr, as
+	// that incarnation, with the same nodes. The one before it is expelled; frames that were
+	// queued for it are dropped. Then Up is called, and from that call on frames go to the new
+	// one. It returns when Up has returned.
 	//
 	// It is an error to readmit an incarnation that is not higher than the one
 	// known; announced again as it is known, and not down, it changes nothing.
@@ -279,9 +271,7 @@ type Readmitter interface {
 }
 
 // UpHandler is a Handler that is told of processes that come, by a [Readmitter]:
-// Up is called once for each node of the process, after Down for the incarnation
-// before it, where there was one, and before the first frame of the new one. Up
-// may call Send.
+// Up is called once for each node of the process. It may call Send.
 //
 // What a node sends while Up is being called may still reach the new incarnation
 // although the node has not been told: who runs nodes keeps them from sending to

@@ -3,11 +3,9 @@
 //
 // The processes of a run are the transports that have [Listen]ed on one [Network].
 // A frame is copied into its receiver's queue, and one goroutine of the receiver
-// takes frames out and calls the handler. A queue that is full makes Send fail with
-// transport.ErrBacklog. Close delivers nothing any more to the process that closes;
-// what it has sent before still arrives. Nobody notices here that a process has
-// ended, so Handler.Down is called for those only that [Transport.Expel] and
-// [Transport.Readmit] speak of.
+// calls the handler. What a process that closes has sent before still arrives. Nobody notices
+// here that a process has ended, so Handler.Down is called for those only that
+// [Transport.Expel] and [Transport.Readmit] speak of.
 package mem
 
 import (

@@ -1,5 +1,4 @@
-// Package transporttest is the conformance suite of transports: what every
-// implementation of transport.Transport must do, tested on the real thing over
+// Package transporttest is the conformance suite of transports, tested on the real thing over
 // the loopback network.
 //
 // A transport's test package describes it with a [Subject] and has two lines:
@@ -7,9 +6,8 @@
 //	func TestMain(m *testing.M)        { os.Exit(transporttest.Main(m, subject)) }
 //	func TestConformance(t *testing.T) { transporttest.Run(t, subject) }
 //
-// Main is needed because some tests run peers as processes of their own, which
-// are this test binary, restarted, to kill them. Parts that ask for what a
-// subject does not promise are skipped.
+// Main is needed because some tests run peers as processes of their own, to kill them. Parts
+// that ask for what a subject does not promise are skipped.
 package transporttest
 
 import (

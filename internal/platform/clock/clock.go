@@ -1,10 +1,8 @@
 // Package clock reads one time that all processes of a host share, at the cost
 // of Go's own monotonic clock.
 //
-// The kernel's CLOCK_MONOTONIC is the same for every process of a host, but
-// reading it through golang.org/x/sys is a real system call, several times
-// more expensive than time.Since. A [Clock] is time.Since with an offset to
-// CLOCK_MONOTONIC that is found once.
+// The kernel's CLOCK_MONOTONIC is the same for every process of a host, but reading it is a
+// real system call. A [Clock] is time.Since with an offset to it that is found once.
 package clock
 
 import (

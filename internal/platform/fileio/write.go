@@ -1,11 +1,8 @@
 // Package fileio writes and reads files whole.
 //
-// What is written is either there as a whole, on the disk, or not at all: whoever reads
-// the path finds the old bytes or the new ones, also after a crash, and a full disk leaves
-// nothing half-written. What is a device or a pipe already is written into.
-//
-// What people name is read only if it is as small as such a file can be. A device that
-// never ends, or the wrong file, is an error and not the end of the memory.
+// What is written is either there as a whole, on the disk, or not at all, also after a crash
+// or on a full disk. What is a device or a pipe already is written into. What people name is
+// read only if it is as small as such a file can be.
 package fileio
 
 import (

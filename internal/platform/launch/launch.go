@@ -1,14 +1,12 @@
 // Package launch starts processes of this very program, under a hidden
 // sub-command, and ends them.
 //
-// The protocol is the same for all of them. A process reads JSON values from its
-// standard input; the first is its configuration, which may hold secrets and so
-// is never on a command line. It may answer with JSON values on its standard
-// output. Once its standard input ends it has to leave: that is how it is told to
+// A process reads JSON values from its standard input; the first is its configuration, which
+// may hold secrets and so is never on a command line. It may answer with JSON values on its
+// standard output. Once its standard input ends it has to leave: that is how it is told to
 // go, and how it learns that whoever started it is gone, in whatever way.
 //
-// [Local] starts processes on this host, as children. [Parent] is the other end,
-// inside the process that was started.
+// [Local] starts processes on this host, as children. [Parent] is the other end.
 // A process under test is the test binary itself: its TestMain asks [Is].
 package launch
 

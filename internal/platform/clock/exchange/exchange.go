@@ -2,25 +2,17 @@
 // between them.
 //
 // Each host of a run, the coordinator's included, opens a [Port], which answers the
-// questions of the others and asks them. All share a key, which the run's hosts get
-// over the control plane:
-//
-//	port, err := exchange.Listen("10.0.0.1:0", "alpha", key) // the address goes to the others
-//	path, err := port.Probe(ctx, exchange.Peer{Name: "beta", Address: addr}, 20) // before a run, and after
-//	err = port.Follow(ctx, peer, exchange.Interval(hosts), report)               // while it goes on; report(path)
-//	link.Add(path)                                                               // where it is evaluated: a [Link]
-//
-// A path is JSON, so that an agent can hand it to the coordinator.
+// questions of the others and asks them: by [Port.Probe] before a run and after it, by
+// [Port.Follow] while it goes on. The [Path] that comes of it is JSON, so that an agent can
+// hand it to the coordinator, where a [Link] takes it. All share a key.
 //
 // Of a datagram nothing is believed that is not sealed with the key for the host
-// that it is meant for, nor an answer to no question. No answer is longer than its
-// question. What the network can do to an exchange is lose it or delay it: the
-// bound covers any delay. On Linux a datagram has arrived when the kernel has it, so
-// that a busy host makes no bound looser.
+// that it is meant for, nor an answer to no question. What the network can do to an exchange
+// is lose it or delay it: the bound covers any delay. On Linux a datagram has arrived when
+// the kernel has it, so that a busy host makes no bound looser.
 //
 // Where no datagram passes between two hosts Probe fails. Then make
-// [clock.Exchange] values over another way, such as a request to the host's agent;
-// the bound is what that way takes.
+// [clock.Exchange] values over another way; the bound is what that way takes.
 package exchange
 
 import (
