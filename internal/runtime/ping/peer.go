@@ -84,6 +84,10 @@ func newPeer(o *order) (*peer, error) {
 		p.ways = hdrhistogram.New(1, int64(longest), digits)
 	}
 	var err error
+	open := bareSides[o.Network]
+	if o.Side == Ours {
+		open = openTransport
+	}
 	if p.end, err = open(o, p.receive); err != nil {
 		return nil, err
 	}

@@ -162,14 +162,6 @@ type answer struct {
 
 var errNoOrder = errors.New("ping: this command is started by 'dmebench ping', which says on its standard input what to do")
 
-func (o *order) check() error {
-	_, known := bareSides[o.Network]
-	if !known || o.Processes < 2 || o.Index < 0 || o.Index >= o.Processes || o.Size < MinSize || o.Size > MaxSize {
-		return errNoOrder
-	}
-	return nil
-}
-
 // peers returns the processes that this one sends to: the next in the ring, and
 // of the first two each the other.
 func (o *order) peers() []int {
@@ -185,7 +177,7 @@ func (o *order) peers() []int {
 func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 	parent := launch.NewParent(stdin, stdout)
 	var o order
-	if err := parent.Receive(&o); err != nil || o.check() != nil {
+	if err := parent.Receive(&o); err != nil || bareSides[o.Network] == nil || o.Size < MinSize {
 		fmt.Fprintln(stderr, errNoOrder)
 		return launch.Misused
 	}
@@ -229,20 +221,14 @@ func (p *peer) answer(q question) (a answer) {
 	case q.Task != nil:
 		a.Values, err = p.measure(q.Task)
 	default:
-		a.CPUSeconds = processorTime().Seconds()
+		var u unix.Rusage
+		err = unix.Getrusage(unix.RUSAGE_SELF, &u)
+		a.CPUSeconds = time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 	}
 	if err != nil {
 		a.Error = err.Error()
 	}
 	return a
-}
-
-func processorTime() time.Duration {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		panic("ping: getrusage: " + err.Error()) // it cannot fail for the calling process
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // endpoint is one process's way to the others: a side of a measurement.
@@ -271,13 +257,6 @@ type endpoint interface {
 }
 
 type receiver func(m []byte)
-
-func open(o *order, receive receiver) (endpoint, error) {
-	if o.Side == Ours {
-		return openTransport(o, receive)
-	}
-	return bareSides[o.Network](o, receive)
-}
 
 type viaTransport struct {
 	transport.Transport
