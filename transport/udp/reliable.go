@@ -1,11 +1,13 @@
 package udp
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
 	"dmebench/transport/peers"
 )
@@ -84,11 +86,12 @@ func (t *reliable) start(top *peers.Topology[association], h transport.Handler) 
 	if err := t.Begin(top); err != nil {
 		return err
 	}
-	if err := t.wake.open(); err != nil {
-		return err
+	timer, err := rawio.NewTimer()
+	if err != nil {
+		return fmt.Errorf("udp: cannot make a timer: %w", err)
 	}
-	t.handler = h
-	timer := t.wake.timer
+	t.wake.at.Store(never)
+	t.wake.timer, t.handler = timer, h
 	t.Running.Go(func() { t.watch(timer) })
 	return nil
 }

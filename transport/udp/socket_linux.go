@@ -30,16 +30,16 @@ type socket struct {
 // newSocket takes a connection over.
 func newSocket(conn *net.UDPConn) (*socket, error) {
 	s := &socket{conn: conn}
-	var err error
-	s.raw, err = s.conn.SyscallConn()
-	if err == nil {
-		err = s.prepare()
-	}
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return s, nil
+	s.raw, _ = conn.SyscallConn() // fails only without a connection
+	s.in.init()
+	err := s.control(func(fd int) error {
+		family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+		s.ipv6 = family == unix.AF_INET6
+		s.received = enlarge(fd, unix.SO_RCVBUF, unix.SO_RCVBUFFORCE)
+		s.sent = enlarge(fd, unix.SO_SNDBUF, unix.SO_SNDBUFFORCE)
+		return err
+	})
+	return s, err
 }
 
 func (s *socket) control(f func(fd int) error) error {
@@ -57,26 +57,12 @@ func (s *socket) multicastBy(local netip.Addr) error {
 	})
 }
 
-func (s *socket) prepare() error {
-	s.in.init()
-	return s.control(func(fd int) error {
-		family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
-		s.ipv6 = family == unix.AF_INET6
-		s.received = enlarge(fd, unix.SO_RCVBUF, unix.SO_RCVBUFFORCE)
-		s.sent = enlarge(fd, unix.SO_SNDBUF, unix.SO_SNDBUFFORCE)
-		return err
-	})
-}
-
 // enlarge asks for a buffer and returns what was granted: all of it to root.
 func enlarge(fd, option, force int) int {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, force, bufferSize) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, bufferSize)
 	}
-	granted, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, option)
-	if err != nil {
-		return 0
-	}
+	granted, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, option)
 	return granted / 2 // the kernel doubles what it is asked for, for its own account
 }
 

@@ -31,16 +31,6 @@ const (
 	asleep = 100 * time.Millisecond
 )
 
-func (w *wake) open() error {
-	t, err := rawio.NewTimer()
-	if err != nil {
-		return fmt.Errorf("udp: cannot make a timer: %w", err)
-	}
-	w.at.Store(never)
-	w.timer = t
-	return nil
-}
-
 func (w *wake) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
