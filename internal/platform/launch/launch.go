@@ -49,7 +49,7 @@ type Process interface {
 	Stderr() []string
 }
 
-const Misused = 64
+const Misused = 64 // the exit status of such a process that was started by somebody else
 
 // Is reports whether a program with these arguments was started under that hidden sub-command.
 func Is(args []string, word string) bool { return len(args) == 2 && args[1] == word }

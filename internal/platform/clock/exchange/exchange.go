@@ -29,7 +29,7 @@ import (
 	"dmebench/internal/platform/clock"
 )
 
-const Patience = time.Second
+const Patience = time.Second // for an answer, before it counts as lost
 
 // Interval is how often a host should ask each other one while a run goes on: 50 times a
 // second, which keeps what drift adds to a bound near 10 µs, and less on so many hosts that
