@@ -162,6 +162,10 @@ type answer struct {
 
 var errNoOrder = errors.New("ping: this command is started by 'dmebench ping', which says on its standard input what to do")
 
+func (o *order) valid() bool {
+	return bareSides[o.Network] != nil && o.Processes >= 2 && o.Index >= 0 && o.Index < o.Processes && o.Size >= MinSize && o.Size <= MaxSize
+}
+
 // peers returns the processes that this one sends to: the next in the ring, and
 // of the first two each the other.
 func (o *order) peers() []int {
@@ -177,7 +181,7 @@ func (o *order) peers() []int {
 func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 	parent := launch.NewParent(stdin, stdout)
 	var o order
-	if err := parent.Receive(&o); err != nil || bareSides[o.Network] == nil || o.Size < MinSize {
+	if err := parent.Receive(&o); err != nil || !o.valid() {
 		fmt.Fprintln(stderr, errNoOrder)
 		return launch.Misused
 	}
