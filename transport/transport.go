@@ -22,9 +22,8 @@ type Transport interface {
 	// Addr returns the address at which other processes reach this one.
 	Addr() string
 
-	// Start makes the transport deliver frames to h, which may begin before
-	// Start returns: peers may be earlier. It may connect to the peers that
-	// the configuration names, which must have called Listen but not Start;
+	// Start makes the transport deliver frames to h, perhaps before it returns. It may connect to
+	// the peers that the configuration names, which must have called Listen but not Start;
 	// others are connected on first use. It is called once. After an error
 	// the transport is still to be closed.
 	Start(book AddressBook, h Handler) error
@@ -39,10 +38,9 @@ type Transport interface {
 	// A frame to a process that is down, or has closed, is dropped silently.
 	Send(from, to dme.NodeID, frame []byte) error
 
-	// Flush hands everything that Send has queued to the network, as far as
-	// the network takes it at once; the rest follows by itself. Frames sent
-	// from inside Handler.Frame need no Flush: the transport flushes after each
-	// batch of at most MaxBatch frames that it delivers.
+	// Flush hands everything that Send has queued to the network, as far as the network takes it
+	// at once. Frames sent from inside Handler.Frame need no Flush: the transport flushes after
+	// each batch of at most MaxBatch frames that it delivers.
 	Flush() error
 
 	// Close stops delivery, sends what is queued as far as the peers take it
@@ -72,8 +70,7 @@ type Monitor interface {
 	Transmitted(from dme.NodeID, b []byte)
 }
 
-// Warner is a Transport that has something to say about the system that it runs
-// on, in words that do not depend on the process.
+// Warner is a Transport that has something to say about the system that it runs on.
 type Warner interface {
 	Warnings() []string
 }
@@ -82,8 +79,7 @@ type Warner interface {
 type Handler interface {
 	// Frame delivers a frame for a local node. b is valid during the call.
 	// Frames of one pair of nodes are delivered one after the other, those of
-	// different pairs perhaps at the same time. Frame may call Send. While it
-	// runs, other frames of the same process may have to wait.
+	// different pairs perhaps at the same time. Frame may call Send.
 	Frame(from, to dme.NodeID, b []byte)
 
 	// Down says that the process that hosts peer can no longer be reached.
@@ -97,7 +93,7 @@ type Handler interface {
 // i's. Nodes of one process have one address.
 type AddressBook []string
 
-// Addr returns the address of node id, or "" where there is none.
+// Addr returns the address of node id, or "".
 func (b AddressBook) Addr(id dme.NodeID) string {
 	if id < 1 || int(id) > len(b) {
 		return ""
@@ -117,10 +113,9 @@ type Config struct {
 	// being taken for dead: the longest pause that is injected.
 	Patience time.Duration
 
-	// Incarnation is that of this process: 1, which 0 stands for, where it is there
-	// from the start of the run, else what the others are told by [Readmitter].
-	// One of a later incarnation does not fail to start because peers cannot be
-	// reached: they may have ended meanwhile. They are down.
+	// Incarnation is that of this process: 1, or 0 for that, where it is there from the start of
+	// the run, else what the others are told by [Readmitter]. A later one does not fail to start
+	// because peers cannot be reached: they are down.
 	Incarnation uint32
 
 	// Absent are nodes whose processes are not there when this one starts: frames
@@ -134,7 +129,6 @@ type Config struct {
 	Incarnations map[dme.NodeID]uint32
 }
 
-// KeySize is the size of a run's key in bytes.
 const KeySize = 32
 
 // Key is a run's secret.
@@ -163,7 +157,6 @@ var (
 	ErrFrameTooLarge = errors.New("the frame is larger than the transport carries")
 )
 
-// Guarantees is what a transport promises about the frames it carries.
 type Guarantees struct {
 	Reliable           bool `json:"reliable"`            // no loss and no duplication while both processes live
 	FIFO               bool `json:"fifo"`                // in order between each pair of nodes
@@ -172,7 +165,6 @@ type Guarantees struct {
 	SequencedBroadcast bool `json:"sequenced_broadcast"` // all nodes receive all broadcasts in one order
 }
 
-// Counters is what a transport counts.
 type Counters struct {
 	Frames          uint64 `json:"frames"`          // handed over by Send, one for each receiver
 	Bytes           uint64 `json:"bytes"`           // handed to the network, with framing
@@ -188,7 +180,6 @@ type Counters struct {
 	LargestBacklog  uint64 `json:"largest_backlog"` // bytes queued on one link
 }
 
-// Plus returns the sum of two counts.
 func (c Counters) Plus(d Counters) Counters {
 	return c.combine(&d, func(x, y uint64) uint64 { return x + y }, max(c.LargestBacklog, d.LargestBacklog))
 }
@@ -214,8 +205,7 @@ func (c Counters) combine(d *Counters, f func(x, y uint64) uint64, largest uint6
 	return c
 }
 
-// Lacks names what needs asks for and g does not promise; nil where nothing is
-// missing.
+// Lacks names what needs asks for and g does not promise.
 func (g Guarantees) Lacks(needs dme.Needs) []string {
 	var missing []string
 	for _, x := range []struct {
@@ -235,8 +225,7 @@ func (g Guarantees) Lacks(needs dme.Needs) []string {
 }
 
 // Impaired is a Transport that makes its links worse on purpose. What suspects a
-// silent peer of having died asks it what was done to the links: a peer is not dead
-// for what was injected.
+// silent peer of having died asks it: a peer is not dead for what was injected.
 type Impaired interface {
 	// Impairment tells what is done at present to frames from a to b and to their
 	// answers. It may be called by several goroutines.
@@ -247,23 +236,19 @@ type Impaired interface {
 type Impairment struct {
 	Loss  float64       // probability that a frame or its answer vanishes; 1: nothing passes
 	Delay time.Duration // longer than a frame and its answer wait, but for one in a billion
-	Text  string        // as it was asked for, such as "loss=0.3"; "" for nothing
 }
 
 // Readmitter lets the processes of a run end and be restarted while the run goes on.
 // Each life of a process is an incarnation, with a number that is
 // higher than those before; one that comes into a running system for the first
 // time has at least 2. A process learns from whoever started it which others
-// there are ([Config.Absent], [Config.Incarnations]), and by Readmit who comes
-// later.
+// there are ([Config.Absent], [Config.Incarnations]), and by Readmit who comes later.
 //
 // The handler is told of each process in this order: the frames of one
 // incarnation, Down, Up, the frames of the next. Nothing of an incarnation is
-// delivered before Readmit has announced it, however early it comes: it waits in
-// this process, or its sender sends it again until then; where nobody does that, the
-// transport not being reliable, it is lost. What comes of an incarnation that is
-// over is refused and counted, in [Counters.RefusedFrames] or, where it is a
-// connection, RefusedConns.
+// delivered before Readmit has announced it: it waits in this process, or its sender sends it
+// again until then; where the transport is not reliable, it is lost. What comes of an
+// incarnation that is over is refused and counted.
 //
 // Neither method may be called from inside the handler, nor with a lock held that
 // the handler takes. Both return nil where the transport is closed meanwhile.
@@ -275,11 +260,10 @@ type Readmitter interface {
 	// is not there nothing is told a second time.
 	Expel(peer dme.NodeID, cause error) error
 
-	// Readmit says that the process that hosts peer is there, perhaps again,
-	// reached at addr, as that incarnation. The one before it is expelled;
-	// frames that were queued for it are dropped. Then Up is called, and from
-	// that call on frames go to the new one. It returns when Up has returned.
-	// The process hosts the same nodes as the one before.
+	// Readmit says that the process that hosts peer is there, perhaps again, reached at addr, as
+	// that incarnation, with the same nodes. The one before it is expelled; frames that were
+	// queued for it are dropped. Then Up is called, and from that call on frames go to the new
+	// one. It returns when Up has returned.
 	//
 	// It is an error to readmit an incarnation that is not higher than the one
 	// known; announced again as it is known, and not down, it changes nothing.
@@ -287,9 +271,7 @@ type Readmitter interface {
 }
 
 // UpHandler is a Handler that is told of processes that come, by a [Readmitter]:
-// Up is called once for each node of the process, after Down for the incarnation
-// before it, where there was one, and before the first frame of the new one. Up
-// may call Send.
+// Up is called once for each node of the process. It may call Send.
 //
 // What a node sends while Up is being called may still reach the new incarnation
 // although the node has not been told: who runs nodes keeps them from sending to

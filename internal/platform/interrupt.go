@@ -10,9 +10,8 @@ import (
 // end in order.
 const patience = 500 * time.Millisecond
 
-// Interruptible returns what f does or, soon after the end of ctx, ctx's error. In the
-// latter case f goes on, and nobody learns what becomes of it: it may leave
-// nothing behind that is half done when the process ends.
+// Interruptible returns what f does or, soon after the end of ctx, ctx's error: f then goes
+// on, and nobody learns what becomes of it.
 func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -40,7 +39,6 @@ func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// Await is Do for what has no value.
 func Await(ctx context.Context, f func() error) error {
 	_, err := Interruptible(ctx, func() (struct{}, error) { return struct{}{}, f() })
 	return err
@@ -91,7 +89,6 @@ func WithInsistence(ctx context.Context, insisted <-chan struct{}) context.Conte
 	return context.WithValue(ctx, insistence{}, insisted)
 }
 
-// Insisted reports whether the user insists on the end of ctx.
 func Insisted(ctx context.Context) bool {
 	select {
 	case <-insisted(ctx):
@@ -101,14 +98,13 @@ func Insisted(ctx context.Context) bool {
 	}
 }
 
-// insisted is nil where nobody could insist.
 func insisted(ctx context.Context) <-chan struct{} {
 	c, _ := ctx.Value(insistence{}).(<-chan struct{})
 	return c
 }
 
 // Grace returns a context for what is still to be done once ctx has ended: it ends
-// by d later than that, or as soon as the user insists. It has ctx's values.
+// by d later than that, or as soon as the user insists.
 func Grace(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	grace, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {

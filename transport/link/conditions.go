@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,13 +27,10 @@ type Conditions struct {
 	Holding time.Duration
 }
 
-// DefaultHolding is for how long a reordered frame is held back at most.
 const DefaultHolding = time.Millisecond
 
-// Link is an ordered pair of nodes.
 type Link struct{ From, To dme.NodeID }
 
-// Config says what is to be done to which links.
 type Config struct {
 	Seed       uint64
 	All        Conditions // of every link for which no rule is in force
@@ -45,7 +43,6 @@ type Config struct {
 	LargestFrame int
 }
 
-// each calls f for all conditions.
 func (c *Config) each(f func(Conditions)) {
 	f(c.All)
 	for i := range c.Rules {
@@ -83,9 +80,8 @@ func (c *Config) Guarantees(g transport.Guarantees) transport.Guarantees {
 	return g
 }
 
-// Longest returns for how long a frame waits at most; bounded is false where
-// that has no bound that can be told beforehand: delays with a tail, and links
-// on which frames queue for bandwidth.
+// Longest returns for how long a frame waits at most; that has no bound for delays with a
+// tail, and where frames queue for bandwidth.
 func (c *Config) Longest() (longest time.Duration, bounded bool) {
 	bounded = true
 	c.each(func(x Conditions) {
@@ -96,8 +92,7 @@ func (c *Config) Longest() (longest time.Duration, bounded bool) {
 	return longest, bounded
 }
 
-// Typical returns about how long a frame of so many bytes takes on the slowest
-// link, for those who must know when to lose patience.
+// Typical returns about how long a frame of so many bytes takes on the slowest link.
 func (c *Config) Typical(bytes int) (typical time.Duration) {
 	c.each(func(x Conditions) {
 		typical = max(typical, x.Delay.Mean+x.Jitter+x.holds()+x.transmission(bytes))
@@ -105,15 +100,8 @@ func (c *Config) Typical(bytes int) (typical time.Duration) {
 	return typical
 }
 
-// holding is up to which a frame is held back where it is.
-func (c *Conditions) holding() time.Duration {
-	if c.Holding == 0 {
-		return DefaultHolding
-	}
-	return c.Holding
-}
+func (c *Conditions) holding() time.Duration { return cmp.Or(c.Holding, DefaultHolding) }
 
-// holds is how long a frame may be held back.
 func (c *Conditions) holds() time.Duration {
 	if c.Reordering == 0 && c.Duplication == 0 {
 		return 0
@@ -121,7 +109,6 @@ func (c *Conditions) holds() time.Duration {
 	return c.holding()
 }
 
-// transmission is how long the link is busy with so many bytes.
 func (c *Conditions) transmission(bytes int) time.Duration {
 	if c.Bandwidth == 0 {
 		return 0
@@ -129,21 +116,17 @@ func (c *Conditions) transmission(bytes int) time.Duration {
 	return time.Duration(float64(bytes) / float64(c.Bandwidth) * float64(time.Second))
 }
 
-// MaxDelay is the longest delay that a frame can have: a draw beyond it is cut.
+// MaxDelay is the longest delay that a frame can have: longer ones are cut.
 const MaxDelay = time.Minute
 
-// Delay is a distribution of delays. The zero value is none.
 type Delay struct {
-	Shape Shape
-	Mean  time.Duration
-	// Spread is by how much a Uniform delay differs from its mean at most.
+	Shape  Shape
+	Mean   time.Duration
 	Spread time.Duration
-	// Index is the tail index of a Pareto delay, above 1: the smaller, the
-	// heavier the tail. Below 2 the variance is infinite.
+	// Index is the tail index of a Pareto delay, above 1; below 2 the variance is infinite.
 	Index float64
 }
 
-// Shape is the kind of a distribution.
 type Shape uint8
 
 // The shapes.
@@ -158,11 +141,10 @@ const (
 func ParseDelay(s string) (Delay, error) {
 	words := strings.Split(s, ":")
 	duration := func(i int) time.Duration {
-		d, err := time.ParseDuration(words[i])
-		if err != nil || d < 0 {
-			return -1
+		if d, err := time.ParseDuration(words[i]); err == nil {
+			return d
 		}
-		return d
+		return -1
 	}
 	d := Delay{Mean: -1}
 	switch {
@@ -189,19 +171,15 @@ func ParseDelay(s string) (Delay, error) {
 
 func (d *Delay) check() error {
 	switch {
-	case d.Mean < 0 || d.Mean > MaxDelay:
+	case d.Mean > MaxDelay:
 		return fmt.Errorf("link: mean delay %v: want one from 0 to %v", d.Mean, MaxDelay)
-	case d.Shape > Pareto:
-		return fmt.Errorf("link: unknown shape %d of a delay", d.Shape)
-	case d.Shape == Uniform && (d.Spread < 0 || d.Spread > d.Mean):
-		return fmt.Errorf("link: delays from %v to %v: want none below 0", d.Mean-d.Spread, d.Mean+d.Spread)
 	case d.Shape == Pareto && !(d.Index > 1 && d.Index <= 1000):
 		return fmt.Errorf("link: tail index %v of a delay: want one above 1, such as 1.5, and at most 1000; at 1 the mean is infinite", d.Index)
 	}
 	return nil
 }
 
-// draw returns the delay at u, from 0 to 1 without 1, of the distribution.
+// draw returns the delay at u, in [0, 1), of the distribution.
 func (d *Delay) draw(u float64) time.Duration {
 	mean := float64(d.Mean)
 	var x float64
@@ -219,8 +197,6 @@ func (d *Delay) draw(u float64) time.Duration {
 	return time.Duration(min(x, float64(MaxDelay)))
 }
 
-// longest returns the longest delay of the distribution; it is bounded unless
-// the distribution has a tail.
 func (d *Delay) longest() (longest time.Duration, bounded bool) {
 	switch d.Shape {
 	case Constant:
@@ -231,9 +207,8 @@ func (d *Delay) longest() (longest time.Duration, bounded bool) {
 	return MaxDelay, false
 }
 
-// Impairment tells what is done to the frames of two nodes at present, there and back;
-// see [transport.Impaired]. With limited bandwidth a frame is taken to wait for as
-// many others as a window of 128 KiB holds.
+// Impairment takes a frame to wait, with limited bandwidth, for as many others as a window
+// of 128 KiB holds.
 func (t *Transport) Impairment(a, b dme.NodeID) transport.Impairment {
 	t.mu.Lock()
 	now := t.clock()
@@ -241,40 +216,21 @@ func (t *Transport) Impairment(a, b dme.NodeID) transport.Impairment {
 	return t.config.impairment(Link{a, b}, now)
 }
 
-func (c *Config) impairment(l Link, now time.Duration) transport.Impairment {
-	var x transport.Impairment
+func (c *Config) impairment(l Link, now time.Duration) (x transport.Impairment) {
 	passes := 1.0
-	var words []string
-	note := func(word string) {
-		if len(words) == 0 || words[len(words)-1] != word {
-			words = append(words, word)
-		}
-	}
 	for _, way := range []Link{l, {l.To, l.From}} {
 		at := c.Conditioner(way).conditions(now)
-		if passes *= 1 - at.Loss; at.Loss > 0 {
-			note(fmt.Sprintf("loss=%v", at.Loss))
-		}
-		if slow := at.slowest(); slow > 0 {
-			x.Delay += slow
-			note(fmt.Sprintf("delays of up to %v", slow))
-		}
+		passes *= 1 - at.Loss
+		x.Delay += at.slowest()
 	}
-	for i := range c.Partitions {
-		if p := &c.Partitions[i]; p.separates(l, now) {
-			passes = 0
-			words = append(words, fmt.Sprintf("partition=%s@%v-%v", formatGroups(p.Groups), p.From, p.Until))
-		}
-	}
-	if groups := c.Cut.between(l); groups != nil {
+	if c.separates(l, now) {
 		passes = 0
-		words = append(words, "the partition "+formatGroups(groups))
 	}
-	x.Loss, x.Text = 1-passes, strings.Join(words, ", ")
+	x.Loss = 1 - passes
 	return x
 }
 
-// slowest returns what no frame but one in a billion waits longer than.
+// slowest is what no frame but one in a billion waits longer than.
 func (c *Conditions) slowest() time.Duration {
 	const window = 128 << 10
 	return c.Delay.draw(1-1e-9) + c.Jitter + c.holds() + c.transmission(window)

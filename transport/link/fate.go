@@ -1,12 +1,10 @@
 package link
 
 import (
-	"slices"
 	"time"
 )
 
-// Fate is what happens to one frame of a link. Times are on the clock of the
-// caller of [Conditioner.Next].
+// Fate is what happens to one frame of a link.
 type Fate struct {
 	Lost        bool // it vanishes
 	Partitioned bool // and that for a partition
@@ -17,9 +15,8 @@ type Fate struct {
 	Repeat    time.Duration // when its duplicate does
 }
 
-// Conditioner decides on the frames of one link, whatever carries them: a real
-// transport or a simulated one. What is drawn for the k-th frame follows from
-// the seed, the link and k alone.
+// Conditioner decides on the frames of one link. What is drawn for the k-th frame follows
+// from the seed, the link and k alone.
 type Conditioner struct {
 	config *Config
 	link   Link
@@ -30,21 +27,19 @@ type Conditioner struct {
 	busy   time.Duration // until when the link is busy with what was sent
 }
 
-// Conditioner returns the one of a link, of which no frame has been sent. The
-// configuration must stay as it is.
+// Conditioner returns the one of a link. The configuration must stay as it is.
 func (c *Config) Conditioner(l Link) *Conditioner {
 	return &Conditioner{config: c, link: l, rules: c.rulesOf(l)}
 }
 
-// Next decides on the next frame of the link, of so many bytes, which is sent
-// at the time now: since Start, and not before the frame before it.
+// Next decides on the next frame of the link, which is sent at the time now: since Start,
+// and not before the frame before it.
 func (c *Conditioner) Next(now time.Duration, bytes int) Fate {
 	x := c.conditions(now)
 	drawn := x.luck(c.config.Seed, c.link, c.frames)
 	c.frames++
 	f := Fate{Reordered: drawn.reordered, Repeated: drawn.repeated}
-	f.Partitioned = c.config.Cut.between(c.link) != nil ||
-		slices.ContainsFunc(c.config.Partitions, func(p Partition) bool { return p.separates(c.link, now) })
+	f.Partitioned = c.config.separates(c.link, now)
 	if f.Lost = drawn.lost || f.Partitioned; f.Lost {
 		return f
 	}
@@ -64,7 +59,6 @@ func (c *Conditioner) Next(now time.Duration, bytes int) Fate {
 	return f
 }
 
-// conditions returns those that hold at the time now.
 func (c *Conditioner) conditions(now time.Duration) *Conditions {
 	for _, r := range c.rules {
 		if r.inForce(now) {
@@ -74,7 +68,6 @@ func (c *Conditioner) conditions(now time.Duration) *Conditions {
 	return &c.config.All
 }
 
-// luck is what was drawn for one frame.
 type luck struct {
 	lost, repeated, reordered bool
 	delay                     time.Duration // of the frame
@@ -99,8 +92,8 @@ func (c *Conditions) luck(seed uint64, l Link, k uint64) luck {
 
 func scaled(d time.Duration, u float64) time.Duration { return time.Duration(float64(d) * u) }
 
-// draws is the random numbers of one frame: a sequence of SplitMix64 (Steele,
-// Lea and Flood 2014) that begins at a place of the frame's own.
+// draws is the random numbers of one frame: SplitMix64 (Steele, Lea and Flood 2014), from a
+// place of the frame's own.
 type draws struct{ x uint64 }
 
 func newDraws(seed uint64, l Link, k uint64) draws {
@@ -109,7 +102,7 @@ func newDraws(seed uint64, l Link, k uint64) draws {
 	return draws{mix(x ^ k)}
 }
 
-// unit returns a number from 0 to 1, without 1.
+// unit returns a number in [0, 1).
 func (d *draws) unit() float64 {
 	d.x += 0x9e3779b97f4a7c15
 	return float64(mix(d.x)>>11) / (1 << 53)

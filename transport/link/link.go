@@ -17,7 +17,6 @@ import (
 // what it takes in memory.
 const accountedFrame = 128
 
-// Transport is a [transport.Transport] whose links are conditioned.
 type Transport struct {
 	inner   transport.Transport
 	config  Config
@@ -52,7 +51,6 @@ var (
 	_ transport.Impaired  = (*Transport)(nil)
 )
 
-// state is what a link remembers.
 type state struct {
 	conditioner *Conditioner
 	ordered     int // frames that wait and keep the order
@@ -60,7 +58,7 @@ type state struct {
 }
 
 // Wrap conditions the links of a transport that has not been started. From then
-// on the transport is used through the result alone, also to close it.
+// on the transport is used through the result alone.
 func Wrap(inner transport.Transport, c Config) *Transport {
 	t := &Transport{
 		inner: inner, config: c, largest: cmp.Or(c.LargestFrame, transport.MaxFrame), backlog: transport.MaxBacklog, drain: time.Second,
@@ -71,11 +69,8 @@ func Wrap(inner transport.Transport, c Config) *Transport {
 	return t
 }
 
-// Addr returns the address of the transport beneath.
 func (t *Transport) Addr() string { return t.inner.Addr() }
 
-// Start starts the transport beneath, whose frames go to h, and the clock of the
-// partitions.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
 	t.mu.Lock()
 	if t.begun.IsZero() && !t.closing && !t.config.Idle() {
@@ -96,11 +91,9 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	return t.inner.Start(book, h)
 }
 
-// clock returns the time since Start. It is called with mu held.
+// clock is the time since Start. It is called with mu held.
 func (t *Transport) clock() time.Duration { return time.Since(t.begun) }
 
-// Send lets the link's conditions decide on the frame. One that is neither lost
-// nor delayed is sent as the transport beneath does.
 func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 	l := Link{from, to}
 	t.mu.Lock()
@@ -139,16 +132,15 @@ func (t *Transport) Send(from, to dme.NodeID, frame []byte) error {
 	return nil
 }
 
-// misused reports whether the transport beneath will refuse the frame: that is
-// an error of Send, whatever the conditions are. It is called with mu held.
+// misused reports whether the transport beneath will refuse the frame, whatever the
+// conditions are. It is called with mu held.
 func (t *Transport) misused(l Link, bytes int) bool {
 	return bytes > t.largest || t.book.Addr(l.To) == "" || t.book.Addr(l.From) != t.inner.Addr()
 }
 
-// Flush flushes the transport beneath. Delayed frames are flushed as they leave.
 func (t *Transport) Flush() error { return t.inner.Flush() }
 
-// Counters returns those of the transport beneath, but for the frames, which
+// Counters are those of the transport beneath, but for the frames, which
 // are what was handed over here.
 func (t *Transport) Counters() transport.Counters {
 	c := t.inner.Counters()
@@ -159,8 +151,7 @@ func (t *Transport) Counters() transport.Counters {
 	return c
 }
 
-// Close lets delayed frames leave for about a second, drops the others and
-// closes the transport beneath.
+// Close lets delayed frames leave for about a second, and drops the others.
 func (t *Transport) Close() error {
 	t.close()
 	return nil
@@ -186,18 +177,14 @@ func (t *Transport) shutDown() {
 	t.inner.Close()
 }
 
-// nothingWaits ends the wait of Close, if so. It is called with mu held.
 func (t *Transport) nothingWaits() {
 	if t.closing && len(t.waiting) == 0 {
 		t.empty()
 	}
 }
 
-// Expel is that of the transport beneath.
 func (t *Transport) Expel(peer dme.NodeID, cause error) error { return t.inner.Expel(peer, cause) }
 
-// Readmit is that of the transport beneath. Frames that were delayed on the way to
-// the incarnation before are dropped.
 func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
 	return t.inner.Readmit(peer, addr, incarnation)
 }
@@ -227,7 +214,6 @@ func (h handler) Transmitted(from dme.NodeID, b []byte) {
 	}
 }
 
-// know notes that a node is there that the address book may not name.
 func (t *Transport) know(peer dme.NodeID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -264,7 +250,6 @@ const (
 	keptBuffer = 4 << 10 // bytes; larger ones are not kept
 )
 
-// delayed is a frame that waits.
 type delayed struct {
 	at      time.Duration
 	serial  uint64 // of those that leave at one time, the first comes first
@@ -295,7 +280,6 @@ func (t *Transport) hold(s *state, l Link, frame []byte, at time.Duration, order
 	}
 }
 
-// watch is the goroutine that lets delayed frames leave, until the timer is closed.
 func (t *Transport) watch() {
 	for t.timer.Wait() {
 		t.release()
@@ -341,7 +325,6 @@ func (t *Transport) release() {
 	t.nothingWaits()
 }
 
-// queue is a heap of delayed frames, the first to leave first.
 type queue []*delayed
 
 func (q queue) Len() int { return len(q) }

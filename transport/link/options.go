@@ -12,13 +12,11 @@ import (
 	"dmebench/dme"
 )
 
-// setting is an option, and how its value is read into a configuration.
 type setting struct {
 	name, fallback, values, help string
 	parse                        func(value string, c *Config) error
 }
 
-// settings are those of a link itself first, and then the rest.
 func settings() []setting {
 	return []setting{
 		{"delay", "0", "DURATION|uniform:FROM:TO|exp:MEAN|pareto:MEAN:INDEX", "how much longer every frame takes; links keep their order",
@@ -59,14 +57,13 @@ func settings() []setting {
 // conditions is how many of the settings say something of a link itself.
 const conditions = 6
 
-// read stores what parse makes of a value.
 func read[T any](to *T, parse func(string) (T, error), value string) (err error) {
 	*to, err = parse(value)
 	return err
 }
 
-// Options lists the settings by which a person asks for conditions. Parse reads
-// their values. By default they leave every frame alone.
+// Options lists the settings by which a person asks for conditions. By default they leave
+// every frame alone.
 func Options() []dme.Option {
 	var all []dme.Option
 	for _, x := range settings() {
@@ -78,8 +75,7 @@ func Options() []dme.Option {
 	return all
 }
 
-// Parse returns the configuration that values of Options stand for. Values that
-// have not been checked are an error.
+// Parse returns the configuration that values of Options stand for.
 func Parse(o dme.Options) (Config, error) {
 	var c Config
 	var errs []error
@@ -91,7 +87,6 @@ func Parse(o dme.Options) (Config, error) {
 	return c, errors.Join(errs...)
 }
 
-// set sets the condition of that name.
 func (c *Conditions) set(name, value string) error {
 	var names []string
 	for _, x := range settings()[:conditions] {

@@ -12,16 +12,13 @@ import (
 	"dmebench/dme"
 )
 
-// Cut is partitions that are made and healed while the network runs, beside those
-// that follow a schedule ([Partition]). All links of a process share one, by
-// [Config.Cut]. The zero value separates nobody. Its methods may be called from
-// several goroutines.
+// Cut is partitions that are made and healed while the network runs. All links of a process
+// share one, by [Config.Cut]. Its methods may be called from several goroutines.
 type Cut struct {
 	mu    sync.Mutex // held while the partitions change
 	those atomic.Pointer[[]cutting]
 }
 
-// cutting is one partition.
 type cutting struct {
 	key    int
 	groups [][]dme.NodeID
@@ -37,10 +34,8 @@ func (c *Cut) Partition(key int, groups [][]dme.NodeID) error {
 	return nil
 }
 
-// Heal ends the partition of that key. Frames that have vanished stay lost.
 func (c *Cut) Heal(key int) { c.change(key) }
 
-// change puts others into the place of the partition of that key.
 func (c *Cut) change(key int, others ...cutting) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,24 +53,17 @@ func (c *Cut) change(key int, others ...cutting) {
 	c.those.Store(&others)
 }
 
-// between returns the groups that separate the ends of a link; nil where none do.
-func (c *Cut) between(l Link) [][]dme.NodeID {
+func (c *Cut) separates(l Link) bool {
 	if c == nil {
-		return nil
+		return false
 	}
 	those := c.those.Load()
-	if those == nil {
-		return nil
-	}
-	for _, x := range *those {
-		if side(x.groups, l.From) != side(x.groups, l.To) {
-			return x.groups
-		}
-	}
-	return nil
+	return those != nil && slices.ContainsFunc(*those, func(x cutting) bool { return separated(x.groups, l) })
 }
 
-// side returns in which of the groups a node is; -1 where it is in none.
+// separated reports whether the ends of a link are in different groups.
+func separated(groups [][]dme.NodeID, l Link) bool { return side(groups, l.From) != side(groups, l.To) }
+
 func side(groups [][]dme.NodeID, id dme.NodeID) int {
 	return slices.IndexFunc(groups, func(g []dme.NodeID) bool { return slices.Contains(g, id) })
 }
@@ -96,34 +84,20 @@ func checkGroups(groups [][]dme.NodeID) error {
 	return nil
 }
 
-// formatGroups writes groups as options do: "1,2|3-5".
-func formatGroups(groups [][]dme.NodeID) string {
-	var words []string
-	for _, g := range groups {
-		words = append(words, dme.FormatNodes(g))
-	}
-	return strings.Join(words, "|")
-}
-
 // Partition is a time during which frames between different groups of nodes
-// vanish. Times count from Start, at each process for itself; a frame is judged
-// when it is sent.
+// vanish. Times count from Start; a frame is judged when it is sent.
 type Partition struct {
 	From, Until time.Duration // Until is not part of it
 	// Groups are the sides. Nodes that are in none are one more side together.
 	Groups [][]dme.NodeID
 }
 
-// ParsePartitions reads GROUP|…@FROM-UNTIL, where a group is node numbers and
-// ranges of them separated by commas; several partitions are separated by
-// semicolons: "1,2|3-5@1s-2.5s;1@4s-5s".
+// ParsePartitions reads GROUP|…@FROM-UNTIL;…, where a group is node numbers and
+// ranges of them: "1,2|3-5@1s-2.5s;1@4s-5s".
 func ParsePartitions(s string) ([]Partition, error) {
 	var all []Partition
 	for part := range strings.SplitSeq(s, ";") {
 		p, err := parsePartition(part)
-		if err == nil {
-			err = p.check()
-		}
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", part, err)
 		}
@@ -147,17 +121,12 @@ func parsePartition(s string) (p Partition, err error) {
 		}
 		p.Groups = append(p.Groups, group)
 	}
-	return p, nil
+	return p, checkGroups(p.Groups)
 }
 
-func (p *Partition) check() error {
-	if p.From < 0 || p.Until <= p.From {
-		return fmt.Errorf("link: partition from %v until %v: want an end after the beginning", p.From, p.Until)
-	}
-	return checkGroups(p.Groups)
-}
-
-// separates reports whether a frame that is sent at the time now vanishes.
-func (p *Partition) separates(l Link, now time.Duration) bool {
-	return now >= p.From && now < p.Until && side(p.Groups, l.From) != side(p.Groups, l.To)
+// separates reports whether a frame that is sent at the time now vanishes for a partition.
+func (c *Config) separates(l Link, now time.Duration) bool {
+	return c.Cut.separates(l) || slices.ContainsFunc(c.Partitions, func(p Partition) bool {
+		return now >= p.From && now < p.Until && separated(p.Groups, l)
+	})
 }

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,19 +12,17 @@ import (
 )
 
 // Rule gives links conditions of their own, always or for a time. Times count
-// from Start, at each process for itself; a frame is judged when it is sent.
+// from Start; a frame is judged when it is sent.
 type Rule struct {
 	Link        Link          // a node 0 stands for every node
 	From, Until time.Duration // Until is not part of it; 0 is for ever
 	Conditions  Conditions
 }
 
-// inForce reports whether the rule holds at the time now.
 func (r *Rule) inForce(now time.Duration) bool {
 	return now >= r.From && (r.Until == 0 || now < r.Until)
 }
 
-// rulesOf returns the rules that are for a link.
 func (c *Config) rulesOf(l Link) (rules []*Rule) {
 	for i := range c.Rules {
 		r := &c.Rules[i]
@@ -34,18 +33,7 @@ func (c *Config) rulesOf(l Link) (rules []*Rule) {
 	return rules
 }
 
-func (r *Rule) check() error {
-	if r.From < 0 || r.Until != 0 && r.Until <= r.From {
-		return fmt.Errorf("link: rule from %v until %v: want an end after the beginning", r.From, r.Until)
-	}
-	if r.Link.From != 0 && r.Link.From == r.Link.To {
-		return fmt.Errorf("link: a rule for node %d and itself: there is no such link", r.Link.From)
-	}
-	return nil
-}
-
-// CheckNodes reports the first rule that names a node beyond the nodes 1..nodes
-// of a system: it would never be in force.
+// CheckNodes reports the first rule that names a node beyond 1..nodes.
 func (c *Config) CheckNodes(nodes int) error {
 	for i := range c.Rules {
 		if l := c.Rules[i].Link; int(max(l.From, l.To)) > nodes {
@@ -55,7 +43,6 @@ func (c *Config) CheckNodes(nodes int) error {
 	return nil
 }
 
-// String returns the link as options write it: "1-2", "*-3".
 func (l Link) String() string {
 	end := func(id dme.NodeID) string {
 		if id == 0 {
@@ -68,9 +55,8 @@ func (l Link) String() string {
 
 const ruleForm = "FROM-TO:NAME=VALUE,… or FROM-TO@TIME-TIME:NAME=VALUE,…"
 
-// parseRules reads FROM-TO:NAME=VALUE,… separated by semicolons, where FROM and
-// TO are nodes or *, and a time may follow: "1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1".
-// What a rule does not name is as in all.
+// parseRules reads "1-2:loss=0.1,delay=5ms;*-3@1s-2s:loss=1". What a rule does not name is as
+// in all.
 func parseRules(s string, all Conditions) ([]Rule, error) {
 	var rules []Rule
 	for part := range strings.SplitSeq(s, ";") {
@@ -93,11 +79,11 @@ func (r *Rule) parse(s string) error {
 	if !ok {
 		return fmt.Errorf("%q is not a link; want %s", ends, ruleForm)
 	}
-	var err error
-	if r.Link.From, err = parseEnd(from); err != nil {
-		return err
-	}
-	if r.Link.To, err = parseEnd(to); err != nil {
+	var err1, err2 error
+	r.Link.From, err1 = parseEnd(from)
+	r.Link.To, err2 = parseEnd(to)
+	err := cmp.Or(err1, err2)
+	if err != nil {
 		return err
 	}
 	if scheduled {
@@ -119,10 +105,12 @@ func (r *Rule) parse(s string) error {
 			return err
 		}
 	}
-	return r.check()
+	if r.Link.From != 0 && r.Link.From == r.Link.To {
+		return fmt.Errorf("link: a rule for node %d and itself: there is no such link", r.Link.From)
+	}
+	return nil
 }
 
-// parseEnd reads a node number, or * for every node.
 func parseEnd(s string) (dme.NodeID, error) {
 	if s == "*" {
 		return 0, nil
@@ -134,17 +122,15 @@ func parseEnd(s string) (dme.NodeID, error) {
 	return dme.NodeID(id), nil
 }
 
-// parseTimes reads FROM-UNTIL.
 func parseTimes(s string) (from, until time.Duration, err error) {
 	first, last, ok := strings.Cut(s, "-")
 	if !ok {
 		return 0, 0, fmt.Errorf("%q is not FROM-UNTIL, such as 1s-2s", s)
 	}
-	if from, err = dme.ParseDuration(first); err != nil {
-		return 0, 0, fmt.Errorf("%q: %w", first, err)
-	}
-	if until, err = dme.ParseDuration(last); err != nil {
-		return 0, 0, fmt.Errorf("%q: %w", last, err)
+	from, err1 := dme.ParseDuration(first)
+	until, err2 := dme.ParseDuration(last)
+	if err := cmp.Or(err1, err2); err != nil {
+		return 0, 0, fmt.Errorf("%q: %w", s, err)
 	}
 	if from < 0 || until <= from {
 		return 0, 0, fmt.Errorf("from %v until %v: want an end after the beginning", from, until)

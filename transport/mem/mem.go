@@ -3,15 +3,12 @@
 //
 // The processes of a run are the transports that have [Listen]ed on one [Network].
 // A frame is copied into its receiver's queue, and one goroutine of the receiver
-// takes frames out and calls the handler. A queue that is full makes Send fail with
-// transport.ErrBacklog. Close delivers nothing any more to the process that closes;
-// what it has sent before still arrives. Nobody notices here that a process has
-// ended, so Handler.Down is called for those only that [Transport.Expel] and
-// [Transport.Readmit] speak of.
+// calls the handler. What a process that closes has sent before still arrives. Nobody notices
+// here that a process has ended, so Handler.Down is called for those only that
+// [Transport.Expel] and [Transport.Readmit] speak of.
 package mem
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -23,14 +20,9 @@ import (
 
 type process = peers.Process[link]
 
-// Guarantees is what this transport promises.
 var Guarantees = transport.Guarantees{Reliable: true, FIFO: true}
 
-// accountedFrame is what a frame counts for beside its bytes: about what it takes in
-// memory.
 const accountedFrame = 64
-
-var errClosed = fmt.Errorf("mem: %w", transport.ErrClosed)
 
 // Network joins the processes of a run. The zero value is ready for use.
 type Network struct {
@@ -39,30 +31,23 @@ type Network struct {
 	last      int // number of the latest address
 }
 
-// Transport is a [transport.Transport] on a Network.
 type Transport struct {
+	life    life // its Mu guards queue
 	network *Network
 	config  transport.Config
 	addr    string
 	backlog int // bound on the bytes queued here from each process
 
-	top     atomic.Pointer[peers.Topology[link]] // nil before Start
 	handler transport.Handler
-	closing atomic.Bool
-	running sync.WaitGroup
-
-	mu      sync.Mutex // guards what follows
-	arrival sync.Cond  // something is queued, or this process closes
+	arrival sync.Cond // something is queued, or this process closes
 	queue   []delivery
-
-	ended    chan struct{} // closed when nothing is delivered any more
-	changing sync.Mutex    // held by Expel and Readmit
-	held     []delivery    // of incarnations that nobody has announced; the delivering goroutine's
+	held    []delivery    // of incarnations that nobody has announced; the delivering goroutine's
+	ended   chan struct{} // closed when nothing is delivered any more
 
 	frames, bytes, received, strangers, refused, largest atomic.Uint64
 }
 
-var _ transport.Transport = (*Transport)(nil)
+type life = peers.Life[link]
 
 // link is the way to a process, as its sender sees it.
 type link struct {
@@ -72,8 +57,7 @@ type link struct {
 	down   atomic.Bool // frames to it are dropped
 }
 
-// delivery is a frame on its way, or something else that is to be done in its
-// place among the frames.
+// delivery is a frame on its way, or something else that is to be done in its place.
 type delivery struct {
 	from, to    dme.NodeID
 	incarnation uint32 // of the sending process
@@ -92,7 +76,7 @@ func listen(n *Network, c transport.Config, backlog int) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{network: n, config: c, backlog: backlog, ended: make(chan struct{})}
-	t.arrival.L = &t.mu
+	t.life.Name, t.arrival.L = "mem", &t.life.Mu
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.last++
@@ -104,7 +88,6 @@ func listen(n *Network, c transport.Config, backlog int) (*Transport, error) {
 	return t, nil
 }
 
-// at returns the transport at an address, if it has the key.
 func (n *Network) at(addr string, key transport.Key) *Transport {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -116,37 +99,30 @@ func (n *Network) at(addr string, key transport.Key) *Transport {
 	return t
 }
 
-// Addr returns the address on the network.
 func (t *Transport) Addr() string { return t.addr }
 
-// Start takes the address book and begins to deliver frames.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
 	top, err := peers.NewTopology[link]("mem", book, &t.config)
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.top.Load() != nil || t.closing.Load() {
-		return errors.New("mem: Start of a transport that has been started or closed")
-	}
 	for p := range top.All() {
 		p.State.down.Store(p.Absent)
 	}
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
+	if err := t.life.Begin(top); err != nil {
+		return err
+	}
 	t.handler = h
-	t.top.Store(top)
-	t.running.Go(t.deliver)
+	t.life.Running.Go(t.deliver)
 	return nil
 }
 
-// Send queues a frame at its receiver; see [transport.Transport].
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
-	top := t.top.Load()
-	switch {
-	case t.closing.Load():
-		return errClosed
-	case top == nil:
-		return errors.New("mem: not started")
+	top, err := t.life.Ready()
+	if err != nil {
+		return err
 	}
 	p, err := top.Route(from, to, len(b), transport.MaxFrame)
 	if err != nil {
@@ -161,10 +137,9 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 		queued := l.queued.Add(size)
 		if queued > int64(t.backlog) {
 			l.queued.Add(-size)
-			return fmt.Errorf("mem: link from %v to %v: %d bytes queued, at most %d allowed: %w",
-				top.Self, p, queued-size, t.backlog, transport.ErrBacklog)
+			return top.Full(p, int(queued-size), t.backlog)
 		}
-		raise(&t.largest, uint64(queued))
+		peers.Raise(&t.largest, uint64(queued))
 		l.to.enqueue(delivery{from: from, to: to, incarnation: top.Self.Incarnation, body: append([]byte(nil), b...), link: l})
 	}
 	t.frames.Add(1)
@@ -172,16 +147,10 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 	return nil
 }
 
-func raise(a *atomic.Uint64, x uint64) {
-	for old := a.Load(); x > old && !a.CompareAndSwap(old, x); old = a.Load() {
-	}
-}
-
-// enqueue takes a frame, unless this process has closed.
 func (t *Transport) enqueue(d delivery) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closing.Load() {
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
+	if t.life.Closing() {
 		d.settle()
 		return
 	}
@@ -189,34 +158,29 @@ func (t *Transport) enqueue(d delivery) {
 	t.arrival.Signal()
 }
 
-// settle notes that a frame does not wait any more.
 func (d *delivery) settle() {
 	if d.link != nil {
 		d.link.queued.Add(-int64(len(d.body) + accountedFrame))
 	}
 }
 
-// deliver is the goroutine that calls the handler.
 func (t *Transport) deliver() {
 	defer close(t.ended)
 	var batch []delivery
-	for {
-		t.mu.Lock()
-		for len(t.queue) == 0 && !t.closing.Load() {
+	for !t.life.Closing() {
+		t.life.Mu.Lock()
+		for len(t.queue) == 0 && !t.life.Closing() {
 			t.arrival.Wait()
 		}
 		batch, t.queue = t.queue, batch[:0]
-		t.mu.Unlock()
+		t.life.Mu.Unlock()
 		for _, d := range batch {
-			if t.closing.Load() {
+			if t.life.Closing() {
 				return
 			}
 			t.take(d)
 		}
 		clear(batch) // the bodies are not kept
-		if t.closing.Load() {
-			return
-		}
 	}
 }
 
@@ -227,7 +191,7 @@ func (t *Transport) take(d delivery) {
 		d.do()
 		return
 	}
-	switch p := t.top.Load().Of(d.from); {
+	switch p := t.life.Top().Of(d.from); {
 	case p == nil, d.incarnation < p.Incarnation, d.incarnation == p.Incarnation && p.State.down.Load():
 		t.refused.Add(1)
 	case d.incarnation > p.Incarnation:
@@ -240,15 +204,13 @@ func (t *Transport) take(d delivery) {
 	d.settle()
 }
 
-// Flush does nothing: Send has handed everything over.
 func (t *Transport) Flush() error {
-	if t.closing.Load() {
-		return errClosed
+	if t.life.Closing() {
+		return t.life.Closed()
 	}
 	return nil
 }
 
-// Counters returns what has been counted so far. A frame counts as one write.
 func (t *Transport) Counters() transport.Counters {
 	frames := t.frames.Load()
 	return transport.Counters{
@@ -258,41 +220,32 @@ func (t *Transport) Counters() transport.Counters {
 	}
 }
 
-// Close stops delivery here, and waits for the handler to return.
-func (t *Transport) Close() error {
-	t.mu.Lock()
-	t.closing.Store(true)
+func (t *Transport) Close() error { return t.life.Close(t.shutDown) }
+
+func (t *Transport) shutDown() {
+	t.life.Mu.Lock()
 	t.queue = nil
 	t.arrival.Signal()
-	t.mu.Unlock()
-	t.running.Wait()
+	t.life.Mu.Unlock()
+	t.life.Running.Wait()
 	t.network.mu.Lock()
 	defer t.network.mu.Unlock()
 	delete(t.network.processes, t.addr)
-	return nil
 }
 
-// Expel reports a process as down, after all that it had sent here; see
-// [transport.Readmitter].
 func (t *Transport) Expel(peer dme.NodeID, cause error) error {
-	t.changing.Lock()
-	defer t.changing.Unlock()
 	return t.inOrder(peer, func(p *process) error {
 		t.expel(p, cause)
 		return nil
 	})
 }
 
-// Readmit lets the next incarnation of a process take part; see
-// [transport.Readmitter].
 func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
-	t.changing.Lock()
-	defer t.changing.Unlock()
 	return t.inOrder(peer, func(p *process) error {
-		top := t.top.Load()
+		top := t.life.Top()
 		return top.Replace(p, addr, incarnation, !p.State.down.Load(), func(cause error) { t.expel(p, cause) }, func(next *process) error {
 			top.Install(next)
-			peers.Up(t.handler, next.Nodes, t.closing.Load)
+			peers.Up(t.handler, next.Nodes, t.life.Closing)
 			early := t.held
 			t.held = nil
 			for _, d := range early {
@@ -303,28 +256,20 @@ func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) er
 	})
 }
 
-// inOrder calls f with the process of peer in place of a frame: after all that has
-// come before. It returns when f has.
+// inOrder calls f with the process of peer in place of a frame: after all that has come before.
 func (t *Transport) inOrder(peer dme.NodeID, f func(*process) error) error {
-	top := t.top.Load()
-	if top == nil {
-		return errors.New("mem: not started")
-	}
-	p, err := top.Other(peer)
-	if err != nil {
-		return err
-	}
-	done := make(chan error, 1)
-	t.enqueue(delivery{do: func() { done <- f(p) }})
-	select {
-	case err := <-done:
-		return err
-	case <-t.ended:
-		return nil
-	}
+	return t.life.Change(peer, func(p *process) error {
+		done := make(chan error, 1)
+		t.enqueue(delivery{do: func() { done <- f(p) }})
+		select {
+		case err := <-done:
+			return err
+		case <-t.ended:
+			return nil
+		}
+	})
 }
 
-// expel is called by the delivering goroutine.
 func (t *Transport) expel(p *process, cause error) {
 	if p.State.down.Swap(true) {
 		return

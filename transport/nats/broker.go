@@ -2,6 +2,7 @@ package nats
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -18,8 +19,7 @@ import (
 	"dmebench/transport/peers"
 )
 
-// Broker says how to reach a NATS server or cluster, and what it is to the run.
-// It holds secrets: it travels over the control plane only.
+// Broker says how to reach a NATS server or cluster. It holds secrets.
 type Broker struct {
 	URL   string `json:"url"` // nats://HOST:PORT or tls://HOST:PORT; several with commas between
 	Token string `json:"token,omitempty"`
@@ -40,14 +40,14 @@ const connectTimeout = 10 * time.Second
 // ErrBroker is wrapped by the error of a broker that cannot be used.
 var ErrBroker = errors.New("nats: cannot use the broker")
 
-// Unreachable reports whether nobody answers at the broker: it may be about to come.
+// Unreachable reports whether nobody answers at the broker.
 func Unreachable(err error) bool {
 	return errors.Is(err, ErrBroker) && errors.Is(err, natsgo.ErrNoServers)
 }
 
 // Check reports whether the broker can be reached and lets this run in.
 func (b Broker) Check() error {
-	c, err := b.connect("dmebench check", new(wire), nil)
+	c, err := b.connect("dmebench check", new(wire), func(error) {})
 	if err != nil {
 		return err
 	}
@@ -55,9 +55,8 @@ func (b Broker) Check() error {
 	return nil
 }
 
-// Dial makes a connection to the broker: with its credentials, over TLS where that was
-// asked for, and with the options of whoever uses the connection. Errors wrap
-// [ErrBroker], name the broker without its secrets, and say what to do.
+// Dial makes a connection to the broker. Errors wrap [ErrBroker], name the broker without
+// its secrets, and say what to do.
 func (b Broker) Dial(opts ...natsgo.Option) (*natsgo.Conn, error) {
 	if b.Name() == unreadable { // the library's error would repeat it
 		return nil, fmt.Errorf("%w at %s; want nats://HOST:PORT or tls://HOST:PORT", ErrBroker, unreadable)
@@ -83,8 +82,7 @@ func (b Broker) Dial(opts ...natsgo.Option) (*natsgo.Conn, error) {
 	return c, nil
 }
 
-// Name returns where the broker is, without the secrets that a URL can hold. Of one
-// that cannot be read nobody knows which part of it is secret.
+// Name returns where the broker is, without the secrets that a URL can hold.
 func (b Broker) Name() string {
 	var names []string
 	for s := range strings.SplitSeq(b.URL, ",") {
@@ -102,20 +100,14 @@ const unreadable = "a URL that cannot be read"
 // connect makes a connection that does not come back once it is lost. lost is
 // called, perhaps several times, when something went wrong; it must not wait.
 func (b Broker) connect(name string, w *wire, lost func(error)) (*natsgo.Conn, error) {
-	if lost == nil {
-		lost = func(error) {}
-	}
 	return b.Dial(
 		natsgo.Name(name),
 		natsgo.SetCustomDialer(w), natsgo.SkipSubjectValidation(),
 		// What was published meanwhile would be lost, or come twice.
 		natsgo.NoReconnect(),
 		natsgo.ClosedHandler(func(c *natsgo.Conn) {
-			err := c.LastError()
-			if err == nil {
-				err = natsgo.ErrConnectionClosed
-			}
-			lost(fmt.Errorf("the connection to the broker at %s is lost: %w", b.Name(), err))
+			lost(fmt.Errorf("the connection to the broker at %s is lost: %w",
+				b.Name(), cmp.Or(c.LastError(), natsgo.ErrConnectionClosed)))
 		}),
 		natsgo.ErrorHandler(func(_ *natsgo.Conn, s *natsgo.Subscription, err error) {
 			if errors.Is(err, natsgo.ErrSlowConsumer) {
@@ -193,7 +185,6 @@ type wire struct {
 	bytes, writes atomic.Uint64 // written
 }
 
-// Dial is what the client library calls.
 func (w *wire) Dial(network, address string) (net.Conn, error) {
 	c, err := net.DialTimeout(network, address, connectTimeout)
 	if err != nil {

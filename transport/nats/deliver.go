@@ -1,7 +1,9 @@
 package nats
 
 import (
+	"context"
 	"fmt"
+	"math"
 
 	natsgo "github.com/nats-io/nats.go"
 
@@ -23,31 +25,29 @@ type mark struct {
 	reached func()
 }
 
-// reached is called by deliver with a message that is a mark.
 func (t *Transport) reached(m *natsgo.Msg) {
 	if c := t.change.Load(); c != nil && &c.m == m {
 		c.reached()
 	}
 }
 
-// Expel reports a process as down, after all that the broker has of it; see
-// [transport.Readmitter].
+// Expel reports a process as down, after all that the broker has of it.
 func (t *Transport) Expel(peer dme.NodeID, cause error) error {
-	return t.inOrder(peer, func(_ *topology, p *process) error {
+	return t.inOrder(peer, func(p *process) error {
 		t.expel(p, cause)
 		return nil
 	})
 }
 
-// Readmit lets the next incarnation of a process take part; see
-// [transport.Readmitter].
+// Readmit lets the next incarnation of a process take part.
 func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) error {
-	return t.inOrder(peer, func(top *topology, p *process) error {
+	return t.inOrder(peer, func(p *process) error {
+		top := t.life.Top()
 		return top.Replace(p, addr, incarnation, !p.State.in.over, func(cause error) { t.expel(p, cause) }, func(next *process) error {
-			if err := t.install(top, next); err != nil {
+			if err := t.install(next); err != nil {
 				return err
 			}
-			peers.Up(t.handler, next.Nodes, t.closing.Load)
+			peers.Up(t.handler, next.Nodes, t.life.Closing)
 			early := t.held
 			t.held = nil
 			for _, x := range early {
@@ -60,36 +60,33 @@ func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) er
 
 // inOrder lets deliver call f with the process of peer, after all that the broker has
 // for this process now, and returns when f has.
-func (t *Transport) inOrder(peer dme.NodeID, f func(*topology, *process) error) error {
-	t.changing.Lock()
-	defer t.changing.Unlock()
-	top, err := t.ready()
-	if err != nil {
-		return peers.IgnoreClosed(err)
-	}
-	p, err := top.Other(peer)
-	if err != nil {
-		return err
-	}
-	if err := t.conn.FlushTimeout(connectTimeout); err != nil && !t.closing.Load() {
-		return fmt.Errorf("nats: the broker at %s does not answer: %w", t.broker.Name(), err)
-	}
-	done := make(chan error, 1)
-	c := &mark{reached: func() { done <- f(top, p) }}
-	t.change.Store(c)
-	select {
-	case t.inbox <- &c.m:
-	case <-t.closed:
-		return nil
-	case <-t.delivered:
-		return t.Flush() // says why the transport has ended
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-t.delivered:
-		return nil
-	}
+func (t *Transport) inOrder(peer dme.NodeID, f func(*process) error) error {
+	return t.life.Change(peer, func(p *process) error {
+		if _, err := t.ready(); err != nil {
+			return peers.IgnoreClosed(err)
+		}
+		ctx, cancel := context.WithTimeout(t.leaving, connectTimeout)
+		defer cancel()
+		if err := t.conn.FlushWithContext(ctx); err != nil && !t.life.Closing() {
+			return fmt.Errorf("nats: the broker at %s does not answer: %w", t.broker.Name(), err)
+		}
+		done := make(chan error, 1)
+		c := &mark{reached: func() { done <- f(p) }}
+		t.change.Store(c)
+		select {
+		case t.inbox <- &c.m:
+		case <-t.leaving.Done():
+			return nil
+		case <-t.delivered:
+			return t.Flush() // says why the transport has ended
+		}
+		select {
+		case err := <-done:
+			return err
+		case <-t.delivered:
+			return nil
+		}
+	})
 }
 
 // expel is called by deliver.
@@ -106,43 +103,26 @@ func (t *Transport) expel(p *process, cause error) {
 
 // install puts an incarnation into the place of the one before, and welcomes it before
 // anything else is sent to it.
-func (t *Transport) install(top *topology, next *process) error {
+func (t *Transport) install(next *process) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	top.Install(next)
-	top.address(next)
-	return t.welcome(top, next)
-}
-
-// welcomeAll welcomes all processes that are there, where this one or they have not
-// been there from the start.
-func (t *Transport) welcomeAll(top *topology) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for p := range top.All() {
-		if p.State.in.open || p.Absent {
-			continue
-		}
-		if err := t.welcome(top, p); err != nil {
-			return err
-		}
-	}
-	return nil
+	t.life.Top().Install(next)
+	t.address(next)
+	return t.welcome(next)
 }
 
 // welcome tells a process that what follows is meant for it. It is called with mu
 // held.
-func (t *Transport) welcome(top *topology, p *process) error {
-	return t.publish(top.subjects[p.Node()], header{from: t.config.Local[0], to: p.Node(), number: t.broadcasts, welcome: true}, nil)
+func (t *Transport) welcome(p *process) error {
+	return t.publish(t.subjects[p.Node()], header{from: t.config.Local[0], to: p.Node(), number: t.broadcasts, welcome: true}, nil)
 }
 
-// deliver hands frames to the handler, in the order of their arrival, until the
-// transport closes or ends. It waits for one channel only: a select costs more
-// than all else that is done here for a frame.
+// deliver hands frames to the handler until the transport closes or ends. It waits for
+// one channel only: a select costs more than all else that is done here for a frame.
 func (t *Transport) deliver() {
 	defer close(t.delivered)
-	top := t.top.Load()
-	for t.cause.Load() == nil && !t.closing.Load() {
+	top := t.life.Top()
+	for t.cause.Load() == nil && !t.life.Closing() {
 		switch m := <-t.inbox; {
 		case m == nil:
 		case m.Sub == nil:
@@ -153,8 +133,8 @@ func (t *Transport) deliver() {
 	}
 }
 
-// wakeDeliver makes deliver see that the transport closes. Where the inbox is
-// full, nothing needs to be done: deliver looks before it takes each frame.
+// wakeDeliver makes deliver see that the transport closes, unless the inbox is full: it
+// looks before it takes each frame.
 func (t *Transport) wakeDeliver() {
 	select {
 	case t.inbox <- nil:
@@ -171,14 +151,12 @@ func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 	}
 	var order uint64
 	var h header
-	var body []byte
 	content, ok := t.seal.open(m.Data, what)
-	if ok && what == anOrder {
-		content, ok = uvarint(content, &order)
+	r := peers.Reader{Rest: content, Failed: !ok}
+	if what == anOrder {
+		order = r.Uvarint(math.MaxUint64)
 	}
-	if ok {
-		body, ok = h.decode(content)
-	}
+	ok = h.decode(&r)
 	p := top.Of(h.from)
 	if !ok || p == nil || broadcast != (h.to == dme.None) || !broadcast && top.Of(h.to) != top.Self {
 		t.refused.Add(1)
@@ -192,7 +170,7 @@ func (t *Transport) arrived(top *topology, m *natsgo.Msg) {
 			return
 		}
 	}
-	t.take(top, p, h, body)
+	t.take(top, p, h, r.Rest)
 }
 
 // take delivers a frame, if it comes from and for incarnations that are there.
@@ -242,8 +220,7 @@ func (t *Transport) deliverAll(top *topology, from dme.NodeID, body []byte) {
 }
 
 // next reports whether number is the one that is due after last, and moves on.
-// A smaller one has been here. A larger one means that something was lost, and
-// ends the transport.
+// Where a number is missing, it ends the transport.
 func (t *Transport) next(last *uint64, number uint64, from any) bool {
 	switch {
 	case number == *last+1:

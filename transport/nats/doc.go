@@ -8,8 +8,7 @@
 // # Subjects
 //
 // All subjects begin with a prefix that follows from the run's key, so that
-// runs that share a broker do not meet. On the run's own broker it is short and
-// the same for all runs: a subject is parsed and copied with each message.
+// runs that share a broker do not meet; on the run's own broker it is short.
 //
 //	PREFIX.w3.5    frames for node 5, which lives in the process whose first node is 3
 //	PREFIX.all     broadcasts
@@ -21,23 +20,19 @@
 //
 // # Incarnations
 //
-// A later incarnation of a process has subjects of its own, PREFIX.w3-2: what was sent
-// to the one before does not reach it. Broadcasts go to all, and so do not tell. Where
-// one of two processes has not been there from the start, each begins with a welcome,
-// which says from where on its broadcasts are meant for the other; what comes before
-// it is dropped. Frames of a later incarnation carry its number. They wait until
-// transport.Readmitter has announced it; those of one that is over are refused.
-// Expel asks the broker for an answer first: what it had of the dead has come then.
+// A later incarnation of a process has subjects of its own, PREFIX.w3-2. Broadcasts go
+// to all: where one of two processes has not been there from the start, each begins with
+// a welcome, which says from where on its broadcasts are meant for the other. Frames of a
+// later incarnation carry its number, and wait until transport.Readmitter has announced
+// it; those of one that is over are refused. Expel asks the broker for an answer first:
+// what it had of the dead has come then.
 //
 // # The way of a frame
 //
-// Send publishes at once. The client library coalesces what is published while
-// a write is in flight; there is nothing to flush, and asking the broker for an
-// answer, as the library's Flush does, is never part of it. Frames and
-// broadcasts arrive in one channel, in the order in which the broker sent them,
-// and one goroutine takes them out and runs the handlers. Two subscriptions
-// with callbacks of their own would let a frame overtake a broadcast of the same
-// sender.
+// Send publishes at once, and the client library coalesces what is published while
+// a write is in flight. Frames and broadcasts arrive in one channel, in the order in
+// which the broker sent them, and one goroutine takes them out and runs the handlers:
+// with two subscriptions, a frame could overtake a broadcast of the same sender.
 //
 // # What NATS does not promise
 //
@@ -45,44 +40,36 @@
 // are numbered, by pair of processes and by broadcaster. One that is missing
 // ends the transport before anything that came after it is delivered; one that
 // comes again is dropped and counted. There is no reconnection: a lost
-// connection, a refused permission or a slow consumer end the transport as well. That a
-// broker's host has vanished, the system notices.
-// When it has ended, Send and Flush fail, and Down is called for the nodes of
-// this very process: it is this one that nobody reaches any more. Only the last
+// connection, a refused permission or a slow consumer end the transport as well: Send
+// and Flush fail, and Down is called for the nodes of this very process. Only the last
 // frame of a process can be lost without a trace here; the coordinator's count
 // of messages sent and handled finds that.
 //
 // A publisher does not learn how far its subscribers are. So receivers tell,
 // after each eighth of transport.MaxBacklog from a sender, and a sender that has
-// more than transport.MaxBacklog under way to a process gets
-// transport.ErrBacklog. Each frame is charged its length and 512 bytes, about
-// what it costs the process that it waits in.
+// more than transport.MaxBacklog under way to a process gets transport.ErrBacklog.
+// Each frame is charged its length and 512 bytes, about what it costs the process that
+// it waits in.
 //
 // # One order of all broadcasts
 //
 // The subscribers of one server can receive the publications of two clients in
-// different orders: the server serves each client by a goroutine of its own,
-// which passes from subscriber to subscriber while another one does the same. What NATS
-// promises is the order of one publisher. A [Sequencer] therefore receives all that the run's processes
-// send and publishes it again over one connection, broadcasts with their number
-// in the one order. Frames for one node take the same way, so that they neither
-// overtake broadcasts nor are overtaken, and so that pings measure the delay
-// that broadcasts have. With Broker.Sequenced, receivers check the numbers, and
-// a handler that is a [transport.Monitor] is also shown its own nodes' broadcasts in their
-// place. Without it, broadcasts go straight to the broker and have an order for
-// each broadcaster only.
+// different orders; NATS promises the order of one publisher. A [Sequencer] therefore
+// receives all that the run's processes send and publishes it again over one connection,
+// broadcasts with their number in the one order. Frames for one node take the same way,
+// so that neither overtakes the other, and pings measure the delay that broadcasts have.
+// With Broker.Sequenced, receivers check the numbers, and a handler that is a
+// [transport.Monitor] is also shown its own nodes' broadcasts in their place.
 //
 // # The run's key
 //
 // On the run's own broker, which is trusted and lets nobody in without its
 // token, a frame carries a tag that follows from the key. On any other broker all that
 // is said is sealed (peers.NewSharedSeal): others there can drop frames, but neither
-// read nor forge nor alter nor repeat them. What is not sealed is refused and counted;
-// a flood of it can make a process a slow consumer, which ends the run.
+// read nor forge nor alter nor repeat them. What is not sealed is refused and counted.
 //
 // # What it does not do
 //
-// It does not notice that another process has died: a broker does not tell.
-// Whoever started the process knows, and can tell by Expel. Until then, frames to a
-// dead process are dropped by the broker until ErrBacklog.
+// It does not notice that another process has died: a broker does not tell. Expel does;
+// until then, frames to a dead process are dropped by the broker until ErrBacklog.
 package nats

@@ -91,7 +91,7 @@ func TestASlowConsumerEndsInsteadOfLosing(t *testing.T) {
 // What is missing is noticed before anything that came after it is delivered.
 func TestALostFrameEndsTheTransport(t *testing.T) {
 	lose := map[string]func(tr *Transport){
-		"a frame":     func(tr *Transport) { tr.top.Load().Of(2).State.out.number++ },
+		"a frame":     func(tr *Transport) { tr.life.Top().Of(2).State.out.number++ },
 		"a broadcast": func(tr *Transport) { tr.broadcasts++ },
 	}
 	for name, lost := range lose {
@@ -200,7 +200,7 @@ func TestCloseWithAFullInbox(t *testing.T) {
 	transporttest.Eventually(t, "a full inbox", func() bool { return len(all[1].inbox) == l.inbox })
 	closed := make(chan error, 1)
 	go func() { closed <- all[1].Close() }()
-	transporttest.Next(t, "Close to begin", all[1].closed)
+	transporttest.Next(t, "Close to begin", all[1].leaving.Done())
 	close(gate)
 	if err := transporttest.Next(t, "Close to return", closed); err != nil {
 		t.Error(err)

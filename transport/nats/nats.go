@@ -1,7 +1,7 @@
 package nats
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -15,8 +15,8 @@ import (
 	"dmebench/transport/peers"
 )
 
-// Guarantees is what this transport promises. The one order of broadcasts is
-// there where Broker.Sequenced asks for it.
+// Guarantees is what this transport promises; the one order of broadcasts only where
+// Broker.Sequenced asks for it.
 var Guarantees = transport.Guarantees{Reliable: true, FIFO: true, Broadcast: true, SequencedBroadcast: true}
 
 // limits are bounds that tests narrow.
@@ -45,10 +45,9 @@ func defaultLimits(nodes int) limits {
 	}
 }
 
-var errClosed = fmt.Errorf("nats: %w", transport.ErrClosed)
-
 // Transport is a [transport.Transport] and a [transport.Broadcaster] over NATS.
 type Transport struct {
+	life   life // taken before mu
 	config transport.Config
 	limits limits
 	broker Broker
@@ -64,7 +63,6 @@ type Transport struct {
 	alls    *natsgo.Subscription
 	byes    *natsgo.Subscription
 
-	top     atomic.Pointer[topology] // nil before Start
 	handler transport.Handler
 	monitor transport.Monitor // handler, if it is one
 
@@ -73,35 +71,39 @@ type Transport struct {
 	broadcasts uint64 // number of the last one
 	backlog    uint64 // the largest there was, bytes
 	frames     uint64
+	subjects   []string // by node: where its frames go; those for all under dme.None
 
 	// The delivering goroutine's.
 	report []byte
 	order  uint64 // number of the last broadcast in the one order
 	held   []held // of incarnations that nobody has announced yet
 
-	changing  sync.Mutex           // held by Expel and Readmit
 	change    atomic.Pointer[mark] // that is under way
 	delivered chan struct{}        // closed when deliver has ended
 
-	closing atomic.Bool
-	closed  chan struct{}
-	close   func()     // once
-	ends    sync.Mutex // guards what follows; no other lock is taken under it
-	begun   bool
+	leaving context.Context // ended when Close begins
+	leave   context.CancelFunc
 	cause   atomic.Pointer[error] // why the transport has ended by itself
-	running sync.WaitGroup
 
 	received, refused, duplicates atomic.Uint64
 }
 
-var (
-	_ transport.Transport   = (*Transport)(nil)
-	_ transport.Broadcaster = (*Transport)(nil)
+var _ transport.Broadcaster = (*Transport)(nil)
+
+type (
+	life     = peers.Life[peer]
+	topology = peers.Topology[peer]
+	process  = peers.Process[peer]
 )
 
+// peer is what is known of a process.
+type peer struct {
+	out window // frames to it
+	in  inflow // frames from it
+}
+
 // Listen connects to the broker and subscribes: frames for this process's nodes
-// wait from then on, and are delivered once Start was called. c.Listen means
-// nothing here.
+// wait from then on. c.Listen means nothing here.
 func Listen(c transport.Config, b Broker) (*Transport, error) {
 	return listen(c, b, defaultLimits(c.Nodes))
 }
@@ -111,12 +113,11 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{
-		config: c, limits: l, broker: b, prefix: prefix(&c.Key, b.Own),
+		life: life{Name: "nats"}, config: c, limits: l, broker: b, prefix: prefix(&c.Key, b.Own),
 		inbox: make(chan *natsgo.Msg, l.inbox), reports: make(chan *natsgo.Msg, reportsInbox),
-		seal:   newSeal(&c.Key, b.Own),
-		closed: make(chan struct{}), delivered: make(chan struct{}),
+		seal: newSeal(&c.Key, b.Own), delivered: make(chan struct{}),
 	}
-	t.close = sync.OnceFunc(t.shutDown)
+	t.leaving, t.leave = context.WithCancel(context.Background())
 	var err error
 	t.conn, err = b.connect("dmebench node "+processName(t.config.Local[0], t.config.Incarnation)[1:], &t.wire, t.end)
 	if err != nil {
@@ -130,7 +131,6 @@ func listen(c transport.Config, b Broker, l limits) (*Transport, error) {
 	return t, nil
 }
 
-// subscribe returns once the broker knows of the subscriptions.
 func (t *Transport) subscribe() (err error) {
 	if _, err = t.conn.ChanSubscribe(t.Addr()+".*", t.inbox); err != nil {
 		return err
@@ -156,43 +156,62 @@ func confirmed(c *natsgo.Conn) error {
 	return c.LastError() // set before the answer to Flush is read
 }
 
-// Addr returns what the subjects of this process's nodes begin with.
 func (t *Transport) Addr() string {
 	return t.prefix + "." + processName(t.config.Local[0], t.config.Incarnation)
 }
 
 // Start takes the address book and begins to deliver frames.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
-	top, err := newTopology(book, &t.config, t.prefix, t.broker.Sequenced)
+	top, err := peers.NewTopology[peer]("nats", book, &t.config)
 	if err != nil {
 		return err
 	}
-	t.ends.Lock()
-	defer t.ends.Unlock()
-	switch {
-	case t.begun || t.closing.Load():
-		return errors.New("nats: Start of a transport that has been started or closed")
-	case t.cause.Load() != nil:
-		return *t.cause.Load()
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
+	if cause := t.cause.Load(); cause != nil {
+		return *cause
 	}
-	t.begun = true
+	t.mu.Lock() // until all are welcomed, nothing else is sent
+	defer t.mu.Unlock()
+	if err := t.locate(top); err != nil {
+		return err
+	}
 	t.handler = h
 	if t.broker.Sequenced {
 		t.monitor, _ = h.(transport.Monitor)
 	}
-	if err := t.welcomeAll(top); err != nil {
+	for p := range top.All() {
+		if p.State.in.open || p.Absent {
+			continue
+		}
+		if err := t.welcome(p); err != nil {
+			return err
+		}
+	}
+	t.life.Running.Go(t.deliver)
+	t.life.Running.Go(t.listen)
+	return nil
+}
+
+// locate begins, and notes how the nodes are reached and what comes from them.
+func (t *Transport) locate(top *topology) error {
+	if err := t.life.Begin(top); err != nil {
 		return err
 	}
-	t.top.Store(top)
-	t.running.Go(t.deliver)
-	t.running.Go(t.listen)
+	t.subjects = make([]string, t.config.Nodes+1)
+	t.subjects[dme.None] = t.via(t.prefix + toAll)
+	for p := range top.All() {
+		p.State.in.open = p == top.Self || p.Incarnation <= 1 && t.config.Incarnation <= 1
+		p.State.in.over = p.Absent
+		p.State.out.left.Store(p.Absent)
+		t.address(p)
+	}
 	return nil
 }
 
 // Counters returns what has been counted so far. Bytes and Writes are those of
-// the connection to the broker, subjects and what the client library adds
-// included; LargestBacklog is what was under way to one process, each frame
-// counted as its length and 512 bytes.
+// the connection to the broker; LargestBacklog is what was under way to one process,
+// each frame counted as its length and 512 bytes.
 func (t *Transport) Counters() transport.Counters {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -203,8 +222,7 @@ func (t *Transport) Counters() transport.Counters {
 	}
 }
 
-// LargestFrame returns the size in bytes of the largest frame that the broker
-// carries.
+// LargestFrame is the size in bytes of the largest frame that the broker carries.
 func (t *Transport) LargestFrame() int { return t.largest }
 
 // end stops the transport because of a failure. It does not wait.
@@ -212,12 +230,12 @@ func (t *Transport) end(err error) {
 	if !strings.HasPrefix(err.Error(), "nats: ") {
 		err = fmt.Errorf("nats: %w", err)
 	}
-	t.ends.Lock()
-	defer t.ends.Unlock()
-	if t.closing.Load() || !t.cause.CompareAndSwap(nil, &err) || !t.begun {
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
+	if t.life.Closing() || !t.cause.CompareAndSwap(nil, &err) || t.life.Top() == nil {
 		return
 	}
-	t.running.Go(func() {
+	t.life.Running.Go(func() {
 		for _, id := range t.config.Local {
 			t.handler.Down(id, err)
 		}
@@ -225,41 +243,18 @@ func (t *Transport) end(err error) {
 }
 
 // Close stops delivery, waits about a second at most for the broker to take what
-// was sent, says goodbye and frees everything. It waits for calls of the handler
-// to return. Closing again waits for the first Close and does nothing.
-func (t *Transport) Close() error {
-	t.close()
-	return nil
-}
+// was sent, says goodbye and frees everything.
+func (t *Transport) Close() error { return t.life.Close(t.shutDown) }
 
 func (t *Transport) shutDown() {
-	t.ends.Lock()
-	t.closing.Store(true)
-	t.ends.Unlock()
-	close(t.closed)
+	t.leave()
 	t.wakeDeliver()
-	t.running.Wait()
+	t.life.Running.Wait()
 	if t.cause.Load() == nil && t.goodbye() == nil {
 		// Where the broker does not answer, nothing more can be done.
 		_ = t.conn.FlushTimeout(t.limits.drain)
 	}
 	t.conn.Close()
-}
-
-// topology says which process hosts each node, and by which subject to reach it.
-type topology struct {
-	*peers.Topology[peer]
-	subjects []string // by node: where its frames go; those for all under dme.None. Guarded by Transport.mu
-
-	prefix, via string // of subjects, and of those that frames are published under
-}
-
-type process = peers.Process[peer]
-
-// peer is what is known of a process.
-type peer struct {
-	out window // frames to it
-	in  inflow // frames from it
 }
 
 // What stands behind the prefix in subjects.
@@ -268,33 +263,19 @@ const (
 	toAll = ".all"
 )
 
-func newTopology(book transport.AddressBook, c *transport.Config, prefix string, sequenced bool) (*topology, error) {
-	processes, err := peers.NewTopology[peer]("nats", book, c)
-	if err != nil {
-		return nil, err
+// via returns the subject under which is published what is meant for another.
+func (t *Transport) via(subject string) string {
+	rest, ours := strings.CutPrefix(subject, t.prefix)
+	if !ours || !t.broker.Sequenced {
+		return subject
 	}
-	top := &topology{Topology: processes, subjects: make([]string, len(book)+1), prefix: prefix, via: prefix}
-	if sequenced {
-		top.via += relay
-	}
-	top.subjects[dme.None] = top.via + toAll
-	for p := range top.All() {
-		p.State.in.open = p == top.Self || p.Incarnation <= 1 && c.Incarnation <= 1
-		p.State.in.over = p.Absent
-		p.State.out.left.Store(p.Absent)
-		top.address(p)
-	}
-	return top, nil
+	return t.prefix + relay + rest
 }
 
-// address notes under which subjects the nodes of a process are reached. For one that
-// is in use, it is called with Transport.mu held.
-func (top *topology) address(p *process) {
+// address notes under which subjects the nodes of a process are reached. It is called
+// with mu held.
+func (t *Transport) address(p *process) {
 	for _, id := range p.Nodes {
-		subject := p.Addr + "." + id.String()
-		if rest, ours := strings.CutPrefix(subject, top.prefix); ours {
-			subject = top.via + rest
-		}
-		top.subjects[id] = subject
+		t.subjects[id] = t.via(p.Addr + "." + id.String())
 	}
 }

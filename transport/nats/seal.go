@@ -4,6 +4,7 @@ import (
 	"crypto/cipher"
 	"encoding/binary"
 	"encoding/hex"
+	"math"
 
 	"dmebench/dme"
 	"dmebench/transport"
@@ -50,12 +51,10 @@ func newSeal(key *transport.Key, own bool) *seal {
 	return s
 }
 
-// ownPrefix is what subjects begin with on a run's own broker, where no other
-// run is met. Subjects of less than 16 bytes cost least: they are parsed in the
-// broker and in the receiver byte by byte, and copied for each message.
+// ownPrefix is what subjects begin with on a run's own broker. Those of less than 16 bytes
+// cost least: they are parsed and copied for each message.
 const ownPrefix = "dme"
 
-// prefix returns what a run's subjects begin with. It is no secret.
 func prefix(key *transport.Key, own bool) string {
 	if own {
 		return ownPrefix
@@ -63,7 +62,6 @@ func prefix(key *transport.Key, own bool) string {
 	return "dmebench." + hex.EncodeToString(key.Derive("nats subjects")[:8])
 }
 
-// start begins a message in b's memory: content may be appended.
 func (s *seal) start(b []byte, what kind) []byte {
 	if s.aead != nil {
 		return b[:0]
@@ -79,8 +77,7 @@ func (s *seal) close(b []byte, what kind) []byte {
 	return b
 }
 
-// open returns what is sealed in b, and may write over b; false where the proof is
-// missing or wrong.
+// open returns what is sealed in b, and may write over b.
 func (s *seal) open(b []byte, what kind) (content []byte, ok bool) {
 	if s.aead != nil {
 		content, err := s.aead.Open(b[:0], nil, b, what.label())
@@ -133,47 +130,18 @@ func (h header) append(b []byte) []byte {
 	return binary.AppendUvarint(b, h.number)
 }
 
-// decode reads a header and returns the body behind it.
-func (h *header) decode(b []byte) (body []byte, ok bool) {
-	var from, to uint64
-	if b, ok = uvarint(b, &from); !ok {
-		return nil, false
-	}
+// decode takes a header off the front of a message.
+func (h *header) decode(r *peers.Reader) (ok bool) {
+	from := r.Uvarint(2*math.MaxUint32 + 1)
 	h.incarnation = 1
 	if from&1 == 1 {
-		if b, ok = h.decodeIncarnation(b); !ok {
-			return nil, false
+		h.incarnation = uint32(r.Uvarint(math.MaxUint32))
+		if h.welcome = h.incarnation == 0; h.welcome {
+			h.incarnation = uint32(r.Uvarint(math.MaxUint32))
 		}
+		r.Failed = r.Failed || h.incarnation == 0 || h.incarnation == 1 && !h.welcome
 	}
-	if b, ok = uvarint(b, &to); !ok {
-		return nil, false
-	}
-	if b, ok = uvarint(b, &h.number); !ok || (from>>1|to) > 1<<32-1 || h.welcome && (to == 0 || len(b) > 0) {
-		return nil, false
-	}
-	h.from, h.to = dme.NodeID(from>>1), dme.NodeID(to)
-	return b, true
-}
-
-// decodeIncarnation reads the part of a header that most have not.
-func (h *header) decodeIncarnation(b []byte) (rest []byte, ok bool) {
-	if len(b) > 0 && b[0] == 0 {
-		h.welcome, b = true, b[1:]
-	}
-	var x uint64
-	if rest, ok = uvarint(b, &x); !ok || x == 0 || x > 1<<32-1 || x == 1 && !h.welcome {
-		return nil, false
-	}
-	h.incarnation = uint32(x)
-	return rest, true
-}
-
-// uvarint reads a number and returns what follows it.
-func uvarint(b []byte, x *uint64) (rest []byte, ok bool) {
-	v, n := binary.Uvarint(b)
-	if n <= 0 || n > 1 && b[n-1] == 0 { // cut off, too large, or a longer form of a shorter number
-		return nil, false
-	}
-	*x = v
-	return b[n:], true
+	h.from, h.to = dme.NodeID(from>>1), dme.NodeID(r.Uvarint(math.MaxUint32))
+	h.number = r.Uvarint(math.MaxUint64)
+	return !r.Failed && !(h.welcome && (h.to == dme.None || len(r.Rest) > 0))
 }

@@ -2,18 +2,17 @@ package nats
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	natsgo "github.com/nats-io/nats.go"
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/peers"
 )
 
-// Send publishes a frame; see [transport.Transport]. Frames to a process that
-// has left are dropped without an error.
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 	top, err := t.ready()
 	if err != nil {
@@ -34,7 +33,7 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 		return t.full(p)
 	}
 	h := header{from: from, to: to, number: out.number + 1}
-	if err := t.publish(top.subjects[to], h, b); err != nil {
+	if err := t.publish(t.subjects[to], h, b); err != nil {
 		return err
 	}
 	out.number++
@@ -43,7 +42,6 @@ func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
 	return nil
 }
 
-// Broadcast publishes one frame for every node but from.
 func (t *Transport) Broadcast(from dme.NodeID, b []byte) error {
 	top, err := t.ready()
 	if err != nil {
@@ -61,7 +59,7 @@ func (t *Transport) Broadcast(from dme.NodeID, b []byte) error {
 		}
 	}
 	h := header{from: from, to: dme.None, number: t.broadcasts + 1}
-	if err := t.publish(top.subjects[dme.None], h, b); err != nil {
+	if err := t.publish(t.subjects[dme.None], h, b); err != nil {
 		return err
 	}
 	t.broadcasts++
@@ -74,22 +72,15 @@ func (t *Transport) Broadcast(from dme.NodeID, b []byte) error {
 
 // ready returns the topology, or why nothing can be sent.
 func (t *Transport) ready() (*topology, error) {
-	top := t.top.Load()
-	switch cause := t.cause.Load(); {
-	case t.closing.Load():
-		return nil, errClosed
-	case cause != nil:
+	if cause := t.cause.Load(); cause != nil && !t.life.Closing() {
 		return nil, *cause
-	case top == nil:
-		return nil, errors.New("nats: not started")
 	}
-	return top, nil
+	return t.life.Ready()
 }
 
 // publish seals a frame and gives it to the client library, which copies it. It
-// is called with mu held. The library writes in the background; where its buffer
-// is full it writes at once, and waits for the socket. The broker and the other
-// processes read on meanwhile, whatever their handlers do.
+// is called with mu held. Where the library's buffer is full, it waits for the socket:
+// the broker and the other processes read on meanwhile.
 func (t *Transport) publish(subject string, h header, body []byte) error {
 	h.incarnation = t.config.Incarnation
 	frame := append(h.append(t.seal.start(t.frame, aFrame)), body...)
@@ -119,8 +110,7 @@ func (t *Transport) charge(p *process, c uint64) {
 	t.backlog = max(t.backlog, p.State.out.outstanding())
 }
 
-// Flush returns why the transport has ended, if it has. There is nothing to
-// flush: Send has handed everything to the network.
+// Flush returns why the transport has ended, if it has: nothing waits to be flushed.
 func (t *Transport) Flush() error {
 	_, err := t.ready()
 	return err
@@ -128,12 +118,10 @@ func (t *Transport) Flush() error {
 
 const (
 	// frameCost is charged for a frame beside its length, in bytes: about what a
-	// message takes in the process that it waits in. It bounds how many small
-	// frames can be under way.
+	// message takes in the process that it waits in.
 	frameCost = 512
 
-	// progressShare is the part of a window after which a receiver tells how far
-	// it is: often enough to keep a sender going, rarely enough to cost nothing.
+	// progressShare is the part of a window after which a receiver tells how far it is.
 	progressShare = 8
 )
 
@@ -148,10 +136,8 @@ type window struct {
 	left    atomic.Bool   // it has said goodbye: frames to it are dropped
 }
 
-// outstanding returns how many bytes are under way, or wait to be handled there.
 func (w *window) outstanding() uint64 { return w.charged - w.handled.Load() }
 
-// admits reports whether a frame of that cost may be sent.
 func (w *window) admits(cost uint64, backlog int) bool {
 	return w.outstanding()+cost <= uint64(backlog)
 }
@@ -170,8 +156,7 @@ type inflow struct {
 	over bool // it has ended: nothing of it is taken any more
 }
 
-// noteHandled takes note of a frame from p that was handled, and tells p from time
-// to time.
+// noteHandled counts a frame from p that was handled, and tells p from time to time.
 func (t *Transport) noteHandled(p *process, cost uint64) {
 	in := &p.State.in
 	in.handled += cost
@@ -179,8 +164,8 @@ func (t *Transport) noteHandled(p *process, cost uint64) {
 		return
 	}
 	in.reported = in.handled
-	if p == t.top.Load().Self {
-		raise(&p.State.out.handled, in.handled)
+	if p == t.life.Top().Self {
+		peers.Raise(&p.State.out.handled, in.handled)
 		return
 	}
 	t.report = t.word(t.report, aProgress, in.handled)
@@ -198,8 +183,7 @@ func (t *Transport) word(b []byte, what kind, handled uint64) []byte {
 	return t.seal.close(b, what)
 }
 
-// processName names a process in subjects, by its first node and, but for the first,
-// its incarnation: what is sent to one does not reach the next.
+// processName names an incarnation of a process in subjects, by its first node.
 func processName(first dme.NodeID, incarnation uint32) string {
 	if incarnation <= 1 {
 		return "w" + first.String()
@@ -207,23 +191,13 @@ func processName(first dme.NodeID, incarnation uint32) string {
 	return fmt.Sprintf("w%d-%d", first, incarnation)
 }
 
-func raise(a *atomic.Uint64, x uint64) {
-	for {
-		old := a.Load()
-		if x <= old || a.CompareAndSwap(old, x) {
-			return
-		}
-	}
-}
-
-// listen takes in what receivers tell. It is not behind the frames: a process
-// that is busy learns all the same how far the others are.
+// listen takes in what receivers tell, also while deliver is busy.
 func (t *Transport) listen() {
 	for {
 		select {
 		case m := <-t.reports:
 			t.hear(m)
-		case <-t.closed:
+		case <-t.leaving.Done():
 			return
 		}
 	}
@@ -234,29 +208,22 @@ func (t *Transport) hear(m *natsgo.Msg) {
 	if m.Sub == t.byes {
 		what = aGoodbye
 	}
-	var first, incarnation, handled uint64
-	b, ok := t.seal.open(m.Data, what)
-	if ok {
-		b, ok = uvarint(b, &first)
-	}
-	if ok {
-		b, ok = uvarint(b, &incarnation)
-	}
-	if ok {
-		b, ok = uvarint(b, &handled)
-	}
-	p := t.top.Load().Of(dme.NodeID(first))
-	if !ok || len(b) > 0 || p == nil || uint64(p.Node()) != first || incarnation < uint64(p.Incarnation) {
+	content, ok := t.seal.open(m.Data, what)
+	r := peers.Reader{Rest: content, Failed: !ok}
+	first, incarnation := dme.NodeID(r.Uvarint(math.MaxUint32)), uint32(r.Uvarint(math.MaxUint32))
+	handled := r.Uvarint(math.MaxUint64)
+	p := t.life.Top().Of(first)
+	if r.Failed || len(r.Rest) > 0 || p == nil || p.Node() != first || incarnation < p.Incarnation {
 		t.refused.Add(1)
 		return
 	}
-	if incarnation > uint64(p.Incarnation) {
+	if incarnation > p.Incarnation {
 		return // nothing has been sent to it from here
 	}
 	if what == aGoodbye {
 		p.State.out.left.Store(true)
 	} else {
-		raise(&p.State.out.handled, handled)
+		peers.Raise(&p.State.out.handled, handled)
 	}
 }
 

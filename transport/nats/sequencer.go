@@ -11,12 +11,12 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/peers"
 )
 
 // Sequencer passes on all frames of a run over one connection, and numbers the
-// broadcasts among them: what one connection publishes, all receive in its
-// order. There is one for a run whose Broker is Sequenced, before its processes
-// call Listen.
+// broadcasts among them. There is one for a run whose Broker is Sequenced, before its
+// processes call Listen.
 type Sequencer struct {
 	conn   *natsgo.Conn
 	prefix string
@@ -38,8 +38,7 @@ const (
 )
 
 // StartSequencer starts the sequencer of the run with that key. ended is called
-// once, in a goroutine of its own, if it stops before Close: the run cannot go
-// on then.
+// once, in a goroutine of its own, if it stops before Close.
 func StartSequencer(key transport.Key, b Broker, ended func(error)) (*Sequencer, error) {
 	s := &Sequencer{prefix: prefix(&key, b.Own), seal: newSeal(&key, b.Own), ended: ended}
 	var err error
@@ -60,17 +59,13 @@ func StartSequencer(key transport.Key, b Broker, ended func(error)) (*Sequencer,
 	return s, nil
 }
 
-// pass publishes a frame again, under the subject that it is meant for. The
-// library calls it for one message after the other.
+// pass publishes a frame again, under the subject that it is meant for.
 func (s *Sequencer) pass(m *natsgo.Msg) {
 	to := strings.TrimPrefix(m.Subject, s.prefix+relay)
 	content, ok := s.seal.open(m.Data, aFrame)
 	var h header
-	if ok {
-		_, ok = h.decode(content)
-	}
 	// The sequence is this run's alone, and its broadcasts'.
-	if !ok || (to == toAll) != (h.to == dme.None) {
+	if !ok || !h.decode(&peers.Reader{Rest: content}) || (to == toAll) != (h.to == dme.None) {
 		s.refused.Add(1)
 		return
 	}
@@ -98,7 +93,7 @@ func (s *Sequencer) end(err error) {
 	}
 }
 
-// Refused returns how many messages without the run's key came here.
+// Refused counts messages without the run's key.
 func (s *Sequencer) Refused() uint64 { return s.refused.Load() }
 
 // Close stops the sequencer. The processes of the run must have been closed.

@@ -14,8 +14,8 @@ import (
 	"dmebench/transport"
 )
 
-// Server is a broker of a run's own, in this process. It listens on this host's
-// loopback, at a port that is free, and lets in who has its token.
+// Server is a broker of a run's own, in this process, at a free port of the loopback. It
+// lets in who has its token.
 type Server struct {
 	server *server.Server
 	gate   *gate
@@ -28,7 +28,6 @@ type gate struct {
 	letIn atomic.Uint64
 }
 
-// Check is what the server asks about each connection.
 func (g *gate) Check(c server.ClientAuthentication) bool {
 	ok := subtle.ConstantTimeCompare([]byte(c.GetOpts().Token), []byte(g.token)) == 1
 	if ok {
@@ -41,23 +40,17 @@ const (
 	serverHost    = "127.0.0.1"
 	serverTimeout = 10 * time.Second
 
-	// authTimeout is how long a connection may take to show the token: as long as a
-	// process of the run waits for the server.
 	authTimeout = connectTimeout
 
-	// mostStrangers is how many connections without the token a server holds at
-	// most: some tens of kilobytes each, for authTimeout.
+	// mostStrangers is how many connections without the token a server holds at most.
 	mostStrangers = 4096
 
 	// spareConns is how many connections a run may make beside those that its server
-	// was started for: the sequencer's, and of processes that come back before
-	// their last connection is seen to have ended.
+	// was started for: the sequencer's, and of processes that come back.
 	spareConns = 16
 
-	// serverPending bounds what waits in the server for one connection, in
-	// bytes. Clients read all the time, whatever their handlers do, so it fills
-	// only where one gets no processor for long: the server then ends its
-	// connection and the run fails.
+	// serverPending bounds what waits in the server for one connection, in bytes. It fills only
+	// where a client gets no processor for long: the server then ends its connection.
 	serverPending = 4 * transport.MaxBacklog
 )
 
@@ -73,8 +66,7 @@ func StartServer(conns int) (*Server, error) {
 }
 
 // Embed starts a server in this process for so many connections of the run, with the
-// token that o has, else one of its own, and without a log. It bounds the connections of
-// strangers, and how long they stay.
+// token that o has, else one of its own, and without a log.
 func Embed(conns int, o *server.Options) (*Server, error) {
 	g := &gate{token: cmp.Or(o.Authorization, rand.Text())}
 	o.Authorization, o.CustomClientAuthentication = "", g // nor does the server say the token
@@ -94,13 +86,12 @@ func Embed(conns int, o *server.Options) (*Server, error) {
 	return &Server{server: s, gate: g}, nil
 }
 
-// Broker says how to reach the server.
 func (s *Server) Broker() Broker {
 	return Broker{URL: s.server.ClientURL(), Token: s.gate.token, Own: true}
 }
 
-// Strangers returns how many connections have come and not shown the token: they are
-// refused, or about to be. Those of the run that are just being made are among them.
+// Strangers counts connections that have not shown the token, also those of the run that
+// are just being made.
 func (s *Server) Strangers() uint64 {
 	letIn := s.gate.letIn.Load()
 	v, err := s.server.Varz(nil)
@@ -110,7 +101,6 @@ func (s *Server) Strangers() uint64 {
 	return max(v.TotalConnections, letIn) - letIn
 }
 
-// Close stops the server; whoever is connected loses the connection.
 func (s *Server) Close() {
 	s.server.Shutdown()
 	s.server.WaitForShutdown()
@@ -124,7 +114,7 @@ func (s *Server) Close() {
 const leastStore = 1
 
 // EnableJetStream lets the server keep streams and key-value buckets, in memory and of
-// at most so many bytes together. It is called once, before anybody needs them.
+// at most so many bytes together. It is called once.
 func (s *Server) EnableJetStream(memory int64) error {
 	// The server wants a folder for what it writes down of its streams; nothing of
 	// one that is in memory.

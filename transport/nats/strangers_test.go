@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"context"
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/transport"
+	"dmebench/transport/peers"
 	"dmebench/transport/transporttest"
 )
 
@@ -21,7 +23,7 @@ func pairOf(t *testing.T, own bool) (all []*Transport, es [2]*transporttest.Even
 		es[p] = transporttest.NewEvents()
 		return es[p]
 	})
-	stranger, err := b.connect("stranger", new(wire), nil)
+	stranger, err := b.connect("stranger", new(wire), func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +120,7 @@ func TestStrangersAtTheSequencer(t *testing.T) {
 		}
 		return e
 	})
-	stranger, err := b.connect("stranger", new(wire), nil)
+	stranger, err := b.connect("stranger", new(wire), func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,11 +168,11 @@ func FuzzHeader(f *testing.F) {
 	f.Add([]byte{1, 0xff, 0xff, 0xff, 0xff, 0x1f, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var h header
-		body, ok := h.decode(b)
-		if !ok {
+		r := peers.Reader{Rest: b}
+		if !h.decode(&r) {
 			return
 		}
-		if again := append(h.append(nil), body...); string(again) != string(b) {
+		if again := append(h.append(nil), r.Rest...); string(again) != string(b) {
 			t.Fatalf("%x decodes to %+v and encodes to %x", b, h, again)
 		}
 	})
@@ -224,14 +226,18 @@ func FuzzMessage(f *testing.F) {
 		c := config(1, 2)
 		tr := &Transport{
 			config: c, limits: defaultLimits(2), prefix: prefix(&c.Key, own), seal: newSeal(&c.Key, own),
-			alls: new(natsgo.Subscription), byes: new(natsgo.Subscription), closed: make(chan struct{}),
+			alls: new(natsgo.Subscription), byes: new(natsgo.Subscription),
 		}
 		tr.broker.Own, tr.broker.Sequenced = own, way == sequenced
-		top, err := newTopology(transport.AddressBook{tr.Addr(), tr.prefix + "." + processName(2, 1)}, &tr.config, tr.prefix, way == sequenced)
+		tr.leaving, tr.leave = context.WithCancel(t.Context())
+		defer tr.leave()
+		top, err := peers.NewTopology[peer]("nats", transport.AddressBook{tr.Addr(), tr.prefix + "." + processName(2, 1)}, &tr.config)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr.top.Store(top)
+		if err := tr.locate(top); err != nil {
+			t.Fatal(err)
+		}
 		delivered := 0
 		tr.handler = handler{frame: func(from, to dme.NodeID, body []byte) {
 			delivered++

@@ -11,9 +11,8 @@ import (
 const silence = 10 * time.Second
 
 // NoticeSilence makes a connection fail when the host of its peer has vanished: when data
-// waits for ten seconds, and as much longer as the peer may stand still, or when probes
-// are not answered. On the loopback that cannot happen, and the probes of a full mesh
-// would disturb what is measured.
+// waits for ten seconds and patience, or when probes are not answered. On the loopback that
+// cannot happen, and the probes of a full mesh would disturb what is measured.
 func NoticeSilence(conn *net.TCPConn, patience time.Duration) error {
 	remote, ok := conn.RemoteAddr().(*net.TCPAddr)
 	probe := net.KeepAliveConfig{

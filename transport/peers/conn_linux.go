@@ -7,33 +7,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// userTimeout makes the connection fail when data has waited for the peer's
-// acknowledgement for so long. Without it, a peer behind a broken network would
-// be noticed after a quarter of an hour of retransmissions.
-func userTimeout(conn *net.TCPConn, d time.Duration) error {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return err
+// control calls f with the descriptor of a connection, unless that is closed.
+func control(conn *net.TCPConn, f func(fd int)) {
+	if raw, err := conn.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { f(int(fd)) })
 	}
-	var failed error
-	err = raw.Control(func(fd uintptr) {
-		failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(d.Milliseconds()))
-	})
-	if err != nil {
-		return err
-	}
-	return failed
 }
 
-// SegmentsSent is how many segments this side of a connection has sent; 0 where
-// it is closed.
+// userTimeout makes the connection fail when data has waited for so long. Without it, that
+// takes a quarter of an hour of retransmissions.
+func userTimeout(conn *net.TCPConn, d time.Duration) (err error) {
+	control(conn, func(fd int) {
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(d.Milliseconds()))
+	})
+	return err
+}
+
+// SegmentsSent counts what this side of a connection has sent; 0 where it is closed.
 func SegmentsSent(conn *net.TCPConn) (n uint64) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return 0
-	}
-	_ = raw.Control(func(fd uintptr) {
-		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+	control(conn, func(fd int) {
+		if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
 			n = uint64(info.Segs_out)
 		}
 	})

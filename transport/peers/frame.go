@@ -16,7 +16,6 @@ import (
 // no node, so the empty frame from 0 to 0 is free to mean something to the transport: it
 // is the goodbye of a process that closes in good order.
 
-// MaxHeader is the largest size of a header in bytes.
 const MaxHeader = maxLength + 2*maxNode
 
 const (
@@ -24,8 +23,6 @@ const (
 	maxNode   = 5 // bytes of the varint of the largest NodeID
 )
 
-// ErrMalformed is wrapped by every error of [DecodeFrame], besides
-// [transport.ErrFrameTooLarge].
 var ErrMalformed = errors.New("malformed frame")
 
 // Frame is a decoded frame. Body lies in the bytes that it was decoded from.
@@ -34,14 +31,12 @@ type Frame struct {
 	Body     []byte
 }
 
-// IsGoodbye reports whether the frame says that its sender closes.
 func (f *Frame) IsGoodbye() bool { return f.From|f.To == dme.None && len(f.Body) == 0 }
 
-// Goodbye is the encoded goodbye.
+// Goodbye says that its sender closes.
 const Goodbye = "\x00\x00\x00"
 
-// AppendFrame appends a frame to b. It allocates only where b must grow. The body
-// must not be longer than transport.MaxFrame.
+// AppendFrame appends a frame, whose body must not be longer than transport.MaxFrame.
 func AppendFrame(b []byte, from, to dme.NodeID, body []byte) []byte {
 	if len(body)|int(from)|int(to) < 0x80 {
 		b = append(b, byte(len(body)), byte(from), byte(to))
@@ -55,8 +50,7 @@ func AppendFrame(b []byte, from, to dme.NodeID, body []byte) []byte {
 
 // DecodeFrame reads the frame that b begins with into f and returns its size in
 // bytes; 0 where b holds only a part of it. What cannot become a frame is
-// refused as early as it shows: no length beyond transport.MaxFrame makes the
-// caller wait or buffer.
+// refused as early as it shows.
 func DecodeFrame(b []byte, f *Frame) (size int, err error) {
 	var length, from, to uint64
 	header := 3
@@ -76,8 +70,6 @@ func DecodeFrame(b []byte, f *Frame) (size int, err error) {
 	return size, nil
 }
 
-// decodeHeader reads a header and returns its size; 0 where b ends before it
-// does.
 func decodeHeader(b []byte, length, from, to *uint64) (int, error) {
 	n, err := uvarint(b, maxLength, length)
 	if err != nil {
@@ -104,24 +96,47 @@ func decodeHeader(b []byte, length, from, to *uint64) (int, error) {
 	return size, nil
 }
 
-// uvarint reads a varint of at most limit bytes in its shortest form and
-// returns its size; 0 where b ends before it does.
+// uvarint reads a varint of at most limit bytes in its shortest form and returns its size; 0
+// where b ends before it does.
 func uvarint(b []byte, limit int, x *uint64) (int, error) {
-	var v uint64
-	for i := range min(len(b), limit) {
-		v |= uint64(b[i]&0x7f) << (7 * i)
-		if b[i] < 0x80 {
-			if b[i] == 0 && i > 0 {
-				return 0, ErrMalformed // a longer form of a shorter number
-			}
-			*x = v
-			return i + 1, nil
-		}
+	b = b[:min(len(b), limit)]
+	v, n := binary.Uvarint(b)
+	if n == 0 && len(b) < limit {
+		return 0, nil
 	}
-	if len(b) >= limit {
+	if n <= 0 || n > 1 && b[n-1] == 0 {
 		return 0, ErrMalformed
 	}
-	return 0, nil
+	*x = v
+	return n, nil
+}
+
+// Reader takes fields off the front of a slice, until it has failed.
+type Reader struct {
+	Rest   []byte
+	Failed bool
+}
+
+// Uvarint takes a number, at most so large, in its shortest form.
+func (r *Reader) Uvarint(most uint64) uint64 {
+	v, n := binary.Uvarint(r.Rest)
+	if n <= 0 || n > 1 && r.Rest[n-1] == 0 || v > most {
+		*r = Reader{Failed: true}
+		return 0
+	}
+	r.Rest = r.Rest[n:]
+	return v
+}
+
+// Bytes takes so many bytes.
+func (r *Reader) Bytes(n uint64) []byte {
+	if n > uint64(len(r.Rest)) {
+		*r = Reader{Failed: true}
+		return nil
+	}
+	x := r.Rest[:n:n]
+	r.Rest = r.Rest[n:]
+	return x
 }
 
 // Sizes of a Stream's buffer in bytes. A process may have a thousand
@@ -133,8 +148,8 @@ const (
 	keptBuffer  = 1 << 20 // a larger one is given back once it is empty
 )
 
-// Stream takes the frames out of a byte stream, by a buffer that is reused and whose
-// size follows what has arrived, never what the other side announces.
+// Stream takes the frames out of a byte stream. The size of its buffer follows what has
+// arrived, never what the other side announces.
 type Stream struct {
 	r          io.Reader
 	buf        []byte
@@ -142,11 +157,10 @@ type Stream struct {
 	filled     bool // the last read left no space: more is likely to be waiting
 }
 
-// NewStream returns a Stream that reads from r.
 func NewStream(r io.Reader) *Stream { return &Stream{r: r} }
 
-// Fill reads once from the underlying reader, and waits where that waits. The
-// bodies of frames that Next returned before are no longer valid.
+// Fill reads once from the underlying reader. The bodies of frames that Next returned
+// before are no longer valid.
 func (s *Stream) Fill() error {
 	s.makeSpace()
 	n, err := s.r.Read(s.buf[s.end:])
@@ -162,8 +176,7 @@ func (s *Stream) Fill() error {
 	}
 }
 
-// Next reads the next frame that has arrived completely into f; false where
-// there is none and Fill is due. Its body is valid until then.
+// Next reads the next frame that has arrived completely into f; false where Fill is due.
 func (s *Stream) Next(f *Frame) (bool, error) {
 	if s.start == s.end {
 		return false, nil
@@ -173,13 +186,11 @@ func (s *Stream) Next(f *Frame) (bool, error) {
 	return size > 0, err
 }
 
-// Buffered returns how many bytes have arrived that are not part of a frame
-// that Next has returned.
+// Buffered returns how many bytes have arrived that no frame has been made of.
 func (s *Stream) Buffered() int { return s.end - s.start }
 
 // makeSpace moves an incomplete frame to the front and sees to it that there
-// is space behind it. The buffer at most doubles each time it is full, so a
-// frame that is announced and never sent takes no memory.
+// is space behind it. The buffer at most doubles each time it is full.
 func (s *Stream) makeSpace() {
 	rest := s.buf[s.start:s.end]
 	size := len(s.buf)

@@ -8,10 +8,9 @@ import (
 	"dmebench/transport"
 )
 
-// Replace is [transport.Readmitter]'s Readmit in a transport: the incarnation p of a
-// process is expelled, and then the next one admitted, which takes its place by
-// [Topology.Install]. Where p is that very incarnation and alive, nothing is to be done.
-// One process is not replaced by two goroutines at a time.
+// Replace is Readmit in a transport: the incarnation p of a process is expelled, and then the
+// next one admitted, which takes its place by Install. Where p is that very incarnation and
+// alive, nothing is to be done.
 func (t *Topology[State]) Replace(p *Process[State], addr string, incarnation uint32, alive bool,
 	expel func(cause error), admit func(next *Process[State]) error,
 ) error {
@@ -28,7 +27,6 @@ func (t *Topology[State]) Replace(p *Process[State], addr string, incarnation ui
 	return admit(&Process[State]{Index: p.Index, Addr: addr, Nodes: p.Nodes, Incarnation: incarnation})
 }
 
-// Install puts an incarnation of a process into the place of the one before.
 func (t *Topology[State]) Install(next *Process[State]) {
 	t.processes[next.Index].Store(next)
 	for _, id := range next.Nodes {
@@ -47,7 +45,7 @@ func Up(h transport.Handler, nodes []dme.NodeID, closing func() bool) {
 	}
 }
 
-// IgnoreClosed returns err, but nil where it says that the transport is closed: that is
+// IgnoreClosed returns err, but nil for a transport that is closed: that is
 // no error of Expel and Readmit.
 func IgnoreClosed(err error) error {
 	if errors.Is(err, transport.ErrClosed) {
@@ -56,7 +54,7 @@ func IgnoreClosed(err error) error {
 	return err
 }
 
-// Other returns the process that hosts peer, which must not be this one.
+// Other returns the process of peer, which must not be this one.
 func (t *Topology[State]) Other(peer dme.NodeID) (*Process[State], error) {
 	switch p := t.Of(peer); p {
 	case nil:

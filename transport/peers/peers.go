@@ -15,8 +15,8 @@ import (
 	"dmebench/transport"
 )
 
-// Check reports everything that is wrong with a configuration, for the transport
-// of that name, and puts the local nodes into ascending order.
+// Check reports everything that is wrong with the configuration of the transport of that
+// name, and puts the local nodes into ascending order.
 func Check(name string, c *transport.Config) error {
 	var errs []error
 	if c.Key == (transport.Key{}) {
@@ -51,7 +51,7 @@ type Process[State any] struct {
 	State       State
 }
 
-// Node returns the node by which the process is known to the others.
+// Node is the node by which the process is known to the others.
 func (p *Process[State]) Node() dme.NodeID { return p.Nodes[0] }
 
 func (p *Process[State]) String() string {
@@ -83,8 +83,7 @@ type Topology[State any] struct {
 	of        []atomic.Pointer[Process[State]] // by node
 }
 
-// NewTopology reads an address book, for the transport of that name, whose
-// configuration was checked.
+// NewTopology reads an address book, for a configuration that was checked.
 func NewTopology[State any](name string, book transport.AddressBook, c *transport.Config) (*Topology[State], error) {
 	if len(book) != c.Nodes {
 		return nil, fmt.Errorf("%s: the address book has %d entries for %d nodes", name, len(book), c.Nodes)
@@ -138,13 +137,10 @@ func NewTopology[State any](name string, book transport.AddressBook, c *transpor
 	return t, nil
 }
 
-// Len returns the number of processes.
 func (t *Topology[State]) Len() int { return len(t.processes) }
 
-// At returns the process with that index.
 func (t *Topology[State]) At(index int) *Process[State] { return t.processes[index].Load() }
 
-// All yields the processes by index.
 func (t *Topology[State]) All() iter.Seq[*Process[State]] {
 	return func(yield func(*Process[State]) bool) {
 		for i := range t.processes {
@@ -163,8 +159,7 @@ func (t *Topology[State]) Of(id dme.NodeID) *Process[State] {
 	return t.of[id].Load()
 }
 
-// Sendable reports why node from cannot send a frame of so many bytes, where
-// largest are allowed.
+// Sendable reports why node from cannot send a frame of so many bytes.
 func (t *Topology[State]) Sendable(from dme.NodeID, bytes, largest int) error {
 	switch {
 	case t.Of(from) != t.Self:
@@ -188,25 +183,28 @@ func (t *Topology[State]) Route(from, to dme.NodeID, bytes, largest int) (*Proce
 	return p, nil
 }
 
-// Hosts reports whether a frame that came from the process p may be delivered: its
-// sender lives there, and its receiver here. Nobody lives in an incarnation that was
-// replaced.
+// Hosts reports whether a frame that came from the process p may be delivered. Nobody lives
+// in an incarnation that was replaced.
 func (t *Topology[State]) Hosts(p *Process[State], from, to dme.NodeID) bool {
 	return t.Of(from) == p && t.Of(to) == t.Self
 }
 
-// Dirty is a list of links that have something queued which nobody has begun to
-// write. Any goroutine may push, and take all.
+// Full is the error of a link on which too many bytes are queued.
+func (t *Topology[State]) Full(to *Process[State], queued, most int) error {
+	return fmt.Errorf("%s: link from %v to %v: %d bytes queued, at most %d allowed: %w",
+		t.name, t.Self, to, queued, most, transport.ErrBacklog)
+}
+
+// Dirty is a list of links that have something queued which nobody has begun to write.
 type Dirty[Link any] struct{ head atomic.Pointer[Entry[Link]] }
 
-// Entry is the place of a link in a list; it is part of the link, so that a push
-// allocates nothing. The link sees to it that it is in the list once.
+// Entry is the place of a link in a list, which is part of the link: a push allocates
+// nothing. The link sees to it that it is in the list once.
 type Entry[Link any] struct {
 	Link *Link
 	next *Entry[Link]
 }
 
-// Push adds a link.
 func (d *Dirty[Link]) Push(e *Entry[Link]) {
 	for {
 		head := d.head.Load()
@@ -217,9 +215,8 @@ func (d *Dirty[Link]) Push(e *Entry[Link]) {
 	}
 }
 
-// Drain empties the list and calls f for each link, in the order of the pushes: who
-// broadcasts in ascending order is not served in descending order. f may push the
-// link again.
+// Drain empties the list and calls f for each link, in the order of the pushes. f may push
+// the link again.
 func (d *Dirty[Link]) Drain(f func(*Link)) {
 	if d.head.Load() == nil {
 		return

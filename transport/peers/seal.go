@@ -9,17 +9,15 @@ import (
 
 // NewSeal returns what authenticates messages between processes of a run, and hides
 // their content where it is given as plaintext: AES-GCM, by a key that follows from the
-// run's, a purpose and a context. Whoever lacks the run's key can neither make nor open
-// what it seals. No nonce may be used twice: every sender has a context of its own, and
-// numbers what it sends.
+// run's, a purpose and a context. No nonce may be used twice: every sender has a context of
+// its own, and numbers what it sends.
 //
 // For a small message it takes a fifth of the time of HMAC-SHA256.
 func NewSeal(key *transport.Key, purpose string, context ...byte) cipher.AEAD {
 	return must(cipher.NewGCM(newBlock(key, purpose, context)))
 }
 
-// NewSharedSeal is [NewSeal] for many senders that share one key: the seal draws its
-// nonces by itself, and callers give none.
+// NewSharedSeal is [NewSeal] for many senders that share one key: it draws nonces by itself.
 func NewSharedSeal(key *transport.Key, purpose string) cipher.AEAD {
 	return must(cipher.NewGCMWithRandomNonce(newBlock(key, purpose, nil)))
 }
@@ -28,7 +26,6 @@ func newBlock(key *transport.Key, purpose string, context []byte) cipher.Block {
 	return must(aes.NewCipher(key.Derive(purpose, context...)[:16]))
 }
 
-// must is for what fails with keys and blocks of a wrong size only.
 func must[T any](x T, err error) T {
 	if err != nil {
 		panic(err)

@@ -40,7 +40,6 @@ func (t *Transport) connect(ctx context.Context, to *process) (*net.TCPConn, net
 	return conn, s, nil
 }
 
-// introduce shakes hands on a connection to a process.
 func (t *Transport) introduce(ctx context.Context, conn *net.TCPConn, to *process) (net.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	conn.SetDeadline(deadline)
@@ -48,8 +47,8 @@ func (t *Transport) introduce(ctx context.Context, conn *net.TCPConn, to *proces
 	s, err := t.newSession(conn, to.Addr, tls.Client)
 	if err == nil {
 		err = introduce(s, &t.config.Key, ends{
-			from: t.config.Local[0], to: to.Node(),
-			fromIncarnation: t.config.Incarnation, toIncarnation: to.Incarnation,
+			From: t.config.Local[0], To: to.Node(),
+			FromIncarnation: t.config.Incarnation, ToIncarnation: to.Incarnation,
 		})
 	}
 	if !stop() && err == nil {
@@ -61,24 +60,20 @@ func (t *Transport) introduce(ctx context.Context, conn *net.TCPConn, to *proces
 	return s, t.prepare(conn)
 }
 
-// prepare sets up an authenticated connection.
 func (t *Transport) prepare(conn *net.TCPConn) error {
 	return errors.Join(conn.SetDeadline(time.Time{}), conn.SetNoDelay(true), peers.NoticeSilence(conn, t.config.Patience))
 }
 
-// abort closes a connection by a reset, whatever is under way, so that it
-// leaves no TIME_WAIT behind: a sweep of meshes would use up all of them.
+// abort closes a connection by a reset, which leaves no TIME_WAIT behind: a sweep of meshes
+// would use up all ports.
 func abort(conn *net.TCPConn) {
 	conn.SetLinger(0)
 	conn.Close()
 }
 
-// packets is how many segments this side of a connection has sent, with those
-// that only acknowledge, as far as it was read: it outlives the connection. It is
-// guarded by the lock of who has the connection.
+// packets is how many segments this side of a connection has sent, as far as it was read.
 type packets uint64
 
-// read returns the number now, or the last one that is known. conn may be nil.
 func (p *packets) read(conn *net.TCPConn) uint64 {
 	if conn != nil {
 		*p = max(*p, packets(peers.SegmentsSent(conn)))

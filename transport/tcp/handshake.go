@@ -46,32 +46,18 @@ var (
 	errElsewhere  = errors.New("does not live at that address; is the address book wrong?")
 )
 
-// ends says who dials whom.
 type ends struct {
-	from, to                       dme.NodeID
-	fromIncarnation, toIncarnation uint32
+	From, To                       dme.NodeID
+	FromIncarnation, ToIncarnation uint32
 }
 
-func (e ends) append(b []byte) []byte {
-	for _, x := range []uint32{uint32(e.from), uint32(e.to), e.fromIncarnation, e.toIncarnation} {
-		b = binary.BigEndian.AppendUint32(b, x)
-	}
-	return b
-}
-
-func decodeEnds(b []byte) ends {
-	at := func(i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
-	return ends{dme.NodeID(at(0)), dme.NodeID(at(1)), at(2), at(3)}
-}
-
-// introduce is the dialer's half of the handshake.
 func introduce(conn io.ReadWriter, key *transport.Key, e ends) error {
 	hello := make([]byte, 0, helloSize+nonceSize)
 	hello = append(hello, magic...)
 	hello = append(hello, version)
 	hello = hello[:len(hello)+nonceSize]
 	rand.Read(hello[len(hello)-nonceSize:])
-	hello = e.append(hello)
+	hello, _ = binary.Append(hello, binary.BigEndian, e) // they have a fixed size
 	var challenge [challengeSize]byte
 	if err := ask(conn, hello, challenge[:]); err != nil {
 		return err
@@ -88,7 +74,7 @@ func introduce(conn io.ReadWriter, key *transport.Key, e ends) error {
 	case welcome:
 		return nil
 	case elsewhere:
-		return fmt.Errorf("node %d: %w", e.to, errElsewhere)
+		return fmt.Errorf("node %d: %w", e.To, errElsewhere)
 	default:
 		return errForeign
 	}
@@ -105,8 +91,8 @@ func ask(conn io.ReadWriter, question, answer []byte) error {
 	return nil
 }
 
-// receive is the listener's half, but for the welcome, in the process and incarnation
-// of c. It returns who dialed; no error means that this process knows the run's key.
+// receive is the listener's half, but for the welcome. It returns who dialed; no error
+// means that this process knows the run's key.
 func receive(conn io.ReadWriter, c *transport.Config) (ends, error) {
 	transcript := make([]byte, helloSize+nonceSize)
 	hello := transcript[:helloSize]
@@ -116,7 +102,8 @@ func receive(conn io.ReadWriter, c *transport.Config) (ends, error) {
 	if string(hello[:len(magic)]) != magic || hello[len(magic)] != version {
 		return ends{}, errForeign
 	}
-	e := decodeEnds(hello[helloSize-endsSize:])
+	var e ends
+	_, _ = binary.Decode(hello[helloSize-endsSize:], binary.BigEndian, &e)
 	nonce := transcript[helloSize:]
 	rand.Read(nonce)
 	if _, err := conn.Write(append(nonce, prove(&c.Key, "listener", transcript)...)); err != nil {
@@ -129,9 +116,9 @@ func receive(conn io.ReadWriter, c *transport.Config) (ends, error) {
 	if !hmac.Equal(proof[:], prove(&c.Key, "dialer", transcript)) {
 		return ends{}, errWrongKey
 	}
-	if !slices.Contains(c.Local, e.to) || e.toIncarnation != c.Incarnation {
+	if !slices.Contains(c.Local, e.To) || e.ToIncarnation != c.Incarnation {
 		io.WriteString(conn, elsewhere)
-		return ends{}, fmt.Errorf("node %d, incarnation %d: %w", e.to, e.toIncarnation, errElsewhere)
+		return ends{}, fmt.Errorf("node %d, incarnation %d: %w", e.To, e.ToIncarnation, errElsewhere)
 	}
 	return e, nil
 }

@@ -32,7 +32,7 @@ func shake(dialer, listener transport.Key, to dme.NodeID, tamper func(fromDialer
 		conn := &tampered{Conn: b, tamper: tamper}
 		var who ends
 		who, listened = receive(conn, &transport.Config{Key: listener, Local: []dme.NodeID{7}, Incarnation: 1})
-		node = who.from
+		node = who.From
 		if listened == nil {
 			io.WriteString(conn, welcome)
 		}
@@ -95,7 +95,7 @@ func FuzzHandshake(f *testing.F) {
 			io.Writer
 		}{r, io.Discard}
 		if who, err := receive(rw, &transport.Config{Key: key, Local: []dme.NodeID{0}, Incarnation: 1}); err == nil {
-			t.Fatalf("a stranger was taken for node %d", who.from)
+			t.Fatalf("a stranger was taken for node %d", who.From)
 		}
 		if read := len(b) - r.Len(); read > helloSize+proofSize {
 			t.Fatalf("read %d bytes of a stranger", read)

@@ -28,7 +28,6 @@ type inbound struct {
 	packets  packets
 }
 
-// accept takes connections until the listener is closed.
 func (t *Transport) accept() {
 	pause := 5 * time.Millisecond
 	for {
@@ -46,11 +45,10 @@ func (t *Transport) accept() {
 			continue
 		}
 		pause = 5 * time.Millisecond
-		t.running.Go(func() { t.greet(c.(*net.TCPConn)) })
+		t.life.Running.Go(func() { t.greet(c.(*net.TCPConn)) })
 	}
 }
 
-// greet shakes hands with who has dialed and goes on to deliver its frames.
 func (t *Transport) greet(conn *net.TCPConn) {
 	conn.SetDeadline(time.Now().Add(t.limits.handshake))
 	stop := context.AfterFunc(t.leaving, func() { conn.SetDeadline(time.Unix(1, 0)) })
@@ -60,7 +58,7 @@ func (t *Transport) greet(conn *net.TCPConn) {
 		who, err = receive(s, &t.config)
 	}
 	if !stop() && err == nil {
-		err = errClosed
+		err = t.life.Closed()
 	}
 	if err == nil {
 		err = t.prepare(conn)
@@ -73,12 +71,12 @@ func (t *Transport) greet(conn *net.TCPConn) {
 		// Peers may have the address book before this process has.
 		select {
 		case <-t.started:
-			err = t.register(in, who.from, who.fromIncarnation)
+			err = t.register(in, who.From, who.FromIncarnation)
 		case <-t.leaving.Done():
 		}
 	}
 	if err != nil {
-		if !t.closing.Load() {
+		if !t.life.Closing() {
 			t.refusedConns.Add(1)
 		}
 		abort(conn)
@@ -87,28 +85,27 @@ func (t *Transport) greet(conn *net.TCPConn) {
 	in.run()
 }
 
-// welcome tells the dialer that this side knows of the connection: Close says
-// goodbye to it. From the welcome on, the dialer takes any other end for a death.
+// welcome tells the dialer that Close says goodbye to it: from the welcome on, it takes any
+// other end for a death.
 func (in *inbound) welcome() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	t := in.t
-	t.mu.Lock()
-	closing := t.closing.Load()
+	t.life.Mu.Lock()
+	closing := t.life.Closing()
 	if !closing {
 		t.inbounds = append(t.inbounds, in)
 	}
-	t.mu.Unlock()
+	t.life.Mu.Unlock()
 	if closing {
-		return errClosed
+		return t.life.Closed()
 	}
 	_, err := io.WriteString(in.session, welcome)
 	return err
 }
 
 // register gives the connection to the process that node lives in. One of an
-// incarnation that nobody has announced yet waits until somebody does: what the
-// peer sends meanwhile waits in the connection.
+// incarnation that nobody has announced yet waits until somebody does.
 func (t *Transport) register(in *inbound, node dme.NodeID, incarnation uint32) error {
 	for {
 		wait, err := t.tryRegister(in, node, incarnation)
@@ -118,16 +115,15 @@ func (t *Transport) register(in *inbound, node dme.NodeID, incarnation uint32) e
 		select {
 		case <-wait:
 		case <-t.leaving.Done():
-			return errClosed
+			return t.life.Closed()
 		}
 	}
 }
 
-// tryRegister returns a channel that is closed when it is worth another try.
 func (t *Transport) tryRegister(in *inbound, node dme.NodeID, incarnation uint32) (wait <-chan struct{}, err error) {
-	p := t.top.Load().Of(node)
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	p := t.life.Top().Of(node)
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
 	switch {
 	case p == nil:
 		return nil, fmt.Errorf("tcp: no node %d in this run", node)
@@ -144,7 +140,6 @@ func (t *Transport) tryRegister(in *inbound, node dme.NodeID, incarnation uint32
 	return nil, nil
 }
 
-// run delivers what arrives until the connection ends, then settles how.
 func (in *inbound) run() {
 	if err := in.deliver(in.session); err != nil {
 		in.countPackets()
@@ -156,7 +151,7 @@ func (in *inbound) run() {
 	close(in.done)
 	in.t.hasLeft(in.from)
 	in.leave()
-	if !in.t.closing.Load() {
+	if !in.t.life.Closing() {
 		// The peer closes first: it must see the answer before a reset.
 		var b [1]byte
 		in.session.Read(b[:])
@@ -165,20 +160,18 @@ func (in *inbound) run() {
 	abort(in.conn)
 }
 
-// countPackets reads the connection's account before it is closed.
 func (in *inbound) countPackets() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.packets.read(in.conn)
 }
 
-// deliver hands the frames in r to the handler until the peer says goodbye, which is no
-// error. While this side closes, frames are read and dropped, so that a peer
-// that closes too can get rid of its own.
+// deliver hands the frames in r to the handler until the peer says goodbye. While this side
+// closes, frames are read and dropped, so that a peer that closes too can get rid of its own.
 func (in *inbound) deliver(r io.Reader) error {
 	t := in.t
 	stream := peers.NewStream(r)
-	handler, top := t.handler, t.top.Load()
+	handler, top := t.handler, t.life.Top()
 	var f peers.Frame
 	for {
 		if err := stream.Fill(); err != nil {
@@ -202,7 +195,7 @@ func (in *inbound) deliver(r io.Reader) error {
 				t.delivered(batch)
 				return nil
 			}
-			if t.closing.Load() {
+			if t.life.Closing() {
 				continue
 			}
 			if !top.Hosts(in.from, f.From, f.To) {
@@ -219,7 +212,6 @@ func (in *inbound) deliver(r io.Reader) error {
 	}
 }
 
-// delivered ends a batch: what the handler sent goes out.
 func (t *Transport) delivered(frames uint64) {
 	if frames > 0 {
 		t.received.Add(frames)
@@ -227,8 +219,7 @@ func (t *Transport) delivered(frames uint64) {
 	}
 }
 
-// leave says goodbye. Welcome and goodbye are all that is ever written in this
-// direction: the socket has room for them and the writes do not wait.
+// leave says goodbye. The socket has room for the little that is written in this direction.
 func (in *inbound) leave() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

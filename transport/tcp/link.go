@@ -28,7 +28,6 @@ const (
 	writing                 // who set it to writing, or the drain that it started
 )
 
-// link is the way of frames to one process.
 type link struct {
 	t       *Transport
 	to      *process
@@ -78,21 +77,19 @@ func newLink(t *Transport, to *process) *link {
 	return l
 }
 
-// send queues a frame.
 func (l *link) send(from, to dme.NodeID, body []byte) error {
 	l.mu.Lock()
 	if l.leaving || l.gone {
 		l.counters.Frames++
 		l.mu.Unlock()
-		if l.t.closing.Load() {
-			return errClosed
+		if l.t.life.Closing() {
+			return l.t.life.Closed()
 		}
 		return nil // to a process that is no more
 	}
 	if queued := len(l.queue) + l.inFlight; queued+peers.MaxHeader+len(body) > l.backlog {
 		l.mu.Unlock()
-		return fmt.Errorf("tcp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
-			l.t.top.Load().Self, l.to, queued, l.backlog, transport.ErrBacklog)
+		return l.t.life.Top().Full(l.to, queued, l.backlog)
 	}
 	l.queue = peers.AppendFrame(l.queue, from, to, body)
 	l.counters.Frames++
@@ -106,16 +103,13 @@ func (l *link) send(from, to dme.NodeID, body []byte) error {
 	return nil
 }
 
-// noteBacklog keeps the account of the most that was queued. What is queued
-// only grows between two writes: it is enough to look before it shrinks. It is
-// called with mu held.
+// noteBacklog is called, with mu held, before what is queued shrinks.
 func (l *link) noteBacklog() {
 	l.counters.LargestBacklog = max(l.counters.LargestBacklog, uint64(len(l.queue)+l.inFlight))
 }
 
 // breakOff drops everything and makes the goroutine of the link end, which
-// reports the loss: Down must not be called from inside Send or Flush. It is
-// called with mu held.
+// reports the loss: not from inside Send or Flush. It is called with mu held.
 func (l *link) breakOff(cause error) {
 	if l.gone {
 		return
@@ -130,8 +124,8 @@ func (l *link) breakOff(cause error) {
 	}
 }
 
-// leave queues the goodbye: what is sent later is dropped. A connection that is
-// still being made carries it too, since the peer may know of it already.
+// leave queues the goodbye, also on a connection that is still being made: the peer may know
+// of it already.
 func (l *link) leave() {
 	l.mu.Lock()
 	if l.leaving || l.gone {
@@ -143,8 +137,6 @@ func (l *link) leave() {
 	l.writeQueue()
 }
 
-// run is the goroutine of a link: it connects, reports how that went, and
-// waits for the end of the connection.
 func (l *link) run(report func(error)) {
 	conn, s, err := l.t.connect(l.ctx, l.to)
 	if err == nil {
@@ -203,7 +195,7 @@ func (l *link) watch() {
 		return
 	}
 	l.t.hasLeft(l.to)
-	if !l.t.closing.Load() {
+	if !l.t.life.Closing() {
 		// The peer closes: it drops what this side has queued, and waits for
 		// the goodbye behind it.
 		l.leave()
@@ -219,16 +211,13 @@ func (l *link) watch() {
 }
 
 const (
-	// inlineRounds is how often a goroutine that flushes goes on with frames
-	// that others queued while it wrote, before it leaves them to drain: a
-	// socket's reader must get back to reading.
+	// inlineRounds is how often a goroutine that flushes goes on with frames that others queued
+	// while it wrote: a socket's reader must get back to reading.
 	inlineRounds = 4
 
-	// keptQueue is the largest buffer in bytes that a link keeps for reuse.
 	keptQueue = 1 << 20
 )
 
-// flush writes what is queued. The link has just been taken from the dirty list.
 func (l *link) flush() {
 	l.mu.Lock()
 	l.dirty = false
@@ -266,8 +255,7 @@ func (l *link) writeQueue() {
 	l.mu.Unlock()
 }
 
-// drain writes what is queued, waits for the socket where it must, and ends
-// when nothing is left.
+// drain writes what is queued until nothing is left, and waits for the socket.
 func (l *link) drain() {
 	defer l.drains.Done()
 	l.mu.Lock()
@@ -292,15 +280,14 @@ func (l *link) drain() {
 	}
 }
 
-// take makes the queue what is to be written, and the other buffer the queue.
 func (l *link) take() {
 	l.out, l.outBuf = l.queue, l.queue
 	l.queue, l.spare = l.spare[:0], nil
 	l.inFlight = len(l.out)
 }
 
-// seal makes records of what was taken, where the connection is encrypted. It is
-// called without mu: senders do not wait for it.
+// seal makes records of what was taken, where the connection is encrypted. Senders do not
+// wait for it.
 func (l *link) seal() {
 	if l.secure == nil {
 		return

@@ -323,7 +323,9 @@ func FuzzInbound(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tr := &Transport{}
-		tr.top.Store(top)
+		if err := tr.life.Begin(top); err != nil {
+			t.Fatal(err)
+		}
 		seen := &tally{t: t}
 		tr.handler = seen
 		in := &inbound{t: tr, from: top.At(1)}

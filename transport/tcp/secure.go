@@ -25,11 +25,9 @@ const (
 	Off  Encryption = "off"  // none: the network must be trusted
 )
 
-// Encryptions lists them all, the default first.
 func Encryptions() []Encryption { return []Encryption{Auto, On, Off} }
 
 // encrypts reports whether connections to a listener at that address are encrypted.
-// Both ends ask for the same address, and so agree.
 func (t *Transport) encrypts(listener string) bool {
 	switch t.options.Encryption {
 	case On:
@@ -42,9 +40,8 @@ func (t *Transport) encrypts(listener string) bool {
 	return err != nil || ip == nil || !ip.IsLoopback()
 }
 
-// newIdentity is what all processes of a run present to each other, and nobody else
-// can: a key pair that follows from the run's key. There is no authority, and no name
-// or date is looked at.
+// newIdentity is what all processes of a run present to each other: a key pair that follows
+// from the run's key. There is no authority, and no name or date is looked at.
 func newIdentity(key *transport.Key) (*tls.Config, error) {
 	private := ed25519.NewKeyFromSeed(key.Derive("tcp tls"))
 	public := private.Public().(ed25519.PublicKey)
@@ -74,9 +71,8 @@ func newIdentity(key *transport.Key) (*tls.Config, error) {
 	}, nil
 }
 
-// newSession returns a connection, which has a deadline, as it is to be read and
-// written: by quick calls, and encrypted where connections to that listener are. end is
-// tls.Client or tls.Server.
+// newSession returns a connection as it is to be read and written: by quick calls, and
+// encrypted where connections to that listener are. end is tls.Client or tls.Server.
 func (t *Transport) newSession(conn *net.TCPConn, listener string, end func(net.Conn, *tls.Config) *tls.Conn) (net.Conn, error) {
 	quick, err := rawio.NewConn(conn)
 	if err != nil {
@@ -96,7 +92,6 @@ func (t *Transport) newSession(conn *net.TCPConn, listener string, end func(net.
 	return s, explain(err)
 }
 
-// explain says why the other side was not taken for one of the run.
 func explain(err error) error {
 	var foreign tls.RecordHeaderError
 	switch {
@@ -109,14 +104,11 @@ func explain(err error) error {
 	}
 }
 
-// session is an encrypted connection. Its reads and writes are independent of each
-// other, as on any: one of each at a time.
 type session struct {
 	*tls.Conn
 	wire *wire
 }
 
-// Write writes b, encrypted, to the socket, and waits where that does.
 func (s *session) Write(b []byte) (int, error) {
 	if err := s.writeTo(s.wire.Conn, b); err != nil {
 		return 0, err
@@ -124,7 +116,6 @@ func (s *session) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// writeTo writes b, encrypted, to out.
 func (s *session) writeTo(out io.Writer, b []byte) error {
 	s.wire.writeTo(out)
 	defer s.wire.writeTo(nil)
@@ -134,8 +125,8 @@ func (s *session) writeTo(out io.Writer, b []byte) error {
 
 // wire is what TLS reads and writes records on. It takes records only while this side
 // has something to say: a read that answers by itself would wait for a peer that does
-// not read, or pile up answers. TLS answers to a wish for new keys, which no process of
-// a run ever has, and by alerts to what is no record: the connection ends instead.
+// not read. TLS does so to a wish for new keys, which no process of a run ever has, and by
+// alerts: the connection ends instead.
 type wire struct {
 	*rawio.Conn
 	mu  sync.Mutex
@@ -150,7 +141,6 @@ func (w *wire) writeTo(out io.Writer) {
 	w.out = out
 }
 
-// Write is called by TLS, under a lock of its own.
 func (w *wire) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

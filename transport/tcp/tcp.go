@@ -45,11 +45,10 @@ func defaultLimits() limits {
 
 type process = peers.Process[peer]
 
-// peer is what is known of a process.
 type peer struct {
 	link atomic.Pointer[link] // to it; nil before the first use
 
-	// Guarded by Transport.mu.
+	// Guarded by Transport.Mu.
 	in    *inbound // from it; nil before it has dialed
 	fate  fate
 	cause error // why the link to it broke, where that was noticed first
@@ -59,7 +58,6 @@ type peer struct {
 	reporting sync.WaitGroup // of Down
 }
 
-// fate is what became of a process.
 type fate uint8
 
 const (
@@ -69,18 +67,16 @@ const (
 	down        // it vanished
 )
 
-var errClosed = fmt.Errorf("tcp: %w", transport.ErrClosed)
-
 // Transport is a [transport.Transport] over TCP.
 type Transport struct {
+	life     life // its Mu guards links, inbounds and the fates of processes; no other lock is taken under it
 	config   transport.Config
 	options  Options
 	identity func() (*tls.Config, error) // for what is encrypted
 	limits   limits
 	listener net.Listener
 
-	top     atomic.Pointer[peers.Topology[peer]] // nil before Start
-	handler transport.Handler                    // set before started is closed
+	handler transport.Handler // set before started is closed
 	started chan struct{}
 
 	dirty   peers.Dirty[link]
@@ -90,31 +86,22 @@ type Transport struct {
 	leave   context.CancelFunc
 	ctx     context.Context // ended when Close gives up waiting
 	cancel  context.CancelFunc
-	closing atomic.Bool // set when Close begins; changes under mu
-	close   func()      // once
-	running sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows, and the fates of processes; no other lock is taken under it
-	begun    bool
-	links    []*link
-	inbounds []*inbound
-
-	changing   sync.Mutex    // held by Expel and Readmit
+	links      []*link
+	inbounds   []*inbound
 	readmitted chan struct{} // closed when a process has been readmitted, and made again
 
 	received, refusedConns, refusedFrames atomic.Uint64
 }
 
-var _ transport.Transport = (*Transport)(nil)
+type life = peers.Life[peer]
 
-// Options are what a transport is opened with beside a transport.Config.
 type Options struct {
 	Encryption Encryption // Auto by default
 }
 
-// Listen opens a transport: it has an address and accepts connections, but
-// delivers nothing before Start. c.Listen should name an address at which the
-// other processes can reach this one.
+// Listen opens a transport, which accepts connections from then on. c.Listen should name an
+// address at which the other processes can reach this one.
 func Listen(c transport.Config, o Options) (*Transport, error) { return listen(c, o, defaultLimits()) }
 
 func listen(c transport.Config, o Options, l limits) (*Transport, error) {
@@ -131,7 +118,7 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 		return nil, fmt.Errorf("tcp: listen: %w", err)
 	}
 	t := &Transport{
-		config: c, options: o, limits: l, listener: listener,
+		life: life{Name: "tcp"}, config: c, options: o, limits: l, listener: listener,
 		started:    make(chan struct{}),
 		readmitted: make(chan struct{}),
 		dialing:    make(chan struct{}, dials),
@@ -142,38 +129,33 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	t.identity = sync.OnceValues(func() (*tls.Config, error) { return newIdentity(&t.config.Key) })
 	t.leaving, t.leave = context.WithCancel(context.Background())
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	t.close = sync.OnceFunc(t.shutDown)
-	t.running.Go(t.accept)
+	t.life.Running.Go(t.accept)
 	return t, nil
 }
 
 // Addr returns the address that the transport listens on.
 func (t *Transport) Addr() string { return t.listener.Addr().String() }
 
-// Start takes the address book, connects to the configuration's peers and
-// begins to deliver frames, which may be before it returns. It fails if one of
-// the peers cannot be reached; the transport is then still to be closed. A later
-// incarnation does not wait for them.
+// Start connects to the configuration's peers and begins to deliver frames. It fails if one
+// of the peers cannot be reached; a later incarnation does not wait for them.
 func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error {
 	top, err := peers.NewTopology[peer]("tcp", book, &t.config)
 	if err != nil {
 		return err
-	}
-	t.mu.Lock()
-	if t.begun || t.closing.Load() {
-		t.mu.Unlock()
-		return errors.New("tcp: Start of a transport that has been started or closed")
 	}
 	for p := range top.All() {
 		if p.Absent {
 			p.State.fate = absent
 		}
 	}
-	t.begun = true
+	t.life.Mu.Lock()
+	if err := t.life.Begin(top); err != nil {
+		t.life.Mu.Unlock()
+		return err
+	}
 	t.handler = h
-	t.top.Store(top)
 	close(t.started)
-	t.mu.Unlock()
+	t.life.Mu.Unlock()
 
 	known := make(map[*process]bool)
 	for _, id := range t.config.Peers {
@@ -209,10 +191,10 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 // openLink returns the link to p, and makes it where there is none. report is
 // called when the connection is there or has failed; it must not wait.
 func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closing.Load() {
-		return nil, errClosed
+	t.life.Mu.Lock()
+	defer t.life.Mu.Unlock()
+	if t.life.Closing() {
+		return nil, t.life.Closed()
 	}
 	if l := p.State.link.Load(); l != nil {
 		// Whoever asked for the connection gets what it needs: a link that
@@ -226,22 +208,17 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 		l.cancel()
 		report(nil)
 	} else {
-		t.running.Go(func() { l.run(report) })
+		t.life.Running.Go(func() { l.run(report) })
 	}
 	t.links = append(t.links, l)
 	p.State.link.Store(l)
 	return l, nil
 }
 
-// Send queues a frame; see [transport.Transport]. Frames to a process that has
-// died or left are dropped without an error.
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
-	top := t.top.Load()
-	switch {
-	case t.closing.Load():
-		return errClosed
-	case top == nil:
-		return errors.New("tcp: Send before Start")
+	top, err := t.life.Ready()
+	if err != nil {
+		return err
 	}
 	p, err := top.Route(from, to, len(b), transport.MaxFrame)
 	if err != nil {
@@ -264,11 +241,10 @@ func (t *Transport) firstUse(p *process) (*link, error) {
 	})
 }
 
-// Flush writes what is queued as far as the sockets take it at once. It does
-// not wait, and does not report lost peers: Handler.Down does.
+// Flush writes what is queued as far as the sockets take it at once.
 func (t *Transport) Flush() error {
-	if t.closing.Load() {
-		return errClosed
+	if t.life.Closing() {
+		return t.life.Closed()
 	}
 	t.flush()
 	return nil
@@ -276,16 +252,15 @@ func (t *Transport) Flush() error {
 
 func (t *Transport) flush() { t.dirty.Drain((*link).flush) }
 
-// Counters returns what has been counted so far.
 func (t *Transport) Counters() transport.Counters {
 	c := transport.Counters{
 		Received:      t.received.Load(),
 		RefusedConns:  t.refusedConns.Load(),
 		RefusedFrames: t.refusedFrames.Load(),
 	}
-	t.mu.Lock()
+	t.life.Mu.Lock()
 	links, inbounds := t.links, t.inbounds
-	t.mu.Unlock()
+	t.life.Mu.Unlock()
 	for _, l := range links {
 		l.mu.Lock()
 		l.noteBacklog()

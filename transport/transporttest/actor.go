@@ -15,11 +15,9 @@ import (
 )
 
 // peerCommand is the only argument of a test binary that is to be a peer of a
-// test. An ordinary run refuses it as an unknown flag, rather than run the tests
-// again where TestMain does not call [Main].
+// test; where TestMain does not call [Main] it is an unknown flag.
 const peerCommand = "-transporttest-peer"
 
-// peerOrder is what a peer is told first. It answers with its address.
 type peerOrder struct {
 	Subject string
 	Config  transport.Config
@@ -27,8 +25,8 @@ type peerOrder struct {
 	Reach   string // for the Subject's Remote
 }
 
-// Main runs a package's tests, or a peer of a test where this process was
-// started as one. Its result is the exit code.
+// Main runs a package's tests, or a peer of a test where this process was started as one. Its
+// result is the exit code.
 func Main(m *testing.M, subjects ...Subject) int {
 	if !launch.Is(os.Args, peerCommand) {
 		return m.Run()
@@ -40,9 +38,9 @@ func Main(m *testing.M, subjects ...Subject) int {
 	return 0
 }
 
-// An actor is a process of a run in which processes come and go. It does what a test
-// tells it, and tells the test what its handler was told, in that order. Every frame
-// says which incarnations its sender thinks that it goes from and to.
+// actor is a process of a run in which processes come and go. It does what a test tells it,
+// and tells the test what its handler was told. Every frame says which incarnations its
+// sender thinks that it goes from and to.
 type actor struct {
 	order  peerOrder
 	notify func(event)
@@ -62,13 +60,11 @@ type life struct {
 	Incarnation uint32
 }
 
-// talk is what a node says to an incarnation of another.
 type talk struct {
 	from dme.NodeID
 	to   life
 }
 
-// command is what an actor is told to do.
 type command struct {
 	Op          string // one of those below
 	From, To    dme.NodeID
@@ -86,7 +82,6 @@ const (
 	opReadmit   = "readmit"
 )
 
-// event is what an actor tells.
 type event struct {
 	Kind string // "frame", "down", "up", "done", "wrong"
 	From life   // of a frame; who is down or up
@@ -98,17 +93,8 @@ type event struct {
 
 func newActor(s Subject, order peerOrder, notify func(event)) (*actor, error) {
 	a := &actor{
-		order: order, notify: notify, known: make(map[dme.NodeID]uint32), coming: make(map[dme.NodeID]uint32),
+		order: order, notify: notify, known: order.incarnations(), coming: make(map[dme.NodeID]uint32),
 		sent: make(map[talk]uint64), stop: make(chan struct{}),
-	}
-	for id := range dme.NodeID(order.Config.Nodes) {
-		a.known[id+1] = max(1, order.Config.Incarnations[id+1])
-	}
-	for _, id := range order.Config.Absent {
-		a.known[id] = 0
-	}
-	for _, id := range order.Config.Local {
-		a.known[id] = a.me()
 	}
 	open := s.Open
 	if s.Remote != nil && order.Reach != "" {
@@ -119,9 +105,22 @@ func newActor(s Subject, order peerOrder, notify func(event)) (*actor, error) {
 	return a, err
 }
 
-func (a *actor) me() uint32 { return max(1, a.order.Config.Incarnation) }
+func (o *peerOrder) me() uint32 { return max(1, o.Config.Incarnation) }
 
-// do carries out a command, and tells when that is done.
+// incarnations are those of all nodes at the beginning; 0 while one is down.
+func (o *peerOrder) incarnations() map[dme.NodeID]uint32 {
+	all := make(map[dme.NodeID]uint32)
+	for id := dme.NodeID(1); int(id) <= o.Config.Nodes; id++ {
+		switch {
+		case slices.Contains(o.Config.Local, id):
+			all[id] = o.me()
+		case !slices.Contains(o.Config.Absent, id):
+			all[id] = max(1, o.Config.Incarnations[id])
+		}
+	}
+	return all
+}
+
 func (a *actor) do(c command) {
 	if err := a.try(c); err != nil {
 		a.notify(event{Kind: "wrong", Text: fmt.Sprintf("%s: %v", c.Op, err)})
@@ -161,7 +160,6 @@ func (a *actor) try(c command) error {
 	return nil
 }
 
-// repeat calls f until the actor ends.
 func (a *actor) repeat(f func() error) {
 	a.talks.Go(func() {
 		tick := time.NewTicker(time.Millisecond)
@@ -180,11 +178,10 @@ func (a *actor) repeat(f func() error) {
 	})
 }
 
-// text is what a frame says: from and to whom, in which incarnations.
 func (a *actor) text(from dme.NodeID, to life, sign string) string {
 	seq := a.sent[talk{from, to}]
 	a.sent[talk{from, to}]++
-	return fmt.Sprintf("%d %d %d %d %d %s", from, a.me(), to.Node, to.Incarnation, seq, sign)
+	return fmt.Sprintf("%d %d %d %d %d %s", from, a.order.me(), to.Node, to.Incarnation, seq, sign)
 }
 
 // say sends a frame, unless its receiver is down. With the lock held no node is told
@@ -201,7 +198,7 @@ func (a *actor) say(from, to dme.NodeID) error {
 	return a.tr.Flush()
 }
 
-// sayAll broadcasts, to all nodes in one text. It does not while one is coming.
+// sayAll broadcasts, to all nodes in one text, unless one is coming.
 func (a *actor) sayAll(from dme.NodeID) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -259,7 +256,6 @@ func (a *actor) end() {
 	a.tr.Close()
 }
 
-// serveActor is an actor as a process of its own.
 func serveActor(subjects []Subject, parent *launch.Parent) error {
 	var order peerOrder
 	if err := parent.Receive(&order); err != nil {
@@ -291,7 +287,6 @@ func serveActor(subjects []Subject, parent *launch.Parent) error {
 	}
 }
 
-// startPeer starts a peer process and returns it with its address.
 func startPeer(t *testing.T, s Subject, order peerOrder) (peer *launch.Child, addr string) {
 	t.Helper()
 	peer, err := launch.Local{Answers: true}.Start(launch.Command{Word: peerCommand, Name: "the peer process", Config: order})
@@ -389,8 +384,7 @@ func (c *cast) count(of func(event) bool) (n int) {
 	return n
 }
 
-// hears waits for some frames of an incarnation of a node, one by one or by
-// broadcast.
+// hears waits for some frames of an incarnation of a node.
 func (c *cast) hears(from life, all bool) {
 	c.t.Helper()
 	of := func(e event) bool { return e.Kind == "frame" && e.From == from && e.All == all }
@@ -400,23 +394,12 @@ func (c *cast) hears(from life, all bool) {
 	})
 }
 
-// check holds what the actor was told against what a transport promises of
-// processes that come and go.
+// check holds what the actor was told against what a transport promises.
 func (c *cast) check() {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	me := max(1, c.order.Config.Incarnation)
-	there := make(map[dme.NodeID]uint32) // 0: down
-	for id := range dme.NodeID(c.order.Config.Nodes) {
-		there[id+1] = max(1, c.order.Config.Incarnations[id+1])
-	}
-	for _, id := range c.order.Config.Absent {
-		there[id] = 0
-	}
-	for _, id := range c.order.Config.Local {
-		there[id] = me
-	}
+	me, there := c.order.me(), c.order.incarnations()
 	type stream struct {
 		from life
 		to   dme.NodeID

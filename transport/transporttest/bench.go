@@ -9,7 +9,6 @@ import (
 	"dmebench/transport"
 )
 
-// counted opens a pair of transports, of which the second counts what arrives.
 func counted(t testing.TB, s Subject) (sender transport.Transport, arrived *atomic.Uint64) {
 	arrived = new(atomic.Uint64)
 	c := open(t, s, layout{1, 1}, Knobs{}, everyone(2))

@@ -1,6 +1,7 @@
 package transporttest
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -23,13 +24,11 @@ func NoLeaks(t testing.TB) {
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
 }
 
-// NewKey draws a key for a run.
 func NewKey() (key transport.Key) {
 	rand.Read(key[:])
 	return key
 }
 
-// cluster is the transports of a run, all in this process.
 type cluster struct {
 	t          testing.TB
 	s          Subject
@@ -56,7 +55,6 @@ func (l layout) local(process int) (ids []dme.NodeID) {
 	return ids
 }
 
-// open opens the transports of a run, without starting them.
 func open(t testing.TB, s Subject, l layout, knobs Knobs, peers func(process int) []dme.NodeID) *cluster {
 	t.Helper()
 	c := &cluster{t: t, s: s}
@@ -89,12 +87,10 @@ func openLedger(t testing.TB, s Subject, l layout, knobs Knobs, peers func(int) 
 	return c, book
 }
 
-// of returns the transport of a node.
 func (c *cluster) of(id dme.NodeID) transport.Transport {
 	return c.transports[slices.IndexFunc(c.transports, func(tr transport.Transport) bool { return tr.Addr() == c.book.Addr(id) })]
 }
 
-// send sends a frame and flushes it.
 func (c *cluster) send(from, to dme.NodeID, b []byte) {
 	c.t.Helper()
 	tr := c.of(from)
@@ -105,7 +101,7 @@ func (c *cluster) send(from, to dme.NodeID, b []byte) {
 }
 
 // talk sends so many frames from a node to each of others, and flushes after every
-// few. Those of several sizes have up to size bytes, others just as many.
+// few. With sizes, they have up to size bytes, else just as many.
 func (c *cluster) talk(from dme.NodeID, to []dme.NodeID, frames, size int, sizes bool, flush int) error {
 	tr := c.of(from)
 	b := make([]byte, size)
@@ -126,7 +122,6 @@ func (c *cluster) talk(from dme.NodeID, to []dme.NodeID, frames, size int, sizes
 	return tr.Flush()
 }
 
-// talkAll lets all nodes talk at once, each to those that to names.
 func (c *cluster) talkAll(to func(from dme.NodeID) []dme.NodeID, frames, size int, sizes bool, flush int) {
 	c.t.Helper()
 	var talks sync.WaitGroup
@@ -143,7 +138,6 @@ func (c *cluster) talkAll(to func(from dme.NodeID) []dme.NodeID, frames, size in
 	f.report(c.t)
 }
 
-// others names all nodes but one.
 func others(nodes int) func(dme.NodeID) []dme.NodeID {
 	return func(me dme.NodeID) []dme.NodeID {
 		return slices.DeleteFunc(everyone(nodes)(0), func(id dme.NodeID) bool { return id == me })
@@ -151,7 +145,7 @@ func others(nodes int) func(dme.NodeID) []dme.NodeID {
 }
 
 // gated returns a channel at which handlers may wait, and opens it when the test
-// ends at the latest: before the transports are closed, which waits for handlers.
+// ends at the latest, before the transports are closed.
 func (c *cluster) gated() (gate chan struct{}, release func()) {
 	gate = make(chan struct{})
 	release = sync.OnceFunc(func() { close(gate) })
@@ -159,8 +153,7 @@ func (c *cluster) gated() (gate chan struct{}, release func()) {
 	return gate, release
 }
 
-// total closes all transports and returns the sum of their counters. It checks
-// the numbers of frames.
+// total closes all transports and returns the sum of their counters.
 func (c *cluster) total(frames int) (total transport.Counters) {
 	c.t.Helper()
 	for _, tr := range c.transports {
@@ -174,14 +167,12 @@ func (c *cluster) total(frames int) (total transport.Counters) {
 	return total
 }
 
-// start starts all transports, at the same time as worker processes do.
 func (c *cluster) start(handler func(process int) transport.Handler) {
 	c.t.Helper()
 	c.each(func(p int) error { return c.transports[p].Start(c.book, handler(p)) })
 }
 
-// each calls f for all processes at once and fails the test on an error, or if
-// it does not come to an end.
+// each calls f for all processes at once.
 func (c *cluster) each(f func(process int) error) {
 	c.t.Helper()
 	errs := make(chan error, len(c.transports))
@@ -201,7 +192,6 @@ func (c *cluster) each(f func(process int) error) {
 	}
 }
 
-// everyone names all nodes as peers.
 func everyone(nodes int) func(int) []dme.NodeID {
 	return func(int) []dme.NodeID { return layout{nodes}.local(0) }
 }
@@ -231,7 +221,6 @@ type Events struct {
 	Downs  chan error  // "node 2: why"
 }
 
-// NewEvents returns an Events that has been told nothing.
 func NewEvents() *Events { return &Events{make(chan string, 1000), make(chan error, 1000)} }
 
 func (e *Events) Frame(from, to dme.NodeID, b []byte) {
@@ -242,7 +231,6 @@ func (e *Events) Down(peer dme.NodeID, err error) {
 	e.Downs <- fmt.Errorf("node %d: %w", peer, err)
 }
 
-// faults collects what goes wrong in goroutines of the transport.
 type faults struct {
 	mu  sync.Mutex
 	all []string
@@ -265,46 +253,36 @@ func (f *faults) report(t testing.TB) {
 	}
 }
 
-// noDown returns a Down that is a fault.
+// noDown is a Down that is a fault.
 func (f *faults) noDown(peer dme.NodeID, err error) { f.addf("Down(%d): %v", peer, err) }
 
 // Next waits until a channel is closed or yields.
 func Next[T any](t testing.TB, what string, c <-chan T) (x T) {
 	t.Helper()
-	return next(t, patience, what, c)
+	return await(t, Subject{Patience: patience}, what, c)
 }
 
 // Eventually waits until a condition holds that nothing announces.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	wait(t, patience, what, holds)
+	eventually(t, Subject{Patience: patience}, what, holds)
 }
 
-func await[T any](t testing.TB, s Subject, what string, c <-chan T) T {
-	t.Helper()
-	return next(t, s.Patience, what, c)
-}
-
-func eventually(t testing.TB, s Subject, what string, holds func() bool) {
-	t.Helper()
-	wait(t, s.Patience, what, holds)
-}
-
-func next[T any](t testing.TB, patience time.Duration, what string, c <-chan T) (x T) {
+func await[T any](t testing.TB, s Subject, what string, c <-chan T) (x T) {
 	t.Helper()
 	select {
 	case x = <-c:
-	case <-time.After(patience):
-		t.Fatalf("waited %v in vain for %s", patience, what)
+	case <-time.After(s.Patience):
+		t.Fatalf("waited %v in vain for %s", s.Patience, what)
 	}
 	return x
 }
 
-func wait(t testing.TB, patience time.Duration, what string, holds func() bool) {
+func eventually(t testing.TB, s Subject, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(s.Patience); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %v in vain for %s", patience, what)
+			t.Fatalf("waited %v in vain for %s", s.Patience, what)
 		}
 	}
 }
@@ -317,11 +295,10 @@ type pair struct{ from, to dme.NodeID }
 
 const numberSize = 8
 
-// fill makes b, at least numberSize long, the frame seq of p.
 func fill(b []byte, p pair, seq uint64) []byte {
 	binary.LittleEndian.PutUint64(b, seq)
+	x := step(uint64(p.from)<<48 ^ uint64(p.to)<<32 ^ seq ^ 0x9e3779b97f4a7c15)
 	body := b[numberSize:]
-	x := p.seed(seq)
 	for ; len(body) >= 8; body = body[8:] {
 		binary.LittleEndian.PutUint64(body, x)
 		x = step(x)
@@ -338,27 +315,10 @@ func number(b []byte, p pair) (seq uint64, ok bool) {
 		return 0, false
 	}
 	seq = binary.LittleEndian.Uint64(b)
-	body := b[numberSize:]
-	x := p.seed(seq)
-	for ; len(body) >= 8; body = body[8:] {
-		if binary.LittleEndian.Uint64(body) != x {
-			return seq, false
-		}
-		x = step(x)
-	}
-	for i := range body {
-		if body[i] != byte(x>>(8*i)) {
-			return seq, false
-		}
-	}
-	return seq, true
+	return seq, bytes.Equal(b, fill(make([]byte, len(b)), p, seq))
 }
 
-func (p pair) seed(seq uint64) uint64 {
-	return step(uint64(p.from)<<48 ^ uint64(p.to)<<32 ^ seq ^ 0x9e3779b97f4a7c15)
-}
-
-// step is Marsaglia's xorshift64: cheap, and unlike its neighbours.
+// step is Marsaglia's xorshift64.
 func step(x uint64) uint64 {
 	x ^= x << 13
 	x ^= x >> 7
@@ -379,7 +339,6 @@ type ledger struct {
 	pages map[pair]*page
 }
 
-// page is the account of one pair.
 type page struct {
 	busy atomic.Bool // a frame of the pair is being delivered
 	next uint64
@@ -396,16 +355,13 @@ func newLedger(s Subject, expected int) *ledger {
 func (l *ledger) page(p pair) *page {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := l.pages[p]
-	if a == nil {
-		a = &page{seen: make(map[uint64]bool)}
-		l.pages[p] = a
+	if l.pages[p] == nil {
+		l.pages[p] = &page{seen: make(map[uint64]bool)}
 	}
-	return a
+	return l.pages[p]
 }
 
-// finish waits for all that is expected, where nothing may be lost, and reports what
-// went wrong.
+// finish waits for all that is expected, where nothing may be lost.
 func (l *ledger) finish(t testing.TB, s Subject) {
 	t.Helper()
 	if l.reliable {
@@ -414,7 +370,6 @@ func (l *ledger) finish(t testing.TB, s Subject) {
 	l.report(t)
 }
 
-// enter takes note of a frame that was delivered.
 func (l *ledger) enter(from, to dme.NodeID, b []byte) {
 	p := pair{from, to}
 	said := p

@@ -33,7 +33,6 @@ func newStage(t *testing.T, s Subject, processes int) *stage {
 	}
 }
 
-// home returns the first node of the process that a node lives in.
 func home(id dme.NodeID) dme.NodeID {
 	if id <= 1 {
 		return 1
@@ -41,7 +40,6 @@ func home(id dme.NodeID) dme.NodeID {
 	return id - id%2
 }
 
-// lodgers returns the nodes of the process of that first node.
 func lodgers(first dme.NodeID) []dme.NodeID {
 	if first <= 1 {
 		return []dme.NodeID{1}
@@ -79,8 +77,7 @@ func (g *stage) enter(first dme.NodeID) *cast {
 	return x
 }
 
-// start starts a process with an address book in which those that are absent to it
-// have no address of theirs.
+// start starts a process; those that are absent to it have no address of theirs in its book.
 func (g *stage) start(x *cast) {
 	book := append(transport.AddressBook(nil), g.book...)
 	for _, id := range x.order.Config.Absent {
@@ -89,7 +86,6 @@ func (g *stage) start(x *cast) {
 	x.do(command{Op: opStart, Book: book})
 }
 
-// open opens and starts all processes but those that are to come later.
 func (g *stage) open(firsts ...dme.NodeID) {
 	for _, first := range firsts {
 		g.last[first] = 1
@@ -105,7 +101,6 @@ func (g *stage) open(firsts ...dme.NodeID) {
 	g.begun = true
 }
 
-// process returns the process that a node lives in.
 func (g *stage) process(id dme.NodeID) *cast { return g.alive[home(id)] }
 
 func (g *stage) life(first dme.NodeID) life { return life{first, g.last[first]} }
@@ -148,8 +143,8 @@ func testRestart(t *testing.T, s Subject) {
 	}
 }
 
-// testDeath kills a process with connections from, to, and both from and to another,
-// which must notice: once for each node.
+// testDeath kills a process with connections from, to, and both, which must be noticed: once
+// for each node.
 func testDeath(t *testing.T, s Subject) {
 	for name, talk := range map[string]string{
 		"we send": "talk 1 2; heard 2 1", "it sends": "talk 2 1; heard 1 2", "both send": "converse 1 2",
@@ -160,7 +155,6 @@ func testDeath(t *testing.T, s Subject) {
 	}
 }
 
-// play does what a script says, and checks what all processes were told.
 func play(t *testing.T, s Subject, knobs Knobs, script string) {
 	processes := 2
 	if strings.Contains(script, " 4") {
@@ -195,7 +189,6 @@ func play(t *testing.T, s Subject, knobs Knobs, script string) {
 	}
 }
 
-// step does one step of a script: what a does, or what happens to it.
 func (g *stage) step(word string, a, b dme.NodeID) {
 	g.t.Helper()
 	switch word {

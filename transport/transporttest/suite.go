@@ -1,5 +1,4 @@
-// Package transporttest is the conformance suite of transports: what every
-// implementation of transport.Transport must do, tested on the real thing over
+// Package transporttest is the conformance suite of transports, tested on the real thing over
 // the loopback network.
 //
 // A transport's test package describes it with a [Subject] and has two lines:
@@ -7,9 +6,8 @@
 //	func TestMain(m *testing.M)        { os.Exit(transporttest.Main(m, subject)) }
 //	func TestConformance(t *testing.T) { transporttest.Run(t, subject) }
 //
-// Main is needed because some tests run peers as processes of their own, which
-// are this test binary, restarted, to kill them. Parts that ask for what a
-// subject does not promise are skipped.
+// Main is needed because some tests run peers as processes of their own, to kill them. Parts
+// that ask for what a subject does not promise are skipped.
 package transporttest
 
 import (
@@ -22,10 +20,8 @@ import (
 	"dmebench/transport"
 )
 
-// patience is how long a test waits for what must come; only what hangs gets there.
 const patience = 30 * time.Second
 
-// Opener opens a transport.
 type Opener func(transport.Config, Knobs) (transport.Transport, error)
 
 // Knobs are what tests turn to reach a bound sooner. Zero means the default.
@@ -41,28 +37,25 @@ type Subject struct {
 	Guarantees transport.Guarantees
 	Open       Opener
 
-	// LargestFrame is the size in bytes of the largest frame that the
-	// transport carries; 0 means transport.MaxFrame.
+	// LargestFrame is in bytes; 0 means transport.MaxFrame.
 	LargestFrame int
 
-	// NoticesDeath says that the transport reports a killed peer by
-	// Handler.Down.
+	// NoticesDeath says that a killed peer is reported by Handler.Down.
 	NoticesDeath bool
 
 	// AllocatesNothing says that a frame is sent and delivered without an allocation,
 	// once buffers have grown.
 	AllocatesNothing bool
 
-	// InProcess says that the transport joins nothing but what one process has
-	// opened; to close it is then to kill it.
+	// InProcess says that the transport joins what one process has opened; to close it is to
+	// kill it.
 	InProcess bool
 
 	// Connectionless says that a process goes on sending to one that has lost
 	// sight of it.
 	Connectionless bool
 
-	// Remote opens transports in processes of their own, which are told Reach:
-	// how to get at what Open knows. Where it is nil, Open does.
+	// Remote opens transports in processes of their own, which are told Reach; nil: as Open.
 	Remote func(reach string) Opener
 	Reach  string
 
@@ -72,12 +65,11 @@ type Subject struct {
 	// Parts names the parts of the suite that are run; nil means all.
 	Parts []string
 
-	// Stranger opens a raw connection to a transport's address, of someone
-	// without the run's key. Where it is nil, strangers cannot get that far.
+	// Stranger opens a raw connection to a transport's address; nil where strangers cannot get
+	// that far.
 	Stranger func(addr string) (net.Conn, error)
 }
 
-// Run tests the subject.
 func Run(t *testing.T, s Subject) {
 	s.LargestFrame, s.Patience = cmp.Or(s.LargestFrame, transport.MaxFrame), cmp.Or(s.Patience, patience)
 	for _, c := range []struct {

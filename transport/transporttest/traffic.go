@@ -93,8 +93,7 @@ func testLargeFrames(t *testing.T, s Subject) {
 	book.finish(t, s)
 }
 
-// testReplies plays a token to and fro, forwarded from inside the handler and
-// never flushed by anyone but the transport.
+// testReplies plays a token to and fro, flushed by nobody but the transport.
 func testReplies(t *testing.T, s Subject) {
 	const hops = 2000
 	done := make(chan struct{})
@@ -174,9 +173,7 @@ func testManyGoroutines(t *testing.T, s Subject) {
 }
 
 // testBroadcast lets every node of three processes say everything to all others,
-// by turns to all at once and to one after the other: all of it arrives once, in
-// one order for each pair where that is promised, also at the nodes of the
-// sender's own process.
+// by turns to all at once and to one after the other.
 func testBroadcast(t *testing.T, s Subject) {
 	l := layout{2, 1, 2}
 	n := l.nodes()
@@ -224,8 +221,7 @@ func sayToAll(tr transport.Transport, nodes int, from dme.NodeID, b []byte, atOn
 }
 
 // testSlowReader sends to a process that takes nothing: before long Send must
-// fail and name the link, further tries must not get past the bound either,
-// memory must be bounded, and what was accepted, then or later, must arrive once
+// fail and name the link, memory must be bounded, and what was accepted must arrive once
 // the process reads again.
 func testSlowReader(t *testing.T, s Subject) {
 	const (

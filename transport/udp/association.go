@@ -1,30 +1,22 @@
 package udp
 
 import (
-	"errors"
-	"fmt"
 	"sync"
 
 	"dmebench/dme"
-	"dmebench/transport"
 	"dmebench/transport/peers"
 )
 
-// process is a process of the run.
 type process = peers.Process[association]
 
 // association is the link with one process, both ways.
-//
-// A segment is taken only from the incarnation that is there, for this one: layers
-// below may hold some back while one process takes the place of another.
 type association struct {
 	t       *reliable
 	process *process
 	listed  peers.Entry[association]
 	hand    func(peers.Frame) // delivers a frame
 
-	// delivery serializes what is handed to the handler. It is taken before mu,
-	// and held while handlers run.
+	// delivery serializes what is handed to the handler. It is taken before mu.
 	delivery sync.Mutex
 	order    order
 	batch    int // frames delivered
@@ -52,7 +44,6 @@ type association struct {
 	bits               [maxBits]byte
 }
 
-// fate is what became of a process.
 type fate uint8
 
 const (
@@ -61,8 +52,6 @@ const (
 	absent      // it is not there yet
 	down        // it has fallen silent
 )
-
-var errIncarnation = errors.New("udp: segment from or for another incarnation")
 
 func (l *association) init(t *reliable, p *process) {
 	l.t, l.process, l.listed.Link = t, p, l
@@ -73,7 +62,6 @@ func (l *association) init(t *reliable, p *process) {
 	}
 }
 
-// send queues a frame.
 func (l *association) send(from, to dme.NodeID, b []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,28 +81,24 @@ func (l *association) send(from, to dme.NodeID, b []byte) error {
 	return nil
 }
 
-// accepts reports whether frames are still queued, with the error for who sends
-// where they are not; frames to a process that is no more are dropped without one.
-// It is called with mu held.
+// accepts reports whether frames are still queued; those to a process that is no more are
+// dropped without an error. It is called with mu held.
 func (l *association) accepts(frames uint64) (bool, error) {
 	if l.fate == alive && !l.parting {
 		l.introduce()
 		return true, nil
 	}
 	l.frames += frames
-	if l.t.closing.Load() {
-		return false, errClosed
+	if l.t.Closing() {
+		return false, l.t.Closed()
 	}
 	return false, nil
 }
 
-// full says that too much is queued. It is called with mu held.
 func (l *association) full() error {
-	return fmt.Errorf("udp: link from %v to %v: %d bytes queued, at most %d allowed: %w",
-		l.t.top.Self, l.process, l.out.queued, l.t.limits.backlog, transport.ErrBacklog)
+	return l.t.Top().Full(l.process, l.out.queued, l.t.limits.backlog)
 }
 
-// flush sends what is queued. The link has just been taken from the dirty list.
 func (l *association) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,11 +106,10 @@ func (l *association) flush() {
 	l.transmit(l.t.clock())
 }
 
-// transmit hands to the layer below what may be sent. It is called with mu held.
+// transmit hands to the layer below what may be sent. As all below, it is called with mu held.
 func (l *association) transmit(now instant) { l.transmitUpTo(nil, now) }
 
-// transmitUpTo is transmit up to the segment last. Where it is reported to be
-// due, the caller sends that one. It is called with mu held.
+// transmitUpTo is transmit up to the segment last, which the caller sends where it is due.
 func (l *association) transmitUpTo(last *outgoing, now instant) (due, urgent bool) {
 	if l.fate != alive || l.out.empty() {
 		return false, false
@@ -145,28 +128,25 @@ func (l *association) transmitUpTo(last *outgoing, now instant) (due, urgent boo
 	return due, urgent
 }
 
-// write hands a segment to the layer below. It is called with mu held.
 func (l *association) write(s *segment) {
 	s.from, s.to = l.t.config.Incarnation, l.process.Incarnation
 	l.scratch = appendSegment(l.scratch[:0], s)
 	// What the layer below does not take is lost, as on the way.
-	_ = l.t.below.Send(l.t.top.Self.Node(), l.process.Node(), l.scratch)
+	_ = l.t.below.Send(l.t.Top().Self.Node(), l.process.Node(), l.scratch)
 }
 
-// writeAck sends an acknowledgement alone. It is called with mu held.
 func (l *association) writeAck(now instant) {
 	l.write(&segment{kind: ack, ack: l.in.acknowledge(l.bits[:0], now)})
 }
 
-// ask sends a segment without frames, which is to be acknowledged as all are. It
-// is called with mu held.
+// ask sends a segment without frames, which is acknowledged as all are.
 func (l *association) ask(now instant) {
 	l.introduce()
 	l.out.add(whole)
 	l.transmit(now)
 }
 
-// arrived takes a segment of the other side.
+// arrived takes a segment of the other side, without mu.
 func (l *association) arrived(s *segment) {
 	l.delivery.Lock()
 	defer l.delivery.Unlock()
@@ -204,13 +184,14 @@ func (l *association) arrived(s *segment) {
 }
 
 // take takes what concerns the link itself, and reports whether the segment
-// carries something that is new. It is called with mu held.
+// carries something that is new. A segment is taken only from the incarnation that is
+// there, for this one: layers below may hold some back while one takes the place of another.
 func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 	if l.superseded {
 		return false, nil // of the next one, which comes to its place at this moment
 	}
 	if s.from != l.process.Incarnation || s.to != l.t.config.Incarnation || l.fate >= absent {
-		return false, errIncarnation
+		return false, errRefused
 	}
 	l.introduce()
 	if l.heard == 0 {
@@ -242,49 +223,43 @@ func (l *association) take(s *segment, now instant) (fresh bool, err error) {
 	return fresh, nil
 }
 
-// introduce makes the process one of those that this one has met. It is called
-// with mu held.
+// introduce makes the process one of those that this one has met.
 func (l *association) introduce() {
 	if l.known {
 		return
 	}
 	l.known = true
 	t := l.t
-	t.mu.Lock()
+	t.Mu.Lock()
 	t.met = append(t.met, l)
-	t.mu.Unlock()
+	t.Mu.Unlock()
 }
 
-// forget drops what is queued for a process that is no more. It is called with mu
-// held.
+// forget drops what is queued for a process that is no more.
 func (l *association) forget() {
 	l.out.drop()
 	l.asked, l.tries, l.in.due = 0, 0, 0
 }
 
 // lose notes that the other side is dead, and has the handler told by a goroutine of
-// its own, which waits until frames from there have been delivered: none follows. It
-// is called with mu held.
+// its own, which waits until frames from there have been delivered.
 func (l *association) lose(err error) {
 	l.fate = down
 	l.forget()
-	t := l.t
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ended {
-		return
-	}
 	l.reporting.Add(1)
-	t.notices.Go(func() {
+	told := l.t.Go(func() {
 		defer l.reporting.Done()
 		l.delivery.Lock()
 		defer l.delivery.Unlock()
 		for _, id := range l.process.Nodes {
-			if !t.closing.Load() {
-				t.handler.Down(id, err)
+			if !l.t.Closing() {
+				l.t.handler.Down(id, err)
 			}
 		}
 	})
+	if !told {
+		l.reporting.Done()
+	}
 }
 
 // part says farewell.
@@ -292,7 +267,7 @@ func (l *association) part(now instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.parting = true
-	if l.fate == alive && l.process != l.t.top.Self {
+	if l.fate == alive && l.process != l.t.Top().Self {
 		l.out.add(farewell)
 		l.transmit(now)
 	} else {
@@ -301,16 +276,15 @@ func (l *association) part(now instant) {
 	l.noteParted()
 }
 
-// noteParted notes that a process knows that this one closes, or is no more. It is
-// called with mu held.
+// noteParted notes that a process knows that this one closes, or is no more.
 func (l *association) noteParted() {
 	if !l.parting || l.parted || l.fate == alive && !l.out.empty() {
 		return
 	}
 	l.parted = true
 	t := l.t
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
 	if t.parting--; t.parting == 0 {
 		close(t.parted)
 	}

@@ -35,24 +35,18 @@ const (
 	tagSize    = 16
 	overhead   = headerSize + tagSize
 
-	// The nonce is the number with the incarnation before it, as they stand in the
-	// header.
-	nonceAt = fromAt
+	nonceAt = fromAt // the nonce is the incarnation and the number, as they stand in the header
 )
 
-var (
-	errForeign = errors.New("udp: not a datagram of this protocol and version")
-	errOver    = errors.New("udp: a datagram from or for an incarnation that is over")
-	errForged  = errors.New("udp: the datagram's tag is wrong: its sender does not know the run's key")
-)
+// errRefused is the error for what is refused and counted, whatever is wrong with it.
+var errRefused = errors.New("udp: malformed, forged, or of an incarnation that is not there")
 
-// newSeal returns the authenticator of an incarnation's datagrams.
 func newSeal(key *transport.Key, node dme.NodeID, incarnation uint32) cipher.AEAD {
 	who := binary.BigEndian.AppendUint32(nil, uint32(node))
 	return peers.NewSeal(key, "udp datagrams", binary.BigEndian.AppendUint32(who, incarnation)...)
 }
 
-// sealer makes the datagrams of this process. It is used by one goroutine at a time.
+// sealer makes the datagrams of this process, one at a time.
 type sealer struct {
 	seal   cipher.AEAD
 	header [headerSize]byte
@@ -91,7 +85,7 @@ type datagram struct {
 
 func readDatagram(b []byte) (d datagram, err error) {
 	if len(b) < overhead || b[0] != version {
-		return d, errForeign
+		return d, errRefused
 	}
 	at := func(i int) uint32 { return binary.BigEndian.Uint32(b[i:]) }
 	return datagram{b, dme.NodeID(at(nodeAt)), at(fromAt), at(toAt)}, nil
@@ -101,7 +95,7 @@ func readDatagram(b []byte) (d datagram, err error) {
 func (d *datagram) open(seal cipher.AEAD) ([]byte, error) {
 	end := len(d.b) - tagSize
 	if _, err := seal.Open(nil, d.b[nonceAt:headerSize], d.b[end:], d.b[:end]); err != nil {
-		return nil, errForged
+		return nil, errRefused
 	}
 	return d.b[headerSize:end:end], nil
 }
@@ -131,7 +125,6 @@ type acknowledgement struct {
 	bits  []byte
 }
 
-// kind is what a segment is for.
 type kind uint8
 
 const (
@@ -152,8 +145,6 @@ const (
 	segmentRoom = 1 + 5 + 5 + 9 + 5 + 1 + maxBits + 9
 	maxBits     = windowSegments / 8 // bytes
 )
-
-var errSegment = errors.New("udp: malformed segment")
 
 func appendSegment(b []byte, s *segment) []byte {
 	k := byte(s.kind)
@@ -176,50 +167,24 @@ func appendSegment(b []byte, s *segment) []byte {
 // decodeSegment reads b into s, whose bits and body then lie in b.
 func decodeSegment(b []byte, s *segment) error {
 	if len(b) == 0 {
-		return errSegment
+		return errRefused
 	}
 	*s = segment{kind: kind(b[0] &^ urgentBit), urgent: b[0]&urgentBit != 0}
 	if s.kind == 0 || s.kind >= kinds {
-		return errSegment
+		return errRefused
 	}
-	r := reader{b: b[1:]}
-	s.from, s.to = uint32(r.uvarint(math.MaxUint32)), uint32(r.uvarint(math.MaxUint32))
-	s.ack.next = r.uvarint(1 << 62)
-	s.ack.delay = time.Duration(r.uvarint(1<<31)) * time.Microsecond
-	s.ack.bits = r.bytes(r.uvarint(maxBits))
+	r := peers.Reader{Rest: b[1:]}
+	s.from, s.to = uint32(r.Uvarint(math.MaxUint32)), uint32(r.Uvarint(math.MaxUint32))
+	s.ack.next = r.Uvarint(1 << 62)
+	s.ack.delay = time.Duration(r.Uvarint(1<<31)) * time.Microsecond
+	s.ack.bits = r.Bytes(r.Uvarint(maxBits))
 	if s.kind.numbered() {
-		s.number = r.uvarint(1 << 62)
+		s.number = r.Uvarint(1 << 62)
 	}
-	s.body = r.b
+	s.body = r.Rest
 	mayHaveBody := s.kind == whole || s.kind == part || s.kind == shared
-	if r.failed || len(s.body) > 0 && !mayHaveBody {
-		return errSegment
+	if r.Failed || len(s.body) > 0 && !mayHaveBody {
+		return errRefused
 	}
 	return nil
-}
-
-// reader takes fields off the front of a slice.
-type reader struct {
-	b      []byte
-	failed bool
-}
-
-func (r *reader) uvarint(most uint64) uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 || v > most {
-		r.failed, r.b = true, nil
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *reader) bytes(n uint64) []byte {
-	if n > uint64(len(r.b)) {
-		r.failed, r.b = true, nil
-		return nil
-	}
-	x := r.b[:n:n]
-	r.b = r.b[n:]
-	return x
 }

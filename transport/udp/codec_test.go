@@ -156,7 +156,11 @@ func listener(key transport.Key, handler collector) (*raw, *sealer) {
 	if err != nil {
 		panic(err) // the book is right
 	}
-	return &raw{config: c, top: top, handler: handler, out: new(outbox)}, newSealer(&key, 2, 1)
+	r := &raw{config: c, handler: handler, out: new(outbox)}
+	if err := r.Begin(top); err != nil {
+		panic(err) // it is the first
+	}
+	return r, newSealer(&key, 2, 1)
 }
 
 // nowhere is a layer below that takes everything and passes on nothing.
@@ -238,7 +242,7 @@ func FuzzPeer(f *testing.F) {
 				t.Fatalf("a frame of %d bytes out of %d", len(x.Body), arrived)
 			}
 		}
-		p := &r.top.At(1).State
+		p := &r.Top().At(1).State
 		held := len(p.order.partial)
 		for _, a := range p.order.early {
 			held += len(a.body)

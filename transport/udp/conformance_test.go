@@ -101,9 +101,9 @@ func TestDatagramsOfOtherIncarnations(t *testing.T) {
 	key := transporttest.NewKey()
 	var frames []peers.Frame
 	r, _ := listener(key, collector{&frames})
-	next := *r.top.At(1)
+	next := *r.Top().At(1)
 	next.Incarnation = 2
-	r.top.Install(&next)
+	r.Top().Install(&next)
 	for _, c := range []struct {
 		from, to           uint32
 		delivered, refused int

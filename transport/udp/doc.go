@@ -7,20 +7,17 @@
 //	          retransmission (RFC 6298 with Karn's rule), windows
 //	fifo      and in order between each pair of nodes
 //
-// [Listen] opens them, [GuaranteesOf] says what each promises. The layers above
-// raw need nothing of it but frames, so that another transport's wrapper, which
-// loses or delays on purpose, fits between ([Options.Between]).
+// [Listen] opens them, [GuaranteesOf] says what each promises. Another transport's
+// wrapper, which loses or delays on purpose, fits above raw ([Options.Between]).
 //
 // # The way of a frame
 //
 // No frame changes goroutine inside the process. The goroutine that reads the
 // socket calls the handler, for up to 16 datagrams after each wait; what the
-// handler sends is packed into datagrams, as many frames to one process as fit,
-// and the same goroutine sends these, several in one system call, when its
-// batch is done. No send ever waits: what a full socket does not take is lost,
-// and sent again by the layer reliable like what is lost on the way. One
-// goroutine and one timer of a process serve the timeouts of all its links, and
-// sleep while there are none.
+// handler sends is packed into datagrams, and the same goroutine sends these, several
+// in one system call, when its batch is done. No send ever waits: what a full socket does
+// not take is lost, and sent again by the layer reliable. One goroutine and one timer of a
+// process serve the timeouts of all its links, and sleep while there are none.
 //
 // # Links
 //
@@ -30,15 +27,14 @@
 // where something is missing or the sender asks, which it does before its
 // window closes. A frame that is larger than a datagram goes in parts. A segment is
 // sent again when its timeout is over, or before that when one that was sent later
-// has arrived and its own acknowledgement is late (RFC 8985).
+// has arrived and its own acknowledgement is late (RFC 8985). Retransmissions are counted
+// by segment.
 //
-// The window is fixed, 512 segments and 128 KiB. A run's processes stand in one rack,
+// The window is fixed, 512 segments and 128 KiB: a run's processes stand in one rack,
 // where segments are lost at the receiver's buffer of 4 MB, which thirty senders do
 // not fill with that much. There is no other congestion control: this is nothing for
 // the Internet. A link queues up to transport.MaxBacklog bytes; beyond, Send fails
 // with transport.ErrBacklog.
-//
-// Retransmissions are counted by segment, apart from frames.
 //
 // # Incarnations
 //
@@ -55,26 +51,22 @@
 //
 // Every datagram carries a tag that follows from its content and a key of its
 // sender's incarnation, itself derived from the run's key. Others are refused
-// and counted; they change nothing, and leave nothing behind. Content is not encrypted.
-// A genuine datagram that somebody has seen and sends again is taken once by the layers
-// above raw, and as often as it comes by raw. What an authenticated peer sends is
-// checked all the same: a frame from a node that does not live there, or for one that
-// does not live here, is refused; and what a peer can make this process keep is bounded.
+// and counted. Content is not encrypted. A genuine datagram that somebody sends again is
+// taken once by the layers above raw, and as often as it comes by raw. What an
+// authenticated peer sends is checked all the same, and what it can make this process
+// keep is bounded.
 //
 // # Ends
 //
 // A process that closes says so to every process that it has met, as the last
 // segment, and waits about a second for the acknowledgements. One that goes
 // silent is down after about six seconds of retransmission, in which at least eight
-// attempts to reach it had their time, and one more for each 32 processes of the run:
-// attempts count, and not the clock alone, since on a machine with too much to do
-// nobody answers soon. Attempts that a partition or loss which was injected
-// explains do not count, or count for less (suspicion.go). Where nobody has had anything
+// attempts to reach it had their time (timer.go). Attempts that a partition or loss which
+// was injected explains do not count, or count for less. Where nobody has had anything
 // to say for two to four seconds, a segment without frames asks for an answer; in
-// runs of many processes less often, so that all of them together ask at most a
-// thousand times a second. A death between two frames is noticed within ten seconds
-// in a small run and within half an hour in one of a thousand. No frame of a process
-// is delivered after its Down. The raw layer alone notices no death and says no
+// runs of many processes less often. A death between two frames is noticed within ten
+// seconds in a small run and within half an hour in one of a thousand. No frame of a
+// process is delivered after its Down. The raw layer alone notices no death and says no
 // farewell.
 //
 // # Broadcasts
@@ -84,14 +76,12 @@
 // listen at (IPv4; loopback too; no router is passed). A broadcast is then one
 // datagram, also for the sender's own process. Above raw it is a segment of each
 // link besides: the datagram names for each process the segment's number on its
-// link, and receivers acknowledge on their links.
-// Who misses it gets it alone. A broadcast that does not fit into a datagram goes
-// to each node in parts; one whose receivers do not fit, more than about a
-// hundred on a network of 1400 bytes, in several datagrams; and links whose window is
-// closed get it when they can. A broadcast does not share a
-// datagram with frames for one process, and comes to a socket of its own: where
-// nodes mostly answer one another, as with Ricart and Agrawala's algorithm, more
-// datagrams may travel than without it.
+// link, receivers acknowledge on their links, and who misses it gets it alone. A
+// broadcast that does not fit into a datagram goes to each node in parts; one whose
+// receivers do not fit, more than about a hundred on a network of 1400 bytes, in several
+// datagrams; and links whose window is closed get it when they can. It shares no
+// datagram with frames for one process, so that more datagrams may travel than without
+// multicast where nodes mostly answer one another.
 //
 // Without it, a broadcast is as many frames as it has receivers.
 package udp

@@ -14,17 +14,15 @@ import (
 	"dmebench/transport/peers"
 )
 
-// group is the IP multicast group of a run: what is sent there once, all of its
-// processes receive, the sender too.
+// group is the IP multicast group of a run. A sender receives its own datagrams, too.
 type group struct {
 	at     netip.AddrPort
 	socket *socket
 }
 
-// groupOf returns a run's group, which follows from its key so that all of its
-// processes know it: an address of the organization-local scope (RFC 2365, 6.2)
-// and a port below those that systems give out by themselves. That another run
-// has the same is unlikely, and harms nobody: its datagrams are refused.
+// groupOf returns a run's group, which follows from its key: an address of the
+// organization-local scope (RFC 2365, 6.2) and a port below those that systems give out by
+// themselves. Where another run has the same, its datagrams are refused.
 func groupOf(key *transport.Key) netip.AddrPort {
 	const firstPort, ports = 20_000, 10_000
 	sum := key.Derive("udp group")
@@ -62,7 +60,6 @@ func joinAt(at netip.AddrPort, own *socket) (*socket, error) {
 	return newSocket(conn)
 }
 
-// interfaceOf returns the network interface that has the address.
 func interfaceOf(local netip.Addr) (*net.Interface, error) {
 	all, err := net.Interfaces()
 	if err != nil {
@@ -83,14 +80,12 @@ func interfaceOf(local netip.Addr) (*net.Interface, error) {
 	return nil, fmt.Errorf("no interface has the address %v", local)
 }
 
-// Multicasting is a [Transport] that was opened with [Options.Multicast], and a
-// [transport.Broadcaster].
+// Multicasting is a [Transport] that was opened with [Options.Multicast].
 type Multicasting struct{ *Transport }
 
 var _ transport.Broadcaster = Multicasting{}
 
-// Broadcast is Send to every node but from, by one datagram to the run's
-// multicast group; the package comment says when it takes more.
+// Broadcast is Send to every node but from, mostly by one datagram to the run's group.
 func (m Multicasting) Broadcast(from dme.NodeID, frame []byte) error {
 	return m.Transport.Transport.(transport.Broadcaster).Broadcast(from, frame)
 }
@@ -123,25 +118,25 @@ const (
 	castHead = 5 + 3     // bytes before the entries
 )
 
-// Broadcast is Send to every node but from.
 func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
-	if err := t.ready(); err != nil {
+	top, err := t.Ready()
+	if err != nil {
 		return err
 	}
-	if err := t.top.Sendable(from, len(b), transport.MaxFrame); err != nil {
+	if err := top.Sendable(from, len(b), transport.MaxFrame); err != nil {
 		return err
 	}
 	if peers.MaxHeader+len(b) > t.body {
-		return t.sendToAll(from, b) // in parts
+		return sendToAll(t, t.config.Nodes, from, b) // in parts
 	}
 	c := &t.cast
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.body = peers.AppendFrame(make([]byte, 0, peers.MaxHeader+len(b)), from, dme.None, b)
 	now := t.clock()
-	for p := range t.top.All() {
+	for p := range top.All() {
 		receivers := len(p.Nodes)
-		if p == t.top.Self {
+		if p == top.Self {
 			receivers-- // not the sender
 		}
 		if receivers == 0 {
@@ -160,21 +155,7 @@ func (t *reliable) Broadcast(from dme.NodeID, b []byte) error {
 	return nil
 }
 
-// sendToAll sends a frame to one node after the other.
-func (t *reliable) sendToAll(from dme.NodeID, b []byte) error {
-	for to := dme.NodeID(1); int(to) <= t.config.Nodes; to++ {
-		if to == from {
-			continue
-		}
-		if err := t.Send(from, to, b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// queueBroadcast queues c.body, for n nodes, and adds it to c if it may be sent
-// now.
+// queueBroadcast queues c.body, for n nodes, and adds it to c if it may be sent now.
 func (l *association) queueBroadcast(c *broadcast, n uint64, now instant) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,7 +182,6 @@ func (l *association) queueBroadcast(c *broadcast, n uint64, now instant) error 
 	return nil
 }
 
-// write hands what was gathered to the layer below. It is called with mu held.
 func (c *broadcast) write(t *reliable) {
 	if c.count == 0 {
 		return
@@ -211,14 +191,13 @@ func (c *broadcast) write(t *reliable) {
 	c.out = append(c.out, c.entries...)
 	c.out = append(c.out, c.body...)
 	// What the layer below does not take is lost, as on the way.
-	_ = t.caster.Broadcast(t.top.Self.Node(), c.out)
+	_ = t.caster.Broadcast(t.Top().Self.Node(), c.out)
 	c.entries, c.count = c.entries[:0], 0
 }
 
-// broadcastArrived takes a broadcast of a process from the layer below.
 func (t *reliable) broadcastArrived(from *process, b []byte) {
 	var s segment
-	mine, err := decodeBroadcast(b, uint64(t.top.Self.Index), &s)
+	mine, err := decodeBroadcast(b, uint64(t.Top().Self.Index), &s)
 	switch {
 	case err != nil:
 		t.refused.Add(1)
@@ -227,24 +206,23 @@ func (t *reliable) broadcastArrived(from *process, b []byte) {
 	}
 }
 
-// decodeBroadcast reads the segment for a process out of a broadcast, into s;
-// false where there is none for it.
+// decodeBroadcast reads the segment for a process out of a broadcast, into s, if there is one.
 func decodeBroadcast(b []byte, process uint64, s *segment) (mine bool, err error) {
-	r := reader{b: b}
-	*s = segment{kind: shared, from: uint32(r.uvarint(math.MaxUint32))}
-	for count := r.uvarint(1 << 32); count > 0 && !r.failed; count-- {
-		at := r.uvarint(1 << 32)
-		to := r.uvarint(math.MaxUint32)
-		number := r.uvarint(1 << 63)
-		if at == process && !r.failed && !mine {
+	r := peers.Reader{Rest: b}
+	*s = segment{kind: shared, from: uint32(r.Uvarint(math.MaxUint32))}
+	for count := r.Uvarint(1 << 32); count > 0 && !r.Failed; count-- {
+		at := r.Uvarint(1 << 32)
+		to := r.Uvarint(math.MaxUint32)
+		number := r.Uvarint(1 << 63)
+		if at == process && !r.Failed && !mine {
 			mine = true
 			s.to = uint32(to)
 			s.number, s.urgent = number>>1, number&1 == 1
 		}
 	}
-	s.body = r.b
-	if r.failed || len(s.body) == 0 {
-		return false, errSegment
+	s.body = r.Rest
+	if r.Failed || len(s.body) == 0 {
+		return false, errRefused
 	}
 	return mine, nil
 }

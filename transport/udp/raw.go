@@ -19,48 +19,38 @@ import (
 )
 
 const (
-	// largestRaw is the largest frame of the raw layer, which cannot take one
-	// apart: a round number that fits into a datagram, whose payload is at most
-	// 65,507 bytes.
+	// largestRaw is the largest frame of the raw layer, which takes none apart: a round
+	// number that fits into a datagram.
 	largestRaw = 65000
 
-	// heldPackets is how many datagrams wait for a flush at most: Send sends
-	// them itself when there are more.
+	// heldPackets is how many datagrams wait for a flush at most.
 	heldPackets = 64
 )
 
 // raw carries frames in datagrams, and promises nothing but that they come
 // from a process with the run's key.
 type raw struct {
-	phase
+	peers.Life[way] // its Mu guards sender, and what ways say of sending; no other lock is taken under it
+
 	config   transport.Config
 	datagram int // bytes that datagrams are filled up to
 	socket   *socket
 	group    *group // nil without multicast
-
-	// beneath says that the handler is a layer above, which takes a broadcast
-	// once, for no node.
-	beneath bool
-
-	top     *peers.Topology[way]
-	handler transport.Handler
+	beneath  bool   // the handler is a layer above, which takes a broadcast once, for no node
+	handler  transport.Handler
 
 	reading sync.Mutex // held for each datagram: two sockets may be read
 	batch   int        // frames delivered since the last flush; guarded by reading
 
-	mu     sync.Mutex // guards what follows, and what ways say of sending; no other lock is taken under it
+	// Guarded by Mu.
 	sealer *sealer
 	toAll  way // to the group
 
-	// changed says that not all processes have been there from the start, so that
-	// some may hear the group who are not meant. The layers above see to that
-	// themselves.
+	// changed says that not all processes have been there from the start, so that some may
+	// hear the group who are not meant. The layers above see to that themselves.
 	changed bool
 	out     *outbox
 	sent    transport.Counters
-
-	close   func() // once
-	running sync.WaitGroup
 
 	received, refused atomic.Uint64
 }
@@ -80,18 +70,9 @@ type way struct {
 	over bool        // no datagram of it is taken any more
 }
 
-// packet is a datagram that is being made.
 type packet struct {
 	way *way
 	b   []byte
-}
-
-// add queues an empty datagram; there must be room.
-func (o *outbox) add(w *way) *packet {
-	p := &o.packets[o.queued]
-	o.queued++
-	p.way = w
-	return p
 }
 
 func listenRaw(c transport.Config, o Options) (*raw, error) {
@@ -118,7 +99,7 @@ func listenRaw(c transport.Config, o Options) (*raw, error) {
 			r.datagram = loopbackDatagram
 		}
 	}
-	r.close = sync.OnceFunc(r.shutDown)
+	r.Name = "udp"
 	return r, nil
 }
 
@@ -145,24 +126,22 @@ func (r *raw) Start(book transport.AddressBook, h transport.Handler) error {
 			return err
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ready() != errNotStarted {
-		return errBegun
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	if err := r.Begin(top); err != nil {
+		return err
 	}
-	r.top, r.handler = top, h
-	r.started.Store(true)
-	r.running.Go(func() { r.read(r.socket) })
+	r.handler = h
+	r.Running.Go(func() { r.read(r.socket) })
 	if r.group != nil {
 		if r.toAll.to, err = r.socket.sockaddr(r.group.at); err != nil {
 			return fmt.Errorf("udp: %w", err)
 		}
-		r.running.Go(func() { r.read(r.group.socket) })
+		r.Running.Go(func() { r.read(r.group.socket) })
 	}
 	return nil
 }
 
-// locate looks up a process's address.
 func (r *raw) locate(p *rawProcess) error {
 	at, err := resolve(p.Addr)
 	if err == nil {
@@ -174,7 +153,6 @@ func (r *raw) locate(p *rawProcess) error {
 	return nil
 }
 
-// resolve returns the address that HOST:PORT stands for.
 func resolve(addr string) (netip.AddrPort, error) {
 	u, err := net.ResolveUDPAddr("udp", addr)
 	if err != nil {
@@ -188,10 +166,11 @@ func resolve(addr string) (netip.AddrPort, error) {
 }
 
 func (r *raw) Send(from, to dme.NodeID, b []byte) error {
-	if err := r.ready(); err != nil {
+	top, err := r.Ready()
+	if err != nil {
 		return err
 	}
-	p, err := r.top.Route(from, to, len(b), largestRaw)
+	p, err := top.Route(from, to, len(b), largestRaw)
 	if err != nil {
 		return err
 	}
@@ -199,39 +178,44 @@ func (r *raw) Send(from, to dme.NodeID, b []byte) error {
 	return nil
 }
 
-// Broadcast sends a frame to every node but from, where there is a group.
 func (r *raw) Broadcast(from dme.NodeID, b []byte) error {
-	if err := r.ready(); err != nil {
+	top, err := r.Ready()
+	if err != nil {
 		return err
 	}
-	if err := r.top.Sendable(from, len(b), largestRaw); err != nil {
+	if err := top.Sendable(from, len(b), largestRaw); err != nil {
 		return err
 	}
 	if r.group == nil {
 		return errors.New("udp: Broadcast without a multicast group")
 	}
-	r.mu.Lock()
+	r.Mu.Lock()
 	changed := r.changed
-	r.mu.Unlock()
-	if !changed || r.beneath {
-		r.queue(&r.toAll, from, dme.None, b, uint64(r.config.Nodes-1))
-		return nil
+	r.Mu.Unlock()
+	if changed && !r.beneath {
+		return sendToAll(r, r.config.Nodes, from, b)
 	}
-	for p := range r.top.All() {
-		for _, to := range p.Nodes {
-			if to != from {
-				r.queue(&p.State, from, to, b, 1)
-			}
+	r.queue(&r.toAll, from, dme.None, b, uint64(r.config.Nodes-1))
+	return nil
+}
+
+// sendToAll sends a frame to one node after the other.
+func sendToAll(t transport.Transport, nodes int, from dme.NodeID, b []byte) error {
+	for to := dme.NodeID(1); int(to) <= nodes; to++ {
+		if to == from {
+			continue
+		}
+		if err := t.Send(from, to, b); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// queue adds a frame to the datagram that is being made on a way, which counts
-// for as many as it has receivers.
+// queue adds a frame to the datagram that is being made on a way.
 func (r *raw) queue(w *way, from, to dme.NodeID, b []byte, receivers uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	r.sent.Frames += receivers
 	if w.down {
 		return
@@ -243,15 +227,17 @@ func (r *raw) queue(w *way, from, to dme.NodeID, b []byte, receivers uint64) {
 		if r.out.queued == heldPackets {
 			r.flushLocked()
 		}
-		w.open = r.out.add(w)
+		w.open = &r.out.packets[r.out.queued]
+		w.open.way = w
+		r.out.queued++
 		w.open.b = r.sealer.begin(w.open.b, w.incarnation)
 	}
 	w.open.b = peers.AppendFrame(w.open.b, from, to, b)
 }
 
 func (r *raw) Flush() error {
-	if r.closing.Load() {
-		return errClosed
+	if r.Closing() {
+		return r.Closed()
 	}
 	r.flush()
 	return nil
@@ -259,8 +245,8 @@ func (r *raw) Flush() error {
 
 // flush sends what is queued, as far as the socket takes it; the rest is lost.
 func (r *raw) flush() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	r.flushLocked()
 }
 
@@ -277,9 +263,9 @@ func (r *raw) flushLocked() {
 }
 
 func (r *raw) Counters() transport.Counters {
-	r.mu.Lock()
+	r.Mu.Lock()
 	c := r.sent
-	r.mu.Unlock()
+	r.Mu.Unlock()
 	c.Received, c.RefusedFrames, c.KernelDrops = r.received.Load(), r.refused.Load(), r.socket.drops()
 	if r.group != nil {
 		c.KernelDrops += r.group.socket.drops()
@@ -287,39 +273,32 @@ func (r *raw) Counters() transport.Counters {
 	return c
 }
 
-func (r *raw) Close() error {
-	r.close()
-	return nil
-}
+func (r *raw) Close() error { return r.Life.Close(r.shutDown) }
 
 func (r *raw) shutDown() {
-	r.mu.Lock()
-	r.closing.Store(true)
-	r.flushLocked()
-	r.mu.Unlock()
+	r.flush()
 	r.socket.close()
 	if r.group != nil {
 		r.group.socket.close()
 	}
-	r.running.Wait()
+	r.Running.Wait()
 }
 
 // read is the goroutine that delivers what comes to a socket.
 func (r *raw) read(s *socket) {
 	for {
 		err := s.receive(r.datagramArrived, r.batchEnded)
-		if r.closing.Load() || errors.Is(err, net.ErrClosed) {
+		if r.Closing() || errors.Is(err, net.ErrClosed) {
 			return
 		}
 		time.Sleep(time.Millisecond) // an error of the system that may pass
 	}
 }
 
-// datagramArrived delivers the frames of a datagram.
 func (r *raw) datagramArrived(b []byte) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
-	if r.closing.Load() {
+	if r.Closing() {
 		return
 	}
 	from, body, err := r.open(b)
@@ -334,10 +313,10 @@ func (r *raw) datagramArrived(b []byte) {
 func (r *raw) frameArrived(from *rawProcess, f peers.Frame) {
 	toAll := f.To == dme.None && r.group != nil
 	switch {
-	case toAll && r.top.Of(f.From) == from && r.beneath, r.top.Hosts(from, f.From, f.To):
+	case toAll && r.Top().Of(f.From) == from && r.beneath, r.Top().Hosts(from, f.From, f.To):
 		r.deliver(f)
-	case toAll && r.top.Of(f.From) == from:
-		for _, id := range r.top.Self.Nodes {
+	case toAll && r.Top().Of(f.From) == from:
+		for _, id := range r.Top().Self.Nodes {
 			if id != f.From {
 				r.deliver(peers.Frame{From: f.From, To: id, Body: f.Body})
 			}
@@ -348,7 +327,7 @@ func (r *raw) frameArrived(from *rawProcess, f peers.Frame) {
 }
 
 func (r *raw) deliver(f peers.Frame) {
-	if r.closing.Load() {
+	if r.Closing() {
 		return
 	}
 	r.handler.Frame(f.From, f.To, f.Body)
@@ -364,14 +343,14 @@ func (r *raw) open(b []byte) (*rawProcess, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	from := r.top.Of(d.node)
+	from := r.Top().Of(d.node)
 	if from == nil {
-		return nil, nil, errForeign
+		return nil, nil, errRefused
 	}
 	known := &from.State
 	early := d.from > from.Incarnation
 	if d.from < from.Incarnation || known.over && !early || d.to != 0 && d.to != r.config.Incarnation {
-		return nil, nil, errOver
+		return nil, nil, errRefused
 	}
 	seal := known.seal
 	if seal == nil || early {
@@ -388,23 +367,18 @@ func (r *raw) open(b []byte) (*rawProcess, []byte, error) {
 	return from, body, nil
 }
 
-// batchEnded sends what the handler has sent.
 func (r *raw) batchEnded() {
 	r.reading.Lock()
 	defer r.reading.Unlock()
 	r.deliveredBatch()
 }
 
-// deliveredBatch is called with reading held.
+// deliveredBatch sends what the handler has sent. It is called with reading held.
 func (r *raw) deliveredBatch() {
 	r.received.Add(uint64(r.batch))
 	r.batch = 0
 	r.flush()
 }
-
-// DatagramSize is how many bytes of a datagram a transport fills that does not listen
-// on the loopback and is not told otherwise; the headers of UDP and IP come on top.
-const DatagramSize = networkDatagram
 
 // Granted opens a socket as a transport does, closes it, and returns the sizes in bytes
 // of the buffers that the system grants it, and the size that is asked for.

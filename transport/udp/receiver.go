@@ -2,7 +2,6 @@ package udp
 
 import (
 	"bytes"
-	"errors"
 	"time"
 
 	"dmebench/transport/peers"
@@ -11,11 +10,7 @@ import (
 // ackEvery is how many segments are acknowledged together at most.
 const ackEvery = 128
 
-var errBeyond = errors.New("udp: segment beyond the window")
-
-// receiver is one direction of a link as its receiver sees it: which segments
-// have arrived, and whether it owes an acknowledgement. It does nothing by
-// itself and reads no clock.
+// receiver is one direction of a link as its receiver sees it. It reads no clock.
 type receiver struct {
 	delay   time.Duration               // for which an acknowledgement waits for a segment that it can travel with
 	next    uint64                      // all below have arrived
@@ -27,11 +22,10 @@ type receiver struct {
 	due     instant                     // when it is; 0 while none is owed
 }
 
-// note takes note of a segment, and reports whether it is new.
 func (r *receiver) note(number uint64, urgent bool, now instant) (fresh bool, err error) {
 	switch {
 	case number >= r.next+windowSegments:
-		return false, errBeyond
+		return false, errRefused
 	case number < r.next || r.has(number):
 		// The sender has not heard of its arrival, or not in time.
 		r.now = true
@@ -58,8 +52,7 @@ func (r *receiver) has(number uint64) bool {
 	return r.seen[number%windowSegments/64]&(1<<(number%64)) != 0
 }
 
-// acknowledge returns the acknowledgement that is to go out at the time now,
-// with its bits appended to b.
+// acknowledge returns the acknowledgement that is to go out now, its bits appended to b.
 func (r *receiver) acknowledge(b []byte, now instant) acknowledgement {
 	// Who sends may have looked at the clock just before the latest came.
 	a := acknowledgement{next: r.next, delay: max(0, min(now-r.latest, time.Minute))}
@@ -77,7 +70,6 @@ func (r *receiver) acknowledge(b []byte, now instant) acknowledgement {
 	return a
 }
 
-// arrival is a segment that has arrived for the first time.
 type arrival struct {
 	number uint64
 	kind   kind
@@ -95,8 +87,8 @@ type order struct {
 
 func newOrder(l Layer) order { return order{fifo: l == FIFO, early: make(map[uint64]arrival)} }
 
-// arrive takes an arrival, whose body is valid during the call, and delivers the
-// frames that are due, one after the other.
+// arrive takes a segment that has arrived for the first time, whose body is valid during
+// the call, and delivers the frames that are due.
 func (o *order) arrive(a arrival, deliver func(peers.Frame)) (err error) {
 	if !o.fifo && a.kind != part {
 		err = eachFrame(a.body, deliver)
@@ -119,7 +111,6 @@ func (o *order) arrive(a arrival, deliver func(peers.Frame)) (err error) {
 	return err
 }
 
-// next takes the segment that is due.
 func (o *order) next(a arrival, deliver func(peers.Frame)) error {
 	if a.kind != part {
 		return eachFrame(a.body, deliver)
@@ -133,19 +124,18 @@ func (o *order) next(a arrival, deliver func(peers.Frame)) error {
 	complete := size == len(o.partial)
 	o.partial = nil
 	if !complete {
-		return errSegment
+		return errRefused
 	}
 	deliver(f)
 	return nil
 }
 
-// eachFrame calls f for each frame in b.
 func eachFrame(b []byte, f func(peers.Frame)) error {
 	var x peers.Frame
 	for len(b) > 0 {
 		size, err := peers.DecodeFrame(b, &x)
 		if size == 0 || err != nil {
-			return errSegment
+			return errRefused
 		}
 		b = b[size:]
 		f(x)

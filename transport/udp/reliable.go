@@ -1,19 +1,22 @@
 package udp
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/platform/rawio"
 	"dmebench/transport"
 	"dmebench/transport/peers"
 )
 
-// reliable makes the layers reliable and fifo of any transport whose frames
-// come from whom they say: each frame arrives once.
+// reliable makes the layers reliable and fifo of a transport whose frames come from whom
+// they say.
 type reliable struct {
-	phase
+	peers.Life[association] // its Mu guards met and parting; no other lock is taken under it
+
 	below  transport.Transport
 	config transport.Config
 	layer  Layer
@@ -23,7 +26,6 @@ type reliable struct {
 	cast   broadcast
 	opened time.Time // when its clock began
 
-	top     *peers.Topology[association]
 	handler transport.Handler
 	dirty   peers.Dirty[association]
 
@@ -31,33 +33,24 @@ type reliable struct {
 	serving sync.Mutex // guards awake; taken before the locks of links
 	awake   instant    // since when this process has been running without a pause
 
-	changing sync.Mutex // held by Expel and Readmit
-
-	close   func()        // once
-	parted  chan struct{} // closed when all processes know that this one closes
-	running sync.WaitGroup
-
-	mu      sync.Mutex     // guards what follows; no other lock is taken under it
+	parted  chan struct{}  // closed when all processes know that this one closes
 	met     []*association // that something was sent to or taken from
 	parting int            // processes that do not know yet that this one closes
-	ended   bool           // no notice of a death begins any more
-	notices sync.WaitGroup
 
 	received, refused atomic.Uint64
 }
 
-// newReliable makes the layers above one that carries datagrams of so many bytes.
 func newReliable(below transport.Transport, c transport.Config, o Options, datagram int, l limits) *reliable {
 	t := &reliable{
 		below: below, config: c, layer: o.Layer, limits: l,
 		body:   datagram - overhead - peers.MaxHeader - segmentRoom,
 		opened: time.Now(), parted: make(chan struct{}),
 	}
-	t.close = sync.OnceFunc(t.shutDown)
+	t.Name = "udp"
 	return t
 }
 
-// clock returns the time. It is never 0, which means no time.
+// clock returns the time, which is never 0.
 func (t *reliable) clock() instant { return time.Since(t.opened) + 1 }
 
 func (t *reliable) Addr() string { return t.below.Addr() }
@@ -70,7 +63,7 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 	for p := range top.All() {
 		p.State.init(t, p)
 	}
-	if err := t.begin(top, h); err != nil {
+	if err := t.start(top, h); err != nil {
 		return err
 	}
 	if err := t.below.Start(book, t); err != nil {
@@ -87,58 +80,54 @@ func (t *reliable) Start(book transport.AddressBook, h transport.Handler) error 
 	return t.below.Flush()
 }
 
-func (t *reliable) begin(top *peers.Topology[association], h transport.Handler) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ready() != errNotStarted {
-		return errBegun
-	}
-	if err := t.wake.open(); err != nil {
+func (t *reliable) start(top *peers.Topology[association], h transport.Handler) error {
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
+	if err := t.Begin(top); err != nil {
 		return err
 	}
-	t.top, t.handler = top, h
-	t.started.Store(true)
-	timer := t.wake.timer
-	t.running.Go(func() { t.watch(timer) })
+	timer, err := rawio.NewTimer()
+	if err != nil {
+		return fmt.Errorf("udp: cannot make a timer: %w", err)
+	}
+	t.wake.at.Store(never)
+	t.wake.timer, t.handler = timer, h
+	t.Running.Go(func() { t.watch(timer) })
 	return nil
 }
 
 func (t *reliable) Send(from, to dme.NodeID, b []byte) error {
-	if err := t.ready(); err != nil {
+	top, err := t.Ready()
+	if err != nil {
 		return err
 	}
-	p, err := t.top.Route(from, to, len(b), transport.MaxFrame)
+	p, err := top.Route(from, to, len(b), transport.MaxFrame)
 	if err != nil {
 		return err
 	}
 	return p.State.send(from, to, b)
 }
 
-// Flush sends what is queued as far as the windows are open. It does not wait,
-// and does not report lost peers: Handler.Down does.
 func (t *reliable) Flush() error {
-	if t.closing.Load() {
-		return errClosed
+	if t.Closing() {
+		return t.Closed()
 	}
 	t.flushDirty()
 	return t.below.Flush()
 }
 
-// flushDirty hands what is queued to the layer below, which is still to be
-// flushed.
 func (t *reliable) flushDirty() { t.dirty.Drain((*association).flush) }
 
-// Frame takes a segment from the layer below, which flushes when its batch is
-// done.
+// Frame takes a segment from the layer below, which flushes when its batch is done.
 func (t *reliable) Frame(from, to dme.NodeID, b []byte) {
-	p := t.top.Of(from)
+	p := t.Top().Of(from)
 	var s segment
 	switch {
 	case p == nil || from != p.Node():
 		t.refused.Add(1)
 	case to == dme.None && t.caster != nil:
 		t.broadcastArrived(p, b)
-	case to != t.top.Self.Node() || decodeSegment(b, &s) != nil:
+	case to != t.Top().Self.Node() || decodeSegment(b, &s) != nil:
 		t.refused.Add(1)
 	default:
 		p.State.arrived(&s)
@@ -148,27 +137,25 @@ func (t *reliable) Frame(from, to dme.NodeID, b []byte) {
 // Down does nothing: the layer below notices no death.
 func (t *reliable) Down(dme.NodeID, error) {}
 
-// deliver hands a frame that came over a link to the handler, for each node that it
-// is for.
+// deliver hands a frame to the handler, for each node that it is for.
 func (t *reliable) deliver(l *association, f peers.Frame) {
 	if f.To != dme.None || t.caster == nil {
 		t.deliverTo(l, f)
 		return
 	}
-	for _, id := range t.top.Self.Nodes {
+	for _, id := range t.Top().Self.Nodes {
 		if id != f.From {
 			t.deliverTo(l, peers.Frame{From: f.From, To: id, Body: f.Body})
 		}
 	}
 }
 
-// deliverTo hands a frame to the handler, unless this side closes.
 func (t *reliable) deliverTo(l *association, f peers.Frame) {
-	if !t.top.Hosts(l.process, f.From, f.To) {
+	if !t.Top().Hosts(l.process, f.From, f.To) {
 		t.refused.Add(1)
 		return
 	}
-	if t.closing.Load() {
+	if t.Closing() {
 		return
 	}
 	t.received.Add(1)
@@ -183,9 +170,9 @@ func (t *reliable) Counters() transport.Counters {
 	c := t.below.Counters()
 	c.Frames, c.Received = 0, t.received.Load() // below, these are segments
 	c.RefusedFrames += t.refused.Load()
-	t.mu.Lock()
+	t.Mu.Lock()
 	met := t.met
-	t.mu.Unlock()
+	t.Mu.Unlock()
 	for _, l := range met {
 		l.mu.Lock()
 		c.Frames += l.frames
@@ -198,20 +185,14 @@ func (t *reliable) Counters() transport.Counters {
 }
 
 // Close stops delivery, sends what is queued as far as the peers take it within
-// about a second, says farewell and frees everything. It waits for calls of the
-// handler to return. Closing again waits for the first Close and does nothing.
-func (t *reliable) Close() error {
-	t.close()
-	return nil
-}
+// about a second, says farewell and frees everything.
+func (t *reliable) Close() error { return t.Life.Close(t.shutDown) }
 
 func (t *reliable) shutDown() {
-	t.mu.Lock()
-	t.closing.Store(true)
-	t.ended = true
+	t.Mu.Lock()
 	met := t.met
 	t.parting = len(met)
-	t.mu.Unlock()
+	t.Mu.Unlock()
 	if len(met) > 0 {
 		now := t.clock()
 		for _, l := range met {
@@ -224,7 +205,6 @@ func (t *reliable) shutDown() {
 		}
 	}
 	t.wake.close()
-	t.running.Wait()
+	t.Running.Wait()
 	t.below.Close()
-	t.notices.Wait()
 }

@@ -1,7 +1,6 @@
 package udp
 
 import (
-	"errors"
 	"math/bits"
 	"slices"
 	"time"
@@ -11,15 +10,14 @@ import (
 )
 
 const (
-	// accountedSegment is what a segment counts for beside its body: about what
-	// it takes in memory, and in a receiver's buffer.
+	// accountedSegment is what a segment counts for beside its body: about its memory.
 	accountedSegment = 128
 
 	keptSegments = 2 * ackEvery // for reuse, by link
 	keptBody     = 2 << 10      // bytes; larger bodies are not kept
 
-	// windowSegments is how many segments a sender may be ahead of the oldest
-	// that is not acknowledged, and a receiver keeps account of. A multiple of 64.
+	// windowSegments is how many segments a sender may be ahead of the oldest that is not
+	// acknowledged. A multiple of 64.
 	windowSegments = 512
 
 	// windowBytes bounds what is in flight on a link. Thirty processes that all send
@@ -28,11 +26,8 @@ const (
 	windowBytes = 128 << 10
 )
 
-var errNeverSent = errors.New("udp: acknowledgement of what was not sent")
-
-// sender is one direction of a link as its sender sees it: the segments that
-// are not acknowledged, oldest first, of which some have never been sent. It
-// does nothing by itself and reads no clock.
+// sender is one direction of a link as its sender sees it: the segments that are not
+// acknowledged, oldest first. It reads no clock.
 type sender struct {
 	body    int // bytes of the largest body
 	backlog int // bound on the bytes queued
@@ -57,7 +52,6 @@ type sender struct {
 	free  []*outgoing
 }
 
-// outgoing is a segment that is not acknowledged.
 type outgoing struct {
 	number uint64
 	kind   kind
@@ -83,25 +77,24 @@ func newSender(body int, l *limits) sender {
 	return sender{body: body, backlog: l.backlog, window: window, rtt: rtt{ackDelay: l.ackDelay}}
 }
 
-// empty reports whether all that was queued has been acknowledged.
 func (s *sender) empty() bool { return s.head == len(s.queue) }
 
-// underWay reports whether an acknowledgement is awaited.
 func (s *sender) underWay() bool { return s.fresh > s.head }
 
-// unsent reports whether there is something to send, again or for the first
-// time.
 func (s *sender) unsent() bool { return s.lost > 0 || s.fresh < len(s.queue) }
 
-// push queues a frame, in the last segment if that has not been sent yet and
-// has room. It reports false where too much is queued.
+// push queues a frame, in the last segment if that is there and has room. It reports false
+// where too much is queued.
 func (s *sender) push(from, to dme.NodeID, body []byte) bool {
 	size := peers.MaxHeader + len(body)
 	if s.queued+size+(size/s.body+1)*accountedSegment > s.backlog {
 		return false
 	}
 	if size > s.body {
-		s.split(peers.AppendFrame(make([]byte, 0, size), from, to, body))
+		for piece := range slices.Chunk(peers.AppendFrame(make([]byte, 0, size), from, to, body), s.body) {
+			s.add(part).body = piece
+			s.account(len(piece))
+		}
 		return true
 	}
 	var last *outgoing
@@ -117,8 +110,7 @@ func (s *sender) push(from, to dme.NodeID, body []byte) bool {
 	return true
 }
 
-// share queues a body that other links have too: it is not changed. The result is
-// nil where too much is queued.
+// share queues a body that other links have too. The result is nil where too much is queued.
 func (s *sender) share(body []byte) *outgoing {
 	if s.queued+len(body)+accountedSegment > s.backlog {
 		return nil
@@ -129,15 +121,6 @@ func (s *sender) share(body []byte) *outgoing {
 	return o
 }
 
-// split queues a frame that does not fit into one segment.
-func (s *sender) split(encoded []byte) {
-	for piece := range slices.Chunk(encoded, s.body) {
-		s.add(part).body = piece
-		s.account(len(piece))
-	}
-}
-
-// add queues a segment.
 func (s *sender) add(k kind) *outgoing {
 	var o *outgoing
 	if last := len(s.free) - 1; last >= 0 {
@@ -156,8 +139,7 @@ func (s *sender) account(bytes int) {
 	s.most = max(s.most, s.queued)
 }
 
-// next returns the segment that may be sent now; nil where there is none, or
-// the window is full.
+// next returns the segment that may be sent now, if any.
 func (s *sender) next() *outgoing {
 	var o *outgoing
 	switch {
@@ -178,9 +160,8 @@ func (s *sender) next() *outgoing {
 	return o
 }
 
-// transmitted notes that o, which next has returned, is sent at the time now.
-// It reports whether the receiver should acknowledge at once: where the sender
-// would otherwise wait for its acknowledgement.
+// transmitted notes that o, which next has returned, is sent. It reports whether the
+// receiver should acknowledge at once: where the sender would otherwise wait for that.
 func (s *sender) transmitted(o *outgoing, now instant) (urgent bool) {
 	if o.state == lost {
 		s.lost--
@@ -198,12 +179,11 @@ func (s *sender) transmitted(o *outgoing, now instant) (urgent bool) {
 	return o.tries > 1 || len(o.body) == 0 || 2*s.flying > s.window || 2*(o.number-s.base) > windowSegments
 }
 
-// acknowledge takes an acknowledgement that arrived at the time now. One of what
-// was not sent changes nothing.
+// acknowledge takes an acknowledgement. One of what was not sent changes nothing.
 func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 	end := s.base + uint64(s.fresh-s.head) // numbers below were sent
 	if a.next > end || a.end() > end {
-		return errNeverSent
+		return errRefused
 	}
 	var newest instant // transmission of those that were sent only once: by Karn's rule
 	progress := false
@@ -249,7 +229,7 @@ func (s *sender) acknowledge(a *acknowledgement, now instant) error {
 	return nil
 }
 
-// end returns the number from which on nothing is acknowledged.
+// end is the number from which on nothing is acknowledged.
 func (a *acknowledgement) end() uint64 {
 	for i := len(a.bits) - 1; i >= 0; i-- {
 		if b := a.bits[i]; b != 0 {
@@ -282,7 +262,6 @@ func (s *sender) lose(o *outgoing) {
 	s.flying -= o.bytes()
 }
 
-// pop drops what is acknowledged from the front.
 func (s *sender) pop() {
 	for s.head < s.fresh && s.queue[s.head].state == acknowledged {
 		o := s.queue[s.head]
@@ -307,9 +286,8 @@ func (s *sender) pop() {
 	}
 }
 
-// expire notes that the timeout is over. What is under way is taken for lost,
-// but only one segment is sent again before something is acknowledged: that
-// says what has really been lost.
+// expire takes what is under way for lost, since the timeout is over; but only one segment
+// is sent again before something is acknowledged, which says what has really been lost.
 func (s *sender) expire(now instant) {
 	s.loseAll()
 	s.rescue = true
@@ -331,15 +309,13 @@ func (s *sender) restart() {
 	s.rescue, s.rtt.backoff = false, 0
 }
 
-// drop forgets everything: there is nobody to send it to.
 func (s *sender) drop() {
 	s.queue, s.free = nil, nil
 	s.base += uint64(s.fresh - s.head)
 	s.head, s.fresh, s.lost, s.queued, s.flying, s.timeout = 0, 0, 0, 0, 0, 0
 }
 
-// instant is a time on a process's own monotonic clock, since the transport
-// was opened; 0 is no time.
+// instant is a time since the transport was opened; 0 is no time.
 type instant = time.Duration
 
 // Bounds on the retransmission timeout. RFC 6298 (2.4) would have a floor of
@@ -351,17 +327,16 @@ const (
 	granularity  = time.Millisecond // G: of the timer
 )
 
-// rtt estimates a link's round trip and says how long to wait for an
-// acknowledgement, as RFC 6298 does: (2.2), (2.3), and (5.5) for the backoff.
-// By Karn's rule, its caller gives no samples of what was sent twice, and the
-// backoff stays until there is a sample again.
+// rtt estimates a link's round trip and says how long to wait for an acknowledgement, by
+// RFC 6298: (2.2), (2.3), and (5.5) for the backoff. By Karn's rule, its caller gives no
+// samples of what was sent twice, and the backoff stays until there is a sample again.
 type rtt struct {
 	ackDelay            time.Duration // for which a receiver may hold an acknowledgement back
 	smoothed, variation time.Duration
 	backoff             uint
 }
 
-// sample takes a measured round trip, less what the receiver waited.
+// sample takes a round trip, less what the receiver waited.
 func (e *rtt) sample(r time.Duration) {
 	r = max(r, time.Microsecond)
 	if e.smoothed == 0 {
@@ -373,7 +348,6 @@ func (e *rtt) sample(r time.Duration) {
 	e.backoff = 0
 }
 
-// timeout is the retransmission timeout.
 func (e *rtt) timeout() time.Duration {
 	t := firstTimeout
 	if e.smoothed > 0 {
@@ -382,7 +356,6 @@ func (e *rtt) timeout() time.Duration {
 	return min(t<<e.backoff, maxTimeout)
 }
 
-// backOff doubles the timeout after it has run out.
 func (e *rtt) backOff() {
 	if e.timeout() < maxTimeout {
 		e.backoff++

@@ -15,10 +15,8 @@ import (
 	"dmebench/transport"
 )
 
-// receiveSlots is how many datagrams one call takes.
 const receiveSlots = 16
 
-// socket is a UDP socket that many datagrams pass in one system call.
 type socket struct {
 	conn *net.UDPConn
 	raw  syscall.RawConn
@@ -29,22 +27,21 @@ type socket struct {
 	finalDrops     atomic.Uint64
 }
 
-// newSocket takes a connection over, and closes it where that fails.
+// newSocket takes a connection over.
 func newSocket(conn *net.UDPConn) (*socket, error) {
 	s := &socket{conn: conn}
-	var err error
-	s.raw, err = s.conn.SyscallConn()
-	if err == nil {
-		err = s.prepare()
-	}
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return s, nil
+	s.raw, _ = conn.SyscallConn() // fails only without a connection
+	s.in.init()
+	err := s.control(func(fd int) error {
+		family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+		s.ipv6 = family == unix.AF_INET6
+		s.received = enlarge(fd, unix.SO_RCVBUF, unix.SO_RCVBUFFORCE)
+		s.sent = enlarge(fd, unix.SO_SNDBUF, unix.SO_SNDBUFFORCE)
+		return err
+	})
+	return s, err
 }
 
-// control calls f with the socket's descriptor.
 func (s *socket) control(f func(fd int) error) error {
 	var failed error
 	if err := s.raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil {
@@ -53,47 +50,28 @@ func (s *socket) control(f func(fd int) error) error {
 	return failed
 }
 
-// multicastBy makes what is sent to groups leave by the interface that has the
-// address. It reaches no further than that network: the default of one hop.
+// multicastBy makes what is sent to groups leave by the interface that has the address.
 func (s *socket) multicastBy(local netip.Addr) error {
 	return s.control(func(fd int) error {
 		return unix.SetsockoptInet4Addr(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, local.As4())
 	})
 }
 
-// prepare sets the socket up.
-func (s *socket) prepare() error {
-	s.in.init()
-	return s.control(func(fd int) error {
-		family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
-		s.ipv6 = family == unix.AF_INET6
-		s.received = enlarge(fd, unix.SO_RCVBUF, unix.SO_RCVBUFFORCE)
-		s.sent = enlarge(fd, unix.SO_SNDBUF, unix.SO_SNDBUFFORCE)
-		return err
-	})
-}
-
-// enlarge asks for a buffer and returns what was granted: all of it to root,
-// up to the system's bound to others.
+// enlarge asks for a buffer and returns what was granted: all of it to root.
 func enlarge(fd, option, force int) int {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, force, bufferSize) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, bufferSize)
 	}
-	granted, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, option)
-	if err != nil {
-		return 0
-	}
+	granted, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, option)
 	return granted / 2 // the kernel doubles what it is asked for, for its own account
 }
 
-// message is the kernel's struct mmsghdr.
+// message is struct mmsghdr.
 type message struct {
 	header unix.Msghdr
 	size   uint32
 }
 
-// inbox is where datagrams are received, and what the system call needs for
-// that.
 type inbox struct {
 	messages [receiveSlots]message
 	vectors  [receiveSlots]unix.Iovec
@@ -113,11 +91,10 @@ func (in *inbox) init() {
 
 // receive hands over datagrams until the socket is closed, or fails: done is
 // called when the socket is empty for the moment, and at least after each
-// receiveSlots of them. It is called by one goroutine.
+// receiveSlots of them.
 //
 // It waits for the poller only when a call has found the socket empty, so that
-// one system call takes a lone datagram. What arrives after that call makes
-// the poller report again.
+// one system call takes a lone datagram.
 func (s *socket) receive(datagram func([]byte), done func()) (err error) {
 	in := &s.in
 	closed := s.raw.Read(func(fd uintptr) bool {
@@ -153,8 +130,7 @@ func (s *socket) receive(datagram func([]byte), done func()) (err error) {
 	return err
 }
 
-// drops is how many datagrams the kernel has thrown away because the buffer was
-// full.
+// drops is how many datagrams found the buffer full.
 func (s *socket) drops() uint64 {
 	const meminfo = 9 // words of SO_MEMINFO, the last of which counts drops
 	var words [meminfo]uint32
@@ -173,19 +149,16 @@ func (s *socket) drops() uint64 {
 	return uint64(words[meminfo-1])
 }
 
-// close ends receive, and waits for it.
 func (s *socket) close() {
 	s.finalDrops.Store(s.drops())
 	s.conn.Close()
 }
 
-// sockaddr is an address in the kernel's form.
 type sockaddr struct {
 	storage unix.RawSockaddrInet6 // or an Inet4, which is smaller
 	size    uint32
 }
 
-// sockaddr returns the kernel's form of an address.
 func (s *socket) sockaddr(at netip.AddrPort) (a sockaddr, err error) {
 	var port [2]byte
 	binary.BigEndian.PutUint16(port[:], at.Port())
@@ -194,12 +167,8 @@ func (s *socket) sockaddr(at netip.AddrPort) (a sockaddr, err error) {
 		a.storage.Port = binary.NativeEndian.Uint16(port[:])
 		a.storage.Addr = at.Addr().As16()
 		a.size = unix.SizeofSockaddrInet6
-		if zone := at.Addr().Zone(); zone != "" {
-			i, err := net.InterfaceByName(zone)
-			if err != nil {
-				return a, fmt.Errorf("zone %s: %w", zone, err)
-			}
-			a.storage.Scope_id = uint32(i.Index)
+		if zone, err := net.InterfaceByName(at.Addr().Zone()); err == nil { // else there is none
+			a.storage.Scope_id = uint32(zone.Index)
 		}
 		return a, nil
 	}
@@ -214,7 +183,6 @@ func (s *socket) sockaddr(at netip.AddrPort) (a sockaddr, err error) {
 	return a, nil
 }
 
-// outbox is datagrams to be sent, and what the system call needs for that.
 type outbox struct {
 	socket  *socket
 	packets [heldPackets]packet
@@ -235,7 +203,7 @@ func newOutbox(s *socket) *outbox {
 	return o
 }
 
-// send sends the packets that are queued, and adds to the counters.
+// send sends the packets that are queued.
 func (o *outbox) send(counts *transport.Counters) {
 	o.next, o.counts = 0, counts
 	for i := range o.packets[:o.queued] {

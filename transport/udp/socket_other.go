@@ -10,8 +10,7 @@ import (
 	"dmebench/transport"
 )
 
-// socket is a UDP socket through the standard library: one datagram a call, and
-// nothing is known of what the kernel throws away or the network answers.
+// socket is a UDP socket through the standard library.
 type socket struct {
 	conn           *net.UDPConn
 	received, sent int // bytes of buffer granted
@@ -32,7 +31,6 @@ func (s *socket) multicastBy(netip.Addr) error {
 	return errors.New("it is done on Linux only")
 }
 
-// receive hands over datagrams until the socket is closed.
 func (s *socket) receive(datagram func([]byte), done func()) error {
 	b := make([]byte, 1<<16)
 	for {
@@ -53,7 +51,6 @@ type sockaddr = netip.AddrPort
 
 func (s *socket) sockaddr(at netip.AddrPort) (sockaddr, error) { return at, nil }
 
-// outbox is datagrams to be sent.
 type outbox struct {
 	socket  *socket
 	packets [heldPackets]packet
@@ -62,7 +59,6 @@ type outbox struct {
 
 func newOutbox(s *socket) *outbox { return &outbox{socket: s} }
 
-// send sends the packets that are queued, and adds to the counters.
 func (o *outbox) send(c *transport.Counters) {
 	for _, p := range o.packets[:o.queued] {
 		c.Writes++

@@ -15,7 +15,7 @@ import (
 
 func TestBuffersAreGranted(t *testing.T) {
 	ts := openPair(t, Options{}, newJournal())
-	receive, send := ts[0].Buffers()
+	receive, send := ts[0].socket.received, ts[0].socket.sent
 	if receive <= 0 || send <= 0 || receive > bufferSize || send > bufferSize {
 		t.Errorf("%d bytes to receive, %d to send; asked for %d", receive, send, bufferSize)
 	}

@@ -11,7 +11,6 @@ import (
 	"dmebench/transport"
 )
 
-// wake is the one timer of a process.
 type wake struct {
 	at    atomic.Int64 // an instant; never while it is not set
 	mu    sync.Mutex
@@ -24,25 +23,13 @@ const (
 	// pause is the least time between two services of the timer.
 	pause = time.Millisecond
 
-	// early is how long before its time a segment that arrives serves the timer:
-	// while segments arrive, their reader does what is due, and the timer never
-	// wakes up the process in the middle of something.
+	// early is how long before its time a segment that arrives serves the timer: while
+	// segments arrive, the timer never wakes up the process.
 	early = 5 * time.Millisecond
 
-	// asleep is how late the timer is when this process has not been running
-	// itself: what its peers have sent meanwhile may lie unread.
+	// asleep is how late the timer is when this process has not been running itself.
 	asleep = 100 * time.Millisecond
 )
-
-func (w *wake) open() error {
-	t, err := rawio.NewTimer()
-	if err != nil {
-		return fmt.Errorf("udp: cannot make a timer: %w", err)
-	}
-	w.at.Store(never)
-	w.timer = t
-	return nil
-}
 
 func (w *wake) close() {
 	w.mu.Lock()
@@ -53,7 +40,7 @@ func (w *wake) close() {
 	}
 }
 
-// by sees to it that the timer is served at the instant at, not much later.
+// by has the timer served at the instant at, not much later.
 func (w *wake) by(at, now instant) {
 	if at == 0 || int64(at) >= w.at.Load() {
 		return
@@ -66,7 +53,6 @@ func (w *wake) by(at, now instant) {
 	}
 }
 
-// watch is the goroutine of the timer.
 func (t *reliable) watch(timer *rawio.Timer) {
 	for timer.Wait() {
 		t.serving.Lock()
@@ -76,8 +62,7 @@ func (t *reliable) watch(timer *rawio.Timer) {
 	}
 }
 
-// serveEarly does what is due, or about to be, unless somebody does that
-// already.
+// serveEarly does what is due, or about to be, unless somebody does that already.
 func (t *reliable) serveEarly(now instant) {
 	if int64(now+early) >= t.wake.at.Load() && t.serving.TryLock() {
 		t.serve(now)
@@ -92,9 +77,9 @@ func (t *reliable) serve(now instant) {
 	if due != never && now-due > asleep {
 		t.awake = now
 	}
-	t.mu.Lock()
+	t.Mu.Lock()
 	met := t.met
-	t.mu.Unlock()
+	t.Mu.Unlock()
 	next := instant(never)
 	for _, l := range met {
 		next = min(next, l.serve(now, t.awake))
@@ -103,7 +88,6 @@ func (t *reliable) serve(now instant) {
 }
 
 // serve does what is due for a link, and returns when something will be next.
-// Silence counts from the instant awake at the earliest.
 func (l *association) serve(now, awake instant) (next instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +104,7 @@ func (l *association) serve(now, awake instant) (next instant) {
 	}
 	l.noteParted()
 	next = never
-	if l.asked == 0 && l.fate == alive && l.heard != 0 && l.out.empty() && l.process != l.t.top.Self {
+	if l.asked == 0 && l.fate == alive && l.heard != 0 && l.out.empty() && l.process != l.t.Top().Self {
 		if next = l.heard + l.idle(); next <= now {
 			l.ask(now) // which sets a timeout
 			next = never
@@ -134,15 +118,13 @@ func (l *association) serve(now, awake instant) (next instant) {
 	return next
 }
 
-// lastTries is how often something goes to a process that has never answered, where
-// this one closes.
+// lastTries is how often a process that has never answered is told that this one closes.
 const lastTries = 3
 
 // idle is for how long nothing may have come before the other side is asked whether
-// it is there. All processes of a run together ask a thousand times a second at most,
-// and not all at the same time.
+// it is there. All processes of a run together ask a thousand times a second at most.
 func (l *association) idle() time.Duration {
-	processes := time.Duration(l.t.top.Len())
+	processes := time.Duration(l.t.Top().Len())
 	d := max(l.t.limits.idle, processes*processes*time.Millisecond)
 	return d + d*time.Duration(l.process.Index)/processes
 }
@@ -163,8 +145,8 @@ func (l *association) idle() time.Duration {
 // at once.
 const processesPerTry = 32
 
-// dead notes that the timeout of an attempt is over, and reports whether the other side
-// is to be given up. It is called with mu held.
+// dead counts an attempt whose timeout is over, and reports whether the other side is to be
+// given up. It is called with mu held.
 func (l *association) dead(now, awake instant) bool {
 	x := l.t.impairment(l)
 	if x.Loss >= 1 {
@@ -181,30 +163,27 @@ func (l *association) dead(now, awake instant) bool {
 	return l.asked > 0 && now >= max(l.asked, awake)+silence && l.tries >= l.t.enough(x.Loss)
 }
 
-// silent says why the other side is given up. It is called with mu held.
 func (l *association) silent(now instant) error {
 	conditions := ""
-	if x := l.t.impairment(l); x.Text != "" {
-		conditions = fmt.Sprintf(", more than %s on the link can explain", x.Text)
+	if l.t.impairment(l) != (transport.Impairment{}) {
+		conditions = ", more than what is done to the link can explain"
 	}
 	return fmt.Errorf("udp: %v: silent for %v through %d attempts to reach it%s; did its worker end?",
 		l.process, (now - l.asked).Round(100*time.Millisecond), l.tries, conditions)
 }
 
-// enough returns how many attempts tell that a peer is dead, where one is lost with
-// that probability.
+// enough returns how many attempts tell that a peer is dead, where that part of them is lost.
 func (t *reliable) enough(loss float64) int {
-	n := t.limits.tries + t.top.Len()/processesPerTry
+	n := t.limits.tries + t.Top().Len()/processesPerTry
 	if loss > 0 {
 		n = max(n, int(math.Ceil(math.Log(t.limits.falsely)/math.Log(loss))))
 	}
 	return n
 }
 
-// impairment tells what is done to a link on purpose.
 func (t *reliable) impairment(l *association) transport.Impairment {
 	if x, ok := t.below.(transport.Impaired); ok {
-		return x.Impairment(t.top.Self.Node(), l.process.Node())
+		return x.Impairment(t.Top().Self.Node(), l.process.Node())
 	}
 	return transport.Impairment{}
 }

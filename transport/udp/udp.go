@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"dmebench/transport"
@@ -21,15 +20,12 @@ const (
 	FIFO     Layer = "fifo"
 )
 
-// Layers lists them all.
 func Layers() []Layer { return []Layer{Raw, Reliable, FIFO} }
 
-// GuaranteesOf is what a layer promises.
 func GuaranteesOf(l Layer) transport.Guarantees {
 	return transport.Guarantees{Reliable: l != Raw, FIFO: l == FIFO}
 }
 
-// LargestFrame is the size in bytes of the largest frame that a layer carries.
 func LargestFrame(l Layer) int {
 	if l == Raw {
 		return largestRaw
@@ -37,8 +33,8 @@ func LargestFrame(l Layer) int {
 	return transport.MaxFrame
 }
 
-// Sizes in bytes up to which a datagram is filled with frames. Networks take
-// the one whole; loopback takes larger ones, at a fraction of the cost.
+// Bytes up to which a datagram is filled with frames. Networks take the one whole; on
+// loopback larger ones are cheaper.
 const (
 	networkDatagram  = 1400
 	loopbackDatagram = 16 << 10
@@ -51,39 +47,14 @@ const bufferSize = 4 << 20
 
 // Options are what a transport is opened with beside a transport.Config.
 type Options struct {
-	// Layer is FIFO where it is left out.
-	Layer Layer
+	Layer     Layer // FIFO by default
+	Multicast bool  // a broadcast is one datagram to a multicast group of the run's; see [Multicasting]
 
-	// Multicast makes a broadcast one datagram to a multicast group of the
-	// run's; see [Multicasting].
-	Multicast bool
-
-	// Between wraps the raw layer, where it is given: the layers above see
-	// frames through the wrapper, which loses, repeats, delays or reorders some.
-	// With Multicast it must be a transport.Broadcaster.
+	// Between wraps the raw layer: it loses, repeats, delays or reorders frames beneath
+	// the layers above. With Multicast it must be a transport.Broadcaster.
 	Between func(transport.Transport) transport.Transport
 
 	datagram int // bytes that a datagram is filled with, where tests want fewer
-}
-
-var (
-	errNotStarted = errors.New("udp: not started")
-	errBegun      = errors.New("udp: Start of a transport that has been started or closed")
-	errClosed     = fmt.Errorf("udp: %w", transport.ErrClosed)
-)
-
-// phase is how far a layer is. It changes under the layer's lock.
-type phase struct{ started, closing atomic.Bool }
-
-// ready reports why nothing can be sent.
-func (p *phase) ready() error {
-	switch {
-	case p.closing.Load():
-		return errClosed
-	case !p.started.Load():
-		return errNotStarted
-	}
-	return nil
 }
 
 // limits are bounds that tests change.
@@ -110,9 +81,8 @@ type Transport struct {
 	socket              *socket
 }
 
-// Listen opens a transport: it has an address, at which datagrams wait, but
-// delivers nothing before Start. c.Listen should name an address at which the
-// other processes can reach this one.
+// Listen opens a transport. c.Listen should name an address at which the other processes
+// can reach this one.
 //
 // Start does not wait for the configuration's peers: it asks whether they are there, and one
 // that cannot be reached is reported by Handler.Down.
@@ -146,13 +116,8 @@ func listen(c transport.Config, o Options, l limits) (*Transport, error) {
 	return t, nil
 }
 
-// Buffers returns the sizes in bytes of the socket's buffers that the system
-// has granted.
-func (t *Transport) Buffers() (receive, send int) { return t.socket.received, t.socket.sent }
-
-// Warnings says in words what a user should know of the socket.
 func (t *Transport) Warnings() []string {
-	if receive, _ := t.Buffers(); receive < bufferSize {
+	if receive := t.socket.received; receive < bufferSize {
 		return []string{fmt.Sprintf("udp: the system grants a receive buffer of %d bytes instead of %d, "+
 			"and drops datagrams that find it full; raise net.core.rmem_max", receive, bufferSize)}
 	}

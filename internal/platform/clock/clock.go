@@ -1,10 +1,8 @@
 // Package clock reads one time that all processes of a host share, at the cost
 // of Go's own monotonic clock.
 //
-// The kernel's CLOCK_MONOTONIC is the same for every process of a host, but
-// reading it through golang.org/x/sys is a real system call, several times
-// more expensive than time.Since. A [Clock] is time.Since with an offset to
-// CLOCK_MONOTONIC that is found once.
+// The kernel's CLOCK_MONOTONIC is the same for every process of a host, but reading it is a
+// real system call. A [Clock] is time.Since with an offset to it that is found once.
 package clock
 
 import (
@@ -35,15 +33,14 @@ func New() *Clock {
 	return c
 }
 
-// Now returns the host's monotonic time in nanoseconds.
+// Now is the host's monotonic time in nanoseconds.
 func (c *Clock) Now() int64 { return c.offset + int64(time.Since(c.base)) }
 
-// Error bounds how far Now is from the kernel's clock, and so how far the
-// clocks of two processes of a host are apart: the sum of theirs.
+// Error bounds how far Now is from the kernel's clock; the clocks of two processes of a host
+// are apart by the sum of theirs.
 func (c *Clock) Error() time.Duration { return c.error }
 
-// Cost is what it takes to read the time. It is the best of several readings: interruptions
-// are not the clock's.
+// Cost is what it takes to read the time, at best: interruptions are not the clock's.
 func Cost() time.Duration {
 	const batches, batch = 32, 64
 	cost := time.Hour
@@ -77,8 +74,7 @@ type Reading struct {
 	error     int64 // bound on how far apart they were read
 }
 
-// Read reads them, within a few microseconds of one another unless the process
-// is interrupted each time.
+// Read reads them, within a few microseconds unless the process is interrupted each time.
 func Read() Reading {
 	best := Reading{error: math.MaxInt64}
 	for range 8 {
@@ -98,9 +94,8 @@ type Discipline struct {
 	Estimated, Most time.Duration // error, as the kernel has been told
 }
 
-// Change is what became of the clocks of a host between two readings, as far as
-// they can tell: the suspension of a virtual machine of which its kernel is not
-// told is seen by no clock of that machine.
+// Change is what became of the clocks of a host between two readings. The suspension of a
+// virtual machine of which its kernel is not told is seen by no clock of that machine.
 type Change struct {
 	Elapsed   time.Duration `json:"elapsed_ns"`   // by the monotonic clock
 	Suspended time.Duration `json:"suspended_ns"` // for which the machine was, which Elapsed leaves out
@@ -109,7 +104,7 @@ type Change struct {
 	Error     time.Duration `json:"error_ns"`     // bound on the error of each
 }
 
-// Until returns what changed up to a later reading on the same host.
+// Until is what changed up to a later reading on the same host.
 func (r Reading) Until(s Reading) Change {
 	elapsed := s.monotonic - r.monotonic
 	running := s.running - r.running

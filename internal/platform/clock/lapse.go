@@ -6,20 +6,18 @@ import (
 	"time"
 )
 
-// Notable is how late a process must come to run before it is a lapse. Below it
-// lies what a machine with too little to run on does all the time.
+// Notable is how late a process must come to run before it is a lapse: less is usual on a
+// machine with too little to run on.
 const Notable = time.Second
 
-// Lapse is a time in which a process did not run: because it was stopped by a signal,
-// because its machine was, or because others took all of its cores. It has not measured
-// anything meanwhile, and what it should have done was done late.
+// Lapse is a time in which a process did not run: because it or its machine was stopped, or
+// because others took all of its cores. What it should have done was done late.
 type Lapse struct {
 	Until int64         `json:"until"`  // when it ran again, ns on the host's clock
 	For   time.Duration `json:"for_ns"` // how long it did not, to within the interval of the looks
 }
 
-// Lapses finds those of this process. Nothing tells it of them; it sees a clock that has
-// gone on further than it should have.
+// Lapses finds those of this process, by a clock that has gone on further than it should have.
 type Lapses struct {
 	end   context.CancelFunc
 	ended sync.WaitGroup
@@ -53,7 +51,6 @@ func WatchLapses(now func() int64, interval time.Duration) *Lapses {
 	return l
 }
 
-// Since returns the lapses that ended after the time at.
 func (l *Lapses) Since(at int64) []Lapse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,7 +63,6 @@ func (l *Lapses) Since(at int64) []Lapse {
 	return since
 }
 
-// Close ends the looks.
 func (l *Lapses) Close() {
 	l.end()
 	l.ended.Wait()

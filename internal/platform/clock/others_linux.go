@@ -6,12 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// others reads the clocks beside the monotonic one.
 func others() (hardware, running, wall int64) {
 	return read(unix.CLOCK_MONOTONIC_RAW), read(unix.CLOCK_BOOTTIME), read(unix.CLOCK_REALTIME)
 }
 
-// Disciplined asks the kernel how its wall clock is kept.
 func Disciplined() (Discipline, error) {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)

@@ -8,12 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// others reads the clocks beside the monotonic one. Where the system has no
-// other than the wall clock, a suspension shows as a step of that.
+// others knows no other clock than the wall's: a suspension shows as a step of that.
 func others() (hardware, running, wall int64) {
 	now := monotonic()
 	return now, now, read(unix.CLOCK_REALTIME)
 }
 
-// Disciplined is not known on this system.
 func Disciplined() (Discipline, error) { return Discipline{}, errors.ErrUnsupported }

@@ -25,8 +25,7 @@ func (e Exchange) Offset() (offset, bound int64) {
 	return middle(minus(e.Answered, e.Returned), minus(e.Received, e.Sent))
 }
 
-// Widened returns the exchange as it is known where the clocks were read to within
-// an error: here on this side, there on the other.
+// Widened returns the exchange where the clocks were read to within an error.
 func (e Exchange) Widened(here, there time.Duration) Exchange {
 	return Exchange{
 		Sent: minus(e.Sent, int64(here)), Returned: plus(e.Returned, int64(here)),
@@ -36,10 +35,8 @@ func (e Exchange) Widened(here, there time.Duration) Exchange {
 
 // MaxDrift bounds by how much two clocks of a testbed run apart, per second: NTP
 // slews the monotonic clock of a host by 500 µs/s at most, and two hosts may be
-// slewed in opposite directions.
-//
-// It is an assumption. A clock that runs off by more, or is set, makes exchanges
-// contradict one another as soon as it is off by more than their delays.
+// slewed in opposite directions. A clock that runs off by more, or is set, makes exchanges
+// contradict one another.
 const MaxDrift = 1000 * time.Microsecond
 
 // drift is by how much two clocks come apart while one of them shows that d passes.
@@ -55,9 +52,8 @@ func drift(d int64) int64 {
 // [MaxDrift]. The zero value knows nothing, a nil one stands for one and the same
 // clock. Methods may be called from several goroutines.
 //
-// Every bound is sure, under that assumption, whatever the delays were on either
-// way. An exchange counts at other times, too, with what drift may have added, so
-// that one with a short delay serves many around it.
+// Every bound is sure, under that assumption, whatever the delays were. An exchange counts
+// at other times, too, with what drift may have added.
 type Relation struct {
 	mu sync.Mutex
 	// The offset is at most what most says, and its negative at most what least says.
@@ -96,9 +92,8 @@ func (r *Relation) limit(most, least limit) {
 }
 
 // Contradiction is by how much exchanges contradict one another: a clock was set by
-// at least so much between them, or drifted so much more than MaxDrift allows. 0
-// where they agree. From then on the relation bounds nothing, and offsets are those of
-// the exchanges before.
+// at least so much, or drifted so much more than MaxDrift allows. From then on the relation
+// bounds nothing, and offsets are those of the exchanges before.
 func (r *Relation) Contradiction() time.Duration {
 	if r == nil {
 		return 0
@@ -131,15 +126,14 @@ func (r *Relation) offset(at int64) (offset, bound int64) {
 	return offset, bound
 }
 
-// There returns what the other clock shows when this one shows at, within the bound
-// of [Relation.Offset].
+// There returns what the other clock shows when this one shows at.
 func (r *Relation) There(at int64) int64 {
 	offset, _ := r.Offset(at)
 	return plus(at, offset)
 }
 
 // Within returns what the other clock shows when this one shows at, give or take that
-// much, and the bound on the error of that, as of [Relation.Offset].
+// much, and the bound as of [Relation.Offset].
 func (r *Relation) Within(at, give int64) (there, bound int64) {
 	offset, bound := r.Offset(at)
 	if bound >= 0 && bound < math.MaxInt64 && give > 0 {
@@ -148,8 +142,8 @@ func (r *Relation) Within(at, give int64) (there, bound int64) {
 	return plus(at, offset), bound
 }
 
-// Here returns what this clock shows when the other one shows at, and the bound on
-// the error of that, as of [Relation.Offset]. It is monotonic in at.
+// Here returns what this clock shows when the other one shows at, and the bound as of
+// [Relation.Offset]. It is monotonic in at.
 func (r *Relation) Here(at int64) (here, bound int64) {
 	if r == nil {
 		return at, 0
@@ -181,9 +175,8 @@ func (r *Relation) Here(at int64) (here, bound int64) {
 	return here, plus(bound, drift(bound)+drift(drift(bound)))
 }
 
-// Drift returns by how much the other clock ran fast, as parts per million of this
-// one's time, on average over the exchanges, and the bound on the error of that; ok
-// is false where they cannot tell.
+// Drift returns by how much the other clock ran fast, in parts per million, on average over
+// the exchanges, and the bound on the error of that; ok is false where they cannot tell.
 func (r *Relation) Drift() (ppm, bound float64, ok bool) {
 	if r == nil {
 		return 0, 0, true
@@ -218,15 +211,12 @@ func (r *Relation) Drift() (ppm, bound float64, ok bool) {
 	return 1e6 * (float64(b.offset) - float64(a.offset)) / passed, 1e6 * (float64(a.bound) + float64(b.bound)) / passed, true
 }
 
-// limit says that the offset at a time is no more than that.
 type limit struct{ at, offset int64 }
 
-// envelope is what limits say together: of each that another one makes superfluous
-// nothing is kept, so that the limits at the two times nearest to a third one say
-// all that is known of it. They are in the order of times.
+// envelope is what limits say together, in the order of times, without those that others
+// make superfluous: the two nearest to a time say all that is known of it.
 type envelope struct{ points []limit }
 
-// at returns what the offset at a time is at most.
 func (v *envelope) at(at int64) int64 {
 	i := v.after(at)
 	most := int64(math.MaxInt64)
@@ -236,7 +226,6 @@ func (v *envelope) at(at int64) int64 {
 	return most
 }
 
-// after returns the position of the first limit that is of a later time.
 func (v *envelope) after(at int64) int {
 	i, _ := slices.BinarySearchFunc(v.points, at, func(p limit, at int64) int {
 		if p.at <= at {
@@ -247,7 +236,6 @@ func (v *envelope) after(at int64) int {
 	return i
 }
 
-// elsewhere returns what the limit says of another time.
 func (p limit) elsewhere(at int64) int64 {
 	apart := minus(max(at, p.at), min(at, p.at))
 	return plus(p.offset, drift(apart))

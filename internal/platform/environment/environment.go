@@ -38,8 +38,8 @@ func Describe() map[string]string {
 		}
 	}
 	set("kernel", kernel())
-	set("cpu", field("/proc/cpuinfo", "model name"))
-	set("memory", field("/proc/meminfo", "MemTotal"))
+	set("cpu", field("/proc/cpuinfo", "model name", ":"))
+	set("memory", field("/proc/meminfo", "MemTotal", ":"))
 	set("load_average", firstFields("/proc/loadavg", 3))
 	set("governor", firstFields("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", 1))
 	set("clock_source", firstFields("/sys/devices/system/clocksource/clocksource0/current_clocksource", 1))
@@ -53,7 +53,6 @@ func Describe() map[string]string {
 	return e
 }
 
-// Virtual describes what a simulation depends on: the program alone, and no machine.
 func Virtual() map[string]string {
 	e := ThisBuild().facts()
 	e["time"] = "virtual"
@@ -61,12 +60,10 @@ func Virtual() map[string]string {
 }
 
 // CPUQuota returns how many processors' time the control groups of this process
-// allow it, together with all others in them; limited is false where they do not
-// bound it.
+// allow it, together with all others in them.
 func CPUQuota() (processors float64, limited bool) { return cpuQuotaAt("/") }
 
-// Boost says whether processors may exceed their speed: "on", "off"; "" if that is not
-// known.
+// Boost says whether processors may exceed their speed: "on", "off"; "" if unknown.
 func Boost() string { return boostAt("/") }
 
 func boostAt(root string) string {
@@ -84,14 +81,11 @@ func kernel() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// field returns the value of the first 'name : value' line of a file.
-func field(file, name string) string {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
+// field returns the value of the first line of a file that has a name before a separator.
+func field(file, name, separator string) string {
+	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(string(text)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+		if key, value, ok := strings.Cut(line, separator); ok && strings.TrimSpace(key) == name {
 			return strings.TrimSpace(value)
 		}
 	}
@@ -99,10 +93,7 @@ func field(file, name string) string {
 }
 
 func firstFields(file string, n int) string {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
+	text, _ := os.ReadFile(file)
 	fields := strings.Fields(string(text))
 	return strings.Join(fields[:min(n, len(fields))], " ")
 }
@@ -111,7 +102,6 @@ func firstFields(file string, n int) string {
 // 'go run' and 'go test' do not, nor does a build outside of a repository.
 const Unknown = "unknown"
 
-// Tree says whether the source was as committed when a program was built from it.
 type Tree string
 
 // The states of a tree.
@@ -121,7 +111,6 @@ const (
 	TreeUnknown Tree = Unknown
 )
 
-// Build says from what a program was built.
 type Build struct {
 	Version string // of the module; "(devel)" where it has none
 	Commit  string // in full, or Unknown
@@ -134,7 +123,6 @@ type Build struct {
 // releases: -ldflags "-X MODULE/internal/environment.stamp=VERSION,COMMIT,TIME,TREE".
 var stamp string
 
-// ThisBuild says from what this program was built.
 func ThisBuild() Build { return thisBuild() }
 
 var thisBuild = sync.OnceValue(func() Build {
@@ -145,7 +133,6 @@ var thisBuild = sync.OnceValue(func() Build {
 	return buildOf(info, stamp)
 })
 
-// buildOf returns what the go command has noted, unless the build was stamped.
 func buildOf(info *debug.BuildInfo, stamp string) Build {
 	b := Build{Version: info.Main.Version, Commit: Unknown, Tree: TreeUnknown, Go: info.GoVersion}
 	if b.Version == "" {
@@ -171,22 +158,20 @@ func buildOf(info *debug.BuildInfo, stamp string) Build {
 	return b
 }
 
-// shortCommit is how many digits of a commit people are shown.
-const shortCommit = 12
+// short is what people are shown of a commit or a sum.
+func short(digits string) string { return digits[:min(12, len(digits))] }
 
-// String names the build in one line: "v1.2.3, commit 0123456789ab (clean)".
 func (b Build) String() string {
 	if b.Commit == Unknown {
 		return b.Version + ", commit unknown"
 	}
-	return b.Version + ", commit " + b.Commit[:min(shortCommit, len(b.Commit))] + " (" + string(b.Tree) + ")"
+	return b.Version + ", commit " + short(b.Commit) + " (" + string(b.Tree) + ")"
 }
 
-// facts are those of [Describe] that speak of the program.
 func (b Build) facts() map[string]string {
 	program := b.Version
 	if b.Commit != Unknown {
-		program += " " + b.Commit[:min(shortCommit, len(b.Commit))]
+		program += " " + short(b.Commit)
 	}
 	if b.Tree == Modified {
 		program += " (modified)"
@@ -194,8 +179,8 @@ func (b Build) facts() map[string]string {
 	return map[string]string{"program": program, "commit": b.Commit, "tree": string(b.Tree)}
 }
 
-// program is the build as processes of one run compare theirs. A commit with changes
-// on top says nothing.
+// program is the build as processes of one run compare theirs. A commit with changes says
+// nothing.
 func (b Build) program() Program {
 	p := Program{Version: b.Version}
 	if b.Commit != Unknown && b.Tree != Modified {
@@ -204,17 +189,14 @@ func (b Build) program() Program {
 	return p
 }
 
-// Program says which program a process runs, so that processes of one run can be
-// told from those of another build.
 type Program struct {
 	Version string `json:"version,omitempty"` // of the module, for people
 	Commit  string `json:"commit,omitempty"`  // that it was built from; "" where that is not known, or not all
 	SHA256  string `json:"sha256,omitempty"`  // of the file that is executed, in hexadecimal
 }
 
-// Same reports whether two programs are of one build: of one commit, whatever the
-// systems are that they were built for. Where a commit is not known, they are only if
-// their files are the same.
+// Same reports whether two programs are of one commit, whatever the systems are that they
+// were built for; where a commit is not known, whether their files are the same.
 func (p Program) Same(q Program) bool {
 	if p.Commit != "" && q.Commit != "" {
 		return p.Version == q.Version && p.Commit == q.Commit
@@ -222,25 +204,17 @@ func (p Program) Same(q Program) bool {
 	return p.SHA256 != "" && p.SHA256 == q.SHA256
 }
 
-// String names the program for people.
 func (p Program) String() string {
-	var parts []string
-	if p.Version != "" {
-		parts = append(parts, p.Version)
-	}
+	text := cmp.Or(p.Version, "an unknown build")
 	if p.Commit != "" {
-		parts = append(parts, "commit "+p.Commit[:min(12, len(p.Commit))])
+		text += ", commit " + short(p.Commit)
 	}
 	if p.SHA256 != "" {
-		parts = append(parts, "sha256 "+p.SHA256[:min(12, len(p.SHA256))])
+		text += ", sha256 " + short(p.SHA256)
 	}
-	if parts == nil {
-		return "an unknown build"
-	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
-// ThisProgram says which program this process runs.
 func ThisProgram() (Program, error) { return thisProgram() }
 
 var thisProgram = sync.OnceValues(func() (p Program, err error) {
@@ -270,41 +244,34 @@ func executableSum() (string, error) {
 }
 
 // compared are the facts of [Describe] in the order in which differences between
-// hosts are told: first what changes what is run, then how fast. Facts that are not
-// in it follow by name.
+// hosts are told: first what changes what is run, then how fast. Others follow by name.
 var compared = []string{
 	"program", "go", "os", "arch", "cores", "cpu_quota", "gomaxprocs", "cpu", "governor", "memory", "clock_source", "kernel",
 }
 
-// ofEachHost are facts in which hosts may differ without a difference to what is
-// measured on them: how busy they were, and the numbers of their processors; and
-// what the program's line tells already.
+// ofEachHost are facts in which hosts may differ without a difference to what is measured.
 var ofEachHost = []string{"load_average", "cpu_affinity", "commit", "tree"}
 
-// alike is the ratio up to which two sizes of memory are the same: the kernels of
-// two equal machines keep different amounts for themselves.
+// alike is the ratio up to which two sizes of memory are the same.
 const alike = 1.05
 
-// Differences compares the environments of several hosts, as [Describe] returns
-// them, by name of host. It returns a sentence for each fact in which some of them
-// differ, such as "cores: 2 on a and b; 4 on c"; none where all are alike. The value
-// that most hosts have comes first.
+// Differences compares the environments of several hosts by name. It returns a sentence for
+// each fact in which some of them differ, such as "cores: 2 on a and b; 4 on c".
 func Differences(hosts map[string]map[string]string) []string {
-	facts := slices.Clone(compared)
-	known := make(map[string]bool)
+	known := make(map[string]int) // place in the order
 	for _, facts := range hosts {
 		for fact := range facts {
-			known[fact] = true
+			if known[fact] = slices.Index(compared, fact); known[fact] < 0 {
+				known[fact] = len(compared)
+			}
 		}
 	}
-	for _, fact := range slices.Sorted(maps.Keys(known)) {
-		if !slices.Contains(facts, fact) {
-			facts = append(facts, fact)
-		}
-	}
+	facts := slices.SortedFunc(maps.Keys(known), func(a, b string) int {
+		return cmp.Or(known[a]-known[b], strings.Compare(a, b))
+	})
 	var all []string
 	for _, fact := range facts {
-		if !known[fact] || slices.Contains(ofEachHost, fact) {
+		if slices.Contains(ofEachHost, fact) {
 			continue
 		}
 		by := make(map[string][]string) // value: hosts
@@ -319,7 +286,6 @@ func Differences(hosts map[string]map[string]string) []string {
 	return all
 }
 
-// valuesByHost writes who has which value, the most frequent one first.
 func valuesByHost(by map[string][]string) string {
 	values := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(by[b]), len(by[a])), strings.Compare(by[a][0], by[b][0]))
@@ -331,7 +297,6 @@ func valuesByHost(by map[string][]string) string {
 	return strings.Join(parts, "; ")
 }
 
-// mostNamed is how many hosts are named where more have the same value.
 const mostNamed = 4
 
 func enumerate(hosts []string) string {
@@ -345,7 +310,7 @@ func enumerate(hosts []string) string {
 	return strings.Join(hosts[:last], ", ") + " and " + hosts[last]
 }
 
-// sameMemory reports whether sizes such as "4026824 kB" are the same, about.
+// sameMemory compares sizes such as "4026824 kB".
 func sameMemory(sizes []string) bool {
 	var all []float64
 	for _, size := range sizes {

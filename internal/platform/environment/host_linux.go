@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitsAt returns what is left of all but memory, on a host whose file system is
-// at root.
+// limitsAt returns what is left of all but memory, on a host whose file system is at root.
 func limitsAt(root string) Limits {
 	l := unlimited()
 	// The fourth field is 'running/all' of the host's threads.
-	_, threads, _ := strings.Cut(lastOf(firstFields(filepath.Join(root, "proc/loadavg"), 4)), "/")
+	_, threads, _ := strings.Cut(firstFields(filepath.Join(root, "proc/loadavg"), 4), "/")
 	if there, ok := number(threads); ok {
 		for _, file := range []string{"threads-max", "pid_max"} {
 			if most, ok := numberIn(filepath.Join(root, "proc/sys/kernel", file)); ok {
@@ -34,8 +33,6 @@ func limitsAt(root string) Limits {
 	return l
 }
 
-// controlGroups lowers the limit on threads to those of the groups that this process is
-// in.
 func (l *Limits) controlGroups(root string) {
 	for dir := range groupsAt(root) {
 		most, ok1 := numberIn(filepath.Join(dir, "pids.max"))
@@ -47,8 +44,7 @@ func (l *Limits) controlGroups(root string) {
 }
 
 // groupsAt yields the folders of the control groups that this process is in, of
-// version 2 or 1, from its own up to the highest that can be seen. In a container that
-// is the one at the root of its file system.
+// version 2 or 1, from its own up to the highest that can be seen.
 func groupsAt(root string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
@@ -84,41 +80,24 @@ func leftOfGroups(root string) (bytes uint64, limited bool) {
 				continue
 			}
 			taken, _ := numberIn(filepath.Join(dir, of.taken))
-			taken -= min(taken, statistic(filepath.Join(dir, "memory.stat"), of.files))
+			files, _ := number(field(filepath.Join(dir, "memory.stat"), of.files, " "))
+			taken -= min(taken, files)
 			bytes, limited = min(bytes, limit-min(limit, taken)), true
 		}
 	}
 	return bytes, limited
 }
 
-// statistic returns the value of a 'name value' line of a file, 0 if it has none.
-func statistic(file, name string) uint64 {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && key == name {
-			n, _ := strconv.ParseUint(value, 10, 64)
-			return n
-		}
-	}
-	return 0
-}
-
-// threadsOf counts the threads of a user.
 func threadsOf(root string, uid int) (n uint64) {
 	files, _ := filepath.Glob(filepath.Join(root, "proc/[0-9]*/status"))
 	for _, file := range files {
-		if of := strings.Fields(field(file, "Uid")); len(of) > 0 && of[0] == strconv.Itoa(uid) {
-			threads, _ := number(field(file, "Threads"))
+		if of := strings.Fields(field(file, "Uid", ":")); len(of) > 0 && of[0] == strconv.Itoa(uid) {
+			threads, _ := number(field(file, "Threads", ":"))
 			n += threads
 		}
 	}
 	return n
 }
-
-func lastOf(fields string) string { return fields[strings.LastIndexByte(fields, ' ')+1:] }
 
 // number reads a number; ok is false for what is none, such as 'max'.
 func number(text string) (n uint64, ok bool) {
@@ -126,16 +105,8 @@ func number(text string) (n uint64, ok bool) {
 	return n, err == nil
 }
 
-func numberIn(file string) (uint64, bool) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, false
-	}
-	return number(string(text))
-}
+func numberIn(file string) (uint64, bool) { return number(firstFields(file, 1)) }
 
-// cpuQuotaAt is CPUQuota on a host whose file system is at root: the least quota of
-// the groups' that can be seen, of version 2 or 1.
 func cpuQuotaAt(root string) (processors float64, limited bool) {
 	for dir := range groupsAt(root) {
 		quota, period := firstFields(filepath.Join(dir, "cpu.cfs_quota_us"), 1), firstFields(filepath.Join(dir, "cpu.cfs_period_us"), 1)
@@ -151,7 +122,6 @@ func cpuQuotaAt(root string) (processors float64, limited bool) {
 	return processors, limited
 }
 
-// CPUs returns the processors that this process may run on, ascending.
 func CPUs() ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

@@ -12,13 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limit is how much more of something there may be, and what says so.
 type Limit struct {
 	Left uint64 // [Unlimited] where nothing is known to bound it
 	By   string // "available memory", "RLIMIT_NPROC", …; "" where it is unlimited
 }
 
-// Unlimited is what is left where nothing bounds it.
 const Unlimited = math.MaxUint64
 
 func (l Limit) String() string {
@@ -28,14 +26,13 @@ func (l Limit) String() string {
 	return fmt.Sprintf("%d (%s)", l.Left, l.By)
 }
 
-// lower keeps the lower one of two limits.
 func (l *Limit) lower(left uint64, by string) {
 	if left < l.Left {
 		*l = Limit{left, by}
 	}
 }
 
-// used lowers a limit to what is left of most, of which there are that many.
+// used lowers a limit to what is left of most.
 func (l *Limit) used(most, there uint64, by string) {
 	if most == Unlimited {
 		return
@@ -43,16 +40,13 @@ func (l *Limit) used(most, there uint64, by string) {
 	l.lower(most-min(most, there), by)
 }
 
-// Limits is what this process and its children may still take of this host, as
-// far as it can be told: by resource limits, by control groups, and by what the
-// host has.
+// Limits is what this process and its children may still take of this host.
 type Limits struct {
 	Memory      Limit // bytes
 	Threads     Limit // and processes, of which each has one at least
 	Descriptors Limit // of one process
 }
 
-// HostLimits returns what is left on this host now.
 func HostLimits() Limits {
 	l := limitsAt("/")
 	memory := memoryLimit()
@@ -65,10 +59,9 @@ func unlimited() Limits {
 	return Limits{Memory: none, Threads: none, Descriptors: none}
 }
 
-// AvailableMemory returns how many bytes of memory this program may still take
-// before the machine has none left, or the program meets a limit: of its
-// control groups, of its address space (ulimit -v), or of the Go runtime
-// (GOMEMLIMIT). It returns 0 where none of these is known.
+// AvailableMemory returns how many bytes of memory this program may still take before the
+// machine has none left, or it meets a limit: of its control groups, of its address space
+// (ulimit -v), or of the Go runtime (GOMEMLIMIT). It is 0 where none is known.
 func AvailableMemory() uint64 {
 	l := memoryLimit()
 	if l.Left == Unlimited {
@@ -77,7 +70,6 @@ func AvailableMemory() uint64 {
 	return l.Left
 }
 
-// memoryLimit is AvailableMemory with what bounds it.
 func memoryLimit() Limit {
 	l := Limit{Left: Unlimited}
 	note := func(by string, bytes uint64, known bool) {
@@ -97,13 +89,12 @@ func memoryLimit() Limit {
 	return l
 }
 
-// kibibytes returns the value of a 'name : value kB' line of a file, in bytes.
 func kibibytes(file, name string) (bytes uint64, known bool) {
-	n, err := strconv.ParseUint(strings.TrimSuffix(field(file, name), " kB"), 10, 64)
+	n, err := strconv.ParseUint(strings.TrimSuffix(field(file, name, ":"), " kB"), 10, 64)
 	return n << 10, err == nil
 }
 
-// AddressSpace returns how many bytes of addresses a process may have (ulimit -v).
+// AddressSpace is how many bytes of addresses a process may have (ulimit -v).
 func AddressSpace() (bytes uint64, limited bool) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil || uint64(limit.Cur) >= math.MaxInt64 {
@@ -118,23 +109,21 @@ func leftOfAddressSpace() (bytes uint64, limited bool) {
 	return limit - min(limit, taken), limited
 }
 
-// ProcessorTimes is what the processors of this host have done since its start, all of
-// them together, in hundredths of a second. The zero value says that it is not known.
+// ProcessorTimes is what the processors of this host have done since its start, in
+// hundredths of a second; zero where that is not known.
 type ProcessorTimes struct {
 	Busy, Stolen, All uint64
 	Processors        int // that are online
 }
 
-// TimesOfProcessors returns what the processors have done so far.
 func TimesOfProcessors() ProcessorTimes { return timesAt("/") }
 
-// Load is what kept processors busy for a while.
 type Load struct {
 	Busy   float64 // processors
 	Stolen float64 // share of the time that the hypervisor gave to others
 }
 
-// Since returns the load since an earlier reading; known is false where that is not known.
+// Since returns the load since an earlier reading.
 func (t ProcessorTimes) Since(before ProcessorTimes) (l Load, known bool) {
 	all := float64(t.All - before.All)
 	if all == 0 {

@@ -12,9 +12,7 @@ const (
 	MostData = 64 << 20 // what programs write: the requests of a trace, a coterie
 )
 
-// Read reads a file of at most that many bytes. Its errors are those of the
-// os package, and [TooLarge]. Like opening a pipe to which nobody writes, it may
-// take for ever.
+// Read reads a file of at most that many bytes, else the error is [TooLarge].
 func Read(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -24,7 +22,6 @@ func Read(name string, most int64) ([]byte, error) {
 	return ReadFrom(name, f, most)
 }
 
-// ReadFrom is Read of a file that is open, whose name is for the error.
 func ReadFrom(name string, f io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
@@ -36,7 +33,6 @@ func ReadFrom(name string, f io.Reader, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// TooLarge is the error for a file that is larger than it can be.
 type TooLarge struct {
 	Name string
 	Most int64 // bytes

@@ -1,11 +1,8 @@
 // Package fileio writes and reads files whole.
 //
-// What is written is either there as a whole, on the disk, or not at all: whoever reads
-// the path finds the old bytes or the new ones, also after a crash, and a full disk leaves
-// nothing half-written. What is a device or a pipe already is written into.
-//
-// What people name is read only if it is as small as such a file can be. A device that
-// never ends, or the wrong file, is an error and not the end of the memory.
+// What is written is either there as a whole, on the disk, or not at all, also after a crash
+// or on a full disk. What is a device or a pipe already is written into. What people name is
+// read only if it is as small as such a file can be.
 package fileio
 
 import (
@@ -16,17 +13,14 @@ import (
 	"strings"
 )
 
-// temporary marks files that are being written.
 const temporary = ".tmp-"
 
-// Write replaces the file at path by data, readable by all. The rename is on
-// the disk when it returns.
+// Write replaces the file at path by data, readable by all. It is on the disk then.
 func Write(path string, data []byte) error { return write(path, data, 0o644) }
 
 // WriteSecret is Write of what nobody but this user may read.
 func WriteSecret(path string, data []byte) error { return write(path, data, 0o600) }
 
-// Stream is Write of what produce writes, for what need not be in memory as a whole.
 func Stream(path string, produce func(io.Writer) error) error { return stream(path, produce, 0o644) }
 
 func stream(path string, produce func(io.Writer) error, mode os.FileMode) error {
@@ -109,7 +103,6 @@ func Probe(dir string) error {
 	return err
 }
 
-// Temporary returns a path in dir that RemoveTemporaries would clear away.
 func Temporary(dir, name string) string { return filepath.Join(dir, temporary+name) }
 
 // RemoveTemporaries removes what a killed process has left half-written in dir.

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startPinned starts a process that runs on the given processors only.
 func startPinned(cmd *exec.Cmd, cpus []int) error {
 	// A child process inherits the affinity of the thread that starts it. The
 	// thread is not given back to the scheduler unless its own was restored.
@@ -35,13 +34,10 @@ func startPinned(cmd *exec.Cmd, cpus []int) error {
 	return err
 }
 
-// stopped reports whether a process is stopped by a signal.
 func stopped(pid int) bool { return isStopped(fmt.Sprintf("/proc/%d/stat", pid)) == nil }
 
 var errRuns = errors.New("it runs")
 
-// isStopped looks into the state of a process or thread; errRuns where it is not
-// stopped.
 func isStopped(stat string) error {
 	b, err := os.ReadFile(stat)
 	if err != nil {
@@ -55,11 +51,10 @@ func isStopped(stat string) error {
 	return nil
 }
 
-// stopBound is how long a process may take to stop that was sent the signal.
 const stopBound = 5 * time.Second
 
 // awaitStop returns once every thread of a process stands still that was sent the
-// signal to stop. The state of the process as a whole is that of its first thread.
+// signal to stop.
 func awaitStop(pid int, ended <-chan struct{}) error {
 	for deadline := time.Now().Add(stopBound); ; {
 		if allStopped(pid) {

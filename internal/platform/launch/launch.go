@@ -1,14 +1,12 @@
 // Package launch starts processes of this very program, under a hidden
 // sub-command, and ends them.
 //
-// The protocol is the same for all of them. A process reads JSON values from its
-// standard input; the first is its configuration, which may hold secrets and so
-// is never on a command line. It may answer with JSON values on its standard
-// output. Once its standard input ends it has to leave: that is how it is told to
+// A process reads JSON values from its standard input; the first is its configuration, which
+// may hold secrets and so is never on a command line. It may answer with JSON values on its
+// standard output. Once its standard input ends it has to leave: that is how it is told to
 // go, and how it learns that whoever started it is gone, in whatever way.
 //
-// [Local] starts processes on this host, as children. [Parent] is the other end,
-// inside the process that was started.
+// [Local] starts processes on this host, as children. [Parent] is the other end.
 // A process under test is the test binary itself: its TestMain asks [Is].
 package launch
 
@@ -21,7 +19,6 @@ import (
 	"sync"
 )
 
-// Command says what to start.
 type Command struct {
 	Word       string // the hidden sub-command, the process's only argument
 	Name       string // who it is, for errors: "worker 3"
@@ -38,28 +35,23 @@ type Process interface {
 	Ended() <-chan struct{}
 	Outcome() string
 
-	// Kill ends the process at once.
 	Kill()
 
-	// Pause makes the process stand still, and returns once it does; Resume lets
-	// it go on. An error says that the process has ended.
+	// Pause makes the process stand still, and returns once it does. An error says that the
+	// process has ended.
 	Pause() error
 	Resume() error
 
-	// Stopped reports whether a signal has stopped the process, as far as can be
-	// told.
+	// Stopped reports whether a signal has stopped the process, as far as can be told.
 	Stopped() bool
 
-	// Stderr returns the first and last lines that the process has written to
-	// its standard error.
+	// Stderr returns the first and last lines of the process's standard error.
 	Stderr() []string
 }
 
-// Misused is the exit status of such a process that was started by somebody else.
-const Misused = 64
+const Misused = 64 // the exit status of such a process that was started by somebody else
 
-// Is reports whether a program with these arguments was started under the
-// hidden sub-command of that word.
+// Is reports whether a program with these arguments was started under that hidden sub-command.
 func Is(args []string, word string) bool { return len(args) == 2 && args[1] == word }
 
 // tail is an io.Writer that keeps the beginning and the end of what is written,
@@ -113,8 +105,6 @@ type Parent struct {
 	out *json.Encoder
 }
 
-// NewParent returns the parent at the ends of this process's standard input and
-// output.
 func NewParent(stdin io.Reader, stdout io.Writer) *Parent {
 	return &Parent{json.NewDecoder(stdin), json.NewEncoder(stdout)}
 }
@@ -123,11 +113,10 @@ func NewParent(stdin io.Reader, stdout io.Writer) *Parent {
 // this process to leave, or is gone.
 func (p *Parent) Receive(value any) error { return p.in.Decode(value) }
 
-// Send answers the parent. It is called by one goroutine at a time.
+// Send is called by one goroutine at a time.
 func (p *Parent) Send(value any) error { return p.out.Encode(value) }
 
-// Wait returns when this process is to leave. What the parent sends meanwhile is
-// ignored.
+// Wait returns when this process is to leave.
 func (p *Parent) Wait() {
 	for p.in.Decode(new(json.RawMessage)) == nil {
 	}

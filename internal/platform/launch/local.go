@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// Local starts processes on this host, as children of this one.
 type Local struct {
 	Program string     // what to execute; "" for this very program
 	Files   []*os.File // inherited, as descriptors 3, 4, …
@@ -69,7 +68,6 @@ func (l Local) Start(c Command) (*Child, error) {
 	return p, nil
 }
 
-// Child is a process on this host.
 type Child struct {
 	name    string
 	cmd     *exec.Cmd
@@ -82,7 +80,6 @@ type Child struct {
 	dismissed chan struct{} // nobody waits for answers any more
 }
 
-// follow reads what the process answers until it ends, and reaps it.
 func (c *Child) follow(stdout io.Reader) {
 	if stdout != nil {
 		c.readAnswers(json.NewDecoder(stdout))
@@ -107,8 +104,7 @@ func (c *Child) readAnswers(d *json.Decoder) {
 	}
 }
 
-// Send writes a value to the process. One that is gone cannot read it; whoever
-// waits for the answer learns why.
+// Send writes a value to the process. Whoever waits for the answer learns if it is gone.
 func (c *Child) Send(value any) { _ = json.NewEncoder(c.stdin).Encode(value) }
 
 // Receive decodes the process's next answer. It fails when the process ends
@@ -135,22 +131,16 @@ func (c *Child) Death() error {
 	return fmt.Errorf("%s has ended: %s%s", c.name, c.Outcome(), text)
 }
 
-// Name returns who the process is.
 func (c *Child) Name() string { return c.name }
 
-// PID returns the process's number.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
-// Ended is closed once the process has been reaped.
 func (c *Child) Ended() <-chan struct{} { return c.ended }
 
-// Outcome says how the process ended, once it has.
 func (c *Child) Outcome() string { return c.cmd.ProcessState.String() }
 
-// Stderr returns the first and last lines of the process's standard error.
 func (c *Child) Stderr() []string { return c.stderr.lines() }
 
-// Dismiss tells the process to go.
 func (c *Child) Dismiss() {
 	c.dismiss.Do(func() {
 		close(c.dismissed)
@@ -158,13 +148,11 @@ func (c *Child) Dismiss() {
 	})
 }
 
-// Kill ends the process at once, before it can do anything in order.
 func (c *Child) Kill() {
 	_ = c.cmd.Process.Kill()
 	c.Dismiss()
 }
 
-// Pause stops the process by a signal, and returns once it stands still.
 func (c *Child) Pause() error {
 	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("%s cannot be paused: %w", c.name, err)
@@ -172,7 +160,6 @@ func (c *Child) Pause() error {
 	return awaitStop(c.PID(), c.ended)
 }
 
-// Resume lets a paused process go on.
 func (c *Child) Resume() error {
 	if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		return fmt.Errorf("%s cannot be resumed: %w", c.name, err)
@@ -180,8 +167,6 @@ func (c *Child) Resume() error {
 	return nil
 }
 
-// Stopped reports whether a signal has stopped the process; false where the
-// system does not tell.
 func (c *Child) Stopped() bool { return stopped(c.PID()) }
 
 // End dismisses processes, kills those that have not gone by the end of patience,

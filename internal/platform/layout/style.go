@@ -18,7 +18,6 @@ type Style struct {
 	Colour bool
 }
 
-// narrowestLine is the narrowest terminal for which text is fitted.
 const narrowestLine = 40
 
 // StyleOf returns the style of what is written to w. Colours are left out where
@@ -34,7 +33,6 @@ func StyleOf(w io.Writer) Style {
 	return s
 }
 
-// IsTerminal says whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -56,9 +54,7 @@ func (s Style) colour(code, text string) string {
 }
 
 // Wrap breaks a text without colours between words, so that its lines fit the
-// width. Lines after the first are indented by hang columns; the first begins at
-// column hang, after what has been written before it. Words longer than a line
-// stay whole.
+// width. Lines after the first are indented by hang columns, where the first begins.
 func (s Style) Wrap(text string, hang int) string {
 	if s.Width == 0 {
 		return text
@@ -82,8 +78,7 @@ func (s Style) Wrap(text string, hang int) string {
 	return b.String()
 }
 
-// Cut shortens a text without colours to a number of columns, of which the last then
-// says that more follows; 0 is any number.
+// Cut shortens a text without colours to a number of columns; 0 is any number.
 func Cut(text string, columns int) string {
 	if columns <= 0 || utf8.RuneCountInString(text) <= columns {
 		return text

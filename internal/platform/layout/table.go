@@ -14,19 +14,15 @@ import (
 // Table is rows of cells, which may differ in number. The zero Table is empty.
 type Table struct{ rows [][]string }
 
-// NewTable returns a table of one row, its head.
 func NewTable(head ...string) *Table { return &Table{[][]string{head}} }
 
-// Add adds a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Extend adds cells to the last row.
 func (t *Table) Extend(cells ...string) {
 	last := &t.rows[len(t.rows)-1]
 	*last = append(*last, cells...)
 }
 
-// WriteText writes the table with its columns two spaces apart.
 func (t *Table) WriteText(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, row := range t.rows {
@@ -39,33 +35,45 @@ func (t *Table) WriteText(out io.Writer) error {
 // further ones to the right, as figures are. A row of a single cell stands across all
 // columns. No line ends in spaces.
 func (t *Table) WriteAligned(out io.Writer, columns string) error {
-	widths := t.widths()
+	return t.write(out, t.widths(), columns, func(cell string, _ int) []string { return []string{cell} })
+}
+
+// write writes the table with columns of these widths, aligned as in "llrl". divide makes lines of a cell.
+func (t *Table) write(out io.Writer, widths []int, columns string, divide func(cell string, width int) []string) error {
 	var b strings.Builder
 	for _, row := range t.rows {
 		if len(row) == 1 {
 			b.WriteString(row[0] + "\n")
 			continue
 		}
-		var line strings.Builder
+		cells := make([][]string, len(row))
+		height := 1
 		for i, cell := range row {
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i < len(columns) && columns[i] == 'l' {
-				line.WriteString(cell + pad)
-			} else {
-				line.WriteString(pad + cell)
-			}
+			cells[i] = divide(cell, widths[i])
+			height = max(height, len(cells[i]))
 		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		for k := range height {
+			var line strings.Builder
+			for i := range cells {
+				text := ""
+				if k < len(cells[i]) {
+					text = cells[i][k]
+				}
+				pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
+				if i < len(columns) && columns[i] == 'l' {
+					line.WriteString(text + pad + "  ")
+				} else {
+					line.WriteString(pad + text + "  ")
+				}
+			}
+			b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
-// Width is how many columns of a terminal the table takes, not counting rows of a
-// single cell.
+// Width is how many columns of a terminal the table takes, without rows of a single cell.
 func (t *Table) Width() int {
 	sum := 0
 	for i, w := range t.widths() {
@@ -77,7 +85,6 @@ func (t *Table) Width() int {
 	return sum
 }
 
-// widths are those of the columns, in characters.
 func (t *Table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
@@ -110,52 +117,27 @@ func (t *Table) WriteMarkdown(out io.Writer) error {
 	return err
 }
 
-// CSV writes rows for other programs.
 func CSV(rows [][]string) []byte {
 	var out bytes.Buffer
 	_ = csv.NewWriter(&out).WriteAll(rows) // a bytes.Buffer takes everything
 	return out.Bytes()
 }
 
-// narrowestColumn is how narrow a column of words may get.
 const narrowestColumn = 12
 
-// WriteFitted writes the table as WriteText does, where it is not wider than width
-// columns, or width is 0. Otherwise the widest columns are made narrower, and their
-// cells go on in further lines: broken between words, or after one of |,-= within a
-// word, and anywhere where that is still too long.
+// WriteFitted writes the table in at most width columns, if that is not 0: the widest columns
+// are made narrower, and their cells go on in further lines: broken between words, or after
+// one of |,-= within a word, and anywhere where that is still too long.
 func (t *Table) WriteFitted(out io.Writer, width int) error {
 	if width == 0 || t.Width() <= width {
 		return t.WriteText(out)
 	}
 	widths := fit(t.widths(), width)
-	var b strings.Builder
-	for _, row := range t.rows {
-		cells := make([][]string, len(row))
-		height := 1
-		for i, cell := range row {
-			cells[i] = broken(cell, widths[i])
-			height = max(height, len(cells[i]))
-		}
-		for k := range height {
-			var line strings.Builder
-			for i := range cells {
-				text := ""
-				if k < len(cells[i]) {
-					text = cells[i][k]
-				}
-				line.WriteString(text + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+2))
-			}
-			b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-		}
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return t.write(out, widths, strings.Repeat("l", len(widths)), broken)
 }
 
 // fit returns the widths of columns, two apart, that come to so much at most: those
-// that are narrow stay, and the others have the same width. None becomes narrower than
-// narrowestColumn, if that is too wide.
+// that are narrow stay, and the others have the same width.
 func fit(widths []int, most int) []int {
 	room := most - 2*(len(widths)-1)
 	order := slices.Clone(widths)
@@ -175,7 +157,6 @@ func fit(widths []int, most int) []int {
 	return fitted
 }
 
-// broken divides a text into lines of at most so many characters.
 func broken(text string, width int) (lines []string) {
 	line := ""
 	for i, word := range strings.Fields(text) {
@@ -206,9 +187,8 @@ func broken(text string, width int) (lines []string) {
 }
 
 // WriteLaTeX writes the table as a tabular with the rules of the package booktabs; its
-// first row is the head. The cells are written as they are: what is not meant for LaTeX
-// goes through [LaTeX] first. The columns say how each is aligned, as in "lrr"; a row
-// with fewer cells is filled up, and one with more is an error.
+// first row is the head. What is not meant for LaTeX goes through [LaTeX] first. The columns
+// say how each is aligned, as in "lrr".
 func (t *Table) WriteLaTeX(out io.Writer, columns string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\\begin{tabular}{%s}\n\\toprule\n", columns)
@@ -227,8 +207,7 @@ func (t *Table) WriteLaTeX(out io.Writer, columns string) error {
 	return err
 }
 
-// LaTeX writes a text so that LaTeX prints it: signs that mean something to it, and
-// signs of formulas that its fonts for text do not have.
+// LaTeX writes a text so that LaTeX prints it.
 func LaTeX(s string) string {
 	s = strings.ToValidUTF8(s, "?")
 	s = latexSigns.Replace(s)

@@ -10,8 +10,7 @@ import (
 )
 
 // Conn is a TCP connection that is read and written by quick calls. Unlike other
-// connections, it takes one call of Read at a time, and one of Write. Neither
-// allocates.
+// connections, it takes one Read at a time, and one Write. Neither allocates.
 type Conn struct {
 	*net.TCPConn
 	raw syscall.RawConn
@@ -28,7 +27,6 @@ type half struct {
 	err     error
 }
 
-// NewConn makes calls on conn quick.
 func NewConn(conn *net.TCPConn) (*Conn, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -39,7 +37,6 @@ func NewConn(conn *net.TCPConn) (*Conn, error) {
 	return c, nil
 }
 
-// Read reads what is there, and waits until something is.
 func (c *Conn) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -58,7 +55,6 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return c.in.n, nil
 }
 
-// Write writes all of b, and waits until there is room for it.
 func (c *Conn) Write(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -72,14 +68,11 @@ func (c *Conn) Write(b []byte) (int, error) {
 	return c.out.n, err
 }
 
-// read is one read call. It is called by RawConn, which waits for the socket
-// when read returns false.
 func (h *half) read(fd uintptr) bool {
 	h.n, h.err = h.calls.Read(fd, h.b)
 	return h.err != unix.EAGAIN
 }
 
-// write gives what there is room for; false where that was not all.
 func (h *half) write(fd uintptr) bool {
 	for h.n < len(h.b) {
 		n, err := h.calls.Write(fd, h.b[h.n:])

@@ -1,26 +1,18 @@
 // Package rawio makes system calls that do not block without waking the monitor
 // of Go's scheduler: on sockets, and on a timer that is as precise as the kernel.
 //
-// A call on such a descriptor takes what is there, or gives what there is room for,
-// and returns. Made in the ordinary way, it nevertheless tells the scheduler
-// that a thread may block. Where all of the process was idle until a message
-// came, as the processes of a run mostly are, that wakes the scheduler's monitor
-// thread, which looks after a thread that does not block, and falls asleep
-// again: for every message. In a ring of processes it took a third of all
-// processor time (docs/performance.md).
+// An ordinary call tells the scheduler that a thread may block. Where all of the process was
+// idle until a message came, as the processes of a run mostly are, that wakes the scheduler's
+// monitor thread for every message, which took a third of all processor time in a ring of
+// processes (docs/performance.md). The monitor is needed where goroutines never pause: it
+// interrupts them, and polls the network for the others. So one call in many, and every
+// large one, is an ordinary call. On systems other than Linux, and under the race detector,
+// all calls are ordinary.
 //
-// The monitor is needed where goroutines never pause: it interrupts them, and
-// polls the network for the others. So one call in many, and every large one, is
-// an ordinary call, and wakes it. On systems other than Linux, and under the
-// race detector, all calls are ordinary.
-//
-// So the race detector never sees a quick call. It needs not: a quick call and an ordinary
-// one do the same, on the same bytes, in the same place of [Calls], and what is
-// shared between goroutines around it is under the detector's eyes. That the quick calls
-// themselves are right (what they return, interruptions, ends and resets of
-// connections, no bytes lost or written past what was given) is tested without the
-// detector: by this package, by the suites of the transports, which pass every frame
-// through them, and by whole runs. Who changes calls_linux.go has no other net.
+// So the race detector never sees a quick call. It does the same as an ordinary one, and
+// what is shared between goroutines around it is under the detector's eyes. That the quick
+// calls themselves are right is tested without the detector: by this package, by the suites
+// of the transports, which pass every frame through them, and by whole runs.
 package rawio
 
 import (
@@ -51,12 +43,10 @@ func (c *Calls) Quick(size int) bool {
 	return true
 }
 
-// Read is [unix.Read], and once more where a signal interrupts it.
 func (c *Calls) Read(fd uintptr, b []byte) (n int, err error) {
 	return c.make(quickRead, unix.Read, fd, b)
 }
 
-// Write is [unix.Write], and once more where a signal interrupts it.
 func (c *Calls) Write(fd uintptr, b []byte) (n int, err error) {
 	return c.make(quickWrite, unix.Write, fd, b)
 }

@@ -24,7 +24,6 @@ type Timer struct {
 	attempt     func(fd uintptr) bool // bound once: a method value taken for each read would be an allocation
 }
 
-// NewTimer returns a timer that is not set.
 func NewTimer() (*Timer, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
@@ -39,9 +38,8 @@ func NewTimer() (*Timer, error) {
 	return t, nil
 }
 
-// Set makes Wait return after d, or at once where d is not above 0, in place of
-// what was set before. It is called by one goroutine at a time, and not after
-// Close.
+// Set makes Wait return after d, in place of what was set before. It is called by one
+// goroutine at a time, and not after Close.
 func (t *Timer) Set(d time.Duration) {
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(max(d, 1)))}
 	// It cannot fail: the descriptor is a timer, and the time is one.
@@ -52,15 +50,13 @@ func (t *Timer) Set(d time.Duration) {
 	}
 }
 
-// Wait blocks until the timer fires; false after Close. It is called by one
-// goroutine at a time.
+// Wait blocks until the timer fires; false after Close. It is called by one goroutine at a
+// time.
 func (t *Timer) Wait() bool { return t.raw.Read(t.attempt) == nil && t.err == nil }
 
-// read is called by RawConn, which waits for the timer when read returns false.
 func (t *Timer) read(fd uintptr) bool {
 	_, t.err = t.reads.Read(fd, t.buf[:])
 	return t.err != unix.EAGAIN
 }
 
-// Close ends a Wait that is under way, and all further ones.
 func (t *Timer) Close() { t.file.Close() }

@@ -27,9 +27,8 @@
 // that breaks the protocol ends the run, with an error that names the node and the
 // line; one that enters when it was not asked is a violation of mutual exclusion.
 //
-// What goes on in the process cannot be seen: its schedules cannot be searched,
-// its steps not be simulated or replayed, and that it is idle is found out from
-// outside, see [Child.idle].
+// What goes on in the process cannot be seen: it is not searched, simulated or replayed,
+// and that it is idle is found out from outside, see [Child.idle].
 package foreign
 
 import (
@@ -64,18 +63,16 @@ const defaultSettle = "20ms"
 // maxSettle bounds how long silence may take.
 const maxSettle = 10 * time.Second
 
-// otherTypes is what messages are counted by whose type came after there was no
-// counter left.
+// otherTypes counts messages whose type came after there was no counter left.
 const otherTypes = "other types"
 
-// Is reports whether an algorithm of that name has its nodes in other languages.
 func Is(name string) bool { return name == Word || strings.HasPrefix(name, Word+":") }
 
 // interpreters are programs whose first argument says more than they do.
 var interpreters = []string{"python", "node", "ruby", "perl", "java", "sh", "bash", "deno", "bun", "php", "lua", "env", "julia", "Rscript"}
 
 // Named returns the name that the nodes started by a command go by: exec and the
-// name of the program, or that of the script where the program is an interpreter.
+// name of the program, or that of the script of an interpreter.
 func Named(command string) string {
 	args, err := Split(command)
 	if err != nil {
@@ -93,8 +90,6 @@ func Named(command string) string {
 	return Word + ":" + name
 }
 
-// FullName returns the name of an algorithm with these settings: that of nodes in other
-// languages says which program they are, unless it says something else already.
 func FullName(algorithm string, set map[string]string) string {
 	if command := set[CommandOption]; algorithm == Word && command != "" {
 		return Named(command)
@@ -103,18 +98,11 @@ func FullName(algorithm string, set map[string]string) string {
 }
 
 func isInterpreter(name string) bool {
-	name = strings.TrimRight(name, "0123456789.")
-	for _, i := range interpreters {
-		if name == i {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(interpreters, strings.TrimRight(name, "0123456789."))
 }
 
-// Algorithm describes nodes in other languages under a name that [Is] one of
-// theirs. What kinds of messages they send is known once they have run: until then
-// kinds have no names.
+// Algorithm describes nodes in other languages. What kinds of messages they send is known
+// once they have run: until then kinds have no names.
 func Algorithm(name string) *dme.Algorithm {
 	a := &dme.Algorithm{
 		Name: name, Title: name, Class: dme.Permission,
@@ -156,7 +144,6 @@ func validSettle(s string) error {
 	return nil
 }
 
-// Available reports why a command cannot be started here.
 func Available(command string) error {
 	args, err := Split(command)
 	if err != nil {
@@ -177,45 +164,37 @@ func Available(command string) error {
 	return fmt.Errorf("--exec %q: there is no program %s on the PATH", command, args[0])
 }
 
-// system is a run's nodes, which share nothing that is known here.
 type system struct{}
 
 func (system) Node(dme.NodeID) dme.Node { return new(Node) }
 
-// Node is the end of a node that lies on this side of the pipes: what the local
-// process asks is passed on. What the node does comes from its [Child].
+// Node is the end of a node that lies on this side of the pipes.
 type Node struct{ child *Child }
 
-// Attach says which process the node is.
 func (n *Node) Attach(c *Child) { n.child = c }
 
-// Request passes the request on.
 func (n *Node) Request(*dme.Outbox) {
 	if n.child != nil {
 		n.child.request()
 	}
 }
 
-// Release passes the release on.
 func (n *Node) Release(*dme.Outbox) {
 	if n.child != nil {
 		n.child.release()
 	}
 }
 
-// Stop passes on that no more requests will come.
 func (n *Node) Stop(*dme.Outbox) {
 	if n.child != nil {
 		n.child.stop()
 	}
 }
 
-// Receive refuses: messages of such nodes are no dme.Message, and go to the Child.
 func (n *Node) Receive(_ dme.NodeID, _ dme.Message, out *dme.Outbox) {
 	out.Refuse("a node in another language takes no such message")
 }
 
-// State shows nothing: it is in another process.
 func (n *Node) State(*dme.Visitor) {}
 
 // Launcher starts processes that end with the process that this is, in whatever way
@@ -225,7 +204,6 @@ type Launcher struct {
 	jobs chan func()
 }
 
-// NewLauncher returns a launcher.
 func NewLauncher() *Launcher {
 	l := &Launcher{jobs: make(chan func())}
 	go func() {
@@ -237,17 +215,12 @@ func NewLauncher() *Launcher {
 	return l
 }
 
-func (l *Launcher) start(cmd *exec.Cmd) (err error) {
-	done := make(chan struct{})
-	l.jobs <- func() {
-		err = cmd.Start()
-		close(done)
-	}
-	<-done
-	return err
+func (l *Launcher) start(cmd *exec.Cmd) error {
+	started := make(chan error, 1)
+	l.jobs <- func() { started <- cmd.Start() }
+	return <-started
 }
 
-// Close ends the launcher, once the processes that it has started have ended.
 func (l *Launcher) Close() { close(l.jobs) }
 
 // Types numbers the types of messages as kinds, in the order in which they are
@@ -258,14 +231,11 @@ type Types struct {
 	names []string
 }
 
-// Kind returns the number of a type.
 func (t *Types) Kind(name []byte) dme.Kind {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, known := range t.names {
-		if known == string(name) {
-			return dme.Kind(i + 1)
-		}
+	if i := slices.Index(t.names, string(name)); i >= 0 {
+		return dme.Kind(i + 1)
 	}
 	if len(t.names) >= dme.MaxKinds-1 {
 		if len(t.names) < dme.MaxKinds {
@@ -277,15 +247,14 @@ func (t *Types) Kind(name []byte) dme.Kind {
 	return dme.Kind(len(t.names))
 }
 
-// Names returns the types, that of kind 1 first.
 func (t *Types) Names() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.names)
 }
 
-// Union lists types that several have met, each once and in the order of their names.
-// Where there are more than counters, what is left over is one, the last.
+// Union lists types that several have met, by name; where there are more than counters, what
+// is left over is one, the last.
 func Union(names []string) []string {
 	names = slices.Clone(names)
 	slices.Sort(names)

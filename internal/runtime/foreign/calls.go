@@ -9,7 +9,6 @@ import (
 	"dmebench/dme"
 )
 
-// calls is where the client of a node stands. It has one call under way at a time.
 type calls struct {
 	last    int64 // the latest msg_id
 	asked   int64 // the request that is pending; 0 where none is
@@ -21,45 +20,38 @@ type calls struct {
 	overdue *time.Timer // calls remind
 }
 
-// greet tells the node who it is.
 func (c *Child) greet() {
-	c.last++
-	body := call{Type: typeInit, ID: c.last, NodeID: nodeName(c.ID)}
+	body := call{Type: typeInit, NodeID: nodeName(c.ID)}
 	for id := range dme.NodeID(c.Nodes) {
 		body.NodeIDs = append(body.NodeIDs, nodeName(id+1))
 	}
 	c.call(body, false)
 }
 
-// call makes a call, which may have to be answered before the node is idle.
-func (c *Child) call(body call, awaited bool) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		panic("foreign: " + err.Error()) // it is made of text and numbers
-	}
+// call makes a call, which may have to be answered before the node is idle, and
+// returns its number.
+func (c *Child) call(body call, awaited bool) int64 {
+	c.last++
+	body.ID = c.last
+	text, _ := json.Marshal(body) // it is made of text and numbers
 	line := appendLine(nil, clientName(c.ID), nodeName(c.ID), text)
 	c.mu.Lock()
 	c.unanswered = awaited
 	c.push(line, item{})
 	c.mu.Unlock()
+	return c.last
 }
 
-// request asks for the critical section, at once or when release is answered.
 func (c *Child) request() {
 	if c.leaving != 0 {
 		c.again = true
 		return
 	}
-	c.last++
-	c.asked = c.last
-	c.call(call{Type: typeRequest, ID: c.last}, false)
+	c.asked = c.call(call{Type: typeRequest}, false)
 }
 
-// release leaves the critical section.
 func (c *Child) release() {
-	c.last++
-	c.leaving = c.last
-	c.call(call{Type: typeRelease, ID: c.last}, true)
+	c.leaving = c.call(call{Type: typeRelease}, true)
 	c.late = false
 	c.overdue.Reset(c.Answer)
 }
@@ -79,29 +71,28 @@ func (c *Child) remind() {
 	})
 }
 
-// stop says that no more requests will come, to a node that wants to know.
 func (c *Child) stop() {
 	if c.stops {
-		c.last++
-		c.call(call{Type: typeStop, ID: c.last}, false)
+		c.call(call{Type: typeStop}, false)
 	}
 }
 
-// begin hears the first line of a node, which answers init.
+// begin hears the first line of a node, which answers init. It returns what is wrong
+// with the line, as heard does.
 func (c *Child) begin(line []byte) error {
 	e, err := parse(line)
 	if err != nil {
-		return c.complain("writes a line that "+err.Error(), line)
+		return err
 	}
 	var a answer
 	_ = json.Unmarshal(e.Body, &a) // what is wrong with it is seen below
 	switch {
 	case a.Type == typeError:
-		return c.complain(fmt.Sprintf("answers init with error %d (%s)", a.Code, a.Text), line)
+		return fmt.Errorf("answers init with error %d (%s)", a.Code, a.Text)
 	case e.Dest != clientName(c.ID) || a.Type != typeInitOK:
-		return c.complain("must first answer init with init_ok", line)
+		return errors.New("must first answer init with init_ok")
 	case a.InReplyTo != nil && *a.InReplyTo != 1:
-		return c.complain(fmt.Sprintf("answers init with in_reply_to %d, not 1", *a.InReplyTo), line)
+		return fmt.Errorf("answers init with in_reply_to %d, not 1", *a.InReplyTo)
 	}
 	c.host.Do(func() { c.stops = a.Stop })
 	return nil
@@ -111,37 +102,36 @@ func (c *Child) begin(line []byte) error {
 func (c *Child) heard(line []byte) error {
 	e, err := parse(line)
 	if err != nil {
-		return c.complain("writes a line that "+err.Error(), line)
+		return err
 	}
 	if e.Src != "" && e.Src != nodeName(c.ID) {
-		return c.complain(fmt.Sprintf("calls itself %q in src; it is %s", e.Src, nodeName(c.ID)), line)
+		return fmt.Errorf("calls itself %q in src; it is %s", e.Src, nodeName(c.ID))
 	}
 	if e.Dest == clientName(c.ID) {
-		return c.answered(e.Body, line)
+		return c.answered(e.Body)
 	}
 	to, ok := nodeNumber(e.Dest, c.Nodes)
 	switch {
 	case !ok:
-		return c.complain(fmt.Sprintf("writes to %q; there are n1 to n%d, and its client %s", e.Dest, c.Nodes, clientName(c.ID)), line)
+		return fmt.Errorf("writes to %q; there are n1 to n%d, and its client %s", e.Dest, c.Nodes, clientName(c.ID))
 	case to == c.ID:
-		return c.complain("sends a message to itself, which should take none", line)
+		return errors.New("sends a message to itself, which should take none")
 	}
 	c.host.Send(to, typeOf(e.Body), e.Body)
 	return nil
 }
 
-// answered takes what the node says to its client.
-func (c *Child) answered(body, line []byte) error {
+func (c *Child) answered(body []byte) error {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
-		return c.complain("does not answer in the form of an answer ("+err.Error()+")", line)
+		return fmt.Errorf("does not answer in the form of an answer (%w)", err)
 	}
 	to := func(call int64) bool { return call != 0 && (a.InReplyTo == nil || *a.InReplyTo == call) }
 	switch a.Type {
 	case typeEntered:
 		if !to(c.asked) {
 			c.host.Unasked()
-			return c.complain("enters the critical section, for which no request of its own is pending", line)
+			return errors.New("enters the critical section, for which no request of its own is pending")
 		}
 		c.asked = 0
 		stamp := dme.Stamp{}
@@ -151,7 +141,7 @@ func (c *Child) answered(body, line []byte) error {
 		c.host.Enter(stamp)
 	case typeReleased:
 		if !to(c.leaving) {
-			return c.complain("answers a release that is not pending", line)
+			return errors.New("answers a release that is not pending")
 		}
 		c.leaving = 0
 		c.overdue.Stop()
@@ -163,14 +153,9 @@ func (c *Child) answered(body, line []byte) error {
 			c.request()
 		}
 	case typeError:
-		return c.complain(fmt.Sprintf("answers its client with error %d (%s)", a.Code, a.Text), line)
+		return fmt.Errorf("answers its client with error %d (%s)", a.Code, a.Text)
 	default:
-		return c.complain(fmt.Sprintf("says %q to its client; want entered or released", tidy(a.Type)), line)
+		return fmt.Errorf("says %q to its client; want entered or released", tidy(a.Type))
 	}
 	return nil
-}
-
-// complain is the error for a line of the node.
-func (c *Child) complain(what string, line []byte) error {
-	return errors.New(what + ": " + excerpt(line))
 }

@@ -1,7 +1,7 @@
 package foreign
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -45,8 +45,7 @@ type Config struct {
 	Stderr  io.Writer     // gets the lines of the process's standard error, each with the node's name before it
 }
 
-// maxWaiting bounds what waits for the process to read it, in bytes: as much as may wait
-// on a link of a network.
+// maxWaiting bounds what waits for the process to read it, in bytes.
 const maxWaiting = 64 << 20
 
 // Child is the process of a node, and the client that asks it.
@@ -78,10 +77,14 @@ type Child struct {
 	ended   chan struct{} // all that is known of its end has been told
 }
 
-// pipe is an end of a pipe, with access to its descriptor.
 type pipe struct {
 	file *os.File
 	raw  syscall.RawConn
+}
+
+func newPipe(f *os.File) pipe {
+	raw, _ := f.SyscallConn() // fails only without a file
+	return pipe{f, raw}
 }
 
 // item is a line that waits to be written.
@@ -104,46 +107,23 @@ func Start(l *Launcher, c Config, h Host) (*Child, error) {
 		drained: make(chan struct{}), ended: make(chan struct{}),
 	}
 	x.wake = sync.NewCond(&x.mu)
-	var theirs, ours []*os.File
-	defer func() {
-		for _, f := range theirs {
-			f.Close()
-		}
-		if err != nil {
-			for _, f := range ours {
-				f.Close()
-			}
-		}
-	}()
-	open := func(toChild bool) (mine *os.File) {
-		r, w, e := os.Pipe()
-		if e != nil {
-			err = errors.Join(err, e)
-			return nil
-		}
-		if toChild {
-			r, w = w, r
-		}
-		ours, theirs = append(ours, r), append(theirs, w)
-		return r
-	}
-	x.in.file, x.out.file = open(true), open(false)
-	stderr := open(false)
-	if err != nil {
+	// What is read outlives the process, so not by the pipes that Wait closes.
+	stdin, err1 := x.cmd.StdinPipe()
+	stdout, theirStdout, err2 := os.Pipe()
+	stderr, theirStderr, err3 := os.Pipe()
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, fmt.Errorf("%s cannot be started: %w", x.name, err)
 	}
-	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	defer theirStdout.Close()
+	defer theirStderr.Close()
+	x.in, x.out = newPipe(stdin.(*os.File)), newPipe(stdout)
+	x.cmd.Stdout, x.cmd.Stderr = theirStdout, theirStderr
 	x.cmd.SysProcAttr = attributes()
 	x.cmd.Env = append(os.Environ(), x.mark())
-	if x.in.raw, err = x.in.file.SyscallConn(); err != nil {
-		return nil, err
-	}
-	if x.out.raw, err = x.out.file.SyscallConn(); err != nil {
-		return nil, err
-	}
-	if err = l.start(x.cmd); err != nil {
-		err = fmt.Errorf("%s cannot be started: %w%s", x.name, err, startAdvice(err))
-		return nil, err
+	if err := l.start(x.cmd); err != nil {
+		stdout.Close()
+		stderr.Close()
+		return nil, fmt.Errorf("%s cannot be started: %w%s", x.name, err, startAdvice(err))
 	}
 	x.timer = time.AfterFunc(x.Settle, x.look)
 	x.overdue = time.AfterFunc(x.Answer, x.remind)
@@ -160,7 +140,6 @@ func Start(l *Launcher, c Config, h Host) (*Child, error) {
 	return x, nil
 }
 
-// startAdvice explains what the system says of scripts without a usable first line.
 func startAdvice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
@@ -171,19 +150,14 @@ func startAdvice(err error) string {
 	return ""
 }
 
-// Ready is closed once the process has answered init.
 func (c *Child) Ready() <-chan struct{} { return c.ready }
 
-// Ended is closed once the process has ended and been reaped.
 func (c *Child) Ended() <-chan struct{} { return c.ended }
 
-// PID returns the number of the process.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
-// Begin lets what the process says be heard.
 func (c *Child) Begin() { c.beginIt.Do(func() { close(c.begun) }) }
 
-// fail ends the run for what the process did.
 func (c *Child) fail(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,8 +176,8 @@ func (c *Child) failHeld(what string) {
 // for: somebody else may have its pipes.
 const graceAfterEnd = time.Second
 
-// await reaps the process, ends everything that it has started, and fails the run
-// where nobody told it to go.
+// await reaps the process, ends all that it has started, and fails the run where nobody told
+// it to go.
 func (c *Child) await(copied <-chan struct{}) {
 	c.reap()
 	close(c.over)
@@ -219,8 +193,7 @@ func (c *Child) await(copied <-chan struct{}) {
 	c.out.file.Close()
 }
 
-// outlives fails the run for what the process has done while it goes on. It mostly ends
-// with it, which says more.
+// outlives fails the run for what the process has done, unless it ends, which says more.
 func (c *Child) outlives(what string) {
 	select {
 	case <-c.over:
@@ -236,16 +209,15 @@ const markName = "DMEBENCH_NODE"
 func (c *Child) mark() string { return markName + "=" + c.Run + "/" + nodeName(c.ID) }
 
 // EndStrays kills what processes of a run's nodes have started and left behind, where the
-// system tells: also that of nodes whose workers were killed.
+// system tells.
 func EndStrays(run string) { endMarked(markName + "=" + run + "/") }
 
 func (c *Child) killGroup() { _ = syscall.Kill(-c.PID(), syscall.SIGKILL) }
 
-// endTimeout bounds how long a process that was killed may take to be gone.
 const endTimeout = 5 * time.Second
 
 // Close kills the process and everything that it has started, and returns when it
-// is gone. What it does meanwhile is no failure.
+// is gone.
 func (c *Child) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -273,24 +245,12 @@ func (c *Child) Close() {
 // copyLines copies lines, each with a prefix, and those that are long in pieces.
 func copyLines(w io.Writer, prefix string, r io.ReadCloser) {
 	defer r.Close()
-	b := make([]byte, 0, 4<<10)
+	lines := bufio.NewReader(r)
 	for {
-		n, err := r.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		for len(b) > 0 {
-			end := bytes.IndexByte(b, '\n')
-			skip := 1
-			if end < 0 {
-				if err == nil && len(b) < cap(b) {
-					break
-				}
-				end, skip = len(b), 0
-			}
-			fmt.Fprintf(w, "%s%s\n", prefix, b[:end])
-			b = b[:copy(b, b[end+skip:])]
-		}
+		line, _, err := lines.ReadLine()
 		if err != nil {
 			return
 		}
+		fmt.Fprintf(w, "%s%s\n", prefix, line)
 	}
 }

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,6 @@ import (
 	"dmebench/dme"
 )
 
-// MaxLine bounds a line that a node writes, in bytes.
 const MaxLine = 1 << 20
 
 // What passes between a node and its client.
@@ -29,14 +29,12 @@ const (
 	typeError    = "error"
 )
 
-// envelope is a line.
 type envelope struct {
 	Src  string          `json:"src"`
 	Dest string          `json:"dest"`
 	Body json.RawMessage `json:"body"`
 }
 
-// answer is the body of what a node says to its client.
 type answer struct {
 	Type      string `json:"type"`
 	InReplyTo *int64 `json:"in_reply_to"`
@@ -46,7 +44,6 @@ type answer struct {
 	Text      string `json:"text"`
 }
 
-// call is the body of what a client says to its node.
 type call struct {
 	Type    string   `json:"type"`
 	ID      int64    `json:"msg_id"`
@@ -57,7 +54,6 @@ type call struct {
 func nodeName(id dme.NodeID) string   { return "n" + id.String() }
 func clientName(id dme.NodeID) string { return "c" + id.String() }
 
-// nodeNumber reads the name of a node of n.
 func nodeNumber(name string, n int) (dme.NodeID, bool) {
 	digits, ok := strings.CutPrefix(name, "n")
 	id, err := strconv.ParseUint(digits, 10, 32)
@@ -67,22 +63,19 @@ func nodeNumber(name string, n int) (dme.NodeID, bool) {
 	return dme.NodeID(id), true
 }
 
-// parse reads a line that a node has written.
-func parse(line []byte) (envelope, error) {
-	var e envelope
-	if err := json.Unmarshal(line, &e); err != nil {
-		return e, fmt.Errorf("is not a message in JSON (%v)", err)
-	}
-	if e.Dest == "" {
-		return e, errors.New(`has no "dest"`)
-	}
-	if body := bytes.TrimSpace(e.Body); len(body) == 0 || body[0] != '{' {
-		return e, errors.New(`has no "body" that is an object`)
+func parse(line []byte) (e envelope, err error) {
+	err = json.Unmarshal(line, &e)
+	switch {
+	case err != nil:
+		return e, fmt.Errorf("writes a line that is not a message in JSON (%w)", err)
+	case e.Dest == "":
+		return e, errors.New(`writes a line that has no "dest"`)
+	case !bytes.HasPrefix(e.Body, []byte("{")):
+		return e, errors.New(`writes a line that has no "body" that is an object`)
 	}
 	return e, nil
 }
 
-// typeOf returns what a message between nodes is counted by: the type of its body.
 func typeOf(body []byte) string {
 	var b struct {
 		Type string `json:"type"`
@@ -94,34 +87,23 @@ func typeOf(body []byte) string {
 // maxType is how much of a type messages are counted by, in bytes.
 const maxType = 40
 
-func tidy(kind string) string {
-	kind = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, kind)
-	if kind == "" {
-		return "(no type)"
-	}
-	return cut(kind, maxType)
-}
+func tidy(kind string) string { return shown(cmp.Or(kind, "(no type)"), maxType) }
 
 // excerptBytes is how much of a line an error shows.
 const excerptBytes = 200
 
-// excerpt returns the beginning of a line, fit to be shown.
 func excerpt(line []byte) string {
-	text := strings.Map(func(r rune) rune {
+	return shown(string(line[:min(len(line), 4*excerptBytes)]), excerptBytes)
+}
+
+// shown returns the beginning of a text, fit to be shown.
+func shown(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
 			return '.'
 		}
 		return r
-	}, string(line[:min(len(line), 4*excerptBytes)]))
-	return cut(text, excerptBytes)
-}
-
-func cut(text string, most int) string {
+	}, text)
 	if len(text) <= most {
 		return text
 	}
@@ -131,7 +113,6 @@ func cut(text string, most int) string {
 	return text[:most] + "…"
 }
 
-// appendLine appends the line by which body reaches a node.
 func appendLine(b []byte, src, dest string, body []byte) []byte {
 	b = append(b, `{"src":"`...)
 	b = append(b, src...)
@@ -150,7 +131,6 @@ func AppendFrame(b []byte, kind string, body []byte) []byte {
 	return append(b, body...)
 }
 
-// ReadFrame takes a frame apart. What it returns lies in the frame.
 func ReadFrame(frame []byte) (kind, body []byte, err error) {
 	if len(frame) < 2 || frame[0] != 1 || len(frame) < 2+int(frame[1]) {
 		return nil, nil, errors.New("foreign: malformed message")
@@ -159,9 +139,7 @@ func ReadFrame(frame []byte) (kind, body []byte, err error) {
 	return frame[2:end], frame[end:], nil
 }
 
-// Split divides a command into words as a shell does: at spaces, but for those
-// between quotes or after a backslash. Nothing is expanded. There is at least one
-// word.
+// Split divides a command into words as a shell does, and expands nothing.
 func Split(command string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -227,7 +205,7 @@ func Pack(body []byte) *dme.Message {
 }
 
 // Describe returns the kind of a message that was packed, and the rest of its body as
-// a person reads it, cut short where it is long: number=7 list=[1,2].
+// a person reads it: number=7 list=[1,2].
 func Describe(m *dme.Message) (kind, rest string) {
 	b := make([]byte, 0, 8*len(m.Vec))
 	for _, x := range m.Vec {
@@ -237,19 +215,13 @@ func Describe(m *dme.Message) (kind, rest string) {
 	return typeOf(b), excerpt(pairs(b))
 }
 
-// pairs writes the keys of a body and their values, but for its type.
 func pairs(body []byte) (text []byte) {
 	d := json.NewDecoder(bytes.NewReader(body))
-	if _, err := d.Token(); err != nil { // the bracket
-		return nil
-	}
+	_, _ = d.Token() // the bracket
 	for d.More() {
-		key, err := d.Token()
+		key, _ := d.Token()
 		var value json.RawMessage
-		if err == nil {
-			err = d.Decode(&value)
-		}
-		if err != nil {
+		if d.Decode(&value) != nil {
 			return text
 		}
 		if key == "type" {

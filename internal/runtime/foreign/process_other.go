@@ -8,7 +8,6 @@ import "syscall"
 // ends with the one that started it is left to the end of its standard input.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// reap waits for the end of the process, and ends everything that it has started.
 func (c *Child) reap() {
 	_ = c.cmd.Wait() // what it says is in ProcessState
 	c.reaping.Lock()
@@ -21,5 +20,4 @@ func (c *Child) reap() {
 // has left the group of its parent goes on.
 func endMarked(string) {}
 
-// rests is not known: silence has to do.
 func (c *Child) rests() bool { return true }

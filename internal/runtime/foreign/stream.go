@@ -1,8 +1,10 @@
 package foreign
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -10,8 +12,7 @@ import (
 	"dmebench/dme"
 )
 
-// Deliver gives the node a message of another one. It does not wait for the
-// process. body is valid during the call.
+// Deliver gives the node a message of another one. It does not wait for the process.
 func (c *Child) Deliver(from dme.NodeID, kind, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -19,9 +20,8 @@ func (c *Child) Deliver(from dme.NodeID, kind, body []byte) {
 	c.push(c.line, item{kind: kind})
 }
 
-// push writes a line to the process, as far as it takes it at once. The rest is
-// left to write. It is called with the lock held; line and the kind may be
-// overwritten afterwards.
+// push writes a line to the process, as far as it takes it at once, and leaves the rest to
+// write. It is called with the lock held.
 func (c *Child) push(line []byte, i item) {
 	if c.failed || c.closed {
 		return
@@ -49,14 +49,12 @@ func (c *Child) push(line []byte, i item) {
 	c.wake.Signal()
 }
 
-// written counts a message that has been given to the process.
 func (c *Child) written(i item) {
 	if i.kind != nil {
 		c.host.Handled(i.kind)
 	}
 }
 
-// try writes what the pipe takes at once, and returns how much that was.
 func (c *Child) try(line []byte) (n int) {
 	_ = c.in.raw.Write(func(fd uintptr) bool { // a pipe that is closed is noticed elsewhere
 		for {
@@ -70,7 +68,6 @@ func (c *Child) try(line []byte) (n int) {
 	return n
 }
 
-// write writes what waits.
 func (c *Child) write() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,103 +95,99 @@ func (c *Child) write() {
 	}
 }
 
-// read hears what the process says, line by line.
-func (c *Child) read() {
-	defer close(c.drained)
-	b := make([]byte, 0, 64<<10)
-	answered := false // init
-	for {
-		if len(b) == cap(b) {
-			b = append(make([]byte, 0, 2*cap(b)), b...)
-		}
-		n, err := c.take(b[len(b):cap(b)])
-		fresh := len(b)
-		b = b[:len(b)+n]
-		if n <= 0 {
-			if len(b) > 0 {
-				c.noteLine(b) // that has no end
-			}
-			c.finished(err)
-			return
-		}
-		end := bytes.LastIndexByte(b[fresh:], '\n') + 1
-		if end > 0 {
-			end += fresh
-		}
-		lines := b[:end]
-		if !answered && end > 0 {
-			line, rest, _ := bytes.Cut(lines, []byte("\n"))
-			c.noteLine(line)
-			if err := c.begin(line); err != nil {
-				c.fail("%v", err)
-				return
-			}
-			answered, lines = true, rest
-			close(c.ready)
-			<-c.begun
-		}
-		if !c.hear(lines) {
-			return
-		}
-		if b = b[:copy(b, b[end:])]; len(b) > MaxLine {
-			c.fail("writes a line of more than %d bytes: %s", MaxLine, excerpt(b))
-			return
-		}
-		c.mu.Lock()
-		c.reading = false
-		c.mu.Unlock()
-	}
-}
-
 // batch is how many lines are taken as one event; others wait for the node meanwhile.
 const batch = 64
 
-// hear takes whole lines; false where the run cannot go on after one of them.
-func (c *Child) hear(lines []byte) bool {
-	var fault error
-	for len(lines) > 0 && fault == nil {
-		if c.gone() {
-			return false
-		}
-		c.host.Do(func() {
-			for n := 0; n < batch && len(lines) > 0 && fault == nil; n++ {
-				var line []byte
-				line, lines, _ = bytes.Cut(lines, []byte("\n"))
-				if len(bytes.TrimSpace(line)) == 0 {
-					continue
-				}
-				c.noteLine(line)
-				if len(line) > MaxLine {
-					fault = fmt.Errorf("writes a line of more than %d bytes: %s", MaxLine, excerpt(line))
-				} else {
-					fault = c.heard(line)
-				}
+func (c *Child) read() {
+	defer close(c.drained)
+	r := bufio.NewReaderSize(output{c}, MaxLine+1)
+	answered := false // init
+	for {
+		line := nextLine(r)
+		rest, _ := r.Peek(r.Buffered())
+		var fault error
+		switch {
+		case line == nil && len(rest) > MaxLine:
+			line, fault = rest, fmt.Errorf("writes a line of more than %d bytes", MaxLine)
+		case line == nil:
+			_, err := r.Peek(len(rest) + 1) // waits
+			if err == nil {
+				continue
 			}
-		})
+			if len(rest) > 0 {
+				c.noteLine(rest) // that has no end
+			}
+			c.finished(err)
+			return
+		case !answered:
+			c.noteLine(line)
+			if fault = c.begin(line); fault == nil {
+				answered = true
+				close(c.ready)
+				<-c.begun
+			}
+		default:
+			if c.gone() {
+				return
+			}
+			c.host.Do(func() { line, fault = c.hear(line, r) })
+		}
+		if fault != nil {
+			c.fail("%v: %s", fault, excerpt(line))
+			return
+		}
 	}
-	if fault != nil {
-		c.fail("%v", fault)
-	}
-	return fault == nil
 }
 
-// gone reports whether the process was told to go.
+// nextLine returns the next line if all of it has arrived, else nil. It is valid until
+// r waits for more.
+func nextLine(r *bufio.Reader) []byte {
+	b, _ := r.Peek(r.Buffered())
+	end := bytes.IndexByte(b, '\n')
+	if end < 0 {
+		return nil
+	}
+	_, _ = r.Discard(end + 1)
+	return b[:end]
+}
+
+// hear takes a line, and those behind it that have arrived. With an error it returns the
+// line that is wrong.
+func (c *Child) hear(line []byte, r *bufio.Reader) ([]byte, error) {
+	for n := 0; line != nil; line = nextLine(r) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			c.noteLine(line)
+			if err := c.heard(line); err != nil {
+				return line, err
+			}
+		}
+		if n++; n == batch {
+			break
+		}
+	}
+	return nil, nil
+}
+
 func (c *Child) gone() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closed
 }
 
-// noteLine remembers what the process has said.
 func (c *Child) noteLine(line []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.said = append(c.said[:0], line[:min(len(line), excerptBytes+1)]...)
 }
 
-// take reads what there is, and waits until something is. From then on until all
-// of it has been heard, the node is not idle.
-func (c *Child) take(b []byte) (n int, err error) {
+// output is what the process writes. Who reads it has heard all that was read before;
+// from when something is read until then, the node is not idle.
+type output struct{ *Child }
+
+func (c output) Read(b []byte) (n int, err error) {
+	c.mu.Lock()
+	c.reading = false
+	c.mu.Unlock()
 	wait := c.out.raw.Read(func(fd uintptr) bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -209,22 +202,23 @@ func (c *Child) take(b []byte) (n int, err error) {
 		}
 		return err != unix.EAGAIN
 	})
-	if wait != nil {
+	switch {
+	case wait != nil:
 		return 0, wait
+	case n == 0 && err == nil:
+		return 0, io.EOF
 	}
-	return n, err
+	return max(n, 0), err
 }
 
-// finished is told when the process has closed its standard output.
 func (c *Child) finished(err error) {
 	what := "has closed its standard output"
-	if err != nil {
+	if err != io.EOF {
 		what = fmt.Sprintf("cannot be heard any more (%v)", err)
 	}
 	go c.outlives(what)
 }
 
-// deaf reports whether nobody can read any more what is written to the process.
 func (c *Child) deaf() (deaf bool) {
 	_ = c.in.raw.Control(func(fd uintptr) {
 		p := []unix.PollFd{{Fd: int32(fd)}}
@@ -234,8 +228,7 @@ func (c *Child) deaf() (deaf bool) {
 	return deaf
 }
 
-// quiet is what is known of whether a node has anything left to do. It is guarded
-// by the lock of the Child.
+// quiet is what is known of whether a node has anything left to do.
 type quiet struct {
 	timer      *time.Timer // calls look
 	latest     time.Time   // when something was last written or read
@@ -257,10 +250,8 @@ func (c *Child) touch() {
 	}
 }
 
-// lookEvery is how often it is seen whether a node that is idle can still hear anything.
 const lookEvery = time.Second
 
-// look tells the host that the node is idle, once it is, and that it is deaf.
 func (c *Child) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -293,7 +284,6 @@ func (c *Child) idle() bool {
 	return !c.reading && len(c.queue) == 0 && !c.unanswered && c.rests()
 }
 
-// lastWords quotes what the node has last said, for an error.
 func (c *Child) lastWords() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -303,8 +293,6 @@ func (c *Child) lastWords() string {
 	return "; its last line was " + excerpt(c.said)
 }
 
-// Describe says where the node stands, for a report on a stalled run. It is called
-// from inside an event of the node.
 func (c *Child) Describe() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,7 +29,6 @@ const (
 // in two successive looks that agree with each other, no message is in flight.
 type Counters = counters[atomic.Uint64, atomic.Int64]
 
-// Counts is a plain copy of Counters.
 type Counts = counters[uint64, int64]
 
 // counters lists what is counted, in words of 64 bits.
@@ -55,7 +54,6 @@ type counters[U, I any] struct {
 
 const words = unsafe.Sizeof(Counts{}) / 8
 
-// Sum adds up what was sent, or handled, of all kinds.
 func Sum(kinds [dme.MaxKinds + 1]uint64) (sum uint64) {
 	for _, n := range kinds {
 		sum += n
@@ -63,7 +61,6 @@ func Sum(kinds [dme.MaxKinds + 1]uint64) (sum uint64) {
 	return sum
 }
 
-// LoadSum is [Sum] of a node that may still run.
 func LoadSum(kinds *[dme.MaxKinds + 1]atomic.Uint64) (sum uint64) {
 	for i := range kinds {
 		sum += kinds[i].Load()
@@ -85,8 +82,8 @@ func Read(c *Counters) Counts {
 	return n
 }
 
-// Total adds up the counts of all nodes; of the longest it takes the longest, and
-// of the last the last. What stands for no number is not in it.
+// Total adds up the counts of all nodes; of the longest it takes the longest, and of the last
+// the last.
 func Total(nodes []Counts) Counts {
 	var sum, most Counts
 	to := (*[words]uint64)(unsafe.Pointer(&sum))
@@ -113,14 +110,13 @@ const (
 )
 
 // Waits is a histogram of how long a node waited, from the intended arrival of a
-// request to its entry, for whoever watches a run that goes on. As of [Counters], its
-// node alone writes it, anybody may read it at any time, and it can lie in memory
-// that processes share: it holds no pointer and is a whole number of cache lines long.
+// request to its entry. As with [Counters], its node alone writes it, anybody may read it at
+// any time, and it can lie in memory that processes share.
 type Waits struct {
 	buckets [waitBuckets]atomic.Uint32
 }
 
-// Add counts one time, in nanoseconds. Only the node itself calls it.
+// Add counts a time in nanoseconds.
 func (w *Waits) Add(ns int64) {
 	b := &w.buckets[waitBucket(ns)]
 	b.Store(b.Load() + 1)
@@ -132,7 +128,6 @@ func waitBucket(ns int64) int {
 	return min(shift*8+int(v>>shift), waitBuckets-1)
 }
 
-// bucketMiddle is the middle of a bucket, in ns.
 func bucketMiddle(b int) int64 {
 	first, width := uint64(b), uint64(1)
 	if shift := b/8 - 1; shift > 0 {
@@ -144,14 +139,12 @@ func bucketMiddle(b int) int64 {
 // WaitCounts adds up the histograms of several nodes.
 type WaitCounts [waitBuckets]uint64
 
-// Take adds what a histogram holds.
 func (c *WaitCounts) Take(w *Waits) {
 	for b := range w.buckets {
 		c[b] += uint64(w.buckets[b].Load())
 	}
 }
 
-// Add adds the counts of others.
 func (c *WaitCounts) Add(others *WaitCounts) {
 	for b, n := range others {
 		c[b] += n
@@ -159,7 +152,7 @@ func (c *WaitCounts) Add(others *WaitCounts) {
 }
 
 // Quantile returns the time in nanoseconds that the part q of all did not exceed,
-// to within a sixteenth of it; ok is false where nothing was counted.
+// to within a sixteenth of it.
 func (c *WaitCounts) Quantile(q float64) (ns int64, ok bool) {
 	sum := uint64(0)
 	for _, n := range c {

@@ -21,7 +21,6 @@ type Meters struct {
 }
 
 // NewMeters begins the measurements of a run; nil where there is nothing to measure.
-// node returns a node as it is now, now the time since the nodes were started.
 func NewMeters(a *dme.Algorithm, s dme.Setting, node func(dme.NodeID) dme.Node, now func() time.Duration) *Meters {
 	m := &Meters{node: node, now: now}
 	for _, g := range a.Gauges {
@@ -36,10 +35,8 @@ func NewMeters(a *dme.Algorithm, s dme.Setting, node func(dme.NodeID) dme.Node, 
 	return m
 }
 
-// Also has o told everything too, before the meters.
 func (m *Meters) Also(o Observer) { m.also = o }
 
-// Observe implements [Observer].
 func (m *Meters) Observe(id dme.NodeID, h Event) {
 	if m.also != nil {
 		m.also.Observe(id, h)
@@ -60,8 +57,6 @@ func (m *Meters) Observe(id dme.NodeID, h Event) {
 	}
 }
 
-// add appends an event, and returns where it stands: a copy of one costs more than
-// what the meters do.
 func (m *Meters) add(k dme.EventKind, id dme.NodeID) *dme.Event {
 	m.step = append(m.step, dme.Event{})
 	x := &m.step[len(m.step)-1]
@@ -69,8 +64,7 @@ func (m *Meters) add(k dme.EventKind, id dme.NodeID) *dme.Event {
 	return x
 }
 
-// carry sets what a message is, with a vector of its own: the receiver may change the
-// other before it is looked at.
+// carry sets what a message is, with a vector of its own: the receiver may change the other.
 func carry(x *dme.Event, h *Event) {
 	x.Peer, x.Msg = h.Peer, *h.Msg
 	x.Msg.Vec = slices.Clone(h.Msg.Vec)
@@ -92,8 +86,7 @@ func (m *Meters) Settle() {
 	m.step = m.step[:0]
 }
 
-// Figures returns what has been measured until now, by the ids of the quantities;
-// nil where nothing was.
+// Figures returns what has been measured until now, by the ids of the quantities.
 func (m *Meters) Figures() map[string]float64 {
 	if m == nil {
 		return nil
@@ -110,15 +103,12 @@ func (m *Meters) Figures() map[string]float64 {
 	return figures
 }
 
-// Observer is told what happens at a node, in order: first what calls a handler,
-// such as a message that arrives, then what the handler did. It is called within
-// the event, so it must not block; what Msg points to is valid during the call.
+// Observer is told what happens at a node, in order: first what calls a handler, then what
+// the handler did. It must not block; what Msg points to is valid during the call.
 type Observer interface {
 	Observe(id dme.NodeID, h Event)
 }
 
-// Event is something that happens at a node. The fields are set that its kind
-// needs.
 type Event struct {
 	Kind   dme.EventKind
 	Peer   dme.NodeID // the sender or the receiver of a message; who is down or up
@@ -129,7 +119,6 @@ type Event struct {
 	Reason string // of a refusal
 }
 
-// SetObserver has o told what happens at the node from now on.
 func (h *Runner) SetObserver(o Observer) { h.observer = o }
 
 func (h *Runner) observe(x Event) {

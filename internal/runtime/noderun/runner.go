@@ -59,27 +59,20 @@ func New(a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, co
 	return h
 }
 
-// renew puts a node in its initial state in the place of the one there was.
 func (h *Runner) renew() {
 	h.node = h.sys.Node(h.id)
 }
 
-// ID returns the node's number.
 func (h *Runner) ID() dme.NodeID { return h.id }
 
-// Node returns the node itself, for its state.
 func (h *Runner) Node() dme.Node { return h.node }
 
-// Activity returns where the local process stands.
 func (h *Runner) Activity() Activity { return h.activity }
 
-// Counters returns the node's counters.
 func (h *Runner) Counters() *Counters { return h.counters }
 
-// LastRefusal returns why the last refused message was refused.
 func (h *Runner) LastRefusal() string { return h.refusal }
 
-// Start runs the node's Start, if it has one.
 func (h *Runner) Start() {
 	h.observe(Event{Kind: dme.Start})
 	if n, ok := h.node.(dme.Starter); ok {
@@ -88,12 +81,9 @@ func (h *Runner) Start() {
 	}
 }
 
-// Stop runs the node's Stop, if it has one.
 func (h *Runner) Stop() {
 	if n, ok := h.node.(dme.Stopper); ok {
-		h.observe(Event{Kind: dme.Stop})
-		n.Stop(&h.out)
-		h.apply()
+		h.call(Event{Kind: dme.Stop}, n.Stop)
 	}
 }
 
@@ -128,17 +118,13 @@ func (h *Runner) Join() {
 // Depart tells the node to leave the system; it must be a [dme.Member], and the
 // local process idle. The activity is Down once it has left.
 func (h *Runner) Depart() {
-	h.observe(Event{Kind: dme.Depart})
-	h.node.(dme.Member).Depart(&h.out)
-	h.apply()
+	h.call(Event{Kind: dme.Depart}, h.node.(dme.Member).Depart)
 }
 
 // PeerDown tells the node, if it listens, that a peer is down.
 func (h *Runner) PeerDown(peer dme.NodeID) {
 	if n, ok := h.node.(dme.PeerWatcher); ok {
-		h.observe(Event{Kind: dme.PeerDown, Peer: peer})
-		n.Down(peer, &h.out)
-		h.apply()
+		h.call(Event{Kind: dme.PeerDown, Peer: peer}, func(out *dme.Outbox) { n.Down(peer, out) })
 	}
 }
 
@@ -146,13 +132,10 @@ func (h *Runner) PeerDown(peer dme.NodeID) {
 // there.
 func (h *Runner) PeerUp(peer dme.NodeID) {
 	if n, ok := h.node.(dme.PeerWatcher); ok {
-		h.observe(Event{Kind: dme.PeerUp, Peer: peer})
-		n.Up(peer, &h.out)
-		h.apply()
+		h.call(Event{Kind: dme.PeerUp, Peer: peer}, func(out *dme.Outbox) { n.Up(peer, out) })
 	}
 }
 
-// Request asks for the critical section. The local process must be idle.
 func (h *Runner) Request() { h.request(false) }
 
 // RequestShared asks for the critical section as a reader. The node must be a
@@ -193,8 +176,6 @@ func (h *Runner) Release() {
 	h.setActivity(Idle)
 }
 
-// Receive hands the node a message that has arrived. A message that no node of
-// this system can have sent is refused here.
 func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 	kind := m.Kind
 	h.observe(Event{Kind: dme.Receive, Peer: from, Msg: m})
@@ -250,25 +231,29 @@ func (h *Runner) CountSent(kind dme.Kind, size int) {
 	raise(&c.LongestMessage, uint64(size))
 }
 
-// CountHandled counts a message that was given to a node in a form of its own. Unlike
-// other methods, it may be called while the node does something else.
+// CountHandled counts a message that was given to a node in a form of its own. It may be
+// called while the node does something else.
 func (h *Runner) CountHandled(kind dme.Kind) {
 	h.counters.Handled[kind].Add(1)
 }
 
-// Restore puts the local process where it stood at an earlier moment, and
-// forgets what an event that did not come to its end has left behind. For an
-// explorer, which goes back and forth between states: the node's own state is
-// the caller's to load, and counters keep counting.
+// Restore puts the local process where it stood at an earlier moment, for an explorer. The
+// node's own state is the caller's to load, and counters keep counting.
 func (h *Runner) Restore(a Activity, shared bool) {
 	h.out.Reset()
 	h.setActivity(a)
 	h.shared = shared
 }
 
-// Describe says where the node stands, for a report on a stalled run.
 func Describe(h *Runner) string {
 	return fmt.Sprintf("node %d is %v: %s", h.id, h.activity, dme.DescribeState(h.node))
+}
+
+// call runs a handler of the node. It is not for what happens all the time.
+func (h *Runner) call(x Event, handler func(*dme.Outbox)) {
+	h.observe(x)
+	handler(&h.out)
+	h.apply()
 }
 
 func (h *Runner) setActivity(a Activity) {
@@ -282,7 +267,6 @@ func (h *Runner) refuse(reason string) {
 	h.counters.Refused.Add(1)
 }
 
-// apply carries out what the handler left in the outbox.
 func (h *Runner) apply() {
 	c := h.counters
 	for i := range h.out.Effects() {

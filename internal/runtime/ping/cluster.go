@@ -13,7 +13,6 @@ import (
 	"dmebench/transport/nats"
 )
 
-// Setup says what the processes of a Cluster are.
 type Setup struct {
 	Network   string
 	Set       map[string]string // options of the network
@@ -88,7 +87,6 @@ func Start(ctx context.Context, s Setup) (_ *Cluster, err error) {
 	return c, err
 }
 
-// askAll asks all processes the same and returns their answers.
 func (c *Cluster) askAll(q question) ([]answer, error) {
 	for _, p := range c.processes {
 		p.Send(q)
@@ -96,7 +94,6 @@ func (c *Cluster) askAll(q question) ([]answer, error) {
 	return c.answers()
 }
 
-// answers waits for the next answer of every process.
 func (c *Cluster) answers() ([]answer, error) {
 	var all []answer
 	for _, p := range c.processes {
@@ -125,8 +122,7 @@ func (c *Cluster) answer(p *launch.Child, within time.Duration) (a answer, err e
 	return a, nil
 }
 
-// Measure carries out a task once. The processes have been quiet before, and are
-// so again.
+// Measure carries out a task once. The processes are quiet before and afterwards.
 func (c *Cluster) Measure(t Task) (Values, error) {
 	before, err := c.askAll(question{})
 	if err != nil {
@@ -150,7 +146,6 @@ func (c *Cluster) Measure(t Task) (Values, error) {
 	return a.Values, nil
 }
 
-// Close ends all processes and returns when they are gone.
 func (c *Cluster) Close() {
 	c.fail(context.Canceled)
 	launch.End(endTimeout, c.processes...)

@@ -54,7 +54,6 @@ const (
 	Stream    Test = "stream"
 )
 
-// Tests lists them all.
 func Tests() []Test { return []Test{RoundTrip, Ring, Stream} }
 
 // Networks lists the networks that can be measured: those that have a bare side.
@@ -158,7 +157,6 @@ func names(tests []Test) []string {
 	return names
 }
 
-// set returns the options of a network that are not at their defaults.
 func (s *Spec) set(network string) map[string]string {
 	if network == "udp" && s.UDPLayer != "" {
 		return map[string]string{run.LayerOption: s.UDPLayer}
@@ -166,7 +164,6 @@ func (s *Spec) set(network string) map[string]string {
 	return nil
 }
 
-// lookup returns a network and its options, as a run would have them.
 func lookup(network string, set map[string]string) (run.Network, dme.Options, error) {
 	n, err := run.LookupNetwork(network)
 	if err != nil {
@@ -176,7 +173,6 @@ func lookup(network string, set map[string]string) (run.Network, dme.Options, er
 	return n, opt, err
 }
 
-// Task is one stretch of a test.
 type Task struct {
 	Test    Test
 	Tokens  int // of a ring
@@ -193,7 +189,6 @@ func (t Task) String() string {
 	return fmt.Sprintf("ring, %d tokens", t.Tokens)
 }
 
-// processes returns how many of the processes take part in the task.
 func (t Task) processes(of int) int {
 	if t.Test == Ring {
 		return of
@@ -201,7 +196,6 @@ func (t Task) processes(of int) int {
 	return 2
 }
 
-// tasks returns what is measured over each network, in order.
 func (s *Spec) tasks() []Task {
 	var tasks []Task
 	for _, t := range s.Tests {
@@ -234,8 +228,7 @@ const (
 
 var errLost = errors.New("ping: the receiver of a stream does not confirm it")
 
-// window returns how many messages of a stream may be under way. It is the same
-// for both sides of a comparison where the network loses nothing.
+// window returns how many messages of a stream may be under way.
 func window(size int, lossy bool) uint64 {
 	if lossy {
 		return lossyWindow
@@ -243,8 +236,8 @@ func window(size int, lossy bool) uint64 {
 	return uint64(min(max(windowBytes/size, leastWindow), mostWindow))
 }
 
-// report tells the first process how much of the stream has arrived; serial is
-// that of the message that asks, 0 where none does.
+// report tells the first process how much has arrived; serial is that of the message that
+// asks, if one does.
 func (p *peer) report(serial uint64) {
 	p.reply[0] = progress
 	setNumber(p.reply, numberAt, p.taken)
@@ -252,7 +245,6 @@ func (p *peer) report(serial uint64) {
 	p.send(0, p.reply)
 }
 
-// stream sends messages for so long, and counts those that have arrived.
 func (p *peer) stream(d time.Duration) (Values, error) {
 	m := newMessage(data, p.order.Size)
 	before := p.arrived.Load()
@@ -286,7 +278,6 @@ func (p *peer) stream(d time.Duration) (Values, error) {
 	return Values{Messages: arrived, MessageRate: arrived / elapsed, Lost: float64(sent) - arrived}, nil
 }
 
-// finish asks for how much has arrived, and waits for the answer.
 func (p *peer) finish() error {
 	p.serial++
 	m := newMessage(last, p.order.Size)
@@ -307,7 +298,6 @@ func (p *peer) finish() error {
 	return errLost
 }
 
-// hear waits for news from the receiver; false where there was none for long.
 func (p *peer) hear() bool {
 	wait := patience
 	if p.end.lossy() {

@@ -37,8 +37,6 @@ func newMessage(kind byte, size int) []byte {
 func number(m []byte, at int) uint64        { return binary.LittleEndian.Uint64(m[at:]) }
 func setNumber(m []byte, at int, to uint64) { binary.LittleEndian.PutUint64(m[at:], to) }
 
-// peer is one process of a measurement. All do their part as messages arrive;
-// the first one begins, counts and ends.
 type peer struct {
 	order *order
 	end   endpoint
@@ -86,6 +84,10 @@ func newPeer(o *order) (*peer, error) {
 		p.ways = hdrhistogram.New(1, int64(longest), digits)
 	}
 	var err error
+	open := bareSides[o.Network]
+	if o.Side == Ours {
+		open = openTransport
+	}
 	if p.end, err = open(o, p.receive); err != nil {
 		return nil, err
 	}
@@ -93,7 +95,7 @@ func newPeer(o *order) (*peer, error) {
 	return p, nil
 }
 
-// stop ends the process, for the first reason given. It does not wait.
+// stop ends the process, for the first reason given.
 func (p *peer) stop(err error) {
 	select {
 	case p.stopped <- err:
@@ -101,14 +103,12 @@ func (p *peer) stop(err error) {
 	}
 }
 
-// send passes a message on from inside receive.
 func (p *peer) send(to int, m []byte) {
 	if err := p.end.send(to, m); err != nil {
 		p.stop(err)
 	}
 }
 
-// receive handles a message that has arrived.
 func (p *peer) receive(m []byte) {
 	if len(m) != p.order.Size {
 		return // of a stranger
@@ -146,7 +146,6 @@ func (p *peer) receive(m []byte) {
 	}
 }
 
-// measure carries out a task, at the first process.
 func (p *peer) measure(t *Task) (Values, error) {
 	switch t.Test {
 	case RoundTrip:
@@ -159,7 +158,6 @@ func (p *peer) measure(t *Task) (Values, error) {
 	return nil, fmt.Errorf("unknown test %q; are all processes of one build?", t.Test)
 }
 
-// goesOn reports whether a token that has come around makes another lap.
 func (p *peer) goesOn() bool {
 	p.laps.Add(1)
 	if p.over.Load() {
@@ -186,8 +184,7 @@ func (p *peer) ring(tokens int, d time.Duration) (Values, error) {
 	return Values{Hops: hops, HopRate: hops / time.Since(begin).Seconds()}, nil
 }
 
-// letRun flushes what was begun, lets it go on for so long, and waits until
-// everything has been taken out.
+// letRun lets what was begun go on for so long, and waits until it has been taken out.
 func (p *peer) letRun(d time.Duration, messages int) error {
 	if err := p.end.flush(); err != nil {
 		return err
@@ -225,7 +222,6 @@ func (p *peer) roundTrips(d time.Duration) (Values, error) {
 	}, nil
 }
 
-// returned takes the times of a ping that has come back, and sends the next.
 func (p *peer) returned(m []byte) {
 	now := p.clock.Now()
 	sent, there := int64(number(m, numberAt)), int64(number(m, arrivedAt))
@@ -240,8 +236,7 @@ func (p *peer) returned(m []byte) {
 	p.send(1, p.reply)
 }
 
-// record notes a time. A way can be shorter than the clocks of two processes
-// are apart.
+// record notes a time, which can be shorter than the clocks of two processes are apart.
 func record(h *hdrhistogram.Histogram, ns int64) {
 	_ = h.RecordValue(min(max(ns, 1), int64(longest)))
 }

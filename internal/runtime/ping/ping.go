@@ -27,7 +27,6 @@ const (
 	warmUp = 20 * time.Millisecond
 )
 
-// Options is what a measurement needs beside its specification.
 type Options struct {
 	Environment map[string]string
 
@@ -35,8 +34,7 @@ type Options struct {
 	Progress func(done, of int)
 }
 
-// Run measures what the specification says. It returns an error, and no report,
-// where a process has failed or ctx has ended; no process is left behind.
+// Run measures what the specification says.
 func Run(ctx context.Context, s Spec, opt Options) (*Report, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -57,7 +55,6 @@ func Run(ctx context.Context, s Spec, opt Options) (*Report, error) {
 	return r.report, nil
 }
 
-// runner is one measurement.
 type runner struct {
 	spec   Spec
 	report *Report
@@ -66,7 +63,6 @@ type runner struct {
 	done, stretches int
 }
 
-// network measures one network, with new processes every few pairs.
 func (r *runner) network(ctx context.Context, name string) error {
 	n, options, err := lookup(name, r.spec.set(name))
 	if err != nil {
@@ -100,7 +96,6 @@ func (r *runner) network(ctx context.Context, name string) error {
 	return nil
 }
 
-// pairs measures some pairs of each task with the same processes.
 func (r *runner) pairs(ctx context.Context, setup Setup, pair int, all []Measurement) error {
 	order := [2]Side{Bare, Ours}
 	sides := make(map[Side]*Cluster)
@@ -143,26 +138,20 @@ func (r *runner) pairs(ctx context.Context, setup Setup, pair int, all []Measure
 	return nil
 }
 
-// Command is the hidden sub-command by which the program becomes a process of a
-// measurement.
 const Command = "ping-process"
 
-// order is what a process is told first; it answers with its address. From then
-// on it answers each question.
+// order is what a process is told first; it answers with its address.
 type order struct {
 	Setup
 	Index int // of this process, from 0
 	Key   [transport.KeySize]byte
 }
 
-// question asks a process to connect to the others, or the first process to
-// carry out a task, or any process how much processor time it has used.
 type question struct {
 	Book []string // the addresses of all
 	Task *Task
 }
 
-// answer has what was asked for.
 type answer struct {
 	Address    string
 	GOMAXPROCS int
@@ -173,12 +162,8 @@ type answer struct {
 
 var errNoOrder = errors.New("ping: this command is started by 'dmebench ping', which says on its standard input what to do")
 
-func (o *order) check() error {
-	_, known := bareSides[o.Network]
-	if !known || o.Processes < 2 || o.Index < 0 || o.Index >= o.Processes || o.Size < MinSize || o.Size > MaxSize {
-		return errNoOrder
-	}
-	return nil
+func (o *order) valid() bool {
+	return bareSides[o.Network] != nil && o.Processes >= 2 && o.Index >= 0 && o.Index < o.Processes && o.Size >= MinSize && o.Size <= MaxSize
 }
 
 // peers returns the processes that this one sends to: the next in the ring, and
@@ -196,7 +181,7 @@ func (o *order) peers() []int {
 func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 	parent := launch.NewParent(stdin, stdout)
 	var o order
-	if err := parent.Receive(&o); err != nil || o.check() != nil {
+	if err := parent.Receive(&o); err != nil || !o.valid() {
 		fmt.Fprintln(stderr, errNoOrder)
 		return launch.Misused
 	}
@@ -212,8 +197,6 @@ func Main(stdin io.Reader, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// serve answers questions until there are no more, also while a measurement is
-// under way.
 func (p *peer) serve(parent *launch.Parent) error {
 	tell := func(a answer) {
 		if err := parent.Send(a); err != nil {
@@ -242,21 +225,14 @@ func (p *peer) answer(q question) (a answer) {
 	case q.Task != nil:
 		a.Values, err = p.measure(q.Task)
 	default:
-		a.CPUSeconds = processorTime().Seconds()
+		var u unix.Rusage
+		err = unix.Getrusage(unix.RUSAGE_SELF, &u)
+		a.CPUSeconds = time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 	}
 	if err != nil {
 		a.Error = err.Error()
 	}
 	return a
-}
-
-// processorTime returns the processor time that this process has used.
-func processorTime() time.Duration {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		panic("ping: getrusage: " + err.Error()) // it cannot fail for the calling process
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // endpoint is one process's way to the others: a side of a measurement.
@@ -284,19 +260,8 @@ type endpoint interface {
 	close()
 }
 
-// receiver is called with each message that arrives, which is valid during the
-// call. Messages of one process come one after the other.
 type receiver func(m []byte)
 
-// open opens the endpoint that an order asks for.
-func open(o *order, receive receiver) (endpoint, error) {
-	if o.Side == Ours {
-		return openTransport(o, receive)
-	}
-	return bareSides[o.Network](o, receive)
-}
-
-// viaTransport is the transport that runs use, opened as a worker opens it.
 type viaTransport struct {
 	transport.Transport
 	guarantees transport.Guarantees
@@ -325,7 +290,6 @@ func openTransport(o *order, receive receiver) (endpoint, error) {
 	return &viaTransport{tr, network.Guarantees(options), node(o.Index), receive}, nil
 }
 
-// node returns the node that lives in a process.
 func node(process int) dme.NodeID { return dme.NodeID(process + 1) }
 
 func (t *viaTransport) address() string                    { return t.Addr() }
@@ -336,11 +300,9 @@ func (t *viaTransport) flush() error                       { return t.Flush() }
 func (t *viaTransport) lossy() bool                        { return !t.guarantees.Reliable }
 func (t *viaTransport) close()                             { t.Close() }
 
-// Frame is called by the transport.
 func (t *viaTransport) Frame(_, _ dme.NodeID, b []byte) { t.receive(b) }
 
-// Down is called by the transport. Whoever has started the processes sees for
-// itself which one has ended.
+// Down is told again by whoever has started the processes.
 func (t *viaTransport) Down(peer dme.NodeID, err error) {
 	fmt.Fprintf(os.Stderr, "process %d can no longer be reached: %v\n", peer-1, err)
 }

@@ -12,10 +12,8 @@ import (
 	"dmebench/units"
 )
 
-// SchemaVersion is the version of the report's JSON form.
 const SchemaVersion = 1
 
-// Side is one of the two that are compared.
 type Side string
 
 // The sides.
@@ -34,7 +32,6 @@ type Report struct {
 	Measurements  []Measurement     `json:"measurements"`
 }
 
-// Placement says where the processes ran.
 type Placement struct {
 	Processes   int    `json:"processes"`           // of each side
 	GOMAXPROCS  int    `json:"gomaxprocs"`          // of each process
@@ -44,7 +41,6 @@ type Placement struct {
 	NATSServer  string `json:"nats_server,omitempty"`
 }
 
-// Measurement is a test over a network.
 type Measurement struct {
 	Transport  string       `json:"transport"`
 	UDPLayer   string       `json:"udp_layer,omitempty"`
@@ -54,7 +50,6 @@ type Measurement struct {
 	Quantities []Comparison `json:"quantities"`
 }
 
-// Pair is two neighbouring stretches, one of each side.
 type Pair struct {
 	Processes int    `json:"processes"` // which set of processes, from 1
 	First     Side   `json:"first"`     // which side was measured first
@@ -62,7 +57,6 @@ type Pair struct {
 	Ours      Values `json:"ours"`
 }
 
-// Values are what one stretch has measured, by quantity.
 type Values map[string]float64
 
 // What a stretch measures. A test gives some of these.
@@ -85,7 +79,6 @@ const (
 	ProcessorTime = "cpu_s" // used by the processes that take part
 )
 
-// addProcessorTime adds what follows from the processor time that was used.
 func (v Values) addProcessorTime(seconds float64) {
 	v[ProcessorTime] = seconds
 	for _, x := range []struct{ rate, count string }{{HopsPerCore, Hops}, {MessagesPerCore, Messages}} {
@@ -95,14 +88,12 @@ func (v Values) addProcessorTime(seconds float64) {
 	}
 }
 
-// quantity is something that is compared between the sides.
 type quantity struct {
 	name  string
 	title string
 	time  bool // less is faster
 }
 
-// quantities lists what each test compares.
 var quantities = map[Test][]quantity{
 	RoundTrip: {
 		{RoundTripP50, "round trip, p50", true}, {RoundTripP99, "round trip, p99", true},
@@ -112,7 +103,6 @@ var quantities = map[Test][]quantity{
 	Stream: {{MessageRate, "messages/s", false}, {MessagesPerCore, "messages per core second", false}},
 }
 
-// of returns the quantity's value; NaN where it is not known.
 func (q quantity) of(v Values) float64 {
 	if x, ok := v[q.name]; ok {
 		return x
@@ -120,7 +110,6 @@ func (q quantity) of(v Values) float64 {
 	return math.NaN()
 }
 
-// format writes a value in its unit.
 func (q quantity) format(x *float64) string {
 	switch {
 	case x == nil:
@@ -131,7 +120,6 @@ func (q quantity) format(x *float64) string {
 	return units.Number(*x)
 }
 
-// Comparison is what the pairs say of one quantity.
 type Comparison struct {
 	Name     string   `json:"name"`
 	Bare     *float64 `json:"bare"` // median
@@ -160,7 +148,6 @@ func (r Ratio) String() string {
 	return fmt.Sprintf("%.3f [%.3f, %.3f]", *r.Median, *r.Lo, *r.Hi)
 }
 
-// compare summarizes the pairs.
 func (m *Measurement) compare() {
 	m.Quantities = nil
 	for _, q := range quantities[m.Test] {
@@ -193,7 +180,6 @@ func (m *Measurement) compare() {
 	}
 }
 
-// median returns the median of the values that are known; nil where none is.
 func median(x []float64) *float64 {
 	if e := stats.Median(x); e.N > 0 {
 		return &e.Median
@@ -201,7 +187,6 @@ func median(x []float64) *float64 {
 	return nil
 }
 
-// WriteText writes the report for a person at a terminal.
 func (r *Report) WriteText(out io.Writer) error {
 	if err := r.table().WriteText(out); err != nil {
 		return err
@@ -210,7 +195,6 @@ func (r *Report) WriteText(out io.Writer) error {
 	return err
 }
 
-// WriteMarkdown writes the report as a table of a Markdown page.
 func (r *Report) WriteMarkdown(out io.Writer) error {
 	if err := r.table().WriteMarkdown(out); err != nil {
 		return err
@@ -232,7 +216,6 @@ func (r *Report) table() *layout.Table {
 	return t
 }
 
-// legend says what the columns are.
 func (r *Report) legend() string {
 	s := fmt.Sprintf("Medians of %d pairs of stretches of %v, messages of %d bytes. The speed ratio is ours to bare",
 		r.Spec.Pairs, r.Spec.Stretch, r.Spec.Size)
@@ -242,7 +225,6 @@ func (r *Report) legend() string {
 	return s + ", with its 95% confidence interval"
 }
 
-// placement says where the processes ran.
 func (r *Report) placement() string {
 	p := &r.Placement
 	s := fmt.Sprintf("%d processes of each side with GOMAXPROCS %d", p.Processes, p.GOMAXPROCS)

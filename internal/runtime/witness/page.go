@@ -59,17 +59,14 @@ type Page struct {
 	logs   []byte
 }
 
-// Room is what a page has room for.
 type Room struct {
 	Nodes   int
 	Records int  // entries in the log of each node; 0 where logs do not lie in the page
 	Watched bool // histograms of how long each node waited
 }
 
-// size is what a page takes, in bytes.
 func (r Room) size() int { return r.logs() + r.Nodes*logSize(r.Records) }
 
-// logs is where the logs begin.
 func (r Room) logs() int {
 	size := headerSize + r.Nodes*counterSize
 	if r.Watched {
@@ -78,7 +75,6 @@ func (r Room) logs() int {
 	return size
 }
 
-// CreatePage makes a page. Memory is taken as it fills.
 func CreatePage(r Room) (*Page, error) {
 	f, err := anonymous(r.size())
 	if err != nil {
@@ -99,12 +95,10 @@ func CreatePage(r Room) (*Page, error) {
 	return p, nil
 }
 
-// room is what the header says.
 func (p *Page) room() Room {
 	return Room{Nodes: int(p.header.nodes.Load()), Records: p.records(), Watched: p.header.watched.Load() == 1}
 }
 
-// divide finds what lies behind the counters.
 func (p *Page) divide(r Room) {
 	if r.Watched {
 		p.waits = unsafe.Slice((*noderun.Waits)(unsafe.Pointer(&p.memory[headerSize+r.Nodes*counterSize])), r.Nodes)
@@ -153,10 +147,8 @@ func (p *Page) File() *os.File { return p.file }
 // Counters returns the counters of node id.
 func (p *Page) Counters(id dme.NodeID) *noderun.Counters { return &p.nodes[id-1] }
 
-// Nodes returns the counters of the nodes 1..N.
 func (p *Page) Nodes() []noderun.Counters { return p.nodes }
 
-// Waits returns the histogram of how long node id waited; nil where nobody watches.
 func (p *Page) Waits(id dme.NodeID) *noderun.Waits {
 	if p.waits == nil {
 		return nil
@@ -164,7 +156,6 @@ func (p *Page) Waits(id dme.NodeID) *noderun.Waits {
 	return &p.waits[id-1]
 }
 
-// Close unmaps the page and closes its descriptor.
 func (p *Page) Close() error {
 	err := unix.Munmap(p.memory)
 	p.memory, p.header, p.nodes, p.waits, p.logs = nil, nil, nil, nil, nil
@@ -203,8 +194,7 @@ func (p *Page) Enter(id dme.NodeID, shared bool) (order uint64) {
 	return h.order.Add(1)
 }
 
-// Exit gives the critical section back. After a violation the intruder finds
-// it taken by another, and leaves it so.
+// Exit gives the critical section back, unless an intruder finds it taken by another.
 func (p *Page) Exit(id dme.NodeID, shared bool) {
 	h := p.header
 	for {
@@ -222,8 +212,8 @@ func (p *Page) Exit(id dme.NodeID, shared bool) {
 	}
 }
 
-// Violations returns how many entries found somebody inside who excludes them,
-// and describes the first.
+// Violations counts entries that found somebody inside who excludes them, and describes the
+// first.
 func (p *Page) Violations() (n uint64, first string) {
 	h := p.header
 	n = h.violations.Load()
@@ -241,18 +231,17 @@ func (p *Page) Violations() (n uint64, first string) {
 // critical section cannot be aimed by looking: the section is over sooner than a
 // signal arrives. So who enters is told to stay.
 
-// Entries returns how many entries there were so far.
 func (p *Page) Entries() uint64 { return p.header.order.Load() }
 
 // Hold asks whoever makes the entry of that place in the order, or the first one
-// after it, to stay inside. It replaces what was asked before.
+// after it, to stay inside.
 func (p *Page) Hold(order uint64) {
 	p.header.held.Store(0)
 	p.header.hold.Store(order)
 }
 
-// Stays reports whether node id, which has just made the entry of that place, is
-// the one that has to stay inside. It says so once.
+// Stays reports, once, whether node id, which has just made the entry of that place, has to
+// stay inside.
 func (p *Page) Stays(id dme.NodeID, order uint64) bool {
 	h := p.header
 	wanted := h.hold.Load()
@@ -263,7 +252,6 @@ func (p *Page) Stays(id dme.NodeID, order uint64) bool {
 	return true
 }
 
-// Held returns who stays inside; dme.None for nobody.
 func (p *Page) Held() dme.NodeID { return dme.NodeID(p.header.held.Load()) }
 
 // Bury takes a node that does nothing any more out of the page: the critical
@@ -279,7 +267,6 @@ func (p *Page) Bury(id dme.NodeID) {
 // Where nodes are killed on purpose, their logs lie in the page: what they have
 // recorded outlives them.
 
-// logHeader is what stands before the entries of a node.
 type logHeader struct {
 	count   atomic.Uint64
 	entered atomic.Int64 // when the node made its latest entry
@@ -304,7 +291,6 @@ func (p *Page) logHeader(id dme.NodeID) *logHeader {
 	return (*logHeader)(unsafe.Pointer(&p.logs[int(id-1)*logSize(p.records())]))
 }
 
-// Log returns the memory of node id's log; ok is false where logs do not lie here.
 func (p *Page) Log(id dme.NodeID) (m record.Memory, ok bool) {
 	if p.records() == 0 {
 		return m, false
@@ -314,7 +300,6 @@ func (p *Page) Log(id dme.NodeID) (m record.Memory, ok bool) {
 	return record.Memory{Count: &h.count, Slots: unsafe.Slice(first, p.records())}, true
 }
 
-// Entered notes when node id makes an entry, and LastEntered returns when it made
-// the latest; logs must lie here.
+// Entered notes when node id makes an entry; logs must lie here.
 func (p *Page) Entered(id dme.NodeID, at int64) { p.logHeader(id).entered.Store(at) }
 func (p *Page) LastEntered(id dme.NodeID) int64 { return p.logHeader(id).entered.Load() }

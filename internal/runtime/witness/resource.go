@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,12 +16,14 @@ import (
 	"dmebench/transport/nats"
 )
 
-// key is the name of the resource in its bucket.
-const key = "resource"
+const (
+	key = "resource" // in its bucket
 
-// MostTold is how many lost updates are told with both critical sections; all
-// are counted.
-const MostTold = 16
+	MostTold = 16 // lost updates that are told with both critical sections; all are counted
+
+	requestTimeout = 10 * time.Second // for what no critical section waits for
+	maxBytes       = 1 << 20          // of a bucket: one value, and what the server adds to it
+)
 
 // value is what the bucket holds.
 type value struct {
@@ -36,13 +39,13 @@ type Seen struct {
 	value   value
 }
 
-// Resource is a worker's access to the resource. Its methods may be called from
-// several goroutines; they wait for the server, at most for the patience that it
-// was opened with.
+// Resource is a worker's access to the resource. Its methods may be called from several
+// goroutines, and wait at most for the patience that it was opened with.
 type Resource struct {
 	conn     *natsgo.Conn
+	js       jetstream.JetStream
 	kv       jetstream.KeyValue
-	name     string // of the server
+	server   string
 	patience time.Duration
 	closing  atomic.Bool
 }
@@ -50,122 +53,98 @@ type Resource struct {
 // OpenResource connects to the resource. lost is called, perhaps several times, when
 // the connection is lost; it must not wait.
 func OpenResource(b nats.Broker, bucket string, patience time.Duration, lost func(error)) (*Resource, error) {
-	r := &Resource{name: b.Name(), patience: patience}
-	report := func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
-		if !r.closing.Load() {
-			lost(fmt.Errorf("resource: the connection to the server of the shared resource at %s is lost: %w", r.name, err))
-		}
-	}
-	var err error
-	r.conn, err = connect(b, report)
-	if err != nil {
+	r := &Resource{patience: patience}
+	if err := r.connect(b, lost); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	js, err := jetstream.New(r.conn)
-	if err == nil {
-		r.kv, err = js.KeyValue(ctx, bucket)
-	}
-	if err != nil {
+	var err error
+	if r.kv, err = r.js.KeyValue(ctx, bucket); err != nil {
 		r.Close()
 		return nil, r.failed("found", err)
 	}
 	return r, nil
 }
 
-// requestTimeout bounds how long the server may take to answer what no critical section
-// waits for.
-const requestTimeout = 10 * time.Second
-
 // connect makes a connection that does not come back once it is lost: the server may
 // have forgotten the resource meanwhile.
-func connect(b nats.Broker, report natsgo.ErrHandler) (*natsgo.Conn, error) {
-	c, err := b.Dial(natsgo.Name("dmebench resource"), natsgo.NoReconnect(),
-		natsgo.ErrorHandler(report),
-		natsgo.ClosedHandler(func(c *natsgo.Conn) {
-			err := c.LastError()
-			if err == nil {
-				err = natsgo.ErrConnectionClosed
-			}
-			report(c, nil, err)
-		}))
-	if err != nil {
-		return nil, fmt.Errorf("resource: %w", err)
+func (r *Resource) connect(b nats.Broker, lost func(error)) (err error) {
+	r.server = b.Name()
+	report := func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
+		if !r.closing.Load() {
+			lost(fmt.Errorf("resource: the connection to the server of the shared resource at %s is lost: %w", r.server, err))
+		}
 	}
-	return c, nil
+	r.conn, err = b.Dial(natsgo.Name("dmebench resource"), natsgo.NoReconnect(),
+		natsgo.ErrorHandler(report),
+		natsgo.ClosedHandler(func(c *natsgo.Conn) { report(c, nil, cmp.Or(c.LastError(), natsgo.ErrConnectionClosed)) }))
+	if err != nil {
+		return fmt.Errorf("resource: %w", err)
+	}
+	r.js, err = jetstream.New(r.conn)
+	return err
 }
 
 func (r *Resource) failed(what string, err error) error {
-	return fmt.Errorf("resource: the shared resource cannot be %s: %w", what, reason(r.name, err))
+	return fmt.Errorf("resource: the shared resource cannot be %s: %w", what, r.reason(err))
 }
 
-// reason says why the server at a place did not do what it was asked for.
-func reason(place string, err error) error {
+func (r *Resource) reason(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("its server at %s does not answer in time; can it be reached, and does it keep up?", place)
+		return fmt.Errorf("its server at %s does not answer in time; can it be reached, and does it keep up?", r.server)
 	}
-	return fmt.Errorf("its server at %s: %w", place, err)
+	return fmt.Errorf("its server at %s: %w", r.server, err)
 }
 
 // Read is what an entry begins with.
 func (r *Resource) Read() (Seen, error) {
-	v, version, err := r.read()
-	return Seen{Version: version, value: v}, err
-}
-
-func (r *Resource) read() (v value, version uint64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience)
 	defer cancel()
-	v, version, err = get(ctx, r.kv)
-	if err != nil {
-		err = r.failed("read", err)
-	}
-	return v, version, err
+	return r.read(ctx)
 }
 
-func get(ctx context.Context, kv jetstream.KeyValue) (v value, version uint64, err error) {
-	e, err := kv.Get(ctx, key)
+func (r *Resource) read(ctx context.Context) (seen Seen, err error) {
+	e, err := r.kv.Get(ctx, key)
 	if err != nil {
-		return v, 0, err
+		return seen, r.failed("read", err)
 	}
-	if err := json.Unmarshal(e.Value(), &v); err != nil {
-		return v, 0, fmt.Errorf("somebody else wrote what is there: %w", err)
+	seen.Version = e.Revision()
+	if err := json.Unmarshal(e.Value(), &seen.value); err != nil {
+		return seen, r.failed("read", fmt.Errorf("somebody else wrote what is there: %w", err))
 	}
-	return v, e.Revision(), nil
+	return seen, nil
 }
 
 // Write is what the critical section of a writer ends with, which has read what was
-// seen. An update of another one that is in the way is lost, and remembered as such.
+// seen. An update of another one that is in the way is remembered as lost.
 func (r *Resource) Write(seen Seen, u record.Update) error {
 	next := seen.value
 	next.Count++
 	next.Update = u
 	ok, err := r.update(next, seen.Version)
 	for err == nil && !ok {
-		var there value
-		var version uint64
-		if there, version, err = r.read(); err != nil {
-			break
+		there, e := r.Read()
+		if e != nil {
+			return e
 		}
-		next.Lost, next.First = there.Lost+1, there.First
+		next.Lost, next.First = there.value.Lost+1, there.value.First
 		if len(next.First) < MostTold {
-			next.First = append(next.First, record.LostUpdate{Version: seen.Version, Update: there.Update, Other: u})
+			next.First = append(next.First, record.LostUpdate{Version: seen.Version, Update: there.value.Update, Other: u})
 		}
-		ok, err = r.update(next, version)
+		ok, err = r.update(next, there.Version)
 	}
 	return err
 }
 
 // update writes the value if the version is still that one.
 func (r *Resource) update(v value, version uint64) (ok bool, err error) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return false, r.failed("written", err)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience)
 	defer cancel()
-	_, err = r.kv.Update(ctx, key, b, version)
+	b, err := json.Marshal(v)
+	if err == nil {
+		_, err = r.kv.Update(ctx, key, b, version)
+	}
 	switch {
 	case errors.Is(err, jetstream.ErrKeyRevisionMismatch):
 		return false, nil
@@ -175,28 +154,18 @@ func (r *Resource) update(v value, version uint64) (ok bool, err error) {
 	return true, nil
 }
 
-// Close disconnects.
 func (r *Resource) Close() {
 	r.closing.Store(true)
 	r.conn.Close()
 }
 
-// maxBytes bounds what a bucket may hold, in bytes: one value, which tells of
-// [MostTold] lost updates at most, and what the server adds to it.
-const maxBytes = 1 << 20
-
-// ErrNoJetStream is wrapped by the error of a server that has no JetStream for
-// this run.
+// ErrNoJetStream is wrapped by the error of a server that has no JetStream for this run.
 var ErrNoJetStream = errors.New("it has no JetStream")
 
-// Bucket holds the resource of a run. The coordinator makes it before the run and
-// removes it afterwards.
+// Bucket holds the resource of a run. The coordinator makes it before the run.
 type Bucket struct {
-	conn *natsgo.Conn
-	js   jetstream.JetStream
-	kv   jetstream.KeyValue
+	Resource
 	name string
-	at   string // the server
 }
 
 // State is what has become of the resource.
@@ -207,74 +176,64 @@ type State struct {
 	First   []record.LostUpdate // of them, at most [MostTold]
 }
 
-// CreateBucket makes the bucket of a run, in the memory of the server. Errors say what
-// the server lacks, and wrap [nats.ErrBroker].
-func CreateBucket(ctx context.Context, b nats.Broker, run string) (_ *Bucket, err error) {
-	k := &Bucket{name: "dmebench_" + run, at: b.Name()}
+// CreateBucket makes the bucket of a run. Errors say what the server lacks, and wrap
+// [nats.ErrBroker].
+func CreateBucket(ctx context.Context, b nats.Broker, run string) (*Bucket, error) {
+	k := &Bucket{name: "dmebench_" + run}
 	// A connection that is lost is found out by whoever asks next.
-	if k.conn, err = connect(b, func(*natsgo.Conn, *natsgo.Subscription, error) {}); err != nil {
+	if err := k.connect(b, func(error) {}); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	if err = k.create(ctx); err != nil {
-		k.conn.Close()
-		return nil, err
+	if err := k.create(ctx); err != nil {
+		k.Close()
+		return nil, fmt.Errorf("resource: %w at %s: %w", nats.ErrBroker, k.server, err)
 	}
 	return k, nil
 }
 
 func (k *Bucket) create(ctx context.Context) (err error) {
-	refuse := func(err error) error {
-		return fmt.Errorf("resource: %w at %s: %w", nats.ErrBroker, k.at, err)
-	}
-	if k.js, err = jetstream.New(k.conn); err != nil {
-		return refuse(err)
-	}
 	_, err = k.js.AccountInfo(ctx)
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return refuse(fmt.Errorf("%w, and the shared resource is a key-value bucket of it; "+
-			"start the server with JetStream (nats-server -js), or give the account a share of its memory", ErrNoJetStream))
+		return fmt.Errorf("%w, and the shared resource is a key-value bucket of it; "+
+			"start the server with JetStream (nats-server -js), or give the account a share of its memory", ErrNoJetStream)
 	case err != nil:
-		return refuse(fmt.Errorf("it does not say whether it has JetStream: %w; may these credentials use $JS.API.>?", err))
+		return fmt.Errorf("it does not say whether it has JetStream: %w; may these credentials use $JS.API.>?", err)
 	}
 	k.kv, err = k.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket: k.name, Description: "shared resource of a run of dmebench", History: 1,
 		Storage: jetstream.MemoryStorage, Replicas: 1, MaxBytes: maxBytes,
 	})
 	if err != nil {
-		return refuse(fmt.Errorf("the bucket of the shared resource cannot be made: %w; "+
-			"has the account memory for a stream, and may these credentials use $JS.API.> and $KV.>?", err))
+		return fmt.Errorf("the bucket of the shared resource cannot be made: %w; "+
+			"has the account memory for a stream, and may these credentials use $JS.API.> and $KV.>?", err)
 	}
 	initial, err := json.Marshal(value{})
 	if err == nil {
 		_, err = k.kv.Create(ctx, key, initial)
 	}
 	if err != nil {
-		err = errors.Join(err, k.js.DeleteKeyValue(ctx, k.name))
-		return refuse(fmt.Errorf("the shared resource cannot be written: %w", err))
+		return fmt.Errorf("the shared resource cannot be written: %w", errors.Join(err, k.js.DeleteKeyValue(ctx, k.name)))
 	}
 	return nil
 }
 
-// Name returns what workers open.
 func (k *Bucket) Name() string { return k.name }
 
 // State reads what has become of the resource.
 func (k *Bucket) State(ctx context.Context) (State, error) {
-	v, version, err := get(ctx, k.kv)
-	if err != nil {
-		return State{}, fmt.Errorf("resource: the shared resource cannot be read: %w", reason(k.at, err))
-	}
-	return State{Updates: version - 1, Count: v.Count, Lost: v.Lost, First: v.First}, nil
+	seen, err := k.read(ctx)
+	v := seen.value
+	return State{Updates: seen.Version - 1, Count: v.Count, Lost: v.Lost, First: v.First}, err
 }
 
 // Remove removes the bucket and disconnects.
 func (k *Bucket) Remove(ctx context.Context) error {
-	defer k.conn.Close()
+	defer k.Close()
 	if err := k.js.DeleteKeyValue(ctx, k.name); err != nil {
-		return fmt.Errorf("resource: the bucket %s is left behind: %w", k.name, reason(k.at, err))
+		return fmt.Errorf("resource: the bucket %s is left behind: %w", k.name, k.reason(err))
 	}
 	return nil
 }

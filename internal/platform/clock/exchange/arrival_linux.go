@@ -12,7 +12,6 @@ import (
 // monotonic clock and a difference that changes when the time of day is set and at no
 // other time: arrivals are told by the difference as it is at the reading.
 
-// arrivals tells when datagrams arrived.
 type arrivals struct {
 	now  func() int64 // the host's clock
 	oob  [128]byte
@@ -21,12 +20,10 @@ type arrivals struct {
 	set  int64 // when it had changed; an arrival before that is not told by it
 }
 
-// tightest is how well the difference must be known to be used: it is where nobody
-// interrupts the readings, and the time of day is not set by less.
+// tightest is how well the difference must be known to be used, in ns.
 const tightest = 50_000 // ns
 
-// newArrivals asks the kernel to note arrivals; where it does not, they are told by
-// when they are read.
+// newArrivals asks the kernel to note arrivals.
 func newArrivals(conn *net.UDPConn, now func() int64) *arrivals {
 	if raw, err := conn.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) })
@@ -47,7 +44,7 @@ func (a *arrivals) difference() (at, ahead, wrong int64) {
 }
 
 // of returns when the datagram arrived that was just read, with n bytes of what the
-// kernel says of it: no earlier than it did.
+// kernel says of it.
 func (a *arrivals) of(n int) int64 {
 	at, ahead, wrong := a.difference()
 	if wrong > tightest {
@@ -68,7 +65,6 @@ func (a *arrivals) of(n int) int64 {
 	return at
 }
 
-// timestamp finds the time of day at which a datagram arrived.
 func timestamp(oob []byte) (int64, bool) {
 	all, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {

@@ -3,7 +3,6 @@ package exchange
 import (
 	"net"
 	"net/netip"
-	"slices"
 	"testing"
 	"time"
 	"unsafe"
@@ -22,14 +21,13 @@ func TestArrivalsAreTheKernels(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	seal := newSealer(key)
 	// The kernel begins a while after it is asked to; the first are told by when they
 	// are read.
 	told, giveUp := 0, time.Now().Add(20*time.Second)
 	for number := uint64(1); told < 20; number++ {
 		b.mu.Lock() // an answer, which the port looks up, keeps it busy
-		busy := slices.Clone(seal.seal(datagram{kind: isAnswer}, "b"))
-		for _, datagram := range [][]byte{busy, seal.seal(datagram{kind: isQuestion, session: number / 400, number: number}, "b")} {
+		busy := datagram{Kind: isAnswer}.sealed(key, "b")
+		for _, datagram := range [][]byte{busy, datagram{Kind: isQuestion, Session: number / 400, Number: number}.sealed(key, "b")} {
 			if _, err := conn.Write(datagram); err != nil {
 				t.Fatal(err)
 			}
@@ -41,17 +39,17 @@ func TestArrivalsAreTheKernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, ok := open(answer)
-		if !ok || !seal.fits(answer, "b") {
+		if !ok || !fits(key, answer, "b") {
 			t.Fatalf("%x", answer)
 		}
 		slack := 2 * b.wrong
-		if d.received <= sent+slack {
+		if d.Received <= sent+slack {
 			told++
-		} else if told > 0 && d.answered-d.received > 1e6 || time.Now().After(giveUp) {
-			t.Fatalf("a question that had arrived by %d is said to have arrived at %d and was answered at %d", sent, d.received, d.answered)
+		} else if told > 0 && d.Answered-d.Received > 1e6 || time.Now().After(giveUp) {
+			t.Fatalf("a question that had arrived by %d is said to have arrived at %d and was answered at %d", sent, d.Received, d.Answered)
 		}
-		if d.answered < sent-slack {
-			t.Errorf("a question that arrived at %d was answered at %d", sent, d.answered)
+		if d.Answered < sent-slack {
+			t.Errorf("a question that arrived at %d was answered at %d", sent, d.Answered)
 		}
 	}
 }

@@ -4,7 +4,6 @@ package exchange
 
 import "net"
 
-// arrivals tells when datagrams arrived: when they are read.
 type arrivals struct {
 	now func() int64
 	oob [0]byte

@@ -2,28 +2,21 @@
 // between them.
 //
 // Each host of a run, the coordinator's included, opens a [Port], which answers the
-// questions of the others and asks them. All share a key, which the run's hosts get
-// over the control plane:
-//
-//	port, err := exchange.Listen("10.0.0.1:0", "alpha", key) // the address goes to the others
-//	path, err := port.Probe(ctx, exchange.Peer{Name: "beta", Address: addr}, 20) // before a run, and after
-//	err = port.Follow(ctx, peer, exchange.Interval(hosts), report)               // while it goes on; report(path)
-//	link.Add(path)                                                               // where it is evaluated: a [Link]
-//
-// A path is JSON, so that an agent can hand it to the coordinator.
+// questions of the others and asks them: by [Port.Probe] before a run and after it, by
+// [Port.Follow] while it goes on. The [Path] that comes of it is JSON, so that an agent can
+// hand it to the coordinator, where a [Link] takes it. All share a key.
 //
 // Of a datagram nothing is believed that is not sealed with the key for the host
-// that it is meant for, nor an answer to no question. No answer is longer than its
-// question. What the network can do to an exchange is lose it or delay it: the
-// bound covers any delay. On Linux a datagram has arrived when the kernel has it, so
-// that a busy host makes no bound looser.
+// that it is meant for, nor an answer to no question. What the network can do to an exchange
+// is lose it or delay it: the bound covers any delay. On Linux a datagram has arrived when
+// the kernel has it, so that a busy host makes no bound looser.
 //
 // Where no datagram passes between two hosts Probe fails. Then make
-// [clock.Exchange] values over another way, such as a request to the host's agent;
-// the bound is what that way takes.
+// [clock.Exchange] values over another way; the bound is what that way takes.
 package exchange
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -36,24 +29,20 @@ import (
 	"dmebench/internal/platform/clock"
 )
 
-// Patience is how long an answer is waited for before it counts as lost.
-const Patience = time.Second
+const Patience = time.Second // for an answer, before it counts as lost
 
-// Interval is how often a host should ask each other one while a run goes on, on so
-// many hosts: 50 times a second, which keeps what drift adds to a bound near 10 µs,
-// and less on so many hosts that one would exchange more than 500 datagrams a second
-// either way.
+// Interval is how often a host should ask each other one while a run goes on: 50 times a
+// second, which keeps what drift adds to a bound near 10 µs, and less on so many hosts that
+// one would exchange more than 500 datagrams a second either way.
 func Interval(hosts int) time.Duration {
 	return max(20*time.Millisecond, time.Duration(hosts)*4*time.Millisecond)
 }
 
-// Peer is another host's port.
 type Peer struct {
 	Name    string `json:"name"` // with which it listens
 	Address string `json:"address"`
 }
 
-// Path is what came of exchanges with a peer.
 type Path struct {
 	Sent      int              `json:"sent"`
 	Lost      int              `json:"lost"` // of these, without an answer in time
@@ -69,7 +58,8 @@ type Port struct {
 	now     func() int64 // the host's clock
 	wrong   int64        // by how much it may be
 	session uint64
-	closed  chan struct{}
+	life    context.Context // ends with Close
+	end     context.CancelFunc
 	reader  sync.WaitGroup
 
 	mu      sync.Mutex
@@ -77,7 +67,6 @@ type Port struct {
 	asked   map[uint64]*question // that wait for an answer
 }
 
-// question is one that waits for its answer.
 type question struct {
 	peer   string
 	sent   int64         // when
@@ -89,9 +78,8 @@ type answer struct {
 	exchange clock.Exchange
 }
 
-// Listen opens a port at an address, host and port; port 0 stands for any that is
-// free. name tells the host from the others of the run, key is the run's and has 16
-// bytes at least.
+// Listen opens a port. name tells the host from the others of the run, key is the run's and
+// has 16 bytes at least.
 func Listen(address, name string, key []byte) (*Port, error) {
 	if len(key) < 16 {
 		return nil, fmt.Errorf("exchange: a key of %d bytes is too short: 16 at least", len(key))
@@ -113,24 +101,17 @@ func listen(at *net.UDPAddr, name string, key []byte, now func() int64, wrong ti
 	rand.Read(session[:])
 	p := &Port{
 		conn: conn, name: name, key: append([]byte(nil), key...), now: now, wrong: int64(wrong),
-		session: binary.BigEndian.Uint64(session[:]), closed: make(chan struct{}), asked: make(map[uint64]*question),
+		session: binary.BigEndian.Uint64(session[:]), asked: make(map[uint64]*question),
 	}
+	p.life, p.end = context.WithCancel(context.Background())
 	p.reader.Go(p.serve)
 	return p, nil
 }
 
-// Address is where the port listens.
 func (p *Port) Address() string { return p.conn.LocalAddr().String() }
 
-// Close ends the port; probes that go on fail.
 func (p *Port) Close() error {
-	p.mu.Lock()
-	select {
-	case <-p.closed:
-	default:
-		close(p.closed)
-	}
-	p.mu.Unlock()
+	p.end()
 	err := p.conn.Close()
 	p.reader.Wait()
 	if errors.Is(err, net.ErrClosed) {
@@ -139,8 +120,8 @@ func (p *Port) Close() error {
 	return err
 }
 
-// Link is everything that is known of the way between two hosts. The zero value
-// knows nothing. Its methods may be called from several goroutines.
+// Link is everything that is known of the way between two hosts. Its methods may be called
+// from several goroutines.
 type Link struct {
 	Clock clock.Relation // the clock of the host that answers, compared with that of the host that asks
 
@@ -149,7 +130,6 @@ type Link struct {
 	delays     []int64
 }
 
-// Add takes exchanges into account that the first host made with the second.
 func (l *Link) Add(p Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,22 +141,21 @@ func (l *Link) Add(p Path) {
 	}
 }
 
-// AddReverse takes exchanges into account that the second host made with the first:
-// they tell of the clocks as well, and are none of this direction's.
+// AddReverse takes exchanges into account that the second host made with the first: they tell
+// of the clocks as well.
 func (l *Link) AddReverse(p Path) {
 	for _, e := range p.Exchanges {
 		l.Clock.AddReverse(e)
 	}
 }
 
-// RoundTrips says what the exchanges took, in nanoseconds, without the time for
+// RoundTrips is what the exchanges took, in nanoseconds, without the time for
 // which the other host held them.
 type RoundTrips struct {
 	Sent, Lost       int
 	Min, Median, P99 int64 // 0 where none was answered
 }
 
-// RoundTrips returns what is known by now.
 func (l *Link) RoundTrips() RoundTrips {
 	l.mu.Lock()
 	defer l.mu.Unlock()

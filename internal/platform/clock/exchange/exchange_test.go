@@ -263,11 +263,11 @@ func TestWhatIsRefusedAtOnce(t *testing.T) {
 }
 
 func FuzzDatagram(f *testing.F) {
-	f.Add(append([]byte(nil), newSealer(key).seal(datagram{kind: isQuestion, session: 1, number: 2}, "another")...))
+	f.Add(datagram{Kind: isQuestion, Session: 1, Number: 2}.sealed(key, "another"))
 	f.Add([]byte{byte(isAnswer)})
 	b := portAt(f, "b", key, 0)
 	f.Fuzz(func(t *testing.T, datagram []byte) {
-		if b.datagram(datagram, netip.MustParseAddrPort("127.0.0.1:9"), 0, newSealer(key)) {
+		if b.datagram(datagram, netip.MustParseAddrPort("127.0.0.1:9"), 0) {
 			t.Errorf("%x was believed", datagram)
 		}
 	})

@@ -13,7 +13,6 @@ import (
 
 var errClosed = errors.New("exchange: the port was closed")
 
-// tries is after how many questions without any answer a probe gives up.
 const tries = 3
 
 // Probe makes count exchanges with a peer, each when the one before is over; where none
@@ -39,7 +38,7 @@ func (p *Port) Probe(ctx context.Context, peer Peer, count int) (Path, error) {
 				pr.forget()
 			case <-ctx.Done():
 				err = ctx.Err()
-			case <-p.closed:
+			case <-p.life.Done():
 				err = errClosed
 			}
 		}
@@ -59,8 +58,7 @@ func (p *Port) Probe(ctx context.Context, peer Peer, count int) (Path, error) {
 }
 
 // Follow begins an exchange with a peer each interval until the context ends, and
-// reports each time, and at the end, what came of those that are over since. It returns
-// nil when the context has ended.
+// reports each time, and at the end, what came of those that are over since.
 func (p *Port) Follow(ctx context.Context, peer Peer, interval time.Duration, report func(Path)) error {
 	pr, err := p.prober(peer)
 	if err != nil {
@@ -73,7 +71,7 @@ func (p *Port) Follow(ctx context.Context, peer Peer, interval time.Duration, re
 		case a := <-pr.answers:
 			pr.take(a)
 			continue
-		case <-p.closed:
+		case <-p.life.Done():
 			err = errClosed
 		case <-ctx.Done():
 		case <-next.C:
@@ -91,12 +89,10 @@ func (p *Port) Follow(ctx context.Context, peer Peer, interval time.Duration, re
 	}
 }
 
-// prober asks one peer.
 type prober struct {
 	port    *Port
 	peer    Peer
 	to      netip.AddrPort
-	sealer  *sealer
 	answers chan answer
 	waiting map[uint64]time.Time // numbers of questions without an answer; when they were asked
 	path    Path
@@ -110,7 +106,7 @@ func (p *Port) prober(peer Peer) (*prober, error) {
 	}
 	to := at.AddrPort()
 	return &prober{
-		port: p, peer: peer, to: netip.AddrPortFrom(to.Addr().Unmap(), to.Port()), sealer: newSealer(p.key),
+		port: p, peer: peer, to: netip.AddrPortFrom(to.Addr().Unmap(), to.Port()),
 		answers: make(chan answer, 64), waiting: make(map[uint64]time.Time),
 	}, nil
 }
@@ -122,7 +118,7 @@ func (r *prober) ask() {
 	p.counter++
 	number := p.counter
 	p.asked[number] = q
-	b := r.sealer.seal(datagram{kind: isQuestion, session: p.session, number: number}, r.peer.Name)
+	b := datagram{Kind: isQuestion, Session: p.session, Number: number}.sealed(p.key, r.peer.Name)
 	q.sent = p.now()
 	p.mu.Unlock()
 	r.path.Sent++
@@ -133,7 +129,6 @@ func (r *prober) ask() {
 	}
 }
 
-// take notes an answer.
 func (r *prober) take(a answer) {
 	if _, ok := r.waiting[a.number]; ok {
 		delete(r.waiting, a.number)
@@ -141,7 +136,6 @@ func (r *prober) take(a answer) {
 	}
 }
 
-// lose gives a question up.
 func (r *prober) lose(number uint64) {
 	r.port.mu.Lock()
 	delete(r.port.asked, number)
@@ -150,7 +144,6 @@ func (r *prober) lose(number uint64) {
 	r.path.Lost++
 }
 
-// expire gives up those that wait for too long, forget all.
 func (r *prober) expire() {
 	for number, at := range r.waiting {
 		if time.Since(at) > Patience {

@@ -5,17 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"hash"
 	"net"
 	"net/netip"
 
 	"dmebench/internal/platform/clock"
 )
 
-// serve reads datagrams until the port is closed: it answers questions and hands
-// answers to those who wait for them.
 func (p *Port) serve() {
-	sealer := newSealer(p.key)
 	arrivals := newArrivals(p.conn, p.now)
 	b := make([]byte, length+1) // one byte more shows what is too long
 	for {
@@ -25,41 +21,40 @@ func (p *Port) serve() {
 			return
 		}
 		if err == nil {
-			p.datagram(b[:n], from, at, sealer)
+			p.datagram(b[:n], from, at)
 		}
 	}
 }
 
 // datagram deals with one that came at a time, and says whether it was believed.
-func (p *Port) datagram(b []byte, from netip.AddrPort, at int64, sealer *sealer) bool {
+func (p *Port) datagram(b []byte, from netip.AddrPort, at int64) bool {
 	d, ok := open(b)
 	switch {
 	case !ok:
 		return false
-	case d.kind == isAnswer:
-		return p.answered(d, b, at, sealer)
-	case !sealer.fits(b, p.name):
+	case d.Kind == isAnswer:
+		return p.answered(d, b, at)
+	case !fits(p.key, b, p.name):
 		return false
 	}
 	// What the clock may be wrong by widens the exchange.
-	d.kind, d.received, d.answered = isAnswer, at+p.wrong, p.now()-p.wrong
+	d.Kind, d.Received, d.Answered = isAnswer, at+p.wrong, p.now()-p.wrong
 	// An answer that cannot be sent is one that is lost, which its host counts.
-	_, _ = p.conn.WriteToUDPAddrPort(sealer.seal(d, p.name), from)
+	_, _ = p.conn.WriteToUDPAddrPort(d.sealed(p.key, p.name), from)
 	return true
 }
 
-// answered hands an answer to the probe that waits for it.
-func (p *Port) answered(d datagram, b []byte, at int64, sealer *sealer) bool {
+func (p *Port) answered(d datagram, b []byte, at int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q := p.asked[d.number]
-	if d.session != p.session || q == nil || !sealer.fits(b, q.peer) {
+	q := p.asked[d.Number]
+	if d.Session != p.session || q == nil || !fits(p.key, b, q.peer) {
 		return false
 	}
-	delete(p.asked, d.number)
-	e := clock.Exchange{Sent: q.sent - p.wrong, Received: d.received, Answered: d.answered, Returned: at + p.wrong}
+	delete(p.asked, d.Number)
+	e := clock.Exchange{Sent: q.sent - p.wrong, Received: d.Received, Answered: d.Answered, Returned: at + p.wrong}
 	select {
-	case q.answer <- answer{d.number, e}:
+	case q.answer <- answer{d.Number, e}:
 	default: // whoever asked looks after nothing any more
 	}
 	return true
@@ -89,51 +84,35 @@ const (
 	isAnswer   kind = 0xd2
 )
 
-// datagram is what one says.
 type datagram struct {
-	kind               kind
-	session, number    uint64
-	received, answered int64
+	Kind               kind
+	Session, Number    uint64
+	Received, Answered int64
 }
 
-// sealer seals datagrams and opens them. It is not for several goroutines at once.
-type sealer struct {
-	hash hash.Hash
-	sum  [sha256.Size]byte
-	b    [length]byte
+// sealed returns the datagram, sealed for the host of that name to answer, or by it.
+func (d datagram) sealed(key []byte, by string) []byte {
+	b, _ := binary.Append(make([]byte, 0, length), binary.BigEndian, d) // it has a fixed size
+	return append(b, seal(key, b, by)...)
 }
 
-func newSealer(key []byte) *sealer { return &sealer{hash: hmac.New(sha256.New, key)} }
-
-// seal returns the datagram, sealed for the host of that name to answer, or by it.
-// The bytes are valid until the next call.
-func (s *sealer) seal(d datagram, by string) []byte {
-	b := append(s.b[:0], byte(d.kind))
-	for _, x := range [...]uint64{d.session, d.number, uint64(d.received), uint64(d.answered)} {
-		b = binary.BigEndian.AppendUint64(b, x)
-	}
-	return append(b, s.of(b, by)...)
-}
-
-// open returns what a datagram says, whoever sealed it; ok is false where it has
-// another form.
+// open returns what a datagram says, whoever sealed it.
 func open(b []byte) (d datagram, ok bool) {
-	if len(b) != length || kind(b[0]) != isQuestion && kind(b[0]) != isAnswer {
+	if len(b) != length {
 		return d, false
 	}
-	x := func(i int) uint64 { return binary.BigEndian.Uint64(b[1+8*i:]) }
-	return datagram{kind(b[0]), x(0), x(1), int64(x(2)), int64(x(3))}, true
+	_, _ = binary.Decode(b, binary.BigEndian, &d)
+	return d, d.Kind == isQuestion || d.Kind == isAnswer
 }
 
-// fits says whether the seal of a datagram is one for the host of that name.
-func (s *sealer) fits(b []byte, by string) bool {
+func fits(key, b []byte, by string) bool {
 	n := len(b) - sealLength
-	return hmac.Equal(b[n:], s.of(b[:n], by))
+	return hmac.Equal(b[n:], seal(key, b[:n], by))
 }
 
-func (s *sealer) of(b []byte, by string) []byte {
-	s.hash.Reset()
-	s.hash.Write(b)
-	s.hash.Write([]byte(by))
-	return s.hash.Sum(s.sum[:0])[:sealLength]
+func seal(key, b []byte, by string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write(b)
+	h.Write([]byte(by))
+	return h.Sum(nil)[:sealLength]
 }
