@@ -195,6 +195,9 @@ type Input struct {
 	// that is not known. It may be nil: then nothing is drawn.
 	Picture func(*runs.Result) []byte
 
+	// Plots also writes figures for papers beside the page, with captions and tables.
+	Plots bool
+
 	// Formats are those in which plots are written beside the page, svg, png or
 	// pdf; nil for all of them. In the page they are there in any case.
 	Formats []plots.Format

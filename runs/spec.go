@@ -128,6 +128,7 @@ type Experiment struct {
 	Faults         []string       `json:"faults,omitempty" yaml:"faults"`                 // of every run, as package fault reads them
 	Resource       string         `json:"resource,omitempty" yaml:"resource"`             // that every critical section reads and writes
 	Axes           []Axis         `json:"axes,omitempty" yaml:"axes"`
+	Figures        List[Figure]   `json:"figures,omitempty" yaml:"figures"` // that a report shows first, and draws for papers
 }
 
 // Entry is an algorithm or a transport with its settings.
@@ -171,8 +172,8 @@ type Axis struct {
 	Values map[string]float64 `json:"values,omitempty" yaml:"values"`
 }
 
-// List is a list of entries. In YAML an entry may be its name alone.
-type List[T Entry | Workload] []T
+// List is a list of entries. In YAML an entry may be its name alone, a figure what it shows.
+type List[T Entry | Workload | Figure] []T
 
 // UnmarshalYAML decodes the list; unmarshal keeps the settings and collects the
 // faults of the decoder that calls it.
@@ -188,7 +189,7 @@ func (l *List[T]) UnmarshalYAML(unmarshal func(any) error) error {
 }
 
 // item is an element of a list.
-type item[T Entry | Workload] struct{ entry T }
+type item[T Entry | Workload | Figure] struct{ entry T }
 
 func (x *item[T]) UnmarshalYAML(unmarshal func(any) error) error {
 	var name string
@@ -200,6 +201,8 @@ func (x *item[T]) UnmarshalYAML(unmarshal func(any) error) error {
 		e.Name = name
 	case *Workload:
 		e.Name = name
+	case *Figure:
+		e.Show = name
 	}
 	return nil
 }

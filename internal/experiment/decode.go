@@ -259,7 +259,7 @@ func cause(err error) error {
 // they are entries of; "" is the file itself. Elsewhere any key may stand.
 var knownKeys = map[string][]string{
 	"": keysOf(runs.Experiment{}), "algorithms": keysOf(runs.Entry{}), "transports": keysOf(runs.Entry{}),
-	"workloads": keysOf(runs.Workload{}), "axes": keysOf(runs.Axis{}),
+	"workloads": keysOf(runs.Workload{}), "axes": keysOf(runs.Axis{}), "figures": keysOf(runs.Figure{}),
 }
 
 func keysOf(mapping any) (keys []string) {
@@ -400,11 +400,17 @@ func (d *document) entries(rest *yaml.Node, e *runs.Experiment) {
 			return err
 		})
 	}
-	e.Workloads, e.Nodes = nil, nil
+	e.Workloads, e.Figures, e.Nodes = nil, nil, nil
 	d.each(rest, "workloads", func(n *yaml.Node) error {
 		var x runs.Workload
 		err := entry(n, &x, &x.Name)
 		e.Workloads = append(e.Workloads, x)
+		return err
+	})
+	d.each(rest, "figures", func(n *yaml.Node) error {
+		var x runs.Figure
+		err := entry(n, &x, &x.Show)
+		e.Figures = append(e.Figures, x)
 		return err
 	})
 	d.each(rest, "nodes", func(n *yaml.Node) error {

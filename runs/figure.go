@@ -1,0 +1,94 @@
+package runs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Figure is one that a report shows first, and draws for papers.
+type Figure struct {
+	// Show is a metric as [FindMetric] takes it, drawn against the number of nodes or
+	// an axis, or one of [Pictures].
+	Show string `json:"show" yaml:"show"`
+
+	// Against is "n", or the name of an axis. "" stands for what varies: the number of
+	// nodes, or the axes along which what was run on one number of nodes differs.
+	Against string `json:"against,omitempty" yaml:"against"`
+
+	// Transport, Workload (labels of the experiment) and Nodes say of what alone it is;
+	// else all become panels of one figure.
+	Transport string `json:"transport,omitempty" yaml:"transport"`
+	Workload  string `json:"workload,omitempty" yaml:"workload"`
+	Nodes     int    `json:"nodes,omitempty" yaml:"nodes"`
+}
+
+// OverN is the number of nodes as a [Figure] is drawn against it.
+const OverN = "n"
+
+// Pictures are the names of what figures show besides single metrics.
+func Pictures() []string {
+	return []string{
+		KindsOfMessages, ResponseCDF, WaitingCDF, ResponsePercentiles, WorkPerNode, FairnessPicture, RecoveryPicture, CoursePicture, GrowthPicture,
+	}
+}
+
+// Names of pictures.
+const (
+	KindsOfMessages     = "kinds-of-messages"    // of which kinds they are, at each size
+	ResponseCDF         = "response-cdf"         // which share of the times is at most so long
+	WaitingCDF          = "waiting-cdf"          //
+	ResponsePercentiles = "response-percentiles" // the tail
+	WorkPerNode         = "work-per-node"
+	FairnessPicture     = "fairness" // who entered, and how unequal the work was
+	RecoveryPicture     = "recovery" // what faults cost
+	CoursePicture       = "course"   // throughput and waiting time around faults
+	GrowthPicture       = "growth"   // how messages grow with N
+)
+
+// Metric returns the metric that the figure shows; ok is false for a picture.
+func (f Figure) Metric() (m Metric, ok bool) {
+	m, err := FindMetric(f.Show)
+	return m, err == nil && !slices.Contains(Pictures(), f.Show)
+}
+
+// Check returns what is wrong with a figure of an experiment.
+func (f Figure) Check(e *Experiment) error {
+	if _, ok := f.Metric(); !ok && !slices.Contains(Pictures(), f.Show) {
+		return fmt.Errorf("show %q: no metric of summary.csv, and none of %s", f.Show, strings.Join(Pictures(), ", "))
+	}
+	has := func(what, name string, all []string) error {
+		if name == "" || slices.Contains(all, name) {
+			return nil
+		}
+		return fmt.Errorf("%s %q: there are %s", what, name, strings.Join(all, ", "))
+	}
+	axes, transports, workloads := []string{OverN}, []string(nil), []string(nil)
+	for _, a := range e.Axes {
+		axes = append(axes, a.Name)
+	}
+	if e.Axes == nil { // a report finds some itself
+		axes = append(axes, "load", "load-per-node", "cs", "network")
+		for _, w := range e.Workloads {
+			axes = append(axes, slices.Sorted(maps.Keys(w.Set))...)
+		}
+	}
+	for _, t := range e.Transports {
+		transports = append(transports, t.Label)
+	}
+	for _, w := range e.Workloads {
+		workloads = append(workloads, w.Label)
+	}
+	for _, err := range []error{
+		has("against", f.Against, axes), has("transport", f.Transport, transports), has("workload", f.Workload, workloads),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if f.Nodes != 0 && !slices.Contains(e.Nodes, f.Nodes) {
+		return fmt.Errorf("nodes %d: no size of this experiment", f.Nodes)
+	}
+	return nil
+}
