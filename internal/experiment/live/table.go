@@ -196,15 +196,15 @@ func (s *Status) rows(style layout.Style, room int) []string {
 	}
 	column++ // for a mark
 	if style.Width > 0 {
-		sizes = sizes[:min(len(sizes), max(1, (style.Width-wide-1)/(column+1)))]
+		sizes = sizes[:min(len(sizes), max(1, (style.Width-wide-2)/(column+1)))]
 	}
-	head := pad("algorithm", wide)
+	head := pad("algorithm", wide+1)
 	for _, n := range sizes {
 		head += fmt.Sprintf(" %*s ", column-1, "N="+strconv.Itoa(n))
 	}
 	lines := []string{style.Muted(strings.TrimRight(head, " "))}
 	for _, label := range labels[first:last] {
-		line := pad(layout.Cut(label, wide), wide)
+		line := pad(layout.Cut(label, wide), wide+1)
 		for _, n := range sizes {
 			line += " " + sums[Cell{Label: label, Nodes: n}].text(style, column)
 		}
