@@ -39,6 +39,8 @@ type spot struct {
 	nodes   int
 	text    string  // what it is, as a sentence has it
 	offered float64 // requests per second that are asked for; 0 where that is not what varies
+	number  float64 // of an axis: its value, in nanoseconds where it is a duration
+	time    bool    // it is one
 	cells   map[string]*cell
 }
 

@@ -168,3 +168,13 @@ func writeAll(dir string, files []File) error {
 	}
 	return nil
 }
+
+// figureView is a figure that was drawn.
+type figureView struct {
+	Name, Title string
+	Caption     string // the whole, for where the title does not stand above it
+	Read        string // how to read it
+	Predicted   string // who predicts what is drawn with it
+	SVG         template.HTML
+	Formats     []plots.Format
+}

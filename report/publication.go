@@ -2,6 +2,7 @@ package report
 
 import (
 	"path/filepath"
+	"slices"
 
 	"dmebench/report/plots"
 	"dmebench/units"
@@ -32,7 +33,19 @@ func (c *collection) pageFigures() ([]drawnFigure, error) {
 // their captions, and writes the results as tables for LaTeX.
 func (c *collection) plotFiles() ([]File, error) {
 	f := folder{formats: c.in.Formats, size: c.in.Size, only: c.in.Only, taken: make(units.Names), found: make(map[string]bool)}
-	_ = c.view(&f)
+	f.draw(together(c.overNodes()))
+	for _, family := range c.families {
+		for _, ch := range family.charts {
+			f.draw(slices.Concat(c.pictures(ch), c.recoveryPictures(ch)))
+		}
+	}
+	f.draw(together(c.acrossSets()))
+	for _, s := range c.sets {
+		f.draw(append(c.ofSet(s), c.coursePictures(s)...))
+	}
+	for _, sc := range c.scalings() {
+		f.draw(sc.pictures)
+	}
 	f.put("captions.txt", f.captionsText())
 	f.put("captions.tex", f.captionsTeX())
 	for _, t := range c.texTables() {

@@ -22,7 +22,7 @@ type scaling struct {
 	title    string
 	slug     string
 	pictures []picture
-	rows     []growthRow
+	grown    []growth
 }
 
 // growthRow is one series over one network: its claimed growth, all growths in
@@ -57,7 +57,7 @@ func (c *collection) scalings() []scaling {
 	var all []scaling
 	taken := make(map[string]int)
 	for _, key := range keys {
-		sc := scaling{title: "How messages grow with N: " + key, slug: units.Slug(byKey[key][0].workload)}
+		sc := scaling{title: key, slug: units.Slug(byKey[key][0].workload)}
 		if taken[sc.slug]++; taken[sc.slug] > 1 {
 			sc.slug = fmt.Sprintf("%s-%d", sc.slug, taken[sc.slug])
 		}
@@ -66,12 +66,10 @@ func (c *collection) scalings() []scaling {
 			if grown := c.grown(byKey[key], label); len(grown) > 0 {
 				sc.pictures = append(sc.pictures, growthPicture(sc, key, label, grown))
 				every = append(every, grown...)
-				for _, g := range grown {
-					sc.rows = append(sc.rows, g.row())
-				}
+				sc.grown = append(sc.grown, grown...)
 			}
 		}
-		if len(sc.rows) > 0 {
+		if len(sc.grown) > 0 {
 			if fits := overview(sc, key, every); len(fits) > 0 {
 				for i := range sc.pictures {
 					sc.pictures[i].leftOut = cmp.Or(sc.pictures[i].leftOut, "the fits of one series with what they leave")

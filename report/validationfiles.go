@@ -14,6 +14,9 @@ import (
 	"dmebench/units"
 )
 
+//go:embed page.css
+var pageCSS string
+
 // File is a file of a report, to be written as a whole.
 type File struct {
 	Name string

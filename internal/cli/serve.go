@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/experiment/live"
-	"dmebench/report/page"
 	"dmebench/runs"
 )
 
@@ -76,7 +74,7 @@ func (s *serving) close(what string) {
 }
 
 func (s *serving) page() (live.Page, error) {
-	d, err := s.p.pageOf(s.set)
+	d, err := s.p.reportInput(s.set).Page()
 	if err != nil {
 		return live.Page{}, err
 	}
@@ -87,11 +85,6 @@ func (s *serving) page() (live.Page, error) {
 	}
 	html, err := d.Render()
 	return live.Page{HTML: html, Data: data}, err
-}
-
-// pageOf is the data of the page of results. Of none there is a title.
-func (p *program) pageOf(set *runs.Set) (*page.Data, error) {
-	return &page.Data{Kind: page.Report, Title: cmp.Or(set.Header.Experiment.Name, set.Name())}, nil
 }
 
 // lookAgain is how often a folder that is served is looked at.
