@@ -43,9 +43,9 @@ function time(ns) {
 
 const write = (type, x) => (type === "time" ? time(x) : type === "share" ? `${number(100 * x)}%` : number(x));
 
-// between writes a range in one unit: "1.2–1.4 ms" has its unit with the value above it.
-function between(type, lo, hi) {
-  const [divisor] = type === "time" ? timeUnits.find(([d]) => Math.abs(hi) >= d) ?? [1] : [type === "share" ? 0.01 : 1];
+// between writes a range in the unit of the value that stands above it.
+function between(type, value, lo, hi) {
+  const [divisor] = type === "time" ? timeUnits.find(([d]) => Math.abs(value) >= d) ?? [1] : [type === "share" ? 0.01 : 1];
   const [a, b] = [number(lo / divisor), number(hi / divisor)];
   return a === b ? "" : lo < 0 ? `${a} to ${b}` : `${a}–${b}`;
 }

@@ -111,7 +111,7 @@ function panel(spec) {
         series.filter((s) => s.role === role).sort((a, b) => Boolean(b.small) - Boolean(a.small)).flatMap(marksOf)),
     ],
   });
-  const heading = d3.select(plot).append("text").attr("class", "ordinate").attr("x", 4).attr("y", 12).attr("fill", "var(--muted)");
+  const heading = d3.select(plot).append("text").attr("class", "ordinate").attr("x", 4).attr("y", 12).attr("text-anchor", "start").attr("fill", "var(--muted)");
   heading.text(cutTo(y.title + yText.unit, (width - 8) / 6.6));
   d3.select(plot).append("text").attr("class", "abscissa").attr("x", margin.marginLeft + inner / 2).attr("y", height - 4)
     .attr("text-anchor", "middle").attr("fill", "var(--muted)").text(cutTo(x.title + xText.unit, inner / 6.2));
