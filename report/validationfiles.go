@@ -1,7 +1,6 @@
 package report
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -9,13 +8,9 @@ import (
 
 	"dmebench/claims"
 	"dmebench/internal/platform/layout"
-	"dmebench/report/survival"
 	"dmebench/runs"
 	"dmebench/units"
 )
-
-//go:embed page.css
-var pageCSS string
 
 // File is a file of a report, to be written as a whole.
 type File struct {
@@ -152,10 +147,6 @@ func validationMarkdown(d *claims.Document) []byte {
 	}
 	return []byte(b.String())
 }
-
-// Survival returns the files of the table of what each algorithm survives, as
-// [Validation] does for claims.
-func Survival(d *survival.Document) ([]survival.File, error) { return survival.Files(d, pageCSS) }
 
 // validationCSV has a row for each claim at each point, and one for a claim that has
 // none.

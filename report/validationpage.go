@@ -22,13 +22,10 @@ import (
 // verdict, its points and the command that tries it again.
 func claimsPage(d *claims.Document) *page.Data {
 	p := &page.Data{
-		Kind: page.Claims, Title: "Do the papers' claims hold?", Started: d.Started, Notes: verdictNotes,
+		Kind: page.Claims, Title: "Do the papers' claims hold?", Started: d.Started, Notes: verdictNotes, Facts: pageFacts(d.Environment),
 		Answer: page.Answer{
 			Level: ground(d), Status: []string{validationAnswer(d), ValidationSummary(d) + "."}, Asked: conditionsText(d),
 		},
-	}
-	for _, name := range slices.Sorted(maps.Keys(d.Environment)) {
-		p.Facts = append(p.Facts, [2]string{name, d.Environment[name]})
 	}
 	labels := make(map[string]page.Ref)
 	for _, v := range d.Claims {
@@ -42,31 +39,16 @@ func claimsPage(d *claims.Document) *page.Data {
 		Note: "y = a + c·g(N), fitted to one value for each run. The best growth is that with the smallest AICc. " +
 			"The exponent is p of y = a + c·N^p with its interval from the profile likelihood; that of log N is 0.",
 		Columns: []page.Column{
-			{Key: "algorithm", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text, Choose: true},
-			{Key: "claimed", Title: "claimed", Type: page.Text}, {Key: "verdict", Title: "verdict", Type: page.Text, Choose: true},
-			{Key: "fit", Title: "measured", Type: page.Text}, {Key: "exponent", Title: "exponent", Type: page.Number},
-			{Key: "best", Title: "best growth", Type: page.Text, Choose: true}, {Key: "sizes", Title: "sizes", Type: page.Text, Hidden: true},
-			{Key: "slope", Title: "log-log slope", Type: page.Number, Hidden: true},
+			column("algorithm"), chosen("load"), column("claimed"), chosen("verdict"), column("measured"),
+			{Key: "exponent", Title: "exponent", Type: page.Number}, chosen("best growth"),
+			{Key: "sizes", Title: "sizes", Type: page.Text, Hidden: true}, {Key: "slope", Title: "log-log slope", Type: page.Number, Hidden: true},
 		},
 	}
 	said := growthsSaid(d)
 	for i := range d.Scaling {
 		growth.Rows = append(growth.Rows, rowOfGrowth(&d.Scaling[i], said[i], labels))
 	}
-	all := page.Table{ID: "claims", Title: "All claims", Columns: []page.Column{
-		{Key: "algorithm", Title: "algorithm", Type: page.Text}, {Key: "claim", Title: "claim", Type: page.Text, Wide: true},
-		{Key: "load", Title: "load", Type: page.Text, Choose: true}, {Key: "kind", Title: "kind", Type: page.Text, Choose: true, Hidden: true},
-		{Key: "n", Title: "N", Type: page.Number}, {Key: "predicted", Title: "predicted", Type: page.Number},
-		{Key: "measured", Title: "measured", Type: page.Number}, {Key: "verdict", Title: "verdict", Type: page.Text, Choose: true},
-		{Key: "source", Title: "source", Type: page.Text, Wide: true, Hidden: true}, {Key: "id", Title: "id", Type: page.Text, Hidden: true},
-	}}
-	for _, status := range byWeight {
-		for i := range d.Claims {
-			if v := &d.Claims[i]; v.Verdict == status {
-				all.Rows = append(all.Rows, claimRow(v, labels[v.Algorithm], d.Mode))
-			}
-		}
-	}
+	all := claimsTable("claims", "All claims", d.Claims, labels, strings.TrimSuffix("validate --"+d.Mode, " --default"))
 	for _, t := range []page.Table{growth, all} {
 		if len(t.Rows) > 0 {
 			p.Tables = append(p.Tables, t)
@@ -144,37 +126,65 @@ func growthPlot(name, title, y string) page.Plot {
 	}
 }
 
+// claimsTable has a row for each claim, those first that a reader has to look into. command
+// is what tries one again.
+func claimsTable(id, title string, all []claims.Verdict, labels map[string]page.Ref, command string) page.Table {
+	t := page.Table{ID: id, Title: title, Columns: []page.Column{
+		column("algorithm"), {Key: "claim", Title: "claim", Type: page.Text, Wide: true}, chosen("load"), chosen("verdict"),
+		{Key: "n", Title: "N", Type: page.Number}, {Key: "predicted", Title: "predicted", Type: page.Number},
+		{Key: "measured", Title: "measured", Type: page.Number}, {Key: "kind", Title: "kind", Type: page.Text, Choose: true, Hidden: true},
+		{Key: "source", Title: "source", Type: page.Text, Wide: true, Hidden: true}, {Key: "id", Title: "id", Type: page.Text, Hidden: true},
+	}}
+	for _, status := range byWeight {
+		for i := range all {
+			if v := &all[i]; v.Verdict == status {
+				t.Rows = append(t.Rows, claimRow(v, labels[v.Algorithm], command))
+			}
+		}
+	}
+	return t
+}
+
 // claimRow is a claim, and what opens below it.
-func claimRow(v *claims.Verdict, label page.Ref, mode string) page.Row {
+func claimRow(v *claims.Verdict, label page.Ref, command string) page.Row {
 	n, predicted, measured := page.Value{}, page.Value{}, page.Value{}
-	if v.Shown >= 0 {
+	if v.Shown >= 0 && v.Shown < len(v.Points) {
 		p := &v.Points[v.Shown]
-		n, predicted = page.Num(float64(p.Nodes)), page.Num(p.Predicted)
-		predicted.Text, measured.Text = briefPredicted(*v), briefMeasured(*v)
+		n, predicted = page.Num(float64(p.Nodes)), page.Value{Number: page.Known(p.Predicted), Text: briefPredicted(*v)}
+		measured = page.Value{Text: briefMeasured(*v), Small: strings.TrimPrefix(closeness(*v), ", ")}
 		if x := cmp.Or(p.Mean, p.Max, p.Min); x != nil {
 			measured.Number = page.Known(*x)
 		}
-		measured.Small = strings.TrimPrefix(closeness(*v), ", ")
 	}
 	more := page.More{
-		Text:    []string{fmt.Sprintf("%s (%s; %s)", claimText(*v), v.Load, v.Source), v.Text},
-		Command: "dmebench validate " + v.ID, Pre: pointsText(v),
-	}
-	if mode == "quick" || mode == "full" {
-		more.Command += " --" + mode
+		Text: []string{fmt.Sprintf("%s (%s; %s)", claimText(*v), v.Load, v.Source), v.Text}, Pre: pointsText(v), Plots: claimPlot(v, label),
+		Commands: []string{"dmebench " + command + " " + cmp.Or(v.ID, v.Algorithm)},
 	}
 	for _, t := range v.Tolerances {
-		more.Text = append(more.Text, fmt.Sprintf("Rests on a tolerance of %s%%: %s (%d of what was compared).", units.Number(100*t.Size), t.Reason, t.Points))
+		more.Text = append(more.Text, fmt.Sprintf("Rests on a tolerance of %v (%d of what was compared).", t, t.Points))
 	}
 	for _, f := range v.Fits {
 		more.Text = append(more.Text, fmt.Sprintf("%s, %s: a = %s, c = %s, exponent %s; growths by AICc: %s.", claims.Place(f.Transport, f.Condition),
 			sizesText(f.Sizes), boundsText(&f.A), boundsText(&f.C), boundsText(f.Exponent), rankingText(f.Ranking)))
 	}
-	more.Plots = claimPlot(v, label)
 	return page.Row{Label: label, Open: &more, Values: []page.Value{
-		page.Word(v.Algorithm), page.Word(briefClaim(*v)), page.Word(string(v.Load)), page.Word(string(v.Kind)), n, predicted, measured,
-		verdictValue(v.Verdict), page.Word(v.Source), page.Word(v.ID),
+		page.Word(v.Algorithm), page.Word(briefClaim(*v)), page.Word(string(v.Load)), verdictValue(v.Verdict), n, predicted, measured,
+		page.Word(string(v.Kind)), page.Word(v.Source), page.Word(v.ID),
 	}}
+}
+
+func column(name string) page.Column { return page.Column{Key: name, Title: name, Type: page.Text} }
+
+// chosen is a column by whose values readers filter.
+func chosen(name string) page.Column {
+	return page.Column{Key: name, Title: name, Type: page.Text, Choose: true}
+}
+
+func pageFacts(environment map[string]string) (facts page.Facts) {
+	for _, name := range slices.Sorted(maps.Keys(environment)) {
+		facts = append(facts, [2]string{name, environment[name]})
+	}
+	return facts
 }
 
 // claimPlot draws the points of a claim against N, beside what is predicted or fitted.

@@ -23,55 +23,6 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestAnswers(t *testing.T) {
-	for _, x := range []struct{ a, b, and Answer }{
-		{Yes, Yes, Yes}, {Yes, No, No}, {Yes, Unknown, Unknown}, {No, Yes, No}, {No, Unknown, No}, {Unknown, Yes, Unknown}, {Unknown, No, No},
-	} {
-		if and := x.a.And(x.b); and != x.and {
-			t.Errorf("%s, %s: %s; want %s", x.a, x.b, and, x.and)
-		}
-	}
-}
-
-// Runs that show nothing are weak evidence, and none where the fault did not strike; a
-// search is as good as what it has visited. One counterexample is enough.
-func TestEvidence(t *testing.T) {
-	all, part, none := &Search{Complete: true}, &Search{States: 1000, Random: 300}, &Search{Safe: Unknown, Live: Unknown}
-	for _, x := range []struct {
-		s            *Search
-		runs, search Answer
-		want         Answer
-		by           Evidence
-		mark         string
-	}{
-		{all, Yes, Yes, Yes, ByStates, "goes on"}, {part, Yes, Yes, Yes, BySchedules, "goes on¹"},
-		{none, Yes, Unknown, Yes, ByRuns, "goes on²"},
-		{part, Yes, Unknown, Yes, ByRuns, "goes on²"}, {all, Unknown, Yes, Unknown, "", "unknown"},
-		{none, Unknown, Unknown, Unknown, "", "unknown"},
-		{all, Yes, No, No, BySearch, "unsafe 0/6"}, {none, No, Unknown, No, ByRuns, "unsafe 0/6"},
-		{all, Unknown, No, No, BySearch, "unsafe 0/6"},
-	} {
-		got, by := x.s.Decide(x.runs, x.search)
-		if got != x.want || by != x.by {
-			t.Errorf("runs %s, search %s %+v: %s by %s; want %s by %s", x.runs, x.search, x.s, got, by, x.want, x.by)
-		}
-		if word := (Cell{Safe: got, SafeBy: by, Live: Yes, LiveBy: ByStates, Runs: 6}).Marked(); word != x.mark {
-			t.Errorf("%s by %s: %q; want %q", got, by, word, x.mark)
-		}
-	}
-	stops := Cell{Safe: Yes, SafeBy: ByStates, Live: No, LiveBy: ByRuns, Runs: 6, Stopped: 6, Only: []string{"a condition"}}
-	if word := stops.Marked(); word != "stops³" {
-		t.Errorf("%q: a run that stops needs no search", word)
-	}
-	if found := (&Search{Safe: No, Live: Yes}).Absence(); found != nil {
-		t.Errorf("what a wider search finds speaks of other moments: %+v", found)
-	}
-	stands := Search{Safe: Yes, Live: No, Verdict: "stalled", Complete: true}
-	if s := stands.Absence(); s.Safe != Yes || s.Live != Unknown || s.Verdict != "" {
-		t.Errorf("%+v", s)
-	}
-}
-
 func TestFiles(t *testing.T) {
 	low, high := 1e6, 3e6
 	d := &Document{
