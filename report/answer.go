@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"dmebench/report/cells"
-	"dmebench/report/plots"
 	"dmebench/report/rank"
 	"dmebench/runs"
-	"dmebench/stats"
 	"dmebench/units"
 )
 
@@ -33,7 +31,6 @@ type answer struct {
 	Columns     []string // of the table
 	Legend      string
 	Alone       bool // there is one algorithm alone
-	Figures     []figureView
 }
 
 // loadAnswer is what can be said of one load over one network.
@@ -73,8 +70,8 @@ type rankCell struct {
 // the one that the table shows, and the others in a fold.
 const mostVerdicts = 4
 
-// answer ranks what was run, and draws its summary.
-func (c *collection) answer(w *folder) answer {
+// answer ranks what was run.
+func (c *collection) answer() answer {
 	ranking, err := rank.Of(&runs.Set{Path: c.in.Path, Header: c.in.Header, Runs: c.runs}, rank.Options{})
 	if err != nil {
 		panic(err) // of the default options
@@ -84,7 +81,6 @@ func (c *collection) answer(w *folder) answer {
 	for _, m := range shown {
 		a.Columns = append(a.Columns, heading(m))
 	}
-	var chosen []rank.Contest
 	for _, contests := range cells.Grouped(ranking.Contests, func(c rank.Contest) string { return c.Title }) {
 		load := loadAnswer{Title: contests[0].Title}
 		best := fullest(contests)
@@ -93,7 +89,6 @@ func (c *collection) answer(w *folder) answer {
 			size.Columns = a.Columns
 			if size.Chosen = i == best; size.Chosen {
 				load.Table = size
-				chosen = append(chosen, contests[i])
 			} else {
 				load.Other = append(load.Other, size)
 			}
@@ -105,7 +100,6 @@ func (c *collection) answer(w *folder) answer {
 	a.Legend = fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column each algorithm is compared with the best "+
 		"by the two-sided Mann-Whitney test with Holm’s correction over all pairs: p is the corrected value. ~ is not distinguishable from the "+
 		"best (p > %v); a percentage or a factor is the distance of a worse one from the best.", ranking.Alpha)
-	a.Figures, _ = w.draw(c.summary(chosen))
 	return a
 }
 
@@ -274,83 +268,4 @@ func distinct(texts []string) []string {
 		}
 	}
 	return all
-}
-
-// mostLoads is how many loads the summary has a panel for.
-const mostLoads = 12
-
-// summary sets messages per CS against delay, all algorithms in one picture for each
-// load: what is cheap lies low, what is fast lies to the left. It draws nothing where
-// there is nothing to compare.
-func (c *collection) summary(contests []rank.Contest) []picture {
-	f := picture{Figure: plots.Figure{Name: "summary", Title: "Messages against delay"}}
-	var parts []string
-	for _, contest := range contests {
-		if len(f.Panels) == mostLoads {
-			break
-		}
-		if p := c.summaryPanel(contest); len(p.Series) > 1 {
-			f.Panels = append(f.Panels, p)
-			parts = append(parts, fmt.Sprintf("N = %d%s%s", contest.Nodes, cells.Separator, contest.Title))
-		}
-	}
-	if len(f.Panels) == 0 {
-		return nil
-	}
-	if len(parts) == 1 {
-		f.Subtitle = parts[0]
-	} else {
-		f.Subtitle = cells.Common(parts)
-		for i, title := range cells.Differing(parts) {
-			f.Panels[i].Title = title
-		}
-	}
-	f.Caption = "Low is cheap, left is fast. Bars are 95% confidence intervals of the medians over repetitions. "
-	if left := len(contests) - len(f.Panels); left > 0 {
-		f.Caption += fmt.Sprintf("%s left out: with fewer than two algorithms to compare, or beyond the first %d. ",
-			plural(left, "load")+map[bool]string{true: " is", false: " are"}[left == 1], mostLoads)
-	}
-	return []picture{f}
-}
-
-// summaryPanel is one load. Under saturation somebody always waits, and what counts is
-// how long it takes until the next one is inside; else it is how long requests wait.
-func (c *collection) summaryPanel(contest rank.Contest) plots.Panel {
-	delay, _ := runs.LookupMetric(runs.WaitingP50)
-	p := plots.Panel{
-		X: plots.Axis{Label: "median waiting time", Kind: plots.Times},
-		Y: plots.Axis{Label: "messages per CS", Kind: plots.Values},
-	}
-	overT, _ := runs.LookupMetric(runs.SyncDelayOverT)
-	unknown := func(e rank.Entrant) bool { return e.Estimate(overT).N == 0 }
-	if contest.Workload == "saturate" && !slices.ContainsFunc(contest.Entrants, unknown) {
-		delay, p.X = overT, plots.Axis{Label: "synchronization delay / T", Kind: plots.Amounts}
-	}
-	messages, _ := runs.LookupMetric(runs.MessagesPerCS)
-	for _, e := range contest.Entrants {
-		x, y := e.Estimate(delay), e.Estimate(messages)
-		if x.N == 0 || y.N == 0 {
-			continue
-		}
-		pt := pointOf(x.Median, y)
-		if x.Bounded() {
-			pt.Left, pt.Right = x.Lo, x.Hi
-		}
-		pt.Note = fmt.Sprintf("%s, N = %d: %s messages per CS (%s); %s (%s)", e.Label, contest.Nodes,
-			units.Number(y.Median), spread(y, units.Number),
-			lowerFirst(delay.Title)+" "+formatOf(delay.Name)(x.Median), spread(x, formatOf(delay.Name)))
-		p.Series = append(p.Series, plots.Series{
-			Label: e.Label, Style: slices.Index(c.labels, e.Label), Role: plots.Spots, Points: []plots.Point{pt},
-		})
-	}
-	slices.SortFunc(p.Series, func(a, b plots.Series) int { return a.Style - b.Style })
-	return p
-}
-
-// spread writes the interval of an estimate, or says that there is none.
-func spread(e stats.Estimate, write func(float64) string) string {
-	if !e.Bounded() {
-		return "too few repetitions for an interval"
-	}
-	return fmt.Sprintf("95%% interval %s to %s", write(e.Lo), write(e.Hi))
 }

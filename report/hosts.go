@@ -25,7 +25,6 @@ type hostsView struct {
 	Placement   listing
 	Links       listing
 	ManyLinks   bool // too many to be shown unasked
-	Figures     []figureView
 }
 
 // listing is a table with a name in each row.
@@ -75,19 +74,17 @@ func newListing(head string, names []string) listing {
 const linksAtOnce = 30
 
 // hosts returns what there is to say about hosts, a part for each set of them.
-func (c *collection) hosts(w *folder) []hostsView {
+func (c *collection) hosts() []hostsView {
 	var all []hostsView
 	for i, s := range c.hostSets {
 		v := hostsView{ID: fmt.Sprintf("hosts-%d", i+1), Title: "Hosts", Differences: s.differences()}
-		prefix := "hosts"
 		if len(c.hostSets) > 1 {
-			v.Title, prefix = "Hosts: "+enumerated(s.names), v.ID
+			v.Title = "Hosts: " + enumerated(s.names)
 		}
 		v.About = []string{s.about()}
 		v.Hosts, v.Placement = s.table(), s.placementTable()
 		links := s.links()
 		v.Links, v.ManyLinks = linkTable(links), len(links) > linksAtOnce
-		v.Figures = w.drawAll(s.delayFigures(prefix, links))
 		all = append(all, v)
 	}
 	return all

@@ -26,10 +26,9 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/claim"
-	"dmebench/report/cells"
+	"dmebench/report/page"
 	"dmebench/report/plots"
 	"dmebench/runs"
-	"dmebench/units"
 )
 
 //go:embed page.html
@@ -52,7 +51,7 @@ type view struct {
 	Style          template.CSS
 	Verdict        verdict
 	Answer         answer
-	Families       []section // of figures alone
+	Stills         []page.Still
 	Sets           []section
 	Scalings       []section
 	Hosts          []hostsView
@@ -65,76 +64,50 @@ type view struct {
 // section is a part of the page: figures, and for some the numbers behind them.
 type section struct {
 	ID, Title string
-	Figures   []figureView
-	LeftOut   []leftOut // figures that say nothing
 	Drawn     bool      // of a set: some of its runs stand in a figure
 	Table     table
-	TeX       string // the name of its file with the table for LaTeX
 	Kinds     []kindRow
 	Recovery  *recovery // of a set with faults
 	Sizes     []int
 	Rows      []growthRow // of a scaling
 }
 
-type figureView struct {
-	Name, Title string
-	Caption     string // the whole, for where the title does not stand above it
-	Read        string // how to read it
-	Predicted   string // who predicts what is drawn with it
-	SVG         template.HTML
-	Formats     []plots.Format
-}
-
-// view draws the figures and says what stands on the page.
-func (c *collection) view(w *folder) view {
-	var v view
-	v.Answer = c.answer(w)
-	show := func(id, title string, pictures []picture) {
-		shown := section{ID: id, Title: title}
-		shown.Figures, shown.LeftOut = w.draw(together(pictures))
-		if len(shown.Figures)+len(shown.LeftOut) > 0 {
-			v.Families = append(v.Families, shown)
-		}
+// view says what stands on the page.
+func (c *collection) view() (v view, err error) {
+	v.Answer = c.answer()
+	if v.Stills, err = c.stills(); err != nil {
+		return v, fmt.Errorf("report: %w", err)
 	}
-	show("over-n", c.titleOverNodes(), c.overNodes())
-	for _, same := range cells.Grouped(c.families, func(f *family) string { return f.axis }) {
-		var pictures []picture
-		for _, f := range same {
-			for _, ch := range f.charts {
-				pictures = slices.Concat(pictures, c.pictures(ch), c.recoveryPictures(ch))
-			}
-		}
-		show("over-"+units.Slug(same[0].charts[0].against), "Against "+same[0].axis, pictures)
-	}
-	show("distributions", "Distributions, the course of the runs, and who did the work", c.acrossSets())
-	tex := c.texTables()
 	for i, s := range c.sets {
-		shown := section{ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), TeX: tex[i].Name, Kinds: s.kinds()}
-		w.put(filepath.Join("tables", tex[i].Name), tex[i].Data)
-		shown.Figures, shown.LeftOut = w.draw(c.ofSet(s))
+		shown := section{ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: s.kinds()}
 		for _, here := range s.spots {
 			shown.Sizes = append(shown.Sizes, here.nodes)
 		}
-		if shown.Recovery = c.recovery(s, w); shown.Recovery != nil {
+		if shown.Recovery = c.recovery(s); shown.Recovery != nil {
 			v.Faults = true
 		}
 		shown.Drawn = slices.ContainsFunc(s.inOrder(), func(cell *cell) bool { return len(cell.Good) > 0 })
 		v.Sets = append(v.Sets, shown)
 	}
 	for i, sc := range c.scalings() {
-		shown := section{ID: fmt.Sprintf("scaling-%d", i+1), Title: sc.title, Rows: sc.rows}
-		shown.Figures, shown.LeftOut = w.draw(sc.pictures)
+		shown := section{ID: fmt.Sprintf("scaling-%d", i+1), Title: "How messages grow with N: " + sc.load}
+		for _, g := range sc.grown {
+			shown.Rows = append(shown.Rows, g.row())
+		}
 		v.Scalings = append(v.Scalings, shown)
 	}
-	v.Hosts = c.hosts(w)
+	v.Hosts = c.hosts()
 	v.Title = cmp.Or(c.in.Header.Experiment.Name, "Experiment")
 	v.YAML, v.Style = strings.TrimSpace(c.in.Header.File), c.style()
 	v.Verdict, v.Warnings, v.Environment = c.verdict(), c.warningList(), c.environment()
 	if !c.in.Header.Started.IsZero() {
 		v.Started = c.in.Header.Started.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
-	return v
+	return v, nil
 }
+
+// SVG is a still for the template.
+func (v view) SVG(of string) template.HTML { return template.HTML(of) }
 
 // page fills the template.
 func (v view) page() ([]byte, error) {
@@ -230,17 +203,21 @@ func (in Input) files() ([]File, error) {
 	if err := in.Size.Check(); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	f := folder{formats: in.Formats, size: in.Size, only: in.Only, taken: make(units.Names), found: make(map[string]bool)}
 	c := collect(in)
-	html, err := c.view(&f).page()
+	v, err := c.view()
+	if err != nil {
+		return nil, err
+	}
+	html, err := v.page()
 	if err != nil {
 		return nil, fmt.Errorf("report: page: %w", err)
 	}
-	f.put("summary.csv", c.csv())
-	f.put("captions.txt", f.captionsText())
-	f.put("captions.tex", f.captionsTeX())
-	f.put("report.html", html)
-	return f.files, cmp.Or(f.unknown(), f.err)
+	files := []File{{"summary.csv", c.csv()}, {"report.html", html}}
+	if in.Plots {
+		drawn, err := c.plotFiles()
+		return append(drawn, files...), err
+	}
+	return files, nil
 }
 
 // fact is a line of the environment's table.

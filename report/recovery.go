@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
@@ -16,7 +15,6 @@ import (
 // how the runs went around them.
 type recovery struct {
 	Rows    []recoveryRow
-	Figures []figureView
 }
 
 // recoveryRow is one fault of a cell.
@@ -82,7 +80,7 @@ func (s *set) faulty() bool { return len(s.first.Result.Spec.Faults) > 0 }
 
 // recovery returns what there is to say about the faults of a set, nil where it has
 // none.
-func (c *collection) recovery(s *set, w *folder) *recovery {
+func (c *collection) recovery(s *set) *recovery {
 	if !s.faulty() {
 		return nil
 	}
@@ -99,11 +97,6 @@ func (c *collection) recovery(s *set, w *folder) *recovery {
 			r.Rows = append(r.Rows, row)
 		}
 	}
-	var pictures []picture
-	if c.familyOf(s) == nil {
-		pictures = c.recoveryPictures(s.chart)
-	}
-	r.Figures, _ = w.draw(append(pictures, c.coursePictures(s)...))
 	return r
 }
 
@@ -141,29 +134,6 @@ func appendKnown[N int64 | uint64](values []float64, x *N) []float64 {
 		return values
 	}
 	return append(values, float64(*x))
-}
-
-// recoveryPictures shows what the costliest fault of a run cost, where runs had
-// faults.
-func (c *collection) recoveryPictures(ch chart) []picture {
-	f := ch.over("recovery", "Recovery: the costliest fault of a run")
-	f.read = ch.howToRead(runs.Recovered)
-	for _, q := range []struct{ metric, title, ordinate string }{
-		{runs.Recovered, "Until the next entry", "time since the fault"},
-		{runs.Served, "Until all who waited were served", "time since the fault"},
-		{runs.RecoveryMessages, "Messages until the next entry", "messages"},
-		{runs.RequestsLost, "Requests lost, by all faults of the run", "requests"},
-	} {
-		y := axisOf(q.metric)
-		y.Label = q.ordinate
-		if series, _ := c.series(ch, quantity{median: q.metric}); measuredIn(series) && !flat(series) {
-			f.Panels = append(f.Panels, plots.Panel{Title: q.title, X: ch.abscissa, Y: y, Names: ch.names, Series: series})
-		}
-	}
-	if f.Empty() {
-		return nil
-	}
-	return []picture{f}
 }
 
 // mostPictures is how many wait-for graphs a page shows: those of the first runs

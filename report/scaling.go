@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -19,10 +18,9 @@ const fewestSizes = 5
 // scaling says how the messages per CS grow with N under one workload, over all
 // networks under which they were counted.
 type scaling struct {
-	title    string
-	slug     string
-	pictures []picture
-	rows     []growthRow
+	load  string
+	slug  string
+	grown []growth
 }
 
 // growthRow is one series over one network: its claimed growth, all growths in
@@ -44,40 +42,16 @@ type growthRow struct {
 
 // scalings returns what there is to say about growth, workload by workload.
 func (c *collection) scalings() []scaling {
-	var keys []string
-	byKey := make(map[string][]*set)
-	for _, s := range c.sets {
-		if key := s.load(); len(s.spots) >= fewestSizes && !s.faulty() {
-			if byKey[key] == nil {
-				keys = append(keys, key)
-			}
-			byKey[key] = append(byKey[key], s)
-		}
-	}
+	sets := slices.DeleteFunc(slices.Clone(c.sets), func(s *set) bool { return len(s.spots) < fewestSizes || s.faulty() })
 	var all []scaling
-	taken := make(map[string]int)
-	for _, key := range keys {
-		sc := scaling{title: "How messages grow with N: " + key, slug: units.Slug(byKey[key][0].workload)}
-		if taken[sc.slug]++; taken[sc.slug] > 1 {
-			sc.slug = fmt.Sprintf("%s-%d", sc.slug, taken[sc.slug])
-		}
-		var every []growth
+	taken := make(units.Names)
+	for _, same := range cells.Grouped(sets, (*set).load) {
+		sc := scaling{load: same[0].load()}
 		for _, label := range c.labels {
-			if grown := c.grown(byKey[key], label); len(grown) > 0 {
-				sc.pictures = append(sc.pictures, growthPicture(sc, key, label, grown))
-				every = append(every, grown...)
-				for _, g := range grown {
-					sc.rows = append(sc.rows, g.row())
-				}
-			}
+			sc.grown = append(sc.grown, c.grown(same, label)...)
 		}
-		if len(sc.rows) > 0 {
-			if fits := overview(sc, key, every); len(fits) > 0 {
-				for i := range sc.pictures {
-					sc.pictures[i].leftOut = cmp.Or(sc.pictures[i].leftOut, "the fits of one series with what they leave")
-				}
-				sc.pictures = append(fits, sc.pictures...)
-			}
+		if len(sc.grown) > 0 {
+			sc.slug = taken.Take(units.Slug(same[0].workload))
 			all = append(all, sc)
 		}
 	}
