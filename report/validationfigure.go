@@ -9,7 +9,6 @@ import (
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
-	"dmebench/units"
 )
 
 // measuredGrowth is one series of a card's figure.
@@ -161,7 +160,6 @@ func (m measuredGrowth) competitors() plots.Series {
 		if f, err := stats.FitGrowth(m.n, m.y, g); err == nil {
 			at := plots.At(p, f.SD)
 			at.Gap = true
-			at.Note = fmt.Sprintf("%s leaves %s over", root(g.Name), units.Number(f.SD))
 			s.Points = append(s.Points, at)
 		}
 	}
