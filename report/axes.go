@@ -221,6 +221,7 @@ func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) char
 		p := same[0]
 		s := spot{x: float64(i), nodes: n, text: p.text, cells: make(map[string]*cell)}
 		if numeric {
+			s.number, s.time = p.number, p.time
 			s.x, s.text = p.number/unit.Divisor, axis.Name+" "+unit.Write(p.number)
 		} else {
 			ch.names = append(ch.names, p.text)

@@ -41,6 +41,8 @@ type spot struct {
 	nodes   int
 	text    string  // what it is, as a sentence has it
 	offered float64 // requests per second that are asked for; 0 where that is not what varies
+	number  float64 // of an axis: its value, in nanoseconds where it is a duration
+	time    bool    // it is one
 	cells   map[string]*cell
 }
 
@@ -335,3 +337,22 @@ func (ch chart) waitingIsResponse() bool {
 // closedWorkloads are those of which a node wants to enter only when it is told, or as
 // soon as it has left: what a request waits before it is sent is the harness's delay.
 func closedWorkloads() []string { return []string{"saturate", "serial"} }
+
+// sameDelay reports whether messages took equally long in all cells, and the
+// synchronization delay is known in units of that.
+func (ch chart) sameDelay() bool {
+	lowest, highest := math.Inf(1), 0.0
+	for _, s := range ch.spots {
+		for _, cell := range s.cells {
+			t, over := cell.estimates[runs.MeanDelay], cell.estimates[runs.SyncDelayOverT]
+			if len(cell.Good) == 0 {
+				continue
+			}
+			if t.N == 0 || over.N == 0 && cell.estimates[runs.SyncDelayP50].N > 0 {
+				return false
+			}
+			lowest, highest = min(lowest, t.Min), max(highest, t.Max)
+		}
+	}
+	return lowest <= highest*1.001 && highest <= lowest*1.001
+}

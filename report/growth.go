@@ -133,7 +133,7 @@ func (c *collection) growthPictures() (all []picture) {
 				views: func(int) (views []panel) {
 					for _, g := range grown {
 						v := g.panel(titleOf(g))
-						v.about = []string{sc.load}
+						v.about = []string{sc.title}
 						views = append(views, v)
 					}
 					return views

@@ -11,81 +11,84 @@ import (
 
 	"dmebench/internal/platform/environment"
 	"dmebench/report/cells"
+	"dmebench/report/page"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
 
-// hostsView is what the page says about the hosts of some runs.
-type hostsView struct {
-	ID, Title   string
-	About       []string // sentences
-	Differences []string // between the hosts
-	Hosts       listing
-	Placement   listing
-	Links       listing
-	ManyLinks   bool // too many to be shown unasked
+// newListing begins a table with a name in each row.
+func newListing(id, title, head string, names []string) page.Table {
+	t := page.Table{ID: id, Title: title, Columns: []page.Column{{Key: "name", Title: head, Type: page.Text}}}
+	for _, name := range names {
+		t.Rows = append(t.Rows, page.Row{Values: []page.Value{page.Word(name)}})
+	}
+	return t
 }
 
-// listing is a table with a name in each row.
-type listing struct {
-	Head    string // of the names
-	Columns []column
-	Rows    []listed
-}
-
-// column is what stands in a listing below one another.
-type column struct {
-	Name string
-	Left bool // words rather than numbers
-	Long bool // too long for a line
+// addColumn adds a value to each row, unless all are empty.
+func addColumn(t *page.Table, name string, words bool, values []page.Value) {
+	if !slices.ContainsFunc(values, func(v page.Value) bool { return v.Text != "" && v.Text != units.Missing }) {
+		return
+	}
+	column := page.Column{Key: units.Slug(name), Title: name, Type: page.Number}
+	if words {
+		column.Type = page.Text
+		column.Wide = slices.ContainsFunc(values, func(v page.Value) bool { return utf8.RuneCountInString(v.Text) > lineLength })
+	}
+	t.Columns = append(t.Columns, column)
+	for i := range t.Rows {
+		t.Rows[i].Values = append(t.Rows[i].Values, values[i])
+	}
 }
 
 // lineLength is from how many letters on a text is broken into lines.
 const lineLength = 24
 
-// listed is a row of a listing.
-type listed struct {
-	Name  string
-	Cells []shownEstimate
-}
-
-// add adds a column with a cell for each row, unless it is empty.
-func (l *listing) add(name string, left bool, cells []shownEstimate) {
-	if !slices.ContainsFunc(cells, func(q shownEstimate) bool { return q.Text != "" && q.Text != units.Missing }) {
-		return
-	}
-	long := func(q shownEstimate) bool { return left && utf8.RuneCountInString(q.Text) > lineLength }
-	l.Columns = append(l.Columns, column{name, left, slices.ContainsFunc(cells, long)})
-	for i := range l.Rows {
-		l.Rows[i].Cells = append(l.Rows[i].Cells, cells[i])
-	}
-}
-
-func newListing(head string, names []string) listing {
-	l := listing{Head: head}
-	for _, name := range names {
-		l.Rows = append(l.Rows, listed{Name: name})
-	}
-	return l
-}
-
-// linksAtOnce is how many links the page shows unasked: those of six hosts.
-const linksAtOnce = 30
-
-// hosts returns what there is to say about hosts, a part for each set of them.
-func (c *collection) hosts() []hostsView {
-	var all []hostsView
-	for i, s := range c.hostSets {
-		v := hostsView{ID: fmt.Sprintf("hosts-%d", i+1), Title: "Hosts", Differences: s.differences()}
-		if len(c.hostSets) > 1 {
-			v.Title = "Hosts: " + enumerated(s.names)
+// hostTables say what there is to say about hosts, for each set of them.
+func (p *paper) hostTables() (all []page.Table) {
+	for i, s := range p.hostSets {
+		of, id := "", ""
+		if len(p.hostSets) > 1 {
+			of, id = ": "+enumerated(s.names), fmt.Sprintf("-%d", i+1)
 		}
-		v.About = []string{s.about()}
-		v.Hosts, v.Placement = s.table(), s.placementTable()
-		links := s.links()
-		v.Links, v.ManyLinks = linkTable(links), len(links) > linksAtOnce
-		all = append(all, v)
+		hosts := s.table("hosts"+id, "Hosts"+of)
+		hosts.Note = strings.Join(append([]string{s.about()}, s.differences()...), "; ")
+		placed, links := s.placementTable("placement"+id, "Placement of nodes"+of), linkTable("links"+id, "Links between hosts"+of, s.links())
+		all = append(all, hosts, placed)
+		all = append(all, some(links)...)
+	}
+	for i := range all {
+		all[i].Folded = true
+	}
+	return all
+}
+
+// hostPlots show how long a datagram takes from host to host and back, the nearest pair first.
+func (p *paper) hostPlots() (all []page.Plot) {
+	for i, s := range p.hostSets {
+		links := slices.DeleteFunc(s.links(), func(l link) bool { return l.median.N == 0 })
+		if len(links) == 0 {
+			continue
+		}
+		slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.median.Median, b.median.Median) })
+		f := page.Plot{
+			Name: fmt.Sprintf("hosts-%d-delay", i+1), Title: "Delay by pair of hosts, the nearest first", Folded: true,
+			Caption: "datagrams between agents before, during and after " + plural(len(s.good), "run"),
+			X:       page.Scale{Title: "pair of hosts", Type: page.Text}, Y: page.Scale{Title: "round trip", Type: page.Time},
+		}
+		median := page.Series{Name: "median, with its 95% interval over runs", Role: page.Scattered}
+		tail := page.Series{Name: "99th percentile", Role: page.Scattered}
+		for k, l := range links {
+			f.X.Names = append(f.X.Names, l.String())
+			at := page.Real(k)
+			median.Points = append(median.Points, []page.Real{at, page.Real(l.median.Median), page.Real(l.median.Lo), page.Real(l.median.Hi)})
+			median.Tips = append(median.Tips, l.note())
+			tail.Points = append(tail.Points, []page.Real{at, page.Real(l.tail.Median)})
+			tail.Tips = append(tail.Tips, fmt.Sprintf("%s: p99 %s", l, describe(l.tail, units.Time)))
+		}
+		f.Series = []page.Series{median, tail}
+		all = append(all, f)
 	}
 	return all
 }
@@ -135,10 +138,10 @@ func (s *hostSet) each(name string, list []*runs.Result) []runs.Host {
 }
 
 // table describes each host: what it is, how its clock went, and how busy it was.
-func (s *hostSet) table() listing {
-	l := newListing("host", s.names)
+func (s *hostSet) table(id, title string) page.Table {
+	l := newListing(id, title, "host", s.names)
 	words := func(name string, of func(runs.Host) string) {
-		var cells []shownEstimate
+		var cells []page.Value
 		for _, host := range s.names {
 			values := make(map[string]int)
 			for _, h := range s.each(host, s.runs) {
@@ -146,9 +149,9 @@ func (s *hostSet) table() listing {
 					values[v]++
 				}
 			}
-			cells = append(cells, shownEstimate{Text: cmp.Or(differing(values), units.Missing)})
+			cells = append(cells, page.Value{Text: cmp.Or(differing(values), units.Missing)})
 		}
-		l.add(name, true, cells)
+		addColumn(&l, name, true, cells)
 	}
 	fact := func(name string) func(runs.Host) string {
 		return func(h runs.Host) string { return h.Environment[name] }
@@ -175,8 +178,8 @@ func memory(text string) string {
 }
 
 // clocks adds how far each clock was off, and how fast it went.
-func (s *hostSet) clocks(l *listing) {
-	var offsets, drifts []shownEstimate
+func (s *hostSet) clocks(l *page.Table) {
+	var offsets, drifts []page.Value
 	for _, host := range s.names {
 		var at []bounded
 		var fast []float64
@@ -193,17 +196,17 @@ func (s *hostSet) clocks(l *listing) {
 		}
 		offset := offsetOf(at)
 		if set > 0 {
-			offset.Range = strings.TrimPrefix(offset.Range+", was set in "+plural(set, "run"), ", ")
+			offset.Small = strings.TrimPrefix(offset.Small+", was set in "+plural(set, "run"), ", ")
 		}
 		offsets, drifts = append(offsets, offset), append(drifts, driftOf(fast, within))
 	}
-	l.add("clock ahead of the coordinator’s", false, offsets)
-	l.add("clock fast by", false, drifts)
+	addColumn(l, "clock ahead of the coordinator’s", false, offsets)
+	addColumn(l, "clock fast by", false, drifts)
 }
 
 // driftOf writes by how many parts in a million a clock runs fast, to hundredths,
 // with the bound on the error of each run's own.
-func driftOf(ppm []float64, bound float64) shownEstimate {
+func driftOf(ppm []float64, bound float64) page.Value {
 	q := show(toHundredths(stats.Median(ppm)), units.Scale{Divisor: 1, Unit: "ppm"})
 	if len(ppm) > 0 && bound > 0 {
 		q.Text = strings.TrimSuffix(q.Text, " ppm") + " ppm ± " + units.Number(math.Ceil(bound))
@@ -216,19 +219,19 @@ type bounded struct{ offset, bound float64 }
 
 // offsetOf writes what an offset was at the beginning of each run: one value where
 // they agree within their bounds, else the range in which it drifted.
-func offsetOf(all []bounded) shownEstimate {
+func offsetOf(all []bounded) page.Value {
 	if len(all) == 0 {
-		return shownEstimate{Text: units.Missing}
+		return page.Value{Text: units.Missing}
 	}
 	lo, hi, bound := math.Inf(1), math.Inf(-1), 0.0
 	for _, x := range all {
 		lo, hi, bound = min(lo, x.offset), max(hi, x.offset), max(bound, x.bound)
 	}
 	last := all[len(all)-1]
-	q := shownEstimate{Text: units.Bounded(last.offset, bound)}
+	q := page.Value{Text: units.Bounded(last.offset, bound)}
 	q.Hint = "at the beginning of " + plural(len(all), "run")
 	if hi-lo > 2*bound {
-		q.Range = units.Time(lo) + " to " + units.Time(hi)
+		q.Small = units.Time(lo) + " to " + units.Time(hi)
 		q.Hint = fmt.Sprintf("at the beginning of the last run; of all %d from %s to %s", len(all),
 			units.Bounded(lo, bound), units.Bounded(hi, bound))
 	}
@@ -236,8 +239,8 @@ func offsetOf(all []bounded) shownEstimate {
 }
 
 // loads adds how busy the hosts were while runs went on.
-func (s *hostSet) loads(l *listing) {
-	var busy, workers, others, free []shownEstimate
+func (s *hostSet) loads(l *page.Table) {
+	var busy, workers, others, free []page.Value
 	for _, host := range s.names {
 		var all, own, foreign []float64
 		var left []int64
@@ -250,20 +253,20 @@ func (s *hostSet) loads(l *listing) {
 		}
 		busy = append(busy, coresOf(all))
 		workers, others = append(workers, coresOf(own)), append(others, coresOf(foreign))
-		least := shownEstimate{Text: units.Missing}
+		least := page.Value{Text: units.Missing}
 		if len(left) > 0 {
 			least.Text = units.Bytes(uint64(max(0, slices.Min(left))))
 		}
 		free = append(free, least)
 	}
-	l.add("cores busy", false, busy)
-	l.add("with the workers", false, workers)
-	l.add("with others", false, others)
-	l.add("memory free, at least", false, free)
+	addColumn(l, "cores busy", false, busy)
+	addColumn(l, "with the workers", false, workers)
+	addColumn(l, "with others", false, others)
+	addColumn(l, "memory free, at least", false, free)
 }
 
 // coresOf summarizes numbers of cores, to hundredths: they are not known any better.
-func coresOf(values []float64) shownEstimate {
+func coresOf(values []float64) page.Value {
 	return show(toHundredths(stats.Median(values)), units.Plain())
 }
 
@@ -279,19 +282,19 @@ func toHundredths(e stats.Estimate) stats.Estimate {
 func byOthers(l *runs.HostLoad) float64 { return max(0, l.Busy-l.Workers) }
 
 // placementTable says which nodes were where.
-func (s *hostSet) placementTable() listing {
-	l := newListing("host", s.names)
+func (s *hostSet) placementTable(id, title string) page.Table {
+	l := newListing(id, title, "host", s.names)
 	all := s.placements()
 	for _, p := range all {
 		name := fmt.Sprintf("N = %d", p.nodes)
 		if slices.ContainsFunc(all, func(q placement) bool { return q.nodes == p.nodes && q.text != p.text }) {
 			name += " (" + plural(p.runs, "run") + ")"
 		}
-		var cells []shownEstimate
+		var cells []page.Value
 		for _, host := range s.names {
-			cells = append(cells, shownEstimate{Text: p.at[host]})
+			cells = append(cells, page.Value{Text: p.at[host]})
 		}
-		l.add(name, true, cells)
+		addColumn(&l, name, true, cells)
 	}
 	return l
 }

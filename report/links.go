@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"dmebench/report/page"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
@@ -87,35 +88,47 @@ func (l link) losses() string {
 	return fmt.Sprintf("%s of %s", units.Count(uint64(l.lost)), units.Count(uint64(l.sent)))
 }
 
-func linkTable(links []link) listing {
+func linkTable(id, title string, links []link) page.Table {
 	var names []string
-	var quickest, median, tail, lost, offset, drift []shownEstimate
+	var quickest, median, tail, lost, offset, drift []page.Value
 	for _, l := range links {
 		names = append(names, l.String())
-		q := shownEstimate{Text: units.Missing}
+		q := page.Value{Text: units.Missing}
 		if !math.IsNaN(l.quickest) {
 			q.Text = units.Time(l.quickest)
 		}
 		quickest = append(quickest, q)
-		median = append(median, show(l.median, units.TimeScale(l.median.Median)))
-		tail = append(tail, show(l.tail, units.TimeScale(l.tail.Median)))
-		lost = append(lost, shownEstimate{Text: l.losses()})
+		median = append(median, timeValue(l.median))
+		tail = append(tail, timeValue(l.tail))
+		lost = append(lost, page.Value{Text: l.losses()})
 		off := offsetOf(l.offsets)
 		if l.control > 0 && len(l.offsets) > 0 {
-			off.Range = "by way of the coordinator’s clock"
+			off.Small = "by way of the coordinator’s clock"
 			if l.control < len(l.offsets) {
-				off.Range += fmt.Sprintf(" in %s", plural(l.control, "run"))
+				off.Small += fmt.Sprintf(" in %s", plural(l.control, "run"))
 			}
 		}
 		offset = append(offset, off)
 		drift = append(drift, driftOf(l.drift, 0))
 	}
-	t := newListing("from → to", names)
-	t.add("round trip, least", false, quickest)
-	t.add("median", false, median)
-	t.add("p99", false, tail)
-	t.add("lost", false, lost)
-	t.add("clock of the second ahead of the first’s", false, offset)
-	t.add("and fast by", false, drift)
+	t := newListing(id, title, "from → to", names)
+	addColumn(&t, "round trip, least", false, quickest)
+	addColumn(&t, "median", false, median)
+	addColumn(&t, "p99", false, tail)
+	addColumn(&t, "lost", false, lost)
+	addColumn(&t, "clock of the second ahead of the first’s", false, offset)
+	addColumn(&t, "and fast by", false, drift)
 	return t
+}
+
+// note says what a reader sees who points at the link.
+func (l link) note() string {
+	if l.median.N == 0 {
+		return fmt.Sprintf("%s: of %s no answer", l, plural(l.sent, "datagram"))
+	}
+	text := fmt.Sprintf("%s: %s", l, describe(l.median, units.Time))
+	if l.lost > 0 {
+		text += fmt.Sprintf("; %s lost", l.losses())
+	}
+	return text
 }

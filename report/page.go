@@ -14,11 +14,7 @@
 package report
 
 import (
-	"bytes"
-	"cmp"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -26,127 +22,9 @@ import (
 
 	"dmebench/dme"
 	"dmebench/dme/claim"
-	"dmebench/report/page"
 	"dmebench/report/plots"
 	"dmebench/runs"
 )
-
-//go:embed page.html
-var pageHTML string
-
-//go:embed page.css
-var pageCSS string
-
-// What a page of runs on several hosts has more.
-//
-//go:embed hosts.html
-var hostsHTML string
-
-//go:embed hosts.css
-var hostsCSS string
-
-// view is what the page's template is filled with.
-type view struct {
-	Title, Started string
-	Style          template.CSS
-	Verdict        verdict
-	Answer         answer
-	Stills         []page.Still
-	Sets           []section
-	Scalings       []section
-	Hosts          []hostsView
-	Warnings       []warning
-	Environment    []fact
-	Faults         bool // some runs were disturbed on purpose
-	YAML           string
-}
-
-// section is a part of the page: figures, and for some the numbers behind them.
-type section struct {
-	ID, Title string
-	Drawn     bool      // of a set: some of its runs stand in a figure
-	Table     table
-	Kinds     []kindRow
-	Recovery  *recovery // of a set with faults
-	Sizes     []int
-	Rows      []growthRow // of a scaling
-}
-
-// view says what stands on the page.
-func (c *collection) view() (v view, err error) {
-	v.Answer = c.answer()
-	if v.Stills, err = c.stills(); err != nil {
-		return v, fmt.Errorf("report: %w", err)
-	}
-	for i, s := range c.sets {
-		shown := section{ID: fmt.Sprintf("set-%d", i+1), Title: s.String(), Table: c.table(s), Kinds: s.kinds()}
-		for _, here := range s.spots {
-			shown.Sizes = append(shown.Sizes, here.nodes)
-		}
-		if shown.Recovery = c.recovery(s); shown.Recovery != nil {
-			v.Faults = true
-		}
-		shown.Drawn = slices.ContainsFunc(s.inOrder(), func(cell *cell) bool { return len(cell.Good) > 0 })
-		v.Sets = append(v.Sets, shown)
-	}
-	for i, sc := range c.scalings() {
-		shown := section{ID: fmt.Sprintf("scaling-%d", i+1), Title: "How messages grow with N: " + sc.load}
-		for _, g := range sc.grown {
-			shown.Rows = append(shown.Rows, g.row())
-		}
-		v.Scalings = append(v.Scalings, shown)
-	}
-	v.Hosts = c.hosts()
-	v.Title = cmp.Or(c.in.Header.Experiment.Name, "Experiment")
-	v.YAML, v.Style = strings.TrimSpace(c.in.Header.File), c.style()
-	v.Verdict, v.Warnings, v.Environment = c.verdict(), c.warningList(), c.environment()
-	if !c.in.Header.Started.IsZero() {
-		v.Started = c.in.Header.Started.UTC().Format("2006-01-02 15:04:05 UTC")
-	}
-	return v, nil
-}
-
-// SVG is a still for the template.
-func (v view) SVG(of string) template.HTML { return template.HTML(of) }
-
-// page fills the template.
-func (v view) page() ([]byte, error) {
-	t, err := template.New("page").Parse(pageHTML)
-	if err == nil {
-		_, err = t.New("hosts").Parse(hostsHTML)
-	}
-	if err == nil {
-		_, err = t.New("answer").Parse(answerHTML)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	err = t.Execute(&out, v)
-	return out.Bytes(), err
-}
-
-// mostWarnings is how many kinds of warnings are told before the others are folded.
-const mostWarnings = 3
-
-// FirstWarnings are the most frequent ones.
-func (v view) FirstWarnings() []warning { return v.Warnings[:min(mostWarnings, len(v.Warnings))] }
-
-// OtherWarnings are those after the first.
-func (v view) OtherWarnings() []warning { return v.Warnings[min(mostWarnings, len(v.Warnings)):] }
-
-// style is the page's style sheet with the colours of the series.
-func (c *collection) style() template.CSS {
-	var b strings.Builder
-	b.WriteString(pageCSS + answerCSS)
-	if c.onHosts() {
-		b.WriteString(hostsCSS)
-	}
-	for i := range c.labels {
-		fmt.Fprintf(&b, ".s%d { background: %s; }\n", i, plots.Color(i))
-	}
-	return template.CSS(b.String())
-}
 
 // Input is an experiment and what came of it.
 type Input struct {
@@ -204,18 +82,21 @@ func (in Input) files() ([]File, error) {
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	c := collect(in)
-	v, err := c.view()
+	data, err := c.page()
 	if err != nil {
 		return nil, err
 	}
-	html, err := v.page()
+	html, err := data.Render()
 	if err != nil {
-		return nil, fmt.Errorf("report: page: %w", err)
+		return nil, fmt.Errorf("report: %w", err)
 	}
 	files := []File{{"summary.csv", c.csv()}, {"report.html", html}}
-	if in.Plots {
-		drawn, err := c.plotFiles()
-		return append(drawn, files...), err
+	if in.Plots || in.Only != nil {
+		plots, err := c.plotFiles()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, plots...)
 	}
 	return files, nil
 }

@@ -18,7 +18,7 @@ const fewestSizes = 5
 // scaling says how the messages per CS grow with N under one workload, over all
 // networks under which they were counted.
 type scaling struct {
-	load  string
+	title string // the workload
 	slug  string
 	grown []growth
 }
@@ -46,7 +46,7 @@ func (c *collection) scalings() []scaling {
 	var all []scaling
 	taken := make(units.Names)
 	for _, same := range cells.Grouped(sets, (*set).load) {
-		sc := scaling{load: same[0].load()}
+		sc := scaling{title: same[0].load()}
 		for _, label := range c.labels {
 			sc.grown = append(sc.grown, c.grown(same, label)...)
 		}

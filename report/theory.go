@@ -14,8 +14,6 @@ import (
 	"dmebench/dme/claim"
 	"dmebench/report/plots"
 	"dmebench/runs"
-	"dmebench/stats"
-	"dmebench/units"
 )
 
 // theory evaluates claims for the cells of an experiment.
@@ -255,18 +253,6 @@ func (t *theory) predictions(c *cell) []prediction {
 	return all
 }
 
-// write is a prediction on the page: "2(N−1) = 14".
-func (p prediction) write(number string) string {
-	text := sign(p.Claim.Kind) + brief(p.Claim.Formula)
-	if brief(p.Claim.Formula) != number {
-		text += " = " + number
-	}
-	if p.Claim.Quantity == claim.TransmissionsPerCS {
-		text += " transmissions"
-	}
-	return text
-}
-
 // bound is by how much a metric of the cell may be wrong because clocks of several
 // hosts were compared for it; 0 where no such time is in it.
 func (c *cell) bound(metric string) float64 {
@@ -302,21 +288,6 @@ func widen(p plots.Point, bound float64) plots.Point {
 	}
 	p.Lo, p.Hi = p.Lo-bound, p.Hi+bound
 	return p
-}
-
-// plusMinus writes an estimate of a metric with its bound, where it has one.
-func plusMinus(m runs.Metric, e stats.Estimate, scale units.Scale, bound float64) shownEstimate {
-	q := show(e, scale)
-	switch {
-	case e.N == 0 || bound == 0:
-	case m.Time():
-		q.Text = units.Bounded(e.Median, bound)
-		q.Hint += "; by the hosts’ clocks ± " + units.Time(bound)
-	default:
-		q.Text += " ± " + units.Number(bound)
-		q.Hint += "; by the hosts’ clocks ± " + units.Number(bound)
-	}
-	return q
 }
 
 // widened reports whether clocks have widened the bars of any cell.

@@ -18,6 +18,9 @@ import (
 	"dmebench/units"
 )
 
+//go:embed page.css
+var pageCSS string
+
 //go:embed validation.html
 var validationHTML string
 

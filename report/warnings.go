@@ -10,14 +10,9 @@ import (
 	"time"
 
 	"dmebench/report/cells"
+	"dmebench/report/page"
 	"dmebench/runs"
 )
-
-// warning is one kind of warning, however often it was given.
-type warning struct {
-	Text  string // with a range for numbers that differ: "oversubscribed: 13 to 25 processes on 2 cores"
-	Where string // how many, and of what
-}
 
 // changing is what differs between two warnings of one kind: numbers with their
 // units, but not the digits of a name such as p99.
@@ -26,36 +21,47 @@ var changing = regexp.MustCompile(`\b\d+([.,]\d+)*(e[-+]?\d+)?( ?(ns|µs|us|ms|s
 // told is a warning with who gave it.
 type told struct {
 	text, label string
+	cell        int // its place on the page, −1 where it concerns none
 	runs, cells int
 }
 
-// warningList groups what runs, statistics and files warned about, the most
-// frequent first.
-func (c *collection) warningList() []warning {
+// addWarnings groups what runs, statistics and files warned about, the most frequent
+// first, and says so at the cells that it concerns.
+func (p *paper) addWarnings() {
 	var all []told
-	for _, w := range c.warnings {
-		all = append(all, told{text: w})
+	for _, w := range p.warnings {
+		all = append(all, told{text: w, cell: -1})
 	}
-	all = append(all, c.hostWarnings()...)
-	for _, r := range c.runs {
+	for _, w := range p.hostWarnings() {
+		all = append(all, told{text: w, cell: -1})
+	}
+	for _, r := range p.runs {
+		cell, ok := p.cellOf[r.Result]
+		if !ok {
+			cell = -1
+		}
 		for _, w := range r.Result.Warnings {
-			all = append(all, told{text: w, label: r.Label, runs: 1})
+			all = append(all, told{text: w, label: r.Label, cell: cell, runs: 1})
 		}
 	}
-	for _, s := range c.sets {
-		for _, cell := range s.inOrder() {
-			for _, w := range cell.warnings() {
-				all = append(all, told{text: w, label: cell.Label, cells: 1})
-			}
+	for i, cell := range p.cells {
+		for _, w := range cell.warnings() {
+			all = append(all, told{text: w, label: cell.Label, cell: i, cells: 1})
 		}
 	}
 	groups := cells.Grouped(all, func(t told) string { return changing.ReplaceAllString(t.text, "…") })
 	slices.SortStableFunc(groups, func(a, b []told) int { return len(b) - len(a) })
-	var list []warning
-	for _, group := range groups {
-		list = append(list, c.summarize(group))
+	for i, group := range groups {
+		w := p.summarize(group)
+		for _, t := range group {
+			if t.cell >= 0 && !slices.Contains(w.Cells, t.cell) {
+				w.Cells = append(w.Cells, t.cell)
+				cell := &p.data.Cells[t.cell]
+				cell.Warnings = append(cell.Warnings, i)
+			}
+		}
+		p.data.Warnings = append(p.data.Warnings, w)
 	}
-	return list
 }
 
 // ranges writes what warnings of one kind say, with the least and the greatest of numbers
@@ -98,8 +104,8 @@ func sizeOf(text string) float64 {
 }
 
 // summarize makes one warning of those of one kind.
-func (c *collection) summarize(group []told) warning {
-	w := warning{Text: ranges(group)}
+func (c *collection) summarize(group []told) page.Warning {
+	w := page.Warning{Text: ranges(group)}
 	runs, cells := 0, 0
 	var labels []string
 	for _, t := range group {
@@ -124,7 +130,7 @@ func (c *collection) summarize(group []told) warning {
 
 // warnings returns what limits the estimates of a cell, each once.
 func (c *cell) warnings() []string {
-	all := append(c.bimodal(), c.hostWarnings()...)
+	all := slices.Concat(c.bimodal(), c.hostWarnings(), c.damaged())
 	if c.Twins > 0 {
 		all = append(all, fmt.Sprintf("%s with the seed of another one: the same run again, which does not count", plural(c.Twins, "simulation")))
 	}

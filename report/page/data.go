@@ -29,16 +29,18 @@ type Data struct {
 	// Live is where a server sends events to a page that is open; "" for a file.
 	Live string `json:"live,omitempty"`
 
-	Answer   Answer    `json:"answer"`
+	// What a page begins and ends with is not needed by its scripts: it stands in the page.
+	Answer   Answer    `json:"-"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	Bad      []BadRun  `json:"bad,omitempty"` // runs that are left out of all medians
-	LeftOut  []string  `json:"left_out,omitempty"`
+	Bad      []BadRun  `json:"-"`                  // runs that are left out of all medians
+	LeftOut  []string  `json:"left_out,omitempty"` // what the page does not show, and why
 
 	Labels  []Label  `json:"labels,omitempty"`
 	Metrics []Metric `json:"metrics,omitempty"`
 	Loads   []Load   `json:"loads,omitempty"`
 	Axes    []Axis   `json:"axes,omitempty"` // against which cells can be drawn, besides N
 	Cells   []Cell   `json:"cells,omitempty"`
+	Legend  string   `json:"legend,omitempty"` // how cells are compared
 	Curves  []Curve  `json:"curves,omitempty"`
 	Runs    []Run    `json:"runs,omitempty"`
 	Figures []Figure `json:"figures,omitempty"` // that are asked for; the first is shown first
@@ -47,9 +49,9 @@ type Data struct {
 	Plots  []Plot  `json:"plots,omitempty"`
 
 	Environments []Facts `json:"environments,omitempty"` // distinct ones, to which runs refer
-	Facts        Facts   `json:"facts,omitempty"`        // of all runs together
-	Notes        []Note  `json:"notes,omitempty"`        // what the numbers mean
-	File         string  `json:"file,omitempty"`         // the experiment as it was run
+	Facts        Facts   `json:"-"`                      // of all runs together
+	Notes        []Note  `json:"-"`                      // what the numbers mean
+	File         string  `json:"-"`                      // the experiment as it was run
 
 	// Stills are the figures of a page without scripts, as SVG that is safe to embed.
 	Stills []Still `json:"-"`
@@ -77,7 +79,8 @@ const (
 
 // Sentence is an answer in words.
 type Sentence struct {
-	About  string   `json:"about,omitempty"` // the load and the number of nodes
+	Group  string   `json:"group,omitempty"` // what stands above it and others: the load
+	About  string   `json:"about,omitempty"` // the number of nodes
 	Text   string   `json:"text"`
 	Notes  []string `json:"notes,omitempty"`
 	Load   Ref      `json:"load,omitzero"`
@@ -132,8 +135,6 @@ type Metric struct {
 	Unit   string  `json:"unit,omitempty"`
 	Better string  `json:"better,omitempty"` // "higher", "lower", or "" for a condition
 	Minor  bool    `json:"minor,omitempty"`  // not in the table until it is chosen
-	// Twin is the metric of which this one says nothing more where both are known.
-	Twin Ref `json:"twin,omitzero"`
 }
 
 // Load is a network and what nodes asked of it.
@@ -154,9 +155,10 @@ type Axis struct {
 	Lines []Line  `json:"lines"`
 }
 
-// Line is cells of one label along an axis, in a panel with others of the same title.
+// Line is cells along an axis, in a panel with others of the same title.
 type Line struct {
 	Title string  `json:"title,omitempty"`
+	Name  string  `json:"name,omitempty"` // where the cells are of several labels
 	Label int     `json:"label"`
 	Nodes int     `json:"n"`
 	Cells []int   `json:"cells"`
@@ -173,6 +175,7 @@ type Cell struct {
 	Values      []Estimate   `json:"values"` // by metric
 	Predictions []Prediction `json:"predictions,omitempty"`
 	Command     string       `json:"command,omitempty"` // that measures it again
+	Spectra     []Spectrum   `json:"spectra,omitempty"` // of all repetitions together
 	Warnings    []int        `json:"warnings,omitempty"`
 	Notes       []string     `json:"notes,omitempty"`
 }
@@ -183,8 +186,9 @@ type Estimate struct {
 	Median   float64
 	Lo, Hi   float64 // 95% interval of the median; NaN where there are too few repetitions
 	Min, Max float64
-	Standing string // "best", "level", "worse", "unknown", or "" where nothing is compared
-	Against  string // in words: "+12%, p = 0.01"
+	Standing string  // "best", "level", "worse", "unknown", or "" where nothing is compared
+	Against  string  // in words: "+12%, p = 0.01"
+	Clocks   float64 // by which the interval reaches further since clocks of several hosts were compared
 }
 
 // Prediction is what a claim says of a metric of a cell.
@@ -234,11 +238,16 @@ type Detail struct {
 	Entered  []Real     `json:"entered,omitempty"`
 }
 
-// Spectrum is a distribution of times by percentile: 1/(1−share) and nanoseconds.
+// Spectrum is a distribution of times by percentile. Its values, in nanoseconds, are those
+// at the shares 1 − 10^(−k/SpectrumSteps) for k = 0, 1, …; the last one is the longest time.
 type Spectrum struct {
-	Title  string    `json:"title"`
-	Points [][2]Real `json:"points"`
+	Title  string `json:"title"`
+	Count  Real   `json:"count"`
+	Values []Real `json:"values"`
 }
+
+// SpectrumSteps is how many values a spectrum has for each decade of 1/(1 − share).
+const SpectrumSteps = 12
 
 // Event is something that happened during a run.
 type Event struct {
@@ -251,7 +260,7 @@ type Event struct {
 type Figure struct {
 	Title   string `json:"title,omitempty"`
 	Metric  int    `json:"metric"`
-	Against string `json:"against,omitempty"` // the name of an axis; "" for N
+	Against string `json:"against,omitempty"` // the name of an axis, "percentile", or "" for N
 	Load    Ref    `json:"load,omitzero"`
 	Nodes   int    `json:"n,omitempty"`
 	Log     bool   `json:"log,omitempty"`
@@ -298,7 +307,7 @@ type Value struct {
 	Text   string `json:"t,omitempty"` // "" where the number says all
 	Small  string `json:"s,omitempty"` // below it, as an interval
 	Hint   string `json:"h,omitempty"`
-	Class  string `json:"c,omitempty"` // a standing or a verdict: best, level, worse, unknown, good, bad, doubt
+	Class  string `json:"c,omitempty"` // a standing or a verdict: best, level, worse, unknown, good, bad, doubt, weak
 }
 
 // More is what opens below a row.

@@ -60,15 +60,18 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(v))
 }
 
-// MarshalJSON writes an estimate as a list: count, median, lo, hi, min, max, standing, and
-// what it is against the best; without what is not known at the end.
+// MarshalJSON writes an estimate as a list: count, median, lo, hi, min, max, standing, what
+// it is against the best, and the clocks' bound; without what is not known at the end.
 func (e Estimate) MarshalJSON() ([]byte, error) {
 	if e.Count == 0 {
 		return []byte("null"), nil
 	}
 	list := []any{e.Count, Real(e.Median), Real(e.Lo), Real(e.Hi), Real(e.Min), Real(e.Max)}
-	if e.Standing != "" {
+	if e.Standing != "" || e.Clocks > 0 {
 		list = append(list, e.Standing, e.Against)
+	}
+	if e.Clocks > 0 {
+		list = append(list, Real(e.Clocks))
 	}
 	return json.Marshal(list)
 }
