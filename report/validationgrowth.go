@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
@@ -14,69 +13,55 @@ import (
 	"dmebench/units"
 )
 
-// growthCard is what a validation found about how the messages of one algorithm
-// grow with N: a sentence for each load, and a figure.
-type growthCard struct {
-	ID, Algorithm string
-	Title         string // "maekawa: messages per CS grow like N^(1/2)"
-	Loads         []growthLoad
-	Figure        template.HTML
-
-	rank int // of the claimed growth: the fastest has the lowest
-}
-
-// growthLoad is the same under one load, over each network.
-type growthLoad struct {
-	Load, Condition string // "Light load (serial)"
-	Claim           claims.Verdict
-	Short           string // "claimed 3√N, measured 3.007·√N"
-	Measured        string // "3.007·√N − 1.803 in virtual time, …"
-	Best            string // about the exponent
-
+// growthSaid is a claim that says how messages grow under a load, and what was measured
+// over each network.
+type growthSaid struct {
+	claim  claims.Verdict
 	growth stats.Growth
-	over   []claims.Scaling // the same condition, network by network
+	over   []*claims.Scaling
 }
 
-// growthCards returns a card for each algorithm, under its default options, of
-// which a claim says how its messages grow: the fastest growth first.
-func growthCards(d *claims.Document) []growthCard {
-	var cards []growthCard
-	for _, s := range d.Scaling {
+// growthsSaid returns, for each measured growth, the claim about it; nil where there is
+// none, and for other options than the defaults. That of one load over several networks is
+// the same.
+func growthsSaid(d *claims.Document) []*growthSaid {
+	all := make([]*growthSaid, len(d.Scaling))
+	for i := range d.Scaling {
+		s := &d.Scaling[i]
 		if len(s.Set) > 0 {
 			continue
 		}
-		k := slices.IndexFunc(cards, func(c growthCard) bool { return c.Algorithm == s.Algorithm })
+		k := slices.IndexFunc(all[:i], func(g *growthSaid) bool {
+			return g != nil && g.over[0].Algorithm == s.Algorithm && workloadOf(g.over[0].Condition) == workloadOf(s.Condition)
+		})
 		if k >= 0 {
-			i := slices.IndexFunc(cards[k].Loads, func(l growthLoad) bool { return workloadOf(l.Condition) == workloadOf(s.Condition) })
-			if i >= 0 {
-				cards[k].Loads[i].over = append(cards[k].Loads[i].over, s)
-				continue
-			}
-		}
-		stated, growth, ok := saysGrowth(d, s)
-		if !ok {
-			continue
-		}
-		load := growthLoad{
-			Load: loadText(stated.Load, workloadOf(s.Condition)), Condition: s.Condition,
-			Claim: stated, growth: growth, over: []claims.Scaling{s},
-		}
-		if k < 0 {
-			k = len(cards)
-			cards = append(cards, growthCard{
-				ID: "growth-" + units.Slug(s.Algorithm), Algorithm: s.Algorithm, rank: growthRank(growth),
-				Title: fmt.Sprintf("%s: messages grow like %s", s.Algorithm, root(growth.Name)),
-			})
-		}
-		cards[k].Loads = append(cards[k].Loads, load)
-	}
-	for i := range cards {
-		for k := range cards[i].Loads {
-			cards[i].Loads[k].describe()
+			all[i] = all[k]
+			all[i].over = append(all[i].over, s)
+		} else if stated, growth, ok := saysGrowth(d, s); ok {
+			all[i] = &growthSaid{stated, growth, []*claims.Scaling{s}}
 		}
 	}
-	slices.SortStableFunc(cards, func(a, b growthCard) int { return cmp.Compare(a.rank, b.rank) })
-	return cards
+	return all
+}
+
+// growthLines says in a line for each load how messages grow: the fastest growth first.
+func growthLines(d *claims.Document) (lines []string) {
+	var said []*growthSaid
+	for _, g := range growthsSaid(d) {
+		if g != nil && !slices.Contains(said, g) {
+			said = append(said, g)
+		}
+	}
+	rank := func(g *growthSaid) int { // of an algorithm: that of the first of its loads
+		return growthRank(said[slices.IndexFunc(said, func(x *growthSaid) bool { return x.claim.Algorithm == g.claim.Algorithm })].growth)
+	}
+	sorted := slices.Clone(said)
+	slices.SortStableFunc(sorted, func(a, b *growthSaid) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, g := range sorted {
+		lines = append(lines, fmt.Sprintf("**%s**, %s: claimed %s: **%s**. Measured %s. %s", g.claim.Algorithm,
+			loadText(g.claim.Load, workloadOf(g.over[0].Condition)), brief(g.claim.Formula), verdictWord(g.claim.Verdict), g.measured(), g.best()))
+	}
+	return lines
 }
 
 // workloadOf is a condition without what is said of delays, which are chosen in a
@@ -105,7 +90,7 @@ func growthRank(g stats.Growth) int {
 // they were measured, and the growth that it speaks of: the one that describes its
 // own predictions best. So no formula has to be read. A claim that they do not grow
 // at all is none about growth.
-func saysGrowth(d *claims.Document, s claims.Scaling) (c claims.Verdict, growth stats.Growth, ok bool) {
+func saysGrowth(d *claims.Document, s *claims.Scaling) (c claims.Verdict, growth stats.Growth, ok bool) {
 	for _, kind := range []claim.Kind{claim.Asymptotic, claim.Exact, claim.Mean} {
 		for _, v := range d.Claims {
 			if v.Algorithm != s.Algorithm || v.Quantity != claim.MessagesPerCS.Name || v.Kind != kind || v.KnownFalse != "" || len(v.Set) > 0 {
@@ -126,32 +111,33 @@ func saysGrowth(d *claims.Document, s claims.Scaling) (c claims.Verdict, growth 
 	return c, growth, false
 }
 
-// describe writes what was measured in words.
-func (l *growthLoad) describe() {
-	var measured, best []string
-	for _, s := range l.over {
-		if fit, ok := ranked(s.Ranking, l.growth.Name); ok {
-			if l.Short == "" {
-				l.Short = fmt.Sprintf("claimed %s, measured %s·%s", brief(l.Claim.Formula), units.Number(fit.C.Value), root(fit.Growth))
-			}
-			measured = append(measured, fmt.Sprintf("%s %s, %s", formulaText(fit), networkText(s.Transport), sizesWords(s.Points)))
+// measured writes the fits of the claimed growth.
+func (g *growthSaid) measured() string {
+	var parts []string
+	for _, s := range g.over {
+		if fit, ok := ranked(s.Ranking, g.growth.Name); ok {
+			parts = append(parts, fmt.Sprintf("%s %s, %s", formulaText(fit), networkText(s.Transport), sizesWords(s.Points)))
 		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// best says which exponent fits best, and how the claimed growth does against others.
+func (g *growthSaid) best() string {
+	var parts []string
+	for _, s := range g.over {
 		if s.Exponent != nil {
-			best = append(best, boundsText(s.Exponent)+" "+networkText(s.Transport))
+			parts = append(parts, boundsText(s.Exponent)+" "+networkText(s.Transport))
 		}
 	}
-	l.Measured = strings.Join(measured, "; ")
-	if len(best) == 0 {
-		return
+	if len(parts) == 0 {
+		return ""
 	}
-	l.Best = "The exponent of N that fits best is " + strings.Join(best, " and ")
-	if l.growth.Name == stats.Log().Name {
-		l.Best += "; log N counts as 0"
+	text := "The exponent of N that fits best is " + strings.Join(parts, " and ")
+	if g.growth.Name == stats.Log().Name {
+		text += "; log N counts as 0"
 	}
-	l.Best += "."
-	if text := runnerUp(l.over[0].Ranking, l.growth.Name); text != "" {
-		l.Best += " " + text
-	}
+	return strings.TrimSpace(text + ". " + runnerUp(g.over[0].Ranking, g.growth.Name))
 }
 
 // runnerUp says how the claimed growth does against the best of the others.

@@ -35,6 +35,7 @@ func (p *program) reportCommand() *cli.Command {
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results in folder `DIR`, of an experiment or of one sweep"},
 			&cli.StringFlag{Name: "out", Usage: "write to folder `DIR`", DefaultText: "report, beside the results"},
 			&cli.BoolFlag{Name: "plots", Usage: "also draw figures for papers, with captions and tables for LaTeX"},
+			serveFlag(),
 			&cli.StringFlag{Name: "formats", Value: "svg,png,pdf", Usage: "draw plots in the formats of `LIST`"},
 			&cli.StringFlag{Name: "only", Usage: "draw only the figures of `LIST`, such as 'throughput-*,response-cdf*'"},
 			&cli.StringFlag{Name: "width", Usage: "plots of `WIDTH` on paper, such as 84mm, without titles", DefaultText: "440pt, with titles"},
@@ -44,6 +45,9 @@ func (p *program) reportCommand() *cli.Command {
 			dir := c.String("file")
 			if dir == "" {
 				return usage("report: --file is missing: which folder of results?")
+			}
+			if c.IsSet("serve") {
+				return p.serveFolder(c, dir)
 			}
 			look, err := readLook(c)
 			if err != nil {

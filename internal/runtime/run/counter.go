@@ -32,17 +32,6 @@ func (c *Counter) Set(done uint64) { c.change(func() { c.done = done }, false) }
 // Describe shows a text behind the count.
 func (c *Counter) Describe(text string) { c.change(func() { c.text = text }, true) }
 
-// Above writes a line that stays, above the counter's.
-func (c *Counter) Above(text string) {
-	if c == nil {
-		return
-	}
-	c.line.mu.Lock()
-	defer c.line.mu.Unlock()
-	c.line.clear()
-	fmt.Fprintln(c.line.out, text)
-}
-
 // Done takes the line away for good.
 func (c *Counter) Done() {
 	if c != nil {

@@ -1,0 +1,283 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"dmebench/claims"
+	"dmebench/internal/platform/layout"
+	"dmebench/report/cells"
+	"dmebench/report/page"
+	"dmebench/report/plots"
+	"dmebench/runs"
+	"dmebench/stats"
+	"dmebench/units"
+)
+
+// claimsPage is the page of a validation: how messages grow, and every claim with its
+// verdict, its points and the command that tries it again.
+func claimsPage(d *claims.Document) *page.Data {
+	p := &page.Data{
+		Kind: page.Claims, Title: "Do the papers' claims hold?", Started: d.Started, Notes: verdictNotes,
+		Answer: page.Answer{
+			Level: ground(d), Status: []string{validationAnswer(d), ValidationSummary(d) + "."}, Asked: conditionsText(d),
+		},
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Environment)) {
+		p.Facts = append(p.Facts, [2]string{name, d.Environment[name]})
+	}
+	labels := make(map[string]page.Ref)
+	for _, v := range d.Claims {
+		if _, known := labels[v.Algorithm]; !known {
+			labels[v.Algorithm] = page.At(len(labels))
+			p.Labels = append(p.Labels, page.Label{Name: v.Algorithm, Algorithm: v.Algorithm, Color: plots.Color(len(p.Labels))})
+		}
+	}
+	growth := page.Table{
+		ID: "growth", Title: "How messages grow",
+		Note: "y = a + c·g(N), fitted to one value for each run. The best growth is that with the smallest AICc. " +
+			"The exponent is p of y = a + c·N^p with its interval from the profile likelihood; that of log N is 0.",
+		Columns: []page.Column{
+			{Key: "algorithm", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text, Choose: true},
+			{Key: "claimed", Title: "claimed", Type: page.Text}, {Key: "verdict", Title: "verdict", Type: page.Text, Choose: true},
+			{Key: "fit", Title: "measured", Type: page.Text}, {Key: "exponent", Title: "exponent", Type: page.Number},
+			{Key: "best", Title: "best growth", Type: page.Text, Choose: true}, {Key: "sizes", Title: "sizes", Type: page.Text, Hidden: true},
+			{Key: "slope", Title: "log-log slope", Type: page.Number, Hidden: true},
+		},
+	}
+	said := growthsSaid(d)
+	for i := range d.Scaling {
+		growth.Rows = append(growth.Rows, rowOfGrowth(&d.Scaling[i], said[i], labels))
+	}
+	all := page.Table{ID: "claims", Title: "All claims", Columns: []page.Column{
+		{Key: "algorithm", Title: "algorithm", Type: page.Text}, {Key: "claim", Title: "claim", Type: page.Text, Wide: true},
+		{Key: "load", Title: "load", Type: page.Text, Choose: true}, {Key: "kind", Title: "kind", Type: page.Text, Choose: true, Hidden: true},
+		{Key: "n", Title: "N", Type: page.Number}, {Key: "predicted", Title: "predicted", Type: page.Number},
+		{Key: "measured", Title: "measured", Type: page.Number}, {Key: "verdict", Title: "verdict", Type: page.Text, Choose: true},
+		{Key: "source", Title: "source", Type: page.Text, Wide: true, Hidden: true}, {Key: "id", Title: "id", Type: page.Text, Hidden: true},
+	}}
+	for _, status := range byWeight {
+		for i := range d.Claims {
+			if v := &d.Claims[i]; v.Verdict == status {
+				all.Rows = append(all.Rows, claimRow(v, labels[v.Algorithm], d.Mode))
+			}
+		}
+	}
+	for _, t := range []page.Table{growth, all} {
+		if len(t.Rows) > 0 {
+			p.Tables = append(p.Tables, t)
+		}
+	}
+	return p
+}
+
+// rowOfGrowth says how the messages of one algorithm grow under one load over one network.
+func rowOfGrowth(s *claims.Scaling, said *growthSaid, labels map[string]page.Ref) page.Row {
+	name, place := strings.TrimSpace(s.Algorithm+" "+runs.Settings(s.Set)), claims.Place(s.Transport, s.Condition)
+	claimed, verdict, growth, measured := page.Value{}, page.Value{}, s.Best, boundsText(&s.C)+"·"+root(s.Best)
+	more := page.More{Text: []string{name + ", " + place}}
+	if said != nil {
+		claimed, verdict, growth = page.Word(brief(said.claim.Formula)), verdictValue(said.claim.Verdict), said.growth.Name
+		if r, ok := ranked(s.Ranking, growth); ok {
+			measured = formulaText(r)
+		}
+		more.Text = append(more.Text, "Claimed: "+claimText(said.claim)+".", said.best())
+	}
+	more.Text = append(more.Text, "Growths by AICc, and by how much each is worse than the best: "+rankingText(s.Ranking)+".")
+	var points [][]page.Real
+	var n, y []float64
+	for _, p := range s.Points {
+		points = append(points, []page.Real{page.Real(p.Nodes), page.Real(p.PerCS)})
+		n, y = append(n, float64(p.Nodes)), append(y, p.PerCS)
+	}
+	plot := growthPlot(units.Slug("growth "+name+" "+place), "Messages per CS and the growths that fit best", "messages per CS")
+	plot.Series = append(plot.Series, page.Series{Name: "measured", Role: page.Scattered, Label: labels[s.Algorithm], Points: points})
+	for i, r := range rivals(s.Ranking, growth) {
+		role := page.Bound
+		if i == 0 {
+			role = page.Exact
+		}
+		k := slices.IndexFunc(growths(), func(g stats.Growth) bool { return g.Name == r.Growth })
+		if k < 0 {
+			continue
+		}
+		curve := page.Series{Name: formulaText(r), Role: role, Label: labels[s.Algorithm]}
+		lo, hi := n[0], n[len(n)-1]
+		for i := range plotSteps + 1 {
+			x := lo * math.Pow(hi/lo, float64(i)/plotSteps)
+			if at := r.A.Value + r.C.Value*growths()[k].Of(x); at > 0.7*slices.Min(y) { // what dives would press the points together
+				curve.Points = append(curve.Points, []page.Real{page.Real(x), page.Real(at)})
+			}
+		}
+		plot.Series = append(plot.Series, curve)
+	}
+	more.Plots = []page.Plot{plot}
+	return page.Row{Label: labels[s.Algorithm], Open: &more, Values: []page.Value{
+		page.Word(name), page.Word(place), claimed, verdict, page.Word(measured), boundsValue(s.Exponent), page.Word(root(s.Best)),
+		page.Word(sizesText(s.Points)), boundsValue(s.LogLog),
+	}}
+}
+
+const plotSteps = 48
+
+// rivals are the fit of a growth and the best of the others.
+func rivals(ranking []claims.Ranked, growth string) (all []claims.Ranked) {
+	if r, ok := ranked(ranking, growth); ok {
+		all = append(all, r)
+	}
+	for _, r := range ranking {
+		if r.Growth != growth && len(all) < 3 {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func growthPlot(name, title, y string) page.Plot {
+	return page.Plot{
+		Name: name, Title: title, X: page.Scale{Title: "nodes N", Type: page.Number, Log: true},
+		Y: page.Scale{Title: y, Type: page.Number, Log: true},
+	}
+}
+
+// claimRow is a claim, and what opens below it.
+func claimRow(v *claims.Verdict, label page.Ref, mode string) page.Row {
+	n, predicted, measured := page.Value{}, page.Value{}, page.Value{}
+	if v.Shown >= 0 {
+		p := &v.Points[v.Shown]
+		n, predicted = page.Num(float64(p.Nodes)), page.Num(p.Predicted)
+		predicted.Text, measured.Text = briefPredicted(*v), briefMeasured(*v)
+		if x := cmp.Or(p.Mean, p.Max, p.Min); x != nil {
+			measured.Number = page.Known(*x)
+		}
+		measured.Small = strings.TrimPrefix(closeness(*v), ", ")
+	}
+	more := page.More{
+		Text:    []string{fmt.Sprintf("%s (%s; %s)", claimText(*v), v.Load, v.Source), v.Text},
+		Command: "dmebench validate " + v.ID, Pre: pointsText(v),
+	}
+	if mode == "quick" || mode == "full" {
+		more.Command += " --" + mode
+	}
+	for _, t := range v.Tolerances {
+		more.Text = append(more.Text, fmt.Sprintf("Rests on a tolerance of %s%%: %s (%d of what was compared).", units.Number(100*t.Size), t.Reason, t.Points))
+	}
+	for _, f := range v.Fits {
+		more.Text = append(more.Text, fmt.Sprintf("%s, %s: a = %s, c = %s, exponent %s; growths by AICc: %s.", claims.Place(f.Transport, f.Condition),
+			sizesText(f.Sizes), boundsText(&f.A), boundsText(&f.C), boundsText(f.Exponent), rankingText(f.Ranking)))
+	}
+	more.Plots = claimPlot(v, label)
+	return page.Row{Label: label, Open: &more, Values: []page.Value{
+		page.Word(v.Algorithm), page.Word(briefClaim(*v)), page.Word(string(v.Load)), page.Word(string(v.Kind)), n, predicted, measured,
+		verdictValue(v.Verdict), page.Word(v.Source), page.Word(v.ID),
+	}}
+}
+
+// claimPlot draws the points of a claim against N, beside what is predicted or fitted.
+func claimPlot(v *claims.Verdict, label page.Ref) []page.Plot {
+	plot := growthPlot(units.Slug(v.ID), briefClaim(*v), v.Quantity)
+	for _, same := range cells.Grouped(v.Points, func(p claims.Point) string { return claims.Place(p.Transport, p.Condition) }) {
+		place := claims.Place(same[0].Transport, same[0].Condition)
+		measured := page.Series{Name: place, Role: page.Scattered, Label: label}
+		predicted := page.Series{Name: "predicted, " + place, Role: page.Exact, Label: label}
+		fit := slices.IndexFunc(v.Fits, func(f claims.Fit) bool { return claims.Place(f.Transport, f.Condition) == place })
+		if fit >= 0 {
+			predicted.Name = "fitted, " + place
+		}
+		for _, p := range same {
+			if p.Mean == nil || *p.Mean <= 0 || p.Predicted <= 0 {
+				continue
+			}
+			at := []page.Real{page.Real(p.Nodes), page.Real(*p.Mean)}
+			if p.Lo != nil && p.Hi != nil && *p.Lo > 0 {
+				at = append(at, page.Real(*p.Lo), page.Real(*p.Hi))
+			}
+			measured.Points, measured.Tips = append(measured.Points, at), append(measured.Tips, p.How)
+			y := p.Predicted
+			if fit >= 0 {
+				y = v.Fits[fit].A.Value + v.Fits[fit].C.Value*y
+			}
+			predicted.Points = append(predicted.Points, []page.Real{page.Real(p.Nodes), page.Real(y)})
+		}
+		if len(measured.Points) > 1 {
+			plot.Series = append(plot.Series, measured, predicted)
+		}
+	}
+	if len(plot.Series) == 0 {
+		return nil
+	}
+	return []page.Plot{plot}
+}
+
+// pointsText lists what was measured where.
+func pointsText(v *claims.Verdict) string {
+	if len(v.Points) == 0 {
+		return ""
+	}
+	t := layout.NewTable("load", "N", "runs", "predicted", "mean", "range", "")
+	for _, p := range v.Points {
+		t.Add(placeText(p.Transport, p.Condition), count(p.Nodes), count(p.Runs), units.Number(p.Predicted), p.Interval(), span(p), p.How)
+	}
+	var b strings.Builder
+	_ = t.WriteText(&b) // a Builder takes everything
+	return b.String()
+}
+
+// ground is the level of the answer: an exact claim that fails is a fault of the paper
+// or of the program, and any other that fails deserves a look.
+func ground(d *claims.Document) page.Level {
+	switch {
+	case d.Counts.ExactFailed > 0 || !d.Complete:
+		return page.Unsound
+	case d.Counts.Fails > 0:
+		return page.Look
+	}
+	return page.Sound
+}
+
+func verdictValue(s claims.Status) page.Value {
+	class := map[claims.Status]string{claims.Holds: "good", claims.Partly: "doubt", claims.Fails: "bad"}[s]
+	return page.Value{Text: verdictWord(s), Class: cmp.Or(class, "unknown")}
+}
+
+func boundsValue(b *claims.Bounds) page.Value {
+	if b == nil {
+		return page.Value{}
+	}
+	return page.Value{Number: page.Known(b.Value), Text: boundsText(b)}
+}
+
+// verdictNotes says how claims are judged.
+var verdictNotes = []page.Note{
+	{Term: "Exact", Text: "Equal in every run, at every size and under every load that is the claim's, but for rounding (10⁻⁹); " +
+		"where entries are told apart, in every entry."},
+	{Term: "Bound", Text: "The most extreme run, or entry where entries are told apart, and where there is one the worst that a search of " +
+		"schedules has found. That a bound holds in so many runs searched is no proof; so it says how close the worst came to it: " +
+		"“reached”, “closest 95%” of it, or “not approached: 67% at most” where that is less than 90%. " +
+		"Of times, the mean is compared, since delays of messages scatter."},
+	{Term: "Mean", Text: "Of the steady part of each run, without its start and its end; after eight entries for each node where nodes " +
+		"learn whom to ask. It holds where Student's interval over repetitions with different seeds, at 99.9%, holds the prediction and " +
+		"nothing that is 3% away from it: a mean that is wrong by 3% is not called right. It fails only where an interval excludes it that " +
+		"is wider, by so much that of all means compared one that is right is called wrong in one validation of a hundred (Bonferroni). " +
+		"Else it is undecided, after four times as many runs."},
+	{Term: "Tolerance", Text: "Where an interval does not hold the prediction, a mean may be off by a stated part for a stated reason. " +
+		"That keeps a claim from failing, and the verdict says so; it is no evidence for it, so that a claim which no interval confirms is " +
+		"undecided: 20% of times over a real network, where a handler takes time too; three requests of each node over the number it makes " +
+		"where the ends of a run could not be left out; 5% of the busiest node over the mean; two entries of all where runs with equal " +
+		"delays are the same."},
+	{Term: "Asymptotic", Text: "y = a + c·f(N) with the formula f, by least squares over at least five sizes. A formula holds if c is 1 " +
+		"within its 95% interval, or within 5%, which the verdict then names, and no other growth describes the largest system better; " +
+		"an O(…) holds if no faster growth fits better by more than 2 in AICc."},
+	{Term: "Holds in part", Text: "Some sizes or loads agree and others do not. A claim for heavy load that the closed loop contradicts is " +
+		"also tried under bursts and under Poisson arrivals at up to 95% of what the closed loop served."},
+	{Term: "Known false", Text: "The project knows why the claim is false; what was measured is the demonstration, or it is said that " +
+		"there was none."},
+	{Term: "Loads", Text: "Light: one request in the system at a time. Saturated: each node asks again as soon as it has left. Burst: all " +
+		"ask once, at about the same time. Contention: saturation, bursts, and Poisson arrivals with several waiting. Any: all of these. " +
+		"In virtual time T = 1 ms and a critical section lasts 100 µs; delays of messages are constant unless a load says otherwise."},
+	{Term: "Range", Text: "Least and greatest value over runs, and over entries where these are told apart."},
+}
