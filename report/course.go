@@ -105,8 +105,8 @@ func entriesWithin(s *runs.Series, from, to float64) float64 {
 	return sum
 }
 
-// views show the throughput and the tail of the waiting time.
-func (co *course) views(ln line, cell *cell) []panel {
+// panels show the throughput and the tail of the waiting time.
+func (co *course) panels(ln line, cell *cell) []panel {
 	scale := units.TimeScale(max(-co.middle[0], co.middle[len(co.middle)-1]))
 	draw := func(title string, y plots.Axis, estimates []stats.Estimate) panel {
 		area := plots.Series{Label: co.spread(), Style: ln.style, Role: plots.Band}

@@ -20,7 +20,7 @@ import (
 // panel is one pair of axes of a figure, and what a caption says of it.
 type panel struct {
 	plots.Panel
-	about     []string // where it was measured: what not all views of a figure share titles them
+	about     []string // where it was measured: what not all panels of a figure share titles them
 	keys      []plots.Key
 	read      string // how to read it
 	predicted []saying
@@ -35,14 +35,17 @@ type picture struct {
 	kind    string // what its figures are called before the place: "throughput-vs-n"
 	title   string
 	ch      chart
-	alone   bool // its views are a figure already
-	natural bool // it is drawn against what varies
-	usual   bool // patterns of names find it
-	views   func(most int) []panel
+	alone   bool                   // its views are a figure already
+	natural bool                   // it is drawn against what varies
+	usual   bool                   // patterns of names find it
+	columns int                    // of panels, at most; 0 for as many as look well
+	panels  func(most int) []panel // with at most so many predictions of a series
 }
 
 // name is that of the picture as a figure: "throughput-vs-n-tcp-saturate".
-func (p picture) name() string { return units.Slug(strings.Join([]string{p.kind, p.ch.place, p.ch.size}, " ")) }
+func (p picture) name() string {
+	return units.Slug(strings.Join([]string{p.kind, p.ch.place, p.ch.size}, " "))
+}
 
 // sizeSlug writes a number of nodes as names of files have it.
 func sizeSlug(nodes int) string { return fmt.Sprintf("n%d", nodes) }
@@ -81,8 +84,8 @@ func (c *collection) pictures() []picture {
 		}
 	}
 	var all []picture
-	add := func(p picture, show, title string, views func(most int) []panel) {
-		p.show, p.title, p.views = show, title, views
+	add := func(p picture, show, title string, panels func(most int) []panel) {
+		p.show, p.title, p.panels = show, title, panels
 		p.kind = cmp.Or(p.kind, units.Slug(show)+"-vs-"+p.ch.against)
 		all = append(all, p)
 	}
@@ -93,7 +96,7 @@ func (c *collection) pictures() []picture {
 			add(p, m.Name, q.title, func(most int) []panel { return []panel{c.over(p.ch, m.Name, most)} })
 		}
 	}
-	for _, several := range severalMetrics() {
+	for _, several := range severalMetrics {
 		for _, p := range charts {
 			p.alone, p.usual = true, true
 			add(p, several.show, several.title, func(int) []panel { return c.several(p.ch, several.panels) })
@@ -109,38 +112,30 @@ func (c *collection) pictures() []picture {
 type metricPanel struct{ metric, title, ordinate string }
 
 // severalMetrics are the figures with a panel for each of several metrics.
-func severalMetrics() []struct {
+var severalMetrics = []struct {
 	show, title string
 	panels      []metricPanel
-} {
-	return []struct {
-		show, title string
-		panels      []metricPanel
-	}{
-		{runs.FairnessPicture, "Fairness and division of work", []metricPanel{
-			{runs.JainIndex, "Jain's index of the entries", "Jain's index"}, {runs.LongestRun, "Longest run of one node", "entries in a row"},
-			{runs.MaxBypass, "Largest bypass of a request", "entries by others"},
-			{runs.WorkMaxOverMean, "Messages of the busiest node", "busiest / mean"},
-		}},
-		{runs.RecoveryPicture, "Recovery: the costliest fault of a run", []metricPanel{
-			{runs.Recovered, "Until the next entry", "time since the fault"},
-			{runs.Served, "Until all who waited were served", "time since the fault"},
-			{runs.RecoveryMessages, "Messages until the next entry", "messages"},
-			{runs.RequestsLost, "Requests lost, by all faults of the run", "requests"},
-		}},
-	}
+}{
+	{runs.FairnessPicture, "Fairness and division of work", []metricPanel{
+		{runs.JainIndex, "Jain's index of the entries", "Jain's index"}, {runs.LongestRun, "Longest run of one node", "entries in a row"},
+		{runs.MaxBypass, "Largest bypass of a request", "entries by others"}, {runs.WorkMaxOverMean, "Messages of the busiest node", "busiest / mean"},
+	}},
+	{runs.RecoveryPicture, "Recovery: the costliest fault of a run", []metricPanel{
+		{runs.Recovered, "Until the next entry", "time since the fault"}, {runs.Served, "Until all who waited were served", "time since the fault"},
+		{runs.RecoveryMessages, "Messages until the next entry", "messages"}, {runs.RequestsLost, "Requests lost, by all faults of the run", "requests"},
+	}},
 }
 
 // several draws a panel for each metric that differs anywhere.
-func (c *collection) several(ch chart, panels []metricPanel) (views []panel) {
+func (c *collection) several(ch chart, panels []metricPanel) (all []panel) {
 	for _, p := range panels {
 		v := c.over(ch, p.metric, 1)
 		v.Title, v.Y.Label = p.title, p.ordinate
 		if !v.flat() || len(v.predicted) > 0 {
-			views = append(views, v)
+			all = append(all, v)
 		}
 	}
-	return views
+	return all
 }
 
 // broadcasts reports whether any run of the chart broadcast natively.
@@ -214,42 +209,33 @@ func candidates(some []picture, suffix string) (together, alone []candidate) {
 	return together, alone
 }
 
-// figure draws up a candidate; useful leaves out views that say nothing.
+// figure draws up a candidate: its panels have one legend, and what they have in common is
+// its subtitle. Where it is to be useful, panels that say nothing are left out.
 func (c candidate) figure(useful bool) plots.Figure {
 	most := 2
 	if len(c.pictures) > 1 {
 		most = 1
 	}
-	var views []panel
+	first := c.pictures[0]
+	f := plots.Figure{Name: c.name, Title: first.title, Columns: first.columns}
+	var panels []panel
+	var abouts [][]string
 	for _, p := range c.pictures {
-		for _, v := range p.views(most) {
+		for _, v := range p.panels(most) {
 			if !(plots.Figure{Panels: []plots.Panel{v.Panel}}).Empty() && !(useful && p.saysNothing(v)) {
-				views = append(views, v)
+				panels, abouts = append(panels, v), append(abouts, v.about)
 			}
 		}
 	}
-	f := compose(views)
-	f.Name, f.Title = c.name, c.pictures[0].title
-	if c.pictures[0].show == runs.CoursePicture {
-		f.Columns = 1
-	}
-	f.Caption = c.caption(f, views)
-	return f
-}
-
-// compose makes views into the panels of a figure with one legend. What they have in
-// common is its subtitle.
-func compose(views []panel) (f plots.Figure) {
-	var abouts [][]string
-	for _, v := range views {
-		abouts = append(abouts, v.about)
+	if len(panels) == 0 {
+		return f
 	}
 	parts := differingParts(abouts)
+	common := slices.DeleteFunc(slices.Clone(abouts[0]), func(x string) bool { return slices.Contains(parts[0], x) })
+	f.Subtitle = strings.Join(common, separator)
 	titles := shortest(parts)
-	for i, v := range views {
-		if i == 0 {
-			f.Subtitle = strings.Join(slices.DeleteFunc(slices.Clone(v.about), func(x string) bool { return slices.Contains(parts[0], x) }), separator)
-		}
+	var places, reads []string
+	for i, v := range panels {
 		v.Title = cmp.Or(v.Title, titles[i])
 		f.Panels = append(f.Panels, v.Panel)
 		for _, k := range v.keys {
@@ -257,6 +243,22 @@ func compose(views []panel) (f plots.Figure) {
 				f.Keys = append(f.Keys, k)
 			}
 		}
+		places, reads = append(places, strings.Join(parts[i], ", ")), append(reads, v.read)
+	}
+	f.Caption = f.Title
+	if x := panels[0].X; strings.Contains(first.kind, "-vs-") && !(x.Kind == plots.Names && x.Label == "algorithm") {
+		f.Caption += ", against " + x.Label
+	}
+	if len(common) > 0 {
+		f.Caption += " (" + strings.Join(common, ", ") + ")"
+	}
+	f.Caption += "."
+	if places = distinct(places); len(places) > 1 {
+		f.Caption += " Panels: " + strings.Join(places, "; ") + "."
+	}
+	f.Caption = strings.TrimSpace(f.Caption + " " + strings.Join(distinct(reads), " "))
+	if predicted := predictions(f.Panels, panels); predicted != "" {
+		f.Caption += " Predicted (dashed: exactly or of the mean; dotted: a bound): " + predicted + "."
 	}
 	return f
 }
@@ -281,60 +283,21 @@ func shortest(parts [][]string) []string {
 	return titles
 }
 
-// caption says what a figure is, how to read it, and who predicts what is drawn with it.
-func (c candidate) caption(f plots.Figure, views []panel) string {
-	if len(views) == 0 {
-		return ""
-	}
-	text := f.Title
-	if x := views[0].X; strings.Contains(c.pictures[0].kind, "-vs-") && !(x.Kind == plots.Names && x.Label == "algorithm") {
-		text += ", against " + x.Label
-	}
-	if f.Subtitle != "" {
-		text += " (" + strings.ReplaceAll(f.Subtitle, separator, ", ") + ")"
-	}
-	text += "."
-	var panels, reads []string
-	for i, v := range views {
-		panels = append(panels, strings.Join(apartFrom(views, i), ", "))
-		if v.read != "" && !slices.Contains(reads, v.read) {
-			reads = append(reads, v.read)
-		}
-	}
-	if len(distinct(panels)) > 1 {
-		text += " Panels: " + strings.Join(distinct(panels), "; ") + "."
-	}
-	text = strings.TrimSpace(text + " " + strings.Join(reads, " "))
-	if predicted := predictions(f.Panels, views); predicted != "" {
-		text += " Predicted (dashed: exactly or of the mean; dotted: a bound): " + predicted + "."
-	}
-	return text
-}
-
-// apartFrom says what tells a view from the others.
-func apartFrom(views []panel, i int) []string {
-	var abouts [][]string
-	for _, v := range views {
-		abouts = append(abouts, v.about)
-	}
-	return differingParts(abouts)[i]
-}
-
 // predictions writes what is said of whom: the same of several once, and in which panels
 // where that is not all.
-func predictions(panels []plots.Panel, views []panel) string {
+func predictions(drawn []plots.Panel, panels []panel) string {
 	in := make(map[saying][]string)
 	var order []saying
-	for i, v := range views {
+	for i, v := range panels {
 		for _, s := range v.predicted {
 			if in[s] == nil {
 				order = append(order, s)
 			}
-			in[s] = append(in[s], panels[i].Title)
+			in[s] = append(in[s], drawn[i].Title)
 		}
 	}
 	where := func(s saying) string {
-		if len(in[s]) == len(views) {
+		if len(in[s]) == len(panels) {
 			return ""
 		}
 		return strings.Join(distinct(in[s]), " and ")

@@ -130,13 +130,13 @@ func (c *collection) growthPictures() (all []picture) {
 			ch.place = ""
 			all = append(all, picture{
 				show: runs.GrowthPicture, kind: units.Slug("growth " + name), title: title, ch: ch, alone: true, natural: natural, usual: true,
-				views: func(int) (views []panel) {
+				panels: func(int) (all []panel) {
 					for _, g := range grown {
 						v := g.panel(titleOf(g))
 						v.about = []string{sc.title}
-						views = append(views, v)
+						all = append(all, v)
 					}
-					return views
+					return all
 				},
 			})
 		}

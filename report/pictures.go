@@ -18,7 +18,7 @@ import (
 func (s *set) at(here spot, usual bool, show, title string, draw func(*panel)) picture {
 	ch := s.chart
 	ch.size, ch.spots, ch.about = sizeSlug(here.nodes), []spot{here}, append(slices.Clone(s.about), here.text)
-	return picture{show: show, kind: show, title: title, ch: ch, natural: usual, usual: usual, views: func(int) []panel {
+	return picture{show: show, kind: show, title: title, ch: ch, natural: usual, usual: usual, panels: func(int) []panel {
 		v := panel{about: ch.about}
 		draw(&v)
 		return []panel{v}
@@ -117,7 +117,7 @@ func (c *cell) merged(of func(*runs.Result) string) *hdrhistogram.Histogram {
 func (s *set) kindPicture() picture {
 	p := picture{show: runs.KindsOfMessages, kind: runs.KindsOfMessages, title: "Messages per critical section by kind", ch: s.chart}
 	p.alone, p.natural, p.usual = true, true, true
-	p.views = func(int) (views []panel) {
+	p.panels = func(int) (all []panel) {
 		styles := s.kindStyles()
 		for _, ln := range s.lines {
 			v := panel{about: s.about, read: "All messages of all repetitions over all entries; the parts of a bar add up."}
@@ -137,9 +137,9 @@ func (s *set) kindPicture() picture {
 				}
 				v.Series = append(v.Series, layer)
 			}
-			views = append(views, v)
+			all = append(all, v)
 		}
-		return views
+		return all
 	}
 	return p
 }
@@ -264,15 +264,15 @@ func (s *set) courses() (all []picture) {
 			usual := i >= len(s.spots)-mostSizes
 			all = append(all, picture{
 				show: runs.CoursePicture, kind: units.Slug("course " + ln.label), ch: ch, alone: true, natural: usual, usual: usual,
-				title: fmt.Sprintf("Course of the run: %s, %s", ln.label, here.text),
-				views: func(int) (views []panel) {
+				title:   fmt.Sprintf("Course of the run: %s, %s", ln.label, here.text),
+				columns: 1, panels: func(int) (all []panel) {
 					if co := cell.course(); co != nil {
-						views = co.views(ln, cell)
+						all = co.panels(ln, cell)
 					}
-					for i := range views {
-						views[i].about = s.about
+					for i := range all {
+						all[i].about = s.about
 					}
-					return views
+					return all
 				},
 			})
 		}

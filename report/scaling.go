@@ -23,20 +23,13 @@ type scaling struct {
 	grown []growth
 }
 
-// growthRow is one series over one network: its claimed growth, all growths in
-// order, and the exponent that fits best.
+// growthRow is what is said in words of one series over one network.
 type growthRow struct {
-	Label, Network string
-	Style          int
-	Sizes          string
+	Network, Sizes string
 	Claim, Source  string // what says how they grow; "" where no paper does
 	Fit            string // the growth that is fitted
-	C, CInterval   string
-	A, AInterval   string
-	Residual       string // their standard deviation
 	Ranking        string // by AICc, with the distance from the best
 	Rank           string // the claimed growth's
-	P, PInterval   string
 	Hint           string // warnings
 }
 
@@ -73,12 +66,8 @@ func (s *set) load() string {
 func (g growth) row() growthRow {
 	fit := g.main()
 	r := growthRow{
-		Label: g.label, Style: g.style, Network: g.set.network(), Sizes: g.extent(),
-		Fit: fit.Growth.Name, Residual: units.Number(fit.SD), P: units.Missing,
-		A: units.Number(fit.A.Value), AInterval: interval(fit.A),
-	}
-	if fit.Growth.Name != stats.Constant().Name {
-		r.C, r.CInterval = units.Number(fit.C.Value), interval(fit.C)
+		Network: g.set.network(), Fit: fit.Growth.Name, Ranking: ranking(g.ranked),
+		Sizes: fmt.Sprintf("%d: %s–%s", g.sizes(), units.Number(slices.Min(g.n)), units.Number(slices.Max(g.n))),
 	}
 	if g.place > 0 {
 		r.Claim, r.Source = sign(g.claim.Kind)+brief(g.claim.Formula), citation(g.claim.Source)
@@ -87,9 +76,7 @@ func (g growth) row() growthRow {
 			r.Rank += ", a bound"
 		}
 	}
-	r.Ranking = ranking(g.ranked)
 	if g.varies {
-		r.P, r.PInterval = units.Number(g.free.P.Value), interval(g.free.P)
 		r.Hint = strings.Join(g.free.Warnings, "; ")
 	}
 	return r
@@ -120,10 +107,6 @@ func (s *set) network() string {
 		}
 	}
 	return strings.Join(about, ", ")
-}
-
-func (g growth) extent() string {
-	return fmt.Sprintf("%d: %s–%s", g.sizes(), units.Number(slices.Min(g.n)), units.Number(slices.Max(g.n)))
 }
 
 // interval writes the bounds of an interval; "" for a point.
