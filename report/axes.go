@@ -252,30 +252,14 @@ func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) char
 	return ch
 }
 
-// stands reports whether what a single point of a curve looks like is shown: of words
-// all are, of numbers the first, the last and the one in the middle.
-func (f *family) stands(s *set) bool {
-	first := s.inOrder()[0]
-	for _, ch := range f.charts {
-		for i, here := range ch.spots {
-			if here.cells[first.Label] == first {
-				return !f.numeric || i == 0 || i == len(ch.spots)/2 || i == len(ch.spots)-1
-			}
-		}
-	}
-	return false
-}
-
 // familyOf returns the family in whose figures a set stands, if it has a single
 // size: against N it would be a lonely point. nil where there is none.
 func (c *collection) familyOf(s *set) *family {
 	first := s.inOrder()[0]
+	stands := func(here spot) bool { return here.cells[first.Label] == first }
 	for _, f := range c.families {
-		for _, ch := range f.charts {
-			stands := slices.ContainsFunc(ch.spots, func(here spot) bool { return here.cells[first.Label] == first })
-			if len(s.spots) == 1 && stands {
-				return f
-			}
+		if len(s.spots) == 1 && slices.ContainsFunc(f.charts, func(ch chart) bool { return slices.ContainsFunc(ch.spots, stands) }) {
+			return f
 		}
 	}
 	return nil

@@ -70,10 +70,8 @@ func (c *collection) page() (*page.Data, error) {
 		d.Facts = append(d.Facts, [2]string{f.Name, f.Value})
 	}
 	d.Notes = c.notes()
-	stills, err := c.pageFigures()
-	for _, s := range stills {
-		d.Stills = append(d.Stills, page.Still{Name: s.Name, Title: s.Title, Caption: s.Caption, SVG: s.SVG})
-	}
+	var err error
+	d.Stills, err = c.stills()
 	return d, err
 }
 
@@ -271,16 +269,9 @@ func (p *paper) command(c *cell) string {
 	return text
 }
 
-// theories says which claims speak of which metric.
-func theories() []quantity {
-	return append(quantities(),
-		quantity{median: runs.LongestRun, theory: claim.LongestRun}, quantity{median: runs.MaxBypass, theory: claim.Bypass},
-		quantity{median: runs.MaxBypassByOne, theory: claim.BypassByOne}, quantity{median: runs.WorkMaxOverMean, theory: claim.WorkSpread})
-}
-
 func (p *paper) predictionsOf(c *cell) (all []page.Prediction) {
-	for _, q := range theories() {
-		metric := p.metric(q.median)
+	for _, q := range quantities() {
+		metric := p.metric(q.metric)
 		if q.theory == (claim.Quantity{}) || metric < 0 {
 			continue
 		}
@@ -294,7 +285,7 @@ func (p *paper) predictionsOf(c *cell) (all []page.Prediction) {
 			}
 			// Times and rates scatter: whether they are what is predicted, validation says.
 			if q.theory == claim.MessagesPerCS || q.theory == claim.TransmissionsPerCS {
-				shown.Verdict = agrees(k, x, c.values(q.median))
+				shown.Verdict = agrees(k, x, c.values(q.metric))
 			}
 			all = append(all, shown)
 		}
@@ -313,8 +304,8 @@ func (p *paper) addCurves(load int, s *set) {
 				measured = append(measured, cell)
 			}
 		}
-		for _, q := range theories() {
-			metric := p.metric(q.median)
+		for _, q := range quantities() {
+			metric := p.metric(q.metric)
 			if q.theory == (claim.Quantity{}) || metric < 0 {
 				continue
 			}
@@ -443,6 +434,12 @@ func (p *paper) figures() []page.Figure {
 		f.Against = p.data.Axes[0].Name
 	case sizes == 1 && slices.ContainsFunc(p.data.Cells, func(c page.Cell) bool { return len(c.Spectra) > 0 }):
 		f.Against = "percentile"
+		for _, name := range []string{runs.WaitingP50, runs.ResponseP50, runs.SyncDelayP50} {
+			if m := p.metric(name); m >= 0 {
+				f.Metric = m
+				break
+			}
+		}
 	}
 	if f.Against == "" && sizes > 1 && !asked && !p.faulty() {
 		f.Metric = max(0, p.metric(runs.MessagesPerCS))

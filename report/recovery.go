@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"dmebench/report/page"
-	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
@@ -125,29 +124,6 @@ func appendKnown[N int64 | uint64](values []float64, x *N) []float64 {
 		return values
 	}
 	return append(values, float64(*x))
-}
-
-// recoveryPictures shows what the costliest fault of a run cost, where runs had
-// faults.
-func (c *collection) recoveryPictures(ch chart) []picture {
-	f := ch.over("recovery", "Recovery: the costliest fault of a run")
-	f.read = ch.howToRead(runs.Recovered)
-	for _, q := range []struct{ metric, title, ordinate string }{
-		{runs.Recovered, "Until the next entry", "time since the fault"},
-		{runs.Served, "Until all who waited were served", "time since the fault"},
-		{runs.RecoveryMessages, "Messages until the next entry", "messages"},
-		{runs.RequestsLost, "Requests lost, by all faults of the run", "requests"},
-	} {
-		y := axisOf(q.metric)
-		y.Label = q.ordinate
-		if series, _ := c.series(ch, quantity{median: q.metric}); measuredIn(series) && !flat(series) {
-			f.Panels = append(f.Panels, plots.Panel{Title: q.title, X: ch.abscissa, Y: y, Names: ch.names, Series: series})
-		}
-	}
-	if f.Empty() {
-		return nil
-	}
-	return []picture{f}
 }
 
 // mostPictures is how many wait-for graphs a page shows: those of the first runs

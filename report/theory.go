@@ -14,7 +14,6 @@ import (
 	"dmebench/dme/claim"
 	"dmebench/report/plots"
 	"dmebench/runs"
-	"dmebench/units"
 )
 
 // theory evaluates claims for the cells of an experiment.
@@ -291,36 +290,9 @@ func widen(p plots.Point, bound float64) plots.Point {
 	return p
 }
 
-// byThroughput compares the synchronization delay by the clocks of several hosts
-// with that by throughput, which needs no clocks, where there is one.
-func (c *collection) byThroughput(ch chart) []picture {
-	f := ch.over("sync-delay-by-throughput", "Mean synchronization delay, by clocks and by throughput")
-	f.X, f.Y, f.Names = ch.abscissa, axisOf(runs.SyncDelayMean), ch.names
-	f.Keys = []plots.Key{
-		{Label: "exit to next entry; bars reach further by the clocks’ bound", Role: plots.Measured},
-		{Label: "1/throughput − E", Role: plots.Tail},
-	}
-	f.read = ch.howToRead(runs.SyncDelayMean)
-	f.Y.Label = "mean synchronization delay"
-	known := false
-	for _, ln := range ch.lines {
-		clocks := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: ch.points(ln.label, runs.SyncDelayMean)}
-		load := plots.Series{Style: ln.style, Role: plots.Tail, Points: ch.points(ln.label, runs.SyncDelayLoad)}
-		if len(clocks.Points) == 0 {
-			load.Label = ln.label
-		}
-		known = known || len(load.Points) > 0
-		f.Series = append(f.Series, clocks, load)
-	}
-	if !known {
-		return nil
-	}
-	return []picture{f}
-}
-
-// ofClocks returns the key of a figure whose bars clocks have widened, where any has.
-func (ch chart) ofClocks(metric string) []plots.Key {
-	widened := slices.ContainsFunc(ch.spots, func(s spot) bool {
+// widened reports whether clocks have widened the bars of any cell.
+func (ch chart) widened(metric string) bool {
+	return slices.ContainsFunc(ch.spots, func(s spot) bool {
 		for _, cell := range s.cells {
 			if cell.bound(metric) > 0 {
 				return true
@@ -328,10 +300,6 @@ func (ch chart) ofClocks(metric string) []plots.Key {
 		}
 		return false
 	})
-	if !widened {
-		return nil
-	}
-	return []plots.Key{{Label: "bars reach further than the 95% interval by the clocks’ bound", Role: plots.Measured}}
 }
 
 // served is the part of an offered load that must be served for the load to be
@@ -363,9 +331,9 @@ func (ch chart) knee(label string) (last spot, ok bool) {
 	return last, false
 }
 
-// markKnees adds to a figure of throughput against load what was offered, and a
+// markKnees adds to a view of throughput against load what was offered, and a
 // ring around the knee of every line that has one.
-func (ch chart) markKnees(f *plots.Figure) {
+func (ch chart) markKnees(v *panel) {
 	offered := plots.Series{Label: "offered load", Style: plots.Plain, Role: plots.Bound}
 	for _, s := range ch.spots {
 		if s.offered == 0 {
@@ -375,18 +343,15 @@ func (ch chart) markKnees(f *plots.Figure) {
 	}
 	found := false
 	for _, ln := range ch.lines {
-		s, ok := ch.knee(ln.label)
-		if !ok {
-			continue
+		if s, ok := ch.knee(ln.label); ok {
+			ring := []plots.Point{plots.At(s.x, s.cells[ln.label].estimates[runs.Throughput].Median)}
+			v.Series = append(v.Series, plots.Series{Style: ln.style, Role: plots.Mark, Points: ring})
+			found = true
 		}
-		mark := plots.At(s.x, s.cells[ln.label].estimates[runs.Throughput].Median)
-		mark.Note = fmt.Sprintf("%s: knee at %s requests/s", ln.label, units.Number(s.offered))
-		f.Series = append(f.Series, plots.Series{Style: ln.style, Role: plots.Mark, Points: []plots.Point{mark}})
-		found = true
 	}
-	f.Series = append(f.Series, offered)
+	v.Series = append(v.Series, offered)
 	if found {
-		f.Keys = append(f.Keys, plots.Key{
+		v.keys = append(v.keys, plots.Key{
 			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served, by the whole interval", 100*served),
 			Role:  plots.Mark,
 		})

@@ -150,7 +150,7 @@ func (p *program) sweep(c *cli.Context) error {
 		}
 		p.exit = p.judged(p.exit, cells.JudgeCells(set, thresholds))
 	}
-	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{})
+	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{plots: true})
 }
 
 // simulated reports whether an experiment has runs over the simulated network, and overNetworks

@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"slices"
+
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -11,17 +13,14 @@ func (p pen) band(s Series) {
 	var upper, lower []vg.Point
 	flush := func() {
 		if len(upper) > 1 {
-			for i := len(lower) - 1; i >= 0; i-- {
-				upper = append(upper, lower[i])
-			}
-			p.FillPolygon(area(hue(s.Style)), p.ClipPolygonXY(upper))
+			slices.Reverse(lower)
+			p.FillPolygon(area(hue(s.Style)), p.ClipPolygonXY(append(upper, lower...)))
 		}
 		upper, lower = nil, nil
 	}
-	within := func(y float64) float64 { return min(max(y, p.y.min), p.y.max) }
 	for _, pt := range s.Points {
-		lo, okLo := p.at(s, pt.X, within(pt.Lo))
-		hi, okHi := p.at(s, pt.X, within(pt.Hi))
+		lo, okLo := p.at(s, pt.X, p.y.within(pt.Lo))
+		hi, okHi := p.at(s, pt.X, p.y.within(pt.Hi))
 		if pt.Gap || !okLo || !okHi {
 			flush()
 		}
@@ -91,11 +90,7 @@ func placeLabels(events []Event, x scale, face font.Face, width vg.Length) event
 			s, left = span{at - long, at}, true
 		}
 		for row := range rows {
-			free := true
-			for _, other := range rows[row] {
-				free = free && (s.to <= other.from || s.from >= other.to)
-			}
-			if free {
+			if !slices.ContainsFunc(rows[row], func(o span) bool { return s.to > o.from && s.from < o.to }) {
 				rows[row] = append(rows[row], s)
 				l.placed = append(l.placed, placedLabel{e.At, text, row, left})
 				l.rows = max(l.rows, row+1)

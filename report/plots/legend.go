@@ -54,7 +54,7 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 			listed[this] = true
 			e := entry{printable(s.Label), s.line(), s.glyph()}
 			// Over names no line leads from point to point.
-			if s.Role == Dots || s.Role == Spots || p.X.Kind == Names && (s.Role == Measured || s.Role == Tail) {
+			if s.Role == Dots || p.X.Kind == Names && s.Role == Measured {
 				e.line = draw.LineStyle{}
 			}
 			series = append(series, e)
@@ -62,11 +62,7 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 	}
 	for _, k := range f.Keys {
 		s := Series{Role: k.Role, Style: Plain}
-		e := entry{printable(k.Label), s.line(), s.glyph()}
-		if f.X.Kind == Upright || f.X.Kind == Places {
-			e.line = draw.LineStyle{}
-		}
-		keys = append(keys, e)
+		keys = append(keys, entry{printable(k.Label), s.line(), s.glyph()})
 	}
 	l := legend{face: face}
 	for _, entries := range [][]entry{series, keys} {

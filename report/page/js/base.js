@@ -8,11 +8,11 @@ function el(tag, attributes, ...children) {
     else if (value === true) e.setAttribute(name, "");
     else if (value !== undefined && value !== null && value !== false) e.setAttribute(name, value);
   }
-  e.append(...children.flat().filter((c) => c !== undefined && c !== null && c !== false));
+  e.append(...children.flat(Infinity).filter((c) => c !== undefined && c !== null && c !== false));
   return e;
 }
 
-const button = (text, title, onclick, attributes) => el("button", { type: "button", title, onclick, ...attributes }, text);
+const button = (text, title, onclick, attributes, ...children) => el("button", { type: "button", title, onclick, ...attributes }, text, children);
 
 // menu is a labelled choice of [value, text] pairs.
 function menu(label, options, value, onchange) {
@@ -51,6 +51,7 @@ function between(type, value, lo, hi) {
 }
 
 const percent = (x) => `${x > 0 ? "+" : x < 0 ? "−" : "±"}${number(Math.abs(100 * x))}%`;
+const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 const lower = (title) => (/^[A-Z][a-z]/.test(title) ? title[0].toLowerCase() + title.slice(1) : title);
 const slug = (text) => text.toLowerCase().replaceAll("µ", "u").replace(/[^a-z0-9.]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 100);
 const plural = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;

@@ -130,7 +130,8 @@ class Table {
       const known = r.element.get(i);
       if (known) return known;
       const v = values[i] ?? {}, c = columns[i], text = shownAs(v, c);
-      const inner = v.o ? button(text, v.h ?? "Open what is behind it", () => openMore(v.o), { class: "opens" }) : k === 0 && open ? button(text, row.open ? "Open what is behind it" : "Open its runs", open, { class: "opens" })
+      const opens = v.o ? () => openMore(v.o) : k === 0 ? open : undefined;
+      const inner = opens ? button("", row.cell >= 0 ? "Open its runs" : "Open what is behind it", opens, { class: "opens" }, el("bdi", {}, text))
         : c.type === "text" ? el("bdi", {}, text) : text;
       const td = el("td", { class: [c.type === "text" ? "name" : "", c.wide ? "wide" : "", v.c ?? ""].filter(Boolean).join(" ") || undefined, title: v.h },
         k === 0 && row.label >= 0 ? markOf(row.label) : null, inner, k === 0 && r.warned ? el("span", { class: "warned", title: r.warned }, " ⚠") : null,
