@@ -38,7 +38,7 @@ func survivalPage(d *survival.Document) *page.Data {
 		matrix.Columns = append(matrix.Columns, page.Column{Key: f.Fault, Title: f.Title, Type: page.Text})
 	}
 	cells := page.Table{ID: "cells", Title: "Every cell", Columns: []page.Column{
-		column("algorithm"), chosen("fault"), chosen("outcome"), {Key: "runs", Title: "runs", Type: page.Text},
+		column("algorithm"), chosen("fault"), chosen("outcome"), column("in runs"), chosen("stands on"),
 		{Key: "recovered", Title: "next entry after", Type: page.Time, Better: "lower"},
 		{Key: "served", Title: "last waiting request served after", Type: page.Time, Better: "lower"},
 		{Key: "messages", Title: "messages until then", Type: page.Number, Better: "lower"},
@@ -54,7 +54,7 @@ func survivalPage(d *survival.Document) *page.Data {
 			v := page.Value{Text: c.Marked(), Class: classes[c.Outcome()], Hint: c.Title, Opens: fmt.Sprintf("cells.%d", len(cells.Rows))}
 			line.Values = append(line.Values, v)
 			cells.Rows = append(cells.Rows, page.Row{Label: page.At(i), Open: evidenceOf(c), Values: []page.Value{
-				page.Word(name), page.Word(c.Title), {Text: c.Outcome(), Class: v.Class}, page.Word(c.Marked()),
+				page.Word(name), page.Word(c.Title), {Text: c.Outcome(), Class: v.Class}, page.Word(c.Share()), page.Word(string(c.StandsOn())),
 				medianOf(c.Recovery), medianOf(c.Served), medianOf(c.Messages), page.Word(c.Searched()),
 			}})
 		}
@@ -76,8 +76,12 @@ func survivalSummary(d *survival.Document) string {
 	for _, c := range d.Cells {
 		n[c.Outcome()]++
 	}
-	return fmt.Sprintf("Of %d algorithms under %d kinds of faults, where they can be hit: %d go on, %d stop, %d are unsafe, %d are unknown.",
-		len(d.Rows()), len(d.Faults()), n["goes on"], n["stops"], n["unsafe"], n["unknown"])
+	text := fmt.Sprintf("%d algorithms under %d kinds of faults: %d cells go on, %d stop, %d are unsafe",
+		len(d.Rows()), len(d.Faults()), n["goes on"], n["stops"], n["unsafe"])
+	if n["unknown"] > 0 {
+		text += fmt.Sprintf(", %d are unknown", n["unknown"])
+	}
+	return text + "."
 }
 
 // evidenceOf is what a cell stands on, and the commands that show it.
@@ -93,7 +97,7 @@ func evidenceOf(c survival.Cell) *page.More {
 		m.Commands = append(m.Commands, c.Witness)
 	}
 	if s := c.Search; s != nil {
-		m.Text = append(append(m.Text, "The search: "+c.Searched()+"."), s.Why...)
+		m.Text = append(m.Text, s.Why...)
 		if s.Witness != "" {
 			m.Commands = append(m.Commands, s.Witness)
 		}

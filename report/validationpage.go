@@ -60,14 +60,14 @@ func claimsPage(d *claims.Document) *page.Data {
 // rowOfGrowth says how the messages of one algorithm grow under one load over one network.
 func rowOfGrowth(s *claims.Scaling, said *growthSaid, labels map[string]page.Ref) page.Row {
 	name, place := strings.TrimSpace(s.Algorithm+" "+runs.Settings(s.Set)), claims.Place(s.Transport, s.Condition)
-	claimed, verdict, growth, measured := page.Value{}, page.Value{}, s.Best, boundsText(&s.C)+"·"+root(s.Best)
-	more := page.More{Text: []string{name + ", " + place}}
+	claimed, verdict, growth, measured := page.Value{}, page.Value{}, s.Best, ""
+	var more page.More
 	if said != nil {
 		claimed, verdict, growth = page.Word(brief(said.claim.Formula)), verdictValue(said.claim.Verdict), said.growth.Name
-		if r, ok := ranked(s.Ranking, growth); ok {
-			measured = formulaText(r)
-		}
 		more.Text = append(more.Text, "Claimed: "+claimText(said.claim)+".", said.best())
+	}
+	if r, ok := ranked(s.Ranking, growth); ok {
+		measured = formulaText(r)
 	}
 	more.Text = append(more.Text, "Growths by AICc, and by how much each is worse than the best: "+rankingText(s.Ranking)+".")
 	var points [][]page.Real

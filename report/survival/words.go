@@ -6,16 +6,23 @@ import (
 	"strings"
 )
 
-// Word says in a word or two how it went.
+// Word says in a word or two how it went, and in how many of the runs it was so, where it
+// was not in all; none is what a search alone has found.
 func (c Cell) Word() string {
-	switch word := c.Outcome(); word {
-	case "unsafe":
-		return word + part(c.Unsafe, c.Runs)
-	case "stops":
-		return word + part(c.Stopped, c.Runs)
-	default:
-		return word
+	word := c.Outcome()
+	if n := map[string]int{"unsafe": c.Unsafe, "stops": c.Stopped}; n[word] < c.Runs && (word == "unsafe" || word == "stops") {
+		word += " " + c.Share()
 	}
+	return word
+}
+
+// Share is in how many of the runs it went so: "2/12".
+func (c Cell) Share() string {
+	n := map[string]int{"unsafe": c.Unsafe, "stops": c.Stopped, "goes on": c.Runs}
+	if c.Runs == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", n[c.Outcome()], c.Runs)
 }
 
 // Outcome is the word alone.
@@ -56,6 +63,14 @@ func (c Cell) weakest() Evidence {
 	return c.SafeBy
 }
 
+// StandsOn is the evidence of the outcome.
+func (c Cell) StandsOn() Evidence {
+	if c.Outcome() == "stops" {
+		return c.LiveBy
+	}
+	return c.weakest()
+}
+
 // What the words and the marks of the table mean.
 const (
 	Words = "'goes on': mutual exclusion held, and the requests of all nodes that were there were served. " +
@@ -66,15 +81,6 @@ const (
 		"² No search can see it: it stands on the runs alone. ³ It is safe under conditions that are named where its cell opens. " +
 		"Each column is one kind of fault alone."
 )
-
-// part says in how many of the runs it was so, where it was not in all; none is
-// what a search alone has found.
-func part(n, of int) string {
-	if n == of {
-		return ""
-	}
-	return fmt.Sprintf(" %d/%d", n, of)
-}
 
 // Searched says what the search has done.
 func (c Cell) Searched() string {
