@@ -16,7 +16,7 @@ func Survival(d *survival.Document) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("report: survival: %w", err)
 	}
-	html, err := survivalPage(d).Render()
+	html, err := SurvivalPage(d).Render()
 	if err != nil {
 		return nil, fmt.Errorf("report: survival: %w", err)
 	}
@@ -25,9 +25,9 @@ func Survival(d *survival.Document) ([]File, error) {
 	}, nil
 }
 
-// survivalPage has the table in words, whose cells open what is behind them, and a row for each
+// SurvivalPage has the table in words, whose cells open what is behind them, and a row for each
 // cell, to be sorted and filtered.
-func survivalPage(d *survival.Document) *page.Data {
+func SurvivalPage(d *survival.Document) *page.Data {
 	p := &page.Data{
 		Kind: page.Survival, Title: "What each algorithm survives",
 		Answer: page.Answer{Status: []string{survivalSummary(d)}, Level: page.Sound, Asked: d.Conditions()}, Facts: pageFacts(d.Environment),

@@ -25,7 +25,7 @@ func Validation(d *claims.Document) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("report: validation: %w", err)
 	}
-	html, err := claimsPage(d).Render()
+	html, err := ClaimsPage(d).Render()
 	if err != nil {
 		return nil, fmt.Errorf("report: validation: %w", err)
 	}

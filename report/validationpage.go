@@ -18,9 +18,9 @@ import (
 	"dmebench/units"
 )
 
-// claimsPage is the page of a validation: how messages grow, and every claim with its
+// ClaimsPage is the page of a validation: how messages grow, and every claim with its
 // verdict, its points and the command that tries it again.
-func claimsPage(d *claims.Document) *page.Data {
+func ClaimsPage(d *claims.Document) *page.Data {
 	p := &page.Data{
 		Kind: page.Claims, Title: "Do the papers' claims hold?", Started: d.Started, Notes: verdictNotes, Facts: pageFacts(d.Environment),
 		Answer: page.Answer{
