@@ -434,6 +434,12 @@ func (p *paper) figures() []page.Figure {
 		f.Against = p.data.Axes[0].Name
 	case sizes == 1 && slices.ContainsFunc(p.data.Cells, func(c page.Cell) bool { return len(c.Spectra) > 0 }):
 		f.Against = "percentile"
+		for _, name := range []string{runs.WaitingP50, runs.ResponseP50, runs.SyncDelayP50} {
+			if m := p.metric(name); m >= 0 {
+				f.Metric = m
+				break
+			}
+		}
 	}
 	if f.Against == "" && sizes > 1 && !asked && !p.faulty() {
 		f.Metric = max(0, p.metric(runs.MessagesPerCS))

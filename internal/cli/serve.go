@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,18 +72,13 @@ func (s *serving) close(what string) {
 	}
 }
 
-func (s *serving) page() (live.Page, error) {
+func (s *serving) page(version int) ([]byte, error) {
 	d, err := s.p.reportInput(s.set).Page()
 	if err != nil {
-		return live.Page{}, err
+		return nil, err
 	}
-	d.Live = live.Events
-	data, err := json.Marshal(d)
-	if err != nil {
-		return live.Page{}, err
-	}
-	html, err := d.Render()
-	return live.Page{HTML: html, Data: data}, err
+	d.Live = fmt.Sprintf("%s?%d", live.Events, version)
+	return d.Render()
 }
 
 // lookAgain is how often a folder that is served is looked at.

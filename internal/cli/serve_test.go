@@ -96,7 +96,7 @@ func TestServe(t *testing.T) {
 	sweep, endSweep := served(t, "sweep", file, "--serve", "127.0.0.1:0", "--quiet", "--out", out)
 	until(t, sweep+"metrics", "dmebench_sweep_runs_planned 2000\n")
 	until(t, sweep, "small")
-	until(t, sweep+"data.json", `"live":"/events"`)
+	until(t, sweep, `"live":"/events?`)
 
 	report, endReport := served(t, "report", "--serve", "127.0.0.1:0", filepath.Join(out, "small"))
 	until(t, report, "small")

@@ -19,14 +19,18 @@ import (
 var assets embed.FS
 
 // scripts are those of a page, in their order: the libraries, then its own, which share one
-// scope.
-func scripts() string {
+// scope. A page that a server fills has one more.
+func (d *Data) scripts() string {
 	var b strings.Builder
 	for _, name := range []string{"d3.min.js", "plot.min.js"} {
 		b.WriteString(asset("vendor/"+name) + "\n")
 	}
 	b.WriteString("(() => {\n\"use strict\";\n")
-	for _, name := range []string{"base", "state", "bar", "draw", "figures", "export", "tables", "runs", "main"} {
+	own := []string{"base", "state", "bar", "draw", "figures", "export", "tables", "runs", "main"}
+	if d.Live != "" {
+		own = append(own, "live")
+	}
+	for _, name := range own {
 		b.WriteString(asset("js/" + name + ".js"))
 	}
 	b.WriteString("})();\n")
@@ -177,7 +181,7 @@ func (d *Data) Render() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	script, told := scripts(), d.told()
+	script, told := d.scripts(), d.told()
 	view := map[string]any{
 		"Data": d, "JSON": template.JS(data), "Script": template.JS(script), "Style": template.CSS(asset("style.css")), "Policy": d.policy(script),
 		"FirstWarnings": d.Warnings[:min(mostWarnings, len(d.Warnings))], "OtherWarnings": d.Warnings[min(mostWarnings, len(d.Warnings)):],

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -21,24 +20,21 @@ const DefaultAddress = "127.0.0.1:8642"
 // Events is the path of the events of a page, for its data.
 const Events = "/events"
 
-// Page is what a browser is given.
-type Page struct {
-	HTML []byte // the whole page
-	Data []byte // what has changed in it, as JSON
-}
+// Maker makes a page. The page says in its address for [Events] which version it is, as a
+// query.
+type Maker func(version int) (html []byte, err error)
 
-// Server serves the page of a sweep, its data, events that say where the sweep stands,
-// and metrics.
+// Server serves the page of a sweep, events that say where the sweep stands, and metrics.
 type Server struct {
 	URL string
 
 	board *Board
-	build func() (Page, error)
+	build Maker
 	http  *http.Server
 	end   chan struct{}
 
 	mu      sync.Mutex
-	page    Page
+	page    []byte
 	err     error // why there is no newer page
 	version int   // of the page
 	built   time.Time
@@ -47,7 +43,7 @@ type Server struct {
 
 // Serve listens at an address, HOST:PORT, and serves what build makes. It calls build
 // once, and again when [Server.Refresh] says so, never two at a time.
-func Serve(address string, b *Board, build func() (Page, error)) (*Server, error) {
+func Serve(address string, b *Board, build Maker) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -82,19 +78,19 @@ func (s *Server) Refresh(now bool) {
 		return
 	}
 	s.mu.Lock()
+	next := s.version + 1
 	early := s.version > 0 && time.Since(s.built) < max(time.Second, share*s.took)
 	s.mu.Unlock()
 	if early && !now {
 		return
 	}
 	begun := time.Now()
-	page, err := s.build()
+	page, err := s.build(next)
 	s.mu.Lock()
 	s.built = time.Now()
 	s.took, s.err = s.built.Sub(begun), err
 	if err == nil {
-		s.page = page
-		s.version++
+		s.page, s.version = page, next
 	}
 	s.mu.Unlock()
 	s.board.change(func(*Status) {})
@@ -116,32 +112,27 @@ func (s *Server) Close() {
 // handler answers GET and HEAD. Nothing can be changed.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		s.answer(w, "text/html; charset=utf-8", func(p Page) []byte { return p.HTML })
-	})
-	mux.HandleFunc("GET /data.json", func(w http.ResponseWriter, r *http.Request) {
-		s.answer(w, "application/json", func(p Page) []byte { return p.Data })
-	})
+	mux.HandleFunc("GET /{$}", s.show)
 	mux.HandleFunc("GET "+Events, s.events)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry(s.board), promhttp.HandlerOpts{}))
 	return mux
 }
 
-func (s *Server) answer(w http.ResponseWriter, kind string, part func(Page) []byte) {
+// show answers with the page.
+func (s *Server) show(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
-	page, version, err := s.page, s.version, s.err
+	page, err := s.page, s.err
 	s.mu.Unlock()
 	w.Header().Set("Cache-Control", "no-store")
 	switch {
-	case version == 0 && err != nil:
+	case page == nil && err != nil:
 		http.Error(w, "There is no page: "+err.Error(), http.StatusInternalServerError)
-	case version == 0:
+	case page == nil:
 		w.Header().Set("Refresh", "1")
 		http.Error(w, "The page is being made.", http.StatusServiceUnavailable)
 	default:
-		w.Header().Set("Content-Type", kind)
-		w.Header().Set("Version", strconv.Itoa(version))
-		_, _ = w.Write(part(page)) // whoever does not read it has left
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(page) // whoever does not read it has left
 	}
 }
 

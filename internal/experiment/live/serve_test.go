@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // client keeps no connection, so that none is left behind.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-func serve(t *testing.T, b *Board, build func() (Page, error)) *Server {
+func serve(t *testing.T, b *Board, build Maker) *Server {
 	t.Helper()
 	s, err := Serve("127.0.0.1:0", b, build)
 	if err != nil {
@@ -44,12 +44,8 @@ func get(t *testing.T, url string) (status int, text string) {
 }
 
 func TestPageIsThatOfTheLatestRefresh(t *testing.T) {
-	made := 0
 	var fault error
-	s := serve(t, boardOf(2), func() (Page, error) {
-		made++
-		return Page{HTML: []byte("page " + strconv.Itoa(made)), Data: []byte(strconv.Itoa(made))}, fault
-	})
+	s := serve(t, boardOf(2), func(version int) ([]byte, error) { return []byte("page " + strconv.Itoa(version)), fault })
 	defer s.Close()
 	if status, text := get(t, s.URL); status != http.StatusServiceUnavailable {
 		t.Errorf("%d, %q before there is a page", status, text)
@@ -60,8 +56,8 @@ func TestPageIsThatOfTheLatestRefresh(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	s.Refresh(true)
-	if _, text := get(t, s.URL+"data.json"); text != "2" {
-		t.Errorf("data %q", text)
+	if _, text := get(t, s.URL); text != "page 2" {
+		t.Errorf("%q", text)
 	}
 	fault = errors.New("no room")
 	s.Refresh(true)
@@ -114,7 +110,7 @@ func events(t *testing.T, s *Server) func() (version int, status Status, open bo
 // ended; then the stream ends.
 func TestEvents(t *testing.T) {
 	b := boardOf(2)
-	s := serve(t, b, func() (Page, error) { return Page{}, nil })
+	s := serve(t, b, func(int) ([]byte, error) { return []byte("page"), nil })
 	next := events(t, s)
 	version, status, _ := next()
 	if version != 0 || status.Planned != 8 || status.Done != 1 || status.Run == nil || status.Run.P99 != 2e6 || status.Run.Rate != 4100 {

@@ -12,7 +12,7 @@ function el(tag, attributes, ...children) {
   return e;
 }
 
-const button = (text, title, onclick, attributes) => el("button", { type: "button", title, onclick, ...attributes }, text);
+const button = (text, title, onclick, attributes, ...children) => el("button", { type: "button", title, onclick, ...attributes }, text, children);
 
 // menu is a labelled choice of [value, text] pairs.
 function menu(label, options, value, onchange) {
@@ -43,14 +43,15 @@ function time(ns) {
 
 const write = (type, x) => (type === "time" ? time(x) : type === "share" ? `${number(100 * x)}%` : number(x));
 
-// between writes a range in one unit: "1.2–1.4 ms" has its unit with the value above it.
-function between(type, lo, hi) {
-  const [divisor] = type === "time" ? timeUnits.find(([d]) => Math.abs(hi) >= d) ?? [1] : [type === "share" ? 0.01 : 1];
+// between writes a range in the unit of the value that stands above it.
+function between(type, value, lo, hi) {
+  const [divisor] = type === "time" ? timeUnits.find(([d]) => Math.abs(value) >= d) ?? [1] : [type === "share" ? 0.01 : 1];
   const [a, b] = [number(lo / divisor), number(hi / divisor)];
   return a === b ? "" : lo < 0 ? `${a} to ${b}` : `${a}–${b}`;
 }
 
 const percent = (x) => `${x > 0 ? "+" : x < 0 ? "−" : "±"}${number(Math.abs(100 * x))}%`;
+const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 const lower = (title) => (/^[A-Z][a-z]/.test(title) ? title[0].toLowerCase() + title.slice(1) : title);
 const slug = (text) => text.toLowerCase().replaceAll("µ", "u").replace(/[^a-z0-9.]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 100);
 const plural = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;

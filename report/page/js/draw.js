@@ -30,13 +30,13 @@ function marksOf(s) {
   return [Plot.line(s.points, { ...on, stroke, strokeWidth: 1.8 }), bars, dots];
 }
 
-// ticksFor keeps those of some values that have room beside one another.
+// ticksFor keeps those of some values that have room beside one another, and the last.
 function ticksFor(values, apply, room) {
   const kept = [];
-  for (const v of [...values].sort((a, b) => a - b)) {
+  for (const v of [...values].sort((a, b) => b - a)) {
     if (!kept.length || Math.abs(apply(v) - apply(kept.at(-1))) >= room) kept.push(v);
   }
-  return kept;
+  return kept.reverse();
 }
 
 const spread = (values) => [Math.min(...values), Math.max(...values)];
@@ -91,7 +91,8 @@ function panel(spec) {
   const domain = words || !flat ? xDomain : [xDomain[0] * 0.5, xDomain[0] * 1.5 || 1];
   const at = (v) => inner * (xLog ? Math.log(v / domain[0]) / Math.log(domain[1] / domain[0]) : (v - domain[0]) / (domain[1] - domain[0]));
   const room = words ? 11 : 14 + 7 * Math.max(1, ...distinct(everyX).slice(0, 40).map((v) => xText.text(v).length));
-  const ticks = words ? ticksFor(x.names.map((_, i) => i), at, room) : x.at ? ticksFor(distinct(everyX), at, room) : x.ticks;
+  const measured = distinct(series.filter((s) => ["measured", "points"].includes(s.role)).flatMap((s) => s.points.map((p) => p.x)));
+  const ticks = words ? ticksFor(x.names.map((_, i) => i), at, room) : x.at ? ticksFor(measured, at, room) : x.ticks;
   const yTicks = Math.max(2, Math.floor(height / 52));
   const clipName = (n) => (n.length > 24 ? `${n.slice(0, 23)}…` : n);
   const plot = Plot.plot({
@@ -111,7 +112,7 @@ function panel(spec) {
         series.filter((s) => s.role === role).sort((a, b) => Boolean(b.small) - Boolean(a.small)).flatMap(marksOf)),
     ],
   });
-  const heading = d3.select(plot).append("text").attr("class", "ordinate").attr("x", 4).attr("y", 12).attr("fill", "var(--muted)");
+  const heading = d3.select(plot).append("text").attr("class", "ordinate").attr("x", 4).attr("y", 12).attr("text-anchor", "start").attr("fill", "var(--muted)");
   heading.text(cutTo(y.title + yText.unit, (width - 8) / 6.6));
   d3.select(plot).append("text").attr("class", "abscissa").attr("x", margin.marginLeft + inner / 2).attr("y", height - 4)
     .attr("text-anchor", "middle").attr("fill", "var(--muted)").text(cutTo(x.title + xText.unit, inner / 6.2));

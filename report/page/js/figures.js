@@ -188,7 +188,8 @@ function showFigures() {
   const panels = axis ? panelsAlong(axis) : state.against === "algorithm" ? panelsByLabel()
     : state.against === "percentile" ? panelsBySpectrum() : panelsOverN();
   const what = { n: "nodes N", algorithm: "algorithm", percentile: "percentile" }[state.against] ?? lower(axis?.title ?? "");
-  const title = state.against === "percentile" ? `${panels[0]?.y.title ?? "time"} by percentile` : `${m.title} against ${what}`;
+  const title = state.against === "percentile" ? `${upper(panels[0]?.y.title ?? "time")} by percentile`
+    : state.against === "algorithm" ? `${m.title} by algorithm` : `${m.title} against ${what}`;
   if (!panels.length) {
     section.replaceChildren(el("p", { class: "muted" }, nothingShown(m)));
     return;

@@ -130,7 +130,7 @@ class Table {
       const known = r.element.get(i);
       if (known) return known;
       const v = values[i] ?? {}, c = columns[i], text = shownAs(v, c);
-      const inner = k === 0 && open ? button(text, row.open ? "Open what is behind it" : "Open its runs", open, { class: "opens" })
+      const inner = k === 0 && open ? button("", row.open ? "Open what is behind it" : "Open its runs", open, { class: "opens" }, el("bdi", {}, text))
         : c.type === "text" ? el("bdi", {}, text) : text;
       const td = el("td", { class: [c.type === "text" ? "name" : "", c.wide ? "wide" : "", v.c ?? ""].filter(Boolean).join(" ") || undefined, title: v.h },
         k === 0 && row.label >= 0 ? markOf(row.label) : null, inner, k === 0 && r.warned ? el("span", { class: "warned", title: r.warned }, " ⚠") : null,
@@ -181,35 +181,38 @@ function grid(t, text, bounds) {
 
 // results is the table of the cells: every metric is a column, and those that say most are shown.
 function results() {
-  const many = data.loads.length > 1;
-  const columns = [
-    { key: "label", title: "algorithm", type: "text" }, { key: "load", title: "load", type: "text", hidden: !many }, { key: "nodes", title: "N", type: "number" },
-    { key: "runs", title: "runs", type: "number", better: "higher", hidden: !data.cells.some((c) => c.bad) },
-    ...data.metrics.map((m) => ({ key: m.name, title: lower(m.title), type: m.type, better: m.better, hidden: m.minor || silentEverywhere(m) })),
-    { key: "predicted", title: "messages per CS, predicted", type: "text", wide: true, hidden: true },
-  ];
   const messages = data.metrics.findIndex((m) => m.name === "messages_per_cs");
-  if (data.cells.some((c) => c.predictions?.some((p) => p.metric === messages))) columns.at(-1).hidden = false;
+  const theory = data.cells.some((c) => c.predictions?.some((p) => p.metric === messages));
+  const columns = [
+    { key: "label", title: "algorithm", type: "text" }, { key: "load", title: "load", type: "text", hidden: data.loads.length < 2 },
+    { key: "nodes", title: "N", type: "number" }, { key: "runs", title: "runs", type: "number", better: "higher", hidden: !data.cells.some((c) => c.bad) },
+    ...data.metrics.flatMap((m, k) => [
+      { key: m.name, title: lower(m.title), type: m.type, better: m.better, hidden: m.minor || silentEverywhere(m) },
+      ...(theory && k === messages ? [{ key: "predicted", title: "predicted", type: "text", wide: true }] : []),
+    ]),
+  ];
   const rows = data.cells.map((c, i) => ({
     label: c.label, load: c.load, n: c.n, cell: i, weak: Boolean(c.bad),
     values: [
       data.labels[c.label].name, data.loads[c.load].brief, c.n, c.bad ? { v: c.runs, t: `${c.runs} of ${c.runs + c.bad}`, c: "bad", h: c.notes?.join("; ") } : c.runs,
-      ...data.metrics.map((m, k) => {
-        const e = estimate(c, k);
-        if (!e) return { t: "–" };
-        const range = e.bounded ? between(m.type, e.lo, e.hi) : between(m.type, e.min, e.max);
-        return {
-          v: e.median, t: write(m.type, e.median) + (e.clocks ? ` ± ${write(m.type, e.clocks)}` : ""), s: range, a: e.against,
-          c: [e.standing, e.bounded ? "" : "weak"].filter(Boolean).join(" "), h: `${m.title}: ${write(m.type, e.median)}, ${extent(m, e)}`,
-          lo: e.bounded ? e.lo : "", hi: e.bounded ? e.hi : "",
-        };
-      }),
-      predicted(c, messages),
+      ...data.metrics.flatMap((m, k) => [measured(c, m, k), ...(theory && k === messages ? [predicted(c, messages)] : [])]),
     ],
   }));
   const t = new Table({ id: "results", title: "Results", note: data.legend, columns, rows });
   t.rows.forEach((r, i) => (r.warned = [...(data.cells[i].notes ?? []), ...(data.cells[i].warnings ?? []).map((w) => data.warnings[w].text)].join("\n")));
   return t;
+}
+
+// measured is a metric of a cell as the table has it.
+function measured(cell, m, k) {
+  const e = estimate(cell, k);
+  if (!e) return { t: "–" };
+  return {
+    v: e.median, t: write(m.type, e.median) + (e.clocks ? ` ± ${write(m.type, e.clocks)}` : ""), a: e.against,
+    s: e.bounded ? between(m.type, e.median, e.lo, e.hi) : between(m.type, e.median, e.min, e.max),
+    c: [e.standing, e.bounded ? "" : "weak"].filter(Boolean).join(" "), h: `${m.title}: ${write(m.type, e.median)}, ${extent(m, e)}`,
+    lo: e.bounded ? e.lo : "", hi: e.bounded ? e.hi : "",
+  };
 }
 
 const silentEverywhere = (m) => data.loads.every((l) => l.silent?.includes(data.metrics.indexOf(m)));
