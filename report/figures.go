@@ -340,13 +340,13 @@ func predictions(drawn []plots.Panel, panels []panel) string {
 const mostFigures = 12
 
 // firstFigures are those that the experiment asks for, at most mostFigures: without its word
-// messages, waiting time, throughput and synchronization delay, and what faults cost.
+// what faults cost, messages, waiting time, throughput and synchronization delay.
 func (c *collection) firstFigures() (figures []plots.Figure) {
 	asked, useful := c.in.Header.Experiment.Figures, false
 	if asked == nil {
 		useful = true
 		for _, show := range []string{
-			runs.MessagesPerCS, runs.WaitingP99, runs.Throughput, runs.SyncDelayOverT, runs.RecoveryPicture, runs.CoursePicture,
+			runs.RecoveryPicture, runs.CoursePicture, runs.MessagesPerCS, runs.WaitingP99, runs.Throughput, runs.SyncDelayOverT,
 		} {
 			asked = append(asked, runs.Figure{Show: show})
 		}
