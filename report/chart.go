@@ -106,9 +106,9 @@ func axisOf(metric string) plots.Axis {
 	return a
 }
 
-// lowerFirst begins a title in lower case, but for an abbreviation: "T", "CS".
+// lowerFirst begins a title in lower case, but for a name or an abbreviation: "T", "CS".
 func lowerFirst(title string) string {
-	if len(title) < 2 || title[1] < 'a' {
+	if len(title) < 2 || title[1] < 'a' || strings.HasPrefix(title, "Jain") {
 		return title
 	}
 	return strings.ToLower(title[:1]) + title[1:]

@@ -92,13 +92,14 @@ func (c *collection) pictures() []picture {
 	for _, m := range runs.Metrics() {
 		q, usual := quantityOf(m.Name)
 		for _, p := range charts {
-			p.kind, p.usual = units.Slug(m.Slug())+"-vs-"+p.ch.against, usual && (m.Name != runs.TransmissionsPerCS || p.ch.broadcasts())
+			p.kind = m.Slug() + "-vs-" + p.ch.against
+			p.usual = usual && p.natural && (m.Name != runs.TransmissionsPerCS || p.ch.broadcasts())
 			add(p, m.Name, q.title, func(most int) []panel { return []panel{c.over(p.ch, m.Name, most)} })
 		}
 	}
 	for _, several := range severalMetrics {
 		for _, p := range charts {
-			p.alone, p.usual = true, true
+			p.alone, p.usual = true, p.natural
 			add(p, several.show, several.title, func(int) []panel { return c.several(p.ch, several.panels) })
 		}
 	}
@@ -109,7 +110,10 @@ func (c *collection) pictures() []picture {
 }
 
 // metricPanel is a metric in a figure of several.
-type metricPanel struct{ metric, title, ordinate string }
+type metricPanel struct {
+	metric, title, ordinate string
+	claimed                 bool // only where a claim speaks of it
+}
 
 // severalMetrics are the figures with a panel for each of several metrics.
 var severalMetrics = []struct {
@@ -117,13 +121,29 @@ var severalMetrics = []struct {
 	panels      []metricPanel
 }{
 	{runs.FairnessPicture, "Fairness and division of work", []metricPanel{
-		{runs.JainIndex, "Jain's index of the entries", "Jain's index"}, {runs.LongestRun, "Longest run of one node", "entries in a row"},
-		{runs.MaxBypass, "Largest bypass of a request", "entries by others"}, {runs.WorkMaxOverMean, "Messages of the busiest node", "busiest / mean"},
+		{metric: runs.JainIndex, title: "Jain's index of the entries", ordinate: "Jain's index"},
+		{metric: runs.LongestRun, title: "Longest run of one node", ordinate: "entries in a row"},
+		{metric: runs.MaxBypass, title: "Largest bypass of a request", ordinate: "entries by others"},
+		{metric: runs.MaxBypassByOne, title: "Largest bypass by one node", ordinate: "entries by one other", claimed: true},
+		{metric: runs.WorkMaxOverMean, title: "Messages of the busiest node", ordinate: "busiest / mean"},
 	}},
 	{runs.RecoveryPicture, "Recovery: the costliest fault of a run", []metricPanel{
-		{runs.Recovered, "Until the next entry", "time since the fault"}, {runs.Served, "Until all who waited were served", "time since the fault"},
-		{runs.RecoveryMessages, "Messages until the next entry", "messages"}, {runs.RequestsLost, "Requests lost, by all faults of the run", "requests"},
+		{metric: runs.Recovered, title: "Until the next entry", ordinate: "time since the fault"},
+		{metric: runs.Served, title: "Until all who waited were served", ordinate: "time since the fault"},
+		{metric: runs.RecoveryMessages, title: "Messages until the next entry", ordinate: "messages"},
+		{metric: runs.RequestsLost, title: "Requests lost, by all faults of the run", ordinate: "requests"},
 	}},
+}
+
+// serial reports whether one request at a time is made: its order is the workload's, and
+// its rate one over the response time.
+func (ch chart) serial() bool {
+	return slices.ContainsFunc(ch.spots, func(s spot) bool {
+		for _, cell := range s.cells {
+			return cell.First.Result.Spec.Workload == "serial"
+		}
+		return false
+	})
 }
 
 // several draws a panel for each metric that differs anywhere.
@@ -131,7 +151,7 @@ func (c *collection) several(ch chart, panels []metricPanel) (all []panel) {
 	for _, p := range panels {
 		v := c.over(ch, p.metric, 1)
 		v.Title, v.Y.Label = p.title, p.ordinate
-		if !v.flat() || len(v.predicted) > 0 {
+		if serial := ch.serial() && p.metric != runs.WorkMaxOverMean; !serial && (!v.flat() && !p.claimed || len(v.predicted) > 0) {
 			all = append(all, v)
 		}
 	}
@@ -175,8 +195,7 @@ func (p picture) saysNothing(v panel) bool {
 		}
 	}
 	offered := slices.ContainsFunc(v.Series, func(s plots.Series) bool { return s.Style == plots.Plain })
-	serial := p.show == runs.Throughput && slices.Contains(p.ch.about, "serial")
-	return points == 1 || serial || points > 0 && v.flat() && len(v.predicted) == 0 && !offered
+	return points == 1 || p.show == runs.Throughput && p.ch.serial() || points > 0 && v.flat() && len(v.predicted) == 0 && !offered
 }
 
 // candidate is a figure that could be drawn.
@@ -321,13 +340,13 @@ func predictions(drawn []plots.Panel, panels []panel) string {
 const mostFigures = 12
 
 // firstFigures are those that the experiment asks for, at most mostFigures: without its word
-// messages, waiting time, throughput and synchronization delay, and what faults cost.
+// what faults cost, messages, waiting time, throughput and synchronization delay.
 func (c *collection) firstFigures() (figures []plots.Figure) {
 	asked, useful := c.in.Header.Experiment.Figures, false
 	if asked == nil {
 		useful = true
 		for _, show := range []string{
-			runs.MessagesPerCS, runs.WaitingP99, runs.Throughput, runs.SyncDelayOverT, runs.RecoveryPicture, runs.CoursePicture,
+			runs.RecoveryPicture, runs.CoursePicture, runs.MessagesPerCS, runs.WaitingP99, runs.Throughput, runs.SyncDelayOverT,
 		} {
 			asked = append(asked, runs.Figure{Show: show})
 		}

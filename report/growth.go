@@ -141,9 +141,10 @@ func (c *collection) growthPictures() (all []picture) {
 			})
 		}
 		series := cells.Grouped(sc.grown, func(g growth) string { return g.label })
-		networks := cells.Grouped(sc.grown, func(g growth) string { return g.set.transport })
-		if len(series) > 1 && len(sc.grown) <= mostPanels {
-			add(sc.slug, "Growth of messages per CS", true, sc.grown, func(g growth) string {
+		growing := slices.DeleteFunc(slices.Clone(sc.grown), func(g growth) bool { return !g.varies })
+		networks := cells.Grouped(growing, func(g growth) string { return g.set.transport })
+		if len(series) > 1 && len(growing) > 0 && len(growing) <= mostPanels {
+			add(sc.slug, "Growth of messages per CS", true, growing, func(g growth) string {
 				if len(networks) > 1 {
 					return g.label + ", " + g.set.transport
 				}
