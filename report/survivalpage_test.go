@@ -19,11 +19,14 @@ func survivors() *survival.Document {
 		Nodes: 7, Networks: []string{"sim"}, Repetitions: 6, Seed: 1,
 		Cells: []survival.Cell{
 			{
-				Algorithm: "raymond", Fault: "crash-token", Title: "crash of the token's holder", Safe: survival.Yes, Live: survival.No, Runs: 6, Stopped: 6,
-				Struck: 6, SafeBy: survival.ByStates, LiveBy: survival.ByRuns, Why: []string{"2 waits for 1's PRIVILEGE; 1 is down"},
-				Witness: "dmebench run --fault 'kill token @entry:20'",
+				Algorithm: "raymond", Fault: "crash-token", Title: "crash of the token's holder", Safe: survival.Yes, Live: survival.No,
+				Runs: 6, Stopped: 6, Struck: 6, SafeBy: survival.ByStates, LiveBy: survival.ByRuns,
+				Why: []string{"2 waits for 1's PRIVILEGE; 1 is down"}, Witness: "dmebench run --fault 'kill token @entry:20'",
 			},
-			{Algorithm: "raymond", Fault: "loss", Title: "loss of <1> message", Safe: survival.Yes, Live: survival.Yes, SafeBy: survival.ByRuns, Runs: 6},
+			{
+				Algorithm: "raymond", Fault: "loss", Title: "loss of <1> message", Safe: survival.Yes, Live: survival.Yes,
+				SafeBy: survival.ByRuns, Runs: 6,
+			},
 			{
 				Algorithm: "maekawa", Fault: "crash-token", Title: "crash of the token's holder", Safe: survival.Unknown, Live: survival.Unknown,
 				WhyNot: "there is no token",
@@ -61,7 +64,8 @@ func TestSurvivalPage(t *testing.T) {
 			t.Errorf("%+v; want %+v", v, x)
 		}
 		row := cells.Rows[x.row*2+x.column-1]
-		if said := strings.Join(slices.Concat(row.Open.Text, row.Open.Commands), "\n"); !strings.Contains(said, x.has) || len(row.Values) != len(cells.Columns) {
+		said := strings.Join(slices.Concat(row.Open.Text, row.Open.Commands), "\n")
+		if !strings.Contains(said, x.has) || len(row.Values) != len(cells.Columns) {
 			t.Errorf("%s opens %q", x.opens, said)
 		}
 	}
@@ -72,7 +76,9 @@ func TestSurvivalPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{`"why_not": "there is no token"`, "| maekawa | – | unsafe 0/6 |", "loss of \\u003c1\\u003e message", "raymond,loss,yes,yes,6"} {
+	for i, want := range []string{
+		`"why_not": "there is no token"`, "| maekawa | – | unsafe 0/6 |", `loss of \u003c1\u003e message`, "raymond,loss,yes,yes,6",
+	} {
 		if !strings.Contains(string(files[i].Data), want) {
 			t.Errorf("%s does not say %q", files[i].Name, want)
 		}

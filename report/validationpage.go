@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"maps"
 	"math"
@@ -22,7 +23,7 @@ import (
 // verdict, its points and the command that tries it again.
 func ClaimsPage(d *claims.Document) *page.Data {
 	p := &page.Data{
-		Kind: page.Claims, Title: "Do the papers' claims hold?", Started: d.Started, Notes: verdictNotes, Facts: pageFacts(d.Environment),
+		Kind: page.Claims, Title: "Do the papers' claims hold?", Started: d.Started, Notes: verdictNotes(), Facts: pageFacts(d.Environment),
 		Answer: page.Answer{
 			Level: ground(d), Status: []string{validationAnswer(d), ValidationSummary(d) + "."}, Asked: conditionsText(d),
 		},
@@ -34,20 +35,7 @@ func ClaimsPage(d *claims.Document) *page.Data {
 			p.Labels = append(p.Labels, page.Label{Name: v.Algorithm, Algorithm: v.Algorithm, Color: plots.Color(len(p.Labels))})
 		}
 	}
-	growth := page.Table{
-		ID: "growth", Title: "How messages grow",
-		Note: "y = a + c·g(N), fitted to one value for each run. The best growth is that with the smallest AICc. " +
-			"The exponent is p of y = a + c·N^p with its interval from the profile likelihood; that of log N is 0.",
-		Columns: []page.Column{
-			column("algorithm"), chosen("load"), column("claimed"), chosen("verdict"), column("measured"),
-			{Key: "exponent", Title: "exponent", Type: page.Number}, chosen("best growth"),
-			{Key: "sizes", Title: "sizes", Type: page.Text, Hidden: true}, {Key: "slope", Title: "log-log slope", Type: page.Number, Hidden: true},
-		},
-	}
-	said := growthsSaid(d)
-	for i := range d.Scaling {
-		growth.Rows = append(growth.Rows, rowOfGrowth(&d.Scaling[i], said[i], labels))
-	}
+	growth := growthTable(d, labels)
 	all := claimsTable("claims", "All claims", d.Claims, labels, strings.TrimSuffix("validate --"+d.Mode, " --default"))
 	for _, t := range []page.Table{growth, all} {
 		if len(t.Rows) > 0 {
@@ -57,14 +45,32 @@ func ClaimsPage(d *claims.Document) *page.Data {
 	return p
 }
 
+// growthTable has a row for each algorithm, load and network.
+func growthTable(d *claims.Document, labels map[string]page.Ref) page.Table {
+	t := page.Table{
+		ID: "growth", Title: "How messages grow",
+		Note: "y = a + c·g(N), fitted to one value for each run. The best growth is that with the smallest AICc. " +
+			"The exponent is p of y = a + c·N^p with its interval from the profile likelihood; that of log N is 0.",
+		Columns: []page.Column{
+			column("algorithm"), chosen("load"), column("claimed"), chosen("verdict"), column("measured"),
+			{Key: "exponent", Title: "exponent", Type: page.Number}, chosen("best growth"),
+			{Key: "sizes", Title: "sizes", Type: page.Text, Hidden: true}, {Key: "slope", Title: "log-log slope", Type: page.Number, Hidden: true},
+		},
+	}
+	for i := range d.Scaling {
+		t.Rows = append(t.Rows, rowOfGrowth(d, &d.Scaling[i], labels))
+	}
+	return t
+}
+
 // rowOfGrowth says how the messages of one algorithm grow under one load over one network.
-func rowOfGrowth(s *claims.Scaling, said *growthSaid, labels map[string]page.Ref) page.Row {
+func rowOfGrowth(d *claims.Document, s *claims.Scaling, labels map[string]page.Ref) page.Row {
 	name, place := strings.TrimSpace(s.Algorithm+" "+runs.Settings(s.Set)), claims.Place(s.Transport, s.Condition)
 	claimed, verdict, growth, measured := page.Value{}, page.Value{}, s.Best, ""
 	var more page.More
-	if said != nil {
-		claimed, verdict, growth = page.Word(brief(said.claim.Formula)), verdictValue(said.claim.Verdict), said.growth.Name
-		more.Text = append(more.Text, "Claimed: "+claimText(said.claim)+".", said.best())
+	if stated, g, ok := saysGrowth(d, s); ok && len(s.Set) == 0 {
+		claimed, verdict, growth = page.Word(brief(stated.Formula)), verdictValue(stated.Verdict), g.Name
+		more.Text = append(more.Text, "Claimed: "+claimText(stated)+".", bestExponent(s, g))
 	}
 	if r, ok := ranked(s.Ranking, growth); ok {
 		measured = formulaText(r)
@@ -72,7 +78,9 @@ func rowOfGrowth(s *claims.Scaling, said *growthSaid, labels map[string]page.Ref
 	more.Text = append(more.Text, "Growths by AICc, and by how much each is worse than the best: "+rankingText(s.Ranking)+".")
 	var points [][]page.Real
 	var n, y []float64
+	var sizes []int
 	for _, p := range s.Points {
+		sizes = append(sizes, p.Nodes)
 		points = append(points, []page.Real{page.Real(p.Nodes), page.Real(p.PerCS)})
 		n, y = append(n, float64(p.Nodes)), append(y, p.PerCS)
 	}
@@ -100,7 +108,7 @@ func rowOfGrowth(s *claims.Scaling, said *growthSaid, labels map[string]page.Ref
 	more.Plots = []page.Plot{plot}
 	return page.Row{Label: labels[s.Algorithm], Open: &more, Values: []page.Value{
 		page.Word(name), page.Word(place), claimed, verdict, page.Word(measured), boundsValue(s.Exponent), page.Word(root(s.Best)),
-		page.Word(sizesText(s.Points)), boundsValue(s.LogLog),
+		page.Word(sizesText(sizes)), boundsValue(s.LogLog),
 	}}
 }
 
@@ -164,8 +172,9 @@ func claimRow(v *claims.Verdict, label page.Ref, command string) page.Row {
 		more.Text = append(more.Text, fmt.Sprintf("Rests on a tolerance of %v (%d of what was compared).", t, t.Points))
 	}
 	for _, f := range v.Fits {
-		more.Text = append(more.Text, fmt.Sprintf("%s, %s: a = %s, c = %s, exponent %s; growths by AICc: %s.", claims.Place(f.Transport, f.Condition),
-			sizesText(f.Sizes), boundsText(&f.A), boundsText(&f.C), boundsText(f.Exponent), rankingText(f.Ranking)))
+		more.Text = append(more.Text, fmt.Sprintf("%s, %s: a = %s, c = %s, exponent %s; growths by AICc: %s.",
+			claims.Place(f.Transport, f.Condition), sizesText(f.Sizes),
+			boundsText(&f.A), boundsText(&f.C), boundsText(f.Exponent), rankingText(f.Ranking)))
 	}
 	return page.Row{Label: label, Open: &more, Values: []page.Value{
 		page.Word(v.Algorithm), page.Word(briefClaim(*v)), page.Word(string(v.Load)), verdictValue(v.Verdict), n, predicted, measured,
@@ -261,33 +270,15 @@ func boundsValue(b *claims.Bounds) page.Value {
 	return page.Value{Number: page.Known(b.Value), Text: boundsText(b)}
 }
 
-// verdictNotes says how claims are judged.
-var verdictNotes = []page.Note{
-	{Term: "Exact", Text: "Equal in every run, at every size and under every load that is the claim's, but for rounding (10⁻⁹); " +
-		"where entries are told apart, in every entry."},
-	{Term: "Bound", Text: "The most extreme run, or entry where entries are told apart, and where there is one the worst that a search of " +
-		"schedules has found. That a bound holds in so many runs searched is no proof; so it says how close the worst came to it: " +
-		"“reached”, “closest 95%” of it, or “not approached: 67% at most” where that is less than 90%. " +
-		"Of times, the mean is compared, since delays of messages scatter."},
-	{Term: "Mean", Text: "Of the steady part of each run, without its start and its end; after eight entries for each node where nodes " +
-		"learn whom to ask. It holds where Student's interval over repetitions with different seeds, at 99.9%, holds the prediction and " +
-		"nothing that is 3% away from it: a mean that is wrong by 3% is not called right. It fails only where an interval excludes it that " +
-		"is wider, by so much that of all means compared one that is right is called wrong in one validation of a hundred (Bonferroni). " +
-		"Else it is undecided, after four times as many runs."},
-	{Term: "Tolerance", Text: "Where an interval does not hold the prediction, a mean may be off by a stated part for a stated reason. " +
-		"That keeps a claim from failing, and the verdict says so; it is no evidence for it, so that a claim which no interval confirms is " +
-		"undecided: 20% of times over a real network, where a handler takes time too; three requests of each node over the number it makes " +
-		"where the ends of a run could not be left out; 5% of the busiest node over the mean; two entries of all where runs with equal " +
-		"delays are the same."},
-	{Term: "Asymptotic", Text: "y = a + c·f(N) with the formula f, by least squares over at least five sizes. A formula holds if c is 1 " +
-		"within its 95% interval, or within 5%, which the verdict then names, and no other growth describes the largest system better; " +
-		"an O(…) holds if no faster growth fits better by more than 2 in AICc."},
-	{Term: "Holds in part", Text: "Some sizes or loads agree and others do not. A claim for heavy load that the closed loop contradicts is " +
-		"also tried under bursts and under Poisson arrivals at up to 95% of what the closed loop served."},
-	{Term: "Known false", Text: "The project knows why the claim is false; what was measured is the demonstration, or it is said that " +
-		"there was none."},
-	{Term: "Loads", Text: "Light: one request in the system at a time. Saturated: each node asks again as soon as it has left. Burst: all " +
-		"ask once, at about the same time. Contention: saturation, bursts, and Poisson arrivals with several waiting. Any: all of these. " +
-		"In virtual time T = 1 ms and a critical section lasts 100 µs; delays of messages are constant unless a load says otherwise."},
-	{Term: "Range", Text: "Least and greatest value over runs, and over entries where these are told apart."},
+// verdictWords is what the words of verdicts mean, a line for each: "word: meaning".
+//
+//go:embed verdicts.txt
+var verdictWords string
+
+func verdictNotes() (notes []page.Note) {
+	for line := range strings.Lines(verdictWords) {
+		word, meaning, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		notes = append(notes, page.Note{Term: word, Text: meaning})
+	}
+	return notes
 }

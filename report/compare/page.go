@@ -46,8 +46,8 @@ func (c *Columns) Page() *page.Data {
 		for _, r := range t.Rows {
 			for i, s := range r.Columns[1:] {
 				all = append(all, versus{
-					cmp.Or(r.Label, c.Names[i+1]), r.Title, r.Nodes, t.metric, [2]string{c.Names[0], c.Names[i+1]}, [2]Sample{r.Columns[0].Sample, s.Sample},
-					s.Change, s.P, s.Significant, nil,
+					cmp.Or(r.Label, c.Names[i+1]), r.Title, r.Nodes, t.metric,
+					[2]string{c.Names[0], c.Names[i+1]}, [2]Sample{r.Columns[0].Sample, s.Sample}, s.Change, s.P, s.Significant, nil,
 				})
 			}
 		}
@@ -63,14 +63,17 @@ func pageOf(all []versus, about, notes []string) *page.Data {
 			names = [2]string{x.names[0], "beside it"}
 		}
 	}
-	p := &page.Data{Kind: page.Comparison, Title: "Comparison", Answer: page.Answer{Level: page.Sound, Asked: strings.Trim(strings.Join(about, " · "), " ·")}}
+	asked := strings.Trim(strings.Join(about, " · "), " ·")
+	p := &page.Data{Kind: page.Comparison, Title: "Comparison", Answer: page.Answer{Level: page.Sound, Asked: asked}}
 	t := page.Table{
-		ID: "comparison", Title: "Medians, and what differs", Note: "Below a median stands its 95% interval. The test is that of Mann and Whitney.",
+		ID: "comparison", Title: "Medians, and what differs",
+		Note: "Below a median stands its 95% interval. The test is that of Mann and Whitney.",
 		Columns: []page.Column{
 			{Key: "algorithm", Title: "algorithm", Type: page.Text}, {Key: "n", Title: "N", Type: page.Number},
 			{Key: "load", Title: "load", Type: page.Text, Choose: true}, {Key: "metric", Title: "metric", Type: page.Text, Choose: true},
 			{Key: "sides", Title: "compared", Type: page.Text, Choose: true, Hidden: told},
-			{Key: "a", Title: names[0], Type: page.Number}, {Key: "b", Title: names[1], Type: page.Number}, {Key: "change", Title: "change", Type: page.Share},
+			{Key: "a", Title: names[0], Type: page.Number}, {Key: "b", Title: names[1], Type: page.Number},
+			{Key: "change", Title: "change", Type: page.Share},
 			{Key: "p", Title: "p", Type: page.Number}, {Key: "verdict", Title: "verdict", Type: page.Text, Choose: true},
 		},
 	}
