@@ -26,8 +26,8 @@ func Matrix(d *Document) *layout.Table {
 	return t
 }
 
-const elsewhere = "`dmebench validate --faults` fills this table, and writes the details of every cell beside it: " +
-	"`survival.html`, a page that sorts and filters them; a cell opens what was searched, why it stopped, and the command that shows it. " +
+const elsewhere = "`dmebench validate --faults` fills this table, and writes the details of every cell into the folder of `--out`: " +
+	"`survival.html`, a page that sorts and filters them, by algorithm, fault and outcome; a cell opens what was searched, why it stopped, and the command that shows it. " +
 	"`survival.json` has the same for programs, `survival.csv` the counts and times."
 
 // Markdown returns the table, and what the texts claim of failures. What belongs to each
