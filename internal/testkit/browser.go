@@ -37,7 +37,7 @@ type Browser struct {
 }
 
 // patience bounds a whole test in the browser; no test waits for it.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // NewBrowser starts a browser, and skips the test where there is none.
 func NewBrowser(t *testing.T) *Browser {
@@ -68,6 +68,9 @@ func NewBrowser(t *testing.T) *Browser {
 		called(chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})),
 		called(chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
 			Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: b.downloads, EventsEnabled: new(true),
+		})),
+		called(chromedp.CallBrowser(ctx, browser.SetPermission, browser.SetPermissionParams{
+			Permission: &browser.PermissionDescriptor{Name: "clipboard-read"}, Setting: browser.PermissionSettingGranted,
 		})),
 	} {
 		b.check(err)
@@ -174,7 +177,7 @@ func (b *Browser) Size(width, height int64, dark bool) {
 // values as JSON. It waits for a promise.
 func (b *Browser) Eval(expression string) string {
 	b.t.Helper()
-	asText := "(async () => { const x = (%s) ?? null; return typeof x === 'string' ? x : JSON.stringify(x); })()"
+	asText := "(async () => { const x = await (%s) ?? null; return typeof x === 'string' ? x : JSON.stringify(x); })()"
 	return do(b, chromedp.Evaluate[string](fmt.Sprintf(asText, expression), chromedp.EvalAwaitPromise,
 		func(p *runtime.EvaluateParams) { p.UserGesture = new(true) }))
 }
