@@ -1,12 +1,15 @@
 package report_test
 
 import (
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"dmebench/internal/testkit"
 	"dmebench/report"
+	"dmebench/report/compare"
+	"dmebench/report/page"
 	"dmebench/runs"
 )
 
@@ -14,6 +17,8 @@ import (
 // those of TestCases do, or say which results to take:
 //
 //	reference NAME     the reference data
+//	claims, survival   a validation's claims, a table of what algorithms survive
+//	comparison         the algorithms of the experiment beside one another
 //	again              the page of the case before it, as it was left
 //
 // "open FRAGMENT" opens the page. The other lines are steps as testkit has them.
@@ -28,16 +33,20 @@ func TestBrowser(t *testing.T) {
 			testkit.Cases(t, file, func(t *testing.T, input []string) string {
 				m, opened := making{t: t}, false
 				var out []string
+				var other *page.Data
 				open := func(fragment string) {
-					data, err := m.in.Page()
+					data, err := other, error(nil)
+					if other == nil {
+						data, err = m.in.Page()
+					}
 					if err != nil {
 						t.Fatal(err)
 					}
-					page, err := data.Render()
+					html, err := data.Render()
 					if err != nil {
 						t.Fatal(err)
 					}
-					b.Open(page, fragment)
+					b.Open(html, fragment)
 					opened = true
 				}
 				for _, line := range input {
@@ -49,6 +58,18 @@ func TestBrowser(t *testing.T) {
 							t.Fatal(err)
 						}
 						m.add(report.Input{Set: *set})
+					case words[0] == "claims":
+						d := growing(func(n float64) float64 { return 3*math.Sqrt(n) - 2 })
+						d.Claims = append(d.Claims, verdicts().Claims...)
+						other = report.ClaimsPage(d)
+					case words[0] == "survival":
+						other = report.SurvivalPage(survivors())
+					case words[0] == "comparison":
+						c, err := compare.Beside(&m.in.Set, "algorithm", "", compare.Options{})
+						if err != nil {
+							t.Fatal(err)
+						}
+						other = c.Page()
 					case words[0] == "again":
 						opened = true
 					case words[0] == "open":

@@ -2,14 +2,12 @@ package report_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"dmebench/claims"
 	"dmebench/dme/claim"
-	"dmebench/internal/testkit"
 	"dmebench/report"
 	"dmebench/report/page"
 )
@@ -154,48 +152,4 @@ func TestClaimsPage(t *testing.T) {
 	if !strings.Contains(last.Pre, "1,000") || !strings.Contains(strings.Join(last.Text, "\n"), "N^(1/2), log N (+30)") {
 		t.Errorf("a claim about growth opens %+v", last)
 	}
-}
-
-// In a browser claims are hidden with their algorithm, filtered by verdict, sorted, opened
-// and copied.
-func TestClaimsInABrowser(t *testing.T) {
-	b := testkit.NewBrowser(t)
-	d := growing(func(n float64) float64 { return 3*math.Sqrt(n) - 2 })
-	d.Claims = append(d.Claims, verdicts().Claims...)
-	html, err := report.ClaimsPage(d).Render()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Open(html, "")
-	want := func(what, expression, want string) {
-		t.Helper()
-		if got := b.Eval(expression); got != want {
-			t.Errorf("%s: %s is %s; want %s", what, expression, got, want)
-		}
-	}
-	rows := "document.querySelectorAll('#table-claims tbody tr').length"
-	firstOf := func(column int) string {
-		return fmt.Sprintf("document.querySelector('#table-claims tbody tr td:nth-child(%d)').innerText.trim()", column)
-	}
-	want("all", rows, "6")
-	b.Eval(`document.querySelector(".chip").click()`)
-	want("without roots", rows, "5")
-	b.Eval(`document.querySelector(".chip").click()`)
-	b.Eval("[...document.querySelectorAll('section.table')].at(-1).querySelector('select[aria-label=verdict]').dataset.test = 'verdict'")
-	b.Choose("[data-test=verdict]", "known false")
-	want("known false", rows, "1")
-	want("by its verdict", firstOf(4), "known false")
-	want("the address says it", "location.hash.includes('known')", "true")
-	b.Choose("[data-test=verdict]", "")
-	b.Eval(`document.querySelector("#table-claims th:nth-child(4) button").click()`)
-	want("sorted by verdict", firstOf(4), "fails")
-	b.Eval(`document.querySelector("#table-claims th:nth-child(4) button").click()`)
-	want("the other way", firstOf(4), "not measurable here")
-	b.Eval(`document.querySelector("#table-growth tbody .opens").click()`)
-	want("a growth is open", "document.querySelector('dialog').open", "true")
-	want("with its figure", "document.querySelectorAll('dialog svg.plot').length > 0", "true")
-	b.Eval(`document.querySelector("dialog .close").click()`)
-	b.Eval("(navigator.clipboard.writeText = async (text) => { window.copied = text; }, 1)")
-	b.Eval("[...document.querySelectorAll('#table-growth')][0].closest('.table').querySelectorAll('.files button')[1].click()")
-	want("copied as Markdown", "window.copied.split('\\n').length", "5")
 }
