@@ -63,6 +63,7 @@ func (b *Browser) Step(line string) (said string, ok bool) {
 	case "scripts":
 		_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: rest == "off"})
 		b.check(err)
+		return "", true
 	case "see":
 		what, of, _ := strings.Cut(rest, " ")
 		return b.Eval(fmt.Sprintf("(%s)(%q, %q)", seen, what, of)), true
@@ -82,6 +83,7 @@ func (b *Browser) Step(line string) (said string, ok bool) {
 	default:
 		return "", false
 	}
+	b.Eval("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))") // what follows from it has happened
 	return "", true
 }
 

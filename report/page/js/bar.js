@@ -22,6 +22,7 @@ function chips() {
     onclick: (e) => {
       if (e.detail > 1) return;
       before = state.hidden;
+      setTimeout(() => (before = undefined), 700);
       if (e.shiftKey) alone(i, before);
       else toggle(i);
       highlight(i);

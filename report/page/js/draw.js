@@ -178,11 +178,12 @@ function reachable(holder, plot, spots, spec) {
     if (step) {
       event.preventDefault();
       choose((current + step + spots.length) % spots.length);
-    } else if (event.key === "Enter" && current >= 0) {
-      event.preventDefault(); // else it would also press the first button of what opens
-      spec.open?.(spots[current].point);
     }
     if (event.key === "Escape") hideTip();
+  });
+  // Not when it is pressed: then it would also press the first button of what opens.
+  holder.addEventListener("keyup", (event) => {
+    if (event.key === "Enter" && current >= 0) spec.open?.(spots[current].point);
   });
 }
 

@@ -124,13 +124,13 @@ class Table {
 
   line(r, shown, first) {
     const { row, values } = r, { columns } = this.spec;
-    const open = row.open ? () => openMore(`${this.spec.id}.${r.i}`) : row.cell >= 0 ? () => openCell(row.cell) : undefined;
+    const opens = row.open ? () => open(`${this.spec.id}.${r.i}`) : row.cell >= 0 ? () => openCell(row.cell) : undefined;
     r.element ??= new Map();
     const cells = shown.map((i, k) => {
       const known = r.element.get(i);
       if (known) return known;
       const v = values[i] ?? {}, c = columns[i], text = shownAs(v, c);
-      const inner = k === 0 && open ? button("", row.open ? "Open what is behind it" : "Open its runs", open, { class: "opens" }, el("bdi", {}, text))
+      const inner = k === 0 && opens ? button("", row.open ? "Open what is behind it" : "Open its runs", opens, { class: "opens" }, el("bdi", {}, text))
         : c.type === "text" ? el("bdi", {}, text) : text;
       const td = el("td", { class: [c.type === "text" ? "name" : "", c.wide ? "wide" : "", v.c ?? ""].filter(Boolean).join(" ") || undefined, title: v.h },
         k === 0 && row.label >= 0 ? markOf(row.label) : null, inner, k === 0 && r.warned ? el("span", { class: "warned", title: r.warned }, " ⚠") : null,
