@@ -25,7 +25,7 @@ import (
 // A Browser is a headless Chromium in which a test opens pages. Everything that the console
 // says, every exception and every request other than for the page itself fails the test.
 type Browser struct {
-	t         *testing.T
+	t         testing.TB
 	ctx       context.Context
 	downloads string
 
@@ -40,7 +40,7 @@ type Browser struct {
 const patience = 2 * time.Minute
 
 // NewBrowser starts a browser, and skips the test where there is none.
-func NewBrowser(t *testing.T) *Browser {
+func NewBrowser(t testing.TB) *Browser {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {

@@ -94,7 +94,7 @@ function panel(spec) {
   const measured = distinct(series.filter((s) => ["measured", "points"].includes(s.role)).flatMap((s) => s.points.map((p) => p.x)));
   const ticks = words ? ticksFor(x.names.map((_, i) => i), at, room) : x.at ? ticksFor(measured, at, room) : x.ticks && ticksFor(x.ticks, at, 34);
   const yTicks = Math.max(2, Math.floor(height / 52));
-  const letters = long ? Math.max(8, Math.min(24, Math.floor((margin.marginLeft + inner / x.names.length / 2) / 5.2))) : 24;
+  const letters = long ? Math.max(8, Math.min(24, Math.floor((margin.marginLeft + inner / x.names.length / 2) / 6.4))) : 24;
   const clipName = (n) => (n.length > letters ? `${n.slice(0, letters - 1)}…` : n);
   const plot = Plot.plot({
     width, height, ...margin, className: "plot", clip: true, style: { background: "transparent", color: "var(--ink)", fontSize: "12px", fontFamily: "inherit" },
