@@ -8,7 +8,7 @@ function el(tag, attributes, ...children) {
     else if (value === true) e.setAttribute(name, "");
     else if (value !== undefined && value !== null && value !== false) e.setAttribute(name, value);
   }
-  e.append(...children.flat().filter((c) => c !== undefined && c !== null && c !== false));
+  e.append(...children.flat(Infinity).filter((c) => c !== undefined && c !== null && c !== false));
   return e;
 }
 

@@ -92,7 +92,7 @@ function panel(spec) {
   const at = (v) => inner * (xLog ? Math.log(v / domain[0]) / Math.log(domain[1] / domain[0]) : (v - domain[0]) / (domain[1] - domain[0]));
   const room = words ? 11 : 14 + 7 * Math.max(1, ...distinct(everyX).slice(0, 40).map((v) => xText.text(v).length));
   const measured = distinct(series.filter((s) => ["measured", "points"].includes(s.role)).flatMap((s) => s.points.map((p) => p.x)));
-  const ticks = words ? ticksFor(x.names.map((_, i) => i), at, room) : x.at ? ticksFor(measured, at, room) : x.ticks;
+  const ticks = words ? ticksFor(x.names.map((_, i) => i), at, room) : x.at ? ticksFor(measured, at, room) : x.ticks && ticksFor(x.ticks, at, 34);
   const yTicks = Math.max(2, Math.floor(height / 52));
   const clipName = (n) => (n.length > 24 ? `${n.slice(0, 23)}…` : n);
   const plot = Plot.plot({
@@ -117,7 +117,7 @@ function panel(spec) {
   d3.select(plot).append("text").attr("class", "abscissa").attr("x", margin.marginLeft + inner / 2).attr("y", height - 4)
     .attr("text-anchor", "middle").attr("fill", "var(--muted)").text(cutTo(x.title + xText.unit, inner / 6.2));
   plot.setAttribute("role", "img");
-  plot.setAttribute("aria-label", `${spec.title}: ${y.title} against ${x.title}. The table has the numbers.`);
+  plot.setAttribute("aria-label", `${spec.title ? `${spec.title}: ` : ""}${y.title} against ${x.title}. The table has the numbers.`);
   const holder = el("div", { class: "panel" }, spec.title ? el("h3", { dir: "auto" }, spec.title) : null, plot);
   holder.spec = { ...spec, series };
   const scaleX = plot.scale("x"), scaleY = plot.scale("y");
@@ -144,9 +144,10 @@ function eventMarks(e) {
 
 // reachable lets pointer and keyboard go from point to point.
 function reachable(holder, plot, spots, spec) {
+  const { y } = spec;
   holder.tabIndex = 0;
   holder.setAttribute("role", "group");
-  holder.setAttribute("aria-label", `${spec.title}: arrow keys go from point to point${spec.open ? ", Enter opens its runs" : ""}`);
+  holder.setAttribute("aria-label", `${spec.title || y.title}: arrow keys go from point to point${spec.open ? ", Enter opens its runs" : ""}`);
   let current = -1;
   const choose = (i) => {
     current = i;
@@ -215,7 +216,7 @@ function plotPanel(p, width) {
       ] : undefined,
     })),
   }));
-  const drawn = panel({ title: p.title, x, y, series, events: p.events, width, height: Math.min(360, Math.max(240, width * 0.5)) });
+  const drawn = panel({ x, y, series, events: p.events, width, height: Math.min(360, Math.max(240, width * 0.5)) });
   const kinds = { exact: "dashed", bound: "dotted", curve: "line", band: "area" };
   const key = distinct(p.series.filter((s) => s.name).map((s) => `${kinds[s.role] ?? "points"}: ${s.name}`)).join("; ");
   return figure(p.name, p.title, [drawn], [p.caption, key].filter(Boolean).join(". "), 1);
