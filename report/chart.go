@@ -126,7 +126,7 @@ func (c *collection) over(ch chart, metric string, most int) panel {
 		v.Series, v.predicted = append(v.Series, curves...), append(v.predicted, said...)
 	}
 	if ch.widened(metric) {
-		v.keys = append(v.keys, plots.Key{Label: "bars reach further than the 95% interval by the clocks’ bound", Role: plots.Measured})
+		v.keys = append(v.keys, plots.Key{Label: "bars: 95% interval and the clocks’ bound", Role: plots.Measured})
 	}
 	if metric == runs.Throughput {
 		ch.markKnees(&v)

@@ -129,9 +129,9 @@ var severalMetrics = []struct {
 	}},
 	{runs.RecoveryPicture, "Recovery: the costliest fault of a run", []metricPanel{
 		{metric: runs.Recovered, title: "Until the next entry", ordinate: "time since the fault"},
-		{metric: runs.Served, title: "Until all who waited were served", ordinate: "time since the fault"},
+		{metric: runs.Served, title: "Until all were served", ordinate: "time since the fault"},
 		{metric: runs.RecoveryMessages, title: "Messages until the next entry", ordinate: "messages"},
-		{metric: runs.RequestsLost, title: "Requests lost, by all faults of the run", ordinate: "requests"},
+		{metric: runs.RequestsLost, title: "Requests lost", ordinate: "requests"},
 	}},
 }
 

@@ -352,7 +352,7 @@ func (ch chart) markKnees(v *panel) {
 	v.Series = append(v.Series, offered)
 	if found {
 		v.keys = append(v.keys, plots.Key{
-			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served, by the whole interval", 100*served),
+			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served", 100*served),
 			Role:  plots.Mark,
 		})
 	}
