@@ -27,7 +27,8 @@ func flowing(in report.Input, intervals int) report.Input {
 
 // Distributions are those of all repetitions together: shares that grow, and percentiles.
 func TestDistributions(t *testing.T) {
-	b := build(t, drawing(experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 3), "response-cdf-*", "response-percentiles-*", "waiting-cdf-tcp-saturate-n3"))
+	in := experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 3)
+	b := build(t, drawing(in, "response-cdf-*", "response-percentiles-*", "waiting-cdf-tcp-saturate-n3"))
 	for _, name := range []string{"response-cdf-tcp-saturate-n7", "response-percentiles-tcp-saturate-n7", "waiting-cdf-tcp-saturate-n3"} {
 		lines := curves(t, b.svg(t, name))
 		if len(lines) != 2 {

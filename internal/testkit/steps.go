@@ -124,7 +124,8 @@ const seen = `(what, of) => {
 		})).join("\n");
 	case "table": {
 		const table = document.getElementById("table-" + of), rows = all("tbody tr", table);
-		return [text(table.tHead.rows[0]), rows.length + " rows"].concat(rows.slice(0, 3).map((r) => [...r.cells].map(text).join(" | "))).join("\n");
+		return [text(table.tHead.rows[0]), rows.length + " rows"]
+			.concat(rows.slice(0, 3).map((r) => [...r.cells].map(text).join(" | "))).join("\n");
 	}
 	case "tip": return document.getElementById("tip").hidden ? "no tip" : text(document.getElementById("tip"));
 	case "open": {
@@ -149,7 +150,8 @@ const layout = `() => {
 			if (r.left < box.left - 2 || r.right > box.right + 2 || r.top < box.top - 2 || r.bottom > box.bottom + 2) faults.push("cut: " + a);
 			if (/rotate/.test(svg.innerHTML)) return;
 			for (const [b, q] of texts.slice(i + 1)) {
-				if (r.left < q.right - 1 && q.left < r.right - 1 && r.top < q.bottom - 3 && q.top < r.bottom - 3) faults.push("overlap: " + a + " and " + b);
+				const beside = r.left < q.right - 1 && q.left < r.right - 1;
+				if (beside && r.top < q.bottom - 3 && q.top < r.bottom - 3) faults.push("overlap: " + a + " and " + b);
 			}
 		});
 	}
