@@ -115,7 +115,8 @@ const seen = `(what, of) => {
 	switch (what) {
 	case "bar":
 		return all(".chip").map((c) => (c.getAttribute("aria-pressed") === "true" ? "" : "not ") + text(c)).join(", ") + "; " +
-			all("#bar select").map((s) => s.dataset.key + ": " + text(s.selectedOptions[0])).concat(all("#bar input:checked").map((i) => i.dataset.key)).join(", ");
+			all("#bar select").map((s) => s.dataset.key + ": " + text(s.selectedOptions[0]))
+			.concat(all("#bar input:checked").map((i) => i.dataset.key)).join(", ");
 	case "figure":
 		return [text(document.querySelector("#figure h2, #figure > p"))].concat(all("#figure .panel").map((p) => {
 			const drawn = new Set(all("[data-series]", p).filter((e) => getComputedStyle(e).opacity > 0.5).map(name));
