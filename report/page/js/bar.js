@@ -5,18 +5,30 @@ const distinct = (values) => [...new Set(values)];
 function showBar() {
   const bar = document.getElementById("bar");
   bar.hidden = !data.labels?.length;
+  if (showBar.of !== data) {
+    showBar.of = data;
+    bar.replaceChildren(chips(), el("div", { class: "choices" }));
+  }
+  for (const chip of bar.querySelectorAll(".chip")) chip.setAttribute("aria-pressed", String(!state.hidden.has(Number(chip.dataset.series))));
   const focused = bar.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  bar.replaceChildren(chips(), choices());
+  bar.lastChild.replaceChildren(...choices());
   if (focused) bar.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
 function chips() {
-  const all = data.labels.map((l, i) => el("button", {
-    type: "button", class: "chip", "data-key": `chip${i}`, "data-series": i, "aria-pressed": String(!state.hidden.has(i)),
-    title: `${l.name}: click to hide or show it, double-click (or Shift and click) for it alone`,
-    onclick: (e) => (e.shiftKey ? alone(i) : toggle(i)), ondblclick: () => alone(i),
-    onpointerenter: () => highlight(i), onpointerleave: () => highlight(-1),
-    onfocus: () => highlight(i), onblur: () => highlight(-1),
+  let before; // what was hidden before the first click of two
+  const all = (data.labels ?? []).map((l, i) => el("button", {
+    type: "button", class: "chip", "data-series": i, title: `${l.name}: click to hide or show it, double-click (or Shift and click) for it alone`,
+    onclick: (e) => {
+      if (e.detail > 1) return;
+      before = state.hidden;
+      setTimeout(() => (before = undefined), 700);
+      if (e.shiftKey) alone(i, before);
+      else toggle(i);
+      highlight(i);
+    },
+    ondblclick: () => alone(i, before ?? state.hidden),
+    onpointerenter: () => highlight(i), onpointerleave: () => highlight(-1), onfocus: () => highlight(i), onblur: () => highlight(-1),
   }, markOf(i), el("bdi", {}, l.name)));
   return el("div", { class: "chips", role: "group", "aria-label": "Algorithms" }, all);
 }
@@ -27,7 +39,7 @@ function choices() {
     (node.querySelector("select, input") ?? node).dataset.key = key;
     menus.push(node);
   };
-  if (data.loads?.length && data.cells?.length) {
+  if (data.metrics?.length && data.cells?.length) {
     const networks = distinct(data.loads.map((l) => l.network));
     const workloads = distinct(data.loads.map((l) => l.workload));
     const sizes = distinct(data.cells.map((c) => c.n)).sort((a, b) => a - b);
@@ -47,7 +59,7 @@ function choices() {
     check("log", "log", "Logarithmic ordinate");
     check("points", "repetitions", "Show each repetition as a small point");
   }
-  return el("div", { class: "choices" }, menus);
+  return menus;
 }
 
 // metricChoices are the metrics that say something under some load that is shown.
@@ -76,6 +88,6 @@ function viewChoices() {
 // highlight lets one series stand out in all figures and tables.
 function highlight(label) {
   const sheet = document.getElementById("highlight");
-  sheet.textContent = label < 0 ? ""
+  sheet.textContent = label < 0 || state.hidden.has(label) ? ""
     : `[data-series]:not([data-series="${label}"]):not(.chip) { opacity: 0.13; } tr[data-series="${label}"] { background: var(--touch); }`;
 }

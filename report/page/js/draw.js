@@ -94,7 +94,8 @@ function panel(spec) {
   const measured = distinct(series.filter((s) => ["measured", "points"].includes(s.role)).flatMap((s) => s.points.map((p) => p.x)));
   const ticks = words ? ticksFor(x.names.map((_, i) => i), at, room) : x.at ? ticksFor(measured, at, room) : x.ticks && ticksFor(x.ticks, at, 34);
   const yTicks = Math.max(2, Math.floor(height / 52));
-  const clipName = (n) => (n.length > 24 ? `${n.slice(0, 23)}…` : n);
+  const letters = long ? Math.max(8, Math.min(24, Math.floor((margin.marginLeft + inner / x.names.length / 2) / 6.4))) : 24;
+  const clipName = (n) => (n.length > letters ? `${n.slice(0, letters - 1)}…` : n);
   const plot = Plot.plot({
     width, height, ...margin, className: "plot", clip: true, style: { background: "transparent", color: "var(--ink)", fontSize: "12px", fontFamily: "inherit" },
     x: { type: xLog ? "log" : "linear", domain, label: null, insetLeft: words ? 0 : 12, insetRight: words ? 0 : 12 },
@@ -116,6 +117,7 @@ function panel(spec) {
   heading.text(cutTo(y.title + yText.unit, (width - 8) / 6.6));
   d3.select(plot).append("text").attr("class", "abscissa").attr("x", margin.marginLeft + inner / 2).attr("y", height - 4)
     .attr("text-anchor", "middle").attr("fill", "var(--muted)").text(cutTo(x.title + xText.unit, inner / 6.2));
+  for (const g of plot.querySelectorAll("g[aria-label]")) g.removeAttribute("aria-label"); // the whole has a name
   plot.setAttribute("role", "img");
   plot.setAttribute("aria-label", `${spec.title ? `${spec.title}: ` : ""}${y.title} against ${x.title}. The table has the numbers.`);
   const holder = el("div", { class: "panel" }, spec.title ? el("h3", { dir: "auto" }, spec.title) : null, plot);
@@ -176,8 +178,12 @@ function reachable(holder, plot, spots, spec) {
     if (step) {
       event.preventDefault();
       choose((current + step + spots.length) % spots.length);
-    } else if (event.key === "Enter" && current >= 0) spec.open?.(spots[current].point);
-    else if (event.key === "Escape") hideTip();
+    }
+    if (event.key === "Escape") hideTip();
+  });
+  // Not when it is pressed: then it would also press the first button of what opens.
+  holder.addEventListener("keyup", (event) => {
+    if (event.key === "Enter" && current >= 0) spec.open?.(spots[current].point);
   });
 }
 

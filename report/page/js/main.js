@@ -23,7 +23,7 @@ function take(text) {
   look();
   readState();
   show();
-  document.documentElement.dataset.ready = "yes";
+  performance.mark("shown");
 }
 
 function show() {
@@ -59,7 +59,7 @@ function refresh(html) {
 
 document.getElementById("more").addEventListener("close", () => {
   hideTip();
-  if (state.open) change({ open: "" });
+  if (state.open) open("");
 });
 document.getElementById("more").addEventListener("click", (e) => {
   if (e.target.id === "more") e.target.close();

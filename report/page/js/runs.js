@@ -1,12 +1,12 @@
 // What a point or a row opens: the runs behind it, or what its row has more.
 
-function openCell(i) {
-  change({ open: `c${i}` });
+function open(key) {
+  state.open = key;
+  writeState();
+  showOpen();
 }
 
-function openMore(key) {
-  change({ open: key });
-}
+const openCell = (i) => open(`c${i}`);
 
 // showOpen shows what is open, and closes what is not.
 function showOpen() {

@@ -52,10 +52,10 @@ function toggle(label) {
   change({ hidden });
 }
 
-// alone hides all labels but one, or shows all again.
-function alone(label) {
+// alone hides all labels but one, or shows all again where that was so before.
+function alone(label, before) {
   const others = data.labels.map((_, i) => i).filter((i) => i !== label);
-  const already = !state.hidden.has(label) && others.every((i) => state.hidden.has(i));
+  const already = !before.has(label) && others.every((i) => before.has(i));
   change({ hidden: new Set(already ? [] : others) });
 }
 

@@ -122,23 +122,26 @@ class Table {
       : rows.length < this.rows.length ? `${rows.length} of ${plural(this.rows.length, "row")}` : plural(rows.length, "row");
   }
 
+  // line is a row with the columns that are shown. It is made once: a choice in the bar only
+  // takes rows out or puts them back.
   line(r, shown, first) {
-    const { row, values } = r, { columns } = this.spec;
-    const open = row.open ? () => openMore(`${this.spec.id}.${r.i}`) : row.cell >= 0 ? () => openCell(row.cell) : undefined;
-    r.element ??= new Map();
-    const cells = shown.map((i, k) => {
-      const known = r.element.get(i);
-      if (known) return known;
-      const v = values[i] ?? {}, c = columns[i], text = shownAs(v, c);
-      const inner = k === 0 && open ? button("", row.open ? "Open what is behind it" : "Open its runs", open, { class: "opens" }, el("bdi", {}, text))
-        : c.type === "text" ? el("bdi", {}, text) : text;
-      const td = el("td", { class: [c.type === "text" ? "name" : "", c.wide ? "wide" : "", v.c ?? ""].filter(Boolean).join(" ") || undefined, title: v.h },
-        k === 0 && row.label >= 0 ? markOf(row.label) : null, inner, k === 0 && r.warned ? el("span", { class: "warned", title: r.warned }, " ⚠") : null,
+    const key = shown.join();
+    if (r.key !== key) [r.key, r.line] = [key, this.newLine(r, shown)];
+    r.line.classList.toggle("first", first);
+    return r.line;
+  }
+
+  newLine({ row, values, i: place, warned }, shown) {
+    const { columns } = this.spec;
+    const opens = row.open ? () => open(`${this.spec.id}.${place}`) : row.cell >= 0 ? () => openCell(row.cell) : undefined;
+    return el("tr", { "data-series": row.label >= 0 ? row.label : undefined, class: row.weak ? "incomplete" : "" }, shown.map((i, k) => {
+      const v = values[i] ?? {}, c = columns[i], text = shownAs(v, c), name = c.type === "text" ? el("bdi", {}, text) : text;
+      const title = row.open ? "Open what is behind it" : "Open its runs";
+      return el("td", { class: [c.type === "text" ? "name" : "", c.wide ? "wide" : "", v.c ?? ""].filter(Boolean).join(" ") || undefined, title: v.h },
+        k === 0 && row.label >= 0 ? markOf(row.label) : null, k === 0 && opens ? button("", title, opens, { class: "opens" }, name) : name,
+        k === 0 && warned ? el("span", { class: "warned", title: warned }, " ⚠") : null,
         v.s ? el("small", {}, v.s) : null, v.a ? el("small", { class: "against" }, v.a) : null);
-      r.element.set(i, td);
-      return td;
-    });
-    return el("tr", { "data-series": row.label >= 0 ? row.label : undefined, class: [first ? "first" : "", row.weak ? "incomplete" : ""].join(" ").trim() || undefined }, cells);
+    }));
   }
 }
 
