@@ -46,6 +46,18 @@ type spot struct {
 	cells   map[string]*cell
 }
 
+// inOrder returns the cells, series by series.
+func (ch chart) inOrder() (all []*cell) {
+	for _, ln := range ch.lines {
+		for _, here := range ch.spots {
+			if cell := here.cells[ln.label]; cell != nil {
+				all = append(all, cell)
+			}
+		}
+	}
+	return all
+}
+
 // lines gives labels the looks that they have all over the page.
 func (c *collection) lines(labels []string) []line {
 	var lines []line
@@ -183,11 +195,9 @@ func (ch chart) points(label, metric string) []plots.Point {
 // howToRead says what the points of a chart are.
 func (ch chart) howToRead(metric string) string {
 	fewest, most, bounded := math.MaxInt, 0, true
-	for _, s := range ch.spots {
-		for _, cell := range s.cells {
-			if e := cell.estimates[metric]; e.N > 0 {
-				fewest, most, bounded = min(fewest, e.N), max(most, e.N), bounded && e.Bounded()
-			}
+	for _, cell := range ch.inOrder() {
+		if e := cell.estimates[metric]; e.N > 0 {
+			fewest, most, bounded = min(fewest, e.N), max(most, e.N), bounded && e.Bounded()
 		}
 	}
 	repetitions := plural(most, "repetition")
@@ -314,20 +324,18 @@ func coincide(a, b plots.Series) bool {
 func (ch chart) waitingIsResponse() bool {
 	const near = 0.02
 	some := false
-	for _, s := range ch.spots {
-		for _, cell := range s.cells {
-			if slices.Contains(closedWorkloads(), cell.First.Result.Spec.Workload) {
-				some = true
+	for _, cell := range ch.inOrder() {
+		if slices.Contains(closedWorkloads(), cell.First.Result.Spec.Workload) {
+			some = true
+			continue
+		}
+		for _, r := range cell.Good {
+			if r.WaitingTime == nil || r.ResponseTime == nil || r.CS == nil {
 				continue
 			}
-			for _, r := range cell.Good {
-				if r.WaitingTime == nil || r.ResponseTime == nil || r.CS == nil {
-					continue
-				}
-				some = true
-				if math.Abs(r.WaitingTime.Mean+*r.CS-r.ResponseTime.Mean) > near*r.ResponseTime.Mean {
-					return false
-				}
+			some = true
+			if math.Abs(r.WaitingTime.Mean+*r.CS-r.ResponseTime.Mean) > near*r.ResponseTime.Mean {
+				return false
 			}
 		}
 	}
@@ -342,17 +350,15 @@ func closedWorkloads() []string { return []string{"saturate", "serial"} }
 // synchronization delay is known in units of that.
 func (ch chart) sameDelay() bool {
 	lowest, highest := math.Inf(1), 0.0
-	for _, s := range ch.spots {
-		for _, cell := range s.cells {
-			t, over := cell.estimates[runs.MeanDelay], cell.estimates[runs.SyncDelayOverT]
-			if len(cell.Good) == 0 {
-				continue
-			}
-			if t.N == 0 || over.N == 0 && cell.estimates[runs.SyncDelayP50].N > 0 {
-				return false
-			}
-			lowest, highest = min(lowest, t.Min), max(highest, t.Max)
+	for _, cell := range ch.inOrder() {
+		t, over := cell.estimates[runs.MeanDelay], cell.estimates[runs.SyncDelayOverT]
+		if len(cell.Good) == 0 {
+			continue
 		}
+		if t.N == 0 || over.N == 0 && cell.estimates[runs.SyncDelayP50].N > 0 {
+			return false
+		}
+		lowest, highest = min(lowest, t.Min), max(highest, t.Max)
 	}
 	return lowest <= highest*1.001 && highest <= lowest*1.001
 }

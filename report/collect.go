@@ -101,19 +101,6 @@ func (s *set) String() string { return strings.Join(s.describe(), separator) }
 
 func (s *set) describe() []string { return append([]string{s.transport, s.workload}, s.conditions...) }
 
-// inOrder returns the cells, series by series.
-func (s *set) inOrder() []*cell {
-	var cells []*cell
-	for _, ln := range s.lines {
-		for _, here := range s.spots {
-			if cell := here.cells[ln.label]; cell != nil {
-				cells = append(cells, cell)
-			}
-		}
-	}
-	return cells
-}
-
 // nameSets says of each set what stands for its network and workload in names of files.
 func (c *collection) nameSets() {
 	var short, long [][]string

@@ -292,14 +292,7 @@ func widen(p plots.Point, bound float64) plots.Point {
 
 // widened reports whether clocks have widened the bars of any cell.
 func (ch chart) widened(metric string) bool {
-	return slices.ContainsFunc(ch.spots, func(s spot) bool {
-		for _, cell := range s.cells {
-			if cell.bound(metric) > 0 {
-				return true
-			}
-		}
-		return false
-	})
+	return slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return c.bound(metric) > 0 })
 }
 
 // served is the part of an offered load that must be served for the load to be
