@@ -2,12 +2,16 @@ package report_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"dmebench/claims"
 	"dmebench/dme/claim"
+	"dmebench/internal/testkit"
 	"dmebench/report"
+	"dmebench/report/page"
 )
 
 func number(x float64) *float64 { return &x }
@@ -103,18 +107,95 @@ func TestValidationFiles(t *testing.T) {
 			t.Errorf("validate.md: %d bars in %q", cells, line)
 		}
 	}
+}
 
-	page := found["validate.html"]
-	for _, text := range []string{"a&lt;b", "K&lt;4", "known false", "serial over tcp", "N^(1/2), log N (&#43;30)",
-		"wrong-as-published", "<svg"} {
-		if !strings.Contains(page, text) {
-			t.Errorf("the page lacks %q", text)
+// The page has a row for each claim, those first that a reader has to look into, and each
+// opens its points, its figure and the command that tries it again.
+func TestClaimsPage(t *testing.T) {
+	d := growing(func(n float64) float64 { return 3*math.Sqrt(n) - 2 })
+	d.Mode = "quick"
+	d.Claims = append(d.Claims, verdicts().Claims...)
+	d.Count()
+	p := report.ClaimsPage(d)
+	if p.Answer.Level != page.Unsound {
+		t.Errorf("a page with an exact claim that failed looks %s", p.Answer.Level)
+	}
+	growth, all := p.Tables[0], p.Tables[1]
+	if len(growth.Rows) != 2 || len(all.Rows) != len(d.Claims) || len(p.Labels) != 2 {
+		t.Fatalf("%d rows of growth, %d of claims, %d labels", len(growth.Rows), len(all.Rows), len(p.Labels))
+	}
+	for i, place := range []string{"serial", "serial over tcp"} {
+		row := growth.Rows[i]
+		series := row.Open.Plots[0].Series
+		if row.Values[1].Text != place || row.Values[2].Text != "3√N" || row.Values[3].Class != "good" || row.Values[6].Text != "√N" {
+			t.Errorf("%+v", row.Values)
+		}
+		if x := float64(*row.Values[5].Number); math.Abs(x-0.5) > 0.01 {
+			t.Errorf("the exponent over %s is %v", place, x)
+		}
+		if len(series) < 3 || series[0].Role != page.Scattered || series[1].Role != page.Exact || series[2].Role != page.Bound {
+			t.Errorf("drawn are %+v", series)
+		}
+		if !strings.HasPrefix(row.Values[4].Text, "3·√N − 2") {
+			t.Errorf("measured is %q", row.Values[4].Text)
 		}
 	}
-	if strings.Contains(page, "a<b") || strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "src=") {
-		t.Error("the page is not escaped, or not self-contained")
+	first := all.Rows[0]
+	if first.Values[3].Text != "fails" || first.Values[3].Class != "bad" || first.Label.Index() != 1 {
+		t.Errorf("the first is %+v", first)
 	}
-	if !strings.Contains(page, `class="verdict unsound"`) {
-		t.Error("a page with an exact claim that failed looks sound")
+	for _, row := range all.Rows {
+		again := strings.Join(row.Open.Commands, "; ")
+		if !strings.HasPrefix(again, "dmebench validate --quick ") || len(row.Values) != len(all.Columns) {
+			t.Errorf("%+v", row)
+		}
 	}
+	last := all.Rows[len(all.Rows)-1].Open
+	if !strings.Contains(last.Pre, "1,000") || !strings.Contains(strings.Join(last.Text, "\n"), "N^(1/2), log N (+30)") {
+		t.Errorf("a claim about growth opens %+v", last)
+	}
+}
+
+// In a browser claims are hidden with their algorithm, filtered by verdict, sorted, opened
+// and copied.
+func TestClaimsInABrowser(t *testing.T) {
+	b := testkit.NewBrowser(t)
+	d := growing(func(n float64) float64 { return 3*math.Sqrt(n) - 2 })
+	d.Claims = append(d.Claims, verdicts().Claims...)
+	html, err := report.ClaimsPage(d).Render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Open(html, "")
+	want := func(what, expression, want string) {
+		t.Helper()
+		if got := b.Eval(expression); got != want {
+			t.Errorf("%s: %s is %s; want %s", what, expression, got, want)
+		}
+	}
+	rows := "document.querySelectorAll('#table-claims tbody tr').length"
+	firstOf := func(column int) string {
+		return fmt.Sprintf("document.querySelector('#table-claims tbody tr td:nth-child(%d)').innerText.trim()", column)
+	}
+	want("all", rows, "6")
+	b.Eval(`document.querySelector(".chip").click()`)
+	want("without roots", rows, "5")
+	b.Eval(`document.querySelector(".chip").click()`)
+	b.Eval("[...document.querySelectorAll('section.table')].at(-1).querySelector('select[aria-label=verdict]').dataset.test = 'verdict'")
+	b.Choose("[data-test=verdict]", "known false")
+	want("known false", rows, "1")
+	want("by its verdict", firstOf(4), "known false")
+	want("the address says it", "location.hash.includes('known')", "true")
+	b.Choose("[data-test=verdict]", "")
+	b.Eval(`document.querySelector("#table-claims th:nth-child(4) button").click()`)
+	want("sorted by verdict", firstOf(4), "fails")
+	b.Eval(`document.querySelector("#table-claims th:nth-child(4) button").click()`)
+	want("the other way", firstOf(4), "not measurable here")
+	b.Eval(`document.querySelector("#table-growth tbody .opens").click()`)
+	want("a growth is open", "document.querySelector('dialog').open", "true")
+	want("with its figure", "document.querySelectorAll('dialog svg.plot').length > 0", "true")
+	b.Eval(`document.querySelector("dialog .close").click()`)
+	b.Eval("(navigator.clipboard.writeText = async (text) => { window.copied = text; }, 1)")
+	b.Eval("[...document.querySelectorAll('#table-growth')][0].closest('.table').querySelectorAll('.files button')[1].click()")
+	want("copied as Markdown", "window.copied.split('\\n').length", "5")
 }

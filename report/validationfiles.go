@@ -1,7 +1,7 @@
 package report
 
 import (
-	_ "embed"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -9,13 +9,9 @@ import (
 
 	"dmebench/claims"
 	"dmebench/internal/platform/layout"
-	"dmebench/report/survival"
 	"dmebench/runs"
 	"dmebench/units"
 )
-
-//go:embed page.css
-var pageCSS string
 
 // File is a file of a report, to be written as a whole.
 type File struct {
@@ -30,7 +26,7 @@ func Validation(d *claims.Document) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("report: validation: %w", err)
 	}
-	html, err := claimsPage(d).Render()
+	html, err := ClaimsPage(d).Render()
 	if err != nil {
 		return nil, fmt.Errorf("report: validation: %w", err)
 	}
@@ -70,15 +66,8 @@ func placeText(transport, condition string) string {
 
 func count(n int) string { return units.Count(uint64(n)) }
 
-// sizesText says at how many numbers of nodes something was measured: "12: 7 …
-// 993".
-func sizesText(points any) string {
-	sizes, _ := points.([]int)
-	if measured, ok := points.([]claims.ScalingPoint); ok {
-		for _, p := range measured {
-			sizes = append(sizes, p.Nodes)
-		}
-	}
+// sizesText says at how many numbers of nodes something was measured: "12: 7 … 993".
+func sizesText(sizes []int) string {
 	if len(sizes) == 0 {
 		return units.Missing
 	}
@@ -97,29 +86,21 @@ func boundsText(b *claims.Bounds) string {
 	return fmt.Sprintf("%s [%s, %s]", units.Number(b.Value), units.Number(*b.Lo), units.Number(*b.Hi))
 }
 
-// behind says by how much a growth is worse than the best, by AICc.
-func behind(r claims.Ranked) string {
-	switch {
-	case r.AICc == nil:
-		return "exact"
-	case r.Delta == nil: // the best is exact
-		return "∞"
-	}
-	return units.Number(*r.Delta)
-}
-
-// rankingText lists growths by how well they fit: "√N, log N (+12), …".
+// rankingText lists growths by how well they fit, each with by how much it is worse than
+// the best: "√N, log N (+12), …".
 func rankingText(ranking []claims.Ranked) string {
 	var parts []string
 	for i, r := range ranking {
-		text := r.Growth
 		switch {
 		case r.AICc == nil:
-			text += " (exact)"
-		case i > 0:
-			text += " (+" + behind(r) + ")"
+			parts = append(parts, r.Growth+" (exact)")
+		case i == 0:
+			parts = append(parts, r.Growth)
+		case r.Delta == nil: // the best is exact
+			parts = append(parts, r.Growth+" (+∞)")
+		default:
+			parts = append(parts, r.Growth+" (+"+units.Number(*r.Delta)+")")
 		}
-		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -128,8 +109,19 @@ func rankingText(ranking []claims.Ranked) string {
 func validationMarkdown(d *claims.Document) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Do the papers' claims hold?\n\n%s\n\n%s\n", ValidationSummary(d), conditionsText(d))
-	if lines := growthLines(d); len(lines) > 0 {
-		fmt.Fprintf(&b, "\n## How messages grow\n\n- %s\n", strings.Join(lines, "\n- "))
+	if growth := growthTable(d, nil); len(growth.Rows) > 0 {
+		fmt.Fprintf(&b, "\n## How messages grow\n\n%s\n\n", growth.Note)
+		t := layout.NewTable()
+		for _, c := range growth.Columns {
+			t.Extend(c.Title)
+		}
+		for _, r := range growth.Rows {
+			t.Add()
+			for _, v := range r.Values {
+				t.Extend(cmp.Or(v.Text, units.Missing))
+			}
+		}
+		_ = t.WriteMarkdown(&b) // a Builder takes everything
 	}
 	// A text must stay within its cell of a table.
 	cell := strings.NewReplacer("|", "\\|", "\n", " ", "*", "\\*", "_", "\\_").Replace
@@ -140,22 +132,8 @@ func validationMarkdown(d *claims.Document) []byte {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | **%s**%s |\n", cell(claimText(v)), cell(v.Source), v.Load,
 			predictedText(v), measuredText(v), v.Verdict, cell(v.Detail))
 	}
-	if len(d.Scaling) > 0 {
-		b.WriteString("\n## Growth of messages per CS\n\n" +
-			"Fits of y = a + c·g(N); the exponent is p of y = a + c·N^p. Intervals are 95%.\n\n" +
-			"| algorithm | load | sizes | best | a | c | exponent | others, by AICc |\n|---|---|---|---|---|---|---|---|\n")
-		for _, s := range d.Scaling {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n",
-				strings.TrimSpace(s.Algorithm+" "+runs.Settings(s.Set)), placeText(s.Transport, s.Condition), sizesText(s.Points),
-				s.Best, boundsText(&s.A), boundsText(&s.C), boundsText(s.Exponent), rankingText(s.Ranking))
-		}
-	}
 	return []byte(b.String())
 }
-
-// Survival returns the files of the table of what each algorithm survives, as
-// [Validation] does for claims.
-func Survival(d *survival.Document) ([]survival.File, error) { return survival.Files(d, pageCSS) }
 
 // validationCSV has a row for each claim at each point, and one for a claim that has
 // none.

@@ -1,84 +1,15 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"dmebench/claims"
 	"dmebench/dme/claim"
-	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
-
-// growthSaid is a claim that says how messages grow under a load, and what was measured
-// over each network.
-type growthSaid struct {
-	claim  claims.Verdict
-	growth stats.Growth
-	over   []*claims.Scaling
-}
-
-// growthsSaid returns, for each measured growth, the claim about it; nil where there is
-// none, and for other options than the defaults. That of one load over several networks is
-// the same.
-func growthsSaid(d *claims.Document) []*growthSaid {
-	all := make([]*growthSaid, len(d.Scaling))
-	for i := range d.Scaling {
-		s := &d.Scaling[i]
-		if len(s.Set) > 0 {
-			continue
-		}
-		k := slices.IndexFunc(all[:i], func(g *growthSaid) bool {
-			return g != nil && g.over[0].Algorithm == s.Algorithm && workloadOf(g.over[0].Condition) == workloadOf(s.Condition)
-		})
-		if k >= 0 {
-			all[i] = all[k]
-			all[i].over = append(all[i].over, s)
-		} else if stated, growth, ok := saysGrowth(d, s); ok {
-			all[i] = &growthSaid{stated, growth, []*claims.Scaling{s}}
-		}
-	}
-	return all
-}
-
-// growthLines says in a line for each load how messages grow: the fastest growth first.
-func growthLines(d *claims.Document) (lines []string) {
-	var said []*growthSaid
-	for _, g := range growthsSaid(d) {
-		if g != nil && !slices.Contains(said, g) {
-			said = append(said, g)
-		}
-	}
-	rank := func(g *growthSaid) int { // of an algorithm: that of the first of its loads
-		return growthRank(said[slices.IndexFunc(said, func(x *growthSaid) bool { return x.claim.Algorithm == g.claim.Algorithm })].growth)
-	}
-	sorted := slices.Clone(said)
-	slices.SortStableFunc(sorted, func(a, b *growthSaid) int { return cmp.Compare(rank(a), rank(b)) })
-	for _, g := range sorted {
-		lines = append(lines, fmt.Sprintf("**%s**, %s: claimed %s: **%s**. Measured %s. %s", g.claim.Algorithm,
-			loadText(g.claim.Load, workloadOf(g.over[0].Condition)), brief(g.claim.Formula), verdictWord(g.claim.Verdict), g.measured(), g.best()))
-	}
-	return lines
-}
-
-// workloadOf is a condition without what is said of delays, which are chosen in a
-// simulation alone.
-func workloadOf(condition string) string {
-	workload, _, _ := strings.Cut(condition, ",")
-	return workload
-}
-
-// loadText names a load as the papers do, and as the program does.
-func loadText(load claim.Load, condition string) string {
-	switch load {
-	case claim.Light, claim.Saturated, claim.Burst, claim.Open:
-		return fmt.Sprintf("%s%s load (%s)", strings.ToUpper(string(load[:1])), load[1:], condition)
-	}
-	return condition
-}
 
 // growthRank orders growths, the fastest first; it is not below 0 of what does not
 // grow, or approaches a constant.
@@ -111,33 +42,16 @@ func saysGrowth(d *claims.Document, s *claims.Scaling) (c claims.Verdict, growth
 	return c, growth, false
 }
 
-// measured writes the fits of the claimed growth.
-func (g *growthSaid) measured() string {
-	var parts []string
-	for _, s := range g.over {
-		if fit, ok := ranked(s.Ranking, g.growth.Name); ok {
-			parts = append(parts, fmt.Sprintf("%s %s, %s", formulaText(fit), networkText(s.Transport), sizesWords(s.Points)))
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
-// best says which exponent fits best, and how the claimed growth does against others.
-func (g *growthSaid) best() string {
-	var parts []string
-	for _, s := range g.over {
-		if s.Exponent != nil {
-			parts = append(parts, boundsText(s.Exponent)+" "+networkText(s.Transport))
-		}
-	}
-	if len(parts) == 0 {
+// bestExponent says which exponent fits best, and how the claimed growth does against others.
+func bestExponent(s *claims.Scaling, growth stats.Growth) string {
+	if s.Exponent == nil {
 		return ""
 	}
-	text := "The exponent of N that fits best is " + strings.Join(parts, " and ")
-	if g.growth.Name == stats.Log().Name {
+	text := "The exponent of N that fits best is " + boundsText(s.Exponent)
+	if growth.Name == stats.Log().Name {
 		text += "; log N counts as 0"
 	}
-	return strings.TrimSpace(text + ". " + runnerUp(g.over[0].Ranking, g.growth.Name))
+	return strings.TrimSpace(text + ". " + runnerUp(s.Ranking, growth.Name))
 }
 
 // runnerUp says how the claimed growth does against the best of the others.
@@ -147,7 +61,7 @@ func runnerUp(ranking []claims.Ranked, claimed string) string {
 		return ""
 	case ranking[0].Growth != claimed:
 		if r, ok := ranked(ranking, claimed); ok && r.Delta != nil {
-			return fmt.Sprintf("Of the growths compared %s describes the simulation best, %s in AICc ahead of %s.",
+			return fmt.Sprintf("Of the growths compared %s describes the runs best, %s in AICc ahead of %s.",
 				root(ranking[0].Growth), units.Number(*r.Delta), root(claimed))
 		}
 		return ""
@@ -189,15 +103,4 @@ func root(growth string) string {
 		return "√N"
 	}
 	return growth
-}
-
-func networkText(transport string) string {
-	if transport == runs.Sim {
-		return "in virtual time"
-	}
-	return "over " + transport
-}
-
-func sizesWords(points []claims.ScalingPoint) string {
-	return fmt.Sprintf("%d sizes from %s to %s nodes", len(points), count(points[0].Nodes), count(points[len(points)-1].Nodes))
 }

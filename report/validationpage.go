@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"maps"
 	"math"
@@ -18,17 +19,14 @@ import (
 	"dmebench/units"
 )
 
-// claimsPage is the page of a validation: how messages grow, and every claim with its
+// ClaimsPage is the page of a validation: how messages grow, and every claim with its
 // verdict, its points and the command that tries it again.
-func claimsPage(d *claims.Document) *page.Data {
+func ClaimsPage(d *claims.Document) *page.Data {
 	p := &page.Data{
-		Kind: page.Claims, Title: "Do the papers' claims hold?", Started: d.Started, Notes: verdictNotes,
+		Kind: page.Claims, Title: "Do the papers' claims hold?", Started: d.Started, Notes: verdictNotes(), Facts: pageFacts(d.Environment),
 		Answer: page.Answer{
 			Level: ground(d), Status: []string{validationAnswer(d), ValidationSummary(d) + "."}, Asked: conditionsText(d),
 		},
-	}
-	for _, name := range slices.Sorted(maps.Keys(d.Environment)) {
-		p.Facts = append(p.Facts, [2]string{name, d.Environment[name]})
 	}
 	labels := make(map[string]page.Ref)
 	for _, v := range d.Claims {
@@ -37,36 +35,8 @@ func claimsPage(d *claims.Document) *page.Data {
 			p.Labels = append(p.Labels, page.Label{Name: v.Algorithm, Algorithm: v.Algorithm, Color: plots.Color(len(p.Labels))})
 		}
 	}
-	growth := page.Table{
-		ID: "growth", Title: "How messages grow",
-		Note: "y = a + c·g(N), fitted to one value for each run. The best growth is that with the smallest AICc. " +
-			"The exponent is p of y = a + c·N^p with its interval from the profile likelihood; that of log N is 0.",
-		Columns: []page.Column{
-			{Key: "algorithm", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text, Choose: true},
-			{Key: "claimed", Title: "claimed", Type: page.Text}, {Key: "verdict", Title: "verdict", Type: page.Text, Choose: true},
-			{Key: "fit", Title: "measured", Type: page.Text}, {Key: "exponent", Title: "exponent", Type: page.Number},
-			{Key: "best", Title: "best growth", Type: page.Text, Choose: true}, {Key: "sizes", Title: "sizes", Type: page.Text, Hidden: true},
-			{Key: "slope", Title: "log-log slope", Type: page.Number, Hidden: true},
-		},
-	}
-	said := growthsSaid(d)
-	for i := range d.Scaling {
-		growth.Rows = append(growth.Rows, rowOfGrowth(&d.Scaling[i], said[i], labels))
-	}
-	all := page.Table{ID: "claims", Title: "All claims", Columns: []page.Column{
-		{Key: "algorithm", Title: "algorithm", Type: page.Text}, {Key: "claim", Title: "claim", Type: page.Text, Wide: true},
-		{Key: "load", Title: "load", Type: page.Text, Choose: true}, {Key: "kind", Title: "kind", Type: page.Text, Choose: true, Hidden: true},
-		{Key: "n", Title: "N", Type: page.Number}, {Key: "predicted", Title: "predicted", Type: page.Number},
-		{Key: "measured", Title: "measured", Type: page.Number}, {Key: "verdict", Title: "verdict", Type: page.Text, Choose: true},
-		{Key: "source", Title: "source", Type: page.Text, Wide: true, Hidden: true}, {Key: "id", Title: "id", Type: page.Text, Hidden: true},
-	}}
-	for _, status := range byWeight {
-		for i := range d.Claims {
-			if v := &d.Claims[i]; v.Verdict == status {
-				all.Rows = append(all.Rows, claimRow(v, labels[v.Algorithm], d.Mode))
-			}
-		}
-	}
+	growth := growthTable(d, labels)
+	all := claimsTable("claims", "All claims", d.Claims, labels, strings.TrimSuffix("validate --"+d.Mode, " --default"))
 	for _, t := range []page.Table{growth, all} {
 		if len(t.Rows) > 0 {
 			p.Tables = append(p.Tables, t)
@@ -75,22 +45,42 @@ func claimsPage(d *claims.Document) *page.Data {
 	return p
 }
 
+// growthTable has a row for each algorithm, load and network.
+func growthTable(d *claims.Document, labels map[string]page.Ref) page.Table {
+	t := page.Table{
+		ID: "growth", Title: "How messages grow",
+		Note: "y = a + c·g(N), fitted to one value for each run. The best growth is that with the smallest AICc. " +
+			"The exponent is p of y = a + c·N^p with its interval from the profile likelihood; that of log N is 0.",
+		Columns: []page.Column{
+			column("algorithm"), chosen("load"), column("claimed"), chosen("verdict"), column("measured"),
+			{Key: "exponent", Title: "exponent", Type: page.Number}, chosen("best growth"),
+			{Key: "sizes", Title: "sizes", Type: page.Text, Hidden: true}, {Key: "slope", Title: "log-log slope", Type: page.Number, Hidden: true},
+		},
+	}
+	for i := range d.Scaling {
+		t.Rows = append(t.Rows, rowOfGrowth(d, &d.Scaling[i], labels))
+	}
+	return t
+}
+
 // rowOfGrowth says how the messages of one algorithm grow under one load over one network.
-func rowOfGrowth(s *claims.Scaling, said *growthSaid, labels map[string]page.Ref) page.Row {
+func rowOfGrowth(d *claims.Document, s *claims.Scaling, labels map[string]page.Ref) page.Row {
 	name, place := strings.TrimSpace(s.Algorithm+" "+runs.Settings(s.Set)), claims.Place(s.Transport, s.Condition)
-	claimed, verdict, growth, measured := page.Value{}, page.Value{}, s.Best, boundsText(&s.C)+"·"+root(s.Best)
-	more := page.More{Text: []string{name + ", " + place}}
-	if said != nil {
-		claimed, verdict, growth = page.Word(brief(said.claim.Formula)), verdictValue(said.claim.Verdict), said.growth.Name
-		if r, ok := ranked(s.Ranking, growth); ok {
-			measured = formulaText(r)
-		}
-		more.Text = append(more.Text, "Claimed: "+claimText(said.claim)+".", said.best())
+	claimed, verdict, growth, measured := page.Value{}, page.Value{}, s.Best, ""
+	var more page.More
+	if stated, g, ok := saysGrowth(d, s); ok && len(s.Set) == 0 {
+		claimed, verdict, growth = page.Word(brief(stated.Formula)), verdictValue(stated.Verdict), g.Name
+		more.Text = append(more.Text, "Claimed: "+claimText(stated)+".", bestExponent(s, g))
+	}
+	if r, ok := ranked(s.Ranking, growth); ok {
+		measured = formulaText(r)
 	}
 	more.Text = append(more.Text, "Growths by AICc, and by how much each is worse than the best: "+rankingText(s.Ranking)+".")
 	var points [][]page.Real
 	var n, y []float64
+	var sizes []int
 	for _, p := range s.Points {
+		sizes = append(sizes, p.Nodes)
 		points = append(points, []page.Real{page.Real(p.Nodes), page.Real(p.PerCS)})
 		n, y = append(n, float64(p.Nodes)), append(y, p.PerCS)
 	}
@@ -118,7 +108,7 @@ func rowOfGrowth(s *claims.Scaling, said *growthSaid, labels map[string]page.Ref
 	more.Plots = []page.Plot{plot}
 	return page.Row{Label: labels[s.Algorithm], Open: &more, Values: []page.Value{
 		page.Word(name), page.Word(place), claimed, verdict, page.Word(measured), boundsValue(s.Exponent), page.Word(root(s.Best)),
-		page.Word(sizesText(s.Points)), boundsValue(s.LogLog),
+		page.Word(sizesText(sizes)), boundsValue(s.LogLog),
 	}}
 }
 
@@ -144,37 +134,66 @@ func growthPlot(name, title, y string) page.Plot {
 	}
 }
 
+// claimsTable has a row for each claim, those first that a reader has to look into. command
+// is what tries one again.
+func claimsTable(id, title string, all []claims.Verdict, labels map[string]page.Ref, command string) page.Table {
+	t := page.Table{ID: id, Title: title, Columns: []page.Column{
+		column("algorithm"), {Key: "claim", Title: "claim", Type: page.Text, Wide: true}, chosen("load"), chosen("verdict"),
+		{Key: "n", Title: "N", Type: page.Number}, {Key: "predicted", Title: "predicted", Type: page.Number},
+		{Key: "measured", Title: "measured", Type: page.Number}, {Key: "kind", Title: "kind", Type: page.Text, Choose: true, Hidden: true},
+		{Key: "source", Title: "source", Type: page.Text, Wide: true, Hidden: true}, {Key: "id", Title: "id", Type: page.Text, Hidden: true},
+	}}
+	for _, status := range byWeight {
+		for i := range all {
+			if v := &all[i]; v.Verdict == status {
+				t.Rows = append(t.Rows, claimRow(v, labels[v.Algorithm], command))
+			}
+		}
+	}
+	return t
+}
+
 // claimRow is a claim, and what opens below it.
-func claimRow(v *claims.Verdict, label page.Ref, mode string) page.Row {
+func claimRow(v *claims.Verdict, label page.Ref, command string) page.Row {
 	n, predicted, measured := page.Value{}, page.Value{}, page.Value{}
-	if v.Shown >= 0 {
+	if v.Shown >= 0 && v.Shown < len(v.Points) {
 		p := &v.Points[v.Shown]
-		n, predicted = page.Num(float64(p.Nodes)), page.Num(p.Predicted)
-		predicted.Text, measured.Text = briefPredicted(*v), briefMeasured(*v)
+		n, predicted = page.Num(float64(p.Nodes)), page.Value{Number: page.Known(p.Predicted), Text: briefPredicted(*v)}
+		measured = page.Value{Text: briefMeasured(*v), Small: strings.TrimPrefix(closeness(*v), ", ")}
 		if x := cmp.Or(p.Mean, p.Max, p.Min); x != nil {
 			measured.Number = page.Known(*x)
 		}
-		measured.Small = strings.TrimPrefix(closeness(*v), ", ")
 	}
 	more := page.More{
-		Text:    []string{fmt.Sprintf("%s (%s; %s)", claimText(*v), v.Load, v.Source), v.Text},
-		Command: "dmebench validate " + v.ID, Pre: pointsText(v),
-	}
-	if mode == "quick" || mode == "full" {
-		more.Command += " --" + mode
+		Text: []string{fmt.Sprintf("%s (%s; %s)", claimText(*v), v.Load, v.Source), v.Text}, Pre: pointsText(v), Plots: claimPlot(v, label),
+		Commands: []string{"dmebench " + command + " " + cmp.Or(v.ID, v.Algorithm)},
 	}
 	for _, t := range v.Tolerances {
-		more.Text = append(more.Text, fmt.Sprintf("Rests on a tolerance of %s%%: %s (%d of what was compared).", units.Number(100*t.Size), t.Reason, t.Points))
+		more.Text = append(more.Text, fmt.Sprintf("Rests on a tolerance of %v (%d of what was compared).", t, t.Points))
 	}
 	for _, f := range v.Fits {
-		more.Text = append(more.Text, fmt.Sprintf("%s, %s: a = %s, c = %s, exponent %s; growths by AICc: %s.", claims.Place(f.Transport, f.Condition),
-			sizesText(f.Sizes), boundsText(&f.A), boundsText(&f.C), boundsText(f.Exponent), rankingText(f.Ranking)))
+		more.Text = append(more.Text, fmt.Sprintf("%s, %s: a = %s, c = %s, exponent %s; growths by AICc: %s.",
+			claims.Place(f.Transport, f.Condition), sizesText(f.Sizes),
+			boundsText(&f.A), boundsText(&f.C), boundsText(f.Exponent), rankingText(f.Ranking)))
 	}
-	more.Plots = claimPlot(v, label)
 	return page.Row{Label: label, Open: &more, Values: []page.Value{
-		page.Word(v.Algorithm), page.Word(briefClaim(*v)), page.Word(string(v.Load)), page.Word(string(v.Kind)), n, predicted, measured,
-		verdictValue(v.Verdict), page.Word(v.Source), page.Word(v.ID),
+		page.Word(v.Algorithm), page.Word(briefClaim(*v)), page.Word(string(v.Load)), verdictValue(v.Verdict), n, predicted, measured,
+		page.Word(string(v.Kind)), page.Word(v.Source), page.Word(v.ID),
 	}}
+}
+
+func column(name string) page.Column { return page.Column{Key: name, Title: name, Type: page.Text} }
+
+// chosen is a column by whose values readers filter.
+func chosen(name string) page.Column {
+	return page.Column{Key: name, Title: name, Type: page.Text, Choose: true}
+}
+
+func pageFacts(environment map[string]string) (facts page.Facts) {
+	for _, name := range slices.Sorted(maps.Keys(environment)) {
+		facts = append(facts, [2]string{name, environment[name]})
+	}
+	return facts
 }
 
 // claimPlot draws the points of a claim against N, beside what is predicted or fitted.
@@ -251,33 +270,15 @@ func boundsValue(b *claims.Bounds) page.Value {
 	return page.Value{Number: page.Known(b.Value), Text: boundsText(b)}
 }
 
-// verdictNotes says how claims are judged.
-var verdictNotes = []page.Note{
-	{Term: "Exact", Text: "Equal in every run, at every size and under every load that is the claim's, but for rounding (10⁻⁹); " +
-		"where entries are told apart, in every entry."},
-	{Term: "Bound", Text: "The most extreme run, or entry where entries are told apart, and where there is one the worst that a search of " +
-		"schedules has found. That a bound holds in so many runs searched is no proof; so it says how close the worst came to it: " +
-		"“reached”, “closest 95%” of it, or “not approached: 67% at most” where that is less than 90%. " +
-		"Of times, the mean is compared, since delays of messages scatter."},
-	{Term: "Mean", Text: "Of the steady part of each run, without its start and its end; after eight entries for each node where nodes " +
-		"learn whom to ask. It holds where Student's interval over repetitions with different seeds, at 99.9%, holds the prediction and " +
-		"nothing that is 3% away from it: a mean that is wrong by 3% is not called right. It fails only where an interval excludes it that " +
-		"is wider, by so much that of all means compared one that is right is called wrong in one validation of a hundred (Bonferroni). " +
-		"Else it is undecided, after four times as many runs."},
-	{Term: "Tolerance", Text: "Where an interval does not hold the prediction, a mean may be off by a stated part for a stated reason. " +
-		"That keeps a claim from failing, and the verdict says so; it is no evidence for it, so that a claim which no interval confirms is " +
-		"undecided: 20% of times over a real network, where a handler takes time too; three requests of each node over the number it makes " +
-		"where the ends of a run could not be left out; 5% of the busiest node over the mean; two entries of all where runs with equal " +
-		"delays are the same."},
-	{Term: "Asymptotic", Text: "y = a + c·f(N) with the formula f, by least squares over at least five sizes. A formula holds if c is 1 " +
-		"within its 95% interval, or within 5%, which the verdict then names, and no other growth describes the largest system better; " +
-		"an O(…) holds if no faster growth fits better by more than 2 in AICc."},
-	{Term: "Holds in part", Text: "Some sizes or loads agree and others do not. A claim for heavy load that the closed loop contradicts is " +
-		"also tried under bursts and under Poisson arrivals at up to 95% of what the closed loop served."},
-	{Term: "Known false", Text: "The project knows why the claim is false; what was measured is the demonstration, or it is said that " +
-		"there was none."},
-	{Term: "Loads", Text: "Light: one request in the system at a time. Saturated: each node asks again as soon as it has left. Burst: all " +
-		"ask once, at about the same time. Contention: saturation, bursts, and Poisson arrivals with several waiting. Any: all of these. " +
-		"In virtual time T = 1 ms and a critical section lasts 100 µs; delays of messages are constant unless a load says otherwise."},
-	{Term: "Range", Text: "Least and greatest value over runs, and over entries where these are told apart."},
+// verdictWords is what the words of verdicts mean, a line for each: "word: meaning".
+//
+//go:embed verdicts.txt
+var verdictWords string
+
+func verdictNotes() (notes []page.Note) {
+	for line := range strings.Lines(verdictWords) {
+		word, meaning, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		notes = append(notes, page.Note{Term: word, Text: meaning})
+	}
+	return notes
 }

@@ -116,7 +116,8 @@ func (b *Browser) listen(event any) {
 		b.said = append(b.said, e.Entry.Text)
 	case *network.EventRequestWillBeSent:
 		address := e.Request.URL
-		own := address == b.page || strings.HasPrefix(address, "data:") || strings.HasPrefix(address, "blob:")
+		served := strings.HasPrefix(b.page, "http") && strings.HasPrefix(address, b.page) // by the server of the page
+		own := address == b.page || served || strings.HasPrefix(address, "data:") || strings.HasPrefix(address, "blob:")
 		if !own {
 			b.asked = append(b.asked, address)
 		}

@@ -307,15 +307,16 @@ type Value struct {
 	Text   string `json:"t,omitempty"` // "" where the number says all
 	Small  string `json:"s,omitempty"` // below it, as an interval
 	Hint   string `json:"h,omitempty"`
+	Opens  string `json:"o,omitempty"` // the row that it opens: "TABLE.ROW"
 	Class  string `json:"c,omitempty"` // a standing or a verdict: best, level, worse, unknown, good, bad, doubt, weak
 }
 
 // More is what opens below a row.
 type More struct {
-	Text    []string `json:"text,omitempty"`
-	Command string   `json:"command,omitempty"`
-	Pre     string   `json:"pre,omitempty"` // lines as they are
-	Plots   []Plot   `json:"plots,omitempty"`
+	Text     []string `json:"text,omitempty"`
+	Commands []string `json:"commands,omitempty"` // that show it
+	Pre      string   `json:"pre,omitempty"`      // lines as they are
+	Plots    []Plot   `json:"plots,omitempty"`
 }
 
 // Plot is a figure of its own data.

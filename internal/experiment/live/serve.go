@@ -53,7 +53,7 @@ func Serve(address string, b *Board, build Maker) (*Server, error) {
 		return nil, fmt.Errorf("live: cannot listen at %s: %w; want HOST:PORT of this host, such as %s", address, err, DefaultAddress)
 	}
 	s := &Server{URL: "http://" + listener.Addr().String() + "/", board: b, build: build, end: make(chan struct{})}
-	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: named(s.handler(), OnLoopback(listener.Addr().String())), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.http.Serve(listener) }() // ends with the server
 	return s, nil
 }
@@ -116,6 +116,18 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET "+Events, s.events)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry(s.board), promhttp.HandlerOpts{}))
 	return mux
+}
+
+// named refuses, of a server on the loopback, requests under another name than the
+// loopback's: a page from elsewhere whose name was made to lead here (DNS rebinding).
+func named(next http.Handler, loopback bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if loopback && !OnLoopback(r.Host) {
+			http.Error(w, "This server answers for the loopback of its host alone.", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // show answers with the page.

@@ -73,6 +73,14 @@ func TestPageIsThatOfTheLatestRefresh(t *testing.T) {
 			t.Errorf("%s: %v, %v", method, r, err)
 		}
 	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Host = "elsewhere.example:80"
+	if r, err := client.Do(request); err != nil || r.StatusCode != http.StatusForbidden {
+		t.Errorf("under another name: %v, %v", r, err)
+	}
 	if status, _ := get(t, s.URL+"runs.jsonl"); status != http.StatusNotFound {
 		t.Errorf("%d for a file", status)
 	}

@@ -41,7 +41,7 @@ function moreBody(inside, table, i) {
   inside.append(
     el("h2", {}, label >= 0 ? markOf(label, 16) : null, " ", el("bdi", {}, label >= 0 ? data.labels[label].name : shownAs(valueOf(values[0]), table.columns[0]))),
     el("dl", { class: "facts" }, named.map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
-    ...(open.text ?? []).map((text) => el("p", {}, text)), ...(open.command ? [command(open.command)] : []),
+    ...(open.text ?? []).map((text) => el("p", {}, text)), ...(open.commands ?? []).map(command),
     ...(open.pre ? [el("pre", { tabindex: 0 }, open.pre)] : []), ...(open.plots ?? []).map((p) => plotPanel(p, dialogWidth())));
 }
 

@@ -136,9 +136,9 @@ class Table {
     const opens = row.open ? () => open(`${this.spec.id}.${place}`) : row.cell >= 0 ? () => openCell(row.cell) : undefined;
     return el("tr", { "data-series": row.label >= 0 ? row.label : undefined, class: row.weak ? "incomplete" : "" }, shown.map((i, k) => {
       const v = values[i] ?? {}, c = columns[i], text = shownAs(v, c), name = c.type === "text" ? el("bdi", {}, text) : text;
-      const title = row.open ? "Open what is behind it" : "Open its runs";
+      const title = row.cell >= 0 ? "Open its runs" : "Open what is behind it", press = v.o ? () => open(v.o) : k === 0 ? opens : undefined;
       return el("td", { class: [c.type === "text" ? "name" : "", c.wide ? "wide" : "", v.c ?? ""].filter(Boolean).join(" ") || undefined, title: v.h },
-        k === 0 && row.label >= 0 ? markOf(row.label) : null, k === 0 && opens ? button("", title, opens, { class: "opens" }, name) : name,
+        k === 0 && row.label >= 0 ? markOf(row.label) : null, press ? button("", title, press, { class: "opens" }, name) : name,
         k === 0 && warned ? el("span", { class: "warned", title: warned }, " ⚠") : null,
         v.s ? el("small", {}, v.s) : null, v.a ? el("small", { class: "against" }, v.a) : null);
     }));
