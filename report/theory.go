@@ -14,6 +14,7 @@ import (
 	"dmebench/dme/claim"
 	"dmebench/report/plots"
 	"dmebench/runs"
+	"dmebench/stats"
 )
 
 // theory evaluates claims for the cells of an experiment.
@@ -280,19 +281,18 @@ func (c *cell) tooShort() int {
 	return n
 }
 
-// widen lets the error bar of a point reach further by a bound on the error of each
-// of its values.
-func widen(p plots.Point, bound float64) plots.Point {
-	if math.IsNaN(p.Lo) || math.IsNaN(p.Hi) { // too few repetitions for an interval
-		p.Lo, p.Hi = p.Y, p.Y
+// widened returns a metric with an interval that reaches further by what clocks may be
+// wrong, and that bound; 0 where no time of several clocks is in it.
+func (c *cell) widened(metric string) (e stats.Estimate, bound float64) {
+	e, bound = c.estimates[metric], c.bound(metric)
+	if e.N == 0 || bound == 0 {
+		return e, 0
 	}
-	p.Lo, p.Hi = p.Lo-bound, p.Hi+bound
-	return p
-}
-
-// widened reports whether clocks have widened the bars of any cell.
-func (ch chart) widened(metric string) bool {
-	return slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return c.bound(metric) > 0 })
+	if !e.Bounded() {
+		e.Lo, e.Hi = e.Median, e.Median
+	}
+	e.Lo, e.Hi = e.Lo-bound, e.Hi+bound
+	return e, bound
 }
 
 // served is the part of an offered load that must be served for the load to be
