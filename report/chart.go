@@ -39,12 +39,13 @@ type line struct {
 type spot struct {
 	x       float64
 	nodes   int
-	text    string  // what it is, as a sentence has it
 	offered float64 // requests per second that are asked for; 0 where that is not what varies
 	number  float64 // of an axis: its value, in nanoseconds where it is a duration
 	time    bool    // it is one
 	cells   map[string]*cell
 }
+
+func (s spot) size() string { return fmt.Sprintf("N = %d", s.nodes) }
 
 // inOrder returns the cells, series by series.
 func (ch chart) inOrder() (all []*cell) {
@@ -56,15 +57,6 @@ func (ch chart) inOrder() (all []*cell) {
 		}
 	}
 	return all
-}
-
-// lines gives labels the looks that they have all over the page.
-func (c *collection) lines(labels []string) []line {
-	var lines []line
-	for _, label := range labels {
-		lines = append(lines, line{label, slices.Index(c.labels, label)})
-	}
-	return lines
 }
 
 // separator stands between conditions.
@@ -161,7 +153,7 @@ func (c *collection) over(ch chart, metric string, most int) panel {
 // sideBySide turns a view of several series on one number of nodes, which would stand in
 // a crowd above it, into one with a place for each series.
 func (ch chart) sideBySide(v *panel) {
-	v.about = append(slices.Clone(v.about), ch.spots[0].text)
+	v.about = append(slices.Clone(v.about), ch.spots[0].size())
 	v.X, v.Names = plots.Axis{Label: "algorithm", Kind: plots.Names}, nil
 	place := make(map[int]float64) // by style
 	for i, ln := range ch.lines {

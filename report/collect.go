@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -69,7 +68,7 @@ func (c *collection) newSet(g *cells.Group) *set {
 	s.chart = chart{against: "n", about: s.describe(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
 	for _, size := range cells.Grouped(g.Cells, func(c *cells.Cell) int { return c.Nodes }) {
 		n := size[0].Nodes
-		here := spot{x: float64(n), nodes: n, text: fmt.Sprintf("N = %d", n), cells: make(map[string]*cell)}
+		here := spot{x: float64(n), nodes: n, cells: make(map[string]*cell)}
 		for _, x := range size {
 			here.cells[x.Label] = newCell(x)
 		}

@@ -17,7 +17,7 @@ import (
 // asked for where usual.
 func (s *set) at(here spot, usual bool, show, title string, draw func(*panel)) picture {
 	ch := s.chart
-	ch.size, ch.spots, ch.about = sizeSlug(here.nodes), []spot{here}, append(slices.Clone(s.about), here.text)
+	ch.size, ch.spots, ch.about = sizeSlug(here.nodes), []spot{here}, append(slices.Clone(s.about), here.size())
 	return picture{show: show, kind: show, title: title, ch: ch, natural: usual, usual: usual, panels: func(int) []panel {
 		v := panel{about: ch.about}
 		draw(&v)
@@ -255,7 +255,7 @@ func (s *set) courses() (all []picture) {
 			usual := i >= len(s.spots)-mostSizes
 			all = append(all, picture{
 				show: runs.CoursePicture, kind: units.Slug("course " + ln.label), ch: ch, alone: true, natural: usual, usual: usual,
-				title:   fmt.Sprintf("Course of the run: %s, %s", ln.label, here.text),
+				title:   fmt.Sprintf("Course of the run: %s, %s", ln.label, here.size()),
 				columns: 1, panels: func(int) (all []panel) {
 					if co := cell.course(); co != nil {
 						all = co.panels(ln, cell)

@@ -231,29 +231,6 @@ func agrees(c claim.Claim, predicted float64, values []float64) string {
 	return words[1]
 }
 
-// prediction is a claim beside what a cell measured.
-type prediction struct {
-	Claim     claim.Claim
-	Value     float64
-	Agreement string
-}
-
-// predictions returns what the claims say about the messages of a cell.
-func (t *theory) predictions(c *cell) []prediction {
-	var all []prediction
-	for _, about := range []struct {
-		quantity claim.Quantity
-		metric   string
-	}{{claim.MessagesPerCS, runs.MessagesPerCS}, {claim.TransmissionsPerCS, runs.TransmissionsPerCS}} {
-		for _, k := range t.speakingOf(about.quantity, c.First.Result.Spec) {
-			if x, ok := t.predict(k, c.First.Result.Spec); ok {
-				all = append(all, prediction{k, x, agrees(k, x, c.values(about.metric))})
-			}
-		}
-	}
-	return all
-}
-
 // bound is by how much a metric of the cell may be wrong because clocks of several
 // hosts were compared for it; 0 where no such time is in it.
 func (c *cell) bound(metric string) float64 {
