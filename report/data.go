@@ -2,7 +2,7 @@ package report
 
 import (
 	"cmp"
-	"math"
+	"maps"
 	"slices"
 	"strings"
 
@@ -221,13 +221,9 @@ func (p *paper) addCell(load int, c *cell, con contest) {
 	p.data.Labels[shown.Label].Algorithm = c.First.Result.Algorithm
 	entrant := slices.IndexFunc(con.all.Entrants, func(e rank.Entrant) bool { return e.Label == c.Label })
 	for _, m := range p.metrics {
-		e := estimateOf(c.estimates[m.Name])
-		if bound := c.bound(m.Name); e.Count > 0 && bound > 0 { // the interval reaches further by what clocks may be wrong
-			if math.IsNaN(e.Lo) {
-				e.Lo, e.Hi = e.Median, e.Median
-			}
-			e.Lo, e.Hi, e.Clocks = e.Lo-bound, e.Hi+bound, bound
-		}
+		widened, bound := c.widened(m.Name)
+		e := estimateOf(widened)
+		e.Clocks = bound
 		if k := con.all.Column(m.Name); k >= 0 && entrant >= 0 && len(con.all.Entrants) > 1 && e.Count > 0 {
 			e.Standing, e.Against = standing(con.all.Entrants[entrant].Cells[k])
 		}
@@ -299,50 +295,23 @@ const mostCurves = 2
 
 func (p *paper) addCurves(load int, s *set) {
 	for _, ln := range s.lines {
-		var measured []*cell
-		for _, here := range s.spots {
-			if cell := here.cells[ln.label]; cell != nil {
-				measured = append(measured, cell)
-			}
-		}
 		for _, q := range quantities() {
 			metric := p.metric(q.metric)
-			if q.theory == (claim.Quantity{}) || metric < 0 {
+			if metric < 0 {
 				continue
 			}
-			drawn := 0
-			for _, k := range p.theory.speakingOf(q.theory, measured[len(measured)-1].First.Result.Spec) {
-				if drawn == mostCurves || k.KnownFalse != "" && drawn > 0 {
-					break // the cells have it
+			for _, at := range p.curves(s.chart, ln, q.theory, mostCurves) {
+				shown := page.Curve{
+					Label: ln.style, Load: load, Metric: metric, Formula: sign(at.Kind) + brief(at.Formula), Source: at.Source,
+					Kind: string(at.Kind), False: at.KnownFalse,
 				}
-				points := p.curve(k, measured)
-				if len(points) == 0 {
-					continue
+				for _, point := range at.points {
+					shown.Points = append(shown.Points, [2]page.Real{page.Real(point.X), page.Real(point.Y)})
 				}
-				drawn++
-				p.data.Curves = append(p.data.Curves, page.Curve{
-					Label: ln.style, Load: load, Metric: metric, Formula: sign(k.Kind) + brief(k.Formula), Source: k.Source,
-					Kind: string(k.Kind), False: k.KnownFalse, Points: points,
-				})
+				p.data.Curves = append(p.data.Curves, shown)
 			}
 		}
 	}
-}
-
-// curve is a claim at the sizes of some cells, and where no time is needed between them.
-func (p *paper) curve(k claim.Claim, measured []*cell) (points [][2]page.Real) {
-	for _, cell := range measured {
-		if x, ok := p.theory.predictCell(k, cell); ok {
-			points = append(points, [2]page.Real{page.Real(cell.Nodes), page.Real(x)})
-		}
-	}
-	if len(points) > 0 && !timed(k.Quantity) {
-		for _, q := range p.betweenSizes(k, measured) {
-			points = append(points, [2]page.Real{page.Real(q.X), page.Real(q.Y)})
-		}
-		slices.SortFunc(points, func(a, b [2]page.Real) int { return cmp.Compare(a[0], b[0]) })
-	}
-	return points
 }
 
 // addAxes adds what cells can be drawn against besides the number of nodes.
@@ -476,12 +445,7 @@ func (p *paper) kindTable() []page.Table {
 	}
 	for i, c := range p.cells {
 		perCS := c.pooledKinds()
-		kinds := make([]string, 0, len(perCS))
-		for kind := range perCS {
-			kinds = append(kinds, kind)
-		}
-		slices.Sort(kinds)
-		for _, kind := range kinds {
+		for _, kind := range slices.Sorted(maps.Keys(perCS)) {
 			t.Rows = append(t.Rows, p.row(i, page.Word(kind), page.Num(perCS[kind])))
 		}
 	}
