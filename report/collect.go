@@ -40,6 +40,7 @@ type set struct {
 type cell struct {
 	*cells.Cell
 	estimates map[string]stats.Estimate // by name of the metric, over the runs that count
+	unread    error                     // why the distribution of its times is not known
 }
 
 func collect(in Input) *collection {
@@ -83,7 +84,7 @@ func (c *collection) newSet(g *cells.Group) *set {
 }
 
 func newCell(x *cells.Cell) *cell {
-	c := &cell{x, make(map[string]stats.Estimate)}
+	c := &cell{Cell: x, estimates: make(map[string]stats.Estimate)}
 	for _, m := range runs.Metrics() {
 		c.estimates[m.Name] = stats.Median(m.Values(c.Good))
 	}

@@ -216,8 +216,9 @@ func (p *paper) addCell(load int, c *cell, con contest) {
 	p.cells = append(p.cells, c)
 	shown := page.Cell{
 		Label: slices.Index(p.labels, c.Label), Load: load, Nodes: c.Nodes, Runs: len(c.Good), Bad: len(c.Bad),
-		Predictions: p.predictionsOf(c), Spectra: c.spectra(), Notes: c.LeftOut(), Command: p.command(c),
+		Predictions: p.predictionsOf(c), Notes: c.LeftOut(), Command: p.command(c),
 	}
+	shown.Spectra, c.unread = spectra(c.Good)
 	p.data.Labels[shown.Label].Algorithm = c.First.Result.Algorithm
 	entrant := slices.IndexFunc(con.all.Entrants, func(e rank.Entrant) bool { return e.Label == c.Label })
 	for _, m := range p.metrics {

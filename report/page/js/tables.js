@@ -112,8 +112,9 @@ class Table {
     const { columns } = this.spec, shown = [...this.visible].sort((a, b) => a - b), rows = this.wanted();
     this.head.replaceChildren(el("tr", {}, shown.map((i) => {
       const c = columns[i], sorted = this.sort === i;
-      return el("th", { scope: "col", class: c.type === "text" ? "name" : "", "aria-sort": sorted
-        ? (this.down ? "descending" : "ascending") : "none" },
+      const kind = `${c.type === "text" ? "name" : ""} ${c.wide ? "wide" : ""}`.trim();
+      const order = !sorted ? "none" : this.down ? "descending" : "ascending";
+      return el("th", { scope: "col", class: kind, "aria-sort": order },
         button([c.title, c.unit ? ` (${c.unit})` : "", sorted ? (this.down ? " ▾" : " ▴") : ""].join(""), "Sort", () => this.sortBy(i),
           { "data-key": `th${i}` }));
     })));
