@@ -205,7 +205,7 @@ func (c *collection) newFamily(axis runs.Axis, points []point) *family {
 func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) chart {
 	n := points[0].cell.Nodes
 	ch := chart{
-		against: axis.Name, size: fmt.Sprintf("n%d", n), about: []string{fmt.Sprintf("N = %d", n)},
+		against: axis.Name, size: sizeSlug(n), about: []string{fmt.Sprintf("N = %d", n)},
 		abscissa: plots.Axis{Label: cmp.Or(axis.Title, axis.Name), Kind: plots.Names},
 	}
 	unit := units.Plain()
@@ -219,20 +219,18 @@ func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) char
 	var labels []string
 	for i, same := range cells.Grouped(points, func(p point) string { return p.text }) {
 		p := same[0]
-		s := spot{x: float64(i), nodes: n, text: p.text, cells: make(map[string]*cell)}
+		s := spot{x: float64(i), nodes: n, cells: make(map[string]*cell)}
 		if numeric {
-			s.number, s.time = p.number, p.time
-			s.x, s.text = p.number/unit.Divisor, axis.Name+" "+unit.Write(p.number)
+			s.x, s.number, s.time = p.number/unit.Divisor, p.number, p.time
 		} else {
 			ch.names = append(ch.names, p.text)
 		}
 		switch axis.Over {
 		case "total_rate":
-			s.offered, s.text = p.number, units.Number(p.number)+" requests/s in all"
+			s.offered = p.number
 		case "rate":
-			s.offered, s.text = p.number*float64(n), units.Number(p.number)+" requests/s per node"
+			s.offered = p.number * float64(n)
 		}
-		s.text = fmt.Sprintf("N = %d, %s", n, s.text)
 		for _, p := range same {
 			if s.cells[p.label] == nil { // else they differ in how long they lasted, and have figures of their own
 				s.cells[p.label] = p.cell
@@ -243,11 +241,12 @@ func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) char
 		}
 		ch.spots = append(ch.spots, s)
 	}
-	ch.lines = c.lines(labels)
-	for i := range ch.lines {
-		if points[0].own != "" {
-			ch.lines[i].style = i
+	for i, label := range labels {
+		ln := line{label, i}
+		if points[0].own == "" { // the look that it has all over the page
+			ln.style = slices.Index(c.labels, label)
 		}
+		ch.lines = append(ch.lines, ln)
 	}
 	return ch
 }

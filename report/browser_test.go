@@ -79,11 +79,12 @@ func TestBrowser(t *testing.T) {
 						if !opened && words[0] != "size" {
 							open("")
 						}
+
 						said, ok := b.Step(line)
 						if !ok {
 							t.Fatalf("what is %q?", line)
 						}
-						if said != "" {
+						if said = strings.TrimSpace(said); said != "" {
 							out = append(out, line+": "+said)
 						}
 					}

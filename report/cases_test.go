@@ -77,11 +77,14 @@ func TestCases(t *testing.T) {
 					in.Plots, in.Formats = slices.Contains([]string{"figures", "labels", "caption", "tex"}, words[0]), []plots.Format{plots.SVG}
 					key := fmt.Sprint(in.Plots, in.Only)
 					if _, ok := made[key]; !ok {
-						if _, err := in.Files(); errors.As(err, new(*report.UnknownFigures)) {
+						b, err := filesOf(in)
+						if errors.As(err, new(*report.UnknownFigures)) {
 							out = append(out, words[1]+": there is none")
 							continue
+						} else if err != nil {
+							t.Fatal(err)
 						}
-						made[key] = filesOf(t, in)
+						made[key] = b
 					}
 					out = append(out, made[key].shown(t, words)...)
 				}
@@ -325,7 +328,7 @@ func (b built) data(t *testing.T, words []string) (lines []string) {
 		parts = slices.DeleteFunc(parts, func(x string) bool { return x == "" })
 		lines = append(lines, strings.Join(parts, " | "))
 	}
-	d := b.page
+	d := b.page(t)
 	switch words[0] {
 	case "answer":
 		say(append([]string{string(d.Answer.Level)}, d.Answer.Status...)...)
@@ -358,7 +361,7 @@ func (b built) data(t *testing.T, words []string) (lines []string) {
 	case "cells":
 		for _, c := range d.Cells {
 			if label := d.Labels[c.Label].Name; words[1] == "*" || words[1] == label {
-				say(append([]string{label, d.Loads[c.Load].Brief, fmt.Sprint("N=", c.Nodes)}, b.values(c, words[2:])...)...)
+				say(append([]string{label, d.Loads[c.Load].Brief, fmt.Sprint("N=", c.Nodes)}, values(d, c, words[2:])...)...)
 			}
 		}
 	case "table":
@@ -382,8 +385,8 @@ func (b built) data(t *testing.T, words []string) (lines []string) {
 }
 
 // values are metrics of a cell, and what is predicted of them.
-func (b built) values(c page.Cell, metrics []string) (all []string) {
-	for i, m := range b.page.Metrics {
+func values(d *page.Data, c page.Cell, metrics []string) (all []string) {
+	for i, m := range d.Metrics {
 		if e := c.Values[i]; slices.Contains(metrics, m.Name) && e.Count > 0 {
 			all = append(all, fmt.Sprintf("%s %.6g [%.6g, %.6g] of %d %s", m.Name, e.Median, e.Lo, e.Hi, e.Count, e.Against))
 			for _, p := range c.Predictions {

@@ -39,20 +39,24 @@ type line struct {
 type spot struct {
 	x       float64
 	nodes   int
-	text    string  // what it is, as a sentence has it
 	offered float64 // requests per second that are asked for; 0 where that is not what varies
 	number  float64 // of an axis: its value, in nanoseconds where it is a duration
 	time    bool    // it is one
 	cells   map[string]*cell
 }
 
-// lines gives labels the looks that they have all over the page.
-func (c *collection) lines(labels []string) []line {
-	var lines []line
-	for _, label := range labels {
-		lines = append(lines, line{label, slices.Index(c.labels, label)})
+func (s spot) size() string { return fmt.Sprintf("N = %d", s.nodes) }
+
+// inOrder returns the cells, series by series.
+func (ch chart) inOrder() (all []*cell) {
+	for _, ln := range ch.lines {
+		for _, here := range ch.spots {
+			if cell := here.cells[ln.label]; cell != nil {
+				all = append(all, cell)
+			}
+		}
 	}
-	return lines
+	return all
 }
 
 // separator stands between conditions.
@@ -122,11 +126,20 @@ func (c *collection) over(ch chart, metric string, most int) panel {
 	v.X, v.Y, v.Names = ch.abscissa, axisOf(metric), ch.names
 	for _, ln := range ch.lines {
 		v.Series = append(v.Series, plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: ch.points(ln.label, metric)})
-		curves, said := c.curves(ch, ln, q.theory, most)
-		v.Series, v.predicted = append(v.Series, curves...), append(v.predicted, said...)
+		if len(ch.lines) > 6 { // lest nothing can be read
+			most = 1
+		}
+		for _, k := range c.curves(ch, ln, q.theory, most) {
+			role := plots.Exact
+			if k.Kind == claim.UpperBound || k.Kind == claim.LowerBound {
+				role = plots.Bound
+			}
+			v.Series = append(v.Series, plots.Series{Label: atCurve(k.Claim), Style: ln.style, Role: role, Points: k.points})
+			v.predicted = append(v.predicted, saying{ln.label, formula(k.Claim)})
+		}
 	}
-	if ch.widened(metric) {
-		v.keys = append(v.keys, plots.Key{Label: "bars reach further than the 95% interval by the clocks’ bound", Role: plots.Measured})
+	if slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return c.bound(metric) > 0 }) {
+		v.keys = append(v.keys, plots.Key{Label: "bars: 95% interval and the clocks’ bound", Role: plots.Measured})
 	}
 	if metric == runs.Throughput {
 		ch.markKnees(&v)
@@ -140,7 +153,7 @@ func (c *collection) over(ch chart, metric string, most int) panel {
 // sideBySide turns a view of several series on one number of nodes, which would stand in
 // a crowd above it, into one with a place for each series.
 func (ch chart) sideBySide(v *panel) {
-	v.about = append(slices.Clone(v.about), ch.spots[0].text)
+	v.about = append(slices.Clone(v.about), ch.spots[0].size())
 	v.X, v.Names = plots.Axis{Label: "algorithm", Kind: plots.Names}, nil
 	place := make(map[int]float64) // by style
 	for i, ln := range ch.lines {
@@ -165,16 +178,16 @@ func (ch chart) points(label, metric string) []plots.Point {
 		if cell == nil {
 			continue
 		}
-		e := cell.estimates[metric]
+		e, _ := cell.widened(metric)
 		if e.N == 0 {
 			gap = true
 			continue
 		}
-		p := pointOf(s.x, e)
-		p.Gap, gap = gap || ch.names != nil, false
-		if bound := cell.bound(metric); bound > 0 {
-			p = widen(p, bound)
+		p := plots.At(s.x, e.Median)
+		if e.Bounded() {
+			p.Lo, p.Hi = e.Lo, e.Hi
 		}
+		p.Gap, gap = gap || ch.names != nil, false
 		points = append(points, p)
 	}
 	return points
@@ -183,11 +196,9 @@ func (ch chart) points(label, metric string) []plots.Point {
 // howToRead says what the points of a chart are.
 func (ch chart) howToRead(metric string) string {
 	fewest, most, bounded := math.MaxInt, 0, true
-	for _, s := range ch.spots {
-		for _, cell := range s.cells {
-			if e := cell.estimates[metric]; e.N > 0 {
-				fewest, most, bounded = min(fewest, e.N), max(most, e.N), bounded && e.Bounded()
-			}
+	for _, cell := range ch.inOrder() {
+		if e := cell.estimates[metric]; e.N > 0 {
+			fewest, most, bounded = min(fewest, e.N), max(most, e.N), bounded && e.Bounded()
 		}
 	}
 	repetitions := plural(most, "repetition")
@@ -203,15 +214,6 @@ func (ch chart) howToRead(metric string) string {
 		return fmt.Sprintf("Medians of %s, without a bar where there are too few for an interval.", repetitions)
 	}
 	return fmt.Sprintf("Medians of %s with their %.0f%% confidence intervals.", repetitions, 100*stats.Confidence)
-}
-
-// pointOf is an estimate with its interval, if it has one.
-func pointOf(x float64, e stats.Estimate) plots.Point {
-	p := plots.At(x, e.Median)
-	if e.Bounded() {
-		p.Lo, p.Hi = e.Lo, e.Hi
-	}
-	return p
 }
 
 // formatOf returns how values of a metric are written.
@@ -238,74 +240,63 @@ func describe(e stats.Estimate, write func(float64) string) string {
 	return fmt.Sprintf("%s, 95%% interval %s to %s, %d repetitions", write(e.Median), write(e.Lo), write(e.Hi), e.N)
 }
 
-// curves returns the predictions for a line. Over nodes that is the sharpest
-// claim and those after it, at most so many, or with many lines the sharpest alone, lest
-// nothing can be read. Over another axis it is the sharpest that speaks of every place
-// where the line was measured. What is said of each stands beside them.
-func (c *collection) curves(ch chart, ln line, q claim.Quantity, most int) (curves []plots.Series, said []saying) {
-	var at []float64
-	var cells []*cell
+// curve is a claim where a line was measured.
+type curve struct {
+	claim.Claim
+	points []plots.Point
+}
+
+// curves returns the predictions for a line. Over nodes that is the sharpest claim and
+// those after it, at most so many, also between what was measured if no time is needed.
+// Over another axis it is the sharpest that speaks of every place where the line was measured.
+func (c *collection) curves(ch chart, ln line, q claim.Quantity, most int) (all []curve) {
+	var at []spot
 	for _, s := range ch.spots {
 		if cell := s.cells[ln.label]; cell != nil && (ch.between || len(cell.Good) > 0) {
-			at, cells = append(at, s.x), append(cells, cell)
+			at = append(at, s)
 		}
 	}
-	if q == (claim.Quantity{}) || len(cells) == 0 {
-		return nil, nil
+	if q == (claim.Quantity{}) || len(at) == 0 {
+		return nil
 	}
-	if !ch.between || len(ch.lines) > 6 {
+	if !ch.between {
 		most = 1
 	}
-	for _, k := range c.theory.speakingOf(q, cells[len(cells)-1].First.Result.Spec) {
-		if len(curves) == most || k.KnownFalse != "" && len(curves) > 0 {
+	like := at[len(at)-1].cells[ln.label].First.Result.Spec
+	for _, k := range c.theory.speakingOf(q, like) {
+		if len(all) == most || k.KnownFalse != "" && len(all) > 0 {
 			break // the table has it
 		}
-		curve := plots.Series{Label: atCurve(k), Style: ln.style, Role: plots.Exact}
-		if k.Kind == claim.UpperBound || k.Kind == claim.LowerBound {
-			curve.Role = plots.Bound
-		}
-		for i, cell := range cells {
-			if x, ok := c.theory.predictCell(k, cell); ok {
-				p := plots.At(at[i], x)
+		var points []plots.Point
+		var sizes []int
+		for _, s := range at {
+			sizes = append(sizes, s.nodes)
+			if y, ok := c.theory.predictCell(k, s.cells[ln.label]); ok {
+				p := plots.At(s.x, y)
 				p.Gap = ch.names != nil
-				curve.Points = append(curve.Points, p)
+				points = append(points, p)
 			}
 		}
-		if len(curve.Points) == 0 || !ch.between && len(curve.Points) < len(cells) {
+		if len(points) == 0 || !ch.between && len(points) < len(at) {
 			continue
 		}
 		if ch.between && !timed(q) {
-			curve.Points = append(curve.Points, c.betweenSizes(k, cells)...)
-			slices.SortFunc(curve.Points, func(a, b plots.Point) int { return int(a.X - b.X) })
+			for _, n := range curveSizes(sizes) {
+				like.Nodes = n
+				if y, ok := c.theory.predict(k, like); ok && !slices.Contains(sizes, n) {
+					points = append(points, plots.At(float64(n), y))
+				}
+			}
+			slices.SortFunc(points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
 		}
-		if !slices.ContainsFunc(curves, func(other plots.Series) bool { return coincide(other, curve) }) {
-			curves, said = append(curves, curve), append(said, saying{of: ln.label, text: formula(k)})
+		same := func(o curve) bool {
+			return slices.EqualFunc(o.points, points, func(p, q plots.Point) bool { return p.X == q.X && p.Y == q.Y })
 		}
-	}
-	return curves, said
-}
-
-// betweenSizes evaluates a claim at numbers of nodes that were not measured.
-func (c *collection) betweenSizes(k claim.Claim, cells []*cell) []plots.Point {
-	var measured []int
-	for _, cell := range cells {
-		measured = append(measured, cell.Nodes)
-	}
-	like := cells[len(cells)-1].First.Result.Spec
-	var points []plots.Point
-	for _, n := range curveSizes(measured) {
-		like.Nodes = n
-		if x, ok := c.theory.predict(k, like); ok && !slices.Contains(measured, n) {
-			points = append(points, plots.At(float64(n), x))
+		if !slices.ContainsFunc(all, same) { // one says as much as both
+			all = append(all, curve{k, points})
 		}
 	}
-	return points
-}
-
-// coincide reports whether two predictions have the same values: one says as much
-// as both.
-func coincide(a, b plots.Series) bool {
-	return slices.EqualFunc(a.Points, b.Points, func(p, q plots.Point) bool { return p.X == q.X && p.Y == q.Y })
+	return all
 }
 
 // waitingIsResponse reports whether in all cells the waiting time is what is left of
@@ -314,20 +305,18 @@ func coincide(a, b plots.Series) bool {
 func (ch chart) waitingIsResponse() bool {
 	const near = 0.02
 	some := false
-	for _, s := range ch.spots {
-		for _, cell := range s.cells {
-			if slices.Contains(closedWorkloads(), cell.First.Result.Spec.Workload) {
-				some = true
+	for _, cell := range ch.inOrder() {
+		if slices.Contains(closedWorkloads(), cell.First.Result.Spec.Workload) {
+			some = true
+			continue
+		}
+		for _, r := range cell.Good {
+			if r.WaitingTime == nil || r.ResponseTime == nil || r.CS == nil {
 				continue
 			}
-			for _, r := range cell.Good {
-				if r.WaitingTime == nil || r.ResponseTime == nil || r.CS == nil {
-					continue
-				}
-				some = true
-				if math.Abs(r.WaitingTime.Mean+*r.CS-r.ResponseTime.Mean) > near*r.ResponseTime.Mean {
-					return false
-				}
+			some = true
+			if math.Abs(r.WaitingTime.Mean+*r.CS-r.ResponseTime.Mean) > near*r.ResponseTime.Mean {
+				return false
 			}
 		}
 	}
@@ -342,17 +331,15 @@ func closedWorkloads() []string { return []string{"saturate", "serial"} }
 // synchronization delay is known in units of that.
 func (ch chart) sameDelay() bool {
 	lowest, highest := math.Inf(1), 0.0
-	for _, s := range ch.spots {
-		for _, cell := range s.cells {
-			t, over := cell.estimates[runs.MeanDelay], cell.estimates[runs.SyncDelayOverT]
-			if len(cell.Good) == 0 {
-				continue
-			}
-			if t.N == 0 || over.N == 0 && cell.estimates[runs.SyncDelayP50].N > 0 {
-				return false
-			}
-			lowest, highest = min(lowest, t.Min), max(highest, t.Max)
+	for _, cell := range ch.inOrder() {
+		t, over := cell.estimates[runs.MeanDelay], cell.estimates[runs.SyncDelayOverT]
+		if len(cell.Good) == 0 {
+			continue
 		}
+		if t.N == 0 || over.N == 0 && cell.estimates[runs.SyncDelayP50].N > 0 {
+			return false
+		}
+		lowest, highest = min(lowest, t.Min), max(highest, t.Max)
 	}
 	return lowest <= highest*1.001 && highest <= lowest*1.001
 }

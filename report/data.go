@@ -2,7 +2,7 @@ package report
 
 import (
 	"cmp"
-	"math"
+	"maps"
 	"slices"
 	"strings"
 
@@ -216,18 +216,15 @@ func (p *paper) addCell(load int, c *cell, con contest) {
 	p.cells = append(p.cells, c)
 	shown := page.Cell{
 		Label: slices.Index(p.labels, c.Label), Load: load, Nodes: c.Nodes, Runs: len(c.Good), Bad: len(c.Bad),
-		Predictions: p.predictionsOf(c), Spectra: c.spectra(), Notes: c.LeftOut(), Command: p.command(c),
+		Predictions: p.predictionsOf(c), Notes: c.LeftOut(), Command: p.command(c),
 	}
+	shown.Spectra, c.unread = spectra(c.Good)
 	p.data.Labels[shown.Label].Algorithm = c.First.Result.Algorithm
 	entrant := slices.IndexFunc(con.all.Entrants, func(e rank.Entrant) bool { return e.Label == c.Label })
 	for _, m := range p.metrics {
-		e := estimateOf(c.estimates[m.Name])
-		if bound := c.bound(m.Name); e.Count > 0 && bound > 0 { // the interval reaches further by what clocks may be wrong
-			if math.IsNaN(e.Lo) {
-				e.Lo, e.Hi = e.Median, e.Median
-			}
-			e.Lo, e.Hi, e.Clocks = e.Lo-bound, e.Hi+bound, bound
-		}
+		widened, bound := c.widened(m.Name)
+		e := estimateOf(widened)
+		e.Clocks = bound
 		if k := con.all.Column(m.Name); k >= 0 && entrant >= 0 && len(con.all.Entrants) > 1 && e.Count > 0 {
 			e.Standing, e.Against = standing(con.all.Entrants[entrant].Cells[k])
 		}
@@ -281,7 +278,8 @@ func (p *paper) predictionsOf(c *cell) (all []page.Prediction) {
 				continue
 			}
 			shown := page.Prediction{
-				Metric: metric, Value: page.Real(x), Formula: sign(k.Kind) + brief(k.Formula), Source: k.Source, Kind: string(k.Kind), False: k.KnownFalse,
+				Metric: metric, Value: page.Real(x), Formula: sign(k.Kind) + brief(k.Formula), Source: k.Source, Kind: string(k.Kind),
+				False: k.KnownFalse,
 			}
 			// Times and rates scatter: whether they are what is predicted, validation says.
 			if q.theory == claim.MessagesPerCS || q.theory == claim.TransmissionsPerCS {
@@ -298,50 +296,23 @@ const mostCurves = 2
 
 func (p *paper) addCurves(load int, s *set) {
 	for _, ln := range s.lines {
-		var measured []*cell
-		for _, here := range s.spots {
-			if cell := here.cells[ln.label]; cell != nil {
-				measured = append(measured, cell)
-			}
-		}
 		for _, q := range quantities() {
 			metric := p.metric(q.metric)
-			if q.theory == (claim.Quantity{}) || metric < 0 {
+			if metric < 0 {
 				continue
 			}
-			drawn := 0
-			for _, k := range p.theory.speakingOf(q.theory, measured[len(measured)-1].First.Result.Spec) {
-				if drawn == mostCurves || k.KnownFalse != "" && drawn > 0 {
-					break // the cells have it
+			for _, at := range p.curves(s.chart, ln, q.theory, mostCurves) {
+				shown := page.Curve{
+					Label: ln.style, Load: load, Metric: metric, Formula: sign(at.Kind) + brief(at.Formula), Source: at.Source,
+					Kind: string(at.Kind), False: at.KnownFalse,
 				}
-				points := p.curve(k, measured)
-				if len(points) == 0 {
-					continue
+				for _, point := range at.points {
+					shown.Points = append(shown.Points, [2]page.Real{page.Real(point.X), page.Real(point.Y)})
 				}
-				drawn++
-				p.data.Curves = append(p.data.Curves, page.Curve{
-					Label: ln.style, Load: load, Metric: metric, Formula: sign(k.Kind) + brief(k.Formula), Source: k.Source,
-					Kind: string(k.Kind), False: k.KnownFalse, Points: points,
-				})
+				p.data.Curves = append(p.data.Curves, shown)
 			}
 		}
 	}
-}
-
-// curve is a claim at the sizes of some cells, and where no time is needed between them.
-func (p *paper) curve(k claim.Claim, measured []*cell) (points [][2]page.Real) {
-	for _, cell := range measured {
-		if x, ok := p.theory.predictCell(k, cell); ok {
-			points = append(points, [2]page.Real{page.Real(cell.Nodes), page.Real(x)})
-		}
-	}
-	if len(points) > 0 && !timed(k.Quantity) {
-		for _, q := range p.betweenSizes(k, measured) {
-			points = append(points, [2]page.Real{page.Real(q.X), page.Real(q.Y)})
-		}
-		slices.SortFunc(points, func(a, b [2]page.Real) int { return cmp.Compare(a[0], b[0]) })
-	}
-	return points
 }
 
 // addAxes adds what cells can be drawn against besides the number of nodes.
@@ -475,12 +446,7 @@ func (p *paper) kindTable() []page.Table {
 	}
 	for i, c := range p.cells {
 		perCS := c.pooledKinds()
-		kinds := make([]string, 0, len(perCS))
-		for kind := range perCS {
-			kinds = append(kinds, kind)
-		}
-		slices.Sort(kinds)
-		for _, kind := range kinds {
+		for _, kind := range slices.Sorted(maps.Keys(perCS)) {
 			t.Rows = append(t.Rows, p.row(i, page.Word(kind), page.Num(perCS[kind])))
 		}
 	}
@@ -508,11 +474,12 @@ func some(t page.Table) []page.Table {
 func (p *paper) growthTables() []page.Table {
 	t := page.Table{
 		ID: "growth", Title: "How messages grow with N", Folded: true,
-		Note: "Least-squares fits of y = a + c·g(N) to every repetition. The claimed growth g is the one that fits the values of the claim's own " +
-			"formula; 1/N is that of what approaches a constant. A bound need not be reached: where its growth is out of the question, the best " +
-			"one is fitted. Growths are ranked by Akaike's information criterion for small samples, AICc; each stands with its distance from the " +
-			"best: below 2 there is nothing to choose, above 10 nothing speaks for it. p is the exponent of y = a + c·N^p if it may be anything; " +
-			"over few sizes its interval is wide, since a, c and p can stand in for one another.",
+		Note: "Least-squares fits of y = a + c·g(N) to every repetition. The claimed growth g is the one that fits the values of the " +
+			"claim's own formula; 1/N is that of what approaches a constant. A bound need not be reached: where its growth is out " +
+			"of the question, the best one is fitted. Growths are ranked by Akaike's information criterion for small samples, AICc; " +
+			"each stands with its distance from the best: below 2 there is nothing to choose, above 10 nothing speaks for it. p is " +
+			"the exponent of y = a + c·N^p if it may be anything; over few sizes its interval is wide, since a, c and p can stand " +
+			"in for one another.",
 		Columns: []page.Column{
 			{Key: "label", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text},
 			{Key: "network", Title: "network", Type: page.Text}, {Key: "sizes", Title: "sizes N", Type: page.Text},
@@ -558,8 +525,9 @@ func (p *paper) growthRow(sc scaling, g growth) page.Row {
 // growthPlot shows what was measured with the fit of the claimed growth and the best one.
 func (p *paper) growthPlot(sc scaling, g growth) page.Plot {
 	f := page.Plot{
-		Name: "growth-" + units.Slug(g.label+" "+g.set.place), Title: g.label + ": " + equation(g.main()), Caption: sc.title + separator + g.set.network(),
-		X: page.Scale{Title: "nodes N", Type: page.Number}, Y: page.Scale{Title: "messages per CS", Type: page.Number},
+		Name: "growth-" + units.Slug(g.label+" "+g.set.place), Title: g.label + ": " + equation(g.main()),
+		Caption: sc.title + separator + g.set.network(),
+		X:       page.Scale{Title: "nodes N", Type: page.Number}, Y: page.Scale{Title: "messages per CS", Type: page.Number},
 	}
 	label := page.At(g.style)
 	measured := page.Series{Name: "each repetition", Label: label, Role: page.Scattered}

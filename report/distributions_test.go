@@ -27,8 +27,10 @@ func flowing(in report.Input, intervals int) report.Input {
 
 // Distributions are those of all repetitions together: shares that grow, and percentiles.
 func TestDistributions(t *testing.T) {
-	b := build(t, drawing(experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 3), "response-cdf-*", "response-percentiles-*", "waiting-cdf-tcp-saturate-n3"))
-	for _, name := range []string{"response-cdf-tcp-saturate-n7", "response-percentiles-tcp-saturate-n7", "waiting-cdf-tcp-saturate-n3"} {
+	in := experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 3)
+	in.Only = []string{"response-cdf-tcp-saturate-n7", "response-percentiles-tcp-saturate-n7", "waiting-cdf-tcp-saturate-n3"}
+	b := build(t, in)
+	for _, name := range in.Only {
 		lines := curves(t, b.svg(t, name))
 		if len(lines) != 2 {
 			t.Fatalf("%s: %d curves", name, len(lines))
@@ -39,12 +41,6 @@ func TestDistributions(t *testing.T) {
 			}
 		}
 	}
-}
-
-// drawing asks for figures.
-func drawing(in report.Input, patterns ...string) report.Input {
-	in.Only = patterns
-	return in
 }
 
 var curvePath = regexp.MustCompile(`<path d="(M[-\d.,L]+)" style="fill:none;stroke:#[0-9A-F]{6};stroke-width:1.5`)

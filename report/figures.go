@@ -60,16 +60,10 @@ func (p picture) is(f runs.Figure) bool {
 		f.Against == "" && !p.natural && p.ch.size != sizeSlug(f.Nodes) {
 		return false
 	}
-	for _, s := range p.ch.spots {
-		for _, cell := range s.cells {
-			of := cell.First
-			if cmp.Or(f.Transport, of.Transport) == of.Transport && cmp.Or(f.Workload, of.Workload) == of.Workload &&
-				cmp.Or(f.Nodes, s.nodes) == s.nodes {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.ch.inOrder(), func(c *cell) bool {
+		return cmp.Or(f.Transport, c.First.Transport) == c.First.Transport && cmp.Or(f.Workload, c.First.Workload) == c.First.Workload &&
+			cmp.Or(f.Nodes, c.Nodes) == c.Nodes
+	})
 }
 
 // pictures lists everything that can be drawn.
@@ -129,22 +123,15 @@ var severalMetrics = []struct {
 	}},
 	{runs.RecoveryPicture, "Recovery: the costliest fault of a run", []metricPanel{
 		{metric: runs.Recovered, title: "Until the next entry", ordinate: "time since the fault"},
-		{metric: runs.Served, title: "Until all who waited were served", ordinate: "time since the fault"},
+		{metric: runs.Served, title: "Until all were served", ordinate: "time since the fault"},
 		{metric: runs.RecoveryMessages, title: "Messages until the next entry", ordinate: "messages"},
-		{metric: runs.RequestsLost, title: "Requests lost, by all faults of the run", ordinate: "requests"},
+		{metric: runs.RequestsLost, title: "Requests lost", ordinate: "requests"},
 	}},
 }
 
 // serial reports whether one request at a time is made: its order is the workload's, and
 // its rate one over the response time.
-func (ch chart) serial() bool {
-	return slices.ContainsFunc(ch.spots, func(s spot) bool {
-		for _, cell := range s.cells {
-			return cell.First.Result.Spec.Workload == "serial"
-		}
-		return false
-	})
-}
+func (ch chart) serial() bool { return ch.inOrder()[0].First.Result.Spec.Workload == "serial" }
 
 // several draws a panel for each metric that differs anywhere.
 func (c *collection) several(ch chart, panels []metricPanel) (all []panel) {
@@ -161,14 +148,7 @@ func (c *collection) several(ch chart, panels []metricPanel) (all []panel) {
 // broadcasts reports whether any run of the chart broadcast natively.
 func (ch chart) broadcasts() bool {
 	native := func(r *runs.Result) bool { return r.Messages.Transmissions != r.Messages.Total }
-	return slices.ContainsFunc(ch.spots, func(s spot) bool {
-		for _, cell := range s.cells {
-			if slices.ContainsFunc(cell.Good, native) {
-				return true
-			}
-		}
-		return false
-	})
+	return slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return slices.ContainsFunc(c.Good, native) })
 }
 
 // flat reports whether all that was measured is the same.

@@ -91,10 +91,10 @@ func lean(in report.Input) report.Input {
 	return in
 }
 
-// built is the files of a report, and what its page shows.
+// built is the files of a report, and what it was made of.
 type built struct {
+	in    report.Input
 	files map[string][]byte
-	page  *page.Data
 }
 
 // build makes a report with its figures, in one format only unless others are asked for:
@@ -105,23 +105,30 @@ func build(t *testing.T, in report.Input) built {
 	if in.Formats == nil {
 		in.Formats = []plots.Format{plots.SVG}
 	}
-	return filesOf(t, in)
-}
-
-func filesOf(t *testing.T, in report.Input) built {
-	t.Helper()
-	files, err := in.Files()
+	b, err := filesOf(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := built{files: make(map[string][]byte)}
+	return b
+}
+
+func filesOf(in report.Input) (built, error) {
+	b := built{in, make(map[string][]byte)}
+	files, err := in.Files()
 	for _, f := range files {
 		b.files[f.Name] = f.Data
 	}
-	if b.page, err = in.Page(); err != nil {
+	return b, err
+}
+
+// page is what the page shows.
+func (b built) page(t *testing.T) *page.Data {
+	t.Helper()
+	d, err := b.in.Page()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return d
 }
 
 // captions are those of captions.txt, by the names of the figures.

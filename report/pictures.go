@@ -17,7 +17,7 @@ import (
 // asked for where usual.
 func (s *set) at(here spot, usual bool, show, title string, draw func(*panel)) picture {
 	ch := s.chart
-	ch.size, ch.spots, ch.about = sizeSlug(here.nodes), []spot{here}, append(slices.Clone(s.about), here.text)
+	ch.size, ch.spots, ch.about = sizeSlug(here.nodes), []spot{here}, append(slices.Clone(s.about), here.size())
 	return picture{show: show, kind: show, title: title, ch: ch, natural: usual, usual: usual, panels: func(int) []panel {
 		v := panel{about: ch.about}
 		draw(&v)
@@ -118,7 +118,12 @@ func (s *set) kindPicture() picture {
 	p := picture{show: runs.KindsOfMessages, kind: runs.KindsOfMessages, title: "Messages per critical section by kind", ch: s.chart}
 	p.alone, p.natural, p.usual = true, true, true
 	p.panels = func(int) (all []panel) {
-		styles := s.kindStyles()
+		kinds := make(map[string]bool)
+		for _, cell := range s.inOrder() {
+			for kind := range cell.pooledKinds() {
+				kinds[kind] = true
+			}
+		}
 		for _, ln := range s.lines {
 			v := panel{about: s.about, read: "All messages of all repetitions over all entries; the parts of a bar add up."}
 			v.Title = ln.label
@@ -127,8 +132,8 @@ func (s *set) kindPicture() picture {
 			for _, here := range s.spots {
 				v.Names = append(v.Names, units.Count(uint64(here.nodes)))
 			}
-			for _, kind := range slices.Sorted(maps.Keys(styles)) {
-				layer := plots.Series{Label: kind, Style: styles[kind], Role: plots.Layer}
+			for style, kind := range slices.Sorted(maps.Keys(kinds)) {
+				layer := plots.Series{Label: kind, Style: style, Role: plots.Layer}
 				for i, here := range s.spots {
 					if perCS := here.cells[ln.label].pooledKinds()[kind]; perCS > 0 {
 						layer.Points = append(layer.Points, plots.Point{X: float64(i), Lo: top[i], Y: top[i] + perCS})
@@ -142,20 +147,6 @@ func (s *set) kindPicture() picture {
 		return all
 	}
 	return p
-}
-
-// kindStyles gives every kind of message in a set a look.
-func (s *set) kindStyles() map[string]int {
-	kinds := make(map[string]int)
-	for _, cell := range s.inOrder() {
-		for kind := range cell.pooledKinds() {
-			kinds[kind] = 0
-		}
-	}
-	for i, kind := range slices.Sorted(maps.Keys(kinds)) {
-		kinds[kind] = i
-	}
-	return kinds
 }
 
 // pooledKinds returns the messages of each kind of all good runs over their
@@ -264,7 +255,7 @@ func (s *set) courses() (all []picture) {
 			usual := i >= len(s.spots)-mostSizes
 			all = append(all, picture{
 				show: runs.CoursePicture, kind: units.Slug("course " + ln.label), ch: ch, alone: true, natural: usual, usual: usual,
-				title:   fmt.Sprintf("Course of the run: %s, %s", ln.label, here.text),
+				title:   fmt.Sprintf("Course of the run: %s, %s", ln.label, here.size()),
 				columns: 1, panels: func(int) (all []panel) {
 					if co := cell.course(); co != nil {
 						all = co.panels(ln, cell)

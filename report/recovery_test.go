@@ -21,11 +21,11 @@ func TestStalledRunsSayWhy(t *testing.T) {
 		}
 	}
 	in.Picture = stall.Picture
-	b := build(t, in)
-	if len(b.page.Bad) != 2 || len(b.page.Bad[0].Why) != 1 {
-		t.Fatalf("%+v", b.page.Bad)
+	bad := build(t, in).page(t).Bad
+	if len(bad) != 2 || len(bad[0].Why) != 1 {
+		t.Fatalf("%+v", bad)
 	}
-	drawn := b.page.Bad[0].Picture + b.page.Bad[1].Picture
+	drawn := bad[0].Picture + bad[1].Picture
 	if n := strings.Count(drawn, "a: who waits for whom") + strings.Count(drawn, "b: who waits for whom"); n < 2 {
 		t.Errorf("%d graphs are drawn, want 2", n)
 	}

@@ -28,7 +28,7 @@ const mostIntervals = 60
 func (p *paper) addRuns() {
 	total := units.Count(uint64(len(p.runs)))
 	if len(p.runs) > mostRuns {
-		p.data.LeftOut = append(p.data.LeftOut, fmt.Sprintf("The %s runs stand here as medians of their cells; summary.csv and the results have each. "+
+		p.data.LeftOut = append(p.data.LeftOut, fmt.Sprintf("The %s runs stand here as medians of their cells; the results have each of them. "+
 			"A page with at most %s runs shows each of them.", total, units.Count(mostRuns)))
 		return
 	}
@@ -42,7 +42,9 @@ func (p *paper) addRuns() {
 		if !ok {
 			continue
 		}
-		shown := page.Run{Cell: cell, Repetition: r.Repetition + 1, Seed: cmp.Or(r.Result.Seed, r.Result.Spec.Seed), Status: string(cells.Outcome(r.Result))}
+		shown := page.Run{
+			Cell: cell, Repetition: r.Repetition + 1, Seed: cmp.Or(r.Result.Seed, r.Result.Spec.Seed), Status: string(cells.Outcome(r.Result)),
+		}
 		for _, m := range p.metrics {
 			if x := m.Read(r.Result); x != nil && runs.Usable(r.Result) {
 				shown.Values = append(shown.Values, page.Known(*x))
@@ -78,8 +80,8 @@ func factsOf(r *runs.Result) (facts page.Facts) {
 func detailOf(r *runs.Result) *page.Detail {
 	d := &page.Detail{
 		Sent: counts(r.Work.SentByNode), Handled: counts(r.Work.HandledByNode), Entered: counts(r.Work.EntriesByNode),
-		Spectra: spectra(func(of func(*runs.Result) string) []string { return []string{of(r)} }),
 	}
+	d.Spectra, _ = spectra([]*runs.Result{r}) // a warning at the cell says what cannot be read
 	for _, f := range r.Faults {
 		e := page.Event{At: page.Real(f.AtNS), Text: f.Fault}
 		if f.EndedNS != nil {
@@ -100,8 +102,9 @@ func counts(numbers []uint64) (all []page.Real) {
 	return all
 }
 
-// spectra are the distributions of the times of some runs.
-func spectra(encoded func(of func(*runs.Result) string) []string) (all []page.Spectrum) {
+// spectra are the distributions of the times of some runs; an error says that one of them
+// cannot be read.
+func spectra(list []*runs.Result) (all []page.Spectrum, unread error) {
 	for _, times := range []struct {
 		title string
 		of    func(*runs.Result) string
@@ -110,8 +113,15 @@ func spectra(encoded func(of func(*runs.Result) string) []string) (all []page.Sp
 		{"response time", func(r *runs.Result) string { return r.Histograms.Response }},
 		{"synchronization delay", func(r *runs.Result) string { return r.Histograms.SyncDelay }},
 	} {
-		h, err := stats.Merge(encoded(times.of))
-		if err != nil || h == nil { // a warning says it of the cell
+		var encoded []string
+		for _, r := range list {
+			encoded = append(encoded, times.of(r))
+		}
+		h, err := stats.Merge(encoded)
+		if err != nil {
+			unread = err
+		}
+		if h == nil {
 			continue
 		}
 		s := page.Spectrum{Title: times.title, Count: page.Real(h.TotalCount())}
@@ -125,29 +135,7 @@ func spectra(encoded func(of func(*runs.Result) string) []string) (all []page.Sp
 		s.Values = append(s.Values, page.Real(h.Max()))
 		all = append(all, s)
 	}
-	return all
-}
-
-// spectra are those of all runs of a cell together.
-func (c *cell) spectra() []page.Spectrum {
-	return spectra(func(of func(*runs.Result) string) (all []string) {
-		for _, r := range c.Good {
-			all = append(all, of(r))
-		}
-		return all
-	})
-}
-
-// damaged says which of the cell's distributions cannot be read.
-func (c *cell) damaged() []string {
-	for _, r := range c.Good {
-		for _, encoded := range []string{r.Histograms.Waiting, r.Histograms.Response, r.Histograms.SyncDelay} {
-			if _, err := stats.Merge([]string{encoded}); err != nil {
-				return []string{fmt.Sprintf("no percentile curve: %v", err)}
-			}
-		}
-	}
-	return nil
+	return all, unread
 }
 
 // addCourse merges the intervals of a run so that there are no more than can be told apart.

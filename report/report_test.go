@@ -61,7 +61,7 @@ func TestOddTextIsEscaped(t *testing.T) {
 		in.Runs[i].Result.Spec.Set = map[string]string{odd: odd}
 	}
 	b := build(t, in)
-	if d := b.page; d.Labels[0].Name != odd || !strings.Contains(d.Title, odd) {
+	if d := b.page(t); d.Labels[0].Name != odd || !strings.Contains(d.Title, odd) {
 		t.Errorf("%q, of %q", d.Labels[0].Name, d.Title)
 	}
 	if rows := b.csv(t); rows[0]["label"] != odd {
@@ -126,8 +126,8 @@ func TestFormats(t *testing.T) {
 	if all := b.plots(t, "*"); len(all) != 1 || !strings.HasSuffix(all[0], ".pdf") {
 		t.Errorf("%q; want one PDF", all)
 	}
-	if len(b.page.Stills) != 1 || !strings.HasPrefix(b.page.Stills[0].SVG, "<svg ") {
-		t.Errorf("the page without scripts has %d figures", len(b.page.Stills))
+	if len(b.page(t).Stills) != 1 || !strings.HasPrefix(b.page(t).Stills[0].SVG, "<svg ") {
+		t.Errorf("the page without scripts has %d figures", len(b.page(t).Stills))
 	}
 }
 

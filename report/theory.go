@@ -14,6 +14,7 @@ import (
 	"dmebench/dme/claim"
 	"dmebench/report/plots"
 	"dmebench/runs"
+	"dmebench/stats"
 )
 
 // theory evaluates claims for the cells of an experiment.
@@ -230,29 +231,6 @@ func agrees(c claim.Claim, predicted float64, values []float64) string {
 	return words[1]
 }
 
-// prediction is a claim beside what a cell measured.
-type prediction struct {
-	Claim     claim.Claim
-	Value     float64
-	Agreement string
-}
-
-// predictions returns what the claims say about the messages of a cell.
-func (t *theory) predictions(c *cell) []prediction {
-	var all []prediction
-	for _, about := range []struct {
-		quantity claim.Quantity
-		metric   string
-	}{{claim.MessagesPerCS, runs.MessagesPerCS}, {claim.TransmissionsPerCS, runs.TransmissionsPerCS}} {
-		for _, k := range t.speakingOf(about.quantity, c.First.Result.Spec) {
-			if x, ok := t.predict(k, c.First.Result.Spec); ok {
-				all = append(all, prediction{k, x, agrees(k, x, c.values(about.metric))})
-			}
-		}
-	}
-	return all
-}
-
 // bound is by how much a metric of the cell may be wrong because clocks of several
 // hosts were compared for it; 0 where no such time is in it.
 func (c *cell) bound(metric string) float64 {
@@ -280,26 +258,18 @@ func (c *cell) tooShort() int {
 	return n
 }
 
-// widen lets the error bar of a point reach further by a bound on the error of each
-// of its values.
-func widen(p plots.Point, bound float64) plots.Point {
-	if math.IsNaN(p.Lo) || math.IsNaN(p.Hi) { // too few repetitions for an interval
-		p.Lo, p.Hi = p.Y, p.Y
+// widened returns a metric with an interval that reaches further by what clocks may be
+// wrong, and that bound; 0 where no time of several clocks is in it.
+func (c *cell) widened(metric string) (e stats.Estimate, bound float64) {
+	e, bound = c.estimates[metric], c.bound(metric)
+	if e.N == 0 || bound == 0 {
+		return e, 0
 	}
-	p.Lo, p.Hi = p.Lo-bound, p.Hi+bound
-	return p
-}
-
-// widened reports whether clocks have widened the bars of any cell.
-func (ch chart) widened(metric string) bool {
-	return slices.ContainsFunc(ch.spots, func(s spot) bool {
-		for _, cell := range s.cells {
-			if cell.bound(metric) > 0 {
-				return true
-			}
-		}
-		return false
-	})
+	if !e.Bounded() {
+		e.Lo, e.Hi = e.Median, e.Median
+	}
+	e.Lo, e.Hi = e.Lo-bound, e.Hi+bound
+	return e, bound
 }
 
 // served is the part of an offered load that must be served for the load to be
@@ -352,7 +322,7 @@ func (ch chart) markKnees(v *panel) {
 	v.Series = append(v.Series, offered)
 	if found {
 		v.keys = append(v.keys, plots.Key{
-			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served, by the whole interval", 100*served),
+			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served", 100*served),
 			Role:  plots.Mark,
 		})
 	}

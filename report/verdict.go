@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dmebench/dme/claim"
 	"dmebench/report/cells"
 	"dmebench/report/page"
 	"dmebench/runs"
@@ -87,16 +88,13 @@ func (c *collection) doubt() string {
 
 // exactness counts the cells whose exact predictions are equal to what was
 // measured. Claims that are known to be false do not count.
-func (c *collection) exactness() (line string, equal bool) {
+func (p *paper) exactness() (line string, equal bool) {
 	judged, held := 0, 0
-	for _, s := range c.sets {
-		for _, cell := range s.inOrder() {
-			for _, p := range c.theory.predictions(cell) {
-				if p.Claim.Kind != "exact" || p.Claim.KnownFalse != "" || p.Agreement == "" {
-					continue
-				}
+	for _, cell := range p.data.Cells {
+		for _, x := range cell.Predictions {
+			if x.Kind == string(claim.Exact) && x.False == "" && x.Verdict != "" {
 				judged++
-				if p.Agreement == "equal" {
+				if x.Verdict == "equal" {
 					held++
 				}
 			}

@@ -130,7 +130,10 @@ func (c *collection) summarize(group []told) page.Warning {
 
 // warnings returns what limits the estimates of a cell, each once.
 func (c *cell) warnings() []string {
-	all := slices.Concat(c.bimodal(), c.hostWarnings(), c.damaged())
+	all := slices.Concat(c.bimodal(), c.hostWarnings())
+	if c.unread != nil {
+		all = append(all, fmt.Sprintf("no percentile curve: %v", c.unread))
+	}
 	if c.Twins > 0 {
 		all = append(all, fmt.Sprintf("%s with the seed of another one: the same run again, which does not count", plural(c.Twins, "simulation")))
 	}

@@ -30,7 +30,8 @@ const OverN = "n"
 // Pictures are the names of what figures show besides single metrics.
 func Pictures() []string {
 	return []string{
-		KindsOfMessages, ResponseCDF, WaitingCDF, ResponsePercentiles, WorkPerNode, FairnessPicture, RecoveryPicture, CoursePicture, GrowthPicture,
+		KindsOfMessages, ResponseCDF, WaitingCDF, ResponsePercentiles, WorkPerNode, FairnessPicture, RecoveryPicture,
+		CoursePicture, GrowthPicture,
 	}
 }
 

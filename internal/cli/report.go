@@ -29,8 +29,7 @@ func (p *program) reportCommand() *cli.Command {
 		ArgsUsage: "DIR",
 		UsageText: "dmebench report results/quickstart\n" +
 			"dmebench report results/quickstart --only 'throughput-*' --width 84mm --font 8pt --formats pdf",
-		Description: "--plots also draws figures for papers, those that the experiment file names, with captions and tables\n" +
-			"for LaTeX; so do --formats, --only, --width and --font.",
+		Description: "What says how figures for papers are drawn also draws them.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results in folder `DIR`, of an experiment or of one sweep"},
 			&cli.StringFlag{Name: "out", Usage: "write to folder `DIR`", DefaultText: "report, beside the results"},

@@ -25,7 +25,7 @@ import (
 // A Browser is a headless Chromium in which a test opens pages. Everything that the console
 // says, every exception and every request other than for the page itself fails the test.
 type Browser struct {
-	t         *testing.T
+	t         testing.TB
 	ctx       context.Context
 	downloads string
 
@@ -36,11 +36,11 @@ type Browser struct {
 	page     string   // the address of the page
 }
 
-// patience bounds a whole test in the browser; no test waits for it.
-const patience = 10 * time.Minute
+// patience bounds an action in the browser, such as a click on what is not there.
+const patience = 2 * time.Minute
 
 // NewBrowser starts a browser, and skips the test where there is none.
-func NewBrowser(t *testing.T) *Browser {
+func NewBrowser(t testing.TB) *Browser {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -54,9 +54,7 @@ func NewBrowser(t *testing.T) *Browser {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(time.Minute))
-	timed, stop := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(stop)
-	allocator, stopAllocator := chromedp.NewExecAllocator(timed, options...)
+	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stopAllocator)
 	ctx, stopBrowser := chromedp.NewContext(allocator)
 	t.Cleanup(stopBrowser)
@@ -91,7 +89,9 @@ func (b *Browser) check(err error) {
 // do carries out an action.
 func do[R any](b *Browser, action chromedp.Action[R]) R {
 	b.t.Helper()
-	result, err := chromedp.Run(b.ctx, action)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	result, err := chromedp.Run(ctx, action)
 	b.check(err)
 	return result
 }
@@ -212,11 +212,10 @@ func (b *Browser) Downloaded(begin func()) (name string, data []byte) {
 	b.t.Helper()
 	before := len(b.ended())
 	begin()
-	for len(b.ended()) == before {
-		if err := b.ctx.Err(); err != nil {
-			b.t.Fatalf("browser: nothing was downloaded: %v", err)
+	for until := time.Now().Add(patience); len(b.ended()) == before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			b.t.Fatal("browser: nothing was downloaded")
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	files, err := os.ReadDir(b.downloads)
 	if err != nil || len(files) == 0 {

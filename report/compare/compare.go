@@ -332,67 +332,41 @@ func (c *Comparison) Figures() []plots.Figure {
 		a, b = c.A.Name, c.B.Name
 	}
 	origins := fmt.Sprintf("A is %s, B is %s", a, b)
+	settings := func(r Row) string { return strings.Join(about.section(r.Cell), "\x00") }
+	label := func(r Row) string { return r.Cell.Label }
 	var figures []plots.Figure
 	for _, t := range c.Tables {
-		for i, panel := range t.panels(about) {
-			title := t.metric.Title
-			f := plots.Figure{
-				Name:     fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Metric, "_", "-"), i+1),
-				Title:    title,
-				Subtitle: strings.Join(slices.Concat(about.common, panel.about, []string{origins}), " · "),
-				X:        plots.Axis{Label: "nodes N", Kind: plots.Sizes},
-				Y:        plots.Axis{Label: strings.ToLower(title[:1]) + title[1:], Kind: plots.Values},
-			}
-			if t.metric.Time() {
-				f.Y.Kind = plots.Times
-			}
-			for k, label := range panel.labels {
-				f.Series = append(f.Series,
-					t.series(panel.rows[label], label, "A", 2*k, func(r Row) Sample { return r.A }),
-					t.series(panel.rows[label], label, "B", 2*k+1, func(r Row) Sample { return r.B }))
-			}
-			if !f.Empty() {
-				figures = append(figures, f)
+		drawn := 0
+		for _, alike := range cells.Grouped(t.Rows, settings) {
+			for labels := range slices.Chunk(cells.Grouped(alike, label), labelsPerFigure) {
+				drawn++
+				title := t.metric.Title
+				f := plots.Figure{
+					Name:     fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Metric, "_", "-"), drawn),
+					Title:    title,
+					Subtitle: strings.Join(slices.Concat(about.common, about.section(alike[0].Cell), []string{origins}), " · "),
+					X:        plots.Axis{Label: "nodes N", Kind: plots.Sizes},
+					Y:        plots.Axis{Label: strings.ToLower(title[:1]) + title[1:], Kind: plots.Values},
+				}
+				if t.metric.Time() {
+					f.Y.Kind = plots.Times
+				}
+				for k, rows := range labels {
+					f.Series = append(f.Series, series(rows, "A", 2*k, func(r Row) Sample { return r.A }),
+						series(rows, "B", 2*k+1, func(r Row) Sample { return r.B }))
+				}
+				if !f.Empty() {
+					figures = append(figures, f)
+				}
 			}
 		}
 	}
 	return figures
 }
 
-// panel is the rows of a figure.
-type panel struct {
-	about  []string // what tells it from other panels
-	labels []string
-	rows   map[string][]Row
-}
-
-// panels divides the rows by everything but label and number of nodes.
-func (t Table) panels(about description) []*panel {
-	var all []*panel
-	current := make(map[string]*panel) // by settings
-	home := make(map[string]*panel)    // by settings and label
-	for _, r := range t.Rows {
-		parts := about.section(r.Cell)
-		settings := strings.Join(parts, "\x00")
-		at := settings + "\x00" + r.Cell.Label
-		if home[at] == nil {
-			p := current[settings]
-			if p == nil || len(p.labels) == labelsPerFigure {
-				p = &panel{about: parts, rows: make(map[string][]Row)}
-				current[settings] = p
-				all = append(all, p)
-			}
-			p.labels = append(p.labels, r.Cell.Label)
-			home[at] = p
-		}
-		home[at].rows[r.Cell.Label] = append(home[at].rows[r.Cell.Label], r)
-	}
-	return all
-}
-
 // series is one side of a label.
-func (t Table) series(rows []Row, label, side string, style int, of func(Row) Sample) plots.Series {
-	s := plots.Series{Label: side + ": " + part(label, side), Style: style, Role: plots.Measured}
+func series(rows []Row, side string, style int, of func(Row) Sample) plots.Series {
+	s := plots.Series{Label: side + ": " + part(rows[0].Cell.Label, side), Style: style, Role: plots.Measured}
 	gap := false
 	for _, r := range rows {
 		sample := of(r)

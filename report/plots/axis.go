@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 
@@ -50,9 +51,6 @@ func (e *extent) add(x float64) {
 	}
 }
 
-// empty reports whether there is no value.
-func (e extent) empty() bool { return e.min > e.max }
-
 // yScale chooses the vertical axis.
 func (p Panel) yScale() scale {
 	points, bars := newExtent(), newExtent()
@@ -80,7 +78,7 @@ func (p Panel) yScale() scale {
 	switch {
 	case p.Y.Kind == Parts:
 		s.linear(0, 1, 0.2)
-	case points.empty():
+	case points.min > points.max:
 		s.linear(0, 1, 1)
 	default:
 		s.measured(p.Y.Kind == Times, linear, points, bars, room)
@@ -210,11 +208,6 @@ func niceStep(step float64) float64 {
 	return 10 * power
 }
 
-// ticker hands gonum the ticks that were chosen.
-type ticker []plot.Tick
-
-func (t ticker) Ticks(_, _ float64) []plot.Tick { return t }
-
 // xScale chooses the horizontal axis. fits tells whether labels at two
 // fractions of the axis can stand beside one another.
 func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
@@ -232,7 +225,7 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 			}
 		}
 	}
-	if all.empty() {
+	if all.min > all.max {
 		s.min, s.max = 0, 1
 		return s
 	}
@@ -257,8 +250,23 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	default:
 		s.values(p.X.Kind, all, at)
 	}
-	s.thin(fits)
+	whole := slices.Clone(s.ticks)
+	if s.thin(fits); s.names > 0 && !slices.Equal(whole, s.ticks) {
+		for i, t := range whole { // in lines if they are not told by the legend too
+			if s.ticks[i].Label = strings.ReplaceAll(t.Label, " ", "\n"); p.inLegend() {
+				s.ticks[i].Label = ""
+			}
+		}
+		s.thin(fits)
+	}
 	return s
+}
+
+// inLegend reports whether all places are named after series, which the legend names too.
+func (p Panel) inLegend() bool {
+	return !slices.ContainsFunc(p.Names, func(name string) bool {
+		return !slices.ContainsFunc(p.Series, func(s Series) bool { return s.Label == name })
+	})
 }
 
 // values is an axis with a tick at each value.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -172,6 +173,23 @@ func TestNames(t *testing.T) {
 	// All series of a name stay nearer to it than to the next.
 	if float64(b-a) > width/3 {
 		t.Errorf("series of one name are %v apart", b-a)
+	}
+}
+
+// Names that do not fit stand in lines, or nowhere if the legend has them: a name is never
+// left out alone.
+func TestNamesInLines(t *testing.T) {
+	fits := func(a, b tickAt) bool { return strings.Contains(b.label, "\n") }
+	names := []string{"slow link", "slow node"}
+	s := Series{Label: "slow link", Points: []Point{At(0, 1)}}
+	p := Panel{X: Axis{Kind: Names}, Names: names, Series: []Series{s}}
+	if got := labels(p.xScale(fits)); !slices.Equal(got, []string{"slow\nlink", "slow\nnode"}) {
+		t.Errorf("%q", got)
+	}
+	s.Label = "slow node"
+	p.Series = append(p.Series, s)
+	if got := labels(p.xScale(fits)); len(got) > 0 {
+		t.Errorf("%q, though the legend has them", got)
 	}
 }
 

@@ -3,6 +3,7 @@ package plots
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -18,7 +19,7 @@ const (
 	subtitle   = 11.5 // height of a line
 	axisLine   = 11   // height of such a line
 	axisLines  = 2    // at most
-	panelTitle = 15   // room for a panel's title
+	panelTitle = 11   // height of a line of a panel's title
 	panelGap   = 8    // between two, beside and above one another
 	ordinate   = 50   // about the width that an ordinate and its labels take
 )
@@ -36,16 +37,10 @@ func (f Figure) arrangement(inner vg.Length) (columns int, height vg.Length) {
 	for columns > 1 && (inner+panelGap)/vg.Length(columns)-panelGap < narrowest {
 		columns--
 	}
-	switch columns {
-	case 1:
-		if len(f.panels()) > 1 {
-			return columns, 165
-		}
+	if len(f.panels()) == 1 {
 		return columns, min(250, 0.74*inner)
-	case 2:
-		return columns, 185
 	}
-	return columns, 150
+	return columns, [...]vg.Length{165, 185, 150}[min(columns, 3)-1]
 }
 
 // drawing is a figure with everything decided but the format.
@@ -58,6 +53,7 @@ type drawing struct {
 	fonts    fonts
 	panels   []panel
 	columns  int
+	titles   int       // lines of the panels' titles
 	body     vg.Length // height of a row of panels
 	legend   legend
 	subtitle []string
@@ -66,7 +62,7 @@ type drawing struct {
 
 // panel is one pair of axes with what stands between them.
 type panel struct {
-	title  string
+	title  []string
 	plot   *plot.Plot
 	marks  marks
 	labels eventLabels
@@ -84,14 +80,16 @@ func (f Figure) lay(size Size) drawing {
 	cut := false
 	for _, p := range all {
 		drawn := d.within(p, (inner+panelGap)/vg.Length(d.columns)-panelGap)
-		d.panels = append(d.panels, drawn)
+		d.panels, d.titles = append(d.panels, drawn), max(d.titles, len(drawn.title))
 		cut = cut || drawn.marks.cuts()
 	}
 	if cut {
 		f.Keys = append(slices.Clone(f.Keys), Key{Label: "goes on beyond the axis", Role: Cut})
 	}
 	d.legend = f.legend(small, inner)
-	d.height = 2*d.margin + d.header() + vg.Length(d.rows())*(d.body+panelGap) - panelGap + 6 + d.legend.height()
+	d.body += vg.Length(max(0, d.titles-1)) * panelTitle
+	rows := (len(all) + d.columns - 1) / d.columns
+	d.height = 2*d.margin + d.header() + vg.Length(rows)*(d.body+panelGap) - panelGap + 6 + d.legend.height()
 	return d
 }
 
@@ -100,10 +98,13 @@ func (d drawing) within(p Panel, width vg.Length) panel {
 	small := d.fonts.regular(textSize)
 	fits := func(a, b tickAt) bool {
 		gap := vg.Length(b.fraction-a.fraction) * (width - ordinate)
-		return gap > (small.Width(a.label)+small.Width(b.label))/2+4
+		return gap > (widest(small, a.label)+widest(small, b.label))/2+4
 	}
 	events := slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return !finite(e.At) || !finite(e.Lasts) })
-	drawn := panel{title: printable(p.Title), plot: plot.New()}
+	drawn := panel{plot: plot.New()}
+	if p.Title != "" {
+		drawn.title = wrap(d.fonts.bold(textSize), printable(p.Title), " ", width, 2)
+	}
 	drawn.marks = marks{
 		series: p.Series, events: events, x: p.xScale(fits), y: p.yScale(), width: (width - ordinate).Points(),
 		face: d.fonts.regular(curveText),
@@ -116,7 +117,13 @@ func (d drawing) within(p Panel, width vg.Length) panel {
 	return drawn
 }
 
-func (d drawing) rows() int { return (len(d.panels) + d.columns - 1) / d.columns }
+// widest is the width of the widest line of a text.
+func widest(f font.Face, text string) (width vg.Length) {
+	for line := range strings.SplitSeq(text, "\n") {
+		width = max(width, f.Width(line))
+	}
+	return width
+}
 
 // header is the height of the title and what stands under it.
 func (d drawing) header() vg.Length {
@@ -134,7 +141,7 @@ func axis(a *plot.Axis, s scale) {
 	a.Tick.LineStyle = draw.LineStyle{Color: faint(), Width: 0.6}
 	a.LineStyle = draw.LineStyle{Color: faint(), Width: 0.6}
 	a.Padding = 0
-	a.Tick.Marker = ticker(s.ticks)
+	a.Tick.Marker = plot.ConstantTicks(s.ticks)
 	if s.log {
 		a.Scale = plot.LogScale{}
 	}
@@ -176,12 +183,13 @@ func (d drawing) heading(c draw.Canvas) {
 
 // panel draws one panel to the canvas.
 func (d drawing) panel(c draw.Canvas, p panel) {
-	top := vg.Length(0)
-	if p.title != "" {
-		top = panelTitle
-		face := d.fonts.bold(textSize)
-		c.SetColor(ink())
-		c.FillString(face, vg.Point{X: c.Min.X, Y: c.Max.Y - textSize}, elide(face, p.title, c.Max.X-c.Min.X))
+	c.SetColor(ink())
+	for i, line := range p.title {
+		c.FillString(d.fonts.bold(textSize), vg.Point{X: c.Min.X, Y: c.Max.Y - textSize - vg.Length(i)*panelTitle}, line)
+	}
+	top := vg.Length(d.titles) * panelTitle
+	if top > 0 {
+		top += 4
 	}
 	// The library's own labels of axes leave the figure half empty where one is
 	// logarithmic, and cut those that are long.

@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"fmt"
+
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -38,16 +40,11 @@ type block struct {
 // legend lists every series that can be seen once, though it may be in several
 // panels. What is predicted is written at its curve and not here.
 func (f Figure) legend(face font.Face, width vg.Length) legend {
-	type look struct {
-		label string
-		style int
-		role  Role
-	}
-	listed := make(map[look]bool)
+	listed := make(map[string]bool)
 	var series, keys []entry
 	for _, p := range f.panels() {
 		for _, s := range p.Series {
-			this := look{s.Label, s.Style, s.Role}
+			this := fmt.Sprint(s.Label, s.Style, s.Role)
 			if s.Label == "" || s.predicts() || !s.drawable() || listed[this] {
 				continue
 			}

@@ -100,27 +100,24 @@ func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 	n := m.onto(&c, p)
 	n.shades()
 	n.grid()
-	for _, s := range m.series {
-		if s.Role == Band {
-			n.band(s)
-		}
-	}
+	n.each(n.band, Band)
 	n.instants()
-	for _, step := range []struct {
-		draw  func(Series)
-		roles []Role
-	}{
-		{n.layer, []Role{Layer}}, {n.lines, []Role{Curve, Course}}, {n.lines, []Role{Measured}},
-		{n.lines, []Role{Bound}}, {n.lines, []Role{Exact}}, {n.bars, []Role{Measured, Mark, Dots}},
-		{n.glyphs, []Role{Measured, Mark, Dots}},
-	} {
-		for _, s := range m.series {
-			if slices.Contains(step.roles, s.Role) {
-				step.draw(s)
+	n.each(n.layer, Layer)
+	n.each(n.lines, Curve, Course, Measured, Bound, Exact)
+	n.each(n.bars, Measured, Dots)
+	n.each(n.glyphs, Measured, Mark, Dots)
+	n.curveLabels()
+}
+
+// each draws the series of these roles, one role after the other.
+func (p pen) each(draw func(Series), roles ...Role) {
+	for _, role := range roles {
+		for _, s := range p.series {
+			if s.Role == role {
+				draw(s)
 			}
 		}
 	}
-	n.curveLabels()
 }
 
 func (p pen) glyphs(s Series) {
@@ -205,21 +202,14 @@ func (p pen) bars(s Series) {
 		for _, end := range []float64{pt.Lo, pt.Hi} {
 			to, _ := p.at(s, pt.X, p.y.within(end))
 			p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
-			switch {
-			case !p.y.cuts(end):
+			if !p.y.cuts(end) {
 				p.StrokeLine2(style, to.X-3, to.Y, to.X+3, to.Y)
-			case end > p.y.max:
-				p.arrow(s, to, math.Pi/2)
-			default:
-				p.arrow(s, to, -math.Pi/2)
+				continue
 			}
+			up := marker{outline: regular(3, math.Copysign(math.Pi/2, end-pt.Y), 1.2)}
+			p.DrawGlyphNoClip(draw.GlyphStyle{Color: hue(s.Style), Radius: 3.2, Shape: up}, to)
 		}
 	}
-}
-
-// arrow marks at an end of the axis that something goes on beyond it, that way.
-func (p pen) arrow(s Series, at vg.Point, turn float64) {
-	p.DrawGlyphNoClip(draw.GlyphStyle{Color: hue(s.Style), Radius: 3.2, Shape: marker{outline: regular(3, turn, 1.2)}}, at)
 }
 
 // cuts reports whether a finite value lies beyond the axis.

@@ -51,9 +51,7 @@ func hue(style int) color.NRGBA {
 func predicted(c color.NRGBA) color.NRGBA { return darker(c, 0.45) }
 
 // Color returns the colour of a style as CSS writes it.
-func Color(style int) string {
-	return cssOf(hue(style))
-}
+func Color(style int) string { return cssOf(hue(style)) }
 
 func cssOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
@@ -226,7 +224,7 @@ const (
 	smallestFont  = 4.0  // in points
 	largestFont   = 36.0 // in points
 	fewestLetters = 18   // how many times as wide as its text is high a figure is at least
-	widest        = 5000 // in points, nearly two metres
+	mostWidth     = 5000 // in points, nearly two metres
 )
 
 // Check returns an error that says what a size must be like.
@@ -237,8 +235,8 @@ func (s Size) Check() error {
 	case !(width >= fewestLetters*font):
 		return fmt.Errorf("a width of %.3g pt (%.3g mm) leaves no room for a text of %.3g pt: choose at least %.3g mm, or a smaller text",
 			width, width/Millimetre, font, fewestLetters*font/Millimetre)
-	case width > widest:
-		return fmt.Errorf("a width of %.4g pt (%.4g mm): choose at most %.4g mm", width, width/Millimetre, widest/Millimetre)
+	case width > mostWidth:
+		return fmt.Errorf("a width of %.4g pt (%.4g mm): choose at most %.4g mm", width, width/Millimetre, mostWidth/Millimetre)
 	}
 	return nil
 }
@@ -304,17 +302,12 @@ const separator = " · "
 // the allowed lines is elided.
 func wrap(f font.Face, s, separator string, width vg.Length, lines int) []string {
 	var out []string
-	parts := strings.Split(s, separator)
-	for len(parts) > 0 && len(out) < lines-1 {
+	for parts := strings.Split(s, separator); len(parts) > 0; {
 		n := 1
-		for n < len(parts) && f.Width(strings.Join(parts[:n+1], separator)) <= width {
+		for n < len(parts) && (len(out) == lines-1 || f.Width(strings.Join(parts[:n+1], separator)) <= width) {
 			n++
 		}
-		out = append(out, elide(f, strings.Join(parts[:n], separator), width))
-		parts = parts[n:]
-	}
-	if len(parts) > 0 {
-		out = append(out, elide(f, strings.Join(parts, separator), width))
+		out, parts = append(out, elide(f, strings.Join(parts[:n], separator), width)), parts[n:]
 	}
 	return out
 }

@@ -44,7 +44,8 @@ const spread = (values) => [Math.min(...values), Math.max(...values)];
 // ordinate chooses the domain so that medians are seen: intervals and predictions far beyond
 // them are cut at its end.
 function ordinate(series, log) {
-  const inner = series.filter((s) => !["exact", "bound"].includes(s.role)).flatMap((s) => s.points.map((p) => p.y)).filter((y) => isFinite(y));
+  const inner = series.filter((s) => !["exact", "bound"].includes(s.role)).flatMap((s) => s.points.map((p) => p.y)).filter((y) =>
+    isFinite(y));
   const outer = series.flatMap((s) => s.points.flatMap((p) => [p.y, p.lo, p.hi])).filter((y) => isFinite(y));
   const base = inner.length ? inner : outer;
   if (!base.length) return [0, 1];
@@ -73,7 +74,7 @@ function tickText(type, domain) {
 // panel draws series over one abscissa and returns the element. spec: {title, x, y, series,
 // events, log, width, height, tip, open, describe}. An axis is {title, type, log, names, at}.
 function panel(spec) {
-  const { x, y } = spec, width = Math.max(220, Math.round(spec.width)), height = spec.height;
+  const { x, y } = spec, width = Math.max(220, Math.round(spec.width));
   const series = spec.series.filter((s) => s.points.length);
   const everyX = series.flatMap((s) => s.points.map((p) => p.x));
   const yLog = Boolean(spec.log ?? y.log) && series.some((s) => s.points.some((p) => p.y > 0));
@@ -85,27 +86,32 @@ function panel(spec) {
   const leftmost = Math.max(...(yLog ? yDomain : [yDomain[1], yDomain[1] / 2, yDomain[1] / 3]).map((v) => yText.text(v).length));
   const margin = { marginLeft: Math.min(88, 22 + 7 * leftmost), marginRight: 14, marginTop: 26, marginBottom: 40 };
   const inner = width - margin.marginLeft - margin.marginRight;
-  const long = words && Math.max(0, ...x.names.map((n) => n.length)) * 6.4 > inner / x.names.length;
-  if (long) margin.marginBottom = Math.min(150, 34 + 5.4 * Math.min(24, Math.max(...x.names.map((n) => n.length))));
+  // Names that have no room beside one another stand aslant, as long as there is room to the left.
+  const longest = words ? Math.max(...x.names.map((n) => n.length)) : 0, aslant = longest * 6.4 > inner / (x.names?.length ?? 1);
+  const letters = aslant ? Math.max(8, Math.min(24, longest, Math.floor((margin.marginLeft + inner / x.names.length / 2) / 6.4))) : 24;
+  if (aslant) margin.marginBottom = 32 + 4.2 * letters;
+  const height = spec.height + margin.marginBottom - 40;
   const flat = xDomain[0] === xDomain[1];
   const domain = words || !flat ? xDomain : [xDomain[0] * 0.5, xDomain[0] * 1.5 || 1];
   const at = (v) => inner * (xLog ? Math.log(v / domain[0]) / Math.log(domain[1] / domain[0]) : (v - domain[0]) / (domain[1] - domain[0]));
   const room = words ? 11 : 14 + 7 * Math.max(1, ...distinct(everyX).slice(0, 40).map((v) => xText.text(v).length));
   const measured = distinct(series.filter((s) => ["measured", "points"].includes(s.role)).flatMap((s) => s.points.map((p) => p.x)));
-  const ticks = words ? ticksFor(x.names.map((_, i) => i), at, room) : x.at ? ticksFor(measured, at, room) : x.ticks && ticksFor(x.ticks, at, 34);
-  const yTicks = Math.max(2, Math.floor(height / 52));
-  const letters = long ? Math.max(8, Math.min(24, Math.floor((margin.marginLeft + inner / x.names.length / 2) / 5.2))) : 24;
+  const ticks = words ? ticksFor(x.names.map((_, i) => i), at, room) : x.at ? ticksFor(measured, at, room) : x.ticks
+    && ticksFor(x.ticks, at, 34);
+  const yTicks = Math.max(2, Math.floor(spec.height / 52));
   const clipName = (n) => (n.length > letters ? `${n.slice(0, letters - 1)}…` : n);
   const plot = Plot.plot({
-    width, height, ...margin, className: "plot", clip: true, style: { background: "transparent", color: "var(--ink)", fontSize: "12px", fontFamily: "inherit" },
+    width, height, ...margin, className: "plot", clip: true, style: { background: "transparent", color: "var(--ink)", fontSize: "12px",
+      fontFamily: "inherit" },
     x: { type: xLog ? "log" : "linear", domain, label: null, insetLeft: words ? 0 : 12, insetRight: words ? 0 : 12 },
     y: { type: yLog ? "log" : "linear", domain: yDomain, label: null, nice: false },
     marks: [
       Plot.gridY({ stroke: "var(--rule)", strokeOpacity: 1, ...(yLog ? {} : { ticks: yTicks }) }),
-      Plot.axisY({ ticks: yTicks, tickFormat: (v, i, all) => (yLog && !decade(v, yDomain) ? "" : yText.text(v)), label: null, color: "var(--muted)", tickSize: 0 }),
+      Plot.axisY({ ticks: yTicks, tickFormat: (v, i, all) => (yLog && !decade(v, yDomain) ? "" : yText.text(v)), label: null,
+        color: "var(--muted)", tickSize: 0 }),
       Plot.axisX({
         ticks, tickFormat: (v) => clipName(String(xText.text(v))), label: null, color: "var(--muted)", tickSize: words ? 0 : 5, clip: false,
-        ...(long ? { tickRotate: -38, textAnchor: "end" } : {}),
+        ...(aslant ? { tickRotate: -38, textAnchor: "end" } : {}),
       }),
       Plot.ruleY([yDomain[0]], { stroke: "var(--muted)" }),
       ...(spec.events ?? []).flatMap((e) => eventMarks(e)),
@@ -113,7 +119,8 @@ function panel(spec) {
         series.filter((s) => s.role === role).sort((a, b) => Boolean(b.small) - Boolean(a.small)).flatMap(marksOf)),
     ],
   });
-  const heading = d3.select(plot).append("text").attr("class", "ordinate").attr("x", 4).attr("y", 12).attr("text-anchor", "start").attr("fill", "var(--muted)");
+  const heading = d3.select(plot).append("text").attr("class", "ordinate").attr("x", 4).attr("y", 12).attr("text-anchor",
+    "start").attr("fill", "var(--muted)");
   heading.text(cutTo(y.title + yText.unit, (width - 8) / 6.6));
   d3.select(plot).append("text").attr("class", "abscissa").attr("x", margin.marginLeft + inner / 2).attr("y", height - 4)
     .attr("text-anchor", "middle").attr("fill", "var(--muted)").text(cutTo(x.title + xText.unit, inner / 6.2));
@@ -135,6 +142,7 @@ const cutTo = (text, letters) => (text.length > letters ? `${text.slice(0, Math.
 // decade keeps the ticks of a logarithmic axis that are written.
 function decade(v, [lo, hi]) {
   const first = v / 10 ** Math.floor(Math.log10(v) + 1e-9);
+  if (hi / lo < 8) return true;
   return Math.log10(hi / lo) > 2.2 ? Math.abs(first - 1) < 1e-6 : [1, 2, 5].some((d) => Math.abs(first - d) < 1e-6);
 }
 
@@ -149,7 +157,8 @@ function reachable(holder, plot, spots, spec) {
   const { y } = spec;
   holder.tabIndex = 0;
   holder.setAttribute("role", "group");
-  holder.setAttribute("aria-label", `${spec.title || y.title}: arrow keys go from point to point${spec.open ? ", Enter opens its runs" : ""}`);
+  const enter = spec.open ? ", Enter opens its runs" : "";
+  holder.setAttribute("aria-label", `${spec.title || y.title}: arrow keys go from point to point${enter}`);
   let current = -1;
   const choose = (i) => {
     current = i;
@@ -178,11 +187,12 @@ function reachable(holder, plot, spots, spec) {
     if (step) {
       event.preventDefault();
       choose((current + step + spots.length) % spots.length);
-    } else if (event.key === "Enter" && current >= 0) {
-      event.preventDefault(); // else it would also press the first button of what opens
-      spec.open?.(spots[current].point);
     }
     if (event.key === "Escape") hideTip();
+  });
+  // Not when it is pressed: then it would also press the first button of what opens.
+  holder.addEventListener("keyup", (event) => {
+    if (event.key === "Enter" && current >= 0) spec.open?.(spots[current].point);
   });
 }
 

@@ -7,7 +7,8 @@ let data = {};
 function look() {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches && !look.printing;
   (data.labels ?? []).forEach((l, i) => {
-    document.documentElement.style.setProperty(`--s${i}`, d3.color(dark ? d3.interpolateRgb(l.color, "#ffffff")(0.32) : l.color).formatHex());
+    document.documentElement.style.setProperty(`--s${i}`, d3.color(dark ? d3.interpolateRgb(l.color, "#ffffff")(0.32)
+      : l.color).formatHex());
   });
 }
 
@@ -23,7 +24,7 @@ function take(text) {
   look();
   readState();
   show();
-  document.documentElement.dataset.ready = "yes";
+  performance.mark("shown");
 }
 
 function show() {
@@ -59,7 +60,7 @@ function refresh(html) {
 
 document.getElementById("more").addEventListener("close", () => {
   hideTip();
-  if (state.open) change({ open: "" });
+  if (state.open) open("");
 });
 document.getElementById("more").addEventListener("click", (e) => {
   if (e.target.id === "more") e.target.close();
