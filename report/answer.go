@@ -105,6 +105,7 @@ func distinct(texts []string) []string {
 // standingNote says how the algorithms of a table are compared.
 func (p *paper) standingNote() string {
 	return fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column each algorithm is compared with the best "+
-		"under the same load on as many nodes by the two-sided Mann-Whitney test with Holm’s correction over all pairs: p is the corrected value. "+
+		"under the same load on as many nodes by the two-sided Mann-Whitney test with Holm’s correction over all pairs: "+
+		"p is the corrected value. "+
 		"~ is not distinguishable from the best (p > %v); a percentage or a factor is the distance of a worse one from the best.", p.alpha)
 }

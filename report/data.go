@@ -278,7 +278,8 @@ func (p *paper) predictionsOf(c *cell) (all []page.Prediction) {
 				continue
 			}
 			shown := page.Prediction{
-				Metric: metric, Value: page.Real(x), Formula: sign(k.Kind) + brief(k.Formula), Source: k.Source, Kind: string(k.Kind), False: k.KnownFalse,
+				Metric: metric, Value: page.Real(x), Formula: sign(k.Kind) + brief(k.Formula), Source: k.Source, Kind: string(k.Kind),
+				False: k.KnownFalse,
 			}
 			// Times and rates scatter: whether they are what is predicted, validation says.
 			if q.theory == claim.MessagesPerCS || q.theory == claim.TransmissionsPerCS {
@@ -473,11 +474,12 @@ func some(t page.Table) []page.Table {
 func (p *paper) growthTables() []page.Table {
 	t := page.Table{
 		ID: "growth", Title: "How messages grow with N", Folded: true,
-		Note: "Least-squares fits of y = a + c·g(N) to every repetition. The claimed growth g is the one that fits the values of the claim's own " +
-			"formula; 1/N is that of what approaches a constant. A bound need not be reached: where its growth is out of the question, the best " +
-			"one is fitted. Growths are ranked by Akaike's information criterion for small samples, AICc; each stands with its distance from the " +
-			"best: below 2 there is nothing to choose, above 10 nothing speaks for it. p is the exponent of y = a + c·N^p if it may be anything; " +
-			"over few sizes its interval is wide, since a, c and p can stand in for one another.",
+		Note: "Least-squares fits of y = a + c·g(N) to every repetition. The claimed growth g is the one that fits the values of the " +
+			"claim's own formula; 1/N is that of what approaches a constant. A bound need not be reached: where its growth is out " +
+			"of the question, the best one is fitted. Growths are ranked by Akaike's information criterion for small samples, AICc; " +
+			"each stands with its distance from the best: below 2 there is nothing to choose, above 10 nothing speaks for it. p is " +
+			"the exponent of y = a + c·N^p if it may be anything; over few sizes its interval is wide, since a, c and p can stand " +
+			"in for one another.",
 		Columns: []page.Column{
 			{Key: "label", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text},
 			{Key: "network", Title: "network", Type: page.Text}, {Key: "sizes", Title: "sizes N", Type: page.Text},
@@ -530,8 +532,9 @@ func (p *paper) growthRow(sc scaling, g growth) page.Row {
 // growthPlot shows what was measured with the fit of the claimed growth and the best one.
 func (p *paper) growthPlot(sc scaling, g growth) page.Plot {
 	f := page.Plot{
-		Name: "growth-" + units.Slug(g.label+" "+g.set.place), Title: g.label + ": " + equation(g.main()), Caption: sc.title + separator + g.set.network(),
-		X: page.Scale{Title: "nodes N", Type: page.Number}, Y: page.Scale{Title: "messages per CS", Type: page.Number},
+		Name: "growth-" + units.Slug(g.label+" "+g.set.place), Title: g.label + ": " + equation(g.main()),
+		Caption: sc.title + separator + g.set.network(),
+		X:       page.Scale{Title: "nodes N", Type: page.Number}, Y: page.Scale{Title: "messages per CS", Type: page.Number},
 	}
 	label := page.At(g.style)
 	measured := page.Series{Name: "each repetition", Label: label, Role: page.Scattered}

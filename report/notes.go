@@ -29,8 +29,8 @@ func (c *collection) notes() []page.Note {
 		{hosts, "± a time", "Times on different hosts are compared by their clocks, whose offset is known up to a bound: no error is larger, " +
 			"if no clock runs faster or slower than the program takes for granted. Response and waiting times are read on one clock and need " +
 			"none. Bars of a synchronization delay reach further than its 95% interval by the bound."},
-		{hosts, "1/throughput − E", "The mean time from an exit to the next entry while somebody always waits: the time per entry less the mean " +
-			"time inside. It needs no common clock."},
+		{hosts, "1/throughput − E", "The mean time from an exit to the next entry while somebody always waits: the time per entry less the " +
+			"mean time inside. It needs no common clock."},
 		{hosts, "Undecided", "Entries of which the clocks cannot tell whether a node of another host was inside. What was seen to overlap " +
 			"beyond any doubt is a violation."},
 		{hosts, "Round trip", "Of a datagram from one host's agent to another's and back, before, during and after each run: the median over " +
@@ -39,11 +39,12 @@ func (c *collection) notes() []page.Note {
 			"the agent among them."},
 		{true, "Jain's index", "(Σx)² / (N·Σx²) of the nodes' entries in the steady part: 1 where all entered equally often, 1/N where one " +
 			"node did alone."},
-		{true, "Longest run, bypass", "The most entries in a row by one node, and the most entries by others between a request and its own entry."},
+		{true, "Longest run, bypass", "The most entries in a row by one node, and the most entries by others between a request and its " +
+			"own entry."},
 		{true, "Predictions", "Dashed what a paper says exactly or of the mean, dotted a bound, with its source. Times and rates are predicted " +
 			"from T and from the mean time inside as they were measured in the same runs."},
-		{faults, "Recovery", "From a fault until a node that it did not hit enters, and until the last of the requests that waited when it struck " +
-			"is served. Of several faults of a run the costliest counts. Times and messages are those of runs that ended well."},
+		{faults, "Recovery", "From a fault until a node that it did not hit enters, and until the last of the requests that waited when it " +
+			"struck is served. Of several faults of a run the costliest counts. Times and messages are those of runs that ended well."},
 		{true, "Percentiles", "Half of the times are at most p50, and 99 in 100 at most p99. Curves by percentile merge the distributions of " +
 			"all repetitions; a run alone shows its own."},
 		{true, "Course of a run", "What happened in each interval, from the start of the run. Faults are marked where they struck."},

@@ -70,8 +70,8 @@ func (p *paper) recoveryTable() []page.Table {
 		return page.Column{Key: key, Title: title, Type: of, Better: "lower"}
 	}
 	t := page.Table{
-		ID: "recovery", Title: "Recovery from faults", Note: "Medians over the runs that ended well. Recovered are the faults after which somebody " +
-			"entered, or nobody wanted to; of all runs.",
+		ID: "recovery", Title: "Recovery from faults", Note: "Medians over the runs that ended well. Recovered are the faults after which " +
+			"somebody entered, or nobody wanted to; of all runs.",
 		Columns: []page.Column{
 			{Key: "label", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text},
 			{Key: "nodes", Title: "N", Type: page.Number}, {Key: "fault", Title: "fault", Type: page.Text, Choose: true},

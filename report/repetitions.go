@@ -28,7 +28,7 @@ const mostIntervals = 60
 func (p *paper) addRuns() {
 	total := units.Count(uint64(len(p.runs)))
 	if len(p.runs) > mostRuns {
-		p.data.LeftOut = append(p.data.LeftOut, fmt.Sprintf("The %s runs stand here as medians of their cells; summary.csv and the results have each. "+
+		p.data.LeftOut = append(p.data.LeftOut, fmt.Sprintf("The %s runs stand here as medians of their cells; the results have each of them. "+
 			"A page with at most %s runs shows each of them.", total, units.Count(mostRuns)))
 		return
 	}
@@ -42,7 +42,9 @@ func (p *paper) addRuns() {
 		if !ok {
 			continue
 		}
-		shown := page.Run{Cell: cell, Repetition: r.Repetition + 1, Seed: cmp.Or(r.Result.Seed, r.Result.Spec.Seed), Status: string(cells.Outcome(r.Result))}
+		shown := page.Run{
+			Cell: cell, Repetition: r.Repetition + 1, Seed: cmp.Or(r.Result.Seed, r.Result.Spec.Seed), Status: string(cells.Outcome(r.Result)),
+		}
 		for _, m := range p.metrics {
 			if x := m.Read(r.Result); x != nil && runs.Usable(r.Result) {
 				shown.Values = append(shown.Values, page.Known(*x))

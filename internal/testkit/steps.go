@@ -115,7 +115,8 @@ const seen = `(what, of) => {
 	switch (what) {
 	case "bar":
 		return all(".chip").map((c) => (c.getAttribute("aria-pressed") === "true" ? "" : "not ") + text(c)).join(", ") + "; " +
-			all("#bar select").map((s) => s.dataset.key + ": " + text(s.selectedOptions[0])).concat(all("#bar input:checked").map((i) => i.dataset.key)).join(", ");
+			all("#bar select").map((s) => s.dataset.key + ": " + text(s.selectedOptions[0]))
+			.concat(all("#bar input:checked").map((i) => i.dataset.key)).join(", ");
 	case "figure":
 		return [text(document.querySelector("#figure h2, #figure > p"))].concat(all("#figure .panel").map((p) => {
 			const drawn = new Set(all("[data-series]", p).filter((e) => getComputedStyle(e).opacity > 0.5).map(name));
@@ -124,7 +125,8 @@ const seen = `(what, of) => {
 		})).join("\n");
 	case "table": {
 		const table = document.getElementById("table-" + of), rows = all("tbody tr", table);
-		return [text(table.tHead.rows[0]), rows.length + " rows"].concat(rows.slice(0, 3).map((r) => [...r.cells].map(text).join(" | "))).join("\n");
+		return [text(table.tHead.rows[0]), rows.length + " rows"]
+			.concat(rows.slice(0, 3).map((r) => [...r.cells].map(text).join(" | "))).join("\n");
 	}
 	case "tip": return document.getElementById("tip").hidden ? "no tip" : text(document.getElementById("tip"));
 	case "open": {
@@ -149,7 +151,8 @@ const layout = `() => {
 			if (r.left < box.left - 2 || r.right > box.right + 2 || r.top < box.top - 2 || r.bottom > box.bottom + 2) faults.push("cut: " + a);
 			if (/rotate/.test(svg.innerHTML)) return;
 			for (const [b, q] of texts.slice(i + 1)) {
-				if (r.left < q.right - 1 && q.left < r.right - 1 && r.top < q.bottom - 3 && q.top < r.bottom - 3) faults.push("overlap: " + a + " and " + b);
+				const beside = r.left < q.right - 1 && q.left < r.right - 1;
+				if (beside && r.top < q.bottom - 3 && q.top < r.bottom - 3) faults.push("overlap: " + a + " and " + b);
 			}
 		});
 	}

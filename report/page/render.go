@@ -143,7 +143,8 @@ func (m Measure) text(x *Real) string {
 
 // cellTable is the table of the cells as readers without scripts see it.
 func (d *Data) cellTable() Table {
-	t := Table{Title: "Results", Note: d.Legend, Columns: []Column{{Title: "algorithm"}, {Title: "load"}, {Title: "N", Type: Number}, {Title: "runs"}}}
+	t := Table{Title: "Results", Note: d.Legend}
+	t.Columns = []Column{{Title: "algorithm"}, {Title: "load"}, {Title: "N", Type: Number}, {Title: "runs"}}
 	for _, m := range d.Metrics {
 		t.Columns = append(t.Columns, Column{Title: m.Title, Type: m.Type, Hidden: m.Minor})
 	}
@@ -183,7 +184,8 @@ func (d *Data) Render() ([]byte, error) {
 	}
 	script, told := d.scripts(), d.told()
 	view := map[string]any{
-		"Data": d, "JSON": template.JS(data), "Script": template.JS(script), "Style": template.CSS(asset("style.css")), "Policy": d.policy(script),
+		"Data": d, "JSON": template.JS(data), "Script": template.JS(script), "Style": template.CSS(asset("style.css")),
+		"Policy":        d.policy(script),
 		"FirstWarnings": d.Warnings[:min(mostWarnings, len(d.Warnings))], "OtherWarnings": d.Warnings[min(mostWarnings, len(d.Warnings)):],
 		"FirstBad": d.Bad[:min(mostBad, len(d.Bad))], "OtherBad": d.Bad[min(mostBad, len(d.Bad)):],
 	}

@@ -27,7 +27,8 @@ func Matrix(d *Document) *layout.Table {
 }
 
 const elsewhere = "`dmebench validate --faults` fills this table, and writes the details of every cell into the folder of `--out`: " +
-	"`survival.html`, a page that sorts and filters them, by algorithm, fault and outcome; a cell opens what was searched, why it stopped, and the command that shows it. " +
+	"`survival.html`, a page that sorts and filters them, by algorithm, fault and outcome; a cell opens what was searched, " +
+	"why it stopped, and the command that shows it. " +
 	"`survival.json` has the same for programs, `survival.csv` the counts and times."
 
 // Markdown returns the table, and what the texts claim of failures. What belongs to each

@@ -9,7 +9,8 @@ function showBar() {
     showBar.of = data;
     bar.replaceChildren(chips(), el("div", { class: "choices" }));
   }
-  for (const chip of bar.querySelectorAll(".chip")) chip.setAttribute("aria-pressed", String(!state.hidden.has(Number(chip.dataset.series))));
+  for (const chip of bar.querySelectorAll(".chip")) chip.setAttribute("aria-pressed",
+    String(!state.hidden.has(Number(chip.dataset.series))));
   const focused = bar.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
   bar.lastChild.replaceChildren(...choices());
   if (focused) bar.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
@@ -18,7 +19,8 @@ function showBar() {
 function chips() {
   let before; // what was hidden before the first click of two
   const all = (data.labels ?? []).map((l, i) => el("button", {
-    type: "button", class: "chip", "data-series": i, title: `${l.name}: click to hide or show it, double-click (or Shift and click) for it alone`,
+    type: "button", class: "chip", "data-series": i,
+    title: `${l.name}: click to hide or show it, double-click (or Shift and click) for it alone`,
     onclick: (e) => {
       if (e.detail > 1) return;
       before = state.hidden;

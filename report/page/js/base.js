@@ -12,7 +12,8 @@ function el(tag, attributes, ...children) {
   return e;
 }
 
-const button = (text, title, onclick, attributes, ...children) => el("button", { type: "button", title, onclick, ...attributes }, text, children);
+const button = (text, title, onclick, attributes, ...children) => el("button", { type: "button", title, onclick, ...attributes }, text,
+  children);
 
 // menu is a labelled choice of [value, text] pairs.
 function menu(label, options, value, onchange) {

@@ -44,7 +44,8 @@ const spread = (values) => [Math.min(...values), Math.max(...values)];
 // ordinate chooses the domain so that medians are seen: intervals and predictions far beyond
 // them are cut at its end.
 function ordinate(series, log) {
-  const inner = series.filter((s) => !["exact", "bound"].includes(s.role)).flatMap((s) => s.points.map((p) => p.y)).filter((y) => isFinite(y));
+  const inner = series.filter((s) => !["exact", "bound"].includes(s.role)).flatMap((s) => s.points.map((p) => p.y)).filter((y) =>
+    isFinite(y));
   const outer = series.flatMap((s) => s.points.flatMap((p) => [p.y, p.lo, p.hi])).filter((y) => isFinite(y));
   const base = inner.length ? inner : outer;
   if (!base.length) return [0, 1];
@@ -92,17 +93,20 @@ function panel(spec) {
   const at = (v) => inner * (xLog ? Math.log(v / domain[0]) / Math.log(domain[1] / domain[0]) : (v - domain[0]) / (domain[1] - domain[0]));
   const room = words ? 11 : 14 + 7 * Math.max(1, ...distinct(everyX).slice(0, 40).map((v) => xText.text(v).length));
   const measured = distinct(series.filter((s) => ["measured", "points"].includes(s.role)).flatMap((s) => s.points.map((p) => p.x)));
-  const ticks = words ? ticksFor(x.names.map((_, i) => i), at, room) : x.at ? ticksFor(measured, at, room) : x.ticks && ticksFor(x.ticks, at, 34);
+  const ticks = words ? ticksFor(x.names.map((_, i) => i), at, room) : x.at ? ticksFor(measured, at, room) : x.ticks
+    && ticksFor(x.ticks, at, 34);
   const yTicks = Math.max(2, Math.floor(height / 52));
   const letters = long ? Math.max(8, Math.min(24, Math.floor((margin.marginLeft + inner / x.names.length / 2) / 6.4))) : 24;
   const clipName = (n) => (n.length > letters ? `${n.slice(0, letters - 1)}…` : n);
   const plot = Plot.plot({
-    width, height, ...margin, className: "plot", clip: true, style: { background: "transparent", color: "var(--ink)", fontSize: "12px", fontFamily: "inherit" },
+    width, height, ...margin, className: "plot", clip: true, style: { background: "transparent", color: "var(--ink)", fontSize: "12px",
+      fontFamily: "inherit" },
     x: { type: xLog ? "log" : "linear", domain, label: null, insetLeft: words ? 0 : 12, insetRight: words ? 0 : 12 },
     y: { type: yLog ? "log" : "linear", domain: yDomain, label: null, nice: false },
     marks: [
       Plot.gridY({ stroke: "var(--rule)", strokeOpacity: 1, ...(yLog ? {} : { ticks: yTicks }) }),
-      Plot.axisY({ ticks: yTicks, tickFormat: (v, i, all) => (yLog && !decade(v, yDomain) ? "" : yText.text(v)), label: null, color: "var(--muted)", tickSize: 0 }),
+      Plot.axisY({ ticks: yTicks, tickFormat: (v, i, all) => (yLog && !decade(v, yDomain) ? "" : yText.text(v)), label: null,
+        color: "var(--muted)", tickSize: 0 }),
       Plot.axisX({
         ticks, tickFormat: (v) => clipName(String(xText.text(v))), label: null, color: "var(--muted)", tickSize: words ? 0 : 5, clip: false,
         ...(long ? { tickRotate: -38, textAnchor: "end" } : {}),
@@ -113,7 +117,8 @@ function panel(spec) {
         series.filter((s) => s.role === role).sort((a, b) => Boolean(b.small) - Boolean(a.small)).flatMap(marksOf)),
     ],
   });
-  const heading = d3.select(plot).append("text").attr("class", "ordinate").attr("x", 4).attr("y", 12).attr("text-anchor", "start").attr("fill", "var(--muted)");
+  const heading = d3.select(plot).append("text").attr("class", "ordinate").attr("x", 4).attr("y", 12).attr("text-anchor",
+    "start").attr("fill", "var(--muted)");
   heading.text(cutTo(y.title + yText.unit, (width - 8) / 6.6));
   d3.select(plot).append("text").attr("class", "abscissa").attr("x", margin.marginLeft + inner / 2).attr("y", height - 4)
     .attr("text-anchor", "middle").attr("fill", "var(--muted)").text(cutTo(x.title + xText.unit, inner / 6.2));
@@ -149,7 +154,8 @@ function reachable(holder, plot, spots, spec) {
   const { y } = spec;
   holder.tabIndex = 0;
   holder.setAttribute("role", "group");
-  holder.setAttribute("aria-label", `${spec.title || y.title}: arrow keys go from point to point${spec.open ? ", Enter opens its runs" : ""}`);
+  const enter = spec.open ? ", Enter opens its runs" : "";
+  holder.setAttribute("aria-label", `${spec.title || y.title}: arrow keys go from point to point${enter}`);
   let current = -1;
   const choose = (i) => {
     current = i;

@@ -13,11 +13,14 @@ function whole(figure) {
   const plots = figure.panels.map((p) => [p.querySelector("h3")?.textContent ?? "", p.querySelector("svg.plot")]);
   const columns = Math.max(1, Math.round(figure.clientWidth / (figure.panels[0].offsetWidth + 1)));
   const w = plots[0][1].viewBox.baseVal.width, h = Math.max(...plots.map(([, s]) => s.viewBox.baseVal.height)) + 22;
-  const labels = distinct(figure.panels.flatMap((p) => p.spec.series.filter((s) => s.points.length).map((s) => s.label))).filter((l) => l >= 0);
+  const labels = distinct(figure.panels.flatMap((p) => p.spec.series.filter((s) => s.points.length).map((s) => s.label))).filter((l) =>
+    l >= 0);
   const width = w * Math.min(columns, plots.length), rows = Math.ceil(plots.length / columns);
-  const out = d3.create("svg").attr("xmlns", "http://www.w3.org/2000/svg").attr("font-family", "system-ui, sans-serif").attr("font-size", 12);
+  const out = d3.create("svg").attr("xmlns", "http://www.w3.org/2000/svg").attr("font-family", "system-ui, sans-serif").attr("font-size",
+    12);
   const back = out.append("rect").attr("width", width).attr("fill", color("--paper"));
-  out.append("text").attr("x", 6).attr("y", 18).attr("font-size", 15).attr("font-weight", 600).attr("fill", color("--ink")).text(figure.querySelector("h2").textContent);
+  out.append("text").attr("x", 6).attr("y", 18).attr("font-size", 15).attr("font-weight", 600).attr("fill",
+    color("--ink")).text(figure.querySelector("h2").textContent);
   let x = 8, y = 40;
   for (const l of labels) {
     const name = data.labels[l].name, wide = 26 + 6.7 * name.length;
@@ -65,8 +68,10 @@ function saveData(figure) {
   for (const { spec } of figure.panels) {
     for (const s of spec.series) {
       for (const p of s.points) {
-        const what = s.small ? "repetition" : { exact: "predicted", bound: "bound", points: "median", measured: "median" }[s.role] ?? s.role;
-        rows.push([spec.title, s.label >= 0 ? data.labels[s.label].name : s.name, what, spec.x.names ? spec.x.names[Math.round(p.x)] : p.x, p.y, p.lo, p.hi]);
+        const what = s.small ? "repetition" : { exact: "predicted", bound: "bound", points: "median", measured: "median" }[s.role]
+          ?? s.role;
+        rows.push([spec.title, s.label >= 0 ? data.labels[s.label].name : s.name, what, spec.x.names ? spec.x.names[Math.round(p.x)]
+          : p.x, p.y, p.lo, p.hi]);
       }
     }
   }

@@ -62,7 +62,8 @@ function runsOf(cell) {
 // small are the repetitions of the cells of a series.
 function small(points, label, dx) {
   if (!state.points) return [];
-  const all = points.flatMap((p) => runsOf(p.cell).map((r) => ({ x: p.x, y: r.values?.[state.metric] })).filter((q) => typeof q.y === "number"));
+  const all = points.flatMap((p) => runsOf(p.cell).map((r) => ({ x: p.x, y: r.values?.[state.metric] })).filter((q) =>
+    typeof q.y === "number"));
   return [{ label, role: "points", small: true, points: all, dx: dx + 5 }];
 }
 
@@ -100,8 +101,10 @@ function panelsAlong(axis) {
     const at = (v) => `${lower(axis.title)} ${names ? v : write(axis.type, place(v))}`;
     const series = some.flatMap((l, k) => {
       const dx = 2.5 * (k - (some.length - 1) / 2);
-      const points = l.cells.map((c, i) => (wantedLoad(data.cells[c].load) ? pointOf(c, place(l.at[i]), at(l.at[i])) : undefined)).filter(Boolean);
-      return [...predictedAlong(l, points), ...small(points, l.label, dx), { label: l.label, role: names ? "points" : "measured", points, dx }];
+      const points = l.cells.map((c, i) => (wantedLoad(data.cells[c].load) ? pointOf(c, place(l.at[i]), at(l.at[i]))
+        : undefined)).filter(Boolean);
+      return [...predictedAlong(l, points), ...small(points, l.label, dx),
+        { label: l.label, role: names ? "points" : "measured", points, dx }];
     });
     return { title, x: { title: axis.title, type: axis.type, names, at: !names }, series };
   }).filter((p) => p.series.some((s) => s.points.length));
@@ -128,7 +131,8 @@ function panelsByLabel() {
     const { load, n } = data.cells[cells[0]];
     const series = labels.flatMap((label, k) => {
       const points = cells.filter((i) => data.cells[i].label === label).map((i) => pointOf(i, k));
-      const all = points.flatMap((p) => runsOf(p.cell).map((r) => ({ x: k + 0.22, y: r.values?.[state.metric] })).filter((q) => typeof q.y === "number"));
+      const all = points.flatMap((p) => runsOf(p.cell).map((r) => ({ x: k + 0.22, y: r.values?.[state.metric] })).filter((q) =>
+        typeof q.y === "number"));
       const said = (data.cells[points[0].cell].predictions ?? []).filter((p) => p.metric === state.metric).slice(0, 1);
       return [
         ...said.map((p) => ({ label, role: curveRole(p.kind), points: [{ x: k - 0.35, y: p.value }, { x: k + 0.35, y: p.value }] })),
@@ -146,7 +150,8 @@ const decades = [1, 2, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7];
 const spectrumPoints = (s) => s.values.map((y, k) => ({ x: k === s.values.length - 1 ? s.count : 10 ** (k / data.spectrum_steps), y }));
 
 // spectrumAxis is the abscissa of times by percentile.
-const spectrumAxis = (longest) => ({ title: "percentile", type: "number", log: true, ticks: decades.filter((d) => d <= longest), text: shareText });
+const spectrumAxis = (longest) => ({ title: "percentile", type: "number", log: true, ticks: decades.filter((d) => d <= longest),
+  text: shareText });
 
 // panelsBySpectrum are distributions by percentile: of each load the size that most algorithms have.
 function panelsBySpectrum() {
@@ -168,7 +173,8 @@ function panelsBySpectrum() {
       });
       const longest = Math.max(1, ...series.flatMap((s) => s.points.map((p) => p.x)));
       return {
-        title: [data.loads.length > 1 ? data.loads[load].brief : "", `N = ${n}`].filter(Boolean).join(" · "), x: spectrumAxis(longest), series,
+        title: [data.loads.length > 1 ? data.loads[load].brief : "", `N = ${n}`].filter(Boolean).join(" · "), x: spectrumAxis(longest),
+          series,
         y: { title: wanted ?? some[0][0].spectra[0].title, type: "time" },
       };
     });
@@ -196,14 +202,17 @@ function showFigures() {
   }
   const shown = state.all ? panels : panels.slice(0, mostPanels);
   const width = section.clientWidth, columns = columnsFor(shown.length, width);
-  const each = (width - 16 * (columns - 1)) / columns, height = columns === 1 ? Math.min(440, Math.max(260, each * 0.55)) : Math.min(340, each * 0.72);
+  const each = (width - 16 * (columns - 1)) / columns, height = columns === 1 ? Math.min(440, Math.max(260, each * 0.55))
+    : Math.min(340, each * 0.72);
   const drawn = shown.map((p) => panel({
     y: { title: lower(m.title), type: m.type }, ...p, log: state.log, width: each, height, open: (q) => openCell(q.cell),
   }));
   const said = ["n", "algorithm"].includes(state.against) || axis
-    ? `Medians with their 95% intervals${predictsAny(shown) ? "; dashed: predicted exactly or on average, dotted: a bound" : ""}. A click on a point opens its runs.`
+    ? `Medians with their 95% intervals${predictsAny(shown) ? "; dashed: predicted exactly or on average, dotted: a bound" : ""}. `
+      + "A click on a point opens its runs."
     : "All repetitions together. A click on a curve opens its runs.";
-  const more = panels.length > mostPanels && button(state.all ? "show fewer" : `show ${panels.length - mostPanels} more panels`, "", () => change({ all: !state.all }));
+  const more = panels.length > mostPanels && button(state.all ? "show fewer" : `show ${panels.length - mostPanels} more panels`, "",
+    () => change({ all: !state.all }));
   section.replaceChildren(figure(`${slug(title)}`, title, drawn, said, columns, more));
 }
 

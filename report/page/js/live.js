@@ -40,12 +40,15 @@ function standing(s) {
   const cells = s.cells ? ` · ${number(s.cells_done)} of ${plural(s.cells, "cell")} complete` : "";
   const left = s.left_s > 0 ? ` · about ${span(s.left_s)} left` : "";
   out.push(el("p", {}, el("strong", {}, s.ended ? "Ended: " : s.done < s.planned ? "In progress: " : "All there: "),
-    s.ended || `${number(s.done)} of ${plural(s.planned, "run")}${cells}${left}`, counts.length ? el("span", { class: "bad" }, ` · ${counts.join(", ")}`) : null));
+    s.ended || `${number(s.done)} of ${plural(s.planned, "run")}${cells}${left}`, counts.length
+      ? el("span", { class: "bad" }, ` · ${counts.join(", ")}`) : null));
   out.push(el("progress", { max: Math.max(1, s.planned), value: s.done, "aria-label": "Runs that are done" }));
   if (run) {
     const facts = [run.of ? `${number(run.entries)} of ${number(run.of)} entries` : run.entries ? `${number(run.entries)} entries` : "",
-      run.rate ? `${number(run.rate)} CS/s` : "", run.waiting_p99_ns ? `waited p50 ${time(run.waiting_p50_ns)}, p99 ${time(run.waiting_p99_ns)}` : ""];
-    out.push(el("p", { class: "muted" }, el("bdi", {}, run.what), facts.filter(Boolean).length ? `: ${facts.filter(Boolean).join(", ")}` : ""));
+      run.rate ? `${number(run.rate)} CS/s` : "", run.waiting_p99_ns
+        ? `waited p50 ${time(run.waiting_p50_ns)}, p99 ${time(run.waiting_p99_ns)}` : ""];
+    out.push(el("p", { class: "muted" }, el("bdi", {}, run.what), facts.filter(Boolean).length ? `: ${facts.filter(Boolean).join(", ")}`
+      : ""));
   }
   for (const b of (s.bad ?? []).slice(-3)) out.push(el("p", { class: "bad" }, b));
   for (const w of (s.warnings ?? []).slice(0, 3)) out.push(el("p", { class: "warned" }, `⚠ ${plural(w.runs, "run")}: ${w.text}`));
@@ -53,6 +56,7 @@ function standing(s) {
 }
 
 // span writes seconds as people say them.
-const span = (s) => (s < 90 ? `${number(Math.ceil(s))} s` : s < 5400 ? `${number(Math.round(s / 60))} min` : `${number(Math.round(s / 360) / 10)} h`);
+const span = (s) => (s < 90 ? `${number(Math.ceil(s))} s` : s < 5400 ? `${number(Math.round(s / 60))} min`
+  : `${number(Math.round(s / 360) / 10)} h`);
 
 follow();

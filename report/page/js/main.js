@@ -7,7 +7,8 @@ let data = {};
 function look() {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches && !look.printing;
   (data.labels ?? []).forEach((l, i) => {
-    document.documentElement.style.setProperty(`--s${i}`, d3.color(dark ? d3.interpolateRgb(l.color, "#ffffff")(0.32) : l.color).formatHex());
+    document.documentElement.style.setProperty(`--s${i}`, d3.color(dark ? d3.interpolateRgb(l.color, "#ffffff")(0.32)
+      : l.color).formatHex());
   });
 }
 

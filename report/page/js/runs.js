@@ -39,7 +39,8 @@ function moreBody(inside, table, i) {
   const { open, values, label } = table.rows[i];
   const named = table.columns.map((c, k) => [c.title, shownAs(valueOf(values[k]), c)]).filter(([, v]) => v && v !== "–");
   inside.append(
-    el("h2", {}, label >= 0 ? markOf(label, 16) : null, " ", el("bdi", {}, label >= 0 ? data.labels[label].name : shownAs(valueOf(values[0]), table.columns[0]))),
+    el("h2", {}, label >= 0 ? markOf(label, 16) : null, " ", el("bdi", {}, label >= 0 ? data.labels[label].name
+      : shownAs(valueOf(values[0]), table.columns[0]))),
     el("dl", { class: "facts" }, named.map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])),
     ...(open.text ?? []).map((text) => el("p", {}, text)), ...(open.commands ?? []).map(command),
     ...(open.pre ? [el("pre", { tabindex: 0 }, open.pre)] : []), ...(open.plots ?? []).map((p) => plotPanel(p, dialogWidth())));
@@ -51,7 +52,8 @@ function cellBody(inside, i) {
   inside.append(
     el("h2", {}, markOf(cell.label, 16), " ", el("bdi", {}, data.labels[cell.label].name), ` · N = ${cell.n}`),
     el("p", { class: "muted" }, load.title));
-  for (const text of [...(cell.notes ?? []), ...(cell.warnings ?? []).map((w) => data.warnings[w].text)]) inside.append(el("p", { class: "warned" }, `⚠ ${text}`));
+  for (const text of [...(cell.notes ?? []), ...(cell.warnings ?? []).map((w) => data.warnings[w].text)]) inside.append(el("p",
+    { class: "warned" }, `⚠ ${text}`));
   if (cell.command) inside.append(el("p", { class: "muted small" }, "The first of these runs, again:"), command(cell.command));
   for (const p of (cell.predictions ?? []).filter((q) => q.metric === state.metric)) {
     inside.append(predictionLine(p, data.metrics[state.metric], estimate(cell, state.metric)));
@@ -63,10 +65,13 @@ function cellBody(inside, i) {
   const shown = data.metrics.map((m, k) => k).filter((k) => !data.metrics[k].minor && runs.some((r) => typeof r.values?.[k] === "number"));
   const t = new Table({
     id: "runs", title: "Runs", columns: [
-      { key: "repetition", title: "run", type: "number" }, { key: "seed", title: "seed", type: "number" }, { key: "status", title: "status", type: "text" },
-      ...shown.map((k) => ({ key: data.metrics[k].name, title: lower(data.metrics[k].title), type: data.metrics[k].type, better: data.metrics[k].better })),
+      { key: "repetition", title: "run", type: "number" }, { key: "seed", title: "seed", type: "number" },
+        { key: "status", title: "status", type: "text" },
+      ...shown.map((k) => ({ key: data.metrics[k].name, title: lower(data.metrics[k].title), type: data.metrics[k].type,
+        better: data.metrics[k].better })),
     ],
-    rows: runs.map((r) => ({ values: [r.rep, { t: r.seed, v: Number(r.seed) }, { t: r.status, c: r.status === "ok" ? "" : "bad" }, ...shown.map((k) => r.values[k])] })),
+    rows: runs.map((r) => ({ values: [r.rep, { t: r.seed, v: Number(r.seed) }, { t: r.status, c: r.status === "ok" ? "" : "bad" },
+      ...shown.map((k) => r.values[k])] })),
   });
   t.changed = () => t.show();
   const pictures = el("div", {}), which = el("div", {});
@@ -86,7 +91,8 @@ function cellBody(inside, i) {
 // runPictures draw what runs were like inside.
 function runPictures(cell, runs, single) {
   const details = runs.map((r) => r.detail).filter(Boolean), width = dialogWidth(), half = width > 760 ? (width - 16) / 2 : width;
-  const out = [], at = (title, x, y, series, extra) => panel({ title, x, y, series, width: half, height: Math.max(230, half * 0.52), ...extra });
+  const out = [], at = (title, x, y, series, extra) => panel({ title, x, y, series, width: half, height: Math.max(230, half * 0.52),
+    ...extra });
   const name = slug(`${data.labels[cell.label].name} n${cell.n}`);
   const add = (kind, title, panels, caption) => {
     if (panels.length) out.push(figure(`${kind}-${name}`, title, panels, caption, half < width ? 2 : 1));
@@ -113,10 +119,12 @@ function runPictures(cell, runs, single) {
     const faults = single ? courses[0].faults ?? [] : courses.flatMap((d) => d.faults ?? []);
     const x = { title: "time since the start", type: "time" };
     const over = (of) => courses.map((d) => ({
-      label: cell.label, role: "curve", faint: !single, points: d.entries.map((e, k) => ({ x: (k + 0.5) * d.interval, y: of(d, k) })).filter((p) => p.y !== null && p.y !== undefined),
+      label: cell.label, role: "curve", faint: !single, points: d.entries.map((e,
+        k) => ({ x: (k + 0.5) * d.interval, y: of(d, k) })).filter((p) => p.y !== null && p.y !== undefined),
     }));
     add("course", "Course of the run", [
-      at("Throughput", x, { title: "entries per second", type: "number" }, over((d, k) => (1e9 * d.entries[k]) / d.interval), { events: faults }),
+      at("Throughput", x, { title: "entries per second", type: "number" }, over((d, k) => (1e9 * d.entries[k]) / d.interval),
+        { events: faults }),
       at("Waiting time of those that entered, p99", x, { title: "p99", type: "time" }, over((d, k) => d.p99?.[k]), { events: faults }),
     ], distinct(faults.map((f) => f.text)).slice(0, 6).join("; "));
   }
@@ -132,7 +140,8 @@ function runPictures(cell, runs, single) {
   ], "");
   const facts = distinct(runs.map((r) => r.env).filter((e) => e >= 0));
   for (const e of facts.slice(0, 3)) {
-    out.push(el("details", {}, el("summary", {}, facts.length > 1 ? `Environment of ${runs.filter((r) => r.env === e).length} runs` : "Environment"),
+    out.push(el("details", {}, el("summary", {}, facts.length > 1 ? `Environment of ${runs.filter((r) => r.env === e).length} runs`
+      : "Environment"),
       el("dl", { class: "facts" }, data.environments[e].map(([k, v]) => [el("dt", {}, k), el("dd", {}, v)]))));
   }
   return out;

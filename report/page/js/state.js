@@ -1,7 +1,8 @@
 // What a reader has chosen. It stands in the fragment of the page's address, so that a link
 // shows what its sender saw.
 
-const state = { hidden: new Set(), network: "", load: "", nodes: 0, metric: 0, against: "", log: false, points: false, all: false, open: "" };
+const state = { hidden: new Set(), network: "", load: "", nodes: 0, metric: 0, against: "", log: false, points: false, all: false,
+  open: "" };
 
 function readState() {
   const q = new URLSearchParams(location.hash.slice(1));

@@ -70,7 +70,8 @@ class Table {
       this.show();
     });
     const choices = columns.filter((c) => c.choose).map((c) => {
-      const i = columns.indexOf(c), all = distinct(this.rows.map((r) => shownAs(r.values[i] ?? {}, c))).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+      const i = columns.indexOf(c), all = distinct(this.rows.map((r) => shownAs(r.values[i] ?? {}, c))).sort((a, b) => a.localeCompare(b,
+        "en", { numeric: true }));
       return all.length > 1 && menu(c.title, [["", "all"], ...all.map((v) => [v, v])], this.chosen[c.key] ?? "", (v) => {
         this.chosen[c.key] = v;
         this.changed();
@@ -85,8 +86,10 @@ class Table {
       return el("label", {}, box, c.title);
     });
     const formats = Object.keys(copied).map((f) => button(f, `Copy ${this.spec.title} as ${f}`, () => copy(copied[f](this), f)));
-    return el("div", { class: "tools" }, filter, choices, el("details", { class: "columns" }, el("summary", {}, "columns"), el("div", {}, boxes)),
-      el("span", { class: "files", role: "group", "aria-label": `Copy ${this.spec.title}` }, "copy ", formats), el("span", { class: "count muted" }));
+    return el("div", { class: "tools" }, filter, choices, el("details", { class: "columns" }, el("summary", {}, "columns"),
+      el("div", {}, boxes)),
+      el("span", { class: "files", role: "group", "aria-label": `Copy ${this.spec.title}` }, "copy ", formats),
+        el("span", { class: "count muted" }));
   }
 
   element() {
@@ -94,7 +97,8 @@ class Table {
     this.body = el("tbody", {});
     this.head = el("thead", {});
     this.bar = this.tools();
-    this.scroll = el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": spec.title }, el("table", { id: this.id }, this.head, this.body));
+    this.scroll = el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": spec.title },
+      el("table", { id: this.id }, this.head, this.body));
     const inside = [this.bar, this.scroll, spec.note ? el("p", { class: "muted note" }, spec.note) : null];
     this.holder = spec.folded
       ? el("details", { class: "table" }, el("summary", {}, spec.title), inside)
@@ -108,8 +112,10 @@ class Table {
     const { columns } = this.spec, shown = [...this.visible].sort((a, b) => a - b), rows = this.wanted();
     this.head.replaceChildren(el("tr", {}, shown.map((i) => {
       const c = columns[i], sorted = this.sort === i;
-      return el("th", { scope: "col", class: c.type === "text" ? "name" : "", "aria-sort": sorted ? (this.down ? "descending" : "ascending") : "none" },
-        button([c.title, c.unit ? ` (${c.unit})` : "", sorted ? (this.down ? " ▾" : " ▴") : ""].join(""), "Sort", () => this.sortBy(i), { "data-key": `th${i}` }));
+      return el("th", { scope: "col", class: c.type === "text" ? "name" : "", "aria-sort": sorted
+        ? (this.down ? "descending" : "ascending") : "none" },
+        button([c.title, c.unit ? ` (${c.unit})` : "", sorted ? (this.down ? " ▾" : " ▴") : ""].join(""), "Sort", () => this.sortBy(i),
+          { "data-key": `th${i}` }));
     })));
     const most = 1000, group = (r) => (this.sort < 0 && r.row.load !== undefined ? `${r.row.load} ${r.row.n ?? ""}` : "");
     let before;
@@ -137,7 +143,8 @@ class Table {
     return el("tr", { "data-series": row.label >= 0 ? row.label : undefined, class: row.weak ? "incomplete" : "" }, shown.map((i, k) => {
       const v = values[i] ?? {}, c = columns[i], text = shownAs(v, c), name = c.type === "text" ? el("bdi", {}, text) : text;
       const title = row.cell >= 0 ? "Open its runs" : "Open what is behind it", press = v.o ? () => open(v.o) : k === 0 ? opens : undefined;
-      return el("td", { class: [c.type === "text" ? "name" : "", c.wide ? "wide" : "", v.c ?? ""].filter(Boolean).join(" ") || undefined, title: v.h },
+      return el("td", { class: [c.type === "text" ? "name" : "", c.wide ? "wide" : "", v.c ?? ""].filter(Boolean).join(" ") || undefined,
+        title: v.h },
         k === 0 && row.label >= 0 ? markOf(row.label) : null, press ? button("", title, press, { class: "opens" }, name) : name,
         k === 0 && warned ? el("span", { class: "warned", title: warned }, " ⚠") : null,
         v.s ? el("small", {}, v.s) : null, v.a ? el("small", { class: "against" }, v.a) : null);
@@ -149,17 +156,21 @@ class Table {
 const copied = {
   CSV: (t) => csv(grid(t, (v, c) => (c.type === "text" ? v.t ?? "" : v.v ?? v.t), true)),
   Markdown: (t) => {
-    const safe = (text) => String(text ?? "").replaceAll("\\", "\\\\").replaceAll("|", "\\|").replaceAll("<", "&lt;").replace(/[\r\n]+/g, " ");
+    const safe = (text) => String(text ?? "").replaceAll("\\", "\\\\").replaceAll("|", "\\|").replaceAll("<", "&lt;").replace(/[\r\n]+/g,
+      " ");
     const [head, ...rows] = grid(t, (v, c) => shownAs(v, c) + (v.s ? ` (${v.s})` : ""));
     const line = (cells) => `| ${cells.map(safe).join(" | ")} |\n`;
     return line(head) + `|${t.columnsShown().map((c) => (c.type === "text" ? " --- |" : " ---: |")).join("")}\n` + rows.map(line).join("");
   },
   LaTeX: (t) => {
-    const signs = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "µ": "\\textmu{}", "−": "$-$", "–": "--", "≤": "$\\le$", "≥": "$\\ge$", "·": "$\\cdot$", "×": "$\\times$" };
-    const safe = (text) => String(text ?? "").replace(/[\\~^µ−–≤≥·×]|[&%$#_{}]/g, (c) => signs[c] ?? `\\${c}`).replace(/[\r\n]+/g, " ");
+    const signs = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "µ": "\\textmu{}", "−": "$-$",
+      "–": "--", "≤": "$\\le$", "≥": "$\\ge$", "·": "$\\cdot$", "×": "$\\times$" };
+    const safe = (text) => String(text ?? "").replace(/[\\~^µ−–≤≥·×&%$#_{}]/g, (c) => signs[c] ?? `\\${c}`)
+      .replace(/[\r\n]+/g, " ");
     const [head, ...rows] = grid(t, (v, c) => shownAs(v, c) + (v.s ? ` [${v.s}]` : ""));
     const line = (cells) => `  ${cells.map(safe).join(" & ")} \\\\\n`;
-    return `% Needs \\usepackage{booktabs}.\n\\begin{tabular}{${t.columnsShown().map((c) => (c.type === "text" ? "l" : "r")).join("")}}\n  \\toprule\n`
+    const sides = t.columnsShown().map((c) => (c.type === "text" ? "l" : "r")).join("");
+    return `% Needs \\usepackage{booktabs}.\n\\begin{tabular}{${sides}}\n  \\toprule\n`
       + `${line(head)}  \\midrule\n${rows.map(line).join("")}  \\bottomrule\n\\end{tabular}\n`;
   },
 };
@@ -188,7 +199,8 @@ function results() {
   const theory = data.cells.some((c) => c.predictions?.some((p) => p.metric === messages));
   const columns = [
     { key: "label", title: "algorithm", type: "text" }, { key: "load", title: "load", type: "text", hidden: data.loads.length < 2 },
-    { key: "nodes", title: "N", type: "number" }, { key: "runs", title: "runs", type: "number", better: "higher", hidden: !data.cells.some((c) => c.bad) },
+    { key: "nodes", title: "N", type: "number" }, { key: "runs", title: "runs", type: "number", better: "higher",
+      hidden: !data.cells.some((c) => c.bad) },
     ...data.metrics.flatMap((m, k) => [
       { key: m.name, title: lower(m.title), type: m.type, better: m.better, hidden: m.minor || silentEverywhere(m) },
       ...(theory && k === messages ? [{ key: "predicted", title: "predicted", type: "text", wide: true }] : []),
@@ -197,12 +209,14 @@ function results() {
   const rows = data.cells.map((c, i) => ({
     label: c.label, load: c.load, n: c.n, cell: i, weak: Boolean(c.bad),
     values: [
-      data.labels[c.label].name, data.loads[c.load].brief, c.n, c.bad ? { v: c.runs, t: `${c.runs} of ${c.runs + c.bad}`, c: "bad", h: c.notes?.join("; ") } : c.runs,
+      data.labels[c.label].name, data.loads[c.load].brief, c.n, c.bad
+        ? { v: c.runs, t: `${c.runs} of ${c.runs + c.bad}`, c: "bad", h: c.notes?.join("; ") } : c.runs,
       ...data.metrics.flatMap((m, k) => [measured(c, m, k), ...(theory && k === messages ? [predicted(c, messages)] : [])]),
     ],
   }));
   const t = new Table({ id: "results", title: "Results", note: data.legend, columns, rows });
-  t.rows.forEach((r, i) => (r.warned = [...(data.cells[i].notes ?? []), ...(data.cells[i].warnings ?? []).map((w) => data.warnings[w].text)].join("\n")));
+  t.rows.forEach((r, i) => (r.warned = [...(data.cells[i].notes ?? []),
+    ...(data.cells[i].warnings ?? []).map((w) => data.warnings[w].text)].join("\n")));
   return t;
 }
 
@@ -223,7 +237,9 @@ const silentEverywhere = (m) => data.loads.every((l) => l.silent?.includes(data.
 // predicted says what claims say of a cell's messages.
 function predicted(cell, metric) {
   const all = (cell.predictions ?? []).filter((p) => p.metric === metric);
-  const text = (p) => `${p.formula}${p.formula === number(p.value) ? "" : ` = ${number(p.value)}`}${p.false ? " (known to be false)" : p.verdict ? `: ${p.verdict}` : ""}`;
+  const text = (p) => p.formula + (p.formula === number(p.value) ? "" : ` = ${number(p.value)}`)
+    + (p.false ? " (known to be false)" : p.verdict ? `: ${p.verdict}` : "");
   const bad = all.some((p) => !p.false && broken.includes(p.verdict));
-  return { t: all.length ? text(all[0]) : "–", s: all.slice(1, 3).map(text).join("; "), h: all.map((p) => `${text(p)} (${p.source})`).join("\n"), c: bad ? "bad" : "" };
+  return { t: all.length ? text(all[0]) : "–", s: all.slice(1, 3).map(text).join("; "),
+    h: all.map((p) => `${text(p)} (${p.source})`).join("\n"), c: bad ? "bad" : "" };
 }
