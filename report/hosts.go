@@ -137,35 +137,64 @@ func (s *hostSet) each(name string, list []*runs.Result) []runs.Host {
 	return all
 }
 
+// column adds a value for each host.
+func (s *hostSet) column(t *page.Table, name string, words bool, of func(host string) page.Value) {
+	var values []page.Value
+	for _, host := range s.names {
+		values = append(values, of(host))
+	}
+	addColumn(t, name, words, values)
+}
+
 // table describes each host: what it is, how its clock went, and how busy it was.
 func (s *hostSet) table(id, title string) page.Table {
-	l := newListing(id, title, "host", s.names)
-	words := func(name string, of func(runs.Host) string) {
-		var cells []page.Value
-		for _, host := range s.names {
+	t := newListing(id, title, "host", s.names)
+	for _, c := range []struct {
+		name string
+		of   func(runs.Host) string
+	}{
+		{"address", func(h runs.Host) string { return h.Address }},
+		{"labels", func(h runs.Host) string { return runs.Settings(h.Labels) }},
+		{"cores", func(h runs.Host) string { return h.Environment["cores"] }},
+		{"CPU", func(h runs.Host) string { return h.Environment["cpu"] }},
+		{"memory", func(h runs.Host) string { return memory(h.Environment["memory"]) }},
+		{"kernel", func(h runs.Host) string { return h.Environment["kernel"] }},
+		{"clock source", func(h runs.Host) string { return h.Environment["clock_source"] }},
+	} {
+		s.column(&t, c.name, true, func(host string) page.Value {
 			values := make(map[string]int)
 			for _, h := range s.each(host, s.runs) {
-				if v := of(h); v != "" {
+				if v := c.of(h); v != "" {
 					values[v]++
 				}
 			}
-			cells = append(cells, page.Value{Text: cmp.Or(differing(values), units.Missing)})
+			return page.Word(cmp.Or(differing(values), units.Missing))
+		})
+	}
+	s.column(&t, "clock ahead of the coordinator’s", false, s.offset)
+	s.column(&t, "clock fast by", false, s.drift)
+	for _, c := range []struct {
+		name string
+		of   func(*runs.HostLoad) float64
+	}{
+		{"cores busy", func(l *runs.HostLoad) float64 { return l.Busy }},
+		{"with the workers", func(l *runs.HostLoad) float64 { return l.Workers }},
+		{"with others", byOthers},
+	} {
+		s.column(&t, c.name, false, func(host string) page.Value {
+			// To hundredths: they are not known any better.
+			return show(toHundredths(stats.Median(s.loads(host, c.of))), units.Plain())
+		})
+	}
+	s.column(&t, "memory free, at least", false, func(host string) page.Value {
+		left := s.loads(host, func(l *runs.HostLoad) float64 { return float64(l.MemoryFree) })
+		if left == nil {
+			return page.Word(units.Missing)
 		}
-		addColumn(&l, name, true, cells)
-	}
-	fact := func(name string) func(runs.Host) string {
-		return func(h runs.Host) string { return h.Environment[name] }
-	}
-	words("address", func(h runs.Host) string { return h.Address })
-	words("labels", func(h runs.Host) string { return runs.Settings(h.Labels) })
-	words("cores", fact("cores"))
-	words("CPU", fact("cpu"))
-	words("memory", func(h runs.Host) string { return memory(h.Environment["memory"]) })
-	words("kernel", fact("kernel"))
-	words("clock source", fact("clock_source"))
-	s.clocks(&l)
-	s.loads(&l)
-	return l
+		least := max(0, slices.Min(left))
+		return page.Value{Number: page.Known(least), Text: units.Bytes(uint64(least))}
+	})
+	return t
 }
 
 // memory writes an amount as the kernel has it, "4026824 kB", for a reader.
@@ -177,31 +206,35 @@ func memory(text string) string {
 	return units.Bytes(n * 1024)
 }
 
-// clocks adds how far each clock was off, and how fast it went.
-func (s *hostSet) clocks(l *page.Table) {
-	var offsets, drifts []page.Value
-	for _, host := range s.names {
-		var at []bounded
-		var fast []float64
-		set, within := 0, 0.0
-		for _, h := range s.each(host, s.good) {
-			if h.Clock == nil {
-				continue
-			}
+// offset says how far the clock of a host was off.
+func (s *hostSet) offset(host string) page.Value {
+	var at []bounded
+	set := 0
+	for _, h := range s.each(host, s.good) {
+		if h.Clock != nil {
+			at = append(at, bounded{float64(h.Clock.OffsetNS), float64(h.Clock.BoundNS)})
 			if h.Clock.SetNS != 0 {
 				set++
 			}
-			at = append(at, bounded{float64(h.Clock.OffsetNS), float64(h.Clock.BoundNS)})
+		}
+	}
+	v := offsetOf(at)
+	if set > 0 {
+		v.Small = strings.TrimPrefix(v.Small+", was set in "+plural(set, "run"), ", ")
+	}
+	return v
+}
+
+// drift says how fast the clock of a host went.
+func (s *hostSet) drift(host string) page.Value {
+	var fast []float64
+	within := 0.0
+	for _, h := range s.each(host, s.good) {
+		if h.Clock != nil {
 			fast, within = append(fast, h.Clock.DriftPPM), max(within, h.Clock.DriftBound)
 		}
-		offset := offsetOf(at)
-		if set > 0 {
-			offset.Small = strings.TrimPrefix(offset.Small+", was set in "+plural(set, "run"), ", ")
-		}
-		offsets, drifts = append(offsets, offset), append(drifts, driftOf(fast, within))
 	}
-	addColumn(l, "clock ahead of the coordinator’s", false, offsets)
-	addColumn(l, "clock fast by", false, drifts)
+	return driftOf(fast, within)
 }
 
 // driftOf writes by how many parts in a million a clock runs fast, to hundredths,
@@ -221,14 +254,14 @@ type bounded struct{ offset, bound float64 }
 // they agree within their bounds, else the range in which it drifted.
 func offsetOf(all []bounded) page.Value {
 	if len(all) == 0 {
-		return page.Value{Text: units.Missing}
+		return page.Word(units.Missing)
 	}
 	lo, hi, bound := math.Inf(1), math.Inf(-1), 0.0
 	for _, x := range all {
 		lo, hi, bound = min(lo, x.offset), max(hi, x.offset), max(bound, x.bound)
 	}
 	last := all[len(all)-1]
-	q := page.Value{Text: units.Bounded(last.offset, bound)}
+	q := page.Value{Number: page.Known(last.offset), Text: units.Bounded(last.offset, bound)}
 	q.Hint = "at the beginning of " + plural(len(all), "run")
 	if hi-lo > 2*bound {
 		q.Small = units.Time(lo) + " to " + units.Time(hi)
@@ -238,36 +271,14 @@ func offsetOf(all []bounded) page.Value {
 	return q
 }
 
-// loads adds how busy the hosts were while runs went on.
-func (s *hostSet) loads(l *page.Table) {
-	var busy, workers, others, free []page.Value
-	for _, host := range s.names {
-		var all, own, foreign []float64
-		var left []int64
-		for _, h := range s.each(host, s.good) {
-			if h.Load == nil {
-				continue
-			}
-			all, own = append(all, h.Load.Busy), append(own, h.Load.Workers)
-			foreign, left = append(foreign, byOthers(h.Load)), append(left, h.Load.MemoryFree)
+// loads is how busy a host was in each run that says so.
+func (s *hostSet) loads(host string, of func(*runs.HostLoad) float64) (all []float64) {
+	for _, h := range s.each(host, s.good) {
+		if h.Load != nil {
+			all = append(all, of(h.Load))
 		}
-		busy = append(busy, coresOf(all))
-		workers, others = append(workers, coresOf(own)), append(others, coresOf(foreign))
-		least := page.Value{Text: units.Missing}
-		if len(left) > 0 {
-			least.Text = units.Bytes(uint64(max(0, slices.Min(left))))
-		}
-		free = append(free, least)
 	}
-	addColumn(l, "cores busy", false, busy)
-	addColumn(l, "with the workers", false, workers)
-	addColumn(l, "with others", false, others)
-	addColumn(l, "memory free, at least", false, free)
-}
-
-// coresOf summarizes numbers of cores, to hundredths: they are not known any better.
-func coresOf(values []float64) page.Value {
-	return show(toHundredths(stats.Median(values)), units.Plain())
+	return all
 }
 
 func toHundredths(e stats.Estimate) stats.Estimate {
@@ -290,11 +301,7 @@ func (s *hostSet) placementTable(id, title string) page.Table {
 		if slices.ContainsFunc(all, func(q placement) bool { return q.nodes == p.nodes && q.text != p.text }) {
 			name += " (" + plural(p.runs, "run") + ")"
 		}
-		var cells []page.Value
-		for _, host := range s.names {
-			cells = append(cells, page.Value{Text: p.at[host]})
-		}
-		addColumn(&l, name, true, cells)
+		s.column(&l, name, true, func(host string) page.Value { return page.Word(p.at[host]) })
 	}
 	return l
 }
