@@ -107,6 +107,9 @@ func entriesWithin(s *runs.Series, from, to float64) float64 {
 
 // panels show the throughput and the tail of the waiting time.
 func (co *course) panels(ln line, cell *cell) []panel {
+	if co == nil {
+		return nil
+	}
 	scale := units.TimeScale(max(-co.middle[0], co.middle[len(co.middle)-1]))
 	draw := func(title string, y plots.Axis, estimates []stats.Estimate) panel {
 		area := plots.Series{Label: co.spread(), Style: ln.style, Role: plots.Band}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -502,21 +503,28 @@ func fitted(i stats.Interval) page.Value {
 }
 
 func (p *paper) growthRow(sc scaling, g growth) page.Row {
-	r, fit := g.row(), g.main()
-	free, c := page.Word(units.Missing), page.Word(units.Missing)
+	fit, missing := g.main(), page.Word(units.Missing)
+	free, c, says, place := missing, missing, missing, missing
 	if g.varies {
 		free = fitted(g.free.P)
-		free.Hint = r.Hint
+		free.Hint = strings.Join(g.free.Warnings, "; ")
 	}
 	if fit.Growth.Name != stats.Constant().Name {
 		c = fitted(fit.C)
 	}
+	if g.place > 0 {
+		says = page.Value{Text: sign(g.claim.Kind) + brief(g.claim.Formula), Small: citation(g.claim.Source)}
+		place.Text = fmt.Sprintf("%d of %d", g.place, len(g.ranked))
+		if fit.Growth.Name != g.claimed.Growth.Name {
+			place.Text += ", a bound"
+		}
+	}
+	sizes := fmt.Sprintf("%d: %s–%s", g.sizes(), units.Number(slices.Min(g.n)), units.Number(slices.Max(g.n)))
 	return page.Row{
 		Label: page.At(g.style),
 		Values: []page.Value{
-			page.Word(g.label), page.Word(sc.title), page.Word(r.Network), page.Word(r.Sizes),
-			{Text: cmp.Or(r.Claim, units.Missing), Small: r.Source}, page.Word(r.Fit), c, fitted(fit.A), page.Num(fit.SD),
-			page.Word(cmp.Or(r.Rank, units.Missing)), free, page.Word(r.Ranking),
+			page.Word(g.label), page.Word(sc.title), page.Word(g.set.network()), page.Word(sizes), says, page.Word(fit.Growth.Name), c,
+			fitted(fit.A), page.Num(fit.SD), place, free, page.Word(ranking(g.ranked)),
 		},
 		Open: &page.More{Plots: []page.Plot{p.growthPlot(sc, g)}},
 	}

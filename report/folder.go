@@ -17,7 +17,7 @@ import (
 // stills draws the first figures for the part of the page that needs no scripts.
 func (c *collection) stills() (all []page.Still, err error) {
 	for _, f := range c.firstFigures() {
-		drawn, failed := f.Render(plots.SVG)
+		drawn, failed := f.RenderAs(plots.Size{Bare: true}, plots.SVG) // the page has its title
 		err = cmp.Or(err, failed)
 		all = append(all, page.Still{Name: f.Name, Title: f.Title, Caption: f.Caption, SVG: string(drawn[plots.SVG])})
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -15,13 +14,15 @@ import (
 
 // at is a picture of the set at one number of nodes; it is drawn unless another one is
 // asked for where usual.
-func (s *set) at(here spot, usual bool, show, title string, draw func(*panel)) picture {
+func (s *set) at(here spot, usual bool, show, title string, panels func() []panel) picture {
 	ch := s.chart
 	ch.size, ch.spots, ch.about = sizeSlug(here.nodes), []spot{here}, append(slices.Clone(s.about), here.size())
 	return picture{show: show, kind: show, title: title, ch: ch, natural: usual, usual: usual, panels: func(int) []panel {
-		v := panel{about: ch.about}
-		draw(&v)
-		return []panel{v}
+		all := panels()
+		for i := range all {
+			all[i].about = ch.about
+		}
+		return all
 	}}
 }
 
@@ -75,13 +76,15 @@ func (s *set) distributions() (all []picture) {
 			percentiles, timeAxis("response time"), response, rank},
 	} {
 		for _, here := range s.spots {
-			all = append(all, s.at(here, here.nodes == usual.nodes, of.show, of.title, func(v *panel) {
-				v.X, v.Y, v.read = of.x, of.y, of.read
+			all = append(all, s.at(here, here.nodes == usual.nodes, of.show, of.title, func() []panel {
+				v := panel{read: of.read}
+				v.X, v.Y = of.x, of.y
 				for _, ln := range s.lines {
 					curve := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Curve}
 					curve.Points = of.points(here.cells[ln.label].merged(of.times))
 					v.Series = append(v.Series, curve)
 				}
+				return []panel{v}
 			}))
 		}
 	}
@@ -181,18 +184,18 @@ func (s *set) work() (all []picture) {
 	}
 	for _, here := range s.spots {
 		if n := here.nodes; n > 1 && n <= mostDots {
-			all = append(all, s.at(here, n == largest, runs.WorkPerNode, "Work of each node", func(v *panel) { s.drawWork(v, here) }))
+			all = append(all, s.at(here, n == largest, runs.WorkPerNode, "Work of each node", func() []panel { return s.drawWork(here) }))
 		}
 	}
 	return all
 }
 
-func (s *set) drawWork(v *panel, here spot) {
+func (s *set) drawWork(here spot) []panel {
 	const width = 0.76 // of the place between two columns
+	v := panel{read: "A column for each algorithm, in it a dot for each node, in order: " +
+		"the messages that it sent and received over the mean of all nodes, median over the repetitions."}
 	v.X = plots.Axis{Label: "nodes in order, by algorithm", Kind: plots.Names}
 	v.Y = plots.Axis{Label: "messages / mean", Kind: plots.Values}
-	v.read = "A column for each algorithm, in it a dot for each node, in order: " +
-		"the messages that it sent and received over the mean of all nodes, median over the repetitions."
 	for _, ln := range s.lines {
 		work := here.cells[ln.label].workOfNodes()
 		series := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Dots}
@@ -204,6 +207,7 @@ func (s *set) drawWork(v *panel, here spot) {
 			v.Series, v.Names = append(v.Series, series), append(v.Names, "")
 		}
 	}
+	return []panel{v}
 }
 
 // workOfNodes returns for each node the messages that it sent and handled,
@@ -250,22 +254,11 @@ func (s *set) courses() (all []picture) {
 			if cell == nil {
 				continue
 			}
-			ch := s.chart
-			ch.size, ch.spots = sizeSlug(here.nodes), []spot{here}
-			usual := i >= len(s.spots)-mostSizes
-			all = append(all, picture{
-				show: runs.CoursePicture, kind: units.Slug("course " + ln.label), ch: ch, alone: true, natural: usual, usual: usual,
-				title:   fmt.Sprintf("Course of the run: %s, %s", ln.label, here.size()),
-				columns: 1, panels: func(int) (all []panel) {
-					if co := cell.course(); co != nil {
-						all = co.panels(ln, cell)
-					}
-					for i := range all {
-						all[i].about = s.about
-					}
-					return all
-				},
+			p := s.at(here, i >= len(s.spots)-mostSizes, runs.CoursePicture, "Course of the run: "+ln.label, func() []panel {
+				return cell.course().panels(ln, cell)
 			})
+			p.kind, p.alone, p.columns = units.Slug("course "+ln.label), true, 1
+			all = append(all, p)
 		}
 	}
 	return all

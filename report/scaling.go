@@ -23,16 +23,6 @@ type scaling struct {
 	grown []growth
 }
 
-// growthRow is what is said in words of one series over one network.
-type growthRow struct {
-	Network, Sizes string
-	Claim, Source  string // what says how they grow; "" where no paper does
-	Fit            string // the growth that is fitted
-	Ranking        string // by AICc, with the distance from the best
-	Rank           string // the claimed growth's
-	Hint           string // warnings
-}
-
 // scalings returns what there is to say about growth, workload by workload.
 func (c *collection) scalings() []scaling {
 	sets := slices.DeleteFunc(slices.Clone(c.sets), func(s *set) bool { return len(s.spots) < fewestSizes || s.faulty() })
@@ -61,25 +51,6 @@ func (s *set) load() string {
 		about = append(about, s.requests)
 	}
 	return strings.Join(about, " · ")
-}
-
-func (g growth) row() growthRow {
-	fit := g.main()
-	r := growthRow{
-		Network: g.set.network(), Fit: fit.Growth.Name, Ranking: ranking(g.ranked),
-		Sizes: fmt.Sprintf("%d: %s–%s", g.sizes(), units.Number(slices.Min(g.n)), units.Number(slices.Max(g.n))),
-	}
-	if g.place > 0 {
-		r.Claim, r.Source = sign(g.claim.Kind)+brief(g.claim.Formula), citation(g.claim.Source)
-		r.Rank = fmt.Sprintf("%d of %d", g.place, len(g.ranked))
-		if fit.Growth.Name != g.claimed.Growth.Name {
-			r.Rank += ", a bound"
-		}
-	}
-	if g.varies {
-		r.Hint = strings.Join(g.free.Warnings, "; ")
-	}
-	return r
 }
 
 // ranking writes growths in their order, each with its distance from the best.

@@ -1,10 +1,13 @@
 package runs
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"dmebench/units"
 )
 
 // Figure is one that a report shows first, and draws for papers.
@@ -57,13 +60,21 @@ func (f Figure) Metric() (m Metric, ok bool) {
 // Check returns what is wrong with a figure of an experiment.
 func (f Figure) Check(e *Experiment) error {
 	if _, ok := f.Metric(); !ok && !slices.Contains(Pictures(), f.Show) {
-		return fmt.Errorf("show %q: no metric of summary.csv, and none of %s", f.Show, strings.Join(Pictures(), ", "))
+		if f.Show == "" {
+			return errors.New("show is missing: a metric, or one of " + strings.Join(Pictures(), ", "))
+		}
+		names := Pictures()
+		for _, m := range metrics {
+			names = append(names, m.Slug())
+		}
+		return units.UnknownName("figure", f.Show, names,
+			"there are the metrics of summary.csv, such as messages-per-cs or response-p99, and "+strings.Join(Pictures(), ", "))
 	}
 	has := func(what, name string, all []string) error {
 		if name == "" || slices.Contains(all, name) {
 			return nil
 		}
-		return fmt.Errorf("%s %q: there are %s", what, name, strings.Join(all, ", "))
+		return units.UnknownName(what, name, all, "there are "+strings.Join(all, ", "))
 	}
 	axes, transports, workloads := []string{OverN}, []string(nil), []string(nil)
 	for _, a := range e.Axes {
@@ -82,14 +93,14 @@ func (f Figure) Check(e *Experiment) error {
 		workloads = append(workloads, w.Label)
 	}
 	for _, err := range []error{
-		has("against", f.Against, axes), has("transport", f.Transport, transports), has("workload", f.Workload, workloads),
+		has("axis", f.Against, axes), has("transport", f.Transport, transports), has("workload", f.Workload, workloads),
 	} {
 		if err != nil {
 			return err
 		}
 	}
 	if f.Nodes != 0 && !slices.Contains(e.Nodes, f.Nodes) {
-		return fmt.Errorf("nodes %d: no size of this experiment", f.Nodes)
+		return fmt.Errorf("nodes %d: the experiment has no such size", f.Nodes)
 	}
 	return nil
 }

@@ -29,7 +29,6 @@ func (p *program) reportCommand() *cli.Command {
 		ArgsUsage: "DIR",
 		UsageText: "dmebench report results/quickstart\n" +
 			"dmebench report results/quickstart --only 'throughput-*' --width 84mm --font 8pt --formats pdf",
-		Description: "What says how figures for papers are drawn also draws them.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results in folder `DIR`, of an experiment or of one sweep"},
 			&cli.StringFlag{Name: "out", Usage: "write to folder `DIR`", DefaultText: "report, beside the results"},
@@ -82,9 +81,7 @@ type look struct {
 
 // readLook reads the flags that say how figures are drawn.
 func readLook(c *cli.Context) (l look, err error) {
-	for _, flag := range []string{"plots", "formats", "only", "width", "font"} {
-		l.plots = l.plots || c.IsSet(flag)
-	}
+	l.plots = c.Bool("plots") || len(given(c, "formats", "only", "width", "font")) > 0
 	if l.formats, err = readFormats(c.String("formats")); err != nil {
 		return l, err
 	}

@@ -93,30 +93,28 @@ function panelsOverN() {
 
 // panelsAlong are the lines of an axis, a panel for each title and number of nodes.
 function panelsAlong(axis) {
-  const lines = axis.lines.filter((l) => wantedLabel(l.label) && wantedNodes(l.n) && l.cells.some((c) => wantedLoad(data.cells[c].load)));
-  const groups = d3.groups(lines, (l) => l.title ?? "");
-  return groups.map(([title, some]) => {
+  const lines = axis.lines.filter((l) => wantedNodes(l.n));
+  return d3.groups(lines, (l) => l.title ?? "").map(([title, some]) => {
     const names = axis.type === "text" ? distinct(some.flatMap((l) => l.at.map((v) => v.t ?? String(v)))) : undefined;
     const place = (v) => (names ? names.indexOf(v.t ?? String(v)) : typeof v === "object" ? v.v : v);
     const at = (v) => `${lower(axis.title)} ${names ? v : write(axis.type, place(v))}`;
+    const wanted = (c) => wantedLoad(data.cells[c].load) && wantedLabel(data.cells[c].label);
     const series = some.flatMap((l, k) => {
-      const dx = 2.5 * (k - (some.length - 1) / 2);
-      const points = l.cells.map((c, i) => (wantedLoad(data.cells[c].load) ? pointOf(c, place(l.at[i]), at(l.at[i]))
-        : undefined)).filter(Boolean);
-      return [...predictedAlong(l, points), ...small(points, l.label, dx),
-        { label: l.label, role: names ? "points" : "measured", points, dx }];
+      const dx = 2.5 * (k - (some.length - 1) / 2), label = l.name ? -1 : l.label; // of several labels: in the colour of none
+      const points = l.cells.map((c, i) => (wanted(c) ? pointOf(c, place(l.at[i]), at(l.at[i])) : undefined)).filter(Boolean);
+      return [...predictedAlong(label, points), ...small(points, label, dx), { label, role: names ? "points" : "measured", points, dx }];
     });
     return { title, x: { title: axis.title, type: axis.type, names, at: !names }, series };
   }).filter((p) => p.series.some((s) => s.points.length));
 }
 
 // predictedAlong is the sharpest prediction that there is at every point of a line.
-function predictedAlong(line, points) {
+function predictedAlong(label, points) {
   const of = points.map((p) => (data.cells[p.cell].predictions ?? []).filter((q) => q.metric === state.metric));
   const first = of[0]?.find((p) => !p.false && of.every((all) => all.some((q) => q.formula === p.formula)));
   if (!first || points.length < 2) return [];
   const values = points.map((p, i) => ({ x: p.x, y: of[i].find((q) => q.formula === first.formula).value }));
-  return [{ label: line.label, role: curveRole(first.kind), points: values }];
+  return [{ label, role: curveRole(first.kind), points: values }];
 }
 
 // panelsByLabel set the algorithms side by side, on one number of nodes for each panel.
