@@ -185,19 +185,37 @@ func (b *Browser) Eval(expression string) string {
 // Click clicks on the first element that a CSS selector finds; times is 2 for a double click.
 func (b *Browser) Click(selector string, times int) {
 	b.t.Helper()
-	if times == 2 {
-		do(b, chromedp.DoubleClick(selector))
-		return
+	x, y := b.middle(selector)
+	for k := range times { // as a hand does: the second one counts as such
+		do(b, chromedp.MouseClickXY(x, y, chromedp.ClickCount(k+1)))
 	}
-	do(b, chromedp.Click(selector))
 }
 
 // Hover moves the pointer onto an element.
 func (b *Browser) Hover(selector string) {
 	b.t.Helper()
-	at := do(b, chromedp.Evaluate[[]float64](fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"});
-		const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector)))
-	do(b, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
+	x, y := b.middle(selector)
+	do(b, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+}
+
+// middle is where an element is, once it is there and in sight. A page may put another one in
+// its place at any time, so that nothing is kept of it.
+func (b *Browser) middle(selector string) (x, y float64) {
+	b.t.Helper()
+	text := b.Eval(fmt.Sprintf(`(async () => {
+		let e;
+		for (let i = 0; !(e = document.querySelector(%q)); i++) {
+			if (i === 1000) return "nowhere";
+			await new Promise((again) => setTimeout(again, 10));
+		}
+		e.scrollIntoView({block: "center"});
+		const r = e.getBoundingClientRect();
+		return (r.x + r.width / 2) + " " + (r.y + r.height / 2);
+	})()`, selector))
+	if _, err := fmt.Sscan(text, &x, &y); err != nil {
+		b.t.Fatalf("browser: %s is %s", selector, text)
+	}
+	return x, y
 }
 
 // Choose sets a menu or a field and tells the page of it.

@@ -70,7 +70,7 @@ func (b *Browser) Step(line string) (said string, ok bool) {
 	case "copied":
 		id, format, _ := strings.Cut(rest, " ")
 		b.Click(fmt.Sprintf(`.table:has(#table-%s) button[title$=" as %s"]`, id, format), 1)
-		return strings.ReplaceAll(b.Eval("navigator.clipboard.readText()"), "\r", ""), true
+		return strings.TrimSpace(strings.ReplaceAll(b.Eval("navigator.clipboard.readText()"), "\r", "")), true
 	case "saved":
 		name, data := b.Downloaded(func() { b.Click(rest, 1) })
 		return name + "\n" + described(data), true
