@@ -379,44 +379,60 @@ func (p *paper) linesOf(ch chart, axis *page.Axis, title string) (all []page.Lin
 	return all
 }
 
-// figures are what the page can show, what the experiment asks for first.
+// figures are what the page shows first: the first figure that the experiment asks for, or
+// else what varies in it.
 func (p *paper) figures() []page.Figure {
 	if len(p.cells) == 0 || len(p.metrics) == 0 {
 		return nil
 	}
-	f := page.Figure{Metric: max(0, p.metric(p.deciding()))}
-	asked := false
-	for _, figure := range p.in.Header.Experiment.Figures {
-		m, ok := figure.Metric()
-		if k := p.metric(m.Name); ok && k >= 0 {
-			f.Metric, asked = k, true
-			if f.Against = figure.Against; f.Against == runs.OverN {
-				f.Against = ""
-			}
-			break
+	for _, asked := range p.in.Header.Experiment.Figures {
+		if f, ok := p.askedFor(asked); ok {
+			return []page.Figure{f}
 		}
 	}
 	sizes := 0
 	for _, s := range p.sets {
 		sizes = max(sizes, len(s.spots))
 	}
+	distributions := slices.ContainsFunc(p.data.Cells, func(c page.Cell) bool { return len(c.Spectra) > 0 })
+	f := page.Figure{Metric: p.firstOf(p.deciding())}
 	switch {
-	case f.Against != "" || asked && sizes > 1 || len(p.data.Axes) == 0 && sizes > 1:
 	case len(p.data.Axes) > 0 && (sizes == 1 || len(p.in.Header.Experiment.Axes) > 0):
 		f.Against = p.data.Axes[0].Name
-	case sizes == 1 && slices.ContainsFunc(p.data.Cells, func(c page.Cell) bool { return len(c.Spectra) > 0 }):
-		f.Against = "percentile"
-		for _, name := range []string{runs.WaitingP50, runs.ResponseP50, runs.SyncDelayP50} {
-			if m := p.metric(name); m >= 0 {
-				f.Metric = m
-				break
-			}
-		}
-	}
-	if f.Against == "" && sizes > 1 && !asked && !p.faulty() {
-		f.Metric = max(0, p.metric(runs.MessagesPerCS))
+	case sizes == 1 && distributions:
+		f = page.Figure{Against: page.ByPercentile, Metric: p.firstOf(runs.WaitingP50, runs.ResponseP50, runs.SyncDelayP50)}
+	case !p.faulty():
+		f.Metric = p.firstOf(runs.MessagesPerCS)
 	}
 	return []page.Figure{f}
+}
+
+// askedFor is a figure that the experiment asks for; ok is false where the page has no such.
+func (p *paper) askedFor(asked runs.Figure) (f page.Figure, ok bool) {
+	switch m, isMetric := asked.Metric(); {
+	case isMetric && p.metric(m.Name) >= 0:
+		f.Metric, f.Nodes = p.metric(m.Name), asked.Nodes
+		if asked.Against != runs.OverN {
+			f.Against = asked.Against
+		}
+	case asked.Show == runs.ResponsePercentiles || asked.Show == runs.ResponseCDF:
+		f = page.Figure{Against: page.ByPercentile, Metric: p.firstOf(runs.ResponseP50, runs.WaitingP50), Nodes: asked.Nodes}
+	case asked.Show == runs.WaitingCDF:
+		f = page.Figure{Against: page.ByPercentile, Metric: p.firstOf(runs.WaitingP50), Nodes: asked.Nodes}
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// firstOf is the first of some metrics that there is, else the first of all.
+func (p *paper) firstOf(names ...string) int {
+	for _, name := range names {
+		if m := p.metric(name); m >= 0 {
+			return m
+		}
+	}
+	return 0
 }
 
 func (p *paper) faulty() bool { return slices.ContainsFunc(p.sets, (*set).faulty) }

@@ -256,11 +256,14 @@ type Event struct {
 	Text  string `json:"text"`
 }
 
+// ByPercentile is against what distributions are drawn.
+const ByPercentile = "percentile"
+
 // Figure is a view of the cells: a metric against N or an axis.
 type Figure struct {
 	Title   string `json:"title,omitempty"`
 	Metric  int    `json:"metric"`
-	Against string `json:"against,omitempty"` // the name of an axis, "percentile", or "" for N
+	Against string `json:"against,omitempty"` // the name of an axis, ByPercentile, or "" for N
 	Load    Ref    `json:"load,omitzero"`
 	Nodes   int    `json:"n,omitempty"`
 	Log     bool   `json:"log,omitempty"`

@@ -11,7 +11,7 @@ function readState() {
   state.hidden = new Set(q.getAll("hide").map((name) => data.labels?.findIndex((l) => l.name === name)).filter((i) => i >= 0));
   state.network = q.get("network") ?? "";
   state.load = q.get("load") ?? "";
-  state.nodes = Number(q.get("n") ?? 0);
+  state.nodes = Number(q.get("n") ?? first.n ?? 0);
   state.metric = metric >= 0 ? metric : first.metric;
   state.against = q.get("against") ?? (first.against || "n");
   state.log = q.has("log") ? q.get("log") === "1" : Boolean(first.log);
@@ -28,7 +28,7 @@ function writeState() {
   for (const i of state.hidden) q.append("hide", data.labels[i].name);
   if (state.network) q.set("network", state.network);
   if (state.load) q.set("load", state.load);
-  if (state.nodes) q.set("n", state.nodes);
+  if (state.nodes !== (first.n ?? 0)) q.set("n", state.nodes);
   if (state.metric !== first.metric) q.set("metric", data.metrics[state.metric].name);
   if (state.against !== (first.against || "n")) q.set("against", state.against);
   if (state.log !== Boolean(first.log)) q.set("log", state.log ? "1" : "0");
