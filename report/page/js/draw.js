@@ -107,8 +107,10 @@ function panel(spec) {
     y: { type: yLog ? "log" : "linear", domain: yDomain, label: null, nice: false },
     marks: [
       Plot.gridY({ stroke: "var(--rule)", strokeOpacity: 1, ...(yLog ? {} : { ticks: yTicks }) }),
-      Plot.axisY({ ticks: yTicks, tickFormat: (v, i, all) => (yLog && !decade(v, yDomain) ? "" : yText.text(v)), label: null,
-        color: "var(--muted)", tickSize: 0 }),
+      Plot.axisY({
+        ticks: yLog ? d3.scaleLog(yDomain, [0, 1]).ticks() : yTicks, label: null, color: "var(--muted)", tickSize: 0,
+        tickFormat: (v) => (yLog && !decade(v, yDomain) ? "" : yText.text(v)),
+      }),
       Plot.axisX({
         ticks, tickFormat: (v) => clipName(String(xText.text(v))), label: null, color: "var(--muted)", tickSize: words ? 0 : 5, clip: false,
         ...(aslant ? { tickRotate: -38, textAnchor: "end" } : {}),

@@ -23,7 +23,7 @@ function whole(figure) {
     color("--ink")).text(figure.querySelector("h2").textContent);
   let x = 8, y = 40;
   for (const l of labels) {
-    const name = data.labels[l].name, wide = 26 + 6.7 * name.length;
+    const name = data.labels[l].name, wide = 34 + 7.2 * name.length;
     if (x + wide > width && x > 8) [x, y] = [8, y + 18];
     const g = out.append("g").attr("transform", `translate(${x + 6},${y - 4})`);
     g.append("path").attr("d", d3.symbol(symbolOf(l), 60)()).attr("stroke", colorOf(l)).attr("fill", hollow(l) ? "none" : colorOf(l));
