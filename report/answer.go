@@ -1,154 +1,46 @@
 package report
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dmebench/report/cells"
-	"dmebench/report/plots"
-	"dmebench/report/rank"
-	"dmebench/runs"
-	"dmebench/stats"
-	"dmebench/units"
+	"dmebench/report/page"
 )
 
-// What the page begins with.
-//
-//go:embed answer.html
-var answerHTML string
-
-//go:embed answer.css
-var answerCSS string
-
-// answer is what the page begins with: what was asked, who is best under which load
-// on how many nodes, and one table.
-type answer struct {
-	Description string // the author's words; "" where there are none
-	Asked       string // what was run, as a sentence
-	Loads       []loadAnswer
-	Common      string   // what loads of one size each have in common
-	Columns     []string // of the table
-	Legend      string
-	Alone       bool // there is one algorithm alone
-	Figures     []figureView
-}
-
-// loadAnswer is what can be said of one load over one network.
-type loadAnswer struct {
-	Title string
-	Brief string       // what tells it from the other loads, where each has one size; else ""
-	Sizes []sizeAnswer // by number of nodes
-	Table sizeAnswer   // of the size that the page's table shows
-	Other []sizeAnswer // the others
-}
-
-// sizeAnswer is what can be said of one load on one number of nodes.
-type sizeAnswer struct {
-	Nodes   int
-	Verdict string
-	Chosen  bool   // its rows stand in the page's table
-	By      string // what they are ranked by
-	Notes   []string
-	Columns []string
-	Rows    []rankRow
-}
-
-// rankRow is an entrant as the table shows it.
-type rankRow struct {
-	Place, Label string
-	Style        int
-	Cells        []rankCell
-}
-
-// rankCell is a quantity of an entrant.
-type rankCell struct {
-	Text, Range, Against, Hint string // Against says how it stands to the best
-	Standing                   rank.Standing
-}
-
-// mostVerdicts is how many sizes of a load are told one below the other; of more only
-// the one that the table shows, and the others in a fold.
+// mostVerdicts is how many sizes of a load are told; of more only that with which the
+// table begins, and the others on request.
 const mostVerdicts = 4
 
-// answer ranks what was run, and draws its summary.
-func (c *collection) answer(w *folder) answer {
-	ranking, err := rank.Of(&runs.Set{Path: c.in.Path, Header: c.in.Header, Runs: c.runs}, rank.Options{})
-	if err != nil {
-		panic(err) // of the default options
+// answer says what was asked, how the runs ended, and who is best under which load on how
+// many nodes.
+func (p *paper) answer() page.Answer {
+	a := page.Answer{Description: strings.TrimSpace(p.in.Header.Experiment.Description), Asked: p.asked(), Title: "Which algorithm is best"}
+	if len(p.labels) == 1 {
+		a.Title = "What was measured"
 	}
-	a := answer{Description: strings.TrimSpace(c.in.Header.Experiment.Description), Asked: c.asked(), Alone: len(c.labels) == 1}
-	shown := columnsOf(ranking)
-	for _, m := range shown {
-		a.Columns = append(a.Columns, heading(m))
-	}
-	var chosen []rank.Contest
-	for _, contests := range cells.Grouped(ranking.Contests, func(c rank.Contest) string { return c.Title }) {
-		load := loadAnswer{Title: contests[0].Title}
+	a.Level, a.Status = p.status()
+	for i, load := range p.data.Loads {
+		contests := slices.DeleteFunc(slices.Clone(p.contests), func(c contest) bool { return c.set != i })
 		best := fullest(contests)
-		for i := range contests {
-			size := c.sizeAnswer(&contests[i], shown)
-			size.Columns = a.Columns
-			if size.Chosen = i == best; size.Chosen {
-				load.Table = size
-				chosen = append(chosen, contests[i])
-			} else {
-				load.Other = append(load.Other, size)
+		for k, c := range contests {
+			s := page.Sentence{
+				Group: load.Title, About: fmt.Sprintf("N = %d", c.Nodes), Text: c.Verdict, Notes: c.Notes, Load: page.At(i), Nodes: c.Nodes,
+				Minor: k != best && (len(contests) > mostVerdicts || len(p.data.Loads) > mostVerdicts),
 			}
-			load.Sizes = append(load.Sizes, size)
+			if m := p.metric(c.By); m >= 0 {
+				s.Metric = page.At(m)
+			}
+			a.Sentences = append(a.Sentences, s)
 		}
-		a.Loads = append(a.Loads, load)
 	}
-	a.brief()
-	a.Legend = fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column each algorithm is compared with the best "+
-		"by the two-sided Mann-Whitney test with Holm’s correction over all pairs: p is the corrected value. ~ is not distinguishable from the "+
-		"best (p > %v); a percentage or a factor is the distance of a worse one from the best.", ranking.Alpha)
-	a.Figures, _ = w.draw(c.summary(chosen))
 	return a
 }
 
-// brief shortens the titles of several loads that were run on one number of nodes,
-// the same for all: what they have in common is told once.
-func (a *answer) brief() {
-	if len(a.Loads) < 2 {
-		return
-	}
-	for _, l := range a.Loads {
-		if len(l.Sizes) != 1 || l.Sizes[0].Nodes != a.Loads[0].Sizes[0].Nodes {
-			return
-		}
-	}
-	var titles []string
-	for _, l := range a.Loads {
-		titles = append(titles, l.Title)
-	}
-	a.Common = cells.Common(titles) + fmt.Sprintf("%sN = %d", cells.Separator, a.Loads[0].Sizes[0].Nodes)
-	for i, brief := range cells.Differing(titles) {
-		a.Loads[i].Brief = brief
-	}
-}
-
-// Span is the number of columns of the table.
-func (a answer) Span() int { return len(a.Columns) + 2 }
-
-// More tells whether there are sizes that the table does not show.
-func (a answer) More() bool {
-	return slices.ContainsFunc(a.Loads, func(l loadAnswer) bool { return len(l.Other) > 0 })
-}
-
-// mostBefore is how many loads the table may have before the figure comes first.
-const mostBefore = 4
-
-// Many tells whether the table is so long that the figure stands before it.
-func (a answer) Many() bool { return len(a.Loads) > mostBefore }
-
-// Few tells whether all verdicts of a load are told one below the other.
-func (l loadAnswer) Few() bool { return len(l.Sizes) <= mostVerdicts }
-
 // fullest is the contest with the most entrants, of equal ones the largest.
-func fullest(contests []rank.Contest) int {
+func fullest(contests []contest) int {
 	best := 0
 	for i, c := range contests {
 		if len(c.Entrants) >= len(contests[best].Entrants) {
@@ -156,72 +48,6 @@ func fullest(contests []rank.Contest) int {
 		}
 	}
 	return best
-}
-
-// columnsOf are the metrics of all contests, in the order of the default ones.
-func columnsOf(r *rank.Ranking) []runs.Metric {
-	var shown []runs.Metric
-	for _, m := range runs.Metrics() {
-		if slices.ContainsFunc(r.Contests, func(c rank.Contest) bool { return c.Column(m.Name) >= 0 }) {
-			shown = append(shown, m)
-		}
-	}
-	order := rank.DefaultMetrics()
-	place := func(m runs.Metric) int { return slices.Index(order, m.Name) }
-	slices.SortStableFunc(shown, func(a, b runs.Metric) int { return place(a) - place(b) })
-	return shown
-}
-
-// heading is the head of a column of the answer's table.
-func heading(m runs.Metric) string {
-	if m.Name == runs.BusiestPerCS {
-		return "messages of the busiest node per CS"
-	}
-	return lowerFirst(m.Title)
-}
-
-func (c *collection) sizeAnswer(contest *rank.Contest, shown []runs.Metric) sizeAnswer {
-	s := sizeAnswer{Nodes: contest.Nodes, Verdict: contest.Verdict, By: contest.Decides(), Notes: contest.Notes}
-	for _, e := range contest.Entrants {
-		row := rankRow{Label: e.Label, Style: slices.Index(c.labels, e.Label), Place: "?"}
-		if e.Place > 0 {
-			row.Place = strconv.Itoa(e.Place)
-		}
-		for _, m := range shown {
-			cell := rankCell{Text: units.Missing}
-			if i := contest.Column(m.Name); i >= 0 && e.Cells[i].N > 0 {
-				cell = shownCell(m, e.Cells[i], len(contest.Entrants) == 1)
-			}
-			row.Cells = append(row.Cells, cell)
-		}
-		s.Rows = append(s.Rows, row)
-	}
-	return s
-}
-
-// shownCell writes a cell, and how it stands to the best.
-func shownCell(m runs.Metric, x rank.Cell, alone bool) rankCell {
-	scale := units.Plain()
-	if m.Time() {
-		scale = units.TimeScale(*x.Median)
-	}
-	q := show(x.Estimate(), scale)
-	cell := rankCell{Text: q.Text, Range: q.Range, Hint: q.Hint, Standing: x.Standing}
-	switch {
-	case alone:
-		cell.Standing = ""
-	case x.Standing == rank.First:
-		cell.Against = "best"
-	case x.Standing == rank.Level:
-		cell.Against = "~ " + rank.Probability(*x.PHolm)
-	case x.Standing == rank.Unknown:
-		cell.Against = "too few repetitions to tell"
-	case x.Standing == rank.Worse && x.Change != nil:
-		cell.Against = rank.Change(*x.Change) + ", " + rank.Probability(*x.PHolm)
-	case x.Standing == rank.Worse:
-		cell.Against = "worse, " + rank.Probability(*x.PHolm)
-	}
-	return cell
 }
 
 // asked says what was run: "5 algorithms (…) on 3, 7 and 13 nodes, over tcp, under
@@ -276,81 +102,10 @@ func distinct(texts []string) []string {
 	return all
 }
 
-// mostLoads is how many loads the summary has a panel for.
-const mostLoads = 12
-
-// summary sets messages per CS against delay, all algorithms in one picture for each
-// load: what is cheap lies low, what is fast lies to the left. It draws nothing where
-// there is nothing to compare.
-func (c *collection) summary(contests []rank.Contest) []picture {
-	f := picture{Figure: plots.Figure{Name: "summary", Title: "Messages against delay"}}
-	var parts []string
-	for _, contest := range contests {
-		if len(f.Panels) == mostLoads {
-			break
-		}
-		if p := c.summaryPanel(contest); len(p.Series) > 1 {
-			f.Panels = append(f.Panels, p)
-			parts = append(parts, fmt.Sprintf("N = %d%s%s", contest.Nodes, cells.Separator, contest.Title))
-		}
-	}
-	if len(f.Panels) == 0 {
-		return nil
-	}
-	if len(parts) == 1 {
-		f.Subtitle = parts[0]
-	} else {
-		f.Subtitle = cells.Common(parts)
-		for i, title := range cells.Differing(parts) {
-			f.Panels[i].Title = title
-		}
-	}
-	f.Caption = "Low is cheap, left is fast. Bars are 95% confidence intervals of the medians over repetitions. "
-	if left := len(contests) - len(f.Panels); left > 0 {
-		f.Caption += fmt.Sprintf("%s left out: with fewer than two algorithms to compare, or beyond the first %d. ",
-			plural(left, "load")+map[bool]string{true: " is", false: " are"}[left == 1], mostLoads)
-	}
-	return []picture{f}
-}
-
-// summaryPanel is one load. Under saturation somebody always waits, and what counts is
-// how long it takes until the next one is inside; else it is how long requests wait.
-func (c *collection) summaryPanel(contest rank.Contest) plots.Panel {
-	delay, _ := runs.LookupMetric(runs.WaitingP50)
-	p := plots.Panel{
-		X: plots.Axis{Label: "median waiting time", Kind: plots.Times},
-		Y: plots.Axis{Label: "messages per CS", Kind: plots.Values},
-	}
-	overT, _ := runs.LookupMetric(runs.SyncDelayOverT)
-	unknown := func(e rank.Entrant) bool { return e.Estimate(overT).N == 0 }
-	if contest.Workload == "saturate" && !slices.ContainsFunc(contest.Entrants, unknown) {
-		delay, p.X = overT, plots.Axis{Label: "synchronization delay / T", Kind: plots.Amounts}
-	}
-	messages, _ := runs.LookupMetric(runs.MessagesPerCS)
-	for _, e := range contest.Entrants {
-		x, y := e.Estimate(delay), e.Estimate(messages)
-		if x.N == 0 || y.N == 0 {
-			continue
-		}
-		pt := pointOf(x.Median, y)
-		if x.Bounded() {
-			pt.Left, pt.Right = x.Lo, x.Hi
-		}
-		pt.Note = fmt.Sprintf("%s, N = %d: %s messages per CS (%s); %s (%s)", e.Label, contest.Nodes,
-			units.Number(y.Median), spread(y, units.Number),
-			lowerFirst(delay.Title)+" "+formatOf(delay.Name)(x.Median), spread(x, formatOf(delay.Name)))
-		p.Series = append(p.Series, plots.Series{
-			Label: e.Label, Style: slices.Index(c.labels, e.Label), Role: plots.Spots, Points: []plots.Point{pt},
-		})
-	}
-	slices.SortFunc(p.Series, func(a, b plots.Series) int { return a.Style - b.Style })
-	return p
-}
-
-// spread writes the interval of an estimate, or says that there is none.
-func spread(e stats.Estimate, write func(float64) string) string {
-	if !e.Bounded() {
-		return "too few repetitions for an interval"
-	}
-	return fmt.Sprintf("95%% interval %s to %s", write(e.Lo), write(e.Hi))
+// standingNote says how the algorithms of a table are compared.
+func (p *paper) standingNote() string {
+	return fmt.Sprintf("Medians over repetitions, with their 95%% intervals. In each column each algorithm is compared with the best "+
+		"under the same load on as many nodes by the two-sided Mann-Whitney test with Holm’s correction over all pairs: "+
+		"p is the corrected value. "+
+		"~ is not distinguishable from the best (p > %v); a percentage or a factor is the distance of a worse one from the best.", p.alpha)
 }

@@ -205,7 +205,7 @@ func (c *collection) newFamily(axis runs.Axis, points []point) *family {
 func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) chart {
 	n := points[0].cell.Nodes
 	ch := chart{
-		against: axis.Name, size: fmt.Sprintf("n%d", n), about: []string{fmt.Sprintf("N = %d", n)},
+		against: axis.Name, size: sizeSlug(n), about: []string{fmt.Sprintf("N = %d", n)},
 		abscissa: plots.Axis{Label: cmp.Or(axis.Title, axis.Name), Kind: plots.Names},
 	}
 	unit := units.Plain()
@@ -219,19 +219,18 @@ func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) char
 	var labels []string
 	for i, same := range cells.Grouped(points, func(p point) string { return p.text }) {
 		p := same[0]
-		s := spot{x: float64(i), nodes: n, text: p.text, cells: make(map[string]*cell)}
+		s := spot{x: float64(i), nodes: n, cells: make(map[string]*cell)}
 		if numeric {
-			s.x, s.text = p.number/unit.Divisor, axis.Name+" "+unit.Write(p.number)
+			s.x, s.number, s.time = p.number/unit.Divisor, p.number, p.time
 		} else {
 			ch.names = append(ch.names, p.text)
 		}
 		switch axis.Over {
 		case "total_rate":
-			s.offered, s.text = p.number, units.Number(p.number)+" requests/s in all"
+			s.offered = p.number
 		case "rate":
-			s.offered, s.text = p.number*float64(n), units.Number(p.number)+" requests/s per node"
+			s.offered = p.number * float64(n)
 		}
-		s.text = fmt.Sprintf("N = %d, %s", n, s.text)
 		for _, p := range same {
 			if s.cells[p.label] == nil { // else they differ in how long they lasted, and have figures of their own
 				s.cells[p.label] = p.cell
@@ -242,39 +241,24 @@ func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) char
 		}
 		ch.spots = append(ch.spots, s)
 	}
-	ch.lines = c.lines(labels)
-	for i := range ch.lines {
-		if points[0].own != "" {
-			ch.lines[i].style = i
+	for i, label := range labels {
+		ln := line{label, i}
+		if points[0].own == "" { // the look that it has all over the page
+			ln.style = slices.Index(c.labels, label)
 		}
+		ch.lines = append(ch.lines, ln)
 	}
 	return ch
-}
-
-// stands reports whether what a single point of a curve looks like is shown: of words
-// all are, of numbers the first, the last and the one in the middle.
-func (f *family) stands(s *set) bool {
-	first := s.inOrder()[0]
-	for _, ch := range f.charts {
-		for i, here := range ch.spots {
-			if here.cells[first.Label] == first {
-				return !f.numeric || i == 0 || i == len(ch.spots)/2 || i == len(ch.spots)-1
-			}
-		}
-	}
-	return false
 }
 
 // familyOf returns the family in whose figures a set stands, if it has a single
 // size: against N it would be a lonely point. nil where there is none.
 func (c *collection) familyOf(s *set) *family {
 	first := s.inOrder()[0]
+	stands := func(here spot) bool { return here.cells[first.Label] == first }
 	for _, f := range c.families {
-		for _, ch := range f.charts {
-			stands := slices.ContainsFunc(ch.spots, func(here spot) bool { return here.cells[first.Label] == first })
-			if len(s.spots) == 1 && stands {
-				return f
-			}
+		if len(s.spots) == 1 && slices.ContainsFunc(f.charts, func(ch chart) bool { return slices.ContainsFunc(ch.spots, stands) }) {
+			return f
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"html"
 	"path"
@@ -17,6 +18,8 @@ import (
 	"dmebench/dme/claim"
 	"dmebench/internal/testkit"
 	"dmebench/report"
+	"dmebench/report/page"
+	"dmebench/report/plots"
 	"dmebench/runs"
 )
 
@@ -40,11 +43,13 @@ import (
 // Lines set, ramp, hosts, flowing and lean speak of what the last of the lines before them have added;
 // "all" lets them speak of all runs. The others say what is shown of it, in their order:
 //
-//	figures PATTERN…    the names of those that are drawn
+//	figures PATTERN…    the names of those that are drawn; of * those that are unless others are asked for
 //	labels FIGURE       what stands in a figure
-//	notes FIGURE        what who points at it sees
 //	caption FIGURE
-//	section ID          the text of a part of the page; "top" is what comes before all parts
+//	answer, warnings, bad, facts, loads, notes TERM
+//	                    these parts of the page's data, as text
+//	cells LABEL METRIC… what the page has of the cells of a label, * for all
+//	table ID            a table of the page, a row on each line
 //	csv COLUMN…         of summary.csv
 //	tex FILE            a table for LaTeX
 func TestCases(t *testing.T) {
@@ -62,10 +67,26 @@ func TestCases(t *testing.T) {
 						show = append(show, words)
 					}
 				}
-				b := build(t, m.in)
 				var out []string
+				made := make(map[string]built) // by the figures that are asked for
 				for _, words := range show {
-					out = append(out, b.shown(t, words)...)
+					in := m.in
+					if slices.Contains([]string{"labels", "caption"}, words[0]) || words[0] == "figures" && words[1] != "*" && in.Only == nil {
+						in.Only = words[1:]
+					}
+					in.Plots, in.Formats = slices.Contains([]string{"figures", "labels", "caption", "tex"}, words[0]), []plots.Format{plots.SVG}
+					key := fmt.Sprint(in.Plots, in.Only)
+					if _, ok := made[key]; !ok {
+						b, err := filesOf(in)
+						if errors.As(err, new(*report.UnknownFigures)) {
+							out = append(out, words[1]+": there is none")
+							continue
+						} else if err != nil {
+							t.Fatal(err)
+						}
+						made[key] = b
+					}
+					out = append(out, made[key].shown(t, words)...)
 				}
 				return strings.Join(out, "\n")
 			})
@@ -261,8 +282,6 @@ func amount(t *testing.T, word string) float64 {
 
 var (
 	inFigure = regexp.MustCompile(`<text[^>]*>([^<]*)</text>`)
-	banner   = regexp.MustCompile(`class="verdict (\w+)"`)
-	inNote   = regexp.MustCompile(`<title>([^<]*)</title>`)
 )
 
 // shown is what a line asks for.
@@ -282,12 +301,8 @@ func (b built) shown(t *testing.T, words []string) (lines []string) {
 		return []string{"figures: " + strings.Join(names, " ")}
 	case "labels":
 		return []string{words[1] + ": " + strings.Join(found(inFigure), " | ")}
-	case "notes":
-		return found(inNote)
 	case "caption":
 		return []string{words[1] + ": " + b.captions(t)[words[1]]}
-	case "section":
-		return []string{b.section(t, words[1])}
 	case "csv":
 		for _, row := range b.csv(t) {
 			line := row["label"] + " N=" + row["nodes"]
@@ -304,26 +319,92 @@ func (b built) shown(t *testing.T, words []string) (lines []string) {
 	case "tex":
 		return slices.DeleteFunc(strings.Split(string(b.file(t, "tables/"+words[1])), "\n"), func(line string) bool { return line == "" })
 	}
-	t.Fatalf("what is %q?", words)
-	return nil
+	return b.data(t, words)
 }
 
-// section is the text of a part of the page, without its figures.
-func (b built) section(t *testing.T, id string) string {
-	page := b.page
-	if id != "top" {
-		_, after, ok := strings.Cut(page, `<section id="`+id+`"`)
-		if !ok {
-			return "there is no section " + id
+// data is a part of the page's data as text.
+func (b built) data(t *testing.T, words []string) (lines []string) {
+	say := func(parts ...string) {
+		parts = slices.DeleteFunc(parts, func(x string) bool { return x == "" })
+		lines = append(lines, strings.Join(parts, " | "))
+	}
+	d := b.page(t)
+	switch words[0] {
+	case "answer":
+		say(append([]string{string(d.Answer.Level)}, d.Answer.Status...)...)
+		say(d.Title, d.Started, d.Answer.Description, d.Answer.Asked, d.Answer.Title)
+		for _, x := range d.Answer.Sentences {
+			say(append([]string{x.About, x.Text}, x.Notes...)...)
 		}
-		_, page, _ = strings.Cut(after, ">")
+	case "warnings":
+		for _, w := range d.Warnings {
+			say(w.Text, w.Where, fmt.Sprint(w.Cells))
+		}
+	case "bad":
+		for _, r := range d.Bad {
+			say(append([]string{r.Status, r.Where, r.Reason}, r.Why...)...)
+		}
+	case "facts":
+		for _, f := range d.Facts {
+			say(f[:]...)
+		}
+	case "loads":
+		for _, l := range d.Loads {
+			say(l.Brief, l.Title)
+		}
+	case "notes":
+		for _, n := range d.Notes {
+			if n.Term == strings.Join(words[1:], " ") {
+				say(n.Term, n.Text)
+			}
+		}
+	case "cells":
+		for _, c := range d.Cells {
+			if label := d.Labels[c.Label].Name; words[1] == "*" || words[1] == label {
+				say(append([]string{label, d.Loads[c.Load].Brief, fmt.Sprint("N=", c.Nodes)}, values(d, c, words[2:])...)...)
+			}
+		}
+	case "table":
+		for _, table := range d.Tables {
+			for _, row := range table.Rows {
+				var values []string
+				for i, v := range row.Values {
+					if strings.HasPrefix(table.ID, words[1]) {
+						values = append(values, table.Columns[i].Title+": "+valueText(v))
+					}
+				}
+				if values != nil {
+					say(values...)
+				}
+			}
+		}
+	default:
+		t.Fatalf("what is %q?", words)
 	}
-	page, _, _ = strings.Cut(page, "<section ")
-	text := built{page: page}.text()
-	if class := banner.FindStringSubmatch(page); class != nil {
-		text = class[1] + ": " + text
+	return lines
+}
+
+// values are metrics of a cell, and what is predicted of them.
+func values(d *page.Data, c page.Cell, metrics []string) (all []string) {
+	for i, m := range d.Metrics {
+		if e := c.Values[i]; slices.Contains(metrics, m.Name) && e.Count > 0 {
+			all = append(all, fmt.Sprintf("%s %.6g [%.6g, %.6g] of %d %s", m.Name, e.Median, e.Lo, e.Hi, e.Count, e.Against))
+			for _, p := range c.Predictions {
+				if p.Metric == i {
+					all = append(all, strings.TrimSpace(fmt.Sprintf("%s = %.6g %s %s", p.Formula, float64(p.Value), p.Verdict, p.False)))
+				}
+			}
+		}
 	}
-	return text
+	return append(all, fmt.Sprintf("%d runs, %d bad", c.Runs, c.Bad), strings.Join(c.Notes, "; "))
+}
+
+func valueText(v page.Value) string {
+	text := v.Text
+	if text == "" && v.Number != nil {
+		text = fmt.Sprintf("%.6g", float64(*v.Number))
+	}
+	return strings.TrimSpace(text + " " + v.Small + " " + v.Class)
 }
 
 // plots lists the figures of a report that match a pattern.

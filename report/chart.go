@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,8 +14,8 @@ import (
 	"dmebench/units"
 )
 
-// chart is what the figures over one abscissa have in common: the numbers of
-// nodes of a set, or the values of an axis at one number of nodes.
+// chart is cells over one abscissa: the numbers of nodes of a set, or the values of an
+// axis at one number of nodes.
 type chart struct {
 	against  string   // what its abscissa is called in names of files: "n", or that of an axis
 	place    string   // of the measurements, as names of files have it: "tcp saturate"
@@ -37,62 +39,65 @@ type line struct {
 type spot struct {
 	x       float64
 	nodes   int
-	text    string  // what it is, as a sentence has it
 	offered float64 // requests per second that are asked for; 0 where that is not what varies
+	number  float64 // of an axis: its value, in nanoseconds where it is a duration
+	time    bool    // it is one
 	cells   map[string]*cell
 }
 
-// lines gives labels the looks that they have all over the page.
-func (c *collection) lines(labels []string) []line {
-	var lines []line
-	for _, label := range labels {
-		lines = append(lines, line{label, slices.Index(c.labels, label)})
+func (s spot) size() string { return fmt.Sprintf("N = %d", s.nodes) }
+
+// inOrder returns the cells, series by series.
+func (ch chart) inOrder() (all []*cell) {
+	for _, ln := range ch.lines {
+		for _, here := range ch.spots {
+			if cell := here.cells[ln.label]; cell != nil {
+				all = append(all, cell)
+			}
+		}
 	}
-	return lines
-}
-
-// over makes a picture of a quantity over the abscissa: "throughput-vs-n-tcp-saturate".
-func (ch chart) over(quantity, title string) picture {
-	return ch.picture(quantity+" vs "+ch.against, title, ch.size, ch.about)
-}
-
-// picture makes one of anything else that the chart shows, named after it, the place and
-// the number of nodes where it is of one: "response-cdf-tcp-saturate-n13".
-func (ch chart) picture(what, title, size string, about []string) picture {
-	p := picture{kind: units.Slug(what), about: about}
-	p.Name = units.Slug(strings.Join([]string{what, ch.place, size}, " "))
-	p.Title, p.Subtitle = title, strings.Join(about, separator)
-	return p
+	return all
 }
 
 // separator stands between conditions.
 const separator = " · "
 
-// quantity is what a figure shows over an abscissa.
+// quantity is what is said of a metric beside its name.
 type quantity struct {
-	name      string         // of the figure's file
-	title     string         // "" for that of the metric
-	median    string         // the metric
-	theory    claim.Quantity // zero for none
-	forTheory bool           // drawn only where a claim speaks of it
+	metric string
+	title  string         // of figures; "" for that of the metric
+	theory claim.Quantity // zero for none
 }
 
+// quantities are the metrics of which there is more to say, and those that a pattern of
+// names finds.
 func quantities() []quantity {
 	return []quantity{
-		{name: "messages-per-cs", title: "Messages per critical section", median: runs.MessagesPerCS, theory: claim.MessagesPerCS},
-		{name: "transmissions-per-cs", title: "Transmissions per critical section (a broadcast is one)",
-			median: runs.TransmissionsPerCS, theory: claim.TransmissionsPerCS},
-		{name: "throughput", title: "Throughput", median: runs.Throughput, theory: claim.Throughput},
-		{name: "response-p50", title: "Response time (request to exit), median", median: runs.ResponseP50},
-		{name: "response-p99", title: "Response time (request to exit), 99th percentile", median: runs.ResponseP99},
-		{name: "response-mean", title: "Response time (request to exit), mean", median: runs.ResponseMean,
-			theory: claim.ResponseTime, forTheory: true},
-		{name: "waiting-p50", title: "Waiting time (intended arrival to entry), median", median: runs.WaitingP50},
-		{name: "waiting-p99", title: "Waiting time (intended arrival to entry), 99th percentile", median: runs.WaitingP99},
-		{name: "sync-delay", title: "Synchronization delay (exit to next entry), median", median: runs.SyncDelayP50},
-		{name: "sync-delay-over-t", title: "Synchronization delay (exit to next entry), mean, in units of T",
-			median: runs.SyncDelayOverT, theory: claim.SyncDelay},
+		{metric: runs.MessagesPerCS, title: "Messages per critical section", theory: claim.MessagesPerCS},
+		{metric: runs.TransmissionsPerCS, title: "Transmissions per critical section (a broadcast is one)", theory: claim.TransmissionsPerCS},
+		{metric: runs.Throughput, title: "Throughput", theory: claim.Throughput},
+		{metric: runs.ResponseP50, title: "Response time (request to exit), median"},
+		{metric: runs.ResponseP99, title: "Response time (request to exit), 99th percentile"},
+		{metric: runs.ResponseMean, title: "Response time (request to exit), mean", theory: claim.ResponseTime},
+		{metric: runs.WaitingP50, title: "Waiting time (intended arrival to entry), median"},
+		{metric: runs.WaitingP99, title: "Waiting time (intended arrival to entry), 99th percentile"},
+		{metric: runs.SyncDelayP50, title: "Synchronization delay (exit to next entry), median"},
+		{metric: runs.SyncDelayOverT, title: "Synchronization delay (exit to next entry), mean, in units of T", theory: claim.SyncDelay},
+		{metric: runs.LongestRun, theory: claim.LongestRun}, {metric: runs.MaxBypass, theory: claim.Bypass},
+		{metric: runs.MaxBypassByOne, theory: claim.BypassByOne}, {metric: runs.WorkMaxOverMean, theory: claim.WorkSpread},
 	}
+}
+
+// quantityOf returns what is said of a metric; usual is false where that is its name alone.
+func quantityOf(metric string) (q quantity, usual bool) {
+	m, _ := runs.LookupMetric(metric)
+	q = quantity{metric: metric, title: m.Title}
+	if i := slices.IndexFunc(quantities(), func(q quantity) bool { return q.metric == metric }); i >= 0 {
+		q = quantities()[i]
+	}
+	usual = q.title != m.Title && q.title != ""
+	q.title = cmp.Or(q.title, m.Title)
+	return q, usual
 }
 
 // axisOf is the ordinate of a metric.
@@ -105,83 +110,61 @@ func axisOf(metric string) plots.Axis {
 	return a
 }
 
-// lowerFirst begins a title in lower case, but for an abbreviation: "T", "CS".
+// lowerFirst begins a title in lower case, but for a name or an abbreviation: "T", "CS".
 func lowerFirst(title string) string {
-	if len(title) < 2 || title[1] < 'a' {
+	if len(title) < 2 || title[1] < 'a' || strings.HasPrefix(title, "Jain") {
 		return title
 	}
 	return strings.ToLower(title[:1]) + title[1:]
 }
 
-// pictures returns what there is to draw over the chart's abscissa.
-func (c *collection) pictures(ch chart) []picture {
-	var all []picture
-	for _, q := range quantities() {
-		if q.median == runs.TransmissionsPerCS && !ch.broadcasts() {
-			continue
-		}
-		f := ch.over(q.name, q.title)
-		f.X, f.Y, f.Names, f.Keys = ch.abscissa, axisOf(q.median), ch.names, ch.ofClocks(q.median)
-		f.Series, f.predicted = c.series(ch, q)
-		if q.median == runs.Throughput {
-			ch.markKnees(&f.Figure)
-		}
-		if ch.between && len(ch.spots) == 1 && len(ch.lines) > 1 {
-			ch.sideBySide(&f)
-		}
-		f.leftOut = c.why(ch, q, f)
-		f.read = ch.howToRead(q.median)
-		if !f.Empty() {
-			all = append(all, f)
-		}
-	}
-	return append(all, c.byThroughput(ch)...)
-}
-
-// series returns the medians of a quantity, each line's followed by its predictions.
-func (c *collection) series(ch chart, q quantity) (all []plots.Series, predicted []saying) {
+// over draws a metric over the chart's abscissa, with at most so many predictions of each
+// line.
+func (c *collection) over(ch chart, metric string, most int) panel {
+	q, _ := quantityOf(metric)
+	v := panel{about: ch.about, read: ch.howToRead(metric)}
+	v.X, v.Y, v.Names = ch.abscissa, axisOf(metric), ch.names
 	for _, ln := range ch.lines {
-		all = append(all, plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: ch.points(ln.label, q.median)})
-		curves, said := c.curves(ch, ln, q.theory)
-		all, predicted = append(all, curves...), append(predicted, said...)
+		v.Series = append(v.Series, plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: ch.points(ln.label, metric)})
+		if len(ch.lines) > 6 { // lest nothing can be read
+			most = 1
+		}
+		for _, k := range c.curves(ch, ln, q.theory, most) {
+			role := plots.Exact
+			if k.Kind == claim.UpperBound || k.Kind == claim.LowerBound {
+				role = plots.Bound
+			}
+			v.Series = append(v.Series, plots.Series{Label: atCurve(k.Claim), Style: ln.style, Role: role, Points: k.points})
+			v.predicted = append(v.predicted, saying{ln.label, formula(k.Claim)})
+		}
 	}
-	return all, predicted
+	if slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return c.bound(metric) > 0 }) {
+		v.keys = append(v.keys, plots.Key{Label: "bars: 95% interval and the clocks’ bound", Role: plots.Measured})
+	}
+	if metric == runs.Throughput {
+		ch.markKnees(&v)
+	}
+	if ch.between && len(ch.spots) == 1 && len(ch.lines) > 1 {
+		ch.sideBySide(&v)
+	}
+	return v
 }
 
-// sideBySide turns a picture of several series on one number of nodes, which would stand in
+// sideBySide turns a view of several series on one number of nodes, which would stand in
 // a crowd above it, into one with a place for each series.
-func (ch chart) sideBySide(f *picture) {
-	f.about = append(slices.Clone(f.about), ch.spots[0].text)
-	f.Subtitle = strings.Join(f.about, separator)
-	f.X, f.Names = plots.Axis{Label: "algorithm", Kind: plots.Names}, nil
+func (ch chart) sideBySide(v *panel) {
+	v.about = append(slices.Clone(v.about), ch.spots[0].size())
+	v.X, v.Names = plots.Axis{Label: "algorithm", Kind: plots.Names}, nil
 	place := make(map[int]float64) // by style
 	for i, ln := range ch.lines {
 		place[ln.style] = float64(i)
-		f.Names = append(f.Names, ln.label)
+		v.Names = append(v.Names, ln.label)
 	}
-	for i := range f.Series {
-		for k := range f.Series[i].Points {
-			f.Series[i].Points[k].X = place[f.Series[i].Style]
+	for i := range v.Series {
+		for k := range v.Series[i].Points {
+			v.Series[i].Points[k].X = place[v.Series[i].Style]
 		}
 	}
-}
-
-// measuredIn reports whether any series has a median.
-func measuredIn(all []plots.Series) bool {
-	return slices.ContainsFunc(all, func(s plots.Series) bool { return s.Role == plots.Measured && len(s.Points) > 0 })
-}
-
-// broadcasts reports whether any run of the chart broadcast natively.
-func (ch chart) broadcasts() bool {
-	native := func(r *runs.Result) bool { return r.Messages.Transmissions != r.Messages.Total }
-	return slices.ContainsFunc(ch.spots, func(s spot) bool {
-		for _, cell := range s.cells {
-			if slices.ContainsFunc(cell.Good, native) {
-				return true
-			}
-		}
-		return false
-	})
 }
 
 // points returns a line's medians with their intervals. Where a cell was run
@@ -195,41 +178,42 @@ func (ch chart) points(label, metric string) []plots.Point {
 		if cell == nil {
 			continue
 		}
-		e := cell.estimates[metric]
+		e, _ := cell.widened(metric)
 		if e.N == 0 {
 			gap = true
 			continue
 		}
-		p := pointOf(s.x, e)
-		p.Others = outside(e, cell.values(metric))
-		p.Gap, gap = gap || ch.names != nil, false
-		p.Note = fmt.Sprintf("%s, %s: %s", label, s.text, describe(e, formatOf(metric)))
-		if bound := cell.bound(metric); bound > 0 {
-			p = widen(p, bound)
-			p.Note += "; by the hosts’ clocks ± " + formatOf(metric)(bound)
+		p := plots.At(s.x, e.Median)
+		if e.Bounded() {
+			p.Lo, p.Hi = e.Lo, e.Hi
 		}
+		p.Gap, gap = gap || ch.names != nil, false
 		points = append(points, p)
 	}
 	return points
 }
 
-// pointOf is an estimate with its interval, if it has one.
-func pointOf(x float64, e stats.Estimate) plots.Point {
-	p := plots.At(x, e.Median)
-	if e.Bounded() {
-		p.Lo, p.Hi = e.Lo, e.Hi
+// howToRead says what the points of a chart are.
+func (ch chart) howToRead(metric string) string {
+	fewest, most, bounded := math.MaxInt, 0, true
+	for _, cell := range ch.inOrder() {
+		if e := cell.estimates[metric]; e.N > 0 {
+			fewest, most, bounded = min(fewest, e.N), max(most, e.N), bounded && e.Bounded()
+		}
 	}
-	return p
-}
-
-// outside returns the values outside of the interval of an estimate that has one.
-func outside(e stats.Estimate, values []float64) []float64 {
-	if !e.Bounded() {
-		return nil
+	repetitions := plural(most, "repetition")
+	if fewest < most {
+		repetitions = fmt.Sprintf("%d to %s", fewest, repetitions)
 	}
-	values = slices.DeleteFunc(values, func(x float64) bool { return !(x < e.Lo || x > e.Hi) })
-	slices.Sort(values)
-	return slices.Compact(values)
+	switch {
+	case most == 0:
+		return ""
+	case most == 1:
+		return "Each point is one repetition."
+	case !bounded:
+		return fmt.Sprintf("Medians of %s, without a bar where there are too few for an interval.", repetitions)
+	}
+	return fmt.Sprintf("Medians of %s with their %.0f%% confidence intervals.", repetitions, 100*stats.Confidence)
 }
 
 // formatOf returns how values of a metric are written.
@@ -256,73 +240,106 @@ func describe(e stats.Estimate, write func(float64) string) string {
 	return fmt.Sprintf("%s, 95%% interval %s to %s, %d repetitions", write(e.Median), write(e.Lo), write(e.Hi), e.N)
 }
 
-// curves returns the predictions for a line. Over nodes that is the sharpest
-// claim and a second one, or with many lines the sharpest alone, lest nothing can
-// be read. Over another axis it is the sharpest that speaks of every place where
-// the line was measured. What is said of each stands beside them.
-func (c *collection) curves(ch chart, ln line, q claim.Quantity) (curves []plots.Series, said []saying) {
-	var at []float64
-	var cells []*cell
+// curve is a claim where a line was measured.
+type curve struct {
+	claim.Claim
+	points []plots.Point
+}
+
+// curves returns the predictions for a line. Over nodes that is the sharpest claim and
+// those after it, at most so many, also between what was measured if no time is needed.
+// Over another axis it is the sharpest that speaks of every place where the line was measured.
+func (c *collection) curves(ch chart, ln line, q claim.Quantity, most int) (all []curve) {
+	var at []spot
 	for _, s := range ch.spots {
 		if cell := s.cells[ln.label]; cell != nil && (ch.between || len(cell.Good) > 0) {
-			at, cells = append(at, s.x), append(cells, cell)
+			at = append(at, s)
 		}
 	}
-	if q == (claim.Quantity{}) || len(cells) == 0 {
-		return nil, nil
+	if q == (claim.Quantity{}) || len(at) == 0 {
+		return nil
 	}
-	most := 2
-	if !ch.between || len(ch.lines) > 6 {
+	if !ch.between {
 		most = 1
 	}
-	for _, k := range c.theory.speakingOf(q, cells[len(cells)-1].First.Result.Spec) {
-		if len(curves) == most || k.KnownFalse != "" && len(curves) > 0 {
+	like := at[len(at)-1].cells[ln.label].First.Result.Spec
+	for _, k := range c.theory.speakingOf(q, like) {
+		if len(all) == most || k.KnownFalse != "" && len(all) > 0 {
 			break // the table has it
 		}
-		curve := plots.Series{Label: atCurve(k), Style: ln.style, Role: plots.Exact}
-		if k.Kind == claim.UpperBound || k.Kind == claim.LowerBound {
-			curve.Role = plots.Bound
-		}
-		for i, cell := range cells {
-			if x, ok := c.theory.predictCell(k, cell); ok {
-				p := plots.At(at[i], x)
+		var points []plots.Point
+		var sizes []int
+		for _, s := range at {
+			sizes = append(sizes, s.nodes)
+			if y, ok := c.theory.predictCell(k, s.cells[ln.label]); ok {
+				p := plots.At(s.x, y)
 				p.Gap = ch.names != nil
-				curve.Points = append(curve.Points, p)
+				points = append(points, p)
 			}
 		}
-		if len(curve.Points) == 0 || !ch.between && len(curve.Points) < len(cells) {
+		if len(points) == 0 || !ch.between && len(points) < len(at) {
 			continue
 		}
 		if ch.between && !timed(q) {
-			curve.Points = append(curve.Points, c.betweenSizes(k, cells)...)
-			slices.SortFunc(curve.Points, func(a, b plots.Point) int { return int(a.X - b.X) })
+			for _, n := range curveSizes(sizes) {
+				like.Nodes = n
+				if y, ok := c.theory.predict(k, like); ok && !slices.Contains(sizes, n) {
+					points = append(points, plots.At(float64(n), y))
+				}
+			}
+			slices.SortFunc(points, func(a, b plots.Point) int { return cmp.Compare(a.X, b.X) })
 		}
-		if !slices.ContainsFunc(curves, func(other plots.Series) bool { return coincide(other, curve) }) {
-			curves, said = append(curves, curve), append(said, saying{of: ln.label, text: formula(k), second: len(curves) > 0})
+		same := func(o curve) bool {
+			return slices.EqualFunc(o.points, points, func(p, q plots.Point) bool { return p.X == q.X && p.Y == q.Y })
+		}
+		if !slices.ContainsFunc(all, same) { // one says as much as both
+			all = append(all, curve{k, points})
 		}
 	}
-	return curves, said
+	return all
 }
 
-// betweenSizes evaluates a claim at numbers of nodes that were not measured.
-func (c *collection) betweenSizes(k claim.Claim, cells []*cell) []plots.Point {
-	var measured []int
-	for _, cell := range cells {
-		measured = append(measured, cell.Nodes)
-	}
-	like := cells[len(cells)-1].First.Result.Spec
-	var points []plots.Point
-	for _, n := range curveSizes(measured) {
-		like.Nodes = n
-		if x, ok := c.theory.predict(k, like); ok && !slices.Contains(measured, n) {
-			points = append(points, plots.At(float64(n), x))
+// waitingIsResponse reports whether in all cells the waiting time is what is left of
+// the response time without the time inside, as it is where a node asks as soon as it
+// wants to enter. Means tell, whatever the distributions are.
+func (ch chart) waitingIsResponse() bool {
+	const near = 0.02
+	some := false
+	for _, cell := range ch.inOrder() {
+		if slices.Contains(closedWorkloads(), cell.First.Result.Spec.Workload) {
+			some = true
+			continue
+		}
+		for _, r := range cell.Good {
+			if r.WaitingTime == nil || r.ResponseTime == nil || r.CS == nil {
+				continue
+			}
+			some = true
+			if math.Abs(r.WaitingTime.Mean+*r.CS-r.ResponseTime.Mean) > near*r.ResponseTime.Mean {
+				return false
+			}
 		}
 	}
-	return points
+	return some
 }
 
-// coincide reports whether two predictions have the same values: one says as much
-// as both.
-func coincide(a, b plots.Series) bool {
-	return slices.EqualFunc(a.Points, b.Points, func(p, q plots.Point) bool { return p.X == q.X && p.Y == q.Y })
+// closedWorkloads are those of which a node wants to enter only when it is told, or as
+// soon as it has left: what a request waits before it is sent is the harness's delay.
+func closedWorkloads() []string { return []string{"saturate", "serial"} }
+
+// sameDelay reports whether messages took equally long in all cells, and the
+// synchronization delay is known in units of that.
+func (ch chart) sameDelay() bool {
+	lowest, highest := math.Inf(1), 0.0
+	for _, cell := range ch.inOrder() {
+		t, over := cell.estimates[runs.MeanDelay], cell.estimates[runs.SyncDelayOverT]
+		if len(cell.Good) == 0 {
+			continue
+		}
+		if t.N == 0 || over.N == 0 && cell.estimates[runs.SyncDelayP50].N > 0 {
+			return false
+		}
+		lowest, highest = min(lowest, t.Min), max(highest, t.Max)
+	}
+	return lowest <= highest*1.001 && highest <= lowest*1.001
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -41,6 +40,7 @@ type set struct {
 type cell struct {
 	*cells.Cell
 	estimates map[string]stats.Estimate // by name of the metric, over the runs that count
+	unread    error                     // why the distribution of its times is not known
 }
 
 func collect(in Input) *collection {
@@ -69,7 +69,7 @@ func (c *collection) newSet(g *cells.Group) *set {
 	s.chart = chart{against: "n", about: s.describe(), abscissa: plots.Axis{Label: "nodes N", Kind: plots.Sizes}, between: true}
 	for _, size := range cells.Grouped(g.Cells, func(c *cells.Cell) int { return c.Nodes }) {
 		n := size[0].Nodes
-		here := spot{x: float64(n), nodes: n, text: fmt.Sprintf("N = %d", n), cells: make(map[string]*cell)}
+		here := spot{x: float64(n), nodes: n, cells: make(map[string]*cell)}
 		for _, x := range size {
 			here.cells[x.Label] = newCell(x)
 		}
@@ -84,7 +84,7 @@ func (c *collection) newSet(g *cells.Group) *set {
 }
 
 func newCell(x *cells.Cell) *cell {
-	c := &cell{x, make(map[string]stats.Estimate)}
+	c := &cell{Cell: x, estimates: make(map[string]stats.Estimate)}
 	for _, m := range runs.Metrics() {
 		c.estimates[m.Name] = stats.Median(m.Values(c.Good))
 	}
@@ -100,19 +100,6 @@ func newCell(x *cells.Cell) *cell {
 func (s *set) String() string { return strings.Join(s.describe(), separator) }
 
 func (s *set) describe() []string { return append([]string{s.transport, s.workload}, s.conditions...) }
-
-// inOrder returns the cells, series by series.
-func (s *set) inOrder() []*cell {
-	var cells []*cell
-	for _, ln := range s.lines {
-		for _, here := range s.spots {
-			if cell := here.cells[ln.label]; cell != nil {
-				cells = append(cells, cell)
-			}
-		}
-	}
-	return cells
-}
 
 // nameSets says of each set what stands for its network and workload in names of files.
 func (c *collection) nameSets() {

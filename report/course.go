@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -104,33 +105,13 @@ func entriesWithin(s *runs.Series, from, to float64) float64 {
 	return sum
 }
 
-// coursePictures draw how each cell went around its faults, at the larger sizes
-// where there are many.
-func (c *collection) coursePictures(s *set) []picture {
-	var all []picture
-	for _, ln := range s.lines {
-		for _, here := range s.spots[max(0, len(s.spots)-mostSizes):] {
-			cell := here.cells[ln.label]
-			if cell == nil {
-				continue
-			}
-			if co := cell.course(); co != nil {
-				f := s.picture("course "+ln.label, "", fmt.Sprintf("n%d", here.nodes), s.about)
-				drawn := co.figure(ln, fmt.Sprintf("%s, %s", ln.label, here.text), cell)
-				f.Title, f.Columns, f.Panels = drawn.Title, drawn.Columns, drawn.Panels
-				f.read = "Dashed lines are faults; times count from the first one."
-				all = append(all, f)
-			}
-		}
+// panels show the throughput and the tail of the waiting time.
+func (co *course) panels(ln line, cell *cell) []panel {
+	if co == nil {
+		return nil
 	}
-	return all
-}
-
-func (co *course) figure(ln line, of string, cell *cell) plots.Figure {
 	scale := units.TimeScale(max(-co.middle[0], co.middle[len(co.middle)-1]))
-	x := plots.Axis{Label: "time since the first fault (" + scale.Unit + ")", Kind: plots.Elapsed}
-	events := events(cell.strokes(), scale)
-	panel := func(title string, y plots.Axis, estimates []stats.Estimate, write func(float64) string) plots.Panel {
+	draw := func(title string, y plots.Axis, estimates []stats.Estimate) panel {
 		area := plots.Series{Label: co.spread(), Style: ln.style, Role: plots.Band}
 		median := plots.Series{Label: "median of the repetitions", Style: ln.style, Role: plots.Course}
 		gap := false
@@ -145,25 +126,20 @@ func (co *course) figure(ln line, of string, cell *cell) plots.Figure {
 				p.Lo, p.Hi = e.Min, e.Max
 			}
 			gap = false
-			area.Points = append(area.Points, p)
-			p.Note = fmt.Sprintf("%s after the first fault: %s", scale.Write(co.middle[i]), describe(e, write))
-			median.Points = append(median.Points, p)
+			area.Points, median.Points = append(area.Points, p), append(median.Points, p)
 		}
 		if area.Label == "" {
 			area.Points = nil
 			median.Label = "one repetition"
 		}
-		return plots.Panel{Title: title, X: x, Y: y, Series: []plots.Series{area, median}, Events: events}
+		v := panel{read: "Dashed lines are faults; times count from the first one."}
+		v.Title, v.Y, v.Series, v.Events = title, y, []plots.Series{area, median}, events(cell.strokes(), scale)
+		v.X = plots.Axis{Label: "time since the first fault (" + scale.Unit + ")", Kind: plots.Elapsed}
+		return v
 	}
-	every := scale.Write(co.length)
-	return plots.Figure{
-		Title: "Course of the run: " + of, Columns: 1,
-		Panels: []plots.Panel{
-			panel("Throughput, in intervals of "+every, plots.Axis{Label: "entries per second", Kind: plots.Linear}, co.rate,
-				func(x float64) string { return units.Number(x) + " entries/s" }),
-			panel("Waiting time of those that entered, 99th percentile", plots.Axis{Label: "p99", Kind: plots.Times}, co.tail,
-				units.Time),
-		},
+	return []panel{
+		draw("Throughput, in intervals of "+scale.Write(co.length), plots.Axis{Label: "entries per second", Kind: plots.Linear}, co.rate),
+		draw("Waiting time of those that entered, 99th percentile", plots.Axis{Label: "p99", Kind: plots.Times}, co.tail),
 	}
 }
 
@@ -200,27 +176,12 @@ func events(strokes []stroke, scale units.Scale) []plots.Event {
 			continue
 		}
 		what, _, _ := strings.Cut(s.fault, " @")
-		event := plots.Event{
-			At: e.Median / scale.Divisor, Label: what,
-			Note: fmt.Sprintf("%s: %s after the first fault", s.fault, scale.Write(e.Median)),
-		}
-		if e.Min != e.Max {
-			event.Note += fmt.Sprintf(", from %s to %s", scale.Write(e.Min), scale.Write(e.Max))
-		}
+		event := plots.Event{At: e.Median / scale.Divisor, Label: what}
 		if d := stats.Median(lasts); d.N > 0 {
 			event.Lasts = d.Median / scale.Divisor
-			event.Note += fmt.Sprintf(", for %s", units.Time(d.Median))
 		}
 		all = append(all, event)
 	}
-	slices.SortStableFunc(all, func(a, b plots.Event) int {
-		switch {
-		case a.At < b.At:
-			return -1
-		case a.At > b.At:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b plots.Event) int { return cmp.Compare(a.At, b.At) })
 	return all
 }

@@ -120,11 +120,10 @@ func TestStrokes(t *testing.T) {
 	if len(strokes) != 2 {
 		t.Fatalf("%+v", strokes)
 	}
-	first, second := strokes[0].row(), strokes[1].row()
-	if first.Recovered != "2 of 3" || !first.Incomplete || first.Quantities[0].Text != "100 ms" {
-		t.Errorf("%+v", first)
-	}
-	if second.Recovered != "2 of 2" || second.Incomplete || second.Quantities[0].Text != "300 ms" {
-		t.Errorf("%+v", second)
+	for i, want := range []struct{ recovered, class, next string }{{"2 of 3", "bad", "100 ms"}, {"2 of 2", "", "300 ms"}} {
+		values := strokes[i].values()
+		if values[1].Text != want.recovered || values[1].Class != want.class || values[2].Text != want.next {
+			t.Errorf("%+v, want %+v", values, want)
+		}
 	}
 }

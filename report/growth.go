@@ -121,90 +121,70 @@ func (g growth) main() stats.Fit {
 	return g.claimed
 }
 
-// growthPicture shows a series over each network: what was measured, with the fit
-// of the claimed growth and the best one, and residuals.
-func growthPicture(sc scaling, load, label string, grown []growth) picture {
-	f := picture{kind: "growth-" + units.Slug(label)}
-	f.Name = "growth-" + units.Slug(label) + "-" + sc.slug
-	f.Title, f.Subtitle = label+": growth of messages per CS", load
-	var residuals []plots.Panel
-	varies := false
-	for _, g := range grown {
-		panel, said := g.fitPanel()
-		f.Panels, f.predicted = append(f.Panels, panel), append(f.predicted, said...)
-		residuals = append(residuals, g.residualPanel())
-		varies = varies || g.varies
-	}
-	f.Panels = append(f.Panels, residuals...)
-	f.Columns = max(len(grown), 2)
-	if len(grown) > 3 {
-		f.Columns = 0
-	}
-	f.read = "Points are medians with their intervals, curves least-squares fits to every repetition, below them what these leave."
-	if !varies {
-		f.leftOut = sameEverywhere
-	}
-	return f
-}
-
-// overview shows the fits of all series side by side, network by network where they are
-// many. What the fits leave stands in the pictures of each series.
-func overview(sc scaling, load string, grown []growth) []picture {
-	grown = slices.DeleteFunc(slices.Clone(grown), func(g growth) bool { return !g.varies })
-	if !slices.ContainsFunc(grown, func(g growth) bool { return g.label != grown[0].label }) {
-		return nil // its own picture says all
-	}
-	groups := [][]growth{grown}
-	if len(grown) > mostPanels {
-		groups = cells.Grouped(grown, func(g growth) string { return g.set.transport })
-	}
-	var all []picture
-	for _, group := range groups {
-		f := picture{kind: "growth"}
-		f.Name, f.Title, f.Subtitle = "growth-"+sc.slug, "Growth of messages per CS", load
-		if len(groups) > 1 {
-			f.Name, f.Subtitle = f.Name+"-"+units.Slug(group[0].set.transport), group[0].set.transport+separator+load
+// growthPictures show how messages grow, workload by workload: the fits of all series side
+// by side, network by network where they are many, and those of each series.
+func (c *collection) growthPictures() (all []picture) {
+	for _, sc := range c.scalings() {
+		add := func(name, title string, natural bool, grown []growth, titleOf func(growth) string) {
+			ch := grown[0].set.chart
+			ch.place = ""
+			all = append(all, picture{
+				show: runs.GrowthPicture, kind: units.Slug("growth " + name), title: title, ch: ch, alone: true, natural: natural, usual: true,
+				panels: func(int) (all []panel) {
+					for _, g := range grown {
+						v := g.panel(titleOf(g))
+						v.about = []string{sc.title}
+						all = append(all, v)
+					}
+					return all
+				},
+			})
 		}
-		f.read = "Points are medians with their intervals, curves least-squares fits to every repetition."
-		for _, g := range group {
-			panel, said := g.fitPanel()
-			panel.Title = g.label
-			if len(groups) == 1 && len(group) > 1 && slices.ContainsFunc(group, func(o growth) bool { return o.set != g.set }) {
-				panel.Title += ", " + g.set.transport
+		series := cells.Grouped(sc.grown, func(g growth) string { return g.label })
+		growing := slices.DeleteFunc(slices.Clone(sc.grown), func(g growth) bool { return !g.varies })
+		networks := cells.Grouped(growing, func(g growth) string { return g.set.transport })
+		if len(series) > 1 && len(growing) > 0 && len(growing) <= mostPanels {
+			add(sc.slug, "Growth of messages per CS", true, growing, func(g growth) string {
+				if len(networks) > 1 {
+					return g.label + ", " + g.set.transport
+				}
+				return g.label
+			})
+		} else if len(series) > 1 {
+			for _, grown := range networks {
+				title := "Growth of messages per CS over " + grown[0].set.transport
+				add(sc.slug+" "+grown[0].set.transport, title, true, grown, func(g growth) string { return g.label })
 			}
-			for i := range said {
-				said[i].panel, said[i].of = panel.Title, ""
-			}
-			f.Panels, f.predicted = append(f.Panels, panel), append(f.predicted, said...)
 		}
-		if len(f.Panels) > 1 {
-			all = append(all, f)
+		for _, grown := range series {
+			label := grown[0].label
+			add(label+" "+sc.slug, label+": growth of messages per CS", len(series) == 1, grown, func(g growth) string {
+				return g.set.network() + ": " + equation(g.main())
+			})
 		}
 	}
 	return all
 }
 
-func (g growth) fitPanel() (p plots.Panel, said []saying) {
-	p = plots.Panel{
-		Title: g.set.network() + ": " + equation(g.main()), X: plots.Axis{Label: "nodes N", Kind: plots.Linear},
-		Y: plots.Axis{Label: "messages per CS, median", Kind: plots.Linear},
-	}
+// panel shows what was measured, with the fit of the claimed growth and the best one.
+func (g growth) panel(title string) panel {
+	v := panel{read: "Points are medians with their intervals, curves least-squares fits to every repetition."}
+	v.Title, v.X = title, plots.Axis{Label: "nodes N", Kind: plots.Linear}
+	v.Y = plots.Axis{Label: "messages per CS, median", Kind: plots.Linear}
 	points := g.set.points(g.label, runs.MessagesPerCS)
 	for i := range points {
 		points[i].Gap = true // the line is the fit's
 	}
-	p.Series = append(p.Series, plots.Series{Style: g.style, Role: plots.Measured, Points: points})
-	best := g.ranked[0]
+	v.Series = append(v.Series, plots.Series{Style: g.style, Role: plots.Measured, Points: points})
 	if g.place > 0 {
-		says := fmt.Sprintf("claimed growth %s, that of %s", g.claimed.Growth.Name, formula(g.claim))
-		p.Series = append(p.Series, g.curveOf(g.claimed, plots.Exact, "claimed: "+g.claimed.Growth.Name))
-		said = append(said, saying{of: g.set.transport, text: says})
+		v.Series = append(v.Series, g.curveOf(g.claimed, plots.Exact, "claimed: "+g.claimed.Growth.Name))
+		v.predicted = append(v.predicted, saying{text: fmt.Sprintf("claimed growth %s, that of %s", g.claimed.Growth.Name, formula(g.claim))})
 	}
-	if g.place != 1 {
-		p.Series = append(p.Series, g.curveOf(best, plots.Bound, "best fit: "+best.Growth.Name))
-		said = append(said, saying{of: g.set.transport, text: "the best growth by AICc is " + best.Growth.Name})
+	if best := g.ranked[0]; g.place != 1 {
+		v.Series = append(v.Series, g.curveOf(best, plots.Bound, "best fit: "+best.Growth.Name))
+		v.predicted = append(v.predicted, saying{text: "the best growth by AICc is " + best.Growth.Name})
 	}
-	return p, said
+	return v
 }
 
 // equation writes a fit with its numbers: "−3.01 + 2.99·N^(1/2)".
@@ -234,31 +214,6 @@ func curvePoints(f stats.Fit, sizes []float64) (points []plots.Point) {
 		points = append(points, plots.At(n, f.At(n)))
 	}
 	return points
-}
-
-func (g growth) residualPanel() plots.Panel {
-	fit := g.main()
-	p := plots.Panel{
-		Title: "Residuals of " + curve(fit.Growth) + ", each repetition", X: plots.Axis{Label: "nodes N", Kind: plots.Linear},
-		Y: plots.Axis{Label: "messages per CS", Kind: plots.Linear},
-	}
-	p.Series = append(p.Series, plots.Series{Style: plots.Plain, Role: plots.Bound, Points: []plots.Point{
-		plots.At(slices.Min(g.n), 0), plots.At(slices.Max(g.n), 0),
-	}})
-	s := plots.Series{Style: g.style, Role: plots.Dots}
-	for i, residual := range fit.Residuals {
-		s.Points = append(s.Points, plots.At(g.n[i], residual))
-	}
-	p.Series = append(p.Series, s)
-	return p
-}
-
-// curve writes the model of a growth: "a + c·N^(1/2)".
-func curve(g stats.Growth) string {
-	if g.Name == stats.Constant().Name {
-		return "a"
-	}
-	return "a + " + times("c", g)
 }
 
 // times writes a factor of a growth: "c·N^(1/2)", "c/N".

@@ -3,7 +3,6 @@ package report_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"dmebench/report"
 	"dmebench/runs"
@@ -57,9 +56,3 @@ func placeRun(r *runs.Result, hosts int, rng *rand.Rand) {
 }
 
 func abs(i int) int { return max(i, -i) }
-
-// linkOf finds the link of a run.
-func linkOf(r *runs.Result, from, to string) *runs.HostLink {
-	i := slices.IndexFunc(r.Links, func(l runs.HostLink) bool { return l.From == from && l.To == to })
-	return &r.Links[i]
-}

@@ -11,84 +11,84 @@ import (
 
 	"dmebench/internal/platform/environment"
 	"dmebench/report/cells"
+	"dmebench/report/page"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
 
-// hostsView is what the page says about the hosts of some runs.
-type hostsView struct {
-	ID, Title   string
-	About       []string // sentences
-	Differences []string // between the hosts
-	Hosts       listing
-	Placement   listing
-	Links       listing
-	ManyLinks   bool // too many to be shown unasked
-	Figures     []figureView
+// newListing begins a table with a name in each row.
+func newListing(id, title, head string, names []string) page.Table {
+	t := page.Table{ID: id, Title: title, Columns: []page.Column{{Key: "name", Title: head, Type: page.Text}}}
+	for _, name := range names {
+		t.Rows = append(t.Rows, page.Row{Values: []page.Value{page.Word(name)}})
+	}
+	return t
 }
 
-// listing is a table with a name in each row.
-type listing struct {
-	Head    string // of the names
-	Columns []column
-	Rows    []listed
-}
-
-// column is what stands in a listing below one another.
-type column struct {
-	Name string
-	Left bool // words rather than numbers
-	Long bool // too long for a line
+// addColumn adds a value to each row, unless all are empty.
+func addColumn(t *page.Table, name string, words bool, values []page.Value) {
+	if !slices.ContainsFunc(values, func(v page.Value) bool { return v.Text != "" && v.Text != units.Missing }) {
+		return
+	}
+	column := page.Column{Key: units.Slug(name), Title: name, Type: page.Number}
+	if words {
+		column.Type = page.Text
+		column.Wide = slices.ContainsFunc(values, func(v page.Value) bool { return utf8.RuneCountInString(v.Text) > lineLength })
+	}
+	t.Columns = append(t.Columns, column)
+	for i := range t.Rows {
+		t.Rows[i].Values = append(t.Rows[i].Values, values[i])
+	}
 }
 
 // lineLength is from how many letters on a text is broken into lines.
 const lineLength = 24
 
-// listed is a row of a listing.
-type listed struct {
-	Name  string
-	Cells []shownEstimate
-}
-
-// add adds a column with a cell for each row, unless it is empty.
-func (l *listing) add(name string, left bool, cells []shownEstimate) {
-	if !slices.ContainsFunc(cells, func(q shownEstimate) bool { return q.Text != "" && q.Text != units.Missing }) {
-		return
-	}
-	long := func(q shownEstimate) bool { return left && utf8.RuneCountInString(q.Text) > lineLength }
-	l.Columns = append(l.Columns, column{name, left, slices.ContainsFunc(cells, long)})
-	for i := range l.Rows {
-		l.Rows[i].Cells = append(l.Rows[i].Cells, cells[i])
-	}
-}
-
-func newListing(head string, names []string) listing {
-	l := listing{Head: head}
-	for _, name := range names {
-		l.Rows = append(l.Rows, listed{Name: name})
-	}
-	return l
-}
-
-// linksAtOnce is how many links the page shows unasked: those of six hosts.
-const linksAtOnce = 30
-
-// hosts returns what there is to say about hosts, a part for each set of them.
-func (c *collection) hosts(w *folder) []hostsView {
-	var all []hostsView
-	for i, s := range c.hostSets {
-		v := hostsView{ID: fmt.Sprintf("hosts-%d", i+1), Title: "Hosts", Differences: s.differences()}
-		prefix := "hosts"
-		if len(c.hostSets) > 1 {
-			v.Title, prefix = "Hosts: "+enumerated(s.names), v.ID
+// hostTables say what there is to say about hosts, for each set of them.
+func (p *paper) hostTables() (all []page.Table) {
+	for i, s := range p.hostSets {
+		of, id := "", ""
+		if len(p.hostSets) > 1 {
+			of, id = ": "+enumerated(s.names), fmt.Sprintf("-%d", i+1)
 		}
-		v.About = []string{s.about()}
-		v.Hosts, v.Placement = s.table(), s.placementTable()
-		links := s.links()
-		v.Links, v.ManyLinks = linkTable(links), len(links) > linksAtOnce
-		v.Figures = w.drawAll(s.delayFigures(prefix, links))
-		all = append(all, v)
+		hosts := s.table("hosts"+id, "Hosts"+of)
+		hosts.Note = strings.Join(append([]string{s.about()}, s.differences()...), "; ")
+		placed, links := s.placementTable("placement"+id, "Placement of nodes"+of), linkTable("links"+id, "Links between hosts"+of, s.links())
+		all = append(all, hosts, placed)
+		all = append(all, some(links)...)
+	}
+	for i := range all {
+		all[i].Folded = true
+	}
+	return all
+}
+
+// hostPlots show how long a datagram takes from host to host and back, the nearest pair first.
+func (p *paper) hostPlots() (all []page.Plot) {
+	for i, s := range p.hostSets {
+		links := slices.DeleteFunc(s.links(), func(l link) bool { return l.median.N == 0 })
+		if len(links) == 0 {
+			continue
+		}
+		slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.median.Median, b.median.Median) })
+		f := page.Plot{
+			Name: fmt.Sprintf("hosts-%d-delay", i+1), Title: "Delay by pair of hosts, the nearest first", Folded: true,
+			Caption: "datagrams between agents before, during and after " + plural(len(s.good), "run"),
+			X:       page.Scale{Title: "pair of hosts", Type: page.Text}, Y: page.Scale{Title: "round trip", Type: page.Time},
+		}
+		median := page.Series{Name: "median, with its 95% interval over runs", Role: page.Scattered}
+		tail := page.Series{Name: "99th percentile", Role: page.Scattered}
+		for k, l := range links {
+			f.X.Names = append(f.X.Names, l.String())
+			at := page.Real(k)
+			median.Points = append(median.Points, []page.Real{at, page.Real(l.median.Median), page.Real(l.median.Lo), page.Real(l.median.Hi)})
+			median.Tips = append(median.Tips, l.note())
+			tail.Points = append(tail.Points, []page.Real{at, page.Real(l.tail.Median)})
+			tail.Tips = append(tail.Tips, fmt.Sprintf("%s: p99 %s", l, describe(l.tail, units.Time)))
+		}
+		f.Series = []page.Series{median, tail}
+		all = append(all, f)
 	}
 	return all
 }
@@ -137,35 +137,64 @@ func (s *hostSet) each(name string, list []*runs.Result) []runs.Host {
 	return all
 }
 
+// column adds a value for each host.
+func (s *hostSet) column(t *page.Table, name string, words bool, of func(host string) page.Value) {
+	var values []page.Value
+	for _, host := range s.names {
+		values = append(values, of(host))
+	}
+	addColumn(t, name, words, values)
+}
+
 // table describes each host: what it is, how its clock went, and how busy it was.
-func (s *hostSet) table() listing {
-	l := newListing("host", s.names)
-	words := func(name string, of func(runs.Host) string) {
-		var cells []shownEstimate
-		for _, host := range s.names {
+func (s *hostSet) table(id, title string) page.Table {
+	t := newListing(id, title, "host", s.names)
+	for _, c := range []struct {
+		name string
+		of   func(runs.Host) string
+	}{
+		{"address", func(h runs.Host) string { return h.Address }},
+		{"labels", func(h runs.Host) string { return runs.Settings(h.Labels) }},
+		{"cores", func(h runs.Host) string { return h.Environment["cores"] }},
+		{"CPU", func(h runs.Host) string { return h.Environment["cpu"] }},
+		{"memory", func(h runs.Host) string { return memory(h.Environment["memory"]) }},
+		{"kernel", func(h runs.Host) string { return h.Environment["kernel"] }},
+		{"clock source", func(h runs.Host) string { return h.Environment["clock_source"] }},
+	} {
+		s.column(&t, c.name, true, func(host string) page.Value {
 			values := make(map[string]int)
 			for _, h := range s.each(host, s.runs) {
-				if v := of(h); v != "" {
+				if v := c.of(h); v != "" {
 					values[v]++
 				}
 			}
-			cells = append(cells, shownEstimate{Text: cmp.Or(differing(values), units.Missing)})
+			return page.Word(cmp.Or(differing(values), units.Missing))
+		})
+	}
+	s.column(&t, "clock ahead of the coordinator’s", false, s.offset)
+	s.column(&t, "clock fast by", false, s.drift)
+	for _, c := range []struct {
+		name string
+		of   func(*runs.HostLoad) float64
+	}{
+		{"cores busy", func(l *runs.HostLoad) float64 { return l.Busy }},
+		{"with the workers", func(l *runs.HostLoad) float64 { return l.Workers }},
+		{"with others", byOthers},
+	} {
+		s.column(&t, c.name, false, func(host string) page.Value {
+			// To hundredths: they are not known any better.
+			return show(toHundredths(stats.Median(s.loads(host, c.of))), units.Plain())
+		})
+	}
+	s.column(&t, "memory free, at least", false, func(host string) page.Value {
+		left := s.loads(host, func(l *runs.HostLoad) float64 { return float64(l.MemoryFree) })
+		if left == nil {
+			return page.Word(units.Missing)
 		}
-		l.add(name, true, cells)
-	}
-	fact := func(name string) func(runs.Host) string {
-		return func(h runs.Host) string { return h.Environment[name] }
-	}
-	words("address", func(h runs.Host) string { return h.Address })
-	words("labels", func(h runs.Host) string { return runs.Settings(h.Labels) })
-	words("cores", fact("cores"))
-	words("CPU", fact("cpu"))
-	words("memory", func(h runs.Host) string { return memory(h.Environment["memory"]) })
-	words("kernel", fact("kernel"))
-	words("clock source", fact("clock_source"))
-	s.clocks(&l)
-	s.loads(&l)
-	return l
+		least := max(0, slices.Min(left))
+		return page.Value{Number: page.Known(least), Text: units.Bytes(uint64(least))}
+	})
+	return t
 }
 
 // memory writes an amount as the kernel has it, "4026824 kB", for a reader.
@@ -177,36 +206,40 @@ func memory(text string) string {
 	return units.Bytes(n * 1024)
 }
 
-// clocks adds how far each clock was off, and how fast it went.
-func (s *hostSet) clocks(l *listing) {
-	var offsets, drifts []shownEstimate
-	for _, host := range s.names {
-		var at []bounded
-		var fast []float64
-		set, within := 0, 0.0
-		for _, h := range s.each(host, s.good) {
-			if h.Clock == nil {
-				continue
-			}
+// offset says how far the clock of a host was off.
+func (s *hostSet) offset(host string) page.Value {
+	var at []bounded
+	set := 0
+	for _, h := range s.each(host, s.good) {
+		if h.Clock != nil {
+			at = append(at, bounded{float64(h.Clock.OffsetNS), float64(h.Clock.BoundNS)})
 			if h.Clock.SetNS != 0 {
 				set++
 			}
-			at = append(at, bounded{float64(h.Clock.OffsetNS), float64(h.Clock.BoundNS)})
+		}
+	}
+	v := offsetOf(at)
+	if set > 0 {
+		v.Small = strings.TrimPrefix(v.Small+", was set in "+plural(set, "run"), ", ")
+	}
+	return v
+}
+
+// drift says how fast the clock of a host went.
+func (s *hostSet) drift(host string) page.Value {
+	var fast []float64
+	within := 0.0
+	for _, h := range s.each(host, s.good) {
+		if h.Clock != nil {
 			fast, within = append(fast, h.Clock.DriftPPM), max(within, h.Clock.DriftBound)
 		}
-		offset := offsetOf(at)
-		if set > 0 {
-			offset.Range = strings.TrimPrefix(offset.Range+", was set in "+plural(set, "run"), ", ")
-		}
-		offsets, drifts = append(offsets, offset), append(drifts, driftOf(fast, within))
 	}
-	l.add("clock ahead of the coordinator’s", false, offsets)
-	l.add("clock fast by", false, drifts)
+	return driftOf(fast, within)
 }
 
 // driftOf writes by how many parts in a million a clock runs fast, to hundredths,
 // with the bound on the error of each run's own.
-func driftOf(ppm []float64, bound float64) shownEstimate {
+func driftOf(ppm []float64, bound float64) page.Value {
 	q := show(toHundredths(stats.Median(ppm)), units.Scale{Divisor: 1, Unit: "ppm"})
 	if len(ppm) > 0 && bound > 0 {
 		q.Text = strings.TrimSuffix(q.Text, " ppm") + " ppm ± " + units.Number(math.Ceil(bound))
@@ -219,55 +252,33 @@ type bounded struct{ offset, bound float64 }
 
 // offsetOf writes what an offset was at the beginning of each run: one value where
 // they agree within their bounds, else the range in which it drifted.
-func offsetOf(all []bounded) shownEstimate {
+func offsetOf(all []bounded) page.Value {
 	if len(all) == 0 {
-		return shownEstimate{Text: units.Missing}
+		return page.Word(units.Missing)
 	}
 	lo, hi, bound := math.Inf(1), math.Inf(-1), 0.0
 	for _, x := range all {
 		lo, hi, bound = min(lo, x.offset), max(hi, x.offset), max(bound, x.bound)
 	}
 	last := all[len(all)-1]
-	q := shownEstimate{Text: units.Bounded(last.offset, bound)}
+	q := page.Value{Number: page.Known(last.offset), Text: units.Bounded(last.offset, bound)}
 	q.Hint = "at the beginning of " + plural(len(all), "run")
 	if hi-lo > 2*bound {
-		q.Range = units.Time(lo) + " to " + units.Time(hi)
+		q.Small = units.Time(lo) + " to " + units.Time(hi)
 		q.Hint = fmt.Sprintf("at the beginning of the last run; of all %d from %s to %s", len(all),
 			units.Bounded(lo, bound), units.Bounded(hi, bound))
 	}
 	return q
 }
 
-// loads adds how busy the hosts were while runs went on.
-func (s *hostSet) loads(l *listing) {
-	var busy, workers, others, free []shownEstimate
-	for _, host := range s.names {
-		var all, own, foreign []float64
-		var left []int64
-		for _, h := range s.each(host, s.good) {
-			if h.Load == nil {
-				continue
-			}
-			all, own = append(all, h.Load.Busy), append(own, h.Load.Workers)
-			foreign, left = append(foreign, byOthers(h.Load)), append(left, h.Load.MemoryFree)
+// loads is how busy a host was in each run that says so.
+func (s *hostSet) loads(host string, of func(*runs.HostLoad) float64) (all []float64) {
+	for _, h := range s.each(host, s.good) {
+		if h.Load != nil {
+			all = append(all, of(h.Load))
 		}
-		busy = append(busy, coresOf(all))
-		workers, others = append(workers, coresOf(own)), append(others, coresOf(foreign))
-		least := shownEstimate{Text: units.Missing}
-		if len(left) > 0 {
-			least.Text = units.Bytes(uint64(max(0, slices.Min(left))))
-		}
-		free = append(free, least)
 	}
-	l.add("cores busy", false, busy)
-	l.add("with the workers", false, workers)
-	l.add("with others", false, others)
-	l.add("memory free, at least", false, free)
-}
-
-// coresOf summarizes numbers of cores, to hundredths: they are not known any better.
-func coresOf(values []float64) shownEstimate {
-	return show(toHundredths(stats.Median(values)), units.Plain())
+	return all
 }
 
 func toHundredths(e stats.Estimate) stats.Estimate {
@@ -282,19 +293,15 @@ func toHundredths(e stats.Estimate) stats.Estimate {
 func byOthers(l *runs.HostLoad) float64 { return max(0, l.Busy-l.Workers) }
 
 // placementTable says which nodes were where.
-func (s *hostSet) placementTable() listing {
-	l := newListing("host", s.names)
+func (s *hostSet) placementTable(id, title string) page.Table {
+	l := newListing(id, title, "host", s.names)
 	all := s.placements()
 	for _, p := range all {
 		name := fmt.Sprintf("N = %d", p.nodes)
 		if slices.ContainsFunc(all, func(q placement) bool { return q.nodes == p.nodes && q.text != p.text }) {
 			name += " (" + plural(p.runs, "run") + ")"
 		}
-		var cells []shownEstimate
-		for _, host := range s.names {
-			cells = append(cells, shownEstimate{Text: p.at[host]})
-		}
-		l.add(name, true, cells)
+		s.column(&l, name, true, func(host string) page.Value { return page.Word(p.at[host]) })
 	}
 	return l
 }

@@ -19,15 +19,13 @@ const (
 
 // hostWarnings says of each set of hosts what limits the figures of its runs. What
 // many hosts or links have in common is one warning.
-func (c *collection) hostWarnings() []told {
-	var all []told
+func (c *collection) hostWarnings() []string {
+	var all []string
 	for _, s := range c.hostSets {
 		for _, d := range s.differences() {
-			all = append(all, told{text: "hosts differ in " + d})
+			all = append(all, "hosts differ in "+d)
 		}
-		for _, w := range slices.Concat(s.loadWarnings(), s.linkWarnings()) {
-			all = append(all, told{text: w})
-		}
+		all = slices.Concat(all, s.loadWarnings(), s.linkWarnings())
 	}
 	return all
 }

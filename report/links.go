@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"dmebench/report/plots"
+	"dmebench/report/page"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
@@ -88,105 +88,37 @@ func (l link) losses() string {
 	return fmt.Sprintf("%s of %s", units.Count(uint64(l.lost)), units.Count(uint64(l.sent)))
 }
 
-func linkTable(links []link) listing {
+func linkTable(id, title string, links []link) page.Table {
 	var names []string
-	var quickest, median, tail, lost, offset, drift []shownEstimate
+	var quickest, median, tail, lost, offset, drift []page.Value
 	for _, l := range links {
 		names = append(names, l.String())
-		q := shownEstimate{Text: units.Missing}
+		q := page.Value{Text: units.Missing}
 		if !math.IsNaN(l.quickest) {
 			q.Text = units.Time(l.quickest)
 		}
 		quickest = append(quickest, q)
-		median = append(median, show(l.median, units.TimeScale(l.median.Median)))
-		tail = append(tail, show(l.tail, units.TimeScale(l.tail.Median)))
-		lost = append(lost, shownEstimate{Text: l.losses()})
+		median = append(median, timeValue(l.median))
+		tail = append(tail, timeValue(l.tail))
+		lost = append(lost, page.Value{Text: l.losses()})
 		off := offsetOf(l.offsets)
 		if l.control > 0 && len(l.offsets) > 0 {
-			off.Range = "by way of the coordinator’s clock"
+			off.Small = "by way of the coordinator’s clock"
 			if l.control < len(l.offsets) {
-				off.Range += fmt.Sprintf(" in %s", plural(l.control, "run"))
+				off.Small += fmt.Sprintf(" in %s", plural(l.control, "run"))
 			}
 		}
 		offset = append(offset, off)
 		drift = append(drift, driftOf(l.drift, 0))
 	}
-	t := newListing("from → to", names)
-	t.add("round trip, least", false, quickest)
-	t.add("median", false, median)
-	t.add("p99", false, tail)
-	t.add("lost", false, lost)
-	t.add("clock of the second ahead of the first’s", false, offset)
-	t.add("and fast by", false, drift)
+	t := newListing(id, title, "from → to", names)
+	addColumn(&t, "round trip, least", false, quickest)
+	addColumn(&t, "median", false, median)
+	addColumn(&t, "p99", false, tail)
+	addColumn(&t, "lost", false, lost)
+	addColumn(&t, "clock of the second ahead of the first’s", false, offset)
+	addColumn(&t, "and fast by", false, drift)
 	return t
-}
-
-// How many pairs of hosts are named on an axis beside one another, and upright:
-// those of two hosts, and of six.
-const (
-	fewPairs  = 2
-	mostPairs = 30
-)
-
-// delayFigures shows how long a datagram takes from host to host and back: as a
-// matrix, and from the nearest pair to the farthest.
-func (s *hostSet) delayFigures(prefix string, links []link) []plots.Figure {
-	about := "datagrams between agents before, during and after " + plural(len(s.good), "run")
-	m := &plots.Matrix{
-		Value: plots.Axis{Label: "round trip, median", Kind: plots.Times}, From: "from", To: "to", Rows: s.names, Cols: s.names,
-	}
-	links = slices.DeleteFunc(slices.Clone(links), func(l link) bool {
-		return !slices.Contains(s.names, l.from) || !slices.Contains(s.names, l.to)
-	})
-	for _, l := range links {
-		at := pointOf(0, l.median)
-		m.Pairs = append(m.Pairs, plots.Pair{
-			Row: slices.Index(s.names, l.from), Col: slices.Index(s.names, l.to), Value: at.Y, Lo: at.Lo, Hi: at.Hi, Note: l.note(),
-		})
-		if l.median.N == 0 {
-			m.Absent = "no datagram came back"
-		}
-	}
-	return slices.DeleteFunc([]plots.Figure{
-		{Name: prefix + "-delay-matrix", Title: "Delay by pair of hosts: median round trip", Subtitle: about, Matrix: m},
-		inOrderOfDelay(prefix, about, links),
-	}, plots.Figure.Empty)
-}
-
-// inOrderOfDelay shows medians and tails of pairs. Of many pairs there is no room
-// for names.
-func inOrderOfDelay(prefix, about string, links []link) plots.Figure {
-	f := plots.Figure{
-		Name: prefix + "-delay-order", Title: "Delay by pair of hosts: the nearest first", Subtitle: about,
-		X: plots.Axis{Label: "pair of hosts", Kind: plots.Upright},
-		Y: plots.Axis{Label: "round trip", Kind: plots.Times},
-		Keys: []plots.Key{
-			{Label: "median, p50, with its 95% interval over runs", Role: plots.Measured}, {Label: "99th percentile", Role: plots.Tail},
-		},
-	}
-	links = slices.DeleteFunc(slices.Clone(links), func(l link) bool { return l.median.N == 0 })
-	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.median.Median, b.median.Median) })
-	median, tail := plots.Series{Style: plots.Plain, Role: plots.Measured}, plots.Series{Style: plots.Plain, Role: plots.Tail}
-	switch {
-	case len(links) <= fewPairs:
-		f.X.Kind = plots.Names
-	case len(links) > mostPairs:
-		f.X = plots.Axis{Label: "pairs of hosts, the nearest first", Kind: plots.Places}
-		median.Role = plots.Dots
-		f.Keys[0].Role = plots.Dots
-	}
-	for i, l := range links {
-		f.Names = append(f.Names, l.String())
-		at, end := pointOf(float64(i), l.median), plots.At(float64(i), l.tail.Median)
-		if f.X.Kind == plots.Places {
-			at.X, end.X = at.X+1, end.X+1
-		}
-		at.Gap, end.Gap = true, true // nothing lies between two pairs
-		at.Note, end.Note = l.note(), fmt.Sprintf("%s: p99 %s", l, describe(l.tail, units.Time))
-		median.Points, tail.Points = append(median.Points, at), append(tail.Points, end)
-	}
-	f.Series = []plots.Series{median, tail}
-	return f
 }
 
 // note says what a reader sees who points at the link.

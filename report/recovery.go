@@ -2,33 +2,14 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"regexp"
 	"strings"
 
-	"dmebench/report/plots"
+	"dmebench/report/page"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
-
-// recovery is what the page says about the faults of a set: what each cost, and
-// how the runs went around them.
-type recovery struct {
-	Rows    []recoveryRow
-	Figures []figureView
-}
-
-// recoveryRow is one fault of a cell.
-type recoveryRow struct {
-	Label      string
-	Style      int
-	Nodes      int
-	Fault      string
-	Recovered  string // "9 of 10"
-	Incomplete bool   // after some of them nobody entered again, though somebody waited
-	Quantities []shownEstimate
-}
 
 // stroke is one fault of a schedule, as it struck in each of a cell's runs.
 type stroke struct {
@@ -80,36 +61,40 @@ func (c *cell) strokes() []stroke {
 // faulty reports whether the set's runs are disturbed on purpose.
 func (s *set) faulty() bool { return len(s.first.Result.Spec.Faults) > 0 }
 
-// recovery returns what there is to say about the faults of a set, nil where it has
-// none.
-func (c *collection) recovery(s *set, w *folder) *recovery {
-	if !s.faulty() {
-		return nil
+func faulty(c *cell) bool { return len(c.First.Result.Spec.Faults) > 0 }
+
+// recoveryTable says what each fault cost: medians over the runs that ended well, but
+// whether it was recovered from over all.
+func (p *paper) recoveryTable() []page.Table {
+	column := func(key, title string, of page.Measure) page.Column {
+		return page.Column{Key: key, Title: title, Type: of, Better: "lower"}
 	}
-	r := &recovery{}
-	for _, cell := range s.inOrder() {
+	t := page.Table{
+		ID: "recovery", Title: "Recovery from faults", Note: "Medians over the runs that ended well. Recovered are the faults after which " +
+			"somebody entered, or nobody wanted to; of all runs.",
+		Columns: []page.Column{
+			{Key: "label", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text},
+			{Key: "nodes", Title: "N", Type: page.Number}, {Key: "fault", Title: "fault", Type: page.Text, Choose: true},
+			{Key: "recovered", Title: "recovered", Type: page.Number, Better: "higher"},
+			column("next", "until the next entry", page.Time), column("served", "until all who waited were served", page.Time),
+			column("messages", "messages until the next entry", page.Number), column("lost", "requests lost", page.Number),
+		},
+	}
+	for i, cell := range p.cells {
+		if !faulty(cell) {
+			continue
+		}
 		for _, stroke := range cell.strokes() {
-			row := stroke.row()
-			row.Label, row.Nodes = cell.Label, cell.Nodes
-			for _, ln := range s.lines {
-				if ln.label == cell.Label {
-					row.Style = ln.style
-				}
-			}
-			r.Rows = append(r.Rows, row)
+			row := p.row(i, stroke.values()...)
+			row.Weak = row.Values[4].Class != ""
+			t.Rows = append(t.Rows, row)
 		}
 	}
-	var pictures []picture
-	if c.familyOf(s) == nil {
-		pictures = c.recoveryPictures(s.chart)
-	}
-	r.Figures, _ = w.draw(append(pictures, c.coursePictures(s)...))
-	return r
+	return some(t)
 }
 
-// row summarizes a fault: medians over the runs that ended well, but whether it was
-// recovered from over all.
-func (s stroke) row() recoveryRow {
+// values summarize a fault.
+func (s stroke) values() []page.Value {
 	recovered := 0
 	var next, served, messages, lost []float64
 	for _, h := range s.hits {
@@ -124,16 +109,14 @@ func (s stroke) row() recoveryRow {
 		messages = appendKnown(messages, h.Messages)
 		lost = append(lost, float64(h.Lost))
 	}
-	row := recoveryRow{Fault: s.fault, Incomplete: recovered < len(s.hits)}
-	row.Recovered = fmt.Sprintf("%d of %d", recovered, len(s.hits))
-	for _, times := range [][]float64{next, served} {
-		e := stats.Median(times)
-		row.Quantities = append(row.Quantities, show(e, units.TimeScale(e.Median)))
+	of := page.Value{Number: page.Known(float64(recovered)), Text: fmt.Sprintf("%d of %d", recovered, len(s.hits))}
+	if recovered < len(s.hits) {
+		of.Class = "bad"
 	}
-	for _, counts := range [][]float64{messages, lost} {
-		row.Quantities = append(row.Quantities, show(stats.Median(counts), units.Plain()))
+	return []page.Value{
+		page.Word(s.fault), of, timeValue(stats.Median(next)), timeValue(stats.Median(served)),
+		show(stats.Median(messages), units.Plain()), show(stats.Median(lost), units.Plain()),
 	}
-	return row
 }
 
 func appendKnown[N int64 | uint64](values []float64, x *N) []float64 {
@@ -141,29 +124,6 @@ func appendKnown[N int64 | uint64](values []float64, x *N) []float64 {
 		return values
 	}
 	return append(values, float64(*x))
-}
-
-// recoveryPictures shows what the costliest fault of a run cost, where runs had
-// faults.
-func (c *collection) recoveryPictures(ch chart) []picture {
-	f := ch.over("recovery", "Recovery: the costliest fault of a run")
-	f.read = ch.howToRead(runs.Recovered)
-	for _, q := range []struct{ metric, title, ordinate string }{
-		{runs.Recovered, "Until the next entry", "time since the fault"},
-		{runs.Served, "Until all who waited were served", "time since the fault"},
-		{runs.RecoveryMessages, "Messages until the next entry", "messages"},
-		{runs.RequestsLost, "Requests lost, by all faults of the run", "requests"},
-	} {
-		y := axisOf(q.metric)
-		y.Label = q.ordinate
-		if series, _ := c.series(ch, quantity{median: q.metric}); measuredIn(series) && !flat(series) {
-			f.Panels = append(f.Panels, plots.Panel{Title: q.title, X: ch.abscissa, Y: y, Names: ch.names, Series: series})
-		}
-	}
-	if f.Empty() {
-		return nil
-	}
-	return []picture{f}
 }
 
 // mostPictures is how many wait-for graphs a page shows: those of the first runs
@@ -178,7 +138,7 @@ type standstills struct {
 
 // picture draws who waited for whom in a stalled run, "" where that is not known
 // or there are enough pictures.
-func (s *standstills) picture(r *runs.Result) template.HTML {
+func (s *standstills) picture(r *runs.Result) string {
 	if s.draw == nil || s.drawn == mostPictures {
 		return ""
 	}
@@ -188,7 +148,7 @@ func (s *standstills) picture(r *runs.Result) template.HTML {
 	}
 	s.drawn++
 	// Its text is escaped where it is drawn.
-	return template.HTML(embedded(string(svg), "wait-"+string(rune('a'+s.drawn-1))))
+	return embedded(string(svg), "wait-"+string(rune('a'+s.drawn-1)))
 }
 
 var (

@@ -21,16 +21,19 @@ func TestStalledRunsSayWhy(t *testing.T) {
 		}
 	}
 	in.Picture = stall.Picture
-	b := build(t, in)
-	b.wants(t, "1 waits for 3's REPLY; 3 is down since 1 s; so does 2", "Who waits for whom")
-	if n := strings.Count(b.page, "a: who waits for whom") + strings.Count(b.page, "b: who waits for whom"); n < 2 {
+	bad := build(t, in).page(t).Bad
+	if len(bad) != 2 || len(bad[0].Why) != 1 {
+		t.Fatalf("%+v", bad)
+	}
+	drawn := bad[0].Picture + bad[1].Picture
+	if n := strings.Count(drawn, "a: who waits for whom") + strings.Count(drawn, "b: who waits for whom"); n < 2 {
 		t.Errorf("%d graphs are drawn, want 2", n)
 	}
 	for _, name := range []string{"wait-a", "wait-b"} {
-		if !strings.Contains(b.page, `<svg class="`+name+`" `) {
+		if !strings.Contains(drawn, `<svg class="`+name+`" `) {
 			t.Errorf("there is no drawing %s", name)
 		}
-		sheet := regexp.MustCompile(`(?s)<style>([^<]*\.` + name + ` [^<]*)</style>`).FindStringSubmatch(b.page)
+		sheet := regexp.MustCompile(`(?s)<style>([^<]*\.` + name + ` [^<]*)</style>`).FindStringSubmatch(drawn)
 		if sheet == nil {
 			t.Fatalf("%s has no style sheet", name)
 		}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -19,65 +18,23 @@ const fewestSizes = 5
 // scaling says how the messages per CS grow with N under one workload, over all
 // networks under which they were counted.
 type scaling struct {
-	title    string
-	slug     string
-	pictures []picture
-	rows     []growthRow
-}
-
-// growthRow is one series over one network: its claimed growth, all growths in
-// order, and the exponent that fits best.
-type growthRow struct {
-	Label, Network string
-	Style          int
-	Sizes          string
-	Claim, Source  string // what says how they grow; "" where no paper does
-	Fit            string // the growth that is fitted
-	C, CInterval   string
-	A, AInterval   string
-	Residual       string // their standard deviation
-	Ranking        string // by AICc, with the distance from the best
-	Rank           string // the claimed growth's
-	P, PInterval   string
-	Hint           string // warnings
+	title string // the workload
+	slug  string
+	grown []growth
 }
 
 // scalings returns what there is to say about growth, workload by workload.
 func (c *collection) scalings() []scaling {
-	var keys []string
-	byKey := make(map[string][]*set)
-	for _, s := range c.sets {
-		if key := s.load(); len(s.spots) >= fewestSizes && !s.faulty() {
-			if byKey[key] == nil {
-				keys = append(keys, key)
-			}
-			byKey[key] = append(byKey[key], s)
-		}
-	}
+	sets := slices.DeleteFunc(slices.Clone(c.sets), func(s *set) bool { return len(s.spots) < fewestSizes || s.faulty() })
 	var all []scaling
-	taken := make(map[string]int)
-	for _, key := range keys {
-		sc := scaling{title: "How messages grow with N: " + key, slug: units.Slug(byKey[key][0].workload)}
-		if taken[sc.slug]++; taken[sc.slug] > 1 {
-			sc.slug = fmt.Sprintf("%s-%d", sc.slug, taken[sc.slug])
-		}
-		var every []growth
+	taken := make(units.Names)
+	for _, same := range cells.Grouped(sets, (*set).load) {
+		sc := scaling{title: same[0].load()}
 		for _, label := range c.labels {
-			if grown := c.grown(byKey[key], label); len(grown) > 0 {
-				sc.pictures = append(sc.pictures, growthPicture(sc, key, label, grown))
-				every = append(every, grown...)
-				for _, g := range grown {
-					sc.rows = append(sc.rows, g.row())
-				}
-			}
+			sc.grown = append(sc.grown, c.grown(same, label)...)
 		}
-		if len(sc.rows) > 0 {
-			if fits := overview(sc, key, every); len(fits) > 0 {
-				for i := range sc.pictures {
-					sc.pictures[i].leftOut = cmp.Or(sc.pictures[i].leftOut, "the fits of one series with what they leave")
-				}
-				sc.pictures = append(fits, sc.pictures...)
-			}
+		if len(sc.grown) > 0 {
+			sc.slug = taken.Take(units.Slug(same[0].workload))
 			all = append(all, sc)
 		}
 	}
@@ -94,31 +51,6 @@ func (s *set) load() string {
 		about = append(about, s.requests)
 	}
 	return strings.Join(about, " · ")
-}
-
-func (g growth) row() growthRow {
-	fit := g.main()
-	r := growthRow{
-		Label: g.label, Style: g.style, Network: g.set.network(), Sizes: g.extent(),
-		Fit: fit.Growth.Name, Residual: units.Number(fit.SD), P: units.Missing,
-		A: units.Number(fit.A.Value), AInterval: interval(fit.A),
-	}
-	if fit.Growth.Name != stats.Constant().Name {
-		r.C, r.CInterval = units.Number(fit.C.Value), interval(fit.C)
-	}
-	if g.place > 0 {
-		r.Claim, r.Source = sign(g.claim.Kind)+brief(g.claim.Formula), citation(g.claim.Source)
-		r.Rank = fmt.Sprintf("%d of %d", g.place, len(g.ranked))
-		if fit.Growth.Name != g.claimed.Growth.Name {
-			r.Rank += ", a bound"
-		}
-	}
-	r.Ranking = ranking(g.ranked)
-	if g.varies {
-		r.P, r.PInterval = units.Number(g.free.P.Value), interval(g.free.P)
-		r.Hint = strings.Join(g.free.Warnings, "; ")
-	}
-	return r
 }
 
 // ranking writes growths in their order, each with its distance from the best.
@@ -146,10 +78,6 @@ func (s *set) network() string {
 		}
 	}
 	return strings.Join(about, ", ")
-}
-
-func (g growth) extent() string {
-	return fmt.Sprintf("%d: %s–%s", g.sizes(), units.Number(slices.Min(g.n)), units.Number(slices.Max(g.n)))
 }
 
 // interval writes the bounds of an interval; "" for a point.

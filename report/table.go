@@ -3,133 +3,40 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dmebench/internal/platform/layout"
+	"dmebench/report/page"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
 
-// shownEstimate is an estimate as the page shows it.
-type shownEstimate struct {
-	Text  string // the median, with its unit
-	Range string // its interval, or the range of the values where there is none
-	Weak  bool   // too few repetitions for an interval
-	Hint  string // the whole, as a sentence
-}
-
-// table is the results of a set as the page shows them.
-type table struct {
-	Columns   []string // of the quantities after the prediction
-	Rows      []row
-	Undecided bool // for some entries clocks cannot tell whether mutual exclusion held
-}
-
-// row is a cell as the page shows it.
-type row struct {
-	Label       string
-	Style       int
-	Nodes       int
-	Repetitions string
-	Incomplete  bool // some repetitions are left out
-	Entries     string
-	Messages    shownEstimate
-	Predicted   []shownPrediction
-	Quantities  []shownEstimate
-	Violations  uint64
-	Undecided   uint64
-	Workers     string
-}
-
-// shownPrediction is a prediction as the page shows it.
-type shownPrediction struct {
-	Text, Agreement, Hint string
-	Broken                bool
-}
-
-// table leaves out columns that are empty in the whole set.
-func (c *collection) table(s *set) table {
-	cells := s.inOrder()
-	var t table
-	var shown []runs.Metric
-	measured := func(name string) bool {
-		return slices.ContainsFunc(cells, func(cell *cell) bool { return cell.estimates[name].N > 0 })
-	}
-	for _, name := range []string{
-		runs.Throughput, runs.ResponseP50, runs.ResponseP99, runs.WaitingP50, runs.WaitingP99,
-		runs.SyncDelayP50, runs.SyncDelayMean, runs.SyncDelayLoad, runs.SyncDelayOverT, runs.JainIndex,
-	} {
-		// A mean is there to be compared with the mean that needs no clocks.
-		if measured(name) && (name != runs.SyncDelayMean || measured(runs.SyncDelayLoad)) {
-			m, _ := runs.LookupMetric(name)
-			shown, t.Columns = append(shown, m), append(t.Columns, lowerFirst(m.Title))
-		}
-	}
-	for _, cell := range cells {
-		all := cell.Repetitions()
-		r := row{
-			Label: cell.Label, Style: slices.Index(c.labels, cell.Label), Nodes: cell.Nodes,
-			Repetitions: strconv.Itoa(all), Incomplete: len(cell.Bad) > 0,
-			Entries: units.Count(cell.entries()), Violations: cell.violations(), Undecided: cell.undecided(), Workers: cell.workers(),
-			Messages: show(cell.estimates[runs.MessagesPerCS], units.Plain()), Predicted: c.shownPredictions(cell),
-		}
-		if r.Incomplete {
-			r.Repetitions = fmt.Sprintf("%d of %d", len(cell.Good), all)
-		}
-		for _, m := range shown {
-			e, scale := cell.estimates[m.Name], units.Plain()
-			if m.Time() {
-				scale = units.TimeScale(e.Median)
-			}
-			r.Quantities = append(r.Quantities, plusMinus(m, e, scale, cell.bound(m.Name)))
-		}
-		t.Rows, t.Undecided = append(t.Rows, r), t.Undecided || r.Undecided > 0
-	}
-	return t
-}
-
-func (c *collection) shownPredictions(cell *cell) []shownPrediction {
-	var all []shownPrediction
-	for _, p := range c.theory.predictions(cell) {
-		shown := shownPrediction{
-			Text: p.write(units.Number(p.Value)), Agreement: p.Agreement,
-			Broken: slices.Contains([]string{"differs", "exceeded", "below"}, p.Agreement),
-			Hint:   fmt.Sprintf("%s: %s (%s, load: %s)", p.Claim.Source, p.Claim.Formula, p.Claim.Kind, p.Claim.Load),
-		}
-		if p.Claim.KnownFalse != "" {
-			shown.Broken = false
-			shown.Agreement += " (known to be false)"
-			shown.Hint += "; known to be false: " + p.Claim.KnownFalse
-		}
-		all = append(all, shown)
-	}
-	return all
-}
-
 // show writes an estimate: the interval where there is one, else the range.
-func show(e stats.Estimate, scale units.Scale) shownEstimate {
+func show(e stats.Estimate, scale units.Scale) page.Value {
 	if e.N == 0 {
-		return shownEstimate{Text: units.Missing}
+		return page.Value{Text: units.Missing}
 	}
-	q := shownEstimate{Text: scale.Write(e.Median), Weak: !e.Bounded(), Hint: describe(e, scale.Write)}
+	v := page.Value{Number: page.Known(e.Median), Text: scale.Write(e.Median), Hint: describe(e, scale.Write)}
 	lo, hi := e.Lo, e.Hi
-	if q.Weak {
-		lo, hi = e.Min, e.Max
+	if !e.Bounded() {
+		lo, hi, v.Class = e.Min, e.Max, "weak"
 	}
 	// A range that is a point says no more than the median.
 	if a, b := scale.Number(lo), scale.Number(hi); a != b {
-		q.Range = a + "–" + b
+		v.Small = a + "–" + b
 		if lo < 0 {
-			q.Range = a + " to " + b
+			v.Small = a + " to " + b
 		}
 	}
-	return q
+	return v
 }
+
+// timeValue writes a time in the unit that it is best written in.
+func timeValue(e stats.Estimate) page.Value { return show(e, units.TimeScale(e.Median)) }
 
 func (c *cell) entries() uint64 { return sum(c.Good, func(r *runs.Result) uint64 { return r.Entries }) }
 
@@ -154,39 +61,6 @@ func (c *cell) workers() string {
 		return strconv.Itoa(lo)
 	}
 	return fmt.Sprintf("%d–%d", lo, hi)
-}
-
-// kindRow is how often a series sends messages of one kind, by size.
-type kindRow struct {
-	Label, Kind string
-	Style, Span int // Span is the number of kinds at the first row of a series, 0 at others
-	PerCS       []string
-}
-
-// kinds returns the messages per CS by kind, one row for each kind of each
-// series, with a number for each size: over all repetitions together, as the bars
-// of the figure have them.
-func (s *set) kinds() []kindRow {
-	var rows []kindRow
-	for _, ln := range s.lines {
-		byKind := make(map[string][]string)
-		for i, here := range s.spots {
-			for kind, perCS := range here.cells[ln.label].pooledKinds() {
-				if byKind[kind] == nil {
-					byKind[kind] = make([]string, len(s.spots))
-				}
-				byKind[kind][i] = units.Number(perCS)
-			}
-		}
-		for i, kind := range slices.Sorted(maps.Keys(byKind)) {
-			r := kindRow{Label: ln.label, Kind: kind, Style: ln.style, PerCS: byKind[kind]}
-			if i == 0 {
-				r.Span = len(byKind)
-			}
-			rows = append(rows, r)
-		}
-	}
-	return rows
 }
 
 // SummaryCSV returns summary.csv as [Build] writes it: a row for each cell with
@@ -300,10 +174,10 @@ func (c *collection) texTable(s *set) []byte {
 	for _, cell := range cells {
 		row := []string{layout.LaTeX(cell.Label), fmt.Sprint(cell.Nodes)}
 		for _, m := range shown {
-			q := show(cell.estimates[m.Name], scales[m.Name])
+			v := show(cell.estimates[m.Name], scales[m.Name])
 			text := layout.LaTeX(scales[m.Name].Number(cell.estimates[m.Name].Median))
-			if q.Range != "" && !q.Weak {
-				text += " {\\scriptsize[" + layout.LaTeX(q.Range) + "]}"
+			if v.Small != "" && v.Class == "" {
+				text += " {\\scriptsize[" + layout.LaTeX(v.Small) + "]}"
 			}
 			row = append(row, text)
 		}

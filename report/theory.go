@@ -15,7 +15,6 @@ import (
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
-	"dmebench/units"
 )
 
 // theory evaluates claims for the cells of an experiment.
@@ -232,41 +231,6 @@ func agrees(c claim.Claim, predicted float64, values []float64) string {
 	return words[1]
 }
 
-// prediction is a claim beside what a cell measured.
-type prediction struct {
-	Claim     claim.Claim
-	Value     float64
-	Agreement string
-}
-
-// predictions returns what the claims say about the messages of a cell.
-func (t *theory) predictions(c *cell) []prediction {
-	var all []prediction
-	for _, about := range []struct {
-		quantity claim.Quantity
-		metric   string
-	}{{claim.MessagesPerCS, runs.MessagesPerCS}, {claim.TransmissionsPerCS, runs.TransmissionsPerCS}} {
-		for _, k := range t.speakingOf(about.quantity, c.First.Result.Spec) {
-			if x, ok := t.predict(k, c.First.Result.Spec); ok {
-				all = append(all, prediction{k, x, agrees(k, x, c.values(about.metric))})
-			}
-		}
-	}
-	return all
-}
-
-// write is a prediction on the page: "2(N−1) = 14".
-func (p prediction) write(number string) string {
-	text := sign(p.Claim.Kind) + brief(p.Claim.Formula)
-	if brief(p.Claim.Formula) != number {
-		text += " = " + number
-	}
-	if p.Claim.Quantity == claim.TransmissionsPerCS {
-		text += " transmissions"
-	}
-	return text
-}
-
 // bound is by how much a metric of the cell may be wrong because clocks of several
 // hosts were compared for it; 0 where no such time is in it.
 func (c *cell) bound(metric string) float64 {
@@ -294,72 +258,18 @@ func (c *cell) tooShort() int {
 	return n
 }
 
-// widen lets the error bar of a point reach further by a bound on the error of each
-// of its values.
-func widen(p plots.Point, bound float64) plots.Point {
-	if math.IsNaN(p.Lo) || math.IsNaN(p.Hi) { // too few repetitions for an interval
-		p.Lo, p.Hi = p.Y, p.Y
+// widened returns a metric with an interval that reaches further by what clocks may be
+// wrong, and that bound; 0 where no time of several clocks is in it.
+func (c *cell) widened(metric string) (e stats.Estimate, bound float64) {
+	e, bound = c.estimates[metric], c.bound(metric)
+	if e.N == 0 || bound == 0 {
+		return e, 0
 	}
-	p.Lo, p.Hi = p.Lo-bound, p.Hi+bound
-	return p
-}
-
-// plusMinus writes an estimate of a metric with its bound, where it has one.
-func plusMinus(m runs.Metric, e stats.Estimate, scale units.Scale, bound float64) shownEstimate {
-	q := show(e, scale)
-	switch {
-	case e.N == 0 || bound == 0:
-	case m.Time():
-		q.Text = units.Bounded(e.Median, bound)
-		q.Hint += "; by the hosts’ clocks ± " + units.Time(bound)
-	default:
-		q.Text += " ± " + units.Number(bound)
-		q.Hint += "; by the hosts’ clocks ± " + units.Number(bound)
+	if !e.Bounded() {
+		e.Lo, e.Hi = e.Median, e.Median
 	}
-	return q
-}
-
-// byThroughput compares the synchronization delay by the clocks of several hosts
-// with that by throughput, which needs no clocks, where there is one.
-func (c *collection) byThroughput(ch chart) []picture {
-	f := ch.over("sync-delay-by-throughput", "Mean synchronization delay, by clocks and by throughput")
-	f.X, f.Y, f.Names = ch.abscissa, axisOf(runs.SyncDelayMean), ch.names
-	f.Keys = []plots.Key{
-		{Label: "exit to next entry; bars reach further by the clocks’ bound", Role: plots.Measured},
-		{Label: "1/throughput − E", Role: plots.Tail},
-	}
-	f.read = ch.howToRead(runs.SyncDelayMean)
-	f.Y.Label = "mean synchronization delay"
-	known := false
-	for _, ln := range ch.lines {
-		clocks := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: ch.points(ln.label, runs.SyncDelayMean)}
-		load := plots.Series{Style: ln.style, Role: plots.Tail, Points: ch.points(ln.label, runs.SyncDelayLoad)}
-		if len(clocks.Points) == 0 {
-			load.Label = ln.label
-		}
-		known = known || len(load.Points) > 0
-		f.Series = append(f.Series, clocks, load)
-	}
-	if !known {
-		return nil
-	}
-	return []picture{f}
-}
-
-// ofClocks returns the key of a figure whose bars clocks have widened, where any has.
-func (ch chart) ofClocks(metric string) []plots.Key {
-	widened := slices.ContainsFunc(ch.spots, func(s spot) bool {
-		for _, cell := range s.cells {
-			if cell.bound(metric) > 0 {
-				return true
-			}
-		}
-		return false
-	})
-	if !widened {
-		return nil
-	}
-	return []plots.Key{{Label: "bars reach further than the 95% interval by the clocks’ bound", Role: plots.Measured}}
+	e.Lo, e.Hi = e.Lo-bound, e.Hi+bound
+	return e, bound
 }
 
 // served is the part of an offered load that must be served for the load to be
@@ -391,9 +301,9 @@ func (ch chart) knee(label string) (last spot, ok bool) {
 	return last, false
 }
 
-// markKnees adds to a figure of throughput against load what was offered, and a
+// markKnees adds to a view of throughput against load what was offered, and a
 // ring around the knee of every line that has one.
-func (ch chart) markKnees(f *plots.Figure) {
+func (ch chart) markKnees(v *panel) {
 	offered := plots.Series{Label: "offered load", Style: plots.Plain, Role: plots.Bound}
 	for _, s := range ch.spots {
 		if s.offered == 0 {
@@ -403,19 +313,16 @@ func (ch chart) markKnees(f *plots.Figure) {
 	}
 	found := false
 	for _, ln := range ch.lines {
-		s, ok := ch.knee(ln.label)
-		if !ok {
-			continue
+		if s, ok := ch.knee(ln.label); ok {
+			ring := []plots.Point{plots.At(s.x, s.cells[ln.label].estimates[runs.Throughput].Median)}
+			v.Series = append(v.Series, plots.Series{Style: ln.style, Role: plots.Mark, Points: ring})
+			found = true
 		}
-		mark := plots.At(s.x, s.cells[ln.label].estimates[runs.Throughput].Median)
-		mark.Note = fmt.Sprintf("%s: knee at %s requests/s", ln.label, units.Number(s.offered))
-		f.Series = append(f.Series, plots.Series{Style: ln.style, Role: plots.Mark, Points: []plots.Point{mark}})
-		found = true
 	}
-	f.Series = append(f.Series, offered)
+	v.Series = append(v.Series, offered)
 	if found {
-		f.Keys = append(f.Keys, plots.Key{
-			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served, by the whole interval", 100*served),
+		v.keys = append(v.keys, plots.Key{
+			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served", 100*served),
 			Role:  plots.Mark,
 		})
 	}

@@ -2,12 +2,14 @@ package report_test
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
 	"dmebench/claims"
 	"dmebench/dme/claim"
 	"dmebench/report"
+	"dmebench/report/page"
 )
 
 func number(x float64) *float64 { return &x }
@@ -103,18 +105,51 @@ func TestValidationFiles(t *testing.T) {
 			t.Errorf("validate.md: %d bars in %q", cells, line)
 		}
 	}
+}
 
-	page := found["validate.html"]
-	for _, text := range []string{"a&lt;b", "K&lt;4", "known false", "serial over tcp", "N^(1/2), log N (&#43;30)",
-		"wrong-as-published", "<svg"} {
-		if !strings.Contains(page, text) {
-			t.Errorf("the page lacks %q", text)
+// The page has a row for each claim, those first that a reader has to look into, and each
+// opens its points, its figure and the command that tries it again.
+func TestClaimsPage(t *testing.T) {
+	d := growing(func(n float64) float64 { return 3*math.Sqrt(n) - 2 })
+	d.Mode = "quick"
+	d.Claims = append(d.Claims, verdicts().Claims...)
+	d.Count()
+	p := report.ClaimsPage(d)
+	if p.Answer.Level != page.Unsound {
+		t.Errorf("a page with an exact claim that failed looks %s", p.Answer.Level)
+	}
+	growth, all := p.Tables[0], p.Tables[1]
+	if len(growth.Rows) != 2 || len(all.Rows) != len(d.Claims) || len(p.Labels) != 2 {
+		t.Fatalf("%d rows of growth, %d of claims, %d labels", len(growth.Rows), len(all.Rows), len(p.Labels))
+	}
+	for i, place := range []string{"serial", "serial over tcp"} {
+		row := growth.Rows[i]
+		series := row.Open.Plots[0].Series
+		if row.Values[1].Text != place || row.Values[2].Text != "3√N" || row.Values[3].Class != "good" || row.Values[6].Text != "√N" {
+			t.Errorf("%+v", row.Values)
+		}
+		if x := float64(*row.Values[5].Number); math.Abs(x-0.5) > 0.01 {
+			t.Errorf("the exponent over %s is %v", place, x)
+		}
+		if len(series) < 3 || series[0].Role != page.Scattered || series[1].Role != page.Exact || series[2].Role != page.Bound {
+			t.Errorf("drawn are %+v", series)
+		}
+		if !strings.HasPrefix(row.Values[4].Text, "3·√N − 2") {
+			t.Errorf("measured is %q", row.Values[4].Text)
 		}
 	}
-	if strings.Contains(page, "a<b") || strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "src=") {
-		t.Error("the page is not escaped, or not self-contained")
+	first := all.Rows[0]
+	if first.Values[3].Text != "fails" || first.Values[3].Class != "bad" || first.Label.Index() != 1 {
+		t.Errorf("the first is %+v", first)
 	}
-	if !strings.Contains(page, `class="verdict unsound"`) {
-		t.Error("a page with an exact claim that failed looks sound")
+	for _, row := range all.Rows {
+		again := strings.Join(row.Open.Commands, "; ")
+		if !strings.HasPrefix(again, "dmebench validate --quick ") || len(row.Values) != len(all.Columns) {
+			t.Errorf("%+v", row)
+		}
+	}
+	last := all.Rows[len(all.Rows)-1].Open
+	if !strings.Contains(last.Pre, "1,000") || !strings.Contains(strings.Join(last.Text, "\n"), "N^(1/2), log N (+30)") {
+		t.Errorf("a claim about growth opens %+v", last)
 	}
 }

@@ -1,99 +1,15 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
 	"dmebench/claims"
 	"dmebench/dme/claim"
-	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
-
-// growthCard is what a validation found about how the messages of one algorithm
-// grow with N: a sentence for each load, and a figure.
-type growthCard struct {
-	ID, Algorithm string
-	Title         string // "maekawa: messages per CS grow like N^(1/2)"
-	Loads         []growthLoad
-	Figure        template.HTML
-
-	rank int // of the claimed growth: the fastest has the lowest
-}
-
-// growthLoad is the same under one load, over each network.
-type growthLoad struct {
-	Load, Condition string // "Light load (serial)"
-	Claim           claims.Verdict
-	Short           string // "claimed 3√N, measured 3.007·√N"
-	Measured        string // "3.007·√N − 1.803 in virtual time, …"
-	Best            string // about the exponent
-
-	growth stats.Growth
-	over   []claims.Scaling // the same condition, network by network
-}
-
-// growthCards returns a card for each algorithm, under its default options, of
-// which a claim says how its messages grow: the fastest growth first.
-func growthCards(d *claims.Document) []growthCard {
-	var cards []growthCard
-	for _, s := range d.Scaling {
-		if len(s.Set) > 0 {
-			continue
-		}
-		k := slices.IndexFunc(cards, func(c growthCard) bool { return c.Algorithm == s.Algorithm })
-		if k >= 0 {
-			i := slices.IndexFunc(cards[k].Loads, func(l growthLoad) bool { return workloadOf(l.Condition) == workloadOf(s.Condition) })
-			if i >= 0 {
-				cards[k].Loads[i].over = append(cards[k].Loads[i].over, s)
-				continue
-			}
-		}
-		stated, growth, ok := saysGrowth(d, s)
-		if !ok {
-			continue
-		}
-		load := growthLoad{
-			Load: loadText(stated.Load, workloadOf(s.Condition)), Condition: s.Condition,
-			Claim: stated, growth: growth, over: []claims.Scaling{s},
-		}
-		if k < 0 {
-			k = len(cards)
-			cards = append(cards, growthCard{
-				ID: "growth-" + units.Slug(s.Algorithm), Algorithm: s.Algorithm, rank: growthRank(growth),
-				Title: fmt.Sprintf("%s: messages grow like %s", s.Algorithm, root(growth.Name)),
-			})
-		}
-		cards[k].Loads = append(cards[k].Loads, load)
-	}
-	for i := range cards {
-		for k := range cards[i].Loads {
-			cards[i].Loads[k].describe()
-		}
-	}
-	slices.SortStableFunc(cards, func(a, b growthCard) int { return cmp.Compare(a.rank, b.rank) })
-	return cards
-}
-
-// workloadOf is a condition without what is said of delays, which are chosen in a
-// simulation alone.
-func workloadOf(condition string) string {
-	workload, _, _ := strings.Cut(condition, ",")
-	return workload
-}
-
-// loadText names a load as the papers do, and as the program does.
-func loadText(load claim.Load, condition string) string {
-	switch load {
-	case claim.Light, claim.Saturated, claim.Burst, claim.Open:
-		return fmt.Sprintf("%s%s load (%s)", strings.ToUpper(string(load[:1])), load[1:], condition)
-	}
-	return condition
-}
 
 // growthRank orders growths, the fastest first; it is not below 0 of what does not
 // grow, or approaches a constant.
@@ -105,7 +21,7 @@ func growthRank(g stats.Growth) int {
 // they were measured, and the growth that it speaks of: the one that describes its
 // own predictions best. So no formula has to be read. A claim that they do not grow
 // at all is none about growth.
-func saysGrowth(d *claims.Document, s claims.Scaling) (c claims.Verdict, growth stats.Growth, ok bool) {
+func saysGrowth(d *claims.Document, s *claims.Scaling) (c claims.Verdict, growth stats.Growth, ok bool) {
 	for _, kind := range []claim.Kind{claim.Asymptotic, claim.Exact, claim.Mean} {
 		for _, v := range d.Claims {
 			if v.Algorithm != s.Algorithm || v.Quantity != claim.MessagesPerCS.Name || v.Kind != kind || v.KnownFalse != "" || len(v.Set) > 0 {
@@ -126,32 +42,16 @@ func saysGrowth(d *claims.Document, s claims.Scaling) (c claims.Verdict, growth 
 	return c, growth, false
 }
 
-// describe writes what was measured in words.
-func (l *growthLoad) describe() {
-	var measured, best []string
-	for _, s := range l.over {
-		if fit, ok := ranked(s.Ranking, l.growth.Name); ok {
-			if l.Short == "" {
-				l.Short = fmt.Sprintf("claimed %s, measured %s·%s", brief(l.Claim.Formula), units.Number(fit.C.Value), root(fit.Growth))
-			}
-			measured = append(measured, fmt.Sprintf("%s %s, %s", formulaText(fit), networkText(s.Transport), sizesWords(s.Points)))
-		}
-		if s.Exponent != nil {
-			best = append(best, boundsText(s.Exponent)+" "+networkText(s.Transport))
-		}
+// bestExponent says which exponent fits best, and how the claimed growth does against others.
+func bestExponent(s *claims.Scaling, growth stats.Growth) string {
+	if s.Exponent == nil {
+		return ""
 	}
-	l.Measured = strings.Join(measured, "; ")
-	if len(best) == 0 {
-		return
+	text := "The exponent of N that fits best is " + boundsText(s.Exponent)
+	if growth.Name == stats.Log().Name {
+		text += "; log N counts as 0"
 	}
-	l.Best = "The exponent of N that fits best is " + strings.Join(best, " and ")
-	if l.growth.Name == stats.Log().Name {
-		l.Best += "; log N counts as 0"
-	}
-	l.Best += "."
-	if text := runnerUp(l.over[0].Ranking, l.growth.Name); text != "" {
-		l.Best += " " + text
-	}
+	return strings.TrimSpace(text + ". " + runnerUp(s.Ranking, growth.Name))
 }
 
 // runnerUp says how the claimed growth does against the best of the others.
@@ -161,7 +61,7 @@ func runnerUp(ranking []claims.Ranked, claimed string) string {
 		return ""
 	case ranking[0].Growth != claimed:
 		if r, ok := ranked(ranking, claimed); ok && r.Delta != nil {
-			return fmt.Sprintf("Of the growths compared %s describes the simulation best, %s in AICc ahead of %s.",
+			return fmt.Sprintf("Of the growths compared %s describes the runs best, %s in AICc ahead of %s.",
 				root(ranking[0].Growth), units.Number(*r.Delta), root(claimed))
 		}
 		return ""
@@ -203,15 +103,4 @@ func root(growth string) string {
 		return "√N"
 	}
 	return growth
-}
-
-func networkText(transport string) string {
-	if transport == runs.Sim {
-		return "in virtual time"
-	}
-	return "over " + transport
-}
-
-func sizesWords(points []claims.ScalingPoint) string {
-	return fmt.Sprintf("%d sizes from %s to %s nodes", len(points), count(points[0].Nodes), count(points[len(points)-1].Nodes))
 }

@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"math"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"dmebench/dme/claim"
 	"dmebench/internal/testkit"
 	"dmebench/report"
+	"dmebench/report/page"
 )
 
 // growing is a document in which messages grow with the square root, as claimed,
@@ -43,8 +43,6 @@ func growing(measured func(n float64) float64) *claims.Document {
 	return d
 }
 
-func pageOf(t *testing.T, d *claims.Document) string { return fileOf(t, d, "validate.html") }
-
 func fileOf(t *testing.T, d *claims.Document, name string) string {
 	t.Helper()
 	files, err := report.Validation(d)
@@ -60,33 +58,10 @@ func fileOf(t *testing.T, d *claims.Document, name string) string {
 	return ""
 }
 
-// The page begins with how messages grow, over each network, before any table.
-func TestValidationOpensWithGrowth(t *testing.T) {
-	page := pageOf(t, growing(func(n float64) float64 { return 3*math.Sqrt(n) - 2 }))
-	growth, table := strings.Index(page, `<section id="growth-roots"`), strings.Index(page, `<section id="claims"`)
-	if growth < 0 || table < growth {
-		t.Fatalf("the figure of growth is at %d, the table of claims at %d", growth, table)
-	}
-	text := page[growth:table]
-	for _, want := range []string{
-		"roots: messages grow like √N", "Light load (serial)", "3·√N − 2", "in virtual time, 6 sizes from 9 to 900 nodes",
-		"over tcp, 5 sizes from 9 to 100 nodes", "messages per CS grows like 3√N", ">holds<", "<svg", "Residuals", "Other exponents",
-		"serial over tcp", ">N^(1/3)</text>", ">N^(2/3)</text>",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the card lacks %q", want)
-		}
-	}
-	exponent := regexp.MustCompile(`The exponent of N that fits best is (0\.(49|50)\d*|0\.5) \[[^]]*\] in virtual time and`)
-	if !exponent.MatchString(text) && !strings.Contains(text, "that fits best is 0.5") {
-		t.Errorf("no exponent near 1/2 with its interval in %.600q", text)
-	}
-}
-
-// So does the page of a repository, without figures.
+// The page of a repository begins with how messages grow, before any claim.
 func TestValidationMarkdownOpensWithGrowth(t *testing.T) {
 	page := fileOf(t, growing(func(n float64) float64 { return 3*math.Sqrt(n) - 2 }), "validate.md")
-	want := "- **roots**, Light load (serial): claimed 3√N: **holds**. Measured 3·√N − 2"
+	want := "| roots | serial over tcp | 3√N | holds | 3·√N − 2"
 	if i := strings.Index(page, want); i < 0 || i > strings.Index(page, "| claim |") {
 		t.Errorf("%q is not before the tables: %.700s", want, page)
 	}
@@ -111,12 +86,13 @@ func TestValidationCSV(t *testing.T) {
 	}
 }
 
-// Where another growth describes the runs better than the claimed one the page
-// says which.
+// Where another growth describes the runs better than the claimed one, the page says which.
 func TestValidationNamesABetterGrowth(t *testing.T) {
-	page := pageOf(t, growing(func(n float64) float64 { return 2 * n }))
-	if want := "Of the growths compared N describes the simulation best"; !strings.Contains(page, want) {
-		t.Errorf("the page does not say %q", want)
+	d := growing(func(n float64) float64 { return 2 * n })
+	want := "Of the growths compared N describes the runs best"
+	opened := strings.Join(report.ClaimsPage(d).Tables[0].Rows[0].Open.Text, "\n")
+	if !strings.Contains(opened, want) {
+		t.Errorf("it is not said that %q: %s", want, opened)
 	}
 }
 
@@ -127,37 +103,31 @@ func TestValidationGround(t *testing.T) {
 	for _, x := range []struct {
 		kind  claim.Kind
 		s     claims.Status
-		class string
+		level page.Level
 		says  string
 	}{
-		{claim.Exact, claims.Holds, "sound", "Every claim that was judged holds"},
-		{claim.Exact, claims.KnownFalse, "sound", "but for those known to be false"},
-		{claim.Exact, claims.NotRun, "sound", "Not run: 1 claim."},
-		{claim.Mean, claims.Partly, "sound", "1 hold only in part, and none fails"},
-		{claim.Mean, claims.Fails, "look", "and 1 do not hold"},
-		{claim.Exact, claims.Partly, "unsound", "1 exact claim not known to be false did not hold in every run"},
-		{claim.Exact, claims.Fails, "unsound", "1 exact claim not known to be false did not hold in every run"},
+		{claim.Exact, claims.Holds, page.Sound, "Every claim that was judged holds"},
+		{claim.Exact, claims.KnownFalse, page.Sound, "but for those known to be false"},
+		{claim.Exact, claims.NotRun, page.Sound, "Not run: 1 claim."},
+		{claim.Mean, claims.Partly, page.Sound, "1 hold only in part, and none fails"},
+		{claim.Mean, claims.Fails, page.Look, "and 1 do not hold"},
+		{claim.Exact, claims.Partly, page.Unsound, "1 exact claim not known to be false did not hold in every run"},
+		{claim.Exact, claims.Fails, page.Unsound, "1 exact claim not known to be false did not hold in every run"},
 	} {
 		d.Claims[0].Kind, d.Claims[0].Verdict = x.kind, x.s
 		d.Count()
-		page := pageOf(t, d)
-		if !strings.Contains(page, `class="verdict `+x.class+`"`) || !strings.Contains(page, x.says) {
-			t.Errorf("%s claim, %s: not %s, or it does not say %q", x.kind, x.s, x.class, x.says)
+		if a := report.ClaimsPage(d).Answer; a.Level != x.level || !strings.Contains(a.Status[0], x.says) {
+			t.Errorf("%s claim, %s: %+v", x.kind, x.s, a)
 		}
 	}
 }
 
-// What was refuted as expected is not shown as a fault, and every claim has one
-// line that tells what the filter needs.
+// What was refuted as expected is not shown as a fault.
 func TestValidationColoursFaultsAlone(t *testing.T) {
-	page := pageOf(t, verdicts())
-	for status, class := range map[string]string{"known false": "false", "fails": "bad", "holds": "good", "not measurable here": "open"} {
-		want := `<span class="` + class + `" title="` + status + `"><span class="word">` + status + `</span></span></summary>`
-		if !strings.Contains(page, want) {
-			t.Errorf("%q is not of class %s", status, class)
+	classes := map[string]string{"known false": "unknown", "fails": "bad", "holds": "good", "not measurable here": "unknown"}
+	for _, row := range report.ClaimsPage(verdicts()).Tables[1].Rows {
+		if v := row.Values[3]; v.Class != classes[v.Text] {
+			t.Errorf("%q is of class %s", v.Text, v.Class)
 		}
-	}
-	if n := strings.Count(page, `class="claim" data-algorithm="a&lt;b" data-verdict="`); n != len(verdicts().Claims) {
-		t.Errorf("%d lines for %d claims", n, len(verdicts().Claims))
 	}
 }

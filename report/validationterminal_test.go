@@ -124,7 +124,7 @@ func TestTolerancesAndBoundsAreTold(t *testing.T) {
 	}
 	for where, want := range map[string][]string{
 		"the terminal":  {", not approached: 12.5% at most", ", reached"},
-		"validate.html": {", not approached: 12.5% at most", ", reached", "tolerance of 20%"},
+		"validate.html": {"not approached: 12.5% at most", "reached", "tolerance of 20%"},
 		"validate.json": {`"closest": 0.125`, `"source": "search"`, `"tolerance_for"`},
 		"validate.csv":  {",0.125,,,search", "0.2," + reason + ",runs"},
 	} {

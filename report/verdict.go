@@ -3,48 +3,21 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
+	"dmebench/dme/claim"
 	"dmebench/report/cells"
+	"dmebench/report/page"
 	"dmebench/runs"
 	"dmebench/units"
 )
 
-// verdict is how the runs ended.
-type verdict struct {
-	Line  string // "108 runs: 106 ok, 1 violated, 1 stalled"
-	Sound bool   // every run is there and ended well
-	Doubt string // that most cells carry a warning; "" where they do not
-	Exact string // how exact predictions fared; "" where there are none
-	Equal bool   // all of them did
-
-	Undecided string // of mutual exclusion across hosts; "" where all is known
-	Bad       []badRun
-}
-
-// badRun is a run whose numbers are not used, and why.
-type badRun struct {
-	Where, Status, Reason string
-	Why                   []string      // what is waited for in the end
-	Picture               template.HTML // who waits for whom; may be ""
-	States                []string
-}
-
-func (c *collection) verdict() verdict {
-	v := verdict{}
+// status says how the runs ended and how far they can be trusted.
+func (p *paper) status() (page.Level, []string) {
 	count := make(map[runs.Status]int)
-	pictures := standstills{draw: c.in.Picture}
-	for _, r := range c.runs {
-		status := cells.Outcome(r.Result)
-		count[status]++
-		if status != runs.OK {
-			v.Bad = append(v.Bad, badRun{
-				Where: where(r), Status: string(status), Reason: reason(r.Result),
-				Why: append(lostUpdates(r.Result), r.Result.Liveness.Why...), Picture: pictures.picture(r.Result), States: r.Result.Liveness.States,
-			})
-		}
+	for _, r := range p.runs {
+		count[cells.Outcome(r.Result)]++
 	}
 	var parts []string
 	for _, status := range []runs.Status{runs.OK, runs.Violated, runs.Stalled, runs.Failed} {
@@ -52,29 +25,44 @@ func (c *collection) verdict() verdict {
 			parts = append(parts, fmt.Sprintf("%s %s", units.Count(uint64(count[status])), status))
 		}
 	}
-	v.Line = plural(len(c.runs), "run")
+	line := plural(len(p.runs), "run")
 	if len(parts) > 0 {
-		v.Line += ": " + strings.Join(parts, ", ")
+		line += ": " + strings.Join(parts, ", ")
 	}
-	if c.in.Missing() > 0 {
-		v.Line += "; " + plural(c.in.Missing(), "cell") + " not there yet"
+	if p.in.Missing() > 0 {
+		line += "; " + plural(p.in.Missing(), "cell") + " not there yet"
 	}
-	v.Sound = len(v.Bad) == 0 && c.in.Missing() == 0 && len(c.runs) > 0
-	v.Doubt = c.doubt()
-	v.Exact, v.Equal = c.exactness()
-	v.Undecided = c.undecided()
-	return v
+	exact, equal := p.exactness()
+	doubt, undecided := p.doubt(), p.undecided()
+	level := page.Sound
+	switch {
+	case len(p.runs) == 0 || count[runs.OK] < len(p.runs) || p.in.Missing() > 0:
+		level = page.Unsound
+	case doubt != "" || undecided != "" || !equal:
+		level = page.Look
+	}
+	told := slices.DeleteFunc([]string{line, doubt, exact, undecided}, func(text string) bool { return text == "" })
+	return level, told
 }
 
-// Class is that of the banner: green, amber or red.
-func (v verdict) Class() string {
-	switch {
-	case !v.Sound:
-		return "unsound"
-	case v.Doubt != "":
-		return "look"
+// badRuns are the runs whose numbers are not used, and why.
+func (p *paper) badRuns() (all []page.BadRun) {
+	pictures := standstills{draw: p.in.Picture}
+	for _, r := range p.runs {
+		status := cells.Outcome(r.Result)
+		if status == runs.OK {
+			continue
+		}
+		bad := page.BadRun{
+			Status: string(status), Where: where(r), Reason: reason(r.Result), Nodes: r.Result.Nodes,
+			Why: append(lostUpdates(r.Result), r.Result.Liveness.Why...), States: r.Result.Liveness.States, Picture: pictures.picture(r.Result),
+		}
+		if i := slices.Index(p.labels, r.Label); i >= 0 {
+			bad.Label = page.At(i)
+		}
+		all = append(all, bad)
 	}
-	return "sound"
+	return all
 }
 
 // doubt says how many cells carry a warning, where most do.
@@ -100,16 +88,13 @@ func (c *collection) doubt() string {
 
 // exactness counts the cells whose exact predictions are equal to what was
 // measured. Claims that are known to be false do not count.
-func (c *collection) exactness() (line string, equal bool) {
+func (p *paper) exactness() (line string, equal bool) {
 	judged, held := 0, 0
-	for _, s := range c.sets {
-		for _, cell := range s.inOrder() {
-			for _, p := range c.theory.predictions(cell) {
-				if p.Claim.Kind != "exact" || p.Claim.KnownFalse != "" || p.Agreement == "" {
-					continue
-				}
+	for _, cell := range p.data.Cells {
+		for _, x := range cell.Predictions {
+			if x.Kind == string(claim.Exact) && x.False == "" && x.Verdict != "" {
 				judged++
-				if p.Agreement == "equal" {
+				if x.Verdict == "equal" {
 					held++
 				}
 			}
@@ -150,11 +135,4 @@ func reason(r *runs.Result) string {
 		parts = append(parts, r.Error)
 	}
 	return cmp.Or(strings.Join(parts, "; "), "no reason is given")
-}
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return units.Count(uint64(n)) + " " + noun
 }

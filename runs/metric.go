@@ -300,3 +300,11 @@ func plain(name string) string {
 	}
 	return strings.Replace(name, "_time_", "_", 1)
 }
+
+// Slug is the name of the metric in names of files: "response-p99". [FindMetric] takes it.
+func (m Metric) Slug() string {
+	if m.Name == SyncDelayP50 {
+		return "sync-delay"
+	}
+	return strings.ReplaceAll(plain(m.Name), "_", "-")
+}

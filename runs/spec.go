@@ -12,7 +12,10 @@ package runs
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -79,6 +82,51 @@ func (s Spec) Without(dimension string) Spec {
 	return s
 }
 
+// Command is the command line of such a run. What has its default is left out.
+func (s Spec) Command() string {
+	d := Spec{Nodes: s.Nodes}.WithDefaults()
+	parts := []string{"dmebench run " + quoted(s.Algorithm) + " -n " + strconv.Itoa(s.Nodes)}
+	add := func(given bool, flag string, value any) {
+		if given {
+			parts = append(parts, "--"+flag+" "+quoted(fmt.Sprint(value)))
+		}
+	}
+	add(s.Transport != d.Transport, "transport", s.Transport)
+	add(s.Workload != d.Workload, "workload", s.Workload)
+	add(s.Rate > 0, "rate", s.Rate)
+	add(s.TotalRate > 0, "total-rate", s.TotalRate)
+	add(s.CS != d.CS, "cs", s.CS)
+	add(s.Requests > 0 && s.Requests != d.Requests, "requests", s.Requests)
+	add(s.Duration > 0, "duration", s.Duration)
+	add(s.NodesPerWorker > 1, "nodes-per-worker", s.NodesPerWorker)
+	add(s.Warmup != d.Warmup && s.Warmup != "", "warmup", s.Warmup)
+	add(s.StallAfter > 0 && s.StallAfter != d.StallAfter, "stall-after", s.StallAfter)
+	for _, name := range slices.Sorted(maps.Keys(s.Set)) {
+		add(true, "set", name+"="+s.Set[name])
+	}
+	for _, fault := range s.Faults {
+		add(true, "fault", fault)
+	}
+	add(s.Resource != "", "resource", s.Resource)
+	if s.AllowMismatch {
+		parts = append(parts, "--allow-mismatch")
+	}
+	add(true, "seed", s.Seed)
+	return strings.Join(parts, " ")
+}
+
+// quoted writes a word as a shell takes it.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return r == '-' || r >= '+' && r <= '/' || r == ':' || r == '=' || r == '_' ||
+			r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
 // Sim is the name of the simulated network; every other one is real.
 const Sim = "sim"
 
@@ -124,6 +172,7 @@ type Experiment struct {
 	Faults         []string       `json:"faults,omitempty" yaml:"faults,omitempty"`                 // of every run, for package fault
 	Resource       string         `json:"resource,omitempty" yaml:"resource,omitempty"`             // used by every critical section
 	Axes           []Axis         `json:"axes,omitempty" yaml:"axes,omitempty"`
+	Figures        []Figure       `json:"figures,omitempty" yaml:"figures,omitempty"` // that a report shows first, and draws for papers
 }
 
 // Entry is an algorithm or a transport with its settings.

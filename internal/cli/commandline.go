@@ -216,6 +216,9 @@ func atOnce(c *cli.Command) *cli.Command {
 	}
 	action := c.Action
 	c.Action = func(ctx *cli.Context) error {
+		if ctx.IsSet("serve") {
+			return action(ctx) // which ends by itself, and tells those who look
+		}
 		return platform.Await(ctx.Context, func() error { return action(ctx) })
 	}
 	return c

@@ -6,7 +6,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/internal/platform/fileio"
 	"dmebench/report/compare"
+	"dmebench/report/page"
 )
 
 func (p *program) compareCommand() *cli.Command {
@@ -27,6 +29,7 @@ func (p *program) compareCommand() *cli.Command {
 			&cli.StringFlag{Name: "base", Usage: "with --col: the `VALUE` that the others are compared with"},
 			&cli.StringFlag{Name: "fail-on-regression", Usage: "end with exit code 3 if B is significantly worse by `PERCENT`, such as 5%"},
 			&cli.StringFlag{Name: "plots", Aliases: []string{"out"}, Usage: "draw A and B over the number of nodes, in folder `DIR`"},
+			&cli.StringFlag{Name: "html", Usage: "write the comparison as a page to `FILE`"},
 			jsonFlag("print the comparison as one JSON object"),
 		},
 		Action: p.compare,
@@ -74,6 +77,9 @@ func (p *program) compare(c *cli.Context) error {
 			return err
 		}
 	}
+	if err := writePage(c.String("html"), comparison.Page()); err != nil {
+		return err
+	}
 	return p.print(c, "comparison", comparison, func() error { return comparison.WriteText(p.stdout) })
 }
 
@@ -112,5 +118,23 @@ func (p *program) compareColumns(c *cli.Context, opt compare.Options) error {
 	if err != nil {
 		return failWith(Usage, err)
 	}
+	if err := writePage(c.String("html"), columns.Page()); err != nil {
+		return err
+	}
 	return p.print(c, "comparison", columns, func() error { return columns.WriteText(p.stdout, p.printed()) })
+}
+
+// writePage writes a page to a file; "" is none.
+func writePage(file string, d *page.Data) error {
+	if file == "" {
+		return nil
+	}
+	html, err := d.Render()
+	if err == nil {
+		err = fileio.Write(file, html)
+	}
+	if err != nil {
+		return failWith(CantCreate, fmt.Errorf("--html %s: %w; choose another place", file, err))
+	}
+	return nil
 }

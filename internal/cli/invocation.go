@@ -38,6 +38,9 @@ func arrange(root *cli.Command, words []string) []string {
 					value, valued = name[1:], true
 				}
 			}
+			if f != nil && !valued {
+				value, valued = mayLack(f, words)
+			}
 			switch {
 			case f == nil && (strings.EqualFold(name, "help") || name == "h"):
 				help = true

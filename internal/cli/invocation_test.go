@@ -52,7 +52,7 @@ func TestFlagsStandAnywhere(t *testing.T) {
 			}
 			forms := [][]string{{"--" + name + "=" + value}, {"-" + name + "=" + value}, {"--" + strings.ToUpper(name) + "=" + value}}
 			for _, alias := range f.Names() {
-				if takesValue(f) {
+				if _, lacks := mayLack(f, []string{value}); takesValue(f) && !lacks {
 					forms = append(forms, []string{"-" + alias, value})
 				}
 			}
@@ -77,6 +77,10 @@ func TestArrange(t *testing.T) {
 		"RUN -n7 Maekawa --json":     "dmebench run --nodes=7 --json -- Maekawa",
 		"check maekawa --fifo=false": "dmebench check --fifo=false -- maekawa",
 		"report -- -odd-name":        "dmebench report -- -odd-name",
+		"report --serve DIR":         "dmebench report --serve=127.0.0.1:8642 -- DIR",
+		"report --serve [::1]:9 DIR": "dmebench report --serve=[::1]:9 -- DIR",
+		"sweep FILE --serve :80":     "dmebench sweep --serve=:80 -- FILE",
+		"sweep FILE --serve --fresh": "dmebench sweep --serve=127.0.0.1:8642 --fresh -- FILE",
 		"compare --json A -- B":      "dmebench compare --json -- A B",
 		"list --JSON Quorums -n 7":   "dmebench list quorums --json --nodes=7",
 		"run maekawa --nodes":        "dmebench run --nodes",

@@ -336,17 +336,13 @@ func drawAvailability(dir string, all []resilience) error {
 			if point.Lo, point.Hi = a.Low, a.High; a.High-a.Low < 1e-6 {
 				point.Lo, point.Hi = math.NaN(), math.NaN()
 			}
-			point.Note = fmt.Sprintf("%s, p = %g: %.6f, 95%% interval %.6f to %.6f", r.name, p, a.Probability, a.Low, a.High)
 			up = append(up, point)
 		}
 		for f, x := range r.Failed {
 			point := plots.At(float64(f), x.Probability())
-			point.Note = fmt.Sprintf("%s, %d of %d failed: %s of %s choices leave a quorum", r.name, f, n,
-				units.Count(uint64(x.Formed)), units.Count(uint64(x.Patterns)))
 			chance = append(chance, point)
 			if x.Formed > 0 {
 				point.Y = x.MeanSize()
-				point.Note = fmt.Sprintf("%s, %d of %d failed: %s nodes", r.name, f, n, units.Number(point.Y))
 				cost = append(cost, point)
 			}
 		}

@@ -25,13 +25,15 @@ import (
 func (p *program) reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "report",
-		Usage:     "make plots, tables and one self-contained page from the results of a sweep",
+		Usage:     "make one self-contained page from the results of a sweep; figures and tables for papers",
 		ArgsUsage: "DIR",
 		UsageText: "dmebench report results/quickstart\n" +
 			"dmebench report results/quickstart --only 'throughput-*' --width 84mm --font 8pt --formats pdf",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results in folder `DIR`, of an experiment or of one sweep"},
 			&cli.StringFlag{Name: "out", Usage: "write to folder `DIR`", DefaultText: "report, beside the results"},
+			&cli.BoolFlag{Name: "plots", Usage: "also draw figures for papers, with captions and tables for LaTeX"},
+			serveFlag(),
 			&cli.StringFlag{Name: "formats", Value: "svg,png,pdf", Usage: "draw plots in the formats of `LIST`"},
 			&cli.StringFlag{Name: "only", Usage: "draw only the figures of `LIST`, such as 'throughput-*,response-cdf*'"},
 			&cli.StringFlag{Name: "width", Usage: "plots of `WIDTH` on paper, such as 84mm, without titles", DefaultText: "440pt, with titles"},
@@ -41,6 +43,9 @@ func (p *program) reportCommand() *cli.Command {
 			dir := c.String("file")
 			if dir == "" {
 				return usage("report: --file is missing: which folder of results?")
+			}
+			if c.IsSet("serve") {
+				return p.serveFolder(c, dir)
 			}
 			look, err := readLook(c)
 			if err != nil {
@@ -68,6 +73,7 @@ func readFormats(list string) ([]plots.Format, error) {
 
 // look is which figures of a report are drawn, and how.
 type look struct {
+	plots   bool // there are some
 	formats []plots.Format
 	only    []string
 	size    plots.Size
@@ -75,6 +81,7 @@ type look struct {
 
 // readLook reads the flags that say how figures are drawn.
 func readLook(c *cli.Context) (l look, err error) {
+	l.plots = c.Bool("plots") || len(given(c, "formats", "only", "width", "font")) > 0
 	if l.formats, err = readFormats(c.String("formats")); err != nil {
 		return l, err
 	}
@@ -129,7 +136,7 @@ func (p *program) buildReport(dir, out string, as look) error {
 		}
 	}
 	in := p.reportInput(results)
-	in.Formats, in.Only, in.Size = as.formats, as.only, as.size
+	in.Plots, in.Formats, in.Only, in.Size = as.plots, as.formats, as.only, as.size
 	page, err := report.Build(in, out)
 	if unknown := new(report.UnknownFigures); errors.As(err, &unknown) {
 		return usage("report: --only %s: no figure is called so; there are:\n  %s",

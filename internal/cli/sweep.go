@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/internal/experiment"
+	"dmebench/internal/experiment/live"
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/fileio"
@@ -41,6 +42,7 @@ func (p *program) sweepCommand() *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and run nothing"},
 			&cli.BoolFlag{Name: "fresh", Usage: "start over although there are results"},
 			&cli.StringFlag{Name: "out", Value: experiment.DefaultOut, Usage: "keep results below folder `DIR`"},
+			serveFlag(),
 			failIfFlag("the median of a cell"),
 			entriesFlag(),
 			forceFlag(),
@@ -89,6 +91,11 @@ func (p *program) sweep(c *cli.Context) error {
 		}
 		defer work.close()
 	}
+	var board *live.Board // of those who look
+	show := !c.Bool("quiet") && layout.CanRedraw(p.stderr)
+	if (show || c.IsSet("serve")) && !c.Bool("dry-run") {
+		board = live.NewBoard()
+	}
 	opt := experiment.Options{
 		Out: c.String("out"), Fresh: c.Bool("fresh"), DryRun: c.Bool("dry-run"),
 		Catalog: p.catalog, Environment: environment.Describe(), ReadFile: files.read,
@@ -103,8 +110,13 @@ func (p *program) sweep(c *cli.Context) error {
 			if err != nil {
 				return nil, err
 			}
-			return p.execute(ctx, job, opt)
+			var line *run.Line
+			if board != nil {
+				line = run.NewTeller(func(r run.Reading) { board.Read(live.Reading(r)) })
+			}
+			return p.executeShown(ctx, job, opt, line)
 		},
+		Board: board,
 	}
 	if work != nil {
 		opt.Elsewhere = work.simulate
@@ -113,9 +125,18 @@ func (p *program) sweep(c *cli.Context) error {
 	case opt.DryRun:
 		opt.Progress, opt.Width = p.stdout, p.printed().Width
 	case !c.Bool("quiet"):
-		opt.Progress, opt.Interactive = p.stderr, layout.IsTerminal(p.stderr)
+		opt.Progress, opt.Interactive = p.stderr, show
 	}
-	summary, err := experiment.Sweep(c.Context, file, opt)
+	var page *serving
+	var summary experiment.Summary
+	if !opt.DryRun {
+		if page, err = p.serve(c, board); err != nil {
+			return err
+		}
+		defer func() { page.close(summary.String()) }()
+		opt.Between = func(set *runs.Set) { page.show(set, set.Missing() == 0) }
+	}
+	summary, err = experiment.Sweep(c.Context, file, opt)
 	if err != nil || opt.DryRun {
 		return err
 	}
@@ -132,7 +153,7 @@ func (p *program) sweep(c *cli.Context) error {
 		}
 		p.exit = p.judged(p.exit, cells.JudgeCells(set, thresholds))
 	}
-	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{})
+	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{plots: true})
 }
 
 // transportsOf reports whether an experiment has simulations, and other runs.

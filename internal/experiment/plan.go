@@ -257,7 +257,8 @@ func (r *resolver) refuse(list string, i int, err error) {
 	}
 }
 
-// axes checks that what figures are to be drawn over is something that varies.
+// axes checks that what figures are to be drawn over is something that varies, and
+// that the figures that are asked for are some.
 func (r *resolver) axes() {
 	// A plan says nothing of hosts: over them nothing varies.
 	known := slices.DeleteFunc(runs.Dimensions(), func(name string) bool { return name == "hosts" })
@@ -269,6 +270,11 @@ func (r *resolver) axes() {
 	for i, a := range r.file.Axes {
 		if a.Over != "" && !slices.Contains(known, a.Over) {
 			r.refuse("axes", i, fmt.Errorf("over %q: no dimension of a run and no option of what is compared", a.Over))
+		}
+	}
+	for i, f := range r.file.Figures {
+		if !r.doubtful[place{"figures", i}] {
+			r.refuse("figures", i, f.Check(&r.file.Experiment))
 		}
 	}
 }

@@ -5,17 +5,19 @@ import (
 	"io"
 	"time"
 
-	"dmebench/internal/runtime/run"
+	"dmebench/internal/experiment/live"
 	"dmebench/runs"
 )
 
 // quiet is how long a sweep that goes well says nothing except on a terminal.
 const quiet = 5 * time.Second
 
-// progress tells how far a sweep is and how long it will still take.
+// progress tells how far a sweep is and how long it will still take: on a board, on a
+// terminal as a table, and elsewhere in lines.
 type progress struct {
 	out      io.Writer
-	bar      *run.Counter // nil where the output is not a terminal
+	board    *live.Board
+	table    *live.Table // nil where the output is not a terminal
 	now      func() time.Time
 	last     time.Time
 	done     int
@@ -23,61 +25,78 @@ type progress struct {
 	todo     int
 	ran      int
 	estimate estimate
+	between  func()
 }
 
-func newProgress(todo []Cell, planned, found int, opt Options) *progress {
+func newProgress(plan *Plan, set *runs.Set, todo []Cell, s *Summary, opt Options) *progress {
 	p := &progress{
-		out: opt.Progress, now: opt.Now, planned: planned, done: found, todo: len(todo),
-		estimate: newEstimate(todo),
+		out: opt.Progress, board: opt.Board, now: opt.Now, planned: s.Planned, done: s.Found, todo: len(todo),
+		estimate: newEstimate(todo), between: func() {},
 	}
-	if found > 0 {
-		fmt.Fprintf(p.out, "%d of %d runs are there already\n", found, planned)
+	if opt.Between != nil {
+		p.between = func() { opt.Between(set) }
+	}
+	if s.Found > 0 {
+		fmt.Fprintf(p.out, "%d of %d runs are there already\n", s.Found, s.Planned)
 	}
 	if opt.Interactive && len(todo) > 0 {
-		p.bar = run.NewCounter(opt.Progress, uint64(planned), "runs")
-		p.bar.Set(uint64(found))
+		if p.board == nil {
+			p.board = live.NewBoard()
+		}
+		p.table = live.NewTable(p.board, opt.Progress)
 	}
+	p.board.Plan(plan.File.Name, plan.board(todo), s.Counts)
+	p.between()
 	return p
 }
 
-func (p *progress) begins(c Cell) {
-	if p.bar == nil {
-		return
+// board returns the cells of a plan with how many of their runs are there, by the numbers
+// of their configurations.
+func (p *Plan) board(todo []Cell) []live.Cell {
+	var all []live.Cell
+	for _, c := range p.Cells {
+		for len(all) <= c.config {
+			all = append(all, live.Cell{})
+		}
+		cell := &all[c.config]
+		cell.Label, cell.Nodes, cell.Setting = c.Label, c.Spec.Nodes, c.Transport+", "+c.Workload
+		cell.Planned++
+		cell.Done++
 	}
-	text := c.String()
-	if left := p.estimate.left(); left > 0 {
-		text += ", about " + roundly(left) + " left"
+	for _, c := range todo {
+		all[c.config].Done--
 	}
-	p.bar.Describe(text)
+	return all
 }
+
+// begins names the run that is under way.
+func (p *progress) begins(c Cell) { p.board.Begin(c.config, c.String()) }
 
 // finished tells of one run. What did not go well always gets a line.
 func (p *progress) finished(c Cell, r *runs.Result, took time.Duration) {
 	p.done++
 	p.ran++
 	p.estimate.add(c, took)
-	left := ""
+	left, about := time.Duration(0), ""
 	if p.ran < p.todo {
-		left = ", about " + roundly(p.estimate.left()) + " left"
+		left = p.estimate.left()
+		about = ", about " + roundly(left) + " left"
 	}
 	bad := r.Status != runs.OK
-	line := fmt.Sprintf("%d/%d %s: %s in %s%s", p.done, p.planned, c, outcome(r), roundly(took), left)
-	if p.bar != nil {
-		if bad {
-			p.bar.Above(line)
-		}
-		p.bar.Set(uint64(p.done))
-		return
-	}
-	if now := p.now(); bad || p.ran == 1 || p.ran == p.todo || now.Sub(p.last) >= quiet {
+	line := fmt.Sprintf("%d/%d %s: %s in %s%s", p.done, p.planned, c, outcome(r), roundly(took), about)
+	p.board.Finish(r, line, left)
+	switch now := p.now(); {
+	case p.table != nil && bad:
+		p.table.Above(line)
+	case p.table != nil:
+	case bad || p.ran == 1 || p.ran == p.todo || now.Sub(p.last) >= quiet:
 		fmt.Fprintln(p.out, line)
 		p.last = now
 	}
+	p.between()
 }
 
-func (p *progress) end() {
-	p.bar.Done()
-}
+func (p *progress) end() { p.table.Close() }
 
 func outcome(r *runs.Result) string {
 	if r.Error != "" {

@@ -131,8 +131,10 @@ func whole(excerpt string) string {
 
 // list returns the list that an entry belongs to, by its name.
 func list(t *testing.T, entry string) string {
-	if strings.Contains(entry, "over:") {
-		return "axes"
+	for key, name := range map[string]string{"over:": "axes", "show:": "figures"} {
+		if strings.Contains(entry, key) {
+			return name
+		}
 	}
 	name := regexp.MustCompile(`name: ([a-z-]+)`).FindStringSubmatch(entry)
 	if name == nil {

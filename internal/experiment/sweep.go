@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"dmebench/internal/experiment/live"
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/fileio"
 	"dmebench/internal/runtime/run"
@@ -48,9 +49,14 @@ type Options struct {
 	Environment map[string]string
 
 	// Progress is told how far the sweep is; nil for silence. On a terminal,
-	// which Interactive says, it is one line.
+	// which Interactive says, it is a table that is drawn over itself.
 	Progress    io.Writer
 	Interactive bool
+
+	// Board is told, too; nil for none. Between is called with what there is before the
+	// first run and after each, while nothing is measured; nil for nothing.
+	Board   *live.Board
+	Between func(*runs.Set)
 
 	// Width is how many columns the table of a dry run may be wide; 0 for any number.
 	Width int
@@ -171,7 +177,9 @@ func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	for _, line := range plan.LeftOut {
 		fmt.Fprintln(opt.Progress, "left out:", line)
 	}
-	err = carryOut(ctx, store, todo, &s, opt)
+	progress := newProgress(plan, &store.Set, todo, &s, opt)
+	defer progress.end()
+	err = carryOut(ctx, store, todo, &s, progress, opt)
 	return s, err
 }
 
@@ -192,9 +200,7 @@ func (s *Summary) missing(plan *Plan, there *runs.Set) []Cell {
 	return todo
 }
 
-func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, opt Options) error {
-	progress := newProgress(todo, s.Planned, s.Found, opt)
-	defer progress.end()
+func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, progress *progress, opt Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var next func(context.Context) (*runs.Result, error)

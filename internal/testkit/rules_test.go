@@ -83,6 +83,8 @@ var importRules = []importRule{
 	{of: []string{"runs"}, may: []string{"dme", "units", "internal/platform/fileio"}},
 	// Judges results, however they came about.
 	{of: []string{"claims"}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
+	// Shows sweeps to whoever looks, and runs nothing.
+	{of: []string{"internal/experiment/live"}, not: slices.Concat(networks, runners)},
 	{of: []string{"report", "report/..."}, not: slices.Concat(networks, runners, []string{"algorithms/..."})},
 
 	// Who runs nodes, one by one and as a process.
@@ -143,6 +145,7 @@ var importers = map[string][]string{
 	"internal/runtime/coordinator": {"internal/cli"},
 	"internal/experiment/validate": {"internal/cli"},
 	"internal/experiment":          {"internal/cli", "internal/experiment/advise"},
+	"internal/experiment/live":     {"internal/cli", "internal/experiment"},
 	"internal/runtime/worker":      {"internal/cli", "internal/runtime/host"},
 	"internal/runtime/host":        {"internal/cli", "internal/runtime/coordinator", "internal/testbed/agent"},
 	"internal/testbed/agent":       {"internal/cli"},

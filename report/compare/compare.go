@@ -361,12 +361,9 @@ func (t Table) series(rows []Row, side string, style int, of func(Row) Sample) p
 			continue
 		}
 		p := plots.At(float64(r.Cell.nodes), *sample.Median)
-		note := fmt.Sprintf("%s, N = %d: %s", s.Label, r.Cell.nodes, t.metric.Text(sample.Median))
 		if sample.Lo != nil && sample.Hi != nil {
 			p.Lo, p.Hi = *sample.Lo, *sample.Hi
-			note += fmt.Sprintf(", 95%% interval %s to %s", t.metric.Text(sample.Lo), t.metric.Text(sample.Hi))
 		}
-		p.Note = fmt.Sprintf("%s, %s repetitions", note, units.Count(uint64(sample.N)))
 		p.Gap, gap = gap, false
 		s.Points = append(s.Points, p)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 
@@ -27,9 +28,7 @@ type scale struct {
 	label    string
 	min, max float64
 	log      bool
-	names    int  // how many there are, on an axis of Names
-	upright  bool // they stand so
-	ranks    bool // of percentiles: there too, dots are set beside one another
+	names    int // how many there are, on an axis of Names
 	unit     units.Scale
 	ticks    []plot.Tick
 }
@@ -52,11 +51,7 @@ func (e *extent) add(x float64) {
 	}
 }
 
-// empty reports whether there is no value.
-func (e extent) empty() bool { return e.min > e.max }
-
-// yScale chooses the vertical axis. A linear one begins at zero, so that
-// heights can be compared.
+// yScale chooses the vertical axis.
 func (p Panel) yScale() scale {
 	points, bars := newExtent(), newExtent()
 	room := float64(stretch)
@@ -77,33 +72,24 @@ func (p Panel) yScale() scale {
 				bars.add(pt.Lo)
 				bars.add(pt.Hi)
 			}
-			for _, y := range pt.Others {
-				bars.add(y)
-			}
 		}
 	}
 	s := scale{label: p.Y.Label, unit: units.Plain()}
 	switch {
 	case p.Y.Kind == Parts:
 		s.linear(0, 1, 0.2)
-		return s
-	case points.empty():
+	case points.min > points.max:
 		s.linear(0, 1, 1)
-		return s
+	default:
+		s.measured(p.Y.Kind == Times, linear, points, bars, room)
 	}
-	s.log = !linear && points.positive < math.Inf(1) && points.max/points.positive > logFrom
-	s.measure(p.Y.Kind == Times, points)
-	if s.log {
-		s.decades(points, bars)
-		return s
-	}
-	low, high := stretched(points, bars, room)
-	s.divide(low, high, 5)
 	return s
 }
 
-// measure gives an axis of measured values its unit, and says what it is like.
-func (s *scale) measure(time bool, points extent) {
+// measured chooses the axis of measured values. A linear one begins at zero, so that
+// lengths can be compared.
+func (s *scale) measured(time, linear bool, points, bars extent, room float64) {
+	s.log = !linear && points.positive < math.Inf(1) && points.max/points.positive > logFrom
 	if time {
 		typical := points.max
 		if s.log {
@@ -113,29 +99,28 @@ func (s *scale) measure(time bool, points extent) {
 		s.label += " (" + s.unit.Unit + ")"
 	}
 	if s.log {
-		s.label += ", log scale"
-		if points.min <= 0 {
-			s.label += " without zeros"
-		}
+		s.decades(points, bars)
+		return
 	}
+	low, high := stretched(points, bars, room)
+	if high == low {
+		high = low + s.unit.Divisor
+	}
+	s.linear(low, high, niceStep((high-low)/5/s.unit.Divisor)*s.unit.Divisor)
 }
 
 // decades gives a logarithmic axis its range. A bar may reach far below its point, or
 // below zero.
 func (s *scale) decades(points, bars extent) {
+	s.label += ", log scale"
+	if points.min <= 0 {
+		s.label += " without zeros"
+	}
 	low := points.positive
 	if bars.positive < low {
 		low = max(bars.positive, low/stretchLog)
 	}
 	s.logarithmic(low, max(points.max, min(bars.max, points.max*stretchLog)))
-}
-
-// divide gives a linear axis a range with about so many ticks, in steps of its unit.
-func (s *scale) divide(low, high, ticks float64) {
-	if high == low {
-		high = low + s.unit.Divisor
-	}
-	s.linear(low, high, niceStep((high-low)/ticks/s.unit.Divisor)*s.unit.Divisor)
 }
 
 // stretched is the range of a linear axis that begins at zero, or below it where
@@ -152,15 +137,12 @@ func stretched(points, bars extent, factor float64) (low, high float64) {
 // linear gives the axis a range of whole steps, with a tick at each.
 func (s *scale) linear(lo, hi, step float64) {
 	s.min, s.max = math.Floor(lo/step)*step, math.Ceil(hi/step*(1-1e-9))*step
-	s.steps(s.min, s.max, step)
+	s.round(s.min, s.max, step)
 }
 
-// round puts a tick at every multiple of step from lo, or the next of them, to hi.
-func (s *scale) round(lo, hi, step float64) { s.steps(math.Ceil(lo/step)*step, hi, step) }
-
-// steps puts a tick at lo, a multiple of step, and at every further one to hi.
-func (s *scale) steps(lo, hi, step float64) {
-	for k := math.Round(lo / step); k*step <= hi+step/1e6; k++ {
+// round puts a tick at every multiple of step from lo to hi.
+func (s *scale) round(lo, hi, step float64) {
+	for k := math.Ceil(lo/step - 1e-6); k*step <= hi+step/1e6; k++ {
 		s.ticks = append(s.ticks, plot.Tick{Value: k * step, Label: s.unit.Number(k * step)})
 	}
 }
@@ -202,14 +184,11 @@ func (s scale) fraction(x float64) float64 {
 }
 
 // closest returns the distance of the two ticks that are closest to one another,
-// as a fraction of the axis; 0 where there are fewer than two.
+// as a fraction of the axis.
 func (s scale) closest() float64 {
 	least := 1.0
 	for i := 1; i < len(s.ticks); i++ {
 		least = min(least, math.Abs(s.fraction(s.ticks[i].Value)-s.fraction(s.ticks[i-1].Value)))
-	}
-	if len(s.ticks) < 2 {
-		return 0
 	}
 	return least
 }
@@ -229,16 +208,11 @@ func niceStep(step float64) float64 {
 	return 10 * power
 }
 
-// ticker hands gonum the ticks that were chosen.
-type ticker []plot.Tick
-
-func (t ticker) Ticks(_, _ float64) []plot.Tick { return t }
-
 // xScale chooses the horizontal axis. fits tells whether labels at two
 // fractions of the axis can stand beside one another.
 func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	s := scale{label: p.X.Label, unit: units.Plain()}
-	all, bars := newExtent(), newExtent()
+	all := newExtent()
 	var at []float64
 	for _, series := range p.Series {
 		for _, pt := range series.Points {
@@ -246,16 +220,12 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 				continue
 			}
 			all.add(pt.X)
-			if pt.hasWidth() {
-				bars.add(pt.Left)
-				bars.add(pt.Right)
-			}
-			if series.Role == Measured || series.Role == Tail || series.Role == Dots {
+			if series.Role == Measured || series.Role == Dots {
 				at = append(at, pt.X)
 			}
 		}
 	}
-	if all.empty() {
+	if all.min > all.max {
 		s.min, s.max = 0, 1
 		return s
 	}
@@ -264,131 +234,80 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	}
 	switch p.X.Kind {
 	case Elapsed:
-		return elapsedScale(s, all)
-	case Places:
-		return placeScale(s, all)
+		if s.min, s.max = all.min, all.max; s.min == s.max {
+			s.min, s.max = s.min-1, s.max+1
+		}
+		s.round(s.min, s.max, niceStep((s.max-s.min)/8))
 	case Ranks:
-		return rankScale(s, all, fits)
-	case Times, Amounts:
-		return amountScale(s, all, bars, p.X.Kind == Times, fits)
+		s.ranks(all.max)
+	case Times:
+		s.measured(true, false, all, newExtent(), stretch)
 	case Names:
-		return nameScale(s, p.Names, fits)
-	case Upright:
-		s = nameScale(s, p.Names, func(_, _ tickAt) bool { return true })
-		s.upright = true
-		return s
+		s.min, s.max, s.names = -0.5, float64(len(p.Names))-0.5, len(p.Names)
+		for i, name := range p.Names {
+			s.ticks = append(s.ticks, plot.Tick{Value: float64(i), Label: name})
+		}
+	default:
+		s.values(p.X.Kind, all, at)
 	}
+	whole := slices.Clone(s.ticks)
+	if s.thin(fits); s.names > 0 && !slices.Equal(whole, s.ticks) {
+		for i, t := range whole { // in lines if they are not told by the legend too
+			if s.ticks[i].Label = strings.ReplaceAll(t.Label, " ", "\n"); p.inLegend() {
+				s.ticks[i].Label = ""
+			}
+		}
+		s.thin(fits)
+	}
+	return s
+}
+
+// inLegend reports whether all places are named after series, which the legend names too.
+func (p Panel) inLegend() bool {
+	return !slices.ContainsFunc(p.Names, func(name string) bool {
+		return !slices.ContainsFunc(p.Series, func(s Series) bool { return s.Label == name })
+	})
+}
+
+// values is an axis with a tick at each value.
+func (s *scale) values(kind AxisKind, all extent, at []float64) {
 	slices.Sort(at)
 	at = slices.Compact(at)
-	if p.X.Kind != Linear && all.min > 0 && all.max/all.min >= logFrom {
+	if kind != Linear && all.min > 0 && all.max/all.min >= logFrom {
 		s.log = true
 		s.label += ", log scale"
 	}
-	switch {
+	const part = 0.055 // of the axis, left and right of all values
+	switch margin := part * (all.max - all.min); {
 	case all.min == all.max:
 		s.min, s.max = all.min-1, all.max+1
 	case s.log:
-		margin := math.Pow(all.max/all.min, 0.055)
-		s.min, s.max = all.min/margin, all.max*margin
+		factor := math.Pow(all.max/all.min, part)
+		s.min, s.max = all.min/factor, all.max*factor
 	default:
-		margin := (all.max - all.min) * 0.055
 		s.min, s.max = all.min-margin, all.max+margin
 	}
-	if p.X.Kind == Values && !s.log && len(at) > manyValues {
+	if kind == Values && !s.log && len(at) > manyValues {
 		s.round(all.min, all.max, niceStep((all.max-all.min)/manyValues))
-		return s
+		return
 	}
 	if len(at) == 0 { // curves alone
 		at = []float64{all.min, all.max}
 	}
-	names := make([]string, len(at))
-	for i, x := range at {
-		names[i] = units.Number(x)
-	}
-	s.ticks = thin(at, names, s, fits)
-	return s
-}
-
-// nameScale is an axis with a place for each name.
-func nameScale(s scale, names []string, fits func(a, b tickAt) bool) scale {
-	s.min, s.max, s.names = -0.5, float64(len(names))-0.5, len(names)
-	places := make([]float64, len(names))
-	for i := range names {
-		places[i] = float64(i)
-	}
-	s.ticks = thin(places, names, s, fits)
-	return s
-}
-
-// elapsedScale is the axis of a time, as wide as what is shown.
-func elapsedScale(s scale, all extent) scale {
-	s.min, s.max = all.min, all.max
-	if s.min == s.max {
-		s.min, s.max = s.min-1, s.max+1
-	}
-	s.round(s.min, s.max, niceStep((s.max-s.min)/8))
-	return s
-}
-
-// amountScale is the axis of a quantity that is measured, of a distribution for
-// example. A linear one begins at zero; bars may stretch it a little.
-func amountScale(s scale, all, bars extent, time bool, fits func(a, b tickAt) bool) scale {
-	s.log = all.min > 0 && all.max/all.min > logFrom
-	s.measure(time, all)
-	if s.log {
-		s.decades(all, bars)
-		return s
-	}
-	low, high := stretched(all, bars, stretch)
-	for _, ticks := range []float64{6, 4, 3} {
-		room := s
-		if room.divide(low, high, ticks); room.labelsFit(fits) {
-			return room
-		}
-	}
-	s.divide(low, high, 2)
-	return s
-}
-
-// labelsFit reports whether the labels of all ticks can stand beside one another.
-func (s scale) labelsFit(fits func(a, b tickAt) bool) bool {
-	for i := 1; i < len(s.ticks); i++ {
-		a, b := s.ticks[i-1], s.ticks[i]
-		if !fits(tickAt{s.fraction(a.Value), a.Label}, tickAt{s.fraction(b.Value), b.Label}) {
-			return false
-		}
-	}
-	return true
-}
-
-// placeScale is an axis of places, with half a place left and right.
-func placeScale(s scale, all extent) scale {
-	s.min, s.max = all.min-0.5, all.max+0.5
-	s.round(all.min, all.max, max(1, niceStep((s.max-s.min)/8)))
-	return s
-}
-
-// rankScale is the axis of a percentile plot: 0%, 90%, 99%, …; 50% where there is room.
-func rankScale(s scale, all extent, fits func(a, b tickAt) bool) scale {
-	s.log, s.ranks, s.min, s.max = true, true, 1, max(10, all.max)
-	at := []float64{1, 2}
-	for x := 10.0; x <= s.max*1.0001; x *= 10 {
-		at = append(at, x)
-	}
-	label := func(x float64) string { return fmt.Sprintf("%.8g%%", 100-100/x) }
-	place := func(x float64) tickAt { return tickAt{s.fraction(x), label(x)} }
-	if !fits(place(1), place(2)) || !fits(place(2), place(10)) {
-		at = slices.Delete(at, 1, 2)
-	}
 	for _, x := range at {
-		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: label(x)})
+		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: units.Number(x)})
 	}
-	for i := 1; i < len(s.ticks); i++ { // labels grow longer to the right
-		if last := len(s.ticks) - 1; i < last && !fits(place(s.ticks[i].Value), place(s.ticks[i+1].Value)) {
-			s.ticks[i].Label = ""
+}
+
+// ranks is the axis of a percentile plot: 0%, 50%, 90%, 99%, …
+func (s *scale) ranks(last float64) {
+	s.log, s.min, s.max = true, 1, max(10, last)
+	for x := 1.0; x <= s.max*1.0001; x *= 10 {
+		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: fmt.Sprintf("%.8g%%", 100-100/x)})
+		if x == 1 {
+			s.ticks = append(s.ticks, plot.Tick{Value: 2, Label: "50%"})
 		}
 	}
-	return s
 }
 
 // tickAt is a label at a fraction of the axis.
@@ -397,21 +316,23 @@ type tickAt struct {
 	label    string
 }
 
-// thin puts a tick at every value and labels as many as fit: the ends first,
-// then from the left.
-func thin(values []float64, names []string, s scale, fits func(a, b tickAt) bool) []plot.Tick {
-	place := func(i int) tickAt { return tickAt{s.fraction(values[i]), names[i]} }
-	last := len(values) - 1
-	ticks := make([]plot.Tick, len(values))
-	labelled := -1
-	for i := range values {
-		ticks[i].Value = values[i]
-		crowded := labelled >= 0 && !fits(place(labelled), place(i))
-		if crowded || i > 0 && i < last && !fits(place(i), place(last)) {
+// thin leaves as many labels as fit: the ends first, then from the left.
+func (s *scale) thin(fits func(a, b tickAt) bool) {
+	var labelled []int
+	for i, t := range s.ticks {
+		if t.Label != "" {
+			labelled = append(labelled, i)
+		}
+	}
+	place := func(i int) tickAt { return tickAt{s.fraction(s.ticks[i].Value), s.ticks[i].Label} }
+	previous := -1
+	for k, i := range labelled {
+		last := labelled[len(labelled)-1]
+		crowded := previous >= 0 && !fits(place(previous), place(i))
+		if crowded || k > 0 && i != last && !fits(place(i), place(last)) {
+			s.ticks[i].Label = ""
 			continue
 		}
-		ticks[i].Label = names[i]
-		labelled = i
+		previous = i
 	}
-	return ticks
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -27,15 +26,13 @@ type curveLabel struct {
 	apart bool
 }
 
-// Room around a label, and between it and its curve, in points.
-const labelPad, labelRise = 1.5, 2.2
-
-// labelPlaces is at how many places along its curve a label is tried, and labelSteps how
-// many steps away from it.
+// Room around a label, and between it and its curve, in points; at how many places along
+// its curve it is tried, and how many steps away from it, of how many points.
 const (
-	labelPlaces = 24
-	labelSteps  = 8
-	labelStep   = 9 // in points
+	labelPad, labelRise = 1.5, 2.2
+	labelPlaces         = 24
+	labelSteps          = 8
+	labelStep           = 9
 )
 
 // curveLabels writes what predictions are called at their curves.
@@ -51,11 +48,9 @@ func (p pen) curveLabels() {
 		// What lies below is seen through, but does not disturb.
 		p.FillPolygon(color.NRGBA{255, 255, 255, 160}, corners(l.box))
 		p.SetColor(l.color)
-		p.FillString(p.face, vg.Point{X: l.box.Min.X + labelPad, Y: l.box.Min.Y + labelPad + descent(p.face)}, l.text)
+		p.FillString(p.face, l.box.Min.Add(vg.Point{X: labelPad, Y: labelPad + 0.2*p.face.Font.Size}), l.text)
 	}
 }
-
-func descent(f font.Face) vg.Length { return 0.2 * f.Font.Size }
 
 // placeCurveLabels finds a place for the label of each prediction: beside its curve,
 // within the axes, on no other label, on as little else as possible, and near the end
@@ -63,13 +58,16 @@ func descent(f font.Face) vg.Length { return 0.2 * f.Font.Size }
 // series are predicted alike, that is said once.
 func (p pen) placeCurveLabels() []curveLabel {
 	var placed []curveLabel
-	marks, lines := p.obstacles()
+	obstacles := p.obstacles()
 	for i, s := range p.series {
 		if !s.predicts() || s.Label == "" || slices.ContainsFunc(p.series[:i], s.saysTheSame) {
 			continue
 		}
-		alike := slices.ContainsFunc(p.series[i+1:], s.saysTheSame)
-		if l, ok := p.placeCurveLabel(s, alike, placed, marks, lines); ok {
+		l := curveLabel{text: elide(p.face, printable(s.Label), p.Max.X-p.Min.X-2*labelPad), color: predicted(hue(s.Style))}
+		if slices.ContainsFunc(p.series[i+1:], s.saysTheSame) {
+			l.color = ink()
+		}
+		if l.place(p, p.curve(s), placed, obstacles) {
 			placed = append(placed, l)
 		}
 	}
@@ -83,122 +81,105 @@ func (s Series) saysTheSame(other Series) bool {
 	})
 }
 
-// obstacles returns where markers and bars are, which a label should not hide, and
-// points along the lines, which it had better not cross.
-func (p pen) obstacles() (marks, lines []vg.Point) {
-	const apart = 3 // points along a line
+// obstacle is a point that a label should not lie on, or nearer to.
+type obstacle struct {
+	at   vg.Point
+	near vg.Length
+	cost float64
+}
+
+// obstacles returns where markers are, and points along lines and bars.
+func (p pen) obstacles() (all []obstacle) {
 	for _, s := range p.series {
-		var last vg.Point
-		joined := false
 		for _, pt := range s.Points {
 			at, ok := p.at(s, pt.X, pt.Y)
-			if !ok {
-				joined = false
-				continue
+			if ok && (s.Role == Measured || s.Role == Dots || s.Role == Mark) {
+				all = append(all, obstacle{at, 3, 6})
 			}
-			if s.Role == Measured || s.Role == Tail || s.Role == Dots || s.Role == Mark || s.Role == Spots {
-				marks = append(marks, at)
-			}
-			if pt.hasBar() && s.Role != Layer {
+			if ok && pt.hasBar() && s.Role != Layer {
 				from, _ := p.at(s, pt.X, p.y.within(pt.Lo))
 				to, _ := p.at(s, pt.X, p.y.within(pt.Hi))
-				for y := from.Y; y <= to.Y; y += apart {
-					lines = append(lines, vg.Point{X: at.X, Y: y})
+				for _, at := range between(from, to) {
+					all = append(all, obstacle{at, 0, 1})
 				}
 			}
-			if joined && !pt.Gap && s.Role != Dots && s.Role != Mark && s.Role != Layer {
-				lines = append(lines, between(last, at, apart)...)
+		}
+		if s.Role != Dots && s.Role != Mark && s.Role != Layer {
+			for _, at := range p.curve(s) {
+				all = append(all, obstacle{at, 0, 1})
 			}
-			last, joined = at, true
 		}
 	}
-	return marks, lines
+	return all
+}
+
+// curve returns points along the line of a series, as far as it is within the axes.
+func (p pen) curve(s Series) (along []vg.Point) {
+	for _, pt := range s.Points {
+		if at, ok := p.at(s, pt.X, pt.Y); ok && at.Y >= p.Min.Y-1 && at.Y <= p.Max.Y+1 {
+			if len(along) > 0 && !pt.Gap {
+				along = append(along, between(along[len(along)-1], at)...)
+			}
+			along = append(along, at)
+		}
+	}
+	return along
 }
 
 // between returns points on the line from a to b.
-func between(a, b vg.Point, apart vg.Length) []vg.Point {
-	n := int(math.Hypot(float64(b.X-a.X), float64(b.Y-a.Y))/float64(apart)) + 1
+func between(a, b vg.Point) []vg.Point {
+	const apart = 3
+	n := int(math.Hypot(float64(b.X-a.X), float64(b.Y-a.Y))/apart) + 1
 	points := make([]vg.Point, n)
 	for i := range points {
-		t := vg.Length(i) / vg.Length(n)
-		points[i] = vg.Point{X: a.X + (b.X-a.X)*t, Y: a.Y + (b.Y-a.Y)*t}
+		points[i] = a.Add(b.Sub(a).Scale(vg.Length(i) / vg.Length(n)))
 	}
 	return points
 }
 
-// placeCurveLabel finds the best place for one label.
-func (p pen) placeCurveLabel(s Series, alike bool, placed []curveLabel, marks, lines []vg.Point) (curveLabel, bool) {
-	l := curveLabel{text: printable(s.Label), color: predicted(hue(s.Style))}
-	if alike {
-		l.color = ink()
-	}
-	var curve []vg.Point
-	for _, pt := range s.Points {
-		if at, ok := p.at(s, pt.X, pt.Y); ok && at.Y >= p.Min.Y-1 && at.Y <= p.Max.Y+1 {
-			if len(curve) > 0 && !pt.Gap {
-				curve = append(curve, between(curve[len(curve)-1], at, 3)...)
-			}
-			curve = append(curve, at)
-		}
-	}
+// place finds the best place for the label of a curve; false where there is none.
+func (l *curveLabel) place(p pen, curve []vg.Point, placed []curveLabel, obstacles []obstacle) bool {
 	if len(curve) == 0 {
-		return l, false
+		return false
 	}
-	l.text = elide(p.face, l.text, p.Max.X-p.Min.X-2*labelPad)
 	width, height := p.face.Width(l.text)+2*labelPad, p.face.Font.Size*0.95+2*labelPad
 	best := math.Inf(1)
 	first, last := min(curve[0].X, p.Max.X-width), min(curve[len(curve)-1].X, p.Max.X)
 	for k := range labelPlaces + 1 {
 		right := last - (last-first)*vg.Length(k)/labelPlaces
 		left := max(p.Min.X, min(right-width, p.Max.X-width))
-		low, high := span(curve, left, left+width)
-		at := nearest(curve, left+width/2)
+		at := slices.MinFunc(curve, func(a, b vg.Point) int {
+			return cmp.Compare(math.Abs(float64(a.X-left-width/2)), math.Abs(float64(b.X-left-width/2)))
+		})
+		low, high := at.Y, at.Y // of the curve above or below the text
+		for _, c := range curve {
+			if c.X >= left && c.X <= left+width {
+				low, high = min(low, c.Y), max(high, c.Y)
+			}
+		}
 		for side := range 2 * labelSteps {
-			away := vg.Length(side/2) * labelStep
+			away, apart := vg.Length(side/2)*labelStep, side > 1
 			bottom := high + labelRise + away
 			if side%2 == 1 {
 				bottom = low - labelRise - height - away
 			}
 			box := vg.Rectangle{Min: vg.Point{X: left, Y: bottom}, Max: vg.Point{X: left + width, Y: bottom + height}}
 			taken := func(o curveLabel) bool {
-				return overlap(o.box, box) || side > 1 && crosses(at, box, o.box) || o.apart && crosses(o.curve, o.box, box)
+				return overlap(o.box, box) || apart && crosses(at, box, o.box) || o.apart && crosses(o.curve, o.box, box)
 			}
 			if box.Min.Y < p.Min.Y || box.Max.Y > p.Max.Y || slices.ContainsFunc(placed, taken) {
 				continue
 			}
-			cost := 0.12*float64(k) + 0.05*float64(side%2) + 6*float64(inside(marks, box, 3)) + float64(inside(lines, box, 0))
-			if side > 1 {
+			cost := 0.12*float64(k) + 0.05*float64(side%2) + hidden(obstacles, box)
+			if apart {
 				cost += 2 + 0.8*float64(side/2)
 			}
 			if cost < best {
-				best, l.box, l.curve, l.apart = cost, box, at, side > 1
+				best, l.box, l.curve, l.apart = cost, box, at, apart
 			}
 		}
 	}
-	return l, !math.IsInf(best, 1)
-}
-
-// span returns the least and the greatest height of a curve between two places, and
-// that of its nearer end where it does not come there.
-func span(curve []vg.Point, left, right vg.Length) (low, high vg.Length) {
-	low, high = vg.Length(math.Inf(1)), vg.Length(math.Inf(-1))
-	for _, at := range curve {
-		if at.X >= left && at.X <= right {
-			low, high = min(low, at.Y), max(high, at.Y)
-		}
-	}
-	if low <= high {
-		return low, high
-	}
-	at := nearest(curve, (left+right)/2)
-	return at.Y, at.Y
-}
-
-// nearest is the point of a curve that is nearest to a place.
-func nearest(curve []vg.Point, x vg.Length) vg.Point {
-	return slices.MinFunc(curve, func(a, b vg.Point) int {
-		return cmp.Compare(math.Abs(float64(a.X-x)), math.Abs(float64(b.X-x)))
-	})
+	return !math.IsInf(best, 1)
 }
 
 // crosses reports whether the thin line from a label to its curve meets a box.
@@ -212,12 +193,12 @@ func overlap(a, b vg.Rectangle) bool {
 	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }
 
-// inside counts the points in a box, or so near to it.
-func inside(points []vg.Point, box vg.Rectangle, near vg.Length) (n int) {
-	for _, at := range points {
-		if at.X > box.Min.X-near && at.X < box.Max.X+near && at.Y > box.Min.Y-near && at.Y < box.Max.Y+near {
-			n++
+// hidden is what it costs that a box hides obstacles.
+func hidden(all []obstacle, box vg.Rectangle) (cost float64) {
+	for _, o := range all {
+		if o.at.X > box.Min.X-o.near && o.at.X < box.Max.X+o.near && o.at.Y > box.Min.Y-o.near && o.at.Y < box.Max.Y+o.near {
+			cost += o.cost
 		}
 	}
-	return n
+	return cost
 }

@@ -3,25 +3,25 @@ package plots
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
 // Sizes of a figure, in points.
 const (
-	narrowest   = 130 // of a panel that stands beside others
-	titleSize   = 12
-	textSize    = 9
-	subtitle    = 11.5 // height of a line
-	axisLabel   = 14   // room for what an axis counts
-	panelTitle  = 15   // room for a panel's title
-	panelGap    = 8    // between two, beside and above one another
-	uprightHigh = 100  // at most, of names that stand upright
-	ordinate    = 50   // about the width that an ordinate and its labels take
+	narrowest  = 130 // of a panel that stands beside others
+	titleSize  = 12
+	textSize   = 9
+	subtitle   = 11.5 // height of a line
+	axisLine   = 11   // height of such a line
+	axisLines  = 2    // at most
+	panelTitle = 11   // height of a line of a panel's title
+	panelGap   = 8    // between two, beside and above one another
+	ordinate   = 50   // about the width that an ordinate and its labels take
 )
 
 // arrangement returns the number of columns of the panels and a panel's height, in a
@@ -37,16 +37,10 @@ func (f Figure) arrangement(inner vg.Length) (columns int, height vg.Length) {
 	for columns > 1 && (inner+panelGap)/vg.Length(columns)-panelGap < narrowest {
 		columns--
 	}
-	switch columns {
-	case 1:
-		if len(f.panels()) > 1 {
-			return columns, 165
-		}
+	if len(f.panels()) == 1 {
 		return columns, min(250, 0.74*inner)
-	case 2:
-		return columns, 185
 	}
-	return columns, 150
+	return columns, [...]vg.Length{165, 185, 150}[min(columns, 3)-1]
 }
 
 // drawing is a figure with everything decided but the format.
@@ -58,8 +52,8 @@ type drawing struct {
 	scale    vg.Length // what a unit of the drawing is in points
 	fonts    fonts
 	panels   []panel
-	matrix   *grid // instead of panels
 	columns  int
+	titles   int       // lines of the panels' titles
 	body     vg.Length // height of a row of panels
 	legend   legend
 	subtitle []string
@@ -68,7 +62,7 @@ type drawing struct {
 
 // panel is one pair of axes with what stands between them.
 type panel struct {
-	title  string
+	title  []string
 	plot   *plot.Plot
 	marks  marks
 	labels eventLabels
@@ -79,26 +73,23 @@ func (f Figure) lay(size Size) drawing {
 	d.width, d.margin, d.scale = size.units()
 	small := d.fonts.regular(textSize)
 	inner := d.width - 2*d.margin
-	d.subtitle = wrap(small, printable(f.Subtitle), inner, 2)
-	if f.Matrix.drawable() {
-		g := f.Matrix.within(inner, d.fonts)
-		d.matrix, d.height = &g, 2*d.margin+d.header()+g.bodyHeight()
-		return d
-	}
+	d.subtitle = wrap(small, printable(f.Subtitle), separator, inner, 2)
 
 	all := f.panels()
 	d.columns, d.body = f.arrangement(inner)
 	cut := false
 	for _, p := range all {
 		drawn := d.within(p, (inner+panelGap)/vg.Length(d.columns)-panelGap)
-		d.panels = append(d.panels, drawn)
+		d.panels, d.titles = append(d.panels, drawn), max(d.titles, len(drawn.title))
 		cut = cut || drawn.marks.cuts()
 	}
 	if cut {
 		f.Keys = append(slices.Clone(f.Keys), Key{Label: "goes on beyond the axis", Role: Cut})
 	}
 	d.legend = f.legend(small, inner)
-	d.height = 2*d.margin + d.header() + vg.Length(d.rows())*(d.body+panelGap) - panelGap + 6 + d.legend.height()
+	d.body += vg.Length(max(0, d.titles-1)) * panelTitle
+	rows := (len(all) + d.columns - 1) / d.columns
+	d.height = 2*d.margin + d.header() + vg.Length(rows)*(d.body+panelGap) - panelGap + 6 + d.legend.height()
 	return d
 }
 
@@ -107,38 +98,32 @@ func (d drawing) within(p Panel, width vg.Length) panel {
 	small := d.fonts.regular(textSize)
 	fits := func(a, b tickAt) bool {
 		gap := vg.Length(b.fraction-a.fraction) * (width - ordinate)
-		return gap > (small.Width(a.label)+small.Width(b.label))/2+4
+		return gap > (widest(small, a.label)+widest(small, b.label))/2+4
 	}
 	events := slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return !finite(e.At) || !finite(e.Lasts) })
-	drawn := panel{title: printable(p.Title), plot: plot.New()}
+	drawn := panel{plot: plot.New()}
+	if p.Title != "" {
+		drawn.title = wrap(d.fonts.bold(textSize), printable(p.Title), " ", width, 2)
+	}
 	drawn.marks = marks{
 		series: p.Series, events: events, x: p.xScale(fits), y: p.yScale(), width: (width - ordinate).Points(),
 		face: d.fonts.regular(curveText),
 	}
 	drawn.labels = placeLabels(events, drawn.marks.x, small, width-ordinate-10)
 	axis(&drawn.plot.X, drawn.marks.x)
-	if drawn.marks.x.upright {
-		d.stand(&drawn.plot.X)
-	}
 	axis(&drawn.plot.Y, drawn.marks.y)
 	drawn.plot.BackgroundColor = nil
 	drawn.plot.Add(drawn.marks)
 	return drawn
 }
 
-// stand turns the names of an axis upright.
-func (d drawing) stand(a *plot.Axis) {
-	a.Tick.Label.Rotation = math.Pi / 2
-	a.Tick.Label.XAlign, a.Tick.Label.YAlign = text.XRight, text.YCenter
-	face := d.fonts.regular(textSize)
-	ticks := slices.Clone(a.Tick.Marker.(ticker))
-	for i := range ticks {
-		ticks[i].Label = elide(face, printable(ticks[i].Label), uprightHigh)
+// widest is the width of the widest line of a text.
+func widest(f font.Face, text string) (width vg.Length) {
+	for line := range strings.SplitSeq(text, "\n") {
+		width = max(width, f.Width(line))
 	}
-	a.Tick.Marker = ticks
+	return width
 }
-
-func (d drawing) rows() int { return (len(d.panels) + d.columns - 1) / d.columns }
 
 // header is the height of the title and what stands under it.
 func (d drawing) header() vg.Length {
@@ -156,14 +141,14 @@ func axis(a *plot.Axis, s scale) {
 	a.Tick.LineStyle = draw.LineStyle{Color: faint(), Width: 0.6}
 	a.LineStyle = draw.LineStyle{Color: faint(), Width: 0.6}
 	a.Padding = 0
-	a.Tick.Marker = ticker(s.ticks)
+	a.Tick.Marker = plot.ConstantTicks(s.ticks)
 	if s.log {
 		a.Scale = plot.LogScale{}
 	}
 }
 
-// draw draws the figure and returns its notes, in points from the lower left.
-func (d drawing) draw(onto vg.Canvas) []note {
+// draw draws the figure.
+func (d drawing) draw(onto vg.Canvas) {
 	c := draw.NewCanvas(onto, d.width, d.height)
 	c.SetColor(paper())
 	c.Fill(c.Rectangle.Path())
@@ -172,19 +157,14 @@ func (d drawing) draw(onto vg.Canvas) []note {
 		d.heading(c)
 	}
 
-	var notes []note
 	width, height := c.Max.X-c.Min.X, c.Max.Y-c.Min.Y
-	if d.matrix != nil {
-		return d.matrix.draw(draw.Crop(c, 0, 0, 0, -d.header()))
-	}
 	one := (width+panelGap)/vg.Length(d.columns) - panelGap
 	for i, p := range d.panels {
 		left := vg.Length(i%d.columns) * (one + panelGap)
 		top := d.header() + vg.Length(i/d.columns)*(d.body+panelGap)
-		notes = append(notes, d.panel(draw.Crop(c, left, left+one-width, height-top-d.body, -top), p)...)
+		d.panel(draw.Crop(c, left, left+one-width, height-top-d.body, -top), p)
 	}
 	d.legend.draw(draw.Crop(c, 0, 0, 0, d.legend.height()-height))
-	return notes
 }
 
 // heading writes the title and what stands under it.
@@ -202,35 +182,37 @@ func (d drawing) heading(c draw.Canvas) {
 }
 
 // panel draws one panel to the canvas.
-func (d drawing) panel(c draw.Canvas, p panel) []note {
-	top := vg.Length(0)
-	if p.title != "" {
-		top = panelTitle
-		face := d.fonts.bold(textSize)
-		c.SetColor(ink())
-		c.FillString(face, vg.Point{X: c.Min.X, Y: c.Max.Y - textSize}, elide(face, p.title, c.Max.X-c.Min.X))
+func (d drawing) panel(c draw.Canvas, p panel) {
+	c.SetColor(ink())
+	for i, line := range p.title {
+		c.FillString(d.fonts.bold(textSize), vg.Point{X: c.Min.X, Y: c.Max.Y - textSize - vg.Length(i)*panelTitle}, line)
 	}
-	body := draw.Crop(c, axisLabel+3, 0, axisLabel, -top-p.labels.height())
+	top := vg.Length(d.titles) * panelTitle
+	if top > 0 {
+		top += 4
+	}
+	// The library's own labels of axes leave the figure half empty where one is
+	// logarithmic, and cut those that are long.
+	face := d.fonts.regular(textSize + 0.5)
+	top += p.labels.height()
+	below := wrap(face, printable(p.marks.x.label), " ", c.Max.X-c.Min.X-axisLine*axisLines, axisLines)
+	bottom := axisLine*vg.Length(len(below)) + 3
+	beside := wrap(face, printable(p.marks.y.label), " ", c.Max.Y-c.Min.Y-top-bottom, axisLines)
+	left := axisLine*vg.Length(len(beside)) + 6
+	body := draw.Crop(c, left, 0, bottom, -top)
 	p.plot.Draw(body)
 	data := p.plot.DataCanvas(body)
 	p.labels.draw(data, p.marks)
-	d.axisLabels(c, body, data, p.marks)
-	return p.marks.notes(data, p.plot)
-}
-
-// axisLabels writes what the axes count, centred on the data. The library's own
-// labels leave the figure half empty where an axis is logarithmic.
-func (d drawing) axisLabels(c, body, data draw.Canvas, m marks) {
-	face := d.fonts.regular(textSize + 0.5)
 	c.SetColor(ink())
-	x := elide(face, printable(m.x.label), c.Max.X-c.Min.X)
-	left := min(data.Center().X-face.Width(x)/2, c.Max.X-face.Width(x))
-	c.FillString(face, vg.Point{X: left, Y: body.Min.Y - 11}, x)
-	y := elide(face, printable(m.y.label), body.Max.Y-body.Min.Y)
-	bottom := max(min(data.Center().Y-face.Width(y)/2, body.Max.Y-face.Width(y)), body.Min.Y)
-	c.Push()
-	c.Translate(vg.Point{X: c.Min.X + textSize, Y: bottom})
-	c.Rotate(math.Pi / 2)
-	c.FillString(face, vg.Point{}, y)
-	c.Pop()
+	for i, line := range below {
+		x := max(body.Min.X, min(data.Center().X-face.Width(line)/2, c.Max.X-face.Width(line)))
+		c.FillString(face, vg.Point{X: x, Y: body.Min.Y - axisLine*vg.Length(i+1)}, line)
+	}
+	for i, line := range beside {
+		y := max(body.Min.Y, min(data.Center().Y-face.Width(line)/2, body.Max.Y-face.Width(line)))
+		c.Push()
+		c.Rotate(math.Pi / 2)
+		c.FillString(face, vg.Point{X: y, Y: -c.Min.X - textSize - axisLine*vg.Length(i)}, line)
+		c.Pop()
+	}
 }

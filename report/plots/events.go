@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"slices"
+
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -11,17 +13,14 @@ func (p pen) band(s Series) {
 	var upper, lower []vg.Point
 	flush := func() {
 		if len(upper) > 1 {
-			for i := len(lower) - 1; i >= 0; i-- {
-				upper = append(upper, lower[i])
-			}
-			p.FillPolygon(area(hue(s.Style)), p.ClipPolygonXY(upper))
+			slices.Reverse(lower)
+			p.FillPolygon(area(hue(s.Style)), p.ClipPolygonXY(append(upper, lower...)))
 		}
 		upper, lower = nil, nil
 	}
-	within := func(y float64) float64 { return min(max(y, p.y.min), p.y.max) }
 	for _, pt := range s.Points {
-		lo, okLo := p.at(s, pt.X, within(pt.Lo))
-		hi, okHi := p.at(s, pt.X, within(pt.Hi))
+		lo, okLo := p.at(s, pt.X, p.y.within(pt.Lo))
+		hi, okHi := p.at(s, pt.X, p.y.within(pt.Hi))
 		if pt.Gap || !okLo || !okHi {
 			flush()
 		}
@@ -56,7 +55,7 @@ func instant() draw.LineStyle {
 // Sizes of the labels of events, in points.
 const (
 	labelRow  = 11 // height of a row
-	labelRows = 4  // there are at most so many; what finds no room in them is told by its note
+	labelRows = 4  // there are at most so many; what finds no room in them is left out
 	labelGap  = 6
 )
 
@@ -68,39 +67,32 @@ type eventLabels struct {
 }
 
 type placedLabel struct {
-	at   float64
-	text string
-	row  int
-	left bool // it ends at the line instead of beginning there
+	at       float64
+	text     string
+	from, to vg.Length
+	row      int
+	left     bool // it ends at the line instead of beginning there
 }
 
 // placeLabels finds a row for every label over an axis that is so wide.
 func placeLabels(events []Event, x scale, face font.Face, width vg.Length) eventLabels {
 	l := eventLabels{face: face}
-	type span struct{ from, to vg.Length }
-	rows := make([][]span, labelRows)
 	for _, e := range events {
 		if e.Label == "" {
 			continue
 		}
 		at := vg.Length(x.fraction(e.At)) * width
-		text, left := elide(face, printable(e.Label), max(at, width-at)-labelGap), false
-		long := face.Width(text) + labelGap
-		s := span{at, at + long}
-		if s.to > width && at > width-at {
-			s, left = span{at - long, at}, true
+		p := placedLabel{at: e.At, text: elide(face, printable(e.Label), max(at, width-at)-labelGap), from: at}
+		p.to = at + face.Width(p.text) + labelGap
+		if p.to > width && at > width-at {
+			p.from, p.to, p.left = at+at-p.to, at, true
 		}
-		for row := range rows {
-			free := true
-			for _, other := range rows[row] {
-				free = free && (s.to <= other.from || s.from >= other.to)
-			}
-			if free {
-				rows[row] = append(rows[row], s)
-				l.placed = append(l.placed, placedLabel{e.At, text, row, left})
-				l.rows = max(l.rows, row+1)
-				break
-			}
+		overlap := func(o placedLabel) bool { return o.row == p.row && p.to > o.from && p.from < o.to }
+		for p.row < labelRows && slices.ContainsFunc(l.placed, overlap) {
+			p.row++
+		}
+		if p.row < labelRows {
+			l.placed, l.rows = append(l.placed, p), max(l.rows, p.row+1)
 		}
 	}
 	return l

@@ -18,7 +18,6 @@ type Role uint8
 // The roles of a series.
 const (
 	Measured Role = iota // line with markers and error bars
-	Tail                 // a high percentile beside the Measured series of its style: thin, light, small markers
 	Exact                // a prediction: dashed, without markers
 	Bound                // a predicted bound: dotted, without markers
 	Curve                // a distribution: a line without markers, dashed by style
@@ -28,7 +27,6 @@ const (
 	Course               // a quantity over time: a whole line without markers
 	Band                 // the area from Lo to Hi, behind the Course of its style
 	Cut                  // of a Key alone: what reaches beyond the axis
-	Spots                // values of two quantities: markers without a line, with error bars in both directions
 )
 
 // Plain is the style of what belongs to no series, such as a line that all are
@@ -41,11 +39,7 @@ const Plain = -1
 type Point struct {
 	X, Y   float64
 	Lo, Hi float64
-	Left   float64 // with Right, the ends of a horizontal error bar of Spots; both 0 where there is none
-	Right  float64
-	Others []float64 // single values outside of the error bar, each a small ring
-	Note   string    // what a reader sees who points at it; "" where there is nothing to say
-	Gap    bool      // the line is interrupted before this point
+	Gap    bool // the line is interrupted before this point
 }
 
 // At is a Point without an error bar.
@@ -65,16 +59,13 @@ type AxisKind uint8
 // The kinds of axes.
 const (
 	Values  AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
-	Times                   // nanoseconds, written in the unit that fits; logarithmic like Values
+	Times                   // nanoseconds, written in the unit that fits; logarithmic like Values, with ticks at round ones
 	Sizes                   // numbers of nodes: a tick at each one that was measured
 	Ranks                   // 1/(1−p), logarithmic, written as percentiles
 	Parts                   // probabilities, from 0 to 1; never logarithmic
 	Names                   // the abscissa alone: the places that the Figure names
 	Linear                  // a number, on an axis that is never logarithmic
 	Elapsed                 // the abscissa alone: time around a moment, with ticks at round values
-	Upright                 // Names that stand upright, for many
-	Places                  // the abscissa alone: places in an order, with ticks at round ones
-	Amounts                 // the abscissa alone: a measured number, with ticks at round ones; logarithmic like Values
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.
@@ -83,7 +74,7 @@ type Axis struct {
 	Kind  AxisKind
 }
 
-// Figure is one picture: one pair of axes, small multiples, or a matrix of pairs.
+// Figure is one picture: one pair of axes, or small multiples.
 type Figure struct {
 	Name     string // of its files, without suffix
 	Title    string
@@ -92,7 +83,6 @@ type Figure struct {
 	Names    []string // the places of an abscissa of that kind, from 0
 	Series   []Series
 	Panels   []Panel // instead of X, Y, Names and Series
-	Matrix   *Matrix // instead of all of these
 	Columns  int     // of the panels, at most; 0 for as many as look well
 	Keys     []Key   // further lines of the legend
 	Caption  string  // what stands below the figure: whole sentences, not drawn
@@ -113,7 +103,6 @@ type Event struct {
 	At    float64
 	Lasts float64 // how long: so far the ground is shaded; 0 for what is done at once
 	Label string
-	Note  string // what a reader sees who points at it
 }
 
 // Key is a line of the legend that stands for a role rather than a series.
@@ -132,9 +121,6 @@ func (f Figure) panels() []Panel {
 
 // Empty reports whether there is nothing to draw.
 func (f Figure) Empty() bool {
-	if f.Matrix != nil {
-		return !f.Matrix.drawable()
-	}
 	return !slices.ContainsFunc(f.panels(), func(p Panel) bool { return slices.ContainsFunc(p.Series, Series.drawable) })
 }
 
@@ -144,9 +130,6 @@ func (s Series) drawable() bool {
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
-// hasWidth reports whether the point has a horizontal error bar.
-func (p Point) hasWidth() bool { return finite(p.Left) && finite(p.Right) && p.Left != p.Right }
 
 // hasBar reports whether the point has an error bar.
 func (p Point) hasBar() bool { return finite(p.Lo) && finite(p.Hi) }

@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"fmt"
+
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -38,23 +40,18 @@ type block struct {
 // legend lists every series that can be seen once, though it may be in several
 // panels. What is predicted is written at its curve and not here.
 func (f Figure) legend(face font.Face, width vg.Length) legend {
-	type look struct {
-		label string
-		style int
-		role  Role
-	}
-	listed := make(map[look]bool)
+	listed := make(map[string]bool)
 	var series, keys []entry
 	for _, p := range f.panels() {
 		for _, s := range p.Series {
-			this := look{s.Label, s.Style, s.Role}
+			this := fmt.Sprint(s.Label, s.Style, s.Role)
 			if s.Label == "" || s.predicts() || !s.drawable() || listed[this] {
 				continue
 			}
 			listed[this] = true
 			e := entry{printable(s.Label), s.line(), s.glyph()}
 			// Over names no line leads from point to point.
-			if s.Role == Dots || s.Role == Spots || p.X.Kind == Names && (s.Role == Measured || s.Role == Tail) {
+			if s.Role == Dots || p.X.Kind == Names && s.Role == Measured {
 				e.line = draw.LineStyle{}
 			}
 			series = append(series, e)
@@ -62,11 +59,7 @@ func (f Figure) legend(face font.Face, width vg.Length) legend {
 	}
 	for _, k := range f.Keys {
 		s := Series{Role: k.Role, Style: Plain}
-		e := entry{printable(k.Label), s.line(), s.glyph()}
-		if f.X.Kind == Upright || f.X.Kind == Places {
-			e.line = draw.LineStyle{}
-		}
-		keys = append(keys, e)
+		keys = append(keys, entry{printable(k.Label), s.line(), s.glyph()})
 	}
 	l := legend{face: face}
 	for _, entries := range [][]entry{series, keys} {

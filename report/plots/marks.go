@@ -34,14 +34,22 @@ const (
 // far from one another.
 func (m marks) shifts() (shifts map[int]vg.Length, step vg.Length) {
 	var styles []int
+	owner, shared := make(map[float64]int), m.x.names == 0 // a name may have one series alone
 	for _, s := range m.series {
-		beside := s.Role == Measured || s.Role == Dots && m.x.ranks
-		if beside && s.drawable() && !slices.Contains(styles, s.Style) {
+		if s.Role != Measured || !s.drawable() {
+			continue
+		}
+		if !slices.Contains(styles, s.Style) {
 			styles = append(styles, s.Style)
 		}
+		for _, pt := range s.Points {
+			of, taken := owner[pt.X]
+			shared = shared || taken && of != s.Style
+			owner[pt.X] = s.Style
+		}
 	}
-	if m.x.names > 0 && m.apart() {
-		return make(map[int]vg.Length), 0
+	if !shared {
+		return nil, 0
 	}
 	each, all := float64(dodge), dodgeAll*m.x.closest()*m.width
 	switch {
@@ -58,23 +66,6 @@ func (m marks) shifts() (shifts map[int]vg.Length, step vg.Length) {
 	return shifts, step
 }
 
-// apart reports whether no two series have a place in common.
-func (m marks) apart() bool {
-	owner := make(map[float64]int)
-	for _, s := range m.series {
-		if s.Role != Measured {
-			continue
-		}
-		for _, pt := range s.Points {
-			if of, taken := owner[pt.X]; taken && of != s.Style {
-				return false
-			}
-			owner[pt.X] = s.Style
-		}
-	}
-	return true
-}
-
 // pen draws marks onto a canvas.
 type pen struct {
 	marks
@@ -84,8 +75,8 @@ type pen struct {
 	step     vg.Length
 }
 
-func (m marks) onto(c *draw.Canvas, p *plot.Plot) pen {
-	n := pen{marks: m, Canvas: c}
+func (m marks) onto(c *draw.Canvas, p *plot.Plot) (n pen) {
+	n.marks, n.Canvas = m, c
 	n.toX, n.toY = p.Transforms(c)
 	n.shifts, n.step = m.shifts()
 	return n
@@ -103,33 +94,30 @@ func (p pen) at(s Series, x, y float64) (at vg.Point, ok bool) {
 	return at, true
 }
 
-// Plot draws from back to front: areas, events, bars, tails, measured lines, predictions upon
-// them, error bars, markers; where median and tail are equal, the median is seen.
+// Plot draws from back to front: areas, events, bars, measured lines, predictions upon
+// them, error bars, markers.
 func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 	n := m.onto(&c, p)
 	n.shades()
 	n.grid()
-	for _, s := range m.series {
-		if s.Role == Band {
-			n.band(s)
-		}
-	}
+	n.each(n.band, Band)
 	n.instants()
-	for _, step := range []struct {
-		draw  func(Series)
-		roles []Role
-	}{
-		{n.layer, []Role{Layer}}, {n.lines, []Role{Tail}}, {n.lines, []Role{Curve, Course}}, {n.lines, []Role{Measured}},
-		{n.lines, []Role{Bound}}, {n.lines, []Role{Exact}}, {n.bars, []Role{Measured, Tail, Mark, Dots, Spots}},
-		{n.glyphs, []Role{Tail}}, {n.glyphs, []Role{Measured, Mark, Dots, Spots}},
-	} {
-		for _, s := range m.series {
-			if slices.Contains(step.roles, s.Role) {
-				step.draw(s)
+	n.each(n.layer, Layer)
+	n.each(n.lines, Curve, Course, Measured, Bound, Exact)
+	n.each(n.bars, Measured, Dots)
+	n.each(n.glyphs, Measured, Mark, Dots)
+	n.curveLabels()
+}
+
+// each draws the series of these roles, one role after the other.
+func (p pen) each(draw func(Series), roles ...Role) {
+	for _, role := range roles {
+		for _, s := range p.series {
+			if s.Role == role {
+				draw(s)
 			}
 		}
 	}
-	n.curveLabels()
 }
 
 func (p pen) glyphs(s Series) {
@@ -168,7 +156,7 @@ func (p pen) lines(s Series) {
 	if len(p.shifts) > 1 {
 		half = max(5, p.step/2-2)
 	}
-	short := s.Role != Measured && s.Role != Tail && (len(s.Points) == 1 || p.x.names > 0)
+	short := s.Role != Measured && (len(s.Points) == 1 || p.x.names > 0)
 	for _, pt := range s.Points {
 		at, ok := p.at(s, pt.X, pt.Y)
 		if pt.Gap || !ok {
@@ -201,63 +189,27 @@ func (p pen) layer(s Series) {
 	}
 }
 
-// bars draws error bars with caps, but none of no length, and the values outside of
-// them. What ends beyond the axis goes as far as that, and ends in an arrow.
+// bars draws error bars with caps, but none of no length. What ends beyond the axis goes as
+// far as that, and ends in an arrow.
 func (p pen) bars(s Series) {
 	style := s.line()
 	style.Dashes, style.Width = nil, 0.9
-	half := vg.Length(3)
-	if s.Role == Tail {
-		style.Width, half = 0.6, 2
-	}
 	for _, pt := range s.Points {
-		if _, ok := p.at(s, pt.X, pt.Y); !ok {
+		from, ok := p.at(s, pt.X, p.y.within(pt.Y))
+		if !ok || !p.y.drawable(pt.Y) || !pt.hasBar() || pt.Lo == pt.Hi {
 			continue
 		}
-		from, _ := p.at(s, pt.X, p.y.within(pt.Y))
-		// half a bar, to an end that may be cut
-		bar := func(to vg.Point, cut bool, turn float64, halfX, halfY vg.Length) {
+		for _, end := range []float64{pt.Lo, pt.Hi} {
+			to, _ := p.at(s, pt.X, p.y.within(end))
 			p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
-			if cut {
-				p.arrow(s, to, turn)
-			} else {
-				p.StrokeLine2(style, to.X-halfX, to.Y-halfY, to.X+halfX, to.Y+halfY)
+			if !p.y.cuts(end) {
+				p.StrokeLine2(style, to.X-3, to.Y, to.X+3, to.Y)
+				continue
 			}
-		}
-		if pt.hasBar() && pt.Lo != pt.Hi {
-			for _, end := range []float64{pt.Lo, pt.Hi} {
-				to, _ := p.at(s, pt.X, p.y.within(end))
-				bar(to, p.y.cuts(end), upward(end > p.y.max), half, 0)
-			}
-		}
-		if pt.hasWidth() {
-			for _, end := range []float64{pt.Left, pt.Right} {
-				to, _ := p.at(s, p.x.within(end), p.y.within(pt.Y))
-				bar(to, p.x.cuts(end), map[bool]float64{true: 0, false: math.Pi}[end > p.x.max], 0, half)
-			}
-		}
-		for _, y := range pt.Others {
-			to, _ := p.at(s, pt.X, p.y.within(y))
-			if p.y.cuts(y) {
-				p.arrow(s, to, upward(y > p.y.max))
-			} else {
-				p.DrawGlyphNoClip(draw.GlyphStyle{Color: style.Color, Radius: 1.5, Shape: marker{hollow: true}}, to)
-			}
+			up := marker{outline: regular(3, math.Copysign(math.Pi/2, end-pt.Y), 1.2)}
+			p.DrawGlyphNoClip(draw.GlyphStyle{Color: hue(s.Style), Radius: 3.2, Shape: up}, to)
 		}
 	}
-}
-
-// upward is the direction of an arrow at the upper or the lower end of an axis.
-func upward(up bool) float64 {
-	if up {
-		return math.Pi / 2
-	}
-	return -math.Pi / 2
-}
-
-// arrow marks at an end of the axis that something goes on beyond it, that way.
-func (p pen) arrow(s Series, at vg.Point, turn float64) {
-	p.DrawGlyphNoClip(draw.GlyphStyle{Color: hue(s.Style), Radius: 3.2, Shape: marker{outline: regular(3, turn, 1.2)}}, at)
 }
 
 // cuts reports whether a finite value lies beyond the axis.
@@ -272,47 +224,15 @@ func (s scale) within(y float64) float64 {
 	return min(max(y, s.min), s.max)
 }
 
-// cuts reports whether a bar or a single value ends beyond the axis.
+// cuts reports whether a bar ends beyond the axis.
 func (m marks) cuts() bool {
-	for _, s := range m.series {
-		if s.Role == Layer || s.Role == Band {
-			continue
-		}
-		for _, pt := range s.Points {
-			if !m.x.drawable(pt.X) || !m.y.drawable(pt.Y) {
-				continue
-			}
-			if pt.hasWidth() && (m.x.cuts(pt.Left) || m.x.cuts(pt.Right)) {
-				return true
-			}
-			if pt.hasBar() && pt.Lo != pt.Hi && (m.y.cuts(pt.Lo) || m.y.cuts(pt.Hi)) || slices.ContainsFunc(pt.Others, m.y.cuts) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.series, func(s Series) bool {
+		return s.Role != Layer && s.Role != Band && slices.ContainsFunc(s.Points, func(pt Point) bool {
+			return m.x.drawable(pt.X) && m.y.drawable(pt.Y) && pt.hasBar() && pt.Lo != pt.Hi && (m.y.cuts(pt.Lo) || m.y.cuts(pt.Hi))
+		})
+	})
 }
 
-// note is a place on the drawing that has something to say.
-type note struct {
-	at   vg.Point
-	text string
-}
-
-func (m marks) notes(c draw.Canvas, p *plot.Plot) []note {
-	n := m.onto(&c, p)
-	var notes []note
-	for _, e := range m.events {
-		if e.Note != "" {
-			notes = append(notes, note{vg.Point{X: n.toX(e.At), Y: n.Max.Y}, e.Note})
-		}
-	}
-	for _, s := range m.series {
-		for _, pt := range s.Points {
-			if at, ok := n.at(s, pt.X, pt.Y); ok && pt.Note != "" {
-				notes = append(notes, note{at, pt.Note})
-			}
-		}
-	}
-	return notes
+func corners(r vg.Rectangle) []vg.Point {
+	return []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}}
 }

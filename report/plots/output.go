@@ -2,8 +2,8 @@ package plots
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
+	"html"
 	"math"
 	"regexp"
 	"strconv"
@@ -82,7 +82,7 @@ func (d drawing) pdf() ([]byte, error) {
 
 func (d drawing) svg() ([]byte, error) {
 	canvas := vgsvg.NewWith(vgsvg.UseWH(d.width, d.height), vgsvg.EmbedFonts(false))
-	notes := d.draw(canvas)
+	d.draw(canvas)
 	b, err := written(canvas)
 	if err != nil {
 		return nil, err
@@ -102,15 +102,9 @@ func (d drawing) svg() ([]byte, error) {
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5g %.5g" `+
 		`font-family="'Liberation Sans',Arimo,Arial,Helvetica,sans-serif" role="img" aria-label="%s">`,
 		(d.width * d.scale).Points(), (d.height * d.scale).Points(), d.width.Points(), d.height.Points(),
-		escape(printable(d.figure.Title+": "+d.figure.Subtitle)))
+		html.EscapeString(printable(d.figure.Title+": "+d.figure.Subtitle)))
 	out.WriteString(compact(content))
-	// What a reader sees who points at a value: no script is needed for it.
-	out.WriteString("<g fill-opacity=\"0\">\n")
-	for _, n := range notes {
-		fmt.Fprintf(&out, "<circle cx=\"%.5g\" cy=\"%.5g\" r=\"6\"><title>%s</title></circle>\n",
-			n.at.X.Points(), (d.height - n.at.Y).Points(), escape(printable(n.text)))
-	}
-	out.WriteString("</g></svg>\n")
+	out.WriteString("</svg>\n")
 	return []byte(out.String()), nil
 }
 
@@ -123,10 +117,7 @@ var fraction = regexp.MustCompile(`\d+\.\d+`)
 // tenths writes a number of points with one decimal, which is finer than any
 // printer: 0.1 pt is 35 µm.
 func tenths(number string) string {
-	x, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return number
-	}
+	x, _ := strconv.ParseFloat(number, 64) // it has nothing but digits and a point
 	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
 }
 
@@ -145,15 +136,13 @@ func compact(svg string) string {
 	previous := "" // the last outline that was joined, which an edge may repeat
 	for _, line := range strings.Split(svg, "\n") {
 		m := pathElement.FindStringSubmatch(line)
-		if m != nil {
-			m[1] = fraction.ReplaceAllStringFunc(m[1], tenths)
-		}
 		if m == nil {
 			flush()
 			previous = ""
 			out = append(out, line)
 			continue
 		}
+		m[1] = fraction.ReplaceAllStringFunc(m[1], tenths)
 		edge, isEdge := strings.CutPrefix(m[2], "fill:none;")
 		switch {
 		case isEdge && m[1] == previous && outline == m[1] && !strings.Contains(style, "stroke:"):
@@ -174,12 +163,4 @@ func written(c vg.CanvasWriterTo) ([]byte, error) {
 	var b bytes.Buffer
 	_, err := c.WriteTo(&b)
 	return b.Bytes(), err
-}
-
-func escape(s string) string {
-	var b strings.Builder
-	if err := xml.EscapeText(&b, []byte(s)); err != nil {
-		return "" // a strings.Builder does not fail
-	}
-	return b.String()
 }

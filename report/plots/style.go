@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -50,9 +51,7 @@ func hue(style int) color.NRGBA {
 func predicted(c color.NRGBA) color.NRGBA { return darker(c, 0.45) }
 
 // Color returns the colour of a style as CSS writes it.
-func Color(style int) string {
-	return cssOf(hue(style))
-}
+func Color(style int) string { return cssOf(hue(style)) }
 
 func cssOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
@@ -96,10 +95,8 @@ func broken(style int) []vg.Length {
 func (s Series) line() draw.LineStyle {
 	c := hue(s.Style)
 	switch s.Role {
-	case Layer, Mark, Dots, Spots, Band, Cut:
+	case Layer, Mark, Dots, Band, Cut:
 		return draw.LineStyle{Color: c} // of width 0: none
-	case Tail:
-		return draw.LineStyle{Color: lighter(c, 0.35), Width: 0.7}
 	case Exact:
 		return draw.LineStyle{Color: predicted(c), Width: 1, Dashes: []vg.Length{5, 3}}
 	case Bound:
@@ -124,64 +121,56 @@ func (s Series) glyph() draw.GlyphStyle {
 	case Band:
 		return draw.GlyphStyle{Color: area(c), Radius: 4.5, Shape: marker{outline: regular(4, math.Pi/4, 1.3), bare: true}}
 	case Mark:
-		return draw.GlyphStyle{Color: c, Radius: 6.5, Shape: ring{}}
+		return draw.GlyphStyle{Color: c, Radius: 6.5, Shape: marker{ring: true}}
 	case Cut:
 		return draw.GlyphStyle{Color: c, Radius: 3.2, Shape: marker{outline: regular(3, math.Pi/2, 1.2)}}
-	case Measured, Spots:
+	case Measured:
 		shape.hollow = s.Style/eight%2 == 1
 		return draw.GlyphStyle{Color: c, Radius: 3.4, Shape: shape}
 	case Dots:
 		shape.bare = true
 		return draw.GlyphStyle{Color: c, Radius: 2, Shape: shape}
-	case Tail:
-		shape.hollow = true
-		return draw.GlyphStyle{Color: lighter(c, 0.35), Radius: 2.6, Shape: shape}
 	}
 	return draw.GlyphStyle{}
 }
 
-// marker draws a disc or a polygon, filled or hollow. A thin white edge keeps
-// markers that lie on one another apart; where very many do it would leave nothing.
+// marker draws a disc or a polygon, filled or hollow, or a ring around what is there. A
+// thin white edge keeps markers that lie on one another apart; where very many do it would
+// leave nothing.
 type marker struct {
-	outline      []vg.Point // about the unit circle; nil for that circle
-	hollow, bare bool       // bare: without an edge
+	outline            []vg.Point // about the unit circle; nil for that circle
+	hollow, bare, ring bool       // bare: without an edge
 }
 
 func (m marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	path := circle(at, sty.Radius)
+	var path vg.Path
 	for i, p := range m.outline {
-		if i == 0 {
-			path = nil
-			path.Move(at.Add(p.Scale(sty.Radius)))
+		if to := at.Add(p.Scale(sty.Radius)); i == 0 {
+			path.Move(to)
 		} else {
-			path.Line(at.Add(p.Scale(sty.Radius)))
+			path.Line(to)
 		}
+	}
+	if m.outline == nil {
+		path.Move(vg.Point{X: at.X + sty.Radius, Y: at.Y})
+		path.Arc(at, sty.Radius, 0, 2*math.Pi)
 	}
 	path.Close()
 	edge := draw.LineStyle{Color: paper(), Width: 0.6}
-	if m.hollow {
-		c.SetColor(paper())
+	switch {
+	case m.ring:
+		edge = draw.LineStyle{Color: sty.Color, Width: 1.3}
+	case m.hollow:
 		edge = draw.LineStyle{Color: sty.Color, Width: 0.8}
+		c.SetColor(paper())
+		c.Fill(path)
+	default:
+		c.Fill(path)
 	}
-	c.Fill(path)
 	if !m.bare {
 		c.SetLineStyle(edge)
 		c.Stroke(path)
 	}
-}
-
-// ring draws a circle around what is there.
-type ring struct{}
-
-func (ring) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	c.SetLineStyle(draw.LineStyle{Color: sty.Color, Width: 1.3})
-	c.Stroke(circle(at, sty.Radius))
-}
-
-func circle(at vg.Point, radius vg.Length) (path vg.Path) {
-	path.Move(vg.Point{X: at.X + radius, Y: at.Y})
-	path.Arc(at, radius, 0, 2*math.Pi)
-	return path
 }
 
 // outlines lists the shapes of markers: disc, square, triangle, diamond,
@@ -232,29 +221,22 @@ const (
 // What a figure needs to be read: letters that can be seen, and room for an axis and
 // what stands beside it.
 const (
-	SmallestFont  = 4.0  // in points
-	LargestFont   = 36.0 // in points
-	FewestLetters = 18   // how many times as wide as its text is high a figure is at least
-	widest        = 5000 // in points, nearly two metres
+	smallestFont  = 4.0  // in points
+	largestFont   = 36.0 // in points
+	fewestLetters = 18   // how many times as wide as its text is high a figure is at least
+	mostWidth     = 5000 // in points, nearly two metres
 )
 
 // Check returns an error that says what a size must be like.
 func (s Size) Check() error {
-	font, width := s.Font, s.Width
-	if font == 0 {
-		font = textSize
-	}
-	if width == 0 {
-		width = screenWidth
-	}
-	switch {
-	case !(font >= SmallestFont && font <= LargestFont):
-		return fmt.Errorf("a text of %.3g pt: choose one of %v to %v pt", font, SmallestFont, LargestFont)
-	case !(width >= FewestLetters*font):
+	switch font, width := cmp.Or(s.Font, textSize), cmp.Or(s.Width, screenWidth); {
+	case !(font >= smallestFont && font <= largestFont):
+		return fmt.Errorf("a text of %.3g pt: choose one of %v to %v pt", font, smallestFont, largestFont)
+	case !(width >= fewestLetters*font):
 		return fmt.Errorf("a width of %.3g pt (%.3g mm) leaves no room for a text of %.3g pt: choose at least %.3g mm, or a smaller text",
-			width, width/Millimetre, font, FewestLetters*font/Millimetre)
-	case width > widest:
-		return fmt.Errorf("a width of %.4g pt (%.4g mm): choose at most %.4g mm", width, width/Millimetre, widest/Millimetre)
+			width, width/Millimetre, font, fewestLetters*font/Millimetre)
+	case width > mostWidth:
+		return fmt.Errorf("a width of %.4g pt (%.4g mm): choose at most %.4g mm", width, width/Millimetre, mostWidth/Millimetre)
 	}
 	return nil
 }
@@ -265,17 +247,11 @@ const Millimetre = 72 / 25.4
 // units returns the width of a drawing and of its margin in its own units, and how
 // many points one of them is.
 func (s Size) units() (width, margin, scale vg.Length) {
-	width, margin, scale = screenWidth, screenMargin, 1
-	if s.Font > 0 {
-		scale = vg.Length(s.Font / textSize)
-	}
-	if s.Width > 0 {
-		width = vg.Length(s.Width)
-	}
-	if s.Bare {
+	scale = vg.Length(cmp.Or(s.Font, textSize) / textSize)
+	if margin = screenMargin; s.Bare {
 		margin = bareMargin
 	}
-	return width / scale, margin, scale
+	return vg.Length(cmp.Or(s.Width, screenWidth)) / scale, margin, scale
 }
 
 // fonts hands out faces of Liberation Sans, which has the widths of Arial and
@@ -324,19 +300,14 @@ const separator = " · "
 
 // wrap breaks s into lines of at most the width, between its parts; the last of
 // the allowed lines is elided.
-func wrap(f font.Face, s string, width vg.Length, lines int) []string {
+func wrap(f font.Face, s, separator string, width vg.Length, lines int) []string {
 	var out []string
-	parts := strings.Split(s, separator)
-	for len(parts) > 0 && len(out) < lines-1 {
+	for parts := strings.Split(s, separator); len(parts) > 0; {
 		n := 1
-		for n < len(parts) && f.Width(strings.Join(parts[:n+1], separator)) <= width {
+		for n < len(parts) && (len(out) == lines-1 || f.Width(strings.Join(parts[:n+1], separator)) <= width) {
 			n++
 		}
-		out = append(out, elide(f, strings.Join(parts[:n], separator), width))
-		parts = parts[n:]
-	}
-	if len(parts) > 0 {
-		out = append(out, elide(f, strings.Join(parts, separator), width))
+		out, parts = append(out, elide(f, strings.Join(parts[:n], separator), width)), parts[n:]
 	}
 	return out
 }

@@ -1,11 +1,6 @@
 package survival
 
-import (
-	"strings"
-	"testing"
-
-	"dmebench/claims"
-)
+import "testing"
 
 func TestWords(t *testing.T) {
 	for want, c := range map[string]Cell{
@@ -20,106 +15,5 @@ func TestWords(t *testing.T) {
 		if got := c.Word(); got != want {
 			t.Errorf("%+v: %q; want %q", c, got, want)
 		}
-	}
-}
-
-func TestAnswers(t *testing.T) {
-	for _, x := range []struct{ a, b, and Answer }{
-		{Yes, Yes, Yes}, {Yes, No, No}, {Yes, Unknown, Unknown}, {No, Yes, No}, {No, Unknown, No}, {Unknown, Yes, Unknown}, {Unknown, No, No},
-	} {
-		if and := x.a.And(x.b); and != x.and {
-			t.Errorf("%s, %s: %s; want %s", x.a, x.b, and, x.and)
-		}
-	}
-}
-
-// Runs that show nothing are weak evidence, and none where the fault did not strike; a
-// search is as good as what it has visited. One counterexample is enough.
-func TestEvidence(t *testing.T) {
-	all, part, none := &Search{Complete: true}, &Search{States: 1000, Random: 300}, &Search{Safe: Unknown, Live: Unknown}
-	for _, x := range []struct {
-		s            *Search
-		runs, search Answer
-		want         Answer
-		by           Evidence
-		mark         string
-	}{
-		{all, Yes, Yes, Yes, ByStates, "goes on"}, {part, Yes, Yes, Yes, BySchedules, "goes on¹"},
-		{none, Yes, Unknown, Yes, ByRuns, "goes on²"},
-		{part, Yes, Unknown, Yes, ByRuns, "goes on²"}, {all, Unknown, Yes, Unknown, "", "unknown"},
-		{none, Unknown, Unknown, Unknown, "", "unknown"},
-		{all, Yes, No, No, BySearch, "unsafe 0/6"}, {none, No, Unknown, No, ByRuns, "unsafe 0/6"},
-		{all, Unknown, No, No, BySearch, "unsafe 0/6"},
-	} {
-		got, by := x.s.Decide(x.runs, x.search)
-		if got != x.want || by != x.by {
-			t.Errorf("runs %s, search %s %+v: %s by %s; want %s by %s", x.runs, x.search, x.s, got, by, x.want, x.by)
-		}
-		if word := (Cell{Safe: got, SafeBy: by, Live: Yes, LiveBy: ByStates, Runs: 6}).Marked(); word != x.mark {
-			t.Errorf("%s by %s: %q; want %q", got, by, word, x.mark)
-		}
-	}
-	stops := Cell{Safe: Yes, SafeBy: ByStates, Live: No, LiveBy: ByRuns, Runs: 6, Stopped: 6, Only: []string{"a condition"}}
-	if word := stops.Marked(); word != "stops³" {
-		t.Errorf("%q: a run that stops needs no search", word)
-	}
-	if found := (&Search{Safe: No, Live: Yes}).Absence(); found != nil {
-		t.Errorf("what a wider search finds speaks of other moments: %+v", found)
-	}
-	stands := Search{Safe: Yes, Live: No, Verdict: "stalled", Complete: true}
-	if s := stands.Absence(); s.Safe != Yes || s.Live != Unknown || s.Verdict != "" {
-		t.Errorf("%+v", s)
-	}
-}
-
-func TestFiles(t *testing.T) {
-	low, high := 1e6, 3e6
-	d := &Document{
-		Nodes: 7, Networks: []string{"sim"}, Repetitions: 6, Seed: 1,
-		Cells: []Cell{
-			{
-				Algorithm: "raymond", Fault: "crash-token", Title: "crash of the token's holder", Safe: Yes, Live: No, Runs: 6, Stopped: 6,
-				SafeBy: ByStates, Why: []string{"2 waits for 1's PRIVILEGE; 1 is down"}, Witness: "dmebench run --fault 'kill token @entry:20'",
-			},
-			{
-				Algorithm: "maekawa", Fault: "crash-token", Title: "crash of the token's holder", Safe: Unknown, Live: Unknown,
-				WhyNot: "there is no token",
-			},
-			{
-				Algorithm: "maekawa", Fault: "loss", Title: "loss of <1> message", Safe: No, Live: Yes, Runs: 6,
-				Recovery: &Measure{Median: 2e6, Low: &low, High: &high, Count: 6},
-				Search:   &Search{Safe: No, Verdict: "two nodes", Witness: "dmebench check --lose 1"},
-			},
-		},
-		Claims: []claims.Verdict{{
-			Algorithm: "maekawa", Quantity: "violations", Formula: "0", Source: "a paper", Verdict: claims.Fails, Text: "fails: 3",
-		}},
-	}
-	files, err := Files(d, "body { color: red }")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string][]string{
-		"survival.json": {`"stopped": 6`, `"why_not": "there is no token"`},
-		"survival.md": {
-			"| raymond | stops |", "| maekawa | – | unsafe 0/6 |", "| a paper | fails |", "`survival.html`",
-		},
-		"survival.html": {
-			"body { color: red }", "<td class=\"part\">stops</td>", "<td class=\"bad\">unsafe 0/6</td>", "loss of &lt;1&gt; message",
-			"kill token @entry:20", "fails: 3", "2 waits for 1&#39;s PRIVILEGE", `<td data-value="2e&#43;06">2ms [1ms, 3ms]</td>`,
-			"two nodes", "<code>dmebench check --lose 1</code>", "there is no token", `<tr id="maekawa"><td>maekawa</td>`,
-			`<input id="filter"`, `addEventListener("click"`,
-		},
-	}
-	for _, f := range files {
-		for _, text := range want[f.Name] {
-			if !strings.Contains(string(f.Data), text) {
-				t.Errorf("%s does not say %q:\n%s", f.Name, text, f.Data)
-			}
-		}
-		delete(want, f.Name)
-	}
-	if len(want) > 0 {
-		t.Errorf("not written: %v", want)
 	}
 }

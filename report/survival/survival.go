@@ -14,17 +14,6 @@ const (
 	Unknown Answer = "unknown" // nobody tried, or what was tried could not be carried out
 )
 
-// And returns what two answers come to: one no is a no.
-func (a Answer) And(b Answer) Answer {
-	switch {
-	case a == No || b == No:
-		return No
-	case a == Unknown || b == Unknown:
-		return Unknown
-	}
-	return Yes
-}
-
 // Evidence is what an answer stands on.
 type Evidence string
 
@@ -36,36 +25,6 @@ const (
 	ByRuns      Evidence = "runs"
 	BySearch    Evidence = "search" // of a no: it found a schedule, and no run shows it
 )
-
-// Decide returns what runs and this search say together, and by which evidence.
-func (s *Search) Decide(runs, search Answer) (Answer, Evidence) {
-	switch {
-	case runs == No:
-		return No, ByRuns
-	case search == No:
-		return No, BySearch
-	case runs == Unknown:
-		return Unknown, ""
-	case search == Yes && s.Complete:
-		return Yes, ByStates
-	case search == Yes:
-		return Yes, BySchedules
-	}
-	return Yes, ByRuns
-}
-
-// Absence returns what a search says that has the fault at other moments too: what it did
-// not find is not there, and what it found speaks of those other moments. nil: nothing.
-func (s *Search) Absence() *Search {
-	if s.Safe != Yes {
-		return nil
-	}
-	only := &Search{Safe: Yes, Live: Unknown, Nodes: s.Nodes, States: s.States, Complete: s.Complete, Random: s.Random}
-	if s.Live == Yes {
-		only.Live = Yes
-	}
-	return only
-}
 
 // Cell is what became of an algorithm under one kind of fault.
 type Cell struct {

@@ -33,6 +33,21 @@ func StyleOf(w io.Writer) Style {
 	return s
 }
 
+// HeightOf returns how many lines of what is written to w can be seen; 0 for any number.
+func HeightOf(w io.Writer) int {
+	if !IsTerminal(w) {
+		return 0
+	}
+	_, height, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return height
+}
+
+// CanRedraw says whether w is a terminal on which lines can be written over.
+func CanRedraw(w io.Writer) bool { return IsTerminal(w) && os.Getenv("TERM") != "dumb" }
+
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

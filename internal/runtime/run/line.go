@@ -40,14 +40,24 @@ const (
 	window = time.Second            // of which the rate is told
 )
 
+// Reading is what a run has measured so far. It is for the eye: percentiles are exact to
+// within a sixteenth, the rate is that of the latest second or so, and the figures of a
+// result come from elsewhere. What is not known is 0.
+type Reading struct {
+	Entries  uint64 // so far
+	Of       uint64 // in all
+	Left     time.Duration
+	Rate     float64 // entries per second of the run's own time
+	P50, P99 int64   // waiting time, in nanoseconds
+	Waiting  int     // nodes that wait
+}
+
 // Line is a line on a terminal that shows what a run has measured so far, at most ten
 // times a second; nil shows nothing. Its methods may be called from several goroutines.
-//
-// What it shows is for the eye. Percentiles are exact to within a sixteenth, the rate is
-// that of the latest second or so, and the figures of a result come from elsewhere.
 type Line struct {
 	mu    sync.Mutex
-	over  bool // nothing but what Say has said is shown any more
+	tell  func(Reading) // in place of a terminal
+	over  bool          // nothing but what Say has said is shown any more
 	out   io.Writer
 	width int
 	now   func() time.Time
@@ -71,6 +81,9 @@ func NewLine(out io.Writer) *Line {
 	return &Line{out: out, width: layout.StyleOf(out).Width, now: time.Now}
 }
 
+// NewTeller returns a line that nobody sees: what it would show goes to tell.
+func NewTeller(tell func(Reading)) *Line { return &Line{tell: tell, now: time.Now} }
+
 // locked does something at a time, with the lock held. At the first time the run begins.
 func (l *Line) locked(do func(now time.Time)) {
 	if l == nil {
@@ -91,7 +104,7 @@ func (l *Line) Look(look func() State) {
 		if now.Sub(l.shown) >= every {
 			l.shown = now
 			s := look()
-			l.write(l.describe(&s, now))
+			l.put(&s, now)
 		}
 	})
 }
@@ -102,8 +115,18 @@ func (l *Line) Show(s *State) {
 		if l.begun == now {
 			l.begun = now.Add(-s.Elapsed) // the time of a run that is not simulated is everybody's
 		}
-		l.write(l.describe(s, now))
+		l.put(s, now)
 	})
+}
+
+// put shows a state, or tells of it.
+func (l *Line) put(s *State, now time.Time) {
+	switch r := l.read(s, now); {
+	case l.tell == nil:
+		l.write(r.describe(l.width))
+	case !l.over:
+		l.tell(r)
+	}
 }
 
 // Say shows a text from now on, and nothing else.
@@ -130,7 +153,7 @@ func (l *Line) clear() {
 }
 
 func (l *Line) write(text string) {
-	if l.over {
+	if l.over || l.tell != nil {
 		return
 	}
 	columns := utf8.RuneCountInString(text)
@@ -138,29 +161,39 @@ func (l *Line) write(text string) {
 	l.wrote = columns
 }
 
+// read says where the run stands.
+func (l *Line) read(s *State, now time.Time) Reading {
+	r := Reading{Entries: s.Entries, Of: s.Of, Waiting: s.Waiting, Rate: l.rate(s, now), Left: l.left(s, now)}
+	r.P50, _ = s.Waits.Quantile(0.5)
+	r.P99, _ = s.Waits.Quantile(0.99)
+	return r
+}
+
 // describe says where the run stands, as much of it as there is room for.
-func (l *Line) describe(s *State, now time.Time) string {
-	entries := fmt.Sprintf("%d entries", s.Entries)
-	if s.Of > 0 {
-		entries = fmt.Sprintf("%d of %d entries", s.Entries, s.Of)
+func (r *Reading) describe(width int) string {
+	entries := fmt.Sprintf("%d entries", r.Entries)
+	if r.Of > 0 {
+		entries = fmt.Sprintf("%d of %d entries", r.Entries, r.Of)
 	}
 	parts := []string{entries}
-	if left, ok := l.left(s, now); ok {
-		parts = append(parts, left+" left")
+	switch {
+	case r.Left >= 10*time.Second:
+		parts = append(parts, r.Left.Round(time.Second).String()+" left")
+	case r.Left > 0:
+		parts = append(parts, fmt.Sprintf("%.1fs left", r.Left.Seconds()))
 	}
-	if rate, ok := l.rate(s, now); ok {
-		parts = append(parts, fmt.Sprintf("%.4g CS/s", rate))
+	if r.Rate > 0 {
+		parts = append(parts, fmt.Sprintf("%.4g CS/s", r.Rate))
 	}
-	if p99, ok := s.Waits.Quantile(0.99); ok {
-		p50, _ := s.Waits.Quantile(0.5)
-		parts = append(parts, fmt.Sprintf("waited p50 %s p99 %s", short(p50), short(p99)))
+	if r.P99 > 0 {
+		parts = append(parts, fmt.Sprintf("waited p50 %s p99 %s", short(r.P50), short(r.P99)))
 	}
 	nodes := "nodes wait"
-	if s.Waiting == 1 {
+	if r.Waiting == 1 {
 		nodes = "node waits"
 	}
-	parts = append(parts, fmt.Sprintf("%d %s", s.Waiting, nodes))
-	for len(parts) > 1 && l.width > 0 && utf8.RuneCountInString(strings.Join(parts, ", ")) >= l.width {
+	parts = append(parts, fmt.Sprintf("%d %s", r.Waiting, nodes))
+	for len(parts) > 1 && width > 0 && utf8.RuneCountInString(strings.Join(parts, ", ")) >= width {
 		parts = parts[:len(parts)-1]
 	}
 	return strings.Join(parts, ", ")
@@ -175,29 +208,27 @@ func short(ns int64) string {
 	return units.Time(float64((ns + unit/2) / unit * unit))
 }
 
-func (l *Line) rate(s *State, now time.Time) (float64, bool) {
+// rate is in entries per second of the run's own time; 0 where it is not known.
+func (l *Line) rate(s *State, now time.Time) float64 {
 	for len(l.seen) > 1 && now.Sub(l.seen[1].at) >= window {
 		l.seen = l.seen[1:]
 	}
 	l.seen = append(l.seen, moment{now, s.Elapsed, s.Entries})
 	first := l.seen[0]
 	if s.Elapsed <= first.elapsed {
-		return 0, false
+		return 0
 	}
-	return float64(s.Entries-first.entries) / (s.Elapsed - first.elapsed).Seconds(), true
+	return float64(s.Entries-first.entries) / (s.Elapsed - first.elapsed).Seconds()
 }
 
-// left is how long the run will still take if it goes on as it has so far.
-func (l *Line) left(s *State, now time.Time) (string, bool) {
+// left is how long the run will still take if it goes on as it has so far; 0 where that
+// is not known.
+func (l *Line) left(s *State, now time.Time) time.Duration {
 	part, took := s.done(), now.Sub(l.begun)
 	if part == 0 || took < every {
-		return "", false
+		return 0
 	}
-	left := time.Duration(float64(took) * (1 - part) / part)
-	if left >= 10*time.Second {
-		return left.Round(time.Second).String(), true
-	}
-	return fmt.Sprintf("%.1fs", left.Seconds()), true
+	return time.Duration(float64(took) * (1 - part) / part)
 }
 
 // Counter is a line that shows how much of a search or a sweep is done: "1200 of 5000

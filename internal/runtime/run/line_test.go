@@ -83,20 +83,20 @@ func TestLeft(t *testing.T) {
 		entries, of uint64
 		elapsed     time.Duration
 		duration    time.Duration
-		want        string
+		want        time.Duration
 	}{
-		{entries: 10, of: 40, elapsed: 10 * time.Second, want: "30s"},
-		{entries: 10, elapsed: 10 * time.Second, duration: 12 * time.Second, want: "2.0s"},
-		{entries: 10, of: 40, elapsed: 10 * time.Second, duration: 20 * time.Second, want: "10s"},
+		{entries: 10, of: 40, elapsed: 10 * time.Second, want: 30 * time.Second},
+		{entries: 10, elapsed: 10 * time.Second, duration: 12 * time.Second, want: 2 * time.Second},
+		{entries: 10, of: 40, elapsed: 10 * time.Second, duration: 20 * time.Second, want: 10 * time.Second},
 		{entries: 10, elapsed: 10 * time.Second},
 		{of: 40, elapsed: 10 * time.Second},
-		{entries: 41, of: 40, elapsed: 10 * time.Second, want: "0.0s"},
+		{entries: 41, of: 40, elapsed: 10 * time.Second},
 	} {
 		l, _, now := line(0)
 		l.begun = now.Add(-c.elapsed)
-		got, ok := l.left(&State{Entries: c.entries, Of: c.of, Elapsed: c.elapsed, Duration: c.duration}, *now)
-		if got != c.want || ok != (c.want != "") {
-			t.Errorf("%+v: %q", c, got)
+		got := l.left(&State{Entries: c.entries, Of: c.of, Elapsed: c.elapsed, Duration: c.duration}, *now)
+		if got.Round(time.Millisecond) != c.want {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }
@@ -108,8 +108,8 @@ func TestRate(t *testing.T) {
 		*now = now.Add(100 * time.Millisecond)
 		entries := uint64(min(1000*k, 20000+10*(k-20)))
 		s := State{Elapsed: time.Duration(k) * 100 * time.Millisecond, Entries: entries}
-		rate, ok := l.rate(&s, *now)
-		if k > 31 && (!ok || math.Round(rate) != 100) || k > 2 && k <= 20 && math.Round(rate) != 10000 {
+		rate := l.rate(&s, *now)
+		if k > 31 && math.Round(rate) != 100 || k > 2 && k <= 20 && math.Round(rate) != 10000 {
 			t.Fatalf("after %d looks: %v", k, rate)
 		}
 	}
@@ -132,6 +132,19 @@ func TestLooks(t *testing.T) {
 	(*Line)(nil).Done()
 	if NewLine(new(bytes.Buffer)) != nil {
 		t.Error("a buffer is taken for a terminal")
+	}
+}
+
+// What nobody sees is told instead, until it is over.
+func TestTeller(t *testing.T) {
+	var told []Reading
+	l := NewTeller(func(r Reading) { told = append(told, r) })
+	s := state(time.Second, 100)
+	l.Show(s)
+	l.Say("it ends")
+	l.Show(s)
+	if len(told) != 1 || told[0].Entries != 100 || told[0].P99 < 4e6 || told[0].P99 > 6e6 || told[0].Waiting != 4 {
+		t.Errorf("told %+v", told)
 	}
 }
 

@@ -133,7 +133,7 @@ func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 			return nil, err
 		}
 		if k.wider {
-			c.Search = c.Search.Absence()
+			c.Search = absence(c.Search)
 		}
 	}
 	tally.conclude(c)
@@ -223,20 +223,20 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 			c.Why = []string{r.Error}
 		}
 	}
-	t.safe, t.live = t.safe.And(safe), t.live.And(live)
+	t.safe, t.live = and(t.safe, safe), and(t.live, live)
 }
 
 // conclude says what runs and search come to. Where no fault struck, nobody has looked.
 func (t *tally) conclude(c *survival.Cell) {
 	if c.Struck == 0 {
-		t.safe, t.live = t.safe.And(survival.Unknown), t.live.And(survival.Unknown)
+		t.safe, t.live = and(t.safe, survival.Unknown), and(t.live, survival.Unknown)
 	}
 	s := c.Search
 	if s == nil {
 		s = &survival.Search{Safe: survival.Unknown, Live: survival.Unknown}
 	}
-	c.Safe, c.SafeBy = s.Decide(t.safe, s.Safe)
-	c.Live, c.LiveBy = s.Decide(t.live, s.Live)
+	c.Safe, c.SafeBy = decide(s, t.safe, s.Safe)
+	c.Live, c.LiveBy = decide(s, t.live, s.Live)
 }
 
 // Command is the command line of a run.

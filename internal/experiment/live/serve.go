@@ -1,0 +1,206 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// DefaultAddress is where pages are served if nobody says where: on this host alone.
+const DefaultAddress = "127.0.0.1:8642"
+
+// Events is the path of the events of a page, for its data.
+const Events = "/events"
+
+// Maker makes a page. The page says in its address for [Events] which version it is, as a
+// query.
+type Maker func(version int) (html []byte, err error)
+
+// Server serves the page of a sweep, events that say where the sweep stands, and metrics.
+type Server struct {
+	URL string
+
+	board *Board
+	build Maker
+	http  *http.Server
+	end   chan struct{}
+
+	mu      sync.Mutex
+	page    []byte
+	err     error // why there is no newer page
+	version int   // of the page
+	built   time.Time
+	took    time.Duration
+}
+
+// Serve listens at an address, HOST:PORT, and serves what build makes. It calls build
+// once, and again when [Server.Refresh] says so, never two at a time.
+func Serve(address string, b *Board, build Maker) (*Server, error) {
+	listener, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("live: %s: another program listens at this port; end it, or choose another port, 0 for any that is free",
+			address)
+	case err != nil:
+		return nil, fmt.Errorf("live: cannot listen at %s: %w; want HOST:PORT of this host, such as %s", address, err, DefaultAddress)
+	}
+	s := &Server{URL: "http://" + listener.Addr().String() + "/", board: b, build: build, end: make(chan struct{})}
+	s.http = &http.Server{Handler: named(s.handler(), OnLoopback(listener.Addr().String())), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = s.http.Serve(listener) }() // ends with the server
+	return s, nil
+}
+
+// OnLoopback says whether an address can be reached from this host alone.
+func OnLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// share is the part of the time that may go into making pages, as a divisor.
+const share = 10
+
+// Refresh makes the page anew, unless making pages would take more than a tenth of the
+// time; with now it does so anyway.
+func (s *Server) Refresh(now bool) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	next := s.version + 1
+	early := s.version > 0 && time.Since(s.built) < max(time.Second, share*s.took)
+	s.mu.Unlock()
+	if early && !now {
+		return
+	}
+	begun := time.Now()
+	page, err := s.build(next)
+	s.mu.Lock()
+	s.built = time.Now()
+	s.took, s.err = s.built.Sub(begun), err
+	if err == nil {
+		s.page, s.version = page, next
+	}
+	s.mu.Unlock()
+	s.board.change(func(*Status) {})
+}
+
+// Close tells open pages how it ended, and ends.
+func (s *Server) Close() {
+	if s == nil {
+		return
+	}
+	close(s.end)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil { // somebody reads slowly
+		s.http.Close()
+	}
+}
+
+// handler answers GET and HEAD. Nothing can be changed.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.show)
+	mux.HandleFunc("GET "+Events, s.events)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry(s.board), promhttp.HandlerOpts{}))
+	return mux
+}
+
+// named refuses, of a server on the loopback, requests under another name than the
+// loopback's: a page from elsewhere whose name was made to lead here (DNS rebinding).
+func named(next http.Handler, loopback bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if loopback && !OnLoopback(r.Host) {
+			http.Error(w, "This server answers for the loopback of its host alone.", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// show answers with the page.
+func (s *Server) show(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	page, err := s.page, s.err
+	s.mu.Unlock()
+	w.Header().Set("Cache-Control", "no-store")
+	switch {
+	case page == nil && err != nil:
+		http.Error(w, "There is no page: "+err.Error(), http.StatusInternalServerError)
+	case page == nil:
+		w.Header().Set("Refresh", "1")
+		http.Error(w, "The page is being made.", http.StatusServiceUnavailable)
+	default:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(page) // whoever does not read it has left
+	}
+}
+
+const (
+	eventEvery = 200 * time.Millisecond // at most
+	quietEvery = 15 * time.Second       // a word to a page that nothing is told, lest a proxy end the connection
+)
+
+// events sends where the sweep stands, and which version of the page there is, whenever
+// that has changed.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	out := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	changed, stop := s.board.watch()
+	defer stop()
+	quiet := time.NewTicker(quietEvery)
+	defer quiet.Stop()
+	for {
+		if _, err := w.Write(s.event()); err != nil || out.Flush() != nil {
+			return
+		}
+		pause := time.After(eventEvery)
+		for waiting := true; waiting; {
+			select {
+			case <-changed:
+				waiting = false
+			case <-quiet.C:
+				waiting = false
+			case <-s.end:
+				_, _ = w.Write(s.event())
+				return
+			case <-r.Context().Done():
+				return
+			}
+		}
+		select {
+		case <-pause:
+		case <-s.end: // the last event follows
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// event is one of the stream: the status as JSON, with the version of the page.
+func (s *Server) event() []byte {
+	s.mu.Lock()
+	version := s.version
+	s.mu.Unlock()
+	var text []byte
+	s.board.look(func(status *Status) {
+		text, _ = json.Marshal(struct { // of numbers and texts alone
+			Version int `json:"version"`
+			*Status
+		}{version, status})
+	})
+	return fmt.Appendf(nil, "data: %s\n\n", text)
+}
