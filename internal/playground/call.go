@@ -39,6 +39,7 @@ type answer struct {
 	Algorithm string       `json:"algorithm,omitempty"`
 	Title     string       `json:"title,omitempty"`
 	Nodes     int          `json:"nodes,omitempty"`
+	Kinds     []string     `json:"kinds,omitempty"`
 	Lines     []scriptLine `json:"lines,omitempty"`
 	Shape     *shape       `json:"shape,omitempty"`
 	Events    []eventView  `json:"events"` // those that are new
@@ -77,9 +78,9 @@ func (s *Session) answer(q *request, progress func(uint64)) (a answer, err error
 			return a, err
 		}
 		x := s.model.Algorithm
-		shape := s.shape()
 		return answer{
-			Algorithm: x.Name, Title: x.Title, Nodes: s.model.Nodes, Lines: s.lines, Shape: &shape, Events: s.started, State: s.state(),
+			Algorithm: x.Name, Title: x.Title, Nodes: s.model.Nodes, Kinds: x.Kinds, Lines: s.lines, Shape: s.shape(),
+			Events: s.started, State: s.state(),
 		}, nil
 	case "search":
 		return s.search(q, progress)

@@ -209,30 +209,21 @@ func (s *Session) state() *stateView {
 
 // shape is what the nodes of a system have to do with one another.
 type shape struct {
-	Peers   [][]dme.NodeID `json:"peers,omitempty"`   // by node: to whom it may send; none where it may to any
+	Layout
 	Quorums [][]dme.NodeID `json:"quorums,omitempty"` // by node: whom it asks
-	Root    dme.NodeID     `json:"root,omitempty"`
+	Source  string         `json:"source"`            // the type of its nodes, as "maekawa.node"
 }
 
-func (s *Session) shape() shape {
+func (s *Session) shape() *shape {
 	a, system := s.model.Algorithm, s.model.System
-	v := shape{Root: a.Root}
-	for id := range s.model.IDs() {
-		if a.Peers != nil {
-			v.Peers = append(v.Peers, orNone(a.Peers(system, id)))
-		}
-		if a.RequestSet != nil {
-			v.Quorums = append(v.Quorums, orNone(a.RequestSet(system, id)))
+	v := &shape{Layout: NewLayout(a, system, s.model.Nodes)}
+	v.Source = strings.TrimPrefix(fmt.Sprintf("%T", dme.Unwrap(system.Node(1))), "*")
+	if a.RequestSet != nil {
+		for id := range s.model.IDs() {
+			v.Quorums = append(v.Quorums, append([]dme.NodeID{}, a.RequestSet(system, id)...))
 		}
 	}
 	return v
-}
-
-func orNone(nodes []dme.NodeID) []dme.NodeID {
-	if nodes == nil {
-		return []dme.NodeID{}
-	}
-	return nodes
 }
 
 // algorithmView is an algorithm as the page lists it.
