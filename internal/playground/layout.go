@@ -33,6 +33,7 @@ func NewLayout(a *dme.Algorithm, system dme.System, nodes int) Layout {
 	case a.Place != nil:
 		l.Form = "mesh"
 		l.mesh(a, system, nodes)
+		l.fill()
 	case depth != nil:
 		l.Form = "tree"
 		deepest := max(1, slices.Max(depth[1:]))
@@ -69,6 +70,23 @@ func edgesOf(a *dme.Algorithm, system dme.System, nodes int) []Edge {
 		}
 	}
 	return edges
+}
+
+// fill stretches the points over the unit square.
+func (l *Layout) fill() {
+	for axis := range 2 {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, p := range l.Points {
+			low, high = min(low, p[axis]), max(high, p[axis])
+		}
+		for i := range l.Points {
+			if high > low {
+				l.Points[i][axis] = (l.Points[i][axis] - low) / (high - low)
+			} else {
+				l.Points[i][axis] = 0.5
+			}
+		}
+	}
 }
 
 // treeOf returns how deep each node lies below the root, and where across, from 0 to 1;
@@ -134,7 +152,7 @@ func (l *Layout) mesh(a *dme.Algorithm, system dme.System, nodes int) {
 		if axes > 2 {
 			column = scale(at[1], size[1])
 		}
-		l.Points = append(l.Points, [2]float64{0.72*(column*0.9/planes+k/planes) + 0.1 + 0.1*row, 0.08 + 0.62*row + 0.22*(1-(k+1)/planes)})
+		l.Points = append(l.Points, [2]float64{0.8*column/planes + k/planes + 0.12*row, row + 0.3*(1-(k+1)/planes)})
 		for other := dme.NodeID(1); other < id; other++ {
 			if distance(at, place(other)) == 1 {
 				edge := Edge{A: other, B: id}

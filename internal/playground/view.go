@@ -134,7 +134,7 @@ type timerView struct {
 func (s *Session) state() *stateView {
 	n, a := s.network, s.model.Algorithm
 	v := &stateView{
-		Steps: len(s.steps), Hash: s.hash(), Inside: n.Inside(), Nodes: []nodeView{}, Flights: []flightView{}, Timers: []timerView{},
+		Steps: len(s.steps), Hash: s.hash(), Inside: append([]dme.NodeID{}, n.Inside()...), Nodes: []nodeView{}, Flights: []flightView{}, Timers: []timerView{},
 		Enabled: []stepView{}, ByKind: map[string]uint64{},
 	}
 	v.Property, v.Verdict, v.Concerned = s.verdict()

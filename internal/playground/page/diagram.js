@@ -22,8 +22,8 @@ class Diagram {
     this.model = model;
     this.now = now;
     this.spacer.style.height = `${this.y(model.last) + 40}px`;
-    const y = this.y(now);
-    if (y > this.box.scrollTop + this.box.clientHeight - 50 || y < this.box.scrollTop + 40) {
+    const y = this.y(Math.min(now, model.last));
+    if (now <= model.last && (y > this.box.scrollTop + this.box.clientHeight - 50 || y < this.box.scrollTop + 40)) {
       this.box.scrollTop = Math.max(0, y - this.box.clientHeight / 2);
     }
     this.draw();
@@ -55,24 +55,30 @@ class Diagram {
     });
     for (const s of m.sections) {
       if (!seen(s.from, s.to)) continue;
-      const end = Math.min(s.to, Math.max(this.now, s.from));
-      add("rect", { class: `section${s.bad ? " bad" : ""}${later(s.from)}`, x: x(s.lane) - 7, width: 14, y: at(s.from), height: Math.max(6, at(s.open ? end : s.to) - at(s.from)), rx: 3 });
+      const end = Math.min(s.to, Math.max(this.now, s.from), m.last);
+      add("rect", { class: `section${s.bad ? " bad" : ""}${later(s.from)}`, x: x(s.lane) - 7, width: 14, y: at(s.from), height: Math.max(3, at(s.open ? end : s.to) - at(s.from)), rx: 3 });
     }
     let drawn = 0;
+    const taken = []; // by labels: where one would lie over another it is left out, and the pointer tells it
+    const free = (cx, cy, w) => {
+      if (taken.some(t => Math.abs(t[0] - cx) < (t[2] + w) / 2 && Math.abs(t[1] - cy) < 11)) return false;
+      taken.push([cx, cy, w]);
+      return true;
+    };
     for (const g of m.messages) {
-      const last = g.end ?? this.now;
+      const last = g.end ?? Math.min(this.now, m.last);
       if (!seen(g.sent, last) || drawn++ > 1500) continue;
       const x1 = x(g.from), x2 = x(g.to), y1 = at(g.sent);
       const way = g.fate === "lost" ? 0.6 : g.fate === "way" ? 0.75 : 1;
-      const yEnd = g.fate === "way" ? Math.max(at(this.now), y1 + 14) : at(last);
+      const yEnd = g.fate === "arrived" ? at(last) : Math.max(at(last), y1 + 14);
       const to = [x1 + (x2 - x1) * way, y1 + (yEnd - y1) * way];
       const kind = `k${g.kind % 8}`;
       add("line", { class: `message ${kind} ${g.fate}${later(g.sent)}`, x1, y1, x2: to[0], y2: to[1], "marker-end": g.fate === "lost" ? "url(#lost)" : "url(#arrow)" })
         .append(svg("title", {}, `${g.label}: ${m.lanes[g.from]} to ${m.lanes[g.to]}`));
       const length = Math.hypot(to[0] - x1, to[1] - y1);
-      if (length > 34 && g.fate !== "quiet") {
-        const here = 0.32;
-        add("text", { class: `label ${kind}${later(g.sent)}`, x: x1 + (to[0] - x1) * here, y: y1 + (to[1] - y1) * here - 3, "text-anchor": "middle" }, g.short);
+      if (length > 34) {
+        const here = [0.5, 0.32, 0.68].map(t => [x1 + (to[0] - x1) * t, y1 + (to[1] - y1) * t - 3]).find(([cx, cy]) => cy > 26 && free(cx, cy, g.short.length * 6.3));
+        if (here) add("text", { class: `label ${kind}${later(g.sent)}`, x: here[0], y: here[1], "text-anchor": "middle" }, g.short);
       }
     }
     for (const p of m.points) {
@@ -94,7 +100,7 @@ class Diagram {
         number.addEventListener("click", () => this.pick(r));
       }
     }
-    if (this.now >= 0 && seen(this.now, this.now)) add("line", { class: "now", x1: 28, x2: width, y1: at(this.now) + 9, y2: at(this.now) + 9 });
+    if (this.now <= m.last && seen(this.now, this.now)) add("line", { class: "now", x1: 28, x2: width, y1: at(this.now) + 9, y2: at(this.now) + 9 });
     add("rect", { class: "heads", x: 0, y: 0, width, height: 20 });
     m.lanes.forEach((name, lane) => add("text", { class: "head", x: x(lane), y: 14, "text-anchor": "middle" }, m.lanes.length > 12 ? name.replace(/\D+/, "") : name));
     this.canvas.replaceChildren(svg("defs", {},

@@ -114,8 +114,8 @@ class Source {
       start: "Start", stop: "Stop", restart: "Restart", join: "Join", depart: "Depart", "peer-down": "Down", "peer-up": "Up" }[e.kind];
     const found = this.packages[type]?.[method];
     if (!found) return null;
-    const parts = [found, ...(found.kinds?.[e.message] ?? found.calls ?? [])];
-    const said = parts.map(p => p.doc).filter(Boolean);
-    return { code: parts.map(p => p.code).join("\n\n"), said: said[said.length - 1] ?? "" };
+    const of = found.kinds?.[e.message] ?? (e.message ? found.kinds?.[""] : undefined);
+    const parts = [...(of ?? []), found, ...(of ? [] : found.calls ?? [])];
+    return { code: parts.map(p => p.code).join("\n\n"), said: parts.find(p => p.doc)?.doc ?? "" };
   }
 }

@@ -108,8 +108,10 @@ class Picture {
       if (node.token) e.append(svg("circle", { class: "token", cx: r * 0.8, cy: -r * 0.8, r: 7 }, svg("title", {}, "the token")));
       const lock = lockOf(node);
       if (lock) {
-        e.append(svg("rect", { class: "lock", x: r * 0.45, y: r * 0.45, width: 22, height: 16, rx: 3 }, svg("title", {}, `its lock is with node ${lock}`)));
-        e.append(svg("text", { class: "locked", x: r * 0.45 + 11, y: r * 0.45 + 12, "text-anchor": "middle" }, `⚿${lock}`));
+        const [x0, y0] = [r * 0.5, r * 0.55];
+        e.append(svg("path", { class: "shackle", d: `M${x0 + 6},${y0}v-4a5,5 0 0 1 10,0v4` }),
+          svg("rect", { class: "lock", x: x0, y: y0, width: 22, height: 15, rx: 3 }, svg("title", {}, `its lock is with node ${lock}`)),
+          svg("text", { class: "locked", x: x0 + 11, y: y0 + 11.5, "text-anchor": "middle" }, String(lock)));
       }
       e.append(svg("title", {}, `node ${node.id} is ${node.activity}`));
       e.addEventListener("click", () => this.hand.node(node));

@@ -65,6 +65,9 @@ type Scenario struct {
 	lineOf map[string]int // where each setting stands first
 }
 
+// Text is the scenario as it was read.
+func (s *Scenario) Text() []byte { return []byte(strings.Join(s.original, "\n") + "\n") }
+
 // Refused is an error about the scenario's algorithm, with the line that names it.
 func (s *Scenario) Refused(err error) error { return s.at(s.lineOf["algorithm"], err) }
 
