@@ -8,7 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"dmebench/algorithms/quorum"
+	"dmebench/dme"
 	"dmebench/internal/platform/fileio"
+	"dmebench/internal/playground"
 	"dmebench/internal/playground/page"
 )
 
@@ -68,4 +71,62 @@ func (p *program) writePage(file string, html []byte) error {
 	}
 	_, err := fmt.Fprintf(p.stdout, "page: %s\n", file)
 	return err
+}
+
+// mostDrawn is how many nodes a drawing has room for.
+const mostDrawn = 64
+
+// drawAlgorithm draws the nodes of an algorithm, as they stand in the playground.
+func (p *program) drawAlgorithm(c *cli.Context, a *dme.Algorithm) error {
+	nodes := 7
+	if c.IsSet("nodes") {
+		nodes = c.Int("nodes")
+	}
+	if nodes < 1 || nodes > mostDrawn {
+		return usage("list %s: --nodes %d: a drawing has room for 1 to %d", a.Name, nodes, mostDrawn)
+	}
+	set, errs := settingsOf(c)
+	if errs != nil {
+		return failWith(Usage, errors.Join(errs...))
+	}
+	options, err := a.Resolve(set)
+	if err == nil {
+		err = a.CheckNodes(nodes, options)
+	}
+	if err != nil {
+		return failWith(Usage, err)
+	}
+	system, err := a.Prepare(dme.Config{Nodes: nodes, Seed: 1, Options: options, ReadFile: newFiles().read})
+	if err != nil {
+		return failWith(Usage, err)
+	}
+	title := fmt.Sprintf("%s, %d nodes", a.Title, nodes)
+	if a.RequestSet != nil {
+		var sets [][]dme.NodeID
+		for id := 1; id <= nodes; id++ {
+			sets = append(sets, a.RequestSet(system, dme.NodeID(id)))
+		}
+		return p.draw(c, playground.Incidence(title, sets))
+	}
+	return p.draw(c, playground.NewLayout(a, system, nodes).Drawing(title))
+}
+
+// drawQuorums draws the sets of one construction.
+func (p *program) drawQuorums(c *cli.Context, systems []*quorum.System) error {
+	if len(systems) != 1 || systems[0].Nodes() > mostDrawn {
+		return usage("list quorums: --svg draws one construction of at most %d nodes; name it with --quorum", mostDrawn)
+	}
+	s := systems[0]
+	var sets [][]dme.NodeID
+	for id := 1; id <= s.Nodes(); id++ {
+		sets = append(sets, s.RequestSet(dme.NodeID(id)))
+	}
+	return p.draw(c, playground.Incidence(fmt.Sprintf("%s of %d", s.Name(), s.Nodes()), sets))
+}
+
+func (p *program) draw(c *cli.Context, svg []byte) error {
+	if err := fileio.Write(c.String("svg"), svg); err != nil {
+		return failWith(CantCreate, fmt.Errorf("--svg %s: cannot write there: %w", c.String("svg"), err))
+	}
+	return nil
 }

@@ -116,6 +116,6 @@ class Source {
     if (!found) return null;
     const of = found.kinds?.[e.message] ?? (e.message ? found.kinds?.[""] : undefined);
     const parts = [...(of ?? []), found, ...(of ? [] : found.calls ?? [])];
-    return { code: parts.map(p => p.code).join("\n\n"), said: parts.find(p => p.doc)?.doc ?? "" };
+    return { code: parts.map(p => p.code).join("\n\n"), said: (parts.find(p => /step|process|procedure|section|handler/i.test(p.doc ?? "")) ?? found).doc ?? "" };
   }
 }

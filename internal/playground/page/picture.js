@@ -3,7 +3,7 @@
 class Picture {
   constructor(box, hand) {
     this.hand = hand;
-    this.canvas = svg("svg", { class: "picture", viewBox: "0 0 640 520", role: "group", "aria-label": "the nodes and the messages on their way" });
+    this.canvas = svg("svg", { class: "picture", role: "group", "aria-label": "the nodes and the messages on their way" });
     box.append(this.canvas);
     this.selected = 0;
     this.waits = true;
@@ -11,12 +11,15 @@ class Picture {
 
   place(id) {
     const [x, y] = this.shape.points[id - 1];
-    return [40 + x * 560, 36 + y * 444];
+    return [36 + x * (this.width - 72), 34 + y * (this.height - 74)];
   }
 
   show(play, options) {
     const { state, info } = play;
     this.shape = info.shape;
+    // A narrow screen gets a smaller drawing, not smaller letters.
+    [this.width, this.height] = this.canvas.clientWidth && this.canvas.clientWidth < 520 ? [400, 350] : [640, 520];
+    this.canvas.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.radius = state.nodes.length > 30 ? 9 : state.nodes.length > 13 ? 14 : 20;
     const focus = document.activeElement?.dataset?.key;
     const layers = [this.edges(), this.quorum(), this.pointers(state), options.waits ? this.waiting(state) : null,
@@ -160,7 +163,7 @@ class Picture {
       begun = [event.clientX, event.clientY];
       e.setPointerCapture(event.pointerId);
     });
-    const scale = () => 640 / this.canvas.getBoundingClientRect().width;
+    const scale = () => this.width / this.canvas.getBoundingClientRect().width;
     e.addEventListener("pointermove", event => {
       if (begun) e.setAttribute("transform", `translate(${x + (event.clientX - begun[0]) * scale()},${y + (event.clientY - begun[1]) * scale()})`);
     });

@@ -32,7 +32,9 @@ function painted(header, events) {
 
 const milliseconds = ns => `${(ns / 1e6).toFixed(3)} ms`;
 
-const sayEvent = e => [`node ${e.node}`, e.event, e.kind, e.message, e.peer ? `${e.event === "send" ? "to" : "from"} ${e.peer}` : "", e.stamp, e.reason, e.state].filter(Boolean).join(" ");
+const verbs = { request: "asks", "request-shared": "asks, as a reader", enter: "enters", exit: "leaves", start: "starts", stop: "is told to stop", down: "hears of the crash", up: "hears of the return", timeout: "timer fires" };
+
+const sayEvent = e => [`node ${e.node}`, verbs[e.event] ?? `${e.event}s`, e.kind, e.message, e.peer ? `${{ send: "to", down: "of", up: "of" }[e.event] ?? "from"} ${e.peer}` : "", e.stamp, e.reason, e.state].filter(Boolean).join(" ");
 
 async function showRecording() {
   const $ = id => document.getElementById(id);
@@ -47,7 +49,8 @@ async function showRecording() {
   picture.place = t => 34 + (t - first) * scale;
   const timeAt = y => first + (y - 34) / scale;
   picture.times = (top, bottom) => {
-    const step = 10 ** Math.ceil(Math.log10(Math.max(1, 45 / scale)));
+    const least = Math.max(1, 45 / scale), power = 10 ** Math.floor(Math.log10(least));
+    const step = power * [1, 2, 5, 10].find(k => k * power >= least);
     const ticks = [];
     for (let t = Math.ceil(Math.max(first, timeAt(top)) / step) * step; t <= Math.min(picture.last, timeAt(bottom)); t += step) ticks.push({ row: t, text: (t / 1e6).toFixed(step < 1e4 ? 3 : step < 1e6 ? 2 : 0) });
     return ticks;
