@@ -21,6 +21,7 @@ type request struct {
 	Step  *stepView  `json:"step"`
 	Steps []stepView `json:"steps"`
 	Count int        `json:"count"`
+	Seed  uint64     `json:"seed"`
 
 	Algorithm string            `json:"algorithm"`
 	Nodes     int               `json:"nodes"`
@@ -121,6 +122,10 @@ func (s *Session) answer(q *request, progress func(uint64)) (a answer, err error
 				break
 			}
 		}
+		a.Events = s.events[before:]
+	case "random":
+		before := len(s.events)
+		s.random(q.Seed, q.Count)
 		a.Events = s.events[before:]
 	case "scenario":
 		a.Text = s.scenario(q.Text)
@@ -239,10 +244,10 @@ func (s *Session) shorter(q *request, progress func(uint64)) (found answer, err 
 			}
 			slices.Reverse(steps)
 			if len(steps) >= len(s.steps) {
-				found.Found = fmt.Sprintf("No: %d steps are the fewest.", len(steps))
+				found.Found = fmt.Sprintf("No: it takes at least %s.", counted(len(steps)))
 				return found, nil
 			}
-			found.Found = fmt.Sprintf("Yes: %d steps lead here, in place of %d.", len(steps), len(s.steps))
+			found.Found = fmt.Sprintf("Yes: it takes %s, not %d.", counted(len(steps)), len(s.steps))
 			if err := s.goTo(0); err != nil {
 				return found, err
 			}
@@ -290,6 +295,13 @@ func (s *Session) shorter(q *request, progress func(uint64)) (found answer, err 
 	}
 	found.Found = "No: no shorter way was found."
 	return found, nil
+}
+
+func counted(steps int) string {
+	if steps == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", steps)
 }
 
 func cloneWith(made map[dme.NodeID]int, id dme.NodeID) map[dme.NodeID]int {

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
+	"math/rand/v2"
 	"path"
 	"slices"
 	"strings"
@@ -193,10 +194,34 @@ func (s *Session) next() (x vnet.Step, ok bool) {
 	return n.FirstTimer()
 }
 
+// random takes steps that are drawn from the seed, such as the algorithm's needs allow,
+// until nothing is possible or something is broken.
+func (s *Session) random(seed uint64, count int) {
+	draw := rand.New(rand.NewPCG(seed, uint64(len(s.steps))))
+	for range count {
+		var steps []vnet.Step
+		for _, x := range s.network.Enabled(nil) {
+			switch x.Kind {
+			case dme.Request, dme.RequestShared, dme.Exit, dme.Timeout, dme.PeerDown, dme.PeerUp, dme.Receive:
+				if x.Index == 0 && !trace.BeyondNeeds(s.model, x) {
+					steps = append(steps, x)
+				}
+			}
+		}
+		if s.network.Violation != nil || len(steps) == 0 || s.do(steps[draw.IntN(len(steps))]) != nil {
+			return
+		}
+	}
+}
+
 // scenario is the play as the text of a scenario.
 func (s *Session) scenario(title string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n%s\n\n", cmp.Or(title, "A play of "+s.model.Algorithm.Title), strings.Join(s.head, "\n"))
+	fmt.Fprintf(&b, "# %s\n%s\n", cmp.Or(title, "A play of "+s.model.Algorithm.Title), strings.Join(s.head, "\n"))
+	if bad := s.network.Violation; bad != nil { // else it could not be played to its end
+		fmt.Fprintf(&b, "violates %s\n", bad.Property)
+	}
+	b.WriteString("\n")
 	for _, e := range s.events {
 		b.WriteString(e.Command + "\n")
 	}

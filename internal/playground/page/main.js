@@ -205,6 +205,7 @@ function listen() {
   });
   $("menu").addEventListener("change", () => choose($("menu").value));
   $("next").addEventListener("click", () => attempt(() => play.next()));
+  $("random").addEventListener("click", () => attempt(() => play.random()));
   $("back").addEventListener("click", () => attempt(() => play.goTo(play.at - 1)));
   $("first").addEventListener("click", () => attempt(() => play.goTo(0)));
   $("slider").addEventListener("input", () => attempt(() => play.goTo(Number($("slider").value))));

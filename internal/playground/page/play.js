@@ -73,6 +73,15 @@ class Play {
     return true;
   }
 
+  // random takes a step that is drawn.
+  random() {
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    const [event] = Engine.call({ do: "random", seed, count: 1 }).events ?? [];
+    if (!event) return;
+    Engine.call({ do: "go", count: this.at });
+    this.do(event);
+  }
+
   // goTo goes to where k steps have been taken, back or forward.
   goTo(k) {
     k = Math.max(0, Math.min(k, this.events.length));
