@@ -32,7 +32,7 @@ function painted(header, events) {
 
 const milliseconds = ns => `${(ns / 1e6).toFixed(3)} ms`;
 
-const verbs = { request: "asks", "request-shared": "asks, as a reader", enter: "enters", exit: "leaves", start: "starts", stop: "is told to stop", down: "hears of the crash", up: "hears of the return", timeout: "timer fires" };
+const verbs = { request: "asks", "request-shared": "asks, as a reader", enter: "enters", exit: "leaves", start: "starts", stop: "is told to stop", down: "hears of the crash", up: "hears of the return", timeout: "timer fires", crash: "crashes", left: "has left", depart: "is told to leave", "set-timer": "sets a timer", refuse: "refuses" };
 
 const sayEvent = e => [`node ${e.node}`, verbs[e.event] ?? `${e.event}s`, e.kind, e.message, e.peer ? `${{ send: "to", down: "of", up: "of" }[e.event] ?? "from"} ${e.peer}` : "", e.stamp, e.reason, e.state].filter(Boolean).join(" ");
 
