@@ -85,9 +85,10 @@ func (p *program) drawAlgorithm(c *cli.Context, a *dme.Algorithm) error {
 	if nodes < 1 || nodes > mostDrawn {
 		return usage("list %s: --nodes %d: a drawing has room for 1 to %d", a.Name, nodes, mostDrawn)
 	}
-	set, errs := settingsOf(c)
-	if errs != nil {
-		return failWith(Usage, errors.Join(errs...))
+	var wrong refusals
+	set := settingsOf(c, &wrong)
+	if err := wrong.err(); err != nil {
+		return err
 	}
 	options, err := a.Resolve(set)
 	if err == nil {

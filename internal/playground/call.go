@@ -191,7 +191,7 @@ func (s *Session) search(q *request, progress func(uint64)) (found answer, err e
 			found.Found = fmt.Sprintf("Nothing was found in %d states; the search is not complete: %s.", r.States, r.Stopped)
 			return found, nil
 		}
-		return s.counterexample(a, o, search, r.Trace, 1)
+		return counterexample(a, search, r.Trace, 1)
 	}
 	search, err := check.New(a, o)
 	if err != nil {
@@ -202,12 +202,12 @@ func (s *Session) search(q *request, progress func(uint64)) (found answer, err e
 		found.Found = fmt.Sprintf("Nothing was found in %d schedules, which proves nothing.", r.Schedules)
 		return found, nil
 	}
-	return s.counterexample(a, o, search, r.Trace, r.Seed)
+	return counterexample(a, search, r.Trace, r.Seed)
 }
 
 // counterexample makes a scenario of what a search has found.
-func (s *Session) counterexample(a *dme.Algorithm, o check.Options, search *check.Search, t *check.Trace, seed uint64) (found answer, err error) {
-	x := trace.Of(a, o, search.Sequenced(), t, seed)
+func counterexample(a *dme.Algorithm, search *check.Search, t *check.Trace, seed uint64) (found answer, err error) {
+	x := trace.Of(a, search.Options, search.Sequenced(), t, seed)
 	text, err := trace.Save("found", x)
 	return answer{Text: string(text), Found: x.Verdict}, err
 }

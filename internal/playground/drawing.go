@@ -18,8 +18,8 @@ func (d *drawing) add(format string, args ...any) { fmt.Fprintf(d, format+"\n", 
 
 func begin(title string, width, height float64) *drawing {
 	var d drawing
-	d.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" font-family="sans-serif" font-size="13">`,
-		width, height, width, height)
+	d.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f"`, width, height, width, height)
+	d.add(` font-family="sans-serif" font-size="13">`)
 	d.add(`<rect width="100%%" height="100%%" fill="#fff"/>`)
 	d.WriteString("<title>")
 	xml.EscapeText(&d, []byte(title)) // to memory: it does not fail
@@ -78,7 +78,7 @@ func Incidence(title string, sets [][]dme.NodeID) []byte {
 		return side/2 + (side/2-34)*sin, side/2 - (side/2-34)*cos
 	}
 	for k, set := range sets {
-		d.add(`<path fill="none" stroke="%s" stroke-width="2" opacity="0.8" d="%s"><title>S%d</title></path>`, hue(k, n), through(set, at), k+1)
+		d.add(`<path fill="none" stroke="%s" stroke-width="2" d="%s"><title>S%d</title></path>`, hue(k, n), through(set, at), k+1)
 	}
 	for id := 1; id <= n; id++ {
 		x, y := at(dme.NodeID(id))

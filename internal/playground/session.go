@@ -119,7 +119,8 @@ func (s *Session) open(text string) error {
 	}
 	s.head, s.lines, s.model = nil, nil, played.Model
 	for line := range strings.Lines(text) {
-		if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); slices.Contains(trace.Settings, word) && word != "violates" && word != "repeats" {
+		word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if slices.Contains(trace.Settings, word) && word != "violates" && word != "repeats" {
 			s.head = append(s.head, strings.TrimSpace(line))
 		}
 	}

@@ -134,8 +134,8 @@ type timerView struct {
 func (s *Session) state() *stateView {
 	n, a := s.network, s.model.Algorithm
 	v := &stateView{
-		Steps: len(s.steps), Hash: s.hash(), Inside: append([]dme.NodeID{}, n.Inside()...), Nodes: []nodeView{}, Flights: []flightView{}, Timers: []timerView{},
-		Enabled: []stepView{}, ByKind: map[string]uint64{},
+		Steps: len(s.steps), Hash: s.hash(), Inside: append([]dme.NodeID{}, n.Inside()...),
+		Nodes: []nodeView{}, Flights: []flightView{}, Timers: []timerView{}, Enabled: []stepView{}, ByKind: map[string]uint64{},
 	}
 	v.Property, v.Verdict, v.Concerned = s.verdict()
 	for id := range n.IDs() {

@@ -47,9 +47,14 @@ func opened(t *testing.T, scenario, fragment string) *testkit.Browser {
 	}
 	b.Size(1400, 900, false)
 	b.Open(html, fragment)
-	b.Eval(`await new Promise(resolve => { const look = () => document.body.classList.contains("ready") ? resolve() : requestAnimationFrame(look); look(); })`)
+	b.Eval(ready)
 	return b
 }
+
+// until waits until an expression is true.
+const until = `await new Promise(resolve => { const look = () => (%s) ? resolve() : setTimeout(look, 10); look(); })`
+
+var ready = fmt.Sprintf(until, `document.body?.classList.contains("ready")`)
 
 // drawn waits until what has changed is drawn.
 const drawn = `await new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))`
@@ -78,8 +83,9 @@ func TestHand(t *testing.T) {
 	for i := 0; b.Eval(`document.querySelector("#next").disabled`) == "false" && i < 40; i++ {
 		step("#next")
 	}
-	if got := b.Eval(`play.state.property + ": " + document.querySelector(".verdict").textContent`); !strings.Contains(got, "progress: Standstill") {
-		t.Errorf("the literal text ends with %q", got)
+	verdict := b.Eval(`play.state.property + ": " + document.querySelector(".verdict").textContent`)
+	if !strings.Contains(verdict, "progress: Standstill") {
+		t.Errorf("the literal text ends with %q", verdict)
 	}
 	if waits := b.Eval(`document.querySelectorAll(".picture .wait").length`); waits == "0" {
 		t.Error("nobody is drawn as waiting for anybody in a deadlock")
@@ -95,8 +101,10 @@ func TestHand(t *testing.T) {
 	if entries := b.Eval(`play.state.entries`); entries != "4" {
 		t.Errorf("with the repaired text %s nodes have been inside", entries)
 	}
-	if got := b.Eval(`(await choose("scenario:maekawa/section-5"), (() => { while (play.next()); return Object.keys(play.state.by_kind).join(); })())`); !strings.Contains(got, "INQUIRE") {
-		t.Errorf("the paper's example sends %s", got)
+	b.Eval(`await choose("scenario:maekawa/section-5")`)
+	sent = b.Eval(`(() => { while (play.next()); return Object.keys(play.state.by_kind).join(); })()`)
+	if !strings.Contains(sent, "INQUIRE") {
+		t.Errorf("the paper's example sends %s", sent)
 	}
 }
 
@@ -140,7 +148,7 @@ func TestBackAndForward(t *testing.T) {
 		t.Errorf("%s: %s", name, text)
 	}
 	b.Click("#link", 1)
-	b.Eval(`await new Promise(resolve => { const look = () => location.hash.includes("play=") ? resolve() : setTimeout(look, 10); look(); })`)
+	b.Eval(fmt.Sprintf(until, `location.hash.includes("play=")`))
 	link := b.Eval(`location.hash.slice(1)`)
 	again := opened(t, "", link)
 	again.Eval(drawn)
@@ -166,7 +174,8 @@ func TestErrata(t *testing.T) {
 		t.Errorf("%d literal texts are in the menu, and there are %d", len(names), published)
 	}
 	for _, name := range names {
-		got := b.Eval(fmt.Sprintf(`(await choose("erratum:%s"), (() => { while (play.at < play.script.length && play.next()); return play.state.property ?? ""; })())`, name))
+		b.Eval(fmt.Sprintf(`await choose("erratum:%s")`, name))
+		got := b.Eval(`(() => { while (play.at < play.script.length && play.next()); return play.state.property ?? ""; })()`)
 		if got == "" || got == "null" {
 			t.Errorf("%s: nothing is broken in the end: %s", name, b.Eval(`document.querySelector("#found").textContent`))
 		}
@@ -181,7 +190,8 @@ func TestScenarios(t *testing.T) {
 		for (const s of catalog.scenarios) {
 			await choose("scenario:" + s.name);
 			while (play.at < play.script.length && attempt(() => play.next()));
-			if (play.at !== play.script.length) wrong.push(s.name + " ends at step " + play.at + ": " + document.querySelector("#alert").textContent);
+			const said = document.querySelector("#alert").textContent;
+			if (play.at !== play.script.length) wrong.push(s.name + " ends at step " + play.at + ": " + said);
 			if (!s.name.endsWith("/example") && !Lessons.notes[s.name]) wrong.push("nothing is said of " + s.name);
 		}
 		return wrong.join("\n");
@@ -215,7 +225,7 @@ func TestRecordedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Open(html, "")
-	b.Eval(`await new Promise(resolve => { const look = () => document.body.classList.contains("ready") ? resolve() : requestAnimationFrame(look); look(); })`)
+	b.Eval(ready)
 	b.Choose("#query", "crashes")
 	b.Click("#again", 1)
 	if found := b.Eval(`document.querySelector("#hits").textContent`); found != "1 found" {

@@ -64,7 +64,10 @@ type pkg struct {
 }
 
 func parse(fsys fs.FS, folder string) (*pkg, error) {
-	p := &pkg{name: folder, fset: token.NewFileSet(), types: map[string]*ast.StructType{}, methods: map[string]map[string]*ast.FuncDecl{}, kinds: map[string]string{}}
+	p := &pkg{
+		name: folder, fset: token.NewFileSet(), types: make(map[string]*ast.StructType),
+		methods: make(map[string]map[string]*ast.FuncDecl), kinds: make(map[string]string),
+	}
 	files, err := fs.Glob(fsys, path.Join(folder, "*.go"))
 	if err != nil {
 		return nil, err
