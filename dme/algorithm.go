@@ -90,6 +90,9 @@ type Algorithm struct {
 	// Peers returns the nodes that id may send to while no node has failed, in ascending
 	// order, so that connections are made before they are needed. nil: to any.
 	Peers func(s System, id NodeID) []NodeID
+	// Place returns where a node lies, if the paper draws the nodes on a mesh: row, column
+	// and plane, or as many coordinates as the mesh has dimensions, from 0.
+	Place func(s System, id NodeID) []int
 	// Remarks on what a system was prepared from, such as a file, become warnings of results.
 	Remarks func(System) []string
 	// Root is the node that all depend on at the start: a root, a coordinator; None without one.

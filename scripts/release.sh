@@ -16,6 +16,7 @@ out=${2:-dist}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 cd "$(dirname "$0")/.."
+root=$PWD
 
 if ! commit=$(git rev-parse --verify HEAD); then
 	echo "release.sh: here is no git repository with a commit; a release is built from one" >&2
@@ -27,6 +28,10 @@ if [ -n "$(git status --porcelain --untracked-files=no)" ]; then
 fi
 time=$(TZ=UTC git show -s --no-show-signature --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd "$commit")
 module=$(sed -n 's/^module //p' go.mod)
+
+# The playground's WebAssembly is compiled once, and every binary carries it.
+GOFLAGS= go run ./internal/playground/carry
+trap 'rm -f "$root"/internal/playground/page/compiled/*.gz "$root"/internal/playground/page/compiled/*.js' EXIT
 
 built=()
 for platform in ${PLATFORMS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64}; do

@@ -204,6 +204,7 @@ func describe(sizes func(n int, opt dme.Options) ([]int, error), how func(dme.Op
 		QueueLength: dme.OfNode((*node).QueueLength),
 		Waits:       dme.OfNode((*node).Waits),
 		Peers:       dme.OfSystem((*system).Peers),
+		Place:       dme.OfSystem((*system).Place),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := sizes(c.Nodes, c.Options)
 			if err != nil {
@@ -258,6 +259,15 @@ func newSystem(sizes []int, nodes int, r repair) *system {
 		s.planed = append(s.planed, "PL"+s.triple(s.cornerOf(k)))
 	}
 	return s
+}
+
+// Place returns where a node lies in the mesh.
+func (s *system) Place(id dme.NodeID) []int {
+	at := make([]int, len(s.sizes))
+	for l := range at {
+		at[l] = s.coordinate(id, l)
+	}
+	return at
 }
 
 // Peers returns the node's neighbours on the links that are used.

@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
-	"dmebench/dme/vnet"
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/fileio"
@@ -73,6 +72,7 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.StringFlag{Name: "svg", Usage: "draw a counterexample to `FILE`", DefaultText: "counterexample-ALGORITHM.svg"},
 			&cli.StringFlag{Name: "out", Usage: "draw it to a file of that name in folder `DIR`"},
 			&cli.StringFlag{Name: "save", Usage: "write a counterexample to `FILE` as a scenario for 'dmebench trace'"},
+			&cli.StringFlag{Name: "open", Usage: "write a page to `FILE` in which it can be played, step by step"},
 			&cli.BoolFlag{Name: "markdown", Usage: "with --prove: print a table for Markdown"},
 		), inCategory("Other hosts", workFlags("random schedules")...)),
 		Action: p.check,
@@ -185,8 +185,8 @@ func newSearch(c *cli.Context, a *dme.Algorithm, options check.Options) (search 
 	if picture, err = pictureFile(c, a); err != nil {
 		return nil, "", err
 	}
-	if c.IsSet("save") {
-		if err := canWrite(c.String("save")); err != nil {
+	for _, name := range given(c, "save", "open") {
+		if err := canWrite(c.String(name)); err != nil {
 			return nil, "", err
 		}
 	}
@@ -210,8 +210,15 @@ func (p *program) tell(c *cli.Context, a *dme.Algorithm, found *searched) error 
 			}
 		}
 	}
-	if c.IsSet("save") && report.Trace != nil {
-		result.Scenario = p.saveScenario(c.String("save"), a, search.Options, search.Sequenced(), report, result.Replay)
+	if report.Trace != nil {
+		x := trace.Of(a, search.Options, search.Sequenced(), report.Trace, report.Seed)
+		x.Replay = result.Replay
+		if c.IsSet("save") {
+			result.Scenario = p.saveScenario(c.String("save"), x)
+		}
+		if c.IsSet("open") {
+			p.openCounterexample(c, x)
+		}
 	}
 	if err := p.print(c, "result", result, func() error { return result.Print(p.stdout) }); err != nil {
 		return err
@@ -377,19 +384,8 @@ func collectBelow(held check.Bytes) (restore func()) {
 
 // saveScenario keeps a counterexample as a scenario, and returns the name of its
 // file, "" where that cannot be done, which is said.
-func (p *program) saveScenario(file string, a *dme.Algorithm, o check.Options, sequenced bool, r check.Report, replay string) string {
-	x := trace.Counterexample{
-		Algorithm: a, Nodes: o.Nodes, Set: o.Set, Seed: r.Seed, Sequenced: sequenced, Bypass: o.Bypass,
-		Violates: r.Trace.Violation.Property, Verdict: r.Trace.Violation.Verdict, Replay: replay,
-		Steps: r.Trace.Steps(), Repeats: r.Trace.Repeats,
-	}
-	switch x.Violates {
-	case check.Starvation: // which a scenario cannot judge: it plays one schedule
-		x.Violates, x.Bypass = vnet.Overtaking, r.Trace.Bypass
-	case vnet.Overtaking:
-		x.Bypass = r.Trace.Bypass
-	}
-	text, err := saved(file, x, o.ReadFile)
+func (p *program) saveScenario(file string, x trace.Counterexample) string {
+	text, err := saved(file, x, x.ReadFile)
 	if err == nil {
 		err = fileio.Write(file, text)
 	}
@@ -400,7 +396,24 @@ func (p *program) saveScenario(file string, a *dme.Algorithm, o check.Options, s
 	return file
 }
 
-// saved returns the text of a file, in which options name files as seen from there.
+// openCounterexample writes a page in which it can be played.
+func (p *program) openCounterexample(c *cli.Context, x trace.Counterexample) {
+	text, err := trace.Save("counterexample", x)
+	if err == nil {
+		stdout := p.stdout
+		if c.Bool("json") {
+			p.stdout = p.stderr
+		}
+		err = p.writePlayground(c.Context, c.String("open"), text)
+		p.stdout = stdout
+	}
+	if err != nil {
+		fmt.Fprintf(p.stderr, "dmebench: warning: there is no page of the counterexample: %v\n", err)
+	}
+}
+
+// saved returns the text of the counterexample in a file. The files that its options name
+// are named as seen from there.
 func saved(file string, x trace.Counterexample, read func(string) ([]byte, error)) ([]byte, error) {
 	named := make(map[string]bool)
 	x.ReadFile = func(name string) ([]byte, error) {

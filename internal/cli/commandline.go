@@ -145,7 +145,7 @@ func (p *program) app() *cli.App {
 			inGroup(measure, p.runCommand(), p.sweepCommand(), p.pingCommand(), p.adviseCommand()),
 			inGroup(decide, atOnce(p.reportCommand()), atOnce(p.rankCommand()), atOnce(p.compareCommand()), atOnce(p.exportCommand()),
 				p.validateCommand()),
-			inGroup(verify, p.checkCommand(), atOnce(p.traceCommand())),
+			inGroup(verify, p.checkCommand(), atOnce(p.traceCommand()), p.playgroundCommand()),
 			inGroup(acrossHosts, p.brokerCommand(), p.agentCommand(), p.doctorCommand()),
 			inGroup("", atOnce(p.listCommand()), p.completionCommand()),
 			[]*cli.Command{

@@ -24,7 +24,9 @@ func (p *program) listCommand() *cli.Command {
 	asJSON := jsonFlag("as JSON")
 	page := []cli.Flag{asJSON,
 		&cli.BoolFlag{Name: "markdown", Usage: "all algorithms, as the page docs/algorithms.md"},
-		&cli.StringFlag{Name: "name", Usage: "tell all that is known of `NAME`"}}
+		&cli.StringFlag{Name: "name", Usage: "tell all that is known of `NAME`"},
+		&cli.StringFlag{Name: "svg", Usage: "draw its nodes, and the links that it uses, to `FILE`"},
+		nodesFlag(), setFlag("an option of the algorithm that is drawn")}
 	with := func(name, usage string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
 		return &cli.Command{Name: name, Usage: usage, Action: action, Flags: flags}
 	}
@@ -280,6 +282,9 @@ func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) erro
 		}
 		if c.Bool("json") {
 			return printJSON(p.stdout, []algorithm{x})
+		}
+		if c.IsSet("svg") {
+			return p.drawAlgorithm(c, a)
 		}
 		return p.showAlgorithm(a)
 	} else if algorithmsOnly {

@@ -41,6 +41,7 @@ func (p *program) listQuorumsCommand(common ...cli.Flag) *cli.Command {
 			&cli.StringFlag{Name: "weights", Usage: "nodes with `V1,V2,…` votes, for --quorum weighted"},
 			&cli.BoolFlag{Name: "availability", Usage: "how likely nodes that are up form a quorum, and its size"},
 			seedFlag(runs.DefaultSeed, "random seed `S` of the failures, for --availability"),
+			&cli.StringFlag{Name: "svg", Usage: "draw the sets of one construction as points and lines, and their incidence, to `FILE`"},
 			&cli.StringFlag{Name: "plots", Usage: "draw figures in folder `DIR`, for --availability"},
 		}, common...),
 		Action: p.listQuorums,
@@ -120,6 +121,9 @@ func (p *program) listQuorums(c *cli.Context) error {
 	}
 	if c.Bool("availability") {
 		return p.listAvailability(c, systems)
+	}
+	if c.IsSet("svg") {
+		return p.drawQuorums(c, systems)
 	}
 	var list []family
 	t := layout.NewTable("QUORUM", "K", "LOAD D", "(a) MEET", "(b) SELF", "(c) SIZES", "(d) LOADS", "PLANE")

@@ -18,6 +18,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/fileio"
+	"dmebench/internal/playground/page"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/record/spacetime"
 	"dmebench/internal/runtime/coordinator"
@@ -54,6 +55,7 @@ func (p *program) traceCommand() *cli.Command {
 			&cli.StringFlag{Name: "format", Value: "text", Usage: "print `FORMAT`: " + strings.Join(traceFormats(), ", ")},
 			&cli.StringFlag{Name: "out", Usage: "write that to `FILE` instead of standard output"},
 			&cli.StringFlag{Name: "svg", Usage: "also draw the diagram to `FILE`"},
+			&cli.StringFlag{Name: "html", Usage: "write a page to `FILE`: a scenario to be played, a recording with zoom and search"},
 			&cli.StringFlag{Name: "from", Usage: "begin a recording at `TIME`, such as 2.5ms, or at entry:N"},
 			&cli.StringFlag{Name: "to", Usage: "end it at `TIME`, or with the exit of entry:N",
 				DefaultText: fmt.Sprintf("after %d events, perfetto: %d", firstEvents, firstOfTimeline)},
@@ -112,6 +114,9 @@ func (p *program) traceScenario(c *cli.Context, in io.Reader) error {
 	if err != nil {
 		return failWith(Data, s.Refused(err))
 	}
+	if c.IsSet("html") {
+		return p.writePlayground(c.Context, c.String("html"), s.Text())
+	}
 	played, err := s.Play(a, readFile)
 	if err != nil {
 		return failWith(Data, err)
@@ -137,6 +142,9 @@ func (p *program) traceScenario(c *cli.Context, in io.Reader) error {
 func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 	if c.Bool("rewrite") {
 		return usage("trace: --rewrite is for a scenario; %s is the recording of a run", c.String("file"))
+	}
+	if c.IsSet("html") {
+		return p.recordingPage(c, in)
 	}
 	part := recording.Part{Most: firstEvents}
 	if c.String("format") == "perfetto" {
@@ -183,6 +191,28 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 	return p.showTrace(c, shown{format: c.String("format"), header: h, events: r.Events, diagram: r.Diagram})
 }
 
+// recordingPage writes a page of a recording, all of which it must be able to read.
+func (p *program) recordingPage(c *cli.Context, in io.Reader) error {
+	var text bytes.Buffer
+	_, events, err := recording.Read(c.String("file"), io.TeeReader(in, &text))
+	if err == nil {
+		for _, e := range events {
+			if err = e; err != nil {
+				break
+			}
+		}
+	}
+	if err != nil {
+		return failWith(Data, err)
+	}
+	html, err := page.RenderRecording(text.Bytes())
+	if err != nil {
+		return err
+	}
+	return p.writePage(c.String("html"), html)
+}
+
+// shown is what there is to be shown, whatever it came from.
 type shown struct {
 	format  string
 	header  recording.Header

@@ -23,7 +23,15 @@ type Played struct {
 	Text   []byte // of the scenario, with the outcomes as they are
 	Header recording.Header
 	Events []recording.Event
+	Model  *vnet.Model // of the network it was played on
+	Lines  []Line      // its comments and commands, in order
 	*spacetime.Diagram
+}
+
+// Line is a comment of a scenario, or a command and the steps that it meant.
+type Line struct {
+	Text  string
+	Steps []vnet.Step // none of a comment, or of a command that only looks
 }
 
 // Play carries out a scenario of algorithm a and returns its text with the
@@ -36,9 +44,13 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 		return nil, err
 	}
 	p := &player{algorithm: a, tape: recording.NewTape(a), violates: s.Violates, repeats: s.Repeats}
+	var lines []Line
 	for _, l := range s.lines {
 		p.text.WriteString(l.text + "\n")
 		if l.command.word == "" {
+			if comment, ok := strings.CutPrefix(l.text, "#"); ok {
+				lines = append(lines, Line{Text: strings.TrimSpace(comment)})
+			}
 			continue
 		}
 		if p.network == nil {
@@ -49,15 +61,19 @@ func (s *Scenario) Play(a *dme.Algorithm, readFile func(string) ([]byte, error))
 			}
 			p.watch()
 		}
+		before := len(p.steps)
 		if err := p.carryOut(l.command); err != nil {
 			return nil, s.at(l.number, fmt.Errorf("%s: %w", l.text, err))
 		}
+		lines = append(lines, Line{Text: l.text, Steps: p.steps[before:len(p.steps):len(p.steps)]})
 	}
 	p.conclude()
 	h := recording.Header{
 		Algorithm: s.Algorithm, Title: s.Title, Nodes: s.Nodes, Absent: s.Absent, Kinds: a.Kinds, Set: s.Set, Clock: recording.Steps,
 	}
-	return &Played{Text: []byte(p.text.String()), Header: h, Events: p.tape.Events, Diagram: s.draw(p)}, nil
+	return &Played{
+		Text: []byte(p.text.String()), Header: h, Events: p.tape.Events, Model: model, Lines: lines, Diagram: s.draw(p),
+	}, nil
 }
 
 func (s *Scenario) draw(p *player) *spacetime.Diagram {
@@ -106,8 +122,9 @@ func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)
 	return model, s.watch(model)
 }
 
-// beyondNeeds reports whether a step is ruled out by the algorithm, and so may break invariants.
-func beyondNeeds(m *vnet.Model, x vnet.Step) bool {
+// BeyondNeeds reports whether in a step something happens that the algorithm rules
+// out: its invariants need not hold then.
+func BeyondNeeds(m *vnet.Model, x vnet.Step) bool {
 	needs := m.Algorithm.Needs(m.Options)
 	switch x.Kind {
 	case dme.Copy, dme.Lose:
@@ -128,7 +145,7 @@ func (s *Scenario) onMedium(a *dme.Algorithm, opt dme.Options) bool {
 }
 
 func (s *Scenario) faulty() bool {
-	return len(s.Absent) > 0 || slices.ContainsFunc(s.lines, func(l line) bool {
+	return s.Faults || len(s.Absent) > 0 || slices.ContainsFunc(s.lines, func(l line) bool {
 		switch l.command.event {
 		case dme.Crash, dme.Restart, dme.Join, dme.Depart:
 			return true
@@ -142,6 +159,7 @@ type player struct {
 	network   *vnet.Network // from the first command on
 	tape      *recording.Tape
 	text      strings.Builder
+	steps     []vnet.Step
 
 	violates vnet.Property   // what the scenario is to break; "" for nothing
 	broken   *vnet.Violation // of that; nil: none yet
@@ -260,9 +278,10 @@ func (p *player) do(x vnet.Step) {
 		p.waited = append(p.waited, p.network.Waiting())
 		p.waited = p.waited[max(0, len(p.waited)-p.repeats):]
 	}
-	if p.violates == "" && beyondNeeds(p.network.Model, x) {
+	if p.violates == "" && BeyondNeeds(p.network.Model, x) {
 		p.network.Unwatch()
 	}
+	p.steps = append(p.steps, x)
 	e := p.network.Do(x)
 	p.tape.Add(e)
 	p.changed(e.Node)

@@ -52,6 +52,7 @@ type Scenario struct {
 	Nodes     int
 	Set       map[string]string
 	Absent    []dme.NodeID // at the start
+	Faults    bool         // nodes may crash and leave, also if no command says so
 	Seed      uint64       // the algorithm's
 	Sequenced bool         // links give all broadcasts one order, also where the algorithm does not need it
 	Bypass    int          // entries of others that may come before a request's; 0: any number
@@ -63,6 +64,9 @@ type Scenario struct {
 
 	lineOf map[string]int // where each setting stands first
 }
+
+// Text is the scenario as it was read.
+func (s *Scenario) Text() []byte { return []byte(strings.Join(s.original, "\n") + "\n") }
 
 // Refused is an error about the scenario's algorithm, with the line that names it.
 func (s *Scenario) Refused(err error) error { return s.at(s.lineOf["algorithm"], err) }
@@ -108,7 +112,7 @@ func Parse(name string, text []byte) (*Scenario, error) {
 			if s.Title == "" {
 				s.Title = strings.TrimSpace(strings.TrimPrefix(l.text, "#"))
 			}
-		case slices.Contains(settings, words[0]):
+		case slices.Contains(Settings, words[0]):
 			if began > 0 {
 				return nil, fail("it stands below the first command, in line %d; say what is played on above it", began)
 			}
@@ -189,7 +193,8 @@ func (s *Scenario) setting(words []string, number int) (err error) {
 	return err
 }
 
-var settings = []string{"algorithm", "nodes", "set", "absent", "seed", "sequenced", "bypass", "violates", "repeats"}
+// Settings begin the lines that say what a scenario is played on.
+var Settings = []string{"algorithm", "nodes", "set", "absent", "seed", "sequenced", "bypass", "violates", "repeats"}
 
 var properties = []vnet.Property{
 	vnet.Exclusion, vnet.Asked, vnet.Overtaking, vnet.Sanity, check.Progress, check.Liveness, starvation, check.Rest,
@@ -250,6 +255,22 @@ type Counterexample struct {
 	Steps     []vnet.Step
 	Repeats   int // how many of the last steps go round for ever; 0: that is not what is wrong
 	ReadFile  func(string) ([]byte, error)
+}
+
+// Of is the counterexample that a search with these options has found; seed is the
+// algorithm's.
+func Of(a *dme.Algorithm, o check.Options, sequenced bool, t *check.Trace, seed uint64) Counterexample {
+	x := Counterexample{
+		Algorithm: a, Nodes: o.Nodes, Set: o.Set, Seed: seed, Sequenced: sequenced, Bypass: o.Bypass,
+		Violates: t.Violation.Property, Verdict: t.Violation.Verdict, Steps: t.Steps(), Repeats: t.Repeats, ReadFile: o.ReadFile,
+	}
+	switch x.Violates {
+	case check.Starvation: // which a scenario cannot judge: it plays one schedule
+		x.Violates, x.Bypass = vnet.Overtaking, t.Bypass
+	case vnet.Overtaking:
+		x.Bypass = t.Bypass
+	}
+	return x
 }
 
 // Save writes a counterexample as a scenario, which breaks the same property when it
@@ -317,7 +338,7 @@ func (x *Counterexample) commands(name, head string, line func(format string, ar
 		if step.Kind != dme.Stop && !n.Possible(step) {
 			return fmt.Errorf("trace: step %d, %v, cannot be played as a scenario", i+1, step)
 		}
-		line("%s", x.command(n, step))
+		line("%s", Command(n, step))
 		n.Do(step)
 	}
 	return nil
@@ -325,27 +346,29 @@ func (x *Counterexample) commands(name, head string, line func(format string, ar
 
 func bare(x vnet.Step) line { return line{command: command{event: x.Kind}} }
 
-func (x *Counterexample) command(n *vnet.Network, step vnet.Step) string {
+// Command is the line of a scenario that means a step, which is possible in n.
+func Command(n *vnet.Network, step vnet.Step) string {
 	word := wordOf(step.Kind)
 	switch step.Kind {
 	case dme.PeerDown, dme.PeerUp:
 		return fmt.Sprintf("%s %d->%d", word, step.From, step.Node)
 	case dme.Receive, dme.Copy, dme.Lose:
-		return fmt.Sprintf("%s %d->%d%s", word, step.From, step.Node, x.which(n, step))
+		return fmt.Sprintf("%s %d->%d%s", word, step.From, step.Node, which(n, step))
 	case dme.Timeout:
 		return fmt.Sprintf("%s %d %d", word, step.Node, step.Timer)
 	}
 	return fmt.Sprintf("%s %d", word, step.Node)
 }
 
-// which says which message of a link is meant: kind, and fields if an earlier one has others.
-func (x *Counterexample) which(n *vnet.Network, step vnet.Step) string {
-	all := n.OnTheWay(step.From, step.Node)
+// which says which message of a link is meant: its kind, and its fields where an
+// earlier one of that kind is another.
+func which(n *vnet.Network, step vnet.Step) string {
+	a, all := n.Algorithm, n.OnTheWay(step.From, step.Node)
 	meant := &all[step.Index]
-	kind := x.Algorithm.KindName(meant.Kind)
-	text := vnet.DescribeMessage(x.Algorithm, meant)
+	kind := a.KindName(meant.Kind)
+	text := vnet.DescribeMessage(a, meant)
 	for i := range all[:step.Index] {
-		if x.Algorithm.KindName(all[i].Kind) == kind && vnet.DescribeMessage(x.Algorithm, &all[i]) != text {
+		if a.KindName(all[i].Kind) == kind && vnet.DescribeMessage(a, &all[i]) != text {
 			return " " + text
 		}
 	}

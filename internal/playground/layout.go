@@ -1,0 +1,173 @@
+package playground
+
+import (
+	"math"
+	"slices"
+
+	"dmebench/dme"
+)
+
+// Layout is how the nodes of a system are drawn: in their tree, mesh or ring, and else
+// round a circle.
+type Layout struct {
+	Form   string       `json:"form"`   // tree, mesh, ring or circle
+	Points [][2]float64 `json:"points"` // by node, within the unit square
+	Edges  []Edge       `json:"edges,omitempty"`
+}
+
+// Edge joins two nodes that send messages to each other. One of a mesh that the
+// algorithm does not use is thin, as in the paper's figures.
+type Edge struct {
+	A    dme.NodeID `json:"a"`
+	B    dme.NodeID `json:"b"`
+	Thin bool       `json:"thin,omitempty"`
+}
+
+// NewLayout lays out the nodes of a system of algorithm a.
+func NewLayout(a *dme.Algorithm, system dme.System, nodes int) Layout {
+	var l Layout
+	if a.Peers != nil && a.RequestSet == nil {
+		l.Edges = edgesOf(a, system, nodes)
+	}
+	switch depth, columns := treeOf(l.Edges, nodes, rootOf(a)); {
+	case a.Place != nil:
+		l.Form = "mesh"
+		l.mesh(a, system, nodes)
+		l.fill()
+	case depth != nil:
+		l.Form = "tree"
+		deepest := max(1, slices.Max(depth[1:]))
+		for id := 1; id <= nodes; id++ {
+			l.Points = append(l.Points, [2]float64{columns[id], 0.06 + 0.88*float64(depth[id])/float64(deepest)})
+		}
+	default:
+		l.Form = "circle"
+		if len(l.Edges) == nodes && nodes > 2 {
+			l.Form = "ring"
+		}
+		for i := range nodes {
+			sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(nodes))
+			l.Points = append(l.Points, [2]float64{0.5 + 0.44*sin, 0.5 - 0.44*cos})
+		}
+	}
+	return l
+}
+
+func rootOf(a *dme.Algorithm) dme.NodeID {
+	if a.Root != dme.None {
+		return a.Root
+	}
+	return 1
+}
+
+func edgesOf(a *dme.Algorithm, system dme.System, nodes int) []Edge {
+	var edges []Edge
+	for id := dme.NodeID(1); int(id) <= nodes; id++ {
+		for _, peer := range a.Peers(system, id) {
+			if edge := (Edge{A: min(id, peer), B: max(id, peer)}); !slices.Contains(edges, edge) {
+				edges = append(edges, edge)
+			}
+		}
+	}
+	return edges
+}
+
+// fill stretches the points over the unit square.
+func (l *Layout) fill() {
+	for axis := range 2 {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, p := range l.Points {
+			low, high = min(low, p[axis]), max(high, p[axis])
+		}
+		for i := range l.Points {
+			if high > low {
+				l.Points[i][axis] = (l.Points[i][axis] - low) / (high - low)
+			} else {
+				l.Points[i][axis] = 0.5
+			}
+		}
+	}
+}
+
+// treeOf returns how deep each node lies below the root, and where across, from 0 to 1;
+// nil if the edges are no tree.
+func treeOf(edges []Edge, nodes int, root dme.NodeID) (depth []int, across []float64) {
+	if len(edges) != nodes-1 || nodes < 2 {
+		return nil, nil
+	}
+	neighbours := make([][]dme.NodeID, nodes+1)
+	for _, e := range edges {
+		neighbours[e.A], neighbours[e.B] = append(neighbours[e.A], e.B), append(neighbours[e.B], e.A)
+	}
+	depth, across = make([]int, nodes+1), make([]float64, nodes+1)
+	leaves, seen := 0, 0
+	var visit func(id, from dme.NodeID, at int)
+	visit = func(id, from dme.NodeID, at int) {
+		depth[id] = at
+		seen++
+		first, last := -1.0, 0.0
+		for _, child := range neighbours[id] {
+			if child == from || seen > nodes {
+				continue
+			}
+			visit(child, id, at+1)
+			if first < 0 {
+				first = across[child]
+			}
+			last = across[child]
+		}
+		if first < 0 {
+			first, last = float64(leaves), float64(leaves)
+			leaves++
+		}
+		across[id] = (first + last) / 2
+	}
+	if visit(root, dme.None, 0); seen != nodes {
+		return nil, nil
+	}
+	for id := range across {
+		across[id] = (across[id] + 0.5) / float64(leaves)
+	}
+	return depth, across
+}
+
+// mesh draws planes one behind the other, each a little to the right and above.
+func (l *Layout) mesh(a *dme.Algorithm, system dme.System, nodes int) {
+	used := l.Edges
+	place := func(id dme.NodeID) []int { return a.Place(system, id) }
+	size := make([]int, 4)
+	for id := 1; id <= nodes; id++ {
+		for axis, x := range place(dme.NodeID(id)) {
+			size[axis] = max(size[axis], x+1)
+		}
+	}
+	axes := len(place(1))
+	planes := float64(size[axes-1])
+	scale := func(x, count int) float64 { return (float64(x) + 0.5) / float64(max(count, 1)) }
+	l.Edges = nil
+	for id := dme.NodeID(1); int(id) <= nodes; id++ {
+		at := place(id)
+		k := float64(at[axes-1])
+		row, column := scale(at[0], size[0]), 0.5
+		if axes > 2 {
+			column = scale(at[1], size[1])
+		}
+		l.Points = append(l.Points, [2]float64{0.8*column/planes + k/planes + 0.12*row, row + 0.3*(1-(k+1)/planes)})
+		for other := dme.NodeID(1); other < id; other++ {
+			if distance(at, place(other)) == 1 {
+				edge := Edge{A: other, B: id}
+				edge.Thin = !slices.Contains(used, edge)
+				l.Edges = append(l.Edges, edge)
+			}
+		}
+	}
+}
+
+// distance is that of two places in steps between neighbours.
+func distance(a, b []int) int {
+	d := 0
+	for i := range a {
+		d += max(a[i]-b[i], b[i]-a[i])
+	}
+	return d
+}

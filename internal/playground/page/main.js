@@ -1,0 +1,276 @@
+// The page: what the buttons do, and what is drawn when something has changed.
+const $ = id => document.getElementById(id);
+const data = id => { const t = $(id).textContent.trim(); return t ? JSON.parse(t) : null; };
+
+let play, picture, diagram, catalog, source, story, painting, timer = 0, redraw = 0, selected = 0;
+const options = { anyOrder: false, unreliable: false, faults: false, waits: true };
+
+const hand = {
+  // node: a click on a node lets it ask or leave, and shows what it holds.
+  node(node) {
+    selected = picture.selected = node.id;
+    const action = primaryAction(node, play.state);
+    if (action) attempt(() => play.do(action.step));
+    else render();
+  },
+  message(f, kind) { attempt(() => play.do({ kind: kind === "receive" ? f.kind : kind, node: f.to, from: f.from, index: f.index })); },
+  step(step) { attempt(() => play.do(step)); },
+};
+
+function attempt(action) {
+  $("alert").hidden = true;
+  try { return action(); } catch (error) { alertOf(error); return undefined; }
+}
+
+function alertOf(error) {
+  $("alert").textContent = error.message;
+  $("alert").hidden = false;
+}
+
+// changed is told of every change of the play; what is drawn is drawn once in a frame.
+function changed(how) {
+  if (how === "open" || !painting || painting.rows !== play.events || how === "go") paintAnew();
+  else for (let k = painting.painted; k < play.events.length; k++) paintStep(k);
+  if (painting.painted > play.events.length) paintAnew();
+  if (how === "open") selected = picture.selected = 0;
+  if (!redraw) redraw = requestAnimationFrame(() => { redraw = 0; render(); });
+}
+
+function paintAnew() {
+  painting = new Painting(play.state.nodes.map(n => `node ${n.id}`), play.info.kinds);
+  painting.rows = play.events;
+  for (const e of play.started) painting.step(0, e);
+  painting.painted = 0;
+  for (let k = 0; k < play.events.length; k++) paintStep(k);
+}
+
+function paintStep(k) {
+  // A step that replaced another changes what came after it.
+  if (k < painting.painted) { paintAnew(); return; }
+  painting.step(k + 1, play.events[k]);
+  painting.painted = k + 1;
+  painting.tail = play.events[k];
+}
+
+function render() {
+  if (painting.tail && painting.tail !== play.events[painting.painted - 1]) paintAnew();
+  picture.show(play, options);
+  painting.bad = play.state.property ? new Set([play.at]) : null;
+  diagram.show(painting, play.at);
+  $("flights").replaceChildren(Panels.flights(play, options, hand));
+  $("variables").replaceChildren(Panels.variables(play, options, selected, hand));
+  $("happened").replaceChildren(Panels.happened(play, source));
+  $("counters").textContent = Panels.counters(play.state);
+  $("story").replaceChildren(story.view(play));
+  $("slider").max = play.events.length;
+  $("slider").value = play.at;
+  $("position").textContent = play.at < play.events.length ? `step ${play.at} of ${play.events.length}` : `step ${play.at}`;
+  const proposed = play.proposed();
+  $("next").disabled = !proposed;
+  $("next").title = proposed ? `→  ${stepText(proposed)}` : "nothing is proposed";
+  $("back").disabled = $("first").disabled = play.at === 0;
+  $("branches").replaceChildren(...play.branches.slice(-4).map(b =>
+    make("button", { title: "return to the steps that were left here", onclick: () => attempt(() => play.take(b)) }, `⎇ ${b.at}+${b.events.length}`)));
+  document.body.dataset.hash = play.state.hash;
+  document.body.dataset.steps = play.at;
+  document.title = `${play.info.title} — dmebench playground`;
+}
+
+function stepText(x) {
+  if (["receive", "copy", "lose"].includes(x.kind)) return `${x.kind === "receive" ? "deliver" : x.kind} ${x.from} → ${x.node}`;
+  return `${actionWord[x.kind] ?? x.kind} ${x.node}`;
+}
+
+function stopPlaying() {
+  clearTimeout(timer);
+  timer = 0;
+  $("play").textContent = "Play";
+  $("play").setAttribute("aria-pressed", "false");
+}
+
+// run takes steps until nothing is proposed. Slow speeds show each step, high ones as many
+// as fit between two frames.
+function run() {
+  const speed = Number($("speed").value);
+  const pause = speed >= 10 ? 0 : 1600 / 2 ** speed;
+  const many = speed >= 10 ? 20 : 1;
+  let went = true;
+  attempt(() => { for (let i = 0; i < many && went; i++) went = play.next(); }) ;
+  if (!went || play.state.property || !$("alert").hidden || story.holds(play)) { stopPlaying(); return; }
+  timer = setTimeout(run, pause);
+}
+
+function open(text, name) {
+  stopPlaying();
+  attempt(() => {
+    play.open(text);
+    story = new Story(play, name, catalog);
+    const a = catalog.algorithms.find(x => x.name === play.info.algorithm);
+    $("algorithm").value = play.info.algorithm;
+    $("count").value = play.info.nodes;
+    $("options").value = [...text.matchAll(/^set (\S+)/gm)].map(m => m[1]).join(" ");
+    setRules({
+      anyOrder: !a.fifo && play.script.every(s => !s.step.index) ? options.anyOrder : play.script.some(s => s.step.index > 0),
+      unreliable: play.script.some(s => ["lose", "copy"].includes(s.step.kind)),
+      faults: play.script.some(s => ["crash", "restart", "join", "depart"].includes(s.step.kind)),
+    });
+    render();
+  });
+}
+
+function setRules(rules) {
+  Object.assign(options, rules);
+  $("any-order").checked = options.anyOrder;
+  $("unreliable").checked = options.unreliable;
+  $("faults").checked = options.faults;
+  $("waits").checked = options.waits;
+}
+
+function fresh() {
+  const set = $("options").value.trim().split(/[\s,]+/).filter(Boolean).map(o => `set ${o}`);
+  const name = $("algorithm").value;
+  const title = catalog.algorithms.find(a => a.name === name).title;
+  return [`# A play of ${title}`, `algorithm ${name}`, `nodes ${Number($("count").value)}`, ...set, ""].join("\n");
+}
+
+async function ask(what) {
+  stopPlaying();
+  $("found").textContent = "Searching …";
+  $("end").hidden = false;
+  const set = Object.fromEntries([...play.text.matchAll(/^set ([^=\s]+)=(\S+)/gm)].map(m => [m[1], m[2]]));
+  const progress = done => { $("found").textContent = `Searching … ${done.toLocaleString("en")} ${["shorter", "proof", "starvation"].includes(what) ? "states" : "schedules"}`; };
+  const requests = what === "shorter"
+    ? [{ do: "open", text: play.text }, { do: "steps", steps: play.events.slice(0, play.at).map(plainStep) }, { do: "shorter" }]
+    : [{ do: "search", for: what, algorithm: play.info.algorithm, nodes: play.info.nodes, set }];
+  try {
+    const answer = await Engine.search(requests, progress);
+    if (answer.text) open(answer.text, "found");
+    else if (answer.events?.length) attempt(() => play.load(answer.events));
+    $("found").textContent = capital(answer.found) + (answer.text ? ". It is loaded: go through it with Next." : "");
+  } catch (error) {
+    $("found").textContent = capital(error.message) + ".";
+  }
+  $("end").hidden = true;
+}
+
+function fillMenus() {
+  $("algorithm").replaceChildren(...catalog.algorithms.map(a => make("option", { value: a.name }, a.name)));
+  const groups = [
+    ["Lessons", Lessons.lessons.map(l => [`lesson:${l.id}`, l.title])],
+    ["Worked examples", catalog.scenarios.filter(s => !s.name.endsWith("/example")).map(s => [`scenario:${s.name}`, `${s.name}: ${titleOf(s.text)}`])],
+    ["Printed texts that are wrong", Lessons.errata.map(e => [`erratum:${e.algorithm}`, `${e.algorithm}`])],
+    ["Each algorithm, shortly", catalog.scenarios.filter(s => s.name.endsWith("/example")).map(s => [`scenario:${s.name}`, s.name.replace("/example", "")])],
+  ];
+  $("menu").replaceChildren(make("option", { value: "" }, "choose …"),
+    ...groups.map(([label, items]) => make("optgroup", { label }, ...items.map(([value, text]) => make("option", { value }, text.length > 90 ? text.slice(0, 88) + "…" : text)))));
+}
+
+const titleOf = text => (text.match(/^#\s*(.*)$/m) ?? [])[1] ?? "";
+
+// choose opens what the menu names: "lesson:first", "scenario:maekawa/section-5".
+async function choose(value) {
+  const [kind, name] = [value.slice(0, value.indexOf(":")), value.slice(value.indexOf(":") + 1)];
+  $("menu").value = value;
+  $("found").textContent = "";
+  switch (kind) {
+    case "lesson": open(Lessons.lessons.find(l => l.id === name).text, value); break;
+    case "scenario": open(catalog.scenarios.find(s => s.name === name).text, value); break;
+    case "erratum": {
+      const erratum = Lessons.errata.find(e => e.algorithm === name);
+      $("found").textContent = "Searching for a schedule that breaks it …";
+      $("end").hidden = false;
+      try {
+        const answer = await Engine.search([{ do: "search", for: erratum.for ?? "deadlock", algorithm: name, nodes: erratum.nodes, set: erratum.set }]);
+        $("found").textContent = capital(answer.found) + ".";
+        if (answer.text) open(answer.text, value);
+      } catch (error) { $("found").textContent = capital(error.message) + "."; }
+      $("end").hidden = true;
+    }
+  }
+}
+
+function download(name, text) {
+  const a = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name });
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+}
+
+function listen() {
+  $("new").addEventListener("submit", e => { e.preventDefault(); $("menu").value = ""; open(fresh()); });
+  $("algorithm").addEventListener("change", () => {
+    const a = catalog.algorithms.find(x => x.name === $("algorithm").value);
+    $("options").value = "";
+    $("options").placeholder = (a.options ?? []).map(o => `${o.name}=${[...(o.words ?? []), ...(o.forms ?? [])][1] ?? o.default}`)[0] ?? "none";
+    $("options").title = (a.options ?? []).map(o => `${o.name}=${[...(o.words ?? []), ...(o.forms ?? [])].join("|")} (default ${o.default}): ${o.help}`).join("\n");
+  });
+  $("menu").addEventListener("change", () => choose($("menu").value));
+  $("next").addEventListener("click", () => attempt(() => play.next()));
+  $("random").addEventListener("click", () => attempt(() => play.random()));
+  $("back").addEventListener("click", () => attempt(() => play.goTo(play.at - 1)));
+  $("first").addEventListener("click", () => attempt(() => play.goTo(0)));
+  $("slider").addEventListener("input", () => attempt(() => play.goTo(Number($("slider").value))));
+  $("play").addEventListener("click", () => {
+    if (timer) { stopPlaying(); return; }
+    $("play").textContent = "Pause";
+    $("play").setAttribute("aria-pressed", "true");
+    run();
+  });
+  for (const [id, name] of [["any-order", "anyOrder"], ["unreliable", "unreliable"], ["faults", "faults"], ["waits", "waits"]]) {
+    $(id).addEventListener("change", () => { options[name] = $(id).checked; render(); });
+  }
+  for (const button of $("questions").querySelectorAll("[data-for]")) button.addEventListener("click", () => ask(button.dataset.for));
+  $("end").addEventListener("click", () => Engine.stop());
+  $("link").addEventListener("click", async () => {
+    location.hash = `play=${await packText(play.scenario())}`;
+    let said = "The link is in the address bar.";
+    try { await navigator.clipboard.writeText(location.href); said = "The link is copied."; } catch { /* without leave to */ }
+    $("found").textContent = said;
+  });
+  $("save").addEventListener("click", () => download(`${play.info.algorithm}.txt`, play.scenario()));
+  $("load").addEventListener("change", async () => {
+    const file = $("load").files[0];
+    if (file) open(await file.text());
+    $("load").value = "";
+  });
+  document.addEventListener("keydown", e => {
+    if (e.target.closest("input, select, textarea, button, summary") && !["ArrowRight", "ArrowLeft"].includes(e.key)) return;
+    if (e.target.matches("input, select, textarea") || e.altKey || e.ctrlKey || e.metaKey) return;
+    const act = { ArrowRight: () => play.next(), ArrowLeft: () => play.goTo(play.at - 1), Home: () => play.goTo(0), End: () => play.goTo(play.events.length), " ": () => $("play").click() }[e.key];
+    if (act) { e.preventDefault(); attempt(act); }
+  });
+  window.addEventListener("hashchange", () => fromHash());
+}
+
+// fromHash opens what the address says: a whole play, or an entry of the menu.
+async function fromHash() {
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  try {
+    if (parameters.has("play")) {
+      const text = await unpackText(parameters.get("play"));
+      if (play.text === undefined || play.scenario() !== text) { open(text); play.goTo(0); play.load(play.script.map(s => s.step)); }
+      return true;
+    }
+    if (parameters.has("open")) { await choose(parameters.get("open")); return true; }
+  } catch (error) { alertOf(new Error(`this link cannot be read: ${error.message}`)); }
+  return false;
+}
+
+async function begin() {
+  document.body.classList.add("loading");
+  try { await Engine.start(); } catch (error) { alertOf(new Error(`the algorithms cannot be loaded: ${error.message}`)); return; }
+  catalog = Engine.call({ do: "catalog" });
+  source = new Source(JSON.parse(new TextDecoder().decode(await Engine.unpack("source"))));
+  play = new Play(changed);
+  picture = new Picture($("nodes"), hand);
+  diagram = new Diagram($("diagram"), { pick: row => attempt(() => play.goTo(row)) });
+  Lessons.read(data("lessons"));
+  fillMenus();
+  listen();
+  const opened = $("opened").textContent.trim();
+  if (opened) open(JSON.parse(opened), "found");
+  else if (!await fromHash()) await choose(`lesson:${Lessons.lessons[0].id}`);
+  document.body.classList.remove("loading");
+  document.body.classList.add("ready");
+}
+
+begin();

@@ -1,0 +1,321 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/catalog"
+	"dmebench/internal/playground"
+	"dmebench/internal/testkit"
+)
+
+// compiledOnce compiles the model for all tests of the package.
+var compiledOnce = sync.OnceValues(func() (Parts, error) { return Compile(context.Background()) })
+
+func compiledParts(t *testing.T) Parts {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles to WebAssembly")
+	}
+	parts, err := compiledOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parts
+}
+
+// MostBytes is how large the page may be.
+const mostBytes = 4 << 20
+
+func opened(t *testing.T, scenario, fragment string) *testkit.Browser {
+	t.Helper()
+	b := testkit.NewBrowser(t)
+	html, err := Render(compiledParts(t), scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(html) > mostBytes {
+		t.Errorf("the page has %d bytes", len(html))
+	}
+	b.Size(1400, 900, false)
+	b.Open(html, fragment)
+	b.Eval(ready)
+	return b
+}
+
+// until waits until an expression is true.
+const until = `await new Promise(resolve => { const look = () => (%s) ? resolve() : setTimeout(look, 10); look(); })`
+
+var ready = fmt.Sprintf(until, `document.body?.classList.contains("ready")`)
+
+// drawn waits until what has changed is drawn.
+const drawn = `await new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))`
+
+// A hand that clicks nodes and messages comes to the deadlock of the literal text, as its
+// lesson says, and with the repaired text the member that is passed is told FAILED, and
+// somebody is asked by INQUIRE.
+func TestHand(t *testing.T) {
+	b := opened(t, "", "")
+	step := func(selector string) {
+		b.Click(selector, 1)
+		b.Eval(drawn)
+	}
+	begin := func(algorithm string) {
+		b.Choose("#algorithm", algorithm)
+		b.Choose("#count", "7")
+		step("#new button")
+		for _, node := range []int{1, 2, 3, 4} {
+			step(fmt.Sprintf(`[data-node="%d"]`, node))
+		}
+		for _, link := range []string{"3>4", "1>2", "1>4", "2>3", "2>5", "3>6", "4>5", "4>7"} {
+			step(fmt.Sprintf(`[data-flight="%s>0"]`, link))
+		}
+	}
+	begin("maekawa-as-published")
+	for i := 0; b.Eval(`document.querySelector("#next").disabled`) == "false" && i < 40; i++ {
+		step("#next")
+	}
+	verdict := b.Eval(`play.state.property + ": " + document.querySelector(".verdict").textContent`)
+	if !strings.Contains(verdict, "progress: Standstill") {
+		t.Errorf("the literal text ends with %q", verdict)
+	}
+	if waits := b.Eval(`document.querySelectorAll(".picture .wait").length`); waits == "0" {
+		t.Error("nobody is drawn as waiting for anybody in a deadlock")
+	}
+	begin("maekawa")
+	sent := b.Eval(`Object.keys(play.state.by_kind).sort().join()`)
+	if !strings.Contains(sent, "FAILED") {
+		t.Errorf("the repaired text has sent %s", sent)
+	}
+	for i := 0; b.Eval(`play.state.entries`) != "4" && i < 120; i++ {
+		step("#next")
+	}
+	if entries := b.Eval(`play.state.entries`); entries != "4" {
+		t.Errorf("with the repaired text %s nodes have been inside", entries)
+	}
+	b.Eval(`await choose("scenario:maekawa/section-5")`)
+	sent = b.Eval(`(() => { while (play.next()); return Object.keys(play.state.by_kind).join(); })()`)
+	if !strings.Contains(sent, "INQUIRE") {
+		t.Errorf("the paper's example sends %s", sent)
+	}
+}
+
+// Back and forward, branches, the link and the file restore states by their hashes.
+func TestBackAndForward(t *testing.T) {
+	b := opened(t, "", "open=lesson:tree")
+	hash := func() string { b.Eval(drawn); return b.Eval(`document.body.dataset.hash`) }
+	hashes := []string{hash()}
+	for range 6 {
+		b.Press("\u0303") // →
+		hashes = append(hashes, hash())
+	}
+	if hashes[6] == hashes[0] {
+		t.Fatal("the key → takes no step")
+	}
+	for k := 5; k >= 0; k-- {
+		b.Click("#back", 1)
+		if got := hash(); got != hashes[k] {
+			t.Errorf("a step back leads to %s; before step %d it was %s", got, k+1, hashes[k])
+		}
+	}
+	b.Choose("#slider", "6")
+	if got := hash(); got != hashes[6] {
+		t.Errorf("forward by the slider leads to %s; it was %s", got, hashes[6])
+	}
+	b.Choose("#slider", "3")
+	b.Click(`[data-node="4"]`, 1)
+	other := hash()
+	b.Click("#branches button", 1)
+	b.Choose("#slider", "6")
+	if got := hash(); got != hashes[6] {
+		t.Errorf("the branch that was left leads to %s; it was %s", got, hashes[6])
+	}
+	b.Click("#branches button", 1)
+	b.Choose("#slider", "4")
+	if got := hash(); got != other {
+		t.Errorf("the other branch leads to %s; it was %s", got, other)
+	}
+	name, text := b.Downloaded(func() { b.Click("#save", 1) })
+	if !strings.HasSuffix(name, ".txt") || !strings.Contains(string(text), "algorithm raymond\n") {
+		t.Errorf("%s: %s", name, text)
+	}
+	b.Click("#link", 1)
+	b.Eval(fmt.Sprintf(until, `location.hash.includes("play=")`))
+	link := b.Eval(`location.hash.slice(1)`)
+	again := opened(t, "", link)
+	again.Eval(drawn)
+	if got := again.Eval(`document.body.dataset.hash`); got != other {
+		t.Errorf("the link leads to %s; it was %s", got, other)
+	}
+}
+
+// A counterexample of each literal text is found, opens and breaks what it says.
+func TestErrata(t *testing.T) {
+	b := opened(t, "", "")
+	var names []string
+	if err := json.Unmarshal([]byte(b.Eval(`Lessons.errata.map(e => e.algorithm)`)), &names); err != nil {
+		t.Fatal(err)
+	}
+	published := 0
+	for _, a := range catalog.All() {
+		if a.AsPublished {
+			published++
+		}
+	}
+	if len(names) != published {
+		t.Errorf("%d literal texts are in the menu, and there are %d", len(names), published)
+	}
+	for _, name := range names {
+		b.Eval(fmt.Sprintf(`await choose("erratum:%s")`, name))
+		got := b.Eval(`(() => { while (play.at < play.script.length && play.next()); return play.state.property ?? ""; })()`)
+		if got == "" || got == "null" {
+			t.Errorf("%s: nothing is broken in the end: %s", name, b.Eval(`document.querySelector("#found").textContent`))
+		}
+	}
+}
+
+// Every worked example can be played in the page, and has something to look at.
+func TestScenarios(t *testing.T) {
+	b := opened(t, "", "")
+	got := b.Eval(`await (async () => {
+		const wrong = [];
+		for (const s of catalog.scenarios) {
+			await choose("scenario:" + s.name);
+			while (play.at < play.script.length && attempt(() => play.next()));
+			const said = document.querySelector("#alert").textContent;
+			if (play.at !== play.script.length) wrong.push(s.name + " ends at step " + play.at + ": " + said);
+			if (!s.name.endsWith("/example") && !Lessons.notes[s.name]) wrong.push("nothing is said of " + s.name);
+		}
+		return wrong.join("\n");
+	})()`)
+	if got != "" {
+		t.Error(got)
+	}
+}
+
+// At the sizes of a desk, a tablet and a phone nothing is wider than the window.
+func TestWidths(t *testing.T) {
+	b := opened(t, "", "open=lesson:quorums")
+	for _, width := range []int64{1400, 800, 400} {
+		b.Size(width, 800, width == 800)
+		b.Eval(drawn)
+		if wide := b.Eval(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide != "0" {
+			t.Errorf("at %d pixels the page is %s too wide", width, wide)
+		}
+	}
+}
+
+// A recorded run opens with its times, and finds events.
+func TestRecordedRun(t *testing.T) {
+	b := testkit.NewBrowser(t)
+	text, err := os.ReadFile("testdata/run.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	html, err := RenderRecording(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Open(html, "")
+	b.Eval(ready)
+	b.Choose("#query", "crashes")
+	b.Click("#again", 1)
+	if found := b.Eval(`document.querySelector("#hits").textContent`); found != "1 found" {
+		t.Errorf("of one crash: %q", found)
+	}
+	b.Eval(drawn)
+	if gaps := b.Eval(`document.querySelectorAll(".gap").length + document.querySelectorAll(".point.crash").length`); gaps == "0" {
+		t.Error("the crash is not drawn")
+	}
+}
+
+// The WebAssembly of the page does what the program does: random plays of every algorithm
+// lead to the same states.
+func TestTwin(t *testing.T) {
+	if !testkit.Long() {
+		t.Skip("takes minutes: set " + testkit.Effort + "=long")
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("needs node")
+	}
+	parts := compiledParts(t)
+	plays := 100
+	if testkit.Full() {
+		plays = 1000
+	}
+	dir := t.TempDir()
+	for name, text := range map[string][]byte{"model.wasm.gz": parts.Wasm, "runtime.js": parts.Runtime, "twin.js": []byte(twin)} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var requests []string
+	for _, a := range catalog.All() {
+		for nodes := 3; nodes <= 5; nodes++ {
+			open, err := json.Marshal(fmt.Sprintf("# A play\nalgorithm %s\nnodes %d\n", a.Name, nodes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			requests = append(requests, fmt.Sprintf(`{"do":"open","text":%s}`, open))
+			for seed := range plays {
+				requests = append(requests, `{"do":"go"}`, fmt.Sprintf(`{"do":"random","seed":%d,"count":40}`, seed))
+			}
+		}
+	}
+	c, err := playground.NewCatalog(catalog.All(), algorithms.Scenarios)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := playground.Session{Catalog: c}
+	var want []string
+	for _, q := range requests {
+		want = append(want, hashOf(t, s.Call([]byte(q), nil)))
+	}
+	command := exec.Command(node, "twin.js")
+	command.Dir, command.Stdin = dir, strings.NewReader(strings.Join(requests, "\n"))
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Fields(string(out))
+	if len(got) != len(want) {
+		t.Fatalf("%d answers to %d requests", len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("%s leads to %s in the page, and to %s in the program", requests[i], got[i], want[i])
+		}
+	}
+}
+
+func hashOf(t *testing.T, text []byte) string {
+	t.Helper()
+	var a struct {
+		Error string
+		State struct{ Hash string }
+	}
+	if err := json.Unmarshal(text, &a); err != nil || a.Error != "" {
+		t.Fatal(a.Error, err)
+	}
+	return a.State.Hash
+}
+
+const twin = `
+const fs = require("fs"), zlib = require("zlib");
+require("./runtime.js");
+const go = new Go();
+globalThis.dmebenchReady = () => {
+	for (const line of fs.readFileSync(0, "utf8").split("\n")) console.log(JSON.parse(dmebench(line)).state.hash);
+	process.exit(0);
+};
+WebAssembly.instantiate(zlib.gunzipSync(fs.readFileSync("model.wasm.gz")), go.importObject).then(r => go.run(r.instance));
+`

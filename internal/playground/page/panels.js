@@ -1,0 +1,121 @@
+// What stands beside the picture: the story of a lesson, what has happened and the code
+// that did it, messages on their way, and what each node holds.
+
+function make(name, attributes = {}, ...children) {
+  const e = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else if (value === true) e.setAttribute(key, "");
+    else if (value !== false && value !== undefined) e.setAttribute(key, value);
+  }
+  e.append(...children.filter(c => c !== null && c !== undefined));
+  return e;
+}
+
+const Panels = {
+  // flights lists the messages on their way, each with what can befall it.
+  flights(play, options, hand) {
+    const rows = play.state.flights.slice(0, 60).map(f => {
+      const may = mayDeliver(f, options);
+      const kind = Math.max(0, play.info.kinds.indexOf(f.message));
+      return make("li", { class: may ? "" : "held" },
+        make("button", { class: `deliver k${kind % 8}`, disabled: !may, onclick: () => hand.message(f, "receive") }, f.message),
+        make("span", { class: "way" }, `${f.from} → ${f.to}`),
+        make("span", { class: "quiet" }, f.fields ?? ""),
+        options.unreliable && f.kind === "receive" && may ? make("span", { class: "fates" },
+          make("button", { onclick: () => hand.message(f, "lose") }, "lose"),
+          make("button", { onclick: () => hand.message(f, "copy") }, "copy")) : null);
+    });
+    for (const t of play.state.timers) {
+      rows.push(make("li", {}, make("button", { disabled: !t.may, onclick: () => hand.step({ kind: "timeout", node: t.node, timer: t.timer }) }, "timer fires"),
+        make("span", { class: "way" }, `node ${t.node}`), make("span", { class: "quiet" }, `${t.delay_ns / 1e6} ms`)));
+    }
+    const left = play.state.flights.length - 60;
+    if (left > 0) rows.push(make("li", { class: "quiet" }, `and ${left} more`));
+    return rows.length ? make("ul", { class: "flights" }, ...rows) : make("p", { class: "quiet" }, "No message is on its way.");
+  },
+
+  // variables shows what each node holds, with marks where the last step changed it.
+  variables(play, options, selected, hand) {
+    const changed = changedVars(play.before, play.state);
+    const many = play.state.nodes.length > 5;
+    const acted = play.events[play.at - 1]?.node;
+    const box = make("div", { class: "cards" });
+    for (const node of play.state.nodes) {
+      const open = !many || node.id === selected || node.id === acted || changed.get(node.id).size > 0;
+      const actions = play.state.enabled.filter(x => x.node === node.id && (options.faults || !["crash", "restart", "depart", "join"].includes(x.kind) || node.activity === "down"));
+      const card = make("details", { class: `card ${node.activity}${node.id === selected ? " selected" : ""}`, open },
+        make("summary", {}, make("b", {}, `node ${node.id}`), ` ${node.activity}${node.token ? ", has the token" : ""}`),
+        make("div", { class: "group" }, ...actions.map(x => make("button", { "data-act": `${x.kind}-${node.id}`, onclick: () => hand.step(x) }, actionWord[x.kind] ?? x.kind))),
+        make("dl", {}, ...node.vars.flatMap(([name, value]) => [
+          make("dt", { class: changed.get(node.id).has(name) ? "changed" : "" }, name),
+          make("dd", { class: changed.get(node.id).has(name) ? "changed" : "" }, value)])),
+        (node.waits ?? []).length ? make("p", { class: "quiet" }, "waits for ", node.waits.map(w => w.for ? `${w.for}’s ${w.what}` : w.what).join("; ")) : null);
+      box.append(card);
+    }
+    return box;
+  },
+
+  // happened says what the last step was, what came of it, and shows the handler.
+  happened(play, source) {
+    const e = play.events[play.at - 1];
+    const box = make("div", {});
+    if (play.state.property) {
+      box.append(make("p", { class: "verdict" }, make("b", {}, play.state.property === "progress" ? "Standstill" : "Broken"), `: ${play.state.verdict}`));
+    }
+    if (!e) {
+      box.append(make("p", {}, "Nothing has happened yet. Click a node: it asks for the critical section."));
+      return box;
+    }
+    box.append(make("p", { class: "event" }, make("b", {}, `Step ${play.at}. `), capital(e.text.split(": ")[0]) + "."));
+    const effects = (e.effects ?? []).map(x => effectText(x, e)).filter(Boolean);
+    if (effects.length) box.append(make("ul", { class: "effects" }, ...effects.map(t => make("li", {}, t))));
+    else if (!e.refused && !["crash", "lose"].includes(e.kind)) box.append(make("p", { class: "quiet" }, "Its node sends nothing."));
+    if (e.refused) box.append(make("p", { class: "quiet" }, `The node refuses it: ${e.refused}.`));
+    const handler = source?.find(play.info.shape.source, e);
+    if (handler) {
+      box.append(make("details", { class: "source", open: Panels.sourceOpen, ontoggle: event => { Panels.sourceOpen = event.target.open; } },
+        make("summary", {}, "The code that ran", handler.said ? make("span", { class: "quiet" }, ` — ${handler.said}`) : null),
+        make("pre", {}, make("code", {}, handler.code))));
+    }
+    return box;
+  },
+  sourceOpen: false,
+
+  counters(state) {
+    const kinds = Object.entries(state.by_kind).map(([k, n]) => `${k} ${n}`).join(", ");
+    const per = state.entries ? ` — ${(state.sent / state.entries).toFixed(2).replace(/\.?0+$/, "")} for each entry` : "";
+    return `${state.entries} ${state.entries === 1 ? "entry" : "entries"}, ${state.sent} messages${kinds ? ` (${kinds})` : ""}${per}`;
+  },
+};
+
+const actionWord = {
+  request: "ask", "request-shared": "ask, as a reader", exit: "leave", crash: "crash", restart: "restart", join: "join", depart: "leave the system", stop: "no more requests",
+};
+
+const capital = text => text.charAt(0).toUpperCase() + text.slice(1);
+
+function effectText(x, e) {
+  switch (x.kind) {
+    case "send": return `sends ${x.message}${x.fields ? ` (${x.fields})` : ""} to node ${x.to}${x.lost ? ", which is down: it is lost" : ""}`;
+    case "enter": return `node ${e.node} enters the critical section`;
+    case "set-timer": return `sets a timer to ${x.fields}`;
+    case "left": return `node ${e.node} has left the system`;
+  }
+  return null;
+}
+
+// Source finds the code of a handler among the algorithms' sources.
+class Source {
+  constructor(packages) { this.packages = packages; }
+
+  find(type, e) {
+    const method = { request: "Request", "request-shared": "RequestShared", exit: "Release", receive: "Receive", copy: "Receive", timeout: "Timeout",
+      start: "Start", stop: "Stop", restart: "Restart", join: "Join", depart: "Depart", "peer-down": "Down", "peer-up": "Up" }[e.kind];
+    const found = this.packages[type]?.[method];
+    if (!found) return null;
+    const of = found.kinds?.[e.message] ?? (e.message ? found.kinds?.[""] : undefined);
+    const parts = [...(of ?? []), found, ...(of ? [] : found.calls ?? [])];
+    return { code: parts.map(p => p.code).join("\n\n"), said: (parts.find(p => /step|process|procedure|section|handler/i.test(p.doc ?? "")) ?? found).doc ?? "" };
+  }
+}

@@ -1,0 +1,207 @@
+// The nodes in their tree, mesh, ring or circle; messages on their way, which a click or
+// a drag delivers; tokens, locks, pointers, quorums, and who waits for whom.
+class Picture {
+  constructor(box, hand) {
+    this.hand = hand;
+    this.canvas = svg("svg", { class: "picture", role: "group", "aria-label": "the nodes and the messages on their way" });
+    box.append(this.canvas);
+    this.selected = 0;
+    this.waits = true;
+  }
+
+  place(id) {
+    const [x, y] = this.shape.points[id - 1];
+    return [36 + x * (this.width - 72), 34 + y * (this.height - 74)];
+  }
+
+  show(play, options) {
+    const { state, info } = play;
+    this.shape = info.shape;
+    // A narrow screen gets a smaller drawing, not smaller letters.
+    [this.width, this.height] = this.canvas.clientWidth && this.canvas.clientWidth < 520 ? [400, 350] : [640, 520];
+    this.canvas.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    this.radius = state.nodes.length > 30 ? 9 : state.nodes.length > 13 ? 14 : 20;
+    const focus = document.activeElement?.dataset?.key;
+    const layers = [this.edges(), this.quorum(), this.pointers(state), options.waits ? this.waiting(state) : null,
+      this.nodes(state, play), this.flights(state, options, info)];
+    this.canvas.replaceChildren(svg("defs", {}, marker("arrow2", "M0,0L7,3.5L0,7z"), marker("wait", "M0,0L7,3.5L0,7z")), ...layers.filter(Boolean));
+    if (focus) this.canvas.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+  }
+
+  edges() {
+    const g = svg("g", { class: "edges" });
+    for (const e of this.shape.edges ?? []) {
+      const [x1, y1] = this.place(e.a), [x2, y2] = this.place(e.b);
+      g.append(svg("line", { x1, y1, x2, y2, class: e.thin ? "thin" : "" }));
+    }
+    return g;
+  }
+
+  quorum() {
+    const members = this.shape.quorums?.[this.selected - 1];
+    if (!members) return null;
+    const g = svg("g", { class: "quorum" });
+    const [x1, y1] = this.place(this.selected);
+    for (const id of members) {
+      const [x2, y2] = this.place(id);
+      if (id !== this.selected) g.append(svg("line", { x1, y1, x2, y2 }));
+      g.append(svg("circle", { cx: x2, cy: y2, r: this.radius + 7 }));
+    }
+    return g;
+  }
+
+  // pointers draws variables that name another node: the holder of a tree, a father.
+  pointers(state) {
+    const g = svg("g", { class: "pointers" });
+    for (const node of state.nodes) {
+      for (const [name, value] of node.vars) {
+        if (!["HOLDER", "father", "next"].includes(name) || !/^\d+$/.test(value) || Number(value) === node.id || value === "0") continue;
+        const line = this.arrow(node.id, Number(value), this.radius + 4, "pointer", "arrow2", name === "next" ? 26 : 9);
+        line.append(svg("title", {}, `${name} of node ${node.id} is ${value}`));
+        if (name === "next") line.classList.add("next");
+        g.append(line);
+      }
+    }
+    return g;
+  }
+
+  waiting(state) {
+    const g = svg("g", { class: "waits" });
+    for (const node of state.nodes) {
+      for (const w of node.waits ?? []) {
+        if (!w.for) continue;
+        const line = this.arrow(node.id, w.for, this.radius + 3, "wait", "wait", -14);
+        line.append(svg("title", {}, `node ${node.id} waits for node ${w.for}'s ${w.what}`));
+        g.append(line);
+      }
+    }
+    return g;
+  }
+
+  // curve is the way from one node to another, bent a little to one side, so that ways there
+  // and back lie apart; at gives a point of it.
+  curve(from, to, gap, bend) {
+    const [x1, y1] = this.place(from), [x2, y2] = this.place(to);
+    const d = Math.hypot(x2 - x1, y2 - y1) || 1;
+    const ux = (x2 - x1) / d, uy = (y2 - y1) / d;
+    const a = [x1 + ux * gap, y1 + uy * gap], b = [x2 - ux * gap, y2 - uy * gap];
+    const c = [(a[0] + b[0]) / 2 - uy * bend, (a[1] + b[1]) / 2 + ux * bend];
+    const at = t => [0, 1].map(i => (1 - t) ** 2 * a[i] + 2 * t * (1 - t) * c[i] + t ** 2 * b[i]);
+    return { d: `M${a}Q${c} ${b}`, at };
+  }
+
+  arrow(from, to, gap, name, end, bend) {
+    return svg("path", { class: name, d: this.curve(from, to, gap, bend).d, "marker-end": `url(#${end})` });
+  }
+
+  nodes(state, play) {
+    const g = svg("g", { class: "nodes" });
+    const last = play.at > 0 ? play.events[play.at - 1] : null;
+    for (const node of state.nodes) {
+      const [x, y] = this.place(node.id);
+      const r = this.radius;
+      const bad = state.concerned?.includes(node.id) ? " bad" : "";
+      const e = svg("g", {
+        class: `node ${node.activity}${bad}${node.id === this.selected ? " selected" : ""}${last?.node === node.id ? " acted" : ""}`,
+        transform: `translate(${x},${y})`, tabindex: 0, role: "button", "data-key": `node-${node.id}`, "data-node": node.id,
+        "aria-label": `node ${node.id}, ${node.activity}${node.token ? ", has the token" : ""}: ${primaryAction(node, state)?.label ?? "nothing to do"}`,
+      });
+      e.append(svg("circle", { r }), svg("text", { class: "id", y: r > 10 ? 6 : 4, "text-anchor": "middle" }, String(node.id)));
+      if (node.activity === "down") e.append(svg("path", { class: "cross", d: `M${-r},${-r}L${r},${r}M${-r},${r}L${r},${-r}` }));
+      if (node.token) e.append(svg("circle", { class: "token", cx: r * 0.8, cy: -r * 0.8, r: 7 }, svg("title", {}, "the token")));
+      const lock = lockOf(node);
+      if (lock) {
+        const [x0, y0] = [r * 0.5, r * 0.55];
+        e.append(svg("path", { class: "shackle", d: `M${x0 + 6},${y0}v-4a5,5 0 0 1 10,0v4` }),
+          svg("rect", { class: "lock", x: x0, y: y0, width: 22, height: 15, rx: 3 }, svg("title", {}, `its lock is with node ${lock}`)),
+          svg("text", { class: "locked", x: x0 + 11, y: y0 + 11.5, "text-anchor": "middle" }, String(lock)));
+      }
+      e.append(svg("title", {}, `node ${node.id} is ${node.activity}`));
+      e.addEventListener("click", () => this.hand.node(node));
+      e.addEventListener("keydown", event => {
+        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); event.stopPropagation(); this.hand.node(node); }
+      });
+      g.append(e);
+    }
+    return g;
+  }
+
+  flights(state, options, info) {
+    const g = svg("g", { class: "flights" });
+    const counts = new Map();
+    for (const f of state.flights) counts.set(`${f.from}>${f.to}`, (counts.get(`${f.from}>${f.to}`) ?? 0) + 1);
+    for (const f of [...state.flights].reverse()) {
+      const all = counts.get(`${f.from}>${f.to}`);
+      const t = f.from === f.to ? 0 : 0.72 - 0.5 * f.index / Math.max(4, all);
+      const way = this.curve(f.from, f.to, this.radius + 6, 16);
+      const [x, y] = f.from === f.to ? this.place(f.from).map((v, i) => v + (i ? 34 : 0)) : way.at(t);
+      const may = mayDeliver(f, options);
+      const kind = Math.max(0, info.kinds.indexOf(f.message));
+      const width = Math.max(26, f.message.length * 6.2 + 10);
+      const e = svg("g", {
+        class: `flight k${kind % 8}${may ? "" : " held"}`, transform: `translate(${x},${y})`, tabindex: may ? 0 : -1, role: "button",
+        "data-key": `flight-${f.from}-${f.to}-${f.index}`, "data-flight": `${f.from}>${f.to}>${f.index}`,
+        "aria-label": `${f.message} ${f.fields ?? ""} from node ${f.from} to node ${f.to}: deliver`, "aria-disabled": !may,
+      });
+      const near = this.place(f.to), angle = Math.atan2(near[1] - y, near[0] - x);
+      e.append(svg("path", { class: "nose", d: `M${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}l${-Math.cos(angle - 0.5) * 9},${-Math.sin(angle - 0.5) * 9}M${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}l${-Math.cos(angle + 0.5) * 9},${-Math.sin(angle + 0.5) * 9}` }),
+        svg("rect", { x: -width / 2, y: -9, width, height: 18, rx: 9 }),
+        svg("text", { y: 4, "text-anchor": "middle" }, f.message),
+        svg("title", {}, `${f.message} ${f.fields ?? ""}, ${f.from} → ${f.to}${may ? ": click to deliver" : ": an earlier message of this link comes first"}`));
+      this.drag(e, f, [x, y], may);
+      g.append(e);
+    }
+    return g;
+  }
+
+  // drag lets a message follow the pointer; let go over its receiver, or clicked, it is
+  // delivered.
+  drag(e, f, [x, y], may) {
+    let begun = null;
+    e.addEventListener("pointerdown", event => {
+      if (!may) return;
+      begun = [event.clientX, event.clientY];
+      e.setPointerCapture(event.pointerId);
+    });
+    const scale = () => this.width / this.canvas.getBoundingClientRect().width;
+    e.addEventListener("pointermove", event => {
+      if (begun) e.setAttribute("transform", `translate(${x + (event.clientX - begun[0]) * scale()},${y + (event.clientY - begun[1]) * scale()})`);
+    });
+    e.addEventListener("pointerup", event => {
+      if (!begun) return;
+      const moved = Math.hypot(event.clientX - begun[0], event.clientY - begun[1]);
+      const at = [x + (event.clientX - begun[0]) * scale(), y + (event.clientY - begun[1]) * scale()];
+      begun = null;
+      const target = this.place(f.to);
+      if (moved < 6 || Math.hypot(at[0] - target[0], at[1] - target[1]) < this.radius + 24) this.hand.message(f, "receive");
+      else e.setAttribute("transform", `translate(${x},${y})`);
+    });
+    e.addEventListener("keydown", event => {
+      if (!may || (event.key !== "Enter" && event.key !== " ")) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.hand.message(f, "receive");
+    });
+  }
+}
+
+const mayDeliver = (f, options) => f.may && (f.index === 0 || options.anyOrder || f.kind !== "receive");
+
+// lockOf is the node to which an arbiter has given its lock, 0 for none.
+function lockOf(node) {
+  for (const [name, value] of node.vars) {
+    const match = ["locking", "granted"].includes(name) && /^\(\d+,(\d+)\)$/.exec(value);
+    if (match) return Number(match[1]);
+  }
+  return 0;
+}
+
+// primaryAction is what a click on a node does.
+function primaryAction(node, state) {
+  const may = kind => state.enabled.find(x => x.kind === kind && x.node === node.id);
+  for (const [kind, label] of [["exit", "leave the critical section"], ["request", "ask for the critical section"], ["restart", "come back"], ["join", "join"]]) {
+    const step = may(kind);
+    if (step) return { step, label };
+  }
+  return null;
+}

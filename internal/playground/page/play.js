@@ -1,0 +1,159 @@
+// Play is what has happened, and what could: the steps until now, those that were taken
+// back, branches that were left, and the script of a scenario or a lesson.
+class Play {
+  constructor(changed) {
+    this.changed = changed;
+    this.branches = [];
+  }
+
+  // open begins a scenario. Its commands are proposed one after the other.
+  open(text) {
+    const answer = Engine.call({ do: "open", text });
+    this.text = text;
+    this.info = answer;
+    this.title = (text.match(/^#\s*(.*)$/m) ?? [])[1] ?? answer.title;
+    this.started = answer.events ?? [];
+    this.events = [];
+    this.at = 0;
+    this.state = answer.state;
+    this.before = null;
+    this.branches = [];
+    this.script = [];
+    let notes = [];
+    for (const line of (answer.lines ?? []).slice(1)) {
+      if (!line.steps) {
+        if (!/^(found by|a play of)/i.test(line.text) && !isCommand(line.text)) notes.push(line.text);
+        continue;
+      }
+      for (const step of line.steps) {
+        this.script.push({ step, notes });
+        notes = [];
+      }
+    }
+    this.epilogue = notes;
+    this.changed("open");
+  }
+
+  // followed counts the steps of the script that were taken from the beginning.
+  followed() {
+    let k = 0;
+    while (k < this.at && k < this.script.length && same(this.script[k].step, this.events[k])) k++;
+    return k;
+  }
+
+  get onScript() { return this.followed() === this.at; }
+
+  // proposed is the step that Next takes.
+  proposed() {
+    if (this.state.property && this.state.property !== "progress") return null;
+    if (this.at < this.events.length) return this.events[this.at];
+    if (this.onScript && this.at < this.script.length) return this.script[this.at].step;
+    return this.state.next;
+  }
+
+  do(step) {
+    const plain = plainStep(step);
+    const next = this.events[this.at];
+    const answer = Engine.call({ do: "step", step: plain });
+    if (next && !same(next, plain)) {
+      this.branches.push({ at: this.at, events: this.events.slice(this.at) });
+      if (this.branches.length > 20) this.branches.shift();
+      this.events.length = this.at;
+    }
+    this.before = this.state;
+    this.state = answer.state;
+    this.events[this.at++] = answer.events[0];
+    this.changed("step");
+  }
+
+  next() {
+    const step = this.proposed();
+    if (!step) return false;
+    this.do(step);
+    return true;
+  }
+
+  // random takes a step that is drawn.
+  random() {
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    const [event] = Engine.call({ do: "random", seed, count: 1 }).events ?? [];
+    if (!event) return;
+    Engine.call({ do: "go", count: this.at });
+    this.do(event);
+  }
+
+  // goTo goes to where k steps have been taken, back or forward.
+  goTo(k) {
+    k = Math.max(0, Math.min(k, this.events.length));
+    if (k === this.at) return;
+    let answer;
+    if (k < this.at) {
+      answer = Engine.call({ do: "go", count: Math.max(0, k - 1) });
+      this.before = k > 0 ? answer.state : null;
+      if (k > 0) answer = Engine.call({ do: "step", step: plainStep(this.events[k - 1]) });
+    } else {
+      if (k - 1 > this.at) Engine.call({ do: "steps", steps: this.events.slice(this.at, k - 1).map(plainStep) });
+      this.before = Engine.call({ do: "state" }).state;
+      answer = Engine.call({ do: "step", step: plainStep(this.events[k - 1]) });
+    }
+    this.at = k;
+    this.state = answer.state;
+    this.changed("go");
+  }
+
+  // take returns to a branch that was left; the present one is kept in its place.
+  take(branch) {
+    this.branches.splice(this.branches.indexOf(branch), 1);
+    this.goTo(branch.at);
+    const left = this.events.slice(branch.at);
+    if (left.length > 0) this.branches.push({ at: branch.at, events: left });
+    this.events = [...this.events.slice(0, branch.at), ...branch.events];
+    this.changed("go");
+  }
+
+  // load replaces all steps by those that were taken elsewhere.
+  load(events) {
+    const steps = events.map(plainStep);
+    Engine.call({ do: "go", count: 0 });
+    const answer = Engine.call({ do: "steps", steps });
+    this.events = answer.events;
+    this.at = this.events.length;
+    this.before = null;
+    this.state = answer.state;
+    this.changed("go");
+  }
+
+  // scenario is the text of what has been played until now.
+  scenario() { return Engine.call({ do: "scenario", text: this.title }).text; }
+}
+
+const plainStep = ({ kind, node, from, index, timer }) => ({ kind, node, from, index, timer });
+
+const same = (a, b) => a.kind === b.kind && a.node === b.node && (a.from ?? 0) === (b.from ?? 0) &&
+  (a.index ?? 0) === (b.index ?? 0) && (a.timer ?? 0) === (b.timer ?? 0);
+
+const isCommand = text => /^(state|waits|settle|stop)\b/.test(text);
+
+// changedVars names the variables of each node that the last step has changed.
+function changedVars(before, now) {
+  const changed = new Map();
+  for (const node of now.nodes) {
+    const was = new Map(before?.nodes.find(x => x.id === node.id)?.vars ?? []);
+    changed.set(node.id, new Set(before ? node.vars.filter(([name, value]) => was.get(name) !== value).map(v => v[0]) : []));
+  }
+  return changed;
+}
+
+// The whole play in a link: the scenario's text, compressed.
+async function packText(text) {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  let binary = "";
+  for (const b of bytes) binary += String.fromCharCode(b);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+async function unpackText(packed) {
+  const bytes = Uint8Array.from(atob(packed.replaceAll("-", "+").replaceAll("_", "/")), c => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();
+}

@@ -1,0 +1,33 @@
+//go:build js && wasm
+
+// Command wasm is the playground's model for a page: it sets the function dmebench,
+// which takes a request and a function for progress, and returns an answer, both in
+// JSON; see [playground.Session.Call].
+package main
+
+import (
+	"syscall/js"
+
+	"dmebench/algorithms"
+	"dmebench/algorithms/catalog"
+	"dmebench/internal/playground"
+)
+
+func main() {
+	found, err := playground.NewCatalog(catalog.All(), algorithms.Scenarios)
+	if err != nil {
+		panic(err) // of what is embedded
+	}
+	session := playground.Session{Catalog: found}
+	js.Global().Set("dmebench", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		var progress func(uint64)
+		if len(args) > 1 && args[1].Type() == js.TypeFunction {
+			progress = func(done uint64) { args[1].Invoke(float64(done)) }
+		}
+		return string(session.Call([]byte(args[0].String()), progress))
+	}))
+	if ready := js.Global().Get("dmebenchReady"); ready.Type() == js.TypeFunction {
+		ready.Invoke()
+	}
+	select {}
+}
