@@ -23,7 +23,7 @@ import (
 // verdict, its points and the command that tries it again.
 func ClaimsPage(d *claims.Document) *page.Data {
 	p := &page.Data{
-		Kind: page.Claims, Title: "Do the papers' claims hold?", Started: d.Started, Notes: verdictNotes(), Facts: pageFacts(d.Environment),
+		Kind: page.Claims, Title: "Do the papers' claims hold?", Notes: verdictNotes(), Facts: pageFacts(d.Environment),
 		Answer: page.Answer{
 			Level: ground(d), Status: []string{validationAnswer(d), ValidationSummary(d) + "."}, Asked: conditionsText(d),
 		},
@@ -86,19 +86,22 @@ func rowOfGrowth(d *claims.Document, s *claims.Scaling, labels map[string]page.R
 	}
 	plot := growthPlot(units.Slug("growth "+name+" "+place), "Messages per CS and the growths that fit best", "messages per CS")
 	plot.Series = append(plot.Series, page.Series{Name: "measured", Role: page.Scattered, Label: labels[s.Algorithm], Points: points})
-	for i, r := range rivals(s.Ranking, growth) {
-		role := page.Bound
-		if i == 0 {
-			role = page.Exact
-		}
+	is := func(r claims.Ranked) bool { return r.Growth == growth }
+	fits := slices.DeleteFunc(slices.Clone(s.Ranking), is) // the growth in question, and the best of the others
+	if k := slices.IndexFunc(s.Ranking, is); k >= 0 {
+		fits = slices.Insert(fits, 0, s.Ranking[k])
+	}
+	for i, r := range fits[:min(3, len(fits))] {
 		k := slices.IndexFunc(growths(), func(g stats.Growth) bool { return g.Name == r.Growth })
 		if k < 0 {
 			continue
 		}
-		curve := page.Series{Name: formulaText(r), Role: role, Label: labels[s.Algorithm]}
-		lo, hi := n[0], n[len(n)-1]
+		curve := page.Series{Name: formulaText(r), Role: page.Bound, Label: labels[s.Algorithm]}
+		if i == 0 {
+			curve.Role = page.Exact
+		}
 		for i := range plotSteps + 1 {
-			x := lo * math.Pow(hi/lo, float64(i)/plotSteps)
+			x := n[0] * math.Pow(n[len(n)-1]/n[0], float64(i)/plotSteps)
 			if at := r.A.Value + r.C.Value*growths()[k].Of(x); at > 0.7*slices.Min(y) { // what dives would press the points together
 				curve.Points = append(curve.Points, []page.Real{page.Real(x), page.Real(at)})
 			}
@@ -113,19 +116,6 @@ func rowOfGrowth(d *claims.Document, s *claims.Scaling, labels map[string]page.R
 }
 
 const plotSteps = 48
-
-// rivals are the fit of a growth and the best of the others.
-func rivals(ranking []claims.Ranked, growth string) (all []claims.Ranked) {
-	if r, ok := ranked(ranking, growth); ok {
-		all = append(all, r)
-	}
-	for _, r := range ranking {
-		if r.Growth != growth && len(all) < 3 {
-			all = append(all, r)
-		}
-	}
-	return all
-}
 
 func growthPlot(name, title, y string) page.Plot {
 	return page.Plot{

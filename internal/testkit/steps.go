@@ -125,7 +125,7 @@ const seen = `(what, of) => {
 		})).join("\n");
 	case "table": {
 		const table = document.getElementById("table-" + of), rows = all("tbody tr", table);
-		return [text(table.tHead.rows[0]), rows.length + " rows"]
+		return [text(table.tHead.rows[0]), text(table.closest(".table").querySelector(".count"))]
 			.concat(rows.slice(0, 3).map((r) => [...r.cells].map(text).join(" | "))).join("\n");
 	}
 	case "tip": return document.getElementById("tip").hidden ? "no tip" : text(document.getElementById("tip"));

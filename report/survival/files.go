@@ -63,8 +63,7 @@ func (d *Document) CSV() []byte {
 		row = append(row, string(c.SafeBy), string(c.LiveBy), strings.Join(c.Only, "; "))
 		for _, m := range []*Measure{c.Recovery, c.Served, c.Messages} {
 			if m == nil {
-				m = new(Measure)
-				row = append(row, "", present(m.Low), present(m.High))
+				row = append(row, "", "", "")
 				continue
 			}
 			row = append(row, present(&m.Median), present(m.Low), present(m.High))

@@ -2,8 +2,9 @@ package survival
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"dmebench/report/cells"
 )
 
 // Word says in a word or two how it went, and in how many of the runs it was so, where it
@@ -117,25 +118,16 @@ func roundedDown(n uint64) uint64 {
 }
 
 // Faults returns a cell of each kind of fault.
-func (d *Document) Faults() []Cell {
-	var all []Cell
-	for _, c := range d.Cells {
-		if !slices.ContainsFunc(all, func(o Cell) bool { return o.Fault == c.Fault }) {
-			all = append(all, c)
-		}
+func (d *Document) Faults() (all []Cell) {
+	for _, same := range cells.Grouped(d.Cells, func(c Cell) string { return c.Fault }) {
+		all = append(all, same[0])
 	}
 	return all
 }
 
 // Rows divides the cells by algorithms.
-func (d *Document) Rows() (rows [][]Cell) {
-	for i, c := range d.Cells {
-		if i == 0 || d.Cells[i-1].Algorithm != c.Algorithm {
-			rows = append(rows, nil)
-		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], c)
-	}
-	return rows
+func (d *Document) Rows() [][]Cell {
+	return cells.Grouped(d.Cells, func(c Cell) string { return c.Algorithm })
 }
 
 // Conditions says under which conditions the runs were made.

@@ -72,6 +72,7 @@ addEventListener("hashchange", () => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", look);
 addEventListener("beforeprint", () => {
   look.printing = true;
+  for (const t of tables) t.showMore(Infinity);
   look();
 });
 addEventListener("afterprint", () => {

@@ -5,9 +5,11 @@ const tables = [];
 const valueOf = (v) => (v === null || v === undefined ? {} : typeof v === "object" ? v : typeof v === "number" ? { v } : { t: v });
 const shownAs = (v, column) => v.t ?? (v.v === undefined || v.v === null ? "–" : write(column.type, v.v));
 
+const fewRows = 40;
+
 class Table {
   constructor(spec) {
-    Object.assign(this, { spec, id: `table-${spec.id}`, sort: -1, down: false, words: "", chosen: {} });
+    Object.assign(this, { spec, id: `table-${spec.id}`, sort: -1, down: false, words: "", chosen: {}, most: fewRows });
     this.visible = new Set(spec.columns.map((c, i) => i).filter((i) => !spec.columns[i].hidden));
     this.rows = spec.rows.map((row, i) => ({ row, i, values: row.values.map(valueOf) }));
   }
@@ -103,6 +105,10 @@ class Table {
     this.holder = spec.folded
       ? el("details", { class: "table" }, el("summary", {}, spec.title), inside)
       : el("section", { class: "table" }, el("h2", {}, spec.title), inside);
+    this.scroll.addEventListener("scroll", () => {
+      const { scrollTop, clientHeight, scrollHeight } = this.scroll;
+      if (this.most < this.rows.length && scrollTop + clientHeight > scrollHeight - 300) this.showMore(100);
+    });
     this.holder.addEventListener("toggle", () => this.show());
     return this.holder;
   }
@@ -118,15 +124,22 @@ class Table {
         button([c.title, c.unit ? ` (${c.unit})` : "", sorted ? (this.down ? " ▾" : " ▴") : ""].join(""), "Sort", () => this.sortBy(i),
           { "data-key": `th${i}` }));
     })));
-    const most = 1000, group = (r) => (this.sort < 0 && r.row.load !== undefined ? `${r.row.load} ${r.row.n ?? ""}` : "");
+    const group = (r) => (this.sort < 0 && r.row.load !== undefined ? `${r.row.load} ${r.row.n ?? ""}` : "");
     let before;
-    this.body.replaceChildren(...rows.slice(0, most).map((r) => {
+    this.body.replaceChildren(...rows.slice(0, this.most).map((r) => {
       const first = before !== undefined && before !== group(r);
       before = group(r);
       return this.line(r, shown, first);
     }));
-    this.bar.querySelector(".count").textContent = rows.length > most ? `${plural(rows.length, "row")}, the first ${most} shown`
-      : rows.length < this.rows.length ? `${rows.length} of ${plural(this.rows.length, "row")}` : plural(rows.length, "row");
+    const all = plural(this.rows.length, "row"), counted = rows.length < this.rows.length ? `${rows.length} of ${all}` : all;
+    this.bar.querySelector(".count").replaceChildren(...(rows.length > this.most
+      ? [`${counted}, the first ${this.most} shown `, button("show all", "Show all rows", () => this.showMore(Infinity))] : [counted]));
+  }
+
+  // showMore shows more rows. Browsers take long to lay out many: the others come when they are scrolled to.
+  showMore(rows) {
+    this.most += rows;
+    this.show();
   }
 
   // line is a row with the columns that are shown. It is made once: a choice in the bar only
