@@ -47,7 +47,7 @@ func (p *program) serve(c *cli.Context, board *live.Board) (*serving, error) {
 	s := &serving{p: p, board: board}
 	var err error
 	if s.Server, err = live.Serve(at, board, s.page); err != nil {
-		return nil, failWith(Unavailable, fmt.Errorf("--serve %s: %w", at, err))
+		return nil, failWith(Unavailable, fmt.Errorf("--serve: %w", err))
 	}
 	fmt.Fprintf(p.stderr, "page: %s\n", s.URL)
 	if !live.OnLoopback(at) {

@@ -47,10 +47,10 @@ func Serve(address string, b *Board, build Maker) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("live: %s: another program listens at this port; end it, or choose another port, 0 for any that is free",
+		return nil, fmt.Errorf("%s: another program listens at this port; end it, or choose another port, 0 for any that is free",
 			address)
 	case err != nil:
-		return nil, fmt.Errorf("live: cannot listen at %s: %w; want HOST:PORT of this host, such as %s", address, err, DefaultAddress)
+		return nil, fmt.Errorf("cannot listen at %s: %w; want HOST:PORT of this host, such as %s", address, err, DefaultAddress)
 	}
 	s := &Server{URL: "http://" + listener.Addr().String() + "/", board: b, build: build, end: make(chan struct{})}
 	s.http = &http.Server{Handler: named(s.handler(), OnLoopback(listener.Addr().String())), ReadHeaderTimeout: 10 * time.Second}
