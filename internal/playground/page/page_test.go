@@ -134,11 +134,13 @@ func TestBackAndForward(t *testing.T) {
 	b.Click(`[data-node="4"]`, 1)
 	other := hash()
 	b.Click("#branches button", 1)
+	b.Eval(drawn) // the slider is longer now
 	b.Choose("#slider", "6")
 	if got := hash(); got != hashes[6] {
 		t.Errorf("the branch that was left leads to %s; it was %s", got, hashes[6])
 	}
 	b.Click("#branches button", 1)
+	b.Eval(drawn) // the slider is longer now
 	b.Choose("#slider", "4")
 	if got := hash(); got != other {
 		t.Errorf("the other branch leads to %s; it was %s", got, other)
