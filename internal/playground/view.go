@@ -131,6 +131,9 @@ type timerView struct {
 	May   bool          `json:"may"` // fire now
 }
 
+// activities are where a local process stands, in a word each.
+var activities = [...]string{dme.Idle: "idle", dme.Requesting: "requesting", dme.Inside: "inside", dme.Down: "down"}
+
 func (s *Session) state() *stateView {
 	n, a := s.network, s.model.Algorithm
 	v := &stateView{
@@ -139,7 +142,7 @@ func (s *Session) state() *stateView {
 	}
 	v.Property, v.Verdict, v.Concerned = s.verdict()
 	for id := range n.IDs() {
-		x := nodeView{ID: id, Activity: n.Activity(id).String(), Vars: [][2]string{}}
+		x := nodeView{ID: id, Activity: activities[n.Activity(id)], Vars: [][2]string{}}
 		x.Absent = slices.Contains(s.model.Absent, id) && n.Activity(id) == dme.Down
 		if n.Activity(id) != dme.Down {
 			node := n.Node(id)

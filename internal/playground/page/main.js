@@ -3,7 +3,7 @@ const $ = id => document.getElementById(id);
 const data = id => { const t = $(id).textContent.trim(); return t ? JSON.parse(t) : null; };
 
 let play, picture, diagram, catalog, source, story, painting, timer = 0, redraw = 0, selected = 0;
-const options = { anyOrder: false, unreliable: false, faults: false, waits: true };
+const options = { anyOrder: false, unreliable: false, faults: false, waits: true, cut: new Set() };
 
 const hand = {
   // node: a click on a node lets it ask or leave, and shows what it holds.
@@ -15,6 +15,11 @@ const hand = {
   },
   message(f, kind) { attempt(() => play.do({ kind: kind === "receive" ? f.kind : kind, node: f.to, from: f.from, index: f.index })); },
   step(step) { attempt(() => play.do(step)); },
+  // cut parts a node from all others, or lets it back: what is between them waits.
+  cut(id) {
+    if (!options.cut.delete(id)) options.cut.add(id);
+    render();
+  },
 };
 
 function attempt(action) {
@@ -104,6 +109,7 @@ function open(text, name) {
   stopPlaying();
   attempt(() => {
     play.open(text);
+    options.cut.clear();
     story = new Story(play, name, catalog);
     const a = catalog.algorithms.find(x => x.name === play.info.algorithm);
     $("algorithm").value = play.info.algorithm;
@@ -260,7 +266,7 @@ async function begin() {
   try { await Engine.start(); } catch (error) { alertOf(new Error(`the algorithms cannot be loaded: ${error.message}`)); return; }
   catalog = Engine.call({ do: "catalog" });
   source = new Source(JSON.parse(new TextDecoder().decode(await Engine.unpack("source"))));
-  play = new Play(changed);
+  play = new Play(changed, options);
   picture = new Picture($("nodes"), hand);
   diagram = new Diagram($("diagram"), { pick: row => attempt(() => play.goTo(row)) });
   Lessons.read(data("lessons"));

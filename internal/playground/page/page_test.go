@@ -131,6 +131,7 @@ func TestBackAndForward(t *testing.T) {
 		t.Errorf("forward by the slider leads to %s; it was %s", got, hashes[6])
 	}
 	b.Choose("#slider", "3")
+	b.Eval(drawn)
 	b.Click(`[data-node="4"]`, 1)
 	other := hash()
 	b.Click("#branches button", 1)
@@ -181,6 +182,62 @@ func TestErrata(t *testing.T) {
 		if got == "" || got == "null" {
 			t.Errorf("%s: nothing is broken in the end: %s", name, b.Eval(`document.querySelector("#found").textContent`))
 		}
+	}
+}
+
+// The first lesson can be gone through by the keyboard alone.
+func TestFirstLessonByKeyboard(t *testing.T) {
+	b := opened(t, "", "open=lesson:first")
+	b.Eval(drawn)
+	for range 20 {
+		b.Press("\u0303") // →
+		b.Eval(drawn)
+	}
+	press := func(selector string) bool {
+		b.Eval(drawn)
+		if b.Eval(fmt.Sprintf(`(document.querySelector('%[1]s')?.focus(), document.querySelector('%[1]s') !== null)`, selector)) != "true" {
+			return false
+		}
+		b.Press("\r")
+		return true
+	}
+	press(`[data-node="1"]`)
+	press(`[data-node="3"]`)
+	for i := 0; b.Eval(`document.querySelector(".task.done") !== null`) != "true" && i < 60; i++ {
+		if !press(`.flight[tabindex="0"]`) && !press(`.node.inside`) {
+			break
+		}
+	}
+	b.Eval(drawn)
+	done := b.Eval(`document.querySelector(".task.done button")?.textContent ?? document.querySelector("#story").textContent`)
+	if !strings.Contains(done, "Next lesson") {
+		t.Log(b.Eval(`play.events.slice(7).map(e => e.command).join("; ")`))
+		t.Errorf("after the first lesson the page says %q", done)
+	}
+}
+
+// What lies between a node that is cut off and the others waits, and goes on after.
+func TestCutOff(t *testing.T) {
+	b := opened(t, "", "")
+	b.Choose("#algorithm", "centralized")
+	b.Click("#new button", 1)
+	b.Eval(drawn)
+	b.Click("#faults", 1)
+	b.Click(`[data-node="2"]`, 1)
+	b.Eval(drawn)
+	b.Click(`[data-act="cut-2"]`, 1)
+	b.Eval(drawn)
+	if next := b.Eval(`document.querySelector("#next").disabled`); next != "true" {
+		t.Error("a message over a link that is cut is proposed")
+	}
+	b.Click(`[data-act="cut-2"]`, 1)
+	b.Eval(drawn)
+	for range 2 {
+		b.Click("#next", 1)
+		b.Eval(drawn)
+	}
+	if inside := b.Eval(`[...document.querySelectorAll(".node.inside")].map(n => n.dataset.node).join()`); inside != "2" {
+		t.Errorf("after the cut has healed, %q are inside", inside)
 	}
 }
 
@@ -278,6 +335,24 @@ func TestTwin(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := playground.Session{Catalog: c}
+	for _, x := range c.Scenarios {
+		open, err := json.Marshal(x.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests = append(requests, fmt.Sprintf(`{"do":"open","text":%s}`, open))
+		var opened struct {
+			Lines []struct{ Steps []json.RawMessage }
+		}
+		if err := json.Unmarshal(s.Call([]byte(requests[len(requests)-1]), nil), &opened); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range opened.Lines {
+			if steps, err := json.Marshal(line.Steps); err == nil && len(line.Steps) > 0 {
+				requests = append(requests, fmt.Sprintf(`{"do":"steps","steps":%s}`, steps))
+			}
+		}
+	}
 	var want []string
 	for _, q := range requests {
 		want = append(want, hashOf(t, s.Call([]byte(q), nil)))

@@ -46,7 +46,8 @@ const Panels = {
       const actions = play.state.enabled.filter(x => x.node === node.id && (options.faults || !["crash", "restart", "depart", "join"].includes(x.kind) || node.activity === "down"));
       const card = make("details", { class: `card ${node.activity}${node.id === selected ? " selected" : ""}`, open },
         make("summary", {}, make("b", {}, `node ${node.id}`), ` ${node.activity}${node.token ? ", has the token" : ""}`),
-        make("div", { class: "group" }, ...actions.map(x => make("button", { "data-act": `${x.kind}-${node.id}`, onclick: () => hand.step(x) }, actionWord[x.kind] ?? x.kind))),
+        make("div", { class: "group" }, ...actions.map(x => make("button", { "data-act": `${x.kind}-${node.id}`, onclick: () => hand.step(x) }, actionWord[x.kind] ?? x.kind)),
+          options.faults ? make("button", { "data-act": `cut-${node.id}`, onclick: () => hand.cut(node.id) }, options.cut.has(node.id) ? "reconnect" : "cut off") : null),
         make("dl", {}, ...node.vars.flatMap(([name, value]) => [
           make("dt", { class: changed.get(node.id).has(name) ? "changed" : "" }, name),
           make("dd", { class: changed.get(node.id).has(name) ? "changed" : "" }, value)])),

@@ -23,7 +23,7 @@ class Picture {
     this.radius = state.nodes.length > 30 ? 9 : state.nodes.length > 13 ? 14 : 20;
     const focus = document.activeElement?.dataset?.key;
     const layers = [this.edges(), this.quorum(), this.pointers(state), options.waits ? this.waiting(state) : null,
-      this.nodes(state, play), this.flights(state, options, info)];
+      this.nodes(state, play, options), this.flights(state, options, info)];
     this.canvas.replaceChildren(svg("defs", {}, marker("arrow2", "M0,0L7,3.5L0,7z"), marker("wait", "M0,0L7,3.5L0,7z")), ...layers.filter(Boolean));
     if (focus) this.canvas.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
   }
@@ -94,7 +94,7 @@ class Picture {
     return svg("path", { class: name, d: this.curve(from, to, gap, bend).d, "marker-end": `url(#${end})` });
   }
 
-  nodes(state, play) {
+  nodes(state, play, options) {
     const g = svg("g", { class: "nodes" });
     const last = play.at > 0 ? play.events[play.at - 1] : null;
     for (const node of state.nodes) {
@@ -102,7 +102,7 @@ class Picture {
       const r = this.radius;
       const bad = state.concerned?.includes(node.id) ? " bad" : "";
       const e = svg("g", {
-        class: `node ${node.activity}${bad}${node.id === this.selected ? " selected" : ""}${last?.node === node.id ? " acted" : ""}`,
+        class: `node ${node.activity}${bad}${options.cut.has(node.id) ? " cut" : ""}${node.id === this.selected ? " selected" : ""}${last?.node === node.id ? " acted" : ""}`,
         transform: `translate(${x},${y})`, tabindex: 0, role: "button", "data-key": `node-${node.id}`, "data-node": node.id,
         "aria-label": `node ${node.id}, ${node.activity}${node.token ? ", has the token" : ""}: ${primaryAction(node, state)?.label ?? "nothing to do"}`,
       });
@@ -147,7 +147,7 @@ class Picture {
       e.append(svg("path", { class: "nose", d: `M${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}l${-Math.cos(angle - 0.5) * 9},${-Math.sin(angle - 0.5) * 9}M${Math.cos(angle) * (width / 2 * Math.abs(Math.cos(angle)) + 15)},${Math.sin(angle) * 17}l${-Math.cos(angle + 0.5) * 9},${-Math.sin(angle + 0.5) * 9}` }),
         svg("rect", { x: -width / 2, y: -9, width, height: 18, rx: 9 }),
         svg("text", { y: 4, "text-anchor": "middle" }, f.message),
-        svg("title", {}, `${f.message} ${f.fields ?? ""}, ${f.from} → ${f.to}${may ? ": click to deliver" : ": an earlier message of this link comes first"}`));
+        svg("title", {}, `${f.message} ${f.fields ?? ""}, ${f.from} → ${f.to}${may ? ": click to deliver" : isCut(f, options) ? ": the link is cut" : ": an earlier message of this link comes first"}`));
       this.drag(e, f, [x, y], may);
       g.append(e);
     }
@@ -185,7 +185,10 @@ class Picture {
   }
 }
 
-const mayDeliver = (f, options) => f.may && (f.index === 0 || options.anyOrder || f.kind !== "receive");
+// A message may arrive if the network says so, its turn has come, and no cut lies between.
+const mayDeliver = (f, options) => f.may && (f.index === 0 || options.anyOrder || f.kind !== "receive") && !isCut(f, options);
+
+const isCut = (f, options) => options.cut.has(f.from) !== options.cut.has(f.to);
 
 // lockOf is the node to which an arbiter has given its lock, 0 for none.
 function lockOf(node) {

@@ -1,8 +1,9 @@
 // Play is what has happened, and what could: the steps until now, those that were taken
 // back, branches that were left, and the script of a scenario or a lesson.
 class Play {
-  constructor(changed) {
+  constructor(changed, options) {
     this.changed = changed;
+    this.options = options; // what links and nodes may do, of which the model knows nothing
     this.branches = [];
   }
 
@@ -48,7 +49,17 @@ class Play {
     if (this.state.property && this.state.property !== "progress") return null;
     if (this.at < this.events.length) return this.events[this.at];
     if (this.onScript && this.at < this.script.length) return this.script[this.at].step;
-    return this.state.next;
+    return this.pass(this.state.next);
+  }
+
+  // pass is the step, unless it is the arrival of a message that is held: then it is that of
+  // another one, or else somebody leaves.
+  pass(step) {
+    const held = x => this.state.flights.some(f => f.from === x.from && f.to === x.node && f.index === (x.index ?? 0) && isCut(f, this.options));
+    if (!step || !held(step)) return step;
+    const other = this.state.flights.find(f => mayDeliver(f, this.options));
+    if (other) return { kind: other.kind, node: other.to, from: other.from, index: other.index };
+    return this.state.enabled.find(x => x.kind === "exit") ?? null;
   }
 
   do(step) {
