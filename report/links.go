@@ -109,7 +109,7 @@ func linkTable(id, title string, links []link) page.Table {
 			}
 		}
 		offset = append(offset, off)
-		drift = append(drift, driftOf(l.drift, 0))
+		drift = append(drift, driftOf(l.drift))
 	}
 	t := newListing(id, title, "from → to", names)
 	addColumn(&t, "round trip, least", false, quickest)

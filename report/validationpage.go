@@ -70,10 +70,7 @@ func rowOfGrowth(d *claims.Document, s *claims.Scaling, labels map[string]page.R
 	var more page.More
 	if stated, g, ok := saysGrowth(d, s); ok && len(s.Set) == 0 {
 		claimed, verdict, growth = page.Word(brief(stated.Formula)), verdictValue(stated.Verdict), g.Name
-		more.Text = append(more.Text, "Claimed: "+claimText(stated)+".", bestExponent(s, g))
-	}
-	if r, ok := ranked(s.Ranking, growth); ok {
-		measured = formulaText(r)
+		more.Text = append(more.Text, "Claimed: "+claimText(stated)+".")
 	}
 	more.Text = append(more.Text, "Growths by AICc, and by how much each is worse than the best: "+rankingText(s.Ranking)+".")
 	var points [][]page.Real
@@ -89,7 +86,7 @@ func rowOfGrowth(d *claims.Document, s *claims.Scaling, labels map[string]page.R
 	is := func(r claims.Ranked) bool { return r.Growth == growth }
 	fits := slices.DeleteFunc(slices.Clone(s.Ranking), is) // the growth in question, and the best of the others
 	if k := slices.IndexFunc(s.Ranking, is); k >= 0 {
-		fits = slices.Insert(fits, 0, s.Ranking[k])
+		fits, measured = slices.Insert(fits, 0, s.Ranking[k]), formulaText(s.Ranking[k])
 	}
 	for i, r := range fits[:min(3, len(fits))] {
 		k := slices.IndexFunc(growths(), func(g stats.Growth) bool { return g.Name == r.Growth })
@@ -148,8 +145,8 @@ func claimRow(v *claims.Verdict, label page.Ref, command string) page.Row {
 	n, predicted, measured := page.Value{}, page.Value{}, page.Value{}
 	if v.Shown >= 0 && v.Shown < len(v.Points) {
 		p := &v.Points[v.Shown]
-		n, predicted = page.Num(float64(p.Nodes)), page.Value{Number: page.Known(p.Predicted), Text: briefPredicted(*v)}
-		measured = page.Value{Text: briefMeasured(*v), Small: strings.TrimPrefix(closeness(*v), ", ")}
+		n, predicted = page.Num(float64(p.Nodes)), page.Value{Number: page.Known(p.Predicted), Text: measure(*v, p.Predicted)}
+		measured = page.Value{Text: measuredText(*v), Small: strings.TrimPrefix(closeness(*v), ", ")}
 		if x := cmp.Or(p.Mean, p.Max, p.Min); x != nil {
 			measured.Number = page.Known(*x)
 		}

@@ -346,14 +346,15 @@ func byChance(tests int, alpha float64) []string {
 // facts are the environments of runs and of their hosts, without the load average, which is
 // another one in every run.
 func facts(list []*runs.Result) map[string]map[string]int {
-	all := slices.Clone(list)
+	var all []map[string]string
 	for _, r := range list {
+		all = append(all, r.Environment)
 		for _, h := range r.Hosts {
 			about := make(map[string]string)
 			for fact, value := range h.Environment {
 				about[fact+" of "+h.Name] = value
 			}
-			all = append(all, &runs.Result{Environment: about})
+			all = append(all, about)
 		}
 	}
 	values := report.Facts(all)
