@@ -7,6 +7,8 @@
 package live
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -34,8 +36,8 @@ type Status struct {
 
 // Cell is the runs that differ in nothing but their repetition.
 type Cell struct {
-	Label, Setting string // of the algorithm; the network and the workload
-	Nodes          int
+	Label string
+	Nodes int
 
 	Planned, Done, Bad, Warned int // runs
 }
@@ -86,9 +88,7 @@ func NewBoard() *Board {
 func (b *Board) Plan(name string, cells []Cell, counts map[runs.Status]int) {
 	b.change(func(s *Status) {
 		s.Name, s.Cells = name, cells
-		for status, n := range counts {
-			s.Counts[status] = n
-		}
+		maps.Copy(s.Counts, counts)
 		s.count()
 	})
 }
@@ -204,15 +204,32 @@ func (b *Board) look(f func(*Status)) {
 	f(&b.status)
 }
 
-// watch returns a channel that is sent to after changes, until stop is called.
-func (b *Board) watch() (changed <-chan struct{}, stop func()) {
-	c := make(chan struct{}, 1)
+// follow calls f after changes, but not more often than every so much time, and when there
+// was none for some time, until f says no or ctx ends.
+func (b *Board) follow(ctx context.Context, every, quiet time.Duration, f func() bool) {
+	changed := make(chan struct{}, 1)
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.watched[c] = true
-	return c, func() {
+	b.watched[changed] = true
+	b.mu.Unlock()
+	defer func() {
 		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.watched, c)
+		delete(b.watched, changed)
+		b.mu.Unlock()
+	}()
+	for {
+		select {
+		case <-changed:
+		case <-time.After(quiet):
+		case <-ctx.Done():
+			return
+		}
+		if !f() {
+			return
+		}
+		select {
+		case <-time.After(every):
+		case <-ctx.Done():
+			return
+		}
 	}
 }
