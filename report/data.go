@@ -165,10 +165,7 @@ func (p *paper) addLoads() {
 	for _, s := range p.sets {
 		titles = append(titles, s.String())
 	}
-	briefs := titles
-	if len(titles) > 1 {
-		briefs = cells.Differing(titles)
-	}
+	briefs := differingOf(titles)
 	for i, s := range p.sets {
 		load := page.Load{
 			Title: titles[i], Brief: cmp.Or(briefs[i], titles[i]), Network: s.network(), Workload: s.load(), Conditions: s.conditions,
@@ -180,6 +177,14 @@ func (p *paper) addLoads() {
 		}
 		p.data.Loads = append(p.data.Loads, load)
 	}
+}
+
+// differingOf is what tells titles apart, of a single one all of it.
+func differingOf(titles []string) []string {
+	if len(titles) == 1 {
+		return titles
+	}
+	return cells.Differing(titles)
 }
 
 // addCells adds the cells load by load: first those of the size of which the answer's
@@ -329,10 +334,7 @@ func (p *paper) addAxes() {
 				titles = append(titles, strings.Join(ch.about, separator))
 			}
 		}
-		briefs := titles
-		if len(titles) > 1 {
-			briefs = cells.Differing(titles)
-		}
+		briefs := differingOf(titles)
 		for _, f := range same {
 			if !f.numeric {
 				axis.Type = page.Text

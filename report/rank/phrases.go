@@ -11,6 +11,7 @@ import (
 	"dmebench/claims"
 	"dmebench/report/cells"
 	"dmebench/runs"
+	"dmebench/stats"
 	"dmebench/units"
 )
 
@@ -167,20 +168,10 @@ func (c *Contest) uneven() []string {
 		}
 		if 2*count > len(e.runs) && slices.Contains(c.Best, e.Label) {
 			all = append(all, fmt.Sprintf("%s serves its nodes unequally, though all ask all the time: Jain's index is %s.",
-				e.Label, units.Number(e.Estimate(m).Median)))
+				e.Label, units.Number(stats.Median(m.Values(e.runs)).Median)))
 		}
 	}
 	return all
-}
-
-// Decides names the metric by which the entrants are ranked, as a sentence has it; ""
-// where nothing was measured.
-func (c *Contest) Decides() string {
-	m, ok := runs.LookupMetric(c.By)
-	if !ok {
-		return ""
-	}
-	return phrase(m)
 }
 
 // verdict says who is best in a column, and who is next.

@@ -9,11 +9,10 @@ package live
 import (
 	"context"
 	"maps"
+	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"dmebench/runs"
 )
@@ -146,7 +145,7 @@ func (b *Board) Finish(r *runs.Result, line string, left time.Duration) {
 // warn adds the warnings of a run. Those that differ in numbers alone are one.
 func (s *Status) warn(texts []string) {
 	for _, text := range texts {
-		w := Warning{Text: text, kind: kindOf(text), Runs: 1}
+		w := Warning{Text: text, kind: numbers.ReplaceAllString(text, ""), Runs: 1}
 		if i := slices.IndexFunc(s.Warnings, func(o Warning) bool { return o.kind == w.kind }); i >= 0 {
 			w.Runs += s.Warnings[i].Runs
 			s.Warnings = slices.Delete(s.Warnings, i, i+1)
@@ -155,15 +154,8 @@ func (s *Status) warn(texts []string) {
 	}
 }
 
-// kindOf is a text without its numbers.
-func kindOf(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) || r == '.' || r == ',' {
-			return -1
-		}
-		return r
-	}, text)
-}
+// numbers are what two warnings of one kind differ in.
+var numbers = regexp.MustCompile(`[\d.,]+`)
 
 // Have takes over what a file of results holds, whoever writes it.
 func (b *Board) Have(set *runs.Set) {
