@@ -63,7 +63,6 @@ func (c *collection) page() (*page.Data, error) {
 	p.addRuns()
 	d.Answer = p.answer()
 	d.Tables = slices.Concat(p.recoveryTable(), p.kindTable(), p.growthTables(), p.hostTables())
-	d.Plots = p.hostPlots()
 	p.addWarnings() // last, as the others find some
 	d.Bad = p.badRuns()
 	d.Figures = p.figures()

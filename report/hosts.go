@@ -65,35 +65,6 @@ func (p *paper) hostTables() (all []page.Table) {
 	return all
 }
 
-// hostPlots show how long a datagram takes from host to host and back, the nearest pair first.
-func (p *paper) hostPlots() (all []page.Plot) {
-	for i, s := range p.hostSets {
-		links := slices.DeleteFunc(s.links(), func(l link) bool { return l.median.N == 0 })
-		if len(links) == 0 {
-			continue
-		}
-		slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.median.Median, b.median.Median) })
-		f := page.Plot{
-			Name: fmt.Sprintf("hosts-%d-delay", i+1), Title: "Delay by pair of hosts, the nearest first", Folded: true,
-			Caption: "datagrams between agents before, during and after " + plural(len(s.good), "run"),
-			X:       page.Scale{Title: "pair of hosts", Type: page.Text}, Y: page.Scale{Title: "round trip", Type: page.Time},
-		}
-		median := page.Series{Name: "median, with its 95% interval over runs", Role: page.Scattered}
-		tail := page.Series{Name: "99th percentile", Role: page.Scattered}
-		for k, l := range links {
-			f.X.Names = append(f.X.Names, l.String())
-			at := page.Real(k)
-			median.Points = append(median.Points, []page.Real{at, page.Real(l.median.Median), page.Real(l.median.Lo), page.Real(l.median.Hi)})
-			median.Tips = append(median.Tips, l.note())
-			tail.Points = append(tail.Points, []page.Real{at, page.Real(l.tail.Median)})
-			tail.Tips = append(tail.Tips, fmt.Sprintf("%s: p99 %s", l, describe(l.tail, units.Time)))
-		}
-		f.Series = []page.Series{median, tail}
-		all = append(all, f)
-	}
-	return all
-}
-
 // about says how many hosts there were, and for how many runs.
 func (s *hostSet) about() string {
 	text := fmt.Sprintf("%s on %s.", plural(len(s.runs), "run"), plural(len(s.names), "host"))

@@ -46,7 +46,6 @@ type Data struct {
 	Figures []Figure `json:"figures,omitempty"` // that are asked for; the first is shown first
 
 	Tables []Table `json:"tables,omitempty"`
-	Plots  []Plot  `json:"plots,omitempty"`
 
 	Environments []Facts `json:"environments,omitempty"` // distinct ones, to which runs refer
 	Facts        Facts   `json:"-"`                      // of all runs together
@@ -331,7 +330,6 @@ type Plot struct {
 	Y       Scale    `json:"y"`
 	Series  []Series `json:"series"`
 	Events  []Event  `json:"events,omitempty"`
-	Folded  bool     `json:"folded,omitempty"`
 }
 
 // Scale is an axis of a plot.
