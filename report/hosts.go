@@ -250,18 +250,22 @@ func toHundredths(e stats.Estimate) stats.Estimate {
 // workers. The two are not read at the same instant.
 func byOthers(l *runs.HostLoad) float64 { return max(0, l.Busy-l.Workers) }
 
-// placementTable says which nodes were where.
+// placementTable says which nodes were where: for each number of nodes in the first of its
+// runs. A warning says where others placed them otherwise.
 func (s *hostSet) placementTable(id, title string) page.Table {
-	l := newListing(id, title, "host", s.names)
-	all := s.placements()
-	for _, p := range all {
-		name := fmt.Sprintf("N = %d", p.nodes)
-		if slices.ContainsFunc(all, func(q placement) bool { return q.nodes == p.nodes && q.text != p.text }) {
-			name += " (" + plural(p.runs, "run") + ")"
-		}
-		s.column(&l, name, true, func(host string) page.Value { return page.Word(p.at[host]) })
+	t := newListing(id, title, "host", s.names)
+	sizes := cells.Grouped(s.runs, func(r *runs.Result) int { return r.Nodes })
+	slices.SortFunc(sizes, func(a, b []*runs.Result) int { return a[0].Nodes - b[0].Nodes })
+	for _, same := range sizes {
+		s.column(&t, fmt.Sprintf("N = %d", same[0].Nodes), true, func(host string) page.Value {
+			at := s.each(host, same[:1])
+			if len(at) == 0 {
+				return page.Word(units.Missing)
+			}
+			return page.Word(numbers(at[0].Nodes))
+		})
 	}
-	return l
+	return t
 }
 
 // hostSet is the runs that were made on the same hosts.
@@ -330,30 +334,6 @@ func enumerated(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
 	}
 	return strings.Join(names, ", ")
-}
-
-// placement is which nodes were where in some of the runs.
-type placement struct {
-	nodes int               // N
-	text  string            // identifies it
-	at    map[string]string // the nodes of each host
-	runs  int
-}
-
-// placements returns the placements of a set's runs: by the number of nodes, the most
-// frequent first.
-func (s *hostSet) placements() []placement {
-	text := func(r *runs.Result) string { return fmt.Sprint(r.Nodes) + whereabouts(r) }
-	var all []placement
-	for _, runs := range cells.Grouped(s.runs, text) {
-		p := placement{nodes: runs[0].Nodes, text: whereabouts(runs[0]), at: make(map[string]string), runs: len(runs)}
-		for _, h := range runs[0].Hosts {
-			p.at[h.Name] = numbers(h.Nodes)
-		}
-		all = append(all, p)
-	}
-	slices.SortStableFunc(all, func(a, b placement) int { return cmp.Or(a.nodes-b.nodes, b.runs-a.runs) })
-	return all
 }
 
 // whereabouts identifies the placement of a run's nodes.

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -97,10 +96,10 @@ func rowOfGrowth(d *claims.Document, s *claims.Scaling, labels map[string]page.R
 		if i == 0 {
 			curve.Role = page.Exact
 		}
-		for i := range plotSteps + 1 {
-			x := n[0] * math.Pow(n[len(n)-1]/n[0], float64(i)/plotSteps)
-			if at := r.A.Value + r.C.Value*growths()[k].Of(x); at > 0.7*slices.Min(y) { // what dives would press the points together
-				curve.Points = append(curve.Points, []page.Real{page.Real(x), page.Real(at)})
+		fit := stats.Fit{Growth: growths()[k], A: stats.Interval{Value: r.A.Value}, C: stats.Interval{Value: r.C.Value}}
+		for _, at := range curvePoints(fit, n) {
+			if at.Y > 0.7*slices.Min(y) { // what dives would press the points together
+				curve.Points = append(curve.Points, []page.Real{page.Real(at.X), page.Real(at.Y)})
 			}
 		}
 		plot.Series = append(plot.Series, curve)
@@ -111,8 +110,6 @@ func rowOfGrowth(d *claims.Document, s *claims.Scaling, labels map[string]page.R
 		page.Word(sizesText(sizes)), boundsValue(s.LogLog),
 	}}
 }
-
-const plotSteps = 48
 
 func growthPlot(name, title, y string) page.Plot {
 	return page.Plot{
