@@ -54,7 +54,7 @@ func (p *paper) hostTables() (all []page.Table) {
 			of, id = ": "+enumerated(s.names), fmt.Sprintf("-%d", i+1)
 		}
 		hosts := s.table("hosts"+id, "Hosts"+of)
-		hosts.Note = strings.Join(append([]string{s.about()}, s.differences()...), "; ")
+		hosts.Note = s.about()
 		placed, links := s.placementTable("placement"+id, "Placement of nodes"+of), linkTable("links"+id, "Links between hosts"+of, s.links())
 		all = append(all, hosts, placed)
 		all = append(all, some(links)...)

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"slices"
 	"strings"
 
 	"dmebench/units"
@@ -94,30 +93,19 @@ func grouped(sentences []Sentence) (all []group) {
 	return all
 }
 
-// plainTable is a table for readers without scripts.
-type plainTable struct {
-	Title, Note string
-	Columns     []Column
-	Rows        [][]Value
-}
-
-// plain writes a table's visible columns as text.
-func (t Table) plain() plainTable {
-	p := plainTable{Title: t.Title, Note: t.Note}
-	var shown []int
+// plain is the table with its visible columns as text, for readers without scripts.
+func (t Table) plain() Table {
+	p := Table{Title: t.Title, Note: t.Note, Rows: make([]Row, len(t.Rows))}
 	for i, c := range t.Columns {
-		if !c.Hidden {
-			p.Columns, shown = append(p.Columns, c), append(shown, i)
+		if c.Hidden {
+			continue
 		}
-	}
-	for _, r := range t.Rows {
-		var row []Value
-		for k, i := range shown {
+		p.Columns = append(p.Columns, c)
+		for k, r := range t.Rows {
 			v := r.Values[i]
-			v.Text = cmp.Or(v.Text, p.Columns[k].Type.text(v.Number))
-			row = append(row, v)
+			v.Text = cmp.Or(v.Text, c.Type.text(v.Number))
+			p.Rows[k].Values = append(p.Rows[k].Values, v)
 		}
-		p.Rows = append(p.Rows, row)
 	}
 	return p
 }
@@ -184,14 +172,14 @@ func (d *Data) Render() ([]byte, error) {
 		"FirstWarnings": d.Warnings[:min(mostWarnings, len(d.Warnings))], "OtherWarnings": d.Warnings[min(mostWarnings, len(d.Warnings)):],
 		"FirstBad": d.Bad[:min(mostBad, len(d.Bad))], "OtherBad": d.Bad[min(mostBad, len(d.Bad)):],
 	}
-	var plain []plainTable
+	var plain []Table
 	if len(d.Cells) > 0 {
 		plain = append(plain, d.cellTable().plain())
 	}
 	for _, t := range d.Tables {
 		plain = append(plain, t.plain())
 	}
-	view["Plain"] = slices.Clip(plain)
+	view["Plain"] = plain
 	var out bytes.Buffer
 	if err := t.Execute(&out, view); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
