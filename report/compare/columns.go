@@ -113,8 +113,8 @@ func Beside(set *runs.Set, dimension, base string, opt Options) (*Columns, error
 // columnsOf divides a set into rows, each with what stands in its columns.
 func columnsOf(set *runs.Set, dimension string) (names []string, rows []*columnRow, err error) {
 	type position struct {
-		label, title string
-		key          runs.Key
+		label string
+		key   runs.Key
 	}
 	at := make(map[position]*columnRow)
 	for _, c := range placesOf(set, dimension) {
@@ -136,7 +136,7 @@ func columnsOf(set *runs.Set, dimension string) (names []string, rows []*columnR
 		if !slices.Contains([]string{"nodes", "requests", "workload"}, dimension) {
 			rest = rest.With("requests", c.Key.Get("requests"))
 		}
-		here := position{label, c.title, rest}
+		here := position{label, rest}
 		row := at[here]
 		if row == nil {
 			row = &columnRow{cells: make(map[string]*cells.Cell)}
