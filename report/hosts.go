@@ -369,22 +369,6 @@ func numbers(nodes []int) string {
 	return cmp.Or(strings.Join(parts, ", "), units.Missing)
 }
 
-// undecided is for how many pairs of entries the clocks cannot tell whether they
-// overlapped, in all of the cell's runs.
-func (c *cell) undecided() uint64 {
-	return sum(c.All(), func(r *runs.Result) uint64 { return r.Safety.Undecided })
-}
-
-// lostUpdates counts those of the shared resource, in all of the cell's runs.
-func (c *cell) lostUpdates() uint64 {
-	return sum(c.All(), func(r *runs.Result) uint64 {
-		if r.Safety.Resource == nil {
-			return 0
-		}
-		return r.Safety.Resource.LostUpdates
-	})
-}
-
 // clockBound is the largest bound on the error of a delay that crosses hosts, in
 // nanoseconds; 0 where none did.
 func (c *cell) clockBound() float64 { return c.ClockBound() }

@@ -33,7 +33,7 @@ func CSV(results *runs.Set) ([]File, error) {
 		{"runs.csv", layout.CSV(runsTable(results.Runs))},
 		{"times.csv", layout.CSV(times)},
 	}
-	if onHosts(results.Runs) {
+	if runs.OnHosts(resultsOf(results.Runs)) {
 		files = append(files, File{"hosts.csv", layout.CSV(hostsTable(results.Runs))}, File{"links.csv", layout.CSV(linksTable(results.Runs))})
 	}
 	return files, nil
@@ -229,8 +229,6 @@ func resultsOf(list []runs.Run) []*runs.Result {
 	}
 	return all
 }
-
-func onHosts(list []runs.Run) bool { return runs.OnHosts(resultsOf(list)) }
 
 func hostsTable(list []runs.Run) [][]string {
 	t := newTable(list, "status", "host", "address", "labels", "nodes_there", "cores", "cores_busy", "cores_busy_workers",
