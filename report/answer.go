@@ -56,19 +56,18 @@ func (c *collection) asked() string {
 	if len(c.sets) == 0 {
 		return ""
 	}
-	var sizes []int
-	var networks, workloads, repetitions []string
+	var sizes, repetitions []int
+	var networks, workloads, on []string
 	for _, s := range c.sets {
 		networks, workloads = append(networks, s.transport), append(workloads, s.workload)
 		for _, here := range s.spots {
 			sizes = append(sizes, here.nodes)
 		}
 		for _, cell := range s.inOrder() {
-			repetitions = append(repetitions, fmt.Sprintf("%04d", cell.Repetitions()))
+			repetitions = append(repetitions, cell.Repetitions())
 		}
 	}
 	slices.Sort(sizes)
-	var on []string
 	for _, n := range slices.Compact(sizes) {
 		on = append(on, strconv.Itoa(n))
 	}
@@ -76,19 +75,12 @@ func (c *collection) asked() string {
 	if len(c.labels) == 1 {
 		who = c.labels[0]
 	}
-	nodes := "nodes"
-	if len(on) == 1 && on[0] == "1" {
-		nodes = "node"
+	many := plural(slices.Max(repetitions), "repetition")
+	if fewest := slices.Min(repetitions); fewest != slices.Max(repetitions) {
+		many = fmt.Sprintf("%d to %s", fewest, many)
 	}
-	text := fmt.Sprintf("%s on %s %s, over %s, under %s",
-		who, cells.List(on), nodes, cells.List(distinct(networks)), cells.List(distinct(workloads)))
-	slices.Sort(repetitions)
-	fewest, _ := strconv.Atoi(repetitions[0])
-	most, _ := strconv.Atoi(repetitions[len(repetitions)-1])
-	if fewest != most {
-		return fmt.Sprintf("%s; %d to %s of each.", text, fewest, plural(most, "repetition"))
-	}
-	return fmt.Sprintf("%s; %s of each.", text, plural(most, "repetition"))
+	return fmt.Sprintf("%s on %s nodes, over %s, under %s; %s of each.",
+		who, cells.List(on), cells.List(distinct(networks)), cells.List(distinct(workloads)), many)
 }
 
 // distinct keeps the first of equal texts.

@@ -63,7 +63,6 @@ func (c *collection) page() (*page.Data, error) {
 	p.addRuns()
 	d.Answer = p.answer()
 	d.Tables = slices.Concat(p.recoveryTable(), p.kindTable(), p.growthTables(), p.hostTables())
-	d.Plots = p.hostPlots()
 	p.addWarnings() // last, as the others find some
 	d.Bad = p.badRuns()
 	d.Figures = p.figures()
@@ -165,10 +164,7 @@ func (p *paper) addLoads() {
 	for _, s := range p.sets {
 		titles = append(titles, s.String())
 	}
-	briefs := titles
-	if len(titles) > 1 {
-		briefs = cells.Differing(titles)
-	}
+	briefs := differingOf(titles)
 	for i, s := range p.sets {
 		load := page.Load{
 			Title: titles[i], Brief: cmp.Or(briefs[i], titles[i]), Network: s.network(), Workload: s.load(), Conditions: s.conditions,
@@ -180,6 +176,14 @@ func (p *paper) addLoads() {
 		}
 		p.data.Loads = append(p.data.Loads, load)
 	}
+}
+
+// differingOf is what tells titles apart, of a single one all of it.
+func differingOf(titles []string) []string {
+	if len(titles) == 1 {
+		return titles
+	}
+	return cells.Differing(titles)
 }
 
 // addCells adds the cells load by load: first those of the size of which the answer's
@@ -329,10 +333,7 @@ func (p *paper) addAxes() {
 				titles = append(titles, strings.Join(ch.about, separator))
 			}
 		}
-		briefs := titles
-		if len(titles) > 1 {
-			briefs = cells.Differing(titles)
-		}
+		briefs := differingOf(titles)
 		for _, f := range same {
 			if !f.numeric {
 				axis.Type = page.Text
@@ -548,31 +549,45 @@ func (p *paper) growthRow(sc scaling, g growth) page.Row {
 
 // growthPlot shows what was measured with the fit of the claimed growth and the best one.
 func (p *paper) growthPlot(sc scaling, g growth) page.Plot {
-	f := page.Plot{
-		Name: "growth-" + units.Slug(g.label+" "+g.set.place), Title: g.label + ": " + equation(g.main()),
-		Caption: sc.title + separator + g.set.network(),
-		X:       page.Scale{Title: "nodes N", Type: page.Number}, Y: page.Scale{Title: "messages per CS", Type: page.Number},
-	}
-	label := page.At(g.style)
-	measured := page.Series{Name: "each repetition", Label: label, Role: page.Scattered}
-	for i := range g.n {
-		measured.Points = append(measured.Points, []page.Real{page.Real(g.n[i]), page.Real(g.y[i])})
-	}
-	f.Series = append(f.Series, measured)
-	curve := func(name string, fit stats.Fit, role page.Role) {
-		s := page.Series{Name: name + fit.Growth.Name, Label: label, Role: role}
-		for _, at := range curvePoints(fit, g.n) {
-			s.Points = append(s.Points, []page.Real{page.Real(at.X), page.Real(at.Y)})
-		}
-		f.Series = append(f.Series, s)
-	}
+	var fits []namedFit
 	if g.place > 0 {
-		curve("claimed growth ", g.claimed, page.Exact)
+		fits = append(fits, namedFit{"claimed growth " + g.claimed.Growth.Name, g.claimed})
 	}
 	if g.place != 1 {
-		curve("best fit ", g.ranked[0], page.Bound)
+		fits = append(fits, namedFit{"best fit " + g.ranked[0].Growth.Name, g.ranked[0]})
 	}
-	return f
+	plot := fitsPlot("growth-"+units.Slug(g.label+" "+g.set.place), g.label+": "+equation(g.main()), page.At(g.style), g.n, g.y, fits)
+	plot.Caption = sc.title + separator + g.set.network()
+	return plot
+}
+
+// namedFit is a fit as a figure names it.
+type namedFit struct {
+	name string
+	stats.Fit
+}
+
+// fitsPlot shows what was measured on n nodes, and fits to it: the first is the one in question.
+func fitsPlot(name, title string, label page.Ref, n, y []float64, fits []namedFit) page.Plot {
+	plot := overNodes(name, title, "messages per CS")
+	measured := page.Series{Name: "measured", Label: label, Role: page.Scattered}
+	for i := range n {
+		measured.Points = append(measured.Points, []page.Real{page.Real(n[i]), page.Real(y[i])})
+	}
+	plot.Series = append(plot.Series, measured)
+	for i, fit := range fits {
+		curve := page.Series{Name: fit.name, Role: page.Bound, Label: label}
+		if i == 0 {
+			curve.Role = page.Exact
+		}
+		for _, at := range curvePoints(fit.Fit, n) {
+			if at.Y > 0.7*slices.Min(y) { // what dives would press the points together
+				curve.Points = append(curve.Points, []page.Real{page.Real(at.X), page.Real(at.Y)})
+			}
+		}
+		plot.Series = append(plot.Series, curve)
+	}
+	return plot
 }
 
 func plural(n int, noun string) string {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -53,42 +54,13 @@ func (p *paper) hostTables() (all []page.Table) {
 			of, id = ": "+enumerated(s.names), fmt.Sprintf("-%d", i+1)
 		}
 		hosts := s.table("hosts"+id, "Hosts"+of)
-		hosts.Note = strings.Join(append([]string{s.about()}, s.differences()...), "; ")
+		hosts.Note = s.about()
 		placed, links := s.placementTable("placement"+id, "Placement of nodes"+of), linkTable("links"+id, "Links between hosts"+of, s.links())
 		all = append(all, hosts, placed)
 		all = append(all, some(links)...)
 	}
 	for i := range all {
 		all[i].Folded = true
-	}
-	return all
-}
-
-// hostPlots show how long a datagram takes from host to host and back, the nearest pair first.
-func (p *paper) hostPlots() (all []page.Plot) {
-	for i, s := range p.hostSets {
-		links := slices.DeleteFunc(s.links(), func(l link) bool { return l.median.N == 0 })
-		if len(links) == 0 {
-			continue
-		}
-		slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.median.Median, b.median.Median) })
-		f := page.Plot{
-			Name: fmt.Sprintf("hosts-%d-delay", i+1), Title: "Delay by pair of hosts, the nearest first", Folded: true,
-			Caption: "datagrams between agents before, during and after " + plural(len(s.good), "run"),
-			X:       page.Scale{Title: "pair of hosts", Type: page.Text}, Y: page.Scale{Title: "round trip", Type: page.Time},
-		}
-		median := page.Series{Name: "median, with its 95% interval over runs", Role: page.Scattered}
-		tail := page.Series{Name: "99th percentile", Role: page.Scattered}
-		for k, l := range links {
-			f.X.Names = append(f.X.Names, l.String())
-			at := page.Real(k)
-			median.Points = append(median.Points, []page.Real{at, page.Real(l.median.Median), page.Real(l.median.Lo), page.Real(l.median.Hi)})
-			median.Tips = append(median.Tips, l.note())
-			tail.Points = append(tail.Points, []page.Real{at, page.Real(l.tail.Median)})
-			tail.Tips = append(tail.Tips, fmt.Sprintf("%s: p99 %s", l, describe(l.tail, units.Time)))
-		}
-		f.Series = []page.Series{median, tail}
-		all = append(all, f)
 	}
 	return all
 }
@@ -106,19 +78,13 @@ func (s *hostSet) about() string {
 func (s *hostSet) differences() []string {
 	facts := make(map[string]map[string]string)
 	for _, name := range s.names {
-		// A host that was updated between runs differs from itself.
-		values := make(map[string]map[string]bool)
-		facts[name] = make(map[string]string)
+		var found []map[string]string
 		for _, h := range s.each(name, s.runs) {
-			for fact, value := range h.Environment {
-				if values[fact] == nil {
-					values[fact] = make(map[string]bool)
-				}
-				if !values[fact][value] {
-					values[fact][value] = true
-					facts[name][fact] = strings.TrimPrefix(facts[name][fact]+" or "+value, " or ")
-				}
-			}
+			found = append(found, h.Environment)
+		}
+		facts[name] = make(map[string]string)
+		for fact, values := range Facts(found) { // a host that was updated between runs differs from itself
+			facts[name][fact] = strings.Join(slices.Sorted(maps.Keys(values)), " or ")
 		}
 	}
 	return environment.Differences(facts)
@@ -171,8 +137,29 @@ func (s *hostSet) table(id, title string) page.Table {
 			return page.Word(cmp.Or(differing(values), units.Missing))
 		})
 	}
-	s.column(&t, "clock ahead of the coordinator’s", false, s.offset)
-	s.column(&t, "clock fast by", false, s.drift)
+	s.column(&t, "clock ahead of the coordinator’s", false, func(host string) page.Value {
+		var at []bounded
+		for _, c := range s.clocks(host) {
+			at = append(at, bounded{float64(c.OffsetNS), float64(c.BoundNS)})
+		}
+		return offsetOf(at)
+	})
+	s.column(&t, "set in runs", false, func(host string) page.Value {
+		n := 0
+		for _, c := range s.clocks(host) {
+			if c.SetNS != 0 {
+				n++
+			}
+		}
+		return page.Value{Text: map[bool]string{true: fmt.Sprint(n)}[n > 0]}
+	})
+	s.column(&t, "clock fast by", false, func(host string) page.Value {
+		var fast []float64
+		for _, c := range s.clocks(host) {
+			fast = append(fast, c.DriftPPM)
+		}
+		return driftOf(fast)
+	})
 	for _, c := range []struct {
 		name string
 		of   func(*runs.HostLoad) float64
@@ -206,52 +193,26 @@ func memory(text string) string {
 	return units.Bytes(n * 1024)
 }
 
-// offset says how far the clock of a host was off.
-func (s *hostSet) offset(host string) page.Value {
-	var at []bounded
-	set := 0
+// clocks are what runs know of the clock of a host.
+func (s *hostSet) clocks(host string) (all []*runs.HostClock) {
 	for _, h := range s.each(host, s.good) {
 		if h.Clock != nil {
-			at = append(at, bounded{float64(h.Clock.OffsetNS), float64(h.Clock.BoundNS)})
-			if h.Clock.SetNS != 0 {
-				set++
-			}
+			all = append(all, h.Clock)
 		}
 	}
-	v := offsetOf(at)
-	if set > 0 {
-		v.Small = strings.TrimPrefix(v.Small+", was set in "+plural(set, "run"), ", ")
-	}
-	return v
+	return all
 }
 
-// drift says how fast the clock of a host went.
-func (s *hostSet) drift(host string) page.Value {
-	var fast []float64
-	within := 0.0
-	for _, h := range s.each(host, s.good) {
-		if h.Clock != nil {
-			fast, within = append(fast, h.Clock.DriftPPM), max(within, h.Clock.DriftBound)
-		}
-	}
-	return driftOf(fast, within)
-}
-
-// driftOf writes by how many parts in a million a clock runs fast, to hundredths,
-// with the bound on the error of each run's own.
-func driftOf(ppm []float64, bound float64) page.Value {
-	q := show(toHundredths(stats.Median(ppm)), units.Scale{Divisor: 1, Unit: "ppm"})
-	if len(ppm) > 0 && bound > 0 {
-		q.Text = strings.TrimSuffix(q.Text, " ppm") + " ppm ± " + units.Number(math.Ceil(bound))
-	}
-	return q
+// driftOf writes by how many parts in a million a clock runs fast, to hundredths.
+func driftOf(ppm []float64) page.Value {
+	return show(toHundredths(stats.Median(ppm)), units.Scale{Divisor: 1, Unit: "ppm"})
 }
 
 // bounded is an offset of two clocks with its bound, both in nanoseconds.
 type bounded struct{ offset, bound float64 }
 
-// offsetOf writes what an offset was at the beginning of each run: one value where
-// they agree within their bounds, else the range in which it drifted.
+// offsetOf writes what an offset was at the beginning of the last run, and, where runs do not
+// agree within their bounds, the range in which it drifted.
 func offsetOf(all []bounded) page.Value {
 	if len(all) == 0 {
 		return page.Word(units.Missing)
@@ -260,15 +221,12 @@ func offsetOf(all []bounded) page.Value {
 	for _, x := range all {
 		lo, hi, bound = min(lo, x.offset), max(hi, x.offset), max(bound, x.bound)
 	}
-	last := all[len(all)-1]
-	q := page.Value{Number: page.Known(last.offset), Text: units.Bounded(last.offset, bound)}
-	q.Hint = "at the beginning of " + plural(len(all), "run")
+	last := all[len(all)-1].offset
+	v := page.Value{Number: page.Known(last), Text: units.Bounded(last, bound), Hint: "at the beginning of the last run"}
 	if hi-lo > 2*bound {
-		q.Small = units.Time(lo) + " to " + units.Time(hi)
-		q.Hint = fmt.Sprintf("at the beginning of the last run; of all %d from %s to %s", len(all),
-			units.Bounded(lo, bound), units.Bounded(hi, bound))
+		v.Small = units.Time(lo) + " to " + units.Time(hi)
 	}
-	return q
+	return v
 }
 
 // loads is how busy a host was in each run that says so.
@@ -292,18 +250,22 @@ func toHundredths(e stats.Estimate) stats.Estimate {
 // workers. The two are not read at the same instant.
 func byOthers(l *runs.HostLoad) float64 { return max(0, l.Busy-l.Workers) }
 
-// placementTable says which nodes were where.
+// placementTable says which nodes were where: for each number of nodes in the first of its
+// runs. A warning says where others placed them otherwise.
 func (s *hostSet) placementTable(id, title string) page.Table {
-	l := newListing(id, title, "host", s.names)
-	all := s.placements()
-	for _, p := range all {
-		name := fmt.Sprintf("N = %d", p.nodes)
-		if slices.ContainsFunc(all, func(q placement) bool { return q.nodes == p.nodes && q.text != p.text }) {
-			name += " (" + plural(p.runs, "run") + ")"
-		}
-		s.column(&l, name, true, func(host string) page.Value { return page.Word(p.at[host]) })
+	t := newListing(id, title, "host", s.names)
+	sizes := cells.Grouped(s.runs, func(r *runs.Result) int { return r.Nodes })
+	slices.SortFunc(sizes, func(a, b []*runs.Result) int { return a[0].Nodes - b[0].Nodes })
+	for _, same := range sizes {
+		s.column(&t, fmt.Sprintf("N = %d", same[0].Nodes), true, func(host string) page.Value {
+			at := s.each(host, same[:1])
+			if len(at) == 0 {
+				return page.Word(units.Missing)
+			}
+			return page.Word(numbers(at[0].Nodes))
+		})
 	}
-	return l
+	return t
 }
 
 // hostSet is the runs that were made on the same hosts.
@@ -374,30 +336,6 @@ func enumerated(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// placement is which nodes were where in some of the runs.
-type placement struct {
-	nodes int               // N
-	text  string            // identifies it
-	at    map[string]string // the nodes of each host
-	runs  int
-}
-
-// placements returns the placements of a set's runs: by the number of nodes, the most
-// frequent first.
-func (s *hostSet) placements() []placement {
-	text := func(r *runs.Result) string { return fmt.Sprint(r.Nodes) + whereabouts(r) }
-	var all []placement
-	for _, runs := range cells.Grouped(s.runs, text) {
-		p := placement{nodes: runs[0].Nodes, text: whereabouts(runs[0]), at: make(map[string]string), runs: len(runs)}
-		for _, h := range runs[0].Hosts {
-			p.at[h.Name] = numbers(h.Nodes)
-		}
-		all = append(all, p)
-	}
-	slices.SortStableFunc(all, func(a, b placement) int { return cmp.Or(a.nodes-b.nodes, b.runs-a.runs) })
-	return all
-}
-
 // whereabouts identifies the placement of a run's nodes.
 func whereabouts(r *runs.Result) string {
 	var parts []string
@@ -412,71 +350,25 @@ func whereabouts(r *runs.Result) string {
 // mostSpans is how many ranges of nodes are written out.
 const mostSpans = 6
 
-// numbers writes the numbers of nodes: "1–4, 9", or "1, 5, …, 97" where they are
-// equally far apart.
+// numbers writes the numbers of nodes: "1–4, 9".
 func numbers(nodes []int) string {
 	nodes = slices.Sorted(slices.Values(nodes))
-	if len(nodes) == 0 {
-		return units.Missing
-	}
-	last := len(nodes) - 1
-	if step := evenly(nodes); step > 1 && len(nodes) > 4 {
-		return fmt.Sprintf("%d, %d, …, %d", nodes[0], nodes[1], nodes[last])
-	}
 	var parts []string
-	for i := 0; i <= last; {
-		j := i
-		for j < last && nodes[j+1] == nodes[j]+1 {
-			j++
+	for i, j := 0, 0; i < len(nodes); i = j + 1 {
+		for j = i; j+1 < len(nodes) && nodes[j+1] == nodes[j]+1; j++ {
 		}
-		switch {
-		case j > i+1:
-			parts = append(parts, fmt.Sprintf("%d–%d", nodes[i], nodes[j]))
-		case j == i+1:
-			parts = append(parts, fmt.Sprint(nodes[i]), fmt.Sprint(nodes[j]))
-		default:
-			parts = append(parts, fmt.Sprint(nodes[i]))
+		text := fmt.Sprint(nodes[i])
+		if j > i {
+			text += "–" + fmt.Sprint(nodes[j])
 		}
-		i = j + 1
+		parts = append(parts, text)
 	}
 	if len(parts) > mostSpans {
 		return fmt.Sprintf("%s, … (%d nodes)", strings.Join(parts[:mostSpans-1], ", "), len(nodes))
 	}
-	return strings.Join(parts, ", ")
-}
-
-// evenly returns the distance between neighbours where it is the same for all, else 0.
-func evenly(nodes []int) int {
-	if len(nodes) < 2 {
-		return 0
-	}
-	step := nodes[1] - nodes[0]
-	for i := 2; i < len(nodes); i++ {
-		if nodes[i]-nodes[i-1] != step {
-			return 0
-		}
-	}
-	return step
-}
-
-// undecided is for how many pairs of entries the clocks cannot tell whether they
-// overlapped, in all of the cell's runs.
-func (c *cell) undecided() uint64 {
-	return sum(c.All(), func(r *runs.Result) uint64 { return r.Safety.Undecided })
-}
-
-// lostUpdates counts those of the shared resource, in all of the cell's runs.
-func (c *cell) lostUpdates() uint64 {
-	return sum(c.All(), func(r *runs.Result) uint64 {
-		if r.Safety.Resource == nil {
-			return 0
-		}
-		return r.Safety.Resource.LostUpdates
-	})
+	return cmp.Or(strings.Join(parts, ", "), units.Missing)
 }
 
 // clockBound is the largest bound on the error of a delay that crosses hosts, in
 // nanoseconds; 0 where none did.
-func (c *cell) clockBound() float64 {
-	return slices.Max(append(c.values(runs.SyncDelayBound), 0))
-}
+func (c *cell) clockBound() float64 { return c.ClockBound() }

@@ -3,10 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
+	"dmebench/report/cells"
 	"dmebench/report/page"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -21,32 +21,24 @@ type link struct {
 	quickest     float64 // NaN where no datagram ever came back, as of all times here
 	median, tail stats.Estimate
 	offsets      []bounded
-	unknown      int // runs in which nothing was known of the offset
 	control      int // runs in which no datagram passed
 	drift        []float64
 }
 
 // links returns the links between the hosts of a set in the order of their names.
 func (s *hostSet) links() []link {
-	type pair struct{ from, to string }
-	found := make(map[pair][]runs.HostLink)
+	var found []runs.HostLink
 	for _, r := range s.good {
-		for _, l := range r.Links {
-			found[pair{l.From, l.To}] = append(found[pair{l.From, l.To}], l)
-		}
-	}
-	rank := func(name string) int {
-		if i := slices.Index(s.names, name); i >= 0 {
-			return i
-		}
-		return len(s.names)
+		found = append(found, r.Links...)
 	}
 	var all []link
-	for _, p := range slices.SortedFunc(maps.Keys(found), func(a, b pair) int {
-		return cmp.Or(rank(a.from)-rank(b.from), rank(a.to)-rank(b.to), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
-	}) {
-		all = append(all, newLink(p.from, p.to, found[p]))
+	for _, same := range cells.Grouped(found, func(l runs.HostLink) [2]string { return [2]string{l.From, l.To} }) {
+		all = append(all, newLink(same[0].From, same[0].To, same))
 	}
+	slices.SortFunc(all, func(a, b link) int {
+		place := func(name string) int { return slices.Index(s.names, name) }
+		return cmp.Or(place(a.from)-place(b.from), place(a.to)-place(b.to), cmp.Compare(a.String(), b.String()))
+	})
 	return all
 }
 
@@ -64,7 +56,6 @@ func newLink(from, to string, runs []runs.HostLink) link {
 			l.control++
 		}
 		if r.BoundNS == nil {
-			l.unknown++
 			continue
 		}
 		l.offsets = append(l.offsets, bounded{float64(r.OffsetNS), float64(*r.BoundNS)})
@@ -79,56 +70,48 @@ func (l link) String() string { return l.from + " → " + l.to }
 
 // losses says how many exchanges had no answer.
 func (l link) losses() string {
-	switch {
-	case l.sent == 0:
+	if l.sent == 0 {
 		return units.Missing
-	case l.lost == 0:
-		return "0 of " + units.Count(uint64(l.sent))
 	}
 	return fmt.Sprintf("%s of %s", units.Count(uint64(l.lost)), units.Count(uint64(l.sent)))
 }
 
 func linkTable(id, title string, links []link) page.Table {
 	var names []string
-	var quickest, median, tail, lost, offset, drift []page.Value
 	for _, l := range links {
 		names = append(names, l.String())
-		q := page.Value{Text: units.Missing}
-		if !math.IsNaN(l.quickest) {
-			q.Text = units.Time(l.quickest)
-		}
-		quickest = append(quickest, q)
-		median = append(median, timeValue(l.median))
-		tail = append(tail, timeValue(l.tail))
-		lost = append(lost, page.Value{Text: l.losses()})
-		off := offsetOf(l.offsets)
-		if l.control > 0 && len(l.offsets) > 0 {
-			off.Small = "by way of the coordinator’s clock"
-			if l.control < len(l.offsets) {
-				off.Small += fmt.Sprintf(" in %s", plural(l.control, "run"))
-			}
-		}
-		offset = append(offset, off)
-		drift = append(drift, driftOf(l.drift, 0))
 	}
 	t := newListing(id, title, "from → to", names)
-	addColumn(&t, "round trip, least", false, quickest)
-	addColumn(&t, "median", false, median)
-	addColumn(&t, "p99", false, tail)
-	addColumn(&t, "lost", false, lost)
-	addColumn(&t, "clock of the second ahead of the first’s", false, offset)
-	addColumn(&t, "and fast by", false, drift)
+	for _, c := range []struct {
+		name string
+		of   func(link) page.Value
+	}{
+		{"round trip, least", func(l link) page.Value {
+			if math.IsNaN(l.quickest) {
+				return page.Word(units.Missing)
+			}
+			return page.Word(units.Time(l.quickest))
+		}},
+		{"median", func(l link) page.Value { return timeValue(l.median) }},
+		{"p99", func(l link) page.Value { return timeValue(l.tail) }},
+		{"lost", func(l link) page.Value { return page.Word(l.losses()) }},
+		{"clock of the second ahead of the first’s", link.offset},
+		{"and fast by", func(l link) page.Value { return driftOf(l.drift) }},
+	} {
+		var values []page.Value
+		for _, l := range links {
+			values = append(values, c.of(l))
+		}
+		addColumn(&t, c.name, false, values)
+	}
 	return t
 }
 
-// note says what a reader sees who points at the link.
-func (l link) note() string {
-	if l.median.N == 0 {
-		return fmt.Sprintf("%s: of %s no answer", l, plural(l.sent, "datagram"))
+// offset is that of the second clock, which may be known by way of the coordinator's alone.
+func (l link) offset() page.Value {
+	v := offsetOf(l.offsets)
+	if l.control > 0 && len(l.offsets) > 0 {
+		v.Small = fmt.Sprintf("by way of the coordinator’s clock in %s", plural(l.control, "run"))
 	}
-	text := fmt.Sprintf("%s: %s", l, describe(l.median, units.Time))
-	if l.lost > 0 {
-		text += fmt.Sprintf("; %s lost", l.losses())
-	}
-	return text
+	return v
 }

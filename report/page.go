@@ -104,12 +104,11 @@ func (in Input) files() ([]File, error) {
 // fact is a line of the environment's table.
 type fact struct{ Name, Value string }
 
-// Facts are the environments of runs: for each fact its values, each with the
-// number of runs that have it.
-func Facts(runs []*runs.Result) map[string]map[string]int {
+// Facts counts in how many environments each fact has which value.
+func Facts(environments []map[string]string) map[string]map[string]int {
 	facts := make(map[string]map[string]int)
-	for _, r := range runs {
-		for k, v := range r.Environment {
+	for _, e := range environments {
+		for k, v := range e {
 			if facts[k] == nil {
 				facts[k] = make(map[string]int)
 			}
@@ -124,13 +123,16 @@ func Facts(runs []*runs.Result) map[string]map[string]int {
 // environment merges what is known of the experiment and of its runs: where
 // runs differ, every value stands with its number of runs.
 func (c *collection) environment() []fact {
-	values := Facts(c.results())
+	var found []map[string]string
+	for _, r := range c.runs {
+		found = append(found, r.Result.Environment)
+	}
+	values := Facts(found)
 	for k, v := range c.in.Header.Environment {
 		if values[k] == nil {
-			values[k] = map[string]int{v: 0}
-		} else if _, ok := values[k][v]; !ok {
-			values[k][v] = 0
+			values[k] = make(map[string]int)
 		}
+		values[k][v] += 0 // of no run, as yet
 	}
 	var facts []fact
 	for _, k := range slices.Sorted(maps.Keys(values)) {

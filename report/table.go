@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -38,18 +39,20 @@ func show(e stats.Estimate, scale units.Scale) page.Value {
 // timeValue writes a time in the unit that it is best written in.
 func timeValue(e stats.Estimate) page.Value { return show(e, units.TimeScale(e.Median)) }
 
-func (c *cell) entries() uint64 { return sum(c.Good, func(r *runs.Result) uint64 { return r.Entries }) }
-
-func (c *cell) violations() uint64 {
-	return sum(c.All(), func(r *runs.Result) uint64 { return r.Safety.Violations })
+func (c *cell) entries() (n uint64) {
+	for _, r := range c.Good {
+		n += r.Entries
+	}
+	return n
 }
 
 // sum adds up a number of results.
-func sum(list []*runs.Result, of func(*runs.Result) uint64) (n uint64) {
+func sum(list []*runs.Result, of func(*runs.Result) uint64) string {
+	n := uint64(0)
 	for _, r := range list {
 		n += of(r)
 	}
-	return n
+	return strconv.FormatUint(n, 10)
 }
 
 // workers returns the number of worker processes, or its range.
@@ -87,9 +90,11 @@ func (c *collection) csv() []byte {
 			for _, column := range late {
 				switch column {
 				case "lost_updates":
-					row = append(row, strconv.FormatUint(cell.lostUpdates(), 10))
+					row = append(row, sum(cell.All(), func(r *runs.Result) uint64 {
+						return cmp.Or(r.Safety.Resource, new(runs.Resource)).LostUpdates
+					}))
 				case "undecided":
-					row = append(row, strconv.FormatUint(cell.undecided(), 10))
+					row = append(row, sum(cell.All(), func(r *runs.Result) uint64 { return r.Safety.Undecided }))
 				default:
 					row = append(row, cell.Key.Get(column))
 				}
@@ -110,7 +115,8 @@ func (c *collection) row(cell *cell, metrics []runs.Metric) []string {
 	row = append(row, cell.workers(), strconv.Itoa(all), strconv.Itoa(len(cell.Good)),
 		strconv.Itoa(ended[runs.Violated]), strconv.Itoa(ended[runs.Stalled]),
 		strconv.Itoa(all-len(cell.Good)-ended[runs.Violated]-ended[runs.Stalled]),
-		strconv.FormatUint(cell.entries(), 10), strconv.FormatUint(cell.violations(), 10),
+		strconv.FormatUint(cell.entries(), 10),
+		sum(cell.All(), func(r *runs.Result) uint64 { return r.Safety.Violations }),
 	)
 	for _, m := range metrics {
 		e := cell.estimates[m.Name]

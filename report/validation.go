@@ -15,14 +15,23 @@ import (
 // its algorithm, and a line with the counts.
 func ValidationLines(w io.Writer, d *claims.Document) error {
 	for _, v := range d.Claims {
-		_, err := fmt.Fprintf(w, "%s  %s | %s | %s | %s | %s | %s\n",
-			v.Algorithm, claimText(v), v.Source, v.Load, predictedText(v), measuredText(v), v.Text)
-		if err != nil {
+		if _, err := fmt.Fprintf(w, "%s  %s\n", v.Algorithm, strings.Join(claimCells(v), " | ")); err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprintln(w, ValidationSummary(d))
 	return err
+}
+
+// claimCells is a claim as a row of texts: what is claimed, by whom, under which load, what
+// is predicted, what was measured, and the verdict.
+func claimCells(v claims.Verdict) []string {
+	predicted := units.Missing
+	if v.Shown >= 0 {
+		p := v.Points[v.Shown]
+		predicted = fmt.Sprintf("%s for N = %s", measure(v, p.Predicted), count(p.Nodes))
+	}
+	return []string{claimText(v), v.Source, string(v.Load), predicted, measuredText(v), v.Text}
 }
 
 // ValidationSummary counts the verdicts: "140 claims: 110 hold, …".
@@ -83,19 +92,12 @@ func validationAnswer(d *claims.Document) string {
 	if !d.Complete {
 		return "Interrupted: what follows is what was found until then."
 	}
-	text := "Every claim that was judged holds, but for those known to be false."
-	switch {
-	case c.ExactFailed > 0:
-		text = plural(c.ExactFailed, "exact claim") + " not known to be false did not hold in every run."
-	case c.Fails > 0:
-		text = "Every exact claim that was judged holds, but for those known to be false. " +
-			fmt.Sprintf("Of the bounds, means and growths %d hold only in part, and %d do not hold.", c.Partly, c.Fails)
-	case c.Partly > 0:
-		text = "Every exact claim that was judged holds, but for those known to be false. " +
-			fmt.Sprintf("Of the bounds, means and growths %d hold only in part, and none fails.", c.Partly)
+	if c.ExactFailed > 0 {
+		return plural(c.ExactFailed, "exact claim") + " not known to be false did not hold in every run."
 	}
-	if c.NotRun > 0 {
-		text += fmt.Sprintf(" Not run: %s.", plural(c.NotRun, "claim"))
+	text := "Every exact claim that was judged holds, but for those known to be false."
+	if c.Fails+c.Partly > 0 {
+		text += fmt.Sprintf(" Of the bounds, means and growths %d hold only in part, and %d do not hold.", c.Partly, c.Fails)
 	}
 	return text
 }
@@ -112,17 +114,9 @@ func claimText(v claims.Verdict) string {
 	return text
 }
 
-// briefClaim is what is claimed without explanations: "mean messages per CS =
-// 4(N−1)/N".
+// briefClaim is what is claimed without explanations.
 func briefClaim(v claims.Verdict) string {
-	formula := brief(v.Formula)
-	switch v.Kind {
-	case claim.Mean:
-		return fmt.Sprintf("mean %s = %s", v.Quantity, formula)
-	case claim.Asymptotic:
-		return fmt.Sprintf("%s ~ %s", v.Quantity, formula)
-	}
-	v.Formula = formula
+	v.Formula = brief(v.Formula)
 	return claimText(v)
 }
 
@@ -135,58 +129,22 @@ func measure(v claims.Verdict, x float64) string {
 	return units.Number(x)
 }
 
-// briefMeasured is the point that is shown, as [measuredText] but for times in
-// their unit, and without an interval that has no width.
-func briefMeasured(v claims.Verdict) string {
-	write := func(x float64) string { return measure(v, x) }
-	return measuredAs(v, "≤ ", "≥ ", write, func(p *claims.Point) bool { return p.Hi != nil && *p.Hi > *p.Mean })
-}
-
-// nodesText and briefPredicted tell of the point that is shown.
-func nodesText(v claims.Verdict) string {
-	if v.Shown < 0 {
-		return units.Missing
-	}
-	return count(v.Points[v.Shown].Nodes)
-}
-
-func briefPredicted(v claims.Verdict) string {
-	if v.Shown < 0 {
-		return units.Missing
-	}
-	return measure(v, v.Points[v.Shown].Predicted)
-}
-
-func predictedText(v claims.Verdict) string {
-	if v.Shown < 0 {
-		return units.Missing
-	}
-	p := v.Points[v.Shown]
-	return fmt.Sprintf("%s for N = %s", units.Number(p.Predicted), units.Count(uint64(p.Nodes)))
-}
-
 // measuredText is the point that is shown: a mean with its interval, or the
 // extreme that a bound is compared with.
 func measuredText(v claims.Verdict) string {
-	return measuredAs(v, "at most ", "at least ", units.Number, func(p *claims.Point) bool { return p.Lo != nil && p.Hi != nil })
-}
-
-// measuredAs writes the point that is shown: bounds after these words, and a mean with its
-// interval where that is told.
-func measuredAs(v claims.Verdict, most, least string, write func(float64) string, interval func(*claims.Point) bool) string {
 	if v.Shown < 0 {
 		return units.Missing
 	}
 	p := &v.Points[v.Shown]
 	switch {
 	case v.Kind == claim.UpperBound && p.Max != nil:
-		return most + write(*p.Max)
+		return "≤ " + measure(v, *p.Max)
 	case v.Kind == claim.LowerBound && p.Min != nil:
-		return least + write(*p.Min)
+		return "≥ " + measure(v, *p.Min)
 	case p.Mean == nil:
 		return units.Missing
-	case interval(p):
-		return write(*p.Mean) + " ± " + write(*p.Hi-*p.Mean)
+	case p.Hi != nil && *p.Hi > *p.Mean:
+		return measure(v, *p.Mean) + " ± " + measure(v, *p.Hi-*p.Mean)
 	}
-	return write(*p.Mean)
+	return measure(v, *p.Mean)
 }

@@ -74,7 +74,7 @@ func TestValidationLines(t *testing.T) {
 		"a<b  messages per CS = 3|m & K<4 | a paper | light | 30 for N = 1,000 | 30 ± 0.5 | fails: 33, not 30",
 		"a<b  messages per CS = on average 3|m & K<4 | a paper | light | 30 for N = 1,000 | 30 ± 0.5 | holds (in 6 runs)",
 		"a<b  messages per CS grows like 3|m & K<4 | a paper | light | 30 for N = 1,000 | 30 ± 0.5 | holds (c = 1)",
-		"a<b  messages per CS ≤ 3|m & K<4 | a paper | light | 30 for N = 1,000 | at most 33 | known false: a reason (shown: 33)",
+		"a<b  messages per CS ≤ 3|m & K<4 | a paper | light | 30 for N = 1,000 | ≤ 33 | known false: a reason (shown: 33)",
 		"a<b  bits ≤ 3|m & K<4 | a paper | light | – | – | not measurable here: nothing tells it",
 		"5 claims: 2 hold, 1 fail, 1 known false and shown to be, 1 not measurable here; 1 exact claim that is not known to be false fails; " +
 			"60 runs in 0 s",

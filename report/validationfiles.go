@@ -9,6 +9,7 @@ import (
 
 	"dmebench/claims"
 	"dmebench/internal/platform/layout"
+	"dmebench/report/cells"
 	"dmebench/runs"
 	"dmebench/units"
 )
@@ -123,14 +124,13 @@ func validationMarkdown(d *claims.Document) []byte {
 		}
 		_ = t.WriteMarkdown(&b) // a Builder takes everything
 	}
-	// A text must stay within its cell of a table.
-	cell := strings.NewReplacer("|", "\\|", "\n", " ", "*", "\\*", "_", "\\_").Replace
-	for i, v := range d.Claims {
-		if i == 0 || v.Algorithm != d.Claims[i-1].Algorithm {
-			fmt.Fprintf(&b, "\n## %s\n\n| claim | source | load | predicted | measured | verdict |\n|---|---|---|---|---|---|\n", v.Algorithm)
+	for _, of := range cells.Grouped(d.Claims, func(v claims.Verdict) string { return v.Algorithm }) {
+		fmt.Fprintf(&b, "\n## %s\n\n", of[0].Algorithm)
+		t := layout.NewTable("claim", "source", "load", "predicted", "measured", "verdict")
+		for _, v := range of {
+			t.Add(claimCells(v)...)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | **%s**%s |\n", cell(claimText(v)), cell(v.Source), v.Load,
-			predictedText(v), measuredText(v), v.Verdict, cell(v.Detail))
+		_ = t.WriteMarkdown(&b)
 	}
 	return []byte(b.String())
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"dmebench/claims"
 	"dmebench/dme/claim"
@@ -40,45 +39,6 @@ func saysGrowth(d *claims.Document, s *claims.Scaling) (c claims.Verdict, growth
 		}
 	}
 	return c, growth, false
-}
-
-// bestExponent says which exponent fits best, and how the claimed growth does against others.
-func bestExponent(s *claims.Scaling, growth stats.Growth) string {
-	if s.Exponent == nil {
-		return ""
-	}
-	text := "The exponent of N that fits best is " + boundsText(s.Exponent)
-	if growth.Name == stats.Log().Name {
-		text += "; log N counts as 0"
-	}
-	return strings.TrimSpace(text + ". " + runnerUp(s.Ranking, growth.Name))
-}
-
-// runnerUp says how the claimed growth does against the best of the others.
-func runnerUp(ranking []claims.Ranked, claimed string) string {
-	switch {
-	case len(ranking) < 2:
-		return ""
-	case ranking[0].Growth != claimed:
-		if r, ok := ranked(ranking, claimed); ok && r.Delta != nil {
-			return fmt.Sprintf("Of the growths compared %s describes the runs best, %s in AICc ahead of %s.",
-				root(ranking[0].Growth), units.Number(*r.Delta), root(claimed))
-		}
-		return ""
-	case ranking[0].AICc == nil:
-		return "No other growth goes through all points."
-	case ranking[1].Delta == nil:
-		return ""
-	}
-	return fmt.Sprintf("The next growth, %s, is worse by %s in AICc.", root(ranking[1].Growth), units.Number(*ranking[1].Delta))
-}
-
-func ranked(ranking []claims.Ranked, growth string) (claims.Ranked, bool) {
-	k := slices.IndexFunc(ranking, func(r claims.Ranked) bool { return r.Growth == growth })
-	if k < 0 {
-		return claims.Ranked{}, false
-	}
-	return ranking[k], true
 }
 
 // formulaText writes a fit with the interval of its coefficient: "3.007·√N − 4.934

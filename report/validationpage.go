@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -70,54 +69,37 @@ func rowOfGrowth(d *claims.Document, s *claims.Scaling, labels map[string]page.R
 	var more page.More
 	if stated, g, ok := saysGrowth(d, s); ok && len(s.Set) == 0 {
 		claimed, verdict, growth = page.Word(brief(stated.Formula)), verdictValue(stated.Verdict), g.Name
-		more.Text = append(more.Text, "Claimed: "+claimText(stated)+".", bestExponent(s, g))
-	}
-	if r, ok := ranked(s.Ranking, growth); ok {
-		measured = formulaText(r)
+		more.Text = append(more.Text, "Claimed: "+claimText(stated)+".")
 	}
 	more.Text = append(more.Text, "Growths by AICc, and by how much each is worse than the best: "+rankingText(s.Ranking)+".")
-	var points [][]page.Real
 	var n, y []float64
 	var sizes []int
 	for _, p := range s.Points {
-		sizes = append(sizes, p.Nodes)
-		points = append(points, []page.Real{page.Real(p.Nodes), page.Real(p.PerCS)})
-		n, y = append(n, float64(p.Nodes)), append(y, p.PerCS)
+		sizes, n, y = append(sizes, p.Nodes), append(n, float64(p.Nodes)), append(y, p.PerCS)
 	}
-	plot := growthPlot(units.Slug("growth "+name+" "+place), "Messages per CS and the growths that fit best", "messages per CS")
-	plot.Series = append(plot.Series, page.Series{Name: "measured", Role: page.Scattered, Label: labels[s.Algorithm], Points: points})
 	is := func(r claims.Ranked) bool { return r.Growth == growth }
 	fits := slices.DeleteFunc(slices.Clone(s.Ranking), is) // the growth in question, and the best of the others
 	if k := slices.IndexFunc(s.Ranking, is); k >= 0 {
-		fits = slices.Insert(fits, 0, s.Ranking[k])
+		fits, measured = slices.Insert(fits, 0, s.Ranking[k]), formulaText(s.Ranking[k])
 	}
-	for i, r := range fits[:min(3, len(fits))] {
-		k := slices.IndexFunc(growths(), func(g stats.Growth) bool { return g.Name == r.Growth })
-		if k < 0 {
-			continue
+	var drawn []namedFit
+	for _, r := range fits[:min(3, len(fits))] {
+		if k := slices.IndexFunc(growths(), func(g stats.Growth) bool { return g.Name == r.Growth }); k >= 0 {
+			fit := stats.Fit{Growth: growths()[k], A: stats.Interval{Value: r.A.Value}, C: stats.Interval{Value: r.C.Value}}
+			drawn = append(drawn, namedFit{formulaText(r), fit})
 		}
-		curve := page.Series{Name: formulaText(r), Role: page.Bound, Label: labels[s.Algorithm]}
-		if i == 0 {
-			curve.Role = page.Exact
-		}
-		for i := range plotSteps + 1 {
-			x := n[0] * math.Pow(n[len(n)-1]/n[0], float64(i)/plotSteps)
-			if at := r.A.Value + r.C.Value*growths()[k].Of(x); at > 0.7*slices.Min(y) { // what dives would press the points together
-				curve.Points = append(curve.Points, []page.Real{page.Real(x), page.Real(at)})
-			}
-		}
-		plot.Series = append(plot.Series, curve)
 	}
-	more.Plots = []page.Plot{plot}
+	more.Plots = []page.Plot{
+		fitsPlot(units.Slug("growth "+name+" "+place), "Messages per CS and the growths that fit best", labels[s.Algorithm], n, y, drawn),
+	}
 	return page.Row{Label: labels[s.Algorithm], Open: &more, Values: []page.Value{
 		page.Word(name), page.Word(place), claimed, verdict, page.Word(measured), boundsValue(s.Exponent), page.Word(root(s.Best)),
 		page.Word(sizesText(sizes)), boundsValue(s.LogLog),
 	}}
 }
 
-const plotSteps = 48
-
-func growthPlot(name, title, y string) page.Plot {
+// overNodes is a figure over the number of nodes without its series.
+func overNodes(name, title, y string) page.Plot {
 	return page.Plot{
 		Name: name, Title: title, X: page.Scale{Title: "nodes N", Type: page.Number, Log: true},
 		Y: page.Scale{Title: y, Type: page.Number, Log: true},
@@ -148,8 +130,8 @@ func claimRow(v *claims.Verdict, label page.Ref, command string) page.Row {
 	n, predicted, measured := page.Value{}, page.Value{}, page.Value{}
 	if v.Shown >= 0 && v.Shown < len(v.Points) {
 		p := &v.Points[v.Shown]
-		n, predicted = page.Num(float64(p.Nodes)), page.Value{Number: page.Known(p.Predicted), Text: briefPredicted(*v)}
-		measured = page.Value{Text: briefMeasured(*v), Small: strings.TrimPrefix(closeness(*v), ", ")}
+		n, predicted = page.Num(float64(p.Nodes)), page.Value{Number: page.Known(p.Predicted), Text: measure(*v, p.Predicted)}
+		measured = page.Value{Text: measuredText(*v), Small: strings.TrimPrefix(closeness(*v), ", ")}
 		if x := cmp.Or(p.Mean, p.Max, p.Min); x != nil {
 			measured.Number = page.Known(*x)
 		}
@@ -188,7 +170,7 @@ func pageFacts(environment map[string]string) (facts page.Facts) {
 
 // claimPlot draws the points of a claim against N, beside what is predicted or fitted.
 func claimPlot(v *claims.Verdict, label page.Ref) []page.Plot {
-	plot := growthPlot(units.Slug(v.ID), briefClaim(*v), v.Quantity)
+	plot := overNodes(units.Slug(v.ID), briefClaim(*v), v.Quantity)
 	for _, same := range cells.Grouped(v.Points, func(p claims.Point) string { return claims.Place(p.Transport, p.Condition) }) {
 		place := claims.Place(same[0].Transport, same[0].Condition)
 		measured := page.Series{Name: place, Role: page.Scattered, Label: label}

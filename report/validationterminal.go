@@ -13,9 +13,9 @@ import (
 
 // ValidationOnTerminal writes what [ValidationLines] writes for a person who looks
 // on: a line for each claim that fits the width, what holds first and what does not
-// hold last, and the counts at the end. What failed has its reason below it, and what
-// holds in part where it is furthest off; a verdict that rests on a tolerance has that; with verbose every claim has its whole reason
-// and its source.
+// hold last, and the counts at the end. What failed has its reason below it, what holds in
+// part where it is furthest off, and a verdict that rests on a tolerance that. With verbose
+// every claim has its whole reason and its source.
 func ValidationOnTerminal(w io.Writer, d *claims.Document, style layout.Style, verbose bool) error {
 	longest := 0
 	for _, v := range d.Claims {
@@ -27,7 +27,10 @@ func ValidationOnTerminal(w io.Writer, d *claims.Document, style layout.Style, v
 				continue
 			}
 			name, word := fmt.Sprintf("%-*s", longest, v.Algorithm), verdictWord(status)
-			room := roomAfter(style, longest+utf8.RuneCountInString(word)+4)
+			room := 0 // there is no end
+			if style.Width > 0 {
+				room = max(1, style.Width-longest-utf8.RuneCountInString(word)-4)
+			}
 			_, err := fmt.Fprintf(w, "%s  %s  %s\n", style.Strong(name), coloured(style, status, word), lineText(v, room))
 			if err == nil {
 				err = writeReason(w, v, style, verbose)
@@ -41,21 +44,14 @@ func ValidationOnTerminal(w io.Writer, d *claims.Document, style layout.Style, v
 	return err
 }
 
-// roomAfter is how many columns are left after so many; 0 where there is no end.
-func roomAfter(style layout.Style, used int) int {
-	if style.Width == 0 {
-		return 0
-	}
-	return max(1, style.Width-used)
-}
-
 // lineText is the claim and what was measured, with what was predicted where there
 // is room for it.
 func lineText(v claims.Verdict, room int) string {
 	text := fmt.Sprintf("%s, %s", briefClaim(v), v.Load)
 	if v.Shown >= 0 {
-		text += ": " + briefMeasured(v) + closeness(v)
-		more := fmt.Sprintf("%s (predicted %s, N = %s)", text, briefPredicted(v), nodesText(v))
+		p := v.Points[v.Shown]
+		text += ": " + measuredText(v) + closeness(v)
+		more := fmt.Sprintf("%s (predicted %s, N = %s)", text, measure(v, p.Predicted), count(p.Nodes))
 		if room == 0 || utf8.RuneCountInString(more) <= room {
 			return more
 		}
@@ -90,10 +86,7 @@ func writeReason(w io.Writer, v claims.Verdict, style layout.Style, verbose bool
 	}
 	const hang = 4
 	for _, reason := range reasons {
-		for i, line := range strings.Split(style.Wrap(reason, hang), "\n") {
-			if i == 0 {
-				line = strings.Repeat(" ", hang) + line
-			}
+		for _, line := range strings.Split(strings.Repeat(" ", hang)+style.Wrap(reason, hang), "\n") {
 			if _, err := fmt.Fprintln(w, style.Muted(line)); err != nil {
 				return err
 			}
@@ -105,12 +98,12 @@ func writeReason(w io.Writer, v claims.Verdict, style layout.Style, verbose bool
 // coloured gives a word the colour of a verdict. What was refuted as expected is no
 // fault.
 func coloured(style layout.Style, status claims.Status, word string) string {
-	switch status {
-	case claims.Holds:
+	switch verdictValue(status).Class {
+	case "good":
 		return style.Good(word)
-	case claims.Partly:
+	case "doubt":
 		return style.Doubtful(word)
-	case claims.Fails:
+	case "bad":
 		return style.Bad(word)
 	}
 	return style.Muted(word)

@@ -30,7 +30,7 @@ func (p *paper) status() (page.Level, []string) {
 		line += ": " + strings.Join(parts, ", ")
 	}
 	if p.in.Missing() > 0 {
-		line += "; " + plural(p.in.Missing(), "cell") + " not there yet"
+		line += "; " + plural(p.in.Missing(), "run") + " not there yet"
 	}
 	exact, equal := p.exactness()
 	doubt, undecided := p.doubt(), p.undecided()

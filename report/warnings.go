@@ -20,8 +20,8 @@ var changing = regexp.MustCompile(`\b\d+([.,]\d+)*(e[-+]?\d+)?( ?(ns|µs|us|ms|s
 
 // told is a warning with who gave it.
 type told struct {
-	text, label string
-	cell        int // its place on the page, −1 where it concerns none
+	text, label string // the label, or the host
+	cell        int    // its place on the page, −1 where it concerns none
 	runs, cells int
 }
 
@@ -32,9 +32,7 @@ func (p *paper) addWarnings() {
 	for _, w := range p.warnings {
 		all = append(all, told{text: w, cell: -1})
 	}
-	for _, w := range p.hostWarnings() {
-		all = append(all, told{text: w, cell: -1})
-	}
+	all = append(all, p.hostWarnings()...)
 	for _, r := range p.runs {
 		cell, ok := p.cellOf[r.Result]
 		if !ok {
@@ -121,8 +119,8 @@ func (c *collection) summarize(group []told) page.Warning {
 	if cells > 0 {
 		parts = append(parts, plural(cells, "cell"))
 	}
-	if len(labels) > 0 && len(labels) < len(c.labels) {
-		parts = append(parts, strings.Join(labels, ", "))
+	if len(labels) > 0 && !slices.Equal(slices.Sorted(slices.Values(labels)), slices.Sorted(slices.Values(c.labels))) {
+		parts = append(parts, enumerated(labels))
 	}
 	w.Where = strings.Join(parts, "; ")
 	return w

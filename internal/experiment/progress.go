@@ -59,7 +59,7 @@ func (p *Plan) board(todo []Cell) []live.Cell {
 			all = append(all, live.Cell{})
 		}
 		cell := &all[c.config]
-		cell.Label, cell.Nodes, cell.Setting = c.Label, c.Spec.Nodes, c.Transport+", "+c.Workload
+		cell.Label, cell.Nodes = c.Label, c.Spec.Nodes
 		cell.Planned++
 		cell.Done++
 	}

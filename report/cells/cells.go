@@ -138,6 +138,28 @@ func (c *Cell) LeftOut() []string {
 	return parts
 }
 
+// TooShort counts the runs whose synchronization delay is shorter than clocks of several
+// hosts can tell.
+func (c *Cell) TooShort() (n int) {
+	for _, r := range c.Good {
+		if r.SyncDelayTooShort() {
+			n++
+		}
+	}
+	return n
+}
+
+// ClockBound is the largest bound on the error of a delay that crosses hosts, in
+// nanoseconds; 0 where none did.
+func (c *Cell) ClockBound() (bound float64) {
+	for _, r := range c.Good {
+		if r.SyncDelayBound != nil {
+			bound = max(bound, float64(*r.SyncDelayBound))
+		}
+	}
+	return bound
+}
+
 // Outcome is how a run ended, whatever it says of itself.
 func Outcome(r *runs.Result) runs.Status {
 	switch {

@@ -108,16 +108,6 @@ func (t Threshold) crossed(x float64) bool {
 	return x >= t.limit
 }
 
-// judge says what came of the threshold where the metric has the value; nil for none.
-func (t Threshold) judge(value *float64) runs.Threshold {
-	v := runs.Threshold{Threshold: t.Text, Metric: t.Metric.Name, Limit: t.limit, Value: value}
-	if value != nil {
-		crossed := t.crossed(*value)
-		v.Crossed = &crossed
-	}
-	return v
-}
-
 // Verdict is what came of all thresholds together.
 type Verdict struct {
 	Crossed bool     // at least one was
@@ -159,12 +149,15 @@ func JudgeCells(set *runs.Set, thresholds []Threshold) Verdict {
 
 // add takes one judgement into account; what says of what it is.
 func (v *Verdict) add(t Threshold, value *float64, what string) runs.Threshold {
-	j := t.judge(value)
-	switch {
-	case j.Crossed == nil:
+	j := runs.Threshold{Threshold: t.Text, Metric: t.Metric.Name, Limit: t.limit, Value: value}
+	if value == nil {
 		v.Unknown = true
 		v.Lines = append(v.Lines, fmt.Sprintf("threshold %s could not be judged: %s has no %s", t.Text, what, t.Metric.Name))
-	case *j.Crossed:
+		return j
+	}
+	crossed := t.crossed(*value)
+	j.Crossed = &crossed
+	if crossed {
 		v.Crossed = true
 		v.Lines = append(v.Lines, fmt.Sprintf("threshold %s crossed: %s of %s is %s", t.Text, t.Metric.Name, what, t.Metric.Text(value)))
 	}

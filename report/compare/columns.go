@@ -3,13 +3,11 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"dmebench/report/cells"
 	"dmebench/runs"
-	"dmebench/stats"
 	"dmebench/units"
 )
 
@@ -31,6 +29,7 @@ type ColumnTable struct {
 	Metric string      `json:"metric"`
 	Rows   []ColumnRow `json:"rows"`
 	metric runs.Metric
+	mean   *GeometricMean
 }
 
 // ColumnRow is one metric under circumstances that are the same in all columns.
@@ -40,14 +39,13 @@ type ColumnRow struct {
 	Nodes    int               `json:"nodes"`    // 0 where numbers of nodes are the columns
 	Settings map[string]string `json:"settings"` // what else the columns have in common, by dimension
 	Columns  []ColumnSample    `json:"columns"`
+	notes    []string
 }
 
-// ColumnSample is a metric in one column.
+// ColumnSample is a metric in one column, compared with the base.
 type ColumnSample struct {
 	Sample
-	Change      *float64 `json:"change"` // of the median, relative to the base's
-	P           *float64 `json:"p"`      // of the Mann-Whitney test against the base
-	Significant bool     `json:"significant"`
+	Difference
 }
 
 // columnRow is a row before any metric is looked at.
@@ -91,35 +89,35 @@ func Beside(set *runs.Set, dimension, base string, opt Options) (*Columns, error
 	for _, m := range metrics {
 		t := ColumnTable{Metric: m.Name, metric: m, Rows: []ColumnRow{}}
 		for _, row := range rows {
-			if r, n := row.compare(m, names, opt.Alpha); n > 0 {
+			var columns []column
+			for _, name := range names {
+				columns = append(columns, column{name, row.cells[name]})
+			}
+			r, varying := row.ColumnRow, 0
+			if r.Columns, r.notes, varying = beside(m, opt.Alpha, columns); r.Columns != nil {
 				t.Rows = append(t.Rows, r)
-				tests += n - 1
+				tests += varying
 			}
 		}
 		if len(t.Rows) > 0 {
 			c.Tables = append(c.Tables, t)
 		}
 	}
-	c.concerns(rows, tests)
+	c.Notes = append(counted(c.Tables), byChance(tests, c.Alpha)...)
+	if dimension == "algorithm" && len(byChance(tests, c.Alpha)) > 0 {
+		c.Notes = append(c.Notes, "'dmebench rank' corrects for the number of tests")
+	}
 	return c, nil
 }
 
 // columnsOf divides a set into rows, each with what stands in its columns.
 func columnsOf(set *runs.Set, dimension string) (names []string, rows []*columnRow, err error) {
-	experiment := &set.Header.Experiment
-	table := cells.Of(experiment, set.Runs)
-	requests := make(map[*cells.Cell]string) // how many all of its group made, in words
-	for _, g := range table.Groups {
-		for _, c := range g.Cells {
-			requests[c] = cells.Requests(g.Runs)
-		}
-	}
-	type place struct {
+	type position struct {
 		label string
 		key   runs.Key
 	}
-	at := make(map[place]*columnRow)
-	for _, c := range table.Cells() {
+	at := make(map[position]*columnRow)
+	for _, c := range placesOf(set, dimension) {
 		r, options := c.First, c.Options
 		rest := c.Key.Without(dimension, "requests")
 		label, column := c.Label, cmp.Or(c.Key.Get(dimension), "not given")
@@ -138,123 +136,26 @@ func columnsOf(set *runs.Set, dimension string) (names []string, rows []*columnR
 		if !slices.Contains([]string{"nodes", "requests", "workload"}, dimension) {
 			rest = rest.With("requests", c.Key.Get("requests"))
 		}
-		row := at[place{label, rest}]
+		here := position{label, rest}
+		row := at[here]
 		if row == nil {
 			row = &columnRow{cells: make(map[string]*cells.Cell)}
 			row.Label, row.Settings = label, rest.Settings()
-			row.Title = title(experiment, r, dimension, requests[c])
+			row.Title = c.title
 			if dimension != "nodes" {
 				row.Nodes = c.Nodes
 			}
-			at[place{label, rest}] = row
+			at[here] = row
 			rows = append(rows, row)
 		}
 		if other := row.cells[column]; other != nil {
 			return nil, nil, fmt.Errorf("compare: %s of %s %s stands for several cells, which differ in %s",
 				set.Name(), dimension, column, contrast(other.Key, c.Key))
 		}
-		row.cells[column] = c
+		row.cells[column] = c.Cell
 		if !slices.Contains(names, column) {
 			names = append(names, column)
 		}
 	}
-	first, labels := make(map[string]int), make(map[string]int)
-	for _, row := range rows {
-		rank(first, row.Title)
-		rank(labels, row.Label)
-	}
-	slices.SortStableFunc(rows, func(a, b *columnRow) int {
-		return cmp.Or(first[a.Title]-first[b.Title], labels[a.Label]-labels[b.Label], a.Nodes-b.Nodes)
-	})
 	return names, rows, nil
-}
-
-// title is that of a run's circumstances, without what stands in columns. requests
-// says how many all runs under these circumstances made.
-func title(e *runs.Experiment, r runs.Run, dimension, requests string) string {
-	spec := r.Result.Spec.Without("requests")
-	if !slices.Contains([]string{"algorithm", "set", "nodes"}, dimension) { // of which a title says nothing
-		spec = spec.Without(dimension)
-	}
-	set := e
-	switch dimension {
-	case "transport":
-		set = &runs.Experiment{Workloads: e.Workloads}
-	case "workload":
-		spec.Rate, spec.TotalRate, spec.Duration, requests = 0, 0, 0, ""
-		set = &runs.Experiment{Transports: e.Transports}
-	case "requests":
-		requests = ""
-	}
-	hosts := r.Result.Key().Get("hosts")
-	if dimension == "hosts" {
-		hosts = ""
-	}
-	about := *r.Result
-	about.Spec = spec
-	r.Result = &about
-	text := cells.Title(set, []runs.Run{r}, hosts)
-	if requests != "" {
-		text += cells.Separator + requests
-	}
-	return text
-}
-
-// compare compares a metric of the row's columns; n is how many have it.
-func (r *columnRow) compare(m runs.Metric, names []string, alpha float64) (row ColumnRow, n int) {
-	row = r.ColumnRow
-	var base []float64
-	for i, name := range names {
-		var values []float64
-		if c := r.cells[name]; c != nil {
-			values = m.Values(c.Good)
-		}
-		if i == 0 {
-			base = values
-		}
-		if len(values) > 0 {
-			n++
-		}
-		d := stats.Compare(base, values, alpha)
-		s := ColumnSample{Sample: sampleOf(values, d.B)}
-		if i > 0 {
-			s.Change, s.P, s.Significant = stats.Known(d.Change), stats.Known(d.P), d.Significant
-		}
-		row.Columns = append(row.Columns, s)
-	}
-	return row, n
-}
-
-// concerns notes what limits the answer.
-func (c *Columns) concerns(rows []*columnRow, tests int) {
-	if chance := float64(tests) * c.Alpha; chance >= 1 {
-		note := fmt.Sprintf("%d tests at level %v: about %.0f of them would raise an alarm by chance alone", tests, c.Alpha, chance)
-		if c.Column == "algorithm" {
-			note += "; 'dmebench rank' corrects for that"
-		}
-		c.Notes = append(c.Notes, note)
-	}
-	fewest, bad := 0, make(map[string]int)
-	for _, r := range rows {
-		for _, name := range c.Names {
-			cell := r.cells[name]
-			if cell == nil {
-				continue
-			}
-			for status, n := range cell.Ended() {
-				bad[name+" "+string(status)] += n
-			}
-			if n := len(cell.Good); n > 0 && (fewest == 0 || n < fewest) {
-				fewest = n
-			}
-		}
-	}
-	if fewest > 0 && stats.LeastP(fewest, fewest) > c.Alpha {
-		c.Notes = append(c.Notes, fmt.Sprintf("a cell has %d repetitions only: no test can find a difference at level %v with fewer than %d",
-			fewest, c.Alpha, stats.EnoughFor(1, c.Alpha)))
-	}
-	for _, what := range slices.Sorted(maps.Keys(bad)) {
-		name, status, _ := strings.Cut(what, " ")
-		c.Notes = append(c.Notes, fmt.Sprintf("%s: %d runs ended as %s and are left out", name, bad[what], status))
-	}
 }

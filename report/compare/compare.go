@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,7 +62,8 @@ type Comparison struct {
 	Gate          *Gate    `json:"fail_on_regression,omitempty"`
 
 	pairs  []pair
-	chosen bool // the metrics were asked for
+	common string // what all cells have in common, in words
+	chosen bool   // the metrics were asked for
 }
 
 // Origin is one side.
@@ -75,16 +77,9 @@ type Origin struct {
 type Cell struct {
 	Label    string            `json:"label"`    // "A → B" where the sides call it differently
 	Settings map[string]string `json:"settings"` // by dimension; without those that are compared across
-	key      runs.Key          // of the settings
 	nodes    int               // 0 where they are compared across
+	section  string            // what not all cells have in common, in words
 }
-
-type id struct {
-	label string
-	key   runs.Key
-}
-
-func (c Cell) id() id { return id{c.Label, c.key} }
 
 // Table is one metric over all cells.
 type Table struct {
@@ -96,13 +91,18 @@ type Table struct {
 
 // Row is one metric of one cell.
 type Row struct {
-	Cell        Cell     `json:"cell"`
-	A           Sample   `json:"a"`
-	B           Sample   `json:"b"`
-	Change      *float64 `json:"change"` // (B − A)/A of the medians
-	P           *float64 `json:"p"`
+	Cell Cell   `json:"cell"`
+	A    Sample `json:"a"`
+	B    Sample `json:"b"`
+	Difference
+	Notes []string `json:"notes"`
+}
+
+// Difference is what a test says of two samples, the first of which is the base.
+type Difference struct {
+	Change      *float64 `json:"change"` // of the median, relative to the base's
+	P           *float64 `json:"p"`      // of the Mann-Whitney test
 	Significant bool     `json:"significant"`
-	Notes       []string `json:"notes"`
 }
 
 // Sample is a metric over the repetitions of one side.
@@ -138,18 +138,18 @@ func Compare(a, b *runs.Set, opt Options) (*Comparison, error) {
 	c := &Comparison{
 		SchemaVersion: SchemaVersion, Alpha: opt.Alpha, Across: append([]string{}, opt.Across...),
 		A: origin(a), B: origin(b), Tables: []Table{}, OnlyA: onlyA, OnlyB: onlyB, Notes: []string{},
-		pairs: pairs, chosen: opt.Metrics != nil,
+		chosen: opt.Metrics != nil,
 	}
-	c.contrasts(pairs)
+	c.pairs, c.common = described(pairs)
+	c.contrasts()
 	tests := 0
 	for _, m := range metrics {
 		t := Table{Metric: m.Name, metric: m}
-		for _, p := range pairs {
-			if row, ok := p.row(m, opt.Alpha); ok {
-				t.Rows = append(t.Rows, row)
-				if row.varies() {
-					tests++
-				}
+		for _, p := range c.pairs {
+			samples, notes, varying := beside(m, opt.Alpha, []column{{"A", p.a}, {"B", p.b}})
+			if samples != nil {
+				t.Rows = append(t.Rows, Row{p.cell, samples[0].Sample, samples[1].Sample, samples[1].Difference, notes})
+				tests += varying
 			}
 		}
 		if len(t.Rows) == 0 {
@@ -161,7 +161,7 @@ func Compare(a, b *runs.Set, opt Options) (*Comparison, error) {
 		t.mean()
 		c.Tables = append(c.Tables, t)
 	}
-	c.concerns(pairs, tests)
+	c.concerns(tests)
 	return c, nil
 }
 
@@ -197,44 +197,79 @@ func (c *Comparison) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// row compares one metric; ok is false where neither side has it.
-func (p pair) row(m runs.Metric, alpha float64) (row Row, ok bool) {
-	a, b := m.Values(p.a.Good), m.Values(p.b.Good)
-	if len(a)+len(b) == 0 && p.usable() {
-		return row, false
-	}
-	d := stats.Compare(a, b, alpha)
-	row = Row{
-		Cell: p.cell, A: sampleOf(a, d.A), B: sampleOf(b, d.B),
-		Change: stats.Known(d.Change), P: stats.Known(d.P), Significant: d.Significant, Notes: []string{},
-	}
-	for _, side := range []struct {
-		name string
-		cell *cells.Cell
-		n    int
-	}{{"A", p.a, len(a)}, {"B", p.b, len(b)}} {
-		for _, left := range side.cell.LeftOut() {
-			row.Notes = append(row.Notes, fmt.Sprintf("%s: %s and are left out", side.name, left))
-		}
-		if side.cell.Twins > 0 {
-			row.Notes = append(row.Notes, fmt.Sprintf("%s: %d simulations repeat the seed of another one and are left out",
-				side.name, side.cell.Twins))
-		}
-		row.Notes = append(row.Notes, tooShort(side.cell, side.name, m)...)
-		if side.n == 0 {
-			row.Notes = append(row.Notes, side.name+": no run has "+m.Name)
-		}
-	}
-	row.Notes = append(row.Notes, d.Warnings...)
-	if w := p.withinClocks(m, row); w != "" {
-		row.Notes = append(row.Notes, w)
-	}
-	return row, true
+// column is a cell with the name under which it is compared.
+type column struct {
+	name string
+	cell *cells.Cell // may be nil
 }
 
-func (r Row) varies() bool {
-	all := append(slices.Clone(r.A.Values), r.B.Values...)
-	return r.A.N > 0 && r.B.N > 0 && slices.Min(all) != slices.Max(all)
+// beside compares one metric of columns, each with the first. There are no samples where
+// none has it, unless runs of them did not end well. Varying is how many tests could have
+// found a difference.
+func beside(m runs.Metric, alpha float64, columns []column) (samples []ColumnSample, notes []string, varying int) {
+	notes = []string{}
+	var values [][]float64
+	shown := false
+	for _, c := range columns {
+		if c.cell == nil {
+			values = append(values, nil)
+			continue
+		}
+		of := m.Values(c.cell.Good)
+		values = append(values, of)
+		shown = shown || len(of) > 0 || len(c.cell.Good) == 0
+		for _, left := range c.cell.LeftOut() {
+			notes = append(notes, fmt.Sprintf("%s: %s and are left out", c.name, left))
+		}
+		if c.cell.Twins > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %d simulations repeat the seed of another one and are left out", c.name, c.cell.Twins))
+		}
+		if n := c.cell.TooShort(); n > 0 && slices.Contains(runs.SyncDelays(), m.Name) {
+			notes = append(notes, fmt.Sprintf("%s: the delay of %d of %d runs is shorter than the hosts' clocks can tell, and is left out",
+				c.name, n, len(c.cell.Good)))
+		}
+		if len(of) == 0 {
+			notes = append(notes, c.name+": no run has "+m.Name)
+		}
+	}
+	if !shown {
+		return nil, nil, 0
+	}
+	for i, c := range columns {
+		d := stats.Compare(values[0], values[i], alpha)
+		s := ColumnSample{Sample: sampleOf(values[i], d.B)}
+		samples = append(samples, s)
+		if i == 0 {
+			continue
+		}
+		samples[i].Difference = Difference{stats.Known(d.Change), stats.Known(d.P), d.Significant}
+		if varies(samples[0].Sample, s.Sample) {
+			varying++
+		}
+		notes = append(notes, d.Warnings...)
+		if w := withinClocks(m, columns[0].cell, c.cell, d); w != "" {
+			notes = append(notes, w)
+		}
+	}
+	return samples, notes, varying
+}
+
+func varies(a, b Sample) bool {
+	all := append(slices.Clone(a.Values), b.Values...)
+	return a.N > 0 && b.N > 0 && slices.Min(all) != slices.Max(all)
+}
+
+// withinClocks says of a significant change of a synchronization delay that it may come
+// from clocks of several hosts alone; "" where it may not.
+func withinClocks(m runs.Metric, a, b *cells.Cell, d stats.Difference) string {
+	if !d.Significant || !m.Time() || !slices.Contains(runs.SyncDelays(), m.Name) {
+		return ""
+	}
+	bound := a.ClockBound() + b.ClockBound()
+	if math.Abs(d.B.Median-d.A.Median) > bound || bound == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the hosts' clocks are known to ± %s only, both sides together: the change may be theirs", units.Time(bound))
 }
 
 func sampleOf(values []float64, e stats.Estimate) Sample {
@@ -260,9 +295,9 @@ func (t *Table) mean() {
 }
 
 // contrasts notes what the sides are in each dimension that is compared across.
-func (c *Comparison) contrasts(pairs []pair) {
+func (c *Comparison) contrasts() {
 	var a, b []*cells.Cell
-	for _, p := range pairs {
+	for _, p := range c.pairs {
 		a, b = append(a, p.a), append(b, p.b)
 	}
 	for _, d := range runs.Dimensions() {
@@ -273,10 +308,8 @@ func (c *Comparison) contrasts(pairs []pair) {
 }
 
 // concerns notes what concerns the comparison as a whole.
-func (c *Comparison) concerns(pairs []pair, tests int) {
-	if chance := float64(tests) * c.Alpha; chance >= 1 {
-		c.note("%d tests at level %v: about %.0f of them would raise an alarm by chance alone", tests, c.Alpha, chance)
-	}
+func (c *Comparison) concerns(tests int) {
+	c.Notes = append(c.Notes, byChance(tests, c.Alpha)...)
 	if len(c.OnlyA) > 0 {
 		c.note("cells that are in A alone: %d", len(c.OnlyA))
 	}
@@ -284,25 +317,49 @@ func (c *Comparison) concerns(pairs []pair, tests int) {
 		c.note("cells that are in B alone: %d", len(c.OnlyB))
 	}
 	var inA, inB []*runs.Result
-	for _, p := range pairs {
+	for _, p := range c.pairs {
 		inA, inB = append(inA, p.a.Good...), append(inB, p.b.Good...)
 	}
-	c.differences("the environments differ", report.Facts(inA), report.Facts(inB))
-	c.hostConcerns(inA, inB)
-}
-
-func (c *Comparison) differences(what string, a, b map[string]map[string]int) {
+	a, b := facts(inA), facts(inB)
 	all := maps.Clone(a)
 	maps.Copy(all, b)
-	delete(all, "load_average") // which is another one in every run
 	for _, fact := range slices.Sorted(maps.Keys(all)) {
 		of := func(values map[string]int) string {
 			return cmp.Or(strings.Join(slices.Sorted(maps.Keys(values)), " or "), "not known")
 		}
-		if of(a[fact]) != of(b[fact]) {
-			c.note("%s: %s is %s in A and %s in B", what, fact, of(a[fact]), of(b[fact]))
+		elsewhere := strings.Contains(fact, " of ") && (a[fact] == nil || b[fact] == nil) // a host of one side alone
+		if of(a[fact]) != of(b[fact]) && !elsewhere {
+			c.note("the environments differ: %s is %s in A and %s in B", fact, of(a[fact]), of(b[fact]))
 		}
 	}
+}
+
+// byChance notes how many alarms there would be where nothing has changed.
+func byChance(tests int, alpha float64) []string {
+	chance := float64(tests) * alpha
+	if chance < 1 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d tests at level %v: about %.0f of them would raise an alarm by chance alone", tests, alpha, chance)}
+}
+
+// facts are the environments of runs and of their hosts, without the load average, which is
+// another one in every run.
+func facts(list []*runs.Result) map[string]map[string]int {
+	var all []map[string]string
+	for _, r := range list {
+		all = append(all, r.Environment)
+		for _, h := range r.Hosts {
+			about := make(map[string]string)
+			for fact, value := range h.Environment {
+				about[fact+" of "+h.Name] = value
+			}
+			all = append(all, about)
+		}
+	}
+	values := report.Facts(all)
+	maps.DeleteFunc(values, func(fact string, _ map[string]int) bool { return strings.HasPrefix(fact, "load_average") })
+	return values
 }
 
 // labelsPerFigure keeps the lines of a figure, two for each label, apart.
@@ -315,7 +372,6 @@ func (c *Comparison) Figures() []plots.Figure {
 	if slices.Contains(c.Across, "nodes") {
 		return nil
 	}
-	about := c.describe()
 	a, b := filepath.Base(c.A.Name), filepath.Base(c.B.Name)
 	if a == b {
 		a, b = c.A.Name, c.B.Name
@@ -324,14 +380,14 @@ func (c *Comparison) Figures() []plots.Figure {
 	var figures []plots.Figure
 	for _, t := range c.Tables {
 		number, title := 0, t.metric.Title
-		for _, rows := range cells.Grouped(t.Rows, func(r Row) string { return strings.Join(about.section(r.Cell), "\x00") }) {
+		for _, rows := range cells.Grouped(t.Rows, func(r Row) string { return r.Cell.section }) {
 			byLabel := cells.Grouped(rows, func(r Row) string { return r.Cell.Label })
 			for labels := range slices.Chunk(byLabel, labelsPerFigure) {
 				number++
 				f := plots.Figure{
 					Name:     fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Metric, "_", "-"), number),
 					Title:    title,
-					Subtitle: strings.Join(slices.Concat(about.common, about.section(rows[0].Cell), []string{origins}), " · "),
+					Subtitle: joined(c.common, rows[0].Cell.section, origins),
 					X:        plots.Axis{Label: "nodes N", Kind: plots.Sizes},
 					Y:        plots.Axis{Label: strings.ToLower(title[:1]) + title[1:], Kind: plots.Values},
 				}

@@ -255,7 +255,7 @@ func TestFigures(t *testing.T) {
 		t.Error("two figures have one name")
 	}
 	if f := figures[0]; f.Title != "Response time p50" ||
-		f.Subtitle != "tcp · saturate · cs 100us · 50 requests per node · A is old, B is new" {
+		f.Subtitle != "tcp · saturate · CS 100 µs · 50 requests per node · A is old, B is new" {
 		t.Errorf("%q, %q", f.Title, f.Subtitle)
 	}
 	s := figures[0].Series[0]

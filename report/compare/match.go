@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
-	"dmebench/report"
 	"dmebench/report/cells"
 	"dmebench/runs"
-	"dmebench/units"
 )
 
 type pair struct {
@@ -19,10 +16,90 @@ type pair struct {
 	a, b *cells.Cell
 }
 
-func (p pair) usable() bool { return len(p.a.Good) > 0 && len(p.b.Good) > 0 }
+// place is a cell with its circumstances in words.
+type place struct {
+	*cells.Cell
+	title string
+}
 
-// match pairs the cells of both sides, in a's order: by network and load, then by
-// label, each as it first appears, then by size.
+// placesOf returns the cells of a set by network and load, then by label, each as it first
+// appears, then by size. Some dimensions are left out of the titles.
+func placesOf(set *runs.Set, without ...string) []place {
+	table := cells.Of(&set.Header.Experiment, set.Runs)
+	requests := make(map[*cells.Cell]string) // how many all of its group made, in words
+	for _, g := range table.Groups {
+		for _, c := range g.Cells {
+			requests[c] = cells.Requests(g.Runs)
+		}
+	}
+	var all []place
+	var titles, labels []string
+	for _, c := range table.Cells() {
+		p := place{c, title(&set.Header.Experiment, c.First, requests[c], without)}
+		all, titles = append(all, p), append(titles, p.title)
+		if !slices.Contains(without, "algorithm") {
+			labels = append(labels, c.Label)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b place) int {
+		return cmp.Or(slices.Index(titles, a.title)-slices.Index(titles, b.title),
+			slices.Index(labels, a.Label)-slices.Index(labels, b.Label), a.Nodes-b.Nodes)
+	})
+	return all
+}
+
+// title is that of a run's circumstances, without some dimensions. requests says how many
+// all runs under these circumstances made.
+func title(e *runs.Experiment, r runs.Run, requests string, without []string) string {
+	spec := r.Result.Spec.Without("requests")
+	given := runs.Experiment{Transports: e.Transports, Workloads: e.Workloads}
+	hosts := ""
+	if names := r.Result.Key().Get("hosts"); names != "" {
+		hosts = "on " + names
+	}
+	for _, dimension := range without {
+		switch dimension {
+		case "algorithm", "nodes": // of which a title says nothing
+			continue
+		case "set":
+			given = runs.Experiment{}
+			continue
+		case "transport":
+			given.Transports = nil
+		case "workload":
+			given.Workloads, requests = nil, ""
+			spec.Rate, spec.TotalRate, spec.Duration = 0, 0, 0
+		case "requests":
+			requests = ""
+		case "hosts":
+			hosts = ""
+		}
+		spec = spec.Without(dimension)
+	}
+	about := *r.Result
+	about.Spec = spec
+	r.Result = &about
+	return joined(cells.Title(&given, []runs.Run{r}, hosts), requests)
+}
+
+// joined joins the parts of a title that are not empty.
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), cells.Separator)
+}
+
+// described gives each cell its section; what all have in common stands by itself.
+func described(pairs []pair) (all []pair, common string) {
+	var titles []string
+	for _, p := range pairs {
+		titles = append(titles, p.cell.section)
+	}
+	for i, section := range cells.Differing(titles) {
+		pairs[i].cell.section = section
+	}
+	return pairs, cells.Common(titles)
+}
+
+// match pairs the cells of both sides, in a's order.
 func match(a, b *runs.Set, across []string) (pairs []pair, onlyA, onlyB []Cell, err error) {
 	sideA, err := sideOf("A", a, across)
 	if err != nil {
@@ -34,12 +111,12 @@ func match(a, b *runs.Set, across []string) (pairs []pair, onlyA, onlyB []Cell, 
 	}
 	unmatched := make(map[runs.Key]*cells.Cell)
 	for _, c := range sideB {
-		unmatched[c.Key.Without(across...)] = c
+		unmatched[c.Key.Without(across...)] = c.Cell
 	}
 	onlyA, onlyB = []Cell{}, []Cell{}
 	for _, c := range sideA {
-		cell := matched(c, across)
-		other := unmatched[cell.key]
+		cell, key := c.matched(across), c.Key.Without(across...)
+		other := unmatched[key]
 		if other == nil {
 			onlyA = append(onlyA, cell)
 			continue
@@ -47,12 +124,12 @@ func match(a, b *runs.Set, across []string) (pairs []pair, onlyA, onlyB []Cell, 
 		if other.Label != c.Label {
 			cell.Label += " → " + other.Label
 		}
-		pairs = append(pairs, pair{cell, c, other})
-		delete(unmatched, cell.key)
+		pairs = append(pairs, pair{cell, c.Cell, other})
+		delete(unmatched, key)
 	}
 	for _, c := range sideB {
-		if cell := matched(c, across); unmatched[cell.key] != nil {
-			onlyB = append(onlyB, cell)
+		if unmatched[c.Key.Without(across...)] != nil {
+			onlyB = append(onlyB, c.matched(across))
 		}
 	}
 	if len(pairs) == 0 {
@@ -61,42 +138,28 @@ func match(a, b *runs.Set, across []string) (pairs []pair, onlyA, onlyB []Cell, 
 	return pairs, onlyA, onlyB, nil
 }
 
-func matched(c *cells.Cell, across []string) Cell {
-	key := c.Key.Without(across...)
-	m := Cell{Label: c.Label, Settings: key.Settings(), key: key}
+func (p place) matched(across []string) Cell {
+	m := Cell{Label: p.Label, Settings: p.Key.Without(across...).Settings(), section: p.title}
 	if !slices.Contains(across, "nodes") {
-		m.nodes = c.Nodes
+		m.nodes = p.Nodes
 	}
 	return m
 }
 
 // sideOf returns the cells of a side, of which no two may differ in what is compared
 // across alone.
-func sideOf(name string, s *runs.Set, across []string) ([]*cells.Cell, error) {
-	side := cells.Of(&s.Header.Experiment, s.Runs).Cells()
-	known := make(map[runs.Key]*cells.Cell)
-	labels, places := make(map[string]int), make(map[runs.Key]int)
+func sideOf(name string, s *runs.Set, across []string) ([]place, error) {
+	side := placesOf(s, across...)
+	known := make(map[runs.Key]runs.Key)
 	for _, c := range side {
 		rest := c.Key.Without(across...)
-		if other := known[rest]; other != nil && other.Key != c.Key {
+		if other, ok := known[rest]; ok && other != c.Key {
 			return nil, fmt.Errorf("compare: %s (%s) has cells that differ in %s alone (%s), which is compared across; "+
-				"hand in one of them on each side", name, s.Name(), strings.Join(across, " and "), contrast(other.Key, c.Key))
+				"hand in one of them on each side", name, s.Name(), strings.Join(across, " and "), contrast(other, c.Key))
 		}
-		known[rest] = c
-		rank(labels, c.Label)
-		rank(places, c.Key.Place())
+		known[rest] = c.Key
 	}
-	slices.SortStableFunc(side, func(x, y *cells.Cell) int {
-		return cmp.Or(places[x.Key.Place()]-places[y.Key.Place()], labels[x.Label]-labels[y.Label], x.Nodes-y.Nodes)
-	})
 	return side, nil
-}
-
-// rank numbers things in the order in which they first appear.
-func rank[K comparable](ranks map[K]int, k K) {
-	if _, known := ranks[k]; !known {
-		ranks[k] = len(ranks)
-	}
 }
 
 func contrast(x, y runs.Key) string {
@@ -116,10 +179,11 @@ func valuesOf(side []*cells.Cell, dimension string) []string {
 }
 
 // nothingInCommon says in which dimensions the sides share no value.
-func nothingInCommon(a, b *runs.Set, sideA, sideB []*cells.Cell, across []string) error {
+func nothingInCommon(a, b *runs.Set, sideA, sideB []place, across []string) error {
+	inA, inB := cellsOf(sideA), cellsOf(sideB)
 	var lines, names []string
 	for _, d := range runs.Dimensions() {
-		va, vb := valuesOf(sideA, d), valuesOf(sideB, d)
+		va, vb := valuesOf(inA, d), valuesOf(inB, d)
 		if slices.Contains(across, d) || slices.ContainsFunc(va, func(v string) bool { return slices.Contains(vb, v) }) {
 			continue
 		}
@@ -142,72 +206,9 @@ func list(values []string) string {
 	return strings.Join(values, ", ")
 }
 
-// withinClocks says of a significant change of a synchronization delay that it may come
-// from clocks of several hosts alone; "" where it may not.
-func (p pair) withinClocks(m runs.Metric, r Row) string {
-	if !r.Significant || !m.Time() || !slices.Contains(runs.SyncDelays(), m.Name) {
-		return ""
-	}
-	bound := clockBound(p.a.Good) + clockBound(p.b.Good)
-	if math.Abs(*r.B.Median-*r.A.Median) > bound || bound == 0 {
-		return ""
-	}
-	return fmt.Sprintf("the hosts' clocks are known to ± %s only, both sides together: the change may be theirs", units.Time(bound))
-}
-
-// tooShort says of how many runs the delay is shorter than clocks can tell.
-func tooShort(c *cells.Cell, side string, m runs.Metric) []string {
-	n := 0
-	for _, r := range c.Good {
-		if r.SyncDelayTooShort() {
-			n++
-		}
-	}
-	if n == 0 || !slices.Contains(runs.SyncDelays(), m.Name) {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s: the delay of %d of %d runs is shorter than the hosts' clocks can tell, and is left out",
-		side, n, len(c.Good))}
-}
-
-// clockBound is the largest bound on the error of a delay between hosts, in
-// nanoseconds; 0 where no delay crossed any.
-func clockBound(runs []*runs.Result) float64 {
-	bound := 0.0
-	for _, r := range runs {
-		if r.SyncDelayBound != nil {
-			bound = max(bound, float64(*r.SyncDelayBound))
-		}
-	}
-	return bound
-}
-
-// hostConcerns notes in what hosts that both sides have differ from themselves.
-func (c *Comparison) hostConcerns(a, b []*runs.Result) {
-	inA, inB := hostFacts(a), hostFacts(b)
-	for _, host := range slices.Sorted(maps.Keys(inA)) {
-		if inB[host] != nil {
-			c.differences("the environments of "+host+" differ", inA[host], inB[host])
-		}
-	}
-}
-
-func hostFacts(list []*runs.Result) map[string]map[string]map[string]int {
-	facts := make(map[string]map[string]map[string]int)
-	for _, host := range cells.Grouped(hostsOf(list), func(h runs.Host) string { return h.Name }) {
-		var all []*runs.Result
-		for _, h := range host {
-			all = append(all, &runs.Result{Environment: h.Environment})
-		}
-		facts[host[0].Name] = report.Facts(all)
-	}
-	return facts
-}
-
-func hostsOf(list []*runs.Result) []runs.Host {
-	var all []runs.Host
-	for _, r := range list {
-		all = append(all, r.Hosts...)
+func cellsOf(side []place) (all []*cells.Cell) {
+	for _, p := range side {
+		all = append(all, p.Cell)
 	}
 	return all
 }

@@ -18,61 +18,46 @@ type versus struct {
 	metric         runs.Metric
 	names          [2]string
 	sides          [2]Sample
-	change, p      *float64
-	significant    bool
-	notes          []string
+	Difference
+	notes []string
 }
 
 // Page returns the comparison as a page: a row for each metric of each cell, to be sorted
 // and filtered.
 func (c *Comparison) Page() *page.Data {
-	about := c.describe()
-	var all []versus
-	for _, t := range c.Tables {
-		for _, r := range t.Rows {
-			all = append(all, versus{
-				r.Cell.Label, strings.Join(about.section(r.Cell), " · "), r.Cell.nodes, t.metric, [2]string{"A", "B"}, [2]Sample{r.A, r.B},
-				r.Change, r.P, r.Significant, r.Notes,
-			})
-		}
-	}
-	return pageOf(all, []string{"A: " + c.A.String(), "B: " + c.B.String(), strings.Join(about.common, " · ")}, c.notes())
+	return pageOf(c.tables(), sides(), []string{"A: " + c.A.String(), "B: " + c.B.String(), c.common}, c.notes())
 }
 
 // Page is that of [Comparison.Page] for columns, each beside the first.
 func (c *Columns) Page() *page.Data {
+	return pageOf(c.Tables, c.Names, []string{c.Results.String(), "Each is compared with " + c.Names[0] + "."}, c.Notes)
+}
+
+func pageOf(tables []ColumnTable, names, about, notes []string) *page.Data {
 	var all []versus
-	for _, t := range c.Tables {
+	for _, t := range tables {
 		for _, r := range t.Rows {
 			for i, s := range r.Columns[1:] {
 				all = append(all, versus{
-					cmp.Or(r.Label, c.Names[i+1]), r.Title, r.Nodes, t.metric,
-					[2]string{c.Names[0], c.Names[i+1]}, [2]Sample{r.Columns[0].Sample, s.Sample}, s.Change, s.P, s.Significant, nil,
+					cmp.Or(r.Label, names[i+1]), r.Title, r.Nodes, t.metric, [2]string{names[0], names[i+1]},
+					[2]Sample{r.Columns[0].Sample, s.Sample}, s.Difference, r.notes,
 				})
 			}
 		}
 	}
-	return pageOf(all, []string{c.Results.String(), "Each is compared with " + c.Names[0] + "."}, c.Notes)
-}
-
-func pageOf(all []versus, about, notes []string) *page.Data {
-	names, told := [2]string{"A", "B"}, true // the label tells which the second side is
-	for i, x := range all {
-		told = told && (x.names == names || x.label == x.names[1])
-		if i == 0 && x.names != names {
-			names = [2]string{x.names[0], "beside it"}
-		}
+	second := names[1]
+	if len(names) > 2 {
+		second = "beside it"
 	}
-	asked := strings.Trim(strings.Join(about, " · "), " ·")
-	p := &page.Data{Kind: page.Comparison, Title: "Comparison", Answer: page.Answer{Level: page.Sound, Asked: asked}}
+	p := &page.Data{Kind: page.Comparison, Title: "Comparison", Answer: page.Answer{Level: page.Sound, Asked: joined(about...)}}
 	t := page.Table{
 		ID: "comparison", Title: "Medians, and what differs",
 		Note: "Below a median stands its 95% interval. The test is that of Mann and Whitney.",
 		Columns: []page.Column{
 			{Key: "algorithm", Title: "algorithm", Type: page.Text}, {Key: "n", Title: "N", Type: page.Number},
 			{Key: "load", Title: "load", Type: page.Text, Choose: true}, {Key: "metric", Title: "metric", Type: page.Text, Choose: true},
-			{Key: "sides", Title: "compared", Type: page.Text, Choose: true, Hidden: told},
-			{Key: "a", Title: names[0], Type: page.Number}, {Key: "b", Title: names[1], Type: page.Number},
+			{Key: "sides", Title: "compared", Type: page.Text, Choose: true, Hidden: len(names) == 2},
+			{Key: "a", Title: names[0], Type: page.Number}, {Key: "b", Title: second, Type: page.Number},
 			{Key: "change", Title: "change", Type: page.Share},
 			{Key: "p", Title: "p", Type: page.Number}, {Key: "verdict", Title: "verdict", Type: page.Text, Choose: true},
 		},
@@ -89,12 +74,12 @@ func pageOf(all []versus, about, notes []string) *page.Data {
 		if x.nodes > 0 {
 			n = page.Num(float64(x.nodes))
 		}
-		if x.change != nil {
-			change = page.Value{Number: page.Known(*x.change), Text: percent(*x.change), Class: class}
+		if x.Change != nil {
+			change = page.Value{Number: page.Known(*x.Change), Text: percent(*x.Change), Class: class}
 		}
 		t.Rows = append(t.Rows, page.Row{Label: labels[x.label], Nodes: x.nodes, Open: x.more(labels[x.label]), Values: []page.Value{
 			page.Word(x.label), n, page.Word(x.section), page.Word(x.metric.Title), page.Word(strings.Join(x.names[:], " → ")),
-			x.value(0), x.value(1), change, known(x.p), {Text: verdict, Class: class},
+			x.value(0), x.value(1), change, known(x.P), {Text: verdict, Class: class},
 		}})
 	}
 	var parts []string
@@ -117,13 +102,13 @@ func pageOf(all []versus, about, notes []string) *page.Data {
 // verdict says how the second side stands to the first.
 func (x *versus) verdict() (word, class string) {
 	switch {
-	case x.p == nil:
+	case x.P == nil:
 		return "cannot tell", "unknown"
-	case !x.significant:
+	case !x.Significant:
 		return "no difference", ""
-	case x.metric.Better == runs.Neither || x.change == nil:
+	case x.metric.Better == runs.Neither || x.Change == nil:
 		return "different", "doubt"
-	case *x.change > 0 == (x.metric.Better == runs.Higher):
+	case *x.Change > 0 == (x.metric.Better == runs.Higher):
 		return "better", "good"
 	}
 	return "worse", "bad"

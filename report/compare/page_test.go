@@ -23,7 +23,7 @@ func TestVerdictsOfThePage(t *testing.T) {
 		{runs.Neither, &up, &yes, true, "different", "doubt"}, {runs.Lower, nil, &yes, true, "different", "doubt"},
 		{runs.Lower, &up, &no, false, "no difference", ""}, {runs.Lower, &up, nil, false, "cannot tell", "unknown"},
 	} {
-		v := versus{metric: runs.Metric{Better: x.better}, change: x.change, p: x.p, significant: x.significant}
+		v := versus{metric: runs.Metric{Better: x.better}, Difference: Difference{x.change, x.p, x.significant}}
 		if word, class := v.verdict(); word != x.want || class != x.class {
 			t.Errorf("%+v: %s, %s", x, word, class)
 		}

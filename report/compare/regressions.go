@@ -54,8 +54,7 @@ func ReadLimit(text string) (float64, error) {
 func (c *Comparison) Watch(limit float64) *Gate {
 	g := &Gate{Limit: limit, Metrics: []string{}, Regressions: []Regression{}, Untold: []string{}}
 	c.Gate = g
-	about := c.describe()
-	c.spoilt(g, about)
+	c.spoilt(g)
 	for _, t := range c.Tables {
 		if t.metric.Better == runs.Neither || !c.chosen && !slices.Contains(gated(), t.Metric) {
 			continue
@@ -66,10 +65,10 @@ func (c *Comparison) Watch(limit float64) *Gate {
 			case r.A.N == 0 || r.B.N == 0:
 			case r.Significant && worse > limit:
 				g.Regressions = append(g.Regressions, Regression{r.Cell, t.Metric, r.Change, r.P, fmt.Sprintf("%s: %s %s, from %s to %s %s",
-					about.name(r.Cell), t.Metric, r.delta(), t.metric.Text(r.A.Median), t.metric.Text(r.B.Median), r.evidence())})
-			case !r.Significant && stats.LeastP(r.A.N, r.B.N) > c.Alpha && r.varies():
+					r.Cell.name(), t.Metric, r.delta(), t.metric.Text(r.A.Median), t.metric.Text(r.B.Median), r.evidence(r.A, r.B))})
+			case !r.Significant && stats.LeastP(r.A.N, r.B.N) > c.Alpha && varies(r.A, r.B):
 				text := fmt.Sprintf("%s: %d and %d repetitions: no test can find a difference at level %v; run %d or more on each side",
-					about.name(r.Cell), r.A.N, r.B.N, c.Alpha, stats.EnoughFor(1, c.Alpha))
+					r.Cell.name(), r.A.N, r.B.N, c.Alpha, stats.EnoughFor(1, c.Alpha))
 				if !slices.Contains(g.Untold, text) {
 					g.Untold = append(g.Untold, text)
 				}
@@ -80,13 +79,13 @@ func (c *Comparison) Watch(limit float64) *Gate {
 }
 
 // spoilt finds cells of which runs in B did not end well, and in A all did.
-func (c *Comparison) spoilt(g *Gate, about description) {
+func (c *Comparison) spoilt(g *Gate) {
 	for _, p := range c.pairs {
 		if len(p.a.Bad) > 0 || len(p.b.Bad) == 0 {
 			continue
 		}
 		g.Regressions = append(g.Regressions, Regression{Cell: p.cell, Text: fmt.Sprintf("%s: %s in B, and none in A",
-			about.name(p.cell), strings.Join(p.b.LeftOut(), ", "))})
+			p.cell.name(), strings.Join(p.b.LeftOut(), ", "))})
 	}
 }
 
@@ -102,7 +101,4 @@ func (r Row) worse(m runs.Metric) float64 {
 	return sign * *r.Change
 }
 
-func (d description) name(c Cell) string {
-	parts := append([]string{c.Label, d.value(c, "nodes")}, d.section(c)...)
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
-}
+func (c Cell) name() string { return joined(c.Label, size(c.nodes), c.section) }

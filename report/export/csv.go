@@ -33,7 +33,7 @@ func CSV(results *runs.Set) ([]File, error) {
 		{"runs.csv", layout.CSV(runsTable(results.Runs))},
 		{"times.csv", layout.CSV(times)},
 	}
-	if onHosts(results.Runs) {
+	if runs.OnHosts(resultsOf(results.Runs)) {
 		files = append(files, File{"hosts.csv", layout.CSV(hostsTable(results.Runs))}, File{"links.csv", layout.CSV(linksTable(results.Runs))})
 	}
 	return files, nil
@@ -198,30 +198,23 @@ func writeEntries(out *csv.Writer, f io.Reader, first, last []string) error {
 		return err
 	}
 	sent := make(map[dme.NodeID]uint64) // by node, when it left last
-	row, count := slices.Clone(first), 0
-	signed := func(x int64) { row = append(row, strconv.FormatInt(x, 10)) }
-	// What an algorithm does not have is empty.
-	given := func(x uint64) {
+	given := func(x uint64) any {       // what an algorithm does not have is empty
 		if x == 0 {
-			row = append(row, "")
-		} else {
-			row = append(row, strconv.FormatUint(x, 10))
+			return nil
 		}
+		return x
 	}
+	count := 0
 	for e, err := range entries {
 		if err != nil {
 			return err
 		}
 		count++
-		row = append(row[:len(first)], strconv.Itoa(count), e.Node.String(), strconv.FormatBool(e.Shared))
-		for _, at := range []int64{e.Intended, e.Arrived, e.Requested, e.Entered, e.Exited} {
-			signed(at)
-		}
-		row = append(row, strconv.FormatUint(e.Sent-sent[e.Node], 10))
+		row := written([]any{
+			count, e.Node, e.Shared, e.Intended, e.Arrived, e.Requested, e.Entered, e.Exited, e.Sent - sent[e.Node], given(e.Clock), given(e.Order),
+		})
 		sent[e.Node] = e.Sent
-		given(e.Clock)
-		given(e.Order)
-		if err := out.Write(append(row, last...)); err != nil {
+		if err := out.Write(slices.Concat(first, row, last)); err != nil {
 			return err
 		}
 	}
@@ -236,8 +229,6 @@ func resultsOf(list []runs.Run) []*runs.Result {
 	}
 	return all
 }
-
-func onHosts(list []runs.Run) bool { return runs.OnHosts(resultsOf(list)) }
 
 func hostsTable(list []runs.Run) [][]string {
 	t := newTable(list, "status", "host", "address", "labels", "nodes_there", "cores", "cores_busy", "cores_busy_workers",

@@ -23,8 +23,7 @@ type Data struct {
 	Kind    Kind   `json:"kind"`
 	Title   string `json:"title"`
 	Started string `json:"started,omitempty"`
-	Source  string `json:"source,omitempty"`  // the folder or file that was read
-	Program string `json:"program,omitempty"` // name and version
+	Source  string `json:"source,omitempty"` // the folder or file that was read
 
 	// Live is where a server sends events to a page that is open; "" for a file.
 	Live string `json:"live,omitempty"`
@@ -46,7 +45,6 @@ type Data struct {
 	Figures []Figure `json:"figures,omitempty"` // that are asked for; the first is shown first
 
 	Tables []Table `json:"tables,omitempty"`
-	Plots  []Plot  `json:"plots,omitempty"`
 
 	Environments []Facts `json:"environments,omitempty"` // distinct ones, to which runs refer
 	Facts        Facts   `json:"-"`                      // of all runs together
@@ -105,7 +103,6 @@ type BadRun struct {
 	States  []string `json:"states,omitempty"`
 	Picture string   `json:"picture,omitempty"` // who waits for whom: SVG that is safe to embed
 	Label   Ref      `json:"label,omitzero"`
-	Load    Ref      `json:"load,omitzero"`
 	Nodes   int      `json:"n,omitempty"`
 }
 
@@ -132,7 +129,6 @@ type Metric struct {
 	Name   string  `json:"name"`
 	Title  string  `json:"title"`
 	Type   Measure `json:"type"`
-	Unit   string  `json:"unit,omitempty"`
 	Better string  `json:"better,omitempty"` // "higher", "lower", or "" for a condition
 	Minor  bool    `json:"minor,omitempty"`  // not in the table until it is chosen
 }
@@ -261,10 +257,8 @@ const ByPercentile = "percentile"
 
 // Figure is a view of the cells: a metric against N or an axis.
 type Figure struct {
-	Title   string `json:"title,omitempty"`
 	Metric  int    `json:"metric"`
 	Against string `json:"against,omitempty"` // the name of an axis, ByPercentile, or "" for N
-	Load    Ref    `json:"load,omitzero"`
 	Nodes   int    `json:"n,omitempty"`
 	Log     bool   `json:"log,omitempty"`
 }
@@ -284,7 +278,6 @@ type Column struct {
 	Key    string  `json:"key"`
 	Title  string  `json:"title"`
 	Type   Measure `json:"type"`
-	Unit   string  `json:"unit,omitempty"`
 	Better string  `json:"better,omitempty"`
 	Choose bool    `json:"choose,omitempty"` // readers filter by its values: verdict, load
 	Hidden bool    `json:"hidden,omitempty"` // until it is chosen
@@ -297,9 +290,8 @@ type Row struct {
 	Label  Ref     `json:"label,omitzero"`
 	Load   Ref     `json:"load,omitzero"`
 	Nodes  int     `json:"n,omitempty"`
-	Metric Ref     `json:"metric,omitzero"` // a row that speaks of one metric alone
-	Values []Value `json:"values"`          // by column
-	Weak   bool    `json:"weak,omitempty"`  // some of its runs are missing
+	Values []Value `json:"values"`         // by column
+	Weak   bool    `json:"weak,omitempty"` // some of its runs are missing
 	Open   *More   `json:"open,omitempty"`
 	Cell   Ref     `json:"cell,omitzero"` // opens the runs of a cell
 }
@@ -331,7 +323,6 @@ type Plot struct {
 	Y       Scale    `json:"y"`
 	Series  []Series `json:"series"`
 	Events  []Event  `json:"events,omitempty"`
-	Folded  bool     `json:"folded,omitempty"`
 }
 
 // Scale is an axis of a plot.

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"slices"
 	"strings"
 
 	"dmebench/units"
@@ -65,8 +64,17 @@ const (
 	mostBad       = 5
 )
 
-// told is the answer, in what is shown and what is unfolded.
-type told struct{ First, More []group }
+// told divides the sentences of the answer in what is shown and what is unfolded.
+func (d *Data) told() (first, more []Sentence) {
+	for _, s := range d.Answer.Sentences {
+		if s.Minor || len(first) == mostSentences {
+			more = append(more, s)
+		} else {
+			first = append(first, s)
+		}
+	}
+	return first, more
+}
 
 // group is sentences below one title.
 type group struct {
@@ -74,56 +82,30 @@ type group struct {
 	Sentences []Sentence
 }
 
-func (d *Data) told() *told {
-	if len(d.Answer.Sentences) == 0 {
-		return nil
-	}
-	var t told
-	shown := 0
-	for _, s := range d.Answer.Sentences {
-		if s.Minor || shown == mostSentences {
-			t.More = grouped(t.More, s)
-			continue
+func grouped(sentences []Sentence) (all []group) {
+	for _, s := range sentences {
+		if len(all) == 0 || all[len(all)-1].Title != s.Group {
+			all = append(all, group{Title: s.Group})
 		}
-		shown++
-		t.First = grouped(t.First, s)
+		last := &all[len(all)-1]
+		last.Sentences = append(last.Sentences, s)
 	}
-	return &t
-}
-
-func grouped(all []group, s Sentence) []group {
-	if len(all) == 0 || all[len(all)-1].Title != s.Group {
-		all = append(all, group{Title: s.Group})
-	}
-	last := &all[len(all)-1]
-	last.Sentences = append(last.Sentences, s)
 	return all
 }
 
-// plainTable is a table for readers without scripts.
-type plainTable struct {
-	Title, Note string
-	Columns     []Column
-	Rows        [][]Value
-}
-
-// plain writes a table's visible columns as text.
-func (t Table) plain() plainTable {
-	p := plainTable{Title: t.Title, Note: t.Note}
-	var shown []int
+// plain is the table with its visible columns as text, for readers without scripts.
+func (t Table) plain() Table {
+	p := Table{Title: t.Title, Note: t.Note, Rows: make([]Row, len(t.Rows))}
 	for i, c := range t.Columns {
-		if !c.Hidden {
-			p.Columns, shown = append(p.Columns, c), append(shown, i)
+		if c.Hidden {
+			continue
 		}
-	}
-	for _, r := range t.Rows {
-		var row []Value
-		for k, i := range shown {
+		p.Columns = append(p.Columns, c)
+		for k, r := range t.Rows {
 			v := r.Values[i]
-			v.Text = cmp.Or(v.Text, p.Columns[k].Type.text(v.Number))
-			row = append(row, v)
+			v.Text = cmp.Or(v.Text, c.Type.text(v.Number))
+			p.Rows[k].Values = append(p.Rows[k].Values, v)
 		}
-		p.Rows = append(p.Rows, row)
 	}
 	return p
 }
@@ -182,34 +164,25 @@ func (d *Data) Render() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
-	script, told := d.scripts(), d.told()
+	script := d.scripts()
+	first, more := d.told()
 	view := map[string]any{
 		"Data": d, "JSON": template.JS(data), "Script": template.JS(script), "Style": template.CSS(asset("style.css")),
-		"Policy":        d.policy(script),
+		"Policy": d.policy(script), "Told": grouped(first), "More": grouped(more), "MoreTold": fmt.Sprintf("%d more answers", len(more)),
 		"FirstWarnings": d.Warnings[:min(mostWarnings, len(d.Warnings))], "OtherWarnings": d.Warnings[min(mostWarnings, len(d.Warnings)):],
 		"FirstBad": d.Bad[:min(mostBad, len(d.Bad))], "OtherBad": d.Bad[min(mostBad, len(d.Bad)):],
 	}
-	if told != nil {
-		view["Told"], view["MoreTold"] = told, fmt.Sprintf("%d more answers", count(told.More))
-	}
-	var plain []plainTable
+	var plain []Table
 	if len(d.Cells) > 0 {
 		plain = append(plain, d.cellTable().plain())
 	}
 	for _, t := range d.Tables {
 		plain = append(plain, t.plain())
 	}
-	view["Plain"] = slices.Clip(plain)
+	view["Plain"] = plain
 	var out bytes.Buffer
 	if err := t.Execute(&out, view); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	return out.Bytes(), nil
-}
-
-func count(groups []group) (n int) {
-	for _, g := range groups {
-		n += len(g.Sentences)
-	}
-	return n
 }

@@ -129,9 +129,3 @@ func (col *Column) conclude(entrants []Entrant, cells []Cell, best int) {
 		col.Outcome = Tied
 	}
 }
-
-// Estimate summarizes any metric of the entrant, also one that is no column.
-func (e Entrant) Estimate(m runs.Metric) stats.Estimate { return cellOf(m, e.runs).estimate }
-
-// Estimate is the summary of the cell's values.
-func (c Cell) Estimate() stats.Estimate { return c.estimate }

@@ -11,6 +11,7 @@ import (
 	"dmebench/claims"
 	"dmebench/report/cells"
 	"dmebench/runs"
+	"dmebench/stats"
 	"dmebench/units"
 )
 
@@ -27,12 +28,8 @@ func (c *Contest) inOrder(column int) []labelled {
 			all = append(all, labelled{e.Label, cell})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b labelled) int {
-		if (a.Standing == First) != (b.Standing == First) {
-			return map[bool]int{true: -1, false: 1}[a.Standing == First]
-		}
-		return better(c.Columns[column].metric, a.Cell, b.Cell)
-	})
+	m := c.Columns[column].metric
+	slices.SortStableFunc(all, func(a, b labelled) int { return better(m, a.Cell, b.Cell) })
 	return all
 }
 
@@ -44,42 +41,15 @@ func names(all []labelled) string {
 	return cells.List(labels)
 }
 
-// repetitions says how many there are: "3 repetitions", or "2 to 5 repetitions".
-func repetitions(all []labelled) string {
-	fewest, most := all[0].N, all[0].N
-	for _, x := range all {
-		fewest, most = min(fewest, x.N), max(most, x.N)
-	}
-	switch {
-	case fewest != most:
-		return fmt.Sprintf("%d to %d repetitions", fewest, most)
-	case most == 1:
-		return "1 repetition"
-	}
-	return fmt.Sprintf("%d repetitions", most)
-}
-
-// apart says whether every repetition of the first was ahead of all others, which
-// is as much as few repetitions can say.
-func apart(all []labelled) string {
-	first := all[0].estimate
-	for _, x := range all[1:] {
-		if x.estimate.Min <= first.Max && first.Min <= x.estimate.Max {
-			return ""
-		}
-	}
-	return ", in each repetition ahead of all others"
-}
-
-// probability writes a p-value; several says that it is the smallest of some.
-func probability(p float64, several bool) string {
+// probability writes a p-value, of which relation says how it stands to those that are meant.
+func probability(relation string, p float64) string {
 	switch {
 	case p < 0.001:
 		return "p<0.001"
-	case several && p < 1:
-		return fmt.Sprintf("p≥%s", digits(p))
+	case p >= 1:
+		return "p=1"
 	}
-	return "p=" + digits(p)
+	return "p" + relation + digits(p)
 }
 
 func digits(p float64) string {
@@ -106,17 +76,6 @@ func phrase(m runs.Metric) string {
 	return string(unicode.ToLower(first)) + title[size:]
 }
 
-// counts reports whether the metric is a number of things, of which there are many.
-func (col Column) counts() bool { return strings.HasPrefix(phrase(col.metric), "messages") }
-
-// article puts what a sentence needs before the name of a quantity.
-func article(what string) string {
-	if strings.HasPrefix(what, "messages") {
-		return what + ":"
-	}
-	return "a " + what + " of"
-}
-
 // write writes a value of the column with its unit.
 func (col Column) write(x *float64) string {
 	text := col.metric.Text(x)
@@ -126,28 +85,13 @@ func (col Column) write(x *float64) string {
 	return text
 }
 
+// extent writes the medians of those who are level, the best one first.
 func (col Column) extent(all []labelled) string {
-	first, last := all[0], all[len(all)-1]
-	if a, b := col.metric.Text(first.Median), col.write(last.Median); a != col.metric.Text(last.Median) {
-		if len(all) == 2 {
-			return a + " and " + b
-		}
-		return a + " to " + b
+	a, b := col.write(all[0].Median), col.write(all[len(all)-1].Median)
+	if a == b {
+		return a
 	}
-	return col.write(first.Median)
-}
-
-func (col Column) behind(x labelled) string {
-	switch {
-	case x.Change == nil:
-		return col.write(x.Median)
-	case *x.Change >= 1:
-		much := map[bool]string{true: "many", false: "much"}[col.counts()]
-		return units.Number(math.Round(10*(1+*x.Change))/10) + " times as " + much
-	case *x.Change > 0:
-		return percent(*x.Change) + " more"
-	}
-	return percent(-*x.Change) + " less"
+	return a + " to " + b
 }
 
 func percent(x float64) string {
@@ -173,7 +117,7 @@ func (c Cell) interval(col Column) string {
 }
 
 // Probability writes a p-value: "p=0.022".
-func Probability(p float64) string { return probability(p, false) }
+func Probability(p float64) string { return probability("=", p) }
 
 // Change writes a relative change: "+12%", "×3.4".
 func Change(x float64) string {
@@ -224,106 +168,69 @@ func (c *Contest) uneven() []string {
 		}
 		if 2*count > len(e.runs) && slices.Contains(c.Best, e.Label) {
 			all = append(all, fmt.Sprintf("%s serves its nodes unequally, though all ask all the time: Jain's index is %s.",
-				e.Label, units.Number(e.Estimate(m).Median)))
+				e.Label, units.Number(stats.Median(m.Values(e.runs)).Median)))
 		}
 	}
 	return all
 }
 
-// Decides names the metric by which the entrants are ranked, as a sentence has it; ""
-// where nothing was measured.
-func (c *Contest) Decides() string {
-	m, ok := runs.LookupMetric(c.By)
-	if !ok {
-		return ""
-	}
-	return phrase(m)
-}
-
+// verdict says who is best in a column, and who is next.
 func (c *Contest) verdict(column int) string {
 	col := c.Columns[column]
 	all := c.inOrder(column)
-	first := all[0]
-	what, most := phrase(col.metric), "lowest"
+	first, what := all[0], phrase(col.metric)
+	value := col.write(first.Median) + first.interval(col)
+	switch {
+	case col.Outcome == Alone:
+		return fmt.Sprintf("%s has no other to compare it with; its %s: %s.", first.label, what, value)
+	case col.Outcome == TooFew:
+		return fmt.Sprintf("Nothing can be said yet: no test can find a difference in %s between %d algorithms with fewer than "+
+			"%d repetitions of each. The best median is that of %s, %s.", what, len(all), col.Needed, first.label, value)
+	case col.constant:
+		return fmt.Sprintf("%s all have the same %s, %s in every run.", names(all), what, value)
+	}
+	of := make(map[Standing][]labelled)
+	least, largest := 1.0, 0.0 // of the p-values of those who are level, and of those who are worse
+	for _, x := range all {
+		of[x.Standing] = append(of[x.Standing], x)
+		switch x.Standing {
+		case Level:
+			least = math.Min(least, *x.PHolm)
+		case Worse:
+			largest = math.Max(largest, *x.PHolm)
+		}
+	}
+	most := "lowest"
 	switch {
 	case col.metric.Better == runs.Higher:
 		most = "highest"
-	case col.counts():
+	case strings.HasPrefix(what, "messages"):
 		most = "fewest"
 	}
-	switch col.Outcome {
-	case Alone:
-		return fmt.Sprintf("%s has %s %s%s; there is no other to compare it with.",
-			first.label, article(what), col.write(first.Median), first.interval(col))
-	case TooFew:
-		if col.counts() {
-			most = "lowest"
-		}
-		return fmt.Sprintf("Nothing can be said yet: with %s of %d algorithms no test can find a difference in %s; %d are needed. "+
-			"%s has the %s median, %s%s.", repetitions(all), len(all), what, col.Needed, first.label, most, col.write(first.Median), apart(all))
-	case Won:
-		return fmt.Sprintf("%s has the %s %s, %s%s; %s.",
-			first.label, most, what, col.write(first.Median), first.interval(col), c.next(col, all[1:]))
-	}
-	return c.tied(col, all, most, what)
-}
-
-func (c *Contest) tied(col Column, all []labelled, most, what string) string {
-	var level, short []labelled
-	least := 1.0
-	for _, x := range all {
-		switch x.Standing {
-		case First:
-			level = append(level, x)
-		case Level:
-			level = append(level, x)
-			least = math.Min(least, *x.PHolm)
-		case Unknown:
-			short = append(short, x)
-		}
-	}
-	worse := slices.DeleteFunc(slices.Clone(all), func(x labelled) bool { return x.Standing != Worse })
-	labels := names(level)
-	var text string
-	switch {
-	case col.constant:
-		return fmt.Sprintf("%s all have the same %s, %s in every run.", names(all), what, col.write(all[0].Median))
-	case len(level) == 1:
-		text = fmt.Sprintf("%s has the %s %s, %s", labels, most, what, col.write(level[0].Median))
-	case len(level) == len(all) && len(level) > 3:
-		last := level[len(level)-1]
-		text = fmt.Sprintf("No algorithm is distinguishable from the best in %s (%s): medians of %s (%s) to %s (%s)", what,
-			probability(least, true), col.write(level[0].Median), level[0].label, col.write(last.Median), last.label)
-	case len(level) == len(all):
-		text = fmt.Sprintf("%s are not distinguishable in %s (%s): medians of %s",
-			labels, what, probability(least, len(level) > 2), col.extent(level))
-	default:
+	text := fmt.Sprintf("%s has the %s %s, %s", first.label, most, what, value)
+	if level := append(of[First], of[Level]...); len(level) > 1 {
 		text = fmt.Sprintf("%s have the %s %s and are not distinguishable (%s): medians of %s",
-			labels, most, what, probability(least, len(level) > 2), col.extent(level))
+			names(level), most, what, probability(relation(level[1:], "≥"), least), col.extent(level))
 	}
-	if len(worse) > 0 {
-		text += "; " + c.next(col, worse)
-	}
-	if len(short) > 0 {
-		verb := "are"
-		if repetitions(short) == "1 repetition" {
-			verb = "is"
+	if worse := of[Worse]; len(worse) > 0 {
+		far := col.write(worse[0].Median)
+		if x := worse[0].Change; x != nil {
+			far = Change(*x)
 		}
-		text += fmt.Sprintf("; %s cannot be told from it: %s %s too few", names(short), repetitions(short), verb)
+		text += fmt.Sprintf("; %s is next, %s (%s)", worse[0].label, far, probability(relation(worse, "≤"), largest))
+	}
+	if short := of[Unknown]; len(short) > 0 {
+		text += fmt.Sprintf("; too few repetitions to tell of %s", names(short))
 	}
 	return text + "."
 }
 
-func (c *Contest) next(col Column, worse []labelled) string {
-	x, largest := worse[0], 0.0
-	for _, w := range worse {
-		largest = math.Max(largest, *w.PHolm)
+// relation is how the p-values of all stand to an extreme of them.
+func relation(all []labelled, several string) string {
+	if len(all) == 1 {
+		return "="
 	}
-	p := probability(largest, false)
-	if len(worse) > 1 {
-		p = "each " + strings.Replace(p, "=", "≤", 1)
-	}
-	return fmt.Sprintf("%s is next with %s (%s)", x.label, col.behind(x), p)
+	return several
 }
 
 // fewest says who sends the fewest messages, where something else decides.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"dmebench/internal/platform/layout"
 	"dmebench/runs"
@@ -60,26 +59,16 @@ func (c *Contest) Heading() string { return fmt.Sprintf("%s · N = %d", c.Title,
 // shortest is how much of a label a narrow table keeps.
 const shortest = 14
 
-// table is that of a contest for so many columns of a terminal; 0 for as many as it
-// takes. A narrow one leaves out the intervals, then the ends of long labels, then the
-// last columns.
+// table is that of a contest for so many columns of a terminal; 0 for as many as it takes.
+// A narrow one leaves out the ends of long labels, then the intervals, then the last columns.
 func (c *Contest) table(width int, bounds bool) *layout.Table {
-	longest := 0
-	for _, e := range c.Entrants {
-		longest = max(longest, utf8.RuneCountInString(e.Label))
+	label := 0
+	if width > 0 {
+		label = max(shortest, width/3)
 	}
-	t := c.draw(true, bounds, longest, len(c.Columns))
-	for columns, label, spreads := len(c.Columns), longest, true; width > 0 && t.Width() > width; t = c.draw(spreads, bounds, label, columns) {
-		switch {
-		case spreads:
-			spreads = false
-		case label > shortest:
-			label = max(shortest, label-(t.Width()-width))
-		case columns > 1:
-			columns--
-		default:
-			return t
-		}
+	t := c.draw(true, bounds, label, len(c.Columns))
+	for n := len(c.Columns); n > 0 && width > 0 && t.Width() > width; n-- {
+		t = c.draw(false, bounds, label, n)
 	}
 	return t
 }

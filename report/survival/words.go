@@ -11,7 +11,7 @@ import (
 // was not in all; none is what a search alone has found.
 func (c Cell) Word() string {
 	word := c.Outcome()
-	if n := map[string]int{"unsafe": c.Unsafe, "stops": c.Stopped}; n[word] < c.Runs && (word == "unsafe" || word == "stops") {
+	if (word == "unsafe" || word == "stops") && c.so() < c.Runs {
 		word += " " + c.Share()
 	}
 	return word
@@ -19,11 +19,15 @@ func (c Cell) Word() string {
 
 // Share is in how many of the runs it went so: "2/12".
 func (c Cell) Share() string {
-	n := map[string]int{"unsafe": c.Unsafe, "stops": c.Stopped, "goes on": c.Runs}
 	if c.Runs == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d/%d", n[c.Outcome()], c.Runs)
+	return fmt.Sprintf("%d/%d", c.so(), c.Runs)
+}
+
+// so counts the runs that went as the outcome says.
+func (c Cell) so() int {
+	return map[string]int{"unsafe": c.Unsafe, "stops": c.Stopped, "goes on": c.Runs}[c.Outcome()]
 }
 
 // Outcome is the word alone.

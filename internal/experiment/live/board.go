@@ -7,11 +7,12 @@
 package live
 
 import (
+	"context"
+	"maps"
+	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"dmebench/runs"
 )
@@ -34,8 +35,8 @@ type Status struct {
 
 // Cell is the runs that differ in nothing but their repetition.
 type Cell struct {
-	Label, Setting string // of the algorithm; the network and the workload
-	Nodes          int
+	Label string
+	Nodes int
 
 	Planned, Done, Bad, Warned int // runs
 }
@@ -86,9 +87,7 @@ func NewBoard() *Board {
 func (b *Board) Plan(name string, cells []Cell, counts map[runs.Status]int) {
 	b.change(func(s *Status) {
 		s.Name, s.Cells = name, cells
-		for status, n := range counts {
-			s.Counts[status] = n
-		}
+		maps.Copy(s.Counts, counts)
 		s.count()
 	})
 }
@@ -146,7 +145,7 @@ func (b *Board) Finish(r *runs.Result, line string, left time.Duration) {
 // warn adds the warnings of a run. Those that differ in numbers alone are one.
 func (s *Status) warn(texts []string) {
 	for _, text := range texts {
-		w := Warning{Text: text, kind: kindOf(text), Runs: 1}
+		w := Warning{Text: text, kind: numbers.ReplaceAllString(text, ""), Runs: 1}
 		if i := slices.IndexFunc(s.Warnings, func(o Warning) bool { return o.kind == w.kind }); i >= 0 {
 			w.Runs += s.Warnings[i].Runs
 			s.Warnings = slices.Delete(s.Warnings, i, i+1)
@@ -155,15 +154,8 @@ func (s *Status) warn(texts []string) {
 	}
 }
 
-// kindOf is a text without its numbers.
-func kindOf(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) || r == '.' || r == ',' {
-			return -1
-		}
-		return r
-	}, text)
-}
+// numbers are what two warnings of one kind differ in.
+var numbers = regexp.MustCompile(`[\d.,]+`)
 
 // Have takes over what a file of results holds, whoever writes it.
 func (b *Board) Have(set *runs.Set) {
@@ -204,15 +196,32 @@ func (b *Board) look(f func(*Status)) {
 	f(&b.status)
 }
 
-// watch returns a channel that is sent to after changes, until stop is called.
-func (b *Board) watch() (changed <-chan struct{}, stop func()) {
-	c := make(chan struct{}, 1)
+// follow calls f after changes, but not more often than every so much time, and when there
+// was none for some time, until f says no or ctx ends.
+func (b *Board) follow(ctx context.Context, every, quiet time.Duration, f func() bool) {
+	changed := make(chan struct{}, 1)
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.watched[c] = true
-	return c, func() {
+	b.watched[changed] = true
+	b.mu.Unlock()
+	defer func() {
 		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.watched, c)
+		delete(b.watched, changed)
+		b.mu.Unlock()
+	}()
+	for {
+		select {
+		case <-changed:
+		case <-time.After(quiet):
+		case <-ctx.Done():
+			return
+		}
+		if !f() {
+			return
+		}
+		select {
+		case <-time.After(every):
+		case <-ctx.Done():
+			return
+		}
 	}
 }

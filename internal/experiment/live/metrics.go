@@ -17,57 +17,41 @@ func registry(b *Board) *prometheus.Registry {
 // exporter reads the board when it is asked.
 type exporter struct{ *Board }
 
-var (
-	planned  = describe("sweep_runs_planned", "Runs of the sweep.")
-	finished = describe("sweep_runs", "Runs that have ended, by their status.", "status")
-	warned   = describe("sweep_warnings", "Warnings of runs.")
-	left     = describe("sweep_left_seconds", "Time until the sweep ends, about.")
-	running  = describe("run_info", "The run in progress.", "run")
-	entries  = describe("run_entries", "Critical sections of the run in progress, so far.")
-	rate     = describe("run_entries_per_second", "Critical sections per second of the run in progress, in the latest second.")
-	waited   = describe("run_waiting_seconds", "Waiting time in the run in progress, so far.", "quantile")
-	waiting  = describe("run_nodes_waiting", "Nodes that wait in the run in progress.")
-)
-
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("dmebench_"+name, help, labels, nil)
-}
-
-// Describe implements [prometheus.Collector].
-func (exporter) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{planned, finished, warned, left, running, entries, rate, waited, waiting} {
-		out <- d
-	}
-}
+// Describe implements [prometheus.Collector]. What there is depends on the status.
+func (exporter) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].
 func (e exporter) Collect(out chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, x float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, x, labels...)
+	gauge := func(name, help string, x float64, labels prometheus.Labels) {
+		d := prometheus.NewDesc("dmebench_"+name, help, nil, labels)
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, x)
 	}
 	e.look(func(s *Status) {
-		gauge(planned, float64(s.Planned))
+		gauge("sweep_runs_planned", "Runs of the sweep.", float64(s.Planned), nil)
 		for _, status := range []runs.Status{runs.OK, runs.Violated, runs.Stalled, runs.Failed} {
-			gauge(finished, float64(s.Counts[status]), string(status))
+			gauge("sweep_runs", "Runs that have ended, by their status.", float64(s.Counts[status]),
+				prometheus.Labels{"status": string(status)})
 		}
-		sum := 0
+		warned := 0
 		for _, w := range s.Warnings {
-			sum += w.Runs
+			warned += w.Runs
 		}
-		gauge(warned, float64(sum))
+		gauge("sweep_warnings", "Warnings of runs.", float64(warned), nil)
 		if s.Left > 0 {
-			gauge(left, s.Left)
+			gauge("sweep_left_seconds", "Time until the sweep ends, about.", s.Left, nil)
 		}
-		if s.Run == nil {
+		r := s.Run
+		if r == nil {
 			return
 		}
-		gauge(running, 1, s.Run.What)
-		gauge(entries, float64(s.Run.Entries))
-		gauge(rate, s.Run.Rate)
-		gauge(waiting, float64(s.Run.Waiting))
-		if s.Run.P99 > 0 {
-			gauge(waited, float64(s.Run.P50)/1e9, "0.5")
-			gauge(waited, float64(s.Run.P99)/1e9, "0.99")
+		gauge("run_info", "The run in progress.", 1, prometheus.Labels{"run": r.What})
+		gauge("run_entries", "Critical sections of the run in progress, so far.", float64(r.Entries), nil)
+		gauge("run_entries_per_second", "Critical sections per second of the run in progress, in the latest second.", r.Rate, nil)
+		gauge("run_nodes_waiting", "Nodes that wait in the run in progress.", float64(r.Waiting), nil)
+		if r.P99 > 0 {
+			const help = "Waiting time in the run in progress, so far."
+			gauge("run_waiting_seconds", help, float64(r.P50)/1e9, prometheus.Labels{"quantile": "0.5"})
+			gauge("run_waiting_seconds", help, float64(r.P99)/1e9, prometheus.Labels{"quantile": "0.99"})
 		}
 	})
 }

@@ -31,7 +31,8 @@ type Server struct {
 	board *Board
 	build Maker
 	http  *http.Server
-	end   chan struct{}
+	ctx   context.Context // until Close
+	end   context.CancelFunc
 
 	mu      sync.Mutex
 	page    []byte
@@ -52,7 +53,8 @@ func Serve(address string, b *Board, build Maker) (*Server, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot listen at %s: %w; want HOST:PORT of this host, such as %s", address, err, DefaultAddress)
 	}
-	s := &Server{URL: "http://" + listener.Addr().String() + "/", board: b, build: build, end: make(chan struct{})}
+	s := &Server{URL: "http://" + listener.Addr().String() + "/", board: b, build: build}
+	s.ctx, s.end = context.WithCancel(context.Background())
 	s.http = &http.Server{Handler: named(s.handler(), OnLoopback(listener.Addr().String())), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.http.Serve(listener) }() // ends with the server
 	return s, nil
@@ -101,7 +103,7 @@ func (s *Server) Close() {
 	if s == nil {
 		return
 	}
-	close(s.end)
+	s.end()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil { // somebody reads slowly
@@ -159,35 +161,18 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	changed, stop := s.board.watch()
-	defer stop()
-	quiet := time.NewTicker(quietEvery)
-	defer quiet.Stop()
-	for {
-		if _, err := w.Write(s.event()); err != nil || out.Flush() != nil {
-			return
-		}
-		pause := time.After(eventEvery)
-		for waiting := true; waiting; {
-			select {
-			case <-changed:
-				waiting = false
-			case <-quiet.C:
-				waiting = false
-			case <-s.end:
-				_, _ = w.Write(s.event())
-				return
-			case <-r.Context().Done():
-				return
-			}
-		}
-		select {
-		case <-pause:
-		case <-s.end: // the last event follows
-		case <-r.Context().Done():
-			return
-		}
+	send := func() bool {
+		_, err := w.Write(s.event())
+		return err == nil && out.Flush() == nil
 	}
+	if !send() {
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	s.board.follow(ctx, eventEvery, quietEvery, send)
+	send() // how it ended, unless nobody listens
 }
 
 // event is one of the stream: the status as JSON, with the version of the page.

@@ -2,14 +2,15 @@ package live
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"dmebench/internal/platform/layout"
 	"dmebench/runs"
@@ -28,29 +29,19 @@ type Table struct {
 	mu    sync.Mutex
 	out   io.Writer
 	lines int // of the table as it stands there
-	end   chan struct{}
+	end   context.CancelFunc
 	ended sync.WaitGroup
 }
 
 // NewTable shows a board on a terminal until Close.
 func NewTable(b *Board, out io.Writer) *Table {
-	t := &Table{board: b, out: out, style: layout.StyleOf(out), high: layout.HeightOf(out), end: make(chan struct{})}
-	changed, stop := b.watch()
+	ctx, end := context.WithCancel(context.Background())
+	t := &Table{board: b, out: out, style: layout.StyleOf(out), high: layout.HeightOf(out), end: end}
 	t.ended.Go(func() {
-		defer stop()
-		for {
-			select {
-			case <-changed:
-				t.draw("")
-			case <-t.end:
-				return
-			}
-			select {
-			case <-time.After(redrawn):
-			case <-t.end:
-				return
-			}
-		}
+		b.follow(ctx, redrawn, time.Hour, func() bool {
+			t.draw("")
+			return true
+		})
 	})
 	return t
 }
@@ -67,7 +58,7 @@ func (t *Table) Close() {
 	if t == nil {
 		return
 	}
-	close(t.end)
+	t.end()
 	t.ended.Wait()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,7 +107,7 @@ func (s *Status) lines(style layout.Style, high int) []string {
 		}
 	}
 	if s.Left > 0 {
-		head += ", about " + roundly(time.Duration(s.Left*1e9)) + " left"
+		head += fmt.Sprintf(", about %v left", time.Duration(s.Left*1e9).Round(time.Second))
 	}
 	top := []string{style.Strong(fit(head))}
 	if s.Run != nil {
@@ -127,15 +118,11 @@ func (s *Status) lines(style layout.Style, high int) []string {
 		top = append(top, fit(what))
 	}
 	var bottom []string
-	for i, w := range s.Warnings {
-		text := fmt.Sprintf("%s: %s", plural(w.Runs, "run"), w.Text)
-		if i == mostWarned {
-			text = "and " + plural(len(s.Warnings)-i, "other warning")
-		}
-		bottom = append(bottom, style.Doubtful(fit(text)))
-		if i == mostWarned {
-			break
-		}
+	for _, w := range s.Warnings[:min(mostWarned, len(s.Warnings))] {
+		bottom = append(bottom, style.Doubtful(fit(plural(w.Runs, "run")+": "+w.Text)))
+	}
+	if more := len(s.Warnings) - mostWarned; more > 0 {
+		bottom = append(bottom, style.Doubtful("and "+plural(more, "other warning")))
 	}
 	room := 0
 	if high > 0 {
@@ -144,94 +131,81 @@ func (s *Status) lines(style layout.Style, high int) []string {
 	return slices.Concat(top, s.rows(style, room), bottom)
 }
 
+// sum is the cells of an algorithm on so many nodes.
+type sum struct {
+	label string
+	nodes int
+}
+
 // rows has a row for each algorithm and a column for each number of nodes: "5/12" runs
 // done. At most so many rows are shown, those around the run in progress; 0 for all.
 func (s *Status) rows(style layout.Style, room int) []string {
 	var labels []string
 	var sizes []int
-	sums := make(map[Cell]*Cell)
+	sums := make(map[sum]Cell)
 	current := 0
 	for i, c := range s.Cells {
-		at := slices.Index(labels, c.Label)
-		if at < 0 {
-			at, labels = len(labels), append(labels, c.Label)
-		}
-		if s.Run != nil && s.Run.cell == i {
-			current = at
+		if !slices.Contains(labels, c.Label) {
+			labels = append(labels, c.Label)
 		}
 		if !slices.Contains(sizes, c.Nodes) {
 			sizes = append(sizes, c.Nodes)
 		}
-		key := Cell{Label: c.Label, Nodes: c.Nodes}
-		sum := sums[key]
-		if sum == nil {
-			sum = new(Cell)
-			sums[key] = sum
+		if s.Run != nil && s.Run.cell == i {
+			current = slices.Index(labels, c.Label)
 		}
-		sum.Planned += c.Planned
-		sum.Done += c.Done
-		sum.Bad += c.Bad
-		sum.Warned += c.Warned
+		x := sums[sum{c.Label, c.Nodes}]
+		sums[sum{c.Label, c.Nodes}] = Cell{
+			Planned: x.Planned + c.Planned, Done: x.Done + c.Done, Bad: x.Bad + c.Bad, Warned: x.Warned + c.Warned,
+		}
 	}
 	slices.Sort(sizes)
-	first, last := 0, len(labels)
-	if room > 0 && len(labels)+1 > room {
-		shown := max(1, room-2)
-		first = min(max(0, current-shown/2), len(labels)-shown)
-		last = first + shown
+	shown := labels
+	if n := max(1, room-2); room > 0 && len(labels) >= room {
+		first := min(max(0, current-n/2), len(labels)-n)
+		shown = labels[first : first+n]
 	}
-	wide := utf8.RuneCountInString("algorithm")
-	for _, l := range labels {
-		wide = max(wide, utf8.RuneCountInString(l))
+	t := tableOf(shown, sizes, sums, style.Width/2)
+	for n := len(sizes) - 1; n > 0 && style.Width > 0 && t.Width() >= style.Width; n-- {
+		t = tableOf(shown, sizes[:n], sums, style.Width/2)
 	}
-	if style.Width > 0 {
-		wide = min(wide, style.Width/2)
-	}
-	column := 0
-	for _, n := range sizes {
-		column = max(column, len("N=")+len(strconv.Itoa(n)))
-	}
-	for _, c := range sums {
-		column = max(column, len(fmt.Sprintf("%d/%d", c.Planned, c.Planned)))
-	}
-	column++ // for a mark
-	if style.Width > 0 {
-		sizes = sizes[:min(len(sizes), max(1, (style.Width-wide-2)/(column+1)))]
-	}
-	head := pad("algorithm", wide+1)
-	for _, n := range sizes {
-		head += fmt.Sprintf(" %*s ", column-1, "N="+strconv.Itoa(n))
-	}
-	lines := []string{style.Muted(strings.TrimRight(head, " "))}
-	for _, label := range labels[first:last] {
-		line := pad(layout.Cut(label, wide), wide+1)
-		for _, n := range sizes {
-			line += " " + sums[Cell{Label: label, Nodes: n}].text(style, column)
-		}
-		lines = append(lines, strings.TrimRight(line, " "))
-	}
-	if more := len(labels) - (last - first); more > 0 {
+	var out bytes.Buffer
+	_ = t.WriteAligned(&out, "l") // a Buffer takes everything
+	colours := map[byte]func(string) string{'!': style.Bad, '?': style.Doubtful}
+	text := marked.ReplaceAllStringFunc(out.String(), func(cell string) string { return colours[cell[len(cell)-1]](cell) })
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if more := len(labels) - len(shown); more > 0 {
 		lines = append(lines, style.Muted(fmt.Sprintf("and %s more", plural(more, "algorithm"))))
 	}
 	return lines
 }
 
-// text is a cell of the table, with a mark where runs did not end well or carry
-// warnings. nil is one that there is not.
-func (c *Cell) text(style layout.Style, wide int) string {
-	if c == nil {
-		return strings.Repeat(" ", wide)
+// marked is a cell of the table whose runs did not all end well or carry warnings.
+var marked = regexp.MustCompile(`\d+/\d+[!?]`)
+
+// tableOf has the sums, with labels of at most so many letters, 0 for any number.
+func tableOf(labels []string, sizes []int, sums map[sum]Cell, longest int) *layout.Table {
+	t := layout.NewTable("algorithm")
+	for _, n := range sizes {
+		t.Extend(fmt.Sprintf("N=%d ", n))
 	}
-	text := fmt.Sprintf("%*s", wide-1, fmt.Sprintf("%d/%d", c.Done, c.Planned))
-	switch {
-	case c.Bad > 0:
-		return style.Bad(text + "!")
-	case c.Warned > 0:
-		return style.Doubtful(text + "?")
-	case c.Done == c.Planned:
-		return style.Good(text) + " "
+	for _, label := range labels {
+		t.Add(layout.Cut(label, longest))
+		for _, n := range sizes {
+			c, mark := sums[sum{label, n}], " "
+			switch {
+			case c.Planned == 0:
+				t.Extend("")
+				continue
+			case c.Bad > 0:
+				mark = "!"
+			case c.Warned > 0:
+				mark = "?"
+			}
+			t.Extend(fmt.Sprintf("%d/%d%s", c.Done, c.Planned, mark))
+		}
 	}
-	return text + " "
+	return t
 }
 
 // String says where the run stands: "120 of 350 entries, 4100 CS/s, waited p99 2 ms".
@@ -252,24 +226,9 @@ func (r Reading) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func pad(text string, wide int) string {
-	return text + strings.Repeat(" ", max(0, wide-utf8.RuneCountInString(text)))
-}
-
 func plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
 	return strconv.Itoa(n) + " " + noun
-}
-
-// roundly writes a duration with the precision that a person can use.
-func roundly(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Millisecond).String()
 }

@@ -20,7 +20,7 @@ func boardOf(algorithms int) *Board {
 	var cells []Cell
 	for a := range algorithms {
 		for _, n := range []int{3, 7} {
-			cells = append(cells, Cell{Label: fmt.Sprintf("algorithm-%d", a+1), Setting: "tcp, serial", Nodes: n, Planned: 2})
+			cells = append(cells, Cell{Label: fmt.Sprintf("algorithm-%d", a+1), Nodes: n, Planned: 2})
 		}
 	}
 	b := NewBoard()
@@ -41,16 +41,16 @@ func TestLines(t *testing.T) {
 	b := boardOf(2)
 	want := `small: 1 of 8 runs, about 1m30s left
 algorithm-2, 7 nodes: 120 of 700 entries, 4100 CS/s, waited p99 2 ms
-algorithm    N=3  N=7
-algorithm-1  1/2? 0/2
-algorithm-2  0/2  0/2
+algorithm    N=3   N=7
+algorithm-1  1/2?  0/2
+algorithm-2  0/2   0/2
 1 run: 8 processes on 2 cores`
 	if got := strings.Join(linesOf(b, layout.Style{}, 0), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	b.Finish(&runs.Result{Status: runs.Stalled, Warnings: []string{"9 processes on 2 cores"}}, "2/4 stalled", 0)
 	text := strings.Join(linesOf(b, layout.Style{}, 0), "\n")
-	for _, part := range []string{"2 of 8 runs, 1 stalled\n", "algorithm-2  0/2  1/2!", "2 runs: 9 processes on 2 cores"} {
+	for _, part := range []string{"2 of 8 runs, 1 stalled\n", "algorithm-2  0/2   1/2!", "2 runs: 9 processes on 2 cores"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("does not say %q:\n%s", part, text)
 		}

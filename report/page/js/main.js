@@ -31,30 +31,13 @@ function show() {
   showBar();
   showFigures();
   for (const t of tables) t.show();
-  showOwn();
   showOpen();
-}
-
-// showOwn draws the figures that come with their own data, once they are unfolded.
-function showOwn() {
-  const place = document.getElementById("own");
-  if (place.children.length !== (data.plots ?? []).length) {
-    place.replaceChildren(...(data.plots ?? []).map((p) => {
-      const inside = el("div", {}), draw = () => inside.replaceChildren(plotPanel(p, place.clientWidth || 600));
-      if (!p.folded) {
-        draw();
-        return inside;
-      }
-      return el("details", { ontoggle: (e) => e.target.open && draw() }, el("summary", {}, p.title), inside);
-    }));
-  }
 }
 
 // refresh takes a newer version of the page, as a server has it, and keeps what was chosen.
 function refresh(html) {
   const newer = new DOMParser().parseFromString(html, "text/html");
   for (const id of ["before", "after"]) document.getElementById(id)?.replaceChildren(...(newer.getElementById(id)?.childNodes ?? []));
-  document.getElementById("own").replaceChildren();
   take(newer.getElementById("data").textContent);
 }
 
@@ -84,8 +67,7 @@ addEventListener("resize", () => {
   if (innerWidth === shownWidth) return;
   shownWidth = innerWidth;
   requestAnimationFrame(() => {
-    document.getElementById("own").replaceChildren();
-    show();
+      show();
   });
 });
 take(document.getElementById("data").textContent);
