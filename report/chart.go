@@ -59,6 +59,12 @@ func (ch chart) inOrder() (all []*cell) {
 	return all
 }
 
+// broadcasts reports whether any run of the chart broadcast natively.
+func (ch chart) broadcasts() bool {
+	native := func(r *runs.Result) bool { return r.Messages.Transmissions != r.Messages.Total }
+	return slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return slices.ContainsFunc(c.Good, native) })
+}
+
 // separator stands between conditions.
 const separator = " · "
 
@@ -134,16 +140,17 @@ func (c *collection) over(ch chart, metric string, most int) panel {
 			if k.Kind == claim.UpperBound || k.Kind == claim.LowerBound {
 				role = plots.Bound
 			}
-			v.Series = append(v.Series, plots.Series{Label: atCurve(k.Claim), Style: ln.style, Role: role, Points: k.points})
+			v.Series = append(v.Series, plots.Series{Label: sign(k.Kind) + brief(k.Formula), Style: ln.style, Role: role, Points: k.points})
 			v.predicted = append(v.predicted, saying{ln.label, formula(k.Claim)})
 		}
 	}
-	if slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return c.bound(metric) > 0 }) {
-		v.keys = append(v.keys, plots.Key{Label: "bars: 95% interval and the clocks’ bound", Role: plots.Measured})
+	offered := plots.Series{Label: "offered load", Style: plots.Plain, Role: plots.Bound}
+	for _, s := range ch.spots {
+		if metric == runs.Throughput && s.offered > 0 {
+			offered.Points = append(offered.Points, plots.At(s.x, s.offered))
+		}
 	}
-	if metric == runs.Throughput {
-		ch.markKnees(&v)
-	}
+	v.Series = append(v.Series, offered)
 	if ch.between && len(ch.spots) == 1 && len(ch.lines) > 1 {
 		ch.sideBySide(&v)
 	}
@@ -195,25 +202,11 @@ func (ch chart) points(label, metric string) []plots.Point {
 
 // howToRead says what the points of a chart are.
 func (ch chart) howToRead(metric string) string {
-	fewest, most, bounded := math.MaxInt, 0, true
-	for _, cell := range ch.inOrder() {
-		if e := cell.estimates[metric]; e.N > 0 {
-			fewest, most, bounded = min(fewest, e.N), max(most, e.N), bounded && e.Bounded()
-		}
+	text := fmt.Sprintf("Medians of the repetitions with their %.0f%% confidence intervals, where there are enough for one", 100*stats.Confidence)
+	if slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return c.bound(metric) > 0 }) {
+		text += "; bars reach further by the clocks’ bound"
 	}
-	repetitions := plural(most, "repetition")
-	if fewest < most {
-		repetitions = fmt.Sprintf("%d to %s", fewest, repetitions)
-	}
-	switch {
-	case most == 0:
-		return ""
-	case most == 1:
-		return "Each point is one repetition."
-	case !bounded:
-		return fmt.Sprintf("Medians of %s, without a bar where there are too few for an interval.", repetitions)
-	}
-	return fmt.Sprintf("Medians of %s with their %.0f%% confidence intervals.", repetitions, 100*stats.Confidence)
+	return text + "."
 }
 
 // formatOf returns how values of a metric are written.

@@ -44,67 +44,36 @@ func (s *set) mostCommon(holds func(*runs.Result) bool) (common spot) {
 	return common
 }
 
-// distributions are those of response and waiting time: how many of the times are at most
-// so long, and the response time by percentile, which shows the tail.
+// distributions show at each size how many of the response times are at most so long.
 func (s *set) distributions() (all []picture) {
-	usual := s.mostCommon(func(r *runs.Result) bool { return r.Histograms.Response != "" || r.Histograms.Waiting != "" })
-	share := func(h *hdrhistogram.Histogram) (points []plots.Point) {
-		for _, x := range stats.Cumulative(h) {
-			points = append(points, plots.At(x.Value, x.Share))
-		}
-		return points
-	}
-	rank := func(h *hdrhistogram.Histogram) (points []plots.Point) {
-		for _, x := range stats.Percentiles(h) {
-			points = append(points, plots.At(x.Inverse, x.Value))
-		}
-		return points
-	}
-	response := func(r *runs.Result) string { return r.Histograms.Response }
-	waiting := func(r *runs.Result) string { return r.Histograms.Waiting }
-	parts := plots.Axis{Label: "share of the critical sections", Kind: plots.Parts}
-	percentiles := plots.Axis{Label: "percentile, all repetitions together", Kind: plots.Ranks}
-	for _, of := range []struct {
-		show, title, read string
-		x, y              plots.Axis
-		times             func(*runs.Result) string
-		points            func(*hdrhistogram.Histogram) []plots.Point
-	}{
-		{runs.ResponseCDF, "Response time: distribution", toPart, timeAxis("response time"), parts, response, share},
-		{runs.WaitingCDF, "Waiting time: distribution", toPart, timeAxis("waiting time"), parts, waiting, share},
-		{runs.ResponsePercentiles, "Response time by percentile", "The times of all repetitions together.",
-			percentiles, timeAxis("response time"), response, rank},
-	} {
-		for _, here := range s.spots {
-			all = append(all, s.at(here, here.nodes == usual.nodes, of.show, of.title, func() []panel {
-				v := panel{read: of.read}
-				v.X, v.Y = of.x, of.y
-				for _, ln := range s.lines {
-					curve := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Curve}
-					curve.Points = of.points(here.cells[ln.label].merged(of.times))
-					v.Series = append(v.Series, curve)
+	usual := s.mostCommon(func(r *runs.Result) bool { return r.Histograms.Response != "" })
+	for _, here := range s.spots {
+		all = append(all, s.at(here, here.nodes == usual.nodes, runs.ResponseCDF, "Response time: distribution", func() []panel {
+			v := panel{read: "How many of the times, of all repetitions together, are at most so long; up to 99.9%."}
+			v.X = plots.Axis{Label: "response time", Kind: plots.Times}
+			v.Y = plots.Axis{Label: "share of the critical sections", Kind: plots.Parts}
+			for _, ln := range s.lines {
+				curve := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Curve}
+				for _, x := range stats.Cumulative(here.cells[ln.label].responses()) {
+					curve.Points = append(curve.Points, plots.At(x.Value, x.Share))
 				}
-				return []panel{v}
-			}))
-		}
+				v.Series = append(v.Series, curve)
+			}
+			return []panel{v}
+		}))
 	}
 	return all
 }
 
-// toPart says how a cumulative distribution is read.
-const toPart = "How many of the times, of all repetitions together, are at most so long; up to 99.9%."
-
-func timeAxis(label string) plots.Axis { return plots.Axis{Label: label, Kind: plots.Times} }
-
-// merged adds up the histograms of a cell's repetitions; nil where there are none, or one
-// cannot be read. The cell may be nil.
-func (c *cell) merged(of func(*runs.Result) string) *hdrhistogram.Histogram {
+// responses adds up the response times of a cell's repetitions; nil where there are none, or
+// one cannot be read. The cell may be nil.
+func (c *cell) responses() *hdrhistogram.Histogram {
 	if c == nil {
 		return nil
 	}
 	var encoded []string
 	for _, r := range c.Good {
-		encoded = append(encoded, of(r))
+		encoded = append(encoded, r.Histograms.Response)
 	}
 	h, err := stats.Merge(encoded)
 	if err != nil {
@@ -257,7 +226,7 @@ func (s *set) courses() (all []picture) {
 			p := s.at(here, i >= len(s.spots)-mostSizes, runs.CoursePicture, "Course of the run: "+ln.label, func() []panel {
 				return cell.course().panels(ln, cell)
 			})
-			p.kind, p.alone, p.columns = units.Slug("course "+ln.label), true, 1
+			p.kind, p.alone = units.Slug("course "+ln.label), true
 			all = append(all, p)
 		}
 	}

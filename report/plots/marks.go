@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -17,7 +16,7 @@ type marks struct {
 	events []Event
 	x, y   scale
 	width  float64   // about that of the axis, in points
-	face   font.Face // of what is written at curves
+	face   font.Face // of what is written at events
 }
 
 // Coinciding series are drawn side by side, each with its predictions: shifted by
@@ -105,8 +104,8 @@ func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 	n.each(n.layer, Layer)
 	n.each(n.lines, Curve, Course, Measured, Bound, Exact)
 	n.each(n.bars, Measured, Dots)
-	n.each(n.glyphs, Measured, Mark, Dots)
-	n.curveLabels()
+	n.each(n.glyphs, Measured, Dots)
+	n.eventLabels()
 }
 
 // each draws the series of these roles, one role after the other.
@@ -190,7 +189,7 @@ func (p pen) layer(s Series) {
 }
 
 // bars draws error bars with caps, but none of no length. What ends beyond the axis goes as
-// far as that, and ends in an arrow.
+// far as that, without a cap.
 func (p pen) bars(s Series) {
 	style := s.line()
 	style.Dashes, style.Width = nil, 0.9
@@ -202,18 +201,12 @@ func (p pen) bars(s Series) {
 		for _, end := range []float64{pt.Lo, pt.Hi} {
 			to, _ := p.at(s, pt.X, p.y.within(end))
 			p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
-			if !p.y.cuts(end) {
+			if p.y.within(end) == end {
 				p.StrokeLine2(style, to.X-3, to.Y, to.X+3, to.Y)
-				continue
 			}
-			up := marker{outline: regular(3, math.Copysign(math.Pi/2, end-pt.Y), 1.2)}
-			p.DrawGlyphNoClip(draw.GlyphStyle{Color: hue(s.Style), Radius: 3.2, Shape: up}, to)
 		}
 	}
 }
-
-// cuts reports whether a finite value lies beyond the axis.
-func (s scale) cuts(y float64) bool { return finite(y) && s.within(y) != y }
 
 // within is the place on the axis that is nearest to a value.
 func (s scale) within(y float64) float64 {
@@ -222,15 +215,6 @@ func (s scale) within(y float64) float64 {
 		return y
 	}
 	return min(max(y, s.min), s.max)
-}
-
-// cuts reports whether a bar ends beyond the axis.
-func (m marks) cuts() bool {
-	return slices.ContainsFunc(m.series, func(s Series) bool {
-		return s.Role != Layer && s.Role != Band && slices.ContainsFunc(s.Points, func(pt Point) bool {
-			return m.x.drawable(pt.X) && m.y.drawable(pt.Y) && pt.hasBar() && pt.Lo != pt.Hi && (m.y.cuts(pt.Lo) || m.y.cuts(pt.Hi))
-		})
-	})
 }
 
 func corners(r vg.Rectangle) []vg.Point {
