@@ -151,27 +151,7 @@ func (c *collection) over(ch chart, metric string, most int) panel {
 		}
 	}
 	v.Series = append(v.Series, offered)
-	if ch.between && len(ch.spots) == 1 && len(ch.lines) > 1 {
-		ch.sideBySide(&v)
-	}
 	return v
-}
-
-// sideBySide turns a view of several series on one number of nodes, which would stand in
-// a crowd above it, into one with a place for each series.
-func (ch chart) sideBySide(v *panel) {
-	v.about = append(slices.Clone(v.about), ch.spots[0].size())
-	v.X, v.Names = plots.Axis{Label: "algorithm", Kind: plots.Names}, nil
-	place := make(map[int]float64) // by style
-	for i, ln := range ch.lines {
-		place[ln.style] = float64(i)
-		v.Names = append(v.Names, ln.label)
-	}
-	for i := range v.Series {
-		for k := range v.Series[i].Points {
-			v.Series[i].Points[k].X = place[v.Series[i].Style]
-		}
-	}
 }
 
 // points returns a line's medians with their intervals. Where a cell was run
@@ -292,33 +272,14 @@ func (c *collection) curves(ch chart, ln line, q claim.Quantity, most int) (all 
 	return all
 }
 
-// waitingIsResponse reports whether in all cells the waiting time is what is left of
-// the response time without the time inside, as it is where a node asks as soon as it
-// wants to enter. Means tell, whatever the distributions are.
+// waitingIsResponse reports whether in all cells the waiting time is what is left of the
+// response time without the time inside: where a node wants to enter only when it is told, or
+// as soon as it has left, what a request waits before it is sent is the harness's delay.
 func (ch chart) waitingIsResponse() bool {
-	const near = 0.02
-	some := false
-	for _, cell := range ch.inOrder() {
-		if slices.Contains(closedWorkloads(), cell.First.Result.Spec.Workload) {
-			some = true
-			continue
-		}
-		for _, r := range cell.Good {
-			if r.WaitingTime == nil || r.ResponseTime == nil || r.CS == nil {
-				continue
-			}
-			some = true
-			if math.Abs(r.WaitingTime.Mean+*r.CS-r.ResponseTime.Mean) > near*r.ResponseTime.Mean {
-				return false
-			}
-		}
-	}
-	return some
+	return !slices.ContainsFunc(ch.inOrder(), func(c *cell) bool {
+		return !slices.Contains([]string{"saturate", "serial"}, c.First.Result.Spec.Workload)
+	})
 }
-
-// closedWorkloads are those of which a node wants to enter only when it is told, or as
-// soon as it has left: what a request waits before it is sent is the harness's delay.
-func closedWorkloads() []string { return []string{"saturate", "serial"} }
 
 // sameDelay reports whether messages took equally long in all cells, and the
 // synchronization delay is known in units of that.

@@ -130,17 +130,8 @@ func candidates(some []picture, suffix string) (together, alone []candidate) {
 	for _, p := range some {
 		alone = append(alone, candidate{p.name(), []picture{p}})
 	}
-	if len(some) < 2 || some[0].alone {
-		return nil, alone
-	}
-	count := (len(some) + mostPanels - 1) / mostPanels
-	size := (len(some) + count - 1) / count
-	for part := range slices.Chunk(some, size) {
-		name := units.Slug(some[0].kind + " " + suffix)
-		if count > 1 {
-			name = fmt.Sprintf("%s-%d", name, len(together)+1)
-		}
-		together = append(together, candidate{name, part})
+	if len(some) > 1 && len(some) <= mostPanels && !some[0].alone {
+		together = []candidate{{units.Slug(some[0].kind + " " + suffix), some}}
 	}
 	return together, alone
 }
@@ -246,23 +237,24 @@ func (c *collection) onlyFigures(patterns []string) (figures []plots.Figure, err
 		f := one.figure()
 		return f, !f.Empty() && (len(one.pictures) == 1 || len(f.Panels) > 1)
 	}
-	found := make(map[string]bool)
+	matches := func(pattern, name string) bool {
+		ok, err := path.Match(pattern, name)
+		return err == nil && ok
+	}
 	for _, one := range all {
-		wanted := slices.DeleteFunc(slices.Clone(patterns), func(pattern string) bool {
-			ok, err := path.Match(pattern, one.name)
-			return err != nil || !ok || !one.pictures[0].usual && pattern != one.name
-		})
-		if len(wanted) == 0 {
+		wanted := func(pattern string) bool {
+			return pattern == one.name || one.pictures[0].usual && matches(pattern, one.name)
+		}
+		if !slices.ContainsFunc(patterns, wanted) {
 			continue
 		}
 		if f, ok := drawn(one); ok {
 			figures = append(figures, f)
-			for _, pattern := range wanted {
-				found[pattern] = true
-			}
 		}
 	}
-	missing := slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return found[p] })
+	missing := slices.DeleteFunc(slices.Clone(patterns), func(pattern string) bool {
+		return slices.ContainsFunc(figures, func(f plots.Figure) bool { return matches(pattern, f.Name) })
+	})
 	if len(missing) == 0 {
 		return figures, nil
 	}

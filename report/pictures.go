@@ -26,19 +26,11 @@ func (s *set) at(here spot, usual bool, show, title string, panels func() []pane
 	}}
 }
 
-// mostCommon returns the size at which most series have a run of which something holds,
-// among equals the largest; without cells where there is none.
-func (s *set) mostCommon(holds func(*runs.Result) bool) (common spot) {
-	most := 1
+// mostCommon returns the size at which most series were measured, among equals the largest.
+func (s *set) mostCommon() (common spot) {
 	for _, here := range s.spots {
-		have := 0
-		for _, cell := range here.cells {
-			if slices.ContainsFunc(cell.Good, holds) {
-				have++
-			}
-		}
-		if have >= most {
-			common, most = here, have
+		if len(here.cells) >= len(common.cells) {
+			common = here
 		}
 	}
 	return common
@@ -46,7 +38,7 @@ func (s *set) mostCommon(holds func(*runs.Result) bool) (common spot) {
 
 // distributions show at each size how many of the response times are at most so long.
 func (s *set) distributions() (all []picture) {
-	usual := s.mostCommon(func(r *runs.Result) bool { return r.Histograms.Response != "" })
+	usual := s.mostCommon()
 	for _, here := range s.spots {
 		all = append(all, s.at(here, here.nodes == usual.nodes, runs.ResponseCDF, "Response time: distribution", func() []panel {
 			v := panel{read: "How many of the times, of all repetitions together, are at most so long; up to 99.9%."}
@@ -224,7 +216,7 @@ func (s *set) courses() (all []picture) {
 				continue
 			}
 			p := s.at(here, i >= len(s.spots)-mostSizes, runs.CoursePicture, "Course of the run: "+ln.label, func() []panel {
-				return cell.course().panels(ln, cell)
+				return []panel{cell.course().panel(ln, cell)}
 			})
 			p.kind, p.alone = units.Slug("course "+ln.label), true
 			all = append(all, p)

@@ -124,30 +124,22 @@ func (s *scale) round(lo, hi, step float64) {
 }
 
 // logarithmic gives the axis a range that ends at 1, 2 or 5 times a power of ten
-// of its unit. It labels the decades, in a short range 2 and 5 between them too.
+// of its unit, with a tick at each of them. It labels the decades, in a short range all.
 func (s *scale) logarithmic(lo, hi float64) {
+	const near = 1 + 1e-9
+	next := func(x float64) float64 { return niceStep(1.5 * x) }
 	lo, hi = lo/s.unit.Divisor, niceStep(hi/s.unit.Divisor)
 	down := math.Pow(10, math.Floor(math.Log10(lo)))
-	for _, m := range []float64{5, 2} {
-		if m*down <= lo*(1+1e-9) {
-			down *= m
-			break
-		}
+	for next(down) <= lo*near {
+		down = next(down)
 	}
 	s.min, s.max = down*s.unit.Divisor, hi*s.unit.Divisor
-	decades := math.Log10(hi / down)
-	for e := math.Floor(math.Log10(down)); e <= math.Ceil(math.Log10(hi)); e++ {
-		for m := 1.0; m < 10; m++ {
-			v := m * math.Pow(10, e)
-			if v < down*(1-1e-9) || v > hi*(1+1e-9) {
-				continue
-			}
-			t := plot.Tick{Value: v * s.unit.Divisor}
-			if m == 1 || decades < 3 && (m == 2 || m == 5) {
-				t.Label = units.Number(v)
-			}
-			s.ticks = append(s.ticks, t)
+	for x := down; x <= hi*near; x = next(x) {
+		t := plot.Tick{Value: x * s.unit.Divisor}
+		if _, part := math.Modf(math.Log10(x) + 1e-9); hi/down < 1000 || math.Abs(part) < 1e-6 {
+			t.Label = units.Number(x)
 		}
+		s.ticks = append(s.ticks, t)
 	}
 }
 

@@ -23,41 +23,22 @@ type marks struct {
 // dodge points from the next, all together by at most the part dodgeAll of the
 // distance between two values. Over a single value or a name there is room for
 // more.
-const (
-	dodge, dodgeAll         = 3.4, 0.4
-	dodgeAlone, dodgeAllOne = 26, 0.85
-	dodgeAllNames           = 0.65 // divided among them: what is left keeps them apart
-)
+const dodge, dodgeAlone, dodgeAll = 3.4, 26, 0.5
 
 // shifts returns how far the series of each style stand from their place, and how
 // far from one another.
 func (m marks) shifts() (shifts map[int]vg.Length, step vg.Length) {
 	var styles []int
-	owner, shared := make(map[float64]int), m.x.names == 0 // a name may have one series alone
 	for _, s := range m.series {
-		if s.Role != Measured || !s.drawable() {
-			continue
-		}
-		if !slices.Contains(styles, s.Style) {
+		if s.Role == Measured && s.drawable() && !slices.Contains(styles, s.Style) {
 			styles = append(styles, s.Style)
 		}
-		for _, pt := range s.Points {
-			of, taken := owner[pt.X]
-			shared = shared || taken && of != s.Style
-			owner[pt.X] = s.Style
-		}
 	}
-	if !shared {
-		return nil, 0
+	each, room := float64(dodge), m.x.closest()*m.width
+	if m.x.names > 0 || len(m.x.ticks) == 1 {
+		each, room = dodgeAlone, m.width/float64(len(m.x.ticks))
 	}
-	each, all := float64(dodge), dodgeAll*m.x.closest()*m.width
-	switch {
-	case m.x.names > 0:
-		each, all = dodgeAlone, dodgeAllNames*m.width/float64(m.x.names)
-	case len(m.x.ticks) == 1:
-		each, all = dodgeAlone, dodgeAllOne*m.width
-	}
-	step = vg.Length(min(each, all/float64(max(1, len(styles)-1))))
+	step = vg.Length(min(each, dodgeAll*room/float64(max(1, len(styles)-1))))
 	shifts = make(map[int]vg.Length)
 	for i, style := range styles {
 		shifts[style] = step * vg.Length(float64(i)-float64(len(styles)-1)/2)
