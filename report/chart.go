@@ -11,7 +11,6 @@ import (
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
-	"dmebench/units"
 )
 
 // chart is cells over one abscissa: the numbers of nodes of a set, or the values of an
@@ -144,6 +143,9 @@ func (c *collection) over(ch chart, metric string, most int) panel {
 			v.predicted = append(v.predicted, saying{ln.label, formula(k.Claim)})
 		}
 	}
+	if ch.between && len(ch.spots) == 1 {
+		v.about = append(slices.Clone(v.about), ch.spots[0].size())
+	}
 	offered := plots.Series{Label: "offered load", Style: plots.Plain, Role: plots.Bound}
 	for _, s := range ch.spots {
 		if metric == runs.Throughput && s.offered > 0 {
@@ -187,18 +189,6 @@ func (ch chart) howToRead(metric string) string {
 		text += "; bars reach further by the clocks’ bound"
 	}
 	return text + "."
-}
-
-// formatOf returns how values of a metric are written.
-func formatOf(metric string) func(float64) string {
-	m, _ := runs.LookupMetric(metric)
-	switch {
-	case !m.Time():
-		return units.Number
-	case strings.HasSuffix(m.Title, "p99"):
-		return func(x float64) string { return "p99 " + units.Time(x) }
-	}
-	return units.Time
 }
 
 // describe writes an estimate as a sentence.

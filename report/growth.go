@@ -155,11 +155,15 @@ func (g growth) panel() panel {
 	}
 	v.Series = append(v.Series, plots.Series{Style: g.style, Role: plots.Measured, Points: points})
 	if g.place > 0 {
-		v.Series = append(v.Series, g.curveOf(g.claimed, plots.Exact, "claimed: "+g.claimed.Growth.Name))
+		v.Series = append(v.Series, plots.Series{
+			Label: "claimed: " + g.claimed.Growth.Name, Style: g.style, Role: plots.Exact, Points: curvePoints(g.claimed, g.n),
+		})
 		v.predicted = append(v.predicted, saying{g.label, "claimed growth " + g.claimed.Growth.Name + ", that of " + formula(g.claim)})
 	}
 	if best := g.ranked[0]; g.place != 1 {
-		v.Series = append(v.Series, g.curveOf(best, plots.Bound, "best fit: "+best.Growth.Name))
+		v.Series = append(v.Series, plots.Series{
+			Label: "best fit: " + best.Growth.Name, Style: g.style, Role: plots.Bound, Points: curvePoints(best, g.n),
+		})
 	}
 	return v
 }
@@ -175,11 +179,6 @@ func equation(f stats.Fit) string {
 		sign, c = " − ", -c
 	}
 	return text + sign + times(units.Number(c), f.Growth)
-}
-
-// curveOf draws a fit between the smallest and the largest size.
-func (g growth) curveOf(f stats.Fit, role plots.Role, label string) plots.Series {
-	return plots.Series{Label: label, Style: g.style, Role: role, Points: curvePoints(f, g.n)}
 }
 
 // curvePoints follows a fit from the smallest of some sizes to the largest.

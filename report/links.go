@@ -21,7 +21,6 @@ type link struct {
 	quickest     float64 // NaN where no datagram ever came back, as of all times here
 	median, tail stats.Estimate
 	offsets      []bounded
-	unknown      int // runs in which nothing was known of the offset
 	control      int // runs in which no datagram passed
 	drift        []float64
 }
@@ -64,7 +63,6 @@ func newLink(from, to string, runs []runs.HostLink) link {
 			l.control++
 		}
 		if r.BoundNS == nil {
-			l.unknown++
 			continue
 		}
 		l.offsets = append(l.offsets, bounded{float64(r.OffsetNS), float64(*r.BoundNS)})
@@ -79,11 +77,8 @@ func (l link) String() string { return l.from + " → " + l.to }
 
 // losses says how many exchanges had no answer.
 func (l link) losses() string {
-	switch {
-	case l.sent == 0:
+	if l.sent == 0 {
 		return units.Missing
-	case l.lost == 0:
-		return "0 of " + units.Count(uint64(l.sent))
 	}
 	return fmt.Sprintf("%s of %s", units.Count(uint64(l.lost)), units.Count(uint64(l.sent)))
 }

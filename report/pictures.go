@@ -154,15 +154,15 @@ func (s *set) work() (all []picture) {
 func (s *set) drawWork(here spot) []panel {
 	const width = 0.76 // of the place between two columns
 	v := panel{read: "A column for each algorithm, in it a dot for each node, in order: " +
-		"the messages that it sent and received over the mean of all nodes, median over the repetitions."}
+		"the messages that it sent and received in all repetitions, over the mean of all nodes."}
 	v.X = plots.Axis{Label: "nodes in order, by algorithm", Kind: plots.Names}
 	v.Y = plots.Axis{Label: "messages / mean", Kind: plots.Values}
 	for _, ln := range s.lines {
 		work := here.cells[ln.label].workOfNodes()
 		series := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Dots}
-		for i, e := range work {
+		for i, relative := range work {
 			x := float64(len(v.Names)) + width*((float64(i)+0.5)/float64(here.nodes)-0.5)
-			series.Points = append(series.Points, plots.At(x, e.Median))
+			series.Points = append(series.Points, plots.At(x, relative))
 		}
 		if work != nil {
 			v.Series, v.Names = append(v.Series, series), append(v.Names, "")
@@ -171,36 +171,30 @@ func (s *set) drawWork(here spot) []panel {
 	return []panel{v}
 }
 
-// workOfNodes returns for each node the messages that it sent and handled,
-// relative to the mean of all nodes; nil where it was not counted. The cell may be
-// nil.
-func (c *cell) workOfNodes() []stats.Estimate {
+// workOfNodes returns for each node the messages that it sent and handled in all good runs,
+// relative to the mean of all nodes; nil where they were not counted. The cell may be nil.
+func (c *cell) workOfNodes() []float64 {
 	if c == nil {
 		return nil
 	}
-	values := make([][]float64, c.Nodes)
+	work, total := make([]float64, c.Nodes), 0.0
 	for _, r := range c.Good {
-		sent, handled, total := r.Work.SentByNode, r.Work.HandledByNode, 0.0
+		sent, handled := r.Work.SentByNode, r.Work.HandledByNode
 		if len(sent) != c.Nodes || len(handled) != c.Nodes {
 			continue
 		}
-		for i := range sent {
+		for i := range work {
+			work[i] += float64(sent[i] + handled[i])
 			total += float64(sent[i] + handled[i])
 		}
-		for i := range sent {
-			if total > 0 {
-				values[i] = append(values[i], float64(sent[i]+handled[i])*float64(c.Nodes)/total)
-			}
-		}
 	}
-	if len(values[0]) == 0 {
+	if total == 0 {
 		return nil
 	}
-	var estimates []stats.Estimate
-	for _, v := range values {
-		estimates = append(estimates, stats.Median(v))
+	for i := range work {
+		work[i] *= float64(c.Nodes) / total
 	}
-	return estimates
+	return work
 }
 
 // courses draw how each cell went around its faults, at the larger sizes where there are

@@ -18,10 +18,8 @@ import (
 
 // theory evaluates claims for the cells of an experiment.
 type theory struct {
-	claims  func(string) claim.List
-	prepare func(runs.Spec) (dme.Setting, bool)
-	order   func(runs.Spec) bool // whether links keep order; nil where all do
-	known   map[string]prepared  // preparing a system may be dear
+	in    Input
+	known map[string]prepared // preparing a system may be dear
 }
 
 type prepared struct {
@@ -29,19 +27,17 @@ type prepared struct {
 	ok      bool
 }
 
-func newTheory(in Input) *theory {
-	return &theory{in.Claims, in.Setting, in.KeepsOrder, make(map[string]prepared)}
-}
+func newTheory(in Input) *theory { return &theory{in, make(map[string]prepared)} }
 
 // setting returns the system of a run.
 func (t *theory) setting(s runs.Spec) (dme.Setting, bool) {
-	if t.prepare == nil {
+	if t.in.Setting == nil {
 		return dme.Setting{}, false
 	}
 	key := fmt.Sprintf("%+v", s)
 	p, ok := t.known[key]
 	if !ok {
-		p.setting, p.ok = t.prepare(s)
+		p.setting, p.ok = t.in.Setting(s)
 		t.known[key] = p
 	}
 	return p.setting, p.ok
@@ -50,14 +46,14 @@ func (t *theory) setting(s runs.Spec) (dme.Setting, bool) {
 // about returns the claims about a quantity that speak of runs like s, the
 // sharpest kind first and what is known to be false last.
 func (t *theory) about(q claim.Quantity, s runs.Spec) claim.List {
-	if t.claims == nil {
+	if t.in.Claims == nil {
 		return nil
 	}
-	return t.circumstance(s).About(q, t.claims(s.Algorithm))
+	return t.circumstance(s).About(q, t.in.Claims(s.Algorithm))
 }
 
 func (t *theory) circumstance(s runs.Spec) claims.Circumstance {
-	return claims.Of(s, t.order == nil || t.order(s))
+	return claims.Of(s, t.in.KeepsOrder == nil || t.in.KeepsOrder(s))
 }
 
 // speakingOf returns those that give a number.

@@ -132,10 +132,7 @@ func (p pen) lines(s Series) {
 	}
 	// A prediction that has a single value, or one for each name, has no marker
 	// that would show it: there it is short lines.
-	half := vg.Length(dodgeAlone)/2 - 2
-	if len(p.shifts) > 1 {
-		half = max(5, p.step/2-2)
-	}
+	half := max(5, p.step/2-2)
 	short := s.Role != Measured && (len(s.Points) == 1 || p.x.names > 0)
 	for _, pt := range s.Points {
 		at, ok := p.at(s, pt.X, pt.Y)

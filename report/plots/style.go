@@ -127,25 +127,14 @@ const (
 	bareMargin   = 2
 )
 
-// What a figure needs to be read: letters that can be seen, and room for an axis and
-// what stands beside it.
-const (
-	smallestFont  = 4.0  // in points
-	largestFont   = 36.0 // in points
-	fewestLetters = 18   // how many times as wide as its text is high a figure is at least
-	mostWidth     = 5000 // in points, nearly two metres
-)
-
-// Check returns an error that says what a size must be like.
+// Check returns an error that says what a size must be like: letters that can be seen, and
+// room for an axis and what stands beside it.
 func (s Size) Check() error {
-	switch font, width := cmp.Or(s.Font, textSize), cmp.Or(s.Width, screenWidth); {
-	case !(font >= smallestFont && font <= largestFont):
-		return fmt.Errorf("a text of %.3g pt: choose one of %v to %v pt", font, smallestFont, largestFont)
-	case !(width >= fewestLetters*font):
-		return fmt.Errorf("a width of %.3g pt (%.3g mm) leaves no room for a text of %.3g pt: choose at least %.3g mm, or a smaller text",
-			width, width/Millimetre, font, fewestLetters*font/Millimetre)
-	case width > mostWidth:
-		return fmt.Errorf("a width of %.4g pt (%.4g mm): choose at most %.4g mm", width, width/Millimetre, mostWidth/Millimetre)
+	const smallest, largest, letters, most = 4.0, 36.0, 18, 5000.0
+	font, width := cmp.Or(s.Font, textSize), cmp.Or(s.Width, screenWidth)
+	if !(font >= smallest && font <= largest && width >= letters*font && width <= most) {
+		return fmt.Errorf("a text of %.3g pt on a width of %.4g pt: choose a text of %v to %v pt, and a width of at least %d times that and at most %v pt",
+			font, width, smallest, largest, letters, most)
 	}
 	return nil
 }
