@@ -22,16 +22,11 @@ type course struct {
 	rate   []stats.Estimate // entries per second
 }
 
-// fewestAround is how many intervals are shown before the first fault and after
-// the last has been recovered from, as far as there are so many.
-const fewestAround = 10
-
 // course returns how the runs that ended well went around their faults, in
 // intervals that all of them cover; nil where their results do not tell.
 func (c *cell) course() *course {
 	co := &course{}
 	from, to := math.Inf(-1), math.Inf(1) // what all cover
-	span := 0.0                           // from the first fault until the last is over
 	for _, r := range c.Good {
 		s := r.Series
 		if len(r.Faults) == 0 || s == nil || s.IntervalNS <= 0 {
@@ -41,21 +36,10 @@ func (c *cell) course() *course {
 		co.length = max(co.length, float64(s.IntervalNS))
 		first := firstFault(r)
 		from, to = max(from, -first), min(to, float64(len(s.Entries))*float64(s.IntervalNS)-first)
-		for _, f := range r.Faults {
-			over := 0.0
-			for _, x := range []*int64{f.EndedNS, f.RecoveredNS, f.ServedNS} {
-				if x != nil {
-					over = max(over, float64(*x))
-				}
-			}
-			span = max(span, float64(f.AtNS)-first+over)
-		}
 	}
 	if len(co.runs) == 0 {
 		return nil
 	}
-	around := max(span/2, fewestAround*co.length)
-	from, to = max(from, -around), min(to, span+around)
 	for k := math.Ceil(from / co.length); (k+1)*co.length <= to; k++ {
 		co.add(k * co.length)
 	}
@@ -92,25 +76,27 @@ func (co *course) panel(ln line, cell *cell) (v panel) {
 		return v
 	}
 	scale := units.TimeScale(max(-co.middle[0], co.middle[len(co.middle)-1]))
-	area := plots.Series{Label: co.spread(), Style: ln.style, Role: plots.Band}
 	median := plots.Series{Label: "median of the repetitions", Style: ln.style, Role: plots.Course}
+	low := plots.Series{Label: co.spread(), Style: ln.style, Role: plots.Bound}
+	high := low
 	for i, e := range co.rate {
-		p := plots.At(co.middle[i]/scale.Divisor, e.Median)
-		if p.Lo, p.Hi = e.Lo, e.Hi; !co.bounded() {
-			p.Lo, p.Hi = e.Min, e.Max
+		x, lo, hi := co.middle[i]/scale.Divisor, e.Lo, e.Hi
+		if !co.bounded() {
+			lo, hi = e.Min, e.Max
 		}
-		area.Points, median.Points = append(area.Points, p), append(median.Points, p)
+		median.Points = append(median.Points, plots.At(x, e.Median))
+		low.Points, high.Points = append(low.Points, plots.At(x, lo)), append(high.Points, plots.At(x, hi))
 	}
 	v.read = "Entries in intervals of " + scale.Write(co.length) + ". Dashed lines are faults; times count from the first one."
-	v.Y, v.Series = plots.Axis{Label: "entries per second", Kind: plots.Linear}, []plots.Series{area, median}
-	v.X, v.Events = plots.Axis{Label: "time since the first fault (" + scale.Unit + ")", Kind: plots.Elapsed}, events(cell.strokes(), scale)
+	v.Y, v.Series = plots.Axis{Label: "entries per second", Kind: plots.Linear}, []plots.Series{median, low, high}
+	v.X, v.Events = plots.Axis{Label: "time since the first fault (" + scale.Unit + ")", Kind: plots.Values}, events(cell.strokes(), scale)
 	return v
 }
 
 // bounded reports whether there are enough runs for an interval.
 func (co *course) bounded() bool { return co.rate[0].Bounded() }
 
-// spread says what the band of a course is.
+// spread says between which values the dotted lines of a course lie.
 func (co *course) spread() string {
 	if co.bounded() {
 		return fmt.Sprintf("95%% interval of the median, %d repetitions", len(co.runs))

@@ -201,11 +201,6 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 		all.add(e.At)
 	}
 	switch p.X.Kind {
-	case Elapsed:
-		if s.min, s.max = all.min, all.max; s.min == s.max {
-			s.min, s.max = s.min-1, s.max+1
-		}
-		s.round(s.min, s.max, niceStep((s.max-s.min)/8))
 	case Times:
 		s.measured(true, false, all, newExtent())
 	case Names:
@@ -244,12 +239,9 @@ func (s *scale) values(kind AxisKind, all extent, at []float64) {
 	default:
 		s.min, s.max = all.min-margin, all.max+margin
 	}
-	if kind == Values && !s.log && len(at) > manyValues {
+	if len(at) == 0 || kind == Values && !s.log && len(at) > manyValues {
 		s.round(all.min, all.max, niceStep((all.max-all.min)/manyValues))
 		return
-	}
-	if len(at) == 0 { // curves alone
-		at = []float64{all.min, all.max}
 	}
 	for _, x := range at {
 		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: units.Number(x)})

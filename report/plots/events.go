@@ -7,29 +7,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// band fills the area between Lo and Hi, up to each gap.
-func (p pen) band(s Series) {
-	var upper, lower []vg.Point
-	flush := func() {
-		if len(upper) > 1 {
-			slices.Reverse(lower)
-			p.FillPolygon(area(hue(s.Style)), p.ClipPolygonXY(append(upper, lower...)))
-		}
-		upper, lower = nil, nil
-	}
-	for _, pt := range s.Points {
-		lo, okLo := p.at(s, pt.X, p.y.within(pt.Lo))
-		hi, okHi := p.at(s, pt.X, p.y.within(pt.Hi))
-		if pt.Gap || !okLo || !okHi {
-			flush()
-		}
-		if okLo && okHi {
-			upper, lower = append(upper, hi), append(lower, lo)
-		}
-	}
-	flush()
-}
-
 // shades grounds the time that an event lasts.
 func (p pen) shades() {
 	for _, e := range p.events {

@@ -24,7 +24,6 @@ const (
 	Layer                // a part of a stack of bars, from Lo up to Y
 	Dots                 // many values of one kind: small markers without a line
 	Course               // a quantity over time: a whole line without markers
-	Band                 // the area from Lo to Hi, behind the Course of its style
 )
 
 // Plain is the style of what belongs to no series, such as a line that all are
@@ -32,8 +31,7 @@ const (
 const Plain = -1
 
 // Point is one value. Lo and Hi end its error bar and are NaN where there is
-// none; in a Layer, Lo is the height at which the part begins, and a Band fills
-// what lies between them.
+// none; in a Layer, Lo is the height at which the part begins.
 type Point struct {
 	X, Y   float64
 	Lo, Hi float64
@@ -56,13 +54,12 @@ type AxisKind uint8
 
 // The kinds of axes.
 const (
-	Values  AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
-	Times                   // nanoseconds, written in the unit that fits; logarithmic like Values, with ticks at round ones
-	Sizes                   // numbers of nodes: a tick at each one that was measured
-	Parts                   // probabilities, from 0 to 1; never logarithmic
-	Names                   // the abscissa alone: the places that the Figure names
-	Linear                  // a number, on an axis that is never logarithmic
-	Elapsed                 // the abscissa alone: time around a moment, with ticks at round values
+	Values AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
+	Times                  // nanoseconds, written in the unit that fits; logarithmic like Values, with ticks at round ones
+	Sizes                  // numbers of nodes: a tick at each one that was measured
+	Parts                  // probabilities, from 0 to 1; never logarithmic
+	Names                  // the abscissa alone: the places that the Figure names
+	Linear                 // a number, on an axis that is never logarithmic
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.

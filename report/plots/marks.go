@@ -68,19 +68,18 @@ func (p pen) at(s Series, x, y float64) (at vg.Point, ok bool) {
 		return at, false
 	}
 	at = vg.Point{X: p.toX(x), Y: p.toY(y)}
-	if !slices.Contains([]Role{Layer, Curve, Course, Band}, s.Role) {
+	if !slices.Contains([]Role{Layer, Curve, Course}, s.Role) {
 		at.X += p.shifts[s.Style]
 	}
 	return at, true
 }
 
-// Plot draws from back to front: areas, events, bars, measured lines, predictions upon
+// Plot draws from back to front: events, bars, measured lines, predictions upon
 // them, error bars, markers.
 func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
 	n := m.onto(&c, p)
 	n.shades()
 	n.grid()
-	n.each(n.band, Band)
 	n.instants()
 	n.each(n.layer, Layer)
 	n.each(n.lines, Curve, Course, Measured, Bound, Exact)
@@ -188,10 +187,6 @@ func (p pen) bars(s Series) {
 
 // within is the place on the axis that is nearest to a value.
 func (s scale) within(y float64) float64 {
-	const rounding = 1e-9
-	if span := (s.max - s.min) * rounding; y > s.max-span && y < s.max+span || y > s.min-span && y < s.min+span {
-		return y
-	}
 	return min(max(y, s.min), s.max)
 }
 

@@ -79,8 +79,8 @@ func strange() map[string]Figure {
 		{Style: Plain, Role: Bound, Points: []Point{At(3, 0), At(900, 0)}},
 	}}}
 	course := figure(0)
-	course.X = Axis{"time since the first fault (ms)", Elapsed}
-	band, median := Series{Label: "interval", Style: 1, Role: Band}, Series{Label: "median", Style: 1, Role: Course}
+	course.X = Axis{"time since the first fault (ms)", Values}
+	band, median := Series{Label: "interval", Style: 1, Role: Bound}, Series{Label: "median", Style: 1, Role: Course}
 	for x := range 40 {
 		pt := Point{X: float64(x) - 10.5, Y: float64(x % 7), Lo: float64(x%7) - 1, Hi: 9, Gap: x == 20}
 		if x == 30 {

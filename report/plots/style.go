@@ -59,9 +59,6 @@ func faint() color.Color { return color.NRGBA{0x6b, 0x6b, 0x6b, 255} }
 func shade() color.Color { return color.NRGBA{0xf0, 0xf0, 0xf0, 255} }
 func rule() color.Color  { return color.NRGBA{0xe2, 0xe2, 0xe2, 255} }
 
-// area is the colour of a band behind a line of the colour c.
-func area(c color.NRGBA) color.NRGBA { return mix(c, 255, 0.7) }
-
 // mix mixes c with a part of a grey.
 func mix(c color.NRGBA, grey, part float64) color.NRGBA {
 	of := func(x uint8) uint8 { return uint8(math.Round(float64(x)*(1-part) + grey*part)) }
@@ -76,7 +73,7 @@ func (s Series) predicts() bool { return s.Role == Exact || s.Role == Bound }
 func (s Series) line() draw.LineStyle {
 	c := hue(s.Style)
 	switch s.Role {
-	case Layer, Dots, Band:
+	case Layer, Dots:
 		return draw.LineStyle{Color: c} // of width 0: none
 	case Exact:
 		return draw.LineStyle{Color: predicted(c), Width: 1, Dashes: []vg.Length{5, 3}}
@@ -100,8 +97,6 @@ func (s Series) glyph() draw.GlyphStyle {
 	switch s.Role {
 	case Layer:
 		return draw.GlyphStyle{Color: c, Radius: 4.5, Shape: draw.BoxGlyph{}}
-	case Band:
-		return draw.GlyphStyle{Color: area(c), Radius: 4.5, Shape: draw.BoxGlyph{}}
 	case Measured:
 		return draw.GlyphStyle{Color: c, Radius: 3, Shape: shape}
 	case Dots:
