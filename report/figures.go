@@ -112,7 +112,9 @@ var severalMetrics = []struct {
 	metrics     []string
 }{
 	{runs.FairnessPicture, "Fairness and division of work", []string{runs.JainIndex, runs.MaxBypass, runs.WorkMaxOverMean}},
-	{runs.RecoveryPicture, "Recovery: the costliest fault of a run", []string{runs.Recovered, runs.Served, runs.RecoveryMessages, runs.RequestsLost}},
+	{runs.RecoveryPicture, "Recovery: the costliest fault of a run", []string{
+		runs.Recovered, runs.Served, runs.RecoveryMessages, runs.RequestsLost,
+	}},
 }
 
 // candidate is a figure that could be drawn.

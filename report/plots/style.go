@@ -91,7 +91,7 @@ func (s Series) glyph() draw.GlyphStyle {
 	// Eight colours in three shades and seven shapes: no two of 168 series look
 	// alike, and of 16 none but by shade.
 	shapes := []draw.GlyphDrawer{
-		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.CrossGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{},
+		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{},
 	}
 	shape := shapes[max(0, s.Style)%len(shapes)]
 	switch s.Role {
@@ -128,7 +128,7 @@ func (s Size) Check() error {
 	const smallest, largest, letters, most = 4.0, 36.0, 18, 5000.0
 	font, width := cmp.Or(s.Font, textSize), cmp.Or(s.Width, screenWidth)
 	if !(font >= smallest && font <= largest && width >= letters*font && width <= most) {
-		return fmt.Errorf("a text of %.3g pt on a width of %.4g pt: choose a text of %v to %v pt, and a width of at least %d times that and at most %v pt",
+		return fmt.Errorf("a text of %.3g pt on a width of %.4g pt: choose a text of %v to %v pt, and a width of %d times that to %v pt",
 			font, width, smallest, largest, letters, most)
 	}
 	return nil
