@@ -72,11 +72,6 @@ func growths() []stats.Growth {
 	return append(stats.Growths(), stats.Growth{Name: "1/N", Of: func(n float64) float64 { return 1 / n }})
 }
 
-// shapeSizes are the numbers of nodes at which the shape of a formula is looked
-// at: the same for all, not so few that the shape is still to come, and not so
-// many that preparing a system takes long.
-func shapeSizes() []int { return curveSizes([]int{16, curveLimit}) }
-
 // claimGrowth finds the claim that says most sharply how the messages grow, and
 // the growth that it speaks of: the one that fits the claim's own values best.
 // So no formula has to be read, and one that knows the system, such as 3(K−1),
@@ -87,7 +82,9 @@ func (c *collection) claimGrowth(g *growth, like runs.Spec) {
 			break
 		}
 		var n, y []float64
-		for _, size := range shapeSizes() {
+		// At the same sizes for all: not so few that the shape is still to come, and not so many
+		// that preparing a system takes long.
+		for _, size := range curveSizes([]int{16, curveLimit}) {
 			like.Nodes = size
 			if x, ok := c.theory.predict(k, like); ok {
 				n, y = append(n, float64(size)), append(y, x)

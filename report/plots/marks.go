@@ -55,13 +55,6 @@ type pen struct {
 	step     vg.Length
 }
 
-func (m marks) onto(c *draw.Canvas, p *plot.Plot) (n pen) {
-	n.marks, n.Canvas = m, c
-	n.toX, n.toY = p.Transforms(c)
-	n.shifts, n.step = m.shifts()
-	return n
-}
-
 // at returns where a value of a series lies; ok is false where it cannot be shown.
 func (p pen) at(s Series, x, y float64) (at vg.Point, ok bool) {
 	if !p.x.drawable(x) || !p.y.drawable(y) {
@@ -77,7 +70,9 @@ func (p pen) at(s Series, x, y float64) (at vg.Point, ok bool) {
 // Plot draws from back to front: events, bars, measured lines, predictions upon
 // them, error bars, markers.
 func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
-	n := m.onto(&c, p)
+	n := pen{marks: m, Canvas: &c}
+	n.toX, n.toY = p.Transforms(&c)
+	n.shifts, n.step = m.shifts()
 	n.shades()
 	n.grid()
 	n.instants()
