@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 // Repetitions that fall into two groups have no common median: the middle lies
@@ -70,7 +71,10 @@ func (c *cell) bimodal() (warnings []string) {
 		if !ok {
 			continue
 		}
-		show := formatOf(name)
+		show := units.Number
+		if metric.Time() {
+			show = units.Time
+		}
 		warnings = append(warnings, fmt.Sprintf("repetitions fall into two groups: %s is near %s in %d and near %s in %d; "+
 			"their median describes neither; look for what differs, such as the cores on which processes ran",
 			lowerFirst(metric.Title), show(m.low), m.lows, show(m.high), m.highs))

@@ -11,7 +11,6 @@ import (
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
-	"dmebench/units"
 )
 
 // chart is cells over one abscissa: the numbers of nodes of a set, or the values of an
@@ -57,6 +56,12 @@ func (ch chart) inOrder() (all []*cell) {
 		}
 	}
 	return all
+}
+
+// broadcasts reports whether any run of the chart broadcast natively.
+func (ch chart) broadcasts() bool {
+	native := func(r *runs.Result) bool { return r.Messages.Transmissions != r.Messages.Total }
+	return slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return slices.ContainsFunc(c.Good, native) })
 }
 
 // separator stands between conditions.
@@ -134,37 +139,21 @@ func (c *collection) over(ch chart, metric string, most int) panel {
 			if k.Kind == claim.UpperBound || k.Kind == claim.LowerBound {
 				role = plots.Bound
 			}
-			v.Series = append(v.Series, plots.Series{Label: atCurve(k.Claim), Style: ln.style, Role: role, Points: k.points})
+			v.Series = append(v.Series, plots.Series{Label: sign(k.Kind) + brief(k.Formula), Style: ln.style, Role: role, Points: k.points})
 			v.predicted = append(v.predicted, saying{ln.label, formula(k.Claim)})
 		}
 	}
-	if slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return c.bound(metric) > 0 }) {
-		v.keys = append(v.keys, plots.Key{Label: "bars: 95% interval and the clocks’ bound", Role: plots.Measured})
+	if ch.between && len(ch.spots) == 1 {
+		v.about = append(slices.Clone(v.about), ch.spots[0].size())
 	}
-	if metric == runs.Throughput {
-		ch.markKnees(&v)
-	}
-	if ch.between && len(ch.spots) == 1 && len(ch.lines) > 1 {
-		ch.sideBySide(&v)
-	}
-	return v
-}
-
-// sideBySide turns a view of several series on one number of nodes, which would stand in
-// a crowd above it, into one with a place for each series.
-func (ch chart) sideBySide(v *panel) {
-	v.about = append(slices.Clone(v.about), ch.spots[0].size())
-	v.X, v.Names = plots.Axis{Label: "algorithm", Kind: plots.Names}, nil
-	place := make(map[int]float64) // by style
-	for i, ln := range ch.lines {
-		place[ln.style] = float64(i)
-		v.Names = append(v.Names, ln.label)
-	}
-	for i := range v.Series {
-		for k := range v.Series[i].Points {
-			v.Series[i].Points[k].X = place[v.Series[i].Style]
+	offered := plots.Series{Label: "offered load", Style: plots.Plain, Role: plots.Bound}
+	for _, s := range ch.spots {
+		if metric == runs.Throughput && s.offered > 0 {
+			offered.Points = append(offered.Points, plots.At(s.x, s.offered))
 		}
 	}
+	v.Series = append(v.Series, offered)
+	return v
 }
 
 // points returns a line's medians with their intervals. Where a cell was run
@@ -195,37 +184,12 @@ func (ch chart) points(label, metric string) []plots.Point {
 
 // howToRead says what the points of a chart are.
 func (ch chart) howToRead(metric string) string {
-	fewest, most, bounded := math.MaxInt, 0, true
-	for _, cell := range ch.inOrder() {
-		if e := cell.estimates[metric]; e.N > 0 {
-			fewest, most, bounded = min(fewest, e.N), max(most, e.N), bounded && e.Bounded()
-		}
+	text := fmt.Sprintf("Medians of the repetitions with their %.0f%% confidence intervals, where there are enough for one",
+		100*stats.Confidence)
+	if slices.ContainsFunc(ch.inOrder(), func(c *cell) bool { return c.bound(metric) > 0 }) {
+		text += "; bars reach further by the clocks’ bound"
 	}
-	repetitions := plural(most, "repetition")
-	if fewest < most {
-		repetitions = fmt.Sprintf("%d to %s", fewest, repetitions)
-	}
-	switch {
-	case most == 0:
-		return ""
-	case most == 1:
-		return "Each point is one repetition."
-	case !bounded:
-		return fmt.Sprintf("Medians of %s, without a bar where there are too few for an interval.", repetitions)
-	}
-	return fmt.Sprintf("Medians of %s with their %.0f%% confidence intervals.", repetitions, 100*stats.Confidence)
-}
-
-// formatOf returns how values of a metric are written.
-func formatOf(metric string) func(float64) string {
-	m, _ := runs.LookupMetric(metric)
-	switch {
-	case !m.Time():
-		return units.Number
-	case strings.HasSuffix(m.Title, "p99"):
-		return func(x float64) string { return "p99 " + units.Time(x) }
-	}
-	return units.Time
+	return text + "."
 }
 
 // describe writes an estimate as a sentence.
@@ -299,33 +263,14 @@ func (c *collection) curves(ch chart, ln line, q claim.Quantity, most int) (all 
 	return all
 }
 
-// waitingIsResponse reports whether in all cells the waiting time is what is left of
-// the response time without the time inside, as it is where a node asks as soon as it
-// wants to enter. Means tell, whatever the distributions are.
+// waitingIsResponse reports whether in all cells the waiting time is what is left of the
+// response time without the time inside: where a node wants to enter only when it is told, or
+// as soon as it has left, what a request waits before it is sent is the harness's delay.
 func (ch chart) waitingIsResponse() bool {
-	const near = 0.02
-	some := false
-	for _, cell := range ch.inOrder() {
-		if slices.Contains(closedWorkloads(), cell.First.Result.Spec.Workload) {
-			some = true
-			continue
-		}
-		for _, r := range cell.Good {
-			if r.WaitingTime == nil || r.ResponseTime == nil || r.CS == nil {
-				continue
-			}
-			some = true
-			if math.Abs(r.WaitingTime.Mean+*r.CS-r.ResponseTime.Mean) > near*r.ResponseTime.Mean {
-				return false
-			}
-		}
-	}
-	return some
+	return !slices.ContainsFunc(ch.inOrder(), func(c *cell) bool {
+		return !slices.Contains([]string{"saturate", "serial"}, c.First.Result.Spec.Workload)
+	})
 }
-
-// closedWorkloads are those of which a node wants to enter only when it is told, or as
-// soon as it has left: what a request waits before it is sent is the harness's delay.
-func closedWorkloads() []string { return []string{"saturate", "serial"} }
 
 // sameDelay reports whether messages took equally long in all cells, and the
 // synchronization delay is known in units of that.

@@ -18,12 +18,6 @@ func outage(at int64) *runs.Result {
 		from := i * 10 * ms
 		out := max(0, min(from+10*ms, at+100*ms)-max(from, at)) // of the interval, how much
 		s.Entries = append(s.Entries, uint64(math.Round(5*(1-float64(out)/(10*ms)))))
-		var p99 *int64
-		if s.Entries[i] > 0 {
-			x := int64(20 * ms)
-			p99 = &x
-		}
-		s.P99NS = append(s.P99NS, p99)
 	}
 	recovered, served := int64(100*ms), int64(110*ms)
 	return &runs.Result{Status: runs.OK, Series: s, Faults: []runs.Fault{
@@ -55,48 +49,17 @@ func TestCourseIsCountedFromTheFirstFault(t *testing.T) {
 		if e := co.rate[i]; e.Median != want || e.Lo != want || e.Hi != want || e.N != 6 {
 			t.Errorf("%v ms: %+v, want %v", at/ms, e, want)
 		}
-		if e := co.tail[i]; want == 0 && e.N != 0 || want > 0 && e.Median != 20*ms {
-			t.Errorf("%v ms: p99 %+v", at/ms, e)
-		}
 	}
 }
 
-// A run's intervals need not begin where its fault struck: what is shared out
-// stays as much as it was.
-func TestCourseKeepsEntries(t *testing.T) {
-	s := outage(103 * ms).Series
-	whole, parts := 0.0, 0.0
-	for _, n := range s.Entries {
-		whole += float64(n)
-	}
-	for from := -7.0; from < 400; from += 13 {
-		parts += entriesWithin(s, from*ms, (from+13)*ms)
-	}
-	if math.Abs(whole-parts) > 1e-9 {
-		t.Errorf("%v entries of %v", parts, whole)
-	}
-	if got := entriesWithin(s, 5*ms, 12*ms); math.Abs(got-3.5) > 1e-9 {
-		t.Errorf("%v entries in 7 ms of an even run, want 3.5", got)
-	}
-}
-
-// Only what most repetitions tell is drawn; runs without a course are left out.
+// Runs without a course are left out, and of few repetitions the range is shown.
 func TestCourseOfFewRuns(t *testing.T) {
 	bare := []*runs.Result{{Faults: []runs.Fault{{}}}, {Series: &runs.Series{IntervalNS: 1}}}
 	if co := (&cell{Cell: &cells.Cell{Good: bare}}).course(); co != nil {
 		t.Errorf("a course without entries or faults: %+v", co)
 	}
 	c := &cell{Cell: &cells.Cell{Good: []*runs.Result{outage(200 * ms), outage(200 * ms), outage(200 * ms)}}}
-	for i := range c.Good[0].Series.P99NS { // one of three has an entry during the outage
-		x := int64(90 * ms)
-		c.Good[0].Series.P99NS[i] = &x
-	}
 	co := c.course()
-	for i, at := range co.middle {
-		if e := co.tail[i]; at > 0 && at < 100*ms && e.N != 0 {
-			t.Errorf("%v ms: the p99 of a single run is drawn: %+v", at/ms, e)
-		}
-	}
 	if co.bounded() || co.spread() != "range of 3 repetitions, too few for an interval" {
 		t.Errorf("the band is the %s", co.spread())
 	}

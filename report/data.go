@@ -416,10 +416,8 @@ func (p *paper) askedFor(asked runs.Figure) (f page.Figure, ok bool) {
 		if asked.Against != runs.OverN {
 			f.Against = asked.Against
 		}
-	case asked.Show == runs.ResponsePercentiles || asked.Show == runs.ResponseCDF:
+	case asked.Show == runs.ResponseCDF:
 		f = page.Figure{Against: page.ByPercentile, Metric: p.firstOf(runs.ResponseP50, runs.WaitingP50), Nodes: asked.Nodes}
-	case asked.Show == runs.WaitingCDF:
-		f = page.Figure{Against: page.ByPercentile, Metric: p.firstOf(runs.WaitingP50), Nodes: asked.Nodes}
 	default:
 		return f, false
 	}

@@ -25,10 +25,10 @@ func flowing(in report.Input, intervals int) report.Input {
 	return in
 }
 
-// Distributions are those of all repetitions together: shares that grow, and percentiles.
+// Distributions are those of all repetitions together: shares that grow.
 func TestDistributions(t *testing.T) {
 	in := experiment(t, []string{"a", "b"}, []string{"saturate"}, []int{3, 7}, 3)
-	in.Only = []string{"response-cdf-tcp-saturate-n7", "response-percentiles-tcp-saturate-n7", "waiting-cdf-tcp-saturate-n3"}
+	in.Only = []string{"response-cdf-tcp-saturate-n7", "response-cdf-tcp-saturate-n3"}
 	b := build(t, in)
 	for _, name := range in.Only {
 		lines := curves(t, b.svg(t, name))

@@ -60,14 +60,10 @@ func (c *collection) plotFiles() (files []File, err error) {
 
 // writeAll replaces files of a folder, each as a whole or not at all.
 func writeAll(dir string, files []File) error {
-	made := make(map[string]bool)
 	for _, file := range files {
 		path := filepath.Join(dir, file.Name)
-		if dir := filepath.Dir(path); !made[dir] {
-			if err := os.MkdirAll(dir, 0o777); err != nil {
-				return fmt.Errorf("report: %w; choose another folder", err)
-			}
-			made[dir] = true
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return fmt.Errorf("report: %w; choose another folder", err)
 		}
 		if err := fileio.Write(path, file.Data); err != nil {
 			return fmt.Errorf("report: write %s: %w; is its folder writable, and is there room on the disk?", path, err)

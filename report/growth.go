@@ -72,11 +72,6 @@ func growths() []stats.Growth {
 	return append(stats.Growths(), stats.Growth{Name: "1/N", Of: func(n float64) float64 { return 1 / n }})
 }
 
-// shapeSizes are the numbers of nodes at which the shape of a formula is looked
-// at: the same for all, not so few that the shape is still to come, and not so
-// many that preparing a system takes long.
-func shapeSizes() []int { return curveSizes([]int{16, curveLimit}) }
-
 // claimGrowth finds the claim that says most sharply how the messages grow, and
 // the growth that it speaks of: the one that fits the claim's own values best.
 // So no formula has to be read, and one that knows the system, such as 3(K−1),
@@ -87,7 +82,9 @@ func (c *collection) claimGrowth(g *growth, like runs.Spec) {
 			break
 		}
 		var n, y []float64
-		for _, size := range shapeSizes() {
+		// At the same sizes for all: not so few that the shape is still to come, and not so many
+		// that preparing a system takes long.
+		for _, size := range curveSizes([]int{16, curveLimit}) {
 			like.Nodes = size
 			if x, ok := c.theory.predict(k, like); ok {
 				n, y = append(n, float64(size)), append(y, x)
@@ -121,45 +118,23 @@ func (g growth) main() stats.Fit {
 	return g.claimed
 }
 
-// growthPictures show how messages grow, workload by workload: the fits of all series side
-// by side, network by network where they are many, and those of each series.
+// growthPictures show how the messages of each series grow under a workload, with a panel for
+// each network.
 func (c *collection) growthPictures() (all []picture) {
 	for _, sc := range c.scalings() {
-		add := func(name, title string, natural bool, grown []growth, titleOf func(growth) string) {
+		for _, grown := range cells.Grouped(sc.grown, func(g growth) string { return g.label }) {
 			ch := grown[0].set.chart
-			ch.place = ""
+			ch.place = grown[0].label + " " + sc.slug
 			all = append(all, picture{
-				show: runs.GrowthPicture, kind: units.Slug("growth " + name), title: title, ch: ch, alone: true, natural: natural, usual: true,
+				show: runs.GrowthPicture, kind: "growth", title: "Growth of messages per CS", ch: ch, natural: true, usual: true,
 				panels: func(int) (all []panel) {
 					for _, g := range grown {
-						v := g.panel(titleOf(g))
-						v.about = []string{sc.title}
+						v := g.panel()
+						v.about = []string{g.label, g.set.transport, sc.title}
 						all = append(all, v)
 					}
 					return all
 				},
-			})
-		}
-		series := cells.Grouped(sc.grown, func(g growth) string { return g.label })
-		growing := slices.DeleteFunc(slices.Clone(sc.grown), func(g growth) bool { return !g.varies })
-		networks := cells.Grouped(growing, func(g growth) string { return g.set.transport })
-		if len(series) > 1 && len(growing) > 0 && len(growing) <= mostPanels {
-			add(sc.slug, "Growth of messages per CS", true, growing, func(g growth) string {
-				if len(networks) > 1 {
-					return g.label + ", " + g.set.transport
-				}
-				return g.label
-			})
-		} else if len(series) > 1 {
-			for _, grown := range networks {
-				title := "Growth of messages per CS over " + grown[0].set.transport
-				add(sc.slug+" "+grown[0].set.transport, title, true, grown, func(g growth) string { return g.label })
-			}
-		}
-		for _, grown := range series {
-			label := grown[0].label
-			add(label+" "+sc.slug, label+": growth of messages per CS", len(series) == 1, grown, func(g growth) string {
-				return g.set.network() + ": " + equation(g.main())
 			})
 		}
 	}
@@ -167,9 +142,9 @@ func (c *collection) growthPictures() (all []picture) {
 }
 
 // panel shows what was measured, with the fit of the claimed growth and the best one.
-func (g growth) panel(title string) panel {
+func (g growth) panel() panel {
 	v := panel{read: "Points are medians with their intervals, curves least-squares fits to every repetition."}
-	v.Title, v.X = title, plots.Axis{Label: "nodes N", Kind: plots.Linear}
+	v.X = plots.Axis{Label: "nodes N", Kind: plots.Linear}
 	v.Y = plots.Axis{Label: "messages per CS, median", Kind: plots.Linear}
 	points := g.set.points(g.label, runs.MessagesPerCS)
 	for i := range points {
@@ -177,12 +152,15 @@ func (g growth) panel(title string) panel {
 	}
 	v.Series = append(v.Series, plots.Series{Style: g.style, Role: plots.Measured, Points: points})
 	if g.place > 0 {
-		v.Series = append(v.Series, g.curveOf(g.claimed, plots.Exact, "claimed: "+g.claimed.Growth.Name))
-		v.predicted = append(v.predicted, saying{text: fmt.Sprintf("claimed growth %s, that of %s", g.claimed.Growth.Name, formula(g.claim))})
+		v.Series = append(v.Series, plots.Series{
+			Label: "claimed: " + g.claimed.Growth.Name, Style: g.style, Role: plots.Exact, Points: curvePoints(g.claimed, g.n),
+		})
+		v.predicted = append(v.predicted, saying{g.label, "claimed growth " + g.claimed.Growth.Name + ", that of " + formula(g.claim)})
 	}
 	if best := g.ranked[0]; g.place != 1 {
-		v.Series = append(v.Series, g.curveOf(best, plots.Bound, "best fit: "+best.Growth.Name))
-		v.predicted = append(v.predicted, saying{text: "the best growth by AICc is " + best.Growth.Name})
+		v.Series = append(v.Series, plots.Series{
+			Label: "best fit: " + best.Growth.Name, Style: g.style, Role: plots.Bound, Points: curvePoints(best, g.n),
+		})
 	}
 	return v
 }
@@ -198,11 +176,6 @@ func equation(f stats.Fit) string {
 		sign, c = " − ", -c
 	}
 	return text + sign + times(units.Number(c), f.Growth)
-}
-
-// curveOf draws a fit between the smallest and the largest size.
-func (g growth) curveOf(f stats.Fit, role plots.Role, label string) plots.Series {
-	return plots.Series{Label: label, Style: g.style, Role: role, Points: curvePoints(f, g.n)}
 }
 
 // curvePoints follows a fit from the smallest of some sizes to the largest.

@@ -26,85 +26,46 @@ func (s *set) at(here spot, usual bool, show, title string, panels func() []pane
 	}}
 }
 
-// mostCommon returns the size at which most series have a run of which something holds,
-// among equals the largest; without cells where there is none.
-func (s *set) mostCommon(holds func(*runs.Result) bool) (common spot) {
-	most := 1
+// mostCommon returns the size at which most series were measured, among equals the largest.
+func (s *set) mostCommon() (common spot) {
 	for _, here := range s.spots {
-		have := 0
-		for _, cell := range here.cells {
-			if slices.ContainsFunc(cell.Good, holds) {
-				have++
-			}
-		}
-		if have >= most {
-			common, most = here, have
+		if len(here.cells) >= len(common.cells) {
+			common = here
 		}
 	}
 	return common
 }
 
-// distributions are those of response and waiting time: how many of the times are at most
-// so long, and the response time by percentile, which shows the tail.
+// distributions show at each size how many of the response times are at most so long.
 func (s *set) distributions() (all []picture) {
-	usual := s.mostCommon(func(r *runs.Result) bool { return r.Histograms.Response != "" || r.Histograms.Waiting != "" })
-	share := func(h *hdrhistogram.Histogram) (points []plots.Point) {
-		for _, x := range stats.Cumulative(h) {
-			points = append(points, plots.At(x.Value, x.Share))
-		}
-		return points
-	}
-	rank := func(h *hdrhistogram.Histogram) (points []plots.Point) {
-		for _, x := range stats.Percentiles(h) {
-			points = append(points, plots.At(x.Inverse, x.Value))
-		}
-		return points
-	}
-	response := func(r *runs.Result) string { return r.Histograms.Response }
-	waiting := func(r *runs.Result) string { return r.Histograms.Waiting }
-	parts := plots.Axis{Label: "share of the critical sections", Kind: plots.Parts}
-	percentiles := plots.Axis{Label: "percentile, all repetitions together", Kind: plots.Ranks}
-	for _, of := range []struct {
-		show, title, read string
-		x, y              plots.Axis
-		times             func(*runs.Result) string
-		points            func(*hdrhistogram.Histogram) []plots.Point
-	}{
-		{runs.ResponseCDF, "Response time: distribution", toPart, timeAxis("response time"), parts, response, share},
-		{runs.WaitingCDF, "Waiting time: distribution", toPart, timeAxis("waiting time"), parts, waiting, share},
-		{runs.ResponsePercentiles, "Response time by percentile", "The times of all repetitions together.",
-			percentiles, timeAxis("response time"), response, rank},
-	} {
-		for _, here := range s.spots {
-			all = append(all, s.at(here, here.nodes == usual.nodes, of.show, of.title, func() []panel {
-				v := panel{read: of.read}
-				v.X, v.Y = of.x, of.y
-				for _, ln := range s.lines {
-					curve := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Curve}
-					curve.Points = of.points(here.cells[ln.label].merged(of.times))
-					v.Series = append(v.Series, curve)
+	usual := s.mostCommon()
+	for _, here := range s.spots {
+		all = append(all, s.at(here, here.nodes == usual.nodes, runs.ResponseCDF, "Response time: distribution", func() []panel {
+			v := panel{read: "How many of the times, of all repetitions together, are at most so long; up to 99.9%."}
+			v.X = plots.Axis{Label: "response time", Kind: plots.Times}
+			v.Y = plots.Axis{Label: "share of the critical sections", Kind: plots.Parts}
+			for _, ln := range s.lines {
+				curve := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Curve}
+				for _, x := range stats.Cumulative(here.cells[ln.label].responses()) {
+					curve.Points = append(curve.Points, plots.At(x.Value, x.Share))
 				}
-				return []panel{v}
-			}))
-		}
+				v.Series = append(v.Series, curve)
+			}
+			return []panel{v}
+		}))
 	}
 	return all
 }
 
-// toPart says how a cumulative distribution is read.
-const toPart = "How many of the times, of all repetitions together, are at most so long; up to 99.9%."
-
-func timeAxis(label string) plots.Axis { return plots.Axis{Label: label, Kind: plots.Times} }
-
-// merged adds up the histograms of a cell's repetitions; nil where there are none, or one
-// cannot be read. The cell may be nil.
-func (c *cell) merged(of func(*runs.Result) string) *hdrhistogram.Histogram {
+// responses adds up the response times of a cell's repetitions; nil where there are none, or
+// one cannot be read. The cell may be nil.
+func (c *cell) responses() *hdrhistogram.Histogram {
 	if c == nil {
 		return nil
 	}
 	var encoded []string
 	for _, r := range c.Good {
-		encoded = append(encoded, of(r))
+		encoded = append(encoded, r.Histograms.Response)
 	}
 	h, err := stats.Merge(encoded)
 	if err != nil {
@@ -193,15 +154,15 @@ func (s *set) work() (all []picture) {
 func (s *set) drawWork(here spot) []panel {
 	const width = 0.76 // of the place between two columns
 	v := panel{read: "A column for each algorithm, in it a dot for each node, in order: " +
-		"the messages that it sent and received over the mean of all nodes, median over the repetitions."}
+		"the messages that it sent and received in all repetitions, over the mean of all nodes."}
 	v.X = plots.Axis{Label: "nodes in order, by algorithm", Kind: plots.Names}
 	v.Y = plots.Axis{Label: "messages / mean", Kind: plots.Values}
 	for _, ln := range s.lines {
 		work := here.cells[ln.label].workOfNodes()
 		series := plots.Series{Label: ln.label, Style: ln.style, Role: plots.Dots}
-		for i, e := range work {
+		for i, relative := range work {
 			x := float64(len(v.Names)) + width*((float64(i)+0.5)/float64(here.nodes)-0.5)
-			series.Points = append(series.Points, plots.At(x, e.Median))
+			series.Points = append(series.Points, plots.At(x, relative))
 		}
 		if work != nil {
 			v.Series, v.Names = append(v.Series, series), append(v.Names, "")
@@ -210,36 +171,30 @@ func (s *set) drawWork(here spot) []panel {
 	return []panel{v}
 }
 
-// workOfNodes returns for each node the messages that it sent and handled,
-// relative to the mean of all nodes; nil where it was not counted. The cell may be
-// nil.
-func (c *cell) workOfNodes() []stats.Estimate {
+// workOfNodes returns for each node the messages that it sent and handled in all good runs,
+// relative to the mean of all nodes; nil where they were not counted. The cell may be nil.
+func (c *cell) workOfNodes() []float64 {
 	if c == nil {
 		return nil
 	}
-	values := make([][]float64, c.Nodes)
+	work, total := make([]float64, c.Nodes), 0.0
 	for _, r := range c.Good {
-		sent, handled, total := r.Work.SentByNode, r.Work.HandledByNode, 0.0
+		sent, handled := r.Work.SentByNode, r.Work.HandledByNode
 		if len(sent) != c.Nodes || len(handled) != c.Nodes {
 			continue
 		}
-		for i := range sent {
+		for i := range work {
+			work[i] += float64(sent[i] + handled[i])
 			total += float64(sent[i] + handled[i])
 		}
-		for i := range sent {
-			if total > 0 {
-				values[i] = append(values[i], float64(sent[i]+handled[i])*float64(c.Nodes)/total)
-			}
-		}
 	}
-	if len(values[0]) == 0 {
+	if total == 0 {
 		return nil
 	}
-	var estimates []stats.Estimate
-	for _, v := range values {
-		estimates = append(estimates, stats.Median(v))
+	for i := range work {
+		work[i] *= float64(c.Nodes) / total
 	}
-	return estimates
+	return work
 }
 
 // courses draw how each cell went around its faults, at the larger sizes where there are
@@ -255,9 +210,9 @@ func (s *set) courses() (all []picture) {
 				continue
 			}
 			p := s.at(here, i >= len(s.spots)-mostSizes, runs.CoursePicture, "Course of the run: "+ln.label, func() []panel {
-				return cell.course().panels(ln, cell)
+				return []panel{cell.course().panel(ln, cell)}
 			})
-			p.kind, p.alone, p.columns = units.Slug("course "+ln.label), true, 1
+			p.kind, p.alone = units.Slug("course "+ln.label), true
 			all = append(all, p)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"dmebench/report/cells"
@@ -125,14 +124,9 @@ func spectra(list []*runs.Result) (all []page.Spectrum, unread error) {
 			continue
 		}
 		s := page.Spectrum{Title: times.title, Count: page.Real(h.TotalCount())}
-		for k := 0; ; k++ {
-			inverse := math.Pow(10, float64(k)/page.SpectrumSteps)
-			if inverse >= float64(h.TotalCount()) {
-				break
-			}
-			s.Values = append(s.Values, page.Real(h.ValueAtQuantile(100*(1-1/inverse))))
+		for _, x := range stats.Percentiles(h, page.SpectrumSteps) {
+			s.Values = append(s.Values, page.Real(x.Value))
 		}
-		s.Values = append(s.Values, page.Real(h.Max()))
 		all = append(all, s)
 	}
 	return all, unread

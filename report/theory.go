@@ -12,17 +12,14 @@ import (
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/dme/claim"
-	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
 )
 
 // theory evaluates claims for the cells of an experiment.
 type theory struct {
-	claims  func(string) claim.List
-	prepare func(runs.Spec) (dme.Setting, bool)
-	order   func(runs.Spec) bool // whether links keep order; nil where all do
-	known   map[string]prepared  // preparing a system may be dear
+	in    Input
+	known map[string]prepared // preparing a system may be dear
 }
 
 type prepared struct {
@@ -30,19 +27,17 @@ type prepared struct {
 	ok      bool
 }
 
-func newTheory(in Input) *theory {
-	return &theory{in.Claims, in.Setting, in.KeepsOrder, make(map[string]prepared)}
-}
+func newTheory(in Input) *theory { return &theory{in, make(map[string]prepared)} }
 
 // setting returns the system of a run.
 func (t *theory) setting(s runs.Spec) (dme.Setting, bool) {
-	if t.prepare == nil {
+	if t.in.Setting == nil {
 		return dme.Setting{}, false
 	}
 	key := fmt.Sprintf("%+v", s)
 	p, ok := t.known[key]
 	if !ok {
-		p.setting, p.ok = t.prepare(s)
+		p.setting, p.ok = t.in.Setting(s)
 		t.known[key] = p
 	}
 	return p.setting, p.ok
@@ -51,14 +46,14 @@ func (t *theory) setting(s runs.Spec) (dme.Setting, bool) {
 // about returns the claims about a quantity that speak of runs like s, the
 // sharpest kind first and what is known to be false last.
 func (t *theory) about(q claim.Quantity, s runs.Spec) claim.List {
-	if t.claims == nil {
+	if t.in.Claims == nil {
 		return nil
 	}
-	return t.circumstance(s).About(q, t.claims(s.Algorithm))
+	return t.circumstance(s).About(q, t.in.Claims(s.Algorithm))
 }
 
 func (t *theory) circumstance(s runs.Spec) claims.Circumstance {
-	return claims.Of(s, t.order == nil || t.order(s))
+	return claims.Of(s, t.in.KeepsOrder == nil || t.in.KeepsOrder(s))
 }
 
 // speakingOf returns those that give a number.
@@ -147,24 +142,6 @@ func formula(c claim.Claim) string {
 		text += ", known to be false"
 	}
 	return fmt.Sprintf("%s (%s)", text, citation(c.Source))
-}
-
-// longLabel is from how many letters on a formula is too long to stand at a curve.
-const longLabel = 28
-
-// atCurve writes a claim as it stands at its curve: its formula, up to the first clause
-// where it is a long one. The caption has all of it.
-func atCurve(c claim.Claim) string {
-	text := sign(c.Kind) + brief(c.Formula)
-	if utf8.RuneCountInString(text) <= longLabel {
-		return text
-	}
-	for _, end := range []string{", ", " for ", " where ", " and "} {
-		if i := strings.Index(text, end); i > 0 {
-			return text[:i] + " …"
-		}
-	}
-	return text
 }
 
 // brief cuts a formula before its explanation, "3(N−1)/N: 3, but 0 for …", or
@@ -270,60 +247,4 @@ func (c *cell) widened(metric string) (e stats.Estimate, bound float64) {
 	}
 	e.Lo, e.Hi = e.Lo-bound, e.Hi+bound
 	return e, bound
-}
-
-// served is the part of an offered load that must be served for the load to be
-// met. Arrivals scatter, so that a load counts as missed only where the whole
-// interval of the throughput lies below that.
-const served = 0.95
-
-// knee returns the last spot of a load curve before the first whose load a line
-// missed. ok is false where already the smallest was missed, or none was: then
-// the knee lies outside of what was measured.
-func (ch chart) knee(label string) (last spot, ok bool) {
-	for _, s := range ch.spots {
-		if s.cells[label] == nil {
-			continue
-		}
-		e := s.cells[label].estimates[runs.Throughput]
-		most := e.Max
-		if e.Bounded() {
-			most = e.Hi
-		}
-		switch {
-		case e.N == 0:
-			continue
-		case most < served*s.offered:
-			return last, last.cells != nil
-		}
-		last = s
-	}
-	return last, false
-}
-
-// markKnees adds to a view of throughput against load what was offered, and a
-// ring around the knee of every line that has one.
-func (ch chart) markKnees(v *panel) {
-	offered := plots.Series{Label: "offered load", Style: plots.Plain, Role: plots.Bound}
-	for _, s := range ch.spots {
-		if s.offered == 0 {
-			return
-		}
-		offered.Points = append(offered.Points, plots.At(s.x, s.offered))
-	}
-	found := false
-	for _, ln := range ch.lines {
-		if s, ok := ch.knee(ln.label); ok {
-			ring := []plots.Point{plots.At(s.x, s.cells[ln.label].estimates[runs.Throughput].Median)}
-			v.Series = append(v.Series, plots.Series{Style: ln.style, Role: plots.Mark, Points: ring})
-			found = true
-		}
-	}
-	v.Series = append(v.Series, offered)
-	if found {
-		v.keys = append(v.keys, plots.Key{
-			Label: fmt.Sprintf("knee: beyond it less than %.0f%% of the load is served", 100*served),
-			Role:  plots.Mark,
-		})
-	}
 }

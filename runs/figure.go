@@ -33,22 +33,19 @@ const OverN = "n"
 // Pictures are the names of what figures show besides single metrics.
 func Pictures() []string {
 	return []string{
-		KindsOfMessages, ResponseCDF, WaitingCDF, ResponsePercentiles, WorkPerNode, FairnessPicture, RecoveryPicture,
-		CoursePicture, GrowthPicture,
+		KindsOfMessages, ResponseCDF, WorkPerNode, FairnessPicture, RecoveryPicture, CoursePicture, GrowthPicture,
 	}
 }
 
 // Names of pictures.
 const (
-	KindsOfMessages     = "kinds-of-messages"    // of which kinds they are, at each size
-	ResponseCDF         = "response-cdf"         // which share of the times is at most so long
-	WaitingCDF          = "waiting-cdf"          //
-	ResponsePercentiles = "response-percentiles" // the tail
-	WorkPerNode         = "work-per-node"
-	FairnessPicture     = "fairness" // who entered, and how unequal the work was
-	RecoveryPicture     = "recovery" // what faults cost
-	CoursePicture       = "course"   // throughput and waiting time around faults
-	GrowthPicture       = "growth"   // how messages grow with N
+	KindsOfMessages = "kinds-of-messages" // of which kinds they are, at each size
+	ResponseCDF     = "response-cdf"      // which share of the times is at most so long
+	WorkPerNode     = "work-per-node"
+	FairnessPicture = "fairness" // who entered, and how unequal the work was
+	RecoveryPicture = "recovery" // what faults cost
+	CoursePicture   = "course"   // throughput and waiting time around faults
+	GrowthPicture   = "growth"   // how messages grow with N
 )
 
 // Metric returns the metric that the figure shows; ok is false for a picture.

@@ -57,13 +57,10 @@ type Percentile struct {
 	Value   float64
 }
 
-// stepsPerDecade is how finely a percentile curve is drawn.
-const stepsPerDecade = 24
-
-// Percentiles returns the percentile curve of h from 0% to the largest rank
-// that its number of values can tell: with n values, nothing is known beyond
+// Percentiles returns the percentile curve of h with so many points for each decade of
+// 1/(1−p), from 0% to the largest rank that its number of values can tell: with n values, nothing is known beyond
 // the percentile 1−1/n. It is empty where h is nil.
-func Percentiles(h *hdrhistogram.Histogram) []Percentile {
+func Percentiles(h *hdrhistogram.Histogram, perDecade float64) []Percentile {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
@@ -74,7 +71,7 @@ func Percentiles(h *hdrhistogram.Histogram) []Percentile {
 		ranks = append(ranks, Percentile{inverse, float64(h.ValueAtQuantile(p * 100))})
 	}
 	for k := 0; ; k++ {
-		inverse := math.Pow(10, float64(k)/stepsPerDecade)
+		inverse := math.Pow(10, float64(k)/perDecade)
 		if inverse >= last {
 			break
 		}

@@ -79,7 +79,7 @@ func TestMergeIsTheHistogramOfAllValues(t *testing.T) {
 		t.Fatalf("merged %d of %d values", h.TotalCount(), len(all))
 	}
 	slices.Sort(all)
-	ranks := stats.Percentiles(h)
+	ranks := stats.Percentiles(h, 24)
 	for i, r := range ranks {
 		p := 1 - 1/r.Inverse
 		want := all[min(len(all)-1, max(0, int(math.Round(p*float64(len(all))))-1))]
@@ -106,7 +106,7 @@ func TestMergeOfNothingAndOfRubbish(t *testing.T) {
 			t.Errorf("Merge(%q) = %v, %v", nothing, h, err)
 		}
 	}
-	if stats.Percentiles(nil) != nil {
+	if stats.Percentiles(nil, 24) != nil {
 		t.Error("a curve of no histogram")
 	}
 	for _, bad := range []string{"rubbish", "HISTFAAA", empty[:len(empty)/2]} {

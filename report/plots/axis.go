@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -16,9 +15,9 @@ import (
 const logFrom = 31.622776601683793
 
 // A bar may stretch an axis beyond the largest value that it belongs to by these
-// factors: of a linear axis, of a logarithmic one, and by a band of either. What reaches further is cut, with a
-// mark: one repetition out of line must not press all medians to the ground.
-const stretch, stretchLog, stretchBand = 1.5, 3, 3
+// factors: of a linear axis, and of a logarithmic one. What reaches further is cut:
+// one repetition out of line must not press all medians to the ground.
+const stretch, stretchLog = 1.5, 3
 
 // manyValues on an abscissa get round ticks instead of one each.
 const manyValues = 12
@@ -54,19 +53,11 @@ func (e *extent) add(x float64) {
 // yScale chooses the vertical axis.
 func (p Panel) yScale() scale {
 	points, bars := newExtent(), newExtent()
-	room := float64(stretch)
 	// The parts of a stack can be compared on a linear axis only.
-	linear := p.Y.Kind == Linear || slices.ContainsFunc(p.Series, func(s Series) bool { return s.Role == Layer })
+	linear := p.Y.Kind == Linear
 	for _, s := range p.Series {
-		if s.Role == Band {
-			room = stretchBand
-		}
+		linear = linear || s.Role == Layer
 		for _, pt := range s.Points {
-			// The quickest of all may be a thousand times below the rest: a
-			// distribution is read from its first tenth on.
-			if p.X.Kind == Ranks && pt.X < 1/(1-0.1) && len(s.Points) > 1 {
-				continue
-			}
 			points.add(pt.Y)
 			if pt.hasBar() {
 				bars.add(pt.Lo)
@@ -81,14 +72,14 @@ func (p Panel) yScale() scale {
 	case points.min > points.max:
 		s.linear(0, 1, 1)
 	default:
-		s.measured(p.Y.Kind == Times, linear, points, bars, room)
+		s.measured(p.Y.Kind == Times, linear, points, bars)
 	}
 	return s
 }
 
 // measured chooses the axis of measured values. A linear one begins at zero, so that
 // lengths can be compared.
-func (s *scale) measured(time, linear bool, points, bars extent, room float64) {
+func (s *scale) measured(time, linear bool, points, bars extent) {
 	s.log = !linear && points.positive < math.Inf(1) && points.max/points.positive > logFrom
 	if time {
 		typical := points.max
@@ -99,39 +90,24 @@ func (s *scale) measured(time, linear bool, points, bars extent, room float64) {
 		s.label += " (" + s.unit.Unit + ")"
 	}
 	if s.log {
-		s.decades(points, bars)
+		s.label += ", log scale"
+		if points.min <= 0 {
+			s.label += " without zeros"
+		}
+		low := min(points.positive, max(bars.positive, points.positive/stretchLog))
+		s.logarithmic(low, max(points.max, min(bars.max, points.max*stretchLog)))
 		return
 	}
-	low, high := stretched(points, bars, room)
+	low, high := min(0, points.min), max(0, points.max)
+	room := (stretch - 1) * (high - low)
+	if high == low { // all are zero: bars are all there is to see
+		room = math.Inf(1)
+	}
+	low, high = min(low, max(bars.min, low-room)), max(high, min(bars.max, high+room))
 	if high == low {
 		high = low + s.unit.Divisor
 	}
 	s.linear(low, high, niceStep((high-low)/5/s.unit.Divisor)*s.unit.Divisor)
-}
-
-// decades gives a logarithmic axis its range. A bar may reach far below its point, or
-// below zero.
-func (s *scale) decades(points, bars extent) {
-	s.label += ", log scale"
-	if points.min <= 0 {
-		s.label += " without zeros"
-	}
-	low := points.positive
-	if bars.positive < low {
-		low = max(bars.positive, low/stretchLog)
-	}
-	s.logarithmic(low, max(points.max, min(bars.max, points.max*stretchLog)))
-}
-
-// stretched is the range of a linear axis that begins at zero, or below it where
-// values do.
-func stretched(points, bars extent, factor float64) (low, high float64) {
-	low, high = min(0, points.min), max(0, points.max)
-	if high == low { // all are zero: bars are all there is to see
-		return min(low, bars.min), max(high, bars.max)
-	}
-	room := (factor - 1) * (high - low)
-	return min(low, max(bars.min, low-room)), max(high, min(bars.max, high+room))
 }
 
 // linear gives the axis a range of whole steps, with a tick at each.
@@ -148,30 +124,22 @@ func (s *scale) round(lo, hi, step float64) {
 }
 
 // logarithmic gives the axis a range that ends at 1, 2 or 5 times a power of ten
-// of its unit. It labels the decades, in a short range 2 and 5 between them too.
+// of its unit, with a tick at each of them. It labels the decades, in a short range all.
 func (s *scale) logarithmic(lo, hi float64) {
+	const near = 1 + 1e-9
+	next := func(x float64) float64 { return niceStep(1.5 * x) }
 	lo, hi = lo/s.unit.Divisor, niceStep(hi/s.unit.Divisor)
 	down := math.Pow(10, math.Floor(math.Log10(lo)))
-	for _, m := range []float64{5, 2} {
-		if m*down <= lo*(1+1e-9) {
-			down *= m
-			break
-		}
+	for next(down) <= lo*near {
+		down = next(down)
 	}
 	s.min, s.max = down*s.unit.Divisor, hi*s.unit.Divisor
-	decades := math.Log10(hi / down)
-	for e := math.Floor(math.Log10(down)); e <= math.Ceil(math.Log10(hi)); e++ {
-		for m := 1.0; m < 10; m++ {
-			v := m * math.Pow(10, e)
-			if v < down*(1-1e-9) || v > hi*(1+1e-9) {
-				continue
-			}
-			t := plot.Tick{Value: v * s.unit.Divisor}
-			if m == 1 || decades < 3 && (m == 2 || m == 5) {
-				t.Label = units.Number(v)
-			}
-			s.ticks = append(s.ticks, t)
+	for x := down; x <= hi*near; x = next(x) {
+		t := plot.Tick{Value: x * s.unit.Divisor}
+		if _, part := math.Modf(math.Log10(x) + 1e-9); hi/down < 1000 || math.Abs(part) < 1e-6 {
+			t.Label = units.Number(x)
 		}
+		s.ticks = append(s.ticks, t)
 	}
 }
 
@@ -233,15 +201,8 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 		all.add(e.At)
 	}
 	switch p.X.Kind {
-	case Elapsed:
-		if s.min, s.max = all.min, all.max; s.min == s.max {
-			s.min, s.max = s.min-1, s.max+1
-		}
-		s.round(s.min, s.max, niceStep((s.max-s.min)/8))
-	case Ranks:
-		s.ranks(all.max)
 	case Times:
-		s.measured(true, false, all, newExtent(), stretch)
+		s.measured(true, false, all, newExtent())
 	case Names:
 		s.min, s.max, s.names = -0.5, float64(len(p.Names))-0.5, len(p.Names)
 		for i, name := range p.Names {
@@ -252,21 +213,12 @@ func (p Panel) xScale(fits func(a, b tickAt) bool) scale {
 	}
 	whole := slices.Clone(s.ticks)
 	if s.thin(fits); s.names > 0 && !slices.Equal(whole, s.ticks) {
-		for i, t := range whole { // in lines if they are not told by the legend too
-			if s.ticks[i].Label = strings.ReplaceAll(t.Label, " ", "\n"); p.inLegend() {
-				s.ticks[i].Label = ""
-			}
+		for i, t := range whole {
+			s.ticks[i].Label = strings.ReplaceAll(t.Label, " ", "\n")
 		}
 		s.thin(fits)
 	}
 	return s
-}
-
-// inLegend reports whether all places are named after series, which the legend names too.
-func (p Panel) inLegend() bool {
-	return !slices.ContainsFunc(p.Names, func(name string) bool {
-		return !slices.ContainsFunc(p.Series, func(s Series) bool { return s.Label == name })
-	})
 }
 
 // values is an axis with a tick at each value.
@@ -287,26 +239,12 @@ func (s *scale) values(kind AxisKind, all extent, at []float64) {
 	default:
 		s.min, s.max = all.min-margin, all.max+margin
 	}
-	if kind == Values && !s.log && len(at) > manyValues {
+	if len(at) == 0 || kind == Values && !s.log && len(at) > manyValues {
 		s.round(all.min, all.max, niceStep((all.max-all.min)/manyValues))
 		return
 	}
-	if len(at) == 0 { // curves alone
-		at = []float64{all.min, all.max}
-	}
 	for _, x := range at {
 		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: units.Number(x)})
-	}
-}
-
-// ranks is the axis of a percentile plot: 0%, 50%, 90%, 99%, …
-func (s *scale) ranks(last float64) {
-	s.log, s.min, s.max = true, 1, max(10, last)
-	for x := 1.0; x <= s.max*1.0001; x *= 10 {
-		s.ticks = append(s.ticks, plot.Tick{Value: x, Label: fmt.Sprintf("%.8g%%", 100-100/x)})
-		if x == 1 {
-			s.ticks = append(s.ticks, plot.Tick{Value: 2, Label: "50%"})
-		}
 	}
 }
 

@@ -27,17 +27,18 @@ const (
 // arrangement returns the number of columns of the panels and a panel's height, in a
 // width.
 func (f Figure) arrangement(inner vg.Length) (columns int, height vg.Length) {
-	columns = f.Columns
-	if n := len(f.panels()); columns == 0 {
-		columns = 3
-		if n == 1 || n == 2 || n == 4 {
-			columns = min(n, 2)
-		}
+	n := len(f.panels())
+	columns = 3
+	if n == 1 || n == 2 || n == 4 {
+		columns = min(n, 2)
+	}
+	if slices.ContainsFunc(f.Panels, func(p Panel) bool { return p.Events != nil }) {
+		columns = 1 // their labels need room
 	}
 	for columns > 1 && (inner+panelGap)/vg.Length(columns)-panelGap < narrowest {
 		columns--
 	}
-	if len(f.panels()) == 1 {
+	if n == 1 {
 		return columns, min(250, 0.74*inner)
 	}
 	return columns, [...]vg.Length{165, 185, 150}[min(columns, 3)-1]
@@ -62,10 +63,9 @@ type drawing struct {
 
 // panel is one pair of axes with what stands between them.
 type panel struct {
-	title  []string
-	plot   *plot.Plot
-	marks  marks
-	labels eventLabels
+	title []string
+	plot  *plot.Plot
+	marks marks
 }
 
 func (f Figure) lay(size Size) drawing {
@@ -77,14 +77,9 @@ func (f Figure) lay(size Size) drawing {
 
 	all := f.panels()
 	d.columns, d.body = f.arrangement(inner)
-	cut := false
 	for _, p := range all {
 		drawn := d.within(p, (inner+panelGap)/vg.Length(d.columns)-panelGap)
 		d.panels, d.titles = append(d.panels, drawn), max(d.titles, len(drawn.title))
-		cut = cut || drawn.marks.cuts()
-	}
-	if cut {
-		f.Keys = append(slices.Clone(f.Keys), Key{Label: "goes on beyond the axis", Role: Cut})
 	}
 	d.legend = f.legend(small, inner)
 	d.body += vg.Length(max(0, d.titles-1)) * panelTitle
@@ -107,9 +102,8 @@ func (d drawing) within(p Panel, width vg.Length) panel {
 	}
 	drawn.marks = marks{
 		series: p.Series, events: events, x: p.xScale(fits), y: p.yScale(), width: (width - ordinate).Points(),
-		face: d.fonts.regular(curveText),
+		face: small,
 	}
-	drawn.labels = placeLabels(events, drawn.marks.x, small, width-ordinate-10)
 	axis(&drawn.plot.X, drawn.marks.x)
 	axis(&drawn.plot.Y, drawn.marks.y)
 	drawn.plot.BackgroundColor = nil
@@ -194,7 +188,7 @@ func (d drawing) panel(c draw.Canvas, p panel) {
 	// The library's own labels of axes leave the figure half empty where one is
 	// logarithmic, and cut those that are long.
 	face := d.fonts.regular(textSize + 0.5)
-	top += p.labels.height()
+	top += vg.Length(p.marks.rows()) * labelRow
 	below := wrap(face, printable(p.marks.x.label), " ", c.Max.X-c.Min.X-axisLine*axisLines, axisLines)
 	bottom := axisLine*vg.Length(len(below)) + 3
 	beside := wrap(face, printable(p.marks.y.label), " ", c.Max.Y-c.Min.Y-top-bottom, axisLines)
@@ -202,7 +196,6 @@ func (d drawing) panel(c draw.Canvas, p panel) {
 	body := draw.Crop(c, left, 0, bottom, -top)
 	p.plot.Draw(body)
 	data := p.plot.DataCanvas(body)
-	p.labels.draw(data, p.marks)
 	c.SetColor(ink())
 	for i, line := range below {
 		x := max(body.Min.X, min(data.Center().X-face.Width(line)/2, c.Max.X-face.Width(line)))

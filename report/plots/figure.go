@@ -22,11 +22,8 @@ const (
 	Bound                // a predicted bound: dotted, without markers
 	Curve                // a distribution: a line without markers, dashed by style
 	Layer                // a part of a stack of bars, from Lo up to Y
-	Mark                 // rings around points of other series
 	Dots                 // many values of one kind: small markers without a line
 	Course               // a quantity over time: a whole line without markers
-	Band                 // the area from Lo to Hi, behind the Course of its style
-	Cut                  // of a Key alone: what reaches beyond the axis
 )
 
 // Plain is the style of what belongs to no series, such as a line that all are
@@ -34,8 +31,7 @@ const (
 const Plain = -1
 
 // Point is one value. Lo and Hi end its error bar and are NaN where there is
-// none; in a Layer, Lo is the height at which the part begins, and a Band fills
-// what lies between them.
+// none; in a Layer, Lo is the height at which the part begins.
 type Point struct {
 	X, Y   float64
 	Lo, Hi float64
@@ -47,7 +43,7 @@ func At(x, y float64) Point { return Point{X: x, Y: y, Lo: math.NaN(), Hi: math.
 
 // Series is one line of a figure.
 type Series struct {
-	Label  string // in the legend, of a prediction at its curve; "" for none
+	Label  string // in the legend; "" for none
 	Style  int    // which of the looks: the same number in all figures of one page
 	Role   Role
 	Points []Point
@@ -58,14 +54,12 @@ type AxisKind uint8
 
 // The kinds of axes.
 const (
-	Values  AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
-	Times                   // nanoseconds, written in the unit that fits; logarithmic like Values, with ticks at round ones
-	Sizes                   // numbers of nodes: a tick at each one that was measured
-	Ranks                   // 1/(1−p), logarithmic, written as percentiles
-	Parts                   // probabilities, from 0 to 1; never logarithmic
-	Names                   // the abscissa alone: the places that the Figure names
-	Linear                  // a number, on an axis that is never logarithmic
-	Elapsed                 // the abscissa alone: time around a moment, with ticks at round values
+	Values AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
+	Times                  // nanoseconds, written in the unit that fits; logarithmic like Values, with ticks at round ones
+	Sizes                  // numbers of nodes: a tick at each one that was measured
+	Parts                  // probabilities, from 0 to 1; never logarithmic
+	Names                  // the abscissa alone: the places that the Figure names
+	Linear                 // a number, on an axis that is never logarithmic
 )
 
 // Axis is one axis of a figure. The unit of Times is added to its label.
@@ -83,8 +77,6 @@ type Figure struct {
 	Names    []string // the places of an abscissa of that kind, from 0
 	Series   []Series
 	Panels   []Panel // instead of X, Y, Names and Series
-	Columns  int     // of the panels, at most; 0 for as many as look well
-	Keys     []Key   // further lines of the legend
 	Caption  string  // what stands below the figure: whole sentences, not drawn
 }
 
@@ -103,12 +95,6 @@ type Event struct {
 	At    float64
 	Lasts float64 // how long: so far the ground is shaded; 0 for what is done at once
 	Label string
-}
-
-// Key is a line of the legend that stands for a role rather than a series.
-type Key struct {
-	Label string
-	Role  Role
 }
 
 // panels returns what there is to draw.

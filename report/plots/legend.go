@@ -23,88 +23,55 @@ type entry struct {
 	glyph draw.GlyphStyle
 }
 
-// legend stands below the figure in two blocks: the series, and below them the
-// figure's keys.
+// legend stands below the figure, in as many columns as there is room for.
 type legend struct {
-	face   font.Face
-	blocks []block
-}
-
-// block is entries that fill as many columns as there is room for.
-type block struct {
+	face    font.Face
 	entries []entry
 	column  vg.Length // width of one
 	rows    int
 }
 
-// legend lists every series that can be seen once, though it may be in several
-// panels. What is predicted is written at its curve and not here.
+// legend lists every series that can be seen once, though it may be in several panels, and a
+// prediction of several series once.
 func (f Figure) legend(face font.Face, width vg.Length) legend {
+	const thumb = thumbWidth + thumbGap
+	l := legend{face: face, column: thumb + columnGap}
 	listed := make(map[string]bool)
-	var series, keys []entry
 	for _, p := range f.panels() {
 		for _, s := range p.Series {
-			this := fmt.Sprint(s.Label, s.Style, s.Role)
-			if s.Label == "" || s.predicts() || !s.drawable() || listed[this] {
+			this := fmt.Sprint(s.Label, s.Role)
+			if !s.predicts() {
+				this += fmt.Sprint(s.Style)
+			}
+			if s.Label == "" || !s.drawable() || listed[this] {
 				continue
 			}
 			listed[this] = true
-			e := entry{printable(s.Label), s.line(), s.glyph()}
-			// Over names no line leads from point to point.
-			if s.Role == Dots || p.X.Kind == Names && s.Role == Measured {
-				e.line = draw.LineStyle{}
+			e := entry{elide(face, printable(s.Label), width-thumb), s.line(), s.glyph()}
+			if p.X.Kind == Names && s.Role == Measured {
+				e.line = draw.LineStyle{} // over names no line leads from point to point
 			}
-			series = append(series, e)
+			l.entries = append(l.entries, e)
+			l.column = max(l.column, thumb+face.Width(e.label)+columnGap)
 		}
 	}
-	for _, k := range f.Keys {
-		s := Series{Role: k.Role, Style: Plain}
-		keys = append(keys, entry{printable(k.Label), s.line(), s.glyph()})
-	}
-	l := legend{face: face}
-	for _, entries := range [][]entry{series, keys} {
-		if len(entries) > 0 {
-			l.blocks = append(l.blocks, fit(entries, face, width))
-		}
-	}
+	columns := max(1, int((width+columnGap)/l.column))
+	l.rows = (len(l.entries) + columns - 1) / columns
 	return l
 }
 
-// fit shortens labels and chooses the number of columns.
-func fit(entries []entry, face font.Face, width vg.Length) block {
-	const thumb = thumbWidth + thumbGap
-	b := block{entries: entries}
-	for i := range entries {
-		entries[i].label = elide(face, entries[i].label, width-thumb)
-		b.column = max(b.column, thumb+face.Width(entries[i].label)+columnGap)
-	}
-	columns := max(1, int((width+columnGap)/b.column))
-	b.rows = (len(entries) + columns - 1) / columns
-	return b
-}
-
-func (l legend) height() vg.Length {
-	rows := 0
-	for _, b := range l.blocks {
-		rows += b.rows
-	}
-	return vg.Length(rows) * lineHeight
-}
+func (l legend) height() vg.Length { return vg.Length(l.rows) * lineHeight }
 
 // draw puts the legend at the top left of c, column by column.
 func (l legend) draw(c draw.Canvas) {
-	top := c.Max.Y
-	for _, b := range l.blocks {
-		for i, e := range b.entries {
-			x := c.Min.X + vg.Length(i/b.rows)*b.column
-			y := top - vg.Length(i%b.rows)*lineHeight - lineHeight/2
-			if e.line.Width > 0 {
-				c.StrokeLine2(e.line, x, y, x+thumbWidth, y)
-			}
-			c.DrawGlyphNoClip(e.glyph, vg.Point{X: x + thumbWidth/2, Y: y})
-			c.SetColor(ink())
-			c.FillString(l.face, vg.Point{X: x + thumbWidth + thumbGap, Y: y - 0.35*l.face.Font.Size}, e.label)
+	for i, e := range l.entries {
+		x := c.Min.X + vg.Length(i/l.rows)*l.column
+		y := c.Max.Y - vg.Length(i%l.rows)*lineHeight - lineHeight/2
+		if e.line.Width > 0 {
+			c.StrokeLine2(e.line, x, y, x+thumbWidth, y)
 		}
-		top -= vg.Length(b.rows) * lineHeight
+		c.DrawGlyphNoClip(e.glyph, vg.Point{X: x + thumbWidth/2, Y: y})
+		c.SetColor(ink())
+		c.FillString(l.face, vg.Point{X: x + thumbWidth + thumbGap, Y: y - 0.35*l.face.Font.Size}, e.label)
 	}
 }

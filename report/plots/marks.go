@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
@@ -17,48 +16,29 @@ type marks struct {
 	events []Event
 	x, y   scale
 	width  float64   // about that of the axis, in points
-	face   font.Face // of what is written at curves
+	face   font.Face // of what is written at events
 }
 
 // Coinciding series are drawn side by side, each with its predictions: shifted by
 // dodge points from the next, all together by at most the part dodgeAll of the
 // distance between two values. Over a single value or a name there is room for
 // more.
-const (
-	dodge, dodgeAll         = 3.4, 0.4
-	dodgeAlone, dodgeAllOne = 26, 0.85
-	dodgeAllNames           = 0.65 // divided among them: what is left keeps them apart
-)
+const dodge, dodgeAlone, dodgeAll = 3.4, 26, 0.5
 
 // shifts returns how far the series of each style stand from their place, and how
 // far from one another.
 func (m marks) shifts() (shifts map[int]vg.Length, step vg.Length) {
 	var styles []int
-	owner, shared := make(map[float64]int), m.x.names == 0 // a name may have one series alone
 	for _, s := range m.series {
-		if s.Role != Measured || !s.drawable() {
-			continue
-		}
-		if !slices.Contains(styles, s.Style) {
+		if s.Role == Measured && s.drawable() && !slices.Contains(styles, s.Style) {
 			styles = append(styles, s.Style)
 		}
-		for _, pt := range s.Points {
-			of, taken := owner[pt.X]
-			shared = shared || taken && of != s.Style
-			owner[pt.X] = s.Style
-		}
 	}
-	if !shared {
-		return nil, 0
+	each, room := float64(dodge), m.x.closest()*m.width
+	if m.x.names > 0 || len(m.x.ticks) == 1 {
+		each, room = dodgeAlone, m.width/float64(len(m.x.ticks))
 	}
-	each, all := float64(dodge), dodgeAll*m.x.closest()*m.width
-	switch {
-	case m.x.names > 0:
-		each, all = dodgeAlone, dodgeAllNames*m.width/float64(m.x.names)
-	case len(m.x.ticks) == 1:
-		each, all = dodgeAlone, dodgeAllOne*m.width
-	}
-	step = vg.Length(min(each, all/float64(max(1, len(styles)-1))))
+	step = vg.Length(min(each, dodgeAll*room/float64(max(1, len(styles)-1))))
 	shifts = make(map[int]vg.Length)
 	for i, style := range styles {
 		shifts[style] = step * vg.Length(float64(i)-float64(len(styles)-1)/2)
@@ -75,38 +55,32 @@ type pen struct {
 	step     vg.Length
 }
 
-func (m marks) onto(c *draw.Canvas, p *plot.Plot) (n pen) {
-	n.marks, n.Canvas = m, c
-	n.toX, n.toY = p.Transforms(c)
-	n.shifts, n.step = m.shifts()
-	return n
-}
-
 // at returns where a value of a series lies; ok is false where it cannot be shown.
 func (p pen) at(s Series, x, y float64) (at vg.Point, ok bool) {
 	if !p.x.drawable(x) || !p.y.drawable(y) {
 		return at, false
 	}
 	at = vg.Point{X: p.toX(x), Y: p.toY(y)}
-	if !slices.Contains([]Role{Layer, Curve, Course, Band}, s.Role) {
+	if !slices.Contains([]Role{Layer, Curve, Course}, s.Role) {
 		at.X += p.shifts[s.Style]
 	}
 	return at, true
 }
 
-// Plot draws from back to front: areas, events, bars, measured lines, predictions upon
+// Plot draws from back to front: events, bars, measured lines, predictions upon
 // them, error bars, markers.
 func (m marks) Plot(c draw.Canvas, p *plot.Plot) {
-	n := m.onto(&c, p)
+	n := pen{marks: m, Canvas: &c}
+	n.toX, n.toY = p.Transforms(&c)
+	n.shifts, n.step = m.shifts()
 	n.shades()
 	n.grid()
-	n.each(n.band, Band)
 	n.instants()
 	n.each(n.layer, Layer)
 	n.each(n.lines, Curve, Course, Measured, Bound, Exact)
 	n.each(n.bars, Measured, Dots)
-	n.each(n.glyphs, Measured, Mark, Dots)
-	n.curveLabels()
+	n.each(n.glyphs, Measured, Dots)
+	n.eventLabels()
 }
 
 // each draws the series of these roles, one role after the other.
@@ -152,10 +126,7 @@ func (p pen) lines(s Series) {
 	}
 	// A prediction that has a single value, or one for each name, has no marker
 	// that would show it: there it is short lines.
-	half := vg.Length(dodgeAlone)/2 - 2
-	if len(p.shifts) > 1 {
-		half = max(5, p.step/2-2)
-	}
+	half := max(5, p.step/2-2)
 	short := s.Role != Measured && (len(s.Points) == 1 || p.x.names > 0)
 	for _, pt := range s.Points {
 		at, ok := p.at(s, pt.X, pt.Y)
@@ -190,7 +161,7 @@ func (p pen) layer(s Series) {
 }
 
 // bars draws error bars with caps, but none of no length. What ends beyond the axis goes as
-// far as that, and ends in an arrow.
+// far as that, without a cap.
 func (p pen) bars(s Series) {
 	style := s.line()
 	style.Dashes, style.Width = nil, 0.9
@@ -202,35 +173,16 @@ func (p pen) bars(s Series) {
 		for _, end := range []float64{pt.Lo, pt.Hi} {
 			to, _ := p.at(s, pt.X, p.y.within(end))
 			p.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
-			if !p.y.cuts(end) {
+			if p.y.within(end) == end {
 				p.StrokeLine2(style, to.X-3, to.Y, to.X+3, to.Y)
-				continue
 			}
-			up := marker{outline: regular(3, math.Copysign(math.Pi/2, end-pt.Y), 1.2)}
-			p.DrawGlyphNoClip(draw.GlyphStyle{Color: hue(s.Style), Radius: 3.2, Shape: up}, to)
 		}
 	}
 }
 
-// cuts reports whether a finite value lies beyond the axis.
-func (s scale) cuts(y float64) bool { return finite(y) && s.within(y) != y }
-
 // within is the place on the axis that is nearest to a value.
 func (s scale) within(y float64) float64 {
-	const rounding = 1e-9
-	if span := (s.max - s.min) * rounding; y > s.max-span && y < s.max+span || y > s.min-span && y < s.min+span {
-		return y
-	}
 	return min(max(y, s.min), s.max)
-}
-
-// cuts reports whether a bar ends beyond the axis.
-func (m marks) cuts() bool {
-	return slices.ContainsFunc(m.series, func(s Series) bool {
-		return s.Role != Layer && s.Role != Band && slices.ContainsFunc(s.Points, func(pt Point) bool {
-			return m.x.drawable(pt.X) && m.y.drawable(pt.Y) && pt.hasBar() && pt.Lo != pt.Hi && (m.y.cuts(pt.Lo) || m.y.cuts(pt.Hi))
-		})
-	})
 }
 
 func corners(r vg.Rectangle) []vg.Point {

@@ -1,8 +1,6 @@
 package plots
 
 import (
-	"image/color"
-
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 
@@ -14,12 +12,6 @@ import (
 // formula, where the writer's own text knows Western European letters only,
 // and it saves 200 KB of embedded fonts per figure.
 type outlined struct{ vg.Canvas }
-
-// SetColor sets a color whose parts are not multiplied by its opacity: the writer takes
-// them as they are, so that translucent white would become grey.
-func (c outlined) SetColor(of color.Color) {
-	c.Canvas.SetColor(color.RGBA(color.NRGBAModel.Convert(of).(color.NRGBA)))
-}
 
 func (c outlined) FillString(face font.Face, at vg.Point, s string) {
 	var buf sfnt.Buffer

@@ -103,60 +103,21 @@ func (d drawing) svg() ([]byte, error) {
 		`font-family="'Liberation Sans',Arimo,Arial,Helvetica,sans-serif" role="img" aria-label="%s">`,
 		(d.width * d.scale).Points(), (d.height * d.scale).Points(), d.width.Points(), d.height.Points(),
 		html.EscapeString(printable(d.figure.Title+": "+d.figure.Subtitle)))
-	out.WriteString(compact(content))
+	out.WriteString(path.ReplaceAllStringFunc(content, func(p string) string { return long.ReplaceAllStringFunc(p, tenths) }))
 	out.WriteString("</svg>\n")
 	return []byte(out.String()), nil
 }
 
-// pathElement is a path as the library writes it, on a line of its own.
-var pathElement = regexp.MustCompile(`^<path d="([^"]*)" style="([^"]*)" />$`)
+// path is an outline, whose numbers are most of a file.
+var path = regexp.MustCompile(` d="[^"]*"`)
 
-// fraction is a number of a path that is no integer.
-var fraction = regexp.MustCompile(`\d+\.\d+`)
+// long is a number of more decimals than any printer shows: 0.1 pt is 35 µm.
+var long = regexp.MustCompile(`\d+\.\d{2,}`)
 
-// tenths writes a number of points with one decimal, which is finer than any
-// printer: 0.1 pt is 35 µm.
+// tenths writes a number of points with one decimal.
 func tenths(number string) string {
 	x, _ := strconv.ParseFloat(number, 64) // it has nothing but digits and a point
 	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
-}
-
-// compact joins neighbouring paths that have the same outline, such as a marker
-// and its edge, or the same look, such as the error bars of a series. A page of
-// many figures is half as large for it.
-func compact(svg string) string {
-	var out []string
-	var outline, style string // of a path that waits for its neighbours
-	flush := func() {
-		if outline != "" {
-			out = append(out, fmt.Sprintf(`<path d="%s" style="%s" />`, outline, style))
-		}
-		outline, style = "", ""
-	}
-	previous := "" // the last outline that was joined, which an edge may repeat
-	for _, line := range strings.Split(svg, "\n") {
-		m := pathElement.FindStringSubmatch(line)
-		if m == nil {
-			flush()
-			previous = ""
-			out = append(out, line)
-			continue
-		}
-		m[1] = fraction.ReplaceAllStringFunc(m[1], tenths)
-		edge, isEdge := strings.CutPrefix(m[2], "fill:none;")
-		switch {
-		case isEdge && m[1] == previous && outline == m[1] && !strings.Contains(style, "stroke:"):
-			style += ";" + edge
-		case m[2] == style:
-			outline += m[1]
-		default:
-			flush()
-			outline, style = m[1], m[2]
-		}
-		previous = m[1]
-	}
-	flush()
-	return strings.Join(out, "\n")
 }
 
 func written(c vg.CanvasWriterTo) ([]byte, error) {

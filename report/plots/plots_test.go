@@ -48,8 +48,6 @@ func strange() map[string]Figure {
 	}
 	times := one(At(3, 250), At(7, 3e6), At(13, 8e9))
 	times.Y = Axis{"response time", Times}
-	ranks := one(At(1, 1000), At(10, 2e6), At(100, 3e6), At(31415, 9e8))
-	ranks.X, ranks.Y, ranks.Series[0].Role = Axis{"percentile", Ranks}, Axis{"response time", Times}, Curve
 	odd := figure(3, 3, 7, 13)
 	odd.Title, odd.Subtitle = `<script>alert("&")</script> ⌈log₂ N⌉ ∛N`, strings.Repeat("very long & <odd> · ", 30)
 	odd.Series[0].Label = strings.Repeat("a label that never ends ", 20)
@@ -79,12 +77,10 @@ func strange() map[string]Figure {
 	panels.Panels = []Panel{whole, whole, {Title: "empty"}, {X: Axis{"x", Linear}, Y: Axis{"residual", Linear}, Series: []Series{
 		{Style: 3, Role: Dots, Points: []Point{At(3, -0.1), At(900, 20), At(900, nan)}},
 		{Style: Plain, Role: Bound, Points: []Point{At(3, 0), At(900, 0)}},
-		{Style: 3, Role: Mark, Points: []Point{At(3, -0.1)}},
 	}}}
-	panels.Keys = []Key{{"a ring", Mark}, {strings.Repeat("a long key ", 20), Mark}}
 	course := figure(0)
-	course.X = Axis{"time since the first fault (ms)", Elapsed}
-	band, median := Series{Label: "interval", Style: 1, Role: Band}, Series{Label: "median", Style: 1, Role: Course}
+	course.X = Axis{"time since the first fault (ms)", Values}
+	band, median := Series{Label: "interval", Style: 1, Role: Bound}, Series{Label: "median", Style: 1, Role: Course}
 	for x := range 40 {
 		pt := Point{X: float64(x) - 10.5, Y: float64(x % 7), Lo: float64(x%7) - 1, Hi: 9, Gap: x == 20}
 		if x == 30 {
@@ -92,7 +88,7 @@ func strange() map[string]Figure {
 		}
 		band.Points, median.Points = append(band.Points, pt), append(median.Points, pt)
 	}
-	course.Columns, course.Panels = 1, []Panel{
+	course.Panels = []Panel{
 		{Title: "one", X: course.X, Y: course.Y, Series: []Series{band, median}, Events: []Event{
 			{At: 0, Label: "kill holder"}, {At: 0.2, Lasts: 100, Label: "partition 1,2|3-8"},
 			{At: 0.3, Label: "kill 4"}, {At: 0.4, Label: "kill 5"}, {At: 0.5, Label: "kill 6, for which there is no room"},
@@ -131,7 +127,6 @@ func strange() map[string]Figure {
 		"bar far below":     one(Point{X: 3, Y: 1000, Lo: 1e-9, Hi: 2000}, At(7, 1)),
 		"gap":               one(At(3, 1), Point{X: 7, Y: 2, Lo: nan, Hi: nan, Gap: true}, At(13, 3)),
 		"times":             times,
-		"percentiles":       ranks,
 		"odd text":          odd,
 		"single prediction": {X: Axis{"nodes N", Sizes}, Series: []Series{{Label: "2T", Role: Bound, Points: []Point{At(3, 2)}}}},
 	}
@@ -319,8 +314,8 @@ func TestTextsNeitherOverlapNorLeaveTheFigure(t *testing.T) {
 func TestSeriesLookDifferent(t *testing.T) {
 	looks := make(map[string]int)
 	for style := range 168 {
-		of := []string{fmt.Sprint(Series{Style: style}.line(), Series{Style: style}.glyph().Shape)}
-		if style < Shades {
+		of := []string{fmt.Sprintf("%v %T", Series{Style: style}.line(), Series{Style: style}.glyph().Shape)}
+		if style < 3*eight {
 			of = append(of, fmt.Sprint(Series{Style: style, Role: Curve}.line()))
 		}
 		for _, look := range of {
@@ -343,24 +338,6 @@ func TestLegend(t *testing.T) {
 		if label := fmt.Sprintf("algorithm-%d", i); count[label] != 1 {
 			t.Errorf("the legend names %s %d times", label, count[label])
 		}
-	}
-}
-
-// What is joined is drawn as before: the same outlines, and a marker's edge in
-// the same element.
-func TestCompact(t *testing.T) {
-	in := strings.Join([]string{
-		`<path d="M1.26,2L3,4Z" style="fill:#111111" />`, `<path d="M1.26,2L3,4Z" style="fill:none;stroke:#FFFFFF;stroke-width:0.6" />`,
-		`<path d="M0,0L1,1" style="fill:none;stroke:#222222" />`, `<path d="M5,5L6,6" style="fill:none;stroke:#222222" />`,
-		`<text x="1">a</text>`, `<path d="M0,0L1,1" style="fill:none;stroke:#222222" />`,
-	}, "\n")
-	want := strings.Join([]string{
-		`<path d="M1.3,2L3,4Z" style="fill:#111111;stroke:#FFFFFF;stroke-width:0.6" />`,
-		`<path d="M0,0L1,1M5,5L6,6" style="fill:none;stroke:#222222" />`,
-		`<text x="1">a</text>`, `<path d="M0,0L1,1" style="fill:none;stroke:#222222" />`,
-	}, "\n")
-	if got := compact(in); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/font/liberation"
+	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -24,12 +25,8 @@ func dark2(i int) color.NRGBA {
 }
 
 // eight is the number of colours that are told apart at a glance. The series
-// after the eighth have them again, darker and with hollow markers and broken
-// lines; those after the sixteenth lighter.
+// after the eighth have them again, darker; those after the sixteenth lighter.
 const eight = 8
-
-// Shades is the number of styles whose colours differ: eight in three shades.
-const Shades = 3 * eight
 
 // hue is the colour of a style.
 func hue(style int) color.NRGBA {
@@ -38,9 +35,9 @@ func hue(style int) color.NRGBA {
 	}
 	switch c := dark2(style); style / eight % 3 {
 	case 1:
-		return darker(c, 0.35)
+		return mix(c, 0, 0.35)
 	case 2:
-		return lighter(c, 0.3)
+		return mix(c, 255, 0.3)
 	default:
 		return c
 	}
@@ -48,12 +45,13 @@ func hue(style int) color.NRGBA {
 
 // predicted is the colour of what is said of a series: dark enough to be seen
 // upon the line of what was measured, where the two agree.
-func predicted(c color.NRGBA) color.NRGBA { return darker(c, 0.45) }
+func predicted(c color.NRGBA) color.NRGBA { return mix(c, 0, 0.45) }
 
 // Color returns the colour of a style as CSS writes it.
-func Color(style int) string { return cssOf(hue(style)) }
-
-func cssOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+func Color(style int) string {
+	c := hue(style)
+	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+}
 
 func paper() color.Color { return color.NRGBA{0xff, 0xff, 0xff, 255} }
 func ink() color.Color   { return color.NRGBA{0x22, 0x22, 0x22, 255} }
@@ -61,52 +59,30 @@ func faint() color.Color { return color.NRGBA{0x6b, 0x6b, 0x6b, 255} }
 func shade() color.Color { return color.NRGBA{0xf0, 0xf0, 0xf0, 255} }
 func rule() color.Color  { return color.NRGBA{0xe2, 0xe2, 0xe2, 255} }
 
-// area is the colour of a band behind a line of the colour c.
-func area(c color.NRGBA) color.NRGBA { return lighter(c, 0.7) }
-
-// lighter mixes c with white.
-func lighter(c color.NRGBA, white float64) color.NRGBA { return mix(c, 255, white) }
-
-// darker mixes c with black.
-func darker(c color.NRGBA, black float64) color.NRGBA { return mix(c, 0, black) }
-
+// mix mixes c with a part of a grey.
 func mix(c color.NRGBA, grey, part float64) color.NRGBA {
 	of := func(x uint8) uint8 { return uint8(math.Round(float64(x)*(1-part) + grey*part)) }
 	return color.NRGBA{of(c.R), of(c.G), of(c.B), 255}
 }
 
-// dashes tells series apart in print without colour, where no other meaning
-// needs the dashes.
-func dashes(style int) []vg.Length {
-	patterns := [...][]vg.Length{
-		nil, {9, 3}, {9, 3, 2, 3}, {5, 2}, {14, 3}, {9, 2, 2, 2, 2, 2}, {2.5, 1.5}, {16, 2, 4, 2},
-	}
-	return patterns[max(0, style)%len(patterns)]
-}
+// predicts reports whether a series is what somebody says of others.
+func (s Series) predicts() bool { return s.Role == Exact || s.Role == Bound }
 
-// broken is the pattern of a measured line: whole for the first eight series,
-// with gaps that no prediction has for those after them.
-func broken(style int) []vg.Length {
-	patterns := [...][]vg.Length{nil, {12, 1.5}, {7, 1.5, 1, 1.5}}
-	return patterns[max(0, style)/eight%len(patterns)]
-}
-
-// line is the look of a series' line.
+// line is the look of a series' line. Where no other meaning needs dashes they tell series
+// apart in print without colour.
 func (s Series) line() draw.LineStyle {
 	c := hue(s.Style)
 	switch s.Role {
-	case Layer, Mark, Dots, Band, Cut:
+	case Layer, Dots:
 		return draw.LineStyle{Color: c} // of width 0: none
 	case Exact:
 		return draw.LineStyle{Color: predicted(c), Width: 1, Dashes: []vg.Length{5, 3}}
 	case Bound:
 		return draw.LineStyle{Color: predicted(c), Width: 1.1, Dashes: []vg.Length{1.2, 2.4}}
-	case Course:
-		return draw.LineStyle{Color: c, Width: 1.3}
 	case Curve:
-		return draw.LineStyle{Color: c, Width: 1.5, Dashes: dashes(s.Style)}
+		return draw.LineStyle{Color: c, Width: 1.5, Dashes: plotutil.Dashes(s.Style)}
 	}
-	return draw.LineStyle{Color: c, Width: 1.5, Dashes: broken(s.Style)}
+	return draw.LineStyle{Color: c, Width: 1.5}
 }
 
 // glyph is the look of a series' points; its Shape is nil where they have none.
@@ -114,91 +90,19 @@ func (s Series) glyph() draw.GlyphStyle {
 	c := hue(s.Style)
 	// Eight colours in three shades and seven shapes: no two of 168 series look
 	// alike, and of 16 none but by shade.
-	shape := marker{outline: outlines()[max(0, s.Style)%len(outlines())]}
+	shapes := []draw.GlyphDrawer{
+		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{},
+	}
+	shape := shapes[max(0, s.Style)%len(shapes)]
 	switch s.Role {
 	case Layer:
-		return draw.GlyphStyle{Color: c, Radius: 4.5, Shape: marker{outline: regular(4, math.Pi/4, 1.3)}}
-	case Band:
-		return draw.GlyphStyle{Color: area(c), Radius: 4.5, Shape: marker{outline: regular(4, math.Pi/4, 1.3), bare: true}}
-	case Mark:
-		return draw.GlyphStyle{Color: c, Radius: 6.5, Shape: marker{ring: true}}
-	case Cut:
-		return draw.GlyphStyle{Color: c, Radius: 3.2, Shape: marker{outline: regular(3, math.Pi/2, 1.2)}}
+		return draw.GlyphStyle{Color: c, Radius: 4.5, Shape: draw.BoxGlyph{}}
 	case Measured:
-		shape.hollow = s.Style/eight%2 == 1
-		return draw.GlyphStyle{Color: c, Radius: 3.4, Shape: shape}
+		return draw.GlyphStyle{Color: c, Radius: 3, Shape: shape}
 	case Dots:
-		shape.bare = true
 		return draw.GlyphStyle{Color: c, Radius: 2, Shape: shape}
 	}
 	return draw.GlyphStyle{}
-}
-
-// marker draws a disc or a polygon, filled or hollow, or a ring around what is there. A
-// thin white edge keeps markers that lie on one another apart; where very many do it would
-// leave nothing.
-type marker struct {
-	outline            []vg.Point // about the unit circle; nil for that circle
-	hollow, bare, ring bool       // bare: without an edge
-}
-
-func (m marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	var path vg.Path
-	for i, p := range m.outline {
-		if to := at.Add(p.Scale(sty.Radius)); i == 0 {
-			path.Move(to)
-		} else {
-			path.Line(to)
-		}
-	}
-	if m.outline == nil {
-		path.Move(vg.Point{X: at.X + sty.Radius, Y: at.Y})
-		path.Arc(at, sty.Radius, 0, 2*math.Pi)
-	}
-	path.Close()
-	edge := draw.LineStyle{Color: paper(), Width: 0.6}
-	switch {
-	case m.ring:
-		edge = draw.LineStyle{Color: sty.Color, Width: 1.3}
-	case m.hollow:
-		edge = draw.LineStyle{Color: sty.Color, Width: 0.8}
-		c.SetColor(paper())
-		c.Fill(path)
-	default:
-		c.Fill(path)
-	}
-	if !m.bare {
-		c.SetLineStyle(edge)
-		c.Stroke(path)
-	}
-}
-
-// outlines lists the shapes of markers: disc, square, triangle, diamond,
-// inverted triangle, cross, star.
-func outlines() [][]vg.Point {
-	return [][]vg.Point{
-		nil, regular(4, math.Pi/4, 1.15), regular(3, math.Pi/2, 1.3), regular(4, 0, 1.3),
-		regular(3, -math.Pi/2, 1.3), star(4, math.Pi/4, 0.4, 1.45), star(5, math.Pi/2, 0.45, 1.4),
-	}
-}
-
-// regular returns a regular polygon with its first corner at an angle.
-func regular(corners int, turn, radius float64) []vg.Point {
-	points := make([]vg.Point, corners)
-	for i := range points {
-		sin, cos := math.Sincos(turn + 2*math.Pi*float64(i)/float64(corners))
-		points[i] = vg.Point{X: vg.Length(radius * cos), Y: vg.Length(radius * sin)}
-	}
-	return points
-}
-
-// star returns a star whose inner corners lie at the fraction inner.
-func star(rays int, turn, inner, radius float64) []vg.Point {
-	points := regular(2*rays, turn, radius)
-	for i := 1; i < len(points); i += 2 {
-		points[i] = points[i].Scale(vg.Length(inner))
-	}
-	return points
 }
 
 // Size is how large a figure is drawn. The zero Size is that for a screen: as wide as
@@ -218,25 +122,14 @@ const (
 	bareMargin   = 2
 )
 
-// What a figure needs to be read: letters that can be seen, and room for an axis and
-// what stands beside it.
-const (
-	smallestFont  = 4.0  // in points
-	largestFont   = 36.0 // in points
-	fewestLetters = 18   // how many times as wide as its text is high a figure is at least
-	mostWidth     = 5000 // in points, nearly two metres
-)
-
-// Check returns an error that says what a size must be like.
+// Check returns an error that says what a size must be like: letters that can be seen, and
+// room for an axis and what stands beside it.
 func (s Size) Check() error {
-	switch font, width := cmp.Or(s.Font, textSize), cmp.Or(s.Width, screenWidth); {
-	case !(font >= smallestFont && font <= largestFont):
-		return fmt.Errorf("a text of %.3g pt: choose one of %v to %v pt", font, smallestFont, largestFont)
-	case !(width >= fewestLetters*font):
-		return fmt.Errorf("a width of %.3g pt (%.3g mm) leaves no room for a text of %.3g pt: choose at least %.3g mm, or a smaller text",
-			width, width/Millimetre, font, fewestLetters*font/Millimetre)
-	case width > mostWidth:
-		return fmt.Errorf("a width of %.4g pt (%.4g mm): choose at most %.4g mm", width, width/Millimetre, mostWidth/Millimetre)
+	const smallest, largest, letters, most = 4.0, 36.0, 18, 5000.0
+	font, width := cmp.Or(s.Font, textSize), cmp.Or(s.Width, screenWidth)
+	if !(font >= smallest && font <= largest && width >= letters*font && width <= most) {
+		return fmt.Errorf("a text of %.3g pt on a width of %.4g pt: choose a text of %v to %v pt, and a width of %d times that to %v pt",
+			font, width, smallest, largest, letters, most)
 	}
 	return nil
 }
