@@ -170,35 +170,44 @@ func OneToken(citation string, carries func(*Message) bool) Invariant {
 		Name: "one token", Citation: citation,
 		Statement: "exactly one token exists, at a node or on its way",
 		Holds: func(v GlobalView) error {
-			var holders []NodeID
-			var carried []Flight
-			for id, n := range NodesOf[Node](v) {
-				if v.Setting().Algorithm.HasToken(n) {
-					holders = append(holders, id)
+			// A loop that allocates nothing: this runs in every state of a search.
+			setting, tokens := v.Setting(), 0
+			for id := NodeID(1); int(id) <= setting.Nodes; id++ {
+				if n := v.Node(id); n != nil && setting.Algorithm.HasToken(n) {
+					tokens++
 				}
 			}
 			for _, f := range v.InFlight() {
 				if carries(f.Message) {
-					carried = append(carried, f)
+					tokens++
 				}
 			}
-			switch len(holders) + len(carried) {
-			case 0:
-				return Broken(nil, "no node has the token, and no message carries it")
-			case 1:
+			if tokens == 1 {
 				return nil
 			}
-			var where []string
-			for _, id := range holders {
-				where = append(where, fmt.Sprintf("at node %d", id))
-			}
-			for _, f := range carried {
-				where = append(where, fmt.Sprintf("on its way from node %d to node %d", f.From, f.To))
-				holders = append(holders, f.To)
-			}
-			return Broken(holders, "there are %d tokens: %s", len(where), strings.Join(where, ", "))
+			return tokensAre(v, carries)
 		},
 	}
+}
+
+// tokensAre says where the tokens are that are too many or too few.
+func tokensAre(v GlobalView, carries func(*Message) bool) error {
+	var nodes []NodeID
+	var where []string
+	for id, n := range NodesOf[Node](v) {
+		if v.Setting().Algorithm.HasToken(n) {
+			nodes, where = append(nodes, id), append(where, fmt.Sprintf("at node %d", id))
+		}
+	}
+	for _, f := range v.InFlight() {
+		if carries(f.Message) {
+			nodes, where = append(nodes, f.To), append(where, fmt.Sprintf("on its way from node %d to node %d", f.From, f.To))
+		}
+	}
+	if len(where) == 0 {
+		return Broken(nil, "no node has the token, and no message carries it")
+	}
+	return Broken(nodes, "there are %d tokens: %s", len(where), strings.Join(where, ", "))
 }
 
 // OfKind returns a function that reports whether a message is of the kind.
