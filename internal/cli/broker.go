@@ -166,7 +166,7 @@ func serverNames(listen string, at *net.TCPAddr, more []string) ([]string, error
 	return once, nil
 }
 
-var hostname = regexp.MustCompile(`^[-._0-9A-Za-z]{1,253}$`)
+var hostname = regexp.MustCompile(`^[-._0-9A-Za-z]+$`)
 
 func port(s *nats.Server) string {
 	u, err := url.Parse(s.Broker().URL)

@@ -35,9 +35,7 @@ import (
 // Run executes the command line args and returns the exit code. scenarios holds
 // the worked examples of papers, in folders of any depth.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.Catalog, scenarios fs.FS) int {
-	if err := checkCatalog(catalog); err != nil {
-		return complain(stderr, failWith(Usage, err))
-	}
+	// What started such a process has checked the catalog of the same binary.
 	if launch.Is(args, worker.Command) {
 		return worker.Main(catalog, stdin, stderr)
 	}
@@ -46,6 +44,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 	}
 	if launch.Is(args, ping.Command) {
 		return ping.Main(stdin, stdout, stderr)
+	}
+	if err := checkCatalog(catalog); err != nil {
+		return complain(stderr, failWith(Usage, err))
 	}
 	ctx, stop := signals()
 	defer stop()

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // DefaultAddress is where pages are served if nobody says where: on this host alone.
@@ -116,7 +114,7 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.show)
 	mux.HandleFunc("GET "+Events, s.events)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry(s.board), promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /metrics", s.serveMetrics)
 	return mux
 }
 

@@ -125,13 +125,15 @@ type Info struct {
 
 // label is what names and values of labels, and names of agents, are made of; mostName is
 // the length of the longest.
-var label = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,251}[A-Za-z0-9])?$`)
+var label = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`)
+
+func isLabel(s string) bool { return len(s) <= mostName && label.MatchString(s) }
 
 const mostName = 253
 
 // CheckName refuses what is no name of an agent.
 func CheckName(name string) error {
-	if !label.MatchString(name) {
+	if !isLabel(name) {
 		return fmt.Errorf("agent: name %q: want letters, digits and . _ - / between them", name)
 	}
 	return nil
@@ -144,7 +146,7 @@ func ParseLabels(pairs []string) (map[string]string, error) {
 	for _, pair := range pairs {
 		key, value, ok := strings.Cut(pair, "=")
 		switch _, twice := labels[key]; {
-		case !ok || !label.MatchString(key) || !label.MatchString(value):
+		case !ok || !isLabel(key) || !isLabel(value):
 			errs = append(errs, fmt.Errorf("agent: label %q: want KEY=VALUE, of letters, digits and . _ - / between them", pair))
 		case twice:
 			errs = append(errs, fmt.Errorf("agent: label %q: %s has a value already", pair, key))
