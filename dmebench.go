@@ -1,14 +1,15 @@
 // Package dmebench is the program as a library, for a main of one's own that
-// adds an algorithm to the built-in ones:
+// adds algorithms and lock services to what is built in:
 //
 //	package main
 //
 //	import (
 //		"dmebench"
+//		"dmebench/dme"
 //		"example.org/mine"
 //	)
 //
-//	func main() { dmebench.Main(mine.Algorithm()) }
+//	func main() { dmebench.Main(dmebench.Config{Algorithms: []*dme.Algorithm{mine.Algorithm()}}) }
 //
 // The program built from it has every sub-command, and runs, simulates, checks
 // and plots the new algorithm like any other. Its worker processes are started
@@ -23,6 +24,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
 	"dmebench/internal/cli"
+	"dmebench/lock"
 )
 
 // scenarios are the worked examples of the papers, with what they refer to.
@@ -30,15 +32,24 @@ import (
 //go:embed algorithms/*/testdata/*.txt algorithms/*/testdata/*/*.txt
 var scenarios embed.FS
 
-// Main runs the program with the built-in algorithms and the given ones, and
-// exits. An algorithm whose description is faulty, or whose name is taken, is
-// reported before anything else happens.
-func Main(own ...*dme.Algorithm) {
-	os.Exit(Run(os.Args, os.Stdin, os.Stdout, os.Stderr, own...))
+// Config is what a program has beside what is built in.
+type Config struct {
+	Algorithms []*dme.Algorithm
+	Locks      []*lock.System // services that are measured beside the algorithms
+}
+
+// Main runs the program, and exits. An algorithm or a service whose description is faulty,
+// or whose name is taken, is reported before anything else happens.
+func Main(c Config) {
+	os.Exit(Run(os.Args, os.Stdin, os.Stdout, os.Stderr, c))
 }
 
 // Run is Main for a caller that decides itself when to exit: it returns the
 // exit code. args[0] is the program's name.
-func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, own ...*dme.Algorithm) int {
-	return cli.Run(args, stdin, stdout, stderr, append(catalog.All(), own...), scenarios)
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, c Config) int {
+	all := append(catalog.All(), c.Algorithms...)
+	for _, s := range c.Locks {
+		all = append(all, s.Algorithm())
+	}
+	return cli.Run(args, stdin, stdout, stderr, all, scenarios)
 }

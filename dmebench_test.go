@@ -11,7 +11,7 @@ import (
 func TestAFaultyDescriptionIsRefused(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := Run([]string{"dmebench", "list"}, strings.NewReader(""), &stdout, &stderr,
-		&dme.Algorithm{Name: "maekawa"})
+		Config{Algorithms: []*dme.Algorithm{{Name: "maekawa"}}})
 	if code != 64 || stdout.Len() > 0 {
 		t.Errorf("exit code %d, printed %q", code, stdout.String())
 	}

@@ -11,11 +11,13 @@ import (
 type Class string
 
 // The classes of the survey in the textbook's section 9.1: permissions of
-// everybody, permissions of a quorum, possession of a token.
+// everybody, permissions of a quorum, possession of a token; and a service whose servers
+// are none of the nodes, see package lock: it is measured, and neither searched nor simulated.
 const (
 	Permission Class = "permission"
 	Quorum     Class = "quorum"
 	Token      Class = "token"
+	Service    Class = "service"
 )
 
 // Needs is what an algorithm needs of links; runs check it against what a transport guarantees.
@@ -71,6 +73,11 @@ type Algorithm struct {
 	// survived. An algorithm whose nodes are Restarters without it serves all
 	// once every node is back.
 	Survives func(s Setting, down []NodeID) bool
+
+	// Fencing reports whether the stamps with which nodes enter are fencing tokens: the Clock
+	// of each is larger than those of all entries that were granted before. A resource can
+	// then refuse what comes late from a node that has lost its permission. nil: they are not.
+	Fencing func(Options) bool
 
 	// The functions that follow answer questions about a system and its nodes: for
 	// reports, for faults that strike the holder of a token, for connections. Each is nil
@@ -266,7 +273,7 @@ func (a *Algorithm) Check() error {
 	fault(a.Name != "", "no name")
 	fault(a.Title != "", "no title")
 	fault(a.Citation != "", "no citation")
-	fault(a.Class == Permission || a.Class == Quorum || a.Class == Token, "no class")
+	fault(slices.Contains([]Class{Permission, Quorum, Token, Service}, a.Class), "no class")
 	fault(a.Needs != nil, "no needs")
 	fault(a.Prepare != nil, "no Prepare")
 	fault(len(a.Kinds) >= 1 && len(a.Kinds) <= MaxKinds, "wants 1 to 15 message kinds")

@@ -21,7 +21,7 @@ import (
 func say(t *testing.T, code int, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if got := dmebench.Run(append([]string{"dmebench"}, args...), strings.NewReader(""), &stdout, &stderr); got != code {
+	if got := dmebench.Run(append([]string{"dmebench"}, args...), strings.NewReader(""), &stdout, &stderr, dmebench.Config{}); got != code {
 		t.Fatalf("%q: exit code %d, want %d\n%s%s", args, got, code, &stdout, &stderr)
 	}
 	return stdout.Bytes()

@@ -30,7 +30,7 @@ const programName = "dmebench"
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == programName {
-		dmebench.Main()
+		dmebench.Main(dmebench.Config{})
 	}
 	// The commands of pages wait most of the time, for processes: more pages at once than
 	// processors.

@@ -66,6 +66,7 @@ type Result struct {
 	Work     Work     `json:"work"`
 	Safety   Safety   `json:"safety"`
 	Liveness Liveness `json:"liveness"`
+	Service  *Service `json:"service,omitempty"` // of a run that measures a lock service
 	Warmup   Warmup   `json:"warmup"`
 	Steady   *Steady  `json:"steady,omitempty"` // of a simulation whose warm-up was given
 	Faults   []Fault  `json:"faults,omitempty"` // what was done to the run on purpose, in order of time
@@ -176,6 +177,22 @@ type Safety struct {
 	Resource *Resource `json:"resource,omitempty"` // null where there was none
 }
 
+// Service is what is known of a lock service that was measured in place of an algorithm.
+type Service struct {
+	Servers     int               `json:"servers"`          // of the run's own
+	Settings    map[string]string `json:"settings"`         // of the servers, as they say
+	Between     *Between          `json:"between"`          // what they have exchanged; null where they do not tell
+	Untold      string            `json:"untold,omitempty"` // why
+	FailedCalls uint64            `json:"failed_calls"`     // of Lock, which were repeated
+	Expired     uint64            `json:"expired"`          // locks that were lost while they were held
+}
+
+// Between counts what the servers of a service have exchanged.
+type Between struct {
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+}
+
 // Resource is a shared resource that every critical section reads, changes and
 // writes back. An update that is lost is a violation.
 type Resource struct {
@@ -269,10 +286,11 @@ type Warmup struct {
 // Fault is what was done to whom, and what came of it. Times are since the start
 // of the run, durations since the fault.
 type Fault struct {
-	Fault string `json:"fault"` // as it was asked for: "kill holder @entry:100"
-	AtNS  int64  `json:"at_ns"`
-	What  string `json:"what"`
-	Nodes []int  `json:"nodes"` // whom it hit; of a partition, its first side
+	Fault   string `json:"fault"` // as it was asked for: "kill holder @entry:100"
+	AtNS    int64  `json:"at_ns"`
+	What    string `json:"what"`
+	Nodes   []int  `json:"nodes"`             // whom it hit; of a partition, its first side
+	Servers []int  `json:"servers,omitempty"` // of a lock service, from 1, which it hit in place of nodes
 
 	EndedNS     *int64  `json:"ended_ns"`     // until a pause or a partition was over; null where it stayed
 	RecoveredNS *int64  `json:"recovered_ns"` // until the next entry of a node that it did not hit; null where there was none

@@ -9,4 +9,4 @@ import (
 	"dmebench"
 )
 
-func main() { os.Exit(dmebench.Run(os.Args, os.Stdin, os.Stdout, os.Stderr)) }
+func main() { os.Exit(dmebench.Run(os.Args, os.Stdin, os.Stdout, os.Stderr, dmebench.Config{})) }

@@ -22,7 +22,7 @@ func soaked() {
 	for _, a := range catalog.All() {
 		own = append(own, logged(a))
 	}
-	dmebench.Main(own...)
+	dmebench.Main(dmebench.Config{Algorithms: own})
 }
 
 // logged is an algorithm with nodes that do what a's do, and write it down.

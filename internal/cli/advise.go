@@ -83,7 +83,7 @@ func (p *program) advise(c *cli.Context) error {
 			return err
 		}
 	}
-	opt := advise.Options{Catalog: p.catalog, ReadFile: newFiles().read}
+	opt := advise.Options{Catalog: p.catalog.Algorithms(), ReadFile: newFiles().read}
 	if !c.Bool("quiet") && layout.IsTerminal(p.stderr) {
 		opt.Progress, opt.Interactive = p.stderr, true
 	}

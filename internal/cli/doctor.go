@@ -130,7 +130,7 @@ func (p *program) needOf(c *cli.Context) (doctor.Need, error) {
 // checkSize refuses an algorithm, a network and a number of nodes that do not go
 // together, and for which there is no estimate.
 func checkSize(s runs.Spec, catalog run.Catalog) error {
-	a, err := catalog.Lookup(s.Algorithm)
+	a, err := catalog.Runnable(s.Algorithm)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/internal/platform/layout"
+	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/run"
 	"dmebench/transport"
 	"dmebench/units"
@@ -275,7 +276,7 @@ func (p *program) listableNames() []string {
 
 // listOne tells everything about one algorithm, or whatever else has the name.
 func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) error {
-	if a, err := p.catalog.Lookup(name); err == nil {
+	if a, err := p.catalog.Runnable(name); err == nil && !foreign.Is(name) {
 		x, err := algorithmOf(a)
 		if err != nil {
 			return err

@@ -72,7 +72,7 @@ The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all ab
 
 `)
 	t := layout.NewTable("Algorithm", "Class", "Needs of its links", "Supports", "Messages per CS, as claimed")
-	for _, a := range p.catalog {
+	for _, a := range p.catalog.Algorithms() {
 		if a.AsPublished {
 			continue // known to be wrong: not for choosing
 		}
@@ -90,7 +90,7 @@ The algorithms describe themselves: ` + "`dmebench list NAME`" + ` prints all ab
 	if err := t.WriteMarkdown(&b); err != nil {
 		return err
 	}
-	for _, a := range p.catalog {
+	for _, a := range p.catalog.Algorithms() {
 		describeAlgorithm(&b, a, examples)
 		for _, x := range examples {
 			if s := x.scenario; s.Algorithm == a.Name && s.Name != trace.ExampleName(a) {

@@ -122,7 +122,7 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, check.ProofOptions
 	memory, set := memoryFor(c, &wrong), settingsOf(c, &wrong)
 	names := listed(c.StringSlice("algorithm"))
 	wrong.when(len(set) > 0 && len(names) != 1, "--set: name the one algorithm whose option that is")
-	algorithms := []*dme.Algorithm(p.catalog)
+	algorithms := []*dme.Algorithm(p.catalog.Algorithms())
 	if names != nil {
 		algorithms = nil
 	}

@@ -67,7 +67,7 @@ func (p *program) survival(c *cli.Context) error {
 		}
 	}
 	opt := faults.Options{
-		Catalog: p.catalog, Algorithms: algorithms, Networks: e.networks, Nodes: 7, Repetitions: e.repetitions,
+		Catalog: p.catalog.Algorithms(), Algorithms: algorithms, Networks: e.networks, Nodes: 7, Repetitions: e.repetitions,
 		Seed: c.Uint64("seed"), Schedules: e.schedules, States: e.states,
 		Run: func(ctx context.Context, job *run.Job, idle func()) (*runs.Result, error) {
 			return p.execute(ctx, job, coordinator.Options{Idle: idle})
@@ -111,7 +111,7 @@ func (p *program) sound(names []string) ([]*dme.Algorithm, error) {
 	if all != nil {
 		return all, nil
 	}
-	for _, a := range p.catalog {
+	for _, a := range p.catalog.Algorithms() {
 		if !a.AsPublished {
 			all = append(all, a)
 		}

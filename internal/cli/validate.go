@@ -72,7 +72,7 @@ func (p *program) validate(c *cli.Context) error {
 		return err
 	}
 	opt := validate.Options{
-		Catalog: p.catalog, Algorithms: listed(c.StringSlice("algorithm")), Claims: c.StringSlice("claim"), Mode: modeOf(c),
+		Catalog: p.catalog.Algorithms(), Algorithms: listed(c.StringSlice("algorithm")), Claims: c.StringSlice("claim"), Mode: modeOf(c),
 		Transport: c.String("transport"), Seed: c.Uint64("seed"), Parallel: runtime.GOMAXPROCS(0),
 		Run: func(ctx context.Context, job *run.Job) (*runs.Result, error) {
 			if job.Network.Real() {

@@ -168,7 +168,7 @@ func Matrix(e runs.Experiment, set map[string]string, catalog run.Catalog) (File
 	}
 	// What does not exist is refused with everything else that is wrong.
 	for i := range e.Algorithms {
-		if a, err := catalog.Lookup(e.Algorithms[i].Name); err == nil {
+		if a, err := catalog.Runnable(e.Algorithms[i].Name); err == nil {
 			e.Algorithms[i] = runs.Entry{Name: a.Name, Set: settings(a.Options)}
 		}
 	}

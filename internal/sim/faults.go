@@ -51,7 +51,7 @@ func newFaults(s *simulation) *faults {
 		due:    make([]int64, n), paused: make(map[dme.NodeID]*[]event), late: make(map[dme.NodeID]int64),
 		news: make(map[link.Link]int), until: make(map[link.Link]int64),
 	}
-	f.director = fault.NewDirector(schedule, s.job.Algorithm.Root, n, f.rng, f)
+	f.director = fault.NewDirector(schedule, s.job.Algorithm.Root, n, 0, f.rng, f)
 	return f
 }
 

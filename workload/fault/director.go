@@ -20,7 +20,7 @@ type Runtime interface {
 	// Down reports whether nobody runs a node: it was killed, has left or has not joined.
 	Down(id dme.NodeID) bool
 	// Players returns those of the nodes that have the role of fault k: [Holder],
-	// [Token], [Waiting] or [Idle]. It may return one of them alone, which it keeps in
+	// [Token], [Waiting] or [Idle]; or of the servers, [Leader]. It may return one of them alone, which it keeps in
 	// its role until the fault has struck.
 	Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error)
 	// Strike carries out fault k, and returns when. Of a partition nodes is the first side.
@@ -46,6 +46,7 @@ type Director struct {
 	kills    []int
 	root     dme.NodeID // whom all depend on; None where there is no such node
 	nodes    int
+	servers  int // numbered after the nodes
 	rng      *rand.Rand
 	run      Runtime
 
@@ -67,12 +68,13 @@ type progress struct {
 	missed  bool         // it was due, and possible for nobody
 }
 
-// NewDirector returns the director of a run of the nodes of sys. Whom roles are given
-// to among several is drawn from rng.
-func NewDirector(s Schedule, root dme.NodeID, nodes int, rng *rand.Rand, run Runtime) *Director {
+// NewDirector returns the director of a run of so many nodes, and servers beside them, to which
+// it gives the numbers after those of the nodes. Whom roles are given to among several is
+// drawn from rng.
+func NewDirector(s Schedule, root dme.NodeID, nodes, servers int, rng *rand.Rand, run Runtime) *Director {
 	d := &Director{
-		schedule: s, kills: s.Kills(), root: root, nodes: nodes, rng: rng, run: run, next: Never, faults: make([]progress, len(s)),
-		absent: collections.MakeNodeSet(nodes), leaving: collections.MakeNodeSet(nodes),
+		schedule: s, kills: s.Kills(), root: root, nodes: nodes, servers: servers, rng: rng, run: run, next: Never, faults: make([]progress, len(s)),
+		absent: collections.MakeNodeSet(nodes + servers), leaving: collections.MakeNodeSet(nodes + servers),
 	}
 	for _, id := range s.Absent() {
 		d.absent.Add(id)
@@ -207,6 +209,20 @@ func (d *Director) whom(k int) (nodes []dme.NodeID, wait bool, err error) {
 	if kill := d.kills[k]; kill >= 0 && d.faults[kill].hit != nil && (f.AfterKill || f.Role != "") {
 		named = d.faults[kill].hit
 	}
+	first, count := 1, d.nodes
+	if f.OfServers() {
+		first, count = d.nodes+1, d.servers
+		if one := f.server(); one > 0 {
+			first, count = d.nodes+one, 1
+		}
+	}
+	all := make([]dme.NodeID, count)
+	for i := range all {
+		all[i] = dme.NodeID(first + i)
+	}
+	if f.OfServers() && f.Role != Leader && named == nil {
+		named = all
+	}
 	switch {
 	case f.Kind == Partition:
 		return f.Sides[0], false, nil
@@ -220,10 +236,6 @@ func (d *Director) whom(k int) (nodes []dme.NodeID, wait bool, err error) {
 				fmt.Sprintf("fault %q did not hit node %s: %s", *f, dme.FormatNodes(unable), impossible[f.Kind]))
 		}
 		return able, false, nil
-	}
-	all := make([]dme.NodeID, d.nodes)
-	for i := range all {
-		all[i] = dme.NodeID(i + 1)
 	}
 	all, _ = d.able(f.Kind, all)
 	switch {

@@ -75,7 +75,7 @@ func leavesNow(id dme.NodeID, now int64) bool { return (now+int64(id))%4 == 0 }
 func perform(t *testing.T, n int, schedule Schedule, end int64, holder func(int64) dme.NodeID) *stage {
 	t.Helper()
 	s := &stage{t: t, n: n, schedule: schedule, down: map[dme.NodeID]bool{}, asleep: map[dme.NodeID]bool{}, holder: holder}
-	s.director = NewDirector(schedule, dme.None, n, rand.New(rand.NewPCG(1, 1)), s)
+	s.director = NewDirector(schedule, dme.None, n, 0, rand.New(rand.NewPCG(1, 1)), s)
 	for _, id := range schedule.Absent() {
 		s.down[id] = true
 	}
@@ -426,7 +426,7 @@ func TestTimesBeyondAllTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &stage{t: t, schedule: schedule, down: map[dme.NodeID]bool{}, asleep: map[dme.NodeID]bool{}, now: math.MaxInt64 / 2}
-	s.director = NewDirector(schedule, dme.None, 3, rand.New(rand.NewPCG(1, 1)), s)
+	s.director = NewDirector(schedule, dme.None, 3, 0, rand.New(rand.NewPCG(1, 1)), s)
 	s.director.Begin(s.now, Never)
 	s.director.Happened(Entry, 1, 2)
 	for did := true; did; {
@@ -441,7 +441,7 @@ func TestTimesBeyondAllTimes(t *testing.T) {
 func TestErrorsAreTold(t *testing.T) {
 	s := &failing{err: errors.New("no")}
 	for _, f := range []string{"kill 1 @1s", "kill holder @1s"} {
-		d := NewDirector(scheduled(t, f), dme.None, 3, rand.New(rand.NewPCG(1, 1)), s)
+		d := NewDirector(scheduled(t, f), dme.None, 3, 0, rand.New(rand.NewPCG(1, 1)), s)
 		d.Begin(0, Never)
 		if _, err := d.Step(5); !errors.Is(err, s.err) {
 			t.Errorf("%s: %v", f, err)

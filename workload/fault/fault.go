@@ -10,6 +10,8 @@
 //	partition 1,2|3-8 @1s-3s     nothing passes between the sides
 //	leave 4 @3s                  node 4 leaves in an orderly way
 //	join 6 @request:20           node 6, absent until then, joins at the 20th request
+//	kill server:2 @2s            the second server of a lock service
+//	pause leader @1s-3s          whichever of its servers leads
 //	kill random @1s~3s           at an instant between the two that is drawn from the run's seed
 package fault
 
@@ -62,7 +64,29 @@ const (
 	Random  Role = "random"
 )
 
-var roles = []string{string(Holder), string(Root), string(Token), string(Waiting), string(Idle), string(Random)}
+// The roles of servers, of a run that measures a lock service: the one that leads, and all.
+// One of them, from 1, is server:N.
+const (
+	Leader  Role = "leader"
+	Servers Role = "servers"
+
+	oneServer = "server:"
+)
+
+var roles = []string{
+	string(Holder), string(Root), string(Token), string(Waiting), string(Idle), string(Random), string(Leader), string(Servers), oneServer + "N",
+}
+
+// OfServers reports whether a fault hits servers, and no nodes.
+func (f *Fault) OfServers() bool {
+	return f.Role == Leader || f.Role == Servers || strings.HasPrefix(string(f.Role), oneServer)
+}
+
+// server returns which server the fault names, from 1; 0 where it names none.
+func (f *Fault) server() int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(string(f.Role), oneServer)) // 0 of a role
+	return n
+}
 
 // Event is what a fault can wait for in place of a time.
 type Event string
@@ -137,13 +161,16 @@ func (f *Fault) parseWhom(s string) (err error) {
 		}
 		return nil
 	}
-	if slices.Contains(roles, s) {
+	if f.Role = Role(s); f.server() > 0 || slices.Contains(roles, s) {
+		if f.OfServers() && !slices.Contains([]Kind{Kill, Restart, Pause}, f.Kind) {
+			return fmt.Errorf("servers cannot %s; they can be killed, restarted and paused", f.Kind)
+		}
 		if f.Kind == Join {
 			return errors.New("a node that joins is given by number: no absent node has a role")
 		}
-		f.Role = Role(s)
 		return nil
 	}
+	f.Role = ""
 	if f.Nodes, err = dme.ParseNodes(s); err != nil {
 		return fmt.Errorf("%w, nor one of %s%s", err, list(roles), units.Hint(s, roles))
 	}
@@ -342,12 +369,18 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 	if n < 1 {
 		return nil
 	}
-	node, kills := sys.Node(1), s.Kills()
+	node, kills, servers := sys.Node(1), s.Kills(), ServersOf(sys)
 	for i, f := range s {
 		for _, nodes := range append(f.Sides, f.Nodes) {
 			refuse(f, len(nodes) > 0 && int(nodes[len(nodes)-1]) > n, "there are only %d nodes", n)
 		}
 		ok := true
+		refuse(f, f.OfServers() && servers == 0, "%s has no servers; those of a lock service can be hit", a.Name)
+		refuse(f, f.server() > servers && servers > 0, "there are only %d servers", servers)
+		if f.OfServers() {
+			refuse(f, f.AfterKill && kills[i] < 0, "no kill of %s stands before it", f.Whom())
+			continue
+		}
 		switch f.Kind {
 		case Restart:
 			_, ok = node.(dme.Restarter)
@@ -363,6 +396,14 @@ func (s Schedule) Check(a *dme.Algorithm, sys dme.System, n int) error {
 		errs = append(errs, errors.New("faults: all nodes join later; at least one must be there at the start"))
 	}
 	return errors.Join(errs...)
+}
+
+// ServersOf returns how many servers a system has that are none of its nodes.
+func ServersOf(sys dme.System) int {
+	if s, ok := sys.(interface{ Servers() int }); ok {
+		return s.Servers()
+	}
+	return 0
 }
 
 // Supported lists what a is made to bear, with its default options: "crash" where it

@@ -3,8 +3,9 @@ package main
 
 import (
 	"dmebench"
+	"dmebench/dme"
 
 	"example.org/own-algorithm/courier"
 )
 
-func main() { dmebench.Main(courier.Algorithm()) }
+func main() { dmebench.Main(dmebench.Config{Algorithms: []*dme.Algorithm{courier.Algorithm()}}) }

@@ -33,7 +33,11 @@ func (t *timeline) faults(o *Observation) []runs.Fault {
 func (t *timeline) fault(s *Strike, o *Observation) runs.Fault {
 	f := runs.Fault{Fault: s.Fault.String(), AtNS: s.At - o.Start, What: string(s.Fault.Kind)}
 	for _, id := range s.Nodes {
-		f.Nodes = append(f.Nodes, int(id))
+		if s.Fault.OfServers() {
+			f.Servers = append(f.Servers, int(id)-len(o.Nodes))
+		} else {
+			f.Nodes = append(f.Nodes, int(id))
+		}
 	}
 	if s.Ended > 0 {
 		f.EndedNS = since(s.At, s.Ended)

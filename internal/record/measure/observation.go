@@ -67,6 +67,7 @@ type Observation struct {
 
 	Resource *Resource // that all entries shared; nil where there was none
 
+	Service   *runs.Service      // of a run that measures a lock service; nil else
 	Strikes   []Strike           // the faults that were carried out, in order of time
 	Missed    []string           // faults that never came to pass, and why
 	Abandoned []record.Abandoned // of nodes that went while the run went on, and what waited at its end

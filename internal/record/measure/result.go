@@ -56,6 +56,7 @@ func Result(o Observation) *runs.Result {
 		MaxBypass: t.maxBypass(), ByOne: t.maxBypassByOne(), OutOfOrder: t.outOfOrder(),
 	}
 	r.Safety = t.safety(&o, &sum)
+	r.Service = o.Service
 	r.Liveness = runs.Liveness{Stalled: o.Status == runs.Stalled, States: o.States}
 	explain(&r.Liveness, &o, &sum)
 	if ended := sum.Entries + lost(&o); sum.Requests > ended {

@@ -100,6 +100,7 @@ type Assignment struct {
 	Key    [transport.KeySize]byte `json:"key"`
 	Broker *nats.Broker            `json:"broker,omitempty"` // of a brokered network; without a URL it is the control plane's
 
+	Servers  []string  `json:"servers,omitempty"`  // where those of a lock service are reached
 	Resource *Resource `json:"resource,omitempty"` // what critical sections share, where they share something
 
 	Incarnation  uint32                `json:"incarnation"`            // of the worker: 1 where it is the first of its nodes
@@ -148,7 +149,9 @@ type Reply struct {
 	Chunks   int                 `json:"chunks,omitempty"`  // report, fence: how many chunks of records there are
 	Left     []Left              `json:"left,omitempty"`    // fence: of each node
 	Refusals []string            `json:"refusals,omitempty"`
-	Types    []string            `json:"types,omitempty"` // report: what kinds 1, 2, … of messages are called, where the nodes decide that
+	Failed   uint64              `json:"failed,omitempty"`  // report: calls of Lock that a service has answered with an error
+	Expired  uint64              `json:"expired,omitempty"` // report: locks that were lost while they were held
+	Types    []string            `json:"types,omitempty"`   // report: what kinds 1, 2, … of messages are called, where the nodes decide that
 	States   []string            `json:"states,omitempty"`
 	Waits    *stall.Standstill   `json:"waits,omitempty"`    // states: what your nodes wait for
 	Traffic  []Traffic           `json:"traffic,omitempty"`  // traffic: of your nodes with those that they have to do with

@@ -47,6 +47,7 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 			o.Warnings = append(o.Warnings, "the witness saw it happen: "+w.First)
 		}
 	}
+	o.Service = c.locks.observe(ctx)
 	return o, errors.Join(err, failed, c.shared.observe(ctx, &o))
 }
 
@@ -79,6 +80,10 @@ func (c *coordinator) collect(ctx context.Context, o *measure.Observation) error
 			h.Error = max(h.Error, r.Misread)
 		}
 		o.Unserved += r.Unserved
+		if o.Service != nil {
+			o.Service.FailedCalls += r.Failed
+			o.Service.Expired += r.Expired
+		}
 		o.Dropped += r.Dropped
 		for _, refusal := range r.Refusals {
 			o.Warnings = append(o.Warnings, "a message was refused: "+refusal)

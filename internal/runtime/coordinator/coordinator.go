@@ -104,6 +104,7 @@ type coordinator struct {
 	key    [transport.KeySize]byte // of the run
 	data   dataPlane
 	shared sharedResource
+	locks  lockService
 	hosts  []host.Host
 	about  []host.About // the hosts
 
@@ -154,7 +155,7 @@ func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err 
 			c.end()
 		}
 	}()
-	for _, open := range []func(context.Context) error{c.openControl, c.openData, c.openResource, c.openHosts, c.startSurvey} {
+	for _, open := range []func(context.Context) error{c.openControl, c.openData, c.openResource, c.openLocks, c.openHosts, c.startSurvey} {
 		if err = open(ctx); err != nil {
 			return nil, err
 		}

@@ -230,6 +230,7 @@ func (c *coordinator) end() {
 	if foreign.Is(c.job.Algorithm.Name) {
 		foreign.EndStrays(c.run)
 	}
+	c.locks.close()
 	_ = c.shared.remove() // where the server does not answer, nobody is left to tell
 	c.survey.close()
 	c.data.close()

@@ -82,7 +82,7 @@ func (c *coordinator) injector(ctx context.Context) (*injector, error) {
 	if d := c.job.Plan.Duration(); d > 0 {
 		deadline = c.start + int64(d)
 	}
-	i.director = fault.NewDirector(faults, c.job.Algorithm.Root, n, i.rng, i)
+	i.director = fault.NewDirector(faults, c.job.Algorithm.Root, n, fault.ServersOf(c.job.System), i.rng, i)
 	i.director.Begin(c.start, deadline)
 	if err := i.arm(); err != nil {
 		return nil, asFailure(err)
@@ -209,7 +209,12 @@ func (i *injector) occupy() {
 	i.busy = true
 }
 
-func (i *injector) Down(id dme.NodeID) bool { return !i.c.at(i.c.workerOf(id)).state.expected() }
+func (i *injector) Down(id dme.NodeID) bool {
+	if server, ok := i.c.serverOf(id); ok {
+		return i.c.locks.group.Down(server)
+	}
+	return !i.c.at(i.c.workerOf(id)).state.expected()
+}
 
 // Players implements [fault.Runtime]. It finds one at a time, who is kept in the role; who
 // stands still keeps it anyway.
@@ -220,6 +225,9 @@ func (i *injector) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 		return nil, nil
 	}
 	i.seekNext[k] = now + int64(seekPause)
+	if f.Role == fault.Leader {
+		return c.locks.leader(i.ctx, c.job.Spec.Nodes), nil
+	}
 	if f.Role == fault.Holder {
 		if id, err := i.catch(k, nodes); err != nil || id != dme.None {
 			return []dme.NodeID{id}, err

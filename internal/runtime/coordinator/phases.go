@@ -206,6 +206,7 @@ func (c *coordinator) assignment(w int) *control.Assignment {
 		Record:    c.opt.Record,
 		SpinShare: spinBudget / float64(len(c.places)),
 	}
+	a.Servers = c.locks.group.Addresses()
 	if b := c.shared.bucket; b != nil {
 		a.Resource = &control.Resource{Bucket: b.Name(), Broker: c.shared.broker}
 	}

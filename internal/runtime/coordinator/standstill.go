@@ -125,7 +125,7 @@ func (c *coordinator) dead(ctx context.Context, before, now sums, since time.Tim
 }
 
 // countable reports whether counters tell all that can happen to nodes. Those in other
-// languages act when they like; a node that comes or goes is announced to the others by
+// languages and clients of a lock service act when they like; a node that comes or goes is announced to the others by
 // their links, and so is one whose host is lost.
 func (c *coordinator) countable() bool {
 	for _, f := range c.job.Faults {
@@ -133,7 +133,7 @@ func (c *coordinator) countable() bool {
 			return false
 		}
 	}
-	return c.job.Guarantees().Reliable && !c.tolerant && !foreign.Is(c.job.Algorithm.Name)
+	return c.job.Guarantees().Reliable && !c.tolerant && !foreign.Is(c.job.Algorithm.Name) && c.locks.group == nil
 }
 
 // spent reports whether all faults have struck, and those that end have ended.

@@ -18,6 +18,9 @@ import (
 
 func (i *injector) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
 	i.occupy()
+	if i.c.job.Faults[k].OfServers() {
+		return i.strikeServers(k, nodes)
+	}
 	switch i.c.job.Faults[k].Kind {
 	case fault.Partition:
 		return i.cut(k, nodes)
@@ -126,6 +129,10 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 		return c.order(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
 	}
 	for _, id := range nodes {
+		if server, ok := c.serverOf(id); ok {
+			c.locks.group.Resume(server)
+			continue
+		}
 		w := c.workerOf(id)
 		if c.at(w).state != paused {
 			continue // its host was lost

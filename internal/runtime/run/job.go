@@ -27,8 +27,13 @@ import (
 // the hand, which would end in a lack of memory.
 const MaxNodes = 1 << 20
 
-// Catalog is the list of the algorithms that can be run.
+// Catalog is the list of the algorithms that can be run, and of lock services.
 type Catalog []*dme.Algorithm
+
+// Algorithms returns those that can be searched and simulated.
+func (c Catalog) Algorithms() Catalog {
+	return slices.DeleteFunc(slices.Clone(c), func(a *dme.Algorithm) bool { return a.Class == dme.Service })
+}
 
 func (c Catalog) Names() []string {
 	names := make([]string, len(c))
@@ -38,8 +43,17 @@ func (c Catalog) Names() []string {
 	return names
 }
 
-// Lookup returns the algorithm of that name, in any case.
+// Lookup returns the algorithm of that name, in any case, for whoever chooses its steps.
 func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
+	a, err := c.find(name)
+	if err == nil && a.Class == dme.Service {
+		return nil, fmt.Errorf("%s: the steps of a lock service can be neither chosen nor simulated; 'dmebench run -a %s' measures it",
+			a.Name, a.Name)
+	}
+	return a, err
+}
+
+func (c Catalog) find(name string) (*dme.Algorithm, error) {
 	names := c.Names()
 	found, ok := units.FindName(name, names)
 	switch {
@@ -189,6 +203,7 @@ func (j *Job) complete() (*Job, error) {
 		try(j.mismatch())
 	}
 	try(j.checkForeign())
+	try(j.checkService())
 	try(j.checkPatience())
 	try(j.checkResource())
 	if err := a.CheckNodes(s.Nodes, opt); err != nil {

@@ -276,12 +276,35 @@ func (j *Job) Setting() dme.Setting {
 }
 
 // Runnable is Lookup for whoever runs algorithms over networks: it also finds the one
-// whose nodes are programs in other languages.
+// whose nodes are programs in other languages, and lock services.
 func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
 	if foreign.Is(name) {
 		return foreign.Algorithm(name), nil
 	}
-	return c.Lookup(name)
+	return c.find(name)
+}
+
+// checkService refuses what a lock service cannot run over: its clients and servers talk by
+// connections of their own.
+func (j *Job) checkService() error {
+	if j.Algorithm.Class != dme.Service {
+		return nil
+	}
+	links := j.Links()
+	odd := links
+	odd.All.Delay = link.Delay{}
+	switch {
+	case !j.Network.Real():
+		return &CannotRun{Why: fmt.Errorf("%s: a lock service takes its own time, and %s has virtual time", j.Algorithm.Name, j.Network.Name),
+			advice: "choose --transport tcp"}
+	case j.Network.Name != "tcp":
+		return &CannotRun{Why: fmt.Errorf("%s: the clients of a lock service have connections of their own, over TCP, not over %s",
+			j.Algorithm.Name, j.Network.Name), advice: "choose --transport tcp"}
+	case !odd.Idle() || links.All.Delay.Shape != link.Constant:
+		return &CannotRun{Why: fmt.Errorf("%s: the connections of a lock service can be made longer, by delay=DURATION, and nothing else",
+			j.Algorithm.Name)}
+	}
+	return nil
 }
 
 func (j *Job) checkForeign() error {

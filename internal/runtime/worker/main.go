@@ -60,6 +60,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	close(joined)
 	defer member.Close()
 	defer w.endGuests()
+	defer w.closeClients()
 
 	gone := make(chan struct{})
 	go func() {

@@ -66,8 +66,9 @@ type worker struct {
 	clocks    clock.Reading      // then
 	marked    int64              // when that was
 	lapses    *clock.Lapses
-	guests    guests // where nodes are processes of their own
-	lease     *lease // nil where the coordinator is on this host
+	guests    guests  // where nodes are processes of their own
+	clients   clients // where they are clients of a lock service
+	lease     *lease  // nil where the coordinator is on this host
 	fenced    sync.Once
 
 	failOnce sync.Once
@@ -178,6 +179,9 @@ func (w *worker) assign(a *control.Assignment) (control.Reply, error) {
 		w.nodes[id] = newNode(w, id)
 	}
 	if err := w.startGuests(); err != nil {
+		return r, err
+	}
+	if err := w.openClients(); err != nil {
 		return r, err
 	}
 	w.prepareFaults()
@@ -343,6 +347,7 @@ func (w *worker) report() control.Reply {
 	change := w.clocks.Until(clock.Read())
 	r.Wire, r.Clocks, r.Lapses = &c, &change, w.lapses.Since(w.marked)
 	r.Misread, r.Types = w.clock.Error(), w.guests.types.Names()
+	r.Failed, r.Expired = w.clients.failed.Load(), w.clients.expired.Load()
 	if t, ok := w.transport.(transport.Warner); ok {
 		r.Warnings = t.Warnings()
 	}
@@ -410,6 +415,7 @@ func (w *worker) waits() *stall.Standstill {
 
 func (w *worker) close() {
 	w.endGuests()
+	w.closeClients()
 	if w.lapses != nil {
 		w.lapses.Close()
 	}

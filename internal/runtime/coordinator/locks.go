@@ -1,0 +1,125 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dmebench/dme"
+	"dmebench/internal/runtime/lockserver"
+	"dmebench/lock"
+	"dmebench/runs"
+	"dmebench/workload/fault"
+)
+
+// lockService is the service that the run measures, where that is what it measures.
+type lockService struct {
+	group   *lockserver.Group // nil where the run measures an algorithm
+	service lock.Service
+	before  lock.Status
+}
+
+// openLocks starts the servers of a lock service, on this host: their clients are not
+// started before they answer.
+func (c *coordinator) openLocks(ctx context.Context) error {
+	p, ok := c.job.System.(*lock.Prepared)
+	if !ok {
+		return nil
+	}
+	if c.opt.Hosts != nil {
+		return fmt.Errorf("%s: lock services are measured on one host; leave --agents out", p.Name)
+	}
+	links := c.job.Links()
+	delays := lockserver.Delays{Clients: links.All.Delay.Mean, Servers: links.All.Delay.Mean}
+	if p.Options.Get(lock.SiteOption) == lock.OwnSite {
+		delays.Servers = 0
+	}
+	var err error
+	if c.locks.group, err = lockserver.Start(ctx, p, delays); err != nil {
+		return fmt.Errorf("%s: %w", p.Name, err)
+	}
+	limited, cancel := context.WithTimeout(ctx, lockserver.Patience)
+	defer cancel()
+	c.locks.service, err = p.Start(limited, lock.Config{
+		Options: p.Options, Servers: c.locks.group.Addresses(), Run: c.run, Meter: func(dme.NodeID) lock.Meter { return lockserver.Unmetered{} },
+	})
+	if err == nil {
+		c.locks.before, err = c.locks.service.Status(limited)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Name, err)
+	}
+	return nil
+}
+
+// observe says what the servers tell of the run; nil where there are none.
+func (l *lockService) observe(ctx context.Context) *runs.Service {
+	if l.service == nil {
+		return nil
+	}
+	r := &runs.Service{Servers: len(l.group.Addresses()), Settings: l.before.Settings, Untold: l.before.Untold}
+	if l.before.Between == nil {
+		return r
+	}
+	after, err := l.service.Status(ctx)
+	switch {
+	case err != nil:
+		r.Untold = fmt.Sprintf("the servers do not answer at the end: %v", err)
+	case after.Between == nil:
+		r.Untold = after.Untold
+	default:
+		a, b := after.Between, l.before.Between
+		r.Between = &runs.Between{Messages: a.Messages - b.Messages, Bytes: a.Bytes - b.Bytes}
+	}
+	return r
+}
+
+func (l *lockService) close() {
+	if l.service != nil {
+		_ = l.service.Close() // its servers are about to end
+	}
+	l.group.Close()
+}
+
+// The servers are numbered after the nodes, for faults.
+
+func (c *coordinator) serverOf(id dme.NodeID) (server int, ok bool) {
+	server = int(id) - c.job.Spec.Nodes - 1
+	return server, server >= 0
+}
+
+// leader returns which server leads, by its number for faults; none where nobody does now.
+func (l *lockService) leader(ctx context.Context, nodes int) []dme.NodeID {
+	s, err := l.service.Status(ctx)
+	if err != nil || s.Leader < 0 {
+		return nil
+	}
+	return []dme.NodeID{dme.NodeID(nodes + 1 + s.Leader)}
+}
+
+// strikeServers does to servers what is done to the processes of nodes. That one is back
+// is over once it answers.
+func (i *injector) strikeServers(k int, servers []dme.NodeID) (at int64, err error) {
+	c := i.c
+	if at, err = i.record(k, servers); err != nil {
+		return at, err
+	}
+	var which []int
+	for _, id := range servers {
+		server, _ := c.serverOf(id)
+		which = append(which, server)
+	}
+	switch c.job.Faults[k].Kind {
+	case fault.Kill:
+		for _, server := range which {
+			c.locks.group.Kill(server)
+		}
+	case fault.Pause:
+		for _, server := range which {
+			err = errors.Join(err, c.locks.group.Pause(server))
+		}
+	default:
+		err = c.locks.group.Restart(i.ctx, which)
+	}
+	return at, err
+}

@@ -1,0 +1,229 @@
+// Package lockserver runs the servers of a lock service, each as a process of its own
+// beneath the coordinator, and does to them what faults ask for.
+//
+// A server ends with the process that started it, in whatever way that ends, and what it
+// kept is then removed.
+package lockserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/launch"
+	"dmebench/lock"
+)
+
+// Patience bounds how long the servers may take from their start until they answer clients.
+const Patience = 30 * time.Second
+
+// endTimeout bounds how long a server may take to end in order.
+const endTimeout = 3 * time.Second
+
+// Group is the servers of one run.
+type Group struct {
+	system  *lock.Prepared
+	dir     string
+	ports   []lock.Ports
+	reach   []string      // where clients reach each server
+	delay   time.Duration // one way, between clients and servers
+	between time.Duration // one way, between servers
+
+	mu      sync.Mutex
+	servers []*launch.Child // nil where it is down
+}
+
+// Delays is how much longer everything takes, one way, that passes between processes.
+type Delays struct {
+	Clients time.Duration // between clients and servers
+	Servers time.Duration // between servers
+}
+
+// boot is what the process of a server reads first.
+type boot struct {
+	System  string
+	Options dme.Options
+	Index   int
+	All     []lock.Ports
+	Dir     string
+	Home    string // of the run, removed at the end
+	Relays  []relay
+}
+
+// ready is what it answers.
+type ready struct{ Error string }
+
+// Start starts the servers and returns once all answer clients.
+func Start(ctx context.Context, p *lock.Prepared, d Delays) (*Group, error) {
+	n := p.Servers()
+	g := &Group{
+		system: p, ports: make([]lock.Ports, n), reach: make([]string, n), servers: make([]*launch.Child, n),
+		delay: d.Clients, between: d.Servers,
+	}
+	var err error
+	if g.dir, err = os.MkdirTemp("", "dmebench-"+p.Name+"-*"); err != nil {
+		return nil, fmt.Errorf("%s: no folder for its servers: %w", p.Name, err)
+	}
+	if err := os.Chmod(g.dir, 0o711); err != nil { // a server may run as another user, in a folder of its own
+		return nil, err
+	}
+	free, err := freePorts(4 * n)
+	if err != nil {
+		g.Close()
+		return nil, err
+	}
+	for i := range n {
+		at := free[4*i:]
+		g.ports[i] = lock.Ports{Client: at[0], Peer: at[1], Reach: at[1]}
+		g.reach[i] = at[0]
+		if g.delay > 0 {
+			g.reach[i] = at[2]
+		}
+		if g.between > 0 {
+			g.ports[i].Reach = at[3]
+		}
+	}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	if err := g.Restart(ctx, all); err != nil {
+		g.Close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// freePorts returns addresses of this host's loopback at which nobody listens.
+func freePorts(n int) (all []string, err error) {
+	for range n {
+		l, err := net.Listen("tcp", launch.Loopback)
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // all at the end: no port twice
+		all = append(all, l.Addr().String())
+	}
+	return all, nil
+}
+
+// Addresses says where clients reach the servers, by index.
+func (g *Group) Addresses() []string { return g.reach }
+
+// Restart starts servers that are down, with what they kept, and returns once they answer.
+func (g *Group) Restart(ctx context.Context, which []int) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, Patience, fmt.Errorf("its servers do not answer within %v", Patience))
+	defer cancel()
+	var starting []*launch.Child
+	var errs []error
+	for _, i := range which {
+		c, err := g.start(i)
+		if err != nil {
+			return err
+		}
+		starting = append(starting, c)
+	}
+	for _, c := range starting {
+		var r ready
+		switch err := c.Receive(ctx, &r); {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", c.Name(), err))
+		case r.Error != "":
+			errs = append(errs, fmt.Errorf("%s: %s", c.Name(), r.Error))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (g *Group) start(i int) (*launch.Child, error) {
+	b := boot{
+		System: g.system.Name, Options: g.system.Options, Index: i, All: g.ports,
+		Dir: filepath.Join(g.dir, strconv.Itoa(i)), Home: g.dir,
+	}
+	if g.delay > 0 {
+		b.Relays = append(b.Relays, relay{Listen: g.reach[i], To: g.ports[i].Client, Delay: g.delay})
+	}
+	if g.between > 0 {
+		b.Relays = append(b.Relays, relay{Listen: g.ports[i].Reach, To: g.ports[i].Peer, Delay: g.between})
+	}
+	c, err := launch.Local{Answers: true}.Start(launch.Command{
+		Word: Command, Name: fmt.Sprintf("%s, server %d", g.system.Name, i+1), Config: b,
+	})
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.servers[i] = c
+	return c, nil
+}
+
+func (g *Group) server(i int) *launch.Child {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.servers[i]
+}
+
+// Down reports whether a server does not run.
+func (g *Group) Down(i int) bool {
+	c := g.server(i)
+	if c == nil {
+		return true
+	}
+	select {
+	case <-c.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// Kill ends a server at once, with every process that it has started.
+func (g *Group) Kill(i int) {
+	c := g.server(i)
+	signal(c, syscall.SIGKILL)
+	c.Dismiss()
+	<-c.Ended()
+}
+
+// Pause has a server stand still.
+func (g *Group) Pause(i int) error {
+	c := g.server(i)
+	signal(c, syscall.SIGSTOP)
+	return c.Pause()
+}
+
+// Resume has it go on.
+func (g *Group) Resume(i int) { signal(g.server(i), syscall.SIGCONT) }
+
+// signal is for the group of the process, which it leads.
+func signal(c *launch.Child, s syscall.Signal) { _ = syscall.Kill(-c.PID(), s) }
+
+// Close ends the servers and removes what they kept.
+func (g *Group) Close() {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var there []*launch.Child
+	for _, c := range g.servers {
+		if c != nil {
+			signal(c, syscall.SIGCONT)
+			there = append(there, c)
+		}
+	}
+	launch.End(endTimeout, there...)
+	for _, c := range there {
+		signal(c, syscall.SIGKILL) // what it may have left
+	}
+	_ = os.RemoveAll(g.dir)
+}

@@ -1,0 +1,79 @@
+package lockserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"dmebench/dme"
+	"dmebench/internal/platform/launch"
+	"dmebench/internal/runtime/run"
+	"dmebench/lock"
+)
+
+// Command is the hidden sub-command by which the program becomes a server.
+const Command = "lock-server"
+
+// Main is the process of a server. It returns when whoever started it says so, or is gone;
+// then nothing is left of the server.
+func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
+	parent := launch.NewParent(stdin, stdout)
+	var b boot
+	if err := parent.Receive(&b); err != nil {
+		fmt.Fprintln(stderr, "lock-server: this command is started by a coordinator:", err)
+		return launch.Misused
+	}
+	var answer sync.Once
+	tell := func(why string) { answer.Do(func() { _ = parent.Send(ready{why}) }) }
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	go func() {
+		parent.Wait()
+		end()
+	}()
+	err := serve(ctx, catalog, b, func() { tell("") })
+	if ctx.Err() != nil {
+		_ = os.RemoveAll(b.Home) // the last one to end finds nobody who writes there
+		return 0
+	}
+	if err == nil {
+		err = fmt.Errorf("the server has ended")
+	}
+	tell(err.Error())
+	fmt.Fprintln(stderr, err)
+	return 1
+}
+
+func serve(ctx context.Context, catalog run.Catalog, b boot, ready func()) error {
+	p, err := system(catalog, b)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
+		return err
+	}
+	for _, r := range b.Relays {
+		if err := r.start(ctx); err != nil {
+			return err
+		}
+	}
+	return p.Serve(ctx, lock.Server{Options: b.Options, Index: b.Index, All: b.All, Dir: b.Dir, Ready: ready})
+}
+
+func system(catalog run.Catalog, b boot) (*lock.Prepared, error) {
+	a, err := catalog.Runnable(b.System)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.Prepare(dme.Config{Options: b.Options})
+	if err != nil {
+		return nil, err
+	}
+	p, ok := s.(*lock.Prepared)
+	if !ok {
+		return nil, fmt.Errorf("lock-server: %s is no lock service; are coordinator and server of one build?", b.System)
+	}
+	return p, nil
+}

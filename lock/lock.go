@@ -1,0 +1,135 @@
+// Package lock is the contract between dmebench and a lock service, such as etcd: how its
+// servers are started, and how the local process of a node takes and gives back its lock.
+//
+// A [System] describes a service as a dme.Algorithm describes an algorithm. It is run over
+// real networks by the same worker processes, workloads and faults, and watched by the same
+// witness; nobody can choose its steps, so that it is not searched, simulated or replayed.
+//
+// dmebench starts each server as a process of its own, by [System.Serve] in the program that
+// was given to dmebench.Main, and each worker is a process that holds clients of its nodes:
+//
+//	coordinator   Serve, once for each server, in a process of its own; Start, to ask for Status
+//	worker        Start; Service.Client for each of its nodes; Lock and Unlock, until the run is over
+package lock
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"dmebench/dme"
+)
+
+// System describes a lock service.
+type System struct {
+	Name     string // as on the command line
+	Title    string // as in a plot's legend or a heading
+	Citation string // which library and which servers, with where their lock is described
+
+	// Description is a paragraph: how the lock works, what it costs, what it survives.
+	Description string
+
+	// Kinds names the messages between clients and servers that a [Meter] counts as 1, 2, …
+	Kinds []string
+
+	Options []dme.Option
+
+	// Servers is how many servers a run has of its own; nil or 0: none, as where options
+	// say at which addresses there is a service already.
+	Servers func(dme.Options) int
+
+	// Lease is after how long the service lets go of a client that it does not hear of; 0
+	// where the end of its connection does that.
+	Lease func(dme.Options) time.Duration
+
+	// Fencing reports whether [Client.Lock] returns fencing tokens; nil: it does not.
+	Fencing func(dme.Options) bool
+
+	// Available says why the servers cannot be started on this host, with the line that
+	// installs what is missing; nil where nothing is.
+	Available func(dme.Options) error
+
+	// Serve is one server, in a process of its own. It calls s.Ready once clients are
+	// answered, and returns when ctx ends or the server does; then nothing of it is left
+	// but what lies in s.Dir.
+	Serve func(ctx context.Context, s Server) error
+
+	// Start opens the service for one process. It waits until the service answers.
+	Start func(ctx context.Context, c Config) (Service, error)
+}
+
+// Server is what a server is started with.
+type Server struct {
+	Options dme.Options
+	Index   int     // which of the servers it is, from 0
+	All     []Ports // of all servers, by index
+	Dir     string  // where it may keep what it has to; the same when it is started again
+	Ready   func()
+}
+
+// Ports says where a server listens, as HOST:PORT.
+type Ports struct {
+	Client string // for clients
+	Peer   string // for the other servers
+	Reach  string // where the other servers reach it: Peer, or a relay that delays what passes
+}
+
+// Config is what a service is opened with in a process.
+type Config struct {
+	Options dme.Options
+	Servers []string // where clients reach the servers, as HOST:PORT, by index
+	Run     string   // names the run: of what a service keeps for several
+
+	// Meter counts what the client of a node exchanges with servers; of node None it
+	// counts nothing.
+	Meter func(dme.NodeID) Meter
+}
+
+// Meter counts what a client exchanges with servers: what the application is told, not what
+// a library adds to keep connections open. Its methods may be called by any goroutine.
+type Meter interface {
+	Sent(kind dme.Kind)     // a message to a server
+	Received(kind dme.Kind) // a message from one
+
+	// Dial dials as [net.Dialer.DialContext] does, and counts the bytes that pass.
+	Dial(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Service is a lock service, as one process sees it. There is one lock.
+type Service interface {
+	// Client returns the client of a node; ctx is for opening it alone.
+	Client(ctx context.Context, node dme.NodeID) (Client, error)
+	// Status asks the servers.
+	Status(ctx context.Context) (Status, error)
+	Close() error
+}
+
+// Status is what servers say of themselves.
+type Status struct {
+	Leader   int               // the index of the one that leads; -1 where none does, or nobody knows
+	Settings map[string]string // by which they run and figures are to be read: versions, fsync, leases
+	Between  *Between          // what they have exchanged so far; nil where they do not tell
+	Untold   string            // then: why not
+}
+
+// Between counts what servers have exchanged.
+type Between struct {
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+}
+
+// Client takes and gives back the lock for one node, one at a time.
+type Client interface {
+	// Lock returns once the node has the lock. The fencing token is larger than those of all
+	// entries before, where the system has such tokens, else 0. After an error the node
+	// does not have the lock, and Lock is called again.
+	Lock(ctx context.Context) (fencing uint64, err error)
+	// Unlock gives the lock back, and returns once that is known or given up. Its error wraps
+	// [ErrLost] where the lock had been taken away meanwhile.
+	Unlock(ctx context.Context) error
+	Close() error
+}
+
+// ErrLost says that a node has lost its lock while it had it: its lease was over.
+var ErrLost = errors.New("the lock was lost while it was held")
