@@ -181,6 +181,7 @@ type Safety struct {
 type Service struct {
 	Servers     int               `json:"servers"`          // of the run's own
 	Settings    map[string]string `json:"settings"`         // of the servers, as they say
+	ClientBytes uint64            `json:"client_bytes"`     // of connections between clients and servers
 	Between     *Between          `json:"between"`          // what they have exchanged; null where they do not tell
 	Untold      string            `json:"untold,omitempty"` // why
 	FailedCalls uint64            `json:"failed_calls"`     // of Lock, which were repeated
@@ -196,10 +197,11 @@ type Between struct {
 // Resource is a shared resource that every critical section reads, changes and
 // writes back. An update that is lost is a violation.
 type Resource struct {
-	Kind        string       `json:"kind"`    // "nats"
+	Kind        string       `json:"kind"`    // "nats", "memory"
 	Updates     uint64       `json:"updates"` // written back
 	LostUpdates uint64       `json:"lost_updates"`
-	Lost        []LostUpdate `json:"lost,omitempty"` // the first of them
+	Refused     uint64       `json:"refused,omitempty"` // that came late: somebody with a larger fencing token was there before
+	Lost        []LostUpdate `json:"lost,omitempty"`    // the first of them
 }
 
 // LostUpdate tells of two critical sections that were not apart: what Node wrote was

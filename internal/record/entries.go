@@ -208,7 +208,8 @@ type Update struct {
 	Node    dme.NodeID `json:"node"`
 	Entry   uint64     `json:"entry"` // which of the node's, from 1
 	Entered int64      `json:"entered"`
-	Left    int64      `json:"left"` // when it began to write: its exit was later than that
+	Left    int64      `json:"left"`              // when it began to write: its exit was later than that
+	Fencing uint64     `json:"fencing,omitempty"` // the token of the entry; 0 where the algorithm has none
 }
 
 // LostUpdate is an update that another one has overwritten: between the read and the

@@ -177,6 +177,9 @@ func (s *simulation) observation() measure.Observation {
 	if s.marks != nil {
 		o.Marks = s.marks.taken
 	}
+	if s.resource != nil {
+		o.Resource = &s.resource.Resource
+	}
 	s.faults.observe(&o)
 	if d := s.job.Plan.Duration(); d > 0 && s.status == runs.OK {
 		o.Stop = s.start + int64(d)

@@ -44,6 +44,7 @@ type simulation struct {
 	meters   *noderun.Meters // nil where no gauges are read
 
 	witness  witness
+	resource *resource // nil where critical sections use none
 	watch    watch
 	dealt    uint64     // events carried out
 	current  dme.NodeID // whose event this is: whom to name when it panics
@@ -104,6 +105,12 @@ func (s *simulation) build() {
 		if s.looks != nil {
 			s.procs[i].Watch(&s.looks.waits)
 		}
+		if s.job.Fencing() {
+			s.procs[i].Fence()
+		}
+	}
+	if s.job.Spec.Resource == run.MemoryResource {
+		s.resource = &resource{measure.Resource{Kind: run.MemoryResource}, 0, make([]uint64, len(s.procs))}
 	}
 	for _, id := range s.job.Faults.Absent() {
 		s.process(id).Crash()
@@ -187,7 +194,11 @@ func (s *simulation) dispatch(e event) bool {
 		s.process(t.node).Timeout(t.id)
 	case exit:
 		s.now, s.current = e.at, dme.NodeID(e.what)
-		s.process(s.current).Exit()
+		p := s.process(s.current)
+		if s.resource != nil {
+			s.resource.write(p)
+		}
+		p.Exit()
 	case arrival:
 		s.now, s.current = e.at, dme.NodeID(e.what)
 		intended := e.at
@@ -290,7 +301,39 @@ func (s *simulation) Broadcast(from dme.NodeID, m *dme.Message) (transmissions i
 }
 
 func (s *simulation) Enter(id dme.NodeID, stamp dme.Stamp) {
-	s.process(id).Entered(stamp)
+	p := s.process(id)
+	p.Entered(stamp)
+	if s.resource != nil {
+		s.resource.read(p)
+	}
+}
+
+// resource is one in memory that critical sections read and write, as
+// [dmebench/internal/runtime/witness.Page] has it.
+type resource struct {
+	measure.Resource
+	fencing uint64   // the largest token that was shown
+	seen    []uint64 // the version, by node
+}
+
+func (r *resource) read(p *localprocess.Process) {
+	r.fencing = max(r.fencing, p.Fencing())
+	r.seen[p.ID()-1] = r.Updates
+}
+
+func (r *resource) write(p *localprocess.Process) {
+	token := p.Fencing()
+	switch {
+	case p.Shared():
+		return
+	case token > 0 && token < r.fencing:
+		r.Refused++
+		return
+	case r.seen[p.ID()-1] != r.Updates:
+		r.Lost++
+	}
+	r.Updates++
+	r.Count = r.Updates - r.Lost
 }
 
 type env struct{ s *simulation }

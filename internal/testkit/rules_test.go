@@ -155,7 +155,8 @@ var importers = map[string][]string{
 	// Whoever starts processes, and the processes.
 	"internal/platform/launch": {
 		"internal/cli", "internal/runtime/coordinator", "internal/runtime/host", "internal/testbed/agent",
-		"internal/runtime/worker", "internal/testbed/workqueue", "internal/runtime/ping", "transport/transporttest",
+		"internal/runtime/worker", "internal/runtime/lockserver", "internal/testbed/workqueue",
+		"internal/runtime/ping", "transport/transporttest",
 	},
 	// For tests alone.
 	"dme/conformance":         {"internal/testkit/suite"},

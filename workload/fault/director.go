@@ -73,7 +73,8 @@ type progress struct {
 // drawn from rng.
 func NewDirector(s Schedule, root dme.NodeID, nodes, servers int, rng *rand.Rand, run Runtime) *Director {
 	d := &Director{
-		schedule: s, kills: s.Kills(), root: root, nodes: nodes, servers: servers, rng: rng, run: run, next: Never, faults: make([]progress, len(s)),
+		schedule: s, kills: s.Kills(), root: root, nodes: nodes, servers: servers,
+		rng: rng, run: run, next: Never, faults: make([]progress, len(s)),
 		absent: collections.MakeNodeSet(nodes + servers), leaving: collections.MakeNodeSet(nodes + servers),
 	}
 	for _, id := range s.Absent() {

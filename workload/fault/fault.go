@@ -74,7 +74,8 @@ const (
 )
 
 var roles = []string{
-	string(Holder), string(Root), string(Token), string(Waiting), string(Idle), string(Random), string(Leader), string(Servers), oneServer + "N",
+	string(Holder), string(Root), string(Token), string(Waiting), string(Idle), string(Random),
+	string(Leader), string(Servers), oneServer + "N",
 }
 
 // OfServers reports whether a fault hits servers, and no nodes.
@@ -84,8 +85,11 @@ func (f *Fault) OfServers() bool {
 
 // server returns which server the fault names, from 1; 0 where it names none.
 func (f *Fault) server() int {
-	n, _ := strconv.Atoi(strings.TrimPrefix(string(f.Role), oneServer)) // 0 of a role
-	return n
+	number, ok := strings.CutPrefix(string(f.Role), oneServer)
+	if n, err := strconv.Atoi(number); ok && err == nil {
+		return n
+	}
+	return 0
 }
 
 // Event is what a fault can wait for in place of a time.

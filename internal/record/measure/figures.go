@@ -10,6 +10,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/internal/record"
+	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
 
@@ -125,14 +126,18 @@ type Resource struct {
 	Count   uint64              // what it was incremented to in the end
 	Lost    uint64              // updates that were overwritten
 	First   []record.LostUpdate // of these
+	Refused uint64              // updates that came late, by their fencing tokens
 }
+
+// fenced reports whether the order of entries is that in which a server has seen them.
+func (o *Observation) fenced() bool { return o.Resource != nil && o.Resource.Kind == run.NATSResource }
 
 // resource tells the lost updates of the run; nil where it had no resource.
 func (o *Observation) resource() *runs.Resource {
 	if o.Resource == nil {
 		return nil
 	}
-	r := &runs.Resource{Kind: o.Resource.Kind, Updates: o.Resource.Updates, LostUpdates: o.Resource.Lost}
+	r := &runs.Resource{Kind: o.Resource.Kind, Updates: o.Resource.Updates, LostUpdates: o.Resource.Lost, Refused: o.Resource.Refused}
 	for _, l := range o.Resource.First {
 		r.Lost = append(r.Lost, runs.LostUpdate{
 			Version: l.Version,
@@ -188,7 +193,7 @@ func tellLost(r *runs.Resource) string {
 // distrustResource finds what cannot be true of the resource of a run in which no
 // update was lost and no node was touched.
 func (t *timeline) distrustResource(r *Resource) string {
-	if r == nil || r.Lost > 0 {
+	if r == nil || r.Lost+r.Refused > 0 {
 		return ""
 	}
 	writers := uint64(0)

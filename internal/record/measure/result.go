@@ -23,7 +23,7 @@ import (
 func Result(o Observation) *runs.Result {
 	job := o.Job
 	c := newClocks(&o)
-	t := newTimelineOn(o.Entries, c, o.Resource != nil)
+	t := newTimelineOn(o.Entries, c, o.fenced())
 	o.Nodes = c.counts(o.Nodes)
 	sum := total(o.Nodes)
 	if len(o.Nodes) == 0 { // it failed before anything was counted

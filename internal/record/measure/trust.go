@@ -47,7 +47,7 @@ func (t *timeline) distrust(o *Observation, sum *totals) (nodes []int, why strin
 		return nodes, why
 	}
 	for k := 1; k < t.len() && t.fenced; k++ {
-		if a, b := t.entered(k-1), t.entered(k); a.Order > 0 && a.Order == b.Order && !(o.Resource != nil && a.Shared) {
+		if a, b := t.entered(k-1), t.entered(k); a.Order > 0 && a.Order == b.Order && !(o.fenced() && a.Shared) {
 			return []int{int(a.Node), int(b.Node)}, fmt.Sprintf("nodes %d and %d both claim entry %d of all", a.Node, b.Node, a.Order)
 		}
 	}

@@ -112,7 +112,8 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 			"the network loses, or its buffers are too small; times include waiting for those frames",
 		r.Wire.Retransmissions, r.Wire.Frames, 100*retransmitted)
 
-	w.when(r.T == nil && r.Nodes > 1, "the mean delay T of a message is unknown: nothing can be given in units of T")
+	w.when(r.T == nil && r.Nodes > 1 && job.Algorithm.Class != dme.Service,
+		"the mean delay T of a message is unknown: nothing can be given in units of T")
 	w.when(neg.n > 0, "%d time differences are negative, down to %v: clocks disagree, or entries overlapped; histograms leave them out",
 		neg.n, time.Duration(neg.least))
 	jumps(&w, o.Clocks)

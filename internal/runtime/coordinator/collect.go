@@ -41,13 +41,19 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	c.describeHosts(reports, &o)
 	c.observeFaults(left, &o)
 	all, failed := c.witness(ctx, false)
+	if c.job.Spec.Resource == run.MemoryResource {
+		o.Resource = &measure.Resource{Kind: run.MemoryResource}
+	}
 	for _, w := range all {
+		if s := w.Resource; s != nil {
+			o.Resource = resourceOf(run.MemoryResource, *s)
+		}
 		o.WitnessViolations += w.Violations
 		if w.First != "" {
 			o.Warnings = append(o.Warnings, "the witness saw it happen: "+w.First)
 		}
 	}
-	o.Service = c.locks.observe(ctx)
+	o.Service = c.locks.observe(ctx, o.Nodes)
 	return o, errors.Join(err, failed, c.shared.observe(ctx, &o))
 }
 

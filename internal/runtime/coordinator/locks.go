@@ -7,6 +7,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/lockserver"
+	"dmebench/internal/runtime/noderun"
 	"dmebench/lock"
 	"dmebench/runs"
 	"dmebench/workload/fault"
@@ -53,11 +54,14 @@ func (c *coordinator) openLocks(ctx context.Context) error {
 }
 
 // observe says what the servers tell of the run; nil where there are none.
-func (l *lockService) observe(ctx context.Context) *runs.Service {
+func (l *lockService) observe(ctx context.Context, nodes []noderun.Counts) *runs.Service {
 	if l.service == nil {
 		return nil
 	}
 	r := &runs.Service{Servers: len(l.group.Addresses()), Settings: l.before.Settings, Untold: l.before.Untold}
+	for i := range nodes {
+		r.ClientBytes += nodes[i].Bytes
+	}
 	if l.before.Between == nil {
 		return r
 	}

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"maps"
 
 	"dmebench/internal/record/measure"
@@ -29,7 +30,7 @@ func (c *coordinator) openControl(context.Context) (err error) {
 		return nil
 	}
 	connections := len(c.places)
-	if c.job.Spec.Resource != "" && c.opt.Broker == nil {
+	if c.job.Spec.Resource == run.NATSResource && c.opt.Broker == nil {
 		connections *= 2 // the resource is there, too
 	}
 	c.broker, err = control.StartBroker(c.job.Spec.Listen, connections)
@@ -37,7 +38,10 @@ func (c *coordinator) openControl(context.Context) (err error) {
 }
 
 func (c *coordinator) openResource(ctx context.Context) (err error) {
-	if c.job.Spec.Resource == "" {
+	switch {
+	case c.job.Spec.Resource == run.MemoryResource && c.opt.Hosts != nil:
+		return errors.New("resource memory is of one host; choose --resource nats for several")
+	case c.job.Spec.Resource != run.NATSResource:
 		return nil
 	}
 	at := c.control()
@@ -52,6 +56,10 @@ func (c *coordinator) openResource(ctx context.Context) (err error) {
 	return err
 }
 
+func resourceOf(kind string, s witness.State) *measure.Resource {
+	return &measure.Resource{Kind: kind, Updates: s.Updates, Count: s.Count, Lost: s.Lost, First: s.First, Refused: s.Refused}
+}
+
 func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) error {
 	if r.bucket == nil {
 		return nil
@@ -60,7 +68,7 @@ func (r *sharedResource) observe(ctx context.Context, o *measure.Observation) er
 	if err != nil {
 		return err
 	}
-	o.Resource = &measure.Resource{Kind: run.NATSResource, Updates: s.Updates, Count: s.Count, Lost: s.Lost, First: s.First}
+	o.Resource = resourceOf(run.NATSResource, s)
 	return nil
 }
 

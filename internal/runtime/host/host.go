@@ -19,6 +19,7 @@ import (
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
+	"dmebench/internal/runtime/witness"
 	"dmebench/runs"
 )
 
@@ -96,9 +97,10 @@ type Reading struct {
 type Witness struct {
 	Entries    uint64              `json:"entries"` // so far, those included that have not ended
 	Violations uint64              `json:"violations"`
-	First      string              `json:"first,omitempty"` // describes the first violation
-	Held       dme.NodeID          `json:"held,omitempty"`  // stays inside because it was asked to
-	Waits      *noderun.WaitCounts `json:"waits,omitempty"` // nil if nobody asked for them
+	First      string              `json:"first,omitempty"`    // describes the first violation
+	Held       dme.NodeID          `json:"held,omitempty"`     // stays inside because it was asked to
+	Waits      *noderun.WaitCounts `json:"waits,omitempty"`    // nil if nobody asked for them
+	Resource   *witness.State      `json:"resource,omitempty"` // in memory; nil where critical sections use none
 }
 
 // Report is what is left of a run on a host.

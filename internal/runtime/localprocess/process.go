@@ -33,9 +33,10 @@ type Env interface {
 // World passes Enter on to [Process.Entered].
 type Process struct {
 	*noderun.Runner
-	env    Env
-	client *workload.Client
-	log    *record.Log
+	env     Env
+	client  *workload.Client
+	log     *record.Log
+	fencing bool // the stamps of entries are fencing tokens
 
 	start    int64 // when the measured run began
 	deadline int64 // no request after this time
@@ -54,6 +55,9 @@ type Process struct {
 func New(h *noderun.Runner, env Env, client *workload.Client, log *record.Log) *Process {
 	return &Process{Runner: h, env: env, client: client, log: log}
 }
+
+// Fence says that the stamps of entries are fencing tokens.
+func (p *Process) Fence() { p.fencing = true }
 
 // Watch has the process count in w how long it waits for each entry; nil for nowhere.
 func (p *Process) Watch(w *noderun.Waits) { p.waits = w }
@@ -214,13 +218,21 @@ func (p *Process) Waiting() int { return len(p.waiting) / 2 }
 // the sections have in common; shared says that it is a reader's.
 func (p *Process) Update(left int64) (u record.Update, shared bool) {
 	return record.Update{
-		Node: p.ID(), Entry: p.Counters().Entries.Load() + 1, Entered: p.current.Entered, Left: left,
+		Node: p.ID(), Entry: p.Counters().Entries.Load() + 1, Entered: p.current.Entered, Left: left, Fencing: p.Fencing(),
 	}, p.current.Shared
 }
 
-// Fence gives the current entry its place in the order of all entries, where not the
+// Fencing returns the token with which the node has entered; 0 where it has none.
+func (p *Process) Fencing() uint64 {
+	if p.fencing {
+		return p.current.Clock
+	}
+	return 0
+}
+
+// Place gives the current entry its place in the order of all entries, where not the
 // witness knows it but a resource that the entries have in common.
-func (p *Process) Fence(order uint64) { p.current.Order = order }
+func (p *Process) Place(order uint64) { p.current.Order = order }
 
 // Unserved requests end with a node that goes; what its workload has still to
 // make, the process of its next incarnation makes.

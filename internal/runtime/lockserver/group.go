@@ -116,7 +116,12 @@ func freePorts(n int) (all []string, err error) {
 }
 
 // Addresses says where clients reach the servers, by index.
-func (g *Group) Addresses() []string { return g.reach }
+func (g *Group) Addresses() []string {
+	if g == nil {
+		return nil
+	}
+	return g.reach
+}
 
 // Restart starts servers that are down, with what they kept, and returns once they answer.
 func (g *Group) Restart(ctx context.Context, which []int) error {

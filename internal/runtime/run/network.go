@@ -241,25 +241,29 @@ func validProcs(s string) error {
 	return nil
 }
 
-// NATSResource is the shared resource that there is: a key of a bucket of JetStream.
-const NATSResource = "nats"
+// The shared resources that critical sections can use: a key of a bucket of JetStream, and
+// memory that the processes of one host share, or a simulation has.
+const (
+	NATSResource   = "nats"
+	MemoryResource = "memory"
+)
 
-// Resources lists the shared resources that critical sections can use.
-func Resources() []string { return []string{NATSResource} }
+// Resources lists them.
+func Resources() []string { return []string{NATSResource, MemoryResource} }
 
-// checkResource refuses a shared resource that is not there, and one in virtual time:
-// its server answers in real time.
+// checkResource refuses a shared resource that is not there, and a server in virtual time,
+// which answers in real time.
 func (j *Job) checkResource() error {
 	switch {
 	case j.Spec.Resource == "":
 		return nil
 	case !slices.Contains(Resources(), j.Spec.Resource):
 		return units.UnknownName("resource", j.Spec.Resource, Resources(), "there is "+strings.Join(Resources(), ", "))
-	case !j.Network.Real():
+	case !j.Network.Real() && j.Spec.Resource == NATSResource:
 		return &CannotRun{
 			Resource: true,
 			Why:      fmt.Errorf("resource %s is for real networks: %s runs in virtual time", j.Spec.Resource, j.Network.Name),
-			advice:   "leave --resource out: a simulation sees every overlap by itself",
+			advice:   "choose --resource memory, or leave it out: a simulation sees every overlap by itself",
 		}
 	}
 	return nil

@@ -84,7 +84,11 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	}
 	line("safety", "%d violations in %d entries%s (%s)", r.Safety.Violations, r.Safety.Checked, undecided, r.Safety.Method)
 	if s := r.Safety.Resource; s != nil {
-		line("shared resource", "%d updates, %d lost (%s)", s.Updates, s.LostUpdates, s.Kind)
+		refused := ""
+		if s.Refused > 0 {
+			refused = fmt.Sprintf(", %d refused by their fencing tokens", s.Refused)
+		}
+		line("shared resource", "%d updates, %d lost%s (%s)", s.Updates, s.LostUpdates, refused, s.Kind)
 	}
 	if w := r.Wire; w.Retransmissions+w.Duplicates+w.KernelDrops > 0 {
 		sent := fmt.Sprintf("%d writes", w.Writes)
@@ -93,6 +97,9 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 		}
 		line("wire", "%s for %d frames, %d sent again, %d arrived twice, %d dropped by the kernel",
 			sent, w.Frames, w.Retransmissions, w.Duplicates, w.KernelDrops)
+	}
+	if s := r.Service; s != nil {
+		describeService(s, line, list)
 	}
 	var faults, hosts []string
 	for i := range r.Faults {
@@ -155,10 +162,30 @@ func ns(x int64) time.Duration {
 	return d
 }
 
+func describeService(s *runs.Service, line func(label, format string, args ...any), list func(string, []string)) {
+	var settings []string
+	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
+		settings = append(settings, name+"="+s.Settings[name])
+	}
+	line("servers", "%d (%s)", s.Servers, strings.Join(settings, ", "))
+	if b := s.Between; b != nil {
+		line("between servers", "%d messages, %d bytes", b.Messages, b.Bytes)
+	} else {
+		line("between servers", "unknown: %s", s.Untold)
+	}
+	if s.FailedCalls+s.Expired > 0 {
+		line("clients", "%d calls failed and were made again, %d locks were lost while they were held", s.FailedCalls, s.Expired)
+	}
+}
+
 // describeFault says what was done to a run, and what came of it, as well as that is
 // known between hosts.
 func describeFault(f *runs.Fault, known crossing) string {
-	parts := []string{fmt.Sprintf("hit %s at %v", nodesOf(f.Nodes), ns(f.AtNS))}
+	whom := nodesOf(f.Nodes)
+	if f.Servers != nil {
+		whom = "server " + strings.Trim(fmt.Sprint(f.Servers), "[]")
+	}
+	parts := []string{fmt.Sprintf("hit %s at %v", whom, ns(f.AtNS))}
 	if f.EndedNS != nil {
 		parts = append(parts, fmt.Sprintf("over after %v", ns(*f.EndedNS)))
 	}

@@ -31,6 +31,10 @@ type value struct {
 	Update record.Update       `json:"update"` // the latest
 	Lost   uint64              `json:"lost,omitempty"`
 	First  []record.LostUpdate `json:"first,omitempty"` // of those
+
+	Fencing uint64 `json:"fencing,omitempty"` // the largest token that was shown
+	Refused uint64 `json:"refused,omitempty"` // updates whose tokens were smaller
+	Notes   uint64 `json:"notes,omitempty"`   // writes by which nothing was updated
 }
 
 // Seen is what an entry has read.
@@ -97,8 +101,26 @@ func (r *Resource) reason(err error) error {
 	return fmt.Errorf("its server at %s: %w", r.server, err)
 }
 
-// Read is what an entry begins with.
-func (r *Resource) Read() (Seen, error) {
+// Read is what an entry begins with. It shows its fencing token, if it has one: from then
+// on updates with smaller ones are refused.
+func (r *Resource) Read(fencing uint64) (Seen, error) {
+	for {
+		seen, err := r.Look()
+		if err != nil || fencing <= seen.value.Fencing {
+			return seen, err
+		}
+		seen.value.Fencing = fencing
+		seen.value.Notes++
+		version, ok, err := r.update(seen.value, seen.Version)
+		if err != nil || ok {
+			seen.Version = version
+			return seen, err
+		}
+	}
+}
+
+// Look reads what is there.
+func (r *Resource) Look() (Seen, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience)
 	defer cancel()
 	return r.read(ctx)
@@ -117,41 +139,50 @@ func (r *Resource) read(ctx context.Context) (seen Seen, err error) {
 }
 
 // Write is what the critical section of a writer ends with, which has read what was
-// seen. An update of another one that is in the way is remembered as lost.
+// seen. An update of another one that is in the way is remembered as lost, unless that has
+// shown a larger fencing token: then this one is refused.
 func (r *Resource) Write(seen Seen, u record.Update) error {
 	next := seen.value
 	next.Count++
 	next.Update = u
-	ok, err := r.update(next, seen.Version)
-	for err == nil && !ok {
-		there, e := r.Read()
-		if e != nil {
-			return e
+	for there := seen; ; {
+		now := next
+		if u.Fencing < there.value.Fencing && u.Fencing > 0 {
+			now = there.value
+			now.Refused++
+			now.Notes++
+		} else if there.Version != seen.Version {
+			now.Fencing, now.Notes, now.Refused = there.value.Fencing, there.value.Notes, there.value.Refused
+			now.Lost, now.First = there.value.Lost+1, there.value.First
+			if len(now.First) < MostTold {
+				now.First = append(now.First, record.LostUpdate{Version: seen.Version, Update: there.value.Update, Other: u})
+			}
 		}
-		next.Lost, next.First = there.value.Lost+1, there.value.First
-		if len(next.First) < MostTold {
-			next.First = append(next.First, record.LostUpdate{Version: seen.Version, Update: there.value.Update, Other: u})
+		_, ok, err := r.update(now, there.Version)
+		if err != nil || ok {
+			return err
 		}
-		ok, err = r.update(next, there.Version)
+		if there, err = r.Look(); err != nil {
+			return err
+		}
 	}
-	return err
 }
 
-// update writes the value if the version is still that one.
-func (r *Resource) update(v value, version uint64) (ok bool, err error) {
+// update writes the value if the version is still that one, and returns the new version.
+func (r *Resource) update(v value, version uint64) (now uint64, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience)
 	defer cancel()
 	b, err := json.Marshal(v)
 	if err == nil {
-		_, err = r.kv.Update(ctx, key, b, version)
+		now, err = r.kv.Update(ctx, key, b, version)
 	}
 	switch {
 	case errors.Is(err, jetstream.ErrKeyRevisionMismatch):
-		return false, nil
+		return 0, false, nil
 	case err != nil:
-		return false, r.failed("written", err)
+		return 0, false, r.failed("written", err)
 	}
-	return true, nil
+	return now, true, nil
 }
 
 func (r *Resource) Close() {
@@ -173,6 +204,7 @@ type State struct {
 	Updates uint64              // that were written
 	Count   uint64              // what it was incremented to: as often as it was written, where no update was lost
 	Lost    uint64              // updates
+	Refused uint64              // updates that came late, by their fencing tokens
 	First   []record.LostUpdate // of them, at most [MostTold]
 }
 
@@ -226,7 +258,7 @@ func (k *Bucket) Name() string { return k.name }
 func (k *Bucket) State(ctx context.Context) (State, error) {
 	seen, err := k.read(ctx)
 	v := seen.value
-	return State{Updates: seen.Version - 1, Count: v.Count, Lost: v.Lost, First: v.First}, err
+	return State{Updates: seen.Version - 1 - v.Notes, Count: v.Count, Lost: v.Lost, First: v.First, Refused: v.Refused}, err
 }
 
 // Remove removes the bucket and disconnects.

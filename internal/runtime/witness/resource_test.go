@@ -63,7 +63,7 @@ func (k *Bucket) mustState(t *testing.T) State {
 
 func read(t *testing.T, r *Resource) Seen {
 	t.Helper()
-	seen, err := r.Read()
+	seen, err := r.Read(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestTheServerFallsSilent(t *testing.T) {
 	seen := read(t, r)
 	p.shut.Store(true)
 	begin := time.Now()
-	if _, err := r.Read(); err == nil || !strings.Contains(err.Error(), "does not answer in time") {
+	if _, err := r.Read(0); err == nil || !strings.Contains(err.Error(), "does not answer in time") {
 		t.Errorf("read: %v", err)
 	}
 	if err := r.Write(seen, update(1, 1)); err == nil || !strings.Contains(err.Error(), "does not answer in time") {

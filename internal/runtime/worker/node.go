@@ -53,6 +53,9 @@ func newNode(w *worker, id dme.NodeID) *node {
 	}
 	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)
 	n.proc.Watch(w.page.Waits(id))
+	if w.job.Fencing() {
+		n.proc.Fence()
+	}
 	return n
 }
 

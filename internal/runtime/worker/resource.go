@@ -6,6 +6,7 @@ import (
 
 	"dmebench/internal/record"
 	"dmebench/internal/runtime/localprocess"
+	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/witness"
 )
 
@@ -21,13 +22,16 @@ const mostPatience = 5 * time.Second
 
 // shared is the resource, as its nodes use it; see [witness.Resource].
 type shared interface {
-	Read() (witness.Seen, error)
+	Read(fencing uint64) (witness.Seen, error)
 	Write(seen witness.Seen, u record.Update) error
-	Close()
 }
 
 // openResource connects to the shared resource of the run, if there is one.
 func (w *worker) openResource() error {
+	if w.job.Spec.Resource == run.MemoryResource {
+		w.resource = w.page
+		return nil
+	}
 	a := w.assigned.Resource
 	if a == nil {
 		return nil
@@ -63,15 +67,18 @@ const (
 // begin reads the resource in a critical section that has just been entered.
 func (n *node) begin() {
 	n.use.stage = reading
+	fencing := n.proc.Fencing()
 	go func() {
-		seen, err := n.worker.resource.Read()
+		seen, err := n.worker.resource.Read(fencing)
 		if err != nil {
 			n.worker.fail(fmt.Errorf("node %d: %w", n.id, err))
 			return
 		}
 		n.do(func(p *localprocess.Process) {
 			n.use.stage, n.use.seen = inside, seen
-			p.Fence(seen.Version)
+			if n.worker.job.Spec.Resource != run.MemoryResource {
+				p.Place(seen.Version)
+			}
 			if n.use.ends {
 				n.use.ends = false
 				env{n}.ExitAt(n.id, n.worker.clock.Now()+n.use.hold)

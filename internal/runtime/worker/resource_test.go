@@ -20,7 +20,7 @@ type slow struct {
 // before is how many updates there were before the run: entries are numbered by those.
 const before = 100
 
-func (s *slow) Read() (witness.Seen, error) {
+func (s *slow) Read(uint64) (witness.Seen, error) {
 	s.await()
 	return witness.Seen{Version: before + s.version.Add(1)}, nil
 }

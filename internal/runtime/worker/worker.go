@@ -425,8 +425,8 @@ func (w *worker) close() {
 	if w.transport != nil {
 		w.transport.Close()
 	}
-	if w.resource != nil {
-		w.resource.Close()
+	if r, ok := w.resource.(*witness.Resource); ok {
+		r.Close()
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"os"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -50,6 +53,7 @@ type server struct {
 	holder  *session
 	expiry  *time.Timer
 	token   uint64
+	memory  string // the file that has the token when the server is started again
 	waiting []*session
 }
 
@@ -61,7 +65,10 @@ func serve(ctx context.Context, s lock.Server) error {
 		return err
 	}
 	context.AfterFunc(ctx, func() { l.Close() })
-	at := &server{lease: lock.Lease(s.Options)}
+	at := &server{lease: lock.Lease(s.Options), memory: filepath.Join(s.Dir, "token")}
+	if b, err := os.ReadFile(at.memory); err == nil {
+		at.token, _ = strconv.ParseUint(string(b), 10, 64)
+	}
 	s.Ready()
 	for {
 		c, err := l.Accept()
@@ -103,6 +110,7 @@ func (s *server) grant() {
 	}
 	s.holder, s.waiting = s.waiting[0], s.waiting[1:]
 	s.token++
+	_ = os.WriteFile(s.memory, strconv.AppendUint(nil, s.token, 10), 0o600) // else tokens are seen not to grow
 	holder, token := s.holder, s.token
 	s.expiry = time.AfterFunc(s.lease, func() {
 		s.mu.Lock()
@@ -123,19 +131,26 @@ func (s *server) free() {
 type service lock.Config
 
 func (s service) Client(ctx context.Context, node dme.NodeID) (lock.Client, error) {
-	m := s.Meter(node)
-	conn, err := m.Dial(ctx, "tcp", s.Servers[0])
-	if err != nil {
-		return nil, err
-	}
-	return &client{
-		Conn: conn, in: json.NewDecoder(conn), out: json.NewEncoder(conn), meter: m, lease: lock.Lease(s.Options),
+	c := &client{
+		meter: s.Meter(node), server: s.Servers[0], lease: lock.Lease(s.Options),
 		fencing: s.Options.Get("fencing") == "true", early: s.Options.Get("early") == "true",
-	}, nil
+	}
+	return c, c.dial(ctx)
+}
+
+func (c *client) dial(ctx context.Context) (err error) {
+	if c.Conn != nil {
+		c.Conn.Close()
+	}
+	if c.Conn, err = c.meter.Dial(ctx, "tcp", c.server); err == nil {
+		c.in, c.out = json.NewDecoder(c.Conn), json.NewEncoder(c.Conn)
+	}
+	return err
 }
 
 func (s service) Status(context.Context) (lock.Status, error) {
-	return lock.Status{Leader: 0, Settings: map[string]string{"lease": s.Options.Get("lease")}, Untold: "one server has nobody to talk to"}, nil
+	settings := map[string]string{"lease": s.Options.Get("lease")}
+	return lock.Status{Settings: settings, Untold: "one server has nobody to talk to"}, nil
 }
 
 func (s service) Close() error { return nil }
@@ -145,6 +160,8 @@ type client struct {
 	in      *json.Decoder
 	out     *json.Encoder
 	meter   lock.Meter
+	server  string
+	broken  bool
 	lease   time.Duration
 	fencing bool
 	early   bool
@@ -155,17 +172,23 @@ type client struct {
 func (c *client) do(op string) (reply, error) {
 	var r reply
 	c.meter.Sent(call)
-	if err := c.out.Encode(request{op}); err != nil {
-		return r, err
+	err := c.out.Encode(request{op})
+	if err == nil {
+		err = c.in.Decode(&r)
 	}
-	err := c.in.Decode(&r)
 	if err == nil {
 		c.meter.Received(answer)
 	}
+	c.broken = err != nil
 	return r, err
 }
 
 func (c *client) Lock(ctx context.Context) (fencing uint64, err error) {
+	if c.broken {
+		if err := c.dial(ctx); err != nil {
+			return 0, err
+		}
+	}
 	stop := context.AfterFunc(ctx, func() { c.Conn.Close() })
 	defer stop()
 	r, err := c.do("lock")
