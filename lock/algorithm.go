@@ -3,6 +3,7 @@ package lock
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"dmebench/dme"
@@ -43,6 +44,23 @@ func Lease(o dme.Options) time.Duration {
 		panic("lock: the option was not checked: " + err.Error())
 	}
 	return d
+}
+
+// serversOption is how many servers a run has.
+const serversOption = "servers"
+
+// ServersOption returns the option by which their number is chosen, the default first.
+func ServersOption(help string, numbers ...string) dme.Option {
+	return dme.Choice(serversOption, help, numbers...)
+}
+
+// Servers returns the value of the option.
+func Servers(o dme.Options) int {
+	n, err := strconv.Atoi(o.Get(serversOption))
+	if err != nil {
+		panic("lock: the option was not checked: " + err.Error())
+	}
+	return n
 }
 
 // Algorithm describes the system to everything that lists, runs, measures and ranks

@@ -59,6 +59,9 @@ type System struct {
 	Start func(ctx context.Context, c Config) (Service, error)
 }
 
+// Patience bounds how long servers may take from their start until they answer clients.
+const Patience = 30 * time.Second
+
 // Server is what a server is started with.
 type Server struct {
 	Options dme.Options
@@ -73,12 +76,14 @@ type Ports struct {
 	Client string // for clients
 	Peer   string // for the other servers
 	Reach  string // where the other servers reach it: Peer, or a relay that delays what passes
+	Admin  string // for what it tells of itself
 }
 
 // Config is what a service is opened with in a process.
 type Config struct {
 	Options dme.Options
 	Servers []string // where clients reach the servers, as HOST:PORT, by index
+	All     []Ports  // of the servers: for Status, which passes no relay
 	Run     string   // names the run: of what a service keeps for several
 
 	// Meter counts what the client of a node exchanges with servers; of node None it
@@ -115,8 +120,8 @@ type Status struct {
 
 // Between counts what servers have exchanged.
 type Between struct {
-	Messages uint64 `json:"messages"`
-	Bytes    uint64 `json:"bytes"`
+	Messages *uint64 // nil where they do not count them
+	Bytes    *uint64
 }
 
 // Client takes and gives back the lock for one node, one at a time.

@@ -190,8 +190,8 @@ type Service struct {
 
 // Between counts what the servers of a service have exchanged.
 type Between struct {
-	Messages uint64 `json:"messages"`
-	Bytes    uint64 `json:"bytes"`
+	Messages *uint64 `json:"messages"` // null where they do not count them
+	Bytes    *uint64 `json:"bytes"`
 }
 
 // Resource is a shared resource that every critical section reads, changes and

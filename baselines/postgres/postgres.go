@@ -47,15 +47,14 @@ func System() *lock.System {
 
 // binaries returns the folder of the newest server that is installed.
 func binaries() (string, error) {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	if path, err := exec.LookPath("postgres"); err == nil {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // where Debian has them, and no PATH
+	if path, err := exec.LookPath("postgres"); found == nil && err == nil {
 		found = append(found, path)
 	}
 	if found == nil {
 		return "", errors.New("there is no PostgreSQL server; install one: apt-get install postgresql")
 	}
-	slices.Sort(found)
-	return filepath.Dir(found[len(found)-1]), nil
+	return filepath.Dir(slices.Max(found)), nil
 }
 
 func serve(ctx context.Context, s lock.Server) error {

@@ -39,10 +39,11 @@ func (c *coordinator) openLocks(ctx context.Context) error {
 	if c.locks.group, err = lockserver.Start(ctx, p, delays); err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
-	limited, cancel := context.WithTimeout(ctx, lockserver.Patience)
+	limited, cancel := context.WithTimeout(ctx, lock.Patience)
 	defer cancel()
 	c.locks.service, err = p.Start(limited, lock.Config{
-		Options: p.Options, Servers: c.locks.group.Addresses(), Run: c.run, Meter: func(dme.NodeID) lock.Meter { return lockserver.Unmetered{} },
+		Options: p.Options, Servers: c.locks.group.Addresses(), All: c.locks.group.Ports(), Run: c.run,
+		Meter: func(dme.NodeID) lock.Meter { return lockserver.Unmetered{} },
 	})
 	if err == nil {
 		c.locks.before, err = c.locks.service.Status(limited)
@@ -73,9 +74,17 @@ func (l *lockService) observe(ctx context.Context, nodes []noderun.Counts) *runs
 		r.Untold = after.Untold
 	default:
 		a, b := after.Between, l.before.Between
-		r.Between = &runs.Between{Messages: a.Messages - b.Messages, Bytes: a.Bytes - b.Bytes}
+		r.Between = &runs.Between{Messages: less(a.Messages, b.Messages), Bytes: less(a.Bytes, b.Bytes)}
 	}
 	return r
+}
+
+func less(a, b *uint64) *uint64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	n := *a - *b
+	return &n
 }
 
 func (l *lockService) close() {
@@ -105,24 +114,25 @@ func (l *lockService) leader(ctx context.Context, nodes int) []dme.NodeID {
 // is over once it answers.
 func (i *injector) strikeServers(k int, servers []dme.NodeID) (at int64, err error) {
 	c := i.c
-	if at, err = i.record(k, servers); err != nil {
-		return at, err
-	}
+	kind := c.job.Faults[k].Kind
 	var which []int
 	for _, id := range servers {
 		server, _ := c.serverOf(id)
 		which = append(which, server)
+		if kind != fault.Restart { // one that is killed stands still first: it answers nothing more
+			err = errors.Join(err, c.locks.group.Pause(server))
+		}
 	}
-	switch c.job.Faults[k].Kind {
+	at, failed := i.record(k, servers)
+	if err = errors.Join(err, failed); err != nil {
+		return at, err
+	}
+	switch kind {
 	case fault.Kill:
 		for _, server := range which {
 			c.locks.group.Kill(server)
 		}
-	case fault.Pause:
-		for _, server := range which {
-			err = errors.Join(err, c.locks.group.Pause(server))
-		}
-	default:
+	case fault.Restart:
 		err = c.locks.group.Restart(i.ctx, which)
 	}
 	return at, err

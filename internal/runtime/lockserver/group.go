@@ -22,9 +22,6 @@ import (
 	"dmebench/lock"
 )
 
-// Patience bounds how long the servers may take from their start until they answer clients.
-const Patience = 30 * time.Second
-
 // endTimeout bounds how long a server may take to end in order.
 const endTimeout = 3 * time.Second
 
@@ -75,14 +72,14 @@ func Start(ctx context.Context, p *lock.Prepared, d Delays) (*Group, error) {
 	if err := os.Chmod(g.dir, 0o711); err != nil { // a server may run as another user, in a folder of its own
 		return nil, err
 	}
-	free, err := freePorts(4 * n)
+	free, err := freePorts(5 * n)
 	if err != nil {
 		g.Close()
 		return nil, err
 	}
 	for i := range n {
-		at := free[4*i:]
-		g.ports[i] = lock.Ports{Client: at[0], Peer: at[1], Reach: at[1]}
+		at := free[5*i:]
+		g.ports[i] = lock.Ports{Client: at[0], Peer: at[1], Reach: at[1], Admin: at[4]}
 		g.reach[i] = at[0]
 		if g.delay > 0 {
 			g.reach[i] = at[2]
@@ -123,9 +120,12 @@ func (g *Group) Addresses() []string {
 	return g.reach
 }
 
+// Ports says where the servers listen, by index.
+func (g *Group) Ports() []lock.Ports { return g.ports }
+
 // Restart starts servers that are down, with what they kept, and returns once they answer.
 func (g *Group) Restart(ctx context.Context, which []int) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, Patience, fmt.Errorf("its servers do not answer within %v", Patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, lock.Patience, fmt.Errorf("its servers do not answer within %v", lock.Patience))
 	defer cancel()
 	var starting []*launch.Child
 	var errs []error
@@ -191,26 +191,42 @@ func (g *Group) Down(i int) bool {
 	}
 }
 
-// Kill ends a server at once, with every process that it has started.
+// reapTime bounds how long a process may take to notice that the program it runs is dead.
+const reapTime = time.Second
+
+// Kill ends a server at once. Where that is a program of its own, it is killed first, and its
+// parent ends by itself, so that nothing is left that looks like the server.
 func (g *Group) Kill(i int) {
 	c := g.server(i)
-	signal(c, syscall.SIGKILL)
-	c.Dismiss()
+	if all := descendants(c.PID()); len(all) > 0 {
+		signal(all, syscall.SIGKILL)
+		select {
+		case <-c.Ended():
+		case <-time.After(reapTime):
+		}
+	}
+	c.Kill()
 	<-c.Ended()
 }
 
 // Pause has a server stand still.
 func (g *Group) Pause(i int) error {
 	c := g.server(i)
-	signal(c, syscall.SIGSTOP)
+	signal(descendants(c.PID()), syscall.SIGSTOP)
 	return c.Pause()
 }
 
 // Resume has it go on.
-func (g *Group) Resume(i int) { signal(g.server(i), syscall.SIGCONT) }
+func (g *Group) Resume(i int) {
+	c := g.server(i)
+	signal(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
+}
 
-// signal is for the group of the process, which it leads.
-func signal(c *launch.Child, s syscall.Signal) { _ = syscall.Kill(-c.PID(), s) }
+func signal(all []int, s syscall.Signal) {
+	for _, pid := range all {
+		_ = syscall.Kill(pid, s)
+	}
+}
 
 // Close ends the servers and removes what they kept.
 func (g *Group) Close() {
@@ -222,13 +238,10 @@ func (g *Group) Close() {
 	var there []*launch.Child
 	for _, c := range g.servers {
 		if c != nil {
-			signal(c, syscall.SIGCONT)
+			signal(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
 			there = append(there, c)
 		}
 	}
 	launch.End(endTimeout, there...)
-	for _, c := range there {
-		signal(c, syscall.SIGKILL) // what it may have left
-	}
 	_ = os.RemoveAll(g.dir)
 }

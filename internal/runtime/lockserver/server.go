@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
@@ -35,7 +36,10 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 	}()
 	err := serve(ctx, catalog, b, func() { tell("") })
 	if ctx.Err() != nil {
-		_ = os.RemoveAll(b.Home) // the last one to end finds nobody who writes there
+		// The others remove it as well, and one that has not ended yet writes there.
+		for deadline := time.Now().Add(endTimeout); os.RemoveAll(b.Home) != nil && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond)
+		}
 		return 0
 	}
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -169,13 +170,20 @@ func describeService(s *runs.Service, line func(label, format string, args ...an
 	}
 	line("servers", "%d (%s)", s.Servers, strings.Join(settings, ", "))
 	if b := s.Between; b != nil {
-		line("between servers", "%d messages, %d bytes", b.Messages, b.Bytes)
+		line("between servers", "%s messages, %s bytes", counted(b.Messages), counted(b.Bytes))
 	} else {
 		line("between servers", "unknown: %s", s.Untold)
 	}
 	if s.FailedCalls+s.Expired > 0 {
 		line("clients", "%d calls failed and were made again, %d locks were lost while they were held", s.FailedCalls, s.Expired)
 	}
+}
+
+func counted(n *uint64) string {
+	if n == nil {
+		return "an unknown number of"
+	}
+	return strconv.FormatUint(*n, 10)
 }
 
 // describeFault says what was done to a run, and what came of it, as well as that is

@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/localprocess"
+	"dmebench/internal/runtime/lockserver"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/lock"
 )
@@ -43,7 +44,7 @@ func (w *worker) openClients() error {
 	defer cancel()
 	var err error
 	s.service, err = p.Start(opening, lock.Config{
-		Options: p.Options, Servers: w.assigned.Servers, Run: w.run, Meter: func(id dme.NodeID) lock.Meter { return meter{w.nodes[id]} },
+		Options: p.Options, Servers: w.assigned.Servers, Run: w.run, Meter: w.meterOf,
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
@@ -59,6 +60,13 @@ func (w *worker) openClients() error {
 		go l.run()
 	}
 	return nil
+}
+
+func (w *worker) meterOf(id dme.NodeID) lock.Meter {
+	if id == dme.None {
+		return lockserver.Unmetered{}
+	}
+	return meter{w.nodes[id]}
 }
 
 func (w *worker) closeClients() {
