@@ -200,6 +200,7 @@ func (g *Group) Kill(i int) {
 	c := g.server(i)
 	if all := descendants(c.PID()); len(all) > 0 {
 		signal(all, syscall.SIGKILL)
+		signal([]int{c.PID()}, syscall.SIGCONT) // where it was paused
 		select {
 		case <-c.Ended():
 		case <-time.After(reapTime):

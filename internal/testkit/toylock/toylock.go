@@ -110,7 +110,10 @@ func (s *server) grant() {
 	}
 	s.holder, s.waiting = s.waiting[0], s.waiting[1:]
 	s.token++
-	_ = os.WriteFile(s.memory, strconv.AppendUint(nil, s.token, 10), 0o600) // else tokens are seen not to grow
+	// One that is started again goes on from there.
+	if os.WriteFile(s.memory+".new", strconv.AppendUint(nil, s.token, 10), 0o600) == nil {
+		_ = os.Rename(s.memory+".new", s.memory)
+	}
 	holder, token := s.holder, s.token
 	s.expiry = time.AfterFunc(s.lease, func() {
 		s.mu.Lock()
