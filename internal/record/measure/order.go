@@ -63,37 +63,31 @@ func (t *timeline) firstSince(k int) int {
 }
 
 // maxBypassByOne returns the largest number of entries by one other node
-// between a request and its entry. It takes O(n) time for each of them, and
-// O(n log n).
+// between a request and its entry, in O(n log n) time.
 func (t *timeline) maxBypassByOne() uint64 {
 	since := make([]int, t.len())    // firstSince
-	previous := make([]int, t.len()) // the entry before by the same node; -1 where there is none
-	back := make([]int, t.len())     // previous, repeated count times
-	last := make(map[dme.NodeID]int)
+	nth := make([]int, t.len())      // which of its node's entries it is, from 0
+	of := make(map[dme.NodeID][]int) // the positions of a node's entries
 	for k, i := range t.byEntry {
-		since[k], previous[k], back[k] = t.firstSince(k), -1, k
-		if j, ok := last[t.e[i].Node]; ok {
-			previous[k] = j
-		}
-		last[t.e[i].Node] = k
+		id := t.e[i].Node
+		since[k], nth[k] = t.firstSince(k), len(of[id])
+		of[id] = append(of[id], k)
 	}
-	for count := uint64(0); ; count++ {
-		// A node has count+1 entries from since[k] until k where one of the
-		// entries before k has back at or after since[k].
-		latest, more := -1, false
-		for k := range back {
-			more = more || latest >= since[k]
-			latest = max(latest, back[k])
-		}
-		if !more {
-			return count
-		}
-		for k, j := range back {
-			if j >= 0 {
-				back[k] = previous[j]
+	// A node has more than count entries from since[k] until k where one of its entries
+	// before k has the one that is count entries back at or after since[k].
+	more := func(count int) bool {
+		latest := -1
+		for k := range since {
+			if latest >= since[k] {
+				return true
+			}
+			if back := nth[k] - count; back >= 0 {
+				latest = max(latest, of[t.e[t.byEntry[k]].Node][back])
 			}
 		}
+		return false
 	}
+	return uint64(sort.Search(t.len(), func(count int) bool { return !more(count) }))
 }
 
 // overlaps returns the number of entries that began while a conflicting one had
