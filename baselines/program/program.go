@@ -17,8 +17,8 @@ import (
 // grace is how long a program may take to end in order.
 const grace = 2 * time.Second
 
-// Run runs a program until ctx ends or it does. It never outlives this process.
-// Before it, ready is called once answers says that it answers.
+// Run runs a program until ctx ends or it does. On Linux it never outlives this process.
+// ready is called once answers says that the program answers.
 func Run(ctx context.Context, cmd *exec.Cmd, end os.Signal, answers func(context.Context) error, ready func()) error {
 	// What the kernel takes for the parent is the thread that has started the program.
 	runtime.LockOSThread()
@@ -26,7 +26,7 @@ func Run(ctx context.Context, cmd *exec.Cmd, end os.Signal, answers func(context
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = new(syscall.SysProcAttr)
 	}
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	endWithParent(cmd.SysProcAttr)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {

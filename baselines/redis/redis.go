@@ -114,7 +114,7 @@ func closeAll(clients []*redis.Client) (err error) {
 	return err
 }
 
-// Status says by what a server runs. None leads.
+// Status says by what a server runs. Of several none leads.
 func (s *service) Status(ctx context.Context) (lock.Status, error) {
 	st := lock.Status{Leader: -1, Untold: "the servers know nothing of each other", Settings: map[string]string{
 		"servers": strconv.Itoa(len(s.Servers)), "fsync": s.Options.Get("fsync"), "lease": s.Options.Get("lease"), retryOption: s.Options.Get(retryOption),
@@ -127,6 +127,9 @@ func (s *service) Status(ctx context.Context) (lock.Status, error) {
 		_, version, _ := strings.Cut(info, "redis_version:")
 		version, _, _ = strings.Cut(version, "\r")
 		st.Settings["redis"] = version
+		if len(s.Servers) == 1 {
+			st.Leader = 0
+		}
 		return st, nil
 	}
 	return st, errors.New("redis: no server answers")

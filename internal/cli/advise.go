@@ -22,9 +22,10 @@ func (p *program) adviseCommand() *cli.Command {
 		Name:  "advise",
 		Usage: "which algorithm suits so many nodes at such a rate, predicted by simulation",
 		UsageText: "dmebench advise -n 10 --total-rate 200 --delay 1ms --cs 2ms\n" +
-			"dmebench advise -n 20 --crash-tolerant",
+			"dmebench advise -n 20 --survive crash,pause",
 		Description: "Simulates every sound algorithm that can run over the network, ranks them as 'dmebench rank' does, and\n" +
-			"says what each does if a node fails, which one to choose, how sure that is, and how to measure it.",
+			"says what each does if a node fails, which one to choose, how sure that is, and how to measure it.\n" +
+			"A program that has lock services measures them beside it (docs/locks.md).",
 		Flags: []cli.Flag{
 			nodesFlag(),
 			&cli.Float64Flag{Name: "rate", Usage: "Poisson arrivals: `X` requests per second of each node", DefaultText: "all request all the time"},
@@ -33,7 +34,8 @@ func (p *program) adviseCommand() *cli.Command {
 			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "critical sections of `DURATION`, or exp:DURATION"},
 			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "it is to run over `NETWORK`: " + realNetworks()},
 			&cli.StringFlag{Name: "metric", Usage: "`METRIC` decides, such as p50 or messages", DefaultText: "p99 with a rate, else throughput"},
-			&cli.BoolFlag{Name: "crash-tolerant", Usage: "only algorithms that go on when nodes crash"},
+			&cli.StringFlag{Name: "survive", Usage: "only algorithms that go on after these `FAILURES` of a node: crash, restart, pause, partition"},
+			&cli.BoolFlag{Name: "crash-tolerant", Usage: "the same as --survive crash"},
 			&cli.IntFlag{Name: "repetitions", Value: 10, Usage: "`R` runs of each simulation"},
 			seedFlag(runs.DefaultSeed, "random seed `S` of the first repetition; the next has the next"),
 			jsonFlag("print the advice as one JSON object"),
@@ -65,8 +67,11 @@ func (p *program) advise(c *cli.Context) error {
 	q := advise.Question{
 		Nodes: c.Int("nodes"), Rate: math.Round(1e9*c.Float64("rate")*float64(c.Int("nodes")))/1e9 + c.Float64("total-rate"),
 		CS: c.String("cs"), Delay: time.Nanosecond, Law: "constant",
-		Transport: c.String("transport"), CrashTolerant: c.Bool("crash-tolerant"), Metric: c.String("metric"),
+		Transport: c.String("transport"), Survive: listed(strings.Split(c.String("survive"), ",")), Metric: c.String("metric"),
 		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), DelayMeasured: !c.IsSet("delay"),
+	}
+	if c.Bool("crash-tolerant") {
+		q.Survive = append(q.Survive, "crash")
 	}
 	if c.IsSet("delay") {
 		var err error
@@ -83,7 +88,12 @@ func (p *program) advise(c *cli.Context) error {
 			return err
 		}
 	}
-	opt := advise.Options{Catalog: p.catalog.Algorithms(), ReadFile: newFiles().read}
+	opt := advise.Options{
+		Catalog: p.catalog, ReadFile: newFiles().read,
+		Run: func(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error) {
+			return p.execute(ctx, job, coordinator.Options{Save: keep})
+		},
+	}
 	if !c.Bool("quiet") && layout.IsTerminal(p.stderr) {
 		opt.Progress, opt.Interactive = p.stderr, true
 	}

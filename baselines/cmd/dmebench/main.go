@@ -4,13 +4,7 @@ package main
 import (
 	"dmebench"
 
-	"dmebench/baselines/etcd"
-	"dmebench/baselines/natskv"
-	"dmebench/baselines/postgres"
-	"dmebench/baselines/redis"
-	"dmebench/lock"
+	"dmebench/baselines/systems"
 )
 
-func main() {
-	dmebench.Main(dmebench.Config{Locks: []*lock.System{etcd.System(), natskv.System(), redis.System(), postgres.System()}})
-}
+func main() { dmebench.Main(systems.Config()) }

@@ -34,12 +34,12 @@ type Question struct {
 	Nodes         int           `json:"nodes"`
 	Rate          float64       `json:"rate_per_s"` // requests of the whole system; 0 where all ask all the time
 	CS            string        `json:"cs"`
-	Delay         time.Duration `json:"delay_ns"`       // T, of a message one way
-	Law           string        `json:"delay_law"`      // constant, uniform or exponential
-	DelayMeasured bool          `json:"delay_measured"` // between processes of this machine, not told
-	Transport     string        `json:"transport"`      // over which it is going to run
-	CrashTolerant bool          `json:"crash_tolerant"`
-	Metric        string        `json:"metric,omitempty"` // that decides; "" for what suits the load
+	Delay         time.Duration `json:"delay_ns"`          // T, of a message one way
+	Law           string        `json:"delay_law"`         // constant, uniform or exponential
+	DelayMeasured bool          `json:"delay_measured"`    // between processes of this machine, not told
+	Transport     string        `json:"transport"`         // over which it is going to run
+	Survive       []string      `json:"survive,omitempty"` // crash, restart, pause, partition: what the others must be served after
+	Metric        string        `json:"metric,omitempty"`  // that decides; "" for what suits the load
 	Repetitions   int           `json:"repetitions"`
 	Seed          uint64        `json:"seed"`
 }
@@ -59,6 +59,7 @@ type Advice struct {
 	Measure       string        `json:"measure"` // the command that measures it
 	LeftOut       []LeftOut     `json:"left_out"`
 	Ranking       *rank.Ranking `json:"ranking"`
+	Measured      *rank.Ranking `json:"measured,omitempty"` // lock services, in a program that has some, and the chosen one
 
 	contest *rank.Contest
 	set     *runs.Set
@@ -72,7 +73,8 @@ type LeftOut struct {
 
 // Options are the circumstances in which a question is answered.
 type Options struct {
-	Catalog     run.Catalog
+	Catalog     run.Catalog       // the algorithms, and behind them lock services
+	Run         experiment.Runner // carries out real runs; nil where none are to be
 	ReadFile    func(string) ([]byte, error)
 	Progress    io.Writer // nil for silence
 	Interactive bool      // Progress is a terminal
@@ -98,6 +100,9 @@ func (q *Question) Check() error {
 		q.Nodes, run.MaxNodes)
 	wrong(q.Rate < 0, "a rate of %v: want one above 0", q.Rate)
 	wrong(q.Delay <= 0, "a delay of %v: want one above 0", q.Delay)
+	for _, what := range q.Survive {
+		wrong(!slices.Contains(survivable, what), "--survive %s: want some of %s", what, strings.Join(survivable, ", "))
+	}
 	wrong(q.Repetitions < 1, "%d repetitions: want at least 1", q.Repetitions)
 	if _, err := workload.ParseDistribution(q.CS); err != nil {
 		wrong(true, "critical section %q: %w; want a duration such as 2ms or exp:2ms", q.CS, err)
@@ -145,7 +150,7 @@ func Ask(ctx context.Context, q Question, opt Options) (*Advice, error) {
 		a.contest = &a.Ranking.Contests[0]
 	}
 	a.conclude()
-	return a, nil
+	return a, a.measure(ctx, opt)
 }
 
 // columns are those of the ranking, with what was asked for in front.
@@ -177,12 +182,12 @@ func (a *Advice) entrants(opt Options) (names []string, err error) {
 		}
 		a.LeftOut[k].Algorithms = append(a.LeftOut[k].Algorithms, algorithm.Name)
 	}
-	for _, algorithm := range opt.Catalog {
+	for _, algorithm := range opt.Catalog.Algorithms() {
 		if algorithm.AsPublished {
 			continue
 		}
-		if a.Question.CrashTolerant && algorithm.Survives == nil {
-			out(algorithm, "may stop serving requests once a node has crashed")
+		if why := a.Question.fails(algorithm); why != "" {
+			out(algorithm, "%s", why)
 			continue
 		}
 		job, err := run.Resolve(a.spec(algorithm.Name), opt.Catalog, opt.ReadFile)

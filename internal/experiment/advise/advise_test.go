@@ -71,7 +71,7 @@ func TestAsk(t *testing.T) {
 
 func TestCrashTolerant(t *testing.T) {
 	q := question()
-	q.CrashTolerant = true
+	q.Survive = []string{"crash"}
 	a := ask(t, q)
 	for _, name := range a.ranks() {
 		i := slices.IndexFunc(catalog.All(), func(x *dme.Algorithm) bool { return x.Name == name })
@@ -133,7 +133,7 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 		}
 	}
 	q := question()
-	q.CrashTolerant = true // of few algorithms
+	q.Survive = []string{"crash"} // of few algorithms
 	if q.Metric = "messages"; q.Check() != nil || ask(t, q).contest.By != runs.MessagesPerCS {
 		t.Error("the metric does not decide")
 	}

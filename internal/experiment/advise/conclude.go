@@ -274,6 +274,9 @@ func (a *Advice) WriteText(w io.Writer, style layout.Style) error {
 		}
 		line(name, strings.Join(l.Algorithms, ", ")+": "+l.Why)
 	}
+	if err := a.writeMeasured(&out, style); err != nil {
+		return err
+	}
 	if a.Measure != "" {
 		fmt.Fprintf(&out, "%-13s%s\n", "measure it", a.Measure) // in one piece, to be pasted
 		if !a.Question.DelayMeasured {

@@ -92,7 +92,7 @@ func (a *Advice) sayFailures(chosen rank.Entrant, by int) {
 		x := e.Cells[by].Median
 		if f.Crash != "goes on" && failureOf(e.Algorithm).Crash == "goes on" && x != nil && !slices.Contains(a.Behind, e.Label) {
 			a.IfNodesFail += fmt.Sprintf("; among the algorithms that go on when a node crashes, %s is best here: its %s "+
-				"(--crash-tolerant considers only these)", e.Label, a.deciding(*x))
+				"(--survive crash considers only these)", e.Label, a.deciding(*x))
 			return
 		}
 	}

@@ -2,9 +2,13 @@ package lockserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -36,10 +40,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 	}()
 	err := serve(ctx, catalog, b, func() { tell("") })
 	if ctx.Err() != nil {
-		// The others remove it as well, and one that has not ended yet writes there.
-		for deadline := time.Now().Add(endTimeout); os.RemoveAll(b.Home) != nil && time.Now().Before(deadline); {
-			time.Sleep(10 * time.Millisecond)
-		}
+		b.clean()
 		return 0
 	}
 	if err == nil {
@@ -48,6 +49,24 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 	tell(err.Error())
 	fmt.Fprintln(stderr, err)
 	return 1
+}
+
+// clean removes what is left of servers that have ended, and returns when the folder of the
+// run is gone, or this one has waited long enough for the others.
+func (b *boot) clean() {
+	for deadline := time.Now().Add(endTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for i, at := range b.All {
+			conn, err := net.Dial("tcp", at.Client)
+			if err == nil {
+				conn.Close() // it has not ended yet, and may still write
+			} else {
+				_ = os.RemoveAll(filepath.Join(b.Home, strconv.Itoa(i)))
+			}
+		}
+		if err := os.Remove(b.Home); err == nil || errors.Is(err, os.ErrNotExist) {
+			return
+		}
+	}
 }
 
 func serve(ctx context.Context, catalog run.Catalog, b boot, ready func()) error {

@@ -1,0 +1,165 @@
+package systems
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"dmebench"
+	"dmebench/runs"
+)
+
+// TestMain lets the test binary be the program, and its workers and servers.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		dmebench.Main(Config())
+	}
+	os.Exit(m.Run())
+}
+
+// variants are the services as they are measured, with what a client finds that was paused
+// beyond its lease: tokens, or the update of another lost; neither where there is no lease.
+var variants = []struct {
+	system, set   string
+	refused, lost bool
+}{
+	{"etcd", "servers=1", true, false},
+	{"etcd", "servers=3", true, false},
+	{"nats-kv", "servers=1", true, false},
+	{"nats-kv", "servers=3", true, false},
+	{"redis", "servers=1", false, true},
+	{"redis", "servers=3", false, true},
+	{"postgres", "", false, false},
+}
+
+// run returns the result of a run of a service.
+func run(t *testing.T, system, set string, args ...string) *runs.Result {
+	t.Helper()
+	args = append([]string{"dmebench", "run", "-a", system, "-n", "3", "--resource", "memory", "--json", "--stall-after", "30s"}, args...)
+	if set != "" {
+		args = append(args, "--set", set)
+	}
+	var out, errors bytes.Buffer
+	dmebench.Run(args, strings.NewReader(""), &out, &errors, Config())
+	r := new(runs.Result)
+	if err := json.Unmarshal(out.Bytes(), r); err != nil {
+		if strings.Contains(errors.String(), "apt-get install") {
+			t.Skip(errors.String())
+		}
+		t.Fatalf("%v: %v: %s", args, err, &errors)
+	}
+	return r
+}
+
+func TestSafeWithoutFaults(t *testing.T) {
+	for _, v := range variants {
+		for _, extra := range [][]string{nil, {"--set", "delay=1ms"}, {"--fault", "kill holder @entry:10"}} {
+			t.Run(fmt.Sprint(v.system, v.set, extra), func(t *testing.T) {
+				r := run(t, v.system, v.set, append([]string{"--requests", "60", "--cs", "500us"}, extra...)...)
+				if r.Status != runs.OK || r.Safety.Violations > 0 || r.Safety.Resource.LostUpdates+r.Safety.Resource.Refused > 0 {
+					t.Errorf("status %s: %s; safety %+v", r.Status, r.Error, r.Safety)
+				}
+				if r.Entries < 30 || *r.Messages.PerCS < 4 || r.Service.ClientBytes == 0 {
+					t.Errorf("%d entries, %v messages each, %d bytes", r.Entries, *r.Messages.PerCS, r.Service.ClientBytes)
+				}
+				if many := v.set == "servers=3" && v.system != "redis"; many != (r.Service.Between != nil) || many == (r.Service.Untold != "") {
+					t.Errorf("between servers: %+v, %s", r.Service.Between, r.Service.Untold)
+				}
+			})
+		}
+	}
+}
+
+// A client that stands still inside for longer than its lease finds somebody else there. A
+// token lets the resource refuse what it writes then; without one an update is lost.
+func TestPausedBeyondTheLease(t *testing.T) {
+	seeds := 1
+	if os.Getenv("DMEBENCH_TESTS") == "full" {
+		seeds = 20
+	}
+	for _, v := range variants {
+		for seed := range seeds {
+			t.Run(fmt.Sprint(v.system, v.set, seed), func(t *testing.T) {
+				args := []string{"--requests", "60", "--cs", "500us", "--fault", "pause holder @entry:10+4s", "--seed", fmt.Sprint(seed)}
+				if v.system != "postgres" {
+					args = append(args, "--set", "lease=2s")
+				}
+				r := run(t, v.system, v.set, args...)
+				s := r.Safety
+				overlap := v.refused || v.lost
+				if overlap != (s.Violations > 0) || v.refused != (s.Resource.Refused > 0) || v.lost != (s.Resource.LostUpdates > 0) ||
+					overlap != (r.Service.Expired > 0) {
+					t.Errorf("status %s: %s; %d violations, resource %+v, service %+v", r.Status, r.Error, s.Violations, s.Resource, r.Service)
+				}
+			})
+		}
+	}
+}
+
+func TestServersMayDie(t *testing.T) {
+	for _, v := range variants {
+		t.Run(v.system+v.set, func(t *testing.T) {
+			r := run(t, v.system, v.set, "--requests", "60", "--cs", "500us",
+				"--fault", "kill servers @entry:10", "--fault", "restart servers @+300ms")
+			if r.Entries != 60 || len(r.Faults) != 2 || r.Faults[0].Servers == nil {
+				t.Errorf("status %s: %s; %d entries, faults %+v", r.Status, r.Error, r.Entries, r.Faults)
+			}
+		})
+	}
+}
+
+// However the program ends, nothing of its servers is left.
+func TestNothingIsLeft(t *testing.T) {
+	for _, v := range variants {
+		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+			t.Run(fmt.Sprint(v.system, v.set, signal), func(t *testing.T) {
+				run(t, v.system, v.set, "--requests", "3") // skips where it is not installed
+				args := []string{"run", "-a", v.system, "-n", "2", "--duration", "1m", "--cs", "10ms", "--quiet"}
+				if v.set != "" {
+					args = append(args, "--set", v.set)
+				}
+				cmd := exec.Command(os.Args[0], args...)
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				until(t, func() bool { return len(left("\x00worker\x00")) == 2 })
+				if len(left("\x00lock-server\x00")) == 0 {
+					t.Error("there are no servers")
+				}
+				_ = cmd.Process.Signal(signal)
+				_ = cmd.Wait()
+				until(t, func() bool {
+					folders, _ := filepath.Glob(filepath.Join(os.TempDir(), "dmebench-"+v.system+"-*"))
+					return len(left("\x00worker\x00"))+len(left("\x00lock-server\x00"))+len(left("dmebench-"+v.system+"-"))+len(folders) == 0
+				})
+			})
+		}
+	}
+}
+
+// left returns the processes in whose command line a text stands.
+func left(text string) (pids []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if b, _ := os.ReadFile(file); strings.Contains(string(b), text) {
+			pids = append(pids, file)
+		}
+	}
+	return pids
+}
+
+func until(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("still there: workers %v, servers %v", left("\x00worker\x00"), left("\x00lock-server\x00"))
+		}
+	}
+}

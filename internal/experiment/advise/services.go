@@ -1,0 +1,125 @@
+package advise
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"dmebench/dme"
+	"dmebench/internal/experiment"
+	"dmebench/internal/platform/layout"
+	"dmebench/internal/runtime/run"
+	"dmebench/report/rank"
+	"dmebench/runs"
+)
+
+// What is here measures lock services, in a program that has some, beside what was chosen:
+// on this host, with links as long as was asked.
+
+const (
+	enoughRuns = 6         // for an interval
+	measuredAs = "1s"      // of load, each
+	serverWord = "servers" // the option of services that says how many there are
+)
+
+// measure fills in what services and the algorithms that were chosen do here.
+func (a *Advice) measure(ctx context.Context, opt Options) error {
+	services := run.Catalog(opt.Catalog[len(opt.Catalog.Algorithms()):])
+	q := &a.Question
+	if len(services) == 0 || opt.Run == nil || a.Choose == "" || q.Transport != runs.DefaultTransport || q.Law != "constant" {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "dmebench-advise-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	entries := experiment.Entries([]string{a.Choose})
+	for _, s := range services {
+		if _, err := s.New(q.Nodes, q.Seed, nil); err != nil {
+			a.LeftOut = append(a.LeftOut, LeftOut{[]string{s.Name}, err.Error()})
+			continue
+		}
+		numbers := []string{""}
+		for _, o := range s.Options {
+			if o.Name == serverWord {
+				numbers = o.Words
+			}
+		}
+		for _, n := range numbers {
+			e := runs.Entry{Name: s.Name, Label: s.Title}
+			if n != "" {
+				e.Label, e.Set = fmt.Sprintf("%s of %s", s.Title, n), map[string]string{serverWord: n}
+			}
+			entries = append(entries, e)
+		}
+	}
+	set := map[string]string{}
+	if !q.DelayMeasured {
+		set["delay"] = q.Delay.String()
+	}
+	w := runs.Workload{Name: "saturate", CS: q.CS, TotalRate: q.Rate}
+	if err := w.Duration.UnmarshalText([]byte(measuredAs)); err != nil {
+		return err
+	}
+	if q.Rate > 0 {
+		w.Name = "poisson"
+	}
+	file, err := experiment.Matrix(runs.Experiment{
+		Name: "services", Algorithms: entries, Nodes: []int{q.Nodes}, Transports: experiment.Entries([]string{q.Transport}),
+		Workloads: runs.List[runs.Workload]{w}, Repetitions: enoughRuns, Seed: q.Seed, SkipInvalid: true,
+	}, set, opt.Catalog)
+	if err != nil {
+		return err
+	}
+	summary, err := experiment.Sweep(ctx, file, experiment.Options{
+		Out: dir, Catalog: opt.Catalog, ReadFile: opt.ReadFile, Progress: opt.Progress, Interactive: opt.Interactive,
+		Environment: map[string]string{}, Run: opt.Run,
+	})
+	switch {
+	case err != nil:
+		return err
+	case summary.Interrupted:
+		return ctx.Err()
+	}
+	done, err := runs.Read(summary.Dir)
+	if err != nil {
+		return err
+	}
+	if a.Measured, err = rank.Of(done, rank.Options{Metrics: a.columns()}); err == nil {
+		a.Measured.Name = "measured here"
+	}
+	return err
+}
+
+// The failures that a question may ask to be survived.
+var survivable = []string{"crash", "restart", "pause", "partition"}
+
+// fails says what of what is to be survived an algorithm does not; "" where it survives all.
+func (q *Question) fails(a *dme.Algorithm) string {
+	f := failureOf(a.Name)
+	is := map[string]string{"crash": f.Crash, "restart": f.Restart, "pause": f.Pause, "partition": f.Partition}
+	if a.Survives == nil {
+		is["crash"] = "stops"
+	} else if is["crash"] == "unknown" { // one of the user's own
+		is["crash"] = "goes on"
+	}
+	for _, what := range q.Survive {
+		if is[what] != "goes on" {
+			return strings.TrimSpace(what + ": " + map[string]string{
+				"stops": "some node waits for ever after it", "unsafe": "two nodes may be in the critical section after it",
+				"–": "its nodes cannot do that", "unknown": "what becomes of it is not known",
+			}[is[what]])
+		}
+	}
+	return ""
+}
+
+func (a *Advice) writeMeasured(out *strings.Builder, style layout.Style) error {
+	if a.Measured == nil {
+		return nil
+	}
+	fmt.Fprintf(out, "\n%s\n", style.Strong("Lock services, measured on this host beside it"))
+	return a.Measured.WriteText(out, style)
+}
