@@ -30,6 +30,9 @@ var methods = []string{"Txn", "Range", "DeleteRange", "LeaseGrant", "LeaseRevoke
 
 const fsync = "fsync"
 
+// pingEvery is the least that gRPC allows.
+const pingEvery = 10 * time.Second
+
 // System describes it.
 func System() *lock.System {
 	s := &lock.System{
@@ -113,6 +116,8 @@ func (s *service) dial(node dme.NodeID) (*clientv3.Client, error) {
 	m := s.Meter(node)
 	return clientv3.New(clientv3.Config{
 		Endpoints: s.Servers, DialTimeout: 5 * time.Second, Logger: zap.NewNop(),
+		// Without these a client waits for ever for a server that is cut off.
+		DialKeepAliveTime: pingEvery, DialKeepAliveTimeout: time.Second, PermitWithoutStream: true,
 		DialOptions: []grpc.DialOption{
 			grpc.WithStatsHandler(counter{m}),
 			grpc.WithContextDialer(func(ctx context.Context, at string) (net.Conn, error) { return m.Dial(ctx, "tcp", at) }),
@@ -136,7 +141,7 @@ func (s *service) Client(_ context.Context, node dme.NodeID) (lock.Client, error
 func (s *service) Status(ctx context.Context) (lock.Status, error) {
 	st := lock.Status{Leader: -1, Settings: map[string]string{
 		"etcd": version.Version, "servers": strconv.Itoa(len(s.Servers)), fsync: s.Options.Get(fsync), "lease": s.Options.Get("lease"),
-		"heartbeat": "100ms", "election": "1s",
+		"heartbeat": "100ms", "election": "1s", "ping": pingEvery.String(),
 	}}
 	bytes := uint64(0)
 	for i, at := range s.All {

@@ -38,6 +38,7 @@ const (
 	bucket = "dmebench"
 	key    = "lock"
 
+	pingEvery  = time.Second // that a client may notice a server that is cut off; the library: two minutes
 	leastLease = time.Second // of the server, for what it removes by itself
 )
 
@@ -118,7 +119,8 @@ func (s *service) open(ctx context.Context, node dme.NodeID) (*nats.Conn, jetstr
 		urls += ",nats://" + at
 	}
 	conn, err := nats.Connect(urls[1:], nats.SetCustomDialer(dialer{s.Meter(node)}), nats.MaxReconnects(-1),
-		nats.ReconnectWait(50*time.Millisecond), nats.IgnoreDiscoveredServers())
+		nats.ReconnectWait(50*time.Millisecond), nats.IgnoreDiscoveredServers(),
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,6 +163,7 @@ func (d dialer) Dial(network, address string) (net.Conn, error) {
 func (s *service) Status(ctx context.Context) (lock.Status, error) {
 	st := lock.Status{Leader: -1, Settings: map[string]string{
 		"nats-server": server.VERSION, "servers": strconv.Itoa(len(s.Servers)), "fsync": s.Options.Get("fsync"), "lease": s.Options.Get("lease"),
+		"ping": pingEvery.String(),
 	}}
 	var messages, bytes uint64
 	for i, at := range s.All {

@@ -225,7 +225,7 @@ func (d *Director) whom(k int) (nodes []dme.NodeID, wait bool, err error) {
 		named = all
 	}
 	switch {
-	case f.Kind == Partition:
+	case f.Kind == Partition && !f.OfServers():
 		return f.Sides[0], false, nil
 	case named != nil:
 		if f.Kind == Leave && slices.ContainsFunc(named, d.paused) {
@@ -268,7 +268,8 @@ func (d *Director) able(what Kind, nodes []dme.NodeID) (able, unable []dme.NodeI
 }
 
 var steps = map[Kind]dme.EventKind{
-	Kill: dme.Crash, Pause: dme.Crash, Restart: dme.Restart, Leave: dme.Depart, Join: dme.Join,
+	Kill: dme.Crash, Pause: dme.Crash, Partition: dme.Crash, // of servers
+	Restart: dme.Restart, Leave: dme.Depart, Join: dme.Join,
 }
 
 func (d *Director) can(what Kind, id dme.NodeID) bool {
@@ -291,6 +292,10 @@ func (d *Director) strike(k int, nodes []dme.NodeID) error {
 			over = append(over, d.release(id)...)
 		case Pause:
 			p.holds = append(p.holds, id)
+		case Partition:
+			if f.OfServers() {
+				p.holds = append(p.holds, id)
+			}
 		case Leave:
 			d.leaving.Add(id)
 		case Join:
@@ -403,6 +408,6 @@ func (d *Director) Missed(end int64) (all []string) {
 
 // impossible says why something was possible for none of the nodes.
 var impossible = map[Kind]string{
-	Kill: "the node was down", Pause: "the node was down", Leave: "the node was down or leaving",
+	Kill: "the node was down", Pause: "the node was down", Partition: "the server was down", Leave: "the node was down or leaving",
 	Restart: "the node was not down", Join: "the node was part of the system",
 }

@@ -150,7 +150,9 @@ func list(names []string) string {
 }
 
 func (f *Fault) parseWhom(s string) (err error) {
-	if f.Kind == Partition {
+	f.Role = Role(s)
+	if f.Kind == Partition && !f.OfServers() {
+		f.Role = ""
 		for side := range strings.SplitSeq(s, "|") {
 			nodes, err := dme.ParseNodes(side)
 			if err != nil {
@@ -165,9 +167,9 @@ func (f *Fault) parseWhom(s string) (err error) {
 		}
 		return nil
 	}
-	if f.Role = Role(s); f.server() > 0 || slices.Contains(roles, s) {
-		if f.OfServers() && !slices.Contains([]Kind{Kill, Restart, Pause}, f.Kind) {
-			return fmt.Errorf("servers cannot %s; they can be killed, restarted and paused", f.Kind)
+	if f.server() > 0 || slices.Contains(roles, s) {
+		if f.OfServers() && !slices.Contains([]Kind{Kill, Restart, Pause, Partition}, f.Kind) {
+			return fmt.Errorf("servers cannot %s; they can be killed, restarted, paused and cut off (partition)", f.Kind)
 		}
 		if f.Kind == Join {
 			return errors.New("a node that joins is given by number: no absent node has a role")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/lockserver"
@@ -31,12 +32,15 @@ func (c *coordinator) openLocks(ctx context.Context) error {
 		return fmt.Errorf("%s: lock services are measured on one host; leave --agents out", p.Name)
 	}
 	links := c.job.Links()
-	delays := lockserver.Delays{Clients: links.All.Delay.Mean, Servers: links.All.Delay.Mean}
+	ways := lockserver.Links{
+		Clients: links.All.Delay.Mean, Servers: links.All.Delay.Mean,
+		Cut: slices.ContainsFunc(c.job.Faults, func(f fault.Fault) bool { return f.Kind == fault.Partition && f.OfServers() }),
+	}
 	if p.Options.Get(lock.SiteOption) == lock.OwnSite {
-		delays.Servers = 0
+		ways.Servers = 0
 	}
 	var err error
-	if c.locks.group, err = lockserver.Start(ctx, p, delays); err != nil {
+	if c.locks.group, err = lockserver.Start(ctx, p, ways); err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
 	limited, cancel := context.WithTimeout(ctx, lock.Patience)
@@ -119,7 +123,7 @@ func (i *injector) strikeServers(k int, servers []dme.NodeID) (at int64, err err
 	for _, id := range servers {
 		server, _ := c.serverOf(id)
 		which = append(which, server)
-		if kind != fault.Restart { // one that is killed stands still first: it answers nothing more
+		if kind == fault.Kill || kind == fault.Pause { // one that is killed stands still first: it answers nothing more
 			err = errors.Join(err, c.locks.group.Pause(server))
 		}
 	}
@@ -131,6 +135,10 @@ func (i *injector) strikeServers(k int, servers []dme.NodeID) (at int64, err err
 	case fault.Kill:
 		for _, server := range which {
 			c.locks.group.Kill(server)
+		}
+	case fault.Partition:
+		for _, server := range which {
+			c.locks.group.Cut(server, true)
 		}
 	case fault.Restart:
 		err = c.locks.group.Restart(i.ctx, which)

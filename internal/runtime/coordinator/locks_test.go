@@ -32,6 +32,7 @@ func TestALockService(t *testing.T) {
 		{name: "holder killed", faults: []string{"kill holder @entry:30", "restart holder @+50ms"}},
 		{name: "server killed", faults: []string{"kill server:1 @entry:30", "restart server:1 @+100ms"}, failed: true},
 		{name: "leader stands still", faults: []string{"pause leader @entry:30+100ms"}},
+		{name: "leader cut off", faults: []string{"partition leader @entry:30+100ms"}},
 		{name: "holder stands still shortly", set: map[string]string{"lease": "2s"}, faults: []string{"pause holder @entry:30+100ms"}},
 		{name: "holder stands still", faults: []string{"pause holder @entry:30+600ms"}, overlap: true, refused: true, expired: true},
 		{name: "holder stands still, no fencing", set: map[string]string{"fencing": "false"},

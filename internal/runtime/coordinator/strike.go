@@ -124,13 +124,17 @@ func (i *injector) End(k int, nodes []dme.NodeID) error {
 	i.mu.Lock()
 	i.strikes[slices.Index(i.order, k)].Ended = c.clock.Now()
 	i.mu.Unlock()
-	if c.job.Faults[k].Kind == fault.Partition {
+	if f := c.job.Faults[k]; f.Kind == fault.Partition && !f.OfServers() {
 		i.cuts = slices.DeleteFunc(i.cuts, func(other int) bool { return other == k })
 		return c.order(i.ctx, control.Command{Op: control.OpHeal, Cut: k})
 	}
 	for _, id := range nodes {
 		if server, ok := c.serverOf(id); ok {
-			c.locks.group.Resume(server)
+			if c.job.Faults[k].Kind == fault.Partition {
+				c.locks.group.Cut(server, false)
+			} else {
+				c.locks.group.Resume(server)
+			}
 			continue
 		}
 		w := c.workerOf(id)

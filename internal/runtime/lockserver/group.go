@@ -27,21 +27,22 @@ const endTimeout = 3 * time.Second
 
 // Group is the servers of one run.
 type Group struct {
-	system  *lock.Prepared
-	dir     string
-	ports   []lock.Ports
-	reach   []string      // where clients reach each server
-	delay   time.Duration // one way, between clients and servers
-	between time.Duration // one way, between servers
+	system *lock.Prepared
+	dir    string
+	ports  []lock.Ports
+	reach  []string // where clients reach each server
+	links  Links
 
 	mu      sync.Mutex
 	servers []*launch.Child // nil where it is down
 }
 
-// Delays is how much longer everything takes, one way, that passes between processes.
-type Delays struct {
+// Links are those between the processes of a run. The delays are how much longer everything
+// takes, one way.
+type Links struct {
 	Clients time.Duration // between clients and servers
 	Servers time.Duration // between servers
+	Cut     bool          // servers may be cut off
 }
 
 // boot is what the process of a server reads first.
@@ -59,11 +60,11 @@ type boot struct {
 type ready struct{ Error string }
 
 // Start starts the servers and returns once all answer clients.
-func Start(ctx context.Context, p *lock.Prepared, d Delays) (*Group, error) {
+func Start(ctx context.Context, p *lock.Prepared, d Links) (*Group, error) {
 	n := p.Servers()
 	g := &Group{
 		system: p, ports: make([]lock.Ports, n), reach: make([]string, n), servers: make([]*launch.Child, n),
-		delay: d.Clients, between: d.Servers,
+		links: d,
 	}
 	var err error
 	if g.dir, err = os.MkdirTemp("", "dmebench-"+p.Name+"-*"); err != nil {
@@ -81,10 +82,10 @@ func Start(ctx context.Context, p *lock.Prepared, d Delays) (*Group, error) {
 		at := free[5*i:]
 		g.ports[i] = lock.Ports{Client: at[0], Peer: at[1], Reach: at[1], Admin: at[4]}
 		g.reach[i] = at[0]
-		if g.delay > 0 {
+		if d.Clients > 0 || d.Cut {
 			g.reach[i] = at[2]
 		}
-		if g.between > 0 {
+		if d.Servers > 0 || d.Cut {
 			g.ports[i].Reach = at[3]
 		}
 	}
@@ -153,11 +154,11 @@ func (g *Group) start(i int) (*launch.Child, error) {
 		System: g.system.Name, Options: g.system.Options, Index: i, All: g.ports,
 		Dir: filepath.Join(g.dir, strconv.Itoa(i)), Home: g.dir,
 	}
-	if g.delay > 0 {
-		b.Relays = append(b.Relays, relay{Listen: g.reach[i], To: g.ports[i].Client, Delay: g.delay})
+	if g.reach[i] != g.ports[i].Client {
+		b.Relays = append(b.Relays, relay{Listen: g.reach[i], To: g.ports[i].Client, Delay: g.links.Clients})
 	}
-	if g.between > 0 {
-		b.Relays = append(b.Relays, relay{Listen: g.ports[i].Reach, To: g.ports[i].Peer, Delay: g.between})
+	if g.ports[i].Reach != g.ports[i].Peer {
+		b.Relays = append(b.Relays, relay{Listen: g.ports[i].Reach, To: g.ports[i].Peer, Delay: g.links.Servers})
 	}
 	c, err := launch.Local{Answers: true}.Start(launch.Command{
 		Word: Command, Name: fmt.Sprintf("%s, server %d", g.system.Name, i+1), Config: b,
@@ -221,6 +222,16 @@ func (g *Group) Pause(i int) error {
 func (g *Group) Resume(i int) {
 	c := g.server(i)
 	signal(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
+}
+
+// Cut cuts a server off from everybody, or lets it back.
+func (g *Group) Cut(i int, off bool) {
+	pid := g.server(i).PID()
+	for k := range g.ports {
+		if !g.Down(k) {
+			g.server(k).Send(cut{pid, off})
+		}
+	}
 }
 
 func signal(all []int, s syscall.Signal) {

@@ -34,11 +34,18 @@ func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 	tell := func(why string) { answer.Do(func() { _ = parent.Send(ready{why}) }) }
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
+	at := newGate(os.Getpid())
 	go func() {
-		parent.Wait()
-		end()
+		defer end()
+		for {
+			var c cut
+			if parent.Receive(&c) != nil {
+				return
+			}
+			at.set(c)
+		}
 	}()
-	err := serve(ctx, catalog, b, func() { tell("") })
+	err := serve(ctx, catalog, b, at, func() { tell("") })
 	if ctx.Err() != nil {
 		b.clean()
 		return 0
@@ -69,7 +76,7 @@ func (b *boot) clean() {
 	}
 }
 
-func serve(ctx context.Context, catalog run.Catalog, b boot, ready func()) error {
+func serve(ctx context.Context, catalog run.Catalog, b boot, at *gate, ready func()) error {
 	p, err := system(catalog, b)
 	if err != nil {
 		return err
@@ -78,7 +85,7 @@ func serve(ctx context.Context, catalog run.Catalog, b boot, ready func()) error
 		return err
 	}
 	for _, r := range b.Relays {
-		if err := r.start(ctx); err != nil {
+		if err := r.start(ctx, at); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // descendants returns the processes that descend from one: those of a server may have
@@ -28,4 +29,23 @@ func descendants(pid int) []int {
 		all = append(all, children[all[i]]...)
 	}
 	return all[1:]
+}
+
+// owns reports whether a process has the end with this port of a connection over TCP on this host.
+func owns(pid, port int) bool {
+	table, _ := os.ReadFile("/proc/net/tcp")
+	end := fmt.Sprintf(":%04X", port)
+	for line := range strings.Lines(string(table)) {
+		f := strings.Fields(line)
+		if len(f) < 10 || !strings.HasSuffix(f[1], end) {
+			continue
+		}
+		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+		for _, file := range files {
+			if to, _ := os.Readlink(file); to == "socket:["+f[9]+"]" {
+				return true
+			}
+		}
+	}
+	return false
 }
