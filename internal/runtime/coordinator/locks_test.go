@@ -99,7 +99,9 @@ func serversLeft(t *testing.T) (all []string) {
 	all, _ = filepath.Glob(filepath.Join(os.TempDir(), "dmebench-toy-lock-*"))
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range lines {
-		if b, _ := os.ReadFile(file); strings.Contains(string(b), "\x00lock-server\x00") {
+		b, _ := os.ReadFile(file)
+		of, _ := os.Readlink(filepath.Join(filepath.Dir(file), "exe"))
+		if own, _ := os.Executable(); of == own && strings.Contains(string(b), "\x00lock-server\x00") {
 			all = append(all, filepath.Dir(file))
 		}
 	}
