@@ -85,7 +85,7 @@ func TestPausedBeyondTheLease(t *testing.T) {
 		seeds = 20
 	}
 	for _, v := range variants {
-		for seed := range seeds {
+		for seed := 1; seed <= seeds; seed++ {
 			t.Run(fmt.Sprint(v.system, v.set, seed), func(t *testing.T) {
 				args := []string{"--requests", "60", "--cs", "500us", "--fault", "pause holder @entry:10+4s", "--seed", fmt.Sprint(seed)}
 				if v.system != "postgres" {

@@ -200,8 +200,8 @@ const reapTime = time.Second
 func (g *Group) Kill(i int) {
 	c := g.server(i)
 	if all := descendants(c.PID()); len(all) > 0 {
-		signal(all, syscall.SIGKILL)
-		signal([]int{c.PID()}, syscall.SIGCONT) // where it was paused
+		signalAll(all, syscall.SIGKILL)
+		signalAll([]int{c.PID()}, syscall.SIGCONT) // where it was paused
 		select {
 		case <-c.Ended():
 		case <-time.After(reapTime):
@@ -214,14 +214,14 @@ func (g *Group) Kill(i int) {
 // Pause has a server stand still.
 func (g *Group) Pause(i int) error {
 	c := g.server(i)
-	signal(descendants(c.PID()), syscall.SIGSTOP)
+	signalAll(descendants(c.PID()), syscall.SIGSTOP)
 	return c.Pause()
 }
 
 // Resume has it go on.
 func (g *Group) Resume(i int) {
 	c := g.server(i)
-	signal(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
+	signalAll(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
 }
 
 // Cut cuts a server off from everybody, or lets it back.
@@ -234,7 +234,7 @@ func (g *Group) Cut(i int, off bool) {
 	}
 }
 
-func signal(all []int, s syscall.Signal) {
+func signalAll(all []int, s syscall.Signal) {
 	for _, pid := range all {
 		_ = syscall.Kill(pid, s)
 	}
@@ -250,7 +250,7 @@ func (g *Group) Close() {
 	var there []*launch.Child
 	for _, c := range g.servers {
 		if c != nil {
-			signal(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
+			signalAll(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
 			there = append(there, c)
 		}
 	}

@@ -7,9 +7,11 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"dmebench/dme"
@@ -24,6 +26,8 @@ const Command = "lock-server"
 // Main is the process of a server. It returns when whoever started it says so, or is gone;
 // then nothing is left of the server.
 func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
+	// Who reads what is said may be gone first: writing to it must not end this process.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	parent := launch.NewParent(stdin, stdout)
 	var b boot
 	if err := parent.Receive(&b); err != nil {
