@@ -142,7 +142,7 @@ const DefaultMatrix = "matrix"
 
 // Matrix returns the experiment that flags describe, everything crossed with everything, as
 // a file would: its Text is one that means the same. What is zero has the default of a
-// file. Each option of set goes to every entry that has it.
+// file. Each option of set goes to every entry that has it and does not set it itself.
 func Matrix(e runs.Experiment, set map[string]string, catalog run.Catalog) (File, error) {
 	used := make(map[string]bool)
 	var known []string
@@ -168,8 +168,11 @@ func Matrix(e runs.Experiment, set map[string]string, catalog run.Catalog) (File
 	}
 	// What does not exist is refused with everything else that is wrong.
 	for i := range e.Algorithms {
-		if a, err := catalog.Runnable(e.Algorithms[i].Name); err == nil {
-			e.Algorithms[i] = runs.Entry{Name: a.Name, Set: settings(a.Options)}
+		x := &e.Algorithms[i]
+		if a, err := catalog.Runnable(x.Name); err == nil {
+			own := x.Set
+			x.Name, x.Set = a.Name, settings(a.Options)
+			maps.Copy(x.Set, own)
 		}
 	}
 	for i := range e.Transports {
