@@ -168,7 +168,7 @@ func (c *client) Unlock(ctx context.Context) error {
 	c.meter.Sent(give)
 	err := c.conn.QueryRow(ctx, "SELECT pg_advisory_unlock($1)", key).Scan(&held)
 	if err != nil || !held {
-		return fmt.Errorf("%w: %w", lock.ErrLost, err)
+		return errors.Join(lock.ErrLost, err)
 	}
 	c.meter.Received(given)
 	return nil

@@ -4,7 +4,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os/exec"
 	"strconv"
@@ -176,7 +175,7 @@ func (c *client) Unlock(ctx context.Context) error {
 	ok, err := c.mutex.UnlockContext(ctx)
 	var taken *redsync.ErrTaken
 	if errors.Is(err, redsync.ErrLockAlreadyExpired) || errors.As(err, &taken) || err == nil && !ok {
-		return fmt.Errorf("%w: %w", lock.ErrLost, err)
+		return errors.Join(lock.ErrLost, err)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -201,5 +202,26 @@ repetitions: 1
 	}
 	if len(first.Files) != 1 {
 		t.Errorf("files: %v", first.Files)
+	}
+}
+
+// What an entry says of itself stands: options of the whole matrix fill in the others.
+func TestAMatrixKeepsWhatItsEntriesSay(t *testing.T) {
+	entries := runs.List[runs.Entry]{{Name: "maekawa", Label: "own", Set: map[string]string{"quorum": "grid"}},
+		{Name: "maekawa", Label: "other"}}
+	f, err := Matrix(runs.Experiment{Name: "x", Algorithms: entries, Nodes: []int{4}}, map[string]string{"quorum": "majority"}, catalog.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Expand(catalog.All(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]string)
+	for _, c := range p.Cells {
+		got[c.Label] = c.Spec.Set["quorum"]
+	}
+	if want := map[string]string{"own": "grid", "other": "majority"}; !maps.Equal(got, want) {
+		t.Errorf("quorums %v, want %v", got, want)
 	}
 }

@@ -165,7 +165,9 @@ func work(sum *totals, o *Observation) runs.Work {
 	}
 	for i := range o.Nodes {
 		w.SentByNode[i] = noderun.Sum(o.Nodes[i].Sent)
-		w.HandledByNode[i] = noderun.Sum(o.Nodes[i].Handled)
+		if o.Service == nil { // whose clients count what passes once, as sent
+			w.HandledByNode[i] = noderun.Sum(o.Nodes[i].Handled)
+		}
 		w.EntriesByNode[i] = o.Nodes[i].Entries
 	}
 	return w

@@ -103,7 +103,7 @@ func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []str
 	for _, n := range r.Work.HandledByNode {
 		handled += n
 	}
-	w.when(r.Status == runs.OK && sent != handled && len(job.Faults) == 0 && len(o.Strikes) == 0,
+	w.when(r.Status == runs.OK && o.Service == nil && sent != handled && len(job.Faults) == 0 && len(o.Strikes) == 0,
 		"%d messages were sent and %d handled: the links lose or duplicate", sent, handled)
 
 	retransmitted := float64(r.Wire.Retransmissions) / float64(max(1, r.Wire.Frames))

@@ -67,7 +67,11 @@ func (l *lockService) observe(ctx context.Context, nodes []noderun.Counts) *runs
 	for i := range nodes {
 		r.ClientBytes += nodes[i].Bytes
 	}
-	if l.before.Between == nil {
+	switch {
+	case l.before.Between == nil:
+		return r
+	case l.group.Killed():
+		r.Untold = "a server was killed, and what it had counted is lost"
 		return r
 	}
 	after, err := l.service.Status(ctx)

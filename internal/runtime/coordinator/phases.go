@@ -108,6 +108,7 @@ func (c *coordinator) launch(ctx context.Context) error {
 		return err
 	}
 	go c.listen(ctx)
+	c.locks.group.Watch(func(err error) { c.fail(&failure{what: err.Error()}) })
 	if c.several() {
 		if err := c.leader.Grant(c.grant); err != nil {
 			return err

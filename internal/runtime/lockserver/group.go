@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -34,7 +35,10 @@ type Group struct {
 	links  Links
 
 	mu      sync.Mutex
-	servers []*launch.Child // nil where it is down
+	servers []*launch.Child // nil where it was never started
+	killed  []*launch.Child // whose end is no surprise
+	closing bool
+	lost    func(error) // for those that are started later
 }
 
 // Links are those between the processes of a run. The delays are how much longer everything
@@ -169,6 +173,9 @@ func (g *Group) start(i int) (*launch.Child, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.servers[i] = c
+	if g.lost != nil {
+		g.watch(c, g.lost)
+	}
 	return c, nil
 }
 
@@ -199,6 +206,9 @@ const reapTime = time.Second
 // parent ends by itself, so that nothing is left that looks like the server.
 func (g *Group) Kill(i int) {
 	c := g.server(i)
+	g.mu.Lock()
+	g.killed = append(g.killed, c)
+	g.mu.Unlock()
 	if all := descendants(c.PID()); len(all) > 0 {
 		signalAll(all, syscall.SIGKILL)
 		signalAll([]int{c.PID()}, syscall.SIGCONT) // where it was paused
@@ -240,15 +250,49 @@ func signalAll(all []int, s syscall.Signal) {
 	}
 }
 
+// Killed reports whether a server was killed: what it had counted is lost.
+func (g *Group) Killed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.killed) > 0
+}
+
+// Watch calls lost where a server ends that nobody has ended.
+func (g *Group) Watch(lost func(error)) {
+	if g == nil {
+		return
+	}
+	for i := range g.ports {
+		g.watch(g.server(i), lost)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lost = lost
+}
+
+func (g *Group) watch(c *launch.Child, lost func(error)) {
+	go func() {
+		<-c.Ended()
+		g.mu.Lock()
+		surprise := !g.closing && !slices.Contains(g.killed, c)
+		g.mu.Unlock()
+		if surprise {
+			lost(c.Death())
+		}
+	}()
+}
+
 // Close ends the servers and removes what they kept.
 func (g *Group) Close() {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.closing = true
+	servers := slices.Clone(g.servers)
+	g.mu.Unlock()
 	var there []*launch.Child
-	for _, c := range g.servers {
+	for _, c := range servers {
 		if c != nil {
 			signalAll(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
 			there = append(there, c)
