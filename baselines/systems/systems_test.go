@@ -138,6 +138,8 @@ func TestNothingIsLeft(t *testing.T) {
 					args = append(args, "--set", v.set)
 				}
 				cmd := exec.Command(os.Args[0], args...)
+				kept := folder(t)
+				cmd.Env = append(os.Environ(), "TMPDIR="+kept)
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
@@ -148,12 +150,25 @@ func TestNothingIsLeft(t *testing.T) {
 				_ = cmd.Process.Signal(signal)
 				_ = cmd.Wait()
 				until(t, func() bool {
-					folders, _ := filepath.Glob(filepath.Join(os.TempDir(), "dmebench-"+v.system+"-*"))
-					return len(left("\x00worker\x00"))+len(left("\x00lock-server\x00"))+len(left("dmebench-"+v.system+"-"))+len(folders) == 0
+					files, _ := os.ReadDir(kept)
+					return len(left("\x00worker\x00"))+len(left("\x00lock-server\x00"))+len(left(kept))+len(files) == 0
 				})
 			})
 		}
 	}
+}
+
+// folder makes one into which servers that run as another user can get.
+func folder(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "servers")
+	if err == nil {
+		err = os.Chmod(dir, 0o711)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 // left returns the processes in whose command line a text stands.
@@ -174,7 +189,8 @@ func until(t *testing.T, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("still there: workers %v, servers %v", left("\x00worker\x00"), left("\x00lock-server\x00"))
+			files, _ := filepath.Glob(filepath.Join(os.TempDir(), "servers*/*/*"))
+			t.Fatalf("still there: workers %v, servers %v, files %v", left("\x00worker\x00"), left("\x00lock-server\x00"), files)
 		}
 	}
 }
