@@ -8,6 +8,7 @@ import (
 
 	"dmebench/dme/claim"
 	"dmebench/report/cells"
+	"dmebench/report/page"
 	"dmebench/report/plots"
 	"dmebench/runs"
 	"dmebench/stats"
@@ -195,4 +196,106 @@ func times(factor string, g stats.Growth) string {
 		return factor + "/" + divisor
 	}
 	return factor + "·" + g.Name
+}
+
+// growthTables say how messages grow with N, workload by workload.
+func (p *paper) growthTables() []page.Table {
+	t := page.Table{
+		ID: "growth", Title: "How messages grow with N", Folded: true,
+		Note: "Least-squares fits of y = a + c·g(N) to every repetition. The claimed growth g is the one that fits the values of the " +
+			"claim's own formula; 1/N is that of what approaches a constant. A bound need not be reached: where its growth is out " +
+			"of the question, the best one is fitted. Growths are ranked by Akaike's information criterion for small samples, AICc; " +
+			"each stands with its distance from the best: below 2 there is nothing to choose, above 10 nothing speaks for it. p is " +
+			"the exponent of y = a + c·N^p if it may be anything; over few sizes its interval is wide, since a, c and p can stand " +
+			"in for one another.",
+		Columns: []page.Column{
+			{Key: "label", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text},
+			{Key: "network", Title: "network", Type: page.Text}, {Key: "sizes", Title: "sizes N", Type: page.Text},
+			{Key: "claim", Title: "claim", Type: page.Text, Wide: true}, {Key: "g", Title: "g(N)", Type: page.Text, Choose: true},
+			{Key: "c", Title: "c", Type: page.Number}, {Key: "a", Title: "a", Type: page.Number},
+			{Key: "sd", Title: "SD of residuals", Type: page.Number}, {Key: "rank", Title: "rank of the claimed growth", Type: page.Text},
+			{Key: "p", Title: "p if free", Type: page.Number}, {Key: "ranking", Title: "growths by AICc", Type: page.Text, Wide: true},
+		},
+	}
+	for _, sc := range p.scalings() {
+		for _, g := range sc.grown {
+			t.Rows = append(t.Rows, p.growthRow(sc, g))
+		}
+	}
+	return some(t)
+}
+
+func fitted(i stats.Interval) page.Value {
+	return page.Value{Number: page.Known(i.Value), Small: interval(i)}
+}
+
+func (p *paper) growthRow(sc scaling, g growth) page.Row {
+	fit, missing := g.main(), page.Word(units.Missing)
+	free, c, says, place := missing, missing, missing, missing
+	if g.varies {
+		free = fitted(g.free.P)
+		free.Hint = strings.Join(g.free.Warnings, "; ")
+	}
+	if fit.Growth.Name != stats.Constant().Name {
+		c = fitted(fit.C)
+	}
+	if g.place > 0 {
+		says = page.Value{Text: sign(g.claim.Kind) + brief(g.claim.Formula), Small: citation(g.claim.Source)}
+		place.Text = fmt.Sprintf("%d of %d", g.place, len(g.ranked))
+		if fit.Growth.Name != g.claimed.Growth.Name {
+			place.Text += ", a bound"
+		}
+	}
+	sizes := fmt.Sprintf("%d: %s–%s", g.sizes(), units.Number(slices.Min(g.n)), units.Number(slices.Max(g.n)))
+	return page.Row{
+		Label: page.At(g.style),
+		Values: []page.Value{
+			page.Word(g.label), page.Word(sc.title), page.Word(g.set.network()), page.Word(sizes), says, page.Word(fit.Growth.Name), c,
+			fitted(fit.A), page.Num(fit.SD), place, free, page.Word(ranking(g.ranked)),
+		},
+		Open: &page.More{Plots: []page.Plot{p.growthPlot(sc, g)}},
+	}
+}
+
+// growthPlot shows what was measured with the fit of the claimed growth and the best one.
+func (p *paper) growthPlot(sc scaling, g growth) page.Plot {
+	var fits []namedFit
+	if g.place > 0 {
+		fits = append(fits, namedFit{"claimed growth " + g.claimed.Growth.Name, g.claimed})
+	}
+	if g.place != 1 {
+		fits = append(fits, namedFit{"best fit " + g.ranked[0].Growth.Name, g.ranked[0]})
+	}
+	plot := fitsPlot("growth-"+units.Slug(g.label+" "+g.set.place), g.label+": "+equation(g.main()), page.At(g.style), g.n, g.y, fits)
+	plot.Caption = sc.title + separator + g.set.network()
+	return plot
+}
+
+// namedFit is a fit as a figure names it.
+type namedFit struct {
+	name string
+	stats.Fit
+}
+
+// fitsPlot shows what was measured on n nodes, and fits to it: the first is the one in question.
+func fitsPlot(name, title string, label page.Ref, n, y []float64, fits []namedFit) page.Plot {
+	plot := overNodes(name, title, "messages per CS")
+	measured := page.Series{Name: "measured", Label: label, Role: page.Scattered}
+	for i := range n {
+		measured.Points = append(measured.Points, []page.Real{page.Real(n[i]), page.Real(y[i])})
+	}
+	plot.Series = append(plot.Series, measured)
+	for i, fit := range fits {
+		curve := page.Series{Name: fit.name, Role: page.Bound, Label: label}
+		if i == 0 {
+			curve.Role = page.Exact
+		}
+		for _, at := range curvePoints(fit.Fit, n) {
+			if at.Y > 0.7*slices.Min(y) { // what dives would press the points together
+				curve.Points = append(curve.Points, []page.Real{page.Real(at.X), page.Real(at.Y)})
+			}
+		}
+		plot.Series = append(plot.Series, curve)
+	}
+	return plot
 }
