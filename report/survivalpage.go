@@ -68,7 +68,8 @@ func SurvivalPage(d *survival.Document) *page.Data {
 	return p
 }
 
-var classes = map[string]string{"goes on": "good", "stops": "doubt", "unsafe": "bad", "unknown": "unknown", "–": "unknown"}
+var classes = map[string]string{"goes on": "good", "stops": "doubt", "fenced": "doubt",
+	"unsafe": "bad", "unknown": "unknown", "–": "unknown"}
 
 // survivalSummary counts the outcomes.
 func survivalSummary(d *survival.Document) string {
@@ -92,6 +93,9 @@ func evidenceOf(c survival.Cell) *page.More {
 	}
 	if c.Struck > 0 {
 		m.Text = append(m.Text, fmt.Sprintf("It struck in %d of %d runs; %d were unsafe, %d stopped.", c.Struck, c.Runs, c.Unsafe, c.Stopped))
+		if c.Updates != "" {
+			m.Text = append(m.Text, fmt.Sprintf("In %d runs an update of a shared resource was lost.", c.Lost))
+		}
 	}
 	if c.Witness != "" {
 		m.Commands = append(m.Commands, c.Witness)

@@ -32,7 +32,7 @@ var columns = []string{
 	"mean_ci999_low", "mean_ci999_high", "closest", "tolerance", "tolerance_for", "evidence", "min", "max",
 
 	// Of an algorithm under a kind of fault.
-	"fault", "safe", "live", "struck", "unsafe", "stopped", "safe_by", "live_by", "only",
+	"fault", "safe", "live", "struck", "unsafe", "stopped", "safe_by", "updates", "live_by", "only",
 }
 
 // Suffixes of a metric's name, for the bounds of the 95% interval of its median.

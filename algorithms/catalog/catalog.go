@@ -7,6 +7,7 @@ import (
 	"dmebench/algorithms/chaudhurikaraata"
 	"dmebench/algorithms/helaryplouzeauraynal"
 	"dmebench/algorithms/lamport"
+	"dmebench/algorithms/lease"
 	"dmebench/algorithms/lodhakshemkalyani"
 	"dmebench/algorithms/maekawa"
 	"dmebench/algorithms/naimitrehel"
@@ -47,6 +48,7 @@ func All() []*dme.Algorithm {
 		agrawalelabbadi.Algorithm(),
 		chaudhurikaraata.Algorithm(),
 		helaryplouzeauraynal.Algorithm(),
+		lease.Algorithm(),
 		maekawa.AsPublished(),
 		maekawa.TextbookAsPublished(),
 		agrawalelabbadi.AsPublished(),

@@ -59,14 +59,19 @@ func (n *Net) schedule(load vnet.Load, rng *rand.Rand) *schedule {
 	return s
 }
 
-// run takes steps until nothing moves any more, and returns what end says then.
+// patience is how many steps a schedule goes on without a request, an entry or an exit
+// where too many nodes are down for anybody to be served.
+const patience = 2000
+
+// run takes steps until nothing moves any more, or what moves is of no avail, and returns
+// what end says then.
 func (s *schedule) run(end func() error) error {
 	for range maxSteps {
 		more := s.step()
 		if err := s.Err(); err != nil {
 			return err
 		}
-		if !more {
+		if !more || s.network.QuietFor > patience && s.network.Hopeless() {
 			return end()
 		}
 	}

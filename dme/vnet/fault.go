@@ -207,6 +207,10 @@ func (m *Model) mustGoOn(s state) bool {
 	return !awaited
 }
 
+// Hopeless reports whether more nodes are down than the algorithm survives, so that nobody
+// need be served.
+func (n *Network) Hopeless() bool { return !n.mustGoOn(n) }
+
 func (m *Model) setting() dme.Setting {
 	return dme.Setting{Algorithm: m.Algorithm, Nodes: m.Nodes, Options: m.Options, System: m.prepared}
 }

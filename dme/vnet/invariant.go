@@ -10,8 +10,8 @@ import (
 // Watch says which of an algorithm's invariants the states of a network are judged by.
 type Watch uint8
 
-// The invariants of the algorithm's options, where links give what it needs;
-// none; those of its options, whatever the links do.
+// The invariants of the algorithm's options, where links give what it needs, and else only
+// those that stand in for mutual exclusion; none; those of its options, whatever the links do.
 const (
 	WatchWhereNeedsAreMet Watch = iota
 	WatchNothing
@@ -19,12 +19,13 @@ const (
 )
 
 func (m *Model) watched() []dme.Invariant {
-	if m.Watch == WatchNothing || m.Watch == WatchWhereNeedsAreMet && !m.meetsNeeds() {
+	if m.Watch == WatchNothing {
 		return nil
 	}
+	judgeable := m.Watch == WatchAlways || m.meetsNeeds()
 	var all []dme.Invariant
 	for _, i := range m.Algorithm.Invariants {
-		if (i.If == nil || i.If(m.Options)) && (i.Faults || len(m.Absent) == 0) {
+		if (judgeable || i.Fencing) && (i.If == nil || i.If(m.Options)) && (i.Faults || len(m.Absent) == 0) {
 			all = append(all, i)
 		}
 	}

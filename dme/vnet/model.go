@@ -59,6 +59,7 @@ type Model struct {
 	Endless bool // messages flow although nobody asks, until the nodes are stopped
 
 	faulty, restarts, members bool // nodes may come and go; nodes know how
+	fenced                    bool // two nodes may be inside, as an invariant says
 
 	bound time.Duration // on the delay of a message; 0: the algorithm does not say
 }
@@ -81,9 +82,15 @@ func NewModel(c Config) (*Model, error) {
 		return nil, err
 	}
 	m.Invariants = m.watched()
+	m.fenced = c.Algorithm.Fencing != nil && c.Algorithm.Fencing(c.Options) &&
+		slices.ContainsFunc(m.Invariants, func(i dme.Invariant) bool { return i.Fencing })
 	m.Endless = c.Algorithm.Perpetual != nil && c.Algorithm.Perpetual(c.Options)
 	return m, nil
 }
+
+// Fenced reports whether two nodes may be in the critical section: fencing tokens tell them
+// apart, which one of the invariants watches over.
+func (m *Model) Fenced() bool { return m.fenced }
 
 // WithSeed returns the same model with another seed.
 func (m *Model) WithSeed(seed uint64) (*Model, error) {

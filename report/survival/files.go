@@ -54,6 +54,7 @@ func (d *Document) CSV() []byte {
 	for _, metric := range []string{"recovered_ns", "served_ns", "recovery_messages"} {
 		header = append(header, metric, metric+runs.LowSuffix, metric+runs.HighSuffix)
 	}
+	header = append(header, "updates")
 	rows := [][]string{runs.TableHead(header...)}
 	for _, c := range d.Cells {
 		row := []string{c.Algorithm, c.Fault, string(c.Safe), string(c.Live)}
@@ -68,7 +69,7 @@ func (d *Document) CSV() []byte {
 			}
 			row = append(row, present(&m.Median), present(m.Low), present(m.High))
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, string(c.Updates)))
 	}
 	return layout.CSV(rows)
 }

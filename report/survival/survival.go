@@ -36,14 +36,19 @@ type Cell struct {
 	Safe Answer `json:"safe"` // in all runs, and in the search
 	Live Answer `json:"live"` // the requests of the nodes that were there were served
 
+	// Updates says whether every update of a shared resource is kept, also where two nodes are
+	// inside at once; it is asked of algorithms that can have fencing tokens.
+	Updates Answer `json:"updates,omitempty"`
+
 	SafeBy Evidence `json:"safe_by,omitempty"`
 	LiveBy Evidence `json:"live_by,omitempty"`
 	Only   []string `json:"only,omitempty"` // conditions under which alone it is safe
 
 	Runs     int      `json:"runs"`
-	Struck   int      `json:"struck"`  // runs in which the fault struck
-	Unsafe   int      `json:"unsafe"`  // runs with two nodes in the critical section at once
-	Stopped  int      `json:"stopped"` // runs in which somebody waited for ever
+	Struck   int      `json:"struck"`         // runs in which the fault struck
+	Unsafe   int      `json:"unsafe"`         // runs with two nodes in the critical section at once
+	Lost     int      `json:"lost,omitempty"` // runs in which an update was lost
+	Stopped  int      `json:"stopped"`        // runs in which somebody waited for ever
 	Recovery *Measure `json:"recovered_ns"`
 	Served   *Measure `json:"served_ns"`
 	Messages *Measure `json:"messages"`

@@ -11,7 +11,7 @@ import (
 // was not in all; none is what a search alone has found.
 func (c Cell) Word() string {
 	word := c.Outcome()
-	if (word == "unsafe" || word == "stops") && c.so() < c.Runs {
+	if word != "goes on" && word != "unknown" && word != "–" && c.so() < c.Runs {
 		word += " " + c.Share()
 	}
 	return word
@@ -27,7 +27,7 @@ func (c Cell) Share() string {
 
 // so counts the runs that went as the outcome says.
 func (c Cell) so() int {
-	return map[string]int{"unsafe": c.Unsafe, "stops": c.Stopped, "goes on": c.Runs}[c.Outcome()]
+	return map[string]int{"unsafe": c.Unsafe, "fenced": c.Unsafe, "stops": c.Stopped, "goes on": c.Runs}[c.Outcome()]
 }
 
 // Outcome is the word alone.
@@ -35,6 +35,8 @@ func (c Cell) Outcome() string {
 	switch {
 	case c.WhyNot != "":
 		return "–"
+	case c.Safe == No && c.Updates == Yes:
+		return "fenced"
 	case c.Safe == No:
 		return "unsafe"
 	case c.Safe == Unknown || c.Live == Unknown:
@@ -80,6 +82,7 @@ func (c Cell) StandsOn() Evidence {
 const (
 	Words = "'goes on': mutual exclusion held, and the requests of all nodes that were there were served. " +
 		"'stops': it held, and somebody waited for ever. 'unsafe': two nodes were in the critical section at once. " +
+		"'fenced': they were, and a resource refused the late one by its fencing token, so that no update was lost. " +
 		"'2/12': in so many of the runs; 0: in a search alone. 'unknown': nobody could look."
 	Marks = "Without a mark a word stands on all runs and on all states of a small system. " +
 		"¹ The search was too large to visit all states: it stands on a part of them, and on random schedules. " +

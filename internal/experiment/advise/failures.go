@@ -23,13 +23,13 @@ var survival string
 type Failure struct {
 	Crash      string   `json:"crash"`     // of any node, whatever it was doing: the worst case
 	Restart    string   `json:"restart"`   // a crash, after which the node comes back
-	Pause      string   `json:"pause"`     // of the node in the critical section
+	Pause      string   `json:"pause"`     // of the node in the critical section; "fenced": a resource can refuse the late one
 	Partition  string   `json:"partition"` // one that heals; messages across it are lost
 	Algorithms []string `json:"algorithms"`
 }
 
 // outcomes of a failure, the worse the later.
-var outcomes = []string{"–", "goes on", "unknown", "stops", "unsafe"}
+var outcomes = []string{"–", "goes on", "fenced", "unknown", "stops", "unsafe"}
 
 func worse(a, b string) string {
 	return outcomes[max(slices.Index(outcomes, a), slices.Index(outcomes, b))]
@@ -51,6 +51,8 @@ func failureOf(name string) Failure {
 		switch safe, live := cell("safe"), cell("live"); {
 		case cell("runs") == "0":
 			outcome = "–"
+		case safe == "no" && cell("updates") == "yes":
+			outcome = "fenced"
 		case safe == "no":
 			outcome = "unsafe"
 		case live == "no":
@@ -106,5 +108,6 @@ func (a *Advice) writeFailures(out *strings.Builder, style layout.Style) {
 	fmt.Fprintln(out, style.Strong("When a node"))
 	_ = t.WriteFitted(out, style.Width) // a Builder takes everything
 	fmt.Fprintf(out, "%s\n\n", style.Wrap("goes on: all other nodes are served; stops: some node waits for ever; "+
-		"unsafe: two nodes are in the critical section at once; 'dmebench validate --faults -a NAME' tries it and shows why", 0))
+		"unsafe: two nodes are in the critical section at once; fenced: they are, and their tokens tell a resource "+
+		"which is late; 'dmebench validate --faults -a NAME' tries it and shows why", 0))
 }

@@ -130,7 +130,8 @@ func mustCostAsSimulated(t *testing.T, spec runs.Spec, options map[string]string
 		t.Errorf("over %s %v %v, simulated %v %v", real.Transport, real.Messages.PerEntry, real.Messages.ByKind,
 			simulated.Messages.PerEntry, simulated.Messages.ByKind)
 	}
-	if !slices.Equal(real.Work.SentByNode, simulated.Work.SentByNode) {
+	// Whose grants make the majority is a matter of who is first.
+	if spec.Algorithm != "majority-lease" && !slices.Equal(real.Work.SentByNode, simulated.Work.SentByNode) {
 		t.Errorf("nodes sent over %s %v, simulated %v", real.Transport, real.Work.SentByNode, simulated.Work.SentByNode)
 	}
 	return real, simulated

@@ -185,10 +185,14 @@ func (p *prover) search(nodes, each int, links ProofLinks, states uint64) (*Sear
 	if p.Progress != nil {
 		p.Progress(fmt.Sprintf("%s, %d nodes, %s", p.algorithm.Name, nodes, load(each)))
 	}
+	// Invariants read more than a reduced search preserves. One may stand in for mutual exclusion.
+	bare := each > 0
+	if opt, err := p.algorithm.Resolve(p.result.Set); err == nil && p.algorithm.Fencing != nil && p.algorithm.Fencing(opt) {
+		bare = false
+	}
 	return New(p.algorithm, Options{
 		Nodes: nodes, Requests: each * nodes, Unlimited: each == 0, InFlight: links.InFlight, Unordered: !links.Ordered,
-		// Invariants read more than a reduced search preserves.
-		Reduce: each > 0, WithoutInvariants: each > 0,
+		Reduce: bare, WithoutInvariants: bare,
 		Set: p.result.Set, ReadFile: p.ReadFile, States: states, Memory: p.Memory, Workers: 1,
 	})
 }

@@ -46,12 +46,16 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	crew := newCrew(&o)
 	var trials []*trial
 	for _, a := range o.Algorithms {
-		t := &trial{crew: crew, algorithm: a, whyNot: make(map[string]string), searches: make(map[string]*survival.Search)}
-		if err := t.plan(); err != nil {
-			cancel()
-			return d, err
+		for _, with := range variants(a) {
+			t := &trial{
+				crew: crew, algorithm: a, with: with, whyNot: make(map[string]string), searches: make(map[string]*survival.Search),
+			}
+			if err := t.plan(); err != nil {
+				cancel()
+				return d, err
+			}
+			trials = append(trials, t)
 		}
-		trials = append(trials, t)
 	}
 	var runs sync.WaitGroup
 	defer runs.Wait()
@@ -68,10 +72,25 @@ func Run(ctx context.Context, o Options) (*survival.Document, error) {
 	return d, nil
 }
 
+// withoutFencing is how an algorithm does without tokens that can have them.
+var withoutFencing = map[string]string{"fencing": "false"}
+
+// variants are the options with which an algorithm is tried: the defaults and, where it has
+// fencing tokens, without them.
+func variants(a *dme.Algorithm) []map[string]string {
+	all := []map[string]string{nil}
+	if opt, err := a.Resolve(withoutFencing); err == nil && a.Fencing != nil && !a.Fencing(opt) {
+		all = append(all, withoutFencing)
+	}
+	return all
+}
+
 type trial struct {
 	*crew
 	algorithm *dme.Algorithm
-	set       dme.Options // the algorithm's defaults
+	with      map[string]string // options that differ from the defaults
+	set       dme.Options       // all of them
+	fenced    bool              // nodes enter with fencing tokens
 	runs      []*ran
 	whyNot    map[string]string           // by kind of fault
 	searches  map[string]*survival.Search // several kinds of fault search the same
@@ -91,7 +110,7 @@ func (o *trial) fill(ctx context.Context, d *survival.Document) error {
 	kinds := Kinds()
 	for _, k := range kinds {
 		if o.Progress != nil {
-			o.Progress(len(d.Cells), len(kinds)*len(o.Algorithms), o.algorithm.Name+", "+k.Title)
+			o.Progress(len(d.Cells), len(kinds)*o.rows(), o.algorithm.Name+", "+k.Title)
 		}
 		c, err := o.cell(ctx, k)
 		if err != nil {
@@ -99,20 +118,32 @@ func (o *trial) fill(ctx context.Context, d *survival.Document) error {
 		}
 		d.Cells = append(d.Cells, *c)
 	}
-	d.Claims = append(d.Claims, judgeClaims(o.algorithm, o.runs)...)
+	if o.with == nil {
+		d.Claims = append(d.Claims, judgeClaims(o.algorithm, o.runs)...)
+	}
 	return nil
+}
+
+func (o *Options) rows() (n int) {
+	for _, a := range o.Algorithms {
+		n += len(variants(a))
+	}
+	return n
 }
 
 func (o *trial) cell(ctx context.Context, k Kind) (*survival.Cell, error) {
 	a := o.algorithm
-	c := &survival.Cell{Algorithm: a.Name, Fault: k.Name, Title: k.Title, Safe: survival.Unknown, Live: survival.Unknown}
+	c := &survival.Cell{
+		Algorithm: strings.TrimSpace(a.Name + " " + runs.Settings(o.with)), Fault: k.Name, Title: k.Title,
+		Safe: survival.Unknown, Live: survival.Unknown,
+	}
 	if c.WhyNot = o.whyNot[k.Name]; c.WhyNot != "" {
 		return c, nil
 	}
-	tally := tally{safe: survival.Yes, live: survival.Yes}
+	tally := tally{safe: survival.Yes, live: survival.Yes, updates: survival.Yes, fenced: o.fenced}
 	var recovery, served, messages []float64
 	for _, x := range o.runs {
-		if x.kind.Name != k.Name || x.set != "" {
+		if x.kind.Name != k.Name || x.set != runs.Settings(o.with) {
 			continue
 		}
 		tally.add(c, x)
@@ -191,7 +222,11 @@ func claimed(a *dme.Algorithm, quantity string) bool {
 	return slices.ContainsFunc(claim.Of(a), func(c claim.Claim) bool { return c.Load == claim.Faults && c.Quantity.ID == quantity })
 }
 
-type tally struct{ safe, live survival.Answer }
+type tally struct {
+	safe, live, updates survival.Answer
+	fenced              bool
+	resource            bool // runs have one, so that they tell of updates
+}
 
 func (t *tally) add(c *survival.Cell, x *ran) {
 	s, r := x.job.Spec, x.result
@@ -203,6 +238,13 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 	if r.Safety.Violations > 0 {
 		safe = survival.No
 		c.Unsafe++
+	}
+	if resource := r.Safety.Resource; resource != nil {
+		t.resource = true
+		if resource.LostUpdates > 0 {
+			c.Lost++
+			t.updates = survival.No
+		}
 	}
 	switch r.Status {
 	case runs.Stalled:
@@ -235,7 +277,14 @@ func (t *tally) conclude(c *survival.Cell) {
 	if s == nil {
 		s = &survival.Search{Safe: survival.Unknown, Live: survival.Unknown}
 	}
-	c.Safe, c.SafeBy = decide(s, t.safe, s.Safe)
+	if t.resource { // without tokens an update is kept if nobody else is inside
+		c.Updates, _ = decide(s, t.updates, s.Safe)
+	}
+	if t.fenced { // the search lets two nodes in, and says whether their tokens differ
+		c.Safe, c.SafeBy = decide(s, t.safe, survival.Unknown)
+	} else {
+		c.Safe, c.SafeBy = decide(s, t.safe, s.Safe)
+	}
 	c.Live, c.LiveBy = decide(s, t.live, s.Live)
 }
 

@@ -6,6 +6,8 @@ package faults
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"dmebench/dme"
@@ -146,7 +148,7 @@ const searchTime = 20 * time.Second // at most, for each
 // standstill it goes on for safety alone: what stands still may yet let two nodes in.
 func (o *trial) search(ctx context.Context, faults ...func(*check.Options)) (*survival.Search, error) {
 	base := check.Options{
-		Unordered: !o.algorithm.Needs(o.set).FIFO, Seed: o.Seed, States: o.States, Schedules: o.Schedules, Time: searchTime,
+		Set: o.with, Unordered: !o.algorithm.Needs(o.set).FIFO, Seed: o.Seed, States: o.States, Schedules: o.Schedules, Time: searchTime,
 	}
 	for _, fault := range faults {
 		fault(&base)
@@ -235,6 +237,9 @@ func judge(s *survival.Search, r *check.Report) {
 
 func commandOf(a *dme.Algorithm, o check.Options, exhaustive bool, seed uint64) string {
 	text := fmt.Sprintf("dmebench check -a %s -n %d --requests %d", a.Name, o.Nodes, o.Requests)
+	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+		text += " --set " + name + "=" + o.Set[name]
+	}
 	for _, flag := range []struct {
 		yes  bool
 		text string

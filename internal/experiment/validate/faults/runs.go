@@ -95,14 +95,15 @@ func (c *crew) weight(x *ran) int64 {
 // load, and what claims on failures need under options of their own.
 func (o *trial) plan() error {
 	var err error
-	if o.set, err = o.algorithm.Resolve(nil); err != nil {
+	if o.set, err = o.algorithm.Resolve(o.with); err != nil {
 		return err
 	}
+	o.fenced = o.algorithm.Fencing != nil && o.algorithm.Fencing(o.set)
 	n, err := o.admitted(o.Nodes)
 	if err != nil {
 		return err
 	}
-	sys, err := o.algorithm.New(n, o.Seed, nil)
+	sys, err := o.algorithm.New(n, o.Seed, o.with)
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func (o *trial) plan() error {
 		}
 		for _, network := range o.Networks {
 			for _, light := range []bool{false, true} {
-				if err := o.repeat(k, network, n, light, nil); err != nil {
+				if err := o.repeat(k, network, n, light, o.with); err != nil {
 					return err
 				}
 			}
@@ -144,6 +145,9 @@ func (o *trial) repeat(k Kind, network string, n int, light bool, set map[string
 	for i := range count {
 		spec := specOf(o.algorithm, k, network, n, o.Seed+uint64(i), light)
 		maps.Copy(spec.Set, set)
+		if o.algorithm.Fencing != nil {
+			spec.Resource = "memory"
+		}
 		job, err := run.Resolve(spec, o.Catalog, nil)
 		if err != nil {
 			return err

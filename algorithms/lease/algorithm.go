@@ -1,0 +1,191 @@
+package lease
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"dmebench/algorithms/quorum"
+	"dmebench/dme"
+	"dmebench/dme/claim"
+	"dmebench/dme/collections"
+)
+
+const (
+	optBound   = "bound"
+	optLease   = "lease"
+	optDrift   = "drift"
+	optFencing = "fencing"
+	auto       = "auto"
+)
+
+// perLease is how many bounds on delays make a lease that nobody has chosen: half of it has
+// room for a CONFIRM and its answer.
+const perLease = 4
+
+// Algorithm describes the algorithm.
+func Algorithm() *dme.Algorithm {
+	return &dme.Algorithm{
+		Name:  "majority-lease",
+		Title: "Majority lease",
+		Description: "A lock service without servers: each node asks all, enters with the grants of a majority, and keeps them by " +
+			"renewing a lease. " +
+			"What a crashed node holds is free again a lease later, so the rest goes on while a majority is up, and nobody has to notice the " +
+			"crash. An entry costs 3(N-1) messages and two for each other member of a majority, and four delays: the second round " +
+			"trip confirms a fencing token. A node that stands " +
+			"still for longer than its lease overlaps with the next; the token lets a resource refuse what it writes then. With " +
+			"fencing=false an update is lost.",
+		Citation: "C. G. Gray, D. R. Cheriton: Leases, 12th ACM SOSP, 1989; M. Burrows: The Chubby Lock Service, 7th USENIX OSDI, " +
+			"2006, section 2.4",
+		Class: dme.Quorum,
+		Needs: dme.Always(dme.Needs{Reliable: true, FIFO: true, BoundedDelay: true}),
+		Kinds: []string{"REQUEST", "GRANT", "RECALL", "YIELD", "CONFIRM", "CONFIRMED", "RENEW", "EXPIRED", "RELEASE"},
+		Options: []dme.Option{
+			{
+				Name: optBound, Default: auto, Words: []string{auto}, Forms: []string{"DURATION"}, Valid: validDuration,
+				Help: "the longest time that a message takes, its handling included; auto is what the network guarantees",
+			},
+			{
+				Name: optLease, Default: auto, Words: []string{auto}, Forms: []string{"DURATION"}, Valid: validDuration,
+				Help: "how long a grant lasts that is not renewed; auto is " + strconv.Itoa(perLease) + " times the bound",
+			},
+			{
+				Name: optDrift, Default: "1000", Forms: []string{"PPM"}, Valid: dme.Valid(parseDrift),
+				Help: "by how much the rates of two clocks may differ, in millionths: so much longer an arbiter counts",
+			},
+			// Without tokens the algorithm is not safe: false is not among what is tried everywhere.
+			{
+				Name: optFencing, Default: "true", Words: []string{"true"}, Forms: []string{"false"}, Valid: validFencing,
+				Help: "whether a node enters with a fencing token, by which a resource can refuse what it writes after its lease",
+			},
+		},
+		Survives: func(s dme.Setting, down []dme.NodeID) bool {
+			return 2*(s.Nodes-len(down)) > s.Nodes
+		},
+		Fencing:     fenced,
+		QueueLength: dme.OfNode((*node).QueueLength),
+		Waits:       dme.OfNode((*node).Waits),
+		Clocks:      clocks,
+		Claims:      claims(),
+		Invariants:  invariants(),
+		Prepare:     prepare,
+	}
+}
+
+func fenced(o dme.Options) bool { return o.Get(optFencing) == "true" }
+
+func validDuration(value string) error {
+	d, err := dme.ParseDuration(value)
+	if err == nil && (d <= 0 || d > time.Hour) {
+		err = errors.New("want more than 0, and 1h at most")
+	}
+	return err
+}
+
+func parseDrift(value string) (float64, error) {
+	ppm, err := strconv.ParseUint(value, 10, 32)
+	if err != nil || ppm > 1e6 {
+		return 0, errors.New("want a number of millionths, 1000000 at most")
+	}
+	return float64(ppm) / 1e6, nil
+}
+
+func validFencing(value string) error {
+	if value != "false" {
+		return errors.New("neither true nor false")
+	}
+	return nil
+}
+
+type system struct {
+	terms
+	members []dme.NodeID
+}
+
+func prepare(c dme.Config) (dme.System, error) {
+	lease := perLease * c.Bound
+	if d, err := time.ParseDuration(c.Options.Get(optBound)); err == nil {
+		lease = perLease * d
+	}
+	if d, err := time.ParseDuration(c.Options.Get(optLease)); err == nil {
+		lease = d
+	}
+	drift, err := parseDrift(c.Options.Get(optDrift))
+	if err != nil {
+		return nil, err
+	}
+	if lease <= 0 { // over a network that guarantees nothing, of which nobody has said anything
+		lease = perLease * time.Second
+	}
+	s := &system{terms: terms{half: lease / 2, lease: lease + time.Duration(drift*float64(lease)), fencing: fenced(c.Options)}}
+	for id := dme.NodeID(1); int(id) <= c.Nodes; id++ {
+		s.members = append(s.members, id)
+	}
+	return s, nil
+}
+
+// Node returns node id, idle and free.
+func (s *system) Node(id dme.NodeID) dme.Node {
+	n := len(s.members)
+	made := &node{
+		Site: quorum.Site{ID: id, Members: s.members}, terms: s.terms,
+		granted: collections.MakeNodeSet(n), confirmed: collections.MakeNodeSet(n),
+	}
+	if s.fencing {
+		made.nextToken = 1
+	}
+	return made
+}
+
+func claims() claim.List {
+	const source = "package lease"
+	const leases = "Gray, Cheriton 1989"
+	light := claim.MessagesPerCS.Is("3(N−1) + 2⌊N/2⌋", claim.Light, source+", steps 1 to 7")
+	others := claim.MessagesPerCS.Is("N−1", claim.Light, source)
+	members := claim.MessagesPerCS.Is("⌊N/2⌋", claim.Light, source)
+	idle := claim.MessagesPerCS.Is("0", claim.Light, source)
+	return slices.Concat(
+		claim.SafeAndLive(source),
+		claim.List{
+			light,
+			// REQUEST and GRANT, CONFIRM and CONFIRMED.
+			claim.ResponseTime.Is("4T + E", claim.Light, source+", with the textbook's section 9.2.3").Where(claim.AtLeastTwo).OnEqualDelays(),
+			claim.Violations.Is("0, whichever nodes fail, within the bound", claim.Faults, leases+", section 2"),
+			claim.Unserved.Is("0 while a majority is up: what failed nodes hold expires", claim.Faults, leases+", section 2"),
+		},
+		claim.KindsPerCS(others, "REQUEST", "GRANT", "RELEASE"),
+		claim.KindsPerCS(members, "CONFIRM", "CONFIRMED"),
+		claim.KindsPerCS(idle, "RECALL", "YIELD", "RENEW", "EXPIRED"),
+	)
+}
+
+func invariants() []dme.Invariant {
+	distinct := dme.DistinctTokens("package lease: tokens", func(n *node) uint64 { return n.token })
+	distinct.If = fenced
+	return []dme.Invariant{distinct, inOrder()}
+}
+
+// inOrder is what makes tokens distinct.
+func inOrder() dme.Invariant {
+	i := dme.StateInvariant("confirmed by a majority", "package lease: tokens",
+		"a majority of arbiters has seen the token of a node inside, but for those that are down",
+		func(v dme.GlobalView) error {
+			for id, n := range dme.NodesOf[*node](v) {
+				if n.phase != inside {
+					continue
+				}
+				behind := 0
+				for _, arbiter := range dme.NodesOf[*node](v) {
+					behind += dme.Count(arbiter.nextToken <= n.token)
+				}
+				if behind >= n.majority() {
+					return dme.Broken([]dme.NodeID{id}, "node %d is inside with token %d, which %d of %d nodes have not seen",
+						id, n.token, behind, len(n.Members))
+				}
+			}
+			return nil
+		})
+	i.Faults, i.If = true, fenced
+	return i
+}
