@@ -282,7 +282,8 @@ func (g *Group) watch(c *launch.Child, lost func(error)) {
 	}()
 }
 
-// Close ends the servers and removes what they kept.
+// Close ends the servers and removes what they kept. One that is a program of its own may
+// have more to give back than files, and ends in order; the others need not save anything.
 func (g *Group) Close() {
 	if g == nil {
 		return
@@ -294,7 +295,11 @@ func (g *Group) Close() {
 	var there []*launch.Child
 	for _, c := range servers {
 		if c != nil {
-			signalAll(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
+			programs := descendants(c.PID())
+			if len(programs) == 0 {
+				c.Kill()
+			}
+			signalAll(append(programs, c.PID()), syscall.SIGCONT)
 			there = append(there, c)
 		}
 	}
