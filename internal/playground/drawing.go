@@ -58,9 +58,16 @@ func (l Layout) Drawing(title string) []byte {
 	for i := range l.Points {
 		x, y := at(dme.NodeID(i + 1))
 		d.node(x, y, fmt.Sprint(i+1))
+		if l.colours != nil && l.colours[i] != "" {
+			d.add(`<circle cx="%.1f" cy="%.1f" r="6" fill="%s" stroke="#222"><title>token: %s</title></circle>`,
+				x+12, y-12, paints[l.colours[i]], l.colours[i])
+		}
 	}
 	return d.end()
 }
+
+// paints are those of tokens that have colours; the page's style sheet has the same.
+var paints = map[string]string{"green": "#2e9e4f", "yellow": "#f2c230", "red": "#d1432f"}
 
 // hue is the colour of the k-th of n lines.
 func hue(k, n int) string { return fmt.Sprintf("hsl(%d 65%% 42%%)", 360*k/max(n, 1)) }

@@ -3,6 +3,7 @@ package playground
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"dmebench/dme"
 )
@@ -13,6 +14,20 @@ type Layout struct {
 	Form   string       `json:"form"`   // tree, mesh, ring or circle
 	Points [][2]float64 `json:"points"` // by node, within the unit square
 	Edges  []Edge       `json:"edges,omitempty"`
+
+	colours []string // of the nodes' tokens at the start, where they have some
+}
+
+// colourOf returns the colour of a node's token, green, yellow or red, "" where it has none.
+func colourOf(n dme.Node) string {
+	for _, v := range dme.Variables(n) {
+		for _, colour := range []string{"GREEN", "YELLOW", "RED"} {
+			if strings.HasSuffix(v.Name, ":"+colour) {
+				return strings.ToLower(colour)
+			}
+		}
+	}
+	return ""
 }
 
 // Edge joins two nodes that send messages to each other. One of a mesh that the
@@ -32,6 +47,9 @@ func NewLayout(a *dme.Algorithm, system dme.System, nodes int) Layout {
 	switch depth, columns := treeOf(l.Edges, nodes, rootOf(a)); {
 	case a.Place != nil:
 		l.Form = "mesh"
+		for id := dme.NodeID(1); int(id) <= nodes; id++ {
+			l.colours = append(l.colours, colourOf(system.Node(id)))
+		}
 		l.mesh(a, system, nodes)
 		l.fill()
 	case depth != nil:

@@ -104,6 +104,7 @@ type nodeView struct {
 	Activity string      `json:"activity"`
 	Absent   bool        `json:"absent,omitempty"`
 	Token    bool        `json:"token,omitempty"`
+	Colour   string      `json:"colour,omitempty"` // of the token that it holds, where tokens have colours
 	Vars     [][2]string `json:"vars"`
 	Waits    []waitView  `json:"waits,omitempty"`
 }
@@ -149,6 +150,7 @@ func (s *Session) state() *stateView {
 			for _, variable := range dme.Variables(node) {
 				x.Vars = append(x.Vars, [2]string{variable.Name, variable.Value})
 			}
+			x.Colour = colourOf(node)
 			x.Token = a.HasToken != nil && a.HasToken(node)
 			if a.Waits != nil {
 				for _, w := range a.Waits(node) {

@@ -108,7 +108,10 @@ class Picture {
       });
       e.append(svg("circle", { r }), svg("text", { class: "id", y: r > 10 ? 6 : 4, "text-anchor": "middle" }, String(node.id)));
       if (node.activity === "down") e.append(svg("path", { class: "cross", d: `M${-r},${-r}L${r},${r}M${-r},${r}L${r},${-r}` }));
-      if (node.token) e.append(svg("circle", { class: "token", cx: r * 0.8, cy: -r * 0.8, r: 7 }, svg("title", {}, "the token")));
+      if (node.token || node.colour) {
+        const title = node.colour ? `its token is ${node.colour}` : "the token";
+        e.append(svg("circle", { class: `token ${node.colour ?? ""}`, cx: r * 0.8, cy: -r * 0.8, r: 7 }, svg("title", {}, title)));
+      }
       const lock = lockOf(node);
       if (lock) {
         const [x0, y0] = [r * 0.5, r * 0.55];
