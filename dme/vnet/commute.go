@@ -13,6 +13,8 @@ type commuting struct {
 	*Walker                    // runs handlers, from states in which no network may ever be
 	table   table              // node's state and message: yes or no
 	cut     map[dme.NodeID]int // how many visits were given up, by node
+	effort  Effort
+	tried   int // stimuli
 
 	// Scratch. A state is met where its stamp is the present one.
 	stamps       []uint32
@@ -28,20 +30,33 @@ const (
 	no
 )
 
-// A node that counts or queues all that arrives has states without end. One visit
-// gives up after so many states, or so many stimuli in them; after so many such
-// visits nothing more is tried at the node, and its arrivals are forced no more.
-// When that is depends on which visit comes first: with several workers the number
-// of states that a search visits may differ from one time to the next there. What
-// it finds does not, since to force less is always sound.
-//
-// Higher limits do not pay where the states are many. Ricart and Agrawala's
-// algorithm on 4 nodes that ask 8 times, on links that do not keep order, spends
-// minutes on visits of up to 1<<16 states, and reaches a few hundred of its own.
+// Effort is how much a reduction does to find out what commutes. A node that counts or
+// queues all that arrives has states without end: one visit gives up after Met states,
+// or Tried stimuli in them, and after some such visits nothing more is tried at the
+// node, and its arrivals are forced no more. When that is depends on which visit comes
+// first: with several workers the number of states that a search visits may differ
+// from one time to the next there. What it finds does not, since to force less is
+// always sound.
+type Effort struct {
+	Met, Tried int // of one visit
+	Total      int // stimuli tried in all; 0: any number
+}
+
+// Brief is the effort that pays where the states are few: more is spent for minutes on
+// Ricart and Agrawala's algorithm on 4 nodes that ask 8 times, on links that do not keep
+// order, of which a search reaches a few hundred states.
+var Brief = Effort{Met: 1 << 11, Tried: 1 << 17}
+
+// Thorough is the effort that reduces systems of five nodes, with a limit on all of it.
+func Thorough(total int) Effort { return Effort{Met: 1 << 16, Tried: 1 << 24, Total: total} }
+
+const mostCut = 2 // visits at a node that were given up
+
+// States of a queue that grows take memory with the square of their number: a visit
+// gives up where they take so many bytes, and looks once in so many states.
 const (
-	mostMet   = 1 << 11
-	mostTried = 1 << 17
-	mostCut   = 2
+	wide      = 12 << 20
+	wideEvery = 256
 )
 
 func (c *commuting) forget() { c.table = table{} }
@@ -85,6 +100,8 @@ func (c *commuting) holds(arrive [][]uint32, before []int) bool {
 	return true
 }
 
+func (c *commuting) spent() bool { return c.effort.Total > 0 && c.tried > c.effort.Total }
+
 func (c *commuting) begin() {
 	c.stamp++
 	c.met, c.stack = c.met[:0], c.stack[:0]
@@ -103,6 +120,7 @@ func (c *commuting) meet(at uint32) {
 // visit visits the states that have been met, and those that they lead to.
 func (c *commuting) visit(message uint32, arrive [][]uint32) (answer uint32) {
 	to := c.messages.at(message).To
+	held := c.Space.Footprint()
 	for len(c.stack) > 0 {
 		at := c.stack[len(c.stack)-1]
 		c.stack = c.stack[:len(c.stack)-1]
@@ -112,7 +130,14 @@ func (c *commuting) visit(message uint32, arrive [][]uint32) (answer uint32) {
 		case no:
 			return no
 		}
-		if c.met = append(c.met, at); len(c.met) > mostMet || len(c.met)*(1+len(arrive[to])) > mostTried {
+		if c.met = append(c.met, at); len(c.met) > c.effort.Met || len(c.met)*(1+len(arrive[to])) > c.effort.Tried {
+			c.cut[to]++
+			return no
+		}
+		if c.spent() {
+			return no
+		}
+		if len(c.met)%wideEvery == 0 && c.Space.Footprint()-held > wide {
 			c.cut[to]++
 			return no
 		}
@@ -165,6 +190,7 @@ func (c *commuting) try(at, message uint32, s Step, other uint32) bool {
 	x := c.messages.at(message)
 	arrival := Step{Kind: dme.Receive, From: x.From, Node: x.To}
 
+	c.tried++
 	early := c.outcomeOf(at, arrival, message)
 	if !c.plain(early) || !c.possibleAt(c.outcomes[early].next, s) {
 		return false

@@ -83,7 +83,7 @@ func TestFootprints(t *testing.T) {
 		first, h := space.Of(New(m))
 		said := []int{0, 0, 0, 0}
 		if x.reduced {
-			reduction, _ = space.NewReduction()
+			reduction, _ = space.NewReduction(Brief)
 			afterSettling(reduction, walker, first, h, x.steps)
 			said[1] = reduction.Footprint()
 		} else {

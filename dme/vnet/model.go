@@ -92,6 +92,13 @@ func NewModel(c Config) (*Model, error) {
 // apart, which one of the invariants watches over.
 func (m *Model) Fenced() bool { return m.fenced }
 
+// Unwatched returns the same model with no invariant of the algorithm.
+func (m *Model) Unwatched() (*Model, error) {
+	c := m.Config
+	c.Watch = WatchNothing
+	return NewModel(c)
+}
+
 // WithSeed returns the same model with another seed.
 func (m *Model) WithSeed(seed uint64) (*Model, error) {
 	if seed == m.Seed {

@@ -66,7 +66,7 @@ type Reduction struct {
 }
 
 // NewReduction returns a reduction, or says why the model has none.
-func (s *Space) NewReduction() (r *Reduction, whyNot string) {
+func (s *Space) NewReduction(effort Effort) (r *Reduction, whyNot string) {
 	switch m := s.Model; {
 	case m.faulty:
 		return nil, "nodes may crash, and a crash commutes with nothing"
@@ -84,7 +84,7 @@ func (s *Space) NewReduction() (r *Reduction, whyNot string) {
 		return nil, "the algorithm's invariants may speak of states that a reduced search passes by"
 	}
 	r = &Reduction{space: s, arrive: make([][]uint32, s.Nodes+1), sent: map[uint32]bool{}}
-	r.commute = commuting{Walker: s.NewWalker(), cut: map[dme.NodeID]int{}}
+	r.commute = commuting{Walker: s.NewWalker(), cut: map[dme.NodeID]int{}, effort: effort}
 	return r, ""
 }
 
@@ -136,6 +136,14 @@ func (r *Reduction) Extend() bool {
 	r.commute.forget()
 	r.generation.Add(1)
 	return false
+}
+
+// Spent reports whether the reduction has done all that it may: a search with it saves
+// little from here on.
+func (r *Reduction) Spent() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.commute.spent()
 }
 
 // Footprint is how many bytes of memory the reduction takes, about.

@@ -44,7 +44,7 @@ func (c *system) explore(t *testing.T, reduce bool) explored {
 	var r *Reduction
 	if reduce {
 		var why string
-		if r, why = s.NewReduction(); why != "" {
+		if r, why = s.NewReduction(Brief); why != "" {
 			t.Fatal(why)
 		}
 	}
@@ -230,7 +230,7 @@ func TestForcedArrivalsEndInALoop(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := NewSpace(m)
-	r, why := s.NewReduction()
+	r, why := s.NewReduction(Brief)
 	if why != "" {
 		t.Fatal(why)
 	}

@@ -110,7 +110,7 @@ func (q *Question) fails(a *dme.Algorithm) string {
 			return strings.TrimSpace(what + ": " + map[string]string{
 				"stops": "some node waits for ever after it", "unsafe": "two nodes may be in the critical section after it",
 				"fenced": "two nodes may be inside after it, and only a resource that looks at their fencing tokens knows who is late",
-				"–": "its nodes cannot do that", "unknown": "what becomes of it is not known",
+				"–":      "its nodes cannot do that", "unknown": "what becomes of it is not known",
 			}[is[what]])
 		}
 	}

@@ -155,7 +155,7 @@ func (f *frame) move(backwards bool) int {
 func (s *Search) bitstate(ctx context.Context) (Report, error) {
 	x := newExhaustive(s, s.Workers)
 	if s.Reduce {
-		x.reduction, _ = x.space.NewReduction()
+		x.reduction, _ = x.space.NewReduction(vnet.Brief)
 	}
 	for {
 		d := &depthFirst{exhaustive: x, bits: &bitset{words: make([]atomic.Uint64, max(1, s.Bitstate/8))}}
@@ -164,7 +164,7 @@ func (s *Search) bitstate(ctx context.Context) (Report, error) {
 		if x.found != nil || x.halt.Load() || x.reduction == nil || x.reduction.Extend() {
 			return d.outcome(ctx)
 		}
-		x = x.again()
+		x = x.again(0)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,23 +52,88 @@ func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 // little is a number of states that take a moment.
 const little = 1_000_000
 
+// turn is how far a search goes without reduction before it tries one, and what that may
+// cost. A reduction is slower for each state: where the states are few it takes longer
+// than it saves, and where nothing commutes it saves nothing.
+type turn struct {
+	states uint64
+	effort vnet.Effort
+}
+
+var turns = []turn{
+	{little, vnet.Thorough(3 * little / 2)},
+	{10 * little, vnet.Thorough(100 * little)},
+}
+
 func (s *Search) visitAll(ctx context.Context) (Report, error) {
-	if s.Reduce {
-		if x := s.reduced(ctx); x != nil {
-			if x.found != nil {
-				shortest := s.unreduced(ctx, max(little, 10*x.count.Load()))
-				if shortest.found != nil || x.byClass && !shortest.halt.Load() {
-					x = shortest
-				}
+	byClass := vnet.NewSpace(s.model).NewClasses().Ordered()
+	switch {
+	case !s.Reduce:
+		return s.unreduced(ctx, s.States).outcome(ctx)
+	case s.WhyNotReduced() != "":
+		return s.beyondInvariants(ctx, s.unreduced(ctx, s.States))
+	case byClass || s.reducesFirst:
+		return s.visitReduced(ctx)
+	}
+	x := newExhaustive(s, s.Workers)
+	for _, turn := range turns {
+		if x.runTo(ctx, turn.states); !x.paused() {
+			break
+		}
+		switch r := s.reduced(ctx, turn.effort, x.count.Load(), x.memory.held.Load()); {
+		case r.found != nil:
+			if x.runTo(ctx, x.count.Load()+max(little, 10*r.count.Load())); x.found == nil {
+				x = r
 			}
-			report, err := x.outcome(ctx)
-			if err == nil && x.byClass && report.Complete {
-				err = s.compareClocks()
-			}
-			return report, err
+			return x.outcome(ctx)
+		case !r.halt.Load():
+			return r.outcome(ctx)
 		}
 	}
-	return s.unreduced(ctx, s.States).outcome(ctx)
+	x.run(ctx)
+	return s.repeated(ctx, x).outcome(ctx)
+}
+
+func (s *Search) visitReduced(ctx context.Context) (Report, error) {
+	x := s.reduced(ctx, vnet.Brief, s.States, 0)
+	if x.found != nil {
+		shortest := s.unreduced(ctx, max(little, 10*x.count.Load()))
+		if shortest.found != nil || x.byClass && !shortest.halt.Load() {
+			x = shortest
+		}
+	}
+	report, err := x.outcome(ctx)
+	if err == nil && x.byClass && report.Complete {
+		err = s.compareClocks()
+	}
+	return report, err
+}
+
+// beyondInvariants goes on where invariants, which forbid a reduction, were judged in as
+// many states as may be visited, and there are more: what else has to hold is searched
+// with reduction.
+func (s *Search) beyondInvariants(ctx context.Context, x *exhaustive) (Report, error) {
+	report, err := x.outcome(ctx)
+	limited := x.halt.Load() && x.found == nil && ctx.Err() == nil
+	if !limited || len(s.model.Invariants) == 0 || s.model.Fenced() {
+		return report, err
+	}
+	bare := *s
+	if bare.model, err = s.model.Unwatched(); err != nil || bare.WhyNotReduced() != "" {
+		return report, err
+	}
+	x = nil
+	debug.FreeOSMemory() // what it held is needed for the next
+	r := bare.reduced(ctx, vnet.Thorough(100*little), s.States, 0)
+	if r.found == nil && r.halt.Load() {
+		return report, nil
+	}
+	judged := report.States
+	if report, err = r.outcome(ctx); err == nil && r.byClass && report.Complete {
+		err = bare.compareClocks()
+	}
+	report.JudgedIn = judged
+	return report, err
 }
 
 const (
@@ -85,27 +151,30 @@ func (s *Search) compareClocks() error {
 	return nil
 }
 
-func (s *Search) reduced(ctx context.Context) *exhaustive {
+// reduced visits so many states at most with a reduction, which the model must have.
+// Others hold so many bytes of memory meanwhile.
+func (s *Search) reduced(ctx context.Context, effort vnet.Effort, states uint64, held int64) *exhaustive {
 	x := newExhaustive(s, s.Workers)
-	if x.reduction, _ = x.space.NewReduction(); x.reduction == nil {
-		return nil
-	}
+	x.reduction, _ = x.space.NewReduction(effort)
 	x.byClass = x.space.NewClasses().Ordered()
-	for !x.run(ctx) && x.outdated {
-		x = x.again()
+	x.most = min(states, s.States)
+	x.memory.held.Store(held)
+	for !x.run(ctx) && x.outdated && !x.reduction.Spent() {
+		x = x.again(held)
 	}
 	return x
 }
 
-func (x *exhaustive) again() *exhaustive {
+func (x *exhaustive) again(held int64) *exhaustive {
 	again := newExhaustive(x.Search, x.Search.Workers)
-	again.space, again.reduction = x.space, x.reduction
+	again.space, again.reduction, again.most = x.space, x.reduction, x.most
+	again.memory.held.Store(held)
 	return again
 }
 
 // WhyNotReduced says why [Options.Reduce] makes no difference, "" where it does.
 func (s *Search) WhyNotReduced() string {
-	_, why := vnet.NewSpace(s.model).NewReduction()
+	_, why := vnet.NewSpace(s.model).NewReduction(vnet.Brief)
 	return why
 }
 
@@ -114,6 +183,11 @@ func (s *Search) unreduced(ctx context.Context, states uint64) *exhaustive {
 	x := newExhaustive(s, s.Workers)
 	x.most = min(states, s.States)
 	x.run(ctx)
+	return s.repeated(ctx, x)
+}
+
+// repeated makes a small search that found something again, by one worker: what it shows is the same each time.
+func (s *Search) repeated(ctx context.Context, x *exhaustive) *exhaustive {
 	if x.found != nil && x.workers > 1 && x.count.Load() < little && ctx.Err() == nil {
 		if again := newExhaustive(s, 1); again.run(ctx) && again.found != nil {
 			return again
@@ -162,6 +236,9 @@ type exhaustive struct {
 
 	mu       sync.Mutex
 	found    *finding
+	crew     []*worker
+	frontier []*batch // the states of the layer that is to be expanded next
+	extended uint64   // states, when the reduction last took account of what was sent
 	spare    []*batch
 	refused  uint64
 	refusal  string
@@ -196,40 +273,58 @@ func newExhaustive(s *Search, workers int) *exhaustive {
 func statesIn(bytes, width, most int) int { return min(max(1, bytes/(4*width)), most) }
 
 // run expands layer after layer, and reports whether it came to an end by itself.
-func (x *exhaustive) run(ctx context.Context) bool {
+func (x *exhaustive) run(ctx context.Context) bool { return x.runTo(ctx, math.MaxUint64) }
+
+// runTo does so until there are so many states; it can be called again then.
+func (x *exhaustive) runTo(ctx context.Context, states uint64) bool {
 	stop := context.AfterFunc(ctx, func() { x.halt.Store(true) })
 	defer stop()
-	workers := make([]*worker, x.workers)
-	for i := range workers {
-		workers[i] = newWorker(x)
-	}
-	v, h, ok := x.begin()
-	if !ok {
+	if x.crew == nil && !x.first() {
 		return true
 	}
-	if x.byClass {
-		v = workers[0].classes.Of(v)
-		h = x.space.HashOf(v)
-	}
-	workers[0].offer(v, h, 0)
-	workers[0].lookUp()
-	layer, extended := workers[0].filled(), uint64(0)
-	for len(layer) > 0 && !x.halt.Load() {
-		layer = x.expandLayer(workers, layer)
-		if len(layer) > 0 {
+	for len(x.frontier) > 0 && !x.halt.Load() && x.count.Load() < states {
+		x.frontier = x.expandLayer(x.crew, x.frontier)
+		if len(x.frontier) > 0 {
 			x.layer.Add(1)
 		}
-		if count := x.count.Load(); x.reduction != nil && !x.byClass && !x.halt.Load() && (len(layer) == 0 || count >= 2*extended) {
-			if extended = count; !x.reduction.Extend() {
+		if count := x.count.Load(); x.reduction != nil && !x.byClass && !x.halt.Load() &&
+			(len(x.frontier) == 0 || count >= 2*x.extended) {
+			if x.extended = count; !x.reduction.Extend() {
 				x.outdated = true
 				return false
 			}
 		}
 	}
-	for _, w := range workers {
+	if x.paused() {
+		return false
+	}
+	for _, w := range x.crew {
 		x.end(w.Walker)
 	}
 	return !x.halt.Load() || x.found != nil
+}
+
+// paused: there is more to expand, and nothing forbids it.
+func (x *exhaustive) paused() bool { return len(x.frontier) > 0 && !x.halt.Load() }
+
+// first makes the first layer, and reports whether there is one.
+func (x *exhaustive) first() bool {
+	for range x.workers {
+		x.crew = append(x.crew, newWorker(x))
+	}
+	v, h, ok := x.begin()
+	if !ok {
+		return false
+	}
+	w := x.crew[0]
+	if x.byClass {
+		v = w.classes.Of(v)
+		h = x.space.HashOf(v)
+	}
+	w.offer(v, h, 0)
+	w.lookUp()
+	x.frontier = w.filled()
+	return true
 }
 
 func (x *exhaustive) begin() (v []uint32, h vnet.Hash, ok bool) {
@@ -252,6 +347,9 @@ func (x *exhaustive) progressed(own int, held *int, steps, states, expanded uint
 	common := x.space.Footprint()
 	if x.reduction != nil {
 		common += x.reduction.Footprint()
+	}
+	if x.reduction != nil && x.reduction.Spent() {
+		x.halt.Store(true)
 	}
 	x.hold(own - *held + common - int(x.components.Swap(int64(common))))
 	*held = own

@@ -93,6 +93,8 @@ type Search struct {
 	model *vnet.Model // for Seed
 	needs dme.Needs
 	watch
+
+	reducesFirst bool // a search with reduction is not preceded by one without
 }
 
 // New returns a search of a, or every fault of the options, each on a line.

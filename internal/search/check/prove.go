@@ -190,11 +190,15 @@ func (p *prover) search(nodes, each int, links ProofLinks, states uint64) (*Sear
 	if opt, err := p.algorithm.Resolve(p.result.Set); err == nil && p.algorithm.Fencing != nil && p.algorithm.Fencing(opt) {
 		bare = false
 	}
-	return New(p.algorithm, Options{
+	s, err := New(p.algorithm, Options{
 		Nodes: nodes, Requests: each * nodes, Unlimited: each == 0, InFlight: links.InFlight, Unordered: !links.Ordered,
 		Reduce: bare, WithoutInvariants: bare,
 		Set: p.result.Set, ReadFile: p.ReadFile, States: states, Memory: p.Memory, Workers: 1,
 	})
+	if err == nil {
+		s.reducesFirst = true // how many states a size takes should not depend on others
+	}
+	return s, err
 }
 
 func load(each int) string {

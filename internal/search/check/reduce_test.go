@@ -8,6 +8,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/lamport"
+	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/dme/vnet"
@@ -20,18 +21,18 @@ import (
 // break each property.
 func TestReductionAndItsTwin(t *testing.T) {
 	compared := map[string]bool{}
-	same := func(t *testing.T, a *dme.Algorithm, o Options) {
+	same := func(t *testing.T, a *dme.Algorithm, o Options, effort vnet.Effort) {
 		o.WithoutInvariants = true
 		s, err := New(a, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		with := s.reduced(t.Context())
-		if with == nil {
-			if s.WhyNotReduced() == "" {
-				t.Errorf("%s %+v: is not reduced, and nobody knows why", a.Name, o)
-			}
+		if s.WhyNotReduced() != "" {
 			return
+		}
+		with := s.reduced(t.Context(), effort, s.States, 0)
+		if effort.Total > 0 && with.found == nil && with.halt.Load() {
+			return // it has given up
 		}
 		compared[a.Name] = true
 		without := s.unreduced(t.Context(), s.States)
@@ -70,7 +71,11 @@ func TestReductionAndItsTwin(t *testing.T) {
 						continue
 					}
 					for _, unordered := range []bool{false, true} {
-						same(t, a, Options{Nodes: b[0], Requests: b[1], Set: set, Unordered: unordered, States: states})
+						o := Options{Nodes: b[0], Requests: b[1], Set: set, Unordered: unordered, States: states}
+						same(t, a, o, vnet.Brief)
+						if !unordered || testkit.Full() {
+							same(t, a, o, vnet.Thorough(little/10))
+						}
 					}
 				}
 			}
@@ -78,6 +83,71 @@ func TestReductionAndItsTwin(t *testing.T) {
 	}
 	if len(compared) < 25 {
 		t.Errorf("only %d algorithms have been searched with reduction", len(compared))
+	}
+}
+
+// However early a search turns to a reduction, gives it up, and goes on where it was, it
+// finds what one without finds.
+func TestTurnsToReduction(t *testing.T) {
+	before := turns
+	defer func() { turns = before }()
+	for _, early := range []uint64{1, 30, 400} {
+		turns = turns[:0:0]
+		for i := range uint64(3) {
+			turns = append(turns, turn{early * (1 + i), vnet.Thorough(int(early * 20))})
+		}
+		turnedAway := 0
+		for _, a := range catalog.All() {
+			for _, b := range [][2]int{{2, 3}, {3, 2}} {
+				o := Options{Nodes: b[0], Requests: b[1], WithoutInvariants: true, States: 5_000}
+				without, err := Exhaustive(t.Context(), a, o)
+				if err != nil || without.Violation == nil && !without.Complete {
+					continue // not for so few nodes, or more states than that
+				}
+				o.Reduce = true
+				with, err := Exhaustive(t.Context(), a, o)
+				switch {
+				case err != nil:
+					t.Errorf("%s %v: %v", a.Name, b, err)
+				case propertyOf(with) != propertyOf(without) || with.Complete != without.Complete:
+					t.Errorf("%s %v, from %d states: %q, complete %v; without %q, complete %v", a.Name, b, early,
+						propertyOf(with), with.Complete, propertyOf(without), without.Complete)
+				case !with.Reduced && with.States != without.States && with.Violation == nil:
+					t.Errorf("%s %v, from %d states: %d states; without turns %d", a.Name, b, early, with.States, without.States)
+				case !with.Reduced && with.States > early:
+					turnedAway++
+				}
+			}
+		}
+		if turnedAway == 0 {
+			t.Errorf("from %d states: no reduction has been given up", early)
+		}
+	}
+}
+
+func propertyOf(r Report) vnet.Property {
+	if r.Violation == nil {
+		return ""
+	}
+	return r.Violation.Property
+}
+
+// Where invariants are judged in as many states as may be visited, and there are more,
+// all else is searched with reduction to the end.
+func TestBeyondInvariants(t *testing.T) {
+	o := Options{Nodes: 4, Requests: 4, States: 20_000, Reduce: true}
+	r, err := Exhaustive(t.Context(), ricartagrawala.Algorithm(), o)
+	if err != nil || !r.Complete || !r.Reduced || r.JudgedIn < o.States || r.States >= o.States {
+		t.Errorf("%+v, %v", r, err)
+	}
+	x := NewResult(ricartagrawala.Algorithm(), o, true, r)
+	var b strings.Builder
+	if err := x.Print(&b); err != nil || !strings.Contains(b.String(), "but for invariants, of which that is not known") {
+		t.Errorf("%v: %s", err, &b)
+	}
+	o.Reduce = false
+	if r, err = Exhaustive(t.Context(), ricartagrawala.Algorithm(), o); err != nil || r.Complete || r.JudgedIn > 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

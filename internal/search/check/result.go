@@ -84,7 +84,8 @@ type Result struct {
 	SVG        string   `json:"svg"`
 	Scenario   string   `json:"scenario,omitempty"` // the file in which it is saved
 	Notes      []string `json:"notes"`
-	Invariants []string `json:"invariants"` // of the algorithm that were checked in every state
+	Invariants []string `json:"invariants"`              // of the algorithm that were checked in every state
+	JudgedIn   uint64   `json:"invariants_in,omitempty"` // or in so many states only, and all else in all
 }
 
 // loopResult is a schedule without end: the way in, and what follows for ever, if anything.
@@ -133,7 +134,7 @@ func NewResult(a *dme.Algorithm, o Options, exhaustive bool, r Report) *Result {
 		kind = ofStates
 	}
 	x := newResult(a, o, kind, r)
-	x.Invariants, x.Bitstate = []string{}, r.Bitstate
+	x.Invariants, x.JudgedIn, x.Bitstate = []string{}, r.JudgedIn, r.Bitstate
 	if o.Bypass > 0 {
 		x.Bypass = &o.Bypass
 	}
@@ -266,7 +267,11 @@ func (x *Result) Print(out io.Writer) error {
 		line("note", "%s", note)
 	}
 	if len(x.Invariants) > 0 {
-		line("invariants", "%s", strings.Join(x.Invariants, ", "))
+		in := ""
+		if x.JudgedIn > 0 {
+			in = fmt.Sprintf(", in %d states; there are more, which were searched with reduction for all else", x.JudgedIn)
+		}
+		line("invariants", "%s%s", strings.Join(x.Invariants, ", "), in)
 	}
 	if x.Refused > 0 {
 		line("note", "%d messages were refused, such as: %s", x.Refused, x.Refusal)
@@ -307,6 +312,8 @@ func (x *Result) Print(out io.Writer) error {
 		line("verdict", "%s", x.proof())
 	case x.Complete && x.States != nil && x.SafetyOnly:
 		line("verdict", "in no state are two nodes in the critical section")
+	case x.Complete && x.JudgedIn > 0:
+		line("verdict", "every property holds in every state, but for invariants, of which that is not known")
 	case x.Complete && x.States != nil:
 		line("verdict", "every property holds in every state")
 	case x.Complete:
