@@ -112,8 +112,9 @@ func TestTurnsToReduction(t *testing.T) {
 				case propertyOf(with) != propertyOf(without) || with.Complete != without.Complete:
 					t.Errorf("%s %v, from %d states: %q, complete %v; without %q, complete %v", a.Name, b, early,
 						propertyOf(with), with.Complete, propertyOf(without), without.Complete)
-				case !with.Reduced && with.States != without.States && with.Violation == nil:
-					t.Errorf("%s %v, from %d states: %d states; without turns %d", a.Name, b, early, with.States, without.States)
+				case !with.Reduced && with.Violation == nil && (with.States != without.States || with.Refused != without.Refused):
+					t.Errorf("%s %v, from %d states: %d states, %d refusals; without turns %d, %d", a.Name, b, early,
+						with.States, with.Refused, without.States, without.Refused)
 				case !with.Reduced && with.States > early:
 					turnedAway++
 				}
@@ -145,9 +146,15 @@ func TestBeyondInvariants(t *testing.T) {
 	if err := x.Print(&b); err != nil || !strings.Contains(b.String(), "but for invariants, of which that is not known") {
 		t.Errorf("%v: %s", err, &b)
 	}
-	o.Reduce = false
-	if r, err = Exhaustive(t.Context(), ricartagrawala.Algorithm(), o); err != nil || r.Complete || r.JudgedIn > 0 {
-		t.Errorf("%+v, %v", r, err)
+	for name, o := range map[string]Options{
+		"all states":    {Nodes: 3, Requests: 3, States: 20_000, Reduce: true},
+		"no reduction":  {Nodes: 4, Requests: 4, States: 20_000},
+		"saves nothing": {Nodes: 3, Requests: 9, States: 5_000, Reduce: true},
+	} {
+		r, err := Exhaustive(t.Context(), ricartagrawala.Algorithm(), o)
+		if err != nil || r.Complete != (name == "all states") || r.JudgedIn > 0 || r.Reduced {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
 	}
 }
 
