@@ -40,35 +40,17 @@ func pairInvariants[T party](together func(a, b T) bool) []dme.Invariant {
 // numbersNear is the invariant of section 6.4. (Readers who do not wait for each other
 // get further apart.)
 func numbersNear[T party]() dme.Invariant {
-	return dme.StateInvariant("numbers within N", "TR-869, section 6.4",
+	return dme.PairInvariant("numbers within N", "TR-869, section 6.4",
 		"the sequence numbers of all nodes that are requesting or inside lie within N of each other, from x to x+N−1",
-		func(v dme.GlobalView) error {
-			var least, most *node
-			for _, n := range parties[T](v) {
-				if n.requestingCriticalSection && (least == nil || n.ourSequenceNumber < least.ourSequenceNumber) {
-					least = n
-				}
-				if n.requestingCriticalSection && (most == nil || n.ourSequenceNumber > most.ourSequenceNumber) {
-					most = n
-				}
-			}
-			if least == nil || most.ourSequenceNumber-least.ourSequenceNumber < uint64(least.n) {
+		func(_ dme.GlobalView, _, _ dme.NodeID, a, b T) error {
+			least, most := a.base(), b.base()
+			if !least.requestingCriticalSection || !most.requestingCriticalSection ||
+				most.ourSequenceNumber < least.ourSequenceNumber+uint64(least.n) {
 				return nil
 			}
 			return dme.Broken([]dme.NodeID{least.me, most.me}, "the numbers of the requests of nodes %d and %d are %d and %d",
 				least.me, most.me, least.ourSequenceNumber, most.ourSequenceNumber)
 		})
-}
-
-// parties yields what the nodes have of section 2.
-func parties[T party](v dme.GlobalView) func(func(dme.NodeID, *node) bool) {
-	return func(yield func(dme.NodeID, *node) bool) {
-		for id, n := range dme.NodesOf[T](v) {
-			if !yield(id, n.base()) {
-				return
-			}
-		}
-	}
 }
 
 func oneOfTwo[T party](i, j dme.NodeID, a, b T, together func(a, b T) bool) error {

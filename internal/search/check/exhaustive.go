@@ -61,8 +61,8 @@ type turn struct {
 }
 
 var turns = []turn{
-	{little, vnet.Thorough(3 * little / 2)},
-	{10 * little, vnet.Thorough(100 * little)},
+	{3 * little, vnet.Thorough(6 * little)},
+	{15 * little, vnet.Thorough(100 * little)},
 }
 
 func (s *Search) visitAll(ctx context.Context) (Report, error) {
