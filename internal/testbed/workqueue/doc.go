@@ -18,7 +18,7 @@
 // nothing of it for the time of a lease. An answer is returned once, however often a task
 // was done. Who does a task makes no difference to its answer: an agent takes only tasks of
 // the very same program, by the SHA-256 of the executable, and those who hand in learn which
-// agents do not. A task that was given out [maxTries] times without an answer ends with an
+// agents do not. A task that was begun [maxTries] times without an answer ends with an
 // error that says so. Nothing is left of a queue whose owner has died.
 //
 // Whoever may use the agents' server may have simulations and searches done, and nothing
@@ -47,7 +47,7 @@ import (
 	"dmebench/internal/platform/environment"
 )
 
-// maxTries is how often a task is given out at most.
+// maxTries is how often a task is begun at most.
 const maxTries = 5
 
 // Subjects on the server.

@@ -69,8 +69,9 @@ type Queue struct {
 type handedIn struct {
 	task   []byte
 	answer chan Answer // has room for one
-	tries  int         // how often it was given out
+	tries  int         // how often an agent began it
 	until  time.Time   // it is with an agent; zero while it is with none
+	held   bool        // and the agent has said that it has it
 }
 
 type freeCore struct {
@@ -206,8 +207,7 @@ func (q *Queue) give() {
 		if h == nil {
 			continue // it was given up
 		}
-		h.tries++
-		h.until = now.Add(min(begun, q.opt.Lease))
+		h.until, h.held = now.Add(min(begun, q.opt.Lease)), false
 		_ = q.conn.PublishRequest(q.free[0].inbox, taskTopic(q.id)+name, h.task) // what is lost is given out again
 		q.free = q.free[1:]
 	}
@@ -223,9 +223,15 @@ func (q *Queue) told(m *natsgo.Msg) {
 	switch what = "." + what; {
 	case h == nil, what != answered && h.until.IsZero():
 	case what == keeps:
+		if !h.held { // what was lost on the way to an agent that left has not been tried
+			h.held = true
+			h.tries++
+		}
 		h.until = time.Now().Add(q.opt.Lease)
 	case what == back:
-		h.tries-- // that an agent leaves is no fault of the task
+		if h.held {
+			h.tries-- // that an agent leaves is no fault of the task
+		}
 		q.again(name, "")
 	case what == failed:
 		q.again(name, fmt.Sprintf("given to agents %d times; at last, %s", maxTries, m.Data))

@@ -72,6 +72,38 @@ func TestAgentsLeave(t *testing.T) {
 	}
 }
 
+// A task that is lost on its way to agents that leave has not been tried: one that stays does it.
+func TestLostOnTheWay(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	first := startAgent(t, b.url(), 1)
+	q := b.queue(func(o *Options) { o.Lease = time.Hour })
+	first.leave()
+	gone := b.connect()
+	inbox, err := gone.SubscribeSync(gone.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan Answer, 1)
+	go func() {
+		x, _ := q.Do(t.Context(), simulation("maekawa", 7, 70, 1))
+		answered <- x
+	}()
+	for range 2 * maxTries {
+		if err := gone.PublishRequest(nextTopic(q.id), inbox.Subject, []byte(wait)); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := inbox.NextMsg(10 * time.Second); err != nil || m.Reply == "" {
+			t.Fatal(m, err)
+		}
+		q.takeBack(time.Now().Add(time.Hour), true)
+	}
+	startAgent(t, b.url(), 1)
+	if x := <-answered; x.Result == nil {
+		t.Errorf("%+v", x)
+	}
+}
+
 // awaitTasks waits until so many tasks wait for an agent, and so many are being done.
 func (q *Queue) awaitTasks(t *testing.T, waiting, taken int) {
 	t.Helper()

@@ -300,6 +300,9 @@ func (c *core) do(ctx context.Context, o *offer, m *natsgo.Msg) {
 	working, done := context.WithCancel(o.ctx)
 	defer context.AfterFunc(ctx, done)()
 	say := func(what, text string) { _ = c.conn.Publish(m.Reply+what, []byte(text)) } // who hears nothing does without
+	// The owner knows who has the task, should it be the end of this process.
+	say(keeps, "")
+	_ = c.conn.FlushTimeout(endWait)
 	go repeat(working, func() { say(keeps, "") })
 	answer, err := c.carryOut(working, m.Data)
 	c.delivery.Wait()
