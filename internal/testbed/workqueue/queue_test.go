@@ -89,12 +89,13 @@ func TestLostOnTheWay(t *testing.T) {
 		x, _ := q.Do(t.Context(), simulation("maekawa", 7, 70, 1))
 		answered <- x
 	}()
-	for range 2 * maxTries {
+	for given := 0; given < 2*maxTries && len(answered) == 0; {
 		if err := gone.PublishRequest(nextTopic(q.id), inbox.Subject, []byte(wait)); err != nil {
 			t.Fatal(err)
 		}
-		if m, err := inbox.NextMsg(10 * time.Second); err != nil || m.Reply == "" {
-			t.Fatal(m, err)
+		// It may be with the first agent's core, which is gone as well.
+		if m, err := inbox.NextMsg(100 * time.Millisecond); err == nil && m.Reply != "" {
+			given++
 		}
 		q.takeBack(time.Now().Add(time.Hour), true)
 	}
