@@ -158,11 +158,18 @@ func (p *program) searchStates(c *cli.Context, a *dme.Algorithm, options check.O
 	}
 	result := check.NewResult(a, options, c.Bool("exhaustive"), report)
 	result.Notes, result.Watched = search.Notes(), search.Watched()
-	if why := search.WhyNotReduced(); c.IsSet("reduce") && search.Reduce && why != "" {
+	if why := search.WhyNotReduced(); c.IsSet("reduce") && search.Reduce && !report.Reduced && why != "" {
 		result.Notes = append(result.Notes, "not reduced: "+why)
 	}
 	result.LinksBy = linksBy(c)
-	result.Invariants = names(search.Invariants(), func(i dme.Invariant) string { return i.Name })
+	invariants := names(search.Invariants(), func(i dme.Invariant) string { return i.Name })
+	if report.JudgedIn == 0 {
+		result.Invariants = invariants
+	} else {
+		result.Notes = append(result.Notes, fmt.Sprintf(
+			"invariants (%s) were judged in %d states only; there are more, and all else was searched in them",
+			strings.Join(invariants, ", "), report.JudgedIn))
+	}
 	if result.MaxBypass == nil && report.Complete {
 		if most, schedules := search.Overtaking(c.Context); schedules > 0 {
 			result.MaxBypass, result.SampledIn = &most, schedules

@@ -18,7 +18,7 @@ seconds() { # of the processor, that a command takes
 }
 median() { sort -g | awk '{ x[NR] = $1 } END { print NR % 2 ? x[(NR + 1) / 2] : (x[NR / 2] + x[NR / 2 + 1]) / 2 }'; }
 
-printf '%-22s %10s %10s %9s %10s %9s %7s\n' "algorithm, N × each" "SPIN" "states" "s" "dmebench" "s" "ratio"
+printf '%-22s %12s %7s %16s %7s %7s\n' "nodes × requests each" "SPIN, states" "s" "dmebench, states" "s" "ratio"
 while read -r algorithm nodes each; do
 	mkdir "$algorithm-$nodes-$each"
 	(cd "$algorithm-$nodes-$each" && spin -a "-DN=$nodes" "-DR=$each" "$here/$algorithm.pml" >/dev/null && gcc -O3 -DSAFETY -w -o pan pan.c)
@@ -31,7 +31,7 @@ while read -r algorithm nodes each; do
 		ours=$(awk '/^states/ { sub(",", "", $2); print $2 }' out)
 	done
 	x=$(median <spin.s) y=$(median <dmebench.s)
-	printf '%-22s %10s %10s %9.2f %10s %9.2f %7.2f\n' "$algorithm $nodes×$each" "" "$theirs" "$x" "$ours" "$y" "$(awk "BEGIN { print $x / $y }")"
+	printf '%-22s %13s %7.2f %16s %7.2f %7.2f\n' "$algorithm $nodes×$each" "$theirs" "$x" "$ours" "$y" "$(awk "BEGIN { print $x / $y }")"
 done <<'CASES'
 ricart-agrawala 3 2
 ricart-agrawala 3 3

@@ -136,7 +136,7 @@ func propertyOf(r Report) vnet.Property {
 // Where invariants are judged in as many states as may be visited, and there are more,
 // all else is searched with reduction to the end.
 func TestBeyondInvariants(t *testing.T) {
-	o := Options{Nodes: 4, Requests: 4, States: 20_000, Reduce: true}
+	o := Options{Nodes: 4, Requests: 4, States: 100_000, Reduce: true}
 	r, err := Exhaustive(t.Context(), ricartagrawala.Algorithm(), o)
 	if err != nil || !r.Complete || !r.Reduced || r.JudgedIn < o.States || r.States >= o.States {
 		t.Errorf("%+v, %v", r, err)

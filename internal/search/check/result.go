@@ -85,7 +85,7 @@ type Result struct {
 	Scenario   string   `json:"scenario,omitempty"` // the file in which it is saved
 	Notes      []string `json:"notes"`
 	Invariants []string `json:"invariants"`              // of the algorithm that were checked in every state
-	JudgedIn   uint64   `json:"invariants_in,omitempty"` // or in so many states only, and all else in all
+	JudgedIn   uint64   `json:"invariants_in,omitempty"` // there are more states than these, in which they were; all else was in all
 }
 
 // loopResult is a schedule without end: the way in, and what follows for ever, if anything.
@@ -267,11 +267,7 @@ func (x *Result) Print(out io.Writer) error {
 		line("note", "%s", note)
 	}
 	if len(x.Invariants) > 0 {
-		in := ""
-		if x.JudgedIn > 0 {
-			in = fmt.Sprintf(", in %d states; there are more, which were searched with reduction for all else", x.JudgedIn)
-		}
-		line("invariants", "%s%s", strings.Join(x.Invariants, ", "), in)
+		line("invariants", "%s", strings.Join(x.Invariants, ", "))
 	}
 	if x.Refused > 0 {
 		line("note", "%d messages were refused, such as: %s", x.Refused, x.Refusal)

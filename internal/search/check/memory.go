@@ -1,0 +1,61 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+type Bytes int64
+
+var byteUnits = []struct {
+	name  string
+	bytes Bytes
+}{
+	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
+	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1},
+}
+
+// ParseBytes reads a number of bytes of at least 1, with its unit: 512MiB, 1.5 GB.
+func ParseBytes(text string) (Bytes, error) {
+	for _, u := range byteUnits {
+		digits, ok := strings.CutSuffix(text, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+		n *= float64(u.bytes)
+		if err != nil || !(n >= 1 && n < math.MaxInt64) {
+			break
+		}
+		return Bytes(n), nil
+	}
+	return 0, fmt.Errorf("%q is no size of memory; write it like 512MiB or 8GiB", text)
+}
+
+func (b Bytes) String() string {
+	for _, u := range byteUnits[:4] {
+		if b >= u.bytes {
+			return strconv.FormatFloat(float64(b)/float64(u.bytes), 'g', 4, 64) + " " + u.name
+		}
+	}
+	return strconv.FormatInt(int64(b), 10) + " B"
+}
+
+// account is how much memory a search holds, and may hold, garbage not counted.
+type account struct {
+	held  atomic.Int64
+	limit Bytes // 0: any number
+	spent atomic.Bool
+}
+
+// hold notes that so many bytes more are held, or fewer, and reports whether they may be.
+func (a *account) hold(bytes int) bool {
+	if held := a.held.Add(int64(bytes)); bytes <= 0 || a.limit == 0 || held <= int64(a.limit) {
+		return true
+	}
+	a.spent.Store(true)
+	return false
+}
