@@ -201,6 +201,7 @@ type ownPaths struct {
 // Node returns node id, idle and with its permission to give.
 func (s ownPaths) Node(id dme.NodeID) dme.Node {
 	r := requester{Site: s.Site(id), paths: s.System}
+	r.Know()
 	r.own, r.Members = r.Members, nil
 	return s.newNode(r)
 }

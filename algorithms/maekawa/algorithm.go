@@ -238,8 +238,7 @@ type system struct {
 
 // Node returns node id, idle and unlocked.
 func (s *system) Node(id dme.NodeID) dme.Node {
-	members := s.Site(id)
-	return s.newNode(site{Site: members, sets: s.System, locked: collections.MakeMemberSet(len(members.Members))})
+	return s.newNode(site{Site: s.Site(id), sets: s.System})
 }
 
 // site is what a node has in all three texts: it locks all members of its request
@@ -254,6 +253,12 @@ type site struct {
 
 	locking dme.Stamp                // the REQUEST for which this node is locked; zero while unlocked
 	waiting collections.RequestQueue // the WAITING QUEUE
+}
+
+// ready has room for the answers to a request.
+func (s *site) ready() {
+	s.Know()
+	s.locked.Reset(len(s.Members))
 }
 
 func (s *site) pending() bool { return !s.request.IsZero() && !s.inside }

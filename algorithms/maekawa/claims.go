@@ -271,6 +271,7 @@ func (n *node) impossibleAnswer(from dme.NodeID, m *dme.Message) string {
 	if n.stale(from, m) {
 		return ""
 	}
+	n.ready()
 	j := n.MemberIndex(from)
 	if j < 0 {
 		if m.Kind == kindInquire {

@@ -36,13 +36,21 @@ type node struct {
 	failures quorum.Failures
 }
 
-func newNode(s site, r rules) *node {
-	k := len(s.Members)
-	n := &node{site: s, rules: r, own: s.Members, failed: collections.MakeMemberSet(k), inquired: collections.MakeMemberSet(k)}
-	if r.numbered {
+func newNode(s site, r rules) *node { return &node{site: s, rules: r} }
+
+// ready makes the requester's part, once. Most nodes of a large system only arbitrate.
+func (n *node) ready() {
+	if n.own != nil {
+		return
+	}
+	n.site.ready()
+	n.own = n.Members
+	k := len(n.own)
+	n.failed.Reset(k)
+	n.inquired.Reset(k)
+	if n.numbered {
 		n.grants = make([]uint64, k)
 	}
-	return n
 }
 
 // Request is step (1).
@@ -110,6 +118,7 @@ func clocks(n int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
 }
 
 func (n *node) State(v *dme.Visitor) {
+	n.ready()
 	n.failures.State(v)
 	n.chooseMembers()
 	v.Clock("clock", &n.clock)
@@ -138,6 +147,7 @@ func (n *node) State(v *dme.Visitor) {
 // invoke is step (1): send a REQUEST to every member of S_i, with a number
 // greater than any that this node knows of.
 func (n *node) invoke(out *dme.Outbox) {
+	n.ready()
 	n.clock++
 	n.request = dme.Stamp{Clock: n.clock, Node: n.ID}
 	if n.failures.Any() || len(n.failures.Substitutes) > 0 {

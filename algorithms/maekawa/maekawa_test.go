@@ -144,7 +144,7 @@ func TestAlgorithm(t *testing.T) {
 		Breaches: []conformance.Breach{
 			{
 				Invariant: "one lock", Nodes: 3, Says: "member 1 is locked for (0,0); node 2 holds its lock: true",
-				Fault: func(n *conformance.Net) { x := at(n, 2); x.locked.Add(x.MemberIndex(1)) },
+				Fault: func(n *conformance.Net) { x := at(n, 2); x.ready(); x.locked.Add(x.MemberIndex(1)) },
 				Set:   map[string]string{"quorum": "singleton"},
 			},
 			{

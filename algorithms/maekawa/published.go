@@ -161,6 +161,7 @@ type paperNode struct {
 }
 
 func newPaperNode(s site) dme.Node {
+	s.ready()
 	n := &paperNode{literal: literal{site: s}, deferred: collections.MakeMemberSet(len(s.Members))}
 	n.text = n
 	return n
@@ -255,6 +256,7 @@ type textbookNode struct {
 }
 
 func newTextbookNode(s site, either bool) dme.Node {
+	s.ready()
 	n := &textbookNode{literal: literal{site: s}, either: either}
 	n.failed, n.yielded = collections.MakeMemberSet(len(s.Members)), collections.MakeMemberSet(len(s.Members))
 	n.text = n

@@ -13,6 +13,7 @@ import (
 
 // Down purges what the failed node had here, and puts other nodes into its place.
 func (n *node) Down(p dme.NodeID, out *dme.Outbox) {
+	n.ready()
 	over := n.failures.Down(p)
 	// R5: its REQUEST is gone, and its critical section over.
 	n.waiting.Remove(p)
@@ -38,6 +39,7 @@ func (n *node) Down(p dme.NodeID, out *dme.Outbox) {
 // Up tells a node that has come back whether this one holds its lock (R7), and
 // asks it, where this one waits for want of it.
 func (n *node) Up(p dme.NodeID, out *dme.Outbox) {
+	n.ready()
 	n.failures.Up(p)
 	k := n.MemberIndex(p)
 	m := dme.Message{Kind: kindReclaim}

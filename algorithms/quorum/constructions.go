@@ -28,6 +28,11 @@ func grid(cfg Config) (family, error) {
 	return rectangle{nodes: cfg.Nodes, columns: columns}, nil
 }
 
+func (g rectangle) has(id, member dme.NodeID) bool {
+	at, other := int(id)-1, int(member)-1
+	return at/g.columns == other/g.columns || at%g.columns == other%g.columns
+}
+
 func (g rectangle) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	at := int(id) - 1
 	first := at - at%g.columns // of the row
@@ -55,6 +60,14 @@ func (g rectangle) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 type cyclic struct {
 	modulus int
 	offsets []int // D: ascending, less than modulus, beginning with 0
+}
+
+func (c cyclic) has(id, member dme.NodeID) bool {
+	d := int(member) - int(id)
+	if d < 0 {
+		d += c.modulus
+	}
+	return position(c.offsets, d) >= 0
 }
 
 func (c cyclic) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
@@ -126,6 +139,8 @@ func shuffle(f family, nodes int, seed uint64) relabelled {
 	}
 	return r
 }
+
+func (r relabelled) has(id, member dme.NodeID) bool { return r.family.has(r.place[id-1], r.place[member-1]) }
 
 func (r relabelled) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return r.named(r.family.appendSet(to, r.place[id-1]), len(to))
@@ -223,8 +238,8 @@ func singleton(cfg Config) (family, error) {
 // is asked by others: who they are, and what it says to itself.
 type Site struct {
 	ID      dme.NodeID
-	Members []dme.NodeID // S_ID, ascending
-	Served  []dme.NodeID // the nodes in whose request sets this one is, ascending
+	Members []dme.NodeID // S_ID, ascending; nil before [Site.Know]
+	sets    *System      // nil where all ask all
 
 	// What the node says to itself waits here for the end of the handler, so
 	// that handlers never nest. Empty between events, hence not part of the state.
@@ -233,18 +248,29 @@ type Site struct {
 
 // Site returns what node id has.
 func (s *System) Site(id dme.NodeID) Site {
-	return Site{ID: id, Members: s.RequestSet(id), Served: s.Served(id)}
+	s.mustHave(id)
+	return Site{ID: id, sets: s}
+}
+
+// Know has the site know its request set. It can wait until the node asks: of a
+// million nodes most only answer.
+func (n *Site) Know() {
+	if n.Members == nil {
+		n.Members = n.sets.RequestSet(n.ID)
+	}
 }
 
 // MemberIndex returns the position of a member in S_ID, or −1.
 func (n *Site) MemberIndex(id dme.NodeID) int { return position(n.Members, id) }
 
 // Serves reports whether this node is in the request set of id.
-func (n *Site) Serves(id dme.NodeID) bool { return position(n.Served, id) >= 0 }
+func (n *Site) Serves(id dme.NodeID) bool {
+	return id >= 1 && int(id) <= n.sets.nodes && n.sets.sets.has(id, n.ID)
+}
 
 // position returns where id is among nodes in ascending order, or −1. It stands
 // on the way of every message, where slices.BinarySearch takes twice the time.
-func position(ascending []dme.NodeID, id dme.NodeID) int {
+func position[T int | dme.NodeID](ascending []T, id T) int {
 	low, high := 0, len(ascending)
 	for low < high {
 		if middle := int(uint(low+high) / 2); ascending[middle] < id {

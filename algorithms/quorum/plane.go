@@ -95,6 +95,10 @@ func truncate(lines cyclic, nodes int) truncated {
 	return t
 }
 
+func (t truncated) has(id, member dme.NodeID) bool {
+	return t.lines.has(id, member) || slices.ContainsFunc(t.behind[member-1], func(point dme.NodeID) bool { return t.lines.has(id, point) })
+}
+
 // appendSet leaves out points that have no stand-in yet; there are none once
 // truncate has returned.
 func (t truncated) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {

@@ -53,9 +53,12 @@ type System struct {
 	weights []uint64 // votes of the nodes where they were given
 }
 
-// family is the rule behind a System. Both methods append in ascending order,
-// without duplicates, and take O(K log K) time or little more.
+// family is the rule behind a System. What it appends is in ascending order, without
+// duplicates, and takes O(K log K) time or little more.
 type family interface {
+	// has reports whether member is in S_id, both nodes of the system.
+	has(id, member dme.NodeID) bool
+
 	// appendSet appends S_id.
 	appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID
 	// appendServed appends the nodes whose request sets contain id.
@@ -235,6 +238,8 @@ func ascending(set []dme.NodeID, nodes int) ([]dme.NodeID, error) {
 	}
 	return set, nil
 }
+
+func (f listed) has(id, member dme.NodeID) bool { return position(f.sets[id-1], member) >= 0 }
 
 func (f listed) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return append(to, f.sets[id-1]...)

@@ -312,11 +312,12 @@ func TestSite(t *testing.T) {
 			s := mustNew(t, name, n)
 			for id := dme.NodeID(1); int(id) <= n; id++ {
 				site := s.Site(id)
+				site.Know()
 				for other := dme.NodeID(0); int(other) <= n+1; other++ {
 					if got, want := site.MemberIndex(other), slices.Index(site.Members, other); got != want {
 						t.Errorf("%s of %d: %d is member %d of S_%d = %v, want %d", name, n, other, got, id, site.Members, want)
 					}
-					if got, want := site.Serves(other), slices.Contains(site.Served, other); got != want {
+					if got, want := site.Serves(other), slices.Contains(s.Served(id), other); got != want {
 						t.Errorf("%s of %d: %d serves %d: %v", name, n, id, other, got)
 					}
 				}

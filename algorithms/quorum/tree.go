@@ -53,6 +53,8 @@ func (p paths) leafBelow(id dme.NodeID) dme.NodeID {
 	return id
 }
 
+func (p paths) has(id, member dme.NodeID) bool { return onPath(member, p.leafBelow(id)) }
+
 func (p paths) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return AppendTreePath(to, p.leafBelow(id))
 }
