@@ -82,6 +82,7 @@ func parsePart(s string) (float64, error) {
 }
 
 // draw draws a duration.
+// draw needs random numbers only of an exponential distribution.
 func (d Distribution) draw(rng *rand.Rand) time.Duration {
 	if !d.Exponential {
 		return d.Mean

@@ -28,7 +28,11 @@ func (p *Plan) saturate() error {
 		return fmt.Errorf("think: %w", err)
 	}
 	p.client = func(id dme.NodeID) func() (time.Duration, bool) {
-		rng, left := p.stream(arrivals, id), p.share(id)
+		var rng *rand.Rand
+		if think.Exponential {
+			rng = p.stream(arrivals, id)
+		}
+		left := p.share(id)
 		return func() (time.Duration, bool) {
 			if left == 0 {
 				return 0, false

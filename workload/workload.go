@@ -291,14 +291,17 @@ type Client struct {
 	plan *Plan
 	id   dme.NodeID
 	next func() (time.Duration, bool)
-	hold *rand.Rand // of the durations of critical sections
+	hold *rand.Rand // of the durations of critical sections; nil where they are equal
 	held int
 	mode *rand.Rand // nil where there are no readers
 }
 
 // Client returns node id's part of the plan, from the beginning.
 func (p *Plan) Client(id dme.NodeID) *Client {
-	c := &Client{plan: p, id: id, hold: p.stream(holds, id)}
+	c := &Client{plan: p, id: id}
+	if p.spec.CS.Exponential {
+		c.hold = p.stream(holds, id)
+	}
 	if p.client != nil {
 		c.next = p.client(id)
 	}

@@ -25,7 +25,7 @@ type tree struct {
 // newTree returns the tree on n nodes in which parent says each node's parent.
 // It panics where that is no tree.
 func newTree(n int, parent func(dme.NodeID) dme.NodeID) *tree {
-	var edges []edge
+	edges := make([]edge, 0, n)
 	for i := root + 1; int(i) <= n; i++ {
 		edges = append(edges, edge{a: parent(i), b: i})
 	}
@@ -39,6 +39,15 @@ func newTree(n int, parent func(dme.NodeID) dme.NodeID) *tree {
 // span returns the tree of edges on n nodes that close no circle.
 func span(n int, edges []edge) (*tree, error) {
 	t := &tree{near: make([][]dme.NodeID, n+1), parent: make([]dme.NodeID, n+1)}
+	degree := make([]int32, n+1)
+	for _, e := range edges {
+		degree[e.a]++
+		degree[e.b]++
+	}
+	ends := make([]dme.NodeID, 2*len(edges)) // one piece of memory for all neighbours
+	for id, k := range degree {
+		t.near[id], ends = ends[:0:k], ends[k:]
+	}
 	for _, e := range edges {
 		t.near[e.a] = append(t.near[e.a], e.b)
 		t.near[e.b] = append(t.near[e.b], e.a)

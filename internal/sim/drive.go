@@ -167,7 +167,6 @@ func (s *simulation) observation() measure.Observation {
 	o := measure.Observation{
 		Job: s.job, Status: s.status, Error: s.err, Partial: s.partial, FailedNodes: s.failed,
 		Entries: slices.Concat(s.log.Chunks()...), Dropped: s.log.Dropped(),
-		Nodes:     make([]noderun.Counts, len(s.counters)),
 		MeanDelay: s.meanDelay(),
 		Start:     s.start, Stop: s.now, PerEntry: s.perEntry,
 		WitnessViolations: s.witness.violations, Method: "virtual-time",
@@ -186,7 +185,9 @@ func (s *simulation) observation() measure.Observation {
 	}
 	for i := range s.counters {
 		s.counters[i].LastMove.Store(s.lastMove[i])
-		o.Nodes[i] = noderun.Read(&s.counters[i])
+	}
+	o.Nodes = noderun.Final(s.counters)
+	for i := range o.Nodes {
 		o.Wire.Frames += noderun.Sum(o.Nodes[i].Sent)
 		o.Wire.Bytes += o.Nodes[i].Bytes
 		if p := s.procs[i]; p != nil {

@@ -36,8 +36,9 @@ type simulation struct {
 
 	procs    []*localprocess.Process // of node i+1
 	counters []noderun.Counters
+	out      dme.Outbox // of all nodes
 	lastMove []int64
-	asked    []uint64 // requests until its last event
+	asked    []uint64 // requests until its last event; nil where nothing gets lost
 	stoppers bool     // the nodes want to be told that no more requests will come
 	log      *record.Log
 	events   *recording.Log  // nil where nothing is recorded
@@ -69,7 +70,7 @@ func newSimulation(ctx context.Context, job *run.Job) *simulation {
 	n := job.Spec.Nodes
 	s := &simulation{
 		ctx: ctx, job: job, delays: newDelays(job),
-		procs: make([]*localprocess.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n), asked: make([]uint64, n),
+		procs: make([]*localprocess.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n),
 		log: record.NewLog(maxEntries), status: runs.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
@@ -79,7 +80,10 @@ func newSimulation(ctx context.Context, job *run.Job) *simulation {
 	s.watch = watch{patience: s.patience(), standing: make([]standing, n)}
 	s.marks = newMarks(s)
 	s.faults = newFaults(s)
-	s.losses = newLosses(s)
+	if s.losses = newLosses(s); s.losses != nil {
+		s.asked = make([]uint64, n)
+	}
+	s.agenda.heap = make([]event, 0, n) // each has an arrival or an exit to come
 	return s
 }
 
@@ -97,7 +101,7 @@ func (s *simulation) build() {
 	for i := range s.procs {
 		id := dme.NodeID(i + 1)
 		s.current = id
-		h := noderun.New(s.job.Algorithm, s.job.System, len(s.procs), id, s, &s.counters[i])
+		h := noderun.NewWith(&s.out, s.job.Algorithm, s.job.System, len(s.procs), id, s, &s.counters[i])
 		if _, ok := h.Node().(dme.Stopper); ok {
 			s.stoppers = true
 		}

@@ -62,27 +62,42 @@ func (t *timeline) firstSince(k int) int {
 	return sort.Search(k, func(j int) bool { return t.e[t.byEntry[j]].Entered > requested })
 }
 
+// lastNode is the largest number of a node that entered.
+func (t *timeline) lastNode() (last dme.NodeID) {
+	for i := range t.e {
+		last = max(last, t.e[i].Node)
+	}
+	return last
+}
+
 // maxBypassByOne returns the largest number of entries by one other node
 // between a request and its entry, in O(n log n) time.
 func (t *timeline) maxBypassByOne() uint64 {
-	since := make([]int, t.len())    // firstSince
-	nth := make([]int, t.len())      // which of its node's entries it is, from 0
-	of := make(map[dme.NodeID][]int) // the positions of a node's entries
+	since := make([]int32, t.len())        // firstSince
+	nth := make([]int32, t.len())          // which of its node's entries it is, from 0
+	of := make([]int32, t.len())           // the positions of a node's entries, one node after the other
+	first := make([]int32, t.lastNode()+2) // where they begin, by node
 	for k, i := range t.byEntry {
 		id := t.e[i].Node
-		since[k], nth[k] = t.firstSince(k), len(of[id])
-		of[id] = append(of[id], k)
+		since[k], nth[k] = int32(t.firstSince(k)), first[id+1]
+		first[id+1]++
+	}
+	for id := range t.lastNode() + 1 {
+		first[id+1] += first[id]
+	}
+	for k, i := range t.byEntry {
+		of[first[t.e[i].Node]+nth[k]] = int32(k)
 	}
 	// A node has more than count entries from since[k] until k where one of its entries
 	// before k has the one that is count entries back at or after since[k].
 	more := func(count int) bool {
-		latest := -1
+		latest := int32(-1)
 		for k := range since {
 			if latest >= since[k] {
 				return true
 			}
-			if back := nth[k] - count; back >= 0 {
-				latest = max(latest, of[t.e[t.byEntry[k]].Node][back])
+			if back := nth[k] - int32(count); back >= 0 {
+				latest = max(latest, of[first[t.e[t.byEntry[k]].Node]+back])
 			}
 		}
 		return false

@@ -37,17 +37,17 @@ type Process struct {
 	client  *workload.Client
 	log     *record.Log
 	fencing bool // the stamps of entries are fencing tokens
+	more    bool // the client has more requests to make
+	departs departure
 
 	start    int64 // when the measured run began
 	deadline int64 // no request after this time
 
 	scheduled int     // arrivals that the runtime has still to call
-	more      bool    // the client has more requests to make
 	waiting   []int64 // intended and arrived times of requests behind the current one, in pairs
 	unserved  int     // requests given up at the deadline
 	current   record.Entry
 	waits     *noderun.Waits // nil where nobody watches
-	departs   departure
 }
 
 // New returns the local process of h's node. client says when it asks; log

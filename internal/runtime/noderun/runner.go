@@ -34,26 +34,32 @@ type World interface {
 // Runner runs one node.
 type Runner struct {
 	id       dme.NodeID
-	nodes    int
 	kinds    dme.Kind // largest kind of the algorithm
+	activity Activity
+	shared   bool // the request pending, or the entry, is a reader's
+	nodes    int
 	sys      dme.System
 	node     dme.Node
 	queue    func(dme.Node) int // its length; nil where there is none
 	world    World
 	observer Observer // nil where nobody looks
 	counters *Counters
-	activity Activity
-	shared   bool // the request pending, or the entry, is a reader's
-	out      dme.Outbox
+	out      *dme.Outbox
 	refusal  string // reason of the last refusal
 }
 
 // New returns a runner for node id of a system of a on nodes nodes. counters
 // must be zero and outlive the runner.
 func New(a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, counters *Counters) *Runner {
+	return NewWith(new(dme.Outbox), a, sys, nodes, id, w, counters)
+}
+
+// NewWith is New for a runner that shares its outbox, which is empty between events, with
+// others whose events are of the same goroutine.
+func NewWith(out *dme.Outbox, a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, counters *Counters) *Runner {
 	h := &Runner{
 		id: id, nodes: nodes, kinds: dme.Kind(len(a.Kinds)), queue: a.QueueLength,
-		sys: sys, world: w, counters: counters,
+		sys: sys, world: w, counters: counters, out: out,
 	}
 	h.renew()
 	return h
@@ -76,7 +82,7 @@ func (h *Runner) LastRefusal() string { return h.refusal }
 func (h *Runner) Start() {
 	h.observe(Event{Kind: dme.Start})
 	if n, ok := h.node.(dme.Starter); ok {
-		n.Start(&h.out)
+		n.Start(h.out)
 		h.apply()
 	}
 }
@@ -102,7 +108,7 @@ func (h *Runner) Crash() {
 func (h *Runner) Restart() {
 	h.observe(Event{Kind: dme.Restart})
 	h.setActivity(Idle)
-	h.node.(dme.Restarter).Restart(&h.out)
+	h.node.(dme.Restarter).Restart(h.out)
 	h.apply()
 }
 
@@ -111,7 +117,7 @@ func (h *Runner) Restart() {
 func (h *Runner) Join() {
 	h.observe(Event{Kind: dme.Join})
 	h.setActivity(Idle)
-	h.node.(dme.Member).Join(&h.out)
+	h.node.(dme.Member).Join(h.out)
 	h.apply()
 }
 
@@ -151,10 +157,10 @@ func (h *Runner) request(shared bool) {
 	h.counters.Requests.Add(1)
 	if shared {
 		h.observe(Event{Kind: dme.RequestShared})
-		h.node.(dme.SharedRequester).RequestShared(&h.out)
+		h.node.(dme.SharedRequester).RequestShared(h.out)
 	} else {
 		h.observe(Event{Kind: dme.Request})
-		h.node.Request(&h.out)
+		h.node.Request(h.out)
 	}
 	h.apply()
 }
@@ -168,7 +174,7 @@ func (h *Runner) Release() {
 		panic(fmt.Sprintf("noderun: node %d: Release while %v", h.id, h.activity))
 	}
 	h.observe(Event{Kind: dme.Exit})
-	h.node.Release(&h.out)
+	h.node.Release(h.out)
 	h.apply()
 	// Last: who sees the node idle has also seen the messages that ended the entry,
 	// and the entry counted, however long this goroutine waits for a core here.
@@ -187,7 +193,7 @@ func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 		h.refuse("no such kind of message")
 		kind = 0
 	default:
-		h.node.Receive(from, *m, &h.out)
+		h.node.Receive(from, *m, h.out)
 		h.apply()
 	}
 	h.counters.Handled[kind].Add(1)
@@ -198,7 +204,7 @@ func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 func (h *Runner) Transmitted(m *dme.Message) {
 	if n, ok := h.node.(dme.Monitor); ok {
 		h.observe(Event{Kind: dme.Hear, Peer: h.id, Msg: m})
-		n.Transmitted(*m, &h.out)
+		n.Transmitted(*m, h.out)
 		h.apply()
 	}
 }
@@ -210,14 +216,14 @@ func (h *Runner) Timeout(timer dme.TimerID) {
 		panic(fmt.Sprintf("noderun: node %d: a timer fired, but the algorithm has no Timeout", h.id))
 	}
 	h.observe(Event{Kind: dme.Timeout, Timer: timer})
-	n.Timeout(timer, &h.out)
+	n.Timeout(timer, h.out)
 	h.apply()
 }
 
 // Act lets a node act by itself, as one does whose steps a process of its own takes:
 // f says what it does.
 func (h *Runner) Act(f func(out *dme.Outbox)) {
-	f(&h.out)
+	f(h.out)
 	h.apply()
 }
 
@@ -252,7 +258,7 @@ func Describe(h *Runner) string {
 // call runs a handler of the node. It is not for what happens all the time.
 func (h *Runner) call(x Event, handler func(*dme.Outbox)) {
 	h.observe(x)
-	handler(&h.out)
+	handler(h.out)
 	h.apply()
 }
 
