@@ -31,6 +31,7 @@ func TestCommands(t *testing.T) {
 	programs := program(t)
 	t.Run("faulty pages", func(t *testing.T) {
 		t.Parallel()
+		testkit.TakesLong(t)
 		testFaultyPages(t, programs)
 	})
 	t.Run("flags", func(t *testing.T) { testUnknownFlags(t, programs) })

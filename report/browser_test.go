@@ -23,6 +23,7 @@ import (
 //
 // "open FRAGMENT" opens the page. The other lines are steps as testkit has them.
 func TestBrowser(t *testing.T) {
+	testkit.TakesLong(t)
 	files, err := filepath.Glob("testdata/browser/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

@@ -140,7 +140,9 @@ func shuffle(f family, nodes int, seed uint64) relabelled {
 	return r
 }
 
-func (r relabelled) has(id, member dme.NodeID) bool { return r.family.has(r.place[id-1], r.place[member-1]) }
+func (r relabelled) has(id, member dme.NodeID) bool {
+	return r.family.has(r.place[id-1], r.place[member-1])
+}
 
 func (r relabelled) appendSet(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return r.named(r.family.appendSet(to, r.place[id-1]), len(to))

@@ -30,6 +30,7 @@ type doctorReport struct {
 // Agents examine their hosts and each other, also while one of them has a run; one that
 // should be there and is not is a problem.
 func TestDoctorOfAgents(t *testing.T) {
+	testkit.TakesLong(t)
 	t.Parallel()
 	url := broker(t, -1).ClientURL()
 	for _, name := range []string{"east", "west"} {
@@ -76,7 +77,7 @@ func TestDoctorOfAgents(t *testing.T) {
 // is well, and the clock that is 50 ms ahead is found to be. Then a firewall drops
 // datagrams between two of them.
 func TestDoctorOfHosts(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	const ahead = 50 * time.Millisecond
 	bed := testkit.NewTestbed(t, 4, testkit.ClockAhead(3, ahead))
 	dir := t.TempDir()

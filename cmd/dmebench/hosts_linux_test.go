@@ -30,7 +30,7 @@ var across = []algorithm{{name: "ricart-agrawala"}, {"maekawa", "quorum=grid"}, 
 // One experiment file, on this host alone and on four: mutual exclusion holds, and
 // serial requests cost the same messages, entry by entry.
 func TestAnExperimentAcrossHosts(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	b := newBed(t, 4)
 	var files []string
 	experiment := func(name string, algorithms []algorithm, nodes []int, network string) {
@@ -120,7 +120,7 @@ func byKey(t *testing.T, dir string) map[string]*runs.Result {
 // its nodes are taken for crashed, and the others enter as before. Nothing confirms that
 // its workers have ended, so nobody can tell whether mutual exclusion held.
 func TestARunGoesOnWithoutAHost(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	t.Parallel()
 	const cut = 2
 	b := newBed(t, 4)
@@ -154,7 +154,7 @@ func TestARunGoesOnWithoutAHost(t *testing.T) {
 // the host and its nodes. The others are free for the next run; once the link is mended,
 // so is that host.
 func TestAHostIsCutOff(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	t.Parallel()
 	const cut = 3
 	// How long a host may be silent, and how long the end of a run may take then.
@@ -205,7 +205,7 @@ func TestAHostIsCutOff(t *testing.T) {
 // stands still, and the network is to blame, whose link is named. That is so for an
 // algorithm that goes on without nodes that crash, too.
 func TestAPairOfHostsIsParted(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	t.Parallel()
 	b := newBed(t, 3)
 	for _, algorithm := range []string{"ricart-agrawala", "maekawa"} {
@@ -244,7 +244,7 @@ func (b *bed) ip(host int, args ...string) {
 // sections are shorter than what the clocks are off by. A delay between hosts is told
 // with its bound where that is shorter, and not at all where it is not.
 func TestClocksThatAreOff(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	t.Parallel()
 	const off, delay = 50 * time.Millisecond, 10 * time.Millisecond
 	ahead := []time.Duration{0, -off, off, 0}

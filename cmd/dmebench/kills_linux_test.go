@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -99,7 +100,7 @@ repetitions: 3
 // Coordinators are killed at random moments of a sweep. Their workers end, and the
 // sweep goes on with exactly the runs that are missing.
 func TestKilledCoordinators(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	kills := effort(0, 4, 50)
 	const cells = 6
 	rng := rand.New(rand.NewPCG(uint64(kills), 7))
@@ -157,7 +158,7 @@ func wholeLines(t *testing.T, name string) [][]byte {
 // A process that is stopped for longer than a stall takes, by nobody whom the
 // program knows, is none of the algorithm's: a worker, or the coordinator.
 func TestStoppedProcesses(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	const stop = 2500 * time.Millisecond
 	for _, who := range []string{"a worker", "the coordinator"} {
 		for _, network := range []string{"tcp", "udp", "nats"} {

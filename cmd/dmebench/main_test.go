@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"dmebench/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -36,6 +39,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else every process sleeps for a second before it exits
 			e.Setenv("EXAMPLES", examples)
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "long" {
+				return false, fmt.Errorf("no condition %s", name)
+			}
+			return testkit.Long(), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "json": jsonValue, "occupied": occupied, "killworker": killWorker, "workers": countWorkers,

@@ -100,14 +100,6 @@ func decode(b []byte) (*runs.Result, error) {
 	return x, nil
 }
 
-// long skips a test that takes long.
-func long(t *testing.T) {
-	t.Helper()
-	if !testkit.Long() {
-		t.Skip("it takes long: " + testkit.Effort + "=long runs it")
-	}
-}
-
 // effort is how often something is tried by default, and with DMEBENCH_TESTS=long and full.
 func effort(few, long, full int) int {
 	switch {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"dmebench/internal/testkit"
 )
 
 // jetStream starts a server of NATS that can store, and returns its URL.
@@ -198,7 +200,7 @@ func checkIn(t *testing.T, args ...string) (printed map[string]any, picture stri
 // A search that agents carry out finds the same, with the same counterexample, and counts
 // the same, as one worker on this host, while agents are killed at any moment.
 func TestCheckByAgents(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	t.Parallel()
 	url := jetStream(t)
 	searches := []string{
@@ -222,7 +224,7 @@ func TestCheckByAgents(t *testing.T) {
 
 // Verdicts rest on the same runs, whoever carries them out.
 func TestValidateByAgents(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	t.Parallel()
 	url := jetStream(t)
 	startAgents(t, url, 2)

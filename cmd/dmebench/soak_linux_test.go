@@ -41,7 +41,7 @@ const (
 //
 //	DMEBENCH_TESTS=full go test ./cmd/dmebench -run TestSoakOverHosts -timeout 60m -v
 func TestSoakOverHosts(t *testing.T) {
-	long(t)
+	testkit.TakesLong(t)
 	t.Parallel()
 	kinds, runs := []string{agentStopped, coordinatorKilled}, 1
 	loads := soakLoads[:1]

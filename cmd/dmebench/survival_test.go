@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -55,6 +56,7 @@ func held(t *testing.T, r *runs.Result, code int, faults int) {
 // declares for detection, and those that come back enter as often as they had still
 // to.
 func TestRobustRicartAgrawalaSurvives(t *testing.T) {
+	testkit.TakesLong(t)
 	t.Parallel()
 	const (
 		nodes, share = 8, 200

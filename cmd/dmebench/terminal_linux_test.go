@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"dmebench/internal/testkit"
 	"golang.org/x/sys/unix"
 )
 
@@ -90,6 +91,7 @@ func widest(text string) (n int) {
 // On a terminal, doctor uses its width up to 120 columns, and colours unless NO_COLOR or
 // the terminal's kind says otherwise.
 func TestDoctorOnTerminals(t *testing.T) {
+	testkit.TakesLong(t)
 	t.Parallel()
 	for _, c := range []struct {
 		columns  uint16

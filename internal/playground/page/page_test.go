@@ -110,6 +110,7 @@ func TestHand(t *testing.T) {
 
 // Back and forward, branches, the link and the file restore states by their hashes.
 func TestBackAndForward(t *testing.T) {
+	testkit.TakesLong(t)
 	b := opened(t, "", "open=lesson:tree")
 	hash := func() string { b.Eval(drawn); return b.Eval(`document.body.dataset.hash`) }
 	hashes := []string{hash()}
@@ -162,6 +163,7 @@ func TestBackAndForward(t *testing.T) {
 
 // A counterexample of each literal text is found, opens and breaks what it says.
 func TestErrata(t *testing.T) {
+	testkit.TakesLong(t)
 	b := opened(t, "", "")
 	var names []string
 	if err := json.Unmarshal([]byte(b.Eval(`Lessons.errata.map(e => e.algorithm)`)), &names); err != nil {
@@ -187,6 +189,7 @@ func TestErrata(t *testing.T) {
 
 // The first lesson can be gone through by the keyboard alone.
 func TestFirstLessonByKeyboard(t *testing.T) {
+	testkit.TakesLong(t)
 	b := opened(t, "", "open=lesson:first")
 	b.Eval(drawn)
 	for range 20 {
@@ -218,6 +221,7 @@ func TestFirstLessonByKeyboard(t *testing.T) {
 
 // What lies between a node that is cut off and the others waits, and goes on after.
 func TestCutOff(t *testing.T) {
+	testkit.TakesLong(t)
 	b := opened(t, "", "")
 	b.Choose("#algorithm", "centralized")
 	b.Click("#new button", 1)
@@ -243,6 +247,7 @@ func TestCutOff(t *testing.T) {
 
 // Every worked example can be played in the page, and has something to look at.
 func TestScenarios(t *testing.T) {
+	testkit.TakesLong(t)
 	b := opened(t, "", "")
 	got := b.Eval(`await (async () => {
 		const wrong = [];
@@ -262,6 +267,7 @@ func TestScenarios(t *testing.T) {
 
 // At the sizes of a desk, a tablet and a phone nothing is wider than the window.
 func TestWidths(t *testing.T) {
+	testkit.TakesLong(t)
 	b := opened(t, "", "open=lesson:quorums")
 	for _, width := range []int64{1400, 800, 400} {
 		b.Size(width, 800, width == 800)
@@ -274,6 +280,7 @@ func TestWidths(t *testing.T) {
 
 // A recorded run opens with its times, and finds events.
 func TestRecordedRun(t *testing.T) {
+	testkit.TakesLong(t)
 	b := testkit.NewBrowser(t)
 	text, err := os.ReadFile("testdata/run.jsonl")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -154,6 +155,7 @@ func TestGuestsThatMisbehave(t *testing.T) {
 }
 
 func TestGuestsThatStall(t *testing.T) {
+	testkit.TakesLong(t)
 	beside(t)
 	spec := python(t, "def request(b):\n    say('n1' if me == 'n2' else 'n2', type='PLEASE')")
 	spec.StallAfter = runs.Duration(12 * time.Second) // Python may take half as long to begin, beside other tests
@@ -172,6 +174,7 @@ func TestGuestsThatStall(t *testing.T) {
 // A node that computes is not idle, however silent it is: what it sends then belongs
 // to the step that caused it.
 func TestGuestsThatComputeAreNotIdle(t *testing.T) {
+	testkit.TakesLong(t)
 	beside(t)
 	if _, err := os.Stat("/proc/self/task"); err != nil {
 		t.Skip("the system does not tell who runs")
@@ -259,6 +262,7 @@ def request(b):
 // Processes that a node has started end with it, also in sessions of their own, and a node
 // with its worker, however that ends.
 func TestGuestsEndWithTheirWorkers(t *testing.T) {
+	testkit.TakesLong(t)
 	beside(t)
 	starts := "here = sys.argv[0]\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', here], start_new_session=True)\n"
 	r := executeGuests(t, python(t, starts), Options{})
@@ -287,6 +291,7 @@ func TestGuestsEndWithTheirWorkers(t *testing.T) {
 const examples = "../../../docs/examples/"
 
 func TestExamplesInOtherLanguages(t *testing.T) {
+	testkit.TakesLong(t)
 	beside(t)
 	for i, c := range []struct{ transport, program, script string }{
 		{"tcp", "python3", "python/ricart_agrawala.py"},
@@ -318,6 +323,7 @@ func TestExamplesInOtherLanguages(t *testing.T) {
 }
 
 func TestWrongExampleIsCaught(t *testing.T) {
+	testkit.TakesLong(t)
 	beside(t)
 	needs(t, "python3")
 	r := executeGuests(t, runs.Spec{

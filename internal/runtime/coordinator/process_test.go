@@ -166,6 +166,7 @@ func TestAViolationIsToldWhateverElseGoesWrong(t *testing.T) {
 // Links that lose are no reason to fail, also where they are so bad that no delay
 // can be measured.
 func TestDelaysThatCannotBeMeasuredFailNoRun(t *testing.T) {
+	testkit.TakesLong(t)
 	beside(t)
 	for loss, known := range map[string]bool{"0.3": true, "1": false} {
 		r := mustEnd(t, runs.Spec{
@@ -189,6 +190,7 @@ func warned(r *runs.Result, parts ...string) bool {
 
 // A handler that never returns is a fault of its node.
 func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
+	testkit.TakesLong(t)
 	beside(t)
 	var begin time.Time
 	r := mustEnd(t, runs.Spec{Algorithm: "stuck", Nodes: 3, Requests: 3, CS: "0"},

@@ -20,6 +20,7 @@ import (
 // algorithm, of every literal text that is known to be wrong, and of the toys that
 // break each property.
 func TestReductionAndItsTwin(t *testing.T) {
+	testkit.TakesLong(t)
 	compared := map[string]bool{}
 	same := func(t *testing.T, a *dme.Algorithm, o Options, effort vnet.Effort) {
 		o.WithoutInvariants = true

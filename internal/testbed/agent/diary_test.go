@@ -21,6 +21,7 @@ import (
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -228,6 +229,7 @@ func beginDiary(t *testing.T) *diaryRun {
 // the workers of that host have recorded is in the result. What they complain of does
 // not end the run.
 func TestWorkersOfASilentAgentEndBeforeOthersAreTold(t *testing.T) {
+	testkit.TakesLong(t)
 	t.Parallel()
 	r := beginDiary(t)
 	if err := r.agents[0].Pause(); err != nil {
@@ -256,6 +258,7 @@ func TestWorkersOfASilentAgentEndBeforeOthersAreTold(t *testing.T) {
 // Where the workers stand still as well, nobody can say that they have ended: what the
 // others do from then on is undecided. Once a worker goes on it ends itself.
 func TestEntriesAreUndecidedWhereNobodyKnowsOfTheEnd(t *testing.T) {
+	testkit.TakesLong(t)
 	t.Parallel()
 	r := beginDiary(t)
 	var stopped []int

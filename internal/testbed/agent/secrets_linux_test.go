@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -82,6 +83,7 @@ func shownTo(t *testing.T, pid int) (all []byte) {
 // Neither the token nor anything that a run is led by can be read on the way to a server
 // with TLS, and no process shows the token.
 func TestSecretsOfADistributedRun(t *testing.T) {
+	testkit.TakesLong(t)
 	t.Parallel()
 	for _, encrypted := range []bool{true, false} {
 		_, b := serve(t, 0)
