@@ -132,6 +132,9 @@ func TestGuestsThatMisbehave(t *testing.T) {
 			[]string{"node 2 ", "does not answer release"}, "", 12 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if c.stallAfter > time.Second {
+				testkit.TakesLong(t)
+			}
 			beside(t)
 			spec := python(t, c.otherwise)
 			spec.StallAfter = runs.Duration(c.stallAfter)
