@@ -19,6 +19,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testbed"
+	"dmebench/internal/testkit"
 	"dmebench/transport/nats"
 )
 
@@ -146,6 +147,7 @@ func (s nodesAfter) Node(id dme.NodeID) dme.Node {
 // TestPlanningIsInterrupted sends the signals that end the program while an
 // algorithm prepares its system, or a simulation its nodes.
 func TestPlanningIsInterrupted(t *testing.T) {
+	testkit.TakesLong(t)
 	t.Chdir(t.TempDir())
 	// Where the tests themselves were told to ignore it, it would be.
 	heard := make(chan os.Signal, 1)

@@ -17,6 +17,7 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/experiment"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -128,6 +129,7 @@ func misspelt(name string) (all []string) {
 // The name of every command and flag, and of whatever flags name, is suggested if it is
 // off by two letters.
 func TestNamesOffByTwoLetters(t *testing.T) {
+	testkit.TakesLong(t)
 	try := func(name string, taken []string, line func(string) []string) {
 		for _, wrong := range misspelt(name) {
 			if slices.ContainsFunc(taken, func(n string) bool { return strings.EqualFold(n, wrong) }) {

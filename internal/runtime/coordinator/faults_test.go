@@ -371,6 +371,7 @@ func TestRicartAgrawalaSurvives(t *testing.T) {
 // The same schedule does the same to real processes as in a simulation: whom it hits,
 // with what, in which order, and what is told of the rest.
 func TestSchedulesAreCarriedOutAsInSimulations(t *testing.T) {
+	testkit.TakesLong(t)
 	beside(t)
 	after := regexp.MustCompile(`was over after [^ ;,]+`)
 	for _, x := range []struct {

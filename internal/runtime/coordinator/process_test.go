@@ -206,6 +206,7 @@ func TestAHandlerThatDoesNotReturnIsNamed(t *testing.T) {
 // Processes that a signal stops for longer than a stall takes are none of the algorithm's:
 // a worker, the coordinator, or all of them. The result names those that did not run.
 func TestWhatWasStoppedForAWhileIsNoStall(t *testing.T) {
+	testkit.TakesLong(t)
 	for _, who := range [][]string{
 		{"the coordinator", "node 1 ", "node 2 ", "node 3 "}, {"node 2 "}, {"the coordinator"},
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/record/recording"
+	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
 
@@ -92,6 +93,7 @@ func TestWhatMayYetMoveIsNoStandstill(t *testing.T) {
 // A link that holds what was sent is no fault of the algorithm, on any network that loses
 // nothing; the link is named, and no other. A run in which everything was handled has stalled.
 func TestHeldMessagesAreNoStall(t *testing.T) {
+	testkit.TakesLong(t)
 	beside(t)
 	const narrow = "2-3@600ms-1h:bandwidth=1" // the link takes a minute or so for a message
 	held := []string{"the network holds messages: ", " from node 2 (worker 1, pid ", " to node 3 (worker 2, pid ", "); mend the way"}

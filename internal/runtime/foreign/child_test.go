@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/testkit"
 )
 
 // fake is a host without a network.
@@ -345,6 +346,7 @@ func TestTypesAreNumberedAndJoined(t *testing.T) {
 
 // A node that does not hear any more what is written to it is told.
 func TestANodeThatIsDeaf(t *testing.T) {
+	testkit.TakesLong(t)
 	f := newFake()
 	x, _ := start(t, f, ready+"time.sleep(0.1); os.close(0); time.sleep(60)")
 	x.Begin()

@@ -122,12 +122,15 @@ func whole(x float64) uint64 { return uint64(min(math.Ceil(x), 1<<62)) }
 type footprint struct {
 	system   float64 // bytes that all nodes share
 	each     float64 // bytes of a node
-	messages float64 // of its first request
+	messages float64 // of its first request, on average
 }
 
 // sampleNodes is the size of the systems that are made to find out, at most. It
 // takes some milliseconds.
 const sampleNodes = 1000
+
+// sampleRequests is of how many of them the first request is looked at.
+const sampleRequests = 64
 
 // measured returns the footprint of the job's nodes, zero where it cannot be
 // found out. It is a line through two smaller systems, on paper with logarithmic
@@ -201,8 +204,9 @@ func (j *Job) sample(n int) (f footprint, err error) {
 	heap(&all)
 	f.system = max(0, float64(shared)-float64(before))
 	f.each = max(0, float64(all)-float64(shared)) / float64(n)
-	for _, i := range []int{min(1, n-1), n / 2, n - 1} {
-		f.messages = max(f.messages, float64(messagesOfRequest(nodes[i], n)))
+	asked := min(n, sampleRequests)
+	for k := range asked {
+		f.messages += float64(messagesOfRequest(nodes[(k+1)*n/asked-1], n)) / float64(asked)
 	}
 	runtime.KeepAlive(system)
 	return f, nil

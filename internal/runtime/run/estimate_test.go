@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dmebench/algorithms/centralized"
+	"dmebench/algorithms/chaudhurikaraata"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/maekawa"
 	"dmebench/algorithms/raymond"
@@ -16,7 +17,10 @@ import (
 )
 
 func estimated() Catalog {
-	return Catalog{centralized.Algorithm(), lamport.Algorithm(), maekawa.Algorithm(), raymond.Algorithm(), suzukikasami.Algorithm()}
+	return Catalog{
+		centralized.Algorithm(), lamport.Algorithm(), maekawa.Algorithm(), chaudhurikaraata.Algorithm(), raymond.Algorithm(),
+		suzukikasami.Algorithm(),
+	}
 }
 
 // TestFootprint compares what is foretold of a large system with one that is
@@ -76,6 +80,10 @@ func TestEstimates(t *testing.T) {
 	big := of("lamport", runs.Sim, 100_000, 1)
 	if big.Workers != 0 || big.Threads != 0 || float64(big.Memory) < 0.99*1e5*1e5*messageMemory {
 		t.Errorf("%+v", big)
+	}
+	// Where a first request goes to one or two, it does at any size.
+	if mesh := of("chaudhuri-karaata", runs.Sim, 1_000_000, 1); mesh.RequestSet > 2 || mesh.Memory < 1<<30 || mesh.Memory > 4<<30 {
+		t.Errorf("%+v", mesh)
 	}
 	small := EstimateOf(runs.Spec{
 		Algorithm: "lamport", Nodes: 100_000, Transport: runs.Sim, Workload: "serial", Requests: 5,
