@@ -81,8 +81,7 @@ func parsePart(s string) (float64, error) {
 	return x, nil
 }
 
-// draw draws a duration.
-// draw needs random numbers only of an exponential distribution.
+// draw draws a duration. Only that of an exponential distribution needs rng.
 func (d Distribution) draw(rng *rand.Rand) time.Duration {
 	if !d.Exponential {
 		return d.Mean
