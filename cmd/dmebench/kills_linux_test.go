@@ -168,7 +168,7 @@ func TestStoppedProcesses(t *testing.T) {
 				r := start(t, t.TempDir(), "run", "-a", "suzuki-kasami", "-n", "4", "--transport", network, "--duration", "5s",
 					"--stall-after", "500ms", "--json", "--quiet")
 				pids := r.awaitWorkers(4)
-				time.Sleep(time.Second) // into the workload, or before it: either has to be borne
+				r.awaitEntries(pids[0], 4)
 				pid := r.cmd.Process.Pid
 				if who == "a worker" {
 					pid = pids[1]

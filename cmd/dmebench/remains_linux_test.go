@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dmebench/internal/runtime/witness"
 )
 
 // soonEnough is within what everything that a run consists of has to be gone, once
@@ -52,6 +55,45 @@ func (r *run) awaitWorkers(count int) []int {
 		}
 	}
 	r.t.Fatalf("no %d workers came up within a minute", count)
+	return nil
+}
+
+// awaitEntries waits until so many nodes have entered the critical section, by the page
+// that a worker shares with its coordinator.
+func (r *run) awaitEntries(worker, nodes int) {
+	r.t.Helper()
+	page := r.page(worker, nodes)
+	defer page.Close()
+	for page.Entries() < uint64(nodes) {
+		select {
+		case <-r.ended:
+			r.t.Fatalf("it has ended after %d entries", page.Entries())
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func (r *run) page(worker, nodes int) *witness.Page {
+	r.t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", worker))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, name := range files {
+		if link, err := os.Readlink(name); err != nil || !strings.HasPrefix(link, "/memfd:dmebench") {
+			continue
+		}
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		page, err := witness.OpenPage(f, nodes)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return page
+	}
+	r.t.Fatalf("worker %d shares no page", worker)
 	return nil
 }
 
