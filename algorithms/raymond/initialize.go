@@ -1,6 +1,7 @@
 package raymond
 
 import (
+	"dmebench/algorithms/spanning"
 	"dmebench/dme"
 	"dmebench/dme/claim"
 )
@@ -38,13 +39,13 @@ func initOption() dme.Option {
 // initialized is a node of init=messages, which knows no HOLDER until it is told.
 type initialized struct{ node }
 
-func newInitialized(id dme.NodeID, t *tree) *initialized {
+func newInitialized(id dme.NodeID, t *spanning.Tree) *initialized {
 	return &initialized{node{self: id, tree: t, holder: dme.None}}
 }
 
 // Start is the beginning, at the node that is chosen.
 func (n *initialized) Start(out *dme.Outbox) {
-	if n.self == root {
+	if n.self == spanning.Root {
 		n.initialize(n.self, out)
 	}
 }
@@ -53,7 +54,7 @@ func (n *initialized) Start(out *dme.Outbox) {
 // has waited for it.
 func (n *initialized) initialize(holder dme.NodeID, out *dme.Outbox) {
 	n.holder = holder
-	for _, id := range n.tree.near[n.self] {
+	for _, id := range n.tree.Neighbours(n.self) {
 		if id != holder {
 			out.Send(id, dme.Message{Kind: kindInitialize})
 		}
@@ -71,7 +72,7 @@ func (n *initialized) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 		out.Refuse("a message to a node that nobody has initialized")
 	case m.Kind != kindInitialize:
 		n.node.Receive(from, m, out)
-	case known || from != n.tree.parent[n.self]:
+	case known || from != n.tree.Parent(n.self):
 		out.Refuse("INITIALIZE to a node that is initialized, or from below")
 	default:
 		n.initialize(from, out)
@@ -81,7 +82,7 @@ func (n *initialized) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 // Waits names the neighbour whose word is missing, or that the privilege is to come from.
 func (n *initialized) Waits() []dme.Wait {
 	if n.holder == dme.None && !n.requestQ.Empty() {
-		return []dme.Wait{{For: n.tree.parent[n.self], What: "INITIALIZE"}}
+		return []dme.Wait{{For: n.tree.Parent(n.self), What: "INITIALIZE"}}
 	}
 	return n.node.Waits()
 }

@@ -3,6 +3,7 @@ package raymond
 import (
 	"slices"
 
+	"dmebench/algorithms/spanning"
 	"dmebench/dme"
 	"dmebench/dme/collections"
 )
@@ -80,13 +81,13 @@ func (n *robust) section() section {
 	}}
 }
 
-func treeOf(v dme.GlobalView) *tree {
-	return v.Setting().System.(interface{ spanningTree() *tree }).spanningTree()
+func treeOf(v dme.GlobalView) *spanning.Tree {
+	return v.Setting().System.(interface{ SpanningTree() *spanning.Tree }).SpanningTree()
 }
 
 // holderPath looks at each edge once: that of a node to its parent.
 func holderPath(v dme.GlobalView, id, parent dme.NodeID, n, above sectioned) error {
-	if treeOf(v).parent[id] != parent {
+	if treeOf(v).Parent(id) != parent {
 		return nil
 	}
 	a, b := n.section(), above.section()
@@ -104,7 +105,7 @@ func holderPath(v dme.GlobalView, id, parent dme.NodeID, n, above sectioned) err
 }
 
 func oneRequest(v dme.GlobalView, id, other dme.NodeID, n, neighbour sectioned) error {
-	if !treeOf(v).adjacent(id, other) {
+	if !treeOf(v).Adjacent(id, other) {
 		return nil
 	}
 	a, b := n.section(), neighbour.section()

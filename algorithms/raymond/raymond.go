@@ -35,6 +35,7 @@ package raymond
 import (
 	"fmt"
 
+	"dmebench/algorithms/spanning"
 	"dmebench/dme"
 	"dmebench/dme/collections"
 )
@@ -58,13 +59,13 @@ func Algorithm() *dme.Algorithm {
 		Class:       dme.Token,
 		Needs:       dme.Always(dme.Needs{Reliable: true}),
 		Kinds:       []string{"REQUEST", "PRIVILEGE", "INITIALIZE"},
-		Options:     []dme.Option{treeOption(), initOption()},
+		Options:     []dme.Option{spanning.Option("binary"), initOption()},
 		Claims:      claims(),
 		Invariants:  invariants(),
 		HasToken:    dme.OfNode(holder.HasToken),
 		QueueLength: dme.OfNode(holder.QueueLength),
 		Waits:       dme.OfNode(holder.Waits),
-		Root:        root,
+		Root:        spanning.Root,
 		Peers:       dme.OfSystem((*system).Peers),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := prepare(c)
@@ -85,19 +86,14 @@ type holder interface {
 }
 
 type system struct {
-	tree *tree
+	tree *spanning.Tree
 	told bool // INITIALIZE messages tell HOLDER
 }
 
 func prepare(c dme.Config) (*system, error) {
-	value := c.Options.Get(optTree)
-	shape, err := parseShape(value)
-	var t *tree
-	if err == nil {
-		t, err = shape(c)
-	}
+	t, err := spanning.Make(c)
 	if err != nil {
-		return nil, fmt.Errorf("raymond: tree=%s: %w", value, err)
+		return nil, fmt.Errorf("raymond: %w", err)
 	}
 	return &system{tree: t}, nil
 }
@@ -106,20 +102,20 @@ func (s *system) Node(id dme.NodeID) dme.Node {
 	if s.told {
 		return newInitialized(id, s.tree)
 	}
-	n := &node{self: id, tree: s.tree, holder: s.tree.parent[id]}
-	if id == root {
+	n := &node{self: id, tree: s.tree, holder: s.tree.Parent(id)}
+	if id == spanning.Root {
 		n.holder = n.self
 	}
 	return n
 }
 
-func (s *system) spanningTree() *tree { return s.tree }
+func (s *system) SpanningTree() *spanning.Tree { return s.tree }
 
-func (s *system) Peers(id dme.NodeID) []dme.NodeID { return s.tree.neighbours(id) }
+func (s *system) Peers(id dme.NodeID) []dme.NodeID { return s.tree.Neighbours(id) }
 
 type node struct {
 	self dme.NodeID
-	tree *tree
+	tree *spanning.Tree
 
 	holder   dme.NodeID            // self, or the neighbour in whose direction the privilege lies; None while nobody has told
 	using    bool                  // executing the critical section
@@ -135,7 +131,7 @@ func (n *node) Request(out *dme.Outbox) {
 }
 
 func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
-	if !n.tree.adjacent(n.self, from) {
+	if !n.tree.Adjacent(n.self, from) {
 		out.Refuse("the sender is not a neighbour in the tree")
 		return
 	}

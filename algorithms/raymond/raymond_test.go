@@ -3,10 +3,10 @@ package raymond
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
+	"strings"
 	"testing"
 
+	"dmebench/algorithms/spanning"
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
@@ -17,7 +17,7 @@ import (
 
 func newNet(t *testing.T, nodes int, tree string) *conformance.Net {
 	t.Helper()
-	return conformance.Make(t, Algorithm(), nodes, map[string]string{optTree: tree})
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{spanning.OptTree: tree})
 }
 
 func at(net *conformance.Net, id dme.NodeID) *node { return net.Host(id).Node().(*node) }
@@ -51,8 +51,8 @@ func TestSerialCost(t *testing.T) {
 				count++
 			}
 		}
-		if mean := total / count; math.Abs(mean-2*tree.meanDistance()) > 1e-9 {
-			t.Errorf("%s: mean %v, want %v", shape, mean, 2*tree.meanDistance())
+		if mean := total / count; math.Abs(mean-2*tree.MeanDistance()) > 1e-9 {
+			t.Errorf("%s: mean %v, want %v", shape, mean, 2*tree.MeanDistance())
 		}
 	}
 }
@@ -103,14 +103,14 @@ func TestSaturatedCost(t *testing.T) {
 }
 
 // distances is a breadth-first search: the twin of the closed forms.
-func distances(t *tree, from dme.NodeID) []int {
-	far := make([]int, t.nodes()+1)
+func distances(t *spanning.Tree, from dme.NodeID) []int {
+	far := make([]int, t.Nodes()+1)
 	seen := map[dme.NodeID]bool{from: true}
 	queue := []dme.NodeID{from}
 	for len(queue) > 0 {
 		id := queue[0]
 		queue = queue[1:]
-		for _, next := range t.neighbours(id) {
+		for _, next := range t.Neighbours(id) {
 			if !seen[next] {
 				seen[next] = true
 				far[next] = far[id] + 1
@@ -121,81 +121,22 @@ func distances(t *tree, from dme.NodeID) []int {
 	return far
 }
 
-func TestTreeAgainstSearch(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 2))
-	trees := map[string]*tree{}
-	for _, n := range []int{1, 2, 3, 8, 31} {
-		for _, name := range shapes {
-			trees[fmt.Sprintf("%s %d", name, n)] = mustShape(t, name, n)
-		}
-		trees[fmt.Sprintf("random %d", n)] = newTree(n, func(i dme.NodeID) dme.NodeID {
-			return dme.NodeID(1 + rng.IntN(int(i)-1))
-		})
-	}
-	for name, tree := range trees {
-		n := tree.nodes()
-		longest, degree, sum := 0, 0, 0
-		for id := dme.NodeID(1); int(id) <= n; id++ {
-			near := tree.neighbours(id)
-			degree = max(degree, len(near))
-			if !slices.IsSorted(near) {
-				t.Errorf("%s: neighbours %v of node %d", name, near, id)
-			}
-			for other := dme.NodeID(1); int(other) <= n; other++ {
-				if other != id && tree.adjacent(id, other) != slices.Contains(near, other) {
-					t.Errorf("%s: nodes %d and %d", name, id, other)
-				}
-			}
-			for _, d := range distances(tree, id)[1:] {
-				longest = max(longest, d)
-				sum += d
-			}
-		}
-		if got := tree.longestPath(); got != longest {
-			t.Errorf("%s: longest path %d, want %d", name, got, longest)
-		}
-		if got := tree.maxDegree(); got != degree {
-			t.Errorf("%s: degree %d, want %d", name, got, degree)
-		}
-		if got, want := tree.meanDistance(), float64(sum)/float64(n*n); math.Abs(got-want) > 1e-9 {
-			t.Errorf("%s: mean distance %v, want %v", name, got, want)
-		}
-	}
-}
-
-func TestTreeOption(t *testing.T) {
-	o := treeOption()
-	for _, good := range append(shapes, o.Default, "kary:2", "kary:65535", "radiating:65535", "file:F", "mst:C:1") {
-		if err := o.Accepts(good); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, bad := range []string{
-		"", "Binary", "kary", "kary:", "kary:0", "kary:1", "kary:-3", "kary:x", "kary:65536", "kary:K",
-		"binary:2", "star:", "radiating", "radiating:2", "radiating:x", "file", "file:", "mst:",
-	} {
-		if o.Accepts(bad) == nil {
-			t.Errorf("tree=%s is accepted", bad)
-		}
-	}
-}
-
 func TestAlgorithm(t *testing.T) {
 	at := func(n *conformance.Net) *robust { n.Settle(); return n.Host(2).Made().(*robust) }
 	on := func(nodes, requests int, tree, init string) suite.Search {
 		return suite.Search{Options: check.Options{
-			Nodes: nodes, Requests: requests, Set: map[string]string{optTree: tree, optInit: init}, Unordered: true,
+			Nodes: nodes, Requests: requests, Set: map[string]string{spanning.OptTree: tree, optInit: init}, Unordered: true,
 		}}
 	}
 	atRandom := func(tree string) suite.Search {
-		return suite.Search{Nodes: []int{3, 8}, Options: check.Options{Schedules: 300, Set: map[string]string{optTree: tree}}}
+		return suite.Search{Nodes: []int{3, 8}, Options: check.Options{Schedules: 300, Set: map[string]string{spanning.OptTree: tree}}}
 	}
 	crashes := 1
 	if testkit.Full() {
 		crashes = 2
 	}
 	crashing := func(tree string) suite.Search {
-		return suite.Search{Options: check.Options{Nodes: 3, Requests: 3, Faults: crashes, Set: map[string]string{optTree: tree}}}
+		return suite.Search{Options: check.Options{Nodes: 3, Requests: 3, Faults: crashes, Set: map[string]string{spanning.OptTree: tree}}}
 	}
 	uninitialized := func() *conformance.Net { return told(t, 7, "binary") }
 	initialized := func() *conformance.Net {
@@ -350,7 +291,7 @@ func made(n *conformance.Net, id dme.NodeID) *node { return n.Host(id).Made().(*
 
 func told(t *testing.T, nodes int, tree string) *conformance.Net {
 	t.Helper()
-	return conformance.Make(t, Algorithm(), nodes, map[string]string{optTree: tree, optInit: "messages"})
+	return conformance.Make(t, Algorithm(), nodes, map[string]string{spanning.OptTree: tree, optInit: "messages"})
 }
 
 func holderOf(net *conformance.Net, id dme.NodeID) dme.NodeID {
@@ -415,8 +356,81 @@ func TestInitializeClaims(t *testing.T) {
 	}
 	// A beginning that does not reach everybody is not measured.
 	setting := conformance.Make(t, Algorithm(), 3, map[string]string{optInit: "messages"}).Setting
-	setting.System.(*system).tree.near[1] = []dme.NodeID{2}
+	setting.System.(*system).tree.Neighbours(1)[1] = 2
 	if got, ok := initializeMessages(setting); ok {
 		t.Errorf("node 3 is told by nobody, and %v is measured", got)
+	}
+}
+
+// Section 9.12.5: the worst case of the radiating star is O(log_(K−1) N), and
+// the mean falls with a higher fan-out. 2 · longest path is at most four times
+// the logarithm and a little (a path of two edges for each level, two messages
+// for each edge), for all K alike.
+func TestRadiatingStarClaim(t *testing.T) {
+	for _, c := range claims() {
+		if !strings.Contains(c.Formula, "radiating") || c.Load != claim.Worst {
+			continue
+		}
+		for k := 3; k <= 12; k++ {
+			for n := 2; n <= 2000; n += 1 + n/7 {
+				value := fmt.Sprintf("radiating:%d", k)
+				made := newNet(t, n, value).Setting.System.(*system).tree
+				log, ok := c.Prediction(dme.Setting{Nodes: n, Options: dme.Options{spanning.OptTree: value}})
+				if worst := float64(2 * made.LongestPath()); !ok || worst > 4*log+4 {
+					t.Errorf("%s of %d: worst case %v messages, log N is %v, %v", value, n, worst, log, ok)
+				}
+			}
+		}
+		if _, ok := c.Prediction(dme.Setting{Nodes: 9, Options: dme.Options{spanning.OptTree: "kary:3"}}); ok {
+			t.Error("the claim is made for another tree")
+		}
+	}
+	before := math.Inf(1)
+	for k := 3; k <= 12; k++ {
+		mean := spanning.Radiating(1000, dme.NodeID(k)).MeanDistance()
+		if mean >= before {
+			t.Errorf("K=%d: mean distance %v, with one less %v", k, mean, before)
+		}
+		before = mean
+	}
+}
+
+// The algorithm runs on a tree from a file like on any other.
+func TestServiceOnATreeFromAFile(t *testing.T) {
+	a := Algorithm()
+	prepare := a.Prepare
+	a.Prepare = func(c dme.Config) (dme.System, error) {
+		c.ReadFile = func(string) ([]byte, error) { return []byte("3 1\n3 4\n2 4\n5 3\n"), nil }
+		return prepare(c)
+	}
+	net := conformance.Make(t, a, 5, map[string]string{spanning.OptTree: "file:tree"})
+	// From 1 to 2 and from 2 to 5: three edges each.
+	for _, id := range []dme.NodeID{2, 5} {
+		if got, err := net.Serve(id); err != nil || got != 6 {
+			t.Errorf("node %d: %d messages, %v; want 6", id, got, err)
+		}
+	}
+}
+
+// Nothing is said of how the messages of one node grow: it sends none, and its logarithm
+// is 0. Two nodes are a tree, on which something is said wherever degrees are bounded.
+func TestGrowthIsClaimedOfTreesWithEdges(t *testing.T) {
+	found := 0
+	for _, c := range claims() {
+		if c.Quantity != claim.MessagesPerCS || c.Formula != "O(log N) (trees of bounded degree)" {
+			continue
+		}
+		found++
+		for tree, bounded := range map[string]bool{"binary": true, "kary:3": true, "radiating:4": true, "line": false, "star": false} {
+			for n := 1; n <= 3; n++ {
+				_, ok := c.Prediction(dme.Setting{Nodes: n, Options: dme.Options{spanning.OptTree: tree}})
+				if want := bounded && n >= 2; ok != want {
+					t.Errorf("%s of %d: claimed %v", tree, n, ok)
+				}
+			}
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d claims", found)
 	}
 }

@@ -3,6 +3,7 @@ package raymond
 import (
 	"slices"
 
+	"dmebench/algorithms/spanning"
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/dme/collections"
@@ -74,13 +75,13 @@ func Robust() *dme.Algorithm {
 		Class:       dme.Token,
 		Needs:       dme.Always(dme.Needs{Reliable: true, FIFO: true}),
 		Kinds:       []string{"REQUEST", "PRIVILEGE", "INITIALIZE", "RESTART", "ADVISE"},
-		Options:     []dme.Option{treeOption()},
+		Options:     []dme.Option{spanning.Option("binary")},
 		Claims:      robustClaims(),
 		Invariants:  robustInvariants(),
 		HasToken:    dme.OfNode(holder.HasToken),
 		QueueLength: dme.OfNode(holder.QueueLength),
 		Waits:       dme.OfNode(holder.Waits),
-		Root:        root,
+		Root:        spanning.Root,
 		Peers:       dme.OfSystem(robustSystem.Peers),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			s, err := prepare(c)
@@ -101,9 +102,9 @@ const flagAsked uint8 = 1
 type robustSystem struct{ *system }
 
 func (s robustSystem) Node(id dme.NodeID) dme.Node {
-	near := s.tree.near[id]
+	near := s.tree.Neighbours(id)
 	return &robust{
-		node: node{self: id, tree: s.tree}, near: near, parent: s.tree.parent[id],
+		node: node{self: id, tree: s.tree}, near: near, parent: s.tree.Parent(id),
 		awaited: collections.MakeMemberSet(len(near)), owed: collections.MakeMemberSet(len(near)),
 	}
 }
@@ -120,7 +121,7 @@ type robust struct {
 
 // Start is the beginning of 9.12.6, at the node that is chosen.
 func (n *robust) Start(out *dme.Outbox) {
-	if n.self == root {
+	if n.self == spanning.Root {
 		n.initialize(n.self, out)
 	}
 }

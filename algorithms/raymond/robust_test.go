@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dmebench/algorithms/spanning"
 	"dmebench/dme"
 	"dmebench/dme/vnet"
 	"dmebench/internal/testkit"
@@ -57,7 +58,7 @@ func faultOf(n *vnet.Network) error {
 // model returns a model of nodes that can come back.
 func model(t *testing.T, a *dme.Algorithm, tree string, c vnet.Config) *vnet.Model {
 	t.Helper()
-	opt, err := a.Resolve(map[string]string{optTree: tree})
+	opt, err := a.Resolve(map[string]string{spanning.OptTree: tree})
 	if err != nil {
 		t.Fatal(err)
 	}

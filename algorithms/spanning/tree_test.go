@@ -1,4 +1,4 @@
-package raymond
+package spanning
 
 import (
 	"fmt"
@@ -10,29 +10,19 @@ import (
 	"testing"
 
 	"dmebench/dme"
-	"dmebench/dme/claim"
-	"dmebench/dme/conformance"
 )
 
 // build makes the tree of a value of the option, where every file has that text.
-func build(value string, nodes int, text string) (*tree, error) {
-	opt, err := Algorithm().Resolve(map[string]string{optTree: value})
-	if err != nil {
-		return nil, err
-	}
-	sys, err := prepare(dme.Config{Nodes: nodes, Options: opt, ReadFile: func(name string) ([]byte, error) {
+func build(value string, nodes int, text string) (*Tree, error) {
+	return Make(dme.Config{Nodes: nodes, Options: dme.Options{OptTree: value}, ReadFile: func(name string) ([]byte, error) {
 		if name == "absent" {
 			return nil, fs.ErrNotExist
 		}
 		return []byte(text), nil
 	}})
-	if err != nil {
-		return nil, err
-	}
-	return sys.tree, nil
 }
 
-func mustShape(t *testing.T, value string, nodes int) *tree {
+func mustShape(t *testing.T, value string, nodes int) *Tree {
 	t.Helper()
 	made, err := build(value, nodes, "")
 	if err != nil {
@@ -42,14 +32,14 @@ func mustShape(t *testing.T, value string, nodes int) *tree {
 }
 
 // wantNeighbours compares a tree with its edges.
-func wantNeighbours(t *testing.T, what string, made *tree, edges ...[2]dme.NodeID) {
+func wantNeighbours(t *testing.T, what string, made *Tree, edges ...[2]dme.NodeID) {
 	t.Helper()
-	if len(edges) != made.nodes()-1 {
-		t.Fatalf("%s: %d edges on %d nodes", what, len(edges), made.nodes())
+	if len(edges) != made.Nodes()-1 {
+		t.Fatalf("%s: %d edges on %d nodes", what, len(edges), made.Nodes())
 	}
 	for _, e := range edges {
-		if !made.adjacent(e[0], e[1]) {
-			t.Errorf("%s: no edge between %d and %d, but those of %d are %v", what, e[0], e[1], e[0], made.neighbours(e[0]))
+		if !made.Adjacent(e[0], e[1]) {
+			t.Errorf("%s: no edge between %d and %d, but those of %d are %v", what, e[0], e[1], e[0], made.Neighbours(e[0]))
 		}
 	}
 }
@@ -66,48 +56,15 @@ func TestRadiatingStar(t *testing.T) {
 		for d := 1; full+level < 3000; d++ {
 			full, level = full+level, level*(k-1)
 			made := mustShape(t, value, full)
-			if got := made.longestPath(); got != 2*d {
+			if got := made.LongestPath(); got != 2*d {
 				t.Errorf("%s of %d: longest path %d, want %d", value, full, got, 2*d)
 			}
 			for id := dme.NodeID(1); int(id) <= full; id++ {
-				if got := len(made.neighbours(id)); got != k && got != 1 {
+				if got := len(made.Neighbours(id)); got != k && got != 1 {
 					t.Errorf("%s of %d: node %d has degree %d", value, full, id, got)
 				}
 			}
 		}
-	}
-}
-
-// Section 9.12.5: the worst case of the radiating star is O(log_(K−1) N), and
-// the mean falls with a higher fan-out. 2 · longest path is at most four times
-// the logarithm and a little (a path of two edges for each level, two messages
-// for each edge), for all K alike.
-func TestRadiatingStarClaim(t *testing.T) {
-	for _, c := range claims() {
-		if !strings.Contains(c.Formula, "radiating") || c.Load != claim.Worst {
-			continue
-		}
-		for k := 3; k <= 12; k++ {
-			for n := 2; n <= 2000; n += 1 + n/7 {
-				value := fmt.Sprintf("radiating:%d", k)
-				made := mustShape(t, value, n)
-				log, ok := c.Prediction(dme.Setting{Nodes: n, Options: dme.Options{optTree: value}})
-				if worst := float64(2 * made.longestPath()); !ok || worst > 4*log+4 {
-					t.Errorf("%s of %d: worst case %v messages, log N is %v, %v", value, n, worst, log, ok)
-				}
-			}
-		}
-		if _, ok := c.Prediction(dme.Setting{Nodes: 9, Options: dme.Options{optTree: "kary:3"}}); ok {
-			t.Error("the claim is made for another tree")
-		}
-	}
-	before := math.Inf(1)
-	for k := 3; k <= 12; k++ {
-		mean := mustShape(t, fmt.Sprintf("radiating:%d", k), 1000).meanDistance()
-		if mean >= before {
-			t.Errorf("K=%d: mean distance %v, with one less %v", k, mean, before)
-		}
-		before = mean
 	}
 }
 
@@ -117,10 +74,10 @@ func TestTreeFromFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNeighbours(t, "file", made, [][2]dme.NodeID{{2, 5}, {1, 5}, {2, 4}, {1, 3}}...)
-	if made.parent[4] != 2 || made.parent[2] != 5 || made.parent[5] != root {
+	if made.parent[4] != 2 || made.parent[2] != 5 || made.parent[5] != Root {
 		t.Errorf("parents %v", made.parent)
 	}
-	if alone, err := build("file:tree", 1, ""); err != nil || alone.nodes() != 1 {
+	if alone, err := build("file:tree", 1, ""); err != nil || alone.Nodes() != 1 {
 		t.Errorf("one node, no edge: %v", err)
 	}
 }
@@ -142,13 +99,9 @@ func TestTreeFilesRefused(t *testing.T) {
 		{"mst:t", "1 2 1\n1 2 2\n", "nothing connects node 3 with node 1"},
 	} {
 		_, err := build(x.value, 3, x.text)
-		if err == nil || !strings.Contains(err.Error(), x.want) || !strings.HasPrefix(err.Error(), "raymond: tree="+x.value) {
+		if err == nil || !strings.Contains(err.Error(), x.want) || !strings.HasPrefix(err.Error(), "tree="+x.value) {
 			t.Errorf("tree=%s, %q: want an error that says %q, got %v", x.value, x.text, x.want, err)
 		}
-	}
-	_, err := Algorithm().New(3, 1, map[string]string{optTree: "file:t"})
-	if err == nil || !strings.Contains(err.Error(), "no file can be read here") {
-		t.Errorf("no files: %v", err)
 	}
 }
 
@@ -222,42 +175,90 @@ func prim(cost [][]float64) float64 {
 	return total
 }
 
-// The algorithm runs on a tree from a file like on any other.
-func TestServiceOnATreeFromAFile(t *testing.T) {
-	a := Algorithm()
-	prepare := a.Prepare
-	a.Prepare = func(c dme.Config) (dme.System, error) {
-		c.ReadFile = func(string) ([]byte, error) { return []byte("3 1\n3 4\n2 4\n5 3\n"), nil }
-		return prepare(c)
+// distances are those of all pairs, by Floyd and Warshall.
+func distances(t *Tree) [][]int {
+	far := make([][]int, t.Nodes()+1)
+	for a := range far {
+		far[a] = make([]int, len(far))
+		for b := range far[a] {
+			if far[a][b] = len(far); a == b {
+				far[a][b] = 0
+			}
+		}
+		if a > 0 {
+			for _, b := range t.Neighbours(dme.NodeID(a)) {
+				far[a][b] = 1
+			}
+		}
 	}
-	net := conformance.Make(t, a, 5, map[string]string{optTree: "file:tree"})
-	// From 1 to 2 and from 2 to 5: three edges each.
-	for _, id := range []dme.NodeID{2, 5} {
-		if got, err := net.Serve(id); err != nil || got != 6 {
-			t.Errorf("node %d: %d messages, %v; want 6", id, got, err)
+	for via := range far {
+		for a := range far {
+			for b := range far {
+				far[a][b] = min(far[a][b], far[a][via]+far[via][b])
+			}
+		}
+	}
+	return far
+}
+
+// shapes are values of the option.
+var shapes = []string{"binary", "star", "line", "kary:3", "kary:7", "radiating:3", "radiating:5"}
+
+func TestTreeAgainstSearch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	trees := map[string]*Tree{}
+	for _, n := range []int{1, 2, 3, 8, 31} {
+		for _, name := range shapes {
+			trees[fmt.Sprintf("%s %d", name, n)] = mustShape(t, name, n)
+		}
+		trees[fmt.Sprintf("random %d", n)] = newTree(n, func(i dme.NodeID) dme.NodeID {
+			return dme.NodeID(1 + rng.IntN(int(i)-1))
+		})
+	}
+	for name, tree := range trees {
+		n := tree.Nodes()
+		longest, degree, sum := 0, 0, 0
+		for id := dme.NodeID(1); int(id) <= n; id++ {
+			near := tree.Neighbours(id)
+			degree = max(degree, len(near))
+			if !slices.IsSorted(near) {
+				t.Errorf("%s: neighbours %v of node %d", name, near, id)
+			}
+			for other := dme.NodeID(1); int(other) <= n; other++ {
+				if other != id && tree.Adjacent(id, other) != slices.Contains(near, other) {
+					t.Errorf("%s: nodes %d and %d", name, id, other)
+				}
+			}
+			for _, d := range distances(tree)[id][1:] {
+				longest = max(longest, d)
+				sum += d
+			}
+		}
+		if got := tree.LongestPath(); got != longest {
+			t.Errorf("%s: longest path %d, want %d", name, got, longest)
+		}
+		if got := tree.MaxDegree(); got != degree {
+			t.Errorf("%s: degree %d, want %d", name, got, degree)
+		}
+		if got, want := tree.MeanDistance(), float64(sum)/float64(n*n); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: mean distance %v, want %v", name, got, want)
 		}
 	}
 }
 
-// Nothing is said of how the messages of one node grow: it sends none, and its logarithm
-// is 0. Two nodes are a tree, on which something is said wherever degrees are bounded.
-func TestGrowthIsClaimedOfTreesWithEdges(t *testing.T) {
-	found := 0
-	for _, c := range claims() {
-		if c.Quantity != claim.MessagesPerCS || c.Formula != "O(log N) (trees of bounded degree)" {
-			continue
-		}
-		found++
-		for tree, bounded := range map[string]bool{"binary": true, "kary:3": true, "radiating:4": true, "line": false, "star": false} {
-			for n := 1; n <= 3; n++ {
-				_, ok := c.Prediction(dme.Setting{Nodes: n, Options: dme.Options{optTree: tree}})
-				if want := bounded && n >= 2; ok != want {
-					t.Errorf("%s of %d: claimed %v", tree, n, ok)
-				}
-			}
+func TestTreeOption(t *testing.T) {
+	o := Option("star")
+	for _, good := range append(shapes, o.Default, "kary:2", "kary:65535", "radiating:65535", "file:F", "mst:C:1") {
+		if err := o.Accepts(good); err != nil {
+			t.Error(err)
 		}
 	}
-	if found != 1 {
-		t.Errorf("%d claims", found)
+	for _, bad := range []string{
+		"", "Binary", "kary", "kary:", "kary:0", "kary:1", "kary:-3", "kary:x", "kary:65536", "kary:K",
+		"binary:2", "star:", "radiating", "radiating:2", "radiating:x", "file", "file:", "mst:",
+	} {
+		if o.Accepts(bad) == nil {
+			t.Errorf("tree=%s is accepted", bad)
+		}
 	}
 }

@@ -1,4 +1,7 @@
-package raymond
+// Package spanning makes the trees on which tokens and requests travel: by a rule, edge by
+// edge from a file, or the minimal spanning tree of links whose costs a file gives. The
+// algorithms of trees share it.
+package spanning
 
 import (
 	"errors"
@@ -10,13 +13,12 @@ import (
 	"dmebench/dme"
 )
 
-// root is where the privilege is at the beginning, and the node towards which
-// parents point.
-const root dme.NodeID = 1
+// Root is where the token is at the beginning, and the node towards which parents point.
+const Root dme.NodeID = 1
 
-// tree is a spanning tree, rooted for the sake of its description only: the
-// algorithm treats all neighbours alike. Index 0 of near and parent is unused.
-type tree struct {
+// Tree is a spanning tree. It is rooted at [Root] for the sake of its description: what
+// runs on it may treat all neighbours alike. Index 0 of near and parent is unused.
+type Tree struct {
 	near   [][]dme.NodeID // the neighbours of each node, in ascending order
 	parent []dme.NodeID   // None for the root
 	order  []dme.NodeID   // every node after its parent
@@ -24,21 +26,21 @@ type tree struct {
 
 // newTree returns the tree on n nodes in which parent says each node's parent.
 // It panics where that is no tree.
-func newTree(n int, parent func(dme.NodeID) dme.NodeID) *tree {
+func newTree(n int, parent func(dme.NodeID) dme.NodeID) *Tree {
 	edges := make([]edge, 0, n)
-	for i := root + 1; int(i) <= n; i++ {
+	for i := Root + 1; int(i) <= n; i++ {
 		edges = append(edges, edge{a: parent(i), b: i})
 	}
 	t, err := span(n, edges)
 	if err != nil {
-		panic("raymond: " + err.Error())
+		panic("spanning: " + err.Error())
 	}
 	return t
 }
 
 // span returns the tree of edges on n nodes that close no circle.
-func span(n int, edges []edge) (*tree, error) {
-	t := &tree{near: make([][]dme.NodeID, n+1), parent: make([]dme.NodeID, n+1)}
+func span(n int, edges []edge) (*Tree, error) {
+	t := &Tree{near: make([][]dme.NodeID, n+1), parent: make([]dme.NodeID, n+1)}
 	degree := make([]int32, n+1)
 	for _, e := range edges {
 		degree[e.a]++
@@ -52,7 +54,7 @@ func span(n int, edges []edge) (*tree, error) {
 		t.near[e.a] = append(t.near[e.a], e.b)
 		t.near[e.b] = append(t.near[e.b], e.a)
 	}
-	t.order = append(make([]dme.NodeID, 0, n), root)
+	t.order = append(make([]dme.NodeID, 0, n), Root)
 	for at := 0; at < len(t.order); at++ {
 		id := t.order[at]
 		slices.Sort(t.near[id])
@@ -63,25 +65,29 @@ func span(n int, edges []edge) (*tree, error) {
 			}
 		}
 	}
-	for id := root + 1; int(id) <= n; id++ {
+	for id := Root + 1; int(id) <= n; id++ {
 		if t.parent[id] == dme.None {
-			return nil, fmt.Errorf("nothing connects node %d with node %d; a tree connects all %d nodes", id, root, n)
+			return nil, fmt.Errorf("nothing connects node %d with node %d; a tree connects all %d nodes", id, Root, n)
 		}
 	}
 	return t, nil
 }
 
-func (t *tree) nodes() int { return len(t.order) }
+func (t *Tree) Nodes() int { return len(t.order) }
 
-func (t *tree) neighbours(id dme.NodeID) []dme.NodeID { return slices.Clone(t.near[id]) }
+// Parent returns the neighbour of a node in the direction of [Root], whose own is None.
+func (t *Tree) Parent(id dme.NodeID) dme.NodeID { return t.parent[id] }
 
-// adjacent reports whether two different nodes are neighbours.
-func (t *tree) adjacent(a, b dme.NodeID) bool {
+// Neighbours returns those of a node in ascending order. The slice is the tree's own.
+func (t *Tree) Neighbours(id dme.NodeID) []dme.NodeID { return t.near[id] }
+
+// Adjacent reports whether two different nodes are neighbours.
+func (t *Tree) Adjacent(a, b dme.NodeID) bool {
 	return t.parent[a] == b || t.parent[b] == a
 }
 
-// maxDegree returns the largest number of neighbours of a node.
-func (t *tree) maxDegree() int {
+// MaxDegree returns the largest number of neighbours of a node.
+func (t *Tree) MaxDegree() int {
 	most := 0
 	for _, near := range t.near {
 		most = max(most, len(near))
@@ -89,9 +95,9 @@ func (t *tree) maxDegree() int {
 	return most
 }
 
-// longestPath returns the number of edges between the two nodes that are
+// LongestPath returns the number of edges between the two nodes that are
 // furthest apart.
-func (t *tree) longestPath() int {
+func (t *Tree) LongestPath() int {
 	longest := 0
 	height := make([]int, len(t.parent)) // of the subtree below each node
 	for _, id := range slices.Backward(t.order[1:]) {
@@ -102,10 +108,10 @@ func (t *tree) longestPath() int {
 	return longest
 }
 
-// meanDistance returns the mean number of edges between two nodes drawn
+// MeanDistance returns the mean number of edges between two nodes drawn
 // independently and uniformly; they may be the same.
-func (t *tree) meanDistance() float64 {
-	n := t.nodes()
+func (t *Tree) MeanDistance() float64 {
+	n := t.Nodes()
 	size := make([]int, len(t.parent)) // of the subtree of each node
 	var sum float64
 	for _, id := range slices.Backward(t.order) {
@@ -117,11 +123,13 @@ func (t *tree) meanDistance() float64 {
 	return sum / float64(n) / float64(n)
 }
 
-const optTree = "tree"
+// OptTree is the name of the option that [Option] describes.
+const OptTree = "tree"
 
-func treeOption() dme.Option {
+// Option is the option of an algorithm that names the tree: a value for [Make].
+func Option(initially string) dme.Option {
 	return dme.Option{
-		Name: optTree, Default: "binary", Words: []string{"binary", "star", "line"},
+		Name: OptTree, Default: initially, Words: []string{"binary", "star", "line"},
 		Forms: []string{"kary:K", "radiating:K", "file:F", "mst:COSTS"}, Samples: []string{"kary:3", "radiating:3"},
 		Valid: dme.Valid(parseShape),
 		Help: "the spanning tree, whose node 1 is the root, the centre of the star, the end of the line, and has the first token; " +
@@ -130,7 +138,21 @@ func treeOption() dme.Option {
 }
 
 // shape makes a tree on the nodes of a system.
-type shape func(dme.Config) (*tree, error)
+type shape func(dme.Config) (*Tree, error)
+
+// Make makes the tree that the option of a configuration names.
+func Make(c dme.Config) (*Tree, error) {
+	value := c.Options.Get(OptTree)
+	shape, err := parseShape(value)
+	var t *Tree
+	if err == nil {
+		t, err = shape(c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tree=%s: %w", value, err)
+	}
+	return t, nil
+}
 
 // parseShape returns the shape that a value of the option names.
 func parseShape(value string) (shape, error) {
@@ -139,7 +161,7 @@ func parseShape(value string) (shape, error) {
 	case value == "binary":
 		return byRule(heap(2)), nil
 	case value == "star":
-		return byRule(func(dme.NodeID) dme.NodeID { return root }), nil
+		return byRule(func(dme.NodeID) dme.NodeID { return Root }), nil
 	case value == "line":
 		return byRule(heap(1)), nil
 	case name == "kary" && has:
@@ -172,13 +194,16 @@ func degree(s string, least uint64) (dme.NodeID, error) {
 
 // byRule is the shape in which a rule says each node's parent.
 func byRule(parent func(dme.NodeID) dme.NodeID) shape {
-	return func(c dme.Config) (*tree, error) { return newTree(c.Nodes, parent), nil }
+	return func(c dme.Config) (*Tree, error) { return newTree(c.Nodes, parent), nil }
 }
 
 // heap orders the nodes by levels, with k children each.
 func heap(k dme.NodeID) func(dme.NodeID) dme.NodeID {
 	return func(i dme.NodeID) dme.NodeID { return (i-2)/k + 1 }
 }
+
+// Radiating returns the radiating star of degree k ≥ 3 on n nodes.
+func Radiating(n int, k dme.NodeID) *Tree { return newTree(n, radiating(k)) }
 
 // radiating orders the nodes by levels, such that every node that is not on the
 // last two has degree k: k children at the root, k−1 elsewhere. This is the
@@ -187,7 +212,7 @@ func heap(k dme.NodeID) func(dme.NodeID) dme.NodeID {
 func radiating(k dme.NodeID) func(dme.NodeID) dme.NodeID {
 	return func(i dme.NodeID) dme.NodeID {
 		if i <= k+1 {
-			return root
+			return Root
 		}
 		return (i-k-2)/(k-1) + 2
 	}
