@@ -88,8 +88,11 @@ func TestExamplesOfSection994(t *testing.T) {
 // Whichever of 15 nodes are down, a live node enters if the text promises a quorum.
 func TestEverySetOfFailedNodes(t *testing.T) {
 	stride := 127 // a prime: the sets that are left out are of all kinds
-	if testkit.Long() {
+	switch {
+	case testkit.Full():
 		stride = 1
+	case testkit.Long():
+		stride = 5
 	}
 	for _, path := range []string{"self", "random"} {
 		suite.EverySetOfFailedNodes(t, Algorithm(), 15, stride, map[string]string{optPath: path}, func(up func(dme.NodeID) bool) bool {

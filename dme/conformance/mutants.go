@@ -46,7 +46,7 @@ func TestMutants(t *testing.T, test string, mutants ...Mutant) {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
-			cmd := exec.Command(tool, "test", "-vet=off", "-count=1", "-run="+test, "-overlay="+m.overlay(t), ".")
+			cmd := exec.Command(tool, "test", "-vet=off", "-count=1", "-failfast", "-run="+test, "-overlay="+m.overlay(t), ".")
 			cmd.Args = append(cmd.Args, m.Args...)
 			output, err := cmd.CombinedOutput()
 			switch {
