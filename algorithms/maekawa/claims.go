@@ -1,6 +1,7 @@
 package maekawa
 
 import (
+	"math"
 	"slices"
 
 	"dmebench/algorithms/quorum"
@@ -99,12 +100,19 @@ func kinds() claim.List {
 	)
 }
 
+// halvingThirds is N^(log 2 / log 3), 2^k of 3^k nodes.
+func halvingThirds(s dme.Setting) (float64, bool) {
+	return math.Pow(float64(s.Nodes), math.Log(2)/math.Log(3)), true
+}
+
 // otherSets lists what the paper says of earlier algorithms, as of other request
 // sets for its own.
 func otherSets() claim.List {
 	const before = paper + "section 1"
 	majority := optQuorum + "=majority"
 	central := optQuorum + "=singleton"
+	const kumar = "A. Kumar: Hierarchical Quorum Consensus, IEEE Transactions on Computers 40(9), 1991"
+	hierarchical := optQuorum + "=hierarchical"
 	return claim.List{
 		claim.KindPerCS("LOCKED").Is("N/2 permissions (majority)",
 			claim.Light, before+": Thomas's majority consensus").As("⌊N/2⌋").With(majority).
@@ -116,6 +124,16 @@ func otherSets() claim.List {
 		claim.QuorumSize.Is("K = N (majority)", claim.Static, paper+"section 2").Named("all-nodes").
 			With(majority).Where(with("majority")).MeasuredBy(meanSize).
 			Refuted("a majority is enough, ⌊N/2⌋ + 1 of N nodes, as section 1 says itself"),
+		claim.QuorumSize.Grows(claim.Growth{Exponent: math.Log(2) / math.Log(3), Order: true}, "O(N^0.63) (hierarchical)", claim.Static, kumar).
+			With(hierarchical).Where(with("hierarchical")).Predicting(halvingThirds).MeasuredBy(meanSize),
+		claim.MessagesPerCS.Averages("3(N^0.63 − 1) of N = 3^k nodes (hierarchical)", claim.Light, kumar).With(hierarchical).
+			Where(func(s dme.Setting) bool {
+				return with("hierarchical")(s) && math.Abs(math.Remainder(math.Log(float64(s.Nodes))/math.Log(3), 1)) < 1e-9
+			}).
+			Predicting(func(s dme.Setting) (float64, bool) {
+				k, ok := halvingThirds(s)
+				return 3 * (k - 1), ok
+			}),
 		// Node 1 answers itself without a message.
 		claim.MessagesPerCS.Averages("3, but 0 for the controller: 3(N−1)/N (singleton)",
 			claim.Light, paper+"section 2: centralized control").As("3(N−1)/N").With(central).

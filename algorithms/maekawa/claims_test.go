@@ -54,7 +54,7 @@ func TestLightLoad(t *testing.T) {
 		want         uint64
 	}{
 		{"plane", 1, 0}, {"plane", 2, 3}, {"plane", 7, 6}, {"plane", 13, 9}, {"plane", 31, 15},
-		{"grid", 9, 12}, {"majority", 5, 6}, {"tree", 7, 6},
+		{"grid", 9, 12}, {"majority", 5, 6}, {"tree", 7, 6}, {"hierarchical", 9, 9},
 	} {
 		for _, yield := range []string{"failed", "always"} {
 			for _, grants := range []string{"plain", "numbered"} {

@@ -24,7 +24,7 @@ func setups() []setup {
 		nodes        int
 	}{
 		{"plane", 1}, {"plane", 2}, {"plane", 3}, {"plane", 5}, {"plane", 7}, {"plane", 13}, {"plane", 31},
-		{"grid", 9}, {"majority", 5}, {"tree", 7}, {"singleton", 4},
+		{"grid", 9}, {"majority", 5}, {"tree", 7}, {"hierarchical", 9}, {"singleton", 4},
 	} {
 		for _, yield := range []string{"failed", "always"} {
 			for _, grants := range []string{"plain", "numbered"} {
@@ -45,10 +45,10 @@ func TestRandomSchedules(t *testing.T) {
 		for _, burst := range []bool{true, false} {
 			seeds := 300 / s.nodes
 			if testkit.Long() {
-				seeds *= 10
+				seeds *= 4
 			}
 			if testkit.Full() {
-				seeds *= 20
+				seeds *= 50
 			}
 			for seed := range uint64(seeds) {
 				w := walk(sys, seed, burst, 3)

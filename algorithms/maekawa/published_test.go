@@ -230,7 +230,7 @@ func TestRandomCrashes(t *testing.T) {
 		schedules = 400
 	}
 	for _, n := range []int{3, 5, 7, 9} {
-		for _, q := range []string{"plane", "grid", "majority", "tree", "weighted"} {
+		for _, q := range []string{"plane", "grid", "majority", "tree", "hierarchical", "weighted"} {
 			for _, set := range []map[string]string{
 				{"yield": "failed"}, {"yield": "always"}, {"yield": "failed", "grants": "numbered"}, {"yield": "always", "grants": "numbered"},
 			} {

@@ -22,6 +22,12 @@ func (s *System) search() func(up []bool) (size int, ok bool) {
 			return len(set), ok
 		}
 	}
+	if s.name == "hierarchical" {
+		return func(up []bool) (int, bool) {
+			set := group{1, s.nodes}.smallest(1, func(id dme.NodeID) bool { return up[id-1] })
+			return len(set), set != nil
+		}
+	}
 	sets := s.Sets()
 	slices.SortStableFunc(sets, func(a, b []dme.NodeID) int { return len(a) - len(b) })
 	return func(up []bool) (int, bool) {

@@ -53,6 +53,31 @@ func allQuorums(t *testing.T, s *System) [][]dme.NodeID {
 				all = append(all, q)
 			}
 		})
+	case "hierarchical":
+		var of func(nodes []dme.NodeID) [][]dme.NodeID
+		of = func(nodes []dme.NodeID) (all [][]dme.NodeID) {
+			n := len(nodes)
+			switch n {
+			case 1:
+				return [][]dme.NodeID{nodes}
+			case 2:
+				return [][]dme.NodeID{nodes}
+			}
+			parts := [][][]dme.NodeID{of(nodes[:n/3]), of(nodes[n/3 : 2*n/3]), of(nodes[2*n/3:])}
+			for _, two := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
+				for _, p := range parts[two[0]] {
+					for _, q := range parts[two[1]] {
+						all = append(all, slices.Concat(p, q))
+					}
+				}
+			}
+			return all
+		}
+		nodes := make([]dme.NodeID, s.Nodes())
+		for i := range nodes {
+			nodes[i] = dme.NodeID(i + 1)
+		}
+		all = of(nodes)
 	default:
 		for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
 			all = append(all, s.RequestSet(id))
@@ -94,7 +119,7 @@ func ups() []float64 { return []float64{0, 0.1, 0.5, 0.9, 0.99, 1} }
 // The availabilities that can be written down: of one node p, of a majority a
 // sum of binomial terms, and of a tree of level k a recursion (Agrawal and El
 // Abbadi 1991): its root is up and a subtree has a quorum, or it is down and
-// both have one.
+// both have one; of a hierarchy two of three parts have one (Kumar 1991).
 func formulas() map[string]func(n int, p float64) float64 {
 	var tree func(n int, p float64) float64
 	tree = func(n int, p float64) float64 {
@@ -104,9 +129,21 @@ func formulas() map[string]func(n int, p float64) float64 {
 		a := tree(n/2, p)
 		return p*(1-(1-a)*(1-a)) + (1-p)*a*a
 	}
+	var hierarchical func(n int, p float64) float64
+	hierarchical = func(n int, p float64) float64 {
+		switch n {
+		case 1:
+			return p
+		case 2:
+			return p * p
+		}
+		a, b, c := hierarchical(n/3, p), hierarchical(2*n/3-n/3, p), hierarchical(n-2*n/3, p)
+		return a*b + a*c + b*c - 2*a*b*c
+	}
 	return map[string]func(int, float64) float64{
-		"singleton": func(_ int, p float64) float64 { return p },
-		"tree":      tree,
+		"hierarchical": hierarchical,
+		"singleton":    func(_ int, p float64) float64 { return p },
+		"tree":         tree,
 		"majority": func(n int, p float64) float64 {
 			// Pascal's triangle, so that it shares nothing with binomial.
 			row := []float64{1}
@@ -219,7 +256,8 @@ func TestDrawnPatterns(t *testing.T) {
 		for _, n := range []int{31, 63} {
 			s := mustNew(t, name, n)
 			r := s.resilience(2000, 1, smallest(s)) // also of the tree, as if it were not counted
-			if drawn := !r.Failed[n/2].Exact; drawn != (name == "tree") || drawn && r.Failed[n/2].Patterns != 2000 || !r.Failed[1].Exact {
+			drawn := !r.Failed[n/2].Exact
+			if want := name == "tree" || name == "hierarchical"; drawn != want || drawn && r.Failed[n/2].Patterns != 2000 || !r.Failed[1].Exact {
 				t.Errorf("%s of %d: %+v", name, n, r.Failed)
 			}
 			for _, p := range ups() {

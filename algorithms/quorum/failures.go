@@ -177,7 +177,8 @@ func showTallies(v *dme.Visitor, name string, all *[]tally) {
 // coterie, of which a node chooses another one.
 //
 // Of majority and weighted, a quorum is any set of nodes with more than half of
-// the votes; of tree, what [TreeQuorum] finds; of the others, the request set of
+// the votes; of tree, what [TreeQuorum] finds; of hierarchical, quorums of two parts of each
+// group; of the others, the request set of
 // any node. Members is what the node asks now: as many of these are kept as the
 // construction allows without a search through all quorums.
 func (s *System) Substitute(id dme.NodeID, members []dme.NodeID, up func(dme.NodeID) bool) (quorum []dme.NodeID, ok bool) {
@@ -187,6 +188,9 @@ func (s *System) Substitute(id dme.NodeID, members []dme.NodeID, up func(dme.Nod
 		return TreeQuorum(s.nodes, id, up)
 	case "majority", "weighted":
 		return s.substituteVoters(id, members, up)
+	case "hierarchical":
+		quorum = group{1, s.nodes}.smallest(id, up)
+		return quorum, quorum != nil
 	}
 	return s.substituteSet(id, members, up)
 }

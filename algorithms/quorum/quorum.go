@@ -19,12 +19,14 @@
 //     with all votes at one node is centralized control;
 //   - tree: a path from the root of a binary tree to a leaf, K ≈ log2 N (Agrawal
 //     and El Abbadi 1991); [TreeQuorum] replaces nodes that have failed;
+//   - hierarchical: two of three parts, at each level of a hierarchy, K ≈ N^0.63 (Kumar
+//     1991);
 //   - singleton: node 1 alone, which is centralized control (Maekawa 1985,
 //     section 2);
 //   - file: sets that somebody has written down, and of which any two must meet.
 //
 // Every construction works for every N ≥ 1 and keeps the property (a) any two
-// sets meet; plane, grid, majority and tree keep (b) i ∈ S_i. Whether (c) all
+// sets meet; plane, grid, majority, tree and hierarchical keep (b) i ∈ S_i. Whether (c) all
 // sets are equally large and (d) every node serves equally many,
 // [System.Properties] tells. What is left of a system while nodes fail,
 // [System.Resilience] tells; a node finds another quorum by [System.Substitute],
@@ -136,6 +138,8 @@ func Constructions() []Construction {
 			"nodes that have more than half of the votes, none of them superfluous; one vote each unless weights are given"},
 		{"tree", tree, "Agrawal and El Abbadi 1991; the textbook's section 9.9.1",
 			"a path from the root of a heap-shaped binary tree through the node to a leaf; K ≈ log2(N+1)"},
+		{"hierarchical", hierarchical, "Kumar 1991",
+			"two of three parts of the nodes, and two of three parts of each of these, down to single nodes; K ≈ N^0.63"},
 		{"singleton", singleton, "Maekawa 1985, section 2",
 			"node 1 alone: centralized control; K = 1"},
 		// lookup builds it, since it knows F

@@ -96,6 +96,12 @@ func TestSmallSystems(t *testing.T) {
 		{"tree", 2, [][]dme.NodeID{{1, 2}, {1, 2}}},
 		{"tree", 3, [][]dme.NodeID{{1, 3}, {1, 2}, {1, 3}}},
 		{"tree", 4, [][]dme.NodeID{{1, 3}, {1, 2, 4}, {1, 3}, {1, 2, 4}}},
+		{"hierarchical", 1, [][]dme.NodeID{{1}}},
+		{"hierarchical", 2, [][]dme.NodeID{{1, 2}, {1, 2}}},
+		{"hierarchical", 3, [][]dme.NodeID{{1, 2}, {2, 3}, {1, 3}}},
+		{"hierarchical", 9, [][]dme.NodeID{
+			{1, 2, 4, 5}, {2, 3, 5, 6}, {1, 3, 4, 6}, {4, 5, 7, 8}, {5, 6, 8, 9}, {4, 6, 7, 9}, {1, 2, 7, 8}, {2, 3, 8, 9}, {1, 3, 7, 9},
+		}},
 		{"singleton", 3, [][]dme.NodeID{{1}, {1}, {1}}},
 		{"majority", 4, [][]dme.NodeID{{1, 2, 3}, {2, 3, 4}, {1, 3, 4}, {1, 2, 4}}},
 	} {
@@ -104,6 +110,16 @@ func TestSmallSystems(t *testing.T) {
 			if got := s.RequestSet(dme.NodeID(i + 1)); !slices.Equal(got, want) {
 				t.Errorf("%s of %d: S_%d = %v, want %v", x.construction, x.nodes, i+1, got, want)
 			}
+		}
+	}
+}
+
+// Of 3^k nodes each asks 2^k, and serves as many.
+func TestHierarchyOfThrees(t *testing.T) {
+	for n, k := 1, 1; n < 1000; n, k = 3*n, 2*k {
+		p := mustNew(t, "hierarchical", n).Properties()
+		if !p.EqualSizes() || !p.EqualLoads() || p.Sizes.Min != k {
+			t.Errorf("N=%d: %+v, want %d", n, p, k)
 		}
 	}
 }

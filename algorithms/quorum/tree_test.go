@@ -176,7 +176,8 @@ func TestSubstitutesMeet(t *testing.T) {
 		{"plane", 1, nil}, {"plane", 2, nil}, {"plane", 7, nil}, {"plane", 9, nil}, {"grid", 8, nil}, {"grid", 9, nil},
 		{"majority", 6, nil}, {"majority", 7, nil}, {"weighted", 7, []uint64{5, 3, 2, 2, 1, 1, 0}},
 		{"weighted", 6, []uint64{2, 2, 2, 1, 1, 1}}, {"weighted", 4, []uint64{9, 1, 1, 1}}, {"weighted", 5, nil},
-		{"tree", 6, nil}, {"tree", 9, nil}, {"singleton", 3, nil}, {"file:testdata/textbook-9.9.6.txt", 6, nil},
+		{"tree", 6, nil}, {"tree", 9, nil}, {"hierarchical", 8, nil}, {"hierarchical", 9, nil},
+		{"singleton", 3, nil}, {"file:testdata/textbook-9.9.6.txt", 6, nil},
 	} {
 		s, err := New(x.construction, Config{Nodes: x.nodes, Weights: x.weights, ReadFile: os.ReadFile})
 		if err != nil {

@@ -41,7 +41,10 @@ func TestCompletion(t *testing.T) {
 		{"run maekawa --transport ", "tcp udp nats sim"},
 		{"run maekawa --transport=u", "udp"},
 		{"run maekawa --workload h", "hotspot"},
-		{"run maekawa --set quor", "quorum= quorum=grid quorum=majority quorum=plane quorum=singleton quorum=tree quorum=weighted"},
+		{
+			"run maekawa --set quor",
+			"quorum= quorum=grid quorum=hierarchical quorum=majority quorum=plane quorum=singleton quorum=tree quorum=weighted",
+		},
 		{"run maekawa --set quorum=ma", "majority"},
 		{"check raymond --set tree=bina", "binary"},
 		{"run --no", "--nodes --nodes-per-worker"},
