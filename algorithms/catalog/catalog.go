@@ -11,6 +11,7 @@ import (
 	"dmebench/algorithms/lodhakshemkalyani"
 	"dmebench/algorithms/maekawa"
 	"dmebench/algorithms/naimitrehel"
+	"dmebench/algorithms/neilsenmizuno"
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/ricartagrawalatoken"
@@ -42,6 +43,7 @@ func All() []*dme.Algorithm {
 		raymond.Algorithm(),
 		raymond.Robust(),
 		naimitrehel.Algorithm(),
+		neilsenmizuno.Algorithm(),
 		singhal.Algorithm(),
 		lodhakshemkalyani.Algorithm(),
 		maekawa.Algorithm(),
