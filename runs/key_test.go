@@ -86,7 +86,7 @@ func TestMetrics(t *testing.T) {
 	five := 5.0
 	full := &runs.Result{
 		Entries: 1, Throughput: &five, Offered: &five, T: &five, THandover: &five, SyncDelayOverT: &five, CS: &five,
-		Messages:     runs.Messages{Transmissions: 5, PerCS: &five, SteadyPerCS: &five},
+		Messages:     runs.Messages{Transmissions: 5, PerCS: &five, SteadyPerCS: &five, BetweenSites: count(5)},
 		ResponseTime: times, WaitingTime: times, SyncDelay: times, Lateness: times,
 		Fairness: runs.Fairness{Jain: &five, LongestRun: 5, MaxBypass: 5, ByOne: 5, OutOfOrder: 5},
 		Work:     runs.Work{MaxOverMean: &five, SentByNode: []uint64{1, 3}, HandledByNode: []uint64{1, 2}},

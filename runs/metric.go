@@ -75,6 +75,7 @@ const (
 	MessagesPerCS      = "messages_per_cs"
 	SteadyPerCS        = "messages_per_cs_steady"
 	TransmissionsPerCS = "transmissions_per_cs"
+	BetweenSitesPerCS  = "between_sites_per_cs"
 	Throughput         = "throughput_cs_per_s"
 	Offered            = "offered_cs_per_s"
 	ResponseMean       = "response_time_mean_ns"
@@ -113,6 +114,13 @@ var metrics = []Metric{
 			return nil
 		}
 		x := float64(r.Messages.Transmissions) / float64(r.Entries)
+		return &x
+	}},
+	{BetweenSitesPerCS, "Messages between sites per CS", "far-msgs/CS", Lower, func(r *Result) *float64 {
+		if r.Entries == 0 || r.Messages.BetweenSites == nil {
+			return nil
+		}
+		x := float64(*r.Messages.BetweenSites) / float64(r.Entries)
 		return &x
 	}},
 	{Throughput, "Throughput (CS/s)", "CS/s", Higher, func(r *Result) *float64 { return r.Throughput }},

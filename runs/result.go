@@ -80,6 +80,7 @@ type Result struct {
 	Workers     int               `json:"workers"`         // processes
 	Hosts       []Host            `json:"hosts,omitempty"` // of a run on other hosts than the coordinator's alone
 	Links       []HostLink        `json:"links,omitempty"` // between them
+	Sites       []Site            `json:"sites,omitempty"` // of a network with sites
 	Warnings    []string          `json:"warnings"`
 	Environment map[string]string `json:"environment"`
 	Spec        Spec              `json:"spec"`
@@ -120,6 +121,18 @@ type Messages struct {
 	SteadyPerCS   *float64          `json:"steady_per_cs"` // after warm-up
 	ByKind        map[string]uint64 `json:"by_kind"`
 	PerEntry      map[string]uint64 `json:"per_entry"` // in serial: how many entries cost how many messages
+
+	BetweenSites *uint64 `json:"between_sites,omitempty"` // of a network with sites: of Total
+}
+
+// Site is a place where nodes are, of a network with sites.
+type Site struct {
+	Name    string     `json:"name"`
+	Nodes   int        `json:"nodes"`
+	Entries uint64     `json:"entries"`
+	Waiting *Quantiles `json:"waiting_time_ns"`
+	Stays   uint64     `json:"stays"`    // entries whose entry before was at this site too
+	DelayNS []int64    `json:"delay_ns"` // mean one-way, that the links to each site add
 }
 
 // Wire counts what the transport did; in a simulation a frame is a message.

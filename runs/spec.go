@@ -161,6 +161,7 @@ type Experiment struct {
 	Algorithms     List[Entry]    `json:"algorithms" yaml:"algorithms"`
 	Nodes          []int          `json:"nodes" yaml:"nodes,flow"`
 	Transports     List[Entry]    `json:"transports" yaml:"transports"`
+	Sites          *Sites         `json:"sites,omitempty" yaml:"sites,omitempty"` // of all transports
 	Workloads      List[Workload] `json:"workloads" yaml:"workloads"`
 	Repetitions    int            `json:"repetitions" yaml:"repetitions,omitempty"`
 	Seed           uint64         `json:"seed" yaml:"seed,omitempty"` // of the first repetition
@@ -173,6 +174,12 @@ type Experiment struct {
 	Resource       string         `json:"resource,omitempty" yaml:"resource,omitempty"`             // used by every critical section
 	Axes           []Axis         `json:"axes,omitempty" yaml:"axes,omitempty"`
 	Figures        []Figure       `json:"figures,omitempty" yaml:"figures,omitempty"` // that a report shows first, and draws for papers
+}
+
+// Sites says where nodes are, for the settings sites and place of each transport.
+type Sites struct {
+	File  string `json:"file" yaml:"file"` // of lines "from,to,delay"; regions stands for those that the program has
+	Place string `json:"place,omitempty" yaml:"place,omitempty"`
 }
 
 // Entry is an algorithm or a transport with its settings.

@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -35,6 +36,7 @@ import (
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
+	"dmebench/transport/link"
 	"dmebench/workload/fault"
 )
 
@@ -163,12 +165,38 @@ func (f *File) complete() {
 		}
 	}
 	d.label("workloads", workloads)
+	f.locate()
 	d.schedules(f)
 	for i, a := range f.Axes {
 		if (!picture.MatchString(a.Name) || a.Over == "") && !d.doubtful[place{"axes", i}] {
 			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and '-', and what varies",
 				where("axes", i), a.Name, a.Over)
 		}
+	}
+}
+
+// locate gives each transport the settings that say where nodes are.
+func (f *File) locate() {
+	s := f.Sites
+	if s == nil {
+		return
+	}
+	if s.File == "" {
+		f.document.add(f.document.line("sites"), "sites: file is missing; want the name of a file of lines 'from,to,delay', or regions")
+		return
+	}
+	set := map[string]string{link.SitesOption: s.File}
+	if s.File != link.RegionsName {
+		set[link.SitesOption] = "file:" + s.File
+	}
+	if s.Place != "" {
+		set[link.PlaceOption] = s.Place
+	}
+	for i := range f.Transports {
+		t := &f.Transports[i]
+		own := t.Set
+		t.Set = maps.Clone(set)
+		maps.Copy(t.Set, own) // what a transport says itself holds
 	}
 }
 

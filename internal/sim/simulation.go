@@ -102,6 +102,9 @@ func (s *simulation) build() {
 		id := dme.NodeID(i + 1)
 		s.current = id
 		h := noderun.NewWith(&s.out, s.job.Algorithm, s.job.System, len(s.procs), id, s, &s.counters[i])
+		if far := s.job.Far(id); far != nil {
+			h.CountFar(far)
+		}
 		if _, ok := h.Node().(dme.Stopper); ok {
 			s.stoppers = true
 		}

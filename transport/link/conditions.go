@@ -35,6 +35,7 @@ type Config struct {
 	Seed       uint64
 	All        Conditions // of every link for which no rule is in force
 	Rules      []Rule     // of single links; the first that is in force holds
+	Sites      *Sites     // nil: all nodes are at one
 	Partitions []Partition
 	Cut        *Cut // partitions that are made at run time; nil: none will be
 
@@ -52,7 +53,7 @@ func (c *Config) each(f func(Conditions)) {
 
 // Idle reports whether the configuration leaves every frame alone.
 func (c *Config) Idle() bool {
-	idle := len(c.Partitions) == 0 && c.Cut == nil
+	idle := len(c.Partitions) == 0 && c.Cut == nil && c.Sites == nil
 	c.each(func(x Conditions) {
 		x.Holding = 0
 		idle = idle && x == Conditions{}
@@ -87,7 +88,7 @@ func (c *Config) Longest() (longest time.Duration, bounded bool) {
 	c.each(func(x Conditions) {
 		d, ok := x.Delay.longest()
 		bounded = bounded && ok && x.Bandwidth == 0
-		longest = max(longest, d+x.Jitter+x.holds())
+		longest = max(longest, d+x.Jitter+x.holds()+c.Sites.longest())
 	})
 	return longest, bounded
 }
@@ -95,7 +96,7 @@ func (c *Config) Longest() (longest time.Duration, bounded bool) {
 // Typical returns about how long a frame of so many bytes takes on the slowest link.
 func (c *Config) Typical(bytes int) (typical time.Duration) {
 	c.each(func(x Conditions) {
-		typical = max(typical, x.Delay.Mean+x.Jitter+x.holds()+x.transmission(bytes))
+		typical = max(typical, x.Delay.Mean+x.Jitter+x.holds()+x.transmission(bytes)+c.Sites.longest())
 	})
 	return typical
 }
@@ -218,10 +219,10 @@ func (t *Transport) Impairment(a, b dme.NodeID) transport.Impairment {
 
 func (c *Config) impairment(l Link, now time.Duration) (x transport.Impairment) {
 	passes := 1.0
-	for _, way := range []Link{l, {l.To, l.From}} {
-		at := c.Conditioner(way).conditions(now)
+	for _, l := range []Link{l, {l.To, l.From}} {
+		at := c.Conditioner(l).conditions(now)
 		passes *= 1 - at.Loss
-		x.Delay += at.slowest()
+		x.Delay += at.slowest() + c.Sites.way(l).longest()
 	}
 	if c.separates(l, now) {
 		passes = 0

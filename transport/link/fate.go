@@ -21,6 +21,7 @@ type Conditioner struct {
 	config *Config
 	link   Link
 	rules  []*Rule // that are for the link
+	way    way     // between the sites of its nodes
 
 	frames uint64        // that were sent
 	last   time.Duration // when the latest leaves that keeps the order
@@ -29,14 +30,14 @@ type Conditioner struct {
 
 // Conditioner returns the one of a link. The configuration must stay as it is.
 func (c *Config) Conditioner(l Link) *Conditioner {
-	return &Conditioner{config: c, link: l, rules: c.rulesOf(l)}
+	return &Conditioner{config: c, link: l, rules: c.rulesOf(l), way: c.Sites.way(l)}
 }
 
 // Next decides on the next frame of the link, which is sent at the time now: since Start,
 // and not before the frame before it.
 func (c *Conditioner) Next(now time.Duration, bytes int) Fate {
 	x := c.conditions(now)
-	drawn := x.luck(c.config.Seed, c.link, c.frames)
+	drawn := x.luck(c.config.Seed, c.link, c.frames, c.way)
 	c.frames++
 	f := Fate{Reordered: drawn.reordered, Repeated: drawn.repeated}
 	f.Partitioned = c.config.separates(c.link, now)
@@ -76,7 +77,7 @@ type luck struct {
 }
 
 // luck draws for the k-th frame of a link.
-func (c *Conditions) luck(seed uint64, l Link, k uint64) luck {
+func (c *Conditions) luck(seed uint64, l Link, k uint64, w way) luck {
 	d := newDraws(seed, l, k)
 	// Always all of them and in this order: each draw has one meaning.
 	f := luck{
@@ -86,7 +87,9 @@ func (c *Conditions) luck(seed uint64, l Link, k uint64) luck {
 	}
 	f.delay = c.Delay.draw(d.unit()) + scaled(c.Jitter, d.unit())
 	f.holding = scaled(c.holding(), d.unit())
-	f.repeat = f.delay + scaled(c.holding(), d.unit())
+	after := scaled(c.holding(), d.unit())
+	f.delay += w.delay + scaled(w.jitter, d.unit())
+	f.repeat = f.delay + after
 	return f
 }
 

@@ -221,7 +221,7 @@ func TestSwitchingOneConditionOnLeavesTheOthersAlone(t *testing.T) {
 	with, without := harsh, harsh
 	without.Loss = 0
 	for k := range uint64(200) {
-		a, b := with.luck(3, Link{1, 2}, k), without.luck(3, Link{1, 2}, k)
+		a, b := with.luck(3, Link{1, 2}, k, way{}), without.luck(3, Link{1, 2}, k, way{})
 		a.lost = b.lost
 		if a != b {
 			t.Fatalf("frame %d: %+v without loss, %+v with it", k, b, a)
@@ -233,7 +233,7 @@ func TestFrequencies(t *testing.T) {
 	const n = 100_000
 	var lost, repeated, reordered int
 	for k := range uint64(n) {
-		f := harsh.luck(1, Link{1, 2}, k)
+		f := harsh.luck(1, Link{1, 2}, k, way{})
 		lost += count(f.lost)
 		repeated += count(f.repeated)
 		reordered += count(f.reordered)
@@ -310,7 +310,7 @@ func soleReordered(c Conditions, n int) (seed uint64, k int) {
 	for ; ; seed++ {
 		found := 0
 		for i := range n {
-			if f := c.luck(seed, Link{1, 3}, uint64(i)); f.reordered {
+			if f := c.luck(seed, Link{1, 3}, uint64(i), way{}); f.reordered {
 				k = i
 				if found++; f.holding < MaxDelay/2 {
 					found = n

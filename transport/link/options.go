@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"dmebench/units"
-
 	"dmebench/dme"
+	"dmebench/units"
 )
 
 type setting struct {
@@ -41,6 +40,12 @@ func settings() []setting {
 				}
 				return err
 			}},
+		{SitesOption, noSites, "none|regions|file:F",
+			"where nodes are, and how far apart: twelve cloud regions at the speed of light in fibre, or the lines 'from,to,delay' " +
+				"of file F, one-way; on top of other delays",
+			func(s string, _ *Config) error { return validSites(s) }},
+		{PlaceOption, blocks, "blocks|round-robin|file", "which node is at which site: the first at the first, in turn, or as file F says",
+			func(s string, _ *Config) error { return validPlace(s) }},
 		{"partition", "none", "none|GROUP|…@FROM-UNTIL;…",
 			"when frames between groups of nodes vanish, such as 1,2|3-5@1s-2s, counted from the start of the network",
 			func(s string, c *Config) (err error) {
@@ -83,6 +88,10 @@ func Parse(o dme.Options) (Config, error) {
 		if err := x.parse(o.Get(x.name), &c); err != nil {
 			errs = append(errs, fmt.Errorf("link: %s=%s: %w", x.name, o.Get(x.name), err))
 		}
+	}
+	sites, err := locatedSites(o)
+	if c.Sites = sites; err != nil {
+		errs = append(errs, fmt.Errorf("link: %s=%s: %w", SitesOption, o.Get(SitesOption), err))
 	}
 	return c, errors.Join(errs...)
 }

@@ -55,6 +55,7 @@ func Result(o Observation) *runs.Result {
 		Jain: part.jain(o.Nodes), LongestRun: t.longestRun(),
 		MaxBypass: t.maxBypass(), ByOne: t.maxBypassByOne(), OutOfOrder: t.outOfOrder(),
 	}
+	t.fillSites(r, &o)
 	r.Safety = t.safety(&o, &sum)
 	r.Service = o.Service
 	r.Liveness = runs.Liveness{Stalled: o.Status == runs.Stalled, States: o.States}

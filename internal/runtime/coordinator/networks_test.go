@@ -160,6 +160,31 @@ func TestDelayedLinksTakeTheirTime(t *testing.T) {
 	}
 }
 
+// Between sites messages take the time of the way, over every network: half of the nodes
+// wait for a request and a grant.
+func TestSitesAreFarApart(t *testing.T) {
+	beside(t)
+	const way = 33_300 * time.Microsecond // from virginia to stockholm, of the regions
+	for i, name := range []string{"tcp", "udp", "nats"} {
+		if !sampled(i, 3) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			r := mustRun(t, runs.Spec{
+				Algorithm: "centralized", Nodes: 2, Workload: "serial", Requests: 12, CS: "1ms", Transport: name,
+				Set: map[string]string{"sites": "regions"},
+			})
+			far := slices.IndexFunc(r.Sites, func(s runs.Site) bool { return s.Name == "stockholm" })
+			if r.Messages.BetweenSites == nil || *r.Messages.BetweenSites != r.Messages.Total || r.Messages.Total == 0 {
+				t.Errorf("all messages were between sites: %+v", r.Messages)
+			}
+			if s := r.Sites[far]; s.Nodes != 1 || s.Entries == 0 || s.Waiting.P50 < 2*way.Nanoseconds() {
+				t.Errorf("%+v, %+v; want nothing below %v", s, s.Waiting, 2*way)
+			}
+		})
+	}
+}
+
 const (
 	ringProcesses = 8
 	ringTime      = time.Second

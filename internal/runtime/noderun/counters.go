@@ -49,7 +49,8 @@ type counters[U, I any] struct {
 	Timers         U // timers armed
 	Pending        U // requests that the local process has still to make; 1 stands for some
 	LastMove       I // time of the last handled event, ns on the runtime's clock
-	_              [4]U
+	Far            U // of Sent, those to nodes of other sites
+	_              [3]U
 }
 
 const words = unsafe.Sizeof(Counts{}) / 8

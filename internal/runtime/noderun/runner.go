@@ -45,7 +45,8 @@ type Runner struct {
 	observer Observer // nil where nobody looks
 	counters *Counters
 	out      *dme.Outbox
-	refusal  string // reason of the last refusal
+	refusal  string                // reason of the last refusal
+	far      func(dme.NodeID) bool // which nodes are at other sites; nil where all are at one
 }
 
 // New returns a runner for node id of a system of a on nodes nodes. counters
@@ -68,6 +69,9 @@ func NewWith(out *dme.Outbox, a *dme.Algorithm, sys dme.System, nodes int, id dm
 func (h *Runner) renew() {
 	h.node = h.sys.Node(h.id)
 }
+
+// CountFar has messages to nodes of which far holds counted as such.
+func (h *Runner) CountFar(far func(dme.NodeID) bool) { h.far = far }
 
 func (h *Runner) ID() dme.NodeID { return h.id }
 
@@ -284,6 +288,9 @@ func (h *Runner) apply() {
 			}
 			h.count(&e.Msg, 1)
 			c.Transmissions.Add(1)
+			if h.far != nil && h.far(e.To) {
+				c.Far.Add(1)
+			}
 			h.observe(Event{Kind: dme.Send, Peer: e.To, Msg: &e.Msg})
 			h.world.Send(h.id, e.To, &e.Msg)
 		case dme.Broadcast:
@@ -291,6 +298,11 @@ func (h *Runner) apply() {
 				continue
 			}
 			h.count(&e.Msg, uint64(h.nodes-1))
+			if h.far != nil {
+				for to := range dme.Others(h.nodes, h.id) {
+					c.Far.Add(uint64(dme.Count(h.far(to))))
+				}
+			}
 			if h.observer != nil {
 				h.observeBroadcast(&e.Msg)
 			}

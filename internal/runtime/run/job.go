@@ -86,6 +86,7 @@ type Job struct {
 	Warmup     int      // entries to cut; -1 to find out
 	Faults     fault.Schedule
 
+	sites    *link.Sites
 	absent   []dme.NodeID // join later
 	kind     workload.Kind
 	load     workload.Spec // what Plan was made from
@@ -100,6 +101,17 @@ func (j *Job) Fencing() bool { return j.Algorithm.Fencing != nil && j.Algorithm.
 
 // Links returns what is done to the links of the job's network.
 func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }
+
+// Sites returns where the nodes are; nil where that is one place for all.
+func (j *Job) Sites() *link.Sites { return j.sites }
+
+// Far tells of a node which others are at other sites; it is nil where all are at one.
+func (j *Job) Far(id dme.NodeID) func(dme.NodeID) bool {
+	if j.sites == nil {
+		return nil
+	}
+	return func(other dme.NodeID) bool { return j.sites.Apart(id, other) }
+}
 
 // Resolve checks the spec and prepares what all nodes share. Every fault that
 // can be seen is reported, each on a line of its own. readFile serves options
@@ -171,6 +183,10 @@ func outline(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) (*Jo
 	try(err)
 	j.NetOptions, err = dme.ResolveOptions(j.Network.Options, sets[2])
 	try(err)
+	if err == nil {
+		err = link.Locate(j.NetOptions, s.Nodes, readFile)
+		try(err)
+	}
 	if check := j.Network.Check; check != nil && err == nil {
 		try(check(j.NetOptions))
 	}
@@ -192,6 +208,7 @@ func (j *Job) complete() (*Job, error) {
 	var errs []error
 	try := func(err error) { errs = append(errs, err) }
 	links := j.Links()
+	j.sites = links.Sites
 	try(links.CheckNodes(s.Nodes))
 	j.Plan, err = workload.New(j.load, s.Nodes, s.Seed)
 	try(err)

@@ -102,6 +102,7 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	if s := r.Service; s != nil {
 		describeService(s, line, list)
 	}
+	list("sites", describeSites(r))
 	var faults, hosts []string
 	for i := range r.Faults {
 		faults = append(faults, describeFault(&r.Faults[i], crossingOf(r)))
@@ -120,6 +121,32 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	}
 	_, err := out.Write(text.Bytes())
 	return err
+}
+
+// describeSites says of each site how long its nodes waited, and then what kept to sites:
+// handovers, beside how many would by chance, and messages.
+func describeSites(r *runs.Result) []string {
+	if r.Sites == nil {
+		return nil
+	}
+	var lines []string
+	var entries, stays, byChance float64
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		if s.Nodes == 0 {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s, nodes %d: %d entries, waiting %s",
+			s.Name, s.Nodes, s.Entries, cmp.Or(describeQuantiles(s.Waiting), "–")))
+		entries += float64(s.Entries)
+		stays += float64(s.Stays)
+		byChance += float64(s.Entries) * float64(s.Entries)
+	}
+	if entries > 1 {
+		lines = append(lines, fmt.Sprintf("%.3g messages per CS between sites; %.0f%% of handovers stay at their site, by chance %.0f%%",
+			float64(*r.Messages.BetweenSites)/entries, 100*stays/(entries-1), 100*byChance/entries/entries))
+	}
+	return lines
 }
 
 // describeQuantiles writes a distribution of times; empty where there is none.

@@ -14,7 +14,7 @@ import (
 )
 
 // magic begins every page and changes with its layout.
-const magic = 0x646d6562656e3035
+const magic = 0x646d6562656e3036
 
 // header is the first part of the page; each hot word has a cache line.
 type header struct {

@@ -47,6 +47,9 @@ func newNode(w *worker, id dme.NodeID) *node {
 		n.log = record.NewLog(w.assigned.LogLimit)
 	}
 	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
+	if far := w.job.Far(id); far != nil {
+		h.CountFar(far)
+	}
 	if w.assigned.Record > 0 {
 		n.events = recording.NewLog(w.clock.Now, w.assigned.Record)
 		h.SetObserver(n.events)
