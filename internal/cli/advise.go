@@ -15,6 +15,7 @@ import (
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
+	"dmebench/transport/link"
 )
 
 func (p *program) adviseCommand() *cli.Command {
@@ -22,7 +23,7 @@ func (p *program) adviseCommand() *cli.Command {
 		Name:  "advise",
 		Usage: "which algorithm suits so many nodes at such a rate, predicted by simulation",
 		UsageText: "dmebench advise -n 10 --total-rate 200 --delay 1ms --cs 2ms\n" +
-			"dmebench advise -n 20 --survive crash,pause",
+			"dmebench advise -n 20 --survive crash,pause --sites regions",
 		Description: "Simulates every sound algorithm that can run over the network, ranks them as 'dmebench rank' does, and\n" +
 			"says what each does if a node fails, which one to choose, how sure that is, and how to measure it.\n" +
 			"A program that has lock services measures them beside it (docs/locks.md).",
@@ -31,6 +32,8 @@ func (p *program) adviseCommand() *cli.Command {
 			&cli.Float64Flag{Name: "rate", Usage: "Poisson arrivals: `X` requests per second of each node", DefaultText: "all request all the time"},
 			&cli.Float64Flag{Name: "total-rate", Usage: "`X` requests per second of all nodes together"},
 			&cli.StringFlag{Name: "delay", Usage: "messages take `DURATION`, uniform:DURATION or exp:DURATION", DefaultText: "measured here"},
+			&cli.StringFlag{Name: "sites", Usage: "nodes are at the sites of `FILE`, lines 'from,to,delay', or regions (docs/experiments.md)"},
+			&cli.StringFlag{Name: "place", Usage: "nodes are at sites in ORDER: blocks, round-robin, file", DefaultText: "blocks"},
 			&cli.StringFlag{Name: "cs", Value: runs.DefaultCS, Usage: "critical sections of `DURATION`, or exp:DURATION"},
 			&cli.StringFlag{Name: "transport", Value: runs.DefaultTransport, Usage: "it is to run over `NETWORK`: " + realNetworks()},
 			&cli.StringFlag{Name: "metric", Usage: "`METRIC` decides, such as p50 or messages", DefaultText: "p99 with a rate, else throughput"},
@@ -68,7 +71,10 @@ func (p *program) advise(c *cli.Context) error {
 		Nodes: c.Int("nodes"), Rate: math.Round(1e9*c.Float64("rate")*float64(c.Int("nodes")))/1e9 + c.Float64("total-rate"),
 		CS: c.String("cs"), Delay: time.Nanosecond, Law: "constant",
 		Transport: c.String("transport"), Survive: listed(strings.Split(c.String("survive"), ",")), Metric: c.String("metric"),
-		Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), DelayMeasured: !c.IsSet("delay"),
+		Place: c.String("place"), Repetitions: c.Int("repetitions"), Seed: c.Uint64("seed"), DelayMeasured: !c.IsSet("delay"),
+	}
+	if c.IsSet("sites") {
+		q.Sites = link.SitesIn(c.String("sites"))
 	}
 	if c.Bool("crash-tolerant") {
 		q.Survive = append(q.Survive, "crash")

@@ -185,10 +185,7 @@ func (f *File) locate() {
 		f.document.add(f.document.line("sites"), "sites: file is missing; want the name of a file of lines 'from,to,delay', or regions")
 		return
 	}
-	set := map[string]string{link.SitesOption: s.File}
-	if s.File != link.RegionsName {
-		set[link.SitesOption] = "file:" + s.File
-	}
+	set := map[string]string{link.SitesOption: link.SitesIn(s.File)}
 	if s.Place != "" {
 		set[link.PlaceOption] = s.Place
 	}

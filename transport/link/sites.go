@@ -44,6 +44,14 @@ const (
 	located = "located-sites"
 )
 
+// SitesIn is the value of sites for the table in a file, or for that of RegionsName.
+func SitesIn(file string) string {
+	if file == RegionsName {
+		return file
+	}
+	return fromFile + file
+}
+
 // Regions is the table of sites that the program has: one-way delays between regions of
 // cloud providers as light in fibre takes them, along great circles at 200,000 km/s. Real
 // routes are longer, mostly by a factor from 1.2 to 2.

@@ -26,6 +26,7 @@ import (
 	"dmebench/internal/sim"
 	"dmebench/report/rank"
 	"dmebench/runs"
+	"dmebench/transport/link"
 	"dmebench/workload"
 )
 
@@ -37,6 +38,8 @@ type Question struct {
 	Delay         time.Duration `json:"delay_ns"`          // T, of a message one way
 	Law           string        `json:"delay_law"`         // constant, uniform or exponential
 	DelayMeasured bool          `json:"delay_measured"`    // between processes of this machine, not told
+	Sites         string        `json:"sites,omitempty"`   // where the nodes are, as option sites has it; "" for one place
+	Place         string        `json:"place,omitempty"`   // which node is where
 	Transport     string        `json:"transport"`         // over which it is going to run
 	Survive       []string      `json:"survive,omitempty"` // crash, restart, pause, partition: what the others must be served after
 	Metric        string        `json:"metric,omitempty"`  // that decides; "" for what suits the load
@@ -125,6 +128,17 @@ func (q *Question) Check() error {
 	return errors.Join(errs...)
 }
 
+// located adds to the settings of a network where the nodes are.
+func (q *Question) located(set map[string]string) map[string]string {
+	if q.Sites != "" {
+		set[link.SitesOption] = q.Sites
+	}
+	if q.Place != "" {
+		set[link.PlaceOption] = q.Place
+	}
+	return set
+}
+
 // Ask answers a question, which has been checked.
 func Ask(ctx context.Context, q Question, opt Options) (*Advice, error) {
 	a := &Advice{
@@ -170,6 +184,7 @@ func (a *Advice) spec(name string) runs.Spec {
 	if q.Rate > 0 {
 		s.Workload, s.TotalRate = "poisson", q.Rate
 	}
+	s.Set = q.located(map[string]string{})
 	return s
 }
 
@@ -227,7 +242,7 @@ func (a *Advice) simulate(ctx context.Context, names []string, opt Options) (*ru
 		Name: "advise", Algorithms: experiment.Entries(names), Nodes: []int{q.Nodes}, Transports: experiment.Entries([]string{runs.Sim}),
 		Workloads:   runs.List[runs.Workload]{{Name: s.Workload, CS: q.CS, TotalRate: s.TotalRate, Requests: s.Requests}},
 		Repetitions: q.Repetitions, Seed: q.Seed, SkipInvalid: true,
-	}, map[string]string{"t": q.Delay.String(), "delay": q.Law}, opt.Catalog)
+	}, q.located(map[string]string{"t": q.Delay.String(), "delay": q.Law}), opt.Catalog)
 	if err != nil {
 		return nil, err
 	}

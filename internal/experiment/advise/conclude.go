@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -230,6 +231,10 @@ func (a *Advice) command(chosen string) string {
 			"exponential": fmt.Sprintf("exp:%v", q.Delay),
 		}[q.Law]
 	}
+	set := q.located(map[string]string{})
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		delay += fmt.Sprintf(" --set %s=%s", name, set[name])
+	}
 	return fmt.Sprintf("dmebench sweep -a %s -n %d --transport %s %s --cs %s%s --requests %d --repetitions %d --seed %d",
 		strings.Join(names, ","), q.Nodes, q.Transport, load, q.CS, delay, a.measured(), q.Repetitions, q.Seed)
 }
@@ -294,7 +299,11 @@ func (a *Advice) asked() string {
 	if q.Rate > 0 {
 		load = fmt.Sprintf("%s requests per second per node, %s in all", units.Number(q.Rate/float64(q.Nodes)), units.Number(q.Rate))
 	}
-	return fmt.Sprintf("%d nodes over %s, %s, critical sections of %s, T = %s (%s): "+
+	where := ""
+	if q.Sites != "" {
+		where = fmt.Sprintf(" beside the way between sites (%s)", strings.TrimPrefix(q.Sites, "file:"))
+	}
+	return fmt.Sprintf("%d nodes over %s, %s, critical sections of %s, T = %s (%s)%s: "+
 		"predicted by %d simulations of %s requests per algorithm", q.Nodes, q.Transport, load, q.CS,
-		units.Time(float64(q.Delay)), q.Law, q.Repetitions, units.Count(uint64(a.Requests)))
+		units.Time(float64(q.Delay)), q.Law, where, q.Repetitions, units.Count(uint64(a.Requests)))
 }

@@ -55,7 +55,7 @@ func (a *Advice) measure(ctx context.Context, opt Options) error {
 			entries = append(entries, e)
 		}
 	}
-	set := map[string]string{}
+	set := q.located(map[string]string{})
 	if !q.DelayMeasured {
 		set["delay"] = q.Delay.String()
 	}
