@@ -101,6 +101,15 @@ func (c *Config) Typical(bytes int) (typical time.Duration) {
 	return typical
 }
 
+// Steady reports whether every frame of a link takes as long as any other.
+func (c *Config) Steady() bool {
+	steady := c.Sites.steady()
+	c.each(func(x Conditions) {
+		steady = steady && x.Delay.Shape == Constant && x.Jitter == 0 && x.holds() == 0 && x.Bandwidth == 0
+	})
+	return steady
+}
+
 func (c *Conditions) holding() time.Duration { return cmp.Or(c.Holding, DefaultHolding) }
 
 func (c *Conditions) holds() time.Duration {

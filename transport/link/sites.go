@@ -228,6 +228,10 @@ func (s *Sites) Delay(from, to int) time.Duration {
 	return w.delay + w.jitter/2
 }
 
+func (s *Sites) steady() bool {
+	return s == nil || !slices.ContainsFunc(slices.Concat(s.ways...), func(w way) bool { return w.jitter > 0 })
+}
+
 // way returns what the sites do to a link; nothing where there are none.
 func (s *Sites) way(l Link) way {
 	if s == nil {

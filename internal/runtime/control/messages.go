@@ -66,6 +66,7 @@ type Command struct {
 	Count   int                   `json:"count,omitempty"`  // ping: how often each
 	Within  time.Duration         `json:"within,omitempty"` // ping: no ping is sent after so long
 	Wait    time.Duration         `json:"wait,omitempty"`   // ping: for an answer
+	Told    time.Duration         `json:"told,omitempty"`   // ping: by how much links delay it and its answer, at most
 	Apart   time.Duration         `json:"apart,omitempty"`  // ping: how long nothing is sent before each; 0: back to back
 	Halves  bool                  `json:"halves,omitempty"` // ping: the pairs have no common clock; half a round trip counts
 	At      int64                 `json:"at,omitempty"`     // begin: when, ns on the host's clock

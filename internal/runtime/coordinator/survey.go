@@ -237,6 +237,7 @@ func (s *survey) close() {
 const (
 	pingPairs = 32 // ordered pairs that are measured, spread over all edges
 	pingCount = 12 // pings along each
+	fewCount  = 2  // likewise, where all take as long, and that is longer than what they measure beside it
 
 	// pingBudget bounds how long all pings together may take beyond what the links
 	// are told to take: those that are lost cost the time for which an answer is
@@ -296,7 +297,11 @@ func spread(edges [][2]uint32, n int) [][2]uint32 {
 // are told to take. It returns the one-way delays of those that were answered.
 func (c *coordinator) pingAlong(ctx context.Context, edges [][2]uint32, ask control.Command, budget time.Duration) ([]int64, error) {
 	links := c.job.Links()
-	ask.Op, ask.Halves, ask.Wait = control.OpPing, len(c.hosts) > 1, pingWait+2*links.Typical(pingBytes)
+	if links.Typical(pingBytes) >= time.Millisecond && links.Steady() {
+		edges, ask.Count = spread(edges, spacedPairs), fewCount
+	}
+	ask.Op, ask.Halves, ask.Told = control.OpPing, len(c.hosts) > 1, 2*links.Typical(pingBytes)
+	ask.Wait = pingWait + ask.Told
 	byWorker := make(map[int][][2]uint32)
 	for _, edge := range edges {
 		w := c.workerOf(dme.NodeID(edge[0]))

@@ -49,7 +49,7 @@ type pong struct {
 // answered within c.Wait.
 func (w *worker) ping(c control.Command) (delays []int64, lost int, err error) {
 	wait, pong := c.Wait, make(chan pong, 1)
-	cold := coldPings
+	cold := min(coldPings, c.Count/2)
 	if c.Apart > 0 {
 		cold = 0 // each of these meets threads that sleep, as it should
 	}
@@ -96,7 +96,7 @@ func (w *worker) ping(c control.Command) (delays []int64, lost int, err error) {
 					lost++
 				}
 				if len(delays) >= coldPings {
-					wait = min(wait, max(leastOverdue, overdue*slowest))
+					wait = min(wait, max(leastOverdue, c.Told+overdue*slowest))
 				}
 			}
 		}
