@@ -85,6 +85,10 @@ type Algorithm struct {
 
 	// HasToken reports whether a node has the token.
 	HasToken func(Node) bool
+	// Wanted reports of a node that is in its critical section whether it knows that others
+	// wait for it. An algorithm that has it can be a part of a composition, if it needs
+	// neither timers nor what nodes are told of failures.
+	Wanted func(Node) bool
 	// QueueLength is of the queue of which a paper makes a claim. It is read after every event.
 	QueueLength func(Node) int
 	// Waits says what a node waits for, in the order of the peers: a requester for the

@@ -60,6 +60,12 @@ func (v *Visitor) ClocksByNode(n int, name string, p *[]uint64) {
 	v.clocks(min(n, len(*p)), name, p, func(j int) NodeID { return NodeID(j + 1) })
 }
 
+// ClocksAt shows a vector of numbers of which element k is compared only with others of
+// the domain nodes[k].
+func (v *Visitor) ClocksAt(nodes []NodeID, name string, p *[]uint64) {
+	v.clocks(len(*p), name, p, func(k int) NodeID { return nodes[k] })
+}
+
 func (v *Visitor) clocks(n int, name string, p *[]uint64, domain func(j int) NodeID) {
 	if v.mode != visiting {
 		v.Uints(name, p)

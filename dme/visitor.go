@@ -19,6 +19,8 @@ type Visitor struct {
 	bad  bool
 	vars []Var // what print has collected
 
+	prefix string // of the names of variables that are printed
+
 	each func(ClockVariable) // called with every clock that is visited
 }
 
@@ -73,9 +75,17 @@ func Variables(n Node) []Var {
 	return v.vars
 }
 
+// Within shows variables whose names begin with a prefix, of a node that is made of several.
+func (v *Visitor) Within(prefix string, show func(v *Visitor)) {
+	before := v.prefix
+	v.prefix += prefix
+	show(v)
+	v.prefix = before
+}
+
 func (v *Visitor) print(name string, value any) {
 	_, number := value.(uint64)
-	v.vars = append(v.vars, Var{Name: name, Value: fmt.Sprint(value), Number: number})
+	v.vars = append(v.vars, Var{Name: v.prefix + name, Value: fmt.Sprint(value), Number: number})
 }
 
 func (v *Visitor) printOr(none bool, name string, value any) {

@@ -2,9 +2,13 @@
 package catalog
 
 import (
+	"slices"
+
 	"dmebench/algorithms/agrawalelabbadi"
+	"dmebench/algorithms/caosinghal"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/chaudhurikaraata"
+	"dmebench/algorithms/composition"
 	"dmebench/algorithms/helaryplouzeauraynal"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/lease"
@@ -24,7 +28,7 @@ import (
 // All returns the built-in algorithms in the order in which they are listed:
 // the two simple methods first, then by class.
 func All() []*dme.Algorithm {
-	return []*dme.Algorithm{
+	all := []*dme.Algorithm{
 		centralized.Algorithm(),
 		tokenring.Algorithm(),
 		lamport.Algorithm(),
@@ -47,6 +51,7 @@ func All() []*dme.Algorithm {
 		singhal.Algorithm(),
 		lodhakshemkalyani.Algorithm(),
 		maekawa.Algorithm(),
+		caosinghal.Algorithm(),
 		agrawalelabbadi.Algorithm(),
 		chaudhurikaraata.Algorithm(),
 		helaryplouzeauraynal.Algorithm(),
@@ -60,4 +65,9 @@ func All() []*dme.Algorithm {
 		ricartagrawala.BoundedAsPublished(),
 		ricartagrawala.RobustAsPublished(),
 	}
+	parts := composition.Parts(all)
+	first := slices.IndexFunc(parts, func(a *dme.Algorithm) bool { return a.Name == "naimi-trehel" })
+	parts[0], parts[first] = parts[first], parts[0]
+	at := slices.IndexFunc(all, func(a *dme.Algorithm) bool { return a.AsPublished })
+	return slices.Insert(all, at, composition.Algorithm(parts))
 }

@@ -80,6 +80,7 @@ func describe(sparing bool) *dme.Algorithm {
 		Kinds:       []string{"REQUEST", "REPLY", "RELEASE"},
 		Claims:      claims(),
 		Invariants:  invariants(),
+		Wanted:      dme.OfNode(func(s *site) bool { return len(s.requestQueue) > 1 }),
 		QueueLength: dme.OfNode((*site).QueueLength),
 		Waits:       dme.OfNode((*site).Waits),
 		Prepare:     dme.Unshared(func(n int, id dme.NodeID) dme.Node { return newSite(n, id, sparing) }),

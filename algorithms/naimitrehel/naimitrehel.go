@@ -51,6 +51,7 @@ func Algorithm() *dme.Algorithm {
 		Claims:     claims(),
 		Invariants: invariants(),
 		HasToken:   dme.OfNode((*node).HasToken),
+		Wanted:     dme.OfNode(func(n *node) bool { return n.next != dme.None }),
 		Waits:      dme.OfNode((*node).Waits),
 		Root:       elected,
 		Prepare:    func(c dme.Config) (dme.System, error) { return system{nodes: c.Nodes}, nil },

@@ -58,6 +58,7 @@ func Algorithm() *dme.Algorithm {
 		Claims:     claims(),
 		Invariants: invariants(),
 		HasToken:   dme.OfNode((*node).HasToken),
+		Wanted:     dme.OfNode(func(n *node) bool { return n.follow != dme.None }),
 		Waits:      dme.OfNode((*node).Waits),
 		Root:       spanning.Root,
 		Prepare: func(c dme.Config) (dme.System, error) {

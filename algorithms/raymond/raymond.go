@@ -63,6 +63,7 @@ func Algorithm() *dme.Algorithm {
 		Claims:      claims(),
 		Invariants:  invariants(),
 		HasToken:    dme.OfNode(holder.HasToken),
+		Wanted:      dme.OfNode(func(n holder) bool { return n.QueueLength() > 0 }),
 		QueueLength: dme.OfNode(holder.QueueLength),
 		Waits:       dme.OfNode(holder.Waits),
 		Root:        spanning.Root,

@@ -67,6 +67,7 @@ func Algorithm() *dme.Algorithm {
 		{Quantity: EntriesAfterProcessing.ID, Begin: newAfterProcessing},
 		{Quantity: LaterFirst.ID, Begin: laterFirst}, {Quantity: TieLaterFirst.ID, Begin: tieLaterFirst},
 	}
+	a.Wanted = dme.OfNode(func(n *node) bool { return len(n.replyDeferred) > 0 })
 	a.Prepare = dme.Unshared(func(n int, id dme.NodeID) dme.Node {
 		node := newNode(n, id)
 		return &node

@@ -64,6 +64,7 @@ func Algorithm() *dme.Algorithm {
 		// A token has up to 2N−1 elements.
 		ValidNodes:  func(n int, _ dme.Options) error { return fits(n) },
 		HasToken:    dme.OfNode((*site).HasToken),
+		Wanted:      dme.OfNode((*site).wanted),
 		QueueLength: dme.OfNode((*site).QueueLength),
 		Waits:       dme.OfNode((*site).Waits),
 		Prepare:     dme.Unshared(newSite),
@@ -95,6 +96,16 @@ func newSite(n int, id dme.NodeID) dme.Node {
 		s.token = newToken(n)
 	}
 	return s
+}
+
+// wanted reports whether another site waits for the token, which this one has.
+func (s *site) wanted() bool {
+	for j := range dme.Others(s.n, s.i) {
+		if s.outstanding(j) {
+			return true
+		}
+	}
+	return false
 }
 
 // Request is step (a), or (c) at the site that has the token.

@@ -2,10 +2,13 @@ package sim
 
 import (
 	"context"
+	"maps"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
+	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/tokenring"
@@ -78,5 +81,40 @@ func TestLoneRequestsOfTwoSites(t *testing.T) {
 	near, far := r.Sites[0].Waiting, r.Sites[1].Waiting
 	if near.Max > 10_000 || math.Abs(far.Mean-100e6) > 10_000 || far.Max-far.P50 > 1e6 {
 		t.Errorf("the coordinator's site waits %+v, the other %+v; want nothing, and 100 ms", near, far)
+	}
+}
+
+// A composition of two algorithms needs fewer messages between the sites than either
+// alone, at every load.
+func TestCompositionKeepsToSites(t *testing.T) {
+	all := catalog.All()
+	byName := func(name string) *dme.Algorithm {
+		return all[slices.IndexFunc(all, func(a *dme.Algorithm) bool { return a.Name == name })]
+	}
+	far := func(s runs.Spec, name string, set map[string]string) float64 {
+		s.Set = map[string]string{"t": "100us", "sites": "file:two"}
+		maps.Copy(s.Set, set)
+		s.Algorithm, s.Transport, s.Nodes, s.CS, s.Requests = name, runs.Sim, 12, "1ms", 1200
+		job, err := run.Resolve(s, run.Catalog{byName(name)}, func(string) ([]byte, error) { return []byte("a,b,50ms\n"), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(context.Background(), job)
+		if err != nil || r.Status != runs.OK {
+			t.Fatal(err, r)
+		}
+		return float64(*r.Messages.BetweenSites) / float64(r.Entries)
+	}
+	loads := []runs.Spec{{Workload: "saturate"}, {Workload: "serial"}}
+	for _, rate := range []float64{1, 5, 20, 100} {
+		loads = append(loads, runs.Spec{Workload: "poisson", TotalRate: rate})
+	}
+	for _, name := range byName("composed").Options[0].Words {
+		for _, s := range loads {
+			flat, parted := far(s, name, nil), far(s, "composed", map[string]string{"inside": name, "between": name})
+			if parted >= 0.8*flat {
+				t.Errorf("%s, %s %v/s: %.3v messages between sites an entry composed, %.3v alone", name, s.Workload, s.TotalRate, parted, flat)
+			}
+		}
 	}
 }
