@@ -18,32 +18,18 @@ import (
 )
 
 // Level says how much a finding matters.
-type Level int
+type Level string
 
 // The levels, in ascending order.
 const (
-	OK      Level = iota
-	Note          // worth knowing
-	Warning       // figures will say less, or something may fail
-	Problem       // runs will fail
+	OK      Level = "ok"
+	Note    Level = "note"    // worth knowing
+	Warning Level = "warning" // figures will say less, or something may fail
+	Problem Level = "problem" // runs will fail
 )
 
-var levelNames = []string{"ok", "note", "warning", "problem"}
-
-func (l Level) String() string { return levelNames[l] }
-
-// MarshalText writes the name of the level.
-func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
-
-// UnmarshalText reads the name of a level.
-func (l *Level) UnmarshalText(text []byte) error {
-	i := slices.Index(levelNames, string(text))
-	if i < 0 {
-		return fmt.Errorf("doctor: no level %q; there are %v", text, levelNames)
-	}
-	*l = Level(i)
-	return nil
-}
+// rank is the place of a level among the others.
+func (l Level) rank() int { return slices.Index([]Level{OK, Note, Warning, Problem}, l) }
 
 // Finding is what was found out about one thing.
 type Finding struct {
@@ -60,7 +46,7 @@ type Finding struct {
 
 // fine is a finding of something that is as it should be, unless it is raised.
 func fine(check, format string, args ...any) Finding {
-	return Finding{Check: check, Found: fmt.Sprintf(format, args...)}
+	return Finding{Check: check, Level: OK, Found: fmt.Sprintf(format, args...)}
 }
 
 // raise returns the finding as grave as level at least, with more to do, if when holds.
@@ -71,7 +57,9 @@ func (f Finding) raise(when bool, level Level, do string) Finding {
 	if f.Do != "" && f.Do != do {
 		do = f.Do + "; " + do
 	}
-	f.Level, f.Do = max(f.Level, level), do
+	if f.Do = do; level.rank() > f.Level.rank() {
+		f.Level = level
+	}
 	return f
 }
 

@@ -134,7 +134,7 @@ func judgeTrips(paths []Path) (all []Finding) {
 				units.Time(float64(w.RTTMedian)), p.From, p.To, units.Time(float64(usual))).raise(w.RTTMedian > far*usual, Note,
 				"place nodes with that in mind: algorithms that pass a token along meet such a path often or never"),
 		} {
-			if f.Level > OK {
+			if f.Level != OK {
 				all = append(all, f.along(p.From, p.To))
 			}
 		}

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -59,7 +58,7 @@ func NewReport(hosts []Host, paths []Path, took time.Duration) *Report {
 				raise(true, Note, "compare figures of the same placement only, and see whether all run the same program"))
 		}
 	}
-	count := []*int{new(int), &r.Notes, &r.Warnings, &r.Problems} // by level
+	count := map[Level]*int{OK: new(int), Note: &r.Notes, Warning: &r.Warnings, Problem: &r.Problems}
 	for _, h := range append(slices.Clone(hosts), Host{Findings: r.Between}) {
 		for _, f := range h.Findings {
 			*count[f.Level]++
@@ -109,9 +108,9 @@ func writeFindings(b *strings.Builder, s layout.Style, findings []Finding, brief
 		width = max(width, len(f.Check))
 	}
 	if brief {
-		findings = slices.SortedStableFunc(slices.Values(findings), func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })
+		findings = slices.SortedStableFunc(slices.Values(findings), func(a, b Finding) int { return b.Level.rank() - a.Level.rank() })
 	}
-	colours := []func(string) string{s.Good, s.Strong, s.Doubtful, s.Bad}
+	colours := map[Level]func(string) string{OK: s.Good, Note: s.Strong, Warning: s.Doubtful, Problem: s.Bad}
 	for _, f := range findings {
 		if brief && f.Level == OK {
 			named = append(named, f.Check)
