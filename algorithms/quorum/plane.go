@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"math"
 	"slices"
 
 	"dmebench/dme"
@@ -64,35 +65,82 @@ func truncate(lines cyclic, nodes int) truncated {
 		standIn: make([]dme.NodeID, lines.modulus-nodes),
 		behind:  make([][]dme.NodeID, nodes),
 	}
-	loads := make([]int, nodes)  // as if the missing points that are still to come were dropped
-	shared := make([]int, nodes) // lines through the missing point that contain the node already
-	var served, set []dme.NodeID
+	loads := make([]int16, nodes)  // as if the missing points that are still to come were dropped
+	shared := make([]int16, nodes) // lines of nodes through the missing point that contain the node already
+	through := lines.through()
+	var served []dme.NodeID
 	for i := range loads {
-		served = t.appendServed(served[:0], dme.NodeID(i+1))
-		loads[i] = len(served)
+		served = t.appendLinesThrough(served[:0], dme.NodeID(i+1))
+		loads[i] = int16(len(served))
+	}
+	set := func(lines []dme.NodeID, to int16) {
+		for _, line := range lines {
+			for _, d := range t.lines.offsets {
+				if at := (int(line) - 1 + d) % t.lines.modulus; at < nodes {
+					shared[at] = to
+				}
+			}
+		}
+	}
+	for i := range shared {
+		shared[i] = 1 // two points are on one line; most lines are of nodes
 	}
 	for k := range t.standIn {
 		missing := dme.NodeID(nodes + 1 + k)
-		clear(shared)
-		served = t.appendLinesThrough(served[:0], missing)
-		for _, line := range served {
-			set = t.appendSet(set[:0], line)
-			for _, member := range set {
-				shared[member-1]++
+		served = t.lines.appendServed(served[:0], missing)
+		own, _ := slices.BinarySearch(served, dme.NodeID(nodes+1)) // lines of nodes; the others are missing too
+		set(served[own:], 0)
+		for j, node := range t.standIn[:k] {
+			// A node is on a line by itself, or for the first of the missing points there.
+			point := dme.NodeID(nodes + 1 + j)
+			line := through(missing, point)
+			first := func(other dme.NodeID) bool { return other == point || through(missing, other) == line }
+			at := slices.IndexFunc(t.behind[node-1], first)
+			if int(line) <= nodes && t.behind[node-1][at] == point && through(missing, node) != line {
+				shared[node-1]++
 			}
 		}
-		best, bestCost := 0, -1
-		for i, load := range loads {
-			added := len(served) - shared[i]
-			if cost := added * (2*load + added); bestCost < 0 || cost < bestCost {
-				best, bestCost = i, cost
-			}
-		}
-		loads[best] += len(served) - shared[best]
+		best := t.cheapest(loads, shared, own)
+		loads[best] += int16(own) - shared[best]
 		t.standIn[k] = dme.NodeID(best + 1)
 		t.behind[best] = append(t.behind[best], missing)
+		set(served[own:], 1)
+		for _, node := range t.standIn[:k] {
+			shared[node-1] = 1
+		}
 	}
 	return t
+}
+
+// cheapest returns the index of the node whose load adds least as a stand-in.
+func (t truncated) cheapest(loads, shared []int16, lines int) (best int) {
+	shared = shared[:len(loads)]
+	load, common, least := int16(math.MaxInt16), int16(0), int64(math.MaxInt64)
+	for i, x := range loads {
+		if x >= load && shared[i] <= common {
+			continue // no better, and there are many of them
+		}
+		added := int64(lines) - int64(shared[i])
+		if cost := added * (2*int64(x) + added); cost < least {
+			best, load, common, least = i, x, shared[i], cost
+		}
+	}
+	return best
+}
+
+// through returns a function that returns the one line through two points, where every
+// number is a difference of two elements of D in one way only.
+func (c cyclic) through() func(p, q dme.NodeID) dme.NodeID {
+	larger := make([]int32, c.modulus) // of the two elements, by their difference
+	for _, x := range c.offsets {
+		for _, y := range c.offsets {
+			larger[(x-y+c.modulus)%c.modulus] = int32(x)
+		}
+	}
+	return func(p, q dme.NodeID) dme.NodeID {
+		x := int(larger[(int(p)-int(q)+c.modulus)%c.modulus])
+		return dme.NodeID((int(p)-1-x+c.modulus)%c.modulus + 1)
+	}
 }
 
 func (t truncated) has(id, member dme.NodeID) bool {

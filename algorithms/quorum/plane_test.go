@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -204,4 +205,42 @@ func dumbSpread(x []int) Spread {
 	}
 	s.Mean = float64(total) / float64(len(x))
 	return s
+}
+
+// Stand-ins are those that counting all lines and their members chooses.
+func TestStandInsByCounting(t *testing.T) {
+	for n := 3; n <= 150; n++ {
+		order := planeOrder(n)
+		if order*order+order+1 == n || order < 2 {
+			continue
+		}
+		got := truncate(cyclic{modulus: order*order + order + 1, offsets: differenceSet(order)}, n)
+		twin := truncated{lines: got.lines, nodes: n, standIn: make([]dme.NodeID, len(got.standIn)), behind: make([][]dme.NodeID, n)}
+		loads := make([]int, n)
+		for i := range loads {
+			loads[i] = len(twin.appendServed(nil, dme.NodeID(i+1)))
+		}
+		for k := range twin.standIn {
+			missing := dme.NodeID(n + 1 + k)
+			served, shared := twin.appendLinesThrough(nil, missing), make([]int, n)
+			for _, line := range served {
+				for _, member := range twin.appendSet(nil, line) {
+					shared[member-1]++
+				}
+			}
+			best, bestCost := 0, math.MaxInt
+			for i, load := range loads {
+				added := len(served) - shared[i]
+				if cost := added * (2*load + added); cost < bestCost {
+					best, bestCost = i, cost
+				}
+			}
+			loads[best] += len(served) - shared[best]
+			twin.standIn[k] = dme.NodeID(best + 1)
+			twin.behind[best] = append(twin.behind[best], missing)
+		}
+		if !slices.Equal(got.standIn, twin.standIn) {
+			t.Fatalf("N=%d: stand-ins %v, want %v", n, got.standIn, twin.standIn)
+		}
+	}
 }
