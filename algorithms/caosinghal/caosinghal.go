@@ -97,7 +97,7 @@ type system struct{ *quorum.System }
 
 // Node returns node id, idle, with its permission.
 func (s *system) Node(id dme.NodeID) dme.Node {
-	n := &node{Site: s.Site(id)}
+	n := &node{Site: s.Site(id), nodes: s.Nodes()}
 	n.Know()
 	k := len(n.Members)
 	n.held, n.failed, n.inquired = collections.MakeMemberSet(k), collections.MakeMemberSet(k), collections.MakeMemberSet(k)
@@ -107,6 +107,7 @@ func (s *system) Node(id dme.NodeID) dme.Node {
 
 type node struct {
 	quorum.Site
+	nodes int // in all
 
 	clock uint64 // at least the clock of every message sent or received
 
@@ -354,7 +355,10 @@ func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 		return n.impossibleRelease(from, m)
 	case k < 0:
 		return "answer of a node that was not asked"
-	case m.Kind != kindFail && (m.Req.IsZero() || m.Req.Node == n.ID || m.Num > n.numbers[k] && (n.request.IsZero() || n.held.Has(k))):
+	case m.Kind == kindFail:
+	case m.Req.Node < 1 || int(m.Req.Node) > n.nodes || m.Req.Node == n.ID || !quorum.Believable(m.Req.Clock):
+		return "no other node's request that is next"
+	case m.Num > n.numbers[k] && (n.request.IsZero() || n.held.Has(k)):
 		return "word of a permission that does not exist"
 	}
 	return ""
