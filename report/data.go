@@ -61,7 +61,7 @@ func (c *collection) page() (*page.Data, error) {
 	p.addAxes()
 	p.addRuns()
 	d.Answer = p.answer()
-	d.Tables = slices.Concat(p.recoveryTable(), p.kindTable(), p.growthTables(), p.hostTables())
+	d.Tables = slices.Concat(p.recoveryTable(), p.siteTable(), p.kindTable(), p.growthTables(), p.hostTables())
 	p.addWarnings() // last, as the others find some
 	d.Bad = p.badRuns()
 	d.Figures = p.figures()

@@ -20,7 +20,7 @@ func claims() claim.List {
 		claim.MessagesPerCS.AtMost("3 (star)", claim.AnyLoad, paper+": the best topology").With(star).
 			Where(spanning.Shaped("star")),
 		// With probability 1/N the requester is the last one again: neither edge nor token.
-		claim.MessagesPerCS.Averages("mean distance + 1 − 1/N (uniformly drawn requesters)", claim.Light, paper).
+		claim.MessagesPerCS.Averages("1 − 1/N + mean distance (uniformly drawn requesters)", claim.Light, paper).
 			Predicting(spanning.On(func(t *spanning.Tree) float64 { return t.MeanDistance() + 1 - 1/float64(t.Nodes()) })),
 		// 3 between two leaves, 2 between a leaf and the centre.
 		claim.MessagesPerCS.Averages("3 − 5/N + 2/N² (star, uniformly drawn requesters)", claim.Light, paper).

@@ -1,0 +1,44 @@
+package report
+
+import (
+	"dmebench/report/page"
+	"dmebench/stats"
+	"dmebench/units"
+)
+
+// siteTable says how long the nodes of each site waited, and whether the critical section
+// stayed there more often than by chance.
+func (p *paper) siteTable() []page.Table {
+	t := page.Table{
+		ID: "sites", Title: "Sites",
+		Note: "Medians over the runs that ended well. Stays are entries whose entry before was at the same site; by chance, as many as " +
+			"the site has of all entries: where they are more, the algorithm favours the near.",
+		Columns: []page.Column{
+			{Key: "label", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text},
+			{Key: "nodes", Title: "N", Type: page.Number}, {Key: "site", Title: "site", Type: page.Text, Choose: true},
+			{Key: "there", Title: "nodes there", Type: page.Number},
+			{Key: "waiting_p50", Title: "waiting time p50", Type: page.Time, Better: "lower"},
+			{Key: "waiting_p99", Title: "waiting time p99", Type: page.Time, Better: "lower"},
+			{Key: "stays", Title: "stays, % of its entries", Type: page.Number}, {Key: "chance", Title: "by chance, %", Type: page.Number},
+		},
+	}
+	for i, c := range p.cells {
+		for k, site := range c.First.Result.Sites {
+			var p50, p99, stays, chance []float64
+			for _, r := range c.Good {
+				s := r.Sites[k]
+				if s.Waiting == nil {
+					continue
+				}
+				p50, p99 = append(p50, float64(s.Waiting.P50)), append(p99, float64(s.Waiting.P99))
+				stays = append(stays, 100*float64(s.Stays)/float64(s.Entries))
+				chance = append(chance, 100*float64(s.Entries)/float64(r.Entries))
+			}
+			if site.Nodes > 0 {
+				t.Rows = append(t.Rows, p.row(i, page.Word(site.Name), page.Num(float64(site.Nodes)), timeValue(stats.Median(p50)),
+					timeValue(stats.Median(p99)), show(stats.Median(stays), units.Plain()), show(stats.Median(chance), units.Plain())))
+			}
+		}
+	}
+	return some(t)
+}

@@ -1,0 +1,38 @@
+package report_test
+
+import (
+	"slices"
+	"testing"
+
+	"dmebench/report/page"
+	"dmebench/runs"
+)
+
+// The page says of each site with nodes how long these waited, and how often the critical
+// section stayed there beside how often it would by chance.
+func TestSites(t *testing.T) {
+	in := experiment(t, []string{"raymond"}, []string{"saturate"}, []int{7}, 6)
+	for i := range in.Runs {
+		r := in.Runs[i].Result
+		r.Entries = 100
+		waits := func(ns int64) *runs.Quantiles { return &runs.Quantiles{Count: 50, P50: ns, P99: 2 * ns} }
+		r.Sites = []runs.Site{
+			{Name: "oslo", Nodes: 4, Entries: 80, Stays: 60, Waiting: waits(3e6)},
+			{Name: "rome", Nodes: 3, Entries: 20, Stays: 2, Waiting: waits(5e6)},
+			{Name: "nowhere"},
+		}
+	}
+	tables := build(t, in).page(t).Tables
+	at := slices.IndexFunc(tables, func(x page.Table) bool { return x.ID == "sites" })
+	if at < 0 || len(tables[at].Rows) != 2 {
+		t.Fatalf("no table of two sites: %+v", tables)
+	}
+	for i, want := range [][]float64{{4, 3e6, 6e6, 75, 80}, {3, 5e6, 10e6, 10, 20}} {
+		values := tables[at].Rows[i].Values[4:]
+		for k, x := range want {
+			if values[k].Number == nil || float64(*values[k].Number) != x {
+				t.Errorf("row %d, column %s: %+v, want %v", i, tables[at].Columns[4+k].Title, values[k], x)
+			}
+		}
+	}
+}
