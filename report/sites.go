@@ -1,7 +1,10 @@
 package report
 
 import (
+	"slices"
+
 	"dmebench/report/page"
+	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/units"
 )
@@ -23,13 +26,14 @@ func (p *paper) siteTable() []page.Table {
 		},
 	}
 	for i, c := range p.cells {
-		for k, site := range c.First.Result.Sites {
+		for _, site := range c.First.Result.Sites {
 			var p50, p99, stays, chance []float64
 			for _, r := range c.Good {
-				s := r.Sites[k]
-				if s.Waiting == nil {
-					continue
+				k := slices.IndexFunc(r.Sites, func(s runs.Site) bool { return s.Name == site.Name })
+				if k < 0 || r.Sites[k].Waiting == nil {
+					continue // nobody entered there, or its file said something else
 				}
+				s := &r.Sites[k]
 				p50, p99 = append(p50, float64(s.Waiting.P50)), append(p99, float64(s.Waiting.P99))
 				stays = append(stays, 100*float64(s.Stays)/float64(s.Entries))
 				chance = append(chance, 100*float64(s.Entries)/float64(r.Entries))

@@ -22,6 +22,7 @@ func TestSites(t *testing.T) {
 			{Name: "nowhere"},
 		}
 	}
+	in.Runs[5].Result.Sites = in.Runs[5].Result.Sites[1:2] // a file that has changed
 	tables := build(t, in).page(t).Tables
 	at := slices.IndexFunc(tables, func(x page.Table) bool { return x.ID == "sites" })
 	if at < 0 || len(tables[at].Rows) != 2 {

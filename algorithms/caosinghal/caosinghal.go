@@ -97,12 +97,18 @@ type system struct{ *quorum.System }
 
 // Node returns node id, idle, with its permission.
 func (s *system) Node(id dme.NodeID) dme.Node {
-	n := &node{Site: s.Site(id), nodes: s.Nodes()}
+	return &node{Site: s.Site(id), nodes: s.Nodes()}
+}
+
+// ready makes the requester's part, once. Most nodes of a large system only arbitrate.
+func (n *node) ready() {
+	if n.numbers != nil {
+		return
+	}
 	n.Know()
 	k := len(n.Members)
 	n.held, n.failed, n.inquired = collections.MakeMemberSet(k), collections.MakeMemberSet(k), collections.MakeMemberSet(k)
 	n.numbers, n.next = make([]uint64, k), make([]dme.Stamp, k)
-	return n
 }
 
 type node struct {
@@ -122,13 +128,14 @@ type node struct {
 
 	// The arbiter.
 	lock      dme.Stamp // the request that has the permission, or gets it; zero while it is here
-	number    uint64    // of that permission
+	number    uint64    // of that permission, or the last
 	waiting   collections.RequestQueue
 	inquiring bool // INQUIRE has been sent about that permission
 }
 
 // Request is step 1.
 func (n *node) Request(out *dme.Outbox) {
+	n.ready()
 	n.clock++
 	n.request = dme.Stamp{Clock: n.clock, Node: n.ID}
 	for _, j := range n.Members {
@@ -387,6 +394,7 @@ func clocks(n int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
 }
 
 func (n *node) State(v *dme.Visitor) {
+	n.ready()
 	v.Clock("clock", &n.clock)
 	v.Stamp("request", &n.request)
 	v.Bool("inside", &n.inside)

@@ -73,7 +73,7 @@ func TestAlgorithm(t *testing.T) {
 		Breaches: []conformance.Breach{
 			{
 				Invariant: "one permission", Nodes: 3, Says: "the permission of node 1 is in 2 places",
-				Fault: func(n *conformance.Net) { x := at(n, 2); x.held.Add(x.MemberIndex(1)) },
+				Fault: func(n *conformance.Net) { x := at(n, 2); x.ready(); x.held.Add(x.MemberIndex(1)) },
 				Set:   map[string]string{quorum.OptionQuorum: "singleton"},
 			},
 			{

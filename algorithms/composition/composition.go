@@ -159,18 +159,27 @@ func (s *system) Node(id dme.NodeID) dme.Node {
 	g := s.groupOf(id)
 	n := &node{system: s, self: id, group: g, head: s.head(g)}
 	inside := s.inside[s.size(g)+1]
-	n.own.node = inside.Node(id - n.head + 2)
+	inner := func(number dme.NodeID) part {
+		return part{node: inside.Node(number), number: number, of: s.size(g) + 1}
+	}
+	n.own = inner(id - n.head + 2)
 	if id == n.head {
-		n.coordinator = &coordinator{inner: part{node: inside.Node(1)}, outer: part{node: s.between.Node(dme.NodeID(g + 1))}}
+		number := dme.NodeID(g + 1)
+		n.coordinator = &coordinator{
+			inner: inner(1), outer: part{node: s.between.Node(number), number: number, of: s.groups, outer: true},
+		}
 	}
 	return n
 }
 
 // part is a node of one of the two algorithms.
 type part struct {
-	node dme.Node
-	out  dme.Outbox // empty between events
-	has  bool       // its lock
+	node   dme.Node
+	number dme.NodeID // in its algorithm
+	of     int        // nodes there
+	outer  bool       // of the two algorithms, the outer one
+	out    dme.Outbox // empty between events
+	has    bool       // its lock
 }
 
 // phase is where a coordinator stands: what it has, and what it has asked for.
@@ -276,11 +285,7 @@ func (n *node) do(p *part, handler func(*dme.Outbox), out *dme.Outbox) {
 		case dme.Send:
 			n.send(p, e.To, e.Msg, out)
 		case dme.Broadcast:
-			count := n.groups
-			if !n.isOuter(p) {
-				count = n.size(n.group) + 1
-			}
-			for to := range dme.Others(count, n.numberOf(p)) {
+			for to := range dme.Others(p.of, p.number) {
 				m := e.Msg
 				m.Vec = slices.Clone(m.Vec)
 				n.send(p, to, m, out)
@@ -292,30 +297,16 @@ func (n *node) do(p *part, handler func(*dme.Outbox), out *dme.Outbox) {
 		case dme.Refuse:
 			out.Refuse(e.Reason)
 		default:
-			panic(fmt.Sprintf("composition: %s has an effect that cannot be composed: %v", n.inner.Name, e.Kind))
+			panic(fmt.Sprintf("composition: an effect that cannot be composed: %v", e.Kind))
 		}
 	}
 	p.out.Reset()
 }
 
-func (n *node) isOuter(p *part) bool { return n.coordinator != nil && p == &n.coordinator.outer }
-func (n *node) isInner(p *part) bool { return n.coordinator != nil && p == &n.coordinator.inner }
-
-// numberOf returns the number of a part in its algorithm.
-func (n *node) numberOf(p *part) dme.NodeID {
-	switch {
-	case n.isOuter(p):
-		return dme.NodeID(n.group + 1)
-	case n.isInner(p):
-		return 1
-	}
-	return n.self - n.head + 2
-}
-
 // send sends the message of a part to a node of its algorithm.
 func (n *node) send(p *part, to dme.NodeID, m dme.Message, out *dme.Outbox) {
 	m.Flags = uint8(m.Kind)
-	if n.isOuter(p) {
+	if p.outer {
 		m.Kind = kindBetween
 		out.Send(n.system.head(int(to)-1), m)
 		return
@@ -325,7 +316,7 @@ func (n *node) send(p *part, to dme.NodeID, m dme.Message, out *dme.Outbox) {
 		at += to - 2
 	}
 	if at == n.self { // from one part of a head to the other
-		l := letter{to: &n.own, from: n.numberOf(p), m: m}
+		l := letter{to: &n.own, from: p.number, m: m}
 		if to == 1 {
 			l.to = &n.coordinator.inner
 		}
@@ -333,7 +324,7 @@ func (n *node) send(p *part, to dme.NodeID, m dme.Message, out *dme.Outbox) {
 		return
 	}
 	m.Kind = kindInside
-	if n.isInner(p) {
+	if p.number == 1 {
 		m.Flags |= fromCoordinator
 	}
 	if to == 1 {
@@ -435,7 +426,10 @@ func claims() claim.List {
 		claim.KindPerCS("BETWEEN").AtMost("the number of groups", claim.AnyLoad, paper+"; Naimi and Trehel 1987: N messages among N nodes").
 			Predicting(func(s dme.Setting) (float64, bool) {
 				sys, ok := s.System.(*system)
-				return float64(sys.groups), ok && sys.outer.Name == "naimi-trehel"
+				if !ok || sys.outer.Name != "naimi-trehel" {
+					return 0, false
+				}
+				return float64(sys.groups), true
 			}))
 }
 

@@ -62,8 +62,10 @@ var Regions []byte
 // Locate reads the table of sites that the options name, and places the nodes. readFile
 // reads the file of sites=file:F.
 func Locate(o dme.Options, nodes int, readFile func(string) ([]byte, error)) error {
-	value := o.Get(SitesOption)
-	text := Regions
+	value, text := o.Get(SitesOption), Regions
+	if place := o.Get(PlaceOption); value == noSites && place != blocks {
+		return fmt.Errorf("%s=%s: there are no sites; say where they are by %s=regions or %[3]s=file:F", PlaceOption, place, SitesOption)
+	}
 	if name, ok := strings.CutPrefix(value, fromFile); ok {
 		if readFile == nil {
 			return fmt.Errorf("%s=%s: no file can be read here", SitesOption, value)

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -120,6 +121,10 @@ func TestSitesRefused(t *testing.T) {
 			!strings.HasPrefix(err.Error(), "sites=file:F: ") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+	o, err := dme.ResolveOptions(Options(), map[string]string{"place": "round-robin"})
+	if err = errors.Join(err, Locate(o, 4, nil)); err == nil || !strings.Contains(err.Error(), "place=round-robin: there are no sites") {
+		t.Errorf("a place without sites: %v", err)
 	}
 	for _, bad := range []map[string]string{{"sites": "file:"}, {"sites": "two.csv"}, {"place": "anywhere"}} {
 		if _, err := dme.ResolveOptions(Options(), bad); err == nil {

@@ -27,7 +27,7 @@ const (
 func (a *Advice) measure(ctx context.Context, opt Options) error {
 	services := run.Catalog(opt.Catalog[len(opt.Catalog.Algorithms()):])
 	q := &a.Question
-	if len(services) == 0 || opt.Run == nil || a.Choose == "" || q.Transport != runs.DefaultTransport || q.Law != "constant" {
+	if len(services) == 0 || opt.Run == nil || a.Choose == "" || q.Transport != runs.DefaultTransport || q.Law != "constant" || q.Sites != "" {
 		return nil
 	}
 	dir, err := os.MkdirTemp("", "dmebench-advise-")

@@ -73,6 +73,12 @@ func (h *Runner) renew() {
 // CountFar has messages to nodes of which far holds counted as such.
 func (h *Runner) CountFar(far func(dme.NodeID) bool) { h.far = far }
 
+func (h *Runner) countFar(to dme.NodeID) {
+	if h.far != nil && h.far(to) {
+		h.counters.Far.Add(1)
+	}
+}
+
 func (h *Runner) ID() dme.NodeID { return h.id }
 
 func (h *Runner) Node() dme.Node { return h.node }
@@ -231,10 +237,11 @@ func (h *Runner) Act(f func(out *dme.Outbox)) {
 	h.apply()
 }
 
-// CountSent counts a message to one node that the runtime carries in a form of its
-// own, of that size in bytes. It is called before the message is sent.
-func (h *Runner) CountSent(kind dme.Kind, size int) {
+// CountSent counts a message to a node that the runtime carries in a form of its own, of
+// that size in bytes. It is called before the message is sent.
+func (h *Runner) CountSent(to dme.NodeID, kind dme.Kind, size int) {
 	c := h.counters
+	h.countFar(to)
 	c.Sent[kind].Add(1)
 	c.Transmissions.Add(1)
 	c.Bytes.Add(uint64(size))
@@ -288,9 +295,7 @@ func (h *Runner) apply() {
 			}
 			h.count(&e.Msg, 1)
 			c.Transmissions.Add(1)
-			if h.far != nil && h.far(e.To) {
-				c.Far.Add(1)
-			}
+			h.countFar(e.To)
 			h.observe(Event{Kind: dme.Send, Peer: e.To, Msg: &e.Msg})
 			h.world.Send(h.id, e.To, &e.Msg)
 		case dme.Broadcast:
@@ -300,7 +305,7 @@ func (h *Runner) apply() {
 			h.count(&e.Msg, uint64(h.nodes-1))
 			if h.far != nil {
 				for to := range dme.Others(h.nodes, h.id) {
-					c.Far.Add(uint64(dme.Count(h.far(to))))
+					h.countFar(to)
 				}
 			}
 			if h.observer != nil {

@@ -135,7 +135,7 @@ func (g guest) Enter(stamp dme.Stamp) { g.proc.Act(func(out *dme.Outbox) { out.E
 func (g guest) Unasked() { g.proc.Counters().Unasked.Add(1) }
 
 func (g guest) Send(to dme.NodeID, kind string, body []byte) {
-	g.proc.CountSent(g.worker.guests.types.Kind([]byte(kind)), len(body))
+	g.proc.CountSent(to, g.worker.guests.types.Kind([]byte(kind)), len(body))
 	if g.events != nil {
 		g.record(dme.Send, to, body)
 	}

@@ -31,6 +31,14 @@ const (
 // rank is the place of a level among the others.
 func (l Level) rank() int { return slices.Index([]Level{OK, Note, Warning, Problem}, l) }
 
+// UnmarshalText reads a level, as a host of another build may have it.
+func (l *Level) UnmarshalText(text []byte) error {
+	if *l = Level(text); l.rank() < 0 {
+		return fmt.Errorf("doctor: no level %q", text)
+	}
+	return nil
+}
+
 // Finding is what was found out about one thing.
 type Finding struct {
 	Check string `json:"check"` // what was looked at, the same word on every host
@@ -57,7 +65,8 @@ func (f Finding) raise(when bool, level Level, do string) Finding {
 	if f.Do != "" && f.Do != do {
 		do = f.Do + "; " + do
 	}
-	if f.Do = do; level.rank() > f.Level.rank() {
+	f.Do = do
+	if level.rank() > f.Level.rank() {
 		f.Level = level
 	}
 	return f
