@@ -88,7 +88,10 @@ func TestTableIsDrawnOverItself(t *testing.T) {
 	table.Above("a run has failed")
 	b.Read(Reading{Entries: 500, Of: 700})
 	table.Above("another one has, too")
-	if got := screen(t, out.String()); !strings.HasPrefix(got, "a run has failed\nanother one has, too\nsmall: 1 of 12 runs") {
+	table.mu.Lock() // it may be drawn meanwhile
+	written := out.String()
+	table.mu.Unlock()
+	if got := screen(t, written); !strings.HasPrefix(got, "a run has failed\nanother one has, too\nsmall: 1 of 12 runs") {
 		t.Errorf("there is\n%s", got)
 	}
 	table.Close()
