@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures the lock services of the folder baselines, and three algorithms beside them, by
-# the experiments of experiments/locks: about 24 minutes on two cores. What is done already
+# the experiments of experiments/locks: about 25 minutes on two cores. What is done already
 # is not done again. The argument is the folder for results.
 set -eu
 cd "$(dirname "$0")/.."

@@ -29,6 +29,7 @@ func (p *program) rankCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "metric", Usage: "a table of each `METRIC`, a column of summary.csv; the first decides"},
 			&cli.StringSliceFlag{Name: "only", Usage: "rank only `KEY=VALUE`, such as algorithm=maekawa, label=ma* or nodes=7"},
 			&cli.Float64Flag{Name: "alpha", Value: stats.Alpha, Usage: "call a difference significant below `P`"},
+			&cli.StringFlag{Name: "along", Usage: "say where one algorithm becomes better than another as `KEY` grows, such as nodes or total_rate"},
 			jsonFlag("print the ranking as one JSON object"),
 		},
 		Action: p.rank,
@@ -56,6 +57,13 @@ func (p *program) rank(c *cli.Context) error {
 	}
 	if err := keep.narrow(results); err != nil {
 		return err
+	}
+	if along := c.String("along"); along != "" {
+		crossings, err := rank.FindCrossings(results, along, opt)
+		if err != nil {
+			return failWith(Usage, err)
+		}
+		return p.print(c, "crossings", crossings, func() error { return crossings.WriteText(p.stdout, p.printed()) })
 	}
 	ranking, err := rank.Of(results, opt)
 	if err != nil {

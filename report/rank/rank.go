@@ -83,6 +83,7 @@ type Contest struct {
 	Entrants  []Entrant         `json:"entrants"` // by place, and then the best median of the deciding metric first
 	LeftOut   []LeftOut         `json:"left_out"`
 	Notes     []string          `json:"notes"`
+	label     string            // of the transport
 }
 
 // Outcome is what can be said of a contest.
@@ -279,6 +280,7 @@ func draw(set *runs.Set) []Contest {
 			contest := Contest{
 				Title: title, Transport: spec.Transport, Workload: spec.Workload, Nodes: size[0].Nodes, Outcome: None,
 				Settings: size[0].Key.Without("algorithm", "set").Settings(),
+				label:    size[0].First.Transport,
 				Columns:  []Column{}, Entrants: []Entrant{}, LeftOut: []LeftOut{}, Notes: []string{}, Best: []string{},
 			}
 			for _, c := range size {

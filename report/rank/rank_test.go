@@ -73,7 +73,7 @@ func TestContests(t *testing.T) {
 	testkit.Cases(t, "testdata/contests.txt", func(t *testing.T, input []string) string {
 		var list []runs.Run
 		var opt rank.Options
-		nodes, workload, network, width, bounds := 7, "saturate", "tcp", 0, false
+		nodes, workload, network, width, bounds, along := 7, "saturate", "tcp", 0, false, ""
 		for _, line := range input {
 			words := strings.Fields(line)
 			switch words[0] {
@@ -106,9 +106,14 @@ func TestContests(t *testing.T) {
 				width = int(numbers(t, words[1:])[0])
 			case "bounds":
 				bounds = true
+			case "along":
+				along = words[1]
 			default:
 				t.Fatal(line)
 			}
+		}
+		if along != "" {
+			return crossings(t, &runs.Set{Path: "results", Runs: list}, along, opt)
 		}
 		r, err := rank.Of(&runs.Set{Path: "results", Runs: list}, opt)
 		if err != nil {
@@ -135,6 +140,20 @@ func TestContests(t *testing.T) {
 		}
 		return strings.Join(lines, "\n")
 	})
+}
+
+func crossings(t *testing.T, set *runs.Set, along string, opt rank.Options) string {
+	t.Helper()
+	r, err := rank.FindCrossings(set, along, opt)
+	if err != nil {
+		return err.Error()
+	}
+	var out strings.Builder
+	if err := r.WriteText(&out, layout.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := strings.Cut(out.String(), "\n\nA crossing lies")
+	return strings.ReplaceAll(text, "\n\n", "\n")
 }
 
 func numbers(t *testing.T, words []string) (all []float64) {
