@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures which algorithm wins where, by the experiments of experiments/study: numbers of nodes
-# to a million, load, distance, and structure of sites, all simulated; about 8 minutes on two
+# to a million, load, distance, and structure of sites, all simulated; about 16 minutes on two
 # cores. What is done already is not done again. The argument is the folder for results; what
 # results/reference/study shows is written to its folder study.
 set -eu
