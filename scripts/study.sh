@@ -15,8 +15,10 @@ mkdir -p "$out/study"
 for what in load distance sites scale; do
 	"$program" sweep "experiments/study/$what.yaml" --out "$out"
 done
-"$program" rank "$out/study-scale" --along nodes >"$out/study/scale.txt"
-"$program" rank "$out/study-load" --along total_rate >"$out/study/load.txt"
+for metric in p99 messages; do
+	"$program" rank "$out/study-scale" --along nodes --metric $metric >"$out/study/scale-$metric.txt"
+	"$program" rank "$out/study-load" --along total_rate --metric $metric >"$out/study/load-$metric.txt"
+done
 "$program" rank "$out/study-distance" --along transport >"$out/study/distance.txt"
 "$program" rank "$out/study-sites" --metric throughput --metric waiting_time_p99_ns --metric between_sites_per_cs >"$out/study/sites.txt"
 for what in scale load distance; do

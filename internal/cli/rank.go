@@ -19,11 +19,13 @@ func (p *program) rankCommand() *cli.Command {
 		Usage:     "which algorithm is best, for each load and number of nodes, and how sure that is",
 		ArgsUsage: "DIR",
 		UsageText: "dmebench rank results/quickstart\n" +
-			"dmebench rank results/quickstart --metric p99 --only nodes=7",
+			"dmebench rank results/quickstart --metric p99 --only nodes=7\n" +
+			"dmebench rank results/scaling --along nodes",
 		Description: "A table for each load and number of nodes, the best first, and what it says in words. In every column\n" +
 			"each algorithm is compared with the best by the two-sided Mann-Whitney test over repetitions, with\n" +
 			"Holm's correction. Throughput decides under saturate, messages per critical section under serial, the\n" +
-			"99th percentile of the waiting time under loads with a rate.",
+			"99th percentile of the waiting time under loads with a rate. --along says at which values each\n" +
+			"may be best, and between which values one becomes better than another.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "results in `DIR`, of an experiment or of one sweep; or in a file"},
 			&cli.StringSliceFlag{Name: "metric", Usage: "a table of each `METRIC`, a column of summary.csv; the first decides"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -30,8 +31,17 @@ type Crossings struct {
 type Line struct {
 	Title     string     `json:"title"`
 	Metric    string     `json:"metric"`
+	Needed    int        `json:"needed"` // repetitions of each algorithm with which a test can tell any two apart
+	Enough    bool       `json:"enough"` // all have as many
 	Stretches []Stretch  `json:"stretches"`
 	Crossings []Crossing `json:"crossings"` // of pairs of which one may be best somewhere, by where they cross
+	LeftOut   []Gap      `json:"left_out"`
+}
+
+// Gap is an algorithm that has no part in a line's contest at a value.
+type Gap struct {
+	At float64 `json:"at"`
+	LeftOut
 }
 
 // Stretch is values next to one another at which the same algorithms may be best: the one with
@@ -81,9 +91,12 @@ func FindCrossings(set *runs.Set, along string, opt Options) (*Crossings, error)
 			continue
 		}
 		p := point{at: at, contest: c}
-		i := slices.IndexFunc(lines, func(l []point) bool { return l[0].differs(p, along) })
+		i := slices.IndexFunc(lines, func(l []point) bool { return l[0].alike(p, along) })
 		if i < 0 {
 			i, lines = len(lines), append(lines, nil)
+		}
+		if slices.ContainsFunc(lines[i], func(o point) bool { return o.at == at }) {
+			return nil, fmt.Errorf("along %s: there are several contests at %s that differ in something else; choose by --only", along, text)
 		}
 		lines[i] = append(lines[i], p)
 	}
@@ -111,36 +124,32 @@ type point struct {
 	contest Contest
 }
 
-// differs reports whether the points differ in what varies alone.
-func (p point) differs(o point, along string) bool {
-	if p.at == o.at || p.contest.By != o.contest.By || along != "nodes" && p.contest.Nodes != o.contest.Nodes {
+// alike reports whether the points have all in common but for what varies, and options, which
+// transports and workloads may vary by.
+func (p point) alike(o point, along string) bool {
+	a, b := p.contest, o.contest
+	if a.By != b.By || along != "transport" && a.label != b.label {
 		return false
 	}
 	if along == "nodes" {
-		return p.contest.Title == o.contest.Title
+		return a.Title == b.Title // which says requests per node where these are equal
 	}
-	if along != "transport" && p.contest.label != o.contest.label {
-		return false
-	}
-	for k, v := range p.contest.Settings {
-		if k != along && o.contest.Settings[k] != v {
-			return false
-		}
-	}
-	return len(p.contest.Settings) == len(o.contest.Settings)
+	settings, others := maps.Clone(a.Settings), maps.Clone(b.Settings)
+	delete(settings, along)
+	delete(others, along)
+	return maps.Equal(settings, others)
 }
 
 // side is how two algorithms stand to each other at a value.
 type side struct {
-	at       float64
-	ratio    float64 // logarithm of the ratio of medians; below 0 if the first is better
-	p        float64
-	contends bool // one of them may be best here
+	at    float64
+	ratio float64 // logarithm of the ratio of medians; below 0 if the first is better
+	p     float64
 }
 
 func lineOf(points []point, along string, alpha float64) Line {
 	first := points[0].contest
-	line := Line{Title: first.Title, Metric: first.By, Stretches: []Stretch{}, Crossings: []Crossing{}}
+	line := Line{Title: first.Title, Metric: first.By, Stretches: []Stretch{}, Crossings: []Crossing{}, LeftOut: []Gap{}}
 	if along != "nodes" {
 		line.Title = first.circumstances(along)
 	}
@@ -165,8 +174,17 @@ func lineOf(points []point, along string, alpha float64) Line {
 	for i, p := range stats.Holm(raw) {
 		all[i].p = p
 	}
+	line.Needed, line.Enough = stats.EnoughFor(max(1, len(raw)), alpha), true
+	var leaders []string
 	for _, p := range points {
+		for _, e := range p.contest.Entrants {
+			line.Enough = line.Enough && e.Repetitions >= line.Needed
+		}
+		for _, l := range p.contest.LeftOut {
+			line.LeftOut = append(line.LeftOut, Gap{p.at, l})
+		}
 		best := p.best(sides, alpha)
+		leaders = append(leaders, best...)
 		if n := len(line.Stretches); n > 0 && slices.Equal(line.Stretches[n-1].Best, best) {
 			line.Stretches[n-1].To = p.at
 		} else {
@@ -174,7 +192,9 @@ func lineOf(points []point, along string, alpha float64) Line {
 		}
 	}
 	for _, pair := range order {
-		line.Crossings = append(line.Crossings, crossingsOf(pair, sides[pair], alpha)...)
+		if slices.Contains(leaders, pair[0]) || slices.Contains(leaders, pair[1]) {
+			line.Crossings = append(line.Crossings, crossingsOf(pair, sides[pair], alpha)...)
+		}
 	}
 	slices.SortStableFunc(line.Crossings, func(a, b Crossing) int { return cmp.Compare(a.Around, b.Around) })
 	return line
@@ -214,7 +234,6 @@ func (p point) sides() []pairSide {
 			}
 			all = append(all, pairSide{[2]string{a.Label, b.Label}, side{
 				at: p.at, ratio: ratio, p: stats.MannWhitney(x.Values, y.Values),
-				contends: slices.Contains(p.contest.Best, a.Label) || slices.Contains(p.contest.Best, b.Label),
 			}})
 		}
 	}
@@ -240,9 +259,6 @@ func (p point) best(sides map[[2]string][]side, alpha float64) []string {
 // crossingsOf follows a pair. What is decided hides the changes of order inside it: those
 // are of medians that no test tells apart.
 func crossingsOf(pair [2]string, all []side, alpha float64) []Crossing {
-	if !slices.ContainsFunc(all, func(s side) bool { return s.contends }) {
-		return nil
-	}
 	var found []Crossing
 	last := -1 // the last value with a decision
 	for i, s := range all {
@@ -254,7 +270,7 @@ func crossingsOf(pair [2]string, all []side, alpha float64) []Crossing {
 		}
 		last = i
 	}
-	if len(found) == 0 && len(all) > 1 && all[0].ratio != 0 && (all[0].ratio < 0) != (all[len(all)-1].ratio < 0) {
+	if len(found) == 0 && all[0].ratio*all[len(all)-1].ratio < 0 {
 		found = append(found, crossing(pair, all, nil, nil))
 	}
 	return found
@@ -292,6 +308,14 @@ func (r *Crossings) WriteText(w io.Writer, style layout.Style) error {
 		t.WriteAligned(&out, "ll")
 		for _, c := range l.Crossings {
 			fmt.Fprintf(&out, "  %s\n", style.Wrap(c.words(), 4))
+		}
+		for _, g := range l.LeftOut {
+			text := fmt.Sprintf("%s is left out at %s: %s", g.Label, units.Number(g.At), g.Reason)
+			fmt.Fprintf(&out, "  %s\n", style.Wrap(text, 4))
+		}
+		if !l.Enough {
+			text := fmt.Sprintf("too few repetitions: with %d of each the tests can tell any two apart", l.Needed)
+			fmt.Fprintf(&out, "  %s\n", style.Wrap(text, 4))
 		}
 		out.WriteString("\n")
 	}
