@@ -44,5 +44,36 @@ func (p *paper) siteTable() []page.Table {
 			}
 		}
 	}
-	return some(t)
+	return append(some(t), some(p.distances())...)
+}
+
+// distances says how long the ways between sites with nodes are: T, without what the network adds.
+func (p *paper) distances() page.Table {
+	t := page.Table{
+		ID: "distances", Title: "Between sites",
+		Note: "How long the links take on average from one site to another, one way: the T of a pair, without what the network adds.",
+		Columns: []page.Column{
+			{Key: "from", Title: "from", Type: page.Text, Choose: true}, {Key: "to", Title: "to", Type: page.Text, Choose: true},
+			{Key: "delay", Title: "T", Type: page.Time},
+		},
+	}
+	type way struct {
+		from, to string
+		ns       int64
+	}
+	seen := make(map[way]bool)
+	for _, c := range p.cells {
+		sites := c.First.Result.Sites
+		for _, from := range sites {
+			for k, ns := range from.DelayNS {
+				w := way{from.Name, sites[k].Name, ns}
+				if from.Nodes == 0 || sites[k].Nodes == 0 || w.from == w.to && ns == 0 || seen[w] {
+					continue
+				}
+				seen[w] = true
+				t.Rows = append(t.Rows, page.Row{Values: []page.Value{page.Word(w.from), page.Word(w.to), page.Num(float64(ns))}})
+			}
+		}
+	}
+	return t
 }

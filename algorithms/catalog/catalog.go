@@ -16,6 +16,7 @@ import (
 	"dmebench/algorithms/maekawa"
 	"dmebench/algorithms/naimitrehel"
 	"dmebench/algorithms/neilsenmizuno"
+	"dmebench/algorithms/prioritisedtoken"
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/algorithms/ricartagrawalatoken"
@@ -48,6 +49,7 @@ func All() []*dme.Algorithm {
 		raymond.Robust(),
 		naimitrehel.Algorithm(),
 		neilsenmizuno.Algorithm(),
+		prioritisedtoken.Algorithm(),
 		singhal.Algorithm(),
 		lodhakshemkalyani.Algorithm(),
 		maekawa.Algorithm(),

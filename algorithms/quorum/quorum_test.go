@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/internal/testkit/suite"
 )
 
 // rules returns the names of the constructions that follow a rule.
@@ -123,6 +124,8 @@ func TestHierarchyOfThrees(t *testing.T) {
 		}
 	}
 }
+
+func TestMutants(t *testing.T) { suite.Mutants(t) }
 
 func TestNewRefuses(t *testing.T) {
 	for _, unknown := range []string{"star", "", "file:", "file", "plane:3"} {

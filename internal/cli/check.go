@@ -22,6 +22,7 @@ import (
 	"dmebench/internal/search/check"
 	"dmebench/internal/search/trace"
 	"dmebench/runs"
+	"dmebench/transport/link"
 )
 
 func (p *program) checkCommand() *cli.Command {
@@ -57,6 +58,8 @@ func (p *program) checkCommand() *cli.Command {
 			&cli.BoolFlag{Name: "duplicate", Usage: "any message may arrive twice"},
 			&cli.IntFlag{Name: "lose", Usage: "up to `K` messages are lost"},
 			&cli.IntFlag{Name: "faults", Usage: "up to `K` nodes crash, and restart if the algorithm can"},
+			&cli.StringFlag{Name: "sites", Usage: "messages take the time between the sites of `FILE`, lines 'from,to,delay', or regions"},
+			&cli.StringFlag{Name: "place", Usage: "nodes are at sites in `ORDER`: blocks, round-robin, file", DefaultText: "blocks"},
 			&cli.BoolFlag{Name: "adversary", Usage: "an adversary holds back messages in all random schedules; =false: in none"},
 		), inCategory("What is judged, and how",
 			&cli.IntFlag{Name: "bypass", Usage: "at most `B` entries of others between request and entry", DefaultText: "as the paper promises"},
@@ -260,7 +263,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 	refuse("is for --prove; leave it out", "each", "markdown")
 	exhaustive, liveness := c.Bool("exhaustive"), c.Bool("liveness")
 	if exhaustive {
-		refuse("is for random schedules, and --exhaustive takes all there are; choose one", "schedules", "adversary")
+		refuse("is for random schedules, and --exhaustive takes all there are; choose one", "schedules", "adversary", "sites")
 		refuse("is for random schedules; an exhaustive search is not divided among hosts, leave --agents out", "agents")
 	} else {
 		refuse("is for --exhaustive; leave it out", "reduce", "bitstate")
@@ -273,6 +276,8 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		refuse("is for --exhaustive; random schedules are limited by --schedules and --for", "states", "memory")
 		refuse("is for --liveness; elsewhere --requests bounds how much is on the way", "in-flight")
 	}
+	wrong.when(c.IsSet("sites") && c.IsSet("adversary"), "--sites says when messages arrive, and --adversary, too; choose one")
+	wrong.when(c.IsSet("place") && !c.IsSet("sites"), "--place says at which sites nodes are; say where these are by --sites")
 	wrong.when(c.IsSet("svg") && c.IsSet("out"), "--svg names a file and --out a folder for the same picture; choose one")
 	o := check.Options{Memory: memoryFor(c, &wrong)}
 	if c.IsSet("bitstate") {
@@ -330,7 +335,35 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 			o.Adversary = check.Adversarial
 		}
 	}
+	if c.IsSet("sites") {
+		var err error
+		if o.Sites, err = sitesOf(c, files); err != nil {
+			return nil, o, usage("%v", err)
+		}
+	}
 	return a, o, nil
+}
+
+// sitesOf returns where nodes are, and how long messages take between the sites.
+func sitesOf(c *cli.Context, files *files) (*check.Sites, error) {
+	name, place, nodes := c.String("sites"), cmp.Or(c.String("place"), link.Blocks), c.Int("nodes")
+	at, err := link.ReadSites(link.SitesIn(name), place, nodes, files.read)
+	if err != nil {
+		return nil, err
+	}
+	s := &check.Sites{Name: name, Place: place}
+	for id := range nodes {
+		s.Of = append(s.Of, at.Of(dme.NodeID(id+1)))
+	}
+	for from := range at.Names {
+		var row []check.Way
+		for to := range at.Names {
+			least, most := at.Bounds(from, to)
+			row = append(row, check.Way{Delay: least, Jitter: most - least})
+		}
+		s.Ways = append(s.Ways, row)
+	}
+	return s, nil
 }
 
 func linksBy(c *cli.Context) string {

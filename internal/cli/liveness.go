@@ -18,6 +18,7 @@ var whyNotWithLiveness = map[string]string{
 	"requests":    "which lets every node ask any number of times",
 	"schedules":   "which takes all schedules there are",
 	"adversary":   "which takes all schedules there are",
+	"sites":       "which takes all schedules there are",
 	"agents":      "which is not divided among hosts",
 	"bypass":      "which bounds no overtaking: that is the question",
 	"duplicate":   "which asks what happens where every message arrives once",

@@ -44,7 +44,7 @@ func settings() []setting {
 			"where nodes are, and how far apart: twelve cloud regions at the speed of light in fibre, or the lines 'from,to,delay' " +
 				"of file F, one-way; on top of other delays",
 			func(s string, _ *Config) error { return validSites(s) }},
-		{PlaceOption, blocks, "blocks|round-robin|file", "which node is at which site: the first at the first, in turn, or as file F says",
+		{PlaceOption, Blocks, "blocks|round-robin|file", "which node is at which site: the first at the first, in turn, or as file F says",
 			func(s string, _ *Config) error { return validPlace(s) }},
 		{"partition", "none", "none|GROUP|…@FROM-UNTIL;…",
 			"when frames between groups of nodes vanish, such as 1,2|3-5@1s-2s, counted from the start of the network",

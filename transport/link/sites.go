@@ -36,7 +36,7 @@ const (
 
 	fromFile   = "file:"
 	noSites    = "none"
-	blocks     = "blocks"      // the first nodes at the first site, as many at each
+	Blocks     = "blocks"      // the first nodes at the first site, as many at each
 	roundRobin = "round-robin" // node 1 at the first site, node 2 at the second, …
 	byFile     = "file"        // as the file lists them
 
@@ -63,7 +63,7 @@ var Regions []byte
 // reads the file of sites=file:F.
 func Locate(o dme.Options, nodes int, readFile func(string) ([]byte, error)) error {
 	value, text := o.Get(SitesOption), Regions
-	if place := o.Get(PlaceOption); value == noSites && place != blocks {
+	if place := o.Get(PlaceOption); value == noSites && place != Blocks {
 		return fmt.Errorf("%s=%s: there are no sites; say where they are by %s=regions or %[3]s=file:F", PlaceOption, place, SitesOption)
 	}
 	if name, ok := strings.CutPrefix(value, fromFile); ok {
@@ -82,6 +82,18 @@ func Locate(o dme.Options, nodes int, readFile func(string) ([]byte, error)) err
 	}
 	o[located] = strconv.Itoa(nodes) + "\n" + string(text)
 	return nil
+}
+
+// ReadSites returns the sites that the values of the options sites and place say, with the nodes placed.
+func ReadSites(sites, place string, nodes int, readFile func(string) ([]byte, error)) (*Sites, error) {
+	if err := validPlace(place); err != nil {
+		return nil, fmt.Errorf("%s=%s: %w; want %s|%s|%s", PlaceOption, place, err, Blocks, roundRobin, byFile)
+	}
+	o := dme.Options{SitesOption: sites, PlaceOption: place}
+	if err := Locate(o, nodes, readFile); err != nil {
+		return nil, err
+	}
+	return locatedSites(o)
 }
 
 // locatedSites returns the sites that Locate has found; nil where there are none.
@@ -226,8 +238,14 @@ func (s *Sites) Apart(a, b dme.NodeID) bool { return s != nil && s.Of(a) != s.Of
 
 // Delay returns how long a frame takes on average from one site to another.
 func (s *Sites) Delay(from, to int) time.Duration {
+	least, most := s.Bounds(from, to)
+	return (least + most) / 2
+}
+
+// Bounds returns how long a frame takes at least and at most from one site to another.
+func (s *Sites) Bounds(from, to int) (least, most time.Duration) {
 	w := s.ways[from][to]
-	return w.delay + w.jitter/2
+	return w.delay, w.longest()
 }
 
 func (s *Sites) steady() bool {
@@ -265,7 +283,7 @@ func validSites(s string) error {
 }
 
 func validPlace(s string) error {
-	if slices.Contains([]string{blocks, roundRobin, byFile}, s) {
+	if slices.Contains([]string{Blocks, roundRobin, byFile}, s) {
 		return nil
 	}
 	return errors.New("no such order")

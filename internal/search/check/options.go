@@ -64,6 +64,7 @@ type Options struct {
 	Seed      uint64        // of the first random schedule, the next has Seed+1; also the algorithm's
 	Schedules int           // of a random search; 0: DefaultSchedules
 	Adversary Adversary     // of random schedules
+	Sites     *Sites        // of random schedules, which then no adversary chooses; nil: all nodes are at one
 	Patience  int           // steps without an entry after which a random schedule is taken to have none; 0: by N
 	Reduce    bool          // an exhaustive search leaves out orders of steps that make no difference, where that is sound
 	States    uint64        // an exhaustive search ends after so many; 0: DefaultStates
@@ -131,6 +132,11 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	refuse(o.Time < 0, "a time of %v: must be above 0", o.Time)
 	refuse(o.Patience < 0 || o.Workers < 0, "patience %d, %d workers: want 0 or more", o.Patience, o.Workers)
 	refuse(o.Adversary != Mixed && o.Adversary != Chance && o.Adversary != Adversarial, "unknown adversary %q", o.Adversary)
+	if o.Sites != nil {
+		refuse(len(o.Sites.Of) != o.Nodes, "%d nodes have a site, and there are %d", len(o.Sites.Of), o.Nodes)
+		refuse(o.Adversary == Adversarial, "distances say when messages arrive, and an adversary, too; choose one")
+		o.Adversary = Chance
+	}
 	opt, err := a.Resolve(o.Set)
 	if err != nil {
 		errs = append(errs, err)
@@ -234,6 +240,9 @@ func (s *Search) Notes() []string {
 	note(s.model.Fenced(), "two nodes may be inside, if their fencing tokens differ: "+
 		"a resource then refuses the late one, and no update is lost")
 	note(s.Faults > 0, fmt.Sprintf("up to %d nodes crash at any time; %s", s.Faults, crash))
+	if s.Sites != nil {
+		note(true, "messages take the time between the sites of "+s.Sites.Name+"; no adversary holds any back")
+	}
 	note(s.SafetyOnly, "only safety is checked: a standstill is not reported")
 	note(s.needs.SequencedBroadcast && !s.model.Sequenced,
 		name+" needs a network on which all nodes receive all broadcasts in the same order; these links do not provide that")

@@ -34,6 +34,8 @@ type Result struct {
 	Duplicate     bool              `json:"duplicate"`
 	Lose          int               `json:"lose"`
 	Faults        int               `json:"faults,omitempty"`      // nodes that may crash
+	Sites         string            `json:"sites,omitempty"`       // between which messages take their time
+	Place         string            `json:"place,omitempty"`       // how nodes are placed there
 	SafetyOnly    bool              `json:"safety_only,omitempty"` // standstills count for nothing
 	InFlight      int               `json:"in_flight,omitempty"`   // liveness: nobody asks who would put more on a link
 	Bypass        *int              `json:"bypass"`                // the bound asked for
@@ -171,6 +173,9 @@ func newResult(a *dme.Algorithm, o Options, kind string, r Report) *Result {
 		ElapsedS: r.Elapsed.Seconds(), Workers: r.Workers,
 		Trace: []string{}, Schedule: []string{}, NodeStates: []string{}, Notes: []string{},
 	}
+	if o.Sites != nil {
+		x.Sites, x.Place = o.Sites.Name, o.Sites.Place
+	}
 	count := r.States
 	if kind == ofSchedules {
 		x.Schedules, count = &r.Schedules, r.Schedules
@@ -233,7 +238,10 @@ func (x *Result) replay(o, by Options) string {
 	add(o.Bypass > 0, " --bypass %d", o.Bypass)
 	add(o.SafetyOnly, " --safety-only")
 	add(o.WithoutInvariants, " --invariants=false")
-	add(o.Adversary == Chance, " --adversary=false")
+	if o.Sites != nil {
+		add(true, " --sites %s --place %s", o.Sites.Name, o.Sites.Place)
+	}
+	add(o.Adversary == Chance && o.Sites == nil, " --adversary=false")
 	add(o.Adversary == Adversarial, " --adversary")
 	add(o.InFlight > 0, " --in-flight %d", o.InFlight)
 	add(!live || o.Seed != runs.DefaultSeed, " --seed %d", x.Seed)

@@ -45,6 +45,9 @@ func (s *Search) random(rng *rand.Rand, m *vnet.Model, most int, taken []vnet.St
 		// Most runs are over within some times N² steps a request.
 		schedule.Fault = 1 / float64(1+rng.IntN(4*m.Nodes*max(m.Nodes, s.Requests)))
 	}
+	if s.Sites != nil {
+		schedule.Choose = newDistances(s.Sites, rng)
+	}
 	if s.Adversary == Adversarial || s.Adversary == Mixed && rng.IntN(2) == 0 {
 		schedule.Choose = newAdversary(m, s.Requests, rng)
 		if _, ok := schedule.Choose.(*isolation); ok {
