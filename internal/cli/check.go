@@ -277,7 +277,7 @@ func (p *program) searchOf(c *cli.Context, files *files) (*dme.Algorithm, check.
 		refuse("is for --liveness; elsewhere --requests bounds how much is on the way", "in-flight")
 	}
 	wrong.when(c.IsSet("sites") && c.IsSet("adversary"), "--sites says when messages arrive, and --adversary, too; choose one")
-	wrong.when(c.IsSet("place") && !c.IsSet("sites"), "--place says at which sites nodes are; say where these are by --sites")
+	wrong.when(c.IsSet("place") && !c.IsSet("sites"), "--place says at which sites nodes are; give these by --sites")
 	wrong.when(c.IsSet("svg") && c.IsSet("out"), "--svg names a file and --out a folder for the same picture; choose one")
 	o := check.Options{Memory: memoryFor(c, &wrong)}
 	if c.IsSet("bitstate") {
