@@ -27,19 +27,13 @@ func (p *Plan) saturate() error {
 	if err != nil {
 		return fmt.Errorf("think: %w", err)
 	}
+	always := func() (time.Duration, bool) { return think.Mean, true }
 	p.client = func(id dme.NodeID) func() (time.Duration, bool) {
-		var rng *rand.Rand
-		if think.Exponential {
-			rng = p.stream(arrivals, id)
+		if !think.Exponential {
+			return always
 		}
-		left := p.share(id)
-		return func() (time.Duration, bool) {
-			if left == 0 {
-				return 0, false
-			}
-			left--
-			return think.draw(rng), true
-		}
+		rng := p.stream(arrivals, id)
+		return func() (time.Duration, bool) { return think.draw(rng), true }
 	}
 	return nil
 }
@@ -156,13 +150,10 @@ func (p *Plan) trace() error {
 	}
 	p.shares = shares
 	p.client = func(id dme.NodeID) func() (time.Duration, bool) {
-		k := 0
-		return func() (time.Duration, bool) {
-			if k == len(at[id]) {
-				return 0, false
-			}
-			k++
-			return at[id][k-1], true
+		rest := at[id]
+		return func() (next time.Duration, ok bool) {
+			next, rest = rest[0], rest[1:]
+			return next, true
 		}
 	}
 	return nil
@@ -242,12 +233,8 @@ func (p *Plan) rated(rate func(dme.NodeID) float64) {
 		p.shares = p.firstArrivals(p.spec.Requests, process)
 	}
 	p.client = func(id dme.NodeID) func() (time.Duration, bool) {
-		left, mine := p.share(id), process(id)
+		mine := process(id)
 		return func() (time.Duration, bool) {
-			if left == 0 {
-				return 0, false
-			}
-			left--
 			at := mine.next()
 			if at > maxSeconds {
 				return 0, false

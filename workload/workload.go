@@ -291,6 +291,7 @@ type Client struct {
 	plan *Plan
 	id   dme.NodeID
 	next func() (time.Duration, bool)
+	left int        // requests
 	hold *rand.Rand // of the durations of critical sections; nil where they are equal
 	held int
 	mode *rand.Rand // nil where there are no readers
@@ -298,7 +299,7 @@ type Client struct {
 
 // Client returns node id's part of the plan, from the beginning.
 func (p *Plan) Client(id dme.NodeID) *Client {
-	c := &Client{plan: p, id: id}
+	c := &Client{plan: p, id: id, left: p.share(id)}
 	if p.spec.CS.Exponential {
 		c.hold = p.stream(holds, id)
 	}
@@ -322,9 +323,10 @@ func (c *Client) Duration() time.Duration { return c.plan.spec.Duration }
 // or since the start. ok is false once the node has made all its requests, and
 // always in a stepped plan.
 func (c *Client) Next() (after time.Duration, ok bool) {
-	if c.next == nil {
+	if c.next == nil || c.left == 0 {
 		return 0, false
 	}
+	c.left--
 	return c.next()
 }
 

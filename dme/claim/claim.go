@@ -326,3 +326,20 @@ func (c Claim) TestedBy(test string) Claim {
 
 // AtLeastTwo reports whether messages are sent at all.
 func AtLeastTwo(s dme.Setting) bool { return s.Nodes >= 2 }
+
+// PerEntry estimates the messages of an entry under a load, AnyLoad for any, from what the
+// claims say of it: a bound only where nothing sharper is said. It is 0 where they say nothing.
+func PerEntry(a *dme.Algorithm, s dme.Setting, load Load) float64 {
+	var said, bound float64
+	for _, c := range Of(a) {
+		if c.Quantity != MessagesPerCS || load != AnyLoad && c.Load != load && c.Load != AnyLoad {
+			continue
+		}
+		if x, ok := c.Prediction(s); ok && (c.Kind == UpperBound || c.Kind == LowerBound) {
+			bound = max(bound, x)
+		} else if ok {
+			said = max(said, x)
+		}
+	}
+	return cmp.Or(said, bound)
+}

@@ -12,8 +12,9 @@ import (
 // Network is a network of nodes that run, by steps that are taken by [Network.Do].
 type Network struct {
 	*Model
-	runners   []*noderun.Runner // by node, from 1
+	runners   []noderun.Runner // by node, from 1
 	counters  []noderun.Counters
+	traffic   []noderun.Traffic
 	meters    *noderun.Meters // nil if nothing is measured
 	processes []process       // by node, from 1
 	inside    []dme.NodeID
@@ -63,12 +64,14 @@ var (
 // New returns a network of nodes, all of which have been started.
 func New(m *Model) *Network {
 	n := &Network{
-		Model: m, runners: make([]*noderun.Runner, m.Nodes+1), counters: make([]noderun.Counters, m.Nodes+1),
+		Model: m, runners: make([]noderun.Runner, m.Nodes+1), counters: make([]noderun.Counters, m.Nodes+1),
+		traffic:   make([]noderun.Traffic, m.Nodes+1),
 		processes: make([]process, m.Nodes+1), links: make([]linkQueue, m.Nodes*m.Nodes),
 		common: shared{lose: m.Lose, crashes: m.Crashes, departures: m.Departures, overtaken: make([]int, m.Nodes+1)},
 	}
+	group := noderun.NewGroup(m.Algorithm, m.System, m.Nodes, n)
 	for id := range m.IDs() {
-		n.runners[id] = noderun.New(m.Algorithm, m.System, m.Nodes, id, n, &n.counters[id])
+		n.runners[id] = group.Runner(id, &n.counters[id], &n.traffic[id])
 		n.processes[id].requests = anyNumber
 		if m.Requests != nil {
 			n.processes[id].requests = m.Requests(id)
@@ -338,7 +341,7 @@ func (n *Network) run(x Step) *outcome {
 }
 
 func (n *Network) handle(id dme.NodeID, handler func(*noderun.Runner)) *outcome {
-	h, c := n.runners[id], &n.counters[id]
+	h, c := &n.runners[id], &n.counters[id]
 	unasked, refused := c.Unasked.Load(), c.Refused.Load()
 	if text := try(n.Recover, h, handler); text != "" {
 		n.out.broken = violated(Sanity, id, "panics: %s", text)

@@ -129,7 +129,7 @@ func newExecutor(s *Space) *executor { return &executor{Network: unjudged(s.Mode
 
 // try takes a step at a node; message is the one that arrives.
 func (x *executor) try(at *local, step Step, message uint32) stored {
-	h := x.runners[at.id]
+	h := &x.runners[at.id]
 	h.Restore(at.activity, at.reads)
 	at.load(h.Node())
 	if step.ofMessage() {

@@ -63,7 +63,7 @@ func (n *Network) Activity(id dme.NodeID) dme.Activity { return n.runners[id].Ac
 func (n *Network) Reads(id dme.NodeID) bool { return n.runners[id].Shared() }
 
 // Describe says where a node stands and what its variables are.
-func (n *Network) Describe(id dme.NodeID) string { return noderun.Describe(n.runners[id]) }
+func (n *Network) Describe(id dme.NodeID) string { return noderun.Describe(&n.runners[id]) }
 
 // Counts are of one node, or of all.
 type Counts struct {
@@ -79,13 +79,16 @@ type Counts struct {
 // Counts returns what has been counted of a node until now, or with None of all.
 func (n *Network) Counts(of dme.NodeID) Counts {
 	var read []noderun.Counts
+	var traffic noderun.TrafficCounts
 	for id := range n.IDs() {
 		if of == dme.None || of == id {
 			read = append(read, noderun.Read(&n.counters[id]))
+			one := noderun.ReadTraffic(&n.traffic[id])
+			noderun.AddTraffic(&traffic, &one)
 		}
 	}
 	c := noderun.Total(read)
-	return Counts{c.Entries, noderun.Sum(c.Sent), c.Sent, c.Transmissions, c.Refused, c.LongestQueue, c.LongestMessage}
+	return Counts{c.Entries, c.Sent, traffic.Sent, traffic.Transmissions, c.Refused, c.LongestQueue, c.LongestMessage}
 }
 
 // Measure begins to read the algorithm's gauges, if it has any; see [Network.Figures].

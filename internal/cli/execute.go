@@ -84,9 +84,9 @@ func forceFlag() cli.Flag {
 
 // fits refuses a run that needs more than this host has left, before anything is
 // started; with force it says so and lets it begin.
-func (p *program) fits(s runs.Spec, readFile func(string) ([]byte, error), force bool) error {
+func (p *program) fits(s runs.Spec, readFile func(string) ([]byte, error), force bool) (run.Estimate, error) {
 	if err := programs(s); err != nil {
-		return err
+		return run.Estimate{}, err
 	}
 	e := run.EstimateOf(s, p.catalog, readFile)
 	err := checkAddressSpace(e.Workers)
@@ -97,14 +97,14 @@ func (p *program) fits(s runs.Spec, readFile func(string) ([]byte, error), force
 	}
 	switch {
 	case err != nil && (!force || e.Hopeless(limits)):
-		return err
+		return e, err
 	case err != nil:
 		fmt.Fprintf(p.stderr, "dmebench: warning: %v\n", err)
 	case e.Crowded(runtime.NumCPU()):
 		fmt.Fprintf(p.stderr, "dmebench: warning: %d nodes share %d processors: %v; times will say more about these than about the algorithm\n",
 			s.Nodes, runtime.NumCPU(), e)
 	}
-	return nil
+	return e, nil
 }
 
 // checkAddressSpace refuses what the limit on addresses (ulimit -v) leaves no room for, in

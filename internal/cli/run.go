@@ -82,8 +82,12 @@ func (p *program) run(c *cli.Context) error {
 	}
 	files := newFiles()
 	job, err := platform.Interruptible(c.Context, func() (*run.Job, error) {
-		if err := p.fits(spec, files.read, c.Bool("force") || c.IsSet("agents")); err != nil {
+		e, err := p.fits(spec, files.read, c.Bool("force") || c.IsSet("agents"))
+		if err != nil {
 			return nil, err
+		}
+		if e.Time >= longSimulation && !c.Bool("quiet") {
+			fmt.Fprintf(p.stderr, "dmebench: this simulation takes %v\n", e)
 		}
 		return run.Resolve(spec, p.catalog, files.read)
 	})
@@ -191,6 +195,9 @@ func specOf(c *cli.Context) (runs.Spec, error) {
 
 // several is a value that goes on with another option, as in a=1,b=2. Values that hold
 // other signs may well have a comma and = in them, such as rules of links.
+// longSimulation is from what time on it is told beforehand, about how long one will take.
+const longSimulation = 10 * time.Second
+
 var several = regexp.MustCompile(`^[\w.+-]*(,[a-z][a-z-]*=[\w.+-]*)+$`)
 
 func settingsOf(c *cli.Context, wrong *refusals) map[string]string {

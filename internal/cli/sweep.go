@@ -103,7 +103,8 @@ func (p *program) sweep(c *cli.Context) error {
 			if work != nil && s.Transport == runs.Sim {
 				return nil // the agents see to it, each for its own host
 			}
-			return p.fits(s, files.read, c.Bool("force") || c.Bool("dry-run") || hosts != nil)
+			_, err := p.fits(s, files.read, c.Bool("force") || c.Bool("dry-run") || hosts != nil)
+			return err
 		},
 		Run: func(ctx context.Context, job *run.Job, keep func(*runs.Result) error) (*runs.Result, error) {
 			opt, err := hosts.options(job, coordinator.Options{Files: files.all(), Save: keep, Entries: c.Bool("entries")})

@@ -76,7 +76,7 @@ func (p *program) validate(c *cli.Context) error {
 		Transport: c.String("transport"), Seed: c.Uint64("seed"), Parallel: runtime.GOMAXPROCS(0),
 		Run: func(ctx context.Context, job *run.Job) (*runs.Result, error) {
 			if job.Network.Real() {
-				if err := p.fits(job.Spec, nil, c.Bool("force")); err != nil {
+				if _, err := p.fits(job.Spec, nil, c.Bool("force")); err != nil {
 					return nil, err
 				}
 			}

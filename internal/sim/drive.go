@@ -58,7 +58,8 @@ func (s *simulation) run() (err error) {
 }
 
 func (s *simulation) each(event func(*localprocess.Process)) {
-	for _, p := range s.procs {
+	for i := range s.procs {
+		p := &s.procs[i]
 		s.current = p.ID()
 		event(p)
 		s.moved(p.ID())
@@ -166,7 +167,7 @@ func (s *simulation) countExit() {
 func (s *simulation) observation() measure.Observation {
 	o := measure.Observation{
 		Job: s.job, Status: s.status, Error: s.err, Partial: s.partial, FailedNodes: s.failed,
-		Entries: slices.Concat(s.log.Chunks()...), Dropped: s.log.Dropped(),
+		Dropped:   s.log.Dropped(),
 		MeanDelay: s.meanDelay(),
 		Start:     s.start, Stop: s.now, PerEntry: s.perEntry,
 		WitnessViolations: s.witness.violations, Method: "virtual-time",
@@ -186,13 +187,11 @@ func (s *simulation) observation() measure.Observation {
 	for i := range s.counters {
 		s.counters[i].LastMove.Store(s.lastMove[i])
 	}
-	o.Nodes = noderun.Final(s.counters)
+	o.Nodes, o.Traffic = noderun.Final(s.counters), []noderun.TrafficCounts{noderun.ReadTraffic(s.traffic)}
 	for i := range o.Nodes {
-		o.Wire.Frames += noderun.Sum(o.Nodes[i].Sent)
+		o.Wire.Frames += o.Nodes[i].Sent
 		o.Wire.Bytes += o.Nodes[i].Bytes
-		if p := s.procs[i]; p != nil {
-			o.Unserved += uint64(p.Unserved())
-		}
+		o.Unserved += uint64(s.procs[i].Unserved())
 	}
 	if s.status == runs.Stalled {
 		losses := s.losses
@@ -201,6 +200,9 @@ func (s *simulation) observation() measure.Observation {
 		}
 		o.States, o.Standstill = s.states(), losses.Standstill()
 	}
+	log := s.log
+	*s = simulation{} // what looks may still hold; from here on it is memory that is needed
+	o.Entries = slices.Concat(log.Chunks()...)
 	return o
 }
 

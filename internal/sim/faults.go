@@ -99,8 +99,8 @@ func (f *faults) settled(did bool, _ error) bool {
 	if did {
 		f.watch.progress(f.now)
 		f.watch.restful = f.now
-		for i, p := range f.procs {
-			if id := dme.NodeID(i + 1); p.Activity() == noderun.Down {
+		for i := range f.procs {
+			if id := dme.NodeID(i + 1); f.procs[i].Activity() == noderun.Down {
 				f.simulation.moved(id) // perhaps nobody will bring it back any more
 			}
 		}
@@ -173,8 +173,8 @@ func (f *faults) observe(o *measure.Observation) {
 		return
 	}
 	o.Strikes, o.Abandoned = f.strikes, slices.Clone(f.abandoned)
-	for _, p := range f.procs {
-		o.Abandoned = append(o.Abandoned, p.Unfinished()...)
+	for i := range f.procs {
+		o.Abandoned = append(o.Abandoned, f.procs[i].Unfinished()...)
 	}
 	o.Warnings, o.Missed = append(o.Warnings, f.director.Warnings()...), f.director.Missed(f.now)
 }

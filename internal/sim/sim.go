@@ -32,6 +32,8 @@ package sim
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
+	"sync"
 
 	"dmebench/internal/record"
 	"dmebench/internal/record/measure"
@@ -67,6 +69,7 @@ func Run(ctx context.Context, job *run.Job) (*runs.Result, error) {
 
 // RunWith is Run with options.
 func RunWith(ctx context.Context, job *run.Job, opt Options) (*runs.Result, error) {
+	defer collectOften(job.Spec.Nodes)()
 	o, err := observe(ctx, job, opt)
 	if err != nil {
 		return nil, err
@@ -102,4 +105,33 @@ func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observatio
 		opt.Recorded(s.events.Kept())
 	}
 	return s.observation(), nil
+}
+
+// manyNodes is from how many nodes on the memory of a simulation matters more than what
+// it costs to collect garbage more often: little, since most of it never becomes garbage.
+const manyNodes = 100_000
+
+var large struct {
+	sync.Mutex
+	runs, percent int // simulations of many nodes, and the percentage to return to after them
+}
+
+// collectOften has a simulation of many nodes take hardly more memory than it holds. It
+// returns what ends that.
+func collectOften(nodes int) (end func()) {
+	if nodes < manyNodes {
+		return func() {}
+	}
+	count := func(change int) {
+		large.Lock()
+		defer large.Unlock()
+		if large.runs == 0 {
+			large.percent = debug.SetGCPercent(15)
+		}
+		if large.runs += change; large.runs == 0 {
+			debug.SetGCPercent(large.percent)
+		}
+	}
+	count(1)
+	return func() { count(-1) }
 }

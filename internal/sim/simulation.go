@@ -34,9 +34,9 @@ type simulation struct {
 	faults *faults       // nil where there are none
 	losses *stall.Losses // nil where nothing gets lost
 
-	procs    []*localprocess.Process // of node i+1
+	procs    []localprocess.Process // of node i+1
 	counters []noderun.Counters
-	out      dme.Outbox // of all nodes
+	traffic  *noderun.Traffic // of all nodes
 	lastMove []int64
 	asked    []uint64 // requests until its last event; nil where nothing gets lost
 	stoppers bool     // the nodes want to be told that no more requests will come
@@ -70,7 +70,7 @@ func newSimulation(ctx context.Context, job *run.Job) *simulation {
 	n := job.Spec.Nodes
 	s := &simulation{
 		ctx: ctx, job: job, delays: newDelays(job),
-		procs: make([]*localprocess.Process, n), counters: make([]noderun.Counters, n), lastMove: make([]int64, n),
+		procs: make([]localprocess.Process, n), counters: make([]noderun.Counters, n), traffic: new(noderun.Traffic), lastMove: make([]int64, n),
 		log: record.NewLog(maxEntries), status: runs.OK,
 	}
 	if most := job.Plan.Requests(); most > 0 {
@@ -98,13 +98,12 @@ func (s *simulation) patience() int64 {
 
 // build makes the nodes. It is apart from newSimulation because an algorithm may panic here too.
 func (s *simulation) build() {
+	group := noderun.NewGroup(s.job.Algorithm, s.job.System, len(s.procs), s)
+	group.CountFar(s.job.Far())
 	for i := range s.procs {
 		id := dme.NodeID(i + 1)
 		s.current = id
-		h := noderun.NewWith(&s.out, s.job.Algorithm, s.job.System, len(s.procs), id, s, &s.counters[i])
-		if far := s.job.Far(id); far != nil {
-			h.CountFar(far)
-		}
+		h := group.Runner(id, &s.counters[i], s.traffic)
 		if _, ok := h.Node().(dme.Stopper); ok {
 			s.stoppers = true
 		}
@@ -132,19 +131,13 @@ func (s *simulation) build() {
 		if s.events != nil {
 			s.meters.Also(s.events)
 		}
-		s.tell(s.meters)
+		group.SetObserver(s.meters)
 	case s.events != nil:
-		s.tell(s.events)
+		group.SetObserver(s.events)
 	}
 }
 
-func (s *simulation) tell(o noderun.Observer) {
-	for _, p := range s.procs {
-		p.SetObserver(o)
-	}
-}
-
-func (s *simulation) process(id dme.NodeID) *localprocess.Process { return s.procs[id-1] }
+func (s *simulation) process(id dme.NodeID) *localprocess.Process { return &s.procs[id-1] }
 
 // eventsPerCheck is how often a run looks whether it has been cancelled.
 const eventsPerCheck = 4096
@@ -407,14 +400,8 @@ func (m *marks) exit(s *simulation) {
 		}
 		m.taken, m.every = m.taken[:mostMarks/2], 2*m.every // which this exit is at, too
 	}
-	mark := measure.Mark{At: s.now, Exits: m.exits}
-	for i := range s.counters {
-		c := &s.counters[i]
-		for kind := range mark.Sent {
-			mark.Sent[kind] += c.Sent[kind].Load()
-		}
-		mark.Transmissions += c.Transmissions.Load()
-	}
+	sent := noderun.ReadTraffic(s.traffic)
+	mark := measure.Mark{At: s.now, Exits: m.exits, Sent: sent.Sent, Transmissions: sent.Transmissions}
 	m.taken = append(m.taken, mark)
 }
 

@@ -75,7 +75,8 @@ const maxStates = 64
 func (s *simulation) states() []string {
 	var states []string
 	describe := func(waiting bool) {
-		for _, p := range s.procs {
+		for i := range s.procs {
+			p := &s.procs[i]
 			if len(states) < maxStates && (p.Activity() == noderun.Requesting) == waiting {
 				states = append(states, fmt.Sprintf("node %d, %v: %s", p.ID(), p.Activity(), dme.DescribeState(p.Node())))
 			}

@@ -56,7 +56,7 @@ static void ask(uint32_t id) {
 }
 
 int main(int argc, char **argv) {
-	if (argc != 4) { fprintf(stderr, "usage: loop ring|ricart-agrawala NODES ENTRIES\n"); return 2; }
+	if (argc < 4) { fprintf(stderr, "usage: loop ring|ricart-agrawala NODES ENTRIES\n"); return 2; }
 	bool ring = !strcmp(argv[1], "ring");
 	uint32_t count = atoi(argv[2]);
 	uint64_t total = strtoull(argv[3], nullptr, 10);

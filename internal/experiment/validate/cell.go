@@ -79,7 +79,7 @@ const searches = 3
 
 func (p *plan) newCell(q *question, c *condition, job *run.Job, growth bool) *cell {
 	setting := settingOf(job)
-	each := perEntry(q.Algorithm, setting)
+	each := cmp.Or(claim.PerEntry(q.Algorithm, setting, claim.AnyLoad), 3*float64(setting.Nodes))
 	effort := p.effort
 	if job.Network.Real() {
 		effort.perNode, effort.messages = 30, 1e5
@@ -157,23 +157,6 @@ func (c *cell) urgency() float64 {
 
 // leastForInterval is how many repetitions make an interval that says something.
 const leastForInterval = 6
-
-// perEntry estimates the messages of an entry from what the claims say of it: a
-// bound only where nothing sharper is said.
-func perEntry(a *dme.Algorithm, s dme.Setting) float64 {
-	var said, bound float64
-	for _, c := range claim.Of(a) {
-		if c.Quantity != claim.MessagesPerCS {
-			continue
-		}
-		if x, ok := c.Prediction(s); ok && (c.Kind == claim.UpperBound || c.Kind == claim.LowerBound) {
-			bound = max(bound, x)
-		} else if ok {
-			said = max(said, x)
-		}
-	}
-	return cmp.Or(said, bound, 3*float64(s.Nodes))
-}
 
 // otherMembers returns K−1, the mean number of other nodes in a request set.
 func otherMembers(s dme.Setting) float64 {

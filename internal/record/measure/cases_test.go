@@ -123,8 +123,17 @@ func observed(t *testing.T, input []string, own int) Observation {
 		o.Entries, o.Hosts, o.Links, o.Method = bed.local(o.Entries), bed.hosts, bed.links, "shared-page"
 	}
 	o.Nodes = counted(max(spec.Nodes, 9), o.Entries, messages)[:spec.Nodes]
+	o.Traffic = trafficOf(o.Nodes)
 	for _, line := range rest {
 		adjust(t, &o, line)
+	}
+	for i := range o.Nodes {
+		n := &o.Nodes[i]
+		n.Sent, n.Handled = 0, 0
+		for kind := range o.Traffic[i].Sent {
+			n.Sent += o.Traffic[i].Sent[kind]
+			n.Handled += o.Traffic[i].Handled[kind]
+		}
 	}
 	return o
 }

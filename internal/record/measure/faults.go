@@ -155,9 +155,9 @@ func numbers[T any](all []T, of func(T) dme.NodeID) []int {
 // missing says how many messages of each kind were sent and never handled.
 func (t *totals) missing(a *dme.Algorithm) []string {
 	var all []string
-	for k := range t.Sent {
-		if t.Sent[k] > t.Handled[k] && k > 0 {
-			all = append(all, fmt.Sprintf("%d %s", t.Sent[k]-t.Handled[k], a.KindName(dme.Kind(k))))
+	for k, sent := range t.traffic.Sent {
+		if handled := t.traffic.Handled[k]; sent > handled && k > 0 {
+			all = append(all, fmt.Sprintf("%d %s", sent-handled, a.KindName(dme.Kind(k))))
 		}
 	}
 	return all

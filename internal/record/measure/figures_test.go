@@ -96,7 +96,7 @@ func TestFiguresThatClaimsName(t *testing.T) {
 		}
 		job.Algorithm = &own
 		entries := []record.Entry{a, b}
-		r := Result(Observation{Job: &job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 1), Figures: x.gauges})
+		r := result(Observation{Job: &job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 1), Figures: x.gauges})
 		if !maps.Equal(r.Figures, x.want) {
 			t.Errorf("%v: %v, want %v", x.claimed, r.Figures, x.want)
 		}
@@ -106,7 +106,7 @@ func TestFiguresThatClaimsName(t *testing.T) {
 	own.Claims = claim.List{{Quantity: claim.NumberRange}}
 	job.Algorithm = &own
 	entries := []record.Entry{entry(1, 0, 10, 20), entry(2, 5, 20, 30)}
-	if r := Result(Observation{Job: &job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 1)}); len(r.Figures) > 0 {
+	if r := result(Observation{Job: &job, Status: runs.OK, Entries: entries, Nodes: counted(2, entries, 1)}); len(r.Figures) > 0 {
 		t.Errorf("without numbers: %v", r.Figures)
 	}
 }

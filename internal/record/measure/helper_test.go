@@ -57,12 +57,26 @@ func counted(nodes int, entries []record.Entry, messages uint64) []noderun.Count
 		c := &n[e.Node-1]
 		c.Requests++
 		c.Entries++
-		c.Sent[1] += messages
-		c.Handled[1] += messages
-		c.Transmissions += messages
+		c.Sent += messages
+		c.Handled += messages
 		c.LastMove = max(c.LastMove, e.Exited)
 	}
 	return n
+}
+
+// trafficOf is that of nodes all of whose messages are of kind 1, and to one node each.
+func trafficOf(nodes []noderun.Counts) (all []noderun.TrafficCounts) {
+	for _, n := range nodes {
+		t := noderun.TrafficCounts{Transmissions: n.Sent}
+		t.Sent[1], t.Handled[1] = n.Sent, n.Handled
+		all = append(all, t)
+	}
+	return all
+}
+
+func result(o Observation) *runs.Result {
+	o.Traffic = trafficOf(o.Nodes)
+	return Result(o)
 }
 
 func encode(t testing.TB, r *runs.Result) string {

@@ -195,7 +195,7 @@ func TestInstantsThatTheReferenceCannotTellApart(t *testing.T) {
 	for _, first := range []dme.NodeID{1, 3} { // both on the first host
 		o := b.observe(t, runs.Spec{Nodes: 4, Requests: 2, Warmup: "0"}, nil)
 		o.Entries = []record.Entry{entry(first, 0, at, at+1), entry(4-first, 0, at+1, at+1)}
-		if s := Result(o).Safety; s.Violations != 0 {
+		if s := result(o).Safety; s.Violations != 0 {
 			t.Errorf("node %d first: %+v", first, s)
 		}
 	}
@@ -207,7 +207,7 @@ func BenchmarkHosts(b *testing.B) {
 	bed := onHosts(rng, []ahead{{}, {50e6, 40}, {-3e9, -200}, {1e9, 1}}, 8, n*1_200_000, 20e6, 90e3, true)
 	o := bed.observe(b, runs.Spec{Nodes: 8, Requests: n}, turns(n, 8))
 	for b.Loop() {
-		Result(o)
+		result(o)
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/n/float64(time.Microsecond), "µs/entry")
 }
@@ -247,7 +247,7 @@ func TestAGapInTheExchanges(t *testing.T) {
 			h.Relation.Add(ahead{}.asks(b.clocks[i], at, 1+rng.Int64N(30e3), 1+rng.Int64N(30e3)))
 		}
 	}
-	r := Result(b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))
+	r := result(b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries))
 	if q := r.SyncDelay; q == nil || q.Max < 290e6 || r.SyncDelayBound == nil || *r.SyncDelayBound > 100e3 ||
 		r.Hosts[0].Clock.BoundNS < 250e3 {
 		t.Errorf("%+v ± %v, %+v, %q", q, r.SyncDelayBound, r.Hosts[0].Clock, r.Warnings)
@@ -267,7 +267,7 @@ func TestEntriesAfterALossAreUndecided(t *testing.T) {
 	}{{0, 120e6, 100}, {240e6, math.MaxInt64, 200}, {500e6, math.MaxInt64, 0}} {
 		o := b.observe(t, runs.Spec{Nodes: 4, Requests: 400, Warmup: "0"}, entries)
 		o.Doubts = []Doubt{{Host: "far", Since: x.since, Until: x.until}}
-		r := Result(o)
+		r := result(o)
 		// The clocks are known to within some microseconds.
 		if n := r.Safety.Undecided; n+1 < x.want || n > x.want+1 || r.Safety.Violations > 0 || warned(r, "host far was lost") != (n > 0) ||
 			(r.Status == runs.Failed) != (n > 0) ||

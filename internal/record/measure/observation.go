@@ -45,9 +45,10 @@ type Observation struct {
 	Partial     bool // it was interrupted
 	FailedNodes []int
 
-	Entries []record.Entry   // of all nodes, in any order
-	Dropped uint64           // entries beyond the log's bound
-	Nodes   []noderun.Counts // counters of the nodes 1..N
+	Entries []record.Entry          // of all nodes, in any order
+	Dropped uint64                  // entries beyond the log's bound
+	Nodes   []noderun.Counts        // counters of the nodes 1..N
+	Traffic []noderun.TrafficCounts // of the nodes 1..N, or of all together
 	Wire    runs.Wire
 
 	Delays    []int64 // one-way delays of single messages, measured back to back

@@ -137,13 +137,17 @@ func (t *timeline) overlapping(these []int32, found func(int32)) {
 // totals are sums and maxima over all nodes.
 type totals struct {
 	noderun.Counts
+	traffic noderun.TrafficCounts
 	busiest uint64 // messages sent and handled by the node that did most
 }
 
-func total(nodes []noderun.Counts) totals {
+func total(nodes []noderun.Counts, traffic []noderun.TrafficCounts) totals {
 	t := totals{Counts: noderun.Total(nodes)}
+	for i := range traffic {
+		noderun.AddTraffic(&t.traffic, &traffic[i])
+	}
 	for i := range nodes {
-		t.busiest = max(t.busiest, noderun.Sum(nodes[i].Sent)+noderun.Sum(nodes[i].Handled))
+		t.busiest = max(t.busiest, nodes[i].Sent+nodes[i].Handled)
 	}
 	return t
 }
@@ -153,27 +157,28 @@ func total(nodes []noderun.Counts) totals {
 // stands for messages that their receiver could not tell.
 func (t *totals) uncounted(a *dme.Algorithm) string {
 	var faults []string
-	for k := range t.Sent {
-		if t.Sent[k] == t.Handled[k] {
+	for k, sent := range t.traffic.Sent {
+		handled := t.traffic.Handled[k]
+		if sent == handled {
 			continue
 		}
 		name := "foreign"
 		if k > 0 {
 			name = a.KindName(dme.Kind(k))
 		}
-		faults = append(faults, fmt.Sprintf("%d %s sent and %d handled", t.Sent[k], name, t.Handled[k]))
+		faults = append(faults, fmt.Sprintf("%d %s sent and %d handled", sent, name, handled))
 	}
 	return strings.Join(faults, ", ")
 }
 
 func (t *totals) messages(a *dme.Algorithm, perEntry map[int]uint64) runs.Messages {
 	m := runs.Messages{
-		Total: noderun.Sum(t.Sent), Transmissions: t.Transmissions, Refused: t.Refused,
-		PerCS:  ratio(float64(noderun.Sum(t.Sent)), float64(t.Entries)),
+		Total: t.Sent, Transmissions: t.traffic.Transmissions, Refused: t.Refused,
+		PerCS:  ratio(float64(t.Sent), float64(t.Entries)),
 		ByKind: make(map[string]uint64, len(a.Kinds)),
 	}
 	for i, name := range a.Kinds {
-		m.ByKind[name] = t.Sent[i+1]
+		m.ByKind[name] = t.traffic.Sent[i+1]
 	}
 	if perEntry != nil {
 		m.PerEntry = make(map[string]uint64, len(perEntry))
@@ -197,7 +202,7 @@ func (t *timeline) sentAt(at, start int64, nodes []noderun.Counts) float64 {
 	after := make([]point, len(nodes))  // the first known after it
 	for i := range nodes {
 		before[i] = point{start, 0}
-		after[i] = point{nodes[i].LastMove, noderun.Sum(nodes[i].Sent)}
+		after[i] = point{nodes[i].LastMove, nodes[i].Sent}
 	}
 	found := make([]bool, len(nodes)) // an exit after the instant
 	for k := range t.len() {

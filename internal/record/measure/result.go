@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"dmebench/internal/runtime/noderun"
 	"dmebench/runs"
 	"dmebench/stats"
 	"dmebench/transport"
@@ -25,7 +24,7 @@ func Result(o Observation) *runs.Result {
 	c := newClocks(&o)
 	t := newTimelineOn(o.Entries, c, o.fenced())
 	o.Nodes = c.counts(o.Nodes)
-	sum := total(o.Nodes)
+	sum := total(o.Nodes, o.Traffic)
 	if len(o.Nodes) == 0 { // it failed before anything was counted
 		sum.Entries = uint64(t.len()) + o.Dropped
 		sum.Requests = sum.Entries
@@ -129,13 +128,13 @@ func (t *timeline) offered(o *Observation) *float64 {
 func (t *timeline) steadyPerCS(part *steady, sum *totals, o *Observation) *float64 {
 	cut := part.warmup.Entries
 	if cut == 0 {
-		return ratio(float64(noderun.Sum(sum.Sent)), float64(sum.Entries))
+		return ratio(float64(sum.Sent), float64(sum.Entries))
 	}
 	if cut >= sum.Entries {
 		return nil
 	}
 	sent := t.sentAt(part.begin, o.Start, o.Nodes)
-	return ratio(float64(noderun.Sum(sum.Sent))-sent, float64(sum.Entries-cut))
+	return ratio(float64(sum.Sent)-sent, float64(sum.Entries-cut))
 }
 
 // safety is what the witness, the recorded intervals and the updates of a shared
@@ -162,12 +161,12 @@ func work(sum *totals, o *Observation) runs.Work {
 	w := runs.Work{
 		LongestQueue: sum.LongestQueue, LongestBytes: sum.LongestMessage,
 		SentByNode: make([]uint64, n), HandledByNode: make([]uint64, n), EntriesByNode: make([]uint64, n),
-		MaxOverMean: ratio(float64(sum.busiest)*float64(n), float64(noderun.Sum(sum.Sent)+noderun.Sum(sum.Handled))),
+		MaxOverMean: ratio(float64(sum.busiest)*float64(n), float64(sum.Sent+sum.Handled)),
 	}
 	for i := range o.Nodes {
-		w.SentByNode[i] = noderun.Sum(o.Nodes[i].Sent)
+		w.SentByNode[i] = o.Nodes[i].Sent
 		if o.Service == nil { // whose clients count what passes once, as sent
-			w.HandledByNode[i] = noderun.Sum(o.Nodes[i].Handled)
+			w.HandledByNode[i] = o.Nodes[i].Handled
 		}
 		w.EntriesByNode[i] = o.Nodes[i].Entries
 	}

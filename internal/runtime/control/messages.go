@@ -170,9 +170,10 @@ type Traffic struct {
 
 // Left is what a node leaves behind that does nothing any more.
 type Left struct {
-	Node    dme.NodeID     `json:"node"`
-	Counts  noderun.Counts `json:"counts"`
-	Entered int64          `json:"entered"` // when it last entered, ns on the host's clock
+	Node    dme.NodeID            `json:"node"`
+	Counts  noderun.Counts        `json:"counts"`
+	Traffic noderun.TrafficCounts `json:"traffic"`
+	Entered int64                 `json:"entered"` // when it last entered, ns on the host's clock
 }
 
 type Recorded struct {

@@ -34,6 +34,7 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 	left := c.left(reports)
 	for _, n := range left {
 		o.Nodes = append(o.Nodes, n.Counts)
+		o.Traffic = append(o.Traffic, n.Traffic)
 	}
 	if foreign.Is(c.job.Algorithm.Name) {
 		o.Job = withKinds(c.job, nil) // until the workers tell
@@ -308,7 +309,7 @@ func (c *coordinator) nameKinds(o *measure.Observation, reports []control.Reply)
 	}
 	for _, r := range reports {
 		for _, id := range c.places[r.Worker].nodes {
-			n := &o.Nodes[id-1]
+			n := &o.Traffic[id-1]
 			sent, handled := n.Sent, n.Handled
 			clear(n.Sent[1:])
 			clear(n.Handled[1:])

@@ -193,7 +193,7 @@ func (c *coordinator) left(reports []host.Report) []host.NodeReport {
 		}
 	}
 	for _, id := range c.nodesLost() {
-		all[id-1] = host.NodeReport{Left: control.Left{Counts: c.faults.countsOf(id)}}
+		all[id-1] = host.NodeReport{Left: c.faults.leftOf(id)}
 	}
 	return all
 }

@@ -242,14 +242,14 @@ func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) bool 
 	return true
 }
 
-// countsOf returns what a node of a lost host has counted, as far as that is known.
-func (i *injector) countsOf(id dme.NodeID) noderun.Counts {
+// leftOf returns what a node of a lost host has counted, as far as that is known.
+func (i *injector) leftOf(id dme.NodeID) control.Left {
 	i.telling.Wait()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	counts := i.left[id].Counts
-	counts.Activity = uint64(noderun.Down)
-	return counts
+	left := i.left[id]
+	left.Counts.Activity = uint64(noderun.Down)
+	return left
 }
 
 // bequeath adds what the workers of lost hosts have handed over, and says what is

@@ -302,13 +302,19 @@ func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
 	beside(t)
 	for i, c := range []struct {
 		name string
-		lie  func(*noderun.Counters)
+		lie  func(*noderun.Counters, *noderun.Traffic)
 		want string
 	}{
-		{"handled more than was sent", func(c *noderun.Counters) { c.Handled[1].Add(5) }, "were duplicated"},
-		{"sent what nobody got", func(c *noderun.Counters) { c.Sent[1].Add(5) }, "were lost"},
-		{"entered more often", func(c *noderun.Counters) { c.Entries.Add(5); c.Requests.Add(5) }, "entries and recorded"},
-		{"takes one kind for another", func(c *noderun.Counters) { c.Handled[1].Add(^uint64(0)); c.Handled[2].Add(1) }, "handled"},
+		{"handled more than was sent", func(c *noderun.Counters, t *noderun.Traffic) {
+			c.Handled.Add(5)
+			t.Handled[1].Add(5)
+		}, "were duplicated"},
+		{"sent what nobody got", func(c *noderun.Counters, t *noderun.Traffic) { c.Sent.Add(5); t.Sent[1].Add(5) }, "were lost"},
+		{"entered more often", func(c *noderun.Counters, _ *noderun.Traffic) { c.Entries.Add(5); c.Requests.Add(5) }, "entries and recorded"},
+		{"takes one kind for another", func(_ *noderun.Counters, t *noderun.Traffic) {
+			t.Handled[1].Add(^uint64(0))
+			t.Handled[2].Add(1)
+		}, "handled"},
 	} {
 		if !sampled(i, 2) {
 			continue
@@ -322,7 +328,7 @@ func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
 			Progress: onFirstEntries(func() {
 				p := counted(t, workers.pids()[0], 3)
 				defer p.Close()
-				c.lie(p.Counters(2))
+				c.lie(p.Counters(2), p.Traffic(2))
 			}),
 		})
 		if r.Status != runs.Failed || !strings.Contains(r.Error, c.want) {

@@ -67,7 +67,7 @@ func (h *Local) Read(_ context.Context, readings []Reading) error {
 	for _, id := range h.part.Local {
 		c := &nodes[id-1]
 		readings[id-1] = Reading{
-			Sent: noderun.LoadSum(&c.Sent), Handled: noderun.LoadSum(&c.Handled),
+			Sent: c.Sent.Load(), Handled: c.Handled.Load(),
 			Requests: c.Requests.Load(), Entries: c.Entries.Load(),
 			Timers: c.Timers.Load(), Pending: c.Pending.Load(),
 			Activity: noderun.Activity(c.Activity.Load()),

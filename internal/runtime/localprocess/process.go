@@ -32,7 +32,7 @@ type Env interface {
 // leaves, and records what happened. It embeds what runs the node; the runtime's
 // World passes Enter on to [Process.Entered].
 type Process struct {
-	*noderun.Runner
+	noderun.Runner
 	env     Env
 	client  *workload.Client
 	log     *record.Log
@@ -52,8 +52,8 @@ type Process struct {
 
 // New returns the local process of h's node. client says when it asks; log
 // receives an entry for each critical section.
-func New(h *noderun.Runner, env Env, client *workload.Client, log *record.Log) *Process {
-	return &Process{Runner: h, env: env, client: client, log: log}
+func New(h noderun.Runner, env Env, client *workload.Client, log *record.Log) Process {
+	return Process{Runner: h, env: env, client: client, log: log}
 }
 
 // Fence says that the stamps of entries are fencing tokens.
@@ -155,7 +155,7 @@ func (p *Process) Exit() {
 	now := p.env.Now()
 	p.env.Exit(p.ID(), p.current.Shared)
 	p.current.Exited = now
-	p.current.Sent = noderun.LoadSum(&p.Counters().Sent)
+	p.current.Sent = p.Counters().Sent.Load()
 	p.log.Add(p.current)
 
 	// What is still to come is published before Release makes the node idle:

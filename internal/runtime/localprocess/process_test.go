@@ -18,7 +18,7 @@ import (
 type room struct {
 	now      int64
 	calendar []appointment
-	p        *Process
+	p        Process
 	log      *record.Log
 	latency  int64 // how much later than asked an arrival is called
 	did      []string
@@ -100,7 +100,8 @@ func newRoom(t *testing.T, s workload.Spec, set map[string]string, granted bool)
 		}
 	}}
 	w := world{r}
-	h := noderun.New(&dme.Algorithm{Name: "test", Kinds: []string{"A"}}, one{node}, 1, 1, w, new(noderun.Counters))
+	group := noderun.NewGroup(&dme.Algorithm{Name: "test", Kinds: []string{"A"}}, one{node}, 1, w)
+	h := group.Runner(1, new(noderun.Counters), new(noderun.Traffic))
 	r.p = New(h, r, plan.Client(1), r.log)
 	return r
 }

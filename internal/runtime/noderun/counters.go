@@ -33,15 +33,13 @@ type Counts = counters[uint64, int64]
 
 // counters lists what is counted, in words of 64 bits.
 type counters[U, I any] struct {
-	Sent    [dme.MaxKinds + 1]U // by kind, one for each receiver
-	Handled [dme.MaxKinds + 1]U // by kind, refused ones included
-
-	Transmissions U // like the sum of Sent, but a native broadcast counts once
-	Bytes         U // encoded messages, without the transport's framing
-	Requests      U // calls of Request
-	Entries       U // calls of Release
-	Refused       U // messages that the node refused
-	Unasked       U // entries without a request: violations
+	Sent     U // messages, one for each receiver
+	Handled  U // messages, refused ones included
+	Bytes    U // encoded messages, without the transport's framing
+	Requests U // calls of Request
+	Entries  U // calls of Release
+	Refused  U // messages that the node refused
+	Unasked  U // entries without a request: violations
 
 	LongestMessage U // bytes
 	LongestQueue   U // requests, where the node can tell
@@ -50,23 +48,41 @@ type counters[U, I any] struct {
 	Pending        U // requests that the local process has still to make; 1 stands for some
 	LastMove       I // time of the last handled event, ns on the runtime's clock
 	Far            U // of Sent, those to nodes of other sites
-	_              [3]U
+	_              [2]U
 }
 
 const words = unsafe.Sizeof(Counts{}) / 8
 
-func Sum(kinds [dme.MaxKinds + 1]uint64) (sum uint64) {
-	for _, n := range kinds {
-		sum += n
-	}
-	return sum
+// Traffic is what is counted of messages by kind: of one node, or of all nodes whose
+// handlers one goroutine calls. Like [Counters] it can lie in memory that processes share.
+type Traffic = traffic[atomic.Uint64]
+
+type TrafficCounts = traffic[uint64]
+
+type traffic[U any] struct {
+	Sent          [dme.MaxKinds + 1]U // one for each receiver
+	Handled       [dme.MaxKinds + 1]U // refused ones included
+	Transmissions U                   // like the sum of Sent, but a native broadcast counts once
+	_             [7]U
 }
 
-func LoadSum(kinds *[dme.MaxKinds + 1]atomic.Uint64) (sum uint64) {
-	for i := range kinds {
-		sum += kinds[i].Load()
+const trafficWords = unsafe.Sizeof(TrafficCounts{}) / 8
+
+// ReadTraffic copies what has been counted; see [Read].
+func ReadTraffic(t *Traffic) (n TrafficCounts) {
+	from, to := (*[trafficWords]atomic.Uint64)(unsafe.Pointer(t)), (*[trafficWords]uint64)(unsafe.Pointer(&n))
+	for i := range to {
+		to[i] = from[i].Load()
 	}
-	return sum
+	return n
+}
+
+// AddTraffic adds what others have counted to t.
+func AddTraffic(t, others *TrafficCounts) {
+	to, more := (*[trafficWords]uint64)(unsafe.Pointer(t)), (*[trafficWords]uint64)(unsafe.Pointer(others))
+	for i := range to {
+		to[i] += more[i]
+	}
 }
 
 // Read copies the counters of a node. Where the node still runs, the copy is not

@@ -119,7 +119,7 @@ type Event struct {
 	Reason string // of a refusal
 }
 
-func (h *Runner) SetObserver(o Observer) { h.observer = o }
+func (g *Group) SetObserver(o Observer) { g.observer = o }
 
 func (h *Runner) observe(x Event) {
 	if h.observer != nil {

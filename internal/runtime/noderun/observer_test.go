@@ -32,7 +32,7 @@ func (nowhere) CancelTimer(dme.NodeID, dme.TimerID)             {}
 
 func echoing() *Runner {
 	a := &dme.Algorithm{Name: "echo", Kinds: []string{"PING"}}
-	return New(a, echo{}, 3, 2, nowhere{}, new(Counters))
+	return newRunner(a, echo{}, 3, 2, nowhere{}, new(Counters))
 }
 
 type observed []Event

@@ -26,7 +26,7 @@ func TestEntryIsCountedBeforeTheNodeIsIdle(t *testing.T) {
 	node := new(script)
 	node.request = func(out *dme.Outbox) { out.Enter(dme.Stamp{}) }
 	node.release = func(out *dme.Outbox) { out.Send(1, dme.Message{Kind: 1}) }
-	h := New(&dme.Algorithm{Name: "test", Kinds: []string{"A"}}, one{node}, 3, 2, nowhere{}, c)
+	h := newRunner(&dme.Algorithm{Name: "test", Kinds: []string{"A"}}, one{node}, 3, 2, nowhere{}, c)
 	h.Request()
 	if err := syscall.Mprotect(mem[page:], syscall.PROT_READ); err != nil {
 		t.Skip(err)
@@ -43,7 +43,7 @@ func TestEntryIsCountedBeforeTheNodeIsIdle(t *testing.T) {
 	if a := Activity(c.Activity.Load()); a != Inside {
 		t.Fatalf("the node is %v already", a)
 	}
-	if c.Entries.Load() != 1 || LoadSum(&c.Sent) != 1 {
-		t.Errorf("when the node turns idle, %d entries and %d messages are counted; want 1 and 1", c.Entries.Load(), LoadSum(&c.Sent))
+	if c.Entries.Load() != 1 || c.Sent.Load() != 1 {
+		t.Errorf("when the node turns idle, %d entries and %d messages are counted; want 1 and 1", c.Entries.Load(), c.Sent.Load())
 	}
 }

@@ -31,50 +31,51 @@ type World interface {
 	CancelTimer(id dme.NodeID, timer dme.TimerID)
 }
 
-// Runner runs one node.
-type Runner struct {
-	id       dme.NodeID
+// Group is what the runners of one goroutine's nodes have in common. Their outbox is empty
+// between events.
+type Group struct {
 	kinds    dme.Kind // largest kind of the algorithm
-	activity Activity
-	shared   bool // the request pending, or the entry, is a reader's
 	nodes    int
 	sys      dme.System
-	node     dme.Node
 	queue    func(dme.Node) int // its length; nil where there is none
 	world    World
 	observer Observer // nil where nobody looks
+	out      dme.Outbox
+	far      func(from, to dme.NodeID) bool // which nodes are at different sites; nil where all are at one
+}
+
+// NewGroup returns what runners for a system of a on nodes nodes share.
+func NewGroup(a *dme.Algorithm, sys dme.System, nodes int, w World) *Group {
+	return &Group{nodes: nodes, kinds: dme.Kind(len(a.Kinds)), queue: a.QueueLength, sys: sys, world: w}
+}
+
+// CountFar has messages between nodes of which far holds counted as such.
+func (g *Group) CountFar(far func(from, to dme.NodeID) bool) { g.far = far }
+
+// Runner runs one node.
+type Runner struct {
+	*Group
+	id       dme.NodeID
+	activity Activity
+	shared   bool // the request pending, or the entry, is a reader's
+	node     dme.Node
 	counters *Counters
-	out      *dme.Outbox
-	refusal  string                // reason of the last refusal
-	far      func(dme.NodeID) bool // which nodes are at other sites; nil where all are at one
+	traffic  *Traffic
+	refusal  string // reason of the last refusal
 }
 
-// New returns a runner for node id of a system of a on nodes nodes. counters
-// must be zero and outlive the runner.
-func New(a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, counters *Counters) *Runner {
-	return NewWith(new(dme.Outbox), a, sys, nodes, id, w, counters)
-}
-
-// NewWith is New for a runner that shares its outbox, which is empty between events, with
-// others whose events are of the same goroutine.
-func NewWith(out *dme.Outbox, a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, counters *Counters) *Runner {
-	h := &Runner{
-		id: id, nodes: nodes, kinds: dme.Kind(len(a.Kinds)), queue: a.QueueLength,
-		sys: sys, world: w, counters: counters, out: out,
-	}
-	h.renew()
-	return h
+// Runner returns a runner for node id. counters must be zero and, like traffic, which may be
+// that of the whole group, outlive the runner.
+func (g *Group) Runner(id dme.NodeID, counters *Counters, traffic *Traffic) Runner {
+	return Runner{Group: g, id: id, counters: counters, traffic: traffic, node: g.sys.Node(id)}
 }
 
 func (h *Runner) renew() {
 	h.node = h.sys.Node(h.id)
 }
 
-// CountFar has messages to nodes of which far holds counted as such.
-func (h *Runner) CountFar(far func(dme.NodeID) bool) { h.far = far }
-
 func (h *Runner) countFar(to dme.NodeID) {
-	if h.far != nil && h.far(to) {
+	if h.far != nil && h.far(h.id, to) {
 		h.counters.Far.Add(1)
 	}
 }
@@ -92,7 +93,7 @@ func (h *Runner) LastRefusal() string { return h.refusal }
 func (h *Runner) Start() {
 	h.observe(Event{Kind: dme.Start})
 	if n, ok := h.node.(dme.Starter); ok {
-		n.Start(h.out)
+		n.Start(&h.out)
 		h.apply()
 	}
 }
@@ -118,7 +119,7 @@ func (h *Runner) Crash() {
 func (h *Runner) Restart() {
 	h.observe(Event{Kind: dme.Restart})
 	h.setActivity(Idle)
-	h.node.(dme.Restarter).Restart(h.out)
+	h.node.(dme.Restarter).Restart(&h.out)
 	h.apply()
 }
 
@@ -127,7 +128,7 @@ func (h *Runner) Restart() {
 func (h *Runner) Join() {
 	h.observe(Event{Kind: dme.Join})
 	h.setActivity(Idle)
-	h.node.(dme.Member).Join(h.out)
+	h.node.(dme.Member).Join(&h.out)
 	h.apply()
 }
 
@@ -167,10 +168,10 @@ func (h *Runner) request(shared bool) {
 	h.counters.Requests.Add(1)
 	if shared {
 		h.observe(Event{Kind: dme.RequestShared})
-		h.node.(dme.SharedRequester).RequestShared(h.out)
+		h.node.(dme.SharedRequester).RequestShared(&h.out)
 	} else {
 		h.observe(Event{Kind: dme.Request})
-		h.node.Request(h.out)
+		h.node.Request(&h.out)
 	}
 	h.apply()
 }
@@ -184,7 +185,7 @@ func (h *Runner) Release() {
 		panic(fmt.Sprintf("noderun: node %d: Release while %v", h.id, h.activity))
 	}
 	h.observe(Event{Kind: dme.Exit})
-	h.node.Release(h.out)
+	h.node.Release(&h.out)
 	h.apply()
 	// Last: who sees the node idle has also seen the messages that ended the entry,
 	// and the entry counted, however long this goroutine waits for a core here.
@@ -203,10 +204,10 @@ func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 		h.refuse("no such kind of message")
 		kind = 0
 	default:
-		h.node.Receive(from, *m, h.out)
+		h.node.Receive(from, *m, &h.out)
 		h.apply()
 	}
-	h.counters.Handled[kind].Add(1)
+	h.CountHandled(kind)
 }
 
 // Transmitted shows the node its own broadcast in its place among all, if it
@@ -214,7 +215,7 @@ func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 func (h *Runner) Transmitted(m *dme.Message) {
 	if n, ok := h.node.(dme.Monitor); ok {
 		h.observe(Event{Kind: dme.Hear, Peer: h.id, Msg: m})
-		n.Transmitted(*m, h.out)
+		n.Transmitted(*m, &h.out)
 		h.apply()
 	}
 }
@@ -226,14 +227,14 @@ func (h *Runner) Timeout(timer dme.TimerID) {
 		panic(fmt.Sprintf("noderun: node %d: a timer fired, but the algorithm has no Timeout", h.id))
 	}
 	h.observe(Event{Kind: dme.Timeout, Timer: timer})
-	n.Timeout(timer, h.out)
+	n.Timeout(timer, &h.out)
 	h.apply()
 }
 
 // Act lets a node act by itself, as one does whose steps a process of its own takes:
 // f says what it does.
 func (h *Runner) Act(f func(out *dme.Outbox)) {
-	f(h.out)
+	f(&h.out)
 	h.apply()
 }
 
@@ -242,8 +243,8 @@ func (h *Runner) Act(f func(out *dme.Outbox)) {
 func (h *Runner) CountSent(to dme.NodeID, kind dme.Kind, size int) {
 	c := h.counters
 	h.countFar(to)
-	c.Sent[kind].Add(1)
-	c.Transmissions.Add(1)
+	h.countSent(kind, 1)
+	h.traffic.Transmissions.Add(1)
 	c.Bytes.Add(uint64(size))
 	raise(&c.LongestMessage, uint64(size))
 }
@@ -251,7 +252,20 @@ func (h *Runner) CountSent(to dme.NodeID, kind dme.Kind, size int) {
 // CountHandled counts a message that was given to a node in a form of its own. It may be
 // called while the node does something else.
 func (h *Runner) CountHandled(kind dme.Kind) {
-	h.counters.Handled[kind].Add(1)
+	h.traffic.Handled[kind].Add(1)
+	h.counters.Handled.Add(1)
+}
+
+// CountPassed counts a message of a client that needs no node to handle it.
+func (h *Runner) CountPassed(kind dme.Kind) {
+	h.countSent(kind, 1)
+	h.traffic.Transmissions.Add(1)
+	h.CountHandled(kind)
+}
+
+func (h *Runner) countSent(kind dme.Kind, receivers uint64) {
+	h.traffic.Sent[kind].Add(receivers)
+	h.counters.Sent.Add(receivers)
 }
 
 // Restore puts the local process where it stood at an earlier moment, for an explorer. The
@@ -269,7 +283,7 @@ func Describe(h *Runner) string {
 // call runs a handler of the node. It is not for what happens all the time.
 func (h *Runner) call(x Event, handler func(*dme.Outbox)) {
 	h.observe(x)
-	handler(h.out)
+	handler(&h.out)
 	h.apply()
 }
 
@@ -294,7 +308,7 @@ func (h *Runner) apply() {
 				panic(fmt.Sprintf("noderun: node %d sends to node %d of %d: %s", h.id, e.To, h.nodes, dme.DescribeState(h.node)))
 			}
 			h.count(&e.Msg, 1)
-			c.Transmissions.Add(1)
+			h.traffic.Transmissions.Add(1)
 			h.countFar(e.To)
 			h.observe(Event{Kind: dme.Send, Peer: e.To, Msg: &e.Msg})
 			h.world.Send(h.id, e.To, &e.Msg)
@@ -311,7 +325,7 @@ func (h *Runner) apply() {
 			if h.observer != nil {
 				h.observeBroadcast(&e.Msg)
 			}
-			c.Transmissions.Add(uint64(h.world.Broadcast(h.id, &e.Msg)))
+			h.traffic.Transmissions.Add(uint64(h.world.Broadcast(h.id, &e.Msg)))
 		case dme.Enter:
 			if h.activity != Requesting {
 				c.Unasked.Add(1)
@@ -347,7 +361,7 @@ func (h *Runner) count(m *dme.Message, receivers uint64) {
 	}
 	c := h.counters
 	size := uint64(dme.MessageSize(m))
-	c.Sent[m.Kind].Add(receivers)
+	h.countSent(m.Kind, receivers)
 	c.Bytes.Add(receivers * size)
 	raise(&c.LongestMessage, size)
 }

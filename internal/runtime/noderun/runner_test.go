@@ -84,7 +84,7 @@ func (w *world) CancelTimer(id dme.NodeID, t dme.TimerID) {
 func hosted(node dme.Node) (*Runner, *world) {
 	a := &dme.Algorithm{Name: "test", Kinds: []string{"A", "B"}, QueueLength: dme.OfNode((*script).QueueLength)}
 	w := new(world)
-	return New(a, one{node}, 4, 2, w, new(Counters)), w
+	return newRunner(a, one{node}, 4, 2, w, new(Counters)), w
 }
 
 // panics returns what f panics with.
@@ -92,6 +92,11 @@ func panics(f func()) (text string) {
 	defer func() { text = fmt.Sprint(recover()) }()
 	f()
 	return
+}
+
+func newRunner(a *dme.Algorithm, sys dme.System, nodes int, id dme.NodeID, w World, c *Counters) *Runner {
+	h := NewGroup(a, sys, nodes, w).Runner(id, c, new(Traffic))
+	return &h
 }
 
 func TestEffectsInOrder(t *testing.T) {
@@ -145,13 +150,14 @@ func TestCounters(t *testing.T) {
 	if h.Activity() != Idle || Activity(c.Activity.Load()) != Idle {
 		t.Errorf("activity %v", h.Activity())
 	}
+	m := h.traffic
 	for _, x := range []struct {
 		name      string
 		got, want uint64
 	}{
-		{"sent A", c.Sent[1].Load(), 3}, {"sent B", c.Sent[2].Load(), 1}, {"sent", LoadSum(&c.Sent), 4},
-		{"transmissions", c.Transmissions.Load(), 2}, {"bytes", c.Bytes.Load(), 4 + 3*2}, {"longest message", c.LongestMessage.Load(), 4},
-		{"handled A", c.Handled[1].Load(), 1}, {"handled", LoadSum(&c.Handled), 1}, {"requests", c.Requests.Load(), 1},
+		{"sent A", m.Sent[1].Load(), 3}, {"sent B", m.Sent[2].Load(), 1}, {"sent", c.Sent.Load(), 4},
+		{"transmissions", m.Transmissions.Load(), 2}, {"bytes", c.Bytes.Load(), 4 + 3*2}, {"longest message", c.LongestMessage.Load(), 4},
+		{"handled A", m.Handled[1].Load(), 1}, {"handled", c.Handled.Load(), 1}, {"requests", c.Requests.Load(), 1},
 		{"entries", c.Entries.Load(), 1}, {"longest queue", c.LongestQueue.Load(), 1},
 		{"refused", c.Refused.Load(), 0}, {"unasked", c.Unasked.Load(), 0},
 	} {
@@ -177,14 +183,14 @@ func TestHandledIsCountedAfterWhatItSent(t *testing.T) {
 	}})
 	h.Request()
 	w := &world{enter: func(dme.NodeID, dme.Stamp) {
-		if LoadSum(&h.Counters().Handled) != 0 {
+		if h.Counters().Handled.Load() != 0 {
 			t.Error("a message counts as handled before its handler's effects")
 		}
 	}}
 	h.world = w
 	h.Receive(1, &dme.Message{Kind: 1})
-	if c := h.Counters(); LoadSum(&c.Handled) != 1 || LoadSum(&c.Sent) != 1 || len(w.did) != 2 {
-		t.Errorf("handled %d, sent %d, did %q", LoadSum(&c.Handled), LoadSum(&c.Sent), w.did)
+	if c := h.Counters(); c.Handled.Load() != 1 || c.Sent.Load() != 1 || len(w.did) != 2 {
+		t.Errorf("handled %d, sent %d, did %q", c.Handled.Load(), c.Sent.Load(), w.did)
 	}
 }
 
@@ -254,12 +260,12 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %d refused, because %q", x.name, c.Refused.Load()-before, h.LastRefusal())
 		}
 	}
-	if received != 0 || c.Handled[0].Load() != 5 || LoadSum(&c.Handled) != 5 {
-		t.Errorf("the node received %d; handled as foreign: %d of %d", received, c.Handled[0].Load(), LoadSum(&c.Handled))
+	if received != 0 || h.traffic.Handled[0].Load() != 5 || c.Handled.Load() != 5 {
+		t.Errorf("the node received %d; handled as foreign: %d of %d", received, h.traffic.Handled[0].Load(), c.Handled.Load())
 	}
 	h.Receive(1, &dme.Message{Kind: 2, Num: 9})
-	if c.Refused.Load() != 6 || h.LastRefusal() != "nine" || c.Handled[2].Load() != 1 {
-		t.Errorf("the node's own refusal: %d, %q, handled %d", c.Refused.Load(), h.LastRefusal(), c.Handled[2].Load())
+	if c.Refused.Load() != 6 || h.LastRefusal() != "nine" || h.traffic.Handled[2].Load() != 1 {
+		t.Errorf("the node's own refusal: %d, %q, handled %d", c.Refused.Load(), h.LastRefusal(), h.traffic.Handled[2].Load())
 	}
 }
 
@@ -315,10 +321,10 @@ func TestAloneNothingIsSent(t *testing.T) {
 		out.Broadcast(dme.Message{Kind: 1})
 		out.Enter(dme.Stamp{})
 	}}
-	h := New(a, one{node}, 1, 1, w, new(Counters))
+	h := newRunner(a, one{node}, 1, 1, w, new(Counters))
 	h.Request()
-	if c := h.Counters(); LoadSum(&c.Sent) != 0 || c.Transmissions.Load() != 0 || !slices.Equal(w.did, []string{"enter 1 (0,0)"}) {
-		t.Errorf("did %q, sent %d by %d transmissions", w.did, LoadSum(&c.Sent), c.Transmissions.Load())
+	if c := h.Counters(); c.Sent.Load() != 0 || h.traffic.Transmissions.Load() != 0 || !slices.Equal(w.did, []string{"enter 1 (0,0)"}) {
+		t.Errorf("did %q, sent %d by %d transmissions", w.did, c.Sent.Load(), h.traffic.Transmissions.Load())
 	}
 }
 

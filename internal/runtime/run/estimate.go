@@ -6,8 +6,10 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"time"
 
 	"dmebench/dme"
+	"dmebench/dme/claim"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/runs"
@@ -28,10 +30,13 @@ type Estimate struct {
 	Memory      uint64 // bytes, of all processes
 	Connections uint64 // between processes, each counted once
 	RequestSet  uint64 // messages that a first request makes: K, without the node itself
+
+	Time time.Duration // of a simulation of so many requests; 0 where their number is not given, or no claim says what an entry takes
 }
 
 // What things take, measured on Linux with Go 1.26; the messages and entries of
-// a simulation with the room that its collector leaves.
+// a simulation with the room that its collector leaves, and of its time a node, an entry,
+// and a message, which takes longer where the nodes do not fit into caches.
 const (
 	workerMemory   = 4 << 20 // of a worker's own, without what it shares with the others
 	workerThreads  = 7       // one more than are seen, for a call that blocks
@@ -42,9 +47,15 @@ const (
 
 	interpreterMemory = 16 << 20 // of a node in another language: of its own, a Python interpreter takes 9 MiB and Node.js 30
 
-	simulatedNode  = 1200
+	simulatedNode  = 650
 	simulatedEntry = 100
-	messageMemory  = 200
+	messageMemory  = 150
+
+	nodeTime       = 1500 // ns
+	entryTime      = 1200
+	messageTime    = 100
+	farMessageTime = 300 // more, with manyNodes or above
+	manyNodes      = 100_000
 )
 
 // smallNodes is the size up to which a simulation fits anywhere.
@@ -64,10 +75,16 @@ func EstimateOf(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) E
 	if j.Algorithm.CheckNodes(j.Spec.Nodes, j.Options) != nil {
 		return Estimate{}
 	}
-	if !j.Network.Real() && j.Spec.Nodes <= smallNodes {
-		return e
-	}
 	nodes := j.measured()
+	if !j.Network.Real() {
+		n, messages := float64(j.Spec.Nodes), messageTime+farMessageTime*min(1, float64(j.Spec.Nodes)/manyNodes)
+		if nodes.entry > 0 && j.Spec.Requests > 0 {
+			e.Time = time.Duration(n*nodeTime + float64(j.Spec.Requests)*(entryTime+nodes.entry*messages))
+		}
+		if j.Spec.Nodes <= smallNodes {
+			return e
+		}
+	}
 	e.RequestSet = whole(min(nodes.messages, float64(j.Spec.Nodes-1)))
 	if j.Network.Real() {
 		e.real(j, nodes)
@@ -123,6 +140,7 @@ type footprint struct {
 	system   float64 // bytes that all nodes share
 	each     float64 // bytes of a node
 	messages float64 // of its first request, on average
+	entry    float64 // messages of an entry, by the claims
 }
 
 // sampleNodes is the size of the systems that are made to find out, at most. It
@@ -155,7 +173,7 @@ func (j *Job) measured() footprint {
 	}
 	return footprint{
 		system: extend(small.system, large.system, 2), each: extend(small.each, large.each, 2),
-		messages: extend(small.messages, large.messages, 1),
+		messages: extend(small.messages, large.messages, 1), entry: extend(small.entry, large.entry, 1),
 	}
 }
 
@@ -208,6 +226,11 @@ func (j *Job) sample(n int) (f footprint, err error) {
 	for k := range asked {
 		f.messages += float64(messagesOfRequest(nodes[(k+1)*n/asked-1], n)) / float64(asked)
 	}
+	load := claim.Light
+	if j.kind.Drive == workload.Closed {
+		load = claim.Saturated
+	}
+	f.entry = claim.PerEntry(j.Algorithm, dme.Setting{Algorithm: j.Algorithm, Nodes: n, Options: j.Options, System: system}, load)
 	runtime.KeepAlive(system)
 	return f, nil
 }
@@ -232,6 +255,12 @@ func messagesOfRequest(node dme.Node, n int) (messages int) {
 
 func (e Estimate) String() string {
 	text := "about " + units.Bytes(e.Memory) + " of memory"
+	switch {
+	case e.Time > 0 && e.Memory == 0:
+		return "about " + e.Time.Round(time.Second).String()
+	case e.Time > 0:
+		text += " and " + e.Time.Round(time.Second).String()
+	}
 	if e.Workers > 0 {
 		text = fmt.Sprintf("%d processes with %d threads, up to %d descriptors in one of them, and %s",
 			e.Workers+1, e.Threads, e.Descriptors, text)

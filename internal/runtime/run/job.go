@@ -105,12 +105,12 @@ func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }
 // Sites returns where the nodes are; nil where that is one place for all.
 func (j *Job) Sites() *link.Sites { return j.sites }
 
-// Far tells of a node which others are at other sites; it is nil where all are at one.
-func (j *Job) Far(id dme.NodeID) func(dme.NodeID) bool {
+// Far tells which nodes are at different sites; it is nil where all are at one.
+func (j *Job) Far() func(from, to dme.NodeID) bool {
 	if j.sites == nil {
 		return nil
 	}
-	return func(other dme.NodeID) bool { return j.sites.Apart(id, other) }
+	return j.sites.Apart
 }
 
 // Resolve checks the spec and prepares what all nodes share. Every fault that

@@ -44,6 +44,7 @@ type header struct {
 const (
 	headerSize  = int(unsafe.Sizeof(header{}))
 	counterSize = int(unsafe.Sizeof(noderun.Counters{}))
+	trafficSize = int(unsafe.Sizeof(noderun.Traffic{}))
 	waitsSize   = int(unsafe.Sizeof(noderun.Waits{}))
 
 	readers = 1 << 63 // set in occupant while readers are inside
@@ -56,12 +57,13 @@ const (
 // Workers inherit the page as a file descriptor. Everything in it is read and
 // written atomically.
 type Page struct {
-	file   *os.File
-	memory []byte
-	header *header
-	nodes  []noderun.Counters
-	waits  []noderun.Waits // nil where nobody watches
-	logs   []byte
+	file    *os.File
+	memory  []byte
+	header  *header
+	nodes   []noderun.Counters
+	traffic []noderun.Traffic
+	waits   []noderun.Waits // nil where nobody watches
+	logs    []byte
 }
 
 type Room struct {
@@ -73,12 +75,14 @@ type Room struct {
 func (r Room) size() int { return r.logs() + r.Nodes*logSize(r.Records) }
 
 func (r Room) logs() int {
-	size := headerSize + r.Nodes*counterSize
+	size := r.counters()
 	if r.Watched {
 		size += r.Nodes * waitsSize
 	}
 	return size
 }
+
+func (r Room) counters() int { return headerSize + r.Nodes*(counterSize+trafficSize) }
 
 func CreatePage(r Room) (*Page, error) {
 	f, err := anonymous(r.size())
@@ -106,7 +110,7 @@ func (p *Page) room() Room {
 
 func (p *Page) divide(r Room) {
 	if r.Watched {
-		p.waits = unsafe.Slice((*noderun.Waits)(unsafe.Pointer(&p.memory[headerSize+r.Nodes*counterSize])), r.Nodes)
+		p.waits = unsafe.Slice((*noderun.Waits)(unsafe.Pointer(&p.memory[r.counters()])), r.Nodes)
 	}
 	p.logs = p.memory[r.logs():]
 }
@@ -141,8 +145,9 @@ func mapFile(f *os.File, nodes, size int) (*Page, error) {
 	}
 	return &Page{
 		file: f, memory: memory,
-		header: (*header)(unsafe.Pointer(&memory[0])),
-		nodes:  unsafe.Slice((*noderun.Counters)(unsafe.Pointer(&memory[headerSize])), nodes),
+		header:  (*header)(unsafe.Pointer(&memory[0])),
+		nodes:   unsafe.Slice((*noderun.Counters)(unsafe.Pointer(&memory[headerSize])), nodes),
+		traffic: unsafe.Slice((*noderun.Traffic)(unsafe.Pointer(&memory[headerSize+nodes*counterSize])), nodes),
 	}, nil
 }
 
@@ -151,6 +156,9 @@ func (p *Page) File() *os.File { return p.file }
 
 // Counters returns the counters of node id.
 func (p *Page) Counters(id dme.NodeID) *noderun.Counters { return &p.nodes[id-1] }
+
+// Traffic returns what is counted of the messages of node id by kind.
+func (p *Page) Traffic(id dme.NodeID) *noderun.Traffic { return &p.traffic[id-1] }
 
 func (p *Page) Nodes() []noderun.Counters { return p.nodes }
 
@@ -163,7 +171,7 @@ func (p *Page) Waits(id dme.NodeID) *noderun.Waits {
 
 func (p *Page) Close() error {
 	err := unix.Munmap(p.memory)
-	p.memory, p.header, p.nodes, p.waits, p.logs = nil, nil, nil, nil, nil
+	p.memory, p.header, p.nodes, p.traffic, p.waits, p.logs = nil, nil, nil, nil, nil, nil
 	if e := p.file.Close(); err == nil {
 		err = e
 	}

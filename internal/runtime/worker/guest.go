@@ -121,7 +121,7 @@ func (n *node) describe() string {
 	if n.guest != nil {
 		return fmt.Sprintf("node %d is %v: %s", n.id, n.proc.Activity(), n.guest.Describe())
 	}
-	return noderun.Describe(n.proc.Runner)
+	return noderun.Describe(&n.proc.Runner)
 }
 
 type guest struct{ *node }

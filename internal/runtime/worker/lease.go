@@ -91,7 +91,7 @@ func (w *worker) fence() {
 // Left says what a node has left in a page: its counts and, if they outlive its process,
 // its records.
 func Left(page *witness.Page, id dme.NodeID) (left control.Left, log []record.Entry) {
-	left = control.Left{Node: id, Counts: noderun.Read(page.Counters(id))}
+	left = control.Left{Node: id, Counts: noderun.Read(page.Counters(id)), Traffic: noderun.ReadTraffic(page.Traffic(id))}
 	if m, ok := page.Log(id); ok {
 		left.Entered, log = page.LastEntered(id), m.Entries()
 	}

@@ -147,12 +147,7 @@ type meter struct{ *node }
 
 var _ lock.Meter = meter{}
 
-func (m meter) Sent(kind dme.Kind) {
-	c := m.proc.Counters()
-	c.Sent[kind].Add(1)
-	c.Transmissions.Add(1)
-	c.Handled[kind].Add(1)
-}
+func (m meter) Sent(kind dme.Kind) { m.proc.CountPassed(kind) }
 
 func (m meter) Received(kind dme.Kind) { m.Sent(kind) }
 

@@ -23,7 +23,7 @@ type node struct {
 	mu     sync.Mutex
 	id     dme.NodeID
 	worker *worker
-	proc   *localprocess.Process
+	proc   localprocess.Process
 	log    *record.Log
 	events *recording.Log // nil where nothing is recorded
 
@@ -46,15 +46,13 @@ func newNode(w *worker, id dme.NodeID) *node {
 	} else {
 		n.log = record.NewLog(w.assigned.LogLimit)
 	}
-	h := noderun.New(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, id, world{n}, w.page.Counters(id))
-	if far := w.job.Far(id); far != nil {
-		h.CountFar(far)
-	}
+	group := noderun.NewGroup(w.job.Algorithm, w.job.System, w.job.Spec.Nodes, world{n})
+	group.CountFar(w.job.Far())
 	if w.assigned.Record > 0 {
 		n.events = recording.NewLog(w.clock.Now, w.assigned.Record)
-		h.SetObserver(n.events)
+		group.SetObserver(n.events)
 	}
-	n.proc = localprocess.New(h, env{n}, w.job.Plan.Client(id), n.log)
+	n.proc = localprocess.New(group.Runner(id, w.page.Counters(id), w.page.Traffic(id)), env{n}, w.job.Plan.Client(id), n.log)
 	n.proc.Watch(w.page.Waits(id))
 	if w.job.Fencing() {
 		n.proc.Fence()
@@ -98,7 +96,7 @@ func (n *node) transmitted(frame []byte) error {
 // do runs one event of the local process or of the runtime.
 func (n *node) do(event func(*localprocess.Process)) {
 	n.mu.Lock()
-	event(n.proc)
+	event(&n.proc)
 	n.settle()
 	n.mu.Unlock()
 	n.worker.flush()

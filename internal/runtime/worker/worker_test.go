@@ -15,7 +15,6 @@ import (
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/control"
-	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/witness"
 	"dmebench/runs"
 	"dmebench/transport"
@@ -92,7 +91,7 @@ func (s *system) tell(tb testing.TB, w *worker, c control.Command) control.Reply
 // handled returns how many messages have been handled so far.
 func (s *system) handled() (n uint64) {
 	for i := range s.page.Nodes() {
-		n += noderun.LoadSum(&s.page.Nodes()[i].Handled)
+		n += s.page.Nodes()[i].Handled.Load()
 	}
 	return n
 }
