@@ -56,10 +56,17 @@ func (t *timeline) maxBypass() uint64 {
 	return uint64(largest)
 }
 
-// firstSince returns the position of the first entry after the request of entry k.
+// firstSince returns the position of the first entry after the request of entry k. It is
+// looked for backwards from k, since few entries lie between most requests and theirs.
 func (t *timeline) firstSince(k int) int {
 	requested := t.e[t.byEntry[k]].Requested
-	return sort.Search(k, func(j int) bool { return t.e[t.byEntry[j]].Entered > requested })
+	after := func(j int) bool { return t.e[t.byEntry[j]].Entered > requested }
+	back := 1
+	for back <= k && after(k-back) {
+		back *= 2
+	}
+	from := max(0, k-back)
+	return from + sort.Search(k-from, func(j int) bool { return after(from + j) })
 }
 
 // lastNode is the largest number of a node that entered.
@@ -73,6 +80,7 @@ func (t *timeline) lastNode() (last dme.NodeID) {
 // maxBypassByOne returns the largest number of entries by one other node
 // between a request and its entry, in O(n log n) time.
 func (t *timeline) maxBypassByOne() uint64 {
+	most := 0                              // entries by all others
 	since := make([]int32, t.len())        // firstSince
 	nth := make([]int32, t.len())          // which of its node's entries it is, from 0
 	of := make([]int32, t.len())           // the positions of a node's entries, one node after the other
@@ -81,6 +89,7 @@ func (t *timeline) maxBypassByOne() uint64 {
 		id := t.e[i].Node
 		since[k], nth[k] = int32(t.firstSince(k)), first[id+1]
 		first[id+1]++
+		most = max(most, k-int(since[k]))
 	}
 	for id := range t.lastNode() + 1 {
 		first[id+1] += first[id]
@@ -102,7 +111,7 @@ func (t *timeline) maxBypassByOne() uint64 {
 		}
 		return false
 	}
-	return uint64(sort.Search(t.len(), func(count int) bool { return !more(count) }))
+	return uint64(sort.Search(most, func(count int) bool { return !more(count) }))
 }
 
 // overlaps returns the number of entries that began while a conflicting one had
