@@ -25,6 +25,7 @@ func (s *simulation) run() (err error) {
 		}
 	}()
 	s.build()
+	s.collects.begin(len(s.procs))
 	s.each(func(p *localprocess.Process) {
 		if p.Activity() != noderun.Down {
 			p.Start()
@@ -200,8 +201,9 @@ func (s *simulation) observation() measure.Observation {
 		}
 		o.States, o.Standstill = s.states(), losses.Standstill()
 	}
-	log := s.log
+	log, collects := s.log, s.collects
 	*s = simulation{} // what looks may still hold; from here on it is memory that is needed
+	collects.end()
 	o.Entries = slices.Concat(log.Chunks()...)
 	return o
 }

@@ -32,6 +32,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 
@@ -69,7 +70,6 @@ func Run(ctx context.Context, job *run.Job) (*runs.Result, error) {
 
 // RunWith is Run with options.
 func RunWith(ctx context.Context, job *run.Job, opt Options) (*runs.Result, error) {
-	defer collectOften(job.Spec.Nodes)()
 	o, err := observe(ctx, job, opt)
 	if err != nil {
 		return nil, err
@@ -94,6 +94,7 @@ func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observatio
 	if opt.Recorded != nil {
 		s.events = recording.NewLog(func() int64 { return s.now }, opt.Record)
 	}
+	defer s.collects.end()
 	if err := s.run(); err != nil {
 		if ctx.Err() == nil || !opt.Partial || !s.begun {
 			return measure.Observation{}, err
@@ -108,30 +109,43 @@ func observe(ctx context.Context, job *run.Job, opt Options) (measure.Observatio
 }
 
 // manyNodes is from how many nodes on the memory of a simulation matters more than what
-// it costs to collect garbage more often: little, since most of it never becomes garbage.
+// it costs to collect garbage more often.
 const manyNodes = 100_000
 
-var large struct {
+// large counts simulations of many nodes.
+var large largeRuns
+
+type largeRuns struct {
 	sync.Mutex
-	runs, percent int // simulations of many nodes, and the percentage to return to after them
+	runs, percent int // the percentage is what to return to after them
 }
 
-// collectOften has a simulation of many nodes take hardly more memory than it holds. It
-// returns what ends that.
-func collectOften(nodes int) (end func()) {
-	if nodes < manyNodes {
-		return func() {}
+func (l *largeRuns) change(by int) {
+	l.Lock()
+	defer l.Unlock()
+	if l.runs == 0 {
+		l.percent = debug.SetGCPercent(30)
 	}
-	count := func(change int) {
-		large.Lock()
-		defer large.Unlock()
-		if large.runs == 0 {
-			large.percent = debug.SetGCPercent(15)
-		}
-		if large.runs += change; large.runs == 0 {
-			debug.SetGCPercent(large.percent)
-		}
+	if l.runs += by; l.runs == 0 {
+		debug.SetGCPercent(l.percent)
 	}
-	count(1)
-	return func() { count(-1) }
+}
+
+// collects has a simulation of many nodes take hardly more memory than it holds.
+type collects struct{ often bool }
+
+// begin is called when the nodes are made: before, nothing becomes garbage.
+func (c *collects) begin(nodes int) {
+	if c.often = nodes >= manyNodes; c.often {
+		large.change(1)
+	}
+}
+
+// end is called when all that can be let go has been.
+func (c *collects) end() {
+	if c.often {
+		c.often = false
+		runtime.GC()
+		large.change(-1)
+	}
 }

@@ -63,7 +63,8 @@ type simulation struct {
 	err    string
 	failed []int
 
-	partial bool // it was interrupted
+	partial  bool // it was interrupted
+	collects collects
 }
 
 func newSimulation(ctx context.Context, job *run.Job) *simulation {
