@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dmebench"
+	"dmebench/report/rank"
 	"dmebench/runs"
 )
 
@@ -192,5 +193,32 @@ func until(t *testing.T, done func() bool) {
 			files, _ := filepath.Glob(filepath.Join(os.TempDir(), "servers*/*/*"))
 			t.Fatalf("still there: workers %v, servers %v, files %v", left("\x00worker\x00"), left("\x00lock-server\x00"), files)
 		}
+	}
+}
+
+// An engineer's question is answered with every service measured here, beside what was
+// chosen and by the same columns.
+func TestAdvice(t *testing.T) {
+	if !full {
+		t.Skip("takes minutes: needs DMEBENCH_TESTS=full")
+	}
+	var out, errors bytes.Buffer
+	args := strings.Fields("dmebench advise -n 5 --total-rate 100 --delay 1ms --survive pause --json --quiet")
+	if code := dmebench.Run(args, strings.NewReader(""), &out, &errors, Config()); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &errors)
+	}
+	var a struct {
+		Choose   string
+		Measured rank.Ranking
+	}
+	if err := json.Unmarshal(out.Bytes(), &a); err != nil || len(a.Measured.Contests) != 1 {
+		t.Fatalf("%v: %s", err, &out)
+	}
+	var labels []string
+	for _, e := range a.Measured.Contests[0].Entrants {
+		labels = append(labels, e.Label)
+	}
+	if want := 1 + len(variants); len(labels) != want || !slices.Contains(labels, a.Choose) || len(a.Measured.Contests[0].LeftOut) > 0 {
+		t.Errorf("measured %q, left out %+v; want %d, %s among them", labels, a.Measured.Contests[0].LeftOut, want, a.Choose)
 	}
 }

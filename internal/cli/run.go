@@ -16,6 +16,7 @@ import (
 
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/fileio"
+	"dmebench/internal/platform/layout"
 	"dmebench/internal/runtime/coordinator"
 	"dmebench/internal/runtime/foreign"
 	"dmebench/internal/runtime/run"
@@ -81,6 +82,11 @@ func (p *program) run(c *cli.Context) error {
 		return err
 	}
 	files := newFiles()
+	preparing := time.AfterFunc(longPreparation, func() {
+		if !c.Bool("quiet") && layout.IsTerminal(p.stderr) {
+			fmt.Fprintf(p.stderr, "dmebench: preparing %s on %d nodes …\n", spec.Algorithm, spec.Nodes)
+		}
+	})
 	job, err := platform.Interruptible(c.Context, func() (*run.Job, error) {
 		e, err := p.fits(spec, files.read, c.Bool("force") || c.IsSet("agents"))
 		if err != nil {
@@ -91,6 +97,7 @@ func (p *program) run(c *cli.Context) error {
 		}
 		return run.Resolve(spec, p.catalog, files.read)
 	})
+	preparing.Stop()
 	if err != nil {
 		return refusal(c.Context, err)
 	}
@@ -193,11 +200,13 @@ func specOf(c *cli.Context) (runs.Spec, error) {
 	return spec, wrong.err()
 }
 
+const (
+	longSimulation  = 10 * time.Second // from then on, how long it takes is said beforehand
+	longPreparation = 2 * time.Second  // after that, it is said what goes on
+)
+
 // several is a value that goes on with another option, as in a=1,b=2. Values that hold
 // other signs may well have a comma and = in them, such as rules of links.
-// longSimulation is from what time on it is told beforehand, about how long one will take.
-const longSimulation = 10 * time.Second
-
 var several = regexp.MustCompile(`^[\w.+-]*(,[a-z][a-z-]*=[\w.+-]*)+$`)
 
 func settingsOf(c *cli.Context, wrong *refusals) map[string]string {

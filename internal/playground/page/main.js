@@ -262,7 +262,6 @@ async function fromHash() {
 }
 
 async function begin() {
-  document.body.classList.add("loading");
   try { await Engine.start(); } catch (error) { alertOf(new Error(`the algorithms cannot be loaded: ${error.message}`)); return; }
   catalog = Engine.call({ do: "catalog" });
   source = new Source(JSON.parse(new TextDecoder().decode(await Engine.unpack("source"))));
@@ -275,7 +274,6 @@ async function begin() {
   const opened = $("opened").textContent.trim();
   if (opened) open(JSON.parse(opened), "found");
   else if (!await fromHash()) await choose(`lesson:${Lessons.lessons[0].id}`);
-  document.body.classList.remove("loading");
   document.body.classList.add("ready");
 }
 
