@@ -17,20 +17,15 @@
 package dmebench
 
 import (
-	"embed"
 	"io"
 	"os"
 
+	"dmebench/algorithms"
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
 	"dmebench/internal/cli"
 	"dmebench/lock"
 )
-
-// scenarios are the worked examples of the papers, with what they refer to.
-//
-//go:embed algorithms/*/testdata/*.txt algorithms/*/testdata/*/*.txt
-var scenarios embed.FS
 
 // Config is what a program has beside what is built in.
 type Config struct {
@@ -51,5 +46,5 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, c Config) int
 	for _, s := range c.Locks {
 		all = append(all, s.Algorithm())
 	}
-	return cli.Run(args, stdin, stdout, stderr, all, scenarios)
+	return cli.Run(args, stdin, stdout, stderr, all, algorithms.Scenarios)
 }
