@@ -54,18 +54,15 @@ type Search struct {
 	Nodes []int // numbers of nodes; nil: that of the options
 }
 
-// Run tests what each suite says, and that its algorithm conforms: with a third of the
-// schedules of [conformance.Test] where tests may take long, and all where they may take hours.
+// Run tests what each suite says, and that its algorithm conforms: with all schedules of
+// [conformance.Test] where tests may take long.
 func Run(t *testing.T, suites ...Suite) {
 	for _, s := range suites {
 		t.Run(s.Algorithm.Name, func(t *testing.T) {
 			t.Run("conformance", func(t *testing.T) {
 				of := 10
-				switch {
-				case testkit.Full():
+				if testkit.Long() {
 					of = 1
-				case testkit.Long():
-					of = 3
 				}
 				conformance.Sample(t, s.Algorithm, of)
 			})
