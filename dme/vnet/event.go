@@ -163,9 +163,10 @@ type decodedMessage struct {
 	message *dme.Message
 }
 
+// room is how many of each are kept: powers of two.
 type room struct{ nodes, messages, pairs uint32 }
 
-var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 14}
+var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 16}
 
 const (
 	// What a node and a message take beside their saved bytes, about.
@@ -197,7 +198,7 @@ func (w *Walker) brokenPair(disturbed bool, a, b dme.NodeID) *Violation {
 	if place := w.places[w.link(b, a)]; place > 0 {
 		pair.back = w.Next[place]
 	}
-	at := &d.pairs[scatter(uint64(pair.a)<<40^uint64(pair.b)<<20^uint64(pair.out)<<10^uint64(pair.back))%uint64(d.room.pairs)]
+	at := &d.pairs[scatter(uint64(pair.a)<<40^uint64(pair.b)<<20^uint64(pair.out)<<10^uint64(pair.back))&uint64(d.room.pairs-1)]
 	if *at == pair {
 		return nil
 	}
@@ -214,7 +215,7 @@ func (w *Walker) node(id dme.NodeID) dme.Node {
 		d.nodes[id] = make([]decodedNode, d.room.nodes)
 	}
 	number := w.Next[id-1]
-	at := &d.nodes[id][number%d.room.nodes]
+	at := &d.nodes[id][number&(d.room.nodes-1)]
 	if at.number == number+1 {
 		return dme.Unwrap(at.node)
 	}
@@ -234,7 +235,7 @@ func (w *Walker) message(number uint32) *dme.Message {
 	if d.messages == nil {
 		d.messages = make([]decodedMessage, d.room.messages)
 	}
-	at := &d.messages[number%d.room.messages]
+	at := &d.messages[number&(d.room.messages-1)]
 	if at.number == number+1 {
 		return at.message
 	}
