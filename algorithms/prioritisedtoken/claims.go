@@ -9,10 +9,11 @@ import (
 
 func claims() claim.List {
 	const (
-		paper   = "Mueller 1998, abstract"
+		paper   = "Naimi, Trehel and Arnold 1996"
+		ours    = "this project's rules"
 		lavault = "C. Lavault: Analysis of an Efficient Distributed Algorithm for Mutual Exclusion, LNCS 634, 1992"
 	)
-	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
+	return slices.Concat(claim.SafeAndLive(ours), claim.HandOver(1, claim.Mean, ours), claim.List{
 		claim.MessagesPerCS.Grows(claim.Growth{Log: true, Order: true}, "O(log N)", claim.Light, paper).
 			As("log2 N").Where(claim.AtLeastTwo),
 		// A request that meets no other takes the way that it takes in Naimi and Trehel's algorithm.
@@ -24,13 +25,13 @@ func claims() claim.List {
 				return h, true
 			}),
 		// A REQUEST visits each other node at most once; then comes the token.
-		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, "Mueller 1998, abstract: O(N)"),
-		claim.KindPerCS("TOKEN").AtMost("1", claim.AnyLoad, paper),
+		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, ours+", as "+paper),
+		claim.KindPerCS("TOKEN").AtMost("1", claim.AnyLoad, ours),
 	})
 }
 
 func invariants() []dme.Invariant {
-	const source = "rules of this project's own"
+	const source = "this project's rules"
 	return []dme.Invariant{
 		dme.OneToken(source, dme.OfKind(kindToken)),
 		dme.StateInvariant("one place in the queue", source,

@@ -1,13 +1,11 @@
-// Package prioritisedtoken is a token algorithm with priorities that reaches what
+// Package prioritisedtoken is a token algorithm with priorities, for the problem of
 //
 //	F. Mueller: Prioritized Token-Based Mutual Exclusion for Distributed Systems,
-//	12th International Parallel Processing Symposium, 1998
+//	12th International Parallel Processing Symposium, 1998,
 //
-// states in its abstract: a token in a logical tree that changes with each request, local
-// queues whose union is as one queue, requests of higher priority first, and O(log N)
-// messages on average. The rules below are not that paper's. They are those of Naimi and
-// Trehel ([dmebench/algorithms/naimitrehel]) with queues in place of the pointers next, and
-// are proven by the search.
+// but not by the rules of that paper, which were not at hand. They are those of Naimi and
+// Trehel ([dmebench/algorithms/naimitrehel]) with queues in place of the pointers next. The
+// search proves them for a few nodes.
 //
 // Node i asks at level (i−1) mod levels; of requests that wait at one place, those of the
 // highest level go first. The pointers father form trees; a root is a node that is
@@ -73,8 +71,8 @@ func Algorithm() *dme.Algorithm {
 			"a queue, and a node that waits keeps one, which it adds when it gets the token. An entry costs about ln N messages on " +
 			"average, and at most N; a handover takes one delay. A request that is not urgent is overtaken as often as patience " +
 			"says. Choose it if some nodes must wait less than others; the loss of the token stops everything.",
-		Citation: "after the abstract of F. Mueller: Prioritized Token-Based Mutual Exclusion for Distributed Systems, IPPS 1998, " +
-			"with rules of this project's own",
+		Citation: "this project's rules, for the problem of F. Mueller: Prioritized Token-Based Mutual Exclusion for Distributed " +
+			"Systems, IPPS 1998",
 		Class:   dme.Token,
 		Dynamic: true,
 		Needs:   dme.Always(dme.Needs{Reliable: true}),

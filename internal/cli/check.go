@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +15,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform"
-	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/fileio"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/search/check"
@@ -399,27 +397,6 @@ func canWrite(name string) error {
 		return failWith(CantCreate, fmt.Errorf("cannot write %s: %w; choose another place", name, err))
 	}
 	return nil
-}
-
-// memoryFor returns how much memory an exhaustive search may hold, 0 where
-// nobody says and nothing is known of the machine.
-func memoryFor(c *cli.Context, wrong *refusals) check.Bytes {
-	if !c.IsSet("memory") {
-		return check.Bytes(environment.AvailableMemory() / 4 * 3)
-	}
-	size, err := check.ParseBytes(c.String("memory"))
-	wrong.when(err != nil, "--memory: %w", err)
-	return size
-}
-
-// collectBelow has garbage collected early enough that a search which may hold
-// so much takes hardly more. It returns what ends that.
-func collectBelow(held check.Bytes) (restore func()) {
-	before := debug.SetMemoryLimit(-1)
-	if limit := int64(held + held/8); held > 0 && limit < before {
-		debug.SetMemoryLimit(limit)
-	}
-	return func() { debug.SetMemoryLimit(before) }
 }
 
 // saveScenario keeps a counterexample as a scenario, and returns the name of its

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
 
 	"dmebench/dme"
+	"dmebench/internal/platform/environment"
 	"dmebench/internal/search/check"
 )
 
@@ -138,4 +140,25 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, check.ProofOptions
 	return algorithms, check.ProofOptions{
 		Nodes: nodes, Each: c.Int("each"), States: cmp.Or(c.Uint64("states"), check.DefaultProofStates), Memory: memory, Set: set,
 	}, nil
+}
+
+// memoryFor returns how much memory an exhaustive search may hold, 0 where
+// nobody says and nothing is known of the machine.
+func memoryFor(c *cli.Context, wrong *refusals) check.Bytes {
+	if !c.IsSet("memory") {
+		return check.Bytes(environment.AvailableMemory() / 4 * 3)
+	}
+	size, err := check.ParseBytes(c.String("memory"))
+	wrong.when(err != nil, "--memory: %w", err)
+	return size
+}
+
+// collectBelow has garbage collected early enough that a search which may hold
+// so much takes hardly more. It returns what ends that.
+func collectBelow(held check.Bytes) (restore func()) {
+	before := debug.SetMemoryLimit(-1)
+	if limit := int64(held + held/8); held > 0 && limit < before {
+		debug.SetMemoryLimit(limit)
+	}
+	return func() { debug.SetMemoryLimit(before) }
 }

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"dmebench/internal/platform/launch"
-	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/runtime/witness"
 	"dmebench/internal/testkit"
@@ -301,20 +300,14 @@ func counted(t *testing.T, pid, nodes int) *witness.Page {
 func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
 	beside(t)
 	for i, c := range []struct {
-		name string
-		lie  func(*noderun.Counters, *noderun.Traffic)
-		want string
+		name                          string
+		sent, handled, other, entries int // of kind 1, of kind 2
+		want                          string
 	}{
-		{"handled more than was sent", func(c *noderun.Counters, t *noderun.Traffic) {
-			c.Handled.Add(5)
-			t.Handled[1].Add(5)
-		}, "were duplicated"},
-		{"sent what nobody got", func(c *noderun.Counters, t *noderun.Traffic) { c.Sent.Add(5); t.Sent[1].Add(5) }, "were lost"},
-		{"entered more often", func(c *noderun.Counters, _ *noderun.Traffic) { c.Entries.Add(5); c.Requests.Add(5) }, "entries and recorded"},
-		{"takes one kind for another", func(_ *noderun.Counters, t *noderun.Traffic) {
-			t.Handled[1].Add(^uint64(0))
-			t.Handled[2].Add(1)
-		}, "handled"},
+		{name: "handled more than was sent", handled: 5, want: "were duplicated"},
+		{name: "sent what nobody got", sent: 5, want: "were lost"},
+		{name: "entered more often", entries: 5, want: "entries and recorded"},
+		{name: "takes one kind for another", handled: -1, other: 1, want: "handled"},
 	} {
 		if !sampled(i, 2) {
 			continue
@@ -328,7 +321,14 @@ func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
 			Progress: onFirstEntries(func() {
 				p := counted(t, workers.pids()[0], 3)
 				defer p.Close()
-				c.lie(p.Counters(2), p.Traffic(2))
+				n, m := p.Counters(2), p.Traffic(2)
+				n.Sent.Add(uint64(c.sent))
+				n.Handled.Add(uint64(c.handled + c.other))
+				n.Entries.Add(uint64(c.entries))
+				n.Requests.Add(uint64(c.entries))
+				m.Sent[1].Add(uint64(c.sent))
+				m.Handled[1].Add(uint64(c.handled))
+				m.Handled[2].Add(uint64(c.other))
 			}),
 		})
 		if r.Status != runs.Failed || !strings.Contains(r.Error, c.want) {

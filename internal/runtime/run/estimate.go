@@ -79,7 +79,7 @@ func EstimateOf(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) E
 	if !j.Network.Real() {
 		n, messages := float64(j.Spec.Nodes), messageTime+farMessageTime*min(1, float64(j.Spec.Nodes)/manyNodes)
 		if nodes.entry > 0 && j.Spec.Requests > 0 {
-			e.Time = time.Duration(n*nodeTime + float64(j.Spec.Requests)*(entryTime+nodes.entry*messages))
+			e.Time = time.Duration(whole(n*nodeTime + float64(j.Spec.Requests)*(entryTime+nodes.entry*messages)))
 		}
 		if j.Spec.Nodes <= smallNodes {
 			return e

@@ -39,6 +39,7 @@ type distances struct {
 	local, long time.Duration
 	now         time.Duration
 	at, before  map[occasion]time.Duration // what is possible, now and one step before: when it happens
+	sent        []time.Duration            // by a message's number: when
 }
 
 // occasion is a message by its number, or another step.
@@ -58,15 +59,20 @@ func newDistances(s *Sites, rng *rand.Rand) *distances {
 func (d *distances) Pick(n *vnet.Network, steps []vnet.Step) (first int) {
 	d.at, d.before = d.before, d.at
 	clear(d.at)
+	for uint64(len(d.sent)) <= n.Sent() {
+		d.sent = append(d.sent, d.now)
+	}
 	soonest := time.Duration(-1)
 	for i, x := range steps {
-		o := occasion{step: x}
+		// A message that stands behind another on its link has been on its way since it was sent.
+		o, since := occasion{step: x}, d.now
 		if arrives(x) {
 			o = occasion{message: n.Number(x)}
+			since = d.sent[o.message]
 		}
 		at, known := d.before[o]
 		if !known {
-			at = d.now + d.lasts(x)
+			at = since + d.lasts(x)
 		}
 		d.at[o] = at
 		if soonest < 0 || at < soonest {
