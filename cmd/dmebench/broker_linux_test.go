@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,7 +13,8 @@ import (
 // it: the run ends, says so, and leaves nothing behind; the next one holds.
 func TestABrokerThatRestarts(t *testing.T) {
 	t.Parallel()
-	s := broker(t, -1)
+	port := fixedPort(t)
+	s := broker(t, port)
 	before := shared(t)
 	args := []string{"run", "-a", "suzuki-kasami", "-n", "4", "--transport", "nats", "--nats-url", s.ClientURL(), "--json", "--quiet"}
 	r := start(t, t.TempDir(), append(args, "--duration", "60s", "--out", "results")...)
@@ -27,7 +27,6 @@ func TestABrokerThatRestarts(t *testing.T) {
 	}
 	time.Sleep(time.Second) // into the workload, or before it: either has to be borne
 	had := sockets(r.workers())
-	port := s.Addr().(*net.TCPAddr).Port
 	s.Shutdown()
 	s.WaitForShutdown()
 	s = broker(t, port)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"dmebench/internal/platform"
 	"dmebench/internal/testkit"
 )
 
@@ -29,6 +30,16 @@ func jetStream(t *testing.T) string {
 func broker(t *testing.T, port int) *server.Server {
 	t.Helper()
 	return serve(t, server.Options{Port: port})
+}
+
+// fixedPort returns a port of the loopback for a server that comes back at it.
+func fixedPort(t *testing.T) int {
+	t.Helper()
+	free, err := platform.FreePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return free[0]
 }
 
 // serve starts a server of NATS on the loopback, until the end of the test.

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"dmebench/dme"
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/launch"
 	"dmebench/lock"
 )
@@ -77,13 +77,16 @@ func Start(ctx context.Context, p *lock.Prepared, d Links) (*Group, error) {
 	if err := os.Chmod(g.dir, 0o711); err != nil { // a server may run as another user, in a folder of its own
 		return nil, err
 	}
-	free, err := freePorts(5 * n)
+	free, err := platform.FreePorts(5 * n)
 	if err != nil {
 		g.Close()
 		return nil, err
 	}
 	for i := range n {
-		at := free[5*i:]
+		var at [5]string
+		for k := range at {
+			at[k] = fmt.Sprintf("127.0.0.1:%d", free[5*i+k])
+		}
 		g.ports[i] = lock.Ports{Client: at[0], Peer: at[1], Reach: at[1], Admin: at[4]}
 		g.reach[i] = at[0]
 		if d.Clients > 0 || d.Cut {
@@ -102,19 +105,6 @@ func Start(ctx context.Context, p *lock.Prepared, d Links) (*Group, error) {
 		return nil, err
 	}
 	return g, nil
-}
-
-// freePorts returns addresses of this host's loopback at which nobody listens.
-func freePorts(n int) (all []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", launch.Loopback)
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // all at the end: no port twice
-		all = append(all, l.Addr().String())
-	}
-	return all, nil
 }
 
 // Addresses says where clients reach the servers, by index.

@@ -112,11 +112,11 @@ func TestKilledCoordinator(t *testing.T) {
 // A server that goes away ends the run. The agents come back when it does.
 func TestRestartedServer(t *testing.T) {
 	t.Parallel()
-	s, b := serve(t, 0)
+	port := fixedPort(t)
+	s, b := serve(t, port)
 	agents := startAgents(t, b, "east", "west")
 	g := begin(t, coordinatorConfig{Broker: b, Expect: 2, Spec: longRun(4)})
 	pids := pidsOf(g.workers(t, 4))
-	port := portOf(s)
 	shut(s)
 	<-g.done
 	if r := g.result; g.err == nil && (r.Status != runs.Failed || r.Error == "") {
@@ -142,11 +142,11 @@ func TestRestartedServer(t *testing.T) {
 // A run that begins while the server is being restarted waits for it.
 func TestRunWaitsForTheServer(t *testing.T) {
 	t.Parallel()
-	s, b := serve(t, 0)
+	port := fixedPort(t)
+	s, b := serve(t, port)
 	startAgents(t, b, "east")
 	fleet := connectFleet(t, b)
 	h := fleet.Host(discover(t, fleet, 1)[0])
-	port := portOf(s)
 	shut(s)
 	opened := make(chan error, 1)
 	go func() {

@@ -279,8 +279,8 @@ func TestAnotherProgram(t *testing.T) {
 // An agent that is started before its server waits for it.
 func TestAgentBeforeItsServer(t *testing.T) {
 	t.Parallel()
-	s, b := serve(t, 0)
-	port := portOf(s)
+	port := fixedPort(t)
+	s, b := serve(t, port)
 	shut(s)
 	p := startAgents(t, b, "east")[0]
 	until(t, "the agent says that it waits", logged(p, "it is waited for"))

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"dmebench/algorithms/catalog"
 	"dmebench/dme"
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/coordinator"
@@ -161,7 +161,15 @@ func serveBy(t *testing.T, o server.Options) (*server.Server, nats.Broker) {
 	return s, nats.Broker{URL: s.ClientURL(), Token: token}
 }
 
-func portOf(s *server.Server) int { return s.Addr().(*net.TCPAddr).Port }
+// fixedPort returns a port of the loopback for a server that comes back at it.
+func fixedPort(t *testing.T) int {
+	t.Helper()
+	free, err := platform.FreePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return free[0]
+}
 
 func shut(s *server.Server) {
 	s.Shutdown()

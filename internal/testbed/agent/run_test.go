@@ -180,10 +180,10 @@ func TestCertificates(t *testing.T) {
 // An agent that the server does not let in any more ends, and says so.
 func TestServerOfAnotherToken(t *testing.T) {
 	t.Parallel()
-	s, b := serve(t, 0)
+	port := fixedPort(t)
+	s, b := serve(t, port)
 	p := startAgents(t, b, "east")[0]
 	discover(t, connectFleet(t, b), 1)
-	port := portOf(s)
 	shut(s)
 	serveBy(t, server.Options{Port: port, Authorization: "another"})
 	select {

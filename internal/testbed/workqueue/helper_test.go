@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/lamport"
 	"dmebench/dme"
+	"dmebench/internal/platform"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
@@ -135,8 +135,12 @@ type broker struct {
 
 func startBroker(t *testing.T, change ...func(*server.Options)) *broker {
 	t.Helper()
+	free, err := platform.FreePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := &broker{t: t, opt: server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
+		Host: "127.0.0.1", Port: free[0], NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
 	}}
 	for _, f := range change {
 		f(&b.opt)
@@ -157,7 +161,7 @@ func (b *broker) start() {
 	if !s.ReadyForConnections(10 * time.Second) {
 		b.t.Fatal("the server does not start")
 	}
-	b.server, b.opt.Port = s, s.Addr().(*net.TCPAddr).Port // at which it comes back
+	b.server = s
 }
 
 func (b *broker) stop() {
