@@ -115,6 +115,7 @@ func TestErrataPage(t *testing.T) {
 
 // The figures of quorums in experiments.md are what the command there draws.
 func TestQuorumFigures(t *testing.T) {
+	testkit.TakesLong(t)
 	page := read(t, "experiments.md")
 	const command = "list quorums --nodes 31 --availability --plots"
 	if !bytes.Contains(page, []byte("dmebench "+command)) {

@@ -86,15 +86,15 @@ func TestAlgorithm(t *testing.T) {
 		{"raymond", "lamport"}, {"lamport", "raymond"},
 	} {
 		set := map[string]string{OptionInside: pair[0], OptionBetween: pair[1]}
-		schedules := 100
+		requests, schedules := 3, 100
 		if testkit.Long() {
-			schedules = 1000
+			requests, schedules = 4, 1000
 		}
 		three := map[string]string{OptionInside: pair[0], OptionBetween: pair[1], OptionGroups: "3"}
 		ordered := pair[0] == "lamport" || pair[1] == "lamport"
 		searches = append(searches,
 			suite.Search{Options: check.Options{Nodes: 4, Requests: 3, Set: set, Unordered: !ordered}},
-			suite.Search{Options: check.Options{Nodes: 3, Requests: 4, Set: three, Unordered: !ordered}},
+			suite.Search{Options: check.Options{Nodes: 3, Requests: requests, Set: three, Unordered: !ordered}},
 			suite.Search{Options: check.Options{Nodes: 8, Requests: 40, Schedules: schedules, Set: three, Unordered: !ordered}})
 	}
 	suite.Run(t, suite.Suite{

@@ -76,7 +76,7 @@ func TestAlgorithm(t *testing.T) {
 		Searches: []suite.Search{
 			{Options: check.Options{Nodes: 2, Requests: 4}},
 			{Options: check.Options{Nodes: 2, Requests: 3, Faults: 1}},
-			{Nodes: []int{3, 5, 9}, Options: check.Options{Schedules: 300}},
+			{Nodes: []int{3, 5, 9}, Options: check.Options{Schedules: 100}},
 		},
 	})
 }
@@ -88,7 +88,7 @@ func TestMutants(t *testing.T) { suite.Mutants(t) }
 // Without tokens a node that stays inside for longer than its lease is overtaken, and
 // nothing tells the two apart.
 func TestWithoutFencing(t *testing.T) {
-	o := check.Defaults(Algorithm(), 3, map[string]string{optFencing: "false"})
+	o := check.Defaults(Algorithm(), 2, map[string]string{optFencing: "false"})
 	r, err := check.Exhaustive(t.Context(), Algorithm(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -390,7 +390,7 @@ func TestRefusals(t *testing.T) {
 // K ≈ √N, not with N: two lists of K nodes, sets of K bits each, and with numbered
 // grants K numbers.
 func TestMemory(t *testing.T) {
-	const nodes = 997*997 + 997 + 1 // a plane
+	const nodes = 499*499 + 499 + 1 // a plane
 	for _, x := range []struct {
 		a   *dme.Algorithm
 		set map[string]string
@@ -399,7 +399,7 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const k = 998
+		const k = 500
 		if got := len(x.a.RequestSet(sys, nodes)); got != k {
 			t.Fatalf("K = %d, want %d", got, k)
 		}

@@ -9,12 +9,12 @@ import (
 
 func claims() claim.List {
 	const (
-		paper   = "Naimi, Trehel and Arnold 1996"
+		mueller = "Mueller 1997, abstract"
 		ours    = "this project's rules"
 		lavault = "C. Lavault: Analysis of an Efficient Distributed Algorithm for Mutual Exclusion, LNCS 634, 1992"
 	)
 	return slices.Concat(claim.SafeAndLive(ours), claim.HandOver(1, claim.Mean, ours), claim.List{
-		claim.MessagesPerCS.Grows(claim.Growth{Log: true, Order: true}, "O(log N)", claim.Light, paper).
+		claim.MessagesPerCS.Grows(claim.Growth{Log: true, Order: true}, "O(log N)", claim.Light, mueller).
 			As("log2 N").Where(claim.AtLeastTwo),
 		// A request that meets no other takes the way that it takes in Naimi and Trehel's algorithm.
 		claim.MessagesPerCS.Averages("H_{N−1} = 1 + 1/2 + … + 1/(N−1) (uniformly drawn requesters)", claim.Light, lavault).
@@ -25,7 +25,7 @@ func claims() claim.List {
 				return h, true
 			}),
 		// A REQUEST visits each other node at most once; then comes the token.
-		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, ours+", as "+paper),
+		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, ours+"; O(N): "+mueller),
 		claim.KindPerCS("TOKEN").AtMost("1", claim.AnyLoad, ours),
 	})
 }

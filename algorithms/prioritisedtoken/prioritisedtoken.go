@@ -1,11 +1,12 @@
-// Package prioritisedtoken is a token algorithm with priorities, for the problem of
+// Package prioritisedtoken is a token algorithm with priorities, after the abstract of
 //
 //	F. Mueller: Prioritized Token-Based Mutual Exclusion for Distributed Systems,
-//	12th International Parallel Processing Symposium, 1998,
+//	Joint Workshop on Parallel and Distributed Real-Time Systems (WPDRTS), 1997:
 //
-// but not by the rules of that paper, which were not at hand. They are those of Naimi and
-// Trehel ([dmebench/algorithms/naimitrehel]) with queues in place of the pointers next. The
-// search proves them for a few nodes.
+// a token on a logical tree that changes with the requests, queues at nodes that together
+// are one, O(log N) messages for an entry on average and O(N) at worst. The paper's rules
+// were not at hand. These are Naimi and Trehel's ([dmebench/algorithms/naimitrehel]) with
+// queues in place of the pointers next; the search proves them for a few nodes.
 //
 // Node i asks at level (i−1) mod levels; of requests that wait at one place, those of the
 // highest level go first. The pointers father form trees; a root is a node that is
@@ -71,8 +72,8 @@ func Algorithm() *dme.Algorithm {
 			"a queue, and a node that waits keeps one, which it adds when it gets the token. An entry costs about ln N messages on " +
 			"average, and at most N; a handover takes one delay. A request that is not urgent is overtaken as often as patience " +
 			"says. Choose it if some nodes must wait less than others; the loss of the token stops everything.",
-		Citation: "this project's rules, for the problem of F. Mueller: Prioritized Token-Based Mutual Exclusion for Distributed " +
-			"Systems, IPPS 1998",
+		Citation: "this project's rules, after the abstract of F. Mueller: Prioritized Token-Based Mutual Exclusion for " +
+			"Distributed Systems, WPDRTS 1997",
 		Class:   dme.Token,
 		Dynamic: true,
 		Needs:   dme.Always(dme.Needs{Reliable: true}),

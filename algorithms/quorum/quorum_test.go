@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dmebench/dme"
+	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/suite"
 )
 
@@ -23,9 +24,13 @@ func rules() []string {
 // meant to hold, (b), and that the two directions of a family agree, for every
 // N up to 400.
 func TestEveryConstructionForEveryN(t *testing.T) {
+	most := 200
+	if testkit.Long() {
+		most = 400
+	}
 	for _, name := range rules() {
 		t.Run(name, func(t *testing.T) {
-			for n := 1; n <= 400; n++ {
+			for n := 1; n <= most; n++ {
 				s := mustNew(t, name, n)
 				checkFamily(t, s)
 				if p := s.Properties(); !p.Intersecting() || !p.SelfIncluded() && name != "singleton" {

@@ -374,9 +374,12 @@ func TestRadiatingStarClaim(t *testing.T) {
 		for k := 3; k <= 12; k++ {
 			for n := 2; n <= 2000; n += 1 + n/7 {
 				value := fmt.Sprintf("radiating:%d", k)
-				made := newNet(t, n, value).Setting.System.(*system).tree
+				made, err := Algorithm().New(n, 1, map[string]string{spanning.OptTree: value})
+				if err != nil {
+					t.Fatal(err)
+				}
 				log, ok := c.Prediction(dme.Setting{Nodes: n, Options: dme.Options{spanning.OptTree: value}})
-				if worst := float64(2 * made.LongestPath()); !ok || worst > 4*log+4 {
+				if worst := float64(2 * made.(*system).tree.LongestPath()); !ok || worst > 4*log+4 {
 					t.Errorf("%s of %d: worst case %v messages, log N is %v, %v", value, n, worst, log, ok)
 				}
 			}

@@ -210,7 +210,7 @@ func TestClaimsAreChosenByTheirIDs(t *testing.T) {
 		var looks atomic.Int64 // at a clock that stands still in a run: the cheap ones are enough
 		d, err := validate.Run(context.Background(), validate.Options{
 			Catalog: catalog.All(), Claims: []string{asked}, Mode: validate.Quick, Run: sim.Run, Parallel: 2,
-			Now: func() time.Time { return time.Unix(looks.Add(1), 0) }, Budget: 200 * time.Second,
+			Now: func() time.Time { return time.Unix(looks.Add(1), 0) }, Budget: 150 * time.Second,
 		})
 		if want == 0 {
 			if err == nil || !strings.Contains(err.Error(), asked) {
