@@ -39,7 +39,7 @@ func TestCommands(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.ToSlash(filepath.Join("docs", page)), ".md"), func(t *testing.T) {
 			text := string(read(t, page))
 			if lengthy.MatchString(text) && !testkit.Long() && !testkit.Rewriting() {
-				t.Skip("it sweeps, advises or builds: needs DMEBENCH_TESTS=long")
+				t.Skip("it sweeps, reports, advises or builds: needs DMEBENCH_TESTS=long")
 			}
 			t.Parallel()
 			faults, fresh := follow(t, page, text, programs)
@@ -61,7 +61,7 @@ func TestCommands(t *testing.T) {
 
 var (
 	// lengthy are commands that take long.
-	lengthy = regexp.MustCompile(`(?m)^(?:\$ )?(?:(?:\./)?dmebench (?:sweep|advise)|go (?:test|build|run))\b`)
+	lengthy = regexp.MustCompile(`(?m)^(?:\$ )?(?:(?:\./)?dmebench (?:sweep|advise|validate|report)|go (?:test|build|run))\b`)
 	// exact are the commands whose output every machine prints alike.
 	exact = regexp.MustCompile(`^(?:\./)?dmebench (?:check|trace|list|schema|help|completion|init)\b|` +
 		`--dry-run|--transport sim\b|^echo |^cat `)

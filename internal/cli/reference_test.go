@@ -58,6 +58,9 @@ func TestReferenceReports(t *testing.T) {
 		"growth": {"messages": "messages-per-cs-vs-n-sim-serial", "maekawa": "growth-maekawa-serial"},
 		"load":   {"throughput": "throughput-vs-load-sim-poisson-n7"},
 	} {
+		if name == "growth" && !testkit.Long() {
+			continue
+		}
 		dir := t.TempDir()
 		var out, errOut bytes.Buffer
 		args := []string{"dmebench", "report", "--file", filepath.Join(reference, name), "--out", dir, "--formats", "svg",

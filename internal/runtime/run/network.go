@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"dmebench/dme"
 	"dmebench/internal/runtime/foreign"
@@ -51,7 +52,10 @@ type Endpoint struct {
 	Cut     *link.Cut   // partitions that are made while the run goes on; nil where none will be
 }
 
-func Networks() []Network {
+func Networks() []Network { return networks() }
+
+// networks are asked for with every job.
+var networks = sync.OnceValue(func() []Network {
 	runtime := dme.Option{
 		Name: "gomaxprocs", Default: "0", Forms: []string{"COUNT"}, Valid: validProcs,
 		Help: "GOMAXPROCS of each worker process; 0 leaves it to the Go runtime",
@@ -69,7 +73,7 @@ func Networks() []Network {
 		}),
 		simulated(),
 	}
-}
+})
 
 // TLSOption is the option of network tcp that says which connections are encrypted.
 const TLSOption = "tls"
