@@ -2,6 +2,7 @@ package vnet
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -145,12 +146,10 @@ type decoded struct {
 	bytes    int // that all of it takes, about
 }
 
-// heldPair is a pair of nodes and the links between them of which the invariants hold.
-type heldPair struct {
-	a, b      uint32 // the local states, each plus one
-	out, back uint32 // the queues from one to the other
-	disturbed bool
-}
+// heldPair is a pair of nodes and the links between them of which the invariants hold: the
+// numbers of the local states, each plus one, and of the queues from one to the other; with
+// disturbed in the highest bit, which no number reaches.
+type heldPair struct{ nodes, links uint64 }
 
 // decodedNode is the node of a local state, loaded again and again.
 type decodedNode struct {
@@ -166,22 +165,24 @@ type decodedMessage struct {
 // room is how many of each are kept: powers of two.
 type room struct{ nodes, messages, pairs uint32 }
 
-var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 14}
+var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 17}
 
 const (
 	// What a node and a message take beside their saved bytes, about.
 	nodeBytes    = 512
 	messageBytes = 160
-	pairBytes    = 20
+	pairBytes    = 16
 )
 
-// Broken returns the invariant that does not hold in state v; nil where all that are watched hold.
-func (w *Walker) Broken(v []uint32) *Violation {
+// Broken returns the invariant that does not hold in state v; nil where all that are watched
+// hold. Where they held before a step, changed is the node that took it: of pairs only those
+// with that node are looked at. With [dme.None] it is all.
+func (w *Walker) Broken(v []uint32, changed dme.NodeID) *Violation {
 	if w.judge == nil {
 		return nil
 	}
 	copy(w.Next, v)
-	return w.judge.of(w, w.faulty && w.struck(w.shared()), dme.None)
+	return w.judge.of(w, w.faulty && w.struck(w.shared()), changed)
 }
 
 // brokenPair asks about a pair of nodes, unless the two and what is between them were the same before.
@@ -191,14 +192,17 @@ func (w *Walker) brokenPair(disturbed bool, a, b dme.NodeID) *Violation {
 		d.pairs = make([]heldPair, d.room.pairs)
 		d.bytes += pairBytes * len(d.pairs)
 	}
-	pair := heldPair{a: w.Next[a-1] + 1, b: w.Next[b-1] + 1, disturbed: disturbed}
+	pair := heldPair{nodes: uint64(w.Next[a-1]+1)<<32 | uint64(w.Next[b-1]+1)}
+	if disturbed {
+		pair.nodes |= 1 << 63
+	}
 	if place := w.places[w.link(a, b)]; place > 0 {
-		pair.out = w.Next[place]
+		pair.links = uint64(w.Next[place]) << 32
 	}
 	if place := w.places[w.link(b, a)]; place > 0 {
-		pair.back = w.Next[place]
+		pair.links |= uint64(w.Next[place])
 	}
-	at := &d.pairs[scatter(uint64(pair.a)<<40^uint64(pair.b)<<20^uint64(pair.out)<<10^uint64(pair.back))&uint64(d.room.pairs-1)]
+	at := &d.pairs[scatter(pair.nodes^bits.RotateLeft64(pair.links, 15))&uint64(d.room.pairs-1)]
 	if *at == pair {
 		return nil
 	}

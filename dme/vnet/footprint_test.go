@@ -122,7 +122,7 @@ func TestInvariantsThatPanic(t *testing.T) {
 		}
 		n, s := New(m), NewSpace(m)
 		v, _ := s.Of(n)
-		for form, got := range map[string]*Violation{"network": n.Violation, "space": s.NewWalker().Broken(v)} {
+		for form, got := range map[string]*Violation{"network": n.Violation, "space": s.NewWalker().Broken(v, dme.None)} {
 			if got == nil || got.Property != Property(name) || !strings.Contains(got.Verdict, "panics: oh") {
 				t.Errorf("%s, %s: %+v", form, name, got)
 			}

@@ -95,13 +95,13 @@ func TestInvariantsSeeTheSameInBothForms(t *testing.T) {
 				inNetwork := seen
 				v, _ := space.Of(n)
 				seen = ""
-				walker.Broken(v)
+				walker.Broken(v, dme.None)
 				inVector := seen
-				cramped.Broken(v)
+				cramped.Broken(v, dme.None)
 				if inNetwork == "" || inVector != inNetwork || seen != inNetwork {
 					t.Fatalf("%s, seed %d: the network shows\n%s\nthe vector\n%s\nwithout room\n%s", a.Name, seed, inNetwork, inVector, seen)
 				}
-				if cramped.Broken(before); seen != seenBefore {
+				if cramped.Broken(before, dme.None); seen != seenBefore {
 					t.Fatalf("%s, seed %d: the network showed\n%s\nthe vector, after another,\n%s", a.Name, seed, seenBefore, seen)
 				}
 			}
@@ -190,7 +190,7 @@ func judged(t *testing.T, c Config, x *Step) (names string) {
 	names = ""
 	space := NewSpace(m)
 	v, _ := space.Of(n)
-	space.NewWalker().Broken(v)
+	space.NewWalker().Broken(v, dme.None)
 	if names != inNetwork && c.Crashes > 0 {
 		t.Errorf("%+v: the network is judged by %q, a vector by %q", c, inNetwork, names)
 	}
@@ -297,7 +297,7 @@ func TestPairsAreLookedAtWhereTheyChange(t *testing.T) {
 		}
 		found := make(map[Property]int)
 		space := NewSpace(m)
-		walker := space.NewWalker()
+		walker, near := space.NewWalker(), space.NewWalker()
 		for seed := range uint64(60) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			for n := New(m); n.Violation == nil; {
@@ -305,15 +305,19 @@ func TestPairsAreLookedAtWhereTheyChange(t *testing.T) {
 				if len(steps) == 0 {
 					break
 				}
-				n.Take(steps[rng.IntN(len(steps))])
+				x := steps[rng.IntN(len(steps))]
+				n.Take(x)
 				isInvariant := func(i dme.Invariant) bool { return Property(i.Name) == n.Violation.Property }
 				if n.Violation != nil && !slices.ContainsFunc(a.Invariants, isInvariant) {
 					break
 				}
 				v, _ := space.Of(n)
-				all, vector := n.Broken(), walker.Broken(v)
-				if (n.Violation == nil) != (all == nil) || (n.Violation == nil) != (vector == nil) {
-					t.Fatalf("%s, seed %d: after a step %v, all pairs %v, as a vector %v", a.Name, seed, n.Violation, all, vector)
+				all, vector, pairs := n.Broken(), walker.Broken(v, dme.None), near.Broken(v, x.Node)
+				for _, bad := range []*Violation{all, vector, pairs} {
+					if (n.Violation == nil) != (bad == nil) {
+						t.Fatalf("%s, seed %d: after a step %v, all pairs %v, as a vector %v, its pairs with the node of the step %v",
+							a.Name, seed, n.Violation, all, vector, pairs)
+					}
 				}
 				if n.Violation != nil {
 					found[n.Violation.Property]++

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -24,7 +25,7 @@ type digger struct {
 
 // run tries all there is from the initial state on, as far as the others have not.
 func (g *digger) run(v []uint32, h vnet.Hash) {
-	if g.push(v, h) {
+	if g.push(v, h, dme.None) {
 		g.dig()
 	}
 	g.report()
@@ -46,11 +47,12 @@ func (g *digger) dig() {
 		if g.taken++; g.taken >= reportEvery {
 			g.report()
 		}
-		bad := g.Do(top.v, top.h, top.steps[k])
+		bad, changed := g.Do(top.v, top.h, top.steps[k]), top.steps[k].Node
 		if bad == nil && d.reduction != nil {
 			var forced int
 			forced, bad = g.Settle(nil)
 			g.taken += uint64(forced)
+			changed = dme.None
 		}
 		if bad != nil {
 			d.find(&finding{Violation: *bad, way: g.moves(g.used)})
@@ -58,15 +60,15 @@ func (g *digger) dig() {
 		}
 		if d.bits.add(g.Hash) {
 			g.states++
-			if !g.push(g.Next, g.Hash) {
+			if !g.push(g.Next, g.Hash, changed) {
 				return
 			}
 		}
 	}
 }
 
-// push goes on to a state, and reports false where it breaks a property.
-func (g *digger) push(v []uint32, h vnet.Hash) bool {
+// push goes on to a state, and reports false where it breaks a property; see [vnet.Walker.Broken].
+func (g *digger) push(v []uint32, h vnet.Hash, changed dme.NodeID) bool {
 	d := g.search
 	if g.used == len(g.frames) {
 		g.frames = append(g.frames, frame{v: make([]uint32, d.width)})
@@ -82,7 +84,7 @@ func (g *digger) push(v []uint32, h vnet.Hash) bool {
 		d.hold(stepBytes * grown)
 	}
 	g.used++
-	bad := g.Broken(top.v)
+	bad := g.Broken(top.v, changed)
 	if stuck && !d.SafetyOnly {
 		bad = stalled(g.Waiting(top.v))
 	}

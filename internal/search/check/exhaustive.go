@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -256,6 +257,7 @@ type batch struct {
 	origins *[blockSize]origin
 	vectors []uint32
 	hashes  []vnet.Hash
+	changed []dme.NodeID // by the step to each; None: all may have changed
 }
 
 func newExhaustive(s *Search, workers int) *exhaustive {
@@ -319,7 +321,7 @@ func (x *exhaustive) first() bool {
 		v = w.classes.Of(v)
 		h = x.space.HashOf(v)
 	}
-	w.offer(v, h, 0)
+	w.offer(v, h, 0, dme.None)
 	w.lookUp()
 	x.frontier = w.filled()
 	return true
@@ -401,6 +403,7 @@ func (x *exhaustive) find(f *finding) {
 const (
 	blockBytes = 8 * blockSize
 	hashBytes  = 16
+	nodeBytes  = 4
 )
 
 func (x *exhaustive) newBatch() *batch {
@@ -412,10 +415,10 @@ func (x *exhaustive) newBatch() *batch {
 	if n := len(x.spare); n > 0 {
 		b, x.spare = x.spare[n-1], x.spare[:n-1]
 	} else {
-		b = &batch{vectors: make([]uint32, x.batch*x.width), hashes: make([]vnet.Hash, x.batch)}
-		x.hold((4*x.width + hashBytes) * x.batch)
+		b = &batch{vectors: make([]uint32, x.batch*x.width), hashes: make([]vnet.Hash, x.batch), changed: make([]dme.NodeID, x.batch)}
+		x.hold((4*x.width + hashBytes + nodeBytes) * x.batch)
 	}
-	b.first, b.origins, b.vectors, b.hashes = first, origins, b.vectors[:0], b.hashes[:0]
+	b.first, b.origins, b.vectors, b.hashes, b.changed = first, origins, b.vectors[:0], b.hashes[:0], b.changed[:0]
 	return b
 }
 

@@ -199,7 +199,7 @@ func (g *graph) build(ctx context.Context) (end *dead, stopped string) {
 		if steps, stuck = g.walker.Enabled(v, steps[:0]); stuck {
 			return &dead{id, vnet.Step{}, nil}, ""
 		}
-		if bad := g.walker.Broken(v); bad != nil {
+		if bad := g.walker.Broken(v, dme.None); bad != nil {
 			return &dead{id, vnet.Step{}, bad}, ""
 		}
 		for _, x := range steps {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"dmebench/dme"
 	"dmebench/dme/vnet"
 )
 
@@ -30,6 +31,7 @@ type worker struct {
 type reached struct {
 	vectors []uint32
 	hashes  []vnet.Hash
+	changed []dme.NodeID // see [batch]
 	origins []origin
 	isNew   []bool
 	shards  [][]int32 // indexes of the states of each
@@ -41,11 +43,11 @@ const reachedMost = 1024
 func newWorker(x *exhaustive) *worker {
 	most := statesIn(1<<17, x.width, reachedMost)
 	w := &worker{search: x, Walker: x.space.NewWalker(), reached: reached{
-		vectors: make([]uint32, 0, most*x.width), hashes: make([]vnet.Hash, 0, most), origins: make([]origin, 0, most),
-		isNew: make([]bool, most), shards: make([][]int32, len(x.seen.shards)),
+		vectors: make([]uint32, 0, most*x.width), hashes: make([]vnet.Hash, 0, most), changed: make([]dme.NodeID, 0, most),
+		origins: make([]origin, 0, most), isNew: make([]bool, most), shards: make([][]int32, len(x.seen.shards)),
 	}}
 	const originBytes = 8
-	x.hold(most * (4*x.width + hashBytes + originBytes))
+	x.hold(most * (4*x.width + hashBytes + nodeBytes + originBytes))
 	if x.byClass {
 		w.classes = x.space.NewClasses()
 	} else if x.reduction != nil {
@@ -65,7 +67,7 @@ func (w *worker) expandBatch(b *batch) {
 			break
 		}
 		at := b.first + uint64(i)
-		bad := w.Broken(v)
+		bad := w.Broken(v, b.changed[i])
 		if stuck && !x.SafetyOnly {
 			bad = stalled(w.Waiting(v))
 		}
@@ -93,29 +95,32 @@ func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, state uint64) (ba
 	w.taken++
 	if w.classes != nil {
 		return w.classes.Step(w.Walker, v, step, func(rep []uint32) {
-			w.offer(rep, w.search.space.HashOf(rep), originOf(state, w.moves))
+			w.offer(rep, w.search.space.HashOf(rep), originOf(state, w.moves), dme.None)
 			w.moves++
 		})
 	}
+	changed := step.Node
 	bad = w.Do(v, h, step)
 	if bad == nil && w.search.reduction != nil {
 		var forced int
 		forced, bad = w.Settle(nil)
 		w.taken += uint64(forced)
+		changed = dme.None
 	}
 	if bad == nil {
-		w.offer(w.Next, w.Hash, originOf(state, w.moves))
+		w.offer(w.Next, w.Hash, originOf(state, w.moves), changed)
 		w.moves++
 	}
 	return bad
 }
 
-func (w *worker) offer(v []uint32, h vnet.Hash, from origin) {
+func (w *worker) offer(v []uint32, h vnet.Hash, from origin, changed dme.NodeID) {
 	shard := &w.shards[w.search.seen.shardOf(h)]
 	*shard = append(*shard, int32(len(w.hashes)))
 	w.vectors = append(w.vectors, v...)
 	w.hashes = append(w.hashes, h)
 	w.origins = append(w.origins, from)
+	w.changed = append(w.changed, changed)
 	if len(w.hashes) == cap(w.hashes) {
 		w.lookUp()
 	}
@@ -133,13 +138,13 @@ func (w *worker) lookUp() {
 		if w.isNew[i] {
 			w.isNew[i] = false
 			w.count++
-			w.push(w.vectors[i*width:(i+1)*width], h, w.origins[i])
+			w.push(w.vectors[i*width:(i+1)*width], h, w.origins[i], w.changed[i])
 		}
 	}
-	w.vectors, w.hashes, w.origins = w.vectors[:0], w.hashes[:0], w.origins[:0]
+	w.vectors, w.hashes, w.origins, w.changed = w.vectors[:0], w.hashes[:0], w.origins[:0], w.changed[:0]
 }
 
-func (w *worker) push(v []uint32, h vnet.Hash, from origin) {
+func (w *worker) push(v []uint32, h vnet.Hash, from origin, changed dme.NodeID) {
 	var b *batch
 	if n := len(w.out); n > 0 && len(w.out[n-1].hashes) < w.search.batch {
 		b = w.out[n-1]
@@ -151,6 +156,7 @@ func (w *worker) push(v []uint32, h vnet.Hash, from origin) {
 	b.origins[len(b.hashes)] = from
 	b.vectors = append(b.vectors, v...)
 	b.hashes = append(b.hashes, h)
+	b.changed = append(b.changed, changed)
 }
 
 func (w *worker) filled() []*batch {
