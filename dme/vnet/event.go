@@ -165,7 +165,7 @@ type decodedMessage struct {
 // room is how many of each are kept: powers of two.
 type room struct{ nodes, messages, pairs uint32 }
 
-var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 17}
+var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 18}
 
 const (
 	// What a node and a message take beside their saved bytes, about.

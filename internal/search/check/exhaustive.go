@@ -256,8 +256,14 @@ type batch struct {
 	first   uint64 // the number of the first
 	origins *[blockSize]origin
 	vectors []uint32
-	hashes  []vnet.Hash
-	changed []dme.NodeID // by the step to each; None: all may have changed
+	states  []stepped
+}
+
+// stepped is a state, by its hash, to which a step led that changed a node; None: all may
+// have changed.
+type stepped struct {
+	vnet.Hash
+	changed dme.NodeID
 }
 
 func newExhaustive(s *Search, workers int) *exhaustive {
@@ -321,7 +327,7 @@ func (x *exhaustive) first() bool {
 		v = w.classes.Of(v)
 		h = x.space.HashOf(v)
 	}
-	w.offer(v, h, 0, dme.None)
+	w.offer(v, stepped{h, dme.None}, 0)
 	w.lookUp()
 	x.frontier = w.filled()
 	return true
@@ -402,8 +408,7 @@ func (x *exhaustive) find(f *finding) {
 // Bytes that a block of origins and a state of a batch take, but for its vector.
 const (
 	blockBytes = 8 * blockSize
-	hashBytes  = 16
-	nodeBytes  = 4
+	stateBytes = 24
 )
 
 func (x *exhaustive) newBatch() *batch {
@@ -415,10 +420,10 @@ func (x *exhaustive) newBatch() *batch {
 	if n := len(x.spare); n > 0 {
 		b, x.spare = x.spare[n-1], x.spare[:n-1]
 	} else {
-		b = &batch{vectors: make([]uint32, x.batch*x.width), hashes: make([]vnet.Hash, x.batch), changed: make([]dme.NodeID, x.batch)}
-		x.hold((4*x.width + hashBytes + nodeBytes) * x.batch)
+		b = &batch{vectors: make([]uint32, x.batch*x.width), states: make([]stepped, x.batch)}
+		x.hold((4*x.width + stateBytes) * x.batch)
 	}
-	b.first, b.origins, b.vectors, b.hashes, b.changed = first, origins, b.vectors[:0], b.hashes[:0], b.changed[:0]
+	b.first, b.origins, b.vectors, b.states = first, origins, b.vectors[:0], b.states[:0]
 	return b
 }
 

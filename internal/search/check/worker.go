@@ -30,11 +30,14 @@ type worker struct {
 // is then still in the processor's cache when they are expanded.
 type reached struct {
 	vectors []uint32
-	hashes  []vnet.Hash
-	changed []dme.NodeID // see [batch]
-	origins []origin
+	states  []candidate
 	isNew   []bool
 	shards  [][]int32 // indexes of the states of each
+}
+
+type candidate struct {
+	stepped
+	from origin
 }
 
 // reachedMost: one lock for dozens of states, which all stay in the processor's cache.
@@ -43,11 +46,11 @@ const reachedMost = 1024
 func newWorker(x *exhaustive) *worker {
 	most := statesIn(1<<17, x.width, reachedMost)
 	w := &worker{search: x, Walker: x.space.NewWalker(), reached: reached{
-		vectors: make([]uint32, 0, most*x.width), hashes: make([]vnet.Hash, 0, most), changed: make([]dme.NodeID, 0, most),
-		origins: make([]origin, 0, most), isNew: make([]bool, most), shards: make([][]int32, len(x.seen.shards)),
+		vectors: make([]uint32, 0, most*x.width), states: make([]candidate, 0, most),
+		isNew: make([]bool, most), shards: make([][]int32, len(x.seen.shards)),
 	}}
 	const originBytes = 8
-	x.hold(most * (4*x.width + hashBytes + nodeBytes + originBytes))
+	x.hold(most * (4*x.width + stateBytes + originBytes))
 	if x.byClass {
 		w.classes = x.space.NewClasses()
 	} else if x.reduction != nil {
@@ -59,15 +62,15 @@ func newWorker(x *exhaustive) *worker {
 func (w *worker) expandBatch(b *batch) {
 	w.taken, w.count = 0, 0
 	x, width := w.search, w.search.width
-	for i := range b.hashes {
-		v, h := b.vectors[i*width:(i+1)*width], b.hashes[i]
+	for i, state := range b.states {
+		v := b.vectors[i*width : (i+1)*width]
 		steps, stuck := w.Enabled(v, w.steps[:0])
 		w.steps = steps
 		if w.spent {
 			break
 		}
 		at := b.first + uint64(i)
-		bad := w.Broken(v, b.changed[i])
+		bad := w.Broken(v, state.changed)
 		if stuck && !x.SafetyOnly {
 			bad = stalled(w.Waiting(v))
 		}
@@ -75,7 +78,7 @@ func (w *worker) expandBatch(b *batch) {
 		move := -1 // the state itself
 		for bad == nil && move+1 < len(steps) && !w.spent {
 			move++
-			bad = w.take(v, h, steps[move], at)
+			bad = w.take(v, state.Hash, steps[move], at)
 		}
 		if bad != nil {
 			x.find(&finding{Violation: *bad, state: at, move: move})
@@ -87,7 +90,7 @@ func (w *worker) expandBatch(b *batch) {
 	if w.classes != nil {
 		own += w.classes.Footprint()
 	}
-	x.progressed(own, &w.held, w.taken, w.count, uint64(len(b.hashes)))
+	x.progressed(own, &w.held, w.taken, w.count, uint64(len(b.states)))
 }
 
 // take takes a step from a state, by its number, and offers what it leads to: a move for each.
@@ -95,7 +98,7 @@ func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, state uint64) (ba
 	w.taken++
 	if w.classes != nil {
 		return w.classes.Step(w.Walker, v, step, func(rep []uint32) {
-			w.offer(rep, w.search.space.HashOf(rep), originOf(state, w.moves), dme.None)
+			w.offer(rep, stepped{w.search.space.HashOf(rep), dme.None}, originOf(state, w.moves))
 			w.moves++
 		})
 	}
@@ -108,20 +111,18 @@ func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, state uint64) (ba
 		changed = dme.None
 	}
 	if bad == nil {
-		w.offer(w.Next, w.Hash, originOf(state, w.moves), changed)
+		w.offer(w.Next, stepped{w.Hash, changed}, originOf(state, w.moves))
 		w.moves++
 	}
 	return bad
 }
 
-func (w *worker) offer(v []uint32, h vnet.Hash, from origin, changed dme.NodeID) {
-	shard := &w.shards[w.search.seen.shardOf(h)]
-	*shard = append(*shard, int32(len(w.hashes)))
+func (w *worker) offer(v []uint32, s stepped, from origin) {
+	shard := &w.shards[w.search.seen.shardOf(s.Hash)]
+	*shard = append(*shard, int32(len(w.states)))
 	w.vectors = append(w.vectors, v...)
-	w.hashes = append(w.hashes, h)
-	w.origins = append(w.origins, from)
-	w.changed = append(w.changed, changed)
-	if len(w.hashes) == cap(w.hashes) {
+	w.states = append(w.states, candidate{s, from})
+	if len(w.states) == cap(w.states) {
 		w.lookUp()
 	}
 }
@@ -129,34 +130,33 @@ func (w *worker) offer(v []uint32, h vnet.Hash, from origin, changed dme.NodeID)
 func (w *worker) lookUp() {
 	for i, which := range w.shards {
 		if len(which) > 0 {
-			w.search.seen.shards[i].add(w.hashes, which, w.isNew)
+			w.search.seen.shards[i].add(w.states, which, w.isNew)
 			w.shards[i] = which[:0]
 		}
 	}
 	width := w.search.width
-	for i, h := range w.hashes {
+	for i := range w.states {
 		if w.isNew[i] {
 			w.isNew[i] = false
 			w.count++
-			w.push(w.vectors[i*width:(i+1)*width], h, w.origins[i], w.changed[i])
+			w.push(w.vectors[i*width:(i+1)*width], &w.states[i])
 		}
 	}
-	w.vectors, w.hashes, w.origins, w.changed = w.vectors[:0], w.hashes[:0], w.origins[:0], w.changed[:0]
+	w.vectors, w.states = w.vectors[:0], w.states[:0]
 }
 
-func (w *worker) push(v []uint32, h vnet.Hash, from origin, changed dme.NodeID) {
+func (w *worker) push(v []uint32, c *candidate) {
 	var b *batch
-	if n := len(w.out); n > 0 && len(w.out[n-1].hashes) < w.search.batch {
+	if n := len(w.out); n > 0 && len(w.out[n-1].states) < w.search.batch {
 		b = w.out[n-1]
 	} else {
 		b = w.search.newBatch()
 		w.out = append(w.out, b)
 		w.spent = w.search.memory.spent.Load()
 	}
-	b.origins[len(b.hashes)] = from
+	b.origins[len(b.states)] = c.from
 	b.vectors = append(b.vectors, v...)
-	b.hashes = append(b.hashes, h)
-	b.changed = append(b.changed, changed)
+	b.states = append(b.states, c.stepped)
 }
 
 func (w *worker) filled() []*batch {
@@ -201,7 +201,7 @@ type shard struct {
 }
 
 // add adds those states of which the indexes are given, and notes which of them are new.
-func (s *shard) add(hashes []vnet.Hash, which []int32, isNew []bool) {
+func (s *shard) add(states []candidate, which []int32, isNew []bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for 4*(s.used+len(which)) > 3*len(s.slots) {
@@ -214,12 +214,12 @@ func (s *shard) add(hashes []vnet.Hash, which []int32, isNew []bool) {
 	// the sum is kept keeps the compiler from leaving them out.
 	var fetched uint64
 	for _, i := range which {
-		fetched += slots[hashes[i].B>>shift].A
+		fetched += slots[states[i].B>>shift].A
 	}
 	s.fetched = fetched
 	mask := len(slots) - 1
 	for _, i := range which {
-		h := hashes[i]
+		h := states[i].Hash
 		if h == (vnet.Hash{}) {
 			h.A = 1
 		}
