@@ -143,6 +143,7 @@ type decoded struct {
 	nodes    [][]decodedNode // by node, from 1, and by place
 	messages []decodedMessage
 	pairs    []heldPair
+	replaced int // pairs, since there is room for so many
 	bytes    int // that all of it takes, about
 }
 
@@ -150,6 +151,35 @@ type decoded struct {
 // numbers of the local states, each plus one, and of the queues from one to the other; with
 // disturbed in the highest bit, which no number reaches.
 type heldPair struct{ nodes, links uint64 }
+
+// place is where a pair is kept, if it is.
+func (d *decoded) place(p heldPair) *heldPair {
+	return &d.pairs[scatter(p.nodes^bits.RotateLeft64(p.links, 15))&uint64(len(d.pairs)-1)]
+}
+
+// replace keeps a pair in its place and, where many have lost theirs so, makes more room.
+func (d *decoded) replace(p heldPair) {
+	at := d.place(p)
+	if *at != (heldPair{}) {
+		d.replaced++
+	}
+	*at = p
+	if d.replaced > len(d.pairs)/4 && len(d.pairs) < int(d.room.pairs) {
+		old := d.pairs
+		d.makePairs(4 * len(old))
+		for _, p := range old {
+			if p != (heldPair{}) {
+				*d.place(p) = p
+			}
+		}
+	}
+}
+
+func (d *decoded) makePairs(many int) {
+	many = min(many, int(d.room.pairs))
+	d.bytes += pairBytes * (many - len(d.pairs))
+	d.pairs, d.replaced = make([]heldPair, many), 0
+}
 
 // decodedNode is the node of a local state, loaded again and again.
 type decodedNode struct {
@@ -162,7 +192,7 @@ type decodedMessage struct {
 	message *dme.Message
 }
 
-// room is how many of each are kept: powers of two.
+// room is how many of each are kept at most: powers of two.
 type room struct{ nodes, messages, pairs uint32 }
 
 var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 18}
@@ -189,8 +219,7 @@ func (w *Walker) Broken(v []uint32, changed dme.NodeID) *Violation {
 func (w *Walker) brokenPair(disturbed bool, a, b dme.NodeID) *Violation {
 	d := &w.decoded
 	if d.pairs == nil {
-		d.pairs = make([]heldPair, d.room.pairs)
-		d.bytes += pairBytes * len(d.pairs)
+		d.makePairs(1 << 12)
 	}
 	pair := heldPair{nodes: uint64(w.Next[a-1]+1)<<32 | uint64(w.Next[b-1]+1)}
 	if disturbed {
@@ -202,13 +231,12 @@ func (w *Walker) brokenPair(disturbed bool, a, b dme.NodeID) *Violation {
 	if place := w.places[w.link(b, a)]; place > 0 {
 		pair.links |= uint64(w.Next[place])
 	}
-	at := &d.pairs[scatter(pair.nodes^bits.RotateLeft64(pair.links, 15))&uint64(d.room.pairs-1)]
-	if *at == pair {
+	if *d.place(pair) == pair {
 		return nil
 	}
 	bad := w.judge.ofPair(disturbed, a, b)
 	if bad == nil {
-		*at = pair
+		d.replace(pair)
 	}
 	return bad
 }
