@@ -107,7 +107,7 @@ func newestOf(n *vnet.Network, steps []vnet.Step) int {
 	return best
 }
 
-const sampled = 300
+const sampled = 100
 
 // Overtaking returns the most entries of others between a request and its entry in some
 // random schedules: what an exhaustive search, which would have to tell apart states
