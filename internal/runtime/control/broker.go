@@ -47,9 +47,10 @@ func StartBroker(listen string, workers int) (*nats.Server, error) {
 	})
 }
 
-// bind binds the address once, before the server does, which reports a port in use
-// only to a log and would wait for it. It returns the address with its port. What is not
-// encrypted is of this host's loopback.
+// bind binds the address once, before the server does, which reports a port in use only to
+// a log and would wait for it. It returns the address as the server takes it: a free port is
+// for the server to choose, since another process may take one that is chosen before. What
+// is not encrypted is of this host's loopback.
 func bind(listen string, encrypted bool) (*net.TCPAddr, error) {
 	address, err := net.ResolveTCPAddr("tcp", listen)
 	if err != nil {
@@ -62,8 +63,8 @@ func bind(listen string, encrypted bool) (*net.TCPAddr, error) {
 	if err != nil {
 		return nil, listenError(listen, err)
 	}
-	defer l.Close()
-	address.Port = l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	address.Port = cmp.Or(address.Port, server.RANDOM_PORT)
 	return address, nil
 }
 
