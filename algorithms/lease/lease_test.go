@@ -7,6 +7,7 @@ import (
 	"dmebench/dme"
 	"dmebench/dme/conformance"
 	"dmebench/internal/search/check"
+	"dmebench/internal/testkit"
 	"dmebench/internal/testkit/suite"
 )
 
@@ -27,6 +28,10 @@ func TestAlgorithm(t *testing.T) {
 	request := func(node dme.NodeID, clock uint64) dme.Stamp { return dme.Stamp{Clock: clock, Node: node} }
 	message := func(kind dme.Kind, clock uint64, of dme.Stamp, token uint64) []dme.Message {
 		return []dme.Message{{Kind: kind, Clock: clock, Req: of, Num: token}}
+	}
+	schedules := 100
+	if testkit.Long() {
+		schedules = 300
 	}
 	suite.Run(t, suite.Suite{
 		Algorithm:        Algorithm(),
@@ -76,7 +81,7 @@ func TestAlgorithm(t *testing.T) {
 		Searches: []suite.Search{
 			{Options: check.Options{Nodes: 2, Requests: 4}},
 			{Options: check.Options{Nodes: 2, Requests: 3, Faults: 1}},
-			{Nodes: []int{3, 5, 9}, Options: check.Options{Schedules: 100}},
+			{Nodes: []int{3, 5, 9}, Options: check.Options{Schedules: schedules}},
 		},
 	})
 }

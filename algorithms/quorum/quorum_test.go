@@ -20,9 +20,7 @@ func rules() []string {
 	return slices.DeleteFunc(Names(), func(name string) bool { return strings.HasPrefix(name, fromFile) })
 }
 
-// TestEveryConstructionForEveryN checks the properties (a) and, where it is
-// meant to hold, (b), and that the two directions of a family agree, for every
-// N up to 400.
+// Properties (a) and, where it is meant to hold, (b), and that the two directions of a family agree.
 func TestEveryConstructionForEveryN(t *testing.T) {
 	most := 200
 	if testkit.Long() {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"dmebench/internal/platform"
 	"dmebench/internal/testkit"
 )
 
@@ -30,16 +29,6 @@ func jetStream(t *testing.T) string {
 func broker(t *testing.T, port int) *server.Server {
 	t.Helper()
 	return serve(t, server.Options{Port: port})
-}
-
-// fixedPort returns a port of the loopback for a server that comes back at it.
-func fixedPort(t *testing.T) int {
-	t.Helper()
-	free, err := platform.FreePorts(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return free[0]
 }
 
 // serve starts a server of NATS on the loopback, until the end of the test.

@@ -7,9 +7,8 @@ import (
 )
 
 // FreePorts returns n ports of this host's loopback at which nobody listens, for servers
-// that come back where they were. They lie below the ports that systems give to outgoing
-// connections: one of those could otherwise take the port while its server is down, even
-// that of a client which tries to reach the server.
+// that come back where they were. They lie below the ports that systems hand out by default
+// to those who ask for any: one of them could otherwise take the port while its server is down.
 func FreePorts(n int) (all []int, err error) {
 	const lowest, below, tries = 10_000, 32_768, 1000
 	for try := 0; len(all) < n; try++ {

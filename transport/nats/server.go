@@ -38,7 +38,7 @@ func (g *gate) Check(c server.ClientAuthentication) bool {
 
 const (
 	serverHost    = "127.0.0.1"
-	serverTimeout = 30 * time.Second
+	serverTimeout = 10 * time.Second
 
 	authTimeout = connectTimeout
 

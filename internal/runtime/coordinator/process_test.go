@@ -18,7 +18,6 @@ import (
 
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/run"
-	"dmebench/internal/runtime/witness"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
 )
@@ -281,61 +280,6 @@ func TestAWorkerThatFailsIsNamed(t *testing.T) {
 
 // bound is within what every run ends that something was done to.
 const bound = 10 * time.Second
-
-// counted opens the page of a run by way of one of its workers.
-func counted(t *testing.T, pid, nodes int) *witness.Page {
-	t.Helper()
-	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/3", pid), os.O_RDWR, 0)
-	if err != nil {
-		t.Skip("the memory of another process cannot be opened here:", err)
-	}
-	p, err := witness.OpenPage(f, nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// A worker that counts wrongly does not pass for one that does well.
-func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
-	beside(t)
-	for i, c := range []struct {
-		name                          string
-		sent, handled, other, entries int // of kind 1, of kind 2
-		want                          string
-	}{
-		{name: "handled more than was sent", handled: 5, want: "were duplicated"},
-		{name: "sent what nobody got", sent: 5, want: "were lost"},
-		{name: "entered more often", entries: 5, want: "entries and recorded"},
-		{name: "takes one kind for another", handled: -1, other: 1, want: "handled"},
-	} {
-		if !sampled(i, 2) {
-			continue
-		}
-		workers := &recorder{}
-		r := mustEnd(t, runs.Spec{
-			Algorithm: "ricart-agrawala", Nodes: 3, CS: "1ms", Duration: runs.Duration(500 * time.Millisecond),
-			StallAfter: runs.Duration(300 * time.Millisecond),
-		}, Options{
-			Started: workers.started,
-			Progress: onFirstEntries(func() {
-				p := counted(t, workers.pids()[0], 3)
-				defer p.Close()
-				n, m := p.Counters(2), p.Traffic(2)
-				n.Sent.Add(uint64(c.sent))
-				n.Handled.Add(uint64(c.handled + c.other))
-				n.Entries.Add(uint64(c.entries))
-				n.Requests.Add(uint64(c.entries))
-				m.Sent[1].Add(uint64(c.sent))
-				m.Handled[1].Add(uint64(c.handled))
-				m.Handled[2].Add(uint64(c.other))
-			}),
-		})
-		if r.Status != runs.Failed || !strings.Contains(r.Error, c.want) {
-			t.Errorf("%s: status %s: %s", c.name, r.Status, r.Error)
-		}
-	}
-}
 
 // descriptors lists what this process has open.
 func descriptors(t *testing.T) []string {

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/run"
+	"dmebench/internal/runtime/witness"
 	"dmebench/internal/sim"
 	"dmebench/runs"
 )
@@ -329,5 +331,60 @@ func TestAWorkerThatCannotStart(t *testing.T) {
 	}
 	if r.Status != runs.Failed || len(r.FailedNodes) == 0 {
 		t.Errorf("status %s, failed nodes %v: %s", r.Status, r.FailedNodes, r.Error)
+	}
+}
+
+// counted opens the page of a run by way of one of its workers.
+func counted(t *testing.T, pid, nodes int) *witness.Page {
+	t.Helper()
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/3", pid), os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("the memory of another process cannot be opened here:", err)
+	}
+	p, err := witness.OpenPage(f, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A worker that counts wrongly does not pass for one that does well.
+func TestAWorkerThatLiesIsFoundOut(t *testing.T) {
+	beside(t)
+	for i, c := range []struct {
+		name                          string
+		sent, handled, other, entries int // how many too many; other: handled, of another kind
+		want                          string
+	}{
+		{name: "handled more than was sent", handled: 5, want: "were duplicated"},
+		{name: "sent what nobody got", sent: 5, want: "were lost"},
+		{name: "entered more often", entries: 5, want: "entries and recorded"},
+		{name: "takes one kind for another", handled: -1, other: 1, want: "handled"},
+	} {
+		if !sampled(i, 2) {
+			continue
+		}
+		workers := &recorder{}
+		r := mustEnd(t, runs.Spec{
+			Algorithm: "ricart-agrawala", Nodes: 3, CS: "1ms", Duration: runs.Duration(500 * time.Millisecond),
+			StallAfter: runs.Duration(300 * time.Millisecond),
+		}, Options{
+			Started: workers.started,
+			Progress: onFirstEntries(func() {
+				p := counted(t, workers.pids()[0], 3)
+				defer p.Close()
+				n, m := p.Counters(2), p.Traffic(2)
+				n.Sent.Add(uint64(c.sent))
+				n.Handled.Add(uint64(c.handled + c.other))
+				n.Entries.Add(uint64(c.entries))
+				n.Requests.Add(uint64(c.entries))
+				m.Sent[1].Add(uint64(c.sent))
+				m.Handled[1].Add(uint64(c.handled))
+				m.Handled[2].Add(uint64(c.other))
+			}),
+		})
+		if r.Status != runs.Failed || !strings.Contains(r.Error, c.want) {
+			t.Errorf("%s: status %s: %s", c.name, r.Status, r.Error)
+		}
 	}
 }

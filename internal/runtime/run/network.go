@@ -52,9 +52,9 @@ type Endpoint struct {
 	Cut     *link.Cut   // partitions that are made while the run goes on; nil where none will be
 }
 
+// Networks returns all of them. Callers share the slice, and do not change it.
 func Networks() []Network { return networks() }
 
-// networks are asked for with every job.
 var networks = sync.OnceValue(func() []Network {
 	runtime := dme.Option{
 		Name: "gomaxprocs", Default: "0", Forms: []string{"COUNT"}, Valid: validProcs,

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,7 +19,6 @@ import (
 	"dmebench/algorithms/catalog"
 	"dmebench/algorithms/lamport"
 	"dmebench/dme"
-	"dmebench/internal/platform"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
@@ -131,16 +131,13 @@ type broker struct {
 	t      *testing.T
 	server *server.Server
 	opt    server.Options
+	port   int
 }
 
 func startBroker(t *testing.T, change ...func(*server.Options)) *broker {
 	t.Helper()
-	free, err := platform.FreePorts(1)
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := &broker{t: t, opt: server.Options{
-		Host: "127.0.0.1", Port: free[0], NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, MaxPayload: 8 << 20,
 	}}
 	for _, f := range change {
 		f(&b.opt)
@@ -161,7 +158,7 @@ func (b *broker) start() {
 	if !s.ReadyForConnections(10 * time.Second) {
 		b.t.Fatal("the server does not start")
 	}
-	b.server = s
+	b.server, b.port = s, s.Addr().(*net.TCPAddr).Port
 }
 
 func (b *broker) stop() {
@@ -169,7 +166,7 @@ func (b *broker) stop() {
 	b.server.WaitForShutdown()
 }
 
-func (b *broker) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", b.opt.Port) }
+func (b *broker) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", b.port) }
 
 func (b *broker) connect() *natsgo.Conn {
 	b.t.Helper()
