@@ -47,12 +47,11 @@ func (g *digger) dig() {
 		if g.taken++; g.taken >= reportEvery {
 			g.report()
 		}
-		bad, changed := g.Do(top.v, top.h, top.steps[k]), top.steps[k].Node
+		bad := g.Do(top.v, top.h, top.steps[k])
 		if bad == nil && d.reduction != nil {
 			var forced int
 			forced, bad = g.Settle(nil)
 			g.taken += uint64(forced)
-			changed = dme.None
 		}
 		if bad != nil {
 			d.find(&finding{Violation: *bad, way: g.moves(g.used)})
@@ -60,7 +59,7 @@ func (g *digger) dig() {
 		}
 		if d.bits.add(g.Hash) {
 			g.states++
-			if !g.push(g.Next, g.Hash, changed) {
+			if !g.push(g.Next, g.Hash, top.steps[k].Node) {
 				return
 			}
 		}

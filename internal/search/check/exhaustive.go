@@ -259,8 +259,8 @@ type batch struct {
 	states  []stepped
 }
 
-// stepped is a state, by its hash, to which a step led that changed a node; None: all may
-// have changed.
+// stepped is a state, by its hash, and the node that took the step to it; None: any may have
+// changed. With a reduction, whose steps bring others about, nothing is judged.
 type stepped struct {
 	vnet.Hash
 	changed dme.NodeID

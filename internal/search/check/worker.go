@@ -102,16 +102,14 @@ func (w *worker) take(v []uint32, h vnet.Hash, step vnet.Step, state uint64) (ba
 			w.moves++
 		})
 	}
-	changed := step.Node
 	bad = w.Do(v, h, step)
 	if bad == nil && w.search.reduction != nil {
 		var forced int
 		forced, bad = w.Settle(nil)
 		w.taken += uint64(forced)
-		changed = dme.None
 	}
 	if bad == nil {
-		w.offer(w.Next, stepped{w.Hash, changed}, originOf(state, w.moves))
+		w.offer(w.Next, stepped{w.Hash, step.Node}, originOf(state, w.moves))
 		w.moves++
 	}
 	return bad
