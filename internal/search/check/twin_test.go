@@ -47,13 +47,13 @@ func twin(t *testing.T, a *dme.Algorithm, o Options) (states, steps uint64, dept
 		for _, path := range layer {
 			s := run(path)
 			if s.Stuck() {
-				return 0, 0, 0, stalled(s.Waiting())
+				return 0, 0, len(path), stalled(s.Waiting())
 			}
 			for _, x := range s.distinct(s.Enabled(nil)) {
 				steps++
 				after := run(append(slices.Clone(path), x))
 				if after.Violation != nil {
-					return 0, 0, 0, after.Violation
+					return 0, 0, len(after.path), after.Violation
 				}
 				if key := after.text(); !seen[key] {
 					seen[key] = true
@@ -182,12 +182,35 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// Where something is broken, both meet it, by schedules of the same length.
-func TestTwinOfBrokenLinks(t *testing.T) {
-	for _, c := range []struct {
+// apart is an algorithm with an invariant about two of its nodes that soon does not hold: that
+// b is never inside while a is idle.
+func apart(alg *dme.Algorithm, a, b dme.NodeID) *dme.Algorithm {
+	x := *alg
+	x.Invariants = []dme.Invariant{dme.PairInvariant("apart", "a test", "", func(v dme.GlobalView, i, j dme.NodeID, _, _ dme.Node) error {
+		if i == a && j == b && v.Activity(a) == dme.Idle && v.Activity(b) == dme.Inside {
+			return dme.Broken([]dme.NodeID{a, b}, "%d is inside alone", b)
+		}
+		return nil
+	})}
+	return &x
+}
+
+// Where something is broken, both meet it, by schedules of the same length, and so does a
+// search that keeps a few bits of each state.
+func TestTwinOfWhatIsBroken(t *testing.T) {
+	type example struct {
 		alg *dme.Algorithm
 		o   Options
-	}{
+	}
+	var pairs []example
+	for a := dme.NodeID(1); a <= 4; a++ {
+		for b := dme.NodeID(1); b <= 4; b++ {
+			if a != b { // what a step of a third node lets in, too
+				pairs = append(pairs, example{apart(centralized.Algorithm(), a, b), Options{Nodes: 4, Requests: 4}})
+			}
+		}
+	}
+	for _, c := range append(pairs, []example{
 		{lamport.Algorithm(), Options{Nodes: 2, Requests: 2, Unordered: true}},
 		{suzukikasami.Algorithm(), Options{Nodes: 2, Requests: 2, Lose: 1}},
 		{ricartagrawala.Algorithm(), Options{Nodes: 2, Requests: 2, Lose: 1}},
@@ -196,11 +219,19 @@ func TestTwinOfBrokenLinks(t *testing.T) {
 		{ricartagrawala.Algorithm(), Options{Nodes: 2, Requests: 2, Faults: 1}},
 		{raymond.Algorithm(), Options{Nodes: 3, Requests: 3, Faults: 1}},
 		{suzukikasami.Algorithm(), Options{Nodes: 2, Requests: 2, Faults: 1, Unordered: true}},
-	} {
-		_, _, _, violation := twin(t, c.alg, c.o)
+	}...) {
+		_, _, depth, violation := twin(t, c.alg, c.o)
 		r, err := Exhaustive(t.Context(), c.alg, c.o)
 		if err != nil || r.Violation == nil || violation == nil || r.Violation.Property != violation.Property {
 			t.Errorf("%s: %v, %v; the twin says %v", c.alg.Name, r.Violation, err, violation)
+			continue
+		}
+		if steps := len(r.Trace.Events); steps != depth {
+			t.Errorf("%s: %v after %d steps, where the twin needs %d", c.alg.Name, r.Violation, steps, depth)
+		}
+		c.o.Bitstate = 1 << 20
+		if r, err := Exhaustive(t.Context(), c.alg, c.o); err != nil || r.Violation == nil {
+			t.Errorf("%s: a search that keeps bits of states finds %v, %v", c.alg.Name, r.Violation, err)
 		}
 	}
 }
