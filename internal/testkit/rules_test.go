@@ -45,8 +45,6 @@ var importRules = []importRule{
 	{of: []string{"transport/peers"}, may: []string{"dme", "transport"}},
 	// The suite that all transports pass, with peers in processes of their own.
 	{of: []string{"transport/transporttest"}, may: []string{"dme", "transport", "internal/platform/launch", "internal/testkit"}},
-	// In one process, without a socket.
-	{of: []string{"transport/mem"}, may: []string{"dme", "transport", "transport/peers"}},
 	// Delays and faults, in front of any transport.
 	{of: []string{"transport/link"}, may: []string{"dme", "transport", "internal/platform/rawio", "units"}},
 	{of: []string{"transport/..."}, may: []string{"dme", "transport", "transport/peers", "internal/platform/rawio"}},

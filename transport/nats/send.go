@@ -14,11 +14,10 @@ import (
 )
 
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
-	top, err := t.ready()
-	if err != nil {
+	if _, err := t.ready(); err != nil {
 		return err
 	}
-	p, err := top.Route(from, to, len(b), t.largest)
+	p, err := t.life.Route(from, to, len(b), t.largest)
 	if err != nil {
 		return err
 	}

@@ -41,33 +41,44 @@ func AppendFrame(b []byte, from, to dme.NodeID, body []byte) []byte {
 	if len(body)|int(from)|int(to) < 0x80 {
 		b = append(b, byte(len(body)), byte(from), byte(to))
 	} else {
-		b = binary.AppendUvarint(b, uint64(len(body)))
-		b = binary.AppendUvarint(b, uint64(from))
-		b = binary.AppendUvarint(b, uint64(to))
+		b = appendLongHeader(b, len(body), from, to)
 	}
 	return append(b, body...)
+}
+
+func appendLongHeader(b []byte, length int, from, to dme.NodeID) []byte {
+	b = binary.AppendUvarint(b, uint64(length))
+	b = binary.AppendUvarint(b, uint64(from))
+	return binary.AppendUvarint(b, uint64(to))
 }
 
 // DecodeFrame reads the frame that b begins with into f and returns its size in
 // bytes; 0 where b holds only a part of it. What cannot become a frame is
 // refused as early as it shows.
 func DecodeFrame(b []byte, f *Frame) (size int, err error) {
+	if size = decodeShort(b, f); size > 0 {
+		return size, nil
+	}
 	var length, from, to uint64
-	header := 3
-	if len(b) >= 3 && (b[0]|b[1]|b[2]) < 0x80 {
-		length, from, to = uint64(b[0]), uint64(b[1]), uint64(b[2])
-	} else if header, err = decodeHeader(b, &length, &from, &to); header == 0 {
+	header, err := decodeHeader(b, &length, &from, &to)
+	if header == 0 || uint64(len(b)-header) < length {
 		return 0, err
 	}
-	if uint64(len(b)-header) < length {
-		return 0, nil
-	}
 	size = header + int(length)
-	f.From, f.To = dme.NodeID(from), dme.NodeID(to)
 	// The capacity ends with the body: who appends to it does not write over
 	// the next frame.
-	f.Body = b[header:size:size]
+	*f = Frame{dme.NodeID(from), dme.NodeID(to), b[header:size:size]}
 	return size, nil
+}
+
+// decodeShort is DecodeFrame of a frame with the usual header that has arrived completely, else 0.
+func decodeShort(b []byte, f *Frame) (size int) {
+	if len(b) < 3 || b[0]|b[1]|b[2] >= 0x80 || len(b) < 3+int(b[0]) {
+		return 0
+	}
+	size = 3 + int(b[0])
+	f.From, f.To, f.Body = dme.NodeID(b[1]), dme.NodeID(b[2]), b[3:size:size]
+	return size
 }
 
 func decodeHeader(b []byte, length, from, to *uint64) (int, error) {
@@ -178,12 +189,15 @@ func (s *Stream) Fill() error {
 
 // Next reads the next frame that has arrived completely into f; false where Fill is due.
 func (s *Stream) Next(f *Frame) (bool, error) {
-	if s.start == s.end {
-		return false, nil
+	size := decodeShort(s.buf[s.start:s.end], f)
+	if size == 0 && s.start < s.end {
+		var err error
+		if size, err = DecodeFrame(s.buf[s.start:s.end], f); err != nil {
+			return false, err
+		}
 	}
-	size, err := DecodeFrame(s.buf[s.start:s.end], f)
 	s.start += size
-	return size > 0, err
+	return size > 0, nil
 }
 
 // Buffered returns how many bytes have arrived that no frame has been made of.

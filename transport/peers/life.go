@@ -59,6 +59,28 @@ func (l *Life[State]) Ready() (*Topology[State], error) {
 	return top, nil
 }
 
+// Route returns the process that node to lives in, or why node from cannot send it a frame of
+// so many bytes.
+func (l *Life[State]) Route(from, to dme.NodeID, bytes, largest int) (*Process[State], error) {
+	if top := l.Top(); top != nil && !l.Closing() {
+		if p := top.Of(to); p != nil && bytes <= largest && top.Of(from) == top.Self {
+			return p, nil
+		}
+	}
+	return nil, l.unroutable(from, to, bytes, largest) // apart from what is done for each frame
+}
+
+func (l *Life[State]) unroutable(from, to dme.NodeID, bytes, largest int) error {
+	top, err := l.Ready()
+	if err == nil {
+		err = top.Sendable(from, bytes, largest)
+	}
+	if err == nil {
+		err = fmt.Errorf("%s: no node %d in this run", l.Name, to)
+	}
+	return err
+}
+
 // Closed is the error of a transport that is closed.
 func (l *Life[State]) Closed() error { return fmt.Errorf("%s: %w", l.Name, transport.ErrClosed) }
 

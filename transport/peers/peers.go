@@ -171,18 +171,6 @@ func (t *Topology[State]) Sendable(from dme.NodeID, bytes, largest int) error {
 	return nil
 }
 
-// Route is Sendable for a frame to one node, and returns the process it lives in.
-func (t *Topology[State]) Route(from, to dme.NodeID, bytes, largest int) (*Process[State], error) {
-	if err := t.Sendable(from, bytes, largest); err != nil {
-		return nil, err
-	}
-	p := t.Of(to)
-	if p == nil {
-		return nil, fmt.Errorf("%s: no node %d in this run", t.name, to)
-	}
-	return p, nil
-}
-
 // Hosts reports whether a frame that came from the process p may be delivered. Nobody lives
 // in an incarnation that was replaced.
 func (t *Topology[State]) Hosts(p *Process[State], from, to dme.NodeID) bool {

@@ -33,10 +33,18 @@ func TestTopology(t *testing.T) {
 	if top.Of(0) != nil || top.Of(6) != nil || !top.Hosts(top.At(1), 3, 1) || top.Hosts(top.At(1), 1, 3) {
 		t.Error("nodes live elsewhere than the book says")
 	}
+	life := Life[int]{Name: "net"}
+	if _, err := life.Route(1, 2, 9, 9); err == nil || err.Error() != "net: not started" {
+		t.Error(err)
+	}
+	life.top.Store(top)
+	if p, err := life.Route(1, 3, 9, 9); p != top.At(1) || err != nil {
+		t.Errorf("to %v, error %v", p, err)
+	}
 	for says, send := range map[string]func() error{
-		"node 2 does not live": func() error { return top.Sendable(2, 1, 9) },
-		"10 bytes from node 1": func() error { return top.Sendable(1, 10, 9) },
-		"no node 6":            func() error { _, err := top.Route(1, 6, 1, 9); return err },
+		"node 2 does not live": func() error { _, err := life.Route(2, 1, 1, 9); return err },
+		"10 bytes from node 1": func() error { _, err := life.Route(1, 2, 10, 9); return err },
+		"no node 6":            func() error { _, err := life.Route(1, 6, 1, 9); return err },
 	} {
 		if err := send(); err == nil || !strings.HasPrefix(err.Error(), "net: ") || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)

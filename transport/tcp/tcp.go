@@ -216,11 +216,7 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 }
 
 func (t *Transport) Send(from, to dme.NodeID, b []byte) error {
-	top, err := t.life.Ready()
-	if err != nil {
-		return err
-	}
-	p, err := top.Route(from, to, len(b), transport.MaxFrame)
+	p, err := t.life.Route(from, to, len(b), transport.MaxFrame)
 	if err != nil {
 		return err
 	}

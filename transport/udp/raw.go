@@ -166,11 +166,7 @@ func resolve(addr string) (netip.AddrPort, error) {
 }
 
 func (r *raw) Send(from, to dme.NodeID, b []byte) error {
-	top, err := r.Ready()
-	if err != nil {
-		return err
-	}
-	p, err := top.Route(from, to, len(b), largestRaw)
+	p, err := r.Route(from, to, len(b), largestRaw)
 	if err != nil {
 		return err
 	}

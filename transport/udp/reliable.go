@@ -97,11 +97,7 @@ func (t *reliable) start(top *peers.Topology[association], h transport.Handler) 
 }
 
 func (t *reliable) Send(from, to dme.NodeID, b []byte) error {
-	top, err := t.Ready()
-	if err != nil {
-		return err
-	}
-	p, err := top.Route(from, to, len(b), transport.MaxFrame)
+	p, err := t.Route(from, to, len(b), transport.MaxFrame)
 	if err != nil {
 		return err
 	}
