@@ -62,15 +62,12 @@ var importRules = []importRule{
 	// Nodes that are processes of their own. It knows their protocol and no network.
 	{of: []string{"internal/runtime/foreign"}, may: []string{"dme"}},
 
-	// Between the clocks of hosts.
-	{of: []string{"internal/platform/clock/exchange"}, may: []string{"internal/platform/clock"}},
-
 	// Certificates, in files.
 	{of: []string{"internal/testbed"}, may: []string{"internal/platform/fileio", "transport/nats"}},
 
 	// Looks at hosts, and knows nothing of runs.
 	{of: []string{"internal/testbed/doctor"}, may: []string{
-		"internal/platform/clock", "internal/platform/clock/exchange", "internal/platform/environment",
+		"internal/platform/clock", "internal/platform/environment",
 		"internal/platform/fileio", "internal/platform/layout",
 		"units", "transport/udp",
 	}},

@@ -12,7 +12,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/record"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
@@ -200,8 +199,8 @@ func adjust(t *testing.T, o *Observation, line string) {
 		}
 		o.Hosts[integers(t, words[1:2])[0]].Relation = r
 	case "link":
-		x, l := integers(t, words[1:5]), new(exchange.Link)
-		l.Add(exchange.Path{Sent: int(x[2]), Lost: int(x[3]), Exchanges: exchanges(t, words[5:])})
+		x, l := integers(t, words[1:5]), new(clock.Link)
+		l.Add(clock.Path{Sent: int(x[2]), Lost: int(x[3]), Exchanges: exchanges(t, words[5:])})
 		for i, link := range o.Links {
 			if link.From == int(x[0]) && link.To == int(x[1]) {
 				o.Links[i].Link = l

@@ -9,7 +9,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
@@ -143,12 +142,12 @@ func onHosts(rng *rand.Rand, clocks []ahead, nodes int, length, period, longest 
 			if i == j || !direct {
 				continue
 			}
-			path := exchange.Path{}
+			path := clock.Path{}
 			for at := int64(0); at < length; at += period {
 				path.Exchanges = append(path.Exchanges, clocks[i].asks(clocks[j], at, delay(), delay()))
 			}
 			path.Sent = len(path.Exchanges)
-			link := new(exchange.Link)
+			link := new(clock.Link)
 			link.Add(path)
 			b.links = append(b.links, Link{i, j, link})
 		}

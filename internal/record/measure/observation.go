@@ -27,7 +27,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/record"
 	"dmebench/internal/runtime/noderun"
 	"dmebench/internal/runtime/run"
@@ -102,10 +101,10 @@ type Doubt struct {
 
 // Link is what exchanges say of the way from one host to another. Where both hosts
 // have asked the other, what one has found is added to the other's link in reverse
-// ([exchange.Link.AddReverse]), so that both are as good as can be.
+// ([clock.Link.AddReverse]), so that both are as good as can be.
 type Link struct {
 	From, To int // in Observation.Hosts: who asked, and who answered
-	*exchange.Link
+	*clock.Link
 }
 
 // Mark is what all nodes together had sent at the instant of an exit. What a node had

@@ -12,7 +12,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/record/measure"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
@@ -30,9 +29,9 @@ const (
 type survey struct {
 	c     *coordinator
 	hosts []host.Surveyor
-	peers []exchange.Peer // of the hosts
-	port  *exchange.Port  // of the coordinator; nil where it could not be opened
-	links [][]exchange.Link
+	peers []clock.Peer // of the hosts
+	port  *clock.Port  // of the coordinator; nil where it could not be opened
+	links [][]clock.Link
 	end   context.CancelFunc // of the coordinator's own exchanges
 	going sync.WaitGroup
 
@@ -52,7 +51,7 @@ func (c *coordinator) startSurvey(ctx context.Context) error {
 	if len(s.hosts) < len(c.hosts) || !c.several() {
 		return nil
 	}
-	s.peers = make([]exchange.Peer, len(s.hosts))
+	s.peers = make([]clock.Peer, len(s.hosts))
 	key := (*transport.Key)(&c.key).Derive("exchange between hosts")
 	if err := c.onHosts(func(k int, _ host.Host) (err error) {
 		s.peers[k], err = s.hosts[k].Port(ctx, key)
@@ -61,12 +60,12 @@ func (c *coordinator) startSurvey(ctx context.Context) error {
 		c.warn("the ways between hosts are not measured: %v", err)
 		return nil
 	}
-	s.links = make([][]exchange.Link, len(s.hosts))
+	s.links = make([][]clock.Link, len(s.hosts))
 	for k := range s.links {
-		s.links[k] = make([]exchange.Link, len(s.hosts))
+		s.links[k] = make([]clock.Link, len(s.hosts))
 	}
 	var err error
-	if s.port, err = exchange.Listen(towards(s.peers[0].Address), coordinatorName, key); err != nil {
+	if s.port, err = clock.Listen(towards(s.peers[0].Address), coordinatorName, key); err != nil {
 		c.warn("the coordinator's clock is compared with those of the hosts over the control plane alone: %v", err)
 	}
 	c.survey = s
@@ -94,7 +93,7 @@ func (s *survey) before(ctx context.Context) {
 		return
 	}
 	s.probe(ctx)
-	interval := exchange.Interval(len(s.hosts))
+	interval := clock.Interval(len(s.hosts))
 	_ = s.c.onHosts(func(k int, _ host.Host) error {
 		_, peers := s.others(k)
 		if err := s.hosts[k].Follow(ctx, peers, interval); err != nil {
@@ -109,19 +108,19 @@ func (s *survey) before(ctx context.Context) {
 	s.end = end
 	for k, peer := range s.peers {
 		relation := s.c.about[k].Clock
-		s.going.Go(func() { _ = s.port.Follow(following, peer, interval, func(p exchange.Path) { relate(relation, p) }) })
+		s.going.Go(func() { _ = s.port.Follow(following, peer, interval, func(p clock.Path) { relate(relation, p) }) })
 	}
 }
 
 // relate lets a relation of clocks know of exchanges with the other.
-func relate(r *clock.Relation, p exchange.Path) {
+func relate(r *clock.Relation, p clock.Path) {
 	for _, e := range p.Exchanges {
 		r.Add(e)
 	}
 }
 
 // others returns which hosts beside one are there to be asked, and their peers.
-func (s *survey) others(k int) (hosts []int, peers []exchange.Peer) {
+func (s *survey) others(k int) (hosts []int, peers []clock.Peer) {
 	for j, peer := range s.peers {
 		if j != k && !s.c.lost[j].Load() {
 			hosts, peers = append(hosts, j), append(peers, peer)
@@ -195,7 +194,7 @@ func (s *survey) cannotReach(from, to string) {
 	s.silent = append(s.silent, fmt.Sprintf("%s to host %s", from, to))
 }
 
-func (s *survey) learn(k, j int, p exchange.Path) {
+func (s *survey) learn(k, j int, p clock.Path) {
 	if k == j {
 		return
 	}

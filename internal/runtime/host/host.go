@@ -15,7 +15,6 @@ import (
 
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/platform/clock/exchange"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/noderun"
@@ -136,18 +135,18 @@ func (e *LostError) Unwrap() []error { return []error{ErrLost, e.Why} }
 type Surveyor interface {
 	// Port opens the host's port for the run, which all hosts that know the key
 	// believe, and says where it is. It is closed with the host.
-	Port(ctx context.Context, key []byte) (exchange.Peer, error)
+	Port(ctx context.Context, key []byte) (clock.Peer, error)
 
 	// Probe makes count exchanges with each peer, one after the other. paths[k] is
 	// what came of those with peers[k]; a peer that did not answer at all is in
 	// failures, by its name, with the reason.
-	Probe(ctx context.Context, peers []exchange.Peer, count int) (paths []exchange.Path, failures map[string]string, err error)
+	Probe(ctx context.Context, peers []clock.Peer, count int) (paths []clock.Path, failures map[string]string, err error)
 
 	// Follow exchanges with each peer at each interval until the run is over, or
 	// until it is told to follow others.
-	Follow(ctx context.Context, peers []exchange.Peer, interval time.Duration) error
+	Follow(ctx context.Context, peers []clock.Peer, interval time.Duration) error
 
 	// Paths returns, by the name of the peer, what came of those exchanges since
 	// it was last asked.
-	Paths(ctx context.Context) (map[string]exchange.Path, error)
+	Paths(ctx context.Context) (map[string]clock.Path, error)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/clock/exchange"
+	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/noderun"
@@ -73,10 +73,10 @@ const (
 	askBury    question[dme.NodeID, control.Left] = "bury"
 	askReport  question[nothing, host.Report]     = "report"
 
-	askPort   question[[]byte, exchange.Peer]             = "port"   // open a port for datagrams to the hosts that share this key
-	askProbe  question[probeRequest, probed]              = "probe"  // exchange some with these hosts
-	askFollow question[followRequest, nothing]            = "follow" // … with these until the run is over
-	askPaths  question[nothing, map[string]exchange.Path] = "paths"  // what came of that since this was last asked?
+	askPort   question[[]byte, clock.Peer]             = "port"   // open a port for datagrams to the hosts that share this key
+	askProbe  question[probeRequest, probed]           = "probe"  // exchange some with these hosts
+	askFollow question[followRequest, nothing]         = "follow" // … with these until the run is over
+	askPaths  question[nothing, map[string]clock.Path] = "paths"  // what came of that since this was last asked?
 
 	askExamine question[doctor.Need, []doctor.Finding] = "examine" // your host
 	askGate    question[[]byte, doctor.Doors]          = "gate"    // open one for the hosts that share this key
@@ -104,18 +104,18 @@ type (
 	}
 
 	probeRequest struct {
-		Peers []exchange.Peer `json:"peers"`
-		Count int             `json:"count"` // exchanges with each
+		Peers []clock.Peer `json:"peers"`
+		Count int          `json:"count"` // exchanges with each
 	}
 
 	probed struct {
-		Paths    []exchange.Path   `json:"paths"`    // in the order of the peers
+		Paths    []clock.Path      `json:"paths"`    // in the order of the peers
 		Failures map[string]string `json:"failures"` // why peers did not answer
 	}
 
 	followRequest struct {
-		Peers    []exchange.Peer `json:"peers"`
-		Interval time.Duration   `json:"interval_ns"` // between exchanges with each
+		Peers    []clock.Peer  `json:"peers"`
+		Interval time.Duration `json:"interval_ns"` // between exchanges with each
 	}
 
 	reachRequest struct {

@@ -10,7 +10,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 
 	"dmebench/dme"
-	"dmebench/internal/platform/clock/exchange"
+	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/control"
@@ -84,14 +84,14 @@ var duties = []duty{
 		return r, err
 	}),
 
-	slow(askPort, func(l *lease, key []byte) (exchange.Peer, error) {
+	slow(askPort, func(l *lease, key []byte) (clock.Peer, error) {
 		return l.survey.open(l.agent.Address, l.agent.Name, key)
 	}),
 	slow(askProbe, func(l *lease, q probeRequest) (probed, error) { return l.survey.probe(l.ctx, q.Peers, q.Count) }),
 	slow(askFollow, func(l *lease, q followRequest) (nothing, error) {
 		return nothing{}, l.survey.follow(q.Peers, q.Interval)
 	}),
-	slow(askPaths, func(l *lease, _ nothing) (map[string]exchange.Path, error) { return l.survey.take(), nil }),
+	slow(askPaths, func(l *lease, _ nothing) (map[string]clock.Path, error) { return l.survey.take(), nil }),
 
 	slow(askExamine, func(l *lease, n doctor.Need) ([]doctor.Finding, error) {
 		return doctor.Examine(l.ctx, doctor.Options{Need: n, Listen: l.host.Listen(), Several: true}), nil

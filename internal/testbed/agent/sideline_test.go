@@ -14,7 +14,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"dmebench/internal/platform/clock/exchange"
+	"dmebench/internal/platform/clock"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/testbed/workqueue"
@@ -151,7 +151,7 @@ func TestSurvey(t *testing.T) {
 	key := make([]byte, 32)
 	rand.Read(key)
 	var hosts []*Remote
-	var peers []exchange.Peer
+	var peers []clock.Peer
 	for _, i := range discover(t, fleet, 2) {
 		h := opened(t, fleet, i, host.Part{Nodes: 1})
 		if _, _, err := h.Probe(t.Context(), nil, 1); err == nil || !strings.Contains(err.Error(), "not opened") {
@@ -167,8 +167,8 @@ func TestSurvey(t *testing.T) {
 		hosts, peers = append(hosts, h), append(peers, p)
 	}
 	east := hosts[0]
-	nobody := exchange.Peer{Name: "nobody", Address: "127.0.0.1:9"}
-	paths, failures, err := east.Probe(t.Context(), []exchange.Peer{peers[1], nobody}, 20)
+	nobody := clock.Peer{Name: "nobody", Address: "127.0.0.1:9"}
+	paths, failures, err := east.Probe(t.Context(), []clock.Peer{peers[1], nobody}, 20)
 	if err != nil || len(paths) != 2 || paths[0].Sent != 20 || len(paths[0].Exchanges)+paths[0].Lost != 20 || len(paths[0].Exchanges) == 0 ||
 		len(paths[1].Exchanges) != 0 || len(failures) != 1 || failures["nobody"] == "" {
 		t.Fatalf("%+v %v %v", paths, failures, err)

@@ -8,16 +8,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dmebench/internal/platform/clock/exchange"
+	"dmebench/internal/platform/clock"
 )
 
 // survey is how a host measures the ways to the others of a run, by datagrams.
 type survey struct {
-	port      atomic.Pointer[exchange.Port] // nil where it was not opened
+	port      atomic.Pointer[clock.Port] // nil where it was not opened
 	mu        sync.Mutex
 	end       context.CancelFunc
 	followers sync.WaitGroup
-	paths     map[string]*exchange.Path // to peers, since they were last asked for
+	paths     map[string]*clock.Path // to peers, since they were last asked for
 }
 
 const (
@@ -27,19 +27,19 @@ const (
 
 var errNoPort = errors.New("agent: the port for datagrams was not opened")
 
-func (s *survey) open(address, name string, key []byte) (exchange.Peer, error) {
-	port, err := exchange.Listen(net.JoinHostPort(address, "0"), name, key)
+func (s *survey) open(address, name string, key []byte) (clock.Peer, error) {
+	port, err := clock.Listen(net.JoinHostPort(address, "0"), name, key)
 	if err != nil {
-		return exchange.Peer{}, err
+		return clock.Peer{}, err
 	}
 	if !s.port.CompareAndSwap(nil, port) {
 		port.Close()
-		return exchange.Peer{}, errors.New("agent: the port for datagrams is open already")
+		return clock.Peer{}, errors.New("agent: the port for datagrams is open already")
 	}
-	return exchange.Peer{Name: name, Address: port.Address()}, nil
+	return clock.Peer{Name: name, Address: port.Address()}, nil
 }
 
-func (s *survey) opened() (*exchange.Port, error) {
+func (s *survey) opened() (*clock.Port, error) {
 	if port := s.port.Load(); port != nil {
 		return port, nil
 	}
@@ -48,14 +48,14 @@ func (s *survey) opened() (*exchange.Port, error) {
 
 // probe measures the ways to all peers at the same time. A peer that does not answer
 // at first is not tried for long.
-func (s *survey) probe(ctx context.Context, peers []exchange.Peer, count int) (p probed, err error) {
+func (s *survey) probe(ctx context.Context, peers []clock.Peer, count int) (p probed, err error) {
 	port, err := s.opened()
 	if err != nil {
 		return p, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	paths, errs := make([]exchange.Path, len(peers)), make([]error, len(peers))
+	paths, errs := make([]clock.Path, len(peers)), make([]error, len(peers))
 	var wg sync.WaitGroup
 	for k, peer := range peers {
 		wg.Go(func() {
@@ -80,14 +80,14 @@ func (s *survey) probe(ctx context.Context, peers []exchange.Peer, count int) (p
 	return p, nil
 }
 
-func join(p *exchange.Path, later exchange.Path) {
+func join(p *clock.Path, later clock.Path) {
 	p.Sent += later.Sent
 	p.Lost += later.Lost
 	p.Exchanges = append(p.Exchanges, later.Exchanges...)
 }
 
 // follow measures from now on, in place of what it measured before.
-func (s *survey) follow(peers []exchange.Peer, interval time.Duration) error {
+func (s *survey) follow(peers []clock.Peer, interval time.Duration) error {
 	port, err := s.opened()
 	if err != nil {
 		return err
@@ -96,12 +96,12 @@ func (s *survey) follow(peers []exchange.Peer, interval time.Duration) error {
 	ctx, end := context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.end, s.paths = end, make(map[string]*exchange.Path)
+	s.end, s.paths = end, make(map[string]*clock.Path)
 	for _, peer := range peers {
-		path := new(exchange.Path)
+		path := new(clock.Path)
 		s.paths[peer.Name] = path
 		s.followers.Go(func() { // what fails shows as exchanges that were lost, or never made
-			_ = port.Follow(ctx, peer, interval, func(p exchange.Path) {
+			_ = port.Follow(ctx, peer, interval, func(p clock.Path) {
 				s.mu.Lock()
 				defer s.mu.Unlock()
 				join(path, p)
@@ -111,12 +111,12 @@ func (s *survey) follow(peers []exchange.Peer, interval time.Duration) error {
 	return nil
 }
 
-func (s *survey) take() map[string]exchange.Path {
+func (s *survey) take() map[string]clock.Path {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	paths := make(map[string]exchange.Path)
+	paths := make(map[string]clock.Path)
 	for name, p := range s.paths {
-		paths[name], *p = *p, exchange.Path{}
+		paths[name], *p = *p, clock.Path{}
 	}
 	return paths
 }
@@ -141,12 +141,12 @@ func (s *survey) close() {
 
 // The coordinator's end.
 
-func (h *Remote) Port(ctx context.Context, key []byte) (exchange.Peer, error) {
+func (h *Remote) Port(ctx context.Context, key []byte) (clock.Peer, error) {
 	return ask(ctx, h, askPort, key)
 }
 
 // Probe asks the agent, which tries all peers at the same time.
-func (h *Remote) Probe(ctx context.Context, peers []exchange.Peer, count int) ([]exchange.Path, map[string]string, error) {
+func (h *Remote) Probe(ctx context.Context, peers []clock.Peer, count int) ([]clock.Path, map[string]string, error) {
 	x, err := ask(ctx, h, askProbe, probeRequest{peers, count})
 	if err == nil && len(x.Paths) != len(peers) {
 		err = h.errorf("paths to %d of %d peers", len(x.Paths), len(peers))
@@ -155,11 +155,11 @@ func (h *Remote) Probe(ctx context.Context, peers []exchange.Peer, count int) ([
 }
 
 // Follow asks the agent.
-func (h *Remote) Follow(ctx context.Context, peers []exchange.Peer, interval time.Duration) error {
+func (h *Remote) Follow(ctx context.Context, peers []clock.Peer, interval time.Duration) error {
 	_, err := ask(ctx, h, askFollow, followRequest{peers, interval})
 	return err
 }
 
-func (h *Remote) Paths(ctx context.Context) (map[string]exchange.Path, error) {
+func (h *Remote) Paths(ctx context.Context) (map[string]clock.Path, error) {
 	return ask(ctx, h, askPaths, nothing{})
 }

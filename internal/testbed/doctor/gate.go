@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"dmebench/internal/platform/clock"
-	"dmebench/internal/platform/clock/exchange"
 )
 
 // Gate is what a host opens so that other hosts can try whether they reach it, and
@@ -26,7 +25,7 @@ type Gate struct {
 	name  string
 	key   []byte
 	tcp   net.Listener
-	udp   *exchange.Port
+	udp   *clock.Port
 	wait  sync.WaitGroup
 	open  context.Context
 	close context.CancelFunc
@@ -47,7 +46,7 @@ const (
 // OpenGate opens a gate at HOST:PORT of this host, for hosts that share a key of at least
 // 16 bytes. name tells the host from the others.
 func OpenGate(at, name string, key []byte) (*Gate, error) {
-	udp, err := exchange.Listen(at, name, key)
+	udp, err := clock.Listen(at, name, key)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +154,7 @@ func (g *Gate) reachTCP(ctx context.Context, to Doors, count int, p *Path) (err 
 
 // reachUDP compares the clocks, too.
 func (g *Gate) reachUDP(ctx context.Context, to Doors, count int, p *Path) error {
-	path, err := g.udp.Probe(ctx, exchange.Peer{Name: to.Name, Address: to.UDP}, count)
+	path, err := g.udp.Probe(ctx, clock.Peer{Name: to.Name, Address: to.UDP}, count)
 	errno := syscall.Errno(0)
 	switch {
 	case len(path.Exchanges) > 0:

@@ -1,4 +1,4 @@
-package exchange
+package clock
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/internal/platform/clock"
 	"dmebench/internal/testkit"
 )
 
@@ -25,7 +24,7 @@ var key = []byte("a key of the run, of 32 bytes...")
 // portAt opens a port on a clock that is ahead of this host's by an offset.
 func portAt(t testing.TB, name string, key []byte, ahead time.Duration) *Port {
 	t.Helper()
-	c := clock.New()
+	c := New()
 	p, err := listen(&net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}, name, key, func() int64 { return c.Now() + int64(ahead) }, c.Error())
 	if err != nil {
 		t.Fatal(err)

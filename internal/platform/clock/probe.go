@@ -1,4 +1,4 @@
-package exchange
+package clock
 
 import (
 	"context"
@@ -7,11 +7,9 @@ import (
 	"net"
 	"net/netip"
 	"time"
-
-	"dmebench/internal/platform/clock"
 )
 
-var errClosed = errors.New("exchange: the port was closed")
+var errClosed = errors.New("clock: the port was closed")
 
 const tries = 3
 
@@ -48,7 +46,7 @@ func (p *Port) Probe(ctx context.Context, peer Peer, count int) (Path, error) {
 	}
 	path := pr.report()
 	if err == nil && count > 0 && len(path.Exchanges) == 0 {
-		err = fmt.Errorf("exchange: none of %d datagrams to host %s at %s was answered within %v: "+
+		err = fmt.Errorf("clock: none of %d datagrams to host %s at %s was answered within %v: "+
 			"UDP must pass between the hosts, and their agents belong to the same run", path.Sent, peer.Name, peer.Address, Patience)
 		if pr.failed != nil {
 			err = fmt.Errorf("%w; %w", err, pr.failed)
@@ -102,7 +100,7 @@ type prober struct {
 func (p *Port) prober(peer Peer) (*prober, error) {
 	at, err := net.ResolveUDPAddr("udp", peer.Address)
 	if err != nil {
-		return nil, fmt.Errorf("exchange: host %s: %w", peer.Name, err)
+		return nil, fmt.Errorf("clock: host %s: %w", peer.Name, err)
 	}
 	to := at.AddrPort()
 	return &prober{
@@ -163,7 +161,7 @@ func (r *prober) report() Path {
 	path := r.path
 	path.Sent -= len(r.waiting)
 	if path.Exchanges == nil {
-		path.Exchanges = []clock.Exchange{}
+		path.Exchanges = []Exchange{}
 	}
 	r.path = Path{Sent: len(r.waiting)}
 	return path

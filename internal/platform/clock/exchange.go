@@ -1,19 +1,4 @@
-// Package exchange compares the clocks of hosts, and measures what a datagram takes
-// between them.
-//
-// Each host of a run, the coordinator's included, opens a [Port], which answers the
-// questions of the others and asks them: by [Port.Probe] before a run and after it, by
-// [Port.Follow] while it goes on. The [Path] that comes of it is JSON, so that an agent can
-// hand it to the coordinator, where a [Link] takes it. All share a key.
-//
-// Of a datagram nothing is believed that is not sealed with the key for the host
-// that it is meant for, nor an answer to no question. What the network can do to an exchange
-// is lose it or delay it: the bound covers any delay. On Linux a datagram has arrived when
-// the kernel has it, so that a busy host makes no bound looser.
-//
-// Where no datagram passes between two hosts Probe fails. Then make
-// [clock.Exchange] values over another way; the bound is what that way takes.
-package exchange
+package clock
 
 import (
 	"context"
@@ -25,8 +10,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"dmebench/internal/platform/clock"
 )
 
 const Patience = time.Second // for an answer, before it counts as lost
@@ -44,9 +27,9 @@ type Peer struct {
 }
 
 type Path struct {
-	Sent      int              `json:"sent"`
-	Lost      int              `json:"lost"` // of these, without an answer in time
-	Exchanges []clock.Exchange `json:"exchanges"`
+	Sent      int        `json:"sent"`
+	Lost      int        `json:"lost"` // of these, without an answer in time
+	Exchanges []Exchange `json:"exchanges"`
 }
 
 // Port answers questions for the time of its host, and asks others. Its methods may
@@ -75,27 +58,27 @@ type question struct {
 
 type answer struct {
 	number   uint64
-	exchange clock.Exchange
+	exchange Exchange
 }
 
 // Listen opens a port. name tells the host from the others of the run, key is the run's and
 // has 16 bytes at least.
 func Listen(address, name string, key []byte) (*Port, error) {
 	if len(key) < 16 {
-		return nil, fmt.Errorf("exchange: a key of %d bytes is too short: 16 at least", len(key))
+		return nil, fmt.Errorf("clock: a key of %d bytes is too short: 16 at least", len(key))
 	}
 	at, err := net.ResolveUDPAddr("udp", address)
 	if err != nil {
-		return nil, fmt.Errorf("exchange: listen at %s: %w", address, err)
+		return nil, fmt.Errorf("clock: listen at %s: %w", address, err)
 	}
-	c := clock.New()
+	c := New()
 	return listen(at, name, key, c.Now, c.Error())
 }
 
 func listen(at *net.UDPAddr, name string, key []byte, now func() int64, wrong time.Duration) (*Port, error) {
 	conn, err := net.ListenUDP("udp", at)
 	if err != nil {
-		return nil, fmt.Errorf("exchange: listen: %w", err)
+		return nil, fmt.Errorf("clock: listen: %w", err)
 	}
 	var session [8]byte
 	rand.Read(session[:])
@@ -123,7 +106,7 @@ func (p *Port) Close() error {
 // Link is everything that is known of the way between two hosts. Its methods may be called
 // from several goroutines.
 type Link struct {
-	Clock clock.Relation // the clock of the host that answers, compared with that of the host that asks
+	Clock Relation // the clock of the host that answers, compared with that of the host that asks
 
 	mu         sync.Mutex
 	sent, lost int

@@ -1,4 +1,4 @@
-package exchange
+package clock
 
 import (
 	"crypto/hmac"
@@ -7,8 +7,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-
-	"dmebench/internal/platform/clock"
 )
 
 func (p *Port) serve() {
@@ -52,7 +50,7 @@ func (p *Port) answered(d datagram, b []byte, at int64) bool {
 		return false
 	}
 	delete(p.asked, d.Number)
-	e := clock.Exchange{Sent: q.sent - p.wrong, Received: d.Received, Answered: d.Answered, Returned: at + p.wrong}
+	e := Exchange{Sent: q.sent - p.wrong, Received: d.Received, Answered: d.Answered, Returned: at + p.wrong}
 	select {
 	case q.answer <- answer{d.Number, e}:
 	default: // whoever asked looks after nothing any more

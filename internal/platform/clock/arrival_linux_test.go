@@ -1,4 +1,4 @@
-package exchange
+package clock
 
 import (
 	"net"
@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 	"unsafe"
-
-	"dmebench/internal/platform/clock"
 
 	"golang.org/x/sys/unix"
 )
@@ -57,7 +55,7 @@ func TestArrivalsAreTheKernels(t *testing.T) {
 // Where the time of day is set, the arrivals before that are told by when they were
 // read: an arrival is never told too early.
 func TestArrivalsWhereTheTimeOfDayIsSet(t *testing.T) {
-	c := clock.New()
+	c := New()
 	var shift int64 // of the host's clock, against the time of day
 	a := &arrivals{now: func() int64 { return c.Now() + shift }}
 	// arrived returns how long before it is read a datagram is said to have arrived
