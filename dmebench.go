@@ -21,7 +21,6 @@ import (
 	"os"
 
 	"dmebench/algorithms"
-	"dmebench/algorithms/catalog"
 	"dmebench/dme"
 	"dmebench/internal/cli"
 	"dmebench/lock"
@@ -42,7 +41,7 @@ func Main(c Config) {
 // Run is Main for a caller that decides itself when to exit: it returns the
 // exit code. args[0] is the program's name.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, c Config) int {
-	all := append(catalog.All(), c.Algorithms...)
+	all := append(algorithms.All(), c.Algorithms...)
 	for _, s := range c.Locks {
 		all = append(all, s.Algorithm())
 	}

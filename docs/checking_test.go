@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/internal/cli"
 	"dmebench/internal/search/check"
 	"dmebench/internal/testkit"
@@ -30,7 +30,7 @@ func TestCheckingPage(t *testing.T) {
 	}
 	// Otherwise every algorithm has a row, and what two and three nodes take little
 	// time to show is shown again.
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if !bytes.Contains(old, []byte("| "+a.Name+" ")) {
 			t.Errorf("checking.md has no row of %s", a.Name)
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"dmebench"
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/internal/cli"
 	"dmebench/internal/testkit"
 )
@@ -92,7 +92,7 @@ var counterexamples = map[string]string{
 // Every literal text is caught, and errata.md shows how.
 func TestErrataPage(t *testing.T) {
 	page := read(t, "errata.md")
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if !a.AsPublished {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dmebench"
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 )
 
@@ -19,7 +19,7 @@ import (
 // files, as logged-NAME: what really happened, for comparison with what a result says.
 func soaked() {
 	var own []*dme.Algorithm
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		own = append(own, logged(a))
 	}
 	dmebench.Main(dmebench.Config{Algorithms: own})

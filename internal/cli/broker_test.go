@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testbed"
@@ -110,7 +110,7 @@ func TestBrokerRefuses(t *testing.T) {
 // endless is an algorithm that never comes to an end with what it is asked for
 // before a run begins: with its preparation, or with making a node.
 func endless(t *testing.T, preparing bool) (a *dme.Algorithm, reached <-chan struct{}) {
-	of, err := run.Catalog(catalog.All()).Lookup("lamport")
+	of, err := run.Catalog(algorithms.All()).Lookup("lamport")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/experiment"
 	"dmebench/internal/runtime/run"
@@ -23,7 +23,7 @@ import (
 
 // tested is a program whose output nobody sees.
 func tested() *program {
-	return &program{catalog: catalog.All(), scenarios: fstest.MapFS{}, stdout: new(bytes.Buffer), stderr: new(bytes.Buffer)}
+	return &program{catalog: algorithms.All(), scenarios: fstest.MapFS{}, stdout: new(bytes.Buffer), stderr: new(bytes.Buffer)}
 }
 
 func rootOf(p *program) *cli.Command {
@@ -160,8 +160,8 @@ func TestNamesOffByTwoLetters(t *testing.T) {
 			}
 		}
 	})
-	for _, a := range catalog.All() {
-		try(a.Name, run.Catalog(catalog.All()).Names(), func(wrong string) []string { return []string{"run", wrong, "-n", "3"} })
+	for _, a := range algorithms.All() {
+		try(a.Name, run.Catalog(algorithms.All()).Names(), func(wrong string) []string { return []string{"run", wrong, "-n", "3"} })
 		options := names(a.Options, func(o dme.Option) string { return o.Name })
 		for _, name := range options {
 			try(name, options, func(wrong string) []string { return []string{"check", a.Name, "-n", "3", "--set", wrong + "=x"} })

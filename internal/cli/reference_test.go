@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/sim"
 	"dmebench/internal/testkit"
@@ -65,7 +65,7 @@ func TestReferenceReports(t *testing.T) {
 		var out, errOut bytes.Buffer
 		args := []string{"dmebench", "report", "--file", filepath.Join(reference, name), "--out", dir, "--formats", "svg",
 			"--only", strings.Join(slices.Sorted(maps.Values(figures)), ",")}
-		if code := Run(args, nil, &out, &errOut, catalog.All(), fstest.MapFS{}); code != 0 {
+		if code := Run(args, nil, &out, &errOut, algorithms.All(), fstest.MapFS{}); code != 0 {
 			t.Fatalf("%s: %d: %s", name, code, errOut.String())
 		}
 		for figure, plot := range figures {
@@ -116,7 +116,7 @@ func TestReferenceSimulations(t *testing.T) {
 		if x.Result.Transport != runs.Sim || x.Repetition > 0 || x.Result.Nodes > 31 {
 			continue
 		}
-		job, err := run.Resolve(x.Result.Spec, catalog.All(), nil)
+		job, err := run.Resolve(x.Result.Spec, algorithms.All(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/record/recording"
 	"dmebench/internal/testkit"
@@ -19,7 +19,7 @@ import (
 // dmebench runs a command in the current folder.
 func dmebench(args ...string) (code int, stdout, stderr string) {
 	var out, errOut bytes.Buffer
-	code = Run(append([]string{"dmebench"}, args...), nil, &out, &errOut, catalog.All(), fstest.MapFS{})
+	code = Run(append([]string{"dmebench"}, args...), nil, &out, &errOut, algorithms.All(), fstest.MapFS{})
 	return code, out.String(), errOut.String()
 }
 

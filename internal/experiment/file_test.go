@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit"
 	"dmebench/runs"
@@ -128,7 +128,7 @@ func TestTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := f.Expand(catalog.All(), nil); err != nil || f.Name != "mine" || len(p.Cells) != 3*3*2*6 {
+	if p, err := f.Expand(algorithms.All(), nil); err != nil || f.Name != "mine" || len(p.Cells) != 3*3*2*6 {
 		t.Errorf("%v", err)
 	}
 	// With everything that is commented out it is valid too.
@@ -139,7 +139,7 @@ func TestTemplate(t *testing.T) {
 	if f, err = Parse("all.yaml", faulty.ReplaceAll(text, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Expand(catalog.All(), nil); err != nil {
+	if _, err := f.Expand(algorithms.All(), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -184,7 +184,7 @@ repetitions: 1
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := f.Expand(run.Catalog(catalog.All()), nil)
+		p, err := f.Expand(run.Catalog(algorithms.All()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,11 +209,12 @@ repetitions: 1
 func TestAMatrixKeepsWhatItsEntriesSay(t *testing.T) {
 	entries := runs.List[runs.Entry]{{Name: "maekawa", Label: "own", Set: map[string]string{"quorum": "grid"}},
 		{Name: "maekawa", Label: "other"}}
-	f, err := Matrix(runs.Experiment{Name: "x", Algorithms: entries, Nodes: []int{4}}, map[string]string{"quorum": "majority"}, catalog.All())
+	all := map[string]string{"quorum": "majority"}
+	f, err := Matrix(runs.Experiment{Name: "x", Algorithms: entries, Nodes: []int{4}}, all, algorithms.All())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := f.Expand(catalog.All(), nil)
+	p, err := f.Expand(algorithms.All(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 )
 
 // The example of the documentation: three algorithms on three sizes under two
@@ -30,7 +30,7 @@ func TestPlans(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		p, err := f.Expand(catalog.All(), nil)
+		p, err := f.Expand(algorithms.All(), nil)
 		if err != nil {
 			return err.Error()
 		}

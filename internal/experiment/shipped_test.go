@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -37,7 +37,7 @@ func TestShippedExperimentsExpand(t *testing.T) {
 		}
 		// Once is enough here: repetitions differ in their seed only.
 		f.Repetitions = 1
-		p, err := f.Expand(catalog.All(), nil)
+		p, err := f.Expand(algorithms.All(), nil)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -54,7 +54,7 @@ func TestQuickstartIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := f.Expand(catalog.All(), nil)
+	p, err := f.Expand(algorithms.All(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestDocumentationExamples(t *testing.T) {
 		f, err := Parse("example", []byte(whole(example)))
 		if err == nil {
 			f.Repetitions = 1
-			_, err = f.Expand(catalog.All(), nil)
+			_, err = f.Expand(algorithms.All(), nil)
 		}
 		if err != nil {
 			t.Errorf("%s\n%v", example, err)
@@ -140,7 +140,7 @@ func list(t *testing.T, entry string) string {
 	if name == nil {
 		t.Fatalf("%s has no name", entry)
 	}
-	if _, err := run.Catalog(catalog.All()).Lookup(name[1]); err == nil {
+	if _, err := run.Catalog(algorithms.All()).Lookup(name[1]); err == nil {
 		return "algorithms"
 	}
 	if _, err := run.LookupNetwork(name[1]); err == nil {

@@ -7,13 +7,12 @@ import (
 	"testing"
 
 	"dmebench/algorithms"
-	"dmebench/algorithms/catalog"
 	"dmebench/dme/vnet"
 )
 
 func newSession(t *testing.T) *Session {
 	t.Helper()
-	c, err := NewCatalog(catalog.All(), algorithms.Scenarios)
+	c, err := NewCatalog(algorithms.All(), algorithms.Scenarios)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +36,7 @@ func ask(t *testing.T, s *Session, q request) answer {
 // that the play is written as leads to its last one.
 func TestPlaysCanBeRepeated(t *testing.T) {
 	s := newSession(t)
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		text := "# A play\nalgorithm " + a.Name + "\nnodes 4\n"
 		if opened := ask(t, s, request{Do: "open", Text: text}); opened.Error != "" {
 			t.Errorf("%s: %s", a.Name, opened.Error)
@@ -75,7 +74,7 @@ func TestPlaysCanBeRepeated(t *testing.T) {
 // taken, and no other message may arrive.
 func TestOffersArePossible(t *testing.T) {
 	s := newSession(t)
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		ask(t, s, request{Do: "open", Text: "# A play\nalgorithm " + a.Name + "\nnodes 3\n"})
 		ask(t, s, request{Do: "random", Seed: 7, Count: 25})
 		steps := len(s.steps)

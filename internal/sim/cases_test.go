@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit"
@@ -22,7 +22,7 @@ func TestCases(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	algorithms := run.Catalog(slices.Concat(toys.All(), catalog.All(), []*dme.Algorithm{watchfulAlgorithm()}))
+	algorithms := run.Catalog(slices.Concat(toys.All(), algorithms.All(), []*dme.Algorithm{watchfulAlgorithm()}))
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			testkit.Cases(t, file, func(t *testing.T, input []string) string {

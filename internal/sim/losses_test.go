@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/testkit/toys"
 	"dmebench/runs"
@@ -72,7 +72,7 @@ func TestMultiplyingMessagesAreAFailure(t *testing.T) {
 
 // Whatever links do, every run of every algorithm ends by itself.
 func TestEveryRunEnds(t *testing.T) {
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		for _, conditions := range []map[string]string{
 			{"loss": "0.02"},
 			{"dup": "0.05"},

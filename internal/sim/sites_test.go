@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/raymond"
 	"dmebench/algorithms/tokenring"
@@ -87,7 +87,7 @@ func TestLoneRequestsOfTwoSites(t *testing.T) {
 // A composition of two algorithms needs fewer messages between the sites than either
 // alone, at every load.
 func TestCompositionKeepsToSites(t *testing.T) {
-	all := catalog.All()
+	all := algorithms.All()
 	byName := func(name string) *dme.Algorithm {
 		return all[slices.IndexFunc(all, func(a *dme.Algorithm) bool { return a.Name == name })]
 	}

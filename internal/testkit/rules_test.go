@@ -26,7 +26,7 @@ var importRules = []importRule{
 	{of: []string{"dme/collections"}, may: []string{"dme"}, pure: true},
 	// What papers claim, in the words in which it is judged.
 	{of: []string{"dme/claim"}, may: []string{"dme"}, pure: true},
-	{of: []string{"algorithms/catalog"}, may: []string{"dme", "algorithms/..."}},
+	{of: []string{"algorithms"}, may: []string{"dme", "algorithms/..."}},
 	// The network in memory runs nodes like every runtime, also in a browser.
 	{
 		of: []string{"dme/vnet"}, may: []string{"dme", "internal/runtime/noderun"}, not: machine,

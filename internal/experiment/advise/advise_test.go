@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/platform/layout"
 	"dmebench/report/rank"
@@ -26,7 +26,7 @@ func ask(t *testing.T, q Question) *Advice {
 	if err := q.Check(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Ask(t.Context(), q, Options{Catalog: catalog.All()})
+	a, err := Ask(t.Context(), q, Options{Catalog: algorithms.All()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func (a *Advice) ranks() []string {
 func TestAsk(t *testing.T) {
 	a := answered()
 	ranked := a.ranks()
-	for _, algorithm := range catalog.All() {
+	for _, algorithm := range algorithms.All() {
 		leftOut := slices.ContainsFunc(a.LeftOut, func(l LeftOut) bool { return slices.Contains(l.Algorithms, algorithm.Name) })
 		part := slices.Contains(ranked, algorithm.Name)
 		if part == (leftOut || algorithm.AsPublished) {
@@ -74,8 +74,8 @@ func TestCrashTolerant(t *testing.T) {
 	q.Survive = []string{"crash"}
 	a := ask(t, q)
 	for _, name := range a.ranks() {
-		i := slices.IndexFunc(catalog.All(), func(x *dme.Algorithm) bool { return x.Name == name })
-		if i < 0 || catalog.All()[i].Survives == nil {
+		i := slices.IndexFunc(algorithms.All(), func(x *dme.Algorithm) bool { return x.Name == name })
+		if i < 0 || algorithms.All()[i].Survives == nil {
 			t.Errorf("%s does not survive crashes", name)
 		}
 	}

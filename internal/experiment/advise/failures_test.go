@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/internal/platform/layout"
 	"dmebench/workload/fault"
 )
@@ -43,7 +43,7 @@ func TestFailuresAreThoseOfThePage(t *testing.T) {
 			}
 		}
 	}
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if a.AsPublished {
 			continue
 		}
@@ -62,7 +62,7 @@ func TestFailuresAreThoseOfThePage(t *testing.T) {
 
 // What was found out does not contradict what algorithms say of themselves.
 func TestFailuresAreThoseDeclared(t *testing.T) {
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if a.AsPublished {
 			continue
 		}
@@ -86,7 +86,7 @@ func TestUnknownFailures(t *testing.T) {
 var answered = sync.OnceValue(func() *Advice {
 	q := question()
 	q.Repetitions = 10 // with fewer, no test tells so many apart
-	a, err := Ask(context.Background(), q, Options{Catalog: catalog.All()})
+	a, err := Ask(context.Background(), q, Options{Catalog: algorithms.All()})
 	if err != nil {
 		panic(err)
 	}

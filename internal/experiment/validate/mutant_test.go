@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/maekawa"
@@ -123,7 +123,7 @@ func TestAMeanWrongByThreePercentIsSeen(t *testing.T) {
 // every verdict there is.
 func TestEveryToleranceIsNamed(t *testing.T) {
 	o := validate.Options{
-		Catalog: catalog.All(), Claims: []string{"maekawa/work-spread", "maekawa/response-time"},
+		Catalog: algorithms.All(), Claims: []string{"maekawa/work-spread", "maekawa/response-time"},
 		Mode: validate.Quick, Run: sim.Run, Parallel: 2, Budget: time.Hour,
 	}
 	if testkit.Full() {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/algorithms/quorum"
 	"dmebench/claims"
 	"dmebench/dme/claim"
@@ -28,7 +28,7 @@ func smallEffort() effort {
 // Every claim is answered by runs, by the construction, or by a reason why
 // nothing does; and most by one of the former.
 func TestEveryClaimHasRunsOrAReason(t *testing.T) {
-	o := &Options{Catalog: catalog.All(), Mode: Full, Transport: runs.Sim, Seed: 1}
+	o := &Options{Catalog: algorithms.All(), Mode: Full, Transport: runs.Sim, Seed: 1}
 	subjects, _, err := o.subjects()
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func growthSizes(p *plan, name string, real bool) []int {
 
 // A run serves all claims that need it.
 func TestRunsAreShared(t *testing.T) {
-	o := &Options{Catalog: catalog.All(), Algorithms: []string{"ricart-agrawala"}, Transport: runs.Sim, Seed: 1}
+	o := &Options{Catalog: algorithms.All(), Algorithms: []string{"ricart-agrawala"}, Transport: runs.Sim, Seed: 1}
 	subjects, _, _ := o.subjects()
 	p := newPlan(t.Context(), o, smallEffort(), subjects)
 	served := make(map[*cell]int)
@@ -215,7 +215,7 @@ func TestNamedTestsExist(t *testing.T) {
 			defined[string(m[1])] = true
 		}
 	}
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		for _, c := range claim.Of(a) {
 			if c.Test != "" && !defined[c.Test] {
 				t.Errorf("%s: %s %s: there is no %s", a.Name, c.Quantity, c.Formula, c.Test)
@@ -231,7 +231,7 @@ func TestBoundsOnOvertakingAreReached(t *testing.T) {
 		t.Skip("every schedule of many systems is searched")
 	}
 	bounds := 0
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		p := &plan{
 			ctx: t.Context(), bench: newBench(&Options{Catalog: run.Catalog{a}, Seed: 1}),
 			ways: map[string][]condition{runs.Sim: conditions(runs.Sim)},

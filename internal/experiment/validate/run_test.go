@@ -13,7 +13,7 @@ import (
 
 	"dmebench/claims"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/algorithms/centralized"
 	"dmebench/algorithms/ricartagrawalatoken"
 	"dmebench/internal/experiment/validate"
@@ -37,7 +37,7 @@ func TestRefusals(t *testing.T) {
 		{"unknown network", validate.Options{Mode: validate.Quick, Transport: "pigeon"}, []string{`"pigeon"`, "tcp"}},
 		{"unknown mode", validate.Options{Mode: "slow"}, []string{`"slow"`}},
 	} {
-		x.opt.Catalog, x.opt.Run = catalog.All(), started
+		x.opt.Catalog, x.opt.Run = algorithms.All(), started
 		d, err := validate.Run(context.Background(), x.opt)
 		if d != nil || err == nil {
 			t.Errorf("%s: not refused", x.name)
@@ -53,7 +53,7 @@ func TestRefusals(t *testing.T) {
 
 func TestKnownWrongTextsAreControls(t *testing.T) {
 	d, err := validate.Run(context.Background(), validate.Options{
-		Catalog: catalog.All(), Algorithms: []string{"centralized"}, Mode: validate.Quick, Run: sim.Run, Parallel: 2, Budget: time.Nanosecond,
+		Catalog: algorithms.All(), Algorithms: []string{"centralized"}, Mode: validate.Quick, Run: sim.Run, Parallel: 2, Budget: time.Nanosecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestClaimsAreChosenByTheirIDs(t *testing.T) {
 	} {
 		var looks atomic.Int64 // at a clock that stands still in a run: the cheap ones are enough
 		d, err := validate.Run(context.Background(), validate.Options{
-			Catalog: catalog.All(), Claims: []string{asked}, Mode: validate.Quick, Run: sim.Run, Parallel: 2,
+			Catalog: algorithms.All(), Claims: []string{asked}, Mode: validate.Quick, Run: sim.Run, Parallel: 2,
 			Now: func() time.Time { return time.Unix(looks.Add(1), 0) }, Budget: 150 * time.Second,
 		})
 		if want == 0 {

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"dmebench/algorithms"
-	"dmebench/algorithms/catalog"
 	"dmebench/internal/playground"
 	"dmebench/internal/testkit"
 )
@@ -170,7 +169,7 @@ func TestErrata(t *testing.T) {
 		t.Fatal(err)
 	}
 	published := 0
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if a.AsPublished {
 			published++
 		}
@@ -325,7 +324,7 @@ func TestTwin(t *testing.T) {
 		}
 	}
 	var requests []string
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		for nodes := 3; nodes <= 5; nodes++ {
 			open, err := json.Marshal(fmt.Sprintf("# A play\nalgorithm %s\nnodes %d\n", a.Name, nodes))
 			if err != nil {
@@ -337,7 +336,7 @@ func TestTwin(t *testing.T) {
 			}
 		}
 	}
-	c, err := playground.NewCatalog(catalog.All(), algorithms.Scenarios)
+	c, err := playground.NewCatalog(algorithms.All(), algorithms.Scenarios)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,11 @@ import (
 	"syscall/js"
 
 	"dmebench/algorithms"
-	"dmebench/algorithms/catalog"
 	"dmebench/internal/playground"
 )
 
 func main() {
-	found, err := playground.NewCatalog(catalog.All(), algorithms.Scenarios)
+	found, err := playground.NewCatalog(algorithms.All(), algorithms.Scenarios)
 	if err != nil {
 		panic(err) // of what is embedded
 	}

@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/lockserver"
@@ -77,7 +77,7 @@ func testCatalog() run.Catalog {
 	}
 	nudge := func(_ *toys.Script, out *dme.Outbox) { out.Broadcast(dme.Message{Kind: 1}) }
 	enter := func(s *toys.Script, _ dme.NodeID, _ dme.Message, out *dme.Outbox) { toys.Enter(s, out) }
-	return append(catalog.All(), toylock.System().Algorithm(), doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true),
+	return append(algorithms.All(), toylock.System().Algorithm(), doorkeeper("doorkeeper", false), doorkeeper("deaf-doorkeeper", true),
 		toy("eager", toys.Script{Ask: toys.Enter}), // without asking anybody
 		toy("chatty", toys.Script{Ask: func(s *toys.Script, out *dme.Outbox) { // so as well, and says it
 			nudge(s, out)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/runtime/ping"
 	"dmebench/internal/runtime/run"
@@ -55,7 +55,7 @@ func TestEveryAlgorithmOverEveryNetwork(t *testing.T) {
 		{"udp", map[string]string{run.LayerOption: "reliable"}},
 		{"udp", map[string]string{run.LayerOption: "fifo", run.MulticastOption: "true"}},
 	}
-	for i, a := range catalog.All() {
+	for i, a := range algorithms.All() {
 		if a.AsPublished {
 			continue
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/internal/runtime/run"
 	"dmebench/runs"
 )
@@ -12,7 +12,7 @@ import (
 // What crosses hosts is printed with its bound, or not at all.
 func TestPrintOfARunOnSeveralHosts(t *testing.T) {
 	spec := runs.Spec{Algorithm: "raymond", Nodes: 3, Transport: "tcp", Requests: 9}
-	job, err := run.Resolve(spec, run.Catalog(catalog.All()), nil)
+	job, err := run.Resolve(spec, run.Catalog(algorithms.All()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
 	"dmebench/internal/runtime/control"
@@ -55,7 +55,7 @@ func startSharing(tb testing.TB, spec runs.Spec, r shared) *system {
 			tb.Fatal(err)
 		}
 		w := &worker{
-			catalog: catalog.All(), resource: r, clock: clock.New(), memory: os.NewFile(uintptr(fd), "shared page"),
+			catalog: algorithms.All(), resource: r, clock: clock.New(), memory: os.NewFile(uintptr(fd), "shared page"),
 			notify: func(e control.Event) {
 				if !s.ending.Load() {
 					tb.Errorf("%+v", e)
@@ -139,7 +139,7 @@ func TestProgramsAreStartedOnlyWhereThatIsAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	started := filepath.Join(t.TempDir(), "started")
-	w := &worker{catalog: catalog.All(), clock: clock.New(), memory: page.File(), notify: func(control.Event) {}}
+	w := &worker{catalog: algorithms.All(), clock: clock.New(), memory: page.File(), notify: func(control.Event) {}}
 	defer w.close()
 	r := w.answer(control.Command{Op: control.OpAssign, Assign: &control.Assignment{
 		Spec: runs.Spec{

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/dme/vnet"
@@ -109,7 +109,7 @@ func (c *testCase) run() {
 }
 
 func algorithm(t *testing.T, name string) *dme.Algorithm {
-	for _, a := range slices.Concat(toys.All(), catalog.All()) {
+	for _, a := range slices.Concat(toys.All(), algorithms.All()) {
 		if a.Name == name {
 			return a
 		}

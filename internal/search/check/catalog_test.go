@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/algorithms/chaudhurikaraata"
 	"dmebench/dme"
 	"dmebench/dme/conformance"
@@ -16,7 +16,7 @@ import (
 // sound yields the algorithms that are not known to be wrong, with options for
 // the links that each declares, on sizes that it can have.
 func sound(t *testing.T, sizes []int, f func(t *testing.T, a *dme.Algorithm, o Options)) {
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		settings := []map[string]string{nil}
 		if testkit.Full() {
 			settings = conformance.Settings(a)
@@ -66,7 +66,7 @@ func TestCatalogExhaustively(t *testing.T) {
 // locks, and not about REQUESTs, which are lost first.
 // Fencing tokens differ whatever is lost.)
 func TestLossBreaksInvariants(t *testing.T) {
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if a.AsPublished || len(a.Invariants) == 0 || a.Name == "chaudhuri-karaata" || a.Name == "composed" ||
 			a.Fencing != nil {
 			continue
@@ -101,7 +101,7 @@ func TestLiteralTextsAreFound(t *testing.T) {
 	if testkit.Full() {
 		seeds = 5
 	}
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if !a.AsPublished {
 			continue
 		}
@@ -163,7 +163,7 @@ func TestCounterexamplesAreShort(t *testing.T) {
 		{"chaudhuri-karaata-as-published", 4, 4}, {"singhal-as-published", 5, 5}, {"lodha-kshemkalyani-as-published", 3, 3},
 		{"ricart-agrawala-bounded-as-published", 3, 4}, {"ricart-agrawala-robust-as-published", 2, 4},
 	} {
-		of := catalog.All()
+		of := algorithms.All()
 		a := of[slices.IndexFunc(of, func(a *dme.Algorithm) bool { return a.Name == c.name })]
 		o := Defaults(a, c.nodes, nil)
 		random, err := Random(t.Context(), a, o)
@@ -215,7 +215,7 @@ func TestLivenessOfAll(t *testing.T) {
 		"maekawa-textbook-as-published": Deadlock, "agrawal-el-abbadi-as-published": Unsafe, "singhal-as-published": Unsafe,
 		"ricart-agrawala-bounded-as-published": Unsafe, "ricart-agrawala-robust-as-published": Unsafe,
 	}
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if unbounded[a.Name] != "" {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/algorithms/lamport"
 	"dmebench/algorithms/ricartagrawala"
 	"dmebench/dme"
@@ -56,7 +56,7 @@ func TestReductionAndItsTwin(t *testing.T) {
 	if testkit.Full() {
 		budgets, states = [][2]int{{2, 6}, {3, 4}, {3, 6}, {4, 3}, {4, 4}, {5, 3}}, 5_000_000
 	}
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		t.Run(a.Name, func(t *testing.T) {
 			settings := []map[string]string{nil}
 			if testkit.Full() {
@@ -98,7 +98,7 @@ func TestTurnsToReduction(t *testing.T) {
 			turns = append(turns, turn{early * (1 + i), vnet.Thorough(int(early * 20))})
 		}
 		turnedAway := 0
-		for _, a := range catalog.All() {
+		for _, a := range algorithms.All() {
 			for _, b := range [][2]int{{2, 3}, {3, 2}} {
 				o := Options{Nodes: b[0], Requests: b[1], WithoutInvariants: true, States: 5_000}
 				without, err := Exhaustive(t.Context(), a, o)

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/internal/search/trace"
 )
 
 // Every sound algorithm has an example, in which three requests are served.
 func TestEveryAlgorithmHasAnExample(t *testing.T) {
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if a.AsPublished {
 			continue // some of them stop
 		}

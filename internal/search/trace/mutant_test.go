@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/runtime/run"
 )
@@ -104,7 +104,7 @@ func playMutant(file scenarioFile, lines []string) error {
 		return err
 	}
 	var a *dme.Algorithm
-	if a, err = run.Catalog(catalog.All()).Lookup(s.Algorithm); err != nil {
+	if a, err = run.Catalog(algorithms.All()).Lookup(s.Algorithm); err != nil {
 		return s.Refused(err)
 	}
 	_, err = s.Play(a, func(name string) ([]byte, error) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/internal/runtime/run"
 	"dmebench/internal/testkit"
 )
@@ -32,7 +32,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := run.Catalog(catalog.All()).Lookup(s.Algorithm)
+			a, err := run.Catalog(algorithms.All()).Lookup(s.Algorithm)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestParseFaults(t *testing.T) {
 }
 
 func TestPlayFaults(t *testing.T) {
-	a, err := run.Catalog(catalog.All()).Lookup("ricart-agrawala")
+	a, err := run.Catalog(algorithms.All()).Lookup("ricart-agrawala")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestPlayFaults(t *testing.T) {
 // TestEndlessScenario plays what would never end: a token that goes round for
 // ever, told to settle.
 func TestEndlessScenario(t *testing.T) {
-	a, err := run.Catalog(catalog.All()).Lookup("token-ring")
+	a, err := run.Catalog(algorithms.All()).Lookup("token-ring")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestSequencedMedium(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := run.Catalog(catalog.All()).Lookup(s.Algorithm)
+		a, err := run.Catalog(algorithms.All()).Lookup(s.Algorithm)
 		if err != nil {
 			t.Fatal(err)
 		}

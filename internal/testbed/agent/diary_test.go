@@ -13,7 +13,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/algorithms/maekawa"
 	"dmebench/dme"
 	"dmebench/internal/platform/clock"
@@ -29,9 +29,9 @@ import (
 // down when they enter and leave, by the clock of the host.
 const diary = "diary"
 
-// algorithms are the built-in ones and diary: maekawa, whose nodes keep a record that
+// known are the built-in ones and diary: maekawa, whose nodes keep a record that
 // nothing of the program under test passes.
-func algorithms() run.Catalog {
+func known() run.Catalog {
 	a := maekawa.Algorithm()
 	a.Name = diary
 	a.Options = append(a.Options, dme.Option{Name: diary, Default: "/", Valid: func(string) error { return nil }})
@@ -49,7 +49,7 @@ func algorithms() run.Catalog {
 		return survives(s, down)
 	}
 	a.Invariants, a.Claims = nil, nil
-	return append(catalog.All(), a)
+	return append(algorithms.All(), a)
 }
 
 type diarySystem struct {
@@ -188,7 +188,7 @@ func beginDiary(t *testing.T) *diaryRun {
 	job, err := run.Resolve(runs.Spec{
 		Algorithm: diary, Nodes: 7, Workload: "trace", CS: inside.String(), StallAfter: runs.Duration(30 * time.Second),
 		Set: map[string]string{"file": "trace.csv", diary: r.dir},
-	}, algorithms(), read)
+	}, known(), read)
 	if err != nil {
 		t.Fatal(err)
 	}

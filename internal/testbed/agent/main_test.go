@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/environment"
@@ -40,9 +40,9 @@ const (
 func TestMain(m *testing.M) {
 	switch {
 	case launch.Is(os.Args, worker.Command):
-		os.Exit(worker.Main(algorithms(), os.Stdin, os.Stderr))
+		os.Exit(worker.Main(known(), os.Stdin, os.Stderr))
 	case launch.Is(os.Args, workqueue.Command):
-		os.Exit(workqueue.Main(catalog.All(), os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(workqueue.Main(algorithms.All(), os.Stdin, os.Stdout, os.Stderr))
 	case launch.Is(os.Args, agentCommand):
 		os.Exit(agentProcess())
 	case launch.Is(os.Args, coordinatorCommand):
@@ -121,7 +121,7 @@ func leadOver(ctx context.Context, fleet *Fleet, c coordinatorConfig, started fu
 	if err != nil {
 		return nil, err
 	}
-	job, err := run.Resolve(c.Spec, catalog.All(), os.ReadFile)
+	job, err := run.Resolve(c.Spec, algorithms.All(), os.ReadFile)
 	if err != nil {
 		return nil, err
 	}
@@ -338,7 +338,7 @@ func nodes(ids ...dme.NodeID) []dme.NodeID { return ids }
 func TestAWatchedRunOverAgentsIsInterrupted(t *testing.T) {
 	b, fleet, _ := newBed(t, "east", "west")
 	spec := runs.Spec{Algorithm: "suzuki-kasami", Nodes: 4, Duration: runs.Duration(10 * time.Minute)}
-	job, err := run.Resolve(spec, catalog.All(), nil)
+	job, err := run.Resolve(spec, algorithms.All(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

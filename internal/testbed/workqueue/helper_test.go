@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	natsgo "github.com/nats-io/nats.go"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/algorithms/lamport"
 	"dmebench/dme"
 	"dmebench/internal/platform/launch"
@@ -36,7 +36,7 @@ const urlKey, coresKey = "DMEBENCH_TEST_URL", "DMEBENCH_TEST_CORES"
 func TestMain(m *testing.M) {
 	switch {
 	case launch.Is(os.Args, Command):
-		os.Exit(Main(algorithms(), os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(Main(known(), os.Stdin, os.Stdout, os.Stderr))
 	case launch.Is(os.Args, agentCommand):
 		os.Exit(serveTest())
 	}
@@ -44,15 +44,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// algorithms are the catalogue's and some that do not behave.
-func algorithms() run.Catalog {
+// known are the catalogue's and some that do not behave.
+func known() run.Catalog {
 	bad := func(name string, prepare func()) *dme.Algorithm {
 		a := *lamport.Algorithm()
 		a.Name = name
 		a.Prepare = func(dme.Config) (dme.System, error) { prepare(); panic("not reached") }
 		return &a
 	}
-	return append(run.Catalog(catalog.All()),
+	return append(run.Catalog(algorithms.All()),
 		bad("panics", func() { panic("as it was told to") }),
 		bad("kills", func() { // its agent, and so itself
 			_ = syscall.Kill(os.Getppid(), syscall.SIGKILL)
@@ -201,7 +201,7 @@ func simulation(algorithm string, nodes, requests int, seed uint64) Task {
 // here carries out a simulation in this process.
 func here(t *testing.T, x Task) string {
 	t.Helper()
-	job, err := run.Resolve(x.Simulate.Spec, algorithms(), nil)
+	job, err := run.Resolve(x.Simulate.Spec, known(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestMainLeavesWithItsParent(t *testing.T) {
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
 	code := make(chan int)
-	go func() { code <- Main(algorithms(), stdin, stdout, io.Discard) }()
+	go func() { code <- Main(known(), stdin, stdout, io.Discard) }()
 	ask, answers := json.NewEncoder(in), json.NewDecoder(out)
 	for _, x := range []any{struct{}{}, "garbage"} {
 		if err := ask.Encode(x); err != nil {

@@ -165,7 +165,7 @@ func TestSearch(t *testing.T) {
 	b := startBroker(t)
 	startAgent(t, b.url(), 2)
 	q := b.queue()
-	a, err := algorithms().Lookup("lamport")
+	a, err := known().Lookup("lamport")
 	if err != nil {
 		t.Fatal(err)
 	}

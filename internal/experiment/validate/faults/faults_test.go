@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/claims"
 	"dmebench/dme"
 	"dmebench/dme/claim"
@@ -19,7 +19,7 @@ import (
 func options(t *testing.T, names ...string) Options {
 	t.Helper()
 	o := Options{
-		Catalog: catalog.All(), Networks: []string{runs.Sim}, Nodes: 5, Repetitions: 3, Seed: 1, Schedules: 300, States: 20_000,
+		Catalog: algorithms.All(), Networks: []string{runs.Sim}, Nodes: 5, Repetitions: 3, Seed: 1, Schedules: 300, States: 20_000,
 		Run: func(ctx context.Context, j *run.Job, _ func()) (*runs.Result, error) { return sim.Run(ctx, j) },
 	}
 	for _, name := range names {

@@ -1,4 +1,4 @@
-package catalog_test
+package algorithms_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/internal/testkit"
@@ -54,7 +54,7 @@ func settings(t *testing.T, a *dme.Algorithm, c claim.Claim) []dme.Setting {
 // A claim must be made of some system, or nobody would notice that it is never
 // judged; what the construction alone determines is judged here.
 func TestClaims(t *testing.T) {
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		for i, c := range claim.Of(a) {
 			if slices.ContainsFunc(claim.Of(a)[:i], func(d claim.Claim) bool { return same(c, d) }) {
 				t.Errorf("%s: %s %q, %s: listed twice", a.Name, c.Quantity, c.Formula, c.Load)
@@ -132,7 +132,7 @@ func same(c, d claim.Claim) bool {
 func TestGaugesReachAsFarAsClaims(t *testing.T) {
 	const most = 64
 	limited, ends := 0, 0
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		for _, g := range a.Gauges {
 			for _, c := range claim.Of(a) {
 				if c.Quantity.ID != g.Quantity {
@@ -193,7 +193,7 @@ var predictedAt = []int{2, 3, 4, 7, 8, 9, 13, 15, 16, 27}
 // loosened keeps all measurements happy, and would otherwise go unnoticed.
 func TestPredictions(t *testing.T) {
 	var text strings.Builder
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		for _, c := range claim.Of(a) {
 			var values []string
 			for _, s := range settings(t, a, c) {
@@ -219,7 +219,7 @@ func TestInventory(t *testing.T) {
 		t.Fatal(err)
 	}
 	stated := make(map[string]bool) // by a line, of all ids
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if a.AsPublished {
 			continue
 		}

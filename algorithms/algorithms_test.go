@@ -1,4 +1,4 @@
-package catalog_test
+package algorithms_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dmebench/algorithms/catalog"
+	"dmebench/algorithms"
 	"dmebench/dme"
 	"dmebench/dme/claim"
 	"dmebench/dme/conformance"
@@ -18,7 +18,7 @@ import (
 
 func TestNamesAreUnique(t *testing.T) {
 	names, titles := map[string]bool{}, map[string]bool{}
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if names[a.Name] || titles[a.Title] {
 			t.Errorf("%s (%s): listed twice", a.Name, a.Title)
 		}
@@ -29,7 +29,7 @@ func TestNamesAreUnique(t *testing.T) {
 // A paragraph says of each how it works, what it costs and when it is good; of a
 // literal text, what is wrong with it.
 func TestDescriptions(t *testing.T) {
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		d := a.Description
 		if words := len(strings.Fields(d)); words < 20 || words > 120 || !strings.HasSuffix(d, ".") || strings.Contains(d, "  ") {
 			t.Errorf("%s: %d words: %q", a.Name, words, d)
@@ -45,15 +45,15 @@ func TestDescriptions(t *testing.T) {
 
 // Each call makes new descriptions: nobody can change another's.
 func TestAllReturnsFreshDescriptions(t *testing.T) {
-	catalog.All()[0].Name = "changed"
-	if name := catalog.All()[0].Name; name == "changed" {
+	algorithms.All()[0].Name = "changed"
+	if name := algorithms.All()[0].Name; name == "changed" {
 		t.Error("a change to one list shows in the next")
 	}
 }
 
 // A paper says something of its algorithm that can be judged.
 func TestEveryPaperMakesClaims(t *testing.T) {
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		if len(claim.Of(a)) == 0 && !a.AsPublished {
 			t.Errorf("%s: no claims", a.Name)
 		}
@@ -61,7 +61,7 @@ func TestEveryPaperMakesClaims(t *testing.T) {
 }
 
 func TestPrepare(t *testing.T) {
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		for _, n := range []int{1, 2, 3, 5, 8, 13} {
 			sys, err := a.New(n, 1, nil)
 			if err != nil {
@@ -114,7 +114,7 @@ func TestSeedsDecide(t *testing.T) {
 		{"ricart-agrawala-priority", "most", "1000", 5}, {"agrawal-el-abbadi", "path", "random", 31},
 		{"helary-plouzeau-raynal", "graph", "random", 20}, {"maekawa", "labelling", "shuffled", 13},
 	} {
-		all := catalog.All()
+		all := algorithms.All()
 		a := all[slices.IndexFunc(all, func(a *dme.Algorithm) bool { return a.Name == x.algorithm })]
 		first := begin(t, a, x.nodes, 1, map[string]string{x.option: x.value})
 		if again := begin(t, a, x.nodes, 1, map[string]string{x.option: x.value}); again != first {
@@ -154,7 +154,7 @@ var numbered = []string{"ricart-agrawala-token", "suzuki-kasami", "ricart-agrawa
 func TestStampsFollowWhatWasReceived(t *testing.T) {
 	const nodes = 4
 	stamped := 0
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		opt, err := a.Resolve(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ var calculating = []string{"ricart-agrawala-bounded", "ricart-agrawala-bounded-a
 // what it does for ever comes to an end.
 func TestWhoHasClocks(t *testing.T) {
 	have := 0
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		opt, err := a.Resolve(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -304,7 +304,7 @@ func everywhere(t *testing.T, a *dme.Algorithm, look func(*vnet.Network) error) 
 // but that somebody leaves, everybody waits for who is inside, in the end. At rest nobody
 // waits, and who is inside does not wait for what all others wait for.
 func TestWaits(t *testing.T) {
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			told, chains := 0, 0
@@ -404,7 +404,7 @@ func holder(n *vnet.Network) dme.NodeID {
 // there is one.
 func TestRoots(t *testing.T) {
 	told := 0
-	for _, a := range catalog.All() {
+	for _, a := range algorithms.All() {
 		opt, err := a.Resolve(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,9 @@
-// Package catalog is the literal list of the built-in algorithms.
-package catalog
+// Package algorithms is the list of the built-in algorithms, and the worked examples of their
+// papers, which stand beside the algorithms' packages with the files that they name.
+package algorithms
 
 import (
+	"embed"
 	"slices"
 
 	"dmebench/algorithms/agrawalelabbadi"
@@ -25,6 +27,11 @@ import (
 	"dmebench/algorithms/tokenring"
 	"dmebench/dme"
 )
+
+// Scenarios are the worked examples, by their paths from this folder.
+//
+//go:embed */testdata/*.txt */testdata/*/*.txt
+var Scenarios embed.FS
 
 // All returns the built-in algorithms in the order in which they are listed:
 // the two simple methods first, then by class.
