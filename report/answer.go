@@ -8,6 +8,7 @@ import (
 
 	"dmebench/report/cells"
 	"dmebench/report/page"
+	"dmebench/units"
 )
 
 // mostVerdicts is how many sizes of a load are told; of more only that with which the
@@ -71,11 +72,11 @@ func (c *collection) asked() string {
 	for _, n := range slices.Compact(sizes) {
 		on = append(on, strconv.Itoa(n))
 	}
-	who := plural(len(c.labels), "algorithm") + " (" + enumerated(c.labels) + ")"
+	who := units.Counted(len(c.labels), "algorithm") + " (" + enumerated(c.labels) + ")"
 	if len(c.labels) == 1 {
 		who = c.labels[0]
 	}
-	many := plural(slices.Max(repetitions), "repetition")
+	many := units.Counted(slices.Max(repetitions), "repetition")
 	if fewest := slices.Min(repetitions); fewest != slices.Max(repetitions) {
 		many = fmt.Sprintf("%d to %s", fewest, many)
 	}

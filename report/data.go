@@ -13,7 +13,6 @@ import (
 	"dmebench/report/rank"
 	"dmebench/runs"
 	"dmebench/stats"
-	"dmebench/units"
 )
 
 // paper fills the data of a page from a collection.
@@ -483,11 +482,4 @@ func some(t page.Table) []page.Table {
 		return nil
 	}
 	return []page.Table{t}
-}
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return units.Count(uint64(n)) + " " + noun
 }

@@ -67,7 +67,7 @@ func (p *paper) hostTables() (all []page.Table) {
 
 // about says how many hosts there were, and for how many runs.
 func (s *hostSet) about() string {
-	text := fmt.Sprintf("%s on %s.", plural(len(s.runs), "run"), plural(len(s.names), "host"))
+	text := fmt.Sprintf("%s on %s.", units.Counted(len(s.runs), "run"), units.Counted(len(s.names), "host"))
 	if n := len(s.runs) - len(s.good); n > 0 {
 		text += fmt.Sprintf(" Times and loads are those of the %d that ended well.", len(s.good))
 	}
@@ -320,9 +320,9 @@ func (c *collection) hostsOf(r runs.Run) []string {
 func (c *collection) nameHosts(s *hostSet) string {
 	alike := slices.ContainsFunc(c.hostSets, func(other *hostSet) bool { return other != s && len(other.names) == len(s.names) })
 	if !alike {
-		return plural(len(s.names), "host")
+		return units.Counted(len(s.names), "host")
 	}
-	return fmt.Sprintf("%s (%s)", plural(len(s.names), "host"), enumerated(s.names))
+	return fmt.Sprintf("%s (%s)", units.Counted(len(s.names), "host"), enumerated(s.names))
 }
 
 // mostNames is how many names of one kind a sentence has.

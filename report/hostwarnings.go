@@ -87,7 +87,8 @@ func (c *collection) undecided() string {
 	if runs == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Of %d entries in %s, the hosts’ clocks cannot tell whether another node was inside.", entries, plural(runs, "run"))
+	return fmt.Sprintf("Of %d entries in %s, the hosts’ clocks cannot tell whether another node was inside.",
+		entries, units.Counted(runs, "run"))
 }
 
 // mostLost is how many lost updates are told of a run.

@@ -111,7 +111,7 @@ func linkTable(id, title string, links []link) page.Table {
 func (l link) offset() page.Value {
 	v := offsetOf(l.offsets)
 	if l.control > 0 && len(l.offsets) > 0 {
-		v.Small = fmt.Sprintf("by way of the coordinator’s clock in %s", plural(l.control, "run"))
+		v.Small = fmt.Sprintf("by way of the coordinator’s clock in %s", units.Counted(l.control, "run"))
 	}
 	return v
 }

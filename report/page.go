@@ -24,6 +24,7 @@ import (
 	"dmebench/dme/claim"
 	"dmebench/report/plots"
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 // Input is an experiment and what came of it.
@@ -161,7 +162,7 @@ func differing(runs map[string]int) string {
 		if runs[v] == 0 {
 			parts = append(parts, v+" (experiment)")
 		} else {
-			parts = append(parts, fmt.Sprintf("%s (%s)", v, plural(runs[v], "run")))
+			parts = append(parts, fmt.Sprintf("%s (%s)", v, units.Counted(runs[v], "run")))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -37,7 +37,7 @@ func claimCells(v claims.Verdict) []string {
 // ValidationSummary counts the verdicts: "140 claims: 110 hold, …".
 func ValidationSummary(d *claims.Document) string {
 	c := d.Counts
-	text := plural(c.Claims, "claim") + ":"
+	text := units.Counted(c.Claims, "claim") + ":"
 	holds := "hold"
 	if c.Bounds > 0 {
 		holds += fmt.Sprintf(" (bounds: %d reached, %d approached, %d not approached)",
@@ -61,11 +61,11 @@ func ValidationSummary(d *claims.Document) string {
 		if c.ExactFailed > 1 {
 			verb = "that are not known to be false fail"
 		}
-		text += fmt.Sprintf("; %s %s", plural(c.ExactFailed, "exact claim"), verb)
+		text += fmt.Sprintf("; %s %s", units.Counted(c.ExactFailed, "exact claim"), verb)
 	}
-	text += fmt.Sprintf("; %s in %.0f s", plural(d.Runs, "run"), d.ElapsedSeconds)
+	text += fmt.Sprintf("; %s in %.0f s", units.Counted(d.Runs, "run"), d.ElapsedSeconds)
 	if d.RunsLeftOut > 0 {
-		text += fmt.Sprintf(", %s left out because the time was over", plural(d.RunsLeftOut, "run"))
+		text += fmt.Sprintf(", %s left out because the time was over", units.Counted(d.RunsLeftOut, "run"))
 	}
 	if !d.Complete {
 		text += "; interrupted"
@@ -93,7 +93,7 @@ func validationAnswer(d *claims.Document) string {
 		return "Interrupted: what follows is what was found until then."
 	}
 	if c.ExactFailed > 0 {
-		return plural(c.ExactFailed, "exact claim") + " not known to be false did not hold in every run."
+		return units.Counted(c.ExactFailed, "exact claim") + " not known to be false did not hold in every run."
 	}
 	text := "Every exact claim that was judged holds, but for those known to be false."
 	if c.Fails+c.Partly > 0 {

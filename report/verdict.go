@@ -25,12 +25,12 @@ func (p *paper) status() (page.Level, []string) {
 			parts = append(parts, fmt.Sprintf("%s %s", units.Count(uint64(count[status])), status))
 		}
 	}
-	line := plural(len(p.runs), "run")
+	line := units.Counted(len(p.runs), "run")
 	if len(parts) > 0 {
 		line += ": " + strings.Join(parts, ", ")
 	}
 	if p.in.Missing() > 0 {
-		line += "; " + plural(p.in.Missing(), "run") + " not there yet"
+		line += "; " + units.Counted(p.in.Missing(), "run") + " not there yet"
 	}
 	exact, equal := p.exactness()
 	doubt, undecided := p.doubt(), p.undecided()
@@ -123,10 +123,10 @@ func where(r runs.Run) string {
 func reason(r *runs.Result) string {
 	var parts []string
 	if r.Safety.Violations > 0 {
-		parts = append(parts, plural(int(r.Safety.Violations), "violation")+" of mutual exclusion")
+		parts = append(parts, units.Counted(int(r.Safety.Violations), "violation")+" of mutual exclusion")
 	}
 	if r.Liveness.Pending > 0 {
-		parts = append(parts, plural(int(r.Liveness.Pending), "request")+" not served")
+		parts = append(parts, units.Counted(int(r.Liveness.Pending), "request")+" not served")
 	}
 	if len(r.FailedNodes) > 0 {
 		parts = append(parts, "failed nodes: "+strings.Trim(fmt.Sprint(r.FailedNodes), "[]"))

@@ -12,6 +12,7 @@ import (
 	"dmebench/report/cells"
 	"dmebench/report/page"
 	"dmebench/runs"
+	"dmebench/units"
 )
 
 // changing is what differs between two warnings of one kind: numbers with their
@@ -114,10 +115,10 @@ func (c *collection) summarize(group []told) page.Warning {
 	}
 	var parts []string
 	if runs > 0 {
-		parts = append(parts, plural(runs, "run"))
+		parts = append(parts, units.Counted(runs, "run"))
 	}
 	if cells > 0 {
-		parts = append(parts, plural(cells, "cell"))
+		parts = append(parts, units.Counted(cells, "cell"))
 	}
 	if len(labels) > 0 && !slices.Equal(slices.Sorted(slices.Values(labels)), slices.Sorted(slices.Values(c.labels))) {
 		parts = append(parts, enumerated(labels))
@@ -133,7 +134,8 @@ func (c *cell) warnings() []string {
 		all = append(all, fmt.Sprintf("no percentile curve: %v", c.unread))
 	}
 	if c.Twins > 0 {
-		all = append(all, fmt.Sprintf("%s with the seed of another one: the same run again, which does not count", plural(c.Twins, "simulation")))
+		all = append(all, fmt.Sprintf("%s with the seed of another one: the same run again, which does not count",
+			units.Counted(c.Twins, "simulation")))
 	}
 	for _, m := range runs.Metrics() {
 		e := c.estimates[m.Name]

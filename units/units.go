@@ -82,6 +82,14 @@ func Number(x float64) string {
 // Count writes an integer in groups of three digits.
 func Count(n uint64) string { return group(strconv.FormatUint(n, 10)) }
 
+// Counted counts things: "1 host", "2,000 hosts", "3 processes".
+func Counted(n int, thing string) string {
+	if n != 1 {
+		thing = strings.Replace(thing+"s", "sss", "sses", 1)
+	}
+	return group(strconv.Itoa(n)) + " " + thing
+}
+
 func group(s string) string {
 	sign, fraction := "", ""
 	if strings.HasPrefix(s, "-") {

@@ -12,6 +12,7 @@ import (
 	"dmebench/dme/vnet"
 	"dmebench/internal/search/check"
 	"dmebench/internal/search/trace"
+	"dmebench/units"
 )
 
 // request is what the page asks for. Do says what, the other fields with what.
@@ -244,10 +245,10 @@ func (s *Session) shorter(q *request, progress func(uint64)) (found answer, err 
 			}
 			slices.Reverse(steps)
 			if len(steps) >= len(s.steps) {
-				found.Found = fmt.Sprintf("No: it takes at least %s.", counted(len(steps)))
+				found.Found = fmt.Sprintf("No: it takes at least %s.", units.Counted(len(steps), "step"))
 				return found, nil
 			}
-			found.Found = fmt.Sprintf("Yes: it takes %s, not %d.", counted(len(steps)), len(s.steps))
+			found.Found = fmt.Sprintf("Yes: it takes %s, not %d.", units.Counted(len(steps), "step"), len(s.steps))
 			if err := s.goTo(0); err != nil {
 				return found, err
 			}
@@ -295,13 +296,6 @@ func (s *Session) shorter(q *request, progress func(uint64)) (found answer, err 
 	}
 	found.Found = "No: no shorter way was found."
 	return found, nil
-}
-
-func counted(steps int) string {
-	if steps == 1 {
-		return "1 step"
-	}
-	return fmt.Sprintf("%d steps", steps)
 }
 
 func cloneWith(made map[dme.NodeID]int, id dme.NodeID) map[dme.NodeID]int {

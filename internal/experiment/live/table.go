@@ -7,7 +7,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -119,10 +118,10 @@ func (s *Status) lines(style layout.Style, high int) []string {
 	}
 	var bottom []string
 	for _, w := range s.Warnings[:min(mostWarned, len(s.Warnings))] {
-		bottom = append(bottom, style.Doubtful(fit(plural(w.Runs, "run")+": "+w.Text)))
+		bottom = append(bottom, style.Doubtful(fit(units.Counted(w.Runs, "run")+": "+w.Text)))
 	}
 	if more := len(s.Warnings) - mostWarned; more > 0 {
-		bottom = append(bottom, style.Doubtful("and "+plural(more, "other warning")))
+		bottom = append(bottom, style.Doubtful("and "+units.Counted(more, "other warning")))
 	}
 	room := 0
 	if high > 0 {
@@ -175,7 +174,7 @@ func (s *Status) rows(style layout.Style, room int) []string {
 	text := marked.ReplaceAllStringFunc(out.String(), func(cell string) string { return colours[cell[len(cell)-1]](cell) })
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if more := len(labels) - len(shown); more > 0 {
-		lines = append(lines, style.Muted(fmt.Sprintf("and %s more", plural(more, "algorithm"))))
+		lines = append(lines, style.Muted(fmt.Sprintf("and %s more", units.Counted(more, "algorithm"))))
 	}
 	return lines
 }
@@ -224,11 +223,4 @@ func (r Reading) String() string {
 		parts = append(parts, "waited p99 "+units.Time(float64(r.P99)))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
 }

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -117,6 +118,13 @@ type ProcessorTimes struct {
 }
 
 func TimesOfProcessors() ProcessorTimes { return timesAt("/") }
+
+// OwnTime is the processor time of this process until now; 0 where that is not known.
+func OwnTime() time.Duration {
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
 
 type Load struct {
 	Busy   float64 // processors

@@ -9,9 +9,8 @@ import (
 	"runtime"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"dmebench/dme"
+	"dmebench/internal/platform/environment"
 	"dmebench/internal/platform/launch"
 	"dmebench/internal/runtime/run"
 	"dmebench/transport"
@@ -225,9 +224,7 @@ func (p *peer) answer(q question) (a answer) {
 	case q.Task != nil:
 		a.Values, err = p.measure(q.Task)
 	default:
-		var u unix.Rusage
-		err = unix.Getrusage(unix.RUSAGE_SELF, &u)
-		a.CPUSeconds = time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+		a.CPUSeconds = environment.OwnTime().Seconds()
 	}
 	if err != nil {
 		a.Error = err.Error()

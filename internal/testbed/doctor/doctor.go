@@ -1,20 +1,16 @@
-// Package doctor examines a host before it takes part in runs: whether its clock is
-// kept, whether limits, buffers and ports are enough for the run that is meant, how
-// busy it is with other things, and whether processes on it reach one another at the
-// address where transports listen. For several hosts it judges what their agents
-// measured between each other, and says in what they differ.
+// Package doctor examines a host before it takes part in runs: whether its clock is kept,
+// whether limits, buffers and ports are enough for the run that is meant, how busy it is, and
+// whether processes on it reach one another at the address where transports listen. For
+// several hosts it judges what their agents measured between each other, and says in what they
+// differ. An examination changes nothing on its host, and takes a few seconds.
 //
-// Everything found is a [Finding]: a level, what was found, and what to do. Reading a
-// host and judging it are separate steps of [Examine], so that tests can judge
-// readings of hosts that they do not have.
-//
-// An examination changes nothing on its host, and takes a few seconds.
+// Everything found is a [Finding]. Reading a host and judging it are separate steps of
+// [Examine], so that tests can judge readings of hosts that they do not have.
 package doctor
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Level says how much a finding matters.
@@ -30,14 +26,6 @@ const (
 
 // rank is the place of a level among the others.
 func (l Level) rank() int { return slices.Index([]Level{OK, Note, Warning, Problem}, l) }
-
-// UnmarshalText reads a level, as a host of another build may have it.
-func (l *Level) UnmarshalText(text []byte) error {
-	if *l = Level(text); l.rank() < 0 {
-		return fmt.Errorf("doctor: no level %q", text)
-	}
-	return nil
-}
 
 // Finding is what was found out about one thing.
 type Finding struct {
@@ -101,12 +89,4 @@ type Options struct {
 	Listen  string // the address, HOST:PORT, at which transports will listen; port 0 for any that is free
 	Several bool   // the run has other hosts, too: clocks matter more
 	Results string // the folder in which results will be kept; "" for none
-}
-
-// plural counts things: "1 host", "2 hosts", "3 processes".
-func plural(n int, thing string) string {
-	if n != 1 {
-		thing = strings.Replace(thing+"s", "sss", "sses", 1)
-	}
-	return fmt.Sprint(n, " ", thing)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dmebench/internal/platform/clock"
+	"dmebench/units"
 )
 
 // Gate is what a host opens so that other hosts can try whether they reach it, and
@@ -116,8 +117,6 @@ func (g *Gate) ReachAll(ctx context.Context, to []Doors, count int) []Path {
 	return paths
 }
 
-var errStranger = errors.New("somebody else answers at this address")
-
 // reachTCP asks so many questions over one connection, one after the other, until one is
 // not answered.
 func (g *Gate) reachTCP(ctx context.Context, to Doors, count int, p *Path) (err error) {
@@ -142,7 +141,7 @@ func (g *Gate) reachTCP(ctx context.Context, to Doors, count int, p *Path) (err 
 		}
 		took := time.Since(begin)
 		if err == nil && !bytes.Equal(answer, question) {
-			err = errStranger
+			err = errors.New("somebody else answers at this address")
 		}
 		if err != nil {
 			return err
@@ -162,7 +161,7 @@ func (g *Gate) reachUDP(ctx context.Context, to Doors, count int, p *Path) error
 	case errors.As(err, &errno):
 		err = errno
 	default:
-		err = fmt.Errorf("no answer to %s: %w", plural(path.Sent, "datagram"), os.ErrDeadlineExceeded)
+		err = fmt.Errorf("no answer to %s: %w", units.Counted(path.Sent, "datagram"), os.ErrDeadlineExceeded)
 	}
 	var relation clock.Relation
 	var trips []time.Duration

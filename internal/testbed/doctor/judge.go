@@ -22,8 +22,7 @@ import (
 // judge says what the readings mean for the run that is meant.
 func (r *readings) judge(o Options) []Finding {
 	host, _, _ := net.SplitHostPort(o.Listen)
-	// Such sources are read by system calls that ask a device.
-	slow := slices.Contains([]string{"hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"}, r.source)
+	slow := slices.Contains([]string{"hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies"}, r.source) // a system call asks a device
 	all := []Finding{
 		fine("program", "%v", r.program).raise(r.program.Commit == "", Note, "the commit is not known, or the sources were changed: "+
 			"to trace results back to sources commit, and build in a clone of the repository (go build)"),
@@ -93,7 +92,7 @@ func (r *readings) judgeRate(several bool) Finding {
 
 // judgeProcessors compares the processors with the processes that will share them.
 func (r *readings) judgeProcessors(processes int) Finding {
-	have, of := float64(r.allowed), plural(max(r.allowed, r.online), "processor")
+	have, of := float64(r.allowed), units.Counted(max(r.allowed, r.online), "processor")
 	if r.online > r.allowed {
 		of = fmt.Sprintf("%d of %s", r.allowed, of)
 	}
@@ -101,12 +100,11 @@ func (r *readings) judgeProcessors(processes int) Finding {
 		of += fmt.Sprintf(", of whose time the control group allows %.3g", r.quota)
 		have = min(have, r.quota)
 	}
-	const crowd = 100 // from which on times say more about the processors than about the algorithm
 	each := float64(processes) / have
-	return fine("processors", "%s, for %s", of, plural(processes, "process")).
+	return fine("processors", "%s, for %s", of, units.Counted(processes, "process")).
 		raise(have < float64(r.allowed), Warning, "lift the quota (docker: --cpuset-cpus in place of --cpus; Kubernetes: limits equal to "+
 			"whole processors): processes that have used it up stand still for the rest of each period").
-		raise(each > crowd, Warning, "take fewer nodes or more hosts: times will say more about the processors than about the algorithm").
+		raise(each > 100, Warning, "take fewer nodes or more hosts: times will say more about the processors than about the algorithm").
 		raise(each > 1, Note, "processes take turns, which is part of every time; fewer nodes or more hosts if that is not meant")
 }
 
@@ -114,18 +112,18 @@ func (r *readings) judgeProcessors(processes int) Finding {
 // them to others.
 func (r *readings) judgeLoad() []Finding {
 	if !r.loaded {
-		const why = "not known on this system"
-		return []Finding{notKnown("load", why), notKnown("steal", why)}
+		return []Finding{notKnown("load", "not known on this system"), notKnown("steal", "not known on this system")}
 	}
 	const end, move = "see what else runs (top), and end it or wait for it",
 		"choose machines with processors of their own, none that are shared or burst"
 	of := max(r.online, r.allowed, 1)
-	share, stolen := r.busy/float64(of), r.stolen
+	share := r.busy / float64(of)
 	return []Finding{
-		fine("load", "others keep %.2g of %s busy; timers come up to %s late", r.busy, plural(of, "processor"), units.Time(float64(r.late))).
-			raise(share > 0.05, Note, end).raise(share > 0.25 || r.late > 50*time.Millisecond, Warning, end),
-		fine("steal", "%.2g%% of the time was stolen by the hypervisor just now, %.2g%% since the start of this host", 100*stolen, 100*r.ever).
-			raise(r.ever > 0.01, Note, move).raise(stolen > 0.01, Warning, move),
+		fine("load", "others keep %.2g of %s busy; timers come up to %s late",
+			r.busy, units.Counted(of, "processor"), units.Time(float64(r.late))).raise(share > 0.05, Note, end).
+			raise(share > 0.25 || r.late > 50*time.Millisecond, Warning, end),
+		fine("steal", "%.2g%% of the time was stolen by the hypervisor just now, %.2g%% since the start of this host", 100*r.stolen, 100*r.ever).
+			raise(r.ever > 0.01, Note, move).raise(r.stolen > 0.01, Warning, move),
 	}
 }
 
@@ -221,8 +219,7 @@ func (r *readings) judgeResults(folder string) Finding {
 	if r.unwritable != nil {
 		return fine("results", "%s cannot be written: %v", folder, r.unwritable).raise(true, Problem, "choose another folder with --out")
 	}
-	const do = "make room"
 	return fine("results", "%s takes files, on the disk within %s; %s free", folder, units.Time(float64(r.took)), units.Bytes(r.free)).
-		raise(r.free < 1<<30, Warning, do).raise(r.free < 16<<20, Problem, do).
+		raise(r.free < 1<<30, Warning, "make room").raise(r.free < 16<<20, Problem, "make room").
 		raise(r.took > 100*time.Millisecond, Note, "each result waits so long for the disk: choose a faster one for sweeps of short runs")
 }

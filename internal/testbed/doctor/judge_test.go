@@ -72,7 +72,7 @@ func TestFindings(t *testing.T) {
 
 		{"more processes than processors", func(r *readings, o *Options) { o.Need.Processes = 17 },
 			"processors", Note, "16 processors, for 17 processes", "take turns"},
-		{"a crowd", func(r *readings, o *Options) { o.Need.Processes = 1601 }, "processors", Warning, "1601", "fewer nodes or more hosts"},
+		{"a crowd", func(r *readings, o *Options) { o.Need.Processes = 1601 }, "processors", Warning, "1,601", "fewer nodes or more hosts"},
 		{"bound to few processors", func(r *readings, _ *Options) { r.allowed = 2 },
 			"processors", Note, "2 of 16 processors", "take turns"},
 		{"quota", func(r *readings, _ *Options) { r.quota = 8.5 }, "processors", Warning, "allows 8.5", "lift the quota"},
@@ -150,7 +150,7 @@ func TestFindings(t *testing.T) {
 func TestNothingKnown(t *testing.T) {
 	unknown := environment.Limit{Left: environment.Unlimited}
 	r := &readings{limits: environment.Limits{Memory: unknown, Threads: unknown, Descriptors: unknown}}
-	for _, f := range r.judge(Options{Listen: loopback}) {
+	for _, f := range r.judge(Options{Listen: "127.0.0.1:0"}) {
 		if f.Level == Problem {
 			t.Errorf("%+v", f)
 		}
@@ -165,7 +165,7 @@ func TestNothingKnown(t *testing.T) {
 func TestThisHost(t *testing.T) {
 	t.Parallel()
 	need := Need{Nodes: 2, Processes: 2, Threads: 20, Descriptors: 20}
-	for _, f := range Examine(t.Context(), Options{Need: need, Listen: loopback, Results: t.TempDir()}) {
+	for _, f := range Examine(t.Context(), Options{Need: need, Listen: "127.0.0.1:0", Results: t.TempDir()}) {
 		if f.Level == Problem {
 			t.Errorf("%+v", f)
 		}

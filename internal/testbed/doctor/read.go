@@ -77,7 +77,7 @@ func (r *readings) watch(ctx context.Context) {
 	const interval = time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	begin, clocks, before, own := time.Now(), clock.Read(), environment.TimesOfProcessors(), ownTime()
+	begin, clocks, before, own := time.Now(), clock.Read(), environment.TimesOfProcessors(), environment.OwnTime()
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for last := begin; ctx.Err() == nil; {
@@ -94,27 +94,17 @@ func (r *readings) watch(ctx context.Context) {
 	after, took := environment.TimesOfProcessors(), time.Since(begin)
 	r.allowed, r.online = runtime.NumCPU(), after.Processors
 	load, known := after.Since(before)
-	r.loaded, r.stolen, r.busy = known, load.Stolen, max(0, load.Busy-(ownTime()-own).Seconds()/took.Seconds())
+	r.loaded, r.stolen, r.busy = known, load.Stolen, max(0, load.Busy-(environment.OwnTime()-own).Seconds()/took.Seconds())
 	load, _ = after.Since(environment.ProcessorTimes{})
 	r.ever = load.Stolen
 }
 
-func ownTime() time.Duration {
-	var u unix.Rusage
-	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // the zero value if it fails
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-const loopback = "127.0.0.1:0"
-
 // tryNetwork tries what runs will do, at the address where transports listen.
 func (r *readings) tryNetwork(ctx context.Context, listen string) {
-	r.loopback, _ = reachSelf(ctx, loopback)
+	r.loopback, _ = reachSelf(ctx, "127.0.0.1:0")
 	r.tcp, r.udp = reachSelf(ctx, listen)
 	r.multicast = udp.TryMulticast(listen, time.Now().Add(patience))
-	if receive, send, asked, err := udp.Granted(listen); err == nil {
-		r.receive, r.send, r.asked = receive, send, asked
-	}
+	r.receive, r.send, r.asked = udp.Granted(listen)
 }
 
 // reachSelf tries whether a process reaches another one on this host at an address.

@@ -61,7 +61,9 @@ func NewReport(hosts []Host, paths []Path, took time.Duration) *Report {
 	count := map[Level]*int{OK: new(int), Note: &r.Notes, Warning: &r.Warnings, Problem: &r.Problems}
 	for _, h := range append(slices.Clone(hosts), Host{Findings: r.Between}) {
 		for _, f := range h.Findings {
-			*count[f.Level]++
+			if n := count[f.Level]; n != nil { // else it is of another build
+				*n++
+			}
 		}
 	}
 	return r
@@ -95,7 +97,7 @@ func (r *Report) WriteText(out io.Writer, s layout.Style) error {
 		writeFindings(&b, s, r.Between, false, said)
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%s, %s, %s\n", plural(r.Problems, "problem"), plural(r.Warnings, "warning"), plural(r.Notes, "note"))
+	fmt.Fprintf(&b, "%s, %s, %s\n", units.Counted(r.Problems, "problem"), units.Counted(r.Warnings, "warning"), units.Counted(r.Notes, "note"))
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -151,13 +153,10 @@ func (r *Report) writeMatrices(b *strings.Builder, s layout.Style) {
 		for i, from := range hosts {
 			t.Add(fmt.Sprint(i+1), layout.Cut(from.Name, s.Width/4))
 			for _, to := range hosts {
-				switch p := paths[[2]string{from.Name, to.Name}]; {
-				case p != nil:
+				if p := paths[[2]string{from.Name, to.Name}]; p != nil {
 					t.Extend(cell(p))
-				case from.Name == to.Name:
+				} else {
 					t.Extend("·")
-				default:
-					t.Extend("?")
 				}
 			}
 		}

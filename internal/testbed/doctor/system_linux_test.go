@@ -76,7 +76,7 @@ func byShell(cmd *exec.Cmd, script string) {
 // TestFewDescriptors examines this host as a process whose descriptors are limited.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
-	found := examineElsewhere(t, Options{Need: Need{Processes: 1, Descriptors: 200}, Listen: loopback}, func(cmd *exec.Cmd) {
+	found := examineElsewhere(t, Options{Need: Need{Processes: 1, Descriptors: 200}, Listen: "127.0.0.1:0"}, func(cmd *exec.Cmd) {
 		byShell(cmd, `ulimit -n 150 && exec "$@"`)
 	})
 	f := found["descriptors"]
@@ -114,7 +114,7 @@ func TestControlGroup(t *testing.T) {
 		}
 		fmt.Fprintf(&join, "echo $$ > %s/cgroup.procs && ", dir)
 	}
-	o := Options{Need: Need{Processes: 1, Threads: 61, Memory: 1 << 30}, Listen: loopback}
+	o := Options{Need: Need{Processes: 1, Threads: 61, Memory: 1 << 30}, Listen: "127.0.0.1:0"}
 	found := examineElsewhere(t, o, func(cmd *exec.Cmd) { byShell(cmd, join.String()+`exec "$@"`) })
 	for check, want := range map[string]Finding{
 		"processors": {Level: Warning, Found: "allows 0.5", Do: "lift the quota"},
@@ -134,7 +134,7 @@ func TestLoopbackDown(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("network namespaces take root")
 	}
-	found := examineElsewhere(t, Options{Listen: loopback}, func(cmd *exec.Cmd) {
+	found := examineElsewhere(t, Options{Listen: "127.0.0.1:0"}, func(cmd *exec.Cmd) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	})
 	for check, level := range map[string]Level{"loopback": Problem, "tcp": Problem, "udp": Problem, "multicast": Note} {
