@@ -45,17 +45,6 @@ func (t *timeline) outOfOrder() uint64 {
 	return n
 }
 
-// maxBypass returns the largest number of entries by other nodes between a
-// request and its entry. A node has no entry of its own in between, so that all
-// entries there are others'.
-func (t *timeline) maxBypass() uint64 {
-	largest := 0
-	for k := range t.byEntry {
-		largest = max(largest, k-t.firstSince(k))
-	}
-	return uint64(largest)
-}
-
 // firstSince returns the position of the first entry after the request of entry k. It is
 // looked for backwards from k, since few entries lie between most requests and theirs.
 func (t *timeline) firstSince(k int) int {
@@ -77,10 +66,10 @@ func (t *timeline) lastNode() (last dme.NodeID) {
 	return last
 }
 
-// maxBypassByOne returns the largest number of entries by one other node
-// between a request and its entry, in O(n log n) time.
-func (t *timeline) maxBypassByOne() uint64 {
-	most := 0                              // entries by all others
+// maxBypass returns the largest number of entries between a request and its entry, which are
+// all by other nodes, and of those by one of them, in O(n log n) time.
+func (t *timeline) maxBypass() (byAll, byOne uint64) {
+	most := 0
 	since := make([]int32, t.len())        // firstSince
 	nth := make([]int32, t.len())          // which of its node's entries it is, from 0
 	of := make([]int32, t.len())           // the positions of a node's entries, one node after the other
@@ -111,7 +100,11 @@ func (t *timeline) maxBypassByOne() uint64 {
 		}
 		return false
 	}
-	return uint64(sort.Search(most, func(count int) bool { return !more(count) }))
+	few := 1 // as often as not it is hardly more
+	for few < most && more(few) {
+		few *= 2
+	}
+	return uint64(most), uint64(sort.Search(min(few, most), func(count int) bool { return !more(count) }))
 }
 
 // overlaps returns the number of entries that began while a conflicting one had

@@ -50,9 +50,10 @@ func Result(o Observation) *runs.Result {
 	}
 	r.Throughput = part.throughput()
 	r.Messages.SteadyPerCS = t.steadyPerCS(&part, &sum, &o)
+	byAll, byOne := t.maxBypass()
 	r.Fairness = runs.Fairness{
 		Jain: part.jain(o.Nodes), LongestRun: t.longestRun(),
-		MaxBypass: t.maxBypass(), ByOne: t.maxBypassByOne(), OutOfOrder: t.outOfOrder(),
+		MaxBypass: byAll, ByOne: byOne, OutOfOrder: t.outOfOrder(),
 	}
 	t.fillSites(r, &o)
 	r.Safety = t.safety(&o, &sum)
