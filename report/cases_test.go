@@ -101,6 +101,8 @@ type making struct {
 	from   int // the first run that lines speak of
 	nodes  int
 	claims claim.List
+
+	disordered bool // links keep no order
 }
 
 func (m *making) add(in report.Input) {
@@ -182,7 +184,7 @@ func (m *making) make(words []string, line string) bool {
 	case "input":
 		testkit.Set(t, &m.in, words[1], strings.Join(words[2:], " "))
 	case "disordered":
-		m.in.KeepsOrder = func(runs.Spec) bool { return false }
+		m.disordered = true
 	case "claim":
 		var c struct{ Quantity, Formula, Expression, Load, Kind, KnownFalse, Only string }
 		testkit.Set(t, &c, "", strings.TrimPrefix(line, "claim "))
@@ -239,8 +241,8 @@ func (m *making) grown(expression string, noise float64, sizes []string) {
 }
 
 func (m *making) predict() {
-	m.in.Setting = func(s runs.Spec) (dme.Setting, bool) {
-		return dme.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, true
+	m.in.Setting = func(s runs.Spec) (setting dme.Setting, keepsOrder, ok bool) {
+		return dme.Setting{Nodes: s.Nodes, E: time.Duration(s.TotalRate)}, !m.disordered, true
 	}
 }
 

@@ -34,14 +34,10 @@ type Input struct {
 	// Claims returns the claims of an algorithm. It may be nil.
 	Claims func(algorithm string) claim.List
 
-	// Setting prepares the system that a claim's prediction is evaluated on; ok
-	// is false where there is no such system. It may be nil: then there are no
-	// predictions.
-	Setting func(spec runs.Spec) (setting dme.Setting, ok bool)
-
-	// KeepsOrder reports whether the links of a run keep order, for claims that are
-	// made of such links only. It may be nil: then all do.
-	KeepsOrder func(spec runs.Spec) bool
+	// Setting prepares the system that a claim's prediction is evaluated on, and tells
+	// whether its links keep order, as some claims need; ok is false where there is no such
+	// system. It may be nil: then there are no predictions, and all links keep order.
+	Setting func(spec runs.Spec) (setting dme.Setting, keepsOrder, ok bool)
 
 	// Picture draws who waits for whom in a run that has stalled, as an SVG; nil where
 	// that is not known. It may be nil: then nothing is drawn.

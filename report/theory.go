@@ -23,24 +23,24 @@ type theory struct {
 }
 
 type prepared struct {
-	setting dme.Setting
-	ok      bool
+	setting        dme.Setting
+	keepsOrder, ok bool
 }
 
 func newTheory(in Input) *theory { return &theory{in, make(map[string]prepared)} }
 
-// setting returns the system of a run.
-func (t *theory) setting(s runs.Spec) (dme.Setting, bool) {
+// prepare returns the system of a run.
+func (t *theory) prepare(s runs.Spec) prepared {
 	if t.in.Setting == nil {
-		return dme.Setting{}, false
+		return prepared{keepsOrder: true}
 	}
 	key := fmt.Sprintf("%+v", s)
-	p, ok := t.known[key]
-	if !ok {
-		p.setting, p.ok = t.in.Setting(s)
+	p, known := t.known[key]
+	if !known {
+		p.setting, p.keepsOrder, p.ok = t.in.Setting(s)
 		t.known[key] = p
 	}
-	return p.setting, p.ok
+	return p
 }
 
 // about returns the claims about a quantity that speak of runs like s, the
@@ -53,7 +53,7 @@ func (t *theory) about(q claim.Quantity, s runs.Spec) claim.List {
 }
 
 func (t *theory) circumstance(s runs.Spec) claims.Circumstance {
-	return claims.Of(s, t.in.KeepsOrder == nil || t.in.KeepsOrder(s))
+	return claims.Of(s, t.prepare(s).keepsOrder)
 }
 
 // speakingOf returns those that give a number.
@@ -63,11 +63,11 @@ func (t *theory) speakingOf(q claim.Quantity, s runs.Spec) claim.List {
 
 // predict evaluates a claim that speaks of no time for a run.
 func (t *theory) predict(c claim.Claim, s runs.Spec) (float64, bool) {
-	setting, ok := t.setting(s)
-	if !ok {
+	p := t.prepare(s)
+	if !p.ok {
 		return 0, false
 	}
-	return c.Prediction(setting)
+	return c.Prediction(p.setting)
 }
 
 // predictCell evaluates a claim for a cell, if it speaks of that. T and E, on
@@ -79,19 +79,19 @@ func (t *theory) predictCell(k claim.Claim, c *cell) (float64, bool) {
 	if !timed(k.Quantity) {
 		return t.predict(k, c.First.Result.Spec)
 	}
-	setting, ok := t.setting(c.First.Result.Spec)
+	p := t.prepare(c.First.Result.Spec)
 	delay, hold := c.estimates[runs.HandoverDelay], c.estimates[runs.MeanHold]
 	if delay.N == 0 {
 		delay = c.estimates[runs.MeanDelay]
 	}
-	if !ok || delay.N == 0 || delay.Median <= 0 {
+	if !p.ok || delay.N == 0 || delay.Median <= 0 {
 		return 0, false
 	}
-	setting.T = time.Duration(delay.Median)
+	p.setting.T = time.Duration(delay.Median)
 	if hold.N > 0 {
-		setting.E = time.Duration(hold.Median)
+		p.setting.E = time.Duration(hold.Median)
 	}
-	x, ok := k.Prediction(setting)
+	x, ok := k.Prediction(p.setting)
 	if k.Quantity == claim.ResponseTime {
 		x *= 1e9 // claims count seconds
 	}

@@ -210,11 +210,7 @@ type sizes struct {
 }
 
 func setSizes(s dme.Setting) sizes {
-	k := sizes{setsOf(s).Sizes(), true}
-	for id, set := range setsOf(s).RequestSets() {
-		k.self = k.self && slices.Contains(set, id)
-	}
-	return k
+	return sizes{setsOf(s).Sizes(), setsOf(s).SelfIncluded()}
 }
 
 // labelled is the source of what follows from which node stands where on a plane.

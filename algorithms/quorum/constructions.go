@@ -53,6 +53,12 @@ func (g rectangle) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return g.appendSet(to, id)
 }
 
+func (g rectangle) count(id dme.NodeID) (size, load int) {
+	row, column := (int(id)-1)/g.columns, (int(id)-1)%g.columns
+	size = min(g.columns, g.nodes-row*g.columns) + (g.nodes-column-1)/g.columns
+	return size, size
+}
+
 // cyclic is the family S_i = i + D, counted round a ring of as many nodes as
 // there are sets. It has the properties (c) and (d) whatever D is, (b) if 0 is
 // in D, and (a) if every number is a difference of two elements of D: for d =
@@ -100,6 +106,8 @@ func (c cyclic) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	}
 	return to
 }
+
+func (c cyclic) count(dme.NodeID) (size, load int) { return len(c.offsets), len(c.offsets) }
 
 // majority takes the next ⌊N/2⌋ nodes: more than half, so that any two sets
 // meet, and round the ring, so that every node serves equally many.

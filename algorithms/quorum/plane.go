@@ -52,6 +52,8 @@ type truncated struct {
 	nodes   int
 	standIn []dme.NodeID   // for the missing point nodes+1+k, at k
 	behind  [][]dme.NodeID // the missing points that node i stands in for, at i-1
+	sizes   []int16        // of the set of node i, at i-1
+	loads   []int16        // how many sets node i is in, at i-1
 }
 
 // truncate chooses the stand-ins, one missing point after the other. Each
@@ -64,8 +66,10 @@ func truncate(lines cyclic, nodes int) truncated {
 		lines: lines, nodes: nodes,
 		standIn: make([]dme.NodeID, lines.modulus-nodes),
 		behind:  make([][]dme.NodeID, nodes),
+		sizes:   slices.Repeat([]int16{int16(len(lines.offsets))}, nodes),
+		loads:   make([]int16, nodes),
 	}
-	loads := make([]int16, nodes)  // as if the missing points that are still to come were dropped
+	loads := t.loads               // as if the missing points that are still to come were dropped
 	shared := make([]int16, nodes) // lines of nodes through the missing point that contain the node already
 	through := lines.through()
 	var served []dme.NodeID
@@ -103,6 +107,11 @@ func truncate(lines cyclic, nodes int) truncated {
 		best := t.cheapest(loads, shared, own)
 		loads[best] += int16(own) - shared[best]
 		t.standIn[k] = dme.NodeID(best + 1)
+		for _, line := range served[:own] {
+			if t.has(line, t.standIn[k]) { // the line has one point less
+				t.sizes[line-1]--
+			}
+		}
 		t.behind[best] = append(t.behind[best], missing)
 		set(served[own:], 1)
 		for _, node := range t.standIn[:k] {
@@ -141,6 +150,10 @@ func (c cyclic) through() func(p, q dme.NodeID) dme.NodeID {
 		x := int(larger[(int(p)-int(q)+c.modulus)%c.modulus])
 		return dme.NodeID((int(p)-1-x+c.modulus)%c.modulus + 1)
 	}
+}
+
+func (t truncated) count(id dme.NodeID) (size, load int) {
+	return int(t.sizes[id-1]), int(t.loads[id-1])
 }
 
 func (t truncated) has(id, member dme.NodeID) bool {

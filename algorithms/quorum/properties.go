@@ -128,25 +128,44 @@ func (s *System) Sets() (sets [][]dme.NodeID) {
 	return sets
 }
 
-// Sizes returns the spread of K = |S_i|. It takes O(N·K) time.
+// Sizes returns the spread of K = |S_i|.
 func (s *System) Sizes() Spread {
-	sizes := make([]int, s.nodes)
-	for id, set := range s.RequestSets() {
-		sizes[id-1] = len(set)
-	}
+	sizes, _ := s.counts()
 	return spread(sizes)
 }
 
-// Loads returns for each node the number of request sets that contain it, node
-// i's at i-1. It takes O(N·K) time.
+// Loads returns for each node the number of request sets that contain it, node i's at i-1.
 func (s *System) Loads() []int {
-	loads := make([]int, s.nodes)
-	for _, set := range s.RequestSets() {
+	_, loads := s.counts()
+	return loads
+}
+
+// counts returns how large the sets are, and in how many of them each node is.
+func (s *System) counts() (sizes, loads []int) {
+	sizes, loads = make([]int, s.nodes), make([]int, s.nodes)
+	if count := countOf(s.sets); count != nil {
+		for i := range sizes {
+			sizes[i], loads[i] = count(dme.NodeID(i + 1))
+		}
+		return sizes, loads
+	}
+	for id, set := range s.RequestSets() {
+		sizes[id-1] = len(set)
 		for _, member := range set {
 			loads[member-1]++
 		}
 	}
-	return loads
+	return sizes, loads
+}
+
+// SelfIncluded reports property (b): i ∈ S_i.
+func (s *System) SelfIncluded() bool {
+	for id := dme.NodeID(1); int(id) <= s.nodes; id++ {
+		if !s.sets.has(id, id) {
+			return false
+		}
+	}
+	return true
 }
 
 // Pair is two sets of a list, and the number of nodes that are in both.

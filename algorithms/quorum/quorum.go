@@ -67,6 +67,25 @@ type family interface {
 	appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID
 }
 
+// counted is a family that knows how large a node's set is, and in how many sets the node is,
+// without a look at the sets: those of a million nodes have a thousand million members.
+type counted interface {
+	count(id dme.NodeID) (size, load int)
+}
+
+// countOf returns that function, nil where the family has none.
+func countOf(f family) func(id dme.NodeID) (size, load int) {
+	switch f := f.(type) {
+	case counted:
+		return f.count
+	case relabelled:
+		if count := countOf(f.family); count != nil {
+			return func(id dme.NodeID) (size, load int) { return count(f.place[id-1]) }
+		}
+	}
+	return nil
+}
+
 // Name returns the name of the construction, with its file where it has one.
 func (s *System) Name() string { return s.name }
 

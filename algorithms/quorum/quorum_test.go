@@ -498,3 +498,30 @@ func TestFileRefused(t *testing.T) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
+
+// What families know without a look at their sets is what the sets say.
+func TestCounts(t *testing.T) {
+	for _, name := range Names() {
+		if name == fromFile+"F" {
+			continue
+		}
+		for n := 1; n <= 140; n++ {
+			for _, labelling := range []string{natural, shuffled} {
+				s := mustNew(t, name, n)
+				if s.relabel(labelling, 7) != nil {
+					continue
+				}
+				sizes, loads, self := make([]int, n), make([]int, n), true
+				for id, set := range s.RequestSets() {
+					sizes[id-1], self = len(set), self && slices.Contains(set, id)
+					for _, member := range set {
+						loads[member-1]++
+					}
+				}
+				if k, d := s.counts(); !slices.Equal(k, sizes) || !slices.Equal(d, loads) || s.SelfIncluded() != self {
+					t.Fatalf("%s of %d, %s: sizes %v, want %v; loads %v, want %v; selves %v", name, n, labelling, k, sizes, d, loads, self)
+				}
+			}
+		}
+	}
+}

@@ -168,17 +168,13 @@ func (p *program) reportInput(results *runs.Set) report.Input {
 			}
 			return claim.Of(a)
 		},
-		Setting: func(spec runs.Spec) (dme.Setting, bool) {
+		Setting: func(spec runs.Spec) (setting dme.Setting, keepsOrder, ok bool) {
 			job, err := run.Resolve(spec, p.catalog, newFiles().read)
 			if err != nil {
-				return dme.Setting{}, false
+				return setting, false, false
 			}
-			return job.Setting(), true
+			return job.Setting(), job.Guarantees().FIFO, true
 		},
 		Picture: stall.Picture,
-		KeepsOrder: func(spec runs.Spec) bool {
-			job, err := run.Resolve(spec, p.catalog, newFiles().read)
-			return err == nil && job.Guarantees().FIFO
-		},
 	}
 }
