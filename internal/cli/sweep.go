@@ -154,7 +154,9 @@ func (p *program) sweep(c *cli.Context) error {
 		}
 		p.exit = p.judged(p.exit, cells.JudgeCells(set, thresholds))
 	}
-	return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{plots: true})
+	return platform.Await(c.Context, func() error { // 'dmebench report' can make it again
+		return p.buildReport(summary.Dir, filepath.Join(summary.Dir, "report"), look{plots: true})
+	})
 }
 
 // transportsOf reports whether an experiment has simulations, and other runs.
