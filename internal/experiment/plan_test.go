@@ -1,10 +1,13 @@
 package experiment
 
 import (
-	"dmebench/internal/testkit"
 	"fmt"
 	"strings"
 	"testing"
+
+	"dmebench/dme"
+	"dmebench/internal/runtime/run"
+	"dmebench/internal/testkit"
 
 	"dmebench/algorithms"
 )
@@ -104,5 +107,22 @@ func TestPlanIsIdentity(t *testing.T) {
 			t.Errorf("another %s has the plan of %s", what, with)
 		}
 		seen[p] = what
+	}
+}
+
+// What all nodes share is prepared once for a configuration, not for each of its repetitions:
+// of a million nodes that can take a minute.
+func TestAPlanPreparesOnce(t *testing.T) {
+	prepared := 0
+	a := *algorithms.All()[0]
+	prepare := a.Prepare
+	a.Prepare = func(c dme.Config) (dme.System, error) { prepared++; return prepare(c) }
+	f, err := Parse("x.yaml", fmt.Appendf(nil, "schema_version: 1\nname: x\nalgorithms: [%s]\nnodes: [3, 5]\nrepetitions: 8\n", a.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Expand(run.Catalog{&a}, nil)
+	if err != nil || len(p.Cells) != 16 || prepared != 2 {
+		t.Errorf("%d runs, prepared %d times: %v", len(p.Cells), prepared, err)
 	}
 }

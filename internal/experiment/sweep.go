@@ -128,6 +128,9 @@ func (s *Summary) count(c Cell, r *runs.Result) {
 	s.outcomes[r.Status.Outcome(c.LinksMet && len(r.Faults) == 0)] = true
 }
 
+// longPlanning is how long a plan may take before it is said that it is made.
+const longPlanning = 2 * time.Second
+
 // Sweep carries out what is missing of an experiment. Results that are there
 // from an earlier sweep of the same file stand; failed ones are run again. A
 // run that is violated, stalled or failed does not end the sweep. The end of
@@ -138,7 +141,13 @@ func (s *Summary) count(c Cell, r *runs.Result) {
 func Sweep(ctx context.Context, file File, opt Options) (Summary, error) {
 	opt = opt.withDefaults()
 	s := Summary{Counts: make(map[runs.Status]int), outcomes: make(map[runs.Outcome]bool)}
+	planning := time.AfterFunc(longPlanning, func() {
+		if opt.Interactive {
+			fmt.Fprintln(opt.Progress, "planning: each combination is prepared, to see whether it can run …")
+		}
+	})
 	plan, err := platform.Interruptible(ctx, func() (*Plan, error) { return file.expand(opt) })
+	planning.Stop()
 	if err != nil {
 		return s, err
 	}
