@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -72,84 +73,116 @@ func truncate(lines cyclic, nodes int) truncated {
 	loads := t.loads               // as if the missing points that are still to come were dropped
 	shared := make([]int16, nodes) // lines of nodes through the missing point that contain the node already
 	through := lines.through()
-	var served []dme.NodeID
+	var served, points []dme.NodeID
 	for i := range loads {
 		served = t.appendLinesThrough(served[:0], dme.NodeID(i+1))
 		loads[i] = int16(len(served))
 	}
-	set := func(lines []dme.NodeID, to int16) {
-		for _, line := range lines {
-			for _, d := range t.lines.offsets {
-				if at := (int(line) - 1 + d) % t.lines.modulus; at < nodes {
-					shared[at] = to
-				}
-			}
-		}
-	}
+	free := make([]int32, nodes) // nodes that stand in for none, those with the smallest loads first
 	for i := range shared {
 		shared[i] = 1 // two points are on one line; most lines are of nodes
+		free[i] = int32(i)
 	}
+	slices.SortStableFunc(free, func(i, j int32) int { return cmp.Compare(loads[i], loads[j]) })
+	again := make([]bool, len(t.standIn)) // the node stands in for an earlier point too
+	var candidates []int32
 	for k := range t.standIn {
 		missing := dme.NodeID(nodes + 1 + k)
 		served = t.lines.appendServed(served[:0], missing)
 		own, _ := slices.BinarySearch(served, dme.NodeID(nodes+1)) // lines of nodes; the others are missing too
-		set(served[own:], 0)
+		candidates = candidates[:0]
+		for _, line := range served[own:] {
+			points = t.lines.appendSet(points[:0], line)
+			for _, point := range points {
+				if int(point) > nodes {
+					break
+				}
+				shared[point-1] = 0
+				candidates = append(candidates, int32(point-1))
+			}
+		}
 		for j, node := range t.standIn[:k] {
-			// A node is on a line by itself, or for the first of the missing points there.
+			candidates = append(candidates, int32(node-1))
 			point := dme.NodeID(nodes + 1 + j)
-			line := through(missing, point)
-			first := func(other dme.NodeID) bool { return other == point || through(missing, other) == line }
-			at := slices.IndexFunc(t.behind[node-1], first)
-			if int(line) <= nodes && t.behind[node-1][at] == point && through(missing, node) != line {
+			line := through.both(missing, point)
+			if int(line) > nodes || through.both(missing, node) == line {
+				continue // a line of nodes counts, and once: a node can be on it by itself
+			}
+			if !again[j] || t.firstBehind(node, point, func(other dme.NodeID) bool { return through.both(missing, other) == line }) {
 				shared[node-1]++
 			}
 		}
-		best := t.cheapest(loads, shared, own)
+		for _, i := range free {
+			if shared[i] == 1 && t.behind[i] == nil {
+				candidates = append(candidates, i)
+				if own > 1 {
+					break // the others have larger loads or numbers; of one line each costs nothing
+				}
+			}
+		}
+		best := cheapest(candidates, loads, shared, own)
 		loads[best] += int16(own) - shared[best]
-		t.standIn[k] = dme.NodeID(best + 1)
+		t.standIn[k], again[k] = dme.NodeID(best+1), t.behind[best] != nil
 		for _, line := range served[:own] {
 			if t.has(line, t.standIn[k]) { // the line has one point less
 				t.sizes[line-1]--
 			}
 		}
 		t.behind[best] = append(t.behind[best], missing)
-		set(served[own:], 1)
-		for _, node := range t.standIn[:k] {
-			shared[node-1] = 1
+		for _, i := range candidates {
+			shared[i] = 1
+		}
+		for len(free) > 0 && t.behind[free[0]] != nil {
+			free = free[1:]
 		}
 	}
 	return t
 }
 
-// cheapest returns the index of the node whose load adds least as a stand-in.
-func (t truncated) cheapest(loads, shared []int16, lines int) (best int) {
-	shared = shared[:len(loads)]
-	load, common, least := int16(math.MaxInt16), int16(0), int64(math.MaxInt64)
-	for i, x := range loads {
-		if x >= load && shared[i] <= common {
-			continue // no better, and there are many of them
-		}
+// firstBehind reports whether point is the first on a line of those that the node stands in for.
+func (t truncated) firstBehind(node, point dme.NodeID, onLine func(dme.NodeID) bool) bool {
+	return point == t.behind[node-1][slices.IndexFunc(t.behind[node-1], func(p dme.NodeID) bool { return p == point || onLine(p) })]
+}
+
+// cheapest returns which of the nodes adds least to the sum as a stand-in, the lowest of equals.
+func cheapest(nodes []int32, loads, shared []int16, lines int) (best int32) {
+	least := int64(math.MaxInt64)
+	for _, i := range nodes {
 		added := int64(lines) - int64(shared[i])
-		if cost := added * (2*int64(x) + added); cost < least {
-			best, load, common, least = i, x, shared[i], cost
+		if cost := added * (2*int64(loads[i]) + added); cost < least || cost == least && i < best {
+			best, least = i, cost
 		}
 	}
 	return best
 }
 
-// through returns a function that returns the one line through two points, where every
-// number is a difference of two elements of D in one way only.
-func (c cyclic) through() func(p, q dme.NodeID) dme.NodeID {
-	larger := make([]int32, c.modulus) // of the two elements, by their difference
+// through finds the one line through two points: every number is a difference of two elements
+// of D in one way only.
+type through struct {
+	modulus int
+	larger  []int32 // of the two elements, by their difference
+}
+
+func (c cyclic) through() through {
+	t := through{c.modulus, make([]int32, c.modulus)}
 	for _, x := range c.offsets {
 		for _, y := range c.offsets {
-			larger[(x-y+c.modulus)%c.modulus] = int32(x)
+			t.larger[(x-y+c.modulus)%c.modulus] = int32(x)
 		}
 	}
-	return func(p, q dme.NodeID) dme.NodeID {
-		x := int(larger[(int(p)-int(q)+c.modulus)%c.modulus])
-		return dme.NodeID((int(p)-1-x+c.modulus)%c.modulus + 1)
+	return t
+}
+
+func (t *through) both(p, q dme.NodeID) dme.NodeID {
+	d := int(p) - int(q)
+	if d < 0 {
+		d += t.modulus
 	}
+	line := int(p) - int(t.larger[d])
+	if line < 1 {
+		line += t.modulus
+	}
+	return dme.NodeID(line)
 }
 
 func (t truncated) count(id dme.NodeID) (size, load int) {
