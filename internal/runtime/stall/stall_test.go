@@ -1,6 +1,7 @@
 package stall
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -86,6 +87,45 @@ func TestCauses(t *testing.T) {
 	} {
 		if got := c.s.Explain().Lines(); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%q\nwant\n%q", name, got, c.want)
+		}
+	}
+}
+
+type stuck struct {
+	dme.Node
+	waits []dme.Wait
+	token bool
+}
+
+// What several processes have seen of their nodes is, joined, what one would have seen of all.
+func TestJoin(t *testing.T) {
+	a := &dme.Algorithm{
+		Waits:    func(n dme.Node) []dme.Wait { return n.(stuck).waits },
+		HasToken: func(n dme.Node) bool { return n.(stuck).token },
+	}
+	nodes := []stuck{
+		{waits: []dme.Wait{{For: 4, What: "REPLY"}, {For: 2, What: "REPLY"}}},
+		{},
+		{waits: []dme.Wait{{For: 1, What: "REPLY"}}, token: true},
+		{waits: []dme.Wait{{For: dme.None, What: "TOKEN"}}},
+		{waits: []dme.Wait{{For: 3, What: "TOKEN"}}},
+	}
+	for processes := 1; processes <= len(nodes); processes++ {
+		whole, joined := Standstill{Nodes: len(nodes), Tokens: -1}, Standstill{Nodes: len(nodes), Tokens: -1}
+		parts := make([]Standstill, processes)
+		for k := range parts {
+			parts[k].Tokens = -1
+		}
+		for i, n := range nodes {
+			id := dme.NodeID(i + 1)
+			whole.Add(a, id, n, n.waits != nil)
+			parts[i%processes].Add(a, id, n, n.waits != nil)
+		}
+		for k := range slices.Backward(parts) {
+			joined.Join(&parts[k])
+		}
+		if !reflect.DeepEqual(joined, whole) {
+			t.Errorf("%d processes: %+v, want %+v", processes, joined, whole)
 		}
 	}
 }
