@@ -114,11 +114,14 @@ func (f File) AllFaults(catalog run.Catalog, readFile func(string) ([]byte, erro
 	return err
 }
 
-// Words that become names of folders and files.
+// Words that become names of folders and files, of at most 64 characters. The expressions do not
+// count them: every process of a run compiles these, for which that would take ten times as long.
 var (
-	folder  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	picture = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	folder  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	picture = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 )
+
+func names(word *regexp.Regexp, s string) bool { return len(s) <= 64 && word.MatchString(s) }
 
 // complete adds defaults and labels, and checks what spans several keys.
 func (f *File) complete() {
@@ -131,7 +134,7 @@ func (f *File) complete() {
 			d.add(1, "%s is missing", list.key)
 		}
 	}
-	if f.Name != "" && !folder.MatchString(f.Name) {
+	if f.Name != "" && !names(folder, f.Name) {
 		d.add(d.line("name"), noFolder, f.Name)
 	}
 	if f.Transports == nil && !d.given("transports") {
@@ -168,7 +171,7 @@ func (f *File) complete() {
 	f.locate()
 	d.schedules(f)
 	for i, a := range f.Axes {
-		if (!picture.MatchString(a.Name) || a.Over == "") && !d.doubtful[place{"axes", i}] {
+		if (!names(picture, a.Name) || a.Over == "") && !d.doubtful[place{"axes", i}] {
 			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and '-', and what varies",
 				where("axes", i), a.Name, a.Over)
 		}
@@ -311,7 +314,7 @@ var template []byte
 // explained; file is what it is going to be called. The error says why the name
 // cannot be that of a folder.
 func Template(name, file string) ([]byte, error) {
-	if !folder.MatchString(name) {
+	if !names(folder, name) {
 		return nil, fmt.Errorf(noFolder, name)
 	}
 	text := bytes.ReplaceAll(template, []byte("NAME"), []byte(name))

@@ -33,7 +33,7 @@ type Threshold struct {
 const thresholdForm = "METRIC OP VALUE, such as 'p99>10ms', 'throughput<500', 'jain<95%' or 'messages>12'"
 
 var (
-	limit   = regexp.MustCompile(`^([\pL\pN_.-]*)\s*(<=|>=|<|>)\s*([^<>=\s].*)$`)
+	limit   = regexp.MustCompile(`^([^<>=\s]*)\s*(<=|>=|<|>)\s*([^<>=\s].*)$`)
 	numeral = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 )
 
