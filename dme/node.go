@@ -118,7 +118,7 @@ type Node interface {
 	State(v *Visitor)
 }
 
-// Starter is a Node that does something before the first request.
+// Starter is a Node that does something before its first request and its first message.
 type Starter interface{ Start(out *Outbox) }
 
 // Stopper is a Node that must be told that no more requests will come, so that

@@ -48,6 +48,9 @@ func TestALockService(t *testing.T) {
 				Algorithm: "toy-lock", Nodes: 3, Requests: 150, CS: "200us", Resource: []string{run.MemoryResource, run.NATSResource}[i%2],
 				Set: map[string]string{"lease": "200ms"}, Faults: x.faults,
 			}
+			if x.lost { // a holder may stand still before it has read a resource that takes a message
+				spec.Resource = run.MemoryResource
+			}
 			for name, value := range x.set {
 				spec.Set[name] = value
 			}

@@ -63,6 +63,7 @@ func (w *worker) beginLate(start int64) {
 	w.mark()
 	w.each(func(n *node) {
 		made := int(n.proc.Counters().Requests.Load())
+		n.started = true
 		if w.assigned.Joins {
 			n.proc.Join()
 		} else {

@@ -27,6 +27,7 @@ type node struct {
 	log    *record.Log
 	events *recording.Log // nil where nothing is recorded
 
+	started bool // or come in late
 	in      dme.Message
 	frame   []byte            // encoding buffer
 	spare   []uint64          // a vector that nobody uses, for the next message that has one
@@ -75,9 +76,18 @@ func (n *node) receive(from dme.NodeID, frame []byte) error {
 	if n.in.Vec == nil {
 		n.spare = vec
 	}
+	n.start() // another process may have heard sooner that the run begins
 	n.proc.Receive(from, &n.in)
 	n.settle()
 	return nil
+}
+
+// start starts the node, unless it has been. It does so before all else.
+func (n *node) start() {
+	if !n.started {
+		n.started = true
+		n.proc.Start()
+	}
 }
 
 // transmitted handles a broadcast of this node's own that has taken its place

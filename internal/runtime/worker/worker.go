@@ -259,7 +259,7 @@ func (w *worker) mark() {
 func (w *worker) begin(at int64) {
 	w.each(func(n *node) {
 		n.do(func(p *localprocess.Process) {
-			p.Start()
+			n.start()
 			p.Begin(at)
 		})
 		if n.guest != nil {

@@ -36,6 +36,21 @@ func startSystem(tb testing.TB, spec runs.Spec) *system {
 // startSharing starts a system whose critical sections share a resource.
 func startSharing(tb testing.TB, spec runs.Spec, r shared) *system {
 	tb.Helper()
+	s := connect(tb, spec, r)
+	s.begin(tb, s.workers...)
+	return s
+}
+
+func (s *system) begin(tb testing.TB, workers ...*worker) {
+	tb.Helper()
+	for _, w := range workers {
+		s.tell(tb, w, control.Command{Op: control.OpBegin, At: w.clock.Now()})
+	}
+}
+
+// connect makes a system of which nothing has begun.
+func connect(tb testing.TB, spec runs.Spec, r shared) *system {
+	tb.Helper()
 	page, err := witness.CreatePage(witness.Room{Nodes: spec.Nodes, Watched: true})
 	if err != nil {
 		tb.Fatal(err)
@@ -69,13 +84,9 @@ func startSharing(tb testing.TB, spec runs.Spec, r shared) *system {
 		}})
 		book = append(book, r.Addr)
 	}
-	all := func(c control.Command) {
-		for _, w := range s.workers {
-			s.tell(tb, w, c)
-		}
+	for _, w := range s.workers {
+		s.tell(tb, w, control.Command{Op: control.OpConnect, Book: book})
 	}
-	all(control.Command{Op: control.OpConnect, Book: book})
-	all(control.Command{Op: control.OpBegin, At: s.workers[0].clock.Now()})
 	return s
 }
 
@@ -104,6 +115,20 @@ func (s *system) await(tb testing.TB, messages uint64) {
 		if time.Now().After(deadline) {
 			tb.Fatalf("%d messages have not come within a minute", messages)
 		}
+	}
+}
+
+// A node starts before it handles its first message, although another process may have heard
+// sooner that the run begins. Here the heads of two groups, which keep a lock each from their
+// start on, hear of it only when a node of each group has asked.
+func TestNodesStartBeforeTheirFirstMessage(t *testing.T) {
+	s := connect(t, runs.Spec{Algorithm: "composed", Nodes: 4, Transport: "tcp", CS: "100us", Requests: 400}.WithDefaults(), nil)
+	s.begin(t, s.workers[1], s.workers[3])
+	s.await(t, 2) // which say that they ask
+	s.begin(t, s.workers[0], s.workers[2])
+	s.await(t, 200)
+	if n, first := s.page.Violations(); n != 0 {
+		t.Errorf("%d violations: %s", n, first)
 	}
 }
 
