@@ -22,6 +22,8 @@ func TestWritten(t *testing.T) {
 		{"a time", words(units.Time, 0, 12, 999, 1000, 1234567, 2.5e9, -1500, math.NaN()),
 			"0 s 12 ns 999 ns 1 µs 1.235 ms 2.5 s −1.5 µs –"},
 		{"a count", words(units.Count, 0, 999, 1000, 18446744073709551615), "0 999 1,000 18,446,744,073,709,551,615"},
+		{"things", units.Counted(1, "run") + ", " + units.Counted(2000, "run") + ", " + units.Counted(0, "process"),
+			"1 run, 2,000 runs, 0 processes"},
 		{"bytes", words(units.Bytes, 0, 999, 1000, 4<<20, 52_112_564_000, 3e18), "0 bytes 999 bytes 1 kB 4.19 MB 52.1 GB 3e+03 PB"},
 		{"no median", units.Spread(nil, nil, nil), ""},
 		{"no interval", units.Spread(pointer(5), nil, pointer(6)), "∞"},

@@ -210,7 +210,7 @@ type sizes struct {
 }
 
 func setSizes(s dme.Setting) sizes {
-	return sizes{setsOf(s).Sizes(), setsOf(s).SelfIncluded()}
+	return sizes{setsOf(s).Sizes(), len(setsOf(s).Selfless()) == 0}
 }
 
 // labelled is the source of what follows from which node stands where on a plane.

@@ -72,7 +72,7 @@ func truncate(lines cyclic, nodes int) truncated {
 	}
 	loads := t.loads               // as if the missing points that are still to come were dropped
 	shared := make([]int16, nodes) // lines of nodes through the missing point that contain the node already
-	through := lines.through()
+	table := lines.lineTable()
 	var served, points []dme.NodeID
 	for i := range loads {
 		served = t.appendLinesThrough(served[:0], dme.NodeID(i+1))
@@ -104,11 +104,11 @@ func truncate(lines cyclic, nodes int) truncated {
 		for j, node := range t.standIn[:k] {
 			candidates = append(candidates, int32(node-1))
 			point := dme.NodeID(nodes + 1 + j)
-			line := through.both(missing, point)
-			if int(line) > nodes || through.both(missing, node) == line {
+			line := table.through(missing, point)
+			if int(line) > nodes || table.through(missing, node) == line {
 				continue // a line of nodes counts, and once: a node can be on it by itself
 			}
-			if !again[j] || t.firstBehind(node, point, func(other dme.NodeID) bool { return through.both(missing, other) == line }) {
+			if !again[j] || t.firstBehind(node, point, func(other dme.NodeID) bool { return table.through(missing, other) == line }) {
 				shared[node-1]++
 			}
 		}
@@ -156,15 +156,15 @@ func cheapest(nodes []int32, loads, shared []int16, lines int) (best int32) {
 	return best
 }
 
-// through finds the one line through two points: every number is a difference of two elements
+// lineTable finds the one line through two points: every number is a difference of two elements
 // of D in one way only.
-type through struct {
+type lineTable struct {
 	modulus int
 	larger  []int32 // of the two elements, by their difference
 }
 
-func (c cyclic) through() through {
-	t := through{c.modulus, make([]int32, c.modulus)}
+func (c cyclic) lineTable() lineTable {
+	t := lineTable{c.modulus, make([]int32, c.modulus)}
 	for _, x := range c.offsets {
 		for _, y := range c.offsets {
 			t.larger[(x-y+c.modulus)%c.modulus] = int32(x)
@@ -173,7 +173,7 @@ func (c cyclic) through() through {
 	return t
 }
 
-func (t *through) both(p, q dme.NodeID) dme.NodeID {
+func (t *lineTable) through(p, q dme.NodeID) dme.NodeID {
 	d := int(p) - int(q)
 	if d < 0 {
 		d += t.modulus

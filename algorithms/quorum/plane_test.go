@@ -22,6 +22,32 @@ func mustNew(t testing.TB, construction string, n int) *System {
 	return s
 }
 
+// checkFamily checks that sets are ascending, without duplicates, of existing nodes, that
+// Served is the inverse of RequestSet, and that what is known without a look at the sets is so.
+func checkFamily(t *testing.T, s *System) {
+	t.Helper()
+	served := make([][]dme.NodeID, s.Nodes()+1)
+	sizes, loads := s.counts()
+	for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
+		set := s.RequestSet(id)
+		for k, member := range set {
+			if member < 1 || int(member) > s.Nodes() || k > 0 && member <= set[k-1] {
+				t.Fatalf("%s of %d: S_%d = %v", s.Name(), s.Nodes(), id, set)
+			}
+			served[member] = append(served[member], id)
+		}
+		if sizes[id-1] != len(set) || slices.Contains(s.Selfless(), id) == slices.Contains(set, id) {
+			t.Fatalf("%s of %d: S_%d = %v, %d nodes, selfless %v", s.Name(), s.Nodes(), id, set, sizes[id-1], s.Selfless())
+		}
+	}
+	for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
+		if got := s.Served(id); !slices.Equal(got, served[id]) || loads[id-1] != len(got) {
+			t.Fatalf("%s of %d: node %d serves %v, counted as %d, but is in the sets of %v",
+				s.Name(), s.Nodes(), id, got, loads[id-1], served[id])
+		}
+	}
+}
+
 // TestPerfectPlanesHaveAllProperties: "a set of S_i's exists if (K−1) is a
 // power of a prime", with N = K(K−1)+1 and K = D (Maekawa 1985, section 3). Any two
 // lines have one common point.

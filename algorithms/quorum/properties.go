@@ -158,14 +158,14 @@ func (s *System) counts() (sizes, loads []int) {
 	return sizes, loads
 }
 
-// SelfIncluded reports property (b): i ∈ S_i.
-func (s *System) SelfIncluded() bool {
+// Selfless returns the nodes i ∉ S_i, which have not property (b), ascending.
+func (s *System) Selfless() (nodes []dme.NodeID) {
 	for id := dme.NodeID(1); int(id) <= s.nodes; id++ {
 		if !s.sets.has(id, id) {
-			return false
+			nodes = append(nodes, id)
 		}
 	}
-	return true
+	return nodes
 }
 
 // Pair is two sets of a list, and the number of nodes that are in both.
@@ -221,13 +221,9 @@ func Pairs(sets [][]dme.NodeID) iter.Seq[Pair] {
 
 // Properties examines the request sets, and nothing but them, two at a time.
 func (s *System) Properties() Properties {
-	p := Properties{Sizes: s.Sizes(), Loads: spread(s.Loads()), UniqueMeets: true}
+	sizes, loads := s.counts()
+	p := Properties{Sizes: spread(sizes), Loads: spread(loads), Selfless: s.Selfless(), UniqueMeets: true}
 	sets := s.Sets()
-	for i, set := range sets {
-		if id := dme.NodeID(i + 1); !slices.Contains(set, id) {
-			p.Selfless = append(p.Selfless, id)
-		}
-	}
 	byContained := func(a, b [2]dme.NodeID) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) }
 	for x := range Pairs(sets) {
 		i, j := dme.NodeID(x.I+1), dme.NodeID(x.J+1)

@@ -39,27 +39,6 @@ func TestEveryConstructionForEveryN(t *testing.T) {
 	}
 }
 
-// checkFamily checks that sets are ascending, without duplicates, of existing
-// nodes, and that Served is the inverse of RequestSet.
-func checkFamily(t *testing.T, s *System) {
-	t.Helper()
-	served := make([][]dme.NodeID, s.Nodes()+1)
-	for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
-		set := s.RequestSet(id)
-		for k, member := range set {
-			if member < 1 || int(member) > s.Nodes() || k > 0 && member <= set[k-1] {
-				t.Fatalf("%s of %d: S_%d = %v", s.Name(), s.Nodes(), id, set)
-			}
-			served[member] = append(served[member], id)
-		}
-	}
-	for id := dme.NodeID(1); int(id) <= s.Nodes(); id++ {
-		if got := s.Served(id); !slices.Equal(got, served[id]) {
-			t.Fatalf("%s of %d: node %d serves %v, but is in the sets of %v", s.Name(), s.Nodes(), id, got, served[id])
-		}
-	}
-}
-
 func TestMajorityIsMoreThanHalfAndEqual(t *testing.T) {
 	for n := 1; n <= 60; n++ {
 		p := mustNew(t, "majority", n).Properties()
@@ -174,6 +153,7 @@ func TestShuffledLabelling(t *testing.T) {
 	for _, construction := range []string{"plane", "grid"} {
 		for _, n := range []int{1, 2, 3, 7, 8, 13, 31} {
 			straight, mixed := prepared(t, construction, n, 5, natural), prepared(t, construction, n, 5, shuffled)
+			checkFamily(t, mixed)
 			a, b := straight.Properties(), mixed.Properties()
 			for _, x := range []*Spread{&a.Sizes, &a.Loads, &b.Sizes, &b.Loads} {
 				x.MinNode, x.MaxNode = 0, 0 // who they are has changed
@@ -496,32 +476,5 @@ func TestFileRefused(t *testing.T) {
 	absent := func(string) ([]byte, error) { return nil, fs.ErrNotExist }
 	if _, err := New("file:other", Config{Nodes: 3, ReadFile: absent}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
-	}
-}
-
-// What families know without a look at their sets is what the sets say.
-func TestCounts(t *testing.T) {
-	for _, name := range Names() {
-		if name == fromFile+"F" {
-			continue
-		}
-		for n := 1; n <= 140; n++ {
-			for _, labelling := range []string{natural, shuffled} {
-				s := mustNew(t, name, n)
-				if s.relabel(labelling, 7) != nil {
-					continue
-				}
-				sizes, loads, self := make([]int, n), make([]int, n), true
-				for id, set := range s.RequestSets() {
-					sizes[id-1], self = len(set), self && slices.Contains(set, id)
-					for _, member := range set {
-						loads[member-1]++
-					}
-				}
-				if k, d := s.counts(); !slices.Equal(k, sizes) || !slices.Equal(d, loads) || s.SelfIncluded() != self {
-					t.Fatalf("%s of %d, %s: sizes %v, want %v; loads %v, want %v; selves %v", name, n, labelling, k, sizes, d, loads, self)
-				}
-			}
-		}
 	}
 }

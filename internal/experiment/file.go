@@ -121,7 +121,7 @@ var (
 	picture = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 )
 
-func names(word *regexp.Regexp, s string) bool { return len(s) <= 64 && word.MatchString(s) }
+func isName(word *regexp.Regexp, s string) bool { return len(s) <= 64 && word.MatchString(s) }
 
 // complete adds defaults and labels, and checks what spans several keys.
 func (f *File) complete() {
@@ -134,7 +134,7 @@ func (f *File) complete() {
 			d.add(1, "%s is missing", list.key)
 		}
 	}
-	if f.Name != "" && !names(folder, f.Name) {
+	if f.Name != "" && !isName(folder, f.Name) {
 		d.add(d.line("name"), noFolder, f.Name)
 	}
 	if f.Transports == nil && !d.given("transports") {
@@ -171,7 +171,7 @@ func (f *File) complete() {
 	f.locate()
 	d.schedules(f)
 	for i, a := range f.Axes {
-		if (!names(picture, a.Name) || a.Over == "") && !d.doubtful[place{"axes", i}] {
+		if (!isName(picture, a.Name) || a.Over == "") && !d.doubtful[place{"axes", i}] {
 			d.add(d.line("axes", i), "%sname %q, over %q: want a name of small letters, digits and '-', and what varies",
 				where("axes", i), a.Name, a.Over)
 		}
@@ -314,7 +314,7 @@ var template []byte
 // explained; file is what it is going to be called. The error says why the name
 // cannot be that of a folder.
 func Template(name, file string) ([]byte, error) {
-	if !names(folder, name) {
+	if !isName(folder, name) {
 		return nil, fmt.Errorf(noFolder, name)
 	}
 	text := bytes.ReplaceAll(template, []byte("NAME"), []byte(name))
