@@ -116,7 +116,7 @@ func truncate(lines cyclic, nodes int) truncated {
 			if shared[i] == 1 && t.behind[i] == nil {
 				candidates = append(candidates, i)
 				if own > 1 {
-					break // the others have larger loads or numbers; of one line each costs nothing
+					break // no other costs less; with one line of nodes none costs anything, and the lowest is taken
 				}
 			}
 		}

@@ -115,7 +115,7 @@ func (f File) AllFaults(catalog run.Catalog, readFile func(string) ([]byte, erro
 }
 
 // Words that become names of folders and files, of at most 64 characters. The expressions do not
-// count them: every process of a run compiles these, for which that would take ten times as long.
+// count those: every process of a run compiles them, and counting makes that ten times as long.
 var (
 	folder  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	picture = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)

@@ -41,15 +41,11 @@ func AppendFrame(b []byte, from, to dme.NodeID, body []byte) []byte {
 	if len(body)|int(from)|int(to) < 0x80 {
 		b = append(b, byte(len(body)), byte(from), byte(to))
 	} else {
-		b = appendLongHeader(b, len(body), from, to)
+		b = binary.AppendUvarint(b, uint64(len(body)))
+		b = binary.AppendUvarint(b, uint64(from))
+		b = binary.AppendUvarint(b, uint64(to))
 	}
 	return append(b, body...)
-}
-
-func appendLongHeader(b []byte, length int, from, to dme.NodeID) []byte {
-	b = binary.AppendUvarint(b, uint64(length))
-	b = binary.AppendUvarint(b, uint64(from))
-	return binary.AppendUvarint(b, uint64(to))
 }
 
 // DecodeFrame reads the frame that b begins with into f and returns its size in

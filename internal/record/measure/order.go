@@ -100,7 +100,7 @@ func (t *timeline) maxBypass() (byAll, byOne uint64) {
 		}
 		return false
 	}
-	few := 1 // as often as not it is hardly more
+	few := 1 // usually it is hardly more
 	for few < most && more(few) {
 		few *= 2
 	}

@@ -27,7 +27,7 @@ type node struct {
 	log    *record.Log
 	events *recording.Log // nil where nothing is recorded
 
-	started bool // or come in late
+	started bool // or has come in late
 	in      dme.Message
 	frame   []byte            // encoding buffer
 	spare   []uint64          // a vector that nobody uses, for the next message that has one
