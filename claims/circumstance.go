@@ -77,9 +77,9 @@ func RareRate(nodes int, t, cs time.Duration) float64 {
 // can serve that pass the critical section on in 2T.
 func BusyRate(t, cs time.Duration) float64 { return 0.5 / (2*t + cs).Seconds() }
 
-// loads returns the loads that a run makes. Of an open workload only a
-// simulation, where T is known beforehand, tells how heavy it is. What is said of
-// undisturbed runs is said of none with faults.
+// loads returns the loads that a run makes. How heavy an open workload is follows only in a
+// simulation, where T is known beforehand. Claims about undisturbed runs do not apply to runs with
+// faults.
 func loads(s runs.Spec) []claim.Load {
 	if len(s.Faults) > 0 {
 		return []claim.Load{claim.Faults}
@@ -132,12 +132,12 @@ func equalDelays(set map[string]string) bool {
 	return err == nil || set["delay"] == "" || set["delay"] == "constant"
 }
 
-// Reading is a quantity in one run: its mean, and the extremes over the entries
-// where these are told apart. The mean is NaN where the run has no sample.
+// Reading is a quantity in one run: its mean, and the extremes over the entries if these were
+// measured. The mean is NaN if the run has no sample.
 type Reading struct{ Mean, Least, Most float64 }
 
-// Read reads a quantity, in the units of the claims, from a run; ok is false
-// where no run's result tells it.
+// Read reads a quantity from a run, in the units of the claims; ok is false if results do not have
+// it.
 func Read(q claim.Quantity, r *runs.Result) (x Reading, ok bool) {
 	even := func(x float64) (Reading, bool) { return Reading{x, x, x}, true }
 	switch q {
@@ -192,8 +192,8 @@ func Read(q claim.Quantity, r *runs.Result) (x Reading, ok bool) {
 	return x, true
 }
 
-// Told reports whether the result of a run of a tells a quantity; what a gauge
-// measures, that of a simulation does.
+// Told reports whether the result of a run of a has a quantity; what a gauge measures, that of a
+// simulation has.
 func Told(a *dme.Algorithm, q claim.Quantity) bool {
 	_, ok := Read(q, &runs.Result{})
 	return ok || q.OfEntries() || slices.ContainsFunc(a.Gauges, func(g dme.Gauge) bool { return g.Quantity == q.ID })
@@ -210,10 +210,10 @@ var metrics = map[claim.Quantity]string{
 // Confidence is that of the interval of one mean.
 const Confidence = 0.999
 
-// FamilyError is the probability, at most, that a validation calls any mean wrong
-// that is right. With a thousand means, of which each has an interval of 99.9%, one is
-// outside by chance: a mean is refuted only where it is outside an interval so wide
-// that all true ones are inside theirs, but for this probability (Bonferroni).
+// FamilyError is the probability, at most, that a validation calls any mean wrong that is right.
+// Among a thousand means with intervals of 99.9%, one is outside by chance: a mean is refuted only
+// if it is outside an interval so wide that all true ones are inside theirs, with this probability
+// of error (Bonferroni).
 const FamilyError = 0.01
 
 // estimate is a mean over repetitions, with half the width of Student's interval.

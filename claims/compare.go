@@ -19,7 +19,7 @@ type Cell struct {
 	Condition string // as a reader finds it in a verdict
 	Spec      runs.Spec
 	Isolated  bool // there is one request at a time
-	Dynamic   bool // whom a node asks depends on what happened before
+	Dynamic   bool // a node's receivers depend on what happened before
 	Compared  int  // how many means are compared in all, in this cell and others; see [FamilyError]
 
 	// Setting is what predictions depend on. It is needed only over a real network,
@@ -41,11 +41,11 @@ type Evidence struct {
 // Scatters reports whether the point has an interval, and one with a width.
 func (p *Point) Scatters() bool { return p.Lo != nil && p.Hi != nil && *p.Hi > *p.Lo }
 
-// Compare compares a claim, whose prediction for the cell is known, with the
-// cell's runs; ok is false where none of them tells the quantity.
+// Compare compares a claim, whose prediction for the cell is known, with the cell's runs; ok is
+// false if none of them tells the quantity.
 func (c *Cell) Compare(k claim.Claim, predicted float64) (e Evidence, ok bool) {
 	s := sample{least: math.Inf(1), most: math.Inf(-1), timed: k.Quantity.Timed(), compared: c.Compared}
-	var t, cs, timed float64 // sums of T and E, over the runs that tell both
+	var t, cs, timed float64 // sums of T and E, over the runs that have both
 	var longest float64      // single synchronization delay, in T
 	for _, r := range c.Results {
 		x, told := Read(k.Quantity, r)
@@ -94,15 +94,15 @@ func (c *Cell) Compare(k claim.Claim, predicted float64) (e Evidence, ok bool) {
 // sample is what runs under one condition measured of one quantity.
 type sample struct {
 	means       []float64 // one of each run
-	least, most float64   // over the runs, and over the entries where these are told apart
+	least, most float64   // over the runs, and over the entries if these were measured
 	timed       bool      // it is a time, or made of times
 	tolerance   Tolerance // of the mean
 	compared    int       // how many means are compared in all
-	entries     uint64    // of the shortest steady part; 0 where the runs are judged whole
+	entries     uint64    // of the shortest steady part; 0 if the runs are judged whole
 }
 
-// point judges the sample. Times scatter with the delays of messages: of them a bound
-// is exceeded only where the interval of the mean lies beyond it.
+// point judges the sample. Times scatter with the delays of messages: of them a bound is exceeded
+// only if the interval of the mean lies beyond it.
 func (s *sample) point(kind claim.Kind, predicted float64) Point {
 	if s.timed {
 		s.least, s.most = slices.Min(s.means), slices.Max(s.means)
@@ -136,8 +136,8 @@ func (s *sample) point(kind claim.Kind, predicted float64) Point {
 // scaleOf is what differences from a prediction are relative to.
 func scaleOf(predicted float64) float64 { return max(1e-9, math.Abs(predicted)) }
 
-// bound notes by how much values exceed a bound and, where it is kept, how close they
-// come, as a part of it: 1 where it is reached.
+// bound notes by how much values exceed a bound and, where it is kept, how close they come, as a
+// part of it: 1 if it is reached.
 func (p *Point) bound(kind claim.Kind, least, most float64) {
 	lesser, greater := most, p.Predicted
 	switch kind {
@@ -161,10 +161,9 @@ func (p *Point) bound(kind claim.Kind, least, most float64) {
 // reached is how close two values are that are the same but for rounding.
 const reached = 1e-9
 
-// resolution is the deviation of a mean, relative to its prediction, that is always
-// seen: no interval says that a prediction is right which also holds a value that is
-// further away from it than this. A mean that is off by so much is called right with
-// the probability (1 − [Confidence])/2 at most.
+// resolution is the deviation of a mean, relative to its prediction, that is always noticed: an
+// interval that also holds a value further away than this does not confirm a prediction. A mean
+// that is off by this much is called right with probability (1 − [Confidence])/2 at most.
 const resolution = 0.03
 
 // toleranceOf returns the tolerance for an estimate. Where runs with different seeds are
@@ -183,7 +182,7 @@ func (p *Point) compareMean(e *estimate, t Tolerance) {
 	off, half := math.Abs(e.mean-p.Predicted)/scale, e.half/scale
 	inside := e.known && off <= half+reached
 	switch {
-	case p.Predicted == 0 && e.mean != 0: // what is counted is never below 0, and is 0 on average only where it is always
+	case p.Predicted == 0 && e.mean != 0: // what is counted is never below 0, and is 0 on average only if it is always
 		p.How = units.Number(e.mean) + ", and not 0"
 	case inside && off+half <= resolution+reached:
 		p.Standing, p.How = Agrees, "in the interval"
@@ -201,9 +200,9 @@ func (p *Point) compareMean(e *estimate, t Tolerance) {
 	}
 }
 
-// grant widens an interval by a tolerance, where only then it holds the prediction. As with
-// any interval the point agrees only if it reaches no further than [resolution]: otherwise
-// nothing is refuted, and nothing confirmed.
+// grant widens an interval by a tolerance, if only then it holds the prediction. As with any
+// interval the point agrees only if it reaches no further than [resolution]: otherwise nothing is
+// refuted, and nothing confirmed.
 func (p *Point) grant(t Tolerance, reaches float64) {
 	p.Standing, p.Tolerance, p.ToleranceFor = Open, t.Size, t.Reason
 	if reaches+t.Size <= resolution+reached {
@@ -254,30 +253,29 @@ func extremes(kind claim.Kind, agrees bool, least, most float64) string {
 
 func percent(x float64) string { return units.Number(100*x) + "%" }
 
-// Tolerance is how far a mean may be from its prediction, relative to that, because of
-// something that is no part of the claim. Where an interval does not hold the prediction
-// it keeps that from being refuted, and the verdict says so.
+// Tolerance is how far a mean may be from its prediction, relative to that, because of something
+// that is no part of the claim. If an interval does not hold the prediction it keeps that from
+// being refuted, and the verdict says so.
 type Tolerance struct {
 	Size   float64 `json:"size"`
 	Reason string  `json:"reason"`
 	Points int     `json:"points"` // and fits, that would differ without it
 }
 
-// Sizes of tolerances. One more is that of two entries in all of the steady part, one at
-// either end, where runs are all the same: what repeats need not do so in the same order.
+// Sizes of tolerances. One more is that of two entries in all of the steady part, one at either
+// end, if runs are all the same: what repeats need not do so in the same order.
 const (
-	// endsOfARun are requests of each node; over their number that is the tolerance. The
-	// first requests of a contended run find another system than those in the middle,
-	// and the last ones find fewer others waiting. It is of no need where the steady part
-	// is measured alone.
+	// endsOfARun are requests of each node; over their number that is the tolerance. The first
+	// requests of a contended run find another system than those in the middle, and the last ones
+	// find fewer others waiting. It is not needed if the steady part is measured alone.
 	endsOfARun = 3.0
 
 	// ofTimes are those over a real network, where a handler takes time, and T itself is
 	// measured by other messages than those of the algorithm.
 	ofTimes = 0.20
 
-	// ofTheBusiest is of the largest of N counts over their mean: even where all nodes
-	// have the same work, they never have it in the same run.
+	// ofTheBusiest is of the largest of N counts over their mean: even if all nodes have the same
+	// work, they never have it in the same run.
 	ofTheBusiest = 0.05
 
 	// asClaimed is how far the coefficient of an asymptotic formula may be off, which
@@ -295,8 +293,8 @@ const (
 	becauseOfTerms   = "an asymptotic formula leaves out what grows more slowly"
 )
 
-// tolerance returns how far a mean of the quantity may be from its prediction, and why;
-// none where the interval alone is to decide.
+// tolerance returns how far a mean of the quantity may be from its prediction, and why; none if the
+// interval alone is to decide.
 func (c *Cell) tolerance(q claim.Quantity) Tolerance {
 	if c.Real() && q.Timed() {
 		return Tolerance{Size: ofTimes, Reason: becauseOfTimes}
@@ -329,7 +327,7 @@ func (c *Cell) wholeRuns(q claim.Quantity) bool {
 
 func (t Tolerance) String() string { return fmt.Sprintf("%s: %s", percent(t.Size), t.Reason) }
 
-// toleranceWords says on which tolerances a verdict rests; "" where on none.
+// toleranceWords says on which tolerances a verdict rests; "" if on none.
 func toleranceWords(all []Tolerance) (text string) {
 	for _, t := range all {
 		text += fmt.Sprintf("; with a tolerance of %v (%d of what was compared)", t, t.Points)

@@ -15,8 +15,8 @@ import "dmebench/dme/claim"
 // SchemaVersion is the version of the document's JSON form.
 const SchemaVersion = 1
 
-// Document is what a validation found out. Its JSON form is a contract: keys
-// are added, never changed. Where there is no value it is null.
+// Document is what a validation found out. Its JSON form is a contract: keys are added, never
+// changed. If there is no value it is null.
 type Document struct {
 	SchemaVersion  int      `json:"schema_version"`
 	Mode           string   `json:"mode"` // how much was run: "quick", "default" or "full"
@@ -26,7 +26,7 @@ type Document struct {
 	Controls       []string `json:"negative_controls"` // texts that are known to be wrong, and are not validated
 	Started        string   `json:"started"`           // RFC 3339
 	ElapsedSeconds float64  `json:"elapsed_seconds"`
-	Complete       bool     `json:"complete"` // false where it was interrupted
+	Complete       bool     `json:"complete"` // false if it was interrupted
 	Runs           int      `json:"runs"`
 	RunsLeftOut    int      `json:"runs_left_out"` // planned, but the budget of time ran out
 	Entries        uint64   `json:"entries"`       // of all runs
@@ -89,7 +89,7 @@ type Verdict struct {
 	Load       claim.Load        `json:"load"`
 	Kind       claim.Kind        `json:"kind"`
 	Source     string            `json:"source"`
-	Set        map[string]string `json:"set,omitempty"` // options under which it was measured, where not the defaults
+	Set        map[string]string `json:"set,omitempty"` // options under which it was measured, if not the defaults
 	KnownFalse string            `json:"known_false,omitempty"`
 
 	Verdict Status `json:"verdict"`
@@ -100,23 +100,22 @@ type Verdict struct {
 	Points []Point `json:"points"` // one for each condition and number of nodes
 	Fits   []Fit   `json:"fits,omitempty"`
 
-	// Tolerances are those without which the claim would differ where it does not.
+	// Tolerances are those without which the claim would differ if it does not.
 	Tolerances []Tolerance `json:"tolerances,omitempty"`
 
 	// Closest is how close the bound comes of a claim that holds, over all points.
 	Closest *float64 `json:"closest,omitempty"`
 
-	// Shown is the index of the point that the line on standard output shows: the
-	// largest of the sizes, or the one that speaks most against the claim; −1
-	// where there is none.
+	// Shown is the index of the point that the line on standard output shows: the largest of the
+	// sizes, or the one that speaks most against the claim; −1 if there is none.
 	Shown int `json:"shown"`
 }
 
 // Standing says how a claim stands at one point.
 type Standing string
 
-// A claim agrees with what was measured, or differs from it; it is open where
-// the runs are too few to tell.
+// A claim agrees with what was measured, or differs from it; it is open if the runs are too few to
+// tell.
 const (
 	Agrees  Standing = "agrees"
 	Differs Standing = "differs"
@@ -133,7 +132,7 @@ type Point struct {
 	Mean      *float64 `json:"mean"`
 	Lo        *float64 `json:"lo"` // interval of the mean; null with fewer than two runs
 	Hi        *float64 `json:"hi"`
-	Min       *float64 `json:"min"` // over runs, and over single entries where these are told apart
+	Min       *float64 `json:"min"` // over runs, and over single entries if these were measured
 	Max       *float64 `json:"max"`
 	Standing  Standing `json:"standing"`
 	Agrees    bool     `json:"agrees"`
@@ -142,13 +141,13 @@ type Point struct {
 	// the construction.
 	Source string `json:"source,omitempty"`
 
-	// Tolerance is relative to the prediction, where the mean would differ without it, and
+	// Tolerance is relative to the prediction, if the mean would differ without it, and
 	// ToleranceFor says what it is for.
 	Tolerance    float64 `json:"tolerance,omitempty"`
 	ToleranceFor string  `json:"tolerance_for,omitempty"`
 
-	// Closest is how close a bound comes that is kept, as a part of it: 1 where it is
-	// reached; null where there is no bound.
+	// Closest is how close a bound comes that is kept, as a part of it: 1 if it is reached; null if
+	// there is no bound.
 	Closest *float64 `json:"closest,omitempty"`
 
 	Off float64 `json:"off"` // how far from the prediction, relative to it; for what speaks most against a claim
@@ -168,7 +167,7 @@ type Fit struct {
 	Exponent  *Bounds    `json:"exponent"`
 	Standing  Standing   `json:"standing"`
 	Agrees    bool       `json:"agrees"`
-	Tolerance float64    `json:"tolerance,omitempty"` // of the coefficient, where the fit would differ without it
+	Tolerance float64    `json:"tolerance,omitempty"` // of the coefficient, if the fit would differ without it
 	How       string     `json:"how"`
 	Residuals []Residual `json:"residuals"`
 
@@ -221,7 +220,7 @@ type ScalingPoint struct {
 	PerSqrtN    float64  `json:"per_sqrt_n"`
 	PerCubeRoot float64  `json:"per_cube_root_n"`
 	PerLogN     float64  `json:"per_log2_n"`
-	PerMember   *float64 `json:"per_member"` // over K−1, the other members of a request set; null where there are none
+	PerMember   *float64 `json:"per_member"` // over K−1, the other members of a request set; null if there are none
 }
 
 // Count fills in the counts.
@@ -250,7 +249,7 @@ func (d *Document) Count() {
 	}
 }
 
-// known returns a pointer to x, nil where x is no number that JSON can hold.
+// known returns a pointer to x, nil if x is no number that JSON can hold.
 func known(x float64) *float64 {
 	if !finite(x) {
 		return nil

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// evenJain is the Jain's index below which nodes that ask equally often were served
-	// unevenly: two of them, of which one entered twice as often as the other, have 0.9.
+	// evenJain is the Jain's index below which nodes that ask equally often were served unevenly:
+	// two nodes, one of which entered twice as often, have 0.9.
 	evenJain = 0.9
 
 	// fewTurns is how many entries of each node there must be: fewer are uneven by where a
@@ -37,7 +37,7 @@ func (c Circumstance) Unfair(all claim.List, s dme.Setting, r *runs.Result) []st
 	return lines
 }
 
-// shares says who entered most and least often.
+// shares says which nodes entered most and least often.
 func shares(entries []uint64) string {
 	if len(entries) == 0 {
 		return "some entered much more often than others"
@@ -57,14 +57,13 @@ func shares(entries []uint64) string {
 	return fmt.Sprintf("node %d entered %d times, node %d %d times", most+1, entries[most], least+1, entries[least])
 }
 
-// Starved says that a node of a run starved, and why that follows: it was overtaken more
-// often than it may be by bound, of messages that take as long as those of the run. It
-// returns "" where that does not follow: of runs with faults; and, where no claim promises
-// a bound, of links on which nothing says how late a message may be, and of critical
-// sections of no length, of which any number fits into a delay.
+// Starved says that a node of a run starved, and why that follows: it was overtaken more often than
+// bound allows, given how long the run's messages take. It returns "" if that does not follow: in
+// runs with faults; and, if no claim promises a bound, on links without a bound on delay, and for
+// critical sections of no length, any number of which fits into a delay.
 //
-// On a real network a process may be kept from running, and nobody can wait for what it
-// has not said: a hiccup is counted as a delay that any message may have.
+// On a real network a process may be kept from running, and the others cannot wait for what it has
+// not said: a hiccup counts as a delay that any message may have.
 func Starved(bound claim.Overtaking, r *runs.Result) string {
 	trip, known := tripOf(r, hiccup)
 	if !overtaken(bound, r, trip, known) {
@@ -112,8 +111,8 @@ func tripOf(r *runs.Result, hiccup time.Duration) (entries int, known bool) {
 	return int(min(math.Ceil(late / *r.CS)+1, float64(r.Entries))), true
 }
 
-// spreadOf returns how many times the mean delay a message may take, by the options of the
-// network; known is false where delays have no bound that a run keeps.
+// spreadOf returns how many times the mean delay a message may take, by the options of the network;
+// known is false if delays have no bound that a run keeps.
 func spreadOf(set map[string]string) (times float64, known bool) {
 	for _, scatters := range []string{"jitter", "loss", "dup", "reorder", "bandwidth", "links", "partition"} {
 		if !slices.Contains([]string{"", "0", "0s", "none"}, set[scatters]) {
@@ -121,7 +120,7 @@ func spreadOf(set map[string]string) (times float64, known bool) {
 		}
 	}
 	if readers, err := strconv.ParseFloat(set["readers"], 64); err == nil && readers > 0 {
-		return // who is inside together does not count as one entry after the other
+		return // nodes that are inside together do not count as one entry after the other
 	}
 	switch set["delay"] {
 	case "", "constant":
@@ -145,9 +144,8 @@ func spreadOf(set map[string]string) (times float64, known bool) {
 // messages, which is e to its power.
 const rareDelay = 20
 
-// Uneven reports whether nodes that all asked all the time were served unequally in a
-// run without faults, by so much that its times and its throughput are those of the
-// nodes that were served.
+// Uneven reports whether nodes that all asked all the time were served so unequally, in a run
+// without faults, that its times and its throughput are those of the nodes that were served.
 func Uneven(r *runs.Result) bool {
 	faults := len(r.Faults)+len(r.Spec.Faults) > 0
 	asked := r.Asked()

@@ -120,7 +120,7 @@ func (q *Question) fit(evidence []Evidence) []Fit {
 		}
 		f.Exponent, _ = exponentOf(s.n, s.y)
 		from := slices.Index(s.n, float64(f.Sizes[len(f.Sizes)/2]))
-		larger, _ := stats.FitGrowth(s.n[from:], s.y[from:], claimed) // of nothing where there is none
+		larger, _ := stats.FitGrowth(s.n[from:], s.y[from:], claimed) // of nothing if there is none
 		f.Standing = f.judge(q.Claim.Growth, s, own, ranking, larger.C.Value)
 		f.Agrees = f.Standing == Agrees
 		fits = append(fits, f)
@@ -296,8 +296,7 @@ func (s *Series) Scaling(x *Scaling) (ok bool) {
 	return true
 }
 
-// ScalingPointOf describes one size; members is K−1, NaN where there are no
-// request sets.
+// ScalingPointOf describes one size; members is K−1, NaN if there are no request sets.
 func ScalingPointOf(nodes int, perCS []float64, members float64) ScalingPoint {
 	mean := estimateOf(perCS, 1).mean
 	n := float64(nodes)

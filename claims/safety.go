@@ -10,9 +10,8 @@ import (
 	"dmebench/units"
 )
 
-// Everywhere reports whether a claim is about every run of the algorithm,
-// whatever it was made for: that it is safe, or live. Under faults it is another
-// claim.
+// Everywhere reports whether a claim is about every run of the algorithm, whatever the run was made
+// for: that it is safe, or live. Under faults it is another claim.
 func Everywhere(c claim.Claim) bool {
 	return c.Load != claim.Faults && (c.Quantity == claim.Violations || c.Quantity == claim.Unserved)
 }
@@ -44,8 +43,8 @@ func (t *Tally) Add(condition string, r *runs.Result) {
 	}
 }
 
-// Starved counts a run of which a line says that a node starved in it; "" is for one in
-// which none did. See [Starved].
+// Starved counts a run in which a node starved, as line says, or "" for one in which none did. See
+// [Starved].
 func (t *Tally) Starved(condition string, r *runs.Result, line string) {
 	if line == "" {
 		return
@@ -84,8 +83,8 @@ func (q *Question) JudgeAll(t Tally) Verdict {
 	return v
 }
 
-// Mean returns the mean of a quantity in a run: of its steady part where the run tells
-// it, else of all of it; ok is false where it tells neither.
+// Mean returns the mean of a quantity in a run: of its steady part if that was measured, else of
+// all of it; ok is false if neither was.
 func Mean(q claim.Quantity, r *runs.Result) (mean float64, ok bool) {
 	if mean, ok := steadyMean(q, r); ok {
 		return mean, true
@@ -133,9 +132,9 @@ func steadyMean(q claim.Quantity, r *runs.Result) (mean float64, ok bool) {
 	return
 }
 
-// Construct compares a claim, which speaks of the construction alone, with the
-// construction itself: with what the claim measures there, or else the sizes of
-// the request sets. ok is false where the claim is not made, or nothing tells.
+// Construct compares a claim about the construction alone with the construction itself: with what
+// the claim measures there, or else with the sizes of the request sets. ok is false if the claim is
+// not made, or cannot be decided so.
 func Construct(c claim.Claim, s dme.Setting) (e Evidence, ok bool) {
 	predicted, made := c.Prediction(s)
 	mean, least, most, told := determine(c, s)
@@ -160,9 +159,9 @@ func Construct(c claim.Claim, s dme.Setting) (e Evidence, ok bool) {
 // Search is the source of evidence that a search of schedules has found.
 const Search = "search"
 
-// Searched compares a bound with the worst value that a search of the schedules of so
-// few nodes has found; complete says whether it has seen every schedule. ok is false
-// where the claim is not made, or is no bound.
+// Searched compares a bound with the worst value that a search of the schedules of so few nodes has
+// found; complete says whether it has seen every schedule. ok is false if the claim is not made, or
+// is no bound.
 func Searched(c claim.Claim, s dme.Setting, worst float64, complete bool) (e Evidence, ok bool) {
 	predicted, made := c.Prediction(s)
 	agrees, judged := c.Kind.Agrees(predicted, worst, worst)

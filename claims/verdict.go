@@ -18,7 +18,7 @@ type Question struct {
 	Claim     claim.Claim
 	Set       map[string]string // options under which it is asked
 
-	// Unanswerable says why nothing tells; "" where runs or the construction do.
+	// Unanswerable says why nothing can decide the claim; "" if runs or the construction can.
 	Unanswerable string
 
 	// NotRun says why there are no more runs.
@@ -287,8 +287,8 @@ func Where(points []Point) string {
 	return strings.Join(parts, ", ")
 }
 
-// demonstrate gives a claim that is known to be false its own verdict, also where
-// nothing could be measured: that nothing tells does not make it any less false.
+// demonstrate gives a claim that is known to be false its own verdict, even if nothing could be
+// measured: that does not make it any less false.
 func (q *Question) demonstrate(v *Verdict) {
 	no := standing(Differs, v.Points)
 	switch {
@@ -303,9 +303,9 @@ func (q *Question) demonstrate(v *Verdict) {
 	}
 }
 
-// shown chooses the point to show of all: the one furthest off where the claim
-// does not hold everywhere, for a bound the one closest to it, and otherwise the
-// largest system under the first condition.
+// shown chooses the point to show of all: the one furthest off if the claim does not hold
+// everywhere, for a bound the one closest to it, and otherwise the largest system under the first
+// condition.
 func shown(kind claim.Kind, s Status, points []Point) int {
 	if len(points) == 0 {
 		return -1

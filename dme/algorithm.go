@@ -10,9 +10,9 @@ import (
 // Class says by what right a node enters its critical section.
 type Class string
 
-// The classes of the survey in the textbook's section 9.1: permissions of
-// everybody, permissions of a quorum, possession of a token; and a service whose servers
-// are none of the nodes, see package lock: it is measured, and neither searched nor simulated.
+// The classes of the survey in the textbook's section 9.1: permissions of all nodes, permissions of
+// a quorum, possession of a token; and a lock service, whose servers are not nodes (package lock):
+// it is measured, and neither searched nor simulated.
 const (
 	Permission Class = "permission"
 	Quorum     Class = "quorum"
@@ -38,7 +38,7 @@ type Algorithm struct {
 	Description string
 
 	Class   Class
-	Dynamic bool // whom a node asks depends on what happened before
+	Dynamic bool // a node's receivers depend on what happened before
 
 	// AsPublished marks the literal text of a paper, known to be wrong: a negative control.
 	AsPublished bool
@@ -51,8 +51,8 @@ type Algorithm struct {
 
 	Options []Option
 
-	// Perpetual reports whether messages flow for ever with these options, even
-	// when nobody asks; nil where they never do.
+	// Perpetual reports whether messages flow for ever with these options, even without requests;
+	// nil if they never do.
 	Perpetual func(Options) bool
 
 	// Stepped holds the values that take the place of defaults under a workload
@@ -65,13 +65,12 @@ type Algorithm struct {
 	// many by default. They change nothing about the needs.
 	Searched []map[string]string
 
-	// ValidNodes says why the algorithm cannot run on n nodes; nil where any n ≥ 1 will do.
+	// ValidNodes says why the algorithm cannot run on n nodes; nil if any n ≥ 1 will do.
 	ValidNodes func(n int, opt Options) error
 
-	// Survives reports whether requests of the other nodes are served while these
-	// are down, whatever they were doing when they crashed; nil where no crash is
-	// survived. An algorithm whose nodes are Restarters without it serves all
-	// once every node is back.
+	// Survives reports whether requests of the other nodes are served while these are down,
+	// whatever they were doing when they crashed; nil if no crash is survived. An algorithm whose
+	// nodes are Restarters without it serves all once every node is back.
 	Survives func(s Setting, down []NodeID) bool
 
 	// Fencing reports whether the stamps with which nodes enter are fencing tokens: the Clock
@@ -79,24 +78,25 @@ type Algorithm struct {
 	// then refuse what comes late from a node that has lost its permission. nil: they are not.
 	Fencing func(Options) bool
 
-	// The functions that follow answer questions about a system and its nodes: for
-	// reports, for faults that strike the holder of a token, for connections. Each is nil
-	// where there is nothing to say; [OfNode] and [OfSystem] make them of methods.
+	// The functions that follow answer questions about a system and its nodes: for reports, for
+	// faults that strike the holder of a token, for connections. Each is nil if there is nothing to
+	// say; [OfNode] and [OfSystem] make them of methods.
 
 	// HasToken reports whether a node has the token.
 	HasToken func(Node) bool
-	// Wanted reports of a node that is in its critical section whether it knows that others
-	// wait for it. An algorithm that has it can be a part of a composition, if it needs
-	// neither timers nor what nodes are told of failures.
+	// Wanted reports of a node in its critical section whether it knows that others wait. An
+	// algorithm that has it can be part of a composition, if it needs neither timers nor news of
+	// failures.
 	Wanted func(Node) bool
-	// QueueLength is of the queue of which a paper makes a claim. It is read after every event.
+	// QueueLength is the length of the queue that a paper makes a claim about. It is read after
+	// every event.
 	QueueLength func(Node) int
 	// Waits says what a node waits for, in the order of the peers: a requester for the
 	// answers that it lacks, an arbiter for the release of its lock, a node of a tree for
 	// the token that it has asked for.
 	Waits func(Node) []Wait
-	// RequestSet returns S_id, the nodes that id asks, in ascending order; id may be one
-	// of them. nil where a system has no such sets.
+	// RequestSet returns S_id, the nodes that id asks, in ascending order; id may be one of them.
+	// nil if a system has no such sets.
 	RequestSet func(s System, id NodeID) []NodeID
 	// Peers returns the nodes that id may send to while no node has failed, in ascending
 	// order, so that connections are made before they are needed. nil: to any.
@@ -122,7 +122,7 @@ type Algorithm struct {
 
 	// Invariants hold in every state of a system; searches check them.
 	Invariants []Invariant
-	// Gauges measure quantities of claims that neither a result nor the construction tells.
+	// Gauges measure quantities of claims that neither results nor the construction have.
 	Gauges []Gauge
 
 	// Prepare computes what all nodes of a system share, once.
@@ -131,14 +131,14 @@ type Algorithm struct {
 
 // Claims are what papers say of an algorithm, as far as its description needs it.
 type Claims interface {
-	// Check reports every fault of the claims, and every gauge of a of which none speaks.
+	// Check reports every fault of the claims, and every gauge of a that no claim refers to.
 	Check(a *Algorithm) error
 }
 
 // Always is Needs for an algorithm whose needs do not depend on its options.
 func Always(n Needs) func(Options) Needs { return func(Options) Needs { return n } }
 
-// KindName returns the name of kind k, or "kind k" where the algorithm has none such.
+// KindName returns the name of kind k, or "kind k" if the algorithm has none such.
 func (a *Algorithm) KindName(k Kind) string {
 	if k >= 1 && int(k) <= len(a.Kinds) {
 		return a.Kinds[k-1]
@@ -152,7 +152,7 @@ type Config struct {
 	Seed    uint64  // the only source of randomness
 	Options Options // resolved by [Algorithm.Resolve]
 
-	// Bound is the longest time that a message can take; 0 where nobody knows it.
+	// Bound is the longest time that a message can take; 0 if it is not known.
 	Bound time.Duration
 
 	// Absent are the nodes that are no part of the system at the start and join
@@ -160,7 +160,7 @@ type Config struct {
 	// given some.
 	Absent []NodeID
 
-	// ReadFile reads a file that an option names. It is nil where no option can name one.
+	// ReadFile reads a file that an option names. It is nil if no option can name one.
 	ReadFile func(name string) ([]byte, error)
 }
 
@@ -177,17 +177,17 @@ type Setting struct {
 	Options   Options
 	System    System // as prepared for Nodes and Options
 
-	T time.Duration // mean one-way delay of a message, where it is known
+	T time.Duration // mean one-way delay of a message, if it is known
 	E time.Duration // mean duration of a critical section, where it is known
 
-	Rate float64 // requests per second of all nodes together; 0 where the load is not open
+	Rate float64 // requests per second of all nodes together; 0 if the load is not open
 
-	// Variability is the squared coefficient of variation of the duration of a
-	// critical section: 0 where it is constant, 1 where it is exponential.
+	// Variability is the squared coefficient of variation of the duration of a critical section: 0
+	// if it is constant, 1 if it is exponential.
 	Variability float64
 }
 
-// RequestSet returns the nodes that id asks; nil where the system has no request sets.
+// RequestSet returns the nodes that id asks; nil if the system has no request sets.
 func (s Setting) RequestSet(id NodeID) []NodeID {
 	if s.Algorithm == nil || s.Algorithm.RequestSet == nil {
 		return nil

@@ -29,7 +29,7 @@ const MaxVec = 1 << 20
 // ErrMalformed is wrapped by every error of [DecodeMessage].
 var ErrMalformed = errors.New("dme: malformed message")
 
-// AppendMessage appends the wire form of m to b. It allocates only where b must grow.
+// AppendMessage appends the wire form of m to b. It allocates only if b must grow.
 func AppendMessage(b []byte, m *Message) []byte {
 	var has byte
 	at := len(b) + 1
@@ -106,10 +106,9 @@ func MessageSize(m *Message) int {
 
 func uvarintSize(x uint64) int { return (bits.Len64(x|1) + 6) / 7 }
 
-// DecodeMessage reads the message that b holds, all of b, into m. The vector
-// is appended to vec[:0], so that a caller who recycles vectors allocates
-// nothing; m.Vec is nil where the message has none. Memory is bounded by
-// 8·len(b) whatever b says. On error m is unspecified.
+// DecodeMessage reads the message that b holds, all of b, into m. The vector is appended to
+// vec[:0], so that a caller that recycles vectors allocates nothing; m.Vec is nil if the message
+// has none. Memory is bounded by 8·len(b) whatever b holds. On error m is unspecified.
 func DecodeMessage(b []byte, m *Message, vec []uint64) error {
 	if len(b) < 2 {
 		return fmt.Errorf("%w: %d bytes", ErrMalformed, len(b))

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// EventKind says what happens at a node, or to a message on its way to it. It is the one
-// list for all that tells of a run, each of which uses a part of it: effects of handlers,
-// gauges, steps of a network in memory, observers of nodes, recordings and scenarios.
-// The zero EventKind is no event.
+// EventKind says what happens at a node, or to a message on its way to it. It is the one vocabulary
+// for all descriptions of runs, each of which uses a part of it: effects of handlers, gauges, steps
+// of a network in memory, observers of nodes, recordings and scenarios. The zero EventKind is no
+// event.
 type EventKind uint8
 
 // What calls a handler, and begins a step of its node; or befalls a message.
@@ -23,11 +23,11 @@ const (
 	Copy                               // a message arrives, and will arrive again
 	Lose                               // a message is lost, and the node never hears of it
 	Timeout                            // a timer fires
-	Stop                               // the node is told that no more requests will come
+	Stop                               // no more requests will come to the node
 	Crash                              // the node is gone, and has forgotten everything
 	Restart                            // a node that crashed comes back
 	Join                               // a node that was absent comes in
-	Depart                             // the node is told to leave the system
+	Depart                             // the node is to leave the system
 	PeerDown                           // the node hears that another is down
 	PeerUp                             // the node hears that another is up
 )

@@ -2,26 +2,24 @@ package dme
 
 import "time"
 
-// Gauge measures a quantity that no message count and no time tells, from what
-// happens at the nodes of a run in which all of them can be seen: a simulation,
-// a schedule of the conformance suite. It is how an algorithm supplies the figure
-// of which a claim of its own speaks.
+// Gauge measures a quantity that no message count and no time tells, from what happens at the nodes
+// of a run in which all of them can be seen: a simulation, a schedule of the conformance suite. It
+// is how an algorithm supplies the figure that a claim of its own is about.
 type Gauge struct {
 	Quantity string // its ID in the claims
 
-	// Begin returns what follows a run of a system from its start; nil where that
-	// cannot be done, or would take too much memory for so many nodes.
+	// Begin returns what follows a run of a system from its start; nil if that cannot be done, or
+	// would take too much memory for so many nodes.
 	Begin func(Setting) Meter
 }
 
 // Meter follows one run. It may read the nodes, and changes nothing in them.
 type Meter interface {
-	// Note is told of everything that happens at a node, in the order in which it
-	// happens in the system: first what called a handler, then what the handler did.
-	// The state of the node is the one in which the handler has left it. The event is
-	// valid during the call.
+	// Note is called for everything that happens at a node, in the system's order: first what
+	// called a handler, then what the handler did. The state of the node is the one after the
+	// handler. The event is valid during the call.
 	Note(*Event)
-	// Value returns the quantity until now; ok is false where there was nothing to measure.
+	// Value returns the quantity until now; ok is false if there was nothing to measure.
 	Value() (value float64, ok bool)
 }
 
@@ -30,13 +28,13 @@ type Meter interface {
 type Event struct {
 	Kind EventKind
 	ID   NodeID
-	At   time.Duration // since the nodes were started; 0 where there is no time
+	At   time.Duration // since the nodes were started; 0 if there is no time
 	Node Node          // in the state in which it left the node
 
-	Peer NodeID // who has sent the message, or is to receive it
+	Peer NodeID // the sender of the message, or its receiver
 	Msg  Message
 
-	// OnTheWay counts messages sent and not handled after the handler, whatever became of them.
+	// OnTheWay counts messages sent and not handled after the handler, lost ones included.
 	OnTheWay int
 }
 

@@ -22,17 +22,15 @@ type Invariant struct {
 	// Statement says in a sentence what holds.
 	Statement string
 
-	// Holds returns nil where the invariant holds and else what is wrong, with
-	// the nodes that it concerns: see [Broken]. It only reads, keeps nothing
-	// that it has been given, and is a function of the state: several goroutines
-	// may call it at once, each with a view of its own.
+	// Holds returns nil if the invariant holds and else what is wrong, with the nodes that it
+	// concerns: see [Broken]. It only reads, keeps nothing that it has been given, and is a
+	// function of the state: several goroutines may call it at once, each with a view of its own.
 	Holds func(v GlobalView) error
 
-	// Pair takes the place of Holds where the invariant is about each two nodes: it
-	// is asked of every ordered pair of nodes that are up, and of each with itself,
-	// and looks at nothing but these two and the messages between them; see
-	// [EachPair]. That makes it cheap: after a step only the pairs are looked at of
-	// which one node took it.
+	// Pair takes the place of Holds if the invariant is about each two nodes: it is asked of every
+	// ordered pair of nodes that are up, and of each with itself, and looks at nothing but these
+	// two and the messages between them; see [EachPair]. That makes it cheap: after a step only the
+	// pairs are looked at of which one node took it.
 	Pair func(v GlobalView, i, j NodeID) error
 
 	// Faults says that it also holds after nodes have crashed, come back, joined
@@ -42,8 +40,8 @@ type Invariant struct {
 	// what a proof assumes is not given there.
 	Faults bool
 
-	// Fencing says that the invariant stands in for mutual exclusion: where it is checked,
-	// and the algorithm has fencing tokens, two nodes may be inside. See [DistinctTokens].
+	// Fencing says that the invariant stands in for mutual exclusion: if it is checked, and the
+	// algorithm has fencing tokens, two nodes may be inside. See [DistinctTokens].
 	Fencing bool
 
 	// If restricts the invariant to some of the algorithm's options; nil: it holds with any.
@@ -66,8 +64,8 @@ type GlobalView interface {
 	Reads(id NodeID) bool
 	// InFlight returns all messages that are on their way, in no particular order.
 	InFlight() []Flight
-	// Between returns the messages on their way from one node to another, in the
-	// order in which they were sent where links keep order.
+	// Between returns the messages on their way from one node to another, in the order in which
+	// they were sent if links keep order.
 	Between(from, to NodeID) []*Message
 }
 
@@ -95,8 +93,8 @@ func NodeOf[T Node](v GlobalView, id NodeID) T {
 	return n
 }
 
-// EachPair is [Invariant.Pair] for nodes of the type that the algorithm makes them of.
-// Pairs of which one is of another type are left out.
+// EachPair is [Invariant.Pair] for nodes of the algorithm's own type. Pairs with a node of another
+// type are left out.
 func EachPair[T Node](holds func(v GlobalView, i, j NodeID, a, b T) error) func(GlobalView, NodeID, NodeID) error {
 	return func(v GlobalView, i, j NodeID) error {
 		a, isA := v.Node(i).(T)
@@ -167,8 +165,8 @@ func (i *Invariant) check() error {
 	return nil
 }
 
-// OneToken is the invariant that there is exactly one token: at a node of which
-// [Algorithm.HasToken] says so, or in a message for which carries reports true.
+// OneToken is the invariant that there is exactly one token: at a node for which
+// [Algorithm.HasToken] reports true, or in a message for which carries does.
 func OneToken(citation string, carries func(*Message) bool) Invariant {
 	return Invariant{
 		Name: "one token", Citation: citation,

@@ -14,7 +14,7 @@ const MaxKinds = 15
 type Message struct {
 	Kind  Kind
 	Flags uint8
-	Node  NodeID   // a node that the message speaks of, where that is not the sender
+	Node  NodeID   // a node that the message speaks of, if that is not the sender
 	Clock uint64   // the sender's logical clock, or a request's sequence number
 	Num   uint64   // a second number: a grant, a hop, a generation
 	Req   Stamp    // the request that the message belongs to or answers

@@ -121,8 +121,8 @@ type Node interface {
 // Starter is a Node that does something before its first request and its first message.
 type Starter interface{ Start(out *Outbox) }
 
-// Stopper is a Node that must be told that no more requests will come, so that
-// the system can fall silent: a perpetual token comes to rest with its holder.
+// Stopper is a Node that must hear when no more requests will come, so that the system can fall
+// silent: a perpetual token comes to rest with its holder.
 type Stopper interface{ Stop(out *Outbox) }
 
 // SharedRequester is a Node that distinguishes readers: several may be in the
@@ -169,7 +169,7 @@ func (a Activity) String() string {
 // Wait is one reason for which a node cannot go on: it needs something of a
 // peer. It is an edge of the wait-for graph by which a standstill is explained.
 type Wait struct {
-	For  NodeID // None where the node cannot know who has it: a token that is somewhere
+	For  NodeID // None if the node cannot know which node has it: a token
 	What string // in the paper's words, as what follows "waits for 2's …": "REPLY", "RELEASE of its lock", "PRIVILEGE"
 }
 
@@ -213,11 +213,10 @@ type Member interface {
 	Depart(out *Outbox)
 }
 
-// PeerWatcher is a Node that is told by its surroundings which nodes are there.
-// Down comes after the last message of a node that crashed or has left, and Up
-// before the first one of its next incarnation; where messages have a bound on
-// their delay, Down has the same. A node that comes into the system is told of
-// those that are down. Down is never told of a node that is up.
+// PeerWatcher is a Node that hears which nodes are there. Down comes after the last message of a
+// node that crashed or has left, and Up before the first one of its next incarnation; if messages
+// have a bound on their delay, Down has the same. A node that comes into the system hears which
+// nodes are down. Down is never called for a node that is up.
 type PeerWatcher interface {
 	Down(peer NodeID, out *Outbox)
 	Up(peer NodeID, out *Outbox)

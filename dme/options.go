@@ -21,7 +21,7 @@ type Option struct {
 	Samples []string // values that stand for a form where everything is tried: "kary:3"
 	Help    string   // one sentence
 
-	// Valid says why a value that is none of Words is not accepted; nil where it must be one.
+	// Valid says why a value that is none of Words is not accepted; nil if it must be one.
 	Valid func(value string) error
 }
 
@@ -58,9 +58,8 @@ func Valid[T any](parse func(text string) (T, error)) func(value string) error {
 	}
 }
 
-// canonical returns value as it is declared, where it differs in case alone: a
-// word, or the word before the colon of a form such as "kary:K". Any other value
-// stays as it is.
+// canonical returns value as it is declared, if it differs in case alone: a word, or the word
+// before the colon of a form such as "kary:K". Any other value stays as it is.
 func (o Option) canonical(value string) string {
 	if o.Accepts(value) == nil {
 		return value
@@ -112,7 +111,7 @@ func optionNames(options []Option) []string {
 	return names
 }
 
-// Options holds a value for every option of an algorithm: a default where nothing was set.
+// Options holds a value for every option of an algorithm: a default if nothing was set.
 type Options map[string]string
 
 // Get returns the value of the option. An option that was not declared is a programming error.

@@ -41,9 +41,8 @@ func (o *Outbox) Broadcast(m Message) {
 	e.Kind, e.Msg = Broadcast, m
 }
 
-// Enter lets the local process into the critical section. The stamp, where
-// there is one, is the request's timestamp: what checks of the order of
-// entries read.
+// Enter lets the local process into the critical section. The stamp, if there is one, is the
+// request's timestamp: what checks of the order of entries read.
 func (o *Outbox) Enter(stamp Stamp) {
 	e := o.add()
 	e.Kind, e.Stamp = Enter, stamp
@@ -68,8 +67,8 @@ func (o *Outbox) Refuse(reason string) {
 	e.Kind, e.Reason = Refuse, reason
 }
 
-// Left says that a node that was told to leave is no longer part of the
-// system: nobody expects an answer of it, and its process may end.
+// Left says that a node that was to leave is no longer part of the system: no node expects an
+// answer from it, and its process may end.
 func (o *Outbox) Left() {
 	e := o.add()
 	e.Kind = Left

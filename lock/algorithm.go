@@ -101,8 +101,8 @@ func (p *Prepared) Servers() int {
 // Node implements [dme.System].
 func (p *Prepared) Node(dme.NodeID) dme.Node { return new(Node) }
 
-// Node stands for the client of a node. The worker that has the client is told of what the
-// local process wants by the functions, which do not wait.
+// Node stands for the client of a node. The worker that has the client learns what the local
+// process wants by the functions, which do not wait.
 type Node struct {
 	Ask, Leave func()
 }

@@ -1,12 +1,12 @@
-// Package lock is the contract between dmebench and a lock service, such as etcd: how its
-// servers are started, and how the local process of a node takes and gives back its lock.
+// Package lock is the contract between dmebench and a lock service, such as etcd: how its servers
+// are started, and how the local process of a node takes and gives back its lock.
 //
-// A [System] describes a service as a dme.Algorithm describes an algorithm. It is run over
-// real networks by the same worker processes, workloads and faults, and watched by the same
-// witness; nobody can choose its steps, so that it is not searched, simulated or replayed.
+// A [System] describes a service as a dme.Algorithm describes an algorithm. It is run over real
+// networks by the same worker processes, workloads and faults, and watched by the same witness; its
+// steps cannot be chosen, so it is not searched, simulated or replayed.
 //
-// dmebench starts each server as a process of its own, by [System.Serve] in the program that
-// was given to dmebench.Main, and each worker is a process that holds clients of its nodes:
+// dmebench starts each server as a process of its own, by [System.Serve] in the program that was
+// given to dmebench.Main, and each worker is a process that holds clients of its nodes:
 //
 //	coordinator   Serve, once for each server, in a process of its own; Start, to ask for Status
 //	worker        Start; Service.Client for each of its nodes; Lock and Unlock, until the run is over
@@ -35,19 +35,19 @@ type System struct {
 
 	Options []dme.Option
 
-	// Servers is how many servers a run has of its own; nil or 0: none, as where options
-	// say at which addresses there is a service already.
+	// Servers is how many servers a run has of its own; nil or 0: none, as if options say at which
+	// addresses there is a service already.
 	Servers func(dme.Options) int
 
-	// Lease is after how long the service lets go of a client that it does not hear of; 0
-	// where the end of its connection does that.
+	// Lease is after how long the service lets go of a client that it does not hear of; 0 if the
+	// end of its connection does that.
 	Lease func(dme.Options) time.Duration
 
 	// Fencing reports whether [Client.Lock] returns fencing tokens; nil: it does not.
 	Fencing func(dme.Options) bool
 
-	// Available says why the servers cannot be started on this host, with the line that
-	// installs what is missing; nil where nothing is.
+	// Available says why the servers cannot be started on this host, with the line that installs
+	// what is missing; nil if nothing is.
 	Available func(dme.Options) error
 
 	// Serve is one server, in a process of its own. It calls s.Ready once clients are
@@ -76,7 +76,7 @@ type Ports struct {
 	Client string // for clients
 	Peer   string // for the other servers
 	Reach  string // where the other servers reach it: Peer, or a relay that delays what passes
-	Admin  string // for what it tells of itself
+	Admin  string // for its metrics
 }
 
 // Config is what a service is opened with in a process.
@@ -91,8 +91,8 @@ type Config struct {
 	Meter func(dme.NodeID) Meter
 }
 
-// Meter counts what a client exchanges with servers: what the application is told, not what
-// a library adds to keep connections open. Its methods may be called by any goroutine.
+// Meter counts what a client exchanges with servers: what concerns the application, not what a
+// library adds to keep connections open. Its methods may be called by any goroutine.
 type Meter interface {
 	Sent(kind dme.Kind)     // a message to a server
 	Received(kind dme.Kind) // a message from one
@@ -112,26 +112,26 @@ type Service interface {
 
 // Status is what servers say of themselves.
 type Status struct {
-	Leader   int               // the index of the one that leads; -1 where none does, or nobody knows
+	Leader   int               // the index of the leader; -1 if there is none, or it is unknown
 	Settings map[string]string // by which they run and figures are to be read: versions, fsync, leases
-	Between  *Between          // what they have exchanged so far; nil where they do not tell
+	Between  *Between          // what they have exchanged so far; nil if they do not report it
 	Untold   string            // then: why not
 }
 
 // Between counts what servers have exchanged.
 type Between struct {
-	Messages *uint64 // nil where they do not count them
+	Messages *uint64 // nil if they do not count them
 	Bytes    *uint64
 }
 
 // Client takes and gives back the lock for one node, one at a time.
 type Client interface {
 	// Lock returns once the node has the lock. The fencing token is larger than those of all
-	// entries before, where the system has such tokens, else 0. After an error the node
-	// does not have the lock, and Lock is called again.
+	// entries before, if the system has such tokens, else 0. After an error the node does not have
+	// the lock, and Lock is called again.
 	Lock(ctx context.Context) (fencing uint64, err error)
 	// Unlock gives the lock back, and returns once that is known or given up. Its error wraps
-	// [ErrLost] where the lock had been taken away meanwhile.
+	// [ErrLost] if the lock had been taken away meanwhile.
 	Unlock(ctx context.Context) error
 	Close() error
 }

@@ -11,12 +11,12 @@ import (
 	"dmebench/units"
 )
 
-// mostVerdicts is how many sizes of a load are told; of more only that with which the
-// table begins, and the others on request.
+// mostVerdicts is how many sizes of a load are shown; with more only the one that the table begins
+// with, and the others on request.
 const mostVerdicts = 4
 
-// answer says what was asked, how the runs ended, and who is best under which load on how
-// many nodes.
+// answer says what was asked, how the runs ended, and which is best under each load for each number
+// of nodes.
 func (p *paper) answer() page.Answer {
 	a := page.Answer{Description: strings.TrimSpace(p.in.Header.Experiment.Description), Asked: p.asked(), Title: "Which algorithm is best"}
 	if len(p.labels) == 1 {

@@ -87,10 +87,10 @@ func (c *collection) findFamilies() []*family {
 // point is a cell with its place on an axis.
 type point struct {
 	text          string
-	number        float64 // in nanoseconds where it is a time
+	number        float64 // in nanoseconds if it is a time
 	numeric, time bool
 	about         []string // everything but its place that a family has in common
-	own           string   // the label, where the axis is the algorithm's own; else ""
+	own           string   // the label, if the axis is the algorithm's own; else ""
 	label         string
 	cell          *cell
 }
@@ -131,8 +131,8 @@ func (p *point) read(axis runs.Axis) {
 	}
 }
 
-// without says everything about a set but its value of a dimension or option,
-// which text is; "" where it has none.
+// without says everything about a set but its value of a dimension or option, which text is; "" if
+// it has none.
 func (s *set) without(over string) (about []string, text string) {
 	spec, network, workload := s.first.Result.Spec, maps.Clone(s.options.Network), maps.Clone(s.options.Workload)
 	about = []string{s.transport, s.workload}
@@ -149,8 +149,8 @@ func (s *set) without(over string) (about []string, text string) {
 		text, workload, about[1] = cmp.Or(s.first.Workload, s.workload), nil, ""
 		spec.Rate, spec.TotalRate, spec.Duration, spec.CS, spec.Faults, requests = 0, 0, 0, "", nil, ""
 	case "rate", "total_rate":
-		// The same number of requests takes less time where they come faster, and
-		// an experiment may ask for more of them there.
+		// The same number of requests takes less time if they come faster, and an experiment may
+		// ask for more of them there.
 		spec.Rate, spec.TotalRate, spec.Duration, requests = 0, 0, 0, ""
 	case "cs":
 		spec.CS = ""
@@ -177,8 +177,8 @@ func (s *set) without(over string) (about []string, text string) {
 	return about, text
 }
 
-// newFamily draws a chart for each number of nodes with enough points, the larger
-// ones where there are many.
+// newFamily draws a chart for each number of nodes with enough points, the larger ones if there are
+// many.
 func (c *collection) newFamily(axis runs.Axis, points []point) *family {
 	f := &family{about: points[0].about}
 	common := slices.DeleteFunc(slices.Clone(f.about), func(part string) bool { return part == "" })
@@ -251,8 +251,8 @@ func (c *collection) overAxis(axis runs.Axis, points []point, numeric bool) char
 	return ch
 }
 
-// familyOf returns the family in whose figures a set stands, if it has a single
-// size: against N it would be a lonely point. nil where there is none.
+// familyOf returns the family in whose figures a set stands, if it has a single size: against N it
+// would be a lonely point. nil if there is none.
 func (c *collection) familyOf(s *set) *family {
 	first := s.inOrder()[0]
 	stands := func(here spot) bool { return here.cells[first.Label] == first }

@@ -9,20 +9,18 @@ import (
 	"dmebench/units"
 )
 
-// Repetitions that fall into two groups have no common median: the middle lies
-// in one of the groups, or between them where nothing was measured. On a shared
-// machine that is what processes do that come to lie on one core in some runs
-// and on two in others.
+// Repetitions that fall into two groups have no common median: the middle lies in one of the
+// groups, or between them if nothing was measured. On a shared machine that is what processes do
+// that come to lie on one core in some runs and on two in others.
 //
-// Two groups are said to be there if a gap parts the sorted logarithms so that
-// each side has at least fewestInMode values, the gap is at least apart(n) times
-// as wide as the wider of the two sides, and the sides' middles differ by at
-// least the factor modesDiffer. Logarithms, because times scatter by factors; a
-// single outlier is never a group.
+// Two groups are said to be there if a gap parts the sorted logarithms so that each side has at
+// least fewestInMode values, the gap is at least apart(n) times as wide as the wider of the two
+// sides, and the sides' middles differ by at least the factor modesDiffer. Logarithms, because
+// times scatter by factors; a single outlier is never a group.
 //
-// Where all n values come from one distribution, be it normal, uniform or
-// exponential in their logarithms, the first two conditions alone are met by
-// chance in less than 1% of samples; a test draws them.
+// If all n values come from one distribution, be it normal, uniform or exponential in their
+// logarithms, the first two conditions alone are met by chance in less than 1% of samples; a test
+// draws them.
 const (
 	fewestRepetitions = 6
 	fewestInMode      = 2

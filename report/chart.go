@@ -18,7 +18,7 @@ import (
 type chart struct {
 	against  string   // what its abscissa is called in names of files: "n", or that of an axis
 	place    string   // of the measurements, as names of files have it: "tcp saturate"
-	size     string   // likewise the number of nodes, where there is one: "n7"
+	size     string   // the number of nodes, if there is one: "n7"
 	about    []string // the same for a reader
 	abscissa plots.Axis
 	names    []string // of the places, where they are words
@@ -38,8 +38,8 @@ type line struct {
 type spot struct {
 	x       float64
 	nodes   int
-	offered float64 // requests per second that are asked for; 0 where that is not what varies
-	number  float64 // of an axis: its value, in nanoseconds where it is a duration
+	offered float64 // requests per second that are asked for; 0 if that is not what varies
+	number  float64 // of an axis: its value, in nanoseconds if it is a duration
 	time    bool    // it is one
 	cells   map[string]*cell
 }
@@ -74,8 +74,7 @@ type quantity struct {
 	theory claim.Quantity // zero for none
 }
 
-// quantities are the metrics of which there is more to say, and those that a pattern of
-// names finds.
+// quantities are the metrics with more to say, and those that a pattern of names finds.
 func quantities() []quantity {
 	return []quantity{
 		{metric: runs.MessagesPerCS, title: "Messages per critical section", theory: claim.MessagesPerCS},
@@ -93,7 +92,7 @@ func quantities() []quantity {
 	}
 }
 
-// quantityOf returns what is said of a metric; usual is false where that is its name alone.
+// quantityOf returns what is said of a metric; usual is false if that is its name alone.
 func quantityOf(metric string) (q quantity, usual bool) {
 	m, _ := runs.LookupMetric(metric)
 	q = quantity{metric: metric, title: m.Title}
@@ -131,7 +130,7 @@ func (c *collection) over(ch chart, metric string, most int) panel {
 	v.X, v.Y, v.Names = ch.abscissa, axisOf(metric), ch.names
 	for _, ln := range ch.lines {
 		v.Series = append(v.Series, plots.Series{Label: ln.label, Style: ln.style, Role: plots.Measured, Points: ch.points(ln.label, metric)})
-		if len(ch.lines) > 6 { // lest nothing can be read
+		if len(ch.lines) > 6 { // or nothing could be read
 			most = 1
 		}
 		for _, k := range c.curves(ch, ln, q.theory, most) {
@@ -156,9 +155,8 @@ func (c *collection) over(ch chart, metric string, most int) panel {
 	return v
 }
 
-// points returns a line's medians with their intervals. Where a cell was run
-// and has no value the line is interrupted; between words there is nothing that
-// it could lead through.
+// points returns a line's medians with their intervals. If a cell was run and has no value the line
+// is interrupted; between words there is nothing that it could lead through.
 func (ch chart) points(label, metric string) []plots.Point {
 	var points []plots.Point
 	gap := false
@@ -256,16 +254,16 @@ func (c *collection) curves(ch chart, ln line, q claim.Quantity, most int) (all 
 		same := func(o curve) bool {
 			return slices.EqualFunc(o.points, points, func(p, q plots.Point) bool { return p.X == q.X && p.Y == q.Y })
 		}
-		if !slices.ContainsFunc(all, same) { // one says as much as both
+		if !slices.ContainsFunc(all, same) { // one stands for both
 			all = append(all, curve{k, points})
 		}
 	}
 	return all
 }
 
-// waitingIsResponse reports whether in all cells the waiting time is what is left of the
-// response time without the time inside: where a node wants to enter only when it is told, or
-// as soon as it has left, what a request waits before it is sent is the harness's delay.
+// waitingIsResponse reports whether in all cells the waiting time is what is left of the response
+// time without the time inside: if nodes want to enter only when they are told, or as soon as they
+// have left, a request waits before it is sent only because of the harness.
 func (ch chart) waitingIsResponse() bool {
 	return !slices.ContainsFunc(ch.inOrder(), func(c *cell) bool {
 		return !slices.Contains([]string{"saturate", "serial"}, c.First.Result.Spec.Workload)

@@ -32,8 +32,8 @@ type set struct {
 	first               runs.Run      // for what is the same in all its runs
 	options             cells.Options // of network and workload
 	hosts               []string      // on which they were, one of the conditions
-	conditions          []string      // what else tells it from other sets
-	requests            string        // how many there were, one of the conditions; "" where runs have no number in common
+	conditions          []string      // what else distinguishes it from other sets
+	requests            string        // how many there were, one of the conditions; "" if runs have no number in common
 }
 
 // cell is the repetitions of one point of the experiment.
@@ -113,9 +113,9 @@ func (c *collection) nameSets() {
 	}
 }
 
-// placeNames makes names of short descriptions, such as network and workload. So a
-// name does not depend on what else an experiment compares. Where several are the
-// same, everything by which their long descriptions differ is added.
+// placeNames makes names of short descriptions, such as network and workload. So a name does not
+// depend on what else an experiment compares. If several are the same, everything by which their
+// long descriptions differ is added.
 func placeNames(short, long [][]string) []string {
 	join := func(parts []string) string { return strings.Join(parts, " ") }
 	all := make([]int, len(short))

@@ -22,8 +22,8 @@ type course struct {
 	rate   []stats.Estimate // entries per second
 }
 
-// course returns how the runs that ended well went around their faults, in
-// intervals that all of them cover; nil where their results do not tell.
+// course returns how the runs that ended well went around their faults, in intervals that all of
+// them cover; nil if their results do not have it.
 func (c *cell) course() *course {
 	co := &course{}
 	from, to := math.Inf(-1), math.Inf(1) // what all cover

@@ -176,7 +176,7 @@ func (p *paper) addLoads() {
 	}
 }
 
-// differingOf is what tells titles apart, of a single one all of it.
+// differingOf is what distinguishes titles; all of it for a single one.
 func differingOf(titles []string) []string {
 	if len(titles) == 1 {
 		return titles
@@ -184,8 +184,8 @@ func differingOf(titles []string) []string {
 	return cells.Differing(titles)
 }
 
-// addCells adds the cells load by load: first those of the size of which the answer's
-// table speaks, in the order of the ranking.
+// addCells adds the cells load by load: first those of the size in the answer's table, in the order
+// of the ranking.
 func (p *paper) addCells() {
 	for i, s := range p.sets {
 		contests := slices.DeleteFunc(slices.Clone(p.contests), func(c contest) bool { return c.set != i })
@@ -406,7 +406,7 @@ func (p *paper) figures() []page.Figure {
 	return []page.Figure{f}
 }
 
-// askedFor is a figure that the experiment asks for; ok is false where the page has no such.
+// askedFor is a figure that the experiment asks for; ok is false if the page has no such.
 func (p *paper) askedFor(asked runs.Figure) (f page.Figure, ok bool) {
 	switch m, isMetric := asked.Metric(); {
 	case isMetric && p.metric(m.Name) >= 0:

@@ -126,8 +126,7 @@ type candidate struct {
 // mostPanels is how many pictures become one figure.
 const mostPanels = 9
 
-// candidates makes figures of pictures of one kind: of all together where that can be,
-// and each alone.
+// candidates makes figures of pictures of one kind: of all together if that can be, and each alone.
 func candidates(some []picture, suffix string) (together, alone []candidate) {
 	for _, p := range some {
 		alone = append(alone, candidate{p.name(), []picture{p}})

@@ -26,7 +26,7 @@ type growth struct {
 	varies  bool // there is an exponent
 	claim   claim.Claim
 	claimed stats.Fit // of the growth that the claim speaks of
-	place   int       // of the claimed growth among the ranked, from 1; 0 where there is no claim
+	place   int       // of the claimed growth among the ranked, from 1; 0 if there is no claim
 }
 
 // grown fits a label's messages over each network where there are enough sizes.

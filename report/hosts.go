@@ -316,7 +316,7 @@ func (c *collection) hostsOf(r runs.Run) []string {
 	return nil
 }
 
-// nameHosts counts the hosts of a set, and names them where another set has as many.
+// nameHosts counts the hosts of a set, and names them if another set has as many.
 func (c *collection) nameHosts(s *hostSet) string {
 	alike := slices.ContainsFunc(c.hostSets, func(other *hostSet) bool { return other != s && len(other.names) == len(s.names) })
 	if !alike {
@@ -369,6 +369,6 @@ func numbers(nodes []int) string {
 	return cmp.Or(strings.Join(parts, ", "), units.Missing)
 }
 
-// clockBound is the largest bound on the error of a delay that crosses hosts, in
-// nanoseconds; 0 where none did.
+// clockBound is the largest bound on the error of a delay that crosses hosts, in nanoseconds; 0 if
+// none did.
 func (c *cell) clockBound() float64 { return c.ClockBound() }

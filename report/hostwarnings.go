@@ -7,8 +7,8 @@ import (
 	"dmebench/units"
 )
 
-// Others on a host disturb where they take more than this part of its cores, and
-// nothing is left of a host where more than that part is busy.
+// Others on a host disturb if they take more than this part of its cores, and nothing is left of a
+// host if more than that part is busy.
 const (
 	muchByOthers = 0.1
 	nearlyAll    = 0.95
@@ -75,8 +75,8 @@ func (c *cell) hostWarnings() []string {
 	return all
 }
 
-// undecided says for how many entries clocks cannot tell whether mutual exclusion
-// held; "" where they can tell.
+// undecided says for how many entries clocks cannot decide whether mutual exclusion held; "" if
+// they can for all.
 func (c *collection) undecided() string {
 	runs, entries := 0, uint64(0)
 	for _, r := range c.runs {
@@ -91,11 +91,10 @@ func (c *collection) undecided() string {
 		entries, units.Counted(runs, "run"))
 }
 
-// mostLost is how many lost updates are told of a run.
+// mostLost is how many lost updates of a run are listed.
 const mostLost = 5
 
-// lostUpdates tells of the updates that a run lost, each with when its nodes were
-// inside and where.
+// lostUpdates lists the updates that a run lost, each with when its nodes were inside and where.
 func lostUpdates(r *runs.Result) []string {
 	if r.Safety.Resource == nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 type link struct {
 	from, to     string
 	sent, lost   int
-	quickest     float64 // NaN where no datagram ever came back, as of all times here
+	quickest     float64 // NaN if no datagram ever came back, as of all times here
 	median, tail stats.Estimate
 	offsets      []bounded
 	control      int // runs in which no datagram passed

@@ -29,7 +29,7 @@ func (c *collection) notes() []page.Note {
 		{hosts, "± a time", "Times on different hosts are compared by their clocks, whose offset is known up to a bound: no error is larger, " +
 			"if no clock runs faster or slower than the program takes for granted. Response and waiting times are read on one clock and need " +
 			"none. Bars of a synchronization delay reach further than its 95% interval by the bound."},
-		{hosts, "1/throughput − E", "The mean time from an exit to the next entry while somebody always waits: the time per entry less the " +
+		{hosts, "1/throughput − E", "The mean time from an exit to the next entry while a node always waits: the time per entry less the " +
 			"mean time inside. It needs no common clock."},
 		{hosts, "Undecided", "Entries of which the clocks cannot tell whether a node of another host was inside. What was seen to overlap " +
 			"beyond any doubt is a violation."},

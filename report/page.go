@@ -34,13 +34,13 @@ type Input struct {
 	// Claims returns the claims of an algorithm. It may be nil.
 	Claims func(algorithm string) claim.List
 
-	// Setting prepares the system that a claim's prediction is evaluated on, and tells
-	// whether its links keep order, as some claims need; ok is false where there is no such
-	// system. It may be nil: then there are no predictions, and all links keep order.
+	// Setting prepares the system that a claim's prediction is evaluated on, and reports whether
+	// its links keep order, as some claims need; ok is false if there is no such system. It may be
+	// nil: then there are no predictions, and all links keep order.
 	Setting func(spec runs.Spec) (setting dme.Setting, keepsOrder, ok bool)
 
-	// Picture draws who waits for whom in a run that has stalled, as an SVG; nil where
-	// that is not known. It may be nil: then nothing is drawn.
+	// Picture draws the wait-for graph of a run that has stalled, as an SVG; nil if that is not
+	// known. It may be nil: then nothing is drawn.
 	Picture func(*runs.Result) []byte
 
 	// Plots also writes figures for papers beside the page, with captions and tables.
@@ -59,9 +59,9 @@ type Input struct {
 	Size plots.Size
 }
 
-// Build writes the report into dir, which it creates where it is missing, and
-// returns the path of the page. Whatever the results hold, a page is made; an
-// error means that a file could not be written, and names it.
+// Build writes the report into dir, which it creates if it is missing, and returns the path of the
+// page. Whatever the results hold, a page is made; an error means that a file could not be written,
+// and names it.
 func Build(in Input, dir string) (page string, err error) {
 	files, err := in.files()
 	if err != nil {

@@ -57,8 +57,8 @@ func (s *set) distributions() (all []picture) {
 	return all
 }
 
-// responses adds up the response times of a cell's repetitions; nil where there are none, or
-// one cannot be read. The cell may be nil.
+// responses adds up the response times of a cell's repetitions; nil if there are none, or one
+// cannot be read. The cell may be nil.
 func (c *cell) responses() *hdrhistogram.Histogram {
 	if c == nil {
 		return nil
@@ -74,10 +74,9 @@ func (c *cell) responses() *hdrhistogram.Histogram {
 	return h
 }
 
-// kindPicture shows of which kinds the messages per CS are: a panel for each series, a bar for
-// each size, a part for each kind, of the same look in all panels. The parts of a bar add
-// up to all messages of all good runs over all their entries; medians of parts would not
-// add up to anything.
+// kindPicture shows the kinds of the messages per CS: a panel for each series, a bar for each size,
+// a part for each kind, with the same look in all panels. The parts of a bar add up to all messages
+// of all good runs over all their entries; medians of parts would not add up to anything.
 func (s *set) kindPicture() picture {
 	p := picture{show: runs.KindsOfMessages, kind: runs.KindsOfMessages, title: "Messages per critical section by kind", ch: s.chart}
 	p.alone, p.natural, p.usual = true, true, true
@@ -130,7 +129,7 @@ func (c *cell) pooledKinds() map[string]float64 {
 	return perCS
 }
 
-// mostDots is the largest system of which every node is drawn.
+// mostDots is the largest system whose nodes are all drawn.
 const mostDots = 31
 
 // work shows how the messages are shared among the nodes: for each series a column of its
@@ -172,7 +171,7 @@ func (s *set) drawWork(here spot) []panel {
 }
 
 // workOfNodes returns for each node the messages that it sent and handled in all good runs,
-// relative to the mean of all nodes; nil where they were not counted. The cell may be nil.
+// relative to the mean of all nodes; nil if they were not counted. The cell may be nil.
 func (c *cell) workOfNodes() []float64 {
 	if c == nil {
 		return nil

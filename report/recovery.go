@@ -24,7 +24,7 @@ type hit struct {
 	good       bool    // the run ended well
 }
 
-// recovered reports whether somebody entered after it, or nobody wanted to.
+// recovered reports whether a node entered after it, or none wanted to.
 func (h hit) recovered() bool { return h.RecoveredNS != nil || h.Waiting == 0 }
 
 // strokes returns the faults of a cell in the order in which they first struck.
@@ -71,7 +71,7 @@ func (p *paper) recoveryTable() []page.Table {
 	}
 	t := page.Table{
 		ID: "recovery", Title: "Recovery from faults", Note: "Medians over the runs that ended well. Recovered are the faults after which " +
-			"somebody entered, or nobody wanted to; of all runs.",
+			"a node entered, or none wanted to; of all runs.",
 		Columns: []page.Column{
 			{Key: "label", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text},
 			{Key: "nodes", Title: "N", Type: page.Number}, {Key: "fault", Title: "fault", Type: page.Text, Choose: true},
@@ -136,8 +136,8 @@ type standstills struct {
 	drawn int
 }
 
-// picture draws who waited for whom in a stalled run, "" where that is not known
-// or there are enough pictures.
+// picture draws the wait-for graph of a stalled run, "" if that is not known or there are enough
+// pictures.
 func (s *standstills) picture(r *runs.Result) string {
 	if s.draw == nil || s.drawn == mostPictures {
 		return ""

@@ -132,7 +132,7 @@ func spectra(list []*runs.Result) (all []page.Spectrum, unread error) {
 	return all, unread
 }
 
-// addCourse merges the intervals of a run so that there are no more than can be told apart.
+// addCourse merges the intervals of a run so that there are no more than a reader can distinguish.
 func addCourse(d *page.Detail, s *runs.Series) {
 	merged := (len(s.Entries) + mostIntervals - 1) / mostIntervals
 	d.Interval = page.Real(int64(merged) * s.IntervalNS)

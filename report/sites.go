@@ -9,13 +9,13 @@ import (
 	"dmebench/units"
 )
 
-// siteTable says how long the nodes of each site waited, and whether the critical section
-// stayed there more often than by chance.
+// siteTable says how long the nodes of each site waited, and whether the critical section stayed
+// there more often than by chance.
 func (p *paper) siteTable() []page.Table {
 	t := page.Table{
 		ID: "sites", Title: "Sites",
 		Note: "Medians over the runs that ended well. Stays are entries whose entry before was at the same site; by chance, as many as " +
-			"the site has of all entries: where they are more, the algorithm favours the near.",
+			"the site has of all entries: if they are more, the algorithm favours near nodes.",
 		Columns: []page.Column{
 			{Key: "label", Title: "algorithm", Type: page.Text}, {Key: "load", Title: "load", Type: page.Text},
 			{Key: "nodes", Title: "N", Type: page.Number}, {Key: "site", Title: "site", Type: page.Text, Choose: true},
@@ -31,7 +31,7 @@ func (p *paper) siteTable() []page.Table {
 			for _, r := range c.Good {
 				k := slices.IndexFunc(r.Sites, func(s runs.Site) bool { return s.Name == site.Name })
 				if k < 0 || r.Sites[k].Waiting == nil {
-					continue // nobody entered there, or its file said something else
+					continue // no entries there, or its file said something else
 				}
 				s := &r.Sites[k]
 				p50, p99 = append(p50, float64(s.Waiting.P50)), append(p99, float64(s.Waiting.P99))

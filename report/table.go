@@ -16,7 +16,7 @@ import (
 	"dmebench/units"
 )
 
-// show writes an estimate: the interval where there is one, else the range.
+// show writes an estimate: the interval if there is one, else the range.
 func show(e stats.Estimate, scale units.Scale) page.Value {
 	if e.N == 0 {
 		return page.Value{Text: units.Missing}
@@ -70,9 +70,9 @@ func (c *cell) workers() string {
 // medians and their 95% intervals.
 func SummaryCSV(results runs.Set) []byte { return collect(Input{Set: results}).csv() }
 
-// csv writes one row for each cell: medians over the repetitions that ended
-// well, and the bounds of their 95% intervals. What is not known is empty. Columns of
-// a shared resource and of hosts stand last, and only where runs had some.
+// csv writes one row for each cell: medians over the repetitions that ended well, and the bounds of
+// their 95% intervals. What is not known is empty. Columns of a shared resource and of hosts stand
+// last, and only if runs had some.
 func (c *collection) csv() []byte {
 	metrics := runs.MetricsOf(c.results())
 	header := runs.TableHead(slices.Concat([]string{"label"}, runs.EarlyDimensions(), []string{
@@ -125,7 +125,7 @@ func (c *collection) row(cell *cell, metrics []runs.Metric) []string {
 	return row
 }
 
-// number writes x so that it can be read back; "" where there is none.
+// number writes x so that it can be read back; "" if there is none.
 func number(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""

@@ -98,8 +98,8 @@ func (t *theory) predictCell(k claim.Claim, c *cell) (float64, bool) {
 	return x, ok
 }
 
-// timed reports whether predictions of a quantity depend on T and E, which are
-// known only where they were measured.
+// timed reports whether predictions of a quantity depend on T and E, which are known only if they
+// were measured.
 func timed(q claim.Quantity) bool { return q == claim.ResponseTime || q == claim.Throughput }
 
 // Between measured sizes a curve is evaluated at up to curveSteps more, but
@@ -109,8 +109,8 @@ const (
 	curveLimit = 400
 )
 
-// curveSizes returns the sizes to evaluate a curve at: the measured ones, and
-// some between them, closer together where they are small.
+// curveSizes returns the sizes to evaluate a curve at: the measured ones, and some between them,
+// closer together if they are small.
 func curveSizes(measured []int) []int {
 	if len(measured) == 0 {
 		return nil
@@ -186,9 +186,8 @@ func sign(k claim.Kind) string {
 	return ""
 }
 
-// agrees says how the values of a cell's runs compare with a prediction: "equal"
-// or "differs" for an exact claim, "within" or "exceeded" for a bound, "" where
-// a comparison needs more than a look.
+// agrees says how the values of a cell's runs compare with a prediction: "equal" or "differs" for
+// an exact claim, "within" or "exceeded" for a bound, "" if a comparison needs more than a look.
 func agrees(c claim.Claim, predicted float64, values []float64) string {
 	if len(values) == 0 {
 		return ""
@@ -208,8 +207,8 @@ func agrees(c claim.Claim, predicted float64, values []float64) string {
 	return words[1]
 }
 
-// bound is by how much a metric of the cell may be wrong because clocks of several
-// hosts were compared for it; 0 where no such time is in it.
+// bound is by how much a metric of the cell may be wrong because clocks of several hosts were
+// compared for it; 0 if no such time is in it.
 func (c *cell) bound(metric string) float64 {
 	switch metric {
 	case runs.SyncDelayP50, runs.SyncDelayMean, runs.SyncDelayP99:
@@ -222,9 +221,8 @@ func (c *cell) bound(metric string) float64 {
 	return 0
 }
 
-// tooShort counts the repetitions whose synchronization delay is shorter than clocks
-// can tell. Where there is one the others' median is none of the cell: they are those
-// whose delay was long enough.
+// tooShort counts the repetitions whose synchronization delay is shorter than clocks can resolve.
+// If there is one, the median of the others is not the cell's: their delay was long enough.
 func (c *cell) tooShort() int {
 	n := 0
 	for _, r := range c.Good {
@@ -235,8 +233,8 @@ func (c *cell) tooShort() int {
 	return n
 }
 
-// widened returns a metric with an interval that reaches further by what clocks may be
-// wrong, and that bound; 0 where no time of several clocks is in it.
+// widened returns a metric with an interval that reaches further by what clocks may be wrong, and
+// that bound; 0 if no time of several clocks is in it.
 func (c *cell) widened(metric string) (e stats.Estimate, bound float64) {
 	e, bound = c.estimates[metric], c.bound(metric)
 	if e.N == 0 || bound == 0 {

@@ -23,8 +23,8 @@ func ValidationLines(w io.Writer, d *claims.Document) error {
 	return err
 }
 
-// claimCells is a claim as a row of texts: what is claimed, by whom, under which load, what
-// is predicted, what was measured, and the verdict.
+// claimCells is a claim as a row of texts: what is claimed, its source, the load, the prediction,
+// the measurement, and the verdict.
 func claimCells(v claims.Verdict) []string {
 	predicted := units.Missing
 	if v.Shown >= 0 {

@@ -11,11 +11,11 @@ import (
 	"dmebench/internal/platform/layout"
 )
 
-// ValidationOnTerminal writes what [ValidationLines] writes for a person who looks
-// on: a line for each claim that fits the width, what holds first and what does not
-// hold last, and the counts at the end. What failed has its reason below it, what holds in
-// part where it is furthest off, and a verdict that rests on a tolerance that. With verbose
-// every claim has its whole reason and its source.
+// ValidationOnTerminal writes what [ValidationLines] writes for a person at a terminal: a line for
+// each claim that fits the width, what holds first and what does not hold last, and the counts at
+// the end. A claim that failed has its reason below it, one that holds in part its worst point, and
+// a verdict that rests on a tolerance that. With verbose every claim has its whole reason and its
+// source.
 func ValidationOnTerminal(w io.Writer, d *claims.Document, style layout.Style, verbose bool) error {
 	longest := 0
 	for _, v := range d.Claims {
@@ -44,8 +44,7 @@ func ValidationOnTerminal(w io.Writer, d *claims.Document, style layout.Style, v
 	return err
 }
 
-// lineText is the claim and what was measured, with what was predicted where there
-// is room for it.
+// lineText is the claim and what was measured, with what was predicted if there is room for it.
 func lineText(v claims.Verdict, room int) string {
 	text := fmt.Sprintf("%s, %s", briefClaim(v), v.Load)
 	if v.Shown >= 0 {

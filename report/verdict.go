@@ -65,7 +65,7 @@ func (p *paper) badRuns() (all []page.BadRun) {
 	return all
 }
 
-// doubt says how many cells carry a warning, where most do.
+// doubt says how many cells carry a warning, if most do.
 func (c *collection) doubt() string {
 	cells, warned := 0, 0
 	for _, s := range c.sets {

@@ -19,10 +19,10 @@ import (
 // units, but not the digits of a name such as p99.
 var changing = regexp.MustCompile(`\b\d+([.,]\d+)*(e[-+]?\d+)?( ?(ns|µs|us|ms|s|m|h|%|B|KB|MB|KiB|MiB)\b)?`)
 
-// told is a warning with who gave it.
+// told is a warning with the runs that gave it.
 type told struct {
 	text, label string // the label, or the host
-	cell        int    // its place on the page, −1 where it concerns none
+	cell        int    // its place on the page, −1 if it concerns none
 	runs, cells int
 }
 

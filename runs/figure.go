@@ -39,10 +39,10 @@ func Pictures() []string {
 
 // Names of pictures.
 const (
-	KindsOfMessages = "kinds-of-messages" // of which kinds they are, at each size
+	KindsOfMessages = "kinds-of-messages" // their kinds, at each size
 	ResponseCDF     = "response-cdf"      // which share of the times is at most so long
 	WorkPerNode     = "work-per-node"
-	FairnessPicture = "fairness" // who entered, and how unequal the work was
+	FairnessPicture = "fairness" // entries by node, and how unequal the work was
 	RecoveryPicture = "recovery" // what faults cost
 	CoursePicture   = "course"   // throughput and waiting time around faults
 	GrowthPicture   = "growth"   // how messages grow with N

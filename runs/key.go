@@ -12,7 +12,7 @@ import (
 // A dimension is one thing in which cells may differ.
 type dimension struct {
 	name string
-	of   func(Spec) string // "" where it was not given
+	of   func(Spec) string // "" if it was not given
 }
 
 // dimensions lists everything that makes a cell what it is. Seeds, time-outs and
@@ -96,7 +96,7 @@ func index(name string) int {
 	return i
 }
 
-// Get returns the value of a dimension, "" where none was given.
+// Get returns the value of a dimension, "" if none was given.
 func (k Key) Get(name string) string { return k.values[index(name)] }
 
 // Without returns the key without these dimensions.
@@ -154,8 +154,7 @@ func Varying(keys []Key) []string {
 	return names
 }
 
-// Asked returns what a run was asked to do, also where its result says only the
-// most important.
+// Asked returns what a run was asked to do, even if its result says only the most important.
 func (r *Result) Asked() Spec {
 	s := r.Spec
 	s.Algorithm, s.Nodes = cmp.Or(s.Algorithm, r.Algorithm), cmp.Or(s.Nodes, r.Nodes)
@@ -176,7 +175,7 @@ func (r *Result) Key() Key {
 	return k
 }
 
-// hostNames lists the hosts of a run in alphabetical order, "" where there are none.
+// hostNames lists the hosts of a run in alphabetical order, "" if there are none.
 func (r *Result) hostNames() string {
 	var names []string
 	for _, h := range r.Hosts {
@@ -186,9 +185,9 @@ func (r *Result) hostNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Keys returns the key of the cell of each run. One that failed before it had hosts
-// belongs to the first cell that differs from its own in them alone, lest it become
-// a cell by itself. Every run must have a result.
+// Keys returns the key of the cell of each run. One that failed before it had hosts belongs to the
+// first cell that differs from its own in them alone, or it would be a cell by itself. Every run
+// must have a result.
 func Keys(runs []Run) map[*Result]Key {
 	keys := make(map[*Result]Key)
 	placed := make(map[Key]Key) // the first with hosts, by what it is without
@@ -213,8 +212,8 @@ func OnHosts(runs []*Result) bool {
 	return slices.ContainsFunc(runs, func(r *Result) bool { return r != nil && len(r.Hosts) > 0 })
 }
 
-// late are the dimensions that came when tables had their columns: these have them last,
-// and only where runs have a value, so that columns stay where they were.
+// late are the dimensions that came when tables had their columns: these have them last, and only
+// if runs have a value, so that columns stay where they were.
 var late = []string{"resource", hostsDimension}
 
 // EarlyDimensions names the dimensions that every table of runs has, in their order.
@@ -230,9 +229,9 @@ func LateDimensions(runs []*Result) []string {
 	})
 }
 
-// SyncDelayTooShort reports whether the synchronization delay of a run on several
-// hosts is not known because it is shorter than their clocks can tell. Of runs that are
-// repetitions of one another, those whose delay is known are then the slow ones.
+// SyncDelayTooShort reports whether the synchronization delay of a run on several hosts is unknown
+// because it is shorter than their clocks can resolve. Among repetitions, those whose delay is
+// known are then the slow ones.
 func (r *Result) SyncDelayTooShort() bool { return r.SyncDelay == nil && r.SyncDelayBound != nil }
 
 // SyncDelays lists the metrics that say how long a synchronization delay was, by the

@@ -26,7 +26,7 @@ type Metric struct {
 	Title  string // for a reader, such as "Response time p99"
 	Unit   string // what is divided by what; a time in nanoseconds ends in "-ns"; as benchstat has it
 	Better Direction
-	Read   func(*Result) *float64 // nil where the run has no sample
+	Read   func(*Result) *float64 // nil if the run has no sample
 }
 
 // Time reports whether the metric is a time in nanoseconds.
@@ -193,9 +193,8 @@ func busiest(r *Result) *float64 {
 	return &x
 }
 
-// costliest is the largest value of the run's faults. A fault at which nobody
-// waited has none; where somebody did, and there is no value because they waited
-// for ever, there is none of the run.
+// costliest is the largest value of the run's faults. A fault at which no node waited has none; if
+// one waited for ever, the run has none.
 func costliest(cost func(*Fault) *float64) func(*Result) *float64 {
 	return func(r *Result) (most *float64) {
 		for i := range r.Faults {
@@ -239,8 +238,8 @@ func of(times func(*Result) *Quantiles, take func(*Quantiles) float64) func(*Res
 	}
 }
 
-// inOrder is a number taken from the order of entries, where there was one: the
-// longest run of a node is at least one.
+// inOrder is a number taken from the order of entries, if there was one: the longest run of a node
+// is at least one.
 func inOrder(take func(Fairness) uint64) func(*Result) *float64 {
 	return func(r *Result) *float64 {
 		if r.Fairness.LongestRun == 0 {
@@ -274,9 +273,9 @@ func FindMetrics(names []string) (metrics []Metric, err error) {
 	return metrics, nil
 }
 
-// FindMetric returns the metric that a person means by name: its name, in any case,
-// with - for _, and without its unit or the word "time" where they say nothing
-// ("response-p99"); or one of the short names. An error suggests what was meant.
+// FindMetric returns the metric that a person means by name: its name, in any case, with - for _,
+// and without its unit or the word "time" if they say nothing ("response-p99"); or one of the short
+// names. An error suggests what was meant.
 func FindMetric(name string) (Metric, error) {
 	if full, ok := short[strings.ToLower(name)]; ok {
 		name = full

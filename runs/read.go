@@ -14,18 +14,18 @@ import (
 	"dmebench/internal/platform/fileio"
 )
 
-// ErrNone is the error where there are no results.
+// ErrNone is the error if there are no results.
 var ErrNone = errors.New("there are no results")
 
-// Read reads the results at path: the folder of an experiment, whose latest
-// sweep is meant, or of one sweep; a store, also one compressed by gzip; a single
-// result, as 'run --out' writes it; or a folder of such files, of which those of
-// one cell are its repetitions, in the order of their names.
+// Read reads the results at path: the folder of an experiment, for its latest sweep, or of one
+// sweep; a store, perhaps compressed by gzip; a single result, as 'run --out' writes it; or a
+// folder of such files, of which those of one cell are its repetitions, in the order of their
+// names.
 //
-// It changes nothing, and may read while a sweep goes on. A line of a store, or a
-// file beside others, that is not a result is left out and named in Damaged: figures
-// that silently lack one would be worse than none. One file that is none is an error.
-// Where there are no results at all the error is an [ErrNone].
+// It changes nothing, and may read while a sweep goes on. A line of a store, or a file beside
+// others, that is not a result is left out and named in Damaged: figures that silently lack one
+// would be worse than none. A single file that is not a result is an error. If there are no results
+// at all the error is an [ErrNone].
 func Read(path string) (*Set, error) {
 	info, err := os.Stat(path)
 	switch {

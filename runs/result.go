@@ -27,8 +27,8 @@ const (
 	Failed   Status = "failed"
 )
 
-// Result is what one run found out. Its JSON form is a contract: keys are added,
-// never changed. Where there is no sample a value is null.
+// Result is what one run found out. Its JSON form is a contract: keys are added, never changed. If
+// there is no sample a value is null.
 type Result struct {
 	SchemaVersion int      `json:"schema_version"`
 	Algorithm     string   `json:"algorithm"`
@@ -51,9 +51,9 @@ type Result struct {
 	Throughput     *float64   `json:"throughput_cs_per_s"`                   // in the steady part
 	ResponseTime   *Quantiles `json:"response_time_ns"`                      // request to exit
 	WaitingTime    *Quantiles `json:"waiting_time_ns"`                       // intended arrival to entry
-	SyncDelay      *Quantiles `json:"sync_delay_ns"`                         // exit to next entry, where another node was waiting
+	SyncDelay      *Quantiles `json:"sync_delay_ns"`                         // exit to next entry, if another node was waiting
 	T              *float64   `json:"t_ns"`                                  // mean one-way delay, of messages back to back
-	THandover      *float64   `json:"t_handover_ns,omitempty"`               // likewise, of messages as far apart as handovers
+	THandover      *float64   `json:"t_handover_ns,omitempty"`               // the same, of messages as far apart as handovers
 	SyncDelayOverT *float64   `json:"sync_delay_over_t"`                     // of the means; T is Delay()
 	CS             *float64   `json:"cs_ns"`                                 // mean duration of a critical section as held
 	SyncDelayBound *int64     `json:"sync_delay_bound_ns,omitempty"`         // of several hosts: on the error of mean and percentiles up to 99
@@ -73,8 +73,8 @@ type Result struct {
 
 	Thresholds []Threshold `json:"thresholds,omitempty"` // that were set for the run, in the order in which they were given
 
-	// Figures are quantities of which claims of the algorithm speak, by their ids, in
-	// the units of the claims: those of its gauges, and those that the entries tell.
+	// Figures are quantities of claims of the algorithm, by their ids, in the units of the claims:
+	// those of its gauges, and those that follow from the entries.
 	Figures map[string]float64 `json:"figures,omitempty"`
 
 	Workers     int               `json:"workers"`         // processes
@@ -93,9 +93,9 @@ type Result struct {
 	Sections []byte `json:"-"`
 }
 
-// Delay returns T as the run's own messages meet it, the mean one-way delay in
-// nanoseconds: of messages as far apart as its handovers where those were measured,
-// else of messages back to back; nil where it is unknown.
+// Delay returns T as the run's own messages meet it, the mean one-way delay in nanoseconds: of
+// messages as far apart as its handovers if those were measured, else of messages back to back; nil
+// if it is unknown.
 func (r *Result) Delay() *float64 {
 	if r.THandover != nil {
 		return r.THandover
@@ -140,7 +140,7 @@ type Wire struct {
 	Frames          uint64  `json:"frames"`
 	Bytes           uint64  `json:"bytes"`
 	Writes          uint64  `json:"writes"`
-	Packets         *uint64 `json:"packets"` // datagrams or TCP segments sent; null where the transport cannot tell
+	Packets         *uint64 `json:"packets"` // datagrams or TCP segments sent; null if the transport does not know
 	Retransmissions uint64  `json:"retransmissions"`
 	Duplicates      uint64  `json:"duplicates"`   // frames dropped because they had been delivered
 	KernelDrops     uint64  `json:"kernel_drops"` // datagrams that found the receive buffer full
@@ -183,11 +183,11 @@ type Safety struct {
 	Checked    uint64 `json:"checked"` // entries that were checked
 	Method     string `json:"method"`
 
-	// Of a run on several hosts: entries of which the hosts' clocks cannot tell
-	// whether a node of another host was still inside.
+	// Of a run on several hosts: entries for which the hosts' clocks cannot decide whether a node
+	// of another host was still inside.
 	Undecided uint64 `json:"undecided,omitempty"`
 
-	Resource *Resource `json:"resource,omitempty"` // null where there was none
+	Resource *Resource `json:"resource,omitempty"` // null if there was none
 }
 
 // Service is what is known of a lock service that was measured in place of an algorithm.
@@ -195,7 +195,7 @@ type Service struct {
 	Servers     int               `json:"servers"`          // of the run's own
 	Settings    map[string]string `json:"settings"`         // of the servers, as they say
 	ClientBytes uint64            `json:"client_bytes"`     // of connections between clients and servers
-	Between     *Between          `json:"between"`          // what they have exchanged; null where they do not tell
+	Between     *Between          `json:"between"`          // what they have exchanged; null if they do not report it
 	Untold      string            `json:"untold,omitempty"` // why
 	FailedCalls uint64            `json:"failed_calls"`     // of Lock, which were repeated
 	Expired     uint64            `json:"expired"`          // locks that were lost while they were held
@@ -203,7 +203,7 @@ type Service struct {
 
 // Between counts what the servers of a service have exchanged.
 type Between struct {
-	Messages *uint64 `json:"messages"` // null where they do not count them
+	Messages *uint64 `json:"messages"` // null if they do not count them
 	Bytes    *uint64 `json:"bytes"`
 }
 
@@ -213,19 +213,19 @@ type Resource struct {
 	Kind        string       `json:"kind"`    // "nats", "memory"
 	Updates     uint64       `json:"updates"` // written back
 	LostUpdates uint64       `json:"lost_updates"`
-	Refused     uint64       `json:"refused,omitempty"` // that came late: somebody with a larger fencing token was there before
+	Refused     uint64       `json:"refused,omitempty"` // that came late: one with a larger fencing token was there before
 	Lost        []LostUpdate `json:"lost,omitempty"`    // the first of them
 }
 
-// LostUpdate tells of two critical sections that were not apart: what Node wrote was
-// overwritten by Other, who had read before that. Times are since the start of the
-// run, each on its host's clock.
+// LostUpdate describes two critical sections that were not apart: what Node wrote was overwritten
+// by Other, which had read before that. Times are since the start of the run, each on its host's
+// clock.
 type LostUpdate struct {
 	Version      uint64 `json:"version"` // that Other had read
 	Node         int    `json:"node"`    // whose update was lost
 	EnteredNS    int64  `json:"entered_ns"`
 	ExitedNS     int64  `json:"exited_ns"`
-	Other        int    `json:"other"` // who has overwritten it
+	Other        int    `json:"other"` // the node that has overwritten it
 	OtherEntered int64  `json:"other_entered_ns"`
 	OtherExited  int64  `json:"other_exited_ns"`
 }
@@ -268,9 +268,9 @@ type HostLink struct {
 	RTTMin    int64   `json:"rtt_min_ns,omitempty"`
 	RTTMedian int64   `json:"rtt_median_ns,omitempty"`
 	RTTP99    int64   `json:"rtt_p99_ns,omitempty"`
-	By        string  `json:"by"`        // "udp", or "control" where no datagram passes: by way of the coordinator's clock
+	By        string  `json:"by"`        // "udp", or "control" if no datagram passes: by way of the coordinator's clock
 	OffsetNS  int64   `json:"offset_ns"` // by which To's clock is ahead of From's, at the start of the run
-	BoundNS   *int64  `json:"bound_ns"`  // null where nothing is known of the offset
+	BoundNS   *int64  `json:"bound_ns"`  // null if nothing is known of the offset
 	DriftPPM  float64 `json:"drift_ppm"`
 }
 
@@ -280,7 +280,7 @@ type Liveness struct {
 	Pending uint64   `json:"pending"`           // requests that were not served
 	States  []string `json:"states,omitempty"`  // of a stalled run: every node's decoded state
 	Why     []string `json:"why,omitempty"`     // of a stalled run: what is waited for in the end
-	Waits   []Wait   `json:"waits,omitempty"`   // of a stalled run: who waits for whom
+	Waits   []Wait   `json:"waits,omitempty"`   // of a stalled run: its wait-for graph
 	Waiting []int    `json:"waiting,omitempty"` // of a stalled run: nodes that had asked and not entered
 	Down    []int    `json:"down,omitempty"`    // of a stalled run: nodes that were no part of it
 }
@@ -298,21 +298,21 @@ type Warmup struct {
 	Method  string `json:"method"` // "mser-5", "given" or "none"
 }
 
-// Fault is what was done to whom, and what came of it. Times are since the start
-// of the run, durations since the fault.
+// Fault is what was done to which nodes, and its effect. Times are since the start of the run,
+// durations since the fault.
 type Fault struct {
 	Fault   string `json:"fault"` // as it was asked for: "kill holder @entry:100"
 	AtNS    int64  `json:"at_ns"`
 	What    string `json:"what"`
-	Nodes   []int  `json:"nodes"`             // whom it hit; of a partition, its first side
+	Nodes   []int  `json:"nodes"`             // nodes that it hit; for a partition, its first side
 	Servers []int  `json:"servers,omitempty"` // of a lock service, from 1, which it hit in place of nodes
 
-	EndedNS     *int64  `json:"ended_ns"`     // until a pause or a partition was over; null where it stayed
-	RecoveredNS *int64  `json:"recovered_ns"` // until the next entry of a node that it did not hit; null where there was none
+	EndedNS     *int64  `json:"ended_ns"`     // until a pause or a partition was over; null if it stayed
+	RecoveredNS *int64  `json:"recovered_ns"` // until the next entry of a node that it did not hit; null if there was none
 	ServedNS    *int64  `json:"served_ns"`    // until the last of the requests that waited when it struck was served; null while one is not
 	Waiting     uint64  `json:"waiting"`      // requests of other nodes that waited when it struck
 	Lost        uint64  `json:"lost"`         // requests and entries of the nodes it hit, which ended with them
-	Messages    *uint64 `json:"messages"`     // sent until it had recovered; null where it did not
+	Messages    *uint64 `json:"messages"`     // sent until it had recovered; null if it did not
 }
 
 // Threshold is what a user does not accept of a run, and what came of it.
@@ -320,15 +320,15 @@ type Threshold struct {
 	Threshold string   `json:"threshold"` // as it was given: "p99>10ms"
 	Metric    string   `json:"metric"`
 	Limit     float64  `json:"limit"`   // in the metric's unit
-	Value     *float64 `json:"value"`   // null where the run has none
-	Crossed   *bool    `json:"crossed"` // null where that cannot be told
+	Value     *float64 `json:"value"`   // null if the run has none
+	Crossed   *bool    `json:"crossed"` // null if that is unknown
 }
 
 // Series is the course of a run, in intervals of equal length from its start on.
 type Series struct {
 	IntervalNS int64    `json:"interval_ns"`
 	Entries    []uint64 `json:"entries"` // exits in the interval
-	P50NS      []*int64 `json:"p50_ns"`  // waiting time of the entries in the interval; null where there was none
+	P50NS      []*int64 `json:"p50_ns"`  // waiting time of the entries in the interval; null if there was none
 	P99NS      []*int64 `json:"p99_ns"`
 	Waiting    []int64  `json:"waiting"` // requests that waited at its end, of those that were served in the end
 }
@@ -370,13 +370,13 @@ func writeSections(path string, packed []byte) error {
 	return fileio.Write(path, packed)
 }
 
-// Steady is what a simulation measured in the steady part of a run alone: between the
-// exit with which the given warm-up ends and one not after the moment when the first
-// node runs out of requests. Where nodes ask again at their exits it is a whole number
-// of rounds, of as many entries as there are nodes.
+// Steady is what a simulation measured in the steady part of a run alone: between the exit with
+// which the given warm-up ends and one not after the moment when the first node runs out of
+// requests. If nodes ask again at their exits it is a whole number of rounds, of as many entries as
+// there are nodes.
 //
-// The messages of a run as a whole have start-up and end among them, which are another
-// load; these have not. A mean has no sample where it is null.
+// The messages of a run as a whole have start-up and end among them, which are another load; these
+// have not. A mean has no sample if it is null.
 type Steady struct {
 	Entries       uint64            `json:"entries"`
 	Messages      uint64            `json:"messages"`      // one for each receiver

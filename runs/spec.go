@@ -54,9 +54,8 @@ const (
 	DefaultStallAfter = 10 * time.Second
 )
 
-// WithDefaults returns the spec with every field that was left zero at its
-// default. Requests has one only where neither requests nor a duration nor a
-// trace says when the run ends.
+// WithDefaults returns the spec with every field that was left zero at its default. Requests has
+// one only if neither requests nor a duration nor a trace says when the run ends.
 func (s Spec) WithDefaults() Spec {
 	s.Transport = cmp.Or(s.Transport, DefaultTransport)
 	s.Workload = cmp.Or(s.Workload, DefaultWorkload)
@@ -168,7 +167,7 @@ type Experiment struct {
 	NodesPerWorker int            `json:"nodes_per_worker,omitempty" yaml:"nodes_per_worker,omitempty"`
 	Warmup         string         `json:"warmup,omitempty" yaml:"warmup,omitempty"`
 	StallAfter     Duration       `json:"stall_after,omitempty" yaml:"stall_after,omitempty"`
-	AllowMismatch  bool           `json:"allow_mismatch,omitempty" yaml:"allow_mismatch,omitempty"` // also where links lack what is needed
+	AllowMismatch  bool           `json:"allow_mismatch,omitempty" yaml:"allow_mismatch,omitempty"` // even if links lack what is needed
 	SkipInvalid    bool           `json:"skip_invalid,omitempty" yaml:"skip_invalid,omitempty"`     // leave out what cannot run
 	Faults         []string       `json:"faults,omitempty" yaml:"faults,omitempty"`                 // of every run, for package fault
 	Resource       string         `json:"resource,omitempty" yaml:"resource,omitempty"`             // used by every critical section

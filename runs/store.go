@@ -37,8 +37,8 @@ type Run struct {
 	Repetition int     `json:"repetition"`
 	Result     *Result `json:"result"`
 
-	// Sections is the file with the records of its critical sections, if it is there:
-	// most runs keep none. "" where nobody knows.
+	// Sections is the file with the records of its critical sections, if it is there: most runs
+	// keep none. "" if it is not known.
 	Sections string `json:"-"`
 }
 
@@ -77,7 +77,7 @@ func (s *Set) Missing() int {
 	return max(0, missing)
 }
 
-// Find returns the result of a run; nil where there is none.
+// Find returns the result of a run; nil if there is none.
 func (s *Set) Find(k RunKey) *Result {
 	if i, ok := s.at[k]; ok {
 		return s.Runs[i].Result
@@ -170,8 +170,7 @@ func (s *Store) Append(r Run) error {
 	return nil
 }
 
-// write adds a line and brings it to the disk. Where it does not fit, nothing of
-// it remains.
+// write adds a line and brings it to the disk. If it does not fit, nothing of it remains.
 func (s *Store) write(line any) error {
 	b, err := json.Marshal(line)
 	if err != nil {
@@ -264,7 +263,7 @@ var ErrNoHeader = errors.New("the first line, which says what the file holds, is
 
 func (s *Set) readHeader(line []byte) error {
 	if err := json.Unmarshal(line, &s.Header); err != nil {
-		return fmt.Errorf("not the header of a sweep's results: %w; without it nothing tells what the runs belong to: "+
+		return fmt.Errorf("not the header of a sweep's results: %w; without it the runs belong to nothing: "+
 			"repair the line, or start over with 'dmebench sweep --fresh'", err)
 	}
 	return checkVersion(s.Header.SchemaVersion)
@@ -301,7 +300,7 @@ func checkVersion(v int) error {
 	return nil
 }
 
-// storeIn returns the store of a sweep's folder, "" where there is none.
+// storeIn returns the store of a sweep's folder, "" if there is none.
 func storeIn(dir string) string {
 	for _, name := range []string{StoreName, StoreName + ".gz"} {
 		path := filepath.Join(dir, name)

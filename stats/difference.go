@@ -13,19 +13,19 @@ import (
 type Difference struct {
 	A, B Estimate
 
-	// P is the probability of samples at least as different as these, if both
-	// come from one distribution: that of the two-sided Mann-Whitney U test, which
-	// is exact for small samples. NaN where a sample is empty.
+	// P is the probability of samples at least as different as these, if both come from one
+	// distribution: that of the two-sided Mann-Whitney U test, which is exact for small samples.
+	// NaN if a sample is empty.
 	P float64
 
 	Significant bool    // P ≤ alpha
-	Change      float64 // of the medians, (B − A)/A; NaN where A's is 0 or one is missing
+	Change      float64 // of the medians, (B − A)/A; NaN if A's is 0 or one is missing
 	Warnings    []string
 }
 
-// Compare tests whether a and b, one value for each repetition, come from the
-// same distribution; alpha is the probability of an alarm where they do. Values
-// that are not finite are left out, with a warning.
+// Compare tests whether a and b, one value for each repetition, come from the same distribution;
+// alpha is the probability of an alarm if they do. Values that are not finite are left out, with a
+// warning.
 func Compare(a, b []float64, alpha float64) Difference {
 	d := Difference{A: Median(a), B: Median(b), P: math.NaN(), Change: math.NaN()}
 	for _, w := range append(slices.Clone(d.A.Warnings), d.B.Warnings...) {
@@ -65,8 +65,7 @@ func Compare(a, b []float64, alpha float64) Difference {
 	return d
 }
 
-// exactTies is up to which size of both samples the library's test is exact where
-// values are equal.
+// exactTies is up to which size of both samples the library's test is exact if values are equal.
 const exactTies = 25
 
 // apart returns the exact p-value of samples of one size that do not overlap, which
@@ -107,16 +106,16 @@ func sample(values []float64, t *benchmath.Thresholds) *benchmath.Sample {
 	return benchmath.NewSample(slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return !finite(x) }), t)
 }
 
-// MannWhitney returns the p-value of [Difference]: of the two-sided test that a and
-// b come from one distribution; NaN where one of them is empty.
+// MannWhitney returns the p-value of [Difference]: of the two-sided test that a and b come from one
+// distribution; NaN if one of them is empty.
 func MannWhitney(a, b []float64) float64 { return Compare(a, b, Alpha).P }
 
-// Alpha is the probability of naming a difference where there is none, unless
-// another one is asked for.
+// Alpha is the probability of naming a difference if there is none, unless another one is asked
+// for.
 const Alpha = 0.05
 
-// LeastP is the smallest p-value that the Mann-Whitney test of samples of n and m
-// values can have: that of samples which do not overlap. It is 1 where one is empty.
+// LeastP is the smallest p-value that the Mann-Whitney test of samples of n and m values can have:
+// that of samples which do not overlap. It is 1 if one is empty.
 func LeastP(n, m int) float64 {
 	choices := 1.0 // (n+m)! / (n!·m!), the ways to deal the values to both samples
 	for i := 1; i <= n; i++ {
@@ -135,11 +134,10 @@ func EnoughFor(comparisons int, alpha float64) int {
 	return n
 }
 
-// Holm corrects the p-values of several comparisons so that the probability of
-// naming any difference where there is none is at most alpha, if a difference is
-// named where the corrected value is at most alpha (Holm, A simple sequentially
-// rejective multiple test procedure, 1979). It assumes nothing about how the
-// comparisons depend on each other. NaN is no comparison, and stays.
+// Holm corrects the p-values of several comparisons so that the probability of naming any
+// difference if there is none is at most alpha, if a difference is named if the corrected value is
+// at most alpha (Holm, A simple sequentially rejective multiple test procedure, 1979). It assumes
+// nothing about how the comparisons depend on each other. NaN is no comparison, and stays.
 func Holm(p []float64) []float64 {
 	var order []int
 	for i, x := range p {

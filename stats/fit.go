@@ -24,18 +24,17 @@ func (i Interval) Contains(x float64) bool { return i.Lo <= x && x <= i.Hi }
 // of freedom.
 type Fit struct {
 	Growth    Growth
-	A, C      Interval  // C is 0 where the growth is constant
+	A, C      Interval  // C is 0 if the growth is constant
 	Residuals []float64 // y − a − c·g(N), in the order of the observations
 	Sizes     int       // different sizes among the observations
 	DF        int       // degrees of freedom: observations − parameters
 	SD        float64   // standard deviation of the residuals, with DF in the denominator
-	R2        float64   // share of the variance of y that the curve explains; NaN where y does not vary
+	R2        float64   // share of the variance of y that the curve explains; NaN if y does not vary
 
-	// AICc is Akaike's information criterion with Hurvich's and Tsai's correction
-	// for small samples, up to a constant: n·ln(RSS/n) + 2k + 2k(k+1)/(n−k−1),
-	// where k counts a, c and the variance. It compares fits of the same
-	// observations; a smaller one is better. It is −Inf for an exact fit, and NaN
-	// where n is below k+2.
+	// AICc is Akaike's information criterion with Hurvich's and Tsai's correction for small
+	// samples, up to a constant: n·ln(RSS/n) + 2k + 2k(k+1)/(n−k−1), where k counts a, c and the
+	// variance. It compares fits of the same observations; a smaller one is better. It is −Inf for
+	// an exact fit, and NaN if n is below k+2.
 	AICc float64
 
 	// Delta is by how much AICc exceeds that of the best fit, as Rank finds: 0 for
@@ -152,8 +151,8 @@ type line struct {
 	exact      bool
 }
 
-// rounding is how many units in the last place of the largest term residuals
-// may have where they come from rounding alone.
+// rounding is how many units in the last place of the largest term residuals may have if they come
+// from rounding alone.
 const rounding = 32
 
 func fitLine(x, y []float64) line {
@@ -224,11 +223,10 @@ func finite(x float64) bool           { return !math.IsNaN(x) && !math.IsInf(x, 
 
 // Exponent is the least-squares fit of y = a + c·N^p with p free.
 type Exponent struct {
-	// P lies between LowestExponent and HighestExponent. Its interval is that of
-	// the profile likelihood: all p for which RSS(p) ≤ RSS·(1 + F/(n−3)), with F the
-	// 95% quantile of the F distribution with 1 and n−3 degrees of freedom. A bound
-	// is infinite where the search ended before it was found. Where several parts
-	// of the axis qualify the interval spans them.
+	// P lies between LowestExponent and HighestExponent. Its interval is that of the profile
+	// likelihood: all p for which RSS(p) ≤ RSS·(1 + F/(n−3)), with F the 95% quantile of the F
+	// distribution with 1 and n−3 degrees of freedom. A bound is infinite if the search ended
+	// before it was found. If several parts of the axis qualify the interval spans them.
 	//
 	// Over few sizes it is wide: a, c and p can stand in for one another.
 	P Interval
@@ -238,9 +236,9 @@ type Exponent struct {
 	// allows; DF, SD and AICc count p as a parameter.
 	Fit Fit
 
-	// LogLog is the slope of ln y over ln N. It is secondary: it takes y = c·N^p
-	// for granted, so that an intercept distorts it. For 3(√N − 1) it is 0.69 over
-	// N = 4 … 64, and not 0.5. NaN where y is not positive everywhere.
+	// LogLog is the slope of ln y over ln N. It is secondary: it takes y = c·N^p for granted, so
+	// that an intercept distorts it. For 3(√N − 1) it is 0.69 over N = 4 … 64, and not 0.5. NaN if
+	// y is not positive everywhere.
 	LogLog Interval
 
 	Warnings []string
@@ -261,9 +259,8 @@ const (
 	indistinct     = 1e-6 // an exponent so close to 0 is that of log N: N^p would be 1 but for rounding
 )
 
-// FreeExponent fits y = a + c·N^p to the observations y[i] at n[i] nodes. It
-// needs 4 different sizes. It fails where y does not vary: then any exponent
-// fits, with c = 0.
+// FreeExponent fits y = a + c·N^p to the observations y[i] at n[i] nodes. It needs 4 different
+// sizes. It fails if y does not vary: then any exponent fits, with c = 0.
 func FreeExponent(n, y []float64) (Exponent, error) {
 	sizes, err := observations(n, y, freeSizes)
 	if err != nil {
@@ -346,8 +343,8 @@ func (p *profile) minimum() float64 {
 	return best
 }
 
-// bound returns the exponent beside best from which on rss exceeds limit as far as
-// end, the lowest exponent or the highest; infinite where it does not at the end.
+// bound returns the exponent beside best from which on rss exceeds limit as far as end, the lowest
+// exponent or the highest; infinite if it does not at the end.
 func (p *profile) bound(best, limit, end float64) float64 {
 	if p.rss(end) <= limit {
 		return math.Inf(int(end))

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// Merge adds up histograms in HdrHistogram's compressed base64 form. Empty
-// strings are left out; the result is nil where nothing is left.
+// Merge adds up histograms in HdrHistogram's compressed base64 form. Empty strings are left out;
+// the result is nil if nothing is left.
 func Merge(encoded []string) (*hdrhistogram.Histogram, error) {
 	var all []*hdrhistogram.Histogram
 	var highest, digits int64
@@ -57,9 +57,9 @@ type Percentile struct {
 	Value   float64
 }
 
-// Percentiles returns the percentile curve of h with so many points for each decade of
-// 1/(1−p), from 0% to the largest rank that its number of values can tell: with n values, nothing is known beyond
-// the percentile 1−1/n. It is empty where h is nil.
+// Percentiles returns the percentile curve of h with perDecade points for each decade of 1/(1−p),
+// from 0% to the largest rank that its number of values supports: with n values, nothing is known
+// beyond the percentile 1−1/n. It is empty if h is nil.
 func Percentiles(h *hdrhistogram.Histogram, perDecade float64) []Percentile {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
@@ -90,9 +90,9 @@ type Share struct {
 	Share float64 // of the values that are at most so large, from 0 to 1
 }
 
-// Cumulative returns the cumulative distribution of h, from its least value to the
-// share that its number of values can tell, but no further than 99.9%: one value out
-// of thousands would stretch the axis for all. It is empty where h is nil.
+// Cumulative returns the cumulative distribution of h, from its least value to the share that its
+// number of values supports, but no further than 99.9%: one value out of thousands would stretch
+// the axis for all. It is empty if h is nil.
 func Cumulative(h *hdrhistogram.Histogram) []Share {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
@@ -115,9 +115,9 @@ const Confidence = 0.95
 // Estimate is the median of a quantity over repetitions.
 type Estimate struct {
 	N        int     // repetitions that have a value; 0 means that there is no estimate
-	Median   float64 // NaN where N is 0
-	Lo, Hi   float64 // 95% confidence interval of the median; NaN where N is too small for one
-	Min, Max float64 // range of the values; NaN where N is 0
+	Median   float64 // NaN if N is 0
+	Lo, Hi   float64 // 95% confidence interval of the median; NaN if N is too small for one
+	Min, Max float64 // range of the values; NaN if N is 0
 	Warnings []string
 }
 
@@ -147,7 +147,7 @@ func Median(values []float64) Estimate {
 // Bounded reports whether there were enough repetitions for an interval.
 func (e Estimate) Bounded() bool { return !math.IsNaN(e.Lo) }
 
-// Known returns a pointer to x, or nil where x is no number that JSON can hold.
+// Known returns a pointer to x, or nil if x is no number that JSON can hold.
 func Known(x float64) *float64 {
 	if !finite(x) {
 		return nil

@@ -82,10 +82,9 @@ type Handler interface {
 	// different pairs perhaps at the same time. Frame may call Send.
 	Frame(from, to dme.NodeID, b []byte)
 
-	// Down says that the process that hosts peer can no longer be reached.
-	// It is called once for each node of that process, never because of Close,
-	// here or there, and never from inside Send or Flush. For who readmits
-	// processes, see [Readmitter]: there it is once for each incarnation.
+	// Down says that the process that hosts peer can no longer be reached. It is called once for
+	// each node of that process, never because of Close, here or there, and never from inside Send
+	// or Flush. With a [Readmitter] it is called once for each incarnation.
 	Down(peer dme.NodeID, err error)
 }
 
@@ -113,8 +112,8 @@ type Config struct {
 	// being taken for dead: the longest pause that is injected.
 	Patience time.Duration
 
-	// Incarnation is that of this process: 1, or 0 for that, where it is there from the start of
-	// the run, else what the others are told by [Readmitter]. A later one does not fail to start
+	// Incarnation is that of this process: 1, or 0 for that, if it is there from the start of the
+	// run, else what [Readmitter] announces to the others. A later one does not fail to start
 	// because peers cannot be reached: they are down.
 	Incarnation uint32
 
@@ -123,9 +122,8 @@ type Config struct {
 	// nothing of them (""), or the same word for those that will share a process.
 	Absent []dme.NodeID
 
-	// Incarnations are those of other processes, by any of their nodes, where
-	// they are not 1; of a process that is absent the latest there was, 0 if it
-	// never was there.
+	// Incarnations are those of other processes, by any of their nodes, if they are not 1; of a
+	// process that is absent the latest there was, 0 if it never was there.
 	Incarnations map[dme.NodeID]uint32
 }
 
@@ -169,13 +167,13 @@ type Counters struct {
 	Frames          uint64 `json:"frames"`          // handed over by Send, one for each receiver
 	Bytes           uint64 `json:"bytes"`           // handed to the network, with framing
 	Writes          uint64 `json:"writes"`          // write calls
-	Packets         uint64 `json:"packets"`         // datagrams or TCP segments sent; 0 where the transport cannot tell
+	Packets         uint64 `json:"packets"`         // datagrams or TCP segments sent; 0 if the transport does not know
 	Received        uint64 `json:"received"`        // frames delivered
 	Retransmissions uint64 `json:"retransmissions"` // of what the transport itself acknowledges
 	Duplicates      uint64 `json:"duplicates"`      // frames dropped because they had been delivered
 	KernelDrops     uint64 `json:"kernel_drops"`    // datagrams that came and found the receive buffer full
 	RefusedConns    uint64 `json:"refused_conns"`   // connections without the run's key
-	RefusedFrames   uint64 `json:"refused_frames"`  // frames malformed, too large or for nobody here
+	RefusedFrames   uint64 `json:"refused_frames"`  // frames malformed, too large or for no node here
 	StalledWrites   uint64 `json:"stalled_writes"`  // writes that found the socket full
 	LargestBacklog  uint64 `json:"largest_backlog"` // bytes queued on one link
 }
@@ -227,8 +225,8 @@ func (g Guarantees) Lacks(needs dme.Needs) []string {
 // Impaired is a Transport that makes its links worse on purpose. What suspects a
 // silent peer of having died asks it: a peer is not dead for what was injected.
 type Impaired interface {
-	// Impairment tells what is done at present to frames from a to b and to their
-	// answers. It may be called by several goroutines.
+	// Impairment returns what is done at present to frames from a to b and to their answers. It may
+	// be called by several goroutines.
 	Impairment(a, b dme.NodeID) Impairment
 }
 
@@ -238,26 +236,23 @@ type Impairment struct {
 	Delay time.Duration // longer than a frame and its answer wait, but for one in a billion
 }
 
-// Readmitter lets the processes of a run end and be restarted while the run goes on.
-// Each life of a process is an incarnation, with a number that is
-// higher than those before; one that comes into a running system for the first
-// time has at least 2. A process learns from whoever started it which others
-// there are ([Config.Absent], [Config.Incarnations]), and by Readmit who comes later.
+// Readmitter lets the processes of a run end and be restarted while the run goes on. Each life of a
+// process is an incarnation, with a number that is higher than those before; one that comes into a
+// running system for the first time has at least 2. A process learns at its start which others
+// there are ([Config.Absent], [Config.Incarnations]), and by Readmit which come later.
 //
-// The handler is told of each process in this order: the frames of one
-// incarnation, Down, Up, the frames of the next. Nothing of an incarnation is
-// delivered before Readmit has announced it: it waits in this process, or its sender sends it
-// again until then; where the transport is not reliable, it is lost. What comes of an
-// incarnation that is over is refused and counted.
+// The handler hears of each process in this order: the frames of one incarnation, Down, Up, the
+// frames of the next. Nothing of an incarnation is delivered before Readmit has announced it: it
+// waits in this process, or its sender sends it again until then; if the transport is not reliable,
+// it is lost. What comes of an incarnation that is over is refused and counted.
 //
-// Neither method may be called from inside the handler, nor with a lock held that
-// the handler takes. Both return nil where the transport is closed meanwhile.
+// Neither method may be called from inside the handler, nor with a lock held that the handler
+// takes. Both return nil if the transport is closed meanwhile.
 type Readmitter interface {
-	// Expel says that the process that hosts peer has ended, for who knows it
-	// before the transport does. What had come from there is delivered, then
-	// Down is called with cause unless it has been; from then on frames to the
-	// process are dropped. It returns when Down has returned. Of a process that
-	// is not there nothing is told a second time.
+	// Expel says that the process that hosts peer has ended, for callers that know it before the
+	// transport does. What had come from there is delivered, then Down is called with cause unless
+	// it has been; from then on frames to the process are dropped. It returns when Down has
+	// returned. A process that is not there is not reported a second time.
 	Expel(peer dme.NodeID, cause error) error
 
 	// Readmit says that the process that hosts peer is there, perhaps again, reached at addr, as
@@ -270,12 +265,11 @@ type Readmitter interface {
 	Readmit(peer dme.NodeID, addr string, incarnation uint32) error
 }
 
-// UpHandler is a Handler that is told of processes that come, by a [Readmitter]:
-// Up is called once for each node of the process. It may call Send.
+// UpHandler is a Handler that hears of processes that come, by a [Readmitter]: Up is called once
+// for each node of the process. It may call Send.
 //
-// What a node sends while Up is being called may still reach the new incarnation
-// although the node has not been told: who runs nodes keeps them from sending to
-// a peer between Down and Up.
+// What a node sends while Up is being called may still reach the new incarnation although the node
+// has not heard of it: the caller keeps nodes from sending to a peer between Down and Up.
 type UpHandler interface {
 	Up(peer dme.NodeID)
 }

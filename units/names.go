@@ -13,9 +13,8 @@ const MaxDistance = 2
 // suggests the name.
 const shortestPrefix = 3
 
-// FindName returns the name among names that is meant by name: the same, or, where
-// there is none, the only one that differs from it in case alone. ok is false
-// where there is none such.
+// FindName returns the name among names that is meant by name: the same, or, where there is none,
+// the only one that differs from it in case alone. ok is false if there is none such.
 func FindName(name string, names []string) (found string, ok bool) {
 	matches := 0
 	for _, n := range names {
@@ -33,12 +32,11 @@ func FindName(name string, names []string) (found string, ok bool) {
 	return found, true
 }
 
-// NearestName returns the name among names that is nearest to name, whatever the case
-// of its letters: at most [MaxDistance] insertions, deletions, replacements or
-// exchanges of neighbouring letters away, and fewer than it has letters. Of
-// several as near it returns the one that begins like name for longest, and of
-// these the first. Where none is near it returns the only one that begins with
-// name, or else the longest with which name begins; "" where there is none either.
+// NearestName returns the name among names that is nearest to name, ignoring case: at most
+// [MaxDistance] insertions, deletions, replacements or exchanges of neighbouring letters away, and
+// fewer than it has letters. Of several as near it returns the one that begins like name for
+// longest, and of these the first. If none is near it returns the only one that begins with name,
+// or else the longest with which name begins; "" if there is none either.
 func NearestName(name string, names []string) string {
 	const none = MaxDistance + 1
 	given := strings.ToLower(name)
@@ -72,9 +70,8 @@ func NearestName(name string, names []string) string {
 	return best
 }
 
-// UnknownName says that there is nothing of that name: `unknown transport "tpc"; did
-// you mean 'tcp'?`. Where no name is near it ends with otherwise, which says what
-// there is.
+// UnknownName says that there is nothing of that name: `unknown transport "tpc"; did you mean
+// 'tcp'?`. If no name is near it ends with otherwise, which says what there is.
 func UnknownName(kind, name string, names []string, otherwise string) error {
 	if hint := Hint(name, names); hint != "" {
 		return fmt.Errorf("unknown %s %q%s", kind, name, hint)
@@ -82,8 +79,8 @@ func UnknownName(kind, name string, names []string, otherwise string) error {
 	return fmt.Errorf("unknown %s %q; %s", kind, name, otherwise)
 }
 
-// Hint is what may be added to an error about a name: "; did you mean 'tcp'?", or
-// "" where no name is near.
+// Hint is what may be added to an error about a name: "; did you mean 'tcp'?", or "" if no name is
+// near.
 func Hint(name string, names []string) string {
 	if near := NearestName(name, names); near != "" {
 		return "; did you mean '" + near + "'?"
@@ -91,7 +88,7 @@ func Hint(name string, names []string) string {
 	return ""
 }
 
-// Listed is what Unknown ends with where the names are few: "there are a, b, c".
+// Listed is what Unknown ends with if the names are few: "there are a, b, c".
 func Listed(names []string) string { return "there are " + strings.Join(names, ", ") }
 
 func commonPrefix(a, b string) (n int) {
@@ -101,9 +98,9 @@ func commonPrefix(a, b string) (n int) {
 	return n
 }
 
-// edits returns how many insertions, deletions, replacements and exchanges of
-// neighbouring letters, one after the other, lead from a to b (Damerau 1964, by the
-// algorithm of Lowrance and Wagner 1975); most+1 where they are more than most.
+// edits returns how many insertions, deletions, replacements and exchanges of neighbouring letters,
+// one after the other, lead from a to b (Damerau 1964, by the algorithm of Lowrance and Wagner
+// 1975); most+1 if they are more than most.
 func edits(a, b string, most int) int {
 	x, y := []rune(a), []rune(b)
 	if len(x)-len(y) > most || len(y)-len(x) > most {

@@ -21,7 +21,7 @@ const Missing = "–"
 // A Scale divides values of a quantity so that they can be written in one unit.
 type Scale struct {
 	Divisor float64
-	Unit    string // "" where the quantity has none
+	Unit    string // "" if the quantity has none
 }
 
 // Plain is the Scale of a number without a unit.
@@ -122,7 +122,7 @@ func Slug(s string) string {
 // Names are names of files that are taken.
 type Names map[string]bool
 
-// Take returns the slug of s, with a number where that is taken, and takes it.
+// Take returns the slug of s, with a number if that is taken, and takes it.
 func (n Names) Take(s string) string {
 	name := Slug(s)
 	for i := 2; n[name]; i++ {
@@ -162,9 +162,9 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%.3g %s", x, names[i])
 }
 
-// Spread writes the larger half of the interval of a median, relative to the median:
-// "2%". It is "∞" where there is no interval, as benchstat has it, "?" where the median
-// is 0 and the interval is not, and "" where there is no median.
+// Spread writes the larger half of the interval of a median, relative to the median: "2%". It is
+// "∞" if there is no interval, as benchstat has it, "?" if the median is 0 and the interval is not,
+// and "" if there is no median.
 func Spread(median, lo, hi *float64) string {
 	switch {
 	case median == nil:

@@ -208,8 +208,7 @@ type poissonProcess struct {
 	at   float64 // seconds: summed as a float, so that rounding does not add up
 }
 
-// next returns the time of the next arrival, in seconds; past maxSeconds where
-// there is none.
+// next returns the time of the next arrival, in seconds; past maxSeconds if there is none.
 func (p *poissonProcess) next() float64 {
 	if p.rate == 0 {
 		return math.Inf(1)
@@ -218,13 +217,13 @@ func (p *poissonProcess) next() float64 {
 	return p.at
 }
 
-// instant is a time in seconds as an open workload's clients tell it.
+// instant is a time in seconds in the clock units of an open workload's clients.
 func instant(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// rated makes each node's requests a Poisson process of its own rate. A number of
-// requests ends them all together: with the arrival of that number, whoever's it
-// is. If each node made a share of its own, the load would fall as one node after
-// the other ran out, and times would come out too short.
+// rated makes each node's requests a Poisson process of its own rate. A number of requests ends
+// them all together: with the arrival of that number, at whichever node. If each node made a share
+// of its own, the load would fall as one node after the other ran out, and times would come out too
+// short.
 func (p *Plan) rated(rate func(dme.NodeID) float64) {
 	process := func(id dme.NodeID) poissonProcess {
 		return poissonProcess{rng: p.stream(arrivals, id), rate: rate(id)}
@@ -250,13 +249,13 @@ type arrivalOf struct {
 	node dme.NodeID
 }
 
-// firstArrivals returns how many of the first n arrivals of all nodes together
-// are each node's; nil where the plan's duration ends before the n-th.
+// firstArrivals returns how many of the first n arrivals of all nodes together are each node's; nil
+// if the plan's duration ends before the n-th.
 //
-// Everybody who has the plan comes to the same counts, so that nobody has to ask
-// when the last request was made. The n-th arrival of all nodes comes at n/λ, give
-// or take √n/λ: what comes clearly earlier is only counted, and what comes around
-// that time is kept and sorted. It takes time O(n + N), and memory O(√n + N).
+// All processes that have the plan come to the same counts, so none has to ask when the last
+// request was made. The n-th arrival of all nodes comes at n/λ, give or take √n/λ: what comes
+// clearly earlier is only counted, and what comes around that time is kept and sorted. It takes
+// time O(n + N), and memory O(√n + N).
 func (p *Plan) firstArrivals(n int, process func(dme.NodeID) poissonProcess) []int {
 	horizon, total := float64(maxSeconds), p.OfferedRate()
 	if p.spec.Duration > 0 {

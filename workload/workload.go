@@ -38,8 +38,8 @@ const (
 // Spec describes a workload.
 type Spec struct {
 	Name      string
-	Rate      float64       // requests per second and node; 0 where not given
-	TotalRate float64       // requests per second of the whole system; 0 where not given
+	Rate      float64       // requests per second and node; 0 if not given
+	TotalRate float64       // requests per second of the whole system; 0 if not given
 	CS        Distribution  // duration of a critical section
 	Requests  int           // total; 0 for no limit; an open workload ends with that arrival of all nodes together
 	Duration  time.Duration // no request is made after it; 0 for no limit
@@ -89,7 +89,7 @@ func kinds() []Kind {
 			Help: "one request in the whole system at a time, each to quiescence",
 			Options: []dme.Option{{
 				Name: "requesters", Default: "random", Words: []string{"random", "each"},
-				Help: "who asks next: a node drawn uniformly, or each node in turn",
+				Help: "which node asks next: one drawn uniformly, or each in turn",
 			}},
 		},
 		{
@@ -222,8 +222,8 @@ func (p *Plan) Nodes() int { return p.nodes }
 // MeanHold returns the mean duration of a critical section as specified.
 func (p *Plan) MeanHold() time.Duration { return p.spec.CS.Mean }
 
-// HoldVariability returns the squared coefficient of variation of the duration of
-// a critical section as specified: 0 where it is constant, 1 where exponential.
+// HoldVariability returns the squared coefficient of variation of the duration of a critical
+// section as specified: 0 if it is constant, 1 if exponential.
 func (p *Plan) HoldVariability() float64 {
 	if p.spec.CS.Exponential {
 		return 1
@@ -247,8 +247,8 @@ func (p *Plan) LongestHold() time.Duration {
 // Duration is how long requests are made; 0 for no limit.
 func (p *Plan) Duration() time.Duration { return p.spec.Duration }
 
-// OfferedRate returns the requests per second that the plan offers to the whole
-// system; 0 where they depend on the system itself.
+// OfferedRate returns the requests per second that the plan offers to the whole system; 0 if they
+// depend on the system itself.
 func (p *Plan) OfferedRate() float64 {
 	if p.spec.TotalRate > 0 {
 		return p.spec.TotalRate
@@ -256,8 +256,8 @@ func (p *Plan) OfferedRate() float64 {
 	return p.spec.Rate * float64(p.nodes)
 }
 
-// Requests returns the number of requests that the plan makes in all; 0 where
-// there is no limit but the duration.
+// Requests returns the number of requests that the plan makes in all; 0 if there is no limit but
+// the duration.
 func (p *Plan) Requests() int {
 	if p.kind.Name == "serial" {
 		return max(p.steps, 0)
@@ -268,9 +268,9 @@ func (p *Plan) Requests() int {
 // Readers returns the part of all requests that are readers', from 0 to 1.
 func (p *Plan) Readers() float64 { return p.readers }
 
-// Share returns the number of requests that node id makes in all; -1 where only
-// the duration or the number of steps limits it. Of a poisson or hotspot workload
-// it is what chance gives the node of the first requests of all nodes together.
+// Share returns the number of requests that node id makes in all; -1 if only the duration or the
+// number of steps limits it. Of a poisson or hotspot workload it is what chance gives the node of
+// the first requests of all nodes together.
 func (p *Plan) Share(id dme.NodeID) int {
 	if p.shares == nil {
 		return -1
@@ -278,8 +278,7 @@ func (p *Plan) Share(id dme.NodeID) int {
 	return p.shares[id-1]
 }
 
-// Steps returns the number of steps of a stepped plan; -1 where there is no
-// limit but the duration.
+// Steps returns the number of steps of a stepped plan; -1 if there is no limit but the duration.
 func (p *Plan) Steps() int { return p.steps }
 
 // Step returns the requests of step k ≥ 0 of a stepped plan, in the order of
@@ -292,9 +291,9 @@ type Client struct {
 	id   dme.NodeID
 	next func() (time.Duration, bool)
 	left int        // requests
-	hold *rand.Rand // of the durations of critical sections; nil where they are equal
+	hold *rand.Rand // of the durations of critical sections; nil if they are equal
 	held int
-	mode *rand.Rand // nil where there are no readers
+	mode *rand.Rand // nil if there are no readers
 }
 
 // Client returns node id's part of the plan, from the beginning.

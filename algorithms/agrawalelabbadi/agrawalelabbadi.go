@@ -48,14 +48,14 @@ func (n *node) handle(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 // receiveRequest is steps 2, 3 and 6.
 func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
 	n.waiting.Insert(r)
-	if n.failures.Recovering() { // A8: to whom the permission was given is not known yet
+	if n.failures.Recovering() { // A8: the holder of the permission is not known yet
 		return
 	}
 	if n.granted.IsZero() {
 		n.grant(out)
 		return
 	}
-	// A1: the permission is elsewhere, whoever comes. A2: it is asked for once.
+	// A1: the permission is elsewhere, whatever arrives. A2: ask for it once.
 	if r.Precedes(n.granted) && !n.inquired {
 		n.inquired = true
 		n.answer(n.granted.Node, kindInquire, out)
@@ -93,10 +93,10 @@ func (n *node) receiveRelinquish(out *dme.Outbox) {
 	n.grant(out)
 }
 
-// impossible says why no node that keeps to the algorithm can have sent this
-// message; "" where one can.
+// impossible says why no node that keeps to the algorithm can have sent this message; "" if one
+// can.
 func (n *node) impossible(from dme.NodeID, m dme.Message) string {
-	if !quorum.Believable(m.Clock) && m.Kind != kindReclaim { // of which the sender may have had no message yet
+	if !quorum.Believable(m.Clock) && m.Kind != kindReclaim { // the sender may have had no message about it yet
 		return "no such clock"
 	}
 	switch m.Kind {
@@ -144,7 +144,7 @@ func (n *node) State(v *dme.Visitor) {
 type requester struct {
 	text
 
-	quorum.Site                // of which Members is the quorum of the current request
+	quorum.Site                // Members is the quorum of the current request
 	own         []dme.NodeID   // path=self: its quorum, ascending
 	paths       *quorum.System // path=self: the quorums of all nodes
 	leaves      leaves         // path=random
@@ -161,8 +161,8 @@ type requester struct {
 // text is what one of the two says about messages.
 type text interface {
 	handle(from dme.NodeID, m dme.Message, out *dme.Outbox)
-	// impossible says why nobody can have sent a message; "" where somebody can.
-	impossible(from dme.NodeID, m dme.Message) string // by value, lest every message escapes
+	// impossible says why no node can have sent a message; "" if one can.
+	impossible(from dme.NodeID, m dme.Message) string // by value, or every message would escape
 }
 
 // Request is step 1. Which quorum is asked while nodes are down, recovery.go says.
@@ -275,15 +275,15 @@ func (n *requester) state(v *dme.Visitor) {
 // Multicasts counts what is sent where a message to several sites counts once.
 var Multicasts = claim.Quantity{ID: "multicasts-per-cs", Name: "transmissions per CS with a multicast facility"}
 
-// multicastClaims lists what a multicast facility changes: Request and Relinquish go
-// to all K−1 others of a quorum at once, each of whom replies.
+// multicastClaims lists what a multicast facility changes: Request and Relinquish go to all K−1
+// others of a quorum at once, each of which replies.
 func multicastClaims() claim.List {
 	const improves = section + "9.9: a multicast facility will improve the performance"
 	return claim.List{
 		// A site alone sends nothing.
 		Multicasts.Is("K+1 with a multicast facility, K = log2(n+1)", claim.Light, improves).
 			Where(func(s dme.Setting) bool { return equalPaths(s) && s.Nodes > 1 }),
-		// As many where there are two others in a quorum.
+		// As many if there are two others in a quorum.
 		Multicasts.AtMost("fewer than 3(K−1), without one", claim.Light, improves).
 			Where(func(s dme.Setting) bool { return equalPaths(s) && pathsOf(s).Max > 3 }),
 	}

@@ -3,98 +3,87 @@
 //	D. Agrawal and A. El Abbadi, An Efficient and Fault-Tolerant Solution for
 //	Distributed Mutual Exclusion, ACM Transactions on Computer Systems 9(1), 1991,
 //
-// as the textbook (Kshemkalyani and Singhal, Distributed Computing, chapter 9)
-// gives it in section 9.9.
+// as the textbook (Kshemkalyani and Singhal, Distributed Computing, chapter 9) gives it in section
+// 9.9.
 //
-// The nodes form a binary tree, shaped like a heap with node 1 at the root. A
-// node that wants its critical section asks a tree quorum, the nodes on a path
-// from the root to a leaf, for their permission; any two paths meet, at least in
-// the root. A site gives its permission to one request at a time. When a
-// more preceding request arrives it inquires of the holder, who yields unless
-// it has all its permissions.
+// The nodes form a binary tree, shaped like a heap with node 1 at the root. A node that wants its
+// critical section asks a tree quorum, the nodes on a path from the root to a leaf, for their
+// permission; any two paths meet, at least in the root. A site gives its permission to one request
+// at a time. When a more preceding request arrives it inquires of the holder, who yields unless it
+// has all its permissions.
 //
 // # Departures from the printed text
 //
-// The quorums of sections 9.9.1 to 9.9.4 are right; the protocol of section
-// 9.9.5 lets two nodes in, and can stop. Repairs, marked in the code by their
-// names:
+// The quorums of sections 9.9.1 to 9.9.4 are right; the protocol of section 9.9.5 lets two nodes
+// in, and can stop. Repairs, marked in the code by their names:
 //
-//   - A1. By steps 2, 3 and 6 a newcomer that precedes all others is at the head
-//     of the queue, and thereby granted, while the old head still holds the
-//     permission. Here the granted request is kept apart from the queue, and a
-//     permission is given only when there is none.
-//   - A2. Step 6 inquires for every newcomer that precedes the head; two Yields
-//     can come back, of which the second gives away somebody else's permission.
-//     Here there is one Inquire for each grant. (With A3 more would do no harm,
-//     but cost messages.)
-//   - A3. Step 7 yields whenever not all replies are there, also for a request
-//     that was released meanwhile, and for a permission that was not given
-//     yet. Here a node yields only while it waits and holds that site's
-//     permission for the current request. Any other Inquire has crossed the
-//     Relinquish that answers it.
-//   - A4. After a Yield the permission goes to "the pending request on behalf of
-//     which the Inquire was sent" (step 8). A still more preceding one may have
-//     arrived since; it caused no Inquire of its own, and waits for ever. Here it
-//     goes to the most preceding request.
-//   - A5. Nothing says who is granted after a Relinquish (step 5). Here it is the
-//     most preceding request that waits.
-//   - Every message carries its sender's clock (the text says nothing about
-//     clocks), so that requests of different nodes are numbered in the order in
-//     which they were made, nearly.
+//   - A1. By steps 2, 3 and 6 a newcomer that precedes all others is at the head of the queue, and
+//     thereby granted, while the old head still holds the permission. Here the granted request is
+//     kept apart from the queue, and a permission is given only when there is none.
+//   - A2. Step 6 inquires for every newcomer that precedes the head; two Yields can come back, of
+//     which the second gives away somebody else's permission. Here there is one Inquire for each
+//     grant. (With A3 more would do no harm, but cost messages.)
+//   - A3. Step 7 yields whenever not all replies are there, also for a request that was released
+//     meanwhile, and for a permission that was not given yet. Here a node yields only while it
+//     waits and holds that site's permission for the current request. Any other Inquire has crossed
+//     the Relinquish that answers it.
+//   - A4. After a Yield the permission goes to "the pending request on behalf of which the Inquire
+//     was sent" (step 8). A still more preceding one may have arrived since; it caused no Inquire
+//     of its own, and waits for ever. Here it goes to the most preceding request.
+//   - A5. Nothing says who is granted after a Relinquish (step 5). Here it is the most preceding
+//     request that waits.
+//   - Every message carries its sender's clock (the text says nothing about clocks), so that
+//     requests of different nodes are numbered in the order in which they were made, nearly.
 //
-// There is no FAILED message, and none is needed: every Yield goes to a strictly
-// more preceding request, and the most preceding of all never yields, since
-// nobody inquires of it. [AsPublished] is the printed text, as a negative control.
+// There is no FAILED message, and none is needed: every Yield goes to a strictly more preceding
+// request, and the most preceding of all never yields, since nobody inquires of it. [AsPublished]
+// is the printed text, as a negative control.
 //
 // # Failed nodes
 //
-// A failed node is replaced as section 9.9.4 says, also in the quorum of a request
-// that is pending: by two paths from its children to leaves (algorithm 9.6). A node
-// then asks sites that are not on its own path; all tree quorums meet, whatever
-// each of two nodes knows of failures. While there is no quorum, a request waits
-// until a node comes back: section 9.9.4 lets "the operation be aborted", and a
-// process that wants its critical section would try again.
+// A failed node is replaced as section 9.9.4 says, also in the quorum of a request that is pending:
+// by two paths from its children to leaves (algorithm 9.6). A node then asks sites that are not on
+// its own path; all tree quorums meet, whatever each of two nodes knows of failures. While there is
+// no quorum, a request waits until a node comes back: section 9.9.4 lets "the operation be
+// aborted", and a process that wants its critical section would try again.
 //
 // Of failures the protocol of section 9.9.5 says nothing (recovery.go):
 //
-//   - A6. The request of a failed node is taken out of the queues, and what it was
-//     granted is free again, also where it was in its critical section. A
-//     permission that a failed site had given no longer counts for a request that
-//     is pending.
-//   - A7. When the quorum of a pending request changes, the request keeps its
-//     timestamp and the replies that it has; new sites are asked, and a site that
-//     is no longer needed is told by Withdraw. A Reply or Inquire that has crossed
-//     a Withdraw is recognized by its number: how many Withdraws of the node the
-//     site has received. It must not be taken for one about a later request.
-//   - A8. A site that comes back after a crash has forgotten whom it had granted,
-//     and that node may be in its critical section still, with this site as the
-//     only one that its quorum has in common with another. Every node that hears
-//     that the site is there tells it by Reclaim what it holds: the request of
-//     which it is in the critical section by this site's permission, or nothing.
-//     Until all have told that are up, the site grants nothing; requests wait in
-//     its queue. That takes n−1 messages for a restart, and no fewer will do, since
-//     each of the others may be the one. Asking others, the node need not wait.
+//   - A6. The request of a failed node is taken out of the queues, and what it was granted is free
+//     again, even if it was in its critical section. A permission that a failed site had given no
+//     longer counts for a request that is pending.
+//   - A7. When the quorum of a pending request changes, the request keeps its timestamp and the
+//     replies that it has; new sites are asked, and a site that is no longer needed is told by
+//     Withdraw. A Reply or Inquire that has crossed a Withdraw is recognized by its number: how
+//     many Withdraws of the node the site has received. It must not be taken for one about a later
+//     request.
+//   - A8. A site that comes back after a crash has forgotten whom it had granted, and that node may
+//     be in its critical section still, with this site as the only one that its quorum has in
+//     common with another. Every node that hears that the site is there tells it by Reclaim what it
+//     holds: the request of which it is in the critical section by this site's permission, or
+//     nothing. Until all have told that are up, the site grants nothing; requests wait in its
+//     queue. That takes n−1 messages for a restart, and no fewer will do, since each of the others
+//     may be the one. Asking others, the node need not wait.
 //
 // Without failures none of this takes a message or a byte.
 //
 // # Options
 //
-// With path=self a node asks the path through itself, always the same, and
-// answers itself without a message. With path=random it draws a leaf for each
-// request, uniformly, which spreads the load over the nodes of a level.
+// With path=self a node asks the path through itself, always the same, and answers itself without a
+// message. With path=random it draws a leaf for each request, uniformly, which spreads the load
+// over the nodes of a level.
 //
 // # Guarantees
 //
-// No two nodes are in their critical sections together, and every request is
-// served, on reliable links that keep order. Where nobody else asks, an entry
-// takes three messages for each other node of the path.
+// No two nodes are in their critical sections together, and every request is served, on reliable
+// links that keep order. If nobody else asks, an entry takes three messages for each other node of
+// the path.
 //
-// Nodes may crash and come back at any time, also in their critical sections. No
-// two nodes that are up are ever in theirs together. The requests of nodes that
-// are up are served as long as there is a tree quorum without the failed nodes:
-// in any case while fewer than log2(n+1) have failed, and perhaps until
-// log2(n+1) are left. Both rest on being told of crashes truly: a node that is
-// taken for failed and is not may be in its critical section with another one.
+// Nodes may crash and come back at any time, also in their critical sections. No two nodes that are
+// up are ever in theirs together. The requests of nodes that are up are served as long as there is
+// a tree quorum without the failed nodes: in any case while fewer than log2(n+1) have failed, and
+// perhaps until log2(n+1) are left. Both rest on being told of crashes truly: a node that is taken
+// for failed and is not may be in its critical section with another one.
 package agrawalelabbadi
 
 import (
@@ -234,9 +223,8 @@ func (l leaves) draw(id dme.NodeID, request uint64) dme.NodeID {
 	return first + dme.NodeID(k)
 }
 
-// turns says for the request of that number of node id at which nodes a path goes
-// to the right: towards the leaf that is drawn where that is below, and else as
-// chance will have it.
+// turns says for the request of that number of node id at which nodes a path goes to the right:
+// towards the leaf that is drawn if that is below, and else as chance will have it.
 func (l leaves) turns(id dme.NodeID, request uint64) func(dme.NodeID) bool {
 	leaf := l.draw(id, request)
 	return func(at dme.NodeID) bool {
@@ -247,8 +235,8 @@ func (l leaves) turns(id dme.NodeID, request uint64) func(dme.NodeID) bool {
 	}
 }
 
-// largestListed bounds the trees of which all quorums are compared with one
-// another: there are 255 of them on 15 nodes, and 65,535 on 31.
+// largestListed is the largest tree whose quorums are all compared with one another: there are 255
+// of them on 15 nodes, and 65,535 on 31.
 const largestListed = 15
 
 // setsIn returns the sets that the text of an example names: "{1,2,3}, {2,4,5}".
@@ -275,7 +263,7 @@ func disjoint(all [][]dme.NodeID) (pairs float64) {
 	return pairs
 }
 
-// superfluous counts the pairs of quorums of which one contains the other.
+// superfluous counts the pairs of quorums in which one contains the other.
 func superfluous(all [][]dme.NodeID) (pairs float64) {
 	for p := range quorum.Pairs(all) {
 		if p.Common == min(len(all[p.I]), len(all[p.J])) {

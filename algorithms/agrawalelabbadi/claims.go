@@ -185,7 +185,7 @@ func pathsOf(s dme.Setting) quorum.Spread { return s.System.(ownPaths).Sizes() }
 
 func meanPath(s dme.Setting) (float64, bool) { return pathsOf(s).Mean, true }
 
-// equalPaths is about path=self where all paths are equally long.
+// equalPaths is about path=self if all paths are equally long.
 func equalPaths(s dme.Setting) bool {
 	return self(s) && pathsOf(s).Equal()
 }
@@ -269,8 +269,8 @@ func quorumsWithout(n int, failed ...dme.NodeID) float64 {
 	return float64(count)
 }
 
-// sizeWithout returns the size of the quorum towards a leaf below the node,
-// while that node alone has failed; 0 where there is none.
+// sizeWithout returns the size of the quorum towards a leaf below the node, while that node alone
+// has failed; 0 if there is none.
 func sizeWithout(n int, failed dme.NodeID) int {
 	q, ok := quorum.TreeQuorum(n, failed, func(id dme.NodeID) bool { return id != failed })
 	if !ok || n == 1 {

@@ -49,10 +49,9 @@ func onePermission(v dme.GlobalView, a, i dme.NodeID, site, n *node) error {
 	return nil
 }
 
-// Waits tells what a node waits for: as a requester, the replies that it lacks; as
-// a site for which others wait, that the holder of its permission gives it back;
-// after a restart, what the others hold. What it waits for of itself is in its
-// other part.
+// Waits returns what a node waits for: as a requester, the missing replies; as a site with waiting
+// requests, that the holder of its permission gives it back; after a restart, what the others hold.
+// What it waits for from itself is in its other part.
 func (n *node) Waits() []dme.Wait {
 	j, what := n.granted.Node, "Relinquish"
 	if n.inquired {
@@ -62,8 +61,7 @@ func (n *node) Waits() []dme.Wait {
 		dme.WaitIf(true, "Reclaim, or word that it holds no permission", n.failures.Unheard()...))
 }
 
-// Waits tells the same of the printed protocol, where the head of the queue holds
-// the permission.
+// Waits does the same for the printed protocol, where the head of the queue holds the permission.
 func (n *publishedNode) Waits() []dme.Wait {
 	if len(n.queue) == 0 {
 		return n.waits()

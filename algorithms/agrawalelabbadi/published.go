@@ -8,15 +8,13 @@ import (
 	"dmebench/dme/collections"
 )
 
-// publishedNode follows the eight steps of section 9.9.5 to the letter: one
-// request queue, at whose head a request has the site's permission (steps 2 and
-// 3); an Inquire for every newcomer that takes the head from another one (step
-// 6); a Yield whenever not all replies are there (step 7); and then permission
-// for the request that caused the last Inquire (step 8). Where the text says
-// nothing the kind reading is taken: a request that becomes the head after a
-// Relinquish is sent its Reply, a node that does not ask ignores an Inquire, one
-// that yields no longer counts the Reply, and clocks are kept as in the repaired
-// algorithm.
+// publishedNode follows the eight steps of section 9.9.5 to the letter: one request queue, at whose
+// head a request has the site's permission (steps 2 and 3); an Inquire for every newcomer that
+// takes the head from another one (step 6); a Yield whenever not all replies are there (step 7);
+// and then permission for the request that caused the last Inquire (step 8). If the text says
+// nothing the kind reading is taken: a request that becomes the head after a Relinquish is sent its
+// Reply, a node that does not ask ignores an Inquire, one that yields no longer counts the Reply,
+// and clocks are kept as in the repaired algorithm.
 type publishedNode struct {
 	requester
 
@@ -86,8 +84,8 @@ func (n *publishedNode) receiveYield(out *dme.Outbox) {
 	n.send(n.pending.Node, kindReply, out)
 }
 
-// impossible says why nobody can have sent this message; "" where somebody can.
-// A text that loses track of its permissions can send nearly everything.
+// impossible says why no node can have sent this message; "" if one can. A text that loses track of
+// its permissions can send nearly everything.
 func (n *publishedNode) impossible(from dme.NodeID, m dme.Message) string {
 	if !quorum.Believable(m.Clock) {
 		return "no such clock"

@@ -10,8 +10,8 @@ import (
 // This file is what a node does when others fail or come back, and when it comes
 // back itself: repairs A6 to A8.
 
-// Down purges what the failed node had here, and puts other nodes into its place
-// in the quorum that is asked (section 9.9.4).
+// Down purges what the failed node had here, and puts other nodes in its place in the current
+// quorum (section 9.9.4).
 func (n *node) Down(p dme.NodeID, out *dme.Outbox) {
 	over := n.failures.Down(p)
 	// A6: its request is gone, and its critical section over.
@@ -29,8 +29,8 @@ func (n *node) Down(p dme.NodeID, out *dme.Outbox) {
 	n.HandleLocal(n.handle, out)
 }
 
-// Up tells a node that has come back whether this one holds its permission (A8),
-// and asks it, where this one waits for want of it.
+// Up tells a node that has come back whether this one holds its permission (A8), and asks it if
+// this one still needs its permission.
 func (n *node) Up(p dme.NodeID, out *dme.Outbox) {
 	n.failures.Up(p)
 	m := dme.Message{Kind: kindReclaim, Clock: n.clock}
@@ -50,13 +50,13 @@ func (n *node) Up(p dme.NodeID, out *dme.Outbox) {
 	n.HandleLocal(n.handle, out)
 }
 
-// Restart starts over, after a crash: the site gives its permission to nobody
-// until all others have told what they hold (A8).
+// Restart starts over after a crash: the site grants nothing until all others have said what they
+// hold (A8).
 func (n *node) Restart(*dme.Outbox) { n.failures.Restart(n.nodes(), n.ID) }
 
-// changeQuorum asks for a request that is pending the quorum that there is without
-// the failed nodes: with the same timestamp and the replies that it has. Where
-// there is none, the request waits until a node comes back.
+// changeQuorum asks for a request that is pending the quorum that there is without the failed
+// nodes: with the same timestamp and the replies that it has. If there is none, the request waits
+// until a node comes back.
 func (n *node) changeQuorum(out *dme.Outbox) {
 	q, ok := n.quorum()
 	if !ok {

@@ -1,43 +1,41 @@
-// Package caosinghal is the algorithm of G. Cao and M. Singhal, A Delay-Optimal
-// Quorum-Based Mutual Exclusion Algorithm for Distributed Systems, IEEE Transactions on
-// Parallel and Distributed Systems 12(12), 2001.
+// Package caosinghal is the algorithm of G. Cao and M. Singhal, A Delay-Optimal Quorum-Based Mutual
+// Exclusion Algorithm for Distributed Systems, IEEE Transactions on Parallel and Distributed
+// Systems 12(12), 2001.
 //
-// Like Maekawa's (package maekawa), a node asks the members of its request set and enters
-// when all have given it their permission, which each has once. There a permission goes
-// back to its member before another node gets it: two delays between an exit and the next
-// entry. Here a member tells the node that has its permission who is next, by TRANSFER, and
-// that node passes the permission on when it exits: one delay.
+// Like Maekawa's (package maekawa), a node asks the members of its request set and enters when all
+// have given it their permission, which each has once. There a permission goes back to its member
+// before another node gets it: two delays between an exit and the next entry. Here a member tells
+// the node that has its permission who is next, by TRANSFER, and that node passes the permission on
+// when it exits: one delay.
 //
 // Every node is a requester and, for those whose request sets it is in, an arbiter:
 //
 //  1. A node that wants to enter sends REQUEST with its timestamp to its request set.
-//  2. An arbiter that has its permission gives it, by REPLY. Else the request waits. If
-//     another precedes it there, or it is behind the request that has the permission, the
-//     arbiter sends it FAIL. If no other that waits precedes it, it is the next: the
-//     arbiter sends TRANSFER to the node that has the permission, or INQUIRE where the new
-//     request precedes that node's; and FAIL to the request that was next until now and
-//     has had none.
-//  3. A node that has not entered, and has been failed by some member, answers INQUIRE by
-//     YIELD: the permission goes back. Before it is failed it keeps the INQUIRE in mind.
-//     INQUIRE names the next as TRANSFER does, for the case that the node enters.
-//  4. An arbiter that gets YIELD gives its permission to the most preceding request, that
-//     of the node that has yielded among them.
-//  5. A node that exits passes each permission on to the next that its arbiter has named,
-//     by REPLY, and tells the arbiter by RELEASE to whom it has gone, if to anybody.
+//  2. An arbiter that has its permission gives it, by REPLY. Else the request waits. If another
+//     precedes it there, or it is behind the request that has the permission, the arbiter sends it
+//     FAIL. If no other that waits precedes it, it is the next: the arbiter sends TRANSFER to the
+//     node that has the permission, or INQUIRE if the new request precedes that node's; and FAIL to
+//     the request that was next until now and has had none.
+//  3. A node that has not entered, and has been failed by some member, answers INQUIRE by YIELD:
+//     the permission goes back. Before it is failed it keeps the INQUIRE in mind. INQUIRE names the
+//     next as TRANSFER does, for the case that the node enters.
+//  4. An arbiter that gets YIELD gives its permission to the most preceding request, that of the
+//     node that has yielded among them.
+//  5. A node that exits passes each permission on to the next that its arbiter has named, by REPLY,
+//     and tells the arbiter by RELEASE to whom it has gone, if to anybody.
 //  6. An arbiter that gets RELEASE tells the new holder who is next, as in 2; or gives the
 //     permission, now back, to the most preceding request.
 //
 // # What the messages say
 //
-// This is written from the paper's rules as they are known; these points are ours. The
-// permissions that an arbiter gives have numbers, one after the other, also those that are
-// passed on: REPLY, TRANSFER, INQUIRE, YIELD and RELEASE carry them, and TRANSFER, INQUIRE
-// and YIELD about a permission that is somewhere else by now are passed over. TRANSFER and
-// INQUIRE may come before the REPLY that they are about, which another node sends; they
-// are kept. So may the RELEASE of a node to which a permission was passed on come before
-// the RELEASE of the node that did so: from its number the arbiter knows what has
-// happened, and the late one is passed over. FAIL names its request, since the REPLY of
-// another node may overtake it.
+// This is written from the paper's rules as they are known; these points are ours. The permissions
+// that an arbiter gives have numbers, one after the other, also those that are passed on: REPLY,
+// TRANSFER, INQUIRE, YIELD and RELEASE carry them, and TRANSFER, INQUIRE and YIELD about a
+// permission that is somewhere else by now are passed over. TRANSFER and INQUIRE may come before
+// the REPLY that they are about, which another node sends; they are kept. So may the RELEASE of a
+// node to which a permission was passed on come before the RELEASE of the node that did so: from
+// its number the arbiter knows what has happened, and the late one is passed over. FAIL names its
+// request, since the REPLY of another node may overtake it.
 //
 // Links between two nodes keep order. Loss, duplication and failures are not tolerated.
 package caosinghal
@@ -50,12 +48,12 @@ import (
 
 const (
 	kindRequest dme.Kind = iota + 1
-	kindReply            // Req: to whom
+	kindReply            // Req: the request granted
 	kindFail             // Req: the request that waits behind another
-	kindInquire          // Req: who is next
+	kindInquire          // Req: the next request
 	kindYield
-	kindTransfer // Req: who is next
-	kindRelease  // Req: to whom the permission was passed on; zero: to nobody
+	kindTransfer // Req: the next request
+	kindRelease  // Req: the request the permission was passed on to; zero: none
 
 	// All but REQUEST and FAIL are about a permission, the Num-th of the arbiter Node.
 )
@@ -123,7 +121,7 @@ type node struct {
 	held     collections.MemberSet // members whose permission is here
 	failed   collections.MemberSet // members that let another go first, and have not given their permission since
 	numbers  []uint64              // of the last permission that came, by member
-	next     []dme.Stamp           // to whom the permission that is here, or comes, goes after this node, if anybody is named
+	next     []dme.Stamp           // the request the permission goes to after this node, if one is named
 	inquired collections.MemberSet // members whose INQUIRE is still to be answered
 
 	// The arbiter.
@@ -217,8 +215,7 @@ func (n *node) receiveFail(k int, about dme.Stamp, out *dme.Outbox) {
 	}
 }
 
-// receiveNext notes who is next after this node at member k, which wants its permission
-// back if it inquires.
+// receiveNext notes the next request at member k, which wants its permission back if it inquires.
 func (n *node) receiveNext(k int, m *dme.Message, out *dme.Outbox) {
 	if m.Num < n.numbers[k] || m.Num == n.numbers[k] && !n.held.Has(k) {
 		return // the permission has gone
@@ -270,7 +267,7 @@ func (n *node) fail(r dme.Stamp, out *dme.Outbox) {
 	n.send(r.Node, dme.Message{Kind: kindFail, Req: r}, out)
 }
 
-// announce tells the node that has the permission who is next.
+// announce tells the node that has the permission which request is next.
 func (n *node) announce(out *dme.Outbox) {
 	if len(n.waiting) == 0 {
 		return
@@ -327,7 +324,7 @@ func (n *node) passed(to dme.Stamp) {
 	n.number++
 }
 
-// waitingOf returns the request of a node that waits here; zero where there is none.
+// waitingOf returns the request of a node that waits here; zero if there is none.
 func (n *node) waitingOf(id dme.NodeID) dme.Stamp {
 	for _, r := range n.waiting {
 		if r.Node == id {
@@ -411,8 +408,8 @@ func (n *node) State(v *dme.Visitor) {
 
 func (n *node) QueueLength() int { return len(n.waiting) }
 
-// Waits names the members whose permissions are missing; as an arbiter for whom others
-// wait, the node that has the permission.
+// Waits names the members whose permissions are missing; as an arbiter with waiting requests, the
+// node that has the permission.
 func (n *node) Waits() []dme.Wait {
 	pending, j := !n.request.IsZero() && !n.inside, n.lock.Node
 	return quorum.Waits(dme.WaitIf(pending, "REPLY", n.Lacking(n.held.Has)...),

@@ -116,13 +116,13 @@ func (c *client) Release(out *dme.Outbox) {
 
 func (c *client) State(v *dme.Visitor) { v.Bool("waiting", &c.waiting) }
 
-// Waits names node 1, of which a client that has asked wants the resource.
+// Waits names node 1: a client that has asked waits for it.
 func (c *client) Waits() []dme.Wait { return dme.WaitIf(c.waiting, "GRANT", coordinator) }
 
 // server is the node with the resource.
 type server struct {
-	holder dme.NodeID            // who has the resource; none where it is free
-	queue  collections.NodeQueue // who waits for it
+	holder dme.NodeID            // has the resource; None if it is free
+	queue  collections.NodeQueue // nodes waiting for it
 	queued collections.NodeSet   // the nodes in queue
 }
 
@@ -181,7 +181,7 @@ func (s *server) State(v *dme.Visitor) {
 	s.queued.Show(v, "queued")
 }
 
-// Waits names who has the resource.
+// Waits names the node that has the resource.
 func (s *server) Waits() []dme.Wait {
 	return dme.WaitIf(s.holder != dme.None && s.holder != coordinator, "RELEASE", s.holder)
 }

@@ -11,7 +11,7 @@ func claims() claim.List {
 	const source = "textbook, Exercise 9.6"
 	const queueing = source + " as a server; F. Pollaczek 1930, A. Khinchin 1932"
 	const maekawa = "Maekawa 1985, section 2"
-	// RELEASE to node 1, then GRANT from it; T where node 1 is one of the two.
+	// RELEASE to node 1, then GRANT from it; T if node 1 is one of the two.
 	handOver := claim.HandOver(2, claim.UpperBound, source)
 	each := claim.MessagesPerCS.Averages("(N−1)/N: 1, but 0 for the node with the resource", claim.Light, source)
 	return slices.Concat(claim.SafeAndLive(source), claim.List{
@@ -30,20 +30,19 @@ func claims() claim.List {
 	}, claim.KindsPerCS(each, "REQUEST", "GRANT", "RELEASE"), handOver)
 }
 
-// manyQueues is the number of nodes from which on it hardly matters that requests
-// of one node wait at the node and not at the server. Where they are few, those
-// of node 1, whose service is short, are served out of turn often enough to be
-// seen: the mean is 4 to 8% shorter for two nodes, and within 1% from five on.
+// manyQueues is the number of nodes from which on it hardly matters that requests of one node wait
+// at the node and not at the server. If they are few, those of node 1, whose service is short, are
+// served out of turn often enough to be seen: the mean is 4 to 8% shorter for two nodes, and within
+// 1% from five on.
 const manyQueues = 8
 
-// waiting returns the claim about the mean waiting time under an open load, with
-// critical sections of the given squared coefficient of variation.
+// waiting returns the claim about the mean waiting time under an open load, with critical sections
+// of the given squared coefficient of variation.
 //
-// Node 1 is a server: from a GRANT until the RELEASE it serves one request, which
-// takes 2T + E, or E for its own. Requests wait there as in an M/G/1 queue, whose
-// mean waiting time is that of Pollaczek and Khinchin whatever the order of
-// service, as long as it does not look at how long a service takes. REQUEST and
-// GRANT add 2T. A request that waits at its node while an earlier one is served
+// Node 1 is a server: from a GRANT until the RELEASE it serves one request, which takes 2T + E, or
+// E for its own. Requests wait there as in an M/G/1 queue, whose mean waiting time is that of
+// Pollaczek and Khinchin whatever the order of service, if that order does not depend on service
+// times. REQUEST and GRANT add 2T. A request that waits at its node while an earlier one is served
 // loses nothing by it: its REQUEST follows the RELEASE at once.
 func waiting(name string, variability float64, formula, source string) claim.Claim {
 	return claim.WaitingTime.Averages(formula, claim.Open, source).Named(name).OnEqualDelays().

@@ -35,7 +35,7 @@ type corner interface {
 
 	state(v *dme.Visitor)
 	queueLength() int
-	// waits names whom the corner waits for.
+	// waits returns what the corner waits for.
 	waits() []dme.Wait
 
 	itsToken() *token
@@ -130,7 +130,7 @@ func (n *node) QueueLength() int {
 // HasToken reports whether this is the corner of the privileged plane.
 func (n *node) HasToken() bool { return n.corner != nil && n.corner.itsToken().colour != red }
 
-// Waits names the corner, or at a corner whom it waits for itself.
+// Waits names the corner or, at a corner, what the corner itself waits for.
 func (n *node) Waits() []dme.Wait {
 	if n.corner != nil {
 		return n.corner.waits()
@@ -155,7 +155,7 @@ type token struct {
 	labels [3]string // how State names the token, by colour
 
 	colour  colour
-	granted dme.NodeID // who is permitted while the token is YELLOW
+	granted dme.NodeID // the permitted node while the token is YELLOW
 }
 
 func newToken(home *node) token {
@@ -169,9 +169,8 @@ func newToken(home *node) token {
 	return t
 }
 
-// turn changes the colour. It panics where Fig. 3 has no such transition: a RED
-// token becomes GREEN before it permits anything, and a YELLOW one before it
-// leaves.
+// turn changes the colour. It panics if Fig. 3 has no such transition: a RED token becomes GREEN
+// before it permits anything, and a YELLOW one before it leaves.
 func (t *token) turn(to colour) {
 	if (t.colour == green) == (to == green) {
 		panic(fmt.Sprintf("chaudhurikaraata: token of node %s turns from %v to %v: %s",
@@ -231,9 +230,8 @@ func (t *token) sendRequest(to, z dme.NodeID, number uint64, out *dme.Outbox) {
 
 func (t *token) itsToken() *token { return t }
 
-// awaits names who is permitted in the plane, or where the plane is not
-// privileged and has asked for the token the corner on whose side that is; None
-// where that is not known.
+// awaits names the permitted node of the plane or, if the plane is not privileged and has asked for
+// the token, the corner on the token's side; None if that is not known.
 func (t *token) awaits(asked bool, side dme.NodeID) []dme.Wait {
 	if t.colour == yellow {
 		return dme.WaitIf(t.granted != t.home.self, "RELEASE", t.granted)
@@ -293,8 +291,8 @@ func (c *repairedCorner) release(out *dme.Outbox) {
 	c.next(out)
 }
 
-// next decides what a GREEN token does: it serves who waited when it arrived,
-// then other planes, then who came since; or it rests.
+// next decides what a GREEN token does: it serves the nodes that waited when it arrived, then other
+// planes, then the nodes that came since; or it rests.
 func (c *repairedCorner) next(out *dme.Outbox) {
 	c.dropOutdated()
 	switch {
@@ -353,7 +351,7 @@ func (c *repairedCorner) planeRequest(m *dme.Message, out *dme.Outbox) {
 			c.ask(out)
 		}
 	case c.repair == suppressed && c.colour == green:
-		// Granted at once: nobody else need hear of it.
+		// Granted at once: no other corner need hear of it.
 	default:
 		c.forward(m.Node, m.Num, out)
 	}

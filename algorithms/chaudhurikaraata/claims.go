@@ -8,7 +8,7 @@ import (
 	"dmebench/dme/claim"
 )
 
-// Quantities of which only this paper speaks.
+// Quantities that only this paper mentions.
 var (
 	// LinksUsed counts the bidirectional links over which messages flow.
 	LinksUsed = claim.Quantity{ID: "links-used", Name: "links used"}
@@ -33,9 +33,8 @@ var (
 
 const paper = "Chaudhuri and Karaata 1998, "
 
-// claims lists what the paper says. m is n^(1/3). Where a claim extends to a
-// mesh of p rows, q columns and r planes, it is evaluated on the mesh at hand,
-// so that it can be judged for any n.
+// claims lists what the paper says. m is n^(1/3). If a claim extends to a mesh of p rows, q columns
+// and r planes, it is evaluated on the mesh at hand, so that it can be judged for any n.
 func claims() claim.List {
 	return slices.Concat(
 		claim.SafeAndLive(paper+"theorem 1"),
@@ -235,10 +234,9 @@ func longestRoutes(s dme.Setting) (float64, bool) {
 	return float64(most), true
 }
 
-// messageBits returns how many bits tell all messages apart that can be sent,
-// where a message is a type and a node: REQUEST, PERMIT and RELEASE of each node
-// but the corners, and of these, where there are several planes, REQUEST and
-// PERMIT.
+// messageBits returns how many bits tell all messages apart that can be sent, where a message is a
+// type and a node: REQUEST, PERMIT and RELEASE of each node but the corners, and of these, if there
+// are several planes, REQUEST and PERMIT.
 func messageBits(s dme.Setting) (float64, bool) {
 	m, messages := meshOf(s), 0
 	for id := dme.NodeID(1); int(id) <= m.nodes; id++ {

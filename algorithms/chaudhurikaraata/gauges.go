@@ -23,7 +23,7 @@ func gauges() []dme.Gauge {
 	}
 }
 
-// mostEncoded is the largest mesh of which every message is looked at.
+// mostEncoded is the largest mesh in which every message is looked at.
 const mostEncoded = 64
 
 // colours counts the corners with tokens of each colour.
@@ -107,8 +107,7 @@ func (m *visits) Value() (mean float64, ok bool) {
 	return mean / float64(end-begin), true
 }
 
-// changes counts, where one request is served at a time, the messages between
-// corners for each.
+// changes counts, if one request is served at a time, the messages between corners for each.
 type changes struct {
 	mesh         *mesh
 	count, most  int
@@ -122,7 +121,7 @@ func (m *changes) Note(x *dme.Event) {
 		m.requests++
 		m.count = 0
 		if m.simultaneous++; m.simultaneous > 1 {
-			m.requests = math.MinInt // requests overlap: nobody can say whose a message is
+			m.requests = math.MinInt // requests overlap: no message can be attributed to one of them
 		}
 	case x.Kind == dme.Exit:
 		m.simultaneous--

@@ -128,7 +128,7 @@ func (c *repairedCorner) check() error {
 	waits := len(c.own) > 0 || c.repair == directed && len(c.pl) > 0
 	switch {
 	case c.colour == red && waits && !c.asked:
-		return fmt.Errorf("requests wait and nobody has asked for the token (CR4)")
+		return fmt.Errorf("requests wait and the token has not been asked for (CR4)")
 	case c.colour != red && c.asked:
 		return fmt.Errorf("ASKED in the privileged plane (CR2)")
 	case c.colour == green && c.queueLength() > 0:

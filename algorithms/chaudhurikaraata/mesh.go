@@ -12,9 +12,8 @@ import (
 	"dmebench/dme/claim"
 )
 
-// mesh is where the nodes lie: a mesh of d dimensions, of which the last counts
-// the planes. The paper's has three, and node (i,j,k) is in row i and column j
-// of plane k.
+// mesh says where the nodes lie: a mesh of d dimensions, the last of which counts the planes. The
+// paper's has three, and node (i,j,k) is in row i and column j of plane k.
 type mesh struct {
 	sizes   []int // nodes in each dimension
 	strides []int // distance of the numbers of neighbours in each dimension
@@ -142,9 +141,9 @@ func (m *mesh) inward(id dme.NodeID) dme.NodeID {
 	return dme.None
 }
 
-// outward returns the neighbour to which node id passes on what the corner has
-// sent to target: (0,j+1,k) until the column is right, then (i+1,j,k). It
-// returns None where id is the target or does not lie on its route.
+// outward returns the neighbour to which node id passes on what the corner has sent to target:
+// (0,j+1,k) until the column is right, then (i+1,j,k). It returns None if id is the target or does
+// not lie on its route.
 func (m *mesh) outward(id, target dme.NodeID) dme.NodeID {
 	if m.planeOf(id) != m.planeOf(target) {
 		return dme.None

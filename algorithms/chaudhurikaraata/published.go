@@ -48,7 +48,7 @@ func (c *publishedCorner) release(out *dme.Outbox) {
 	c.next(out)
 }
 
-// next grants permission to the head of Q where the token is GREEN.
+// next grants permission to the head of Q if the token is GREEN.
 func (c *publishedCorner) next(out *dme.Outbox) {
 	if c.colour != green || len(c.q) == 0 {
 		return

@@ -82,8 +82,8 @@ func label(names []string, i int) string {
 	return names[i]
 }
 
-// impossible says why no node that keeps to the algorithm can have sent this
-// message, over links that keep their guarantees; "" where one can.
+// impossible says why no node that keeps to the algorithm can have sent this message, over links
+// that keep their guarantees; "" if one can.
 func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
 	x := m.Node
 	if x < 1 || int(x) > n.nodes {

@@ -98,7 +98,7 @@ func Algorithm(parts []*dme.Algorithm) *dme.Algorithm {
 		},
 		Claims:     claims(),
 		Invariants: invariants(),
-		HasToken:   dme.OfNode(func(n *node) bool { return n.own.has }), // the right of the whole, whatever the parts pass on
+		HasToken:   dme.OfNode(func(n *node) bool { return n.own.has }), // the right to the whole, whatever the parts pass on
 		Waits:      dme.OfNode((*node).Waits),
 		Prepare: func(c dme.Config) (dme.System, error) {
 			return prepare(c, part(c.Options, OptionInside), part(c.Options, OptionBetween))

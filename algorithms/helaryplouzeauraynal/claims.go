@@ -21,8 +21,8 @@ func claims() claim.List {
 			}),
 		claim.MessagesPerCS.AtLeast("n", claim.AnyLoad, source).
 			Refuted("a process that has the token enters without a message; every other entry takes n at least"),
-		// The token rests with the last requester: where requesters are
-		// drawn uniformly, the next one is the same with probability 1/n.
+		// The token rests with the last requester: if requesters are drawn uniformly, the next one
+		// is the same with probability 1/n.
 		claim.MessagesPerCS.Averages("n (complete graph): n(n−1)/n for uniformly drawn requesters",
 			claim.Light, source).As("n(n−1)/n").Where(complete),
 		claim.SyncDelay.Averages("T (complete graph): the token goes straight to the next process",
@@ -33,8 +33,8 @@ func claims() claim.List {
 // complete is about the complete graph of at least two nodes.
 func complete(s dme.Setting) bool { return s.Nodes >= 2 && s.Options.Get(optGraph) == "complete" }
 
-// invariants are those of a single token, and of the dates by which it knows whom
-// it has served.
+// invariants are those of a single token, and of the dates by which it knows which requests it has
+// served.
 func invariants() []dme.Invariant {
 	const source = "Hélary, Plouzeau and Raynal, The Computer Journal 31(4), 1988"
 	return []dme.Invariant{
@@ -44,7 +44,7 @@ func invariants() []dme.Invariant {
 	}
 }
 
-// wayBack follows the trail of each pending request from whoever knows of it.
+// wayBack follows the trail of each pending request from every process that knows of it.
 func wayBack(v dme.GlobalView) error {
 	for j, p := range dme.NodesOf[*process](v) {
 		if !p.waiting {

@@ -75,8 +75,7 @@ func (g *graph) nodes() int { return len(g.near) }
 // shared.
 func (g *graph) neighbours(id dme.NodeID) []dme.NodeID { return g.near[id-1] }
 
-// link joins two different nodes. It reports false where they are joined
-// already.
+// link joins two different nodes. It reports false if they are joined already.
 func (g *graph) link(a, b dme.NodeID) bool {
 	at, joined := slices.BinarySearch(g.near[a-1], b)
 	if joined {
@@ -136,8 +135,7 @@ func (g *graph) random(seed uint64) {
 	}
 }
 
-// unreached returns a node that no path joins to node 1, None where the graph
-// is connected.
+// unreached returns a node that no path joins to node 1, None if the graph is connected.
 func (g *graph) unreached() dme.NodeID {
 	reached := []dme.NodeID{1}
 	left := collections.MakeNodeSet(g.nodes())

@@ -1,46 +1,41 @@
-// Package helaryplouzeauraynal is the algorithm of J.-M. Hélary, N. Plouzeau
-// and M. Raynal, A Distributed Algorithm for Mutual Exclusion in an Arbitrary
-// Network, The Computer Journal 31(4), 1988, pages 289–295.
+// Package helaryplouzeauraynal is the algorithm of J.-M. Hélary, N. Plouzeau and M. Raynal, A
+// Distributed Algorithm for Mutual Exclusion in an Arbitrary Network, The Computer Journal 31(4),
+// 1988, pages 289–295.
 //
-// The network is any connected graph; a process knows its neighbours and talks
-// to nobody else. One token exists; who has it may enter. A request floods the
-// network and leaves at each process the neighbour by which it came; along this
-// trail the token travels back. The token carries lud: lud[j] is the logical
-// time at which j used it last, so that j waits where the date of its last
+// The network is any connected graph; a process knows its neighbours and talks to nobody else. One
+// token exists; who has it may enter. A request floods the network and leaves at each process the
+// neighbour by which it came; along this trail the token travels back. The token carries lud:
+// lud[j] is the logical time at which j used it last, so that j waits if the date of its last
 // request exceeds lud[j].
 //
-//  1. A process that has the token enters. Another one dates its request by its
-//     logical clock and sends it to all neighbours, with the set already_seen of
-//     the processes that have it or are about to get it: itself and them.
-//  2. A process that receives a request which is not newer than the last one
-//     that it knows of the same origin drops it: it is another copy.
-//     Otherwise it notes its date and the sender, raises its clock, adds its
-//     neighbours to already_seen, and forwards the request to those that were not
-//     in it. Then, if it has the token and does not use it, it does step 5.
-//  3. A process that receives the token for another one sends it to the
-//     neighbour by which that one's request came.
+//  1. A process that has the token enters. Another one dates its request by its logical clock and
+//     sends it to all neighbours, with the set already_seen of the processes that have it or are
+//     about to get it: itself and them.
+//  2. A process that receives a request which is not newer than the last one that it knows of the
+//     same origin drops it: it is another copy. Otherwise it notes its date and the sender, raises
+//     its clock, adds its neighbours to already_seen, and forwards the request to those that were
+//     not in it. Then, if it has the token and does not use it, it does step 5.
+//  3. A process that receives the token for another one sends it to the neighbour by which that
+//     one's request came.
 //  4. A process that receives the token for itself enters.
-//  5. A process that leaves writes its clock into lud and elects, of the
-//     requests that it knows and that the token has not served, the oldest;
-//     among equal dates, that of the smallest number. It sends the token on its
-//     way there. If there is none it keeps the token.
+//  5. A process that leaves writes its clock into lud and elects, of the requests that it knows and
+//     that the token has not served, the oldest; among equal dates, that of the smallest number. It
+//     sends the token on its way there. If there is none it keeps the token.
 //
-// The cited figures are n to 2e+n−1 messages for e links: each link carries the
-// request at most once in each direction, and the token makes at most n−1 hops.
-// An entry with the token at hand needs none. Since a process does not send a
-// request back where it came from, 2e messages are never exceeded.
+// The cited figures are n to 2e+n−1 messages for e links: each link carries the request at most
+// once in each direction, and the token makes at most n−1 hops. An entry with the token at hand
+// needs none. Since a process does not send a request back where it came from, 2e messages are
+// never exceeded.
 //
-// Which copy of a request comes first decides who forwards it, and on which
-// trail: in a graph with cycles that is not complete, a lone request does not
-// always cost the same. On a complete graph it is n, since the requester itself
-// reaches everybody.
+// Which copy of a request comes first decides who forwards it, and on which trail: in a graph with
+// cycles that is not complete, a lone request does not always cost the same. On a complete graph it
+// is n, since the requester itself reaches everybody.
 //
-// The token is at process 1 at the beginning. The graph is an option, the
-// complete one unless set; the random one depends on the seed.
+// The token is at process 1 at the beginning. The graph is an option, the complete one unless set;
+// the random one depends on the seed.
 //
-// Links need not keep order: dates tell old requests from new ones, and the
-// trail to a process does not change while its request is pending. Loss and
-// duplication are not tolerated.
+// Links need not keep order: dates tell old requests from new ones, and the trail to a process does
+// not change while its request is pending. Loss and duplication are not tolerated.
 package helaryplouzeauraynal
 
 import (

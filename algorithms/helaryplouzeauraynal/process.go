@@ -18,7 +18,7 @@ type process struct {
 	inside  bool         // the critical section
 	lud     []uint64     // last utilization dates; nil while the token is elsewhere
 
-	unseen []dme.NodeID // scratch: whom a flood goes to
+	unseen []dme.NodeID // scratch: the receivers of a flood
 }
 
 // Request is step 1.
@@ -107,7 +107,7 @@ func (p *process) receiveToken(elected dme.NodeID, lud []uint64, out *dme.Outbox
 	}
 }
 
-// transmitToken is step 5 where the token is idle here.
+// transmitToken is step 5 if the token is idle here.
 func (p *process) transmitToken(out *dme.Outbox) {
 	p.lud[p.i-1] = p.h
 	elected := dme.None

@@ -13,8 +13,8 @@ const source = "textbook, section 9.3"
 func claims() claim.List {
 	return slices.Concat(claim.SafeAndLive(source+", theorems 9.1 and 9.2"), claim.List{
 		claim.InOrder("0: entries in timestamp order", source+", theorem 9.2, and Exercise 9.7"),
-		// The request waits for the slowest of N−1 round trips, which is
-		// 2T only where all links have the same delay.
+		// The request waits for the slowest of N−1 round trips, which is 2T only if all links have
+		// the same delay.
 		claim.ResponseTime.Averages("2T + E (links of equal delay)", claim.Light, "textbook, section 9.2.3").
 			OnEqualDelays(),
 		claim.QuorumSize.Is("N: REQUEST to all other sites", claim.Static, source).MeasuredBy(claim.AskedByAll),
@@ -29,8 +29,7 @@ func exactly() claim.List {
 	return append(claim.List{cost, equalWork()}, claim.KindsPerCS(each, "REQUEST", "REPLY", "RELEASE")...)
 }
 
-// equalWork says that everybody sends and answers as many messages for each
-// entry.
+// equalWork says that all sites send and answer the same number of messages per entry.
 func equalWork() claim.Claim {
 	return claim.WorkSpread.Is("1: a symmetric algorithm", claim.Burst, "TR-869, section 4.1").
 		Where(claim.AtLeastTwo)
@@ -43,7 +42,7 @@ func between() claim.List {
 	return append(claim.KindsPerCS(each, "REQUEST", "RELEASE"), claim.List{
 		claim.CostPerPeer(3, claim.AnyLoad, claim.UpperBound, optimization),
 		claim.CostPerPeer(2, claim.AnyLoad, claim.LowerBound, optimization),
-		// Nobody has a request of its own that could stand for a REPLY.
+		// No site has a request of its own that could stand for a REPLY.
 		claim.CostPerPeer(3, claim.Light, claim.Exact, optimization),
 		// Of two sites that ask at about the same time, the one with the
 		// smaller timestamp needs no REPLY of the other.
@@ -173,8 +172,7 @@ func requestQueues(v dme.GlobalView, i, j dme.NodeID, s, at *site) error {
 	return nil
 }
 
-// pendingOf returns the request of site i in the queue of another, zero where it
-// has none.
+// pendingOf returns the request of site i in the queue of another, zero if it has none.
 func pendingOf(s *site, i dme.NodeID) dme.Stamp {
 	if k := slices.IndexFunc(s.requestQueue, func(r dme.Stamp) bool { return r.Node == i }); k >= 0 {
 		return s.requestQueue[k]

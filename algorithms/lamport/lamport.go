@@ -60,8 +60,8 @@ func Algorithm() *dme.Algorithm {
 	return a
 }
 
-// Optimized describes Lamport's algorithm with the optimization of section 9.3,
-// which omits a REPLY where the receiver's own REQUEST serves as well.
+// Optimized describes Lamport's algorithm with the optimization of section 9.3, which omits a REPLY
+// if the receiver's own REQUEST serves as well.
 func Optimized() *dme.Algorithm {
 	a := describe(true)
 	a.Name, a.Title = "lamport-optimized", "Lamport, optimized"
@@ -97,8 +97,8 @@ type site struct {
 	clock        uint64
 	request      dme.Stamp                // (ts_i, i), from the request to the release
 	executing    bool                     // the CS
-	awaiting     collections.NodeSet      // sites without a message larger than our request: L1 holds where it is empty
-	requestQueue collections.RequestQueue // everybody's requests, at most one of each, by timestamp
+	awaiting     collections.NodeSet      // sites without a message larger than our request: L1 holds if it is empty
+	requestQueue collections.RequestQueue // requests of all sites, at most one each, by timestamp
 }
 
 func newSite(n int, id dme.NodeID, sparing bool) *site {
@@ -113,7 +113,7 @@ func (s *site) Request(out *dme.Outbox) {
 	s.awaiting.AddOthers(s.n, s.i)
 	out.Broadcast(dme.Message{Kind: kindRequest, Clock: s.clock})
 	s.requestQueue.Insert(s.request)
-	s.enterIfAllowed(out) // alone, a site awaits nobody
+	s.enterIfAllowed(out) // a lone site awaits no message
 }
 
 // Release is step 1 of releasing.
@@ -203,8 +203,8 @@ func clocks(_ int, from dme.NodeID, m *dme.Message, v *dme.Visitor) {
 
 func (s *site) QueueLength() int { return len(s.requestQueue) }
 
-// Waits names those of whom L1 wants a message, for which REPLY stands, and those
-// whose requests L2 wants to be gone.
+// Waits names the sites L1 wants a message from (REPLY stands for it), and those whose requests L2
+// wants removed.
 func (s *site) Waits() []dme.Wait {
 	if !s.requesting() || s.executing {
 		return nil

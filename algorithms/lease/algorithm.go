@@ -20,7 +20,7 @@ const (
 	auto       = "auto"
 )
 
-// perLease is how many bounds on delays make a lease that nobody has chosen: half of it has
+// perLease is how many delay bounds make up a lease whose length was not chosen: half of it has
 // room for a CONFIRM and its answer.
 const perLease = 4
 
@@ -115,7 +115,7 @@ func prepare(c dme.Config) (dme.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	if lease <= 0 { // over a network that guarantees nothing, of which nobody has said anything
+	if lease <= 0 { // over a network that guarantees nothing, without a bound given
 		lease = perLease * time.Second
 	}
 	s := &system{terms: terms{half: lease / 2, lease: lease + time.Duration(drift*float64(lease)), fencing: fenced(c.Options)}}

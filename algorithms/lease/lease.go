@@ -359,7 +359,7 @@ func (n *node) recall(out *dme.Outbox) {
 	out.SetTimer(timerLease, n.half)
 }
 
-// grant gives the lock to the most preceding request, or to nobody.
+// grant gives the lock to the most preceding request, if there is one.
 func (n *node) grant(out *dme.Outbox) {
 	n.recalled, n.leased = false, false
 	n.holder = n.waiting.Pop()

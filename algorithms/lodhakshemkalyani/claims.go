@@ -16,7 +16,7 @@ func claims() claim.List {
 		claim.CostPerPeer(2, claim.Light, claim.Exact, source+", case 2"),
 		claim.MessagesPerCS.AtMost("2(N−1), from 2N − |CSet|", claim.AnyLoad, source),
 		claim.MessagesPerCS.AtLeast("N − 1, from 2N − 1 − |CSet|", claim.AnyLoad, source+", case 1(b)"),
-		// Reached where the requests are concurrent, all with all.
+		// Reached if the requests are concurrent, all with all.
 		claim.MessagesPerCS.AtLeast("N − 1/N: N, and N−1 for the last", claim.Burst, source+", case 1"),
 		claim.InOrder("0: entries in priority order", "textbook, section 9.6.1"),
 		claim.KindPerCS("REQUEST").Is("N − 1", claim.AnyLoad, source),
@@ -25,8 +25,8 @@ func claims() claim.List {
 		claim.KindPerCS("FLUSH").Is("0: there is no successor", claim.Light, source+", case 2"),
 		claim.KindPerCS("FLUSH").AtMost("1: with a successor, case 1(a)",
 			claim.AnyLoad, source+", cases 1(a) and 1(b)"),
-		// A site that asks again at once is concurrent with nobody: all
-		// others' requests arrived before.
+		// A site that asks again at once is concurrent with no other: their requests had all
+		// arrived before.
 		claim.MessagesPerCS.Averages("2(N−1): no two requests are concurrent", claim.Saturated, source+", case 2"),
 		claim.MessagesPerCS.AtLeast("2(N−1): no parallel, symmetric, distributed algorithm can do with fewer",
 			claim.Burst, "TR-869, sections 4.1 and 8").Named("least-possible").
@@ -97,7 +97,7 @@ func oneAnswer(v dme.GlobalView, i, j dme.NodeID, p, q *process) error {
 		}
 	}
 	for _, m := range v.Between(j, i) {
-		// A REQUEST of j stands for a REPLY where it is concurrent with p's.
+		// A REQUEST of j stands for a REPLY if it is concurrent with p's.
 		if m.Kind == kindRequest || m.Kind == kindReply && m.Req == p.myRequest() {
 			return nil
 		}

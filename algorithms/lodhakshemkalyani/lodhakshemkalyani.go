@@ -95,7 +95,7 @@ type variables struct {
 	n int
 
 	mySequenceNumber          uint64
-	rv                        collections.NodeSet      // RV_i: the processes that have replied, by whatever message
+	rv                        collections.NodeSet      // RV_i: the processes that have replied, by any message
 	lrq                       collections.RequestQueue // LRQ_i: our request and those concurrent with it, by priority
 	highestSequenceNumberSeen uint64
 
@@ -226,8 +226,8 @@ func (p *process) reply(r dme.Stamp, out *dme.Outbox) {
 	out.Send(r.Node, dme.Message{Kind: kindReply, Req: r, Done: p.done})
 }
 
-// impossible says why no process that keeps to the algorithm can have sent this
-// message, over links that keep their guarantees; "" where one can.
+// impossible says why no process that keeps to the algorithm can have sent this message, over links
+// that keep their guarantees; "" if one can.
 func (p *process) impossible(from dme.NodeID, m *dme.Message) string {
 	if p.requesting && !m.Done.Precedes(p.myRequest()) {
 		return "news that a request has been satisfied which is pending"
@@ -257,8 +257,8 @@ func (p *process) State(v *dme.Visitor) {
 	v.Stamp("done", &p.done)
 }
 
-// Waits names those who have not replied, and those whose requests in LRQ have
-// priority, of which the last sends FLUSH.
+// Waits names the processes that have not replied, and those whose requests in LRQ have priority,
+// the last of which sends FLUSH.
 func (p *variables) Waits() []dme.Wait {
 	if !p.waiting() {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"dmebench/dme"
 )
 
-// AsPublished describes Algorithm 9.4 as the textbook prints it, a negative
-// control: it stops, and it lets two processes in. The channels keep order,
-// which section 9.6.1 does not say but which makes no difference to that.
+// AsPublished describes Algorithm 9.4 as the textbook prints it, a negative control: it stops, and
+// it lets two processes in. The channels keep order, although section 9.6.1 does not ask for it;
+// without order it fails as well.
 func AsPublished() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name:  "lodha-kshemkalyani-as-published",

@@ -3,109 +3,96 @@
 //	M. Maekawa, A √N Algorithm for Mutual Exclusion in Decentralized Systems,
 //	ACM Transactions on Computer Systems 3(2), May 1985, pp. 145–159.
 //
-// A node i that wants its critical section asks every member of its request
-// set S_i and enters when it has locked them all. Any two request sets have a
-// common member, which is locked for one REQUEST at a time (package
-// [dmebench/algorithms/quorum] builds the sets). So that nodes that have locked
-// some members each do not wait for each other for ever, a member tells those
-// who must wait behind another request that they FAILED, and sends INQUIRE to
-// the holder of its lock when a more preceding REQUEST arrives; a holder that
-// has failed elsewhere gives the lock back by RELINQUISH.
+// A node i that wants its critical section asks every member of its request set S_i and enters when
+// it has locked them all. Any two request sets have a common member, which is locked for one
+// REQUEST at a time (package [dmebench/algorithms/quorum] builds the sets). So that nodes that have
+// locked some members each do not wait for each other for ever, a member tells those who must wait
+// behind another request that they FAILED, and sends INQUIRE to the holder of its lock when a more
+// preceding REQUEST arrives; a holder that has failed elsewhere gives the lock back by RELINQUISH.
 //
-// Every node plays two parts. As a requester it executes the
-// paper's steps (1), (3), (5) and (6), as an arbiter the steps (2),
-// (4) and (7). A node that is a member of its own request set arbitrates for
-// itself in the same atomic step, by the same rules, without a message.
+// Every node plays two parts. As a requester it executes the paper's steps (1), (3), (5) and (6),
+// as an arbiter the steps (2), (4) and (7). A node that is a member of its own request set
+// arbitrates for itself in the same atomic step, by the same rules, without a message.
 //
 // # Departures from the printed text
 //
-// Read literally, section 4 can deadlock and can let two nodes in. Repairs,
-// each marked in the code by its name:
+// Read literally, section 4 can deadlock and can let two nodes in. Repairs, each marked in the code
+// by its name:
 //
-//   - R1. A REQUEST that is the most preceding one when it arrives causes an
-//     INQUIRE and gets no FAILED (step (2)). When a still more preceding one
-//     arrives later, nothing tells the first that it has been passed; its node,
-//     inquired elsewhere, defers its answer for ever. It is sent FAILED then.
-//   - R2. "If an INQUIRE message has arrived after the node has sent a RELEASE
-//     message, it is simply ignored" (step (3)) leaves out that the node may have
-//     asked again by then: the answer would give away a lock that is not held,
-//     or belongs to the next request. An INQUIRE is acted upon only while
-//     waiting and holding the sender's lock for the current request.
-//   - R3. "It has received a FAILED message from some of its members" must be
-//     known for each member and for the current request: a member that has
-//     locked the node since has no longer failed it, and one whose lock was
-//     relinquished has, though it says nothing. Else nobody yields.
-//   - R4. A deferred INQUIRE is remembered for each member and answered at the
-//     next FAILED; it lapses at the entry.
-//   - The sequence numbers of step (1) exceed those of all REQUESTs "sent,
-//     received, or observed". A node sees few REQUESTs and would fall far
-//     behind nodes outside its sets, and overtake them thousands of times.
-//     Here every message carries the sender's clock.
+//   - R1. A REQUEST that is the most preceding one when it arrives causes an INQUIRE and gets no
+//     FAILED (step (2)). When a still more preceding one arrives later, nothing tells the first
+//     that it has been passed; its node, inquired elsewhere, defers its answer for ever. It is sent
+//     FAILED then.
+//   - R2. "If an INQUIRE message has arrived after the node has sent a RELEASE message, it is
+//     simply ignored" (step (3)) leaves out that the node may have asked again by then: the answer
+//     would give away a lock that is not held, or belongs to the next request. An INQUIRE is acted
+//     upon only while waiting and holding the sender's lock for the current request.
+//   - R3. "It has received a FAILED message from some of its members" must be known for each member
+//     and for the current request: a member that has locked the node since has no longer failed it,
+//     and one whose lock was relinquished has, though it says nothing. Else nobody yields.
+//   - R4. A deferred INQUIRE is remembered for each member and answered at the next FAILED; it
+//     lapses at the entry.
+//   - The sequence numbers of step (1) exceed those of all REQUESTs "sent, received, or observed".
+//     A node sees few REQUESTs and would fall far behind nodes outside its sets, and overtake them
+//     thousands of times. Here every message carries the sender's clock.
 //
-// Kept as printed: FAILED compares with the lock and with the queue; there is
-// at most one INQUIRE for each lock; a member that is given back always locks
-// itself for its most preceding REQUEST.
+// Kept as printed: FAILED compares with the lock and with the queue; there is at most one INQUIRE
+// for each lock; a member that is given back always locks itself for its most preceding REQUEST.
 //
 // # Failed nodes
 //
-// The paper supposes that nothing fails (section 1). What is done here about nodes
-// that crash, and come back, is ours (recovery.go); a node asks another quorum of
-// its construction then: of majority and weighted any nodes with more than half of
-// the votes, of tree a tree quorum, of the others the request set of another node.
-// Any two of them meet as well, whatever each of two nodes knows of failures. With
-// singleton there is none but node 1.
+// The paper supposes that nothing fails (section 1). What is done here about nodes that crash, and
+// come back, is ours (recovery.go); a node asks another quorum of its construction then: of
+// majority and weighted any nodes with more than half of the votes, of tree a tree quorum, of the
+// others the request set of another node. Any two of them meet as well, whatever each of two nodes
+// knows of failures. With singleton there is none but node 1.
 //
-//   - R5. The REQUEST of a failed node is taken out of the WAITING QUEUE, and a lock
-//     that it had is free again, also where it was in its critical section. The
-//     lock of a failed member no longer counts for a request that is pending.
-//   - R6. When the members of a pending request change, it keeps its number and the
-//     locks that it has; new members get the REQUEST, and one that is no longer
-//     needed a WITHDRAW. LOCKED, FAILED and INQUIRE that have crossed a WITHDRAW
-//     are recognized by their number: how many of them the arbiter has received
-//     from the node. While there is no quorum, the request waits until a node
+//   - R5. The REQUEST of a failed node is taken out of the WAITING QUEUE, and a lock that it had is
+//     free again, even if it was in its critical section. The lock of a failed member no longer
+//     counts for a request that is pending.
+//   - R6. When the members of a pending request change, it keeps its number and the locks that it
+//     has; new members get the REQUEST, and one that is no longer needed a WITHDRAW. LOCKED, FAILED
+//     and INQUIRE that have crossed a WITHDRAW are recognized by their number: how many of them the
+//     arbiter has received from the node. While there is no quorum, the request waits until a node
 //     comes back.
-//   - R7. A node that comes back has forgotten for whom it was locked, and that one
-//     may be in its critical section still. Every node that hears that it is
-//     there tells it by RECLAIM what it holds: the REQUEST of which it is in the
-//     critical section by this lock, or nothing. Until all have told that are up,
-//     the node is locked for nobody, and REQUESTs wait. They are then handled in
-//     their order, as if they had come one after the other.
+//   - R7. A node that comes back has forgotten for whom it was locked, and that one may be in its
+//     critical section still. Every node that hears that it is there tells it by RECLAIM what it
+//     holds: the REQUEST of which it is in the critical section by this lock, or nothing. Until all
+//     have told that are up, the node is locked for nobody, and REQUESTs wait. They are then
+//     handled in their order, as if they had come one after the other.
 //
 // Without failures none of this takes a message or a byte.
 //
 // # Options
 //
-// quorum is the construction of the request sets, weights the votes of the nodes
-// where it counts votes. A node that is not in its own request set asks its
-// members all the same and enters without a say of its own.
+// quorum is the construction of the request sets, weights the votes of the nodes if it counts
+// votes. A node that is not in its own request set asks its members all the same and enters without
+// a say of its own.
 //
-// With yield=always a requester answers every INQUIRE by RELINQUISH unless it
-// has locked all members. No FAILED exists, and nothing of R1, R3 and R4.
+// With yield=always a requester answers every INQUIRE by RELINQUISH unless it has locked all
+// members. No FAILED exists, and nothing of R1, R3 and R4.
 //
-// The algorithm needs messages between two nodes in order (section 1). With
-// grants=numbered it does not: LOCKED, INQUIRE and RELINQUISH carry the number
-// of the arbiter's grant, FAILED and RELEASE the request that they belong to, so
-// that a message that was overtaken is recognized. A request then keeps its
-// members: it waits for one that has failed, since on such links a WITHDRAW could
+// The algorithm needs messages between two nodes in order (section 1). With grants=numbered it does
+// not: LOCKED, INQUIRE and RELINQUISH carry the number of the arbiter's grant, FAILED and RELEASE
+// the request that they belong to, so that a message that was overtaken is recognized. A request
+// then keeps its members: it waits for one that has failed, since on such links a WITHDRAW could
 // overtake the REQUEST that it takes back.
 //
 // # Guarantees
 //
-// No two nodes are in their critical sections together, and every request is
-// served, on reliable links. Once a node's REQUESTs have arrived, any other node
-// enters at most twice before it. An entry takes 3(K−1) messages where nobody
-// else asks, and at most 6K−3 on average of any run: three for each member, and
-// for each REQUEST either a FAILED or an INQUIRE, a RELINQUISH and a second
+// No two nodes are in their critical sections together, and every request is served, on reliable
+// links. Once a node's REQUESTs have arrived, any other node enters at most twice before it. An
+// entry takes 3(K−1) messages if nobody else asks, and at most 6K−3 on average of any run: three
+// for each member, and for each REQUEST either a FAILED or an INQUIRE, a RELINQUISH and a second
 // LOCKED.
 //
-// Nodes may crash and come back at any time, also in their critical sections. No
-// two nodes that are up are ever in theirs together. With grants=plain the
-// requests of nodes that are up are served as long as there is a quorum without
-// the failed nodes; with grants=numbered, once the failed ones are back. Both rest
-// on being told of crashes truly.
+// Nodes may crash and come back at any time, also in their critical sections. No two nodes that are
+// up are ever in theirs together. With grants=plain the requests of nodes that are up are served as
+// long as there is a quorum without the failed nodes; with grants=numbered, once the failed ones
+// are back. Both rest on being told of crashes truly.
 //
-// [AsPublished] and [TextbookAsPublished] are the printed texts (published.go),
-// kept as negative controls.
+// [AsPublished] and [TextbookAsPublished] are the printed texts (published.go), kept as negative
+// controls.
 package maekawa
 
 import (

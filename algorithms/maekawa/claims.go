@@ -53,9 +53,9 @@ func costs() claim.List {
 		claim.MessagesPerCS.AtMost("5√N", claim.Worst, textbook+"section 9.8.1").Named("five-roots").
 			Where(both(published, with("plane"))).
 			Refuted("one REQUEST can cause six messages; a burst on 307 nodes in the worst order takes 5.2√N"),
-		// It is T where the common member of the two sets is one of the two
-		// nodes. Where sets meet in several nodes, as in a grid, the entry
-		// waits for the slowest of several chains of two messages.
+		// It is T if the common member of the two sets is one of the two nodes. If sets meet in
+		// several nodes, as in a grid, the entry waits for the slowest of several chains of two
+		// messages.
 		claim.SyncDelay.AtMost("2T", claim.Saturated, textbook+"section 9.8").
 			Where(both(published, with("plane"))),
 		claim.EntryOrder.Is("0", claim.Contention, textbook+"exercise 9.5, which asks whether it holds").
@@ -65,7 +65,7 @@ func costs() claim.List {
 		claim.MessagesPerCS.Is("3(√N − 1)", claim.Light, slides+"light traffic: 3(K−1) = 3(√N−1)").
 			Named("three-roots").Where(onTruePlane).
 			Refuted("K − 1 is (√(4N−3) − 1)/2, more than √N − 1: 9 messages, and not 7.8, on 13 nodes"),
-		// K cannot be smaller where all nodes do equal work.
+		// K cannot be smaller if all nodes do equal work.
 		claim.MessagesPerCS.AtLeast("3(√(4N−3) − 1)/2: it can be proven that this is optimal",
 			claim.Light, paper+"sections 1 and 3").Where(equalWork),
 		claim.WorkSpread.Averages("1: equal work and equal responsibility",
@@ -83,7 +83,7 @@ func kinds() claim.List {
 	root := claim.MessagesPerCS.Grows(claim.Growth{Exponent: 0.5}, "√N",
 		claim.Light, paper+"section 1; "+textbook+"section 9.8").Where(with("plane"))
 	relinquished := says("K−1", claim.Contention, claim.UpperBound, slides+"heavy traffic, the lock is relinquished")
-	// In smaller systems nobody ever has to give a lock back.
+	// In smaller systems no node ever has to give a lock back.
 	locked := says("K−1", claim.Contention, claim.Exact, slides+"heavy traffic, the lock is relinquished").
 		Where(func(s dme.Setting) bool { return s.Nodes >= 7 })
 	locked.KnownFalse = "a node whose lock was relinquished needs a second LOCKED: in bursts on 13 nodes there are as many more " +
@@ -174,8 +174,8 @@ func times() claim.List {
 			claim.Static, labelled).Where(truePlane).MeasuredBy(strangeNeighbours),
 		claim.SyncDelay.Averages("T on average (labelling=natural, links of equal delay): neighbours enter in turn",
 			claim.Saturated, labelled).Named("natural").OnEqualDelays().Where(both(published, truePlane)),
-		// T where one of the two is the common member: of the N−1 others K−1 are in a
-		// node's set, and it is in as many of theirs.
+		// T if one of the two is the common member: of the N−1 others K−1 are in a node's set, and
+		// it is in as many of theirs.
 		claim.SyncDelay.Averages("(2 − 2/K)T on average (labelling=shuffled, links of equal delay)",
 			claim.Saturated, labelled).Named("shuffled").With(quorum.OptionLabelling + "=shuffled").OnEqualDelays().
 			Where(both(published, onTruePlane)),
@@ -232,11 +232,11 @@ func strangeNeighbours(s dme.Setting) (count float64, ok bool) {
 	return count, true
 }
 
-// impossible says why no node that keeps to the algorithm can have sent this
-// message, over links that keep their guarantees; "" where one can. Messages
-// that are merely late are not impossible: the handlers ignore them.
+// impossible says why no node that keeps to the algorithm can have sent this message, over links
+// that keep their guarantees; "" if one can. Messages that are merely late are not impossible: the
+// handlers ignore them.
 func (n *node) impossible(from dme.NodeID, m *dme.Message) string {
-	if !quorum.Believable(m.Clock) && m.Kind != kindReclaim { // of which the sender may have had no message yet
+	if !quorum.Believable(m.Clock) && m.Kind != kindReclaim { // the sender may have had no message about it yet
 		return "no such clock"
 	}
 	switch m.Kind {
@@ -289,7 +289,7 @@ func (n *node) impossibleAnswer(from dme.NodeID, m *dme.Message) string {
 	j := n.MemberIndex(from)
 	if j < 0 {
 		if m.Kind == kindInquire {
-			return "" // of a substitute, about a lock of an earlier request
+			return "" // from a substitute, about a lock of an earlier request
 		}
 		return "answer of a node that was not asked"
 	}

@@ -76,24 +76,23 @@ func oneInquire(v dme.GlobalView, a, i dme.NodeID, arbiter, n *node) error {
 	return nil
 }
 
-// Waits tells what a node of the repaired algorithm waits for.
+// Waits returns what a node of the repaired algorithm waits for.
 func (n *node) Waits() []dme.Wait {
 	return quorum.Waits(n.waits(n.inquiring, !n.inquired.Empty()),
 		dme.WaitIf(true, "RECLAIM, or word that it holds no lock", n.failures.Unheard()...))
 }
 
-// Waits tells what a node of the paper waits for.
+// Waits returns what a node of the paper waits for.
 func (n *paperNode) Waits() []dme.Wait { return n.waits(n.inquired, !n.deferred.Empty()) }
 
-// Waits tells what a site of the textbook waits for. It forgets an INQUIRE that it
-// cannot answer.
+// Waits returns what a site of the textbook waits for. The site forgets an INQUIRE that it cannot
+// answer.
 func (n *textbookNode) Waits() []dme.Wait { return n.waits(true, false) }
 
-// waits returns what is waited for, by peer: as a requester, that members lock
-// themselves; as an arbiter for whom others wait, that the node gives way for
-// which this one is locked. inquiring says that it has been inquired of, deferred
-// that the requester has still to answer an INQUIRE. What a node waits for of
-// itself is in its other part.
+// waits returns what is waited for, by peer: as a requester, that members lock themselves; as an
+// arbiter with waiting requests, that the node gives way for which this one is locked. inquiring
+// says that it has been inquired of, deferred that the requester has yet to answer an INQUIRE. What
+// a node waits for from itself is in its other part.
 func (s *site) waits(inquiring, deferred bool) []dme.Wait {
 	members, holder := "LOCKED", "RELEASE of its lock"
 	if deferred {

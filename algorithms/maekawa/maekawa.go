@@ -162,7 +162,7 @@ func (n *node) invoke(out *dme.Outbox) {
 // more preceding REQUEST.
 func (n *node) receiveInquire(j int, grant uint64, out *dme.Outbox) {
 	if j < 0 {
-		return // of a substitute, about a lock of an earlier request
+		return // from a substitute, about a lock of an earlier request
 	}
 	if n.numbered && grant > n.grants[j] {
 		// It has overtaken the LOCKED that it asks about. The member will not
@@ -257,10 +257,10 @@ func (n *node) leave(out *dme.Outbox) {
 	}
 }
 
-// receiveRequest is step (2): lock this node for the REQUEST r, or put r into
-// the WAITING QUEUE and see to it that somebody gives way.
+// receiveRequest is step (2): lock this node for the REQUEST r, or put r into the WAITING QUEUE and
+// make another node give way.
 func (n *node) receiveRequest(r dme.Stamp, out *dme.Outbox) {
-	if n.failures.Recovering() { // R7: for whom this node was locked is not known yet
+	if n.failures.Recovering() { // R7: the holder of this node's lock is not known yet
 		n.waiting.Insert(r)
 		return
 	}

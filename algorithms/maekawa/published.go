@@ -6,24 +6,21 @@ import (
 	"dmebench/dme/collections"
 )
 
-// What follows is section 4 of Maekawa 1985 as it is printed, and what it has in
-// common with the textbook's version of it, below. Both can deadlock, and
-// both can let two nodes in: they are negative controls, which a search must
-// catch.
+// What follows is section 4 of Maekawa 1985 as it is printed, and what it has in common with the
+// textbook's version of it, below. Both can deadlock, and both can let two nodes in: they are
+// negative controls, which a search must catch.
 //
-// Where the paper leaves room it is read kindly: a deferred INQUIRE is kept for
-// each member and answered at the next FAILED, and lapses with the request; a
-// node that asks for nothing ignores an INQUIRE; "has received a FAILED" means,
-// since it asked. What is literal and wrong:
+// If the paper leaves room it is read kindly: a deferred INQUIRE is kept for each member and
+// answered at the next FAILED, and lapses with the request; a node that asks for nothing ignores an
+// INQUIRE; "has received a FAILED" means, since it asked. What is literal and wrong:
 //
-//   - a REQUEST that caused an INQUIRE gets no FAILED when a still more preceding
-//     one passes it (step (2)), so its node defers for ever what others ask of it;
+//   - a REQUEST that caused an INQUIRE gets no FAILED when a still more preceding one passes it
+//     (step (2)), so its node defers for ever what others ask of it;
 //   - a member that was relinquished does not count as one that failed (step (3));
-//   - an INQUIRE that comes after the RELEASE is ignored, unless the node has asked
-//     again by then: then it is answered, for a lock that is somebody else's;
+//   - an INQUIRE that comes after the RELEASE is ignored, unless the node has asked again by then:
+//     then it is answered, for a lock that is somebody else's;
 //   - a RELINQUISH and a RELEASE free the lock, whoever has it (steps (4), (7));
-//   - numbers exceed those of the REQUESTs that the node has seen (step (1)), and
-//     it sees few.
+//   - numbers exceed those of the REQUESTs that the node has seen (step (1)), and it sees few.
 
 // literal is what the two printed texts have in common: a node that locks all
 // members of its request set. What they say differently is text.
@@ -132,8 +129,7 @@ func (n *literal) giveBack(j int, out *dme.Outbox) {
 	n.send(n.Members[j], kindRelinquish, out)
 }
 
-// lockFor locks this node for r and tells r's node; for no request it unlocks
-// the node.
+// lockFor locks this node for r and tells r's node; without a request it unlocks the node.
 func (n *literal) lockFor(r dme.Stamp, out *dme.Outbox) {
 	n.locking = r
 	if !r.IsZero() {

@@ -8,8 +8,8 @@ import (
 	"dmebench/dme/collections"
 )
 
-// This file is what a node does when others fail or come back, and when it comes
-// back itself: R5 to R7, of which the paper says nothing.
+// This file is what a node does when others fail or come back, and when it comes back itself: R5 to
+// R7, which are not in the paper.
 
 // Down purges what the failed node had here, and puts other nodes into its place.
 func (n *node) Down(p dme.NodeID, out *dme.Outbox) {
@@ -36,8 +36,8 @@ func (n *node) Down(p dme.NodeID, out *dme.Outbox) {
 	n.HandleLocal(n.handle, out)
 }
 
-// Up tells a node that has come back whether this one holds its lock (R7), and
-// asks it, where this one waits for want of it.
+// Up tells a node that has come back whether this one holds its lock (R7), and asks it if this one
+// still needs its lock.
 func (n *node) Up(p dme.NodeID, out *dme.Outbox) {
 	n.ready()
 	n.failures.Up(p)
@@ -58,8 +58,8 @@ func (n *node) Up(p dme.NodeID, out *dme.Outbox) {
 	n.HandleLocal(n.handle, out)
 }
 
-// Restart starts over, after a crash: the node is locked for nobody until all
-// others have told what they hold (R7).
+// Restart starts over after a crash: the node is locked for no request until all others have said
+// what they hold (R7).
 func (n *node) Restart(*dme.Outbox) { n.failures.Restart(n.sets.Nodes(), n.ID) }
 
 // unlocked forgets what member k has said: it has forgotten, too.
@@ -97,9 +97,9 @@ func (n *node) findMembers() {
 	}
 }
 
-// changeMembers asks for a request that is pending a quorum without the failed
-// nodes: with the same number, and keeping the locks that it has (R6). Where there
-// is none, the request waits until a node comes back.
+// changeMembers asks for a request that is pending a quorum without the failed nodes: with the same
+// number, and keeping the locks that it has (R6). If there is none, the request waits until a node
+// comes back.
 func (n *node) changeMembers(out *dme.Outbox) {
 	if n.numbered {
 		return

@@ -25,8 +25,8 @@ var (
 
 const geometry = slides + "finite projective planes; "
 
-// setClaims lists what is said of all request sets, or of those with equal work
-// and responsibility.
+// setClaims lists what is said about all request sets, or about those with equal work and
+// responsibility.
 func setClaims() claim.List {
 	intersecting := FewestCommon.AtLeast("1: property (a)",
 		claim.Static, paper+"section 2; "+textbook+"section 9.8, condition M1").Where(claim.AtLeastTwo).
@@ -191,8 +191,8 @@ func throughTwo(s dme.Setting) (float64, bool) {
 	return float64(lines), lines >= 0
 }
 
-// inGeneralPosition adds points one after the other to a set of which no three
-// are on a line, and returns how many there are.
+// inGeneralPosition adds points one by one to a set with no three points on a line, and returns its
+// size.
 func inGeneralPosition(s dme.Setting) (float64, bool) {
 	sets := setsOf(s)
 	var chosen []dme.NodeID

@@ -15,8 +15,8 @@ func claims() claim.List {
 	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
 		claim.MessagesPerCS.Grows(claim.Growth{Log: true, Order: true}, "O(log N)", claim.Light, paper).
 			As("log2 N").Where(claim.AtLeastTwo),
-		// The mean length of the path to the root is H_N − 1; the token
-		// adds a message where the path is not empty: 1 − 1/N.
+		// The mean length of the path to the root is H_N − 1; the token adds a message if the path
+		// is not empty: 1 − 1/N.
 		claim.MessagesPerCS.Averages("H_{N−1} = 1 + 1/2 + … + 1/(N−1) (uniformly drawn requesters)",
 			claim.Light, lavault).
 			Predicting(func(s dme.Setting) (float64, bool) { return harmonic(s.Nodes - 1), true }),

@@ -30,7 +30,7 @@ package naimitrehel
 import "dmebench/dme"
 
 const (
-	kindRequest dme.Kind = iota + 1 // Node: who wants to enter
+	kindRequest dme.Kind = iota + 1 // Node: the node that wants to enter
 	kindToken
 )
 
@@ -75,8 +75,8 @@ type node struct {
 	me dme.NodeID // this node's number
 	n  int        // the number of nodes
 
-	father       dme.NodeID // to whom requests go; none at a root
-	next         dme.NodeID // to whom the token goes
+	father       dme.NodeID // receives requests; None at a root
+	next         dme.NodeID // receives the token
 	requestingCS bool       // from the request to the release
 	tokenPresent bool
 }

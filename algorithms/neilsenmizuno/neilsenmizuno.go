@@ -1,11 +1,10 @@
-// Package neilsenmizuno is the algorithm of M. L. Neilsen and M. Mizuno, A DAG-Based
-// Algorithm for Distributed Mutual Exclusion, Proceedings of the 11th International
-// Conference on Distributed Computing Systems, 1991.
+// Package neilsenmizuno is the algorithm of M. L. Neilsen and M. Mizuno, A DAG-Based Algorithm for
+// Distributed Mutual Exclusion, Proceedings of the 11th International Conference on Distributed
+// Computing Systems, 1991.
 //
-// One token exists, PRIVILEGE. The nodes form a tree whose edges have directions: LAST of
-// a node is the neighbour at the other end of its only outgoing edge. All ways lead to a
-// sink, a node without LAST: where the last request that the others know of came from. A
-// node has three variables:
+// One token exists, PRIVILEGE. The nodes form a tree whose edges have directions: LAST of a node is
+// the neighbour at the other end of its only outgoing edge. All ways lead to a sink, a node without
+// LAST: where the last request that the others know of came from. A node has three variables:
 //
 //   - HOLDING: the node has the token and does not use it;
 //   - LAST: where requests are sent; none at a sink;
@@ -13,19 +12,18 @@
 //
 // There are two procedures:
 //
-//   - P1. A node that wants to enter and is not HOLDING sends REQUEST(self, self) to
-//     LAST, becomes a sink, and waits for PRIVILEGE. Leaving, it sends PRIVILEGE to
-//     FOLLOW, or is HOLDING where there is none.
-//   - P2. A node that receives REQUEST(X, Y), from its neighbour X on behalf of Y, turns
-//     the edge: X becomes LAST. A node that was no sink passes REQUEST(self, Y) on along
-//     the former LAST. A sink that is HOLDING sends PRIVILEGE to Y; another makes Y its
-//     FOLLOW.
+//   - P1. A node that wants to enter and is not HOLDING sends REQUEST(self, self) to LAST, becomes
+//     a sink, and waits for PRIVILEGE. Leaving, it sends PRIVILEGE to FOLLOW, or is HOLDING if
+//     there is none.
+//   - P2. A node that receives REQUEST(X, Y), from its neighbour X on behalf of Y, turns the edge:
+//     X becomes LAST. A node that was no sink passes REQUEST(self, Y) on along the former LAST. A
+//     sink that is HOLDING sends PRIVILEGE to Y; another makes Y its FOLLOW.
 //
 // REQUESTs keep to the tree. PRIVILEGE goes straight to the node that gets it.
 //
-// Links need not keep order: an edge has a direction or carries one REQUEST, so that two
-// never share a link, and a sink that waits does the same with a REQUEST whether PRIVILEGE
-// has come or not. Loss and duplication are not tolerated.
+// Links need not keep order: an edge has a direction or carries one REQUEST, so that two never
+// share a link, and a sink that waits does the same with a REQUEST whether PRIVILEGE has come or
+// not. Loss and duplication are not tolerated.
 package neilsenmizuno
 
 import (
@@ -36,7 +34,7 @@ import (
 )
 
 const (
-	kindRequest   dme.Kind = iota + 1 // Node: Y, who wants to enter; the sender is X
+	kindRequest   dme.Kind = iota + 1 // Node: Y, the node that wants to enter; the sender is X
 	kindPrivilege                     // the token
 )
 

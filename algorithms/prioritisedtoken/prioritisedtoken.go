@@ -48,7 +48,7 @@ import (
 )
 
 const (
-	kindRequest dme.Kind = iota + 1 // Node: who wants to enter
+	kindRequest dme.Kind = iota + 1 // Node: the node that wants to enter
 	kindToken                       // Vec: for each request in the queue its node, and how often others were preferred
 )
 
@@ -142,7 +142,7 @@ type node struct {
 	*system
 	me dme.NodeID
 
-	father       dme.NodeID // to whom requests go; none at a root
+	father       dme.NodeID // receives requests; None at a root
 	requestingCS bool       // from the request to the release
 	tokenPresent bool
 	queue        []request // at a root, in the order of arrival
@@ -289,7 +289,7 @@ func (n *node) queued() string {
 
 func (n *node) HasToken() bool { return n.tokenPresent }
 
-// Waits names the token: who is served before this node, it does not know.
+// Waits names the token: the node does not know which nodes are served before it.
 func (n *node) Waits() []dme.Wait {
 	return dme.WaitIf(n.requestingCS && !n.tokenPresent, "TOKEN", dme.None)
 }

@@ -8,16 +8,16 @@ import (
 	"dmebench/dme"
 )
 
-// search returns a function that returns the size of the smallest quorum of nodes
-// that are up, node i being up if up[i-1]; ok is false where there is none.
+// search returns a function that returns the size of the smallest quorum of nodes that are up, node
+// i being up if up[i-1]; ok is false if there is none.
 //
-// A quorum is any set that the construction's rule admits, not only the one that
-// a node asks while all are up: of majority and weighted, any nodes with more
-// than half of the votes; of the others, the request set of any node. (Of tree it
-// is what [TreeQuorum] may return, which [TreeResilience] counts.)
+// A quorum is any set that the construction's rule admits, not only the one that a node asks while
+// all are up: of majority and weighted, any nodes with more than half of the votes; of the others,
+// the request set of any node. (Of tree it is what [TreeQuorum] may return, which [TreeResilience]
+// counts.)
 func (s *System) search() func(up []bool) (size int, ok bool) {
 	if s.name == "majority" || s.name == "weighted" {
-		return func(up []bool) (int, bool) { // of the heaviest that are up, none of whom is superfluous
+		return func(up []bool) (int, bool) { // the heaviest that are up, none of them superfluous
 			set, ok := s.substituteVoters(1, nil, func(id dme.NodeID) bool { return up[id-1] })
 			return len(set), ok
 		}
@@ -72,8 +72,7 @@ func (a *AfterFailures) add(choices float64, size int) {
 // Probability returns the part of the choices that leave a quorum.
 func (a AfterFailures) Probability() float64 { return a.Formed / a.Patterns }
 
-// MeanSize returns the mean size of the smallest quorum, where one is left; NaN
-// where none ever is.
+// MeanSize returns the mean size of the smallest quorum, if one is left; NaN if none ever is.
 func (a AfterFailures) MeanSize() float64 { return a.Smallest / a.Formed }
 
 // variance bounds the variance of Probability as an estimate. Drawn patterns
@@ -86,10 +85,10 @@ func (a AfterFailures) variance() float64 {
 	return p * (1 - p) / a.Patterns
 }
 
-// Resilience examines, for each number of failures, all choices of failed nodes
-// where these are at most patterns, and else as many that are drawn at random;
-// one stands for all where nodes are alike. It takes O(N·patterns) searches, each
-// of O(N·K) steps. Of a tree all choices are counted without trying them.
+// Resilience examines, for each number of failures, all choices of failed nodes if these are at
+// most patterns, and else as many that are drawn at random; one stands for all where nodes are
+// alike. It takes O(N·patterns) searches, each of O(N·K) steps. Of a tree all choices are counted
+// without trying them.
 func (s *System) Resilience(patterns int, seed uint64) Resilience {
 	if s.name == "tree" {
 		return TreeResilience(s.nodes)
@@ -191,13 +190,13 @@ func draw(up []bool, down int, rng *rand.Rand) {
 	}
 }
 
-// Availability is the probability that there is a quorum of nodes that are up,
-// each being up with probability Up, whatever the others are.
+// Availability is the probability that a quorum of nodes is up, each node being up with probability
+// Up, independently of the others.
 type Availability struct {
 	Up          float64
 	Probability float64
-	Low, High   float64 // ends of its 95% interval; equal where it is exact
-	MeanSize    float64 // of the smallest quorum, where there is one; NaN where there never is
+	Low, High   float64 // ends of its 95% interval; equal if it is exact
+	MeanSize    float64 // of the smallest quorum, if there is one; NaN if there never is
 }
 
 // Availability weighs the numbers of failures with their probabilities. The

@@ -126,12 +126,12 @@ const (
 	shuffled = "shuffled"
 )
 
-// relabelled is a family in which the nodes have changed places: node i stands at place
-// place[i-1] of the original.
+// relabelled is a family in which the nodes have changed places: node i stands at place place[i-1]
+// of the original.
 //
-// Where the sets are S_i = i + D, those of neighbours meet in one of the two, since 0 and 1
-// are in D: S_i and S_(i+1) in i+1. Nodes that enter in the order of their numbers then
-// hand over by a single message. That is a property of the numbers, not of the plane.
+// If the sets are S_i = i + D, those of neighbours meet in one of the two, since 0 and 1 are in D:
+// S_i and S_(i+1) in i+1. Nodes that enter in the order of their numbers then hand over by a single
+// message. That is a property of the numbers, not of the plane.
 type relabelled struct {
 	family
 	place []dme.NodeID // of node i at i-1
@@ -190,16 +190,14 @@ func (s *System) relabel(labelling string, seed uint64) error {
 	return nil
 }
 
-// weighted gives each node a set that holds more than half of all votes, so
-// that any two sets have a common voter. Node i takes itself and then the
-// heaviest of the others, of equals the next round the ring, until they are
-// enough. Then, the lightest first, those go without whom they still are: no
-// proper subset of a set has a majority. Nodes without votes are in no set, not
-// even in their own.
+// weighted gives each node a set that holds more than half of all votes, so that any two sets have
+// a common voter. Node i takes itself and then the heaviest of the others, of equals the next round
+// the ring, until they are enough. Then members that are not needed are dropped, the lightest
+// first: no proper subset of a set has a majority. Nodes without votes are in no set, not even in
+// their own.
 //
-// Sets depend on i so that equal voters share the work. With all votes at one
-// node that node is everybody's set: centralized control (Maekawa 1985,
-// section 1).
+// Sets depend on i so that equal voters share the work. With all votes at one node that node is
+// everybody's set: centralized control (Maekawa 1985, section 1).
 func weighted(cfg Config) (family, error) {
 	votes := cfg.Weights
 	if len(votes) == 0 {
@@ -239,17 +237,17 @@ func oneEach(votes []uint64, nodes int) error {
 	return nil
 }
 
-// singleton lets everybody ask node 1.
+// singleton has all nodes ask node 1.
 func singleton(cfg Config) (family, error) {
 	return list(slices.Repeat([][]dme.NodeID{{1}}, cfg.Nodes))
 }
 
-// Site is what a node has, whatever its algorithm, that asks a request set and
-// is asked by others: who they are, and what it says to itself.
+// Site is what a node of any algorithm has that asks a request set and is asked by others: the set,
+// the nodes that ask it, and its messages to itself.
 type Site struct {
 	ID      dme.NodeID
 	Members []dme.NodeID // S_ID, ascending; nil before [Site.Know]
-	sets    *System      // nil where all ask all
+	sets    *System      // nil if all ask all
 
 	// What the node says to itself waits here for the end of the handler, so
 	// that handlers never nest. Empty between events, hence not part of the state.
@@ -308,8 +306,8 @@ func (n *Site) Tell(to dme.NodeID, m dme.Message, out *dme.Outbox) {
 // Substitute is the flag of a request that a node gets only because others are down.
 const Substitute uint8 = 1
 
-// Ask sends a request to node j, unless it is down. own is the node's request set, nil
-// where it has no fixed one.
+// Ask sends a request to node j, unless it is down. own is the node's request set, nil if it has no
+// fixed one.
 func (n *Site) Ask(j dme.NodeID, request dme.Message, own []dme.NodeID, f *Failures, out *dme.Outbox) {
 	if f.IsDown(j) {
 		return
@@ -320,8 +318,7 @@ func (n *Site) Ask(j dme.NodeID, request dme.Message, own []dme.NodeID, f *Failu
 	n.Tell(j, request, out)
 }
 
-// Lacking returns the other members of whom have does not report that they are there, by
-// their positions.
+// Lacking returns the other members that have reports missing, by their positions.
 func (n *Site) Lacking(have func(k int) bool) (others []dme.NodeID) {
 	for k, j := range n.Members {
 		if j != n.ID && !have(k) {

@@ -7,26 +7,24 @@ import (
 	"dmebench/dme"
 )
 
-// Failures is what a node that asks quorums knows of failed nodes, and what it
-// owes to its own failure. A node has it that is a [dme.PeerWatcher] and a
-// [dme.Restarter]; the zero value is that of a node that knows of no failure. It
-// keeps nothing, and costs nothing, until there is one.
+// Failures is what a node that asks quorums knows of failed nodes, and what its own failure obliges
+// it to do. It is for nodes that are a [dme.PeerWatcher] and a [dme.Restarter]; the zero value is
+// that of a node that knows of no failure. It keeps nothing, and costs nothing, until there is one.
 //
-// A node that comes back after a crash has forgotten to whom it had given its
-// permission, and that node may still be in its critical section. So there is a
-// grace period: it gives its permission to nobody until every other node that is
-// up has told, on hearing that it is there, whether it holds that permission.
+// A node that comes back after a crash has forgotten which node has its permission, and that node
+// may still be in its critical section. So there is a grace period: the node grants nothing until
+// every other node that is up, hearing that it is back, has said whether it holds that permission.
 //
-// Where a node gives up a request at a site that has not failed, the site may
-// have answered already. Both count such withdrawals, and a site's answers say
-// how many it knows of: those that are to be ignored tell fewer.
+// If a node gives up a request at a site that has not failed, the site may have answered already.
+// Both count such withdrawals, and a site's answers say how many it knows of: answers to be ignored
+// carry a smaller number.
 type Failures struct {
-	// Substitutes is the quorum that stands in for the request set; empty where
-	// the node asks its request set. For nodes whose quorum is otherwise fixed.
+	// Substitutes is the quorum that stands in for the request set; empty if the node asks its
+	// request set. For nodes whose quorum is otherwise fixed.
 	Substitutes []dme.NodeID
 
 	down    []dme.NodeID // nodes that are down, ascending
-	unheard []dme.NodeID // in the grace period: nodes that have still to tell, ascending
+	unheard []dme.NodeID // in the grace period: nodes that have yet to say what they hold, ascending
 	made    []tally      // withdrawals of own requests, by site
 	known   []tally      // withdrawals of others at this site, by node
 }
@@ -81,14 +79,14 @@ func (f *Failures) Restart(n int, me dme.NodeID) {
 // Recovering reports whether the grace period lasts.
 func (f *Failures) Recovering() bool { return len(f.unheard) > 0 }
 
-// Expects reports whether the node has still to tell what it holds.
+// Expects reports whether the node has yet to say what it holds.
 func (f *Failures) Expects(id dme.NodeID) bool { return position(f.unheard, id) >= 0 }
 
-// Unheard returns the nodes that have still to tell, in ascending order.
+// Unheard returns the nodes that have yet to say what they hold, in ascending order.
 func (f *Failures) Unheard() []dme.NodeID { return f.unheard }
 
-// Heard notes that a node has told what it holds. over reports that it was the
-// last, so that the grace period ends.
+// Heard notes that a node has said what it holds. over reports that it was the last, which ends the
+// grace period.
 func (f *Failures) Heard(id dme.NodeID) (over bool) {
 	at := position(f.unheard, id)
 	if at < 0 {
@@ -171,16 +169,14 @@ func showTallies(v *dme.Visitor, name string, all *[]tally) {
 	}
 }
 
-// Substitute returns a quorum for node id of nodes that are up, in ascending
-// order; ok is false where there is none. It meets every quorum that any node
-// uses, whichever nodes are down there: the quorums of a construction are a
-// coterie, of which a node chooses another one.
+// Substitute returns a quorum for node id among the nodes that are up, in ascending order; ok is
+// false if there is none. It meets every quorum that any node uses, whichever nodes are down there:
+// the quorums of a construction are a coterie, and this is another one of it.
 //
-// Of majority and weighted, a quorum is any set of nodes with more than half of
-// the votes; of tree, what [TreeQuorum] finds; of hierarchical, quorums of two parts of each
-// group; of the others, the request set of
-// any node. Members is what the node asks now: as many of these are kept as the
-// construction allows without a search through all quorums.
+// For majority and weighted, a quorum is any set of nodes with more than half of the votes; for
+// tree, what [TreeQuorum] finds; for hierarchical, quorums of two parts of each group; for the
+// others, the request set of any node. members are those the node asks now: as many of these are
+// kept as the construction allows without a search through all quorums.
 func (s *System) Substitute(id dme.NodeID, members []dme.NodeID, up func(dme.NodeID) bool) (quorum []dme.NodeID, ok bool) {
 	s.mustHave(id)
 	switch s.name {
@@ -201,9 +197,8 @@ func (s *System) Survives(down []dme.NodeID) bool {
 	return ok
 }
 
-// substituteVoters keeps the members that are up and adds the heaviest others, of
-// equals the next round the ring. Then those go, the lightest first, without whom
-// there is still a majority.
+// substituteVoters keeps the members that are up and adds the heaviest others, the next round the
+// ring among equals. Then members that a majority does not need are dropped, the lightest first.
 func (s *System) substituteVoters(id dme.NodeID, members []dme.NodeID, up func(dme.NodeID) bool) ([]dme.NodeID, bool) {
 	vote := func(id dme.NodeID) uint64 {
 		if len(s.weights) == 0 {
@@ -236,8 +231,8 @@ func (s *System) substituteVoters(id dme.NodeID, members []dme.NodeID, up func(d
 	if have <= total/2 {
 		return nil, false
 	}
-	// Of equals the last to come goes first, and the node itself, where it is a member,
-	// last: it answers itself without a message.
+	// Of equals the last to come goes first, and the node itself, if it is a member, last: it
+	// answers itself without a message.
 	slices.Reverse(set)
 	slices.SortStableFunc(set, func(a, b dme.NodeID) int { return cmp.Compare(vote(a), vote(b)) })
 	set = slices.DeleteFunc(set, func(j dme.NodeID) bool {

@@ -9,16 +9,15 @@ import (
 	"dmebench/dme"
 )
 
-// readFamily reads the sets of a file. A line holds one set, its members
-// separated by blanks or commas, with or without braces; what follows a # is
-// ignored. With 'i:' in front of each line it is S_i, and every node has a line.
-// Without, the lines are the quorums of a coterie, and each node takes one that
-// contains it, or any if none does, in such a way that the quorums have equally
-// many nodes as far as a single pass can see to it.
+// readFamily reads the sets of a file. A line holds one set, its members separated by blanks or
+// commas, with or without braces; what follows a # is ignored. With 'i:' in front of each line it
+// is S_i, and every node has a line. Without it, the lines are the quorums of a coterie: each node
+// takes one that contains it, or any if none does, so that the quorums have equally many nodes as
+// far as a single pass can arrange that.
 //
-// Any two sets must meet. A set may contain another: Maekawa's conditions (a) and (b) do
-// not forbid it, though the textbook's section 9.7 does, of a coterie; [System.Properties]
-// tells, and so does [System.Remarks].
+// Any two sets must meet. A set may contain another: Maekawa's conditions (a) and (b) do not forbid
+// it, though the textbook's section 9.7 forbids it in a coterie; [System.Properties] and
+// [System.Remarks] report it.
 func readFamily(name string, cfg Config) (family, error) {
 	text, err := dme.ReadLines(cfg.ReadFile, name)
 	if err != nil {
@@ -44,7 +43,7 @@ func readFamily(name string, cfg Config) (family, error) {
 // setLine is a line of a file.
 type setLine struct {
 	number int
-	of     dme.NodeID // None where the line names no node
+	of     dme.NodeID // None if the line names no node
 	set    []dme.NodeID
 }
 

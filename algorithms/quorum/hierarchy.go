@@ -114,9 +114,9 @@ func (g group) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return to
 }
 
-// smallest returns a smallest quorum of the group among nodes that are up, in ascending
-// order, nil where there is none. Of equals it takes that of own parts, then of those that
-// follow, as seen from the node towards.
+// smallest returns a smallest quorum of the group among nodes that are up, in ascending order, nil
+// if there is none. Of equals it takes that of own parts, then of those that follow, as seen from
+// the node towards.
 func (g group) smallest(towards dme.NodeID, up func(dme.NodeID) bool) []dme.NodeID {
 	if g.size == 1 {
 		if up(g.first) {

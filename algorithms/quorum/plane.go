@@ -241,7 +241,7 @@ type field struct {
 	log  []int // log[x^k] is k; log[0] is not used
 }
 
-// PrimePower returns p where q = p^m, m ≥ 1, or 0 where q is no prime power.
+// PrimePower returns p where q = p^m, m ≥ 1, or 0 if q is no prime power.
 func PrimePower(q int) int {
 	if q < 2 {
 		return 0

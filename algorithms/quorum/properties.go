@@ -14,9 +14,8 @@ import (
 // MaxDisjoint bounds the number of pairs of each kind that [Properties] lists.
 const MaxDisjoint = 16
 
-// Remarks says what a user of a system should know who has written down its sets himself,
-// a line each: of which sets more is asked than mutual exclusion needs. It says nothing
-// of constructions.
+// Remarks returns what a user who wrote the sets down should know, one line each: which sets ask
+// more than mutual exclusion needs. It says nothing about constructions.
 func (s *System) Remarks() []string {
 	if !strings.HasPrefix(s.name, fromFile) {
 		return nil
@@ -83,9 +82,8 @@ func (p *Properties) EqualLoads() bool { return p.Loads.Equal() }
 // and the triangle, K=2, count, though they are degenerate.
 func (p *Properties) Plane() bool { return p.UniqueMeets && p.EqualSizes() && p.EqualLoads() }
 
-// Spread is the spread of a number over the nodes, with the lowest nodes that
-// have the extremes: where these differ, they are the counterexample to
-// equality.
+// Spread is the spread of a number over the nodes, with the lowest nodes that have the extremes: if
+// these differ, they are the counterexample to equality.
 type Spread struct {
 	Min, Max         int
 	MinNode, MaxNode dme.NodeID
@@ -171,9 +169,9 @@ func (s *System) Selfless() (nodes []dme.NodeID) {
 // Pair is two sets of a list, and the number of nodes that are in both.
 type Pair struct{ I, J, Common int }
 
-// Pairs yields all pairs I < J of sets, which are lists of nodes, in ascending order. For
-// each pair it takes as many steps as there are common nodes, or words of a bit for each
-// node, whatever is less.
+// Pairs yields all pairs I < J of sets, which are lists of nodes, in ascending order. For each pair
+// it takes as many steps as there are common nodes, or words of a bit for each node, whichever is
+// less.
 func Pairs(sets [][]dme.NodeID) iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
 		in := make(map[dme.NodeID][]int) // the sets that contain each node, from the one at hand on

@@ -1,39 +1,35 @@
-// Package quorum builds request sets: for each node i of N the set S_i of
-// nodes whose permission i must have before it may enter its critical section
-// (Maekawa 1985, sections 2 and 3). Two nodes are kept apart because any two
-// request sets have a common member, which permits one of them at a time.
+// Package quorum builds request sets: for each node i of N the set S_i of nodes whose permission i
+// must have before it may enter its critical section (Maekawa 1985, sections 2 and 3). Two nodes
+// are kept apart because any two request sets have a common member, which permits one of them at a
+// time.
 //
-// A [System] is the family of all request sets of N nodes. It is immutable,
-// deterministic (a function of its construction and N alone) and may be used
-// by several goroutines. Where the sets follow a rule they are computed when
-// they are asked for: the plane of 10,303 nodes is kept as 102 numbers, not as
-// a million.
+// A [System] is the family of all request sets of N nodes. It is immutable, deterministic (a
+// function of its construction and N alone) and may be used by several goroutines. If the sets
+// follow a rule they are computed when they are asked for: the plane of 10,303 nodes is kept as 102
+// numbers, not as a million.
 //
 // [Constructions] lists the ways there are to build one:
 //
-//   - plane: lines of a finite projective plane, the smallest sets that share
-//     the work equally, K ≈ √N (Maekawa 1985, section 3);
+//   - plane: lines of a finite projective plane, the smallest sets that share the work equally, K ≈
+//     √N (Maekawa 1985, section 3);
 //   - grid: row and column of a near-square grid, K ≈ 2√N;
 //   - majority: ⌊N/2⌋+1 nodes;
-//   - weighted: nodes with more than half of the votes (Gifford 1979), which
-//     with all votes at one node is centralized control;
-//   - tree: a path from the root of a binary tree to a leaf, K ≈ log2 N (Agrawal
-//     and El Abbadi 1991); [TreeQuorum] replaces nodes that have failed;
-//   - hierarchical: two of three parts, at each level of a hierarchy, K ≈ N^0.63 (Kumar
-//     1991);
-//   - singleton: node 1 alone, which is centralized control (Maekawa 1985,
-//     section 2);
+//   - weighted: nodes with more than half of the votes (Gifford 1979), which with all votes at one
+//     node is centralized control;
+//   - tree: a path from the root of a binary tree to a leaf, K ≈ log2 N (Agrawal and El Abbadi
+//     1991); [TreeQuorum] replaces nodes that have failed;
+//   - hierarchical: two of three parts, at each level of a hierarchy, K ≈ N^0.63 (Kumar 1991);
+//   - singleton: node 1 alone, which is centralized control (Maekawa 1985, section 2);
 //   - file: sets that somebody has written down, and of which any two must meet.
 //
-// Every construction works for every N ≥ 1 and keeps the property (a) any two
-// sets meet; plane, grid, majority, tree and hierarchical keep (b) i ∈ S_i. Whether (c) all
-// sets are equally large and (d) every node serves equally many,
-// [System.Properties] tells. What is left of a system while nodes fail,
-// [System.Resilience] tells; a node finds another quorum by [System.Substitute],
-// and keeps what it knows of failed nodes in [Failures].
+// Every construction works for every N ≥ 1 and keeps the property (a) any two sets meet; plane,
+// grid, majority, tree and hierarchical keep (b) i ∈ S_i. Whether (c) all sets are equally large
+// and (d) every node serves equally many, [System.Properties] tells. What is left of a system while
+// nodes fail, [System.Resilience] tells; a node finds another quorum by [System.Substitute], and
+// keeps what it knows of failed nodes in [Failures].
 //
-// The package does not decide anything about messages, and it does not look
-// for coteries with the best availability.
+// The package does not decide anything about messages, and it does not look for coteries with the
+// best availability.
 package quorum
 
 import (
@@ -73,7 +69,7 @@ type counted interface {
 	count(id dme.NodeID) (size, load int)
 }
 
-// countOf returns that function, nil where the family has none.
+// countOf returns that function, nil if the family has none.
 func countOf(f family) func(id dme.NodeID) (size, load int) {
 	switch f := f.(type) {
 	case counted:
@@ -129,8 +125,7 @@ type Config struct {
 	// construction that counts votes. Nil gives one vote to each.
 	Weights []uint64
 
-	// ReadFile reads the file that a construction names; nil where none can be
-	// read.
+	// ReadFile reads the file that a construction names; nil if none can be read.
 	ReadFile func(name string) ([]byte, error)
 }
 
@@ -163,7 +158,7 @@ func Constructions() []Construction {
 			"node 1 alone: centralized control; K = 1"},
 		// lookup builds it, since it knows F
 		{fromFile + "F", nil,
-			"Maekawa 1985, section 2; the textbook's section 9.7: intersection is checked, and where minimality is missing that is told",
+			"Maekawa 1985, section 2; the textbook's section 9.7: intersection is checked, and missing minimality is reported",
 			"the sets of file F: a line 'i: a b c' for each node i, or lines 'a b c' with sets to choose from"},
 	}
 }
@@ -248,7 +243,7 @@ func list(sets [][]dme.NodeID) (listed, error) {
 // of the nodes 1 to N.
 func ascending(set []dme.NodeID, nodes int) ([]dme.NodeID, error) {
 	if len(set) == 0 {
-		return nil, errors.New("the set is empty; a node must ask somebody")
+		return nil, errors.New("the set is empty; a node must ask at least one node")
 	}
 	set = slices.Sorted(slices.Values(set))
 	for k, member := range set {
@@ -295,7 +290,7 @@ func Options() []dme.Option {
 		},
 		{
 			Name: OptionWeights, Default: "", Forms: []string{"V1,V2,…"},
-			Help:  "votes of the nodes 1, 2, … for quorum=weighted; one each where none are given",
+			Help:  "votes of the nodes 1, 2, … for quorum=weighted; one each by default",
 			Valid: dme.Valid(ParseWeights),
 		},
 		dme.Choice(OptionLabelling,
@@ -305,8 +300,8 @@ func Options() []dme.Option {
 	}
 }
 
-// ValidNodes reports why n nodes cannot have the request sets that the options of
-// [Options] choose: where votes are given, each node must have its own.
+// ValidNodes reports why n nodes cannot have the request sets that the options of [Options] choose:
+// if votes are given, each node must have its own.
 func ValidNodes(n int, opt dme.Options) error {
 	if err := relabels(opt.Get(OptionQuorum), opt.Get(OptionLabelling)); err != nil {
 		return err
@@ -318,7 +313,7 @@ func ValidNodes(n int, opt dme.Options) error {
 	return oneEach(votes, n)
 }
 
-// ParseWeights reads votes separated by commas; nil where there are none.
+// ParseWeights reads votes separated by commas; nil if there are none.
 func ParseWeights(value string) ([]uint64, error) {
 	if value == "" {
 		return nil, nil

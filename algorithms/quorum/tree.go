@@ -8,9 +8,9 @@ import (
 	"dmebench/dme"
 )
 
-// The tree is shaped like a heap: node 1 is the root, and the children of node
-// i are 2i and 2i+1, as far as there are so many nodes. Where N = 2^(k+1)−1 it
-// is complete, like that of 15 nodes in figure 9.16 of the textbook.
+// The tree is shaped like a heap: node 1 is the root, and the children of node i are 2i and 2i+1,
+// as far as there are so many nodes. If N = 2^(k+1)−1 it is complete, like that of 15 nodes in
+// figure 9.16 of the textbook.
 
 // TreeLeaves returns the first and the last leaf of the tree of n ≥ 1 nodes;
 // those between are leaves too, and no others.
@@ -79,18 +79,16 @@ func (p paths) appendServed(to []dme.NodeID, id dme.NodeID) []dme.NodeID {
 	return to
 }
 
-// TreeQuorum is the function GetQuorum of Agrawal and El Abbadi (the textbook's
-// algorithm 9.6) on the tree of n nodes: it returns a quorum, in ascending
-// order, of nodes that grant permission. Where all do, that is the path from
-// the root to the node towards, and on to a leaf; a node that does not is
-// replaced by two paths, from its children to leaves. Any two quorums have a
-// common node, whatever nodes had failed when each was formed.
+// TreeQuorum is the function GetQuorum of Agrawal and El Abbadi (the textbook's algorithm 9.6) on
+// the tree of n nodes: it returns a quorum, in ascending order, of nodes that grant permission. If
+// all do, that is the path from the root to the node towards, and on to a leaf; a node that does
+// not is replaced by two paths, from its children to leaves. Any two quorums have a common node,
+// whatever nodes had failed when each was formed.
 //
-// ok is false where there is no quorum, and only there: where the printed text
-// gives up for good (line 15), the search here returns and tries the other
-// child (lines 7 and 9). A node that grants and has one child descends into it,
-// and does not choose the empty side. A node that does not grant and has one
-// child cannot be replaced. The search takes O(n) steps.
+// ok is false if there is no quorum. Unlike the printed text, which gives up for good (line 15),
+// the search returns and tries the other child (lines 7 and 9). A node that grants and has one
+// child descends into it, and does not choose the empty side. A node that does not grant and has
+// one child cannot be replaced. The search takes O(n) steps.
 func TreeQuorum(n int, towards dme.NodeID, grants func(dme.NodeID) bool) (quorum []dme.NodeID, ok bool) {
 	leaf := paths{n}.leafBelow(towards) // where to go while nothing is in the way
 	return ChooseTreeQuorum(n, func(id dme.NodeID) bool { return onPath(2*id+1, leaf) }, grants)
@@ -101,7 +99,7 @@ func TreeQuorum(n int, towards dme.NodeID, grants func(dme.NodeID) bool) (quorum
 // first. It may be a different one for each quorum.
 func ChooseTreeQuorum(n int, right, grants func(dme.NodeID) bool) (quorum []dme.NodeID, ok bool) {
 	var find func(id dme.NodeID) []dme.NodeID
-	find = func(id dme.NodeID) []dme.NodeID { // a quorum of the subtree of id, nil where there is none
+	find = func(id dme.NodeID) []dme.NodeID { // a quorum of the subtree of id, nil if there is none
 		first, second := 2*id, 2*id+1
 		switch {
 		case int(id) > n:

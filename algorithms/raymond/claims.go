@@ -43,10 +43,9 @@ func treeClaims() claim.List {
 			}
 			return math.Log(float64(s.Nodes)) / math.Log(float64(children-1)), s.Nodes >= 2
 		}),
-		// A REQUEST and a PRIVILEGE on each edge between the requester and
-		// the holder, who is the last requester. The text takes 2N/3 from
-		// the mean distance (N+1)/3 of two different nodes; with
-		// probability 1/N they are the same.
+		// A REQUEST and a PRIVILEGE on each edge between the requester and the holder, which is the
+		// last requester. The text takes 2N/3 from the mean distance (N+1)/3 of two different
+		// nodes; with probability 1/N they are the same.
 		claim.MessagesPerCS.Averages("2 · (N+1)/3 · (N−1)/N ≈ 2N/3 (line, uniformly drawn requesters)",
 			claim.Light, source).With(line).Where(spanning.Shaped("line")),
 		claim.MessagesPerCS.Averages("2 · mean distance (uniformly drawn requesters)", claim.Light, source).
@@ -85,7 +84,7 @@ func tour(s dme.Setting) bool { return s.Nodes >= 3 }
 
 var twiceMeanDistance = spanning.On(func(t *spanning.Tree) float64 { return 2 * t.MeanDistance() })
 
-// shapeClaims lists what is said of trees, whatever runs on them.
+// shapeClaims lists what is said about trees, whatever runs on them.
 func shapeClaims(source string) claim.List {
 	const line = spanning.OptTree + "=line"
 	longest := spanning.On(func(t *spanning.Tree) float64 { return float64(t.LongestPath()) })
@@ -95,7 +94,7 @@ func shapeClaims(source string) claim.List {
 		MeanDistance.Is("(N+1)/3 (line)", claim.Static, source).With(line).
 			MeasuredBy(spanning.On(func(t *spanning.Tree) float64 {
 				n := float64(t.Nodes())
-				return t.MeanDistance() * n / (n - 1) // of which one in n pairs is of a node with itself
+				return t.MeanDistance() * n / (n - 1) // one in n pairs is a node with itself
 			})),
 		LongestPath.Grows(claim.Growth{Log: true, Order: true}, "O(log N) (binary)", claim.Static, source).
 			As("log2 N").Where(spanning.Shaped("binary")).MeasuredBy(longest),

@@ -36,7 +36,7 @@ func initOption() dme.Option {
 		"computed", "messages")
 }
 
-// initialized is a node of init=messages, which knows no HOLDER until it is told.
+// initialized is a node of init=messages, which does not know HOLDER at first.
 type initialized struct{ node }
 
 func newInitialized(id dme.NodeID, t *spanning.Tree) *initialized {
@@ -69,7 +69,7 @@ func (n *initialized) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 	known := n.holder != dme.None
 	switch {
 	case m.Kind != kindInitialize && !known:
-		out.Refuse("a message to a node that nobody has initialized")
+		out.Refuse("a message to a node that is not initialized")
 	case m.Kind != kindInitialize:
 		n.node.Receive(from, m, out)
 	case known || from != n.tree.Parent(n.self):
@@ -107,9 +107,8 @@ func toldByMessages(s dme.Setting) bool {
 	return false
 }
 
-// initializeMessages starts all nodes, delivers what they send until nothing is on its
-// way, and counts it. It tells nothing of a beginning after which HOLDER is not known
-// everywhere.
+// initializeMessages starts all nodes, delivers messages until none is on its way, and counts them.
+// ok is false if HOLDER is not known everywhere then.
 func initializeMessages(s dme.Setting) (count float64, ok bool) {
 	type starter interface {
 		dme.Starter
@@ -131,7 +130,7 @@ func initializeMessages(s dme.Setting) (count float64, ok bool) {
 	return float64(net.Received), true
 }
 
-// knowsHolder reports whether the node has been told in which direction the privilege is.
+// knowsHolder reports whether the node knows in which direction the privilege is.
 func (n *node) knowsHolder() bool { return n.holder != dme.None }
 
 // withoutInitialize restricts what is claimed of all messages to runs that begin without

@@ -56,7 +56,7 @@ func settled(v dme.GlobalView) bool {
 
 // section is what the invariants read of a node.
 type section struct {
-	holder   dme.NodeID // None where it is not known
+	holder   dme.NodeID // None if it is not known
 	requestQ *collections.NodeQueue
 	asked    bool
 	unheard  func(id dme.NodeID) bool // whether the word of a neighbour is missing, after a crash; nil: of none

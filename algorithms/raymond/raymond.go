@@ -79,7 +79,7 @@ func Algorithm() *dme.Algorithm {
 	}
 }
 
-// holder is a node, told of the tree or not.
+// holder is a node, whether or not it knows the tree.
 type holder interface {
 	HasToken() bool
 	QueueLength() int
@@ -88,7 +88,7 @@ type holder interface {
 
 type system struct {
 	tree *spanning.Tree
-	told bool // INITIALIZE messages tell HOLDER
+	told bool // INITIALIZE messages set HOLDER
 }
 
 func prepare(c dme.Config) (*system, error) {
@@ -118,7 +118,7 @@ type node struct {
 	self dme.NodeID
 	tree *spanning.Tree
 
-	holder   dme.NodeID            // self, or the neighbour in whose direction the privilege lies; None while nobody has told
+	holder   dme.NodeID            // self, or the neighbour in whose direction the privilege lies; None while that is not known
 	using    bool                  // executing the critical section
 	requestQ collections.NodeQueue // self and neighbours that want the privilege, each at most once
 	asked    bool                  // a REQUEST to holder has not been answered

@@ -9,59 +9,54 @@ import (
 	"dmebench/dme/collections"
 )
 
-// Robust describes Raymond's algorithm with its beginning and its recovery as
-// messages, the textbook's sections 9.12.6 and 9.12.7. Tree, variables, routines
-// and events are those of [Algorithm].
+// Robust describes Raymond's algorithm with its beginning and its recovery as messages, the
+// textbook's sections 9.12.6 and 9.12.7. Tree, variables, routines and events are those of
+// [Algorithm].
 //
-// INITIALIZE (9.12.6): node 1 is chosen as the privileged one. INITIALIZE goes
-// from it through the tree, and HOLDER points to where it came from. A node that
-// has received it asks although others have not; before, a request waits in
-// REQUEST_Q.
+// INITIALIZE (9.12.6): node 1 is chosen as the privileged one. INITIALIZE goes from it through the
+// tree, and HOLDER points to where it came from. A node that has received it asks although others
+// have not; before, a request waits in REQUEST_Q.
 //
-// RESTART and ADVISE (9.12.7): a node that comes back after a crash knows the
-// tree and nothing else. It sends RESTART to its neighbours, which answer ADVISE
-// with their HOLDER, ASKED and REQUEST_Q. A neighbour B whose HOLDER is the node
-// has the privilege on the far side, and if it has ASKED, it belongs in
-// REQUEST_Q; else the privilege is on B's side, HOLDER is B, and ASKED says
-// whether the node stands in B's REQUEST_Q. If all neighbours point to the node,
-// the privilege was lost with it or on the way to it, and the node makes it again.
-// Until it knows HOLDER it takes in what comes, and runs neither routine.
+// RESTART and ADVISE (9.12.7): a node that comes back after a crash knows the tree and nothing
+// else. It sends RESTART to its neighbours, which answer ADVISE with their HOLDER, ASKED and
+// REQUEST_Q. A neighbour B whose HOLDER is the node has the privilege on the far side, and if it
+// has ASKED, it belongs in REQUEST_Q; else the privilege is on B's side, HOLDER is B, and ASKED
+// says whether the node stands in B's REQUEST_Q. If all neighbours point to the node, the privilege
+// was lost with it or on the way to it, and the node makes it again. Until it knows HOLDER it takes
+// in what comes, and runs neither routine.
 //
 // What the text leaves open, or has wrong:
 //
-//   - 'HOLDER can be computed from the ADVISE messages': a PRIVILEGE that has
-//     arrived meanwhile is overwritten, and lost for ever. Here it wins.
-//   - 'Selects a delay period for the recovery phase': a neighbour that is down
-//     does not answer within any, and may be the one with the privilege on its
-//     side; a node that goes on without it makes a second one. Here the phase has
-//     no length. It ends when HOLDER is known: when a neighbour is found on whose
-//     side the privilege is, or all have said that it is not on theirs. A
-//     neighbour that comes back later is asked again.
-//   - Any message tells of its sender's HOLDER as well as ADVISE does: REQUEST that
-//     it is the receiver, with ASKED; PRIVILEGE too, without; INITIALIZE that it is
-//     another node. ADVISE that comes later tells nothing new, and would put a
-//     neighbour into REQUEST_Q that has the privilege by then.
-//   - Neighbours that are recovering at the same time would wait for each other.
-//     RESTART is answered once HOLDER is known. And where a node lacks only the
-//     word of its parent in the tree, which is recovering too, it gives way:
-//     HOLDER is the parent. So of several that forgot, the uppermost makes the
-//     privilege again.
-//   - A crash before INITIALIZE has passed: RESTART from the parent serves as
-//     INITIALIZE, since a node that was never initialized has no privilege below it.
-//   - ADVISE of an earlier recovery phase, which the text tells by identifiers: a
-//     network gives no incarnation of a node what was meant for an earlier one.
+//   - 'HOLDER can be computed from the ADVISE messages': a PRIVILEGE that has arrived meanwhile is
+//     overwritten, and lost for ever. Here it wins.
+//   - 'Selects a delay period for the recovery phase': a neighbour that is down does not answer
+//     within any, and may be the one with the privilege on its side; a node that goes on without it
+//     makes a second one. Here the phase has no length. It ends when HOLDER is known: when a
+//     neighbour is found on whose side the privilege is, or all have said that it is not on theirs.
+//     A neighbour that comes back later is asked again.
+//   - Any message tells of its sender's HOLDER as well as ADVISE does: REQUEST that it is the
+//     receiver, with ASKED; PRIVILEGE too, without; INITIALIZE that it is another node. ADVISE that
+//     comes later tells nothing new, and would put a neighbour into REQUEST_Q that has the
+//     privilege by then.
+//   - Neighbours that are recovering at the same time would wait for each other. RESTART is
+//     answered once HOLDER is known. And where a node lacks only the word of its parent in the
+//     tree, which is recovering too, it gives way: HOLDER is the parent. So of several that forgot,
+//     the uppermost makes the privilege again.
+//   - A crash before INITIALIZE has passed: RESTART from the parent serves as INITIALIZE, since a
+//     node that was never initialized has no privilege below it.
+//   - ADVISE of an earlier recovery phase, which the text tells by identifiers: a network gives no
+//     incarnation of a node what was meant for an earlier one.
 //   - Duplicates in REQUEST_Q, which the text allows, are not made.
-//   - REQUEST_Q is rebuilt in the order in which neighbours answer; time stamps
-//     that would keep the old order are not sent. Nobody starves by it.
+//   - REQUEST_Q is rebuilt in the order in which neighbours answer; time stamps that would keep the
+//     old order are not sent. Nobody starves by it.
 //
-// Links must keep order: else ADVISE overtakes PRIVILEGE, and the node makes a
-// second one. No bound on delays is needed, and nobody need know who is down: only
-// that a neighbour has come back.
+// Links must keep order: else ADVISE overtakes PRIVILEGE, and the node makes a second one. No bound
+// on delays is needed, and nobody need know who is down: only that a neighbour has come back.
 //
-// Nothing is survived without the nodes that crashed: they must all come back.
-// Until then, those are served whose way to the privilege leads over live nodes,
-// and nobody where the privilege is lost. A node that never comes back cuts the tree
-// for ever. Requests of a process that crashed are lost with it.
+// Nothing is survived without the nodes that crashed: they must all come back. Until then, those
+// are served whose way to the privilege leads over live nodes, and nobody if the privilege is lost.
+// A node that never comes back cuts the tree for ever. Requests of a process that crashed are lost
+// with it.
 func Robust() *dme.Algorithm {
 	return &dme.Algorithm{
 		Name:  "raymond-robust",
@@ -130,7 +125,7 @@ func (n *robust) Start(out *dme.Outbox) {
 func (n *robust) initialize(holder dme.NodeID, out *dme.Outbox) {
 	n.holder = holder
 	for i, id := range n.near {
-		// Who has sent RESTART is told as much by ADVISE.
+		// To a node that has sent RESTART, ADVISE says the same.
 		if id != holder && !n.owed.Has(i) {
 			out.Send(id, dme.Message{Kind: kindInitialize})
 		}
@@ -182,7 +177,7 @@ func (n *robust) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 func (n *robust) receiveRequest(i int, out *dme.Outbox) {
 	from := n.near[i]
 	if n.holder == dme.None && !n.recovering {
-		out.Refuse("REQUEST from a neighbour that nobody has initialized")
+		out.Refuse("REQUEST from a neighbour that is not initialized")
 		return
 	}
 	if n.requestQ.Has(from) {

@@ -82,7 +82,7 @@ type residues struct {
 	modulus uint64 // M
 }
 
-// less compares two numbers of which only the residues are known.
+// less compares two numbers known only by their residues.
 func (s residues) less(a, b uint64) bool {
 	if max(a, b)-min(a, b) >= uint64(s.nodes) {
 		if a < b {

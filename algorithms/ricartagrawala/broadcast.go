@@ -9,21 +9,19 @@ import (
 	"dmebench/dme/collections"
 )
 
-// Broadcast describes section 6.2, a network that broadcasts: a message to all
-// nodes is one transmission there. Two forms; form=sequenced is the second.
+// Broadcast describes section 6.2, a network that broadcasts: a message to all nodes is one
+// transmission there. Two forms; form=sequenced is the second.
 //
-// form=listed (section 6.2.2) is for a medium on which nodes cannot tell in
-// which order requests were transmitted:
+// form=listed (section 6.2.2) is for a medium on which nodes cannot tell in which order requests
+// were transmitted:
 //
-//  1. A node that asks chooses a number above any that it has seen and
-//     broadcasts REQUEST.
-//  2. A node that receives a REQUEST replies at once, to its sender alone, or
-//     defers the reply, as in section 2.2.
-//  3. A node that leaves broadcasts one REPLY for all whom it deferred, with the
-//     list of them. The list is needed: a node that is not on it must not take
-//     the REPLY for its own, since the leaver may not even have received its
-//     REQUEST (the text's footnote 2).
-//  4. A node enters when everybody has replied.
+//  1. A node that asks chooses a number above any that it has seen and broadcasts REQUEST.
+//  2. A node that receives a REQUEST replies at once, to its sender alone, or defers the reply, as
+//     in section 2.2.
+//  3. A node that leaves broadcasts one REPLY for all nodes it deferred, with the list of them. The
+//     list is needed: a node that is not on it must not take the REPLY for its own, since the
+//     leaver may not even have received its REQUEST (the text's footnote 2).
+//  4. A node enters when all others have replied.
 func Broadcast() *dme.Algorithm {
 	a := describe("ricart-agrawala-broadcast", "Ricart–Agrawala, broadcast", "6.2")
 	a.Description = "Ricart-Agrawala on a network with native broadcast: a request is one transmission that all receive, and one broadcast " +
@@ -140,7 +138,7 @@ func broadcastClaims() claim.List {
 	})
 }
 
-// of is about one form, where there is somebody to send to.
+// of is about one form, in systems of two nodes or more.
 func of(form string) func(dme.Setting) bool {
 	return func(s dme.Setting) bool { return s.Nodes >= 2 && s.Options.Get("form") == form }
 }
@@ -182,7 +180,7 @@ func newListener(n int, id dme.NodeID) dme.Node { return &listener{me: id, n: n}
 func (l *listener) Request(out *dme.Outbox) {
 	l.requesting = true
 	if l.n == 1 {
-		l.hear(l.me) // nobody is there to have a medium with
+		l.hear(l.me) // a lone node has no medium
 		l.enterIfFirst(out)
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"dmebench/dme/claim"
 )
 
-// Quantities of which only TR-869 speaks.
+// Quantities that only TR-869 mentions.
 var (
 	// EntriesAfterProcessing counts the entries of one node from when it has
 	// processed another's REQUEST until that one enters.
@@ -48,16 +48,16 @@ func messages() claim.List {
 func times() claim.List {
 	return append(claim.HandOver(1, claim.Mean, textbook+"section 9.4; "+report+"section 5.4, case A"), claim.List{
 		claim.SyncDelay.AtLeast("T: a one-way trip", claim.Saturated, report+"section 5.3.3"),
-		// The request waits for the slowest of N−1 round trips, which is
-		// 2T only where all links have the same delay.
+		// The request waits for the slowest of N−1 round trips, which is 2T only if all links have
+		// the same delay.
 		claim.ResponseTime.Averages("2T + E (links of equal delay)",
 			claim.Light, textbook+"section 9.2.3; "+report+"section 5.4, case B").OnEqualDelays(),
 		claim.ResponseTime.AtLeast("one round trip + E", claim.AnyLoad, report+"section 5.3.1").As("2T + E"),
 		LaterFirst.Averages("1/2", claim.Contention, report+"section 5.3.2").Where(claim.AtLeastTwo).
 			Refuted("numbers know something of time: who asks later has heard of more requests and takes a larger number; " +
 				"it is 1/2 where the numbers are equal and the numbers of the nodes decide"),
-		// The node number decides, which knows nothing of time. Where nodes ask
-		// again at their exits, neither does it look like chance.
+		// The node number decides, which knows nothing of time. If nodes ask again at their exits,
+		// neither does it look like chance.
 		TieLaterFirst.Averages("1/2 of the conflicts between equal numbers", claim.Burst, report+"section 5.3.2").
 			Named("equal-numbers").Where(claim.AtLeastTwo),
 	}...)
@@ -76,8 +76,8 @@ func order() claim.List {
 // oneDelay is claimed of the modifications, too.
 func oneDelay() claim.List { return claim.HandOver(1, claim.Mean, report+"section 5.4, case A") }
 
-// overtaking follows from the range of numbers, on links without order. Where a link keeps
-// order it is less.
+// overtaking follows from the range of numbers, on links without order. If a link keeps order it is
+// less.
 func overtaking() claim.List {
 	const source = report + "appendix"
 	return claim.List{
@@ -88,7 +88,7 @@ func overtaking() claim.List {
 	}
 }
 
-// mostFollowed is the largest system of which every pair of nodes is followed.
+// mostFollowed is the largest system in which every pair of nodes is followed.
 const mostFollowed = 64
 
 // conflicts follows pairs of concurrent requests: two nodes have asked, and neither
@@ -200,7 +200,7 @@ func tieLaterFirst(s dme.Setting) dme.Meter {
 // added, and the numbers of the nodes, can decide.
 func lowerWins(s dme.Setting) dme.Meter {
 	if !heard(s) {
-		return nil // what has arrived tells nothing of what a node has acted on
+		return nil // what has arrived does not say what a node has acted on
 	}
 	return newConflicts(s.Nodes, func(early, late, winner *request) (counts, hit bool) {
 		return early.highest == late.highest, winner.ID == min(early.ID, late.ID)

@@ -10,38 +10,34 @@ import (
 	"dmebench/dme/collections"
 )
 
-// Implicit describes section 6.1, the implicit reply. A reply carries one bit.
-// Where transmission times have a bound, silence can carry it:
+// Implicit describes section 6.1, the implicit reply. A reply carries one bit. If transmission
+// times have a bound, silence can carry it:
 //
-//  1. A node that asks chooses a number above any that it has seen, sends
-//     REQUEST to all others and starts to wait.
-//  2. A node that receives a REQUEST and has priority (it is requesting itself,
-//     with the smaller number, or among equals the smaller node number) defers:
-//     it answers DEFERRED. A node that does not defer says nothing.
-//  3. When a request has been on its way, and an answer could have come back, a
-//     node that has not said DEFERRED has replied.
+//  1. A node that asks chooses a number above any that it has seen, sends REQUEST to all others and
+//     starts to wait.
+//  2. A node that receives a REQUEST and has priority (it is requesting itself, with the smaller
+//     number, or among equals the smaller node number) defers: it answers DEFERRED. A node that
+//     does not defer says nothing.
+//  3. When a request has been on its way, and an answer could have come back, a node that has not
+//     said DEFERRED has replied.
 //  4. A node that leaves sends an explicit REPLY to everybody whom it deferred.
-//  5. A node enters when the wait is over and every node that said DEFERRED has
-//     sent its REPLY.
+//  5. A node enters when the wait is over and every node that said DEFERRED has sent its REPLY.
 //
-// The wait of step 3 is one longest round trip, in two legs of the bound on a
-// transmission: after the first, the REQUEST has arrived everywhere; after the
-// second, so has every DEFERRED. It is as long for a node that nobody hinders:
-// the saving in messages is paid for with the difference between the longest
-// round trip and a usual one.
+// The wait of step 3 is one longest round trip, in two legs of the bound on a transmission: after
+// the first, the REQUEST has arrived everywhere; after the second, so has every DEFERRED. It is as
+// long for a node that nobody hinders: the saving in messages is paid for with the difference
+// between the longest round trip and a usual one.
 //
 // Departures from the printed text, and what it leaves open:
 //
-//   - Links need not keep order, so that a REPLY may overtake the DEFERRED that
-//     it follows. Whoever counts 'deferred, then replied' waits for ever; here a
-//     balance is kept for each node.
-//   - A deferral costs two messages, the DEFERRED and the later REPLY. The text
-//     counts one: its 2(N−1) is the most for requests that are all made at once,
-//     since of two nodes only one defers the other. Under saturation every
-//     request is deferred by everybody, and costs 3(N−1).
+//   - Links need not keep order, so that a REPLY may overtake the DEFERRED that it follows. Whoever
+//     counts 'deferred, then replied' waits for ever; here a balance is kept for each node.
+//   - A deferral costs two messages, the DEFERRED and the later REPLY. The text counts one: its
+//     2(N−1) is the most for requests that are all made at once, since of two nodes only one defers
+//     the other. Under saturation every request is deferred by everybody, and costs 3(N−1).
 //
-// The links must deliver every message, within the bound; if one is lost or late
-// its silence is taken for permission, and two nodes enter.
+// The links must deliver every message, within the bound; if one is lost or late its silence is
+// taken for permission, and two nodes enter.
 func Implicit() *dme.Algorithm {
 	a := describe("ricart-agrawala-implicit", "Ricart–Agrawala, implicit reply", "6.1")
 	a.Description = "Silence means consent. A node that would defer its reply says DEFERRED at once, and one that agrees says nothing; the " +
@@ -78,10 +74,9 @@ const waited dme.TimerID = 1
 // legs of a round trip: the way there and the way back.
 const legs = 2
 
-// anyBound stands in where nobody knows a bound and nothing takes time, as
-// under a schedule explorer, which lets a timer fire when the messages before
-// it have arrived. A run over a network that takes time needs a bound that
-// somebody vouches for.
+// anyBound stands in if no bound is known and nothing takes time, as under a schedule explorer,
+// which fires a timer when the messages before it have arrived. A run over a network that takes
+// time needs a bound given by the user.
 const anyBound = 500 * time.Millisecond
 
 // maxBound keeps a round trip well within 64 bits of nanoseconds.
@@ -246,12 +241,11 @@ func implicitClaims() claim.List {
 	})
 }
 
-// balance says who owes us a REPLY, where deferrals are told: in sections 6.1
-// and 6.3. Links need not keep order, so that the REPLY may be here before the
-// news of the deferral that it ends. Whoever counts one up and the other down
-// from what he has then waits for ever.
+// balance says which nodes owe us a REPLY, if deferrals are announced: in sections 6.1 and 6.3.
+// Links need not keep order, so the REPLY may arrive before the news of the deferral that it ends.
+// A node that counts one up and the other down from that point waits for ever.
 type balance struct {
-	deferredBy   collections.NodeSet // who has deferred our request and not yet replied
+	deferredBy   collections.NodeSet // nodes that have deferred our request and not yet replied
 	repliedFirst collections.NodeSet // whose REPLY was here before the news of its deferral
 }
 
@@ -259,8 +253,7 @@ func makeBalance(n int) balance {
 	return balance{deferredBy: collections.MakeNodeSet(n), repliedFirst: collections.MakeNodeSet(n)}
 }
 
-// deferred takes the news that j has deferred our request. It reports false
-// where that is no news.
+// deferred takes the news that j has deferred our request. It reports false if that is no news.
 func (b *balance) deferred(j dme.NodeID) bool {
 	switch {
 	case b.deferredBy.Has(j):
@@ -273,7 +266,7 @@ func (b *balance) deferred(j dme.NodeID) bool {
 	return true
 }
 
-// replied takes j's REPLY. It reports false where there was one already.
+// replied takes j's REPLY. It reports false if there was one already.
 func (b *balance) replied(j dme.NodeID) bool {
 	switch {
 	case b.repliedFirst.Has(j):
@@ -289,8 +282,8 @@ func (b *balance) replied(j dme.NodeID) bool {
 // settled reports whether all deferrals that we know of are over.
 func (b *balance) settled() bool { return b.deferredBy.Empty() }
 
-// clear forgets replies to deferrals that were never told: there are none as
-// long as the links do what they promise.
+// clear forgets replies to deferrals that were never announced: there are none if links keep their
+// promises.
 func (b *balance) clear() { b.repliedFirst.Clear() }
 
 func (b *balance) show(v *dme.Visitor) {

@@ -6,8 +6,8 @@ import (
 	"dmebench/dme"
 )
 
-// The invariants of section 3, which argues with what two nodes know of each
-// other. Those of a modification are the same where its nodes are.
+// The invariants of section 3, which argues with what two nodes know of each other. Those of a
+// modification are the same if its nodes are.
 
 // party is a node of section 2, or one that has grown from it.
 type party interface {
@@ -22,8 +22,8 @@ func (n *node) owes(id dme.NodeID) bool { return n.replyDeferred.Has(id) }
 
 func (n *delayingNode) owes(id dme.NodeID) bool { return n.delayed.Has(id) || n.node.owes(id) }
 
-// pairInvariants are those of nodes of type T, of any two of which one at a time has the
-// other's reply, unless together allows both.
+// pairInvariants are those of nodes of type T: of any two, one at a time has the other's reply,
+// unless together allows both.
 func pairInvariants[T party](together func(a, b T) bool) []dme.Invariant {
 	return []dme.Invariant{
 		dme.PairInvariant("one reply of two", "TR-869, section 3.1",
@@ -79,8 +79,8 @@ func oneAnswer[T party](v dme.GlobalView, i, j dme.NodeID, a, b T) error {
 	return nil
 }
 
-// answers reports whether a REPLY to node i answers a request of it: one that is
-// broadcast lists whom it answers (section 6.2).
+// answers reports whether a REPLY to node i answers a request of node i: a broadcast one lists the
+// nodes it answers (section 6.2).
 func answers(m *dme.Message, i dme.NodeID) bool {
 	if len(m.Vec) == 0 {
 		return true
@@ -163,8 +163,8 @@ const reply = "REPLY"
 // Waits of a node of section 2 are the replies that it lacks.
 func (n *node) Waits() []dme.Wait { return dme.WaitsFor(reply, n.awaitingReply.All()) }
 
-// Waits of section 6.1 are the replies of those who have said DEFERRED. Nobody
-// is waited for while silence may still become a reply.
+// Waits in section 6.1 are the replies of nodes that have said DEFERRED. Silence may still become a
+// reply, and is not waited for.
 func (n *implicitNode) Waits() []dme.Wait { return dme.WaitsFor(reply, n.owed.deferredBy.All()) }
 
 // Waits of section 6.2.1 are the replies of those whose REQUEST came first.
@@ -188,8 +188,8 @@ func (n *echoNode) Waits() []dme.Wait {
 	return dme.WaitIf(n.requestingCriticalSection && !n.inside, goesRound, dme.None)
 }
 
-// Waits of section 6.3, second form, is for the REQUEST to come home and then for
-// those who have noted a deferral on it.
+// Waits in section 6.3, second form, is for the REQUEST to come home and then for the nodes that
+// have noted a deferral on it.
 func (n *notesNode) Waits() []dme.Wait {
 	if n.requestingCriticalSection && !n.home && !n.inside {
 		return dme.WaitIf(true, goesRound, dme.None)
@@ -197,8 +197,8 @@ func (n *notesNode) Waits() []dme.Wait {
 	return dme.WaitsFor(reply, n.owed.deferredBy.All())
 }
 
-// Waits of section 7 are the answers that are due. A newcomer that is looking for
-// a group, or for REQUESTs of anybody, waits for time to pass.
+// Waits in section 7 are the answers that are due. A newcomer that looks for a group, or listens
+// for REQUESTs, waits for time to pass.
 func (n *robustNode) Waits() []dme.Wait {
 	switch n.stage {
 	case asking, probing, applying:

@@ -18,7 +18,7 @@ func lastingClaims() claim.List {
 		// again, either was the last with probability 1/2.
 		claim.MessagesPerCS.Averages("between 0 and 2(N−1): N−1 for uniformly drawn requesters",
 			claim.Light, source).As("N−1"),
-		// A node that leaves has given its permission to all who wait.
+		// A node that leaves has given its permission to all that wait.
 		claim.CostPerPeer(2, claim.Saturated, claim.Mean, source+": between 0 and 2(N−1)"),
 		claim.MessagesPerCS.AtMost("fewer than N−1, where few nodes make most requests",
 			claim.HotSpot, source+": between 0 and 2(N−1)").

@@ -17,23 +17,21 @@ import (
 // Priority describes section 6.5, increments of the sequence number other than one. All else is as
 // in section 2.2. Increments are from 1 to D:
 //
-//   - increments=random: each request's is drawn again. When requests cross, the
-//     tie-breaking rule no longer favours the nodes with low numbers, as it does
-//     where all of them choose the same sequence number.
-//   - increments=priority: each node has its own, 1 at node 1, the highest
-//     priority, and D at node N. When requests cross, the smaller increment wins.
+//   - increments=random: each request's is drawn again. When requests cross, the tie-breaking rule
+//     no longer favours the nodes with low numbers, as it does if all of them choose the same
+//     sequence number.
+//   - increments=priority: each node has its own, 1 at node 1, the highest priority, and D at node
+//     N. When requests cross, the smaller increment wins.
 //
-// Either works between requests that cross, and only there: a node that has
-// heard of a request asks with a larger number, whatever its increment. Under
-// saturation every node has heard of all requests before its own, and nodes take
-// turns. The text's second means goes further, option lower: a node of
-// high priority delays the REQUESTs of others so as not to hear of them.
+// Either works between requests that cross, and only there: a node that has heard of a request asks
+// with a larger number, whatever its increment. Under saturation every node has heard of all
+// requests before its own, and nodes take turns. The text's second means goes further, option
+// lower: a node of high priority delays the REQUESTs of others so as not to hear of them.
 //
-// An increment of 0 is not safe: a node that has replied to a REQUEST would ask
-// with the same number and could win the tie against the node that it has let
-// in. With increments up to D the numbers of all requests lie between some x and
-// x + (N−1)D, so that a modulus for them (section 6.4) would have to be
-// 2(N−1)D + 1.
+// An increment of 0 is not safe: a node that has replied to a REQUEST would ask with the same
+// number and could win the tie against the node that it has let in. With increments up to D the
+// numbers of all requests lie between some x and x + (N−1)D, so that a modulus for them (section
+// 6.4) would have to be 2(N−1)D + 1.
 func Priority() *dme.Algorithm {
 	a := describe("ricart-agrawala-priority", "Ricart–Agrawala, random or small increments", "6.5")
 	a.Description = "Ricart-Agrawala in which a request's number may exceed the highest seen by more than one. Drawn at random, the " +
@@ -158,8 +156,8 @@ func priorityClaims() claim.List {
 			// where it adds 1 in section 6.4.
 			claim.NumberRange.AtMost("(N−1)D", claim.AnyLoad, "TR-869, section 6.4, with increments up to D").
 				Predicting(func(s dme.Setting) (float64, bool) { return float64(s.Nodes-1) * most(s), true }),
-			// 1 where all add 1. Of two increments from 1 to D the first is
-			// smaller, or equal and wins the tie.
+			// 1 if all add 1. Of two increments from 1 to D the first is smaller, or equal and wins
+			// the tie.
 			LowerFirst.Averages("less than 1: (D+1)/2D (increments=random)",
 				claim.Contention, source+", 1: random increments reduce the favouritism").
 				Predicting(func(s dme.Setting) (float64, bool) {
@@ -251,7 +249,7 @@ func lowerOptions() []dme.Option {
 			"heard", "delayed"),
 		{
 			Name: "hold", Default: "0s", Forms: []string{"DURATION"}, Valid: validHold,
-			Help: "with lower=delayed: how long a node that has left keeps REQUESTs waiting, lest it asks again itself; 0s serves " +
+			Help: "with lower=delayed: how long a node that has left keeps REQUESTs waiting, in case it asks again itself; 0s serves " +
 				"one that asks again in the instant in which it leaves",
 		},
 	}
@@ -292,8 +290,8 @@ func (n *delayingNode) Request(out *dme.Outbox) {
 // act acts on the first of the delayed REQUESTs, while the node has none of its own.
 func (n *delayingNode) act(out *dme.Outbox) { n.receiveRequest(n.delayed.Pop(), out) }
 
-// Release is the rest of the first process. Who has asked with priority is answered;
-// the others wait on, for as long as the node may ask again.
+// Release is the rest of the first process. Nodes that have asked with priority are answered; the
+// others wait for as long as this node may ask again.
 func (n *delayingNode) Release(out *dme.Outbox) {
 	n.priorityNode.Release(out)
 	if len(n.delayed) > 0 || n.hold > 0 {

@@ -45,8 +45,8 @@ import (
 )
 
 const (
-	// Clock: the sequence number. Ring: Req: whose it is and its number; Vec: who
-	// has noted a deferral. Readers: Flags: who asks.
+	// Clock: the sequence number. Ring: Req: whose it is and its number; Vec: the nodes that have
+	// noted a deferral. Readers: Flags: reader or writer.
 	kindRequest dme.Kind = iota + 1
 	// Clock: the sequence number that it answers. Broadcast: Vec: node, number,
 	// node, number, …
@@ -123,8 +123,8 @@ func (n *variables) defers(r dme.Stamp) bool {
 	return n.requestingCriticalSection && n.ourRequest().Precedes(r)
 }
 
-// keep defers the answer to r until the release. It reports false, and refuses
-// r, where one to its node is deferred already.
+// keep defers the answer to r until the release. It reports false, and refuses r, if one to its
+// node is deferred already.
 func (n *variables) keep(r dme.Stamp, out *dme.Outbox) bool {
 	added := n.replyDeferred.Add(r)
 	if !added {
@@ -151,7 +151,7 @@ func (n *variables) show(v *dme.Visitor) {
 // node is a node of section 2.
 type node struct {
 	variables
-	awaitingReply collections.NodeSet // who has still to reply to our request
+	awaitingReply collections.NodeSet // nodes that have yet to reply to our request
 }
 
 func newNode(n int, id dme.NodeID) node {
@@ -165,8 +165,7 @@ func (n *node) Request(out *dme.Outbox) {
 	}
 }
 
-// ask sends a REQUEST to everybody, and reports whether there is nobody whose
-// reply must be awaited.
+// ask sends a REQUEST to all others, and reports whether no reply must be awaited.
 func (n *node) ask(request dme.Message, out *dme.Outbox) bool {
 	n.choose(request.Clock)
 	n.awaitingReply.AddOthers(n.n, n.me)
@@ -212,7 +211,7 @@ func (n *node) receiveReply(from dme.NodeID, number uint64, out *dme.Outbox) {
 	}
 }
 
-// isLastReply counts a REPLY, and reports whether everybody has replied.
+// isLastReply counts a REPLY, and reports whether all have replied.
 func (n *node) isLastReply(from dme.NodeID, number uint64, out *dme.Outbox) bool {
 	if number != n.ourSequenceNumber || !n.awaitingReply.Has(from) {
 		out.Refuse("REPLY that is not awaited")

@@ -90,7 +90,7 @@ func (n *ringNode) plausible(from dme.NodeID, r dme.Stamp, out *dme.Outbox) bool
 	case successor(n.n, from) != n.me:
 		out.Refuse("REQUEST that did not come from the predecessor")
 	case r.Clock == 0 || r.Node < 1 || int(r.Node) > n.n:
-		out.Refuse("REQUEST of nobody")
+		out.Refuse("REQUEST of no node")
 	case r.Node == n.me && (r != n.ourRequest() || !n.requestingCriticalSection || n.inside):
 		out.Refuse("REQUEST of our own that is not on its way")
 	default:
@@ -117,7 +117,7 @@ func (s echoSystem) Node(id dme.NodeID) dme.Node {
 	return &echoNode{ringNode{variables: variables{me: id, n: s.n}}}
 }
 
-// Peers returns the successor: nobody sends to anybody else.
+// Peers returns the successor: nodes send to no other.
 func (s echoSystem) Peers(id dme.NodeID) []dme.NodeID {
 	if s.n == 1 {
 		return nil
@@ -185,7 +185,7 @@ func (n *notesNode) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 		return
 	}
 	if !n.notesPlausible(&m) {
-		out.Refuse("REQUEST with a note by nobody")
+		out.Refuse("REQUEST with a note by no node")
 		return
 	}
 	if m.Req.Node == n.me {

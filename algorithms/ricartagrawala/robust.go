@@ -5,69 +5,63 @@ import (
 	"dmebench/dme/collections"
 )
 
-// Robust describes section 7, considerations for practical networks: nodes may
-// crash and come back, join and leave while the others go on. The group are the
-// nodes that take part; what is said of all nodes in section 2 is said of them.
-// Its parts stand in files of their own:
+// Robust describes section 7, considerations for practical networks: nodes may crash and come back,
+// join and leave while the others go on. The group are the nodes that take part; what is said of
+// all nodes in section 2 is said of them. Its parts stand in files of their own:
 //
 //   - robust.go: section 2, with the set Awaiting_Reply of 7.4.
 //   - robust_names.go: 7.1. Node numbers come from a larger range, by NAMES.
-//   - robust_failure.go: 7.4 and 7.3. A node that waits too long for a REPLY asks
-//     ARE_YOU_THERE; who says nothing has FAILED, and everybody is told. And 7.3: a
-//     node that leaves tells the others and waits for their acknowledgements.
-//   - robust_insertion.go: 7.2. A newcomer says that it FAILED, waits,
-//     finds the group, and becomes part of it by a sponsor or by a broadcast.
-//     By 7.2.3 it asks only when its Highest_Sequence_Number is high enough, which it
-//     learns in one of five ways.
+//   - robust_failure.go: 7.4 and 7.3. A node that waits too long for a REPLY asks ARE_YOU_THERE;
+//     who says nothing has FAILED, and everybody is told. And 7.3: a node that leaves tells the
+//     others and waits for their acknowledgements.
+//   - robust_insertion.go: 7.2. A newcomer says that it FAILED, waits, finds the group, and becomes
+//     part of it by a sponsor or by a broadcast. By 7.2.3 it asks only when its
+//     Highest_Sequence_Number is high enough, which it learns in one of five ways.
 //
 // Departures from the printed text, which published.go keeps as it is:
 //
-//   - Those of section 2 (see the package): a REPLY names its request, and
-//     Highest_Sequence_Number covers own numbers. Otherwise a REPLY that
-//     ARE_YOU_THERE has drawn beside a deferred one serves a later request, and a
-//     newcomer that asks everybody for the highest number misses theirs.
-//   - ARE_YOU_THERE carries the number of the request and is handled as that
-//     REQUEST, sent again. The text has it answered by REPLY where no reply is
-//     deferred, even by a node that never saw the REQUEST and has priority over it.
-//   - The sponsor waits for acknowledgements of the newcomer's number before it
-//     admits the newcomer, and for the newcomer's before it leaves: the next sponsor
-//     finds a group on which all agree. In the broadcast form the newcomer waits for
-//     acknowledgements. It learns from them who is there beside those on the list of
-//     a nearby node, who may be newcomers like itself.
-//   - A newcomer finds a sponsor by WHO_IS_THERE. Where no node of a group answers
-//     twice, and no newcomer with a smaller number is there, it founds a group of its
-//     own: the text does not say how to begin again after all have failed.
-//   - A node that joins waits for the restart interval too: it cannot know that it
-//     has not been there before.
-//   - The ways b, c and e of 7.2.3 wait for REQUESTs, which may never come. After
-//     the time of way d the newcomer goes on as there. Way d asks a nearby node for
-//     its number in any case, and not only where no REQUEST was received: then it
-//     does not matter whether the estimate of the critical section holds.
+//   - Those of section 2 (see the package): a REPLY names its request, and Highest_Sequence_Number
+//     covers own numbers. Otherwise a REPLY that ARE_YOU_THERE has drawn beside a deferred one
+//     serves a later request, and a newcomer that asks everybody for the highest number misses
+//     theirs.
+//   - ARE_YOU_THERE carries the number of the request and is handled as that REQUEST, sent again.
+//     The text has it answered by REPLY if no reply is deferred, even by a node that never saw the
+//     REQUEST and has priority over it.
+//   - The sponsor waits for acknowledgements of the newcomer's number before it admits the
+//     newcomer, and for the newcomer's before it leaves: the next sponsor finds a group on which
+//     all agree. In the broadcast form the newcomer waits for acknowledgements. It learns from them
+//     who is there beside those on the list of a nearby node, who may be newcomers like itself.
+//   - A newcomer finds a sponsor by WHO_IS_THERE. If no node of a group answers twice, and no
+//     newcomer with a smaller number is there, it founds a group of its own: the text does not say
+//     how to begin again after all have failed.
+//   - A node that joins waits for the restart interval too: it cannot know that it has not been
+//     there before.
+//   - The ways b, c and e of 7.2.3 wait for REQUESTs, which may never come. After the time of way d
+//     the newcomer goes on as there. Way d asks a nearby node for its number in any case, and not
+//     only if no REQUEST was received: then it does not matter whether the estimate of the critical
+//     section holds.
 //
 // # Timers
 //
-// The bound B on a message's delay, handling included, is the option bound: the
-// user vouches for it. The option cs-bound is the estimate E of the time in a
-// critical section. The first period of 7.4 is 2B+E, the second 2B: a node that
-// fails is removed at most 4B+E after somebody asks for its REPLY and the last
-// other REPLY has come. A wrong E costs probes and nothing else. The restart
-// interval is 2B, in two legs: after the first everybody has heard that the node
-// failed, and after the second what others have said about it has arrived.
+// The bound B on a message's delay, handling included, is the option bound: the user vouches for
+// it. The option cs-bound is the estimate E of the time in a critical section. The first period of
+// 7.4 is 2B+E, the second 2B: a node that fails is removed at most 4B+E after somebody asks for its
+// REPLY and the last other REPLY has come. A wrong E costs probes and nothing else. The restart
+// interval is 2B, in two legs: after the first everybody has heard that the node failed, and after
+// the second what others have said about it has arrived.
 //
 // # What it survives, and what not
 //
-// It survives any crashes while one node is left: of requesters, of the node in
-// the critical section, of a sponsor at work, of newcomers. Nobody notices a node
-// that fails until somebody asks.
+// It survives any crashes while one node is left: of requesters, of the node in the critical
+// section, of a sponsor at work, of newcomers. Nobody notices a node that fails until somebody
+// asks.
 //
-// Where the network breaks the bound, a node that is alive may be declared failed.
-// If it is in its critical section, another enters beside it; if it waits, and has
-// all but one REPLY, likewise. It is told so by the FAILED that is broadcast or, if
-// that is lost, by a RESTART in answer to its next REQUEST, and returns as a
-// newcomer, after its critical section if it is inside. A network that falls into
-// parts makes each part a group: two nodes may be in the critical section, and
-// the groups do not find each other again. No scheme that goes on without a
-// majority can do better.
+// If the network breaks the bound, a node that is alive may be declared failed. If it is in its
+// critical section, another enters beside it; if it waits, and has all but one REPLY, likewise. It
+// is told so by the FAILED that is broadcast or, if that is lost, by a RESTART in answer to its
+// next REQUEST, and returns as a newcomer, after its critical section if it is inside. A network
+// that falls into parts makes each part a group: two nodes may be in the critical section, and the
+// groups do not find each other again. No scheme that goes on without a majority can do better.
 func Robust() *dme.Algorithm {
 	a := describeRobust("ricart-agrawala-robust", "Ricart–Agrawala, robust",
 		func(n *robustNode) dme.Node { return n })
@@ -109,24 +103,23 @@ func describeRobust(name, title string, wrap func(*robustNode) dme.Node) *dme.Al
 const (
 	kindAreYouThere dme.Kind = kindReply + 1 + iota // Clock: the number of the REQUEST; 0: SPONSOR
 	kindYesIAmHere                                  // Clock: as in the ARE_YOU_THERE
-	kindFailed                                      // Node: who
+	kindFailed                                      // Node: the failed node
 	kindRestart                                     // Clock: the number of the REQUEST
 	kindWhoIsThere
 	kindHere        // Flags: byMember, or none; Vec, for a broadcast: the group
 	kindSponsor     // the sender wants to be sponsored
 	kindInsert      // Node: the newcomer; Clock: the sponsor's number
-	kindAcknowledge // Node: who is inserted, or leaves; Clock: as in the INSERT
+	kindAcknowledge // Node: the node that is inserted, or leaves; Clock: as in the INSERT
 	kindWelcome     // Clock: the sponsor's number; Vec: the group
 	kindAskHighest
-	kindHighest // Clock: the number; Flags: byMember where it can be relied upon
+	kindHighest // Clock: the number; Flags: byMember if it can be relied upon
 	kindLeave
 )
 
 // byMember is the flag of an answer by a node of the group.
 const byMember uint8 = 1
 
-// stage says what a node waits for, and of whom: of those in awaiting, who have
-// until its timer fires.
+// stage says what a node waits for from the nodes in awaiting, which have until its timer fires.
 type stage uint64
 
 const (
@@ -151,8 +144,8 @@ type robustNode struct {
 	*robustSystem
 
 	group    collections.NodeSet // the other nodes that take part, as far as is known
-	awaiting collections.NodeSet // who has still to answer; Awaiting_Reply of 7.4 while it asks
-	suspects collections.NodeSet // those of them who are silent after ARE_YOU_THERE, or are consulted; empty at other stages
+	awaiting collections.NodeSet // nodes that have yet to answer; Awaiting_Reply of 7.4 while it asks
+	suspects collections.NodeSet // those of them that are silent after ARE_YOU_THERE, or are consulted; empty at other stages
 	stage    stage
 	legs     uint64 // of the bound until the timer counts
 
@@ -160,14 +153,14 @@ type robustNode struct {
 	synchronized bool // its Highest_Sequence_Number is high enough
 	wanted       bool // the local process has asked, and is not inside
 	inside       bool // the local process is in the critical section
-	leaving      bool // it has been told to leave
+	leaving      bool // it is to leave
 	removed      bool // others hold it for failed, which it heard in its critical section
 
 	hindered bool   // seeking: there is a newcomer with a smaller number
 	silent   uint64 // seeking: how often no node of a group has answered
 
-	newcomers collections.NodeSet // who wants to be sponsored
-	newcomer  dme.NodeID          // who is being inserted
+	newcomers collections.NodeSet // nodes that want to be sponsored
+	newcomer  dme.NodeID          // the node being inserted
 
 	first    uint64   // listening: the first number that was received
 	received []uint64 // listening: by node, from 1: how many REQUESTs
@@ -226,7 +219,7 @@ func (n *robustNode) tellGroup(m dme.Message, out *dme.Outbox) {
 	}
 }
 
-// awaitGroup expects an answer from everybody in the group.
+// awaitGroup expects an answer from every node of the group.
 func (n *robustNode) awaitGroup() {
 	n.awaiting.Clear()
 	for j := range n.group.All() {
@@ -310,8 +303,8 @@ func (n *robustNode) receiveRequest(from dme.NodeID, number uint64, out *dme.Out
 	}
 }
 
-// receivable reports whether a REQUEST is to be answered, and takes note of its
-// number. One who is not in the group is told so, by a node that is.
+// receivable reports whether a REQUEST is to be answered, and takes note of its number. A node of
+// the group tells the sender if that is not in the group.
 func (n *robustNode) receivable(from dme.NodeID, number uint64, out *dme.Outbox) bool {
 	if number == 0 {
 		out.Refuse("REQUEST without a sequence number")
@@ -325,9 +318,8 @@ func (n *robustNode) receivable(from dme.NodeID, number uint64, out *dme.Outbox)
 	return true
 }
 
-// deferReply defers the reply where our own request has priority, and reports
-// whether it did. A node has one request at a time: a newer one takes the place of
-// an older.
+// deferReply defers the reply if our own request has priority, and reports whether it did. A node
+// has one request at a time: a newer one takes the place of an older.
 func (n *robustNode) deferReply(from dme.NodeID, number uint64) bool {
 	r := dme.Stamp{Clock: number, Node: from}
 	if !n.requestingCriticalSection || !n.precedes(n.ourRequest(), r) {
@@ -340,9 +332,8 @@ func (n *robustNode) deferReply(from dme.NodeID, number uint64) bool {
 	return true
 }
 
-// receiveReply is the third process. A REPLY may come twice, and late: where
-// ARE_YOU_THERE has drawn one beside it, or where it was taken for granted because
-// its sender left.
+// receiveReply is the third process. A REPLY may come twice, and late: if ARE_YOU_THERE has drawn
+// one beside it, or where it was taken for granted because its sender left.
 func (n *robustNode) receiveReply(from dme.NodeID, number uint64, out *dme.Outbox) {
 	if number > n.ourSequenceNumber {
 		out.Refuse("REPLY to a request that was not made")
@@ -358,8 +349,8 @@ func (n *robustNode) pending(number uint64) bool {
 	return n.requestingCriticalSection && number == n.ourSequenceNumber && (n.stage == asking || n.stage == probing)
 }
 
-// answered notes that j has answered, or need not any more, and goes on where
-// nobody else is awaited.
+// answered notes that j has answered, or need not any more, and goes on if no other node is
+// awaited.
 func (n *robustNode) answered(j dme.NodeID, out *dme.Outbox) {
 	if !n.awaiting.Has(j) {
 		return

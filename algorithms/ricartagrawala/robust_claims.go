@@ -11,7 +11,7 @@ import (
 
 func robustClaims() claim.List {
 	const failures = "TR-869, section 7.4"
-	// Where a critical section outlasts the estimate, nodes ask ARE_YOU_THERE.
+	// If a critical section outlasts the estimate, nodes ask ARE_YOU_THERE.
 	estimated := func(s dme.Setting) bool { return s.E <= s.System.(*robustSystem).csBound }
 	twoEach := claim.MessagesPerCS.Is("2(N−1), while no node fails", claim.Light, "TR-869, sections 4 and 7")
 	saturated := twoEach
@@ -75,8 +75,8 @@ func synchronizedClaims() claim.List {
 	return all
 }
 
-// newFalseSuspicions counts what nodes hear of others that have FAILED and are alive, where
-// anybody was suspected. A node that comes back says so of itself.
+// newFalseSuspicions counts the news that a node has FAILED which is alive, if any was suspected. A
+// node that comes back announces itself so.
 func newFalseSuspicions(s dme.Setting) dme.Meter {
 	down := collections.MakeNodeSet(s.Nodes)
 	suspected, count := false, 0
@@ -118,7 +118,7 @@ func newDetection(s dme.Setting) dme.Meter {
 // ones that were sent before it came back, and those sent to others and not to it since.
 type latecomers struct {
 	number  []uint64              // by node, from 1: of its latest REQUEST
-	to      []collections.NodeSet // by node, from 1: who was sent that one
+	to      []collections.NodeSet // by node, from 1: the receivers of that one
 	highest uint64                // of all until now
 	missed  []uint64              // by newcomer: the highest that it would have received
 	joining collections.NodeSet

@@ -9,21 +9,20 @@ import (
 
 // What follows is section 7.4, node failures:
 //
-//  1. A node that asks starts a timer. It is restarted when a REPLY is received,
-//     and cancelled when the node enters.
-//  2. If it expires, all nodes whose REPLY is awaited are suspected, and asked
-//     ARE_YOU_THERE.
-//  3. A node that receives ARE_YOU_THERE answers YES_I_AM_HERE if it defers its
-//     reply, and REPLY otherwise.
-//  4. Who has not answered after a second period has failed. That is broadcast. If
-//     all have answered, a new first period begins.
-//  5. A node that hears of a failure does not await the failed node any more, and
-//     removes it from the group.
-//  6. A node that receives a REQUEST from one who is not in its group answers
-//     RESTART; who receives that returns to the group as a newcomer.
+//  1. A node that asks starts a timer. It is restarted when a REPLY is received, and cancelled when
+//     the node enters.
+//  2. If it expires, all nodes whose REPLY is awaited are suspected, and asked ARE_YOU_THERE.
+//  3. A node that receives ARE_YOU_THERE answers YES_I_AM_HERE if it defers its reply, and REPLY
+//     otherwise.
+//  4. A node that has not answered after a second period has failed. That is broadcast. If all have
+//     answered, a new first period begins.
+//  5. A node that hears of a failure does not await the failed node any more, and removes it from
+//     the group.
+//  6. A node that receives a REQUEST from a node outside its group answers RESTART; the receiver
+//     returns to the group as a newcomer.
 //
-// A newcomer watches over its sponsor in the same way. Where an answer is due at
-// once, as an acknowledgement is, there is only the second period.
+// A newcomer watches over its sponsor in the same way. If an answer is due at once, as an
+// acknowledgement is, there is only the second period.
 
 // answerDue is the one timer of a node: a node waits for one thing at a time.
 const answerDue dme.TimerID = 1
@@ -38,9 +37,9 @@ func (n *robustNode) watch(out *dme.Outbox) {
 	out.SetTimer(answerDue, legs*n.bound+n.csBound)
 }
 
-// await begins a stage that ends after a round trip: two legs of the bound. After
-// the first, what was sent has arrived, and who crashed before will send no more;
-// after the second, all that was sent before has arrived, whoever has sent it.
+// await begins a stage that ends after a round trip: two legs of the bound. After the first, what
+// was sent has arrived, and nodes that crashed before will send no more; after the second,
+// everything sent before has arrived, whoever sent it.
 func (n *robustNode) await(s stage, out *dme.Outbox) {
 	n.stage, n.legs = s, legs
 	out.SetTimer(answerDue, n.bound)
@@ -82,8 +81,7 @@ func (n *robustNode) probe(out *dme.Outbox) {
 	n.await(probing, out)
 }
 
-// probed is the number of the request whose replies are awaited; 0 where the
-// sponsor's WELCOME is.
+// probed is the number of the request whose replies are awaited; 0 if the sponsor's WELCOME is.
 func (n *robustNode) probed() uint64 {
 	if n.requestingCriticalSection {
 		return n.ourSequenceNumber
@@ -125,7 +123,7 @@ func (n *robustNode) watchIfNoSuspects(out *dme.Outbox) {
 	}
 }
 
-// declareFailed is step 4 for those who have not answered.
+// declareFailed is step 4 for nodes that have not answered.
 func (n *robustNode) declareFailed(silent *collections.NodeSet, out *dme.Outbox) {
 	for _, j := range slices.Collect(silent.All()) {
 		out.Broadcast(dme.Message{Kind: kindFailed, Node: j})
@@ -139,7 +137,7 @@ func (n *robustNode) receiveFailed(from, failed dme.NodeID, out *dme.Outbox) {
 	case failed == n.me:
 		n.returnAsNewcomer(out)
 	case !n.other(failed):
-		out.Refuse("FAILED of nobody")
+		out.Refuse("FAILED of no node")
 	default:
 		if failed == from {
 			n.meetNewcomer(from)
@@ -187,11 +185,11 @@ func (n *robustNode) returnAsNewcomer(out *dme.Outbox) {
 
 // What follows is section 7.3, the removal of nodes:
 //
-//  1. A node that wishes to leave notifies all others. Until all have acknowledged
-//     it does not ask, and goes on to reply to REQUESTs.
-//  2. Who is notified removes it from the group, does not await its REPLY any more,
-//     and acknowledges. The REPLY may still come: it is known by its request and its
-//     sender, and counts for nothing else.
+//  1. A node that wishes to leave notifies all others. Until all have acknowledged it does not ask,
+//     and goes on to reply to REQUESTs.
+//  2. A notified node removes it from the group, does not await its REPLY any more, and
+//     acknowledges. The REPLY may still come: it is known by its request and its sender, and counts
+//     for nothing else.
 
 // Depart is step 1. A node that is inserting a newcomer ends that first.
 func (n *robustNode) Depart(out *dme.Outbox) {

@@ -119,9 +119,8 @@ func (n *robustNode) receiveHere(from dme.NodeID, m *dme.Message, out *dme.Outbo
 	n.watch(out)
 }
 
-// nobodyHere is step 2 where no node of a group has answered for a round trip.
-// One that has just been admitted may have answered before it was: after a second
-// one there is none.
+// nobodyHere is step 2 if no node of a group has answered for a round trip. One that has just been
+// admitted may have answered before it was: after a second one there is none.
 func (n *robustNode) nobodyHere(out *dme.Outbox) {
 	n.silent++
 	if n.silent >= 2 {
@@ -182,7 +181,7 @@ func (n *robustNode) receiveInsert(from, newcomer dme.NodeID, number uint64, out
 			out.Send(newcomer, dme.Message{Kind: kindLeave})
 		}
 	} else if newcomer != n.me {
-		out.Refuse("INSERT of nobody")
+		out.Refuse("INSERT of no node")
 		return
 	}
 	out.Send(from, dme.Message{Kind: kindAcknowledge, Node: newcomer, Clock: number})
@@ -196,12 +195,12 @@ func (n *robustNode) welcome(out *dme.Outbox) {
 	n.await(welcoming, out)
 }
 
-// receiveWelcome is step 5 at the newcomer. It acknowledges twice where it was
-// sponsored twice, because its ARE_YOU_THERE has crossed the WELCOME.
+// receiveWelcome is step 5 at the newcomer. It acknowledges twice if it was sponsored twice,
+// because its ARE_YOU_THERE has crossed the WELCOME.
 func (n *robustNode) receiveWelcome(from dme.NodeID, m *dme.Message, out *dme.Outbox) {
 	sponsored := !n.admitted && (n.stage == applying || n.stage == probing) && n.awaiting.Has(from)
 	if !sponsored && !n.admitted {
-		out.Refuse("WELCOME of one who does not sponsor us")
+		out.Refuse("WELCOME from a node that is not the sponsor")
 		return
 	}
 	n.addAll(m.Vec)
@@ -233,8 +232,8 @@ func (n *robustNode) announce(out *dme.Outbox) {
 	n.await(announcing, out)
 }
 
-// announced is step 4 of the broadcast. Who is on the list, and has not
-// acknowledged, has failed.
+// announced is step 4 of the broadcast. A node that is on the list and has not acknowledged has
+// failed.
 func (n *robustNode) announced(out *dme.Outbox) {
 	n.declareFailed(&n.awaiting, out)
 	n.admit(out)
@@ -304,14 +303,14 @@ func (n *robustNode) listen(from dme.NodeID, number uint64, out *dme.Outbox) {
 	}
 }
 
-// heardFromAll is way b when nobody is left of whom a REQUEST is awaited.
+// heardFromAll is way b, once no REQUEST is awaited any more.
 func (n *robustNode) heardFromAll(out *dme.Outbox) {
 	if n.way == "each" || n.group.Empty() {
 		n.synchronizedNow(out)
 	}
 }
 
-// listenedEnough is way d, and the end of the others where too few ask.
+// listenedEnough is way d, and the end of the others if too few ask.
 func (n *robustNode) listenedEnough(out *dme.Outbox) {
 	n.awaitGroup()
 	if n.awaiting.Empty() {
@@ -343,8 +342,8 @@ func (n *robustNode) receiveAskHighest(from dme.NodeID, out *dme.Outbox) {
 	out.Send(from, m)
 }
 
-// receiveHighest is way a, and the end of way d. A nearby node that is no more
-// synchronized than we are is no help; but if all are like that, nobody has asked.
+// receiveHighest is way a, and the end of way d. A nearby node that is no more synchronized than
+// this one does not help; but if all are like that, no node has asked.
 func (n *robustNode) receiveHighest(from dme.NodeID, m *dme.Message, out *dme.Outbox) {
 	switch n.stage {
 	case comparing:

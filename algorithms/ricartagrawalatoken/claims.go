@@ -11,8 +11,8 @@ func claims() claim.List {
 	const source = "Chaudhuri and Karaata 1998, section 1"
 	const paper = "Ricart and Agrawala 1983"
 	return slices.Concat(claim.SafeAndLive(paper), claim.HandOver(1, claim.Mean, paper), claim.List{
-		// The token rests with the last requester: where requesters are
-		// drawn uniformly, the next one is the same with probability 1/N.
+		// The token rests with the last requester: if requesters are drawn uniformly, the next one
+		// is the same with probability 1/N.
 		claim.MessagesPerCS.Averages("0 or N: N(N−1)/N for uniformly drawn requesters", claim.Light, source).
 			As("N(N−1)/N"),
 		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, source),

@@ -179,5 +179,5 @@ func (n *node) State(v *dme.Visitor) {
 
 func (n *node) HasToken() bool { return n.tokenPresent() }
 
-// Waits names the token: a node that asks everybody does not know who has it.
+// Waits names the token: a node that asks all others does not know which has it.
 func (n *node) Waits() []dme.Wait { return dme.WaitIf(n.waiting, "TOKEN", dme.None) }

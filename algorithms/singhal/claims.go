@@ -13,7 +13,7 @@ var RequestsPerCS = claim.KindPerCS("REQUEST")
 // Steps counts the sizes of request sets that there are in a new system.
 var Steps = claim.Quantity{ID: "steps", Name: "different sizes of request sets"}
 
-// askAll is what happens where all sites always have a pending request.
+// askAll is what happens if all sites always have a pending request.
 const askAll = "a site that leaves has just replied to all others and must ask them all again"
 
 func claims() claim.List {
@@ -50,8 +50,8 @@ func steps(s dme.Setting) (float64, bool) {
 	return float64(len(sizes)), true
 }
 
-// NoStaircase counts the moments at which the system is silent, nobody asks, and the
-// request sets are no staircase with the site that executed last at its right end.
+// NoStaircase counts the moments at which the system is silent, no site asks, and the request sets
+// are not a staircase with the last site to execute at its right end.
 var NoStaircase = claim.Quantity{ID: "no-staircase", Name: "silent moments without a staircase"}
 
 // mostFollowed is the largest system in which every request set is looked at.
@@ -92,8 +92,8 @@ func newStairs(s dme.Setting) dme.Meter {
 	})
 }
 
-// isStaircase reports whether the sites stand in a line in which each asks exactly those
-// to its right, the last to execute at the right end, and owes nobody an answer.
+// isStaircase reports whether the sites form a line in which each asks exactly those to its right,
+// the last to execute is at the right end, and no site owes an answer.
 func isStaircase(sites []*site, last dme.NodeID) bool {
 	order := make([]*site, len(sites)-1) // from the right
 	for _, s := range sites[1:] {

@@ -49,7 +49,7 @@ type published struct {
 	inform     collections.NodeSet // I_i
 	requesting bool
 	executing  bool
-	at         uint64 // where the process stands in the three steps
+	at         uint64 // the site's place in the three steps
 }
 
 func newPublished(n int, id dme.NodeID, self bool) dme.Node {

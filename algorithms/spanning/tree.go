@@ -24,8 +24,8 @@ type Tree struct {
 	order  []dme.NodeID   // every node after its parent
 }
 
-// newTree returns the tree on n nodes in which parent says each node's parent.
-// It panics where that is no tree.
+// newTree returns the tree on n nodes in which parent says each node's parent. It panics if that is
+// no tree.
 func newTree(n int, parent func(dme.NodeID) dme.NodeID) *Tree {
 	edges := make([]edge, 0, n)
 	for i := Root + 1; int(i) <= n; i++ {

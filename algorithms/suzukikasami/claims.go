@@ -10,9 +10,9 @@ import (
 func claims() claim.List {
 	const source = "textbook, section 9.11"
 	return slices.Concat(claim.SafeAndLive(source+", theorem 9.3"), claim.HandOver(1, claim.UpperBound, source+": 0 or T"), claim.List{
-		// 0 for the site that has the idle token, N for any other. The
-		// token rests with the last requester: where requesters are drawn
-		// uniformly, the next one is the same with probability 1/N.
+		// 0 for the site that has the idle token, N for any other. The token rests with the last
+		// requester: if requesters are drawn uniformly, the next one is the same with probability
+		// 1/N.
 		claim.MessagesPerCS.Averages("0 or N: N(N−1)/N for uniformly drawn requesters", claim.Light, source).
 			As("N(N−1)/N"),
 		claim.MessagesPerCS.AtMost("N", claim.AnyLoad, source+"; Chaudhuri and Karaata 1998, section 1"),
@@ -65,8 +65,8 @@ func newAhead(s dme.Setting) dme.Meter {
 	})
 }
 
-// invariants are those by which section 9.11 argues: there is one token, its LN
-// tells outdated requests from current ones, and its Q holds sites that wait.
+// invariants are those by which section 9.11 argues: there is one token, its LN separates outdated
+// requests from current ones, and its Q holds sites that wait.
 func invariants() []dme.Invariant {
 	const source = "textbook, section 9.11"
 	return []dme.Invariant{

@@ -207,7 +207,7 @@ func (s *site) QueueLength() int { return max(0, len(s.token)-s.n) }
 
 func (s *site) HasToken() bool { return s.token != nil }
 
-// Waits names the token: a site that asks everybody does not know who has it.
+// Waits names the token: a site that asks all others does not know which has it.
 func (s *site) Waits() []dme.Wait { return dme.WaitIf(s.requesting, "TOKEN", dme.None) }
 
 // token is LN[1..N] and behind it Q, in the form in which messages carry it.
@@ -231,7 +231,7 @@ func (t token) setLN(j dme.NodeID, number uint64) { t[j-1] = number }
 // queue returns Q.
 func (t token) queue(n int) []uint64 { return t[n:] }
 
-// takeHead removes and returns the head of Q, None where Q is empty.
+// takeHead removes and returns the head of Q, None if Q is empty.
 func (t *token) takeHead(n int) dme.NodeID {
 	q := t.queue(n)
 	if len(q) == 0 {

@@ -2,28 +2,25 @@ package tokenring
 
 import "dmebench/dme"
 
-// demand is a site whose token moves only where it is asked for.
+// demand is a site whose token moves only if it is asked for.
 //
-//  1. A site that needs the token, for itself or for the next site, and does
-//     not have it, sends REQUEST to the previous site, once.
-//  2. A site that receives REQUEST owes the token to the next site. If it has
-//     the token and does not use it, it passes it on; else it is in need of it
-//     (step 1), and asks the previous site in turn.
+//  1. A site that needs the token, for itself or for the next site, and does not have it, sends
+//     REQUEST to the previous site, once.
+//  2. A site that receives REQUEST owes the token to the next site. If it has the token and does
+//     not use it, it passes it on; else it is in need of it (step 1), and asks the previous site in
+//     turn.
 //  3. A site that receives TOKEN executes if it is waiting,
-//  4. and after that passes the token on if it owes it. Otherwise the token
-//     rests here.
+//  4. and after that passes the token on if it owes it. Otherwise the token rests here.
 //
-// So a REQUEST stops at a site that has asked already, or has the token, and
-// the token comes back along the same way, in the direction of the ring: with
-// the token d hops behind the requester, d REQUESTs and d TOKENs. Safe, because
-// there is one token; live, because the sites that have asked form a chain from
-// every requester back to the token, which is passed on after at most one
+// So a REQUEST stops at a site that has asked already, or has the token, and the token comes back
+// along the same way, in the direction of the ring: with the token d hops behind the requester, d
+// REQUESTs and d TOKENs. Safe, because there is one token; live, because the sites that have asked
+// form a chain from every requester back to the token, which is passed on after at most one
 // execution at each of them: at most N−1 others come first.
 //
-// Order of messages does not matter: between two sites TOKEN goes one way and
-// REQUEST the other. In a ring of two both go both ways, and a REQUEST may
-// overtake the TOKEN that was sent before it: the receiver then owes a token
-// that it has not received yet, which step 4 covers.
+// Order of messages does not matter: between two sites TOKEN goes one way and REQUEST the other. In
+// a ring of two both go both ways, and a REQUEST may overtake the TOKEN that was sent before it:
+// the receiver then owes a token that it has not received yet, which step 4 covers.
 type demand struct {
 	place
 	token     bool // it is here
@@ -33,7 +30,7 @@ type demand struct {
 	owed      bool // we owe the token to the next site
 }
 
-// Request is step 1, or step 3 where the token rests here.
+// Request is step 1, or step 3 if the token rests here.
 func (d *demand) Request(out *dme.Outbox) {
 	d.waiting = true
 	d.use(out)

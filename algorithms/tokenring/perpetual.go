@@ -96,6 +96,5 @@ func (p *perpetual) State(v *dme.Visitor) {
 
 func (p *perpetual) HasToken() bool { return p.token }
 
-// Waits names the previous site, of which every site awaits the token, whether it
-// needs it or has to hand it on.
+// Waits names the previous site: every site awaits the token from it, to use it or to hand it on.
 func (p *perpetual) Waits() []dme.Wait { return dme.WaitIf(!p.token, "TOKEN", p.previous) }

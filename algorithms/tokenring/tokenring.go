@@ -1,18 +1,17 @@
-// Package tokenring is the simple method of the textbook's Exercise 9.1
-// (Kshemkalyani and Singhal, Distributed Computing, chapter 9): all sites are
-// arranged in a logical ring, 1 → 2 → … → N → 1, and whoever has the one token
-// may execute the critical section. The token is at node 1 at the beginning.
+// Package tokenring is the simple method of the textbook's Exercise 9.1 (Kshemkalyani and Singhal,
+// Distributed Computing, chapter 9): all sites are arranged in a logical ring, 1 → 2 → … → N → 1,
+// and the site that has the one token may execute the critical section. The token is at node 1 at
+// the beginning.
 //
-// mode=perpetual is the exercise's method: the token circulates for ever
-// ([perpetual]). A site that needs it grabs it as it comes by, executes, and
-// dispatches it to the next site; any other dispatches it at once.
+// mode=perpetual is the exercise's method: the token circulates for ever ([perpetual]). A site that
+// needs it grabs it as it comes by, executes, and dispatches it to the next site; any other
+// dispatches it at once.
 //
-// mode=demand is for times in which nobody asks, when a token that circulates
-// is all that happens: the token rests where it was used last, until a REQUEST
-// that goes the other way round the ring reaches it ([demand]).
+// mode=demand is for times without requests, when a circulating token is all that happens: the
+// token rests where it was used last, until a REQUEST that goes the other way round the ring
+// reaches it ([demand]).
 //
-// Neither mode needs links that keep order. Loss and duplication are not
-// tolerated.
+// Neither mode needs links that keep order. Loss and duplication are not tolerated.
 package tokenring
 
 import "dmebench/dme"
@@ -96,8 +95,8 @@ type place struct {
 	next, previous dme.NodeID
 }
 
-// invariants are those of a single token and, where it rests, of the chain of
-// those who have asked for it.
+// invariants are those of a single token and, where it rests, of the chain of sites that have asked
+// for it.
 func invariants() []dme.Invariant {
 	return []dme.Invariant{
 		dme.OneToken("textbook, Exercise 9.1", dme.OfKind(kindToken)),
@@ -111,7 +110,7 @@ func invariants() []dme.Invariant {
 }
 
 func askedOnce(v dme.GlobalView, id, previous dme.NodeID, d, before *demand) error {
-	if d.previous != previous || previous == id { // which is so where it is alone
+	if d.previous != previous || previous == id { // which is so if it is alone
 		return nil
 	}
 	requests, tokens := dme.Between(v, kindRequest, id, previous), dme.Between(v, kindToken, previous, id)

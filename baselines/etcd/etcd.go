@@ -149,7 +149,7 @@ func (s *service) Status(ctx context.Context) (lock.Status, error) {
 		r, err := s.client.Status(asking, at.Client)
 		cancel()
 		if err != nil {
-			continue // it is down, and the others tell
+			continue // it is down, and the others answer
 		}
 		if r.Leader == r.Header.MemberId {
 			st.Leader = i
@@ -169,7 +169,7 @@ func (s *service) Status(ctx context.Context) (lock.Status, error) {
 	return st, nil
 }
 
-// peerBytes reads how many bytes a server has sent to the others, as it tells Prometheus.
+// peerBytes reads from a server's Prometheus metrics how many bytes it has sent to the others.
 func peerBytes(ctx context.Context, server string) (sum uint64, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+server+"/metrics", nil)
 	if err != nil {
@@ -226,7 +226,7 @@ func (c *client) Lock(ctx context.Context) (fencing uint64, err error) {
 	return uint64(c.mutex.Header().Revision), nil
 }
 
-// Unlock deletes the client's key, which is gone where the lease was over.
+// Unlock deletes the client's key, which is gone if the lease was over.
 func (c *client) Unlock(ctx context.Context) error {
 	r, err := c.etcd.Txn(ctx).If(c.mutex.IsOwner()).Then(clientv3.OpDelete(c.mutex.Key())).Commit()
 	if err == nil && !r.Succeeded {

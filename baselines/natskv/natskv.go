@@ -46,8 +46,8 @@ const (
 func System() *lock.System {
 	return &lock.System{
 		Name: "nats-kv", Title: "NATS KV", Citation: "nats.go, jetstream.KeyValue: Create, Watch, Delete",
-		Description: "Whoever creates the key has the lock, and renews it; a waiter watches until it is deleted, or has expired, and tries again: " +
-			"all who wait try at once, in no order. With three servers the stream is replicated by Raft.",
+		Description: "The client that creates the key has the lock, and renews it; a waiter watches until it is deleted, or has expired, and tries again: " +
+			"all waiters try at once, in no order. With three servers the stream is replicated by Raft.",
 		Kinds: []string{
 			"create", "create answer", "delete", "delete answer", "renew", "renew answer", "watch", "watch event",
 		},
@@ -112,7 +112,7 @@ func start(ctx context.Context, c lock.Config) (lock.Service, error) {
 	return s, err
 }
 
-// open connects to the servers, and makes the bucket where it is not there yet.
+// open connects to the servers, and makes the bucket if it is not there yet.
 func (s *service) open(ctx context.Context, node dme.NodeID) (*nats.Conn, jetstream.KeyValue, error) {
 	urls := ""
 	for _, at := range s.Servers {
@@ -141,7 +141,7 @@ func (s *service) open(ctx context.Context, node dme.NodeID) (*nats.Conn, jetstr
 		if err == nil || ctx.Err() != nil {
 			return conn, kv, err
 		}
-		time.Sleep(20 * time.Millisecond) // the servers have still to choose who leads
+		time.Sleep(20 * time.Millisecond) // the servers have yet to elect a leader
 	}
 }
 
@@ -159,7 +159,7 @@ func (d dialer) Dial(network, address string) (net.Conn, error) {
 	return d.Meter.Dial(ctx, network, address)
 }
 
-// Status asks the servers' monitoring. Who leads the stream of the bucket leads.
+// Status asks the servers' monitoring. The leader is that of the bucket's stream.
 func (s *service) Status(ctx context.Context) (lock.Status, error) {
 	st := lock.Status{Leader: -1, Settings: map[string]string{
 		"nats-server": server.VERSION, "servers": strconv.Itoa(len(s.Servers)), "fsync": s.Options.Get("fsync"), "lease": s.Options.Get("lease"),
@@ -175,7 +175,7 @@ func (s *service) Status(ctx context.Context) (lock.Status, error) {
 			} `json:"account_details"`
 		}
 		if get(ctx, at.Admin, "/jsz?streams=true", &streams) != nil {
-			continue // it is down, and the others tell
+			continue // it is down, and the others answer
 		}
 		for _, a := range streams.Accounts {
 			for _, x := range a.Streams {
@@ -268,14 +268,14 @@ func (c *client) Lock(ctx context.Context) (fencing uint64, err error) {
 			if !open {
 				return 0, errors.New("the watch has ended")
 			}
-			if e == nil { // all that was there has been told
+			if e == nil { // everything that was there has been delivered
 				continue
 			}
 			c.meter.Received(watchEvent)
 			if e.Operation() == jetstream.KeyValuePut {
 				continue
 			}
-		case <-time.After(c.lease): // in case its end is not told
+		case <-time.After(c.lease): // in case the end is not announced
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}

@@ -35,7 +35,7 @@ const key = 1
 func System() *lock.System {
 	return &lock.System{
 		Name: "postgres", Title: "PostgreSQL", Citation: "PostgreSQL, explicit locking, advisory locks: pg_advisory_lock and pg_advisory_unlock",
-		Description: "A session has the lock until it gives it back or its connection ends; who waits stands in a queue of the server. " +
+		Description: "A session has the lock until it gives it back or its connection ends; waiters stand in a queue of the server. " +
 			"There is no lease: a client that stands still keeps the lock, and one that dies loses it at once. The lock is in the memory of one server.",
 		Kinds:     []string{"lock", "lock answer", "unlock", "unlock answer"},
 		Servers:   func(dme.Options) int { return 1 },
@@ -162,7 +162,7 @@ func (c *client) Lock(ctx context.Context) (uint64, error) {
 	return 0, nil
 }
 
-// Unlock gives the lock back, which is lost where the connection is.
+// Unlock gives the lock back, which is lost if the connection is.
 func (c *client) Unlock(ctx context.Context) error {
 	var held bool
 	c.meter.Sent(give)

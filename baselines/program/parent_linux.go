@@ -2,5 +2,5 @@ package program
 
 import "syscall"
 
-// endWithParent has a process end with the thread that starts it, in whatever way that ends.
+// endWithParent makes a process end with the thread that starts it, however that ends.
 func endWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }

@@ -58,8 +58,8 @@ func Run(ctx context.Context, cmd *exec.Cmd, end os.Signal, answers func(context
 	return nil
 }
 
-// As has a command run as a user, where this process may do so and is root, for a program
-// that refuses to. The folder becomes the user's.
+// As has a command run as a user, if this process may do so and is root, for a program that refuses
+// to. The folder becomes the user's.
 func As(name, dir string, cmd *exec.Cmd) error {
 	if os.Getuid() != 0 {
 		return nil

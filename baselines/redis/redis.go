@@ -31,8 +31,8 @@ const retryOption = "retry"
 func System() *lock.System {
 	s := &lock.System{
 		Name: "redis", Title: "Redis", Citation: "redsync v4: SET NX PX on one server, Redlock on three; https://redis.io/docs/latest/develop/clients/patterns/distributed-locks",
-		Description: "Whoever sets the key, on a majority of the servers, has the lock for a lease, and extends it. Who finds it set tries again after a while: " +
-			"nobody tells, and there is no order. The servers know nothing of each other, and a lock may be forgotten by one that is restarted.",
+		Description: "The client that sets the key, on a majority of the servers, has the lock for a lease, and extends it. Others try again after a while: " +
+			"there is no notification, and no order. The servers know nothing of each other, and a lock may be forgotten by one that is restarted.",
 		Options: []dme.Option{
 			lock.ServersOption("servers: one, or three for Redlock", "1", "3"),
 			dme.Choice("fsync", "whether a write is on the disk before it is answered; as Redis comes, there are snapshots", "false", "true"),

@@ -1,8 +1,7 @@
-// Package claim has the words in which the claims of papers stand beside their
-// algorithms: a [Claim] says that a [Quantity] under a [Load] is, or is at most, or
-// grows like, a formula, which is computed for a [dme.Setting]. A [List] of them is
-// the Claims of a [dme.Algorithm], and [Of] returns it to whoever draws, checks or
-// judges claims.
+// Package claim has the words in which the claims of papers stand beside their algorithms: a
+// [Claim] says that a [Quantity] under a [Load] is, or is at most, or grows like, a formula, which
+// is computed for a [dme.Setting]. A [List] of them is the Claims of a [dme.Algorithm], and [Of]
+// returns it for drawing, checking and judging.
 //
 // It measures nothing: runs do, and the gauges of an algorithm. Package claims judges.
 package claim
@@ -48,7 +47,7 @@ const (
 // Growth is how a quantity grows with N: like a power or like the logarithm.
 type Growth struct {
 	Exponent float64 // of N; 0 with Log
-	Log      bool    // like log N, to whatever base
+	Log      bool    // like log N, to any base
 
 	// Order says that the formula stands in an O(…): nothing grows faster, and the
 	// coefficient is left open. Without it the formula is claimed as it is.
@@ -82,12 +81,12 @@ type Claim struct {
 	// Applies says of what systems the claim is made; nil for all.
 	Applies func(dme.Setting) bool
 
-	// Predict stands for an Expression where the formula needs more than these
-	// variables. ok is false where the claim does not apply.
+	// Predict stands for an Expression if the formula needs more than these variables. ok is false
+	// if the claim does not apply.
 	Predict func(dme.Setting) (value float64, ok bool)
 
-	// Set is the algorithm's options under which the claim is made; nil for the
-	// defaults. Applies or Predict is still to say no where it does not apply.
+	// Set is the algorithm's options under which the claim is made; nil for the defaults. Applies
+	// or Predict is still to say no if it does not apply.
 	Set map[string]string
 
 	// FIFO restricts the claim to links that keep order, where the algorithm
@@ -97,22 +96,21 @@ type Claim struct {
 	// EqualDelays restricts the claim to links on which every message takes T.
 	EqualDelays bool
 
-	// Measure determines the quantity from the construction alone: of a Static
-	// claim, it is what a measurement is of others. nil where a run must tell.
+	// Measure determines the quantity from the construction alone: for a Static claim it replaces
+	// the measurement of runs. nil if runs must decide.
 	Measure func(dme.Setting) (value float64, ok bool)
 
-	// KnownFalse says why the claim does not hold; empty where it is not known
-	// to be false.
+	// KnownFalse says why the claim does not hold; empty if it is not known to be false.
 	KnownFalse string
 
-	// Test names the test of the package that measures what neither a run's
-	// result nor Measure tells; empty where there is none or no need of one.
+	// Test names the test of the package that measures what neither a run's result nor Measure has;
+	// empty if there is none or none is needed.
 	Test string
 }
 
-// Agrees reports whether measured values between lo and hi are what a claim of
-// this kind predicts; judged is false where telling takes more than a look: of
-// a mean and of a growth. The only tolerance is that of floating point.
+// Agrees reports whether measured values between lo and hi are what a claim of this kind predicts;
+// judged is false if telling takes more than a look: of a mean and of a growth. The only tolerance
+// is that of floating point.
 func (k Kind) Agrees(predicted, lo, hi float64) (agrees, judged bool) {
 	slack := 1e-9 * max(1, math.Abs(predicted))
 	above, below := lo >= predicted-slack, hi <= predicted+slack
@@ -129,8 +127,7 @@ func (k Kind) Agrees(predicted, lo, hi float64) (agrees, judged bool) {
 
 func (c Claim) expression() []rune { return expressionIn(cmp.Or(c.Expression, c.Formula)) }
 
-// Prediction returns what the claim predicts; ok is false where it is not made or gives
-// no number.
+// Prediction returns what the claim predicts; ok is false if it is not made or gives no number.
 func (c Claim) Prediction(s dme.Setting) (value float64, ok bool) {
 	if c.Applies != nil && !c.Applies(s) {
 		return 0, false
@@ -185,14 +182,13 @@ func CostPerPeer(messages float64, load Load, kind Kind, source string) Claim {
 	return MessagesPerCS.Claim(kind, formula, load, source)
 }
 
-// HandOver returns the claims about a synchronization delay of so many T and
-// what the textbook's section 9.2.3 concludes from it: a throughput of
-// 1/(SD + E), and so a response time of N(SD + E) where all N nodes always have
-// a request. The delay is the mean or, with kind UpperBound, at most that.
+// HandOver returns the claims about a synchronization delay of so many T and what the textbook's
+// section 9.2.3 concludes from it: a throughput of 1/(SD + E), and so a response time of N(SD + E)
+// if all N nodes always have a request. The delay is the mean or, with kind UpperBound, at most
+// that.
 //
-// Load is heavy where a request waits at every exit: nothing is claimed where T
-// and E are known and the N−1 entries of the others are over before a node's
-// next request can have been answered.
+// Load is heavy where a request waits at every exit: nothing is claimed where T and E are known and
+// the N−1 entries of the others are over before a node's next request can have been answered.
 func HandOver(delays float64, kind Kind, source string) List {
 	sd, opposite := "T", kind
 	if delays != 1 {
@@ -223,9 +219,9 @@ func KindsPerCS(c Claim, kinds ...string) List {
 	return all
 }
 
-// What follows states claims in the way of a table, a row for each: a quantity, in what
-// sense the formula says how large it is, under which load, by which source; and then what
-// limits the claim, where something does.
+// What follows states claims in the way of a table, a row for each: a quantity, in what sense the
+// formula says how large it is, under which load, by which source; and then what limits the claim,
+// if something does.
 
 // Is claims that the quantity is exactly that large, always.
 func (q Quantity) Is(formula string, load Load, source string) Claim {
@@ -293,7 +289,7 @@ func (c Claim) OnEqualDelays() Claim {
 	return c
 }
 
-// Where returns the claim as made only where applies says so, too.
+// Where returns the claim as made only if applies says so, too.
 func (c Claim) Where(applies func(dme.Setting) bool) Claim {
 	before := c.Applies
 	c.Applies = func(s dme.Setting) bool { return (before == nil || before(s)) && applies(s) }
@@ -327,8 +323,8 @@ func (c Claim) TestedBy(test string) Claim {
 // AtLeastTwo reports whether messages are sent at all.
 func AtLeastTwo(s dme.Setting) bool { return s.Nodes >= 2 }
 
-// PerEntry estimates the messages of an entry under a load, AnyLoad for any, from what the
-// claims say of it: a bound only where nothing sharper is said. It is 0 where they say nothing.
+// PerEntry estimates the messages of an entry under a load, AnyLoad for any, from what the claims
+// say of it: a bound only if nothing sharper is said. It is 0 if they say nothing.
 func PerEntry(a *dme.Algorithm, s dme.Setting, load Load) float64 {
 	var said, bound float64
 	for _, c := range Of(a) {

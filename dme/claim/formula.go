@@ -68,9 +68,9 @@ func letters(text []rune) int {
 	return end
 }
 
-// variable returns the value of a variable in formulas of a quantity, NaN where it has
-// none: m of a number of nodes that is no cube, K of an algorithm without request sets,
-// T and E where no message takes any time.
+// variable returns the value of a variable in formulas of a quantity, NaN if it has none: m of a
+// number of nodes that is no cube, K of an algorithm without request sets, T and E if no message
+// takes any time.
 func variable(s dme.Setting, of Quantity, name rune) (value float64, known bool) {
 	n := float64(s.Nodes)
 	switch name {

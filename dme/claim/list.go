@@ -10,10 +10,10 @@ import (
 	"dmebench/dme"
 )
 
-// List is what papers claim of one algorithm. It is the [dme.Claims] of all of them.
+// List is what papers claim about one algorithm. It is the [dme.Claims] of every algorithm here.
 type List []Claim
 
-// Of returns the claims of an algorithm; nil where it has none.
+// Of returns the claims of an algorithm; nil if it has none.
 func Of(a *dme.Algorithm) List {
 	list, _ := a.Claims.(List)
 	return list
@@ -68,10 +68,9 @@ func (c Claim) ID(a *dme.Algorithm) string {
 	return strings.Join([]string{a.Name, c.Quantity.ID, hyphenated(string(c.Load)), last}, "/")
 }
 
-// Asked returns the nodes whose permission node id asks for in a new system,
-// itself included, in ascending order: those to whom its first request sends
-// something. It is how a construction is examined that does not tell its
-// request sets.
+// Asked returns the nodes whose permission node id asks for in a new system, itself included, in
+// ascending order: those its first request sends something to. It examines constructions that do
+// not say their request sets.
 func Asked(s dme.Setting, id dme.NodeID) []dme.NodeID {
 	var out dme.Outbox
 	s.System.Node(id).Request(&out)

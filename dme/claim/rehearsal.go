@@ -6,7 +6,7 @@ import "dmebench/dme"
 // its nodes: in each round all messages arrive that were sent in the one before.
 type Rehearsal struct {
 	Nodes    []dme.Node // from 1
-	Entered  dme.NodeID // who has entered last
+	Entered  dme.NodeID // the last node to enter
 	Received int        // messages that have arrived
 
 	onWay, arriving []letter

@@ -13,8 +13,8 @@ import (
 // would take N² of those.
 type Deferred []dme.Stamp
 
-// Add puts r into the set. It reports false, and changes nothing, where there
-// is a request of r's node already.
+// Add puts r into the set. It reports false, and changes nothing, if there is a request of r's node
+// already.
 func (d *Deferred) Add(r dme.Stamp) bool {
 	at, found := d.find(r.Node)
 	if !found {
@@ -63,7 +63,7 @@ func (q *RequestQueue) Insert(r dme.Stamp) {
 	*q = slices.Insert(queue, at, r)
 }
 
-// Pop removes and returns the first request, the zero stamp where there is none.
+// Pop removes and returns the first request, the zero stamp if there is none.
 func (q *RequestQueue) Pop() (r dme.Stamp) {
 	if len(*q) > 0 {
 		r = (*q)[0]
@@ -122,8 +122,8 @@ type NodeQueue struct {
 
 // Push appends id.
 func (q *NodeQueue) Push(id dme.NodeID) {
-	// Room in front is reclaimed only where it is at least half of the whole,
-	// so that a push costs constant time on average.
+	// Room in front is reclaimed only if it is at least half of the whole, so that a push costs
+	// constant time on average.
 	if len(q.items) == cap(q.items) && 2*q.head >= len(q.items) {
 		q.items = q.items[:copy(q.items, q.items[q.head:])]
 		q.head = 0
@@ -131,7 +131,7 @@ func (q *NodeQueue) Push(id dme.NodeID) {
 	q.items = append(q.items, id)
 }
 
-// Front returns the node at the head, None where the queue is empty.
+// Front returns the node at the head, None if the queue is empty.
 func (q *NodeQueue) Front() dme.NodeID {
 	if q.Empty() {
 		return dme.None
@@ -139,8 +139,7 @@ func (q *NodeQueue) Front() dme.NodeID {
 	return q.items[q.head]
 }
 
-// Pop removes and returns the node at the head. It returns None where the
-// queue is empty.
+// Pop removes and returns the node at the head. It returns None if the queue is empty.
 func (q *NodeQueue) Pop() dme.NodeID {
 	if q.Empty() {
 		return dme.None

@@ -113,8 +113,8 @@ func MakeMemberSet(k int) (s MemberSet) {
 	return s
 }
 
-// Reset makes s an empty set of members of another list, of k. It allocates only
-// where no list before was as long.
+// Reset makes s an empty set of members of another list, of k. It allocates only if no list before
+// was as long.
 func (s *MemberSet) Reset(k int) {
 	s.resize(k)
 	s.Clear()

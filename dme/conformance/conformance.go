@@ -1,26 +1,24 @@
-// Package conformance is the test that every algorithm passes, the built-in
-// ones and those of other modules:
+// Package conformance is the test that every algorithm passes, the built-in ones and those of other
+// modules:
 //
 //	func TestConformance(t *testing.T) { conformance.Test(t, my.Algorithm()) }
 //
-// [Test] checks the description, then runs thousands of random schedules on
-// small systems: bursts, random arrivals and saturation, on links that give what
-// the algorithm says that it needs, and no more: they reorder unless it needs
-// order, every node receives the broadcasts of all in an order of its own unless
-// it needs them sequenced, and timers fire at any time unless it needs bounded
-// delay; then they fire after what was on the way has arrived. In each it checks mutual
-// exclusion, that every request is served and everything comes to rest, that no
-// message is refused, that the saved state of a node is all of its state, that
-// messages survive the wire, and the claims that are made for every run. Where all
-// nodes ask again and again and no step is favoured, none may starve; how even it was
-// is logged ([Turns]). Nodes are looked at for doing more with their clocks than the
-// algorithm says ([dme.Algorithm.Clocks]). A second series throws garbage at the nodes. Where the algorithm says that it
-// survives crashes, or its nodes can restart, join or leave, a third one lets them
-// do so at any moment.
+// [Test] checks the description, then runs thousands of random schedules on small systems: bursts,
+// random arrivals and saturation, on links that give what the algorithm says that it needs, and no
+// more: they reorder unless it needs order, every node receives the broadcasts of all in an order
+// of its own unless it needs them sequenced, and timers fire at any time unless it needs bounded
+// delay; then they fire after what was on the way has arrived. In each it checks mutual exclusion,
+// that every request is served and everything comes to rest, that no message is refused, that the
+// saved state of a node is all of its state, that messages survive the wire, and the claims that
+// are made for every run. If all nodes ask again and again and no step is favoured, none may
+// starve; how even it was is logged ([Turns]). Nodes are looked at for doing more with their clocks
+// than the algorithm says ([dme.Algorithm.Clocks]). A second series throws garbage at the nodes. If
+// the algorithm says that it survives crashes, or its nodes can restart, join or leave, a third one
+// lets them do so at any moment.
 //
-// A schedule is a function of its seed, which a failure prints. Random search
-// finds most faults and proves nothing; exhaustive search is another package's
-// work. Delays have no length here: claims about time are not judged.
+// A schedule is a function of its seed, which a failure prints. Random search finds most faults and
+// proves nothing; exhaustive search is another package's work. Delays have no length here: claims
+// about time are not judged.
 //
 // [Net] is the network behind it, for tests that replay a given schedule.
 package conformance
@@ -43,10 +41,9 @@ import (
 // those of projective planes; others are those of none.
 var sizes = []int{1, 2, 3, 5, 8, 13}
 
-// Test fails t unless a conforms. An algorithm that is known to be wrong, as it
-// was published, must be found out instead. Where claims are made for links that
-// keep order, and the algorithm does not need them to, it is tested on such
-// links as well.
+// Test fails t unless a conforms. An algorithm that is known to be wrong, as it was published, must
+// be found out instead. If claims are made for links that keep order, and the algorithm does not
+// need them to, it is tested on such links as well.
 func Test(t *testing.T, a *dme.Algorithm) { Sample(t, a, 1) }
 
 // sampled is how many settings [Sample] tests.
@@ -109,8 +106,8 @@ func testSetting(t *testing.T, a *dme.Algorithm, set map[string]string, settings
 	}
 }
 
-// testManyTurns lets more nodes take turns where they talk with some others only: who
-// is served may depend on a node's place among these, and few nodes have few places.
+// testManyTurns lets more nodes take turns if each talks to some others only: which are served may
+// depend on a node's place among these, and few nodes have few places.
 func testManyTurns(t *testing.T, a *dme.Algorithm, set map[string]string) {
 	opt, err := a.Resolve(set)
 	if err != nil {
@@ -240,9 +237,8 @@ func name(set map[string]string) string {
 	return strings.Join(parts, ",")
 }
 
-// checkClocks looks for a state in which a node does something else where clocks
-// are lower that have the same order, or where a variable is 0 that is said to be
-// looked at by nobody: see [vnet.CompareClocks].
+// checkClocks looks for a state in which a node behaves differently if clocks are lower in the same
+// order, or if a variable is 0 whose value is said not to matter: see [vnet.CompareClocks].
 func checkClocks(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) error {
 	if a.Clocks == nil {
 		return nil

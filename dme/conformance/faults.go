@@ -10,11 +10,10 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// SearchFaults runs count schedules under each load in which nodes crash, come
-// back, join and leave at random moments, as far as the algorithm says that it
-// can bear it, and returns the first fault that it finds: two nodes in the
-// critical section, a request of a node that is there that is not served although
-// the algorithm promises it, a panic. It is nil for an algorithm that promises
+// SearchFaults runs count schedules under each load in which nodes crash, come back, join and leave
+// at random moments, as far as the algorithm says that it tolerates that, and returns the first
+// fault that it finds: two nodes in the critical section, a request of a node that is there that is
+// not served although the algorithm promises it, a panic. It is nil for an algorithm that promises
 // nothing, and on a single node.
 func SearchFaults(a *dme.Algorithm, nodes int, set map[string]string, count uint64) error {
 	opt, err := a.Resolve(set)
@@ -58,8 +57,8 @@ func SearchFaults(a *dme.Algorithm, nodes int, set map[string]string, count uint
 	return nil
 }
 
-// notStuck judges a schedule with faults in which nothing moves any more. Messages may have
-// been refused: what was meant for one who is gone finds another.
+// notStuck judges a schedule with faults in which nothing moves any more. Messages may have been
+// refused: one meant for a node that is gone reaches its successor.
 func (s *schedule) notStuck() error {
 	if s.Stuck() {
 		return fmt.Errorf("nodes %v "+Stalled+"\n%s", s.Waiting(), s.States())
@@ -101,7 +100,7 @@ func runGarbage(a *dme.Algorithm, nodes int, set map[string]string, seed uint64)
 	return nil
 }
 
-// anybody returns a sender: mostly a node of the system.
+// anybody returns a sender, mostly a node of the system.
 func (s *schedule) anybody() dme.NodeID {
 	return dme.NodeID(s.rng.IntN(s.Nodes + 2))
 }

@@ -11,23 +11,22 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// Net is a system of nodes on a network in memory that does nothing by itself:
-// the test delivers each message and lets each node ask and leave. It watches
-// over mutual exclusion and records every entry.
+// Net is a system of nodes on a network in memory that does nothing by itself: the test delivers
+// each message and lets each node ask and leave. It watches over mutual exclusion and records every
+// entry.
 //
-// Every message passes through its wire form, and the vector that a node has
-// handed over is overwritten, so that a node that still looks at it is found out.
+// Every message passes through its wire form, and the vector that a node has handed over is
+// overwritten, so that a node that still looks at it is found out.
 //
-// Where the algorithm needs broadcasts to be sequenced, a broadcast is also on
-// the way to its sender, and its place in the one order is that in which the
-// first node hears it.
+// If the algorithm needs broadcasts to be sequenced, a broadcast is also on the way to its sender,
+// and its place in the one order is that in which the first node hears it.
 type Net struct {
 	Algorithm *dme.Algorithm
 	Setting   dme.Setting
 	Entries   []Entry
 
 	network *vnet.Network
-	peers   []collections.NodeSet // by node, from 1: whom it says it sends to; nil where it does not say
+	peers   []collections.NodeSet // by node, from 1: the peers that it declares; nil if it declares none
 	faults  []string
 	asked   []int // entries there had been when the node asked
 	sent    []int // entries there had been when the message of each number, from 1, was sent
@@ -50,8 +49,7 @@ func New(a *dme.Algorithm, nodes int, set map[string]string) (*Net, error) {
 	return NewWithout(a, nodes, nil, set)
 }
 
-// NewWithout returns a system like [New], of which some nodes are no part at
-// the start.
+// NewWithout returns a system like [New], without some of the nodes at the start.
 func NewWithout(a *dme.Algorithm, nodes int, absent []dme.NodeID, set map[string]string) (*Net, error) {
 	return newNet(a, vnet.Config{Nodes: nodes, Absent: absent, Faults: true, Seed: 1}, set, nil)
 }
@@ -120,7 +118,7 @@ func (h Host) Request() { h.net.Request(h.id) }
 // RequestShared lets the node ask as a reader.
 func (h Host) RequestShared() { h.net.do(vnet.Step{Kind: dme.RequestShared, Node: h.id}) }
 
-// Receive hands the node a message that nobody may have sent.
+// Receive hands the node a message that need not have been sent.
 func (h Host) Receive(from dme.NodeID, m *dme.Message) {
 	h.net.note(h.net.network.Inject(from, h.id, m))
 }
@@ -172,10 +170,9 @@ func (n *Net) InFlight(from, to dme.NodeID) []dme.Message { return n.network.OnT
 // were sent.
 func (n *Net) Flying() []vnet.Flight { return n.network.InFlight() }
 
-// Deliver delivers the k-th message, from 0, on the way between two nodes, or the
-// news that the sender is down or up. It panics where there is none, and where a
-// node would receive a sequenced broadcast before an earlier one. It may overtake
-// others of its link, but no news.
+// Deliver delivers the k-th message, from 0, on the way between two nodes, or the news that the
+// sender is down or up. It panics if there is none, and where a node would receive a sequenced
+// broadcast before an earlier one. It may overtake others of its link, but no news.
 func (n *Net) Deliver(from, to dme.NodeID, k int) {
 	x := vnet.Step{Kind: dme.Receive, Node: to, From: from, Index: k}
 	if kind, ok := n.network.News(from, to); ok {
@@ -206,17 +203,16 @@ func (n *Net) Fire() bool {
 	return n.doIf(vnet.Step{Kind: dme.Timeout, Node: timers[0].Node, Timer: timers[0].ID}, true)
 }
 
-// Elapse lets time pass until nothing is left to happen: messages arrive, the
-// oldest first, and when none is on the way the timers fire that were set. It
-// does not return where timers are set again and again.
+// Elapse lets time pass until nothing is left to happen: messages arrive, the oldest first, and
+// when none is on the way the timers fire that were set. It does not return if timers are set again
+// and again.
 func (n *Net) Elapse() {
 	for n.DeliverOldest() || n.Fire() {
 	}
 }
 
-// Serve lets node id ask, enter and leave while nobody else asks, with everything
-// in between that happens in time, and returns the number of messages that this
-// took. The network must be at rest.
+// Serve has node id ask, enter and leave while no other asks, with everything in between that
+// happens in time, and returns the number of messages that this took. The network must be at rest.
 func (n *Net) Serve(id dme.NodeID) (messages uint64, err error) {
 	before := n.Sent()
 	n.Request(id)
@@ -229,8 +225,8 @@ func (n *Net) Serve(id dme.NodeID) (messages uint64, err error) {
 	return n.Sent() - before, n.Err()
 }
 
-// Drain lets whoever is inside leave until nobody enters any more, and returns
-// in which order they did.
+// Drain has the nodes inside leave until no node enters any more, and returns the order in which
+// they did.
 func (n *Net) Drain() []dme.NodeID {
 	var order []dme.NodeID
 	for len(n.Inside()) > 0 {
@@ -280,9 +276,9 @@ func (n *Net) Err() error {
 	return nil
 }
 
-// Broken returns the invariant of the algorithm that does not hold as things are;
-// nil where all hold. It is for tests that have changed a node by hand, to see that
-// an invariant notices; what breaks in a step is told by [Net.Err].
+// Broken returns an invariant of the algorithm that does not hold now; nil if all hold. It is for
+// tests that have changed a node by hand, to see that an invariant notices; [Net.Err] says what
+// breaks in a step.
 func (n *Net) Broken() *vnet.Violation { return n.network.Broken() }
 
 // States describes every node, one on a line.
@@ -301,7 +297,7 @@ func (n *Net) do(x vnet.Step) *vnet.Event {
 		n.peers = nil // others may take the place of a peer
 	case dme.Receive, dme.Timeout:
 		if len(n.network.Invariants) > 0 && !n.network.Possible(x) {
-			n.network.Unwatch() // a test overtakes where links keep order, or fires a timer too early
+			n.network.Unwatch() // a test overtakes if links keep order, or fires a timer too early
 		}
 	}
 	e := n.network.Do(x)
@@ -341,8 +337,8 @@ func (n *Net) note(e *vnet.Event) {
 	}
 }
 
-// carry returns what the receiver decodes of a message. Its vector is the
-// network's now: who still reads it, reads something else.
+// carry returns what the receiver decodes of a message. Its vector belongs to the network now and
+// is overwritten, so that a node that still reads it is noticed.
 func (n *Net) carry(from, to dme.NodeID, m *dme.Message) dme.Message {
 	if n.peers != nil && from != to && !n.peers[from].Has(to) {
 		n.fault("node %d sends to node %d, which is not among its peers", from, to)

@@ -9,7 +9,7 @@ import (
 	"dmebench/dme"
 )
 
-// Make is [New] for a test, which ends where there is no such system.
+// Make is [New] for a test, which ends if there is no such system.
 func Make(t testing.TB, a *dme.Algorithm, nodes int, set map[string]string) *Net {
 	t.Helper()
 	net, err := New(a, nodes, set)
@@ -19,9 +19,8 @@ func Make(t testing.TB, a *dme.Algorithm, nodes int, set map[string]string) *Net
 	return net
 }
 
-// TestZeroOrN fails the test unless a node of a that asks alone enters without a
-// message where it has entered last – at the beginning, where it is node 1 – and
-// otherwise for N messages.
+// TestZeroOrN fails the test unless a node of a that asks alone enters without a message if it has
+// entered last – at the beginning, if it is node 1 – and otherwise for N messages.
 func TestZeroOrN(t *testing.T, a *dme.Algorithm, sizes ...int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1983, 2))

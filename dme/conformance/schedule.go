@@ -32,9 +32,8 @@ func runSchedule(a *dme.Algorithm, nodes int, set map[string]string, load vnet.L
 	return nil
 }
 
-// newSchedule returns a schedule in which each node asks up to four times. Nodes
-// are told to stop perhaps while their last request is pending, and while others
-// still ask.
+// newSchedule returns a schedule in which each node asks up to four times. Nodes may be told to
+// stop while their last request is pending, and while others still ask.
 func newSchedule(a *dme.Algorithm, nodes int, set map[string]string, load vnet.Load, seed uint64) (*schedule, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	return drawSchedule(a, vnet.Config{Nodes: nodes, Seed: seed}, set, load, rng)
@@ -59,12 +58,12 @@ func (n *Net) schedule(load vnet.Load, rng *rand.Rand) *schedule {
 	return s
 }
 
-// patience is how many steps a schedule goes on without a request, an entry or an exit
-// where too many nodes are down for anybody to be served.
+// patience is how many steps a schedule takes without a request, an entry or an exit once too many
+// nodes are down for any to be served.
 const patience = 2000
 
-// run takes steps until nothing moves any more, or what moves is of no avail, and returns
-// what end says then.
+// run takes steps until nothing moves any more, or what moves does not help, and returns what end
+// says then.
 func (s *schedule) run(end func() error) error {
 	for range maxSteps {
 		more := s.step()

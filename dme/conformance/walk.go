@@ -89,7 +89,7 @@ func (w Walk) Run() (*Net, error) {
 type Turns struct {
 	Entries   int     // while every node still asked again
 	MaxBypass int     // most entries of others between a request and its entry
-	Node      int     // who was overtaken so often
+	Node      int     // the node that was overtaken so often
 	Jain      float64 // Jain's index of the nodes' entries: 1 is even, 1/N where one node had all
 
 	// Allowed says how large MaxBypass may be, with [claim.OrdinaryTrip].
@@ -104,9 +104,8 @@ const starving = claim.TurnsOfOthers + claim.OrdinaryTrip
 // one can make it starve.
 const mostTurns = 8
 
-// manyTurns is a larger system, of which a third of the nodes can make another starve:
-// that of three planes of three lines of three, where a part of the mesh has two
-// neighbours.
+// manyTurns is a larger system, in which a third of the nodes can make another starve: three planes
+// of three lines of three, in which a part of the mesh has two neighbours.
 const manyTurns = 27
 
 // requestsEach is how often a node asks in a run of TakeTurns.
@@ -148,8 +147,8 @@ func TakeTurns(a *dme.Algorithm, nodes int, set map[string]string, seed uint64) 
 	return t, nil
 }
 
-// turns looks at the entries up to the last request of any node: from then on there
-// are fewer who ask. Who still waits then has been overtaken as well.
+// turns looks at the entries up to the last request of any node: from then on fewer ask. Nodes that
+// still wait then have been overtaken as well.
 func (n *Net) turns() Turns {
 	entries := n.Entries
 	count := make([]int, n.Setting.Nodes+1)
@@ -185,7 +184,7 @@ func (n *Net) turns() Turns {
 	return t
 }
 
-// logTurns has t tell how evenly a lets nodes take turns, and fails it where one starves.
+// logTurns logs how evenly a lets nodes take turns, and fails t if one starves.
 func logTurns(t *testing.T, a *dme.Algorithm, nodes int, set map[string]string) {
 	worst, err := turns(a, nodes, set)
 	if err != nil {
@@ -195,8 +194,8 @@ func logTurns(t *testing.T, a *dme.Algorithm, nodes int, set map[string]string) 
 		nodes, worst.Node, worst.MaxBypass, worst.Jain)
 }
 
-// turns says how evenly a lets nodes take turns, the worst of some schedules. It
-// fails where one starves.
+// turns says how evenly a lets nodes take turns, the worst of some schedules. It fails if one
+// starves.
 func turns(a *dme.Algorithm, nodes int, set map[string]string) (worst Turns, err error) {
 	worst.Jain = 1
 	for seed := range uint64(2) {

@@ -7,32 +7,28 @@ import (
 	"dmebench/dme"
 )
 
-// Classes puts together the states that differ in the values of logical clocks
-// alone, so that systems whose nodes ask without end have finitely many. States
-// are in the same class where their clocks have the same order, and the same
-// differences between neighbours in it, those of [Gap] and more counting as one.
-// Each class has one representative, whose clocks are as low as can be: the
-// lowest of each domain is 1, and no difference is above Gap.
+// Classes merges the states that differ only in the values of logical clocks, so that systems whose
+// nodes ask without end have finitely many. States are in the same class if their clocks have the
+// same order, and the same differences between neighbours in it, those of [Gap] and more counting
+// as one. Each class has one representative, whose clocks are as low as can be: the lowest of each
+// domain is 1, and no difference is above Gap.
 //
 // # Why this is sound
 //
-// Handlers compare clocks, copy them and set them to the successor of one; see
-// [dme.Visitor.Clock]. So what a handler does in a state it does in every state
-// of the class, and its outcomes are of one class too, but for one thing: a node
-// whose clock is Gap or more below the next steps up by one, and the difference
-// may now be Gap−1, or still Gap or more. The representative of what comes of
-// the step tells only the first; [Classes.Step] yields both. Hence every
-// schedule of the system is one between representatives, step by step, and what
-// holds of all schedules between representatives (no state in which a property
-// is broken, no fair cycle in which somebody waits) holds of all schedules of
-// the system. The other way round there may be a schedule between
-// representatives that the system has not: a counterexample has to be repeated
-// by a network.
+// Handlers compare clocks, copy them and set them to the successor of one; see [dme.Visitor.Clock].
+// So what a handler does in a state it does in every state of the class, and its outcomes are of
+// one class too, but for one thing: a node whose clock is Gap or more below the next steps up by
+// one, and the difference may now be Gap−1, or still Gap or more. The representative of the step's
+// outcome shows only the first; [Classes.Step] yields both. Hence every schedule of the system is
+// one between representatives, step by step, and what holds of all schedules between
+// representatives (no state in which a property is broken, no fair cycle in which a node waits)
+// holds of all schedules of the system. The other way round there may be a schedule between
+// representatives that the system has not: a counterexample has to be repeated by a network.
 //
-// Where the nodes show rising clocks, classes are larger: see [timestamps].
+// If the nodes show rising clocks, classes are larger: see [timestamps].
 //
-// An algorithm that does not say what its clocks are ([dme.Algorithm.Clocks])
-// has as many classes as states. One goroutine uses it.
+// An algorithm that does not say what its clocks are ([dme.Algorithm.Clocks]) has as many classes
+// as states. One goroutine uses it.
 type Classes struct {
 	*Space
 	exec     *executor // has nodes to load states into
@@ -40,7 +36,7 @@ type Classes struct {
 	messages []*clocked
 	queues   []*clocked
 	memo     map[string]uint32 // component and new clocks: component
-	bytes    int               // that the above take, about
+	bytes    int               // approximate size of the above
 
 	wide []span // of the state that a step is taken from: differences of Gap and more
 
@@ -49,7 +45,7 @@ type Classes struct {
 	// Of the state that is looked at.
 	old   []level
 	fresh []uint64 // what becomes of each of old
-	most  []uint64 // and its largest difference from the one before, where that is uncertain; else 0
+	most  []uint64 // and its largest difference from the one before, if that is uncertain; else 0
 	rep   []uint32
 	key   []byte
 	ids   []uint32
@@ -72,10 +68,11 @@ func (s *Space) NewClasses() *Classes {
 	return c
 }
 
-// Ordered reports whether states are told apart by the order of timestamps; see [dme.Visitor.Rising].
+// Ordered reports whether states are distinguished by the order of timestamps; see
+// [dme.Visitor.Rising].
 func (c *Classes) Ordered() bool { return c.timed.use }
 
-// Footprint is how many bytes of memory the classes take, without their space, about.
+// Footprint is the approximate size of the classes in bytes, without their space.
 func (c *Classes) Footprint() int { return c.bytes }
 
 // from says from which representative the steps are taken whose outcomes after is asked for next.
@@ -273,7 +270,7 @@ func (c *Classes) renumber(x dme.ClockVariable) {
 	}
 }
 
-// Components are told apart by these in the keys of Classes.memo.
+// The keys of Classes.memo distinguish components by these.
 const (
 	ofLocals byte = iota
 	ofQueues
@@ -373,7 +370,7 @@ type clocked struct {
 	levels []level // in order, each once
 	rising []level // as they are met, each as often
 	bare   uint32  // the component without them, plus one; 0: not known
-	stale  bool    // there are others, which nobody will look at, and which are not 0
+	stale  bool    // there are others that do not matter and are not 0
 }
 
 // known returns the clocks of a component, by its number, and finds them at first.

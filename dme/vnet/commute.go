@@ -16,7 +16,7 @@ type commuting struct {
 	effort  Effort
 	tried   int // stimuli
 
-	// Scratch. A state is met where its stamp is the present one.
+	// Scratch. A state is met if its stamp is the present one.
 	stamps       []uint32
 	stamp        uint32
 	stack        []uint32
@@ -42,9 +42,9 @@ type Effort struct {
 	Total      int // stimuli tried in all; 0: any number
 }
 
-// Brief is the effort that pays where the states are few: more is spent for minutes on
-// Ricart and Agrawala's algorithm on 4 nodes that ask 8 times, on links that do not keep
-// order, of which a search reaches a few hundred states.
+// Brief is the effort that pays if the states are few. More effort takes minutes on Ricart and
+// Agrawala's algorithm with 4 nodes that ask 8 times, on links that do not keep order, where a
+// search reaches a few hundred states.
 var Brief = Effort{Met: 1 << 11, Tried: 1 << 17}
 
 // Thorough is the effort that reduces systems of five nodes, with a limit on all of it.
@@ -52,8 +52,8 @@ func Thorough(total int) Effort { return Effort{Met: 1 << 16, Tried: 1 << 24, To
 
 const mostCut = 2 // visits at a node that were given up
 
-// States of a queue that grows take memory with the square of their number: a visit
-// gives up where they take so many bytes, and looks once in so many states.
+// States of a queue that grows take memory with the square of their number: a visit gives up if
+// they take so many bytes, and looks once in so many states.
 const (
 	wide      = 12 << 20
 	wideEvery = 256
@@ -63,7 +63,7 @@ func (c *commuting) forget() { c.table = table{} }
 
 func (c *commuting) key(at, message uint32) uint64 { return uint64(at)<<32 | uint64(message) }
 
-// answer says whether a message commutes at a node, where these may arrive.
+// answer says whether a message commutes at a node that these messages may reach.
 func (c *commuting) answer(at, message uint32, arrive [][]uint32) uint32 {
 	answer, ok := c.table.get(c.key(at, message))
 	if !ok {
@@ -80,7 +80,7 @@ func (c *commuting) answer(at, message uint32, arrive [][]uint32) uint32 {
 	return answer
 }
 
-// holds reports whether all messages that commuted still do where more may arrive.
+// holds reports whether all messages that commuted still do if more may arrive.
 func (c *commuting) holds(arrive [][]uint32, before []int) bool {
 	var all []uint64
 	for _, e := range c.table.slots {

@@ -13,13 +13,12 @@ import (
 // clockSteps of a walk lead the clocks of a few nodes far from where they began.
 const clockSteps = 300
 
-// CompareClocks looks for a state in which a node does something else where clocks
-// are lower that have the same order, so that [Classes] say nothing of the system. Nodes
-// that ask without end take steps, and from each state the same step is taken from the
-// representative of its class: what comes of it must be of one of the classes that
-// [Classes] says. It takes random walks, and so many steps from the states that are
-// nearest to the first. What it looks at is a function of its arguments. The error
-// names the handler, the state and the clocks that the node shows.
+// CompareClocks looks for a state in which a node does something else if clocks are lower that have
+// the same order, so that [Classes] say nothing of the system. Nodes that ask without end take
+// steps, and from each state the same step is taken from the representative of its class: what
+// comes of it must be of one of the classes that [Classes] says. It takes random walks, and so many
+// steps from the states that are nearest to the first. What it looks at is a function of its
+// arguments. The error names the handler, the state and the clocks that the node shows.
 func CompareClocks(m *Model, walks, near int) error {
 	if m.Algorithm.Clocks == nil {
 		return nil
@@ -95,9 +94,9 @@ func (c *comparison) near(first compared, most int) error {
 	return nil
 }
 
-// take takes a step of the representative here, and the network takes it too. It
-// returns the representative of the network's state; nil where a property is broken
-// for both, which others look into.
+// take takes a step of the representative here, and the network takes it too. It returns the
+// representative of the network's state; nil if a property is broken for both, which others look
+// into.
 func (c *comparison) take(here []uint32, x Step) (next []uint32, err error) {
 	real, ok := c.classes.In(c.Network, here, x)
 	if !ok {

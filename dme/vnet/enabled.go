@@ -5,8 +5,8 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// enabled appends every step that is possible. stuck reports a standstill:
-// somebody waits, and nothing can happen but that others ask.
+// enabled appends every step that is possible. stuck reports a standstill: a node waits, and
+// nothing can happen but that others ask.
 func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	waiting, moving := false, false
 	for id := dme.NodeID(1); int(id) <= m.Nodes; id++ {
@@ -44,8 +44,8 @@ func (m *Model) enabled(s state, to []Step) (steps []Step, stuck bool) {
 	return to, waiting && !moving && (!m.faulty || m.mustGoOn(s))
 }
 
-// arrivals appends what can happen to the messages on the way, of which first are
-// the first ones: that they arrive and, where they may, arrive twice or get lost.
+// arrivals appends what can happen to the messages on the way, of which first are the first ones:
+// they arrive and, if allowed, arrive twice or get lost.
 func (m *Model) arrivals(s state, to, first []Step, duplicate, lose bool) []Step {
 	if !m.Unordered && !m.Sequenced && !m.faulty && !duplicate && !lose {
 		return append(to, first...)
@@ -100,8 +100,8 @@ func (m *Model) stopSteps(s state, to []Step) []Step {
 	return to
 }
 
-// mayStop reports whether a node may be told that no more requests will come,
-// where everybody has been served or the model says that it need not be so.
+// mayStop reports whether a node may be told to stop: all have been served, or the model does not
+// ask for that.
 func (m *Model) mayStop(p *process) bool {
 	return p.requests == 0 && !p.stopped && p.activity != noderun.Down
 }
@@ -154,8 +154,8 @@ func (m *Model) possible(s state, x Step) bool {
 	return m.possibleFault(s, x)
 }
 
-// do takes a step, which must be possible, and returns the safety property that
-// it breaks, nil where it breaks none.
+// do takes a step, which must be possible, and returns the safety property that it breaks, nil if
+// it breaks none.
 func (m *Model) do(s state, x Step) *Violation {
 	var via []mark
 	switch x.Kind {

@@ -17,11 +17,11 @@ type Event struct {
 	Refused string      // why the message was refused
 }
 
-// Effect is something that a handler has done. The number of a message tells where it arrives.
+// Effect is something that a handler has done. The number of a message identifies its arrival.
 type Effect struct {
 	dme.Effect
 	Number uint64
-	Lost   bool // nobody is there to receive the message
+	Lost   bool // the message has no receiver
 }
 
 func (e *Event) lose(number uint64) {
@@ -108,7 +108,7 @@ func (e *Event) effects(a *dme.Algorithm) string {
 	for i := 0; i < len(e.Effects); i++ {
 		switch x := &e.Effects[i]; x.Kind {
 		case dme.Send:
-			// What is sent to several in a row is told once.
+			// What is sent to several in a row is printed once.
 			said := fields(&x.Msg)
 			to := e.way(x)
 			for i+1 < len(e.Effects) {

@@ -21,14 +21,14 @@ func (p *passage) arrival() dme.EventKind {
 
 // Member is where a node stands in the system.
 type Member struct {
-	Down    bool // nobody runs it: it crashed, has left, or has not joined yet
+	Down    bool // no process runs it: it crashed, has left, or has not joined yet
 	Absent  bool // it is no part of the system: it has not joined yet, or has left
-	Leaving bool // it has been told to leave, and has not left
-	Paused  bool // it stands still, and is told nothing
+	Leaving bool // it is to leave, and has not left
+	Paused  bool // it is paused, and hears nothing
 }
 
-// May reports whether a node may crash, restart, join or be told to depart: the
-// rules of membership of every runtime. One that may crash may also be paused.
+// May reports whether a node may crash, restart, join or depart: the rules of membership of every
+// runtime. One that may crash may also be paused.
 func (m Member) May(do dme.EventKind) bool {
 	switch do {
 	case dme.Crash:
@@ -43,8 +43,8 @@ func (m Member) May(do dme.EventKind) bool {
 	return false
 }
 
-// News has those that are there told that a node has come, or gone. One that has come is
-// told itself who is down, and who is up of those that were absent at the start.
+// News tells the nodes that are there that a node has come, or gone. A node that has come hears
+// which are down, and which are up of those that were absent at the start.
 func News(
 	nodes int, node dme.NodeID, comes bool, absent []dme.NodeID, down func(dme.NodeID) bool, tell func(about, to dme.NodeID, up bool),
 ) {
@@ -99,8 +99,8 @@ func (m *Model) faults(s state, id dme.NodeID, p *process, to []Step) []Step {
 	return to
 }
 
-// possibleFault reports whether a step of a node that comes or goes is possible.
-// Where the configuration leaves faults to the caller, any that makes sense is.
+// possibleFault reports whether a step of a node that comes or goes is possible. If the
+// configuration leaves faults to the caller, any that makes sense is.
 func (m *Model) possibleFault(s state, x Step) bool {
 	p, c := s.process(x.Node), s.shared()
 	if !p.member().May(x.Kind) {
@@ -117,7 +117,7 @@ func (m *Model) possibleFault(s state, x Step) bool {
 	return m.members && p.activity == noderun.Idle && (c.departures > 0 || m.Faults)
 }
 
-// severed reports whether what is sent is lost: to who is down, or not known to be up yet.
+// severed reports whether a message is lost: its receiver is down, or not known to be up yet.
 func (m *Model) severed(s state, from, to dme.NodeID) bool {
 	if s.process(to).activity == noderun.Down {
 		return true
@@ -143,7 +143,7 @@ func (m *Model) vanish(s state, node dme.NodeID) {
 	m.news(s, node, false)
 }
 
-// news has the nodes told that one has come, or gone.
+// news tells the nodes that one has come, or gone.
 func (m *Model) news(s state, node dme.NodeID, comes bool) {
 	down := func(id dme.NodeID) bool { return s.process(id).activity == noderun.Down }
 	News(m.Nodes, node, comes, m.Absent, down, func(about, to dme.NodeID, up bool) {
@@ -187,7 +187,8 @@ func (m *Model) doFault(s state, x Step) *Violation {
 	return m.apply(s, x.Node, nil, s.run(x))
 }
 
-// mustGoOn reports whether those who wait must be served though nothing happens but that nodes come back.
+// mustGoOn reports whether waiting nodes must be served although nothing happens but that nodes
+// come back.
 func (m *Model) mustGoOn(s state) bool {
 	var down []dme.NodeID
 	awaited := false
@@ -207,8 +208,8 @@ func (m *Model) mustGoOn(s state) bool {
 	return !awaited
 }
 
-// Hopeless reports whether more nodes are down than the algorithm survives, so that nobody
-// need be served.
+// Hopeless reports whether more nodes are down than the algorithm survives, so that no request need
+// be served.
 func (n *Network) Hopeless() bool { return !n.mustGoOn(n) }
 
 func (m *Model) setting() dme.Setting {

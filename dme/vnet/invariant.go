@@ -11,8 +11,8 @@ import (
 // Watch says which of an algorithm's invariants the states of a network are judged by.
 type Watch uint8
 
-// The invariants of the algorithm's options, where links give what it needs, and else only
-// those that stand in for mutual exclusion; none; those of its options, whatever the links do.
+// The invariants of the algorithm's options, if links give what it needs, and else only those that
+// stand in for mutual exclusion; none; those of its options, whatever the links do.
 const (
 	WatchWhereNeedsAreMet Watch = iota
 	WatchNothing
@@ -103,8 +103,8 @@ func newJudge(m *Model) *judge {
 	return j
 }
 
-// of returns an invariant that a state breaks, nil where all hold. Of those about each
-// two nodes it asks only about pairs with node changed, or about all where that is None.
+// of returns an invariant that a state breaks, nil if all hold. Of those about each two nodes it
+// asks only about pairs with node changed, or about all if that is None.
 func (j *judge) of(s seen, disturbed bool, changed dme.NodeID) (bad *Violation) {
 	j.state, j.listed, j.between = s, false, j.between[:0]
 	j.round++
@@ -209,9 +209,9 @@ func (j *judge) Between(from, to dme.NodeID) []*dme.Message {
 
 // What follows shows a network of nodes that run.
 
-// judgeState notes an invariant that does not hold now, where nothing has been broken
-// before. A step changes the node that takes it, and what is on its way to it and from
-// it: no pair of other nodes. None: everything may have changed.
+// judgeState notes an invariant that does not hold now, if nothing has been broken before. A step
+// changes the node that takes it, and what is on its way to it and from it: no pair of other nodes.
+// None: everything may have changed.
 func (n *Network) judgeState(changed dme.NodeID) {
 	if n.Violation != nil {
 		return
@@ -225,8 +225,8 @@ func (n *Network) judgeState(changed dme.NodeID) {
 // Unwatch ends the judgement by invariants: something happens that proofs rule out.
 func (n *Network) Unwatch() { n.judge = nil }
 
-// Broken returns the invariant that does not hold now, of all that are watched;
-// nil where all hold. It is for tests that have changed a node by hand.
+// Broken returns the invariant that does not hold now, of all that are watched; nil if all hold. It
+// is for tests that have changed a node by hand.
 func (n *Network) Broken() *Violation {
 	if len(n.Invariants) == 0 {
 		return nil
@@ -275,12 +275,12 @@ type decoded struct {
 	messages []decodedMessage
 	pairs    []heldPair
 	replaced int // pairs, since there is room for so many
-	bytes    int // that all of it takes, about
+	bytes    int // approximate size of all of it
 }
 
-// heldPair is a pair of nodes and the links between them of which the invariants hold: the
-// numbers of the local states, each plus one, and of the queues from one to the other; with
-// disturbed in the highest bit, which no number reaches.
+// heldPair is a pair of nodes and the links between them for which the invariants hold: the numbers
+// of the local states, each plus one, and of the queues from one to the other; with disturbed in
+// the highest bit, which no number reaches.
 type heldPair struct{ nodes, links uint64 }
 
 // place is where a pair is kept, if it is.
@@ -329,15 +329,15 @@ type room struct{ nodes, messages, pairs uint32 }
 var enoughRoom = room{nodes: 1 << 10, messages: 1 << 12, pairs: 1 << 18}
 
 const (
-	// What a node and a message take beside their saved bytes, about.
+	// The approximate size of a node and of a message beside their saved bytes.
 	nodeBytes    = 512
 	messageBytes = 160
 	pairBytes    = 16
 )
 
-// Broken returns the invariant that does not hold in state v; nil where all that are watched
-// hold. Where they held before a step, changed is the node that took it: of pairs only those
-// with that node are looked at. With [dme.None] it is all.
+// Broken returns the invariant that does not hold in state v; nil if all that are watched hold. If
+// they held before a step, changed is the node that took it: of pairs only those with that node are
+// looked at. With [dme.None] it is all.
 func (w *Walker) Broken(v []uint32, changed dme.NodeID) *Violation {
 	if w.judge == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"dmebench/dme"
 )
 
-// Config says what network of which nodes there is.
+// Config describes a network and its nodes.
 type Config struct {
 	Algorithm *dme.Algorithm
 	Nodes     int
@@ -22,15 +22,15 @@ type Config struct {
 	Bounded   bool // timers wait for messages that must have arrived before they fire
 
 	Crashes    int          // as many nodes may crash
-	Restarts   bool         // a node that crashed may come back, where it knows how
-	Departures int          // as many nodes may leave in an orderly way, where they know how
+	Restarts   bool         // a node that crashed may come back, if it knows how
+	Departures int          // as many nodes may leave in an orderly way, if they know how
 	Absent     []dme.NodeID // are no part of the system at the start, and may join
-	Faults     bool         // the caller says who crashes, comes back, joins and leaves
+	Faults     bool         // the caller decides which nodes crash, come back, join and leave
 
 	// Requests returns how many requests a node may make; nil: any number.
 	Requests func(id dme.NodeID) int
-	// StopEarly tells a node that no more requests will come as soon as it has
-	// made its own; else all nodes are told when everybody has been served.
+	// StopEarly stops a node as soon as it has made its own requests; else all are stopped when all
+	// have been served.
 	StopEarly bool
 	// Bypass bounds the entries by others between a request and its entry; 0: any number.
 	Bypass int
@@ -51,12 +51,12 @@ type Model struct {
 
 	prepared dme.System
 
-	// Invariants are those by which every state is judged; none where there is nothing to judge by.
+	// Invariants are those by which every state is judged; none if there is nothing to judge by.
 	Invariants []dme.Invariant
 
 	Shares  bool // nodes distinguish readers
 	Stops   bool // nodes have a Stop
-	Endless bool // messages flow although nobody asks, until the nodes are stopped
+	Endless bool // messages flow without requests, until the nodes are stopped
 
 	faulty, restarts, members bool // nodes may come and go; nodes know how
 	fenced                    bool // two nodes may be inside, as an invariant says
@@ -109,8 +109,8 @@ func (m *Model) WithSeed(seed uint64) (*Model, error) {
 	return NewModel(c)
 }
 
-// unknownBound is what an algorithm is told that asks for a bound on delays and
-// has been given none. Delays have no length here: it is a unit for timers.
+// unknownBound is the bound on delays for an algorithm that needs one and was given none. Delays
+// have no length here: it is a unit for timers.
 const unknownBound = time.Second
 
 // boundOf returns the bound on delays that timers are set by, 0 without such an option.

@@ -26,20 +26,20 @@ type Network struct {
 	indexes   []int  // 0, 1, …: scratch
 
 	// Of all steps.
-	Started   []Event // what the nodes did at their start, where they did anything
+	Started   []Event // what the nodes did at their start, if they did anything
 	Steps     int
 	QuietFor  int // steps since a request, an entry or an exit
 	Entries   uint64
 	MaxBypass int        // most entries of others between a request and its entry
 	Violation *Violation // the first, or a panic
 
-	judge     *judge // nil where nothing is judged
+	judge     *judge // nil if nothing is judged
 	judgeAll  bool   // the state before was not judged
 	disturbed bool   // a node has crashed, come back, joined or left
 
 	// Of the step that is being taken, or was taken last.
 	event   Event
-	noting  bool // somebody reads the event
+	noting  bool // the event is being read
 	out     outcome
 	sending []transit // what the handler has sent
 	taken   transit
@@ -47,7 +47,7 @@ type Network struct {
 
 type linkQueue struct {
 	messages []transit
-	at       int // in Network.occupied, where the queue is not empty
+	at       int // in Network.occupied, if the queue is not empty
 }
 
 type transit struct {
@@ -61,7 +61,7 @@ var (
 	_ state         = (*Network)(nil)
 )
 
-// New returns a network of nodes, all of which have been started.
+// New returns a network of started nodes.
 func New(m *Model) *Network {
 	n := &Network{
 		Model: m, runners: make([]noderun.Runner, m.Nodes+1), counters: make([]noderun.Counters, m.Nodes+1),
@@ -174,7 +174,7 @@ func (n *Network) MayArrive(x Step) bool {
 	return x.Index < len(n.links[link].messages) && (!n.Sequenced || n.audible(n, link, x.Index))
 }
 
-// AllowMore lets every node ask so many times more, whatever it has been told.
+// AllowMore lets every node make that many more requests, even after a stop.
 func (n *Network) AllowMore(requests int) {
 	for id := range n.IDs() {
 		n.processes[id].requests += requests

@@ -25,12 +25,12 @@ func hashOf(b []byte) Hash {
 // goroutine may look at a component whose number it has.
 type pool[T any] struct {
 	chunks atomic.Pointer[[]*[poolChunk]T] // replaced when it grows; chunks stay where they are
-	_      [cacheLines]byte                // what follows is changed by who only looks for a number
+	_      [cacheLines]byte                // what follows changes on mere lookups
 
 	mu    sync.RWMutex
 	ids   map[string]uint32
 	count uint32
-	bytes atomic.Int64 // that all take, about
+	bytes atomic.Int64 // approximate size of all
 	_     [cacheLines]byte
 }
 
@@ -38,8 +38,8 @@ const (
 	poolChunk = 1 << 9
 	poolMost  = 1 << 28 // a number and a change to it fit into 32 bits
 
-	// What a component takes beside its bytes, about: itself, its place in the
-	// map, and what allocations waste.
+	// What a component takes beside its bytes, approximately: itself, its place in the map, and the
+	// waste of allocation.
 	componentBytes = 160
 )
 
@@ -51,8 +51,8 @@ func (p *pool[T]) len() int {
 	return len(p.ids)
 }
 
-// id returns the number of the component whose bytes are key. Where it is new,
-// fill completes it; key does not outlive the call, but the string does.
+// id returns the number of the component whose bytes are key. If it is new, fill completes it; key
+// does not outlive the call, but the string does.
 func (p *pool[T]) id(key []byte, fill func(x *T, id uint32, key string)) uint32 {
 	p.mu.RLock()
 	id, ok := p.ids[string(key)]

@@ -7,51 +7,43 @@ import (
 	"dmebench/dme"
 )
 
-// Reduction lets a search leave out orders of steps that make no difference
-// (partial-order reduction). It names, in a state, an arrival that may be taken
-// alone there: a forced one.
+// Reduction lets a search leave out orders of steps that make no difference (partial-order
+// reduction). It names, in a state, an arrival that may be taken alone there: a forced one.
 //
-// Steps at different nodes commute: each takes the first message of a link to
-// its own node, and adds to the ends of links from it. So an arrival need be
-// tried in one place of a schedule only, if it commutes with whatever else may
-// happen at the same node before it. That is computed with the node's own
-// handlers. From the node's state on, all states are visited to which other
-// stimuli lead without the message: its local process asks and leaves, is told
-// that no more requests will come, and any message that was ever sent to the node
-// arrives, in any order and any number of times. Where links keep order, none
-// comes from the message's sender, since it would have to overtake the message.
-// In each of these states, and with each of these stimuli, both orders must lead
-// to the same state of the node, with the same messages in the same order on
-// each link, and with as many refusals. Nothing may panic, enter uninvited or
-// touch a timer. Then the arrival is a persistent set by itself (P. Godefroid,
-// Partial-Order Methods for the Verification of Concurrent Systems, LNCS 1032,
-// 1996, chapter 4); that dependence is found in local states is due to P. Bokor,
-// J. Kinder, M. Serafini and N. Suri, Supporting Domain-Specific State Space
-// Reductions through Local Partial-Order Reduction, ASE 2011.
+// Steps at different nodes commute: each takes the first message of a link to its own node, and
+// adds to the ends of links from it. So an arrival need be tried in one place of a schedule only,
+// if it commutes with whatever else may happen at the same node before it. That is computed with
+// the node's own handlers. Starting from the node's state, all states are visited that other
+// stimuli lead to without the message: its local process asks, leaves and stops, and any message
+// that was ever sent to the node arrives, in any order and any number of times. If links keep
+// order, none comes from the message's sender, since it would have to overtake the message. In each
+// of these states, and with each of these stimuli, both orders must lead to the same state of the
+// node, with the same messages in the same order on each link, and with as many refusals. Nothing
+// may panic, enter uninvited or touch a timer. Then the arrival is a persistent set by itself (P.
+// Godefroid, Partial-Order Methods for the Verification of Concurrent Systems, LNCS 1032, 1996,
+// chapter 4); that dependence is found in local states is due to P. Bokor, J. Kinder, M. Serafini
+// and N. Suri, Supporting Domain-Specific State Space Reductions through Local Partial-Order
+// Reduction, ASE 2011.
 //
-// What is preserved. Let a schedule lead from a state to a violation, and let an
-// arrival be forced in that state. If the schedule contains the arrival, it can
-// be moved to the front; else it can be added there. Every node goes through the
-// same states as before, but for the receiver, which is inside no later than
-// before and leaves when it did before: an arrival lets nobody out. So two nodes
-// that were inside together still are; who entered without a request or
-// panicked still does; as many messages are refused. At a standstill nothing is
-// on its way, so that the schedule does contain the arrival, and leads to the
-// same standstill. That a reader is inside with readers does not change either.
-// Whatever else is said of states, such as invariants and counts of overtaking,
-// is not preserved, and neither are cycles.
+// What is preserved. Let a schedule lead from a state to a violation, and let an arrival be forced
+// in that state. If the schedule contains the arrival, it can be moved to the front; else it can be
+// added there. Every node goes through the same states as before, but for the receiver, which is
+// inside no later than before and leaves when it did before: an arrival lets nobody out. So two
+// nodes that were inside together still are; a node that entered without a request or panicked
+// still does; as many messages are refused. At a standstill nothing is on its way, so that the
+// schedule does contain the arrival, and leads to the same standstill. That a reader is inside with
+// readers does not change either. Other properties of states, such as invariants and counts of
+// overtaking, are not preserved, and neither are cycles.
 //
-// No step is put off for ever (the ignoring problem, A. Valmari, Stubborn Sets
-// for Reduced State Space Generation, LNCS 483, 1990), provided that the search
-// tries all steps of a state once in a while on every way. [Walker.Settle] takes
-// forced arrivals up to the next state of which that is to be done.
+// No step is put off for ever (the ignoring problem, A. Valmari, Stubborn Sets for Reduced State
+// Space Generation, LNCS 483, 1990), provided that the search tries all steps of a state once in a
+// while on every way. [Walker.Settle] takes forced arrivals up to the next state whose steps are
+// all to be tried.
 //
-// Which messages may arrive at a node is not known beforehand. It is taken for
-// granted that they are those that were sent so far; [Reduction.Extend] tells
-// whether what was concluded from that still holds. A search that ends without a
-// new message has seen all: the first message that it missed would be sent at the
-// end of a schedule that delivers none which it has not seen, and such schedules
-// are not left out.
+// Which messages may arrive at a node is not known beforehand. They are assumed to be those that
+// were sent so far; [Reduction.Extend] reports whether the conclusions still hold. A search that
+// ends without a new message has seen all: the first message that it missed would be sent at the
+// end of a schedule that delivers none which it has not seen, and such schedules are not left out.
 type Reduction struct {
 	space *Space
 
@@ -61,7 +53,7 @@ type Reduction struct {
 	pending []uint32 // were sent, and are not in arrive yet
 	commute commuting
 
-	// What walkers have kept of the answers is out of date where this has changed.
+	// What walkers have kept of the answers is out of date if this has changed.
 	generation atomic.Uint32
 }
 
@@ -117,10 +109,10 @@ func (r *Reduction) extend() {
 	r.pending = r.pending[:0]
 }
 
-// Extend takes account of the messages that have been sent since, and reports
-// whether all arrivals that were forced so far still are. If not, the search has
-// left something out, and must begin again. Nobody may walk meanwhile. What it
-// answers depends on which messages were sent, not on their order.
+// Extend takes account of the messages that have been sent since, and reports whether all arrivals
+// that were forced so far still are. If not, the search has left something out, and must begin
+// again. No walker may walk meanwhile. The answer depends on which messages were sent, not on their
+// order.
 func (r *Reduction) Extend() bool {
 	if len(r.pending) == 0 {
 		return true
@@ -146,7 +138,7 @@ func (r *Reduction) Spent() bool {
 	return r.commute.spent()
 }
 
-// Footprint is how many bytes of memory the reduction takes, about.
+// Footprint is the approximate size of the reduction in bytes.
 func (r *Reduction) Footprint() int {
 	const entryBytes, stampBytes = 16, 4
 	r.mu.Lock()
@@ -161,10 +153,9 @@ func (w *Walker) Reduce(r *Reduction) { w.reduction = r }
 // mostSettled bounds what [Walker.Settle] does at once in a network that goes on for ever.
 const mostSettled = 1 << 12
 
-// Settle takes forced arrivals from the state in Next on, until there is none, or
-// a state comes back. It returns how many it has taken, and the safety property
-// that the last one breaks, nil where it breaks none. Each is shown to see, if
-// that is set, before it is taken.
+// Settle takes forced arrivals from the state in Next on, until there is none, or a state comes
+// back. It returns how many it has taken, and the safety property that the last one breaks, nil if
+// it breaks none. Each is shown to see, if that is set, before it is taken.
 func (w *Walker) Settle(see func(v []uint32, h Hash, x Step)) (taken int, bad *Violation) {
 	// R. P. Brent, An Improved Monte Carlo Factorization Algorithm, BIT 20, 1980:
 	// a cycle is found by comparison with the state after 1, 2, 4, 8, … steps.

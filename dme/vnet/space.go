@@ -16,7 +16,7 @@ import (
 type Space struct {
 	*Model
 	components
-	places []int32 // of the links in a vector, by [Model.link]; 0 where nothing is ever sent
+	places []int32 // of the links in a vector, by [Model.link]; 0 if nothing is ever sent
 	firsts []Step  // the arrival of a first message, in the order of the links' places
 	width  int     // of a vector
 }
@@ -40,7 +40,7 @@ func NewSpace(m *Model) *Space {
 // Width is the length of a vector.
 func (s *Space) Width() int { return s.width }
 
-// Footprint is how many bytes of memory the components take that have been met, about.
+// Footprint is the approximate size in bytes of the components found so far.
 func (s *Space) Footprint() int {
 	// A queue keeps its messages' numbers as they are, and as bytes.
 	return int(s.locals.bytes.Load() + s.messages.bytes.Load() + 2*s.queues.bytes.Load() + s.rests.bytes.Load())
@@ -80,7 +80,7 @@ func (s *Space) Of(n *Network) (v []uint32, h Hash) {
 	return v, h.plus(s.rests.at(v[s.width-1]).Hash)
 }
 
-// In returns the step of a network in state v that x is in v: another where links keep no order.
+// In returns the step of a network in state v that x is in v: another if links keep no order.
 func (s *Space) In(n *Network, v []uint32, x Step) (Step, bool) {
 	return s.in(n, v, x, func(message uint32) uint32 { return message })
 }
@@ -131,8 +131,8 @@ func (s *Space) NeverSent() []string {
 	return names
 }
 
-// MostOvertaken returns the most entries of others that a node has seen since it asked,
-// in any state that was met; 0 where nothing bounds them, and they are not counted.
+// MostOvertaken returns the most entries of others that a node has seen since it asked, in any
+// state that was met; 0 if nothing bounds them, and they are not counted.
 func (s *Space) MostOvertaken() int {
 	most := 0
 	for id := range uint32(s.rests.len()) {

@@ -17,9 +17,8 @@ type state interface {
 	arriving() []Step
 	length(link int) int
 	passage(link, i int) *passage // not to be changed
-	// heads returns which messages of a link that holds some may arrive next, as
-	// far as their order on the link says. Where one may go for another that is
-	// equal, one of them will do.
+	// heads returns which messages of a link that holds some may arrive next, as far as their order
+	// on the link says. If one may go for another that is equal, one of them will do.
 	heads(link int) []int
 
 	// edit returns what can be changed of shared, and keep keeps the changes.
@@ -31,7 +30,7 @@ type state interface {
 	rewrite(from, to dme.NodeID, change func(*passage) bool)
 	// empty loses everything that a link holds.
 	empty(link int)
-	// tell puts news of a node on its way to another.
+	// tell puts news about a node on its way to another.
 	tell(from, to dme.NodeID, what dme.EventKind)
 	// run runs the handler of a step, with the message that was taken.
 	run(x Step) *outcome
@@ -42,8 +41,8 @@ type state interface {
 type process struct {
 	activity noderun.Activity
 	reads    bool // its request, or its entry, is a reader's
-	stopped  bool // the node has been told that no more requests will come
-	leaving  bool // the node has been told to leave
+	stopped  bool // no more requests will come to the node
+	leaving  bool // the node is to leave
 	absent   bool // it is no part of the system: it has not joined yet, or has left
 	requests int  // still to make
 }
@@ -90,10 +89,9 @@ type passage struct {
 	copied   bool          // it has arrived once
 	news     dme.EventKind // PeerDown or PeerUp: it is no message, but says what has become of its sender; 0: a message
 
-	// On a sequenced medium a broadcast is on its way to every node, its sender
-	// too. Its place among all is open until the first node hears it, and the
-	// same for all the others then: 1 is the first that somebody has still to
-	// hear, 0 stands for none yet.
+	// On a sequenced medium a broadcast is on its way to every node, its sender too. Its place in
+	// the order is open until the first node hears it, and then the same for all: 1 is the first
+	// that some node has yet to hear, 0 stands for none yet.
 	broadcast bool
 	place     int32
 	marks     []mark
@@ -103,7 +101,7 @@ type shared struct {
 	lose       int     // messages that may still be lost
 	crashes    int     // that may still happen
 	departures int     // that may still happen
-	overtaken  []int   // by node, from 1: entries of others since it asked; nil where nobody counts
+	overtaken  []int   // by node, from 1: entries of others since it asked; nil if not counted
 	timers     []Timer // in the order in which they were set
 }
 
@@ -112,9 +110,9 @@ type outcome struct {
 	broken  *Violation // an entry without a request, a panic
 	entered bool
 	left    bool   // the node has left the system
-	refused bool   // the node has refused the message; where outcomes are kept
+	refused bool   // the node has refused the message; if outcomes are kept
 	taken   bool   // the step was taken, and not only looked at; where outcomes are kept
-	next    uint32 // the node afterwards, where nodes have numbers
+	next    uint32 // the node afterwards, if nodes have numbers
 }
 
 // fatal reports whether the handler has left nothing behind that could go on.

@@ -116,7 +116,7 @@ func stimulusOf(x Step, message uint32) stimulus {
 	return stimulus(x.Kind)
 }
 
-// executor runs single handlers: a network of which nothing but what they do is looked at.
+// executor runs single handlers: a network in which only their outcome counts.
 type executor struct {
 	*Network
 	space *Space
@@ -144,7 +144,7 @@ func (x *executor) try(at *local, step Step, message uint32) stored {
 	refused := x.counters[at.id].Refused.Load()
 	o := stored{outcome: *x.Network.run(step)}
 	if o.fatal() {
-		// What a panic leaves behind is of no use.
+		// A panic may leave nodes half changed.
 		x.Network = unjudged(x.Model)
 		return o
 	}

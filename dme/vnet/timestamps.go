@@ -6,45 +6,41 @@ import (
 	"dmebench/dme"
 )
 
-// timestamps is how [Classes] tells states apart of nodes that show rising clocks
-// ([dme.Visitor.Rising]): by the order of the timestamps, and by how many of them
-// each rising clock has passed at least. The representative's k-th timestamp is
-// 4k, and its clocks that have passed k of them are 4k + 2.
+// timestamps is how [Classes] distinguishes states of nodes with rising clocks
+// ([dme.Visitor.Rising]): by the order of the timestamps, and by how many of them each rising clock
+// has passed at least. The representative's k-th timestamp is 4k, and its clocks that have passed k
+// of them are 4k + 2.
 //
-// A representative stands for the states with as many or more timestamps passed:
-// it covers them. A step is taken from it with the clocks that the step can look at,
-// the node's own and that of the message which arrives, as they are, and with
-// these raised beyond further timestamps, in all ways. Of outcomes that differ in
-// the clocks alone, the one with the lower ones is kept. Of a message's clock it is
-// kept only whether it has passed the timestamp of its receiver.
+// A representative stands for the states with as many or more timestamps passed: it covers them. A
+// step is taken from it with the clocks that the step can look at, the node's own and that of the
+// arriving message, as they are, and with these raised beyond further timestamps, in all ways.
+// Among outcomes that differ only in the clocks, the one with the lower clocks is kept. For a
+// message's clock only whether it has passed the timestamp of its receiver is kept.
 //
 // # Why this is sound
 //
-// Say that a clock is at k in a state if it has passed k timestamps. Let a
-// representative cover a state, and let an event lead on from the state. One of the
-// ways to raise clocks has the handler do the same with the representative, and leads
-// to one that covers what the state becomes. By what [dme.Visitor.Rising] allows an
-// event to look at there are three kinds of it:
+// Say that a clock is at k in a state if it has passed k timestamps. Let a representative cover a
+// state, and let an event lead on from the state. One of the ways to raise clocks makes the handler
+// do the same with the representative, and leads to one that covers the resulting state. Given what
+// [dme.Visitor.Rising] allows an event to look at, there are three kinds of events:
 //
-//   - It does not set its clock. Raise the clock and that of the message which arrives
-//     to where they are in the state: each comparison has the same result.
-//   - It sets its clock, and compares no more than the message's clock. Raise that one
-//     to where it is in the state. The successor of the largest is at the largest of
-//     their places in the representative; in the state it may be further on, as it may
-//     reach a timestamp of the same value and a lower node. That is covered.
-//   - It sets its clock, and compares it, or makes a timestamp of it, and compares no
-//     clock of a message. Raise the clock to where its successor is in the state. The
-//     successor is at the same place then, since what the event meets is not beyond it,
-//     and so is the new timestamp. What the clock was before, nobody looks at: where a
-//     handler did, it could see that the clock has not passed a timestamp, and make one
-//     that is later, which no representative shows.
+//   - It does not set its clock. Raise the clock and that of the arriving message to where they are
+//     in the state: each comparison has the same result.
+//   - It sets its clock, and compares no more than the message's clock. Raise that one to where it
+//     is in the state. The successor of the largest is at the largest of their places in the
+//     representative; in the state it may be further on, as it may reach a timestamp of the same
+//     value and a lower node. That is covered.
+//   - It sets its clock, and compares it, or makes a timestamp of it, and compares no clock of a
+//     message. Raise the clock to where its successor is in the state. The successor is at the same
+//     place then, since what the event meets is not beyond it, and so is the new timestamp. The
+//     clock's earlier value is not looked at: a handler that did could see that the clock has not
+//     passed a timestamp, and make one that is later, which no representative shows.
 //
-// Whatever the event sends of the clock is, in the representative, no further on than
-// in the state; and whoever has not passed the timestamp before a new one has not been
-// shown to have passed that. A representative with a lower clock covers more, which is
-// as good. Hence every schedule of the system is one between representatives; see
-// [Classes]. A message's clock is raised at most to the next timestamp of its sender
-// behind it on the link, which was made of a higher value.
+// What the event sends of the clock is, in the representative, no further on than in the state; and
+// a clock that has not passed the timestamp before a new one has not been shown to have passed
+// that. A representative with a lower clock covers more, which is as good. Hence every schedule of
+// the system is one between representatives; see [Classes]. A message's clock is raised at most to
+// the next timestamp of its sender behind it on the link, which was made of a higher value.
 type timestamps struct {
 	use    bool
 	levels []level // of the state that is looked at, in order
@@ -97,10 +93,9 @@ func (t *timestamps) chosen(l level) uint64 {
 	return stampValue * t.passed(l)
 }
 
-// Step takes a step from a representative, and yields the representatives of all
-// classes to which it may lead, each of which is valid until the next one. It
-// returns the safety property that the step breaks, nil where it breaks none. The
-// states after two nodes have met in the critical section are yielded as well.
+// Step takes a step from a representative, and yields the representatives of all classes it may
+// lead to, each valid until the next one. It returns the safety property that the step breaks, nil
+// if none. The states after two nodes have met in the critical section are yielded as well.
 func (c *Classes) Step(w *Walker, v []uint32, x Step, yield func(rep []uint32)) (bad *Violation) {
 	if !c.timed.use {
 		c.from(v)
@@ -285,7 +280,7 @@ type raising struct {
 	passed uint64
 }
 
-// atLeast returns a component of which all rising clocks have passed so many timestamps at least.
+// atLeast returns a component whose rising clocks have all passed at least that many timestamps.
 func (c *Classes) atLeast(kind byte, id uint32, passed uint64) uint32 {
 	x := c.clocksOf(kind, id)
 	if !slices.ContainsFunc(x.rising, func(l level) bool { return l.value() < stampValue*passed }) {

@@ -11,10 +11,9 @@ import (
 // Property is what a schedule can break.
 type Property string
 
-// The properties that every step is judged by. Exclusion: a node is in the
-// critical section alone, or with readers as a reader. Asked: nobody enters
-// without a request. Overtaking: no more entries of others than the bound come
-// before a request's. Sanity: no node panics.
+// The properties that every step is judged by. Exclusion: a node is in the critical section alone,
+// or with readers as a reader. Asked: no node enters without a request. Overtaking: no more entries
+// of others than the bound come before a request's. Sanity: no node panics.
 const (
 	Exclusion  Property = "mutual exclusion"
 	Asked      Property = "entry on request only"
@@ -26,7 +25,7 @@ const (
 type Violation struct {
 	Property Property     `json:"property"`
 	Verdict  string       `json:"verdict"` // in one sentence
-	Nodes    []dme.NodeID `json:"nodes"`   // whom it concerns
+	Nodes    []dme.NodeID `json:"nodes"`   // the nodes concerned
 }
 
 func (v *Violation) String() string { return v.Verdict }
@@ -157,7 +156,7 @@ func (n *Network) Message(x Step) *dme.Message {
 	return &n.links[n.link(x.From, x.Node)].messages[x.Index].msg
 }
 
-// News reports whether news are the next to arrive on a link, and of which kind.
+// News reports whether news arrive next on a link, and of which kind.
 func (n *Network) News(from, to dme.NodeID) (kind dme.EventKind, ok bool) {
 	if link := n.link(from, to); n.length(link) > 0 {
 		kind = n.passage(link, 0).arrival()
@@ -170,7 +169,7 @@ func (n *Network) Busy() bool { return len(n.occupied) > 0 }
 
 func (n *Network) allIdle() bool { return n.waiting == 0 && len(n.inside) == 0 }
 
-// Stuck reports whether somebody waits and nothing can happen but that others ask.
+// Stuck reports whether a node waits and nothing can happen but that others ask.
 func (n *Network) Stuck() bool {
 	return n.waiting > 0 && !n.Busy() && len(n.inside) == 0 && len(n.common.timers) == 0 && (!n.faulty || n.mustGoOn(n))
 }

@@ -31,7 +31,7 @@ type Walker struct {
 	Next []uint32
 	Hash Hash
 
-	judge   *judge // nil where nothing is judged
+	judge   *judge // nil if nothing is judged
 	decoded decoded
 
 	// Scratch.
@@ -64,9 +64,9 @@ func (s *Space) NewWalker() *Walker {
 	return w
 }
 
-// Enabled appends the steps that are possible in state v, always in the same
-// order. stuck reports a standstill: somebody waits, and nothing can happen but
-// that others ask. A message's index is that in the vector's queue.
+// Enabled appends the steps that are possible in state v, always in the same order. stuck reports a
+// standstill: a node waits, and nothing can happen but that others ask. A message's index is that
+// in the vector's queue.
 func (w *Walker) Enabled(v []uint32, to []Step) (steps []Step, stuck bool) {
 	copy(w.Next, v)
 	return w.enabled(w, to)
@@ -79,7 +79,7 @@ func (w *Walker) Do(v []uint32, h Hash, x Step) *Violation {
 	return w.do(w, x)
 }
 
-// Footprint is how many bytes of memory the walker takes, without its space, about.
+// Footprint is the approximate size of the walker in bytes, without its space.
 func (w *Walker) Footprint() int {
 	const entryBytes, storedBytes, postedBytes = 16, 64, 8
 	tables := len(w.tried.slots) + len(w.spliced.slots) + len(w.answers.slots)

@@ -67,7 +67,7 @@ func (p *program) agent(c *cli.Context) error {
 	return nil
 }
 
-// agentsPatience is how long a command waits for the agents that it is told to expect.
+// agentsPatience is how long a command waits for the agents that it expects.
 const agentsPatience = 30 * time.Second
 
 func agentsFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "agents", Usage: usage} }
@@ -90,7 +90,7 @@ type agentHosts struct {
 	placement host.Placement
 }
 
-// openTestbed finds the agents that the flags speak of; nil where they speak of none.
+// openTestbed finds the agents that the flags speak of; nil if they speak of none.
 func (p *program) openTestbed(c *cli.Context) (*agentHosts, error) {
 	if !c.IsSet("agents") {
 		for _, name := range given(c, "expect-agents", "place") {
@@ -126,8 +126,8 @@ func (p *program) openTestbed(c *cli.Context) (*agentHosts, error) {
 	return t, nil
 }
 
-// connectFleet connects to the server of --agents. Where agents are expected, it waits
-// for the server as it does for them: they may all be starting.
+// connectFleet connects to the server of --agents. If agents are expected, it waits for the server
+// as it does for them: they may all be starting.
 func (p *program) connectFleet(c *cli.Context) (*agent.Fleet, error) {
 	broker, err := brokerAt(c, "agents")
 	if err != nil {
@@ -232,9 +232,9 @@ func natsFlags() []cli.Flag {
 	}
 }
 
-// credentialFlags say how to be let into a server of NATS that is elsewhere. What is
-// secret is in a file: command lines are for everybody on a host to read. The flags of
-// earlier releases, which named several, go on for one more.
+// credentialFlags are the flags for access to a NATS server elsewhere. Secrets are in a file, since
+// every user of a host can read command lines. The flags of earlier releases, which named several
+// files, work for one more.
 func credentialFlags() []cli.Flag {
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "creds", Usage: "credentials in `FILE`: the broker's creds, credentials of NATS, or a token"},
@@ -251,8 +251,8 @@ func given(c *cli.Context, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !c.IsSet(name) })
 }
 
-// natsBroker returns the broker that the frames of a run pass, or its shared resource
-// is at; nil where the run is to have one of its own, or that of its agents.
+// natsBroker returns the broker that the frames of a run pass, or its shared resource is at; nil if
+// the run is to have one of its own, or that of its agents.
 func natsBroker(c *cli.Context, job *run.Job) (*nats.Broker, error) {
 	flags := given(c, append([]string{"nats-url"}, credentialNames...)...)
 	if len(flags) == 0 || c.IsSet("agents") && !c.IsSet("nats-url") {
@@ -315,11 +315,11 @@ func keepIn(to *[]byte) func([]byte) error {
 	return func(b []byte) error { *to = b; return nil }
 }
 
-// checkNATSURL refuses whatever is no list of addresses alone. What it refuses can hold
-// a secret, wherever it stands, and is not repeated.
+// checkNATSURL refuses anything but a list of addresses. A refused value can hold a secret
+// anywhere, and is not repeated.
 func checkNATSURL(flag, list string) error {
 	if strings.Contains(list, "@") {
-		return errors.New("--" + flag + ": a secret on a command line is for everybody on this host to read; " +
+		return errors.New("--" + flag + ": every user of this host can read a secret on a command line; " +
 			"put it into a file, for --creds")
 	}
 	for s := range strings.SplitSeq(list, ",") {

@@ -39,7 +39,7 @@ func (p *program) brokerCommand() *cli.Command {
 			"start runs on all agents' hosts. Any other NATS server with JetStream does as well.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: defaultBroker, Usage: "listen at `HOST:PORT`, such as 10.0.0.1:4222; 0.0.0.0 is every address"},
-			&cli.StringFlag{Name: "dir", Usage: "keep keys, certificates and creds in folder `DIR`; nobody else may write there"},
+			&cli.StringFlag{Name: "dir", Usage: "keep keys, certificates and creds in folder `DIR`; no other user may write there"},
 			&cli.StringSliceFlag{Name: "name", Usage: "a further `NAME` or address of this host, for the certificate; repeatable"},
 			quietFlag(),
 		},
@@ -53,7 +53,7 @@ func (p *program) broker(c *cli.Context) error {
 		return usage("--listen %s: want HOST:PORT; write 127.0.0.1:%s for this host alone, or 0.0.0.0:%s for others too", listen, listen, listen)
 	}
 	if c.String("dir") == "" {
-		return usage("broker: --dir is missing: where is its certificate to be kept, and what agents are told? Such as --dir broker")
+		return usage("broker: --dir is missing: it keeps the certificate, and the credentials for agents; such as --dir broker")
 	}
 	at, err := platform.Interruptible(c.Context, func() (*net.TCPAddr, error) { return net.ResolveTCPAddr("tcp", listen) })
 	if err != nil {
@@ -117,8 +117,8 @@ func watchStrangers(ctx context.Context, s *nats.Server, w io.Writer) {
 	}
 }
 
-// serverNames are those by which others may reach a server that listens there: what was
-// given, and the addresses of this host. The first is how the user is told to reach it.
+// serverNames are the names by which others may reach a server that listens there: the given ones,
+// and the addresses of this host. The first is the one shown to the user.
 func serverNames(listen string, at *net.TCPAddr, more []string) ([]string, error) {
 	var all []string
 	for _, name := range more {

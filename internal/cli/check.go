@@ -33,7 +33,7 @@ func (p *program) checkCommand() *cli.Command {
 			"dmebench check --prove                for how many nodes each algorithm is proven",
 		Description: "Looks for a schedule in which two nodes are in the critical section, a node enters without a request,\n" +
 			"a request is never served, or an invariant of the algorithm does not hold. Random schedules also look\n" +
-			"for nodes that are overtaken more often than the paper promises. Unless told otherwise, the links are\n" +
+			"for nodes that are overtaken more often than the paper promises. By default the links are\n" +
 			"as bad as the algorithm supports. Exit code: 0 every property held, 1 one was broken, 2 the search\n" +
 			"failed, 64 or more: refused before anything started, 130 interrupted.",
 		Flags: slices.Concat([]cli.Flag{
@@ -399,8 +399,8 @@ func canWrite(name string) error {
 	return nil
 }
 
-// saveScenario keeps a counterexample as a scenario, and returns the name of its
-// file, "" where that cannot be done, which is said.
+// saveScenario keeps a counterexample as a scenario, and returns the name of its file, "" if that
+// cannot be done, which is said.
 func (p *program) saveScenario(file string, x trace.Counterexample) string {
 	text, err := saved(file, x, x.ReadFile)
 	if err == nil {
@@ -457,8 +457,8 @@ func saved(file string, x trace.Counterexample, read func(string) ([]byte, error
 	return trace.Save(file, x)
 }
 
-// asSeenFrom returns the name of a file in relation to another's folder; ok is false where
-// it is absolute, and found from everywhere.
+// asSeenFrom returns the name of a file in relation to another's folder; ok is false if it is
+// absolute, and found from everywhere.
 func asSeenFrom(file, name string) (there string, ok bool) {
 	folder, err := filepath.Abs(filepath.Dir(file))
 	if err != nil || filepath.IsAbs(name) {

@@ -61,7 +61,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, catalog run.C
 		err = failWith(Interrupted, errors.New("interrupted"))
 	}
 	if printed.unread && errors.Is(err, syscall.EPIPE) {
-		return Pipe // and nobody to complain to, as with any program in a pipe
+		return Pipe // as with any program in a pipe, and without a complaint
 	}
 	if err != nil {
 		return complain(stderr, err)
@@ -111,8 +111,8 @@ func programHelp() string {
 		text += fmt.Sprintf("{{range .VisibleCategories}}{{if eq .Name %q}}{{if .Name}}{{.Name}}:\n{{end}}", group) +
 			`{{range .VisibleCommands}}   {{.Name}}{{"\t"}}{{.Usage}}` + "\n{{end}}\n{{end}}{{end}}"
 	}
-	return text + `'dmebench COMMAND --help' tells more of each, 'dmebench --version' which version this is, and
-'dmebench completion --help' how a shell completes all this. Flags may stand before and after
+	return text + `'dmebench COMMAND --help' explains a command, 'dmebench --version' prints the version, and
+'dmebench completion --help' sets up completion in a shell. Flags may stand before and after
 arguments; names may be in any case.
 `
 }
@@ -213,8 +213,8 @@ func (p *program) withoutCommand(c *cli.Context) error {
 	return cli.ShowAppHelp(c)
 }
 
-// atOnce lets a command that holds nothing that could be lost be given up
-// wherever it is, also while it reads a pipe to which nobody writes.
+// atOnce lets a command that holds nothing that could be lost be interrupted anywhere, even while
+// it reads a pipe that is never written.
 func atOnce(c *cli.Command) *cli.Command {
 	for _, sub := range c.Subcommands {
 		atOnce(sub)
@@ -222,7 +222,7 @@ func atOnce(c *cli.Command) *cli.Command {
 	action := c.Action
 	c.Action = func(ctx *cli.Context) error {
 		if ctx.IsSet("serve") {
-			return action(ctx) // which ends by itself, and tells those who look
+			return action(ctx) // which ends by itself, and closes the pages
 		}
 		return platform.Await(ctx.Context, func() error { return action(ctx) })
 	}
@@ -309,7 +309,7 @@ func checkNumbers(c *cli.Context) (wrong refusals) {
 	return wrong
 }
 
-// refusals collect what is wrong with flags, so that all of it is told at once.
+// refusals collect what is wrong with flags, so that all of it is reported at once.
 type refusals []error
 
 func (r *refusals) when(bad bool, format string, args ...any) {

@@ -89,10 +89,10 @@ func (p *program) judge(g *compare.Gate) {
 		fmt.Fprintf(p.stderr, "dmebench: regression: %s\n", r.Text)
 	}
 	for _, text := range g.Untold {
-		fmt.Fprintf(p.stderr, "dmebench: cannot tell: %s\n", text)
+		fmt.Fprintf(p.stderr, "dmebench: undecided: %s\n", text)
 	}
 	if len(g.Metrics) == 0 {
-		fmt.Fprintln(p.stderr, "dmebench: cannot tell: nothing that could become worse was measured on both sides")
+		fmt.Fprintln(p.stderr, "dmebench: undecided: nothing that could become worse was measured on both sides")
 	}
 	p.exit = ofThresholds(p.exit, len(g.Regressions) > 0, len(g.Untold) > 0 || len(g.Metrics) == 0)
 }

@@ -24,9 +24,8 @@ import (
 // completionFlag is what a shell adds to a command line to learn how it may go on.
 const completionFlag = "--generate-bash-completion"
 
-// complete prints what may come next on a command line: besides the commands and flags,
-// which the library knows, the values of flags, and arguments. Where it prints nothing
-// the shell offers files.
+// complete prints what may come next on a command line: besides the commands and flags, which the
+// library knows, the values of flags, and arguments. If it prints nothing the shell offers files.
 func (p *program) complete(c *cli.Context) {
 	last := ""
 	if len(p.words) > 1 {

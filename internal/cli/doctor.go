@@ -99,7 +99,7 @@ func (p *program) showReport(c *cli.Context, r *doctor.Report) error {
 	return p.print(c, "findings", r, func() error { return r.WriteText(p.stdout, style) })
 }
 
-// asksAll is an algorithm of which every node talks to every other one.
+// asksAll is an algorithm in which every node talks to every other.
 const asksAll = "ricart-agrawala"
 
 // needOf estimates what the run that the flags speak of takes of a host.
@@ -145,7 +145,7 @@ func checkSize(s runs.Spec, catalog run.Catalog) error {
 }
 
 const (
-	fewestQuestions = 5 // of which a median says something
+	fewestQuestions = 5 // the fewest for a meaningful median
 	mostQuestions   = 100
 )
 
@@ -200,7 +200,7 @@ func unavailable(ctx context.Context, err error) error {
 	return failWith(Unavailable, err)
 }
 
-// missing says that fewer agents are there than should be; nil where enough are.
+// missing says that fewer agents are there than should be; nil if enough are.
 func missing(agents []agent.Info, expected int, b *nats.Broker) *doctor.Finding {
 	if len(agents) >= max(expected, 1) {
 		return nil

@@ -55,8 +55,8 @@ func (p *program) executeShown(ctx context.Context, job *run.Job, opt coordinato
 // summing is how long an interrupted simulation may take to sum up what there is.
 const summing = 20 * time.Second
 
-// simulate carries out a simulation. Before its workload has begun it is given up at
-// once where ctx ends: an algorithm may take for ever to make its nodes.
+// simulate carries out a simulation. Before its workload has begun it is given up at once if ctx
+// ends: an algorithm may take for ever to make its nodes.
 func simulate(ctx context.Context, job *run.Job, o coordinator.Options, line *run.Line) (*runs.Result, error) {
 	opt := sim.Options{Partial: o.Partial, Record: o.Record * job.Spec.Nodes, Recorded: o.Recorded, Entries: o.Entries}
 	patient := ctx
@@ -107,10 +107,10 @@ func (p *program) fits(s runs.Spec, readFile func(string) ([]byte, error), force
 	return e, nil
 }
 
-// checkAddressSpace refuses what the limit on addresses (ulimit -v) leaves no room for, in
-// this process or in workers, which inherit it: the Go runtime ends a process that meets it
-// on the spot. With two processors 2.0 GB were reserved in a simulation, and 2.5 and 2.8 GB
-// with 16 and 48 workers; a third less where the program is not linked with a C library.
+// checkAddressSpace refuses what the limit on addresses (ulimit -v) leaves no room for, in this
+// process or in workers, which inherit it: the Go runtime ends a process that meets it on the spot.
+// With two processors 2.0 GB were reserved in a simulation, and 2.5 and 2.8 GB with 16 and 48
+// workers; a third less if the program is not linked with a C library.
 func checkAddressSpace(workers int) error {
 	limit, limited := environment.AddressSpace()
 	need := uint64(2<<30 + 128<<20*runtime.NumCPU() + 16<<20*workers)
@@ -121,7 +121,7 @@ func checkAddressSpace(workers int) error {
 		"raise the limit (ulimit -v unlimited)", run.ErrTooLarge, units.Bytes(limit), limit>>10, units.Bytes(need))
 }
 
-// spacious has a command begin only where there are enough addresses, unless it is forced.
+// spacious has a command begin only if there are enough addresses, unless it is forced.
 func spacious(c *cli.Context) error {
 	if err := checkAddressSpace(0); err != nil && !c.Bool("force") {
 		return failWith(Unavailable, err)
@@ -160,7 +160,7 @@ func (f *files) all() map[string][]byte {
 	return maps.Clone(f.seen)
 }
 
-// counter shows progress, on a terminal only. total is 0 if nobody knows the end.
+// counter shows progress, on a terminal only. total is 0 if the end is not known.
 func (p *program) counter(quiet bool, total uint64, what string) *run.Counter {
 	if quiet || !layout.IsTerminal(p.stderr) {
 		return nil

@@ -61,7 +61,7 @@ func arrange(root *cli.Command, words []string) []string {
 		default:
 			sub := subcommand(c, word)
 			if sub == nil && c == root {
-				return []string{root.Name, "--", word} // which is no command, whatever follows
+				return []string{root.Name, "--", word} // which is no command, whatever comes next
 			}
 			if sub == nil || len(rest) > 0 {
 				rest = append(rest, word)

@@ -25,7 +25,7 @@ func (p *program) listCommand() *cli.Command {
 	asJSON := jsonFlag("as JSON")
 	page := []cli.Flag{asJSON,
 		&cli.BoolFlag{Name: "markdown", Usage: "all algorithms, as the page docs/algorithms.md"},
-		&cli.StringFlag{Name: "name", Usage: "tell all that is known of `NAME`"},
+		&cli.StringFlag{Name: "name", Usage: "show everything about `NAME`"},
 		&cli.StringFlag{Name: "svg", Usage: "draw its nodes, and the links that it uses, to `FILE`"},
 		nodesFlag(), setFlag("an option of the algorithm that is drawn")}
 	with := func(name, usage string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
@@ -35,7 +35,7 @@ func (p *program) listCommand() *cli.Command {
 	algorithms.ArgsUsage = "[NAME]"
 	return &cli.Command{
 		Name:      "list",
-		Usage:     "list algorithms, networks, workloads, quorums, scenarios; or tell all about one of them",
+		Usage:     "list algorithms, networks, workloads, quorums, scenarios; or show one in full",
 		ArgsUsage: "[NAME]",
 		UsageText: "dmebench list\ndmebench list maekawa",
 		Flags:     page,
@@ -150,7 +150,7 @@ func (p *program) listBriefly(list []algorithm, width int) error {
 		return err
 	}
 	s := layout.Style{Width: width}
-	_, err := fmt.Fprintln(p.stdout, "\n"+s.Wrap("'dmebench list NAME' tells more of one. (wrong) marks a text as it was published, "+
+	_, err := fmt.Fprintln(p.stdout, "\n"+s.Wrap("'dmebench list NAME' shows one in full. (wrong) marks a text as it was published, "+
 		"which is known to fail.", 0))
 	return err
 }
@@ -173,7 +173,7 @@ func algorithmOf(a *dme.Algorithm) (algorithm, error) {
 	return x, nil
 }
 
-// qualified says of a name that its algorithm is wrong, where it is.
+// qualified says of a name that its algorithm is wrong, if it is.
 func qualified(name string, a *dme.Algorithm) string {
 	if a.AsPublished {
 		name += " (known to be wrong)"
@@ -267,14 +267,14 @@ func workloadNames() string {
 	return strings.Join(names(workload.Kinds(), func(k workload.Kind) string { return k.Name }), ", ")
 }
 
-// listableNames lists what 'list NAME' tells of. Of equal names the first is meant.
+// listableNames lists the names that 'list NAME' knows. Among equal names the first is meant.
 func (p *program) listableNames() []string {
 	quorums := slices.DeleteFunc(quorum.Names(), func(name string) bool { return strings.Contains(name, ":") })
 	return slices.Concat(p.catalog.Names(),
 		strings.Split(networkNames(), ", "), strings.Split(workloadNames(), ", "), quorums, p.scenarioNames())
 }
 
-// listOne tells everything about one algorithm, or whatever else has the name.
+// listOne prints everything about one algorithm, or about something else of that name.
 func (p *program) listOne(c *cli.Context, name string, algorithmsOnly bool) error {
 	if a, err := p.catalog.Runnable(name); err == nil && !foreign.Is(name) {
 		x, err := algorithmOf(a)

@@ -23,11 +23,11 @@ var whyNotWithLiveness = map[string]string{
 	"sites":       "which takes all schedules there are",
 	"agents":      "which is not divided among hosts",
 	"bypass":      "which bounds no overtaking: that is the question",
-	"duplicate":   "which asks what happens where every message arrives once",
-	"lose":        "which asks what happens where every message arrives",
-	"faults":      "which asks what happens where no node fails",
+	"duplicate":   "which assumes that every message arrives once",
+	"lose":        "which assumes that every message arrives",
+	"faults":      "which assumes that no node fails",
 	"requesters":  "in which every node may ask",
-	"safety-only": "which asks who waits for ever",
+	"safety-only": "which looks for a node that waits for ever",
 }
 
 func (p *program) liveness(c *cli.Context, a *dme.Algorithm, options check.Options, _ *files) (*searched, error) {
@@ -54,11 +54,11 @@ var notWithProve = []string{
 	"bypass", "safety-only", "invariants", "reduce", "bitstate", "svg", "out", "save", "agents",
 }
 
-// prove searches all states of more and more nodes that request without limit. If that
-// comes to its end, the algorithm is proven for that number of nodes: never two nodes are in
-// the critical section, and nobody waits for ever as long as every message arrives and
-// every critical section ends. If there are too many states, or infinitely many, each node
-// makes a limited number of requests.
+// prove searches all states of more and more nodes that request without limit. If a search is
+// complete, the algorithm is proven for that number of nodes: two nodes are never in the critical
+// section together, and no node waits for ever if every message arrives and every critical section
+// ends. If there are too many states, or infinitely many, each node makes a limited number of
+// requests.
 func (p *program) prove(c *cli.Context) error {
 	files := newFiles()
 	algorithms, options, err := p.proofsOf(c)
@@ -111,7 +111,7 @@ func (p *program) printProofs(c *cli.Context, results []check.Proven) error {
 }
 
 const proofLegend = "PROVEN: all states with requests without limit, no starvation under fairness.\n" +
-	"NEVER SENT: messages that the proof for the most nodes is not about, as nobody sends them.\n" +
+	"NEVER SENT: messages never sent in the largest proof, which says nothing about them.\n" +
 	"SEARCHED WHOLE: nodes × requests of each, all states, no violation.\n"
 
 func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, check.ProofOptions, error) {
@@ -142,8 +142,8 @@ func (p *program) proofsOf(c *cli.Context) ([]*dme.Algorithm, check.ProofOptions
 	}, nil
 }
 
-// memoryFor returns how much memory an exhaustive search may hold, 0 where
-// nobody says and nothing is known of the machine.
+// memoryFor returns how much memory an exhaustive search may hold, 0 if neither the user nor the
+// machine says.
 func memoryFor(c *cli.Context, wrong *refusals) check.Bytes {
 	if !c.IsSet("memory") {
 		return check.Bytes(environment.AvailableMemory() / 4 * 3)
@@ -153,8 +153,8 @@ func memoryFor(c *cli.Context, wrong *refusals) check.Bytes {
 	return size
 }
 
-// collectBelow has garbage collected early enough that a search which may hold
-// so much takes hardly more. It returns what ends that.
+// collectBelow makes the garbage collector run early enough that a search which may hold that much
+// takes hardly more. The function that it returns ends that.
 func collectBelow(held check.Bytes) (restore func()) {
 	before := debug.SetMemoryLimit(-1)
 	if limit := int64(held + held/8); held > 0 && limit < before {

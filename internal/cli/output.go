@@ -52,7 +52,7 @@ func makeFolder(dir string) error {
 	return fileio.Probe(dir)
 }
 
-// cannotWrite is the error of a path as given, such as "--out DIR"; nil where err is.
+// cannotWrite is the error of a path as given, such as "--out DIR"; nil if err is.
 func cannotWrite(path string, err error) error {
 	if err == nil {
 		return nil
@@ -83,7 +83,7 @@ func drawInto(dir string, figures ...plots.Figure) error {
 const (
 	Held        = 0   // everything held
 	Broken      = 1   // violated, or stalled though the links met the needs
-	Unknown     = 2   // failed: it could not be told
+	Unknown     = 2   // failed: undecided
 	Crossed     = 3   // a threshold of the user's was crossed
 	Usage       = 64  // flags or arguments are wrong
 	Data        = 65  // an input file is wrong
@@ -91,7 +91,7 @@ const (
 	Unavailable = 69  // the environment lacks something
 	CantCreate  = 73  // an output cannot be written
 	Interrupted = 130 // Ctrl-C, a request to end, or a terminal that was closed
-	Pipe        = 141 // standard output is a pipe that nobody reads any more
+	Pipe        = 141 // standard output is a pipe that is no longer read
 )
 
 // coded is an error with the code with which the program ends because of it.
@@ -123,9 +123,9 @@ func ofOutcome(o runs.Outcome) int {
 	return map[runs.Outcome]int{runs.Held: Held, runs.Broken: Broken, runs.Unknown: Unknown}[o]
 }
 
-// ofThresholds is the code with which a command ends that would have ended with code:
-// thresholds change it only where everything held. One that was crossed is said
-// before one that could not be judged.
+// ofThresholds is the code with which a command ends that would have ended with code: thresholds
+// change it only if everything held. One that was crossed is said before one that could not be
+// judged.
 func ofThresholds(code int, crossed, unknown bool) int {
 	switch {
 	case code != Held:

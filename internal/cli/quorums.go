@@ -163,7 +163,7 @@ func (p *program) listConstructions(c *cli.Context) error {
 	return p.show(c, list, t)
 }
 
-// describe examines a family. Its sets and loads are listed where there are few.
+// describe examines a family. Its sets and loads are listed if there are few.
 func describe(s *quorum.System) family {
 	p := s.Properties()
 	f := family{
@@ -301,7 +301,7 @@ func (p *program) listAvailability(c *cli.Context, systems []*quorum.System) err
 	err := p.print(c, "quorums", list, func() error {
 		fmt.Fprintf(p.stdout, "Probability that nodes that are up form a quorum, each of %d nodes being up with probability p:\n", nodes)
 		err := byUp.WriteText(p.stdout)
-		fmt.Fprint(p.stdout, "\nThe same after f nodes have failed, and the mean size of the smallest quorum where there is one:\n")
+		fmt.Fprint(p.stdout, "\nThe same after f nodes have failed, and the mean size of the smallest quorum if there is one:\n")
 		return errors.Join(err, byFailures.WriteText(p.stdout))
 	})
 	if err != nil || dir == "" {
@@ -326,7 +326,7 @@ func drawAvailability(dir string, all []resilience) error {
 		X: values("failed nodes"), Y: probability,
 	}
 	size := plots.Figure{
-		Name: fmt.Sprintf("quorum-cost-n%d", n), Title: "Cost of a quorum after failures", Subtitle: about + ", where there is one",
+		Name: fmt.Sprintf("quorum-cost-n%d", n), Title: "Cost of a quorum after failures", Subtitle: about + ", if there is one",
 		X: values("failed nodes"), Y: values("nodes in the smallest quorum, mean"),
 	}
 	for style, r := range all {

@@ -31,7 +31,7 @@ func (p *program) rankCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "metric", Usage: "a table of each `METRIC`, a column of summary.csv; the first decides"},
 			&cli.StringSliceFlag{Name: "only", Usage: "rank only `KEY=VALUE`, such as algorithm=maekawa, label=ma* or nodes=7"},
 			&cli.Float64Flag{Name: "alpha", Value: stats.Alpha, Usage: "call a difference significant below `P`"},
-			&cli.StringFlag{Name: "along", Usage: "say where one algorithm becomes better than another as `KEY` grows, such as nodes or total_rate"},
+			&cli.StringFlag{Name: "along", Usage: "show where one algorithm becomes better than another as `KEY` grows: nodes, total_rate, …"},
 			jsonFlag("print the ranking as one JSON object"),
 		},
 		Action: p.rank,
@@ -74,7 +74,7 @@ func (p *program) rank(c *cli.Context) error {
 	return p.print(c, "ranking", ranking, func() error { return ranking.WriteText(p.stdout, p.printed()) })
 }
 
-// only keeps some runs of many: by key, the patterns of which one must match.
+// only keeps some of many runs: for each key, one of its patterns must match.
 type only map[string][]string
 
 // readOnly reads "nodes=7" and the like.

@@ -255,8 +255,8 @@ func (p *program) explain(r *runs.Result) {
 	}
 }
 
-// keeper returns a function that keeps a result in dir, with what came of the
-// thresholds, having made sure that it will be able to; nil where dir is "".
+// keeper returns a function that keeps a result in dir, with what came of the thresholds, having
+// made sure that it will be able to; nil if dir is "".
 func keeper(dir string, thresholds []cells.Threshold) (func(*runs.Result) error, error) {
 	if dir == "" {
 		return nil, nil

@@ -133,7 +133,7 @@ func orNull(p object) object {
 	return p
 }
 
-// notNull describes a value that is absent where it would be null.
+// notNull describes a value that is absent if it would be null.
 func notNull(p object) object {
 	if alternatives, ok := p["oneOf"].([]any); ok {
 		return alternatives[0].(object)

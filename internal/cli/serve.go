@@ -38,7 +38,7 @@ type serving struct {
 	set   *runs.Set // what the page is to show; of one goroutine at a time
 }
 
-// serve begins to serve, where --serve asks for it; else it returns nil.
+// serve begins to serve, if --serve asks for it; else it returns nil.
 func (p *program) serve(c *cli.Context, board *live.Board) (*serving, error) {
 	if !c.IsSet("serve") {
 		return nil, nil
@@ -51,7 +51,7 @@ func (p *program) serve(c *cli.Context, board *live.Board) (*serving, error) {
 	}
 	fmt.Fprintf(p.stderr, "page: %s\n", s.URL)
 	if !live.OnLoopback(at) {
-		fmt.Fprintf(p.stderr, "dmebench: warning: --serve %s: whoever reaches this host can read the results\n", at)
+		fmt.Fprintf(p.stderr, "dmebench: warning: --serve %s: everyone who can reach this host can read the results\n", at)
 	}
 	return s, nil
 }
@@ -84,7 +84,7 @@ func (s *serving) page(version int) ([]byte, error) {
 // lookAgain is how often a folder that is served is looked at.
 const lookAgain = time.Second
 
-// serveFolder serves the page of results that somebody else writes, until ctx ends.
+// serveFolder serves the page of results that another process writes, until ctx ends.
 func (p *program) serveFolder(c *cli.Context, dir string) error {
 	set, err := p.readResults(dir)
 	if err != nil {
@@ -109,7 +109,7 @@ func (p *program) serveFolder(c *cli.Context, dir string) error {
 		if now == seen && !behind {
 			continue
 		}
-		// Half a line may be there, and a folder may be on its way: the next look tells.
+		// Half a line may be there, or a folder half made: the next look shows.
 		if set, err = runs.Read(dir); err != nil {
 			fmt.Fprintf(p.stderr, "dmebench: warning: %v\n", err)
 			seen = now

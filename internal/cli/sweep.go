@@ -91,7 +91,7 @@ func (p *program) sweep(c *cli.Context) error {
 		}
 		defer work.close()
 	}
-	var board *live.Board // of those who look
+	var board *live.Board // of viewers
 	show := !c.Bool("quiet") && layout.CanRedraw(p.stderr)
 	if (show || c.IsSet("serve")) && !c.Bool("dry-run") {
 		board = live.NewBoard()
@@ -167,7 +167,7 @@ func transportsOf(file experiment.File) (simulated, real bool) {
 	return simulated, real
 }
 
-// defaultExperiment is the name of an experiment that nobody has named.
+// defaultExperiment is the name of an experiment without one.
 const defaultExperiment = "experiment"
 
 // initExperiment writes a file to begin with. A name without an ending also names the file.

@@ -31,8 +31,8 @@ import (
 
 func traceFormats() []string { return []string{"text", "svg", "shiviz", "perfetto", "mermaid"} }
 
-// How many events of a recording are shown where nobody says how many: as many as a
-// person reads, or as a browser draws with ease.
+// How many events of a recording are shown by default: as many as a person reads, or as a browser
+// draws with ease.
 const (
 	firstEvents     = 200
 	firstOfTimeline = 100_000
@@ -191,7 +191,7 @@ func (p *program) traceRecording(c *cli.Context, in io.Reader) error {
 	return p.showTrace(c, shown{format: c.String("format"), header: h, events: r.Events, diagram: r.Diagram})
 }
 
-// recordingPage writes a page of a recording, all of which it must be able to read.
+// recordingPage writes a page of a recording, which must be readable as a whole.
 func (p *program) recordingPage(c *cli.Context, in io.Reader) error {
 	var text bytes.Buffer
 	_, events, err := recording.Read(c.String("file"), io.TeeReader(in, &text))
@@ -212,7 +212,7 @@ func (p *program) recordingPage(c *cli.Context, in io.Reader) error {
 	return p.writePage(c.String("html"), html)
 }
 
-// shown is what there is to be shown, whatever it came from.
+// shown is what is to be shown, from any source.
 type shown struct {
 	format  string
 	header  recording.Header
@@ -246,7 +246,7 @@ func (p *program) showTrace(c *cli.Context, s shown) error {
 			return failWith(CantCreate, fmt.Errorf("--out %s: cannot write there: %w", file, err))
 		}
 	} else {
-		var text bytes.Buffer // whole, so that a pipe that nobody reads is one error
+		var text bytes.Buffer // whole, so that a pipe that is not read is one error
 		if err := s.write(&text); err != nil {
 			return failWith(CantCreate, err)
 		}
@@ -272,7 +272,7 @@ func traceFlag() cli.Flag {
 	return &cli.StringFlag{Name: "trace", Usage: "record each event in `FILE`, for 'dmebench trace FILE'; on this host alone"}
 }
 
-// recorder keeps the recording of a run; nil where none is wanted.
+// recorder keeps the recording of a run; nil if none is wanted.
 type recorder struct {
 	file string
 	job  *run.Job

@@ -194,11 +194,10 @@ func writeValidation(dir string, d *claims.Document) error {
 	return nil
 }
 
-// tallyEvery is how often progress is told where it is not a terminal that
-// shows it.
+// tallyEvery is how often progress is reported without a terminal.
 const tallyEvery = 10 * time.Second
 
-// tally tells how far a validation is.
+// tally reports how far a validation is.
 func (p *program) tally() func(done, planned int, what string) {
 	every := tallyEvery
 	onTerminal := layout.IsTerminal(p.stderr)

@@ -35,7 +35,7 @@ type agentsWork struct {
 	force bool
 }
 
-// openWork opens a queue at the agents of --agents; nil where there is no such flag.
+// openWork opens a queue at the agents of --agents; nil if there is no such flag.
 func (p *program) openWork(c *cli.Context, files *files) (*agentsWork, error) {
 	if !c.IsSet("agents") {
 		if flags := given(c, credentialNames...); len(flags) > 0 {
@@ -133,12 +133,12 @@ func (w *agentsWork) search(ctx context.Context, algorithm string, s *check.Sear
 	return r, err
 }
 
-// signals returns a context that ends when the program is told to: by Ctrl-C, by whoever
-// runs it, or because its terminal is closed, unless nohup has that ignored. Told once
-// more, it knows that the user insists ([platform.Insisted]).
+// signals returns a context that ends when the program is asked to end: by Ctrl-C, by another
+// process, or because its terminal is closed, unless nohup ignores that. A second signal means that
+// the user insists ([platform.Insisted]).
 //
-// Output to a pipe that nobody reads any more becomes an error like any other. It would
-// else end the program on the spot, before the result of a run is kept.
+// Output to a pipe that is no longer read becomes an error like any other. It would otherwise end
+// the program on the spot, before the result of a run is kept.
 func signals() (ctx context.Context, stop func()) {
 	tell := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -155,7 +155,7 @@ func signals() (ctx context.Context, stop func()) {
 	return ctx, func() {
 		signal.Stop(unread)
 		signal.Stop(told)
-		close(told) // nobody sends to it any more
+		close(told) // no signal is sent to it any more
 		end()
 	}
 }
@@ -164,7 +164,7 @@ func signals() (ctx context.Context, stop func()) {
 // timeout send the same one to a process and to its group.
 const apart = 250 * time.Millisecond
 
-// notice closes insisted when a signal comes later than the first by so much.
+// notice closes insisted when a second signal comes at least that much later than the first.
 func notice(told <-chan os.Signal, insisted chan<- struct{}) {
 	if _, more := <-told; !more {
 		return

@@ -43,8 +43,8 @@ func (d *document) doubt(list string, i int) {
 	d.doubtful[place{list, i}] = true
 }
 
-// decode reads the text into e, which holds the defaults. Faults in single values do
-// not keep the others from being read: ok is false where nothing can be.
+// decode reads the text into e, which holds the defaults. Faults in single values do not keep the
+// others from being read: ok is false if nothing can be.
 func (d *document) decode(text []byte, e *runs.Experiment) (ok bool) {
 	if !d.parse(text) || !d.version() {
 		return false
@@ -95,7 +95,7 @@ func (d *document) version() bool {
 	return false
 }
 
-// at returns the value at a path of keys and indices; nil where there is none.
+// at returns the value at a path of keys and indices; nil if there is none.
 func at(n *yaml.Node, path ...any) *yaml.Node {
 	for _, step := range path {
 		if n.Kind == yaml.AliasNode {
@@ -204,7 +204,7 @@ type flaws struct {
 
 type flaw struct {
 	line   int
-	ofType bool // the library's, which is told after others of its line
+	ofType bool // the library's, which is reported after others of its line
 	text   string
 }
 
@@ -216,7 +216,7 @@ func (f *flaws) add(line int, format string, args ...any) {
 func (f *flaws) err() error {
 	slices.SortStableFunc(f.list, func(a, b flaw) int { return a.line - b.line })
 	var lines []string
-	if f.path == CommandLine && len(f.list) > 0 { // nobody has seen its lines
+	if f.path == CommandLine && len(f.list) > 0 { // the user has not seen its lines
 		for _, x := range f.list {
 			lines = append(lines, x.text)
 		}
@@ -389,8 +389,8 @@ func quotes(n *yaml.Node) string {
 	return "; in a list between brackets a fault with a comma needs quotes"
 }
 
-// wrong says what the value of a key should be, "" where it is. Of numbers it
-// leaves to the library what is none.
+// wrong says what the value of a key should be, "" if it is. Of numbers it leaves to the library
+// what is none.
 func wrong(key string, n *yaml.Node) string {
 	number := n.ShortTag() == "!!int" || n.ShortTag() == "!!float"
 	if most, counts := largest[key]; counts {

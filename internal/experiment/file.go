@@ -1,20 +1,17 @@
-// Package experiment turns an experiment file into runs and keeps their
-// results.
+// Package experiment turns an experiment file into runs and keeps their results.
 //
-// A [File] is the strict reading of a YAML file: what is to be compared, on how
-// many nodes, over which transports, under which workloads, how often.
-// [File.Expand] makes a [Plan] of it: one [Cell] for each run, every one of
-// them resolved, so that nothing that can be known beforehand is left to go
-// wrong after an hour. [Sweep] carries the plan out with a [Runner] that it is
-// handed, into a [runs.Store].
+// A [File] is the strict reading of a YAML file: what is to be compared, on how many nodes, over
+// which transports, under which workloads, how often. [File.Expand] makes a [Plan] of it: one
+// [Cell] for each run, every one of them resolved, so that what can be checked beforehand does not
+// fail after an hour. [Sweep] carries the plan out with a [Runner] that it is handed, into a
+// [runs.Store].
 //
-// Guarantees: a result is on disk, whole, before the next run starts; a sweep
-// that was interrupted, at whatever byte, continues where it stopped and repeats
-// only what is missing or failed; two sweeps never write to one folder; results
-// of different files, or of one file whose meaning has changed, never mix.
+// Guarantees: a result is on disk, whole, before the next run starts; a sweep that was interrupted,
+// at any byte, continues where it stopped and repeats only what is missing or failed; two sweeps
+// never write to one folder; results of different files, or of one file whose meaning has changed,
+// never mix.
 //
-// The package does not know how a run is carried out, judges no result and
-// draws no picture.
+// The package does not know how a run is carried out, judges no result and draws no picture.
 package experiment
 
 import (
@@ -102,10 +99,9 @@ func Parse(path string, text []byte) (File, error) {
 	return f, f.document.err()
 }
 
-// AllFaults returns everything that is wrong with a file that [Parse] has refused: its own
-// faults, and what the catalog tells of the names and values that could be read. readFile
-// serves settings that name a file; nil reads the file system. It returns nil where there
-// is nothing to add.
+// AllFaults returns everything that is wrong with a file that [Parse] has refused: its own faults,
+// and what the catalog says about the names and values that could be read. readFile serves settings
+// that name a file; nil reads the file system. It returns nil if there is nothing to add.
 func (f File) AllFaults(catalog run.Catalog, readFile func(string) ([]byte, error)) error {
 	if f.document.root == nil || len(f.document.list) == 0 {
 		return nil
@@ -224,8 +220,8 @@ func (d *document) given(key string) bool {
 	return n != nil && !(n.Kind == yaml.ScalarNode && n.Value == "" && n.ShortTag() == "!!str")
 }
 
-// label names every entry of a list. An entry without a label is called by its
-// name; where several share one, by its name and its settings.
+// label names every entry of a list. An entry without a label is called by its name; if several
+// share one, by its name and its settings.
 func (d *document) label(list string, entries []namedEntry) {
 	bare := make(map[string]int)
 	for _, e := range entries {
@@ -290,7 +286,7 @@ func (d *document) schedules(f *File) {
 	for i, w := range f.Workloads {
 		all, err := fault.ParseAll(slices.Concat(f.Faults, w.Faults))
 		if err != nil {
-			return // told already
+			return // reported already
 		}
 		kills := all.Kills()
 		for k, x := range all {
@@ -330,7 +326,7 @@ func (p *Plan) noteProgram(e runs.Entry) {
 	}
 	words, err := foreign.Split(e.Set[foreign.CommandOption])
 	if err != nil {
-		return // which is told elsewhere
+		return // reported elsewhere
 	}
 	for _, name := range words {
 		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {

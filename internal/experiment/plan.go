@@ -42,7 +42,7 @@ func (c Cell) Key() runs.RunKey {
 	}
 }
 
-// String names the cell for people, who count from 1.
+// String names the cell for people, counting from 1.
 func (c Cell) String() string {
 	return fmt.Sprintf("%s, %d nodes, %s, %s, repetition %d", c.Label, c.Spec.Nodes, c.Transport, c.Workload, c.Repetition+1)
 }
@@ -143,7 +143,7 @@ func (p *Plan) header(started time.Time, environment map[string]string) runs.Hea
 	}
 }
 
-// digest is equal for plans that mean the same, whatever their files say.
+// digest is equal for plans that mean the same, whatever their files look like.
 func (p *Plan) digest() string {
 	b, err := json.Marshal(struct {
 		Files map[string]string
@@ -238,7 +238,7 @@ func (r *resolver) candidate(list string, i int, e runs.Entry, declared []dme.Op
 	e.Set = dme.Canonical(e.Set, declared)
 	c := candidate{Entry: e, declared: declared}
 	if e.Name == "" {
-		return c // of which it has been told that it is missing
+		return c // which was reported missing
 	}
 	if err == nil {
 		_, err = dme.ResolveOptions(declared, e.Set)
@@ -330,8 +330,8 @@ func (r *resolver) configuration(at combination) (c Cell, ok bool) {
 
 func exceeds(nodes, limit int) bool { return limit > 0 && nodes > limit }
 
-// resolve resolves the first repetition of a configuration, of which the others differ in the
-// seed alone, and lets go of the job: thousands, each with its quorums, would not fit into memory.
+// resolve resolves the first repetition of a configuration, from which the others differ only in
+// the seed, and drops the job: thousands, each with its quorums, would not fit into memory.
 func (r *resolver) resolve(c *Cell) error {
 	job, err := run.Resolve(c.Spec, r.catalog, r.readFile)
 	if err != nil {
@@ -359,8 +359,8 @@ const (
 
 type combination [lists]int
 
-// complaints groups combinations by what is wrong with them, so that a fault of
-// one entry is told once and not for every combination that it is part of.
+// complaints groups combinations by what is wrong with them, so that a fault of one entry is
+// reported once and not for every combination with it.
 type complaints struct {
 	texts []string // in the order of their first appearance
 	at    map[string][]combination
@@ -402,9 +402,9 @@ func (f File) names() (names [lists][]string) {
 	return names
 }
 
-// report tells each complaint with the entries that it is particular to, on the
-// line of the first of them; where no list narrows it down, on that of the entry
-// whose name it begins with, or of the first algorithm.
+// report reports each complaint with the entries particular to it, on the line of the first of
+// them; if no list narrows it down, on that of the entry whose name it begins with, or of the first
+// algorithm.
 func (c *complaints) report(f File, to *document) {
 	keys := [lists]string{"algorithms", "nodes", "transports", "workloads"}
 	names := f.names()

@@ -12,12 +12,12 @@ import (
 // quiet is how long a sweep that goes well says nothing except on a terminal.
 const quiet = 5 * time.Second
 
-// progress tells how far a sweep is and how long it will still take: on a board, on a
-// terminal as a table, and elsewhere in lines.
+// progress shows how far a sweep is and how long it will still take: on a board, on a terminal as a
+// table, and elsewhere in lines.
 type progress struct {
 	out      io.Writer
 	board    *live.Board
-	table    *live.Table // nil where the output is not a terminal
+	table    *live.Table // nil if the output is not a terminal
 	now      func() time.Time
 	last     time.Time
 	done     int
@@ -72,7 +72,7 @@ func (p *Plan) board(todo []Cell) []live.Cell {
 // begins names the run that is under way.
 func (p *progress) begins(c Cell) { p.board.Begin(c.config, c.String()) }
 
-// finished tells of one run. What did not go well always gets a line.
+// finished reports one run. Anything but success always gets a line.
 func (p *progress) finished(c Cell, r *runs.Result, took time.Duration) {
 	p.done++
 	p.ran++
@@ -143,7 +143,7 @@ func (e estimate) add(c Cell, took time.Duration) {
 	p.todo--
 }
 
-// left sums up the means of what is to come, by configuration where that has run.
+// left sums up the means of what is to come, by configuration if that has run.
 func (e estimate) left() time.Duration {
 	var all pace
 	for _, p := range e {

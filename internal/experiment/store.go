@@ -69,8 +69,8 @@ func open(root string, plan *Plan, opt Options) (*runs.Store, error) {
 // momentary is the property of an environment that never is the same twice.
 const momentary = "load_average"
 
-// noteEnvironment says so where results of two environments come together:
-// whether they may be compared is for a person to judge.
+// noteEnvironment says so if results of two environments come together: whether they may be
+// compared is for a person to judge.
 func noteEnvironment(dir string, before map[string]string, opt Options) {
 	var differ []string
 	for _, m := range []map[string]string{before, opt.Environment} {
@@ -144,7 +144,7 @@ func setLatest(root, base string) error {
 	return nil
 }
 
-// latest returns the folder that root/latest points to, "" where there is none.
+// latest returns the folder that root/latest points to, "" if there is none.
 func latest(root string) (string, error) {
 	link := filepath.Join(root, latestName)
 	base, err := os.Readlink(link)

@@ -48,12 +48,12 @@ type Options struct {
 	// Environment describes the machine; it is kept beside the results.
 	Environment map[string]string
 
-	// Progress is told how far the sweep is; nil for silence. On a terminal,
-	// which Interactive says, it is a table that is drawn over itself.
+	// Progress receives how far the sweep is; nil for silence. On a terminal, which Interactive
+	// says, it is a table that is drawn over itself.
 	Progress    io.Writer
 	Interactive bool
 
-	// Board is told, too; nil for none. Between is called with what there is before the
+	// Board is kept up to date, too; nil for none. Between is called with what there is before the
 	// first run and after each, while nothing is measured; nil for nothing.
 	Board   *live.Board
 	Between func(*runs.Set)
@@ -81,7 +81,7 @@ func (o Options) withDefaults() Options {
 
 // Summary is what a sweep came to.
 type Summary struct {
-	Dir         string              // of the results; "" where there is none yet
+	Dir         string              // of the results; "" if there is none yet
 	Planned     int                 // runs of the plan
 	Found       int                 // of these, there before
 	Ran         int                 // carried out now
@@ -245,7 +245,7 @@ func carryOut(ctx context.Context, store *runs.Store, todo []Cell, s *Summary, p
 	return nil
 }
 
-// carryOut keeps the result of a cell; nil where the sweep was interrupted.
+// carryOut keeps the result of a cell; nil if the sweep was interrupted.
 func (c Cell) carryOut(ctx context.Context, store *runs.Store, opt Options) (*runs.Result, error) {
 	// Resolved once before; again now, so that only one job is in memory.
 	job, err := platform.Interruptible(ctx, func() (*run.Job, error) { return run.Resolve(c.Spec, opt.Catalog, opt.ReadFile) })
@@ -300,9 +300,9 @@ func carryOutOne(ctx context.Context, runner Runner, job *run.Job, keep func(*ru
 	return r
 }
 
-// Continue opens the store in dir to go on with it. Where there is none of the
-// same plan, or with fresh, it begins one; what was there stays beside it, under
-// the time at which it was begun. Until release is called nobody else does.
+// Continue opens the store in dir to go on with it. If there is none of the same plan, or with
+// fresh, it begins one; what was there stays beside it, under the time at which it was begun. Until
+// release is called no other process can.
 func Continue(dir string, h runs.Header, fresh bool) (store *runs.Store, release func(), err error) {
 	unlock, err := lock(dir)
 	if err != nil {
@@ -344,8 +344,8 @@ func Continue(dir string, h runs.Header, fresh bool) (store *runs.Store, release
 	return store, release, nil
 }
 
-// Elsewhere carries out a simulation on another host. A result says that the run failed
-// where it did; an error says that there is nobody to carry out any more.
+// Elsewhere carries out a simulation on another host. A failed run has a result that says so; an
+// error says that no host is left to carry out runs.
 type Elsewhere func(ctx context.Context, s runs.Spec) (*runs.Result, error)
 
 // most is how many simulations are begun elsewhere before the first of them is finished.
@@ -364,7 +364,7 @@ func elsewhere(ctx context.Context, todo []Cell, run Elsewhere) (next func(conte
 	})
 }
 
-// fetch keeps what came of the cell elsewhere; nil where the sweep was interrupted.
+// fetch keeps what came of the cell elsewhere; nil if the sweep was interrupted.
 func (c Cell) fetch(ctx context.Context, next func(context.Context) (*runs.Result, error), store *runs.Store) (*runs.Result, error) {
 	r, err := next(context.WithoutCancel(ctx))
 	switch {

@@ -10,8 +10,8 @@ import (
 // end in order.
 const patience = 500 * time.Millisecond
 
-// Interruptible returns what f does or, soon after the end of ctx, ctx's error: f then goes
-// on, and nobody learns what becomes of it.
+// Interruptible returns what f returns or, soon after the end of ctx, ctx's error: f then goes on,
+// and its result is dropped.
 func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -44,9 +44,9 @@ func Await(ctx context.Context, f func() error) error {
 	return err
 }
 
-// Ahead returns a function that returns what came of the next piece of work, each of which
-// begins before it is asked for: up to most are under way. piece returns the i-th, nil where
-// there is none that could begin. After the end of its ctx next does not wait.
+// Ahead returns a function that returns the next result, in order. Pieces of work begin ahead of
+// being asked for: up to most are under way. piece returns the i-th, nil if there is none that
+// could begin. After the end of its ctx next does not wait.
 func Ahead[T any](most int, piece func(i int) func() (T, error)) (next func(ctx context.Context) (T, error)) {
 	type outcome struct {
 		value T

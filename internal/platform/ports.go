@@ -6,9 +6,9 @@ import (
 	"net"
 )
 
-// FreePorts returns n ports of this host's loopback at which nobody listens, for servers
-// that come back where they were. They lie below the ports that systems hand out by default
-// to those who ask for any: one of them could otherwise take the port while its server is down.
+// FreePorts returns n unused ports of this host's loopback, for servers that come back where they
+// were. They lie below the ports that systems hand out by default: one of those could be taken
+// while its server is down.
 func FreePorts(n int) (all []int, err error) {
 	const lowest, below, tries = 10_000, 32_768, 1000
 	for try := 0; len(all) < n; try++ {

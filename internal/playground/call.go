@@ -52,8 +52,8 @@ type answer struct {
 	Holds bool   `json:"holds,omitempty"` // it is a proof
 }
 
-// Call answers a request in JSON. Progress of a search is told now and then, if it is
-// not nil: how many schedules or states there are so far.
+// Call answers a request in JSON. If progress is not nil, it is called now and then with the number
+// of schedules or states a search has seen.
 func (s *Session) Call(text []byte, progress func(done uint64)) []byte {
 	var q request
 	err := json.Unmarshal(text, &q)
@@ -115,7 +115,7 @@ func (s *Session) answer(q *request, progress func(uint64)) (a answer, err error
 		a.Events = s.events[before:]
 	case "go":
 		err = s.goTo(q.Count)
-	case "play": // what happens if nobody chooses
+	case "play": // the default next step
 		before := len(s.events)
 		for range max(1, q.Count) {
 			x, ok := s.next()
@@ -133,7 +133,7 @@ func (s *Session) answer(q *request, progress func(uint64)) (a answer, err error
 	case "shorter":
 		return s.shorter(q, progress)
 	default:
-		err = fmt.Errorf("nobody knows how to do %q", q.Do)
+		err = fmt.Errorf("unknown request %q", q.Do)
 	}
 	a.State = s.state()
 	return a, err
@@ -185,7 +185,7 @@ func (s *Session) search(q *request, progress func(uint64)) (found answer, err e
 		switch {
 		case r.Verdict == check.Holds:
 			found.Holds = true
-			found.Found = fmt.Sprintf("Proven for %d nodes: in all %d states every property holds, and everybody who asks is served in every "+
+			found.Found = fmt.Sprintf("Proven for %d nodes: in all %d states every property holds, and every request is served in every "+
 				"fair schedule.", q.Nodes, r.States)
 			return found, nil
 		case r.Trace == nil:

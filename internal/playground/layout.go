@@ -15,10 +15,10 @@ type Layout struct {
 	Points [][2]float64 `json:"points"` // by node, within the unit square
 	Edges  []Edge       `json:"edges,omitempty"`
 
-	colours []string // of the nodes' tokens at the start, where they have some
+	colours []string // of the nodes' tokens at the start, if they have some
 }
 
-// colourOf returns the colour of a node's token, green, yellow or red, "" where it has none.
+// colourOf returns the colour of a node's token, green, yellow or red, "" if it has none.
 func colourOf(n dme.Node) string {
 	for _, v := range dme.Variables(n) {
 		for _, colour := range []string{"GREEN", "YELLOW", "RED"} {

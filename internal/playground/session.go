@@ -1,11 +1,11 @@
-// Package playground lets a person be the network: nodes of an algorithm stand in
-// memory, and nothing happens until somebody says what happens next. It is the model
-// behind the page that 'dmebench playground' writes, where it runs as WebAssembly.
+// Package playground lets a person be the network: the nodes of an algorithm are in memory, and
+// nothing happens until the user chooses the next step. It is the model behind the page that
+// 'dmebench playground' writes, where it runs as WebAssembly.
 //
-// A [Session] is a scenario of package trace that is still being written. Its steps are
-// those of dmebench/dme/vnet, so that a play, a worked example and a counterexample of
-// a search are the same thing, and each can be turned into the others. Requests and
-// answers are JSON ([Session.Call]): the page needs one function.
+// A [Session] is a scenario of package trace that is still being written. Its steps are those of
+// dmebench/dme/vnet, so that a play, a worked example and a counterexample of a search are the same
+// thing, and each can be turned into the others. Requests and answers are JSON ([Session.Call]):
+// the page needs one function.
 //
 // It imports nothing that a browser does not have.
 package playground
@@ -38,7 +38,7 @@ type Text struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 
-	ReadFile func(name string) ([]byte, error) `json:"-"` // reads what its options name; nil where they name nothing
+	ReadFile func(name string) ([]byte, error) `json:"-"` // reads what its options name; nil if they name nothing
 }
 
 // NewCatalog finds the scenarios in a file system, as package algorithms has it.
@@ -179,8 +179,8 @@ func (s *Session) goTo(k int) error {
 	return nil
 }
 
-// next is what happens if nobody chooses: who is inside leaves, and the oldest message
-// arrives; ok is false if everything rests.
+// next is the default next step: a node inside leaves, or the oldest message arrives; ok is false
+// if everything rests.
 func (s *Session) next() (x vnet.Step, ok bool) {
 	n := s.network
 	if n.Violation != nil {
@@ -229,18 +229,17 @@ func (s *Session) scenario(title string) string {
 	return b.String()
 }
 
-// hash tells states apart.
+// hash identifies the state.
 func (s *Session) hash() string {
 	h := fnv.New128a()
 	h.Write(s.network.Save(nil))
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// stuck reports a standstill: somebody waits, and nothing can happen but that others
-// ask or fail.
+// stuck reports a standstill: a node waits, and nothing can happen but that others ask or fail.
 func (s *Session) stuck() bool { return s.network.Stuck() && len(s.network.Waiting()) > 0 }
 
-// verdict says what is broken in this state, "" where nothing is.
+// verdict says what is broken in this state, "" if nothing is.
 func (s *Session) verdict() (property, text string, nodes []dme.NodeID) {
 	n := s.network
 	switch {

@@ -11,7 +11,7 @@ import (
 	"dmebench/internal/search/trace"
 )
 
-// What the page is told. Names of events are those of [dme.EventKind].
+// What the page receives. Names of events are those of [dme.EventKind].
 
 // stepView is a step that can be taken, and how the page asks for it.
 type stepView struct {
@@ -88,7 +88,7 @@ type stateView struct {
 	Nodes     []nodeView        `json:"nodes"`
 	Flights   []flightView      `json:"flights"`
 	Timers    []timerView       `json:"timers"`
-	Next      *stepView         `json:"next"`    // what happens if nobody chooses
+	Next      *stepView         `json:"next"`    // the default next step
 	Enabled   []stepView        `json:"enabled"` // but for the fates of messages and timers
 	Inside    []dme.NodeID      `json:"inside"`
 	Entries   uint64            `json:"entries"`
@@ -104,7 +104,7 @@ type nodeView struct {
 	Activity string      `json:"activity"`
 	Absent   bool        `json:"absent,omitempty"`
 	Token    bool        `json:"token,omitempty"`
-	Colour   string      `json:"colour,omitempty"` // of the token that it holds, where tokens have colours
+	Colour   string      `json:"colour,omitempty"` // of the token that it holds, if tokens have colours
 	Vars     [][2]string `json:"vars"`
 	Waits    []waitView  `json:"waits,omitempty"`
 }
@@ -188,7 +188,7 @@ func (s *Session) state() *stateView {
 				v.Enabled = append(v.Enabled, viewOf(x))
 			}
 		}
-		// What else may befall a node, where its algorithm says what to do then.
+		// What else may befall a node, if its algorithm says what to do then.
 		for id := range n.IDs() {
 			for _, kind := range []dme.EventKind{dme.Crash, dme.Restart, dme.Join, dme.Depart} {
 				x := vnet.Step{Kind: kind, Node: id}
@@ -215,7 +215,7 @@ func (s *Session) state() *stateView {
 // shape is what the nodes of a system have to do with one another.
 type shape struct {
 	Layout
-	Quorums [][]dme.NodeID `json:"quorums,omitempty"` // by node: whom it asks
+	Quorums [][]dme.NodeID `json:"quorums,omitempty"` // by node: its request set
 	Source  string         `json:"source"`            // the type of its nodes, as "maekawa.node"
 }
 

@@ -31,9 +31,8 @@ type Log struct {
 	kept    Memory // where it has slots, entries go there
 }
 
-// Memory is what a log can lie in so that it outlives its process: who maps it
-// reads the entries, and the log of a later process goes on behind them. An Entry
-// holds no pointer.
+// Memory is what a log can lie in so that it outlives its process: whoever maps it can read the
+// entries, and the log of a later process goes on behind them. An Entry holds no pointer.
 type Memory struct {
 	Count *atomic.Uint64
 	Slots []Entry
@@ -103,13 +102,13 @@ type Entry struct {
 	Requested int64  // when the node asked: later than Arrived while an earlier request was pending
 	Entered   int64  // when the critical section began
 	Exited    int64  // when it ended
-	Clock     uint64 // the clock of the request's timestamp; 0 where there is none
-	Order     uint64 // position in the total order of entries that the witness saw, from 1; 0 where there is none
+	Clock     uint64 // the clock of the request's timestamp; 0 if there is none
+	Order     uint64 // position in the total order of entries that the witness saw, from 1; 0 if there is none
 	Sent      uint64 // messages that the node had sent in all when it left
 }
 
-// times lists the times of an entry, each of which is written as the difference
-// to the one before it; the first to that of the entry before.
+// times lists the times of an entry, each written as the difference from the one before it; the
+// first from the first time of the entry before.
 func (e *Entry) times() [5]*int64 {
 	return [...]*int64{&e.Intended, &e.Arrived, &e.Requested, &e.Entered, &e.Exited}
 }
@@ -198,8 +197,8 @@ type Abandoned struct {
 	Node      dme.NodeID
 	Made      bool  // the node was asked; else it waited in line behind another request
 	Requested int64 // when the node was asked, or the request came to wait in line
-	Entered   int64 // when its critical section began; Never where it did not
-	Ended     int64 // when its node went; Never where it was pending to the end
+	Entered   int64 // when its critical section began; Never if it did not
+	Ended     int64 // when its node went; Never if it was pending to the end
 }
 
 // Update is what a critical section has written to a resource that all entries share.
@@ -209,7 +208,7 @@ type Update struct {
 	Entry   uint64     `json:"entry"` // which of the node's, from 1
 	Entered int64      `json:"entered"`
 	Left    int64      `json:"left"`              // when it began to write: its exit was later than that
-	Fencing uint64     `json:"fencing,omitempty"` // the token of the entry; 0 where the algorithm has none
+	Fencing uint64     `json:"fencing,omitempty"` // the token of the entry; 0 if the algorithm has none
 }
 
 // LostUpdate is an update that another one has overwritten: between the read and the

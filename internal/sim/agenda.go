@@ -28,9 +28,9 @@ func (e event) before(f event) bool {
 	return e.at < f.at || e.at == f.at && e.rank < f.rank
 }
 
-// agenda holds what will happen, in order. Where all delays are equal, messages
-// arrive in the order in which they were sent: a queue holds them, at a
-// fraction of the cost of the heap that holds everything else.
+// agenda holds what will happen, in order. If all delays are equal, messages arrive in the order in
+// which they were sent: a queue holds them, at a fraction of the cost of the heap that holds
+// everything else.
 type agenda struct {
 	seq   uint64
 	heap  []event // 4-ary: half as deep as a binary one, and one cache line per level

@@ -17,7 +17,7 @@ import (
 
 // run carries the job out until the system is quiet. An error: there is nothing to report.
 func (s *simulation) run() (err error) {
-	// A node panics where an invariant of its algorithm is violated: an outcome like others.
+	// A node panics if an invariant of its algorithm is violated: an outcome like others.
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.fail(fmt.Sprintf("sim: at %v, node %d: %v", time.Duration(s.now), s.current, fault))
@@ -41,8 +41,8 @@ func (s *simulation) run() (err error) {
 		return nil
 	}
 	if stepped && s.flight.n > 0 {
-		// Steps begin when nothing moves, and a perpetual token always does. To stop it first
-		// would be no way out, since nobody could then get it. An algorithm that declares itself
+		// Steps begin when nothing moves, and a perpetual token always does. To stop it first would
+		// be no way out, since no node could then get it. An algorithm that declares itself
 		// perpetual has been refused, or put into another mode, before it came here.
 		return fmt.Errorf("sim: %s needs a system that falls silent between its steps, but %v after the start of %s %d messages are in flight; "+
 			"choose a workload without steps, such as saturate or poisson",
@@ -78,7 +78,8 @@ func (s *simulation) settle() error {
 	return nil
 }
 
-// untilQuiet carries out events until there are none. Who is served stops a perpetual token.
+// untilQuiet carries out events until there are none. Once all are served it stops a perpetual
+// token.
 func (s *simulation) untilQuiet() error {
 	stopped := !s.stoppers
 	for s.status == runs.OK {
@@ -239,7 +240,7 @@ func (t *timers) cancel(node dme.NodeID, id dme.TimerID) {
 	}
 }
 
-// fire takes the timer out; ok is false where it must not fire.
+// fire takes the timer out; ok is false if it must not fire.
 func (t *timers) fire(slot uint32) (fired timer, ok bool) {
 	fired = *t.at(slot)
 	t.release(slot)

@@ -39,7 +39,7 @@ type faults struct {
 
 const never = record.Never
 
-// newFaults returns nil where there are no faults, which costs a run nothing.
+// newFaults returns nil if there are no faults, which costs a run nothing.
 func newFaults(s *simulation) *faults {
 	schedule, n := s.job.Faults, s.job.Spec.Nodes
 	if len(schedule) == 0 {
@@ -101,7 +101,7 @@ func (f *faults) settled(did bool, _ error) bool {
 		f.watch.restful = f.now
 		for i := range f.procs {
 			if id := dme.NodeID(i + 1); f.procs[i].Activity() == noderun.Down {
-				f.simulation.moved(id) // perhaps nobody will bring it back any more
+				f.simulation.moved(id) // perhaps it will never come back
 			}
 		}
 	}

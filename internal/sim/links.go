@@ -23,7 +23,7 @@ type links struct {
 	delivered int
 }
 
-// newLinks returns nil where links are left alone, which costs a run nothing.
+// newLinks returns nil if links are left alone, which costs a run nothing.
 func newLinks(c link.Config, nodes int) *links {
 	if c.Idle() {
 		return nil
@@ -101,7 +101,7 @@ func (s *simulation) meanDelay() float64 {
 	return s.links.travelled / float64(s.links.delivered)
 }
 
-// newLosses returns nil where nothing gets lost, which costs a run nothing.
+// newLosses returns nil if nothing gets lost, which costs a run nothing.
 func newLosses(s *simulation) *stall.Losses {
 	if s.faults == nil && s.links == nil {
 		return nil

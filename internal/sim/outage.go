@@ -55,7 +55,7 @@ func (f *faults) vanish(id dme.NodeID) {
 	vnet.News(len(f.procs), id, false, nil, f.Down, f.tell)
 }
 
-// lost reports whether an event ends with a node, and lets go of what it was about.
+// lost reports whether an event ends with a node, and drops what it was about.
 func (f *faults) lost(e event, id dme.NodeID) bool {
 	switch e.class() {
 	case delivery:

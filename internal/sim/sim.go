@@ -1,32 +1,30 @@
-// Package sim runs the nodes of a job in virtual time: the same nodes, runners
-// and local processes as over a real network, on a network whose every delay is
-// known. One goroutine carries out one event after the other.
+// Package sim runs the nodes of a job in virtual time: the same nodes, runners and local processes
+// as over a real network, on a network whose every delay is known. One goroutine carries out one
+// event after the other.
 //
-// The network is reliable. A message takes the delay T (constant), between T/2
-// and 3T/2 (uniform) or a time with mean T that is distributed exponentially or
-// by Pareto's law; messages of one ordered pair of nodes keep their order unless
-// the job says otherwise. A broadcast is one transmission. Its copies travel
-// independently of one another, except for an algorithm that needs broadcasts to
-// be sequenced: then each reaches all nodes at one instant, its sender too, after
+// The network is reliable. A message takes the delay T (constant), between T/2 and 3T/2 (uniform)
+// or a time with mean T that is distributed exponentially or by Pareto's law; messages of one
+// ordered pair of nodes keep their order unless the job says otherwise. A broadcast is one
+// transmission. Its copies travel independently of one another, except for an algorithm that needs
+// broadcasts to be sequenced: then each reaches all nodes at one instant, its sender too, after
 // every earlier one.
 //
-// Links can be made worse by package transport/link, with the same fate for the k-th
-// message of a link as on real networks. What is reordered or repeated is outside
-// the order that the network keeps; a broadcast is then a message to each.
+// Links can be made worse by package transport/link, with the same fate for the k-th message of a
+// link as on real networks. What is reordered or repeated is outside the order that the network
+// keeps; a broadcast is then a message to each.
 //
-// Nodes come and go as in package dme/vnet, and the others hear of it within the bound
-// on delays. What reaches a node that is paused waits; a partition loses what is sent
-// between its sides, and nobody is told of it.
+// Nodes come and go as in package dme/vnet, and the others hear of it within the bound on delays.
+// What reaches a node that is paused waits; a partition loses what is sent between its sides, and
+// no node hears of it.
 //
-// Guarantees: the outcome is a function of the job, byte for byte. Random
-// delays come from a stream of their own, so that the workload of a seed is the
-// same under every network. At one instant, deliveries come before timers,
-// timers before exits, exits before new requests, and those before faults; among
-// equals, what was arranged first comes first. Every run ends: one that does not fall silent, or
-// in which requests wait while nobody enters, is found by a watchdog in virtual time.
+// Guarantees: the outcome is a function of the job, byte for byte. Random delays come from a stream
+// of their own, so that the workload of a seed is the same under every network. At one instant,
+// deliveries come before timers, timers before exits, exits before new requests, and those before
+// faults; among equals, what was arranged first comes first. Every run ends: one that does not fall
+// silent, or in which requests wait while nobody enters, is found by a watchdog in virtual time.
 //
-// A handler takes no time here, a link has no bandwidth unless it is given one, and what
-// waits for it has no bound.
+// A handler takes no time here, a link has no bandwidth unless it is given one, and what waits for
+// it has no bound.
 package sim
 
 import (
@@ -45,15 +43,15 @@ import (
 
 // Options is what a simulation may be asked for beside its job.
 type Options struct {
-	// Partial asks for a result, marked so, also where the context ends while the workload goes on.
+	// Partial asks for a result, marked so, even if the context ends while the workload goes on.
 	Partial bool
 
-	// Progress is called when the workload begins, and then after every few thousand
-	// events; nil where nobody looks. During the call, look says where the run stands.
+	// Progress is called when the workload begins, and then after every few thousand events, unless
+	// it is nil. During the call, look says where the run stands.
 	Progress func(look func() run.State)
 
-	// Record is how many events are recorded. Recorded is called with them at the
-	// end; nil where none are wanted. The result is the same, byte for byte.
+	// Record is how many events are recorded. Recorded is called with them at the end; nil if none
+	// are wanted. The result is the same, byte for byte.
 	Record   int
 	Recorded func(recording.Kept)
 

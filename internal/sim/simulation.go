@@ -30,25 +30,25 @@ type simulation struct {
 	flight flight
 	timers timers
 	delays *delays
-	links  *links        // nil where they are left alone
-	faults *faults       // nil where there are none
-	losses *stall.Losses // nil where nothing gets lost
+	links  *links        // nil if they are left alone
+	faults *faults       // nil if there are none
+	losses *stall.Losses // nil if nothing gets lost
 
 	procs    []localprocess.Process // of node i+1
 	counters []noderun.Counters
 	traffic  *noderun.Traffic // of all nodes
 	lastMove []int64
-	asked    []uint64 // requests until its last event; nil where nothing gets lost
-	stoppers bool     // the nodes want to be told that no more requests will come
+	asked    []uint64 // requests until its last event; nil if nothing gets lost
+	stoppers bool     // the nodes are Stoppers
 	log      *record.Log
-	events   *recording.Log  // nil where nothing is recorded
-	meters   *noderun.Meters // nil where no gauges are read
+	events   *recording.Log  // nil if nothing is recorded
+	meters   *noderun.Meters // nil if no gauges are read
 
 	witness  witness
-	resource *resource // nil where critical sections use none
+	resource *resource // nil if critical sections use none
 	watch    watch
 	dealt    uint64     // events carried out
-	current  dme.NodeID // whose event this is: whom to name when it panics
+	current  dme.NodeID // whose event this is, to name it if it panics
 	messages uint64     // sent so far
 	perEntry map[int]uint64
 
@@ -57,8 +57,8 @@ type simulation struct {
 
 	begun  bool   // the workload has begun
 	start  int64  // then
-	looks  *looks // nil where nobody looks
-	marks  *marks // nil where nobody counts
+	looks  *looks // nil without a viewer
+	marks  *marks // nil if not counted
 	status runs.Status
 	err    string
 	failed []int
@@ -122,7 +122,7 @@ func (s *simulation) build() {
 	for _, id := range s.job.Faults.Absent() {
 		s.process(id).Crash()
 	}
-	// From now on: who is absent has not crashed.
+	// From now on: absent nodes have not crashed.
 	if s.job.Gauged() {
 		s.meters = noderun.NewMeters(s.job.Algorithm, s.job.Setting(),
 			func(id dme.NodeID) dme.Node { return s.process(id).Node() }, func() time.Duration { return time.Duration(s.now) })
@@ -365,18 +365,18 @@ func (v env) Exit(_ dme.NodeID, shared bool) {
 	v.s.marks.exit(v.s)
 }
 
-// mostMarks bounds the memory for marks. Where there would be more, every other is forgotten.
+// mostMarks bounds the memory for marks. If there would be more, every other is forgotten.
 const mostMarks = 128
 
-// marks counts, at exits from the given warm-up on, what was sent until then. Where
-// nodes ask again at their exits it does so once a round: only over whole rounds does
-// what a system repeats have the same mean wherever one begins.
+// marks counts, at exits from the given warm-up on, what was sent until then. If nodes ask again at
+// their exits it does so once a round: only over whole rounds does what a system repeats have the
+// same mean wherever one begins.
 type marks struct {
 	exits, first, every uint64
 	taken               []measure.Mark
 }
 
-// newMarks returns nil without a given warm-up: nobody knows in time where to count then.
+// newMarks returns nil without a given warm-up: it is not known in time where to count then.
 func newMarks(s *simulation) *marks {
 	if s.job.Warmup <= 0 {
 		return nil
@@ -406,7 +406,7 @@ func (m *marks) exit(s *simulation) {
 	m.taken = append(m.taken, mark)
 }
 
-// witness counts who is in the critical section, at the very instants of entry and exit.
+// witness counts the nodes in the critical section, at the very instants of entry and exit.
 type witness struct {
 	entries    uint64
 	writers    int

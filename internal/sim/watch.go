@@ -61,7 +61,7 @@ func (w *watch) counter(a noderun.Activity) *int {
 
 func (w *watch) progress(now int64) { w.progressed = now }
 
-// stuck reports whether somebody has waited too long with nobody inside: sections may be long.
+// stuck reports whether a node has waited too long with none inside: sections may be long.
 func (w *watch) stuck(now int64, leaving bool) bool {
 	return (w.requesting > 0 || leaving) && w.inside == 0 && now-w.progressed > w.patience
 }
@@ -90,7 +90,7 @@ func (s *simulation) states() []string {
 	return states
 }
 
-// looks lets somebody look at a run while it goes on. It changes nothing in it.
+// looks shows a run while it goes on, and changes nothing in it.
 type looks struct {
 	s        *simulation
 	progress func(look func() run.State)

@@ -21,13 +21,13 @@ func writeCredentials(token string, authority []byte) []byte {
 
 const wanted = "want the file creds that 'dmebench broker' has made, credentials of NATS (.creds), or a token on a line of its own"
 
-// Credentials puts what a file holds where it belongs in a broker. The file's content
-// tells what it is: blocks in PEM, as [OpenFolder] writes them, in any order; a JWT with its
-// seed, as the tools of NATS write it, with or without such blocks behind it; or a token.
+// Credentials fills a broker's credentials from a file. Its content says what it is: blocks in PEM,
+// as [OpenFolder] writes them, in any order; a JWT with its seed, as the tools of NATS write it,
+// with or without such blocks behind it; or a token.
 //
-// Of the blocks, one may be a token, and one a key. With a key, certificates that have
-// signed themselves are authorities to trust, and the others are presented; without one
-// all are authorities. Errors say what to do.
+// One of the blocks may be a token, and one a key. With a key, self-signed certificates are
+// authorities to trust, and the others are presented; without one all are authorities. Errors say
+// what to do.
 func Credentials(file []byte, b *nats.Broker) error {
 	const jwt, end = "-----BEGIN NATS USER JWT-----", "END USER NKEY SEED"
 	blocks := file

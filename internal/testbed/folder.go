@@ -18,7 +18,7 @@ import (
 	"dmebench/transport/nats"
 )
 
-// Names of the files in a folder, all of which are secrets.
+// Names of the files in a folder; all are secret.
 const (
 	CredsFile     = "creds"         // lets agents and coordinators in: a token, and the authority that they are to trust
 	authorityFile = "authority.pem" // its certificate and key, which stay here
@@ -79,7 +79,7 @@ func (f *Folder) Close() { f.lock.Close() }
 
 func (f *Folder) Path(name string) string { return filepath.Join(f.Dir, name) }
 
-// take makes sure that nobody else uses the folder or writes into it.
+// take makes sure that no other process uses the folder or writes into it.
 func (f *Folder) take() (err error) {
 	if f.lock, err = os.Open(f.Dir); err != nil {
 		return fmt.Errorf("authority: %w; choose a folder of your own", err)
@@ -198,8 +198,7 @@ func (f *Folder) credentials(a *Authority) error {
 	return nil
 }
 
-// read returns the content of a file that nobody but its owner may read; nil if it is not
-// there.
+// read returns the content of a file that only its owner may read; nil if it is not there.
 func (f *Folder) read(name string) ([]byte, error) {
 	info, err := os.Lstat(f.Path(name))
 	switch {
@@ -211,7 +210,7 @@ func (f *Folder) read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("authority: %s is no ordinary file; remove it", f.Path(name))
 	case info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("authority: others have access to %s (%v), which is a secret; "+
-			"chmod 600 %[1]s, and remove it instead if somebody may have read it", f.Path(name), info.Mode().Perm())
+			"chmod 600 %[1]s, or remove it if others may have read it", f.Path(name), info.Mode().Perm())
 	}
 	return fileio.Read(f.Path(name), fileio.MostText)
 }

@@ -39,7 +39,7 @@ type Browser struct {
 // patience bounds an action in the browser, such as a click on what is not there.
 const patience = 2 * time.Minute
 
-// NewBrowser starts a browser, and skips the test where there is none.
+// NewBrowser starts a browser, and skips the test if there is none.
 func NewBrowser(t testing.TB) *Browser {
 	t.Helper()
 	path := ""

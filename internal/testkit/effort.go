@@ -13,8 +13,8 @@ const Effort = "DMEBENCH_TESTS"
 // Long reports whether tests that take minutes are to run.
 func Long() bool { return os.Getenv(Effort) == "long" || Full() }
 
-// TakesLong skips a test where those that take minutes are not to run, unless golden files
-// are rewritten.
+// TakesLong skips a test if those that take minutes are not to run, unless golden files are
+// rewritten.
 func TakesLong(t testing.TB) {
 	t.Helper()
 	if !Long() && !Rewriting() {

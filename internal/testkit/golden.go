@@ -12,10 +12,10 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the files that are generated as they should be")
 
-// Rewriting says whether -rewrite was given, for pages of which a part is generated.
+// Rewriting says whether -rewrite was given, for pages that are partly generated.
 func Rewriting() bool { return *rewrite }
 
-// FileMustBe fails the test where a file is not as it should be, or writes it with -rewrite.
+// FileMustBe fails the test if a file differs from want, or writes it with -rewrite.
 func FileMustBe(t *testing.T, file string, want []byte) {
 	t.Helper()
 	FileMustMatch(t, file, want, bytes.Equal)

@@ -210,7 +210,7 @@ func (s script) removeLeftovers(t testing.TB) {
 	t.Helper()
 	there, err := os.ReadDir(netns)
 	if err != nil {
-		return // nobody has made a namespace yet
+		return // there is no namespace yet
 	}
 	for _, e := range there {
 		if m := named.FindStringSubmatch(e.Name()); m != nil && started(m[2]) != m[3] {

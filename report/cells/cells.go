@@ -1,15 +1,14 @@
-// Package cells says which runs count, what a cell is, and which cells belong side by
-// side: for the report, rankings, comparisons, thresholds and exports alike.
+// Package cells says which runs count, what a cell is, and which cells belong side by side: for the
+// report, rankings, comparisons, thresholds and exports alike.
 //
 // A cell is the repetitions of one thing: runs of one label that were asked to do the same
-// ([runs.Key]). Of these count the ones that ended well and in which mutual exclusion held,
-// and of simulations with the same seed the first one, as the others are the same bytes
-// again. Cells of one network and one load, whatever their algorithms and numbers of
-// nodes, are a [Group].
+// ([runs.Key]). Those count that ended well and in which mutual exclusion held; of simulations with
+// the same seed the first one, as the others are the same bytes again. Cells of one network and one
+// load, whatever their algorithms and numbers of nodes, are a [Group].
 //
-// The package says in words what runs have in common and in what they differ ([Title]).
-// It knows no algorithm, and computes no statistic but the medians that it holds against
-// what a user does not accept ([Threshold]).
+// The package says in words what runs have in common and in what they differ ([Title]). It knows no
+// algorithm, and computes no statistic but the medians that it holds against what a user does not
+// accept ([Threshold]).
 package cells
 
 import (
@@ -48,10 +47,10 @@ type Table struct {
 	Runs   []runs.Run                // all of them, complete, each label with one meaning
 	Keys   map[*runs.Result]runs.Key // of the results of Runs
 	Labels []string
-	Groups []*Group // without runs of which it is not known on how many nodes they were
+	Groups []*Group // without runs on an unknown number of nodes
 }
 
-// Of divides runs into cells. Runs and results are copied where they lack something.
+// Of divides runs into cells. Runs and results are copied if they lack something.
 func Of(e *runs.Experiment, list []runs.Run) *Table {
 	t := &Table{}
 	for _, r := range list {
@@ -138,8 +137,8 @@ func (c *Cell) LeftOut() []string {
 	return parts
 }
 
-// TooShort counts the runs whose synchronization delay is shorter than clocks of several
-// hosts can tell.
+// TooShort counts the runs whose synchronization delay is shorter than clocks of several hosts can
+// resolve.
 func (c *Cell) TooShort() (n int) {
 	for _, r := range c.Good {
 		if r.SyncDelayTooShort() {
@@ -149,8 +148,8 @@ func (c *Cell) TooShort() (n int) {
 	return n
 }
 
-// ClockBound is the largest bound on the error of a delay that crosses hosts, in
-// nanoseconds; 0 where none did.
+// ClockBound is the largest bound on the error of a delay that crosses hosts, in nanoseconds; 0 if
+// none did.
 func (c *Cell) ClockBound() (bound float64) {
 	for _, r := range c.Good {
 		if r.SyncDelayBound != nil {
@@ -160,7 +159,7 @@ func (c *Cell) ClockBound() (bound float64) {
 	return bound
 }
 
-// Outcome is how a run ended, whatever it says of itself.
+// Outcome is how a run ended, whatever its status says.
 func Outcome(r *runs.Result) runs.Status {
 	switch {
 	case runs.Usable(r):
@@ -188,8 +187,8 @@ func Grouped[K comparable, V any](values []V, key func(V) K) [][]V {
 	return groups
 }
 
-// complete returns the run with a label, a result and a whole specification,
-// whatever it lacks; the result is a copy.
+// complete returns the run with a label, a result and a whole specification, even if it lacks them;
+// the result is a copy.
 func complete(r runs.Run) runs.Run {
 	known := runs.Result{Algorithm: r.Label, Status: runs.Failed, Error: "there is no result"}
 	if r.Result != nil {
@@ -252,8 +251,8 @@ func OptionsOf(e *runs.Experiment, r runs.Run) Options {
 	return o
 }
 
-// circumstances are what runs have in common that may stand side by side,
-// whatever their algorithms and numbers of nodes.
+// circumstances are what runs have in common that may stand side by side, with any algorithms and
+// numbers of nodes.
 type circumstances struct{ network, workload, place, options, requests string }
 
 func circumstancesOf(e *runs.Experiment, r runs.Run, key runs.Key) circumstances {

@@ -12,16 +12,16 @@ import (
 	"dmebench/stats"
 )
 
-// Threshold is a limit on a metric, such as p99>10ms: what a user does not accept, so
-// that a script or a CI job fails by it.
+// Threshold is a limit on a metric, such as p99>10ms: what a user does not accept, so that a script
+// or a CI job fails by it.
 //
-// The grammar is METRIC OP VALUE, with spaces where one likes. METRIC is what
-// [runs.FindMetric] finds; OP is <, <=, > or >=; VALUE is a duration for a time
-// (10ms), a number or a percentage for Jain's index (0.95, 95%), a number with or
-// without CS/s or /s for a rate, and else a number. Nothing else passes.
+// The grammar is METRIC OP VALUE, with spaces where one likes. METRIC is what [runs.FindMetric]
+// finds; OP is <, <=, > or >=; VALUE is a duration for a time (10ms), a number or a percentage for
+// Jain's index (0.95, 95%), a number with or without CS/s or /s for a rate, and else a number.
+// Nothing else passes.
 //
-// A threshold is crossed where the condition holds, and kept where it does not. Where
-// the metric has no value it is neither: that cannot be told.
+// A threshold is crossed if the condition holds, and kept if it does not. If the metric has no
+// value it is neither.
 type Threshold struct {
 	Text   string // as it was given, without spaces around it
 	Metric runs.Metric
@@ -111,8 +111,8 @@ func (t Threshold) crossed(x float64) bool {
 // Verdict is what came of all thresholds together.
 type Verdict struct {
 	Crossed bool     // at least one was
-	Unknown bool     // at least one could not be told
-	Lines   []string // for people: one for each that was crossed or could not be told
+	Unknown bool     // at least one could not be decided
+	Lines   []string // for people: one for each that was crossed or could not be decided
 }
 
 // JudgeRun judges a run and notes what came of each threshold in its result. A run

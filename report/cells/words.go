@@ -61,8 +61,8 @@ func distribution(s string) string {
 	return units.Time(float64(d))
 }
 
-// Requests says how many requests runs made: per node or in all, "" where they
-// have no number in common. The runs are complete, and there is one at least.
+// Requests says how many requests runs made: per node or in all, "" if they have no number in
+// common. The runs are complete, and there is one at least.
 func Requests(runs []runs.Run) string {
 	first := runs[0].Result.Spec
 	perNode, inAll := first.Requests%first.Nodes == 0, true

@@ -11,9 +11,8 @@ import (
 	"dmebench/units"
 )
 
-// Columns compares what one result set holds with itself: the values of one
-// dimension stand side by side, and each is compared with the first, the base.
-// Where there is no sample a value is null.
+// Columns compares what one result set holds with itself: the values of one dimension stand side by
+// side, and each is compared with the first, the base. If there is no sample a value is null.
 type Columns struct {
 	SchemaVersion int           `json:"schema_version"`
 	Alpha         float64       `json:"alpha"`
@@ -35,8 +34,8 @@ type ColumnTable struct {
 // ColumnRow is one metric under circumstances that are the same in all columns.
 type ColumnRow struct {
 	Title    string            `json:"title"`    // network and load in words
-	Label    string            `json:"label"`    // "" where labels are the columns
-	Nodes    int               `json:"nodes"`    // 0 where numbers of nodes are the columns
+	Label    string            `json:"label"`    // "" if labels are the columns
+	Nodes    int               `json:"nodes"`    // 0 if numbers of nodes are the columns
 	Settings map[string]string `json:"settings"` // what else the columns have in common, by dimension
 	Columns  []ColumnSample    `json:"columns"`
 	notes    []string
@@ -54,9 +53,9 @@ type columnRow struct {
 	cells map[string]*cells.Cell // by column
 }
 
-// Beside compares the values of a dimension within one result set. base names the
-// column that the others are compared with; "" stands for the one that comes first.
-// It fails where options are wrong or there are fewer than two columns.
+// Beside compares the values of a dimension within one result set. base names the column that the
+// others are compared with; "" stands for the one that comes first. It fails if options are wrong
+// or there are fewer than two columns.
 func Beside(set *runs.Set, dimension, base string, opt Options) (*Columns, error) {
 	opt.Alpha = cmp.Or(opt.Alpha, DefaultAlpha)
 	metrics, err := opt.Check()

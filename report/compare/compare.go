@@ -30,7 +30,7 @@ import (
 // SchemaVersion is the version of the JSON form of a [Comparison].
 const SchemaVersion = 1
 
-// DefaultAlpha is the probability of an alarm where there is no difference.
+// DefaultAlpha is the probability of an alarm if there is no difference.
 const DefaultAlpha = 0.05
 
 // DefaultMetrics are the metrics that are compared unless others are asked for.
@@ -48,7 +48,7 @@ type Options struct {
 	Across  []string // dimensions in which the sides may differ; see [runs.Dimensions]
 }
 
-// Comparison is what came of it. Where there is no sample a value is null.
+// Comparison is what came of it. If there is no sample a value is null.
 type Comparison struct {
 	SchemaVersion int      `json:"schema_version"`
 	Alpha         float64  `json:"alpha"`
@@ -75,9 +75,9 @@ type Origin struct {
 
 // Cell is one point of the experiment.
 type Cell struct {
-	Label    string            `json:"label"`    // "A → B" where the sides call it differently
+	Label    string            `json:"label"`    // "A → B" if the sides call it differently
 	Settings map[string]string `json:"settings"` // by dimension; without those that are compared across
-	nodes    int               // 0 where they are compared across
+	nodes    int               // 0 if they are compared across
 	section  string            // what not all cells have in common, in words
 }
 
@@ -98,7 +98,7 @@ type Row struct {
 	Notes []string `json:"notes"`
 }
 
-// Difference is what a test says of two samples, the first of which is the base.
+// Difference is what a test says about two samples, the first of which is the base.
 type Difference struct {
 	Change      *float64 `json:"change"` // of the median, relative to the base's
 	P           *float64 `json:"p"`      // of the Mann-Whitney test
@@ -109,13 +109,12 @@ type Difference struct {
 type Sample struct {
 	N      int       `json:"n"`
 	Median *float64  `json:"median"`
-	Lo     *float64  `json:"ci95_low"` // null where there are too few repetitions for an interval
+	Lo     *float64  `json:"ci95_low"` // null if there are too few repetitions for an interval
 	Hi     *float64  `json:"ci95_high"`
 	Values []float64 `json:"values"`
 }
 
-// GeometricMean is the mean of the medians over the cells where both sides have
-// a positive one.
+// GeometricMean is the mean of the medians over the cells if both sides have a positive one.
 type GeometricMean struct {
 	Cells  int     `json:"cells"`
 	A      float64 `json:"a"`
@@ -123,8 +122,8 @@ type GeometricMean struct {
 	Change float64 `json:"change"`
 }
 
-// Compare compares b with a. It fails where options are wrong, or where the
-// sides have no cell in common, and says in what they differ.
+// Compare compares b with a. It fails if options are wrong, or where the sides have no cell in
+// common, and says in what they differ.
 func Compare(a, b *runs.Set, opt Options) (*Comparison, error) {
 	opt.Alpha = cmp.Or(opt.Alpha, DefaultAlpha)
 	metrics, err := opt.Check()
@@ -203,9 +202,8 @@ type column struct {
 	cell *cells.Cell // may be nil
 }
 
-// beside compares one metric of columns, each with the first. There are no samples where
-// none has it, unless runs of them did not end well. Varying is how many tests could have
-// found a difference.
+// beside compares one metric of columns, each with the first. There are no samples if none has it,
+// unless runs of them did not end well. Varying is how many tests could have found a difference.
 func beside(m runs.Metric, alpha float64, columns []column) (samples []ColumnSample, notes []string, varying int) {
 	notes = []string{}
 	var values [][]float64
@@ -259,8 +257,8 @@ func varies(a, b Sample) bool {
 	return a.N > 0 && b.N > 0 && slices.Min(all) != slices.Max(all)
 }
 
-// withinClocks says of a significant change of a synchronization delay that it may come
-// from clocks of several hosts alone; "" where it may not.
+// withinClocks says of a significant change of a synchronization delay that it may come from clocks
+// of several hosts alone; "" if it may not.
 func withinClocks(m runs.Metric, a, b *cells.Cell, d stats.Difference) string {
 	if !d.Significant || !m.Time() || !slices.Contains(runs.SyncDelays(), m.Name) {
 		return ""
@@ -276,7 +274,7 @@ func sampleOf(values []float64, e stats.Estimate) Sample {
 	return Sample{N: e.N, Median: stats.Known(e.Median), Lo: stats.Known(e.Lo), Hi: stats.Known(e.Hi), Values: append([]float64{}, values...)}
 }
 
-// mean adds the geometric mean, where there are several cells to take it over.
+// mean adds the geometric mean, if there are several cells to take it over.
 func (t *Table) mean() {
 	var a, b []float64
 	for _, r := range t.Rows {
@@ -365,9 +363,9 @@ func facts(list []*runs.Result) map[string]map[string]int {
 // labelsPerFigure keeps the lines of a figure, two for each label, apart.
 const labelsPerFigure = 3
 
-// Figures returns the overlays of A and B over the number of nodes: one for each
-// metric and each setting of network and workload, and more where there are more
-// series than a figure can hold. There is none where nodes are compared across.
+// Figures returns the overlays of A and B over the number of nodes: one for each metric and each
+// setting of network and workload, and more if there are more series than a figure can hold. There
+// is none if nodes are compared across.
 func (c *Comparison) Figures() []plots.Figure {
 	if slices.Contains(c.Across, "nodes") {
 		return nil

@@ -59,7 +59,7 @@ func title(e *runs.Experiment, r runs.Run, requests string, without []string) st
 	}
 	for _, dimension := range without {
 		switch dimension {
-		case "algorithm", "nodes": // of which a title says nothing
+		case "algorithm", "nodes": // not in titles
 			continue
 		case "set":
 			given = runs.Experiment{}
@@ -146,8 +146,7 @@ func (p place) matched(across []string) Cell {
 	return m
 }
 
-// sideOf returns the cells of a side, of which no two may differ in what is compared
-// across alone.
+// sideOf returns the cells of a side, no two of which may differ only in what is compared across.
 func sideOf(name string, s *runs.Set, across []string) ([]place, error) {
 	side := placesOf(s, across...)
 	known := make(map[runs.Key]runs.Key)

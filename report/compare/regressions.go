@@ -16,15 +16,15 @@ type Gate struct {
 	Limit       float64      `json:"limit"` // relative: 0.05 for 5%
 	Metrics     []string     `json:"metrics"`
 	Regressions []Regression `json:"regressions"`
-	Untold      []string     `json:"untold"` // cells of which no test can tell, and why
+	Untold      []string     `json:"untold"` // cells that no test can decide, and why
 }
 
-// Regression is a metric of a cell that is significantly worse in B, by more than the
-// limit; or a cell of which runs in B did not end well.
+// Regression is a metric of a cell that is significantly worse in B, by more than the limit; or a
+// cell with runs in B that did not end well.
 type Regression struct {
 	Cell   Cell     `json:"cell"`
-	Metric string   `json:"metric"` // "" where runs did not end well
-	Change *float64 `json:"change"` // of the medians, relative to A; null where A's is 0
+	Metric string   `json:"metric"` // "" if runs did not end well
+	Change *float64 `json:"change"` // of the medians, relative to A; null if A's is 0
 	P      *float64 `json:"p"`
 	Text   string   `json:"text"` // one line, for a person
 }
@@ -47,10 +47,10 @@ func ReadLimit(text string) (float64, error) {
 	return x / 100, nil
 }
 
-// Watch looks for regressions from A to B: a metric that is worse by more than limit,
-// where the difference is significant at the comparison's alpha. Metrics are
-// throughput, the 99th percentiles of waiting and response time, and messages per CS,
-// or those that the comparison was asked for. The comparison keeps what was found.
+// Watch looks for regressions from A to B: a metric that is worse by more than limit, if the
+// difference is significant at the comparison's alpha. Metrics are throughput, the 99th percentiles
+// of waiting and response time, and messages per CS, or those that the comparison was asked for.
+// The comparison keeps what was found.
 func (c *Comparison) Watch(limit float64) *Gate {
 	g := &Gate{Limit: limit, Metrics: []string{}, Regressions: []Regression{}, Untold: []string{}}
 	c.Gate = g
@@ -78,7 +78,7 @@ func (c *Comparison) Watch(limit float64) *Gate {
 	return g
 }
 
-// spoilt finds cells of which runs in B did not end well, and in A all did.
+// spoilt finds cells with runs in B that did not end well, while in A all did.
 func (c *Comparison) spoilt(g *Gate) {
 	for _, p := range c.pairs {
 		if len(p.a.Bad) > 0 || len(p.b.Bad) == 0 {
@@ -89,7 +89,7 @@ func (c *Comparison) spoilt(g *Gate) {
 	}
 }
 
-// worse is by which part of A's median B is worse; below 0 where it is better.
+// worse is by which part of A's median B is worse; below 0 if it is better.
 func (r Row) worse(m runs.Metric) float64 {
 	sign := 1.0
 	if m.Better == runs.Higher {

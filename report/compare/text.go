@@ -181,7 +181,7 @@ func (t ColumnTable) text(names []string, narrow bool) *layout.Table {
 	return table
 }
 
-// size writes the number of nodes; "" where it is compared across.
+// size writes the number of nodes; "" if it is compared across.
 func size(nodes int) string {
 	if nodes == 0 {
 		return ""

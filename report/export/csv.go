@@ -18,11 +18,10 @@ import (
 	"dmebench/runs"
 )
 
-// CSV returns tables: summary.csv, a row for each cell with medians and intervals, as the
-// report has it; runs.csv, a row for each run, whatever came of it; times.csv, a row for
-// each bucket of the distributions of times; and of runs on several hosts hosts.csv and
-// links.csv, a row for each host of each run, and for each ordered pair of them. What is
-// not known is empty.
+// CSV returns tables: summary.csv, a row for each cell with medians and intervals, as in the
+// report; runs.csv, a row for each run, failed ones too; times.csv, a row for each bucket of the
+// distributions of times; and for runs on several hosts hosts.csv and links.csv, a row for each
+// host of each run, and for each ordered pair of them. Unknown values are empty.
 func CSV(results *runs.Set) ([]File, error) {
 	times, err := timesTable(results.Runs)
 	if err != nil {
@@ -148,7 +147,7 @@ func timesTable(list []runs.Run) ([][]string, error) {
 	return t.rows, nil
 }
 
-// ErrNoEntries is the error where no run keeps records of its critical sections.
+// ErrNoEntries is the error if no run keeps records of its critical sections.
 var ErrNoEntries = errors.New("export: these results keep no records of single critical sections; " +
 	"'dmebench run --entries --out DIR' and 'dmebench sweep --entries' keep them")
 
@@ -221,7 +220,7 @@ func writeEntries(out *csv.Writer, f io.Reader, first, last []string) error {
 	return nil
 }
 
-// resultsOf returns what came of runs, nil where nothing did.
+// resultsOf returns what came of runs, nil if nothing did.
 func resultsOf(list []runs.Run) []*runs.Result {
 	var all []*runs.Result
 	for _, r := range list {

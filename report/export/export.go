@@ -1,13 +1,13 @@
-// Package export writes results in the formats of other tools: the Go benchmark
-// format for benchstat ([Benchfmt]), HdrHistogram's percentile text ([Hgrm]) and
-// log ([Hlog]), and tables for spreadsheets and data frames ([CSV]).
+// Package export writes results in the formats of other tools: the Go benchmark format for
+// benchstat ([Benchfmt]), HdrHistogram's percentile text ([Hgrm]) and log ([Hlog]), and tables for
+// spreadsheets and data frames ([CSV]).
 //
-// A run that did not end well is in none of them but the table of runs, where
-// its status stands. The same results give the same bytes.
+// A run that did not end well is in none of them but the table of runs, where its status stands.
+// The same results give the same bytes.
 //
-// A result keeps no record of single critical sections: what comes closest is the
-// distribution of their times, at the resolution of its histogram. Where records were
-// asked for they lie in files beside the results, and [Entries] makes a table of them.
+// A result keeps no record of single critical sections: what comes closest is the distribution of
+// their times, at the resolution of its histogram. If records were asked for they lie in files
+// beside the results, and [Entries] makes a table of them.
 package export
 
 import (
@@ -31,7 +31,7 @@ type File struct {
 	Data []byte
 }
 
-// errNothing is the error where there is nothing to export.
+// errNothing is the error if there is nothing to export.
 var errNothing = errors.New("export: no run ended well, so that there is nothing to export; 'dmebench report' shows why")
 
 type cell struct {
@@ -56,7 +56,7 @@ func usable(set *runs.Set) ([]cell, error) {
 
 type quantity struct {
 	name string
-	of   func(*runs.Result) string // encoded; "" where there is none
+	of   func(*runs.Result) string // encoded; "" if there is none
 }
 
 func quantities() []quantity {
@@ -67,7 +67,7 @@ func quantities() []quantity {
 	}
 }
 
-// distribution decodes one of a run's distributions; nil where there is none.
+// distribution decodes one of a run's distributions; nil if there is none.
 func (q quantity) distribution(r runs.Run) (*hdrhistogram.Histogram, error) {
 	encoded := q.of(r.Result)
 	if encoded == "" {
@@ -118,12 +118,12 @@ func Hgrm(set *runs.Set) ([]File, error) {
 	return files, noTimes(files)
 }
 
-// Hlog returns a histogram log of version 1.3 for each cell: an interval for
-// each repetition, with the quantity as its tag. Values are nanoseconds.
+// Hlog returns a histogram log of version 1.3 for each cell: an interval for each repetition, with
+// the quantity as its tag. Values are nanoseconds.
 //
-// A result does not say when its run began. The intervals therefore follow one
-// another from the start of the sweep (1970 where that is not known), and each
-// is as long as the run's entries take at its throughput, or one second.
+// A result does not say when its run began. The intervals therefore follow one another from the
+// start of the sweep (1970 if that is not known), and each is as long as the run's entries take at
+// its throughput, or one second.
 func Hlog(set *runs.Set) ([]File, error) {
 	groups, err := usable(set)
 	if err != nil {
@@ -147,7 +147,7 @@ func Hlog(set *runs.Set) ([]File, error) {
 	return files, noTimes(files)
 }
 
-// log writes the log of a cell; held is false where there is no histogram.
+// log writes the log of a cell; held is false if there is no histogram.
 func (c cell) log(out *bytes.Buffer, startMs int64) (held bool, err error) {
 	w := hdrhistogram.NewHistogramLogWriter(out)
 	w.SetBaseTime(startMs)
@@ -191,7 +191,7 @@ func lengthMs(r *runs.Result) int64 {
 	return max(1, int64(1000*float64(r.Entries) / *r.Throughput))
 }
 
-// noTimes is the error where no result holds a distribution.
+// noTimes is the error if no result holds a distribution.
 func noTimes(files []File) error {
 	if len(files) == 0 {
 		return fmt.Errorf("export: no result holds a distribution of times")

@@ -1,10 +1,10 @@
-// Package page makes one HTML file of results: the data of [Data] as JSON, the scripts
-// and the style that show it, and what a reader without scripts sees.
+// Package page makes one HTML file of results: the data of [Data] as JSON, the scripts and the
+// style that show it, and what a reader without scripts sees.
 //
-// Medians, intervals, tests, predictions and sentences are computed by those who fill
-// Data. The page sorts, filters, scales and draws. The file needs nothing but a browser and
-// sends no request, except a page that a server fills while runs come in. Text is text:
-// no name or label can become markup.
+// Medians, intervals, tests, predictions and sentences are computed by the code that fills Data.
+// The page sorts, filters, scales and draws. The file needs nothing but a browser and sends no
+// request, except a page that a server fills while runs come in. Text is text: no name or label can
+// become markup.
 package page
 
 // Kind says of what a page is. It chooses the words around the data, not their form.
@@ -101,7 +101,7 @@ type BadRun struct {
 	Reason  string   `json:"reason"`
 	Why     []string `json:"why,omitempty"`
 	States  []string `json:"states,omitempty"`
-	Picture string   `json:"picture,omitempty"` // who waits for whom: SVG that is safe to embed
+	Picture string   `json:"picture,omitempty"` // the wait-for graph: SVG that is safe to embed
 	Label   Ref      `json:"label,omitzero"`
 	Nodes   int      `json:"n,omitempty"`
 }
@@ -136,7 +136,7 @@ type Metric struct {
 // Load is a network and what nodes asked of it.
 type Load struct {
 	Title      string   `json:"title"`
-	Brief      string   `json:"brief"` // what tells it from the other loads
+	Brief      string   `json:"brief"` // what distinguishes it from the other loads
 	Network    string   `json:"network"`
 	Workload   string   `json:"workload"`
 	Conditions []string `json:"conditions,omitempty"`
@@ -180,9 +180,9 @@ type Cell struct {
 type Estimate struct {
 	Count    int // repetitions that have the metric; 0: there is no value
 	Median   float64
-	Lo, Hi   float64 // 95% interval of the median; NaN where there are too few repetitions
+	Lo, Hi   float64 // 95% interval of the median; NaN if there are too few repetitions
 	Min, Max float64
-	Standing string  // "best", "level", "worse", "unknown", or "" where nothing is compared
+	Standing string  // "best", "level", "worse", "unknown", or "" if nothing is compared
 	Against  string  // in words: "+12%, p = 0.01"
 	Clocks   float64 // by which the interval reaches further since clocks of several hosts were compared
 }
@@ -217,7 +217,7 @@ type Run struct {
 	Seed        uint64  `json:"seed,string"`
 	Status      string  `json:"status"`
 	Values      []*Real `json:"values,omitempty"` // by metric
-	Detail      *Detail `json:"detail,omitempty"` // nil where the page is too large for it
+	Detail      *Detail `json:"detail,omitempty"` // nil if the page is too large for it
 	Environment Ref     `json:"env,omitzero"`
 	Warnings    []int   `json:"warnings,omitempty"`
 }
@@ -299,7 +299,7 @@ type Row struct {
 // Value is one of a row: a number, a text, or a number with the text to be shown for it.
 type Value struct {
 	Number *Real  `json:"v,omitempty"`
-	Text   string `json:"t,omitempty"` // "" where the number says all
+	Text   string `json:"t,omitempty"` // "" if the number says all
 	Small  string `json:"s,omitempty"` // below it, as an interval
 	Hint   string `json:"h,omitempty"`
 	Opens  string `json:"o,omitempty"` // the row that it opens: "TABLE.ROW"
@@ -330,7 +330,7 @@ type Scale struct {
 	Title string   `json:"title"`
 	Type  Measure  `json:"type"`
 	Log   bool     `json:"log,omitempty"`
-	Names []string `json:"names,omitempty"` // of the places 0, 1, … where they are words
+	Names []string `json:"names,omitempty"` // of the places 0, 1, … if they are words
 }
 
 // Role says what a series of a plot is.
@@ -338,7 +338,7 @@ type Role string
 
 // The roles.
 const (
-	Measured  Role = "measured" // a line with marks, and intervals where points have them
+	Measured  Role = "measured" // a line with marks, and intervals if points have them
 	Scattered Role = "points"   // marks alone
 	Curved    Role = "curve"    // a line alone
 	Band      Role = "band"     // the area between lo and hi
@@ -346,7 +346,7 @@ const (
 	Bound     Role = "bound"    // a predicted bound
 )
 
-// Series is a part of a plot. A point is x, y, and lo and hi where it has an interval.
+// Series is a part of a plot. A point is x, y, and lo and hi if it has an interval.
 type Series struct {
 	Name   string   `json:"name,omitempty"`
 	Label  Ref      `json:"label,omitzero"`

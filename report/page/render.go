@@ -64,7 +64,7 @@ const (
 	mostBad       = 5
 )
 
-// told divides the sentences of the answer in what is shown and what is unfolded.
+// told divides the sentences of the answer into those shown and those unfolded.
 func (d *Data) told() (first, more []Sentence) {
 	for _, s := range d.Answer.Sentences {
 		if s.Minor || len(first) == mostSentences {

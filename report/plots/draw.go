@@ -185,8 +185,8 @@ func (d drawing) panel(c draw.Canvas, p panel) {
 	if top > 0 {
 		top += 4
 	}
-	// The library's own labels of axes leave the figure half empty where one is
-	// logarithmic, and cut those that are long.
+	// The library's own labels of axes leave the figure half empty if one is logarithmic, and cut
+	// those that are long.
 	face := d.fonts.regular(textSize + 0.5)
 	top += vg.Length(p.marks.rows()) * labelRow
 	below := wrap(face, printable(p.marks.x.label), " ", c.Max.X-c.Min.X-axisLine*axisLines, axisLines)

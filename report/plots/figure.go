@@ -30,8 +30,8 @@ const (
 // compared with.
 const Plain = -1
 
-// Point is one value. Lo and Hi end its error bar and are NaN where there is
-// none; in a Layer, Lo is the height at which the part begins.
+// Point is one value. Lo and Hi end its error bar and are NaN if there is none; in a Layer, Lo is
+// the height at which the part begins.
 type Point struct {
 	X, Y   float64
 	Lo, Hi float64
@@ -54,7 +54,7 @@ type AxisKind uint8
 
 // The kinds of axes.
 const (
-	Values AxisKind = iota // a number; logarithmic where the values span more than 1.5 decades
+	Values AxisKind = iota // a number; logarithmic if the values span more than 1.5 decades
 	Times                  // nanoseconds, written in the unit that fits; logarithmic like Values, with ticks at round ones
 	Sizes                  // numbers of nodes: a tick at each one that was measured
 	Parts                  // probabilities, from 0 to 1; never logarithmic

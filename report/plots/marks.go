@@ -55,7 +55,7 @@ type pen struct {
 	step     vg.Length
 }
 
-// at returns where a value of a series lies; ok is false where it cannot be shown.
+// at returns where a value of a series lies; ok is false if it cannot be shown.
 func (p pen) at(s Series, x, y float64) (at vg.Point, ok bool) {
 	if !p.x.drawable(x) || !p.y.drawable(y) {
 		return at, false

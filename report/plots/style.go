@@ -24,8 +24,8 @@ func dark2(i int) color.NRGBA {
 	return color.NRGBA{R: uint8(c >> 16), G: uint8(c >> 8), B: uint8(c), A: 255}
 }
 
-// eight is the number of colours that are told apart at a glance. The series
-// after the eighth have them again, darker; those after the sixteenth lighter.
+// eight is the number of colours that differ at a glance. The series after the eighth have them
+// again, darker; those after the sixteenth lighter.
 const eight = 8
 
 // hue is the colour of a style.
@@ -43,8 +43,8 @@ func hue(style int) color.NRGBA {
 	}
 }
 
-// predicted is the colour of what is said of a series: dark enough to be seen
-// upon the line of what was measured, where the two agree.
+// predicted is the colour of what is said of a series: dark enough to be seen upon the line of what
+// was measured, if the two agree.
 func predicted(c color.NRGBA) color.NRGBA { return mix(c, 0, 0.45) }
 
 // Color returns the colour of a style as CSS writes it.
@@ -65,11 +65,11 @@ func mix(c color.NRGBA, grey, part float64) color.NRGBA {
 	return color.NRGBA{of(c.R), of(c.G), of(c.B), 255}
 }
 
-// predicts reports whether a series is what somebody says of others.
+// predicts reports whether a series is a prediction about others.
 func (s Series) predicts() bool { return s.Role == Exact || s.Role == Bound }
 
-// line is the look of a series' line. Where no other meaning needs dashes they tell series
-// apart in print without colour.
+// line is the look of a series' line. If dashes have no other meaning they distinguish series in
+// print without colour.
 func (s Series) line() draw.LineStyle {
 	c := hue(s.Style)
 	switch s.Role {
@@ -85,7 +85,7 @@ func (s Series) line() draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: 1.5}
 }
 
-// glyph is the look of a series' points; its Shape is nil where they have none.
+// glyph is the look of a series' points; its Shape is nil if they have none.
 func (s Series) glyph() draw.GlyphStyle {
 	c := hue(s.Style)
 	// Eight colours in three shades and seven shapes: no two of 168 series look
@@ -108,14 +108,13 @@ func (s Series) glyph() draw.GlyphStyle {
 // Size is how large a figure is drawn. The zero Size is that for a screen: as wide as
 // two of them fit beside one another, with title and subtitle.
 type Size struct {
-	Width float64 // in points, of which an inch has 72; 0 for 440
+	Width float64 // in points, 72 per inch; 0 for 440
 	Font  float64 // size of the text at ticks, axes and in the legend, in points; 0 for 9
 	Bare  bool    // without title and subtitle, which a paper says in the caption
 }
 
-// Lines and markers are as large beside the text as they are on a screen, whatever
-// the size of the text. So a drawing is laid out in units of which the text has
-// textSize, and scaled as a whole.
+// Lines and markers are as large beside the text as they are on a screen, whatever the size of the
+// text. So a drawing is laid out in units in which the text has textSize, and scaled as a whole.
 const (
 	screenWidth  = 440
 	screenMargin = 8

@@ -48,7 +48,7 @@ func (c *Contest) compare(m runs.Metric, alpha float64) {
 
 func cellOf(m runs.Metric, list []*runs.Result) Cell {
 	values := m.Values(list)
-	// Where clocks cannot tell the delays of some runs, the others are slow ones.
+	// If clocks cannot tell the delays of some runs, the others are slow ones.
 	if slices.Contains(runs.SyncDelays(), m.Name) && slices.ContainsFunc(list, (*runs.Result).SyncDelayTooShort) {
 		values = nil
 	}

@@ -17,8 +17,8 @@ import (
 	"dmebench/units"
 )
 
-// Crossings says along what varies, such as the number of nodes, who is best and where one
-// algorithm becomes better than another.
+// Crossings says along what varies, such as the number of nodes, which algorithm is best and where
+// one becomes better than another.
 type Crossings struct {
 	SchemaVersion int     `json:"schema_version"`
 	Name          string  `json:"name"` // of the results
@@ -34,7 +34,7 @@ type Line struct {
 	Needed    int        `json:"needed"` // repetitions of each algorithm with which a test can tell any two apart
 	Enough    bool       `json:"enough"` // all have as many
 	Stretches []Stretch  `json:"stretches"`
-	Crossings []Crossing `json:"crossings"` // of pairs of which one may be best somewhere, by where they cross
+	Crossings []Crossing `json:"crossings"` // of pairs, one of which may be best somewhere, by where they cross
 	LeftOut   []Gap      `json:"left_out"`
 }
 
@@ -44,8 +44,8 @@ type Gap struct {
 	LeftOut
 }
 
-// Stretch is values next to one another at which the same algorithms may be best: the one with
-// the best median, and all that the tests do not tell from it.
+// Stretch is neighbouring values at which the same algorithms may be best: the one with the best
+// median, and all that the tests do not separate from it.
 type Stretch struct {
 	From float64  `json:"from"`
 	To   float64  `json:"to"`
@@ -62,7 +62,7 @@ type Crossing struct {
 	Around float64  `json:"around"` // where straight lines between medians cross, on logarithmic axes
 }
 
-// Decided reports whether the tests tell both sides.
+// Decided reports whether the tests decide both sides.
 func (c Crossing) Decided() bool { return c.Above != nil && c.Below != nil }
 
 // FindCrossings looks along a dimension of runs ("nodes", "total_rate", …, or "transport" by its
@@ -132,7 +132,7 @@ func (p point) alike(o point, along string) bool {
 		return false
 	}
 	if along == "nodes" {
-		return a.Title == b.Title // which says requests per node where these are equal
+		return a.Title == b.Title // which says requests per node if these are equal
 	}
 	settings, others := maps.Clone(a.Settings), maps.Clone(b.Settings)
 	delete(settings, along)
@@ -240,7 +240,7 @@ func (p point) sides() []pairSide {
 	return all
 }
 
-// best lists the entrant with the best median, and all not told from it.
+// best lists the entrant with the best median, and all not separated from it.
 func (p point) best(sides map[[2]string][]side, alpha float64) []string {
 	first := p.contest.Best[0]
 	best := []string{first}

@@ -41,7 +41,7 @@ func names(all []labelled) string {
 	return cells.List(labels)
 }
 
-// probability writes a p-value, of which relation says how it stands to those that are meant.
+// probability writes a p-value; relation says how it compares with those that are meant.
 func probability(relation string, p float64) string {
 	switch {
 	case p < 0.001:
@@ -59,7 +59,7 @@ func digits(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// unit is that of a metric's written values; "" where the value has it or needs none.
+// unit is that of a metric's written values; "" if the value has it or needs none.
 func unit(m runs.Metric) string {
 	if m.Name == runs.Throughput {
 		return "CS/s"
@@ -85,7 +85,7 @@ func (col Column) write(x *float64) string {
 	return text
 }
 
-// extent writes the medians of those who are level, the best one first.
+// extent writes the medians of the entrants that are level, the best one first.
 func (col Column) extent(all []labelled) string {
 	a, b := col.write(all[0].Median), col.write(all[len(all)-1].Median)
 	if a == b {
@@ -104,7 +104,7 @@ func percent(x float64) string {
 	return fmt.Sprintf("%.0f%%", 100*x)
 }
 
-// interval writes the 95% interval of a median, where there is one that is no point.
+// interval writes the 95% interval of a median, if there is one that is no point.
 func (c Cell) interval(col Column) string {
 	if c.Lo == nil || c.Hi == nil {
 		return ""
@@ -155,7 +155,7 @@ func (c *Contest) words() string {
 	return strings.Join(sentences, " ")
 }
 
-// uneven says who of those that may be best is quick for some nodes alone.
+// uneven lists the possible winners that are quick for some nodes alone.
 func (c *Contest) uneven() []string {
 	var all []string
 	m, _ := runs.LookupMetric(runs.JainIndex)
@@ -174,7 +174,7 @@ func (c *Contest) uneven() []string {
 	return all
 }
 
-// verdict says who is best in a column, and who is next.
+// verdict says which is best in a column, and which is next.
 func (c *Contest) verdict(column int) string {
 	col := c.Columns[column]
 	all := c.inOrder(column)
@@ -190,7 +190,7 @@ func (c *Contest) verdict(column int) string {
 		return fmt.Sprintf("%s all have the same %s, %s in every run.", names(all), what, value)
 	}
 	of := make(map[Standing][]labelled)
-	least, largest := 1.0, 0.0 // of the p-values of those who are level, and of those who are worse
+	least, largest := 1.0, 0.0 // of the p-values of entrants that are level, and of those that are worse
 	for _, x := range all {
 		of[x.Standing] = append(of[x.Standing], x)
 		switch x.Standing {
@@ -233,7 +233,7 @@ func relation(all []labelled, several string) string {
 	return several
 }
 
-// fewest says who sends the fewest messages, where something else decides.
+// fewest says which sends the fewest messages, if something else decides.
 func (c *Contest) fewest(column int) string {
 	all := slices.DeleteFunc(c.inOrder(column), func(x labelled) bool { return x.Standing != First && x.Standing != Level })
 	return fmt.Sprintf("Fewest messages per CS: %s, %s.", names(all), c.Columns[column].extent(all))

@@ -33,9 +33,8 @@ const SchemaVersion = 1
 type Options struct {
 	Alpha float64 // of each column of each contest, between 0 and 1; 0 means stats.Alpha
 
-	// Metrics are the columns, by their names in summary.csv; nil means
-	// DefaultMetrics. The first one decides who is best. Metrics that decide by
-	// default depend on the load; see [Deciding].
+	// Metrics are the columns, by their names in summary.csv; nil means DefaultMetrics. The first
+	// one decides which is best. Metrics that decide by default depend on the load; see [Deciding].
 	Metrics []string
 }
 
@@ -44,11 +43,10 @@ func DefaultMetrics() []string {
 	return []string{runs.Throughput, runs.WaitingP50, runs.WaitingP99, runs.MessagesPerCS, runs.BusiestPerCS}
 }
 
-// Deciding names the metrics that say who is best under a workload unless others
-// are asked for: the first one that was measured counts. While everybody always
-// asks, throughput is what differs; where one node asks at a time, messages do;
-// where requests come at a rate of their own, throughput is that rate, and it
-// matters how long they wait.
+// Deciding names the metrics that decide under a workload by default: the first one that was
+// measured counts. If all nodes always ask, throughput is what differs; if one node asks at a time,
+// messages do; if requests come at a rate of their own, throughput is that rate, and it matters how
+// long they wait.
 func Deciding(workload string) []string {
 	switch workload {
 	case "saturate":
@@ -59,7 +57,7 @@ func Deciding(workload string) []string {
 	return []string{runs.WaitingP99, runs.ResponseP99, runs.Throughput, runs.MessagesPerCS}
 }
 
-// Ranking is all contests of some results. Where there is no value it is null.
+// Ranking is all contests of some results. If there is no value it is null.
 type Ranking struct {
 	SchemaVersion int       `json:"schema_version"`
 	Name          string    `json:"name"` // of the results
@@ -75,10 +73,10 @@ type Contest struct {
 	Transport string            `json:"transport"`
 	Workload  string            `json:"workload"`
 	Nodes     int               `json:"nodes"`
-	By        string            `json:"by"`      // the metric that decides; "" where nothing was measured
+	By        string            `json:"by"`      // the metric that decides; "" if nothing was measured
 	Outcome   Outcome           `json:"outcome"` // in that metric
 	Verdict   string            `json:"verdict"` // the same in words
-	Best      []string          `json:"best"`    // who may be best: the labels of the first and of all not distinguishable from it
+	Best      []string          `json:"best"`    // possible winners: the labels of the first and of all not distinguishable from it
 	Columns   []Column          `json:"columns"`
 	Entrants  []Entrant         `json:"entrants"` // by place, and then the best median of the deciding metric first
 	LeftOut   []LeftOut         `json:"left_out"`
@@ -116,7 +114,7 @@ type Entrant struct {
 	Label       string            `json:"label"`
 	Algorithm   string            `json:"algorithm"`
 	Options     map[string]string `json:"options"`
-	Place       int               `json:"place"` // in the deciding metric; shared by all who are level with its first; 0 where unknown
+	Place       int               `json:"place"` // in the deciding metric; shared by all that are level with its first; 0 if unknown
 	Repetitions int               `json:"repetitions"`
 	Cells       []Cell            `json:"cells"` // one for each column
 
@@ -128,7 +126,7 @@ type Entrant struct {
 type Cell struct {
 	N      int       `json:"n"`
 	Median *float64  `json:"median"`
-	Lo     *float64  `json:"ci95_low"` // null where there are too few repetitions for an interval
+	Lo     *float64  `json:"ci95_low"` // null if there are too few repetitions for an interval
 	Hi     *float64  `json:"ci95_high"`
 	Values []float64 `json:"values"`
 
@@ -147,7 +145,7 @@ const (
 	First   Standing = "best"
 	Level   Standing = "level"   // not distinguishable from the best
 	Worse   Standing = "worse"   // significantly
-	Unknown Standing = "unknown" // there are too few repetitions for a test to tell
+	Unknown Standing = "unknown" // there are too few repetitions for a test to decide
 	Absent  Standing = "absent"  // it was not measured
 )
 
@@ -179,7 +177,7 @@ func (o Options) Check() ([]runs.Metric, error) {
 	return columns, err
 }
 
-// Of ranks the results of a set. It fails where options are wrong.
+// Of ranks the results of a set. It fails if options are wrong.
 func Of(set *runs.Set, opt Options) (*Ranking, error) {
 	columns, err := opt.Check()
 	if err != nil {
@@ -218,8 +216,8 @@ func (c *Contest) judge(columns []runs.Metric, chosen bool, alpha float64) {
 	c.Verdict = c.words()
 }
 
-// order puts the best median of the deciding metric first, and who has none last. Who
-// cannot be told from the first of a place shares it.
+// order puts the best median of the deciding metric first, and entrants without one last. Those not
+// distinguishable from the first of a place share it.
 func (c *Contest) order(alpha float64) {
 	by := c.Column(c.By)
 	if by < 0 {
@@ -264,12 +262,12 @@ func better(m runs.Metric, a, b Cell) int {
 	return first(a) - first(b)
 }
 
-// Column returns the place of a metric among the columns; -1 where it is none.
+// Column returns the place of a metric among the columns; -1 if it is none.
 func (c *Contest) Column(metric string) int {
 	return slices.IndexFunc(c.Columns, func(col Column) bool { return col.Metric == metric })
 }
 
-// draw says who meets whom.
+// draw says which entrants meet.
 func draw(set *runs.Set) []Contest {
 	all := []Contest{}
 	experiment := &set.Header.Experiment

@@ -11,7 +11,7 @@ type Answer string
 const (
 	Yes     Answer = "yes"
 	No      Answer = "no"
-	Unknown Answer = "unknown" // nobody tried, or what was tried could not be carried out
+	Unknown Answer = "unknown" // not tried, or what was tried could not be carried out
 )
 
 // Evidence is what an answer stands on.
@@ -36,8 +36,8 @@ type Cell struct {
 	Safe Answer `json:"safe"` // in all runs, and in the search
 	Live Answer `json:"live"` // the requests of the nodes that were there were served
 
-	// Updates says whether every update of a shared resource is kept, also where two nodes are
-	// inside at once; it is asked of algorithms that can have fencing tokens.
+	// Updates says whether every update of a shared resource is kept, even if two nodes are inside
+	// at once; it is asked of algorithms that can have fencing tokens.
 	Updates Answer `json:"updates,omitempty"`
 
 	SafeBy Evidence `json:"safe_by,omitempty"`
@@ -48,7 +48,7 @@ type Cell struct {
 	Struck   int      `json:"struck"`         // runs in which the fault struck
 	Unsafe   int      `json:"unsafe"`         // runs with two nodes in the critical section at once
 	Lost     int      `json:"lost,omitempty"` // runs in which an update was lost
-	Stopped  int      `json:"stopped"`        // runs in which somebody waited for ever
+	Stopped  int      `json:"stopped"`        // runs in which a node waited for ever
 	Recovery *Measure `json:"recovered_ns"`
 	Served   *Measure `json:"served_ns"`
 	Messages *Measure `json:"messages"`
@@ -61,7 +61,7 @@ type Cell struct {
 // Measure is a median over runs, with its 95% confidence interval.
 type Measure struct {
 	Median float64  `json:"median"`
-	Low    *float64 `json:"low"` // null where there are too few runs for an interval
+	Low    *float64 `json:"low"` // null if there are too few runs for an interval
 	High   *float64 `json:"high"`
 	Count  int      `json:"count"`
 }

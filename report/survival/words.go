@@ -7,8 +7,8 @@ import (
 	"dmebench/report/cells"
 )
 
-// Word says in a word or two how it went, and in how many of the runs it was so, where it
-// was not in all; none is what a search alone has found.
+// Word says in a word or two how it went, and in how many of the runs it was so, if it was not in
+// all; none is what a search alone has found.
 func (c Cell) Word() string {
 	word := c.Outcome()
 	if word != "goes on" && word != "unknown" && word != "–" && c.so() < c.Runs {
@@ -47,8 +47,7 @@ func (c Cell) Outcome() string {
 	return "goes on"
 }
 
-// Marked is Word with a mark for what it stands on, and one where it holds under
-// conditions.
+// Marked is Word with a mark for what it stands on, and one if it holds under conditions.
 func (c Cell) Marked() string {
 	word := c.Word()
 	if c.Safe == Yes && c.Live != Unknown {
@@ -81,9 +80,9 @@ func (c Cell) StandsOn() Evidence {
 // What the words and the marks of the table mean.
 const (
 	Words = "'goes on': mutual exclusion held, and the requests of all nodes that were there were served. " +
-		"'stops': it held, and somebody waited for ever. 'unsafe': two nodes were in the critical section at once. " +
+		"'stops': it held, and a node waited for ever. 'unsafe': two nodes were in the critical section at once. " +
 		"'fenced': they were, and a resource refused the late one by its fencing token, so that no update was lost. " +
-		"'2/12': in so many of the runs; 0: in a search alone. 'unknown': nobody could look."
+		"'2/12': in so many of the runs; 0: in a search alone. 'unknown': not tested."
 	Marks = "Without a mark a word stands on all runs and on all states of a small system. " +
 		"¹ The search was too large to visit all states: it stands on a part of them, and on random schedules. " +
 		"² No search can see it: it stands on the runs alone. ³ It is safe under conditions that are named where its cell opens. " +

@@ -72,7 +72,7 @@ func (c *Conditioner) conditions(now time.Duration) *Conditions {
 type luck struct {
 	lost, repeated, reordered bool
 	delay                     time.Duration // of the frame
-	holding                   time.Duration // and longer where it is reordered
+	holding                   time.Duration // and longer if it is reordered
 	repeat                    time.Duration // of the duplicate
 }
 

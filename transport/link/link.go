@@ -30,7 +30,7 @@ type Transport struct {
 	links   map[Link]*state
 	waiting queue // delayed frames
 	serial  uint64
-	timer   *rawio.Timer // nil where nothing is ever delayed
+	timer   *rawio.Timer // nil if nothing is ever delayed
 	stopped bool         // the timer is not to be used any more
 	closing bool
 	empty   func()        // closes drained, once
@@ -189,8 +189,8 @@ func (t *Transport) Readmit(peer dme.NodeID, addr string, incarnation uint32) er
 	return t.inner.Readmit(peer, addr, incarnation)
 }
 
-// handler is told what comes from the transport beneath, and drops what waits for
-// nodes that are down.
+// handler passes on what comes from the transport beneath, and drops what waits for nodes that are
+// down.
 type handler struct {
 	transport.Handler
 	t *Transport
@@ -198,7 +198,7 @@ type handler struct {
 
 func (h handler) Down(peer dme.NodeID, err error) {
 	h.Handler.Down(peer, err)
-	h.t.forget(peer) // now that nobody sends to it any more
+	h.t.forget(peer) // now that no goroutine sends to it any more
 }
 
 func (h handler) Up(peer dme.NodeID) {

@@ -96,7 +96,7 @@ func ReadSites(sites, place string, nodes int, readFile func(string) ([]byte, er
 	return locatedSites(o)
 }
 
-// locatedSites returns the sites that Locate has found; nil where there are none.
+// locatedSites returns the sites that Locate has found; nil if there are none.
 func locatedSites(o dme.Options) (*Sites, error) {
 	count, text, ok := strings.Cut(o[located], "\n")
 	if !ok {
@@ -252,7 +252,7 @@ func (s *Sites) steady() bool {
 	return s == nil || !slices.ContainsFunc(slices.Concat(s.ways...), func(w way) bool { return w.jitter > 0 })
 }
 
-// way returns what the sites do to a link; nothing where there are none.
+// way returns what the sites do to a link; nothing if there are none.
 func (s *Sites) way(l Link) way {
 	if s == nil {
 		return way{}

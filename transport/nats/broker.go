@@ -25,13 +25,13 @@ type Broker struct {
 	Token string `json:"token,omitempty"`
 	Creds []byte `json:"creds,omitempty"` // what a .creds file holds: a JWT and its seed
 
-	// For TLS, in PEM: whom to trust, in place of the system's authorities, and
-	// what to present.
+	// For TLS, in PEM: authorities to trust, in place of the system's, and the certificate to
+	// present.
 	CA   []byte `json:"ca,omitempty"`
 	Cert []byte `json:"cert,omitempty"`
 	Key  []byte `json:"key,omitempty"`
 
-	Own       bool `json:"own,omitempty"`       // nobody but this run can connect
+	Own       bool `json:"own,omitempty"`       // only this run can connect
 	Sequenced bool `json:"sequenced,omitempty"` // a Sequencer of the run puts broadcasts into one order
 }
 
@@ -40,7 +40,7 @@ const connectTimeout = 10 * time.Second
 // ErrBroker is wrapped by the error of a broker that cannot be used.
 var ErrBroker = errors.New("nats: cannot use the broker")
 
-// Unreachable reports whether nobody answers at the broker.
+// Unreachable reports whether the broker does not answer.
 func Unreachable(err error) bool {
 	return errors.Is(err, ErrBroker) && errors.Is(err, natsgo.ErrNoServers)
 }
@@ -144,7 +144,7 @@ func advice(err error) string {
 	}
 }
 
-// tls returns what TLS needs; nil where the URL and the broker decide alone.
+// tls returns what TLS needs; nil if the URL and the broker decide alone.
 func (b Broker) tls() (*tls.Config, error) {
 	if len(b.CA)+len(b.Cert)+len(b.Key) == 0 {
 		return nil, nil

@@ -11,8 +11,8 @@ import (
 	"dmebench/transport/peers"
 )
 
-// held is a frame of an incarnation that nobody has announced yet. How many there are
-// is bounded by its sender's window.
+// held is a frame of an incarnation that has not been announced yet. Their number is bounded by the
+// sender's window.
 type held struct {
 	header
 	body []byte
@@ -206,8 +206,7 @@ func (t *Transport) take(top *topology, p *process, h header, body []byte) {
 	t.noteHandled(p, cost(body))
 }
 
-// deliverAll hands a broadcast to all nodes here; to its own only where
-// broadcasts have one order.
+// deliverAll hands a broadcast to all nodes here; to its own only if broadcasts have one order.
 func (t *Transport) deliverAll(top *topology, from dme.NodeID, body []byte) {
 	for _, id := range top.Self.Nodes {
 		if id != from {
@@ -219,8 +218,8 @@ func (t *Transport) deliverAll(top *topology, from dme.NodeID, body []byte) {
 	}
 }
 
-// next reports whether number is the one that is due after last, and moves on.
-// Where a number is missing, it ends the transport.
+// next reports whether number is the one that is due after last, and moves on. If a number is
+// missing, it ends the transport.
 func (t *Transport) next(last *uint64, number uint64, from any) bool {
 	switch {
 	case number == *last+1:

@@ -15,8 +15,8 @@ import (
 	"dmebench/transport/peers"
 )
 
-// Guarantees is what this transport promises; the one order of broadcasts only where
-// Broker.Sequenced asks for it.
+// Guarantees is what this transport promises; the one order of broadcasts only if Broker.Sequenced
+// asks for it.
 var Guarantees = transport.Guarantees{Reliable: true, FIFO: true, Broadcast: true, SequencedBroadcast: true}
 
 // limits are bounds that tests narrow.
@@ -26,9 +26,8 @@ type limits struct {
 	drain   time.Duration // for the broker to take what is queued at Close
 }
 
-// Frames that wait for the handler lie in a channel, which takes 8 bytes for
-// each that there is room for: less for each process where there are more of
-// them on this host.
+// Frames that wait for the handler lie in a channel, which takes 8 bytes for each that there is
+// room for: less for each process if there are more of them on this host.
 const (
 	mostInbox  = 1 << 18
 	leastInbox = 1 << 14
@@ -76,7 +75,7 @@ type Transport struct {
 	// The delivering goroutine's.
 	report []byte
 	order  uint64 // number of the last broadcast in the one order
-	held   []held // of incarnations that nobody has announced yet
+	held   []held // of incarnations that have not been announced yet
 
 	change    atomic.Pointer[mark] // that is under way
 	delivered chan struct{}        // closed when deliver has ended
@@ -251,7 +250,7 @@ func (t *Transport) shutDown() {
 	t.wakeDeliver()
 	t.life.Running.Wait()
 	if t.cause.Load() == nil && t.goodbye() == nil {
-		// Where the broker does not answer, nothing more can be done.
+		// If the broker does not answer, nothing more can be done.
 		_ = t.conn.FlushTimeout(t.limits.drain)
 	}
 	t.conn.Close()

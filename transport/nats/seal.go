@@ -83,29 +83,29 @@ func (s *seal) open(b []byte, what kind) (content []byte, ok bool) {
 		content, err := s.aead.Open(b[:0], nil, b, what.label())
 		return content, err == nil
 	}
-	// One comparison: its time tells nothing.
+	// One comparison, in constant time.
 	if len(b) < tagSize || binary.BigEndian.Uint64(b) != s.tags[what] {
 		return nil, false
 	}
 	return b[tagSize:len(b):len(b)], true
 }
 
-// Under their seal, messages are unsigned varints in their shortest form, and
-// then, for a frame, its body.
+// Under their seal, messages are unsigned varints in their shortest form, and then, for a frame,
+// its body.
 //
 //	a frame:    2·from, or 2·from + 1 of a later incarnation than the first and its
 //	            number; to (0: all), number; body
 //	a welcome:  2·from + 1, 0, the incarnation, to, number; no body
 //	an order:   number in the one order; what a frame is
 //	progress:   from (a process, by its first node), its incarnation, bytes handled
-//	a goodbye:  likewise
+//	a goodbye:  as progress
 //
-// A welcome is the first that a process tells another where one of the two has not
-// been there from the start: from where on its broadcasts are meant for the other,
-// too. Its number is that of the last one before.
+// A welcome is the first that a process tells another if one of the two has not been there from the
+// start: from where on its broadcasts are meant for the other, too. Its number is that of the last
+// one before.
 //
-// maxOverhead is the most that is added to a frame's body, in bytes: the seal, two node
-// numbers, an incarnation and two numbers of frames.
+// maxOverhead is the most that is added to a frame's body, in bytes: the seal, two node numbers, an
+// incarnation and two numbers of frames.
 const maxOverhead = sealSize + 3*binary.MaxVarintLen32 + 1 + 2*binary.MaxVarintLen64
 
 // header is what precedes a frame's body.

@@ -77,9 +77,9 @@ func (t *Transport) ready() (*topology, error) {
 	return t.life.Ready()
 }
 
-// publish seals a frame and gives it to the client library, which copies it. It
-// is called with mu held. Where the library's buffer is full, it waits for the socket:
-// the broker and the other processes read on meanwhile.
+// publish seals a frame and gives it to the client library, which copies it. It is called with mu
+// held. If the library's buffer is full, it waits for the socket: the broker and the other
+// processes read on meanwhile.
 func (t *Transport) publish(subject string, h header, body []byte) error {
 	h.incarnation = t.config.Incarnation
 	frame := append(h.append(t.seal.start(t.frame, aFrame)), body...)
@@ -120,7 +120,7 @@ const (
 	// message takes in the process that it waits in.
 	frameCost = 512
 
-	// progressShare is the part of a window after which a receiver tells how far it is.
+	// progressShare is the part of a window after which a receiver reports its progress.
 	progressShare = 8
 )
 
@@ -131,7 +131,7 @@ type window struct {
 	number  uint64 // of the last frame to it alone; guarded by Transport.mu
 	charged uint64 // for all frames to it, bytes; guarded by Transport.mu
 
-	handled atomic.Uint64 // how many of them it has handled, as far as it has told
+	handled atomic.Uint64 // how many of them it has handled, as far as it has reported
 	left    atomic.Bool   // it has said goodbye: frames to it are dropped
 }
 
@@ -155,7 +155,7 @@ type inflow struct {
 	over bool // it has ended: nothing of it is taken any more
 }
 
-// noteHandled counts a frame from p that was handled, and tells p from time to time.
+// noteHandled counts a frame from p that was handled, and reports progress to p from time to time.
 func (t *Transport) noteHandled(p *process, cost uint64) {
 	in := &p.State.in
 	in.handled += cost
@@ -190,7 +190,7 @@ func processName(first dme.NodeID, incarnation uint32) string {
 	return fmt.Sprintf("w%d-%d", first, incarnation)
 }
 
-// listen takes in what receivers tell, also while deliver is busy.
+// listen takes in the progress of receivers, even while deliver is busy.
 func (t *Transport) listen() {
 	for {
 		select {

@@ -14,15 +14,15 @@ import (
 	"dmebench/transport"
 )
 
-// Server is a broker of a run's own, in this process, at a free port of the loopback. It
-// lets in who has its token.
+// Server is a broker of a run's own, in this process, at a free port of the loopback. It admits
+// clients with its token.
 type Server struct {
 	server *server.Server
 	gate   *gate
-	store  string // folder of JetStream, removed at the end; "" where it has none
+	store  string // folder of JetStream, removed at the end; "" if it has none
 }
 
-// gate lets in who shows the token.
+// gate admits clients with the token.
 type gate struct {
 	token string
 	letIn atomic.Uint64
@@ -49,8 +49,8 @@ const (
 	// was started for: the sequencer's, and of processes that come back.
 	spareConns = 16
 
-	// serverPending bounds what waits in the server for one connection, in bytes. It fills only
-	// where a client gets no processor for long: the server then ends its connection.
+	// serverPending bounds what waits in the server for one connection, in bytes. It fills only if
+	// a client gets no processor for long: the server then ends its connection.
 	serverPending = 4 * transport.MaxBacklog
 )
 
@@ -60,7 +60,7 @@ func StartServer(conns int) (*Server, error) {
 		ServerName: "dmebench-data", Host: serverHost, Port: server.RANDOM_PORT,
 		MaxPayload: transport.MaxFrame + maxOverhead, MaxPending: serverPending,
 		NoSystemAccount: true,
-		// Pings between processes of one host tell nothing; see Broker.connect.
+		// Pings between processes of one host show nothing; see Broker.connect.
 		PingInterval: 24 * time.Hour, DisableShortFirstPing: true,
 	})
 }
@@ -109,8 +109,8 @@ func (s *Server) Close() {
 	}
 }
 
-// leastStore is what the server may keep in files, in bytes: nothing that a run makes,
-// but it takes 0 for whatever the disk has.
+// leastStore is what the server may keep in files, in bytes: runs keep nothing there, but 0 would
+// mean all of the disk.
 const leastStore = 1
 
 // EnableJetStream lets the server keep streams and key-value buckets, in memory and of

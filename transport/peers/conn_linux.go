@@ -23,7 +23,7 @@ func userTimeout(conn *net.TCPConn, d time.Duration) (err error) {
 	return err
 }
 
-// SegmentsSent counts what this side of a connection has sent; 0 where it is closed.
+// SegmentsSent counts what this side of a connection has sent; 0 if it is closed.
 func SegmentsSent(conn *net.TCPConn) (n uint64) {
 	control(conn, func(fd int) {
 		if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// userTimeout does nothing where the system has no such timeout.
+// userTimeout does nothing if the system has no such timeout.
 func userTimeout(*net.TCPConn, time.Duration) error { return nil }
 
 // SegmentsSent is not known where the system does not say.

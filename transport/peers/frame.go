@@ -48,9 +48,8 @@ func AppendFrame(b []byte, from, to dme.NodeID, body []byte) []byte {
 	return append(b, body...)
 }
 
-// DecodeFrame reads the frame that b begins with into f and returns its size in
-// bytes; 0 where b holds only a part of it. What cannot become a frame is
-// refused as early as it shows.
+// DecodeFrame reads the frame that b begins with into f and returns its size in bytes; 0 if b holds
+// only a part of it. What cannot become a frame is refused as early as it shows.
 func DecodeFrame(b []byte, f *Frame) (size int, err error) {
 	if size = decodeShort(b, f); size > 0 {
 		return size, nil
@@ -61,8 +60,7 @@ func DecodeFrame(b []byte, f *Frame) (size int, err error) {
 		return 0, err
 	}
 	size = header + int(length)
-	// The capacity ends with the body: who appends to it does not write over
-	// the next frame.
+	// The capacity ends with the body: appending to it does not write over the next frame.
 	*f = Frame{dme.NodeID(from), dme.NodeID(to), b[header:size:size]}
 	return size, nil
 }
@@ -103,8 +101,8 @@ func decodeHeader(b []byte, length, from, to *uint64) (int, error) {
 	return size, nil
 }
 
-// uvarint reads a varint of at most limit bytes in its shortest form and returns its size; 0
-// where b ends before it does.
+// uvarint reads a varint of at most limit bytes in its shortest form and returns its size; 0 if b
+// ends before it does.
 func uvarint(b []byte, limit int, x *uint64) (int, error) {
 	b = b[:min(len(b), limit)]
 	v, n := binary.Uvarint(b)
@@ -183,7 +181,7 @@ func (s *Stream) Fill() error {
 	}
 }
 
-// Next reads the next frame that has arrived completely into f; false where Fill is due.
+// Next reads the next frame that has arrived completely into f; false if Fill is due.
 func (s *Stream) Next(f *Frame) (bool, error) {
 	size := decodeShort(s.buf[s.start:s.end], f)
 	if size == 0 && s.start < s.end {

@@ -8,9 +8,9 @@ import (
 	"dmebench/transport"
 )
 
-// Replace is Readmit in a transport: the incarnation p of a process is expelled, and then the
-// next one admitted, which takes its place by Install. Where p is that very incarnation and
-// alive, nothing is to be done.
+// Replace is Readmit in a transport: the incarnation p of a process is expelled, and then the next
+// one admitted, which takes its place by Install. If p is that very incarnation and alive, nothing
+// is to be done.
 func (t *Topology[State]) Replace(p *Process[State], addr string, incarnation uint32, alive bool,
 	expel func(cause error), admit func(next *Process[State]) error,
 ) error {

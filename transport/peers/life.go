@@ -84,7 +84,7 @@ func (l *Life[State]) unroutable(from, to dme.NodeID, bytes, largest int) error 
 // Closed is the error of a transport that is closed.
 func (l *Life[State]) Closed() error { return fmt.Errorf("%s: %w", l.Name, transport.ErrClosed) }
 
-// Go starts a goroutine that Close waits for; false where the transport closes.
+// Go starts a goroutine that Close waits for; false if the transport closes.
 func (l *Life[State]) Go(f func()) bool {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -95,8 +95,8 @@ func (l *Life[State]) Go(f func()) bool {
 	return true
 }
 
-// Change calls f with the process of peer, one change at a time, as something that Close
-// waits for. Where the transport closes, nothing is to be changed.
+// Change calls f with the process of peer, one change at a time, as something that Close waits for.
+// If the transport closes, nothing is to be changed.
 func (l *Life[State]) Change(peer dme.NodeID, f func(*Process[State]) error) error {
 	l.changing.Lock()
 	defer l.changing.Unlock()

@@ -1,6 +1,6 @@
-// Package peers is what transports have in common, for those who write one: which
-// process of the run hosts each node ([Topology]), which links have something queued
-// ([Dirty]), and the form of a frame on a byte stream ([AppendFrame], [Stream]).
+// Package peers is what transports have in common, for authors of transports: which process of the
+// run hosts each node ([Topology]), which links have something queued ([Dirty]), and the form of a
+// frame on a byte stream ([AppendFrame], [Stream]).
 package peers
 
 import (
@@ -151,7 +151,7 @@ func (t *Topology[State]) All() iter.Seq[*Process[State]] {
 	}
 }
 
-// Of returns the process of node id; nil where there is no such node.
+// Of returns the process of node id; nil if there is no such node.
 func (t *Topology[State]) Of(id dme.NodeID) *Process[State] {
 	if uint64(id) >= uint64(len(t.of)) {
 		return nil
@@ -171,8 +171,8 @@ func (t *Topology[State]) Sendable(from dme.NodeID, bytes, largest int) error {
 	return nil
 }
 
-// Hosts reports whether a frame that came from the process p may be delivered. Nobody lives
-// in an incarnation that was replaced.
+// Hosts reports whether a frame that came from the process p may be delivered. A replaced
+// incarnation hosts no node.
 func (t *Topology[State]) Hosts(p *Process[State], from, to dme.NodeID) bool {
 	return t.Of(from) == p && t.Of(to) == t.Self
 }
@@ -183,7 +183,7 @@ func (t *Topology[State]) Full(to *Process[State], queued, most int) error {
 		t.name, t.Self, to, queued, most, transport.ErrBacklog)
 }
 
-// Dirty is a list of links that have something queued which nobody has begun to write.
+// Dirty is a list of links with queued data that is not being written yet.
 type Dirty[Link any] struct{ head atomic.Pointer[Entry[Link]] }
 
 // Entry is the place of a link in a list, which is part of the link: a push allocates

@@ -7,10 +7,10 @@ import (
 	"dmebench/transport"
 )
 
-// NewSeal returns what authenticates messages between processes of a run, and hides
-// their content where it is given as plaintext: AES-GCM, by a key that follows from the
-// run's, a purpose and a context. No nonce may be used twice: every sender has a context of
-// its own, and numbers what it sends.
+// NewSeal returns what authenticates messages between processes of a run, and hides their content
+// if it is given as plaintext: AES-GCM, by a key that follows from the run's, a purpose and a
+// context. No nonce may be used twice: every sender has a context of its own, and numbers what it
+// sends.
 //
 // For a small message it takes a fifth of the time of HMAC-SHA256.
 func NewSeal(key *transport.Key, purpose string, context ...byte) cipher.AEAD {

@@ -17,9 +17,9 @@ func (t *Transport) hasLeft(p *process) {
 	}
 }
 
-// lostLink notes that the link to a process is lost or could not be made. Where the process
-// has a connection to this one, that connection's goroutine reports the death, after the
-// frames that had still arrived.
+// lostLink notes that the link to a process is lost or could not be made. If the process has a
+// connection to this one, that connection's goroutine reports the death, after the frames that had
+// still arrived.
 func (t *Transport) lostLink(p *process, err error) {
 	t.life.Mu.Lock()
 	if p.State.in != nil && !t.life.Closing() && p.State.fate == alive {

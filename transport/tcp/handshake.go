@@ -91,8 +91,8 @@ func ask(conn io.ReadWriter, question, answer []byte) error {
 	return nil
 }
 
-// receive is the listener's half, but for the welcome. It returns who dialed; no error
-// means that this process knows the run's key.
+// receive is the listener's half, but for the welcome. It returns the dialer; no error means that
+// it knows the run's key.
 func receive(conn io.ReadWriter, c *transport.Config) (ends, error) {
 	transcript := make([]byte, helloSize+nonceSize)
 	hello := transcript[:helloSize]

@@ -104,8 +104,8 @@ func (in *inbound) welcome() error {
 	return err
 }
 
-// register gives the connection to the process that node lives in. One of an
-// incarnation that nobody has announced yet waits until somebody does.
+// register gives the connection to the process that node lives in. One of an incarnation not yet
+// announced waits until it is.
 func (t *Transport) register(in *inbound, node dme.NodeID, incarnation uint32) error {
 	for {
 		wait, err := t.tryRegister(in, node, incarnation)

@@ -19,13 +19,13 @@ import (
 	"dmebench/transport/peers"
 )
 
-// phase says who may write to the connection of a link.
+// phase says which goroutine may write to the connection of a link.
 type phase uint8
 
 const (
-	connecting phase = iota // nobody: there is no connection yet
-	idle                    // who sets it to writing
-	writing                 // who set it to writing, or the drain that it started
+	connecting phase = iota // none: there is no connection yet
+	idle                    // one that sets it to writing
+	writing                 // the one that set it to writing, or the drain that it started
 )
 
 type link struct {
@@ -43,7 +43,7 @@ type link struct {
 	gone     bool   // the connection is no more: everything is dropped
 	dirty    bool   // in that list
 	queue    []byte // frames that wait
-	spare    []byte // the other buffer, where it is not being written
+	spare    []byte // the other buffer, if it is not being written
 	inFlight int    // bytes being written
 	cause    error  // why the connection broke, where a write noticed
 	counters transport.Counters
@@ -53,12 +53,12 @@ type link struct {
 	conn    *net.TCPConn    // set before phase leaves connecting
 	raw     syscall.RawConn // of conn
 	session net.Conn        // conn, as it is read
-	secure  *session        // the same where it is encrypted
+	secure  *session        // the same if it is encrypted
 
-	// Owned by who is writing.
+	// Owned by the writer.
 	out      []byte       // what is still to be written
 	outBuf   []byte       // the buffer that was the queue, for reuse
-	records  bytes.Buffer // what out lies in where the connection is encrypted
+	records  bytes.Buffer // what out lies in if the connection is encrypted
 	written  int          // bytes that the socket took
 	wait     bool         // attempt waits for the socket
 	err      error        // of the last attempt
@@ -94,8 +94,8 @@ func (l *link) send(from, to dme.NodeID, body []byte) error {
 	l.queue = peers.AppendFrame(l.queue, from, to, body)
 	l.counters.Frames++
 	if l.phase == idle && !l.dirty {
-		// Within the lock, so that whoever sees dirty also finds the link in
-		// the list: a flush must not miss a frame whose Send has returned.
+		// Within the lock, so that a goroutine that sees dirty also finds the link in the list: a
+		// flush must not miss a frame whose Send has returned.
 		l.dirty = true
 		l.t.dirty.Push(&l.listed)
 	}
@@ -224,8 +224,8 @@ func (l *link) flush() {
 	l.writeQueue()
 }
 
-// writeQueue writes what is queued as far as the socket takes it at once, if
-// nobody is writing already. It is called with mu held and releases it.
+// writeQueue writes what is queued as far as the socket takes it at once, unless it is being
+// written already. It is called with mu held and releases it.
 func (l *link) writeQueue() {
 	if l.phase != idle || l.gone || len(l.queue) == 0 {
 		l.mu.Unlock()
@@ -286,8 +286,7 @@ func (l *link) take() {
 	l.inFlight = len(l.out)
 }
 
-// seal makes records of what was taken, where the connection is encrypted. Senders do not
-// wait for it.
+// seal makes records of what was taken, if the connection is encrypted. Senders do not wait for it.
 func (l *link) seal() {
 	if l.secure == nil {
 		return

@@ -71,8 +71,8 @@ func newIdentity(key *transport.Key) (*tls.Config, error) {
 	}, nil
 }
 
-// newSession returns a connection as it is to be read and written: by quick calls, and
-// encrypted where connections to that listener are. end is tls.Client or tls.Server.
+// newSession returns a connection as it is to be read and written: by quick calls, and encrypted if
+// connections to that listener are. end is tls.Client or tls.Server.
 func (t *Transport) newSession(conn *net.TCPConn, listener string, end func(net.Conn, *tls.Config) *tls.Conn) (net.Conn, error) {
 	quick, err := rawio.NewConn(conn)
 	if err != nil {

@@ -51,10 +51,10 @@ type peer struct {
 	// Guarded by Transport.Mu.
 	in    *inbound // from it; nil before it has dialed
 	fate  fate
-	cause error // why the link to it broke, where that was noticed first
+	cause error // why the link to it broke, if that was noticed first
 
 	arriving  bool           // its handler's Up is being called
-	expelled  bool           // it has ended, as this process was told
+	expelled  bool           // it has ended, as was announced to this process
 	reporting sync.WaitGroup // of Down
 }
 
@@ -188,8 +188,8 @@ func (t *Transport) Start(book transport.AddressBook, h transport.Handler) error
 	return errors.Join(errs...)
 }
 
-// openLink returns the link to p, and makes it where there is none. report is
-// called when the connection is there or has failed; it must not wait.
+// openLink returns the link to p, and makes it if there is none. report is called when the
+// connection is there or has failed; it must not wait.
 func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 	t.life.Mu.Lock()
 	defer t.life.Mu.Unlock()
@@ -197,8 +197,8 @@ func (t *Transport) openLink(p *process, report func(error)) (*link, error) {
 		return nil, t.life.Closed()
 	}
 	if l := p.State.link.Load(); l != nil {
-		// Whoever asked for the connection gets what it needs: a link that
-		// queues until the connection is there, and Down if it never is.
+		// The caller that asked for the connection gets what it needs: a link that queues until the
+		// connection is there, and Down if it never is.
 		report(nil)
 		return l, nil
 	}

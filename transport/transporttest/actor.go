@@ -14,8 +14,8 @@ import (
 	"dmebench/transport"
 )
 
-// peerCommand is the only argument of a test binary that is to be a peer of a
-// test; where TestMain does not call [Main] it is an unknown flag.
+// peerCommand is the only argument of a test binary that is to be a peer of a test; if TestMain
+// does not call [Main] it is an unknown flag.
 const peerCommand = "-transporttest-peer"
 
 type peerOrder struct {
@@ -25,8 +25,8 @@ type peerOrder struct {
 	Reach   string // for the Subject's Remote
 }
 
-// Main runs a package's tests, or a peer of a test where this process was started as one. Its
-// result is the exit code.
+// Main runs a package's tests, or a peer of a test if this process was started as one. Its result
+// is the exit code.
 func Main(m *testing.M, subjects ...Subject) int {
 	if !launch.Is(os.Args, peerCommand) {
 		return m.Run()
@@ -38,9 +38,9 @@ func Main(m *testing.M, subjects ...Subject) int {
 	return 0
 }
 
-// actor is a process of a run in which processes come and go. It does what a test tells it,
-// and tells the test what its handler was told. Every frame says which incarnations its
-// sender thinks that it goes from and to.
+// actor is a process of a run in which processes come and go. It does what a test asks, and reports
+// what its handler heard. Every frame names the incarnations that its sender believes it goes from
+// and to.
 type actor struct {
 	order  peerOrder
 	notify func(event)
@@ -76,7 +76,7 @@ type command struct {
 const (
 	opStart     = "start"
 	opTalk      = "talk"      // to To every millisecond or so, as long as it is there
-	opBroadcast = "broadcast" // likewise to all
+	opBroadcast = "broadcast" // the same, to all
 	opShout     = "shout"     // to To, which is down, many times
 	opExpel     = "expel"
 	opReadmit   = "readmit"
@@ -84,7 +84,7 @@ const (
 
 type event struct {
 	Kind string // "frame", "down", "up", "done", "wrong"
-	From life   // of a frame; who is down or up
+	From life   // of a frame; the node that is down or up
 	To   life   // of a frame
 	Seq  uint64 // of a frame: how many the sender had sent to that incarnation before
 	Text string
@@ -184,8 +184,8 @@ func (a *actor) text(from dme.NodeID, to life, sign string) string {
 	return fmt.Sprintf("%d %d %d %d %d %s", from, a.order.me(), to.Node, to.Incarnation, seq, sign)
 }
 
-// say sends a frame, unless its receiver is down. With the lock held no node is told
-// of Down or Up meanwhile, as with the nodes of a run.
+// say sends a frame, unless its receiver is down. With the lock held no node hears of Down or Up
+// meanwhile, as with the nodes of a run.
 func (a *actor) say(from, to dme.NodeID) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -308,14 +308,14 @@ type cast struct {
 	addr  string
 	send  func(command)
 	kill  func()
-	actor *actor // nil where it is a process of its own
+	actor *actor // nil if it is a process of its own
 
 	mu  sync.Mutex
 	log []event
 }
 
-// perform starts an actor, in a process of its own where apart is set and the
-// subject's transports reach other processes.
+// perform starts an actor, in a process of its own if apart is set and the subject's transports
+// reach other processes.
 func perform(t *testing.T, s Subject, order peerOrder, apart bool) *cast {
 	t.Helper()
 	order.Subject = s.Name
@@ -394,7 +394,7 @@ func (c *cast) hears(from life, all bool) {
 	})
 }
 
-// check holds what the actor was told against what a transport promises.
+// check holds what the actor heard against what a transport promises.
 func (c *cast) check() {
 	c.t.Helper()
 	c.mu.Lock()

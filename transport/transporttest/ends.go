@@ -14,8 +14,8 @@ import (
 	"dmebench/transport"
 )
 
-// testCloseDrains closes right after the last Flush: all must arrive, also
-// where the connection was still being made.
+// testCloseDrains closes right after the last Flush: all must arrive, even if the connection was
+// still being made.
 func testCloseDrains(t *testing.T, s Subject) {
 	for name, peers := range map[string]func(int) []dme.NodeID{"connected": everyone(3), "first use": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -32,8 +32,7 @@ func testCloseDrains(t *testing.T, s Subject) {
 	}
 }
 
-// testCloseIsBounded closes while the other process takes nothing, and as much as there
-// is room for waits for it.
+// testCloseIsBounded closes while the other process takes nothing, and a full backlog waits for it.
 func testCloseIsBounded(t *testing.T, s Subject) {
 	var f faults
 	c := open(t, s, layout{1, 1}, Knobs{Backlog: 1 << 20, Drain: 200 * time.Millisecond}, everyone(2))
@@ -132,7 +131,7 @@ func testLeaving(t *testing.T, s Subject) {
 	if err := c.transports[2].Close(); err != nil {
 		t.Fatal(err)
 	}
-	c.send(1, 3, []byte("x")) // to nobody
+	c.send(1, 3, []byte("x")) // to no node
 	c.send(2, 3, []byte("x"))
 	c.send(1, 2, []byte("x"))
 	if s.Guarantees.Reliable {
@@ -173,8 +172,8 @@ func testMisuse(t *testing.T, s Subject) {
 	}
 }
 
-// testMisconfiguration opens and starts transports with what must be refused, and says
-// of all of it what is wrong.
+// testMisconfiguration opens and starts transports with what must be refused, and all of it with a
+// reason.
 func testMisconfiguration(t *testing.T, s Subject) {
 	_, err := s.Open(transport.Config{Listen: "127.0.0.1:0", Nodes: 2, Peers: []dme.NodeID{3}}, Knobs{})
 	for _, want := range []string{"key is zero", "no node lives", "node 3 is not one"} {

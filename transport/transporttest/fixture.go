@@ -214,8 +214,7 @@ func (h handler) Down(peer dme.NodeID, err error) {
 	}
 }
 
-// Events is a [transport.Handler] that notes what it is told, up to 1000 frames
-// and as many ends.
+// Events is a [transport.Handler] that notes what it hears, up to 1000 frames and as many ends.
 type Events struct {
 	Frames chan string // "1>2 body"
 	Downs  chan error  // "node 2: why"
@@ -361,7 +360,7 @@ func (l *ledger) page(p pair) *page {
 	return l.pages[p]
 }
 
-// finish waits for all that is expected, where nothing may be lost.
+// finish waits for all that is expected, if nothing may be lost.
 func (l *ledger) finish(t testing.TB, s Subject) {
 	t.Helper()
 	if l.reliable {

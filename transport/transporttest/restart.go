@@ -89,7 +89,7 @@ func (g *stage) start(x *cast) {
 func (g *stage) open(firsts ...dme.NodeID) {
 	for _, first := range firsts {
 		g.last[first] = 1
-		g.alive[first] = &cast{} // so that nobody is absent
+		g.alive[first] = &cast{} // so that no process is absent
 	}
 	for _, first := range firsts {
 		g.last[first] = 0
@@ -218,13 +218,13 @@ func (g *stage) step(word string, a, b dme.NodeID) {
 		delete(g.alive, a)
 	case opTalk, opShout, opBroadcast:
 		g.process(a).do(command{Op: word, From: a, To: b})
-	case opExpel: // a is told that b has ended, and returns from that when it knows
+	case opExpel: // a hears that b has ended, and then answers
 		g.process(a).do(command{Op: word, To: b})
 		of := func(e event) bool { return e.Kind == "down" && e.From.Node == b }
 		if g.last[home(b)] > 0 && g.alive[a].count(of) == 0 {
 			g.t.Error("Expel has returned before Down")
 		}
-	case "admit": // a is told that b is there
+	case "admit": // a hears that b is there
 		g.process(a).do(command{Op: opReadmit, To: b, Addr: g.book[b-1], Incarnation: g.last[b]})
 	case "converse": // both talk, and hear each other
 		g.step(opTalk, a, b)
@@ -237,7 +237,7 @@ func (g *stage) step(word string, a, b dme.NodeID) {
 		g.alive[a].hears(g.life(b), false)
 	case "listen": // to broadcasts
 		g.alive[a].hears(g.life(b), true)
-	case "down": // a is told of two nodes that are down
+	case "down": // a hears that two nodes are down
 		eventually(g.t, g.s, "Down", func() bool { return g.alive[a].count(func(e event) bool { return e.Kind == "down" }) == 2 })
 	case "refuse": // a refuses what the one that is over sends
 		if g.s.Connectionless {

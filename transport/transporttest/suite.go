@@ -28,7 +28,7 @@ type Opener func(transport.Config, Knobs) (transport.Transport, error)
 type Knobs struct {
 	Backlog int           // bytes queued on a link, instead of transport.MaxBacklog
 	Silence time.Duration // after which a process that does not answer is taken for dead
-	Drain   time.Duration // that Close waits for those who take nothing
+	Drain   time.Duration // that Close waits for processes that take nothing
 }
 
 // Subject is a transport under test.
@@ -55,7 +55,7 @@ type Subject struct {
 	// sight of it.
 	Connectionless bool
 
-	// Remote opens transports in processes of their own, which are told Reach; nil: as Open.
+	// Remote opens transports in processes of their own, which get Reach; nil: as Open.
 	Remote func(reach string) Opener
 	Reach  string
 
@@ -65,8 +65,8 @@ type Subject struct {
 	// Parts names the parts of the suite that are run; nil means all.
 	Parts []string
 
-	// Stranger opens a raw connection to a transport's address; nil where strangers cannot get
-	// that far.
+	// Stranger opens a raw connection to a transport's address; nil if strangers cannot get that
+	// far.
 	Stranger func(addr string) (net.Conn, error)
 }
 
@@ -74,7 +74,7 @@ func Run(t *testing.T, s Subject) {
 	s.LargestFrame, s.Patience = cmp.Or(s.LargestFrame, transport.MaxFrame), cmp.Or(s.Patience, patience)
 	for _, c := range []struct {
 		name    string
-		skipped string // why; "" where it applies
+		skipped string // why; "" if it applies
 		test    func(*testing.T, Subject)
 	}{
 		{"Burst", "", testBurst},

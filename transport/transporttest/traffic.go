@@ -14,8 +14,8 @@ import (
 	"dmebench/transport"
 )
 
-// testBurst sends 200,000 small frames between all pairs of nodes of four
-// processes, one of which hosts two.
+// testBurst sends 200,000 small frames between all pairs of nodes of four processes; one process
+// hosts two nodes.
 func testBurst(t *testing.T, s Subject) {
 	l := layout{1, 2, 1, 1}
 	n := l.nodes()
@@ -93,7 +93,7 @@ func testLargeFrames(t *testing.T, s Subject) {
 	book.finish(t, s)
 }
 
-// testReplies plays a token to and fro, flushed by nobody but the transport.
+// testReplies plays a token to and fro, flushed by the transport alone.
 func testReplies(t *testing.T, s Subject) {
 	const hops = 2000
 	done := make(chan struct{})

@@ -73,8 +73,8 @@ func (l *association) send(from, to dme.NodeID, b []byte) error {
 	}
 	l.frames++
 	if !l.dirty {
-		// Within the lock, so that whoever sees dirty also finds the link in
-		// the list: a flush must not miss a frame whose Send has returned.
+		// Within the lock, so that a goroutine that sees dirty also finds the link in the list: a
+		// flush must not miss a frame whose Send has returned.
 		l.dirty = true
 		l.t.dirty.Push(&l.listed)
 	}
@@ -109,7 +109,7 @@ func (l *association) flush() {
 // transmit hands to the layer below what may be sent. As all below, it is called with mu held.
 func (l *association) transmit(now instant) { l.transmitUpTo(nil, now) }
 
-// transmitUpTo is transmit up to the segment last, which the caller sends where it is due.
+// transmitUpTo is transmit up to the segment last, which the caller sends if it is due.
 func (l *association) transmitUpTo(last *outgoing, now instant) (due, urgent bool) {
 	if l.fate != alive || l.out.empty() {
 		return false, false

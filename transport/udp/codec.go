@@ -38,7 +38,7 @@ const (
 	nonceAt = fromAt // the nonce is the incarnation and the number, as they stand in the header
 )
 
-// errRefused is the error for what is refused and counted, whatever is wrong with it.
+// errRefused is the error for what is refused and counted, for any reason.
 var errRefused = errors.New("udp: malformed, forged, or of an incarnation that is not there")
 
 func newSeal(key *transport.Key, node dme.NodeID, incarnation uint32) cipher.AEAD {

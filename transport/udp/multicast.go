@@ -20,9 +20,9 @@ type group struct {
 	socket *socket
 }
 
-// groupOf returns a run's group, which follows from its key: an address of the
-// organization-local scope (RFC 2365, 6.2) and a port below those that systems give out by
-// themselves. Where another run has the same, its datagrams are refused.
+// groupOf returns a run's group, which follows from its key: an address of the organization-local
+// scope (RFC 2365, 6.2) and a port below those that systems give out by themselves. If another run
+// has the same, its datagrams are refused.
 func groupOf(key *transport.Key) netip.AddrPort {
 	const firstPort, ports = 20_000, 10_000
 	sum := key.Derive("udp group")
@@ -90,21 +90,19 @@ func (m Multicasting) Broadcast(from dme.NodeID, frame []byte) error {
 	return m.Transport.Transport.(transport.Broadcaster).Broadcast(from, frame)
 }
 
-// A broadcast of the reliable layers is a segment of its own on each link, with
-// one body, in which the frame is for no node: for all that live there. Those
-// that can go at once go together, in one frame of the raw layer for all
-// processes:
+// A broadcast of the reliable layers is a segment of its own on each link, with one body, in which
+// the frame is for no node: for all that live there. Those that can go at once go together, in one
+// frame of the raw layer for all processes:
 //
 //	from     varint, the sending incarnation
 //	count    varint, of the links that follow, and for each of them, as varints,
 //	         the receiving process by its place in the address book,
-//	         its incarnation, and twice the segment's number, and 1 where it asks
+//	         its incarnation, and twice the segment's number, and 1 if it asks
 //	         for an acknowledgement at once
 //	body     the rest
 //
-// It acknowledges nothing. All else is as with segments for one process: a receiver
-// acknowledges on its link, and what it misses, or what could not go at once, is sent
-// to it alone.
+// It acknowledges nothing. All else is as with segments for one process: a receiver acknowledges on
+// its link, and what it misses, or what could not go at once, is sent to it alone.
 type broadcast struct {
 	mu      sync.Mutex // taken before the locks of peers
 	body    []byte

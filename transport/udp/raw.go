@@ -46,8 +46,8 @@ type raw struct {
 	sealer *sealer
 	toAll  way // to the group
 
-	// changed says that not all processes have been there from the start, so that some may
-	// hear the group who are not meant. The layers above see to that themselves.
+	// changed says that not all processes have been there from the start, so that some may hear the
+	// group that are not meant. The layers above handle that themselves.
 	changed bool
 	out     *outbox
 	sent    transport.Counters
@@ -332,8 +332,8 @@ func (r *raw) deliver(f peers.Frame) {
 	}
 }
 
-// open returns which process a datagram comes from, and its frames; none where nobody
-// has announced that incarnation yet.
+// open returns which process a datagram comes from, and its frames; none if that incarnation has
+// not been announced yet.
 func (r *raw) open(b []byte) (*rawProcess, []byte, error) {
 	d, err := readDatagram(b)
 	if err != nil {
@@ -357,7 +357,7 @@ func (r *raw) open(b []byte) (*rawProcess, []byte, error) {
 	case err != nil:
 		return nil, nil, err
 	case early, d.to == 0 && r.config.Incarnation > 1 && !r.beneath:
-		return from, nil, nil // not there yet, or by who does not know of this process yet
+		return from, nil, nil // not there yet, or sent by a process that does not know of this one yet
 	}
 	known.seal = seal
 	return from, body, nil
@@ -376,8 +376,8 @@ func (r *raw) deliveredBatch() {
 	r.flush()
 }
 
-// Granted opens a socket as a transport does, closes it, and returns the sizes in bytes
-// of the buffers that the system grants it, and the size that is asked for; 0 where there is none.
+// Granted opens a socket as a transport does, closes it, and returns the sizes in bytes of the
+// buffers that the system grants it, and the size that is asked for; 0 if there is none.
 func Granted(listen string) (receive, send, asked int) {
 	s, err := openSocket(listen)
 	if err != nil {

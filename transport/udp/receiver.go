@@ -54,7 +54,7 @@ func (r *receiver) has(number uint64) bool {
 
 // acknowledge returns the acknowledgement that is to go out now, its bits appended to b.
 func (r *receiver) acknowledge(b []byte, now instant) acknowledgement {
-	// Who sends may have looked at the clock just before the latest came.
+	// The sender may have looked at the clock just before the latest came.
 	a := acknowledgement{next: r.next, delay: max(0, min(now-r.latest, time.Minute))}
 	for number := r.next + 1; number < r.highest; number++ {
 		at := int(number - r.next - 1)
@@ -76,8 +76,8 @@ type arrival struct {
 	body   []byte
 }
 
-// order hands over the frames of arrivals. The layer fifo takes one segment after
-// the other; reliable waits for those before only where a frame comes in parts.
+// order hands over the frames of arrivals. The layer fifo takes one segment after the other;
+// reliable waits for those before only if a frame comes in parts.
 type order struct {
 	fifo    bool
 	due     uint64             // all segments below have been dealt with

@@ -12,8 +12,7 @@ import (
 	"dmebench/transport/peers"
 )
 
-// reliable makes the layers reliable and fifo of a transport whose frames come from whom
-// they say.
+// reliable makes the layers reliable and fifo of a transport with authentic senders.
 type reliable struct {
 	peers.Life[association] // its Mu guards met and parting; no other lock is taken under it
 
@@ -22,7 +21,7 @@ type reliable struct {
 	layer  Layer
 	limits limits
 	body   int                   // bytes of the largest body of a segment
-	caster transport.Broadcaster // below, where there is multicast; else nil
+	caster transport.Broadcaster // below, if there is multicast; else nil
 	cast   broadcast
 	opened time.Time // when its clock began
 

@@ -83,8 +83,8 @@ func (s *sender) underWay() bool { return s.fresh > s.head }
 
 func (s *sender) unsent() bool { return s.lost > 0 || s.fresh < len(s.queue) }
 
-// push queues a frame, in the last segment if that is there and has room. It reports false
-// where too much is queued.
+// push queues a frame, in the last segment if that is there and has room. It reports false if too
+// much is queued.
 func (s *sender) push(from, to dme.NodeID, body []byte) bool {
 	size := peers.MaxHeader + len(body)
 	if s.queued+size+(size/s.body+1)*accountedSegment > s.backlog {
@@ -110,7 +110,7 @@ func (s *sender) push(from, to dme.NodeID, body []byte) bool {
 	return true
 }
 
-// share queues a body that other links have too. The result is nil where too much is queued.
+// share queues a body that other links have too. The result is nil if too much is queued.
 func (s *sender) share(body []byte) *outgoing {
 	if s.queued+len(body)+accountedSegment > s.backlog {
 		return nil
@@ -160,8 +160,8 @@ func (s *sender) next() *outgoing {
 	return o
 }
 
-// transmitted notes that o, which next has returned, is sent. It reports whether the
-// receiver should acknowledge at once: where the sender would otherwise wait for that.
+// transmitted notes that o, which next has returned, is sent. It reports whether the receiver
+// should acknowledge at once: if the sender would otherwise wait for that.
 func (s *sender) transmitted(o *outgoing, now instant) (urgent bool) {
 	if o.state == lost {
 		s.lost--

@@ -75,7 +75,7 @@ type message struct {
 type inbox struct {
 	messages [receiveSlots]message
 	vectors  [receiveSlots]unix.Iovec
-	memory   []byte // touched only where large datagrams arrive
+	memory   []byte // touched only if large datagrams arrive
 	calls    rawio.Calls
 }
 
@@ -132,7 +132,7 @@ func (s *socket) receive(datagram func([]byte), done func()) (err error) {
 
 // drops is how many datagrams found the buffer full.
 func (s *socket) drops() uint64 {
-	const meminfo = 9 // words of SO_MEMINFO, the last of which counts drops
+	const meminfo = 9 // words of SO_MEMINFO; the last counts drops
 	var words [meminfo]uint32
 	size := uint32(unsafe.Sizeof(words))
 	err := s.control(func(fd int) error {
@@ -215,7 +215,7 @@ func (o *outbox) send(counts *transport.Counters) {
 		h.Iov = &o.vectors[i]
 		h.SetIovlen(1)
 	}
-	_ = o.socket.raw.Write(o.attempt) // fails only where the socket is closed
+	_ = o.socket.raw.Write(o.attempt) // fails only if the socket is closed
 }
 
 // write sends what the socket takes at once, and gives up the rest.

@@ -62,7 +62,7 @@ func (t *reliable) watch(timer *rawio.Timer) {
 	}
 }
 
-// serveEarly does what is due, or about to be, unless somebody does that already.
+// serveEarly does what is due, or about to be, unless another goroutine is at it already.
 func (t *reliable) serveEarly(now instant) {
 	if int64(now+early) >= t.wake.at.Load() && t.serving.TryLock() {
 		t.serve(now)
@@ -118,7 +118,7 @@ func (l *association) serve(now, awake instant) (next instant) {
 	return next
 }
 
-// lastTries is how often a process that has never answered is told that this one closes.
+// lastTries is how often the close is announced to a process that has never answered.
 const lastTries = 3
 
 // idle is for how long nothing may have come before the other side is asked whether
@@ -129,20 +129,19 @@ func (l *association) idle() time.Duration {
 	return d + d*time.Duration(l.process.Index)/processes
 }
 
-// A peer that should answer and does not is suspected by what was tried, not by the
-// clock alone. It is dead once
+// A peer that should answer and does not is suspected by what was tried, not by the clock alone. It
+// is dead once
 //
-//   - for the time limits.silence, and for as long as the conditions of the link may
-//     delay a frame and its answer, nothing has come from it, and
-//   - limits.tries attempts to reach it, and one more for each processesPerTry
-//     processes of the run, have had the time of a timeout to be answered, and
-//   - where the link loses frames on purpose, so many attempts that the chance that
-//     all of them were lost is below limits.falsely.
+//   - for the time limits.silence, and for as long as the conditions of the link may delay a frame
+//     and its answer, nothing has come from it, and
+//   - limits.tries attempts to reach it, and one more for each processesPerTry processes of the
+//     run, have had the time of a timeout to be answered, and
+//   - if the link loses frames on purpose, so many attempts that the chance that all of them were
+//     lost is below limits.falsely.
 //
-// While a partition separates the two, nothing counts. An attempt does not count
-// whose timeout this process saw too late: where it got no processor, neither may its
-// peers have got one. A run of many processes begins with all of them in need of one
-// at once.
+// While a partition separates the two, nothing counts. An attempt does not count whose timeout this
+// process saw too late: if it got no processor, neither may its peers have got one. A run of many
+// processes begins with all of them in need of one at once.
 const processesPerTry = 32
 
 // dead counts an attempt whose timeout is over, and reports whether the other side is to be
@@ -172,7 +171,7 @@ func (l *association) silent(now instant) error {
 		l.process, (now - l.asked).Round(100*time.Millisecond), l.tries, conditions)
 }
 
-// enough returns how many attempts tell that a peer is dead, where that part of them is lost.
+// enough returns after how many attempts a peer is dead, if that part of them is lost.
 func (t *reliable) enough(loss float64) int {
 	n := t.limits.tries + t.Top().Len()/processesPerTry
 	if loss > 0 {

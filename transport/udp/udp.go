@@ -54,7 +54,7 @@ type Options struct {
 	// the layers above. With Multicast it must be a transport.Broadcaster.
 	Between func(transport.Transport) transport.Transport
 
-	datagram int // bytes that a datagram is filled with, where tests want fewer
+	datagram int // bytes that a datagram is filled with, if tests want fewer
 }
 
 // limits are bounds that tests change.

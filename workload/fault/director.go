@@ -17,7 +17,7 @@ const Never = math.MaxInt64
 
 // Runtime is a run as its director sees it. Times are nanoseconds on its clock.
 type Runtime interface {
-	// Down reports whether nobody runs a node: it was killed, has left or has not joined.
+	// Down reports whether a node has no process: it was killed, has left or has not joined.
 	Down(id dme.NodeID) bool
 	// Players returns those of the nodes that have the role of fault k: [Holder],
 	// [Token], [Waiting] or [Idle]; or of the servers, [Leader]. It may return one of them alone, which it keeps in
@@ -29,22 +29,21 @@ type Runtime interface {
 	End(k int, nodes []dme.NodeID) error
 }
 
-// Director carries out the faults of a run, in real time and in virtual time alike: it
-// says who is hit, what is possible, in which order, and what never came to pass.
+// Director carries out the faults of a run, in real time and in virtual time alike: it decides
+// which nodes are hit, what is possible, in which order, and what never came to pass.
 //
-// Of what is due, the earliest comes first; at one instant, what ends comes before
-// what begins, and faults come in the order of the schedule. A fault that is possible for
-// none of its nodes hits nobody; one that is possible for some of them hits those. The
-// rules are those of [vnet.Member.May]. A fault whose role nobody has waits until
-// somebody has it. A node that is told to leave while it stands still is told once it
-// goes on. A node stands still until all its pauses are over; when it is killed they
-// are. A restart that names a role, or follows a kill, is of those whom that kill hit.
+// Among due faults, the earliest comes first; at one instant, what ends comes before what begins,
+// and faults come in the order of the schedule. A fault that is possible for none of its nodes hits
+// none; one that is possible for some of them hits those. The rules are those of [vnet.Member.May].
+// A fault for a role waits until a node has it. A paused node is told to leave once it goes on. A
+// node is paused until all its pauses are over; when it is killed they are. A restart that names a
+// role, or follows a kill, is for the nodes that kill hit.
 //
 // A Director is not safe for concurrent use.
 type Director struct {
 	schedule Schedule
 	kills    []int
-	root     dme.NodeID // whom all depend on; None where there is no such node
+	root     dme.NodeID // the node all depend on; None if there is no such node
 	nodes    int
 	servers  int // numbered after the nodes
 	rng      *rand.Rand
@@ -52,25 +51,24 @@ type Director struct {
 
 	start, deadline int64 // the run's; nothing comes back at the deadline or later
 	faults          []progress
-	due             int   // faults that wait for somebody to hit
-	next            int64 // when the next fault begins or ends; Never where none does
+	due             int   // faults that wait for a node to hit
+	next            int64 // when the next fault begins or ends; Never if none does
 	absent, leaving collections.NodeSet
 	warnings        []string
 }
 
 // progress is how far a fault has come.
 type progress struct {
-	at, end int64      // when it is due, or over; Never where that is not known or has passed
-	due     bool       // it is to strike as soon as there is somebody to hit
-	by      dme.NodeID // who caused the event that it waited for
+	at, end int64      // when it is due, or over; Never if that is not known or has passed
+	due     bool       // it is to strike as soon as there is a node to hit
+	by      dme.NodeID // the node that caused the event that it waited for
 	hit     []dme.NodeID
-	holds   []dme.NodeID // a pause: who stands still for it
-	missed  bool         // it was due, and possible for nobody
+	holds   []dme.NodeID // a pause: the nodes that stand still for it
+	missed  bool         // it was due, and possible for no node
 }
 
-// NewDirector returns the director of a run of so many nodes, and servers beside them, to which
-// it gives the numbers after those of the nodes. Whom roles are given to among several is
-// drawn from rng.
+// NewDirector returns the director of a run of that many nodes, and of servers beside them, which
+// get the numbers after those of the nodes. If several nodes have a role, rng draws one.
 func NewDirector(s Schedule, root dme.NodeID, nodes, servers int, rng *rand.Rand, run Runtime) *Director {
 	d := &Director{
 		schedule: s, kills: s.Kills(), root: root, nodes: nodes, servers: servers,
@@ -86,8 +84,8 @@ func NewDirector(s Schedule, root dme.NodeID, nodes, servers int, rng *rand.Rand
 	return d
 }
 
-// Begin starts the clock of the schedule. The run makes no request at the deadline or
-// later; [Never] where it has none.
+// Begin starts the clock of the schedule. The run makes no request at the deadline or later;
+// [Never] if it has none.
 func (d *Director) Begin(start, deadline int64) {
 	d.start, d.deadline = start, deadline
 	for k, f := range d.schedule {
@@ -98,7 +96,7 @@ func (d *Director) Begin(start, deadline int64) {
 	d.lookAhead()
 }
 
-// later returns the time after a duration; Never where that is beyond 64 bits.
+// later returns the time after a duration; Never if that is beyond 64 bits.
 func later(from int64, after time.Duration) int64 {
 	if at := from + int64(after); at >= from {
 		return at
@@ -113,15 +111,14 @@ func (d *Director) lookAhead() {
 	}
 }
 
-// Next returns when the next fault whose time is known begins or ends, [Never] where
-// there is none.
+// Next returns when the next fault whose time is known begins or ends, [Never] if there is none.
 func (d *Director) Next() int64 { return d.next }
 
-// Waits reports whether faults are due for which there is nobody to hit at the moment.
+// Waits reports whether faults are due without a node to hit at the moment.
 func (d *Director) Waits() bool { return d.due > 0 }
 
-// Happened tells of an event that faults may wait for: the count-th, by a node, None
-// where that is not known. Faults that wait for an earlier one are due as well.
+// Happened notes an event that faults may wait for: the count-th, by a node, None if that is not
+// known. Faults that wait for an earlier one are due as well.
 func (d *Director) Happened(what Event, count uint64, by dme.NodeID) {
 	for k, f := range d.schedule {
 		if p := &d.faults[k]; f.Event == what && f.Count <= count && !p.due && !p.over() {
@@ -144,13 +141,13 @@ func (d *Director) Awaits(what Event) bool {
 // over reports whether a fault has struck, or cannot any more.
 func (p *progress) over() bool { return p.hit != nil || p.missed }
 
-// Leaving reports whether a node has been told to leave, and has not left.
+// Leaving reports whether a node is to leave, and has not left.
 func (d *Director) Leaving(id dme.NodeID) bool { return d.leaving.Has(id) }
 
 // AnyLeaves reports whether there is such a node.
 func (d *Director) AnyLeaves() bool { return !d.leaving.Empty() }
 
-// Left tells that a node has left. It may join again.
+// Left notes that a node has left. It may join again.
 func (d *Director) Left(id dme.NodeID) {
 	d.leaving.Remove(id)
 	d.absent.Add(id)
@@ -177,8 +174,8 @@ func (d *Director) Step(now int64) (did bool, err error) {
 	return d.StrikeDue()
 }
 
-// StrikeDue has the first fault strike that is due and finds somebody to hit, or turns
-// out to be impossible; it reports whether there was one.
+// StrikeDue has the first fault strike that is due and finds a node to hit, or turns out to be
+// impossible; it reports whether there was one.
 func (d *Director) StrikeDue() (did bool, err error) {
 	for k := range d.faults {
 		p := &d.faults[k]
@@ -202,8 +199,8 @@ func (d *Director) StrikeDue() (did bool, err error) {
 	return false, nil
 }
 
-// whom returns the nodes that a fault hits, nil where it is possible for nobody. Where
-// that may change, it waits.
+// whom returns the nodes that a fault hits, nil if it is possible for none. If that may change, it
+// waits.
 func (d *Director) whom(k int) (nodes []dme.NodeID, wait bool, err error) {
 	f := &d.schedule[k]
 	named := f.Nodes
@@ -375,7 +372,7 @@ func (d *Director) Lasts(what Kind) bool {
 func (d *Director) Warnings() []string {
 	all := slices.Clone(d.warnings)
 	if d.AnyLeaves() {
-		all = append(all, fmt.Sprintf("node %s was told to leave, and had not left when the run was over",
+		all = append(all, fmt.Sprintf("node %s was to leave, and had not left when the run was over",
 			dme.FormatNodes(slices.Collect(d.leaving.All()))))
 	}
 	return all
@@ -397,7 +394,7 @@ func (d *Director) Missed(end int64) (all []string) {
 		case p.due:
 			why = fmt.Sprintf("no node had the role %q until the run was over", f.Role)
 		case f.AfterKill && d.faults[d.kills[k]].hit == nil:
-			why = "the kill that it follows hit nobody"
+			why = "the kill that it follows hit no node"
 		default:
 			why = fmt.Sprintf("the run was over after %v", time.Duration(end-d.start).Round(time.Microsecond))
 		}

@@ -1,10 +1,10 @@
-// Package fault is the grammar of faults that are done to a run on purpose:
-// nodes that are killed, restarted, paused or cut off, that join and leave.
+// Package fault is the grammar of faults that are done to a run on purpose: nodes that are killed,
+// restarted, paused or cut off, that join and leave.
 //
 // A fault is written WHAT WHOM @WHEN:
 //
 //	kill 3 @2s                   node 3 is killed two seconds after the start
-//	kill holder @entry:100       whoever makes the 100th entry, inside it
+//	kill holder @entry:100       the node that makes the 100th entry, inside it
 //	restart 3 @+500ms            half a second after node 3 was killed
 //	pause 2,5 @1s-1.5s           nodes 2 and 5 stand still for half a second
 //	partition 1,2|3-8 @1s-3s     nothing passes between the sides
@@ -48,7 +48,7 @@ var kinds = []string{string(Kill), string(Restart), string(Pause), string(Partit
 
 func (k Kind) lasts() bool { return k == Pause || k == Partition }
 
-// Role names whom a fault hits by what the node does at that moment.
+// Role says which node a fault hits by what the node does at that moment.
 type Role string
 
 // The roles: the node inside the critical section, the root of the system's
@@ -83,7 +83,7 @@ func (f *Fault) OfServers() bool {
 	return f.Role == Leader || f.Role == Servers || strings.HasPrefix(string(f.Role), oneServer)
 }
 
-// server returns which server the fault names, from 1; 0 where it names none.
+// server returns which server the fault names, from 1; 0 if it names none.
 func (f *Fault) server() int {
 	number, ok := strings.CutPrefix(string(f.Role), oneServer)
 	if n, err := strconv.Atoi(number); ok && err == nil {
@@ -104,8 +104,8 @@ const (
 // Fault is one fault of a schedule.
 type Fault struct {
 	Kind  Kind
-	Nodes []dme.NodeID   // whom it hits, in ascending order; nil with a role or sides
-	Role  Role           // whom it hits, where no nodes are named
+	Nodes []dme.NodeID   // nodes that it hits, in ascending order; nil with a role or sides
+	Role  Role           // the role that it hits, if no nodes are named
 	Sides [][]dme.NodeID // of a partition; nodes in none are one more side together
 
 	Event Event         // what it waits for; "" for a time
@@ -115,8 +115,8 @@ type Fault struct {
 	AfterKill bool
 	Lasts     time.Duration // how long; 0: until the end of the run
 
-	// Where Latest is not 0, At is drawn from the run's seed: from Earliest to before
-	// Latest. Until [Schedule.Draw] has done so it is Earliest.
+	// If Latest is not 0, At is drawn from the run's seed: from Earliest to before Latest. Until
+	// [Schedule.Draw] has done so it is Earliest.
 	Earliest, Latest time.Duration
 }
 
@@ -257,7 +257,7 @@ func parseTime(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// Whom writes whom the fault hits, as [Parse] reads it.
+// Whom writes what the fault hits, as [Parse] reads it.
 func (f Fault) Whom() string {
 	switch {
 	case f.Role != "":
@@ -314,8 +314,8 @@ func ParseAll(faults []string) (Schedule, error) {
 // from the same seed.
 const drawStream = 0xfb << 56
 
-// Draw returns the schedule of the run with this seed: with every instant drawn
-// that is to be. Faults that are told when to come draw nothing.
+// Draw returns the schedule of the run with this seed, in which every random instant is drawn.
+// Faults at given times draw nothing.
 func (s Schedule) Draw(seed uint64) Schedule {
 	drawn := slices.Clone(s)
 	rng := rand.New(rand.NewPCG(seed, drawStream))
@@ -327,8 +327,8 @@ func (s Schedule) Draw(seed uint64) Schedule {
 	return drawn
 }
 
-// Absent returns the nodes that are no part of the system at the start: those of
-// whom the first that is told is that they join.
+// Absent returns the nodes that are not part of the system at the start: those whose first fault is
+// a join.
 func (s Schedule) Absent() []dme.NodeID {
 	var absent, present []dme.NodeID
 	for _, f := range s {
@@ -345,9 +345,9 @@ func (s Schedule) Absent() []dme.NodeID {
 	return slices.Compact(absent)
 }
 
-// Kills returns, for each restart, the index of the kill that it answers: the first of
-// the same nodes or role before it that no earlier restart answers; -1 where there is
-// none, and for all other faults.
+// Kills returns, for each restart, the index of the kill that it answers: the first of the same
+// nodes or role before it that no earlier restart answers; -1 if there is none, and for all other
+// faults.
 func (s Schedule) Kills() []int {
 	kills := make([]int, len(s))
 	open := make(map[string][]int)
@@ -412,9 +412,8 @@ func ServersOf(sys dme.System) int {
 	return 0
 }
 
-// Supported lists what a is made to bear, with its default options: "crash" where it
-// goes on without a node, wherever that is possible, and "restart", "join" and
-// "leave" where its nodes know how to.
+// Supported lists what a is made for, with its default options: "crash" if it goes on without a
+// node, wherever that is possible, and "restart", "join" and "leave" if its nodes know how to.
 func Supported(a *dme.Algorithm) []string {
 	var all []string
 	if a.Survives != nil {
@@ -430,7 +429,7 @@ func Supported(a *dme.Algorithm) []string {
 	return all
 }
 
-// anyNode returns a node of some small system, nil where there is none.
+// anyNode returns a node of some small system, nil if there is none.
 func anyNode(a *dme.Algorithm) dme.Node {
 	for n := 2; n <= 16; n++ {
 		if sys, err := a.New(n, 1, nil); err == nil {

@@ -33,11 +33,11 @@ import (
 // Question is what is asked for.
 type Question struct {
 	Nodes         int           `json:"nodes"`
-	Rate          float64       `json:"rate_per_s"` // requests of the whole system; 0 where all ask all the time
+	Rate          float64       `json:"rate_per_s"` // requests of the whole system; 0 if all ask all the time
 	CS            string        `json:"cs"`
 	Delay         time.Duration `json:"delay_ns"`          // T, of a message one way
 	Law           string        `json:"delay_law"`         // constant, uniform or exponential
-	DelayMeasured bool          `json:"delay_measured"`    // between processes of this machine, not told
+	DelayMeasured bool          `json:"delay_measured"`    // measured between processes of this machine, not given
 	Sites         string        `json:"sites,omitempty"`   // where the nodes are, as option sites has it; "" for one place
 	Place         string        `json:"place,omitempty"`   // which node is where
 	Transport     string        `json:"transport"`         // over which it is going to run
@@ -54,10 +54,10 @@ type Advice struct {
 	Requests      int           `json:"requests"` // of each run
 	Failures      []Failure     `json:"failures"` // what the candidates do when a node fails
 	IfNodesFail   string        `json:"if_nodes_fail"`
-	Choose        string        `json:"choose"` // "" where nothing can be said
+	Choose        string        `json:"choose"` // "" if nothing can be said
 	Why           string        `json:"why"`
 	Sure          []string      `json:"sure"`    // how sure that is
-	Behind        []string      `json:"behind"`  // who cannot serve so many requests
+	Behind        []string      `json:"behind"`  // entrants that cannot serve so many requests
 	Unknown       []string      `json:"unknown"` // to the simulation
 	Measure       string        `json:"measure"` // the command that measures it
 	LeftOut       []LeftOut     `json:"left_out"`
@@ -77,7 +77,7 @@ type LeftOut struct {
 // Options are the circumstances in which a question is answered.
 type Options struct {
 	Catalog     run.Catalog       // the algorithms, and behind them lock services
-	Run         experiment.Runner // carries out real runs; nil where none are to be
+	Run         experiment.Runner // carries out real runs; nil if none are to be
 	ReadFile    func(string) ([]byte, error)
 	Progress    io.Writer // nil for silence
 	Interactive bool      // Progress is a terminal
@@ -86,7 +86,7 @@ type Options struct {
 const (
 	most  = 3000 // requests of a run
 	least = 500
-	each  = 400_000 // messages of a run, about
+	each  = 400_000 // messages of a run, approximately
 
 	endless = 2_000_000 // messages of a token that never rests, at most
 )
@@ -99,7 +99,7 @@ func (q *Question) Check() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	wrong(q.Nodes < 2 || q.Nodes > run.MaxNodes, "--nodes %d: want at least 2, for a single node waits for nobody, and at most %d",
+	wrong(q.Nodes < 2 || q.Nodes > run.MaxNodes, "--nodes %d: want at least 2, since a single node never waits, and at most %d",
 		q.Nodes, run.MaxNodes)
 	wrong(q.Rate < 0, "a rate of %v: want one above 0", q.Rate)
 	wrong(q.Delay <= 0, "a delay of %v: want one above 0", q.Delay)

@@ -61,7 +61,7 @@ func (a *Advice) conclude() {
 	a.Measure = a.command(chosen.Label)
 }
 
-// asGood lists who is as good as the best in what decides, and serves all requests.
+// asGood lists the entrants that are as good as the best in what decides, and serve all requests.
 func (a *Advice) asGood(by int) []rank.Entrant {
 	var good []rank.Entrant
 	best := math.NaN()
@@ -93,7 +93,7 @@ func (a *Advice) cheaper(x, y rank.Entrant) bool {
 	return false
 }
 
-// median is that of a metric over the runs of an algorithm; NaN where it has none.
+// median is that of a metric over the runs of an algorithm; NaN if it has none.
 func (a *Advice) median(label, metric string) float64 {
 	m, _ := runs.LookupMetric(metric)
 	var list []*runs.Result

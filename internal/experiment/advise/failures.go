@@ -18,10 +18,10 @@ import (
 //go:embed survival.csv
 var survival string
 
-// Failure is what becomes of some algorithms when one node fails: "goes on", "stops",
-// "unsafe", "unknown", or "–" where it cannot happen to them.
+// Failure is what becomes of some algorithms when one node fails: "goes on", "stops", "unsafe",
+// "unknown", or "–" if it cannot happen to them.
 type Failure struct {
-	Crash      string   `json:"crash"`     // of any node, whatever it was doing: the worst case
+	Crash      string   `json:"crash"`     // of any node, at any moment: the worst case
 	Restart    string   `json:"restart"`   // a crash, after which the node comes back
 	Pause      string   `json:"pause"`     // of the node in the critical section; "fenced": a resource can refuse the late one
 	Partition  string   `json:"partition"` // one that heals; messages across it are lost
@@ -67,7 +67,7 @@ func failureOf(name string) Failure {
 	return Failure{told("crash"), told("restart"), told("pause"), told("partition"), []string{name}}
 }
 
-// failures groups algorithms of which the table says the same, the most robust first.
+// failures groups algorithms with the same table entries, the most robust first.
 func failures(names []string) []Failure {
 	all := []Failure{}
 	for _, name := range names {
@@ -85,7 +85,7 @@ func failures(names []string) []Failure {
 	return all
 }
 
-// sayFailures says what the chosen one does when a node fails, and who else goes on.
+// sayFailures says what the chosen one does when a node fails, and which others go on.
 func (a *Advice) sayFailures(chosen rank.Entrant, by int) {
 	f := failureOf(chosen.Algorithm)
 	a.IfNodesFail = fmt.Sprintf("%s: %s when a node crashes, %s when one pauses, %s when one is cut off",

@@ -14,8 +14,8 @@ import (
 	"dmebench/runs"
 )
 
-// What is here measures lock services, in a program that has some, beside what was chosen:
-// on this host, with links as long as was asked.
+// This file measures lock services, in a program that has some, beside the chosen algorithm: on
+// this host, with links as long as requested.
 
 const (
 	enoughRuns = 7         // for an interval, and for a test among eight
@@ -96,7 +96,7 @@ func (a *Advice) measure(ctx context.Context, opt Options) error {
 // The failures that a question may ask to be survived.
 var survivable = []string{"crash", "restart", "pause", "partition"}
 
-// fails says what of what is to be survived an algorithm does not; "" where it survives all.
+// fails says what of what is to be survived an algorithm does not; "" if it survives all.
 func (q *Question) fails(a *dme.Algorithm) string {
 	f := failureOf(a.Name)
 	is := map[string]string{"crash": f.Crash, "restart": f.Restart, "pause": f.Pause, "partition": f.Partition}

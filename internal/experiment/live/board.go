@@ -17,7 +17,7 @@ import (
 	"dmebench/runs"
 )
 
-// Status is where a sweep stands. Its JSON form is what a page is told.
+// Status is where a sweep stands. Its JSON form is sent to pages.
 type Status struct {
 	Name      string              `json:"name"`
 	Planned   int                 `json:"planned"` // runs
@@ -26,8 +26,8 @@ type Status struct {
 	Cells     []Cell              `json:"-"`
 	CellCount int                 `json:"cells"`
 	CellsDone int                 `json:"cells_done"` // with all their repetitions
-	Left      float64             `json:"left_s"`     // seconds until the end, about; 0 where nobody knows
-	Run       *Run                `json:"run"`        // in progress; null where there is none
+	Left      float64             `json:"left_s"`     // approximate seconds until the end; 0 if not known
+	Run       *Run                `json:"run"`        // in progress; null if there is none
 	Warnings  []Warning           `json:"warnings"`   // the latest first
 	Bad       []string            `json:"bad"`        // runs that did not end well, the latest last
 	Ended     string              `json:"ended"`      // what the sweep came to; "" while it goes on
@@ -70,8 +70,8 @@ type Warning struct {
 // mostBad is how many runs that did not end well are named.
 const mostBad = 20
 
-// Board is where a sweep stands, for whoever looks. Its methods may be called from
-// several goroutines; those of nil do nothing.
+// Board is where a sweep stands, for its viewers. Its methods may be called from several
+// goroutines; those of nil do nothing.
 type Board struct {
 	mu      sync.Mutex
 	status  Status
@@ -104,7 +104,7 @@ func (s *Status) count() {
 	}
 }
 
-// Begin says which run is in progress, of which cell.
+// Begin notes which run of which cell is in progress.
 func (b *Board) Begin(cell int, what string) {
 	b.change(func(s *Status) { s.Run = &Run{What: what, cell: cell} })
 }
@@ -157,7 +157,7 @@ func (s *Status) warn(texts []string) {
 // numbers are what two warnings of one kind differ in.
 var numbers = regexp.MustCompile(`[\d.,]+`)
 
-// Have takes over what a file of results holds, whoever writes it.
+// Have takes over what a file of results holds, whichever process writes it.
 func (b *Board) Have(set *runs.Set) {
 	next := Status{Name: set.Header.Experiment.Name, Planned: set.Header.Planned, Counts: make(map[runs.Status]int)}
 	for _, r := range set.Runs {
@@ -196,8 +196,8 @@ func (b *Board) look(f func(*Status)) {
 	f(&b.status)
 }
 
-// follow calls f after changes, but not more often than every so much time, and when there
-// was none for some time, until f says no or ctx ends.
+// follow calls f after changes, but at most once per every, and after quiet without one, until f
+// returns false or ctx ends.
 func (b *Board) follow(ctx context.Context, every, quiet time.Duration, f func() bool) {
 	changed := make(chan struct{}, 1)
 	b.mu.Lock()

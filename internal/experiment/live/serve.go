@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// DefaultAddress is where pages are served if nobody says where: on this host alone.
+// DefaultAddress is where pages are served by default: on this host alone.
 const DefaultAddress = "127.0.0.1:8642"
 
 // Events is the path of the events of a page, for its data.
@@ -96,7 +96,7 @@ func (s *Server) Refresh(now bool) {
 	s.board.change(func(*Status) {})
 }
 
-// Close tells open pages how it ended, and ends.
+// Close sends open pages the outcome, and ends.
 func (s *Server) Close() {
 	if s == nil {
 		return
@@ -104,7 +104,7 @@ func (s *Server) Close() {
 	s.end()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if s.http.Shutdown(ctx) != nil { // somebody reads slowly
+	if s.http.Shutdown(ctx) != nil { // a slow reader
 		s.http.Close()
 	}
 }
@@ -144,13 +144,13 @@ func (s *Server) show(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "The page is being made.", http.StatusServiceUnavailable)
 	default:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(page) // whoever does not read it has left
+		_, _ = w.Write(page) // a client that does not read it has left
 	}
 }
 
 const (
 	eventEvery = 200 * time.Millisecond // at most
-	quietEvery = 15 * time.Second       // a word to a page that nothing is told, lest a proxy end the connection
+	quietEvery = 15 * time.Second       // a word to a page without news, or a proxy might end the connection
 )
 
 // events sends where the sweep stands, and which version of the page there is, whenever
@@ -170,7 +170,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
 	s.board.follow(ctx, eventEvery, quietEvery, send)
-	send() // how it ended, unless nobody listens
+	send() // how it ended, unless the page has gone
 }
 
 // event is one of the stream: the status as JSON, with the version of the page.

@@ -86,7 +86,7 @@ func (t *Table) draw(text string) {
 		out.WriteString(l + "\n")
 	}
 	t.lines = len(lines)
-	_, _ = t.out.Write(out.Bytes()) // at once, lest it flicker
+	_, _ = t.out.Write(out.Bytes()) // at once, or it flickers
 }
 
 // troubles are the ends of runs that a reader should know of.

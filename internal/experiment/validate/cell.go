@@ -27,11 +27,11 @@ type cell struct {
 	doubted     bool    // there are more repetitions than planned, because those left something open
 	wide        bool    // one of many sizes, over which a growth is measured
 	growth      bool    // a claim about growth rests on it
-	members     float64 // K−1, mean over the nodes; NaN where there are no request sets
+	members     float64 // K−1, mean over the nodes; NaN if there are no request sets
 
 	overtaking claim.Overtaking // how often a node may be overtaken
 
-	runs []*runs.Result // by repetition; nil where it was not run
+	runs []*runs.Result // by repetition; nil if it was not run
 }
 
 // usable gathers the results whose numbers can be used, in the order of their
@@ -44,8 +44,8 @@ func (c *cell) usable(compared int) *claims.Cell {
 
 func (c *cell) unfinished() bool { return len(c.runs) == 0 || slices.Contains(c.runs, nil) }
 
-// cell returns the runs of a question's algorithm under a condition, which it
-// plans if no other claim has done so; nil where they would be too expensive.
+// cell returns the runs of a question's algorithm under a condition, which it plans if no other
+// claim has done so; nil if they would be too expensive.
 func (p *plan) cell(q *question, c *condition, nodes int, growth bool) *cell {
 	key := place{q.Algorithm.Name, runs.Settings(q.Set), c.name, c.network, nodes}
 	known, ok := p.byPlace[key]

@@ -36,7 +36,7 @@ type condition struct {
 	hold    time.Duration // of a critical section, on average; 0 for the usual
 	varies  bool          // critical sections are exponentially distributed
 	perNode int           // requests per node, at most; 0 for the effort's
-	enough  int           // requests of all nodes, at most, where they do not count per node
+	enough  int           // requests of all nodes, at most, if they do not count per node
 	rate    float64       // of all nodes, in requests per second
 	rare    bool          // rate so low that requests are isolated
 }
@@ -162,9 +162,8 @@ func (c *condition) spec(algorithm string, set map[string]string, nodes int) run
 // mostWorkers bounds the processes of a run; in larger systems nodes share them.
 const mostWorkers = 16
 
-// requests returns how many requests to make where an entry costs so many
-// messages; 0 where even the fewest cost too much. They are as many more as the warm-up
-// takes.
+// requests returns how many requests to make if an entry costs so many messages; 0 if even the
+// fewest cost too much. They are as many more as the warm-up takes.
 func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effort) int {
 	const (
 		fewest         = 10 // per node of a contended run
@@ -172,7 +171,7 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 		manyIsolated   = 2000
 		manyRare       = 800 // between which a perpetual token goes round and round
 		slack          = 8   // how far a large system may exceed what a run should cost
-		perDynamic     = 20  // per node, where its first request finds the initial state
+		perDynamic     = 20  // per node, if its first request finds the initial state
 	)
 	affordable := e.messages / max(1, perEntry)
 	if c.enough > 0 {
@@ -210,14 +209,14 @@ func (c *condition) requests(nodes int, perEntry float64, dynamic bool, e *effor
 	return (learning + perNode) * nodes
 }
 
-// adaptive is how many entries there are for each node before the means of an algorithm
-// are steady whose nodes learn whom to ask.
+// adaptive is how many entries per node it takes before the means are steady for an algorithm whose
+// nodes learn which others to ask.
 const adaptive = 8
 
 // warmup returns how many requests at the beginning are no part of means.
 func (c *condition) warmup(nodes, requests int, dynamic bool) string {
 	const (
-		contended = 2  // of each node: the first find nobody waiting
+		contended = 2  // per node: the first find no other waiting
 		alone     = 20 // of the first holder, until the others' requests arrive: more than T/E
 		share     = 20 // one in so many, where a queue has to fill or a token starts at one node
 	)

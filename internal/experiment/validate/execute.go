@@ -153,19 +153,19 @@ func withoutBulk(r *runs.Result) *runs.Result {
 	return &small
 }
 
-// Where so many runs as planned leave it open whether a mean is right, or refute it by
-// little, there are more: patience times as many, while all that are added cost no more
-// than so many of the most expensive runs.
+// If so many runs as planned leave it open whether a mean is right, or refute it by little, there
+// are more: patience times as many, while all that are added cost no more than so many of the most
+// expensive runs.
 const (
 	patience = 4
 	costly   = 8
 	little   = 0.1 // relative to the prediction
 )
 
-// doubtful plans more runs where intervals are too wide to tell, and where a mean is
-// refuted that is nearly right: only what still differs then was no chance. With four times as many
-// they are half as wide, and of a few runs less than a third. Looking twice is comparing
-// twice, and counted so.
+// doubtful plans more runs where intervals are too wide to decide, and where a mean that is nearly
+// right is refuted: what still differs then was not chance. With four times as many runs intervals
+// are half as wide, or less than a third with a few runs. Looking twice is comparing twice, and
+// counted so.
 func (p *plan) doubtful() {
 	compared := p.means()
 	var cells []*cell
@@ -193,17 +193,16 @@ func (p *plan) doubtful() {
 	}
 }
 
-// heavy are the offered rates, in parts of what the system can serve, at which
-// a formula for heavy load is tried where the closed loop contradicts it.
+// heavy are the offered rates, in parts of what the system can serve, at which a formula for heavy
+// load is tried if the closed loop contradicts it.
 var heavy = []float64{0.5, 0.7, 0.85, 0.95}
 
 // longHold is a critical section so long that everything sent meanwhile arrives
 // before it ends: then every request is known to all when the next one enters.
 const longHold = 10 * messageDelay
 
-// heavier plans runs under other heavy loads for every claim about heavy load
-// that the closed loop contradicts, with whatever delays: "heavy" may have meant
-// another one.
+// heavier plans runs under other heavy loads for every claim about heavy load that the closed loop
+// contradicts, with any delays: "heavy" may have meant another one.
 func (p *plan) heavier() {
 	if p.opt.Transport != runs.Sim {
 		return

@@ -77,11 +77,11 @@ func (p *plan) ask(a *dme.Algorithm, c claim.Claim) *question {
 	switch {
 	case c.Measure != nil, c.Load == claim.Static && c.Quantity == claim.QuorumSize:
 	case c.Load == claim.Static:
-		q.unanswerable("no run tells it, and the claim does not say how the construction does")
+		q.unanswerable("results do not have it, and the claim does not say how the construction decides it")
 	case c.Load == claim.Faults:
 		q.unanswerable("no fault is injected here; 'dmebench validate --faults' does that")
 	case !claims.Told(a, c.Quantity):
-		q.unanswerable("the result of a run does not tell it")
+		q.unanswerable("results do not have it")
 	}
 	if q.Unanswerable != "" || claims.Everywhere(q.Claim) {
 		return q
@@ -99,7 +99,7 @@ func (p *plan) ask(a *dme.Algorithm, c claim.Claim) *question {
 	return q
 }
 
-// unanswerable says why neither runs nor the construction tell, and what does.
+// unanswerable says why neither runs nor the construction decide, and what does.
 func (q *question) unanswerable(why string) {
 	if q.Unanswerable = why; q.Claim.Test != "" {
 		q.Unanswerable += "; " + q.Claim.Test + " of its package measures it"
@@ -154,8 +154,8 @@ func (p *plan) made(q *question, c *condition, nodes int) bool {
 	return ok
 }
 
-// predict evaluates a claim for runs under a condition; ok is false where there
-// can be no such runs or the claim is not made for them.
+// predict evaluates a claim for runs under a condition; ok is false if there can be no such runs or
+// the claim is not made for them.
 func (p *plan) predict(q *question, c *condition, nodes int) (float64, bool) {
 	job, err := p.bench.job(q, c, nodes)
 	if err != nil {
@@ -210,7 +210,7 @@ func near(rung int) []int {
 	return slices.Compact(sizes)
 }
 
-// scaling describes how messages per CS grow, where enough sizes were measured.
+// scaling describes how messages per CS grow, if enough sizes were measured.
 func (p *plan) scaling() []claims.Scaling {
 	groups := make(map[place][]*cell)
 	var order []place

@@ -20,8 +20,7 @@ type question struct {
 	predicted map[*cell]float64
 	evidence  []claims.Evidence // of the construction
 
-	// under heavy loads other than the closed loop, where that contradicts the
-	// claim
+	// under heavy loads other than the closed loop, if that contradicts the claim
 	others []*cell
 
 	again int // how many means were compared a second time
@@ -49,7 +48,7 @@ func (q *question) attach(cells *[]*cell, c *cell, predicted float64) {
 	}
 }
 
-// compare compares the claim with those of the cells whose runs tell it.
+// compare compares the claim with those cells whose runs have the quantity.
 func (q *question) compare(cells []*cell, compared int) (evidence []claims.Evidence, unfinished bool) {
 	for _, c := range cells {
 		if e, ok := c.usable(compared).Compare(q.Claim, q.predicted[c]); ok {

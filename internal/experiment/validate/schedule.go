@@ -67,7 +67,7 @@ func (p *plan) construct(q *question, sizes []int) {
 		}
 	}
 	if q.Unanswerable = ""; len(q.evidence) == 0 {
-		q.unanswerable("the construction does not tell it at any size that is tried")
+		q.unanswerable("the construction decides it at none of the sizes tried")
 	}
 }
 
@@ -86,8 +86,8 @@ func mostParticular(questions []*question) []*question {
 	return order[:min(few, len(order))]
 }
 
-// determined is the largest size at which a claim determines its quantity from
-// the construction, where it is not for its growth: some look at every subset.
+// determined is the largest size at which a claim determines its quantity from the construction, if
+// it is not for its growth: some look at every subset.
 const determined = 32
 
 // realNetwork is that over which growth is measured beside the simulated one.

@@ -1,26 +1,23 @@
-// Package validate says of every claim of an algorithm whether it holds, by what
-// it measures.
+// Package validate says of every claim of an algorithm whether it holds, by what it measures.
 //
-// It plans which runs the claims need, carries each out once for all claims that
-// it serves, keeps it in a store, and has package claims judge. Runs that the
-// store has already, of a validation that was interrupted, are not carried out
-// again. It knows no formula and no algorithm. A claim is tried at several
-// numbers of nodes, and under every load there is here of the kind that it
-// speaks of.
+// It plans which runs the claims need, carries each out once for all claims that it serves, keeps
+// it in a store, and has package claims judge. Runs that the store has already, of a validation
+// that was interrupted, are not carried out again. It knows no formula and no algorithm. A claim is
+// tried at several numbers of nodes, and under every load there is here of the kind that it speaks
+// of.
 //
-// Guarantees: no verdict without a measurement; what cannot be measured or was
-// not run says why; a claim that is known to be false is measured like any
-// other. The verdicts follow from the options and the seed, except where the
-// budget of time runs out, which the document says.
+// Guarantees: no verdict without a measurement; what cannot be measured or was not run says why; a
+// claim that is known to be false is measured like any other. The verdicts follow from the options
+// and the seed, except if the budget of time runs out, which the document says.
 //
-// Beside its own claims every algorithm has two more: that it is safe and that
-// it is live, judged over all its runs.
+// Beside its own claims every algorithm has two more: that it is safe and that it is live, judged
+// over all its runs.
 //
-// Bounds on overtaking are tried on every schedule of two and three nodes besides,
-// which reaches what runs seldom come near.
+// Bounds on overtaking are tried on every schedule of two and three nodes besides, which reaches
+// what runs seldom come near.
 //
-// What it does not do: faults. Claims about failures are measured where the
-// construction tells, and otherwise wait.
+// What it does not do: faults. Claims about failures are measured if the construction tells, and
+// otherwise wait.
 package validate
 
 import (
@@ -45,8 +42,8 @@ import (
 // Parts of the budget by whose end the phases are to be over.
 const (
 	simulated = 0.50 // simulations for the claims
-	repeated  = 0.60 // and more of them where these left something open
-	retried   = 0.68 // and under other heavy loads; all of it where nothing real follows
+	repeated  = 0.60 // and more of them if these left something open
+	retried   = 0.68 // and under other heavy loads; all of it if nothing real follows
 )
 
 // Run validates the claims of the algorithms. An error says that there is no
@@ -102,9 +99,8 @@ func Run(ctx context.Context, o Options) (*claims.Document, error) {
 	return d, err
 }
 
-// carryOut runs the plan in its phases: simulations, more of them where they left
-// something open, other heavy loads where a formula has failed, and runs over a real
-// network.
+// carryOut runs the plan in its phases: simulations, more of them if they left something open,
+// other heavy loads where a formula has failed, and runs over a real network.
 func (o *Options) carryOut(ctx context.Context, w *executor, p *plan) error {
 	whole := float64(p.effort.budget)
 	if len(p.pending(true)) == 0 {
@@ -181,15 +177,14 @@ type Options struct {
 	Algorithms []string // names; none for all but the texts that are known to be wrong
 	Claims     []string // IDs, or leading parts of them that end before a slash; none for all claims of the algorithms
 	Mode       Mode
-	Transport  string // the network that claims are measured on; Sim where it is empty
+	Transport  string // the network that claims are measured on; Sim if it is empty
 	Seed       uint64
 
 	// Run carries out a job.
 	Run func(context.Context, *run.Job) (*runs.Result, error)
 
-	// Elsewhere carries out simulations on other hosts; nil for none. A result says that
-	// a run failed; an error, that none can be carried out any more: whoever gives one
-	// has to end the context.
+	// Elsewhere carries out simulations on other hosts; nil for none. A failed run has a result; an
+	// error says that none can be carried out any more: the caller has to end the context.
 	Elsewhere func(context.Context, runs.Spec) (*runs.Result, error)
 
 	// Store keeps the results, and has those of an earlier validation that was
@@ -200,9 +195,8 @@ type Options struct {
 	// real network are always carried out one by one.
 	Parallel int
 
-	// Progress is told how many of the planned runs have been carried out, from
-	// one goroutine at a time; while it is still being planned, 0 of 0. It may be
-	// nil.
+	// Progress is called with how many of the planned runs have been carried out, from one
+	// goroutine at a time; during planning, with 0 of 0. It may be nil.
 	Progress func(done, planned int, what string)
 
 	// Now is the clock of the budget; nil for the wall clock.
@@ -255,8 +249,8 @@ func effortOf(m Mode) (effort, error) {
 // realSizes are the sizes at which growth is measured over a real network.
 var realSizes = []int{8, 13, 31, 64, 125, 216, 307}
 
-// smallReal takes the place of the ladder where all claims are measured over a
-// real network: every node is a process.
+// smallReal takes the place of the ladder if all claims are measured over a real network: every
+// node is a process.
 var smallReal = []int{4, 7, 13}
 
 // subjects returns the algorithms to validate, and the names of those that are
@@ -295,8 +289,8 @@ func (o *Options) subjects() (chosen []*dme.Algorithm, controls []string, err er
 	return chosen, controls, errors.Join(errs...)
 }
 
-// claimsOf returns the claims of an algorithm. Where its own list does not say
-// that it is safe and live, these claims come first.
+// claimsOf returns the claims of an algorithm. If its own list does not say that it is safe and
+// live, these claims come first.
 func claimsOf(a *dme.Algorithm) claim.List {
 	all := slices.DeleteFunc(claim.SafeAndLive("all texts"), func(c claim.Claim) bool {
 		return claim.Of(a).SpeaksOf(c.Quantity)

@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel notes when a datagram arrives, so that what passes until this process has
-// a core and reads it is no part of its way. It notes the time of day. That is the
-// monotonic clock and a difference that changes when the time of day is set and at no
-// other time: arrivals are told by the difference as it is at the reading.
+// The kernel notes when a datagram arrives, so that the time until this process has a core and
+// reads it is not part of its way. It notes the time of day: the monotonic clock plus a difference
+// that changes only when the time of day is set. Arrivals are computed with the difference at the
+// reading.
 
 type arrivals struct {
 	now  func() int64 // the host's clock
 	oob  [128]byte
 	last int64 // the difference at the last reading
 	wide int64 // what it may be wrong by
-	set  int64 // when it had changed; an arrival before that is not told by it
+	set  int64 // when it changed; an arrival before that cannot use it
 }
 
 // tightest is how well the difference must be known to be used, in ns.

@@ -1,18 +1,18 @@
 // Package clock reads one time that all processes of a host share, at the cost of Go's own
 // monotonic clock, and compares the clocks of hosts.
 //
-// The kernel's CLOCK_MONOTONIC is the same for every process of a host, but reading it is a
-// real system call. A [Clock] is time.Since with an offset to it that is found once.
+// The kernel's CLOCK_MONOTONIC is the same for every process of a host, but reading it is a real
+// system call. A [Clock] is time.Since with an offset to it that is found once.
 //
-// Each host of a run, the coordinator's included, opens a [Port], which answers the questions
-// of the others and asks them: by [Port.Probe] before a run and after it, by [Port.Follow]
-// while it goes on. The [Path] that comes of it is JSON, so that an agent can hand it to the
-// coordinator, where a [Link] takes it. All share a key. Of a datagram nothing is believed
-// that is not sealed with the key for the host that it is meant for, nor an answer to no
-// question. What the network can do to an exchange is lose it or delay it: the bound covers
-// any delay. On Linux a datagram has arrived when the kernel has it, so that a busy host makes
-// no bound looser. Where no datagram passes between two hosts Probe fails; an [Exchange] can
-// be made over another way then, and the bound is what that way takes.
+// Each host of a run, the coordinator's included, opens a [Port], which answers the questions of
+// the others and asks them: by [Port.Probe] before a run and after it, by [Port.Follow] while it
+// goes on. The [Path] that comes of it is JSON, so that an agent can hand it to the coordinator,
+// where a [Link] takes it. All share a key. Of a datagram nothing is believed that is not sealed
+// with the key for the host that it is meant for, nor an answer to no question. What the network
+// can do to an exchange is lose it or delay it: the bound covers any delay. On Linux a datagram has
+// arrived when the kernel has it, so that a busy host makes no bound looser. If no datagram passes
+// between two hosts Probe fails; an [Exchange] can be made over another way then, and the bound is
+// what that way takes.
 package clock
 
 import (
@@ -101,11 +101,11 @@ func Read() Reading {
 // Discipline is how the kernel's wall clock is kept by a time service.
 type Discipline struct {
 	Synchronized    bool
-	Estimated, Most time.Duration // error, as the kernel has been told
+	Estimated, Most time.Duration // error, as known to the kernel
 }
 
-// Change is what became of the clocks of a host between two readings. The suspension of a
-// virtual machine of which its kernel is not told is seen by no clock of that machine.
+// Change is what became of the clocks of a host between two readings. If a virtual machine is
+// suspended without its kernel knowing, no clock of that machine shows it.
 type Change struct {
 	Elapsed   time.Duration `json:"elapsed_ns"`   // by the monotonic clock
 	Suspended time.Duration `json:"suspended_ns"` // for which the machine was, which Elapsed leaves out

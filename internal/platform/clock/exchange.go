@@ -124,8 +124,8 @@ func (l *Link) Add(p Path) {
 	}
 }
 
-// AddReverse takes exchanges into account that the second host made with the first: they tell
-// of the clocks as well.
+// AddReverse adds exchanges that the second host made with the first: they bound the clocks as
+// well.
 func (l *Link) AddReverse(p Path) {
 	for _, e := range p.Exchanges {
 		l.Clock.AddReverse(e)
@@ -136,7 +136,7 @@ func (l *Link) AddReverse(p Path) {
 // which the other host held them.
 type RoundTrips struct {
 	Sent, Lost       int
-	Min, Median, P99 int64 // 0 where none was answered
+	Min, Median, P99 int64 // 0 if none was answered
 }
 
 func (l *Link) RoundTrips() RoundTrips {

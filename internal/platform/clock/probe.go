@@ -13,9 +13,9 @@ var errClosed = errors.New("clock: the port was closed")
 
 const tries = 3
 
-// Probe makes count exchanges with a peer, each when the one before is over; where none
-// of the first three is answered it gives up. With an error it returns what it got until
-// then. That no question at all was answered is an error.
+// Probe makes count exchanges with a peer, each when the one before is over; if none of the first
+// three is answered it gives up. With an error it returns what it got until then. That no question
+// at all was answered is an error.
 func (p *Port) Probe(ctx context.Context, peer Peer, count int) (Path, error) {
 	pr, err := p.prober(peer)
 	if err != nil {

@@ -25,7 +25,7 @@ func (e Exchange) Offset() (offset, bound int64) {
 	return middle(minus(e.Answered, e.Returned), minus(e.Received, e.Sent))
 }
 
-// Widened returns the exchange where the clocks were read to within an error.
+// Widened returns the exchange if the clocks were read to within an error.
 func (e Exchange) Widened(here, there time.Duration) Exchange {
 	return Exchange{
 		Sent: minus(e.Sent, int64(here)), Returned: plus(e.Returned, int64(here)),
@@ -39,21 +39,21 @@ func (e Exchange) Widened(here, there time.Duration) Exchange {
 // contradict one another.
 const MaxDrift = 1000 * time.Microsecond
 
-// drift is by how much two clocks come apart while one of them shows that d passes.
-// Where each is off by half of MaxDrift, the quotient of their rates is off by a
-// little more than the whole. Two nanoseconds are for what readings are rounded by.
+// drift is by how much two clocks come apart while one of them shows that d passes. If each is off
+// by half of MaxDrift, the quotient of their rates is off by a little more than the whole. Two
+// nanoseconds are for what readings are rounded by.
 func drift(d int64) int64 {
 	const rate = int64(time.Second / MaxDrift)
 	return d/rate + d/(rate*rate) + 2
 }
 
-// Relation says how another host's clock compares with this one's, from exchanges
-// made at several times: between them the clocks drift apart by no more than
-// [MaxDrift]. The zero value knows nothing, a nil one stands for one and the same
-// clock. Methods may be called from several goroutines.
+// Relation says how another host's clock compares with this one's, from exchanges made at several
+// times: between them the clocks drift apart by no more than [MaxDrift]. The zero value knows
+// nothing, a nil one stands for one and the same clock. Methods may be called from several
+// goroutines.
 //
-// Every bound is sure, under that assumption, whatever the delays were. An exchange counts
-// at other times, too, with what drift may have added.
+// Under that assumption every bound is certain, whatever the delays were. An exchange counts at
+// other times, too, with what drift may have added.
 type Relation struct {
 	mu sync.Mutex
 	// The offset is at most what most says, and its negative at most what least says.
@@ -91,9 +91,9 @@ func (r *Relation) limit(most, least limit) {
 	r.least.add(least)
 }
 
-// Contradiction is by how much exchanges contradict one another: a clock was set by
-// at least so much, or drifted so much more than MaxDrift allows. From then on the relation
-// bounds nothing, and offsets are those of the exchanges before.
+// Contradiction is by how much exchanges contradict one another: a clock was set by at least that
+// much, or drifted that much more than MaxDrift allows. From then on the relation bounds nothing,
+// and offsets are those of the exchanges before.
 func (r *Relation) Contradiction() time.Duration {
 	if r == nil {
 		return 0
@@ -103,9 +103,9 @@ func (r *Relation) Contradiction() time.Duration {
 	return time.Duration(r.contradiction)
 }
 
-// Offset returns by how much the other clock is ahead of this one when this one
-// shows at, and the bound on the error of that; a bound of math.MaxInt64 where
-// nothing is known. A negative bound says that the exchanges contradict one another.
+// Offset returns by how much the other clock is ahead of this one when this one shows at, and the
+// bound on the error of that; a bound of math.MaxInt64 if nothing is known. A negative bound says
+// that the exchanges contradict one another.
 func (r *Relation) Offset(at int64) (offset, bound int64) {
 	if r == nil {
 		return 0, 0
@@ -175,8 +175,8 @@ func (r *Relation) Here(at int64) (here, bound int64) {
 	return here, plus(bound, drift(bound)+drift(drift(bound)))
 }
 
-// Drift returns by how much the other clock ran fast, in parts per million, on average over
-// the exchanges, and the bound on the error of that; ok is false where they cannot tell.
+// Drift returns by how much the other clock ran fast on average over the exchanges, in parts per
+// million, and the bound on the error of that; ok is false if the exchanges cannot show it.
 func (r *Relation) Drift() (ppm, bound float64, ok bool) {
 	if r == nil {
 		return 0, 0, true
@@ -256,8 +256,8 @@ func (v *envelope) add(p limit) {
 	v.points = slices.Replace(v.points, from, to, p)
 }
 
-// middle returns the middle of a range and how far its ends are from there; negative
-// where least is more than most.
+// middle returns the middle of a range and how far its ends are from there; negative if least is
+// more than most.
 func middle(least, most int64) (mid, off int64) {
 	width := minus(most, least)
 	if width < 0 {

@@ -53,7 +53,7 @@ func (p *Port) answered(d datagram, b []byte, at int64) bool {
 	e := Exchange{Sent: q.sent - p.wrong, Received: d.Received, Answered: d.Answered, Returned: at + p.wrong}
 	select {
 	case q.answer <- answer{d.Number, e}:
-	default: // whoever asked looks after nothing any more
+	default: // the asker is gone
 	}
 	return true
 }
@@ -61,15 +61,15 @@ func (p *Port) answered(d datagram, b []byte, at int64) bool {
 // A datagram, question or answer, is
 //
 //	kind      1 byte
-//	session   8 bytes: whose question it is, drawn at random by each port
+//	session   8 bytes: of the asker, drawn at random by each port
 //	number    8 bytes: of the question, ascending within a session
 //	received  8 bytes: on the clock of the host that answers; 0 in a question
-//	answered  8 bytes: likewise
+//	answered  8 bytes: the same
 //	seal     16 bytes
 //
-// with numbers in network order. The seal is HMAC-SHA-256 with the key of the run,
-// cut to 128 bits (RFC 2104, section 5), over everything before it and the name of
-// the host that answers: a question that is led to another host gets no answer.
+// with numbers in network order. The seal is HMAC-SHA-256 with the key of the run, cut to 128 bits
+// (RFC 2104, section 5), over everything before it and the name of the host that answers: a
+// question diverted to another host gets no answer.
 const (
 	sealLength = 16
 	length     = 1 + 4*8 + sealLength
@@ -94,7 +94,7 @@ func (d datagram) sealed(key []byte, by string) []byte {
 	return append(b, seal(key, b, by)...)
 }
 
-// open returns what a datagram says, whoever sealed it.
+// open returns the content of a datagram, whoever sealed it.
 func open(b []byte) (d datagram, ok bool) {
 	if len(b) != length {
 		return d, false

@@ -1,6 +1,5 @@
-// Package environment describes the machine and the program of a run, as far as
-// they matter to whoever reads its figures: on shared machines medians move
-// several-fold with placement alone.
+// Package environment describes the machine and the program of a run, as far as they matter to
+// readers of its figures: on shared machines placement alone moves medians several-fold.
 package environment
 
 import (
@@ -112,9 +111,9 @@ const (
 )
 
 type Build struct {
-	Version string // of the module; "(devel)" where it has none
+	Version string // of the module; "(devel)" if it has none
 	Commit  string // in full, or Unknown
-	Time    string // of the commit, as RFC 3339 has it; "" where that is not known
+	Time    string // of the commit, as RFC 3339 has it; "" if that is not known
 	Tree    Tree
 	Go      string // version of the toolchain
 }
@@ -191,12 +190,12 @@ func (b Build) program() Program {
 
 type Program struct {
 	Version string `json:"version,omitempty"` // of the module, for people
-	Commit  string `json:"commit,omitempty"`  // that it was built from; "" where that is not known, or not all
+	Commit  string `json:"commit,omitempty"`  // that it was built from; "" if that is not known, or not all
 	SHA256  string `json:"sha256,omitempty"`  // of the file that is executed, in hexadecimal
 }
 
-// Same reports whether two programs are of one commit, whatever the systems are that they
-// were built for; where a commit is not known, whether their files are the same.
+// Same reports whether two programs are of one commit, whatever systems they were built for; if a
+// commit is not known, whether their files are the same.
 func (p Program) Same(q Program) bool {
 	if p.Commit != "" && q.Commit != "" {
 		return p.Version == q.Version && p.Commit == q.Commit
@@ -224,7 +223,7 @@ var thisProgram = sync.OnceValues(func() (p Program, err error) {
 })
 
 func executableSum() (string, error) {
-	name := "/proc/self/exe" // of what is executed, also where the file was replaced meanwhile
+	name := "/proc/self/exe" // of what is executed, even if the file was replaced meanwhile
 	if runtime.GOOS != "linux" {
 		var err error
 		if name, err = os.Executable(); err != nil {
@@ -243,8 +242,8 @@ func executableSum() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// compared are the facts of [Describe] in the order in which differences between
-// hosts are told: first what changes what is run, then how fast. Others follow by name.
+// compared are the facts of [Describe] in the order in which differences between hosts are
+// reported: first what changes what is run, then how fast. Others follow by name.
 var compared = []string{
 	"program", "go", "os", "arch", "cores", "cpu_quota", "gomaxprocs", "cpu", "governor", "memory", "clock_source", "kernel",
 }

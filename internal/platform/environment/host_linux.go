@@ -113,7 +113,7 @@ func cpuQuotaAt(root string) (processors float64, limited bool) {
 		if both := strings.Fields(firstFields(filepath.Join(dir, "cpu.max"), 2)); len(both) == 2 {
 			quota, period = both[0], both[1]
 		}
-		q, err1 := strconv.ParseFloat(quota, 64) // "max", or -1, where there is none
+		q, err1 := strconv.ParseFloat(quota, 64) // "max", or -1, if there is none
 		p, err2 := strconv.ParseFloat(period, 64)
 		if err1 == nil && err2 == nil && q > 0 && p > 0 && (!limited || q/p < processors) {
 			processors, limited = q/p, true

@@ -14,8 +14,8 @@ import (
 )
 
 type Limit struct {
-	Left uint64 // [Unlimited] where nothing is known to bound it
-	By   string // "available memory", "RLIMIT_NPROC", …; "" where it is unlimited
+	Left uint64 // [Unlimited] if nothing is known to bound it
+	By   string // "available memory", "RLIMIT_NPROC", …; "" if it is unlimited
 }
 
 const Unlimited = math.MaxUint64
@@ -44,7 +44,7 @@ func (l *Limit) used(most, there uint64, by string) {
 // Limits is what this process and its children may still take of this host.
 type Limits struct {
 	Memory      Limit // bytes
-	Threads     Limit // and processes, of which each has one at least
+	Threads     Limit // processes count, with one each at least
 	Descriptors Limit // of one process
 }
 
@@ -60,9 +60,9 @@ func unlimited() Limits {
 	return Limits{Memory: none, Threads: none, Descriptors: none}
 }
 
-// AvailableMemory returns how many bytes of memory this program may still take before the
-// machine has none left, or it meets a limit: of its control groups, of its address space
-// (ulimit -v), or of the Go runtime (GOMEMLIMIT). It is 0 where none is known.
+// AvailableMemory returns how many bytes of memory this program may still take before the machine
+// has none left, or it meets a limit: of its control groups, of its address space (ulimit -v), or
+// of the Go runtime (GOMEMLIMIT). It is 0 if none is known.
 func AvailableMemory() uint64 {
 	l := memoryLimit()
 	if l.Left == Unlimited {
@@ -110,8 +110,8 @@ func leftOfAddressSpace() (bytes uint64, limited bool) {
 	return limit - min(limit, taken), limited
 }
 
-// ProcessorTimes is what the processors of this host have done since its start, in
-// hundredths of a second; zero where that is not known.
+// ProcessorTimes is what the processors of this host have done since its start, in hundredths of a
+// second; zero if that is not known.
 type ProcessorTimes struct {
 	Busy, Stolen, All uint64
 	Processors        int // that are online
@@ -119,7 +119,7 @@ type ProcessorTimes struct {
 
 func TimesOfProcessors() ProcessorTimes { return timesAt("/") }
 
-// OwnTime is the processor time of this process until now; 0 where that is not known.
+// OwnTime is the processor time of this process until now; 0 if that is not known.
 func OwnTime() time.Duration {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u)

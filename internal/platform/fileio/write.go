@@ -18,7 +18,7 @@ const temporary = ".tmp-"
 // Write replaces the file at path by data, readable by all. It is on the disk then.
 func Write(path string, data []byte) error { return write(path, data, 0o644) }
 
-// WriteSecret is Write of what nobody but this user may read.
+// WriteSecret is Write for files that only this user may read.
 func WriteSecret(path string, data []byte) error { return write(path, data, 0o600) }
 
 func Stream(path string, produce func(io.Writer) error) error { return stream(path, produce, 0o644) }
@@ -59,7 +59,7 @@ func streamThrough(path string, produce func(io.Writer) error, mode os.FileMode)
 	}
 	defer func() {
 		if err != nil {
-			f.Close() // again, where Close itself failed: harmless
+			f.Close() // again, if Close itself failed: harmless
 			os.Remove(f.Name())
 		}
 	}()

@@ -1,13 +1,12 @@
-// Package launch starts processes of this very program, under a hidden
-// sub-command, and ends them.
+// Package launch starts processes of this very program, under a hidden sub-command, and ends them.
 //
-// A process reads JSON values from its standard input; the first is its configuration, which
-// may hold secrets and so is never on a command line. It may answer with JSON values on its
-// standard output. Once its standard input ends it has to leave: that is how it is told to
-// go, and how it learns that whoever started it is gone, in whatever way.
+// A process reads JSON values from its standard input; the first is its configuration, which may
+// hold secrets and so is never on a command line. It may answer with JSON values on its standard
+// output. Once its standard input ends it has to leave: so it is dismissed, and so it notices that
+// its parent is gone.
 //
-// [Local] starts processes on this host, as children. [Parent] is the other end.
-// A process under test is the test binary itself: its TestMain asks [Is].
+// [Local] starts processes on this host, as children. [Parent] is the other end. A process under
+// test is the test binary itself: its TestMain asks [Is].
 package launch
 
 import (
@@ -21,7 +20,7 @@ import (
 
 type Command struct {
 	Word       string // the hidden sub-command, the process's only argument
-	Name       string // who it is, for errors: "worker 3"
+	Name       string // names it in errors: "worker 3"
 	Config     any    // what it reads first, written as JSON
 	GOMAXPROCS int    // 0 for the Go runtime's own choice
 }
@@ -42,14 +41,14 @@ type Process interface {
 	Pause() error
 	Resume() error
 
-	// Stopped reports whether a signal has stopped the process, as far as can be told.
+	// Stopped reports whether a signal has stopped the process, as far as the system shows.
 	Stopped() bool
 
 	// Stderr returns the first and last lines of the process's standard error.
 	Stderr() []string
 }
 
-const Misused = 64 // the exit status of such a process that was started by somebody else
+const Misused = 64 // the exit status of such a process that was not started by this package
 
 // Is reports whether a program with these arguments was started under that hidden sub-command.
 func Is(args []string, word string) bool { return len(args) == 2 && args[1] == word }
@@ -99,7 +98,7 @@ func (t *tail) lines() []string {
 	return strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 }
 
-// Parent is whoever has started this process, as seen from inside it.
+// Parent is the process that has started this one, as seen from inside it.
 type Parent struct {
 	in  *json.Decoder
 	out *json.Encoder
@@ -109,8 +108,8 @@ func NewParent(stdin io.Reader, stdout io.Writer) *Parent {
 	return &Parent{json.NewDecoder(stdin), json.NewEncoder(stdout)}
 }
 
-// Receive decodes the next value that the parent has sent; io.EOF where it wants
-// this process to leave, or is gone.
+// Receive decodes the next value that the parent has sent; io.EOF if it wants this process to
+// leave, or is gone.
 func (p *Parent) Receive(value any) error { return p.in.Decode(value) }
 
 // Send is called by one goroutine at a time.

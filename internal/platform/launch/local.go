@@ -77,7 +77,7 @@ type Child struct {
 	stderr  tail
 
 	dismiss   sync.Once
-	dismissed chan struct{} // nobody waits for answers any more
+	dismissed chan struct{} // answers are not awaited any more
 }
 
 func (c *Child) follow(stdout io.Reader) {
@@ -104,7 +104,7 @@ func (c *Child) readAnswers(d *json.Decoder) {
 	}
 }
 
-// Send writes a value to the process. Whoever waits for the answer learns if it is gone.
+// Send writes a value to the process. If it is gone, waiting for the answer fails.
 func (c *Child) Send(value any) { _ = json.NewEncoder(c.stdin).Encode(value) }
 
 // Receive decodes the process's next answer. It fails when the process ends

@@ -14,14 +14,14 @@ import (
 // Style is how text is shown. The zero Style is that of a file or a pipe: lines
 // are as long as they are, and there are no colours.
 type Style struct {
-	Width  int // in columns; 0 where lines are not broken
+	Width  int // in columns; 0 if lines are not broken
 	Colour bool
 }
 
 const narrowestLine = 40
 
-// StyleOf returns the style of what is written to w. Colours are left out where
-// NO_COLOR is set (no-color.org), and on terminals that have none.
+// StyleOf returns the style of what is written to w. Colours are left out if NO_COLOR is set
+// (no-color.org), and on terminals that have none.
 func StyleOf(w io.Writer) Style {
 	if !IsTerminal(w) {
 		return Style{}
@@ -53,8 +53,8 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Good, Doubtful and Bad colour what held, what needs a look and what failed;
-// Strong and Muted tell what matters most and least.
+// Good, Doubtful and Bad colour what held, what needs a look and what failed; Strong and Muted mark
+// what matters most and least.
 func (s Style) Good(text string) string     { return s.colour("32", text) }
 func (s Style) Doubtful(text string) string { return s.colour("33", text) }
 func (s Style) Bad(text string) string      { return s.colour("31", text) }

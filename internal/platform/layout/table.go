@@ -125,9 +125,9 @@ func CSV(rows [][]string) []byte {
 
 const narrowestColumn = 12
 
-// WriteFitted writes the table in at most width columns, if that is not 0: the widest columns
-// are made narrower, and their cells go on in further lines: broken between words, or after
-// one of |,-= within a word, and anywhere where that is still too long.
+// WriteFitted writes the table in at most width columns, if that is not 0: the widest columns are
+// made narrower, and their cells go on in further lines: broken between words, or after one of |,-=
+// within a word, and anywhere if that is still too long.
 func (t *Table) WriteFitted(out io.Writer, width int) error {
 	if width == 0 || t.Width() <= width {
 		return t.WriteText(out)
@@ -136,8 +136,8 @@ func (t *Table) WriteFitted(out io.Writer, width int) error {
 	return t.write(out, widths, strings.Repeat("l", len(widths)), broken)
 }
 
-// fit returns the widths of columns, two apart, that come to so much at most: those
-// that are narrow stay, and the others have the same width.
+// fit returns the widths of columns, two apart, that add up to at most: narrow ones stay, and the
+// others share the rest equally.
 func fit(widths []int, most int) []int {
 	room := most - 2*(len(widths)-1)
 	order := slices.Clone(widths)

@@ -1,18 +1,17 @@
-// Package rawio makes system calls that do not block without waking the monitor
-// of Go's scheduler: on sockets, and on a timer that is as precise as the kernel.
+// Package rawio makes system calls that do not block without waking the monitor of Go's scheduler:
+// on sockets, and on a timer that is as precise as the kernel.
 //
-// An ordinary call tells the scheduler that a thread may block. Where all of the process was
-// idle until a message came, as the processes of a run mostly are, that wakes the scheduler's
-// monitor thread for every message, which took a third of all processor time in a ring of
-// processes (docs/performance.md). The monitor is needed where goroutines never pause: it
-// interrupts them, and polls the network for the others. So one call in many, and every
-// large one, is an ordinary call. On systems other than Linux, and under the race detector,
-// all calls are ordinary.
+// An ordinary call tells the scheduler that a thread may block. If all of the process was idle
+// until a message came, as the processes of a run mostly are, that wakes the scheduler's monitor
+// thread for every message, which took a third of all processor time in a ring of processes
+// (docs/performance.md). The monitor is needed if goroutines never pause: it interrupts them, and
+// polls the network for the others. So one call in many, and every large one, is an ordinary call.
+// On systems other than Linux, and under the race detector, all calls are ordinary.
 //
-// So the race detector never sees a quick call. It does the same as an ordinary one, and
-// what is shared between goroutines around it is under the detector's eyes. That the quick
-// calls themselves are right is tested without the detector: by this package, by the suites
-// of the transports, which pass every frame through them, and by whole runs.
+// So the race detector never sees a quick call, which does the same as an ordinary one, but it does
+// see everything around it that goroutines share. The quick calls themselves are tested without the
+// detector: by this package, by the suites of the transports, which pass every frame through them,
+// and by whole runs.
 package rawio
 
 import (
@@ -32,8 +31,8 @@ const (
 // Calls is ready for use.
 type Calls struct{ row int }
 
-// Quick reports whether the next call, on so many bytes, is to be made without
-// telling the scheduler. A caller who makes the call itself asks before each.
+// Quick reports whether the next call, on so many bytes, is to be made without telling the
+// scheduler. A caller that makes the call itself asks before each.
 func (c *Calls) Quick(size int) bool {
 	if !available || c.row == inARow || size > largest {
 		c.row = 0

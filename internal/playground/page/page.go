@@ -92,7 +92,7 @@ func read(name string) []byte {
 	return b
 }
 
-// ErrNoSource is the error where the model can neither be found nor compiled.
+// ErrNoSource is the error if the model can neither be found nor compiled.
 var ErrNoSource = errors.New("the playground's WebAssembly is compiled from the program's sources: run this in a clone of dmebench, " +
 	"or in a module that requires it, with the go command on the PATH; or take a released program, which carries it")
 

@@ -13,12 +13,12 @@ import (
 // clocks compares the clocks of hosts; nil stands for a single clock.
 type clocks struct {
 	hosts  []Host
-	of     []int                            // the host of each node, node 1 first; -1 where it is on none
+	of     []int                            // the host of each node, node 1 first; -1 if it is on none
 	direct map[[2]int]([]*clock.Relation)   // of the second host's clock, compared with the first's
 	ways   map[[2]int]func(int64) wayOfTime // from the first host's clock to the second's
 }
 
-// wayOfTime bounds what another clock showed, where anything is known.
+// wayOfTime bounds what another clock showed, if anything is known.
 type wayOfTime struct {
 	earliest, latest int64
 	known            bool
@@ -94,9 +94,9 @@ func (c *clocks) counts(nodes []noderun.Counts) []noderun.Counts {
 	return there
 }
 
-// way tells of each instant of one host's clock what another host's showed: by what
-// their exchanges with one another say, and those with the reference. The bounds of
-// both hold, so that the tighter counts on either side.
+// way says for each instant of one host's clock what another host's showed, by their exchanges with
+// one another and with the reference. The bounds of both hold, so the tighter counts on either
+// side.
 func (c *clocks) way(from, to int) func(at int64) wayOfTime {
 	if way, ok := c.ways[[2]int{from, to}]; ok {
 		return way
@@ -141,8 +141,8 @@ func (c *clocks) findWay(from, to int) func(at int64) wayOfTime {
 	}
 }
 
-// sound says whether no clock of the run was set, as far as exchanges can tell, and
-// something is known of each. There must be several clocks.
+// sound says whether no clock of the run was set, as far as exchanges show, and something is known
+// about each. There must be several clocks.
 func (c *clocks) sound() bool {
 	for i := range c.hosts {
 		if _, bound := c.hosts[i].Relation.Offset(0); bound < 0 || bound == math.MaxInt64 {

@@ -17,7 +17,7 @@ import (
 // Strike is a fault as it was carried out. Times are on the entries' clock.
 type Strike struct {
 	Fault fault.Fault
-	Nodes []dme.NodeID // whom it hit; of a partition, its first side
+	Nodes []dme.NodeID // nodes that it hit; for a partition, its first side
 	At    int64
 	Ended int64 // when it was over; 0 while it stays, and of what is done at once
 }
@@ -102,7 +102,7 @@ func lost(o *Observation) (n uint64) {
 	return n
 }
 
-// diedInside returns when those entered who went while they were inside.
+// diedInside returns when nodes entered that were then removed while inside.
 func diedInside(o *Observation) (entered []int64) {
 	for _, a := range o.Abandoned {
 		if a.Entered < record.Never && a.Ended < record.Never {
@@ -163,10 +163,10 @@ func (t *totals) missing(a *dme.Algorithm) []string {
 	return all
 }
 
-// unmade says that a run was asked for requests that it has not made: their nodes were
-// taken out of it. Where nobody is left who could make them, the run stands still by its
-// faults, however quiet it is. Else it is a warning, since the others have made their
-// share. What a duration cuts off was not asked for.
+// unmade says that requests were asked for that the run has not made: their nodes were taken out of
+// it. If no node is left to make them, the run stands still by its faults, however quiet it is.
+// Else it is a warning, since the others have made their share. What a duration cuts off was not
+// asked for.
 func (o *Observation) unmade(r *runs.Result) {
 	asked, duration := uint64(o.Job.Plan.Requests()), int64(o.Job.Plan.Duration())
 	if r.Status != runs.OK && r.Status != runs.Violated || o.Partial || len(o.Strikes) == 0 || asked > 0 && r.Requests >= asked {

@@ -14,8 +14,8 @@ import (
 	"dmebench/runs"
 )
 
-// figures returns the quantities of which the algorithm's claims speak and nothing
-// else in a result does: what its gauges measured, and what the entries tell.
+// figures returns the quantities of the algorithm's claims that nothing else in a result has: what
+// its gauges measured, and what follows from the entries.
 func (t *timeline) figures(o *Observation) map[string]float64 {
 	figures := maps.Clone(o.Figures)
 	for q, tell := range map[claim.Quantity]func() (float64, bool){
@@ -132,7 +132,7 @@ type Resource struct {
 // fenced reports whether the order of entries is that in which a server has seen them.
 func (o *Observation) fenced() bool { return o.Resource != nil && o.Resource.Kind == run.NATSResource }
 
-// resource tells the lost updates of the run; nil where it had no resource.
+// resource tells the lost updates of the run; nil if it had no resource.
 func (o *Observation) resource() *runs.Resource {
 	if o.Resource == nil {
 		return nil
@@ -158,8 +158,8 @@ func (o *Observation) since(id dme.NodeID, at int64) int64 {
 	return at - o.Start
 }
 
-// exit returns when the critical section of an update was left, as far as is known: its
-// record is lost where its node or the run ended before it was fetched.
+// exit returns when the critical section of an update was left, as far as is known: its record is
+// lost if its node or the run ended before it was fetched.
 func (o *Observation) exit(u record.Update) int64 {
 	i := slices.IndexFunc(o.Entries, func(e record.Entry) bool { return e.Node == u.Node && e.Entered == u.Entered })
 	if i < 0 {
@@ -203,7 +203,7 @@ func (t *timeline) distrustResource(r *Resource) string {
 		}
 	}
 	if r.Updates != writers || r.Count != writers {
-		return fmt.Sprintf("%d entries were to increment the shared resource, it was written %d times and is %d; does somebody else use it?",
+		return fmt.Sprintf("%d entries were to increment the shared resource, it was written %d times and is %d; does another program use it?",
 			writers, r.Updates, r.Count)
 	}
 	return ""

@@ -26,7 +26,7 @@ func (t *timeline) hosts(o *Observation) []runs.Host {
 	return all
 }
 
-// hostClock compares a host's clock with the reference; nil where nothing is known.
+// hostClock compares a host's clock with the reference; nil if nothing is known.
 func (t *timeline) hostClock(host int, o *Observation) *runs.HostClock {
 	r := o.Hosts[host].Relation
 	offset, bound := r.Offset(o.Start)
@@ -100,7 +100,7 @@ func (t *timeline) safetyOfHosts(o *Observation, sum *totals) runs.Safety {
 	return s
 }
 
-// doubtful counts the entries made while nobody knows what a lost host did.
+// doubtful counts the entries made while it is unknown what a lost host did.
 func (t *timeline) doubtful(o *Observation) (n int) {
 	for k := range t.e {
 		if slices.ContainsFunc(o.Doubts, func(d Doubt) bool { return t.doubted(k, &d) }) {
@@ -124,8 +124,8 @@ func (t *timeline) doubted(k int, d *Doubt) bool {
 	return d.Since <= entered+bound && entered-bound < d.Until
 }
 
-// valid returns the delays of hand-overs, where there is something to tell: the clocks
-// of all are known, and their bound is no more than the median of those between hosts.
+// valid returns the delays of hand-overs, if they mean something: the clocks of all are known, and
+// their bound is no more than the median of those between hosts.
 func (t *timeline) valid(h *handovers) []int64 {
 	if h.unknown > 0 {
 		return nil
@@ -138,8 +138,8 @@ func (t *timeline) valid(h *handovers) []int64 {
 
 func median(x []int64) int64 { return quantiles(slices.Clone(x)).P50 }
 
-// fillCrossing fills in what only a run on several hosts has, and takes out what
-// cannot be told of one whose clocks were set.
+// fillCrossing fills in what only a run on several hosts has, and takes out what is unknown if
+// clocks were set.
 func (t *timeline) fillCrossing(r *runs.Result, o *Observation, part *steady, h *handovers) {
 	if !t.clocks.several() {
 		return
@@ -159,8 +159,8 @@ func (t *timeline) fillCrossing(r *runs.Result, o *Observation, part *steady, h 
 	}
 }
 
-// saturating says whether somebody waits all the time and all exclude one another: then
-// an entry takes a critical section and a synchronization delay.
+// saturating says whether a node waits all the time and all exclude one another: then an entry
+// takes a critical section and a synchronization delay.
 func saturating(s *runs.Spec) bool {
 	none := func(option string) bool { return s.Set[option] == "" || s.Set[option] == "0" }
 	return s.Workload == "saturate" && none("think") && none("readers")

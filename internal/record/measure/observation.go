@@ -1,25 +1,22 @@
-// Package measure turns what was observed in a run into a [runs.Result]. The
-// network runtime and the simulator both end here, so that a quantity means the
-// same whichever of them produced it.
+// Package measure turns what was observed in a run into a [runs.Result]. The network runtime and
+// the simulator both end here, so that a quantity means the same in both.
 //
-// Guarantees: [Result] is a pure function of its argument, which it does not
-// change; it takes O(n log n) time for n entries; what has no sample is null in
-// the result, and every result can be written as JSON.
+// Guarantees: [Result] is a pure function of its argument, which it does not change; it takes O(n
+// log n) time for n entries; what has no sample is null in the result, and every result can be
+// written as JSON.
 //
-// Two parts of a run are distinguished. Message counts, response, waiting and
-// hand-over times, order, bypass and safety speak of the whole run, from its
-// start until it was quiet. Throughput, evenness and steady_per_cs speak of the
-// steady part: it begins at the warm-up cut and ends when the first node runs
-// out of requests, since from then on the load is another one.
+// Two parts of a run are distinguished. Message counts, response, waiting and hand-over times,
+// order, bypass and safety speak of the whole run, from its start until it was quiet. Throughput,
+// evenness and steady_per_cs speak of the steady part: it begins at the warm-up cut and ends when
+// the first node runs out of requests, since from then on the load is another one.
 //
-// The package reads no clock and knows no formula of a paper: it says what
-// happened, not what should have.
+// The package reads no clock and knows no formula of a paper: it says what happened, not what
+// should have.
 //
-// The nodes of a run may be on several hosts, each with a clock of its own, of which
-// is known how it compares with the others, within bounds. Differences of times of one
-// host are taken on its clock and are exact. A difference between two hosts has a
-// bound; where that says more than the difference does, there is no difference to
-// tell. See [Host] and the file clocks.go.
+// The nodes of a run may be on several hosts, each with a clock of its own, whose relation to the
+// others is known within bounds. Differences of times of one host are taken on its clock and are
+// exact. A difference between two hosts has a bound; if that is larger than the difference, the
+// difference is unknown. See [Host] and the file clocks.go.
 package measure
 
 import (
@@ -51,21 +48,21 @@ type Observation struct {
 	Wire    runs.Wire
 
 	Delays    []int64 // one-way delays of single messages, measured back to back
-	MeanDelay float64 // their mean where Delays is empty; 0 where it is unknown
+	MeanDelay float64 // their mean if Delays is empty; 0 if it is unknown
 
-	HandoverDelays []int64 // likewise of messages that are as far apart as handovers; empty where they were not measured
+	HandoverDelays []int64 // the same for messages as far apart as handovers; empty if they were not measured
 
 	Start    int64 // when the workload began
 	Stop     int64 // when the duration ended, or the last request may have been made
 	Unserved uint64
 	PerEntry map[int]uint64 // serial: messages per entry -> entries
-	Marks    []Mark         // in order of time; none where nobody counted while the run went on
+	Marks    []Mark         // in order of time; none if not counted during the run
 
 	WitnessViolations uint64             // entries that the witness saw overlap another
-	Method            string             // the witness's name; "" where there was none
-	Figures           map[string]float64 // of the algorithm's gauges, by quantity; nil where there are none
+	Method            string             // the witness's name; "" if there was none
+	Figures           map[string]float64 // of the algorithm's gauges, by quantity; nil if there are none
 
-	Resource *Resource // that all entries shared; nil where there was none
+	Resource *Resource // that all entries shared; nil if there was none
 
 	Service   *runs.Service      // of a run that measures a lock service; nil else
 	Strikes   []Strike           // the faults that were carried out, in order of time
@@ -74,9 +71,9 @@ type Observation struct {
 	Doubts    []Doubt            // hosts that the run went on without, and may not have been rid of
 
 	States      []string          // decoded states of a stalled run
-	Standstill  *stall.Standstill // of a stalled run: who waits for whom
+	Standstill  *stall.Standstill // of a stalled run: its wait-for graph
 	Clocks      []clock.Change    // of the workers' hosts while they ran
-	Hosts       []Host            // where the nodes lived; nil where all times are on one clock
+	Hosts       []Host            // where the nodes lived; nil if all times are on one clock
 	Links       []Link            // between them: of each ordered pair
 	Workers     int
 	Environment map[string]string
@@ -88,22 +85,22 @@ type Observation struct {
 // reference.
 type Host struct {
 	runs.Host                 // without Clock, which Result fills in
-	Relation  *clock.Relation // its clock, compared with the reference; nil where it is that one
-	Error     time.Duration   // by how much those who told times may have misread it
+	Relation  *clock.Relation // its clock, compared with the reference; nil if it is that one
+	Error     time.Duration   // by how much its processes may have misread it
 }
 
-// Doubt is a time in which nodes of a host that was lost may still have been inside,
-// although the others were told that they are down.
+// Doubt is a time in which nodes of a lost host may still have been inside, although the others
+// took them for down.
 type Doubt struct {
 	Host         string
 	Since, Until int64 // on the reference clock; math.MaxInt64 for the end of the run
 }
 
-// Link is what exchanges say of the way from one host to another. Where both hosts
-// have asked the other, what one has found is added to the other's link in reverse
-// ([clock.Link.AddReverse]), so that both are as good as can be.
+// Link is what exchanges say of the way from one host to another. If both hosts have asked the
+// other, what one has found is added to the other's link in reverse ([clock.Link.AddReverse]), so
+// that both are as good as can be.
 type Link struct {
-	From, To int // in Observation.Hosts: who asked, and who answered
+	From, To int // in Observation.Hosts: the asker and the answerer
 	*clock.Link
 }
 
@@ -116,8 +113,8 @@ type Mark struct {
 	Transmissions uint64
 }
 
-// steadyFigures measures between the first mark and the last one that is not after the
-// end of the steady part; nil where there are not two such marks.
+// steadyFigures measures between the first mark and the last one that is not after the end of the
+// steady part; nil if there are not two such marks.
 func (t *timeline) steadyFigures(o *Observation, part *steady, h *handovers) *runs.Steady {
 	last := 0
 	for i, m := range o.Marks {
@@ -152,5 +149,5 @@ func (t *timeline) steadyFigures(o *Observation, part *steady, h *handovers) *ru
 	return s
 }
 
-// meanOf returns the mean of x; nil where it is empty.
+// meanOf returns the mean of x; nil if it is empty.
 func meanOf(x []int64) *float64 { return stats.Known(mean(x)) }

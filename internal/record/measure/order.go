@@ -86,8 +86,8 @@ func (t *timeline) maxBypass() (byAll, byOne uint64) {
 	for k, i := range t.byEntry {
 		of[first[t.e[i].Node]+nth[k]] = int32(k)
 	}
-	// A node has more than count entries from since[k] until k where one of its entries
-	// before k has the one that is count entries back at or after since[k].
+	// A node has more than count entries from since[k] until k if one of its entries before k has
+	// the one that is count entries back at or after since[k].
 	more := func(count int) bool {
 		latest := int32(-1)
 		for k := range since {
@@ -107,9 +107,9 @@ func (t *timeline) maxBypass() (byAll, byOne uint64) {
 	return uint64(most), uint64(sort.Search(min(few, most), func(count int) bool { return !more(count) }))
 }
 
-// overlaps returns the number of entries that began while a conflicting one had
-// not ended, as far as the recorded times tell. Readers do not conflict with
-// one another; an entry in the very instant of an exit does not overlap.
+// overlaps returns the number of entries that began while a conflicting one had not ended, as far
+// as the recorded times show. Readers do not conflict with one another; an entry in the very
+// instant of an exit does not overlap.
 func (t *timeline) overlaps() uint64 {
 	var n uint64
 	t.overlapping(t.byEntry, func(int32) { n++ })
@@ -154,9 +154,9 @@ func total(nodes []noderun.Counts, traffic []noderun.TrafficCounts) totals {
 	return t
 }
 
-// uncounted says which messages were sent and not handled, or the reverse, by
-// kind: "5 REQUEST sent and 4 handled". Empty where the two sides agree. Kind 0
-// stands for messages that their receiver could not tell.
+// uncounted says which messages were sent and not handled, or the reverse, by kind: "5 REQUEST sent
+// and 4 handled". Empty if the two sides agree. Kind 0 stands for messages that their receiver
+// could not read.
 func (t *totals) uncounted(a *dme.Algorithm) string {
 	var faults []string
 	for k, sent := range t.traffic.Sent {

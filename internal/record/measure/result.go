@@ -12,13 +12,11 @@ import (
 
 // Result says what came out of a run.
 //
-// A run in which mutual exclusion was violated is violated, whatever else went
-// wrong with it. Where the runtime says ok, the status becomes failed if the
-// messages sent and handled do not agree although the links are reliable,
-// or records and counts do not, for then no count can be trusted. It becomes stalled
-// where faults have left nobody who could make the requests that were asked for, and
-// failed where a fault that was asked for never came to pass and the job does not allow
-// that: what was asked cannot be told.
+// A run in which mutual exclusion was violated is violated, whatever else went wrong with it. If
+// the runtime says ok, the status becomes failed if the links are reliable and the messages sent
+// and handled do not agree, or if records and counts do not, for then no count can be trusted. It
+// becomes stalled if faults have left no node to make the requests that were asked for, and failed
+// if a fault never struck and the job does not allow that: the run was not the one asked for.
 func Result(o Observation) *runs.Result {
 	job := o.Job
 	c := newClocks(&o)
@@ -138,9 +136,9 @@ func (t *timeline) steadyPerCS(part *steady, sum *totals, o *Observation) *float
 	return ratio(float64(sum.Sent)-sent, float64(sum.Entries-cut))
 }
 
-// safety is what the witness, the recorded intervals and the updates of a shared
-// resource say together. Each may see an overlap that the others missed, and all may
-// see the same one. An entry that nobody asked for is a violation of its own.
+// safety combines what the witness, the recorded intervals and the updates of a shared resource
+// say. Each may see an overlap that the others missed, and all may see the same one. An entry
+// without a request is a violation of its own.
 func (t *timeline) safety(o *Observation, sum *totals) runs.Safety {
 	if t.clocks.several() {
 		return t.safetyOfHosts(o, sum)

@@ -5,8 +5,8 @@ import (
 	"dmebench/runs"
 )
 
-// fillSites says of each site how long its nodes waited, and how often the critical
-// section stayed there. It does nothing where all nodes are at one place.
+// fillSites says of each site how long its nodes waited, and how often the critical section stayed
+// there. It does nothing if all nodes are at one place.
 func (t *timeline) fillSites(r *runs.Result, o *Observation) {
 	sites := o.Job.Sites()
 	if sites == nil {

@@ -11,14 +11,13 @@ import (
 // The orders are permutations: the entries themselves stay where they are.
 type timeline struct {
 	e      []record.Entry // on the reference clock
-	local  []record.Entry // on the clocks of their hosts; the same where there is one clock
-	clocks *clocks        // nil where there is one clock
+	local  []record.Entry // on the clocks of their hosts; the same if there is one clock
+	clocks *clocks        // nil if there is one clock
 	fenced bool           // orders are of all entries, wherever they were made
 	sure   bool           // inOrder is by them
 
-	// inOrder is the order in which the critical section was entered: the
-	// witness's where it saw every entry, otherwise by the time of entry. The witness
-	// of a host sees the nodes of its host only.
+	// inOrder is the order in which the critical section was entered: the witness's if it saw every
+	// entry, otherwise by the time of entry. The witness of a host sees the nodes of its host only.
 	inOrder []int32
 	byEntry []int32 // by the time of entry
 	byExit  []int32 // by the time of exit

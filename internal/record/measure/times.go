@@ -14,10 +14,9 @@ import (
 	"dmebench/stats"
 )
 
-// quantiles summarizes times in nanoseconds; nil where there are none. The
-// times are all at hand, so that the quantiles are exact: the q-quantile is the
-// smallest time that at least the part q of all do not exceed (nearest rank).
-// It sorts x.
+// quantiles summarizes times in nanoseconds; nil if there are none. The times are all at hand, so
+// that the quantiles are exact: the q-quantile is the smallest time that at least the part q of all
+// do not exceed (nearest rank). It sorts x.
 func quantiles(x []int64) *runs.Quantiles {
 	if len(x) == 0 {
 		return nil
@@ -32,8 +31,8 @@ func quantiles(x []int64) *runs.Quantiles {
 	}
 }
 
-// mean returns the mean of x, NaN where it is empty. It adds as floats: a sum of
-// nanoseconds over millions of entries may pass the range of an int64.
+// mean returns the mean of x, NaN if it is empty. It adds as floats: a sum of nanoseconds over
+// millions of entries may pass the range of an int64.
 func mean(x []int64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -48,10 +47,9 @@ const (
 	histogramHigh   = int64(time.Hour)
 )
 
-// histogram returns the distribution of sorted times in HdrHistogram's
-// compressed form (V2, base64), from 1 ns to an hour or, where that is not
-// enough, to the largest time. Negative times have no place in it and are left
-// out. Empty where there is nothing to show.
+// histogram returns the distribution of sorted times in HdrHistogram's compressed form (V2,
+// base64), from 1 ns to an hour or, where that is not enough, to the largest time. Negative times
+// have no place in it and are left out. Empty if there is nothing to show.
 func histogram(sorted []int64) string {
 	first, _ := slices.BinarySearch(sorted, 0)
 	sorted = sorted[first:]
@@ -73,7 +71,7 @@ func histogram(sorted []int64) string {
 	return string(text)
 }
 
-// ratio returns a/b, or nil where that is no number, as where b is 0.
+// ratio returns a/b, or nil if that is no number, as if b is 0.
 func ratio(a, b float64) *float64 { return stats.Known(a / b) }
 
 // handovers are the synchronization delays of a run.
@@ -82,13 +80,12 @@ type handovers struct {
 	entered []int32 // which entry ends each: its position in that order
 	bounds  []int64 // on the error of each; 0 of those on one host
 	crossed []int64 // those between two hosts
-	unknown int     // hand-overs between hosts of which nothing is known: none of the delays
+	unknown int     // hand-overs between hosts without a known bound: in none of the delays
 }
 
-// bound is on the error of their mean and of each percentile up to the 99th: if every
-// delay was longer by its bound, or shorter, so much would change. A moment in which
-// clocks were not compared makes a few delays unsure, and these in the main no less sure.
-// There must be delays.
+// bound is on the error of their mean and of each percentile up to the 99th: if every delay was
+// longer by its bound, or shorter, this is how much they would change. If clocks were not compared
+// for a moment, a few delays become uncertain, and these hardly less certain. There must be delays.
 func (h *handovers) bound() int64 {
 	least, most := make([]int64, len(h.delays)), make([]int64, len(h.delays))
 	for i, d := range h.delays {
@@ -114,21 +111,19 @@ func (h *handovers) below() (n int) {
 	return n
 }
 
-// handovers returns the synchronization delays of a run: the time from an exit to the
-// next entry, wherever a request of another node was pending at the exit (textbook,
-// section 9.2.3). Without a request that waits, the time until the next entry says
-// something about the workload and nothing about the algorithm.
+// handovers returns the synchronization delays of a run: the time from an exit to the next entry,
+// if a request of another node was pending at the exit (textbook, section 9.2.3). If none waits,
+// the time until the next entry depends on the workload and not on the algorithm.
 //
-// A request made in the very instant of the exit was not pending at it. Readers
-// that share the critical section leave it together: what counts is the exit of
-// the last of them. A negative delay means that two entries overlapped, or that
-// clocks disagree; it is returned as it is.
+// A request made in the very instant of the exit was not pending at it. Readers that share the
+// critical section leave it together: what counts is the exit of the last of them. A negative delay
+// means that two entries overlapped, or that clocks disagree; it is returned as it is.
 //
-// Between two hosts, the exit is told on the clock of the host that enters next, to
-// within a bound; the order of entries and what was pending at an exit are as sure.
+// Between two hosts, the exit is converted to the clock of the host that enters next, to within a
+// bound; the order of entries and what was pending at an exit are as certain.
 //
-// died holds when those had entered who died inside, in any order: what passes
-// between an exit before that and the next entry is recovery.
+// died holds when the nodes that died inside had entered, in any order: what passes between an exit
+// before that and the next entry is recovery.
 func (t *timeline) handovers(died []int64) (h handovers) {
 	waiting := t.earliestWaiting()
 	var freed int64 // when the critical section became free
@@ -139,7 +134,7 @@ func (t *timeline) handovers(died []int64) (h handovers) {
 			freed, by = e.Exited, t.inOrder[k]
 		}
 		if e.Shared && next.Shared && next.Entered < freed {
-			continue // joins the readers who are inside
+			continue // joins the readers inside
 		}
 		recovered := slices.ContainsFunc(died, func(at int64) bool { return at >= freed && at < next.Entered })
 		if !recovered && waiting[k+1].otherThan(t.e[by].Node) < freed {
@@ -202,9 +197,9 @@ func (t *timeline) earliestWaiting() []earliest {
 	return w
 }
 
-// Safety between hosts. Their witnesses see the nodes of their own hosts; of two
-// entries on different hosts only the recorded times tell, within the bounds of the
-// clocks: that they overlapped, that they did not, or nothing.
+// Safety between hosts. Their witnesses see the nodes of their own hosts; for two entries on
+// different hosts only the recorded times show, within the bounds of the clocks, that they
+// overlapped, that they did not, or nothing.
 
 // verdicts says, of each entry, what is known of those that were before it. Of two
 // entries that overlap for sure one is counted.
@@ -251,8 +246,8 @@ func (t *timeline) verdicts() *verdicts {
 	return v
 }
 
-// span is a critical section on some host's clock: when somebody was inside for sure,
-// which may be nowhere (begin after end), or when somebody may have been.
+// span is a critical section on some host's clock: when a node was certainly inside, which may be
+// never (begin after end), or when one may have been.
 type span struct {
 	entry      int32
 	ofB        bool // of the second host
@@ -313,7 +308,7 @@ func overlapping(spans []span, mark []bool) {
 	for k := range spans {
 		s := &spans[k]
 		n := k
-		if s.end <= s.begin { // who begins before it may begin after its end
+		if s.end <= s.begin { // an entry that begins before it may begin after its end
 			n = min(k, sort.Search(len(spans), func(j int) bool { return spans[j].begin >= s.end }))
 		}
 		b, w := 1, 0
@@ -329,8 +324,8 @@ func overlapping(spans []span, mark []bool) {
 	}
 }
 
-// uncertain returns how many entries follow one of another host of which the clocks
-// cannot tell whether it was before.
+// uncertain returns how many entries follow one of another host that may have been after them, for
+// all the clocks show.
 func (t *timeline) uncertain() (n int) {
 	if t.sure {
 		return 0

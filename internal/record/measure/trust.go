@@ -10,9 +10,9 @@ import (
 	"dmebench/runs"
 )
 
-// distrust finds what cannot be true of a run that seems to have gone well: a
-// worker that counts or records wrongly must not pass for one that does well. It
-// returns who says so, nil where it is nobody in particular.
+// distrust finds what cannot be true in a run that seems to have gone well: a worker that counts or
+// records wrongly must not pass for one that does well. It returns the nodes concerned, nil if none
+// in particular.
 func (t *timeline) distrust(o *Observation, sum *totals) (nodes []int, why string) {
 	if len(o.Job.Faults) > 0 || len(o.Nodes) == 0 {
 		return nil, "" // nodes may end between the two sides of an account
@@ -88,7 +88,7 @@ func (t *timeline) claimedTwice() (nodes []int, why string) {
 	return nil, ""
 }
 
-// lostHost says why nobody knows what the workers of a lost host did.
+// lostHost says why it is unknown what the workers of a lost host did.
 func lostHost(o *Observation) string {
 	return "host " + o.Doubts[0].Host + " was lost, and its nodes may have been inside until its workers had ended"
 }

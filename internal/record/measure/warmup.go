@@ -21,24 +21,22 @@ const (
 	unsettledAlpha = 0.01
 )
 
-// MSER5 returns how many of the first values belong to the initial transient:
-// the truncation point that makes the marginal standard error of the mean of
-// the rest smallest, over means of batches of five. A smaller cut wins a tie.
+// MSER5 returns how many of the first values belong to the initial transient: the truncation point
+// that makes the marginal standard error of the mean of the rest smallest, over means of batches of
+// five. A smaller cut wins a tie.
 //
-// It never cuts more than half. settled is false where the standard error is
-// smallest in the second half and the batches before that point rank otherwise
-// than those after it, which says that the series is too short to have settled.
-// (A single outlier, such as a process that the scheduler kept waiting, moves the
-// point too, but not the ranks.) The cut is then the best one in the first half.
+// It never cuts more than half. settled is false if the standard error is smallest in the second
+// half and the batches before that point rank otherwise than those after it, which says that the
+// series is too short to have settled. (A single outlier, such as a process that the scheduler kept
+// waiting, moves the point too, but not the ranks.) The cut is then the best one in the first half.
 // With fewer than 60 values it cuts nothing.
 //
-// K. P. White, An effective truncation heuristic for bias reduction in
-// simulation output, Simulation 69 (1997); W. W. Franklin and K. P. White,
-// Stationarity tests and MSER-5, Winter Simulation Conference 2008. A few
-// batches at the end may agree by chance and so seem to be the best rest of
-// all: K. Hoad, S. Robinson and R. Davies, Automating warm-up length
-// estimation, Winter Simulation Conference 2008, leave out the last five; here
-// a rest of less than a quarter is no candidate either.
+// K. P. White, An effective truncation heuristic for bias reduction in simulation output,
+// Simulation 69 (1997); W. W. Franklin and K. P. White, Stationarity tests and MSER-5, Winter
+// Simulation Conference 2008. A few batches at the end may agree by chance and so seem to be the
+// best rest of all: K. Hoad, S. Robinson and R. Davies, Automating warm-up length estimation,
+// Winter Simulation Conference 2008, leave out the last five; here a rest of less than a quarter is
+// no candidate either.
 func MSER5(values []int64) (cut int, settled bool) {
 	m := len(values) / batchSize
 	if m < fewBatches {
@@ -124,13 +122,12 @@ func (t *timeline) steady(o *Observation) steady {
 	return s
 }
 
-// ranOut returns the instant at which the load begins to fall: when the first
-// node makes its last exit, or when the duration ends. The load of an open
-// workload does not fall before its last arrival, of all nodes together: one that
-// asks rarely may have made its last exit long before. In a stepped workload
-// nodes do not ask by themselves, and in a trace their ends mean nothing: there
-// it is the last exit. Where the log was too small for all entries, it is the
-// first moment from which a node's entries may be missing.
+// ranOut returns the instant at which the load begins to fall: when the first node makes its last
+// exit, or when the duration ends. The load of an open workload does not fall before its last
+// arrival, of all nodes together: one that asks rarely may have made its last exit long before. In
+// a stepped workload nodes do not ask by themselves, and in a trace their ends mean nothing: there
+// it is the last exit. If the log was too small for all entries, it is the first moment from which
+// a node's entries may be missing.
 func (t *timeline) ranOut(o *Observation) int64 {
 	if t.len() == 0 {
 		return o.Stop
@@ -171,7 +168,7 @@ func (t *timeline) ranOut(o *Observation) int64 {
 	return end
 }
 
-// throughput is in entries per second; nil where it cannot be told.
+// throughput is in entries per second; nil if it is unknown.
 func (s *steady) throughput() *float64 {
 	if s.entries < 2 || s.end <= s.begin {
 		return nil
@@ -179,9 +176,9 @@ func (s *steady) throughput() *float64 {
 	return stats.Known(float64(s.entries) / (float64(s.end-s.begin) / 1e9))
 }
 
-// delay is what passes between critical sections, from an exit to the next entry, on
-// average: 1/throughput less what they last themselves; nil where it cannot be told. It
-// needs no clock but for how long the part is.
+// delay is the time between critical sections, from an exit to the next entry, on average:
+// 1/throughput less their own length; nil if it is unknown. It needs a clock only for the length of
+// the part.
 func (s *steady) delay() *float64 {
 	if s.throughput() == nil {
 		return nil
@@ -189,9 +186,9 @@ func (s *steady) delay() *float64 {
 	return stats.Known(float64(s.end-s.begin-s.held) / float64(s.entries))
 }
 
-// jain returns the index of R. Jain, D. Chiu and W. Hawe, A quantitative
-// measure of fairness and discrimination (1984), over the nodes that asked at
-// all: 1 where all entered equally often, 1/n where one of n did alone.
+// jain returns the index of R. Jain, D. Chiu and W. Hawe, A quantitative measure of fairness and
+// discrimination (1984), over the nodes that asked at all: 1 if all entered equally often, 1/n if
+// one of n did alone.
 func (s *steady) jain(nodes []noderun.Counts) *float64 {
 	var n, sum, squares float64
 	for i, x := range s.byNode {

@@ -55,13 +55,12 @@ func (n *negatives) add(sample []int64) {
 	}
 }
 
-// warnings says everything that a reader of the figures ought to know, a
-// sentence each, in a fixed order.
+// warnings says everything that a reader of the figures ought to know, a sentence each, in a fixed
+// order.
 //
-// It does not look for two modes among the times of one run: they are what an
-// algorithm makes of a load, by a node's place in a queue or on a ring, and
-// depend on one another, so that no rate of false alarms could be stated. Two
-// modes among repetitions are the report's to tell.
+// It does not look for two modes among the times of one run: they are what an algorithm makes of a
+// load, by a node's place in a queue or on a ring, and depend on one another, so that no rate of
+// false alarms could be stated. Two modes among repetitions are reported by the report.
 func warnings(r *runs.Result, o *Observation, part *steady, neg negatives) []string {
 	var w remarks
 	job := o.Job
@@ -136,8 +135,8 @@ func oversubscribed(w *remarks, o *Observation) {
 	})
 }
 
-// oneCore warns where processes take turns on one core. T is measured while two of them
-// do, and a synchronization delay while all do: their ratio tells how many there are.
+// oneCore warns if processes take turns on one core. T is measured while two of them do, and a
+// synchronization delay while all do: their ratio shows how many there are.
 func oneCore(w *remarks, o *Observation) {
 	perHost(o, func(processes, cores int, where string) {
 		w.when(cores == 1 && processes > 1, "%d processes share one core%s, and wait for it between an exit and the next entry: "+
@@ -146,8 +145,8 @@ func oneCore(w *remarks, o *Observation) {
 	})
 }
 
-// perHost calls f with how many processes share how many cores; where names the host
-// where there are several.
+// perHost calls f with how many processes share how many cores; if names the host if there are
+// several.
 func perHost(o *Observation, f func(processes, cores int, where string)) {
 	call := func(processes int, environment map[string]string, where string) {
 		if cores, err := strconv.Atoi(environment[EnvironmentCores]); err == nil {
@@ -163,9 +162,9 @@ func perHost(o *Observation, f func(processes, cores int, where string)) {
 	}
 }
 
-// missedRate warns where an open workload was not what it was meant to be. The
-// rate reached is compared with the rate offered only beyond what chance
-// explains: n Poisson arrivals take a time that scatters by 1/√n.
+// missedRate warns if an open workload was not what it was meant to be. The rate reached is
+// compared with the rate offered only beyond what chance explains: n Poisson arrivals take a time
+// that scatters by 1/√n.
 func missedRate(w *remarks, r *runs.Result, o *Observation, part *steady) {
 	if r.Offered == nil {
 		return
@@ -197,8 +196,8 @@ func pinned(w *remarks, what string, q *runs.Quantiles) {
 	}
 }
 
-// jumps warns where clocks did not run evenly. Several workers of one host have
-// seen the same: the largest of each is told, once.
+// jumps warns if clocks did not run evenly. Several workers of one host have seen the same: the
+// largest of each is reported once.
 func jumps(w *remarks, clocks []clock.Change) {
 	var suspended, stepped time.Duration
 	slewed := 0.0

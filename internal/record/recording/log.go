@@ -10,7 +10,7 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// chunkBytes is the size of a chunk, of which no record goes beyond the end.
+// chunkBytes is the size of a chunk; no record extends beyond its end.
 const (
 	chunkBytes = 64 << 10
 	firstBytes = 1 << 10 // what a chunk takes at first
@@ -55,7 +55,7 @@ type Kept struct {
 	Until   int64  // the logs are complete up to here, ns
 }
 
-// Add adds what a log holds, of which it drops count from the time until on.
+// Add adds what a log holds, which dropped count events from the time until on.
 func (k *Kept) Add(s Stream, count uint64, until int64) {
 	if k.Streams == nil {
 		k.Until = math.MaxInt64
@@ -205,7 +205,7 @@ func (d *decoder) record() (r Record) {
 	r.Node = d.node()
 	d.last += d.signed()
 	r.At = d.last
-	d.bad = d.bad || !recorded(r.Kind) || r.Kind == dme.Lose // of which no node hears
+	d.bad = d.bad || !recorded(r.Kind) || r.Kind == dme.Lose // no node hears of it
 	switch r.Kind {
 	case dme.Send, dme.Receive, dme.Hear:
 		r.Peer = d.node()

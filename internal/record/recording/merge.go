@@ -26,16 +26,15 @@ type Logs struct {
 	Describe func(m *dme.Message) (kind, rest string)
 }
 
-// Merge yields the events of several logs in one order that agrees with causality.
-// What a stream holds keeps its order. A message that arrives is paired with the
-// first of its link that was sent with the same content and has not arrived: links
-// that keep order deliver just that one, and where several are equal nobody could
-// tell them apart. What arrives again is a copy of the last such message; what was
-// never sent, as far as is known, has no ID.
+// Merge yields the events of several logs in one order that agrees with causality. What a stream
+// holds keeps its order. A message that arrives is paired with the first of its link that was sent
+// with the same content and has not arrived: links that keep order deliver just that one, and equal
+// ones are interchangeable. What arrives again is a copy of the last such message; what was never
+// sent, as far as is known, has no ID.
 //
-// Events are ordered by their times. Where clocks disagree by less than the slack,
-// a message's sending comes before its arrival all the same, and the time of the
-// arrival is that of the sending at the earliest.
+// Events are ordered by their times. If clocks disagree by less than the slack, a message's sending
+// comes before its arrival all the same, and the time of the arrival is that of the sending at the
+// earliest.
 func Merge(l Logs) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		m := &merger{Logs: l, yield: yield, flight: make(map[string][]uint64), arrived: make(map[string]uint64)}
@@ -74,7 +73,7 @@ const recently = 1 << 16
 type merger struct {
 	Logs
 	yield   func(Event, error) bool
-	over    bool // nobody wants more
+	over    bool // the reader has stopped
 	strayed bool // the step has changed other streams than its own
 	cursors cursors
 	byNode  map[dme.NodeID]*cursor // where each node's events are, if it has a stream of its own
@@ -122,9 +121,9 @@ func (m *merger) step(c *cursor) {
 	m.emit(c.pop())
 }
 
-// isAhead reports whether a message that arrives must have been sent by an event that
-// is still to come. Where links repeat messages, one that has arrived is taken for a
-// copy: to wait for another like it might be to wait for what came of it.
+// isAhead reports whether a message that arrives must have been sent by an event that is still to
+// come. If links repeat messages, one that has arrived is taken for a copy: to wait for another
+// like it might be to wait for what came of it.
 func (m *merger) isAhead(key string) bool {
 	if len(m.flight[key]) > 0 {
 		return false
@@ -184,7 +183,7 @@ func (m *merger) event(r Record) (Event, error) {
 	return e, nil
 }
 
-// pair finds the message that arrives, 0 where none is known.
+// pair finds the message that arrives, 0 if none is known.
 func (m *merger) pair(key string) (id uint64, again bool) {
 	waiting := m.flight[key]
 	if len(waiting) == 0 {

@@ -33,8 +33,8 @@ const (
 	handlerTrack = 2
 )
 
-// shortest is what a handler takes at least in the picture, in ns: an arrow needs a
-// slice to begin or to end at. Where the next follows earlier it takes as long as that.
+// shortest is what a handler takes at least in the picture, in ns: an arrow needs a slice to begin
+// or to end at. If the next follows earlier it takes as long as that.
 const shortest = 1000
 
 // traceFile is what Perfetto reads.
@@ -82,7 +82,7 @@ func (t *traceFile) processes(events []Event, end int64) {
 		name string
 		from int64
 	}
-	at := make(map[dme.NodeID]stand) // who waits or is inside
+	at := make(map[dme.NodeID]stand) // nodes that wait or are inside
 	become := func(id dme.NodeID, when int64, name string) {
 		if s, stood := at[id]; stood {
 			t.slice(id, processTrack, s.name, "process", s.from, when, nil)
@@ -230,7 +230,7 @@ func ShiViz(w io.Writer, h Header, events []Event) error {
 			clocks[e.Node] = c
 		}
 		if e.What == dme.Receive && e.ID != 0 {
-			for id, n := range carried[e.ID] { // nothing, where it was sent before
+			for id, n := range carried[e.ID] { // nothing, if it was sent before
 				c[id] = max(c[id], n)
 			}
 		}
@@ -300,7 +300,7 @@ func (s *Step) Describe() string {
 	for i := 0; i < len(s.Effects); i++ {
 		switch e := &s.Effects[i]; e.What {
 		case dme.Send:
-			// What is sent to several in a row is told once.
+			// What is sent to several in a row is printed once.
 			ways := e.way()
 			for i+1 < len(s.Effects) {
 				next := &s.Effects[i+1]

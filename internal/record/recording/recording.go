@@ -45,7 +45,7 @@ type Clock string
 const (
 	Virtual Clock = "virtual" // of a simulation, 0 at its start
 	Host    Clock = "host"    // the monotonic clock of one host, 0 at the first event
-	Steps   Clock = "steps"   // the number of the step, in µs: nobody measured a time
+	Steps   Clock = "steps"   // the number of the step, in µs: no time was measured
 )
 
 // verbs say of each event that recordings have whether it has a Peer, and how a person reads it.
@@ -88,12 +88,12 @@ type Event struct {
 	Message string        `json:"message,omitempty"` // its fields that are not zero
 	ID      uint64        `json:"id,omitempty"`      // of the message: the same where it is sent and where it arrives
 	Copy    bool          `json:"copy,omitempty"`    // the message arrives more than once, and this is not the last time or not the first
-	Lost    bool          `json:"lost,omitempty"`    // of a send: nobody is there to receive it
+	Lost    bool          `json:"lost,omitempty"`    // of a send: it has no receiver
 	Timer   *int          `json:"timer,omitempty"`
 	Delay   int64         `json:"delay_ns,omitempty"` // for which the timer is set
 	Stamp   string        `json:"stamp,omitempty"`    // of the request that enters
 	Reason  string        `json:"reason,omitempty"`   // of a refusal
-	State   string        `json:"state,omitempty"`    // the variables that the step changed, where they are known
+	State   string        `json:"state,omitempty"`    // the variables that the step changed, if they are known
 }
 
 // Begins reports whether the event begins a step of its node.
@@ -155,9 +155,8 @@ func ParseBound(text string) (Bound, error) {
 	return Bound{At: int64(d), set: true}, nil
 }
 
-// Part says which events of a recording are wanted. From an entry on means from
-// right after the entry before it, so that it shows how the entry came about; to an
-// entry means until its node has left.
+// Part says which events of a recording are wanted. From an entry on means from right after the
+// entry before it, to show how the entry came about; to an entry means until its node has left.
 type Part struct {
 	From, To Bound
 	Most     int // events; 0: any number

@@ -13,8 +13,8 @@ type Tape struct {
 
 	algorithm *dme.Algorithm
 	step      int64
-	kept      map[uint64]bool          // messages of which a copy has arrived, and that will arrive again
-	states    map[dme.NodeID][]dme.Var // of whom the variables are followed
+	kept      map[uint64]bool          // messages that have arrived as a copy and will arrive again
+	states    map[dme.NodeID][]dme.Var // nodes whose variables are followed
 }
 
 func NewTape(a *dme.Algorithm) *Tape { return &Tape{algorithm: a, kept: make(map[uint64]bool)} }

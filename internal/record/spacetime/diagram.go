@@ -1,12 +1,11 @@
-// Package spacetime draws space-time diagrams: a lifeline for each node, time
-// downwards, an arrow for each message from where it is sent to where it
-// arrives, a box while a node is in its critical section.
+// Package spacetime draws space-time diagrams: a lifeline for each node, time downwards, an arrow
+// for each message from where it is sent to where it arrives, a box while a node is in its critical
+// section.
 //
-// A [Diagram] lists what there is to see; rows are the steps of a schedule, one
-// event to each, so that their numbers are those of a printed trace. What it
-// shows is told apart by shape and shade as well as by colour. The drawing is a
-// function of the Diagram: an SVG file of its own, without scripts or fonts to
-// load, that any browser shows.
+// A [Diagram] lists what there is to see; rows are the steps of a schedule, one event each, so that
+// their numbers are those of a printed trace. Elements differ in shape and shade as well as in
+// colour. The drawing is a function of the Diagram: an SVG file of its own, without scripts or
+// fonts to load, that any browser shows.
 package spacetime
 
 import (
@@ -131,8 +130,8 @@ type Painter struct {
 	row    int
 	at     map[dme.NodeID]int // the row of each node's last step
 	flight map[uint64]Message // on their way, by number
-	gone   map[uint64]Message // of which a copy may still arrive
-	inside map[dme.NodeID]int // row of the entry of who is inside
+	gone   map[uint64]Message // a copy may still arrive
+	inside map[dme.NodeID]int // row of the entry of each node inside
 	down   map[dme.NodeID]int // row since which a node is no part of the system
 }
 
@@ -254,7 +253,7 @@ func (p *Painter) fault(e *recording.Event) {
 	case dme.Depart:
 		label = "leave"
 	default:
-		label = fmt.Sprintf("%d is %v", e.Peer, e.What) // nobody could guess what the dot is
+		label = fmt.Sprintf("%d is %v", e.Peer, e.What) // a bare dot would be a riddle
 	}
 	p.mark(e, p.row, mark, label)
 	if e.What == dme.Crash {

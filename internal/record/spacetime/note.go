@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// laneNoted is how far lifelines are apart at least where states stand beside them.
+// laneNoted is how far lifelines are apart at least if states stand beside them.
 const laneNoted = 190
 
 func (g *drawing) countNotes() {

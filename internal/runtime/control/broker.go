@@ -1,11 +1,10 @@
-// Package control is the control plane of a run: how the coordinator directs
-// its workers and hears from them. It speaks NATS, and is the only package that
-// does so for control.
+// Package control is the control plane of a run: how the coordinator directs its workers and hears
+// from them. It speaks NATS, and is the only package that does so for control.
 //
-// A [Leader] (the coordinator) calls workers and waits for their answers, for a
-// bounded time, and names those who stay silent. A [Member] (a worker) joins,
-// answers, and reports what goes wrong. The messages are JSON, but for records,
-// which are binary. Nothing of the algorithms under test passes here.
+// A [Leader] (the coordinator) calls workers and waits for their answers, for a bounded time, and
+// names those that stay silent. A [Member] (a worker) joins, answers, and reports what goes wrong.
+// The messages are JSON, but for records, which are binary. Nothing of the algorithms under test
+// passes here.
 package control
 
 import (

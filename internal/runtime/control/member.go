@@ -103,8 +103,7 @@ func (m *Member) Renew(ctx context.Context) (may bool, err error) {
 	return strconv.ParseBool(string(answer.Data))
 }
 
-// Ended tells when the control plane is gone, and why; nil when a quit command has been
-// answered.
+// Ended yields when the control plane is gone, and why; nil when a quit command has been answered.
 func (m *Member) Ended() <-chan error { return m.ended }
 
 func (m *Member) Close() { m.conn.Close() }
@@ -210,8 +209,8 @@ func (l *Leader) ask(ctx context.Context, worker int, c Command) (Reply, error) 
 // Silence is the error of calls that were not answered in time.
 type Silence struct {
 	Op      Op
-	Workers []int // who did not answer, in ascending order
-	Absent  []int // of these, who has no connection to the broker
+	Workers []int // that did not answer, in ascending order
+	Absent  []int // those of them without a connection to the broker
 }
 
 func (s *Silence) Error() string {

@@ -74,7 +74,7 @@ type Command struct {
 	Nodes   []dme.NodeID          `json:"nodes,omitempty"` // down, up, seize, free, leave, begin: of these
 	Addr    string                `json:"addr,omitempty"`  // up: where it listens
 	Life    uint32                `json:"life,omitempty"`  // up: its incarnation
-	As      Condition             `json:"as,omitempty"`    // seize: where it is so
+	As      Condition             `json:"as,omitempty"`    // seize: if it is so
 	Sides   [][]dme.NodeID        `json:"sides,omitempty"` // cut
 	Cut     int                   `json:"cut,omitempty"`   // cut, heal: which
 	Chunk   int                   `json:"chunk,omitempty"` // entries, events: which
@@ -102,11 +102,11 @@ type Assignment struct {
 	Broker *nats.Broker            `json:"broker,omitempty"` // of a brokered network; without a URL it is the control plane's
 
 	Servers  []string  `json:"servers,omitempty"`  // where those of a lock service are reached
-	Resource *Resource `json:"resource,omitempty"` // what critical sections share, where they share something
+	Resource *Resource `json:"resource,omitempty"` // what critical sections share, if they share something
 
-	Incarnation  uint32                `json:"incarnation"`            // of the worker: 1 where it is the first of its nodes
-	Incarnations map[dme.NodeID]uint32 `json:"incarnations,omitempty"` // of the others where they are not 1, by their first nodes
-	Absent       []dme.NodeID          `json:"absent,omitempty"`       // who is not there
+	Incarnation  uint32                `json:"incarnation"`            // of the worker: 1 if it is the first of its nodes
+	Incarnations map[dme.NodeID]uint32 `json:"incarnations,omitempty"` // of the others if they are not 1, by their first nodes
+	Absent       []dme.NodeID          `json:"absent,omitempty"`       // nodes that are not there
 	Joins        bool                  `json:"joins,omitempty"`        // its nodes are to join the system, which goes on already
 	Tolerant     bool                  `json:"tolerant,omitempty"`     // others may be lost, and the run goes on
 
@@ -152,7 +152,7 @@ type Reply struct {
 	Refusals []string            `json:"refusals,omitempty"`
 	Failed   uint64              `json:"failed,omitempty"`  // report: calls of Lock that a service has answered with an error
 	Expired  uint64              `json:"expired,omitempty"` // report: locks that were lost while they were held
-	Types    []string            `json:"types,omitempty"`   // report: what kinds 1, 2, … of messages are called, where the nodes decide that
+	Types    []string            `json:"types,omitempty"`   // report: what kinds 1, 2, … of messages are called, if the nodes decide that
 	States   []string            `json:"states,omitempty"`
 	Waits    *stall.Standstill   `json:"waits,omitempty"`    // states: what your nodes wait for
 	Traffic  []Traffic           `json:"traffic,omitempty"`  // traffic: of your nodes with those that they have to do with

@@ -37,7 +37,7 @@ func (c *coordinator) observe(ctx context.Context) (measure.Observation, error) 
 		o.Traffic = append(o.Traffic, n.Traffic)
 	}
 	if foreign.Is(c.job.Algorithm.Name) {
-		o.Job = withKinds(c.job, nil) // until the workers tell
+		o.Job = withKinds(c.job, nil) // until the workers report them
 	}
 	c.describeHosts(reports, &o)
 	c.observeFaults(left, &o)
@@ -137,8 +137,8 @@ func (c *coordinator) entries(ctx context.Context, reports []control.Reply, o *m
 	})
 }
 
-// inTime leaves out what a worker has recorded after the run was interrupted: the
-// others have told their part at other times.
+// inTime leaves out what a worker has recorded after the run was interrupted: the workers report at
+// different times.
 func (c *coordinator) inTime(worker int, entries []record.Entry) []record.Entry {
 	if c.cut == 0 {
 		return entries
@@ -147,8 +147,8 @@ func (c *coordinator) inTime(worker int, entries []record.Entry) []record.Entry 
 	return slices.DeleteFunc(entries, func(e record.Entry) bool { return e.Exited > cut })
 }
 
-// result turns the observation into the run's result. err is what ended the run
-// before its time, if anything did; the cause of life's end says who failed.
+// result turns the observation into the run's result. err is what ended the run early, if anything
+// did; the cause of life's end says which worker failed.
 func (c *coordinator) result(life context.Context, o measure.Observation, err error) *runs.Result {
 	var f *failure
 	if errors.As(context.Cause(life), &f) {
@@ -221,10 +221,9 @@ const (
 	settlingTimer = time.Second           // while timers are armed, which some algorithm keeps for ever
 )
 
-// quiet returns what until asks whether the system is quiescent. Once nodes were
-// killed, messages to them are missing for ever: then the system is quiescent
-// where nothing has moved for longer than a message takes, and from then on while
-// no more are missing than were.
+// quiet returns what until asks whether the system is quiescent. Once nodes were killed, messages
+// to them are missing for ever: then the system is quiescent if nothing has moved for longer than a
+// message takes, and from then on while no more are missing than were.
 func (c *coordinator) quiet() func(before, now sums) bool {
 	if c.faults == nil {
 		return quiet
@@ -288,9 +287,9 @@ func (c *coordinator) events(ctx context.Context, reports []control.Reply) error
 	return nil
 }
 
-// nameKinds gives the kinds of messages their names where nodes decide what these
-// are. Every worker numbers them in the order in which it meets them; here they get
-// numbers that are the same for all. Without the workers' reports they have no names.
+// nameKinds gives the kinds of messages their names if nodes decide what these are. Every worker
+// numbers them in the order in which it meets them; here they get numbers that are the same for
+// all. Without the workers' reports they have no names.
 func (c *coordinator) nameKinds(o *measure.Observation, reports []control.Reply) {
 	if !foreign.Is(o.Job.Algorithm.Name) {
 		return

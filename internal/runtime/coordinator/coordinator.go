@@ -52,20 +52,18 @@ type Options struct {
 	// Started is called with each worker process.
 	Started func(launch.Process)
 
-	// Progress is called about ten times a second while the workload goes on; nil
-	// where nobody looks.
+	// Progress is called about ten times a second while the workload goes on, unless it is nil.
 	Progress func(*run.State)
 
-	// Idle is called, again and again, while nothing has moved for a while; nil where it
-	// makes no difference.
+	// Idle is called, again and again, while nothing has moved for a while, unless it is nil.
 	Idle func()
 
-	// Partial asks for a result also where the context ends while the workload goes
-	// on: of what was measured until then, and marked so. Else there is none.
+	// Partial asks for a result even if the context ends while the workload goes on: of what was
+	// measured until then, and marked so. Else there is none.
 	Partial bool
 
-	// Record is how many events of each node are recorded; 0 for none. Recorded is
-	// called with them where the run ended so that its workers could tell.
+	// Record is how many events of each node are recorded; 0 for none. Recorded is called with them
+	// if the run ended so that its workers could tell.
 	Record   int
 	Recorded func(recording.Kept)
 
@@ -77,9 +75,8 @@ type Options struct {
 	Save func(*runs.Result) error
 }
 
-// Run carries out the job. It returns an error, and no result, where the run
-// could not begin or was interrupted ([Options.Partial] says more); a run that
-// began and failed has a result that says so.
+// Run carries out the job. It returns an error, and no result, if the run could not begin or was
+// interrupted ([Options.Partial] says more); a run that began and failed has a result that says so.
 func Run(ctx context.Context, job *run.Job, opt Options) (*runs.Result, error) {
 	if !job.Network.Real() {
 		return nil, fmt.Errorf("coordinator: %s has no worker processes", job.Network.Name)
@@ -98,7 +95,7 @@ type coordinator struct {
 	opt    Options
 	places []*place // by worker
 	clock  *clock.Clock
-	broker *nats.Server // of the control plane; nil where it is elsewhere
+	broker *nats.Server // of the control plane; nil if it is elsewhere
 	leader *control.Leader
 	run    string                  // names it on the control plane
 	key    [transport.KeySize]byte // of the run
@@ -115,20 +112,20 @@ type coordinator struct {
 	looked   []host.Reading // by node, of the latest look by until
 	unproven time.Time      // when anything last moved as a standstill was not proven
 	shown    time.Time      // when Options.Progress was last called
-	survey   *survey        // of the ways between hosts; nil where they cannot tell
+	survey   *survey        // of the ways between hosts; nil if they cannot measure them
 	fail     context.CancelCauseFunc
 	failed   atomic.Bool // something has gone wrong with a worker or the control plane
 	ending   atomic.Bool // workers may go: their end is no failure any more
 
 	edges     [][2]uint32
 	delays    []int64 // one-way, of the pings that were answered
-	spaced    []int64 // likewise, of pings as far apart as handovers
+	spaced    []int64 // the same, of pings as far apart as handovers
 	lostPings int     // that were not answered
 	doubted   int     // see confirm
 	perEntry  map[int]uint64
 	start     int64
 	stop      int64
-	cut       int64 // when the run was interrupted: what came later is left out; 0 where it was not
+	cut       int64 // when the run was interrupted: what came later is left out; 0 if it was not
 
 	lapses *clock.Lapses
 	missed uint64    // messages that are missing since the system was last quiescent
@@ -148,7 +145,7 @@ func (c *coordinator) warn(format string, args ...any) {
 func start(ctx context.Context, job *run.Job, opt Options) (_ *coordinator, err error) {
 	c := &coordinator{job: job, opt: opt, clock: clock.New()}
 	c.lapses = clock.WatchLapses(c.clock.Now, lapseEvery)
-	rand.Read(c.key[:]) // never fails: it ends the program where there is no randomness
+	rand.Read(c.key[:]) // never fails: it ends the program if there is no randomness
 	c.places = divide(job.Spec.Nodes, job.Spec.NodesPerWorker)
 	defer func() {
 		if err != nil {
@@ -205,7 +202,7 @@ func (c *coordinator) live(ctx context.Context) (*runs.Result, error) {
 		err = c.collect(after, &o) // the records of a stalled run say how far it came
 	}
 	if ctx.Err() != nil && (!c.opt.Partial || platform.Insisted(ctx)) {
-		c.failed.Store(true) // who is in a hurry does not wait for workers to end in order
+		c.failed.Store(true) // an insisting user does not wait for workers to end in order
 		return nil, ctx.Err()
 	}
 	o.Delays, o.HandoverDelays = c.measured()

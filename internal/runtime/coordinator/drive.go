@@ -18,11 +18,11 @@ import (
 
 const (
 	pollRun   = 2 * time.Millisecond   // between looks at a run that goes by itself
-	pollFar   = 20 * time.Millisecond  // the same where the hosts have to be asked
+	pollFar   = 20 * time.Millisecond  // the same if the hosts have to be asked
 	pollStep  = 30 * time.Microsecond  // between looks while a step is awaited
 	leadBase  = 5 * time.Millisecond   // from the command to begin to the beginning, so that all have heard it
 	leadExtra = 100 * time.Microsecond // for each worker
-	leadFar   = 50 * time.Millisecond  // more, where workers are on other hosts
+	leadFar   = 50 * time.Millisecond  // more, if workers are on other hosts
 )
 
 func (c *coordinator) drive(ctx context.Context) error {
@@ -114,8 +114,8 @@ func (c *coordinator) step(ctx context.Context, arrivals []workload.Arrival, now
 	return err
 }
 
-// lead is how far ahead, in nanoseconds, something is arranged of which all
-// workers have to hear beforehand.
+// lead is how far ahead, in nanoseconds, an event is scheduled that all workers have to hear of
+// first.
 func (c *coordinator) lead() int64 {
 	lead := leadBase + time.Duration(len(c.places))*leadExtra
 	if c.several() {
@@ -124,8 +124,8 @@ func (c *coordinator) lead() int64 {
 	return int64(lead)
 }
 
-// drain waits for quiescence. A system with a perpetual token falls silent only
-// once its nodes are told that no more requests will come.
+// drain waits for quiescence. A system with a perpetual token falls silent only once its nodes hear
+// that no more requests will come.
 func (c *coordinator) drain(ctx context.Context) error {
 	if _, ok := c.job.System.Node(1).(dme.Stopper); ok {
 		if _, err := c.all(ctx, control.Command{Op: control.OpStop}); err != nil {
@@ -206,7 +206,7 @@ func (c *coordinator) show(ctx context.Context, now sums) {
 		Elapsed: time.Duration(max(0, c.clock.Now()-c.start)), Duration: c.job.Plan.Duration(),
 		Entries: now.entries, Of: uint64(c.job.Plan.Requests()), Waiting: now.requesting,
 	}
-	all, _ := c.witness(ctx, true) // of a host that is lost, the next reading tells
+	all, _ := c.witness(ctx, true) // the next reading reports a lost host
 	for _, w := range all {
 		if w.Waits != nil {
 			s.Waits.Add(w.Waits)
@@ -231,7 +231,7 @@ func (c *coordinator) end() {
 		foreign.EndStrays(c.run)
 	}
 	c.locks.close()
-	_ = c.shared.remove() // where the server does not answer, nobody is left to tell
+	_ = c.shared.remove() // if the server does not answer, this is all that can be done
 	c.survey.close()
 	c.data.close()
 	if c.broker != nil {
@@ -259,8 +259,8 @@ func (c *coordinator) dismiss() {
 	}
 }
 
-// wait sleeps for well under a millisecond where that is asked: the Go runtime's own
-// timers do not when the process is idle.
+// wait sleeps for well under a millisecond if that is asked: the Go runtime's own timers do not
+// when the process is idle.
 func wait(d time.Duration) {
 	t := unix.NsecToTimeval(int64(d))
 	_, _ = unix.Select(0, nil, nil, nil, &t) // woken early by a signal, the caller just looks sooner

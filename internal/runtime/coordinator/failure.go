@@ -15,7 +15,7 @@ import (
 
 // failure is why a run cannot go on: a process died, a link broke.
 type failure struct {
-	nodes  []dme.NodeID // who failed; nil where it was nobody in particular
+	nodes  []dme.NodeID // that failed; nil if none in particular
 	what   string
 	stderr []string // of the process that failed
 }
@@ -125,8 +125,8 @@ func (c *coordinator) lapsed(who string, lapses []clock.Lapse) {
 	}
 }
 
-// tellLapses warns where processes did not run for a while: times are longer by
-// that, and that is not the algorithm's doing.
+// tellLapses warns if processes did not run for a while: times are longer by that, and that is not
+// the algorithm's doing.
 func (c *coordinator) tellLapses() {
 	if c.start == 0 {
 		return

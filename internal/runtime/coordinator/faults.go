@@ -35,9 +35,9 @@ type injector struct {
 	done     chan struct{} // closed when it has ended
 	ended    atomic.Bool   // it is to end
 
-	holding  []stay  // faults that strike whoever is inside
-	unarmed  bool    // nobody was asked yet to stay inside for the first of them
-	seekNext []int64 // by fault: when somebody with its role is sought again
+	holding  []stay  // faults that strike the node inside
+	unarmed  bool    // no node has been asked yet to stay inside for the first of them
+	seekNext []int64 // by fault: when to look again for a node in its role
 	cuts     []int   // partitions that are there
 
 	mu        sync.Mutex
@@ -50,12 +50,12 @@ type injector struct {
 	asked     map[dme.NodeID]asked
 
 	readings []host.Reading // by node; for the goroutine that carries out faults
-	tellings atomic.Int32   // hosts that are lost, and of which the others are not told yet
-	telling  sync.WaitGroup // for who tells them
+	tellings atomic.Int32   // lost hosts that the others have not been told about yet
+	telling  sync.WaitGroup // for the goroutines that do so
 	legacy                  // of these hosts
 }
 
-// stay is a fault that strikes whoever makes an entry.
+// stay is a fault that strikes the node that makes an entry.
 type stay struct {
 	order uint64 // its place among all entries
 	fault int
@@ -74,7 +74,7 @@ func (c *coordinator) injector(ctx context.Context) (*injector, error) {
 		legacy: legacy{left: make(map[dme.NodeID]control.Left), told: make(map[int]int64)},
 	}
 	for k, f := range faults {
-		if f.Event == fault.Entry && f.Role == fault.Holder && f.Kind != fault.Restart { // whom that is for is not inside
+		if f.Event == fault.Entry && f.Role == fault.Holder && f.Kind != fault.Restart { // the node it is for is not inside
 			i.holding = append(i.holding, stay{f.Count, k})
 		}
 	}
@@ -100,8 +100,8 @@ func (i *injector) begin() {
 	go i.run()
 }
 
-// arm asks whoever makes the next entry that a fault waits for to stay inside. Where
-// there are several hosts it does so once the entry before was made.
+// arm asks the node that makes the next entry a fault waits for to stay inside. If there are
+// several hosts it does so once the entry before was made.
 func (i *injector) arm() error {
 	if len(i.holding) == 0 {
 		return nil
@@ -174,7 +174,7 @@ func (i *injector) lookForEvents() error {
 	return nil
 }
 
-// publish notes what those want to know who lead the run.
+// publish notes what the goroutine that leads the run wants to know.
 func (i *injector) publish() {
 	returns := i.director.Lasts(fault.Pause)
 	for id := dme.NodeID(1); int(id) <= len(i.readings) && !returns; id++ {
@@ -188,7 +188,7 @@ func (i *injector) publish() {
 
 // expected is what is to happen yet at a time that is known.
 type expected struct {
-	keeps    bool // the run is to go on although nobody asks: nodes come back, or go on
+	keeps    bool // the run is to go on without requests: nodes come back, or go on
 	relieves bool // a system that stands still may go on by it
 }
 
@@ -216,8 +216,8 @@ func (i *injector) Down(id dme.NodeID) bool {
 	return !i.c.at(i.c.workerOf(id)).state.expected()
 }
 
-// Players implements [fault.Runtime]. It finds one at a time, who is kept in the role; who
-// stands still keeps it anyway.
+// Players implements [fault.Runtime]. It finds one at a time and keeps it in the role; a paused
+// node keeps it anyway.
 func (i *injector) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 	c, f := i.c, &i.c.job.Faults[k]
 	now := c.clock.Now()
@@ -265,7 +265,7 @@ func (i *injector) Players(k int, nodes []dme.NodeID) ([]dme.NodeID, error) {
 	return nil, nil
 }
 
-// catch returns who has entered and stays inside for a fault, if it may hit that one.
+// catch returns the node that has entered and stays inside for a fault, if it may hit that one.
 func (i *injector) catch(k int, nodes []dme.NodeID) (dme.NodeID, error) {
 	c := i.c
 	id, err := c.stays(i.ctx)

@@ -121,7 +121,7 @@ func (c *coordinator) lostHost(err error) error {
 	return f
 }
 
-// witness asks what the witnesses of all hosts have seen; that of a lost one says nothing.
+// witness asks what the witnesses of all hosts have seen; that of a lost one is empty.
 func (c *coordinator) witness(ctx context.Context, waits bool) ([]host.Witness, error) {
 	all := make([]host.Witness, len(c.hosts))
 	err := c.onHosts(func(k int, h host.Host) (err error) {
@@ -139,9 +139,9 @@ func (c *coordinator) entered(ctx context.Context) (sum uint64, err error) {
 	return sum, err
 }
 
-// hold asks whoever makes the entry of that place, or the first after it, to stay
-// inside; 0 asks nobody any more. Where there are several hosts, none knows the order
-// of all entries: the first after the call stays.
+// hold asks the node that makes the entry of that place, or the first after it, to stay inside; 0
+// withdraws that. If there are several hosts, none knows the order of all entries: the first after
+// the call stays.
 func (c *coordinator) hold(ctx context.Context, order uint64) error {
 	if len(c.hosts) > 1 {
 		order = min(order, 1)
@@ -168,8 +168,7 @@ func (c *coordinator) bury(ctx context.Context, id dme.NodeID) (control.Left, er
 // lastLook bounds how long the hosts are asked what they saw of a run that is over.
 const lastLook = 5 * time.Second
 
-// afterwards is a context for what is asked of hosts once a run is over, in whatever
-// way.
+// afterwards is a context for questions to hosts once a run is over, for whatever reason.
 func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 }

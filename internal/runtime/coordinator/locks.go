@@ -14,9 +14,9 @@ import (
 	"dmebench/workload/fault"
 )
 
-// lockService is the service that the run measures, where that is what it measures.
+// lockService is the service that the run measures, if that is what it measures.
 type lockService struct {
-	group   *lockserver.Group // nil where the run measures an algorithm
+	group   *lockserver.Group // nil if the run measures an algorithm
 	service lock.Service
 	before  lock.Status
 }
@@ -58,7 +58,7 @@ func (c *coordinator) openLocks(ctx context.Context) error {
 	return nil
 }
 
-// observe says what the servers tell of the run; nil where there are none.
+// observe returns what the servers report of the run; nil if there are none.
 func (l *lockService) observe(ctx context.Context, nodes []noderun.Counts) *runs.Service {
 	if l.service == nil {
 		return nil
@@ -109,7 +109,7 @@ func (c *coordinator) serverOf(id dme.NodeID) (server int, ok bool) {
 	return server, server >= 0
 }
 
-// leader returns which server leads, by its number for faults; none where nobody does now.
+// leader returns the server that leads, by its number for faults; none if there is no leader now.
 func (l *lockService) leader(ctx context.Context, nodes int) []dme.NodeID {
 	s, err := l.service.Status(ctx)
 	if err != nil || s.Leader < 0 {

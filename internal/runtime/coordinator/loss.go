@@ -18,36 +18,35 @@ import (
 	"dmebench/workload/fault"
 )
 
-// What is here lets a run go on where a host is lost and the algorithm is made for
-// nodes that crash. A node must not be taken for crashed while it is in the critical
-// section, so the others are told when each worker of the host
+// This file lets a run go on when a host is lost, if the algorithm is made for nodes that crash. A
+// node must not be taken for crashed while it is in the critical section, so the others are told
+// when each worker of the host
 //
-//   - has answered that its nodes do nothing any more (control.OpFence): one whose agent
-//     alone is lost does so at once, and hands over what it leaves; or
+//   - has answered that its nodes do nothing any more (control.OpFence): one whose agent alone is
+//     lost does so at once, and hands over what it leaves; or
 //   - was reaped by the agent, which has said so; or
 //   - must have ended, because its lease is over.
 //
-// A worker asks for its lease all the time, and counts it from its question on. So it is
-// over a lease after the latest answer, however long that was on its way. But who stands
-// still cannot end itself: unless the connection of such a worker has ended as well,
-// entries are undecided until it is heard of ([measure.Doubt]). They are undecided from its
-// latest question on if it was out of reach and has not handed over what it recorded: an
-// algorithm may have let others in before anybody was told.
+// A worker renews its lease all the time, and counts it from its question on. So it ends at most a
+// lease after the latest answer, however long that was on its way. But a stopped worker cannot end
+// itself: unless its connection has ended as well, entries are undecided until it is heard of
+// ([measure.Doubt]). They are undecided from its latest question on if it was out of reach and has
+// not handed over what it recorded: an algorithm may have let others in before any node was told.
 
 const (
-	// hostTimeout is how long it takes at most until a host is known to be lost that
-	// nobody reaches: others may notice before that one of its nodes is not reached.
+	// hostTimeout is how long it takes at most to find that an unreachable host is lost: others may
+	// notice before that one of its nodes is not reached.
 	hostTimeout = 15 * time.Second
 
 	leaseTime   = 5 * time.Second // of a worker on another host
-	leaseMargin = 2 * time.Second // clocks run apart, and who has looked at one may wait for a core
+	leaseMargin = 2 * time.Second // clocks drift apart, and a process that has read one may wait for a core
 
 	fenceAnswer = time.Second // for a worker of a lost host
 	fencePause  = 100 * time.Millisecond
 )
 
-// lease is how long a worker may go on without hearing its coordinator; 0 for any time
-// where it is that one's child. Who is to stand still on purpose may do so.
+// lease is how long a worker may go on without hearing its coordinator; 0 for any time if it is the
+// coordinator's child. A worker that a fault pauses may stand still that much longer.
 func (c *coordinator) lease() time.Duration {
 	if !c.several() {
 		return 0
@@ -76,12 +75,12 @@ func (c *coordinator) grant(worker int) bool {
 type legacy struct {
 	entries []record.Entry
 	left    map[dme.NodeID]control.Left
-	told    map[int]int64 // by host: when the others were told
+	told    map[int]int64 // by host: when the others heard of it
 	doubts  []measure.Doubt
 }
 
-// orGoOn is called with the error of what was asked of a host. Where the host is lost,
-// and the run goes on without it, there is none.
+// orGoOn is called with the error of what was asked of a host. If the host is lost, and the run
+// goes on without it, there is none.
 func (c *coordinator) orGoOn(k int, err error) error {
 	if err == nil || !c.goesOn.Load() || !errors.Is(err, host.ErrLost) {
 		return err
@@ -92,7 +91,7 @@ func (c *coordinator) orGoOn(k int, err error) error {
 	return nil
 }
 
-// lose goes on without a host. Where no other is left, the run fails.
+// lose goes on without a host. If no other is left, the run fails.
 func (c *coordinator) lose(k int, why error) {
 	var workers []int
 	var over time.Time // the last of their leases
@@ -119,14 +118,14 @@ func (c *coordinator) lose(k int, why error) {
 	}
 	i := c.faults
 	if over = over.Add(c.lease() + leaseMargin); i.ended.Load() {
-		over = time.Now() // nobody is told: only what is left counts
+		over = time.Now() // no node is to be told: only what is left counts
 	}
 	i.tellings.Add(1)
 	i.telling.Go(func() { i.goOnWithout(k, workers, over, why) })
 }
 
-// goOnWithout waits for the ends of the workers of a lost host, until their leases are
-// over at the latest, and then has the others told that its nodes are down.
+// goOnWithout waits until the workers of a lost host have ended, at the latest until their leases
+// are over, and then has the others told that its nodes are down.
 func (i *injector) goOnWithout(k int, workers []int, over time.Time, why error) {
 	c := i.c
 	var said *host.LostError
@@ -229,7 +228,7 @@ func (c *coordinator) inherit(ctx context.Context, w int, r control.Reply) bool 
 			entries, err = record.Decode(entries, chunk.Entries)
 		}
 		if err != nil {
-			return false // its nodes are told to be missing
+			return false // its nodes are reported as missing
 		}
 	}
 	i := c.faults
@@ -286,7 +285,7 @@ func (c *coordinator) lostWith(worker int) bool {
 	if !c.goesOn.Load() {
 		c.fail(c.lostHost(err))
 	}
-	return true // whoever reads the counters next takes its nodes for crashed
+	return true // the next reader of the counters takes its nodes for crashed
 }
 
 // isLost reports whether a worker is on a host without which the run goes on: nothing

@@ -40,8 +40,8 @@ func (c *coordinator) within(ctx context.Context, d time.Duration, workers []int
 	return c.leader.Call(limited, workers, command)
 }
 
-// each calls some workers, each with its own command, within the bound of a
-// phase. Where the run has failed meanwhile, that is the error.
+// each calls some workers, each with its own command, within the bound of a phase. If the run has
+// failed meanwhile, that is the error.
 func (c *coordinator) each(ctx context.Context, workers []int, command func(worker int) control.Command) ([]control.Reply, error) {
 	begin := time.Now()
 	replies, err := c.within(ctx, c.bound(), workers, command)
@@ -100,7 +100,7 @@ func (c *coordinator) blame(ctx context.Context, err error) error {
 	return err
 }
 
-// launch starts the processes, and whoever watches over them.
+// launch starts the processes, and the goroutines that watch over them.
 func (c *coordinator) launch(ctx context.Context) error {
 	c.run = rand.Text()
 	var err error
@@ -132,7 +132,7 @@ func (c *coordinator) launch(ctx context.Context) error {
 	return nil
 }
 
-// startWorker starts a worker's process, the next one where there was one.
+// startWorker starts a worker's process, the next one if there was one.
 func (c *coordinator) startWorker(ctx context.Context, w int) error {
 	procs, _ := strconv.Atoi(c.job.NetOptions.Get("gomaxprocs"))
 	at := c.places[w]
@@ -284,8 +284,8 @@ func (c *coordinator) book() transport.AddressBook {
 	return book
 }
 
-// connect is the barrier: every worker answers once it is connected to those
-// whom it is going to talk to.
+// connect is the barrier: every worker answers once it is connected to the processes it is going to
+// talk to.
 func (c *coordinator) connect(ctx context.Context) error {
 	_, err := c.all(ctx, control.Command{Op: control.OpConnect, Book: c.book()})
 	return err

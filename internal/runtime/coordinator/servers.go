@@ -20,7 +20,7 @@ const storeBytes = 16 << 20
 
 // sharedResource is what critical sections share, in a run where they share something.
 type sharedResource struct {
-	bucket *witness.Bucket // nil where they do not
+	bucket *witness.Bucket // nil if they do not
 	broker *nats.Broker    // where it is; nil for the server of the control plane
 }
 
@@ -88,9 +88,9 @@ func (r *sharedResource) remove() error {
 // dataPlane is what the frames of a brokered network pass. It is apart from the
 // control plane's broker: neither waits for the other's connections and queues.
 type dataPlane struct {
-	broker    *nats.Broker // nil where the network has none
-	told      *nats.Broker // of which workers are told: that of the control plane each knows by itself
-	server    *nats.Server // the run's own; nil where the broker is elsewhere
+	broker    *nats.Broker // nil if the network has none
+	told      *nats.Broker // that workers are to use: the control plane's is known to each
+	server    *nats.Server // the run's own; nil if the broker is elsewhere
 	sequencer *nats.Sequencer
 }
 

@@ -90,14 +90,14 @@ func (c *coordinator) inquire(ctx context.Context, command control.Command) ([]c
 	return replies, c.blame(ctx, c.excuse(begin, err))
 }
 
-// dead says that a run will never move again, where two sums that agree prove it, and nil
-// where they do not. Nodes wait; nobody is inside, no timer is armed, every message was
-// handled that was not lost with a node, nobody who is idle will ask, and no fault is still
-// to strike or to end. Only a handler that is under way could change that, and
-// [coordinator.confirm] waits for it, as it takes every node's lock before it looks once more.
+// dead says that a run will never move again, if two equal sums prove it, and nil if they do not.
+// Nodes wait; none is inside, no timer is armed, every message was handled that was not lost with a
+// node, no idle node will ask, and no fault is still to strike or to end. Only a handler that is
+// under way could change that, and [coordinator.confirm] waits for it, as it takes every node's
+// lock before it looks once more.
 //
-// The counters prove it only where a message is handled at most once, and all that moves a
-// node is counted.
+// The counters prove it only if a message is handled at most once, and all that moves a node is
+// counted.
 func (c *coordinator) dead(ctx context.Context, before, now sums, since time.Time) error {
 	if before != now || now.requesting == 0 || now.inside > 0 || now.timers > 0 ||
 		time.Since(since) < settling || !c.countable() || !c.faults.spent() {
@@ -149,11 +149,11 @@ func (i *injector) spent() bool {
 	}
 }
 
-// What is here tells a standstill of the algorithm from one of the network: on links that
-// lose nothing, a message that was sent and not handled is held by somebody.
+// This file separates a standstill of the algorithm from one of the network: on links that lose
+// nothing, a message that was sent and not handled is being held up.
 
-// traffic asks the workers what their nodes have sent each other, where messages are missing
-// that cannot have been lost; nil elsewhere. A partition on purpose loses them.
+// traffic asks the workers what their nodes have sent each other, if messages are missing that
+// cannot have been lost; nil elsewhere. A partition on purpose loses them.
 func (c *coordinator) traffic(ctx context.Context, seen sums) ([]control.Reply, error) {
 	cut := func(f fault.Fault) bool { return f.Kind == fault.Partition }
 	if seen.sent <= seen.handled || !c.job.Guarantees().Reliable || slices.ContainsFunc(c.job.Faults, cut) {
@@ -217,12 +217,12 @@ func (s *stall) status() runs.Status {
 
 type progress struct {
 	limit   time.Duration // how long nothing may move while requests wait
-	hold    time.Duration // how much longer, while somebody is in the critical section
+	hold    time.Duration // how much longer, while a node is in the critical section
 	lossy   bool          // that messages are lost is no fault of the links
 	last    sums
 	moved   time.Time // when anything last moved
-	entered time.Time // when somebody last left the critical section, or nobody waited
-	pending time.Time // when somebody last waited, was inside or had requests to make
+	entered time.Time // when a node last left the critical section, or none waited
+	pending time.Time // when a node last waited, was inside or had requests to make
 }
 
 func newProgress(limit, hold time.Duration) *progress {
@@ -236,8 +236,8 @@ func newProgress(limit, hold time.Duration) *progress {
 // and a perpetual token moves for ever.
 const patience = 10
 
-// forgive leaves a time out of account in which nobody could look: whether
-// anything moved then is not known.
+// forgive leaves a time out of account in which nothing could be observed: whether anything moved
+// then is not known.
 func (p *progress) forgive(d time.Duration) {
 	p.moved, p.entered, p.pending = p.moved.Add(d), p.entered.Add(d), p.pending.Add(d)
 }
@@ -247,9 +247,8 @@ func (p *progress) restart() {
 	p.moved, p.entered, p.pending = now, now, now
 }
 
-// observe takes new sums and says why the run is stalled, if it is. While
-// somebody is in the critical section, waiting is what the others should do;
-// but it ends, unless the process inside hangs.
+// observe takes new sums and says why the run is stalled, if it is. While a node is in the critical
+// section, the others should wait; but it ends, unless the process inside hangs.
 func (p *progress) observe(r sums) error {
 	now := time.Now()
 	if r != p.last {
@@ -264,7 +263,7 @@ func (p *progress) observe(r sums) error {
 	p.last = r
 	limit, where := p.limit, "the critical section is free"
 	if r.inside > 0 {
-		limit, where = p.limit+p.hold, "somebody has been in the critical section for longer than the workload says"
+		limit, where = p.limit+p.hold, "a node has been in the critical section for longer than the workload says"
 	}
 	still, dry := now.Sub(p.moved), now.Sub(p.entered)
 	switch {
@@ -272,7 +271,7 @@ func (p *progress) observe(r sums) error {
 		return &stall{what: fmt.Sprintf("%d requests are pending, %s, and nothing has moved for %v; messages sent %d, handled %d",
 			r.requesting, where, limit, r.sent, r.handled)}
 	case r.requesting > 0 && dry > patience*limit:
-		return &stall{what: fmt.Sprintf("%d requests are pending and nobody has left the critical section for %v, "+
+		return &stall{what: fmt.Sprintf("%d requests are pending and no node has left the critical section for %v, "+
 			"though messages flow; sent %d, handled %d", r.requesting, patience*limit, r.sent, r.handled)}
 	case !p.lossy && r.served() && r.sent != r.handled && still > limit:
 		what := "lost"

@@ -34,7 +34,7 @@ func (i *injector) Strike(k int, nodes []dme.NodeID) (at int64, err error) {
 	return i.revive(k, nodes)
 }
 
-// record notes what was done, and who waited then.
+// record notes what was done, and which nodes waited then.
 func (i *injector) record(k int, nodes []dme.NodeID) (at int64, err error) {
 	at = i.c.clock.Now()
 	if err := i.c.read(i.ctx, i.readings); err != nil {
@@ -53,9 +53,8 @@ func (i *injector) record(k int, nodes []dme.NodeID) (at int64, err error) {
 	return at, nil
 }
 
-// kill ends the processes of nodes at once. They are stopped first: from then on
-// they do nothing, and the critical section is free of them, before anybody can
-// notice that they are gone.
+// kill ends the processes of nodes at once. They are stopped first: from then on they do nothing,
+// and the critical section is free of them, before another node can notice that they are gone.
 func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 	c := i.c
 	for _, id := range nodes {
@@ -73,8 +72,8 @@ func (i *injector) kill(k int, nodes []dme.NodeID) (at int64, err error) {
 		}
 	}
 	for _, id := range nodes {
-		// It is not waited for: where cores are scarce it takes long until a process
-		// has ended that will never do anything again.
+		// It is not waited for: if cores are scarce it takes long until a process has ended that
+		// will never do anything again.
 		c.at(c.workerOf(id)).process.Kill()
 	}
 	return at, c.order(i.ctx, control.Command{Op: control.OpDown, Nodes: nodes})
@@ -100,7 +99,7 @@ func (i *injector) diedBefore(id dme.NodeID, err error) error {
 		if i.c.lostWith(i.c.workerOf(id)) {
 			return nil
 		}
-		<-i.ctx.Done() // who watches over it fails the run, with more to say
+		<-i.ctx.Done() // watch fails the run, and knows more
 		return nil
 	default:
 		return err
@@ -221,7 +220,7 @@ func (c *coordinator) letGo(ctx context.Context, w int, id dme.NodeID) error {
 	return c.order(ctx, control.Command{Op: control.OpDown, Nodes: []dme.NodeID{id}})
 }
 
-// What is here tells what was done to a run, and to whom.
+// This file reports what was done to a run, and to which nodes.
 
 // recount says what was done to the run, as the end of a sentence.
 func (i *injector) recount() string {
@@ -248,7 +247,7 @@ func (c *coordinator) observeFaults(left []host.NodeReport, o *measure.Observati
 	if i == nil {
 		return
 	}
-	i.telling.Wait() // for who hands over what a host leaves that is lost by now
+	i.telling.Wait() // for the goroutines that hand over what lost hosts left
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	o.Strikes = slices.Clone(i.strikes)

@@ -30,13 +30,13 @@ type survey struct {
 	c     *coordinator
 	hosts []host.Surveyor
 	peers []clock.Peer // of the hosts
-	port  *clock.Port  // of the coordinator; nil where it could not be opened
+	port  *clock.Port  // of the coordinator; nil if it could not be opened
 	links [][]clock.Link
 	end   context.CancelFunc // of the coordinator's own exchanges
 	going sync.WaitGroup
 
 	mu     sync.Mutex
-	silent []string // who cannot reach whom
+	silent []string // pairs that cannot reach each other
 }
 
 // startSurvey opens the ports of all hosts; without hosts that can do that, it does
@@ -236,11 +236,10 @@ func (s *survey) close() {
 const (
 	pingPairs = 32 // ordered pairs that are measured, spread over all edges
 	pingCount = 12 // pings along each
-	fewCount  = 2  // likewise, where all take as long, and that is longer than what they measure beside it
+	fewCount  = 2  // enough, if all take as long, and that is longer than what they measure beside it
 
-	// pingBudget bounds how long all pings together may take beyond what the links
-	// are told to take: those that are lost cost the time for which an answer is
-	// awaited.
+	// pingBudget bounds how long all pings together may take beyond the delay of the links: lost
+	// ones cost the time for which an answer is awaited.
 	pingBudget = 3 * time.Second
 	pingWait   = 250 * time.Millisecond // for an answer; a frame that takes longer counts as lost
 	pingBytes  = 64                     // what a ping takes, roughly, for links that are narrow
@@ -292,8 +291,8 @@ func spread(edges [][2]uint32, n int) [][2]uint32 {
 	return chosen
 }
 
-// pingAlong sends pings along the edges, as ask says, for budget beyond what the links
-// are told to take. It returns the one-way delays of those that were answered.
+// pingAlong sends pings along the edges, as ask says, for budget beyond the delay of the links. It
+// returns the one-way delays of those that were answered.
 func (c *coordinator) pingAlong(ctx context.Context, edges [][2]uint32, ask control.Command, budget time.Duration) ([]int64, error) {
 	links := c.job.Links()
 	if links.Typical(pingBytes) >= time.Millisecond && links.Steady() {
@@ -326,8 +325,8 @@ func (c *coordinator) pingAlong(ctx context.Context, edges [][2]uint32, ask cont
 	return delays, nil
 }
 
-// measured returns the delays of pings back to back and of spaced ones, each where
-// they are enough to speak of, and says what is missing.
+// measured returns the delays of pings back to back and of spaced ones, each if they are enough to
+// speak of, and says what is missing.
 func (c *coordinator) measured() (delays, spaced []int64) {
 	if c.lostPings > 0 {
 		c.warn("%d of the pings were not answered in time, and %d were: the links lose, or are slow; T speaks of what was answered",

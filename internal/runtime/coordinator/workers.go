@@ -21,8 +21,8 @@ type place struct {
 
 	// What follows is guarded by the coordinator's lock.
 
-	process     launch.Process // the latest; nil where there was none
-	incarnation uint32         // of the process; 0 where there was none
+	process     launch.Process // the latest; nil if there was none
+	incarnation uint32         // of the process; 0 if there was none
 	state       presence
 	joined      chan struct{}     // closed once the process has said that it is there
 	addr        string            // of its transport
@@ -166,15 +166,14 @@ func (c *coordinator) name(worker int) string {
 }
 
 const (
-	rollEvery = 500 * time.Millisecond // between looks at who has done something
+	rollEvery = 500 * time.Millisecond // between looks at which have done something
 	unseen    = 2 * time.Second        // a worker that has done nothing for so long is asked whether it is there
 
 	answerPerWorker = 10 * time.Millisecond // how much longer an answer may take for each worker of the run
 )
 
-// roll calls the workers of which nothing is seen, so that one that hangs is
-// found even where the others go on, and long before its links are given up. A
-// worker that does something is not disturbed.
+// roll calls the workers that show no activity, so that one that hangs is found even if the others
+// go on, and long before its links are given up. A worker that does something is not disturbed.
 type roll struct {
 	c      *coordinator
 	next   time.Time
@@ -183,7 +182,7 @@ type roll struct {
 	asking atomic.Bool
 }
 
-// forgive leaves a time out of account in which nobody could look.
+// forgive leaves a time out of account in which nothing could be observed.
 func (r *roll) forgive(d time.Duration) {
 	for w := range r.since {
 		r.since[w] = r.since[w].Add(d)
@@ -215,7 +214,7 @@ func (r *roll) call(ctx context.Context) {
 		return
 	}
 	for _, w := range quiet {
-		r.since[w] = now // those who answer are not asked again at once
+		r.since[w] = now // those that answer are not asked again at once
 	}
 	go func() {
 		defer r.asking.Store(false)

@@ -1,14 +1,14 @@
-// Package foreign runs nodes of a mutual exclusion algorithm that are written in
-// other languages, as processes of their own.
+// Package foreign runs nodes of a mutual exclusion algorithm that are written in other languages,
+// as processes of their own.
 //
-// A node reads JSON from its standard input and writes JSON to its standard
-// output, one message a line, as the nodes of Maelstrom do
+// A node reads JSON from its standard input and writes JSON to its standard output, one message a
+// line, as the nodes of Maelstrom do
 // (https://github.com/jepsen-io/maelstrom/blob/main/doc/protocol.md):
 //
 //	{"src": "n1", "dest": "n2", "body": {"type": "REQUEST", "clock": 7}}
 //
-// Nodes are called n1, n2, … nN. The client of node n3 is c3: it is the local
-// process that asks for the critical section. What passes between the two is
+// Nodes are called n1, n2, … nN. The client of node n3 is c3: it is the local process that asks for
+// the critical section. What passes between the two is
 //
 //	c3 → n3   init      node_id, node_ids, msg_id; once, before anything else
 //	n3 → c3   init_ok   in_reply_to
@@ -16,19 +16,19 @@
 //	n3 → c3   entered   in_reply_to: it may enter; "clock" is the request's time stamp, if it has one
 //	c3 → n3   release   msg_id: it leaves
 //	n3 → c3   released  in_reply_to
-//	c3 → n3   stop      no more requests will come; only where init_ok said "stop": true
+//	c3 → n3   stop      no more requests will come; only if init_ok said "stop": true
 //
-// A client has one call under way at a time: it asks again only after released.
-// Everything that a node addresses to another node is carried to that node as it
-// is, over the network of the run; its type is what messages are counted by.
+// A client has one call under way at a time: it asks again only after released. Everything that a
+// node addresses to another node is carried to that node as it is, over the network of the run; its
+// type is what messages are counted by.
 //
-// [Algorithm] describes such nodes to everything that looks at algorithms. A
-// [Child] is the process of one node, and a [Host] what it lives in. A process
-// that breaks the protocol ends the run, with an error that names the node and the
-// line; one that enters when it was not asked is a violation of mutual exclusion.
+// [Algorithm] describes such nodes to everything that looks at algorithms. A [Child] is the process
+// of one node, and a [Host] what it lives in. A process that breaks the protocol ends the run, with
+// an error that names the node and the line; one that enters when it was not asked is a violation
+// of mutual exclusion.
 //
-// What goes on in the process cannot be seen: it is not searched, simulated or replayed,
-// and that it is idle is found out from outside, see [Child.idle].
+// What goes on in the process cannot be seen: it is not searched, simulated or replayed, and that
+// it is idle is found out from outside, see [Child.idle].
 package foreign
 
 import (
@@ -197,9 +197,9 @@ func (n *Node) Receive(_ dme.NodeID, _ dme.Message, out *dme.Outbox) {
 
 func (n *Node) State(*dme.Visitor) {}
 
-// Launcher starts processes that end with the process that this is, in whatever way
-// that ends. On Linux the kernel sees to it, but what it calls the parent is the
-// thread that has started a process: the launcher has one for itself.
+// Launcher starts processes that end with this process, however it ends. On Linux the kernel does
+// that, but its notion of a parent is the thread that has started a process: the launcher has one
+// for itself.
 type Launcher struct {
 	jobs chan func()
 }
@@ -253,8 +253,8 @@ func (t *Types) Names() []string {
 	return slices.Clone(t.names)
 }
 
-// Union lists types that several have met, by name; where there are more than counters, what
-// is left over is one, the last.
+// Union lists types that several have met, by name; if there are more than counters, what is left
+// over is one, the last.
 func Union(names []string) []string {
 	names = slices.Clone(names)
 	slices.Sort(names)

@@ -11,8 +11,8 @@ import (
 
 type calls struct {
 	last    int64 // the latest msg_id
-	asked   int64 // the request that is pending; 0 where none is
-	leaving int64 // the release that was not answered yet; 0 where none is
+	asked   int64 // the request that is pending; 0 if none is
+	leaving int64 // the release that was not answered yet; 0 if none is
 	again   bool  // the local process asks while that is so
 	late    bool  // the release has been waited for long
 	stops   bool  // the node wants to hear that no more requests will come
@@ -56,8 +56,8 @@ func (c *Child) release() {
 	c.overdue.Reset(c.Answer)
 }
 
-// remind is called when a release has not been answered for long. It gives the node
-// as much time again: perhaps it was this process that could not hear it.
+// remind is called when a release has not been answered for long. It gives the node as much time
+// again: perhaps this process was the one that could not hear it.
 func (c *Child) remind() {
 	c.host.Do(func() {
 		switch {

@@ -21,7 +21,7 @@ type Host interface {
 	Do(event func())
 	// Enter lets the local process into the critical section.
 	Enter(stamp dme.Stamp)
-	// Unasked counts an entry that nobody asked for.
+	// Unasked counts an entry without a request.
 	Unasked()
 	// Send sends a message of the kind to another node. body is valid during the call.
 	Send(to dme.NodeID, kind string, body []byte)
@@ -74,7 +74,7 @@ type Child struct {
 	reaped  bool
 	over    chan struct{} // it has been reaped
 	drained chan struct{} // what it wrote has been read
-	ended   chan struct{} // all that is known of its end has been told
+	ended   chan struct{} // all that is known about its end has been reported
 }
 
 type pipe struct {
@@ -93,9 +93,8 @@ type item struct {
 	kind []byte // of a message; nil for a call of the client
 }
 
-// Start starts the process of a node and tells it who it is. The launcher must
-// live for longer than the process. Nothing that the process says to other nodes is
-// heard before [Child.Begin].
+// Start starts the process of a node and sends it its number. The launcher must live longer than
+// the process. What the process says to other nodes before [Child.Begin] is not heard.
 func Start(l *Launcher, c Config, h Host) (*Child, error) {
 	args, err := Split(c.Command)
 	if err != nil {
@@ -164,7 +163,7 @@ func (c *Child) fail(format string, args ...any) {
 	c.failHeld(fmt.Sprintf(format, args...))
 }
 
-// failHeld is fail for whoever has the lock.
+// failHeld is fail with the lock held.
 func (c *Child) failHeld(what string) {
 	if !c.failed && !c.closed {
 		c.failed = true
@@ -172,12 +171,11 @@ func (c *Child) failHeld(what string) {
 	}
 }
 
-// graceAfterEnd is how long the last words of a process that has ended are waited
-// for: somebody else may have its pipes.
+// graceAfterEnd is how long the last words of a process that has ended are awaited: another process
+// may have its pipes.
 const graceAfterEnd = time.Second
 
-// await reaps the process, ends all that it has started, and fails the run where nobody told
-// it to go.
+// await reaps the process, ends all that it has started, and fails the run if it was not dismissed.
 func (c *Child) await(copied <-chan struct{}) {
 	c.reap()
 	close(c.over)
@@ -208,8 +206,8 @@ const markName = "DMEBENCH_NODE"
 
 func (c *Child) mark() string { return markName + "=" + c.Run + "/" + nodeName(c.ID) }
 
-// EndStrays kills what processes of a run's nodes have started and left behind, where the
-// system tells.
+// EndStrays kills processes that a run's nodes have started and left behind, on systems that list
+// them.
 func EndStrays(run string) { endMarked(markName + "=" + run + "/") }
 
 func (c *Child) killGroup() { _ = syscall.Kill(-c.PID(), syscall.SIGKILL) }

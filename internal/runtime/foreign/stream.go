@@ -83,7 +83,7 @@ func (c *Child) write() {
 		_, err := c.in.file.Write(i.rest)
 		c.mu.Lock()
 		if err != nil {
-			return // the process is gone or going, which await tells
+			return // the process is gone or going, and await reports it
 		}
 		c.touch()
 		c.written(i)
@@ -180,8 +180,8 @@ func (c *Child) noteLine(line []byte) {
 	c.said = append(c.said[:0], line[:min(len(line), excerptBytes+1)]...)
 }
 
-// output is what the process writes. Who reads it has heard all that was read before;
-// from when something is read until then, the node is not idle.
+// output is what the process writes. Once it has been read, everything read before has been
+// handled; from the read until then, the node is not idle.
 type output struct{ *Child }
 
 func (c output) Read(b []byte) (n int, err error) {
@@ -232,10 +232,10 @@ func (c *Child) deaf() (deaf bool) {
 type quiet struct {
 	timer      *time.Timer // calls look
 	latest     time.Time   // when something was last written or read
-	busy       bool        // as the host was told
+	busy       bool        // as reported to the host
 	reading    bool        // something was read and has not been heard to its end
 	unanswered bool        // a release is
-	lost       bool        // nobody reads what is written to it
+	lost       bool        // what is written to it is not read
 	line       []byte      // for lines to be written
 	told, said []byte      // the beginnings of the latest lines to it, and of it
 }
@@ -275,11 +275,11 @@ func (c *Child) look() {
 	c.timer.Reset(wait)
 }
 
-// idle reports whether the node has nothing left to do, as far as can be told: it
-// has been silent, everything written to it has been read by it, everything that it
-// wrote has been heard, it has answered release, and, where the system tells, none
-// of its threads runs. One that sleeps, to say something later, cannot be told from
-// one that waits for the next line: silence has to be long enough for that.
+// idle reports whether the node has nothing left to do, as far as can be seen: it has been silent,
+// it has read everything written to it, everything that it wrote has been handled, it has answered
+// release, and, where the system shows it, none of its threads runs. One that sleeps, to say
+// something later, looks like one that waits for the next line: the silence has to be long enough
+// for that.
 func (c *Child) idle() bool {
 	return !c.reading && len(c.queue) == 0 && !c.unanswered && c.rests()
 }

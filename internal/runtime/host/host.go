@@ -1,11 +1,10 @@
-// Package host is a host of a run as the run's coordinator sees it: where worker
-// processes are started and ended, where what they count can be read although they
-// die, where a witness sees who is in the critical section, and whose clock their
-// times are on.
+// Package host is a host of a run as the run's coordinator sees it: where worker processes are
+// started and ended, where what they count can be read although they die, where a witness sees
+// which node is in the critical section, and whose clock their times are on.
 //
-// A run has one or several hosts. [Local] is this one; others are agents' (package
-// agent). The coordinator leads all runs in the same way: a run on this host alone
-// is one with a single host that happens to be near.
+// A run has one or several hosts. [Local] is this one; others are agents' (package agent). The
+// coordinator leads all runs in the same way: a run on this host alone is one with a single, local
+// host.
 package host
 
 import (
@@ -70,13 +69,13 @@ type About struct {
 type Part struct {
 	Nodes   int          `json:"nodes"`             // of the whole run
 	Local   []dme.NodeID `json:"local"`             // that live on this host
-	Records int          `json:"records,omitempty"` // of a node's log that is to outlive its process; 0 where none is
-	Watched bool         `json:"watched,omitempty"` // somebody looks at how long nodes wait while the run goes on
+	Records int          `json:"records,omitempty"` // of a node's log that is to outlive its process; 0 if none is
+	Watched bool         `json:"watched,omitempty"` // the live line shows how long nodes wait
 }
 
 // Worker says which worker process to start.
 type Worker struct {
-	Boot       control.Boot // its broker is named by the host that starts it, where it is not
+	Boot       control.Boot // its broker is named by the host that starts it, if it is not
 	Name       string       // for errors: "worker 3"
 	GOMAXPROCS int          // 0 for the Go runtime's own choice
 }
@@ -98,8 +97,8 @@ type Witness struct {
 	Violations uint64              `json:"violations"`
 	First      string              `json:"first,omitempty"`    // describes the first violation
 	Held       dme.NodeID          `json:"held,omitempty"`     // stays inside because it was asked to
-	Waits      *noderun.WaitCounts `json:"waits,omitempty"`    // nil if nobody asked for them
-	Resource   *witness.State      `json:"resource,omitempty"` // in memory; nil where critical sections use none
+	Waits      *noderun.WaitCounts `json:"waits,omitempty"`    // nil if not requested
+	Resource   *witness.State      `json:"resource,omitempty"` // in memory; nil if critical sections use none
 }
 
 // Report is what is left of a run on a host.
@@ -142,8 +141,8 @@ type Surveyor interface {
 	// failures, by its name, with the reason.
 	Probe(ctx context.Context, peers []clock.Peer, count int) (paths []clock.Path, failures map[string]string, err error)
 
-	// Follow exchanges with each peer at each interval until the run is over, or
-	// until it is told to follow others.
+	// Follow exchanges with each peer at each interval until the run is over, or until it is called
+	// with others.
 	Follow(ctx context.Context, peers []clock.Peer, interval time.Duration) error
 
 	// Paths returns, by the name of the peer, what came of those exchanges since

@@ -98,8 +98,8 @@ func (h *Local) Hold(_ context.Context, order uint64) error {
 	return nil
 }
 
-// Bury takes a node out of the page. Where it had left the critical section and
-// recorded that, and was about to count it, it is counted.
+// Bury takes a node out of the page. If it had left the critical section and recorded that, and was
+// about to count it, it is counted.
 func (h *Local) Bury(_ context.Context, id dme.NodeID) (control.Left, error) {
 	left, log := worker.Left(h.page, id)
 	if uint64(len(log)) > left.Counts.Entries {

@@ -22,7 +22,7 @@ type Placement struct {
 	key, value string // of labels; "" for all hosts
 }
 
-// DefaultPlacement is the placement where none is asked for.
+// DefaultPlacement is the placement if none is asked for.
 const DefaultPlacement = "round-robin"
 
 // ParsePlacement reads a placement.
@@ -105,8 +105,8 @@ func (p Placement) order(sites []Site) ([]int, error) {
 	return order, nil
 }
 
-// pack fills one host after the other. Where there are more workers than cores, each
-// host gets its share of what is over, by its cores.
+// pack fills one host after the other. If there are more workers than cores, each host gets its
+// share of what is over, by its cores.
 func pack(workers int, order []int, sites []Site) []int {
 	cores := 0
 	for _, k := range order {

@@ -47,7 +47,7 @@ type Process struct {
 	waiting   []int64 // intended and arrived times of requests behind the current one, in pairs
 	unserved  int     // requests given up at the deadline
 	current   record.Entry
-	waits     *noderun.Waits // nil where nobody watches
+	waits     *noderun.Waits // nil if not counted
 }
 
 // New returns the local process of h's node. client says when it asks; log
@@ -199,7 +199,7 @@ func (p *Process) Exit() {
 	}
 }
 
-// publish tells readers of the counters how much is still to come.
+// publish shows readers of the counters how much is still to come.
 func (p *Process) publish() {
 	n := uint64(p.scheduled + len(p.waiting)/2)
 	if p.more {
@@ -222,7 +222,7 @@ func (p *Process) Update(left int64) (u record.Update, shared bool) {
 	}, p.current.Shared
 }
 
-// Fencing returns the token with which the node has entered; 0 where it has none.
+// Fencing returns the token with which the node has entered; 0 if it has none.
 func (p *Process) Fencing() uint64 {
 	if p.fencing {
 		return p.current.Clock
@@ -230,8 +230,8 @@ func (p *Process) Fencing() uint64 {
 	return 0
 }
 
-// Place gives the current entry its place in the order of all entries, where not the
-// witness knows it but a resource that the entries have in common.
+// Place gives the current entry its place in the order of all entries, if not the witness knows it
+// but a resource that the entries have in common.
 func (p *Process) Place(order uint64) { p.current.Order = order }
 
 // Unserved requests end with a node that goes; what its workload has still to
@@ -266,10 +266,10 @@ func (p *Process) Crash() {
 	p.publish()
 }
 
-// Resume goes on with the workload of a node that has come back, or in. due is the
-// time of the arrival that was forgotten when it went, -1 where none was. In a
-// closed loop the node asks for what it had not asked for; in an open one, nobody
-// asked for what was due while it was down.
+// Resume goes on with the workload of a node that has come back, or in. due is the time of the
+// arrival that was dropped when it went, -1 if none was. In a closed loop the node makes the
+// requests that it had not made; in an open one, arrivals that were due while it was down are not
+// made up for.
 func (p *Process) Resume(due int64) {
 	now := p.env.Now()
 	p.more = p.client.Drive() != workload.Stepped
@@ -306,7 +306,7 @@ type departure uint8
 const (
 	stays    departure = iota
 	departs            // as soon as the process is idle
-	departed           // it was told to
+	departed           // as it was asked to
 )
 
 // Depart has the node leave the system as soon as the process is idle, which makes

@@ -1,8 +1,8 @@
-// Package lockserver runs the servers of a lock service, each as a process of its own
-// beneath the coordinator, and does to them what faults ask for.
+// Package lockserver runs the servers of a lock service, each as a process of its own beneath the
+// coordinator, and does to them what faults ask for.
 //
-// A server ends with the process that started it, in whatever way that ends, and what it
-// kept is then removed.
+// A server ends with the process that started it, however that ends, and what it kept is then
+// removed.
 package lockserver
 
 import (
@@ -35,7 +35,7 @@ type Group struct {
 	links  Links
 
 	mu      sync.Mutex
-	servers []*launch.Child // nil where it was never started
+	servers []*launch.Child // nil if it was never started
 	killed  []*launch.Child // whose end is no surprise
 	closing bool
 	lost    func(error) // for those that are started later
@@ -192,8 +192,8 @@ func (g *Group) Down(i int) bool {
 // reapTime bounds how long a process may take to notice that the program it runs is dead.
 const reapTime = time.Second
 
-// Kill ends a server at once. Where that is a program of its own, it is killed first, and its
-// parent ends by itself, so that nothing is left that looks like the server.
+// Kill ends a server at once. If that is a program of its own, it is killed first, and its parent
+// ends by itself, so that nothing is left that looks like the server.
 func (g *Group) Kill(i int) {
 	c := g.server(i)
 	g.mu.Lock()
@@ -224,7 +224,7 @@ func (g *Group) Resume(i int) {
 	signalAll(append(descendants(c.PID()), c.PID()), syscall.SIGCONT)
 }
 
-// Cut cuts a server off from everybody, or lets it back.
+// Cut cuts a server off from all others, or lets it back.
 func (g *Group) Cut(i int, off bool) {
 	pid := g.server(i).PID()
 	for k := range g.ports {
@@ -247,7 +247,7 @@ func (g *Group) Killed() bool {
 	return len(g.killed) > 0
 }
 
-// Watch calls lost where a server ends that nobody has ended.
+// Watch calls lost if a server ends unexpectedly.
 func (g *Group) Watch(lost func(error)) {
 	if g == nil {
 		return

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// relay passes on what comes by each connection, both ways, as much later as it is told,
-// and not while one of the two ends is cut off.
+// relay passes on what comes by each connection, both ways, delayed as configured, and not while
+// one of the two ends is cut off.
 type relay struct {
 	Listen, To string
 	Delay      time.Duration
@@ -50,7 +50,7 @@ type held struct {
 	b   []byte
 }
 
-// most is how many pieces a direction of a connection may hold: who sends more waits.
+// most is how many pieces a direction of a connection may hold: a sender of more waits.
 const most = 4096
 
 // copy passes on one direction, and ends both when it ends.
@@ -82,8 +82,8 @@ func (r relay) copy(to, from net.Conn, g *gate, by *caller) {
 	}
 }
 
-// cut is what the coordinator tells all servers: that one of them, by its process, is cut off
-// from everybody, or is not any more.
+// cut is the coordinator's message to all servers that one of them, by its process, is cut off from
+// the others, or is not any more.
 type cut struct {
 	PID int
 	Off bool
@@ -113,10 +113,10 @@ func (g *gate) set(c cut) {
 	g.changed.Broadcast()
 }
 
-// caller is who has made a connection.
+// caller is the process that has made a connection.
 type caller struct {
 	port int
-	of   map[int]bool // whether it is that process, as far as somebody has looked
+	of   map[int]bool // whether it is that process, as far as was looked up
 }
 
 // wait returns once neither the server nor the caller is cut off.

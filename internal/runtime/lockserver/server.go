@@ -23,10 +23,10 @@ import (
 // Command is the hidden sub-command by which the program becomes a server.
 const Command = "lock-server"
 
-// Main is the process of a server. It returns when whoever started it says so, or is gone;
-// then nothing is left of the server.
+// Main is the process of a server. It returns when it is dismissed or its parent is gone; then
+// nothing is left of the server.
 func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
-	// Who reads what is said may be gone first: writing to it must not end this process.
+	// The reader of its output may be gone first: writing to it must not end this process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	parent := launch.NewParent(stdin, stdout)
 	var b boot

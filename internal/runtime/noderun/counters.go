@@ -19,14 +19,13 @@ const (
 	Down       = dme.Down
 )
 
-// Counters is what is counted at one node. Its node alone writes it; anybody
-// may read it at any time. It holds no pointer and is a whole number of cache
-// lines long, so that it can lie in memory that processes share, where it
-// survives the death of its writer.
+// Counters is what is counted at one node. Its node alone writes it; any process may read it at any
+// time. It holds no pointer and is a whole number of cache lines long, so that it can lie in memory
+// that processes share, where it survives the death of its writer.
 //
-// A message is counted as handled after everything that its handler sent has
-// been counted as sent: when the sums of Sent and Handled over all nodes agree
-// in two successive looks that agree with each other, no message is in flight.
+// A message is counted as handled after everything that its handler sent has been counted as sent:
+// when the sums of Sent and Handled over all nodes agree in two successive looks that agree with
+// each other, no message is in flight.
 type Counters = counters[atomic.Uint64, atomic.Int64]
 
 type Counts = counters[uint64, int64]
@@ -42,7 +41,7 @@ type counters[U, I any] struct {
 	Unasked  U // entries without a request: violations
 
 	LongestMessage U // bytes
-	LongestQueue   U // requests, where the node can tell
+	LongestQueue   U // requests, if the node knows
 	Activity       U // an Activity
 	Timers         U // timers armed
 	Pending        U // requests that the local process has still to make; 1 stands for some
@@ -85,8 +84,8 @@ func AddTraffic(t, others *TrafficCounts) {
 	}
 }
 
-// Read copies the counters of a node. Where the node still runs, the copy is not
-// one instant's: only what two successive copies agree on is certain.
+// Read copies the counters of a node. If the node still runs, the copy is not one instant's: only
+// what two successive copies agree on is certain.
 func Read(c *Counters) Counts {
 	var n Counts
 	from := (*[words]atomic.Uint64)(unsafe.Pointer(c))
@@ -99,14 +98,14 @@ func Read(c *Counters) Counts {
 	return n
 }
 
-// Final is what the counters of nodes hold that have come to rest: the same memory, read
-// without a copy. Nobody may write it any more.
+// Final is what the counters of nodes hold that have come to rest: the same memory, read without a
+// copy. It must not be written any more.
 func Final(c []Counters) []Counts {
 	return unsafe.Slice((*Counts)(unsafe.Pointer(unsafe.SliceData(c))), len(c))
 }
 
-// Total adds up the counts of all nodes; of the longest it takes the longest, and of the last
-// the last.
+// Total adds up the counts of all nodes; it takes the longest of the longest, and the last of the
+// last.
 func Total(nodes []Counts) Counts {
 	var sum, most Counts
 	to := (*[words]uint64)(unsafe.Pointer(&sum))
@@ -132,9 +131,9 @@ const (
 	waitUnit    = 8 // a power of two, in ns
 )
 
-// Waits is a histogram of how long a node waited, from the intended arrival of a
-// request to its entry. As with [Counters], its node alone writes it, anybody may read it at
-// any time, and it can lie in memory that processes share.
+// Waits is a histogram of how long a node waited, from the intended arrival of a request to its
+// entry. As with [Counters], its node alone writes it, any process may read it at any time, and it
+// can lie in memory that processes share.
 type Waits struct {
 	buckets [waitBuckets]atomic.Uint32
 }

@@ -7,20 +7,20 @@ import (
 	"dmebench/dme"
 )
 
-// Meters feeds the gauges of an algorithm from what happens at the nodes of one run.
-// It is an [Observer] of all of them; whoever runs them calls Settle after each event.
+// Meters feeds the gauges of an algorithm from what happens at the nodes of one run. It is an
+// [Observer] of all of them; the runtime calls Settle after each event.
 type Meters struct {
 	meters     []dme.Meter
 	quantities []string // of the meters
 	node       func(dme.NodeID) dme.Node
 	now        func() time.Duration
-	also       Observer // is told everything too; nil for nobody
+	also       Observer // receives everything too; may be nil
 
 	step  []dme.Event // of the handler that was called last: what called it, and what it did
 	onWay int         // messages that were sent and not handled
 }
 
-// NewMeters begins the measurements of a run; nil where there is nothing to measure.
+// NewMeters begins the measurements of a run; nil if there is nothing to measure.
 func NewMeters(a *dme.Algorithm, s dme.Setting, node func(dme.NodeID) dme.Node, now func() time.Duration) *Meters {
 	m := &Meters{node: node, now: now}
 	for _, g := range a.Gauges {
@@ -103,15 +103,15 @@ func (m *Meters) Figures() map[string]float64 {
 	return figures
 }
 
-// Observer is told what happens at a node, in order: first what calls a handler, then what
-// the handler did. It must not block; what Msg points to is valid during the call.
+// Observer sees what happens at a node, in order: first what calls a handler, then what the handler
+// did. It must not block; what Msg points to is valid during the call.
 type Observer interface {
 	Observe(id dme.NodeID, h Event)
 }
 
 type Event struct {
 	Kind   dme.EventKind
-	Peer   dme.NodeID // the sender or the receiver of a message; who is down or up
+	Peer   dme.NodeID // the sender or the receiver of a message; the node that is down or up
 	Msg    *dme.Message
 	Stamp  dme.Stamp // of the request that is granted
 	Timer  dme.TimerID

@@ -22,8 +22,8 @@ import (
 type World interface {
 	// Send takes over m.Vec; the rest of m is valid during the call.
 	Send(from, to dme.NodeID, m *dme.Message)
-	// Broadcast sends m to all nodes but from; m.Vec stays the caller's. It
-	// returns the number of transmissions: 1 where the network broadcasts.
+	// Broadcast sends m to all nodes but from; m.Vec stays the caller's. It returns the number of
+	// transmissions: 1 if the network broadcasts.
 	Broadcast(from dme.NodeID, m *dme.Message) (transmissions int)
 	// Enter lets the local process of the node into the critical section.
 	Enter(id dme.NodeID, stamp dme.Stamp)
@@ -37,11 +37,11 @@ type Group struct {
 	kinds    dme.Kind // largest kind of the algorithm
 	nodes    int
 	sys      dme.System
-	queue    func(dme.Node) int // its length; nil where there is none
+	queue    func(dme.Node) int // its length; nil if there is none
 	world    World
-	observer Observer // nil where nobody looks
+	observer Observer // nil if there is none
 	out      dme.Outbox
-	far      func(from, to dme.NodeID) bool // which nodes are at different sites; nil where all are at one
+	far      func(from, to dme.NodeID) bool // which nodes are at different sites; nil if all are at one
 }
 
 // NewGroup returns what runners for a system of a on nodes nodes share.
@@ -49,7 +49,7 @@ func NewGroup(a *dme.Algorithm, sys dme.System, nodes int, w World) *Group {
 	return &Group{nodes: nodes, kinds: dme.Kind(len(a.Kinds)), queue: a.QueueLength, sys: sys, world: w}
 }
 
-// CountFar has messages between nodes of which far holds counted as such.
+// CountFar counts messages between nodes as far if far reports true.
 func (g *Group) CountFar(far func(from, to dme.NodeID) bool) { g.far = far }
 
 // Runner runs one node.
@@ -187,8 +187,8 @@ func (h *Runner) Release() {
 	h.observe(Event{Kind: dme.Exit})
 	h.node.Release(&h.out)
 	h.apply()
-	// Last: who sees the node idle has also seen the messages that ended the entry,
-	// and the entry counted, however long this goroutine waits for a core here.
+	// Last: a reader that sees the node idle has also seen the messages that ended the entry, and
+	// the entry counted, however long this goroutine waits for a core here.
 	h.counters.Entries.Add(1)
 	h.setActivity(Idle)
 }
@@ -210,8 +210,8 @@ func (h *Runner) Receive(from dme.NodeID, m *dme.Message) {
 	h.CountHandled(kind)
 }
 
-// Transmitted shows the node its own broadcast in its place among all, if it
-// listens. A runtime calls it where broadcasts are sequenced.
+// Transmitted shows the node its own broadcast in its place among all, if it listens. A runtime
+// calls it if broadcasts are sequenced.
 func (h *Runner) Transmitted(m *dme.Message) {
 	if n, ok := h.node.(dme.Monitor); ok {
 		h.observe(Event{Kind: dme.Hear, Peer: h.id, Msg: m})

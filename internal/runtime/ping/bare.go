@@ -118,7 +118,7 @@ type bareTCP struct {
 	order    *order
 	receive  receiver
 	listener net.Listener
-	links    []*bareLink // by process; nil where nothing is sent
+	links    []*bareLink // by process; nil if nothing is sent
 }
 
 func openBareTCP(o *order, receive receiver) (endpoint, error) {

@@ -29,7 +29,7 @@ type Cluster struct {
 	processes  []*launch.Child
 	life       context.Context // ends when any process does
 	fail       context.CancelCauseFunc
-	cpus       []int // by process, where they are pinned
+	cpus       []int // by process, if they are pinned
 	gomaxprocs int
 }
 
@@ -55,7 +55,7 @@ func Start(ctx context.Context, s Setup) (_ *Cluster, err error) {
 		}
 	}
 	o := order{Setup: s}
-	rand.Read(o.Key[:]) // never fails: it ends the program where there is no randomness
+	rand.Read(o.Key[:]) // never fails: it ends the program if there is no randomness
 	for o.Index = range s.Processes {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -43,7 +43,7 @@ type peer struct {
 	clock *clock.Clock
 	next  int // the next process in the ring
 
-	stopped chan error // nil where all is done
+	stopped chan error // nil if all is done
 
 	// Of a round trip and a ring, at the first process.
 	over  atomic.Bool   // what comes back is taken out

@@ -139,7 +139,7 @@ func (r *runner) pairs(ctx context.Context, setup Setup, pair int, all []Measure
 
 const Command = "ping-process"
 
-// order is what a process is told first; it answers with its address.
+// order is a process's first input; it answers with its address.
 type order struct {
 	Setup
 	Index int // of this process, from 0
@@ -299,7 +299,7 @@ func (t *viaTransport) close()                             { t.Close() }
 
 func (t *viaTransport) Frame(_, _ dme.NodeID, b []byte) { t.receive(b) }
 
-// Down is told again by whoever has started the processes.
+// Down is reported by the parent.
 func (t *viaTransport) Down(peer dme.NodeID, err error) {
 	fmt.Fprintf(os.Stderr, "process %d can no longer be reached: %v\n", peer-1, err)
 }

@@ -128,8 +128,8 @@ type Comparison struct {
 	Warnings []string `json:"warnings"`
 }
 
-// Ratio is the median of the ratios of speeds, ours to bare, pair by pair: above
-// 1 ours is faster, also where the quantity is a time.
+// Ratio is the median of the ratios of speeds, ours to bare, pair by pair: above 1 ours is faster,
+// even if the quantity is a time.
 type Ratio struct {
 	Pairs      int      `json:"pairs"`
 	Median     *float64 `json:"median"`

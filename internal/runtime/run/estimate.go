@@ -17,9 +17,8 @@ import (
 	"dmebench/workload"
 )
 
-// Estimate is what a run is going to need of its host, about: it is told before
-// anything is started. What grows in the course of a run, such as queues that
-// nobody serves, is not in it.
+// Estimate is what a run is going to need of its host, approximately, before anything is started.
+// What grows in the course of a run, such as queues that are not served, is not in it.
 type Estimate struct {
 	what  string // is run, for errors
 	nodes int
@@ -31,12 +30,12 @@ type Estimate struct {
 	Connections uint64 // between processes, each counted once
 	RequestSet  uint64 // messages that a first request makes: K, without the node itself
 
-	Time time.Duration // of a simulation of so many requests; 0 where their number is not given, or no claim says what an entry takes
+	Time time.Duration // of a simulation of so many requests; 0 if their number is not given, or no claim says what an entry takes
 }
 
-// What things take, measured on Linux with Go 1.26; the messages and entries of
-// a simulation with the room that its collector leaves, and of its time a node, an entry,
-// and a message, which takes longer where the nodes do not fit into caches.
+// What things take, measured on Linux with Go 1.26; the messages and entries of a simulation with
+// the room that its collector leaves, and of its time a node, an entry, and a message, which takes
+// longer if the nodes do not fit into caches.
 const (
 	workerMemory   = 4 << 20 // of a worker's own, without what it shares with the others
 	workerThreads  = 7       // one more than are seen, for a call that blocks
@@ -61,11 +60,11 @@ const (
 // smallNodes is the size up to which a simulation fits anywhere.
 const smallNodes = 256
 
-// EstimateOf estimates what a run of the spec needs. It is of a specification
-// that cannot be resolved the zero estimate, since nothing will be started.
+// EstimateOf estimates what a run of the spec needs. For a specification that cannot be resolved it
+// is the zero estimate, since nothing will be started.
 //
-// Nobody declares how much memory an algorithm takes: it is made on fewer nodes
-// than asked for, twice, looked at, and extrapolated.
+// Algorithms do not declare how much memory they take: the system is made with fewer nodes, twice,
+// measured, and extrapolated.
 func EstimateOf(s runs.Spec, c Catalog, readFile func(string) ([]byte, error)) Estimate {
 	j, err := outline(s, c, readFile)
 	if err != nil {
@@ -150,9 +149,9 @@ const sampleNodes = 1000
 // sampleRequests is of how many of them the first request is looked at.
 const sampleRequests = 64
 
-// measured returns the footprint of the job's nodes, zero where it cannot be
-// found out. It is a line through two smaller systems, on paper with logarithmic
-// scales; a system that is small is made as it is.
+// measured returns the footprint of the job's nodes, zero if it cannot be found out. It is a line
+// through two smaller systems, on paper with logarithmic scales; a system that is small is made as
+// it is.
 func (j *Job) measured() footprint {
 	n := j.fitting(min(j.Spec.Nodes, sampleNodes))
 	large, err := j.sample(n)
@@ -177,8 +176,8 @@ func (j *Job) measured() footprint {
 	}
 }
 
-// fitting returns the largest number of nodes, up to n, for which the algorithm
-// exists with the job's options; 0 where there is none near.
+// fitting returns the largest number of nodes, up to n, for which the algorithm exists with the
+// job's options; 0 if there is none near.
 func (j *Job) fitting(n int) int {
 	for least := n / 2; n > least; n-- {
 		if j.Algorithm.CheckNodes(n, j.Options) == nil {
@@ -188,8 +187,8 @@ func (j *Job) fitting(n int) int {
 	return 0
 }
 
-// sample makes a system of n nodes, and a request of some of them. Whatever goes
-// wrong in it will go wrong again in the run, where it is told.
+// sample makes a system of n nodes, and a request of some of them. What goes wrong in it will go
+// wrong again in the run, and is reported there.
 func (j *Job) sample(n int) (f footprint, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -307,17 +306,17 @@ func (e Estimate) Check(l environment.Limits) error {
 		ErrTooLarge, e.what, strings.Join(lacks, ", and "), advice, force)
 }
 
-// Hopeless reports whether a run wants more threads than there are left. Of
-// these the estimate is good, and a process that cannot have one is ended by the
-// Go runtime on the spot, with all its stacks: such a run tells nothing.
+// Hopeless reports whether a run wants more threads than there are left. For threads the estimate
+// is good, and the Go runtime ends a process that cannot have one on the spot, with all its stacks:
+// such a run yields nothing.
 func (e Estimate) Hopeless(l environment.Limits) bool { return e.Threads > l.Threads.Left }
 
-// throng is how many processes for each processor are more than anybody means to
-// start: they would keep the host busy for long before the first of them enters.
+// throng is how many processes per processor are certainly a mistake: they would keep the host busy
+// for long before the first of them enters.
 const throng = 500
 
-// CheckProcesses refuses a run of more processes than so many processors can be
-// expected to carry, whatever memory there is.
+// CheckProcesses refuses a run of more processes than its processors can be expected to carry,
+// whatever memory there is.
 func (e Estimate) CheckProcesses(processors int) error {
 	most := throng * processors
 	if e.Workers <= most {

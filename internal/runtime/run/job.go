@@ -43,7 +43,7 @@ func (c Catalog) Names() []string {
 	return names
 }
 
-// Lookup returns the algorithm of that name, in any case, for whoever chooses its steps.
+// Lookup returns the algorithm of that name, in any case, for searches and simulations.
 func (c Catalog) Lookup(name string) (*dme.Algorithm, error) {
 	a, err := c.find(name)
 	if err == nil && a.Class == dme.Service {
@@ -82,7 +82,7 @@ type Job struct {
 	Network    Network
 	NetOptions dme.Options // the network's
 	Needs      dme.Needs
-	Missing    []string // what the algorithm needs and the network lacks, where that is allowed
+	Missing    []string // what the algorithm needs and the network lacks, if that is allowed
 	Warmup     int      // entries to cut; -1 to find out
 	Faults     fault.Schedule
 
@@ -102,10 +102,10 @@ func (j *Job) Fencing() bool { return j.Algorithm.Fencing != nil && j.Algorithm.
 // Links returns what is done to the links of the job's network.
 func (j *Job) Links() link.Config { return j.Network.Links(j.NetOptions) }
 
-// Sites returns where the nodes are; nil where that is one place for all.
+// Sites returns where the nodes are; nil if that is one place for all.
 func (j *Job) Sites() *link.Sites { return j.sites }
 
-// Far tells which nodes are at different sites; it is nil where all are at one.
+// Far reports which nodes are at different sites; it is nil if all are at one.
 func (j *Job) Far() func(from, to dme.NodeID) bool {
 	if j.sites == nil {
 		return nil
@@ -261,7 +261,7 @@ func (j *Job) prepare() (err error) {
 	return err
 }
 
-// checkReaders refuses readers where nodes do not know what those are.
+// checkReaders refuses readers if nodes do not know what those are.
 func (j *Job) checkReaders() error {
 	if j.Plan == nil || j.Plan.Readers() == 0 {
 		return nil
@@ -364,9 +364,8 @@ func (j *Job) vouchedBound() (bound time.Duration, vouched bool) {
 	return bound, err == nil
 }
 
-// networkBound returns the bound on delays that a node is told where nobody
-// vouches for one: in a simulation 2T, and what its links add at most; 0 over a
-// real network, where none is known.
+// networkBound returns the bound on delays for nodes if the user gives none: in a simulation 2T,
+// and what its links add at most; 0 over a real network, where none is known.
 func (j *Job) networkBound() time.Duration {
 	if j.Network.Real() {
 		return 0
@@ -430,7 +429,7 @@ func (j *Job) checkPatience() error {
 		longest = links.Typical(0)
 	}
 	if j.Network.Real() && longest > 0 && longest >= limit {
-		return fmt.Errorf("%s: a message may take %v, and nothing moves meanwhile; after %v that is taken for a stall; "+
+		return fmt.Errorf("%s: a message may take %v, while nothing moves; after %v that is taken for a stall; "+
 			"let --stall-after be more than %v, or shorten the delay", j.Network.Describe(j.NetOptions), longest, limit, longest)
 	}
 	if vouched && bound >= limit/2 {

@@ -16,9 +16,9 @@ import (
 // State is where a run stands.
 type State struct {
 	Elapsed  time.Duration // since the workload began; virtual in a simulation
-	Duration time.Duration // for which requests are made; 0 where nothing says so
+	Duration time.Duration // for which requests are made; 0 if nothing says so
 	Entries  uint64        // so far
-	Of       uint64        // in all; 0 where that is not known
+	Of       uint64        // in all; 0 if that is not known
 	Waiting  int           // nodes that wait for the critical section
 	Waits    noderun.WaitCounts
 }
@@ -37,7 +37,7 @@ func (s *State) done() float64 {
 
 const (
 	every  = 100 * time.Millisecond // between two lines, at least
-	window = time.Second            // of which the rate is told
+	window = time.Second            // over which the rate is computed
 )
 
 // Reading is what a run has measured so far. It is for the eye: percentiles are exact to
@@ -73,7 +73,7 @@ type moment struct {
 	entries uint64
 }
 
-// NewLine returns a line on out, or nil where that is no terminal.
+// NewLine returns a line on out, or nil if that is no terminal.
 func NewLine(out io.Writer) *Line {
 	if !layout.IsTerminal(out) {
 		return nil
@@ -81,7 +81,7 @@ func NewLine(out io.Writer) *Line {
 	return &Line{out: out, width: layout.StyleOf(out).Width, now: time.Now}
 }
 
-// NewTeller returns a line that nobody sees: what it would show goes to tell.
+// NewTeller returns a line that is not shown: its readings go to tell.
 func NewTeller(tell func(Reading)) *Line { return &Line{tell: tell, now: time.Now} }
 
 // locked does something at a time, with the lock held. At the first time the run begins.
@@ -109,17 +109,17 @@ func (l *Line) Look(look func() State) {
 	})
 }
 
-// Show shows where the run stands. Whoever calls it sees to it that it is not too often.
+// Show shows where the run stands. The caller limits how often.
 func (l *Line) Show(s *State) {
 	l.locked(func(now time.Time) {
 		if l.begun == now {
-			l.begun = now.Add(-s.Elapsed) // the time of a run that is not simulated is everybody's
+			l.begun = now.Add(-s.Elapsed) // a run that is not simulated goes on in real time
 		}
 		l.put(s, now)
 	})
 }
 
-// put shows a state, or tells of it.
+// put shows a state, or passes it on.
 func (l *Line) put(s *State, now time.Time) {
 	switch r := l.read(s, now); {
 	case l.tell == nil:
@@ -169,7 +169,7 @@ func (l *Line) read(s *State, now time.Time) Reading {
 	return r
 }
 
-// describe says where the run stands, as much of it as there is room for.
+// describe says where the run stands, as far as there is room.
 func (r *Reading) describe(width int) string {
 	entries := fmt.Sprintf("%d entries", r.Entries)
 	if r.Of > 0 {
@@ -199,7 +199,7 @@ func (r *Reading) describe(width int) string {
 	return strings.Join(parts, ", ")
 }
 
-// short writes a time with the two digits of which a histogram is sure.
+// short writes a time with the two digits that a histogram knows.
 func short(ns int64) string {
 	unit := int64(1)
 	for ns/unit >= 100 {
@@ -208,7 +208,7 @@ func short(ns int64) string {
 	return units.Time(float64((ns + unit/2) / unit * unit))
 }
 
-// rate is in entries per second of the run's own time; 0 where it is not known.
+// rate is in entries per second of the run's own time; 0 if it is not known.
 func (l *Line) rate(s *State, now time.Time) float64 {
 	for len(l.seen) > 1 && now.Sub(l.seen[1].at) >= window {
 		l.seen = l.seen[1:]
@@ -221,8 +221,7 @@ func (l *Line) rate(s *State, now time.Time) float64 {
 	return float64(s.Entries-first.entries) / (s.Elapsed - first.elapsed).Seconds()
 }
 
-// left is how long the run will still take if it goes on as it has so far; 0 where that
-// is not known.
+// left is how long the run will still take if it goes on as it has so far; 0 if that is not known.
 func (l *Line) left(s *State, now time.Time) time.Duration {
 	part, took := s.done(), now.Sub(l.begun)
 	if part == 0 || took < every {
@@ -236,14 +235,14 @@ func (l *Line) left(s *State, now time.Time) time.Duration {
 // nothing.
 type Counter struct {
 	line  *Line
-	total uint64 // 0 where the end is not known
+	total uint64 // 0 if the end is not known
 	what  string
 	text  string
 	done  uint64
 }
 
-// NewCounter returns a counter on out, which is taken for a terminal. It counts what,
-// in the plural, up to total; 0 where the end is not known.
+// NewCounter returns a counter on out, which is taken for a terminal. It counts what, in the
+// plural, up to total; 0 if the end is not known.
 func NewCounter(out io.Writer, total uint64, what string) *Counter {
 	return &Counter{line: &Line{out: out, width: layout.StyleOf(out).Width, now: time.Now}, total: total, what: what}
 }

@@ -29,7 +29,7 @@ type Network struct {
 	// Links says what the options do to the network's links.
 	Links func(dme.Options) link.Config
 
-	// Check refuses options that do not go together; nil where all do.
+	// Check refuses options that do not go together; nil if all do.
 	Check func(dme.Options) error
 
 	// Listen opens the transport in a worker; nil for the simulated network.
@@ -49,7 +49,7 @@ type Endpoint struct {
 	transport.Config
 	Options dme.Options // the network's
 	Broker  nats.Broker // of a network that is brokered
-	Cut     *link.Cut   // partitions that are made while the run goes on; nil where none will be
+	Cut     *link.Cut   // partitions that are made while the run goes on; nil if none will be
 }
 
 // Networks returns all of them. Callers share the slice, and do not change it.
@@ -104,8 +104,8 @@ const (
 	MulticastOption = "multicast" // whether a broadcast is one datagram to all
 )
 
-// overUDP is the network udp. What its links are told to do is done beneath the
-// layers that make up for it.
+// overUDP is the network udp. The conditions of its links apply beneath the layers that make up for
+// them.
 func overUDP(runtime dme.Option) Network {
 	var names []string
 	for _, l := range udp.Layers() {
@@ -122,7 +122,7 @@ func overUDP(runtime dme.Option) Network {
 	}
 	return Network{
 		Name: "udp", Help: "UDP: one socket per process; reliability and order are layers; " +
-			"layer raw takes a datagram again when somebody who has seen it repeats it",
+			"layer raw accepts a datagram again when a stranger repeats it",
 		Options: append([]dme.Option{runtime, layer, multicast}, link.Options()...),
 		Links:   conditions,
 		Guarantees: func(o dme.Options) transport.Guarantees {
@@ -283,8 +283,8 @@ func (j *Job) Setting() dme.Setting {
 	}
 }
 
-// Runnable is Lookup for whoever runs algorithms over networks: it also finds the one
-// whose nodes are programs in other languages, and lock services.
+// Runnable is Lookup for runs over networks: it also finds the one whose nodes are programs in
+// other languages, and lock services.
 func (c Catalog) Runnable(name string) (*dme.Algorithm, error) {
 	if foreign.Is(name) {
 		return foreign.Algorithm(name), nil

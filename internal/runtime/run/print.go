@@ -22,7 +22,7 @@ import (
 
 // Print prints what a person wants to know of the result of a run.
 func Print(out io.Writer, job *Job, r *runs.Result) error {
-	var text bytes.Buffer // written at once: who reads its first lines alone has them all
+	var text bytes.Buffer // written at once: a reader of its first lines has them all
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	network := job.Network.Name
@@ -123,7 +123,7 @@ func Print(out io.Writer, job *Job, r *runs.Result) error {
 	return err
 }
 
-// describeSites says of each site how long its nodes waited, and then what kept to sites:
+// describeSites says for each site how long its nodes waited, and then what kept to sites:
 // handovers, beside how many would by chance, and messages.
 func describeSites(r *runs.Result) []string {
 	if r.Sites == nil {
@@ -149,7 +149,7 @@ func describeSites(r *runs.Result) []string {
 	return lines
 }
 
-// describeQuantiles writes a distribution of times; empty where there is none.
+// describeQuantiles writes a distribution of times; empty if there is none.
 func describeQuantiles(q *runs.Quantiles) string {
 	if q == nil {
 		return ""
@@ -283,15 +283,14 @@ func (c crossing) time(x int64) string {
 	return units.Bounded(float64(x), float64(c.bound))
 }
 
-// syncDelay writes the synchronization delays of a run; empty where there is nothing
-// to say.
+// syncDelay writes the synchronization delays of a run; empty if there is nothing to say.
 func syncDelay(r *runs.Result) string {
 	q := r.SyncDelay
 	switch {
 	case r.SyncDelayBound == nil:
 		return describeQuantiles(q)
 	case q == nil:
-		return fmt.Sprintf("not told: it is known to ± %v only", ns(*r.SyncDelayBound))
+		return fmt.Sprintf("unknown: the clocks allow only ± %v", ns(*r.SyncDelayBound))
 	}
 	return fmt.Sprintf("p50 %v  p90 %v  p99 %v, each ± %v  max %v", ns(q.P50), ns(q.P90), ns(q.P99), ns(*r.SyncDelayBound), ns(q.Max))
 }
@@ -313,7 +312,7 @@ func describeHost(h *runs.Host) string {
 	return text
 }
 
-// describeLinks sums up the ways between hosts; empty where there are none.
+// describeLinks sums up the ways between hosts; empty if there are none.
 func describeLinks(links []runs.HostLink) string {
 	var shortest, longest int64
 	var sent, lost, control int

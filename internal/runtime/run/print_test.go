@@ -58,7 +58,7 @@ func TestPrintOfARunOnSeveralHosts(t *testing.T) {
 		"2, round trips 60µs to 60µs in the median, 101 of 200 datagrams lost; no datagram passes on 1 of them\n")
 
 	r.SyncDelay = nil
-	says("not told: it is known to ± 31.4µs only\n")
+	says("unknown: the clocks allow only ± 31.4µs\n")
 
 	r.SyncDelayBound, r.Faults[0].RecoveredNS, r.Hosts[1].Clock.SetNS = nil, nil, 50e6
 	says("and was set by 50ms or more\n", "the clocks cannot tell what came after it\n")

@@ -40,7 +40,7 @@ func simulated() Network {
 			{Name: "fifo", Default: "true", Words: []string{"true", "false"},
 				Help: "whether messages of one pair of nodes keep their order"},
 			{Name: gaugesOption, Default: "off", Words: []string{"off", "on"},
-				Help: "whether the figures are measured that claims of the algorithm name and no count and no time tells; " +
+				Help: "whether to measure quantities of claims that need a look at all nodes; " +
 					"it slows the simulation down"},
 		}, slices.DeleteFunc(link.Options(), func(o dme.Option) bool { return o.Name == delayOption })),
 		Links: simulatedLinks,
@@ -68,8 +68,7 @@ func linkOptions(o dme.Options) dme.Options {
 
 func simulatedLinks(o dme.Options) link.Config { return conditions(linkOptions(o)) }
 
-// simulatedT returns the mean delay of a message in a simulation, without what
-// its links are told to add.
+// simulatedT returns the mean delay of a message in a simulation, without what its links add.
 func simulatedT(o dme.Options) time.Duration {
 	t, err := time.ParseDuration(o.Get("t"))
 	if err != nil {
@@ -78,8 +77,8 @@ func simulatedT(o dme.Options) time.Duration {
 	return t
 }
 
-// longestSimulated returns the longest delay of a message in a simulation;
-// there is none where delays have a tail.
+// longestSimulated returns the longest delay of a message in a simulation; there is none if delays
+// have a tail.
 func longestSimulated(o dme.Options) (longest time.Duration, exists bool) {
 	t := simulatedT(o)
 	links := simulatedLinks(o)
@@ -96,8 +95,7 @@ func longestSimulated(o dme.Options) (longest time.Duration, exists bool) {
 	return 0, false
 }
 
-// ParetoIndex reads the tail index of a simulated delay; ok is false where the
-// delay is not pareto.
+// ParetoIndex reads the tail index of a simulated delay; ok is false if the delay is not pareto.
 func ParetoIndex(delay string) (index float64, ok bool) {
 	text, ok := strings.CutPrefix(delay, "pareto:")
 	if !ok {
@@ -139,9 +137,8 @@ func validDelay(s string) error {
 	return nil
 }
 
-// Bound returns the longest time that a message takes, as the nodes are told: what
-// the user vouches for, or else what a simulated network keeps to; 0 where nobody
-// knows.
+// Bound returns the longest time that a message takes, as nodes know it: what the user vouches for,
+// or else what a simulated network keeps to; 0 if it is unknown.
 func (j *Job) Bound() time.Duration {
 	if bound, vouched := j.vouchedBound(); vouched {
 		return bound

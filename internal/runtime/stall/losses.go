@@ -14,9 +14,9 @@ type System interface {
 	Node(id dme.NodeID) dme.Node
 }
 
-// Losses follows what gets lost on links, and what may have become of the token, so that
-// a standstill can be explained. It is told of what happens at a node once the handler is
-// through, and then that this was all, by Moved.
+// Losses follows what gets lost on links, and what may have become of the token, so that a
+// standstill can be explained. It sees what happens at a node once the handler is through; Moved
+// then says that this was all.
 type Losses struct {
 	algorithm *dme.Algorithm
 	system    System

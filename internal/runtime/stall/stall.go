@@ -1,5 +1,5 @@
-// Package stall explains why a system stands still: it reads the wait-for graph,
-// and finds the cycle, the dead node or the lost message that somebody waits for.
+// Package stall explains why a system stands still: it reads the wait-for graph, and finds the
+// cycle, the dead node or the lost message that nodes wait for.
 package stall
 
 import (
@@ -16,14 +16,14 @@ import (
 // Edge is one reason for which a node cannot go on.
 type Edge struct {
 	Node dme.NodeID `json:"node"`
-	For  dme.NodeID `json:"for"`  // None where the node cannot know
+	For  dme.NodeID `json:"for"`  // None if the node cannot know
 	What string     `json:"what"` // as dme.Wait has it
 }
 
 // Absent is a node that is not there to answer.
 type Absent struct {
 	Node  dme.NodeID
-	Since time.Duration // when it went; negative where there is no time
+	Since time.Duration // when it went; negative if there is no time
 	Token bool          // the token was with it, or on its way to it
 }
 
@@ -35,20 +35,20 @@ type Loss struct {
 	Token    bool // the token was with it
 }
 
-// Standstill is a system in which somebody waits and nothing moves.
+// Standstill is a system in which nodes wait and nothing moves.
 type Standstill struct {
 	Nodes   int          `json:"nodes"`
-	Waiting []dme.NodeID `json:"waiting"` // who has asked and not entered, in ascending order
+	Waiting []dme.NodeID `json:"waiting"` // nodes that have asked and not entered, in ascending order
 	Edges   []Edge       `json:"edges"`
 	Absent  []Absent     `json:"-"`
 	Losses  []Loss       `json:"-"`
-	Lost    []string     `json:"-"`      // what got lost somewhere, where Losses cannot say on which link: "3 REPLY"
-	Tokens  int          `json:"tokens"` // nodes that have the token; -1 where the algorithm has none, or nobody can tell
-	Holder  dme.NodeID   `json:"holder"` // one that has it, None where none is known
+	Lost    []string     `json:"-"`      // what got lost somewhere, if Losses cannot say on which link: "3 REPLY"
+	Tokens  int          `json:"tokens"` // nodes that have the token; -1 if the algorithm has none, or it is unknown
+	Holder  dme.NodeID   `json:"holder"` // one that has it, None if none is known
 }
 
-// mostEdges bounds how many reasons of one node are kept: of a thousand answers
-// that are missing the first ones tell enough.
+// mostEdges bounds how many reasons of one node are kept: of a thousand missing answers the first
+// ones are enough.
 const mostEdges = 64
 
 // Add adds a node of a that is there.
@@ -86,13 +86,13 @@ type Cause struct {
 	Chain []Edge // from a node that waits to what it waits for in the end; of a cycle, the cycle alone
 	Cycle bool
 	Text  string
-	Whom  []dme.NodeID // all who wait for this cause, in ascending order
+	Whom  []dme.NodeID // all nodes that wait for this cause, in ascending order
 }
 
 // Explanation is what there is to say of a standstill.
 type Explanation struct {
 	Causes []Cause
-	Token  string // what has become of the token, where it is lost
+	Token  string // what has become of the token, if it is lost
 }
 
 const most = 4
@@ -147,8 +147,8 @@ func (s *Standstill) Explain() *Explanation {
 	return x
 }
 
-// placed returns an edge whose node cannot know who has the token with the node
-// that has it, where that is known.
+// placed returns an edge to the node that has the token, if that is known, in place of one to an
+// unknown node.
 func (s *Standstill) placed(e Edge) Edge {
 	if e.For == dme.None && e.Node != s.Holder {
 		e.For = s.Holder
@@ -156,7 +156,7 @@ func (s *Standstill) placed(e Edge) Edge {
 	return e
 }
 
-// key tells causes apart: the cycle, or the last link of the chain.
+// key identifies causes: the cycle, or the last link of the chain.
 func key(c Cause) string {
 	if c.Cycle {
 		return fmt.Sprint(c.Chain)
@@ -165,8 +165,8 @@ func key(c Cause) string {
 	return fmt.Sprintf("%d %s", last.For, last.What)
 }
 
-// causes follows what a node waits for to its ends: nodes that are not there or
-// wait for nobody, and else the nearest cycle.
+// causes follows what a node waits for to its ends: nodes that are not there or do not wait, and
+// else the nearest cycle.
 func (s *Standstill) causes(id dme.NodeID, out map[dme.NodeID][]Edge) (all []Cause) {
 	end := func(id dme.NodeID) bool { return s.absent(id) != nil || len(out[id]) == 0 }
 	reached := reach(id, out, end)
@@ -268,8 +268,7 @@ func (s *Standstill) end(e Edge) string {
 	return fmt.Sprintf("%d waits for nobody, and nothing is on its way", e.For)
 }
 
-// token says what has become of the token, "" where somebody has it or there is
-// none.
+// token says what has become of the token, "" if a node has it or there is none.
 func (s *Standstill) token() string {
 	if s.Tokens != 0 {
 		return ""
@@ -326,7 +325,7 @@ func (e Edge) String() string {
 	return fmt.Sprintf("%d waits for %d's %s", e.Node, e.For, e.What)
 }
 
-// shortened returns the parts of a chain that are told.
+// shortened returns the parts of a chain that are printed.
 func shortened(chain []Edge) (first, last []Edge) {
 	const beginning, end = 4, 3
 	if len(chain) <= beginning+end+1 {
@@ -335,8 +334,7 @@ func shortened(chain []Edge) (first, last []Edge) {
 	return chain[:beginning], chain[len(chain)-end:]
 }
 
-// Picture draws the wait-for graph of a run that has stalled, nil where nobody
-// could tell whom a node waited for.
+// Picture draws the wait-for graph of a run that has stalled, nil if it is not known.
 func Picture(r *runs.Result) []byte {
 	if len(r.Liveness.Waits) == 0 {
 		return nil

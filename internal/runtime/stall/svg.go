@@ -176,8 +176,7 @@ func (d *drawing) what(e Edge, x1, y1, x2, y2, x3, y3 float64) {
 	d.f(`<text class="what" text-anchor="%s" x="%.1f" y="%.1f">%s</text>`, anchor, x, y+4, escape(e.What))
 }
 
-// broken breaks what is told at the ends of its parts, into lines of a length that
-// can be read.
+// broken breaks a text at the ends of its parts, into lines of a readable length.
 func broken(lines []string) []string {
 	const most = 100
 	var all []string

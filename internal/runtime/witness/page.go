@@ -21,18 +21,18 @@ type header struct {
 	magic      atomic.Uint64
 	nodes      atomic.Uint64
 	records    atomic.Uint64 // that a node's log has room for; 0: logs do not lie here
-	watched    atomic.Uint64 // 1 where the histograms of waits lie here
+	watched    atomic.Uint64 // 1 if the histograms of waits lie here
 	_          [4]uint64
-	occupant   atomic.Uint64 // who is in the critical section: 0, a node, or readers | count
+	occupant   atomic.Uint64 // in the critical section: 0, a node, or readers | count
 	_          [7]uint64
 	order      atomic.Uint64 // entries so far
 	_          [7]uint64
 	violations atomic.Uint64
-	intruder   atomic.Uint64 // the first violation: who entered …
-	victim     atomic.Uint64 // … while whom was inside
+	intruder   atomic.Uint64 // the first violation: the node that entered …
+	victim     atomic.Uint64 // … and the one that was inside
 	_          [5]uint64
-	hold       atomic.Uint64 // who makes this entry, or the next after it, stays inside; 0: nobody has to
-	held       atomic.Uint64 // who does
+	hold       atomic.Uint64 // the node that makes this entry, or the next after it, stays inside; 0: none has to
+	held       atomic.Uint64 // the node that does
 	_          [6]uint64
 	resource   atomic.Uint64 // a shared resource in memory: its largest fencing token << 32 | its version
 	updates    atomic.Uint64 // of it
@@ -62,13 +62,13 @@ type Page struct {
 	header  *header
 	nodes   []noderun.Counters
 	traffic []noderun.Traffic
-	waits   []noderun.Waits // nil where nobody watches
+	waits   []noderun.Waits // nil if not counted
 	logs    []byte
 }
 
 type Room struct {
 	Nodes   int
-	Records int  // entries in the log of each node; 0 where logs do not lie in the page
+	Records int  // entries in the log of each node; 0 if logs do not lie in the page
 	Watched bool // histograms of how long each node waited
 }
 
@@ -178,9 +178,9 @@ func (p *Page) Close() error {
 	return err
 }
 
-// Enter takes the critical section for node id, alone or as one of several
-// readers, and returns the entry's place in the order of all entries, from 1.
-// Where somebody is inside who excludes id, that is counted as a violation.
+// Enter takes the critical section for node id, alone or as one of several readers, and returns the
+// entry's place in the order of all entries, from 1. If a node is inside that excludes id, that is
+// counted as a violation.
 func (p *Page) Enter(id dme.NodeID, shared bool) (order uint64) {
 	h := p.header
 	for {
@@ -225,8 +225,7 @@ func (p *Page) Exit(id dme.NodeID, shared bool) {
 	}
 }
 
-// Violations counts entries that found somebody inside who excludes them, and describes the
-// first.
+// Violations counts entries that found a node inside that excludes them, and describes the first.
 func (p *Page) Violations() (n uint64, first string) {
 	h := p.header
 	n = h.violations.Load()
@@ -240,14 +239,14 @@ func (p *Page) Violations() (n uint64, first string) {
 	return n, fmt.Sprintf("node %d entered while node %d was inside", h.intruder.Load(), victim)
 }
 
-// This is what faults need of the page. A fault that is to strike a node inside the
-// critical section cannot be aimed by looking: the section is over sooner than a
-// signal arrives. So who enters is told to stay.
+// For faults. A fault that is to strike a node inside the critical section cannot be aimed by
+// looking: the section is over sooner than a signal arrives. So the node that enters is asked to
+// stay.
 
 func (p *Page) Entries() uint64 { return p.header.order.Load() }
 
-// Hold asks whoever makes the entry of that place in the order, or the first one
-// after it, to stay inside.
+// Hold asks the node that makes the entry of that place in the order, or the first one after it, to
+// stay inside.
 func (p *Page) Hold(order uint64) {
 	p.header.held.Store(0)
 	p.header.hold.Store(order)
@@ -277,8 +276,8 @@ func (p *Page) Bury(id dme.NodeID) {
 	c.Activity.Store(uint64(noderun.Down))
 }
 
-// A page has a shared resource, of which each critical section reads the version, and writes
-// the next. See [Resource], which does the same at a server.
+// A page has a shared resource: each critical section reads its version, and writes the next. See
+// [Resource], which does the same at a server.
 
 const maxFencing = 1<<32 - 1
 
@@ -324,8 +323,8 @@ func (p *Page) Resource() State {
 	return s
 }
 
-// Where nodes are killed on purpose, their logs lie in the page: what they have
-// recorded outlives them.
+// If nodes are killed on purpose, their logs lie in the page: what they have recorded outlives
+// them.
 
 type logHeader struct {
 	count   atomic.Uint64

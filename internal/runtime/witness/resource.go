@@ -19,7 +19,7 @@ import (
 const (
 	key = "resource" // in its bucket
 
-	MostTold = 16 // lost updates that are told with both critical sections; all are counted
+	MostTold = 16 // lost updates that are reported with both critical sections; all are counted
 
 	requestTimeout = 10 * time.Second // for what no critical section waits for
 	maxBytes       = 1 << 20          // of a bucket: one value, and what the server adds to it
@@ -202,7 +202,7 @@ type Bucket struct {
 // State is what has become of the resource.
 type State struct {
 	Updates uint64              // that were written
-	Count   uint64              // what it was incremented to: as often as it was written, where no update was lost
+	Count   uint64              // what it was incremented to: as often as it was written, if no update was lost
 	Lost    uint64              // updates
 	Refused uint64              // updates that came late, by their fencing tokens
 	First   []record.LostUpdate // of them, at most [MostTold]
@@ -212,7 +212,7 @@ type State struct {
 // [nats.ErrBroker].
 func CreateBucket(ctx context.Context, b nats.Broker, run string) (*Bucket, error) {
 	k := &Bucket{name: "dmebench_" + run}
-	// A connection that is lost is found out by whoever asks next.
+	// The next call finds that the connection is lost.
 	if err := k.connect(b, func(error) {}); err != nil {
 		return nil, err
 	}

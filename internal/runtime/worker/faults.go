@@ -12,20 +12,19 @@ import (
 	"dmebench/transport"
 )
 
-// What is here serves runs in which nodes are killed, come back, join and leave.
+// This file serves runs in which nodes are killed, come back, join and leave.
 //
-// Nodes hear from the coordinator that a peer is down or up, in this order: the
-// last message of the one that is down, Down, Up, the first message of the next.
-// The transport keeps it.
+// Nodes hear from the coordinator that a peer is down or up, in this order: the last message of the
+// one that is down, Down, Up, the first message of the next. The transport keeps it.
 
 var _ transport.UpHandler = (*worker)(nil)
 
-// errExpelled is the reason of a Down of which the coordinator has told.
+// errExpelled is the reason of a Down that the coordinator has announced.
 var errExpelled = errors.New("its process has ended")
 
-// prepareFaults gets ready for peers that come and go. A newcomer's nodes do
-// nothing, whatever arrives, until they are told to begin: a node in its initial
-// state would answer as if it had never been there.
+// prepareFaults gets ready for peers that come and go. A newcomer's nodes do nothing, whatever
+// arrives, until they begin: a node in its initial state would answer as if it had never been
+// there.
 func (w *worker) prepareFaults() {
 	a := w.assigned
 	if len(w.job.Faults) == 0 && !a.Tolerant {
@@ -57,8 +56,8 @@ func (w *worker) setDown(id dme.NodeID, down bool) {
 	}
 }
 
-// beginLate starts the nodes of a process that comes into a running system, and
-// tells them who is not there. start is when the run began.
+// beginLate starts the nodes of a process that comes into a running system, and tells them which
+// nodes are not there. start is when the run began.
 func (w *worker) beginLate(start int64) {
 	w.mark()
 	w.each(func(n *node) {

@@ -15,9 +15,9 @@ import (
 	"dmebench/internal/runtime/noderun"
 )
 
-// What is here serves nodes that are processes of their own, in other languages: the
-// worker is their way to the network, the local process that asks them, and what
-// counts and watches. They live no longer than it does.
+// This file serves nodes that are processes of their own, in other languages: the worker is their
+// way to the network, the local process that asks them, and what counts and watches. They live no
+// longer than it does.
 
 type guests struct {
 	launcher *foreign.Launcher
@@ -25,8 +25,8 @@ type guests struct {
 	end      sync.Once
 }
 
-// leastInitTime is how long a process may take at least from its start to the answer to
-// init. Where a run is stalled only after longer than that, it may take as long.
+// leastInitTime is how long a process may take at least from its start to the answer to init. If a
+// run is stalled only after longer than that, it may take as long.
 const leastInitTime = 3 * time.Second
 
 func (w *worker) startGuests() error {
@@ -40,7 +40,7 @@ func (w *worker) startGuests() error {
 	if err != nil {
 		return err
 	}
-	unix.CloseOnExec(pageDescriptor) // the page is no business of theirs
+	unix.CloseOnExec(pageDescriptor) // for the worker alone
 	w.guests.launcher = foreign.NewLauncher()
 	for _, id := range w.assigned.Local {
 		n := w.nodes[id]
@@ -57,8 +57,8 @@ func (w *worker) startGuests() error {
 	return nil
 }
 
-// awaitGuests returns once every local process has answered init. Where one fails,
-// which the coordinator is told at once, it is ended while it waits.
+// awaitGuests returns once every local process has answered init. If one fails, the coordinator
+// hears of it at once and ends this process while it waits.
 func (w *worker) awaitGuests() error {
 	patience := max(leastInitTime, w.job.Spec.StallAfter.Std())
 	timeout := time.After(patience)

@@ -16,11 +16,11 @@ import (
 	"dmebench/internal/runtime/witness"
 )
 
-// lease lets a worker on another host than its coordinator's go on only while it hears
-// that coordinator itself, whatever becomes of the agent or the network. It counts from
-// when the worker asked, not from when it heard the answer: so it is over once its length
-// has passed since the coordinator last answered. A worker that stood still does not
-// notice that; so every event looks at the clock before it has an effect. A nil lease lasts.
+// lease lets a worker on another host than its coordinator's go on only while it hears that
+// coordinator itself, whatever becomes of the agent or the network. It counts from when the worker
+// asked, not from when it heard the answer: so it is over once its length has passed since the
+// coordinator last answered. A worker that was stopped does not notice that; so every event looks
+// at the clock before it has an effect. A nil lease never ends.
 type lease struct {
 	clock  *clock.Clock
 	length time.Duration

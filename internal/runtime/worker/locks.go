@@ -15,8 +15,8 @@ import (
 	"dmebench/lock"
 )
 
-// What is here serves nodes that are clients of a lock service: the worker has the service's
-// library call its servers, and the local process asks the client for the lock.
+// This file serves nodes that are clients of a lock service: the worker has the service's library
+// call its servers, and the local process asks the client for the lock.
 
 // openTime bounds how long a client may take to be opened.
 const openTime = 15 * time.Second
@@ -120,7 +120,7 @@ func (l *locker) run() {
 		case <-ctx.Done():
 			return
 		}
-		// Where it cannot be given back now, the service takes it when its lease is over.
+		// If it cannot be given back now, the service takes it when its lease is over.
 		if err := l.client.Unlock(ctx); errors.Is(err, lock.ErrLost) {
 			l.worker.clients.expired.Add(1)
 		}

@@ -28,7 +28,7 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	coordinator := launch.NewParent(stdin, io.Discard)
 	var boot control.Boot
 	if err := coordinator.Receive(&boot); err != nil {
-		fmt.Fprintln(stderr, "worker: this command is started by a coordinator, which tells it where to report on its standard input:", err)
+		fmt.Fprintln(stderr, "worker: this command is started by a coordinator, which says on standard input where to report:", err)
 		return launch.Misused
 	}
 
@@ -41,14 +41,14 @@ func Main(catalog run.Catalog, stdin io.Reader, stderr io.Writer) int {
 	var err error
 	w.notify = func(e control.Event) {
 		<-joined
-		_ = member.Notify(e) // where it cannot be told, the loss of the control plane ends the run
+		_ = member.Notify(e) // if that fails, the loss of the control plane ends the run
 	}
 	w.renew = func(ctx context.Context) (bool, error) {
 		<-joined
 		return member.Renew(ctx)
 	}
 	w.exit = func(why string) {
-		time.AfterFunc(100*time.Millisecond, func() { os.Exit(1) }) // whoever reads that may stand still
+		time.AfterFunc(100*time.Millisecond, func() { os.Exit(1) }) // the reader of stderr may be stopped
 		fmt.Fprintf(stderr, "worker %d: %s\n", boot.Worker, why)
 		os.Exit(1)
 	}

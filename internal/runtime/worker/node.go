@@ -25,19 +25,19 @@ type node struct {
 	worker *worker
 	proc   localprocess.Process
 	log    *record.Log
-	events *recording.Log // nil where nothing is recorded
+	events *recording.Log // nil if nothing is recorded
 
 	started bool // or has come in late
 	in      dme.Message
 	frame   []byte            // encoding buffer
-	spare   []uint64          // a vector that nobody uses, for the next message that has one
+	spare   []uint64          // an unused vector, for the next message that has one
 	leaving bool              // the critical section is over already: it lasts no time
 	staying bool              // it stays in the critical section, for a fault that is to strike it there
-	traffic []control.Traffic // by NodeID: with that node; tells which link holds messages
+	traffic []control.Traffic // by NodeID: with that node; shows which link holds messages
 	timers  map[dme.TimerID]uint64
 	serial  uint64         // of timers
 	use     use            // of the run's shared resource
-	guest   *foreign.Child // the process that decides what the node does; nil where it is no process of its own
+	guest   *foreign.Child // the process that decides what the node does; nil if it is no process of its own
 }
 
 func newNode(w *worker, id dme.NodeID) *node {

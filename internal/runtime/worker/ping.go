@@ -9,14 +9,13 @@ import (
 	"dmebench/internal/runtime/control"
 )
 
-// Pings measure T, the one-way delay of a frame between two processes of this
-// very run, through the same transport as the algorithm's messages. All
-// processes of a host read one clock, so a delay is a difference of two times.
-// Between hosts it is half of a round trip, which one clock has timed.
+// Pings measure T, the one-way delay of a frame between two processes of this very run, through the
+// same transport as the algorithm's messages. All processes of a host read one clock, so a delay is
+// a difference of two times. Between hosts it is half of a round trip, which one clock has timed.
 //
-// Pings are sent back to back, while both processes and their cores are awake, or
-// spaced as the handovers of the run are: whoever enters next has slept for as long
-// as the critical section lasted, and waking it is part of the delay.
+// Pings are sent back to back, while both processes and their cores are awake, or spaced as the
+// handovers of the run are: the process that enters next has slept for as long as the critical
+// section lasted, and waking it is part of the delay.
 
 const (
 	pingFlag = 1 // Clock: when it was sent
@@ -39,9 +38,9 @@ type pings struct {
 
 // pong is an answer to a ping.
 type pong struct {
-	sent    int64 // the ping, by the clock of who sent it
-	arrived int64 // the ping, by the clock of who answered
-	back    int64 // the answer, by the clock of who had asked
+	sent    int64 // the ping, by the sender's clock
+	arrived int64 // the ping, by the answerer's clock
+	back    int64 // the answer, by the sender's clock
 }
 
 // ping sends as many pings along each pair as c asks for, one at a time, c.Apart after the
@@ -51,7 +50,7 @@ func (w *worker) ping(c control.Command) (delays []int64, lost int, err error) {
 	wait, pong := c.Wait, make(chan pong, 1)
 	cold := min(coldPings, c.Count/2)
 	if c.Apart > 0 {
-		cold = 0 // each of these meets threads that sleep, as it should
+		cold = 0 // each of these is meant to meet sleeping threads
 	}
 	w.pings.mu.Lock()
 	w.pings.pong, w.pings.due = pong, make(chan struct{}, 1)
@@ -139,7 +138,7 @@ func (w *worker) sampleEdges() [][2]uint32 {
 			peers = w.job.Algorithm.Peers(w.job.System, n.id)
 		}
 		if peers == nil {
-			// Anybody may talk to anybody: neighbours in the ring of numbers.
+			// Any node may talk to any other: neighbours in the ring of numbers.
 			for k := 1; k <= edgeSample && k < nodes; k++ {
 				peers = append(peers, dme.NodeID((int(n.id)-1+k)%nodes+1))
 			}

@@ -1,7 +1,6 @@
-// Package worker is one process of a run: it hosts one or several nodes, binds
-// them to a transport, executes their part of the workload and keeps their
-// records. It does what its coordinator says over the control plane, and ends
-// when that is gone, in whatever way.
+// Package worker is one process of a run: it hosts one or several nodes, binds them to a transport,
+// executes their part of the workload and keeps their records. It does what its coordinator says
+// over the control plane, and ends when that is gone for any reason.
 package worker
 
 import (
@@ -53,9 +52,9 @@ type worker struct {
 	job       *run.Job
 	page      *witness.Page
 	alarm     *alarm
-	resource  shared // nil where critical sections use none
+	resource  shared // nil if critical sections use none
 	transport transport.Transport
-	nodes     []*node       // by NodeID; nil where the node is another process's
+	nodes     []*node       // by NodeID; nil if the node is another process's
 	down      []atomic.Bool // by NodeID: what is sent there is lost; nil in a run without faults
 	missing   atomic.Int32  // how many of them are
 	newcomer  bool          // the others were there before this process
@@ -68,7 +67,7 @@ type worker struct {
 	lapses    *clock.Lapses
 	guests    guests  // where nodes are processes of their own
 	clients   clients // where they are clients of a lock service
-	lease     *lease  // nil where the coordinator is on this host
+	lease     *lease  // nil if the coordinator is on this host
 	fenced    sync.Once
 
 	failOnce sync.Once
@@ -234,7 +233,7 @@ func (w *worker) listen(c transport.Config) (transport.Transport, error) {
 // peers returns the nodes that the local nodes are known to send to.
 func (w *worker) peers() []dme.NodeID {
 	if w.job.Algorithm.Peers == nil {
-		return nil // anybody: connected on first use
+		return nil // any: connected on first use
 	}
 	known := collections.MakeNodeSet(w.job.Spec.Nodes)
 	for _, id := range w.assigned.Local {
@@ -392,7 +391,7 @@ func (w *worker) states(limit int) []string {
 	return all[:min(limit, len(all))]
 }
 
-// traffic tells what local nodes have sent to others, and what has come from them.
+// traffic returns what local nodes have sent to others, and what has come from them.
 func (w *worker) traffic() (all []control.Traffic) {
 	w.locked(func(n *node) {
 		for peer, x := range n.traffic {

@@ -15,10 +15,9 @@ const (
 	backlogAttempts = 20
 )
 
-// Backlog returns how many messages a link comes to hold, up to a limit, in
-// schedules drawn at random that deliver nothing on it, while nodes enter. Where that
-// is a high limit, a link can hold any number, as far as such schedules tell, and the
-// states with requests without limit do not come to an end.
+// Backlog returns how many messages a link comes to hold, up to a limit, in random schedules that
+// deliver nothing on it while nodes enter. If a high limit is reached, a link can probably hold any
+// number, and the states with requests without limit do not come to an end.
 func (s *Search) Backlog(limit int) (most int) {
 	for from := range s.model.IDs() {
 		for to := range s.model.IDs() {
@@ -30,9 +29,9 @@ func (s *Search) Backlog(limit int) (most int) {
 	return most
 }
 
-// backlog fills one link: from the last entry at which it held more than before, it
-// tries to come to another. Where it does not, a schedule may have put on the link
-// what all others wait for, and it goes further back.
+// backlog fills one link: from the last entry at which it held more than before, it tries to come
+// to another. If it does not, a schedule may have put on the link what all others wait for, and it
+// goes further back.
 func (s *Search) backlog(from, to dme.NodeID, limit int) (most int) {
 	n := vnet.New(s.model)
 	rng := rand.New(rand.NewPCG(uint64(from), uint64(to)))

@@ -66,7 +66,7 @@ func (g *digger) dig() {
 	}
 }
 
-// push goes on to a state, and reports false where it breaks a property; see [vnet.Walker.Broken].
+// push goes on to a state, and reports false if it breaks a property; see [vnet.Walker.Broken].
 func (g *digger) push(v []uint32, h vnet.Hash, changed dme.NodeID) bool {
 	d := g.search
 	if g.used == len(g.frames) {
@@ -128,10 +128,10 @@ type Bitstate struct {
 	Last   float64 `json:"omission"` // the probability with which a new state is taken for an old one at the end; before, it is less
 }
 
-// depthFirst is an exhaustive search that keeps only a few bits of each state. It
-// goes depth first: then only the states on the way to the present one are kept
-// whole, and the way to a violation is at hand. All workers begin at the initial state,
-// every other one with the last of the moves, and none goes on where another has been.
+// depthFirst is an exhaustive search that keeps only a few bits of each state. It goes depth first:
+// then only the states on the way to the present one are kept whole, and the way to a violation is
+// at hand. All workers begin at the initial state, every other one with the last of the moves, and
+// none goes on if another has been.
 type depthFirst struct {
 	*exhaustive
 	bits    *bitset

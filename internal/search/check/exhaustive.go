@@ -14,27 +14,24 @@ import (
 	"dmebench/dme/vnet"
 )
 
-// Exhaustive visits every state that a schedule can reach, in the order of
-// their distance from the beginning, and reports the first violation it meets:
-// no shorter schedule shows one, but for one step. The number of states is a
-// function of the options; which of several shortest schedules is shown may
-// depend on how the workers share the work, if the search was so large that it
-// is not repeated by one of them alone.
+// Exhaustive visits every state that a schedule can reach, in the order of their distance from the
+// beginning, and reports the first violation it meets: no shorter schedule shows one, but for one
+// step. The number of states is a function of the options; which of several shortest schedules is
+// shown may depend on how the workers share the work, if the search was so large that it is not
+// repeated by one of them alone.
 //
-// With [Options.Reduce] it visits fewer states, where that is sound: it leaves out
-// orders of steps that make no difference (see [vnet.Reduction]) or, if the nodes
-// show rising clocks, visits one state of each class (see [vnet.Classes]). Whether
-// there is a violation it tells as surely. If there is one, the states are visited
-// without reduction for the shortest schedule that shows one; where those are too
-// many, a schedule that was found with it is shortened.
+// With [Options.Reduce] it visits fewer states, if that is sound: it leaves out orders of steps
+// that make no difference (see [vnet.Reduction]) or, if the nodes show rising clocks, visits one
+// state of each class (see [vnet.Classes]). Whether there is a violation it tells as surely. If
+// there is one, the states are visited without reduction for the shortest schedule that shows one;
+// if those are too many, a schedule that was found with it is shortened.
 //
-// It needs memory for every state: about 50 bytes, and while its distance is
-// being worked on 4·N² more. [Options.Memory] bounds it. An error says that the
-// search itself is wrong.
+// It needs memory for every state: about 50 bytes, and while its distance is being worked on 4·N²
+// more. [Options.Memory] bounds it. An error says that the search itself is wrong.
 //
-// With [Options.Bitstate] it keeps a few bits of each state only, and goes depth
-// first. Then it may take a new state for an old one: it says with which
-// probability, never that it is complete, and shows schedules that were shortened.
+// With [Options.Bitstate] it keeps a few bits of each state only, and goes depth first. Then it may
+// take a new state for an old one: it says with which probability, never that it is complete, and
+// shows schedules that were shortened.
 func (s *Search) Exhaustive(ctx context.Context) (Report, error) {
 	start := time.Now()
 	ctx, cancel := s.within(ctx)
@@ -108,9 +105,8 @@ func (s *Search) visitReduced(ctx context.Context) (Report, error) {
 	return report, err
 }
 
-// beyondInvariants goes on where invariants, which forbid a reduction, were judged in as
-// many states as may be visited, and there are more: what else has to hold is searched
-// with reduction.
+// beyondInvariants goes on if invariants, which forbid a reduction, were judged in as many states
+// as may be visited, and there are more: what else has to hold is searched with reduction.
 func (s *Search) beyondInvariants(ctx context.Context, x *exhaustive) (Report, error) {
 	report, err := x.outcome(ctx)
 	limited := x.halt.Load() && x.found == nil && ctx.Err() == nil
@@ -140,9 +136,8 @@ const (
 	comparedNear  = 1500 // steps
 )
 
-// compareClocks is an error where the nodes do more with their clocks than the classes
-// of states allow for. What was found is right then, and that nothing was found says
-// nothing.
+// compareClocks is an error if the nodes do more with their clocks than the classes of states allow
+// for. What was found is right then, and that nothing was found says nothing.
 func (s *Search) compareClocks() error {
 	if err := vnet.CompareClocks(s.model, comparedWalks, comparedNear); err != nil {
 		return fmt.Errorf("check: there is no verdict: %w", err)
@@ -171,7 +166,7 @@ func (x *exhaustive) again(held int64) *exhaustive {
 	return again
 }
 
-// WhyNotReduced says why [Options.Reduce] makes no difference, "" where it does.
+// WhyNotReduced says why [Options.Reduce] has no effect, "" if it has.
 func (s *Search) WhyNotReduced() string {
 	_, why := vnet.NewSpace(s.model).NewReduction(vnet.Brief)
 	return why
@@ -248,7 +243,7 @@ type finding struct {
 	vnet.Violation
 	state uint64
 	move  int   // −1: the state itself
-	way   []int // the moves that lead to it, where the state does not say; else nil
+	way   []int // the moves that lead to it, if the state does not say; else nil
 }
 
 // batch is a number of states of the same distance that are still to be expanded.
@@ -433,7 +428,7 @@ func (x *exhaustive) recycle(b *batch) {
 	x.spare = append(x.spare, b)
 }
 
-// hold notes that so many bytes more are held, and ends the search where they are too many.
+// hold notes that so many bytes more are held, and ends the search if they are too many.
 func (x *exhaustive) hold(bytes int) {
 	if !x.memory.hold(bytes) {
 		x.halt.Store(true)

@@ -18,9 +18,9 @@ type isolation struct {
 	fair   vnet.Chance
 	links  *priorities // which of the held messages goes first
 	held   victims
-	alone  dme.NodeID // whom the first victim concerns
+	alone  dme.NodeID // the node of the first victim
 	first  bool       // it asks before the others
-	again  bool       // who leaves asks again at once
+	again  bool       // a node that leaves asks again at once
 	newest bool       // what was sent last arrives first
 	left   dme.NodeID // in the last step
 
@@ -119,7 +119,7 @@ func (s *Search) Overtaking(ctx context.Context) (most, schedules int) {
 	return r.MaxBypass, int(r.Schedules)
 }
 
-// watch is what a random search holds overtaking against, where nobody has given it a bound.
+// watch is the bound on overtaking of a random search without a given one.
 type watch struct {
 	bound    int         // on the entries of others between a request and its entry; 0: none is claimed
 	claim    claim.Claim // which says so
@@ -127,7 +127,7 @@ type watch struct {
 	promised bool        // the algorithm is claimed to be free of starvation
 }
 
-// watching returns what there is to watch: nothing where the paper's assumptions are not met.
+// watching returns what there is to watch: nothing if the paper's assumptions are not met.
 func watching(m *vnet.Model, needs dme.Needs) watch {
 	var w watch
 	if m.Nodes < 2 || m.Crashes > 0 || needs.FIFO && m.Unordered || needs.Reliable && (m.Duplicate || m.Lose > 0) ||
@@ -153,7 +153,7 @@ func watching(m *vnet.Model, needs dme.Needs) watch {
 	return w
 }
 
-// Watched says what a random search holds overtaking against, "" where nothing.
+// Watched says what a random search holds overtaking against, "" if nothing.
 func (s *Search) Watched() string {
 	switch {
 	case s.Bypass > 0:

@@ -68,7 +68,7 @@ func (g *graph) ended(end *dead) (LivenessResult, error) {
 	switch bad := end.violation; {
 	case r.Trace.Violation.Property != "":
 	case bad == nil:
-		return r, fault("the search found that nothing serves those who wait, its schedule does not show it")
+		return r, fault("the search found that nothing serves the waiting nodes, its schedule does not show it")
 	default: // an invariant that does more with clocks than compare them
 		r.Trace = nil
 		r.Stopped = "where clocks count by their order alone, and it is not so for the nodes: " + bad.Verdict
@@ -120,8 +120,8 @@ func (g *graph) lasso(c *cycle) (LivenessResult, error) {
 	return r, nil
 }
 
-// round returns hops from the first state of a cycle back to it that leave no
-// duty undone and, where it is a matter of starvation, on which somebody enters.
+// round returns hops from the first state of a cycle back to it that leave no duty undone and, in a
+// search for starvation, on which a node enters.
 func (g *graph) round(c *cycle) (hops []hop) {
 	owed := g.duties(int(c.first))
 	entered := c.verdict != Starved
@@ -151,7 +151,7 @@ func (g *graph) after(owed []duty, h hop) []duty {
 	return g.meet(g.do(owed, h.from, h.edge), int(h.edge.to))
 }
 
-// nearest returns the fewest hops within a cycle of which the last is wanted.
+// nearest returns the fewest hops within a cycle to one that is wanted.
 func (g *graph) nearest(c *cycle, from int, wanted func(hop) bool) []hop {
 	before := map[int]hop{}
 	queue := []int{from}

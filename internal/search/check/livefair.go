@@ -195,9 +195,8 @@ type cycle struct {
 	verdict LivenessVerdict
 }
 
-// cycle returns a fair component of the states in which node id waits, and of
-// these the nearest to the beginning; nil where there is none. Where there is a
-// part of it in which nobody enters, and which is fair, it is that part.
+// cycle returns a fair component of the states in which node id waits, the nearest to the
+// beginning; nil if there is none. If a part of it without entries is fair, it is that part.
 func (t *tarjan) cycle(id dme.NodeID) *cycle {
 	waits := part{has: func(s int) bool { return t.states.at(s).waiting&bit(id) != 0 }}
 	best := t.nearest(waits)

@@ -45,7 +45,8 @@ type edge struct {
 // label says what a step does for fairness.
 type label uint16
 
-// Labels: none for who asks; else the node that leaves, the link that delivers, or some timer.
+// Labels: none for the node that asks; else the node that leaves, the link that delivers, or some
+// timer.
 const (
 	asking label = iota
 	firing
@@ -118,7 +119,7 @@ func hashVector(v []uint32) uint32 {
 	return uint32(h)
 }
 
-// idOf returns the number of a representative, and adds it where it is new.
+// idOf returns the number of a representative, and adds it if it is new.
 func (g *graph) idOf(v []uint32, parent int) (id int, isNew bool) {
 	if 4*(g.states.len()+1) > 3*len(g.index) {
 		old := g.index
@@ -162,12 +163,12 @@ func (g *graph) out(id int) (first, end int) {
 	return first, g.edges.len()
 }
 
-// dead is where a search ends: a state from which nothing is possible that would
-// serve anybody, or which breaks an invariant, or a step that breaks a property.
+// dead is where a search ends: a state from which no step would serve a node, or which breaks an
+// invariant, or a step that breaks a property.
 type dead struct {
 	state     int
 	step      vnet.Step       // of the violation; the zero Step is none
-	violation *vnet.Violation // nil where nothing is possible
+	violation *vnet.Violation // nil if nothing is possible
 }
 
 // build visits all states. stopped says why it could not, "" if it could.
@@ -310,9 +311,9 @@ func (g *graph) way(id int) (hops []hop) {
 
 func bit(id dme.NodeID) uint32 { return 1 << (id - 1) }
 
-// ancestry remembers from which state each state was first reached, and by
-// which of the moves that were possible there: 8 bytes for each state. States
-// are numbered in blocks, each of which one goroutine fills.
+// ancestry remembers from which state each state was first reached, and by which of the moves that
+// were possible there: 8 bytes for each state. States are numbered in blocks, each filled by one
+// goroutine.
 type ancestry struct {
 	mu     sync.Mutex
 	blocks []*[blockSize]origin

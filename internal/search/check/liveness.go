@@ -14,12 +14,11 @@ import (
 // LivenessVerdict says what a search for liveness has found.
 type LivenessVerdict string
 
-// What can be found. Unsafe: a property that every step is judged by is broken,
-// such as mutual exclusion. Deadlock: somebody waits, and nothing can happen but
-// that others ask. Livelock: somebody waits, messages flow for ever, and nobody
-// enters. Starved: somebody waits while others enter again and again. Holds is a proof:
-// with so many nodes, which may ask any number of times, every property holds in every
-// state, and every request is served in every fair schedule.
+// What can be found. Unsafe: a property that every step is judged by is broken, such as mutual
+// exclusion. Deadlock: a node waits, and nothing can happen but that others ask. Livelock: a node
+// waits, messages flow for ever, and none enters. Starved: a node waits while others enter again
+// and again. Holds is a proof: with this number of nodes, which may ask any number of times, every
+// property holds in every state, and every request is served in every fair schedule.
 const (
 	Holds      LivenessVerdict = "holds"
 	Unsafe     LivenessVerdict = "unsafe"
@@ -35,8 +34,8 @@ type LivenessResult struct {
 	Report
 	Verdict    LivenessVerdict
 	Components uint64     // strongly connected ones that were looked at, over all nodes that may wait
-	Node       dme.NodeID // who waits for ever; None where nobody does, or it is a matter of safety
-	Lasso      *Lasso     // how; nil where there is none
+	Node       dme.NodeID // the node that waits for ever; None if none does, or it is a matter of safety
+	Lasso      *Lasso     // how; nil if there is none
 }
 
 // Lasso is a schedule without end: the way in, and the loop over and over; of a deadlock none.
@@ -47,30 +46,26 @@ type Lasso struct {
 // LivenessMost is the largest number of nodes that Liveness takes.
 const LivenessMost = 32
 
-// Liveness searches the schedules in which every node may ask any number of
-// times for one in which a request waits for ever, although the schedule is
-// fair: every message arrives, every timer that may fire does so or is set
-// again, and every critical section ends. Nobody has to ask. It also looks for
-// what [Search.Exhaustive] looks for.
+// Liveness searches the schedules in which every node may ask any number of times for one in which
+// a request waits for ever, although the schedule is fair: every message arrives, every timer that
+// may fire does so or is set again, and every critical section ends. No node has to ask. It also
+// looks for what [Search.Exhaustive] looks for.
 //
-// The states are visited breadth first, up to the values of clocks
-// ([vnet.Classes]), and kept with the steps between them; there is no reduction.
-// Then, for each node, the strongly connected components are found of the states
-// in which it waits. One is a fair schedule if each link delivers something
-// within it or is empty in one of its states, and so on: a schedule that goes
-// round all of it for ever is fair then, and every fair schedule in which the
-// node waits for ever ends in such a component. (On links that do not keep order
-// this is asked of each message, its clocks left aside: more schedules pass for
-// fair than are, which is on the safe side.) If there is none, and the states
-// came to an end, liveness is proved for that many nodes.
+// The states are visited breadth first, up to the values of clocks ([vnet.Classes]), and kept with
+// the steps between them; there is no reduction. Then, for each node, the strongly connected
+// components are found of the states in which it waits. One is a fair schedule if each link
+// delivers something within it or is empty in one of its states, and so on: a schedule that goes
+// round all of it for ever is fair then, and every fair schedule in which the node waits for ever
+// ends in such a component. (On links that do not keep order each message counts separately,
+// without its clocks: more schedules pass for fair than are, which is on the safe side.) If there
+// is none, and the states came to an end, liveness is proved for that many nodes.
 //
-// An algorithm's invariants are looked at in each state, with the clocks of its
-// representative: what they say of clocks beyond their order, and of rising clocks,
-// is not proved.
+// An algorithm's invariants are looked at in each state, with the clocks of its representative:
+// what they say of clocks beyond their order, and of rising clocks, is not proved.
 //
-// A loop that is found is repeated by a network of nodes, which has to come back
-// to the same state but for its clocks. Where it does not, the verdict is
-// Incomplete. An error says that the search itself is wrong.
+// A loop that is found is repeated by a network of nodes, which has to come back to the same state
+// but for its clocks. If it does not, the verdict is Incomplete. An error says that the search
+// itself is wrong.
 func (s *Search) Liveness(ctx context.Context) (LivenessResult, error) {
 	if !s.Unlimited {
 		return LivenessResult{}, errors.New("check: a search for liveness needs Options.Unlimited")
@@ -88,7 +83,7 @@ func (s *Search) Liveness(ctx context.Context) (LivenessResult, error) {
 }
 
 func starved(v LivenessVerdict, id dme.NodeID, loop int) *vnet.Violation {
-	property, how := Liveness, fmt.Sprintf("livelock: node %d waits and nobody enters", id)
+	property, how := Liveness, fmt.Sprintf("livelock: node %d waits and no node enters", id)
 	if v == Starved {
 		property, how = Starvation, fmt.Sprintf("starvation: node %d waits for ever while others enter", id)
 	}

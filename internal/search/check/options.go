@@ -21,12 +21,12 @@ const (
 	DefaultStates    = 100_000_000
 )
 
-// Adversary says who chooses the steps of random schedules.
+// Adversary says what chooses the steps of random schedules.
 type Adversary string
 
-// Choices are made by both in turn, one schedule each; by chance alone; or by
-// the adversary alone, who holds back chosen links, nodes or kinds of message,
-// or gives each link and process a priority that changes a few times.
+// Choices are made by both in turn, one schedule each; by chance alone; or by the adversary alone,
+// which holds back chosen links, nodes or kinds of message, or gives each link and process a
+// priority that changes a few times.
 const (
 	Mixed       Adversary = ""
 	Chance      Adversary = "chance"
@@ -37,7 +37,7 @@ const (
 type Options struct {
 	Nodes    int
 	Requests int                               // in all: node i makes ⌊R/N⌋, nodes up to R mod N one more
-	Vary     bool                              // each random schedule draws who asks and how often, at most Requests in all
+	Vary     bool                              // each random schedule draws which nodes ask and how often, at most Requests in all
 	Set      map[string]string                 // the algorithm's options that differ from their defaults
 	ReadFile func(name string) ([]byte, error) `json:"-"`
 
@@ -47,7 +47,7 @@ type Options struct {
 	Unordered bool // links need not keep order
 	Duplicate bool // any message may arrive twice
 	Lose      int  // as many messages may be lost
-	Faults    int  // as many nodes may crash, and come back where they know how
+	Faults    int  // as many nodes may crash, and come back if they know how
 	Bypass    int  // entries by others that may come before a request's; 0: any number
 	Watch     bool // random schedules: judge overtaking by what the algorithm claims, and try to starve nodes
 
@@ -55,9 +55,9 @@ type Options struct {
 	// SafetyOnly goes on after a standstill, which hides what nodes that ask later may do.
 	// It is for [Search.Random] and [Search.Exhaustive].
 	SafetyOnly bool
-	// Unlimited is for [Search.Liveness], and for it alone: every node may ask any
-	// number of times, and Requests is 0. InFlight, if it is not 0, bounds what a
-	// link may hold when somebody asks: a node that would put more on one does not ask.
+	// Unlimited is for [Search.Liveness], and for it alone: every node may ask any number of times,
+	// and Requests is 0. InFlight, if it is not 0, bounds what a link may hold: a node does not ask
+	// if that would put more on one.
 	Unlimited bool
 	InFlight  int
 
@@ -66,9 +66,9 @@ type Options struct {
 	Adversary Adversary     // of random schedules
 	Sites     *Sites        // of random schedules, which then no adversary chooses; nil: all nodes are at one
 	Patience  int           // steps without an entry after which a random schedule is taken to have none; 0: by N
-	Reduce    bool          // an exhaustive search leaves out orders of steps that make no difference, where that is sound
+	Reduce    bool          // an exhaustive search leaves out orders of steps that make no difference, if that is sound
 	States    uint64        // an exhaustive search ends after so many; 0: DefaultStates
-	Bitstate  Bytes         // an exhaustive search keeps a few bits of each state, in so much memory; 0: it keeps states
+	Bitstate  Bytes         // an exhaustive search keeps a few bits of each state, in this much memory; 0: it keeps states
 	Memory    Bytes         // an exhaustive search ends before it holds more; 0: any number
 	Time      time.Duration // a search ends after so long; 0: when it is complete
 	Workers   int           // goroutines; 0: as many as can run at once
@@ -150,8 +150,8 @@ func New(a *dme.Algorithm, o Options) (*Search, error) {
 	}
 	o.Schedules, o.States = cmp.Or(o.Schedules, DefaultSchedules), cmp.Or(o.States, DefaultStates)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
-	// A fair schedule of the costliest algorithm serves somebody within a few times N² steps;
-	// a hundred times as many leave room for chance.
+	// A fair schedule of the costliest algorithm serves a node within a few times N² steps; a
+	// hundred times as many leave room for chance.
 	o.Patience = cmp.Or(o.Patience, 10_000+100*o.Nodes*o.Nodes)
 	needs := a.Needs(opt)
 	watch := vnet.WatchWhereNeedsAreMet
@@ -225,7 +225,7 @@ func (s *Search) Notes() []string {
 	}
 	a := s.model.Algorithm
 	name := a.Name
-	crash := map[[2]bool]string{ // whether crashes are survived, and who crashed comes back
+	crash := map[[2]bool]string{ // whether crashes are survived, and crashed nodes come back
 		{true, true}:   "they may restart at any time, and " + name + " survives the crashes that it declares",
 		{true, false}:  "they do not restart, and " + name + " survives the crashes that it declares",
 		{false, true}:  "they may restart at any time, and " + name + " waits for them",
@@ -256,10 +256,9 @@ const survivedLosses = 2
 
 const requestsEach = 5
 
-// Defaults returns the options with which random schedules of an algorithm are searched
-// where nobody asks for others: on the worst links that it supports, with requests that grow
-// with the number of nodes and vary from schedule to schedule, and overtaking watched.
-// Options of the algorithm that are wrong have links of their own: [New] refuses them.
+// Defaults returns the default options for random schedules of an algorithm: the worst links that
+// it supports, requests that grow with the number of nodes and vary from schedule to schedule, and
+// overtaking watched. Wrong options of the algorithm have links of their own: [New] refuses them.
 func Defaults(a *dme.Algorithm, nodes int, set map[string]string) Options {
 	o := Options{Nodes: nodes, Requests: max(1, requestsEach*nodes), Set: set, Vary: true, Watch: true}
 	opt, err := a.Resolve(set)
@@ -309,7 +308,7 @@ func merged(a, b map[string]string) map[string]string {
 // plan says what one random schedule is to be. It is a function of its seed.
 type plan struct {
 	model    *vnet.Model
-	victim   dme.NodeID // whom the schedule tries to starve; none in most
+	victim   dme.NodeID // the node that the schedule tries to starve; None in most
 	seed     uint64     // of the steps of such a schedule
 	patience int        // steps for which it holds back what concerns the victim
 }

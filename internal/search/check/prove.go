@@ -20,7 +20,7 @@ import (
 // ProofOptions bounds the searches of [Prove]; zero is the default, of Memory no bound.
 type ProofOptions struct {
 	Nodes   int    // the most; 0: DefaultProofNodes
-	Each    int    // the most requests a node where they are limited; 0: DefaultProofRequests
+	Each    int    // the most requests a node if they are limited; 0: DefaultProofRequests
 	States  uint64 // of a search, and of up to 3 nodes up to 20 times as many; 0: DefaultProofStates
 	Memory  Bytes  // of all searches that run at a time
 	Workers int    // searches at a time, each on one processor; 0: as many as there are processors
@@ -40,17 +40,17 @@ const (
 	DefaultProofStates   = 2_000_000
 )
 
-// Few nodes are worth more patience: where up to patientNodes nodes are proven only
-// with few messages on a link, the weakest links are tried again with patience times
-// as many states, unless one can be made to hold endless messages.
+// Few nodes are worth more patience: if up to patientNodes nodes are proven only with few messages
+// on a link, the weakest links are tried again with patience times as many states, unless one can
+// be made to hold endless messages.
 const (
 	patientNodes = 3
 	patience     = 20
 	endless      = 32
 )
 
-// crowded is how many messages a link holds at most where the states are
-// infinite without a bound: a sender that waits for no answer may fill it.
+// crowded is how many messages a link holds at most if the states are infinite without a bound: a
+// sender that waits for no answer may fill it.
 const crowded = 2
 
 // Proven is for how many nodes an algorithm is proven, and how far it is searched beyond.
@@ -104,17 +104,15 @@ type Budget struct {
 	Reduced bool       `json:"reduced"` // by partial-order reduction
 }
 
-// Prove finds out for how many nodes each of the algorithms can be proven right, and how
-// far it can be searched where it cannot: first with requests without limit for more and
-// more nodes, then with limited ones where there was no proof. A proof is a search of
-// all states in which nodes ask without limit ([Search.Liveness]); it exists where the
-// states are finite up to a common shift of the clocks, for that number of nodes and
-// those options alone.
+// Prove finds out for how many nodes each of the algorithms can be proven right, and how far it can
+// be searched if it cannot: first with requests without limit for more and more nodes, then with
+// limited ones if there was no proof. A proof is a search of all states in which nodes ask without
+// limit ([Search.Liveness]); it exists if the states are finite up to a common shift of the clocks,
+// for that number of nodes and those options alone.
 //
-// Several algorithms are searched at a time, each under every setting that [Settings]
-// names. The results are in the order of the algorithms; those that ctx ended before
-// they began are left out. An error says that a search itself is wrong, or that the
-// options are; the first one ends all.
+// Several algorithms are searched at a time, each under every setting that [Settings] names. The
+// results are in the order of the algorithms; those that ctx ended before they began are left out.
+// An error says that a search itself is wrong, or that the options are; the first one ends all.
 func Prove(ctx context.Context, algorithms []*dme.Algorithm, o ProofOptions) ([]Proven, error) {
 	o.Nodes, o.Each = cmp.Or(o.Nodes, DefaultProofNodes), cmp.Or(o.Each, DefaultProofRequests)
 	o.States, o.Workers = cmp.Or(o.States, DefaultProofStates), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
@@ -208,7 +206,7 @@ func load(each int) string {
 	return "requests without limit"
 }
 
-// prove searches for a proof, nil where it finds none, and notes what it finds instead.
+// prove searches for a proof, nil if it finds none, and notes what it finds instead.
 func (p *prover) prove(ctx context.Context, nodes int, links ProofLinks, states uint64) (*Proof, error) {
 	s, err := p.search(nodes, 0, links, states)
 	if err != nil || states > p.States && s.Backlog(endless) == endless {

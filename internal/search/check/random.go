@@ -37,9 +37,8 @@ func (s *Search) within(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithCancel(ctx)
 }
 
-// schedule runs the k-th schedule, from 0, and says what it broke. The run is nil where
-// there was not even a system. Starvation that nobody promised to be free of breaks
-// nothing: the run alone tells of it.
+// schedule runs the k-th schedule, from 0, and says what it broke. The run is nil if there was not
+// even a system. Starvation that no claim excludes breaks nothing: only the run shows it.
 func (s *Search) schedule(k int64, taken []vnet.Step) (*run, *vnet.Violation) {
 	p, err := s.plan(s.Seed + uint64(k))
 	if err != nil {
@@ -53,7 +52,7 @@ func (s *Search) schedule(k int64, taken []vnet.Step) (*run, *vnet.Violation) {
 	return one, one.Violation
 }
 
-// excuses reports whether a violation is starvation that nobody has excluded.
+// excuses reports whether a violation is starvation that no claim excludes.
 func (s *Search) excuses(v *vnet.Violation) bool {
 	return v != nil && v.Property == Starvation && !s.promised
 }
@@ -68,7 +67,7 @@ type randomSearch struct {
 	ahead  map[int64]Part // of schedules that were run, those after one that was not yet
 	sum    Part           // of all before these
 	report Report
-	steps  []vnet.Step // of the schedule that failed; nil where there was not even a system
+	steps  []vnet.Step // of the schedule that failed; nil if there was not even a system
 }
 
 func (r *randomSearch) work(ctx context.Context) {

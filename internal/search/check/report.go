@@ -18,12 +18,12 @@ import (
 // Report is what a search has found out.
 type Report struct {
 	Violation *vnet.Violation // nil: none was found
-	Trace     *Trace          // how it came about; nil where there is none
+	Trace     *Trace          // how it came about; nil if there is none
 	Seed      uint64          // of the schedule that broke the property; for an exhaustive search the search's own
 
 	// Complete: all has been searched. Else nothing is known of the rest.
 	Complete bool
-	Stopped  string // why it is not complete, "" where it is or where a violation ended it
+	Stopped  string // why it is not complete, "" if it is or where a violation ended it
 
 	Schedules uint64 // random: up to the one that broke a property
 	Tally
@@ -41,9 +41,8 @@ type Report struct {
 	Elapsed time.Duration
 }
 
-// Err says what a search has found, or why it is not complete; nil where all that
-// was to be searched is as it should be. A message that a node had to refuse is a
-// fault here, as it is where links lose and repeat nothing.
+// Err says what a search has found, or why it is not complete; nil if all that was to be searched
+// is right. A refused message is a fault here, as it is on links that lose and repeat nothing.
 func (r Report) Err() error {
 	switch {
 	case r.Violation != nil:
@@ -72,14 +71,12 @@ func Exhaustive(ctx context.Context, a *dme.Algorithm, o Options) (Report, error
 	return s.Exhaustive(ctx)
 }
 
-// The properties that no single step shows, beside those that vnet judges.
-// Progress: somebody who waits is served, without anybody's asking again.
-// Liveness: entries keep coming while somebody waits. Starvation is named for what
-// breaks it: others enter without end while a node that has asked waits, although
-// every message arrives, every critical section ends and every timer fires. A
-// schedule of a random search has an end, and is judged by [tooMany]. Rest: when all requests
-// are served and the nodes have been told that no more will come, the messages
-// end.
+// The properties that no single step shows, beside those that vnet judges. Progress: a waiting node
+// is served even if no other asks again. Liveness: entries keep coming while a node waits.
+// Starvation is named for what breaks it: others enter without end while a node that has asked
+// waits, although every message arrives, every critical section ends and every timer fires. A
+// schedule of a random search has an end, and is judged by [tooMany]. Rest: when all requests are
+// served and the nodes know that no more will come, the messages end.
 const (
 	Progress   vnet.Property = "progress"
 	Liveness   vnet.Property = "liveness"
@@ -90,7 +87,7 @@ const (
 func stalled(waiting []dme.NodeID) *vnet.Violation {
 	return &vnet.Violation{
 		Property: Progress, Nodes: waiting,
-		Verdict: fmt.Sprintf("stalled: %s, nobody is in the critical section, and no message is on the way", Wait(waiting)),
+		Verdict: fmt.Sprintf("stalled: %s, no node is in the critical section, and no message is on the way", Wait(waiting)),
 	}
 }
 
@@ -118,20 +115,20 @@ func Wait(nodes []dme.NodeID) string {
 type Trace struct {
 	Violation vnet.Violation
 	Nodes     int
-	Started   []vnet.Event // what the nodes did before the first step, where they did anything
+	Started   []vnet.Event // what the nodes did before the first step, if they did anything
 	Events    []vnet.Event // one for each step
 	Repeats   int          // where the schedule goes on for ever: how many of the last events repeat
 	States    []string     // the nodes at the end, one on a line
 
-	// Bypass is the bound on overtaking that the last step passes, where that is what it shows.
+	// Bypass is the bound on overtaking that the last step passes, if that is what it shows.
 	Bypass int
 
-	Standstill *stall.Standstill // who waits for whom at the end, where nothing moves; else nil
+	Standstill *stall.Standstill // the wait-for graph at the end, if nothing moves; else nil
 
 	model *vnet.Model
 }
 
-// Why explains a standstill in a few lines, none where there is no more to say.
+// Why explains a standstill in a few lines, none if there is no more to say.
 func (t *Trace) Why() []string {
 	if t.Standstill == nil {
 		return nil

@@ -28,7 +28,7 @@ type Result struct {
 	Nodes         int               `json:"nodes"`
 	Requests      int               `json:"requests"`
 	Search        string            `json:"search"`        // random, exhaustive or liveness
-	Vary          bool              `json:"requests_vary"` // each schedule draws who asks and how often, so often at most
+	Vary          bool              `json:"requests_vary"` // each schedule draws which nodes ask and how often, up to that often
 	LinksBy       string            `json:"links_by"`      // why these links: needs, what the algorithm supports; or flags
 	FIFO          bool              `json:"fifo"`
 	Duplicate     bool              `json:"duplicate"`
@@ -37,13 +37,13 @@ type Result struct {
 	Sites         string            `json:"sites,omitempty"`       // between which messages take their time
 	Place         string            `json:"place,omitempty"`       // how nodes are placed there
 	SafetyOnly    bool              `json:"safety_only,omitempty"` // standstills count for nothing
-	InFlight      int               `json:"in_flight,omitempty"`   // liveness: nobody asks who would put more on a link
+	InFlight      int               `json:"in_flight,omitempty"`   // liveness: a node does not ask if that would put more on a link
 	Bypass        *int              `json:"bypass"`                // the bound asked for
-	Watched       string            `json:"watched"`               // what overtaking was held against; empty where nothing was
+	Watched       string            `json:"watched"`               // what overtaking was held against; empty if nothing was
 	Seed          uint64            `json:"seed"`                  // of the schedule that broke a property, else of the first
 
 	Status   string        `json:"status"`   // ok, violated, stalled, or incomplete
-	Property vnet.Property `json:"property"` // which is broken; empty where none is
+	Property vnet.Property `json:"property"` // which is broken; empty if none is
 	Verdict  string        `json:"verdict"`
 	Complete bool          `json:"complete"` // everything that was to be searched has been
 	Stopped  string        `json:"stopped"`  // why not
@@ -51,20 +51,20 @@ type Result struct {
 	// Of a search for liveness alone.
 	Proven     *bool       `json:"proven,omitempty"`       // safety and liveness hold for that many nodes, however often they ask
 	Finding    string      `json:"finding,omitempty"`      // holds, unsafe, deadlock, livelock, starvation or incomplete
-	Waiting    dme.NodeID  `json:"waiting_node,omitempty"` // who waits for ever
+	Waiting    dme.NodeID  `json:"waiting_node,omitempty"` // the node that waits for ever
 	Components *uint64     `json:"components,omitempty"`   // strongly connected ones that were looked at
 	Lasso      *loopResult `json:"lasso,omitempty"`
 
-	Also      []AlsoSearched `json:"also,omitempty"`       // under further settings, where nothing was found
+	Also      []AlsoSearched `json:"also,omitempty"`       // under further settings, if nothing was found
 	NeverSent []string       `json:"never_sent,omitempty"` // of all states: kinds of messages
 
 	Schedules *uint64 `json:"schedules"`
 	States    *uint64 `json:"states"`
 	Depth     *int    `json:"depth"`
-	// Of an exhaustive search, and who asked in any.
-	Requesters []dme.NodeID `json:"requesters,omitempty"` // who asks; all where it is not given
+	// Of an exhaustive search, and the nodes that asked in any.
+	Requesters []dme.NodeID `json:"requesters,omitempty"` // the nodes that ask; all if absent
 	Reduced    *bool        `json:"reduced,omitempty"`    // orders of steps, or states, that make no difference were left out
-	Reduction  string       `json:"reduction,omitempty"`  // of which kind they are
+	Reduction  string       `json:"reduction,omitempty"`  // its kind
 	Bitstate   *Bitstate    `json:"bitstate,omitempty"`   // where only a few bits of each state were kept
 
 	Steps     uint64   `json:"steps"` // taken in all schedules, or from all states
@@ -209,8 +209,7 @@ func stepTexts(steps []vnet.Step) []string {
 	return all
 }
 
-// replay is the command line that finds the same violation at once; by is what
-// is searched where nobody asks for anything else.
+// replay is the command line that finds the same violation at once; by is the default search.
 func (x *Result) replay(o, by Options) string {
 	var b strings.Builder
 	add := func(wanted bool, format string, args ...any) {
@@ -393,7 +392,7 @@ func (x *Result) rate(what string) string {
 	return fmt.Sprintf(" (%v, %.3g %s/s with %d workers)", elapsed, *x.PerSecond, what, x.Workers)
 }
 
-// proof is what a person is told of a search for liveness that found nothing.
+// proof describes a search for liveness that found nothing.
 func (x *Result) proof() string {
 	who := fmt.Sprintf("for %d nodes that ask any number of times", x.Nodes)
 	if x.InFlight > 0 {

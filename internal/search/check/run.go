@@ -147,8 +147,8 @@ func (r *run) repeat(steps []vnet.Step, finish bool) (cycle int) {
 	return cycle
 }
 
-// timersTurn is how often a timer that may fire goes before all messages, lest
-// messages that never end keep it from firing.
+// timersTurn is how often a timer that may fire goes before all messages: messages that never end
+// would keep it from firing.
 const timersTurn = 64
 
 // finish lets the network run on by a fixed rule until something is broken,
@@ -209,7 +209,7 @@ func (r *run) plainStep() (x vnet.Step, ok bool) {
 	return r.Return()
 }
 
-// see tells losses of an event in a network.
+// see passes the losses of an event in a network on.
 func see(l *stall.Losses, e *vnet.Event) {
 	switch e.Kind {
 	case dme.Lose:

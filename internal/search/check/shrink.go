@@ -18,17 +18,15 @@ const (
 	shrinkingStates = 150_000
 )
 
-// shrink returns a schedule that breaks the same property, and from which no
-// single step can be left out: ever smaller parts are dropped (Zeller,
-// Hildebrandt, Simplifying and Isolating Failure-Inducing Input, IEEE TSE 28(2),
-// 2002). At first what remains is run on to its end where nothing is broken at
-// once, so that a system that stalls does so with all its messages delivered;
+// shrink returns a schedule that breaks the same property, and from which no single step can be
+// left out: ever smaller parts are dropped (Zeller, Hildebrandt, Simplifying and Isolating
+// Failure-Inducing Input, IEEE TSE 28(2), 2002). At first what remains is run on to its end if
+// nothing is broken at once, so that a system that stalls does so with all its messages delivered;
 // then it has to do with its own steps.
 //
-// That is a valley among many. So other short schedules are drawn, which ask no more
-// often, and the best of them is taken; and in the end all states are searched that the
-// requests of the best lead to, as far as they are few: then there is no shorter schedule
-// of these requests.
+// That is a valley among many. So other short schedules are drawn, which ask no more often, and the
+// best of them is taken; and in the end all states are searched that the requests of the best lead
+// to, as far as they are few: then there is no shorter schedule of these requests.
 func (s *Search) shrink(p plan, steps []vnet.Step, property vnet.Property) *Trace {
 	r := &shrinker{Search: s, plan: p, property: property, left: shrinkingSteps}
 	best := r.minimal(steps)
@@ -71,9 +69,8 @@ func (s *shrinker) fails(steps []vnet.Step, finish bool) (taken []vnet.Step, ok 
 	return r.taken, r.Violation != nil && r.Violation.Property == s.property
 }
 
-// minimal drops from a schedule that breaks the property what can be dropped. Where
-// nothing else fails there is only the schedule as it was: the plain end takes another
-// turn than chance did.
+// minimal drops from a schedule that breaks the property what can be dropped. If nothing else fails
+// there is only the schedule as it was: the plain end takes another turn than chance did.
 func (s *shrinker) minimal(steps []vnet.Step) []vnet.Step {
 	best := steps
 	if taken, ok := s.fails(steps, true); ok {
@@ -166,7 +163,7 @@ func (s *shrinker) sooner(best []vnet.Step) ([]vnet.Step, plan) {
 	return best, p
 }
 
-// shortest returns the shortest schedule of the best one's requests, where it leads to few states.
+// shortest returns the shortest schedule of the best one's requests, if it leads to few states.
 func (s *shrinker) shortest(best []vnet.Step) []vnet.Step {
 	requests := make([]int, s.Nodes+1)
 	for _, x := range best {
@@ -218,8 +215,8 @@ type Tally struct {
 	Steps   uint64 `json:"steps"`
 	Entries uint64 `json:"entries"` // random: into the critical section, in these steps
 
-	// MaxBypass is the most entries of others between a request and its entry; of an
-	// exhaustive search only where Options.Bypass bounds it.
+	// MaxBypass is the most entries of others between a request and its entry; of an exhaustive
+	// search only if Options.Bypass bounds it.
 	MaxBypass int `json:"max_bypass"`
 
 	// Refused counts the messages that nodes refused: in an exhaustive search
@@ -233,7 +230,7 @@ type Tally struct {
 	Starving string `json:"starving,omitempty"` // what the first of them showed
 }
 
-// Part runs count schedules from first on, fewer where one breaks a property or ctx ends.
+// Part runs count schedules from first on, fewer if one breaks a property or ctx ends.
 func (s *Search) Part(ctx context.Context, first, count int) Part {
 	p := Part{First: first}
 	var taken []vnet.Step

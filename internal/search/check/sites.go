@@ -12,7 +12,7 @@ import (
 // arrive in the order in which they would on links with these delays.
 type Sites struct {
 	Name  string // as it was given
-	Place string // likewise: how nodes are placed
+	Place string // the same: how nodes are placed
 	Of    []int  // by node, from 0: its site
 	Ways  [][]Way
 }

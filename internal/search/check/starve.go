@@ -17,11 +17,11 @@ const (
 	victimsRequests = 2
 )
 
-// tooMany returns how many entries of others a node may see that has asked, on so many
-// nodes, where nothing is held back for longer than a number of steps. A request that
-// passes through all nodes, and a grant that comes back through all, are over after
-// 2·N·delay steps; as an entry takes two steps, with the exit, others enter no more than
-// N·delay times meanwhile. Twice as often is starvation.
+// tooMany returns how many entries of others a node may see that has asked, on so many nodes, if
+// nothing is held back for longer than a number of steps. A request that passes through all nodes,
+// and a grant that comes back through all, are over after 2·N·delay steps; as an entry takes two
+// steps, with the exit, others enter no more than N·delay times meanwhile. Twice as often is
+// starvation.
 func tooMany(nodes, delay int) int { return 2 * nodes * delay }
 
 // leastPatience is the least number of steps for which schedules hold things back.
@@ -55,7 +55,7 @@ func (s *Search) starve(p plan, taken []vnet.Step) *run {
 		Network: r.Network, Rand: rng, Load: vnet.Saturation, Mishap: 1 / 16.,
 		Choose: newStarver(p, r.hunger.delays, rng),
 	}
-	reading := rng.IntN(2) == 0 // the victim writes, and the others read, where nodes distinguish them
+	reading := rng.IntN(2) == 0 // the victim writes, and the others read, if nodes distinguish them
 	schedule.Begin()
 	for asked := 0; r.Violation == nil; {
 		x, ok := schedule.Next()
@@ -79,7 +79,8 @@ func (s *Search) starve(p plan, taken []vnet.Step) *run {
 	return r
 }
 
-// hunger counts the entries that pass over who waits, and how long things are held back meanwhile.
+// hunger counts the entries that pass over a waiting node, and how long things are held back
+// meanwhile.
 type hunger struct {
 	*delays
 	patience int
@@ -130,9 +131,9 @@ type starver struct {
 	places   []int       // scratch: of free among the possible steps
 }
 
-// exits say when nodes leave: like anything else, once nothing else can happen that does
-// not concern the victim, or once nothing else can happen at all. Where a node leaves
-// late the others have time to ask, and readers to come in.
+// exits say when nodes leave: like anything else, once nothing else can happen that does not
+// concern the victim, or once nothing else can happen at all. If a node leaves late the others have
+// time to ask, and readers to come in.
 type exits int
 
 const (
@@ -187,9 +188,9 @@ func (s *starver) concerns(x vnet.Step) bool {
 	return x.Node == s.victim || arrives(x) && x.From == s.victim
 }
 
-// newAdversary returns one of three adversaries. Each leaves one step in a while
-// to chance, so that whatever stays possible happens in the end: without that,
-// an algorithm could be starved by the schedule alone.
+// newAdversary returns one of three adversaries. Each leaves one step in a while to chance, so that
+// whatever stays possible happens in the end: otherwise the schedule alone could starve an
+// algorithm.
 func newAdversary(m *vnet.Model, requests int, rng *rand.Rand) vnet.Chooser {
 	switch rng.IntN(3) {
 	case 0:

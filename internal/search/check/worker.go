@@ -163,10 +163,10 @@ func (w *worker) filled() []*batch {
 	return out
 }
 
-// visited is the set of the states that have been reached, by their hashes. It
-// takes 21 to 43 bytes for each state. States are added many at a time: a lock
-// is taken once for all of them, and their places in memory, which are far from
-// each other, are fetched together. Where the memory is spent no more are added.
+// visited is the set of the states that have been reached, by their hashes. It takes 21 to 43 bytes
+// for each state. States are added many at a time: a lock is taken once for all of them, and their
+// places in memory, which are far from each other, are fetched together. If the memory is spent no
+// more are added.
 type visited struct {
 	shards []shard // a power of two
 	shift  int     // a hash's A without these low bits is the number of its shard
@@ -198,7 +198,7 @@ type shard struct {
 	_       [64]byte // keeps other shards off its cache lines
 }
 
-// add adds those states of which the indexes are given, and notes which of them are new.
+// add adds the states with the given indexes, and notes which of them are new.
 func (s *shard) add(states []candidate, which []int32, isNew []bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -278,18 +278,17 @@ func touch(slots []vnet.Hash) {
 // cost three accesses to memory.
 const bitHashes = 3
 
-// bitset is the set of the states that have been reached, by a few bits of each:
-// a Bloom filter (B. H. Bloom, CACM 13(7), 1970), used for states by G. J.
-// Holzmann, An Analysis of Bitstate Hashing, PSTV 1995. A state of which all bits
-// are set already, by others, is taken for one that was reached. Any number of
-// goroutines may use it; two that add a state at the same time may both be told
-// that it is new.
+// bitset is the set of the states that have been reached, by a few bits of each: a Bloom filter (B.
+// H. Bloom, CACM 13(7), 1970), used for states by G. J. Holzmann, An Analysis of Bitstate Hashing,
+// PSTV 1995. A state whose bits are all set already, by others, is taken for one that was reached.
+// Any number of goroutines may use it; for two that add a state at the same time it may be new to
+// both.
 type bitset struct {
 	words []atomic.Uint64
 	set   atomic.Uint64 // bits
 }
 
-// add adds a state, and reports whether it is new as far as can be told.
+// add adds a state, and reports whether it seems to be new.
 func (b *bitset) add(h vnet.Hash) (isNew bool) {
 	// Bits are A, A+B, A+2B: A. Kirsch, M. Mitzenmacher, Less Hashing, Same
 	// Performance: Building a Better Bloom Filter, ESA 2006.

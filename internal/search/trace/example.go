@@ -12,18 +12,17 @@ import (
 	"dmebench/internal/record/recording"
 )
 
-// exampleNodes is the fewest of which two can compete while a third looks on.
+// exampleNodes is the fewest so that two can compete while a third looks on.
 const exampleNodes = 3
 
-// exampleSteps bounds an example, whose algorithm may be anybody's.
+// exampleSteps bounds an example, since the algorithm may be any.
 const exampleSteps = 1000
 
 func ExampleName(a *dme.Algorithm) string { return a.Name + "/example" }
 
-// Example returns a scenario of algorithm a that nobody had to write: on three
-// nodes, first node 2 enters while nobody else asks, then nodes 2 and 3 ask at
-// once. Messages arrive in the order in which they were sent, and timers fire
-// when nothing else happens.
+// Example returns a scenario of algorithm a without a file: on three nodes, first node 2 enters
+// while no other asks, then nodes 2 and 3 ask at once. Messages arrive in the order in which they
+// were sent, and timers fire when nothing else happens.
 func Example(a *dme.Algorithm) (*Scenario, error) {
 	text := fmt.Sprintf("# %s: one request alone, then two at once\nalgorithm %s\nnodes %d\n",
 		a.Title, a.Name, exampleNodes)

@@ -98,10 +98,9 @@ func (s *Scenario) draw(p *player) *spacetime.Diagram {
 	return d
 }
 
-// model is the network that the scenario is played on. What it does with links
-// and timers is its own affair: an algorithm may meet there what its paper rules
-// out, and panics where an invariant is then violated; that is the scenario's
-// fault, and told as such.
+// model is the network that the scenario is played on. What it does with links and timers is up to
+// it: an algorithm may meet there what its paper rules out, and panics if an invariant is then
+// violated; that is reported as the scenario's fault.
 func (s *Scenario) model(a *dme.Algorithm, readFile func(string) ([]byte, error)) (*vnet.Model, error) {
 	settingsAt := cmp.Or(s.lineOf["set"], s.lineOf["algorithm"])
 	opt, err := a.Resolve(s.Set)
@@ -137,9 +136,9 @@ func BeyondNeeds(m *vnet.Model, x vnet.Step) bool {
 	return false
 }
 
-// onMedium reports whether all nodes hear all broadcasts in one order, their own among
-// them: where the scenario says so, and where the algorithm needs it. A counterexample
-// is played on the links that it names, on which it was found.
+// onMedium reports whether all nodes hear all broadcasts in one order, their own among them: if the
+// scenario says so, and where the algorithm needs it. A counterexample is played on the links that
+// it names, on which it was found.
 func (s *Scenario) onMedium(a *dme.Algorithm, opt dme.Options) bool {
 	return s.Sequenced || s.Violates == "" && a.Needs(opt).SequencedBroadcast
 }
@@ -164,7 +163,7 @@ type player struct {
 	violates vnet.Property   // what the scenario is to break; "" for nothing
 	broken   *vnet.Violation // of that; nil: none yet
 	repeats  int
-	states   []string // before each of the last steps, where repeats counts them
+	states   []string // before each of the last steps, if repeats counts them
 	waited   [][]dme.NodeID
 }
 
@@ -387,9 +386,8 @@ func (p *player) starved() []dme.NodeID {
 	return starved
 }
 
-// Difference compares the outcomes that the scenario's file expects with those that
-// a play has brought, as a unified diff of the two: "" where they agree, or where the
-// file expects nothing.
+// Difference compares the outcomes that the scenario's file expects with those that a play has
+// brought, as a unified diff of the two: "" if they agree, or where the file expects nothing.
 func (s *Scenario) Difference(played []byte) string {
 	if !s.expects {
 		return ""

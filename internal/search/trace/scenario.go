@@ -1,6 +1,6 @@
-// Package trace replays the worked examples of papers. A scenario is a text
-// file that reads like the paper: which figure it is, what happens step by step,
-// and below each step what must come of it.
+// Package trace replays the worked examples of papers. A scenario is a text file that reads like
+// the paper: which figure it is, what happens step by step, and below each step what must come of
+// it.
 //
 //	# TR-869, section 2.3, figures A to J
 //	algorithm ricart-agrawala
@@ -11,21 +11,21 @@
 //	  send 3->1 REQUEST clock=1
 //	  send 3->2 REQUEST clock=1
 //
-// Commands stand at the beginning of a line, outcomes are indented. A test plays
-// every scenario and compares; a flag rewrites the outcomes, so that a change in
-// behaviour shows as a difference in a file that a person can judge.
+// Commands stand at the beginning of a line, outcomes are indented. A test plays every scenario and
+// compares; a flag rewrites the outcomes, so that a change in behaviour shows as a difference in a
+// file that a person can judge.
 //
-// The commands: request N, request-shared N, exit N, deliver A->B [KIND [FIELD …]]
-// (the oldest message of the link, or the oldest of that kind and with those
-// fields, which overtakes the others), copy A->B (it arrives, and will again), lose
-// A->B, settle (deliver everything, oldest first), timeout N [ID], stop [N], state
-// [N], waits [N] (whom a node waits for, and for what). Faults: crash N, restart N, join N, leave N; absent N,N-N names the nodes
-// that join later, and stands before the first command. News that a node is down
-// or up arrives by deliver A->B, as the next thing from A.
+// The commands: request N, request-shared N, exit N, deliver A->B [KIND [FIELD …]] (the oldest
+// message of the link, or the oldest of that kind and with those fields, which overtakes the
+// others), copy A->B (it arrives, and will again), lose A->B, settle (deliver everything, oldest
+// first), timeout N [ID], stop [N], state [N], waits [N] (which nodes a node waits for, and for
+// what). Faults: crash N, restart N, join N, leave N; absent N,N-N names the nodes that join later,
+// and stands before the first command. News that a node is down or up arrives by deliver A->B, as
+// the next thing from A.
 //
-// A counterexample is a scenario that says which property it breaks: violates
-// PROPERTY stands above the first command, and the violation is then what must come
-// of the last one. [Save] writes one from a schedule that a search has found.
+// A counterexample is a scenario that says which property it breaks: violates PROPERTY stands above
+// the first command, and the last one must then violate it. [Save] writes one from a schedule that
+// a search has found.
 package trace
 
 import (
@@ -54,7 +54,7 @@ type Scenario struct {
 	Absent    []dme.NodeID // at the start
 	Faults    bool         // nodes may crash and leave, also if no command says so
 	Seed      uint64       // the algorithm's
-	Sequenced bool         // links give all broadcasts one order, also where the algorithm does not need it
+	Sequenced bool         // links give all broadcasts one order, even if the algorithm does not need it
 	Bypass    int          // entries of others that may come before a request's; 0: any number
 	Violates  vnet.Property
 	Repeats   int // the last steps, which lead back to the state before them; 0: nothing is said
@@ -273,10 +273,10 @@ func Of(a *dme.Algorithm, o check.Options, sequenced bool, t *check.Trace, seed 
 	return x
 }
 
-// Save writes a counterexample as a scenario, which breaks the same property when it
-// is played: that has been tried. It names a message by its link and its kind, and
-// by its fields only where another of that kind was sent before it, so that it can
-// be played after a change of the algorithm too.
+// Save writes a counterexample as a scenario, which breaks the same property when it is played:
+// that has been tried. It names a message by its link and its kind, and by its fields only if
+// another of that kind was sent before it, so that it can be played after a change of the algorithm
+// too.
 func Save(name string, x Counterexample) ([]byte, error) {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -360,8 +360,8 @@ func Command(n *vnet.Network, step vnet.Step) string {
 	return fmt.Sprintf("%s %d", word, step.Node)
 }
 
-// which says which message of a link is meant: its kind, and its fields where an
-// earlier one of that kind is another.
+// which says which message of a link is meant: its kind, and its fields if an earlier one of that
+// kind is another.
 func which(n *vnet.Network, step vnet.Step) string {
 	a, all := n.Algorithm, n.OnTheWay(step.From, step.Node)
 	meant := &all[step.Index]

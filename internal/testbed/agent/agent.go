@@ -1,27 +1,25 @@
 // Package agent takes hosts into runs that a coordinator elsewhere leads.
 //
-// An [Agent] is a process that offers its host: it joins a NATS server, says what the
-// host is ([Info]), and starts and ends workers for one coordinator at a time. A
-// [Fleet] is the coordinator's end: it finds the agents, and its [Remote] hosts are
-// what package coordinator leads a run through.
+// An [Agent] is a process that offers its host: it joins a NATS server, says what the host is
+// ([Info]), and starts and ends workers for one coordinator at a time. A [Fleet] is the
+// coordinator's end: it finds the agents, and its [Remote] hosts are what package coordinator leads
+// a run through.
 //
-// A coordinator takes an agent for one run, by a lease, and renews it all the time. An
-// agent that has heard nothing of its coordinator for [LeaseTime] kills the run's
-// workers and is free again, whether the coordinator, the server or the network has
-// failed. Its workers are children of the agent, which see their standard input end
-// when the agent dies. One that stands still leaves them running: they ask the
-// coordinator itself whether they may go on, and end when nobody answers.
+// A coordinator takes an agent for one run, by a lease, and renews it all the time. An agent that
+// has heard nothing of its coordinator for [LeaseTime] kills the run's workers and is free again,
+// whether the coordinator, the server or the network has failed. Its workers are children of the
+// agent, which see their standard input end when the agent dies. One that stands still leaves them
+// running: they ask the coordinator itself whether they may go on, and end without an answer.
 //
-// # Who can do what
+// # Access
 //
-// Whoever is let into the server can ask agents to take part in runs: that is the
-// measure of trust. An agent starts nothing but the program that it is itself, as a
-// worker, with typed values that were checked: no command line, file name or
-// environment comes from outside. The connection is encrypted unless the server is on
-// this host's loopback. A lease is known by a random number that the agent draws, its
-// requests are numbered, and it is taken with a ticket that holds once: what was
-// recorded of an earlier run, or of this one, and is sent again has no effect. What
-// cannot be read, or is of no lease, is refused and counted.
+// Every client of the server can ask agents to take part in runs: that is the measure of trust. An
+// agent starts nothing but the program that it is itself, as a worker, with typed values that were
+// checked: no command line, file name or environment comes from outside. The connection is
+// encrypted unless the server is on this host's loopback. A lease is known by a random number that
+// the agent draws, its requests are numbered, and it is taken with a ticket that holds once: what
+// was recorded of an earlier run, or of this one, and is sent again has no effect. What cannot be
+// read, or is of no lease, is refused and counted.
 //
 // # Subjects
 //
@@ -29,8 +27,8 @@
 //	dmebench.agent.INSTANCE       requests to one agent process
 //	dmebench.agent.INSTANCE.LEASE what it tells the lease's coordinator unasked
 //
-// Questions and answers are a line of JSON that says what they belong to, and more JSON.
-// A large answer comes in pieces, each of which is asked for.
+// Questions and answers are a line of JSON that says what they belong to, and more JSON. A large
+// answer comes in pieces, each of which is asked for.
 package agent
 
 import (
@@ -64,7 +62,7 @@ type Agent struct {
 	Name    string            // of the host, in results; "" for the one that it has
 	Address string            // by which other hosts reach it; "" for that of the connection to the broker
 	Labels  map[string]string // by which coordinators choose hosts
-	Log     io.Writer         // a line for whatever happens; nil for none
+	Log     io.Writer         // a line for each event; nil for none
 
 	program environment.Program // in place of this one, in tests
 }
@@ -171,8 +169,8 @@ type agent struct {
 
 	mu     sync.Mutex
 	ticket string
-	lease  *lease           // nil if nobody has taken this agent
-	tasks  *workqueue.Taker // what is done while nobody has taken this agent
+	lease  *lease           // nil if the agent is free
+	tasks  *workqueue.Taker // done while the agent is free
 	later  *time.Timer      // when that is taken up again
 
 	reserved reservation
@@ -223,7 +221,7 @@ func (a *agent) replaced() error {
 	return nil
 }
 
-// connect waits until the server is there. It fails where waiting does not help.
+// connect waits until the server is there. It fails if waiting does not help.
 func (a *agent) connect(ctx context.Context) error {
 	opts := append(connection(a.Broker, "agent "+a.Name),
 		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) {
@@ -291,7 +289,7 @@ func (a *agent) stop() {
 	a.mu.Unlock()
 	wait()
 	if l != nil {
-		l.end("the agent was told to end")
+		l.end("the agent was asked to end")
 		_ = a.conn.FlushTimeout(time.Second) // so that its coordinator hears of it
 	}
 	_ = a.work.Wait()

@@ -35,17 +35,16 @@ func (l *lease) reach(q reachRequest) ([]doctor.Path, error) {
 	return g.ReachAll(l.ctx, q.Doors, q.Count), nil
 }
 
-// Muster returns all agents that are there, whatever they run and whoever has taken
-// them: once so many are, and otherwise after some time; after a second where none are
-// expected.
+// Muster returns all agents, whatever they run and whether or not they are taken: once expect are
+// there, and otherwise after some time; after a second if none are expected.
 func (f *Fleet) Muster(ctx context.Context, expect int, patience time.Duration) ([]Info, error) {
 	return f.gather(ctx, expect, patience, func(all []Info) int { return len(all) })
 }
 
-// Examine examines the hosts of agents as a run would find them that needs so much of
-// all together, and tries which of them reach which, with so many questions; took is
-// how long that took. Agents that are in use, or run another program, are said to be
-// and left alone. Meanwhile nobody else can take the others.
+// Examine examines the hosts of agents as a run with these needs would find them, and tries with
+// that many questions which of them reach which; took is how long that took. Agents that are in
+// use, or run another program, are reported and left alone. Meanwhile no other coordinator can take
+// the others.
 func (f *Fleet) Examine(ctx context.Context, agents []Info, need doctor.Need, questions int) (
 	hosts []doctor.Host, paths []doctor.Path, took time.Duration, err error,
 ) {
@@ -79,13 +78,13 @@ func (f *Fleet) Examine(ctx context.Context, agents []Info, need doctor.Need, qu
 	took = time.Since(begin)
 	each(len(remotes), len(remotes), func(k int) {
 		if remotes[k] != nil {
-			_ = remotes[k].Close() // it frees itself where that cannot be said
+			_ = remotes[k].Close() // it frees itself if that cannot be said
 		}
 	})
 	return hosts, paths, took, ctx.Err()
 }
 
-// examine takes an agent and has it examine its host; nil where it cannot be taken.
+// examine takes an agent and has it examine its host; nil if it cannot be taken.
 func (f *Fleet) examine(ctx context.Context, i Info, need doctor.Need) (*Remote, []doctor.Finding) {
 	h := f.Host(i)
 	if _, err := h.Open(ctx, host.Part{Nodes: 1}); err != nil {

@@ -181,7 +181,7 @@ func TestAgentIsToldToEnd(t *testing.T) {
 		t.Error("the worker is still there")
 	}
 	<-h.alive.Done()
-	if err := context.Cause(h.alive); !strings.Contains(err.Error(), "told to end") {
+	if err := context.Cause(h.alive); !strings.Contains(err.Error(), "asked to end") {
 		t.Error(err)
 	}
 }

@@ -29,7 +29,7 @@ type Fleet struct {
 	conn    *natsgo.Conn
 	clock   *clock.Clock
 	program environment.Program // this one
-	holder  string              // what agents are told of who takes them
+	holder  string              // names the coordinator to agents
 	prefix  string              // of the subjects on which answers come
 
 	taken    sync.Map      // *Remote, that take part in runs
@@ -38,7 +38,7 @@ type Fleet struct {
 	count    atomic.Uint64 // of subjects
 }
 
-// response is an answer, or that nobody is there to give one.
+// response is an answer, or says that there is none to answer.
 type response struct {
 	answer
 	body     []byte
@@ -64,7 +64,7 @@ func Connect(ctx context.Context, b nats.Broker) (*Fleet, error) {
 		holder: fmt.Sprintf("the coordinator on %.200s, pid %d", name, os.Getpid())}
 	opts := append(connection(b, "coordinator"),
 		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) { f.cutOff(err) }),
-		natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {})) // who waits for an answer hears of it
+		natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {})) // the waiting call hears of it
 	f.conn, err = platform.Interruptible(ctx, func() (*natsgo.Conn, error) { return b.Dial(opts...) })
 	if err != nil {
 		return nil, err
@@ -127,13 +127,13 @@ func (f *Fleet) answered(m *natsgo.Msg) {
 }
 
 const (
-	askAgain  = 300 * time.Millisecond // between questions who is there
+	askAgain  = 300 * time.Millisecond // between roll calls
 	moreCome  = 300 * time.Millisecond // for others, once enough are there
 	listAtAll = time.Second            // where it is not known how many there are
 )
 
-// gather asks who is there until so many are that count, or for some time; for a second
-// where none are expected.
+// gather collects agents until enough of them count, or for some time; for a second if none are
+// expected.
 func (f *Fleet) gather(ctx context.Context, expect int, patience time.Duration, count func([]Info) int) ([]Info, error) {
 	if expect <= 0 {
 		patience = min(patience, listAtAll)
@@ -189,10 +189,9 @@ func (f *Fleet) gather(ctx context.Context, expect int, patience time.Duration, 
 	}
 }
 
-// Discover returns the agents that can take part in a run: those that run this very
-// program, and that nobody else has taken. It waits until so many are there, or those
-// that are there after a second where none are expected. The error says who is
-// missing, and why, and what to do.
+// Discover returns the agents that can take part in a run: those that run this very program and are
+// free. It waits until expect are there, or takes those that are there after a second if none are
+// expected. The error says which are missing, and why, and what to do.
 func (f *Fleet) Discover(ctx context.Context, expect int, patience time.Duration) ([]Info, error) {
 	all, err := f.gather(ctx, expect, patience, func(all []Info) int {
 		free, _ := f.able(all)
@@ -208,7 +207,7 @@ func (f *Fleet) Discover(ctx context.Context, expect int, patience time.Duration
 	return free, agree(free)
 }
 
-// able returns who can take part, and says of the others why they cannot.
+// able returns the agents that can take part, and says why the others cannot.
 func (f *Fleet) able(all []Info) (free []Info, unable []string) {
 	for _, i := range all {
 		switch {
@@ -243,7 +242,7 @@ func (f *Fleet) tooFew(free []Info, unable []string, expect int, patience time.D
 	return errors.New(text)
 }
 
-// agree refuses agents that cannot be told apart, or cannot all reach one another.
+// agree refuses agents that have the same name, or cannot all reach one another.
 func agree(agents []Info) error {
 	var errs []error
 	near := slices.IndexFunc(agents, func(i Info) bool { return loopback(i.Address) })

@@ -81,9 +81,9 @@ func (l *lease) inOrder(sequence uint64) bool {
 	return true
 }
 
-// end kills what is left of the run on this host, and frees the agent. why is empty
-// where the coordinator wants it; otherwise it is told, should it be there. Whoever
-// calls it returns once all that is done.
+// end kills what is left of the run on this host, and frees the agent. why is empty if the
+// coordinator wants it; otherwise the coordinator hears of it, if it is there. It returns once all
+// that is done, in any goroutine.
 func (l *lease) end(why string) {
 	l.once.Do(func() {
 		a := l.agent
@@ -176,7 +176,7 @@ func (l *lease) start(q startRequest) (s started, err error) {
 	return s, nil
 }
 
-// ended returns the ends of processes of which the coordinator has not heard.
+// ended returns the ends of processes that the coordinator has not heard of.
 func (l *lease) ended(heard int) ([]ending, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,8 +199,8 @@ func (l *lease) inform(e event) {
 	_ = l.agent.conn.Publish(eventsOf(l.agent.instance, l.id), encode(e))
 }
 
-// reservation keeps an agent, after a run, for the coordinator that had it: nobody
-// else comes between the runs of a sweep. The coordinator gives it up when it ends.
+// reservation keeps an agent, after a run, for the coordinator that had it: no other comes between
+// the runs of a sweep. The coordinator gives it up when it ends.
 type reservation struct {
 	holder string
 	lease  string // the one before, by which the coordinator gives it up
@@ -210,8 +210,8 @@ type reservation struct {
 // reserveFor is how long a coordinator has for what it does between two runs.
 const reserveFor = LeaseTime
 
-// reservedFor returns for whom the agent is reserved; "" for nobody. It is called with
-// the agent's lock held.
+// reservedFor returns the coordinator the agent is reserved for; "" for none. It is called with the
+// agent's lock held.
 func (a *agent) reservedFor() string {
 	if time.Now().Before(a.reserved.until) {
 		return a.reserved.holder
@@ -219,7 +219,7 @@ func (a *agent) reservedFor() string {
 	return ""
 }
 
-// giveUp ends a reservation, where it is of that lease.
+// giveUp ends a reservation, if it is of that lease.
 func (a *agent) giveUp(lease string) bool {
 	a.mu.Lock()
 	mine := lease != "" && a.reserved.lease == lease
@@ -237,7 +237,7 @@ func (a *agent) giveUp(lease string) bool {
 // next run of a sweep would have to wait until they are given back.
 const restBetween = 2 * time.Second
 
-// takeTasks does tasks of work queues while nobody has taken this agent.
+// takeTasks does tasks of work queues while the agent is free.
 func (a *agent) takeTasks() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

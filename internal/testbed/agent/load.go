@@ -33,7 +33,7 @@ type load struct {
 // usage is how much time processors have spent, up to an instant.
 type usage struct {
 	at      time.Time     // zero if the system does not say
-	busy    time.Duration // all processors of the host, with whatever
+	busy    time.Duration // all processors of the host, with anything
 	workers time.Duration // with the run's workers
 }
 
@@ -70,12 +70,12 @@ func (l *load) report() *runs.HostLoad {
 	}
 }
 
-// tick is the unit of the processor times in /proc: it is the
-// same on all systems that Go supports, whatever the kernel's own is.
+// tick is the unit of the processor times in /proc: it is the same on all systems that Go supports,
+// independent of the kernel's own.
 const tick = time.Second / 100
 
-// use says how much time processors have spent until now. The workers' is that of the
-// processes that are alive, and of all that have ended as children of this one.
+// use says how much time processors have spent until now. The workers' time is that of the living
+// processes, and of all children that have ended.
 func use(alive []launch.Process) (u usage) {
 	times := environment.TimesOfProcessors()
 	var children syscall.Rusage
@@ -116,8 +116,8 @@ type Info struct {
 	Cores       int                 `json:"cores"`             // that its processes may use
 	Program     environment.Program `json:"program"`           // that its workers run
 	Environment map[string]string   `json:"environment"`       // as in results
-	Holder      string              `json:"holder,omitempty"`  // who has taken it; "" where it is free
-	Between     bool                `json:"between,omitempty"` // whoever has taken it is between two runs
+	Holder      string              `json:"holder,omitempty"`  // the coordinator that has taken it; "" if it is free
+	Between     bool                `json:"between,omitempty"` // that coordinator is between two runs
 	Ticket      string              `json:"ticket,omitempty"`  // by which it can be taken, once
 	Refused     uint64              `json:"refused"`           // requests that could not be read, or were of no lease
 	PID         int                 `json:"pid"`               // of the agent

@@ -52,7 +52,7 @@ type question[Q, A any] string
 
 // The questions. All but the first three are of a lease.
 const (
-	askDescribe question[nothing, Info]       = "describe" // who are you?
+	askDescribe question[nothing, Info]       = "describe" // the agent's description
 	askOpen     question[openRequest, string] = "open"     // take part in a run: the lease
 	askGiveUp   question[nothing, nothing]    = "give-up"  // no other run follows that of the lease, which is over
 
@@ -154,7 +154,7 @@ type event struct {
 
 var errUnreadable = errors.New("agent: the request cannot be read")
 
-// message joins a head and what follows it: JSON on one line, and whatever it is.
+// message joins a head, JSON on one line, and any body.
 func message(head any, body []byte) []byte { return append(append(encode(head), '\n'), body...) }
 
 // encode returns the JSON form of what is asked or answered.

@@ -28,7 +28,7 @@ type Remote struct {
 	running  context.Context // until the run is over
 	stop     context.CancelFunc
 	keeper   sync.WaitGroup // for the renewal of the lease
-	kills    sync.WaitGroup // for requests for which nobody waits
+	kills    sync.WaitGroup // for requests without an awaited answer
 
 	sending  sync.Mutex // so that requests are sent in the order of their numbers
 	sequence uint64
@@ -142,7 +142,7 @@ func (h *Remote) take(ctx context.Context) (wait bool, err error) {
 	}
 	h.events, err = h.fleet.conn.Subscribe(eventsOf(h.instance, lease), h.hears)
 	if err != nil {
-		return false, h.errorf("%w", err) // the agent will see that nobody renews the lease
+		return false, h.errorf("%w", err) // the agent will see that the lease is not renewed
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -340,7 +340,7 @@ func (h *Remote) silence() time.Duration {
 func (h *Remote) hears(m *natsgo.Msg) {
 	var e event
 	if json.Unmarshal(m.Data, &e) != nil {
-		return // of somebody who has let slip a message into the subject
+		return // from a stranger that got a message into the subject
 	}
 	if e.Ended != nil {
 		h.learn([]ending{*e.Ended})
@@ -361,10 +361,9 @@ func (h *Remote) learn(endings []ending) {
 	}
 }
 
-// lose gives the agent up: whatever waits for it ends, and nothing more is heard of its
-// processes. ended says that the agent has reaped them. Else it ends them as soon as it
-// sees that nobody renews the lease, or is dead, or stands still: the coordinator of the
-// run has to see to it that they end.
+// lose gives the agent up: whatever waits for it ends, and nothing more is heard of its processes.
+// ended says that the agent has reaped them. Else it ends them as soon as it sees that the lease is
+// not renewed, or is dead, or stopped: the coordinator of the run has to make sure that they end.
 func (h *Remote) lose(why error, ended bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

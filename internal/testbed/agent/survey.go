@@ -13,7 +13,7 @@ import (
 
 // survey is how a host measures the ways to the others of a run, by datagrams.
 type survey struct {
-	port      atomic.Pointer[clock.Port] // nil where it was not opened
+	port      atomic.Pointer[clock.Port] // nil if it was not opened
 	mu        sync.Mutex
 	end       context.CancelFunc
 	followers sync.WaitGroup
@@ -135,7 +135,7 @@ func (s *survey) rest() {
 func (s *survey) close() {
 	s.rest()
 	if port, err := s.opened(); err == nil {
-		_ = port.Close() // of a socket that nobody uses any more
+		_ = port.Close() // of an unused socket
 	}
 }
 

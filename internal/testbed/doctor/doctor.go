@@ -40,7 +40,7 @@ type Finding struct {
 	To   string `json:"to,omitempty"`
 }
 
-// fine is a finding of something that is as it should be, unless it is raised.
+// fine is a finding without a problem, unless it is raised.
 func fine(check, format string, args ...any) Finding {
 	return Finding{Check: check, Level: OK, Found: fmt.Sprintf(format, args...)}
 }

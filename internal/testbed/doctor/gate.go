@@ -19,9 +19,9 @@ import (
 	"dmebench/units"
 )
 
-// Gate is what a host opens so that other hosts can try whether they reach it, and
-// from which it tries to reach theirs: a TCP port and a UDP port that the system
-// chooses, as it does for transports. Without the key nobody gets anything from either.
+// Gate is what a host opens so that other hosts can try whether they reach it, and from which it
+// tries to reach theirs: a TCP port and a UDP port that the system chooses, as it does for
+// transports. Neither serves callers without the key.
 type Gate struct {
 	name  string
 	key   []byte
@@ -66,7 +66,7 @@ func (g *Gate) Doors() Doors {
 	return Doors{Name: g.name, TCP: g.tcp.Addr().String(), UDP: g.udp.Address()}
 }
 
-// Close closes the gate and ends whatever goes on through it.
+// Close closes the gate and ends all that goes on through it.
 func (g *Gate) Close() error {
 	g.close()
 	err := errors.Join(g.tcp.Close(), g.udp.Close())
@@ -141,7 +141,7 @@ func (g *Gate) reachTCP(ctx context.Context, to Doors, count int, p *Path) (err 
 		}
 		took := time.Since(begin)
 		if err == nil && !bytes.Equal(answer, question) {
-			err = errors.New("somebody else answers at this address")
+			err = errors.New("another program answers at this address")
 		}
 		if err != nil {
 			return err

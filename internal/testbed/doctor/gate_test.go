@@ -120,7 +120,7 @@ func TestImpostor(t *testing.T) {
 	}()
 	a := testGate(t, "a", testKey)
 	to := Doors{Name: "b", TCP: l.Addr().String(), UDP: a.Doors().UDP}
-	if p := reach(a, to, 3); p.TCP.Passes() || p.TCP.Error != "somebody else answers at this address" {
+	if p := reach(a, to, 3); p.TCP.Passes() || p.TCP.Error != "another program answers at this address" {
 		t.Errorf("%+v", p)
 	}
 }

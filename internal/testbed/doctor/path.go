@@ -106,8 +106,8 @@ func judgeReach(network string, hosts []Host, paths []Path) (all []Finding) {
 	return all
 }
 
-// judgeTrips says where datagrams get lost that nobody lost on purpose, and which paths
-// are much longer than the others.
+// judgeTrips says where datagrams get lost unintentionally, and which paths are much longer than
+// the others.
 func judgeTrips(paths []Path) (all []Finding) {
 	// Up to some loss, what a run over raw datagrams measures stays the same; from much
 	// loss on, every run over UDP changes.
@@ -150,7 +150,7 @@ func judgeTrips(paths []Path) (all []Finding) {
 // and back, and those of two paths that make a third. In the time that measuring took,
 // clocks may have drifted.
 func judgeOffsets(hosts []Host, paths []Path, took time.Duration) []Finding {
-	const do = "a clock was set or slewed meanwhile: wait until the time services have settled, and look again"
+	const do = "a clock was set or slewed during the test: wait until the time services have settled, and look again"
 	type offset struct{ ahead, bound float64 }
 	known := make(map[[2]string]offset) // from and to
 	widest := 0.0

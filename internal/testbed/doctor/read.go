@@ -52,7 +52,7 @@ type readings struct {
 	free       uint64        // bytes
 }
 
-// Examine examines this host. It ends early, with less to tell, when ctx does.
+// Examine examines this host. It ends early, with fewer findings, when ctx does.
 func Examine(ctx context.Context, o Options) []Finding {
 	var r readings
 	var wait sync.WaitGroup
@@ -61,7 +61,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 	r.watch(ctx)
 	r.governor, r.boost = facts["governor"], environment.Boost()
 	r.quota, _ = environment.CPUQuota()
-	r.program, _ = environment.ThisProgram() // what is not known is told
+	r.program, _ = environment.ThisProgram() // unknown facts are findings
 	r.source, r.cost = cmp.Or(facts["clock_source"], "not known"), clock.Cost()
 	r.limits = environment.HostLimits()
 	if o.Results != "" {

@@ -32,7 +32,7 @@ type Host struct {
 	Name        string            `json:"name"`
 	Address     string            `json:"address"`
 	Coordinator bool              `json:"coordinator,omitempty"` // from which the others were examined; no part of runs
-	InUse       string            `json:"in_use,omitempty"`      // by whom; such a host is not examined
+	InUse       string            `json:"in_use,omitempty"`      // the coordinator that uses it; such a host is not examined
 	Environment map[string]string `json:"environment"`
 	Findings    []Finding         `json:"findings"`
 }

@@ -1,34 +1,33 @@
-// Package workqueue has tasks carried out by the agents of other hosts: cells of simulated
-// sweeps, ranges of random schedules, simulations for claims.
+// Package workqueue has tasks carried out by the agents of other hosts: cells of simulated sweeps,
+// ranges of random schedules, simulations for claims.
 //
-// [Open] makes a queue on the NATS server of the agents, and [Queue.Do] has one task done
-// and returns its answer. A [Taker] takes tasks of all the queues of a server, as many at a
-// time as it is given cores, each in a process of its own.
+// [Open] makes a queue on the NATS server of the agents, and [Queue.Do] has one task done and
+// returns its answer. A [Taker] takes tasks of all the queues of a server, as many at a time as it
+// is given cores, each in a process of its own.
 //
-// A [Task] says everything that its [Answer] depends on, the contents of files included,
-// and nothing else: carried out by the same program it has the same answer on every host.
-// [Main] is the process that carries tasks out, one after the other, for an agent that
-// gives them to it on its standard input. It takes from them names that it looks up and
-// numbers that it checks. It opens no file and no connection for them.
+// A [Task] says everything that its [Answer] depends on, the contents of files included, and
+// nothing else: carried out by the same program it has the same answer on every host. [Main] is the
+// process that carries tasks out, one after the other, for an agent that gives them to it on its
+// standard input. It takes from them names that it looks up and numbers that it checks. It opens no
+// file and no connection for them.
 //
 // # Guarantees
 //
-// A task that was handed in is answered, as long as the queue is open and an agent is
-// there. Its owner keeps it until then, and gives it to another agent where the first says
-// nothing of it for the time of a lease. An answer is returned once, however often a task
-// was done. Who does a task makes no difference to its answer: an agent takes only tasks of
-// the very same program, by the SHA-256 of the executable, and those who hand in learn which
-// agents do not. A task that was begun [maxTries] times without an answer ends with an
-// error that says so. Nothing is left of a queue whose owner has died.
+// A task that was handed in is answered, as long as the queue is open and an agent is there. Its
+// owner keeps it until then, and gives it to another agent if the first is silent about it for the
+// time of a lease. An answer is returned once, however often a task was done. The answer does not
+// depend on the agent: an agent takes only tasks of the very same program, by the SHA-256 of the
+// executable, and the owner of a queue learns which agents do not. A task that was begun [maxTries]
+// times without an answer ends with an error that says so. Nothing is left of a queue whose owner
+// has died.
 //
-// Whoever may use the agents' server may have simulations and searches done, and nothing
-// else.
+// Clients of the agents' server can have simulations and searches done, and nothing else.
 //
 // # On the wire
 //
-// While a queue is open its owner publishes an announcement every second, which agents
-// answer; both are JSON. A core that is free asks the owner for a task, and is answered as
-// soon as there is one; the answer's reply subject is that of the task.
+// While a queue is open its owner publishes an announcement every second, which agents answer; both
+// are JSON. A core that is free asks the owner for a task, and is answered as soon as there is one;
+// the answer's reply subject is that of the task.
 //
 //	dmebench.work.announce            {queue, program, host}   → {agent, host, program, cores}
 //	dmebench.work.QUEUE.next          whether to wait          → a [Task], or nothing
@@ -110,9 +109,8 @@ func unavailable(format string, args ...any) error {
 // is not enough: on another kind of processor the last digit of a mean can be another.
 func sameBuild(a, b environment.Program) bool { return a.SHA256 != "" && a.SHA256 == b.SHA256 }
 
-// Replaced reports whether the file of this program is another one by now: a process
-// that is started from it would be of another build. Where the system does not tell, it
-// is taken not to be.
+// Replaced reports whether the file of this program is another one by now: a process started from
+// it would be of another build. If the system cannot say, it is taken not to be.
 func Replaced() bool {
 	running, err := os.Stat("/proc/self/exe")
 	if err != nil {

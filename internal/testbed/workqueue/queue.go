@@ -30,7 +30,7 @@ type Options struct {
 	// is opened it is a tenth of that.
 	Patience time.Duration
 
-	// Warn is told what a person should know, a line at a time; nil for silence.
+	// Warn receives messages for the user, a line at a time; nil for silence.
 	Warn func(string)
 }
 
@@ -61,7 +61,7 @@ type Queue struct {
 	mu      sync.Mutex
 	next    uint64
 	tasks   map[string]*handedIn // that have no answer yet
-	waiting []string             // those that nobody does, the next one first
+	waiting []string             // tasks that no agent does, the next one first
 	free    []freeCore           // that wait for a task
 }
 
@@ -79,9 +79,9 @@ type freeCore struct {
 	until time.Time
 }
 
-// Open makes a queue on a broker, and waits until an agent is there that takes its tasks.
-// It survives a restart of the broker. Close must be called. Errors wrap [nats.ErrBroker]
-// where the broker cannot be reached, or else [ErrUnavailable], but for the end of ctx.
+// Open makes a queue on a broker, and waits until an agent is there that takes its tasks. It
+// survives a restart of the broker. Close must be called. Errors wrap [nats.ErrBroker] if the
+// broker cannot be reached, or else [ErrUnavailable], but for the end of ctx.
 func Open(ctx context.Context, b nats.Broker, o Options) (*Queue, error) {
 	if o.Lease == 0 {
 		o.Lease = defaultLease
@@ -140,9 +140,9 @@ func (q *Queue) Cores() int {
 	return n
 }
 
-// Do has a task done and returns its answer. It waits where very much is waiting already.
-// A task that failed has an answer too, which says so. An error says that there is none:
-// ctx has ended, or the queue has, or the task is larger than the server takes.
+// Do has a task done and returns its answer. It waits if very much is waiting already. A task that
+// failed has an answer too, which says so. An error says that there is none: ctx has ended, or the
+// queue has, or the task is larger than the server takes.
 func (q *Queue) Do(ctx context.Context, t Task) (Answer, error) {
 	b, err := json.Marshal(t)
 	if err != nil {
@@ -178,7 +178,7 @@ func (q *Queue) Do(ctx context.Context, t Task) (Answer, error) {
 	}
 }
 
-// asked hears that a core of an agent is free. One that does not want to wait is told if
+// asked handles the news that a core of an agent is free. One that does not want to wait hears if
 // there is nothing for it.
 func (q *Queue) asked(m *natsgo.Msg) {
 	if !strings.HasPrefix(m.Reply, natsgo.InboxPrefix) {
@@ -213,8 +213,8 @@ func (q *Queue) give() {
 	}
 }
 
-// told hears what has become of a task. Of one that has an answer there may be others, of
-// agents that were thought to be gone.
+// told handles the outcome of a task. One with an answer may get others, of agents that seemed to
+// be gone.
 func (q *Queue) told(m *natsgo.Msg) {
 	name, what, _ := strings.Cut(strings.TrimPrefix(m.Subject, taskTopic(q.id)), ".")
 	q.mu.Lock()
@@ -260,14 +260,13 @@ func (q *Queue) again(name, why string) {
 	q.give()
 }
 
-// finish hands an answer to whoever waits for it. It is called with the lock held.
+// finish passes an answer to the waiting caller. It is called with the lock held.
 func (q *Queue) finish(name string, a Answer) {
 	q.tasks[name].answer <- a
 	delete(q.tasks, name)
 }
 
-// takeBack takes back the tasks of agents that say nothing of them any more. Where the
-// server cannot be reached nobody is heard.
+// takeBack takes back the tasks of silent agents. If the server cannot be reached all are silent.
 func (q *Queue) takeBack(now time.Time, connected bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

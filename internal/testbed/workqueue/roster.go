@@ -21,7 +21,7 @@ type roster struct {
 	program environment.Program
 	warn    func(string)
 	inbox   *natsgo.Subscription
-	arrived chan struct{} // has room for one: somebody has answered
+	arrived chan struct{} // has room for one: an agent has answered
 
 	mu     sync.Mutex
 	agents map[string]*agent
@@ -77,8 +77,8 @@ func (r *roster) cores() (n int, used bool) {
 	return n, used
 }
 
-// sweep forgets agents that have fallen silent. Where the server cannot be reached, the
-// silence is that one's.
+// sweep forgets agents that have fallen silent. If the server cannot be reached, the silence is
+// that one's.
 func (r *roster) sweep(now time.Time, connected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,8 +113,8 @@ func (r *roster) none(waited time.Duration) error {
 		waited.Round(time.Second))
 }
 
-// say publishes an announcement. Where the server cannot be reached it is not heard, and
-// comes too late.
+// say publishes an announcement. If the server cannot be reached it is not heard, and comes too
+// late.
 func (q *Queue) say(a announcement) {
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -129,9 +129,9 @@ func (q *Queue) sayOpen() {
 	q.say(announcement{Queue: q.id, Program: q.roster.program, Host: q.opt.Host})
 }
 
-// find waits until an agent has answered that takes tasks. Where only those answer that
-// never will, it does not wait for long: all that are there have heard the same
-// announcements. One that a run uses, or that rests after one, is waited for.
+// find waits until an agent has answered that takes tasks. If only those answer that never will, it
+// does not wait for long: all that are there have heard the same announcements. One that a run
+// uses, or that rests after one, is waited for.
 func (q *Queue) find(ctx context.Context, patience time.Duration) error {
 	timeout := time.After(patience)
 	var others <-chan time.Time

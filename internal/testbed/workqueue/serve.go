@@ -21,8 +21,8 @@ import (
 // maxQueues is of how many queues an agent takes tasks. It takes no notice of further ones.
 const maxQueues = 64
 
-// Taker takes tasks of all the queues on the server of a connection, and does as many of
-// them at a time as it is given cores, each in a process that runs on one.
+// Taker takes tasks of all the queues on the server of a connection, and does as many of them at a
+// time as it has cores, each in a process that runs on one.
 type Taker struct {
 	conn *natsgo.Conn
 	end  context.CancelFunc // of the taker
@@ -36,8 +36,8 @@ type Taker struct {
 	cores   *sync.WaitGroup // that are at work
 }
 
-// NewTaker makes a taker that has no cores: it tells owners of queues that the host, which
-// is named so for people, is there, but in use.
+// NewTaker makes a taker without cores: it announces to owners of queues that the host, by this
+// name, is there, but in use.
 func NewTaker(c *natsgo.Conn, host string) (*Taker, error) {
 	build, err := environment.ThisProgram()
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *Taker) hear(m *natsgo.Msg) {
 		return
 	}
 	if !strings.HasPrefix(m.Reply, natsgo.InboxPrefix) {
-		return // nothing is said elsewhere at the wish of whoever asks
+		return // this process sends nothing elsewhere at a client's wish
 	}
 	if b, err := json.Marshal(s.me); err == nil {
 		_ = m.Respond(b)
@@ -156,8 +156,8 @@ func (s *Taker) offers() (open []*offer, changed <-chan struct{}) {
 	return open, s.changed
 }
 
-// expire forgets queues whose owners say nothing. Where the server cannot be reached
-// nobody is heard of, and everybody is excused.
+// expire drops queues with silent owners. If the server cannot be reached all are silent, and
+// excused.
 func (s *Taker) expire(now time.Time, connected bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,8 +172,8 @@ func (s *Taker) expire(now time.Time, connected bool) {
 	}
 }
 
-// supervise announces the queue, and looks after server, agents and tasks, until the queue
-// ends; or ends it where it cannot go on.
+// supervise announces the queue, and looks after server, agents and tasks, until the queue ends; or
+// ends it if it cannot go on.
 func (q *Queue) supervise() {
 	tick := time.NewTicker(announceEvery)
 	defer tick.Stop()
@@ -198,7 +198,7 @@ type trouble struct {
 	warned bool
 }
 
-// look returns an error where the queue cannot go on.
+// look returns an error if the queue cannot go on.
 func (q *Queue) look(s *trouble) error {
 	now, connected := time.Now(), q.conn.IsConnected()
 	q.takeBack(now, connected)
@@ -299,8 +299,8 @@ func (c *core) close() {
 func (c *core) do(ctx context.Context, o *offer, m *natsgo.Msg) {
 	working, done := context.WithCancel(o.ctx)
 	defer context.AfterFunc(ctx, done)()
-	say := func(what, text string) { _ = c.conn.Publish(m.Reply+what, []byte(text)) } // who hears nothing does without
-	// The owner knows who has the task, should it be the end of this process.
+	say := func(what, text string) { _ = c.conn.Publish(m.Reply+what, []byte(text)) } // without a connection there is no one to hear it
+	// The owner knows which agent has the task, even if it is the end of this process.
 	say(keeps, "")
 	_ = c.conn.FlushTimeout(endWait)
 	go repeat(working, func() { say(keeps, "") })
@@ -315,7 +315,7 @@ func (c *core) do(ctx context.Context, o *offer, m *natsgo.Msg) {
 	}
 	done()
 	switch {
-	case o.ctx.Err() != nil: // nobody wants it any more
+	case o.ctx.Err() != nil: // the answer is not wanted any more
 	case ctx.Err() != nil:
 		say(back, "")
 	default:
@@ -336,8 +336,8 @@ func repeat(ctx context.Context, say func()) {
 	}
 }
 
-// carryOut has the process do a task, and starts it where there is none. An error says
-// that there is no answer: the process has died, or was ended because ctx has.
+// carryOut has the process do a task, and starts it if there is none. An error says that there is
+// no answer: the process has died, or was ended because ctx has.
 func (c *core) carryOut(ctx context.Context, b []byte) (answer json.RawMessage, err error) {
 	if !json.Valid(b) {
 		return json.Marshal(Answer{Error: "workqueue: what came is not a task"})

@@ -115,9 +115,9 @@ func decode(b []byte) (*Task, error) {
 // Command is the hidden sub-command by which the program carries out tasks.
 const Command = "executor"
 
-// Main is a process that carries out tasks. It reads them from stdin after a configuration,
-// which is empty, and writes an [Answer] for each. When stdin ends it returns at once, whatever it is
-// doing. A task that panics ends the process.
+// Main is a process that carries out tasks. It reads them from stdin after a configuration, which
+// is empty, and writes an [Answer] for each. When stdin ends it returns at once, in the middle of a
+// task too. A task that panics ends the process.
 func Main(catalog run.Catalog, stdin io.Reader, stdout, stderr io.Writer) int {
 	parent := launch.NewParent(stdin, stdout)
 	if err := parent.Receive(new(struct{})); err != nil {

@@ -38,8 +38,8 @@ type Refusals struct {
 	Messages []Refused
 }
 
-// Refused is a series of messages of which the last must be refused, and no other. A
-// message that is refused leaves its receiver as it was.
+// Refused is a series of messages, the last of which must be refused, and no other. A refused
+// message leaves its receiver as it was.
 type Refused struct {
 	What     string
 	From, To dme.NodeID // 0: those of the [Refusals]
@@ -55,7 +55,7 @@ type Search struct {
 }
 
 // Run tests what each suite says, and that its algorithm conforms: with all schedules of
-// [conformance.Test] where tests may take long.
+// [conformance.Test] if tests may take long.
 func Run(t *testing.T, suites ...Suite) {
 	for _, s := range suites {
 		t.Run(s.Algorithm.Name, func(t *testing.T) {
@@ -82,10 +82,10 @@ func Run(t *testing.T, suites ...Suite) {
 	}
 }
 
-// EverySetOfFailedNodes lets any but all nodes of a system be down, as everybody knows, or
-// crash when a live node has asked: it enters if there is a quorum, which the algorithm
-// knows as well, waits if there is none, and enters when all are back. stride leaves out
-// sets: of so many one is tried.
+// EverySetOfFailedNodes lets any but all nodes of a system be down, as everybody knows, or crash
+// when a live node has asked: it enters if there is a quorum, which the algorithm knows as well,
+// waits if there is none, and enters when all are back. stride leaves out sets: one in so many is
+// tried.
 func EverySetOfFailedNodes(
 	t *testing.T, a *dme.Algorithm, nodes, stride int, set map[string]string, quorum func(up func(dme.NodeID) bool) bool,
 ) {

@@ -46,7 +46,7 @@ type reply struct {
 	Lost  bool
 }
 
-// server has one lock. It is free where holder is nil.
+// server has one lock. It is free if holder is nil.
 type server struct {
 	mu      sync.Mutex
 	lease   time.Duration

@@ -5,8 +5,8 @@ import (
 	"dmebench/dme/collections"
 )
 
-// queuer asks with a timestamp, and enters when its request is the first of those
-// that it has heard of. It waits for nobody's word, so that two may be inside.
+// queuer asks with a timestamp, and enters when its request is the first of those it has heard of.
+// It waits for no reply, so two may be inside.
 type queuer struct {
 	id       dme.NodeID
 	distance uint64 // a message so far above its clock has it enter, asked or not; 0: none has
@@ -17,8 +17,7 @@ type queuer struct {
 	queue    collections.RequestQueue
 }
 
-// Queuers takes the distance; the messages of those who tell have both a timestamp and a
-// rising clock.
+// Queuers takes the distance; with tells messages have both a timestamp and a rising clock.
 func Queuers(name string, distance uint64, tells bool) *dme.Algorithm {
 	q := queuer{distance: distance, tells: tells}
 	a := New(name, func(id dme.NodeID, _ int) dme.Node {
@@ -87,10 +86,10 @@ func (q *queuer) State(v *dme.Visitor) {
 	q.queue.Show(v, "queue")
 }
 
-// clerk is a node of an algorithm in which node 1 lets in one node after another. It
-// tells the others the timestamp of its own requests, which they keep. They have a
-// clock that rises with each of their requests alone, and some enter at once where
-// their clocks have a value that their rule likes.
+// clerk is a node of an algorithm in which node 1 lets in one node after another. It tells the
+// others the timestamp of its own requests, which they keep. They have a clock that rises with each
+// of their requests alone, and some enter at once if their clocks have a value that their rule
+// likes.
 type clerk struct {
 	id, n   dme.NodeID
 	rule    func(clock uint64, known, request dme.Stamp) bool // clock: before it rises for request
@@ -98,7 +97,7 @@ type clerk struct {
 	clock   uint64
 	known   dme.Stamp // of node 1's last request
 	request dme.Stamp
-	at      dme.NodeID // node 1: who is inside
+	at      dme.NodeID // node 1: the node inside
 	queue   collections.NodeQueue
 }
 
@@ -278,7 +277,7 @@ type desk struct {
 	inside  uint64 // readers
 	writing bool
 	writers collections.NodeQueue
-	readers collections.NodeQueue // who ask while somebody writes
+	readers collections.NodeQueue // that ask while a writer is inside
 }
 
 const (

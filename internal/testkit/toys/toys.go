@@ -102,15 +102,15 @@ func Ping(s *Script, out *dme.Outbox) {
 	}
 }
 
-// Anarchy: who asks enters.
+// Anarchy: a node that asks enters.
 func Anarchy() *dme.Algorithm { return Scripted("anarchy", Script{Ask: Enter}) }
 
-// Silence: who asks waits for ever.
+// Silence: a node that asks waits for ever.
 func Silence() *dme.Algorithm {
 	return Scripted("silence", Script{Ask: func(*Script, *dme.Outbox) {}})
 }
 
-// uninvited: who asks sends a message, and whoever receives it enters.
+// uninvited: a node that asks sends a message, and the receiver enters.
 func uninvited() *dme.Algorithm {
 	return Scripted("uninvited", Script{
 		Ask:  Ping,
@@ -118,7 +118,7 @@ func uninvited() *dme.Algorithm {
 	})
 }
 
-// earlyBird: a node enters before anybody has asked.
+// earlyBird: a node enters before any has asked.
 func earlyBird() *dme.Algorithm {
 	return Scripted("early-bird", Script{Begin: Enter, Ask: Enter})
 }
@@ -133,7 +133,7 @@ func explosive() *dme.Algorithm {
 	})
 }
 
-// chatter: who asks starts a message that goes round for ever, and nobody enters.
+// chatter: a node that asks starts a message that goes round for ever, and none enters.
 func chatter() *dme.Algorithm {
 	return Scripted("chatter", Script{
 		Ask:  Ping,
@@ -293,8 +293,8 @@ func restless(s *Script, out *dme.Outbox) {
 	}
 }
 
-// Noisy has its node 1 let the two take turns, while messages that mean nothing go
-// back and forth: only fairness makes who is inside leave, and a REQUEST arrive.
+// Noisy has its node 1 let the two take turns, while messages that mean nothing go back and forth:
+// only fairness makes the node inside leave, and a REQUEST arrive.
 func Noisy() *dme.Algorithm {
 	const request, release dme.Kind = 2, 3 // and grant is request's answer
 	grant := func(s *Script, out *dme.Outbox) {
@@ -358,7 +358,7 @@ func patient() *dme.Algorithm {
 	})
 }
 
-// procrastinator: who asks sets a timer that sets itself again.
+// procrastinator: a node that asks sets a timer that sets itself again.
 func procrastinator() *dme.Algorithm {
 	again := func(s *Script, out *dme.Outbox) { out.SetTimer(1, time.Second) }
 	return Scripted("procrastinator", Script{Ask: again, Expired: func(s *Script, _ dme.TimerID, out *dme.Outbox) { again(s, out) }})

@@ -73,9 +73,9 @@ func (r *raLiteral) State(v *dme.Visitor) {
 	r.deferred.Show(v, "deferred")
 }
 
-// implicit is the implicit reply of TR-869, section 6.1, for two nodes: a node
-// enters if it has not been told to wait within a round trip. patience is how
-// long it waits, in bounds on the delay of a message.
+// implicit is the implicit reply of TR-869, section 6.1, for two nodes: a node enters unless it
+// gets a DEFERRED within a round trip. patience is how long it waits, in bounds on the delay of a
+// message.
 func implicit(name string, patience int) *dme.Algorithm {
 	const bound = 10 * time.Millisecond
 	a := New(name, func(id dme.NodeID, n int) dme.Node {
@@ -91,7 +91,7 @@ type implicitNode struct {
 	highest  uint64
 	pending  bool
 	inside   bool
-	balance  bool // told to wait, and not yet told to go on
+	balance  bool // deferred, and not yet replied to
 	deferred bool
 }
 
@@ -150,8 +150,8 @@ func (n *implicitNode) State(v *dme.Visitor) {
 	v.Bool("deferred", &n.deferred)
 }
 
-// phoenix enters at once: it is safe where one node alone asks. All talk to those
-// they know to be up, and come back after a crash.
+// phoenix enters at once: it is safe if one node alone asks. All talk to those they know to be up,
+// and come back after a crash.
 func phoenix() *dme.Algorithm {
 	a := New("phoenix", func(id dme.NodeID, n int) dme.Node { return &firebird{id: id, up: everybody(n)} }, "ASK", "GO", "BYE")
 	a.Survives = dme.SurvivesAny

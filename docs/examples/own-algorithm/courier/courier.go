@@ -1,12 +1,10 @@
-// Package courier is an example of an algorithm that lives in a module of its
-// own. The node with the highest number keeps a key. A node that wants to enter
-// sends for the key and brings it back afterwards; who asks while the key is out
-// waits in line. It is the centralized algorithm with another centre, and as
-// simple as an algorithm can be that is still safe and live.
+// Package courier is an example of an algorithm that lives in a module of its own. The node with
+// the highest number keeps a key. A node that wants to enter sends for the key and brings it back
+// afterwards; nodes that ask while the key is out wait in line. It is the centralized algorithm
+// with another centre, and as simple as an algorithm can be that is still safe and live.
 //
-// It needs links that neither lose nor duplicate messages, and no order: where a
-// node's next WANT overtakes its BACK, the keeper puts the node in line, and
-// lends the key when it is back.
+// It needs links that neither lose nor duplicate messages, and no order: if a node's next WANT
+// overtakes its BACK, the keeper puts the node in line, and lends the key when it is back.
 package courier
 
 import (
@@ -52,7 +50,7 @@ type node struct {
 	me, keeper dme.NodeID
 	waiting    bool                  // for the key
 	here       bool                  // the key is at home
-	line       collections.NodeQueue // who waits for it
+	line       collections.NodeQueue // nodes waiting for it
 }
 
 // Request sends for the key.
@@ -85,7 +83,7 @@ func (n *node) Receive(from dme.NodeID, m dme.Message, out *dme.Outbox) {
 		n.waiting = false
 		out.Enter(dme.Stamp{})
 	default:
-		out.Refuse("a message that nobody can have sent now")
+		out.Refuse("a message that no node can have sent now")
 	}
 }
 

@@ -32,7 +32,7 @@ type Options struct {
 	// Run carries out a run. It may be called from several goroutines; idle, which may be
 	// called any number of times, says that nothing has moved for a while.
 	Run func(ctx context.Context, job *run.Job, idle func()) (*runs.Result, error)
-	// Progress is told how many cells are done, of how many, and what comes next.
+	// Progress is called with how many cells are done, of how many, and what comes next.
 	Progress func(done, planned int, what string)
 }
 
@@ -225,7 +225,7 @@ func claimed(a *dme.Algorithm, quantity string) bool {
 type tally struct {
 	safe, live, updates survival.Answer
 	fenced              bool
-	resource            bool // runs have one, so that they tell of updates
+	resource            bool // runs have one, so that updates are checked
 }
 
 func (t *tally) add(c *survival.Cell, x *ran) {
@@ -251,8 +251,8 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 		live = survival.No
 		c.Stopped++
 	case runs.Failed:
-		// On links that repeat or lose messages the counts of a run never add up, though
-		// everybody was served.
+		// On links that repeat or lose messages the counts of a run never add up, even if all were
+		// served.
 		if len(s.Faults) > 0 || r.Entries < uint64(s.Requests) {
 			live = survival.Unknown
 		}
@@ -268,7 +268,7 @@ func (t *tally) add(c *survival.Cell, x *ran) {
 	t.safe, t.live = and(t.safe, safe), and(t.live, live)
 }
 
-// conclude says what runs and search come to. Where no fault struck, nobody has looked.
+// conclude judges runs and search together. If no fault struck, nothing was tested.
 func (t *tally) conclude(c *survival.Cell) {
 	if c.Struck == 0 {
 		t.safe, t.live = and(t.safe, survival.Unknown), and(t.live, survival.Unknown)
@@ -277,7 +277,7 @@ func (t *tally) conclude(c *survival.Cell) {
 	if s == nil {
 		s = &survival.Search{Safe: survival.Unknown, Live: survival.Unknown}
 	}
-	if t.resource { // without tokens an update is kept if nobody else is inside
+	if t.resource { // without tokens an update is kept if no other node is inside
 		c.Updates, _ = decide(s, t.updates, s.Safe)
 	}
 	if t.fenced { // the search lets two nodes in, and says whether their tokens differ
@@ -360,9 +360,8 @@ func under(set string, runs []*ran) []*ran {
 	return slices.DeleteFunc(slices.Clone(runs), func(x *ran) bool { return x.set != set })
 }
 
-// failure reports whether a run is one of the failures that the texts speak of.
-// Where the algorithm does not go on without a node, its requests are served once
-// the node is back.
+// failure reports whether a run is one of the failures that the texts speak of. If the algorithm
+// does not go on without a node, its requests are served once the node is back.
 func (x *ran) failure(served bool) bool {
 	if x.kind.Name == "restart" {
 		return true
@@ -370,7 +369,7 @@ func (x *ran) failure(served bool) bool {
 	return strings.HasPrefix(x.kind.Name, "crash") && (!served || x.job.Algorithm.Survives != nil)
 }
 
-// evidence compares a claim about another quantity with the runs that tell it.
+// evidence compares a claim about another quantity with the runs that have it.
 func evidence(q *claims.Question, list []*ran) []claims.Evidence {
 	var all []claims.Evidence
 	for len(list) > 0 {
@@ -395,7 +394,7 @@ func evidence(q *claims.Question, list []*ran) []claims.Evidence {
 		}
 	}
 	if len(all) == 0 {
-		q.Unanswerable = "the result of a run does not tell it"
+		q.Unanswerable = "results do not have it"
 		if q.Claim.Test != "" {
 			q.Unanswerable += "; " + q.Claim.Test + " of its package measures it"
 		}

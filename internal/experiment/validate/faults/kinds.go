@@ -21,18 +21,18 @@ type Kind struct {
 	Name  string
 	Title string
 
-	// applies says why the algorithm cannot be hit so; "" where it can.
+	// applies says why the algorithm cannot be hit so; "" if it can.
 	applies func(subject) string
 	// faults is the schedule of a run on n nodes, in which d is long against the
 	// delay of a message.
 	faults func(n int, d string) []string
 	// set holds options of the network.
 	set map[string]string
-	// idle: it strikes who does not ask, and under heavy load everybody does.
+	// idle: it strikes nodes that do not ask, and under heavy load all do.
 	idle bool
 	// link: it is a fault of links. Nodes may crash as well.
 	link bool
-	// search adds the fault to the options of a search; nil where no search can see it.
+	// search adds the fault to the options of a search; nil if no search can see it.
 	search func(*check.Options)
 	// wider: the search has the fault at other moments too, so that only what it does not
 	// find says something of this kind.
@@ -144,8 +144,8 @@ var sizes = []struct {
 
 const searchTime = 20 * time.Second // at most, for each
 
-// search searches schedules in which faults strike at any moment. Where it meets a
-// standstill it goes on for safety alone: what stands still may yet let two nodes in.
+// search searches schedules in which faults strike at any moment. If it meets a standstill it goes
+// on for safety alone: what stands still may yet let two nodes in.
 func (o *trial) search(ctx context.Context, faults ...func(*check.Options)) (*survival.Search, error) {
 	base := check.Options{
 		Set: o.with, Unordered: !o.algorithm.Needs(o.set).FIFO, Seed: o.Seed, States: o.States, Schedules: o.Schedules, Time: searchTime,
@@ -212,8 +212,8 @@ func (o *trial) admitted(n int) (m int, err error) {
 	return m, err
 }
 
-// judge reads the answers off a report. What is unsafe is told in place of what stands
-// still; a search that ended with anything else has not looked at the rest.
+// judge reads the answers off a report. Unsafe comes before standing still; a search that ended
+// with anything else has not looked at the rest.
 func judge(s *survival.Search, r *check.Report) {
 	if r.Violation == nil {
 		return

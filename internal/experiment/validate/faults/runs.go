@@ -37,8 +37,8 @@ const (
 	light = 1
 )
 
-// crew makes runs side by side. Hardly more move under heavy load than there are cores, lest
-// one delay another; a run that stands still makes room.
+// crew makes runs side by side. Hardly more move under heavy load than there are cores, or one
+// would delay another; a run that stands still makes room.
 type crew struct {
 	*Options
 	cores  int64
@@ -132,8 +132,8 @@ func (o *trial) plan() error {
 	return nil
 }
 
-// repeat plans the repetitions of a run. Under light load on real networks, where it takes
-// long, there are half as many. Who is idle is hit under light load alone.
+// repeat plans the repetitions of a run. Under light load on real networks, which takes long, there
+// are half as many. Idle nodes are hit under light load alone.
 func (o *trial) repeat(k Kind, network string, n int, light bool, set map[string]string) error {
 	count := o.Repetitions
 	switch {
