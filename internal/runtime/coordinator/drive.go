@@ -44,6 +44,7 @@ func (c *coordinator) drive(ctx context.Context) error {
 	faults.begin()
 	defer faults.stop()
 	if c.job.Plan.Drive() == workload.Stepped {
+		wait(time.Duration(max(0, c.start-c.clock.Now())))
 		err = c.steps(ctx)
 	}
 	if err == nil {

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 	"dmebench/internal/platform"
 	"dmebench/internal/platform/launch"
+	"dmebench/internal/record"
 	"dmebench/internal/runtime/control"
 	"dmebench/internal/runtime/host"
 	"dmebench/internal/runtime/run"
@@ -167,9 +169,18 @@ func TestEveryWorkload(t *testing.T) {
 				if b, err := os.ReadFile(trace); err == nil {
 					files[trace] = b
 				}
-				r := mustEnd(t, spec, Options{Files: files})
+				r := mustEnd(t, spec, Options{Files: files, Entries: true})
 				if r.Status != runs.OK || r.Safety.Violations != 0 {
 					t.Fatalf("status %s: %s %v", r.Status, r.Error, r.FailedStderr)
+				}
+				_, entries, err := record.Unpack(bytes.NewReader(r.Sections))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for e := range entries {
+					if e.Intended < 0 {
+						t.Fatalf("a request is intended %v before the run begins", time.Duration(-e.Intended))
+					}
 				}
 				want := uint64(job.Plan.Requests())
 				if spec.Workload == "serial" {
