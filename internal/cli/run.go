@@ -34,8 +34,8 @@ func (p *program) runCommand() *cli.Command {
 			"dmebench run raymond -n 13 --transport udp --workload poisson --total-rate 200 --duration 10s",
 		Description: "Starts a process for each node, has them run the algorithm under the workload until nothing moves\n" +
 			"any more, and prints what was measured. Ctrl-C ends the run and prints what there is.\n" +
-			"Exit code: 0 mutual exclusion held, 1 violated or stalled, 2 failed or undecided, 3 a threshold was\n" +
-			"crossed, 64 or more: refused before anything started, 130 interrupted.",
+			"Exit code: 0 mutual exclusion held, 1 violated, or stalled without faults, 2 failed, undecided, or\n" +
+			"stalled by faults, 3 a threshold was crossed, 64 or more: refused before anything started, 130 interrupted.",
 		Flags: slices.Concat([]cli.Flag{
 			algorithmFlag(),
 			nodesFlag(),

@@ -303,7 +303,7 @@ func (l *link) seal() {
 // something. It is called by RawConn, which waits for the socket when write
 // returns false.
 func (l *link) write(fd uintptr) bool {
-	n, err := l.calls.Write(fd, l.out)
+	n, err := l.calls.Send(fd, l.out)
 	l.attempts++
 	l.written += n
 	l.out = l.out[n:]

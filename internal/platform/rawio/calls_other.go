@@ -8,5 +8,6 @@ import "golang.org/x/sys/unix"
 // of both ends. Other systems have no calls that are safe to make otherwise.
 const available = false
 
-func quickRead(fd int, b []byte) (int, error)  { return unix.Read(fd, b) }
-func quickWrite(fd int, b []byte) (int, error) { return unix.Write(fd, b) }
+func quickRead(fd int, b []byte) (int, error)    { return unix.Read(fd, b) }
+func quickReceive(fd int, b []byte) (int, error) { return unix.Read(fd, b) }
+func quickSend(fd int, b []byte) (int, error)    { return unix.Write(fd, b) }

@@ -69,13 +69,13 @@ func (c *Conn) Write(b []byte) (int, error) {
 }
 
 func (h *half) read(fd uintptr) bool {
-	h.n, h.err = h.calls.Read(fd, h.b)
+	h.n, h.err = h.calls.Receive(fd, h.b)
 	return h.err != unix.EAGAIN
 }
 
 func (h *half) write(fd uintptr) bool {
 	for h.n < len(h.b) {
-		n, err := h.calls.Write(fd, h.b[h.n:])
+		n, err := h.calls.Send(fd, h.b[h.n:])
 		h.n += n
 		if err == unix.EAGAIN {
 			return false

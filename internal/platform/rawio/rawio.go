@@ -42,12 +42,19 @@ func (c *Calls) Quick(size int) bool {
 	return true
 }
 
+// Read reads from any descriptor.
 func (c *Calls) Read(fd uintptr, b []byte) (n int, err error) {
 	return c.make(quickRead, unix.Read, fd, b)
 }
 
-func (c *Calls) Write(fd uintptr, b []byte) (n int, err error) {
-	return c.make(quickWrite, unix.Write, fd, b)
+// Receive reads from a socket.
+func (c *Calls) Receive(fd uintptr, b []byte) (n int, err error) {
+	return c.make(quickReceive, unix.Read, fd, b)
+}
+
+// Send writes to a socket.
+func (c *Calls) Send(fd uintptr, b []byte) (n int, err error) {
+	return c.make(quickSend, unix.Write, fd, b)
 }
 
 func (c *Calls) make(quick, ordinary func(int, []byte) (int, error), fd uintptr, b []byte) (n int, err error) {

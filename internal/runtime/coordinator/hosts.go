@@ -22,26 +22,28 @@ func (c *coordinator) openHosts(ctx context.Context) error {
 	if c.hosts == nil {
 		c.hosts = []host.Host{new(host.Local)}
 	}
-	local := make([][]dme.NodeID, len(c.hosts))
+	parts := make([]host.Part, len(c.hosts))
 	for w, p := range c.places {
 		p.host = w % len(c.hosts)
 		if c.opt.Place != nil {
 			p.host = c.opt.Place[w]
 		}
-		local[p.host] = append(local[p.host], p.nodes...)
+		parts[p.host].Local = append(parts[p.host].Local, p.nodes...)
+		parts[p.host].Workers++
 	}
 	c.lost = make([]atomic.Bool, len(c.hosts))
 	c.tolerant = c.several() && len(c.hosts) > 1 && c.job.BearsLoss()
-	part := host.Part{Nodes: c.job.Spec.Nodes, Watched: c.opt.Progress != nil}
+	records := 0
 	if len(c.job.Faults) > 0 || c.tolerant {
-		part.Records = c.logLimit() // what a node has recorded outlives it
+		records = c.logLimit() // what a node has recorded outlives it
 	}
-	c.looked = make([]host.Reading, part.Nodes)
+	nodes := c.job.Spec.Nodes
+	c.looked = make([]host.Reading, nodes)
 	c.about = make([]host.About, len(c.hosts))
 	return c.onHosts(func(k int, h host.Host) (err error) {
-		mine := part
-		mine.Local = local[k]
-		c.about[k], err = h.Open(ctx, mine)
+		part := &parts[k]
+		part.Nodes, part.Records, part.Watched = nodes, records, c.opt.Progress != nil
+		c.about[k], err = h.Open(ctx, *part)
 		return err
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -191,6 +192,38 @@ func TestEveryWorkload(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Workers that keep all processors busy among themselves have one each, unless asked otherwise.
+func TestProcessorsOfWorkers(t *testing.T) {
+	beside(t)
+	processors := runtime.GOMAXPROCS(0)
+	for _, x := range []struct {
+		nodes, perWorker int
+		set              map[string]string
+		want             string
+	}{
+		{nodes: processors, want: "1"},
+		{nodes: processors, set: map[string]string{"gomaxprocs": "3"}, want: "3"},
+		{nodes: 4, perWorker: 4, want: map[bool]string{true: "1", false: os.Getenv("GOMAXPROCS")}[processors == 1]},
+	} {
+		spec := runs.Spec{Algorithm: "token-ring", Nodes: x.nodes, NodesPerWorker: x.perWorker, Requests: 4, Set: x.set}
+		mustEnd(t, spec, Options{Started: func(p launch.Process) {
+			environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.PID()))
+			if errors.Is(err, os.ErrNotExist) {
+				t.Skip("this system does not show the environment of processes")
+			}
+			got := ""
+			for variable := range strings.SplitSeq(string(environ), "\x00") {
+				if value, ok := strings.CutPrefix(variable, "GOMAXPROCS="); ok {
+					got = value
+				}
+			}
+			if got != x.want {
+				t.Errorf("%d nodes, %d in a process, %v: GOMAXPROCS is %q, want %q", x.nodes, x.perWorker, x.set, got, x.want)
+			}
+		}})
 	}
 }
 

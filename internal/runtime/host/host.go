@@ -69,6 +69,7 @@ type About struct {
 type Part struct {
 	Nodes   int          `json:"nodes"`             // of the whole run
 	Local   []dme.NodeID `json:"local"`             // that live on this host
+	Workers int          `json:"workers"`           // processes that host them
 	Records int          `json:"records,omitempty"` // of a node's log that is to outlive its process; 0 if none is
 	Watched bool         `json:"watched,omitempty"` // the live line shows how long nodes wait
 }
@@ -77,7 +78,7 @@ type Part struct {
 type Worker struct {
 	Boot       control.Boot // its broker is named by the host that starts it, if it is not
 	Name       string       // for errors: "worker 3"
-	GOMAXPROCS int          // 0 for the Go runtime's own choice
+	GOMAXPROCS int          // 0 for the host's own choice
 }
 
 // Reading is what a run is led by: how much a node has done, and where it stands.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 
 	"dmebench/dme"
@@ -51,7 +52,7 @@ func (h *Local) Start(_ context.Context, w Worker) (launch.Process, error) {
 		return nil, fmt.Errorf("%s cannot be started: %s takes no part in a run", w.Name, h.Name())
 	}
 	p, err := launch.Local{Program: h.Program, Files: []*os.File{h.page.File()}}.Start(launch.Command{
-		Word: worker.Command, Name: w.Name, Config: w.Boot, GOMAXPROCS: w.GOMAXPROCS,
+		Word: worker.Command, Name: w.Name, Config: w.Boot, GOMAXPROCS: h.procs(w.GOMAXPROCS),
 	})
 	if err != nil {
 		return nil, err
@@ -60,6 +61,15 @@ func (h *Local) Start(_ context.Context, w Worker) (launch.Process, error) {
 	h.started = append(h.started, p)
 	h.mu.Unlock()
 	return p, nil
+}
+
+// procs returns the GOMAXPROCS of a worker for which so many are asked. Workers that keep all
+// processors busy among themselves get one each: more would cost wake-ups between their own threads.
+func (h *Local) procs(asked int) int {
+	if asked == 0 && h.part.Workers >= runtime.GOMAXPROCS(0) {
+		return 1
+	}
+	return asked
 }
 
 func (h *Local) Read(_ context.Context, readings []Reading) error {

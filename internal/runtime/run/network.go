@@ -58,7 +58,7 @@ func Networks() []Network { return networks() }
 var networks = sync.OnceValue(func() []Network {
 	runtime := dme.Option{
 		Name: "gomaxprocs", Default: "0", Forms: []string{"COUNT"}, Valid: validProcs,
-		Help: "GOMAXPROCS of each worker process; 0 leaves it to the Go runtime",
+		Help: "GOMAXPROCS of each worker process; 0: 1 if there are as many of them as processors, else as Go chooses",
 	}
 	return []Network{
 		conditioned(overTCP(runtime)),
